@@ -1,0 +1,112 @@
+// Package routing holds the nouns of the harness (problem, expert, rollout, profile, target, decision) and
+// the paper's arithmetic on them: equations 1 to 4 and 6 to 10 and appendices B and C.
+//
+// Letters in doc comments: P problems, M experts (cheapest first), R runs, N rollouts a problem and expert.
+package routing
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/verify"
+)
+
+// Split says what a problem may be used for. Training rollouts and evaluation runs are never mixed.
+type Split string
+
+const (
+	Train Split = "train"
+	Test  Split = "test"
+)
+
+// Problem is a text with a gold answer.
+type Problem struct {
+	ID        string             // unique within an experiment; starts with the benchmark's name
+	Benchmark string             // name in benchmarks.yaml
+	Split     Split              // train or test
+	Text      string             // what an expert and a router read
+	Gold      []string           // acceptable answers, at least one
+	Options   []string           // multiple choice: the options in order (A, B, ...); nil otherwise
+	Tolerance []verify.Tolerance // nil: exact
+	Level     string             // difficulty label of the data set, if it has one
+	Stratum   string             // what bootstrap and folds stratify by; empty: the benchmark
+}
+
+// Key returns the answer key that grades responses to p.
+func (p Problem) Key() verify.Key {
+	return verify.Key{Gold: p.Gold, Options: p.Options, Tolerance: p.Tolerance}
+}
+
+// Latent is what a simulated expert knows of a generated problem. Routers never see it.
+type Latent struct {
+	Cell       string  // row of the simulated pool's offsets and token means (AIME25, ..., train)
+	Topic      string  // one of the pool's topics
+	Difficulty float64 // d of the item-response model, in logits
+}
+
+// TextHash identifies a problem by its text: simulated experts look a Latent up by it, since a server is
+// sent the text and nothing else.
+func TextHash(text string) uint64 { return seed.Hash(text) }
+
+// Expert is an LLM with a price, a limit and an address.
+type Expert struct {
+	ID        string     // name used in specs and results, without spaces or slashes
+	Model     string     // name the server knows it by
+	Revision  string     // revision of the weights, if known
+	Params    float64    // billions of parameters; 0 if unknown
+	Price     cost.Price // USD per million tokens
+	MaxTokens int        // generation limit; a response that reaches it is truncated
+}
+
+// SortByPrice orders experts by output price, then by id: the order of every M-indexed slice in the harness.
+func SortByPrice(experts []Expert) {
+	slices.SortFunc(experts, func(a, b Expert) int {
+		return cmp.Or(cmp.Compare(a.Price.Out, b.Price.Out), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// Finish says why a completion ended.
+type Finish string
+
+const (
+	Stop   Finish = "stop"   // the model ended its answer
+	Length Finish = "length" // the token limit cut it: graded wrong and billed
+)
+
+// Rollout is one sampled response. Its identity is (problem, expert, split, run): it holds no method, so methods
+// that pick the same expert for the same problem and run share it and comparisons are paired.
+type Rollout struct {
+	Problem  string // problem id
+	Expert   string // expert id
+	Split    Split
+	Run      int       // 0-based: the n-th profile rollout, or the n-th evaluation run
+	Seed     seed.Seed // sent to the server
+	Response string
+	Finish   Finish
+	Usage    cost.Usage
+}
+
+// Bucket is where a graded rollout is counted. A score is never printed without these counts.
+type Bucket string
+
+const (
+	Correct   Bucket = "correct"
+	Wrong     Bucket = "wrong"
+	NoAnswer  Bucket = "no-answer" // nothing that could be an answer was found
+	Truncated Bucket = "truncated" // the token limit cut the response
+	Ungraded  Bucket = "ungraded"  // the verifier could not decide: counted apart, never silently wrong
+	Missing   Bucket = "missing"   // no rollout (budget, failure)
+)
+
+// Buckets lists every bucket in printing order.
+var Buckets = [...]Bucket{Correct, Wrong, NoAnswer, Truncated, Ungraded, Missing}
+
+// Outcome is a graded rollout, reduced to what scoring needs.
+type Outcome struct {
+	Correct float64 // 1 or 0; on sets scored by the true success probability, that probability
+	Bucket  Bucket  // empty on sets scored by the true success probability
+	Out     float64 // output tokens (their mean on such sets)
+	USD     float64
+}
