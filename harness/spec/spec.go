@@ -135,7 +135,6 @@ type Evaluate struct {
 	Decoding   string   `yaml:"decoding"`   // argmax (temperature 0) or sample
 	Bootstrap  int      `yaml:"bootstrap"`  // resamples of the questions
 	Confidence float64  `yaml:"confidence"` // of every interval, e.g. 0.95
-	Shift      string   `yaml:"shift,omitempty"`
 }
 
 // Method is one row.
