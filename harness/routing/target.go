@@ -1,0 +1,79 @@
+package routing
+
+import "github.com/entrorouter/entrorouter/harness/spec"
+
+// slack lets a pass rate such as 0.6+0.2 count as 0.8.
+const slack = 1e-9
+
+// Costs returns C(m) of equation 1 for experts in order: the output price in USD per million tokens
+// ("usd_per_mtok", as the paper's numbers imply) or that price divided by the dearest of the pool ("normalised").
+func Costs(experts []Expert, unit string) []float64 {
+	c := make([]float64, len(experts))
+	dearest := 0.0
+	for m, e := range experts {
+		c[m] = e.Price.Out
+		dearest = max(dearest, c[m])
+	}
+	if unit == "normalised" && dearest > 0 {
+		for m := range c {
+			c[m] /= dearest
+		}
+	}
+	return c
+}
+
+// MBest returns the most economical expert that passes the threshold (equation 1). kappa is [M], cheapest first.
+// If none passes it is the strongest, the last one (appendix B).
+func MBest(kappa []float64, tau float64) int {
+	for m, k := range kappa {
+		if k >= tau-slack {
+			return m
+		}
+	}
+	return len(kappa) - 1
+}
+
+// TopK returns the k cheapest experts that pass the threshold, fewer if fewer pass (equation 2, which is infeasible
+// then; appendix B keeps those that do).
+func TopK(kappa []float64, tau float64, k int) []int {
+	var top []int
+	for m, v := range kappa {
+		if v >= tau-slack && len(top) < k {
+			top = append(top, m)
+		}
+	}
+	return top
+}
+
+// Target is Q(m|x) of equation 3 with the weight of its problem in the Stage I loss.
+type Target struct {
+	Prob   []float64 // [M], sums to 1
+	Weight float64
+}
+
+// NewTarget builds the Stage I target of one problem (equations 1 to 4, appendix B).
+//
+//   - The gate is open when the probe's pass rate reaches tau; the target is then the cheapest expert of the pool.
+//     The text and appendix B say so; equation 3 says m_best, which differs when the cheapest fails where the probe passes.
+//   - Otherwise the mass is spread evenly over TopK; with p.Soft false it is all on m_best.
+//   - If nobody but the strongest qualifies, it is all on the strongest and the problem weighs p.HardWeight
+//     (the paper's two rationales for the same label).
+func NewTarget(kappa []float64, probe float64, p spec.Targets) Target {
+	t := Target{Prob: make([]float64, len(kappa)), Weight: 1}
+	if p.Gate && probe >= p.Tau-slack {
+		t.Prob[0] = 1
+		return t
+	}
+	best := MBest(kappa, p.Tau)
+	if best == len(kappa)-1 {
+		t.Weight = p.HardWeight
+	}
+	top := TopK(kappa, p.Tau, p.K)
+	if !p.Soft || len(top) == 0 {
+		top = []int{best}
+	}
+	for _, m := range top {
+		t.Prob[m] = 1 / float64(len(top))
+	}
+	return t
+}
