@@ -1,0 +1,56 @@
+# make reproduce   train the router and print the paper's main table (simulated pool; 4 minutes on two cores)
+# make test        all tests
+GO      ?= go
+VERSION ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS  = -X main.version=$(VERSION)
+BIN      = bin/entrorouter
+
+export CGO_ENABLED ?= 0
+
+.PHONY: build build-simd build-xla test race lint reproduce recorded smoke bench fuzz gpu-check clean
+
+build:
+	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
+
+# Faster kernels for the pure-Go backend. Losses change in the last digits, so results are not byte-equal to the default build.
+build-simd:
+	GOEXPERIMENT=simd $(GO) build -ldflags '$(LDFLAGS)' -o $(BIN)-simd ./cmd/entrorouter
+
+# XLA backend: needs cgo to build and a PJRT plugin to run.
+build-xla:
+	CGO_ENABLED=1 $(GO) build -tags xla -ldflags '$(LDFLAGS)' -o $(BIN)-xla ./cmd/entrorouter
+
+test:
+	$(GO) test ./...
+
+race:
+	CGO_ENABLED=1 $(GO) test -race -short ./...
+
+lint:
+	test -z "$$(gofmt -l cmd harness verify results experiments)"
+	$(GO) vet ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.7.0 ./...
+
+reproduce: build
+	$(BIN) run main
+
+recorded: build
+	$(BIN) run recorded --data $(DATA)
+
+smoke: build
+	$(BIN) run smoke
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+FUZZTIME ?= 20s
+fuzz:
+	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	  echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+
+# Trains the policy on XLA and on the Go backend and compares the losses. PJRT is the path of a CUDA PJRT plugin.
+gpu-check: build-xla
+	$(BIN)-xla gpu-check --plugin '$(PJRT)'
+
+clean:
+	rm -rf bin results/runs results/rollouts.db*

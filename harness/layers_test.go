@@ -1,0 +1,67 @@
+package harness_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/entrorouter/entrorouter/"
+
+// layers says which packages of this module a package may import. Anything absent here may import none of them.
+// DESIGN.md section 4 explains the picture.
+var layers = map[string][]string{
+	"cmd/entrorouter":  {"*"},
+	"harness":          {"harness/methods", "harness/train", "harness/lm", "harness/experts", "harness/store", "harness/problems", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/metrics", "harness/seed", "harness/cost", "verify"},
+	"harness/methods":  {"harness/train", "harness/lm", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
+	"harness/train":    {"harness/lm", "harness/routing", "harness/seed", "harness/spec"},
+	"harness/lm":       {"harness/routing", "harness/spec", "harness/seed"},
+	"harness/experts":  {"harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec", "verify"},
+	"harness/store":    {"harness/routing"},
+	"harness/problems": {"harness/routing", "harness/seed", "harness/spec", "verify"},
+	"harness/report":   {"harness/metrics", "harness/routing", "harness/spec"},
+	"harness/routing":  {"harness/cost", "harness/seed", "harness/spec", "verify"},
+	"harness/spec":     {"harness/cost"},
+}
+
+// gomlx lists the packages that may name GoMLX; the command links a backend.
+var gomlx = []string{"cmd/entrorouter", "harness/lm", "harness/train"}
+
+func TestImportsFollowTheLayerTable(t *testing.T) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	seen := 0
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var pkg struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&pkg); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		name := strings.TrimPrefix(pkg.ImportPath, module)
+		allowed := layers[name]
+		for _, imp := range pkg.Imports {
+			if strings.HasPrefix(imp, "github.com/gomlx/") && !slices.Contains(gomlx, name) {
+				t.Errorf("%s must not import GoMLX (%s)", name, imp)
+			}
+			ours, ok := strings.CutPrefix(imp, module)
+			if ok && !slices.Contains(allowed, "*") && !slices.Contains(allowed, ours) {
+				t.Errorf("%s must not import %s", name, ours)
+			}
+		}
+	}
+	if seen < len(layers) {
+		t.Errorf("go list found %d packages, the table has %d", seen, len(layers))
+	}
+}
