@@ -20,12 +20,16 @@ type Call struct {
 	Usage  cost.Usage
 }
 
+// Expected as Decision.Expert scores a decision by its expectation over Prob instead of one expert's rollout:
+// the closed form of rows that flip coins.
+const Expected = -1
+
 // Decision says which expert answers a query.
 type Decision struct {
 	Problem string
 	Run     int
 	Prob    []float64  // [M], sums to 1: the router's distribution over experts
-	Expert  int        // the expert chosen, index into the pool
+	Expert  int        // the expert chosen, index into the pool; or Expected
 	Calls   []Call     // calls made on the way; nil for single-round routers
 	Answer  *string    // the router's own answer; nil: the chosen expert's rollout answers
 	Usage   cost.Usage // the router's own tokens

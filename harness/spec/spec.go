@@ -141,6 +141,7 @@ type Evaluate struct {
 type Method struct {
 	Name   string    `yaml:"name"`            // kind, one of the list in package methods
 	Label  string    `yaml:"label,omitempty"` // row label; default: the name
+	Match  string    `yaml:"match,omitempty"` // label of the row whose mean dollars on the training problems this row's knob is set to
 	Params yaml.Node `yaml:"params,omitempty"`
 }
 
