@@ -81,6 +81,21 @@ type TrainSet struct {
 	RL      []Example // Stage II problems
 }
 
+// Examples returns the training problems of both stages, each once.
+func (t TrainSet) Examples() []Example {
+	seen := make(map[string]bool, len(t.SFT))
+	all := make([]Example, 0, len(t.SFT)+len(t.RL))
+	for _, stage := range [][]Example{t.SFT, t.RL} {
+		for _, e := range stage {
+			if !seen[e.Problem.ID] {
+				seen[e.Problem.ID] = true
+				all = append(all, e)
+			}
+		}
+	}
+	return all
+}
+
 // Work is where and how a fit runs.
 type Work struct {
 	Seed seed.Seed    // training seed of this fit
