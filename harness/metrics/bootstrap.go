@@ -1,0 +1,161 @@
+package metrics
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Resample calls visit for each of b bootstrap resamples of the questions, stratified: the p-th weight is how
+// often question p was drawn, every stratum keeps its size, and the weights of a stratum are multinomial.
+// strata is [P], the stratum of each question (its benchmark, or the subject within one); visit must not keep
+// the slice. Each resample depends on seed and strata alone, so methods, folds and statistics that read the
+// same weights are compared in pairs.
+//
+// This is the question bootstrap of routing results: runs are averaged inside a question before, so what is
+// resampled is the question, not the rollout. Trained routers are held fixed; the variance between training
+// seeds is not in it and is reported apart. A stratum of one question contributes no variance at all.
+func Resample(strata []int, b int, seed uint64, visit func(weights []float64)) {
+	order := make([]int, len(strata))
+	for p := range order {
+		order[p] = p
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(strata[x], strata[y]) })
+	rng := rand.New(rand.NewPCG(seed, 0))
+	weights := make([]float64, len(strata))
+	for range b {
+		clear(weights)
+		for from := 0; from < len(order); {
+			to := from + 1
+			for to < len(order) && strata[order[to]] == strata[order[from]] {
+				to++
+			}
+			members := order[from:to]
+			for range members {
+				weights[members[rng.IntN(len(members))]]++
+			}
+			from = to
+		}
+		visit(weights)
+	}
+}
+
+// Bootstrap evaluates a vector of statistics on the sample itself (all weights 1) and on b resamples.
+// stat fills out[0:k] from weights [P]; it must be a function of the weights alone. The rows of the result
+// are statistics: point is [k], samples is [k][b]. The difference of two statistics is one more statistic:
+// compute it inside stat, or subtract two rows of samples, which share their weights.
+func Bootstrap(strata []int, b int, seed uint64, k int, stat func(weights, out []float64)) (point []float64, samples [][]float64) {
+	ones := make([]float64, len(strata))
+	for p := range ones {
+		ones[p] = 1
+	}
+	point = make([]float64, k)
+	stat(ones, point)
+	samples = make([][]float64, k)
+	for i := range samples {
+		samples[i] = make([]float64, 0, b)
+	}
+	out := make([]float64, k)
+	Resample(strata, b, seed, func(weights []float64) {
+		stat(weights, out)
+		for i, x := range out {
+			samples[i] = append(samples[i], x)
+		}
+	})
+	return point, samples
+}
+
+// Interval returns the percentile interval of bootstrap samples at the given confidence (0.95 leaves 2.5% on
+// either side), interpolating between order statistics (type 7 of Hyndman and Fan 1996). It is NaN on both
+// ends if a sample is NaN, if there is none, or if confidence is outside (0,1). samples is left as it is.
+func Interval(samples []float64, confidence float64) (low, high float64) {
+	if len(samples) == 0 || !(confidence > 0 && confidence < 1) || slices.ContainsFunc(samples, math.IsNaN) {
+		return math.NaN(), math.NaN()
+	}
+	sorted := slices.Clone(samples)
+	slices.Sort(sorted)
+	tail := (1 - confidence) / 2
+	return quantile(sorted, tail), quantile(sorted, 1-tail)
+}
+
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	below := min(int(at), len(sorted)-1)
+	above := min(below+1, len(sorted)-1)
+	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
+}
+
+// StandardError returns the sample standard deviation of bootstrap samples, NaN for fewer than two.
+func StandardError(samples []float64) float64 {
+	mean := 0.0
+	for _, x := range samples {
+		mean += x
+	}
+	mean /= float64(len(samples))
+	sum := 0.0
+	for _, x := range samples {
+		sum += (x - mean) * (x - mean)
+	}
+	if len(samples) < 2 {
+		return math.NaN()
+	}
+	return math.Sqrt(sum / float64(len(samples)-1))
+}
+
+// WeightedMean returns sum(weights*column)/sum(weights), both [P]: with the weights of Resample the micro
+// average (each question counts once, whatever its benchmark), NaN if all weights are 0. It panics if the
+// lengths differ.
+func WeightedMean(column, weights []float64) float64 {
+	if len(column) != len(weights) {
+		panic(fmt.Sprintf("metrics: %d values with %d weights", len(column), len(weights)))
+	}
+	sum, total := 0.0, 0.0
+	for p, w := range weights {
+		sum += w * column[p]
+		total += w
+	}
+	return sum / total
+}
+
+// MicroAverage returns the average a question over benchmarks: values[i] on sizes[i] questions. The paper's
+// Avg. column is one (audited: the unweighted mean of its columns is another number).
+func MicroAverage(values []float64, sizes []int) float64 {
+	weights := make([]float64, len(sizes))
+	for i, n := range sizes {
+		weights[i] = float64(n)
+	}
+	return WeightedMean(values, weights)
+}
+
+// MacroAverage returns the unweighted mean over benchmarks.
+func MacroAverage(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// McNemar returns the exact two-sided p-value of McNemar's test on one run of two methods: b questions that
+// only the first answered right, c that only the second did (McNemar 1947; the exact binomial form). Questions
+// on which both agree say nothing and are left out. It is 1 if b+c is 0. It panics if a count is negative.
+func McNemar(b, c int) float64 {
+	if b < 0 || c < 0 {
+		panic(fmt.Sprintf("metrics: negative count in McNemar(%d, %d)", b, c))
+	}
+	n, k := b+c, min(b, c)
+	tail := 0.0
+	for i := range k + 1 {
+		tail += math.Exp(logChoose(n, i) - float64(n)*math.Ln2)
+	}
+	return min(1, 2*tail)
+}
+
+func logChoose(n, k int) float64 {
+	a, _ := math.Lgamma(float64(n + 1))
+	b, _ := math.Lgamma(float64(k + 1))
+	c, _ := math.Lgamma(float64(n - k + 1))
+	return a - b - c
+}

@@ -1,0 +1,365 @@
+package metrics
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The format is the Go benchmark text format (golang.org/design/14313-benchmark-format), so that benchstat
+// pivots and compares our files as they are:
+//
+//	# source: ...
+//	# note: what to know about the next line
+//	BenchmarkRoute/table=main/method=random/benchmark=aime25 480 73.3 accuracy-% 0.2809 usd
+//
+// An interval is two more values, accuracy-low-% and accuracy-high-%. In the value of a key, white space, '/',
+// '%', control characters and bytes that are not UTF-8 are percent-encoded, and so is the dash of a trailing
+// "-8", which benchmark tools read as GOMAXPROCS. Lines are sorted by label and no label occurs twice.
+
+const notePrefix = "# note: "
+
+// Write writes s in the text format, sorted; s itself is left as it is. It fails on a measurement that the
+// format cannot hold: a malformed name, key or unit, a number that is not finite, N < 1, a repeated label.
+func (s *Set) Write(w io.Writer) error {
+	var b bytes.Buffer
+	for _, line := range s.Comment {
+		if strings.ContainsAny(line, "\r\n") {
+			return fmt.Errorf("comment %q holds a line break: pass one comment a line", line)
+		}
+		if strings.HasPrefix("#"+line, notePrefix) {
+			return fmt.Errorf("comment %q starts like the note of a measurement: reword it", line)
+		}
+		b.WriteString("#" + line + "\n")
+	}
+	sorted := Set{Measurements: slices.Clone(s.Measurements)}
+	sorted.Sort()
+	previous := ""
+	for _, m := range sorted.Measurements {
+		if err := m.check(); err != nil {
+			return fmt.Errorf("measurement %s: %w", m.Label(), err)
+		}
+		label := m.Label()
+		if label == previous {
+			return fmt.Errorf("measurement %s: occurs twice: give each its own keys", label)
+		}
+		previous = label
+		if m.Note != "" {
+			b.WriteString(notePrefix + m.Note + "\n")
+		}
+		fmt.Fprintf(&b, "Benchmark%s %d", label, m.N)
+		for _, v := range m.Values {
+			writeNumber(&b, v.Number, v.Decimals, v.Unit)
+			if v.Bounded {
+				writeNumber(&b, v.Low, v.Decimals, bound(v.Unit, low))
+				writeNumber(&b, v.High, v.Decimals, bound(v.Unit, high))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// Read parses measurements from r. Lines that are neither comments nor benchmark lines ("goos: linux", "PASS")
+// are skipped, as benchmark tools do. Errors start with file:line.
+func Read(file string, r io.Reader) (*Set, error) {
+	set := &Set{}
+	seen := make(map[string]int)
+	note := ""
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	n := 0
+	for lines.Scan() {
+		n++
+		line := strings.ReplaceAll(lines.Text(), "\r", "")
+		switch {
+		case strings.HasPrefix(line, notePrefix):
+			note = strings.TrimSpace(strings.TrimPrefix(line, notePrefix))
+		case strings.HasPrefix(line, "#"):
+			if len(set.Measurements) == 0 && note == "" {
+				set.Comment = append(set.Comment, line[1:])
+			}
+		case isBenchmark(line):
+			m, err := parse(line)
+			if err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+			}
+			label := m.Label()
+			if first, ok := seen[label]; ok {
+				return nil, fmt.Errorf("%s:%d: %s was measured on line %d already: give each its own keys", file, n, label, first)
+			}
+			seen[label] = n
+			m.Note, note = note, ""
+			set.Measurements = append(set.Measurements, m)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", file, n+1, err)
+	}
+	if note != "" {
+		return nil, fmt.Errorf("%s: note %q is followed by no measurement", file, note)
+	}
+	set.Sort()
+	return set, nil
+}
+
+func isBenchmark(line string) bool {
+	rest, ok := strings.CutPrefix(line, "Benchmark")
+	first, _ := utf8.DecodeRuneInString(rest)
+	return ok && unicode.IsUpper(first)
+}
+
+func parse(line string) (Measurement, error) {
+	fields := strings.Fields(line)
+	if len(fields) < 4 || len(fields)%2 != 0 {
+		return Measurement{}, fmt.Errorf("want name, count and pairs of number and unit, found %d fields in %q", len(fields), line)
+	}
+	m, err := parseLabel(strings.TrimPrefix(fields[0], "Benchmark"))
+	if err != nil {
+		return Measurement{}, err
+	}
+	if m.N, err = strconv.Atoi(fields[1]); err != nil {
+		return Measurement{}, fmt.Errorf("count %q is no integer", fields[1])
+	}
+	var bounds []Value
+	for i := 2; i < len(fields); i += 2 {
+		v, err := parseNumber(fields[i], fields[i+1])
+		if err != nil {
+			return Measurement{}, err
+		}
+		if _, _, ok := unbound(v.Unit); ok {
+			bounds = append(bounds, v)
+			continue
+		}
+		m.Values = append(m.Values, v)
+	}
+	if err := m.attach(bounds); err != nil {
+		return Measurement{}, err
+	}
+	return m, m.check()
+}
+
+// attach makes intervals of the values whose units say low and high.
+func (m *Measurement) attach(bounds []Value) error {
+	for i := range m.Values {
+		v := &m.Values[i]
+		at := func(s side) int {
+			return slices.IndexFunc(bounds, func(b Value) bool { return b.Unit == bound(v.Unit, s) })
+		}
+		l, h := at(low), at(high)
+		if l < 0 || h < 0 {
+			continue
+		}
+		v.Bounded, v.Low, v.High = true, bounds[l].Number, bounds[h].Number
+		bounds = slices.DeleteFunc(bounds, func(b Value) bool { return b.Unit == bound(v.Unit, low) || b.Unit == bound(v.Unit, high) })
+	}
+	if len(bounds) > 0 {
+		return fmt.Errorf("%q is half an interval: its line lacks the value or the other end", bounds[0].Unit)
+	}
+	return nil
+}
+
+func parseLabel(label string) (Measurement, error) {
+	parts := strings.Split(label, "/")
+	m := Measurement{Name: parts[0]}
+	for _, part := range parts[1:] {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok {
+			return Measurement{}, fmt.Errorf("%q in the name is no key=value", part)
+		}
+		value, err := unescape(value)
+		if err != nil {
+			return Measurement{}, err
+		}
+		m.Keys = append(m.Keys, Key{name, value})
+	}
+	return m, nil
+}
+
+// check says why the format cannot hold m.
+func (m Measurement) check() error {
+	if !isName(m.Name, unicode.IsUpper) || strings.ContainsAny(m.Name, "-_") {
+		return fmt.Errorf("name %q is not an upper-case letter followed by letters and digits", m.Name)
+	}
+	if m.N < 1 {
+		return fmt.Errorf("count %d is less than 1", m.N)
+	}
+	if len(m.Values) == 0 {
+		return fmt.Errorf("no value")
+	}
+	if strings.ContainsAny(m.Note, "\r\n") || m.Note != strings.TrimSpace(m.Note) {
+		return fmt.Errorf("note %q has a line break or outer white space", m.Note)
+	}
+	for i, k := range m.Keys {
+		switch {
+		case !isName(k.Name, unicode.IsLower):
+			return fmt.Errorf("key %q is not a lower-case letter followed by letters, digits, '-' or '_'", k.Name)
+		case k.Value == "":
+			return fmt.Errorf("key %q has no value", k.Name)
+		case slices.ContainsFunc(m.Keys[:i], func(o Key) bool { return o.Name == k.Name }):
+			return fmt.Errorf("key %q occurs twice", k.Name)
+		}
+	}
+	for i, v := range m.Values {
+		if err := v.check(); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(m.Values[:i], func(o Value) bool { return o.Unit == v.Unit }) {
+			return fmt.Errorf("unit %q occurs twice", v.Unit)
+		}
+	}
+	return nil
+}
+
+func (v Value) check() error {
+	if v.Unit == "" || strings.ContainsFunc(v.Unit, func(r rune) bool { return r == utf8.RuneError || !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
+		return fmt.Errorf("unit %q is empty or holds white space", v.Unit)
+	}
+	if _, _, ok := unbound(v.Unit); ok {
+		return fmt.Errorf("unit %q is kept for the ends of intervals", v.Unit)
+	}
+	if v.Decimals < 0 || v.Decimals > maxDecimals {
+		return fmt.Errorf("%s with %d decimals: known range 0 to %d", v.Unit, v.Decimals, maxDecimals)
+	}
+	for _, x := range []float64{v.Number, v.Low, v.High} {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return fmt.Errorf("%v %s is not finite: leave out what was not measured", x, v.Unit)
+		}
+	}
+	if v.Bounded && v.Low > v.High {
+		return fmt.Errorf("interval of %s runs backwards, from %v to %v", v.Unit, v.Low, v.High)
+	}
+	return nil
+}
+
+func isName(s string, first func(rune) bool) bool {
+	for i, r := range s {
+		switch {
+		case r >= utf8.RuneSelf || i == 0 && !first(r):
+			return false
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-':
+			return false
+		}
+	}
+	return s != ""
+}
+
+// side is one end of an interval.
+type side string
+
+const (
+	low  side = "-low"
+	high side = "-high"
+)
+
+// bound returns the unit of one end of an interval: accuracy-% and low give accuracy-low-%, usd/query gives
+// usd-low/query. The marker goes before the percent sign and the slash, which benchmark tools give a meaning.
+func bound(unit string, s side) string {
+	stem, tail := splitUnit(unit)
+	return stem + string(s) + tail
+}
+
+// unbound undoes bound; ok is false if unit is not one end of an interval.
+func unbound(unit string) (base string, s side, ok bool) {
+	stem, tail := splitUnit(unit)
+	for _, s := range []side{low, high} {
+		if base, ok := strings.CutSuffix(stem, string(s)); ok {
+			return base + tail, s, true
+		}
+	}
+	return "", "", false
+}
+
+func splitUnit(unit string) (stem, tail string) {
+	if i := strings.IndexByte(unit, '/'); i >= 0 {
+		return unit[:i], unit[i:]
+	}
+	if stem, ok := strings.CutSuffix(unit, "-%"); ok {
+		return stem, "-%"
+	}
+	return unit, ""
+}
+
+// maxDecimals is what a float64 near 1 can hold.
+const maxDecimals = 15
+
+func parseNumber(text, unit string) (Value, error) {
+	if strings.Trim(text, "0123456789.+-eE") != "" {
+		return Value{}, fmt.Errorf("%q is no decimal number", text)
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return Value{}, fmt.Errorf("%q is no number of ordinary size", text)
+	}
+	v := Value{Number: x, Unit: unit}
+	if _, fraction, ok := strings.Cut(text, "."); ok && !strings.ContainsAny(text, "eE") {
+		v.Decimals = min(len(fraction), maxDecimals)
+	}
+	return v, nil
+}
+
+// writeNumber writes x in the shortest form that reads back as x, with zeros up to the given decimals.
+func writeNumber(b *bytes.Buffer, x float64, decimals int, unit string) {
+	text := strconv.FormatFloat(x+0, 'f', -1, 64) // + 0 turns -0 into 0
+	if decimals > 0 {
+		_, fraction, ok := strings.Cut(text, ".")
+		if !ok {
+			text += "."
+		}
+		text += strings.Repeat("0", max(0, decimals-len(fraction)))
+	}
+	b.WriteString(" " + text + " " + unit)
+}
+
+// escape percent-encodes what a key's value may not hold. last says that nothing follows in the name.
+func escape(value string, last bool) string {
+	dash := -1
+	if last {
+		digits := strings.TrimRight(value, "0123456789")
+		if len(digits) < len(value) && strings.HasSuffix(digits, "-") {
+			dash = len(digits) - 1
+		}
+	}
+	var b strings.Builder
+	for i := 0; i < len(value); {
+		r, size := utf8.DecodeRuneInString(value[i:])
+		plain := r != '/' && r != '%' && i != dash && !unicode.IsSpace(r) && unicode.IsGraphic(r) && (r != utf8.RuneError || size > 1)
+		for _, c := range []byte(value[i : i+size]) {
+			if plain {
+				b.WriteByte(c)
+			} else {
+				fmt.Fprintf(&b, "%%%02X", c)
+			}
+		}
+		i += size
+	}
+	return b.String()
+}
+
+func unescape(value string) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(value); i++ {
+		if value[i] != '%' {
+			b.WriteByte(value[i])
+			continue
+		}
+		if i+2 >= len(value) {
+			return "", fmt.Errorf("%q ends inside an escape: write %%25 for a percent sign", value)
+		}
+		c, err := strconv.ParseUint(value[i+1:i+3], 16, 8)
+		if err != nil {
+			return "", fmt.Errorf("%q holds a bad escape: write %%25 for a percent sign", value)
+		}
+		b.WriteByte(byte(c))
+		i += 2
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,101 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Point is one operating point in the plane of cost and quality.
+type Point struct {
+	Cost    float64
+	Quality float64
+}
+
+// Hull is the upper concave hull of the fixed experts: its vertices with cost and quality both increasing and
+// slopes decreasing. Every point on it is reached by a coin flip between two experts, with no look at the
+// question, so a router is worth something only above it (section 10 of RouterBench calls it the
+// non-decreasing convex hull).
+type Hull []Point
+
+// UpperHull returns the hull of points. Points that a mixture of others dominates are no vertices; of equal
+// points one stays.
+func UpperHull(points []Point) Hull {
+	return appendHull(make(Hull, 0, len(points)), slices.Clone(points))
+}
+
+// appendHull builds the hull in the storage of hull and reorders points.
+func appendHull(hull Hull, points []Point) Hull {
+	slices.SortFunc(points, func(a, b Point) int {
+		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(b.Quality, a.Quality))
+	})
+	for _, p := range points {
+		if n := len(hull); n > 0 && p.Quality <= hull[n-1].Quality {
+			continue // dearer and no better
+		}
+		for len(hull) > 1 && !turnsDown(hull[len(hull)-2], hull[len(hull)-1], p) {
+			hull = hull[:len(hull)-1]
+		}
+		hull = append(hull, p)
+	}
+	return hull
+}
+
+// turnsDown says whether b lies strictly above the line from a to c.
+func turnsDown(a, b, c Point) bool {
+	return (b.Quality-a.Quality)*(c.Cost-a.Cost) > (c.Quality-a.Quality)*(b.Cost-a.Cost)
+}
+
+// At returns the quality of the hull at a cost. Right of the dearest vertex it is flat: money that buys no
+// expert buys nothing. Left of the cheapest vertex it falls linearly to 0 at cost 0, the mixture of that
+// expert with no answer at all. An empty hull is 0 everywhere.
+func (h Hull) At(cost float64) float64 {
+	if len(h) == 0 {
+		return 0
+	}
+	if cost < h[0].Cost {
+		return h[0].Quality * max(cost, 0) / h[0].Cost
+	}
+	for i := 1; i < len(h); i++ {
+		if cost < h[i].Cost {
+			a, b := h[i-1], h[i]
+			return a.Quality + (b.Quality-a.Quality)*(cost-a.Cost)/(b.Cost-a.Cost)
+		}
+	}
+	return h[len(h)-1].Quality
+}
+
+// Gain returns how far p lies above the hull at its own cost, in units of quality: the hull gain.
+func (h Hull) Gain(p Point) float64 { return p.Quality - h.At(p.Cost) }
+
+// area returns the integral of the hull from a to b.
+func (h Hull) area(a, b float64) float64 {
+	knots := []float64{a, b}
+	for _, p := range h {
+		if p.Cost > a && p.Cost < b {
+			knots = append(knots, p.Cost)
+		}
+	}
+	slices.Sort(knots)
+	sum := 0.0
+	for i := 1; i < len(knots); i++ {
+		sum += (knots[i] - knots[i-1]) * (h.At(knots[i-1]) + h.At(knots[i])) / 2
+	}
+	return sum
+}
+
+// HullGains fills gains [R] with the hull gains of routers at their own costs under weights [P]: the experts'
+// means, the hull and the routers' means are all taken under the same weights, as every resample has to.
+// expertQuality and expertCost are [M][P], routerQuality and routerCost are [R][P], all costs in one unit.
+func HullGains(weights []float64, expertQuality, expertCost, routerQuality, routerCost [][]float64, gains []float64) {
+	points := make([]Point, len(expertQuality))
+	for m := range points {
+		points[m] = Point{Cost: WeightedMean(expertCost[m], weights), Quality: WeightedMean(expertQuality[m], weights)}
+	}
+	hull := appendHull(make(Hull, 0, len(points)), points)
+	for r := range gains {
+		gains[r] = hull.Gain(Point{
+			Cost:    WeightedMean(routerCost[r], weights),
+			Quality: WeightedMean(routerQuality[r], weights),
+		})
+	}
+}

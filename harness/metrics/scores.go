@@ -1,0 +1,123 @@
+package metrics
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// PGR is the performance gap recovered, (q-weak)/(strong-weak): 0 at the cheapest expert, 1 at the strongest
+// (RouteLLM, Ong et al. 2024, section 3). A coin flip between experts already has a high PGR at half the cost:
+// print the hull beside it. It is NaN if both experts are equally good.
+func PGR(q, weak, strong float64) float64 {
+	if strong == weak {
+		return math.NaN()
+	}
+	return (q - weak) / (strong - weak)
+}
+
+// Retention is the share of the strongest expert's quality that is kept, q/strong (the paper's 98.3%).
+func Retention(q, strong float64) float64 { return q / strong }
+
+// Saving is the share of the strongest expert's cost that is saved, 1 - c/strong (the paper's 48.25%).
+func Saving(c, strong float64) float64 { return 1 - c/strong }
+
+// OracleGap is how many points a router stays below the oracle (Gap@O of LLMRouterBench, absolute form).
+func OracleGap(q, oracle float64) float64 { return oracle - q }
+
+// AIQ is the average improvement in quality of a router with a knob (RouterBench, Hu et al. 2024): the mean
+// height of the hull of its points between its least and its greatest cost. One point has AIQ equal to its
+// quality; none has NaN.
+func AIQ(points []Point) float64 {
+	if len(points) == 0 {
+		return math.NaN()
+	}
+	byCost := func(a, b Point) int { return cmp.Compare(a.Cost, b.Cost) }
+	from, to := slices.MinFunc(points, byCost).Cost, slices.MaxFunc(points, byCost).Cost
+	hull := UpperHull(points)
+	if from == to {
+		return hull.At(from)
+	}
+	return hull.area(from, to) / (to - from)
+}
+
+// AIQCompat is what the public code of RouterBench computes instead of its definition: the hull is continued
+// flat to a greatest cost common to all routers, integrated from the router's own first cost, and divided by
+// that greatest cost rather than by the width. Use it only to compare with numbers printed by that code.
+func AIQCompat(points []Point, greatest float64) float64 {
+	if len(points) == 0 || greatest <= 0 {
+		return math.NaN()
+	}
+	hull := UpperHull(points)
+	return hull.area(hull[0].Cost, max(greatest, hull[0].Cost)) / greatest
+}
+
+// APGR is the mean of PGR over the cost fraction (c-weak.Cost)/(strong.Cost-weak.Cost) from 0 to 1, by the
+// trapezoid rule over the swept points. RouteLLM integrates over the share of strong calls; with more than
+// two experts that share says little, so the cost fraction takes its place. points need not be sorted; the
+// cheapest is continued flat to 0 and the dearest to 1. NaN if weak and strong coincide or there is no point.
+func APGR(points []Point, weak, strong Point) float64 {
+	curve := gapCurve(points, weak, strong)
+	if curve == nil {
+		return math.NaN()
+	}
+	first, last := curve[0], curve[len(curve)-1]
+	sum := first.Quality*max(0, min(first.Cost, 1)) + last.Quality*max(0, 1-max(last.Cost, 0))
+	for i := 1; i < len(curve); i++ {
+		a, b := curve[i-1], curve[i]
+		from, to := max(a.Cost, 0), min(b.Cost, 1)
+		if from >= to {
+			continue
+		}
+		slope := (b.Quality - a.Quality) / (b.Cost - a.Cost)
+		sum += (to - from) * (a.Quality + slope*((from+to)/2-a.Cost))
+	}
+	return sum
+}
+
+// CPT is the call-performance threshold: the least cost fraction, in [0,1], at which the sweep reaches PGR
+// level (RouteLLM prints 0.2, 0.5 and 0.8), interpolating between points; NaN if it never does.
+func CPT(points []Point, weak, strong Point, level float64) float64 {
+	curve := gapCurve(points, weak, strong)
+	for i, p := range curve {
+		switch {
+		case p.Quality < level:
+		case i == 0:
+			return p.Cost
+		default:
+			a := curve[i-1]
+			return a.Cost + (p.Cost-a.Cost)*(level-a.Quality)/(p.Quality-a.Quality)
+		}
+	}
+	return math.NaN()
+}
+
+// QNC is the quality-neutral cost: the least cost, relative to the strongest expert's, at which the sweep is as
+// good as the strongest expert; +Inf if it never is.
+func QNC(points []Point, strong Point) float64 {
+	least := math.Inf(1)
+	for _, p := range points {
+		if p.Quality >= strong.Quality {
+			least = min(least, p.Cost/strong.Cost)
+		}
+	}
+	return least
+}
+
+// gapCurve maps points to (cost fraction, PGR), sorted by cost.
+func gapCurve(points []Point, weak, strong Point) []Point {
+	if weak.Cost == strong.Cost || weak.Quality == strong.Quality {
+		return nil
+	}
+	curve := make([]Point, len(points))
+	for i, p := range points {
+		curve[i] = Point{(p.Cost - weak.Cost) / (strong.Cost - weak.Cost), PGR(p.Quality, weak.Quality, strong.Quality)}
+	}
+	slices.SortFunc(curve, func(a, b Point) int {
+		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Quality, b.Quality))
+	})
+	if len(curve) == 0 {
+		return nil
+	}
+	return curve
+}
