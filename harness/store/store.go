@@ -1,0 +1,320 @@
+// Package store keeps what an experiment has already paid for: the outputs of its stages, by what went into them,
+// and the responses of its experts.
+//
+// # Stages
+//
+// A stage is a pure function from a Recipe (name, version, parameters, keys of the entries it reads) to a folder of
+// files. Store.Make runs it once and finds the folder again ever after, for every experiment whose recipe agrees:
+//
+//	entry, err := st.Make(ctx, recipe, func(ctx context.Context, draft *store.Draft) error {
+//		return draft.WriteFile("targets.csv", rows)
+//	})
+//
+// On disk, below the root:
+//
+//	stages/<stage>/<key12>/    an entry: its files, and
+//	    recipe.json            what was asked for; its SHA-256 is the key
+//	    env.json               versions and machine; never compared and not in the manifest
+//	    manifest.json          size and SHA-256 of every file but env.json; written last
+//	experiments/<name>.txt     which entry each step of an experiment's last run used
+//	tmp/<stage>-<key12>/       an entry being made, and its lock; removed at the next Open if its maker died
+//	corrupt/<stage>-<key12>.N/ entries that failed verification, for inspection
+//
+// Entries lie below stages/ and not below the experiment because they belong to their recipe: two tables that
+// profile the same problems share one profile. The index in experiments/ is the way from a table to its entries.
+//
+// An entry appears under its name by one rename, after every file, the manifest and the folders have been synced. So
+// a crash or a power cut at any moment leaves the whole entry or none. Entries are verified whenever they are read.
+//
+// # Rollouts
+//
+// Rollouts are the exception, since they arrive one by one and cost money: they live in an SQLite file, see Rollouts.
+//
+// Any number of goroutines and processes may use a store at once. Two that want the same entry take turns: the second
+// waits, says for whom, and finds the entry.
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+var (
+	// ErrMissing says that nothing is stored under a recipe.
+	ErrMissing = errors.New("not in the store")
+	// ErrCorrupt says that what is stored is not what was written. Make moves it aside and makes it again.
+	ErrCorrupt = errors.New("corrupt entry")
+)
+
+const (
+	recipeFile   = "recipe.json"
+	envFile      = "env.json"
+	manifestFile = "manifest.json"
+)
+
+// Options of Open. The zero value is usable.
+type Options struct {
+	Log *slog.Logger // nil: silent
+	Env any          // encoded to env.json in every new entry; nil: an empty object
+}
+
+// Store holds the outputs of stages below one root folder.
+type Store struct {
+	root string
+	log  *slog.Logger
+	env  []byte
+	at   step
+}
+
+// Open opens the store at root, making the folder if needed, and removes what crashed runs left half-made.
+func Open(root string, o Options) (*Store, error) { return open(root, o, nil) }
+
+func open(root string, o Options, at step) (*Store, error) {
+	s := &Store{root: root, log: o.Log, at: at}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if o.Env == nil {
+		o.Env = struct{}{}
+	}
+	var err error
+	if s.env, err = indentJSON(o.Env); err != nil {
+		return nil, fmt.Errorf("store %q: env: %w", root, err)
+	}
+	for _, dir := range []string{"stages", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
+			return nil, fmt.Errorf("store %q: %w", root, explainWrite(root, err))
+		}
+	}
+	if err := s.sweep(); err != nil {
+		return nil, fmt.Errorf("store %q: %w", root, explainWrite(filepath.Join(root, "tmp"), err))
+	}
+	return s, nil
+}
+
+// Root returns the folder of the store.
+func (s *Store) Root() string { return s.root }
+
+func (s *Store) entryDir(k Key) string { return filepath.Join(s.root, "stages", k.Stage, k.Short()) }
+func (s *Store) draftDir(k Key) string { return filepath.Join(s.root, "tmp", k.String()) }
+func (s *Store) lockPath(k Key) string { return s.draftDir(k) + lockSuffix }
+
+const lockSuffix = ".lock"
+
+// sweep removes the drafts whose maker is dead: their lock can be had.
+func (s *Store) sweep() error {
+	tmp := filepath.Join(s.root, "tmp")
+	found, err := os.ReadDir(tmp)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		name := strings.TrimSuffix(f.Name(), lockSuffix)
+		l, err := tryLock(filepath.Join(tmp, name+lockSuffix))
+		if errors.Is(err, errLocked) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		err = os.RemoveAll(filepath.Join(tmp, name))
+		l.unlock()
+		if err != nil {
+			return err
+		}
+		if f.IsDir() {
+			s.log.Debug("removed a half-made entry", "entry", name)
+		}
+	}
+	return nil
+}
+
+// Get returns the verified entry of a recipe. The error is ErrMissing if there is none, and a *CorruptError, which
+// wraps ErrCorrupt and lists every fault, if there is one that cannot be trusted.
+func (s *Store) Get(r Recipe) (Entry, error) {
+	dir := s.entryDir(r.Key())
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return Entry{}, fmt.Errorf("%s: %w", r.Key(), ErrMissing)
+	} else if err != nil {
+		return Entry{}, err
+	}
+	e, faults := readEntry(dir, r)
+	if faults != nil {
+		return Entry{}, &CorruptError{Key: r.Key(), Dir: dir, Faults: faults}
+	}
+	return e, nil
+}
+
+// Make returns the entry of a recipe, running build to make it if it is missing. If another goroutine or process is
+// making it, Make waits for that one until ctx ends. A corrupt entry is moved aside with a warning and made again. If
+// build fails nothing is stored.
+func (s *Store) Make(ctx context.Context, r Recipe, build func(context.Context, *Draft) error) (Entry, error) {
+	if e, err := s.Get(r); err == nil {
+		return e, nil
+	}
+	d, err := s.Begin(ctx, r)
+	if err != nil {
+		return Entry{}, err
+	}
+	defer d.Discard()
+	e, err := s.Get(r) // again: somebody else may have made it while we waited for the lock
+	switch {
+	case err == nil:
+		return e, nil
+	case errors.Is(err, ErrCorrupt):
+		s.log.Warn("stored entry cannot be trusted and is made again", "fault", err)
+	case !errors.Is(err, ErrMissing):
+		return Entry{}, err
+	}
+	if err := build(ctx, d); err != nil {
+		return Entry{}, fmt.Errorf("%s: %w", r.Key().Stage, err)
+	}
+	return d.Commit()
+}
+
+// setAside moves an entry to corrupt/. The caller holds the entry's lock.
+func (s *Store) setAside(k Key) (string, error) {
+	base := filepath.Join(s.root, "corrupt", k.String())
+	if err := os.MkdirAll(filepath.Dir(base), 0o777); err != nil {
+		return "", err
+	}
+	for i := 1; ; i++ {
+		to := fmt.Sprintf("%s.%d", base, i)
+		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+			return to, os.Rename(s.entryDir(k), to)
+		}
+	}
+}
+
+// CorruptError lists what is wrong with an entry.
+type CorruptError struct {
+	Key    Key
+	Dir    string
+	Faults []string // one a file
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("%s: %v in %q: %s", e.Key, ErrCorrupt, e.Dir, strings.Join(e.Faults, "; "))
+}
+
+// Is makes errors.Is(err, ErrCorrupt) hold.
+func (e *CorruptError) Is(target error) bool { return target == ErrCorrupt }
+
+// Entry is the stored output of one stage. It is read-only.
+type Entry struct {
+	Key    Key
+	Dir    string
+	Files  []File // the stage's own files, sorted by name
+	Digest string // SHA-256 of the manifest, in hex: entries with equal digests hold the same bytes
+}
+
+// File is one line of a manifest.
+type File struct {
+	Name   string `json:"name"` // slash-separated path below the entry
+	Size   int64  `json:"size"` // bytes
+	SHA256 string `json:"sha256"`
+}
+
+// Path returns where a file of the entry lies.
+func (e Entry) Path(name string) string { return filepath.Join(e.Dir, filepath.FromSlash(name)) }
+
+// Open opens a file of the entry.
+func (e Entry) Open(name string) (*os.File, error) {
+	if !slices.ContainsFunc(e.Files, func(f File) bool { return f.Name == name }) {
+		var known []string
+		for _, f := range e.Files {
+			known = append(known, f.Name)
+		}
+		return nil, fmt.Errorf("%s has no file %q; it has: %s", e.Key, name, strings.Join(known, ", "))
+	}
+	return os.Open(e.Path(name))
+}
+
+// ReadFile returns the content of a file of the entry.
+func (e Entry) ReadFile(name string) ([]byte, error) {
+	f, err := e.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// manifest lists the files of an entry, recipe.json among them.
+type manifest struct {
+	Key   Key    `json:"key"`
+	Files []File `json:"files"`
+}
+
+// entry describes the folder that the manifest, encoded as data, belongs to.
+func (m manifest) entry(dir string, data []byte) Entry {
+	sum := sha256.Sum256(data)
+	own := slices.DeleteFunc(slices.Clone(m.Files), func(f File) bool { return f.Name == recipeFile })
+	return Entry{Key: m.Key, Dir: dir, Files: own, Digest: hex.EncodeToString(sum[:])}
+}
+
+// readEntry reads and verifies the folder of a recipe; faults is nil if all is well.
+func readEntry(dir string, r Recipe) (e Entry, faults []string) {
+	data, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	if err != nil {
+		return e, []string{faultOf(manifestFile, err)}
+	}
+	var m manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		return e, []string{faultOf(manifestFile, err)}
+	}
+	for _, f := range m.Files {
+		if !filepath.IsLocal(filepath.FromSlash(f.Name)) {
+			faults = append(faults, fmt.Sprintf("%s lists %q, which is outside the entry", manifestFile, f.Name))
+			continue
+		}
+		got, err := describe(dir, f.Name)
+		switch {
+		case err != nil:
+			faults = append(faults, faultOf(f.Name, err))
+		case got.Size != f.Size:
+			faults = append(faults, fmt.Sprintf("%s has %d bytes instead of %d", f.Name, got.Size, f.Size))
+		case got.SHA256 != f.SHA256:
+			faults = append(faults, fmt.Sprintf("%s has another SHA-256 than the manifest says", f.Name))
+		}
+	}
+	// The manifest itself is covered by the recipe, which it must list and which must hash to the key, and by the
+	// files, which must hash to what it says.
+	stored := slices.IndexFunc(m.Files, func(f File) bool { return f.Name == recipeFile })
+	if want := hex.EncodeToString(r.key.Sum[:]); m.Key != r.key || stored < 0 || m.Files[stored].SHA256 != want {
+		faults = append(faults, "it was made from another recipe")
+	}
+	return m.entry(dir, data), faults
+}
+
+func faultOf(name string, err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return name + " is missing"
+	}
+	return fmt.Sprintf("%s: %v", name, err)
+}
+
+// describe reads a file below dir and returns its manifest line.
+func describe(dir, name string) (File, error) {
+	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	if err != nil {
+		return File{}, err
+	}
+	return File{Name: name, Size: n, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
+}
