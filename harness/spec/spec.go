@@ -152,6 +152,7 @@ type Method struct {
 	Params yaml.Node `yaml:"params,omitempty"`              // read by DecodeParams
 
 	File string `yaml:"-"` // where the row is written, for messages; set by Load
+	Line int    `yaml:"-"`
 	Path string `yaml:"-"` // e.g. methods[3]
 }
 
@@ -193,10 +194,12 @@ type Expert struct {
 
 // Recorded names the files of a recorded pool, below the data folder.
 type Recorded struct {
-	Queries      File   `yaml:"queries"`
-	Outcomes     File   `yaml:"outcomes"`
-	PromptTokens int    `yaml:"prompt_tokens" in:"[0,inf)"` // instruction tokens added to every question's input
-	Note         string `yaml:"note,omitempty"`
+	Queries      File `yaml:"queries"`
+	Outcomes     File `yaml:"outcomes"`
+	PromptTokens int  `yaml:"prompt_tokens" in:"[0,inf)"` // instruction tokens added to every question's input
+
+	Benchmarks []string `yaml:"benchmarks,omitempty"` // questions of these only; default: all
+	Note       string   `yaml:"note,omitempty"`
 }
 
 // File is a data file with its checksum, source and licence.
@@ -215,6 +218,16 @@ type Simulation struct {
 	Topics     map[string]float64  `yaml:"topic_difficulty"` // logits
 	Cells      map[string]SimCell  `yaml:"cells"`            // benchmark cell -> population
 	Experts    map[string]SimSkill `yaml:"skills"`           // expert id (and the probe's) -> skill
+
+	Targets map[string]SimTarget `yaml:"targets,omitempty"` // cell -> what the experts' offsets and mean tokens are solved for
+}
+
+// SimTarget is what fixed experts are known to reach on a cell: the data that `entrorouter calibrate` solves for.
+type SimTarget struct {
+	Questions  int                `yaml:"questions,omitempty" in:"[1,inf)"` // of one pass that costs USD
+	Accuracy   map[string]float64 `yaml:"accuracy,omitempty"`               // expert id -> percent, truncated responses wrong
+	USD        map[string]float64 `yaml:"usd,omitempty"`                    // expert id -> dollars of one pass, output tokens only
+	TokenLevel map[string]float64 `yaml:"token_level,omitempty"`            // expert id -> log of the uncut tokens of a problem with s = 0, where no cost is known
 }
 
 // SimTokens is the token-length law: mean[m][cell]*exp(Slope*s)/E_cell[exp(Slope*s)]*LogNormal(mean 1, Sigma),
