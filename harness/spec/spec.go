@@ -147,6 +147,7 @@ type Evaluate struct {
 type Method struct {
 	Name   string    `yaml:"name"`                          // kind, one of the list in package methods
 	Label  string    `yaml:"label,omitempty"`               // row label; default: the name
+	Paper  string    `yaml:"paper,omitempty"`               // method of results/paper printed beside this row
 	Match  string    `yaml:"match,omitempty"`               // label of the row whose mean dollars on the training problems this row's knob is set to
 	Kappa  string    `yaml:"kappa,omitempty" oneof:"k5 01"` // labels the row is trained on, protocol folds; default: folds.kappa
 	Params yaml.Node `yaml:"params,omitempty"`              // read by DecodeParams

@@ -1,0 +1,305 @@
+package spec
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// plainName is a name that is also part of file names and measurement keys.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+const nameRule = "use letters, digits, dots, dashes and underscores"
+
+// checkExperiment reports what the types and ranges of an experiment do not say. file is its name without .yaml.
+func (l *loader) checkExperiment(file string) {
+	e, d := &l.out.Experiment, l.spec
+	if e.Name != "" && e.Name != file {
+		d.faultAt("name", "%q is not the name of the file; want %q", e.Name, file)
+	}
+	if l.known.Paper != nil && e.Paper != "" && !slices.Contains(l.known.Paper, e.Paper) {
+		d.faultAt("paper", "%s", unknown("table of the paper", e.Paper, l.known.Paper))
+	}
+	if e.Protocol == "split" {
+		if len(e.Pools) > 1 {
+			d.faultAt("pools", "protocol split takes one pool, got %d", len(e.Pools))
+		}
+		if _, set := d.at["test"]; !set {
+			d.faultAt("test", "not set; protocol split needs the benchmarks to test on")
+		}
+		distinct(d, "test", e.Test)
+	}
+	distinct(d, "evaluate.seeds", e.Evaluate.Seeds)
+	distinct(d, "folds.seeds", e.Folds.Seeds)
+
+	labels := map[string]int{}
+	for i, m := range e.Methods {
+		if first, twice := labels[m.Row()]; twice && m.Row() != "" {
+			d.faultAt(fmt.Sprintf("methods[%d]", i), "the row %q is already methods[%d]; give it a label of its own", m.Row(), first)
+			continue
+		}
+		labels[m.Row()] = i
+	}
+	for i, m := range e.Methods {
+		knob := fmt.Sprintf("methods[%d].match", i)
+		other, ok := labels[m.Match]
+		switch {
+		case m.Match == "":
+		case !ok:
+			d.faultAt(knob, "%s", unknown("row", m.Match, slices.Sorted(maps.Keys(labels))))
+		case other == i || e.Methods[other].Match != "":
+			d.faultAt(knob, "the row %q is itself matched; name one that is not", m.Match)
+		}
+		if m.Kappa != "" && e.Protocol == "split" {
+			d.faultAt(fmt.Sprintf("methods[%d].kappa", i), "protocol split measures the labels; leave kappa out")
+		}
+	}
+	files := map[string]bool{}
+	for i, o := range e.Outputs {
+		knob := fmt.Sprintf("outputs[%d].file", i)
+		switch {
+		case o.File == "":
+		case !plainName.MatchString(o.File):
+			d.faultAt(knob, "%q is not a file name; %s", o.File, nameRule)
+		case files[o.File]:
+			d.faultAt(knob, "%q is already written by another output", o.File)
+		}
+		files[o.File] = true
+	}
+}
+
+// Row is the label of the row: Label, or the name of the method if there is none.
+func (m Method) Row() string {
+	if m.Label != "" {
+		return m.Label
+	}
+	return m.Name
+}
+
+// distinct reports values that a list holds twice.
+func distinct[T comparable](d *decoder, knob string, values []T) {
+	seen := map[T]bool{}
+	for i, v := range values {
+		if seen[v] {
+			d.faultAt(fmt.Sprintf("%s[%d]", knob, i), "%v is in the list twice", v)
+		}
+		seen[v] = true
+	}
+}
+
+// checkPool reports what is wrong within one pool. d has read its file.
+func (l *loader) checkPool(d *decoder, file string, p *Pool) {
+	e := &l.out.Experiment
+	if p.Name != "" && p.Name != file {
+		d.faultAt("name", "%q is not the name of the file; want %q", p.Name, file)
+	}
+	if !slices.Contains([]string{"simulated", "http", "recorded"}, p.Kind) {
+		return
+	}
+	switch {
+	case p.Kind == "recorded" && e.Protocol == "split":
+		l.spec.faultAt("pools", "pool %q is recorded; protocol split needs experts that can be asked", file)
+	case p.Kind != "recorded" && e.Protocol == "folds":
+		l.spec.faultAt("pools", "pool %q is %s; protocol folds needs recorded pools", file, p.Kind)
+	}
+	if e.Large > 0 && p.Kind != "simulated" && e.Protocol == "split" {
+		l.spec.faultAt("large", "the true success probability of pool %q is not known; want 0", file)
+	}
+	if n := len(p.Experts); n == 1 {
+		d.faultAt("experts", "one expert leaves nothing to route; want at least 2")
+	}
+	ids := map[string]bool{}
+	check := func(knob string, x *Expert) {
+		switch {
+		case x.ID == "":
+		case !plainName.MatchString(x.ID):
+			d.faultAt(knob+".id", "%q is not an id; %s", x.ID, nameRule)
+		case ids[x.ID]:
+			d.faultAt(knob+".id", "the id %q is already taken", x.ID)
+		}
+		ids[x.ID] = true
+		if p.Kind == "recorded" {
+			return
+		}
+		if _, set := d.at[knob+".max_tokens"]; !set {
+			d.faultAt(knob+".max_tokens", "not set; pools of kind %s need the generation limit", p.Kind)
+		}
+		if p.Kind != "http" {
+			return
+		}
+		if u, err := url.Parse(x.URL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || !strings.HasSuffix(u.Path, "/v1") {
+			d.faultAt(knob+".url", "want a base URL such as http://localhost:8000/v1, got %q", x.URL)
+		}
+	}
+	for i := range p.Experts {
+		check(fmt.Sprintf("experts[%d]", i), &p.Experts[i])
+	}
+	if p.Probe != nil {
+		check("probe", p.Probe)
+	}
+	belongs := func(key, kind string, there bool) {
+		switch {
+		case p.Kind == kind && !there && !d.at[key].broken:
+			d.faultAt("kind", "a %s pool needs the key %q", kind, key)
+		case p.Kind != kind && there:
+			d.faultAt(key, "belongs to a %s pool; this one is %s", kind, p.Kind)
+		}
+	}
+	belongs("simulation", "simulated", p.Simulation != nil)
+	belongs("recorded", "recorded", p.Recorded != nil)
+	if p.Kind == "recorded" {
+		if p.Recorded != nil {
+			checkFile(d, "recorded.queries", p.Recorded.Queries)
+			checkFile(d, "recorded.outcomes", p.Recorded.Outcomes)
+		}
+		return
+	}
+	if _, set := d.at["sampling"]; !set {
+		d.faultAt("sampling", "not set; pools of kind %s need it", p.Kind)
+	} else if s := p.Sampling.Prompt; s != "" && strings.Count(s, "{problem}") != 1 {
+		d.faultAt("sampling.prompt", "want a template with one {problem}, got %q", s)
+	}
+	if p.Simulation != nil {
+		checkSimulation(d, p)
+	}
+}
+
+// checkSimulation reports topics, cells and skills that do not fit each other.
+func checkSimulation(d *decoder, p *Pool) {
+	s := p.Simulation
+	topics := slices.Sorted(maps.Keys(s.Topics))
+	cells := slices.Sorted(maps.Keys(s.Cells))
+	for _, cell := range cells {
+		var sum float64
+		for _, topic := range slices.Sorted(maps.Keys(s.Cells[cell].Mix)) {
+			share := s.Cells[cell].Mix[topic]
+			knob := child(child("simulation.cells", cell)+".mix", topic)
+			if !slices.Contains(topics, topic) {
+				d.faultAt(knob, "%s", unknown("topic", topic, topics))
+			}
+			if share < 0 {
+				d.faultAt(knob, "want a share of at least 0, got %v", share)
+			}
+			sum += share
+		}
+		if len(s.Cells[cell].Mix) > 0 && math.Abs(sum-1) > 1e-6 {
+			d.faultAt(child("simulation.cells", cell)+".mix", "the shares add up to %.6g; want 1", sum)
+		}
+	}
+	ids := map[string]bool{}
+	need := func(knob string, x *Expert) {
+		ids[x.ID] = true
+		if _, ok := s.Experts[x.ID]; !ok && x.ID != "" && len(s.Experts) > 0 {
+			d.faultAt(knob+".id", "%q has no entry in simulation.skills", x.ID)
+		}
+	}
+	for i := range p.Experts {
+		need(fmt.Sprintf("experts[%d]", i), &p.Experts[i])
+	}
+	if p.Probe != nil {
+		need("probe", p.Probe)
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.Experts)) {
+		at := child("simulation.skills", id)
+		if !ids[id] {
+			d.faultAt(at, "%s", unknown("expert", id, slices.Sorted(maps.Keys(ids))))
+		}
+		names := func(key, what string, m map[string]float64, known []string) {
+			for _, name := range slices.Sorted(maps.Keys(m)) {
+				if !slices.Contains(known, name) {
+					d.faultAt(child(at+"."+key, name), "%s", unknown(what, name, known))
+				}
+			}
+		}
+		skill := s.Experts[id]
+		names("w", "topic", skill.W, topics)
+		names("offset", "cell", skill.Offset, cells)
+		names("mean_tokens", "cell", skill.Tokens, cells)
+	}
+}
+
+var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func checkFile(d *decoder, knob string, f File) {
+	if f.SHA256 != "" && !sha256Hex.MatchString(f.SHA256) {
+		d.faultAt(knob+".sha256", "want 64 hexadecimal digits, got %q", f.SHA256)
+	}
+	if f.Path != "" && (strings.HasPrefix(f.Path, "/") || slices.Contains(strings.Split(f.Path, "/"), "..")) {
+		d.faultAt(knob+".path", "want a path below the data folder, got %q", f.Path)
+	}
+}
+
+// checkPrices reports prices that are no prices and experts that have none. The probe needs none: it answers nothing.
+func (l *loader) checkPrices(d *decoder, name string) {
+	list := l.out.Prices
+	if _, err := time.Parse(time.DateOnly, list.Date); err != nil && list.Date != "" {
+		d.faultAt("date", "want a day such as 2026-01-31, got %q", list.Date)
+	}
+	models := slices.Sorted(maps.Keys(list.Models))
+	for _, m := range models {
+		p := list.Models[m]
+		if p.In < 0 || p.Out < 0 {
+			d.faultAt(child("models", m), "want prices of at least 0, got %v and %v", p.In, p.Out)
+		}
+	}
+	if d.at["models"].broken || list.Models == nil {
+		return
+	}
+	for _, p := range l.pooled {
+		for i, x := range p.pool.Experts {
+			if _, ok := list.Models[x.Model]; !ok && x.Model != "" {
+				p.read.faultAt(fmt.Sprintf("experts[%d].model", i), "%s in prices/%s.yaml", unknown("price of", x.Model, models), name)
+			}
+		}
+	}
+}
+
+// checkBenchmark reports what is wrong within one entry of benchmarks.yaml.
+func (l *loader) checkBenchmark(d *decoder, name string, b Benchmark) {
+	at := child("", name)
+	if !plainName.MatchString(name) {
+		d.faultAt(at, "%q is not a name; %s", name, nameRule)
+	}
+	if d.at[at+".file"].broken || d.at[at+".generated"].broken {
+		return
+	}
+	switch {
+	case (b.File == nil) == (b.Generated == nil):
+		d.faultAt(at, "want one of the keys file and generated")
+	case b.File != nil:
+		checkFile(d, at+".file", *b.File)
+	case b.Generated.Family == "choice" && b.Generated.Options == 0:
+		d.faultAt(at+".generated", "family choice needs the number of options")
+	case b.Generated.Family == "math" && b.Generated.Options != 0:
+		d.faultAt(at+".generated.options", "family math has no options")
+	}
+}
+
+// checkUse reports a benchmark that the pool cannot answer.
+func (l *loader) checkUse(knob, name string, b Benchmark) {
+	for _, p := range l.pooled {
+		s := p.pool.Simulation
+		if p.pool.Kind != "simulated" || s == nil {
+			continue
+		}
+		if b.Generated == nil {
+			l.spec.faultAt(knob, "%q is loaded from a file; the simulated pool %q answers generated problems only", name, p.pool.Name)
+			continue
+		}
+		cell := b.Generated.Cell
+		if _, ok := s.Cells[cell]; !ok {
+			l.spec.faultAt(knob, "the cell of %q: %s", name, unknown("cell of pool "+p.pool.Name, cell, slices.Sorted(maps.Keys(s.Cells))))
+			continue
+		}
+		for _, x := range p.pool.Experts {
+			if skill, ok := s.Experts[x.ID]; ok && skill.Tokens[cell] <= 0 {
+				p.read.faultAt(child("simulation.skills", x.ID)+".mean_tokens", "none for the cell %q of %q", cell, name)
+			}
+		}
+	}
+}

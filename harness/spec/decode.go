@@ -1,0 +1,372 @@
+package spec
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+var nodeType = reflect.TypeFor[yaml.Node]()
+
+// decoder assigns YAML nodes to Go values and collects everything that does not fit. One decoder reads one file;
+// files laid over each other share faults and at.
+type decoder struct {
+	file   string
+	faults *Faults
+	at     map[string]mark // where each knob was last set
+}
+
+// mark is the place where a knob is set.
+type mark struct {
+	file   string
+	line   int
+	broken bool // its value did not have the right shape, so nothing below it was read
+}
+
+func newDecoder(file string) *decoder {
+	return &decoder{file: file, faults: &Faults{}, at: map[string]mark{}}
+}
+
+// over returns a decoder of a file that is laid over what d has read.
+func (d *decoder) over(file string) *decoder { return &decoder{file: file, faults: d.faults, at: d.at} }
+
+func (d *decoder) fault(line int, path, format string, args ...any) {
+	*d.faults = append(*d.faults, Fault{File: d.file, Line: line, Path: path, Text: fmt.Sprintf(format, args...)})
+}
+
+// faultAt reports a fault where the knob at path is set, or where the nearest knob around it is.
+func (d *decoder) faultAt(path, format string, args ...any) {
+	m := d.find(path)
+	*d.faults = append(*d.faults, Fault{File: m.file, Line: m.line, Path: path, Text: fmt.Sprintf(format, args...)})
+}
+
+func (d *decoder) find(path string) mark {
+	for p := path; p != ""; p = parent(p) {
+		if m, ok := d.at[p]; ok {
+			return m
+		}
+	}
+	return mark{file: d.file, line: 1}
+}
+
+// parent cuts the last key or index off a path.
+func parent(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
+
+func child(path, key string) string {
+	if strings.ContainsAny(key, ".[] ") {
+		return fmt.Sprintf("%s[%q]", path, key)
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// document assigns the one YAML document of a file to the value that into points to. With whole false, knobs that
+// the file leaves out keep the value they have.
+func (d *decoder) document(data []byte, into any, whole bool) {
+	if root := d.parse(data); root != nil {
+		d.value(root, reflect.ValueOf(into).Elem(), "", whole)
+	}
+}
+
+// parse returns the root of the one document of a file, or nil with the fault reported.
+func (d *decoder) parse(data []byte) *yaml.Node {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		d.fault(1, "", "the file is empty")
+		return nil
+	case err != nil:
+		d.syntax(err)
+		return nil
+	}
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		d.fault(second.Line, "", "a second document starts here; a file holds one")
+	case !errors.Is(err, io.EOF):
+		d.syntax(err)
+	}
+	return doc.Content[0]
+}
+
+var syntaxError = regexp.MustCompile(`^yaml: line (\d+): `)
+
+func (d *decoder) syntax(err error) {
+	text, line := err.Error(), 1
+	if m := syntaxError.FindStringSubmatch(text); m != nil {
+		line, _ = strconv.Atoi(m[1]) // the pattern admits digits only
+		text = text[len(m[0]):]
+	}
+	d.fault(line, "", "not YAML: %s", strings.TrimPrefix(text, "yaml: "))
+}
+
+// value assigns n to v and reports whether it fitted. whole demands every knob below that is not optional.
+func (d *decoder) value(n *yaml.Node, v reflect.Value, path string, whole bool) bool {
+	d.at[path] = mark{file: d.file, line: n.Line}
+	if n.Kind == yaml.AliasNode {
+		return d.misfit(n, path, "aliases are not supported; write the value out")
+	}
+	if v.Type() == nodeType {
+		if n.Kind != yaml.MappingNode {
+			return d.misfit(n, path, "want keys and values, got %s", describe(n))
+		}
+		v.Set(reflect.ValueOf(*n))
+		return true
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		return d.structure(n, v, path, whole)
+	case reflect.Map:
+		return d.mapping(n, v, path)
+	case reflect.Slice:
+		return d.list(n, v, path)
+	case reflect.Pointer:
+		p := reflect.New(v.Type().Elem())
+		if v.IsNil() {
+			whole = true
+		} else {
+			p.Elem().Set(v.Elem())
+		}
+		v.Set(p)
+		return d.value(n, p.Elem(), path, whole)
+	}
+	return d.scalar(n, v, path)
+}
+
+func (d *decoder) misfit(n *yaml.Node, path, format string, args ...any) bool {
+	d.at[path] = mark{file: d.file, line: n.Line, broken: true}
+	d.fault(n.Line, path, format, args...)
+	return false
+}
+
+// pairs calls f for every key of a mapping that is text and not a repetition.
+func (d *decoder) pairs(n *yaml.Node, path string, f func(key, value *yaml.Node)) {
+	seen := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" {
+			d.fault(key.Line, path, "a key is one word, got %s", describe(key))
+			continue
+		}
+		if line, twice := seen[key.Value]; twice {
+			d.fault(key.Line, path, "key %q is already set on line %d", key.Value, line)
+			continue
+		}
+		seen[key.Value] = key.Line
+		f(key, value)
+	}
+}
+
+func (d *decoder) structure(n *yaml.Node, v reflect.Value, path string, whole bool) bool {
+	if n.Kind != yaml.MappingNode {
+		return d.misfit(n, path, "want keys and values, got %s", describe(n))
+	}
+	all := knobs(v.Type())
+	var names []string
+	for _, k := range all {
+		names = append(names, k.name)
+	}
+	seen := map[string]bool{}
+	d.pairs(n, path, func(key, value *yaml.Node) {
+		i := slices.Index(names, key.Value)
+		switch {
+		case i >= 0:
+			seen[key.Value] = true
+			p := child(path, key.Value)
+			if d.value(value, v.Field(all[i].index), p, whole) {
+				d.accept(all[i], v.Field(all[i].index), value, p)
+			}
+		case len(names) == 0:
+			d.fault(key.Line, path, "unknown key %q; no key is known here", key.Value)
+		default:
+			d.fault(key.Line, path, "%s", unknown("key", key.Value, names))
+		}
+	})
+	for _, k := range all {
+		if whole && !k.optional && !seen[k.name] {
+			d.fault(n.Line, path, "%q is not set", k.name)
+		}
+	}
+	return true
+}
+
+func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) bool {
+	if n.Kind != yaml.MappingNode {
+		return d.misfit(n, path, "want names and values, got %s", describe(n))
+	}
+	if v.Type().Key().Kind() != reflect.String {
+		return d.misfit(n, path, "cannot be read from YAML: the keys of %s are not text", v.Type())
+	}
+	m := reflect.MakeMap(v.Type())
+	d.pairs(n, path, func(key, value *yaml.Node) {
+		e := reflect.New(v.Type().Elem()).Elem()
+		if d.value(value, e, child(path, key.Value), true) {
+			m.SetMapIndex(reflect.ValueOf(key.Value).Convert(v.Type().Key()), e)
+		}
+	})
+	v.Set(m)
+	return true
+}
+
+func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) bool {
+	if n.Kind != yaml.SequenceNode {
+		return d.misfit(n, path, "want a list, got %s", describe(n))
+	}
+	s := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
+	for i, c := range n.Content {
+		p := fmt.Sprintf("%s[%d]", path, i)
+		if d.value(c, s.Index(i), p, true) && isEmpty(s.Index(i)) {
+			d.fault(c.Line, p, "must not be empty")
+		}
+	}
+	v.Set(s)
+	return true
+}
+
+var (
+	wholeNumber = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*(_[0-9]{3})*)$`)
+	realNumber  = regexp.MustCompile(`^[-+]?((0|[1-9][0-9]*(_[0-9]{3})*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
+)
+
+func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) bool {
+	tag, digits := n.ShortTag(), strings.ReplaceAll(n.Value, "_", "")
+	number := n.Kind == yaml.ScalarNode && (tag == "!!int" || tag == "!!float")
+	switch v.Kind() {
+	case reflect.String:
+		switch {
+		case n.Kind == yaml.ScalarNode && (tag == "!!str" || tag == "!!timestamp"):
+			v.SetString(n.Value)
+			return true
+		case number || tag == "!!bool":
+			return d.misfit(n, path, "want text, got %s; put it in quotes", describe(n))
+		}
+		return d.misfit(n, path, "want text, got %s", describe(n))
+	case reflect.Bool:
+		if n.Kind == yaml.ScalarNode && tag == "!!bool" && (strings.EqualFold(n.Value, "true") || strings.EqualFold(n.Value, "false")) {
+			v.SetBool(strings.EqualFold(n.Value, "true"))
+			return true
+		}
+		return d.misfit(n, path, "want true or false, got %s", describe(n))
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		if !number || !wholeNumber.MatchString(n.Value) {
+			return d.misfit(n, path, "want a whole number, got %s", describe(n))
+		}
+		x, err := strconv.ParseInt(digits, 10, v.Type().Bits())
+		if err != nil {
+			return d.misfit(n, path, "%s is too large", describe(n))
+		}
+		v.SetInt(x)
+		return true
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if !number || !wholeNumber.MatchString(n.Value) || n.Value[0] == '-' {
+			return d.misfit(n, path, "want a whole number from 0 up, got %s", describe(n))
+		}
+		x, err := strconv.ParseUint(strings.TrimPrefix(digits, "+"), 10, v.Type().Bits())
+		if err != nil {
+			return d.misfit(n, path, "%s is too large", describe(n))
+		}
+		v.SetUint(x)
+		return true
+	case reflect.Float32, reflect.Float64:
+		if !number || !realNumber.MatchString(n.Value) {
+			return d.misfit(n, path, "want a finite decimal number, got %s", describe(n))
+		}
+		x, err := strconv.ParseFloat(digits, v.Type().Bits())
+		if err != nil {
+			return d.misfit(n, path, "%s is too large", describe(n))
+		}
+		v.SetFloat(x)
+		return true
+	}
+	return d.misfit(n, path, "cannot be read from YAML: %s is not a kind of knob", v.Type())
+}
+
+// accept checks an assigned value against the tags of its knob.
+func (d *decoder) accept(k knob, v reflect.Value, n *yaml.Node, path string) {
+	switch {
+	case !k.optional && isEmpty(v):
+		d.fault(n.Line, path, "must not be empty")
+	case k.oneof != nil && v.Kind() == reflect.String && !slices.Contains(k.oneof, v.String()):
+		d.fault(n.Line, path, "%s", unknown("value", v.String(), k.oneof))
+	case k.in != "":
+		in, err := parseInterval(k.in)
+		if err != nil {
+			d.fault(n.Line, path, "%v", err)
+		} else if !in.has(number(v)) {
+			d.fault(n.Line, path, "want %s, got %q", in, n.Value)
+		}
+	}
+}
+
+// unset reports the knobs of t that no file has set. t is the type of the struct at path.
+func (d *decoder) unset(t reflect.Type, path string) {
+	for _, k := range knobs(t) {
+		p := child(path, k.name)
+		m, set := d.at[p]
+		switch {
+		case k.optional || m.broken:
+		case !set:
+			d.faultAt(p, "not set")
+		case k.typ.Kind() == reflect.Struct && k.typ != nodeType:
+			d.unset(k.typ, p)
+		}
+	}
+}
+
+// number returns a numeric value as a float; anything else is not a number.
+func number(v reflect.Value) float64 {
+	switch {
+	case v.CanInt():
+		return float64(v.Int())
+	case v.CanUint():
+		return float64(v.Uint())
+	case v.CanFloat():
+		return v.Float()
+	}
+	return math.NaN()
+}
+
+// isEmpty reports whether v is a text, list or map without content.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return strings.TrimSpace(v.String()) == ""
+	case reflect.Slice, reflect.Map:
+		return v.Len() == 0
+	}
+	return false
+}
+
+// describe names what a node holds, for messages.
+func describe(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "keys and values"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "the alias *" + n.Value
+	}
+	text := n.Value
+	if r := []rune(text); len(r) > 60 {
+		text = string(r[:60]) + "..."
+	}
+	switch n.ShortTag() {
+	case "!!null":
+		return "nothing"
+	case "!!str":
+		return fmt.Sprintf("the text %q", text)
+	}
+	return fmt.Sprintf("%q", text)
+}

@@ -1,0 +1,121 @@
+package spec
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Fault is one thing wrong with a file.
+type Fault struct {
+	File string // as a reader can open it
+	Line int    // from 1; 0: the file as a whole
+	Path string // the knob, e.g. methods[3].params.k; empty: the top of the file
+	Text string // what is wrong, with the offending value and what is accepted
+}
+
+// String prints "file:line: path: text".
+func (f Fault) String() string {
+	var b strings.Builder
+	if f.File != "" {
+		b.WriteString(f.File)
+		if f.Line > 0 {
+			fmt.Fprintf(&b, ":%d", f.Line)
+		}
+		b.WriteString(": ")
+	}
+	if f.Path != "" {
+		b.WriteString(f.Path + ": ")
+	}
+	b.WriteString(f.Text)
+	return b.String()
+}
+
+// Faults is everything wrong with a spec and the files it names, by file and line.
+type Faults []Fault
+
+// Error prints one fault a line.
+func (fs Faults) Error() string {
+	lines := make([]string, len(fs))
+	for i, f := range fs {
+		lines[i] = f.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// err sorts and returns the faults, or nil if there are none.
+func (fs Faults) err() error {
+	if len(fs) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(fs, func(a, b Fault) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return slices.Compact(fs)
+}
+
+// asFaults returns the faults inside err, or err as a fault of its own at f.
+func asFaults(err error, f Fault) (found Faults, typed bool) {
+	if errors.As(err, &found) {
+		return found, true
+	}
+	f.Text = err.Error()
+	return Faults{f}, false
+}
+
+// unknown says that got is not one of known, and which one may have been meant.
+func unknown(what, got string, known []string) string {
+	text := fmt.Sprintf("unknown %s %q", what, got)
+	if near := nearest(got, known); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+		if len(known) == 1 {
+			return text
+		}
+		return text + " known: " + strings.Join(known, ", ")
+	}
+	if len(known) == 0 {
+		return text + "; none is known here"
+	}
+	return text + "; known: " + strings.Join(known, ", ")
+}
+
+// nearest returns the known name with the smallest edit distance to got, if that is at most a third of got's
+// length, or 1 in a short name; empty otherwise.
+func nearest(got string, known []string) string {
+	const longest = 100 // no name is longer; comparing is quadratic
+	best, limit := "", min(max(1, len(got)/3), len(got)-1)
+	for _, k := range known {
+		if len(got) > longest {
+			break
+		}
+		if d := distance(strings.ToLower(got), strings.ToLower(k)); d <= limit {
+			best, limit = k, d-1
+		}
+	}
+	return best
+}
+
+// distance is the edit distance (insert, delete, replace, swap of neighbours) between two strings, in bytes.
+func distance(a, b string) int {
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before, above, row = above, row, before
+		row[0] = i + 1
+		for j := range len(b) {
+			change := above[j]
+			if a[i] != b[j] {
+				change++
+			}
+			row[j+1] = min(change, above[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

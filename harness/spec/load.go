@@ -1,0 +1,287 @@
+package spec
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Known is what the caller knows and this package, which imports nothing above it, does not.
+type Known struct {
+	Methods []string // kinds of method a row may name
+	Paper   []string // tables of results/paper; nil: not checked
+
+	// Build tries a row against the finished experiment, so that a fault in its params is reported with the others.
+	// nil: params are not checked here.
+	Build func(*Experiment, Method) error
+}
+
+// Resolved is a spec with everything it names.
+type Resolved struct {
+	Experiment Experiment
+	Pools      []Pool     // in the order of Experiment.Pools
+	Prices     Prices     // of Experiment.Prices
+	Benchmarks Benchmarks // those of train and test; evaluate.max_problems and max_runs are applied to the test sets
+
+	Files map[string][]byte // every file read, by its name in the file system
+}
+
+// Load reads the spec called name (with or without .yaml), the base it is laid over and the pools, prices and
+// benchmarks it names, and checks all of it. The error is Faults with everything that is wrong in all of those
+// files, unless the spec itself cannot be found.
+func Load(fsys fs.FS, name string, known Known) (*Resolved, error) {
+	file := strings.TrimSuffix(name, ".yaml") + ".yaml"
+	l := &loader{fsys: fsys, known: known, out: &Resolved{Benchmarks: Benchmarks{}, Files: map[string][]byte{}}}
+	l.spec = newDecoder(where(fsys, file))
+	l.faults = l.spec.faults
+	if _, err := fs.Stat(fsys, file); !fs.ValidPath(file) || errors.Is(err, fs.ErrNotExist) {
+		return nil, Faults{{Text: unknown("spec", name, Names(fsys))}}
+	}
+	l.experiment(file)
+	l.pools()
+	l.prices()
+	l.benchmarks()
+	l.methods()
+	if err := l.faults.err(); err != nil {
+		return nil, err
+	}
+	return l.out, nil
+}
+
+// Names lists the specs of a file system that can be run.
+func Names(fsys fs.FS) []string {
+	names := list(fsys, ".")
+	return slices.DeleteFunc(names, func(n string) bool { return n == "base" || n == "benchmarks" })
+}
+
+// list returns the names of the YAML files in a folder, without extension. A folder that cannot be read has none.
+func list(fsys fs.FS, dir string) []string {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if n, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !e.IsDir() {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// loader reads the files of one spec. Steps that need what a faulty knob would have said leave it out.
+type loader struct {
+	fsys   fs.FS
+	known  Known
+	spec   *decoder // of the spec and its base
+	faults *Faults
+	out    *Resolved
+	pooled []pooled
+}
+
+// pooled is a pool with the decoder that read its file.
+type pooled struct {
+	read *decoder
+	pool Pool
+}
+
+// read returns the content of a file, or reports why it cannot.
+func (l *loader) read(file string) ([]byte, bool) {
+	data, err := fs.ReadFile(l.fsys, file)
+	if err != nil {
+		var p *fs.PathError
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		*l.faults = append(*l.faults, Fault{File: where(l.fsys, file), Text: fmt.Sprintf("cannot be read: %v", err)})
+		return nil, false
+	}
+	l.out.Files[file] = data
+	return data, true
+}
+
+// named reads the file that a knob of the spec names: dir/name.yaml.
+func (l *loader) named(what, dir, name, knob string) (*decoder, []byte, bool) {
+	file := path.Join(dir, name+".yaml")
+	_, err := fs.Stat(l.fsys, file)
+	if strings.Contains(name, "/") || !fs.ValidPath(file) || errors.Is(err, fs.ErrNotExist) {
+		l.spec.faultAt(knob, "%s", unknown(what, name, list(l.fsys, dir)))
+		return nil, nil, false
+	}
+	data, ok := l.read(file)
+	return l.spec.other(where(l.fsys, file)), data, ok
+}
+
+// other returns a decoder of an unrelated file that reports to the same list.
+func (d *decoder) other(file string) *decoder {
+	return &decoder{file: file, faults: d.faults, at: map[string]mark{}}
+}
+
+func (l *loader) experiment(file string) {
+	e := &l.out.Experiment
+	data, ok := l.read(file)
+	if !ok {
+		return
+	}
+	root := l.spec.parse(data)
+	if root == nil {
+		return
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if k, v := root.Content[i], root.Content[i+1]; k.Value == "base" && v.Kind == yaml.ScalarNode && v.Value != "" {
+			l.base(v.Value, v.Line)
+			break
+		}
+	}
+	l.spec.value(root, reflect.ValueOf(e).Elem(), "", false)
+	l.spec.unset(reflect.TypeFor[Experiment](), "")
+	for i := range e.Methods {
+		at := fmt.Sprintf("methods[%d]", i)
+		m := l.spec.find(at)
+		e.Methods[i].File, e.Methods[i].Line, e.Methods[i].Path = m.file, m.line, at
+	}
+	l.checkExperiment(strings.TrimSuffix(path.Base(file), ".yaml"))
+}
+
+// base reads the file that the spec is laid over.
+func (l *loader) base(file string, line int) {
+	_, err := fs.Stat(l.fsys, file)
+	if !fs.ValidPath(file) || errors.Is(err, fs.ErrNotExist) {
+		l.spec.fault(line, "base", "no file %q beside this one or built in", file)
+		return
+	}
+	data, ok := l.read(file)
+	if !ok {
+		return
+	}
+	d := l.spec.over(where(l.fsys, file))
+	d.document(data, &l.out.Experiment, false)
+	if m, set := d.at["base"]; set {
+		d.fault(m.line, "base", "%s is itself a base and may not have one", d.file)
+	}
+}
+
+func (l *loader) pools() {
+	seen := map[string]bool{}
+	for i, name := range l.out.Experiment.Pools {
+		knob := fmt.Sprintf("pools[%d]", i)
+		if name == "" {
+			continue
+		}
+		if seen[name] {
+			l.spec.faultAt(knob, "pool %q is named twice", name)
+			continue
+		}
+		seen[name] = true
+		d, data, ok := l.named("pool", "pools", name, knob)
+		if !ok {
+			continue
+		}
+		var p Pool
+		d.document(data, &p, true)
+		l.checkPool(d, name, &p)
+		l.out.Pools = append(l.out.Pools, p)
+		l.pooled = append(l.pooled, pooled{d, p})
+	}
+}
+
+func (l *loader) prices() {
+	name := l.out.Experiment.Prices
+	if name == "" {
+		return
+	}
+	d, data, ok := l.named("price list", "prices", name, "prices")
+	if !ok {
+		return
+	}
+	d.document(data, &l.out.Prices, true)
+	l.checkPrices(d, name)
+}
+
+func (l *loader) benchmarks() {
+	const file = "benchmarks.yaml"
+	e := &l.out.Experiment
+	if e.Protocol != "split" {
+		return
+	}
+	data, ok := l.read(file)
+	if !ok {
+		return
+	}
+	all := Benchmarks{}
+	d := l.spec.other(where(l.fsys, file))
+	d.document(data, &all, true)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		l.checkBenchmark(d, name, all[name])
+	}
+	if m := d.at[""]; m.broken {
+		return
+	}
+	known := slices.Sorted(maps.Keys(all))
+	use := func(knob, name, split string) (Benchmark, bool) {
+		b, ok := all[name]
+		if _, broken := d.at[name]; name == "" || !ok && broken {
+			return b, false
+		}
+		switch {
+		case !ok:
+			l.spec.faultAt(knob, "%s", unknown("benchmark", name, known))
+		case b.Split != split:
+			l.spec.faultAt(knob, "%q is a %s set; want a %s set", name, b.Split, split)
+		default:
+			l.checkUse(knob, name, b)
+			l.out.Benchmarks[name] = b
+			return b, true
+		}
+		return b, false
+	}
+	draw := func(knob string, draw Draw) {
+		if b, ok := use(knob+".benchmark", draw.Benchmark, "train"); ok && draw.Size > b.Size {
+			l.spec.faultAt(knob+".size", "%d problems are asked of %q, which has %d", draw.Size, draw.Benchmark, b.Size)
+		}
+	}
+	draw("train.sft", e.Train.SFT)
+	draw("train.rl", e.Train.RL)
+	for i, name := range e.Test {
+		if b, ok := use(fmt.Sprintf("test[%d]", i), name, "test"); ok {
+			if e.Evaluate.MaxProblems > 0 {
+				b.Size = min(b.Size, e.Evaluate.MaxProblems)
+			}
+			if e.Evaluate.MaxRuns > 0 {
+				b.Runs = min(b.Runs, e.Evaluate.MaxRuns)
+			}
+			l.out.Benchmarks[name] = b
+		}
+	}
+}
+
+func (l *loader) methods() {
+	e := &l.out.Experiment
+	sound := len(*l.faults) == 0
+	for i, m := range e.Methods {
+		knob := fmt.Sprintf("methods[%d]", i)
+		if m.Name == "" {
+			continue
+		}
+		if !slices.Contains(l.known.Methods, m.Name) {
+			l.spec.faultAt(knob+".name", "%s", unknown("method", m.Name, l.known.Methods))
+			continue
+		}
+		if l.known.Build == nil {
+			continue
+		}
+		if err := l.known.Build(e, m); err != nil {
+			found, typed := asFaults(err, Fault{File: m.File, Line: m.Line, Path: knob})
+			if typed || sound { // an error of another kind may only follow from a knob that is at fault already
+				*l.faults = append(*l.faults, found...)
+			}
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package spec
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// DecodeParams reads the params of a row strictly into the struct that into points to, over the defaults it holds.
+// Fields follow the tags of this package: the yaml key, `in`, `oneof`, and omitempty for what may be empty; a text,
+// list or map without omitempty that is neither set nor has a default is a fault. The error is Faults, with the
+// file and line of each if Load has read the row; the struct may be half filled then.
+func DecodeParams(m Method, into any) error {
+	v := reflect.ValueOf(into)
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+		return fmt.Errorf("method %s: params are decoded into a pointer to a struct, got %T", m.Name, into)
+	}
+	v = v.Elem()
+	d := newDecoder(m.File)
+	at := child(m.Path, "params")
+	if m.Params.Kind != 0 {
+		d.value(&m.Params, v, at, false)
+	}
+	for _, k := range knobs(v.Type()) {
+		p := child(at, k.name)
+		if _, set := d.at[p]; !set && !k.optional && isEmpty(v.Field(k.index)) {
+			line := m.Params.Line
+			if m.Params.Kind == 0 {
+				line = m.Line
+			}
+			d.fault(line, p, "not set")
+		}
+	}
+	return d.faults.err()
+}
