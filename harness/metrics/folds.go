@@ -1,15 +1,78 @@
 package metrics
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
-// Folds compares routers with the hull of the fixed experts fold by fold, as routing on recorded outcomes has
-// to be: in every test fold the experts' means, the hull and the budgets are the fold's own, and the folds are
-// averaged by their number of questions. Pooling the decisions of all folds instead punishes a router that
+// Folds compares routers with mixtures of the fixed experts fold by fold, as routing on recorded outcomes has
+// to be: in every test fold the experts' means, their path and the budgets are the fold's own, and the folds
+// are averaged by their number of questions. Pooling the decisions of all folds instead punishes a router that
 // looks at nothing, because a fold whose training mean is high has a low test mean.
+//
+// The path joins, in order of cost, the experts that are vertices of the fold's hull. They are chosen once, on
+// the fold as it is; a resample moves their means but not the choice. A hull drawn anew in every resample would
+// lie above the path by chance and give the router that looks at nothing an interval below 0.
 type Folds struct {
-	Fold    []int       // [P] test fold of each question, from 0
-	Quality [][]float64 // [M][P] outcome of each expert, cheapest expert first, strongest last
-	Cost    [][]float64 // [M][P] cost of each expert
+	fold          []int       // [P]
+	quality, cost [][]float64 // [M][P]
+	vertices      [][]int     // [fold] experts on the path
+}
+
+// NewFolds takes the test fold of each question [P], from 0, and what each expert got and paid on it [M][P],
+// cheapest expert first, strongest last. It panics if the shapes differ.
+func NewFolds(fold []int, quality, cost [][]float64) *Folds {
+	f := &Folds{fold: fold, quality: quality, cost: cost}
+	n := 0
+	weights := make([]float64, len(fold))
+	for p, k := range fold {
+		n = max(n, k+1)
+		weights[p] = 1
+	}
+	means, _ := f.means(weights, n)
+	for _, experts := range means {
+		hull := UpperHull(experts)
+		var vertices []int
+		for m, at := range experts {
+			if slices.Contains(hull, at) && !slices.Contains(experts[:m], at) {
+				vertices = append(vertices, m)
+			}
+		}
+		f.vertices = append(f.vertices, vertices)
+	}
+	return f
+}
+
+// means returns the experts' points [fold][M] and the weight of each of n folds. A fold without weight has
+// points at the origin.
+func (f *Folds) means(weights []float64, n int) (points [][]Point, total []float64) {
+	total = make([]float64, n)
+	for p, w := range weights {
+		total[f.fold[p]] += w
+	}
+	points = make([][]Point, n)
+	for k := range points {
+		points[k] = make([]Point, len(f.quality))
+	}
+	for m, quality := range f.quality {
+		cost := f.cost[m]
+		if len(quality) != len(weights) || len(cost) != len(weights) {
+			panic(fmt.Sprintf("metrics: expert %d has %d outcomes and %d costs for %d questions", m, len(quality), len(cost), len(weights)))
+		}
+		for p, w := range weights {
+			at := &points[f.fold[p]][m]
+			at.Quality += w * quality[p]
+			at.Cost += w * cost[p]
+		}
+		for k, w := range total {
+			if w > 0 {
+				points[k][m].Quality /= w
+				points[k][m].Cost /= w
+			}
+		}
+	}
+	return points, total
 }
 
 // Sweep is a router with a knob: its choices at every setting, from the dearest to the cheapest.
@@ -45,60 +108,40 @@ func NewSweep(choices [][]int) *Sweep {
 	return s
 }
 
-// FoldHulls are the hulls of all folds under one set of weights.
-type FoldHulls struct {
+// FoldPaths are the paths of all folds under one set of weights.
+type FoldPaths struct {
 	folds   *Folds
 	weights []float64
-	fold    []foldHull
+	fold    []foldPath
 	total   float64
 }
 
-type foldHull struct {
+type foldPath struct {
 	weight       float64
-	hull         Hull
+	path         Hull
 	weak, strong float64 // mean costs of the cheapest and of the strongest expert
 }
 
-// Under returns the hulls of all folds under weights [P], all 1 for the sample itself. The result reads
+// Under returns the paths of all folds under weights [P], all 1 for the sample itself. The result reads
 // weights until it is dropped.
-func (f *Folds) Under(weights []float64) *FoldHulls {
-	n := 0
-	for _, k := range f.Fold {
-		n = max(n, k+1)
-	}
-	h := &FoldHulls{folds: f, weights: weights, fold: make([]foldHull, n)}
-	for p, w := range weights {
-		h.fold[f.Fold[p]].weight += w
-		h.total += w
-	}
-	points := make([][]Point, n) // [fold][M]
-	for k := range points {
-		points[k] = make([]Point, len(f.Quality))
-	}
-	for m := range f.Quality {
-		for p, w := range weights {
-			at := &points[f.Fold[p]][m]
-			at.Quality += w * f.Quality[m][p]
-			at.Cost += w * f.Cost[m][p]
-		}
-	}
-	for k := range h.fold {
+func (f *Folds) Under(weights []float64) *FoldPaths {
+	h := &FoldPaths{folds: f, weights: weights, fold: make([]foldPath, len(f.vertices))}
+	points, total := f.means(weights, len(f.vertices))
+	for k, experts := range points {
 		fold := &h.fold[k]
-		if fold.weight == 0 {
-			continue
+		fold.weight = total[k]
+		h.total += total[k]
+		fold.weak, fold.strong = experts[0].Cost, experts[len(experts)-1].Cost
+		for _, m := range f.vertices[k] {
+			fold.path = append(fold.path, experts[m])
 		}
-		for m := range points[k] {
-			points[k][m].Quality /= fold.weight
-			points[k][m].Cost /= fold.weight
-		}
-		fold.weak, fold.strong = points[k][0].Cost, points[k][len(points[k])-1].Cost
-		fold.hull = appendHull(nil, points[k])
+		slices.SortFunc(fold.path, func(a, b Point) int { return cmp.Compare(a.Cost, b.Cost) })
 	}
 	return h
 }
 
 // average averages a number a fold by the weight of the folds; folds without weight are not asked.
-func (h *FoldHulls) average(number func(k int, fold foldHull) float64) float64 {
+func (h *FoldPaths) average(number func(k int, fold foldPath) float64) float64 {
 	sum := 0.0
 	for k, fold := range h.fold {
 		if fold.weight > 0 {
@@ -108,43 +151,43 @@ func (h *FoldHulls) average(number func(k int, fold foldHull) float64) float64 {
 	return sum / h.total
 }
 
-// Gain returns the hull gain of a router without a knob at its own cost in each fold. quality and cost are
-// [P]: what the router got and paid on each question.
-func (h *FoldHulls) Gain(quality, cost []float64) float64 {
+// Gain returns the hull gain of a router without a knob: how far it lies above the path at its own cost in each
+// fold. quality and cost are [P]: what the router got and paid on each question.
+func (h *FoldPaths) Gain(quality, cost []float64) float64 {
 	at := make([]Point, len(h.fold))
 	for p, w := range h.weights {
-		k := h.folds.Fold[p]
+		k := h.folds.fold[p]
 		at[k].Quality += w * quality[p]
 		at[k].Cost += w * cost[p]
 	}
-	return h.average(func(k int, fold foldHull) float64 {
-		return fold.hull.Gain(Point{Cost: at[k].Cost / fold.weight, Quality: at[k].Quality / fold.weight})
+	return h.average(func(k int, fold foldPath) float64 {
+		return fold.path.Gain(Point{Cost: at[k].Cost / fold.weight, Quality: at[k].Quality / fold.weight})
 	})
 }
 
 // FoldCurves are the curves of one router in all folds under one set of weights.
 type FoldCurves struct {
-	hulls *FoldHulls
+	paths *FoldPaths
 	curve [][]Point // [fold][J] in the order of the knob
 }
 
 // Curves traces a sweep through all folds.
-func (h *FoldHulls) Curves(s *Sweep) *FoldCurves {
+func (h *FoldPaths) Curves(s *Sweep) *FoldCurves {
 	f := h.folds
-	c := &FoldCurves{hulls: h, curve: make([][]Point, len(h.fold))}
+	c := &FoldCurves{paths: h, curve: make([][]Point, len(h.fold))}
 	for k := range c.curve {
 		c.curve[k] = make([]Point, s.knobs)
 	}
 	for p, m := range s.first {
-		at := &c.curve[f.Fold[p]][0]
-		at.Quality += h.weights[p] * f.Quality[m][p]
-		at.Cost += h.weights[p] * f.Cost[m][p]
+		at := &c.curve[f.fold[p]][0]
+		at.Quality += h.weights[p] * f.quality[m][p]
+		at.Cost += h.weights[p] * f.cost[m][p]
 	}
 	for _, t := range s.turns {
-		at := &c.curve[f.Fold[t.question]][t.knob]
+		at := &c.curve[f.fold[t.question]][t.knob]
 		w := h.weights[t.question]
-		at.Quality += w * (f.Quality[t.to][t.question] - f.Quality[t.from][t.question])
-		at.Cost += w * (f.Cost[t.to][t.question] - f.Cost[t.from][t.question])
+		at.Quality += w * (f.quality[t.to][t.question] - f.quality[t.from][t.question])
+		at.Cost += w * (f.cost[t.to][t.question] - f.cost[t.from][t.question])
 	}
 	for k, curve := range c.curve {
 		sum := Point{}
@@ -161,15 +204,15 @@ func (h *FoldHulls) Curves(s *Sweep) *FoldCurves {
 // flips a coin between the two neighbouring settings that meet the budget. If its dearest setting costs less
 // than the budget, the rest is not spent.
 func (c *FoldCurves) GainAt(share float64) float64 {
-	return c.hulls.average(func(k int, fold foldHull) float64 {
+	return c.paths.average(func(k int, fold foldPath) float64 {
 		budget := share * fold.strong
-		return read(c.curve[k], budget) - fold.hull.At(budget)
+		return read(c.curve[k], budget) - fold.path.At(budget)
 	})
 }
 
 // QualityAt returns the quality at a budget of share times the strongest expert's cost in each fold.
 func (c *FoldCurves) QualityAt(share float64) float64 {
-	return c.hulls.average(func(k int, fold foldHull) float64 { return read(c.curve[k], share*fold.strong) })
+	return c.paths.average(func(k int, fold foldPath) float64 { return read(c.curve[k], share*fold.strong) })
 }
 
 // budgets is the number of budgets that MeanGain averages over.
@@ -179,11 +222,11 @@ const budgets = 19
 // between the costs of the cheapest and the strongest expert: about the difference of two AIQ. Its interval is
 // about half as wide as that of a single budget, so it is the headline number of a router with a knob.
 func (c *FoldCurves) MeanGain() float64 {
-	return c.hulls.average(func(k int, fold foldHull) float64 {
+	return c.paths.average(func(k int, fold foldPath) float64 {
 		sum := 0.0
 		for i := range budgets {
 			budget := fold.weak + float64(i+1)/(budgets+1)*(fold.strong-fold.weak)
-			sum += read(c.curve[k], budget) - fold.hull.At(budget)
+			sum += read(c.curve[k], budget) - fold.path.At(budget)
 		}
 		return sum / budgets
 	})

@@ -1,0 +1,227 @@
+package metrics_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	. "github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// recording is what NewFolds takes.
+type recording struct {
+	Fold          []int
+	Quality, Cost [][]float64
+}
+
+func (r recording) folds() *Folds { return NewFolds(r.Fold, r.Quality, r.Cost) }
+
+// pool makes n questions in k folds with three experts whose strength follows difficulty.
+func pool(n, k int, seed uint64) recording {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	f := recording{Fold: make([]int, n), Quality: make([][]float64, 3), Cost: make([][]float64, 3)}
+	for m := range f.Quality {
+		f.Quality[m], f.Cost[m] = make([]float64, n), make([]float64, n)
+	}
+	for p := range n {
+		f.Fold[p] = p % k
+		hard := rng.Float64()
+		for m, skill := range []float64{0.5, 0.75, 0.85} {
+			if rng.Float64() < math.Pow(skill, 3*hard) {
+				f.Quality[m][p] = 100
+			}
+			f.Cost[m][p] = []float64{1, 4, 12}[m] * (0.5 + hard)
+		}
+	}
+	return f
+}
+
+func ones(n int) []float64 {
+	w := make([]float64, n)
+	for i := range w {
+		w[i] = 1
+	}
+	return w
+}
+
+// A router that looks at nothing chooses by training means, so per fold all its questions go to one expert.
+func TestAConstantRouterHasNoHullGain(t *testing.T) {
+	const n, k = 500, 5
+	f := pool(n, k, 1)
+	var choices [][]int
+	for _, price := range []float64{0, 1, 3, 9, 1e6} {
+		row := make([]int, n)
+		for fold := range k {
+			best, value := 0, math.Inf(-1)
+			for m := range f.Quality {
+				q, c, count := 0., 0., 0.
+				for p := range n {
+					if f.Fold[p] != fold { // training questions
+						q, c, count = q+f.Quality[m][p], c+f.Cost[m][p], count+1
+					}
+				}
+				if v := q/count - price*c/count; v > value {
+					best, value = m, v
+				}
+			}
+			for p := range n {
+				if f.Fold[p] == fold {
+					row[p] = best
+				}
+			}
+		}
+		choices = append(choices, row)
+	}
+	sweep := NewSweep(choices)
+	weights := ones(n)
+	check := func() {
+		paths := f.folds().Under(weights)
+		curves := paths.Curves(sweep)
+		near(t, "mean gain", curves.MeanGain(), 0, 1e-9)
+		for _, share := range []float64{0.25, 0.5, 0.75} {
+			near(t, "gain at a budget", curves.GainAt(share), 0, 1e-9)
+		}
+	}
+	check()
+	strata := make([]int, n)
+	for m := range f.Quality {
+		near(t, "gain of a fixed expert", f.folds().Under(weights).Gain(f.Quality[m], f.Cost[m]), 0, 1e-9)
+	}
+	Resample(strata, 50, 1, func(w []float64) { weights = w; check() })
+}
+
+// Fold 0: experts at (1, 50) and (3, 100); the router pays 2 and gets 100: gain 25.
+// Fold 1 has twice the weight: experts at (1, 0) and (3, 100); the router pays 1 and gets 0: gain 0.
+func TestGainsAreAveragedByTheWeightOfTheFold(t *testing.T) {
+	f := recording{
+		Fold:    []int{0, 0, 1, 1},
+		Quality: [][]float64{{100, 0, 0, 0}, {100, 100, 100, 100}},
+		Cost:    [][]float64{{1, 1, 1, 1}, {3, 3, 3, 3}},
+	}.folds()
+	weights := []float64{1, 1, 2, 2}
+	near(t, "gain", f.Under(weights).Gain([]float64{100, 100, 0, 0}, []float64{1, 3, 1, 1}), 25./3, 1e-12)
+	near(t, "a fold without weight is not asked", f.Under([]float64{1, 1, 0, 0}).Gain([]float64{100, 100, 0, 0}, []float64{1, 3, 1, 1}), 25, 1e-12)
+	// Sweep: both questions of a fold to the dear expert, then the oracle's choice, then all to the cheap one.
+	curves := f.Under(weights).Curves(NewSweep([][]int{{1, 1, 1, 1}, {0, 1, 1, 1}, {0, 0, 0, 0}}))
+	// Budget 0.5*3 = 1.5. Fold 0: points (3,100), (2,100), (1,50): quality 75, hull 62.5. Fold 1: hull itself, 25.
+	near(t, "quality at half the cost", curves.QualityAt(0.5), (75+2*25)/3., 1e-12)
+	near(t, "gain at half the cost", curves.GainAt(0.5), 12.5/3, 1e-12)
+	// Fold 0 over budgets 1.1..2.9: gain 25*(b-1) up to 2, then 25*(3-b): 25 times the mean of t' = 0.1..1..0.1.
+	want := 0.0
+	for i := 1; i <= 19; i++ {
+		want += 25 * min(float64(i)/10, 2-float64(i)/10)
+	}
+	near(t, "mean gain", curves.MeanGain(), want/19/3, 1e-12)
+}
+
+func TestReadingACurveAtABudget(t *testing.T) {
+	f := recording{
+		Fold:    []int{0},
+		Quality: [][]float64{{10}, {30}, {90}},
+		Cost:    [][]float64{{1}, {2}, {4}},
+	}
+	paths := f.folds().Under([]float64{1})
+	near(t, "what the dearest setting leaves over is not spent", paths.Curves(NewSweep([][]int{{1}, {0}})).QualityAt(0.75), 30, 1e-12)
+	near(t, "a coin flip between neighbours", paths.Curves(NewSweep([][]int{{2}, {0}})).QualityAt(0.625), 50, 1e-12)
+	near(t, "of several crossings the dearest counts", paths.Curves(NewSweep([][]int{{2}, {1}, {2}, {0}})).QualityAt(0.75), 60, 1e-12)
+	near(t, "below the cheapest setting quality is rationed", paths.Curves(NewSweep([][]int{{2}})).QualityAt(0.5), 45, 1e-12)
+}
+
+// The packed sweep must agree with the means taken setting by setting, whatever the choices.
+func TestSweepsAgreeWithTheirChoices(t *testing.T) {
+	const n, folds, share = 60, 3, 0.4
+	f := pool(n, folds, 4)
+	rng := rand.New(rand.NewPCG(9, 9))
+	choices := make([][]int, 7)
+	for j := range choices {
+		choices[j] = make([]int, n)
+		for p := range choices[j] {
+			choices[j][p] = rng.IntN(3)
+		}
+	}
+	weights := make([]float64, n)
+	for p := range weights {
+		weights[p] = float64(rng.IntN(3))
+	}
+	want, total := 0., 0.
+	for fold := range folds {
+		mean := func(column func(p int) float64) (x, weight float64) {
+			for p, w := range weights {
+				if f.Fold[p] == fold {
+					x, weight = x+w*column(p), weight+w
+				}
+			}
+			return x / weight, weight
+		}
+		strong, weight := mean(func(p int) float64 { return f.Cost[2][p] })
+		budget, quality, last := share*strong, math.NaN(), Point{}
+		for j, row := range choices {
+			q, _ := mean(func(p int) float64 { return f.Quality[row[p]][p] })
+			c, _ := mean(func(p int) float64 { return f.Cost[row[p]][p] })
+			switch {
+			case c > budget:
+				quality = q * budget / c
+			case j == 0:
+				quality = q
+			default:
+				quality = q + (last.Quality-q)*(budget-c)/(last.Cost-c)
+			}
+			if c <= budget {
+				break
+			}
+			last = Point{Cost: c, Quality: q}
+		}
+		want, total = want+weight*quality, total+weight
+	}
+	near(t, "quality at a budget", f.folds().Under(weights).Curves(NewSweep(choices)).QualityAt(share), want/total, 1e-9)
+}
+
+func BenchmarkBootstrapOfTwelveMethods(b *testing.B) {
+	const n, methods = 1401, 12
+	rng := rand.New(rand.NewPCG(1, 1))
+	strata := make([]int, n)
+	quality, cost := make([][]float64, methods), make([][]float64, methods)
+	for m := range quality {
+		quality[m], cost[m] = make([]float64, n), make([]float64, n)
+		for p := range n {
+			strata[p] = p % 7
+			quality[m][p] = 100 * float64(rng.IntN(2))
+			cost[m][p] = rng.Float64() * float64(m+1)
+		}
+	}
+	for b.Loop() {
+		Bootstrap(strata, 2000, 1, 3*methods, func(w, out []float64) {
+			for m := range quality {
+				out[m], out[methods+m] = WeightedMean(quality[m], w), WeightedMean(cost[m], w)
+			}
+			HullGains(w, quality[:3], cost[:3], quality, cost, out[2*methods:])
+		})
+	}
+}
+
+func BenchmarkMeanGainPerFoldBootstrap(b *testing.B) {
+	const n = 2040
+	f := pool(n, 5, 1).folds()
+	rng := rand.New(rand.NewPCG(2, 2))
+	choices := make([][]int, 142)
+	first, second := make([]int, n), make([]int, n)
+	for p := range n {
+		first[p], second[p] = rng.IntN(142), rng.IntN(142)
+	}
+	for j := range choices {
+		choices[j] = make([]int, n)
+		for p := range n {
+			if j < first[p] {
+				choices[j][p]++
+			}
+			if j < second[p] {
+				choices[j][p]++
+			}
+		}
+	}
+	sweep := NewSweep(choices)
+	strata := make([]int, n)
+	for b.Loop() {
+		Bootstrap(strata, 2000, 1, 1, func(w, out []float64) { out[0] = f.Under(w).Curves(sweep).MeanGain() })
+	}
+}
