@@ -1,0 +1,40 @@
+package lm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/gobackend"
+)
+
+// Backend is where networks compute. Packages that only hand one on name it here and need not know GoMLX.
+type Backend = compute.Backend
+
+// OpenBackend opens a backend by name:
+//
+//	go                  pure Go, always available
+//	xla:<plugin>        XLA through a PJRT plugin, a name ("cuda", "cpu") or the absolute path of the library;
+//	                    options may follow after commas; only in programs built with -tags xla
+//
+// Nothing is read from the environment's GOMLX variables and nothing is ever downloaded. The caller ends the
+// backend with Finalize, after every model on it is closed.
+func OpenBackend(name string) (backend compute.Backend, err error) {
+	// GoMLX reports some faults of backends as panics.
+	defer func() {
+		if fault := recover(); fault != nil {
+			backend, err = nil, fmt.Errorf("open backend %q: %v", name, fault)
+		}
+	}()
+	kind, plugin, _ := strings.Cut(name, ":")
+	switch {
+	case name == "go":
+		// The default scheduler runs operations in parallel and can deadlock on few cores, when every worker waits
+		// for another one. Matrix products use all cores under the sequential one, too.
+		return gobackend.New("ops_sequential")
+	case kind == "xla" && plugin != "":
+		return openXLA(name, plugin)
+	default:
+		return nil, fmt.Errorf("unknown backend %q; known: go, xla:<plugin>%s", name, xlaNote)
+	}
+}

@@ -1,0 +1,189 @@
+package lm
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Files of a checkpoint.
+const (
+	configFile  = "config.json"
+	weightsFile = "weights.safetensors"
+)
+
+const checkpointFormat = 1
+
+// checkpointConfig is config.json.
+type checkpointConfig struct {
+	Format  int             `json:"format"`
+	Policy  string          `json:"policy"` // Policy.Kind
+	Config  json.RawMessage `json:"config"` // Policy.Config
+	Weights string          `json:"weights_sha256"`
+}
+
+// Save writes the model into dir, which is created if needed: config.json with everything but the weights, and
+// weights.safetensors. The same model gives the same bytes. config.json is written last and names the digest of the
+// weights, so a checkpoint that was interrupted does not load.
+func (m *Model) Save(dir string) error {
+	values, err := m.values()
+	if err != nil {
+		return err
+	}
+	weights, err := encodeTensors(values)
+	if err != nil {
+		return fmt.Errorf("save checkpoint: %w", err)
+	}
+	inner, err := json.Marshal(m.policy.Config())
+	if err != nil {
+		return fmt.Errorf("save checkpoint: %w", err)
+	}
+	config, err := json.MarshalIndent(checkpointConfig{
+		Format: checkpointFormat, Policy: m.policy.Kind(), Config: inner, Weights: digest(weights),
+	}, "", "\t")
+	if err != nil {
+		return fmt.Errorf("save checkpoint: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("save checkpoint: %w", err)
+	}
+	if err := writeFile(filepath.Join(dir, weightsFile), weights); err != nil {
+		return fmt.Errorf("save checkpoint: %w", err)
+	}
+	if err := writeFile(filepath.Join(dir, configFile), append(config, '\n')); err != nil {
+		return fmt.Errorf("save checkpoint: %w", err)
+	}
+	return nil
+}
+
+// Load reads a checkpoint that Save wrote. It fails on anything missing, damaged or of another shape; it never fills
+// in weights.
+func Load(backend compute.Backend, dir string) (*Model, error) {
+	m, err := load(backend, dir)
+	if err != nil {
+		return nil, fmt.Errorf("load checkpoint %s: %w", dir, err)
+	}
+	return m, nil
+}
+
+func load(backend compute.Backend, dir string) (*Model, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, configFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("no %s: the folder holds no finished checkpoint; train again", configFile)
+	} else if err != nil {
+		return nil, err
+	}
+	var config checkpointConfig
+	if err := unmarshalStrict(raw, &config); err != nil {
+		return nil, fmt.Errorf("%s: %w", configFile, err)
+	}
+	if config.Format != checkpointFormat {
+		return nil, fmt.Errorf("%s: format %d; this program reads format %d", configFile, config.Format, checkpointFormat)
+	}
+	policy, err := loadPolicy(config.Policy, config.Config)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", configFile, err)
+	}
+	weights, err := os.ReadFile(filepath.Join(dir, weightsFile))
+	if err != nil {
+		return nil, err
+	}
+	if got := digest(weights); got != config.Weights {
+		return nil, fmt.Errorf("%s has sha256 %s, %s expects %s: the files are damaged or of two checkpoints; train again",
+			weightsFile, got, configFile, config.Weights)
+	}
+	values, err := decodeTensors(weights)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", weightsFile, err)
+	}
+	if values, err = match(policy.Weights(), values); err != nil {
+		return nil, fmt.Errorf("%s: %w", weightsFile, err)
+	}
+	return newModel(backend, policy, values)
+}
+
+func loadPolicy(kind string, config json.RawMessage) (Policy, error) {
+	switch kind {
+	case "compact":
+		return loadCompact(config)
+	default:
+		return nil, fmt.Errorf("unknown policy %q; known: compact", kind)
+	}
+}
+
+// match returns values in the order of weights, if there is exactly one of each and every shape is right.
+func match(weights []Weight, values []tensor) ([]tensor, error) {
+	ordered := make([]tensor, 0, len(weights))
+	for _, w := range weights {
+		i := slices.IndexFunc(values, func(t tensor) bool { return t.Name == w.Name })
+		if i < 0 {
+			return nil, fmt.Errorf("weight %q is missing", w.Name)
+		}
+		if !slices.Equal(values[i].Dims, w.Dims) {
+			return nil, fmt.Errorf("weight %q has shape %v; the policy needs %v", w.Name, values[i].Dims, w.Dims)
+		}
+		ordered = append(ordered, values[i])
+	}
+	if len(values) > len(weights) {
+		return nil, fmt.Errorf("%d tensors for %d weights of the policy", len(values), len(weights))
+	}
+	return ordered, nil
+}
+
+// values copies the weights out of the store, in the policy's order.
+func (m *Model) values() ([]tensor, error) {
+	var values []tensor
+	for _, w := range m.policy.Weights() {
+		value, err := m.Scope().GetVariable(w.Name).Value()
+		if err != nil {
+			return nil, fmt.Errorf("weight %q: %w", w.Name, err)
+		}
+		data, err := tensors.CopyFlatData[float32](value)
+		if err != nil {
+			return nil, fmt.Errorf("weight %q: %w", w.Name, err)
+		}
+		values = append(values, tensor{Name: w.Name, Dims: w.Dims, Data: data})
+	}
+	return values, nil
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// writeFile replaces a file in one step, so that no reader and no crash sees half of it.
+func writeFile(path string, data []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(data); err != nil {
+		return err
+	}
+	if err = f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

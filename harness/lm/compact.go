@@ -1,0 +1,206 @@
+package lm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/layers"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// surfaceClip bounds a standardised surface feature: a text unlike any training text must not saturate the layer.
+const surfaceClip = 4
+
+// Compact is the small policy: signed hashed n-grams and surface features of the text, one shared tanh layer, and a
+// softmax over the experts. It is not the paper's backbone (a 4B language model); it stands in for it where a run
+// must take seconds on a laptop.
+//
+// Inputs are dense [B,V], V = surface features + buckets. With the pure-Go backend a dense product beats gathering
+// embeddings at 256 buckets by seven times and is level with it at 4,096 (measured), and it is what a GPU likes.
+type Compact struct {
+	experts []string
+	cfg     compactConfig
+}
+
+// compactConfig is what a checkpoint holds beside the weights.
+type compactConfig struct {
+	Features int       `json:"features"` // featureVersion
+	Experts  []string  `json:"experts"`
+	Buckets  int       `json:"buckets"`
+	NGrams   int       `json:"ngrams"`
+	Hidden   int       `json:"hidden"`
+	Surface  []string  `json:"surface"` // names, in input order
+	Mean     []float64 `json:"mean"`    // of each surface feature over the training texts
+	SD       []float64 `json:"sd"`      // 0: the feature was constant there and is not used
+}
+
+// NewCompact builds the policy for the given experts (ids, cheapest first) and fits the standardisation of the
+// surface features on texts.
+func NewCompact(cfg spec.Policy, experts []string, texts []string) (*Compact, error) {
+	if len(texts) == 0 {
+		return nil, errors.New("compact policy: no text to fit the features on; pass the training texts")
+	}
+	rows := make([][]float64, len(texts))
+	parallel(len(texts), func(i int) { rows[i] = surface(texts[i], tokenize(texts[i])) })
+	mean, sd := make([]float64, len(surfaceNames)), make([]float64, len(surfaceNames))
+	for k := range surfaceNames {
+		for _, x := range rows {
+			mean[k] += x[k] / float64(len(rows))
+		}
+		for _, x := range rows {
+			sd[k] += (x[k] - mean[k]) * (x[k] - mean[k]) / float64(len(rows))
+		}
+		if sd[k] = math.Sqrt(sd[k]); sd[k] < 1e-9 {
+			sd[k] = 0
+		}
+	}
+	return newCompact(compactConfig{
+		Features: featureVersion, Experts: slices.Clone(experts),
+		Buckets: cfg.Buckets, NGrams: cfg.NGrams, Hidden: cfg.Hidden,
+		Surface: surfaceNames, Mean: mean, SD: sd,
+	})
+}
+
+func newCompact(cfg compactConfig) (*Compact, error) {
+	switch {
+	case len(cfg.Experts) < 2:
+		return nil, fmt.Errorf("compact policy: %d experts; a router needs at least 2", len(cfg.Experts))
+	case cfg.Buckets < 1:
+		return nil, fmt.Errorf("compact policy: buckets is %d; it must be at least 1", cfg.Buckets)
+	case cfg.NGrams < 1:
+		return nil, fmt.Errorf("compact policy: ngrams is %d; it must be at least 1", cfg.NGrams)
+	case cfg.Hidden < 1:
+		return nil, fmt.Errorf("compact policy: hidden is %d; it must be at least 1", cfg.Hidden)
+	}
+	return &Compact{experts: cfg.Experts, cfg: cfg}, nil
+}
+
+func loadCompact(raw json.RawMessage) (*Compact, error) {
+	var cfg compactConfig
+	if err := unmarshalStrict(raw, &cfg); err != nil {
+		return nil, fmt.Errorf("compact policy: %w", err)
+	}
+	if cfg.Features != featureVersion || !slices.Equal(cfg.Surface, surfaceNames) {
+		return nil, fmt.Errorf("compact policy: trained on features of version %d, this program computes version %d; train it again",
+			cfg.Features, featureVersion)
+	}
+	if len(cfg.Mean) != len(surfaceNames) || len(cfg.SD) != len(surfaceNames) {
+		return nil, fmt.Errorf("compact policy: %d means and %d deviations for %d surface features",
+			len(cfg.Mean), len(cfg.SD), len(surfaceNames))
+	}
+	return newCompact(cfg)
+}
+
+// Kind returns "compact".
+func (c *Compact) Kind() string { return "compact" }
+
+// Experts implements Policy.
+func (c *Compact) Experts() []string { return c.experts }
+
+// Config implements Policy.
+func (c *Compact) Config() any { return c.cfg }
+
+func (c *Compact) width() int { return len(surfaceNames) + c.cfg.Buckets }
+
+// Weights implements Policy: the shared layer [V,H], [H] and the head [H,M], [M], initialised as Glorot and Bengio
+// (2010) propose.
+func (c *Compact) Weights() []Weight {
+	v, h, m := c.width(), c.cfg.Hidden, len(c.experts)
+	glorot := func(in, out int) float64 { return math.Sqrt(6 / float64(in+out)) }
+	return []Weight{
+		{Name: "hidden.weight", Dims: []int{v, h}, Limit: glorot(v, h)},
+		{Name: "hidden.bias", Dims: []int{h}},
+		{Name: "head.weight", Dims: []int{h, m}, Limit: glorot(h, m)},
+		{Name: "head.bias", Dims: []int{m}},
+	}
+}
+
+// Encode implements Policy. Ids below the number of surface features are those features, standardised and clipped;
+// the rest are n-gram buckets with value sign(c)*log(1+|c|), c the signed count. It never fails.
+func (c *Compact) Encode(texts []string) ([]Row, error) {
+	rows := make([]Row, len(texts))
+	parallel(len(texts), func(i int) { rows[i] = c.encode(texts[i]) })
+	return rows, nil
+}
+
+func (c *Compact) encode(text string) Row {
+	tokens := tokenize(text)
+	var row Row
+	for k, x := range surface(text, tokens) {
+		if c.cfg.SD[k] == 0 {
+			continue
+		}
+		row.IDs = append(row.IDs, int32(k))
+		row.Values = append(row.Values, float32(min(max((x-c.cfg.Mean[k])/c.cfg.SD[k], -surfaceClip), surfaceClip)))
+	}
+	counts := make([]int32, c.cfg.Buckets)
+	hashNGrams(tokens, c.cfg.NGrams, counts)
+	for b, n := range counts {
+		if n == 0 {
+			continue
+		}
+		row.IDs = append(row.IDs, int32(len(surfaceNames)+b))
+		row.Values = append(row.Values, float32(math.Copysign(math.Log1p(math.Abs(float64(n))), float64(n))))
+	}
+	return row
+}
+
+// Inputs implements Policy: one dense tensor [size,V].
+func (c *Compact) Inputs(rows []Row, size int) ([]*tensors.Tensor, error) {
+	v := c.width()
+	x := make([]float32, size*v)
+	for i, row := range rows {
+		if len(row.IDs) != len(row.Values) {
+			return nil, fmt.Errorf("compact policy: row %d has %d ids and %d values; encode texts with this policy", i, len(row.IDs), len(row.Values))
+		}
+		for k, id := range row.IDs {
+			if int(id) >= v {
+				return nil, fmt.Errorf("compact policy: row %d has feature %d of %d; encode texts with this policy", i, id, v)
+			}
+			x[i*v+int(id)] = row.Values[k]
+		}
+	}
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, size, v)}, nil
+}
+
+// Forward implements Policy: logits = head(dropout(tanh(hidden(x)))).
+func (c *Compact) Forward(scope *model.Scope, inputs []*graph.Node, dropout float64) Outputs {
+	x := inputs[0]
+	x.AssertDims(-1, c.width())
+	h := graph.Tanh(dense(scope, "hidden", x))
+	h = layers.DropoutStatic(scope, h, dropout)
+	logits := dense(scope, "head", h)
+	logits.AssertDims(-1, len(c.experts))
+	return Outputs{Choice: logits}
+}
+
+// dense returns x [B,in] times <name>.weight [in,out] plus <name>.bias [out].
+func dense(scope *model.Scope, name string, x *graph.Node) *graph.Node {
+	g := x.Graph()
+	w := scope.GetVariable(name + ".weight").NodeValue(g)
+	b := scope.GetVariable(name + ".bias").NodeValue(g)
+	return graph.Add(graph.MatMul(x, w), graph.ExpandLeftToRank(b, 2))
+}
+
+// parallel calls f(0) to f(n-1) on all cores and returns when all are done.
+func parallel(n int, f func(i int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := w * n / workers; i < (w+1)*n/workers; i++ {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
+}

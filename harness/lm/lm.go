@@ -1,0 +1,92 @@
+// Package lm holds the trainable policies: networks in GoMLX that read a problem and give a distribution over
+// the experts. Package train changes their weights; nothing else does.
+//
+// A Policy is the network and how texts become its input; it is immutable. A Model is a policy with weights on a
+// backend. A checkpoint is a Model on disk: plain JSON and safetensors.
+//
+// Letters in doc comments: B rows of a batch, M experts (cheapest first), T tokens, V inputs, H hidden units.
+package lm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Row is one text as a policy reads it. It depends on the policy alone, not on the weights, so callers encode a
+// text once and keep the row.
+type Row struct {
+	IDs     []int32   // feature ids, or token ids in reading order
+	Values  []float32 // value of each feature; nil for tokens
+	Written []int32   // tokens the policy wrote before it chooses; nil for a policy that only chooses
+}
+
+// Weight is one trained tensor.
+type Weight struct {
+	Name  string  // as in the checkpoint, e.g. "hidden.weight"
+	Dims  []int   // shape
+	Limit float64 // initial values are uniform in [-Limit, Limit); 0: zeros
+}
+
+// Size returns the number of values.
+func (w Weight) Size() int {
+	n := 1
+	for _, d := range w.Dims {
+		n *= d
+	}
+	return n
+}
+
+// Outputs are the nodes of a forward pass.
+type Outputs struct {
+	Choice  *graph.Node // [B,M] logits over the experts, where the policy chooses
+	Written *graph.Node // [B,T] log-probabilities of Row.Written; nil for a policy that only chooses
+	Mask    *graph.Node // [B,T] 1 where Written holds a token, 0 where it is padding; nil with Written
+}
+
+// Policy is a network over texts. Training and evaluation use nothing but this interface, so features and tokens,
+// one choice and a written rationale before it, all train the same way. Implementations are immutable and safe for
+// concurrent use.
+type Policy interface {
+	// Kind is the name written in specs and checkpoints.
+	Kind() string
+	// Experts are the ids of the pool, cheapest first: the meaning of the M outputs.
+	Experts() []string
+	// Weights lists every trained tensor, in the order in which they are stored.
+	Weights() []Weight
+	// Config returns what, beside the weights, a checkpoint must hold; it is encoded as JSON.
+	Config() any
+	// Encode reads texts. It fails on a text that the policy cannot read, never shortens one silently.
+	Encode(texts []string) ([]Row, error)
+	// Inputs packs rows into the tensors that Forward takes, padded to size rows. Few distinct shapes may come out
+	// of it for one size: each is compiled once, and GoMLX keeps 32.
+	Inputs(rows []Row, size int) ([]*tensors.Tensor, error)
+	// Forward builds the graph on the inputs. dropout is the share of units dropped while training, 0 otherwise.
+	// As GoMLX graph code does, it panics on a fault; Model turns that into an error.
+	Forward(scope *model.Scope, inputs []*graph.Node, dropout float64) Outputs
+}
+
+// Writer is a policy that writes text before it chooses.
+type Writer interface {
+	Policy
+	// Write returns n copies of every row (row i's are i*n to i*n+n-1) with Written filled: sampled at temperature
+	// 1 from the stream of s, or the likeliest text if greedy. ids name the rows in the stream.
+	Write(ctx context.Context, m *Model, ids []string, rows []Row, n int, greedy bool, s seed.Seed) ([]Row, error)
+}
+
+// NewPolicy builds the policy that a spec names, for the given experts (ids, cheapest first). Constants of the
+// features are fitted on texts, which should be the training texts. It fails on an unknown kind or a size below 1.
+func NewPolicy(cfg spec.Policy, experts []string, texts []string) (Policy, error) {
+	switch cfg.Kind {
+	case "compact":
+		return NewCompact(cfg, experts, texts)
+	default:
+		return nil, fmt.Errorf("policy: unknown kind %q; known: compact", cfg.Kind)
+	}
+}

@@ -1,0 +1,184 @@
+package lm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/entrorouter/entrorouter/harness/seed"
+)
+
+// weightScope is where the weights live in a Model's store. Whatever else a trainer puts into the store (moments,
+// learning rate, step counts) lives outside it and is neither saved nor trained.
+const weightScope = "/model"
+
+// Model is a policy with weights. It is used by one goroutine at a time.
+type Model struct {
+	policy  Policy
+	backend compute.Backend
+	store   *model.Store
+	logits  *model.Exec
+}
+
+// New returns a model with initial weights, drawn on the host from the stream of s: the same on every backend.
+func New(backend compute.Backend, policy Policy, s seed.Seed) (*Model, error) {
+	var values []tensor
+	for _, w := range policy.Weights() {
+		data := make([]float32, w.Size())
+		if w.Limit > 0 {
+			r := s.Derive("weights", w.Name).Rand()
+			for i := range data {
+				data[i] = float32(w.Limit * (2*r.Float64() - 1))
+			}
+		}
+		values = append(values, tensor{Name: w.Name, Dims: w.Dims, Data: data})
+	}
+	return newModel(backend, policy, values)
+}
+
+func newModel(backend compute.Backend, policy Policy, values []tensor) (*Model, error) {
+	m := &Model{policy: policy, backend: backend, store: model.NewStore()}
+	for _, v := range values {
+		value := tensors.FromFlatDataAndDimensions(v.Data, v.Dims...)
+		if _, err := m.store.CreateVariable(weightScope+"/"+v.Name, value); err != nil {
+			return nil, fmt.Errorf("%s policy: weight %q: %w", policy.Kind(), v.Name, err)
+		}
+	}
+	var err error
+	m.logits, err = model.NewExec(backend, m.store, func(scope *model.Scope, in []*graph.Node) *graph.Node {
+		return policy.Forward(m.Scope(), in, 0).Choice
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s policy: %w", policy.Kind(), err)
+	}
+	return m, nil
+}
+
+// Policy returns the network.
+func (m *Model) Policy() Policy { return m.policy }
+
+// Backend returns where the model computes.
+func (m *Model) Backend() compute.Backend { return m.backend }
+
+// Store returns the variables, for a trainer.
+func (m *Model) Store() *model.Store { return m.store }
+
+// Scope returns the part of the store that holds the weights, for a trainer.
+func (m *Model) Scope() *model.Scope { return m.store.Scope(weightScope) }
+
+// Clone returns a copy of the model that trains on its own, on the given backend.
+func (m *Model) Clone(backend compute.Backend) (*Model, error) {
+	values, err := m.values()
+	if err != nil {
+		return nil, err
+	}
+	return newModel(backend, m.policy, values)
+}
+
+// Close frees what the model holds on the backend. The model cannot be used afterwards.
+func (m *Model) Close() {
+	m.logits.Finalize()
+	m.store.Finalize()
+}
+
+// batchSizes are the compiled row counts of Probs: a few shapes, so that the cache of compiled graphs never fills up.
+var batchSizes = [...]int{16, 128, 1024}
+
+// Probs returns the policy's distribution over the experts for each text: [len(texts)][M], each summing to 1. A
+// policy that writes before it chooses writes its likeliest text.
+func (m *Model) Probs(ctx context.Context, texts []string) ([][]float64, error) {
+	rows, err := m.policy.Encode(texts)
+	if err != nil {
+		return nil, err
+	}
+	return m.ProbsOf(ctx, rows)
+}
+
+// ProbsOf is Probs for texts that are encoded already.
+func (m *Model) ProbsOf(ctx context.Context, rows []Row) ([][]float64, error) {
+	if w, ok := m.policy.(Writer); ok {
+		ids := make([]string, len(rows))
+		for i := range ids {
+			ids[i] = strconv.Itoa(i)
+		}
+		var err error
+		if rows, err = w.Write(ctx, m, ids, rows, 1, true, 0); err != nil {
+			return nil, err
+		}
+	}
+	experts := len(m.policy.Experts())
+	probs := make([][]float64, 0, len(rows))
+	for len(rows) > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		size := batchSizes[len(batchSizes)-1]
+		for _, b := range batchSizes {
+			if b >= len(rows) {
+				size = b
+				break
+			}
+		}
+		n := min(size, len(rows))
+		inputs, err := m.policy.Inputs(rows[:n], size)
+		if err != nil {
+			return nil, err
+		}
+		logits, err := Call(m.logits, inputs)
+		if err != nil {
+			return nil, fmt.Errorf("%s policy: forward: %w", m.policy.Kind(), err)
+		}
+		for i := range n {
+			probs = append(probs, softmax(logits[0][i*experts:(i+1)*experts]))
+		}
+		rows = rows[n:]
+	}
+	return probs, nil
+}
+
+// Call runs a compiled graph and returns its outputs as flat slices, freeing every tensor on the way.
+func Call(exec *model.Exec, inputs []*tensors.Tensor) ([][]float32, error) {
+	args := make([]any, len(inputs))
+	for i, t := range inputs {
+		args[i] = t
+	}
+	outputs, err := exec.Call(args...)
+	if err != nil {
+		return nil, err
+	}
+	flat := make([][]float32, len(outputs))
+	for i, t := range outputs {
+		if flat[i], err = tensors.CopyFlatData[float32](t); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range append(outputs, inputs...) {
+		if err := t.FinalizeAll(); err != nil {
+			return nil, err
+		}
+	}
+	return flat, nil
+}
+
+// softmax returns exp(logits) normalised, in float64.
+func softmax(logits []float32) []float64 {
+	top := math.Inf(-1)
+	for _, l := range logits {
+		top = max(top, float64(l))
+	}
+	p, sum := make([]float64, len(logits)), 0.0
+	for i, l := range logits {
+		p[i] = math.Exp(float64(l) - top)
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return p
+}

@@ -1,0 +1,364 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Prompt is one problem of Stage II.
+type Prompt struct {
+	ID     string    // names the problem in random streams; unique
+	Row    lm.Row    // the text
+	Reward []float64 // [M] shaped reward r(m,x) + beta*log pi_ref(m|x) (equation 10), or it up to a constant of x
+	Anchor []float64 // [M] pi_ref(.|x), for the curve alone; nil: not measured
+}
+
+// Estimators of spec.GRPO.
+const (
+	Sampled = "sampled"
+	Exact   = "exact"
+)
+
+// GRPO is Stage II: group relative policy optimization as VeRL computes it (section 4.2 and appendix C of the paper,
+// which names the algorithm, the group and the number of steps; VeRL where it is silent).
+//
+// A step takes the next cfg.Batch prompts of a shuffled pass over all prompts (a new pass begins within a batch if
+// need be), samples cfg.Group choices for each at temperature 1, turns their rewards into Advantages, and takes
+// cfg.Epochs gradient steps on
+//
+//	rho  = exp(clamp(log pi(a) - log pi_old(a), -20, 20))
+//	L    = max(-A*rho, -A*clip(rho, 1-ClipLow, 1+ClipHigh)), and at most -A*DualClip where A < 0
+//
+// averaged over all tokens of the batch (token-mean; the choice is one token, each token of a written rationale
+// another with the same advantage). One epoch is exactly on-policy: rho is 1 and clipping never acts. The learning
+// rate is constant. There is no KL loss and no entropy bonus.
+//
+// Estimator Exact replaces sampling by the expectation: the loss is -mean_x sum_m pi(m|x) Reward(m,x), whose gradient
+// is that of the sampled estimator with StdNorm off in the limit of large groups. Group, StdNorm and the clips then
+// do not act. It needs a policy that does not write.
+//
+// The context is looked at before every step. m is left half-trained if GRPO fails.
+func GRPO(ctx context.Context, m *lm.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (*Curve, error) {
+	ids, err := checkGRPO(m.Policy(), prompts, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("grpo: %w", err)
+	}
+	r, err := newRollout(m, prompts, cfg, s)
+	if err != nil {
+		return nil, fmt.Errorf("grpo: %w", err)
+	}
+	defer r.old.Finalize()
+	loss := clippedLoss(cfg)
+	if cfg.Estimator == Exact {
+		loss = exactLoss
+	}
+	l, err := newLearner(m, cfg.WeightDecay, 0, s, r.inputs, loss)
+	if err != nil {
+		return nil, fmt.Errorf("grpo: %w", err)
+	}
+	curve := &Curve{Experts: m.Policy().Experts()}
+	var indices []int
+	taken, pass := 0, -1
+	for step := range cfg.Steps {
+		batch := make([]Prompt, 0, r.prompts)
+		for len(batch) < r.prompts {
+			if taken == len(indices) {
+				pass++
+				indices, taken = order(s, pass, ids), 0
+			}
+			batch = append(batch, prompts[indices[taken]])
+			taken++
+		}
+		point := Point{Stage: "grpo", Step: step, Epoch: pass, Rate: cfg.LR}
+		if err := r.step(ctx, l, batch, &point); err != nil {
+			return curve, errors.Join(wrap(ctx, "grpo", step, err), l.close())
+		}
+		curve.Points = append(curve.Points, point)
+	}
+	return curve, l.close()
+}
+
+func checkGRPO(p lm.Policy, prompts []Prompt, cfg spec.GRPO) (ids []string, err error) {
+	_, writes := p.(lm.Writer)
+	switch {
+	case cfg.Estimator != Sampled && cfg.Estimator != Exact:
+		return nil, fmt.Errorf("unknown estimator %q; known: sampled, exact", cfg.Estimator)
+	case cfg.Estimator == Exact && writes:
+		return nil, fmt.Errorf("estimator exact cannot sum over the texts that policy %s may write; use sampled", p.Kind())
+	case cfg.Steps < 1 || cfg.Batch < 1 || cfg.Epochs < 1 || cfg.Group < 1:
+		return nil, fmt.Errorf("%d steps of %d prompts with %d rollouts and %d epochs; all must be at least 1",
+			cfg.Steps, cfg.Batch, cfg.Group, cfg.Epochs)
+	case !(cfg.LR > 0) || !(cfg.WeightDecay >= 0):
+		return nil, fmt.Errorf("learning rate %v must be above 0 and weight decay %v not below", cfg.LR, cfg.WeightDecay)
+	case !(cfg.ClipLow >= 0 && cfg.ClipLow < 1) || !(cfg.ClipHigh >= 0) || !(cfg.DualClip > 1):
+		return nil, fmt.Errorf("clip_low %v must lie in [0,1), clip_high %v must not be below 0, dual_clip %v must be above 1",
+			cfg.ClipLow, cfg.ClipHigh, cfg.DualClip)
+	case len(prompts) == 0:
+		return nil, errors.New("no prompt")
+	}
+	m := len(p.Experts())
+	for _, q := range prompts {
+		if len(q.Reward) != m {
+			return nil, fmt.Errorf("prompt %q: %d rewards for %d experts", q.ID, len(q.Reward), m)
+		}
+		for _, v := range q.Reward {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("prompt %q: reward %v; every expert needs a finite one", q.ID, v)
+			}
+		}
+		if q.Anchor != nil {
+			if err := checkDistribution("anchor", q.Anchor, m); err != nil {
+				return nil, fmt.Errorf("prompt %q: %w", q.ID, err)
+			}
+		}
+		ids = append(ids, q.ID)
+	}
+	return ids, checkIDs(ids)
+}
+
+// Advantages turns the rewards of one group into advantages: (R-mean)/(sd+1e-6) with the sample standard deviation
+// (n-1), or R-mean without stdNorm. A group of one keeps its reward, as in VeRL (mean 0, sd 1). Equal rewards give
+// exactly 0.
+func Advantages(rewards []float64, stdNorm bool) []float64 {
+	n := float64(len(rewards))
+	a := make([]float64, len(rewards))
+	mean, sd := 0.0, 1.0
+	if n > 1 {
+		// Differences to one reward, so that equal rewards have the mean without rounding.
+		for _, r := range rewards {
+			mean += (r - rewards[0]) / n
+		}
+		mean += rewards[0]
+		sd = 0
+		for _, r := range rewards {
+			sd += (r - mean) * (r - mean) / (n - 1)
+		}
+		sd = math.Sqrt(sd)
+	}
+	for i, r := range rewards {
+		a[i] = r - mean
+		if stdNorm {
+			a[i] /= sd + 1e-6
+		}
+	}
+	return a
+}
+
+// rollout samples choices and takes the gradient steps on them.
+type rollout struct {
+	model   *lm.Model
+	cfg     spec.GRPO
+	seed    seed.Seed
+	old     *model.Exec // log-probabilities under the sampling policy: choices [B,M], written tokens [B,T]
+	prompts int         // prompts of a step
+	rows    int         // B: a row a prompt, or one for each rollout if the policy writes
+	choices int         // A: all rollouts of the prompt, or one if the policy writes
+	inputs  int         // tensors of Policy.Inputs
+}
+
+func newRollout(m *lm.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (*rollout, error) {
+	r := &rollout{model: m, cfg: cfg, seed: s, prompts: min(cfg.Batch, len(prompts)), choices: cfg.Group}
+	r.rows = r.prompts
+	if _, writes := m.Policy().(lm.Writer); writes {
+		r.rows, r.choices = r.prompts*cfg.Group, 1
+	}
+	probe, err := m.Policy().Inputs(nil, r.rows)
+	if err != nil {
+		return nil, err
+	}
+	r.inputs = len(probe)
+	r.old, err = model.NewExec(m.Backend(), m.Store(), func(_ *model.Scope, in []*graph.Node) []*graph.Node {
+		out := m.Policy().Forward(m.Scope(), in, 0)
+		nodes := []*graph.Node{graph.LogSoftmax(out.Choice, -1)}
+		if out.Written != nil {
+			nodes = append(nodes, out.Written)
+		}
+		return nodes
+	})
+	return r, err
+}
+
+// step is one step of GRPO on a batch of prompts. It fills in what the curve tells of it.
+func (r *rollout) step(ctx context.Context, l *learner, batch []Prompt, point *Point) error {
+	m := len(r.model.Policy().Experts())
+	rows, err := r.write(ctx, batch, point.Step)
+	if err != nil {
+		return err
+	}
+	inputs, err := r.model.Policy().Inputs(rows, r.rows)
+	if err != nil {
+		return err
+	}
+	old, err := lm.Call(r.old, inputs)
+	if err != nil {
+		return err
+	}
+	point.distribution(old[0], m)
+	point.AnchorKL = anchorKL(old[0], batch, r.rows/r.prompts)
+
+	var extra func() []*tensors.Tensor
+	if r.cfg.Estimator == Exact {
+		extra = r.expect(old[0], batch, point)
+	} else {
+		extra = r.sample(old, batch, point)
+	}
+	for range r.cfg.Epochs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		inputs, err := r.model.Policy().Inputs(rows, r.rows)
+		if err != nil {
+			return err
+		}
+		loss, _, err := l.step(r.cfg.LR, append(inputs, extra()...))
+		if err != nil {
+			return err
+		}
+		point.Loss += loss / float64(r.cfg.Epochs)
+	}
+	return nil
+}
+
+// write returns the rows of a step: the prompts, or one copy a rollout with the text that the policy writes.
+func (r *rollout) write(ctx context.Context, batch []Prompt, step int) ([]lm.Row, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	rows, ids := make([]lm.Row, len(batch)), make([]string, len(batch))
+	for i, p := range batch {
+		rows[i], ids[i] = p.Row, p.ID
+	}
+	w, writes := r.model.Policy().(lm.Writer)
+	if !writes {
+		return rows, nil
+	}
+	return w.Write(ctx, r.model, ids, rows, r.cfg.Group, false, r.seed.Derive("write", step))
+}
+
+// sample draws the choices of a step and returns what makes the inputs of clippedLoss.
+func (r *rollout) sample(old [][]float32, batch []Prompt, point *Point) func() []*tensors.Tensor {
+	m, group := len(batch[0].Reward), r.cfg.Group
+	actions := make([]int32, len(batch)*group)
+	oldChoice := make([]float32, len(actions))
+	advantages := make([]float32, len(actions))
+	rewards := make([]float64, group)
+	for i, p := range batch {
+		stream := r.seed.Derive("choice", point.Step, p.ID)
+		for g := range group {
+			k := i*group + g
+			logProbs := old[0][k/r.choices*m : (k/r.choices+1)*m]
+			a := draw(logProbs, stream.Derive(g).Uniform())
+			actions[k], oldChoice[k], rewards[g] = int32(a), logProbs[a], p.Reward[a]
+			point.Reward += p.Reward[a] / float64(len(actions))
+		}
+		zero := true
+		for g, a := range Advantages(rewards, r.cfg.StdNorm) {
+			advantages[i*group+g] = float32(a)
+			zero = zero && rewards[g] == rewards[0]
+		}
+		if zero {
+			point.ZeroGroups += 1 / float64(len(batch))
+		}
+	}
+	return func() []*tensors.Tensor {
+		extra := []*tensors.Tensor{
+			tensors.FromFlatDataAndDimensions(actions, r.rows, r.choices),
+			tensors.FromFlatDataAndDimensions(advantages, r.rows, r.choices),
+			tensors.FromFlatDataAndDimensions(oldChoice, r.rows, r.choices),
+		}
+		if len(old) > 1 {
+			extra = append(extra, tensors.FromFlatDataAndDimensions(old[1], r.rows, len(old[1])/r.rows))
+		}
+		return extra
+	}
+}
+
+// draw returns the index at which the cumulative probability passes u in [0,1).
+func draw(logProbs []float32, u float64) int {
+	var sum float64
+	for i, l := range logProbs {
+		if sum += math.Exp(float64(l)); u < sum {
+			return i
+		}
+	}
+	return len(logProbs) - 1 // rounding left the sum a little below 1
+}
+
+// expect returns what makes the inputs of exactLoss.
+func (r *rollout) expect(logProbs []float32, batch []Prompt, point *Point) func() []*tensors.Tensor {
+	m := len(batch[0].Reward)
+	rewards := make([]float32, len(batch)*m)
+	for i, p := range batch {
+		for k, v := range p.Reward {
+			rewards[i*m+k] = float32(v)
+			point.Reward += math.Exp(float64(logProbs[i*m+k])) * v / float64(len(batch))
+		}
+	}
+	point.ZeroGroups = math.NaN()
+	return func() []*tensors.Tensor { return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(rewards, len(batch), m)} }
+}
+
+// anchorKL is the mean KL(pi || pi_ref) of a batch whose prompts have copies rows each; NaN if an anchor is missing.
+func anchorKL(logProbs []float32, batch []Prompt, copies int) float64 {
+	m := len(batch[0].Reward)
+	var kl float64
+	for i, l := range logProbs {
+		p := batch[i/m/copies]
+		if p.Anchor == nil {
+			return math.NaN()
+		}
+		if prob := math.Exp(float64(l)); prob > 0 {
+			kl += prob * (float64(l) - math.Log(p.Anchor[i%m]))
+		}
+	}
+	return kl / float64(len(logProbs)/m)
+}
+
+// clippedLoss builds the loss of GRPO from actions [B,A], advantages [B,A], old log-probabilities of the actions
+// [B,A] and, if the policy writes, of the tokens [B,T].
+func clippedLoss(cfg spec.GRPO) func(lm.Outputs, []*graph.Node) []*graph.Node {
+	return func(out lm.Outputs, extra []*graph.Node) []*graph.Node {
+		actions, advantages, old := extra[0], extra[1], extra[2]
+		m := out.Choice.Shape().Dim(-1)
+		logProbs := graph.ExpandAxes(graph.LogSoftmax(out.Choice, -1), 1) // [B,1,M]
+		chosen := graph.ReduceSum(graph.Mul(graph.OneHot(actions, m, out.Choice.DType()), logProbs), -1)
+		sum := graph.ReduceAllSum(surrogate(chosen, old, advantages, cfg))
+		tokens := graph.Scalar(sum.Graph(), sum.DType(), float64(chosen.Shape().Size()))
+		if out.Written != nil {
+			// One choice a row: its advantage [B,1] is that of every token before it.
+			written := surrogate(out.Written, extra[3], advantages, cfg)
+			sum = graph.Add(sum, graph.ReduceAllSum(graph.Mul(out.Mask, written)))
+			tokens = graph.Add(tokens, graph.ReduceAllSum(out.Mask))
+		}
+		return []*graph.Node{graph.Div(sum, tokens)}
+	}
+}
+
+// surrogate is VeRL's clipped loss of every token: see GRPO.
+func surrogate(logProbs, old, advantages *graph.Node, cfg spec.GRPO) *graph.Node {
+	ratio := graph.Exp(graph.ClipScalar(graph.Sub(logProbs, old), -20, 20))
+	cost := graph.Neg(advantages)
+	loss := graph.Mul(cost, ratio)
+	clipped := graph.Mul(cost, graph.ClipScalar(ratio, 1-cfg.ClipLow, 1+cfg.ClipHigh))
+	// Where, not Max: at a tie, which every on-policy step is, the gradient must be that of the first argument.
+	loss = graph.Where(graph.GreaterThan(clipped, loss), clipped, loss)
+	bound := graph.Add(graph.MulScalar(cost, cfg.DualClip), graph.ZerosLike(loss))
+	negative := graph.LessThan(graph.Add(advantages, graph.ZerosLike(loss)), graph.ScalarZero(loss.Graph(), loss.DType()))
+	return graph.Where(graph.LogicalAnd(negative, graph.LessThan(bound, loss)), bound, loss)
+}
+
+// exactLoss is minus the expected reward, from rewards [B,M].
+func exactLoss(out lm.Outputs, extra []*graph.Node) []*graph.Node {
+	expected := graph.ReduceSum(graph.Mul(graph.Softmax(out.Choice, -1), extra[0]), -1)
+	return []*graph.Node{graph.Neg(graph.ReduceAllMean(expected))}
+}
