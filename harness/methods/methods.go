@@ -1,0 +1,121 @@
+// Package methods holds one file a row of the tables. A new method is a file and a line in list.
+package methods
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Setup is what a method is built from: its own entry of the spec, the knobs it shares with others, and the
+// backend that trains networks.
+type Setup struct {
+	Method  spec.Method
+	Spec    *spec.Experiment
+	Backend lm.Backend
+}
+
+// kind is one method that a spec can name.
+type kind struct {
+	name  string
+	build func(Setup) (routing.Method, error)
+}
+
+func list() []kind {
+	return []kind{
+		{"random", newRandom},
+		{"fixed", newFixed},
+		{"oracle", newOracle},
+		{"mixture", newMixture},
+		{"benchmark", newBenchmark},
+		{"logistic", newLogistic},
+		{"sft", newSFT},
+		{"entrorouter", newEntroRouter},
+	}
+}
+
+// Kinds returns the names a spec may use, in the order of the list.
+func Kinds() []string {
+	var names []string
+	for _, k := range list() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// New builds the method that a spec names. Unknown names and parameters are errors.
+func New(s Setup) (routing.Method, error) {
+	for _, k := range list() {
+		if k.name == s.Method.Name {
+			return k.build(s)
+		}
+	}
+	return nil, fmt.Errorf("unknown method %q; known: %v", s.Method.Name, Kinds())
+}
+
+// oneHot returns a distribution over n experts with all mass on m.
+func oneHot(n, m int) []float64 {
+	p := make([]float64, n)
+	p[m] = 1
+	return p
+}
+
+// decide turns one-hot choices into decisions.
+func decide(queries []routing.Query, experts int, choose func(i int, q routing.Query) int) []routing.Decision {
+	d := make([]routing.Decision, len(queries))
+	for i, q := range queries {
+		m := choose(i, q)
+		d[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: oneHot(experts, m), Expert: m}
+	}
+	return d
+}
+
+// draw returns the expert that a uniform number in [0,1) picks from a distribution.
+func draw(prob []float64, u float64) int {
+	for m, p := range prob {
+		if u -= p; u < 0 {
+			return m
+		}
+	}
+	return len(prob) - 1
+}
+
+// means returns what each expert costs and scores on average over the examples: dollars and pass rate, [M].
+func means(examples []routing.Example, experts int) (usd, acc []float64) {
+	usd, acc = make([]float64, experts), make([]float64, experts)
+	for _, e := range examples {
+		for m := range experts {
+			usd[m] += e.USD[m] / float64(len(examples))
+			acc[m] += e.Kappa[m] / float64(len(examples))
+		}
+	}
+	return usd, acc
+}
+
+// utilityKnobs is the sweep of a utility router, from "money is everything" to "money is nothing".
+func utilityKnobs() []float64 {
+	knobs := []float64{1e6}
+	const steps = 140
+	for i := range steps {
+		knobs = append(knobs, math.Pow(10, 2-5*float64(i)/(steps-1)))
+	}
+	knobs = append(knobs, 0)
+	slices.SortFunc(knobs, func(a, b float64) int { return cmp.Compare(a, b) })
+	return knobs
+}
+
+// utility returns the expert with the largest p - mu*usd/unit; ties go to the cheaper one.
+func utility(p, usd []float64, mu, unit float64) int {
+	best, top := 0, math.Inf(-1)
+	for m := range p {
+		if u := p[m] - mu*usd[m]/unit; u > top {
+			best, top = m, u
+		}
+	}
+	return best
+}
