@@ -146,15 +146,32 @@ type Evaluate struct {
 // Method is one row.
 type Method struct {
 	Name   string    `yaml:"name"`                          // kind, one of the list in package methods
-	Label  string    `yaml:"label,omitempty"`               // row label; default: the name
+	ID     string    `yaml:"id,omitempty"`                  // of the row in measurements and in match, unique; default: the name
+	Label  string    `yaml:"label,omitempty"`               // row label; default: the id
 	Paper  string    `yaml:"paper,omitempty"`               // method of results/paper printed beside this row
-	Match  string    `yaml:"match,omitempty"`               // label of the row whose mean dollars on the training problems this row's knob is set to
+	Match  string    `yaml:"match,omitempty"`               // id of the row whose mean dollars on the training problems this row's knob is set to
 	Kappa  string    `yaml:"kappa,omitempty" oneof:"k5 01"` // labels the row is trained on, protocol folds; default: folds.kappa
 	Params yaml.Node `yaml:"params,omitempty"`              // read by DecodeParams
 
 	File string `yaml:"-"` // where the row is written, for messages; set by Load
 	Line int    `yaml:"-"`
 	Path string `yaml:"-"` // e.g. methods[3]
+}
+
+// RowID returns the id of the row in measurements.
+func (m Method) RowID() string {
+	if m.ID != "" {
+		return m.ID
+	}
+	return m.Name
+}
+
+// RowLabel returns what tables print for the row.
+func (m Method) RowLabel() string {
+	if m.Label != "" {
+		return m.Label
+	}
+	return m.RowID()
 }
 
 // Output is one rendered table or figure.
