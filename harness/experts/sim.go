@@ -1,0 +1,194 @@
+package experts
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Lookup finds the generated problem with a text, by routing.TextHash. It must be safe for concurrent use.
+type Lookup func(textHash uint64) (routing.Problem, routing.Latent, bool)
+
+// Distractor returns a plausible wrong answer to a problem with the given gold answer and, if it is multiple choice,
+// options. It must be safe for concurrent use and draw from r alone. An empty result means that there is none.
+type Distractor func(gold string, options []string, r *rand.Rand) string
+
+// Simulated is a pool of experts that follow the item-response model of spec.Simulation: a synthetic stand-in,
+// calibrated to the fixed experts of the paper and to nothing else. A rollout depends on the root seed, the expert,
+// the text of the problem and the request's seed alone.
+type Simulated struct {
+	law      law
+	experts  []routing.Expert
+	index    map[string]int
+	root     seed.Seed
+	lookup   Lookup
+	wrong    Distractor
+	prefix   string // of the prompt template, before the problem
+	suffix   string
+	template bool
+}
+
+// NewSimulated returns the pool of a spec of kind simulated. experts are those that Members returns, the probe among
+// them if it is to be asked; each needs a skill in the spec.
+func NewSimulated(pool spec.Pool, experts []routing.Expert, root seed.Seed, lookup Lookup, wrong Distractor) (*Simulated, error) {
+	if pool.Simulation == nil {
+		return nil, fmt.Errorf("pool %s: no simulation section: a pool of kind simulated needs one", pool.Name)
+	}
+	if err := checkSimulation(*pool.Simulation, experts); err != nil {
+		return nil, fmt.Errorf("pool %s: %w", pool.Name, err)
+	}
+	s := &Simulated{law: newLaw(*pool.Simulation), experts: slices.Clone(experts), index: map[string]int{}, root: root, lookup: lookup, wrong: wrong}
+	s.prefix, s.suffix, s.template = strings.Cut(pool.Sampling.Prompt, placeholder)
+	for i, e := range experts {
+		s.index[e.ID] = i
+	}
+	return s, nil
+}
+
+// checkSimulation finds names that lead nowhere, which maps would answer with silent zeros.
+func checkSimulation(sim spec.Simulation, experts []routing.Expert) error {
+	topics, cells := slices.Sorted(maps.Keys(sim.Topics)), slices.Sorted(maps.Keys(sim.Cells))
+	for _, c := range cells {
+		var total float64
+		for _, t := range slices.Sorted(maps.Keys(sim.Cells[c].Mix)) {
+			if !slices.Contains(topics, t) {
+				return fmt.Errorf("cells.%s.mix: unknown topic %q; known: %s", c, t, list(topics))
+			}
+			total += sim.Cells[c].Mix[t]
+		}
+		if total < 0.999 || total > 1.001 {
+			return fmt.Errorf("cells.%s.mix: the shares sum to %g: they must sum to 1", c, total)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(sim.Experts)) {
+		skill := sim.Experts[id]
+		for _, t := range slices.Sorted(maps.Keys(skill.W)) {
+			if !slices.Contains(topics, t) {
+				return fmt.Errorf("skills.%s.w: unknown topic %q; known: %s", id, t, list(topics))
+			}
+		}
+		for _, c := range slices.Sorted(maps.Keys(skill.Offset)) {
+			if !slices.Contains(cells, c) {
+				return fmt.Errorf("skills.%s.offset: unknown cell %q; known: %s", id, c, list(cells))
+			}
+		}
+		for _, c := range slices.Sorted(maps.Keys(skill.Tokens)) {
+			if !slices.Contains(cells, c) {
+				return fmt.Errorf("skills.%s.mean_tokens: unknown cell %q; known: %s", id, c, list(cells))
+			}
+			if skill.Tokens[c] <= 0 {
+				return fmt.Errorf("skills.%s.mean_tokens.%s: %g: must be positive", id, c, skill.Tokens[c])
+			}
+		}
+	}
+	for _, e := range experts {
+		if _, ok := sim.Experts[e.ID]; !ok {
+			return fmt.Errorf("expert %q has no skill; there are skills for: %s", e.ID, list(slices.Sorted(maps.Keys(sim.Experts))))
+		}
+		if e.MaxTokens < 1 {
+			return fmt.Errorf("expert %q: max_tokens %d: must be at least 1", e.ID, e.MaxTokens)
+		}
+	}
+	return nil
+}
+
+// Experts implements Pool.
+func (s *Simulated) Experts() []routing.Expert { return slices.Clone(s.experts) }
+
+// Truth is what an expert does on one problem, on average over its responses.
+type Truth struct {
+	Correct   float64 // probability that a response is right; a truncated one is not
+	Out       float64 // mean billed output tokens
+	Truncated float64 // probability that the limit cuts a response
+}
+
+// True returns the truth about every expert of Experts on a problem, in closed form. It takes the latent as an
+// argument so that a large set can be scored without serving it.
+func (s *Simulated) True(textHash uint64, latent routing.Latent) ([]Truth, error) {
+	truths := make([]Truth, len(s.experts))
+	for i := range s.experts {
+		p, t, err := s.chances(i, textHash, latent)
+		if err != nil {
+			return nil, err
+		}
+		limit := float64(s.experts[i].MaxTokens)
+		within := t.within(limit)
+		truths[i] = Truth{Correct: p * within, Out: t.billed(limit), Truncated: 1 - within}
+	}
+	return truths, nil
+}
+
+// chances returns expert i's probability of a right answer, if it is not cut, and its length law.
+func (s *Simulated) chances(i int, textHash uint64, latent routing.Latent) (float64, length, error) {
+	id := s.experts[i].ID
+	skill := s.law.sim.Experts[id]
+	cell, ok := s.law.sim.Cells[latent.Cell]
+	if !ok {
+		return 0, length{}, fmt.Errorf("unknown cell %q of a generated problem; the pool has: %s", latent.Cell, list(slices.Sorted(maps.Keys(s.law.sim.Cells))))
+	}
+	if _, ok := cell.Mix[latent.Topic]; !ok {
+		return 0, length{}, fmt.Errorf("topic %q is not one of cell %s; it has: %s", latent.Topic, latent.Cell, list(slices.Sorted(maps.Keys(cell.Mix))))
+	}
+	mean, ok := skill.Tokens[latent.Cell]
+	if !ok {
+		return 0, length{}, fmt.Errorf("expert %s has no mean_tokens for cell %s; it has: %s", id, latent.Cell, list(slices.Sorted(maps.Keys(skill.Tokens))))
+	}
+	e := s.root.Derive("residual", id, textHash).Rand().NormFloat64() * s.law.sim.ResidualSD
+	return s.law.success(skill, latent.Cell, latent.Topic, latent.Difficulty, e),
+		length{mean * s.law.stretch(latent.Cell, latent.Difficulty), s.law.sim.Tokens.Sigma}, nil
+}
+
+// Complete implements Pool. Usage reports simulated tokens: a drawn length for the output, a quarter of the bytes
+// for the prompt.
+func (s *Simulated) Complete(ctx context.Context, r Request) (Completion, error) {
+	if err := ctx.Err(); err != nil {
+		return Completion{}, err
+	}
+	i, ok := s.index[r.Expert]
+	if !ok {
+		return Completion{}, fmt.Errorf("%w %q; the pool has: %s", ErrUnknownExpert, r.Expert, list(slices.Sorted(maps.Keys(s.index))))
+	}
+	text := s.problemText(r.Prompt)
+	hash := routing.TextHash(text)
+	problem, latent, ok := s.lookup(hash)
+	if !ok {
+		return Completion{}, fmt.Errorf("%w: %.60q: simulated experts know the generated problems of the run only", ErrUnknownProblem, text)
+	}
+	p, t, err := s.chances(i, hash, latent)
+	if err != nil {
+		return Completion{}, err
+	}
+	limit := r.MaxTokens
+	if limit == 0 {
+		limit = s.experts[i].MaxTokens
+	}
+
+	stream := s.root.Derive("rollout", r.Expert, hash, wireSeed(r.Seed)).Rand()
+	correct := stream.Float64() < p
+	tokens := t.draw(stream.NormFloat64())
+	c := Completion{Finish: routing.Stop, Usage: cost.Usage{In: int64(len(r.Prompt)+3) / 4, Out: int64(limit)}}
+	if tokens < float64(limit) {
+		c.Usage.Out = max(1, min(int64(tokens+0.5), int64(limit)-1))
+		c.Text = s.solve(problem, correct, stream)
+	} else {
+		c.Finish = routing.Length
+		c.Text = s.interrupt(problem, stream)
+	}
+	return c, nil
+}
+
+// problemText takes the pool's template off a prompt.
+func (s *Simulated) problemText(prompt string) string {
+	if s.template && len(prompt) >= len(s.prefix)+len(s.suffix) && strings.HasPrefix(prompt, s.prefix) && strings.HasSuffix(prompt, s.suffix) {
+		return prompt[len(s.prefix) : len(prompt)-len(s.suffix)]
+	}
+	return prompt
+}
