@@ -163,7 +163,7 @@ func (c *Compact) Inputs(rows []Row, size int) ([]*tensors.Tensor, error) {
 			return nil, fmt.Errorf("compact policy: row %d has %d ids and %d values; encode texts with this policy", i, len(row.IDs), len(row.Values))
 		}
 		for k, id := range row.IDs {
-			if int(id) >= v {
+			if id < 0 || int(id) >= v {
 				return nil, fmt.Errorf("compact policy: row %d has feature %d of %d; encode texts with this policy", i, id, v)
 			}
 			x[i*v+int(id)] = row.Values[k]

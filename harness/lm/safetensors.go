@@ -2,6 +2,7 @@ package lm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -80,7 +81,7 @@ func decodeTensors(file []byte) ([]tensor, error) {
 	}
 	slices.SortFunc(names, func(a, b string) int {
 		x, y := infos[a].Offsets, infos[b].Offsets
-		return slices.Compare(append(x[:], int64(len(a))), append(y[:], int64(len(b))))
+		return cmp.Or(slices.Compare(x[:], y[:]), cmp.Compare(a, b))
 	})
 	var tensors []tensor
 	var end int64

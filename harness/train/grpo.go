@@ -305,7 +305,9 @@ func (r *rollout) expect(logProbs []float32, batch []Prompt, point *Point) func(
 		}
 	}
 	point.ZeroGroups = math.NaN()
-	return func() []*tensors.Tensor { return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(rewards, len(batch), m)} }
+	return func() []*tensors.Tensor {
+		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(rewards, len(batch), m)}
+	}
 }
 
 // anchorKL is the mean KL(pi || pi_ref) of a batch whose prompts have copies rows each; NaN if an anchor is missing.
