@@ -37,22 +37,33 @@ func (l *loader) checkExperiment(file string) {
 	distinct(d, "evaluate.seeds", e.Evaluate.Seeds)
 	distinct(d, "folds.seeds", e.Folds.Seeds)
 
-	labels := map[string]int{}
+	rows, labels := map[string]int{}, map[string]int{}
 	for i, m := range e.Methods {
-		if first, twice := labels[m.Row()]; twice && m.Row() != "" {
-			d.faultAt(fmt.Sprintf("methods[%d]", i), "the row %q is already methods[%d]; give it a label of its own", m.Row(), first)
+		knob := fmt.Sprintf("methods[%d]", i)
+		if m.ID != "" && !plainName.MatchString(m.ID) {
+			d.faultAt(knob+".id", "%q is not an id; %s", m.ID, nameRule)
+		}
+		if first, twice := rows[m.RowID()]; twice && m.RowID() != "" {
+			d.faultAt(knob, "the id %q is already that of methods[%d]; set another", m.RowID(), first)
 			continue
 		}
-		labels[m.Row()] = i
+		rows[m.RowID()] = i
+		if first, twice := labels[m.RowLabel()]; twice && m.RowLabel() != "" {
+			d.faultAt(knob, "the label %q is already that of methods[%d]; set another", m.RowLabel(), first)
+			continue
+		}
+		labels[m.RowLabel()] = i
 	}
 	for i, m := range e.Methods {
 		knob := fmt.Sprintf("methods[%d].match", i)
-		other, ok := labels[m.Match]
+		other, ok := rows[m.Match]
 		switch {
 		case m.Match == "":
 		case !ok:
-			d.faultAt(knob, "%s", unknown("row", m.Match, slices.Sorted(maps.Keys(labels))))
-		case other == i || e.Methods[other].Match != "":
+			d.faultAt(knob, "%s", unknown("row", m.Match, slices.Sorted(maps.Keys(rows))))
+		case other == i:
+			d.faultAt(knob, "the row %q cannot be matched to itself", m.Match)
+		case e.Methods[other].Match != "":
 			d.faultAt(knob, "the row %q is itself matched; name one that is not", m.Match)
 		}
 		if m.Kappa != "" && e.Protocol == "split" {
@@ -71,14 +82,6 @@ func (l *loader) checkExperiment(file string) {
 		}
 		files[o.File] = true
 	}
-}
-
-// Row is the label of the row: Label, or the name of the method if there is none.
-func (m Method) Row() string {
-	if m.Label != "" {
-		return m.Label
-	}
-	return m.Name
 }
 
 // distinct reports values that a list holds twice.
@@ -187,7 +190,7 @@ func checkSimulation(d *decoder, p *Pool) {
 			}
 			sum += share
 		}
-		if len(s.Cells[cell].Mix) > 0 && math.Abs(sum-1) > 1e-6 {
+		if len(s.Cells[cell].Mix) > 0 && math.Abs(sum-1) > 1e-3 {
 			d.faultAt(child("simulation.cells", cell)+".mix", "the shares add up to %.6g; want 1", sum)
 		}
 	}
@@ -204,22 +207,33 @@ func checkSimulation(d *decoder, p *Pool) {
 	if p.Probe != nil {
 		need("probe", p.Probe)
 	}
+	experts := slices.Sorted(maps.Keys(ids))
+	names := func(at, what string, m map[string]float64, known []string) {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			if !slices.Contains(known, name) {
+				d.faultAt(child(at, name), "%s", unknown(what, name, known))
+			}
+		}
+	}
 	for _, id := range slices.Sorted(maps.Keys(s.Experts)) {
 		at := child("simulation.skills", id)
 		if !ids[id] {
-			d.faultAt(at, "%s", unknown("expert", id, slices.Sorted(maps.Keys(ids))))
-		}
-		names := func(key, what string, m map[string]float64, known []string) {
-			for _, name := range slices.Sorted(maps.Keys(m)) {
-				if !slices.Contains(known, name) {
-					d.faultAt(child(at+"."+key, name), "%s", unknown(what, name, known))
-				}
-			}
+			d.faultAt(at, "%s", unknown("expert", id, experts))
 		}
 		skill := s.Experts[id]
-		names("w", "topic", skill.W, topics)
-		names("offset", "cell", skill.Offset, cells)
-		names("mean_tokens", "cell", skill.Tokens, cells)
+		names(at+".w", "topic", skill.W, topics)
+		names(at+".offset", "cell", skill.Offset, cells)
+		names(at+".mean_tokens", "cell", skill.Tokens, cells)
+	}
+	for _, cell := range slices.Sorted(maps.Keys(s.Targets)) {
+		at := child("simulation.targets", cell)
+		if !slices.Contains(cells, cell) {
+			d.faultAt(at, "%s", unknown("cell", cell, cells))
+		}
+		target := s.Targets[cell]
+		names(at+".accuracy", "expert", target.Accuracy, experts)
+		names(at+".usd", "expert", target.USD, experts)
+		names(at+".token_level", "expert", target.TokenLevel, experts)
 	}
 }
 
@@ -253,7 +267,7 @@ func (l *loader) checkPrices(d *decoder, name string) {
 	for _, p := range l.pooled {
 		for i, x := range p.pool.Experts {
 			if _, ok := list.Models[x.Model]; !ok && x.Model != "" {
-				p.read.faultAt(fmt.Sprintf("experts[%d].model", i), "%s in prices/%s.yaml", unknown("price of", x.Model, models), name)
+				p.read.faultAt(fmt.Sprintf("experts[%d].model", i), "no price of %q in prices/%s.yaml%s", x.Model, name, options(x.Model, models))
 			}
 		}
 	}
@@ -293,7 +307,7 @@ func (l *loader) checkUse(knob, name string, b Benchmark) {
 		}
 		cell := b.Generated.Cell
 		if _, ok := s.Cells[cell]; !ok {
-			l.spec.faultAt(knob, "the cell of %q: %s", name, unknown("cell of pool "+p.pool.Name, cell, slices.Sorted(maps.Keys(s.Cells))))
+			l.spec.faultAt(knob, "%q is of the cell %q, which pool %s does not have%s", name, cell, p.pool.Name, options(cell, slices.Sorted(maps.Keys(s.Cells))))
 			continue
 		}
 		for _, x := range p.pool.Experts {

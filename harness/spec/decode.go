@@ -185,6 +185,7 @@ func (d *decoder) structure(n *yaml.Node, v reflect.Value, path string, whole bo
 			seen[key.Value] = true
 			p := child(path, key.Value)
 			if d.value(value, v.Field(all[i].index), p, whole) {
+				d.at[p] = mark{file: d.file, line: key.Line}
 				d.accept(all[i], v.Field(all[i].index), value, p)
 			}
 		case len(names) == 0:
@@ -211,7 +212,8 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) bool {
 	m := reflect.MakeMap(v.Type())
 	d.pairs(n, path, func(key, value *yaml.Node) {
 		e := reflect.New(v.Type().Elem()).Elem()
-		if d.value(value, e, child(path, key.Value), true) {
+		if p := child(path, key.Value); d.value(value, e, p, true) {
+			d.at[p] = mark{file: d.file, line: key.Line}
 			m.SetMapIndex(reflect.ValueOf(key.Value).Convert(v.Type().Key()), e)
 		}
 	})

@@ -65,20 +65,23 @@ func asFaults(err error, f Fault) (found Faults, typed bool) {
 	return Faults{f}, false
 }
 
-// unknown says that got is not one of known, and which one may have been meant.
+// unknown says that got is not one of known.
 func unknown(what, got string, known []string) string {
-	text := fmt.Sprintf("unknown %s %q", what, got)
-	if near := nearest(got, known); near != "" {
-		text += fmt.Sprintf("; did you mean %q?", near)
-		if len(known) == 1 {
-			return text
-		}
-		return text + " known: " + strings.Join(known, ", ")
+	return fmt.Sprintf("unknown %s %q%s", what, got, options(got, known))
+}
+
+// options ends a sentence about a wrong name with the one that may have been meant and all known ones.
+func options(got string, known []string) string {
+	near := nearest(got, known)
+	switch {
+	case len(known) == 0:
+		return "; none is known here"
+	case near == "":
+		return "; known: " + strings.Join(known, ", ")
+	case len(known) == 1:
+		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	if len(known) == 0 {
-		return text + "; none is known here"
-	}
-	return text + "; known: " + strings.Join(known, ", ")
+	return fmt.Sprintf("; did you mean %q? known: %s", near, strings.Join(known, ", "))
 }
 
 // nearest returns the known name with the smallest edit distance to got, if that is at most a third of got's

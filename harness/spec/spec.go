@@ -55,8 +55,8 @@ type Train struct {
 
 // Draw takes the first Size problems of a benchmark.
 type Draw struct {
-	Benchmark string `yaml:"benchmark"`
-	Size      int    `yaml:"size" in:"[1,inf)"`
+	Benchmark string `yaml:"benchmark"`         // a training set of benchmarks.yaml
+	Size      int    `yaml:"size" in:"[1,inf)"` // its first problems, this many
 }
 
 // Profile is how pass rates are measured (section 3.2, appendix B).
@@ -115,18 +115,18 @@ type GRPO struct {
 	Steps       int     `yaml:"steps" in:"[1,inf)"`              // paper: 40
 	Batch       int     `yaml:"batch" in:"[1,inf)"`              // prompts a step; paper: 128
 	Group       int     `yaml:"group" in:"[2,inf)"`              // rollouts a prompt; paper: 16
-	LR          float64 `yaml:"lr" in:"(0,inf)"`
-	ClipLow     float64 `yaml:"clip_low" in:"[0,1]"`
-	ClipHigh    float64 `yaml:"clip_high" in:"[0,inf)"`
-	DualClip    float64 `yaml:"dual_clip" in:"(1,inf)"`
-	StdNorm     bool    `yaml:"std_norm"`            // divide advantages by the group's sample standard deviation + 1e-6
-	Epochs      int     `yaml:"epochs" in:"[1,inf)"` // passes over each batch; 1 is exactly on-policy
-	WeightDecay float64 `yaml:"weight_decay" in:"[0,inf)"`
+	LR          float64 `yaml:"lr" in:"(0,inf)"`                 // Adam; not in the paper
+	ClipLow     float64 `yaml:"clip_low" in:"[0,1]"`             // the ratio of new to old probability is clipped below at 1 - clip_low
+	ClipHigh    float64 `yaml:"clip_high" in:"[0,inf)"`          // and above at 1 + clip_high
+	DualClip    float64 `yaml:"dual_clip" in:"(1,inf)"`          // a negative advantage counts at most this many times
+	StdNorm     bool    `yaml:"std_norm"`                        // divide advantages by the group's sample standard deviation + 1e-6
+	Epochs      int     `yaml:"epochs" in:"[1,inf)"`             // passes over each batch; 1 is exactly on-policy
+	WeightDecay float64 `yaml:"weight_decay" in:"[0,inf)"`       // decoupled; not in the paper
 }
 
 // Folds is the cross-validation of protocol folds.
 type Folds struct {
-	K     int      `yaml:"k" in:"[2,inf)"`
+	K     int      `yaml:"k" in:"[2,inf)"` // parts; each is tested once
 	Seeds []uint64 `yaml:"seeds"`               // one partition each
 	Kappa string   `yaml:"kappa" oneof:"k5 01"` // k5: own sample and the 4 nearest models outside the pool; 01: the one sample
 	Probe string   `yaml:"probe"`               // model of the recording that plays the probe
