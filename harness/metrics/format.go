@@ -306,8 +306,12 @@ func parseNumber(text, unit string) (Value, error) {
 	return v, nil
 }
 
-// writeNumber writes x in the shortest form that reads back as x, with zeros up to the given decimals.
 func writeNumber(b *bytes.Buffer, x float64, decimals int, unit string) {
+	b.WriteString(" " + Format(x, decimals) + " " + unit)
+}
+
+// Format writes x in the shortest decimal form that reads back as x, with zeros up to the given decimals.
+func Format(x float64, decimals int) string {
 	text := strconv.FormatFloat(x+0, 'f', -1, 64) // + 0 turns -0 into 0
 	if decimals > 0 {
 		_, fraction, ok := strings.Cut(text, ".")
@@ -316,7 +320,7 @@ func writeNumber(b *bytes.Buffer, x float64, decimals int, unit string) {
 		}
 		text += strings.Repeat("0", max(0, decimals-len(fraction)))
 	}
-	b.WriteString(" " + text + " " + unit)
+	return text
 }
 
 // escape percent-encodes what a key's value may not hold. last says that nothing follows in the name.

@@ -1,0 +1,46 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// CSV writes tables in long form, one line a cell, with every digit and both ends of the interval.
+type CSV struct{}
+
+// Write prints t: section, row, reference, group, column, unit, ours, low, high, paper. What was not measured
+// is empty.
+func (CSV) Write(w io.Writer, t *Table) error {
+	if err := t.check(); err != nil {
+		return err
+	}
+	out := csv.NewWriter(w)
+	records := [][]string{{"section", "row", "reference", "group", "column", "unit", "ours", "low", "high", "paper"}}
+	for _, r := range t.Rows {
+		c := 0
+		for _, g := range t.Groups {
+			for _, column := range g.Columns {
+				cell := r.Cells[c]
+				c++
+				if cell.Ours == nil && cell.Paper == nil {
+					continue
+				}
+				record := []string{r.Section, r.Label, strconv.FormatBool(r.Reference), g.Title, column.Title, column.Unit, "", "", "", ""}
+				if v := cell.Ours; v != nil {
+					record[6] = metrics.Format(v.Number, v.Decimals)
+					if v.Bounded {
+						record[7], record[8] = metrics.Format(v.Low, v.Decimals), metrics.Format(v.High, v.Decimals)
+					}
+				}
+				if v := cell.Paper; v != nil {
+					record[9] = metrics.Format(v.Number, v.Decimals)
+				}
+				records = append(records, record)
+			}
+		}
+	}
+	return out.WriteAll(records)
+}

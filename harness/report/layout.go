@@ -1,0 +1,135 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+// Layout says which measurements a table shows, in which order, and under which heads.
+type Layout struct {
+	Name    string // of the table; also the value of the key table in the paper's measurements
+	Caption string
+	Head    string // of the label column
+	Groups  []GroupLayout
+	Rows    []RowLayout
+	Notes   []string
+
+	Differences bool
+}
+
+// GroupLayout is the columns of one benchmark.
+type GroupLayout struct {
+	Title     string
+	Benchmark string // value of the key benchmark in our measurements; metrics.Average for averages
+	Paper     string // the same in the paper's; empty: the paper has no such column
+	Columns   []Column
+}
+
+// RowLayout is one method.
+type RowLayout struct {
+	Section   string
+	Label     string
+	Keys      []metrics.Key // that name its measurements: method=entrorouter; the keys benchmark and seed are set by Build
+	Paper     []metrics.Key // the same in the paper's; nil: the paper has no such row
+	Reference bool
+}
+
+// AccuracyAndCost returns the paper's pair of columns for a benchmark: percent correct and total dollars.
+func AccuracyAndCost() []Column {
+	return []Column{
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1, Better: Higher},
+		{Title: "Cost $", Unit: metrics.USD, Decimals: 3},
+	}
+}
+
+// AverageAccuracyAndCost returns the pair for the average column, where cost is dollars a query.
+func AverageAccuracyAndCost() []Column {
+	return []Column{
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1, Better: Higher},
+		{Title: "$/query", Unit: metrics.USDPerQuery, Decimals: 4},
+	}
+}
+
+// Build fills a layout. ours are measurements already averaged over seeds: lines that carry the key seed are
+// left alone. paper may be nil. A cell without a measurement stays empty; two measurements for one cell are an
+// error, and so is a row without any.
+func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
+	t := &Table{Name: l.Name, Caption: l.Caption, Head: l.Head, Notes: slices.Clone(l.Notes), Differences: l.Differences}
+	for _, g := range l.Groups {
+		t.Groups = append(t.Groups, Group{Title: g.Title, Columns: g.Columns})
+	}
+	for _, r := range l.Rows {
+		row := Row{Section: r.Section, Label: r.Label, Reference: r.Reference}
+		found := false
+		for _, g := range l.Groups {
+			mine, ok, err := ours.Find(append(slices.Clone(r.Keys), metrics.Key{Name: "benchmark", Value: g.Benchmark}, metrics.Key{Name: "seed"})...)
+			if err != nil {
+				return nil, fmt.Errorf("table %q, row %q: %w", l.Name, r.Label, err)
+			}
+			found = found || ok
+			var theirs metrics.Measurement
+			if paper != nil && r.Paper != nil && g.Paper != "" {
+				keys := append(slices.Clone(r.Paper), metrics.Key{Name: "benchmark", Value: g.Paper}, metrics.Key{Name: "table", Value: l.Name})
+				if theirs, _, err = paper.Find(keys...); err != nil {
+					return nil, fmt.Errorf("table %q, row %q of the paper: %w", l.Name, r.Label, err)
+				}
+			}
+			for _, c := range g.Columns {
+				row.Cells = append(row.Cells, Cell{Ours: in(mine, c.Unit), Paper: in(theirs, c.Unit)})
+			}
+		}
+		if !found {
+			return nil, fmt.Errorf("table %q: no measurement for row %q at %v", l.Name, r.Label, r.Keys)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, t.check()
+}
+
+func in(m metrics.Measurement, unit string) *metrics.Value {
+	if v, ok := m.Value(unit); ok {
+		return &v
+	}
+	return nil
+}
+
+// Coverage returns the table of what became of every rollout behind the rows of a layout: the shares of the
+// buckets, read from the lines of the given benchmark, whose values have the buckets' names as units. No score
+// is printed without it. Rows without buckets (scored by the true success probability) are left out.
+func Coverage(l Layout, ours *metrics.Set, benchmark string) (*Table, error) {
+	t := &Table{
+		Name:    l.Name + "-coverage",
+		Caption: "What became of the rollouts behind " + l.Name + ", in percent. Truncated answers count as wrong and are billed; ungraded and missing ones are no verdict.",
+		Head:    l.Head,
+	}
+	group := Group{Title: "Rollouts", Columns: []Column{{Title: "count"}}}
+	for _, b := range routing.Buckets {
+		group.Columns = append(group.Columns, Column{Title: string(b), Decimals: 2})
+	}
+	t.Groups = []Group{group}
+	for _, r := range l.Rows {
+		m, ok, err := ours.Find(append(slices.Clone(r.Keys), metrics.Key{Name: "benchmark", Value: benchmark}, metrics.Key{Name: "seed"})...)
+		if err != nil {
+			return nil, fmt.Errorf("coverage of table %q, row %q: %w", l.Name, r.Label, err)
+		}
+		total := 0.0
+		counts := make([]float64, len(routing.Buckets))
+		for i, b := range routing.Buckets {
+			v, _ := m.Value(string(b))
+			counts[i] = v.Number
+			total += v.Number
+		}
+		if !ok || total == 0 {
+			continue
+		}
+		row := Row{Section: r.Section, Label: r.Label, Reference: r.Reference, Cells: []Cell{{Ours: &metrics.Value{Number: total}}}}
+		for _, n := range counts {
+			row.Cells = append(row.Cells, Cell{Ours: &metrics.Value{Number: 100 * n / total}})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, t.check()
+}
