@@ -1,0 +1,196 @@
+package problems
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Source gives the problems of benchmarks.
+type Source interface {
+	// Names lists the benchmarks in a fixed order.
+	Names() []string
+	// Load returns the problems of one benchmark, in a fixed order.
+	Load(ctx context.Context, benchmark string) ([]routing.Problem, error)
+}
+
+// JSONL reads benchmarks from files of a data folder, one JSON object a line, plain or (.gz) compressed:
+//
+//	{"id": "7", "problem": "Find ...", "answer": "42"}
+//
+// with optional "level" (text or number), "subject" and "options" (then "answer" is a letter or the text of an
+// option); further keys are ignored. Answers are passed on as they are ("27.0", "$\\frac12$"): reading them is the
+// verifier's work.
+type JSONL struct {
+	Dir        string          // the data folder
+	Benchmarks spec.Benchmarks // those with a File are served
+}
+
+// maxLine bounds one line of a file, in bytes.
+const maxLine = 16 << 20
+
+// Names lists the benchmarks with a file, sorted.
+func (s JSONL) Names() []string {
+	return slices.DeleteFunc(sortedKeys(s.Benchmarks), func(name string) bool { return s.Benchmarks[name].File == nil })
+}
+
+// Load reads the first Size problems of a benchmark (all of them if Size is 0). The file must have the SHA-256 of its
+// spec; it is a fault if the file is missing or has fewer problems, and if a line is no JSON object, lacks an id, a
+// problem or an answer, or repeats an id.
+func (s JSONL) Load(ctx context.Context, benchmark string) ([]routing.Problem, error) {
+	b, ok := s.Benchmarks[benchmark]
+	if !ok || b.File == nil {
+		return nil, fmt.Errorf("benchmark %q has no file; known: %s", benchmark, strings.Join(s.Names(), ", "))
+	}
+	if !filepath.IsLocal(b.File.Path) {
+		return nil, fmt.Errorf("benchmark %q: path %q leaves the data folder; give a path below it", benchmark, b.File.Path)
+	}
+	path := filepath.Join(s.Dir, filepath.FromSlash(b.File.Path))
+	data, err := readChecked(path, *b.File)
+	if err != nil {
+		return nil, fmt.Errorf("benchmark %q: %w", benchmark, err)
+	}
+	problems, err := parse(ctx, data, path, benchmark, b)
+	if err != nil {
+		return nil, err
+	}
+	if len(problems) < b.Size {
+		return nil, fmt.Errorf("%s: has %d problems, but benchmark %q asks for %d; lower its size", path, len(problems), benchmark, b.Size)
+	}
+	return problems, nil
+}
+
+// readChecked returns the content of a file, decompressed if its name ends in .gz, after checking it as stored.
+func readChecked(path string, file spec.File) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: no such file; fetch it from %q, or point --data at the folder that holds it", path, file.Source)
+	case err != nil:
+		return nil, err
+	}
+	sum := sha256.Sum256(data)
+	if got := hex.EncodeToString(sum[:]); !strings.EqualFold(got, file.SHA256) {
+		return nil, fmt.Errorf("%s: sha256 is %s, the spec says %q; fetch the file again from %q, or correct the spec if the change is meant", path, got, file.SHA256, file.Source)
+	}
+	if !strings.HasSuffix(path, ".gz") {
+		return data, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: is named .gz but is not compressed: %w", path, err)
+	}
+	data, err = io.ReadAll(z)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot be decompressed: %w", path, err)
+	}
+	return data, nil
+}
+
+// row is one line of a file.
+type row struct {
+	ID      string
+	Problem string
+	Answer  string
+	Level   label
+	Subject string
+	Options []string
+}
+
+// label is a JSON text or number.
+type label string
+
+func (l *label) UnmarshalJSON(raw []byte) error {
+	var text *string
+	if json.Unmarshal(raw, &text) == nil {
+		if text != nil {
+			*l = label(*text)
+		}
+		return nil
+	}
+	var n json.Number
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return fmt.Errorf("level %s is neither text nor a number", raw)
+	}
+	*l = label(n)
+	return nil
+}
+
+// parse reads the lines of a file, up to b.Size problems; path is for errors.
+func parse(ctx context.Context, data []byte, path, benchmark string, b spec.Benchmark) ([]routing.Problem, error) {
+	var problems []routing.Problem
+	firstLine := map[string]int{}
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, maxLine)
+	for n := 1; lines.Scan(); n++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		var r row
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			return nil, fmt.Errorf("%s:%d: not a problem in JSON: %w", path, n, err)
+		}
+		p, err := r.toProblem(benchmark, b)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		if at, ok := firstLine[r.ID]; ok {
+			return nil, fmt.Errorf("%s:%d: id %q is also on line %d; ids must be unique", path, n, r.ID, at)
+		}
+		firstLine[r.ID] = n
+		problems = append(problems, p)
+		if len(problems) == b.Size {
+			break
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: line longer than %d bytes; is it one JSON object a line? (%w)", path, maxLine, err)
+	}
+	if len(problems) == 0 {
+		return nil, fmt.Errorf("%s: holds no problem; expected one JSON object a line", path)
+	}
+	return problems, nil
+}
+
+func (r row) toProblem(benchmark string, b spec.Benchmark) (routing.Problem, error) {
+	for _, field := range []struct{ name, value string }{{"id", r.ID}, {"problem", r.Problem}, {"answer", r.Answer}} {
+		if strings.TrimSpace(field.value) == "" {
+			return routing.Problem{}, fmt.Errorf("%q is missing or empty; every problem needs id, problem and answer", field.name)
+		}
+	}
+	p := routing.Problem{ID: r.ID, Benchmark: benchmark, Split: routing.Split(b.Split), Text: r.Problem,
+		Gold: []string{r.Answer}, Level: string(r.Level)}
+	if !strings.HasPrefix(p.ID, benchmark) {
+		p.ID = benchmark + "-" + p.ID
+	}
+	if r.Options == nil {
+		return p, nil
+	}
+	at := indexOption(r.Answer, r.Options)
+	if at == len(r.Options) {
+		return routing.Problem{}, fmt.Errorf("answer %q is neither the letter nor the text of one of the %d options", r.Answer, len(r.Options))
+	}
+	var text strings.Builder
+	text.WriteString(r.Problem + "\n")
+	writeOptions(&text, r.Options)
+	p.Text, p.Options, p.Gold = text.String(), r.Options, []string{letterOf(at)}
+	return p, nil
+}
