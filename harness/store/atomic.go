@@ -108,18 +108,19 @@ func (h hooked) Write(p []byte) (int, error) {
 	return h.File.Write(p)
 }
 
-// explainWrite turns a failed write into one sentence that says what to do.
+// explainWrite says what to do about a write that failed for a reason that the user can mend.
 func explainWrite(path string, err error) error {
 	var advice string
 	switch {
-	case err == nil:
-		return nil
 	case errors.Is(err, syscall.ENOSPC):
 		advice = "the disk is full; free some space and run again, finished work is kept"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		advice = "not writable; change its permissions or choose another folder"
 	default:
-		return fmt.Errorf("write %q: %w", path, err)
+		return err
+	}
+	if p, ok := err.(*fs.PathError); ok {
+		path, err = p.Path, p.Err
 	}
 	return fmt.Errorf("write %q: %s: %w", path, advice, err)
 }

@@ -89,8 +89,8 @@ func (d *Draft) WriteFile(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
+	f.Write(data) // Close repeats its error
+	return f.Close()
 }
 
 type draftFile struct {
@@ -107,7 +107,11 @@ func (f *draftFile) Write(p []byte) (int, error) {
 // Close writes out the buffer. After a failed Write it repeats that error, so checking Close alone is enough.
 func (f *draftFile) Close() error {
 	f.closed()
-	return explainWrite(f.f.Name(), errors.Join(f.Flush(), f.f.Close()))
+	err := f.Flush()
+	if closeErr := f.f.Close(); err == nil {
+		err = closeErr
+	}
+	return explainWrite(f.f.Name(), err)
 }
 
 func checkFileName(name string) error {

@@ -199,6 +199,13 @@ func openRollouts(ctx context.Context, path string) (_ *Rollouts, err error) {
 	if db.codec, err = newCodec(); err != nil {
 		return nil, err
 	}
+	if db.read, err = connect(path, "query_only(1)"); err != nil {
+		return nil, err
+	}
+	db.read.SetMaxIdleConns(4) // and no limit: loops over one sequence may read another
+	if _, err := identify(ctx, db.read); err != nil {
+		return nil, explainSQL(err) // before anything is changed: the file may be somebody else's
+	}
 	// FULL: a commit is synced. The cache must hold the inner pages of the tables, or inserts read as they write.
 	if db.write, err = connect(path, "journal_mode(WAL)", "synchronous(FULL)", "cache_size(-16384)",
 		"journal_size_limit(16777216)"); err != nil {
@@ -208,10 +215,6 @@ func openRollouts(ctx context.Context, path string) (_ *Rollouts, err error) {
 	if err := db.prepare(ctx); err != nil {
 		return nil, explainSQL(err)
 	}
-	if db.read, err = connect(path, "query_only(1)"); err != nil {
-		return nil, err
-	}
-	db.read.SetMaxIdleConns(4) // and no limit: loops over one sequence may read another
 	return db, nil
 }
 
@@ -221,29 +224,43 @@ func connect(path string, pragmas ...string) (*sql.DB, error) {
 	return sql.Open("sqlite", "file:"+name.EscapedPath()+"?"+q.Encode())
 }
 
-// prepare makes the tables of a new file, checks an old one and prepares the statements of Put.
+// identify says whether a file is still empty, and refuses one that is not ours or has another format.
+func identify(ctx context.Context, q interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}) (empty bool, err error) {
+	var application, format, tables int
+	if err := q.QueryRowContext(ctx, "SELECT * FROM pragma_application_id, pragma_user_version, "+
+		"(SELECT count(*) FROM sqlite_schema)").Scan(&application, &format, &tables); err != nil {
+		return false, err
+	}
+	switch {
+	case tables == 0:
+		return true, nil
+	case application != applicationID:
+		return false, errors.New("is an SQLite file of another program; choose another path")
+	case format != schemaVersion:
+		return false, fmt.Errorf("has format %d and this program reads format %d; use the program that wrote it, "+
+			"or another path", format, schemaVersion)
+	}
+	return false, nil
+}
+
+// prepare makes the tables of a new file and prepares the statements of Put and PutVerdicts.
 func (db *Rollouts) prepare(ctx context.Context) error {
 	tx, err := db.write.BeginTx(ctx, nil) // immediate: two processes that open a new file take turns
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	var app, version, tables int
-	if err := tx.QueryRowContext(ctx, "SELECT * FROM pragma_application_id, pragma_user_version, "+
-		"(SELECT count(*) FROM sqlite_schema)").Scan(&app, &version, &tables); err != nil {
+	empty, err := identify(ctx, tx)
+	if err != nil {
 		return err
 	}
-	switch {
-	case tables == 0:
+	if empty {
 		if _, err := tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
 			applicationID, schemaVersion)); err != nil {
 			return err
 		}
-	case app != applicationID:
-		return errors.New("is an SQLite file of another program; choose another path")
-	case version != schemaVersion:
-		return fmt.Errorf("has format %d and this program reads format %d; use the program that wrote it, "+
-			"or another path", version, schemaVersion)
 	}
 	if err := tx.Commit(); err != nil {
 		return err

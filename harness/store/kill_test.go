@@ -1,0 +1,242 @@
+//go:build unix
+
+package store
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The tests of this file start the test binary again as a child that does nothing but write, and kill it.
+const (
+	childVariable = "STORE_TEST_CHILD"
+	batchSize     = 50
+)
+
+func TestMain(m *testing.M) {
+	task, path, ok := strings.Cut(os.Getenv(childVariable), " ")
+	if !ok {
+		os.Exit(m.Run())
+	}
+	err := fmt.Errorf("unknown task %q", task)
+	switch task {
+	case "rollouts":
+		err = writeRollouts(path)
+	case "stages":
+		err = writeStages(path)
+	case "hold":
+		err = holdEntry(path)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// child starts a child and returns the lines that it prints.
+func child(t *testing.T, task, path string) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childVariable+"="+task+" "+path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, bufio.NewScanner(out)
+}
+
+func kill(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	cmd.Process.Kill()
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Exited() {
+		t.Fatalf("the child ended by itself: %v", err)
+	}
+}
+
+func killedRow(n int) Row {
+	return Row{Text: fmt.Sprint("problem ", n/5), Run: n % 5, Seed: uint64(n), Response: strings.Repeat(fmt.Sprint(n, " "), 100), Out: int64(n)}
+}
+
+// writeRollouts goes on from where the file ends and prints every row count that was acknowledged.
+func writeRollouts(path string) error {
+	ctx := context.Background()
+	db, err := OpenRollouts(ctx, path)
+	if err != nil {
+		return err
+	}
+	n := 0
+	var ungraded []RolloutID // killed between the two transactions
+	for s, err := range db.Load(ctx, Scope{}, "1") {
+		if err != nil {
+			return err
+		}
+		if n++; s.Verdict.Bucket == "" {
+			ungraded = append(ungraded, s.ID)
+		}
+	}
+	if err := db.PutVerdicts(ctx, "1", sampleVerdicts(ungraded)); err != nil {
+		return err
+	}
+	for {
+		rows := make([]Row, batchSize)
+		for i := range rows {
+			rows[i] = killedRow(n + i)
+		}
+		ids, err := db.Put(ctx, Scope{}, rows)
+		if err != nil {
+			return err
+		}
+		if err := db.PutVerdicts(ctx, "1", sampleVerdicts(ids)); err != nil {
+			return err
+		}
+		n += len(rows)
+		fmt.Println(n)
+	}
+}
+
+func TestAKilledWriterLosesNoAcknowledgedRollout(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rollouts.db")
+	for round := range 10 {
+		cmd, lines := child(t, "rollouts", path)
+		acked := 0
+		for i := 0; i <= round%4 && lines.Scan(); i++ {
+			acked, _ = strconv.Atoi(lines.Text())
+		}
+		time.Sleep(time.Duration(round*137%1000) * time.Microsecond)
+		kill(t, cmd)
+		for lines.Scan() { // acknowledged before the kill, read after it
+			acked, _ = strconv.Atoi(lines.Text())
+		}
+
+		db := openDB(t, path)
+		if err := db.Check(t.Context()); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		n, graded := 0, 0
+		for s, err := range db.Load(t.Context(), Scope{}, "1") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n++; s.Verdict.Bucket != "" {
+				graded++
+			}
+		}
+		for a, err := range db.Responses(t.Context(), Scope{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := killedRow(int(a.Key.Seed)); a.Key != want.Key() || a.Response != want.Response {
+				t.Fatalf("round %d: row %d came back changed", round, a.Key.Seed)
+			}
+		}
+		if n < acked || n > acked+batchSize || n%batchSize != 0 || graded < acked {
+			t.Fatalf("round %d: %d rollouts and %d grades, acknowledged %d", round, n, graded, acked)
+		}
+		db.Close()
+	}
+}
+
+func killedRecipe(n int) Recipe {
+	r, err := NewRecipe("fit", 1, n)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// writeStages makes one entry after the other and prints each that was acknowledged.
+func writeStages(root string) error {
+	s, err := Open(root, Options{})
+	if err != nil {
+		return err
+	}
+	for n := 0; ; n++ {
+		if _, err := s.Make(context.Background(), killedRecipe(n), build); err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+func TestAKilledRunLeavesWholeEntriesAndIsSweptUp(t *testing.T) {
+	root := t.TempDir()
+	next := 0
+	for round := range 10 {
+		cmd, lines := child(t, "stages", root)
+		last := -1
+		for last < next+round%3 && lines.Scan() {
+			last, _ = strconv.Atoi(lines.Text())
+		}
+		time.Sleep(time.Duration(round*137%1000) * time.Microsecond)
+		kill(t, cmd)
+		for lines.Scan() {
+			last, _ = strconv.Atoi(lines.Text())
+		}
+
+		s := openStore(t, root)
+		if left, _ := os.ReadDir(filepath.Join(root, "tmp")); len(left) > 0 {
+			t.Errorf("round %d: Open left %v in tmp", round, left)
+		}
+		for next = 0; ; next++ {
+			e, err := s.Get(killedRecipe(next))
+			if errors.Is(err, ErrMissing) {
+				break
+			} else if err != nil {
+				t.Fatalf("round %d: %v", round, err)
+			}
+			checkContents(t, e)
+		}
+		if next <= last {
+			t.Errorf("round %d: entry %d is missing, and %d was acknowledged", round, next, last)
+		}
+	}
+}
+
+// holdEntry begins an entry and waits to be killed.
+func holdEntry(root string) error {
+	s, err := Open(root, Options{})
+	if err != nil {
+		return err
+	}
+	if _, err := s.Begin(context.Background(), killedRecipe(0)); err != nil {
+		return err
+	}
+	fmt.Println("held")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	time.Sleep(time.Minute)
+	return err
+}
+
+func TestASecondProcessWaitsForTheFirstUntilThatDies(t *testing.T) {
+	root := t.TempDir()
+	cmd, lines := child(t, "hold", root)
+	if !lines.Scan() {
+		t.Fatal("the child does not hold the entry")
+	}
+	s := openStore(t, root)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err := s.Make(ctx, killedRecipe(0), mustNotBuild(t))
+	if want := fmt.Sprintf("by process %d", cmd.Process.Pid); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one that says %q", err, want)
+	}
+	kill(t, cmd)
+	e, err := s.Make(t.Context(), killedRecipe(0), build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkContents(t, e)
+}
