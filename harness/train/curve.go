@@ -46,6 +46,9 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 			if !math.IsNaN(v) {
 				cell = strconv.FormatFloat(v, 'f', 6, 64)
 			}
+			if cell == "-0.000000" { // the sign of a rounding error
+				cell = "0.000000"
+			}
 			line = append(line, cell)
 		}
 		out.Write(line)
