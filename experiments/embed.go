@@ -6,5 +6,5 @@ import "embed"
 
 // FS is the tree that spec.Load reads.
 //
-//go:embed *.yaml
+//go:embed *.yaml pools/*.yaml prices/*.yaml
 var FS embed.FS

@@ -324,8 +324,17 @@ func TestAllFaultsOfAllFilesAreReportedAtOnceInOrder(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if err.Error() != strings.Join(strings.Split(err.Error(), "\n"), "\n") || strings.Count(err.Error(), "\n") != len(want)-1 {
+	if n := strings.Count(err.Error(), "\n"); n != len(want)-1 {
 		t.Errorf("want one fault a line:\n%v", err)
+	}
+}
+
+func TestAFaultMetOnTwoWaysIsReportedOnce(t *testing.T) {
+	files := sound()
+	edit(t, files, "pools/toy.yaml", "{train: 500, Q: 600}", "{Q: 600}") // both training stages draw on the cell
+	_, err := spec.Load(files, "spec", known)
+	if want := `pools/toy.yaml:17: simulation.skills.big.mean_tokens: none for the cell "train" of "drill"`; err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 }
 
@@ -353,6 +362,13 @@ spec.yaml:15: methods[1].params.expert: not set
 spec.yaml:16: methods[2]: cannot be built`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+
+	edit(t, files, "spec.yaml", "{expart: small}", "{expert: small}")
+	edit(t, files, "spec.yaml", "large: 100", "large: -1")
+	_, err = spec.Load(files, "spec", k)
+	if want := `spec.yaml:7: large: want at least 0, got "-1"`; err == nil || err.Error() != want {
+		t.Errorf("what only follows from another fault is left out: got\n%v\nwant\n%s", err, want)
 	}
 }
 
@@ -385,6 +401,7 @@ func TestAUsersFilesStandOverTheBuiltInOnes(t *testing.T) {
 	builtin := sound()
 	mine := strings.Replace(string(builtin["spec.yaml"].Data), "name: spec", "name: mine", 1)
 	write("mine.yaml", mine)
+	write("spec.yaml", string(builtin["spec.yaml"].Data))
 	write("pools/toy.yaml", strings.Replace(string(builtin["pools/toy.yaml"].Data), "residual_sd: 0.5", "residual_sd: 0.75", 1))
 
 	fsys, name, err := spec.Find(filepath.Join(dir, "mine.yaml"), builtin)

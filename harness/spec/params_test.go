@@ -143,18 +143,18 @@ func TestCanonicalFormByHand(t *testing.T) {
 }
 
 func TestCanonicalFormDoesNotSeeHowTheYAMLIsWritten(t *testing.T) {
-	a := spec.Method{Name: "knn", Params: node(t, "k: 1000\nw: 1.0\nnames: [a, 'b']\ndeep: {y: true, x: ~}\n"), File: "a.yaml", Line: 4}
-	b := spec.Method{Name: "knn", Params: node(t, "# same\ndeep:\n  x: null\n  y: True\nnames:\n- \"a\"\n- b\nw: 1\nk: 1_000\n"), File: "b.yaml", Line: 9}
+	a := spec.Method{Name: "knn", Params: node(t, "k: 1000\nw: 1000000.0\nnames: [a, 'b']\ndeep: {y: true, x: ~}\n"), File: "a.yaml", Line: 4}
+	b := spec.Method{Name: "knn", Params: node(t, "# same\ndeep:\n  x: null\n  y: True\nnames:\n- \"a\"\n- b\nw: 1_000_000\nk: 1e3\n"), File: "b.yaml", Line: 9}
 	x, err1 := spec.Canonical(a)
 	y, err2 := spec.Canonical(b)
 	if err1 != nil || err2 != nil || string(x) != string(y) {
 		t.Errorf("%s, %v\n%s, %v", x, err1, y, err2)
 	}
-	if want := `{"name":"knn","params":{"deep":{"x":null,"y":true},"k":1000,"names":["a","b"],"w":1}}`; string(x) != want {
+	if want := `{"name":"knn","params":{"deep":{"x":null,"y":true},"k":1000,"names":["a","b"],"w":1000000}}`; string(x) != want {
 		t.Errorf("got %s", x)
 	}
 	c := a
-	c.Params = node(t, "k: '1000'\nw: 1.0\nnames: [a, b]\ndeep: {y: true, x: ~}\n")
+	c.Params = node(t, "k: '1000'\nw: 1000000\nnames: [a, b]\ndeep: {y: true, x: ~}\n")
 	if z, _ := spec.Canonical(c); string(z) == string(x) {
 		t.Error("the text 1000 and the number 1000 are different knobs")
 	}

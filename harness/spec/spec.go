@@ -126,7 +126,7 @@ type GRPO struct {
 
 // Folds is the cross-validation of protocol folds.
 type Folds struct {
-	K     int      `yaml:"k" in:"[2,inf)"` // parts; each is tested once
+	K     int      `yaml:"k" in:"[2,inf)"`      // parts; each is tested once
 	Seeds []uint64 `yaml:"seeds"`               // one partition each
 	Kappa string   `yaml:"kappa" oneof:"k5 01"` // k5: own sample and the 4 nearest models outside the pool; 01: the one sample
 	Probe string   `yaml:"probe"`               // model of the recording that plays the probe

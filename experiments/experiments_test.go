@@ -1,0 +1,202 @@
+package experiments_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+
+	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/results"
+)
+
+func known(t *testing.T) spec.Known {
+	t.Helper()
+	entries, err := results.FS.ReadDir("paper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := spec.Known{Methods: methods.Kinds(), Build: func(e *spec.Experiment, m spec.Method) error {
+		_, err := methods.New(methods.Setup{Method: m, Spec: e})
+		return err
+	}}
+	for _, e := range entries {
+		k.Paper = append(k.Paper, strings.TrimSuffix(e.Name(), ".txt"))
+	}
+	return k
+}
+
+func load(t *testing.T, name string) *spec.Resolved {
+	t.Helper()
+	r, err := spec.Load(experiments.FS, name, known(t))
+	if err != nil {
+		t.Fatalf("%s:\n%v", name, err)
+	}
+	return r
+}
+
+func TestEverySpecLoads(t *testing.T) {
+	names := spec.Names(experiments.FS)
+	for _, want := range []string{"large", "live", "main", "recorded", "smoke"} {
+		if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+want+" ") {
+			t.Errorf("no %s in %v", want, names)
+		}
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) { load(t, name) })
+	}
+}
+
+// Every pool loads, whether or not a spec names it.
+func TestEveryPoolLoads(t *testing.T) {
+	entries, err := experiments.FS.ReadDir("pools")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		pool := strings.TrimSuffix(e.Name(), ".yaml")
+		t.Run(pool, func(t *testing.T) {
+			base := "main"
+			data, err := experiments.FS.ReadFile("pools/" + e.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch {
+			case bytes.Contains(data, []byte("kind: recorded")):
+				base = "recorded"
+			case bytes.Contains(data, []byte("kind: http")):
+				base = "live"
+			}
+			dir := t.TempDir()
+			text, err := experiments.FS.ReadFile(base + ".yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var named struct{ Name, Pools, Test yaml.Node }
+			if err := yaml.Unmarshal(text, &named); err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(string(text), "\n")
+			lines[named.Name.Line-1], lines[named.Pools.Line-1] = "name: other", "pools: ["+pool+"]"
+			if base == "main" { // the cells that every simulated pool has
+				lines[named.Test.Line-1] = "test: [sim-hmmt-nov25, sim-aime25, sim-smt25]"
+			}
+			if err := os.WriteFile(filepath.Join(dir, "other.yaml"), []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			fsys, name, err := spec.Find(filepath.Join(dir, "other.yaml"), experiments.FS)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := spec.Load(fsys, name, known(t)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// smoke, large and live say that they are main in another setting: the rows must not drift apart.
+func TestSpecsOfTheMainTableHaveItsRows(t *testing.T) {
+	rows := func(r *spec.Resolved) []string {
+		var out []string
+		for _, m := range r.Experiment.Methods {
+			row, err := spec.Canonical(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, string(row))
+		}
+		return out
+	}
+	main := load(t, "main")
+	for _, name := range []string{"smoke", "large", "live"} {
+		r := load(t, name)
+		if diff := cmp.Diff(rows(main), rows(r)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if diff := cmp.Diff(main.Experiment.Test, r.Experiment.Test); diff != "" && name != "live" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// The sizes and runs behind the paper's main table (appendix E): 1,401 questions here, 1,400 or 1,401 there.
+func TestTheMainTableHasThePapersSizesAndRuns(t *testing.T) {
+	r := load(t, "main")
+	want := map[string][2]int{
+		"hmmt25": {30, 16}, "aime25": {30, 16}, "olympiadbench": {675, 1}, "aime24": {30, 16},
+		"amc": {83, 8}, "math500": {500, 1}, "smt25": {53, 8},
+	}
+	got := map[string][2]int{}
+	for _, name := range r.Experiment.Test {
+		b := r.Benchmarks[name]
+		got[b.Paper] = [2]int{b.Size, b.Runs}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The knobs that the paper gives, as it gives them.
+func TestDefaultsAreThePapers(t *testing.T) {
+	e := load(t, "main").Experiment
+	if e.Profile.Rollouts != 5 || e.Targets.Tau != 0.8 || e.Targets.K != 2 || !e.Targets.Gate || !e.Targets.Soft || e.Targets.HardWeight != 2 {
+		t.Errorf("profile %+v, targets %+v", e.Profile, e.Targets)
+	}
+	if e.Anchor.Alpha != 0.6 || e.Reward != (spec.Reward{Kind: "performance", Fail: -3, Gamma: 0.2, Clamp: 0.6, StrongestKappa: "one", Balance: true}) {
+		t.Errorf("anchor %+v, reward %+v", e.Anchor, e.Reward)
+	}
+	if e.SFT.Epochs != 5 || e.SFT.WarmUp != 0.1 || e.GRPO.Steps != 40 || e.GRPO.Batch != 128 || e.GRPO.Group != 16 || e.GRPO.Estimator != "sampled" || e.CountInput {
+		t.Errorf("sft %+v, grpo %+v", e.SFT, e.GRPO)
+	}
+}
+
+func TestDataFilesHaveTheStatedChecksumsAndSizes(t *testing.T) {
+	const data = "../../shared/data"
+	if _, err := os.Stat(data); err != nil {
+		t.Skipf("no data folder: %v", err)
+	}
+	var all spec.Benchmarks
+	text, err := experiments.FS.ReadFile("benchmarks.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range all {
+		if b.File == nil {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(data, filepath.FromSlash(b.File.Path)))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != b.File.SHA256 {
+			t.Errorf("%s: sha256 is %x", name, sum)
+		}
+		if strings.HasSuffix(b.File.Path, ".gz") {
+			z, err := gzip.NewReader(bytes.NewReader(raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if raw, err = io.ReadAll(z); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := bytes.Count(raw, []byte("\n")); n != b.Size {
+			t.Errorf("%s: %d lines, size says %d", name, n, b.Size)
+		}
+	}
+}
