@@ -12,7 +12,7 @@ import (
 )
 
 // WriteFile replaces the file at path by data: a reader, or a crash at any moment, sees the old file or the new
-// one, never a part. Missing folders are made.
+// one, never a part. Missing folders are made. A crash may leave a hidden .<name>.<n>.tmp beside it.
 func WriteFile(path string, data []byte) error {
 	return WriteTo(path, func(w io.Writer) error {
 		_, err := w.Write(data)

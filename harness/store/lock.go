@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -59,7 +58,7 @@ func holder(f *os.File) string {
 
 // waitLock takes the lock at path, waiting until ctx ends. It calls waiting once if it has to.
 func waitLock(ctx context.Context, path string, waiting func(error)) (*lock, error) {
-	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		l, err := tryLock(path)
 		if !errors.Is(err, errLocked) {
 			return l, err
@@ -78,12 +77,6 @@ func waitLock(ctx context.Context, path string, waiting func(error)) (*lock, err
 
 // unlock removes the lock file and lets go, in this order, so that no lock files pile up.
 func (l *lock) unlock() {
-	if l == nil || l.f == nil {
-		return
-	}
-	if err := os.Remove(l.f.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		l.f.Truncate(0)
-	}
+	os.Remove(l.f.Name())
 	l.f.Close()
-	l.f = nil
 }

@@ -42,7 +42,8 @@ type Rollouts struct {
 	codec codec
 }
 
-// Scope is the part of a rollout's key that it shares with all rollouts of an expert in an experiment.
+// Scope is the part of a rollout's key that it shares with all rollouts of an expert in an experiment. A field added
+// later must be left out of the JSON when it is zero: otherwise nothing stored before is found again.
 type Scope struct {
 	// Source says who answers when the model's name does not: "http", or the kind of pool and a hash of its
 	// parameters or data. Simulated experts bear the names of real models and must never be taken for them.

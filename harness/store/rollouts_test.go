@@ -126,6 +126,11 @@ func TestEverythingThatCanChangeAnAnswerIsInTheKey(t *testing.T) {
 		change(&s)
 		scopes = append(scopes, s)
 	}
+	// A change of this form would hide every rollout of every user.
+	const form = `{"max_tokens":100,"model":"m","prompt":"{problem}","revision":"r","source":"http","split":"train","temperature":0.6,"top_k":20,"top_p":0.95}`
+	if got, err := canonicalJSON(base); string(got) != form || err != nil {
+		t.Errorf("scope is filed as %s, %v", got, err)
+	}
 	rows := []Row{row, row, row, row}
 	rows[1].Text, rows[2].Run, rows[3].Seed = "1+2?", 3, 6
 	db := newDB(t)
