@@ -33,6 +33,9 @@ func (l *loader) checkExperiment(file string) {
 			d.faultAt("test", "not set; protocol split needs the benchmarks to test on")
 		}
 		distinct(d, "test", e.Test)
+		if e.CountInput && e.Large > 0 {
+			d.faultAt("large", "the large set knows expected output tokens only; want 0 with count_input: true")
+		}
 	}
 	distinct(d, "evaluate.seeds", e.Evaluate.Seeds)
 	distinct(d, "folds.seeds", e.Folds.Seeds)

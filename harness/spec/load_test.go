@@ -243,6 +243,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"a recorded pool under protocol split", "spec.yaml", "pools: [toy]", "pools: [tape]", `spec.yaml:4: pools: pool "tape" is recorded; protocol split needs experts that can be asked`, ""},
 		{"a simulated pool under protocol folds", "spec.yaml", "large: 100", "protocol: folds", `spec.yaml:4: pools: pool "toy" is simulated; protocol folds needs recorded pools`, ""},
 		{"true success probabilities of served experts", "spec.yaml", "pools: [toy]", served, `spec.yaml:7: large: the true success probability of pool "served" is not known; want 0`, ""},
+		{"input tokens on the large set", "base.yaml", "count_input: false", "count_input: true", `spec.yaml:7: large: the large set knows expected output tokens only; want 0 with count_input: true`, ""},
 		{"a training set to test on", "spec.yaml", "[quiz, exam]", "[quiz, drill]", `spec.yaml:6: test[1]: "drill" is a train set; want a test set`, ""},
 		{"a test set to train on", "base.yaml", "sft: {benchmark: drill, size: 40}", "sft: {benchmark: quiz, size: 20}", `base.yaml:6: train.sft.benchmark: "quiz" is a test set; want a train set`, ""},
 		{"more problems than there are", "base.yaml", "size: 40", "size: 51", `base.yaml:6: train.sft.size: 51 problems are asked of "drill", which has 50`, ""},
