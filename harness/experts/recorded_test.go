@@ -1,0 +1,171 @@
+package experts
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+const (
+	queryLines = `{"query_id":"q1","benchmark":"a","problem":"1+1?","gold":"2","prompt_tokens":5}
+{"query_id":"q2","benchmark":"a","problem":"2+2?","gold":"B","prompt_tokens":6,"options":["3","4"]}
+
+{"query_id":"q3","benchmark":"b","problem":"3+3?","gold":"6","prompt_tokens":7}
+`
+	outcomeLines = `{"query_id":"q1","model":"small","correct":1,"output_tokens":10}
+{"query_id":"q2","model":"small","correct":0,"output_tokens":20,"no_answer":1}
+{"query_id":"q3","model":"small","correct":true,"output_tokens":30}
+{"query_id":"q1","model":"big","correct":1,"output_tokens":11,"no_answer":0}
+{"query_id":"q2","model":"big","correct":1,"output_tokens":21,"no_answer":0}
+{"query_id":"q3","model":"big","correct":0,"output_tokens":31,"no_answer":0}
+{"query_id":"q1","model":"gap","correct":0,"output_tokens":12,"no_answer":0}
+{"query_id":"q2","model":"gap","correct":0,"output_tokens":22,"no_answer":0}
+`
+)
+
+// record writes a recording and returns its folder and spec.
+func record(t *testing.T, queries, outcomes string) (string, spec.Recorded) {
+	t.Helper()
+	dir := t.TempDir()
+	file := func(name, text string) spec.File {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256([]byte(text))
+		return spec.File{Path: name, SHA256: hex.EncodeToString(sum[:]), Source: "a test"}
+	}
+	return dir, spec.Recorded{Queries: file("q.jsonl", queries), Outcomes: file("o.jsonl", outcomes), PromptTokens: 80}
+}
+
+func TestRecordingIsATableOfQueriesAndCompleteModels(t *testing.T) {
+	dir, s := record(t, queryLines, outcomeLines)
+	got, err := LoadRecording(context.Background(), dir, s, []string{"small", "big"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Recording{
+		Queries: []Recorded{{"q1", "a", "1+1?", "2", nil, 85}, {"q2", "a", "2+2?", "B", []string{"3", "4"}, 86}, {"q3", "b", "3+3?", "6", nil, 87}},
+		Models:  []string{"big", "small"}, Partial: []string{"gap"},
+		Correct:  [][]bool{{true, true}, {true, false}, {false, true}},
+		NoAnswer: [][]bool{{false, false}, {false, true}, {false, false}},
+		Out:      [][]int64{{11, 10}, {21, 20}, {31, 30}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	s.Benchmarks = []string{"a"}
+	if got, err = LoadRecording(context.Background(), dir, s, []string{"gap"}); err != nil || len(got.Queries) != 2 || len(got.Models) != 3 {
+		t.Errorf("benchmark a alone: %v, %v", got, err)
+	}
+}
+
+func TestRecordingSaysWhereItIsWrong(t *testing.T) {
+	for name, c := range map[string]struct {
+		queries, outcomes string // replacements "old=>new"
+		spec              func(*spec.Recorded)
+		want              string
+	}{
+		"an unknown query":         {outcomes: `"query_id":"q3","model":"big"=>"query_id":"q9","model":"big"`, want: `o.jsonl:6: query_id "q9" is not in the queries file`},
+		"a duplicate pair":         {outcomes: `"query_id":"q3","model":"big"=>"query_id":"q1","model":"big"`, want: `o.jsonl:6: query_id "q1" and model "big" are there twice`},
+		"a duplicate query":        {queries: `"query_id":"q3"=>"query_id":"q1"`, want: `q.jsonl:4: query_id "q1" is there twice`},
+		"a missing pair":           {outcomes: `{"query_id":"q3","model":"big","correct":0,"output_tokens":31,"no_answer":0}=>`, want: `model "big" has outcomes for 2 of 3 queries; "q3" is the first without one`},
+		"a missing model":          {outcomes: `"model":"big"=>"model":"huge"`, want: `no outcome of model "big"; it has: huge, small, gap`},
+		"a misspelt key":           {outcomes: `"output_tokens":31=>"tokens":31`, want: `o.jsonl:6: unknown key "tokens"; known: query_id, model`},
+		"a missing key":            {outcomes: `,"output_tokens":31=>`, want: "o.jsonl:6: output_tokens is missing"},
+		"a label that is none":     {outcomes: `"correct":0,"output_tokens":31=>"correct":0.5,"output_tokens":31`, want: "o.jsonl:6: 0.5 is neither 0 nor 1"},
+		"negative tokens":          {outcomes: `"output_tokens":31=>"output_tokens":-1`, want: "o.jsonl:6: output_tokens is -1"},
+		"a right missing answer":   {outcomes: `"output_tokens":21,"no_answer":0=>"output_tokens":21,"no_answer":1`, want: "o.jsonl:5: correct and no_answer are both 1"},
+		"text that is not JSON":    {queries: `{"query_id":"q2"=>{"query_id"q2"`, want: "q.jsonl:2: invalid character"},
+		"two objects on a line":    {outcomes: `"output_tokens":31,"no_answer":0}=>"output_tokens":31,"no_answer":0} {}`, want: "o.jsonl:6: more than one JSON object"},
+		"an empty gold":            {queries: `"gold":"6"=>"gold":""`, want: "q.jsonl:4: gold is missing or empty"},
+		"an unknown benchmark":     {spec: func(s *spec.Recorded) { s.Benchmarks = []string{"c"} }, want: "q.jsonl: no query of benchmarks c"},
+		"another checksum":         {spec: func(s *spec.Recorded) { s.Outcomes.SHA256 = "beef" }, want: `the pool file says "beef": get the file from a test again`},
+		"a missing file":           {spec: func(s *spec.Recorded) { s.Outcomes.Path = "none.jsonl" }, want: "no such file or directory: point --data at the folder that holds none.jsonl"},
+		"a file that is not a .gz": {spec: func(s *spec.Recorded) { s.Outcomes.Path = "plain.gz" }, want: "plain.gz: gzip: invalid header"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			queries, outcomes := replaced(t, queryLines, c.queries), replaced(t, outcomeLines, c.outcomes)
+			dir, s := record(t, queries, outcomes)
+			if err := os.WriteFile(filepath.Join(dir, "plain.gz"), []byte(outcomes), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if c.spec != nil {
+				c.spec(&s)
+			}
+			if _, err := LoadRecording(context.Background(), dir, s, []string{"small", "big"}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v does not say %q", err, c.want)
+			}
+		})
+	}
+}
+
+func replaced(t *testing.T, text, change string) string {
+	t.Helper()
+	if change == "" {
+		return text
+	}
+	before, after, _ := strings.Cut(change, "=>")
+	if !strings.Contains(text, before) {
+		t.Fatalf("nothing to replace: %s", before)
+	}
+	return strings.ReplaceAll(text, before, after)
+}
+
+// Accuracies and mean tokens of the recorded pools, as the data's own documentation gives them.
+func TestRecordedPoolsHoldTheKnownOutcomes(t *testing.T) {
+	const data = "../../../shared/data"
+	if _, err := os.Stat(data); err != nil {
+		t.Skip("no data folder with recorded outcomes")
+	}
+	for _, c := range []struct {
+		pool     string
+		queries  int
+		accuracy []float64 // percent, cheapest first
+	}{
+		{"llama31", 2040, []float64{61.96, 76.23, 79.90}},
+		{"qwen2_o1mini", 2040, []float64{60.05, 79.22, 93.48}},
+		{"qwen25", 721, []float64{29.13, 51.46, 60.06}},
+	} {
+		t.Run(c.pool, func(t *testing.T) {
+			pool, experts := load(t, "../../experiments/pools/"+c.pool+".yaml", "../../experiments/prices/recorded-2024.yaml")
+			models := []string{"gemma-2-2b-it"}
+			for _, e := range experts {
+				models = append(models, e.Model)
+			}
+			r, err := LoadRecording(context.Background(), data, *pool.Recorded, models)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Queries) != c.queries {
+				t.Errorf("%d queries, want %d", len(r.Queries), c.queries)
+			}
+			if c.pool == "llama31" && len(r.Models) != 28 {
+				t.Errorf("%d complete models, want 28", len(r.Models))
+			}
+			for m, e := range experts {
+				a, err := r.Model(e.Model)
+				if err != nil {
+					t.Fatal(err)
+				}
+				right := 0
+				for q := range r.Queries {
+					if r.Correct[q][a] {
+						right++
+					}
+				}
+				if got := 100 * float64(right) / float64(len(r.Queries)); math.Abs(got-c.accuracy[m]) > 0.005 {
+					t.Errorf("%s: accuracy %.2f, want %.2f", e.ID, got, c.accuracy[m])
+				}
+			}
+		})
+	}
+}
