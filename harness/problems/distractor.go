@@ -75,7 +75,9 @@ func members(s, left, right string) ([]string, bool) {
 }
 
 // flip turns an open end of an interval into a closed one and back.
-func flip(bracket string) string { return map[string]string{"(": "[", "[": "(", ")": "]", "]": ")"}[bracket] }
+func flip(bracket string) string {
+	return map[string]string{"(": "[", "[": "(", ")": "]", "]": ")"}[bracket]
+}
 
 // lostSign reverses the last binary sign of an expression, or the sign of a number that is not zero.
 func lostSign(gold string) (string, bool) {

@@ -50,7 +50,7 @@ func counting() *topic {
 				a := d.few()
 				b := a + d.few()
 				return fmt.Sprintf(d.pick("the number of integers from $1$ to $%s$ that are divisible by $%d$ or by $%d$ (or by both)",
-					"the number of positive integers not exceeding $%s$ that are multiples of at least one of $%d$ and $%d$"), tex, a, b), n/a + n/b - n/(a/gcd(a, b)*b)
+					"the number of integers between $1$ and $%s$, ends included, that are multiples of at least one of $%d$ and $%d$"), tex, a, b), n/a + n/b - n/(a/gcd(a, b)*b)
 			}},
 			{"drawers", maxValue / 20, func(d *draft, v int64) (string, int64) {
 				k := d.few()

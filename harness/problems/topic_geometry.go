@@ -37,7 +37,7 @@ func geometry() *topic {
 			}},
 			{"grid", maxValue / 20_000_000, func(d *draft, v int64) (string, int64) {
 				p := d.size()
-				return fmt.Sprintf(d.pick("the number of points with integer coordinates inside or on the rectangle with opposite corners $(0, 0)$ and $(@, %d)$", "the number of lattice points $(x, y)$ with $0 \\le x \\le @$ and $0 \\le y \\le %d$"), p), (v + 1) * (p + 1)
+				return fmt.Sprintf(d.pick("the number of points with integer coordinates inside or on the rectangle with opposite corners $(0, 0)$ and $(@, %d)$", "the number of pairs of integers that are the coordinates of a point in the closed rectangle spanned by $(0, 0)$ and $(@, %d)$"), p), (v + 1) * (p + 1)
 			}},
 			{"segment", maxValue / 20, func(d *draft, v int64) (string, int64) {
 				k := d.few()

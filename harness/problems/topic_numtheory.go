@@ -61,7 +61,7 @@ func numtheory() *topic {
 				for _, f := range factor(n) {
 					out -= out / f.p
 				}
-				return fmt.Sprintf(d.pick(`$\varphi(%s)$, where $\varphi$ is Euler's totient function`, "the number of positive integers not exceeding $%[1]s$ that are coprime to $%[1]s$"), tex), out
+				return fmt.Sprintf(d.pick(`$\varphi(%s)$, where $\varphi$ is Euler's totient function`, "the number of positive integers that do not exceed $%s$ and have no prime factor in common with it"), tex), out
 			}},
 			{"largest prime", factorable / 2, func(d *draft, v int64) (string, int64) {
 				n, tex := d.grow(v, factorable)
@@ -82,7 +82,7 @@ func numtheory() *topic {
 					return "", 0
 				}
 				r := d.between(1, min(p-1, 30))
-				return fmt.Sprintf(d.pick(`the smallest positive integer $x$ with $@ \cdot x \equiv %d \pmod{%d}$`, `the least $x > 0$ in the integers such that $@ \cdot x \equiv %d \pmod{%d}$`), r, p),
+				return fmt.Sprintf(d.pick(`the smallest positive integer $x$ with $@ \cdot x \equiv %d \pmod{%d}$`, `the least positive integer $x$ such that $@ \cdot x \equiv %d \pmod{%d}$`), r, p),
 					r * powMod(v, p-2, p) % p
 			}},
 			{"factorial zeros", maxValue / 2, func(d *draft, v int64) (string, int64) {

@@ -32,7 +32,7 @@ func seqcalc() *topic {
 			}},
 			{"integral", 90_000, func(d *draft, v int64) (string, int64) {
 				p := d.sizeUpTo(999_999)
-				return fmt.Sprintf(d.pick(`$\int_0^{@} (2x + %d) \, dx$`, `the integral of $2x + %d$ over $x$ from zero to $@$`), p), v*v + p*v
+				return fmt.Sprintf(d.pick(`$\int_0^{@} (2x + %d) \, dx$`, `the integral from zero to $@$ of the function $2x + %d$`), p), v*v + p*v
 			}},
 			{"recurrence", maxValue / 20, func(d *draft, v int64) (string, int64) {
 				n, k := d.between(3, 9), d.few()
@@ -59,7 +59,7 @@ func seqcalc() *topic {
 			}},
 			{"limit", maxValue / 20, func(d *draft, v int64) (string, int64) {
 				k, p := d.few(), d.size()
-				return fmt.Sprintf(d.pick(`$\lim_{x \to 0} \frac{\sin(%d \cdot @ \cdot x)}{x} + %d$`, `the limit of $\frac{\sin(%d \cdot @ \cdot x)}{x} + %d$ as $x$ tends to zero`), k, p), k*v + p
+				return fmt.Sprintf(d.pick(`$\lim_{x \to 0} \frac{\sin(%d \cdot @ \cdot x)}{x} + %d$`, `the limit for $x \to 0$ of the function $\frac{\sin(%d \cdot @ \cdot x)}{x} + %d$`), k, p), k*v + p
 			}},
 			{"terms", maxValue, func(d *draft, v int64) (string, int64) {
 				p := d.size()
@@ -67,7 +67,7 @@ func seqcalc() *topic {
 				if v < p+2*k {
 					return "", 0
 				}
-				return fmt.Sprintf(d.pick(`the number of terms of the arithmetic sequence $%d, %d, \ldots$ that do not exceed $@$`, `the number of terms not greater than $@$ of the arithmetic sequence with first two terms $%d$ and $%d$`), p, p+k), (v-p)/k + 1
+				return fmt.Sprintf(d.pick(`the number of terms of the arithmetic sequence $%d, %d, \ldots$ that do not exceed $@$`, `the number of terms of the arithmetic sequence with first two terms $%d$ and $%d$ that are at most $@$`), p, p+k), (v-p)/k + 1
 			}},
 			{"geometric", maxValue / 4096, func(d *draft, v int64) (string, int64) {
 				n, k := d.between(3, 6), d.between(2, 4)
@@ -79,7 +79,7 @@ func seqcalc() *topic {
 			}},
 			{"index", maxValue, func(d *draft, v int64) (string, int64) {
 				n, tex := d.grow(v, maxValue)
-				return fmt.Sprintf(d.pick(`the smallest $n$ with $1 + 2 + \cdots + n > %s$`, `the least positive integer $n$ with $\sum_{y=1}^{n} y > %s$`), tex), (isqrt(8*n+1)-1)/2 + 1
+				return fmt.Sprintf(d.pick(`the smallest $n$ with $1 + 2 + \cdots + n > %s$`, `the least positive integer $n$ for which $1 + 2 + \cdots + n$ exceeds $%s$`), tex), (isqrt(8*n+1)-1)/2 + 1
 			}},
 		},
 		finals: []final{
