@@ -349,14 +349,11 @@ func clippedLoss(cfg spec.GRPO) func(lm.Outputs, []*graph.Node) []*graph.Node {
 // surrogate is VeRL's clipped loss of every token: see GRPO.
 func surrogate(logProbs, old, advantages *graph.Node, cfg spec.GRPO) *graph.Node {
 	ratio := graph.Exp(graph.ClipScalar(graph.Sub(logProbs, old), -20, 20))
+	advantages = graph.BroadcastToShape(advantages, ratio.Shape())
 	cost := graph.Neg(advantages)
-	loss := graph.Mul(cost, ratio)
-	clipped := graph.Mul(cost, graph.ClipScalar(ratio, 1-cfg.ClipLow, 1+cfg.ClipHigh))
-	// Where, not Max: at a tie, which every on-policy step is, the gradient must be that of the first argument.
-	loss = graph.Where(graph.GreaterThan(clipped, loss), clipped, loss)
-	bound := graph.Add(graph.MulScalar(cost, cfg.DualClip), graph.ZerosLike(loss))
-	negative := graph.LessThan(graph.Add(advantages, graph.ZerosLike(loss)), graph.ScalarZero(loss.Graph(), loss.DType()))
-	return graph.Where(graph.LogicalAnd(negative, graph.LessThan(bound, loss)), bound, loss)
+	loss := graph.Max(graph.Mul(cost, ratio), graph.Mul(cost, graph.ClipScalar(ratio, 1-cfg.ClipLow, 1+cfg.ClipHigh)))
+	bounded := graph.Min(loss, graph.MulScalar(cost, cfg.DualClip))
+	return graph.Where(graph.LessThan(advantages, graph.ZerosLike(advantages)), bounded, loss)
 }
 
 // exactLoss is minus the expected reward, from rewards [B,M].

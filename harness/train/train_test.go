@@ -187,6 +187,11 @@ func TestGRPOMovesMassToTheBestExpert(t *testing.T) {
 			if got := accuracy(t, m, test, expert); got < .9 || first.Reward > -1 || last.Reward < 0 || last.Entropy > first.Entropy {
 				t.Errorf("accuracy %v; from %+v to %+v", got, first, last)
 			}
+			for _, q := range curve.Points {
+				if c.estimator == Sampled && c.epochs == 1 && math.Abs(q.Loss) > 1e-6 {
+					t.Fatalf("on-policy, the ratios are 1 and advantages have mean 0, but the loss is %v at step %d", q.Loss, q.Step)
+				}
+			}
 			if zero := last.ZeroGroups; c.estimator == Sampled && !(zero > first.ZeroGroups && zero <= 1) || c.estimator == Exact && zero == zero {
 				t.Errorf("share of groups without variance: %v, then %v", first.ZeroGroups, zero)
 			}
