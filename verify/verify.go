@@ -1,10 +1,9 @@
-// Package verify decides whether the response of a language model gives the same answer as the ground truth.
-//
-// It imports nothing of the rest of this project, so that somebody who only wants to grade answers can use it alone.
 package verify
 
+import "strings"
+
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "1"
+const Version = "2"
 
 // Outcome is the decision about one pair of answers.
 type Outcome uint8
@@ -15,10 +14,40 @@ const (
 	Different                // the response gives something else
 )
 
+// String returns "unknown", "equal" or "different".
+func (o Outcome) String() string {
+	switch o {
+	case Equal:
+		return "equal"
+	case Different:
+		return "different"
+	}
+	return "unknown"
+}
+
+// MarshalText writes the outcome as its name.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// Reason codes: why a verdict is what it is, for counting.
+const (
+	ReasonEqual        = "equal"           // Equal
+	ReasonDifferent    = "different"       // Different: two answers that are not the same
+	ReasonNoAnswer     = "no-answer"       // Different: nothing in the response could be an answer, or the box is empty
+	ReasonUnfinished   = "unfinished"      // Different: a thinking response that never came to its answer
+	ReasonRefused      = "refused"         // Different: the response says that there is no answer, or that it is unknown
+	ReasonRestated     = "restated"        // Different: the unevaluated expression of the question
+	ReasonContradicted = "contradicted"    // Different: a chain such as 1=2=42
+	ReasonUnread       = "unread"          // Unknown: an answer that the grammar does not cover
+	ReasonUndecided    = "undecided"       // Unknown: read, but neither equal nor different could be shown
+	ReasonLimit        = "limit"           // Unknown: beyond the documented sizes and steps
+	ReasonGold         = "unreadable-gold" // Unknown: a ground truth that the grammar does not cover
+	ReasonEmptyGold    = "no-gold"         // Unknown: no ground truth was given
+)
+
 // Tolerance accepts |response - gold| <= Abs or <= Rel*|gold|; the zero value is exact.
 type Tolerance struct {
-	Abs float64
-	Rel float64
+	Abs float64 `json:"abs,omitempty"`
+	Rel float64 `json:"rel,omitempty"`
 }
 
 // Key is what a response is graded against.
@@ -26,22 +55,239 @@ type Key struct {
 	Gold      []string    // acceptable ground truths, any of which will do
 	Options   []string    // multiple choice: the options in order, A first; nil otherwise
 	Tolerance []Tolerance // nil: exact; one: for every answer; several: one an answer, in the gold's order
+	Question  string      // the problem's text, if known: decides about percent signs and restatements
+	Policy    Policy      // the zero value is the default policy
 }
 
 // Verdict says what was decided and why.
 type Verdict struct {
-	Outcome   Outcome
-	Reason    string // reason code, one of the constants of this package
-	Extracted string // the answer found in the response; empty if there was none
-	Gold      string // normal form of the ground truth
-	Answer    string // normal form of the extracted answer
-	Rule      string // the rule that decided
+	Outcome   Outcome `json:"verdict"`
+	Reason    string  `json:"reason"`        // reason code, one of the constants of this package
+	Extracted string  `json:"extracted"`     // the answer found in the response; empty if there was none
+	Gold      string  `json:"gold_form"`     // normal form of the ground truth
+	Answer    string  `json:"response_form"` // normal form of the extracted answer
+	Rule      string  `json:"rule"`          // the rule that decided
 }
 
+// Option adjusts how Grade and Equivalent decide.
+type Option func(*Key)
+
 // Grade grades a response against a single ground truth.
-func Grade(gold, response string) Verdict { return Key{Gold: []string{gold}}.Grade(response) }
+func Grade(gold, response string, options ...Option) Verdict {
+	k := Key{Gold: []string{gold}}
+	for _, o := range options {
+		o(&k)
+	}
+	return k.Grade(response)
+}
+
+// Compare compares two bare answers, without looking for an answer in b.
+func Compare(a, b string, options ...Option) Verdict {
+	k := Key{Gold: []string{a}}
+	for _, o := range options {
+		o(&k)
+	}
+	return k.Compare(b)
+}
 
 // Grade grades a response. It is deterministic, bounded by counted steps and safe for concurrent use.
 func (k Key) Grade(response string) Verdict {
-	return Verdict{}
+	if len(k.Options) > 0 {
+		return k.choose(response)
+	}
+	found := extract(response)
+	if found.text == "" {
+		return Verdict{Outcome: Different, Reason: found.reason, Gold: first(k.Gold)}
+	}
+	return k.decide(found.text)
+}
+
+// Compare grades a bare answer.
+func (k Key) Compare(answer string) Verdict {
+	if len(k.Options) > 0 {
+		return k.choose(answer)
+	}
+	answer = trim(answer)
+	if answer == "" {
+		return Verdict{Outcome: Different, Reason: ReasonNoAnswer, Gold: first(k.Gold)}
+	}
+	return k.decide(answer)
+}
+
+func first(s []string) string {
+	if len(s) == 0 {
+		return ""
+	}
+	return s[0]
+}
+
+// decide compares an extracted answer with each gold; the best outcome counts.
+func (k Key) decide(answer string) Verdict {
+	if len(k.Gold) == 0 {
+		return Verdict{Reason: ReasonEmptyGold, Extracted: answer}
+	}
+	var best Verdict
+	for i, gold := range k.Gold {
+		v := k.one(gold, answer)
+		if i == 0 || v.Outcome == Equal || v.Outcome == Unknown && best.Outcome == Different {
+			best = v
+		}
+		if v.Outcome == Equal {
+			break
+		}
+	}
+	return best
+}
+
+// one compares an extracted answer with one gold.
+func (k Key) one(gold, answer string) Verdict {
+	gold = trim(gold)
+	if gold == "" {
+		return Verdict{Reason: ReasonEmptyGold, Extracted: answer}
+	}
+	if v, ok := integers(gold, answer); ok {
+		if len(k.Tolerance) == 0 || v.Outcome == Equal {
+			return v
+		}
+	}
+	steps := &budget{left: maxSteps}
+	golds, goldErr := read(gold, steps)
+	answers, answerErr := read(answer, steps)
+	v := Verdict{Extracted: answer, Gold: gold, Answer: answer}
+	if goldErr == nil {
+		v.Gold = golds[0].String()
+	}
+	if answerErr == nil {
+		v.Answer = answers[0].String()
+	}
+	switch {
+	case goldErr == errTooLarge || answerErr == errTooLarge:
+		v.Reason = ReasonLimit
+	case goldErr != nil:
+		v.Reason = ReasonGold
+	case answerErr != nil:
+		v.Reason = ReasonUnread
+	}
+	if v.Reason != "" {
+		if plain(gold) == plain(answer) {
+			v.Outcome, v.Reason, v.Rule = Equal, ReasonEqual, "same text"
+		}
+		return v
+	}
+	if k.restated(gold, answer, answers[0]) {
+		v.Outcome, v.Reason, v.Rule = Different, ReasonRestated, "restatement of the question"
+		return v
+	}
+	c := comparer{steps: steps, policy: k.Policy, percentAsked: asksPercent(k.Question)}
+	var r result
+	for i, g := range golds {
+		for j, a := range answers {
+			c.tol = nil
+			s := c.withTolerance(g, a, k.Tolerance)
+			if i == 0 && j == 0 || s.outcome == Equal {
+				r = s
+			}
+			if s.outcome == Equal {
+				v.Gold, v.Answer = g.String(), a.String()
+				break
+			}
+		}
+		if r.outcome == Equal {
+			break
+		}
+	}
+	v.Outcome, v.Rule = r.outcome, r.rule
+	switch {
+	case r.reason != "":
+		v.Reason = r.reason
+	case r.outcome == Equal:
+		v.Reason = ReasonEqual
+	case r.outcome == Different:
+		v.Reason = ReasonDifferent
+	case steps.spent():
+		v.Reason = ReasonLimit
+	default:
+		v.Reason = ReasonUndecided
+	}
+	return v
+}
+
+// integers decides about two plain integers without parsing or allocating: most answers of most benchmarks.
+func integers(gold, answer string) (Verdict, bool) {
+	g, ok := integer(gold)
+	if !ok {
+		return Verdict{}, false
+	}
+	a, ok := integer(answer)
+	if !ok {
+		return Verdict{}, false
+	}
+	v := Verdict{Outcome: Different, Reason: ReasonDifferent, Extracted: answer, Gold: gold, Answer: answer, Rule: ruleExact}
+	if g == a {
+		v.Outcome, v.Reason = Equal, ReasonEqual
+	}
+	return v, true
+}
+
+func integer(s string) (int64, bool) {
+	negative := strings.HasPrefix(s, "-")
+	if negative {
+		s = s[1:]
+	}
+	if s == "" || len(s) > 18 {
+		return 0, false
+	}
+	var n int64
+	for i := 0; i < len(s); i++ {
+		if !digit(s[i]) {
+			return 0, false
+		}
+		n = n*10 + int64(s[i]-'0')
+	}
+	if negative {
+		n = -n
+	}
+	return n, true
+}
+
+// read parses an answer: its formula, a second reading where commas or spaces between digits are ambiguous, or words.
+func read(s string, steps *budget) ([]*node, error) {
+	if len(s) > maxAnswer {
+		return nil, errTooLarge
+	}
+	steps.spend(len(s))
+	s = tidy(fold(s))
+	if n := phrase(s); n != nil {
+		return []*node{n}, nil
+	}
+	var readings []*node
+	if text, short := worded(s); text {
+		readings = append(readings, &node{kind: kindText, name: normalWords(s)})
+		if !short {
+			return readings, nil
+		}
+	}
+	tokens, grouped, err := lex(s, true)
+	if err != nil {
+		return nil, err
+	}
+	if n, err := formula(tokens); err == nil {
+		readings = append(readings, n)
+	} else if err == errTooLarge {
+		return nil, err
+	}
+	if grouped {
+		if tokens, _, err = lex(s, false); err == nil {
+			if n, err := formula(tokens); err == nil {
+				readings = append(readings, n)
+			}
+		}
+	}
+	if len(readings) > 0 {
+		return readings, nil
+	}
+	if n := words(s); n != nil {
+		return []*node{n}, nil
+	}
+	return nil, errSyntax
 }

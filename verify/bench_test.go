@@ -1,0 +1,41 @@
+package verify
+
+import (
+	"strings"
+	"testing"
+)
+
+var prose = strings.Repeat("We add the two numbers and simplify the result step by step, so that $x^2 = 49$ holds. ", 7)
+
+func BenchmarkIntegerInResponseOf600Bytes(b *testing.B) {
+	k := Key{Gold: []string{"42"}}
+	response := prose + `Hence the answer is $\boxed{42}$.`
+	b.ReportAllocs()
+	for b.Loop() {
+		if k.Grade(response).Outcome != Equal {
+			b.Fatal("not equal")
+		}
+	}
+}
+
+// BenchmarkMixedAnswers grades answers in the mix of shapes that mathematical benchmarks have.
+func BenchmarkMixedAnswers(b *testing.B) {
+	pairs := [][2]string{
+		{"42", "42"}, {"204", "197"}, {"\\frac{3}{4}", "\\frac34"}, {"2\\sqrt{2}", "\\sqrt{8}"}, {"(3, \\frac{\\pi}{2})", "(3,\\pi/2)"}, {"70", "70"}, {"6 - 5i", "6-5i"}, {"x^2+2x+1", "(x+1)^2"},
+		{"1,2,3", "3, 2, 1"}, {"145^\\circ", "145"}, {"[2,5)", "2\\le x<5"}, {"\\text{east}", "east"}, {"13", "13"}, {"588", "588"}, {"\\dfrac{9\\sqrt{410}}{5}", "\\frac{9}{5}\\sqrt{410}"}, {"1000", "1,000"},
+	}
+	var keys []Key
+	var responses []string
+	for _, p := range pairs {
+		keys = append(keys, Key{Gold: []string{p[0]}})
+		responses = append(responses, prose+"so \\boxed{"+p[1]+"}.")
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		keys[i].Grade(responses[i])
+		if i++; i == len(keys) {
+			i = 0
+		}
+	}
+}

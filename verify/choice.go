@@ -1,0 +1,165 @@
+package verify
+
+import "strings"
+
+// choose grades multiple choice: the letter, or the text of an option instead of it.
+func (k Key) choose(response string) Verdict {
+	gold := -1
+	for _, g := range k.Gold {
+		if gold = k.option(trim(g)); gold >= 0 {
+			break
+		}
+	}
+	if gold < 0 {
+		return Verdict{Reason: ReasonGold, Gold: first(k.Gold)}
+	}
+	v := Verdict{Gold: letterOf(gold)}
+	found := k.picked(response)
+	if found.reason != "" {
+		v.Outcome, v.Reason = Different, found.reason
+		return v
+	}
+	v.Extracted = found.text
+	choice := k.option(found.text)
+	switch {
+	case choice < 0:
+		v.Outcome, v.Reason, v.Answer, v.Rule = Different, ReasonDifferent, found.text, "none of the options"
+	case choice == gold:
+		v.Outcome, v.Reason, v.Answer, v.Rule = Equal, ReasonEqual, letterOf(choice), "option"
+	default:
+		v.Outcome, v.Reason, v.Answer, v.Rule = Different, ReasonDifferent, letterOf(choice), "option"
+	}
+	return v
+}
+
+func letterOf(i int) string { return string(rune('A' + i)) }
+
+// option returns the index of the option that an answer names by its letter or its text, or -1.
+func (k Key) option(answer string) int {
+	if i := k.letter(answer); i >= 0 {
+		return i
+	}
+	want := plain(answer)
+	for i, o := range k.Options {
+		if plain(o) == want {
+			return i
+		}
+	}
+	found := -1
+	for i, o := range k.Options {
+		if (Key{Gold: []string{o}, Policy: k.Policy}).decide(trim(answer)).Outcome == Equal {
+			if found >= 0 {
+				return -1 // two options at once
+			}
+			found = i
+		}
+	}
+	return found
+}
+
+// letter returns the option that an answer starts with as a letter: C, (C), \text{(C)}, C. text, C) text.
+func (k Key) letter(answer string) int {
+	s := strings.TrimSpace(unwrapText(fold(answer)))
+	s = strings.TrimLeft(s, "$*_ ([{`\"'")
+	for _, w := range []string{"Option ", "option ", "Choice ", "choice ", "Answer: ", "answer: "} {
+		s = strings.TrimPrefix(s, w)
+	}
+	s = strings.TrimLeft(s, "$*_ ([{`\"'")
+	if s == "" {
+		return -1
+	}
+	i := int(s[0]|0x20) - 'a'
+	if !letter(s[0]) || i >= len(k.Options) {
+		return -1
+	}
+	rest := s[1:]
+	trimmed := strings.TrimLeft(rest, "*_$ `\"'")
+	switch {
+	case strings.Trim(rest, ")]}.*_$: `\"',") == "":
+		return i
+	case trimmed[0] == ')' || trimmed[0] == ']' || trimmed[0] == ':' || trimmed[0] == '.' && len(trimmed) > 1:
+		return i
+	case s[0] <= 'Z' && (trimmed[0] == '-' || trimmed[0] == ','):
+		return -1
+	}
+	return -1
+}
+
+// picked finds the choice that a response declares last.
+func (k Key) picked(response string) extraction {
+	if i := strings.LastIndex(response, "</think>"); i >= 0 {
+		response = response[i+len("</think>"):]
+	} else if strings.Contains(response, "<think>") {
+		return extraction{reason: ReasonUnfinished}
+	}
+	if text, found := boxed(response); found {
+		if text = trim(text); text == "" {
+			return extraction{reason: ReasonNoAnswer}
+		}
+		return extraction{text: text}
+	}
+	if t := trim(response); len(t) < 200 && k.letter(t) >= 0 {
+		return extraction{text: t}
+	}
+	at := -1
+	for _, a := range []string{"answer is", "answer:", "answer**:", "answer:**", "answer is:", "option is", "choice is", "choose", "select", "answer\":"} {
+		if i := lastFold(response, a); i >= 0 && i+len(a) > at {
+			at = i + len(a)
+		}
+	}
+	if at >= 0 {
+		rest := response[at:]
+		if t := strings.TrimLeft(rest, " \t\n*_:$"); t != "" {
+			line := t
+			if j := strings.IndexByte(line, '\n'); j >= 0 {
+				line = line[:j]
+			}
+			if i := k.standing(line, true); i >= 0 {
+				return extraction{text: letterOf(i)}
+			}
+			if o := k.option(trim(line)); o >= 0 {
+				return extraction{text: trim(line)}
+			}
+		}
+	}
+	if i := k.standing(response, false); i >= 0 {
+		return extraction{text: letterOf(i)}
+	}
+	return extraction{reason: ReasonNoAnswer}
+}
+
+// standing finds an option letter that stands alone: the first of a declared line, the last bracketed or bold one of
+// a whole response. The English words "a" and "I" are none unless nothing but punctuation follows.
+func (k Key) standing(s string, declared bool) int {
+	found := -1
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c < 'A' || c > 'Z' || int(c-'A') >= len(k.Options) {
+			continue
+		}
+		before, after := byte(' '), byte(' ')
+		if i > 0 {
+			before = s[i-1]
+		}
+		if i+1 < len(s) {
+			after = s[i+1]
+		}
+		if letter(before) || digit(before) || before == '\'' || letter(after) || digit(after) || after == '\'' || before >= 0x80 || after >= 0x80 {
+			continue
+		}
+		enclosed := (before == '(' || before == '[' || before == '*' || before == '{') && (after == ')' || after == ']' || after == '*' || after == '}' || after == '.' || after == ':')
+		if !enclosed {
+			if !declared {
+				continue
+			}
+			if (c == 'A' || c == 'I') && after == ' ' && i+2 < len(s) && letter(s[i+2]) {
+				continue
+			}
+		}
+		found = int(c - 'A')
+		if declared {
+			return found
+		}
+	}
+	return found
+}

@@ -1,0 +1,206 @@
+package verify
+
+// compare decides whether two parsed answers are the same; a is the ground truth where a policy asks which is which.
+func (c *comparer) compare(a, b *node) result {
+	if !c.steps.spend(4) {
+		return unknown("")
+	}
+	if identical(a, b) {
+		return equal(ruleIdentical)
+	}
+	if a.kind == kindQuantity || b.kind == kindQuantity {
+		return c.quantities(a, b)
+	}
+	if (a.kind == kindPercent) != (b.kind == kindPercent) {
+		if r, ok := c.percents(a, b); ok {
+			return r
+		}
+	}
+	if a.kind == kindText || b.kind == kindText {
+		return c.texts(a, b)
+	}
+	if a.kind == kindDefine || b.kind == kindDefine {
+		return c.definitions(a, b)
+	}
+	if a.kind == kindRatio || b.kind == kindRatio || a.kind == kindTime || b.kind == kindTime {
+		return c.ratios(a, b)
+	}
+	if r, ok := c.relations(a, b); ok {
+		return r
+	}
+	if signs(a) > 0 || signs(b) > 0 {
+		return c.expanded(a, b)
+	}
+	if a.kind == kindBased && b.kind == kindNumber && !c.policy.StrictBase && a.name == b.rat.RatString() {
+		return equal("base as in the ground truth")
+	}
+	sa, sb := scalarLike(a), scalarLike(b)
+	if sa && sb {
+		return c.scalar(a, b)
+	}
+	return c.collections(a, b, sa, sb)
+}
+
+func scalarLike(n *node) bool { return n.scalar() || n.kind == kindPercent }
+
+// scalar compares two expressions with the tolerance at hand.
+func (c *comparer) scalar(a, b *node) result {
+	if c.tol != nil {
+		return c.tolerant(a, b)
+	}
+	r := c.scalars(a, b)
+	if r.outcome == Different && (ambiguousLog(a) || ambiguousLog(b)) {
+		if s := c.scalars(decimalLog(a), decimalLog(b)); s.outcome == Equal {
+			return equal("log as base 10")
+		}
+	}
+	return r
+}
+
+// ambiguousLog reports whether n holds \log without a base and nothing that settles what it means.
+func ambiguousLog(n *node) bool {
+	return n.has(func(m *node) bool { return m.kind == kindCall && m.name == "log" && len(m.args) == 1 })
+}
+
+// decimalLog reads \log without a base as the decimal logarithm.
+func decimalLog(n *node) *node {
+	if len(n.args) == 0 {
+		return n
+	}
+	m := *n
+	m.args = make([]*node, len(n.args), len(n.args)+1)
+	for i, a := range n.args {
+		m.args[i] = decimalLog(a)
+	}
+	if m.kind == kindCall && m.name == "log" && len(m.args) == 1 {
+		m.args = append(m.args, number(10))
+	}
+	return &m
+}
+
+// definitions compares functions up to the names of their parameters, and a definition with a bare expression.
+func (c *comparer) definitions(a, b *node) result {
+	if a.kind != kindDefine {
+		return c.compare(a, b.args[0])
+	}
+	if b.kind != kindDefine {
+		if b.kind == kindRelation {
+			if name, value, r := c.assigned(b); r.outcome == Unknown && name != nil && value != nil {
+				return c.compare(a.args[0], value)
+			}
+		}
+		return c.compare(a.args[0], b)
+	}
+	if len(a.ops) != len(b.ops) {
+		return different("functions of different arity")
+	}
+	body := b.args[0]
+	if !c.policy.KeepBound {
+		with := make(map[string]*node, len(b.ops))
+		for i, name := range b.ops {
+			with[name] = symbol(a.ops[i])
+		}
+		body = body.substitute(with)
+	}
+	return c.compare(a.args[0], body)
+}
+
+// signs counts ± and ∓ in n.
+func signs(n *node) int {
+	count := 0
+	n.walk(func(m *node) bool {
+		if m.kind == kindSign {
+			count++
+		}
+		return true
+	})
+	return count
+}
+
+// expanded compares answers with ± as the lists of their values: first with one choice of sign for all signs of an
+// element, then with independent signs.
+func (c *comparer) expanded(a, b *node) result {
+	for _, independent := range []bool{false, true} {
+		x, okX := expand(a, independent)
+		y, okY := expand(b, independent)
+		if !okX || !okY {
+			return unknown("")
+		}
+		r := c.compare(x, y)
+		if r.outcome == Equal || independent || signs(a) < 2 && signs(b) < 2 {
+			return r
+		}
+	}
+	return different(ruleExact)
+}
+
+// expand replaces a ± x by the list of both; elements of a list or set expand in place.
+func expand(n *node, independent bool) (*node, bool) {
+	if signs(n) == 0 {
+		return n, true
+	}
+	if n.kind == kindList || n.kind == kindSet {
+		var args []*node
+		for _, a := range n.args {
+			e, ok := expand(a, independent)
+			if !ok || len(args) > maxElements {
+				return nil, false
+			}
+			if e != a && e.kind == kindList {
+				args = append(args, e.args...)
+			} else {
+				args = append(args, e)
+			}
+		}
+		m := *n
+		m.args = args
+		return &m, true
+	}
+	if n.kind == kindRelation && len(n.ops) == 1 && signs(n.args[0]) == 0 {
+		e, ok := expand(n.args[1], independent)
+		if !ok {
+			return nil, false
+		}
+		var args []*node
+		for _, a := range e.args {
+			args = append(args, &node{kind: kindRelation, ops: n.ops, args: []*node{n.args[0], a}})
+		}
+		return &node{kind: kindList, name: "or", args: args}, true
+	}
+	count := 1
+	if independent {
+		count = signs(n)
+	}
+	if count > maxSigns {
+		return nil, false
+	}
+	var args []*node
+	for bits := range 1 << count {
+		k := 0
+		args = append(args, choose(n, bits, independent, &k))
+	}
+	return &node{kind: kindList, name: "or", args: args}, true
+}
+
+func choose(n *node, bits int, independent bool, k *int) *node {
+	if n.kind == kindSign {
+		minus := bits>>*k&1 == 1
+		if independent {
+			*k++
+		}
+		arg := choose(n.args[0], bits, independent, k)
+		if minus != (n.name == "mp") {
+			return negate(arg)
+		}
+		return arg
+	}
+	if len(n.args) == 0 {
+		return n
+	}
+	m := *n
+	m.args = make([]*node, len(n.args))
+	for i, a := range n.args {
+		m.args[i] = choose(a, bits, independent, k)
+	}
+	return &m
+}

@@ -1,0 +1,427 @@
+package verify
+
+import (
+	"errors"
+	"math"
+	"math/big"
+)
+
+// Reasons why an expression has no value under one kind of arithmetic.
+var (
+	errSymbolic   = errors.New("holds a variable")
+	errIrrational = errors.New("not known to be rational")
+	errUndefined  = errors.New("undefined")
+	errBudget     = errors.New("beyond the documented limits")
+)
+
+// exact evaluates rational expressions without rounding.
+type exact struct{ steps *budget }
+
+// size returns the bits of r.
+func size(r *big.Rat) int { return r.Num().BitLen() + r.Denom().BitLen() }
+
+func (x exact) value(n *node) (*big.Rat, error) {
+	if !x.steps.spend(1) {
+		return nil, errBudget
+	}
+	switch n.kind {
+	case kindNumber, kindBased:
+		return n.rat, nil
+	case kindSymbol:
+		return nil, errSymbolic
+	case kindConstant:
+		if n.name == "infinity" {
+			return nil, errUndefined
+		}
+		return nil, errIrrational
+	case kindPercent:
+		v, err := x.value(n.args[0])
+		if err != nil {
+			return nil, err
+		}
+		return new(big.Rat).Mul(v, big.NewRat(1, 100)), nil
+	case kindNegate:
+		v, err := x.value(n.args[0])
+		if err != nil {
+			return nil, err
+		}
+		return new(big.Rat).Neg(v), nil
+	case kindAdd, kindMultiply:
+		return x.fold(n)
+	case kindDivide:
+		a, err := x.value(n.args[0])
+		b, err2 := x.value(n.args[1])
+		switch {
+		case errors.Is(err, errSymbolic) || errors.Is(err2, errSymbolic):
+			return nil, errSymbolic
+		case err != nil:
+			return nil, err
+		case err2 != nil:
+			return nil, err2
+		case b.Sign() == 0:
+			return nil, errUndefined
+		case !x.steps.multiply(size(a), size(b)) || size(a)+size(b) > maxBits:
+			return nil, errBudget
+		}
+		return new(big.Rat).Quo(a, b), nil
+	case kindPower:
+		return x.power(n)
+	case kindCall:
+		return x.call(n)
+	}
+	return nil, errIrrational
+}
+
+// values evaluates all arguments; a variable anywhere wins over other reasons.
+func (x exact) values(args []*node) ([]*big.Rat, error) {
+	vs := make([]*big.Rat, len(args))
+	var first error
+	for i, a := range args {
+		v, err := x.value(a)
+		if errors.Is(err, errSymbolic) {
+			return nil, err
+		}
+		if err != nil && first == nil {
+			first = err
+		}
+		vs[i] = v
+	}
+	return vs, first
+}
+
+func (x exact) fold(n *node) (*big.Rat, error) {
+	vs, err := x.values(n.args)
+	if err != nil {
+		return nil, err
+	}
+	acc := new(big.Rat).Set(vs[0])
+	for _, v := range vs[1:] {
+		if !x.steps.multiply(size(acc), size(v)) || size(acc)+size(v) > maxBits {
+			return nil, errBudget
+		}
+		if n.kind == kindAdd {
+			acc.Add(acc, v)
+		} else {
+			acc.Mul(acc, v)
+		}
+	}
+	return acc, nil
+}
+
+// power computes integer powers, and roots that come out.
+func (x exact) power(n *node) (*big.Rat, error) {
+	vs, err := x.values(n.args)
+	if err != nil {
+		return nil, err
+	}
+	base, e := vs[0], vs[1]
+	if !e.IsInt() {
+		if !e.Denom().IsInt64() || e.Denom().Int64() > 64 || base.Sign() < 0 && e.Denom().Bit(0) == 0 {
+			return nil, errIrrational
+		}
+		r, ok := x.root(base, int(e.Denom().Int64()))
+		if !ok {
+			return nil, errIrrational
+		}
+		base, e = r, new(big.Rat).SetInt(e.Num())
+	}
+	if base.Sign() == 0 {
+		switch e.Sign() {
+		case 0, -1:
+			return nil, errUndefined
+		}
+		return new(big.Rat), nil
+	}
+	if base.IsInt() && base.Num().IsInt64() {
+		switch base.Num().Int64() {
+		case 1:
+			return base, nil
+		case -1:
+			if e.Num().Bit(0) == 0 {
+				return big.NewRat(1, 1), nil
+			}
+			return base, nil
+		}
+	}
+	if !e.Num().IsInt64() {
+		return nil, errBudget
+	}
+	k := e.Num().Int64()
+	bits := float64(max(base.Num().BitLen(), base.Denom().BitLen())) * math.Abs(float64(k))
+	if bits > maxBits || !x.steps.multiply(int(bits), int(bits)) {
+		return nil, errBudget
+	}
+	exp := big.NewInt(abs64(k))
+	num, den := new(big.Int).Exp(base.Num(), exp, nil), new(big.Int).Exp(base.Denom(), exp, nil)
+	if k < 0 {
+		num, den = den, num
+	}
+	return new(big.Rat).SetFrac(num, den), nil
+}
+
+func abs64(k int64) int64 {
+	if k < 0 {
+		return -k
+	}
+	return k
+}
+
+// root returns the rational k-th root of v, negative for odd roots of negative numbers.
+func (x exact) root(v *big.Rat, k int) (*big.Rat, bool) {
+	if k < 1 || v.Sign() < 0 && k%2 == 0 {
+		return nil, false
+	}
+	num, ok := x.integerRoot(new(big.Int).Abs(v.Num()), k)
+	if !ok {
+		return nil, false
+	}
+	den, ok := x.integerRoot(v.Denom(), k)
+	if !ok {
+		return nil, false
+	}
+	if v.Sign() < 0 {
+		num.Neg(num)
+	}
+	return new(big.Rat).SetFrac(num, den), true
+}
+
+// integerRoot returns the exact k-th root of v >= 0, if it is an integer.
+func (x exact) integerRoot(v *big.Int, k int) (*big.Int, bool) {
+	if v.Sign() == 0 || k == 1 {
+		return new(big.Int).Set(v), true
+	}
+	if !x.steps.multiply(v.BitLen(), 4*v.BitLen()) {
+		return nil, false
+	}
+	if k == 2 {
+		r := new(big.Int).Sqrt(v)
+		return r, new(big.Int).Mul(r, r).Cmp(v) == 0
+	}
+	// Newton from above converges monotonically.
+	r := new(big.Int).Lsh(big.NewInt(1), uint(v.BitLen()/k+1))
+	kk, k1 := big.NewInt(int64(k)), big.NewInt(int64(k-1))
+	for {
+		p := new(big.Int).Exp(r, k1, nil)
+		next := new(big.Int).Div(v, p)
+		next.Add(next, new(big.Int).Mul(k1, r)).Div(next, kk)
+		if next.Cmp(r) >= 0 {
+			break
+		}
+		r = next
+		if !x.steps.multiply(v.BitLen(), v.BitLen()) {
+			return nil, false
+		}
+	}
+	return r, new(big.Int).Exp(r, kk, nil).Cmp(v) == 0
+}
+
+// call evaluates functions whose value is rational for rational arguments.
+func (x exact) call(n *node) (*big.Rat, error) {
+	if n.name == "sum" || n.name == "prod" {
+		return x.series(n)
+	}
+	vs, err := x.values(n.args)
+	if err != nil {
+		return nil, err
+	}
+	integers := func() bool {
+		for _, v := range vs {
+			if !v.IsInt() {
+				return false
+			}
+		}
+		return true
+	}
+	switch n.name {
+	case "abs":
+		return new(big.Rat).Abs(vs[0]), nil
+	case "sign":
+		return big.NewRat(int64(vs[0].Sign()), 1), nil
+	case "floor", "ceil":
+		q, r := new(big.Int).DivMod(vs[0].Num(), vs[0].Denom(), new(big.Int))
+		if n.name == "ceil" && r.Sign() != 0 {
+			q.Add(q, big.NewInt(1))
+		}
+		return new(big.Rat).SetInt(q), nil
+	case "max", "min":
+		best := vs[0]
+		for _, v := range vs[1:] {
+			if c := v.Cmp(best); c > 0 && n.name == "max" || c < 0 && n.name == "min" {
+				best = v
+			}
+		}
+		return best, nil
+	case "root":
+		if !vs[1].IsInt() || !vs[1].Num().IsInt64() || vs[1].Sign() <= 0 || vs[1].Num().Int64() > 64 {
+			return nil, errIrrational
+		}
+		if r, ok := x.root(vs[0], int(vs[1].Num().Int64())); ok {
+			return r, nil
+		}
+		return nil, errIrrational
+	case "log":
+		return x.logarithm(vs)
+	}
+	if !integers() {
+		return nil, errIrrational
+	}
+	switch n.name {
+	case "gcd", "lcm":
+		acc := new(big.Int).Abs(vs[0].Num())
+		for _, v := range vs[1:] {
+			w := new(big.Int).Abs(v.Num())
+			if !x.steps.multiply(acc.BitLen()*2, w.BitLen()) {
+				return nil, errBudget
+			}
+			g := new(big.Int).GCD(nil, nil, acc, w)
+			if n.name == "gcd" || g.Sign() == 0 {
+				acc = g
+				continue
+			}
+			acc.Mul(acc, w).Div(acc, g)
+			if acc.BitLen() > maxBits {
+				return nil, errBudget
+			}
+		}
+		return new(big.Rat).SetInt(acc), nil
+	case "mod":
+		if vs[1].Sign() == 0 {
+			return nil, errUndefined
+		}
+		m := new(big.Int).Abs(vs[1].Num())
+		return new(big.Rat).SetInt(new(big.Int).Mod(vs[0].Num(), m)), nil
+	case "factorial", "doublefactorial":
+		return x.factorial(vs[0].Num(), n.name == "doublefactorial")
+	case "binom":
+		return x.binomial(vs[0].Num(), vs[1].Num())
+	}
+	return nil, errIrrational
+}
+
+func (x exact) factorial(v *big.Int, double bool) (*big.Rat, error) {
+	if v.Sign() < 0 {
+		return nil, errUndefined
+	}
+	if !v.IsInt64() || v.Int64() > 1<<20 {
+		return nil, errBudget
+	}
+	n := v.Int64()
+	bits := float64(n) * math.Log2(float64(n)+1)
+	if bits > maxBits || !x.steps.multiply(int(bits), int(bits)) {
+		return nil, errBudget
+	}
+	if !double {
+		return new(big.Rat).SetInt(new(big.Int).MulRange(1, n)), nil
+	}
+	acc := big.NewInt(1)
+	for ; n > 1; n -= 2 {
+		acc.Mul(acc, big.NewInt(n))
+	}
+	return new(big.Rat).SetInt(acc), nil
+}
+
+func (x exact) binomial(n, k *big.Int) (*big.Rat, error) {
+	if k.Sign() < 0 || n.Sign() >= 0 && k.Cmp(n) > 0 {
+		return new(big.Rat), nil
+	}
+	if n.Sign() < 0 || !n.IsInt64() {
+		return nil, errBudget
+	}
+	a, b := n.Int64(), k.Int64()
+	b = min(b, a-b)
+	bits := float64(b+1) * math.Log2(float64(a)+2)
+	if bits > maxBits || !x.steps.multiply(int(bits), int(bits)) {
+		return nil, errBudget
+	}
+	return new(big.Rat).SetInt(new(big.Int).Binomial(a, b)), nil
+}
+
+// logarithm computes log_b(a) where it is rational.
+func (x exact) logarithm(vs []*big.Rat) (*big.Rat, error) {
+	if len(vs) < 2 {
+		if vs[0].Cmp(big.NewRat(1, 1)) == 0 {
+			return new(big.Rat), nil
+		}
+		return nil, errIrrational
+	}
+	a, b := vs[0], vs[1]
+	if a.Sign() <= 0 || b.Sign() <= 0 || b.Cmp(big.NewRat(1, 1)) == 0 {
+		return nil, errUndefined
+	}
+	if size(a) > 4096 || size(b) > 4096 {
+		return nil, errIrrational
+	}
+	// The quotients of Euclid's algorithm on log a and log b, found by dividing the numbers themselves, are the
+	// continued fraction of log a / log b. It ends if that is rational.
+	one, sign := big.NewRat(1, 1), int64(1)
+	if a.Cmp(one) < 0 {
+		a, sign = new(big.Rat).Inv(a), -sign
+	}
+	if b.Cmp(one) < 0 {
+		b, sign = new(big.Rat).Inv(b), -sign
+	}
+	var quotients []int64
+	for b.Cmp(one) != 0 {
+		var k int64
+		for a.Cmp(b) >= 0 {
+			a = new(big.Rat).Quo(a, b)
+			if k++; k > 1<<13 || !x.steps.multiply(4*size(a), size(b)) {
+				return nil, errIrrational
+			}
+		}
+		if size(a) > 8192 || len(quotients) > 16 {
+			return nil, errIrrational
+		}
+		quotients = append(quotients, k)
+		a, b = b, a
+	}
+	value := new(big.Rat)
+	for i := len(quotients) - 1; i >= 0; i-- {
+		if value.Sign() != 0 {
+			value.Inv(value)
+		}
+		value.Add(value, big.NewRat(quotients[i], 1))
+	}
+	return value.Mul(value, big.NewRat(sign, 1)), nil
+}
+
+// series evaluates a finite sum or product term by term.
+func (x exact) series(n *node) (*big.Rat, error) {
+	body, index := n.args[0], n.args[1]
+	bounds, err := x.values(n.args[2:4])
+	if err != nil {
+		return nil, err
+	}
+	lo, hi := bounds[0], bounds[1]
+	if !lo.IsInt() || !hi.IsInt() || !lo.Num().IsInt64() || !hi.Num().IsInt64() {
+		return nil, errBudget
+	}
+	a, b := lo.Num().Int64(), hi.Num().Int64()
+	acc := new(big.Rat)
+	if n.name == "prod" {
+		acc.SetInt64(1)
+	}
+	if b < a {
+		return acc, nil
+	}
+	if b-a < 0 || b-a >= maxTerms {
+		return nil, errBudget
+	}
+	for k := a; ; k++ {
+		v, err := x.value(body.substitute(map[string]*node{index.name: number(k)}))
+		if err != nil {
+			return nil, err
+		}
+		if !x.steps.multiply(size(acc), size(v)) || size(acc)+size(v) > maxBits {
+			return nil, errBudget
+		}
+		if n.name == "sum" {
+			acc.Add(acc, v)
+		} else {
+			acc.Mul(acc, v)
+		}
+		if k == b {
+			return acc, nil
+		}
+	}
+}

@@ -1,0 +1,365 @@
+package verify
+
+import "strings"
+
+// extraction is an answer found in a response, or the reason why there is none.
+type extraction struct {
+	text   string
+	reason string
+}
+
+// extract finds the final answer of a response: the last box, else a declared answer, else the last formula or
+// number. Only what follows the last </think> counts.
+func extract(response string) extraction {
+	if i := strings.LastIndex(response, "</think>"); i >= 0 {
+		response = response[i+len("</think>"):]
+	} else if strings.Contains(response, "<think>") {
+		return extraction{reason: ReasonUnfinished}
+	}
+	if text, found := boxed(response); found {
+		if text = trim(text); text == "" {
+			return extraction{reason: ReasonNoAnswer}
+		}
+		return extraction{text: text}
+	}
+	if text := declared(response); text != "" {
+		return extraction{text: text}
+	}
+	if text := last(response); text != "" {
+		return extraction{text: text}
+	}
+	return extraction{reason: ReasonNoAnswer}
+}
+
+// lastBox returns where the last box command starts, or -1.
+func lastBox(s string) int {
+	return max(strings.LastIndex(s, `\boxed`), strings.LastIndex(s, `\fbox`))
+}
+
+// boxAt returns the content of the box that starts at i, and where it ends. A box without its closing brace ends with
+// its line; a box without braces holds one token.
+func boxAt(s string, i int) (content string, end int) {
+	j := i + 1
+	for j < len(s) && letter(s[j]) {
+		j++
+	}
+	for j < len(s) && (s[j] == ' ' || s[j] == '\n' || s[j] == '\t') {
+		j++
+	}
+	if j == len(s) {
+		return "", j
+	}
+	if s[j] != '{' {
+		k := j
+		for k < len(s) && s[k] != ' ' && s[k] != '$' && s[k] != '\n' && s[k] != ',' && s[k] != '}' && !(s[k] == '\\' && k+1 < len(s) && !letter(s[k+1])) {
+			k++
+		}
+		return s[j:k], k
+	}
+	depth := 0
+	for k := j; k < len(s) && k-j <= maxAnswer; k++ {
+		switch s[k] {
+		case '\\':
+			k++
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return s[j+1 : k], k + 1
+			}
+		}
+	}
+	rest := s[j+1 : min(len(s), j+1+maxAnswer)]
+	if k := strings.IndexAny(rest, "\n$"); k >= 0 {
+		rest = rest[:k]
+	}
+	return rest, j + 1 + len(rest)
+}
+
+// boxed returns the content of the last box. Boxes that follow each other with nothing but separators between them
+// are one list; a box inside another is part of it.
+func boxed(s string) (string, bool) {
+	at := lastBox(s)
+	if at < 0 {
+		return "", false
+	}
+	content, end := boxAt(s, at)
+	parts := []string{content}
+	for len(parts) < maxBoxes {
+		before := lastBox(s[:at])
+		if before < 0 {
+			break
+		}
+		outer, outerEnd := boxAt(s, before)
+		if outerEnd >= end && strings.Contains(outer, content) {
+			at, end = before, outerEnd
+			parts[len(parts)-1], content = outer, outer
+			continue
+		}
+		if outerEnd > at || at-outerEnd > 80 || !separates(s[outerEnd:at]) {
+			break
+		}
+		at, end, content = before, outerEnd, outer
+		parts = append(parts, outer)
+	}
+	if len(parts) == 1 {
+		return parts[0], true
+	}
+	var b strings.Builder
+	seen := map[string]bool{}
+	for i := len(parts) - 1; i >= 0; i-- {
+		if p := strings.TrimSpace(parts[i]); !seen[p] {
+			seen[p] = true
+			if b.Len() > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(p)
+		}
+	}
+	return b.String(), true
+}
+
+// separates reports whether the text between two boxes only separates the elements of a list.
+func separates(s string) bool {
+	s = unwrapText(s)
+	for _, w := range []string{"and", "or", `\quad`, `\qquad`, `\\`, `\)`, `\(`, `\]`, `\[`, `\,`, `\;`, "&"} {
+		s = strings.ReplaceAll(s, w, " ")
+	}
+	return strings.Trim(s, " \t\n,;$*-") == ""
+}
+
+// Words that announce the final answer. The last one in the text counts.
+var announcements = []string{"final answer is", "answer is", "answer:", "answer**:", "answer:**", "answer\":", "answer =", "answer to the question is", "####", "answer would be", "答案是", "答案为", "答案:", "答案：", "réponse :", "réponse:", "respuesta:", "antwort:", "ответ:", "risposta:", "resposta:"}
+
+// lastFold returns the last index of lower-case ASCII needle in s, whatever the case of s, and -1.
+func lastFold(s, needle string) int {
+	first := needle[0]
+	for i := len(s) - len(needle); i >= 0; i-- {
+		if c := s[i]; c != first && (!letter(c) || c|0x20 != first) {
+			continue
+		}
+		if equalFold(s[i:i+len(needle)], needle) {
+			return i
+		}
+	}
+	return -1
+}
+
+func equalFold(s, lower string) bool {
+	for i := 0; i < len(lower); i++ {
+		c := s[i]
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// declared returns the answer that the response announces in words.
+func declared(s string) string {
+	at, end := -1, 0
+	for _, a := range announcements {
+		if i := lastFold(s, a); i >= 0 && i+len(a) > end {
+			at, end = i, i+len(a)
+		}
+	}
+	if at < 0 {
+		return ""
+	}
+	rest := strings.TrimLeft(s[end:], " \t*_:\r")
+	if strings.HasPrefix(rest, "\n") {
+		rest = strings.TrimLeft(rest, " \t\n\r*_:")
+	}
+	for _, open := range [][2]string{{"$$", "$$"}, {`\[`, `\]`}} {
+		if strings.HasPrefix(rest, open[0]) {
+			if k := strings.Index(rest[2:], open[1]); k >= 0 {
+				return trim(rest[2 : 2+k])
+			}
+		}
+	}
+	if k := strings.IndexByte(rest, '\n'); k >= 0 {
+		rest = rest[:k]
+	}
+	return sentence(rest)
+}
+
+// sentence returns the answer at the start of a sentence: the sentence itself if it can be read, else its formulas.
+func sentence(s string) string {
+	s = trim(s)
+	if s == "" || len(s) > maxAnswer {
+		return s
+	}
+	if readable(s) {
+		return s
+	}
+	if k := sentenceEnd(s); k > 0 {
+		if t := trim(s[:k]); readable(t) {
+			return t
+		} else if t != "" {
+			s = t
+		}
+	}
+	if f := formulas(s); f != "" {
+		return f
+	}
+	if t := last(s); t != "" {
+		return t
+	}
+	return s
+}
+
+// sentenceEnd returns where the first sentence of s ends, or 0.
+func sentenceEnd(s string) int {
+	for i := 0; i+1 < len(s); i++ {
+		if (s[i] == '.' || s[i] == '!' || s[i] == '?') && s[i+1] == ' ' && i > 0 && !strings.HasSuffix(strings.ToLower(s[:i]), "p.m") && !strings.HasSuffix(strings.ToLower(s[:i]), "a.m") {
+			return i
+		}
+	}
+	return 0
+}
+
+// readable reports whether s parses as something else than a run of words.
+func readable(s string) bool {
+	nodes, err := read(s, &budget{left: maxSteps})
+	return err == nil && nodes[0].kind != kindText
+}
+
+// formulas joins the inline formulas of a sentence if they are a list, else returns the first.
+func formulas(s string) string {
+	var parts []string
+	var b strings.Builder
+	list, at := true, 0
+	for at < len(s) {
+		open, shut, width := -1, "", 0
+		if i := strings.Index(s[at:], `\(`); i >= 0 {
+			open, shut, width = at+i, `\)`, 2
+		}
+		if i := strings.IndexByte(s[at:], '$'); i >= 0 && (open < 0 || at+i < open) && !(at+i > 0 && s[at+i-1] == '\\') {
+			open, shut, width = at+i, "$", 1
+		}
+		if open < 0 {
+			break
+		}
+		end := strings.Index(s[open+width:], shut)
+		if end < 0 {
+			break
+		}
+		if len(parts) > 0 && !separates(s[at:open]) {
+			list = false
+		}
+		parts = append(parts, s[open+width:open+width+end])
+		at = open + width + end + len(shut)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	if !list {
+		return trim(parts[0])
+	}
+	for i, p := range parts {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(trim(p))
+	}
+	return b.String()
+}
+
+// last returns the last formula or number of a text: the longest run of mathematical words that ends last.
+func last(s string) string {
+	if len(s) > 4*maxAnswer {
+		s = s[len(s)-4*maxAnswer:]
+	}
+	end := len(s)
+	for end > 0 {
+		from, to := mathRun(s[:end])
+		if to < 0 {
+			return ""
+		}
+		if t := trim(s[from:to]); strings.ContainsAny(t, "0123456789") || strings.ContainsRune(t, '\\') {
+			return t
+		}
+		end = from
+	}
+	return ""
+}
+
+// mathRun returns the bounds of the last maximal run of words that can belong to a formula.
+func mathRun(s string) (from, to int) {
+	i := len(s)
+	to = -1
+	for i > 0 {
+		for i > 0 && (s[i-1] == ' ' || s[i-1] == '\t') {
+			i--
+		}
+		if i > 0 && s[i-1] == '\n' {
+			if to >= 0 {
+				break
+			}
+			i--
+			continue
+		}
+		j := i
+		for j > 0 && s[j-1] != ' ' && s[j-1] != '\n' && s[j-1] != '\t' {
+			j--
+		}
+		word := s[j:i]
+		if word == "" {
+			break
+		}
+		if mathWord(word) {
+			if to < 0 {
+				to = i
+			}
+			from = j
+		} else if to >= 0 {
+			break
+		}
+		if to >= 0 && j > 0 && endsSentence(s[:j]) {
+			break
+		}
+		i = j
+	}
+	return from, to
+}
+
+// endsSentence reports whether s ends with a full stop after a word or number, and a space.
+func endsSentence(s string) bool {
+	t := strings.TrimRight(s, " ")
+	return strings.HasSuffix(t, ".") || strings.HasSuffix(t, ":") || strings.HasSuffix(t, "?")
+}
+
+// mathWord reports whether a word without spaces can be part of a formula.
+func mathWord(w string) bool {
+	w = strings.Trim(w, "*_.,;:!?\"'`")
+	if w == "" {
+		return false
+	}
+	if strings.ContainsAny(w, "0123456789\\=^") {
+		run := 0
+		for i := 0; i < len(w); i++ {
+			if w[i] == '\\' {
+				for i+1 < len(w) && letter(w[i+1]) {
+					i++
+				}
+				continue
+			}
+			if letter(w[i]) {
+				if run++; run > 3 && functions[strings.ToLower(w)] == "" {
+					return strings.ContainsAny(w, "\\") || strings.Contains(w, "sqrt")
+				}
+			} else {
+				run = 0
+			}
+		}
+		return true
+	}
+	switch w {
+	case "+", "-", "*", "/", "=", "<", ">", "±", "×", "÷", "≈", "≤", "≥", "−", "·", "$", "$$", "(", ")":
+		return true
+	}
+	return len(w) == 1 && letter(w[0]) && w != "a" && w != "A" && w != "I"
+}

@@ -1,0 +1,401 @@
+package verify
+
+// span is an interval of the extended real line; lo == hi is a point.
+type span struct {
+	lo, hi         *node
+	openLo, openHi bool
+}
+
+// region is a union of spans in ascending order, disjoint and not touching. variable names what it is a set of, if
+// it was written as a relation.
+type region struct {
+	spans    []span
+	variable string
+}
+
+// realSets compares two answers as sets of real numbers.
+func (c *comparer) realSets(a, b *node) result {
+	const rule = "sets of real numbers"
+	x, okX := c.region(a, true)
+	y, okY := c.region(b, true)
+	if !okX || !okY {
+		if a.kind == b.kind && len(a.args) == len(b.args) && a.name == b.name && a.kind != kindRelation {
+			return c.ordered(a.args, b.args)
+		}
+		if okX != okY || a.kind != b.kind {
+			return c.unlike(a, b)
+		}
+		return unknown(rule)
+	}
+	if x.variable != "" && y.variable != "" && x.variable != y.variable {
+		return different("sets of different variables")
+	}
+	if len(x.spans) != len(y.spans) {
+		return different(rule)
+	}
+	doubt := false
+	for i := range x.spans {
+		s, t := x.spans[i], y.spans[i]
+		if s.openLo != t.openLo || s.openHi != t.openHi {
+			return different(rule)
+		}
+		for _, ends := range [2][2]*node{{s.lo, t.lo}, {s.hi, t.hi}} {
+			switch c.scalar(ends[0], ends[1]).outcome {
+			case Different:
+				return different(rule)
+			case Unknown:
+				doubt = true
+			}
+		}
+	}
+	if doubt {
+		return unknown(rule)
+	}
+	return equal(rule)
+}
+
+// unlike decides about answers of different kinds.
+func (c *comparer) unlike(a, b *node) result {
+	if a.kind == kindBuilder || b.kind == kindBuilder || a.kind == kindNamedSet && b.kind == kindNamedSet {
+		if a.kind == kindNamedSet && b.kind == kindNamedSet {
+			return different("different sets")
+		}
+		return unknown("set-builder")
+	}
+	return different("answers of different kinds")
+}
+
+var infinite = constant("infinity")
+
+func everything() region {
+	return region{spans: []span{{lo: negate(infinite), hi: infinite, openLo: true, openHi: true}}}
+}
+
+// region reads a node as a set of real numbers. pairs says whether (a,b) and [a,b] may be intervals.
+func (c *comparer) region(n *node, pairs bool) (region, bool) {
+	switch n.kind {
+	case kindInterval:
+		return c.interval(n.args[0], n.args[1], n.name[0] == '(', n.name[1] == ')')
+	case kindTuple:
+		if len(n.args) == 2 && pairs {
+			return c.interval(n.args[0], n.args[1], true, true)
+		}
+	case kindBracket:
+		if len(n.args) == 2 && pairs {
+			return c.interval(n.args[0], n.args[1], false, false)
+		}
+	case kindSet:
+		r := region{}
+		for _, a := range n.args {
+			if !c.isReal(a) {
+				return r, false
+			}
+			var ok bool
+			if r, ok = c.union(r, region{spans: []span{{lo: a, hi: a}}}); !ok {
+				return r, false
+			}
+		}
+		return r, true
+	case kindNamedSet:
+		switch n.name {
+		case "R":
+			return everything(), true
+		case "empty":
+			return region{}, true
+		}
+	case kindUnion, kindMeet, kindMinus:
+		return c.combined(n)
+	case kindList:
+		return c.listed(n)
+	case kindRelation:
+		return c.solved(n)
+	case kindBuilder:
+		r, ok := c.region(n.args[1], true)
+		head := n.args[0]
+		if head.kind == kindRelation && len(head.ops) == 1 && head.ops[0] == "in" {
+			if head.args[1].kind != kindNamedSet || head.args[1].name != "R" {
+				return r, false
+			}
+			head = head.args[0]
+		}
+		if !ok || head.kind != kindSymbol || r.variable != head.name {
+			return r, false
+		}
+		r.variable = ""
+		return r, true
+	}
+	return region{}, false
+}
+
+// isReal reports whether n is a real constant or infinite.
+func (c *comparer) isReal(n *node) bool {
+	if !scalarLike(n) || len(variables(n)) > 0 || imaginary(n) {
+		return false
+	}
+	return true
+}
+
+func (c *comparer) interval(lo, hi *node, openLo, openHi bool) (region, bool) {
+	if !c.isReal(lo) || !c.isReal(hi) {
+		return region{}, false
+	}
+	order, ok := c.order(lo, hi)
+	if !ok || order > 0 {
+		return region{}, false
+	}
+	if order == 0 {
+		if openLo || openHi {
+			return region{}, true
+		}
+	}
+	// Brackets at infinity are always open.
+	return region{spans: []span{{lo: lo, hi: hi, openLo: openLo || infinity(lo) != 0, openHi: openHi || infinity(hi) != 0}}}, true
+}
+
+// order compares two real constants.
+func (c *comparer) order(a, b *node) (int, bool) {
+	ia, ib := infinity(a), infinity(b)
+	if ia != 0 || ib != 0 {
+		switch {
+		case ia == ib:
+			return 0, true
+		case ia > 0 || ib < 0:
+			return 1, true
+		}
+		return -1, true
+	}
+	switch c.scalars(a, b).outcome {
+	case Equal:
+		return 0, true
+	case Unknown:
+		return 0, false
+	}
+	return c.sign(subtract(a, b))
+}
+
+// combined evaluates unions, intersections and differences.
+func (c *comparer) combined(n *node) (region, bool) {
+	acc, ok := c.region(n.args[0], true)
+	if !ok {
+		return acc, false
+	}
+	for _, a := range n.args[1:] {
+		r, ok := c.region(a, true)
+		if !ok {
+			return acc, false
+		}
+		switch n.kind {
+		case kindUnion:
+			acc, ok = c.union(acc, r)
+		case kindMeet:
+			acc, ok = c.meet(acc, r)
+		default:
+			if r, ok = c.complement(r); ok {
+				acc, ok = c.meet(acc, r)
+			}
+		}
+		if !ok || len(acc.spans) > maxElements {
+			return acc, false
+		}
+	}
+	return acc, true
+}
+
+// listed reads relations joined by commas, and, or. "x < 2 or x > 5" is a union; "and" is an intersection; a comma is
+// what makes sense: an intersection if that is not empty, else a union.
+func (c *comparer) listed(n *node) (region, bool) {
+	var acc region
+	for i, a := range n.args {
+		if a.kind != kindRelation && a.kind != kindInterval && a.kind != kindUnion && a.kind != kindTuple && a.kind != kindBracket {
+			return acc, false
+		}
+		r, ok := c.region(a, true)
+		if !ok || i > 0 && r.variable != acc.variable {
+			return acc, false
+		}
+		if i == 0 {
+			acc = r
+			continue
+		}
+		meet, ok := c.meet(acc, r)
+		if !ok {
+			return acc, false
+		}
+		union, ok := c.union(acc, r)
+		if !ok {
+			return acc, false
+		}
+		name := acc.variable
+		if n.name == "or" || len(meet.spans) == 0 || a.kind != kindRelation {
+			acc = union
+		} else {
+			acc = meet
+		}
+		acc.variable = name
+	}
+	return acc, true
+}
+
+// solved reads a relation that is solved for one variable: x > 3, 2 <= x < 5, x != 1, |x| < 2, x in S.
+func (c *comparer) solved(n *node) (region, bool) {
+	acc := everything()
+	name := ""
+	for i, op := range n.ops {
+		l, r := n.args[i], n.args[i+1]
+		if op == "in" && l.kind == kindSymbol {
+			s, ok := c.region(r, true)
+			if !ok {
+				return s, false
+			}
+			s.variable = l.name
+			return s, len(n.ops) == 1
+		}
+		if op == "notin" && l.kind == kindSymbol && len(n.ops) == 1 {
+			s, ok := c.region(r, true)
+			if !ok {
+				return s, false
+			}
+			s, ok = c.complement(s)
+			s.variable = l.name
+			return s, ok
+		}
+		v, bound := l, r
+		if v.kind != kindSymbol {
+			v, bound, op = r, l, flipped[op]
+		}
+		absolute := v.kind == kindCall && v.name == "abs" && v.args[0].kind == kindSymbol
+		if v.kind != kindSymbol && l.kind == kindCall && l.name == "abs" && l.args[0].kind == kindSymbol {
+			v, bound, op, absolute = l, r, n.ops[i], true
+		}
+		label := v.name
+		if absolute {
+			label = v.args[0].name
+		}
+		if v.kind != kindSymbol && !absolute || !c.isReal(bound) || name != "" && label != name {
+			return acc, false
+		}
+		name = label
+		part, ok := c.half(op, bound, absolute)
+		if !ok {
+			return acc, false
+		}
+		if acc, ok = c.meet(acc, part); !ok {
+			return acc, false
+		}
+	}
+	acc.variable = name
+	return acc, true
+}
+
+// half returns the solutions of x op bound, or of |x| op bound.
+func (c *comparer) half(op string, bound *node, absolute bool) (region, bool) {
+	if absolute {
+		if s, ok := c.sign(bound); !ok || s <= 0 {
+			return region{}, false
+		}
+	}
+	minus := negate(infinite)
+	lo := minus
+	if absolute {
+		lo = negate(bound)
+	}
+	switch op {
+	case "<":
+		return region{spans: []span{{lo: lo, hi: bound, openLo: true, openHi: true}}}, true
+	case "<=":
+		return region{spans: []span{{lo: lo, hi: bound, openLo: !absolute}}}, true
+	case ">", ">=":
+		right := span{lo: bound, hi: infinite, openLo: op == ">", openHi: true}
+		if absolute {
+			return region{spans: []span{{lo: minus, hi: lo, openLo: true, openHi: op == ">"}, right}}, true
+		}
+		return region{spans: []span{right}}, true
+	case "=":
+		if absolute {
+			return region{spans: []span{{lo: lo, hi: lo}, {lo: bound, hi: bound}}}, true
+		}
+		return region{spans: []span{{lo: bound, hi: bound}}}, true
+	case "!=":
+		if absolute {
+			return region{}, false
+		}
+		return c.complement(region{spans: []span{{lo: bound, hi: bound}}})
+	}
+	return region{}, false
+}
+
+// complement returns the rest of the real line.
+func (c *comparer) complement(r region) (region, bool) {
+	out := region{variable: r.variable}
+	lo, open := negate(infinite), true
+	for _, s := range r.spans {
+		out.spans = append(out.spans, span{lo: lo, hi: s.lo, openLo: open, openHi: !s.openLo})
+		lo, open = s.hi, !s.openHi
+	}
+	out.spans = append(out.spans, span{lo: lo, hi: infinite, openLo: open, openHi: true})
+	return c.normal(out)
+}
+
+// normal drops empty spans.
+func (c *comparer) normal(r region) (region, bool) {
+	out := region{variable: r.variable}
+	for _, s := range r.spans {
+		o, ok := c.order(s.lo, s.hi)
+		if !ok {
+			return out, false
+		}
+		if o > 0 || o == 0 && (s.openLo || s.openHi) {
+			continue
+		}
+		out.spans = append(out.spans, s)
+	}
+	return out, true
+}
+
+// meet intersects two regions.
+func (c *comparer) meet(a, b region) (region, bool) {
+	out := region{variable: a.variable}
+	for _, s := range a.spans {
+		for _, t := range b.spans {
+			u := s
+			o, ok := c.order(s.lo, t.lo)
+			if !ok {
+				return out, false
+			}
+			if o < 0 {
+				u.lo, u.openLo = t.lo, t.openLo
+			} else if o == 0 {
+				u.openLo = s.openLo || t.openLo
+			}
+			if o, ok = c.order(s.hi, t.hi); !ok {
+				return out, false
+			}
+			if o > 0 {
+				u.hi, u.openHi = t.hi, t.openHi
+			} else if o == 0 {
+				u.openHi = s.openHi || t.openHi
+			}
+			out.spans = append(out.spans, u)
+		}
+	}
+	return c.normal(out)
+}
+
+// union joins two regions: the complement of the meeting of the complements.
+func (c *comparer) union(a, b region) (region, bool) {
+	x, ok := c.complement(a)
+	if !ok {
+		return a, false
+	}
+	y, ok := c.complement(b)
+	if !ok {
+		return a, false
+	}
+	z, ok := c.meet(x, y)
+	if !ok {
+		return a, false
+	}
+	z, ok = c.complement(z)
+	z.variable = a.variable
+	return z, ok
+}

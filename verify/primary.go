@@ -1,0 +1,459 @@
+package verify
+
+import (
+	"math/big"
+	"strings"
+)
+
+// functions maps names, as commands or words, to the function they call.
+var functions = map[string]string{
+	"sin": "sin", "cos": "cos", "tan": "tan", "cot": "cot", "sec": "sec", "csc": "csc", "cosec": "csc", "tg": "tan", "ctg": "cot",
+	"sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "coth": "coth", "sech": "sech", "csch": "csch",
+	"arcsin": "arcsin", "arccos": "arccos", "arctan": "arctan", "arccot": "arccot", "arcsec": "arcsec", "arccsc": "arccsc",
+	"asin": "arcsin", "acos": "arccos", "atan": "arctan", "arctg": "arctan",
+	"arsinh": "arsinh", "arcosh": "arcosh", "artanh": "artanh", "arcsinh": "arsinh", "arccosh": "arcosh", "arctanh": "artanh", "asinh": "arsinh", "acosh": "arcosh", "atanh": "artanh",
+	"log": "log", "ln": "ln", "lg": "lg", "exp": "exp", "sqrt": "sqrt", "cbrt": "cbrt", "abs": "abs", "floor": "floor", "ceil": "ceil", "ceiling": "ceil",
+	"gcd": "gcd", "lcm": "lcm", "max": "max", "min": "min", "binom": "binom", "binomial": "binom", "Re": "re", "Im": "im", "arg": "arg", "sgn": "sign", "sign": "sign", "det": "det", "factorial": "factorial",
+}
+
+// inverses of functions written with an exponent of -1.
+var inverses = map[string]string{
+	"sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot", "sec": "arcsec", "csc": "arccsc", "sinh": "arsinh", "cosh": "arcosh", "tanh": "artanh",
+}
+
+var greek = func() map[string]bool {
+	m := map[string]bool{}
+	for g := range strings.FieldsSeq("alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi rho varrho sigma varsigma tau upsilon phi varphi chi psi omega " +
+		"Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega ell hbar aleph") {
+		m[g] = true
+	}
+	return m
+}()
+
+// names maps words and commands to constants and sets.
+var names = map[string]*node{
+	"pi": constant("pi"), "infty": constant("infinity"), "infinity": constant("infinity"), "inf": constant("infinity"), "oo": constant("infinity"), "Infinity": constant("infinity"),
+	"emptyset": {kind: kindNamedSet, name: "empty"}, "varnothing": {kind: kindNamedSet, name: "empty"},
+}
+
+// marks over or around a symbol that make it another name.
+var accents = map[string]bool{"dot": true, "ddot": true, "hat": true, "widehat": true, "bar": true, "vec": true, "tilde": true, "widetilde": true, "overrightarrow": true}
+
+// variable returns the node of a one-letter name.
+func variable(name string) *node {
+	if name == "e" || name == "i" {
+		return constant(name)
+	}
+	return symbol(name)
+}
+
+// primary parses an atom with its own brackets.
+func (p *parser) primary() (*node, error) {
+	t := p.peek()
+	switch t.kind {
+	case tokenNumber:
+		p.at++
+		if n := p.time(t); n != nil {
+			return n, nil
+		}
+		return numeral(p, t)
+	case tokenText:
+		p.at++
+		return p.subscripted(symbol(t.text))
+	case tokenWord:
+		return p.word(t)
+	case tokenCommand:
+		return p.command(t)
+	case tokenMark:
+		switch t.text[0] {
+		case '(', '[', ']':
+			return p.bracket()
+		case '{':
+			return p.brace()
+		case '|':
+			return p.absolute("|")
+		}
+	}
+	return nil, errSyntax
+}
+
+// numeral turns a number token into a node; an overlined group that follows is the period.
+func numeral(p *parser, t token) (*node, error) {
+	text := t.text
+	if strings.IndexByte(text, '.') >= 0 {
+		if p.peek().command("overline") || p.peek().command("bar") || p.peek().command("dot") {
+			if n, ok := p.repeating(text); ok {
+				return n, nil
+			}
+		}
+		if p.peek().command("ldots") || p.peek().command("dots") || p.peek().command("cdots") {
+			if n := spelledPeriod(text); n != nil {
+				p.at++
+				return n, nil
+			}
+		}
+		if p.peek().mark('(') && !p.peek().space && p.ahead(1).kind == tokenNumber && p.ahead(2).mark(')') && !strings.ContainsAny(p.ahead(1).text, ".e") && p.at+3 == len(p.tokens) {
+			period := p.ahead(1).text
+			p.at += 3
+			return repeatingDecimal(text, period)
+		}
+	}
+	if e := strings.IndexByte(text, 'e'); e >= 0 && len(text)-e > 6 {
+		return nil, errTooLarge
+	}
+	if len(text) > maxBits/4 {
+		return nil, errTooLarge
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return nil, errSyntax
+	}
+	return &node{kind: kindNumber, rat: r, dec: strings.ContainsAny(text, ".e")}, nil
+}
+
+// repeating parses \overline{digits} after a decimal.
+func (p *parser) repeating(text string) (*node, bool) {
+	save := p.at
+	period := ""
+	dotted := p.peek().command("dot")
+	for p.peek().command("overline") || p.peek().command("bar") || p.peek().command("dot") {
+		p.at++
+		if p.accept('{') {
+			if p.peek().kind != tokenNumber || !p.ahead(1).mark('}') {
+				p.at = save
+				return nil, false
+			}
+			period += p.peek().text
+			p.at += 2
+			if dotted && p.peek().kind == tokenNumber && p.ahead(1).command("dot") {
+				period += p.peek().text
+				p.at++
+			}
+			continue
+		}
+		if p.peek().kind != tokenNumber {
+			p.at = save
+			return nil, false
+		}
+		period += p.peek().text
+		p.at++
+	}
+	n, err := repeatingDecimal(text, period)
+	if err != nil {
+		p.at = save
+		return nil, false
+	}
+	return n, true
+}
+
+// repeatingDecimal returns text followed by period for ever.
+func repeatingDecimal(text, period string) (*node, error) {
+	whole, part, _ := strings.Cut(text, ".")
+	if strings.ContainsAny(text+period, "e") || strings.Contains(period, ".") || len(part)+len(period) > 1000 || period == "" {
+		return nil, errSyntax
+	}
+	head, ok := new(big.Rat).SetString(whole + "." + part)
+	if !ok {
+		return nil, errSyntax
+	}
+	ten := big.NewInt(10)
+	cycle, _ := new(big.Int).SetString(period, 10)
+	nines := new(big.Int).Sub(new(big.Int).Exp(ten, big.NewInt(int64(len(period))), nil), big.NewInt(1))
+	nines.Mul(nines, new(big.Int).Exp(ten, big.NewInt(int64(len(part))), nil))
+	return rational(head.Add(head, new(big.Rat).SetFrac(cycle, nines))), nil
+}
+
+// spelledPeriod reads 0.333... and 0.142857142857...: the shortest tail that was written out at least twice, or
+// three times if it is one digit.
+func spelledPeriod(text string) *node {
+	whole, part, _ := strings.Cut(text, ".")
+	for size := 1; size <= len(part)/2; size++ {
+		times := 1
+		tail := part[len(part)-size:]
+		for (times+1)*size <= len(part) && part[len(part)-(times+1)*size:len(part)-times*size] == tail {
+			times++
+		}
+		if times >= 3 || size > 1 && times >= 2 {
+			if n, err := repeatingDecimal(whole+"."+part[:len(part)-times*size], tail); err == nil {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// word parses a run of letters: a function, a constant, a Greek name, or variables side by side.
+func (p *parser) word(t token) (*node, error) {
+	if f := functions[t.text]; f != "" {
+		p.at++
+		return p.function(f, t.text)
+	}
+	lower := strings.ToLower(t.text)
+	if n := names[t.text]; n != nil {
+		p.at++
+		return n, nil
+	}
+	if len(t.text) > 1 && greek[t.text] {
+		p.at++
+		return p.subscripted(symbol(t.text))
+	}
+	if len(t.text) == 1 {
+		p.at++
+		if next := p.peek(); next.mark('(') && !next.space && strings.ContainsAny(t.text, "fghFGH") {
+			return p.unknownFunction(t.text)
+		}
+		if p.peek().mark('_') || p.peek().mark('\'') {
+			return p.subscripted(symbol(t.text))
+		}
+		return variable(t.text), nil
+	}
+	if f := functions[lower]; f != "" && len(lower) > 2 {
+		p.at++
+		return p.function(f, lower)
+	}
+	if n := names[lower]; n != nil && len(lower) > 2 {
+		p.at++
+		return n, nil
+	}
+	if len(t.text) > 4 || len(t.text) > 2 && t.text == strings.ToUpper(t.text) {
+		return nil, errSyntax // a word of a sentence, not a product of variables
+	}
+	for prefix := min(len(t.text)-1, 6); prefix > 1; prefix-- { // cosx, xsin
+		if f := functions[t.text[:prefix]]; f != "" {
+			p.tokens[p.at].text = t.text[prefix:]
+			return p.function(f, t.text[:prefix])
+		}
+	}
+	return p.letter(), nil
+}
+
+// unknownFunction parses f(args) for a function that has no definition.
+func (p *parser) unknownFunction(name string) (*node, error) {
+	p.at++
+	args, err := p.arguments()
+	if err != nil {
+		return nil, err
+	}
+	return call(name, args...), nil
+}
+
+// arguments parses the rest of a bracketed argument list.
+func (p *parser) arguments() ([]*node, error) {
+	save := p.bars
+	p.bars = 0
+	defer func() { p.bars = save }()
+	n, err := p.list()
+	if err != nil {
+		return nil, err
+	}
+	if !p.accept(')') && !p.accept(']') && !p.accept('}') {
+		return nil, errSyntax
+	}
+	if n.kind == kindList {
+		return n.args, nil
+	}
+	return []*node{n}, nil
+}
+
+// subscripted attaches subscripts and primes to a name.
+func (p *parser) subscripted(n *node) (*node, error) {
+	for count := 0; ; count++ {
+		switch {
+		case count > 8:
+			return nil, errSyntax
+		case p.peek().mark('_'):
+			p.at++
+			name, err := p.subscript()
+			if err != nil {
+				return nil, err
+			}
+			n = symbol(n.name + "_" + name)
+		case p.peek().mark('\''):
+			p.at++
+			n = symbol(n.name + "'")
+		default:
+			return n, nil
+		}
+	}
+}
+
+// subscript returns the text of a subscript.
+func (p *parser) subscript() (string, error) {
+	if !p.accept('{') {
+		t := p.peek()
+		if t.kind == tokenEnd || t.kind == tokenMark {
+			return "", errSyntax
+		}
+		if t.kind == tokenWord && len(t.text) > 1 && functions[t.text] == "" {
+			p.tokens[p.at].text = t.text[1:]
+			return t.text[:1], nil
+		}
+		p.at++
+		return t.text, nil
+	}
+	var b strings.Builder
+	for depth := 1; ; p.at++ {
+		t := p.peek()
+		switch {
+		case t.kind == tokenEnd || b.Len() > 256:
+			return "", errSyntax
+		case t.mark('{'):
+			depth++
+		case t.mark('}'):
+			if depth--; depth == 0 {
+				p.at++
+				return b.String(), nil
+			}
+		default:
+			b.WriteString(t.text)
+		}
+	}
+}
+
+// function parses the argument of a named function, with an exponent or a base before it.
+func (p *parser) function(f, written string) (*node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	var exponent, base *node
+	var err error
+	for {
+		if p.peek().mark('^') && exponent == nil {
+			p.at++
+			if exponent, err = p.argument(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if p.peek().mark('_') && base == nil && (f == "log" || f == "ln" || f == "max" || f == "min") {
+			p.at++
+			if base, err = p.digitOrArgument(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		break
+	}
+	if f == "sqrt" || f == "cbrt" {
+		return p.wordRoot(f, exponent)
+	}
+	var args []*node
+	switch t := p.peek(); {
+	case t.mark('('), t.mark('['), t.mark('{'):
+		p.at++
+		if args, err = p.arguments(); err != nil {
+			return nil, err
+		}
+	default:
+		n, err := p.functionOperand()
+		if err != nil {
+			return nil, err
+		}
+		args = []*node{n}
+	}
+	n, err := build(f, args)
+	if err != nil {
+		return nil, err
+	}
+	if base != nil {
+		if f != "log" && f != "ln" {
+			return nil, errSyntax
+		}
+		n = call("log", args[0], base)
+	}
+	if exponent != nil {
+		if k, ok := exponent.integer(); ok && k == -1 && inverses[f] != "" {
+			return call(inverses[f], args...), nil
+		}
+		n = power(n, exponent)
+	}
+	return n, nil
+}
+
+// build makes the node of a function that has a normal form of its own.
+func build(f string, args []*node) (*node, error) {
+	want := 1
+	switch f {
+	case "gcd", "lcm", "max", "min":
+		if len(args) == 1 && args[0].kind == kindSet {
+			args = args[0].args
+		}
+		return call(f, args...), nil
+	case "log":
+		if len(args) == 2 { // log(x, base)
+			return call("log", args[0], args[1]), nil
+		}
+	case "binom":
+		want = 2
+	}
+	if len(args) != want {
+		return nil, errSyntax
+	}
+	switch f {
+	case "exp":
+		return power(constant("e"), args[0]), nil
+	case "lg":
+		return call("log", args[0], number(10)), nil
+	}
+	return call(f, args...), nil
+}
+
+// wordRoot parses sqrt(x) and sqrt{x} written as a word.
+func (p *parser) wordRoot(f string, exponent *node) (*node, error) {
+	degree := int64(2)
+	if f == "cbrt" {
+		degree = 3
+	}
+	var n *node
+	var err error
+	if p.accept('(') {
+		var args []*node
+		if args, err = p.arguments(); err == nil && len(args) != 1 {
+			err = errSyntax
+		}
+		if err == nil {
+			n = args[0]
+		}
+	} else {
+		n, err = p.argument()
+	}
+	if err != nil {
+		return nil, err
+	}
+	n = call("root", n, number(degree))
+	if exponent != nil {
+		n = power(n, exponent)
+	}
+	return n, nil
+}
+
+// functionOperand parses the argument of a function written without brackets: sin 2x, cos πt, ln x.
+func (p *parser) functionOperand() (*node, error) {
+	var factors []*node
+	if t := p.peek(); t.mark('-') {
+		p.at++
+		n, err := p.functionOperand()
+		if err != nil {
+			return nil, err
+		}
+		return negate(n), nil
+	}
+	for {
+		n, err := p.power()
+		if err != nil {
+			return nil, err
+		}
+		if factors = append(factors, n); len(factors) > maxDepth {
+			return nil, errTooLarge
+		}
+		t := p.peek()
+		if p.startsFactor(t) && !t.mark('(') && !t.mark('[') && t.kind != tokenText && !(wordy(t) || t.kind == tokenCommand) || t.kind == tokenWord && functions[t.text] == "" && len(t.text) == 1 || t.kind == tokenCommand && (greek[t.text] || t.text == "pi" || t.text == "frac") {
+			continue
+		}
+		if len(factors) == 1 {
+			return factors[0], nil
+		}
+		return apply(kindMultiply, factors...), nil
+	}
+}

@@ -1,0 +1,317 @@
+package verify
+
+import "errors"
+
+var contradiction = result{outcome: Different, rule: "a chain that contradicts itself", reason: ReasonContradicted}
+
+// assigned splits "x = ... = value" into what is assigned and its value. The result is Different if the chain
+// contradicts itself, and Unknown otherwise; name is nil if the chain starts with a value.
+func (c *comparer) assigned(n *node) (name, value *node, r result) {
+	exactPart := len(n.args) - 1
+	for i, op := range n.ops {
+		switch op {
+		case "=":
+		case "~":
+			if exactPart == len(n.args)-1 {
+				exactPart = i
+			}
+		case "in":
+			if len(n.ops) == 1 {
+				return n.args[0], n.args[1], result{}
+			}
+			return nil, nil, result{}
+		default:
+			return nil, nil, result{}
+		}
+	}
+	parts := n.args
+	if assignable(parts[0]) {
+		name = parts[0]
+		parts = parts[1:]
+		exactPart--
+	} else if len(parts) == 2 && assignable(parts[1]) && len(variables(parts[0])) == 0 {
+		return parts[1], parts[0], result{}
+	}
+	if exactPart < 0 {
+		exactPart = 0
+	}
+	if name == nil && len(n.ops) == 1 && len(variables(n)) > 0 {
+		return nil, nil, result{} // an equation
+	}
+	value = parts[exactPart]
+	for i := 0; i < len(parts); i++ {
+		if i == exactPart || !scalarLike(parts[i]) || !scalarLike(value) {
+			continue
+		}
+		if i > exactPart {
+			if !c.near(value, parts[i]) {
+				return name, nil, contradiction
+			}
+			continue
+		}
+		if len(variables(parts[i])) == 0 && len(variables(value)) == 0 && c.scalars(parts[i], value).outcome == Different {
+			return name, nil, contradiction
+		}
+	}
+	return name, value, result{}
+}
+
+// assignable reports whether n can stand left of an assignment: a name, f(x), a tuple of names.
+func assignable(n *node) bool {
+	switch n.kind {
+	case kindSymbol, kindText:
+		return true
+	case kindCall:
+		return len(n.name) == 1 || n.name == "abs" || n.name == "det" || n.name == "max" || n.name == "min" || n.name == "gcd" || n.name == "lcm"
+	case kindTuple, kindList:
+		for _, a := range n.args {
+			if !assignable(a) {
+				return false
+			}
+		}
+		return true
+	case kindMultiply: // f(x) read as a product, P(A), AB
+		for _, a := range n.args {
+			if a.kind != kindSymbol {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// near reports whether an approximation is one, to a tenth.
+func (c *comparer) near(a, b *node) bool {
+	x := numeric{real: real{prec: 64, steps: c.steps}}
+	va, ea := x.value(a)
+	vb, eb := x.value(b)
+	if ea != nil || eb != nil {
+		return true
+	}
+	return distance(va, vb, 64) <= max(va.magnitude(), vb.magnitude())-3
+}
+
+func isRelation(n *node) bool { return n.kind == kindRelation }
+
+// relations compares answers of which one is a relation or a list of them; false if neither is.
+func (c *comparer) relations(a, b *node) (result, bool) {
+	ra, rb := isRelation(a), isRelation(b)
+	if !ra && !rb {
+		if allAssignments(a) != allAssignments(b) {
+			if allAssignments(a) {
+				a = c.assignedValues(a, b)
+			} else {
+				b = c.assignedValues(b, a)
+			}
+			if a != nil && b != nil {
+				return c.compare(a, b), true
+			}
+		}
+		return result{}, false
+	}
+	if ra && rb {
+		return c.twoRelations(a, b), true
+	}
+	rel, other := a, b
+	if rb {
+		rel, other = b, a
+	}
+	_, value, r := c.assigned(rel)
+	if r.outcome == Different {
+		return r, true
+	}
+	if value != nil {
+		r := c.pair(value, other, rb)
+		if r.outcome == Equal && r.rule == ruleIdentical {
+			r.rule = "assigned value"
+		}
+		if r.outcome != Equal && len(rel.ops) > 0 && rel.ops[len(rel.ops)-1] == "~" { // the rounded value was asked for
+			if s := c.pair(rel.args[len(rel.args)-1], other, rb); s.outcome == Equal {
+				return s, true
+			}
+		}
+		return r, true
+	}
+	if scalarLike(other) {
+		return different("a relation against a value"), true
+	}
+	return c.realSets(a, b), true
+}
+
+// allAssignments reports whether n is a list of assignments.
+func allAssignments(n *node) bool {
+	if n.kind != kindList && n.kind != kindTuple && n.kind != kindSet {
+		return false
+	}
+	for _, a := range n.args {
+		if a.kind != kindRelation || len(a.ops) != 1 || a.ops[0] != "=" || !assignable(a.args[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// assignedValues strips the names of a list of assignments. Several values of one name are a list, values of
+// different names a tuple in the order given.
+func (c *comparer) assignedValues(n, other *node) *node {
+	same := true
+	for _, a := range n.args {
+		same = same && identical(a.args[0], n.args[0].args[0])
+	}
+	m := &node{kind: kindTuple}
+	if same || other.kind == kindList || other.kind == kindSet {
+		m = &node{kind: kindList, name: ","}
+	}
+	for _, a := range n.args {
+		m.args = append(m.args, a.args[1])
+	}
+	return m
+}
+
+// twoRelations compares equations, inequalities, chains and congruences.
+func (c *comparer) twoRelations(a, b *node) result {
+	na, va, r := c.assigned(a)
+	if r.outcome == Different {
+		return r
+	}
+	nb, vb, r := c.assigned(b)
+	if r.outcome == Different {
+		return r
+	}
+	if va != nil && vb != nil {
+		switch {
+		case na == nil || nb == nil || identical(na, nb):
+			if r := c.compare(va, vb); r.outcome != Different || len(variables(va, vb)) == 0 {
+				return r
+			}
+		case len(a.ops) > 1 || len(b.ops) > 1 || !scalarLike(va) || !scalarLike(vb):
+			return different("values of different names")
+		}
+	}
+	if len(a.ops) == 1 && len(b.ops) == 1 && a.ops[0] == "=" && b.ops[0] == "=" {
+		if r := c.equations(a, b); r.outcome != Unknown {
+			return r
+		}
+	}
+	if r := c.realSets(a, b); r.outcome != Unknown {
+		return r
+	}
+	return c.inequalities(a, b)
+}
+
+// equations compares f = 0 and g = 0 by whether f/g is a constant other than zero.
+func (c *comparer) equations(a, b *node) result {
+	for _, n := range []*node{a, b} {
+		if !scalarLike(n.args[0]) || !scalarLike(n.args[1]) {
+			if len(a.args) == len(b.args) {
+				return c.ordered(a.args, b.args)
+			}
+			return unknown("")
+		}
+	}
+	ratio, r := c.proportional(a, b)
+	if r.outcome == Equal && ratio == 0 {
+		return unknown("")
+	}
+	return r
+}
+
+// proportional reports whether lhs-rhs of a is a constant times that of b, and the sign of the constant where it is
+// known to be real.
+func (c *comparer) proportional(a, b *node) (sign int, r result) {
+	f, g := subtract(a.args[0], a.args[1]), subtract(b.args[0], b.args[1])
+	names := variables(f, g)
+	if len(names) == 0 {
+		return 0, unknown("")
+	}
+	// f(x)g(y) = f(y)g(x) says that the ratio is constant; y are the names at a fixed point.
+	seed := seedOf(f, g)
+	at := make(map[string]*node, len(names))
+	for try := 0; ; try++ {
+		if try == 8 {
+			return 0, unknown("")
+		}
+		for _, name := range names {
+			at[name] = number(int64(2 + next(&seed)%97))
+			if try%2 == 1 {
+				at[name] = divide(at[name], number(101))
+			}
+		}
+		f0, g0 := f.substitute(at), g.substitute(at)
+		sf, okF := c.sign(f0)
+		sg, okG := c.sign(g0)
+		if !okF || !okG {
+			continue
+		}
+		if sf == 0 || sg == 0 {
+			continue
+		}
+		r := c.scalars(apply(kindMultiply, f, g0), apply(kindMultiply, g, f0))
+		return sf * sg, r
+	}
+}
+
+// sign returns the sign of a real constant.
+func (c *comparer) sign(n *node) (int, bool) {
+	v, err := exact{steps: c.steps}.value(n)
+	if err == nil {
+		return v.Sign(), true
+	}
+	if errors.Is(err, errUndefined) || errors.Is(err, errSymbolic) {
+		return 0, false
+	}
+	x := numeric{real: real{prec: 192, steps: c.steps}}
+	w, err := x.value(n)
+	if err != nil || !w.real() {
+		return 0, false
+	}
+	if w.magnitude() < -120 {
+		return 0, true
+	}
+	return w.re.Sign(), true
+}
+
+var flipped = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!=", "=": "=", "==": "==", "~": "~"}
+
+// inequalities compares relations that are not solved for one variable.
+func (c *comparer) inequalities(a, b *node) result {
+	if len(a.ops) != len(b.ops) {
+		return different("relations of different shape")
+	}
+	if len(a.ops) == 1 && flipped[a.ops[0]] != "" && flipped[b.ops[0]] != "" && scalarLike(a.args[0]) && scalarLike(a.args[1]) && scalarLike(b.args[0]) && scalarLike(b.args[1]) {
+		if a.ops[0] != b.ops[0] && a.ops[0] != flipped[b.ops[0]] {
+			return different("different relation signs")
+		}
+		sign, r := c.proportional(a, b)
+		if r.outcome == Equal {
+			if sign > 0 == (a.ops[0] == b.ops[0]) || a.ops[0] == flipped[a.ops[0]] {
+				return equal("equivalent relation")
+			}
+			return different("the opposite relation")
+		}
+		return r
+	}
+	straight := true
+	for i := range a.ops {
+		straight = straight && a.ops[i] == b.ops[i]
+	}
+	if straight {
+		if r := c.ordered(a.args, b.args); r.outcome != Different {
+			return r
+		}
+	}
+	n := len(b.args)
+	reversed := true
+	turned := make([]*node, n)
+	for i := range b.args {
+		turned[n-1-i] = b.args[i]
+		if i < len(b.ops) {
+			reversed = reversed && a.ops[len(b.ops)-1-i] == flipped[b.ops[i]]
+		}
+	}
+	if reversed {
+		return c.ordered(a.args, turned)
+	}
+	return different("relations of different shape")
+}

@@ -1,0 +1,393 @@
+package verify
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"sort"
+)
+
+// Rules that decide about two expressions.
+const (
+	ruleIdentical = "identical"        // the same after parsing
+	ruleExact     = "exact"            // rational arithmetic
+	ruleModular   = "modular identity" // random points of two finite fields
+	ruleNumeric   = "numeric"          // two precisions of floating point
+	rulePoints    = "numeric identity" // floating point at random points
+	ruleIntegers  = "integer points"   // exact values at integer points
+	ruleInfinite  = "infinite"         // signed infinity
+	ruleMagnitude = "magnitude"        // too large to write out, of different size
+	ruleResidues  = "residues"         // too large to write out, compared modulo primes
+	ruleTolerance = "within tolerance"
+)
+
+// result is the outcome of comparing two nodes.
+type result struct {
+	outcome Outcome
+	rule    string
+	reason  string // set where it is not the outcome's usual one
+}
+
+func equal(rule string) result     { return result{outcome: Equal, rule: rule} }
+func different(rule string) result { return result{outcome: Different, rule: rule} }
+func unknown(rule string) result   { return result{outcome: Unknown, rule: rule} }
+
+// comparer decides about two answers within one budget.
+type comparer struct {
+	steps  *budget
+	policy Policy
+	tol    *Tolerance // of the scalars at hand; nil is exact
+
+	percentAsked bool // the question asks for a percentage
+}
+
+// scalars compares two numbers or expressions. It is symmetric.
+func (c *comparer) scalars(a, b *node) result {
+	if identical(a, b) {
+		return equal(ruleIdentical)
+	}
+	if r, ok := c.infinite(a, b); ok {
+		return r
+	}
+	x := exact{steps: c.steps}
+	va, ea := x.value(a)
+	vb, eb := x.value(b)
+	switch {
+	case ea == nil && eb == nil:
+		if va.Cmp(vb) == 0 {
+			return equal(ruleExact)
+		}
+		return different(ruleExact)
+	case c.steps.spent():
+		return unknown("")
+	case errors.Is(ea, errUndefined) || errors.Is(eb, errUndefined):
+		if ea != nil && eb != nil {
+			return unknown("undefined")
+		}
+		return different("undefined")
+	}
+	names := variables(a, b)
+	if len(names) == 0 {
+		return c.constants(a, b)
+	}
+	return c.identity(a, b, names)
+}
+
+// infinite compares values of which one is signed infinity.
+func (c *comparer) infinite(a, b *node) (result, bool) {
+	sa, sb := infinity(a), infinity(b)
+	switch {
+	case sa == 0 && sb == 0:
+		return result{}, false
+	case sa == sb:
+		return equal(ruleInfinite), true
+	}
+	return different(ruleInfinite), true
+}
+
+// infinity returns the sign of a node that is plus or minus infinity, and 0 for others.
+func infinity(n *node) int {
+	switch {
+	case n.kind == kindConstant && n.name == "infinity":
+		return 1
+	case n.kind == kindNegate:
+		return -infinity(n.args[0])
+	}
+	return 0
+}
+
+// variables lists the symbols of both nodes in order.
+func variables(ns ...*node) []string {
+	seen := map[string]bool{}
+	for _, n := range ns {
+		n.walk(func(m *node) bool {
+			if m.kind == kindSymbol && (m.name == "" || m.name[0] != '#') {
+				seen[m.name] = true
+			}
+			return true
+		})
+	}
+	names := make([]string, 0, len(seen))
+	for s := range seen {
+		names = append(names, s)
+	}
+	sort.Strings(names)
+	return names
+}
+
+func imaginary(ns ...*node) bool {
+	for _, n := range ns {
+		if n.has(func(m *node) bool { return m.kind == kindConstant && m.name == "i" }) {
+			return true
+		}
+	}
+	return false
+}
+
+// constants compares two expressions without variables by their values.
+func (c *comparer) constants(a, b *node) result {
+	complex := imaginary(a, b)
+	eval := func(n *node, prec uint) (complexValue, error) {
+		x := numeric{real: real{prec: prec, steps: c.steps}, complex: complex}
+		return x.value(n)
+	}
+	r := c.settle(a, b, eval)
+	if r.outcome == Unknown && !complex && !c.steps.spent() {
+		complex = true
+		r = c.settle(a, b, eval)
+	}
+	if r.outcome == Unknown && !c.steps.spent() {
+		if h, ok := c.huge(a, b); ok {
+			return h
+		}
+	}
+	return r
+}
+
+// The precisions tried in turn. Two values are equal if they agree to all but slack bits of at least 256, that is to
+// 192 bits or 57 decimal digits; they differ if they do at two precisions in which each value is stable.
+var precisions = [...]uint{128, 320, 896}
+
+const slack = 64
+
+// settle decides about two values that can be computed to any precision.
+func (c *comparer) settle(a, b *node, eval func(*node, uint) (complexValue, error)) result {
+	for _, prec := range precisions {
+		va, err := eval(a, prec)
+		if err != nil {
+			return undecided(err)
+		}
+		vb, err := eval(b, prec)
+		if err != nil {
+			return undecided(err)
+		}
+		gap := distance(va, vb, prec)
+		scale := max(va.magnitude(), vb.magnitude())
+		bits := math.MaxInt32 // of agreement
+		if gap != math.MinInt32 {
+			bits = scale - gap
+		}
+		if bits >= int(prec)-slack {
+			if prec >= 256 {
+				return equal(ruleNumeric)
+			}
+			continue
+		}
+		if bits > int(prec)/2 {
+			continue
+		}
+		// They differ at this precision. A value that is stable under more precision is no rounding artefact.
+		more := prec * 2
+		wa, err := eval(a, more)
+		if err != nil {
+			return undecided(err)
+		}
+		wb, err := eval(b, more)
+		if err != nil {
+			return undecided(err)
+		}
+		za, zb := vanishes(va, wa, prec), vanishes(vb, wb, prec)
+		sa, sb := stable(va, wa, more), stable(vb, wb, more)
+		switch {
+		case za && zb:
+			return equal(ruleNumeric)
+		case za && sb || zb && sa:
+			return different(ruleNumeric)
+		case sa && sb && max(wa.magnitude(), wb.magnitude())-distance(wa, wb, more) <= int(more)/2:
+			return different(ruleNumeric)
+		}
+	}
+	return unknown(ruleNumeric)
+}
+
+func undecided(err error) result {
+	if errors.Is(err, errUndefined) {
+		return unknown("undefined")
+	}
+	return unknown("")
+}
+
+// distance returns the binary exponent of |a-b|, and math.MinInt32 for zero.
+func distance(a, b complexValue, prec uint) int {
+	x := numeric{real: real{prec: prec}}
+	return x.add(a, x.negate(b)).magnitude()
+}
+
+// stable reports whether a value changed little under more precision.
+func stable(v, w complexValue, prec uint) bool {
+	if w.magnitude() == math.MinInt32 {
+		return v.magnitude() == math.MinInt32
+	}
+	return distance(v, w, prec) <= w.magnitude()-32
+}
+
+// vanishes reports whether a value is zero, or shrinks with the precision it is computed in.
+func vanishes(v, w complexValue, prec uint) bool {
+	if w.magnitude() == math.MinInt32 {
+		return true
+	}
+	return w.magnitude() < v.magnitude()-int(prec)/2
+}
+
+// seedOf derives the random points of a comparison from the comparison itself, whichever side comes first.
+func seedOf(a, b *node) uint64 { return hash(a.String()) + hash(b.String()) }
+
+func hash(s string) uint64 { // FNV-1a
+	h := uint64(14695981039346656037)
+	for i := 0; i < len(s); i++ {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// next is a splitmix64 step.
+func next(s *uint64) uint64 {
+	*s += 0x9e3779b97f4a7c15
+	z := *s
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// identity compares two expressions in the named variables.
+func (c *comparer) identity(a, b *node, names []string) result {
+	seed := seedOf(a, b)
+	if r, ok := c.modular(a, b, names, seed); ok {
+		return r
+	}
+	if c.steps.spent() {
+		return unknown("")
+	}
+	if discrete(a) || discrete(b) {
+		if r := c.integerPoints(a, b, names, seed); r.outcome != Unknown {
+			return r
+		}
+	}
+	return c.realPoints(a, b, names, seed)
+}
+
+// modular decides about rational functions; false if one of the two is none.
+func (c *comparer) modular(a, b *node, names []string, seed uint64) (result, bool) {
+	agreed := 0
+	for try := 0; try < 8; try++ {
+		f := field{p: primes[try%2][0], i: primes[try%2][1], steps: c.steps, at: make(map[string]uint64, len(names))}
+		for _, name := range names {
+			f.at[name] = next(&seed) % f.p
+		}
+		va, ea := f.value(a)
+		vb, eb := f.value(b)
+		switch {
+		case errors.Is(ea, errIrrational) || errors.Is(eb, errIrrational):
+			return result{}, false
+		case errors.Is(ea, errBudget) || errors.Is(eb, errBudget):
+			return unknown(""), true
+		case ea != nil || eb != nil:
+			continue // a pole; another point
+		case va != vb:
+			return different(ruleModular), true
+		}
+		if agreed++; agreed == 4 {
+			return equal(ruleModular), true
+		}
+	}
+	return result{}, false
+}
+
+// discrete reports whether n makes sense for integers only: factorials, floors, (-1)^n.
+func discrete(n *node) bool {
+	return n.has(func(m *node) bool {
+		switch m.kind {
+		case kindCall:
+			switch m.name {
+			case "factorial", "doublefactorial", "binom", "floor", "ceil", "mod", "gcd", "lcm", "sum", "prod":
+				return true
+			}
+		case kindPower:
+			base := m.args[0]
+			return len(variables(m.args[1])) > 0 && (base.kind == kindNegate || base.kind == kindNumber && base.rat.Sign() < 0)
+		}
+		return false
+	})
+}
+
+// integerPoints compares at small positive integers, where factorials, floors and (-1)^n are defined.
+func (c *comparer) integerPoints(a, b *node, names []string, seed uint64) result {
+	agreed := 0
+	for try := range 24 {
+		at := make(map[string]*node, len(names))
+		for _, name := range names {
+			at[name] = number(int64(1 + next(&seed)%uint64(6+2*try)))
+		}
+		r := c.values(a.substitute(at), b.substitute(at))
+		switch r.outcome {
+		case Different:
+			return different(ruleIntegers)
+		case Equal:
+			if agreed++; agreed == 10 {
+				return equal(ruleIntegers)
+			}
+		}
+		if c.steps.spent() {
+			break
+		}
+	}
+	return unknown(ruleIntegers)
+}
+
+// values compares two expressions without variables; points at which either is undefined are Unknown.
+func (c *comparer) values(a, b *node) result {
+	x := exact{steps: c.steps}
+	va, ea := x.value(a)
+	vb, eb := x.value(b)
+	switch {
+	case ea == nil && eb == nil:
+		if va.Cmp(vb) == 0 {
+			return equal(ruleExact)
+		}
+		return different(ruleExact)
+	case errors.Is(ea, errUndefined) || errors.Is(eb, errUndefined) || c.steps.spent():
+		return unknown("")
+	}
+	return c.constants(a, b)
+}
+
+// Ranges that the variables are drawn from in turn, so that roots, logarithms and inverse functions meet their
+// domains and a sign that matters is met.
+var ranges = [...][2]float64{{0, 1}, {-3, -1}, {1, 3}, {-1, 0}, {-3, 3}, {2, 40}, {-1, 1}}
+
+// realPoints compares at random real points. Points where one side is undefined over the reals are passed over: an
+// identity is one on the common domain. Both sides are complex as soon as i occurs in one of them.
+func (c *comparer) realPoints(a, b *node, names []string, seed uint64) result {
+	complex := imaginary(a, b)
+	agreed := 0
+	for try := range 40 {
+		points := make([]float64, len(names))
+		r := ranges[try%len(ranges)]
+		for k := range names {
+			u := float64(next(&seed)>>11) / (1 << 53)
+			points[k] = r[0] + (r[1]-r[0])*u
+		}
+		eval := func(n *node, prec uint) (complexValue, error) {
+			x := numeric{real: real{prec: prec, steps: c.steps}, complex: complex, at: make(map[string]*big.Float, len(names))}
+			for k, name := range names {
+				x.at[name] = x.float().SetFloat64(points[k])
+			}
+			return x.value(n)
+		}
+		switch c.settle(a, b, eval).outcome {
+		case Different:
+			return different(rulePoints)
+		case Equal:
+			if agreed++; agreed == len(ranges) {
+				return equal(rulePoints)
+			}
+		}
+		if c.steps.spent() {
+			return unknown("")
+		}
+	}
+	if agreed >= 3 {
+		return equal(rulePoints)
+	}
+	return unknown(rulePoints)
+}

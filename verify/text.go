@@ -1,0 +1,258 @@
+package verify
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// trim removes white space, dollar signs and punctuation around an answer.
+func trim(s string) string {
+	for {
+		t := strings.TrimSpace(s)
+		if !strings.HasSuffix(t, "..") {
+			t = strings.TrimRight(t, ".;,:。 \t\n")
+		}
+		switch {
+		case strings.HasPrefix(t, "$$") && strings.HasSuffix(t, "$$") && len(t) >= 4:
+			t = t[2 : len(t)-2]
+		case strings.HasPrefix(t, "$") && strings.HasSuffix(t, "$") && len(t) >= 2 && !strings.HasSuffix(t, `\$`) && strings.Count(t, "$") == 2:
+			t = t[1 : len(t)-1]
+		case strings.HasPrefix(t, `\(`) && strings.HasSuffix(t, `\)`) && strings.Count(t, `\(`) == 1, strings.HasPrefix(t, `\[`) && strings.HasSuffix(t, `\]`) && strings.Count(t, `\[`) == 1:
+			t = t[2 : len(t)-2]
+		case len(t) >= 4 && strings.HasPrefix(t, "**") && strings.HasSuffix(t, "**") && strings.Count(t, "**") == 2:
+			t = t[2 : len(t)-2]
+		case len(t) >= 2 && t[0] == t[len(t)-1] && (t[0] == '"' || t[0] == '`' || t[0] == '_') && strings.Count(t, t[:1]) == 2:
+			t = t[1 : len(t)-1]
+		case strings.HasPrefix(t, `\boxed`) || strings.HasPrefix(t, `\fbox`):
+			if inner, end := boxAt(t, 0); end == len(t) {
+				t = inner
+			}
+		}
+		if t == s {
+			return t
+		}
+		s = t
+	}
+}
+
+// tidy removes what stands around a formula without being part of it.
+func tidy(s string) string {
+	s = trim(s)
+	if strings.HasPrefix(s, `\displaystyle`) {
+		s = s[len(`\displaystyle`):]
+	}
+	return s
+}
+
+// plain reduces an answer to what is left without layout: the last resort for answers that cannot be read.
+func plain(s string) string {
+	s = fold(s)
+	for _, w := range []string{`\left`, `\right`, `\displaystyle`, `\,`, `\;`, `\!`, `\:`, `\ `, `\text`, `\mathrm`, `\textbf`, `\mbox`, `\quad`, `$`, `~`} {
+		s = strings.ReplaceAll(s, w, "")
+	}
+	s = strings.NewReplacer(`\dfrac`, `\frac`, `\tfrac`, `\frac`, `\leq`, `\le`, `\geq`, `\ge`).Replace(s)
+	var b strings.Builder
+	for _, r := range s {
+		if !unicode.IsSpace(r) && r != '{' && r != '}' {
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return strings.TrimRight(b.String(), ".,;")
+}
+
+// Words whose meaning is a set, a number or a refusal.
+var (
+	nothing = map[string]bool{
+		"none": true, "no solution": true, "no solutions": true, "no real solution": true, "no real solutions": true, "empty": true, "empty set": true, "no such number": true,
+		"no such numbers": true, "there are no solutions": true, "there is no solution": true, "no real roots": true, "null set": true, "no integer solutions": true, "no roots": true, "does not exist": true, "dne": true, "no value": true, "no values": true, "no such values": true,
+	}
+	refusals = []string{
+		"cannot be determined", "can not be determined", "can't be determined", "cannot determine", "can't determine", "not enough information", "insufficient information", "i don't know", "i do not know", "unable to", "cannot be solved",
+		"i cannot", "i can't", "i'm not sure", "i am not sure", "impossible to determine", "cannot be calculated", "cannot calculate", "not possible to determine", "unknown", "undetermined", "not determinable",
+	}
+	numerals = map[string]int64{
+		"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
+		"sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
+	}
+	articles = map[string]bool{"the": true, "a": true, "an": true}
+)
+
+// worded reports whether s consists of words: at least one run of three letters or \text, and no sign of a formula.
+// single says that it is one short run, which may also be a product of variables.
+func worded(s string) (yes, single bool) {
+	w := normalWords(s)
+	if w == "" {
+		return false, false
+	}
+	explicit := strings.IndexByte(s, '\\') >= 0
+	count := 0
+	for f := range strings.FieldsSeq(w) {
+		if len(f) >= 3 && functions[f] == "" && names[f] == nil && !greek[f] && f != "and" || len(f) > 1 && explicit && f != "or" {
+			yes = true
+		}
+		count++
+	}
+	return yes, count == 1 && len(w) <= 4 && !explicit
+}
+
+// refuses reports whether words say that there is no answer to give.
+func refuses(s string) bool {
+	s = strings.ToLower(s)
+	for _, r := range refusals {
+		if strings.Contains(s, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// phrase reads answers that are words from beginning to end; nil if s is anything else.
+func phrase(s string) *node {
+	w := normalWords(s)
+	if w == "" {
+		return nil
+	}
+	switch {
+	case nothing[w]:
+		return &node{kind: kindNamedSet, name: "empty"}
+	case w == "all real numbers" || w == "all reals" || w == "real numbers" || w == "all real" || w == "reals":
+		return &node{kind: kindNamedSet, name: "R"}
+	case w == "all integers" || w == "integers":
+		return &node{kind: kindNamedSet, name: "Z"}
+	case w == "infinity" || w == "inf":
+		return constant("infinity")
+	}
+	if v, ok := numerals[w]; ok {
+		return number(v)
+	}
+	return nil
+}
+
+// normalWords returns words in lower case without articles and punctuation, if s is nothing but words.
+func normalWords(s string) string {
+	if s == "" || len(s) > 4096 {
+		return ""
+	}
+	text := unwrapText(s)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case letter(c), c >= utf8.RuneSelf, c == ' ', c == '-', c == '\'', c == '.', c == ',', c == '!', c == '"':
+		default:
+			return ""
+		}
+	}
+	return spoken(text)
+}
+
+// spoken brings words to their normal form.
+func spoken(text string) string {
+	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && !unicode.IsMark(r)
+	})
+	kept := fields[:0]
+	for i, f := range fields {
+		f = strings.Trim(f, "'")
+		if f == "" || articles[f] && len(fields) > 1 && i+1 < len(fields) && !(f == "a" && len(fields) == 2 && len(fields[1]) == 1) {
+			continue
+		}
+		kept = append(kept, f)
+	}
+	return strings.Join(kept, " ")
+}
+
+// unwrapText removes \text and its relatives and their braces.
+func unwrapText(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '\\':
+			j := i + 1
+			for j < len(s) && letter(s[j]) {
+				j++
+			}
+			if wording[s[i+1:j]] {
+				i = j - 1
+				continue
+			}
+			if j == i+1 && j < len(s) && (s[j] == ' ' || s[j] == ',' || s[j] == '!' || s[j] == ';') {
+				b.WriteByte(' ')
+				i = j
+				continue
+			}
+			b.WriteByte(c)
+		case '{', '}', '~':
+			b.WriteByte(' ')
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// words reads s as a text answer; nil if it holds no word.
+func words(s string) *node {
+	text := unwrapText(s)
+	run, longest := 0, 0
+	for i := 0; i < len(text); i++ {
+		if letter(text[i]) || text[i] >= utf8.RuneSelf {
+			run++
+			longest = max(longest, run)
+		} else {
+			run = 0
+		}
+	}
+	if longest < 2 || strings.ContainsAny(text, `\^=<>`) {
+		return nil
+	}
+	return &node{kind: kindText, name: spoken(text)}
+}
+
+// texts compares answers of which at least one is words.
+func (c *comparer) texts(a, b *node) result {
+	if a.kind == kindText && b.kind == kindText {
+		if a.name == b.name || strings.ReplaceAll(a.name, " ", "") == strings.ReplaceAll(b.name, " ", "") {
+			return equal("same words")
+		}
+		if strings.Count(a.name, " ") >= 3 {
+			return unknown("words") // a description can be put in many ways
+		}
+		return different("words")
+	}
+	text, other := a, b
+	if b.kind == kindText {
+		text, other = b, a
+	}
+	if spoken(other.String()) == text.name {
+		return equal("same words")
+	}
+	if text == b && refuses(b.name) {
+		r := different("words")
+		r.reason = ReasonRefused
+		return r
+	}
+	if strings.Count(text.name, " ") >= 3 {
+		return unknown("words")
+	}
+	return different("words against a formula")
+}
+
+// restated reports whether the answer is an expression copied from the question instead of its value.
+func (k Key) restated(gold, answer string, parsed *node) bool {
+	if k.Question == "" {
+		return false
+	}
+	n, _ := split(parsed)
+	evaluated := !n.has(func(m *node) bool {
+		switch m.kind {
+		case kindAdd, kindMultiply, kindPower, kindCall:
+			return true
+		}
+		return false
+	})
+	p := plain(answer)
+	return !evaluated && len(p) >= 3 && p != plain(gold) && strings.Contains(plain(k.Question), p)
+}

@@ -1,0 +1,303 @@
+package verify
+
+import (
+	"math/big"
+	"strings"
+)
+
+func quantity(n *node, name string) *node {
+	return &node{kind: kindQuantity, name: name, args: []*node{n}}
+}
+
+// units attaches the words after a number as its unit or noun; nil if what follows is not that.
+func (p *parser) units(value *node) *node {
+	t := p.peek()
+	if t.kind != tokenText && !(t.kind == tokenWord && len(t.text) > 1 && functions[t.text] == "" && names[t.text] == nil && !greek[t.text]) {
+		return nil
+	}
+	var words []string
+	at := p.at
+	for ; at < len(p.tokens); at++ {
+		t := p.tokens[at]
+		switch {
+		case t.kind == tokenText || t.kind == tokenWord:
+			w := strings.ToLower(t.text)
+			if w == "and" || w == "or" {
+				goto done
+			}
+			if refused[w] {
+				return nil
+			}
+			words = append(words, t.text)
+		case t.mark('.') || t.mark('-') && len(words) > 0:
+		case t.mark('/') && len(words) > 0:
+			words = append(words, "/")
+		case t.mark('^') && len(words) > 0 && at+1 < len(p.tokens):
+			exponent := ""
+			for at++; at < len(p.tokens); at++ {
+				e := p.tokens[at]
+				if e.kind == tokenNumber || e.mark('-') {
+					exponent += e.text
+				} else if !e.mark('{') {
+					if !e.mark('}') {
+						at--
+					}
+					break
+				}
+				if e.kind == tokenNumber && !(at+1 < len(p.tokens) && p.tokens[at+1].mark('}')) {
+					break
+				}
+			}
+			words = append(words, "^"+exponent)
+		default:
+			goto done
+		}
+	}
+done:
+	if len(words) == 0 {
+		return nil
+	}
+	if at < len(p.tokens) && !p.closing(p.tokens[at]) {
+		t := p.tokens[at]
+		if !(t.mark(',') || t.mark(';') || t.mark('=') || wordy(t) || t.kind == tokenCommand && relations[t.text] != "") {
+			return nil
+		}
+	}
+	p.at = at
+	return quantity(value, strings.Join(words, " "))
+}
+
+// unitAfterSlash reads 5/year after a value; nil if a formula follows.
+func (p *parser) unitAfterSlash(value *node) *node {
+	t := p.peek()
+	if t.kind != tokenText && !(t.kind == tokenWord && len(t.text) > 2 && functions[t.text] == "" && names[t.text] == nil && !greek[t.text]) {
+		return nil
+	}
+	return p.units(value)
+}
+
+// refused are words that turn a number into something else than an amount.
+var refused = map[string]bool{
+	"not": true, "incorrect": true, "wrong": true, "but": true, "if": true, "where": true, "when": true, "except": true, "maybe": true, "however": true, "because": true, "since": true, "is": true, "are": true, "for": true,
+}
+
+// time reads a time of day that starts with the number token t, already consumed: 1:03 PM, 2 p.m.; nil if it is none.
+func (p *parser) time(t token) *node {
+	save := p.at
+	hour, minute := t.text, "0"
+	if p.peek().mark(':') && p.ahead(1).kind == tokenNumber && len(p.ahead(1).text) == 2 {
+		minute = p.ahead(1).text
+		p.at += 2
+	}
+	half := p.meridiem()
+	h, okH := integer(hour)
+	m, okM := integer(minute)
+	if half == "" || !okH || !okM || h < 1 || h > 12 || m > 59 {
+		p.at = save
+		return nil
+	}
+	return clock(int(h), int(m), half)
+}
+
+// clock returns the node of a time of day; half is "am" or "pm".
+func clock(h, m int, half string) *node {
+	h %= 12
+	if half == "pm" {
+		h += 12
+	}
+	return &node{kind: kindTime, rat: big.NewRat(int64(60*h+m), 1), name: half}
+}
+
+// meridiem consumes am, pm, a.m., p.m.
+func (p *parser) meridiem() string {
+	t := p.peek()
+	if !wordy(t) {
+		return ""
+	}
+	switch w := strings.ToLower(t.text); w {
+	case "am", "pm":
+		p.at++
+		return w
+	case "a", "p":
+		if p.ahead(1).mark('.') && wordy(p.ahead(2)) && strings.EqualFold(p.ahead(2).text, "m") {
+			p.at += 3
+			p.accept('.')
+			return w + "m"
+		}
+	}
+	return ""
+}
+
+// quantities compares answers of which at least one carries a unit or noun.
+func (c *comparer) quantities(a, b *node) result {
+	va, ua := split(a)
+	vb, ub := split(b)
+	ma, okA := measureOf(ua)
+	mb, okB := measureOf(ub)
+	if ua != "" && ub != "" && okA && okB {
+		if ma.dimension != mb.dimension {
+			return different("conflicting units")
+		}
+		if ma.scale.Cmp(mb.scale) != 0 {
+			if c.policy.KeepUnits {
+				return different("conflicting units")
+			}
+			return c.compare(apply(kindMultiply, va, rational(ma.scale)), apply(kindMultiply, vb, rational(mb.scale)))
+		}
+		return c.compare(va, vb)
+	}
+	if c.policy.StrictUnits && (ua == "") != (ub == "") {
+		return different("a unit on one side only")
+	}
+	r := c.compare(va, vb)
+	if r.outcome != Equal && (ua == "degree") != (ub == "degree") && (ua == "" || ub == "") {
+		turn := func(n *node, u string) *node {
+			if u == "degree" {
+				return divide(apply(kindMultiply, n, constant("pi")), number(180))
+			}
+			return n
+		}
+		bare := va
+		if ua == "degree" {
+			bare = vb
+		}
+		if bare.has(func(n *node) bool { return n.kind == kindConstant && n.name == "pi" }) {
+			if s := c.compare(turn(va, ua), turn(vb, ub)); s.outcome == Equal {
+				return equal("degrees and radians")
+			}
+		}
+	}
+	return r
+}
+
+// split separates a value from its unit.
+func split(n *node) (*node, string) {
+	if n.kind == kindQuantity {
+		return n.args[0], n.name
+	}
+	return n, ""
+}
+
+// ratios compares ratios up to a common factor, and times of day.
+func (c *comparer) ratios(a, b *node) result {
+	if a.kind == kindTime && b.kind == kindTime {
+		return c.scalars(rational(a.rat), rational(b.rat))
+	}
+	if a.kind == kindTime || b.kind == kindTime {
+		t, o := a, b
+		if b.kind == kindTime {
+			t, o = b, a
+		}
+		minutes := t.rat.Num().Int64()
+		hour := (minutes/60+11)%12 + 1
+		if o.kind == kindRatio && len(o.args) == 2 {
+			h, okH := o.args[0].integer()
+			m, okM := o.args[1].integer()
+			if okH && okM && int64(m) == minutes%60 && (int64(h) == hour || int64(h) == minutes/60) {
+				return equal("time of day")
+			}
+		}
+		if v, ok := o.integer(); ok && minutes%60 == 0 && int64(v) == hour && !c.policy.StrictUnits {
+			return equal("time of day")
+		}
+		return different("time of day")
+	}
+	parts := func(n *node) []*node {
+		if n.kind == kindRatio {
+			return n.args
+		}
+		if n.kind == kindDivide {
+			return n.args
+		}
+		return []*node{n, number(1)}
+	}
+	if !scalarLike(a) && a.kind != kindRatio || !scalarLike(b) && b.kind != kindRatio {
+		return different("answers of different kinds")
+	}
+	x, y := parts(a), parts(b)
+	if len(x) != len(y) {
+		return different("ratios of different length")
+	}
+	for i := 1; i < len(x); i++ {
+		r := c.scalars(apply(kindMultiply, x[0], y[i]), apply(kindMultiply, x[i], y[0]))
+		if r.outcome != Equal {
+			return r
+		}
+	}
+	return equal("ratio")
+}
+
+// measure is a unit: what it measures and its size in a base unit of that.
+type measure struct {
+	dimension string
+	scale     *big.Rat
+}
+
+// measures lists dimensions with their units: names and sizes.
+var measures = []struct{ dimension, units string }{
+	{"length", "m,meter,meters,metre,metres=1 cm,centimeter,centimeters,centimetre,centimetres=1/100 mm,millimeter,millimeters=1/1000 km,kilometer,kilometers,kilometre,kilometres=1000 in,inch,inches=254/10000 ft,foot,feet=3048/10000 yd,yard,yards=9144/10000 mi,mile,miles=1609344/1000"},
+	{"time", "s,sec,second,seconds=1 min,minute,minutes=60 h,hr,hrs,hour,hours=3600 day,days=86400 week,weeks=604800"},
+	{"years", "year,years=12 month,months=1"},
+	{"mass", "g,gram,grams=1 kg,kilogram,kilograms=1000 mg,milligram,milligrams=1/1000"},
+	{"weight", "lb,lbs,pound,pounds=16 oz,ounce,ounces=1"},
+	{"volume", "l,liter,liters,litre,litres=1 ml,milliliter,milliliters=1/1000"},
+	{"angle", "degree,degrees,deg=1"},
+	{"temperature C", "celsius=1"},
+	{"temperature F", "fahrenheit=1"},
+	{"dollars", "dollar,dollars,usd=1 cent,cents=1/100"},
+	{"euros", "euro,euros=1"},
+	{"sterling", "pounds sterling=1"},
+	{"yen", "yen=1"},
+	{"rupees", "rupee,rupees=1"},
+	{"speed", "mph,miles per hour,miles / hour=1609344/1000 km / h,kilometers per hour,km per hour=1000 m / s,meters per second=3600"},
+}
+
+var measureNames = func() map[string]measure {
+	m := map[string]measure{}
+	for _, d := range measures {
+		rest := d.units
+		for rest != "" {
+			names, tail, _ := strings.Cut(rest, "=")
+			size, after, _ := strings.Cut(tail, " ")
+			scale, ok := new(big.Rat).SetString(size)
+			if ok {
+				for _, n := range strings.Split(names, ",") {
+					m[n] = measure{d.dimension, scale}
+				}
+			}
+			rest = after
+		}
+	}
+	return m
+}()
+
+// measureOf looks a unit up: a name, squares and cubes of lengths.
+func measureOf(name string) (measure, bool) {
+	w := strings.ToLower(strings.TrimSpace(name))
+	if m, ok := measureNames[w]; ok {
+		return m, true
+	}
+	powerOf := func(base string, k int, dimension string) (measure, bool) {
+		m, ok := measureNames[strings.TrimSpace(base)]
+		if !ok || m.dimension != "length" {
+			return measure{}, false
+		}
+		scale := new(big.Rat).Set(m.scale)
+		for range k - 1 {
+			scale.Mul(scale, m.scale)
+		}
+		return measure{dimension, scale}, true
+	}
+	for _, p := range []struct {
+		prefix, suffix string
+		k              int
+		dimension      string
+	}{{"square ", "", 2, "area"}, {"sq ", "", 2, "area"}, {"", " ^2", 2, "area"}, {"cubic ", "", 3, "solid"}, {"cu ", "", 3, "solid"}, {"", " ^3", 3, "solid"}} {
+		if strings.HasPrefix(w, p.prefix) && strings.HasSuffix(w, p.suffix) {
+			if m, ok := powerOf(w[len(p.prefix):len(w)-len(p.suffix)], p.k, p.dimension); ok {
+				return m, true
+			}
+		}
+	}
+	return measure{}, false
+}

@@ -1,0 +1,105 @@
+package verify
+
+import (
+	"bufio"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// testCase is one line of testdata/cases.txt.
+type testCase struct {
+	line                            int
+	key                             Key
+	response, want, reason, comment string
+}
+
+func loadCases(t testing.TB) []testCase {
+	t.Helper()
+	f, err := os.Open("testdata/cases.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var cases []testCase
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		line := lines.Text()
+		if line == "" || strings.HasPrefix(line, "# ") || line == "#" {
+			continue
+		}
+		fields := strings.Split(line, "::")
+		if len(fields) != 5 {
+			t.Fatalf("cases.txt:%d: %d fields, want 5", n, len(fields))
+		}
+		for i := range fields {
+			fields[i] = strings.ReplaceAll(strings.TrimSpace(fields[i]), "⏎", "\n")
+			if fields[i] == "<empty>" {
+				fields[i] = ""
+			}
+		}
+		c := testCase{line: n, response: fields[1], comment: fields[4]}
+		c.want, c.reason, _ = strings.Cut(fields[2], "=")
+		c.key.Gold = strings.Split(fields[0], "||")
+		for i := range c.key.Gold {
+			c.key.Gold[i] = strings.TrimSpace(c.key.Gold[i])
+		}
+		for p := range strings.SplitSeq(fields[3], ",") {
+			name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+			number, _ := strconv.ParseFloat(value, 64)
+			switch name {
+			case "":
+			case "strict-units":
+				c.key.Policy.StrictUnits = true
+			case "keep-units":
+				c.key.Policy.KeepUnits = true
+			case "strict-base":
+				c.key.Policy.StrictBase = true
+			case "strict-vector":
+				c.key.Policy.StrictVector = true
+			case "keep-bound":
+				c.key.Policy.KeepBound = true
+			case "rounded":
+				c.key.Policy.Rounded = true
+			case "abs":
+				c.key.Tolerance = append(c.key.Tolerance, Tolerance{Abs: number})
+			case "rel":
+				c.key.Tolerance = append(c.key.Tolerance, Tolerance{Rel: number})
+			case "options":
+				c.key.Options = strings.Split(value, "|")
+			case "question":
+				c.key.Question = value
+			default:
+				t.Fatalf("cases.txt:%d: unknown policy %q", n, name)
+			}
+		}
+		cases = append(cases, c)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// bare reports whether a response is an answer without anything around it.
+func bare(c testCase) bool {
+	return len(c.key.Options) == 0 && !strings.Contains(c.response, "boxed") && !strings.Contains(c.response, "think>") && !strings.Contains(c.response, ". ") && !strings.Contains(c.response, "nswer") && !strings.HasSuffix(c.response, ".") && !strings.Contains(c.response, "\n")
+}
+
+func TestCasesFileIsGradedAsItSays(t *testing.T) {
+	for _, c := range loadCases(t) {
+		check := func(how string, v Verdict) {
+			t.Helper()
+			if v.Outcome.String() != c.want || c.reason != "" && v.Reason != c.reason {
+				t.Errorf("cases.txt:%d (%s, %s): gold %q, response %q: %s (%s, %s), want %s %s; read as %s and %s", c.line, how, c.comment, c.key.Gold, c.response, v.Outcome, v.Reason, v.Rule, c.want, c.reason, v.Gold, v.Answer)
+			}
+		}
+		if bare(c) {
+			check("bare", c.key.Compare(c.response))
+			check("boxed", c.key.Grade(`Hence $\boxed{`+c.response+`}$.`))
+			continue
+		}
+		check("response", c.key.Grade(c.response))
+	}
+}
