@@ -9,7 +9,8 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// fixed asks the same expert every time: an id of the pool, or "cheapest" or "strongest", its two ends.
+// fixed asks the same expert every time: an id of the pool, or "cheapest", "middle" or
+// "strongest" by price.
 type fixed struct {
 	Expert string `yaml:"expert"`
 }
@@ -20,7 +21,7 @@ func newFixed(s Setup) (routing.Method, error) {
 		return nil, err
 	}
 	if f.Expert == "" {
-		return nil, fmt.Errorf("method fixed: expert is not set; give an expert's id, cheapest or strongest")
+		return nil, fmt.Errorf("method fixed: expert is not set; give an expert's id, cheapest, middle or strongest")
 	}
 	return f, nil
 }
@@ -32,6 +33,8 @@ func (f *fixed) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (
 	switch f.Expert {
 	case "cheapest":
 		return always{0, n}, nil
+	case "middle":
+		return always{(n - 1) / 2, n}, nil
 	case "strongest":
 		return always{n - 1, n}, nil
 	}
@@ -41,7 +44,7 @@ func (f *fixed) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (
 		for _, e := range train.Experts {
 			ids = append(ids, e.ID)
 		}
-		return nil, fmt.Errorf("method fixed: expert %q is not in the pool; known: %v, cheapest, strongest", f.Expert, ids)
+		return nil, fmt.Errorf("method fixed: expert %q is not in the pool; known: %v, cheapest, middle, strongest", f.Expert, ids)
 	}
 	return always{m, n}, nil
 }

@@ -2,10 +2,9 @@ package methods
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
 // Spend returns the mean dollars a question that a router spends on profiled examples.
@@ -39,15 +38,16 @@ func spent(decisions []routing.Decision, examples []routing.Example) float64 {
 	return usd / float64(len(decisions))
 }
 
-// Match fixes the knob of a router so that it spends usd a question on the training examples: it flips a coin
-// between the two neighbouring settings whose spending brackets usd, drawn by problem and run. Below its cheapest
-// or above its dearest setting the router stays there.
-func Match(ctx context.Context, f routing.Frontier, examples []routing.Example, usd float64, s seed.Seed) (routing.Router, error) {
+// Match fixes the knob of a router so that it spends usd a question on the training examples: a coin between the two
+// neighbouring settings whose spending brackets usd. Where both settings agree the decision is theirs; where they
+// differ it is scored by its expectation, so the coin adds no noise. Below its cheapest or above its dearest setting
+// the router stays there.
+func Match(ctx context.Context, f routing.Frontier, examples []routing.Example, usd float64) (routing.Router, error) {
 	if len(examples) == 0 {
-		return nil, fmt.Errorf("match: no training problem to match the cost on")
+		return nil, errors.New("match: no training problem to match the cost on")
 	}
 	qs := queries(examples)
-	matched := &matched{router: f, seed: s}
+	matched := &matched{router: f}
 	below, above := -1.0, -1.0 // spending of the brackets; -1: none yet
 	for _, knob := range f.Knobs() {
 		d, err := f.RouteAt(ctx, qs, knob)
@@ -77,13 +77,6 @@ type matched struct {
 	router      routing.Frontier
 	cheap, dear float64
 	share       float64
-	seed        seed.Seed
-}
-
-func (r *matched) Knobs() []float64 { return r.router.Knobs() }
-
-func (r *matched) RouteAt(ctx context.Context, queries []routing.Query, knob float64) ([]routing.Decision, error) {
-	return r.router.RouteAt(ctx, queries, knob)
 }
 
 func (r *matched) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
@@ -95,10 +88,15 @@ func (r *matched) Route(ctx context.Context, queries []routing.Query) ([]routing
 	if err != nil {
 		return nil, err
 	}
-	for i, q := range queries {
-		if r.seed.Derive("match", q.Problem.ID, q.Run).Uniform() < r.share {
-			out[i] = dear[i]
+	for i, d := range dear {
+		if d.Expert == out[i].Expert && d.Expert != routing.Expected {
+			continue
 		}
+		prob := make([]float64, len(d.Prob))
+		for m := range prob {
+			prob[m] = (1-r.share)*out[i].Prob[m] + r.share*d.Prob[m]
+		}
+		out[i].Prob, out[i].Expert = prob, routing.Expected
 	}
 	return out, nil
 }

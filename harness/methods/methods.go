@@ -22,20 +22,21 @@ type Setup struct {
 
 // kind is one method that a spec can name.
 type kind struct {
-	name  string
-	build func(Setup) (routing.Method, error)
+	name   string
+	seeded bool // the fit or its decisions depend on the training seed
+	build  func(Setup) (routing.Method, error)
 }
 
 func list() []kind {
 	return []kind{
-		{"random", newRandom},
-		{"fixed", newFixed},
-		{"oracle", newOracle},
-		{"mixture", newMixture},
-		{"benchmark", newBenchmark},
-		{"logistic", newLogistic},
-		{"sft", newSFT},
-		{"entrorouter", newEntroRouter},
+		{"random", true, newRandom},
+		{"fixed", false, newFixed},
+		{"oracle", false, newOracle},
+		{"mixture", false, newMixture},
+		{"benchmark", false, newBenchmark},
+		{"logistic", false, newLogistic},
+		{"sft", true, newSFT},
+		{"entrorouter", true, newEntroRouter},
 	}
 }
 
@@ -46,6 +47,16 @@ func Kinds() []string {
 		names = append(names, k.name)
 	}
 	return names
+}
+
+// Seeded says whether a kind of method gives another router for another training seed.
+func Seeded(name string) bool {
+	for _, k := range list() {
+		if k.name == name {
+			return k.seeded
+		}
+	}
+	return false
 }
 
 // New builds the method that a spec names. Unknown names and parameters are errors.

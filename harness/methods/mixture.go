@@ -12,7 +12,7 @@ import (
 
 // mixture is the best constant policy: a coin between the two fixed experts that are neighbours on the upper hull
 // of (dollars, accuracy) on the training problems. It never reads the question. Its knob is the mean dollars a
-// question that it may spend; it is scored by its expectation.
+// question that it may spend: one corner of the hull a setting, and a coin between settings is the mixture.
 type mixture struct{}
 
 func newMixture(s Setup) (routing.Method, error) {
@@ -42,13 +42,11 @@ func (c coin) hull() []int {
 	return corners
 }
 
-// Knobs returns 101 budgets between the cheapest and the dearest corner of the hull.
+// Knobs returns what the corners cost: between two of them a coin is the mixture.
 func (c coin) Knobs() []float64 {
-	hull := c.hull()
-	lo, hi := c.usd[hull[0]], c.usd[hull[len(hull)-1]]
-	knobs := make([]float64, 101)
-	for i := range knobs {
-		knobs[i] = lo + (hi-lo)*float64(i)/100
+	var knobs []float64
+	for _, m := range slices.Backward(c.hull()) {
+		knobs = append(knobs, c.usd[m])
 	}
 	return knobs
 }
@@ -58,28 +56,14 @@ func (c coin) Route(ctx context.Context, queries []routing.Query) ([]routing.Dec
 	return c.RouteAt(ctx, queries, math.Inf(1))
 }
 
-func (c coin) RouteAt(_ context.Context, queries []routing.Query, budget float64) ([]routing.Decision, error) {
-	prob := c.mix(budget)
-	out := make([]routing.Decision, len(queries))
-	for i, q := range queries {
-		out[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: prob, Expert: routing.Expected}
-	}
-	return out, nil
-}
-
-func (c coin) mix(budget float64) []float64 {
+// RouteAt asks the dearest corner that costs no more than the knob, the cheapest if all do.
+func (c coin) RouteAt(_ context.Context, queries []routing.Query, knob float64) ([]routing.Decision, error) {
 	hull := c.hull()
-	if budget <= c.usd[hull[0]] {
-		return oneHot(len(c.usd), hull[0])
-	}
-	for i := 1; i < len(hull); i++ {
-		a, b := hull[i-1], hull[i]
-		if budget <= c.usd[b] {
-			prob := make([]float64, len(c.usd))
-			prob[b] = (budget - c.usd[a]) / (c.usd[b] - c.usd[a])
-			prob[a] = 1 - prob[b]
-			return prob
+	best := hull[0]
+	for _, m := range hull {
+		if c.usd[m] <= knob {
+			best = m
 		}
 	}
-	return oneHot(len(c.usd), hull[len(hull)-1])
+	return decide(queries, len(c.usd), func(int, routing.Query) int { return best }), nil
 }

@@ -252,3 +252,17 @@ func read(curve []Point, budget float64) float64 {
 	last := curve[len(curve)-1]
 	return last.Quality * max(budget, 0) / last.Cost
 }
+
+// Lead returns how far a router without a knob lies above this curve at its own cost in each fold: its quality minus
+// what the router of the curve reaches for the same money. quality and cost are [P].
+func (c *FoldCurves) Lead(quality, cost []float64) float64 {
+	at := make([]Point, len(c.curve))
+	for p, w := range c.paths.weights {
+		k := c.paths.folds.fold[p]
+		at[k].Quality += w * quality[p]
+		at[k].Cost += w * cost[p]
+	}
+	return c.paths.average(func(k int, fold foldPath) float64 {
+		return at[k].Quality/fold.weight - read(c.curve[k], at[k].Cost/fold.weight)
+	})
+}

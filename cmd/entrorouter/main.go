@@ -1,0 +1,140 @@
+// Command entrorouter reproduces the tables and figures of the EntroRouter paper.
+//
+// Exit codes: 0 done, 1 failed, 2 usage or invalid spec, 3 regression or mismatch, 4 incomplete, 130 interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// version is set by the Makefile.
+var version = "unknown"
+
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitIncomplete  = 4
+	exitInterrupted = 130
+)
+
+func main() {
+	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is main without the process: what the script tests call.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	app := &cli.App{
+		Name:            "entrorouter",
+		Usage:           "reproduce the tables and figures of the EntroRouter paper",
+		Version:         version,
+		Reader:          stdin,
+		Writer:          stdout,
+		ErrWriter:       stderr,
+		HideHelpCommand: true,
+		Commands:        []*cli.Command{runCommand(), planCommand(), listCommand(), serveCommand(), calibrateCommand(), gpuCheckCommand()},
+		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return usageError{err} },
+		CommandNotFound: func(*cli.Context, string) {},
+		ExitErrHandler:  func(*cli.Context, error) {},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usageError{fmt.Errorf("unknown command %q; 'entrorouter --help' lists them", c.Args().First())}
+			}
+			return cli.ShowAppHelp(c)
+		},
+	}
+	for _, c := range app.Commands {
+		c.OnUsageError = app.OnUsageError
+	}
+	return exitCode(ctx, app.RunContext(ctx, flagsFirst(app.Commands, args)), stderr)
+}
+
+// flagsFirst moves the flags of a command before its arguments, where the library looks for them, so that
+// "run recorded --data DIR" means what it says. What follows "--" is left alone.
+func flagsFirst(commands []*cli.Command, args []string) []string {
+	if len(args) < 3 {
+		return args
+	}
+	i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(args[1]) })
+	if i < 0 {
+		return args
+	}
+	boolean := map[string]bool{"help": true, "h": true}
+	for _, f := range commands[i].Flags {
+		if _, ok := f.(*cli.BoolFlag); ok {
+			for _, name := range f.Names() {
+				boolean[name] = true
+			}
+		}
+	}
+	flags, rest := slices.Clone(args[:2]), []string{}
+	for a := args[2:]; len(a) > 0; a = a[1:] {
+		name := strings.TrimLeft(a[0], "-")
+		switch {
+		case a[0] == "--":
+			return append(append(flags, rest...), a...)
+		case name == a[0] || name == "":
+			rest = append(rest, a[0])
+		case boolean[name] || strings.Contains(name, "=") || len(a) == 1:
+			flags = append(flags, a[0])
+		default:
+			flags = append(flags, a[0], a[1])
+			a = a[1:]
+		}
+	}
+	return append(flags, rest...)
+}
+
+// exitCode prints an error as one sentence and returns the exit code that belongs to it.
+func exitCode(ctx context.Context, err error, stderr io.Writer) int {
+	if err == nil {
+		return exitOK
+	}
+	var (
+		usage  usageError
+		faults spec.Faults
+	)
+	switch {
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "entrorouter: interrupted; what was finished is kept, run the same command again to go on")
+		return exitInterrupted
+	case errors.As(err, &faults):
+		for _, f := range faults {
+			fmt.Fprintln(stderr, "entrorouter:", f)
+		}
+		return exitUsage
+	case errors.As(err, &usage), errors.Is(err, harness.ErrUsage):
+		fmt.Fprintln(stderr, "entrorouter:", err)
+		return exitUsage
+	case errors.Is(err, harness.ErrIncomplete):
+		fmt.Fprintln(stderr, "entrorouter:", err)
+		return exitIncomplete
+	case errors.Is(err, syscall.ENOSPC):
+		fmt.Fprintf(stderr, "entrorouter: %v; free some space and run the same command again\n", err)
+		return exitFailed
+	case errors.Is(err, fs.ErrPermission):
+		fmt.Fprintf(stderr, "entrorouter: %v; choose another folder with --out or change its permissions\n", err)
+		return exitFailed
+	}
+	fmt.Fprintln(stderr, "entrorouter:", err)
+	return exitFailed
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }

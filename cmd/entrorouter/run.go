@@ -1,0 +1,172 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/results"
+)
+
+func runFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "out", Value: filepath.Join("results", "runs"), Usage: "folder of the store and the rollouts", EnvVars: []string{"ENTROROUTER_OUT"}},
+		&cli.StringFlag{Name: "data", Usage: "data folder of benchmarks and recorded outcomes", EnvVars: []string{"ENTROROUTER_DATA"}},
+		&cli.BoolFlag{Name: "offline", Usage: "ask no expert: what is not stored is an error (exit code 4)"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "log to standard error"},
+	}
+}
+
+func runCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "run",
+		Usage:     "carry out an experiment and print its tables",
+		ArgsUsage: "SPEC",
+		Description: "SPEC is the name of a built-in experiment ('entrorouter list' shows them) or a path to a YAML file,\n" +
+			"whose folder may override any built-in file. What is stored already is not done again.",
+		Flags: append(runFlags(),
+			&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder for tables and figures; empty: do not write any"}),
+		Action: func(c *cli.Context) error {
+			r, err := load(c)
+			if err != nil {
+				return err
+			}
+			result, err := harness.Run(c.Context, r, options(c))
+			if err != nil {
+				return err
+			}
+			return harness.Render(result, results.FS, c.String("figures"), terminal(c.App.Writer), c.App.Writer)
+		},
+	}
+}
+
+func planCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "plan",
+		Usage:     "say what run would do, and why what is not stored is not",
+		ArgsUsage: "SPEC",
+		Flags:     append(runFlags(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"}),
+		Action: func(c *cli.Context) error {
+			r, err := load(c)
+			if err != nil {
+				return err
+			}
+			steps, err := harness.Plan(c.Context, r, options(c))
+			if err != nil {
+				return err
+			}
+			if c.Bool("json") {
+				enc := json.NewEncoder(c.App.Writer)
+				enc.SetIndent("", "  ")
+				return enc.Encode(steps)
+			}
+			w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+			for _, s := range steps {
+				state := "to do"
+				if s.Stored {
+					state = "stored"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", state, s.Name, s.Key, s.Why)
+			}
+			return w.Flush()
+		},
+	}
+}
+
+func listCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "list",
+		Usage: "list the built-in experiments and the methods that a spec can name",
+		Action: func(c *cli.Context) error {
+			fmt.Fprintf(c.App.Writer, "experiments: %s\nmethods:     %s\n", strings.Join(spec.Names(experiments.FS), ", "), strings.Join(methods.Kinds(), ", "))
+			return nil
+		},
+	}
+}
+
+// terminal says what standard output can show.
+func terminal(w io.Writer) report.Terminal {
+	if !isTerminal(w) {
+		return report.Terminal{}
+	}
+	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	if err != nil {
+		width = 0
+	}
+	return report.Terminal{Width: width, Bold: true}
+}
+
+// load reads the spec that the command line names.
+func load(c *cli.Context) (*spec.Resolved, error) {
+	if c.NArg() != 1 {
+		return nil, usageError{fmt.Errorf("%s takes one SPEC, got %d arguments; built in: %s", c.Command.Name, c.NArg(), strings.Join(spec.Names(experiments.FS), ", "))}
+	}
+	fsys, name, err := spec.Find(c.Args().First(), experiments.FS)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return spec.Load(fsys, name, spec.Known{
+		Methods: methods.Kinds(), Paper: paperTables(),
+		Build: func(x *spec.Experiment, m spec.Method) error {
+			_, err := methods.New(methods.Setup{Method: m, Spec: x})
+			return err
+		},
+	})
+}
+
+// paperTables lists the tables of the paper that a spec can name.
+func paperTables() []string {
+	files, err := fs.Glob(results.FS, "paper/*.txt")
+	if err != nil {
+		panic(err) // a malformed pattern
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(path.Base(f), ".txt"))
+	}
+	return names
+}
+
+func options(c *cli.Context) harness.Options {
+	level := slog.LevelWarn
+	if c.Bool("verbose") {
+		level = slog.LevelDebug
+	}
+	return harness.Options{
+		Out: c.String("out"), Data: c.String("data"), Offline: c.Bool("offline"), Key: os.Getenv("ENTROROUTER_API_KEY"),
+		Progress: &progress{out: c.App.ErrWriter},
+		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
+		Env:      environment(),
+	}
+}
+
+// environment is written beside every stored entry and never compared.
+func environment() map[string]string {
+	env := map[string]string{"entrorouter": version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, path := range []string{"github.com/gomlx/gomlx", "github.com/gomlx/compute"} {
+			if i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == path }); i >= 0 {
+				env[path] = info.Deps[i].Version
+			}
+		}
+	}
+	return env
+}

@@ -1,0 +1,219 @@
+package harness
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// Arenas.
+const (
+	PaperArena = "paper" // the paper's sizes and runs, scored by graded rollouts
+	LargeArena = "large" // many generated problems, scored by the true success probability of the simulated experts
+)
+
+// bench is one test benchmark in an arena: its problems and what every expert does on them.
+type bench struct {
+	*step // makes outcomes.csv
+	e     *engine
+	set   *problemSet
+	name  string
+	runs  int // a problem; 1 where outcomes are expectations
+}
+
+// newOutcomes plans the evaluation rollouts of every expert on a test benchmark.
+func (e *engine) newOutcomes(set *problemSet, runs int) (*bench, error) {
+	b := &bench{e: e, set: set, name: set.benchmark, runs: runs}
+	var err error
+	b.step, err = e.newStep("outcomes "+set.benchmark, "outcomes", outcomesVersion, e.poolParams(runs), []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
+		if err := set.load(ctx); err != nil {
+			return err
+		}
+		return b.write(d, func(line func(problem, run, m int, o routing.Outcome) error) error {
+			for m, x := range e.experts {
+				rollouts, err := e.ask(ctx, x, routing.Test, set.problems, func(routing.Problem) int { return runs })
+				if err != nil {
+					return err
+				}
+				for p, of := range rollouts {
+					for run, r := range of {
+						o := routing.Outcome{Bucket: r.Bucket, Out: float64(r.Usage.Out), USD: x.Price.USD(r.Usage, e.spec.Experiment.CountInput)}
+						if r.Bucket == routing.Correct {
+							o.Correct = 1
+						}
+						if err := line(p, run, m, o); err != nil {
+							return err
+						}
+					}
+				}
+			}
+			return nil
+		})
+	})
+	return b, err
+}
+
+// newExpected plans the closed-form outcomes of the simulated experts on a large draw.
+func (e *engine) newExpected(set *problemSet) (*bench, error) {
+	b := &bench{e: e, set: set, name: set.benchmark, runs: 1}
+	var err error
+	b.step, err = e.newStep("expected "+set.benchmark, "expected", expectedVersion, e.poolParams("expected"), []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
+		if err := set.load(ctx); err != nil {
+			return err
+		}
+		if e.sim == nil {
+			return fmt.Errorf("large: only a simulated pool knows the true success probability; set large: 0 for pool %s", e.poolSpec.Name)
+		}
+		return b.write(d, func(line func(problem, run, m int, o routing.Outcome) error) error {
+			for p, q := range set.problems {
+				truths, err := e.sim.True(routing.TextHash(q.Text), set.latents[p])
+				if err != nil {
+					return fmt.Errorf("problem %s: %w", q.ID, err)
+				}
+				for m, x := range e.experts {
+					t := truths[m]
+					// Dollars are linear in tokens, so the expectation passes through.
+					usd := t.Out * x.Price.USD(cost.Usage{Out: 1_000_000}, false) / 1e6
+					if err := line(p, 0, m, routing.Outcome{Correct: t.Correct, Out: t.Out, USD: usd}); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+	})
+	return b, err
+}
+
+// write writes outcomes.csv: a line a problem, run and expert.
+func (b *bench) write(d *store.Draft, fill func(line func(problem, run, m int, o routing.Outcome) error) error) (err error) {
+	f, err := d.Create("outcomes.csv")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := csv.NewWriter(f)
+	if err := w.Write([]string{"problem", "run", "expert", "correct", "bucket", "tokens", "usd"}); err != nil {
+		return err
+	}
+	err = fill(func(problem, run, m int, o routing.Outcome) error {
+		return w.Write([]string{
+			strconv.Itoa(problem), strconv.Itoa(run), strconv.Itoa(m),
+			strconv.FormatFloat(o.Correct, 'f', 6, 64), string(o.Bucket),
+			strconv.FormatFloat(o.Out, 'f', 1, 64), strconv.FormatFloat(o.USD, 'f', 9, 64),
+		})
+	})
+	w.Flush()
+	return errors.Join(err, w.Error())
+}
+
+// arena is a collection of test benchmarks with the outcomes of every expert on every query.
+type arena struct {
+	name    string
+	benches []*bench
+
+	queries  []routing.Query
+	question []int               // [len(queries)] index of the query's question
+	strata   []int               // [questions] index into benches
+	outcomes [][]routing.Outcome // [len(queries)][M]
+}
+
+// steps are the inputs of whatever reads the arena's problems, and its outcomes.
+func (a *arena) problemSteps() (s []*step) {
+	for _, b := range a.benches {
+		s = append(s, b.set.step)
+	}
+	return s
+}
+
+func (a *arena) outcomeSteps() (s []*step) {
+	for _, b := range a.benches {
+		s = append(s, b.step)
+	}
+	return s
+}
+
+// loadQueries reads the problems of every benchmark and lists the queries.
+func (a *arena) loadQueries(ctx context.Context) error {
+	if a.queries != nil {
+		return nil
+	}
+	for i, b := range a.benches {
+		if err := b.set.load(ctx); err != nil {
+			return err
+		}
+		for _, p := range b.set.problems {
+			for run := range b.runs {
+				a.queries = append(a.queries, routing.Query{Problem: p, Run: run})
+				a.question = append(a.question, len(a.strata))
+			}
+			a.strata = append(a.strata, i)
+		}
+	}
+	return nil
+}
+
+// loadOutcomes reads what every expert did, asking them first if need be.
+func (a *arena) loadOutcomes(ctx context.Context) error {
+	if a.outcomes != nil {
+		return nil
+	}
+	if err := a.loadQueries(ctx); err != nil {
+		return err
+	}
+	outcomes := make([][]routing.Outcome, 0, len(a.queries))
+	for _, b := range a.benches {
+		first := len(outcomes)
+		for range len(b.set.problems) * b.runs {
+			outcomes = append(outcomes, make([]routing.Outcome, len(b.e.experts)))
+		}
+		if err := b.read(ctx, outcomes[first:]); err != nil {
+			return err
+		}
+	}
+	a.outcomes = outcomes
+	return nil
+}
+
+// read fills outcomes [problems*runs][M].
+func (b *bench) read(ctx context.Context, outcomes [][]routing.Outcome) error {
+	entry, err := b.e.get(ctx, b.step)
+	if err != nil {
+		return err
+	}
+	f, err := entry.Open("outcomes.csv")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.FieldsPerRecord, r.ReuseRecord = 7, true
+	if _, err := r.Read(); err != nil {
+		return fmt.Errorf("%s: %w", entry.Path("outcomes.csv"), err)
+	}
+	for line := 2; ; line++ {
+		rec, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", entry.Path("outcomes.csv"), err)
+		}
+		bucket := routing.Bucket(rec[4])
+		n := numbers{fields: append(append([]string{}, rec[:4]...), rec[5:]...)}
+		problem, run, m := n.int(), n.int(), n.int()
+		o := routing.Outcome{Correct: n.float(), Bucket: bucket, Out: n.float(), USD: n.float()}
+		i := problem*b.runs + run
+		if n.err != nil || i < 0 || i >= len(outcomes) || m < 0 || m >= len(outcomes[i]) {
+			return fmt.Errorf("%s:%d: not a line of outcomes: %v", entry.Path("outcomes.csv"), line, n.err)
+		}
+		outcomes[i][m] = o
+	}
+}

@@ -1,0 +1,24 @@
+// Package harness is the engine: it turns a spec into measurements, tables and figures.
+//
+//	experiments/*.yaml
+//	    | spec
+//	    v
+//	problems -> profile -> fit (method x seed) -> measure -> tables, figures
+//	    |          |            |                    |
+//	    |     experts.Pool   methods, train     results/paper beside ours
+//	    +-> outcomes, expected (what every expert does on the test problems)
+//
+// One direction. Each box is a step: a pure function from a recipe and the keys of its inputs to a folder of plain
+// text (package store), except the rollouts, which live in SQLite. Keys follow from recipes alone, so a finished
+// experiment is recognised without opening anything, and a killed one goes on where it stopped.
+//
+// Words. A problem is a text with a gold answer; a benchmark is a named set of problems with a number of runs; an
+// expert is an LLM with a price, a limit and an address; a pool is the experts of an experiment, cheapest first; the
+// probe is a weak model outside the pool; a rollout is one sampled response; an outcome is a graded rollout; a
+// profile holds the pass rate kappa(m,x) and mean tokens of every problem and expert; a target is the soft
+// distribution Q(m|x); the anchor is pi_ref; a policy is the trainable distribution over experts; a method fits a
+// router and is one row of a table; a router maps a query (problem and run) to a decision; a measurement is a number
+// with unit and coordinates; an arena is a collection of test benchmarks with a way of scoring them.
+//
+// Layers are a table in layers_test.go.
+package harness

@@ -1,0 +1,217 @@
+package harness
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// fit is one method trained with one seed, and its decisions on every arena.
+type fit struct {
+	*step
+	e    *engine
+	row  spec.Method
+	seed uint64
+}
+
+// fitReport is fit.json.
+type fitReport struct {
+	TrainUSD float64 `json:"train_usd"` // mean dollars a question on the training problems; 0 for hindsight rows
+}
+
+// newFit plans a fit. matched is the fit of the same seed that this row's cost is matched to, or nil.
+func (e *engine) newFit(row spec.Method, s uint64, matched *fit) (*fit, error) {
+	method, err := methods.New(methods.Setup{Method: row, Spec: &e.spec.Experiment, Backend: e.backend})
+	if err != nil {
+		return nil, err
+	}
+	resolved, err := spec.Canonical(method)
+	if err != nil {
+		return nil, fmt.Errorf("method %s: %w", row.RowID(), err)
+	}
+	x := &e.spec.Experiment
+	params := struct {
+		Method   string
+		Params   json.RawMessage
+		Seed     uint64
+		CUnit    string
+		Policy   spec.Policy
+		Decoding string
+		Backend  string
+		Match    bool
+	}{row.Name, resolved, s, x.CUnit, x.Policy, x.Evaluate.Decoding, backendName, matched != nil}
+	inputs := []*step{e.sftProfile.step, e.rlProfile.step}
+	for _, a := range e.arenas {
+		inputs = append(inputs, a.problemSteps()...)
+	}
+	_, hindsight := method.(routing.HindsightRouter)
+	if hindsight {
+		for _, a := range e.arenas {
+			inputs = append(inputs, a.outcomeSteps()...)
+		}
+	}
+	if matched != nil {
+		inputs = append(inputs, matched.step)
+	}
+	f := &fit{e: e, row: row, seed: s}
+	f.step, err = e.newStep(fmt.Sprintf("fit %s seed=%d", row.RowID(), s), "fit", fitVersion, params, inputs, func(ctx context.Context, d *store.Draft) error {
+		return f.run(ctx, method, matched, d)
+	})
+	return f, err
+}
+
+func (f *fit) run(ctx context.Context, method routing.Method, matched *fit, d *store.Draft) error {
+	e := f.e
+	set, err := e.trainSet(ctx)
+	if err != nil {
+		return err
+	}
+	e.opt.Progress.Start(f.name, 1)
+	defer e.opt.Progress.Done()
+	router, err := method.Fit(ctx, *set, routing.Work{Seed: seed.Seed(f.seed), Dir: d.Dir(), Log: e.opt.Log})
+	if err != nil {
+		return err
+	}
+	if c, ok := router.(io.Closer); ok {
+		defer c.Close()
+	}
+	if matched != nil {
+		frontier, ok := router.(routing.Frontier)
+		if !ok {
+			return fmt.Errorf("match: method %s has no knob that could be set to another row's cost; leave match out", f.row.Name)
+		}
+		report, err := matched.report(ctx)
+		if err != nil {
+			return err
+		}
+		if router, err = methods.Match(ctx, frontier, set.RL, report.TrainUSD); err != nil {
+			return err
+		}
+	}
+	var report fitReport
+	hindsight, knows := router.(routing.HindsightRouter)
+	if !knows {
+		if report.TrainUSD, err = methods.Spend(ctx, router, set.RL); err != nil {
+			return err
+		}
+	}
+	for _, a := range e.arenas {
+		if err := a.loadQueries(ctx); err != nil {
+			return err
+		}
+		var decisions []routing.Decision
+		if knows {
+			if err := a.loadOutcomes(ctx); err != nil {
+				return err
+			}
+			decisions, err = hindsight.RouteKnowing(ctx, a.queries, a.outcomes)
+		} else {
+			decisions, err = router.Route(ctx, a.queries)
+		}
+		if err != nil {
+			return err
+		}
+		if err := writeDecisions(d, a.name, decisions); err != nil {
+			return err
+		}
+	}
+	e.opt.Progress.Add(1)
+	out, err := json.Marshal(report)
+	if err != nil {
+		return err
+	}
+	return d.WriteFile("fit.json", append(out, '\n'))
+}
+
+func (f *fit) report(ctx context.Context) (r fitReport, err error) {
+	entry, err := f.e.get(ctx, f.step)
+	if err != nil {
+		return r, err
+	}
+	data, err := entry.ReadFile("fit.json")
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(data, &r)
+}
+
+func decisionsFile(arena string) string { return path.Join("decisions", arena+".csv") }
+
+// writeDecisions writes a line a query: problem, run, the expert (index into the pool, -1 for a closed form) and the
+// distribution over experts.
+func writeDecisions(d *store.Draft, arena string, decisions []routing.Decision) (err error) {
+	f, err := d.Create(decisionsFile(arena))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	var line []byte
+	for _, x := range decisions {
+		line = append(line[:0], x.Problem...)
+		line = strconv.AppendInt(append(line, ','), int64(x.Run), 10)
+		line = strconv.AppendInt(append(line, ','), int64(x.Expert), 10)
+		for _, p := range x.Prob {
+			line = strconv.AppendFloat(append(line, ','), p, 'f', 6, 64)
+		}
+		if _, err := f.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decisions reads the decisions on an arena, in the order of its queries.
+func (f *fit) decisions(ctx context.Context, a *arena) ([]routing.Decision, error) {
+	entry, err := f.e.get(ctx, f.step)
+	if err != nil {
+		return nil, err
+	}
+	return readDecisions(entry, a.name, a.queries, len(f.e.experts))
+}
+
+// readDecisions reads what writeDecisions wrote for the given queries.
+func readDecisions(entry store.Entry, arena string, queries []routing.Query, experts int) ([]routing.Decision, error) {
+	file, err := entry.Open(decisionsFile(arena))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r := csv.NewReader(file)
+	r.ReuseRecord, r.FieldsPerRecord = true, 3+experts
+	out := make([]routing.Decision, 0, len(queries))
+	for {
+		rec, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file.Name(), err)
+		}
+		n := numbers{fields: rec[1:]}
+		x := routing.Decision{Run: n.int(), Expert: n.int(), Prob: make([]float64, experts)}
+		for m := range x.Prob {
+			x.Prob[m] = n.float()
+		}
+		i := len(out)
+		if n.err != nil || i >= len(queries) || rec[0] != queries[i].Problem.ID || x.Run != queries[i].Run || x.Expert >= experts {
+			return nil, fmt.Errorf("%s:%d: not the decision on query %d of arena %s: %v", file.Name(), i+1, i+1, arena, n.err)
+		}
+		x.Problem = queries[i].Problem.ID
+		out = append(out, x)
+	}
+	if len(out) != len(queries) {
+		return nil, fmt.Errorf("%s: %d decisions for %d queries", file.Name(), len(out), len(queries))
+	}
+	return out, nil
+}

@@ -1,0 +1,440 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strconv"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// Units that protocol folds adds. Gains are points of accuracy above the best mixture of fixed experts at the same
+// cost, taken inside each test fold and averaged over folds and partitions.
+const (
+	MeanGain  = "mean-gain-points"           // over 19 budgets; routers with a knob only
+	Lead      = "lead-over-benchmark-points" // above the benchmark-identity router at the same cost
+	GainAt    = "gain-at-%d%%-points"        // at a share of the strongest expert's cost
+	QualityAt = "accuracy-at-%d%%-%%"
+)
+
+var foldBudgets = [...]int{25, 50, 75}
+
+const (
+	crossFitVersion     = 1
+	foldsMeasureVersion = 1
+)
+
+// nearest is how many models outside the pool lend their answers to the pass rate "k5".
+const nearest = 4
+
+// recorded is one recorded pool under cross-validation.
+type recorded struct {
+	e         *engine // store, options and backend; one pool
+	rec       *experts.Recording
+	problems  []routing.Problem
+	columns   []int // [M] index of each expert among the models of the recording
+	probe     int
+	partition []*partition
+}
+
+// partition is one assignment of the questions to folds.
+type partition struct {
+	seed uint64
+	fold []int // [Q]
+	rows []*crossFit
+}
+
+// crossFit is one row's decisions on every question, each made by a router that was fitted on the other folds.
+type crossFit struct {
+	*step
+	row spec.Method
+}
+
+// runFolds carries out protocol folds.
+func runFolds(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
+	if o.Progress == nil {
+		o.Progress = silent{}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Data == "" {
+		return nil, fmt.Errorf("%w: spec %s reads recorded outcomes; say where they are with --data DIR", ErrUsage, r.Experiment.Name)
+	}
+	e := &engine{spec: r, opt: o}
+	defer e.close()
+	var err error
+	if e.backend, err = lm.OpenBackend(backendName); err != nil {
+		return nil, err
+	}
+	if e.store, err = store.Open(o.Out, store.Options{Log: o.Log, Env: o.Env}); err != nil {
+		return nil, err
+	}
+	set := &metrics.Set{Comment: []string{
+		" " + r.Experiment.Title + ".",
+		fmt.Sprintf(" %d-fold cross-validation, %d partitions. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, trained routers held fixed.",
+			r.Experiment.Folds.K, len(r.Experiment.Folds.Seeds), 100*r.Experiment.Evaluate.Confidence, r.Experiment.Evaluate.Bootstrap),
+		" Prices are assumptions (see the price file); every cost inherits them.",
+	}}
+	var dir string
+	for _, p := range r.Pools {
+		c := &recorded{e: &engine{spec: r, poolSpec: p, opt: o, store: e.store, backend: e.backend}}
+		if err := c.load(ctx); err != nil {
+			return nil, err
+		}
+		measured, err := c.plan()
+		if err != nil {
+			return nil, err
+		}
+		entry, err := c.e.get(ctx, measured)
+		if err != nil {
+			return nil, err
+		}
+		m, err := readMeasurements(entry)
+		if err != nil {
+			return nil, err
+		}
+		set.Measurements = append(set.Measurements, m.Measurements...)
+		e.steps = append(e.steps, c.e.steps...)
+		dir = entry.Dir
+	}
+	return &Result{Spec: r, Measurements: set, Dir: dir}, e.writeIndex()
+}
+
+// load reads the recording and the experts.
+func (c *recorded) load(ctx context.Context) (err error) {
+	e, f := c.e, c.e.spec.Experiment.Folds
+	if e.poolSpec.Recorded == nil {
+		return fmt.Errorf("%w: pool %s is of kind %s; protocol folds needs recorded pools", ErrUsage, e.poolSpec.Name, e.poolSpec.Kind)
+	}
+	if e.experts, _, err = experts.Members(e.poolSpec, e.spec.Prices); err != nil {
+		return fmt.Errorf("%w: %v", ErrUsage, err)
+	}
+	names := []string{f.Probe}
+	for _, x := range e.experts {
+		names = append(names, x.Model)
+	}
+	if c.rec, err = experts.LoadRecording(ctx, e.opt.Data, *e.poolSpec.Recorded, names); err != nil {
+		return err
+	}
+	for _, x := range e.experts {
+		m, err := c.rec.Model(x.Model)
+		if err != nil {
+			return err
+		}
+		c.columns = append(c.columns, m)
+	}
+	if c.probe, err = c.rec.Model(f.Probe); err != nil {
+		return err
+	}
+	for _, q := range c.rec.Queries {
+		c.problems = append(c.problems, routing.Problem{ID: q.ID, Benchmark: q.Benchmark, Split: routing.Test, Text: q.Problem, Gold: []string{q.Gold}, Options: q.Options})
+	}
+	return nil
+}
+
+// outcome is what expert m did on question q.
+func (c *recorded) outcome(q, m int) routing.Outcome {
+	a := c.columns[m]
+	o := routing.Outcome{Bucket: routing.Wrong, Out: float64(c.rec.Out[q][a])}
+	switch {
+	case c.rec.Correct[q][a]:
+		o.Correct, o.Bucket = 1, routing.Correct
+	case c.rec.NoAnswer[q][a]:
+		o.Bucket = routing.NoAnswer
+	}
+	o.USD = c.e.experts[m].Price.USD(cost.Usage{In: c.rec.Queries[q].PromptTokens, Out: c.rec.Out[q][a]}, c.e.spec.Experiment.CountInput)
+	return o
+}
+
+// folds assigns questions to k folds: inside each benchmark they are sorted by Hash("<seed>|<id>") and dealt round.
+func folds(problems []routing.Problem, k int, s uint64) []int {
+	byBenchmark := map[string][]int{}
+	for i, p := range problems {
+		byBenchmark[p.Benchmark] = append(byBenchmark[p.Benchmark], i)
+	}
+	fold := make([]int, len(problems))
+	for _, of := range byBenchmark {
+		slices.SortFunc(of, func(a, b int) int {
+			key := func(i int) uint64 { return seed.Hash(fmt.Sprintf("%d|%s", s, problems[i].ID)) }
+			return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(problems[a].ID, problems[b].ID))
+		})
+		for rank, i := range of {
+			fold[i] = rank % k
+		}
+	}
+	return fold
+}
+
+// plan lays out a cross-fit for each partition and row, and the measurement of the pool.
+func (c *recorded) plan() (*step, error) {
+	e := c.e
+	x := &e.spec.Experiment
+	source := struct {
+		Pool       spec.Pool
+		Experts    []routing.Expert
+		CountInput bool
+	}{e.poolSpec, e.experts, x.CountInput}
+	var inputs []*step
+	for _, s := range x.Folds.Seeds {
+		p := &partition{seed: s, fold: folds(c.problems, x.Folds.K, s)}
+		for _, row := range x.Methods {
+			if row.Match != "" {
+				return nil, fmt.Errorf("%w: row %s: protocol folds compares at every cost; leave match out", ErrUsage, row.RowID())
+			}
+			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: e.backend})
+			if err != nil {
+				return nil, err
+			}
+			resolved, err := spec.Canonical(method)
+			if err != nil {
+				return nil, err
+			}
+			f := &crossFit{row: row}
+			params := struct {
+				Source    any
+				Method    string
+				Params    json.RawMessage
+				Policy    spec.Policy
+				CUnit     string
+				Partition uint64
+				K         int
+				Kappa     string
+				Probe     string
+				Seed      uint64
+				Backend   string
+			}{source, row.Name, resolved, x.Policy, x.CUnit, s, x.Folds.K, c.kappa(row), x.Folds.Probe, x.Evaluate.Seeds[0], backendName}
+			f.step, err = e.newStep(fmt.Sprintf("crossfit %s %s partition=%d", e.poolSpec.Name, row.RowID(), s), "crossfit", crossFitVersion, params, nil,
+				func(ctx context.Context, d *store.Draft) error { return c.crossFit(ctx, p, row, method, d) })
+			if err != nil {
+				return nil, err
+			}
+			p.rows = append(p.rows, f)
+			inputs = append(inputs, f.step)
+		}
+		c.partition = append(c.partition, p)
+	}
+	params := struct {
+		Rows       []string
+		Bootstrap  int
+		Confidence float64
+		Seed       uint64
+	}{nil, x.Evaluate.Bootstrap, x.Evaluate.Confidence, x.Seed}
+	for _, row := range x.Methods {
+		params.Rows = append(params.Rows, row.RowID())
+	}
+	return e.newStep("measure "+e.poolSpec.Name, "measure-folds", foldsMeasureVersion, params, inputs, c.measure)
+}
+
+// kappa is the kind of label that a row learns from.
+func (c *recorded) kappa(row spec.Method) string {
+	if row.Kappa != "" {
+		return row.Kappa
+	}
+	return c.e.spec.Experiment.Folds.Kappa
+}
+
+// crossFit fits a row on all folds but one, for every fold, and writes its decisions on the one left out; of a router
+// with a knob also its choices at every setting.
+func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, method routing.Method, d *store.Draft) error {
+	e := c.e
+	e.opt.Progress.Start(fmt.Sprintf("%s: %s, partition %d", e.poolSpec.Name, row.RowLabel(), p.seed), e.spec.Experiment.Folds.K)
+	defer e.opt.Progress.Done()
+	decisions := make([]routing.Decision, len(c.problems))
+	var sweep [][]int // [knobs][questions]
+	for k := range e.spec.Experiment.Folds.K {
+		var train []int
+		var queries []routing.Query
+		var test []int
+		for q, f := range p.fold {
+			if f == k {
+				test = append(test, q)
+				queries = append(queries, routing.Query{Problem: c.problems[q]})
+			} else {
+				train = append(train, q)
+			}
+		}
+		examples := c.examples(train, c.kappa(row))
+		set := routing.TrainSet{Experts: e.experts, C: routing.Costs(e.experts, e.spec.Experiment.CUnit), SFT: examples, RL: examples}
+		router, err := method.Fit(ctx, set, routing.Work{Seed: seed.Seed(e.spec.Experiment.Evaluate.Seeds[0]).Derive("fold", p.seed, k), Log: e.opt.Log})
+		if err != nil {
+			return err
+		}
+		if err := c.route(ctx, router, test, queries, decisions, &sweep); err != nil {
+			return err
+		}
+		e.opt.Progress.Add(1)
+	}
+	if err := writeDecisions(d, "folds", decisions); err != nil {
+		return err
+	}
+	if sweep == nil {
+		return nil
+	}
+	return writeSweep(d, sweep)
+}
+
+func (c *recorded) route(ctx context.Context, router routing.Router, test []int, queries []routing.Query, decisions []routing.Decision, sweep *[][]int) (err error) {
+	if closer, ok := router.(io.Closer); ok {
+		defer func() { err = errors.Join(err, closer.Close()) }()
+	}
+	var out []routing.Decision
+	if h, ok := router.(routing.HindsightRouter); ok {
+		outcomes := make([][]routing.Outcome, len(test))
+		for i, q := range test {
+			for m := range c.e.experts {
+				outcomes[i] = append(outcomes[i], c.outcome(q, m))
+			}
+		}
+		out, err = h.RouteKnowing(ctx, queries, outcomes)
+	} else {
+		out, err = router.Route(ctx, queries)
+	}
+	if err != nil {
+		return err
+	}
+	for i, q := range test {
+		decisions[q] = out[i]
+	}
+	f, ok := router.(routing.Frontier)
+	if !ok {
+		return nil
+	}
+	knobs := f.Knobs()
+	if *sweep == nil {
+		for range knobs {
+			*sweep = append(*sweep, make([]int, len(decisions)))
+		}
+	}
+	if len(knobs) != len(*sweep) {
+		return fmt.Errorf("the router has %d settings in one fold and %d in another; a sweep needs the same number", len(*sweep), len(knobs))
+	}
+	for j, knob := range knobs {
+		at, err := f.RouteAt(ctx, queries, knob)
+		if err != nil {
+			return err
+		}
+		for i, q := range test {
+			(*sweep)[j][q] = at[i].Expert
+		}
+	}
+	return nil
+}
+
+// examples are training questions with pass rates. "01" is the one recorded answer; "k5" is the mean of it and of the
+// answers of the 4 models outside the pool that agree with the expert on most of the training questions, an imitation of
+// N = 5 that leans towards those models' accuracy.
+func (c *recorded) examples(train []int, kind string) []routing.Example {
+	lenders := make([][]int, len(c.columns))
+	if kind == "k5" {
+		for m, own := range c.columns {
+			lenders[m] = c.neighbours(train, own)
+		}
+	}
+	out := make([]routing.Example, len(train))
+	for i, q := range train {
+		x := routing.Example{Problem: c.problems[q]}
+		if c.rec.Correct[q][c.probe] {
+			x.Probe = 1
+		}
+		for m := range c.columns {
+			o := c.outcome(q, m)
+			right := o.Correct
+			for _, a := range lenders[m] {
+				if c.rec.Correct[q][a] {
+					right++
+				}
+			}
+			x.Samples = append(x.Samples, 1+len(lenders[m]))
+			x.Kappa = append(x.Kappa, right/float64(1+len(lenders[m])))
+			x.Tokens = append(x.Tokens, o.Out)
+			x.USD = append(x.USD, o.USD)
+		}
+		out[i] = x
+	}
+	return out
+}
+
+// neighbours returns the models outside the pool that are nearest to a model in Hamming distance.
+func (c *recorded) neighbours(train []int, own int) []int {
+	var others []int
+	distance := make([]int, len(c.rec.Models))
+	for a := range c.rec.Models {
+		if slices.Contains(c.columns, a) {
+			continue
+		}
+		others = append(others, a)
+		for _, q := range train {
+			if c.rec.Correct[q][a] != c.rec.Correct[q][own] {
+				distance[a]++
+			}
+		}
+	}
+	slices.SortFunc(others, func(a, b int) int { return cmp.Or(cmp.Compare(distance[a], distance[b]), cmp.Compare(a, b)) })
+	return others[:min(nearest, len(others))]
+}
+
+// writeSweep writes a line a setting, dearest first: the expert of every question.
+func writeSweep(d *store.Draft, sweep [][]int) (err error) {
+	f, err := d.Create("sweep.csv")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := csv.NewWriter(f)
+	for _, choices := range sweep {
+		line := make([]string, len(choices))
+		for q, m := range choices {
+			line[q] = strconv.Itoa(m)
+		}
+		if err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// readSweep returns nil if the row has no knob.
+func readSweep(entry store.Entry) ([][]int, error) {
+	if !slices.ContainsFunc(entry.Files, func(f store.File) bool { return f.Name == "sweep.csv" }) {
+		return nil, nil
+	}
+	f, err := entry.Open("sweep.csv")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	var sweep [][]int
+	for _, line := range lines {
+		n := numbers{fields: line}
+		var choices []int
+		for range line {
+			choices = append(choices, n.int())
+		}
+		if n.err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name(), n.err)
+		}
+		sweep = append(sweep, choices)
+	}
+	return sweep, nil
+}

@@ -1,0 +1,452 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// Units that measurements of this package have beside those of package metrics.
+const (
+	Tokens     = "tokens/query"      // mean output tokens of the expert that answered
+	CostShare  = "cost-share-%"      // dollars relative to the strongest expert's
+	HullGain   = "hull-gain-points"  // accuracy above the hull of the fixed experts at the same cost
+	Difference = "difference-points" // accuracy minus the reference row's, question by question
+	SeedSD     = "seed-sd-points"    // standard deviation of the accuracy over training seeds
+	SeedCostSD = "seed-cost-sd-%"    // the same of the cost share
+)
+
+// referenceRow is the row that differences are taken from.
+const referenceRow = "entrorouter"
+
+// planMeasure plans the step that turns decisions and outcomes into measurements.
+func (e *engine) planMeasure() error {
+	x := &e.spec.Experiment
+	type row struct {
+		ID, Match string
+		Fits      int
+	}
+	params := struct {
+		Rows       []row
+		Test       []string
+		Weights    []int
+		Bootstrap  int
+		Confidence float64
+		Seed       uint64
+		Tau        float64
+	}{Test: x.Test, Bootstrap: x.Evaluate.Bootstrap, Confidence: x.Evaluate.Confidence, Seed: x.Seed, Tau: x.Targets.Tau}
+	for _, name := range x.Test {
+		params.Weights = append(params.Weights, e.spec.Benchmarks[name].Size)
+	}
+	var inputs []*step
+	for i, m := range x.Methods {
+		params.Rows = append(params.Rows, row{m.RowID(), m.Match, len(e.fits[i])})
+		for _, f := range e.fits[i] {
+			inputs = append(inputs, f.step)
+		}
+	}
+	for _, a := range e.arenas {
+		inputs = append(inputs, a.outcomeSteps()...)
+	}
+	for _, p := range e.testProfiles {
+		inputs = append(inputs, p.step)
+	}
+	var err error
+	e.measured, err = e.newStep("measure", "measure", measureVersion, params, inputs, func(ctx context.Context, d *store.Draft) error {
+		set := &metrics.Set{Comment: e.comment()}
+		for _, a := range e.arenas {
+			if err := a.loadOutcomes(ctx); err != nil {
+				return err
+			}
+			var rows []scored
+			for i, m := range x.Methods {
+				r := scored{method: m}
+				for _, f := range e.fits[i] {
+					decisions, err := f.decisions(ctx, a)
+					if err != nil {
+						return err
+					}
+					r.seeds = append(r.seeds, f.seed)
+					r.columns = append(r.columns, a.score(decisions))
+				}
+				rows = append(rows, r)
+			}
+			e.opt.Progress.Start("measuring "+a.name, 1)
+			set.Measurements = append(set.Measurements, e.measure(a, rows)...)
+			if a.name == PaperArena {
+				shares, err := e.distribution(ctx, a, rows)
+				if err != nil {
+					return err
+				}
+				set.Measurements = append(set.Measurements, shares...)
+			}
+			e.opt.Progress.Done()
+		}
+		w, err := d.Create("measurements.txt")
+		if err != nil {
+			return err
+		}
+		return errors.Join(set.Write(w), w.Close())
+	})
+	return err
+}
+
+// comment is the head of measurements.txt.
+func (e *engine) comment() []string {
+	x := &e.spec.Experiment
+	c := []string{" " + x.Title + "."}
+	if e.sim != nil {
+		c = append(c, " A simulation: experts of pool "+e.poolSpec.Name+" follow an item-response model calibrated to the paper's fixed experts and to nothing else.")
+	}
+	return append(c,
+		fmt.Sprintf(" Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, trained routers held fixed.", 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
+		" usd is the total of one pass over a benchmark, averaged over runs; lines with benchmark=avg hold dollars a query.")
+}
+
+// columns are one fit's results question by question, runs averaged.
+type columns struct {
+	accuracy []float64 // in percent
+	usd      []float64
+	tokens   []float64
+	chosen   [][]float64 // [questions][M] share of the runs sent to each expert
+	buckets  [][]float64 // [benchmarks][len(routing.Buckets)] number of queries; nil where outcomes are expectations
+}
+
+// scored is a row of a table.
+type scored struct {
+	method  spec.Method
+	seeds   []uint64
+	columns []columns // [seeds]
+}
+
+// mean averages a column over the seeds.
+func (s scored) mean(column func(columns) []float64) []float64 {
+	out := make([]float64, len(column(s.columns[0])))
+	for _, c := range s.columns {
+		for q, v := range column(c) {
+			out[q] += v / float64(len(s.columns))
+		}
+	}
+	return out
+}
+
+func accuracyOf(c columns) []float64 { return c.accuracy }
+func usdOf(c columns) []float64      { return c.usd }
+func tokensOf(c columns) []float64   { return c.tokens }
+
+// score reads off what decisions got and paid.
+func (a *arena) score(decisions []routing.Decision) columns {
+	n, experts := len(a.strata), len(a.outcomes[0])
+	c := columns{accuracy: make([]float64, n), usd: make([]float64, n), tokens: make([]float64, n), chosen: make([][]float64, n)}
+	for q := range c.chosen {
+		c.chosen[q] = make([]float64, experts)
+	}
+	for range a.benches {
+		c.buckets = append(c.buckets, make([]float64, len(routing.Buckets)))
+	}
+	graded := true
+	for i, d := range decisions {
+		q := a.question[i]
+		bench := a.strata[q]
+		runs := float64(a.benches[bench].runs)
+		for m, o := range a.outcomes[i] {
+			weight := 0.0
+			switch {
+			case d.Expert == m:
+				weight = 1
+			case d.Expert == routing.Expected:
+				weight = d.Prob[m]
+			}
+			if weight == 0 {
+				continue
+			}
+			c.accuracy[q] += 100 * weight * o.Correct / runs
+			c.usd[q] += weight * o.USD / runs
+			c.tokens[q] += weight * o.Out / runs
+			c.chosen[q][m] += weight / runs
+			if o.Bucket == "" {
+				graded = false
+				continue
+			}
+			c.buckets[bench][slices.Index(routing.Buckets[:], o.Bucket)] += weight
+		}
+	}
+	if !graded {
+		c.buckets = nil
+	}
+	return c
+}
+
+// experts returns what always asking each expert gets and pays: accuracy and dollars, [M][questions].
+func (a *arena) experts() (accuracy, usd [][]float64) {
+	for m := range a.outcomes[0] {
+		c := a.score(decideAlways(a, m))
+		accuracy, usd = append(accuracy, c.accuracy), append(usd, c.usd)
+	}
+	return accuracy, usd
+}
+
+func decideAlways(a *arena, m int) []routing.Decision {
+	d := make([]routing.Decision, len(a.queries))
+	for i := range d {
+		d[i].Expert = m
+	}
+	return d
+}
+
+// measure computes every line of an arena. A question weighs as much as its benchmark has questions in the paper's
+// sizes: 1 in the paper's arena, less where a larger draw stands for the same benchmark.
+func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
+	x := &e.spec.Experiment
+	nb := len(a.benches)
+	size := make([]int, nb) // questions in this arena
+	for _, b := range a.strata {
+		size[b]++
+	}
+	weight := make([]float64, nb) // of one question
+	total := 0.0
+	for b, bench := range a.benches {
+		weight[b] = float64(e.spec.Benchmarks[bench.name].Size) / float64(size[b])
+		total += float64(e.spec.Benchmarks[bench.name].Size)
+	}
+	expertAccuracy, expertUSD := a.experts()
+	strongest := len(e.experts) - 1
+	accuracy, usd := make([][]float64, len(rows)), make([][]float64, len(rows))
+	reference := -1
+	for i, r := range rows {
+		accuracy[i], usd[i] = r.mean(accuracyOf), r.mean(usdOf)
+		if r.method.RowID() == referenceRow {
+			reference = i
+		}
+	}
+	// Per benchmark: accuracy and dollars a question; over all: the five numbers of summary.
+	const extra = 6
+	perRow := 2*nb + extra
+	perBench := func(column, w []float64, out []float64) {
+		clear(out)
+		for q, v := range column {
+			out[a.strata[q]] += w[q] * v
+		}
+		for b := range out {
+			out[b] /= float64(size[b]) // the bootstrap keeps the size of every stratum
+		}
+	}
+	average := func(means []float64) float64 {
+		sum := 0.0
+		for b, v := range means {
+			sum += v * weight[b] * float64(size[b])
+		}
+		return sum / total
+	}
+	scratch := make([]float64, nb)
+	stat := func(w, out []float64) {
+		points := make([]metrics.Point, len(e.experts))
+		for m := range points {
+			perBench(expertAccuracy[m], w, scratch)
+			points[m].Quality = average(scratch)
+			perBench(expertUSD[m], w, scratch)
+			points[m].Cost = average(scratch)
+		}
+		hull := metrics.UpperHull(points)
+		for i := range rows {
+			o := out[i*perRow : (i+1)*perRow]
+			perBench(accuracy[i], w, o[:nb])
+			perBench(usd[i], w, o[nb:2*nb])
+			p := metrics.Point{Quality: average(o[:nb]), Cost: average(o[nb : 2*nb])}
+			s := o[2*nb:]
+			s[0], s[1] = p.Quality, p.Cost
+			s[2] = 100 * metrics.Retention(p.Quality, points[strongest].Quality)
+			s[3] = 100 * p.Cost / points[strongest].Cost
+			s[4] = hull.Gain(p)
+		}
+		for i := range rows {
+			out[i*perRow+2*nb+5] = math.NaN()
+			if reference >= 0 {
+				out[i*perRow+2*nb+5] = out[i*perRow+2*nb] - out[reference*perRow+2*nb]
+			}
+		}
+	}
+	bootstrapSeed := uint64(seed.Seed(x.Seed).Derive("bootstrap", a.name))
+	point, samples := metrics.Bootstrap(a.strata, x.Evaluate.Bootstrap, bootstrapSeed, len(rows)*perRow, stat)
+	value := func(i, k int, scale float64, unit string, decimals int) metrics.Value {
+		at := i*perRow + k
+		v := metrics.Rounded(point[at]*scale, unit, decimals)
+		if x.Evaluate.Bootstrap > 0 {
+			low, high := metrics.Interval(samples[at], x.Evaluate.Confidence)
+			v = v.Within(low*scale, high*scale)
+		}
+		return v
+	}
+	var out []metrics.Measurement
+	line := func(r scored, benchmark string, n int, values ...metrics.Value) metrics.Measurement {
+		return metrics.Measurement{Name: "Route", Keys: e.keys(a, r, benchmark), N: n, Values: values}
+	}
+	for i, r := range rows {
+		tokens := r.mean(tokensOf)
+		ones := slices.Repeat([]float64{1}, len(a.strata))
+		tokensBy := make([]float64, nb)
+		perBench(tokens, ones, tokensBy)
+		queries := 0
+		for b, bench := range a.benches {
+			n := size[b] * bench.runs
+			queries += n
+			m := line(r, bench.name, n,
+				value(i, b, 1, metrics.Accuracy, 3),
+				value(i, nb+b, float64(e.spec.Benchmarks[bench.name].Size), metrics.USD, 6),
+				metrics.Rounded(tokensBy[b], Tokens, 1),
+				metrics.Rounded(float64(size[b]), metrics.Questions, 0))
+			m.Values = append(m.Values, bucketCounts(r, []int{b})...)
+			out = append(out, m)
+		}
+		s := 2 * nb
+		avg := line(r, metrics.Average, queries,
+			value(i, s, 1, metrics.Accuracy, 3),
+			value(i, s+1, 1, metrics.USDPerQuery, 8),
+			value(i, s+2, 1, "retention-%", 3),
+			value(i, s+3, 1, CostShare, 3),
+			value(i, s+4, 1, HullGain, 3),
+			metrics.Rounded(average(tokensBy), Tokens, 1),
+			metrics.Rounded(float64(len(a.strata)), metrics.Questions, 0))
+		if reference >= 0 && i != reference {
+			avg.Values = append(avg.Values, value(i, s+5, 1, Difference, 3))
+		}
+		all := make([]int, nb)
+		for b := range all {
+			all[b] = b
+		}
+		avg.Values = append(avg.Values, bucketCounts(r, all)...)
+		if len(r.columns) > 1 {
+			var acc, cost []float64
+			for k, c := range r.columns {
+				by := make([]float64, nb)
+				perBench(c.accuracy, ones, by)
+				quality := average(by)
+				perBench(c.usd, ones, by)
+				dollars := average(by)
+				acc = append(acc, quality)
+				perBench(expertUSD[strongest], ones, by)
+				cost = append(cost, 100*dollars/average(by))
+				single := line(r, metrics.Average, queries,
+					metrics.Rounded(quality, metrics.Accuracy, 3), metrics.Rounded(dollars, metrics.USDPerQuery, 8), metrics.Rounded(cost[k], CostShare, 3))
+				single.Keys = append(single.Keys, metrics.Key{Name: "seed", Value: fmt.Sprint(r.seeds[k])})
+				out = append(out, single)
+			}
+			avg.Values = append(avg.Values, metrics.Rounded(deviation(acc), SeedSD, 3), metrics.Rounded(deviation(cost), SeedCostSD, 3))
+		}
+		out = append(out, avg)
+	}
+	return out
+}
+
+func (e *engine) keys(a *arena, r scored, benchmark string) []metrics.Key {
+	return []metrics.Key{
+		{Name: "experiment", Value: e.spec.Experiment.Name}, {Name: "pool", Value: e.poolSpec.Name}, {Name: "arena", Value: a.name},
+		{Name: "method", Value: r.method.RowID()}, {Name: "benchmark", Value: benchmark},
+	}
+}
+
+// bucketCounts returns how many queries of the given benchmarks ended in each bucket, averaged over seeds. The unit
+// is the bucket's name.
+func bucketCounts(r scored, benches []int) []metrics.Value {
+	if r.columns[0].buckets == nil {
+		return nil
+	}
+	var out []metrics.Value
+	for k, b := range routing.Buckets {
+		n := 0.0
+		for _, c := range r.columns {
+			for _, i := range benches {
+				n += c.buckets[i][k] / float64(len(r.columns))
+			}
+		}
+		out = append(out, metrics.Rounded(n, string(b), 2))
+	}
+	return out
+}
+
+// deviation is the sample standard deviation.
+func deviation(x []float64) float64 {
+	mean, sum := 0.0, 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		sum += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(sum / float64(len(x)-1))
+}
+
+// Strata of the routing distribution (section 5.2 of the paper): by m_best of a test problem, from profile rollouts
+// of their own, so that the rollouts that are scored do not decide the stratum.
+var strata = [...]string{"easy", "medium", "hard"}
+
+func stratum(best, experts int) int {
+	switch best {
+	case 0:
+		return 0
+	case experts - 1:
+		return 2
+	}
+	return 1
+}
+
+// distribution measures where each row sends the problems of each stratum and what that costs.
+func (e *engine) distribution(ctx context.Context, a *arena, rows []scored) ([]metrics.Measurement, error) {
+	var of []int // [questions]
+	for _, p := range e.testProfiles {
+		pr, err := p.load(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for i := range pr.Problems {
+			kappa := make([]float64, len(e.experts))
+			for m := range kappa {
+				kappa[m] = pr.Kappa(i, m)
+			}
+			of = append(of, stratum(routing.MBest(kappa, e.spec.Experiment.Targets.Tau), len(e.experts)))
+		}
+	}
+	var out []metrics.Measurement
+	for _, r := range rows {
+		usd := r.mean(usdOf)
+		for k, name := range strata {
+			n, dollars := 0, 0.0
+			share := make([]float64, len(e.experts))
+			for q, s := range of {
+				if s != k {
+					continue
+				}
+				n++
+				dollars += usd[q]
+				for m := range share {
+					for _, c := range r.columns {
+						share[m] += c.chosen[q][m] / float64(len(r.columns))
+					}
+				}
+			}
+			if n == 0 {
+				continue
+			}
+			keys := []metrics.Key{
+				{Name: "experiment", Value: e.spec.Experiment.Name}, {Name: "pool", Value: e.poolSpec.Name}, {Name: "arena", Value: a.name},
+				{Name: "method", Value: r.method.RowID()}, {Name: "stratum", Value: name},
+			}
+			out = append(out, metrics.Measurement{Name: "Difficulty", Keys: keys, N: n, Values: []metrics.Value{
+				metrics.Rounded(dollars/float64(n), metrics.USDPerQuery, 8), metrics.Rounded(float64(n), metrics.Questions, 0)}})
+			for m, s := range share {
+				out = append(out, metrics.Measurement{Name: "Share", Keys: append(slices.Clone(keys), metrics.Key{Name: "expert", Value: e.experts[m].ID}), N: n,
+					Values: []metrics.Value{metrics.Rounded(100*s/float64(n), report.Share, 2)}})
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,142 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// plan lays out every step of protocol split, from problems to measurements.
+func (e *engine) plan() error {
+	x := &e.spec.Experiment
+	trainProfile := func(d spec.Draw) (*profile, error) {
+		set, err := e.newProblemSet(d.Benchmark, problems.Sized, d.Size)
+		if err != nil {
+			return nil, err
+		}
+		e.sets = append(e.sets, set)
+		return e.newProfile(set)
+	}
+	var err error
+	if e.sftProfile, err = trainProfile(x.Train.SFT); err != nil {
+		return err
+	}
+	if e.rlProfile, err = trainProfile(x.Train.RL); err != nil {
+		return err
+	}
+	paper := &arena{name: PaperArena}
+	for _, name := range x.Test {
+		set, err := e.newProblemSet(name, problems.Sized, e.spec.Benchmarks[name].Size)
+		if err != nil {
+			return err
+		}
+		e.sets = append(e.sets, set)
+		p, err := e.newProfile(set)
+		if err != nil {
+			return err
+		}
+		e.testProfiles = append(e.testProfiles, p)
+		b, err := e.newOutcomes(set, e.spec.Benchmarks[name].Runs)
+		if err != nil {
+			return err
+		}
+		paper.benches = append(paper.benches, b)
+	}
+	e.arenas = []*arena{paper}
+	if x.Large > 0 {
+		if e.sim == nil {
+			return fmt.Errorf("%w: large: only a simulated pool knows the true success probability; set large: 0 for pool %s", ErrUsage, e.poolSpec.Name)
+		}
+		large := &arena{name: LargeArena}
+		for _, name := range x.Test {
+			set, err := e.newProblemSet(name, problems.Large, x.Large)
+			if err != nil {
+				return err
+			}
+			b, err := e.newExpected(set)
+			if err != nil {
+				return err
+			}
+			large.benches = append(large.benches, b)
+		}
+		e.arenas = append(e.arenas, large)
+	}
+	if err := e.planFits(); err != nil {
+		return err
+	}
+	return e.planMeasure()
+}
+
+// planFits plans every row: those that another is matched to come first.
+func (e *engine) planFits() error {
+	x := &e.spec.Experiment
+	e.fits = make([][]*fit, len(x.Methods))
+	byLabel := map[string][]*fit{}
+	for _, matched := range []bool{false, true} {
+		for i, row := range x.Methods {
+			if (row.Match != "") != matched {
+				continue
+			}
+			seeds := x.Evaluate.Seeds
+			if !methods.Seeded(row.Name) && !matched {
+				seeds = seeds[:1]
+			}
+			for k, s := range seeds {
+				var to *fit
+				if matched {
+					// A row that does not depend on the seed has one fit for all of them.
+					others := byLabel[row.Match]
+					to = others[min(k, len(others)-1)]
+				}
+				f, err := e.newFit(row, s, to)
+				if err != nil {
+					return err
+				}
+				e.fits[i] = append(e.fits[i], f)
+			}
+			byLabel[row.RowID()] = e.fits[i]
+		}
+	}
+	return nil
+}
+
+// StepStatus is one line of a plan.
+type StepStatus struct {
+	Name   string `json:"name"`
+	Key    string `json:"key"`
+	Stored bool   `json:"stored"`
+	Why    string `json:"why,omitempty"` // of a step that is not stored: how it differs from the nearest that is
+}
+
+// Plan says what Run would do, and does nothing.
+func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]StepStatus, error) {
+	e, err := newEngine(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	var out []StepStatus
+	for _, s := range e.steps {
+		st := StepStatus{Name: s.name, Key: s.recipe.Key().String()}
+		_, err := e.store.Get(s.recipe)
+		switch {
+		case err == nil:
+			st.Stored = true
+		case errors.Is(err, store.ErrMissing):
+			miss, err := e.store.Explain(s.recipe)
+			if err != nil {
+				return nil, err
+			}
+			st.Why = miss.String()
+		default:
+			st.Why = err.Error()
+		}
+		out = append(out, st)
+	}
+	return out, nil
+}

@@ -1,0 +1,130 @@
+package harness
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// problemSet is a draw of one benchmark.
+type problemSet struct {
+	*step
+	e         *engine
+	benchmark string
+
+	read     bool
+	problems []routing.Problem
+	latents  []routing.Latent // [len(problems)] of a generated set, else nil
+}
+
+// problemLine is a line of problems.jsonl.
+type problemLine struct {
+	Problem routing.Problem
+	Latent  *routing.Latent `json:",omitempty"`
+}
+
+// newProblemSet plans the first n problems of a draw of a benchmark.
+func (e *engine) newProblemSet(name, draw string, n int) (*problemSet, error) {
+	b := e.spec.Benchmarks[name]
+	params := struct {
+		Benchmark  string
+		Draw       string
+		N          int
+		Seed       uint64               `json:",omitempty"`
+		File       *spec.File           `json:",omitempty"`
+		Population *problems.Population `json:",omitempty"`
+	}{Benchmark: name, Draw: draw, N: n, File: b.File}
+	if b.Generated != nil {
+		if e.poolSpec.Simulation == nil {
+			return nil, fmt.Errorf("%w: benchmark %s is generated for a simulated pool, but pool %s is of kind %s; name benchmarks that have a file", ErrUsage, name, e.poolSpec.Name, e.poolSpec.Kind)
+		}
+		pop, err := problems.NewPopulation(name, b, e.poolSpec.Simulation)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %v", ErrUsage, err)
+		}
+		params.Seed, params.Population = e.spec.Experiment.Seed, &pop
+	}
+	set := &problemSet{e: e, benchmark: name}
+	var err error
+	set.step, err = e.newStep(strings.TrimSpace("problems "+name+" "+draw), "problems", problemsVersion, params, nil, func(ctx context.Context, d *store.Draft) error {
+		var ps []routing.Problem
+		var latents []routing.Latent
+		var err error
+		if params.Population != nil {
+			ps, latents, err = problems.Generate(seed.Seed(params.Seed), *params.Population, draw, n)
+		} else {
+			ps, err = e.files.Load(ctx, name)
+			if err == nil && len(ps) < n {
+				err = fmt.Errorf("benchmark %s has %d problems, %d are asked for", name, len(ps), n)
+			}
+			if err == nil {
+				ps = ps[:n]
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return writeProblems(d, ps, latents)
+	})
+	return set, err
+}
+
+func writeProblems(d *store.Draft, ps []routing.Problem, latents []routing.Latent) (err error) {
+	w, err := d.Create("problems.jsonl")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for i, p := range ps {
+		line := problemLine{Problem: p}
+		if latents != nil {
+			line.Latent = &latents[i]
+		}
+		if err := enc.Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load reads the problems, making them first if need be.
+func (s *problemSet) load(ctx context.Context) error {
+	if s.read {
+		return nil
+	}
+	entry, err := s.e.get(ctx, s.step)
+	if err != nil {
+		return err
+	}
+	f, err := entry.Open("problems.jsonl")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for dec := json.NewDecoder(bufio.NewReader(f)); ; {
+		var line problemLine
+		if err := dec.Decode(&line); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", entry.Path("problems.jsonl"), err)
+		}
+		s.problems = append(s.problems, line.Problem)
+		if line.Latent != nil {
+			s.latents = append(s.latents, *line.Latent)
+		}
+	}
+	s.read = true
+	return nil
+}

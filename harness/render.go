@@ -1,0 +1,289 @@
+package harness
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// Render prints the tables of a finished experiment and writes its outputs to dir: tables as Markdown, LaTeX and CSV,
+// figures as SVG with their numbers and caption, and the measurements themselves. An empty dir writes nothing. It
+// computes nothing: what it shows is in the measurements. papers holds paper/<table>.txt.
+func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer) error {
+	var paper *metrics.Set
+	if name := r.Spec.Experiment.Paper; name != "" {
+		f, err := papers.Open("paper/" + name + ".txt")
+		if err != nil {
+			return fmt.Errorf("paper table %q: %w", name, err)
+		}
+		defer f.Close()
+		if paper, err = metrics.Read("paper/"+name+".txt", f); err != nil {
+			return err
+		}
+	}
+	var files []report.File
+	for _, o := range r.Spec.Experiment.Outputs {
+		switch o.Kind {
+		case "table":
+			tables, err := r.tables(o.File, paper)
+			if err != nil {
+				return err
+			}
+			for _, t := range tables {
+				if err := to.Write(w, t); err != nil {
+					return err
+				}
+				fmt.Fprintln(w)
+				f, err := t.Files()
+				if err != nil {
+					return err
+				}
+				files = append(files, f...)
+			}
+		case "routing-distribution":
+			fig, err := r.distributionFigure(o.File)
+			if err != nil {
+				return err
+			}
+			f, err := fig.Files()
+			if err != nil {
+				return err
+			}
+			files = append(files, f...)
+		default:
+			return fmt.Errorf("%w: unknown output kind %q; known: table, routing-distribution", ErrUsage, o.Kind)
+		}
+	}
+	var text bytes.Buffer
+	if err := r.Measurements.Write(&text); err != nil {
+		return err
+	}
+	files = append(files, report.File{Name: r.Spec.Experiment.Name + "-measurements.txt", Data: text.Bytes()})
+	if dir == "" {
+		return nil
+	}
+	var names []string
+	for _, f := range files {
+		if err := store.WriteFile(filepath.Join(dir, f.Name), f.Data); err != nil {
+			return err
+		}
+		names = append(names, f.Name)
+	}
+	_, err := fmt.Fprintf(w, "written to %s: %s\n", dir, strings.Join(names, " "))
+	return err
+}
+
+// section is the heading of a row, by its kind of method.
+func section(m spec.Method) string {
+	switch m.Name {
+	case "random", "fixed":
+		return "Heuristic"
+	case "oracle", "mixture", "benchmark":
+		return "Yardsticks"
+	case "sft", "entrorouter":
+		return "EntroRouter"
+	}
+	return "Routers"
+}
+
+// tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
+func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error) {
+	if r.Spec.Experiment.Protocol == "folds" {
+		return r.foldTables(name)
+	}
+	x := &r.Spec.Experiment
+	main := report.Layout{Name: x.Paper, Caption: x.Title + r.scale(), Head: "Method", Notes: r.notes()}
+	if main.Name == "" {
+		main.Name = name
+	}
+	for _, b := range x.Test {
+		main.Groups = append(main.Groups, report.GroupLayout{Title: r.Spec.Benchmarks[b].Title, Benchmark: b, Paper: r.Spec.Benchmarks[b].Paper, Columns: report.AccuracyAndCost()})
+	}
+	main.Groups = append(main.Groups, report.GroupLayout{Title: "Avg.", Benchmark: metrics.Average, Paper: metrics.Average, Columns: report.AverageAccuracyAndCost()})
+	strongest := r.strongest()
+	for _, m := range x.Methods {
+		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("arena", PaperArena, "method", m.RowID()),
+			Reference: m.Name == "oracle" || m.RowID() == strongest}
+		if m.Paper != "" {
+			row.Paper = keys("method", m.Paper)
+		}
+		main.Rows = append(main.Rows, row)
+	}
+	t, err := report.Build(main, r.Measurements, paper)
+	if err != nil {
+		return nil, err
+	}
+	t.Name = name
+	cover := main
+	cover.Name = name
+	coverage, err := report.Coverage(cover, r.Measurements, metrics.Average)
+	if err != nil {
+		return nil, err
+	}
+	tables := []*report.Table{t, coverage}
+	if x.Large == 0 {
+		return tables, nil
+	}
+	columns := []report.Column{
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher},
+		{Title: "Cost, % of strongest", Unit: CostShare, Decimals: 1},
+		{Title: "Acc. kept, %", Unit: "retention-%", Decimals: 2},
+		{Title: "Hull gain, points", Unit: HullGain, Decimals: 2, Better: report.Higher},
+		{Title: "Acc. - EntroRouter, points", Unit: Difference, Decimals: 2},
+		{Title: "SD over seeds, points", Unit: SeedSD, Decimals: 2},
+	}
+	large := report.Layout{
+		Name: name + "-large", Head: "Method",
+		Caption: fmt.Sprintf("%s: the set that resolves orderings%s %d problems a benchmark, scored by the true success probability of the simulated experts, weighted by the paper's sizes.", x.Title, r.scale(), x.Large),
+		Groups:  []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Columns: columns}},
+		Notes: []string{
+			"Hull gain: accuracy above the best coin flip between fixed experts at the same cost. Only it compares rows of different cost.",
+			"Small numbers: half the width of the interval over questions; training seeds are apart.",
+		},
+	}
+	for _, row := range main.Rows {
+		row.Keys, row.Paper = slices.Clone(row.Keys), nil
+		row.Keys[0].Value = LargeArena
+		if row.Keys[1].Value == "oracle" {
+			continue // cheapest right answer in hindsight: needs answers, not probabilities
+		}
+		large.Rows = append(large.Rows, row)
+	}
+	lt, err := report.Build(large, r.Measurements, nil)
+	if err != nil {
+		return nil, err
+	}
+	return append(tables, lt), nil
+}
+
+// keys makes measurement keys from name, value, name, value...
+func keys(pairs ...string) (k []metrics.Key) {
+	for i := 0; i < len(pairs); i += 2 {
+		k = append(k, metrics.Key{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return k
+}
+
+// strongest returns the id of the dearest expert: the paper's reference.
+func (r *Result) strongest() string {
+	best, top := "", -1.0
+	for _, x := range r.Spec.Pools[0].Experts {
+		if p := r.Spec.Prices.Models[x.Model].Out; p > top {
+			best, top = x.ID, p
+		}
+	}
+	return best
+}
+
+// scale ends a caption: what the numbers are made of.
+func (r *Result) scale() string {
+	if r.Spec.Pools[0].Kind == "simulated" {
+		return ". Simulated experts, calibrated to the paper's fixed-expert rows and to nothing else."
+	}
+	return "."
+}
+
+func (r *Result) notes() []string {
+	x := &r.Spec.Experiment
+	notes := []string{
+		fmt.Sprintf("Acc.: percent correct, runs averaged. Cost: dollars of one pass, Avg.: dollars a question. Small numbers: half the width of the %g%% interval over questions (paired bootstrap, %d resamples).", 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
+		fmt.Sprintf("Training seeds: %d. Prices: list of %s, %s", len(x.Evaluate.Seeds), r.Spec.Prices.Date, x.Prices) + ".",
+	}
+	if matched := slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.Match != "" }); matched {
+		notes = append(notes, "Best mixture, benchmark identity and logistic utility spend on the training problems what EntroRouter spends there.")
+	}
+	return notes
+}
+
+// foldTables has one table a pool and stratum.
+func (r *Result) foldTables(name string) ([]*report.Table, error) {
+	x := &r.Spec.Experiment
+	var tables []*report.Table
+	for _, pool := range r.Spec.Pools {
+		var benchmarks []string
+		for _, m := range r.Measurements.Where(keys("pool", pool.Name, "method", x.Methods[0].RowID(), "seed", "")...) {
+			benchmarks = append(benchmarks, m.Key("benchmark"))
+		}
+		slices.SortFunc(benchmarks, func(a, b string) int { return strings.Compare(order(a), order(b)) })
+		for _, b := range benchmarks {
+			l := report.Layout{
+				Name: name + "-" + pool.Name + "-" + b, Head: "Method",
+				Caption: fmt.Sprintf("%s: pool %s, questions: %s. %d folds, %d partitions.", x.Title, pool.Name, b, x.Folds.K, len(x.Folds.Seeds)),
+				Groups: []report.GroupLayout{
+					{Title: "Own operating point", Benchmark: b, Columns: []report.Column{
+						{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
+						{Title: "Cost, % of strongest", Unit: CostShare, Decimals: 1},
+						{Title: "Hull gain", Unit: HullGain, Decimals: 2},
+						{Title: "Lead over benchmark identity", Unit: Lead, Decimals: 2},
+					}},
+					{Title: "Whole curve", Benchmark: b, Columns: []report.Column{
+						{Title: "Mean gain", Unit: MeanGain, Decimals: 2, Better: report.Higher},
+						{Title: "Gain @25%", Unit: fmt.Sprintf(GainAt, 25), Decimals: 2},
+						{Title: "@50%", Unit: fmt.Sprintf(GainAt, 50), Decimals: 2},
+						{Title: "@75%", Unit: fmt.Sprintf(GainAt, 75), Decimals: 2},
+					}},
+				},
+				Notes: []string{
+					"Points of accuracy above the best mixture of fixed experts at the same cost, inside each test fold; a router that looks at nothing has 0.00.",
+					"Rows with a knob spend without limit at their own operating point; their curve says more. Small numbers: half the width of the interval over questions.",
+					"Labels are one greedy answer a model: the oracle is inflated by luck. Prices are assumptions.",
+				},
+			}
+			if pool.Recorded != nil && pool.Recorded.Note != "" {
+				l.Notes = append(l.Notes, "Pool: "+pool.Recorded.Note+".")
+			}
+			for _, m := range x.Methods {
+				l.Rows = append(l.Rows, report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("pool", pool.Name, "method", m.RowID()), Reference: m.Name == "oracle"})
+			}
+			t, err := report.Build(l, r.Measurements, nil)
+			if err != nil {
+				return nil, err
+			}
+			tables = append(tables, t)
+		}
+	}
+	return tables, nil
+}
+
+// order puts the stratum of all questions first.
+func order(benchmark string) string {
+	if benchmark == bothStrata {
+		return ""
+	}
+	return benchmark
+}
+
+// distributionFigure draws where EntroRouter sends easy, medium and hard problems.
+func (r *Result) distributionFigure(name string) (*report.Figure, error) {
+	x := &r.Spec.Experiment
+	l := report.DistributionLayout{
+		Name: name, Keys: keys("arena", PaperArena, "method", referenceRow),
+		Caption: "Where EntroRouter sends easy, medium and hard problems, and what a question costs there" + r.scale() +
+			fmt.Sprintf(" Strata by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Mean of %d training seeds.", x.Targets.Tau, len(x.Evaluate.Seeds)),
+		Strata: []report.Term{{Value: "easy", Label: "Easy"}, {Value: "medium", Label: "Medium"}, {Value: "hard", Label: "Hard"}},
+	}
+	experts := slices.Clone(r.Spec.Pools[0].Experts)
+	slices.SortStableFunc(experts, func(a, b spec.Expert) int {
+		d := r.Spec.Prices.Models[a.Model].Out - r.Spec.Prices.Models[b.Model].Out
+		switch {
+		case d < 0:
+			return -1
+		case d > 0:
+			return 1
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	for _, e := range experts {
+		l.Experts = append(l.Experts, report.Term{Value: e.ID, Label: e.ID})
+	}
+	return report.Distribution(l, r.Measurements)
+}

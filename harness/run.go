@@ -1,0 +1,289 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// backendName is the GoMLX backend that fits the routers of a run. Losses differ in the last digits between
+// backends, so it is part of a fit's recipe.
+const backendName = "go"
+
+var (
+	// ErrUsage says that the spec or the options ask for something that cannot be.
+	ErrUsage = errors.New("cannot run this")
+	// ErrIncomplete says that the run stopped with work left that it was not allowed to do.
+	ErrIncomplete = errors.New("incomplete")
+)
+
+// Options say where a run reads and writes.
+type Options struct {
+	Out     string // folder of the store and the rollouts, e.g. results/runs
+	Data    string // data folder of benchmarks and recorded outcomes; empty: none
+	Offline bool   // ask no expert: what is not stored is an error
+	Key     string // bearer token of the experts' servers
+
+	Progress Progress     // nil: silent
+	Log      *slog.Logger // nil: silent
+	Env      any          // versions and machine, written beside every entry, never compared
+}
+
+// Progress hears how far a run is. Calls come from one goroutine.
+type Progress interface {
+	Start(what string, total int)
+	Add(n int)
+	Done()
+}
+
+type silent struct{}
+
+func (silent) Start(string, int) {}
+func (silent) Add(int)           {}
+func (silent) Done()             {}
+
+// Result is a finished experiment.
+type Result struct {
+	Spec         *spec.Resolved
+	Measurements *metrics.Set
+	Dir          string // the entry that holds measurements.txt
+}
+
+// engine is one experiment being run.
+type engine struct {
+	spec     *spec.Resolved
+	poolSpec spec.Pool
+	opt      Options
+
+	store    *store.Store
+	rollouts *store.Rollouts
+	backend  lm.Backend
+	files    problems.Source
+
+	experts []routing.Expert // [M] cheapest first
+	probe   *routing.Expert
+	source  string // what answers: "http", or the simulated pool and a hash of its parameters
+	sim     *experts.Simulated
+
+	steps                 []*step
+	sets                  []*problemSet
+	sftProfile, rlProfile *profile
+	testProfiles          []*profile // [test benchmarks]: strata of the routing distribution
+	arenas                []*arena
+	fits                  [][]*fit // [rows][seeds]; rows that do not depend on a seed have one
+	measured              *step
+	client                experts.Pool
+	loopback              *experts.Loopback
+	known                 problems.Index // what simulated experts may be asked
+	train                 *routing.TrainSet
+}
+
+// Run carries out an experiment: what the store already has is not done again. A run that is interrupted or killed
+// goes on where it stopped when it is run again, and ends with the same bytes.
+func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
+	if r.Experiment.Protocol == "folds" {
+		return runFolds(ctx, r, o)
+	}
+	e, err := newEngine(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	entry, err := e.get(ctx, e.measured)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.writeIndex(); err != nil {
+		return nil, err
+	}
+	set, err := readMeasurements(entry)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Spec: r, Measurements: set, Dir: entry.Dir}, nil
+}
+
+// newEngine opens the store and plans every step; it runs none.
+func newEngine(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err error) {
+	if o.Progress == nil {
+		o.Progress = silent{}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	e := &engine{spec: r, opt: o, poolSpec: r.Pools[0], source: "http"}
+	defer func() {
+		if err != nil {
+			e.close()
+		}
+	}()
+	if len(r.Pools) > 1 {
+		return nil, fmt.Errorf("%w: spec %s names %d pools, protocol split takes one", ErrUsage, r.Experiment.Name, len(r.Pools))
+	}
+	if e.experts, e.probe, err = experts.Members(e.poolSpec, r.Prices); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrUsage, err)
+	}
+	switch e.poolSpec.Kind {
+	case "simulated":
+		if err := e.simulate(); err != nil {
+			return nil, err
+		}
+	case "recorded":
+		return nil, fmt.Errorf("%w: pool %s holds recorded outcomes, which protocol folds reads; spec %s has protocol split", ErrUsage, e.poolSpec.Name, r.Experiment.Name)
+	}
+	if r.Experiment.CountInput && r.Experiment.Large > 0 {
+		return nil, fmt.Errorf("%w: the large set is scored by expectations of output tokens; set large: 0 with count_input: true", ErrUsage)
+	}
+	if e.backend, err = lm.OpenBackend(backendName); err != nil {
+		return nil, err
+	}
+	e.files = problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}
+	if e.store, err = store.Open(o.Out, store.Options{Log: o.Log, Env: o.Env}); err != nil {
+		return nil, err
+	}
+	if e.rollouts, err = store.OpenRollouts(ctx, filepath.Join(o.Out, "rollouts.db")); err != nil {
+		return nil, err
+	}
+	return e, e.plan()
+}
+
+func (e *engine) close() {
+	if e.loopback != nil {
+		e.loopback.Close()
+	}
+	if e.rollouts != nil {
+		e.rollouts.Close()
+	}
+	if e.backend != nil {
+		e.backend.Finalize()
+	}
+}
+
+// simulate builds the simulated experts. The same value scores the large set and, behind HTTP, answers requests.
+func (e *engine) simulate() (err error) {
+	knobs, err := spec.Canonical(e.poolSpec.Simulation)
+	if err != nil {
+		return err
+	}
+	e.source = fmt.Sprintf("simulated %s %016x", e.poolSpec.Name, uint64(seed.Derive(string(knobs))))
+	members := slices.Clone(e.experts)
+	if e.probe != nil {
+		members = append(members, *e.probe)
+	}
+	e.sim, err = experts.NewSimulated(e.poolSpec, members, seed.Seed(e.spec.Experiment.Seed), e.known.Lookup, problems.Distractor)
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrUsage, err)
+	}
+	return nil
+}
+
+// pool returns the client that asks the experts, starting the server of a simulated pool first.
+func (e *engine) pool(ctx context.Context) (experts.Pool, error) {
+	if e.client != nil {
+		return e.client, nil
+	}
+	url := map[string]string{}
+	for _, x := range e.poolSpec.Experts {
+		url[x.ID] = x.URL
+	}
+	if e.probe != nil {
+		url[e.probe.ID] = e.poolSpec.Probe.URL
+	}
+	if e.sim != nil {
+		err := e.loadKnown(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if e.loopback, err = experts.StartLoopback(e.sim, e.opt.Log); err != nil {
+			return nil, err
+		}
+		for id := range url {
+			url[id] = e.loopback.URL
+		}
+	}
+	var endpoints []experts.Endpoint
+	for _, x := range e.experts {
+		endpoints = append(endpoints, experts.Endpoint{Expert: x, URL: url[x.ID]})
+	}
+	if e.probe != nil {
+		endpoints = append(endpoints, experts.Endpoint{Expert: *e.probe, URL: url[e.probe.ID]})
+	}
+	client, err := experts.NewHTTP(endpoints, experts.HTTPOptions{Concurrency: e.spec.Experiment.Profile.Concurrency, Key: e.opt.Key, Log: e.opt.Log})
+	if err != nil {
+		return nil, err
+	}
+	if err := client.Preflight(ctx); err != nil {
+		return nil, err
+	}
+	e.client = client
+	return client, nil
+}
+
+// loadKnown reads the problems that simulated experts may be asked.
+func (e *engine) loadKnown(ctx context.Context) error {
+	for _, s := range e.sets {
+		if err := s.load(ctx); err != nil {
+			return err
+		}
+		if err := e.known.Add(s.problems, s.latents); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scope is the part of a rollout's key that all rollouts of an expert share.
+func (e *engine) scope(x routing.Expert, split routing.Split) store.Scope {
+	s := e.poolSpec.Sampling
+	return store.Scope{
+		Source: e.source, Model: x.Model, Revision: x.Revision, Prompt: s.Prompt,
+		Temperature: s.Temperature, TopP: s.TopP, TopK: s.TopK, MaxTokens: x.MaxTokens, Split: split,
+	}
+}
+
+// trainSet reads what methods may learn from.
+func (e *engine) trainSet(ctx context.Context) (*routing.TrainSet, error) {
+	if e.train != nil {
+		return e.train, nil
+	}
+	sft, err := e.sftProfile.examples(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rl, err := e.rlProfile.examples(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.train = &routing.TrainSet{Experts: e.experts, C: routing.Costs(e.experts, e.spec.Experiment.CUnit), SFT: sft, RL: rl}
+	return e.train, nil
+}
+
+func (e *engine) writeIndex() error {
+	var steps []store.Step
+	for _, s := range e.steps {
+		steps = append(steps, store.Step{Name: s.name, Key: s.recipe.Key()})
+	}
+	return e.store.WriteIndex(e.spec.Experiment.Name, steps)
+}
+
+func readMeasurements(entry store.Entry) (*metrics.Set, error) {
+	f, err := os.Open(entry.Path("measurements.txt"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return metrics.Read(f.Name(), f)
+}

@@ -1,0 +1,33 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Serve answers on l for the simulated experts of an experiment until ctx ends. ready is called with the names of the
+// models once the problems are there.
+func Serve(ctx context.Context, r *spec.Resolved, o Options, l net.Listener, ready func(models []string)) error {
+	defer l.Close()
+	e, err := newEngine(ctx, r, o)
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	if e.sim == nil {
+		return fmt.Errorf("%w: pool %s is of kind %s; only simulated experts can be served", ErrUsage, e.poolSpec.Name, e.poolSpec.Kind)
+	}
+	if err := e.loadKnown(ctx); err != nil {
+		return err
+	}
+	var models []string
+	for _, x := range e.sim.Experts() {
+		models = append(models, x.Model)
+	}
+	ready(models)
+	return experts.Serve(ctx, l, experts.NewServer(e.sim, e.opt.Log), e.opt.Log)
+}

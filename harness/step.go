@@ -1,0 +1,57 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// Versions of the steps: raised when a change of code changes what a step means, so that stored entries of the old
+// meaning are not taken for the new one.
+const (
+	problemsVersion = 1
+	profileVersion  = 1
+	outcomesVersion = 1
+	expectedVersion = 1
+	fitVersion      = 1
+	measureVersion  = 1
+)
+
+// step is one box of the picture in doc.go. Its key is known before anything has run; its entry is made at most once.
+type step struct {
+	name   string
+	recipe store.Recipe
+	make   func(ctx context.Context, draft *store.Draft) error
+
+	made  bool
+	entry store.Entry
+}
+
+// newStep plans a step of the experiment. inputs are the steps whose entries make may read.
+func (e *engine) newStep(name, stage string, version int, params any, inputs []*step, make func(context.Context, *store.Draft) error) (*step, error) {
+	var keys []store.Key
+	for _, in := range inputs {
+		keys = append(keys, in.recipe.Key())
+	}
+	recipe, err := store.NewRecipe(stage, version, params, keys...)
+	if err != nil {
+		return nil, fmt.Errorf("step %s: %w", name, err)
+	}
+	s := &step{name: name, recipe: recipe, make: make}
+	e.steps = append(e.steps, s)
+	return s, nil
+}
+
+// get returns the entry of a step, making it first if the store does not have it.
+func (e *engine) get(ctx context.Context, s *step) (store.Entry, error) {
+	if s.made {
+		return s.entry, nil
+	}
+	entry, err := e.store.Make(ctx, s.recipe, s.make)
+	if err != nil {
+		return store.Entry{}, fmt.Errorf("%s: %w", s.name, err)
+	}
+	s.made, s.entry = true, entry
+	return entry, nil
+}
