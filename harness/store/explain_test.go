@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestExplainNamesTheFieldsThatDifferFromTheNearestRecipe(t *testing.T) {
@@ -14,15 +15,15 @@ func TestExplainNamesTheFieldsThatDifferFromTheNearestRecipe(t *testing.T) {
 	params := func(tau float64, ks ...int) map[string]any {
 		return map[string]any{"tau": tau, "k": ks, "gate": map[string]bool{"on": true}}
 	}
-	var near Key
-	for _, r := range []Recipe{
-		recipe(t, "targets", 1, params(0.5, 9, 9), other),
-		recipe(t, "targets", 2, params(0.8, 2), in),
-	} {
+	near := recipe(t, "targets", 2, params(0.8, 2), in).Key()
+	stored := []Recipe{recipe(t, "targets", 2, params(0.8, 2), in)}
+	for i := range 10 { // before and after it in the folder
+		stored = append(stored, recipe(t, "targets", 1, params(0.1+float64(i)/100, 9, 9), other))
+	}
+	for _, r := range stored {
 		if _, err := s.Make(t.Context(), r, one); err != nil {
 			t.Fatal(err)
 		}
-		near = r.Key()
 	}
 	if err := os.MkdirAll(filepath.Join(s.Root(), "stages", "targets", "unreadable"), 0o777); err != nil {
 		t.Fatal(err)
@@ -56,5 +57,24 @@ func TestExplainNamesTheFieldsThatDifferFromTheNearestRecipe(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})
+	}
+}
+
+func TestAmongEquallyNearRecipesTheLastMadeIsNamed(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i, tau := range []float64{0.1, 0.2, 0.3, 0.5, 0.6} {
+		e, err := s.Make(t.Context(), recipe(t, "targets", 1, tau), build)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := day.AddDate(0, 0, []int{1, 3, 9, 4, 2}[i])
+		if err := os.Chtimes(e.Path(recipeFile), made, made); err != nil {
+			t.Fatal(err)
+		}
+	}
+	miss, err := s.Explain(recipe(t, "targets", 1, 0.4))
+	if err != nil || len(miss.Fields) != 1 || miss.Fields[0] != (Field{"params", "0.3", "0.4"}) {
+		t.Errorf("miss %v, %v; want 0.3 as the nearest", miss, err)
 	}
 }

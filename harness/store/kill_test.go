@@ -57,13 +57,18 @@ func child(t *testing.T, task, path string) (*exec.Cmd, *bufio.Scanner) {
 	return cmd, bufio.NewScanner(out)
 }
 
-func kill(t *testing.T, cmd *exec.Cmd) {
+// kill ends the child at once and returns the last line that it printed, or the one given.
+func kill(t *testing.T, cmd *exec.Cmd, lines *bufio.Scanner, last int) int {
 	t.Helper()
 	cmd.Process.Kill()
+	for lines.Scan() { // before Wait, which closes the pipe
+		last, _ = strconv.Atoi(lines.Text())
+	}
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Exited() {
 		t.Fatalf("the child ended by itself: %v", err)
 	}
+	return last
 }
 
 func killedRow(n int) Row {
@@ -116,10 +121,7 @@ func TestAKilledWriterLosesNoAcknowledgedRollout(t *testing.T) {
 			acked, _ = strconv.Atoi(lines.Text())
 		}
 		time.Sleep(time.Duration(round*137%1000) * time.Microsecond)
-		kill(t, cmd)
-		for lines.Scan() { // acknowledged before the kill, read after it
-			acked, _ = strconv.Atoi(lines.Text())
-		}
+		acked = kill(t, cmd, lines, acked)
 
 		db := openDB(t, path)
 		if err := db.Check(t.Context()); err != nil {
@@ -181,10 +183,7 @@ func TestAKilledRunLeavesWholeEntriesAndIsSweptUp(t *testing.T) {
 			last, _ = strconv.Atoi(lines.Text())
 		}
 		time.Sleep(time.Duration(round*137%1000) * time.Microsecond)
-		kill(t, cmd)
-		for lines.Scan() {
-			last, _ = strconv.Atoi(lines.Text())
-		}
+		last = kill(t, cmd, lines, last)
 
 		s := openStore(t, root)
 		if left, _ := os.ReadDir(filepath.Join(root, "tmp")); len(left) > 0 {
@@ -233,7 +232,7 @@ func TestASecondProcessWaitsForTheFirstUntilThatDies(t *testing.T) {
 	if want := fmt.Sprintf("by process %d", cmd.Process.Pid); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want one that says %q", err, want)
 	}
-	kill(t, cmd)
+	kill(t, cmd, lines, 0)
 	e, err := s.Make(t.Context(), killedRecipe(0), build)
 	if err != nil {
 		t.Fatal(err)

@@ -287,6 +287,24 @@ func TestTheFileAgreesWithAMap(t *testing.T) {
 	})
 }
 
+func TestBlocksStaySmallEnoughToReadOneResponse(t *testing.T) {
+	db := newDB(t)
+	var rows []Row
+	for run, size := range []int{blockBytes / 2, blockBytes / 2, 1, 3 * blockBytes, 1, 0, 1} {
+		rows = append(rows, Row{Run: run, Response: strings.Repeat(fmt.Sprint(run), size)})
+	}
+	var blocks []int64
+	for i, id := range put(t, db, Scope{}, rows...) {
+		blocks = append(blocks, id.block())
+		if got, err := db.Response(t.Context(), id); got != rows[i].Response || err != nil {
+			t.Errorf("response %d has %d bytes, %v", i, len(got), err)
+		}
+	}
+	if want := []int64{1, 1, 2, 3, 4, 4, 4}; !slices.Equal(blocks, want) {
+		t.Errorf("blocks %v, want %v", blocks, want)
+	}
+}
+
 func TestReadersSeeWholeBatchesWhileOneWrites(t *testing.T) {
 	db := newDB(t)
 	scope := Scope{Model: "m"}

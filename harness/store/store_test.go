@@ -230,6 +230,15 @@ func TestACrashAtAnyChangeLeavesTheWholeEntryOrNone(t *testing.T) {
 	root, r := filepath.Join(t.TempDir(), "runs"), recipe(t, "fit", 1, nil)
 	var crashes []string
 	snapshot := func(op string) {
+		draft := filepath.Join(root, "tmp", r.Key().String())
+		if _, err := os.Stat(filepath.Join(draft, manifestFile)); err == nil && !strings.HasSuffix(op, manifestFile) {
+			if e, faults := readEntry(draft, r); faults != nil || len(e.Files) != len(contents) {
+				t.Errorf("at %q the draft has a manifest and is not complete: %v", op, faults)
+			}
+			if info, err := os.Stat(filepath.Join(draft, envFile)); err != nil || info.Size() == 0 {
+				t.Errorf("at %q the draft has a manifest and no environment: %v", op, err)
+			}
+		}
 		dir := filepath.Join(t.TempDir(), "crashed")
 		if err := os.CopyFS(dir, os.DirFS(root)); err != nil {
 			t.Fatal(err)
@@ -491,5 +500,35 @@ func TestIndexRoundTrip(t *testing.T) {
 	}
 	if _, err := s.ReadIndex("main"); err == nil || !strings.Contains(err.Error(), "main.txt:1: malformed key") {
 		t.Errorf("error %v, want file, line and fault", err)
+	}
+}
+
+func TestALockHasOneHolderAndLeavesNoFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	var inside atomic.Int32
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for taken := 0; taken < 60; {
+				l, err := tryLock(path)
+				if errors.Is(err, errLocked) {
+					continue
+				} else if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := inside.Add(1); n != 1 {
+					t.Errorf("%d hold the lock", n)
+				}
+				time.Sleep(time.Microsecond)
+				inside.Add(-1)
+				l.unlock()
+				taken++
+			}
+		})
+	}
+	wg.Wait()
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the lock file is left: %v", err)
 	}
 }
