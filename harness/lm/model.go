@@ -142,7 +142,8 @@ func (m *Model) ProbsOf(ctx context.Context, rows []Row) ([][]float64, error) {
 	return probs, nil
 }
 
-// Call runs a compiled graph and returns its outputs as flat slices, freeing every tensor on the way.
+// Call runs a compiled graph of float32 outputs and returns them as flat slices. It frees every tensor, those of
+// inputs included.
 func Call(exec *model.Exec, inputs []*tensors.Tensor) ([][]float32, error) {
 	args := make([]any, len(inputs))
 	for i, t := range inputs {

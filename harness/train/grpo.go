@@ -19,7 +19,7 @@ import (
 type Prompt struct {
 	ID     string    // names the problem in random streams; unique
 	Row    lm.Row    // the text
-	Reward []float64 // [M] shaped reward r(m,x) + beta*log pi_ref(m|x) (equation 10), or it up to a constant of x
+	Reward []float64 // [M] shaped reward r(m,x) + beta*log pi_ref(m|x), or that up to a constant of x
 	Anchor []float64 // [M] pi_ref(.|x), for the curve alone; nil: not measured
 }
 
@@ -29,8 +29,8 @@ const (
 	Exact   = "exact"
 )
 
-// GRPO is Stage II: group relative policy optimization as VeRL computes it (section 4.2 and appendix C of the paper,
-// which names the algorithm, the group and the number of steps; VeRL where it is silent).
+// GRPO is Stage II: group relative policy optimization as VeRL computes it (section 3.3 of the paper and its training
+// details, which name the algorithm, the group and the number of steps; VeRL where they are silent).
 //
 // A step takes the next cfg.Batch prompts of a shuffled pass over all prompts (a new pass begins within a batch if
 // need be), samples cfg.Group choices for each at temperature 1, turns their rewards into Advantages, and takes
@@ -47,8 +47,9 @@ const (
 // is that of the sampled estimator with StdNorm off in the limit of large groups. Group, StdNorm and the clips then
 // do not act. It needs a policy that does not write.
 //
-// The context is looked at before every step. m is left half-trained if GRPO fails.
-func GRPO(ctx context.Context, m *lm.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (*Curve, error) {
+// The context is looked at before every step. If GRPO fails, m is left half-trained and the curve ends there.
+func GRPO(ctx context.Context, m *lm.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (curve *Curve, err error) {
+	s = s.Derive("grpo")
 	ids, err := checkGRPO(m.Policy(), prompts, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("grpo: %w", err)
@@ -66,7 +67,8 @@ func GRPO(ctx context.Context, m *lm.Model, prompts []Prompt, cfg spec.GRPO, s s
 	if err != nil {
 		return nil, fmt.Errorf("grpo: %w", err)
 	}
-	curve := &Curve{Experts: m.Policy().Experts()}
+	defer func() { err = errors.Join(err, l.close()) }()
+	curve = &Curve{Experts: m.Policy().Experts()}
 	var indices []int
 	taken, pass := 0, -1
 	for step := range cfg.Steps {
@@ -81,11 +83,11 @@ func GRPO(ctx context.Context, m *lm.Model, prompts []Prompt, cfg spec.GRPO, s s
 		}
 		point := Point{Stage: "grpo", Step: step, Epoch: pass, Rate: cfg.LR}
 		if err := r.step(ctx, l, batch, &point); err != nil {
-			return curve, errors.Join(wrap(ctx, "grpo", step, err), l.close())
+			return curve, wrap(ctx, "grpo", step, err)
 		}
 		curve.Points = append(curve.Points, point)
 	}
-	return curve, l.close()
+	return curve, nil
 }
 
 func checkGRPO(p lm.Policy, prompts []Prompt, cfg spec.GRPO) (ids []string, err error) {

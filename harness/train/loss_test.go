@@ -362,7 +362,7 @@ func TestSFTStepsAreThoseOfAPlainTrainer(t *testing.T) {
 	rates := []float64{1. / 3, 2. / 3, 1, 1, .75, .25} // warm-up over 3 of 6 steps, then a cosine over 3
 	clipped := 0
 	for step := range 6 {
-		batch := order(root, step/3, ids)[step%3*4 : min(step%3*4+4, n)]
+		batch := order(root.Derive("sft"), step/3, ids)[step%3*4 : min(step%3*4+4, n)]
 		loss := func(w weights) float64 {
 			var loss, sum float64
 			for _, i := range batch {

@@ -22,7 +22,7 @@ type Example struct {
 	Weight float64   // 1, or 2 for the two rationales of a problem that only the strongest expert solves; 0 skips it
 }
 
-// SFT is Stage I: it minimises the cross-entropy between the soft targets and the policy (section 4.1, equation 5),
+// SFT is Stage I: it minimises the cross-entropy between the soft targets and the policy (L_SFT of section 3.2 of the paper),
 //
 //	sum_x w(x) * -sum_m Q(m|x) log pi(m|x)  /  sum_x w(x)
 //
@@ -31,8 +31,9 @@ type Example struct {
 //
 // The optimizer is Adam with decoupled weight decay; the rate rises linearly over the first cfg.WarmUp of the steps
 // and falls to 0 on a cosine (the paper names the warm-up share and no schedule). The last batch of an epoch may be
-// smaller. The context is looked at before every step. m is left half-trained if SFT fails.
-func SFT(ctx context.Context, m *lm.Model, examples []Example, cfg spec.SFT, s seed.Seed) (*Curve, error) {
+// smaller. The context is looked at before every step. If SFT fails, m is left half-trained and the curve ends there.
+func SFT(ctx context.Context, m *lm.Model, examples []Example, cfg spec.SFT, s seed.Seed) (curve *Curve, err error) {
+	s = s.Derive("sft")
 	experts := m.Policy().Experts()
 	examples, ids, err := checkSFT(examples, cfg, len(experts))
 	if err != nil {
@@ -47,7 +48,8 @@ func SFT(ctx context.Context, m *lm.Model, examples []Example, cfg spec.SFT, s s
 	if err != nil {
 		return nil, fmt.Errorf("sft: %w", err)
 	}
-	curve := &Curve{Experts: experts}
+	defer func() { err = errors.Join(err, l.close()) }()
+	curve = &Curve{Experts: experts}
 	perEpoch := (len(examples) + size - 1) / size
 	total := cfg.Epochs * perEpoch
 	for epoch := range cfg.Epochs {
@@ -55,7 +57,7 @@ func SFT(ctx context.Context, m *lm.Model, examples []Example, cfg spec.SFT, s s
 		for b := range perEpoch {
 			step := epoch*perEpoch + b
 			if ctx.Err() != nil {
-				return curve, errors.Join(wrap(ctx, "sft", step, nil), l.close())
+				return curve, wrap(ctx, "sft", step, nil)
 			}
 			batch := make([]Example, 0, size)
 			for _, i := range indices[b*size : min((b+1)*size, len(indices))] {
@@ -64,11 +66,11 @@ func SFT(ctx context.Context, m *lm.Model, examples []Example, cfg spec.SFT, s s
 			rate := cfg.LR * warmUpCosine(step, total, cfg.WarmUp)
 			inputs, err := sftInputs(m.Policy(), batch, size)
 			if err != nil {
-				return curve, errors.Join(wrap(ctx, "sft", step, err), l.close())
+				return curve, wrap(ctx, "sft", step, err)
 			}
 			loss, reported, err := l.step(rate, inputs)
 			if err != nil {
-				return curve, errors.Join(wrap(ctx, "sft", step, err), l.close())
+				return curve, wrap(ctx, "sft", step, err)
 			}
 			point := Point{Stage: "sft", Step: step, Epoch: epoch, Rate: rate, Loss: loss,
 				Reward: math.NaN(), AnchorKL: math.NaN(), ZeroGroups: math.NaN()}
@@ -76,7 +78,7 @@ func SFT(ctx context.Context, m *lm.Model, examples []Example, cfg spec.SFT, s s
 			curve.Points = append(curve.Points, point)
 		}
 	}
-	return curve, l.close()
+	return curve, nil
 }
 
 // checkSFT returns the examples that count and their ids.

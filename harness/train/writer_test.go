@@ -135,6 +135,10 @@ func TestAPolicyThatWritesTrainsLikeAnyOther(t *testing.T) {
 	})
 	t.Run("grpo", func(t *testing.T) {
 		m := newModel(t, goBackend(t), writer{})
+		// A short Stage I: from a blank start the two words are a game of coordination that may end anywhere.
+		if _, err := SFT(context.Background(), m, examples, spec.SFT{Epochs: 3, Batch: 64, LR: .1}, 1); err != nil {
+			t.Fatal(err)
+		}
 		cfg := grpoConfig
 		cfg.Batch, cfg.LR, cfg.Steps, cfg.Epochs = 64, .1, 80, 2
 		curve, err := GRPO(context.Background(), m, prompts, cfg, 1)
