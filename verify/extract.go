@@ -334,6 +334,10 @@ func endsSentence(s string) bool {
 
 // mathWord reports whether a word without spaces can be part of a formula.
 func mathWord(w string) bool {
+	switch w {
+	case "+", "-", "*", "/", "=", "<", ">", "±", "×", "÷", "≈", "≤", "≥", "−", "·", "$", "$$", "(", ")":
+		return true
+	}
 	w = strings.Trim(w, "*_.,;:!?\"'`")
 	if w == "" {
 		return false
@@ -355,10 +359,6 @@ func mathWord(w string) bool {
 				run = 0
 			}
 		}
-		return true
-	}
-	switch w {
-	case "+", "-", "*", "/", "=", "<", ">", "±", "×", "÷", "≈", "≤", "≥", "−", "·", "$", "$$", "(", ")":
 		return true
 	}
 	return len(w) == 1 && letter(w[0]) && w != "a" && w != "A" && w != "I"

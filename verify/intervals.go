@@ -27,7 +27,7 @@ func (c *comparer) realSets(a, b *node) result {
 		}
 		return unknown(rule)
 	}
-	if x.variable != "" && y.variable != "" && x.variable != y.variable {
+	if x.variable != y.variable && x.variable != "" && y.variable != "" && x.variable != unnamed && y.variable != unnamed {
 		return different("sets of different variables")
 	}
 	if len(x.spans) != len(y.spans) {

@@ -33,14 +33,15 @@ func (t token) command(name string) bool { return t.kind == tokenCommand && t.te
 
 // lexer splits folded LaTeX or plain text into tokens and drops what is layout only.
 type lexer struct {
-	src     string
-	commas  bool // read 1,234 outside brackets as one number
-	tokens  []token
-	depth   int  // open brackets that separate elements
-	nested  int  // \text inside \text
-	quotes  int  // quotation marks so far
-	open    bool // a brace without its partner was met; no further search is worth its cost
-	grouped bool
+	src      string
+	commas   bool // read 1,234 outside brackets as one number
+	tokens   []token
+	depth    int  // open brackets that separate elements
+	nested   int  // \text inside \text
+	quotes   int  // quotation marks so far
+	open     bool // a brace without its partner was met; no further search is worth its cost
+	currency bool // the number at hand follows a currency sign
+	grouped  bool
 }
 
 // Commands that only change the appearance. They vanish; a group after them stays.
@@ -195,8 +196,12 @@ func (l *lexer) separator(i int) (width int, ambiguous bool) {
 			return width, false
 		}
 	}
-	if l.commas && rest != "" && (rest[0] == ',' && l.depth == 0 || rest[0] == ' ' && l.depth == 0) {
+	if l.commas && l.depth == 0 && rest != "" && (rest[0] == ',' || rest[0] == ' ') {
 		return 1, true
+	}
+	// Inside brackets a comma separates elements, unless a currency or a decimal part speaks for one number.
+	if l.depth > 0 && len(rest) > 4 && rest[0] == ',' && (l.currency || rest[4] == '.' && len(rest) > 5 && digit(rest[5])) {
+		return 1, false
 	}
 	return 0, false
 }
@@ -204,6 +209,7 @@ func (l *lexer) separator(i int) (width int, ambiguous bool) {
 // number reads a numeral: groups of three digits with separators, a decimal part, an exponent.
 func (l *lexer) number(i int, space *bool) int {
 	start, j := i, l.digits(i)
+	l.currency = i > 0 && l.src[i-1] == '$'
 	text, ambiguous := l.src[start:j], false
 	if width, _ := l.separator(j); width > 0 && j > start && j-start <= 3 {
 		var b strings.Builder

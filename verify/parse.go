@@ -19,6 +19,9 @@ type parser struct {
 	depth  int
 	bars   int // open |
 	noBar  int // inside set-builder heads, where | separates
+
+	sentence bool // words are words, never products of variables
+	letters  bool // a unit of one letter after a number is a unit
 }
 
 // formula parses tokens as one answer.
@@ -26,7 +29,38 @@ func formula(tokens []token) (*node, error) {
 	if len(tokens) == 0 {
 		return nil, errSyntax
 	}
-	p := parser{tokens: tokens}
+	p := parser{tokens: tokens, sentence: sentencelike(tokens)}
+	return p.whole()
+}
+
+// sentencelike reports whether two words follow each other or a word precedes a number: prose, not a product.
+func sentencelike(tokens []token) bool {
+	for i, t := range tokens {
+		if i == 0 || t.kind != tokenWord && t.kind != tokenNumber || tokens[i-1].kind != tokenWord || !t.space {
+			continue
+		}
+		w := tokens[i-1].text
+		if len(w) < 2 || vocabulary(w) || t.kind == tokenNumber && len(w) < 3 {
+			continue
+		}
+		if t.kind == tokenNumber || len(t.text) > 1 && !vocabulary(t.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// vocabulary reports whether a word belongs to formulas.
+func vocabulary(w string) bool {
+	lower := strings.ToLower(w)
+	switch lower {
+	case "and", "or", "mod", "for", "where", "if", "with", "when", "either", "both", "is", "equals", "am", "pm":
+		return true
+	}
+	return functions[w] != "" || functions[lower] != "" || names[w] != nil || names[lower] != nil || greek[w]
+}
+
+func (p *parser) whole() (*node, error) {
 	n, err := p.list()
 	if err != nil {
 		return nil, err
@@ -205,6 +239,9 @@ func (p *parser) relator() string {
 	return ""
 }
 
+// unnamed is the variable of a relation that was written without one.
+const unnamed = "?"
+
 // relation parses expressions joined by relation signs: equations, inequalities, chains, definitions.
 func (p *parser) relation() (*node, error) {
 	if d := p.definition(); d != nil {
@@ -212,15 +249,19 @@ func (p *parser) relation() (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if op := p.relator(); op != "" {
+		if p.relator() != "" {
 			return nil, errSyntax
 		}
 		d.args = []*node{body}
 		p.condition()
 		return d, nil
 	}
-	if p.peek().mark('=') { // "= 5"
-		p.at++
+	if op := p.relator(); op != "" && op != "=" && op != "~" { // "< 5": what is compared goes without saying
+		n, err := p.expression()
+		if err != nil {
+			return nil, err
+		}
+		return &node{kind: kindRelation, args: []*node{symbol(unnamed), n}, ops: []string{op}}, nil
 	}
 	first, err := p.expression()
 	if err != nil {
@@ -236,6 +277,10 @@ func (p *parser) relation() (*node, error) {
 		if err != nil {
 			return nil, err
 		}
+		if op == "=>" || op == "<=>" { // the conclusion counts
+			args, ops = []*node{next}, nil
+			continue
+		}
 		args, ops = append(args, next), append(ops, op)
 	}
 	p.condition()
@@ -243,9 +288,9 @@ func (p *parser) relation() (*node, error) {
 		return first, nil
 	}
 	if ops[len(ops)-1] == "==" {
-		// a ≡ b (mod n)
 		if n := p.modulus(); n != nil {
-			return &node{kind: kindRelation, args: append(args, n), ops: append(ops, "mod")}, nil
+			last := len(args) - 1
+			args[last] = quantity(args[last], "mod "+n.String())
 		}
 	}
 	return &node{kind: kindRelation, args: args, ops: ops}, nil
@@ -391,10 +436,12 @@ func (p *parser) sum() (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch sign {
-		case "-":
+		switch {
+		case sign == "-" && n.kind == kindQuantity:
+			n = quantity(negate(n.args[0]), n.name)
+		case sign == "-":
 			n = negate(n)
-		case "pm", "mp":
+		case sign == "pm" || sign == "mp":
 			n = &node{kind: kindSign, name: sign, args: []*node{n}}
 		}
 		terms = append(terms, n)
@@ -402,7 +449,24 @@ func (p *parser) sum() (*node, error) {
 	if len(terms) == 1 {
 		return terms[0], nil
 	}
-	return apply(kindAdd, terms...), nil
+	return common(kindAdd, terms), nil
+}
+
+// common joins operands and moves their unit to the outside: 3 cm + 4 cm. Degrees stay, they are a factor.
+func common(k kind, operands []*node) *node {
+	unit := ""
+	for i, n := range operands {
+		if n.kind == kindQuantity && n.name != "degree" {
+			if i == len(operands)-1 || k == kindAdd {
+				unit = n.name
+			}
+			operands[i] = n.args[0]
+		}
+	}
+	if unit == "" {
+		return apply(k, operands...)
+	}
+	return quantity(apply(k, operands...), unit)
 }
 
 // term parses factors joined by multiplication, division and juxtaposition.
@@ -414,7 +478,7 @@ func (p *parser) term() (*node, error) {
 	var factors []*node
 	flush := func() *node {
 		if factors != nil {
-			left, factors = apply(kindMultiply, factors...), nil
+			left, factors = common(kindMultiply, factors), nil
 		}
 		return left
 	}
@@ -457,24 +521,34 @@ func (p *parser) term() (*node, error) {
 			if err != nil {
 				return nil, err
 			}
-			left = divide(flush(), n)
+			left = common(kindDivide, []*node{flush(), n})
 		case t.command("bmod") || t.command("mod") || t.kind == tokenWord && t.text == "mod" || t.command("pmod"):
-			if !t.command("pmod") {
-				p.at++
-				n, err := p.unary()
-				if err != nil {
-					return nil, err
-				}
-				left = call("mod", flush(), n)
-				continue
+			p.at++
+			n, err := p.unary()
+			if err != nil {
+				return nil, err
 			}
-			return flush(), nil
+			if t.command("pmod") {
+				if n.has(isSign) {
+					return nil, errSyntax
+				}
+				return quantity(flush(), "mod "+n.String()), nil
+			}
+			left = call("mod", flush(), n)
 		case p.startsFactor(t):
 			if q := p.units(flush()); q != nil {
 				left = q
 				continue
 			}
-			if t.kind == tokenNumber && p.tokens[p.at-1].kind == tokenNumber { // 2 1/2
+			if t.kind == tokenNumber && flush().kind == kindQuantity {
+				n, err := p.compound(left)
+				if err != nil {
+					return nil, err
+				}
+				left = n
+				continue
+			}
+			if t.kind == tokenNumber && p.last().kind == tokenNumber && !endsInPower(left, factors) { // 2 1/2
 				n, err := p.mixedNumber(flush(), divisions)
 				if err != nil {
 					return nil, err
@@ -486,7 +560,7 @@ func (p *parser) term() (*node, error) {
 			if err != nil {
 				return nil, err
 			}
-			if factors == nil && mixed(left, n, p.tokens[p.at-1]) {
+			if factors == nil && mixed(left, n, p.last()) {
 				left = apply(kindAdd, left, n)
 				continue
 			}
@@ -495,6 +569,13 @@ func (p *parser) term() (*node, error) {
 			return flush(), nil
 		}
 	}
+}
+
+func isSign(n *node) bool { return n.kind == kindSign }
+
+// endsInPower reports whether a product so far is a factorisation such as 2^3 5 7, in which numbers stand side by side.
+func endsInPower(left *node, factors []*node) bool {
+	return left.kind == kindPower || len(factors) > 0 && factors[0].kind == kindPower
 }
 
 // mixedNumber parses the fraction of "2 1/2". Other numbers side by side mean nothing.
@@ -648,6 +729,17 @@ func (p *parser) postfix(base *node) (*node, error) {
 		case t.mark('\'') && base.kind == kindQuantity && base.name == "degree":
 			p.at++
 			return nil, errSyntax
+		case t.mark('\'') && base.kind == kindNumber: // 5'4"
+			p.at++
+			base = quantity(base, "foot")
+			if p.peek().kind == tokenNumber && p.ahead(1).mark('"') {
+				inches, err := numeral(p, p.peek())
+				if err != nil {
+					return nil, err
+				}
+				p.at += 2
+				base = quantity(apply(kindAdd, base.args[0], divide(inches, number(12))), "foot")
+			}
 		case t.mark('"') && base.kind == kindNumber:
 			p.at++
 			base = quantity(base, "inch")
@@ -709,7 +801,7 @@ func (p *parser) exponent(base *node) (n *node, done bool, err error) {
 			return nil, false, err
 		}
 	}
-	if p.peek().mark('!') && p.tokens[p.at-1].kind == tokenNumber { // 2^3! is 2^(3!) in plain text as in TeX's eye
+	if p.peek().mark('!') && p.last().kind == tokenNumber { // 2^3! is 2^(3!) in plain text as in TeX's eye
 		p.at++
 		e = call("factorial", e)
 	}
@@ -733,7 +825,7 @@ func (p *parser) degrees(base *node) *node {
 
 // based reads a subscript after a numeral as the base it is written in.
 func (p *parser) based(base *node) (*node, error) {
-	digits := p.tokens[p.at-1]
+	digits := p.last()
 	p.at++
 	sub, err := p.argument()
 	if err != nil {
@@ -742,6 +834,9 @@ func (p *parser) based(base *node) (*node, error) {
 		} else {
 			return nil, err
 		}
+	}
+	if sub.kind == kindSymbol {
+		return call("base", base, sub), nil
 	}
 	b, ok := sub.integer()
 	if !ok || b < 2 || b > 36 || digits.kind != tokenNumber || strings.ContainsAny(digits.text, "e") {
@@ -821,4 +916,12 @@ func (p *parser) letter() *node {
 		p.tokens[p.at] = token{kind: tokenWord, text: t.text[size:]}
 	}
 	return variable(t.text[:size])
+}
+
+// last returns the token before the one at hand.
+func (p *parser) last() token {
+	if p.at == 0 {
+		return token{}
+	}
+	return p.tokens[p.at-1]
 }

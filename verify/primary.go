@@ -2,6 +2,7 @@ package verify
 
 import (
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -90,6 +91,12 @@ func numeral(p *parser, t token) (*node, error) {
 			if n := spelledPeriod(text); n != nil {
 				p.at++
 				return n, nil
+			}
+			if r, ok := new(big.Rat).SetString(text); ok && !strings.Contains(text, "e") {
+				p.at++
+				_, part, _ := strings.Cut(text, ".")
+				ulp, _ := new(big.Rat).SetString("1e-" + strconv.Itoa(len(part)))
+				return call("open", rational(r), rational(ulp)), nil
 			}
 		}
 		if p.peek().mark('(') && !p.peek().space && p.ahead(1).kind == tokenNumber && p.ahead(2).mark(')') && !strings.ContainsAny(p.ahead(1).text, ".e") && p.at+3 == len(p.tokens) {
@@ -215,7 +222,11 @@ func (p *parser) word(t token) (*node, error) {
 		p.at++
 		return n, nil
 	}
-	if len(t.text) > 4 || len(t.text) > 2 && t.text == strings.ToUpper(t.text) {
+	if len(t.text) > 1 && t.text == strings.ToUpper(t.text) && len(t.text) < 6 {
+		p.at++
+		return p.subscripted(symbol(t.text)) // AB, MR, SRMC: one name
+	}
+	if len(t.text) > 4 || p.sentence {
 		return nil, errSyntax // a word of a sentence, not a product of variables
 	}
 	for prefix := min(len(t.text)-1, 6); prefix > 1; prefix-- { // cosx, xsin

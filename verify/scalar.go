@@ -49,6 +49,9 @@ func (c *comparer) scalars(a, b *node) result {
 	if r, ok := c.infinite(a, b); ok {
 		return r
 	}
+	if r, ok := c.open(a, b); ok {
+		return r
+	}
 	x := exact{steps: c.steps}
 	va, ea := x.value(a)
 	vb, eb := x.value(b)
@@ -71,6 +74,27 @@ func (c *comparer) scalars(a, b *node) result {
 		return c.constants(a, b)
 	}
 	return c.identity(a, b, names)
+}
+
+// open compares a decimal that goes on, as 12.2474..., with a value: different if the value has other digits, and else
+// unknown, since nobody can tell how it goes on.
+func (c *comparer) open(a, b *node) (result, bool) {
+	tail, other := a, b
+	if b.kind == kindCall && b.name == "open" {
+		tail, other = b, a
+	}
+	if tail.kind != kindCall || tail.name != "open" {
+		return result{}, false
+	}
+	v, ok := c.approximate(other)
+	if !ok {
+		return unknown("open decimal"), true
+	}
+	low := tail.args[0].rat
+	if v.Cmp(low) < 0 || v.Cmp(new(big.Rat).Add(low, tail.args[1].rat)) > 0 {
+		return different("open decimal"), true
+	}
+	return unknown("open decimal"), true
 }
 
 // infinite compares values of which one is signed infinity.

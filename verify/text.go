@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,6 +23,8 @@ func trim(s string) string {
 			t = t[2 : len(t)-2]
 		case len(t) >= 4 && strings.HasPrefix(t, "**") && strings.HasSuffix(t, "**") && strings.Count(t, "**") == 2:
 			t = t[2 : len(t)-2]
+		case strings.HasPrefix(t, "__") && strings.HasSuffix(t, "__"):
+			t = strings.Trim(t, "_")
 		case len(t) >= 2 && t[0] == t[len(t)-1] && (t[0] == '"' || t[0] == '`' || t[0] == '_') && strings.Count(t, t[:1]) == 2:
 			t = t[1 : len(t)-1]
 		case strings.HasPrefix(t, `\boxed`) || strings.HasPrefix(t, `\fbox`):
@@ -38,9 +41,39 @@ func trim(s string) string {
 
 // tidy removes what stands around a formula without being part of it.
 func tidy(s string) string {
-	s = trim(s)
-	if strings.HasPrefix(s, `\displaystyle`) {
-		s = s[len(`\displaystyle`):]
+	s = trim(unescape(s))
+	return remark(unannounced(strings.TrimPrefix(s, `\displaystyle`)))
+}
+
+// unescape undoes what JSON and HTML did to LaTeX on the way here: doubled backslashes outside environments, \u escapes,
+// <sub> and <sup>.
+func unescape(s string) string {
+	if strings.Contains(s, `\\`) && !strings.Contains(s, `\begin`) {
+		var b strings.Builder
+		for i := 0; i < len(s); i++ {
+			if s[i] == '\\' && i+2 < len(s) && s[i+1] == '\\' && (letter(s[i+2]) || s[i+2] == '(' || s[i+2] == ')') {
+				continue
+			}
+			b.WriteByte(s[i])
+		}
+		s = b.String()
+	}
+	if strings.Contains(s, `\u`) {
+		var b strings.Builder
+		for i := 0; i < len(s); i++ {
+			if s[i] == '\\' && i+5 < len(s) && s[i+1] == 'u' {
+				if r, err := strconv.ParseUint(s[i+2:i+6], 16, 32); err == nil {
+					b.WriteString(fold(string(rune(r))))
+					i += 5
+					continue
+				}
+			}
+			b.WriteByte(s[i])
+		}
+		s = b.String()
+	}
+	if strings.Contains(s, "<su") {
+		s = strings.NewReplacer("<sub>", "_{", "</sub>", "}", "<sup>", "^{", "</sup>", "}").Replace(s)
 	}
 	return s
 }
@@ -255,4 +288,85 @@ func (k Key) restated(gold, answer string, parsed *node) bool {
 	})
 	p := plain(answer)
 	return !evaluated && len(p) >= 3 && p != plain(gold) && strings.Contains(plain(k.Question), p)
+}
+
+// sentenceOfWords reports whether s holds at least two English words outside commands.
+func sentenceOfWords(s string) bool {
+	text := unwrapText(fold(s))
+	count := 0
+	for i := 0; i < len(text); {
+		if text[i] == '\\' {
+			for i++; i < len(text) && letter(text[i]); i++ {
+			}
+			continue
+		}
+		j := i
+		for j < len(text) && (letter(text[j]) || text[j] == '\'') {
+			j++
+		}
+		if w := text[i:j]; len(w) > 1 && !vocabulary(w) || strings.EqualFold(w, "is") || strings.EqualFold(w, "for") {
+			count++
+		}
+		i = max(j, i+1)
+	}
+	return count >= 2
+}
+
+// hedges reports whether a remark takes the answer back.
+func hedges(s string) bool {
+	s = strings.ToLower(s)
+	for _, h := range []string{"(or ", " or approximately", "either "} {
+		if strings.Contains(s, h) {
+			return true
+		}
+	}
+	return false
+}
+
+// unitReading reads a number with a unit of one letter, as in 48g and 55 m/s; nil if s is anything else.
+func unitReading(s string) *node {
+	if n := len(s); n > 40 || n < 2 || !strings.ContainsAny(s, "gmshLNJWV") || !digit(s[0]) && s[0] != '-' {
+		return nil
+	}
+	tokens, _, err := lex(tidy(fold(s)), true)
+	if err != nil {
+		return nil
+	}
+	p := parser{tokens: tokens, letters: true}
+	n, err := p.whole()
+	if err != nil || n.kind != kindQuantity {
+		return nil
+	}
+	return n
+}
+
+// remark removes a remark in brackets after a value: "4 (3 onions and 1 potato)".
+func remark(s string) string {
+	if !strings.HasSuffix(s, ")") {
+		return s
+	}
+	open := strings.LastIndexByte(s, '(')
+	if open < 2 || s[open-1] != ' ' || !digit(s[0]) && s[0] != '$' && s[0] != '-' && s[0] != '\\' {
+		return s
+	}
+	inner := s[open+1 : len(s)-1]
+	if !sentenceOfWords(inner) || strings.HasPrefix(strings.ToLower(inner), "or ") || strings.HasPrefix(strings.ToLower(inner), "mod") {
+		return s
+	}
+	return strings.TrimSpace(s[:open])
+}
+
+// unannounced removes "Answer:" and its like from the front.
+func unannounced(s string) string {
+	t := strings.TrimPrefix(s, `\text{`)
+	for _, a := range []string{"the final answer is", "final answer:", "the answer is", "answer:", "answer is", "answer ="} {
+		if len(t) > len(a) && equalFold(t[:len(a)], a) {
+			t = strings.TrimSpace(t[len(a):])
+			if strings.HasPrefix(s, `\text{`) {
+				return strings.Replace(t, "}", "", 1)
+			}
+			return t
+		}
+	}
+	return s
 }

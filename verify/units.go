@@ -12,7 +12,7 @@ func quantity(n *node, name string) *node {
 // units attaches the words after a number as its unit or noun; nil if what follows is not that.
 func (p *parser) units(value *node) *node {
 	t := p.peek()
-	if t.kind != tokenText && !(t.kind == tokenWord && len(t.text) > 1 && functions[t.text] == "" && names[t.text] == nil && !greek[t.text]) {
+	if t.kind != tokenText && !(t.kind == tokenWord && (len(t.text) > 1 || p.letters && unitLetters[t.text]) && functions[t.text] == "" && names[t.text] == nil && !greek[t.text]) {
 		return nil
 	}
 	var words []string
@@ -59,12 +59,46 @@ done:
 	}
 	if at < len(p.tokens) && !p.closing(p.tokens[at]) {
 		t := p.tokens[at]
-		if !(t.mark(',') || t.mark(';') || t.mark('=') || wordy(t) || t.kind == tokenCommand && relations[t.text] != "") {
+		switch {
+		case t.mark(',') || t.mark(';') || t.mark('=') || wordy(t) || t.kind == tokenCommand && relations[t.text] != "":
+		case t.mark('+') || t.mark('-') || t.mark('*') || t.mark('/') || t.kind == tokenNumber || t.command("times") || t.command("cdot") || t.command("div"):
+			if len(words[0]) < 3 && !strings.EqualFold(words[0], "cm") && measureNames[strings.ToLower(words[0])].scale == nil {
+				return nil // 2ab + 1
+			}
+			if words[len(words)-1] == "/" {
+				words = words[:len(words)-1]
+				at--
+			}
+		default:
 			return nil
 		}
 	}
 	p.at = at
 	return quantity(value, strings.Join(words, " "))
+}
+
+// unitLetters are the units of one letter that a number may carry without \text.
+var unitLetters = map[string]bool{"g": true, "m": true, "s": true, "h": true, "L": true, "N": true, "J": true, "W": true, "V": true}
+
+// compound parses what follows in 3 hours 45 minutes or 5 ft 4 in.
+func (p *parser) compound(first *node) (*node, error) {
+	t := p.peek()
+	p.at++
+	n, err := numeral(p, t)
+	if err != nil {
+		return nil, err
+	}
+	second := p.units(n)
+	if second == nil {
+		return nil, errSyntax
+	}
+	a, okA := measureOf(first.name)
+	b, okB := measureOf(second.name)
+	if !okA || !okB || a.dimension != b.dimension || a.scale.Cmp(b.scale) <= 0 {
+		return nil, errSyntax
+	}
+	factor := new(big.Rat).Quo(a.scale, b.scale)
+	return quantity(apply(kindAdd, apply(kindMultiply, first.args[0], rational(factor)), second.args[0]), second.name), nil
 }
 
 // unitAfterSlash reads 5/year after a value; nil if a formula follows.

@@ -153,6 +153,14 @@ func (k Key) one(gold, answer string) Verdict {
 	steps := &budget{left: maxSteps}
 	golds, goldErr := read(gold, steps)
 	answers, answerErr := read(answer, steps)
+	if goldErr == nil && golds[0].kind != kindText && (answerErr == errSyntax || answerErr == nil && answers[0].kind == kindText) {
+		if v, done := k.prose(golds, gold, answer, steps); done {
+			return v
+		}
+	}
+	if letters := unitReading(answer); letters != nil && answerErr == nil {
+		answers = append(answers, letters)
+	}
 	v := Verdict{Extracted: answer, Gold: gold, Answer: answer}
 	if goldErr == nil {
 		v.Gold = golds[0].String()
@@ -210,6 +218,38 @@ func (k Key) one(gold, answer string) Verdict {
 		v.Reason = ReasonUndecided
 	}
 	return v
+}
+
+// prose grades an answer that is a sentence against a gold that is not: by the answer that the sentence gives. Formulas
+// that could not be read are no sentences, and no number inside them counts.
+func (k Key) prose(golds []*node, gold, answer string, steps *budget) (Verdict, bool) {
+	v := Verdict{Outcome: Different, Extracted: answer, Gold: golds[0].String(), Answer: answer}
+	if !sentenceOfWords(answer) {
+		return v, false
+	}
+	switch {
+	case refuses(answer):
+		v.Reason, v.Rule = ReasonRefused, "a refusal"
+		return v, true
+	case hedges(answer):
+		v.Reason, v.Rule = ReasonDifferent, "a hedge"
+		return v, true
+	}
+	given := declared(answer)
+	if given == "" || given == answer {
+		given = last(answer)
+	}
+	if given == "" {
+		v.Reason, v.Rule = ReasonNoAnswer, "a sentence without a value"
+		return v, true
+	}
+	if given == answer || len(given) >= len(answer) {
+		return v, false
+	}
+	if _, err := read(given, steps); err != nil {
+		return v, false
+	}
+	return k.one(gold, given), true
 }
 
 // integers decides about two plain integers without parsing or allocating: most answers of most benchmarks.
