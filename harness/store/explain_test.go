@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -63,18 +65,25 @@ func TestExplainNamesTheFieldsThatDifferFromTheNearestRecipe(t *testing.T) {
 func TestAmongEquallyNearRecipesTheLastMadeIsNamed(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for i, tau := range []float64{0.1, 0.2, 0.3, 0.5, 0.6} {
+	var paths []string
+	taus := []float64{0.1, 0.2, 0.3}
+	for _, tau := range taus {
 		e, err := s.Make(t.Context(), recipe(t, "targets", 1, tau), build)
 		if err != nil {
 			t.Fatal(err)
 		}
-		made := day.AddDate(0, 0, []int{1, 3, 9, 4, 2}[i])
-		if err := os.Chtimes(e.Path(recipeFile), made, made); err != nil {
-			t.Fatal(err)
-		}
+		paths = append(paths, e.Path(recipeFile))
 	}
-	miss, err := s.Explain(recipe(t, "targets", 1, 0.4))
-	if err != nil || len(miss.Fields) != 1 || miss.Fields[0] != (Field{"params", "0.3", "0.4"}) {
-		t.Errorf("miss %v, %v; want 0.3 as the nearest", miss, err)
+	for last := range taus {
+		for i, path := range paths {
+			made := day.AddDate(0, 0, (i-last+2*len(taus)-1)%len(taus))
+			if err := os.Chtimes(path, made, made); err != nil {
+				t.Fatal(err)
+			}
+		}
+		miss, err := s.Explain(recipe(t, "targets", 1, 0.4))
+		if want := (Field{"params", fmt.Sprint(taus[last]), "0.4"}); err != nil || !slices.Equal(miss.Fields, []Field{want}) {
+			t.Errorf("miss %v, %v; want %v", miss, err, want)
+		}
 	}
 }
