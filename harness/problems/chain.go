@@ -62,25 +62,12 @@ func (d *draft) chain(t *topic, steps int) (chain []step, ans answer, ok bool) {
 	v, last := d.size(), -1
 	d.literal = true
 	for len(chain) < steps-1 {
-		order := d.r.Perm(len(t.links))
-		next := -1
-		for _, i := range order {
-			l := &t.links[i]
-			if i == last || v > l.upTo {
-				continue
-			}
-			phrase, out := l.write(d, v)
-			if phrase == "" || out < 2 || out > maxValue {
-				continue
-			}
-			chain = append(chain, step{name: l.name, phrase: phrase, in: v, out: out})
-			v, next = out, i
-			break
-		}
-		if next < 0 {
+		next, found := d.link(t, v, last)
+		if next.phrase == "" {
 			return nil, answer{}, false
 		}
-		last, d.literal = next, false
+		chain = append(chain, next)
+		v, last, d.literal = next.out, found, false
 	}
 	for _, i := range d.r.Perm(len(t.finals)) {
 		f := &t.finals[i]
@@ -94,6 +81,23 @@ func (d *draft) chain(t *topic, steps int) (chain []step, ans answer, ok bool) {
 		return append(chain, step{name: f.name, phrase: phrase, in: v}), ans, true
 	}
 	return nil, answer{}, false
+}
+
+// link draws a link for v other than the last one; the phrase is empty if none was found in a few rounds.
+func (d *draft) link(t *topic, v int64, last int) (s step, at int) {
+	for range 4 {
+		for _, i := range d.r.Perm(len(t.links)) {
+			l := &t.links[i]
+			if i == last || v > l.upTo {
+				continue
+			}
+			phrase, out := l.write(d, v)
+			if phrase != "" && out >= 2 && out <= maxValue {
+				return step{name: l.name, phrase: phrase, in: v, out: out}, i
+			}
+		}
+	}
+	return step{}, 0
 }
 
 // size returns a number of the draft's size level: from one digit at level 1 to seven at level 8.
@@ -139,7 +143,7 @@ func paren(tex string) string {
 
 // symbols returns n names for running values, none of which occurs in a phrase (phrases use x, y, z, n and f).
 func (d *draft) symbols(n int, families ...string) []string {
-	const letters = "abcdpqrsuvwg"
+	const letters = "abcgpqrsuvwh"
 	out := make([]string, n)
 	if at := d.r.IntN(4); n <= 4 && at < 2 && len(families) == 0 {
 		for i := range out {

@@ -59,7 +59,7 @@ func swapDigits(n int64) int64 { return n/100*100 + n%10*10 + n/10%10 }
 func (d *draft) share(num, den int64) answer {
 	ans := answer{gold: fraction(num, den)}
 	add := func(n, m int64) {
-		if m > 0 && n >= 0 && (n <= m || num > den) { // a share is at most 1
+		if m > 0 && n >= 0 && (n <= m || num >= den) { // a slip in a probability gives a probability
 			ans.add(fraction(n, m))
 		}
 	}

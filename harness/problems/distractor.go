@@ -81,11 +81,12 @@ func flip(bracket string) string {
 
 // lostSign reverses the last binary sign of an expression, or the sign of a number that is not zero.
 func lostSign(gold string) (string, bool) {
-	if i := strings.LastIndex(gold, " + "); i >= 0 {
-		return gold[:i] + " - " + gold[i+3:], true
+	plus, minus := strings.LastIndex(gold, " + "), strings.LastIndex(gold, " - ")
+	if plus > minus {
+		return gold[:plus] + " - " + gold[plus+3:], true
 	}
-	if i := strings.LastIndex(gold, " - "); i >= 0 {
-		return gold[:i] + " + " + gold[i+3:], true
+	if minus >= 0 {
+		return gold[:minus] + " + " + gold[minus+3:], true
 	}
 	if strings.ContainsAny(gold, `,x{`) || strings.Trim(gold, "-0.") == "" {
 		return "", false

@@ -152,10 +152,10 @@ func parse(ctx context.Context, data []byte, path, benchmark string, b spec.Benc
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
 		}
-		if at, ok := firstLine[r.ID]; ok {
-			return nil, fmt.Errorf("%s:%d: id %q is also on line %d; ids must be unique", path, n, r.ID, at)
+		if at, ok := firstLine[p.ID]; ok {
+			return nil, fmt.Errorf("%s:%d: id %q is also on line %d; ids must be unique", path, n, p.ID, at)
 		}
-		firstLine[r.ID] = n
+		firstLine[p.ID] = n
 		problems = append(problems, p)
 		if len(problems) == b.Size {
 			break

@@ -110,7 +110,7 @@ var recount = map[string]func(n []int64) int64{
 	"algebra/reciprocal":  func(n []int64) int64 { return reciprocalSum(n[len(n)-1]) },
 	"algebra/root":        func(n []int64) int64 { return count(1, 2000, func(x int64) bool { return x*x <= total(n) }) },
 	"algebra/inequality":  func(n []int64) int64 { return count(1, n[2], func(x int64) bool { return n[0]*x+n[1] <= n[2] }) },
-	"algebra/vertex":      func(n []int64) int64 { return least(func(x int64) int64 { return x*x - n[0]*x + n[1] + n[2] }) },
+	"algebra/vertex":      func(n []int64) int64 { return least(func(x int64) int64 { return x*x - n[0]*x + total(n[1:]) }) },
 	"algebra/composition": func(n []int64) int64 { f := func(x int64) int64 { return n[1]*x + n[2] }; return f(f(n[0])) },
 
 	"numtheory/power residue": func(n []int64) int64 { return slowPower(n[0], n[1], n[2]) },
@@ -420,7 +420,7 @@ var recount = map[string]func(n []int64) int64{
 		}
 		return day
 	},
-	"dates/leap years": func(n []int64) int64 { return count(1, n[0]*(n[1]+n[2]), divides(4)) },
+	"dates/leap years": func(n []int64) int64 { return count(1, n[0]*total(n[1:]), divides(4)) },
 	"dates/hours":      func(n []int64) int64 { return n[0]*24 + n[1] },
 	"dates/rota": func(n []int64) (shift int64) {
 		for range n[2] * n[3] {

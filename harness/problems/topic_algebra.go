@@ -56,8 +56,8 @@ func algebra() *topic {
 			}},
 			{"vertex", maxValue / 2, func(d *draft, v int64) (string, int64) {
 				k := d.few()
-				p := d.size() + k*k
-				return fmt.Sprintf(d.pick("the minimum of $x^2 - %d x + @ + %d$ over all real $x$", "the least value that $x^2 - %d x + @ + %d$ takes for real $x$"), 2*k, p), v + p - k*k
+				n, tex := d.grow(v, maxValue)
+				return fmt.Sprintf(d.pick("the minimum of $x^2 - %d x + %s$ over all real $x$", "the least value that $x^2 - %d x + %s$ takes for real $x$"), 2*k, tex), n - k*k
 			}},
 			{"composition", maxValue / 4000, func(d *draft, v int64) (string, int64) {
 				k, p := d.few(), d.size()

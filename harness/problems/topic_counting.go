@@ -55,7 +55,7 @@ func counting() *topic {
 			{"drawers", maxValue / 20, func(d *draft, v int64) (string, int64) {
 				k := d.few()
 				return fmt.Sprintf(d.pick("the smallest number of socks that must be drawn in the dark to be sure of $%d$ of one colour, if there are plenty of socks in each of $@$ colours",
-					"the least number of people such that, however they were born, at least $%d$ of them share a birthday on a planet whose year has $@$ days"), k), (k-1)*v + 1
+					"the least number of people among whom at least $%d$ surely share a birthday, on a planet whose year has $@$ days"), k), (k-1)*v + 1
 			}},
 			{"lockers", maxValue, func(d *draft, v int64) (string, int64) {
 				k := d.sizeUpTo(max(3, v/2))
@@ -96,7 +96,7 @@ func counting() *topic {
 				return fmt.Sprintf(d.pick("the number of ways to pick two of $@$ singers and one of $%d$ pianists",
 					"the number of ways to send two of $@$ runners and one of $%d$ jumpers to a competition"), p), answer{gold: itoa(pairs * p)}
 			}},
-			{"at least one six", maxValue, func(d *draft, v int64) (string, answer) {
+			{"at least once", maxValue, func(d *draft, v int64) (string, answer) {
 				m, k := d.between(4, 12), d.between(2, 4)
 				// The number of sides depends on v so that the chain matters.
 				sides := v%m + 4
@@ -107,10 +107,10 @@ func counting() *topic {
 				return fmt.Sprintf(d.pick("the probability, in lowest terms, that a fair die with $y + 4$ faces, where $y$ is the remainder of $@$ on division by $%d$, shows its highest face at least once in $%d$ rolls",
 					"the chance, in lowest terms, that a wheel of fortune with $y + 4$ equal sectors, where $y$ is the remainder of $@$ on division by $%d$, stops at its one winning sector at least once in $%d$ spins"), m, k), answer{gold: fraction(den-num, den)}
 			}},
-			{"interval split", maxValue, func(d *draft, v int64) (string, answer) {
+			{"multiples and others", maxValue, func(d *draft, v int64) (string, answer) {
 				a := d.few()
 				return fmt.Sprintf(d.pick("the ordered pair $(x, y)$ in which $x$ counts the integers from $1$ to $@$ that are multiples of $%[1]d$, and $y$ counts the remaining ones",
-					"the pair $(x, y)$ with $x$ the number of positive multiples of $%[1]d$ up to $@$ and $y$ the number of other positive integers up to $@$"), a), answer{gold: tuple(v/a, v-v/a)}
+					"the ordered pair $(x, y)$ of the numbers $x$ and $y$ of integers from $1$ to $@$ that are, and that are not, divisible by $%[1]d$"), a), answer{gold: tuple(v/a, v-v/a)}
 			}},
 		},
 	}

@@ -124,6 +124,10 @@ func finance() *topic {
 				p, a, b := d.size(), d.between(2, 9), d.between(2, 9)
 				return fmt.Sprintf("the mean price a share (dollars), as an exact number, of $%d$ shares at $@$ dollars together with $%d$ shares at $%d$ dollars", a, b, p), d.share(a*v+b*p, a+b)
 			}},
+			{"heirs", maxValue, func(d *draft, v int64) (string, answer) {
+				k := d.few()
+				return fmt.Sprintf("the sum (dollars), as an exact number, that each of $%d$ heirs receives when a legacy of $@$ dollars is split evenly", k), d.share(v, k)
+			}},
 			{"net", maxValue / 200, func(d *draft, v int64) (string, answer) {
 				r := d.between(5, 45)
 				return fmt.Sprintf("the net income (dollars) from gross earnings of $100 \\cdot @$ dollars taxed at a flat $%d\\%%$", r), d.number((100-r)*v, (100+r)*v, r*v)
@@ -179,7 +183,7 @@ func units() *topic {
 		},
 		finals: []final{
 			{"metres a second", maxValue, func(d *draft, v int64) (string, answer) {
-				return "a speed of $@$ kilometres an hour in metres a second, as an exact number", d.share(v*5, 18)
+				return "the speed in metres a second, as an exact number, of a train that covers $@$ kilometres in every hour", d.share(v*5, 18)
 			}},
 			{"area", maxValue / 200, func(d *draft, v int64) (string, answer) {
 				p := d.between(2, 99)
@@ -219,7 +223,7 @@ func dates() *topic {
 		settings: []string{
 			"An archivist reconciles calendars and diaries.",
 			"The schedule spans many weeks and years.",
-			"All dates are in the Gregorian calendar.",
+			"Dates are written with the day before the month.",
 			"The planner marks deadlines on a wall calendar.",
 			"Anniversaries and fiscal weeks have to be worked out.",
 			"The almanac lists Sundays and full moons.",
@@ -238,8 +242,8 @@ func dates() *topic {
 				return fmt.Sprintf("the running number, within a repeating calendar of years of exactly $365$ days numbered from $0$ to $364$, of the day $@$ days after day $%d$", p), (p + v) % 365
 			}},
 			{"leap years", maxValue / 4, func(d *draft, v int64) (string, int64) {
-				p := d.size()
-				return fmt.Sprintf("the number of leap years in $4 \\cdot (@ + %d)$ consecutive years, if every fourth year is a leap year without exception", p), v + p
+				n, tex := d.grow(v, maxValue/20)
+				return fmt.Sprintf("the number of leap years in $4 \\cdot %s$ consecutive years, if every fourth year is a leap year without exception", paren(tex)), n
 			}},
 			{"hours", maxValue / 50, func(d *draft, v int64) (string, int64) {
 				p := d.between(2, 23)

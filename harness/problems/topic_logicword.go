@@ -27,7 +27,7 @@ func logicword() *topic {
 			{"false statements", maxValue, func(d *draft, v int64) (string, int64) {
 				n, tex := d.grow(v, maxValue)
 				return fmt.Sprintf(d.pick("the number of false statements in a list of $%s$ statements of which, for every $n$, the $n$-th says that exactly $n$ statements of the list are false",
-					"the number of liars among $%s$ islanders, each a liar or a truth-teller, if for every $n$ the $n$-th islander says that exactly $n$ of them are liars"), tex), n - 1
+					"the number of liars among $%s$ islanders, each of whom always lies or always tells the truth, if for every $n$ the $n$-th islander says that exactly $n$ of them are liars"), tex), n - 1
 			}},
 			{"weighings", maxValue / 2, func(d *draft, v int64) (string, int64) {
 				n, tex := d.grow(v, maxValue)

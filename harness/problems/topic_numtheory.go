@@ -103,7 +103,7 @@ func numtheory() *topic {
 			{"division", maxValue, func(d *draft, v int64) (string, answer) {
 				n, tex := d.grow(v, maxValue)
 				k := d.sizeUpTo(max(3, n/2))
-				return fmt.Sprintf(d.pick("the ordered pair $(x, y)$ of quotient $x$ and remainder $y$ in the division of $%s$ by $%d$", `the ordered pair $(x, y)$ of integers with $%[1]s = %[2]d \cdot x + y$ and $0 \le y < %[2]d$`), tex, k), answer{gold: tuple(n/k, n%k)}
+				return fmt.Sprintf(d.pick("the ordered pair $(x, y)$ of quotient $x$ and remainder $y$ in the division of $%s$ by $%d$", "the ordered pair $(x, y)$ for which dividing $%s$ by $%d$ gives the whole number $x$ and leaves the remainder $y$"), tex, k), answer{gold: tuple(n/k, n%k)}
 			}},
 			{"square roots", maxValue, func(d *draft, v int64) (string, answer) {
 				m := d.between(11, 60)

@@ -153,8 +153,8 @@ func genetics() *topic {
 		},
 		links: []link{
 			{"nucleotides", maxValue / 20, func(d *draft, v int64) (string, int64) {
-				p := d.size()
-				return fmt.Sprintf("the number of nucleotides in a double-stranded DNA fragment of $@ + %d$ base pairs", p), 2 * (v + p)
+				n, tex := d.grow(v, maxValue/4)
+				return fmt.Sprintf("the number of nucleotides in a double-stranded DNA fragment of $%s$ base pairs", tex), 2 * n
 			}},
 			{"codons", maxValue / 20, func(d *draft, v int64) (string, int64) {
 				p := d.few()
@@ -199,7 +199,7 @@ func genetics() *topic {
 			}},
 			{"frequency", 900_000, func(d *draft, v int64) (string, answer) {
 				p := d.sizeUpTo(900_000)
-				return fmt.Sprintf("the expected share, as a reduced fraction, of $\\mathrm{aa}$ individuals under random mating if $@$ of $@ + %d$ alleles in a large gene pool are $\\mathrm{a}$", p), d.share(v*v, (v+p)*(v+p))
+				return fmt.Sprintf("the expected share, as a reduced fraction, of $\\mathrm{aa}$ individuals under random mating if $@$ of $%d$ alleles in a gene pool are $\\mathrm{a}$", v+p), d.share(v*v, (v+p)*(v+p))
 			}},
 			{"carriers", maxValue / 20, func(d *draft, v int64) (string, answer) {
 				p := d.size()
