@@ -25,6 +25,7 @@ func (LaTeX) Write(w io.Writer, t *Table) error {
 	put(`%% Needs \usepackage{booktabs,multirow,graphicx}.`)
 	put(`\begin{%s}[t]`, float)
 	put(`\centering`)
+	put(`\setlength{\tabcolsep}{3pt}`)
 	put(`\resizebox{\linewidth}{!}{%%`)
 	spec := "l"
 	for _, g := range t.Groups {
@@ -92,7 +93,7 @@ func arrow(d Direction) string {
 	return ""
 }
 
-func latexCell(c text, kind role) string {
+func latexCell(c shown, kind role) string {
 	switch {
 	case c.number == "":
 		return ""
@@ -104,7 +105,7 @@ func latexCell(c text, kind role) string {
 		s = `\textbf{` + s + `}`
 	}
 	if c.spread != "" {
-		s += `{\tiny$\,\pm\,$` + c.spread + `}`
+		s += `{\scriptsize$\pm$` + c.spread + `}`
 	}
 	return s
 }

@@ -65,7 +65,7 @@ func (Markdown) Write(w io.Writer, t *Table) error {
 	return err
 }
 
-func markdownCell(c text, kind role) string {
+func markdownCell(c shown, kind role) string {
 	switch {
 	case c.number == "":
 		return ""
@@ -84,5 +84,5 @@ func markdownCell(c text, kind role) string {
 
 // escapeMarkdown keeps text from ending a cell or being read as markup.
 func escapeMarkdown(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "\n", " ").Replace(s)
+	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "$", `\$`, "[", `\[`, "<", "&lt;", "\n", " ").Replace(s)
 }

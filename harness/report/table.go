@@ -102,8 +102,8 @@ const (
 	difference
 )
 
-// text is one printed cell.
-type text struct {
+// shown is one printed cell.
+type shown struct {
 	number string // empty: blank
 	spread string // half the width of the interval, without sign; empty: none
 	best   bool
@@ -114,7 +114,7 @@ type line struct {
 	role      role
 	label     string
 	reference bool
-	cells     []text // nil for a section
+	cells     []shown // nil for a section
 }
 
 const (
@@ -147,7 +147,7 @@ func (t *Table) lines() []line {
 		heading = row.Section
 		printed := map[role]line{}
 		for _, kind := range []role{ours, paper, difference} {
-			l := line{role: kind, reference: row.Reference, cells: make([]text, len(columns))}
+			l := line{role: kind, reference: row.Reference, cells: make([]shown, len(columns))}
 			for c, cell := range row.Cells {
 				l.cells[c] = cellText(kind, cell, columns[c])
 				l.cells[c].best = kind == ours && best[i][c]
@@ -173,27 +173,27 @@ func (t *Table) lines() []line {
 }
 
 func blank(l line) bool {
-	return !slices.ContainsFunc(l.cells, func(c text) bool { return c.number != "" })
+	return !slices.ContainsFunc(l.cells, func(c shown) bool { return c.number != "" })
 }
 
-func cellText(kind role, cell Cell, column Column) text {
+func cellText(kind role, cell Cell, column Column) shown {
 	switch {
 	case kind == ours && cell.Ours != nil:
 		v := *cell.Ours
-		t := text{number: fixed(v.Number, column.Decimals)}
+		t := shown{number: fixed(v.Number, column.Decimals)}
 		if v.Bounded {
 			t.spread = fixed((v.High-v.Low)/2, column.Decimals)
 		}
 		return t
 	case kind == ours && cell.Paper != nil:
-		return text{number: missing}
+		return shown{number: missing}
 	case kind == paper && cell.Paper != nil:
-		return text{number: fixed(cell.Paper.Number, cell.Paper.Decimals)}
+		return shown{number: fixed(cell.Paper.Number, cell.Paper.Decimals)}
 	case kind == difference && cell.Ours != nil && cell.Paper != nil:
 		d := cell.Ours.Number - cell.Paper.Number
-		return text{number: strings.Replace("+"+fixed(d, column.Decimals), "+-", "-", 1)}
+		return shown{number: strings.Replace("+"+fixed(d, column.Decimals), "+-", "-", 1)}
 	}
-	return text{}
+	return shown{}
 }
 
 // fixed prints x with the given number of decimals, and never -0.0.

@@ -5,7 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
@@ -146,4 +150,187 @@ func TestTablesInMarkdownLaTeXAndCSV(t *testing.T) {
 	golden(t, "main.md", render(t, Markdown{}, table))
 	golden(t, "main.tex", render(t, LaTeX{}, table))
 	golden(t, "main.csv", render(t, CSV{}, table))
+}
+
+func TestCoverageIsPrintedBesideTheScore(t *testing.T) {
+	table, err := Coverage(mainLayout(), mainMeasurements(t, paperMain(t)), metrics.Average)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "coverage.txt", render(t, Terminal{Width: 100}, table))
+}
+
+func value1(x float64) *metrics.Value { return &metrics.Value{Number: x, Unit: metrics.Accuracy} }
+
+// small makes a table of one column.
+func small(better Direction, rows ...Row) *Table {
+	return &Table{Name: "small", Head: "Method", Groups: []Group{{"G", []Column{{Title: "c", Decimals: 1, Better: better}}}}, Rows: rows}
+}
+
+func row(x float64, reference bool) Row {
+	return Row{Label: "r", Reference: reference, Cells: []Cell{{Ours: value1(x)}}}
+}
+
+func TestWhatIsSetInBold(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		table *Table
+		want  []bool
+	}{
+		{"the highest", small(Higher, row(1, false), row(3, false), row(2, false)), []bool{false, true, false}},
+		{"the lowest", small(Lower, row(1, false), row(3, false)), []bool{true, false}},
+		{"no yardstick", small(Higher, row(1, false), row(2, false), row(9, true)), []bool{false, true, false}},
+		{"all that are printed alike", small(Higher, row(2.04, false), row(2.0, false), row(1, false)), []bool{true, true, false}},
+		{"nothing without a rival", small(Higher, row(1, false), row(2, true)), []bool{false, false}},
+		{"nothing where no direction is better", small(Neither, row(1, false), row(2, false)), []bool{false, false}},
+		{"not what was never measured", small(Higher, row(-2, false), row(-3, false), Row{Label: "r", Cells: []Cell{{}}}), []bool{true, false, false}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []bool
+			for _, l := range c.table.lines() {
+				got = append(got, l.cells[0].best)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestCellsOfOneRow(t *testing.T) {
+	printed := func(cell Cell) []string {
+		table := small(Neither, Row{Label: "r", Cells: []Cell{cell}})
+		table.Differences = true
+		var out []string
+		for _, l := range table.lines() {
+			out = append(out, l.label+" "+l.cells[0].number+l.cells[0].spread)
+		}
+		return out
+	}
+	paper := &metrics.Value{Number: 80, Decimals: 3}
+	for _, c := range []struct {
+		name string
+		cell Cell
+		want []string
+	}{
+		{"ours alone", Cell{Ours: value1(1.25)}, []string{"r 1.2"}},
+		{"never minus zero", Cell{Ours: value1(-0.04)}, []string{"r 0.0"}},
+		{"the paper's digits are kept", Cell{Ours: value1(79.96), Paper: paper}, []string{"r 80.0", "paper 80.000", "difference +0.0"}},
+		{"a difference has its sign", Cell{Ours: value1(78), Paper: paper}, []string{"r 78.0", "paper 80.000", "difference -2.0"}},
+		{"what we did not measure is a dash", Cell{Paper: paper}, []string{"r -", "paper 80.000"}},
+		{"an interval", Cell{Ours: &metrics.Value{Number: 5, Bounded: true, Low: 4, High: 8}}, []string{"r 5.02.0"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := printed(c.cell); !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTablesThatCannotBeBuilt(t *testing.T) {
+	l := mainLayout()
+	ours := mainMeasurements(t, paperMain(t))
+	l.Rows = append(l.Rows, RowLayout{Label: "kNN", Keys: []metrics.Key{{Name: "method", Value: "knn"}}})
+	if _, err := Build(l, ours, nil); err == nil || !strings.Contains(err.Error(), `table "main": no measurement for row "kNN"`) {
+		t.Errorf("a row without measurements: %v", err)
+	}
+	l = mainLayout()
+	twice := &metrics.Set{Measurements: slices.Clone(ours.Measurements)}
+	for _, m := range ours.Measurements {
+		m.Keys = append(slices.Clone(m.Keys), metrics.Key{Name: "pool", Value: "other"})
+		twice.Measurements = append(twice.Measurements, m)
+	}
+	if _, err := Build(l, twice, nil); err == nil || !strings.Contains(err.Error(), "which differ in pool") {
+		t.Errorf("two pools for one cell: %v", err)
+	}
+	ragged := small(Higher, Row{Label: "r"})
+	for _, w := range []writer{Terminal{}, Markdown{}, LaTeX{}, CSV{}} {
+		if err := w.Write(io.Discard, ragged); err == nil || !strings.Contains(err.Error(), `row "r" has 0 cells for 1 columns`) {
+			t.Errorf("%T of a ragged table: %v", w, err)
+		}
+	}
+}
+
+// hostile labels hold what ends cells, rows and commands.
+const hostile = "a|b\\c & 100% of $5 #1 {x}_y^z~ <i> \"q\" *s* `t` ± κ\nnext"
+
+func TestHostileLabelsStayInTheirCells(t *testing.T) {
+	table := small(Higher, Row{Section: hostile, Label: hostile, Cells: []Cell{{Ours: value1(1), Paper: value1(2)}}})
+	table.Head, table.Groups[0].Title, table.Groups[0].Columns[0].Title, table.Caption, table.Notes = hostile, hostile, hostile, hostile, []string{hostile}
+	golden(t, "hostile.md", render(t, Markdown{}, table))
+	golden(t, "hostile.tex", render(t, LaTeX{}, table))
+	tex := string(render(t, LaTeX{}, table))
+	depth := 0
+	for i, r := range tex {
+		escaped := i > 0 && tex[i-1] == '\\'
+		switch {
+		case r == '{' && !escaped:
+			depth++
+		case r == '}' && !escaped:
+			depth--
+		}
+		if depth < 0 {
+			t.Fatalf("braces close before they open at byte %d", i)
+		}
+	}
+	if depth != 0 {
+		t.Errorf("%d braces stay open", depth)
+	}
+	for l := range strings.Lines(string(render(t, Markdown{}, table))) {
+		if strings.HasPrefix(l, "|") {
+			if n := strings.Count(strings.ReplaceAll(l, `\|`, ""), "|"); n != 3 {
+				t.Errorf("%d bars where 3 make two columns: %s", n, l)
+			}
+		}
+	}
+}
+
+// Lines fit the terminal unless one group alone is wider than it, and blocks lose nothing.
+func TestAnyTerminalWidth(t *testing.T) {
+	table := mainTable(t)
+	unbroken := string(render(t, Terminal{}, table))
+	rapid.Check(t, func(rt *rapid.T) {
+		limit := rapid.IntRange(1, 220).Draw(rt, "width")
+		styled := rapid.Bool().Draw(rt, "bold")
+		var b bytes.Buffer
+		if err := (Terminal{Width: limit, Bold: styled}).Write(&b, table); err != nil {
+			rt.Fatal(err)
+		}
+		for l := range strings.Lines(b.String()) {
+			if n := width(strings.TrimRight(l, "\n")); n > max(limit, 60) {
+				rt.Fatalf("%d cells in a terminal of %d: %q", n, limit, l)
+			}
+		}
+		for _, g := range table.Groups {
+			if strings.Count(b.String(), g.Title) < strings.Count(unbroken, g.Title) {
+				rt.Fatalf("width %d lost the group %s", limit, g.Title)
+			}
+		}
+	})
+}
+
+// Escaping must be undone by what reads it: no special character survives without its backslash.
+func FuzzEscapeLaTeX(f *testing.F) {
+	f.Add(hostile)
+	f.Fuzz(func(t *testing.T, s string) {
+		out := escapeLaTeX(s)
+		for _, command := range []string{`\textbackslash{}`, `\textasciitilde{}`, `\textasciicircum{}`, `\dots{}`} {
+			out = strings.ReplaceAll(out, command, "")
+		}
+		for _, sign := range []string{`$<$`, `$>$`, `$|$`, `$\pm$`, `$\dagger$`, `$\times$`, `$\le$`, `$\ge$`, `$\alpha$`, `$\kappa$`, `$\to$`} {
+			out = strings.ReplaceAll(out, sign, "")
+		}
+		for i := 0; i < len(out); i++ {
+			switch c := out[i]; {
+			case c == '\\':
+				i++
+				if i == len(out) || !strings.ContainsRune(`%$&#_{}`, rune(out[i])) {
+					t.Fatalf("%q became %q: a command of its own at byte %d", s, out, i)
+				}
+			case strings.ContainsRune(`%$&#_{}~^`, rune(c)):
+				t.Fatalf("%q became %q: %q is not escaped", s, out, c)
+			}
+		}
+	})
 }

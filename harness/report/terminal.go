@@ -56,7 +56,8 @@ func (to Terminal) Write(w io.Writer, t *Table) error {
 			b.WriteString(l + "\n")
 		}
 	}
-	for l := range strings.Lines(b.String()) {
+	// tablewriter resets styles once more behind the blanks that fill a cell; ours are closed already.
+	for l := range strings.Lines(strings.ReplaceAll(b.String(), " "+reset, " ")) {
 		if _, err := io.WriteString(w, strings.TrimRight(l, " \n")+"\n"); err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ func (to Terminal) Write(w io.Writer, t *Table) error {
 
 func marked(lines []line) bool {
 	return slices.ContainsFunc(lines, func(l line) bool {
-		return slices.ContainsFunc(l.cells, func(c text) bool { return c.best })
+		return slices.ContainsFunc(l.cells, func(c shown) bool { return c.best })
 	})
 }
 
@@ -91,7 +92,7 @@ func (t *Table) compose(lines []line, styled bool) [][]string {
 	for g, group := range t.Groups {
 		to := from + len(group.Columns)
 		heads := make([]string, len(group.Columns))
-		cells := make([][]text, 0, len(lines))
+		cells := make([][]shown, 0, len(lines))
 		for i, c := range group.Columns {
 			heads[i] = c.Title
 		}
@@ -144,7 +145,7 @@ func (t *Table) compose(lines []line, styled bool) [][]string {
 	return groups
 }
 
-func plusMinus(c text) string {
+func plusMinus(c shown) string {
 	if c.spread == "" {
 		return ""
 	}
@@ -152,7 +153,7 @@ func plusMinus(c text) string {
 }
 
 // setCell aligns numbers on their right end, whatever spread follows them.
-func setCell(c text, kind role, number, mark, spread int, styled bool) string {
+func setCell(c shown, kind role, number, mark, spread int, styled bool) string {
 	n := strings.Repeat(" ", max(0, number-width(c.number))) + c.number
 	star := ""
 	switch {
@@ -247,15 +248,16 @@ func widest(labels []string) int {
 }
 
 const (
-	bold = "\x1b[1m"
-	dim  = "\x1b[2m"
+	bold  = "\x1b[1m"
+	dim   = "\x1b[2m"
+	reset = "\x1b[0m"
 )
 
 func style(s, code string, on bool) string {
 	if !on || strings.TrimSpace(s) == "" {
 		return s
 	}
-	return code + s + "\x1b[0m"
+	return code + s + reset
 }
 
 // width is the number of terminal cells, the same in every locale.

@@ -1,0 +1,144 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"image/color"
+	"io"
+	"os"
+	"path/filepath"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Figure is a drawing with the numbers behind it and a caption.
+type Figure struct {
+	Name    string
+	Caption string
+
+	width, height vg.Length
+	paint         func(draw.Canvas)
+	records       [][]string // CSV, heads first
+}
+
+// Format is how a figure is written.
+type Format string
+
+const (
+	SVG Format = "svg" // byte-stable: the form that is committed
+	PNG Format = "png"
+	PDF Format = "pdf" // embeds its fonts; two renderings differ in bytes
+)
+
+// Write draws f in the given format.
+func (f *Figure) Write(w io.Writer, format Format) error {
+	var canvas vg.CanvasWriterTo
+	switch format {
+	case SVG:
+		canvas = vgsvg.New(f.width, f.height)
+	case PNG:
+		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(300))}
+	case PDF:
+		canvas = vgpdf.New(f.width, f.height)
+	default:
+		return fmt.Errorf("figure %q: unknown format %q; known: svg, png, pdf", f.Name, format)
+	}
+	c := draw.New(canvas)
+	fillRectangle(c, c.Rectangle, color.White)
+	f.paint(draw.Crop(c, margin, -margin, margin, -margin))
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return fmt.Errorf("figure %q: %w", f.Name, err)
+	}
+	out := b.Bytes()
+	if format == SVG {
+		// The drawing names one font, which few readers have; these are cut to the same widths.
+		out = bytes.ReplaceAll(out, []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
+	}
+	_, err := w.Write(out)
+	return err
+}
+
+// File is a rendered file.
+type File struct {
+	Name string // base name with extension
+	Data []byte
+}
+
+// Files renders f with its numbers (.csv) and its caption (.txt); without formats, as SVG.
+func (f *Figure) Files(formats ...Format) ([]File, error) {
+	if len(formats) == 0 {
+		formats = []Format{SVG}
+	}
+	var files []File
+	for _, format := range formats {
+		var b bytes.Buffer
+		if err := f.Write(&b, format); err != nil {
+			return nil, err
+		}
+		files = append(files, File{f.Name + "." + string(format), b.Bytes()})
+	}
+	var b bytes.Buffer
+	if err := csv.NewWriter(&b).WriteAll(f.records); err != nil {
+		return nil, fmt.Errorf("figure %q: %w", f.Name, err)
+	}
+	return append(files, File{f.Name + ".csv", b.Bytes()}, File{f.Name + ".txt", []byte(f.Caption + "\n")}), nil
+}
+
+// Files renders t as Markdown, LaTeX and CSV.
+func (t *Table) Files() ([]File, error) {
+	var files []File
+	for _, r := range []struct {
+		extension string
+		writer    interface{ Write(io.Writer, *Table) error }
+	}{{".md", Markdown{}}, {".tex", LaTeX{}}, {".csv", CSV{}}} {
+		var b bytes.Buffer
+		if err := r.writer.Write(&b, t); err != nil {
+			return nil, err
+		}
+		files = append(files, File{t.Name + r.extension, b.Bytes()})
+	}
+	return files, nil
+}
+
+// Save writes files into dir, which it creates. Each appears whole or not at all.
+func Save(dir string, files []File) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("report folder: %w", err)
+	}
+	for _, f := range files {
+		if err := save(dir, f); err != nil {
+			return fmt.Errorf("report file %q: %w", filepath.Join(dir, f.Name), err)
+		}
+	}
+	return nil
+}
+
+func save(dir string, f File) (err error) {
+	temporary, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(temporary.Name()) // already failing: the first error is the one to report
+		}
+	}()
+	if _, err := temporary.Write(f.Data); err != nil {
+		temporary.Close()
+		return err
+	}
+	if err := temporary.Chmod(0o644); err != nil {
+		temporary.Close()
+		return err
+	}
+	if err := temporary.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), filepath.Join(dir, f.Name))
+}

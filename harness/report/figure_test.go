@@ -1,0 +1,144 @@
+package report
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+func distributionLayout() DistributionLayout {
+	return DistributionLayout{
+		Name:    "routing-distribution",
+		Caption: "Share of questions sent to each expert, by difficulty.",
+		Keys:    []metrics.Key{{Name: "method", Value: "entrorouter"}},
+		Strata:  []Term{{"easy", "Easy"}, {"medium", "Medium"}, {"hard", "Hard"}},
+		Experts: []Term{{"qwen3-4b", "Qwen3-4B"}, {"qwen3-30b", "Qwen3-30B"}, {"qwen3-235b", "Qwen3-235B"}},
+	}
+}
+
+const distributionText = `
+BenchmarkShare/method=entrorouter/stratum=easy/expert=qwen3-4b 900 76.0 share-%
+BenchmarkShare/method=entrorouter/stratum=easy/expert=qwen3-30b 900 21.0 share-%
+BenchmarkShare/method=entrorouter/stratum=easy/expert=qwen3-235b 900 3.0 share-%
+BenchmarkShare/method=entrorouter/stratum=easy 900 0.00181 usd/query 0.0017 usd-low/query 0.0019 usd-high/query
+BenchmarkShare/method=entrorouter/stratum=medium/expert=qwen3-4b 300 45.0 share-%
+BenchmarkShare/method=entrorouter/stratum=medium/expert=qwen3-30b 300 30.0 share-%
+BenchmarkShare/method=entrorouter/stratum=medium/expert=qwen3-235b 300 25.0 share-%
+BenchmarkShare/method=entrorouter/stratum=medium 300 0.00612 usd/query 0.0056 usd-low/query 0.0067 usd-high/query
+BenchmarkShare/method=entrorouter/stratum=hard/expert=qwen3-4b 201 25.0 share-%
+BenchmarkShare/method=entrorouter/stratum=hard/expert=qwen3-30b 201 9.0 share-%
+BenchmarkShare/method=entrorouter/stratum=hard/expert=qwen3-235b 201 66.0 share-%
+BenchmarkShare/method=entrorouter/stratum=hard 201 0.01153 usd/query 0.0108 usd-low/query 0.0123 usd-high/query
+`
+
+func distributionSet(t *testing.T) *metrics.Set {
+	t.Helper()
+	set, err := metrics.Read("shares.txt", strings.NewReader(distributionText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func files(t *testing.T, f *Figure, formats ...Format) {
+	t.Helper()
+	rendered, err := f.Files(formats...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range rendered {
+		golden(t, file.Name, file.Data)
+	}
+	if dir := os.Getenv("PNG"); dir != "" { // to look at
+		png, err := f.Files(PNG)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Save(dir, png); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTheRoutingDistribution(t *testing.T) {
+	f, err := Distribution(distributionLayout(), distributionSet(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files(t, f)
+}
+
+func TestTheParetoPlane(t *testing.T) {
+	mark := func(label, id string) Mark { return Mark{label, []metrics.Key{{Name: "method", Value: id}}} }
+	l := ParetoLayout{
+		Name: "pareto", Caption: "Accuracy against cost.", Benchmark: metrics.Average,
+		Experts: []Mark{mark("Qwen3-4B", "qwen3-4b"), mark("Qwen3-30B", "qwen3-30b"), mark("Qwen3-235B", "qwen3-235b")},
+		Methods: []Mark{mark("EntroRouter", "entrorouter"), mark("Random", "random"), mark("RouteLLM", "routellm"), mark("FORC", "forc")},
+	}
+	set := mainMeasurements(t, paperMain(t))
+	for i := range set.Measurements { // intervals as wide as 1,401 questions make them
+		for j, v := range set.Measurements[i].Values {
+			if v.Unit == metrics.Accuracy {
+				set.Measurements[i].Values[j] = v.Within(v.Number-0.85, v.Number+0.85)
+			}
+		}
+	}
+	f, err := Pareto(l, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files(t, f)
+}
+
+func TestALongLabelOverlapsNothing(t *testing.T) {
+	l := distributionLayout()
+	l.Name = "routing-distribution-long"
+	l.Experts[1].Label = "an-expert-with-a-very-long-name-in-two-hundred-and-thirty-five-billion-parameters"
+	l.Strata[2].Label = "Hard (everything that no other expert solves)"
+	f, err := Distribution(l, distributionSet(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files(t, f)
+}
+
+func TestFiguresAreTheSameBytesTwice(t *testing.T) {
+	for _, format := range []Format{SVG, PNG} {
+		var previous []byte
+		for range 2 {
+			f, err := Distribution(distributionLayout(), distributionSet(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			if err := f.Write(&b, format); err != nil {
+				t.Fatal(err)
+			}
+			if previous != nil && !bytes.Equal(previous, b.Bytes()) {
+				t.Errorf("%s differs from one rendering to the next", format)
+			}
+			previous = b.Bytes()
+		}
+	}
+}
+
+func TestSavedFilesAreWhole(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "figures")
+	if err := Save(dir, []File{{"a.txt", []byte("one")}, {"a.txt", []byte("two")}}); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("folder holds %v (%v), want a.txt alone", entries, err)
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "a.txt")); string(got) != "two" {
+		t.Errorf("a.txt holds %q", got)
+	}
+	if err := Save(filepath.Join(dir, "a.txt"), nil); err == nil || !strings.Contains(err.Error(), "report folder") {
+		t.Errorf("saving into a file: %v", err)
+	}
+}

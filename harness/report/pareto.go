@@ -1,0 +1,216 @@
+package report
+
+import (
+	"fmt"
+	"image/color"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// ParetoLayout says which methods stand in the plane of cost and accuracy.
+type ParetoLayout struct {
+	Name      string
+	Caption   string
+	Benchmark string // metrics.Average, or one benchmark whose lines carry metrics.USDPerQuery
+	Experts   []Mark // fixed experts: their hull is drawn
+	Methods   []Mark // everything else
+}
+
+// Mark is one point.
+type Mark struct {
+	Label string
+	Keys  []metrics.Key
+}
+
+// placed is a mark with its numbers.
+type placed struct {
+	Mark
+	accuracy, cost metrics.Value
+	gain           float64 // above the hull at its own cost
+}
+
+// Pareto draws accuracy against cost a question with intervals, and the hull of the fixed experts: what a coin
+// flip between two of them reaches. The CSV beside it has every point's hull gain.
+func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
+	var points []metrics.Point
+	place := func(marks []Mark) ([]placed, error) {
+		var out []placed
+		for _, m := range marks {
+			keys := append(slices.Clone(m.Keys), metrics.Key{Name: "benchmark", Value: l.Benchmark}, metrics.Key{Name: "seed"})
+			_, accuracy, err := value(set, metrics.Accuracy, keys)
+			if err != nil {
+				return nil, fmt.Errorf("figure %q, %q: %w", l.Name, m.Label, err)
+			}
+			_, cost, err := value(set, metrics.USDPerQuery, keys)
+			if err != nil {
+				return nil, fmt.Errorf("figure %q, %q: %w", l.Name, m.Label, err)
+			}
+			out = append(out, placed{Mark: m, accuracy: accuracy, cost: cost})
+		}
+		return out, nil
+	}
+	experts, err := place(l.Experts)
+	if err != nil {
+		return nil, err
+	}
+	methods, err := place(l.Methods)
+	if err != nil {
+		return nil, err
+	}
+	if len(experts) == 0 {
+		return nil, fmt.Errorf("figure %q: no fixed expert, so there is no hull", l.Name)
+	}
+	for _, e := range experts {
+		points = append(points, metrics.Point{Cost: e.cost.Number, Quality: e.accuracy.Number})
+	}
+	hull := metrics.UpperHull(points)
+	records := [][]string{{"label", "fixed expert", "usd/query", "low", "high", "accuracy-%", "low", "high", "hull gain"}}
+	for i, group := range [][]placed{experts, methods} {
+		for j := range group {
+			p := &group[j]
+			p.gain = hull.Gain(metrics.Point{Cost: p.cost.Number, Quality: p.accuracy.Number})
+			record := []string{p.Label, fmt.Sprint(i == 0)}
+			for _, v := range []metrics.Value{p.cost, p.accuracy} {
+				record = append(record, metrics.Format(v.Number, v.Decimals), "", "")
+				if v.Bounded {
+					record[len(record)-2], record[len(record)-1] = metrics.Format(v.Low, v.Decimals), metrics.Format(v.High, v.Decimals)
+				}
+			}
+			records = append(records, append(record, fixed(p.gain, 2)))
+		}
+	}
+	legend := paretoLegend(methods)
+	return &Figure{
+		Name: l.Name, Caption: l.Caption, width: figureWidth, height: plotHeight + legendHeight(legend), records: records,
+		paint: func(c draw.Canvas) { paintPareto(drawLegend(c, legend), experts, methods, hull) },
+	}, nil
+}
+
+func expertGlyph() draw.GlyphStyle {
+	return draw.GlyphStyle{Color: ink(), Radius: 2.8, Shape: draw.RingGlyph{}}
+}
+
+func methodGlyph(i int) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: category(i), Radius: 2.6, Shape: glyph(i)}
+}
+
+func hullLine() draw.LineStyle {
+	return draw.LineStyle{Color: color.Gray{0x88}, Width: 1, Dashes: []vg.Length{4, 2}}
+}
+
+func paretoLegend(methods []placed) []entry {
+	middle := func(r vg.Rectangle) vg.Point { return vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2} }
+	legend := []entry{{"Hull of fixed experts", func(c draw.Canvas, at vg.Rectangle) {
+		c.StrokeLine2(hullLine(), at.Min.X, middle(at).Y, at.Max.X, middle(at).Y)
+		c.DrawGlyph(expertGlyph(), middle(at))
+	}}}
+	for i, m := range methods {
+		legend = append(legend, entry{m.Label, func(c draw.Canvas, at vg.Rectangle) { c.DrawGlyph(methodGlyph(i), middle(at)) }})
+	}
+	return legend
+}
+
+func paintPareto(c draw.Canvas, experts, methods []placed, hull metrics.Hull) {
+	low, high, most := 100.0, 0.0, 0.0
+	for _, p := range slices.Concat(experts, methods) {
+		low, high = min(low, p.accuracy.Number), max(high, p.accuracy.Number)
+		most = max(most, perThousand*p.cost.Number)
+		if p.accuracy.Bounded {
+			low, high = min(low, p.accuracy.Low), max(high, p.accuracy.High)
+		}
+		if p.cost.Bounded {
+			most = max(most, perThousand*p.cost.High)
+		}
+	}
+	p := themed()
+	p.X.Label.Text = "Cost ($ per 1,000 questions)"
+	p.Y.Label.Text = "Accuracy (%)"
+	p.X.Min, p.X.Max = -0.03*most, 1.08*most
+	p.X.Tick.Marker = plot.ConstantTicks(ticks(most, 6))
+	room := max(0.06*(high-low), 0.5)
+	p.Y.Min, p.Y.Max = low-room, high+room
+	p.Y.Tick.Marker = between(p.Y.Min, p.Y.Max)
+	inner := draw.Crop(c, 0, 0, 0, -textStyle(smallSize).Height("0")/2)
+	p.Draw(inner)
+
+	data := p.DataCanvas(inner)
+	at := func(cost, accuracy float64) vg.Point {
+		return vg.Point{X: data.X(p.X.Norm(perThousand * cost)), Y: data.Y(p.Y.Norm(accuracy))}
+	}
+	var line []vg.Point
+	for _, v := range hull {
+		line = append(line, at(v.Cost, v.Quality))
+	}
+	data.StrokeLines(hullLine(), line)
+	for group, marks := range [][]placed{experts, methods} {
+		for i, m := range marks {
+			s := expertGlyph()
+			if group == 1 {
+				s = methodGlyph(i)
+			}
+			bar := draw.LineStyle{Color: s.Color, Width: hairline}
+			point := at(m.cost.Number, m.accuracy.Number)
+			if m.accuracy.Bounded {
+				data.StrokeLine2(bar, point.X, at(0, m.accuracy.Low).Y, point.X, at(0, m.accuracy.High).Y)
+			}
+			if m.cost.Bounded {
+				data.StrokeLine2(bar, at(m.cost.Low, 0).X, point.Y, at(m.cost.High, 0).X, point.Y)
+			}
+			data.DrawGlyph(s, point)
+		}
+	}
+	taken := func(box vg.Rectangle) bool {
+		for _, m := range slices.Concat(experts, methods) {
+			point := at(m.cost.Number, m.accuracy.Number)
+			bar := vg.Rectangle{Min: vg.Point{X: point.X - 3, Y: point.Y - 3}, Max: vg.Point{X: point.X + 3, Y: point.Y + 3}}
+			if m.accuracy.Bounded {
+				bar.Min.Y, bar.Max.Y = min(bar.Min.Y, at(0, m.accuracy.Low).Y), max(bar.Max.Y, at(0, m.accuracy.High).Y)
+			}
+			if overlapping(box)(bar) {
+				return true
+			}
+		}
+		return crosses(line, box) || box.Max.X > data.Max.X || box.Min.X < data.Min.X || box.Max.Y > data.Max.Y || box.Min.Y < data.Min.Y
+	}
+	for _, e := range experts {
+		nameExpert(data, at(e.cost.Number, e.accuracy.Number), e.Label, taken)
+	}
+}
+
+// nameExpert writes an expert's name beside its point, below the hull where nothing better is.
+func nameExpert(c draw.Canvas, at vg.Point, name string, taken func(vg.Rectangle) bool) {
+	style := aligned(textStyle(smallSize), draw.XCenter, draw.YCenter)
+	w, h := style.Width(name)/2, style.Height(name)/2
+	for _, distance := range []vg.Length{5, 12, 20} {
+		for _, side := range []vg.Point{{X: 1, Y: 0}, {X: 1, Y: -1}, {X: 0, Y: -1}, {X: -1, Y: -1}, {X: -1, Y: 0}, {X: -1, Y: 1}, {X: 0, Y: 1}, {X: 1, Y: 1}} {
+			middle := vg.Point{X: at.X + side.X*(w+distance), Y: at.Y + side.Y*(h+distance)}
+			box := vg.Rectangle{Min: vg.Point{X: middle.X - w, Y: middle.Y - h}, Max: vg.Point{X: middle.X + w, Y: middle.Y + h}}
+			if !taken(box) {
+				c.FillText(style, middle, name)
+				return
+			}
+		}
+	}
+}
+
+// between returns about five round marks inside [low, high].
+func between(low, high float64) plot.ConstantTicks {
+	var marks plot.ConstantTicks
+	for _, t := range ticks(high-low, 5) {
+		step := t.Value
+		if step == 0 {
+			continue
+		}
+		first := int(low/step) + 1
+		for i := first; float64(i)*step <= high; i++ {
+			marks = append(marks, plot.Tick{Value: float64(i) * step, Label: fixed(float64(i)*step, decimals(step))})
+		}
+		break
+	}
+	return marks
+}
