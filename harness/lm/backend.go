@@ -19,7 +19,7 @@ type Backend = compute.Backend
 //
 // Nothing is read from the environment's GOMLX variables and nothing is ever downloaded. The caller ends the
 // backend with Finalize, after every model on it is closed.
-func OpenBackend(name string) (backend compute.Backend, err error) {
+func OpenBackend(name string) (backend Backend, err error) {
 	// GoMLX reports some faults of backends as panics.
 	defer func() {
 		if fault := recover(); fault != nil {

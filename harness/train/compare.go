@@ -20,6 +20,11 @@ type Comparison struct {
 	A, B  float64
 }
 
+// String prints a comparison on one line.
+func (c Comparison) String() string {
+	return fmt.Sprintf("%-12s step %3d  %-7s  %.7f  %.7f  %+.1e", c.Stage, c.Step, c.What, c.A, c.B, c.A-c.B)
+}
+
 // Diff returns |A-B|.
 func (c Comparison) Diff() float64 { return math.Abs(c.A - c.B) }
 
