@@ -259,6 +259,11 @@ func (c *comparer) solved(n *node) (region, bool) {
 			s.variable = l.name
 			return s, ok
 		}
+		if named(l) {
+			l = symbol(l.String())
+		} else if named(r) {
+			r = symbol(r.String())
+		}
 		v, bound := l, r
 		if v.kind != kindSymbol {
 			v, bound, op = r, l, flipped[op]
@@ -286,6 +291,9 @@ func (c *comparer) solved(n *node) (region, bool) {
 	acc.variable = name
 	return acc, true
 }
+
+// named reports whether n is f(x), which stands for a variable in -1 <= f(x) <= 1.
+func named(n *node) bool { return n.kind == kindCall && len(n.name) == 1 }
 
 // half returns the solutions of x op bound, or of |x| op bound.
 func (c *comparer) half(op string, bound *node, absolute bool) (region, bool) {

@@ -246,10 +246,13 @@ func (n *node) write(b *strings.Builder, outer int) {
 	case kindRatio:
 		list(":")
 	case kindTime:
-		minutes := n.rat.Num().Int64()
+		minutes := new(big.Int).Quo(n.rat.Num(), n.rat.Denom()).Int64()
 		b.WriteString(strconv.FormatInt(minutes/60, 10))
 		b.WriteByte(':')
 		b.WriteString(strconv.FormatInt(100+minutes%60, 10)[1:])
+		if seconds := new(big.Rat).Sub(n.rat, big.NewRat(minutes, 1)); seconds.Sign() != 0 {
+			b.WriteString("+" + seconds.RatString())
+		}
 		b.WriteString(n.name)
 	case kindEllipsis:
 		b.WriteString("...")

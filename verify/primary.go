@@ -60,6 +60,9 @@ func (p *parser) primary() (*node, error) {
 		return numeral(p, t)
 	case tokenText:
 		p.at++
+		if len(t.text) > 2 && p.peek().kind == tokenNumber {
+			return nil, errSyntax // June 20
+		}
 		return p.subscripted(symbol(t.text))
 	case tokenWord:
 		return p.word(t)
@@ -206,7 +209,7 @@ func (p *parser) word(t token) (*node, error) {
 	}
 	if len(t.text) == 1 {
 		p.at++
-		if next := p.peek(); next.mark('(') && !next.space && strings.ContainsAny(t.text, "fghFGH") {
+		if p.applied(t.text) {
 			return p.unknownFunction(t.text)
 		}
 		if p.peek().mark('_') || p.peek().mark('\'') {
@@ -222,10 +225,6 @@ func (p *parser) word(t token) (*node, error) {
 		p.at++
 		return n, nil
 	}
-	if len(t.text) > 1 && t.text == strings.ToUpper(t.text) && len(t.text) < 6 {
-		p.at++
-		return p.subscripted(symbol(t.text)) // AB, MR, SRMC: one name
-	}
 	if len(t.text) > 4 || p.sentence {
 		return nil, errSyntax // a word of a sentence, not a product of variables
 	}
@@ -236,6 +235,19 @@ func (p *parser) word(t token) (*node, error) {
 		}
 	}
 	return p.letter(), nil
+}
+
+// applied reports whether the bracket after a letter holds its argument: after f, g and h; a number after a capital; a
+// zero, by which nobody multiplies.
+func (p *parser) applied(name string) bool {
+	next, arg := p.peek(), p.ahead(1)
+	if !next.mark('(') || next.space {
+		return false
+	}
+	if strings.Contains("fghFGH", name) {
+		return true
+	}
+	return arg.kind == tokenNumber && p.ahead(2).mark(')') && (arg.text == "0" || name[0] <= 'Z')
 }
 
 // unknownFunction parses f(args) for a function that has no definition.

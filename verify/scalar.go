@@ -52,6 +52,9 @@ func (c *comparer) scalars(a, b *node) result {
 	if r, ok := c.open(a, b); ok {
 		return r
 	}
+	if fa, fb := opaque(a), opaque(b); len(fa)+len(fb) > 0 {
+		return c.abstracted(a, b, fa, fb)
+	}
 	x := exact{steps: c.steps}
 	va, ea := x.value(a)
 	vb, eb := x.value(b)
@@ -74,6 +77,68 @@ func (c *comparer) scalars(a, b *node) result {
 		return c.constants(a, b)
 	}
 	return c.identity(a, b, names)
+}
+
+// opaque lists the values of undefined functions in n, such as f(1), in order of appearance.
+func opaque(n *node) []*node {
+	var found []*node
+	n.walk(func(m *node) bool {
+		if m.kind == kindCall && !evaluated[m.name] {
+			found = append(found, m)
+			return len(found) < maxSigns
+		}
+		return true
+	})
+	return found
+}
+
+// evaluated holds the names of calls that have a value.
+var evaluated = func() map[string]bool {
+	m := map[string]bool{"root": true, "factorial": true, "doublefactorial": true, "sum": true, "prod": true, "mod": true, "open": true}
+	for _, f := range functions {
+		m[f] = true
+	}
+	return m
+}()
+
+// abstracted compares expressions with values of undefined functions, which stand for themselves: f(1) is a variable.
+func (c *comparer) abstracted(a, b *node, fa, fb []*node) result {
+	if len(fa) == 0 || len(fb) == 0 {
+		r := different("an unevaluated function")
+		if len(fb) > 0 {
+			r.reason = ReasonRestated
+		}
+		return r
+	}
+	shared := true
+	names := map[string]bool{}
+	for _, f := range fa {
+		names[f.String()] = true
+	}
+	for _, f := range fb {
+		shared = shared && names[f.String()]
+	}
+	r := c.scalars(abstract(a), abstract(b))
+	if r.outcome == Different && !shared {
+		return unknown("undefined functions")
+	}
+	return r
+}
+
+// abstract replaces values of undefined functions by variables.
+func abstract(n *node) *node {
+	if n.kind == kindCall && !evaluated[n.name] {
+		return symbol(n.String())
+	}
+	if len(n.args) == 0 {
+		return n
+	}
+	m := *n
+	m.args = make([]*node, len(n.args))
+	for i, a := range n.args {
+		m.args[i] = abstract(a)
+	}
+	return &m
 }
 
 // open compares a decimal that goes on, as 12.2474..., with a value: different if the value has other digits, and else

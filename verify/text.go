@@ -72,6 +72,7 @@ func unescape(s string) string {
 		}
 		s = b.String()
 	}
+	s = strings.TrimPrefix(s, "np.")
 	if strings.Contains(s, "<su") {
 		s = strings.NewReplacer("<sub>", "_{", "</sub>", "}", "<sup>", "^{", "</sup>", "}").Replace(s)
 	}
@@ -126,7 +127,7 @@ func worded(s string) (yes, single bool) {
 		}
 		count++
 	}
-	return yes, count == 1 && len(w) <= 4 && !explicit
+	return yes, count == 1 && len(w) <= 4 && !explicit && strings.Contains(s, w)
 }
 
 // refuses reports whether words say that there is no answer to give.
@@ -244,10 +245,12 @@ func words(s string) *node {
 	return &node{kind: kindText, name: spoken(text)}
 }
 
+func squeeze(s string) string { return strings.ReplaceAll(s, " ", "") }
+
 // texts compares answers of which at least one is words.
 func (c *comparer) texts(a, b *node) result {
 	if a.kind == kindText && b.kind == kindText {
-		if a.name == b.name || strings.ReplaceAll(a.name, " ", "") == strings.ReplaceAll(b.name, " ", "") {
+		if squeeze(a.name) == squeeze(b.name) {
 			return equal("same words")
 		}
 		if strings.Count(a.name, " ") >= 3 {
@@ -259,7 +262,7 @@ func (c *comparer) texts(a, b *node) result {
 	if b.kind == kindText {
 		text, other = b, a
 	}
-	if spoken(other.String()) == text.name {
+	if squeeze(spoken(other.String())) == squeeze(text.name) {
 		return equal("same words")
 	}
 	if text == b && refuses(b.name) {

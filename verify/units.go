@@ -12,7 +12,7 @@ func quantity(n *node, name string) *node {
 // units attaches the words after a number as its unit or noun; nil if what follows is not that.
 func (p *parser) units(value *node) *node {
 	t := p.peek()
-	if t.kind != tokenText && !(t.kind == tokenWord && (len(t.text) > 1 || p.letters && unitLetters[t.text]) && functions[t.text] == "" && names[t.text] == nil && !greek[t.text]) {
+	if t.kind != tokenText && !p.noun(t) {
 		return nil
 	}
 	var words []string
@@ -62,9 +62,6 @@ done:
 		switch {
 		case t.mark(',') || t.mark(';') || t.mark('=') || wordy(t) || t.kind == tokenCommand && relations[t.text] != "":
 		case t.mark('+') || t.mark('-') || t.mark('*') || t.mark('/') || t.kind == tokenNumber || t.command("times") || t.command("cdot") || t.command("div"):
-			if len(words[0]) < 3 && !strings.EqualFold(words[0], "cm") && measureNames[strings.ToLower(words[0])].scale == nil {
-				return nil // 2ab + 1
-			}
 			if words[len(words)-1] == "/" {
 				words = words[:len(words)-1]
 				at--
@@ -76,6 +73,25 @@ done:
 	p.at = at
 	return quantity(value, strings.Join(words, " "))
 }
+
+// noun reports whether a run of letters outside \text is a unit or noun after a number, and no product of variables: a
+// known unit, or a word of at least four letters, five if no space sets it off.
+func (p *parser) noun(t token) bool {
+	if t.kind != tokenWord || vocabulary(t.text) {
+		return false
+	}
+	lower := strings.ToLower(t.text)
+	_, known := measureNames[lower]
+	switch {
+	case len(t.text) == 1:
+		return p.letters && unitLetters[t.text]
+	case known || shortNouns[lower]:
+		return true
+	}
+	return len(t.text) > 4 || len(t.text) == 4 && t.space
+}
+
+var shortNouns = map[string]bool{"cup": true, "cups": true, "dog": true, "cat": true, "men": true, "cow": true, "egg": true, "pen": true, "car": true, "bag": true, "box": true, "way": true, "th": true, "st": true, "nd": true, "rd": true, "wpm": true, "mb": true, "gb": true, "kb": true, "pts": true, "gal": true, "qt": true, "sq": true, "cu": true}
 
 // unitLetters are the units of one letter that a number may carry without \text.
 var unitLetters = map[string]bool{"g": true, "m": true, "s": true, "h": true, "L": true, "N": true, "J": true, "W": true, "V": true}
@@ -104,7 +120,7 @@ func (p *parser) compound(first *node) (*node, error) {
 // unitAfterSlash reads 5/year after a value; nil if a formula follows.
 func (p *parser) unitAfterSlash(value *node) *node {
 	t := p.peek()
-	if t.kind != tokenText && !(t.kind == tokenWord && len(t.text) > 2 && functions[t.text] == "" && names[t.text] == nil && !greek[t.text]) {
+	if t.kind != tokenText && !p.noun(t) || value.kind == kindQuantity {
 		return nil
 	}
 	return p.units(value)
@@ -118,28 +134,24 @@ var refused = map[string]bool{
 // time reads a time of day that starts with the number token t, already consumed: 1:03 PM, 2 p.m.; nil if it is none.
 func (p *parser) time(t token) *node {
 	save := p.at
-	hour, minute := t.text, "0"
-	if p.peek().mark(':') && p.ahead(1).kind == tokenNumber && len(p.ahead(1).text) == 2 {
-		minute = p.ahead(1).text
+	parts := [3]string{t.text, "0", "0"}
+	for i := 1; i < 3 && p.peek().mark(':') && p.ahead(1).kind == tokenNumber && len(p.ahead(1).text) == 2; i++ {
+		parts[i] = p.ahead(1).text
 		p.at += 2
 	}
 	half := p.meridiem()
-	h, okH := integer(hour)
-	m, okM := integer(minute)
-	if half == "" || !okH || !okM || h < 1 || h > 12 || m > 59 {
+	h, okH := integer(parts[0])
+	m, okM := integer(parts[1])
+	s, okS := integer(parts[2])
+	if half == "" || !okH || !okM || !okS || h < 1 || h > 12 || m > 59 || s > 59 {
 		p.at = save
 		return nil
 	}
-	return clock(int(h), int(m), half)
-}
-
-// clock returns the node of a time of day; half is "am" or "pm".
-func clock(h, m int, half string) *node {
 	h %= 12
 	if half == "pm" {
 		h += 12
 	}
-	return &node{kind: kindTime, rat: big.NewRat(int64(60*h+m), 1), name: half}
+	return &node{kind: kindTime, rat: big.NewRat(3600*h+60*m+s, 60), name: half}
 }
 
 // meridiem consumes am, pm, a.m., p.m.
@@ -222,6 +234,9 @@ func (c *comparer) ratios(a, b *node) result {
 		if b.kind == kindTime {
 			t, o = b, a
 		}
+		if !t.rat.IsInt() {
+			return different("time of day")
+		}
 		minutes := t.rat.Num().Int64()
 		hour := (minutes/60+11)%12 + 1
 		if o.kind == kindRatio && len(o.args) == 2 {
@@ -269,10 +284,10 @@ type measure struct {
 
 // measures lists dimensions with their units: names and sizes.
 var measures = []struct{ dimension, units string }{
-	{"length", "m,meter,meters,metre,metres=1 cm,centimeter,centimeters,centimetre,centimetres=1/100 mm,millimeter,millimeters=1/1000 km,kilometer,kilometers,kilometre,kilometres=1000 in,inch,inches=254/10000 ft,foot,feet=3048/10000 yd,yard,yards=9144/10000 mi,mile,miles=1609344/1000"},
+	{"length", "m,meter,meters,metre,metres=1 cm,cms,centimeter,centimeters,centimetre,centimetres=1/100 mm,millimeter,millimeters=1/1000 km,kms,kilometer,kilometers,kilometre,kilometres=1000 in,inch,inches=254/10000 ft,foot,feet=3048/10000 yd,yard,yards=9144/10000 mi,mile,miles=1609344/1000"},
 	{"time", "s,sec,second,seconds=1 min,minute,minutes=60 h,hr,hrs,hour,hours=3600 day,days=86400 week,weeks=604800"},
 	{"years", "year,years=12 month,months=1"},
-	{"mass", "g,gram,grams=1 kg,kilogram,kilograms=1000 mg,milligram,milligrams=1/1000"},
+	{"mass", "g,gram,grams=1 kg,kgs,kilogram,kilograms=1000 mg,milligram,milligrams=1/1000"},
 	{"weight", "lb,lbs,pound,pounds=16 oz,ounce,ounces=1"},
 	{"volume", "l,liter,liters,litre,litres=1 ml,milliliter,milliliters=1/1000"},
 	{"angle", "degree,degrees,deg=1"},
