@@ -145,7 +145,7 @@ func paren(tex string) string {
 func (d *draft) symbols(n int, families ...string) []string {
 	const letters = "abcgpqrsuvwh"
 	out := make([]string, n)
-	if at := d.r.IntN(4); n <= 4 && at < 2 && len(families) == 0 {
+	if at := d.r.IntN(5); n <= 4 && at < 3 && len(families) == 0 {
 		for i := range out {
 			out[i] = letters[4*at+i : 4*at+i+1]
 		}

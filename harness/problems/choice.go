@@ -24,7 +24,7 @@ func letterOf(i int) string { return string(rune('A' + i)) }
 // writeOptions appends one line an option.
 func writeOptions(b *strings.Builder, options []string) {
 	for i, o := range options {
-		if strings.Contains(o, `\`) {
+		if strings.Contains(o, `\`) && !strings.Contains(o, "$") {
 			o = "$" + o + "$"
 		}
 		b.WriteString("\n" + letterOf(i) + ") " + o)

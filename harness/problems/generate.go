@@ -115,8 +115,11 @@ func (p Population) check() error {
 		if !(share >= 0) || math.IsInf(share, 0) {
 			return fail("the share of topic %q is %v; it must be finite and not negative", id, share)
 		}
-		if _, ok := p.TopicDifficulty[id]; !ok && share > 0 {
+		switch d, ok := p.TopicDifficulty[id]; {
+		case !ok && share > 0:
 			return fail("topic %q has no entry in topic_difficulty", id)
+		case math.IsNaN(d) || math.IsInf(d, 0):
+			return fail("the difficulty of topic %q is %v; it must be finite", id, d)
 		}
 		total += share
 	}
@@ -136,6 +139,9 @@ func (p Population) check() error {
 func Generate(root seed.Seed, pop Population, draw string, n int) ([]routing.Problem, []routing.Latent, error) {
 	if err := pop.check(); err != nil {
 		return nil, nil, err
+	}
+	if n < 0 {
+		return nil, nil, fmt.Errorf("generated set %q: asked for %d problems; the number must not be negative", pop.Name, n)
 	}
 	g := newGenerator(root, pop, draw)
 	problems := make([]routing.Problem, n)
@@ -177,8 +183,9 @@ func newGenerator(root seed.Seed, pop Population, draw string) *generator {
 // changes no difficulty.
 func (g *generator) latent(i int) routing.Latent {
 	r := g.base.Derive("latent", i).Rand()
-	at := r.Float64() * g.upTo[len(g.upTo)-1]
-	t := slices.IndexFunc(g.upTo, func(upTo float64) bool { return at < upTo })
+	total := g.upTo[len(g.upTo)-1]
+	at := r.Float64() * total
+	t := slices.IndexFunc(g.upTo, func(upTo float64) bool { return at < upTo || upTo == total })
 	id := g.topics[t].id
 	d := g.pop.Mix.Mu + g.pop.TopicDifficulty[id] + g.pop.Mix.SD*r.NormFloat64()
 	return routing.Latent{Cell: g.pop.Cell, Topic: id, Difficulty: d}

@@ -3,12 +3,14 @@ package problems
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -316,6 +318,47 @@ func TestUnseenSetsUseWordsThatTrainingNeverShows(t *testing.T) {
 	}
 }
 
+func TestHalfOfTheNuisanceOfUnseenSetsIsNew(t *testing.T) {
+	names := trainWords().names
+	share := func(pop Population) float64 {
+		problems, _ := generate(t, pop, Sized, 2000)
+		known, fresh := 0, 0
+		for _, p := range problems {
+			for _, w := range regexp.MustCompile(`[A-Z][a-z]+`).FindAllString(p.Text, -1) {
+				if slices.Contains(names.known, w) {
+					known++
+				} else if slices.Contains(names.fresh, w) {
+					fresh++
+				}
+			}
+		}
+		return float64(fresh) / float64(known+fresh)
+	}
+	if got := share(training("sim-a")); got != 0 {
+		t.Errorf("%.3f of the names in training problems are reserved for unseen sets", got)
+	}
+	if got := share(unseen("sim-b", 4)); got < .47 || got > .53 {
+		t.Errorf("%.3f of the names in unseen problems are new, want a half", got)
+	}
+}
+
+func TestStoriesHaveAboutTheWordsAskedFor(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for words := 9; words <= 23; words++ {
+		total := 0
+		for range 500 {
+			n := len(strings.Fields(trainWords().story(r, words, newWords)))
+			if n < words {
+				t.Fatalf("a story of %d words, want at least %d", n, words)
+			}
+			total += n
+		}
+		if mean := float64(total) / 500; mean > float64(words)+8 {
+			t.Errorf("stories of %d words have %.1f on average", words, mean)
+		}
+	}
+}
+
 func TestVerifierAcceptsEveryGold(t *testing.T) {
 	requireVerifier(t)
 	for _, pop := range []Population{training("sim-a"), unseen("sim-b", 4), unseen("sim-c", 10)} {
@@ -353,6 +396,7 @@ func TestFaultyPopulationsAreRefused(t *testing.T) {
 		{"share not a number", func(p *Population) { p.Mix.Mix = map[string]float64{"arith": math.NaN()} }, `the share of topic "arith" is NaN`},
 		{"empty mix", func(p *Population) { p.Mix.Mix = nil }, `the topic shares of cell "train" sum to 0`},
 		{"topic without difficulty", func(p *Population) { p.TopicDifficulty = nil }, `topic "algebra" has no entry in topic_difficulty`},
+		{"topic of infinite difficulty", func(p *Population) { p.TopicDifficulty["arith"] = math.Inf(-1) }, `the difficulty of topic "arith" is -Inf; it must be finite`},
 		{"negative spread", func(p *Population) { p.Mix.SD = -1 }, "sd is -1; it must be finite and not negative"},
 		{"infinite mean", func(p *Population) { p.Mix.Mu = math.Inf(1) }, "mu is +Inf; it must be finite"},
 	} {
@@ -380,6 +424,26 @@ func TestAPopulationIsReadFromTheSpec(t *testing.T) {
 	if _, err := NewPopulation("aime25", spec.Benchmark{}, sim); err == nil || err.Error() != `benchmark "aime25" is not generated` {
 		t.Errorf("loaded benchmark: %v", err)
 	}
+}
+
+func TestANegativeNumberOfProblemsIsRefused(t *testing.T) {
+	if _, _, err := Generate(1, training("sim-a"), Sized, -1); err == nil || err.Error() != `generated set "sim-a": asked for -1 problems; the number must not be negative` {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestSetsMayBeGeneratedInParallel(t *testing.T) {
+	want, _ := generate(t, unseen("sim-b", 4), Sized, 300)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			got, _, err := Generate(7, unseen("sim-b", 4), Sized, 300)
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("a parallel draw differs (%v)", err)
+			}
+		})
+	}
+	group.Wait()
 }
 
 // TestGolden writes three problems of every topic for human eyes.

@@ -33,8 +33,8 @@ type Source interface {
 //
 //	{"id": "7", "problem": "Find ...", "answer": "42"}
 //
-// with optional "level" (text or number), "subject" and "options" (then "answer" is a letter or the text of an
-// option); further keys are ignored. Answers are passed on as they are ("27.0", "$\\frac12$"): reading them is the
+// with optional "level" (text or number) and "options" (then "answer" is a letter or the text of an option); further
+// keys are ignored. Answers are passed on as they are ("27.0", "$\\frac12$"): reading them is the
 // verifier's work.
 type JSONL struct {
 	Dir        string          // the data folder
@@ -108,7 +108,6 @@ type row struct {
 	Problem string
 	Answer  string
 	Level   label
-	Subject string
 	Options []string
 }
 
@@ -183,6 +182,9 @@ func (r row) toProblem(benchmark string, b spec.Benchmark) (routing.Problem, err
 	}
 	if r.Options == nil {
 		return p, nil
+	}
+	if len(r.Options) > 26 {
+		return routing.Problem{}, fmt.Errorf("%d options; there are letters for 26", len(r.Options))
 	}
 	at := indexOption(r.Answer, r.Options)
 	if at == len(r.Options) {
