@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"image/color"
 	"io"
-	"os"
-	"path/filepath"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -104,41 +102,4 @@ func (t *Table) Files() ([]File, error) {
 		files = append(files, File{t.Name + r.extension, b.Bytes()})
 	}
 	return files, nil
-}
-
-// Save writes files into dir, which it creates. Each appears whole or not at all.
-func Save(dir string, files []File) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("report folder: %w", err)
-	}
-	for _, f := range files {
-		if err := save(dir, f); err != nil {
-			return fmt.Errorf("report file %q: %w", filepath.Join(dir, f.Name), err)
-		}
-	}
-	return nil
-}
-
-func save(dir string, f File) (err error) {
-	temporary, err := os.CreateTemp(dir, ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(temporary.Name()) // already failing: the first error is the one to report
-		}
-	}()
-	if _, err := temporary.Write(f.Data); err != nil {
-		temporary.Close()
-		return err
-	}
-	if err := temporary.Chmod(0o644); err != nil {
-		temporary.Close()
-		return err
-	}
-	if err := temporary.Close(); err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), filepath.Join(dir, f.Name))
 }

@@ -10,14 +10,26 @@ import (
 // but graphicx, whose resizebox fits them to the text width.
 type LaTeX struct{}
 
-// Write prints t as a float: table* over both columns if it has more than three groups, table otherwise.
+// A column of a two-column page holds natural characters of a table at their own size; a wider table is scaled down
+// to it, which still reads well up to readable (the paper's ablation table has about 90).
+const (
+	natural  = 40
+	readable = 100
+)
+
+// Write prints t as a float: table* over both columns of the page if it is wide, table otherwise.
 func (LaTeX) Write(w io.Writer, t *Table) error {
 	if err := t.check(); err != nil {
 		return err
 	}
+	lines := t.lines()
 	float := "table"
-	if len(t.Groups) > 3 {
+	open, end := `\resizebox{\linewidth}{!}{%`, `}`
+	switch n := t.characters(lines); {
+	case n > readable:
 		float = "table*"
+	case n <= natural:
+		open, end = "", ""
 	}
 	columns := len(t.columns())
 	var b strings.Builder
@@ -26,7 +38,9 @@ func (LaTeX) Write(w io.Writer, t *Table) error {
 	put(`\begin{%s}[t]`, float)
 	put(`\centering`)
 	put(`\setlength{\tabcolsep}{3pt}`)
-	put(`\resizebox{\linewidth}{!}{%%`)
+	if open != "" {
+		put("%s", open)
+	}
 	spec := "l"
 	for _, g := range t.Groups {
 		spec += " " + strings.Repeat("c", len(g.Columns))
@@ -47,7 +61,7 @@ func (LaTeX) Write(w io.Writer, t *Table) error {
 	put(`%s`, rules)
 	put(`%s \\`, second)
 	put(`\midrule`)
-	for i, l := range t.lines() {
+	for i, l := range lines {
 		switch l.role {
 		case section:
 			if i > 0 {
@@ -66,7 +80,7 @@ func (LaTeX) Write(w io.Writer, t *Table) error {
 		put(` \\`)
 	}
 	put(`\bottomrule`)
-	put(`\end{tabular}}`)
+	put(`\end{tabular}%s`, end)
 	notes := t.notes()
 	for i, note := range notes {
 		notes[i] = escapeLaTeX(note)
@@ -81,6 +95,27 @@ func (LaTeX) Write(w io.Writer, t *Table) error {
 	put(`\end{%s}`, float)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// characters estimates how wide t is printed.
+func (t *Table) characters(lines []line) int {
+	label := width(t.Head)
+	for _, l := range lines {
+		if l.role != section {
+			label = max(label, width(l.label))
+		}
+	}
+	total := label
+	for c, column := range t.columns() {
+		cell := width(column.Title)
+		for _, l := range lines {
+			if l.cells != nil {
+				cell = max(cell, width(l.cells[c].number+plusMinus(l.cells[c])))
+			}
+		}
+		total += cell + 1
+	}
+	return total
 }
 
 func arrow(d Direction) string {

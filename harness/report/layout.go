@@ -41,7 +41,7 @@ type RowLayout struct {
 func AccuracyAndCost() []Column {
 	return []Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1, Better: Higher},
-		{Title: "Cost $", Unit: metrics.USD, Decimals: 3},
+		{Title: "Cost $", Unit: metrics.USD, Decimals: 3, Plain: true},
 	}
 }
 
@@ -49,7 +49,7 @@ func AccuracyAndCost() []Column {
 func AverageAccuracyAndCost() []Column {
 	return []Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1, Better: Higher},
-		{Title: "$/query", Unit: metrics.USDPerQuery, Decimals: 4},
+		{Title: "$/query", Unit: metrics.USDPerQuery, Decimals: 4, Plain: true},
 	}
 }
 

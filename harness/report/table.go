@@ -40,6 +40,7 @@ type Column struct {
 	Unit     string // unit of the measurements behind it, as in package metrics
 	Decimals int    // of our numbers; the paper's are printed as it prints them
 	Better   Direction
+	Plain    bool // no interval beside the number; CSV has it all the same
 }
 
 // Direction says which numbers of a column are good.
@@ -181,8 +182,8 @@ func cellText(kind role, cell Cell, column Column) shown {
 	case kind == ours && cell.Ours != nil:
 		v := *cell.Ours
 		t := shown{number: fixed(v.Number, column.Decimals)}
-		if v.Bounded {
-			t.spread = fixed((v.High-v.Low)/2, column.Decimals)
+		if v.Bounded && !column.Plain {
+			t.spread = spread((v.High-v.Low)/2, column.Decimals)
 		}
 		return t
 	case kind == ours && cell.Paper != nil:
@@ -194,6 +195,15 @@ func cellText(kind role, cell Cell, column Column) shown {
 		return shown{number: strings.Replace("+"+fixed(d, column.Decimals), "+-", "-", 1)}
 	}
 	return shown{}
+}
+
+// spread prints half the width of an interval: from 10 on with one decimal less, which says enough and keeps
+// columns narrow.
+func spread(half float64, decimals int) string {
+	if half >= 10 {
+		decimals = max(0, decimals-1)
+	}
+	return fixed(half, decimals)
 }
 
 // fixed prints x with the given number of decimals, and never -0.0.

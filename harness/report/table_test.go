@@ -252,6 +252,44 @@ func TestTablesThatCannotBeBuilt(t *testing.T) {
 	}
 }
 
+func TestLongHeadsBreakOverNarrowNumbers(t *testing.T) {
+	table := &Table{Name: "wide", Head: "Method", Groups: []Group{{"All benchmarks", []Column{
+		{Title: "Acc. %", Decimals: 2, Better: Higher},
+		{Title: "Cost, % of strongest", Decimals: 1},
+		{Title: "Acc. - EntroRouter, points", Decimals: 2},
+	}}, {"Other", []Column{{Title: "n"}}}}}
+	for i, label := range []string{"EntroRouter", "Logistic utility"} {
+		x := float64(10 - 25*i)
+		cells := []Cell{{Ours: value1(80 + x)}, {Ours: value1(50 + x)}, {Ours: value1(x)}, {Ours: value1(3)}}
+		for c := range cells[:3] {
+			cells[c].Ours.Bounded, cells[c].Ours.Low, cells[c].Ours.High = true, x-5-x*x/20, x+5+x*x/20
+		}
+		table.Rows = append(table.Rows, Row{Label: label, Cells: cells})
+	}
+	golden(t, "long-heads.txt", render(t, Terminal{Width: 80}, table))
+}
+
+func TestLaTeXIsScaledOnlyWhereItIsTooWide(t *testing.T) {
+	columns := func(n int) *Table {
+		table := small(Higher, Row{Label: "r"})
+		table.Groups[0].Columns = slices.Repeat(table.Groups[0].Columns, n)
+		table.Rows[0].Cells = make([]Cell, n)
+		for i := range table.Rows[0].Cells {
+			table.Rows[0].Cells[i].Ours = value1(10)
+		}
+		return table
+	}
+	for _, c := range []struct {
+		columns      int
+		wide, scaled bool
+	}{{2, false, false}, {8, false, true}, {30, true, true}} {
+		tex := string(render(t, LaTeX{}, columns(c.columns)))
+		if wide, scaled := strings.Contains(tex, `\begin{table*}`), strings.Contains(tex, `\resizebox`); wide != c.wide || scaled != c.scaled {
+			t.Errorf("%d columns: over both columns of the page %v, scaled %v", c.columns, wide, scaled)
+		}
+	}
+}
+
 // hostile labels hold what ends cells, rows and commands.
 const hostile = "a|b\\c & 100% of $5 #1 {x}_y^z~ <i> \"q\" *s* `t` ± κ\nnext"
 

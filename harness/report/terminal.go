@@ -32,11 +32,13 @@ func (to Terminal) Write(w io.Writer, t *Table) error {
 		b.WriteString("\n")
 	}
 	lines := t.lines()
-	labels := []string{t.Head, ""}
+	groups, heads := t.compose(lines, to.Bold)
+	labels := make([]string, heads, 1+heads+len(lines))
+	labels = append(labels, t.Head)
 	for _, l := range lines {
 		labels = append(labels, to.label(l))
 	}
-	for i, block := range blocks(labels, t.compose(lines, to.Bold), to.Width) {
+	for i, block := range blocks(labels, groups, to.Width) {
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -85,64 +87,72 @@ func (to Terminal) label(l line) string {
 	return label
 }
 
-// compose sets the cells of every group in sub-columns of equal width: [group][head, sub-heads, line...].
-func (t *Table) compose(lines []line, styled bool) [][]string {
-	groups := make([][]string, len(t.Groups))
-	from := 0
-	for g, group := range t.Groups {
-		to := from + len(group.Columns)
-		heads := make([]string, len(group.Columns))
-		cells := make([][]shown, 0, len(lines))
-		for i, c := range group.Columns {
-			heads[i] = c.Title
-		}
-		for _, l := range lines {
-			if l.cells == nil {
-				cells = append(cells, nil)
-				continue
-			}
-			cells = append(cells, l.cells[from:to])
-		}
-		parts := make([][]string, len(lines)+1)
-		for i := range parts {
-			parts[i] = make([]string, len(group.Columns))
-		}
-		for c := range group.Columns {
-			var number, spread int
-			for _, row := range cells {
-				if row != nil {
-					number = max(number, width(row[c].number))
-					spread = max(spread, width(plusMinus(row[c])))
-				}
-			}
-			if spread == 0 {
-				number = max(number, width(heads[c]))
-				heads[c] = strings.Repeat(" ", number-width(heads[c])) + heads[c]
-			}
-			mark := 0
-			if !styled && group.Columns[c].Better != Neither {
-				mark = 1
-			}
-			total := max(number+mark+spread, width(heads[c]))
-			parts[0][c] = pad(heads[c], total)
-			for i, row := range cells {
-				switch {
-				case row == nil:
-					parts[i+1][c] = strings.Repeat(" ", total)
-				default:
-					parts[i+1][c] = pad(setCell(row[c], lines[i].role, number, mark, spread, styled), total)
-				}
-			}
-		}
-		body := strings.Join(parts[0], " ")
-		title := center(group.Title, width(body))
-		groups[g] = []string{title, pad(body, width(title))}
-		for _, p := range parts[1:] {
-			groups[g] = append(groups[g], pad(strings.Join(p, " "), width(title)))
-		}
-		from = to
+// compose sets every group as one text column: its title, heads lines of heads, then the lines. heads is the same
+// for all groups.
+func (t *Table) compose(lines []line, styled bool) (groups [][]string, heads int) {
+	wrapped := make([][]string, 0, len(t.columns()))
+	columns := make([][]string, 0, len(t.columns()))
+	for c, column := range t.columns() {
+		cells, head := composeColumn(c, column, lines, styled)
+		columns, wrapped = append(columns, cells), append(wrapped, head)
+		heads = max(heads, len(head))
 	}
-	return groups
+	c := 0
+	for _, group := range t.Groups {
+		rows := make([]string, heads+len(lines))
+		for i := range group.Columns {
+			head := append(slices.Repeat([]string{""}, heads-len(wrapped[c])), wrapped[c]...)
+			n := width(columns[c][0])
+			for j := range rows {
+				if i > 0 {
+					rows[j] += " "
+				}
+				if j < heads {
+					rows[j] += pad(head[j], n)
+				} else {
+					rows[j] += columns[c][j-heads]
+				}
+			}
+			c++
+		}
+		title := center(group.Title, width(rows[0]))
+		for j, r := range rows {
+			rows[j] = pad(r, width(title))
+		}
+		groups = append(groups, append([]string{title}, rows...))
+	}
+	return groups, heads
+}
+
+// composeColumn sets the c-th cell of every line to one width, and the column's head in lines that fit it. A head
+// breaks at blanks where its numbers are narrower; over numbers without intervals it stands on their right.
+func composeColumn(c int, column Column, lines []line, styled bool) (cells, head []string) {
+	number, spread, mark := 0, 0, 0
+	for _, l := range lines {
+		if l.cells != nil {
+			number = max(number, width(l.cells[c].number))
+			spread = max(spread, width(plusMinus(l.cells[c])))
+		}
+	}
+	if !styled && column.Better != Neither {
+		mark = 1
+	}
+	head = wrap(column.Title, max(1, number+mark+spread))
+	if spread == 0 {
+		number = max(number, widest(head)-mark)
+		for i, h := range head {
+			head[i] = strings.Repeat(" ", max(0, number+mark-width(h))) + h
+		}
+	}
+	total := max(number+mark+spread, widest(head), 1)
+	for _, l := range lines {
+		cell := ""
+		if l.cells != nil {
+			cell = setCell(l.cells[c], l.role, number, mark, spread, styled)
+		}
+		cells = append(cells, pad(cell, total))
+	}
+	return cells, head
 }
 
 func plusMinus(c shown) string {
@@ -192,7 +202,8 @@ func blocks(labels []string, groups [][]string, limit int) [][][]string {
 
 const gap = 2 // blanks between groups
 
-// writeBlock sets one block: every group is one column of tablewriter, already aligned inside.
+// writeBlock sets one block: every group is one column of tablewriter, already aligned inside. labels and groups
+// have titles and heads first, then lines.
 func writeBlock(w io.Writer, labels []string, groups [][]string, lines []line) error {
 	off := tw.Rendition{
 		Borders: tw.BorderNone,
@@ -215,8 +226,8 @@ func writeBlock(w io.Writer, labels []string, groups [][]string, lines []line) e
 			Row:      left,
 			Behavior: tw.Behavior{TrimSpace: tw.Off, TrimLine: tw.Off, AutoHide: tw.Off},
 		}))
-	row := func(i int, label string) []string {
-		cells := []string{label}
+	row := func(i int) []string {
+		cells := []string{labels[i]}
 		for _, g := range groups {
 			cells = append(cells, g[i])
 		}
@@ -226,12 +237,17 @@ func writeBlock(w io.Writer, labels []string, groups [][]string, lines []line) e
 	for _, g := range groups {
 		rule = append(rule, strings.Repeat("─", width(g[0])))
 	}
-	rows := [][]string{row(0, ""), row(1, labels[0]), rule}
+	var rows [][]string
+	heads := len(labels) - len(lines)
+	for i := range heads {
+		rows = append(rows, row(i))
+	}
+	rows = append(rows, rule)
 	for i, l := range lines {
 		if l.role == section && i > 0 {
-			rows = append(rows, row(2+i, "")) // a section has blank cells
+			rows = append(rows, make([]string, 1+len(groups)))
 		}
-		rows = append(rows, row(2+i, labels[2+i]))
+		rows = append(rows, row(heads+i))
 	}
 	if err := table.Bulk(rows); err != nil {
 		return err
