@@ -47,7 +47,7 @@ type Request struct {
 
 // Completion is one response.
 type Completion struct {
-	Text      string         // as the server sent it, thinking included where the server leaves it in; see Answer
+	Text      string         // as the server sent it, thinking included where the server leaves it in: package verify grades what follows </think>
 	Reasoning string         // thinking that the server sent apart
 	Finish    routing.Finish // other values than Stop and Length are passed on as the server wrote them
 	Usage     cost.Usage     // Out includes the tokens of the thinking
@@ -62,26 +62,6 @@ func Prompt(template, text string) string {
 }
 
 const placeholder = "{problem}"
-
-// Answer returns the part of a response that is graded: what follows the last </think>, everything if there was no
-// thinking, and nothing if the response was cut while the model still thought.
-func Answer(response string) string {
-	if _, after, ok := cutLast(response, "</think>"); ok {
-		return strings.TrimSpace(after)
-	}
-	if strings.HasPrefix(strings.TrimSpace(response), "<think>") {
-		return ""
-	}
-	return response
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
-}
 
 // wireSeed is the part of a seed that travels.
 func wireSeed(s seed.Seed) uint64 { return uint64(s) & (1<<53 - 1) }

@@ -2,6 +2,7 @@ package experts
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,7 @@ const (
 	thinkShare    = 0.30 // responses with their thinking in <think>...</think>, as from a server without a reasoning parser
 	noAnswerShare = 0.04 // of wrong responses: they end without an answer
 	respellShare  = 0.50 // of answers: written in another spelling of the same value
-	textLimit     = 1000 // bytes, for answers of up to 300 bytes
+	textLimit     = 950  // bytes, for answers of up to 300 bytes
 )
 
 var openers = [...]string{
@@ -26,7 +27,10 @@ var openers = [...]string{
 	"We name the unknown and reduce the question step by step.",
 }
 
+// steps hold two numbers of the problem each, and some what comes out of them.
 var steps = [...]string{
+	"Adding # and # gives =.",
+	"The product of # and # is *.",
 	"Starting from #, the next condition involves #.",
 	"Combine # with # as the statement says.",
 	"Substituting # into the relation leaves a term with #.",
@@ -44,6 +48,12 @@ var wordSteps = [...]string{
 	"Substituting back gives a consistent result.",
 	"The same argument applies to the next step.",
 	"A quick estimate confirms the order of magnitude.",
+}
+
+var summaries = [...]string{
+	"Putting the steps together:",
+	"The conditions fix the value.",
+	"Following the steps above settles the question.",
 }
 
 var givingUp = [...]string{
@@ -81,7 +91,7 @@ func (s *Simulated) solve(p routing.Problem, correct bool, r *rand.Rand) string 
 	reason(&b, p, answer != "", budget*(2+r.IntN(9))/10, r)
 	if think {
 		b.WriteString("\n</think>\n\n")
-		b.WriteString(openers[r.IntN(len(openers))])
+		b.WriteString(summaries[r.IntN(len(summaries))])
 	}
 	b.WriteString("\n\n")
 	b.WriteString(final)
@@ -118,21 +128,42 @@ func reason(b *strings.Builder, p routing.Problem, numbers bool, size int, r *ra
 		} else {
 			b.WriteByte(' ')
 		}
-		if n == 0 || r.IntN(3) == 0 {
+		if n < 2 || r.IntN(3) == 0 || !compute(b, p, found[:n], r) {
 			b.WriteString(wordSteps[r.IntN(len(wordSteps))])
-			continue
 		}
-		before, rest, _ := strings.Cut(steps[r.IntN(len(steps))], "#")
-		middle, after, _ := strings.Cut(rest, "#")
-		b.WriteString(before)
-		b.WriteString(found[r.IntN(n)])
-		b.WriteString(middle)
-		b.WriteString(found[r.IntN(n)])
-		b.WriteString(after)
 	}
 }
 
-// integers collects the first numbers of a problem's text that are not its answer, and returns how many there are.
+// compute writes a step with two of the numbers, unless its result would be the gold answer.
+func compute(b *strings.Builder, p routing.Problem, numbers []string, r *rand.Rand) bool {
+	first := r.IntN(len(numbers))
+	second := (first + 1 + r.IntN(len(numbers)-1)) % len(numbers)
+	step := steps[r.IntN(len(steps))]
+	x, _ := strconv.ParseInt(numbers[first], 10, 64)
+	y, _ := strconv.ParseInt(numbers[second], 10, 64)
+	sum, product := strconv.FormatInt(x+y, 10), strconv.FormatInt(x*y, 10)
+	if gold := strings.TrimPrefix(p.Gold[0], "-"); sum == gold || product == gold {
+		return false
+	}
+	next := [...]string{numbers[first], numbers[second]}
+	at := 0
+	for i := range len(step) {
+		switch step[i] {
+		case '#':
+			b.WriteString(next[at])
+			at++
+		case '=':
+			b.WriteString(sum)
+		case '*':
+			b.WriteString(product)
+		default:
+			b.WriteByte(step[i])
+		}
+	}
+	return true
+}
+
+// integers collects the first different numbers of a problem's text, its answer aside, and returns how many there are.
 func integers(p routing.Problem, into []string) int {
 	n := 0
 	for i := 0; i < len(p.Text) && n < len(into); {
@@ -145,7 +176,7 @@ func integers(p routing.Problem, into []string) int {
 			j++
 		}
 		number := p.Text[i:j]
-		if j-i <= 9 && number != strings.TrimPrefix(p.Gold[0], "-") {
+		if j-i <= 9 && number != strings.TrimPrefix(p.Gold[0], "-") && !slices.Contains(into[:n], number) {
 			into[n] = number
 			n++
 		}

@@ -1,0 +1,549 @@
+package experts
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// problemSet is n generated-looking problems with integer answers on the cells of sim.yaml.
+func problemSet(n int) (map[uint64]routing.Problem, map[uint64]routing.Latent, []routing.Problem) {
+	problems, latents := map[uint64]routing.Problem{}, map[uint64]routing.Latent{}
+	var all []routing.Problem
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range n {
+		p := routing.Problem{ID: fmt.Sprint("p", i), Text: fmt.Sprintf("Problem %d: \"what\" is $%d + %d$\\,?\n<b>é</b>", i, r.IntN(1000), r.IntN(1000)), Gold: []string{strconv.Itoa(r.IntN(100_000))}}
+		h := routing.TextHash(p.Text)
+		problems[h] = p
+		latents[h] = routing.Latent{Cell: "HMMT", Topic: "algebra", Difficulty: -0.85 + 1.59*r.NormFloat64()}
+		all = append(all, p)
+	}
+	return problems, latents, all
+}
+
+func offByOne(gold string, _ []string, r *rand.Rand) string {
+	n, _ := strconv.Atoi(gold)
+	return strconv.Itoa(n + 1 + r.IntN(9))
+}
+
+func simulated(t testing.TB, n int) (*Simulated, spec.Pool, []routing.Problem) {
+	t.Helper()
+	pool, experts := load(t, simFile, priceFile)
+	problems, latents, all := problemSet(n)
+	s, err := NewSimulated(pool, experts, 7, func(h uint64) (routing.Problem, routing.Latent, bool) {
+		p, ok := problems[h]
+		return p, latents[h], ok
+	}, offByOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, pool, all
+}
+
+// loopback serves a pool and returns the HTTP pool that asks it.
+func loopback(t testing.TB, pool Pool, o HTTPOptions) *HTTP {
+	t.Helper()
+	s, err := StartLoopback(pool, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var endpoints []Endpoint
+	for _, e := range pool.Experts() {
+		endpoints = append(endpoints, Endpoint{e, s.URL})
+	}
+	o.Log = quiet
+	h, err := NewHTTP(endpoints, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		h.Close()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error("a second Close:", err)
+		}
+	})
+	return h
+}
+
+func TestOverHTTPThePoolAnswersAsItDoesInProcess(t *testing.T) {
+	s, pool, problems := simulated(t, 50)
+	h := loopback(t, s, HTTPOptions{Concurrency: 8})
+	if err := h.Preflight(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for _, e := range s.Experts() {
+		wg.Go(func() {
+			for i, p := range problems {
+				r := Request{Expert: e.ID, Prompt: Prompt(pool.Sampling.Prompt, p.Text), Seed: seed.Derive("run", i), Sampling: pool.Sampling}
+				want, err := s.Complete(context.Background(), r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := h.Complete(context.Background(), r)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s on %s: %s", e.ID, p.ID, diff)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestRequestsThatCannotBeAnsweredAreNotRetried(t *testing.T) {
+	s, pool, problems := simulated(t, 1)
+	h := loopback(t, s, HTTPOptions{})
+	ok := Request{Expert: "qwen3-4b", Prompt: Prompt(pool.Sampling.Prompt, problems[0].Text)}
+	for name, c := range map[string]struct {
+		change func(*Request)
+		want   string
+		is     error
+	}{
+		"an expert outside the pool": {func(r *Request) { r.Expert = "gpt" }, `unknown expert "gpt"; the pool has: qwen3-4b, qwen3-30b, qwen3-235b, qwen3-1.7b`, ErrUnknownExpert},
+		"an unknown problem":         {func(r *Request) { r.Prompt = "What is 1+1?" }, `404 Not Found: unknown problem: "What is 1+1?"`, nil},
+	} {
+		r := ok
+		c.change(&r)
+		_, err := h.Complete(context.Background(), r)
+		if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) || errors.Is(err, ErrUnavailable) {
+			t.Errorf("%s: error %v does not say %q", name, err, c.want)
+		}
+	}
+}
+
+// answer is a complete response of a well-behaved server.
+const answer = `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"\\boxed{4}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":9,"total_tokens":12}}`
+
+// scripted is a server that plays one response a request and repeats the last.
+func scripted(t testing.TB, o HTTPOptions, script ...func(w http.ResponseWriter, r *http.Request)) (*HTTP, *atomic.Int64) {
+	t.Helper()
+	var asked atomic.Int64
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // the server notices that a client has gone only once the body is read
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		script[min(int(asked.Add(1)), len(script))-1](w, r)
+	}))
+	o.Log, o.Wait = quiet, time.Millisecond
+	h, err := NewHTTP([]Endpoint{{routing.Expert{ID: "e", Model: "m", MaxTokens: 100}, srv.URL + "/v1/"}}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close(); srv.Close() })
+	return h, &asked
+}
+
+func say(status int, body string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}
+}
+
+func TestFailuresThatPassAreRetried(t *testing.T) {
+	hangUp := func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			c.(*net.TCPConn).SetLinger(0)
+			c.Close()
+		}
+	}
+	for name, script := range map[string][]func(http.ResponseWriter, *http.Request){
+		"500 twice":                  {say(500, ""), say(500, "<html>bad gateway</html>"), say(200, answer)},
+		"503 while loading":          {say(503, `{"error":"loading"}`), say(200, answer)},
+		"429":                        {say(429, `{"error":{"message":"slow down"}}`), say(200, answer)},
+		"a connection that is reset": {hangUp, hangUp, say(200, answer)},
+		"a body that ends too early": {say(200, answer[:len(answer)-20]), say(200, answer)},
+		"a body shorter than declared": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			io.WriteString(w, answer)
+		}, say(200, answer)},
+		"an aborted generation":                {say(200, strings.Replace(answer, `"stop"`, `"abort"`, 1)), say(200, answer)},
+		"a generation without a finish reason": {say(200, strings.Replace(answer, `"stop"`, `null`, 1)), say(200, answer)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, asked := scripted(t, HTTPOptions{}, script...)
+			c, err := h.Complete(context.Background(), Request{Expert: "e", Prompt: "2+2"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := Completion{Text: `\boxed{4}`, Finish: routing.Stop, Usage: cost.Usage{In: 3, Out: 9}}
+			if diff := cmp.Diff(want, c); diff != "" || int(asked.Load()) != len(script) {
+				t.Errorf("%d requests; %s", asked.Load(), diff)
+			}
+		})
+	}
+}
+
+func TestFailuresAreOneClearSentence(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		tries  int
+		want   string
+		is     error
+	}{
+		"an unknown model":        {404, `{"error":{"message":"The model m does not exist.","code":404}}`, 1, "404 Not Found: The model m does not exist.", ErrUnknownExpert},
+		"a wrong path":            {404, `{"detail":"Not Found"}`, 1, "/chat/completions answered 404 Not Found: Not Found", ErrUnknownExpert},
+		"a missing key":           {401, `{"error":"Unauthorized"}`, 1, "401 Unauthorized: Unauthorized: set the key of this server", nil},
+		"too long a prompt":       {400, `{"error":{"message":"max_tokens is too large"}}`, 1, "400 Bad Request: max_tokens is too large", nil},
+		"a server that is down":   {503, "", 3, "expert unavailable after 3 tries: ", ErrUnavailable},
+		"text that is not JSON":   {200, "<html>welcome</html>", 1, "is not what an OpenAI-compatible server sends", nil},
+		"JSON of something else":  {200, `{"status":"ok"}`, 1, "holds 0 choices, not 1", nil},
+		"no usage":                {200, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}]}`, 1, "has no usage, so its cost is unknown", nil},
+		"usage of nothing":        {200, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":0,"total_tokens":3}}`, 1, "is 3 tokens in and 0 out", nil},
+		"usage of thinking alone": {200, `{"choices":[{"message":{"content":null,"reasoning":"hm"},"finish_reason":"length"}],"usage":{}}`, 1, "is 0 tokens in and 0 out", nil},
+		"several choices":         {200, `{"choices":[{},{}],"usage":{}}`, 1, "holds 2 choices, not 1", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, asked := scripted(t, HTTPOptions{Tries: 3}, say(c.status, c.body))
+			_, err := h.Complete(context.Background(), Request{Expert: "e", Prompt: "2+2"})
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v does not say %q", err, c.want)
+			}
+			if c.is != nil && !errors.Is(err, c.is) || errors.Is(err, ErrUnavailable) != (c.is == ErrUnavailable) {
+				t.Errorf("error %v is of the wrong kind", err)
+			}
+			if int(asked.Load()) != c.tries {
+				t.Errorf("%d requests, want %d", asked.Load(), c.tries)
+			}
+		})
+	}
+}
+
+func TestReasoningMayComeApartOrInTheText(t *testing.T) {
+	reply := func(message, usage string) string {
+		return `{"choices":[{"index":0,"message":` + message + `,"finish_reason":"length"}],"usage":` + usage + `}`
+	}
+	const counted = `{"prompt_tokens":1,"completion_tokens":5,"total_tokens":6}`
+	for name, c := range map[string]struct {
+		body string
+		want Completion
+	}{
+		"in the text":                 {reply(`{"content":"<think>2</think>\n4"}`, counted), Completion{Text: "<think>2</think>\n4", Usage: cost.Usage{In: 1, Out: 5}}},
+		"in the text, opened before":  {reply(`{"content":"2</think>\n4"}`, counted), Completion{Text: "2</think>\n4", Usage: cost.Usage{In: 1, Out: 5}}},
+		"as reasoning":                {reply(`{"content":"4","reasoning":"2"}`, counted), Completion{Text: "4", Reasoning: "2", Usage: cost.Usage{In: 1, Out: 5}}},
+		"as reasoning_content":        {reply(`{"content":"4","reasoning_content":"2"}`, counted), Completion{Text: "4", Reasoning: "2", Usage: cost.Usage{In: 1, Out: 5}}},
+		"cut while thinking":          {reply(`{"content":null,"reasoning":"2"}`, counted), Completion{Reasoning: "2", Usage: cost.Usage{In: 1, Out: 5}}},
+		"cut while thinking, in text": {reply(`{"content":"<think>\n2"}`, counted), Completion{Text: "<think>\n2", Usage: cost.Usage{In: 1, Out: 5}}},
+		"counted in the total only":   {reply(`{"content":"4"}`, `{"prompt_tokens":1,"completion_tokens":5,"total_tokens":56}`), Completion{Text: "4", Usage: cost.Usage{In: 1, Out: 55}}},
+	} {
+		c.want.Finish = routing.Length
+		got, err := readCompletion([]byte(c.body))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestRetryAfterIsHonoured(t *testing.T) {
+	later := func(value string) func(http.ResponseWriter, *http.Request) {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", value)
+			w.WriteHeader(429)
+		}
+	}
+	h, asked := scripted(t, HTTPOptions{}, later("0.2"), say(200, answer))
+	start := time.Now()
+	if _, err := h.Complete(context.Background(), Request{Expert: "e"}); err != nil {
+		t.Fatal(err)
+	}
+	// The backoff's own wait would be a millisecond: a lower bound holds on a machine of any speed.
+	if waited := time.Since(start); waited < 200*time.Millisecond || asked.Load() != 2 {
+		t.Errorf("waited %s, %d requests", waited, asked.Load())
+	}
+
+	h, asked = scripted(t, HTTPOptions{}, later("86400"))
+	_, err := h.Complete(context.Background(), Request{Expert: "e"})
+	if err == nil || !strings.Contains(err.Error(), "asks to wait 24h0m0s") || !errors.Is(err, ErrUnavailable) || asked.Load() != 1 {
+		t.Errorf("a wait of a day: %v after %d requests", err, asked.Load())
+	}
+
+	now := time.Now()
+	for header, want := range map[string]time.Duration{"": 0, "soon": 0, "-5": 0, "3": 3 * time.Second, "1e300": 0, now.Add(-time.Hour).UTC().Format(http.TimeFormat): 0} {
+		if got := waitFor(header); got != want {
+			t.Errorf("Retry-After %q: %s, want %s", header, got, want)
+		}
+	}
+	if got := waitFor(now.Add(time.Hour).UTC().Format(http.TimeFormat)); got < 59*time.Minute || got > time.Hour {
+		t.Errorf("Retry-After in an hour: %s", got)
+	}
+}
+
+func TestCancelledContextsEndRequestsAndWaits(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	h, _ := scripted(t, HTTPOptions{}, func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	})
+	if _, err := h.Complete(ctx, Request{Expert: "e"}); !errors.Is(err, context.Canceled) || errors.Is(err, ErrUnavailable) {
+		t.Errorf("cancelled under way: %v", err)
+	}
+
+	ctx, cancel = context.WithCancel(context.Background())
+	h, _ = scripted(t, HTTPOptions{}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "200")
+		w.WriteHeader(503)
+		time.AfterFunc(20*time.Millisecond, cancel)
+	})
+	if _, err := h.Complete(ctx, Request{Expert: "e"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled in a wait: %v", err)
+	}
+
+	release := make(chan struct{})
+	defer close(release)
+	h, asked := scripted(t, HTTPOptions{Timeout: 20 * time.Millisecond, Tries: 2}, func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	})
+	if _, err := h.Complete(context.Background(), Request{Expert: "e"}); err == nil || !strings.Contains(err.Error(), "no response within 20ms") || !errors.Is(err, ErrUnavailable) || asked.Load() != 2 {
+		t.Errorf("a try that takes too long: %v after %d requests", err, asked.Load())
+	}
+}
+
+func TestUnreachableServersAreNamed(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "http://" + l.Addr().String() + "/v1"
+	l.Close() // nobody listens there now
+	h, err := NewHTTP([]Endpoint{{routing.Expert{ID: "a", Model: "m"}, url}, {routing.Expert{ID: "b", Model: "n"}, url}}, HTTPOptions{Tries: 2, Wait: time.Millisecond, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"complete":  func() error { _, err := h.Complete(context.Background(), Request{Expert: "a"}); return err }(),
+		"preflight": h.Preflight(context.Background()),
+	} {
+		if err == nil || !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "expert a: expert unavailable after 2 tries: cannot get an answer from "+url) || !strings.Contains(err.Error(), "is the server running") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := NewHTTP([]Endpoint{{routing.Expert{ID: "a"}, "localhost:8001"}}, HTTPOptions{}); err == nil || !strings.Contains(err.Error(), `url "localhost:8001": want a base URL`) {
+		t.Errorf("a URL without a scheme: %v", err)
+	}
+}
+
+func TestPreflightNamesWhatIsServed(t *testing.T) {
+	h, _ := scripted(t, HTTPOptions{}, say(200, `{"data":[{"id":"x"},{"id":"y"}]}`))
+	if err := h.Preflight(context.Background()); err == nil || !strings.Contains(err.Error(), `does not serve the model "m"; it serves: x, y`) {
+		t.Errorf("a model that is not served: %v", err)
+	}
+	h, _ = scripted(t, HTTPOptions{}, say(200, `{"data":[{"id":"m","max_model_len":100}]}`))
+	if err := h.Preflight(context.Background()); err == nil || !strings.Contains(err.Error(), "room for 100 tokens in all, so every request for max_tokens 100 would be refused") {
+		t.Errorf("a window without room for the prompt: %v", err)
+	}
+	h, _ = scripted(t, HTTPOptions{}, say(200, `{"data":[{"id":"m","max_model_len":200}]}`))
+	if err := h.Preflight(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRequestsCarryEverythingThatShapesTheAnswer(t *testing.T) {
+	var got map[string]any
+	var header http.Header
+	h, _ := scripted(t, HTTPOptions{Key: "secret"}, func(w http.ResponseWriter, r *http.Request) {
+		header = r.Header
+		json.NewDecoder(r.Body).Decode(&got)
+		say(200, answer)(w, r)
+	})
+	_, err := h.Complete(context.Background(), Request{Expert: "e", Prompt: "2+\"2\"\n", Seed: 1<<63 + 5, Sampling: spec.Sampling{Temperature: 0.6, TopP: 0.95, TopK: 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"model": "m", "messages": []any{map[string]any{"role": "user", "content": "2+\"2\"\n"}},
+		"n": 1.0, "seed": 5.0, "max_tokens": 100.0, "temperature": 0.6, "top_p": 0.95, "top_k": 20.0}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if header.Get("Authorization") != "Bearer secret" || header.Get("Content-Type") != "application/json" {
+		t.Errorf("headers %v", header)
+	}
+}
+
+func TestServerRefusesWhatItCannotDo(t *testing.T) {
+	s, _, problems := simulated(t, 1)
+	srv := httptest.NewServer(NewServer(s, quiet))
+	defer srv.Close()
+	message := string(appendJSON(nil, problems[0].Text))
+	for name, c := range map[string]struct {
+		path, body string
+		status     int
+		want       string
+	}{
+		"a stream":             {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[{"role":"user","content":` + message + `}],"stream":true}`, 400, "does not stream"},
+		"several choices":      {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[{"role":"user","content":` + message + `}],"n":2}`, 400, "n is 2: it must be 1"},
+		"no user message":      {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[]}`, 400, "no message of role user"},
+		"an unknown model":     {"/v1/chat/completions", `{"model":"gpt","messages":[{"role":"user","content":` + message + `}]}`, 404, `the model "gpt" does not exist; there are: Qwen3-4B-Thinking-2507, `},
+		"an unknown problem":   {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[{"role":"user","content":"?"}]}`, 404, "unknown problem"},
+		"something else":       {"/v1/chat/completions", `[1]`, 400, "not a chat completion request"},
+		"a negative limit":     {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[{"role":"user","content":` + message + `}],"max_tokens":-1}`, 400, "max_tokens must be at least 1"},
+		"a request of 2 MB":    {"/v1/chat/completions", strings.Repeat(" ", 2<<20), 400, "request body too large"},
+		"a path without model": {"/v1/embeddings", `{}`, 404, "there is no POST /v1/embeddings here"},
+	} {
+		response, err := http.Post(srv.URL+c.path, "application/json", strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e struct {
+			Error struct {
+				Message string
+				Code    int
+			}
+		}
+		if err := json.NewDecoder(response.Body).Decode(&e); err != nil {
+			t.Errorf("%s: the body is no JSON: %v", name, err)
+		}
+		response.Body.Close()
+		if response.StatusCode != c.status || e.Error.Code != c.status || !strings.Contains(e.Error.Message, c.want) {
+			t.Errorf("%s: %d %+v does not say %q", name, response.StatusCode, e, c.want)
+		}
+	}
+	response, err := http.Get(srv.URL + "/health")
+	if err != nil || response.StatusCode != 200 {
+		t.Errorf("health: %v %v", response, err)
+	}
+	response.Body.Close()
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// blocking is a pool whose only expert answers when told to.
+type blocking struct {
+	started, release chan struct{}
+}
+
+func (b blocking) Experts() []routing.Expert { return []routing.Expert{{ID: "e", Model: "m"}} }
+func (b blocking) Complete(ctx context.Context, _ Request) (Completion, error) {
+	close(b.started)
+	select {
+	case <-b.release:
+		return Completion{Text: "4", Finish: routing.Stop, Usage: cost.Usage{In: 1, Out: 1}}, nil
+	case <-ctx.Done():
+		return Completion{}, ctx.Err()
+	}
+}
+
+func TestServeLetsRequestsUnderWayFinish(t *testing.T) {
+	b := blocking{make(chan struct{}), make(chan struct{})}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- Serve(ctx, l, NewServer(b, quiet), quiet) }()
+	h, err := NewHTTP([]Endpoint{{b.Experts()[0], "http://" + l.Addr().String() + "/v1"}}, HTTPOptions{Tries: 1, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	go func() {
+		<-b.started
+		stop()
+		time.Sleep(10 * time.Millisecond) // lets Shutdown begin; the order does not change the outcome
+		close(b.release)
+	}()
+	c, err := h.Complete(context.Background(), Request{Expert: "e"})
+	if err != nil || c.Text != "4" {
+		t.Errorf("%v, %v", c, err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if err := Serve(context.Background(), l, NewServer(b, quiet), quiet); err == nil || !strings.Contains(err.Error(), "serving on 127.0.0.1") {
+		t.Errorf("a closed listener: %v", err)
+	}
+}
+
+func TestTextSurvivesJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
+		var got string
+		if err := json.Unmarshal(appendJSON(nil, text), &got); err != nil {
+			t.Fatal(err)
+		}
+		var reference bytes.Buffer
+		e := json.NewEncoder(&reference)
+		e.SetEscapeHTML(false)
+		var want string
+		if err := e.Encode(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(reference.Bytes(), &want); err != nil || got != want {
+			t.Fatalf("%q became %q, encoding/json has %q", text, got, want)
+		}
+	})
+}
+
+// BenchmarkLoopback is the default path of a profile without grading and storage: client, loopback, server, solution.
+func BenchmarkLoopback(b *testing.B) {
+	s, pool, problems := simulated(b, 100)
+	h := loopback(b, s, HTTPOptions{Concurrency: 64})
+	b.ReportAllocs()
+	b.SetParallelism(32)
+	var n atomic.Int64
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			i := int(n.Add(1))
+			p := problems[i%len(problems)]
+			_, err := h.Complete(context.Background(), Request{Expert: "qwen3-4b", Prompt: Prompt(pool.Sampling.Prompt, p.Text), Seed: seed.Seed(i), Sampling: pool.Sampling})
+			if err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rollouts/s")
+}
+
+func BenchmarkSimulated(b *testing.B) {
+	s, pool, problems := simulated(b, 1)
+	r := Request{Expert: "qwen3-4b", Prompt: Prompt(pool.Sampling.Prompt, problems[0].Text)}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		r.Seed = seed.Seed(i)
+		if _, err := s.Complete(context.Background(), r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
