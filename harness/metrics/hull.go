@@ -13,7 +13,7 @@ type Point struct {
 
 // Hull is the upper concave hull of the fixed experts: its vertices with cost and quality both increasing and
 // slopes decreasing. Every point on it is reached by a coin flip between two experts, with no look at the
-// question, so a router is worth something only above it (section 10 of RouterBench calls it the
+// question, so a router is worth something only above it (RouterBench, Hu et al. 2024, calls it the
 // non-decreasing convex hull).
 type Hull []Point
 

@@ -180,6 +180,7 @@ func TestWhatIsSetInBold(t *testing.T) {
 		{"the highest", small(Higher, row(1, false), row(3, false), row(2, false)), []bool{false, true, false}},
 		{"the lowest", small(Lower, row(1, false), row(3, false)), []bool{true, false}},
 		{"no yardstick", small(Higher, row(1, false), row(2, false), row(9, true)), []bool{false, true, false}},
+		{"no yardstick that is level with the best", small(Higher, row(1, false), row(2, false), row(2, true)), []bool{false, true, false}},
 		{"all that are printed alike", small(Higher, row(2.04, false), row(2.0, false), row(1, false)), []bool{true, true, false}},
 		{"nothing without a rival", small(Higher, row(1, false), row(2, true)), []bool{false, false}},
 		{"nothing where no direction is better", small(Neither, row(1, false), row(2, false)), []bool{false, false}},
