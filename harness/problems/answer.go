@@ -11,10 +11,7 @@ import (
 
 // fraction writes num/den in lowest terms; den must not be 0.
 func fraction(num, den int64) string {
-	return ratio(big.NewRat(num, den))
-}
-
-func ratio(q *big.Rat) string {
+	q := big.NewRat(num, den)
 	if q.IsInt() {
 		return q.Num().String()
 	}

@@ -25,8 +25,8 @@ const (
 	Large = "large" // the set scored by the true success probability
 )
 
-// How much of the difficulty the text shows. The values are those of the study of the simulated pool: a logistic
-// router that reads such texts separates right from wrong about as well as one on real questions, or slightly better.
+// How much of the difficulty the text shows: a modelling choice, and one draw of it. It stands for a router that reads
+// problems better than a bag of words does and worse than the results of other models would let it.
 const (
 	textNoise  = 4.2  // standard deviation, in logits, of the noise between difficulty and each visible cue
 	textCentre = 2.5  // minus the mean difficulty of the training population

@@ -76,20 +76,17 @@ func digitSum(n, b int64) int64 {
 	return s
 }
 
-// choose returns the binomial coefficient for 0 <= k <= 4, and 0 if it exceeds maxValue.
+// choose returns the binomial coefficient, and 0 if it exceeds maxValue. n must not exceed nine million, so that no
+// product overflows; k may be 0.
 func choose(n, k int64) int64 {
 	if k > n {
 		return 0
 	}
 	out := int64(1)
 	for i := range k {
-		if out > maxValue {
+		if out = out * (n - i) / (i + 1); out > maxValue {
 			return 0
 		}
-		if n > maxValue/out*(i+1) {
-			return 0
-		}
-		out = out * (n - i) / (i + 1)
 	}
 	return out
 }
