@@ -87,17 +87,17 @@ func (k Key) letter(answer string) int {
 
 // picked finds the choice that a response declares last.
 func (k Key) picked(response string) extraction {
-	if i := strings.LastIndex(response, "</think>"); i >= 0 {
-		response = response[i+len("</think>"):]
-	} else if strings.Contains(response, "<think>") {
+	response, box, open := scan(response)
+	if open {
 		return extraction{reason: ReasonUnfinished}
 	}
-	if text, found := boxed(response); found {
-		if text = trim(text); text == "" {
-			return extraction{reason: ReasonNoAnswer}
+	if box >= 0 {
+		if text := trim(boxed(response, box)); text != "" {
+			return extraction{text: text}
 		}
-		return extraction{text: text}
+		return extraction{reason: ReasonNoAnswer}
 	}
+	response = response[max(0, len(response)-maxAnswer):]
 	if t := trim(response); len(t) < 200 && k.letter(t) >= 0 {
 		return extraction{text: t}
 	}

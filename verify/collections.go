@@ -35,7 +35,7 @@ func (c *comparer) collections(a, b *node, scalarA, scalarB bool) result {
 	return c.realSets(a, b)
 }
 
-// pair compares in the order gold, answer.
+// pair compares in the order gold, answer; swapped says that y is the gold's.
 func (c *comparer) pair(x, y *node, swapped bool) result {
 	if swapped {
 		return c.compare(y, x)
@@ -118,10 +118,54 @@ func (c *comparer) multiset(a, b []*node) result {
 	if len(a) != len(b) {
 		return different("different numbers of elements")
 	}
-	if r := c.ordered(a, b); r.outcome == Equal {
-		return r
+	a, b, decided := c.unmatched(a, b)
+	switch {
+	case len(a) == 0:
+		return equal("elements in any order")
+	case decided && c.tol == nil:
+		return different("elements in any order")
 	}
 	return c.matching(a, b)
+}
+
+// unmatched pairs off elements that are the same number or the same tree, and returns the rest. decided says that the
+// rest are numbers only, which are then different from each other.
+func (c *comparer) unmatched(a, b []*node) (restA, restB []*node, decided bool) {
+	decided = true
+	have := make(map[string]int, len(b))
+	keys := make([]string, len(b))
+	for i, n := range b {
+		key, exact := c.key(n)
+		keys[i] = key
+		decided = decided && exact
+		have[key]++
+	}
+	for _, n := range a {
+		key, exact := c.key(n)
+		if have[key] > 0 {
+			have[key]--
+			continue
+		}
+		decided = decided && exact
+		restA = append(restA, n)
+	}
+	for i, n := range b {
+		if have[keys[i]] > 0 {
+			have[keys[i]]--
+			restB = append(restB, n)
+		}
+	}
+	return restA, restB, decided
+}
+
+// key returns a text that only equal elements share; exact says that different texts mean different numbers.
+func (c *comparer) key(n *node) (key string, isExact bool) {
+	if n.scalar() {
+		if v, err := (exact{steps: c.steps}).value(n); err == nil {
+			return v.RatString(), true
+		}
+	}
+	return n.String(), false
 }
 
 // matching looks for a perfect matching by augmenting paths. With a tolerance for each answer, the tolerance belongs
@@ -154,17 +198,24 @@ func (c *comparer) matching(a, b []*node) result {
 
 // sets compares finite sets: every element of one is in the other.
 func (c *comparer) sets(a, b []*node) result {
+	a, exactA := c.distinct(a)
+	b, exactB := c.distinct(b)
+	if exactA && exactB && c.tol == nil && len(a) != len(b) {
+		return different("set")
+	}
+	inA, inB, decided := c.unmatched(a, b)
+	if len(inA)+len(inB) == 0 {
+		return equal("set")
+	}
+	if decided && c.tol == nil {
+		return different("set")
+	}
 	doubt := false
-	for _, dir := range [2][2][]*node{{a, b}, {b, a}} {
-		for _, x := range dir[0] {
+	contained := func(xs, ys []*node, swapped bool) bool {
+		for _, x := range xs {
 			found, maybe := false, false
-			for _, y := range dir[1] {
-				var r result
-				if &dir[0][0] == &a[0] {
-					r = c.compare(x, y)
-				} else {
-					r = c.compare(y, x)
-				}
+			for _, y := range ys {
+				r := c.pair(x, y, swapped)
 				found = found || r.outcome == Equal
 				maybe = maybe || r.outcome == Unknown
 				if found {
@@ -172,13 +223,32 @@ func (c *comparer) sets(a, b []*node) result {
 				}
 			}
 			if !found && !maybe {
-				return different("set")
+				return false
 			}
 			doubt = doubt || !found
 		}
+		return true
 	}
-	if doubt {
+	switch {
+	case !contained(inA, b, false) || !contained(inB, a, true):
+		return different("set")
+	case doubt:
 		return unknown("set")
 	}
 	return equal("set")
+}
+
+// distinct drops repeated elements.
+func (c *comparer) distinct(args []*node) (kept []*node, allExact bool) {
+	allExact = true
+	seen := make(map[string]bool, len(args))
+	for _, n := range args {
+		key, exact := c.key(n)
+		allExact = allExact && exact
+		if !seen[key] {
+			seen[key] = true
+			kept = append(kept, n)
+		}
+	}
+	return kept, allExact
 }

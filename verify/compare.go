@@ -2,7 +2,7 @@ package verify
 
 // compare decides whether two parsed answers are the same; a is the ground truth where a policy asks which is which.
 func (c *comparer) compare(a, b *node) result {
-	if !c.steps.spend(4) {
+	if !c.steps.spend(costCompare) {
 		return unknown("")
 	}
 	if identical(a, b) {

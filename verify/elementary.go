@@ -89,7 +89,7 @@ func (x *real) wide(extra uint) *real { return &real{prec: x.prec + extra, steps
 // charge pays for a series of n terms.
 func (x *real) charge(n int) bool {
 	words := int(x.prec/64) + 1
-	return x.steps.spend(n * words * words / 4)
+	return x.steps.spend(n * (16 + words*words))
 }
 
 // exp returns e^v.

@@ -15,19 +15,25 @@ var (
 )
 
 // exact evaluates rational expressions without rounding.
-type exact struct{ steps *budget }
+type exact struct {
+	steps *budget
+	at    map[string]*big.Rat // values of variables; nil for none
+}
 
 // size returns the bits of r.
 func size(r *big.Rat) int { return r.Num().BitLen() + r.Denom().BitLen() }
 
 func (x exact) value(n *node) (*big.Rat, error) {
-	if !x.steps.spend(1) {
+	if !x.steps.spend(costNode) {
 		return nil, errBudget
 	}
 	switch n.kind {
 	case kindNumber, kindBased:
 		return n.rat, nil
 	case kindSymbol:
+		if v, ok := x.at[n.name]; ok {
+			return v, nil
+		}
 		return nil, errSymbolic
 	case kindConstant:
 		if n.name == "infinity" {
@@ -407,8 +413,13 @@ func (x exact) series(n *node) (*big.Rat, error) {
 	if b-a < 0 || b-a >= maxTerms {
 		return nil, errBudget
 	}
+	inner := exact{steps: x.steps, at: make(map[string]*big.Rat, len(x.at)+1)}
+	for name, v := range x.at {
+		inner.at[name] = v
+	}
 	for k := a; ; k++ {
-		v, err := x.value(body.substitute(map[string]*node{index.name: number(k)}))
+		inner.at[index.name] = big.NewRat(k, 1)
+		v, err := inner.value(body)
 		if err != nil {
 			return nil, err
 		}

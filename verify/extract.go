@@ -11,16 +11,15 @@ type extraction struct {
 // extract finds the final answer of a response: the last box, else a declared answer, else the last formula or
 // number. Only what follows the last </think> counts.
 func extract(response string) extraction {
-	if i := strings.LastIndex(response, "</think>"); i >= 0 {
-		response = response[i+len("</think>"):]
-	} else if strings.Contains(response, "<think>") {
+	response, box, open := scan(response)
+	if open {
 		return extraction{reason: ReasonUnfinished}
 	}
-	if text, found := boxed(response); found {
-		if text = trim(text); text == "" {
-			return extraction{reason: ReasonNoAnswer}
+	if box >= 0 {
+		if text := trim(boxed(response, box)); text != "" {
+			return extraction{text: text}
 		}
-		return extraction{text: text}
+		return extraction{reason: ReasonNoAnswer}
 	}
 	if text := declared(response); text != "" {
 		return extraction{text: text}
@@ -31,9 +30,37 @@ func extract(response string) extraction {
 	return extraction{reason: ReasonNoAnswer}
 }
 
-// lastBox returns where the last box command starts, or -1.
+// scan finds in one pass from the end what follows the last </think>, and where its last box starts, or -1. open says
+// that the response thinks and never stops.
+func scan(s string) (after string, box int, open bool) {
+	box = -1
+	for i := len(s) - 1; i >= 0; i-- {
+		switch s[i] {
+		case '\\':
+			if box < 0 && isBox(s[i:]) {
+				box = i
+			}
+		case '<':
+			if strings.HasPrefix(s[i:], "</think>") {
+				const width = len("</think>")
+				return s[i+width:], max(box-i-width, -1), false
+			}
+			open = open || strings.HasPrefix(s[i:], "<think>")
+		}
+	}
+	return s, box, open
+}
+
+func isBox(s string) bool { return strings.HasPrefix(s, `\boxed`) || strings.HasPrefix(s, `\fbox`) }
+
+// lastBox returns where the last box command of s starts, no further than an answer's length before the end, or -1.
 func lastBox(s string) int {
-	return max(strings.LastIndex(s, `\boxed`), strings.LastIndex(s, `\fbox`))
+	for i := len(s) - 1; i >= max(0, len(s)-maxAnswer); i-- {
+		if s[i] == '\\' && isBox(s[i:]) {
+			return i
+		}
+	}
+	return -1
 }
 
 // boxAt returns the content of the box that starts at i, and where it ends. A box without its closing brace ends with
@@ -76,18 +103,17 @@ func boxAt(s string, i int) (content string, end int) {
 	return rest, j + 1 + len(rest)
 }
 
-// boxed returns the content of the last box. Boxes that follow each other with nothing but separators between them
-// are one list; a box inside another is part of it.
-func boxed(s string) (string, bool) {
-	at := lastBox(s)
-	if at < 0 {
-		return "", false
-	}
+// boxed returns the content of the last box, which starts at at. Boxes that follow each other with nothing but
+// separators between them are one list; a box inside another is part of it.
+func boxed(s string, at int) string {
 	content, end := boxAt(s, at)
+	before := lastBox(s[:at])
+	if before < 0 {
+		return content
+	}
 	parts := []string{content}
-	for len(parts) < maxBoxes {
-		before := lastBox(s[:at])
-		if before < 0 {
+	for range maxBoxes {
+		if before = lastBox(s[:at]); before < 0 {
 			break
 		}
 		outer, outerEnd := boxAt(s, before)
@@ -103,7 +129,7 @@ func boxed(s string) (string, bool) {
 		parts = append(parts, outer)
 	}
 	if len(parts) == 1 {
-		return parts[0], true
+		return parts[0]
 	}
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -116,7 +142,7 @@ func boxed(s string) (string, bool) {
 			b.WriteString(p)
 		}
 	}
-	return b.String(), true
+	return b.String()
 }
 
 // separates reports whether the text between two boxes only separates the elements of a list.
@@ -160,6 +186,7 @@ func equalFold(s, lower string) bool {
 
 // declared returns the answer that the response announces in words.
 func declared(s string) string {
+	s = s[max(0, len(s)-maxAnswer):]
 	at, end := -1, 0
 	for _, a := range announcements {
 		if i := lastFold(s, a); i >= 0 && i+len(a) > end {
@@ -270,9 +297,7 @@ func formulas(s string) string {
 
 // last returns the last formula or number of a text: the longest run of mathematical words that ends last.
 func last(s string) string {
-	if len(s) > 4*maxAnswer {
-		s = s[len(s)-4*maxAnswer:]
-	}
+	s = s[max(0, len(s)-maxAnswer):]
 	end := len(s)
 	for end > 0 {
 		from, to := mathRun(s[:end])

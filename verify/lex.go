@@ -57,6 +57,9 @@ var layout = map[string]bool{
 	"(": true, ")": true, "[": true, "]": true, "unicode": true,
 }
 
+// Commands among those that leave a gap.
+var spacing = map[string]bool{"thinspace": true, "medspace": true, "thickspace": true, "enspace": true, "quad": true, "qquad": true, "hfill": true, "hfil": true, "par": true, "newline": true, "cr": true}
+
 // Commands whose argument is words.
 var wording = map[string]bool{
 	"text": true, "textbf": true, "textit": true, "textrm": true, "textsf": true, "texttt": true, "textnormal": true, "textup": true, "textsc": true, "textsl": true, "emph": true,
@@ -323,7 +326,9 @@ func (l *lexer) command(i int, space *bool) int {
 		}
 		return j
 	case layout[name]:
-		*space = true
+		if spacing[name] {
+			*space = true
+		}
 		k := l.skipSpace(j)
 		// \left. and \right. are empty delimiters.
 		if (name == "left" || name == "right") && k < len(l.src) && l.src[k] == '.' && !(k+1 < len(l.src) && digit(l.src[k+1])) {

@@ -5,15 +5,23 @@ import "math/bits"
 // The limits of one verdict. They are part of the policy: a pair beyond them is Unknown, on every machine and under
 // every load, because work is counted and never timed.
 const (
-	maxAnswer   = 64 << 10  // bytes of one extracted answer or ground truth
-	maxTokens   = 16 << 10  // tokens of one answer
+	maxAnswer   = 32 << 10  // bytes of one extracted answer or ground truth
+	maxTokens   = 8 << 10   // tokens of one answer
 	maxDepth    = 200       // nesting of brackets, fractions, exponents
 	maxBits     = 1 << 16   // bits of an integer that is written out
 	maxTerms    = 20_000    // terms of a finite sum or product, elements of an expanded progression
 	maxElements = 4_096     // elements of a collection
-	maxSteps    = 2_000_000 // elementary steps of one verdict, about 64-bit multiplications
+	maxSteps    = 1_500_000 // steps of one verdict; a step is worth about ten nanoseconds of one core
 	maxSigns    = 4         // independent ± signs expanded
 	maxBoxes    = 64        // adjacent boxes read as one list
+)
+
+// What the kinds of work are charged, in steps.
+const (
+	costNode    = 3  // visiting a node
+	costExact   = 12 // an operation on small rationals
+	costFloat   = 12 // an operation on floats of two words
+	costCompare = 8  // comparing two nodes before any arithmetic
 )
 
 // budget counts the work of one verdict. Once spent it stays spent, and the verdict is Unknown.
@@ -34,5 +42,5 @@ func (b *budget) spent() bool { return b.left == 0 }
 
 // multiply charges the schoolbook cost of multiplying an x-bit by a y-bit integer.
 func (b *budget) multiply(x, y int) bool {
-	return b.spend(1 + (x/bits.UintSize+1)*(y/bits.UintSize+1)/4)
+	return b.spend(costExact + (x/bits.UintSize+1)*(y/bits.UintSize+1)/2)
 }

@@ -33,7 +33,7 @@ type numeric struct {
 }
 
 func (x *numeric) value(n *node) (complexValue, error) {
-	if !x.steps.spend(1 + int(x.prec)/64) {
+	if !x.steps.spend(costNode + costFloat + int(x.prec)/16) {
 		return complexValue{}, errBudget
 	}
 	switch n.kind {
@@ -192,7 +192,7 @@ func (x *numeric) powerNode(n *node) (complexValue, error) {
 	if err != nil {
 		return a, err
 	}
-	e, err := exact{steps: x.steps}.value(n.args[1])
+	e, err := x.exactly(n.args[1])
 	switch {
 	case err == nil && e.IsInt() && e.Num().IsInt64() && abs64(e.Num().Int64()) <= 1<<24:
 		return x.integerPower(a, e.Num().Int64())
@@ -210,6 +210,20 @@ func (x *numeric) powerNode(n *node) (complexValue, error) {
 		return b, err
 	}
 	return x.pow(a, b)
+}
+
+// exactly evaluates an exponent, degree or bound without rounding; integer values of variables count as exact.
+func (x *numeric) exactly(n *node) (*big.Rat, error) {
+	e := exact{steps: x.steps}
+	if len(x.at) > 0 {
+		e.at = make(map[string]*big.Rat, len(x.at))
+		for name, v := range x.at {
+			if i, acc := v.Int64(); acc == big.Exact {
+				e.at[name] = big.NewRat(i, 1)
+			}
+		}
+	}
+	return e.value(n)
 }
 
 func (x *numeric) pow(a, b complexValue) (complexValue, error) {
@@ -346,7 +360,7 @@ func (x *numeric) call(n *node) (complexValue, error) {
 		vs[i] = v
 	}
 	if n.name == "root" {
-		k, err := exact{steps: x.steps}.value(n.args[1])
+		k, err := x.exactly(n.args[1])
 		if err == nil && k.IsInt() && k.Num().IsInt64() && k.Num().Int64() <= 1000 {
 			return x.root(vs[0], k.Num().Int64())
 		}
@@ -453,11 +467,14 @@ func (x *numeric) rounded(v *big.Float, up bool) (complexValue, error) {
 }
 
 func (x *numeric) series(n *node) (complexValue, error) {
-	bounds, err := exact{steps: x.steps}.values(n.args[2:4])
+	lo, err := x.exactly(n.args[2])
 	if err != nil {
 		return complexValue{}, err
 	}
-	lo, hi := bounds[0], bounds[1]
+	hi, err := x.exactly(n.args[3])
+	if err != nil {
+		return complexValue{}, err
+	}
 	if !lo.IsInt() || !hi.IsInt() || !lo.Num().IsInt64() || !hi.Num().IsInt64() {
 		return complexValue{}, errBudget
 	}
@@ -469,8 +486,14 @@ func (x *numeric) series(n *node) (complexValue, error) {
 	if b-a >= maxTerms || b-a < 0 && b > a {
 		return acc, errBudget
 	}
+	inner := *x
+	inner.at = make(map[string]*big.Float, len(x.at)+1)
+	for name, v := range x.at {
+		inner.at[name] = v
+	}
 	for k := a; k <= b; k++ {
-		v, err := x.value(n.args[0].substitute(map[string]*node{n.args[1].name: number(k)}))
+		inner.at[n.args[1].name] = x.float().SetInt64(k)
+		v, err := inner.value(n.args[0])
 		if err != nil {
 			return v, err
 		}

@@ -41,8 +41,43 @@ func trim(s string) string {
 
 // tidy removes what stands around a formula without being part of it.
 func tidy(s string) string {
-	s = trim(unescape(s))
-	return remark(unannounced(strings.TrimPrefix(s, `\displaystyle`)))
+	s = unescape(s)
+	for range maxDepth {
+		t := trim(s)
+		for _, w := range []string{`\displaystyle`, `\textstyle`, `\,`, `\;`, `\quad`} {
+			t = strings.TrimPrefix(t, w)
+		}
+		if inner, ok := braced(t); ok && !strings.ContainsAny(inner, ",;") {
+			t = inner
+		}
+		t = remark(unannounced(t))
+		if t == s {
+			break
+		}
+		s = t
+	}
+	return s
+}
+
+// braced returns the content of s if all of it stands in one pair of braces.
+func braced(s string) (string, bool) {
+	if len(s) < 3 || s[0] != '{' || s[len(s)-1] != '}' {
+		return "", false
+	}
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return s[1:i], i == len(s)-1
+			}
+		}
+	}
+	return "", false
 }
 
 // unescape undoes what JSON and HTML did to LaTeX on the way here: doubled backslashes outside environments, \u escapes,
@@ -88,11 +123,19 @@ func plain(s string) string {
 	s = strings.NewReplacer(`\dfrac`, `\frac`, `\tfrac`, `\frac`, `\leq`, `\le`, `\geq`, `\ge`).Replace(s)
 	var b strings.Builder
 	for _, r := range s {
-		if !unicode.IsSpace(r) && r != '{' && r != '}' {
+		if !unicode.IsSpace(r) {
 			b.WriteRune(unicode.ToLower(r))
 		}
 	}
-	return strings.TrimRight(b.String(), ".,;")
+	s = strings.TrimRight(b.String(), ".,;")
+	for range maxDepth {
+		inner, ok := braced(s)
+		if !ok {
+			break
+		}
+		s = inner
+	}
+	return s
 }
 
 // Words whose meaning is a set, a number or a refusal.

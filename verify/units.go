@@ -12,7 +12,7 @@ func quantity(n *node, name string) *node {
 // units attaches the words after a number as its unit or noun; nil if what follows is not that.
 func (p *parser) units(value *node) *node {
 	t := p.peek()
-	if t.kind != tokenText && !p.noun(t) {
+	if t.kind != tokenText && !(p.noun(t) && len(variables(value)) == 0) {
 		return nil
 	}
 	var words []string

@@ -1,0 +1,113 @@
+package verify
+
+import (
+	"strings"
+	"testing"
+)
+
+// answers seeds the fuzz targets with every gold and bare response of the cases file.
+func answers(f *testing.F) []string {
+	var out []string
+	for _, c := range loadCases(f) {
+		out = append(out, c.key.Gold...)
+		out = append(out, c.response)
+	}
+	return out
+}
+
+// FuzzAnswerEqualsItself: what is read equals itself, bare, boxed and after thinking.
+func FuzzAnswerEqualsItself(f *testing.F) {
+	for _, a := range answers(f) {
+		f.Add(a)
+	}
+	f.Fuzz(func(t *testing.T, a string) {
+		v := Compare(a, a)
+		if trim(a) == "" {
+			if v.Outcome != Different || v.Reason != ReasonNoAnswer {
+				t.Fatalf("an empty answer: %+v", v)
+			}
+			return
+		}
+		if v.Outcome != Equal && v.Reason != ReasonContradicted && v.Reason != ReasonRefused && v.Reason != ReasonNoAnswer && v.Reason != ReasonLimit {
+			t.Fatalf("%q against itself: %+v", a, v)
+		}
+		if v.Outcome != Equal || strings.ContainsAny(a, "{}\\$") || strings.Contains(a, "think>") || strings.Contains(a, "box") {
+			return
+		}
+		if w := Grade(a, `Hence \boxed{`+a+`}.`); w.Outcome != Equal {
+			t.Fatalf("%q boxed: %+v", a, w)
+		}
+	})
+}
+
+// FuzzComparisonIsSymmetric: which side is the ground truth does not matter, but for the policies that say so.
+func FuzzComparisonIsSymmetric(f *testing.F) {
+	all := answers(f)
+	for i, a := range all {
+		f.Add(a, all[(i+1)%len(all)])
+		f.Add(a, a+"+1")
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if trim(a) == "" || trim(b) == "" {
+			return
+		}
+		v, w := Compare(a, b), Compare(b, a)
+		if v.Outcome == w.Outcome || v.Outcome == Unknown || w.Outcome == Unknown {
+			return
+		}
+		// A base or unit letter that only the ground truth may lack, and sentences, are read on one side only.
+		if strings.Contains(a+b, "_") || unitReading(a) != nil || unitReading(b) != nil || sentenceOfWords(a) || sentenceOfWords(b) {
+			return
+		}
+		t.Fatalf("%q and %q: %+v, the other way round %+v", a, b, v, w)
+	})
+}
+
+// FuzzLayoutDoesNotMatter: white space, \left and \right, display style and fonts change nothing.
+func FuzzLayoutDoesNotMatter(f *testing.F) {
+	for _, a := range answers(f) {
+		f.Add(a)
+	}
+	f.Fuzz(func(t *testing.T, a string) {
+		if v := Compare(a, a); v.Outcome != Equal || v.Rule != ruleIdentical {
+			return // words and what cannot be read keep their layout
+		}
+		for _, b := range []string{" " + a + " ", "$" + a + "$", `\displaystyle ` + a, strings.ReplaceAll(a, "(", `\left(`), strings.ReplaceAll(a, `\frac{`, `\dfrac{`), `{` + a + `}`} {
+			if strings.Contains(b, `\left(`) && !strings.Contains(a, `\left`) {
+				b = strings.ReplaceAll(b, ")", `\right)`)
+			}
+			if strings.HasPrefix(b, "{") && strings.ContainsAny(a, ",;&{}\\\"$=<>") {
+				continue // braces around a list make a set
+			}
+			if strings.HasPrefix(b, "$") && strings.Contains(a, "$") {
+				continue
+			}
+			if v := Compare(a, b); v.Outcome == Different {
+				t.Fatalf("%q and %q: %+v", a, b, v)
+			}
+		}
+	})
+}
+
+// FuzzGradeIsBounded: no input panics, loops or spends more than its budget; the same input gives the same verdict.
+func FuzzGradeIsBounded(f *testing.F) {
+	for _, h := range hostile() {
+		if len(h.response) < 4096 && len(h.gold) < 4096 {
+			f.Add(h.gold, h.response)
+		}
+	}
+	for _, a := range answers(f) {
+		f.Add("42", a)
+	}
+	f.Fuzz(func(t *testing.T, gold, response string) {
+		v := Grade(gold, response)
+		if w := Grade(gold, response); v != w {
+			t.Fatalf("%q against %q: %+v and then %+v", gold, response, v, w)
+		}
+		k := Key{Gold: []string{"A"}, Options: []string{gold, response, "neither"}, Tolerance: []Tolerance{{Abs: 0.1}}, Question: gold}
+		k.Grade(response)
+		k.Options = nil
+		k.Gold = []string{gold}
+		k.Grade(response)
+	})
+}
