@@ -20,12 +20,29 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // Endpoint is an expert and the server that has it.
 type Endpoint struct {
 	routing.Expert
 	URL string // base URL, ending in /v1
+}
+
+// Endpoints returns the members of a pool of kind http at the addresses that the pool file gives.
+func Endpoints(pool spec.Pool, members []routing.Expert) []Endpoint {
+	urls := map[string]string{}
+	for _, e := range pool.Experts {
+		urls[e.ID] = e.URL
+	}
+	if pool.Probe != nil {
+		urls[pool.Probe.ID] = pool.Probe.URL
+	}
+	endpoints := make([]Endpoint, len(members))
+	for i, m := range members {
+		endpoints[i] = Endpoint{m, urls[m.ID]}
+	}
+	return endpoints
 }
 
 // HTTPOptions says how servers are asked. Zero fields take the default in parentheses.
@@ -274,13 +291,13 @@ func (h *HTTP) exchange(ctx context.Context, method, address string, request []b
 	}
 	response, err := h.client.Do(q)
 	if err != nil {
-		return nil, h.lost(ctx, address, err)
+		return nil, lost(address, err)
 	}
 	defer response.Body.Close()
 	body := h.bodies.get()
 	if _, err := body.ReadFrom(io.LimitReader(response.Body, maxResponse+1)); err != nil {
 		h.bodies.put(body)
-		return nil, h.lost(ctx, address, err)
+		return nil, lost(address, err)
 	}
 	if body.Len() > maxResponse {
 		h.bodies.put(body)
@@ -296,10 +313,7 @@ func (h *HTTP) exchange(ctx context.Context, method, address string, request []b
 const maxResponse = 8 << 20 // bytes; 60,000 tokens are about 0.3 MB
 
 // lost says why a connection failed.
-func (h *HTTP) lost(ctx context.Context, address string, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+func lost(address string, err error) error {
 	var u *url.Error // repeats method and address
 	if errors.As(err, &u) {
 		err = u.Err

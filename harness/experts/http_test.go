@@ -74,12 +74,8 @@ func loopback(t testing.TB, pool Pool, o HTTPOptions) *HTTP {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var endpoints []Endpoint
-	for _, e := range pool.Experts() {
-		endpoints = append(endpoints, Endpoint{e, s.URL})
-	}
 	o.Log = quiet
-	h, err := NewHTTP(endpoints, o)
+	h, err := NewHTTP(s.Endpoints(pool.Experts()), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,6 +360,18 @@ func TestUnreachableServersAreNamed(t *testing.T) {
 	}
 }
 
+func TestEndpointsHaveTheAddressesOfThePoolFile(t *testing.T) {
+	pool, experts := load(t, "../../experiments/pools/vllm.yaml", priceFile)
+	var got []string
+	for _, e := range Endpoints(pool, experts) {
+		got = append(got, e.ID+" "+e.URL)
+	}
+	want := []string{"qwen3-4b http://localhost:8001/v1", "qwen3-30b http://localhost:8002/v1", "qwen3-235b http://localhost:8003/v1", "qwen3-1.7b http://localhost:8004/v1"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPreflightNamesWhatIsServed(t *testing.T) {
 	h, _ := scripted(t, HTTPOptions{}, say(200, `{"data":[{"id":"x"},{"id":"y"}]}`))
 	if err := h.Preflight(context.Background()); err == nil || !strings.Contains(err.Error(), `does not serve the model "m"; it serves: x, y`) {
@@ -447,6 +455,33 @@ func TestServerRefusesWhatItCannotDo(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
+func TestServerReadsTheNewerNameOfTheLimitFirst(t *testing.T) {
+	s, _, problems := simulated(t, 1)
+	body := `{"model":"qwen3-4b","messages":[{"role":"system","content":"?"},{"role":"user","content":` + string(appendJSON(nil, problems[0].Text)) + `}],"max_tokens":60000,"max_completion_tokens":16,"unknown":1}`
+	w := httptest.NewRecorder()
+	NewServer(s, quiet).ServeHTTP(w, httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(body)))
+	c, err := readCompletion(w.Body.Bytes())
+	if err != nil || c.Usage.Out != 16 || c.Finish != routing.Length {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// FuzzReadCompletion: whatever a server sends is an error or a response with a cost, and its error body is one line.
+func FuzzReadCompletion(f *testing.F) {
+	f.Add([]byte(answer))
+	f.Add([]byte(`{"error":{"message":"no"}}`))
+	f.Add([]byte(`{"choices":[{"message":{"content":null},"finish_reason":"length"}],"usage":{"prompt_tokens":-1}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		c, err := readCompletion(body)
+		if err == nil && (c.Usage.In < 0 || c.Usage.Out < 0 || c.Usage.Out == 0 && c.Text != "" || c.Finish == "") {
+			t.Errorf("accepted %+v", c)
+		}
+		if text := said(body); strings.Contains(text, "\n") || len(text) > 320 {
+			t.Errorf("an error body became %q", text)
+		}
+	})
+}
+
 // blocking is a pool whose only expert answers when told to.
 type blocking struct {
 	started, release chan struct{}
@@ -515,7 +550,7 @@ func TestTextSurvivesJSON(t *testing.T) {
 	})
 }
 
-// BenchmarkLoopback is the default path of a profile without grading and storage: client, loopback, server, solution.
+// BenchmarkLoopback is the default path of a profile, storage aside: client, loopback, server, solution, grading.
 func BenchmarkLoopback(b *testing.B) {
 	s, pool, problems := simulated(b, 100)
 	h := loopback(b, s, HTTPOptions{Concurrency: 64})
@@ -526,11 +561,12 @@ func BenchmarkLoopback(b *testing.B) {
 		for pb.Next() {
 			i := int(n.Add(1))
 			p := problems[i%len(problems)]
-			_, err := h.Complete(context.Background(), Request{Expert: "qwen3-4b", Prompt: Prompt(pool.Sampling.Prompt, p.Text), Seed: seed.Seed(i), Sampling: pool.Sampling})
+			c, err := h.Complete(context.Background(), Request{Expert: "qwen3-4b", Prompt: Prompt(pool.Sampling.Prompt, p.Text), Seed: seed.Seed(i), Sampling: pool.Sampling})
 			if err != nil {
 				b.Error(err)
 				return
 			}
+			p.Key().Grade(c.Text)
 		}
 	})
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rollouts/s")

@@ -24,7 +24,6 @@ type law struct {
 func newLaw(sim spec.Simulation) law {
 	l := law{sim: sim, norm: make(map[string]float64, len(sim.Cells))}
 	for name := range sim.Cells {
-		l.norm[name] = 1
 		var norm float64
 		for _, n := range l.population(name) {
 			norm += n.weight * math.Exp(sim.Tokens.Slope*sigmoid(n.d/sim.Tokens.Scale))

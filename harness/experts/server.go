@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -225,6 +226,15 @@ func StartLoopback(pool Pool, log *slog.Logger) (*Loopback, error) {
 	s := &Loopback{URL: "http://" + l.Addr().String() + "/v1", stop: stop, done: make(chan error, 1)}
 	go func() { s.done <- Serve(ctx, l, NewServer(pool, log), log) }()
 	return s, nil
+}
+
+// Endpoints returns experts at the address of this server.
+func (s *Loopback) Endpoints(experts []routing.Expert) []Endpoint {
+	endpoints := make([]Endpoint, len(experts))
+	for i, e := range experts {
+		endpoints[i] = Endpoint{e, s.URL}
+	}
+	return endpoints
 }
 
 // Close stops the server and waits until it has stopped.

@@ -176,6 +176,34 @@ func TestTrueIsTheMeanOfWhatIsGraded(t *testing.T) {
 	}
 }
 
+func TestResidualsAreOfAnExpertAndAProblem(t *testing.T) {
+	pool, experts := load(t, simFile, priceFile)
+	twin := experts[0]
+	twin.ID = "twin"
+	pool.Simulation.Experts["twin"] = pool.Simulation.Experts[experts[0].ID]
+	s, err := NewSimulated(pool, []routing.Expert{experts[0], twin}, 1, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 4000
+	logit := func(p float64) float64 { return math.Log(p / (1 - p)) }
+	var square, product float64
+	mean := logit(s.law.success(pool.Simulation.Experts["twin"], "MATH", "algebra", 0, 0))
+	for i := range n {
+		truths, err := s.True(uint64(i), routing.Latent{Cell: "MATH", Topic: "algebra"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := logit(truths[0].Correct/(1-truths[0].Truncated)) - mean
+		b := logit(truths[1].Correct/(1-truths[1].Truncated)) - mean
+		square += a * a / n
+		product += a * b / n
+	}
+	if sd := math.Sqrt(square); math.Abs(sd-0.5) > 0.03 || math.Abs(product) > 0.02 {
+		t.Errorf("residuals have standard deviation %.3f, want 0.5, and covariance %.3f between experts, want 0", sd, product)
+	}
+}
+
 func TestAShortRequestLimitCutsTheResponse(t *testing.T) {
 	s, pool, problems := simulated(t, 1)
 	c, err := s.Complete(context.Background(), Request{Expert: "qwen3-4b", Prompt: Prompt(pool.Sampling.Prompt, problems[0].Text), MaxTokens: 16})
