@@ -188,6 +188,11 @@ func TestHeterogeneousPoolSharesTheMainPool(t *testing.T) {
 			}
 		}
 	}
+	for _, sim := range []*spec.Simulation{a, b} {
+		if !maps.Equal(sim.Experts["qwen3-1.7b"].Tokens, sim.Experts["qwen3-4b"].Tokens) {
+			t.Error("the probe's tokens are not those of the 4B, as the files say")
+		}
+	}
 	for topic, d := range b.Topics {
 		if d != a.Topics[topic] {
 			t.Errorf("difficulty of %s differs", topic)
