@@ -10,7 +10,7 @@ import (
 )
 
 // StageTwoKappa returns the pass rates that Stage II works with: the measured ones, except that the strongest
-// expert's is 1 by decree when r.StrongestKappa is "one", as appendix B says. Stage I uses the measured rates.
+// expert's is 1 by decree when r.StrongestKappa is "one", as appendix C says. Stage I uses the measured rates.
 func StageTwoKappa(kappa []float64, r spec.Reward) []float64 {
 	k := slices.Clone(kappa)
 	if r.StrongestKappa == "one" {
@@ -19,7 +19,7 @@ func StageTwoKappa(kappa []float64, r spec.Reward) []float64 {
 	return k
 }
 
-// Utility returns mu(m,x) = kappa(m,x) - alpha*C(m) (equation 6).
+// Utility returns mu(m,x) = kappa(m,x) - alpha*C(m) (equation 5).
 func Utility(kappa, c []float64, alpha float64) []float64 {
 	mu := make([]float64, len(kappa))
 	for m := range mu {
@@ -28,7 +28,7 @@ func Utility(kappa, c []float64, alpha float64) []float64 {
 	return mu
 }
 
-// LogAnchor returns log pi_ref(m|x), the log-softmax of mu/T (equation 7).
+// LogAnchor returns log pi_ref(m|x), the log-softmax of mu/T (equation 6).
 func LogAnchor(mu []float64, t float64) []float64 {
 	top := slices.Max(mu)
 	var z float64
@@ -42,8 +42,8 @@ func LogAnchor(mu []float64, t float64) []float64 {
 	return lp
 }
 
-// TaskReward returns r(m,x) for every expert (equation 9): kappa*R_succ + (1-kappa)*R_fail, with R_succ of
-// appendix C.1 clamped below m_best and decaying above it; or, with r.Kind "sparse", the outcome reward of appendix C.2.
+// TaskReward returns r(m,x) for every expert (equation 8): kappa*R_succ + (1-kappa)*R_fail, with R_succ of
+// appendix D.1 clamped below m_best and decaying above it; or, with r.Kind "sparse", the outcome reward of appendix D.2.
 // delta_max, "the maximum cost spread", is max C - min C. kappa is the one of StageTwoKappa.
 func TaskReward(kappa, c []float64, tau float64, r spec.Reward) []float64 {
 	best := MBest(kappa, tau)
@@ -71,7 +71,7 @@ func TaskReward(kappa, c []float64, tau float64, r spec.Reward) []float64 {
 	return out
 }
 
-// ShapedReward returns r(m,x) + beta*log pi_ref(m|x) (equation 10), with beta = a.Strength*a.T.
+// ShapedReward returns r(m,x) + beta*log pi_ref(m|x) (appendix B.2), with beta = a.Strength*a.T.
 // Since log pi_ref = mu/T - log Z and the log Z of a problem is the same for every expert, group-normalised
 // advantages depend on beta/T alone.
 func ShapedReward(kappa, c []float64, tau float64, r spec.Reward, a spec.Anchor) []float64 {
@@ -87,7 +87,7 @@ func ShapedReward(kappa, c []float64, tau float64, r spec.Reward, a spec.Anchor)
 }
 
 // Balance cuts the class of problems whose m_best is the cheapest expert to the size of the second largest class
-// (appendix B: "random downsampling on this class to ensure a balanced distribution"; the size is our reading).
+// (appendix C: "random downsampling on this class to ensure a balanced distribution"; the size is our reading).
 // Which ones stay depends on their ids and s alone. The order of the rest is kept.
 func Balance(examples []Example, tau float64, r spec.Reward, s seed.Seed) []Example {
 	if len(examples) == 0 {

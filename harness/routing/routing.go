@@ -1,5 +1,5 @@
 // Package routing holds the nouns of the harness (problem, expert, rollout, profile, target, decision) and
-// the paper's arithmetic on them: equations 1 to 4 and 6 to 10 and appendices B and C.
+// the paper's arithmetic on them: equations 1 to 8 and appendices C and D.
 //
 // Letters in doc comments: P problems, M experts (cheapest first), R runs, N rollouts a problem and expert.
 package routing

@@ -23,7 +23,7 @@ func Costs(experts []Expert, unit string) []float64 {
 }
 
 // MBest returns the most economical expert that passes the threshold (equation 1). kappa is [M], cheapest first.
-// If none passes it is the strongest, the last one (appendix B).
+// If none passes it is the strongest, the last one (appendix C).
 func MBest(kappa []float64, tau float64) int {
 	for m, k := range kappa {
 		if k >= tau-slack {
@@ -34,7 +34,7 @@ func MBest(kappa []float64, tau float64) int {
 }
 
 // TopK returns the k cheapest experts that pass the threshold, fewer if fewer pass (equation 2, which is infeasible
-// then; appendix B keeps those that do).
+// then; appendix C keeps those that do).
 func TopK(kappa []float64, tau float64, k int) []int {
 	var top []int
 	for m, v := range kappa {
@@ -51,10 +51,10 @@ type Target struct {
 	Weight float64
 }
 
-// NewTarget builds the Stage I target of one problem (equations 1 to 4, appendix B).
+// NewTarget builds the Stage I target of one problem (equations 1 to 3, appendix C).
 //
 //   - The gate is open when the probe's pass rate reaches tau; the target is then the cheapest expert of the pool.
-//     The text and appendix B say so; equation 3 says m_best, which differs when the cheapest fails where the probe passes.
+//     The text and appendix C say so; equation 3 says m_best, which differs when the cheapest fails where the probe passes.
 //   - Otherwise the mass is spread evenly over TopK; with p.Soft false it is all on m_best.
 //   - If nobody but the strongest qualifies, it is all on the strongest and the problem weighs p.HardWeight
 //     (the paper's two rationales for the same label).

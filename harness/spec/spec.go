@@ -47,7 +47,7 @@ type Experiment struct {
 	Outputs []Output `yaml:"outputs"`
 }
 
-// Train names the training problems of both stages (appendix B).
+// Train names the training problems of both stages (appendix C).
 type Train struct {
 	SFT Draw `yaml:"sft"`
 	RL  Draw `yaml:"rl"`
@@ -59,13 +59,13 @@ type Draw struct {
 	Size      int    `yaml:"size" in:"[1,inf)"` // its first problems, this many
 }
 
-// Profile is how pass rates are measured (section 3.2, appendix B).
+// Profile is how pass rates are measured (section 3.2, appendix C).
 type Profile struct {
 	Rollouts    int `yaml:"rollouts" in:"[1,inf)"`    // N, rollouts an expert and problem; paper: 5
 	Concurrency int `yaml:"concurrency" in:"[1,inf)"` // requests in flight
 }
 
-// Targets is Stage I (equations 1 to 4, appendix B).
+// Targets is Stage I (equations 1 to 3, appendix C).
 type Targets struct {
 	Tau        float64 `yaml:"tau" in:"(0,1]"`           // reliability threshold; paper: 0.8
 	K          int     `yaml:"k" in:"[1,inf)"`           // size of M_topk; paper: 2
@@ -74,21 +74,21 @@ type Targets struct {
 	HardWeight float64 `yaml:"hard_weight" in:"(0,inf)"` // weight of problems that only the strongest solves; paper: two rationales, so 2
 }
 
-// Anchor is pi_ref (equations 6 and 7). Only beta/T acts under GRPO, so the knob is the ratio.
+// Anchor is pi_ref (equations 5 and 6). Only beta/T acts under GRPO, so the knob is the ratio.
 type Anchor struct {
 	Strength float64 `yaml:"strength" in:"[0,inf)"` // beta/T; 0 removes the anchor; not in the paper
 	T        float64 `yaml:"t" in:"(0,inf)"`        // temperature; beta = strength*T; not in the paper
 	Alpha    float64 `yaml:"alpha" in:"[0,inf)"`    // cost sensitivity; paper: 0.6
 }
 
-// Reward is r(m,x) of Stage II (equation 9, appendices C.1 and C.2).
+// Reward is r(m,x) of Stage II (equation 8, appendices D.1 and D.2).
 type Reward struct {
 	Kind           string  `yaml:"kind" oneof:"performance sparse"`      // performance, or sparse for the ablation
 	Fail           float64 `yaml:"fail" in:"(-inf,0]"`                   // R_fail; paper: -3
 	Gamma          float64 `yaml:"gamma" in:"[0,1]"`                     // floor of the decay; paper: 0.2
 	Clamp          float64 `yaml:"clamp" in:"[0,1]"`                     // R_succ in the risk zone; paper: 0.6
 	StrongestKappa string  `yaml:"strongest_kappa" oneof:"one measured"` // one: kappa(strongest)=1, as the paper; measured
-	Balance        bool    `yaml:"balance"`                              // cut the cheapest class to the size of the second largest (appendix B)
+	Balance        bool    `yaml:"balance"`                              // cut the cheapest class to the size of the second largest (appendix C)
 }
 
 // Policy is the trainable network.
@@ -99,7 +99,7 @@ type Policy struct {
 	Hidden  int    `yaml:"hidden" in:"[1,inf)"`  // units of the shared layer
 }
 
-// SFT is Stage I training (appendix C).
+// SFT is Stage I training (appendix D).
 type SFT struct {
 	Epochs      int     `yaml:"epochs" in:"[1,inf)"`       // paper: 5
 	Batch       int     `yaml:"batch" in:"[1,inf)"`        // not in the paper
@@ -109,7 +109,7 @@ type SFT struct {
 	Dropout     float64 `yaml:"dropout" in:"[0,1)"`        // on the shared layer; not in the paper
 }
 
-// GRPO is Stage II training (appendix C; VeRL where the paper is silent).
+// GRPO is Stage II training (appendix D; VeRL where the paper is silent).
 type GRPO struct {
 	Estimator   string  `yaml:"estimator" oneof:"sampled exact"` // sampled, as the paper; exact: the expectation over the policy
 	Steps       int     `yaml:"steps" in:"[1,inf)"`              // paper: 40
