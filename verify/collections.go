@@ -23,9 +23,9 @@ func (c *comparer) collections(a, b *node, scalarA, scalarB bool) result {
 	case a.kind == kindList && b.kind == kindList:
 		return c.lists(a, b)
 	case a.kind == kindSet && b.kind == kindSet:
-		return c.sets(a.args, b.args)
+		return c.sets(progression(a.args), progression(b.args))
 	case a.kind == kindSet && b.kind == kindList || a.kind == kindList && b.kind == kindSet:
-		return c.multiset(a.args, b.args)
+		return c.multiset(progression(a.args), progression(b.args))
 	case a.kind == kindTuple && b.kind == kindList || a.kind == kindList && b.kind == kindTuple,
 		len(a.args) > 2 && a.kind == kindTuple && b.kind == kindBracket || len(a.args) > 2 && a.kind == kindBracket && b.kind == kindTuple:
 		return c.ordered(a.args, b.args)
@@ -109,8 +109,7 @@ func (c *comparer) lists(a, b *node) result {
 	if words {
 		return c.ordered(a.args, b.args)
 	}
-	x, y := progression(a.args), progression(b.args)
-	return c.multiset(x, y)
+	return c.multiset(progression(a.args), progression(b.args))
 }
 
 // multiset finds a one-to-one matching of equal elements.

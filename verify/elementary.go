@@ -247,15 +247,32 @@ func (x *real) realRoot(v *big.Float, k int64) (*big.Float, error) {
 	if k == 1 {
 		return v, nil
 	}
+	// Newton's iteration on y^k = m from a float64, where v = m 2^(k e).
 	w := x.wide(64)
-	l, err := w.log(v)
-	if err != nil {
-		return nil, err
+	e := v.MantExp(nil) / int(k)
+	m := w.float().SetMantExp(v, -e*int(k))
+	f, _ := m.Float64()
+	y := w.float().SetFloat64(math.Pow(f, 1/float64(k)))
+	kk := w.float().SetInt64(k)
+	for bits := 40; bits < 2*int(w.prec); bits *= 2 {
+		if !x.charge(4 * (1 + int(k)/8)) {
+			return nil, errBudget
+		}
+		p := w.power(y, k-1)
+		step := w.quotient(w.float().Sub(w.product(p, y), m), w.product(kk, p))
+		y.Sub(y, step)
 	}
-	l.Quo(l, w.float().SetInt64(k))
-	r, err := w.exp(l)
-	if err != nil {
-		return nil, err
+	return x.float().SetMantExp(y, e), nil
+}
+
+// power returns v^k for k >= 0.
+func (x *real) power(v *big.Float, k int64) *big.Float {
+	acc, base := x.float().SetInt64(1), x.float().Set(v)
+	for ; k > 0; k >>= 1 {
+		if k&1 == 1 {
+			acc = x.product(acc, base)
+		}
+		base = x.product(base, base)
 	}
-	return x.float().Set(r), nil
+	return acc
 }

@@ -357,38 +357,39 @@ func (x exact) logarithm(vs []*big.Rat) (*big.Rat, error) {
 	if size(a) > 4096 || size(b) > 4096 {
 		return nil, errIrrational
 	}
-	// The quotients of Euclid's algorithm on log a and log b, found by dividing the numbers themselves, are the
-	// continued fraction of log a / log b. It ends if that is rational.
-	one, sign := big.NewRat(1, 1), int64(1)
-	if a.Cmp(one) < 0 {
-		a, sign = new(big.Rat).Inv(a), -sign
-	}
-	if b.Cmp(one) < 0 {
-		b, sign = new(big.Rat).Inv(b), -sign
-	}
-	var quotients []int64
-	for b.Cmp(one) != 0 {
-		var k int64
-		for a.Cmp(b) >= 0 {
-			a = new(big.Rat).Quo(a, b)
-			if k++; k > 1<<13 || !x.steps.multiply(4*size(a), size(b)) {
-				return nil, errIrrational
-			}
+	// log_b a = p/q means a^q = b^p. The candidates with small q are read off a float64 and checked exactly.
+	la, lb := log2(a), log2(b)
+	for q := int64(1); q <= 12; q++ {
+		p := math.Round(la / lb * float64(q))
+		if math.Abs(la/lb*float64(q)-p) > 1e-9 || math.Abs(p) > 4096 {
+			continue
 		}
-		if size(a) > 8192 || len(quotients) > 16 {
-			return nil, errIrrational
+		left, err := x.power(power(rational(a), number(q)))
+		if err != nil {
+			return nil, err
 		}
-		quotients = append(quotients, k)
-		a, b = b, a
-	}
-	value := new(big.Rat)
-	for i := len(quotients) - 1; i >= 0; i-- {
-		if value.Sign() != 0 {
-			value.Inv(value)
+		right, err := x.power(power(rational(b), number(int64(p))))
+		if err != nil {
+			return nil, err
 		}
-		value.Add(value, big.NewRat(quotients[i], 1))
+		if left.Cmp(right) == 0 {
+			return big.NewRat(int64(p), q), nil
+		}
+		break
 	}
-	return value.Mul(value, big.NewRat(sign, 1)), nil
+	return nil, errIrrational
+}
+
+// log2 returns the binary logarithm of v > 0.
+func log2(v *big.Rat) float64 {
+	part := func(n *big.Int) float64 {
+		f := new(big.Float).SetInt(n)
+		m := new(big.Float)
+		e := f.MantExp(m)
+		g, _ := m.Float64()
+		return float64(e) + math.Log2(g)
+	}
+	return part(v.Num()) - part(v.Denom())
 }
 
 // series evaluates a finite sum or product term by term.

@@ -1,42 +1,198 @@
 package verify
 
-import "math"
+import (
+	"errors"
+	"math/big"
+	"math/bits"
+)
 
-// huge compares values too large to write out by their size.
-func (c *comparer) huge(a, b *node) (result, bool) {
-	lo, hi, ok := logBounds(a)
-	if !ok {
-		return result{}, false
+// Primes below 2^31 for residues of numbers too large to write out. Exponents are reduced modulo the totient, whose
+// factors trial division finds.
+var smallPrimes = [...]uint64{2147483647, 2147483629, 2147483587, 2147483579, 2147483563}
+
+// residues compares two rational constants of which at least one is too large to write out; false if they hold
+// anything that has no residue. They are different for
+// certain if they are so modulo one prime, and equal if they agree modulo five primes of 31 bits: random numbers would
+// do so once in 2^155.
+func (c *comparer) residues(a, b *node) (result, bool) {
+	for _, p := range smallPrimes {
+		x, err := c.residue(a, p, true)
+		if err != nil {
+			return result{}, false
+		}
+		y, err := c.residue(b, p, true)
+		if err != nil {
+			return result{}, false
+		}
+		if x != y {
+			return different(ruleResidues), true
+		}
 	}
-	lo2, hi2, ok := logBounds(b)
-	if !ok {
-		return result{}, false
-	}
-	if lo > hi2+1 || lo2 > hi+1 {
-		return different(ruleMagnitude), true
-	}
-	return result{}, false
+	return equal(ruleResidues), true
 }
 
-// logBounds returns bounds on log2 of a positive value; +Inf as lower bound says that it is beyond float64.
-func logBounds(n *node) (lo, hi float64, ok bool) {
+// residue returns an integer expression modulo m; division needs m to be prime.
+func (c *comparer) residue(n *node, m uint64, prime bool) (uint64, error) {
+	if !c.steps.spend(costNode) {
+		return 0, errBudget
+	}
+	switch n.kind {
+	case kindNumber, kindBased:
+		v := new(big.Int).Mod(n.rat.Num(), new(big.Int).SetUint64(m)).Uint64()
+		if n.rat.IsInt() {
+			return v, nil
+		}
+		if !prime {
+			return 0, errIrrational
+		}
+		d := new(big.Int).Mod(n.rat.Denom(), new(big.Int).SetUint64(m)).Uint64()
+		return divideModulo(v, d, m)
+	case kindNegate:
+		v, err := c.residue(n.args[0], m, prime)
+		return (m - v) % m, err
+	case kindAdd, kindMultiply:
+		acc, err := c.residue(n.args[0], m, prime)
+		if err != nil {
+			return 0, err
+		}
+		for _, a := range n.args[1:] {
+			v, err := c.residue(a, m, prime)
+			if err != nil {
+				return 0, err
+			}
+			if n.kind == kindAdd {
+				acc = (acc + v) % m
+			} else {
+				acc = acc * v % m
+			}
+		}
+		return acc, nil
+	case kindDivide:
+		if !prime {
+			return 0, errIrrational
+		}
+		a, err := c.residue(n.args[0], m, prime)
+		if err != nil {
+			return 0, err
+		}
+		b, err := c.residue(n.args[1], m, prime)
+		if err != nil {
+			return 0, err
+		}
+		return divideModulo(a, b, m)
+	case kindPower:
+		return c.powerResidue(n, m, prime)
+	case kindCall:
+		if n.name == "factorial" {
+			v, err := (exact{steps: c.steps}).value(n.args[0])
+			if err != nil || !v.IsInt() || v.Sign() < 0 {
+				return 0, errIrrational
+			}
+			if v.Num().Cmp(new(big.Int).SetUint64(m)) >= 0 {
+				return 0, nil
+			}
+			k := v.Num().Uint64()
+			if k > maxTerms*20 || !c.steps.spend(int(k)) {
+				return 0, errBudget
+			}
+			acc := uint64(1) % m
+			for i := uint64(2); i <= k; i++ {
+				acc = acc * i % m
+			}
+			return acc, nil
+		}
+	}
+	v, err := (exact{steps: c.steps}).value(n)
+	if err != nil {
+		return 0, err
+	}
+	return c.residue(rational(v), m, prime)
+}
+
+// powerResidue uses a^e = a^(e mod phi(m) + phi(m)) for e >= log2 m, whatever a has in common with m.
+func (c *comparer) powerResidue(n *node, m uint64, prime bool) (uint64, error) {
+	a, err := c.residue(n.args[0], m, prime)
+	if err != nil {
+		return 0, err
+	}
+	e, err := (exact{steps: c.steps}).value(n.args[1])
+	if err == nil && e.IsInt() && e.Num().IsInt64() {
+		k := e.Num().Int64()
+		if k >= 0 {
+			return powerModulo(a, uint64(k), m), nil
+		}
+		if !prime {
+			return 0, errIrrational
+		}
+		return divideModulo(1, powerModulo(a, uint64(-k), m), m)
+	}
+	if err != nil && !errors.Is(err, errBudget) || err == nil && (!e.IsInt() || e.Sign() < 0) || !positive(n.args[1]) {
+		return 0, errIrrational
+	}
+	phi := totient(m)
+	if !c.steps.spend(1 << 16) {
+		return 0, errBudget
+	}
+	k, err := c.residue(n.args[1], phi, false)
+	if err != nil {
+		return 0, err
+	}
+	return powerModulo(a, k+phi, m), nil
+}
+
+// positive reports whether an integer expression is positive for certain.
+func positive(n *node) bool {
 	switch n.kind {
 	case kindNumber:
-		if n.rat.Sign() <= 0 {
-			return 0, 0, false
-		}
-		bits := float64(n.rat.Num().BitLen() - n.rat.Denom().BitLen())
-		return bits - 1, bits + 1, true
+		return n.rat.Sign() > 0 && n.rat.IsInt()
 	case kindPower:
-		bl, bh, ok := logBounds(n.args[0])
-		if !ok || bl < 0.5 {
-			return 0, 0, false
+		return positive(n.args[0]) && positive(n.args[1])
+	case kindAdd, kindMultiply:
+		for _, a := range n.args {
+			if !positive(a) {
+				return false
+			}
 		}
-		el, eh, ok := logBounds(n.args[1])
-		if !ok {
-			return 0, 0, false
-		}
-		return bl * math.Exp2(min(el, 1e3)), bh * math.Exp2(eh), true
+		return true
+	case kindCall:
+		return n.name == "factorial" && positive(n.args[0])
 	}
-	return 0, 0, false
+	return false
+}
+
+func powerModulo(a, e, m uint64) uint64 {
+	r := 1 % m
+	for ; e > 0; e >>= 1 {
+		if e&1 == 1 {
+			hi, lo := bits.Mul64(r, a)
+			_, r = bits.Div64(hi%m, lo, m)
+		}
+		hi, lo := bits.Mul64(a, a)
+		_, a = bits.Div64(hi%m, lo, m)
+	}
+	return r
+}
+
+func divideModulo(a, b, p uint64) (uint64, error) {
+	if b == 0 {
+		return 0, errUndefined
+	}
+	return a * powerModulo(b, p-2, p) % p, nil
+}
+
+// totient returns Euler's function of m < 2^32.
+func totient(m uint64) uint64 {
+	phi := m
+	for d := uint64(2); d*d <= m; d++ {
+		if m%d == 0 {
+			phi -= phi / d
+			for m%d == 0 {
+				m /= d
+			}
+		}
+	}
+	if m > 1 {
+		phi -= phi / m
+	}
+	return phi
 }

@@ -99,6 +99,9 @@ func (p *parser) command(t token) (*node, error) {
 		return quantity(n, t.text), nil
 	case "overline":
 		p.at++
+		if w := p.ahead(1); p.peek().mark('{') && w.kind == tokenWord && w.text == strings.ToUpper(w.text) && p.ahead(2).mark('}') {
+			return p.argument() // a segment, named by its ends
+		}
 		name, err := p.subscript()
 		if err != nil {
 			return nil, err
@@ -202,7 +205,7 @@ func (p *parser) bracket() (*node, error) {
 		return nil, err
 	}
 	t := p.peek()
-	if !t.mark(')') && !t.mark(']') && !(open == ']' && t.mark('[')) {
+	if !t.mark(')') && !t.mark(']') && !t.mark('[') {
 		return nil, errSyntax
 	}
 	p.at++
@@ -243,24 +246,9 @@ func (p *parser) brace() (*node, error) {
 		}
 		return nil, errSyntax
 	}
-	n, err := p.list()
+	n, err := p.chosen()
 	if err != nil {
 		return nil, err
-	}
-	if p.peek().command("choose") || p.peek().command("over") {
-		name := p.peek().text
-		p.at++
-		m, err := p.expression()
-		if err != nil {
-			return nil, err
-		}
-		if !p.accept('}') {
-			return nil, errSyntax
-		}
-		if name == "over" {
-			return divide(n, m), nil
-		}
-		return call("binom", n, m), nil
 	}
 	if !p.accept('}') {
 		return nil, errSyntax

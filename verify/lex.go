@@ -242,7 +242,7 @@ func (l *lexer) number(i int, space *bool) int {
 		j = k
 	case decimal(j) && j+1 < len(l.src) && l.src[j+1] == '/':
 		j++ // 3./2
-	case decimal(j) && (strings.HasPrefix(l.src[j+1:], `\overline`) || strings.HasPrefix(l.src[j+1:], `\bar`) || strings.HasPrefix(l.src[j+1:], `\dot{`)):
+	case decimal(j) && (strings.HasPrefix(l.src[j+1:], `\overline`) || strings.HasPrefix(l.src[j+1:], `\bar`) || strings.HasPrefix(l.src[j+1:], `\dot{`) || strings.HasPrefix(l.src[j+1:], "(")):
 		text += "." // 0.\overline{3}
 		j++
 	case strings.HasPrefix(l.src[j:], "{,}") && j+3 < len(l.src) && digit(l.src[j+3]) && text != "":

@@ -351,6 +351,9 @@ func (x *numeric) call(n *node) (complexValue, error) {
 	if n.name == "sum" || n.name == "prod" {
 		return x.series(n)
 	}
+	if n.name == "det" {
+		return x.determinant(n.args[0])
+	}
 	vs := make([]complexValue, len(n.args))
 	for i, a := range n.args {
 		v, err := x.value(a)
@@ -419,8 +422,6 @@ func (x *numeric) call(n *node) (complexValue, error) {
 		if allReal {
 			return x.rounded(vs[0].re, n.name == "ceil")
 		}
-	case "det":
-		return x.determinant(n.args[0])
 	}
 	if allReal && !(x.complex && outsideReal(n.name, vs[0].re)) {
 		return x.realFunction(n.name, vs)

@@ -33,6 +33,27 @@ func formula(tokens []token) (*node, error) {
 	return p.whole()
 }
 
+// chosen parses a list, or a \choose b and a \over b, which take all of their group.
+func (p *parser) chosen() (*node, error) {
+	n, err := p.list()
+	if err != nil {
+		return nil, err
+	}
+	t := p.peek()
+	if !t.command("choose") && !t.command("over") {
+		return n, nil
+	}
+	p.at++
+	m, err := p.expression()
+	if err != nil {
+		return nil, err
+	}
+	if t.text == "over" {
+		return divide(n, m), nil
+	}
+	return call("binom", n, m), nil
+}
+
 // sentencelike reports whether two words follow each other or a word precedes a number: prose, not a product.
 func sentencelike(tokens []token) bool {
 	for i, t := range tokens {
@@ -60,8 +81,9 @@ func vocabulary(w string) bool {
 	return functions[w] != "" || functions[lower] != "" || names[w] != nil || names[lower] != nil || greek[w]
 }
 
+// whole parses all tokens.
 func (p *parser) whole() (*node, error) {
-	n, err := p.list()
+	n, err := p.chosen()
 	if err != nil {
 		return nil, err
 	}
@@ -629,7 +651,9 @@ func (p *parser) startsFactor(t token) bool {
 		return true
 	case tokenMark:
 		switch t.text[0] {
-		case '(', '[', '{':
+		case '[':
+			return !p.frenchEnd()
+		case '(', '{':
 			return true
 		case '|':
 			return p.bars == 0 && p.noBar == 0
@@ -648,6 +672,12 @@ func (p *parser) startsFactor(t token) bool {
 		return true
 	}
 	return false
+}
+
+// frenchEnd reports whether the bracket at hand closes an interval such as ]1,2[: nothing can follow it as its content.
+func (p *parser) frenchEnd() bool {
+	t := p.ahead(1)
+	return t.kind == tokenEnd || t.mark(',') || t.mark(')') || t.command("cup") || t.command("cap") || t.command("setminus")
 }
 
 // unary parses signs in front of a factor.

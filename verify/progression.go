@@ -2,37 +2,70 @@ package verify
 
 import "math/big"
 
-// progression writes out a finite arithmetic progression that was given as a, b, ..., z. Other lists are returned as
-// they are.
+// progression writes a list with an ellipsis in normal form if its numbers are an arithmetic or geometric progression:
+// a finite one is written out, an infinite one becomes its first three terms and the ellipsis. Other lists are returned
+// as they are.
 func progression(args []*node) []*node {
-	n := len(args)
-	if n < 4 || args[n-2].kind != kindEllipsis || args[n-1].kind != kindNumber {
-		return args
-	}
-	for _, a := range args[:n-2] {
-		if a.kind != kindNumber {
+	dots := -1
+	for i, a := range args {
+		if a.kind == kindEllipsis {
+			if dots >= 0 {
+				return args
+			}
+			dots = i
+			continue
+		}
+		if literal(a) == nil {
 			return args
 		}
 	}
-	step := new(big.Rat).Sub(args[1].rat, args[0].rat)
-	for i := 1; i+1 < n-2; i++ {
-		if new(big.Rat).Sub(args[i+1].rat, args[i].rat).Cmp(step) != 0 {
+	if dots < 2 {
+		return args
+	}
+	first, second := literal(args[0]), literal(args[1])
+	step := new(big.Rat).Sub(second, first)
+	following := func(v *big.Rat) *big.Rat { return new(big.Rat).Add(v, step) }
+	if dots > 2 && first.Sign() != 0 && new(big.Rat).Sub(literal(args[2]), second).Cmp(step) != 0 {
+		ratio := new(big.Rat).Quo(second, first)
+		following = func(v *big.Rat) *big.Rat { return new(big.Rat).Mul(v, ratio) }
+	}
+	v := first
+	for i := 0; i < dots; i++ {
+		if literal(args[i]).Cmp(v) != 0 {
 			return args
 		}
+		v = following(v)
 	}
-	if step.Sign() == 0 {
-		return args
+	out := []*node{rational(first)}
+	tail := args[dots+1:]
+	v = first
+	for len(tail) > 0 || len(out) < 3 {
+		next := following(v)
+		if next.Cmp(v) == 0 || size(next) > 4096 || len(out) > maxTerms {
+			return args
+		}
+		v = next
+		out = append(out, rational(v))
+		if len(tail) > 0 && v.Cmp(literal(tail[0])) == 0 {
+			for _, t := range tail[1:] { // ..., 98, 99, 100
+				if v = following(v); v.Cmp(literal(t)) != 0 {
+					return args
+				}
+				out = append(out, rational(v))
+			}
+			return out
+		}
 	}
-	count := new(big.Rat).Sub(args[n-1].rat, args[0].rat)
-	count.Quo(count, step)
-	if !count.IsInt() || count.Sign() <= 0 || !count.Num().IsInt64() || count.Num().Int64() >= maxTerms {
-		return args
+	return append(out, &node{kind: kindEllipsis})
+}
+
+// literal returns the value of a number, possibly with a sign, and nil for anything else.
+func literal(n *node) *big.Rat {
+	switch {
+	case n.kind == kindNumber:
+		return n.rat
+	case n.kind == kindNegate && n.args[0].kind == kindNumber:
+		return new(big.Rat).Neg(n.args[0].rat)
 	}
-	out := make([]*node, 0, count.Num().Int64()+1)
-	v := new(big.Rat).Set(args[0].rat)
-	for range count.Num().Int64() + 1 {
-		out = append(out, rational(new(big.Rat).Set(v)))
-		v.Add(v, step)
-	}
-	return out
+	return nil
 }

@@ -98,6 +98,9 @@ func isRelation(n *node) bool { return n.kind == kindRelation }
 func (c *comparer) relations(a, b *node) (result, bool) {
 	ra, rb := isRelation(a), isRelation(b)
 	if !ra && !rb {
+		if conditions(a) != conditions(b) {
+			return c.realSets(a, b), true
+		}
 		if allAssignments(a) != allAssignments(b) {
 			if allAssignments(a) {
 				a = c.assignedValues(a, b)
@@ -137,6 +140,21 @@ func (c *comparer) relations(a, b *node) (result, bool) {
 		return different("a relation against a value"), true
 	}
 	return c.realSets(a, b), true
+}
+
+// conditions reports whether n is a list of relations of which at least one is an inequality.
+func conditions(n *node) bool {
+	if n.kind != kindList {
+		return false
+	}
+	inequality := false
+	for _, a := range n.args {
+		if a.kind != kindRelation {
+			return false
+		}
+		inequality = inequality || a.ops[0] != "="
+	}
+	return inequality
 }
 
 // allAssignments reports whether n is a list of assignments.
@@ -194,8 +212,12 @@ func (c *comparer) twoRelations(a, b *node) result {
 			return r
 		}
 	}
-	if r := c.realSets(a, b); r.outcome != Unknown {
-		return r
+	_, okA := c.region(a, true)
+	_, okB := c.region(b, true)
+	if okA && okB {
+		if r := c.realSets(a, b); r.outcome != Unknown {
+			return r
+		}
 	}
 	return c.inequalities(a, b)
 }

@@ -16,6 +16,7 @@ const (
 	rulePoints    = "numeric identity" // floating point at random points
 	ruleIntegers  = "integer points"   // exact values at integer points
 	ruleInfinite  = "infinite"         // signed infinity
+	ruleAlgebraic = "algebraic"        // proved by a bound on how small an algebraic number can be
 	ruleMagnitude = "magnitude"        // too large to write out, of different size
 	ruleResidues  = "residues"         // too large to write out, compared modulo primes
 	ruleTolerance = "within tolerance"
@@ -74,7 +75,7 @@ func (c *comparer) scalars(a, b *node) result {
 	}
 	names := variables(a, b)
 	if len(names) == 0 {
-		return c.constants(a, b)
+		return c.constants(a, b, errors.Is(ea, errBudget) || errors.Is(eb, errBudget))
 	}
 	return c.identity(a, b, names)
 }
@@ -213,34 +214,40 @@ func imaginary(ns ...*node) bool {
 	return false
 }
 
-// constants compares two expressions without variables by their values.
-func (c *comparer) constants(a, b *node) result {
-	complex := imaginary(a, b)
-	eval := func(n *node, prec uint) (complexValue, error) {
-		x := numeric{real: real{prec: prec, steps: c.steps}, complex: complex}
-		return x.value(n)
-	}
-	r := c.settle(a, b, eval)
-	if r.outcome == Unknown && !complex && !c.steps.spent() {
-		complex = true
-		r = c.settle(a, b, eval)
-	}
-	if r.outcome == Unknown && !c.steps.spent() {
-		if h, ok := c.huge(a, b); ok {
-			return h
+// constants compares two expressions without variables by their values. tooLarge says that one is rational and could
+// not be written out.
+func (c *comparer) constants(a, b *node, tooLarge bool) result {
+	if tooLarge {
+		if r, ok := c.residues(a, b); ok {
+			return r
 		}
 	}
-	return r
+	for _, complex := range []bool{imaginary(a, b), true} {
+		eval := func(n *node, prec uint) (complexValue, error) {
+			x := numeric{real: real{prec: prec, steps: c.steps}, complex: complex}
+			return x.value(n)
+		}
+		r := c.settle(a, b, eval)
+		if r.outcome == Equal {
+			return c.proved(a, b, eval, r)
+		}
+		if r.outcome == Different || complex || c.steps.spent() {
+			return r
+		}
+	}
+	return unknown("")
 }
 
-// The precisions tried in turn. Two values are equal if they agree to all but slack bits of at least 256, that is to
-// 192 bits or 57 decimal digits; they differ if they do at two precisions in which each value is stable.
-var precisions = [...]uint{128, 320, 896}
+// Values are computed to one of these precisions and then to twice as many bits. They differ if they do so at two
+// precisions in which each of them is stable. They are equal if they agree to all but slack bits, of at least 256 and
+// of more than the numbers written in them have together: a difference cannot hide in 10^-100.
+var precisions = [...]uint{128, 320, 896, 1800}
 
 const slack = 64
 
 // settle decides about two values that can be computed to any precision.
 func (c *comparer) settle(a, b *node, eval func(*node, uint) (complexValue, error)) result {
+	need := max(256, 128+written(a)+written(b))
 	for _, prec := range precisions {
 		va, err := eval(a, prec)
 		if err != nil {
@@ -257,7 +264,7 @@ func (c *comparer) settle(a, b *node, eval func(*node, uint) (complexValue, erro
 			bits = scale - gap
 		}
 		if bits >= int(prec)-slack {
-			if prec >= 256 {
+			if int(prec) >= need+max(scale, 0) {
 				return equal(ruleNumeric)
 			}
 			continue
@@ -267,6 +274,9 @@ func (c *comparer) settle(a, b *node, eval func(*node, uint) (complexValue, erro
 		}
 		// They differ at this precision. A value that is stable under more precision is no rounding artefact.
 		more := prec * 2
+		if more > widest {
+			break
+		}
 		wa, err := eval(a, more)
 		if err != nil {
 			return undecided(err)
@@ -278,7 +288,7 @@ func (c *comparer) settle(a, b *node, eval func(*node, uint) (complexValue, erro
 		za, zb := vanishes(va, wa, prec), vanishes(vb, wb, prec)
 		sa, sb := stable(va, wa, more), stable(vb, wb, more)
 		switch {
-		case za && zb:
+		case za && zb && int(more) >= need:
 			return equal(ruleNumeric)
 		case za && sb || zb && sa:
 			return different(ruleNumeric)
@@ -287,6 +297,24 @@ func (c *comparer) settle(a, b *node, eval func(*node, uint) (complexValue, erro
 		}
 	}
 	return unknown(ruleNumeric)
+}
+
+// written returns the bits of the numbers in n, powers of numbers multiplied out.
+func written(n *node) int {
+	bits := 0
+	n.walk(func(m *node) bool {
+		switch m.kind {
+		case kindNumber, kindBased:
+			bits += size(m.rat)
+		case kindPower:
+			if e, ok := m.args[1].integer(); ok && m.args[0].kind == kindNumber {
+				bits += min(int(abs64(int64(e))), maxBits) * size(m.args[0].rat)
+			}
+		}
+		bits = min(bits, maxBits)
+		return true
+	})
+	return bits
 }
 
 func undecided(err error) result {
@@ -437,7 +465,7 @@ func (c *comparer) values(a, b *node) result {
 	case errors.Is(ea, errUndefined) || errors.Is(eb, errUndefined) || c.steps.spent():
 		return unknown("")
 	}
-	return c.constants(a, b)
+	return c.constants(a, b, errors.Is(ea, errBudget) || errors.Is(eb, errBudget))
 }
 
 // Ranges that the variables are drawn from in turn, so that roots, logarithms and inverse functions meet their

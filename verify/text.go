@@ -150,7 +150,7 @@ var (
 	}
 	numerals = map[string]int64{
 		"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
-		"sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
+		"sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100, "dozen": 12,
 	}
 	articles = map[string]bool{"the": true, "a": true, "an": true}
 )
@@ -200,8 +200,62 @@ func phrase(s string) *node {
 	case w == "infinity" || w == "inf":
 		return constant("infinity")
 	}
-	if v, ok := numerals[w]; ok {
+	if v, ok := counted(w); ok {
 		return number(v)
+	}
+	return nil
+}
+
+// counted reads an English numeral: twenty-five, three hundred and seven, two thousand, one dozen.
+func counted(w string) (int64, bool) {
+	var total, part int64
+	seen := false
+	for f := range strings.FieldsSeq(w) {
+		v, small := numerals[f]
+		switch {
+		case f == "and" && seen:
+		case f == "hundred" && seen:
+			part *= 100
+		case f == "thousand" && seen, f == "million" && seen, f == "billion" && seen:
+			total, part = total+part*map[string]int64{"thousand": 1e3, "million": 1e6, "billion": 1e9}[f], 0
+		case small && (part == 0 || part%100 == 0 || part%10 == 0 && part%100 >= 20 && v < 10):
+			part += v
+			seen = true
+		default:
+			return 0, false
+		}
+		if part > 1e6 || total > 1e15 {
+			return 0, false
+		}
+	}
+	return total + part, seen
+}
+
+// except reads "all real numbers except 3" and its variants; nil if s is anything else.
+func except(s string, steps *budget) *node {
+	text := strings.ToLower(unwrapText(s))
+	if !strings.HasPrefix(strings.TrimSpace(text), "all real") {
+		return nil
+	}
+	for _, w := range []string{"except for", "except", "other than", "excluding", "not equal to", "but not", "besides"} {
+		i := strings.Index(text, w)
+		if i < 0 {
+			continue
+		}
+		rest := strings.TrimPrefix(strings.TrimSpace(unwrapText(s)[i+len(w):]), "x=")
+		excluded, err := read(strings.TrimPrefix(rest, "x ="), steps)
+		if err != nil || excluded[0].kind == kindText {
+			return nil
+		}
+		n := excluded[0]
+		switch n.kind {
+		case kindSet, kindInterval:
+		case kindList:
+			n = apply(kindSet, n.args...)
+		default:
+			n = apply(kindSet, n)
+		}
+		return apply(kindMinus, &node{kind: kindNamedSet, name: "R"}, n)
 	}
 	return nil
 }
@@ -350,7 +404,7 @@ func sentenceOfWords(s string) bool {
 		for j < len(text) && (letter(text[j]) || text[j] == '\'') {
 			j++
 		}
-		if w := text[i:j]; len(w) > 1 && !vocabulary(w) || strings.EqualFold(w, "is") || strings.EqualFold(w, "for") {
+		if w := text[i:j]; len(w) > 1 && w[1:] == strings.ToLower(w[1:]) && !vocabulary(w) || strings.EqualFold(w, "is") || strings.EqualFold(w, "for") {
 			count++
 		}
 		i = max(j, i+1)

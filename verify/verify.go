@@ -300,6 +300,9 @@ func read(s string, steps *budget) ([]*node, error) {
 	if n := phrase(s); n != nil {
 		return []*node{n}, nil
 	}
+	if n := except(s, steps); n != nil {
+		return []*node{n}, nil
+	}
 	var readings []*node
 	if text, short := worded(s); text {
 		readings = append(readings, &node{kind: kindText, name: normalWords(s)})

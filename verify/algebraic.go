@@ -1,0 +1,153 @@
+package verify
+
+import (
+	"math"
+	"strconv"
+)
+
+// bound describes an algebraic number E = U/L with algebraic integers U and L: binary logarithms of upper bounds on the
+// conjugates of U and of L, after Burnikel, Funke, Mehlhorn, Schirra and Schmitt, "A separation bound for real
+// algebraic expressions" (ESA 2001). Unless it is zero, |E| >= 1/(u^(D-1) l), where D is the product of the degrees of
+// the distinct radicals in E.
+type bound struct{ u, l float64 }
+
+// separation returns the least binary exponent that a-b can have unless it is zero; false if a or b holds something
+// else than numbers, + - * /, integer powers, radicals and i.
+func separation(a, b *node) (bits float64, ok bool) {
+	degrees := map[string]float64{}
+	x, ok := bounds(a, degrees)
+	if !ok {
+		return 0, false
+	}
+	y, ok := bounds(b, degrees)
+	if !ok {
+		return 0, false
+	}
+	d := 1.0
+	for _, k := range degrees {
+		d *= k
+	}
+	e := sumBound(x, y)
+	return (d-1)*e.u + e.l, true
+}
+
+// sumBound bounds a sum: U = U1 L2 + U2 L1, L = L1 L2.
+func sumBound(x, y bound) bound {
+	return bound{u: math.Max(x.u+y.l, y.u+x.l) + 1, l: x.l + y.l}
+}
+
+func bounds(n *node, degrees map[string]float64) (bound, bool) {
+	switch n.kind {
+	case kindNumber, kindBased:
+		return bound{u: float64(n.rat.Num().BitLen()), l: float64(n.rat.Denom().BitLen())}, true
+	case kindConstant:
+		if n.name == "i" {
+			degrees["i"] = 2
+			return bound{}, true
+		}
+	case kindNegate:
+		return bounds(n.args[0], degrees)
+	case kindPercent:
+		b, ok := bounds(n.args[0], degrees)
+		b.l += 7
+		return b, ok
+	case kindAdd, kindMultiply, kindDivide:
+		acc, ok := bounds(n.args[0], degrees)
+		for _, a := range n.args[1:] {
+			b, fine := bounds(a, degrees)
+			ok = ok && fine
+			switch n.kind {
+			case kindAdd:
+				acc = sumBound(acc, b)
+			case kindMultiply:
+				acc = bound{u: acc.u + b.u, l: acc.l + b.l}
+			default:
+				acc = bound{u: acc.u + b.l, l: acc.l + b.u}
+			}
+		}
+		return acc, ok
+	case kindPower:
+		if n.args[1].kind == kindDivide || n.args[1].kind == kindNumber && !n.args[1].rat.IsInt() {
+			return fractionalPower(n, degrees)
+		}
+		k, ok := n.args[1].integer()
+		b, fine := bounds(n.args[0], degrees)
+		if !ok || !fine {
+			return bound{}, false
+		}
+		if k < 0 {
+			b, k = bound{u: b.l, l: b.u}, -k
+		}
+		return bound{u: b.u * float64(k), l: b.l * float64(k)}, true
+	case kindCall:
+		if n.name == "root" {
+			if k, ok := n.args[1].integer(); ok && k > 1 {
+				return rootBound(n.args[0], k, degrees)
+			}
+		}
+	}
+	return bound{}, false
+}
+
+// rootBound bounds a k-th root: (U/L)^(1/k) = (U L^(k-1))^(1/k) / L, or U / (U^(k-1) L)^(1/k) if U is the smaller.
+func rootBound(arg *node, k int, degrees map[string]float64) (bound, bool) {
+	b, ok := bounds(arg, degrees)
+	degrees[strconv.Itoa(k)+":"+arg.String()] = float64(k)
+	f := float64(k)
+	if b.u >= b.l {
+		return bound{u: (b.u + (f-1)*b.l) / f, l: b.l}, ok
+	}
+	return bound{u: b.u, l: ((f-1)*b.u + b.l) / f}, ok
+}
+
+func fractionalPower(n *node, degrees map[string]float64) (bound, bool) {
+	e := n.args[1]
+	var p, q int
+	if e.kind == kindNumber {
+		if !e.rat.Num().IsInt64() || !e.rat.Denom().IsInt64() {
+			return bound{}, false
+		}
+		p, q = int(e.rat.Num().Int64()), int(e.rat.Denom().Int64())
+	} else {
+		a, okA := e.args[0].integer()
+		b, okB := e.args[1].integer()
+		if !okA || !okB || b < 1 {
+			return bound{}, false
+		}
+		p, q = a, b
+	}
+	r, ok := rootBound(n.args[0], q, degrees)
+	if p < 0 {
+		r, p = bound{u: r.l, l: r.u}, -p
+	}
+	return bound{u: r.u * float64(p), l: r.l * float64(p)}, ok
+}
+
+// maxSeparation is the precision up to which equality of algebraic numbers is proved.
+const maxSeparation = 6000
+
+// proved turns the agreement of two algebraic numbers into a proof where the separation bound is within reach: they
+// are computed so precisely that a difference would have to show.
+func (c *comparer) proved(a, b *node, eval func(*node, uint) (complexValue, error), otherwise result) result {
+	bits, ok := separation(a, b)
+	if !ok || bits > maxSeparation || imaginary(a, b) && bits > widest-512 {
+		return otherwise
+	}
+	prec := uint(bits) + 192
+	va, err := eval(a, prec)
+	if err != nil {
+		return otherwise
+	}
+	vb, err := eval(b, prec)
+	if err != nil {
+		return otherwise
+	}
+	scale := max(va.magnitude(), vb.magnitude(), 0)
+	if scale > 96 {
+		return otherwise
+	}
+	if distance(va, vb, prec) < -int(bits) {
+		return equal(ruleAlgebraic)
+	}
+	return different(ruleAlgebraic)
+}
