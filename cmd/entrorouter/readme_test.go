@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// The tables in the README are the committed ones, byte for byte; UPDATE=1 copies them in.
+func TestTheReadmeHoldsTheCommittedTables(t *testing.T) {
+	root := filepath.Join("..", "..")
+	path := filepath.Join(root, "README.md")
+	readme, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile(`(?s)<!-- begin (\S+) -->\n.*?<!-- end (\S+) -->`)
+	n := 0
+	want := block.ReplaceAllFunc(readme, func(old []byte) []byte {
+		n++
+		names := block.FindSubmatch(old)
+		if !bytes.Equal(names[1], names[2]) {
+			t.Errorf("block %s ends as %s", names[1], names[2])
+		}
+		table, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(string(names[1]))))
+		if err != nil {
+			t.Error(err)
+			return old
+		}
+		return fmt.Appendf(nil, "<!-- begin %s -->\n%s\n<!-- end %s -->", names[1], bytes.TrimSpace(table), names[1])
+	})
+	if n < 5 {
+		t.Errorf("the README has %d tables", n)
+	}
+	if bytes.Equal(readme, want) {
+		return
+	}
+	if os.Getenv("UPDATE") == "" {
+		t.Fatal("the README's tables are not those under figures/; run UPDATE=1 go test ./cmd/entrorouter -run Readme")
+	}
+	if err := os.WriteFile(path, want, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
