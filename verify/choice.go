@@ -11,7 +11,7 @@ func (k Key) choose(response string) Verdict {
 		}
 	}
 	if gold < 0 {
-		return Verdict{Reason: ReasonGold, Gold: first(k.Gold)}
+		return Verdict{Reason: ReasonGold, Gold: anyOf(k.Gold)}
 	}
 	v := Verdict{Gold: letterOf(gold)}
 	found := k.picked(response)
@@ -58,7 +58,9 @@ func (k Key) option(answer string) int {
 }
 
 // letter returns the option that an answer starts with as a letter: C, (C), \text{(C)}, C. text, C) text.
-func (k Key) letter(answer string) int {
+func (k Key) letter(answer string) int { return letterAt(answer, len(k.Options)) }
+
+func letterAt(answer string, options int) int {
 	s := strings.TrimSpace(unwrapText(fold(answer)))
 	s = strings.TrimLeft(s, "$*_ ([{`\"'")
 	for _, w := range []string{"Option ", "option ", "Choice ", "choice ", "Answer: ", "answer: "} {
@@ -69,7 +71,7 @@ func (k Key) letter(answer string) int {
 		return -1
 	}
 	i := int(s[0]|0x20) - 'a'
-	if !letter(s[0]) || i >= len(k.Options) {
+	if !letter(s[0]) || i >= options {
 		return -1
 	}
 	rest := s[1:]
@@ -77,10 +79,10 @@ func (k Key) letter(answer string) int {
 	switch {
 	case strings.Trim(rest, ")]}.*_$: `\"',") == "":
 		return i
-	case trimmed[0] == ')' || trimmed[0] == ']' || trimmed[0] == ':' || trimmed[0] == '.' && len(trimmed) > 1:
-		return i
-	case s[0] <= 'Z' && (trimmed[0] == '-' || trimmed[0] == ','):
-		return -1
+	case trimmed[0] == ')' || trimmed[0] == ']' || trimmed[0] == ':' || trimmed[0] == '.':
+		if rest := strings.TrimLeft(trimmed[1:], " }*_$"); rest != "" && !strings.ContainsRune("+-*/^=<>_!,;", rune(rest[0])) {
+			return i
+		}
 	}
 	return -1
 }

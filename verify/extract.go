@@ -16,7 +16,7 @@ func extract(response string) extraction {
 		return extraction{reason: ReasonUnfinished}
 	}
 	if box >= 0 {
-		if text := trim(boxed(response, box)); text != "" {
+		if text := trim(boxed(response, box)); holdsAnswer(text) {
 			return extraction{text: text}
 		}
 		return extraction{reason: ReasonNoAnswer}
@@ -28,6 +28,16 @@ func extract(response string) extraction {
 		return extraction{text: text}
 	}
 	return extraction{reason: ReasonNoAnswer}
+}
+
+// holdsAnswer reports whether a text holds more than punctuation.
+func holdsAnswer(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; letter(c) || digit(c) || c == '\\' || c >= 0x80 || c == '{' {
+			return true
+		}
+	}
+	return false
 }
 
 // scan finds in one pass from the end what follows the last </think>, and where its last box starts, or -1. open says
@@ -155,7 +165,7 @@ func separates(s string) bool {
 }
 
 // Words that announce the final answer. The last one in the text counts.
-var announcements = []string{"final answer is", "answer is", "answer:", "answer**:", "answer:**", "answer\":", "answer =", "answer to the question is", "####", "answer would be", "答案是", "答案为", "答案:", "答案：", "réponse :", "réponse:", "respuesta:", "antwort:", "ответ:", "risposta:", "resposta:"}
+var announcements = []string{"final answer is", "answer is", "answers are", "answer:", "answer**:", "answer:**", "answer\":", "answer =", "answer to the question is", "####", "answer would be", "答案是", "答案为", "答え", "答案:", "答案：", "réponse :", "réponse:", "respuesta:", "antwort:", "ответ:", "risposta:", "resposta:"}
 
 // lastFold returns the last index of lower-case ASCII needle in s, whatever the case of s, and -1.
 func lastFold(s, needle string) int {
@@ -184,19 +194,37 @@ func equalFold(s, lower string) bool {
 	return true
 }
 
-// declared returns the answer that the response announces in words.
+// declared returns the answer that the response announces in words. An announcement without a value, as in "the answer
+// is given above", gives way to the one before it.
 func declared(s string) string {
 	s = s[max(0, len(s)-maxAnswer):]
-	at, end := -1, 0
-	for _, a := range announcements {
-		if i := lastFold(s, a); i >= 0 && i+len(a) > end {
-			at, end = i, i+len(a)
+	end := len(s)
+	for range 4 {
+		at, after := -1, 0
+		for _, a := range announcements {
+			if i := lastFold(s[:end], a); i >= 0 && i+len(a) > after {
+				at, after = i, i+len(a)
+			}
+		}
+		if at < 0 {
+			return ""
+		}
+		if text := announced(s, after); text != "" {
+			return text
+		}
+		end = at
+	}
+	return ""
+}
+
+// announced returns the answer that follows an announcement, or nothing if what follows are words without a value.
+func announced(s string, end int) string {
+	if strings.HasSuffix(s[:end], `":`) {
+		if v := jsonString(s[end:]); v != "" {
+			return v
 		}
 	}
-	if at < 0 {
-		return ""
-	}
-	rest := strings.TrimLeft(s[end:], " \t*_:\r")
+	rest := strings.TrimLeft(s[end:], " \t*_:：\r")
 	if strings.HasPrefix(rest, "\n") {
 		rest = strings.TrimLeft(rest, " \t\n\r*_:")
 	}
@@ -210,7 +238,54 @@ func declared(s string) string {
 	if k := strings.IndexByte(rest, '\n'); k >= 0 {
 		rest = rest[:k]
 	}
-	return sentence(rest)
+	text := sentence(uncalculated(rest))
+	if sentenceOfWords(text) && !strings.ContainsAny(text, "0123456789") && strings.Count(text, " ") > 3 && !refuses(text) {
+		return ""
+	}
+	return text
+}
+
+// uncalculated removes the calculator's marks <<6*7=42>> of GSM8K solutions.
+func uncalculated(s string) string {
+	if !strings.Contains(s, "<<") {
+		return s
+	}
+	var b strings.Builder
+	for {
+		open := strings.Index(s, "<<")
+		if open < 0 {
+			break
+		}
+		shut := strings.Index(s[open:], ">>")
+		if shut < 0 {
+			break
+		}
+		b.WriteString(s[:open])
+		s = s[open+shut+2:]
+	}
+	b.WriteString(s)
+	return b.String()
+}
+
+// jsonString returns the string or number at the start of a JSON value, unescaped; empty if there is none.
+func jsonString(s string) string {
+	s = strings.TrimLeft(s, " \t\r\n")
+	if s == "" || s[0] != '"' {
+		end := strings.IndexAny(s, ",}\n")
+		if end < 0 {
+			return ""
+		}
+		return trim(s[:end])
+	}
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return trim(unescape(s[1:i]))
+		}
+	}
+	return ""
 }
 
 // sentence returns the answer at the start of a sentence: the sentence itself if it can be read, else its formulas.
@@ -232,10 +307,28 @@ func sentence(s string) string {
 	if f := formulas(s); f != "" {
 		return f
 	}
-	if t := last(s); t != "" {
+	if t := first(s); t != "" {
 		return t
 	}
 	return s
+}
+
+// first returns the first formula or number of a sentence that announces its answer: "the answer is that 5 boxes last
+// for 30 days".
+func first(s string) string {
+	end := len(s)
+	found := ""
+	for end > 0 {
+		from, to := mathRun(s[:end])
+		if to < 0 {
+			break
+		}
+		if t := trim(s[from:to]); strings.ContainsAny(t, "0123456789") || strings.ContainsRune(t, '\\') {
+			found = t
+		}
+		end = from
+	}
+	return found
 }
 
 // sentenceEnd returns where the first sentence of s ends, or 0.
@@ -297,7 +390,7 @@ func formulas(s string) string {
 
 // last returns the last formula or number of a text: the longest run of mathematical words that ends last.
 func last(s string) string {
-	s = s[max(0, len(s)-maxAnswer):]
+	s = uncalculated(s[max(0, len(s)-maxAnswer):])
 	end := len(s)
 	for end > 0 {
 		from, to := mathRun(s[:end])
@@ -305,11 +398,45 @@ func last(s string) string {
 			return ""
 		}
 		if t := trim(s[from:to]); strings.ContainsAny(t, "0123456789") || strings.ContainsRune(t, '\\') {
-			return t
+			if dangles(t) {
+				return ""
+			}
+			return headed(t)
 		}
 		end = from
 	}
 	return ""
+}
+
+// dangles reports whether a formula stops in its middle, as where the response was cut.
+func dangles(s string) bool {
+	t := strings.TrimRight(s, " $")
+	for _, w := range []string{"+", "-", "*", "/", "=", "^", "_", "(", "[", "{", "<", `\`, `\cdot`, `\times`, `\frac`, `\begin`, `\left`, `\equiv`, `\ge`, `\le`} {
+		if strings.HasSuffix(t, w) {
+			return true
+		}
+	}
+	depth := 0
+	for i := 0; i < len(t); i++ {
+		switch t[i] {
+		case '(', '{':
+			depth++
+		case ')', '}':
+			depth--
+		}
+	}
+	return depth > 0
+}
+
+// headed returns what follows the last equals sign of a chain whose head was lost to the words before it: "17 feet * 2 =
+// 34" reaches here as "* 2 = 34".
+func headed(s string) string {
+	if s[0] == '*' || s[0] == '/' || strings.Count(s, ")") > strings.Count(s, "(") {
+		if i := strings.LastIndexByte(s, '='); i >= 0 {
+			return trim(s[i+1:])
+		}
+	}
+	return s
 }
 
 // mathRun returns the bounds of the last maximal run of words that can belong to a formula.

@@ -61,6 +61,9 @@ func sentencelike(tokens []token) bool {
 			continue
 		}
 		w := tokens[i-1].text
+		if len(w) > 1 && w[0] < 'a' && w[1] >= 'a' && w[1:] == strings.ToLower(w[1:]) && !vocabulary(w) && t.kind == tokenWord {
+			return true // So x
+		}
 		if len(w) < 2 || vocabulary(w) || t.kind == tokenNumber && len(w) < 3 {
 			continue
 		}
@@ -514,7 +517,7 @@ func (p *parser) term() (*node, error) {
 	for {
 		t := p.peek()
 		switch {
-		case t.mark('*') || t.command("cdot") || t.command("times") || t.command("ast") || t.command("cdotp"):
+		case t.mark('*') || t.is(tokenWord, "x") && t.space && p.last().kind == tokenNumber && p.ahead(1).kind == tokenNumber && p.ahead(1).space || t.command("cdot") || t.command("times") || t.command("ast") || t.command("cdotp"):
 			p.at++
 			n, err := p.unary()
 			if err != nil {

@@ -122,10 +122,17 @@ func plain(s string) string {
 	}
 	s = strings.NewReplacer(`\dfrac`, `\frac`, `\tfrac`, `\frac`, `\leq`, `\le`, `\geq`, `\ge`).Replace(s)
 	var b strings.Builder
+	gap, before := false, ' '
 	for _, r := range s {
-		if !unicode.IsSpace(r) {
-			b.WriteRune(unicode.ToLower(r))
+		if unicode.IsSpace(r) {
+			gap = true
+			continue
 		}
+		if gap && unicode.IsDigit(before) && unicode.IsDigit(r) {
+			b.WriteByte(' ') // 4 2 is not 42
+		}
+		gap, before = false, r
+		b.WriteRune(unicode.ToLower(r))
 	}
 	s = strings.TrimRight(b.String(), ".,;")
 	for range maxDepth {
@@ -434,7 +441,7 @@ func unitReading(s string) *node {
 	}
 	p := parser{tokens: tokens, letters: true}
 	n, err := p.whole()
-	if err != nil || n.kind != kindQuantity {
+	if err != nil || n.kind != kindQuantity && n.kind != kindRelation || !n.has(func(m *node) bool { return m.kind == kindQuantity }) {
 		return nil
 	}
 	return n

@@ -97,7 +97,7 @@ func (k Key) Grade(response string) Verdict {
 	}
 	found := extract(response)
 	if found.text == "" {
-		return Verdict{Outcome: Different, Reason: found.reason, Gold: first(k.Gold)}
+		return Verdict{Outcome: Different, Reason: found.reason, Gold: anyOf(k.Gold)}
 	}
 	return k.decide(found.text)
 }
@@ -109,12 +109,12 @@ func (k Key) Compare(answer string) Verdict {
 	}
 	answer = trim(answer)
 	if answer == "" {
-		return Verdict{Outcome: Different, Reason: ReasonNoAnswer, Gold: first(k.Gold)}
+		return Verdict{Outcome: Different, Reason: ReasonNoAnswer, Gold: anyOf(k.Gold)}
 	}
 	return k.decide(answer)
 }
 
-func first(s []string) string {
+func anyOf(s []string) string {
 	if len(s) == 0 {
 		return ""
 	}
@@ -160,6 +160,11 @@ func (k Key) one(gold, answer string) Verdict {
 	}
 	if letters := unitReading(answer); letters != nil && answerErr == nil {
 		answers = append(answers, letters)
+	}
+	if goldErr == nil && golds[0].kind == kindSymbol && len(golds[0].name) == 1 && golds[0].name[0] <= 'J' {
+		if i := letterAt(answer, 10); i >= 0 { // (B) 14 for the choice B
+			answers, answerErr = append([]*node{symbol(letterOf(i))}, answers...), nil
+		}
 	}
 	v := Verdict{Extracted: answer, Gold: gold, Answer: answer}
 	if goldErr == nil {
