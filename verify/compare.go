@@ -66,6 +66,9 @@ func (c *comparer) scalar(a, b *node) result {
 		return c.tolerant(a, b)
 	}
 	r := c.scalars(a, b)
+	if r.outcome == Different && c.policy.Rounded && c.rounded(a, b) {
+		return equal("rounded")
+	}
 	if r.outcome == Different && (ambiguousLog(a) || ambiguousLog(b)) {
 		if s := c.scalars(decimalLog(a), decimalLog(b)); s.outcome == Equal {
 			return equal("log as base 10")

@@ -52,7 +52,9 @@ type node struct {
 	name string
 	args []*node
 	ops  []string // relation: operators between args; define: parameter names
-	dec  bool     // number: written with a decimal point
+	dec  bool     // number: written with a decimal point or an exponent
+
+	places int // number: digits written after the point, if there is no exponent
 }
 
 func number(n int64) *node            { return &node{kind: kindNumber, rat: big.NewRat(n, 1)} }

@@ -1,18 +1,64 @@
 package verify
 
 import (
+	"fmt"
 	"math/big"
 	"strings"
 )
 
-// Policy switches conventions on which graders differ. The zero value is the default.
+// Policy switches conventions on which graders differ. The zero value is the default, which Policies calls
+// "math-verify-2025": the conventions of Math-Verify 0.8 where the package comment does not say otherwise.
 type Policy struct {
 	StrictUnits  bool // a unit on one side only is a difference
 	KeepUnits    bool // units of one dimension do not convert into each other
-	StrictBase   bool // a base subscript on one side only is a difference
-	StrictVector bool // a column vector and a tuple are different
+	StrictBase   bool // a base subscript of the gold that the answer lacks is a difference
+	StrictVector bool // a column or row vector and a tuple are different
 	KeepBound    bool // f(x)=3x and f(t)=3t are different
-	Rounded      bool // a decimal of the response with at least six significant digits may be the rounded gold
+	Rounded      bool // a decimal answer of at least six significant digits may be the rounded gold
+}
+
+// PolicySwitch is one named policy.
+type PolicySwitch struct {
+	Name    string // as ParsePolicy takes it
+	Effect  string // what it does, one sentence
+	Default string // what holds without it, one sentence
+	set     func(*Policy)
+}
+
+// Policies lists the named policies in the order of their names.
+func Policies() []PolicySwitch {
+	return []PolicySwitch{
+		{"keep-bound", "f(x)=3x and f(t)=3t are different.", "The parameters of a definition are renamed.", func(p *Policy) { p.KeepBound = true }},
+		{"keep-units", "100 cm and 1 m are different.", "Units of one dimension convert into each other.", func(p *Policy) { p.KeepUnits = true }},
+		{"rounded", "A decimal answer with six significant digits or more is equal to a gold that rounds to it.", "Decimals are exact; use a tolerance where rounding is asked for.", func(p *Policy) { p.Rounded = true }},
+		{"strict-base", "4343 is different from the gold 4343_6.", "An answer may leave out the base that the gold is written in.", func(p *Policy) { p.StrictBase = true }},
+		{"strict-units", "5 and 5 cm are different, and so are 2 and 2 pm.", "A unit may be missing on one side; conflicting units are different.", func(p *Policy) { p.StrictUnits = true }},
+		{"strict-vector", "A column vector and a tuple are different.", "A vector and a tuple with the same elements are equal.", func(p *Policy) { p.StrictVector = true }},
+	}
+}
+
+// ParsePolicy reads policy names separated by commas. The empty string and "math-verify-2025" are the default.
+func ParsePolicy(names string) (Policy, error) {
+	var p Policy
+	for name := range strings.SplitSeq(names, ",") {
+		name = strings.TrimSpace(name)
+		if name == "" || name == "math-verify-2025" {
+			continue
+		}
+		found := false
+		known := make([]string, 0, 8)
+		for _, s := range Policies() {
+			known = append(known, s.Name)
+			if s.Name == name {
+				s.set(&p)
+				found = true
+			}
+		}
+		if !found {
+			return p, fmt.Errorf("unknown policy %q; known: %s", name, strings.Join(known, ", "))
+		}
+	}
+	return p, nil
 }
 
 // asksPercent reports whether a question asks for a percentage.
@@ -150,4 +196,33 @@ func (c *comparer) approximate(n *node) (*big.Rat, bool) {
 	}
 	r, _ := v.re.Rat(nil)
 	return r, true
+}
+
+// rounded reports whether a decimal answer is the gold rounded to the places that are written.
+func (c *comparer) rounded(gold, answer *node) bool {
+	n := answer
+	if n.kind == kindNegate {
+		n = n.args[0]
+	}
+	if n.kind != kindNumber || n.places < 1 || figures(n.rat, n.places) < 6 {
+		return false
+	}
+	g, ok := c.approximate(gold)
+	if !ok {
+		return false
+	}
+	a, ok := c.approximate(answer)
+	if !ok {
+		return false
+	}
+	gap := new(big.Rat).Sub(g, a)
+	half := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n.places)), nil))
+	half.Mul(half, big.NewRat(1, 2))
+	return gap.Abs(gap).Cmp(half) <= 0
+}
+
+// figures counts the significant digits of a decimal written with places digits after the point.
+func figures(r *big.Rat, places int) int {
+	scaled := new(big.Rat).Mul(r, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)))
+	return len(new(big.Int).Quo(scaled.Num(), scaled.Denom()).String())
 }

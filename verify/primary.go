@@ -118,7 +118,11 @@ func numeral(p *parser, t token) (*node, error) {
 	if !ok {
 		return nil, errSyntax
 	}
-	return &node{kind: kindNumber, rat: r, dec: strings.ContainsAny(text, ".e")}, nil
+	n := &node{kind: kindNumber, rat: r, dec: strings.ContainsAny(text, ".e")}
+	if point := strings.IndexByte(text, '.'); point >= 0 && !strings.Contains(text, "e") {
+		n.places = len(text) - point - 1
+	}
+	return n, nil
 }
 
 // repeating parses \overline{digits} after a decimal.

@@ -1,6 +1,9 @@
 package verify
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
 const Version = "2"
@@ -27,6 +30,17 @@ func (o Outcome) String() string {
 
 // MarshalText writes the outcome as its name.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (o *Outcome) UnmarshalText(text []byte) error {
+	for _, known := range []Outcome{Unknown, Equal, Different} {
+		if string(text) == known.String() {
+			*o = known
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown verdict %q; known: equal, different, unknown", text)
+}
 
 // Reason codes: why a verdict is what it is, for counting.
 const (
@@ -69,8 +83,23 @@ type Verdict struct {
 	Rule      string  `json:"rule"`          // the rule that decided
 }
 
-// Option adjusts how Grade and Equivalent decide.
+// Option adjusts how Grade and Compare decide.
 type Option func(*Key)
+
+// OrGold adds acceptable ground truths.
+func OrGold(golds ...string) Option { return func(k *Key) { k.Gold = append(k.Gold, golds...) } }
+
+// WithOptions makes it multiple choice among options, in order.
+func WithOptions(options ...string) Option { return func(k *Key) { k.Options = options } }
+
+// WithTolerance accepts answers near the ground truth.
+func WithTolerance(t ...Tolerance) Option { return func(k *Key) { k.Tolerance = t } }
+
+// WithQuestion tells the text of the problem.
+func WithQuestion(text string) Option { return func(k *Key) { k.Question = text } }
+
+// WithPolicy replaces the default policy.
+func WithPolicy(p Policy) Option { return func(k *Key) { k.Policy = p } }
 
 // Grade grades a response against a single ground truth.
 func Grade(gold, response string, options ...Option) Verdict {

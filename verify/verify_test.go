@@ -45,23 +45,12 @@ func loadCases(t testing.TB) []testCase {
 		for i := range c.key.Gold {
 			c.key.Gold[i] = strings.TrimSpace(c.key.Gold[i])
 		}
+		var policies []string
 		for p := range strings.SplitSeq(fields[3], ",") {
 			name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
 			number, _ := strconv.ParseFloat(value, 64)
 			switch name {
 			case "":
-			case "strict-units":
-				c.key.Policy.StrictUnits = true
-			case "keep-units":
-				c.key.Policy.KeepUnits = true
-			case "strict-base":
-				c.key.Policy.StrictBase = true
-			case "strict-vector":
-				c.key.Policy.StrictVector = true
-			case "keep-bound":
-				c.key.Policy.KeepBound = true
-			case "rounded":
-				c.key.Policy.Rounded = true
 			case "abs":
 				c.key.Tolerance = append(c.key.Tolerance, Tolerance{Abs: number})
 			case "rel":
@@ -71,8 +60,12 @@ func loadCases(t testing.TB) []testCase {
 			case "question":
 				c.key.Question = value
 			default:
-				t.Fatalf("cases.txt:%d: unknown policy %q", n, name)
+				policies = append(policies, name)
 			}
+		}
+		var err error
+		if c.key.Policy, err = ParsePolicy(strings.Join(policies, ",")); err != nil {
+			t.Fatalf("cases.txt:%d: %v", n, err)
 		}
 		cases = append(cases, c)
 	}

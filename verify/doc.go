@@ -1,0 +1,97 @@
+// Package verify decides whether the response of a language model gives the same answer as the ground truth.
+//
+//	v := verify.Grade(`\frac12`, `so the probability is \boxed{0.5}`)
+//	v.Outcome // verify.Equal
+//
+// It imports nothing of the rest of this project, calls no other program and needs no computer algebra system. A
+// verdict depends on its input alone: never on time, load, map order or goroutines. All functions are safe for
+// concurrent use.
+//
+// # Verdicts
+//
+// A verdict is Equal, Different or Unknown, with a reason code, the text that was extracted, the normal forms of both
+// sides and the rule that decided. Unknown means that the answer could not be read, or that neither equality nor
+// difference could be shown within the limits; it is never silently "wrong". No answer at all is Different with the
+// reason ReasonNoAnswer.
+//
+// # Where the answer is looked for
+//
+// Only what follows the last </think> counts; a response that opens <think> and never closes it has no answer. Then, in
+// this order:
+//
+//   - The last \boxed or \fbox: spaced, without braces around one token, nested, or cut at the end of its line. Boxes
+//     with nothing but separators, "and" or "or" between them are one list. An empty last box is no answer.
+//   - The last announcement: "the answer is", "Answer:", "####", a JSON field "answer", and a few other languages. The
+//     formula that stands there, or the first formula of that sentence.
+//   - The last formula or number of the text. A formula that cannot be read is Unknown; no number inside it is taken.
+//
+// A box or bare answer that holds a sentence is treated in the same way. Sentences that refuse ("cannot be determined")
+// or hedge ("40 (or fewer)") are Different.
+//
+// # What is read
+//
+// LaTeX as models write it, plain text such as sqrt(2)/2 or x**2, and Unicode (signs, super- and subscripts, vulgar
+// fractions, roots, digits of every script; invisible and bidirectional characters are dropped).
+//
+//	list      = relation { ("," | ";" | "and" | "or" | `\\`) relation }
+//	relation  = sides of = < > <= >= != ~ in => ..., the last of an implication counts; f(x,..) = expression
+//	expression= sum { (\cup | \cap | \setminus) sum } | sum ":" sum
+//	sum       = term { ("+" | "-" | \pm | \mp) term }
+//	term      = factor { ("*" | "/" | mod | juxtaposition) factor } [unit]
+//	factor    = atom { "^" argument | "!" | "%" | degrees | "'" | "_" base }
+//	atom      = number | name | function | \frac | \sqrt | \binom | \sum | \prod | ( ) [ ] { } \{ \} | |x| | floors |
+//	            matrix | text
+//
+// Numbers: integers, decimals, thousands separators (1,000 1{,}000 1\,000 1 000; read both as one number and as a list
+// where that is ambiguous), mixed numbers, exponents, repeating decimals, English numerals, bases as subscripts.
+// Functions: roots, powers, logarithms, trigonometric and hyperbolic functions and inverses, factorials, binomials,
+// floor, ceiling, gcd, lcm, mod, min, max, absolute value, determinants, finite sums and products. e and i are the
+// constants; other letters are variables. Implicit multiplication binds like explicit: 1/2x is x/2.
+//
+// Not read, and therefore Unknown unless the texts agree: integrals, limits, infinite series, piecewise definitions,
+// congruence classes, sentences that describe a set.
+//
+// # How it is decided
+//
+//   - Rational values: exact arithmetic.
+//   - Algebraic values: numerically, then proved by the separation bound of Burnikel et al. where that asks for no more
+//     than 6,000 bits (rule "algebraic").
+//   - Other constants: floating point with at least 256 bits and more than the written numbers have together. They are
+//     equal if they agree to all but 64 bits, different if they differ at two precisions at which each is stable.
+//   - Rational functions: values at four random points of two fields of about 2^61 elements. They differ for certain if
+//     they do at a point; they agree by chance with probability at most (degree/2^61)^4.
+//   - Other expressions: high precision at seven random real points of the common domain, or ten small integer points if
+//     factorials, floors or (-1)^n occur. Roots are real: sqrt(x^2) is |x|. With i on one side both are complex.
+//   - Values too large to write out: residues modulo five primes of 31 bits; 10^(10^10) is different from 10^(10^10)+1.
+//
+// The random points are derived from the pair itself. The error probability is that of chance, not of an adversary who
+// solves for the points.
+//
+// # Policy
+//
+// The default follows Math-Verify 0.8 where that is right. Policies returns the switches. What is fixed:
+//
+//   - Exact, unless the key has a tolerance: 0.33 is not 1/3, and 1/50! is not 1/51!.
+//   - Percent: 20% is 0.2. Against a gold without a sign, 20% counts as 20 only if the question asks for a percentage.
+//   - A tuple is no set. (1,2) is a pair against a pair and an interval against an interval or inequality. A comma list
+//     equals a set, ignoring order, and a tuple, in order.
+//   - Sets in braces ignore repetition; lists count it. "10, 11 or 12" is a list and not 10.
+//   - \pm stands for both values.
+//   - x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value counts, and a chain
+//     that contradicts itself is Different.
+//   - Equations are equal up to a factor, inequalities up to a positive one. A gold interval accepts the inequality solved
+//     for one variable, not an unsolved one.
+//   - A unit may be missing on one side; conflicting units are different; nouns are not compared. 90° is 90 and pi/2.
+//   - \log without a base is natural, or decimal if that makes both sides equal.
+//   - Ratios are equal up to a factor; 1:2 is 1/2.
+//   - Words are compared without case, articles and punctuation.
+//   - Multiple choice: the letter that is declared last, or the text of an option. Letters beyond the options, and the
+//     English words "a" and "I", are none.
+//   - An expression copied from the question instead of its value is Different, if the question is known.
+//
+// # Limits
+//
+// One answer: 32 KiB, 8,192 tokens, 200 levels of nesting, integers of 65,536 bits, sums of 20,000 terms, collections of
+// 4,096 elements, 1.5 million steps of about ten nanoseconds. Beyond them the verdict is Unknown. Responses of any length
+// are scanned once, from the end, without being copied.
+package verify

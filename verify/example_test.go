@@ -1,0 +1,75 @@
+package verify_test
+
+import (
+	"fmt"
+
+	"github.com/entrorouter/entrorouter/verify"
+)
+
+func Example() {
+	v := verify.Grade(`\frac12`, `The probability is $\boxed{0.5}$.`)
+	fmt.Println(v.Outcome)
+	// Output: equal
+}
+
+func ExampleVerdict_Explain() {
+	fmt.Print(verify.Grade(`2\sqrt{2}`, `Hence the diagonal is \(\boxed{\sqrt{8}}\).`).Explain())
+	// Output:
+	// verdict    equal
+	// reason     equal: the response gives the ground truth
+	// rule       algebraic
+	// extracted  \sqrt{8}
+	// gold       2*root(2, 2)
+	// answer     root(8, 2)
+}
+
+func ExampleCompare() {
+	for _, answer := range []string{`x<3`, `(-\infty,3)`, `3>x`, `x\le 3`} {
+		fmt.Println(answer, verify.Compare(`(-\infty, 3)`, answer).Outcome)
+	}
+	// Output:
+	// x<3 equal
+	// (-\infty,3) equal
+	// 3>x equal
+	// x\le 3 different
+}
+
+func ExampleKey_Grade_multipleChoice() {
+	k := verify.Key{Gold: []string{"C"}, Options: []string{"12", "13", "14", "15"}}
+	for _, response := range []string{`\boxed{\text{(C)}}`, `\textbf{(C) } 14`, `The answer is 14.`, `Answer: E`} {
+		v := k.Grade(response)
+		fmt.Println(v.Outcome, v.Reason)
+	}
+	// Output:
+	// equal equal
+	// equal equal
+	// equal equal
+	// different no-answer
+}
+
+func ExampleKey_Grade_tolerance() {
+	k := verify.Key{Gold: []string{"8.2, 3"}, Tolerance: []verify.Tolerance{{Abs: 0.1}, {}}}
+	fmt.Println(k.Grade(`\boxed{3, 8.25}`).Outcome, k.Grade(`\boxed{3.05, 8.2}`).Outcome)
+	// Output: equal different
+}
+
+func ExampleParsePolicy() {
+	strict, _ := verify.ParsePolicy("strict-units")
+	fmt.Println(verify.Compare("5 cm", "5").Outcome, verify.Compare("5 cm", "5", verify.WithPolicy(strict)).Outcome)
+	_, err := verify.ParsePolicy("lenient")
+	fmt.Println(err)
+	// Output:
+	// equal different
+	// unknown policy "lenient"; known: keep-bound, keep-units, rounded, strict-base, strict-units, strict-vector
+}
+
+func ExampleParseTask() {
+	task, err := verify.ParseTask([]byte(`{"id": "a1", "gold": ["1/2", "0.5"], "response": "\\boxed{50\\%}"}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	graded := task.Grade(verify.Policy{})
+	fmt.Println(graded.ID, graded.Outcome, graded.Rule)
+	// Output: a1 equal exact
+}
