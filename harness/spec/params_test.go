@@ -135,7 +135,7 @@ func TestCanonicalFormByHand(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s\n%v", got, want, err)
 	}
-	big := map[string]any{"b": uint64(math.MaxUint64), "a": []any{1e-7, -0.0, 1e300, nil, "<x>"}}
+	big := map[string]any{"b": uint64(math.MaxUint64), "a": []any{1e-7, math.Copysign(0, -1), 1e300, nil, "<x>"}}
 	got, err = spec.Canonical(big)
 	if want := `{"a":[1e-07,0,1e+300,null,"<x>"],"b":18446744073709551615}`; err != nil || string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s\n%v", got, want, err)
