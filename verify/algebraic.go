@@ -143,7 +143,7 @@ func (c *comparer) proved(a, b *node, eval func(*node, uint) (complexValue, erro
 		return otherwise
 	}
 	scale := max(va.magnitude(), vb.magnitude(), 0)
-	if scale > 96 {
+	if scale > 96 || c.steps.spent() {
 		return otherwise
 	}
 	if distance(va, vb, prec) < -int(bits) {

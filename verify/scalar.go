@@ -228,10 +228,10 @@ func (c *comparer) constants(a, b *node, tooLarge bool) result {
 			return x.value(n)
 		}
 		r := c.settle(a, b, eval)
-		if r.outcome == Equal {
-			return c.proved(a, b, eval, r)
+		if r.outcome != Different {
+			r = c.proved(a, b, eval, r)
 		}
-		if r.outcome == Different || complex || c.steps.spent() {
+		if r.outcome != Unknown || complex || c.steps.spent() {
 			return r
 		}
 	}
@@ -241,7 +241,7 @@ func (c *comparer) constants(a, b *node, tooLarge bool) result {
 // Values are computed to one of these precisions and then to twice as many bits. They differ if they do so at two
 // precisions in which each of them is stable. They are equal if they agree to all but slack bits, of at least 256 and
 // of more than the numbers written in them have together: a difference cannot hide in 10^-100.
-var precisions = [...]uint{128, 320, 896, 1800}
+var precisions = [...]uint{128, 320, 896, 2000}
 
 const slack = 64
 
@@ -269,7 +269,7 @@ func (c *comparer) settle(a, b *node, eval func(*node, uint) (complexValue, erro
 			}
 			continue
 		}
-		if bits > int(prec)/2 {
+		if bits > int(prec)-2*slack {
 			continue
 		}
 		// They differ at this precision. A value that is stable under more precision is no rounding artefact.
