@@ -38,7 +38,7 @@ func (e *engine) newOutcomes(set *problemSet, runs int) (*bench, error) {
 		}
 		return b.write(d, func(line func(problem, run, m int, o routing.Outcome) error) error {
 			for m, x := range e.experts {
-				rollouts, err := e.ask(ctx, x, routing.Test, set.problems, func(routing.Problem) int { return runs })
+				rollouts, err := e.ask(ctx, x, routing.Test, set.problems, runs)
 				if err != nil {
 					return err
 				}

@@ -1,8 +1,8 @@
 package harness
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -25,31 +25,41 @@ type graded struct {
 	Usage  cost.Usage
 }
 
-// question is one rollout to be had: run of problems[problem].
+// question is one rollout to be had: a run of a text. Problems of a set that share a text share its rollouts, each
+// graded against its own answer.
 type question struct {
-	problem, run int
-	key          store.RolloutKey
+	problems []int // indices of the problems with this text
+	run      int
+	key      store.RolloutKey
 }
 
-// ask returns the graded rollouts of one expert: [len(problems)][runs(p)]. What is stored is not asked again, and
-// what is stored but not graded by this verifier is graded from its text. It is killed at a cost of putRows rollouts.
-func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.Split, problems []routing.Problem, runs func(routing.Problem) int) ([][]graded, error) {
+// ask returns the graded rollouts of one expert: [len(problems)][runs]. What is stored is not asked again, and what is
+// stored but not graded by this verifier against this answer is graded from its text. A kill loses at most the last
+// putRows rollouts, Ctrl-C none that arrived.
+func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.Split, problems []routing.Problem, runs int) ([][]graded, error) {
 	scope := e.scope(expert, split)
 	out := make([][]graded, len(problems))
-	var all []question
-	want := make(map[store.RolloutKey]question)
+	byText := map[store.TextKey][]int{}
 	for p, problem := range problems {
-		out[p] = make([]graded, runs(problem))
+		out[p] = make([]graded, runs)
 		text := store.KeyOfText(problem.Text)
-		for run := range out[p] {
+		byText[text] = append(byText[text], p)
+	}
+	var all []question
+	want := map[store.RolloutKey]question{}
+	for p, problem := range problems {
+		text := store.KeyOfText(problem.Text)
+		if byText[text][0] != p {
+			continue
+		}
+		for run := range runs {
 			s := seed.Seed(e.spec.Experiment.Seed).Derive("rollout", string(split), problem.Text, expert.ID, run)
 			// The 53 bits that a server is sent.
-			q := question{p, run, store.RolloutKey{Problem: text, Run: run, Seed: uint64(s) & (1<<53 - 1)}}
+			q := question{byText[text], run, store.RolloutKey{Problem: text, Run: run, Seed: uint64(s) & (1<<53 - 1)}}
 			all = append(all, q)
 			want[q.key] = q
 		}
 	}
-	total := len(all)
 	ungraded := map[store.RolloutID]question{}
 	for s, err := range e.rollouts.Load(ctx, scope, verify.Version) {
 		if err != nil {
@@ -59,37 +69,40 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 		if !ok {
 			continue
 		}
-		out[q.problem][q.run] = graded{s.Verdict.Bucket, cost.Usage{In: s.In, Out: s.Out}}
-		if s.Verdict.Bucket == "" || s.Verdict.Gold != store.GoldKey(problems[q.problem]) {
-			ungraded[s.ID] = q
-			continue
-		}
 		delete(want, s.Key)
+		for _, p := range q.problems {
+			out[p][q.run] = graded{s.Verdict.Bucket, cost.Usage{In: s.In, Out: s.Out}}
+			if s.Verdict.Bucket == "" || s.Verdict.Gold != store.GoldKey(problems[p]) {
+				ungraded[s.ID] = q
+			}
+		}
 	}
-	if err := e.regrade(ctx, scope, ungraded, want, problems, out); err != nil {
+	if err := e.regrade(ctx, scope, ungraded, problems, out); err != nil {
 		return nil, err
 	}
 	if len(want) == 0 {
 		return out, nil
 	}
 	if e.opt.Offline {
-		return nil, fmt.Errorf("%w: %d of %d rollouts of %s are not stored and --offline forbids asking for them", ErrIncomplete, len(want), total, expert.ID)
+		return nil, fmt.Errorf("%w: %d of %d rollouts of %s are not stored and --offline forbids asking for them", ErrIncomplete, len(want), len(all), expert.ID)
 	}
 	pool, err := e.pool(ctx)
 	if err != nil {
 		return nil, err
 	}
 	todo := slices.DeleteFunc(all, func(q question) bool { _, missing := want[q.key]; return !missing })
-	e.opt.Progress.Start(fmt.Sprintf("asking %s", expert.ID), len(todo))
+	e.opt.Progress.Start("asking "+expert.ID, len(todo))
 	defer e.opt.Progress.Done()
 
 	type answer struct {
 		question
-		row     store.Row
-		verdict store.Verdict
+		row      store.Row
+		verdicts []store.Verdict // [len(question.problems)]
 	}
 	jobs, answers := make(chan question), make(chan answer, putRows)
-	group, gctx := errgroup.WithContext(ctx)
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	group, gctx := errgroup.WithContext(asking)
 	group.Go(func() error {
 		defer close(jobs)
 		for _, q := range todo {
@@ -105,24 +118,22 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 	for range e.spec.Experiment.Profile.Concurrency {
 		workers.Go(func() error {
 			for q := range jobs {
-				problem := problems[q.problem]
+				problem := problems[q.problems[0]]
 				c, err := pool.Complete(wctx, experts.Request{
 					Expert: expert.ID, Prompt: experts.Prompt(e.poolSpec.Sampling.Prompt, problem.Text),
 					Seed: seed.Seed(q.key.Seed), Sampling: e.poolSpec.Sampling, MaxTokens: expert.MaxTokens,
 				})
 				if err != nil {
-					return fmt.Errorf("ask %s for problem %s: %w", expert.ID, problem.ID, err)
+					return fmt.Errorf("problem %s: %w", problem.ID, err)
 				}
 				a := answer{question: q, row: store.Row{
 					Text: problem.Text, Run: q.run, Seed: q.key.Seed,
 					Response: c.Text, Finish: c.Finish, In: c.Usage.In, Out: c.Usage.Out,
 				}}
-				a.verdict = grade(problem, c.Text, c.Finish)
-				select {
-				case answers <- a:
-				case <-wctx.Done():
-					return wctx.Err()
+				for _, p := range q.problems {
+					a.verdicts = append(a.verdicts, grade(problems[p], c.Text, c.Finish))
 				}
+				answers <- a // whatever happened meanwhile: it was paid for, and somebody reads until the channel is closed
 			}
 			return nil
 		})
@@ -133,6 +144,7 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 	})
 	// What has been answered is stored even if somebody else failed or the user pressed Ctrl-C.
 	var batch []answer
+	overtaken := false
 	flush := func() error {
 		rows := make([]store.Row, len(batch))
 		for i, a := range batch {
@@ -144,11 +156,15 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 		}
 		var verdicts []store.Verdict
 		for i, a := range batch {
-			if ids[i] != 0 {
-				a.verdict.Rollout = ids[i]
-				verdicts = append(verdicts, a.verdict)
+			for k, p := range a.problems {
+				out[p][a.run] = graded{a.verdicts[k].Bucket, cost.Usage{In: a.row.In, Out: a.row.Out}}
 			}
-			out[a.problem][a.run] = graded{a.verdict.Bucket, cost.Usage{In: a.row.In, Out: a.row.Out}}
+			if ids[i] == 0 {
+				overtaken = true
+				continue
+			}
+			a.verdicts[0].Rollout = ids[i]
+			verdicts = append(verdicts, a.verdicts[0])
 		}
 		e.opt.Progress.Add(len(batch))
 		batch = batch[:0]
@@ -160,14 +176,22 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 			continue // drain, so that the workers can end
 		}
 		if batch = append(batch, a); len(batch) == putRows {
-			stored = flush()
+			if stored = flush(); stored != nil {
+				stop() // nobody pays for answers that cannot be kept
+			}
 		}
 	}
 	asked := group.Wait()
 	if stored == nil && len(batch) > 0 {
 		stored = flush()
 	}
-	return out, errors.Join(asked, stored)
+	if err := cmp.Or(stored, asked); err != nil {
+		return nil, err
+	}
+	if overtaken { // another process stored its answer first, and that one stays
+		return e.ask(ctx, expert, split, problems, runs)
+	}
+	return out, nil
 }
 
 // grade grades a response.
@@ -192,8 +216,8 @@ func grade(p routing.Problem, response string, finish routing.Finish) store.Verd
 	return v
 }
 
-// regrade grades the stored rollouts that have no verdict of this verifier on this answer, and takes them off want.
-func (e *engine) regrade(ctx context.Context, scope store.Scope, ungraded map[store.RolloutID]question, want map[store.RolloutKey]question, problems []routing.Problem, out [][]graded) error {
+// regrade grades the stored rollouts that have no verdict of this verifier on this answer.
+func (e *engine) regrade(ctx context.Context, scope store.Scope, ungraded map[store.RolloutID]question, problems []routing.Problem, out [][]graded) error {
 	if len(ungraded) == 0 {
 		return nil
 	}
@@ -208,11 +232,13 @@ func (e *engine) regrade(ctx context.Context, scope store.Scope, ungraded map[st
 		if !ok {
 			continue
 		}
-		v := grade(problems[q.problem], a.Response, a.Finish)
-		v.Rollout = a.ID
-		verdicts = append(verdicts, v)
-		out[q.problem][q.run].Bucket = v.Bucket
-		delete(want, q.key)
+		for k, p := range q.problems {
+			v := grade(problems[p], a.Response, a.Finish)
+			out[p][q.run].Bucket = v.Bucket
+			if v.Rollout = a.ID; k == 0 {
+				verdicts = append(verdicts, v)
+			}
+		}
 		e.opt.Progress.Add(1)
 	}
 	return e.rollouts.PutVerdicts(ctx, verify.Version, verdicts)

@@ -23,7 +23,13 @@ type fit struct {
 	e    *engine
 	row  spec.Method
 	seed uint64
+
+	hindsight bool // the row reads the outcomes it is scored on
 }
+
+// covers says whether the row can be scored on an arena: hindsight needs answers, and the large arena has
+// probabilities.
+func (f *fit) covers(a *arena) bool { return !f.hindsight || a.name != LargeArena }
 
 // fitReport is fit.json.
 type fitReport struct {
@@ -55,16 +61,17 @@ func (e *engine) newFit(row spec.Method, s uint64, matched *fit) (*fit, error) {
 	for _, a := range e.arenas {
 		inputs = append(inputs, a.problemSteps()...)
 	}
-	_, hindsight := method.(routing.HindsightRouter)
-	if hindsight {
+	f := &fit{e: e, row: row, seed: s}
+	if _, f.hindsight = method.(routing.HindsightRouter); f.hindsight {
 		for _, a := range e.arenas {
-			inputs = append(inputs, a.outcomeSteps()...)
+			if f.covers(a) {
+				inputs = append(inputs, a.outcomeSteps()...)
+			}
 		}
 	}
 	if matched != nil {
 		inputs = append(inputs, matched.step)
 	}
-	f := &fit{e: e, row: row, seed: s}
 	f.step, err = e.newStep(fmt.Sprintf("fit %s seed=%d", row.RowID(), s), "fit", fitVersion, params, inputs, func(ctx context.Context, d *store.Draft) error {
 		return f.run(ctx, method, matched, d)
 	})
@@ -101,12 +108,18 @@ func (f *fit) run(ctx context.Context, method routing.Method, matched *fit, d *s
 	}
 	var report fitReport
 	hindsight, knows := router.(routing.HindsightRouter)
+	if knows != f.hindsight {
+		return fmt.Errorf("method %s: the method and its router must both be a routing.HindsightRouter or neither: the recipe of a fit that reads outcomes names them", f.row.Name)
+	}
 	if !knows {
 		if report.TrainUSD, err = methods.Spend(ctx, router, set.RL); err != nil {
 			return err
 		}
 	}
 	for _, a := range e.arenas {
+		if !f.covers(a) {
+			continue
+		}
 		if err := a.loadQueries(ctx); err != nil {
 			return err
 		}
@@ -204,7 +217,7 @@ func readDecisions(entry store.Entry, arena string, queries []routing.Query, exp
 			x.Prob[m] = n.float()
 		}
 		i := len(out)
-		if n.err != nil || i >= len(queries) || rec[0] != queries[i].Problem.ID || x.Run != queries[i].Run || x.Expert >= experts {
+		if n.err != nil || i >= len(queries) || rec[0] != queries[i].Problem.ID || x.Run != queries[i].Run || x.Expert >= experts || x.Expert < routing.Expected {
 			return nil, fmt.Errorf("%s:%d: not the decision on query %d of arena %s: %v", file.Name(), i+1, i+1, arena, n.err)
 		}
 		x.Problem = queries[i].Problem.ID

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"slices"
 	"strconv"
 
@@ -67,41 +66,20 @@ type crossFit struct {
 
 // runFolds carries out protocol folds.
 func runFolds(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
-	if o.Progress == nil {
-		o.Progress = silent{}
+	e, err := newFolds(ctx, r, o)
+	if err != nil {
+		return nil, err
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Data == "" {
-		return nil, fmt.Errorf("%w: spec %s reads recorded outcomes; say where they are with --data DIR", ErrUsage, r.Experiment.Name)
-	}
-	e := &engine{spec: r, opt: o}
 	defer e.close()
-	var err error
-	if e.backend, err = lm.OpenBackend(backendName); err != nil {
-		return nil, err
-	}
-	if e.store, err = store.Open(o.Out, store.Options{Log: o.Log, Env: o.Env}); err != nil {
-		return nil, err
-	}
-	set := &metrics.Set{Comment: []string{
-		" " + r.Experiment.Title + ".",
+	x := &r.Experiment
+	result := &Result{Spec: r, Measurements: &metrics.Set{Comment: []string{
+		" " + x.Title + ".",
 		fmt.Sprintf(" %d-fold cross-validation, %d partitions. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, trained routers held fixed.",
-			r.Experiment.Folds.K, len(r.Experiment.Folds.Seeds), 100*r.Experiment.Evaluate.Confidence, r.Experiment.Evaluate.Bootstrap),
+			x.Folds.K, len(x.Folds.Seeds), 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
 		" Prices are assumptions (see the price file); every cost inherits them.",
-	}}
-	var dir string
-	for _, p := range r.Pools {
-		c := &recorded{e: &engine{spec: r, poolSpec: p, opt: o, store: e.store, backend: e.backend}}
-		if err := c.load(ctx); err != nil {
-			return nil, err
-		}
-		measured, err := c.plan()
-		if err != nil {
-			return nil, err
-		}
-		entry, err := c.e.get(ctx, measured)
+	}}}
+	for _, s := range e.results {
+		entry, err := e.get(ctx, s)
 		if err != nil {
 			return nil, err
 		}
@@ -109,11 +87,41 @@ func runFolds(ctx context.Context, r *spec.Resolved, o Options) (*Result, error)
 		if err != nil {
 			return nil, err
 		}
-		set.Measurements = append(set.Measurements, m.Measurements...)
-		e.steps = append(e.steps, c.e.steps...)
-		dir = entry.Dir
+		result.Measurements.Measurements = append(result.Measurements.Measurements, m.Measurements...)
 	}
-	return &Result{Spec: r, Measurements: set, Dir: dir}, e.writeIndex()
+	return result, e.writeIndex()
+}
+
+// newFolds opens the store, reads the recordings and plans every step of protocol folds; it runs none.
+func newFolds(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err error) {
+	if o.Data == "" {
+		return nil, fmt.Errorf("%w: spec %s reads recorded outcomes; say in which folder with --data DIR", ErrUsage, r.Experiment.Name)
+	}
+	e := &engine{spec: r, opt: o.filled()}
+	defer func() {
+		if err != nil {
+			e.close()
+		}
+	}()
+	if e.backend, err = lm.OpenBackend(backendName); err != nil {
+		return nil, err
+	}
+	if e.store, err = store.Open(o.Out, store.Options{Log: e.opt.Log, Env: o.Env}); err != nil {
+		return nil, err
+	}
+	for _, p := range r.Pools {
+		c := &recorded{e: &engine{spec: r, poolSpec: p, opt: e.opt, store: e.store, backend: e.backend}}
+		if err := c.load(ctx); err != nil {
+			return nil, err
+		}
+		measured, err := c.plan()
+		if err != nil {
+			return nil, err
+		}
+		e.results = append(e.results, measured)
+		e.steps = append(e.steps, c.e.steps...)
+	}
+	return e, nil
 }
 
 // load reads the recording and the experts.

@@ -69,6 +69,9 @@ func (e *engine) planMeasure() error {
 			}
 			var rows []scored
 			for i, m := range x.Methods {
+				if !e.fits[i][0].covers(a) {
+					continue
+				}
 				r := scored{method: m}
 				for _, f := range e.fits[i] {
 					decisions, err := f.decisions(ctx, a)

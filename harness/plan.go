@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/problems"
@@ -66,6 +67,11 @@ func (e *engine) plan() error {
 		}
 		e.arenas = append(e.arenas, large)
 	}
+	for i, o := range x.Outputs {
+		if o.Kind == "routing-distribution" && !slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == referenceRow }) {
+			return fmt.Errorf("%w: spec %s: outputs[%d]: a routing-distribution shows the row %q, which methods does not have", ErrUsage, x.Name, i, referenceRow)
+		}
+	}
 	if err := e.planFits(); err != nil {
 		return err
 	}
@@ -113,9 +119,13 @@ type StepStatus struct {
 	Why    string `json:"why,omitempty"` // of a step that is not stored: how it differs from the nearest that is
 }
 
-// Plan says what Run would do, and does nothing.
+// Plan says what Run would do, and does nothing but open the store.
 func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]StepStatus, error) {
-	e, err := newEngine(ctx, r, o)
+	open := newEngine
+	if r.Experiment.Protocol == "folds" {
+		open = newFolds
+	}
+	e, err := open(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ type problemSet struct {
 	*step
 	e         *engine
 	benchmark string
+	n         int
 
 	read     bool
 	problems []routing.Problem
@@ -54,15 +55,18 @@ func (e *engine) newProblemSet(name, draw string, n int) (*problemSet, error) {
 		}
 		params.Seed, params.Population = e.spec.Experiment.Seed, &pop
 	}
-	set := &problemSet{e: e, benchmark: name}
+	set := &problemSet{e: e, benchmark: name, n: n}
 	var err error
 	set.step, err = e.newStep(strings.TrimSpace("problems "+name+" "+draw), "problems", problemsVersion, params, nil, func(ctx context.Context, d *store.Draft) error {
 		var ps []routing.Problem
 		var latents []routing.Latent
 		var err error
-		if params.Population != nil {
+		switch {
+		case params.Population != nil:
 			ps, latents, err = problems.Generate(seed.Seed(params.Seed), *params.Population, draw, n)
-		} else {
+		case e.opt.Data == "":
+			err = fmt.Errorf("%w: benchmark %s is read from %s; say in which folder with --data DIR", ErrUsage, name, params.File.Path)
+		default:
 			ps, err = e.files.Load(ctx, name)
 			if err == nil && len(ps) < n {
 				err = fmt.Errorf("benchmark %s has %d problems, %d are asked for", name, len(ps), n)

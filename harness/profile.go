@@ -41,7 +41,6 @@ func (p *profile) measure(ctx context.Context) (*routing.Profile, error) {
 		return nil, err
 	}
 	n, problems := p.e.spec.Experiment.Profile.Rollouts, p.set.problems
-	runs := func(routing.Problem) int { return n }
 	pr := &routing.Profile{}
 	for _, x := range p.e.experts {
 		pr.Experts = append(pr.Experts, x.ID)
@@ -57,7 +56,7 @@ func (p *profile) measure(ctx context.Context) (*routing.Profile, error) {
 		pr.USD = append(pr.USD, make([]float64, m))
 	}
 	if p.e.probe != nil {
-		rollouts, err := p.e.ask(ctx, *p.e.probe, routing.Train, problems, runs)
+		rollouts, err := p.e.ask(ctx, *p.e.probe, routing.Train, problems, n)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +66,7 @@ func (p *profile) measure(ctx context.Context) (*routing.Profile, error) {
 		}
 	}
 	for j, x := range p.e.experts {
-		rollouts, err := p.e.ask(ctx, x, routing.Train, problems, runs)
+		rollouts, err := p.e.ask(ctx, x, routing.Train, problems, n)
 		if err != nil {
 			return nil, err
 		}

@@ -150,11 +150,10 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 			"Small numbers: half the width of the interval over questions; training seeds are apart.",
 		},
 	}
-	for _, row := range main.Rows {
-		row.Keys, row.Paper = slices.Clone(row.Keys), nil
-		row.Keys[0].Value = LargeArena
-		if row.Keys[1].Value == "oracle" {
-			continue // cheapest right answer in hindsight: needs answers, not probabilities
+	for i, row := range main.Rows {
+		row.Keys, row.Paper = keys("arena", LargeArena, "method", x.Methods[i].RowID()), nil
+		if len(r.Measurements.Where(row.Keys...)) == 0 {
+			continue // a row of hindsight, which needs answers and not probabilities
 		}
 		large.Rows = append(large.Rows, row)
 	}
@@ -198,8 +197,16 @@ func (r *Result) notes() []string {
 		fmt.Sprintf("Acc.: percent correct, runs averaged. Cost: dollars of one pass, Avg.: dollars a question. Small numbers: half the width of the %g%% interval over questions (paired bootstrap, %d resamples).", 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
 		fmt.Sprintf("Training seeds: %d. Prices: list of %s, %s", len(x.Evaluate.Seeds), r.Spec.Prices.Date, x.Prices) + ".",
 	}
-	if matched := slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.Match != "" }); matched {
-		notes = append(notes, "Best mixture, benchmark identity and logistic utility spend on the training problems what EntroRouter spends there.")
+	for _, to := range x.Methods {
+		var matched []string
+		for _, m := range x.Methods {
+			if m.Match == to.RowID() {
+				matched = append(matched, m.RowLabel())
+			}
+		}
+		if len(matched) > 0 {
+			notes = append(notes, fmt.Sprintf("Spending on the training problems what %s spends there: %s.", to.RowLabel(), strings.Join(matched, ", ")))
+		}
 	}
 	return notes
 }
@@ -269,7 +276,11 @@ func (r *Result) distributionFigure(name string) (*report.Figure, error) {
 		Name: name, Keys: keys("arena", PaperArena, "method", referenceRow),
 		Caption: "Where EntroRouter sends easy, medium and hard problems, and what a question costs there" + r.scale() +
 			fmt.Sprintf(" Strata by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Mean of %d training seeds.", x.Targets.Tau, len(x.Evaluate.Seeds)),
-		Strata: []report.Term{{Value: "easy", Label: "Easy"}, {Value: "medium", Label: "Medium"}, {Value: "hard", Label: "Hard"}},
+	}
+	for _, s := range []report.Term{{Value: "easy", Label: "Easy"}, {Value: "medium", Label: "Medium"}, {Value: "hard", Label: "Hard"}} {
+		if len(r.Measurements.Where(append(slices.Clone(l.Keys), keys("stratum", s.Value)...)...)) > 0 {
+			l.Strata = append(l.Strata, s)
+		}
 	}
 	experts := slices.Clone(r.Spec.Pools[0].Experts)
 	slices.SortStableFunc(experts, func(a, b spec.Expert) int {

@@ -42,6 +42,17 @@ type Options struct {
 	Env      any          // versions and machine, written beside every entry, never compared
 }
 
+// filled puts silence where nothing was given.
+func (o Options) filled() Options {
+	if o.Progress == nil {
+		o.Progress = silent{}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
 // Progress hears how far a run is. Calls come from one goroutine.
 type Progress interface {
 	Start(what string, total int)
@@ -59,7 +70,6 @@ func (silent) Done()             {}
 type Result struct {
 	Spec         *spec.Resolved
 	Measurements *metrics.Set
-	Dir          string // the entry that holds measurements.txt
 }
 
 // engine is one experiment being run.
@@ -75,7 +85,7 @@ type engine struct {
 
 	experts []routing.Expert // [M] cheapest first
 	probe   *routing.Expert
-	source  string // what answers: "http", or the simulated pool and a hash of its parameters
+	source  string // what answers: "http", or the simulated pool, a hash of its parameters and the version of its code
 	sim     *experts.Simulated
 
 	steps                 []*step
@@ -84,8 +94,9 @@ type engine struct {
 	testProfiles          []*profile // [test benchmarks]: strata of the routing distribution
 	arenas                []*arena
 	fits                  [][]*fit // [rows][seeds]; rows that do not depend on a seed have one
-	measured              *step
-	client                experts.Pool
+	measured              *step    // makes measurements.txt; protocol split
+	results               []*step  // the same, one a pool; protocol folds
+	client                *experts.HTTP
 	loopback              *experts.Loopback
 	known                 problems.Index // what simulated experts may be asked
 	train                 *routing.TrainSet
@@ -106,25 +117,16 @@ func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.writeIndex(); err != nil {
-		return nil, err
-	}
 	set, err := readMeasurements(entry)
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Spec: r, Measurements: set, Dir: entry.Dir}, nil
+	return &Result{Spec: r, Measurements: set}, e.writeIndex()
 }
 
 // newEngine opens the store and plans every step; it runs none.
 func newEngine(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err error) {
-	if o.Progress == nil {
-		o.Progress = silent{}
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	e := &engine{spec: r, opt: o, poolSpec: r.Pools[0], source: "http"}
+	e := &engine{spec: r, opt: o.filled(), poolSpec: r.Pools[0], source: "http"}
 	defer func() {
 		if err != nil {
 			e.close()
@@ -151,7 +153,7 @@ func newEngine(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err
 		return nil, err
 	}
 	e.files = problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}
-	if e.store, err = store.Open(o.Out, store.Options{Log: o.Log, Env: o.Env}); err != nil {
+	if e.store, err = store.Open(o.Out, store.Options{Log: e.opt.Log, Env: o.Env}); err != nil {
 		return nil, err
 	}
 	if e.rollouts, err = store.OpenRollouts(ctx, filepath.Join(o.Out, "rollouts.db")); err != nil {
@@ -161,6 +163,9 @@ func newEngine(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err
 }
 
 func (e *engine) close() {
+	if e.client != nil {
+		e.client.Close()
+	}
 	if e.loopback != nil {
 		e.loopback.Close()
 	}
@@ -178,12 +183,8 @@ func (e *engine) simulate() (err error) {
 	if err != nil {
 		return err
 	}
-	e.source = fmt.Sprintf("simulated %s %016x", e.poolSpec.Name, uint64(seed.Derive(string(knobs))))
-	members := slices.Clone(e.experts)
-	if e.probe != nil {
-		members = append(members, *e.probe)
-	}
-	e.sim, err = experts.NewSimulated(e.poolSpec, members, seed.Seed(e.spec.Experiment.Seed), e.known.Lookup, problems.Distractor)
+	e.source = fmt.Sprintf("simulated %s %016x v%d", e.poolSpec.Name, uint64(seed.Derive(string(knobs))), simulatedVersion)
+	e.sim, err = experts.NewSimulated(e.poolSpec, e.members(), seed.Seed(e.spec.Experiment.Seed), e.known.Lookup, problems.Distractor)
 	if err != nil {
 		return fmt.Errorf("%w: %v", ErrUsage, err)
 	}
@@ -195,13 +196,7 @@ func (e *engine) pool(ctx context.Context) (experts.Pool, error) {
 	if e.client != nil {
 		return e.client, nil
 	}
-	url := map[string]string{}
-	for _, x := range e.poolSpec.Experts {
-		url[x.ID] = x.URL
-	}
-	if e.probe != nil {
-		url[e.probe.ID] = e.poolSpec.Probe.URL
-	}
+	endpoints := experts.Endpoints(e.poolSpec, e.members())
 	if e.sim != nil {
 		err := e.loadKnown(ctx)
 		if err != nil {
@@ -210,31 +205,43 @@ func (e *engine) pool(ctx context.Context) (experts.Pool, error) {
 		if e.loopback, err = experts.StartLoopback(e.sim, e.opt.Log); err != nil {
 			return nil, err
 		}
-		for id := range url {
-			url[id] = e.loopback.URL
-		}
+		endpoints = e.loopback.Endpoints(e.members())
 	}
-	var endpoints []experts.Endpoint
-	for _, x := range e.experts {
-		endpoints = append(endpoints, experts.Endpoint{Expert: x, URL: url[x.ID]})
-	}
-	if e.probe != nil {
-		endpoints = append(endpoints, experts.Endpoint{Expert: *e.probe, URL: url[e.probe.ID]})
-	}
-	client, err := experts.NewHTTP(endpoints, experts.HTTPOptions{Concurrency: e.spec.Experiment.Profile.Concurrency, Key: e.opt.Key, Log: e.opt.Log})
+	o := experts.HTTPOptions{Concurrency: e.spec.Experiment.Profile.Concurrency, Key: e.opt.Key, Log: e.opt.Log}
+	client, err := experts.NewHTTP(endpoints, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := client.Preflight(ctx); err != nil {
+	// A server that is down when a run begins stays down longer than a client waits: one try, and an answer at once.
+	o.Tries = 1
+	first, err := experts.NewHTTP(endpoints, o)
+	if err != nil {
+		return nil, err
+	}
+	defer first.Close()
+	if err := first.Preflight(ctx); err != nil {
 		return nil, err
 	}
 	e.client = client
 	return client, nil
 }
 
+// members are the experts and, if there is one, the probe.
+func (e *engine) members() []routing.Expert {
+	if e.probe == nil {
+		return e.experts
+	}
+	return append(slices.Clone(e.experts), *e.probe)
+}
+
 // loadKnown reads the problems that simulated experts may be asked.
 func (e *engine) loadKnown(ctx context.Context) error {
-	for _, s := range e.sets {
+	for i, s := range e.sets {
+		// Both stages may draw from one benchmark: the larger draw begins with the smaller.
+		within := func(t *problemSet) bool { return t.benchmark == s.benchmark && t.n >= s.n }
+		if slices.ContainsFunc(e.sets[:i], within) || slices.ContainsFunc(e.sets[i+1:], func(t *problemSet) bool { return within(t) && t.n > s.n }) {
+			continue
+		}
 		if err := s.load(ctx); err != nil {
 			return err
 		}

@@ -13,14 +13,14 @@ import (
 // models once the problems are there.
 func Serve(ctx context.Context, r *spec.Resolved, o Options, l net.Listener, ready func(models []string)) error {
 	defer l.Close()
+	if p := r.Pools[0]; p.Kind != "simulated" {
+		return fmt.Errorf("%w: pool %s is of kind %s; only simulated experts can be served", ErrUsage, p.Name, p.Kind)
+	}
 	e, err := newEngine(ctx, r, o)
 	if err != nil {
 		return err
 	}
 	defer e.close()
-	if e.sim == nil {
-		return fmt.Errorf("%w: pool %s is of kind %s; only simulated experts can be served", ErrUsage, e.poolSpec.Name, e.poolSpec.Kind)
-	}
 	if err := e.loadKnown(ctx); err != nil {
 		return err
 	}

@@ -2,7 +2,9 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/store"
 )
@@ -14,8 +16,10 @@ const (
 	profileVersion  = 1
 	outcomesVersion = 1
 	expectedVersion = 1
-	fitVersion      = 1
-	measureVersion  = 1
+	fitVersion      = 2
+	measureVersion  = 2
+
+	simulatedVersion = 1 // of the responses of simulated experts
 )
 
 // step is one box of the picture in doc.go. Its key is known before anything has run; its entry is made at most once.
@@ -38,6 +42,10 @@ func (e *engine) newStep(name, stage string, version int, params any, inputs []*
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", name, err)
 	}
+	// Rows and draws that agree in all that counts share their step.
+	if i := slices.IndexFunc(e.steps, func(s *step) bool { return s.recipe.Key() == recipe.Key() }); i >= 0 {
+		return e.steps[i], nil
+	}
 	s := &step{name: name, recipe: recipe, make: make}
 	e.steps = append(e.steps, s)
 	return s, nil
@@ -48,10 +56,29 @@ func (e *engine) get(ctx context.Context, s *step) (store.Entry, error) {
 	if s.made {
 		return s.entry, nil
 	}
-	entry, err := e.store.Make(ctx, s.recipe, s.make)
-	if err != nil {
-		return store.Entry{}, fmt.Errorf("%s: %w", s.name, err)
+	var failed error
+	entry, err := e.store.Make(ctx, s.recipe, func(ctx context.Context, draft *store.Draft) error {
+		failed = s.make(ctx, draft)
+		return failed
+	})
+	var inner *stepError
+	switch {
+	case errors.As(failed, &inner):
+		return store.Entry{}, inner
+	case failed != nil:
+		return store.Entry{}, &stepError{s.name, failed}
+	case err != nil:
+		return store.Entry{}, &stepError{s.name, err}
 	}
 	s.made, s.entry = true, entry
 	return entry, nil
 }
+
+// stepError names the step that failed. Steps that needed it add nothing: a chain of them says less than its end.
+type stepError struct {
+	step string
+	err  error
+}
+
+func (e *stepError) Error() string { return e.step + ": " + e.err.Error() }
+func (e *stepError) Unwrap() error { return e.err }

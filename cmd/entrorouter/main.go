@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -40,6 +39,7 @@ func main() {
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	app := &cli.App{
 		Name:            "entrorouter",
 		Usage:           "reproduce the tables and figures of the EntroRouter paper",
@@ -125,12 +125,6 @@ func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 	case errors.Is(err, harness.ErrIncomplete):
 		fmt.Fprintln(stderr, "entrorouter:", err)
 		return exitIncomplete
-	case errors.Is(err, syscall.ENOSPC):
-		fmt.Fprintf(stderr, "entrorouter: %v; free some space and run the same command again\n", err)
-		return exitFailed
-	case errors.Is(err, fs.ErrPermission):
-		fmt.Fprintf(stderr, "entrorouter: %v; choose another folder with --out or change its permissions\n", err)
-		return exitFailed
 	}
 	fmt.Fprintln(stderr, "entrorouter:", err)
 	return exitFailed
