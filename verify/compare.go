@@ -25,6 +25,9 @@ func (c *comparer) compare(a, b *node) result {
 	if a.kind == kindRatio || b.kind == kindRatio || a.kind == kindTime || b.kind == kindTime {
 		return c.ratios(a, b)
 	}
+	if (isRelation(a) || isRelation(b)) && signs(a)+signs(b) > 0 {
+		return c.expanded(a, b)
+	}
 	if r, ok := c.relations(a, b); ok {
 		return r
 	}
@@ -185,7 +188,11 @@ func expand(n *node, independent bool) (*node, bool) {
 		for _, a := range e.args {
 			args = append(args, &node{kind: kindRelation, ops: n.ops, args: []*node{n.args[0], a}})
 		}
-		return &node{kind: kindList, name: "or", args: args}, true
+		name := "or"
+		if n.ops[0] == "!=" {
+			name = "and"
+		}
+		return &node{kind: kindList, name: name, args: args}, true
 	}
 	count := 1
 	if independent {

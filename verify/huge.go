@@ -2,6 +2,7 @@ package verify
 
 import (
 	"errors"
+	"math"
 	"math/big"
 	"math/bits"
 )
@@ -195,4 +196,65 @@ func totient(m uint64) uint64 {
 		phi -= phi / m
 	}
 	return phi
+}
+
+// sizes compares positive values by bounds on their binary logarithms.
+func (c *comparer) sizes(a, b *node) (result, bool) {
+	lo, hi, ok := logBounds(a)
+	if !ok {
+		return result{}, false
+	}
+	lo2, hi2, ok := logBounds(b)
+	if !ok || !(lo > hi2+1) && !(lo2 > hi+1) {
+		return result{}, false
+	}
+	return different(ruleMagnitude), true
+}
+
+// logBounds bounds log2 of a positive value; infinity stands for what is beyond float64.
+func logBounds(n *node) (lo, hi float64, ok bool) {
+	switch n.kind {
+	case kindNumber, kindBased:
+		if n.rat.Sign() <= 0 {
+			return 0, 0, false
+		}
+		bits := float64(n.rat.Num().BitLen() - n.rat.Denom().BitLen())
+		return bits - 1, bits + 1, true
+	case kindAdd, kindMultiply:
+		for i, a := range n.args {
+			l, h, ok := logBounds(a)
+			switch {
+			case !ok:
+				return 0, 0, false
+			case i == 0:
+				lo, hi = l, h
+			case n.kind == kindMultiply:
+				lo, hi = lo+l, hi+h
+			default:
+				lo, hi = max(lo, l), max(hi, h)+1
+			}
+		}
+		return lo, hi, true
+	case kindPower:
+		bl, bh, ok := logBounds(n.args[0])
+		if !ok || bl < 0.5 {
+			return 0, 0, false
+		}
+		el, eh, ok := logBounds(n.args[1])
+		if !ok {
+			return 0, 0, false
+		}
+		return bl * math.Exp2(min(el, 1100)), bh * math.Exp2(eh), true
+	case kindCall:
+		if n.name != "factorial" {
+			return 0, 0, false
+		}
+		l, h, ok := logBounds(n.args[0])
+		if !ok || l < 2 {
+			return 0, 0, false
+		}
+		// (n/e)^n <= n! <= n^n
+		return (l - 1.5) * math.Exp2(min(l, 1100)), h * math.Exp2(h), true
+	}
+	return 0, 0, false
 }

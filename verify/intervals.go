@@ -1,5 +1,7 @@
 package verify
 
+import "slices"
+
 // span is an interval of the extended real line; lo == hi is a point.
 type span struct {
 	lo, hi         *node
@@ -19,6 +21,9 @@ func (c *comparer) realSets(a, b *node) result {
 	x, okX := c.region(a, true)
 	y, okY := c.region(b, true)
 	if !okX || !okY {
+		if a.kind == kindBuilder && b.kind == kindBuilder {
+			return c.builders(a, b)
+		}
 		if a.kind == b.kind && len(a.args) == len(b.args) && a.name == b.name && a.kind != kindRelation {
 			return c.ordered(a.args, b.args)
 		}
@@ -52,6 +57,32 @@ func (c *comparer) realSets(a, b *node) result {
 		return unknown(rule)
 	}
 	return equal(rule)
+}
+
+// builders compares two set-builders up to the names of their variables. Sets can be described in many ways, so what
+// does not match is unknown.
+func (c *comparer) builders(a, b *node) result {
+	free := func(n *node) []string {
+		var names []string
+		n.walk(func(m *node) bool {
+			if m.kind == kindSymbol && !slices.Contains(names, m.name) {
+				names = append(names, m.name)
+			}
+			return len(names) < maxSigns
+		})
+		return names
+	}
+	x, y := free(a), free(b)
+	if len(x) == len(y) {
+		with := make(map[string]*node, len(y))
+		for i := range y {
+			with[y[i]] = symbol(x[i])
+		}
+		if r := c.ordered(a.args, b.substitute(with).args); r.outcome == Equal {
+			return equal("set-builder")
+		}
+	}
+	return unknown("set-builder")
 }
 
 // unlike decides about answers of different kinds.

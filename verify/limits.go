@@ -19,7 +19,7 @@ const (
 // What the kinds of work are charged, in steps.
 const (
 	costNode    = 3  // visiting a node
-	costExact   = 12 // an operation on small rationals
+	costExact   = 20 // an operation on small rationals
 	costFloat   = 12 // an operation on floats of two words
 	costCompare = 8  // comparing two nodes before any arithmetic
 )

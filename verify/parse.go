@@ -215,7 +215,24 @@ func (p *parser) list() (*node, error) {
 	if len(elements) == 1 {
 		return first, nil
 	}
+	spread(elements)
 	return &node{kind: kindList, name: name, args: elements}, nil
+}
+
+// spread reads "x = 1, 2" as "x = 1, x = 2", and "x != 1, 2" likewise.
+func spread(elements []*node) {
+	first := elements[0]
+	if first.kind != kindRelation || len(first.ops) != 1 || first.ops[0] != "=" && first.ops[0] != "!=" || first.args[0].kind != kindSymbol {
+		return
+	}
+	for _, e := range elements[1:] {
+		if !e.scalar() {
+			return
+		}
+	}
+	for i, e := range elements[1:] {
+		elements[i+1] = &node{kind: kindRelation, ops: first.ops, args: []*node{first.args[0], e}}
+	}
 }
 
 // closing reports whether t ends a bracketed list.
@@ -859,12 +876,14 @@ func (p *parser) degrees(base *node) *node {
 // based reads a subscript after a numeral as the base it is written in.
 func (p *parser) based(base *node) (*node, error) {
 	digits := p.last()
+	if digits.mark(')') && p.at > 1 { // (1010)_2
+		digits = p.tokens[p.at-2]
+	}
 	p.at++
-	sub, err := p.argument()
-	if err != nil {
-		if wordBase := p.wordBase(); wordBase != nil {
-			sub = wordBase
-		} else {
+	sub := p.wordBase()
+	if sub == nil {
+		var err error
+		if sub, err = p.argument(); err != nil {
 			return nil, err
 		}
 	}

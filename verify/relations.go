@@ -11,6 +11,10 @@ func (c *comparer) assigned(n *node) (name, value *node, r result) {
 	for i, op := range n.ops {
 		switch op {
 		case "=":
+		case "==":
+			if len(n.ops) > 1 {
+				return nil, nil, result{}
+			}
 		case "~":
 			if exactPart == len(n.args)-1 {
 				exactPart = i

@@ -218,6 +218,9 @@ func imaginary(ns ...*node) bool {
 // not be written out.
 func (c *comparer) constants(a, b *node, tooLarge bool) result {
 	if tooLarge {
+		if r, ok := c.sizes(a, b); ok {
+			return r
+		}
 		if r, ok := c.residues(a, b); ok {
 			return r
 		}

@@ -15,6 +15,9 @@ func (p *parser) units(value *node) *node {
 	if t.kind != tokenText && !(p.noun(t) && len(variables(value)) == 0) {
 		return nil
 	}
+	if t.kind == tokenWord && len(t.text) == 2 && value.has(func(n *node) bool { return n.kind == kindConstant || n.kind == kindCall }) && !metric[t.text] {
+		return nil // 2 pi hr
+	}
 	var words []string
 	at := p.at
 	for ; at < len(p.tokens); at++ {
@@ -71,6 +74,9 @@ done:
 		}
 	}
 	p.at = at
+	if len(words) == 1 && strings.EqualFold(words[0], "percent") {
+		return apply(kindPercent, value)
+	}
 	return quantity(value, strings.Join(words, " "))
 }
 
@@ -90,6 +96,9 @@ func (p *parser) noun(t token) bool {
 	}
 	return len(t.text) > 4 || len(t.text) == 4 && t.space
 }
+
+// metric units are no products of variables, whatever stands before them.
+var metric = map[string]bool{"cm": true, "mm": true, "km": true, "kg": true, "mg": true, "ml": true, "mL": true}
 
 var shortNouns = map[string]bool{"cup": true, "cups": true, "dog": true, "cat": true, "men": true, "cow": true, "egg": true, "pen": true, "car": true, "bag": true, "box": true, "way": true, "th": true, "st": true, "nd": true, "rd": true, "wpm": true, "mb": true, "gb": true, "kb": true, "pts": true, "gal": true, "qt": true, "sq": true, "cu": true}
 
@@ -178,6 +187,9 @@ func (p *parser) meridiem() string {
 func (c *comparer) quantities(a, b *node) result {
 	va, ua := split(a)
 	vb, ub := split(b)
+	if modulus, ok := strings.CutPrefix(ua, "mod "); ok && ua == ub {
+		return c.congruent(va, vb, modulus)
+	}
 	ma, okA := measureOf(ua)
 	mb, okB := measureOf(ub)
 	if ua != "" && ub != "" && okA && okB {
@@ -192,10 +204,20 @@ func (c *comparer) quantities(a, b *node) result {
 		}
 		return c.compare(va, vb)
 	}
-	if c.policy.StrictUnits && (ua == "") != (ub == "") {
+	counts := ma.dimension == "count" && ub == "" || mb.dimension == "count" && ua == ""
+	if c.policy.StrictUnits && (ua == "") != (ub == "") && !counts {
 		return different("a unit on one side only")
 	}
 	r := c.compare(va, vb)
+	if counts && r.outcome != Equal { // 3 million
+		one := big.NewRat(1, 1)
+		if ma.scale == nil {
+			ma.scale = one
+		} else {
+			mb.scale = one
+		}
+		return c.compare(apply(kindMultiply, va, rational(ma.scale)), apply(kindMultiply, vb, rational(mb.scale)))
+	}
 	if r.outcome != Equal && (ua == "degree") != (ub == "degree") && (ua == "" || ub == "") {
 		turn := func(n *node, u string) *node {
 			if u == "degree" {
@@ -216,9 +238,31 @@ func (c *comparer) quantities(a, b *node) result {
 	return r
 }
 
-// split separates a value from its unit.
+// congruent compares residues of one modulus.
+func (c *comparer) congruent(a, b *node, modulus string) result {
+	m, err := read(modulus, c.steps)
+	if err != nil {
+		return unknown("congruence")
+	}
+	if r := c.compare(a, b); r.outcome == Equal {
+		return r
+	}
+	gap, err := (exact{steps: c.steps}).value(call("mod", subtract(a, b), m[0]))
+	switch {
+	case err != nil:
+		return unknown("congruence")
+	case gap.Sign() == 0:
+		return equal("congruence")
+	}
+	return different("congruence")
+}
+
+// split separates a value from its unit. Radians are none.
 func split(n *node) (*node, string) {
 	if n.kind == kindQuantity {
+		if w := strings.ToLower(n.name); w == "rad" || w == "radian" || w == "radians" {
+			return n.args[0], ""
+		}
 		return n.args[0], n.name
 	}
 	return n, ""
@@ -293,6 +337,7 @@ var measures = []struct{ dimension, units string }{
 	{"angle", "degree,degrees,deg=1"},
 	{"temperature C", "celsius=1"},
 	{"temperature F", "fahrenheit=1"},
+	{"count", "thousand=1000 million,millions=1000000 billion,billions=1000000000 trillion=1000000000000 dozen,dozens=12"},
 	{"dollars", "dollar,dollars,usd=1 cent,cents=1/100"},
 	{"euros", "euro,euros=1"},
 	{"sterling", "pounds sterling=1"},

@@ -191,7 +191,7 @@ func (k Key) one(gold, answer string) Verdict {
 		answers = append(answers, letters)
 	}
 	if goldErr == nil && golds[0].kind == kindSymbol && len(golds[0].name) == 1 && golds[0].name[0] <= 'J' {
-		if i := letterAt(answer, 10); i >= 0 { // (B) 14 for the choice B
+		if i := letterAt(answer, 10); i >= 0 && strings.Contains(answer, letterOf(i)) { // (B) 14 for the choice B
 			answers, answerErr = append([]*node{symbol(letterOf(i))}, answers...), nil
 		}
 	}

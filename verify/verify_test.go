@@ -77,7 +77,7 @@ func loadCases(t testing.TB) []testCase {
 
 // bare reports whether a response is an answer without anything around it.
 func bare(c testCase) bool {
-	return len(c.key.Options) == 0 && !strings.Contains(c.response, "boxed") && !strings.Contains(c.response, "think>") && !strings.Contains(c.response, ". ") && !strings.Contains(c.response, "nswer") && !strings.HasSuffix(c.response, ".") && !strings.Contains(c.response, "\n")
+	return len(c.key.Options) == 0 && !strings.Contains(c.response, "boxed") && !strings.Contains(c.response, "think>") && !strings.Contains(c.response, ". ") && !strings.Contains(c.response, "nswer") && !strings.Contains(c.response, "##") && !strings.Contains(c.response, "答") && !strings.HasSuffix(c.response, ".") && !strings.Contains(c.response, "\n")
 }
 
 func TestCasesFileIsGradedAsItSays(t *testing.T) {
