@@ -439,6 +439,35 @@ func headed(s string) string {
 	return s
 }
 
+// stated returns the value that a single sentence gives: what follows the last "is", "are" or "equals"; else the only
+// amount of money; else the last number if the sentence opens with a clause ("After 2 years, she has 600 left"); else the
+// first number.
+func stated(s string) string {
+	lower := strings.ToLower(s)
+	for _, w := range []string{" is ", " are ", " equals "} {
+		if i := strings.LastIndex(lower, w); i >= 0 {
+			if from, to := mathRun(s[i+len(w):]); to > 0 && from < 12 {
+				if t := first(s[i+len(w):]); t != "" && !dangles(t) {
+					return t
+				}
+			}
+		}
+	}
+	if strings.Count(s, "$") == 1 {
+		if t := first(s[strings.IndexByte(s, '$'):]); t != "" {
+			return t
+		}
+	}
+	if opening, _, comma := strings.Cut(lower, ","); comma {
+		word, _, _ := strings.Cut(strings.TrimSpace(opening), " ")
+		switch word {
+		case "in", "after", "if", "when", "for", "at", "with", "on", "by", "since", "before", "during", "therefore", "so", "thus", "hence":
+			return last(s)
+		}
+	}
+	return first(s)
+}
+
 // mathRun returns the bounds of the last maximal run of words that can belong to a formula.
 func mathRun(s string) (from, to int) {
 	i := len(s)
@@ -495,7 +524,6 @@ func mathWord(w string) bool {
 		return false
 	}
 	if strings.ContainsAny(w, "0123456789\\=^") {
-		run := 0
 		for i := 0; i < len(w); i++ {
 			if w[i] == '\\' {
 				for i+1 < len(w) && letter(w[i+1]) {
@@ -503,13 +531,14 @@ func mathWord(w string) bool {
 				}
 				continue
 			}
-			if letter(w[i]) {
-				if run++; run > 3 && functions[strings.ToLower(w)] == "" {
-					return strings.ContainsAny(w, "\\") || strings.Contains(w, "sqrt")
-				}
-			} else {
-				run = 0
+			j := i
+			for j < len(w) && letter(w[j]) {
+				j++
 			}
+			if j-i > 2 && !vocabulary(w[i:j]) && !strings.Contains(w, "\\") {
+				return false // 7-day
+			}
+			i = max(i, j-1)
 		}
 		return true
 	}

@@ -102,6 +102,12 @@ func isRelation(n *node) bool { return n.kind == kindRelation }
 func (c *comparer) relations(a, b *node) (result, bool) {
 	ra, rb := isRelation(a), isRelation(b)
 	if !ra && !rb {
+		if w := computed(a); w != nil {
+			return c.compare(w, b), true
+		}
+		if w := computed(b); w != nil {
+			return c.compare(a, w), true
+		}
 		if conditions(a) != conditions(b) {
 			return c.realSets(a, b), true
 		}
@@ -144,6 +150,25 @@ func (c *comparer) relations(a, b *node) (result, bool) {
 		return different("a relation against a value"), true
 	}
 	return c.realSets(a, b), true
+}
+
+// computed returns the last of several steps of arithmetic, "2*3 = 6; 6+1 = 7", whose value is the answer; nil if n is
+// anything else.
+func computed(n *node) *node {
+	if n.kind != kindList || n.name != "," {
+		return nil
+	}
+	for _, a := range n.args {
+		if a.kind != kindRelation || len(variables(a)) > 0 || a.args[0].kind != kindAdd && a.args[0].kind != kindMultiply && a.args[0].kind != kindDivide && a.args[0].kind != kindQuantity {
+			return nil
+		}
+		for _, op := range a.ops {
+			if op != "=" {
+				return nil
+			}
+		}
+	}
+	return n.args[len(n.args)-1]
 }
 
 // conditions reports whether n is a list of relations of which at least one is an inequality.

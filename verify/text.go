@@ -465,6 +465,11 @@ func remark(s string) string {
 
 // unannounced removes "Answer:" and its like from the front.
 func unannounced(s string) string {
+	if strings.Count(s, `":`) == 1 && (s[0] == '{' || s[0] == '"' || s[0] == '`') { // {"answer": "12"}
+		if v := jsonString(s[strings.Index(s, `":`)+2:]); v != "" {
+			return strings.Trim(v, "`\"}")
+		}
+	}
 	t := strings.TrimPrefix(s, `\text{`)
 	for _, a := range []string{"the final answer is", "final answer:", "the answer is", "answer:", "answer is", "answer ="} {
 		if len(t) > len(a) && equalFold(t[:len(a)], a) {

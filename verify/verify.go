@@ -271,9 +271,11 @@ func (k Key) prose(golds []*node, gold, answer string, steps *budget) (Verdict, 
 	}
 	given := declared(answer)
 	if given == "" || given == answer {
-		given = last(answer)
+		if given = last(answer); sentenceEnd(answer) == 0 && !strings.ContainsAny(answer, "=\n") {
+			given = stated(answer)
+		}
 	}
-	if given == "" {
+	if given == "" || dangles(given) {
 		v.Reason, v.Rule = ReasonNoAnswer, "a sentence without a value"
 		return v, true
 	}

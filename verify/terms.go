@@ -1,0 +1,528 @@
+package verify
+
+import (
+	"math/big"
+	"strings"
+	"unicode/utf8"
+)
+
+// sum parses terms joined by + - ± ∓.
+func (p *parser) sum() (*node, error) {
+	var terms []*node
+	for {
+		t := p.peek()
+		sign := ""
+		switch {
+		case t.mark('+') || t.mark('-'):
+			sign = t.text
+		case t.command("pm") || t.command("mp"):
+			sign = t.text
+		case t.mark('/') && len(terms) == 0:
+			return nil, errSyntax
+		}
+		if sign == "" && len(terms) > 0 {
+			break
+		}
+		if sign != "" {
+			p.at++
+			if sign == "+" && p.peek().mark('/') && p.ahead(1).mark('-') { // +/-
+				p.at += 2
+				sign = "pm"
+			}
+		}
+		// Ellipsis inside a sum is not evaluated.
+		n, err := p.term()
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case sign == "-" && n.kind == kindQuantity:
+			n = quantity(negate(n.args[0]), n.name)
+		case sign == "-":
+			n = negate(n)
+		case sign == "pm" || sign == "mp":
+			n = &node{kind: kindSign, name: sign, args: []*node{n}}
+		}
+		terms = append(terms, n)
+	}
+	if len(terms) == 1 {
+		return terms[0], nil
+	}
+	return common(kindAdd, terms), nil
+}
+
+// common joins operands and moves their unit to the outside: 3 cm + 4 cm. Degrees stay, they are a factor.
+func common(k kind, operands []*node) *node {
+	unit := ""
+	for i, n := range operands {
+		if n.kind == kindQuantity && n.name != "degree" {
+			if i == len(operands)-1 || k == kindAdd {
+				unit = n.name
+			}
+			operands[i] = n.args[0]
+		}
+	}
+	if unit == "" {
+		return apply(k, operands...)
+	}
+	return quantity(apply(k, operands...), unit)
+}
+
+// term parses factors joined by multiplication, division and juxtaposition.
+func (p *parser) term() (*node, error) {
+	left, err := p.unary()
+	if err != nil {
+		return nil, err
+	}
+	var factors []*node
+	flush := func() *node {
+		if factors != nil {
+			left, factors = common(kindMultiply, factors), nil
+		}
+		return left
+	}
+	times := func(n *node) {
+		if factors == nil {
+			factors = []*node{left}
+		}
+		factors = append(factors, n)
+	}
+	divisions := 0
+	for {
+		t := p.peek()
+		switch {
+		case t.mark('*') || t.is(tokenWord, "x") && t.space && p.last().kind == tokenNumber && p.ahead(1).kind == tokenNumber && p.ahead(1).space || t.command("cdot") || t.command("times") || t.command("ast") || t.command("cdotp"):
+			p.at++
+			n, err := p.unary()
+			if err != nil {
+				return nil, err
+			}
+			times(n)
+		case t.mark('/') || t.command("div"):
+			if divisions++; divisions > maxDepth {
+				return nil, errTooLarge
+			}
+			p.at++
+			if t.mark('/') && p.peek().mark('/') { // floor division
+				p.at++
+				n, err := p.unary()
+				if err != nil {
+					return nil, err
+				}
+				left = call("floor", divide(flush(), n))
+				continue
+			}
+			if unit := p.unitAfterSlash(flush()); unit != nil {
+				left = unit
+				continue
+			}
+			n, err := p.unary()
+			if err != nil {
+				return nil, err
+			}
+			left = common(kindDivide, []*node{flush(), n})
+		case t.command("bmod") || t.command("mod") || t.kind == tokenWord && t.text == "mod" || t.command("pmod"):
+			p.at++
+			n, err := p.unary()
+			if err != nil {
+				return nil, err
+			}
+			if t.command("pmod") {
+				if n.has(isSign) {
+					return nil, errSyntax
+				}
+				return quantity(flush(), "mod "+n.String()), nil
+			}
+			left = call("mod", flush(), n)
+		case p.startsFactor(t):
+			if q := p.units(flush()); q != nil {
+				left = q
+				continue
+			}
+			if t.kind == tokenNumber && flush().kind == kindQuantity {
+				n, err := p.compound(left)
+				if err != nil {
+					return nil, err
+				}
+				left = n
+				continue
+			}
+			if t.kind == tokenNumber && p.last().kind == tokenNumber && !endsInPower(left, factors) { // 2 1/2
+				n, err := p.mixedNumber(flush(), divisions)
+				if err != nil {
+					return nil, err
+				}
+				left = n
+				continue
+			}
+			n, err := p.power()
+			if err != nil {
+				return nil, err
+			}
+			if factors == nil && mixed(left, n, p.last()) {
+				left = apply(kindAdd, left, n)
+				continue
+			}
+			times(n)
+		default:
+			return flush(), nil
+		}
+	}
+}
+
+func isSign(n *node) bool { return n.kind == kindSign }
+
+// endsInPower reports whether a product so far is a factorisation such as 2^3 5 7, in which numbers stand side by side.
+func endsInPower(left *node, factors []*node) bool {
+	return left.kind == kindPower || len(factors) > 0 && factors[0].kind == kindPower
+}
+
+// mixedNumber parses the fraction of "2 1/2". Other numbers side by side mean nothing.
+func (p *parser) mixedNumber(whole *node, divisions int) (*node, error) {
+	t := p.peek()
+	if whole.kind != kindNumber || divisions > 0 || !t.space || !p.ahead(1).mark('/') || p.ahead(2).kind != tokenNumber {
+		return nil, errSyntax
+	}
+	p.at++
+	num, err := numeral(p, t)
+	if err != nil {
+		return nil, err
+	}
+	p.at++
+	t = p.peek()
+	p.at++
+	den, err := numeral(p, t)
+	if err != nil {
+		return nil, err
+	}
+	if !whole.rat.IsInt() || !num.rat.IsInt() || !den.rat.IsInt() || num.rat.Cmp(den.rat) >= 0 {
+		return nil, errSyntax
+	}
+	return apply(kindAdd, whole, divide(num, den)), nil
+}
+
+// mixed reports whether an integer directly followed by a fraction of integers is a mixed number.
+func mixed(whole, part *node, last token) bool {
+	if whole.kind != kindNumber || !whole.rat.IsInt() || whole.dec || part.kind != kindDivide || !last.mark('}') && last.kind != tokenNumber {
+		return false
+	}
+	a, ok := part.args[0].integer()
+	b, ok2 := part.args[1].integer()
+	return ok && ok2 && a > 0 && a < b
+}
+
+// startsFactor reports whether t can begin a factor that is multiplied by juxtaposition.
+func (p *parser) startsFactor(t token) bool {
+	switch t.kind {
+	case tokenNumber:
+		return true
+	case tokenWord, tokenText:
+		switch strings.ToLower(t.text) {
+		case "and", "or", "mod", "is", "equals":
+			return false
+		case "for", "where", "with", "when", "if":
+			return false
+		case "u":
+			return t.text == "u" || t.kind == tokenText
+		}
+		return true
+	case tokenMark:
+		switch t.text[0] {
+		case '[':
+			return !p.frenchEnd()
+		case '(', '{':
+			return true
+		case '|':
+			return p.bars == 0 && p.noBar == 0
+		}
+		return false
+	case tokenCommand:
+		if relations[t.text] != "" || t.text == "not" {
+			return false
+		}
+		switch t.text {
+		case "cup", "cap", "setminus", "backslash", "smallsetminus", "bigcup", "pm", "mp", "\\", "}", "rangle", "rfloor", "rceil", "end", "mid", "wedge", "vee", "land", "lor", "choose", "over", "ldots", "dots", "cdots", "dotsc", "hdots", "vdots", "ddots", "pmod":
+			return false
+		case "|", "Vert", "vert", "lvert", "rvert":
+			return p.bars == 0 && t.text != "rvert"
+		}
+		return true
+	}
+	return false
+}
+
+// frenchEnd reports whether the bracket at hand closes an interval such as ]1,2[: nothing can follow it as its content.
+func (p *parser) frenchEnd() bool {
+	t := p.ahead(1)
+	return t.kind == tokenEnd || t.mark(',') || t.mark(')') || t.command("cup") || t.command("cap") || t.command("setminus")
+}
+
+// unary parses signs in front of a factor.
+func (p *parser) unary() (*node, error) {
+	t := p.peek()
+	switch {
+	case t.mark('-') || t.mark('+') || t.command("pm") || t.command("mp"):
+		if err := p.enter(); err != nil {
+			return nil, err
+		}
+		defer p.leave()
+		p.at++
+		n, err := p.unary()
+		switch {
+		case err != nil || t.mark('+'):
+			return n, err
+		case t.mark('-'):
+			return negate(n), nil
+		}
+		return &node{kind: kindSign, name: t.text, args: []*node{n}}, nil
+	}
+	return p.power()
+}
+
+// power parses a primary with its postfixes: exponents, factorials, percent, degrees, primes.
+func (p *parser) power() (*node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	base, err := p.primary()
+	if err != nil {
+		return nil, err
+	}
+	return p.postfix(base)
+}
+
+func (p *parser) postfix(base *node) (*node, error) {
+	for count := 0; ; count++ {
+		if count > maxDepth {
+			return nil, errTooLarge
+		}
+		t := p.peek()
+		switch {
+		case t.mark('^'):
+			n, done, err := p.exponent(base)
+			if err != nil || done {
+				return n, err
+			}
+			base = n
+		case t.mark('!'):
+			p.at++
+			name := "factorial"
+			if p.peek().mark('!') && !p.peek().space {
+				p.at++
+				name = "doublefactorial"
+			}
+			base = call(name, base)
+		case t.mark('%') || t.command("percent"):
+			p.at++
+			if f := p.peek(); p.startsFactor(f) && (f.kind == tokenNumber || f.mark('(')) { // a % b
+				n, err := p.primary()
+				if err != nil {
+					return nil, err
+				}
+				base = call("mod", base, n)
+				continue
+			}
+			base = apply(kindPercent, base)
+		case t.command("permil"):
+			p.at++
+			base = divide(base, number(1000))
+		case t.command("degree") || t.command("circ") && base.kind == kindNumber:
+			p.at++
+			base = p.degrees(base)
+		case t.mark('\'') && base.kind == kindSymbol:
+			p.at++
+			base = symbol(base.name + "'")
+		case t.mark('\'') && base.kind == kindQuantity && base.name == "degree":
+			p.at++
+			return nil, errSyntax
+		case t.mark('\'') && base.kind == kindNumber: // 5'4"
+			p.at++
+			base = quantity(base, "foot")
+			if p.peek().kind == tokenNumber && p.ahead(1).mark('"') {
+				inches, err := numeral(p, p.peek())
+				if err != nil {
+					return nil, err
+				}
+				p.at += 2
+				base = quantity(apply(kindAdd, base.args[0], divide(inches, number(12))), "foot")
+			}
+		case t.mark('"') && base.kind == kindNumber:
+			p.at++
+			base = quantity(base, "inch")
+		case t.mark('_') && base.kind == kindNumber:
+			n, err := p.based(base)
+			if err != nil {
+				return nil, err
+			}
+			base = n
+		default:
+			return base, nil
+		}
+	}
+}
+
+// exponent parses ^x after base; done means that nothing may follow.
+func (p *parser) exponent(base *node) (n *node, done bool, err error) {
+	p.at++
+	switch {
+	case p.acceptCommand("circ"), p.acceptCommand("degree"):
+		return p.degrees(base), false, nil
+	case p.acceptCommand("prime"):
+		if base.kind == kindSymbol {
+			return symbol(base.name + "'"), false, nil
+		}
+		return nil, false, errSyntax
+	case p.peek().mark('{') && p.ahead(1).command("circ") && p.ahead(2).mark('}'):
+		p.at += 3
+		return p.degrees(base), false, nil
+	case p.peek().mark('{') && p.ahead(1).command("prime"):
+		p.at++
+		for p.acceptCommand("prime") {
+			if base.kind != kindSymbol {
+				return nil, false, errSyntax
+			}
+			base = symbol(base.name + "'")
+		}
+		if !p.accept('}') {
+			return nil, false, errSyntax
+		}
+		return base, false, nil
+	case p.peek().mark('{') && p.ahead(1).kind == tokenText && p.ahead(2).mark('}'):
+		ordinal := strings.ToLower(p.ahead(1).text)
+		if ordinal == "th" || ordinal == "st" || ordinal == "nd" || ordinal == "rd" {
+			p.at += 3
+			return base, false, nil
+		}
+	}
+	e, err := p.argument()
+	if err != nil {
+		return nil, false, err
+	}
+	if p.peek().mark('^') { // right-associative
+		if err := p.enter(); err != nil {
+			return nil, false, err
+		}
+		defer p.leave()
+		if e, _, err = p.exponent(e); err != nil {
+			return nil, false, err
+		}
+	}
+	if p.peek().mark('!') && p.last().kind == tokenNumber { // 2^3! is 2^(3!) in plain text as in TeX's eye
+		p.at++
+		e = call("factorial", e)
+	}
+	return power(base, e), false, nil
+}
+
+func (p *parser) degrees(base *node) *node {
+	t := p.peek()
+	if t.kind == tokenText || t.kind == tokenWord {
+		switch t.text {
+		case "C", "F":
+			p.at++
+			return quantity(base, map[string]string{"C": "celsius", "F": "fahrenheit"}[t.text])
+		}
+	}
+	if t.command("dollar") {
+		return nil
+	}
+	return quantity(base, "degree")
+}
+
+// based reads a subscript after a numeral as the base it is written in.
+func (p *parser) based(base *node) (*node, error) {
+	digits := p.last()
+	if digits.mark(')') && p.at > 1 { // (1010)_2
+		digits = p.tokens[p.at-2]
+	}
+	p.at++
+	sub := p.wordBase()
+	if sub == nil {
+		var err error
+		if sub, err = p.argument(); err != nil {
+			return nil, err
+		}
+	}
+	if sub.kind == kindSymbol {
+		return call("base", base, sub), nil
+	}
+	b, ok := sub.integer()
+	if !ok || b < 2 || b > 36 || digits.kind != tokenNumber || strings.ContainsAny(digits.text, "e") {
+		return nil, errSyntax
+	}
+	value, ok := inBase(digits.text, b)
+	if !ok {
+		return nil, errSyntax
+	}
+	return &node{kind: kindBased, rat: value, name: digits.text, args: []*node{number(int64(b))}}, nil
+}
+
+func (p *parser) wordBase() *node {
+	save := p.at
+	p.accept('{')
+	t := p.peek()
+	bases := map[string]int64{"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "sixteen": 16}
+	if b := bases[strings.ToLower(t.text)]; wordy(t) && b != 0 {
+		p.at++
+		p.accept('}')
+		return number(b)
+	}
+	p.at = save
+	return nil
+}
+
+// inBase reads digits, possibly with a point, in base b.
+func inBase(digits string, b int) (*big.Rat, bool) {
+	whole, part, _ := strings.Cut(digits, ".")
+	n, ok := new(big.Int).SetString(whole+part, b)
+	if !ok {
+		return nil, false
+	}
+	scale := new(big.Int).Exp(big.NewInt(int64(b)), big.NewInt(int64(len(part))), nil)
+	return new(big.Rat).SetFrac(n, scale), true
+}
+
+// argument parses what TeX takes as one argument: a group, a command with its own arguments, or one token; a whole
+// number counts as one token, as people write 2^10.
+func (p *parser) argument() (*node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	t := p.peek()
+	switch {
+	case t.mark('-') || t.mark('+'):
+		p.at++
+		n, err := p.argument()
+		if err != nil || t.mark('+') {
+			return n, err
+		}
+		return negate(n), nil
+	case t.kind == tokenWord && len(t.text) > 1 && functions[t.text] == "" && names[t.text] == nil:
+		return p.letter(), nil
+	}
+	return p.primary()
+}
+
+// digitOrArgument parses the argument of \frac and \sqrt, where a bare number is one digit.
+func (p *parser) digitOrArgument() (*node, error) {
+	t := p.peek()
+	if t.kind == tokenNumber && len(t.text) > 1 && digit(t.text[0]) {
+		p.tokens[p.at].text = t.text[1:]
+		return number(int64(t.text[0] - '0')), nil
+	}
+	return p.argument()
+}
+
+// letter takes the first letter of the word at hand as a variable and leaves the rest.
+func (p *parser) letter() *node {
+	t := p.peek()
+	_, size := utf8.DecodeRuneInString(t.text)
+	if size == len(t.text) {
+		p.at++
+	} else {
+		p.tokens[p.at] = token{kind: tokenWord, text: t.text[size:]}
+	}
+	return variable(t.text[:size])
+}
