@@ -13,7 +13,8 @@ import (
 // Markdown writes tables as GitHub-flavoured Markdown.
 type Markdown struct{}
 
-// Write prints t. Markdown has one row of heads, so every column repeats its group's title.
+// Write prints t. Markdown has one row of heads, so every column repeats its group's title; a single group's is left to
+// the caption.
 func (Markdown) Write(w io.Writer, t *Table) error {
 	if err := t.check(); err != nil {
 		return err
@@ -29,7 +30,11 @@ func (Markdown) Write(w io.Writer, t *Table) error {
 	}
 	for _, g := range t.Groups {
 		for _, c := range g.Columns {
-			heads = append(heads, escapeMarkdown(g.Title)+"<br>"+escapeMarkdown(c.Title))
+			head := escapeMarkdown(c.Title)
+			if len(t.Groups) > 1 {
+				head = escapeMarkdown(g.Title) + "<br>" + head
+			}
+			heads = append(heads, head)
 			aligned.Alignment.PerColumn = append(aligned.Alignment.PerColumn, tw.AlignRight)
 		}
 	}
