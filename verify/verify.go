@@ -137,7 +137,7 @@ func (k Key) Compare(answer string) Verdict {
 		return k.choose(answer)
 	}
 	answer = trim(answer)
-	if answer == "" {
+	if !holdsAnswer(answer) {
 		return Verdict{Outcome: Different, Reason: ReasonNoAnswer, Gold: anyOf(k.Gold)}
 	}
 	return k.decide(answer)

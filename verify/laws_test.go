@@ -1,0 +1,168 @@
+package verify
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// draw lists distinct small fractions as LaTeX.
+func draw(t *rapid.T, label string, low, high int) []string {
+	values := rapid.SliceOfNDistinct(rapid.IntRange(-60, 60), low, high, rapid.ID).Draw(t, label)
+	out := make([]string, len(values))
+	for i, v := range values {
+		switch {
+		case v%3 == 0:
+			out[i] = fmt.Sprint(v / 3)
+		case v < 0:
+			out[i] = fmt.Sprintf(`-\frac{%d}{3}`, -v)
+		default:
+			out[i] = fmt.Sprintf(`\frac{%d}{3}`, v)
+		}
+	}
+	return out
+}
+
+func shuffled(t *rapid.T, s []string) []string {
+	out := append([]string(nil), s...)
+	r := rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "order")))
+	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+func expect(t *rapid.T, gold, answer string, want Outcome) {
+	t.Helper()
+	for _, v := range []Verdict{Compare(gold, answer), Compare(answer, gold), Grade(gold, `\boxed{`+answer+`}`)} {
+		if v.Outcome != want {
+			t.Fatalf("%q and %q: %s (%s, %s), want %s", gold, answer, v.Outcome, v.Reason, v.Rule, want)
+		}
+	}
+}
+
+func TestSetsAndListsIgnoreOrderAndNothingElse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		elements := draw(t, "elements", 2, 7)
+		mixed := shuffled(t, elements)
+		expect(t, `\{`+strings.Join(elements, ",")+`\}`, `\left\{ `+strings.Join(mixed, ", ")+` \right\}`, Equal)
+		expect(t, strings.Join(elements, ", "), strings.Join(mixed, ", "), Equal)
+		expect(t, strings.Join(elements, ", "), strings.Join(mixed[1:], " , ")+`\text{ and }`+mixed[0], Equal)
+		expect(t, `\{`+strings.Join(elements, ",")+`\}`, `\{`+strings.Join(append(mixed, mixed[0]), ",")+`\}`, Equal)
+		expect(t, strings.Join(elements, ", "), strings.Join(append(mixed, mixed[0]), ", "), Different)
+		expect(t, strings.Join(elements, ", "), strings.Join(append(mixed[1:], "61"), ", "), Different)
+	})
+}
+
+func TestTuplesKeepOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		elements := draw(t, "elements", 3, 6)
+		gold := "(" + strings.Join(elements, ",") + ")"
+		expect(t, gold, `\left(`+strings.Join(elements, ` ,\, `)+`\right)`, Equal)
+		elements[0], elements[2] = elements[2], elements[0]
+		expect(t, gold, "("+strings.Join(elements, ",")+")", Different)
+	})
+}
+
+func TestIntervalsEqualTheirInequalities(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := rapid.IntRange(-50, 50).Draw(t, "a")
+		b := a + rapid.IntRange(1, 50).Draw(t, "width")
+		openLow, openHigh := rapid.Bool().Draw(t, "open low"), rapid.Bool().Draw(t, "open high")
+		left, right, less, lessEqual := "[", "]", `\le`, `\le`
+		if openLow {
+			left, less = "(", "<"
+		}
+		if openHigh {
+			right, lessEqual = ")", "<"
+		}
+		interval := fmt.Sprintf("%s%d,%d%s", left, a, b, right)
+		expect(t, interval, fmt.Sprintf("%d %s x %s %d", a, less, lessEqual, b), Equal)
+		turned := map[string]string{"<": ">", `\le`: `\ge`}
+		expect(t, interval, fmt.Sprintf("%d %s x %s %d", b, turned[lessEqual], turned[less], a), Equal)
+		expect(t, interval, fmt.Sprintf(`x %s %d \text{ and } x %s %d`, turned[less], a, lessEqual, b), Equal)
+		expect(t, interval, fmt.Sprintf(`\{x \mid %d %s x %s %d\}`, a, less, lessEqual, b), Equal)
+		middle := fmt.Sprintf("%d.5", a)
+		if a < 0 {
+			middle = fmt.Sprintf("%d.5", a+1)
+			if a == -1 {
+				middle = "-0.5"
+			}
+		}
+		expect(t, interval, fmt.Sprintf(`%s%d,%s]\cup(%s,%d%s`, left, a, middle, middle, b, right), Equal)
+		expect(t, interval, fmt.Sprintf(`%s%d,%s)\cup(%s,%d%s`, left, a, middle, middle, b, right), Different)
+		expect(t, interval, fmt.Sprintf("%d %s x %s %d", a, less, lessEqual, b+1), Different)
+		flip := map[string]string{"<": `\le`, `\le`: "<"}
+		expect(t, interval, fmt.Sprintf("%d %s x %s %d", a, flip[less], lessEqual, b), Different)
+	})
+}
+
+func TestLinesEqualTheirOtherForms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := func(name string) int { return rapid.IntRange(1, 20).Draw(t, name) }
+		a, b, c, k := n("a"), n("b"), n("c"), n("k")
+		gold := fmt.Sprintf("%dx+%dy=%d", a, b, c)
+		expect(t, gold, fmt.Sprintf("y=\\frac{%d-%dx}{%d}", c, a, b), Equal)
+		expect(t, gold, fmt.Sprintf("%dx+%dy-%d=0", k*a, k*b, k*c), Equal)
+		expect(t, gold, fmt.Sprintf("%d-%dx=%dy", c, a, b), Equal)
+		expect(t, gold, fmt.Sprintf("%dx+%dy=%d", a, b, c+1), Different)
+		expect(t, gold, fmt.Sprintf("%dx-%dy=%d", a, b, c), Different)
+		less := fmt.Sprintf("%dx+%dy<%d", a, b, c)
+		expect(t, less, fmt.Sprintf("%d > %dx+%dy", k*c, k*a, k*b), Equal)
+		expect(t, less, fmt.Sprintf("-%dx-%dy > -%d", a, b, c), Equal)
+		expect(t, less, fmt.Sprintf("%dx+%dy>%d", a, b, c), Different)
+	})
+}
+
+func TestDecimalsFractionsAndPercentAreTheSameNumber(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 99999).Draw(t, "n")
+		gold := fmt.Sprintf(`\frac{%d}{1000}`, n)
+		expect(t, gold, fmt.Sprintf("%d.%03d", n/1000, n%1000), Equal)
+		expect(t, gold, fmt.Sprintf(`%d \times 10^{-3}`, n), Equal)
+		expect(t, gold, fmt.Sprintf("%de-3", n), Equal)
+		expect(t, gold, fmt.Sprintf(`%d.%d\%%`, n/10, n%10), Equal)
+		expect(t, gold, fmt.Sprintf("%d.%03d1", n/1000, n%1000), Different)
+		period := fmt.Sprintf("%03d", n%1000)
+		if n%1000 != 0 && n%1000 != 999 {
+			expect(t, fmt.Sprintf(`\frac{%d}{999}`, n%1000), `0.\overline{`+period+`}`, Equal)
+			expect(t, fmt.Sprintf(`\frac{%d}{999}`, n%1000), "0."+period, Different)
+		}
+	})
+}
+
+func TestVerdictsDoNotDependOnWhoElseIsGrading(t *testing.T) {
+	cases := loadCases(t)
+	want := make([]Verdict, len(cases))
+	for i, c := range cases {
+		want[i] = c.key.Grade(c.response)
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			for i, c := range cases {
+				if v := c.key.Grade(c.response); v != want[i] {
+					t.Errorf("cases.txt:%d: %s alone, %s in company", c.line, want[i].Outcome, v.Outcome)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func TestResponseOfTenMegabytesIsScannedOnce(t *testing.T) {
+	long := strings.Repeat("some reasoning without an answer, and then more of it\n", 200_000)
+	for response, want := range map[string]Outcome{
+		long + `\boxed{42}`:                            Equal,
+		`\boxed{42}` + long:                            Equal,
+		long + "The answer is 42.":                     Equal,
+		"<think>" + long:                               Different,
+		"<think>" + long + "</think>The answer is 42.": Equal,
+	} {
+		if v := Grade("42", response); v.Outcome != want {
+			t.Errorf("%.20q...%.30q: %s (%s), want %s", response, response[len(response)-30:], v.Outcome, v.Reason, want)
+		}
+	}
+}
