@@ -62,6 +62,9 @@ func (e *engine) planMeasure() error {
 	}
 	var err error
 	e.measured, err = e.newStep("measure", "measure", measureVersion, params, inputs, func(ctx context.Context, d *store.Draft) error {
+		if err := e.prepare(ctx); err != nil {
+			return err
+		}
 		set := &metrics.Set{Comment: e.comment()}
 		for _, a := range e.arenas {
 			if err := a.loadOutcomes(ctx); err != nil {
@@ -101,6 +104,24 @@ func (e *engine) planMeasure() error {
 		return errors.Join(set.Write(w), w.Close())
 	})
 	return err
+}
+
+// prepare makes what measuring reads in the order of the picture in doc.go. Every problem set comes before the first
+// question to an expert, so that a data file that is missing costs nobody anything.
+func (e *engine) prepare(ctx context.Context) error {
+	for _, s := range e.sets {
+		if _, err := e.get(ctx, s.step); err != nil {
+			return err
+		}
+	}
+	for _, row := range e.fits {
+		for _, f := range row {
+			if _, err := e.get(ctx, f.step); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // comment is the head of measurements.txt.

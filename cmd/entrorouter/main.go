@@ -62,25 +62,28 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	for _, c := range app.Commands {
 		c.OnUsageError = app.OnUsageError
 	}
-	return exitCode(ctx, app.RunContext(ctx, flagsFirst(app.Commands, args)), stderr)
+	args, err := flagsFirst(app.Commands, args)
+	if err == nil {
+		err = app.RunContext(ctx, args)
+	}
+	return exitCode(ctx, err, stderr)
 }
 
 // flagsFirst moves the flags of a command before its arguments, where the library looks for them, so that
 // "run recorded --data DIR" means what it says. What follows "--" is left alone.
-func flagsFirst(commands []*cli.Command, args []string) []string {
+func flagsFirst(commands []*cli.Command, args []string) ([]string, error) {
 	if len(args) < 3 {
-		return args
+		return args, nil
 	}
 	i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(args[1]) })
 	if i < 0 {
-		return args
+		return args, nil
 	}
-	boolean := map[string]bool{"help": true, "h": true}
+	takesValue := map[string]bool{}
 	for _, f := range commands[i].Flags {
-		if _, ok := f.(*cli.BoolFlag); ok {
-			for _, name := range f.Names() {
-				boolean[name] = true
-			}
+		_, boolean := f.(*cli.BoolFlag)
+		for _, name := range f.Names() {
+			takesValue[name] = !boolean
 		}
 	}
 	flags, rest := slices.Clone(args[:2]), []string{}
@@ -88,17 +91,19 @@ func flagsFirst(commands []*cli.Command, args []string) []string {
 		name := strings.TrimLeft(a[0], "-")
 		switch {
 		case a[0] == "--":
-			return append(append(flags, rest...), a...)
+			return append(append(flags, rest...), a...), nil
 		case name == a[0] || name == "":
 			rest = append(rest, a[0])
-		case boolean[name] || strings.Contains(name, "=") || len(a) == 1:
+		case !takesValue[name]: // or an unknown flag, of which the library says so
 			flags = append(flags, a[0])
+		case len(a) == 1 || a[1] == "--":
+			return nil, usageError{fmt.Errorf("flag %s needs a value", a[0])}
 		default:
 			flags = append(flags, a[0], a[1])
 			a = a[1:]
 		}
 	}
-	return append(flags, rest...)
+	return append(flags, rest...), nil
 }
 
 // exitCode prints an error as one sentence and returns the exit code that belongs to it.

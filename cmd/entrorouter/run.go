@@ -96,6 +96,9 @@ func listCommand() *cli.Command {
 		Name:  "list",
 		Usage: "list the built-in experiments and the methods that a spec can name",
 		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usageError{fmt.Errorf("list takes no arguments, got %q", c.Args().First())}
+			}
 			fmt.Fprintf(c.App.Writer, "experiments: %s\nmethods:     %s\n", strings.Join(spec.Names(experiments.FS), ", "), strings.Join(methods.Kinds(), ", "))
 			return nil
 		},

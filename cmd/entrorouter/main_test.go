@@ -1,0 +1,210 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"entrorouter": func() { os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// One script a promise. Besides the usual commands there are
+//
+//	exits N cmd...       cmd ends with exit code N
+//	says pattern         standard error is one line that starts with "entrorouter: " and matches
+//	same a b             two folders hold the same files; env.json and locks are never compared
+//	await glob [bytes]   waits until a file matches, of at least that size
+//	smalldisk dir size   mounts a disk of that size, or skips the script
+//	copydir from to      copies a folder
+//	edit file old new    replaces text in a file
+//
+// and every script finds tiny.yaml in its folder and a free port in $PORT.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			spec, err := os.ReadFile("testdata/tiny.yaml")
+			if err != nil {
+				return err
+			}
+			data, err := filepath.Abs("../../../shared/data")
+			if err != nil {
+				return err
+			}
+			if _, err := os.Stat(data); err == nil {
+				env.Setenv("DATA", data)
+			}
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			_, port, err := net.SplitHostPort(l.Addr().String())
+			if err := errors.Join(err, l.Close()); err != nil {
+				return err
+			}
+			env.Setenv("PORT", port)
+			return os.WriteFile(filepath.Join(env.WorkDir, "tiny.yaml"), spec, 0o644)
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "data" {
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+			_, err := os.Stat("../../../shared/data/outcomes")
+			return err == nil, nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "says": says, "same": same, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit,
+		},
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits code command...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func says(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: says pattern")
+	}
+	text := ts.ReadFile("stderr")
+	line, rest, ended := strings.Cut(text, "\n")
+	if !ended || rest != "" || !strings.HasPrefix(line, "entrorouter: ") {
+		ts.Fatalf("standard error is not one sentence:\n%s", text)
+	}
+	if ok, err := regexp.MatchString(args[0], line); err != nil || !ok {
+		ts.Fatalf("%q does not match %q (%v)", line, args[0], err)
+	}
+}
+
+func same(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: same dir dir")
+	}
+	a, b := tree(ts, ts.MkAbs(args[0])), tree(ts, ts.MkAbs(args[1]))
+	if len(a) == 0 {
+		ts.Fatalf("%s is empty", args[0])
+	}
+	for name, data := range a {
+		other, ok := b[name]
+		if !ok {
+			ts.Fatalf("%s is in %s only", name, args[0])
+		}
+		if !bytes.Equal(data, other) {
+			ts.Fatalf("%s differs:\n%.2000s\n---\n%.2000s", name, data, other)
+		}
+	}
+	for name := range b {
+		if _, ok := a[name]; !ok {
+			ts.Fatalf("%s is in %s only", name, args[1])
+		}
+	}
+}
+
+func tree(ts *testscript.TestScript, root string) map[string][]byte {
+	files := map[string][]byte{}
+	ts.Check(filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "env.json" {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		files[name], err = os.ReadFile(path)
+		return err
+	}))
+	return files
+}
+
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 || len(args) > 2 {
+		ts.Fatalf("usage: await glob [bytes]")
+	}
+	size := int64(0)
+	if len(args) == 2 {
+		var err error
+		size, err = strconv.ParseInt(args[1], 10, 64)
+		ts.Check(err)
+	}
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		found, err := filepath.Glob(ts.MkAbs(args[0]))
+		ts.Check(err)
+		for _, path := range found {
+			if info, err := os.Stat(path); err == nil && info.Size() >= size {
+				return
+			}
+		}
+	}
+	ts.Fatalf("nothing matches %s after a minute", strings.Join(args, " "))
+}
+
+func smallDisk(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: smalldisk dir size")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o777))
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+args[1], "tmpfs", dir).CombinedOutput(); err != nil {
+		ts.Logf("cannot mount a small disk: %v: %s", err, out)
+		ts.Check(ts.Exec("true")) // clears the output
+		skip(ts, "mounting a small disk needs root")
+	}
+	ts.Defer(func() { exec.Command("umount", dir).Run() })
+}
+
+func skip(ts *testscript.TestScript, why string) {
+	if t, ok := ts.Value("t").(testscript.T); ok {
+		t.Skip(why)
+	}
+	ts.Fatalf("cannot skip: %s", why)
+}
+
+func copyDir(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: copydir from to")
+	}
+	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(ts.MkAbs(args[0]))))
+}
+
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: edit file old new")
+	}
+	unquote := strings.NewReplacer(`\n`, "\n")
+	text := ts.ReadFile(args[0])
+	old := unquote.Replace(args[1])
+	if !strings.Contains(text, old) {
+		ts.Fatalf("%s does not hold %q", args[0], old)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Replace(text, old, unquote.Replace(args[2]), 1)), 0o644))
+}
