@@ -14,20 +14,24 @@ import (
 type benchmark struct{}
 
 func newBenchmark(s Setup) (routing.Method, error) {
-	b := benchmark{}
-	return b, spec.DecodeParams(s.Method, &b)
+	return benchmark{}, spec.DecodeParams(s.Method, &benchmark{})
 }
 
 func (benchmark) Name() string { return "benchmark" }
 
-func (benchmark) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
-	n := len(train.Experts)
+func (b benchmark) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
+	examples, err := profiled(b, train)
+	if err != nil {
+		return nil, err
+	}
 	groups := map[string][]routing.Example{}
-	for _, e := range train.Examples() {
+	for _, e := range examples {
 		groups[e.Problem.Benchmark] = append(groups[e.Problem.Benchmark], e)
 	}
+	n := len(train.Experts)
 	r := &byBenchmark{known: map[string]cell{}}
-	r.other.usd, r.other.acc = means(train.Examples(), n)
+	r.other.usd, r.other.acc = means(examples, n)
+	r.unit = dollarUnit(r.other.usd)
 	for name, g := range groups {
 		var c cell
 		c.usd, c.acc = means(g, n)
@@ -41,6 +45,7 @@ type cell struct{ usd, acc []float64 } // [M]
 type byBenchmark struct {
 	known map[string]cell
 	other cell
+	unit  float64 // of the knob, see utilityRouter
 }
 
 func (r *byBenchmark) Knobs() []float64 { return utilityKnobs() }
@@ -51,12 +56,11 @@ func (r *byBenchmark) Route(ctx context.Context, queries []routing.Query) ([]rou
 }
 
 func (r *byBenchmark) RouteAt(_ context.Context, queries []routing.Query, mu float64) ([]routing.Decision, error) {
-	n := len(r.other.usd)
-	return decide(queries, n, func(_ int, q routing.Query) int {
+	return decide(queries, len(r.other.usd), func(_ int, q routing.Query) int {
 		c, ok := r.known[q.Problem.Benchmark]
 		if !ok {
 			c = r.other
 		}
-		return utility(c.acc, c.usd, mu, r.other.usd[n-1])
+		return utility(c.acc, c.usd, mu, r.unit)
 	}), nil
 }

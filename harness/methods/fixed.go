@@ -3,16 +3,16 @@ package methods
 import (
 	"context"
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// fixed asks the same expert every time: an id of the pool, or "cheapest", "middle" or
-// "strongest" by price.
+// fixed asks the same expert every time: an id of the pool, or "cheapest", "middle" (the cheaper of the two in an
+// even pool) or "strongest" by price.
 type fixed struct {
-	Expert string `yaml:"expert"`
+	Expert string `yaml:"expert,omitempty"`
 }
 
 func newFixed(s Setup) (routing.Method, error) {
@@ -21,7 +21,7 @@ func newFixed(s Setup) (routing.Method, error) {
 		return nil, err
 	}
 	if f.Expert == "" {
-		return nil, fmt.Errorf("method fixed: expert is not set; give an expert's id, cheapest, middle or strongest")
+		return nil, paramFault(s.Method, "expert", "not set; give an expert's id, cheapest, middle or strongest")
 	}
 	return f, nil
 }
@@ -30,6 +30,13 @@ func (f *fixed) Name() string { return "fixed" }
 
 func (f *fixed) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
 	n := len(train.Experts)
+	var ids []string
+	for m, e := range train.Experts {
+		if e.ID == f.Expert {
+			return always{m, n}, nil
+		}
+		ids = append(ids, e.ID)
+	}
 	switch f.Expert {
 	case "cheapest":
 		return always{0, n}, nil
@@ -38,15 +45,7 @@ func (f *fixed) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (
 	case "strongest":
 		return always{n - 1, n}, nil
 	}
-	m := slices.IndexFunc(train.Experts, func(e routing.Expert) bool { return e.ID == f.Expert })
-	if m < 0 {
-		var ids []string
-		for _, e := range train.Experts {
-			ids = append(ids, e.ID)
-		}
-		return nil, fmt.Errorf("method fixed: expert %q is not in the pool; known: %v, cheapest, middle, strongest", f.Expert, ids)
-	}
-	return always{m, n}, nil
+	return nil, fmt.Errorf("method fixed: expert %q is not in the pool; known: %s, cheapest, middle, strongest", f.Expert, strings.Join(ids, ", "))
 }
 
 // always routes every query to expert m of n.

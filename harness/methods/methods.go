@@ -4,8 +4,7 @@ package methods
 import (
 	"cmp"
 	"fmt"
-	"math"
-	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -76,12 +75,16 @@ func oneHot(n, m int) []float64 {
 	return p
 }
 
-// decide turns one-hot choices into decisions.
+// decide turns one-hot choices into decisions, which share their distributions: a sweep asks for millions.
 func decide(queries []routing.Query, experts int, choose func(i int, q routing.Query) int) []routing.Decision {
+	all := make([][]float64, experts)
+	for m := range all {
+		all[m] = oneHot(experts, m)
+	}
 	d := make([]routing.Decision, len(queries))
 	for i, q := range queries {
 		m := choose(i, q)
-		d[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: oneHot(experts, m), Expert: m}
+		d[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: all[m], Expert: m}
 	}
 	return d
 }
@@ -96,6 +99,20 @@ func draw(prob []float64, u float64) int {
 	return len(prob) - 1
 }
 
+// profiled returns the training problems of both stages. A method that learns from none would be a guess.
+func profiled(m routing.Method, train routing.TrainSet) ([]routing.Example, error) {
+	examples := train.Examples()
+	if len(examples) == 0 {
+		return nil, fmt.Errorf("method %s: no training problem to learn from", m.Name())
+	}
+	return examples, nil
+}
+
+// paramFault reports a parameter of a row that DecodeParams could not know to be wrong.
+func paramFault(m spec.Method, param, format string, args ...any) error {
+	return spec.Faults{{File: m.File, Line: cmp.Or(m.Params.Line, m.Line), Path: strings.TrimPrefix(m.Path+".params."+param, "."), Text: fmt.Sprintf(format, args...)}}
+}
+
 // means returns what each expert costs and scores on average over the examples: dollars and pass rate, [M].
 func means(examples []routing.Example, experts int) (usd, acc []float64) {
 	usd, acc = make([]float64, experts), make([]float64, experts)
@@ -106,27 +123,4 @@ func means(examples []routing.Example, experts int) (usd, acc []float64) {
 		}
 	}
 	return usd, acc
-}
-
-// utilityKnobs is the sweep of a utility router, from "money is everything" to "money is nothing".
-func utilityKnobs() []float64 {
-	knobs := []float64{1e6}
-	const steps = 140
-	for i := range steps {
-		knobs = append(knobs, math.Pow(10, 2-5*float64(i)/(steps-1)))
-	}
-	knobs = append(knobs, 0)
-	slices.SortFunc(knobs, func(a, b float64) int { return cmp.Compare(a, b) })
-	return knobs
-}
-
-// utility returns the expert with the largest p - mu*usd/unit; ties go to the cheaper one.
-func utility(p, usd []float64, mu, unit float64) int {
-	best, top := 0, math.Inf(-1)
-	for m := range p {
-		if u := p[m] - mu*usd[m]/unit; u > top {
-			best, top = m, u
-		}
-	}
-	return best
 }

@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -12,42 +13,43 @@ import (
 
 // mixture is the best constant policy: a coin between the two fixed experts that are neighbours on the upper hull
 // of (dollars, accuracy) on the training problems. It never reads the question. Its knob is the mean dollars a
-// question that it may spend: one corner of the hull a setting, and a coin between settings is the mixture.
+// question that it may spend; Match flips the coin between two settings.
 type mixture struct{}
 
 func newMixture(s Setup) (routing.Method, error) {
-	m := mixture{}
-	return m, spec.DecodeParams(s.Method, &m)
+	return mixture{}, spec.DecodeParams(s.Method, &mixture{})
 }
 
 func (mixture) Name() string { return "mixture" }
 
-func (mixture) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
-	usd, acc := means(train.Examples(), len(train.Experts))
-	return coin{usd: usd, acc: acc}, nil
-}
-
-type coin struct{ usd, acc []float64 }
-
-// hull returns the experts at the corners, cheapest first.
-func (c coin) hull() []int {
+func (m mixture) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
+	examples, err := profiled(m, train)
+	if err != nil {
+		return nil, err
+	}
+	c := coin{}
+	c.usd, c.acc = means(examples, len(train.Experts))
 	points := make([]metrics.Point, len(c.usd))
 	for m := range points {
 		points[m] = metrics.Point{Cost: c.usd[m], Quality: c.acc[m]}
 	}
-	var corners []int
 	for _, p := range metrics.UpperHull(points) {
-		corners = append(corners, slices.Index(points, p))
+		c.hull = append(c.hull, slices.Index(points, p))
 	}
-	return corners
+	return c, nil
 }
 
-// Knobs returns what the corners cost: between two of them a coin is the mixture.
+// coin routes every query to the same expert, which its knob chooses among those on the hull.
+type coin struct {
+	usd, acc []float64 // [M] training means
+	hull     []int     // experts at the corners, cheapest first
+}
+
+// Knobs returns what the experts cost, dearest first: between two of them a coin is the mixture. Experts below the
+// hull have a setting too, so that the number of settings does not depend on the training problems.
 func (c coin) Knobs() []float64 {
-	var knobs []float64
-	for _, m := range slices.Backward(c.hull()) {
-		knobs = append(knobs, c.usd[m])
-	}
+	knobs := slices.Clone(c.usd)
+	slices.SortFunc(knobs, func(a, b float64) int { return cmp.Compare(b, a) })
 	return knobs
 }
 
@@ -58,9 +60,8 @@ func (c coin) Route(ctx context.Context, queries []routing.Query) ([]routing.Dec
 
 // RouteAt asks the dearest corner that costs no more than the knob, the cheapest if all do.
 func (c coin) RouteAt(_ context.Context, queries []routing.Query, knob float64) ([]routing.Decision, error) {
-	hull := c.hull()
-	best := hull[0]
-	for _, m := range hull {
+	best := c.hull[0]
+	for _, m := range c.hull {
 		if c.usd[m] <= knob {
 			best = m
 		}

@@ -1,0 +1,101 @@
+package methods
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+// utilityKnobs is the sweep of a utility router, dearest first: mu from "money is nothing" to "money is everything",
+// in units of one over the strongest expert's mean dollars.
+func utilityKnobs() []float64 {
+	const steps = 140 // from 1e-3 to 1e2
+	knobs := []float64{0}
+	for i := range steps {
+		knobs = append(knobs, math.Pow(10, -3+5*float64(i)/(steps-1)))
+	}
+	return append(knobs, 1e6)
+}
+
+// utility returns the expert with the largest p - mu*usd/unit; ties go to the cheaper one.
+func utility(p, usd []float64, mu, unit float64) int {
+	best, top := 0, math.Inf(-1)
+	for m := range p {
+		if u := p[m] - mu*usd[m]/unit; u > top {
+			best, top = m, u
+		}
+	}
+	return best
+}
+
+// dollarUnit is what a utility router counts money in, given the mean dollars of the experts [M]: those of the
+// strongest, or the most that any costs if the strongest is free, or 1 if all are.
+func dollarUnit(usd []float64) float64 { return cmp.Or(usd[len(usd)-1], slices.Max(usd), 1) }
+
+// scores are what a utility router expects of the experts on one question, [M].
+type scores struct{ pass, usd []float64 }
+
+// utilityRouter picks argmax_m pass(m) - mu*usd(m)/unit, mu being its knob.
+//
+// It keeps the scores of every text it was asked about, because a sweep asks about the same questions at every
+// setting: about 100 bytes a question, for as long as the router lives. It is safe for concurrent use.
+type utilityRouter struct {
+	predict func(texts []string) ([]scores, error)
+	experts int
+	unit    float64
+
+	lock  sync.Mutex
+	known map[string]scores // by text
+}
+
+func newUtilityRouter(experts int, unit float64, predict func(texts []string) ([]scores, error)) *utilityRouter {
+	return &utilityRouter{predict: predict, experts: experts, unit: unit, known: map[string]scores{}}
+}
+
+// Knobs implements routing.Frontier.
+func (r *utilityRouter) Knobs() []float64 { return utilityKnobs() }
+
+// Route ignores the price: knob 0.
+func (r *utilityRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
+	return r.RouteAt(ctx, queries, 0)
+}
+
+// RouteAt implements routing.Frontier. Raising mu never raises the predicted dollars of a decision.
+func (r *utilityRouter) RouteAt(ctx context.Context, queries []routing.Query, mu float64) ([]routing.Decision, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if err := r.learn(queries); err != nil {
+		return nil, err
+	}
+	return decide(queries, r.experts, func(_ int, q routing.Query) int {
+		s := r.known[q.Problem.Text]
+		return utility(s.pass, s.usd, mu, r.unit)
+	}), nil
+}
+
+// learn predicts the scores of texts that are not known yet.
+func (r *utilityRouter) learn(queries []routing.Query) error {
+	var texts []string
+	asked := map[string]bool{}
+	for _, q := range queries {
+		if _, known := r.known[q.Problem.Text]; !known && !asked[q.Problem.Text] {
+			asked[q.Problem.Text] = true
+			texts = append(texts, q.Problem.Text)
+		}
+	}
+	found, err := r.predict(texts)
+	if err != nil {
+		return err
+	}
+	for i, s := range found {
+		r.known[texts[i]] = s
+	}
+	return nil
+}
