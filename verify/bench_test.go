@@ -1,8 +1,13 @@
 package verify
 
 import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 var prose = strings.Repeat("We add the two numbers and simplify the result step by step, so that $x^2 = 49$ holds. ", 7)
@@ -38,4 +43,46 @@ func BenchmarkMixedAnswers(b *testing.B) {
 			i = 0
 		}
 	}
+}
+
+// BenchmarkGoldsOfBenchmarks grades the golds of real benchmarks, each against itself and against another, in
+// responses of 600 bytes, and reports the slowest in a thousand.
+func BenchmarkGoldsOfBenchmarks(b *testing.B) {
+	var golds []string
+	files, _ := filepath.Glob(filepath.Join("..", "..", "shared", "data", "benchmarks", "*.jsonl"))
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			var r struct{ Answer string }
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				b.Fatal(err)
+			}
+			golds = append(golds, r.Answer)
+		}
+	}
+	if len(golds) == 0 {
+		b.Skip("no data")
+	}
+	responses := make([]string, len(golds))
+	for i, g := range golds {
+		responses[i] = prose + "so \\boxed{" + g + "}."
+	}
+	var times []time.Duration
+	i := 0
+	for b.Loop() {
+		g := golds[i%len(golds)]
+		r := responses[i%len(golds)]
+		if i%2 == 1 {
+			r = responses[i*7919%len(golds)]
+		}
+		start := time.Now()
+		Grade(g, r)
+		times = append(times, time.Since(start))
+		i++
+	}
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)*999/1000].Microseconds()), "p99.9-us")
 }

@@ -1,6 +1,9 @@
 package verify
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // choose grades multiple choice: the letter, or the text of an option instead of it.
 func (k Key) choose(response string) Verdict {
@@ -101,7 +104,9 @@ func (k Key) picked(response string) extraction {
 	}
 	response = response[max(0, len(response)-maxAnswer):]
 	if t := trim(response); len(t) < 200 && k.letter(t) >= 0 {
-		return extraction{text: t}
+		if other := k.standing(t, false); other < 0 || other == k.letter(t) { // not "(A) is wrong, it is (C)"
+			return extraction{text: t}
+		}
 	}
 	at := -1
 	for _, a := range []string{"answer is", "answer:", "answer**:", "answer:**", "answer is:", "option is", "choice is", "choose", "select", "answer\":"} {
@@ -154,7 +159,7 @@ func (k Key) standing(s string, declared bool) int {
 			if !declared {
 				continue
 			}
-			if (c == 'A' || c == 'I') && after == ' ' && i+2 < len(s) && letter(s[i+2]) {
+			if (c == 'A' || c == 'I') && after == ' ' && english(c, s[i+2:]) {
 				continue
 			}
 		}
@@ -164,4 +169,22 @@ func (k Key) standing(s string, declared bool) int {
 		}
 	}
 	return found
+}
+
+// english reports whether the letter A or I before rest is the English word.
+func english(c byte, rest string) bool {
+	word := rest
+	if i := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }); i >= 0 {
+		word = rest[:i]
+	}
+	word = strings.ToLower(word)
+	if word == "" {
+		return false
+	}
+	for _, w := range []string{"because", "and", "since", "as", "which", "is", "for", "or", "with", "but", "not", "rather", "due", "based"} {
+		if word == w {
+			return false
+		}
+	}
+	return true
 }

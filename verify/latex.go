@@ -39,6 +39,9 @@ func (p *parser) command(t token) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
+		if num.kind == kindSymbol && num.name == "d" && den.kind == kindMultiply && den.args[0].kind == kindSymbol && den.args[0].name == "d" {
+			return nil, errSyntax // d/dx is an operator
+		}
 		return divide(num, den), nil
 	case "binom", "dbinom", "tbinom":
 		p.at++

@@ -384,7 +384,7 @@ func (l *lexer) words(command, content string, space *bool) {
 		if k == 0 {
 			t.space = t.space || *space
 		}
-		if t.kind == tokenWord && !(math && (functions[t.text] != "" || t.text == "e" || t.text == "i" || t.text == "d")) {
+		if t.kind == tokenWord && !(functions[t.text] != "" && len(sub.tokens) == 1 || math && (t.text == "e" || t.text == "i" || t.text == "d")) {
 			t.kind = tokenText
 		}
 		l.tokens = append(l.tokens, t)

@@ -14,7 +14,7 @@ var functions = map[string]string{
 	"asin": "arcsin", "acos": "arccos", "atan": "arctan", "arctg": "arctan",
 	"arsinh": "arsinh", "arcosh": "arcosh", "artanh": "artanh", "arcsinh": "arsinh", "arccosh": "arcosh", "arctanh": "artanh", "asinh": "arsinh", "acosh": "arcosh", "atanh": "artanh",
 	"log": "log", "ln": "ln", "lg": "lg", "exp": "exp", "sqrt": "sqrt", "cbrt": "cbrt", "abs": "abs", "floor": "floor", "ceil": "ceil", "ceiling": "ceil",
-	"gcd": "gcd", "lcm": "lcm", "max": "max", "min": "min", "binom": "binom", "binomial": "binom", "Re": "re", "Im": "im", "arg": "arg", "sgn": "sign", "sign": "sign", "det": "det", "factorial": "factorial",
+	"gcd": "gcd", "lcm": "lcm", "max": "max", "min": "min", "binom": "binom", "binomial": "binom", "Re": "re", "Im": "im", "arg": "arg", "sgn": "sign", "sign": "sign", "det": "det", "factorial": "factorial", "cis": "cis",
 }
 
 // inverses of functions written with an exponent of -1.
@@ -420,6 +420,8 @@ func build(f string, args []*node) (*node, error) {
 	switch f {
 	case "exp":
 		return power(constant("e"), args[0]), nil
+	case "cis":
+		return apply(kindAdd, call("cos", args[0]), apply(kindMultiply, constant("i"), call("sin", args[0]))), nil
 	case "lg":
 		return call("log", args[0], number(10)), nil
 	}

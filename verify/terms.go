@@ -163,6 +163,10 @@ func (p *parser) term() (*node, error) {
 				left = apply(kindAdd, left, n)
 				continue
 			}
+			if factors == nil && (n.kind == kindPercent || n.kind == kindQuantity) && mixed(left, n.args[0], token{kind: tokenNumber}) { // 12½ %
+				left = &node{kind: n.kind, name: n.name, args: []*node{apply(kindAdd, left, n.args[0])}}
+				continue
+			}
 			times(n)
 		default:
 			return flush(), nil
