@@ -50,6 +50,16 @@ func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 func (e *entroRouter) Name() string { return e.name }
 
 func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routing.Work) (_ routing.Router, err error) {
+	var model *lm.Model
+	defer func() {
+		if err == nil {
+			return
+		}
+		if model != nil {
+			model.Close()
+		}
+		err = fmt.Errorf("method %s: %w", e.name, err)
+	}()
 	ids := make([]string, len(set.Experts))
 	for m, x := range set.Experts {
 		ids[m] = x.ID
@@ -62,15 +72,9 @@ func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routin
 	if err != nil {
 		return nil, err
 	}
-	model, err := lm.New(e.backend, policy, work.Seed)
-	if err != nil {
+	if model, err = lm.New(e.backend, policy, work.Seed); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			model.Close()
-		}
-	}()
 	rows, err := policy.Encode(texts)
 	if err != nil {
 		return nil, err
@@ -175,6 +179,9 @@ func (r *policyRouter) Route(ctx context.Context, queries []routing.Query) ([]ro
 	out := make([]routing.Decision, len(queries))
 	for i, q := range queries {
 		prob := probs[index[q.Problem.Text]]
+		if math.IsNaN(slices.Max(prob)) {
+			return nil, fmt.Errorf("route: the policy gives no number for problem %s; its weights are damaged, train it again", q.Problem.ID)
+		}
 		out[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: prob, Expert: slices.Index(prob, slices.Max(prob))}
 		if r.decoding == "sample" {
 			out[i].Expert = draw(prob, r.seed.Derive("decode", q.Problem.ID, q.Run).Uniform())

@@ -67,8 +67,9 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 	for m, e := range train.Experts {
 		ids[m] = e.ID
 	}
-	// A feature space has no hidden layer; the policy wants one.
-	policy, err := lm.NewCompact(spec.Policy{Kind: "compact", Buckets: l.Buckets, NGrams: l.NGrams, Hidden: 1}, ids, texts)
+	// Only the features are used; the network behind them is never built. The rows that the search looks at are a
+	// random sample, and enough to standardise surface features on.
+	policy, err := lm.NewCompact(spec.Policy{Kind: "compact", Buckets: l.Buckets, NGrams: l.NGrams, Hidden: 1}, ids, texts[:min(len(texts), searchRows)])
 	if err != nil {
 		return nil, err
 	}

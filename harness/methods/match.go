@@ -3,12 +3,18 @@ package methods
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
-// Spend returns the mean dollars a question that a router spends on profiled examples.
+// Spend returns the mean dollars a question that a router spends on profiled examples, of which there must be one.
+// Only the expert that answers is counted.
 func Spend(ctx context.Context, r routing.Router, examples []routing.Example) (float64, error) {
+	if len(examples) == 0 {
+		return 0, errors.New("spend: no training problem to count dollars on")
+	}
 	decisions, err := r.Route(ctx, queries(examples))
 	if err != nil {
 		return 0, err
@@ -24,6 +30,7 @@ func queries(examples []routing.Example) []routing.Query {
 	return q
 }
 
+// spent returns the mean dollars of decisions on the examples they were made for.
 func spent(decisions []routing.Decision, examples []routing.Example) float64 {
 	var usd float64
 	for i, d := range decisions {
@@ -38,35 +45,42 @@ func spent(decisions []routing.Decision, examples []routing.Example) float64 {
 	return usd / float64(len(decisions))
 }
 
-// Match fixes the knob of a router so that it spends usd a question on the training examples: a coin between the two
-// neighbouring settings whose spending brackets usd. Where both settings agree the decision is theirs; where they
-// differ it is scored by its expectation, so the coin adds no noise. Below its cheapest or above its dearest setting
-// the router stays there.
+// Match fixes the knob of a router so that it spends usd a question on the training examples: a coin between two
+// settings, the one that spends most of those that spend no more than usd, and the one that spends least of those
+// that spend more. Where both make the same choice the decision is theirs; where they differ it is scored by its
+// expectation, so the coin adds no noise, and the training examples cost usd to rounding. With a budget below the
+// router's cheapest setting or above its dearest, the router stays there, as a router in use would.
+//
+// Spending need not fall with the knob, since a router sweeps dollars that it predicts: the two settings are neighbours
+// in spending, whatever their order in the sweep. Of settings that spend the same, the first of the sweep is taken.
 func Match(ctx context.Context, f routing.Frontier, examples []routing.Example, usd float64) (routing.Router, error) {
 	if len(examples) == 0 {
 		return nil, errors.New("match: no training problem to match the cost on")
 	}
+	if math.IsNaN(usd) || usd < 0 {
+		return nil, fmt.Errorf("match: cannot spend %v dollars a question", usd)
+	}
 	qs := queries(examples)
 	matched := &matched{router: f}
-	below, above := -1.0, -1.0 // spending of the brackets; -1: none yet
+	below, above := math.Inf(-1), math.Inf(1) // spending of the two settings
 	for _, knob := range f.Knobs() {
 		d, err := f.RouteAt(ctx, qs, knob)
 		if err != nil {
 			return nil, err
 		}
 		switch c := spent(d, examples); {
-		case c <= usd && (below < 0 || c > below):
+		case c <= usd && c > below:
 			below, matched.cheap = c, knob
-		case c > usd && (above < 0 || c < above):
+		case c > usd && c < above:
 			above, matched.dear = c, knob
 		}
 	}
 	switch {
-	case below < 0:
+	case math.IsInf(below, -1) && math.IsInf(above, 1):
+		return nil, errors.New("match: the router's knob has no settings")
+	case math.IsInf(below, -1):
 		matched.cheap = matched.dear
-	case above < 0:
-		matched.dear = matched.cheap
-	default:
+	case !math.IsInf(above, 1):
 		matched.share = (usd - below) / (above - below)
 	}
 	return matched, nil
@@ -93,10 +107,21 @@ func (r *matched) Route(ctx context.Context, queries []routing.Query) ([]routing
 			continue
 		}
 		prob := make([]float64, len(d.Prob))
-		for m := range prob {
-			prob[m] = (1-r.share)*out[i].Prob[m] + r.share*d.Prob[m]
-		}
+		addMass(prob, out[i], 1-r.share)
+		addMass(prob, d, r.share)
 		out[i].Prob, out[i].Expert = prob, routing.Expected
 	}
 	return out, nil
+}
+
+// addMass adds to prob the distribution that a decision is scored by, times share: that of the router if it is scored
+// by its expectation, else all of it on the expert chosen, which a router with a soft distribution has too.
+func addMass(prob []float64, d routing.Decision, share float64) {
+	if d.Expert != routing.Expected {
+		prob[d.Expert] += share
+		return
+	}
+	for m, p := range d.Prob {
+		prob[m] += share * p
+	}
 }

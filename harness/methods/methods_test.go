@@ -1,0 +1,197 @@
+package methods
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+)
+
+// A spec names methods by these words. A new one is a file with its Fit and a line in list.
+func ExampleKinds() {
+	for _, name := range Kinds() {
+		fmt.Println(name)
+	}
+	// Output:
+	// random
+	// fixed
+	// oracle
+	// mixture
+	// benchmark
+	// logistic
+	// sft
+	// entrorouter
+}
+
+func TestEveryKindBuildsAMethodOfItsName(t *testing.T) {
+	for _, k := range list() {
+		m := build(t, k.name, paramsOf(k.name))
+		if m.Name() != k.name {
+			t.Errorf("%s builds a method named %q", k.name, m.Name())
+		}
+		if Seeded(k.name) != k.seeded {
+			t.Errorf("Seeded(%q) = %v", k.name, !k.seeded)
+		}
+	}
+	if Seeded("nobody") {
+		t.Error("an unknown kind is seeded")
+	}
+}
+
+func TestUnknownNamesAreRefusedWithTheKnownOnes(t *testing.T) {
+	_, err := New(setup(t, "logistics", ""))
+	if err == nil || !strings.Contains(err.Error(), `"logistics"`) || !strings.Contains(err.Error(), "random") {
+		t.Errorf("unknown method: %v", err)
+	}
+	for kind, known := range map[string]string{
+		"random": "closed_form", "fixed": "expert", "oracle": "no key is known", "mixture": "no key is known",
+		"benchmark": "no key is known", "logistic": "buckets", "sft": "targets", "entrorouter": "anchor",
+	} {
+		_, err := New(setup(t, kind, "zzz: 1"))
+		if err == nil || !strings.Contains(err.Error(), `"zzz"`) || !strings.Contains(err.Error(), known) {
+			t.Errorf("%s: unknown param: %v", kind, err)
+		}
+	}
+}
+
+// Every router but the oracle, which is none: valid decisions in the order of the queries, the same ones for the same
+// seed, whatever the order of the queries and however they are split into calls.
+func TestDecisionsAreValidAndDependOnSeedAndQueryAlone(t *testing.T) {
+	set, qs := planted(120), fresh(50)
+	for _, kind := range Kinds() {
+		if kind == "oracle" {
+			continue
+		}
+		t.Run(kind, func(t *testing.T) {
+			m := build(t, kind, paramsOf(kind))
+			r := fit(t, m, set, 7)
+			want := route(t, r, qs)
+			for i, d := range want {
+				valid(t, d, qs[i], len(set.Experts))
+			}
+			sameDecisions(t, "fitted again", route(t, fit(t, m, set, 7), qs), want)
+
+			back := slices.Clone(qs)
+			slices.Reverse(back)
+			got := route(t, r, back)
+			slices.Reverse(got)
+			sameDecisions(t, "asked in reverse", got, want)
+
+			sameDecisions(t, "asked in two calls", append(route(t, r, qs[:13]), route(t, r, qs[13:])...), want)
+			if d := route(t, r, nil); len(d) != 0 {
+				t.Errorf("%d decisions on no query", len(d))
+			}
+		})
+	}
+}
+
+func TestKnobsSweepFromTheDearestToTheCheapestSetting(t *testing.T) {
+	set := planted(120)
+	for _, kind := range []string{"mixture", "benchmark", "logistic"} {
+		r := fit(t, build(t, kind, ""), set, 1).(routing.Frontier)
+		var costs []float64
+		for _, knob := range r.Knobs() {
+			d, err := r.RouteAt(t.Context(), queries(set.RL), knob)
+			if err != nil {
+				t.Fatal(err)
+			}
+			costs = append(costs, spent(d, set.RL))
+		}
+		if n := len(costs); n < 2 || costs[0] <= costs[n-1] || slices.Max(costs) != costs[0] || slices.Min(costs) != costs[n-1] {
+			t.Errorf("%s spends %v over its sweep", kind, costs)
+		}
+	}
+}
+
+func TestLearningFromNothingIsAnError(t *testing.T) {
+	for _, kind := range []string{"mixture", "benchmark", "logistic", "sft", "entrorouter"} {
+		_, err := build(t, kind, "").Fit(t.Context(), routing.TrainSet{Experts: pool()}, work(1))
+		if err == nil || !strings.Contains(err.Error(), "method "+kind) {
+			t.Errorf("%s on no problem: %v", kind, err)
+		}
+	}
+}
+
+func TestDrawFollowsTheDistribution(t *testing.T) {
+	prob := []float64{0.25, 0, 0.75}
+	for u, want := range map[float64]int{0: 0, 0.2499: 0, 0.25: 2, 0.9999: 2} {
+		if got := draw(prob, u); got != want {
+			t.Errorf("draw(%v, %v) = %d, want %d", prob, u, got, want)
+		}
+	}
+	if got := draw([]float64{0.5, 0.5 - 1e-12}, math.Nextafter(1, 0)); got != 1 {
+		t.Errorf("a distribution that rounds below 1 draws %d", got)
+	}
+}
+
+func route(t testing.TB, r routing.Router, qs []routing.Query) []routing.Decision {
+	t.Helper()
+	d, err := r.Route(t.Context(), qs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d) != len(qs) {
+		t.Fatalf("%d decisions for %d queries", len(d), len(qs))
+	}
+	return d
+}
+
+func valid(t testing.TB, d routing.Decision, q routing.Query, experts int) {
+	t.Helper()
+	if d.Problem != q.Problem.ID || d.Run != q.Run {
+		t.Errorf("decision on %s run %d stands at query %s run %d", d.Problem, d.Run, q.Problem.ID, q.Run)
+	}
+	sum := 0.0
+	for _, p := range d.Prob {
+		if p < 0 || math.IsNaN(p) {
+			t.Errorf("%s: probability %v", d.Problem, p)
+		}
+		sum += p
+	}
+	if len(d.Prob) != experts || math.Abs(sum-1) > 1e-9 {
+		t.Errorf("%s: distribution %v over %d experts", d.Problem, d.Prob, experts)
+	}
+	if d.Expert != routing.Expected && (d.Expert < 0 || d.Expert >= experts) {
+		t.Errorf("%s: expert %d of %d", d.Problem, d.Expert, experts)
+	}
+}
+
+// sameDecisions compares choices exactly and distributions to 1e-6: a network adds up a batch of another size in
+// another order.
+func sameDecisions(t testing.TB, when string, got, want []routing.Decision) {
+	t.Helper()
+	for i, w := range want {
+		g := got[i]
+		if g.Problem != w.Problem || g.Run != w.Run || g.Expert != w.Expert {
+			t.Errorf("%s: decision %d is %+v, want %+v", when, i, g, w)
+		}
+		for m := range w.Prob {
+			if math.Abs(g.Prob[m]-w.Prob[m]) > 1e-6 {
+				t.Errorf("%s: decision %d has distribution %v, want %v", when, i, g.Prob, w.Prob)
+				break
+			}
+		}
+	}
+}
+
+func TestSeedsOfSeededKindsMatter(t *testing.T) {
+	set, qs := planted(60), fresh(40)
+	for _, k := range list() {
+		if k.name == "oracle" {
+			continue
+		}
+		m := build(t, k.name, paramsOf(k.name))
+		differ := false
+		a, b := route(t, fit(t, m, set, 1), qs), route(t, fit(t, m, set, seed.Seed(2)), qs)
+		for i := range a {
+			differ = differ || a[i].Expert != b[i].Expert || !slices.Equal(a[i].Prob, b[i].Prob)
+		}
+		if differ != k.seeded {
+			t.Errorf("%s: decisions differ between seeds: %v; the list says %v", k.name, differ, k.seeded)
+		}
+	}
+}
