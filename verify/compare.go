@@ -1,5 +1,7 @@
 package verify
 
+import "strings"
+
 // compare decides whether two parsed answers are the same; a is the ground truth where a policy asks which is which.
 func (c *comparer) compare(a, b *node) result {
 	if !c.steps.spend(costCompare) {
@@ -114,8 +116,8 @@ func (c *comparer) definitions(a, b *node) result {
 		}
 		return c.compare(a.args[0], b)
 	}
-	if len(a.ops) != len(b.ops) {
-		return different("functions of different arity")
+	if len(a.ops) != len(b.ops) || !strings.EqualFold(a.name, b.name) {
+		return different("different functions")
 	}
 	body := b.args[0]
 	if !c.policy.KeepBound {
@@ -204,18 +206,19 @@ func expand(n *node, independent bool) (*node, bool) {
 	var args []*node
 	for bits := range 1 << count {
 		k := 0
-		args = append(args, choose(n, bits, independent, &k))
+		args = append(args, withSigns(n, bits, independent, &k))
 	}
 	return &node{kind: kindList, name: "or", args: args}, true
 }
 
-func choose(n *node, bits int, independent bool, k *int) *node {
+// withSigns replaces every ± by the sign that bits gives it.
+func withSigns(n *node, bits int, independent bool, k *int) *node {
 	if n.kind == kindSign {
 		minus := bits>>*k&1 == 1
 		if independent {
 			*k++
 		}
-		arg := choose(n.args[0], bits, independent, k)
+		arg := withSigns(n.args[0], bits, independent, k)
 		if minus != (n.name == "mp") {
 			return negate(arg)
 		}
@@ -227,7 +230,7 @@ func choose(n *node, bits int, independent bool, k *int) *node {
 	m := *n
 	m.args = make([]*node, len(n.args))
 	for i, a := range n.args {
-		m.args[i] = choose(a, bits, independent, k)
+		m.args[i] = withSigns(a, bits, independent, k)
 	}
 	return &m
 }

@@ -40,6 +40,7 @@ type lexer struct {
 	nested   int  // \text inside \text
 	quotes   int  // quotation marks so far
 	open     bool // a brace without its partner was met; no further search is worth its cost
+	based    bool // what is nested is followed by a base
 	currency bool // the number at hand follows a currency sign
 	grouped  bool
 }
@@ -100,6 +101,10 @@ func (l *lexer) run() error {
 			l.quotes++
 			i++
 			continue
+		case l.digitsOfBase(i) > i:
+			end := l.digitsOfBase(i)
+			l.add(token{kind: tokenNumber, text: l.src[i:end]}, &space)
+			i = end
 		case c >= '0' && c <= '9' || c == '.' && i+1 < len(l.src) && digit(l.src[i+1]) && !l.dots(i):
 			i = l.number(i, &space)
 		case c == '\\':
@@ -165,6 +170,32 @@ func (l *lexer) run() error {
 		}
 	}
 	return nil
+}
+
+// digitsOfBase returns the end of a numeral with letters for digits, as in A5_{11} and 152A_{11}, or i if none starts there.
+func (l *lexer) digitsOfBase(i int) int {
+	c := l.src[i]
+	if !digit(c) && (c < 'A' || c > 'Z') {
+		return i
+	}
+	j, letters, digits := i, 0, 0
+	for j < len(l.src) && j-i < 64 && (digit(l.src[j]) || l.src[j] >= 'A' && l.src[j] <= 'Z') {
+		if digit(l.src[j]) {
+			digits++
+		} else {
+			letters++
+		}
+		j++
+	}
+	rest := strings.TrimPrefix(l.src[j:], "_")
+	if letters == 0 || digits == 0 || len(rest) == len(l.src[j:]) && !(l.nested > 0 && j == len(l.src) && l.based) {
+		return i
+	}
+	rest = strings.TrimPrefix(rest, "{")
+	if l.nested == 0 && (rest == "" || !digit(rest[0])) {
+		return i
+	}
+	return j
 }
 
 func digit(c byte) bool  { return c >= '0' && c <= '9' }
@@ -309,10 +340,10 @@ func (l *lexer) command(i int, space *bool) int {
 		k := l.skipSpace(j)
 		if k < len(l.src) && l.src[k] == '{' {
 			if end := l.group(k); end > 0 {
-				l.words(name, l.src[k+1:end], space)
+				l.words(name, l.src[k+1:end], strings.HasPrefix(l.src[end+1:], "_"), space)
 				return end + 1
 			}
-			l.words(name, l.src[k+1:], space)
+			l.words(name, l.src[k+1:], false, space)
 			return len(l.src)
 		}
 		*space = true
@@ -371,11 +402,11 @@ func (l *lexer) group(i int) int {
 }
 
 // words adds the argument of \text and its relatives: its letters are words, the rest is read as usual.
-func (l *lexer) words(command, content string, space *bool) {
+func (l *lexer) words(command, content string, based bool, space *bool) {
 	if l.nested >= 8 {
 		return
 	}
-	sub := lexer{src: content, commas: l.commas, depth: l.depth, nested: l.nested + 1}
+	sub := lexer{src: content, commas: l.commas, depth: l.depth, nested: l.nested + 1, based: based}
 	if sub.run() != nil {
 		return
 	}

@@ -84,6 +84,9 @@ func (p *parser) primary() (*node, error) {
 // numeral turns a number token into a node; an overlined group that follows is the period.
 func numeral(p *parser, t token) (*node, error) {
 	text := t.text
+	if strings.ContainsAny(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && p.peek().mark('_') {
+		return p.based(number(0))
+	}
 	if strings.IndexByte(text, '.') >= 0 {
 		if p.peek().command("overline") || p.peek().command("bar") || p.peek().command("dot") {
 			if n, ok := p.repeating(text); ok {

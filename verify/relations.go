@@ -43,17 +43,19 @@ func (c *comparer) assigned(n *node) (name, value *node, r result) {
 		return nil, nil, result{} // an equation
 	}
 	value = parts[exactPart]
+	amount, unit := split(value)
 	for i := 0; i < len(parts); i++ {
-		if i == exactPart || !scalarLike(parts[i]) || !scalarLike(value) {
+		part, other := split(parts[i])
+		if i == exactPart || !scalarLike(part) || !scalarLike(amount) || unit != "" && other != "" && unit != other {
 			continue
 		}
 		if i > exactPart {
-			if !c.near(value, parts[i]) {
+			if !c.near(amount, part) {
 				return name, nil, contradiction
 			}
 			continue
 		}
-		if len(variables(parts[i])) == 0 && len(variables(value)) == 0 && c.scalars(parts[i], value).outcome == Different {
+		if len(variables(part)) == 0 && len(variables(amount)) == 0 && c.scalars(part, amount).outcome == Different {
 			return name, nil, contradiction
 		}
 	}

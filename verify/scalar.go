@@ -234,7 +234,15 @@ func (c *comparer) constants(a, b *node, tooLarge bool) result {
 		if r.outcome != Different {
 			r = c.proved(a, b, eval, r)
 		}
-		if r.outcome != Unknown || complex || c.steps.spent() {
+		if r.outcome != Unknown || c.steps.spent() {
+			return r
+		}
+		if complex {
+			_, ea := eval(a, precisions[0])
+			_, eb := eval(b, precisions[0])
+			if errors.Is(ea, errUndefined) && eb == nil || errors.Is(eb, errUndefined) && ea == nil {
+				return different("undefined")
+			}
 			return r
 		}
 	}

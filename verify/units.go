@@ -192,6 +192,9 @@ func (c *comparer) quantities(a, b *node) result {
 	}
 	ma, okA := measureOf(ua)
 	mb, okB := measureOf(ub)
+	if ua != "" && ub != "" && powerOf(ua) != powerOf(ub) {
+		return different("conflicting units")
+	}
 	if ua != "" && ub != "" && okA && okB {
 		if ma.dimension != mb.dimension {
 			return different("conflicting units")
@@ -236,6 +239,23 @@ func (c *comparer) quantities(a, b *node) result {
 		}
 	}
 	return r
+}
+
+// powerOf returns the power that a unit is taken to as a whole: 2 for square feet and units^2.
+func powerOf(unit string) string {
+	w := strings.ToLower(unit)
+	switch {
+	case strings.HasPrefix(w, "square ") || strings.HasPrefix(w, "sq "):
+		return "2"
+	case strings.HasPrefix(w, "cubic ") || strings.HasPrefix(w, "cu "):
+		return "3"
+	case strings.Contains(w, "/") || strings.Contains(w, " per "):
+		return ""
+	}
+	if i := strings.LastIndex(w, " ^"); i >= 0 {
+		return w[i+2:]
+	}
+	return "1"
 }
 
 // congruent compares residues of one modulus.
@@ -310,6 +330,11 @@ func (c *comparer) ratios(a, b *node) result {
 	x, y := parts(a), parts(b)
 	if len(x) != len(y) {
 		return different("ratios of different length")
+	}
+	for i := range x {
+		if za, zb := identical(x[i], number(0)), identical(y[i], number(0)); za || zb {
+			return c.ordered(x, y) // 5:00 is no ratio
+		}
 	}
 	for i := 1; i < len(x); i++ {
 		r := c.scalars(apply(kindMultiply, x[0], y[i]), apply(kindMultiply, x[i], y[0]))

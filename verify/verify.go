@@ -157,7 +157,7 @@ func (k Key) decide(answer string) Verdict {
 	}
 	var best Verdict
 	for i, gold := range k.Gold {
-		v := k.one(gold, answer)
+		v := k.one(gold, answer, &budget{left: maxSteps}, false)
 		if i == 0 || v.Outcome == Equal || v.Outcome == Unknown && best.Outcome == Different {
 			best = v
 		}
@@ -168,8 +168,8 @@ func (k Key) decide(answer string) Verdict {
 	return best
 }
 
-// one compares an extracted answer with one gold.
-func (k Key) one(gold, answer string) Verdict {
+// one compares an extracted answer with one gold; said tells that the answer was taken from a sentence already.
+func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
 	gold = trim(gold)
 	if gold == "" {
 		return Verdict{Reason: ReasonEmptyGold, Extracted: answer}
@@ -179,10 +179,9 @@ func (k Key) one(gold, answer string) Verdict {
 			return v
 		}
 	}
-	steps := &budget{left: maxSteps}
 	golds, goldErr := read(gold, steps)
 	answers, answerErr := read(answer, steps)
-	if goldErr == nil && golds[0].kind != kindText && (answerErr == errSyntax || answerErr == nil && answers[0].kind == kindText) {
+	if !said && goldErr == nil && golds[0].kind != kindText && (answerErr == errSyntax || answerErr == nil && answers[0].kind == kindText) {
 		if v, done := k.prose(golds, gold, answer, steps); done {
 			return v
 		}
@@ -285,7 +284,7 @@ func (k Key) prose(golds []*node, gold, answer string, steps *budget) (Verdict, 
 	if _, err := read(given, steps); err != nil {
 		return v, false
 	}
-	return k.one(gold, given), true
+	return k.one(gold, given, steps, true), true
 }
 
 // integers decides about two plain integers without parsing or allocating: most answers of most benchmarks.
