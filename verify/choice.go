@@ -83,7 +83,7 @@ func letterAt(answer string, options int) int {
 	case strings.Trim(rest, ")]}.*_$: `\"',") == "":
 		return i
 	case trimmed[0] == ')' || trimmed[0] == ']' || trimmed[0] == ':' || trimmed[0] == '.':
-		if rest := strings.TrimLeft(trimmed[1:], " }*_$"); rest != "" && !strings.ContainsRune("+-*/^=<>_!,;", rune(rest[0])) {
+		if rest := strings.TrimLeft(trimmed[1:], " }*_$"); rest != "" && !strings.ContainsRune("+-*/^=<>_!,;", rune(rest[0])) && !strings.HasPrefix(rest, "or ") && !strings.HasPrefix(rest, "and ") {
 			return i
 		}
 	}

@@ -11,6 +11,9 @@ import (
 func trim(s string) string {
 	for {
 		t := strings.TrimSpace(s)
+		for _, w := range []string{`\,`, `\;`, `\:`, `\!`} { // their second character is no punctuation
+			t = strings.TrimSuffix(t, w)
+		}
 		if !strings.HasSuffix(t, "..") {
 			t = strings.TrimRight(t, ".;,:。 \t\n")
 		}
@@ -44,8 +47,9 @@ func tidy(s string) string {
 	s = unescape(s)
 	for range maxDepth {
 		t := trim(s)
-		for _, w := range []string{`\displaystyle`, `\textstyle`, `\,`, `\;`, `\quad`} {
+		for _, w := range []string{`\displaystyle`, `\textstyle`, `\,`, `\;`, `\!`, `\:`, `\ `, `\quad`, `\qquad`} {
 			t = strings.TrimPrefix(t, w)
+			t = strings.TrimSuffix(t, w)
 		}
 		if inner, ok := braced(t); ok && !strings.ContainsAny(inner, ",;") {
 			t = inner
@@ -366,7 +370,7 @@ func (c *comparer) texts(a, b *node) result {
 	if b.kind == kindText {
 		text, other = b, a
 	}
-	if squeeze(spoken(other.String())) == squeeze(text.name) {
+	if product := other.String(); !strings.ContainsAny(product, "-+/^=<>") && squeeze(spoken(product)) == squeeze(text.name) {
 		return equal("same words")
 	}
 	if text == b && refuses(b.name) {

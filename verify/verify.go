@@ -210,7 +210,7 @@ func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
 		v.Reason = ReasonUnread
 	}
 	if v.Reason != "" {
-		if plain(gold) == plain(answer) {
+		if plain(tidy(gold)) == plain(tidy(answer)) {
 			v.Outcome, v.Reason, v.Rule = Equal, ReasonEqual, "same text"
 		}
 		return v
