@@ -1,0 +1,307 @@
+package methods
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+func TestLogisticFindsThePlantedRule(t *testing.T) {
+	r := fit(t, build(t, "logistic", ""), planted(300), 1).(*utilityRouter)
+	qs := fresh(200)
+	texts := make([]string, len(qs))
+	for i, q := range qs {
+		texts[i] = q.Problem.Text
+	}
+	found, err := r.predict(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].pass[0], !isHard(i) }); auc < 0.95 {
+		t.Errorf("AUC of the small expert's pass rate is %.3f, want more than 0.95", auc)
+	}
+	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].usd[2], isHard(i) }); auc < 0.95 {
+		t.Errorf("AUC of the large expert's dollars as a sign of length is %.3f, want more than 0.95", auc)
+	}
+	// A rule without noise wants next to no penalty.
+	d, err := fit(t, build(t, "logistic", "l2: [0.001]"), planted(300), 1).(*utilityRouter).RouteAt(t.Context(), qs, 0.2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := 0
+	for i, x := range d {
+		if (x.Expert == 2) == isHard(i) && (x.Expert == 0) == !isHard(i) {
+			right++
+		}
+	}
+	if right < 190 {
+		t.Errorf("%d of 200 queries go to the cheapest expert that solves them", right)
+	}
+}
+
+// areaUnderCurve is the chance that a positive scores above a negative, ties counting half.
+func areaUnderCurve(n int, at func(i int) (score float64, positive bool)) float64 {
+	var wins, pairs float64
+	for i := range n {
+		a, positive := at(i)
+		for j := range n {
+			b, other := at(j)
+			if positive && !other {
+				pairs++
+				wins += float64(cmp.Compare(a, b)+1) / 2
+			}
+		}
+	}
+	return wins / pairs
+}
+
+func TestRaisingThePriceNeverRaisesPredictedDollars(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 6).Draw(rt, "experts")
+		p := rapid.SliceOfN(rapid.Float64Range(0, 1), n, n).Draw(rt, "p")
+		usd := rapid.SliceOfN(rapid.Float64Range(0, 3), n, n).Draw(rt, "usd")
+		last := math.Inf(1)
+		for _, mu := range utilityKnobs() {
+			m := utility(p, usd, mu, dollarUnit(usd))
+			if usd[m] > last+1e-9 {
+				rt.Fatalf("at mu %v a question costs %v, at a lower one %v", mu, usd[m], last)
+			}
+			last = usd[m]
+		}
+	})
+}
+
+func TestUtilityByHand(t *testing.T) {
+	p, usd := []float64{0.2, 0.7, 0.9}, []float64{1, 2, 10}
+	for mu, want := range map[float64]int{0: 2, 0.2: 2, 0.3: 1, 4.9: 1, 5.1: 0} {
+		if got := utility(p, usd, mu, 10); got != want {
+			t.Errorf("at %v expert %d, want %d", mu, got, want)
+		}
+	}
+	if got := utility([]float64{0.5, 0.5}, []float64{1, 1}, 1, 1); got != 0 {
+		t.Errorf("a tie goes to expert %d, want the cheaper", got)
+	}
+	for want, usd := range map[float64][]float64{3: {1, 3}, 2: {2, 0}, 1: {0, 0}} {
+		if got := dollarUnit(usd); got != want {
+			t.Errorf("dollarUnit(%v) = %v, want %v", usd, got, want)
+		}
+	}
+}
+
+func TestTheSweepIsThatOfTheStudy(t *testing.T) {
+	knobs := utilityKnobs()
+	if len(knobs) != 142 || knobs[0] != 0 || math.Abs(knobs[1]-1e-3) > 1e-15 || math.Abs(knobs[140]-100) > 1e-9 || knobs[141] != 1e6 || !slices.IsSorted(knobs) {
+		t.Errorf("%d knobs from %v, %v to %v, %v", len(knobs), knobs[0], knobs[1], knobs[140], knobs[141])
+	}
+}
+
+func TestPredictedDollarsAverageToTheTrainingMeans(t *testing.T) {
+	set := planted(100)
+	want, _ := means(set.SFT, 3)
+	for _, kind := range []string{"predicted", "mean"} {
+		r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(*utilityRouter)
+		got := make([]float64, 3)
+		for _, e := range set.SFT {
+			s, err := r.predict([]string{e.Problem.Text})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for m, usd := range s[0].usd {
+				got[m] += usd / float64(len(set.SFT))
+				if kind == "mean" && math.Abs(usd-want[m]) > 1e-12*want[m] {
+					t.Fatalf("expert %d is predicted to cost %v, its mean is %v", m, usd, want[m])
+				}
+			}
+		}
+		for m := range got {
+			if math.Abs(got[m]-want[m]) > 1e-9*want[m] {
+				t.Errorf("%s: expert %d costs %v on average, want %v", kind, m, got[m], want[m])
+			}
+		}
+	}
+}
+
+func TestFreeExpertsAndFreeAnswersArePredicted(t *testing.T) {
+	for name, free := range map[string]func(i, m int) bool{
+		"one expert is free":                 func(_, m int) bool { return m == 0 },
+		"the strongest is free":              func(_, m int) bool { return m == 2 },
+		"all are free":                       func(int, int) bool { return true },
+		"a few answers are free":             func(i, _ int) bool { return i%10 == 0 },
+		"all answers but one are free":       func(i, _ int) bool { return i != 3 },
+		"all answers but one expert's, once": func(i, m int) bool { return i != 3 || m != 1 },
+	} {
+		set := planted(60)
+		for i := range set.SFT {
+			usd := slices.Clone(set.SFT[i].USD)
+			for m := range usd {
+				if free(i, m) {
+					usd[m] = 0
+				}
+			}
+			set.SFT[i].USD, set.RL[i].USD = usd, usd
+		}
+		for _, kind := range []string{"predicted", "mean"} {
+			r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(*utilityRouter)
+			for _, knob := range []float64{0, 0.1, 1e6} {
+				d, err := r.RouteAt(t.Context(), fresh(5), knob)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, x := range d {
+					valid(t, x, fresh(5)[i], 3)
+				}
+			}
+			for _, s := range r.known {
+				for m, usd := range s.usd {
+					if math.IsNaN(usd) || math.IsInf(usd, 0) || usd < 0 {
+						t.Errorf("%s, %s: expert %d is predicted to cost %v", name, kind, m, usd)
+					}
+				}
+			}
+		}
+	}
+}
+
+// An expert that is always right, or never, has no finite regression: the fit still ends, near 1 or 0.
+func TestConstantPassRatesAreLearned(t *testing.T) {
+	set := planted(80)
+	for i := range set.SFT {
+		set.SFT[i].Kappa = []float64{0, 0.5, 1}
+		set.RL[i].Kappa = set.SFT[i].Kappa
+	}
+	r := fit(t, build(t, "logistic", ""), set, 1).(*utilityRouter)
+	found, err := r.predict([]string{"apples in baskets", "a tensor"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range found {
+		if s.pass[0] > 0.01 || math.Abs(s.pass[1]-0.5) > 0.01 || s.pass[2] < 0.99 {
+			t.Errorf("pass rates %v, want about 0, 0.5, 1", s.pass)
+		}
+	}
+}
+
+func TestLogisticDoesNotDependOnTheOrderOfTheTrainingProblems(t *testing.T) {
+	set := planted(90)
+	back := set
+	back.SFT, back.RL = slices.Clone(set.SFT), slices.Clone(set.RL)
+	slices.Reverse(back.SFT)
+	slices.Reverse(back.RL)
+	a := fit(t, build(t, "logistic", ""), set, 1).(*utilityRouter)
+	b := fit(t, build(t, "logistic", ""), back, 1).(*utilityRouter)
+	x, err1 := a.predict([]string{"find the tensor"})
+	y, err2 := b.predict([]string{"find the tensor"})
+	if err1 != nil || err2 != nil || fmt.Sprint(x) != fmt.Sprint(y) {
+		t.Errorf("%v and %v, %v, %v", x, y, err1, err2)
+	}
+}
+
+func TestPenaltiesAreChecked(t *testing.T) {
+	for params, want := range map[string]string{
+		"l2: [1, 0]":    `params.l2: want more than 0, got "0"`,
+		"l2: [-0.5]":    `params.l2: want more than 0, got "-0.5"`,
+		"l2: []":        "must not be empty",
+		"l2: 3":         "want a list",
+		"buckets: 0":    "at least 1",
+		"cost: guessed": "predicted, mean",
+	} {
+		if _, err := New(setup(t, "logistic", params)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", params, err, want)
+		}
+	}
+	l := build(t, "logistic", "l2: [1, 30, 1, 3]").(*logistic)
+	if !slices.Equal(l.L2, []float64{30, 3, 1}) {
+		t.Errorf("penalties %v, want them once each, strongest first", l.L2)
+	}
+	a, _ := spec.Canonical(build(t, "logistic", "l2: [1, 30]"))
+	b, _ := spec.Canonical(build(t, "logistic", "l2: [30, 1]"))
+	if string(a) != string(b) {
+		t.Errorf("the order of the penalties is part of the recipe: %s, %s", a, b)
+	}
+}
+
+func TestRescaleByHand(t *testing.T) {
+	rows := []lm.Row{
+		{IDs: []int32{0, 1, 5, 9}, Values: []float32{2, -1, 3, -4}},
+		{IDs: []int32{1}, Values: []float32{4}}, // a text without n-grams
+	}
+	rescale(rows, 2)
+	for i, want := range [][]float32{{0.3, -0.15, 0.6, -0.8}, {0.6}} {
+		for k, v := range rows[i].Values {
+			if math.Abs(float64(v-want[k])) > 1e-6 {
+				t.Errorf("row %d is %v, want %v", i, rows[i].Values, want)
+				break
+			}
+		}
+	}
+}
+
+func TestAUtilityRouterAsksForEachTextOnce(t *testing.T) {
+	asked := map[string]int{}
+	broken := errors.New("broken")
+	var fail error
+	r := newUtilityRouter(2, 1, func(texts []string) ([]scores, error) {
+		if fail != nil {
+			return nil, fail
+		}
+		out := make([]scores, len(texts))
+		for i, x := range texts {
+			asked[x]++
+			out[i] = scores{pass: []float64{0, 1}, usd: []float64{0, 1}}
+		}
+		return out, nil
+	})
+	query := func(text string, run int) routing.Query {
+		return routing.Query{Problem: routing.Problem{ID: text, Text: text}, Run: run}
+	}
+	fail = broken
+	if _, err := r.Route(t.Context(), []routing.Query{query("a", 0)}); !errors.Is(err, broken) {
+		t.Errorf("a failed prediction: %v", err)
+	}
+	fail = nil
+	var g sync.WaitGroup
+	for _, mu := range r.Knobs() { // a failure leaves nothing behind, and calls may come at the same time
+		g.Go(func() {
+			d, err := r.RouteAt(context.Background(), []routing.Query{query("a", 0), query("a", 1), query("b", 0)}, mu)
+			want := 1
+			if mu >= 1 {
+				want = 0
+			}
+			if err != nil || d[0].Expert != want || d[1].Expert != want {
+				t.Errorf("at %v: %v, %v; want expert %d", mu, d, err, want)
+			}
+		})
+	}
+	g.Wait()
+	if asked["a"] != 1 || asked["b"] != 1 {
+		t.Errorf("asked %v", asked)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Route(ctx, []routing.Query{query("c", 0)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// 20,000 problems, three experts: the regressions of the default spec, features included.
+func BenchmarkLogisticFit(b *testing.B) {
+	set := planted(20_000)
+	m := build(b, "logistic", "")
+	for b.Loop() {
+		if _, err := m.Fit(b.Context(), set, work(1)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package methods
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+// table is a router that reads its decisions off a list: one for each setting, the same for every query.
+type table []routing.Decision
+
+func (r table) Knobs() (knobs []float64) {
+	for i := range r {
+		knobs = append(knobs, float64(i))
+	}
+	return knobs
+}
+
+func (r table) Route(ctx context.Context, qs []routing.Query) ([]routing.Decision, error) {
+	return r.RouteAt(ctx, qs, 0)
+}
+
+func (r table) RouteAt(_ context.Context, qs []routing.Query, knob float64) ([]routing.Decision, error) {
+	out := make([]routing.Decision, len(qs))
+	for i, q := range qs {
+		out[i] = r[int(knob)]
+		out[i].Problem, out[i].Run = q.Problem.ID, q.Run
+	}
+	return out, nil
+}
+
+func sure(m int) routing.Decision {
+	return routing.Decision{Prob: oneHot(3, m), Expert: m}
+}
+
+func TestMatchTakesTheSettingsOnBothSidesOfTheBudget(t *testing.T) {
+	examples := []routing.Example{{Problem: routing.Problem{ID: "p"}, USD: []float64{1, 2, 6}}}
+	soft := func(prob ...float64) routing.Decision { return routing.Decision{Prob: prob, Expert: routing.Expected} }
+	argmax := func(m int, prob ...float64) routing.Decision { return routing.Decision{Prob: prob, Expert: m} }
+	for name, c := range map[string]struct {
+		router table
+		usd    float64
+		want   []float64 // distribution that is scored
+		expert int
+	}{
+		"a budget between two settings is a coin":                     {table{sure(2), sure(1), sure(0)}, 3, []float64{0, .75, .25}, routing.Expected},
+		"a budget that a setting spends is that setting":              {table{sure(2), sure(1), sure(0)}, 2, []float64{0, 1, 0}, 1},
+		"a budget below the cheapest setting stays there":             {table{sure(2), sure(1)}, 0.5, []float64{0, 1, 0}, 1},
+		"a budget above the dearest setting is not spent":             {table{sure(1), sure(0)}, 9, []float64{0, 1, 0}, 1},
+		"a sweep out of order is matched by what it spends":           {table{sure(1), sure(2), sure(0)}, 4, []float64{0, .5, .5}, routing.Expected},
+		"of settings that spend the same the first counts":            {table{soft(.8, 0, .2), sure(1), sure(0)}, 2, []float64{.8, 0, .2}, routing.Expected},
+		"a router with one setting has no choice":                     {table{sure(1)}, 1, []float64{0, 1, 0}, 1},
+		"expectations are mixed":                                      {table{soft(0, .5, .5), soft(.5, .5, 0)}, 2.75, []float64{.25, .5, .25}, routing.Expected},
+		"a definite choice counts as such, whatever its softmax":      {table{argmax(2, .3, .3, .4), argmax(0, .6, .3, .1)}, 3.5, []float64{.5, 0, .5}, routing.Expected},
+		"both settings agree: no coin, though their softmax does not": {table{sure(2), argmax(1, .1, .5, .4), argmax(1, 0, 1, 0)}, 2, []float64{0, 1, 0}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := Match(t.Context(), c.router, examples, c.usd)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := route(t, r, queries(examples))[0]
+			mass := make([]float64, 3)
+			addMass(mass, d, 1)
+			if !near(mass, c.want) || d.Expert != c.expert {
+				t.Errorf("got %+v, want %v with expert %d", d, c.want, c.expert)
+			}
+			again := route(t, r, queries(examples))[0]
+			sameDecisions(t, "asked again", []routing.Decision{again}, []routing.Decision{d})
+		})
+	}
+}
+
+func TestMatchedRoutersSpendTheBudgetToRounding(t *testing.T) {
+	set := planted(160)
+	for _, kind := range []string{"mixture", "benchmark", "logistic"} {
+		r := fit(t, build(t, kind, ""), set, 1).(routing.Frontier)
+		knobs := r.Knobs()
+		spend := func(knob float64) float64 {
+			d, err := r.RouteAt(t.Context(), queries(set.RL), knob)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return spent(d, set.RL)
+		}
+		low, high := spend(knobs[len(knobs)-1]), spend(knobs[0])
+		rapid.Check(t, func(rt *rapid.T) {
+			usd := rapid.Float64Range(low, high).Draw(rt, "usd")
+			m, err := Match(t.Context(), r, set.RL, usd)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			got, err := Spend(t.Context(), m, set.RL)
+			if err != nil || math.Abs(got-usd) > 1e-9*usd {
+				rt.Errorf("%s spends %v of %v: %v", kind, got, usd, err)
+			}
+		})
+	}
+}
+
+func TestMatchRefusesWhatItCannotMatch(t *testing.T) {
+	one := []routing.Example{{USD: []float64{1, 2, 3}}}
+	for name, c := range map[string]struct {
+		router   routing.Frontier
+		examples []routing.Example
+		usd      float64
+		want     string
+	}{
+		"no example":    {table{sure(0)}, nil, 1, "no training problem"},
+		"no setting":    {table{}, one, 1, "no settings"},
+		"no budget":     {table{sure(0)}, one, math.NaN(), "NaN"},
+		"a failed call": {failing{}, one, 1, "out of order"},
+	} {
+		if _, err := Match(t.Context(), c.router, c.examples, c.usd); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Spend(t.Context(), table{sure(0)}, nil); err == nil {
+		t.Error("dollars are counted on no problem")
+	}
+}
+
+type failing struct{ table }
+
+func (failing) Knobs() []float64 { return []float64{1} }
+func (failing) RouteAt(context.Context, []routing.Query, float64) ([]routing.Decision, error) {
+	return nil, errors.New("out of order")
+}

@@ -1,0 +1,202 @@
+package methods
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+)
+
+// randomDesign returns rows with about half of the features each.
+func randomDesign(r *rand.Rand, rows, width int) design {
+	all := make([]lm.Row, rows)
+	for i := range all {
+		for id := range width {
+			if r.IntN(2) == 0 {
+				all[i].IDs = append(all[i].IDs, int32(id))
+				all[i].Values = append(all[i].Values, float32(r.NormFloat64()))
+			}
+		}
+	}
+	return newDesign(all, width)
+}
+
+func normals(r *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = r.NormFloat64()
+	}
+	return x
+}
+
+func TestGradientsAgreeWithFiniteDifferences(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		width := rapid.IntRange(1, 9).Draw(rt, "width")
+		d := randomDesign(r, rapid.IntRange(1, 12).Draw(rt, "rows"), width)
+		theta, y := normals(r, width+1), make([]float64, d.rows())
+		for i := range y {
+			y[i] = r.Float64()
+		}
+		l2 := rapid.Float64Range(0, 5).Draw(rt, "l2")
+		for name, of := range map[string]loss{"log": logLoss, "squared": squaredLoss} {
+			grad, scratch := make([]float64, width+1), make([]float64, width+1)
+			d.objective(theta, y, l2, of, grad)
+			for i := range theta {
+				const h = 1e-5
+				at := func(step float64) float64 {
+					theta[i] += step
+					defer func() { theta[i] -= step }()
+					return d.objective(theta, y, l2, of, scratch)
+				}
+				if numeric := (at(h) - at(-h)) / (2 * h); math.Abs(numeric-grad[i]) > 1e-6*(1+math.Abs(numeric)) {
+					rt.Errorf("%s loss: component %d is %v, by differences %v", name, i, grad[i], numeric)
+				}
+			}
+		}
+	})
+}
+
+func TestLogLossByHand(t *testing.T) {
+	for _, c := range []struct{ z, y, value, slope float64 }{
+		{0, 1, math.Ln2, -0.5},
+		{0, 0.25, math.Ln2, 0.25},
+		{math.Log(3), 1, math.Log(4.0 / 3), -0.25},
+		{-math.Log(3), 1, math.Log(4), -0.75},
+		{800, 0, 800, 1},
+		{-800, 1, 800, -1},
+	} {
+		if v, s := logLoss(c.z, c.y); math.Abs(v-c.value) > 1e-12 || math.Abs(s-c.slope) > 1e-12 {
+			t.Errorf("logLoss(%v, %v) = %v, %v; want %v, %v", c.z, c.y, v, s, c.value, c.slope)
+		}
+	}
+}
+
+func TestRidgeIsTheSolutionOfTheNormalEquations(t *testing.T) {
+	const rows, width, l2 = 40, 6, 3.0
+	r := rand.New(rand.NewPCG(3, 1))
+	d, y := randomDesign(r, rows, width), normals(r, rows)
+	for i := range y {
+		y[i] += 2 // a bias that a penalised one would miss
+	}
+	got, err := d.regress(t.Context(), make([]float64, width+1), y, l2, squaredLoss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(rows, width+1, nil)
+	for i := range rows {
+		ids, values := d.row(i)
+		for k, id := range ids {
+			x.Set(i, int(id), float64(values[k]))
+		}
+		x.Set(i, width, 1)
+	}
+	var gram, right mat.Dense
+	gram.Mul(x.T(), x)
+	for i := range width {
+		gram.Set(i, i, gram.At(i, i)+l2)
+	}
+	right.Mul(x.T(), mat.NewVecDense(rows, y))
+	var want mat.Dense
+	if err := want.Solve(&gram, &right); err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range got {
+		if math.Abs(w-want.At(i, 0)) > 1e-3 {
+			t.Errorf("theta[%d] = %v, want %v", i, w, want.At(i, 0))
+		}
+	}
+}
+
+func TestDotAgreesWithTheSumAtEveryLength(t *testing.T) {
+	weight := []float64{1, 10, 100, 1000, 1e4, 1e5, 1e6, 1e7, 1e8}
+	var ids []int32
+	var values []float32
+	want := 0.0
+	for id := range weight {
+		if got := dot(weight, ids, values); got != want {
+			t.Errorf("dot of %d features is %v, want %v", len(ids), got, want)
+		}
+		ids, values = append(ids, int32(id)), append(values, 2)
+		want += 2 * weight[id]
+	}
+}
+
+func TestThePenaltyIsChosenByHeldOutLoss(t *testing.T) {
+	const width = 30
+	r := rand.New(rand.NewPCG(9, 1))
+	truth := normals(r, width)
+	labels := func(d design, signal float64) []float64 {
+		y := make([]float64, d.rows())
+		for i := range y {
+			ids, values := d.row(i)
+			y[i] = signal*dot(truth, ids, values) + r.NormFloat64()
+		}
+		return y
+	}
+	grid := []float64{1e4, 100, 1, 0.01}
+	d := randomDesign(r, 200, width)
+	for name, c := range map[string]struct {
+		signal    float64
+		low, high float64
+	}{
+		"noise alone wants the strongest":  {0, 1e4, 1e4},
+		"a strong signal wants a weak one": {2, 0.01, 1},
+	} {
+		_, l2, err := d.regressAll(t.Context(), [][]float64{labels(d, c.signal)}, grid, squaredLoss)
+		if err != nil || l2 < c.low || l2 > c.high {
+			t.Errorf("%s: chose %v, %v", name, l2, err)
+		}
+	}
+
+	// The choice reads the first fifth as held out: its labels decide, here against those of the rest.
+	y := labels(d, 2)
+	for i := range d.rows() / 5 {
+		y[i] = 0
+	}
+	if _, l2, err := d.regressAll(t.Context(), [][]float64{y}, grid, squaredLoss); err != nil || l2 != 1e4 {
+		t.Errorf("held-out labels without signal: chose %v, %v", l2, err)
+	}
+	// A single penalty is no choice, and so few rows allow none.
+	if _, l2, err := d.regressAll(t.Context(), [][]float64{y}, []float64{0.5}, squaredLoss); err != nil || l2 != 0.5 {
+		t.Errorf("a grid of one: %v, %v", l2, err)
+	}
+	if _, l2, err := d.slice(0, 4).regressAll(t.Context(), [][]float64{y[:4]}, grid, squaredLoss); err != nil || l2 != 1e4 {
+		t.Errorf("four rows: %v, %v", l2, err)
+	}
+}
+
+func TestTheFinalFitReadsAllRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 1))
+	d := randomDesign(r, 50, 3)
+	y := normals(r, 50)
+	fits, l2, err := d.regressAll(t.Context(), [][]float64{y, normals(r, 50)}, []float64{10, 1}, squaredLoss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := d.regress(t.Context(), make([]float64, 4), y, l2, squaredLoss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range append(fits[0].weight, fits[0].bias) {
+		if math.Abs(w-want[i]) > 1e-3 {
+			t.Errorf("theta[%d] = %v, want %v", i, w, want[i])
+		}
+	}
+}
+
+func TestARegressionStopsWhenItIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := rand.New(rand.NewPCG(5, 1))
+	d := randomDesign(r, 50, 3)
+	if _, _, err := d.regressAll(ctx, [][]float64{normals(r, 50)}, []float64{10, 1}, squaredLoss); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
