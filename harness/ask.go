@@ -25,6 +25,37 @@ type graded struct {
 	Usage  cost.Usage
 }
 
+// kept is a rollout that is stored.
+type kept struct {
+	graded // Bucket is empty if this verifier has not graded it
+	gold   uint64
+	id     store.RolloutID
+}
+
+// stored returns what is stored under a scope. A scope is read once: the problem sets of an experiment share it, and
+// ask keeps the map up to date.
+func (e *engine) stored(ctx context.Context, scope store.Scope) (map[store.RolloutKey]kept, error) {
+	if have, ok := e.kept[scope]; ok {
+		return have, nil
+	}
+	have := map[store.RolloutKey]kept{}
+	for s, err := range e.rollouts.Load(ctx, scope, verify.Version) {
+		if err != nil {
+			return nil, err
+		}
+		k := kept{graded{"", cost.Usage{In: s.In, Out: s.Out}}, s.Verdict.Gold, s.ID}
+		if i := slices.Index(routing.Buckets[:], s.Verdict.Bucket); i >= 0 {
+			k.Bucket = routing.Buckets[i] // one string for all rollouts
+		}
+		have[s.Key] = k
+	}
+	if e.kept == nil {
+		e.kept = map[store.Scope]map[store.RolloutKey]kept{}
+	}
+	e.kept[scope] = have
+	return have, nil
+}
+
 // question is one rollout to be had: a run of a text. Problems of a set that share a text share its rollouts, each
 // graded against its own answer.
 type question struct {
@@ -60,24 +91,25 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 			want[q.key] = q
 		}
 	}
+	have, err := e.stored(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
 	ungraded := map[store.RolloutID]question{}
-	for s, err := range e.rollouts.Load(ctx, scope, verify.Version) {
-		if err != nil {
-			return nil, err
-		}
-		q, ok := want[s.Key]
+	for _, q := range all {
+		s, ok := have[q.key]
 		if !ok {
 			continue
 		}
-		delete(want, s.Key)
+		delete(want, q.key)
 		for _, p := range q.problems {
-			out[p][q.run] = graded{s.Verdict.Bucket, cost.Usage{In: s.In, Out: s.Out}}
-			if s.Verdict.Bucket == "" || s.Verdict.Gold != store.GoldKey(problems[p]) {
-				ungraded[s.ID] = q
+			out[p][q.run] = s.graded
+			if s.Bucket == "" || s.gold != store.GoldKey(problems[p]) {
+				ungraded[s.id] = q
 			}
 		}
 	}
-	if err := e.regrade(ctx, scope, ungraded, problems, out); err != nil {
+	if err := e.regrade(ctx, scope, ungraded, problems, have, out); err != nil {
 		return nil, err
 	}
 	if len(want) == 0 {
@@ -156,15 +188,18 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 		}
 		var verdicts []store.Verdict
 		for i, a := range batch {
+			usage := cost.Usage{In: a.row.In, Out: a.row.Out}
 			for k, p := range a.problems {
-				out[p][a.run] = graded{a.verdicts[k].Bucket, cost.Usage{In: a.row.In, Out: a.row.Out}}
+				out[p][a.run] = graded{a.verdicts[k].Bucket, usage}
 			}
 			if ids[i] == 0 {
 				overtaken = true
 				continue
 			}
-			a.verdicts[0].Rollout = ids[i]
-			verdicts = append(verdicts, a.verdicts[0])
+			v := a.verdicts[0]
+			v.Rollout = ids[i]
+			verdicts = append(verdicts, v)
+			have[a.key] = kept{graded{v.Bucket, usage}, v.Gold, v.Rollout}
 		}
 		e.opt.Progress.Add(len(batch))
 		batch = batch[:0]
@@ -189,6 +224,7 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 		return nil, err
 	}
 	if overtaken { // another process stored its answer first, and that one stays
+		delete(e.kept, scope)
 		return e.ask(ctx, expert, split, problems, runs)
 	}
 	return out, nil
@@ -217,7 +253,7 @@ func grade(p routing.Problem, response string, finish routing.Finish) store.Verd
 }
 
 // regrade grades the stored rollouts that have no verdict of this verifier on this answer.
-func (e *engine) regrade(ctx context.Context, scope store.Scope, ungraded map[store.RolloutID]question, problems []routing.Problem, out [][]graded) error {
+func (e *engine) regrade(ctx context.Context, scope store.Scope, ungraded map[store.RolloutID]question, problems []routing.Problem, have map[store.RolloutKey]kept, out [][]graded) error {
 	if len(ungraded) == 0 {
 		return nil
 	}
@@ -237,6 +273,7 @@ func (e *engine) regrade(ctx context.Context, scope store.Scope, ungraded map[st
 			out[p][q.run].Bucket = v.Bucket
 			if v.Rollout = a.ID; k == 0 {
 				verdicts = append(verdicts, v)
+				have[q.key] = kept{out[p][q.run], v.Gold, a.ID}
 			}
 		}
 		e.opt.Progress.Add(1)

@@ -100,6 +100,7 @@ type engine struct {
 	loopback              *experts.Loopback
 	known                 problems.Index // what simulated experts may be asked
 	train                 *routing.TrainSet
+	kept                  map[store.Scope]map[store.RolloutKey]kept // rollouts of the scopes that were read
 }
 
 // Run carries out an experiment: what the store already has is not done again. A run that is interrupted or killed

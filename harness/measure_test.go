@@ -1,0 +1,223 @@
+package harness
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+var near = cmpopts.EquateApprox(0, 1e-9)
+
+// Two benchmarks: one question with two runs, two questions with one.
+func toyArena() *arena {
+	a := &arena{name: PaperArena, benches: []*bench{{name: "x", runs: 2}, {name: "y", runs: 1}}}
+	a.question = []int{0, 0, 1, 2}
+	a.strata = []int{0, 1, 1}
+	a.queries = make([]routing.Query, 4)
+	a.outcomes = [][]routing.Outcome{
+		{{Correct: 1, Bucket: routing.Correct, Out: 10, USD: 1}, {Bucket: routing.Truncated, Out: 90, USD: 9}},
+		{{Bucket: routing.Wrong, Out: 20, USD: 2}, {Correct: 1, Bucket: routing.Correct, Out: 40, USD: 4}},
+		{{Bucket: routing.NoAnswer, Out: 30, USD: 3}, {Correct: 1, Bucket: routing.Correct, Out: 50, USD: 5}},
+		{{Correct: 1, Bucket: routing.Correct, Out: 10, USD: 1}, {Bucket: routing.Ungraded, Out: 70, USD: 7}},
+	}
+	return a
+}
+
+func TestScoresByHand(t *testing.T) {
+	bucket := func(counts map[routing.Bucket]float64) []float64 {
+		out := make([]float64, len(routing.Buckets))
+		for i, b := range routing.Buckets {
+			out[i] = counts[b]
+		}
+		return out
+	}
+	coin := func(p ...float64) routing.Decision { return routing.Decision{Expert: routing.Expected, Prob: p} }
+	for _, c := range []struct {
+		name      string
+		decisions []routing.Decision
+		want      columns
+	}{
+		{"runs of a question are averaged, and each run has its own expert",
+			[]routing.Decision{{Expert: 0}, {Expert: 1}, {Expert: 0}, {Expert: 1}},
+			columns{
+				accuracy: []float64{100, 0, 0}, usd: []float64{2.5, 3, 7}, tokens: []float64{25, 30, 70},
+				chosen: [][]float64{{0.5, 0.5}, {1, 0}, {0, 1}},
+				buckets: [][]float64{
+					bucket(map[routing.Bucket]float64{routing.Correct: 2}),
+					bucket(map[routing.Bucket]float64{routing.NoAnswer: 1, routing.Ungraded: 1}),
+				},
+			}},
+		{"a coin is scored by its expectation, whatever its most likely side",
+			[]routing.Decision{coin(0.75, 0.25), coin(0.75, 0.25), coin(0, 1), coin(0.5, 0.5)},
+			columns{
+				accuracy: []float64{50, 100, 50}, usd: []float64{2.75, 5, 4}, tokens: []float64{27.5, 50, 40},
+				chosen: [][]float64{{0.75, 0.25}, {0, 1}, {0.5, 0.5}},
+				buckets: [][]float64{
+					bucket(map[routing.Bucket]float64{routing.Correct: 1, routing.Wrong: 0.75, routing.Truncated: 0.25}),
+					bucket(map[routing.Bucket]float64{routing.Correct: 1.5, routing.Ungraded: 0.5}),
+				},
+			}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, toyArena().score(c.decisions), cmp.AllowUnexported(columns{}), near); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	a := toyArena()
+	for i := range a.outcomes {
+		for m := range a.outcomes[i] {
+			a.outcomes[i][m].Bucket = ""
+		}
+	}
+	if c := a.score([]routing.Decision{{}, {}, {}, {}}); c.buckets != nil {
+		t.Errorf("expectations have buckets %v", c.buckets)
+	}
+}
+
+func measured(t *testing.T, lines []metrics.Measurement, method, benchmark, seed string) metrics.Measurement {
+	t.Helper()
+	m, ok, err := (&metrics.Set{Measurements: lines}).Find(keys("method", method, "benchmark", benchmark, "seed", seed)...)
+	if err != nil || !ok {
+		t.Fatalf("%s on %s: %v", method, benchmark, err)
+	}
+	return m
+}
+
+// rows of a toy experiment: always the cheap expert, always the dear one, and two trainings of a router.
+func toyRows(a *arena) []scored {
+	always := func(id string, m int) scored {
+		return scored{method: spec.Method{Name: "fixed", ID: id}, seeds: []uint64{1}, columns: []columns{a.score(decideAlways(a, m))}}
+	}
+	return []scored{always("cheap", 0), always("dear", 1), {
+		method: spec.Method{Name: "entrorouter"}, seeds: []uint64{1, 2},
+		columns: []columns{
+			a.score([]routing.Decision{{Expert: 0}, {Expert: 1}, {Expert: 1}, {Expert: 0}}),
+			a.score([]routing.Decision{{Expert: 0}, {Expert: 0}, {Expert: 1}, {Expert: 0}}),
+		},
+	}}
+}
+
+func toyEngine(sizes ...int) *engine {
+	e := &engine{spec: &spec.Resolved{Benchmarks: spec.Benchmarks{}}, experts: []routing.Expert{{ID: "cheap"}, {ID: "dear"}}}
+	e.spec.Experiment.Name, e.poolSpec.Name = "toy", "pool"
+	e.spec.Experiment.Evaluate.Confidence = 0.95
+	for i, n := range sizes {
+		e.spec.Benchmarks[[]string{"x", "y"}[i]] = spec.Benchmark{Size: n}
+	}
+	return e
+}
+
+func TestMeasurementsByHand(t *testing.T) {
+	a := toyArena()
+	lines := toyEngine(1, 2).measure(a, toyRows(a))
+	// Router: question x is right in both runs of training 1 (dollars (1+4)/2) and in one of training 2 ((1+2)/2);
+	// y's questions are right in both trainings, for 5 and 1 dollars.
+	for _, c := range []struct {
+		method, benchmark, seed, unit string
+		want                          float64
+	}{
+		{"entrorouter", "x", "", metrics.Accuracy, 75},
+		{"entrorouter", "x", "", metrics.USD, 2},
+		{"entrorouter", "x", "", "correct", 1.5},
+		{"entrorouter", "x", "", "wrong", 0.5},
+		{"entrorouter", "y", "", metrics.Accuracy, 100},
+		{"entrorouter", "y", "", metrics.USD, 6}, // of the whole benchmark
+		{"entrorouter", "y", "", metrics.Questions, 2},
+		{"entrorouter", "avg", "", metrics.Accuracy, 91.667}, // (75 + 100 + 100)/3: a question weighs the same whatever its runs
+		{"entrorouter", "avg", "", metrics.USDPerQuery, 2.66666667},
+		{"entrorouter", "avg", "1", metrics.Accuracy, 100},
+		{"entrorouter", "avg", "2", metrics.Accuracy, 83.333},
+		{"entrorouter", "avg", "2", metrics.USDPerQuery, 2.5},
+		{"entrorouter", "avg", "", SeedSD, 11.785}, // |100 - 83.333|/sqrt(2)
+		{"entrorouter", "avg", "", CostShare, 43.243},
+		{"dear", "avg", "", metrics.Accuracy, 50},            // (50 + 100 + 0)/3
+		{"dear", "avg", "", metrics.USDPerQuery, 6.16666667}, // (6.5 + 5 + 7)/3
+		{"dear", "avg", "", CostShare, 100},
+		{"dear", "avg", "", "retention-%", 100},
+		{"dear", "avg", "", Difference, -41.667},
+		{"dear", "avg", "", "truncated", 1},
+		{"cheap", "avg", "", metrics.Accuracy, 50},
+		{"cheap", "avg", "", HullGain, 0},
+		{"dear", "avg", "", HullGain, 0},
+		{"entrorouter", "avg", "", HullGain, 41.667}, // both fixed experts are right on half
+	} {
+		v, ok := measured(t, lines, c.method, c.benchmark, c.seed).Value(c.unit)
+		if !ok || math.Abs(v.Number-c.want) > 1e-9 {
+			t.Errorf("%s of %s on %s, seed %q: %v (%v), want %v", c.unit, c.method, c.benchmark, c.seed, v.Number, ok, c.want)
+		}
+	}
+	if m := measured(t, lines, "entrorouter", "avg", ""); m.N != 4 {
+		t.Errorf("N is %d, want 4 queries", m.N)
+	}
+	if _, ok := measured(t, lines, "entrorouter", "avg", "").Value(Difference); ok {
+		t.Error("the reference row has a difference from itself")
+	}
+}
+
+// A large set stands for a benchmark of the paper's size: its questions weigh what the benchmark has, not what was drawn.
+func TestALargerSetKeepsTheWeightsOfThePaper(t *testing.T) {
+	a := toyArena()
+	a.name = LargeArena
+	lines := toyEngine(30, 10).measure(a, toyRows(a))
+	for unit, want := range map[string]float64{
+		metrics.Accuracy:    (30*75 + 10*100) / 40.0,
+		metrics.USDPerQuery: (30*2 + 10*3) / 40.0,
+		metrics.Questions:   3,
+	} {
+		if v, _ := measured(t, lines, "entrorouter", "avg", "").Value(unit); math.Abs(v.Number-want) > 1e-9 {
+			t.Errorf("%s is %v, want %v", unit, v.Number, want)
+		}
+	}
+	if v, _ := measured(t, lines, "entrorouter", "y", "").Value(metrics.USD); v.Number != 30 {
+		t.Errorf("y costs %v dollars, want 30 for its 10 questions", v.Number)
+	}
+}
+
+func TestIntervalsHoldTheirNumbersAndAreOfTheSameResamplesForAllRows(t *testing.T) {
+	a := &arena{name: PaperArena, benches: []*bench{{name: "x", runs: 1}, {name: "y", runs: 1}}}
+	for q := range 40 {
+		a.queries = append(a.queries, routing.Query{Problem: routing.Problem{ID: fmt.Sprint("q", q)}})
+		a.question, a.strata = append(a.question, q), append(a.strata, q%2)
+		a.outcomes = append(a.outcomes, []routing.Outcome{{Correct: float64(q / 7 % 2), USD: 1, Bucket: routing.Wrong}, {Correct: float64(min(1, q%5)), USD: 5, Bucket: routing.Wrong}})
+	}
+	e := toyEngine(20, 20)
+	e.spec.Experiment.Evaluate.Bootstrap = 200
+	rows := toyRows(a)[:2]
+	twin := rows[0]
+	twin.method.ID, twin.method.Name = "", "entrorouter"
+	lines := e.measure(a, append(rows, twin))
+	for _, m := range lines {
+		for _, v := range m.Values {
+			if v.Bounded && (v.Number < v.Low || v.Number > v.High) {
+				t.Errorf("%s: %v %s outside [%v, %v]", m.Label(), v.Number, v.Unit, v.Low, v.High)
+			}
+		}
+	}
+	// Rows that decide alike differ by exactly nothing in every resample.
+	v, ok := measured(t, lines, "cheap", "avg", "").Value(Difference)
+	if !ok || v.Number != 0 || v.Low != 0 || v.High != 0 {
+		t.Errorf("difference of twins: %+v", v)
+	}
+	if v, _ := measured(t, lines, "dear", "avg", "").Value(metrics.Accuracy); v.Low == v.High {
+		t.Errorf("no interval: %+v", v)
+	}
+}
+
+func TestStrataOfDifficulty(t *testing.T) {
+	for _, c := range []struct {
+		best, experts int
+		want          string
+	}{{0, 3, "easy"}, {1, 3, "medium"}, {2, 3, "hard"}, {2, 5, "medium"}, {4, 5, "hard"}, {0, 2, "easy"}, {1, 2, "hard"}} {
+		if got := strata[stratum(c.best, c.experts)]; got != c.want {
+			t.Errorf("m_best %d of %d: %s, want %s", c.best, c.experts, got, c.want)
+		}
+	}
+}
