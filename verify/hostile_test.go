@@ -78,6 +78,9 @@ func hostile() []struct{ name, gold, response string } {
 		{"boxes", "5", rep(`\boxed{1}`, 30000)},
 		{"nested boxes", "5", rep(`\boxed{`, 3000) + "1" + rep("}", 3000)},
 		{"dollars", "5", rep("$", 100000)},
+		{"dollars in a box", "5", box(rep("$", 30000))},
+		{"stars in a box", "5", box(rep("*", 15000) + "5" + rep("*", 15000))},
+		{"boxes in a gold", rep(`\boxed{`, 4000) + "5" + rep("}", 4000), box("6")},
 		{"spaced digits", "5", rep("1 000 ", 30000)},
 		{"prose", "5", rep("some words without any answer ", 10000)},
 		{"newlines", "5", rep("\n", 300000)},
@@ -127,7 +130,7 @@ func intervals(n int) string {
 func TestHostileInputsEndWithinTheirBudget(t *testing.T) {
 	for _, h := range hostile() {
 		v := Grade(h.gold, h.response)
-		if v.Outcome == Equal && !strings.Contains("nested radicals trigonometric powers control characters chain equations sets braces texts invalid UTF-8 two shuffled lists", h.name) {
+		if v.Outcome == Equal && !strings.Contains("nested radicals trigonometric powers control characters chain equations sets braces texts invalid UTF-8 two shuffled lists stars in a box", h.name) {
 			t.Errorf("%s: graded equal by %s", h.name, v.Rule)
 		}
 		if w := Grade(h.gold, h.response); w != v {

@@ -18,8 +18,8 @@ const (
 
 // What the kinds of work are charged, in steps.
 const (
-	costNode    = 3  // visiting a node
-	costExact   = 20 // an operation on small rationals
+	costNode    = 4  // visiting a node
+	costExact   = 28 // an operation on small rationals
 	costFloat   = 12 // an operation on floats of two words
 	costCompare = 8  // comparing two nodes before any arithmetic
 )

@@ -135,11 +135,13 @@ func (p *parser) term() (*node, error) {
 			}
 			left = call("mod", flush(), n)
 		case p.startsFactor(t):
-			if q := p.units(flush()); q != nil {
-				left = q
-				continue
+			if t.kind == tokenText || p.noun(t) {
+				if q := p.units(flush()); q != nil {
+					left = q
+					continue
+				}
 			}
-			if t.kind == tokenNumber && flush().kind == kindQuantity {
+			if t.kind == tokenNumber && factors == nil && left.kind == kindQuantity {
 				n, err := p.compound(left)
 				if err != nil {
 					return nil, err

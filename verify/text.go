@@ -9,7 +9,8 @@ import (
 
 // trim removes white space, dollar signs and punctuation around an answer.
 func trim(s string) string {
-	for {
+	boxes := 0
+	for range maxDepth {
 		t := strings.TrimSpace(s)
 		for _, w := range []string{`\,`, `\;`, `\:`, `\!`} { // their second character is no punctuation
 			t = strings.TrimSuffix(t, w)
@@ -30,7 +31,8 @@ func trim(s string) string {
 			t = strings.Trim(t, "_")
 		case len(t) >= 2 && t[0] == t[len(t)-1] && (t[0] == '"' || t[0] == '`' || t[0] == '_') && strings.Count(t, t[:1]) == 2:
 			t = t[1 : len(t)-1]
-		case strings.HasPrefix(t, `\boxed`) || strings.HasPrefix(t, `\fbox`):
+		case boxes < 8 && isBox(t):
+			boxes++
 			if inner, end := boxAt(t, 0); end == len(t) {
 				t = inner
 			}
@@ -40,6 +42,7 @@ func trim(s string) string {
 		}
 		s = t
 	}
+	return s
 }
 
 // tidy removes what stands around a formula without being part of it.
