@@ -1,0 +1,329 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/results"
+)
+
+// tiny returns testdata/tiny.yaml.
+func tiny(t testing.TB) *spec.Resolved {
+	t.Helper()
+	return loadFile(t, filepath.Join("testdata", "tiny.yaml"))
+}
+
+func runIn(t testing.TB, r *spec.Resolved, out string) *Result {
+	t.Helper()
+	result, err := Run(t.Context(), r, Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// entries returns the files of every stage entry below out, but what may differ between machines.
+func entries(t testing.TB, out string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	root := filepath.Join(out, "stages")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "env.json" {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		files[filepath.ToSlash(name)], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func render(t *testing.T, r *Result) string {
+	t.Helper()
+	var text bytes.Buffer
+	if err := Render(r, results.FS, "", report.Terminal{}, &text); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// How many requests are in flight, in what order answers arrive and where the files lie decide nothing.
+func TestARunIsTheSameByteForByteAtAnyConcurrency(t *testing.T) {
+	one, many := tiny(t), tiny(t)
+	one.Experiment.Profile.Concurrency, many.Experiment.Profile.Concurrency = 3, 64
+	outs := []string{t.TempDir(), filepath.Join(t.TempDir(), "deeper")}
+	a, b := runIn(t, one, outs[0]), runIn(t, many, outs[1])
+	if x, y := render(t, a), render(t, b); x != y {
+		t.Errorf("tables differ:\n%s\n%s", x, y)
+	}
+	x, y := entries(t, outs[0]), entries(t, outs[1])
+	names := slices.Sorted(maps.Keys(x))
+	if other := slices.Sorted(maps.Keys(y)); !slices.Equal(names, other) {
+		t.Fatalf("entries:\n%v\n%v", names, other)
+	}
+	for _, name := range names {
+		if !bytes.Equal(x[name], y[name]) {
+			t.Errorf("%s differs", name)
+		}
+	}
+	for _, stage := range []string{"problems", "profile", "fit", "outcomes", "expected", "measure"} {
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, stage+"/") }) {
+			t.Errorf("no entry of stage %s", stage)
+		}
+	}
+}
+
+// A pool of kind http that points at `entrorouter serve` gets what the simulated pool gets: the same responses, pass
+// rates and outcomes.
+func TestAnHTTPPoolThatPointsAtServeGetsTheSameOutcomes(t *testing.T) {
+	dir := t.TempDir()
+	r := tiny(t)
+	r.Experiment.Large, r.Experiment.Methods, r.Experiment.Outputs = 0, r.Experiment.Methods[:2], nil
+	runIn(t, r, filepath.Join(dir, "sim"))
+
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served, ready := make(chan error, 1), make(chan []string, 1)
+	go func() {
+		served <- Serve(ctx, r, Options{Out: filepath.Join(dir, "served")}, l, func(models []string) { ready <- models })
+	}()
+	select {
+	case models := <-ready:
+		if len(models) != 4 {
+			t.Errorf("serves %v, want three experts and the probe", models)
+		}
+	case err := <-served:
+		t.Fatal(err)
+	}
+
+	// The problems as files, as anybody would write them.
+	over := *r
+	over.Benchmarks = spec.Benchmarks{}
+	for name, data := range entries(t, filepath.Join(dir, "sim")) {
+		if !strings.HasSuffix(name, "/problems.jsonl") {
+			continue
+		}
+		var lines strings.Builder
+		var benchmark string
+		n := 0
+		for dec := json.NewDecoder(bytes.NewReader(data)); ; n++ {
+			var line problemLine
+			if err := dec.Decode(&line); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			benchmark = line.Problem.Benchmark
+			text, err := json.Marshal(map[string]string{"id": line.Problem.ID, "problem": line.Problem.Text, "answer": line.Problem.Gold[0]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&lines, "%s\n", text)
+		}
+		if n < over.Benchmarks[benchmark].Size {
+			continue // the second stage's draw is part of the first's
+		}
+		file := spec.File{Path: benchmark + ".jsonl", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(lines.String())))}
+		put(t, filepath.Join(dir, "data", file.Path), lines.String())
+		b := r.Benchmarks[benchmark]
+		b.Generated, b.File, b.Size = nil, &file, n
+		over.Benchmarks[benchmark] = b
+	}
+	pool := r.Pools[0]
+	pool.Kind, pool.Simulation = "http", nil
+	pool.Experts = slices.Clone(pool.Experts)
+	for i := range pool.Experts {
+		pool.Experts[i].URL = "http://" + l.Addr().String() + "/v1"
+	}
+	probe := *pool.Probe
+	probe.URL = pool.Experts[0].URL
+	pool.Probe = &probe
+	over.Pools = []spec.Pool{pool}
+	if _, err := Run(t.Context(), &over, Options{Out: filepath.Join(dir, "http"), Data: filepath.Join(dir, "data")}); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+
+	contents := func(out, file string) []string {
+		var all []string
+		for name, data := range entries(t, filepath.Join(dir, out)) {
+			if strings.HasSuffix(name, "/"+file) {
+				all = append(all, string(data))
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	for file, n := range map[string]int{"profile.csv": 4, "outcomes.csv": 2} {
+		sim, http := contents("sim", file), contents("http", file)
+		if len(sim) != n || !slices.Equal(sim, http) {
+			t.Errorf("%s of %d and %d entries differ, want %d equal ones", file, len(sim), len(http), n)
+		}
+	}
+}
+
+func TestAnInterruptedRunSaysSoAndGoesOn(t *testing.T) {
+	r, out := tiny(t), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := Run(ctx, r, Options{Out: out, Progress: &cancelAt{cancel: cancel, what: "fit "}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	left, err := os.ReadDir(filepath.Join(out, "tmp"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+	calm := t.TempDir()
+	if x, y := render(t, runIn(t, r, out)), render(t, runIn(t, r, calm)); x != y {
+		t.Errorf("tables differ:\n%s\n%s", x, y)
+	}
+}
+
+// cancelAt interrupts when something starts.
+type cancelAt struct {
+	silent
+	cancel func()
+	what   string
+}
+
+func (c *cancelAt) Start(what string, _ int) {
+	if strings.HasPrefix(what, c.what) {
+		c.cancel()
+	}
+}
+
+func TestAPlanTellsWhatARunThenDoes(t *testing.T) {
+	r, out := tiny(t), t.TempDir()
+	plan := func() []StepStatus {
+		steps, err := Plan(t.Context(), r, Options{Out: out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return steps
+	}
+	before := plan()
+	for _, s := range before {
+		if s.Stored || s.Why == "" {
+			t.Errorf("%+v before anything is stored", s)
+		}
+	}
+	runIn(t, r, out)
+	after := plan()
+	if len(after) != len(before) {
+		t.Fatalf("%d steps before, %d after", len(before), len(after))
+	}
+	for i, s := range after {
+		if !s.Stored || s.Why != "" || s.Key != before[i].Key || s.Name != before[i].Name {
+			t.Errorf("%+v after, %+v before", s, before[i])
+		}
+	}
+	stored := map[string]bool{}
+	for name := range entries(t, out) {
+		parts := strings.Split(name, "/")
+		stored[parts[0]+"-"+parts[1]] = true
+	}
+	for _, s := range after {
+		delete(stored, s.Key)
+	}
+	if len(stored) > 0 {
+		t.Errorf("entries that were not planned: %v", slices.Sorted(maps.Keys(stored)))
+	}
+}
+
+func TestWhatCannotBeRunIsRefusedBeforeAnythingIsAsked(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*spec.Resolved)
+		want   string
+	}{
+		{"a generated benchmark for served experts", func(r *spec.Resolved) {
+			p := r.Pools[0]
+			p.Kind, p.Simulation = "http", nil
+			r.Pools = []spec.Pool{p}
+		}, "name benchmarks that have a file"},
+		{"the true success probability of served experts", func(r *spec.Resolved) {
+			p := r.Pools[0]
+			p.Kind, p.Simulation = "http", nil
+			r.Pools = []spec.Pool{p}
+			for name, b := range r.Benchmarks {
+				b.Generated, b.File = nil, &spec.File{Path: "x"}
+				r.Benchmarks[name] = b
+			}
+		}, "only a simulated pool knows the true success probability"},
+		{"recorded outcomes in protocol split", func(r *spec.Resolved) {
+			r.Pools = []spec.Pool{{Name: "old", Kind: "recorded", Experts: r.Pools[0].Experts}}
+		}, "which protocol folds reads"},
+		{"two pools in protocol split", func(r *spec.Resolved) { r.Pools = append(r.Pools, r.Pools[0]) }, "protocol split takes one"},
+		{"a model without a price", func(r *spec.Resolved) { r.Prices.Models = nil }, "has no price"},
+		{"expected dollars of input tokens", func(r *spec.Resolved) { r.Experiment.CountInput = true }, "set large: 0 with count_input: true"},
+		{"a figure of a row that is not there", func(r *spec.Resolved) { r.Experiment.Methods = r.Experiment.Methods[:3] }, `shows the row "entrorouter"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, out := tiny(t), t.TempDir()
+			c.change(r)
+			_, err := Run(t.Context(), r, Options{Out: out})
+			if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if stored, err := filepath.Glob(filepath.Join(out, "stages", "*")); err != nil || len(stored) > 0 {
+				t.Errorf("stored: %v (%v)", stored, err)
+			}
+		})
+	}
+}
+
+// Few problems may leave a stratum of the routing distribution empty: the figure shows the others.
+func TestAnEmptyStratumIsLeftOutOfTheFigure(t *testing.T) {
+	r := tiny(t)
+	r.Experiment.Test = []string{"sim-math500"}
+	b := r.Benchmarks["sim-math500"]
+	b.Size = 2
+	r.Benchmarks["sim-math500"] = b
+	r.Experiment.Large = 0
+	result := runIn(t, r, t.TempDir())
+	n := 0
+	for _, s := range strata {
+		if len(result.Measurements.Where(keys("stratum", s, "method", referenceRow, "expert", "")...)) > 0 {
+			n++
+		}
+	}
+	if n == len(strata) {
+		t.Skip("no stratum is empty")
+	}
+	render(t, result)
+}
+
+func TestRowsThatMatchAnotherAreNamedBelowTheTable(t *testing.T) {
+	r := &Result{Spec: tiny(t)}
+	want := "Spending on the training problems what entrorouter spends there: mixture, benchmark, logistic."
+	if notes := r.notes(); !slices.Contains(notes, want) {
+		t.Errorf("no %q in %q", want, notes)
+	}
+}
