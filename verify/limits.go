@@ -13,6 +13,7 @@ const (
 	maxElements = 4_096     // elements of a collection
 	maxSteps    = 1_500_000 // steps of one verdict; a step is worth about ten nanoseconds of one core
 	maxSigns    = 4         // independent ± signs expanded
+	maxWrappers = 8         // boxes, braces and announcements around one answer that are taken off
 	maxBoxes    = 64        // adjacent boxes read as one list
 )
 

@@ -31,7 +31,7 @@ func trim(s string) string {
 			t = strings.Trim(t, "_")
 		case len(t) >= 2 && t[0] == t[len(t)-1] && (t[0] == '"' || t[0] == '`' || t[0] == '_') && strings.Count(t, t[:1]) == 2:
 			t = t[1 : len(t)-1]
-		case boxes < 8 && isBox(t):
+		case boxes < maxWrappers && isBox(t):
 			boxes++
 			if inner, end := boxAt(t, 0); end == len(t) {
 				t = inner
@@ -48,7 +48,7 @@ func trim(s string) string {
 // tidy removes what stands around a formula without being part of it.
 func tidy(s string) string {
 	s = unescape(s)
-	for range maxDepth {
+	for range maxWrappers {
 		t := trim(s)
 		for _, w := range []string{`\displaystyle`, `\textstyle`, `\,`, `\;`, `\!`, `\:`, `\ `, `\quad`, `\qquad`} {
 			t = strings.TrimPrefix(t, w)
