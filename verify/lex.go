@@ -340,10 +340,10 @@ func (l *lexer) command(i int, space *bool) int {
 		k := l.skipSpace(j)
 		if k < len(l.src) && l.src[k] == '{' {
 			if end := l.group(k); end > 0 {
-				l.words(name, l.src[k+1:end], strings.HasPrefix(l.src[end+1:], "_"), space)
+				l.words(name, l.src[k+1:end], l.src[end+1:], space)
 				return end + 1
 			}
-			l.words(name, l.src[k+1:], false, space)
+			l.words(name, l.src[k+1:], "", space)
 			return len(l.src)
 		}
 		*space = true
@@ -401,12 +401,13 @@ func (l *lexer) group(i int) int {
 	return -1
 }
 
-// words adds the argument of \text and its relatives: its letters are words, the rest is read as usual.
-func (l *lexer) words(command, content string, based bool, space *bool) {
+// words adds the argument of \text and its relatives: its letters are words, but for functions in front of their
+// argument; the rest is read as usual. after is what follows the argument.
+func (l *lexer) words(command, content, after string, space *bool) {
 	if l.nested >= 8 {
 		return
 	}
-	sub := lexer{src: content, commas: l.commas, depth: l.depth, nested: l.nested + 1, based: based}
+	sub := lexer{src: content, commas: l.commas, depth: l.depth, nested: l.nested + 1, based: strings.HasPrefix(after, "_")}
 	if sub.run() != nil {
 		return
 	}
@@ -415,7 +416,7 @@ func (l *lexer) words(command, content string, based bool, space *bool) {
 		if k == 0 {
 			t.space = t.space || *space
 		}
-		if t.kind == tokenWord && !(functions[t.text] != "" && len(sub.tokens) == 1 || math && (t.text == "e" || t.text == "i" || t.text == "d")) {
+		if t.kind == tokenWord && !(functions[t.text] != "" && (math && t.text != "min" || len(sub.tokens) == 1 && strings.HasPrefix(after, "(")) || math && (t.text == "e" || t.text == "i" || t.text == "d")) {
 			t.kind = tokenText
 		}
 		l.tokens = append(l.tokens, t)

@@ -192,7 +192,7 @@ func (c *comparer) quantities(a, b *node) result {
 	}
 	ma, okA := measureOf(ua)
 	mb, okB := measureOf(ub)
-	if ua != "" && ub != "" && powerOf(ua) != powerOf(ub) {
+	if pa, pb := powerOf(ua), powerOf(ub); pa != "" && pb != "" && pa != pb {
 		return different("conflicting units")
 	}
 	if ua != "" && ub != "" && okA && okB {
@@ -241,10 +241,13 @@ func (c *comparer) quantities(a, b *node) result {
 	return r
 }
 
-// powerOf returns the power that a unit is taken to as a whole: 2 for square feet and units^2.
+// powerOf returns the power that a unit is taken to as a whole, 2 for square feet and units^2; empty for no unit and for
+// quotients.
 func powerOf(unit string) string {
 	w := strings.ToLower(unit)
 	switch {
+	case w == "":
+		return ""
 	case strings.HasPrefix(w, "square ") || strings.HasPrefix(w, "sq "):
 		return "2"
 	case strings.HasPrefix(w, "cubic ") || strings.HasPrefix(w, "cu "):
