@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -163,6 +164,37 @@ func TestResponseOfTenMegabytesIsScannedOnce(t *testing.T) {
 	} {
 		if v := Grade("42", response); v.Outcome != want {
 			t.Errorf("%.20q...%.30q: %s (%s), want %s", response, response[len(response)-30:], v.Outcome, v.Reason, want)
+		}
+	}
+}
+
+func TestTolerancesThatMakeNoSenseAreExact(t *testing.T) {
+	for _, tolerance := range []Tolerance{{Abs: math.NaN()}, {Abs: -1}, {Abs: math.Inf(1)}, {Rel: math.NaN()}, {Rel: -1}} {
+		k := Key{Gold: []string{"1.5"}, Tolerance: []Tolerance{tolerance}}
+		if k.Compare("1.5").Outcome != Equal || k.Compare("1.6").Outcome != Different {
+			t.Errorf("%+v is not exact", tolerance)
+		}
+	}
+}
+
+func TestTasksAreReadStrictly(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"id":"a","gold":"1","response":"1"}`:                                         "",
+		`{"id":"a","gold":["1","2"],"response":"1","tolerance":{"abs":[0.1,0]}}`:       "",
+		`{"id":"a","gold":"1"}`:                                                        `no response; give "response" as a string`,
+		`{"id":"a","response":"1"}`:                                                    `no ground truth; give "gold" as a string or a list of strings`,
+		`{"id":"a","gold":"1","response":"1","tolerance":{"rel":-1}}`:                  "tolerance -1; it must not be negative",
+		`{"id":"a","gold":"1","response":"1","tolerance":{"abs":[1,2],"rel":[1,2,3]}}`: "2 absolute and 3 relative tolerances; give as many of both, or one for all",
+		`{"id":`: "not a task: unexpected end of JSON input",
+	} {
+		task, err := ParseTask([]byte(line))
+		switch {
+		case err == nil && want == "":
+			if g := task.Grade(Policy{}); g.Outcome != Equal || g.ID != "a" {
+				t.Errorf("%s: %+v", line, g)
+			}
+		case err == nil || err.Error() != want:
+			t.Errorf("%s: %v, want %s", line, err, want)
 		}
 	}
 }

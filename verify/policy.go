@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 )
@@ -175,8 +176,12 @@ func (c *comparer) tolerant(a, b *node) result {
 	return different("outside tolerance")
 }
 
-// decimalOf returns the shortest decimal that prints as f: 0.1 is a tenth.
+// decimalOf returns the shortest decimal that prints as f: 0.1 is a tenth. What is no finite positive number is no
+// tolerance.
 func decimalOf(f float64) *big.Rat {
+	if !(f > 0) || math.IsInf(f, 0) {
+		return new(big.Rat)
+	}
 	r, ok := new(big.Rat).SetString(big.NewFloat(f).Text('g', -1))
 	if !ok {
 		return new(big.Rat)
