@@ -78,6 +78,7 @@ func TestOracleTakesTheCheapestRightAnswer(t *testing.T) {
 		"all are right: the cheapest answer":           {outcome(right, right, right), 1},
 		"the cheapest is wrong: the next":              {outcome(right, wrong, right), 2},
 		"only the dearest is right":                    {outcome(right, wrong, wrong), 0},
+		"only the last is right":                       {outcome(wrong, wrong, right), 2},
 		"none is right: the cheapest answer":           {outcome(wrong, wrong, wrong), 1},
 		"a probability is not right":                   {outcome(right, 0.99, 0.5), 0},
 		"of equal answers, the expert that is cheaper": {[]routing.Outcome{{Correct: 1, USD: 1}, {Correct: 1, USD: 1}}, 0},
