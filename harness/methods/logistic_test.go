@@ -295,7 +295,7 @@ func TestAUtilityRouterAsksForEachTextOnce(t *testing.T) {
 	}
 }
 
-// 20,000 problems and three experts, features included. The planted texts are a third as long as generated ones.
+// 20,000 problems and three experts, features included. The planted texts are much shorter than generated ones.
 func BenchmarkLogisticFit(b *testing.B) {
 	set := planted(20_000)
 	m := build(b, "logistic", "")
