@@ -310,29 +310,6 @@ func TestWhatWasAnsweredIsKept(t *testing.T) {
 	}
 }
 
-// A worker that answers while another fails must not lose its answer to the race between the two.
-func TestAnswersThatArriveAfterAFailureAreKept(t *testing.T) {
-	const workers = 8
-	var arrived sync.WaitGroup
-	arrived.Add(workers)
-	a := &asker{before: func(_ context.Context, n int) int {
-		if n > workers {
-			return http.StatusBadRequest
-		}
-		arrived.Done()
-		arrived.Wait() // all answers leave at once, and the next question of any of them is refused
-		return 0
-	}}
-	e := asking(t, a, t.TempDir(), workers)
-	if _, err := e.ask(t.Context(), one, routing.Train, sevens(200), 1); err == nil {
-		t.Fatal("no error")
-	}
-	// A response that the failure overtook on its way is lost with its connection; those that were read are not.
-	if n := stored(t, e); n < 1 || n > workers {
-		t.Errorf("%d rollouts are stored, want 1 to %d", n, workers)
-	}
-}
-
 func TestAnswersOfAnotherProcessStay(t *testing.T) {
 	dir := t.TempDir()
 	problems := sevens(6)
