@@ -32,7 +32,7 @@ type bench struct {
 func (e *engine) newOutcomes(set *problemSet, runs int) (*bench, error) {
 	b := &bench{e: e, set: set, name: set.benchmark, runs: runs}
 	var err error
-	b.step, err = e.newStep("outcomes "+set.benchmark, "outcomes", outcomesVersion, e.poolParams(runs), []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
+	b.step, err = e.newStep("outcomes "+set.benchmark, "outcomes", outcomesVersion, e.askParams(runs, routing.Test), []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
 		if err := set.load(ctx); err != nil {
 			return err
 		}
@@ -64,7 +64,11 @@ func (e *engine) newOutcomes(set *problemSet, runs int) (*bench, error) {
 func (e *engine) newExpected(set *problemSet) (*bench, error) {
 	b := &bench{e: e, set: set, name: set.benchmark, runs: 1}
 	var err error
-	b.step, err = e.newStep("expected "+set.benchmark, "expected", expectedVersion, e.poolParams("expected"), []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
+	params := struct {
+		Source  string
+		Experts []routing.Expert
+	}{e.source, e.experts}
+	b.step, err = e.newStep("expected "+set.benchmark, "expected", expectedVersion, params, []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
 		if err := set.load(ctx); err != nil {
 			return err
 		}

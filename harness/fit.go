@@ -10,6 +10,8 @@ import (
 	"path"
 	"strconv"
 
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -36,30 +38,48 @@ type fitReport struct {
 	TrainUSD float64 `json:"train_usd"` // mean dollars a question on the training problems; 0 for hindsight rows
 }
 
+// methodParams is what a method, its knobs and the code that trains it are, for a recipe.
+type methodParams struct {
+	Method   string
+	Params   json.RawMessage
+	CUnit    string
+	Policy   spec.Policy
+	Decoding string
+	Features int    // version of the text features
+	Backend  string // and how it computes: losses differ in the last digits
+}
+
+func (e *engine) methodParams(row spec.Method, method routing.Method) (methodParams, error) {
+	resolved, err := spec.Canonical(method)
+	if err != nil {
+		return methodParams{}, fmt.Errorf("method %s: %w", row.RowID(), err)
+	}
+	x := &e.spec.Experiment
+	return methodParams{row.Name, resolved, x.CUnit, x.Policy, x.Evaluate.Decoding, lm.FeatureVersion, backendName + numerics}, nil
+}
+
 // newFit plans a fit. matched is the fit of the same seed that this row's cost is matched to, or nil.
 func (e *engine) newFit(row spec.Method, s uint64, matched *fit) (*fit, error) {
 	method, err := methods.New(methods.Setup{Method: row, Spec: &e.spec.Experiment, Backend: e.backend})
 	if err != nil {
 		return nil, err
 	}
-	resolved, err := spec.Canonical(method)
+	knobs, err := e.methodParams(row, method)
 	if err != nil {
-		return nil, fmt.Errorf("method %s: %w", row.RowID(), err)
+		return nil, err
 	}
-	x := &e.spec.Experiment
 	params := struct {
-		Method   string
-		Params   json.RawMessage
-		Seed     uint64
-		CUnit    string
-		Policy   spec.Policy
-		Decoding string
-		Backend  string
-		Match    bool
-	}{row.Name, resolved, s, x.CUnit, x.Policy, x.Evaluate.Decoding, backendName, matched != nil}
+		Method methodParams
+		Seed   uint64
+		Match  bool
+		Runs   map[string][]int // arena -> runs of its benchmarks: a decision is made for each
+	}{knobs, s, matched != nil, map[string][]int{}}
 	inputs := []*step{e.sftProfile.step, e.rlProfile.step}
 	for _, a := range e.arenas {
 		inputs = append(inputs, a.problemSteps()...)
+		for _, b := range a.benches {
+			params.Runs[a.name] = append(params.Runs[a.name], b.runs)
+		}
 	}
 	f := &fit{e: e, row: row, seed: s}
 	if _, f.hindsight = method.(routing.HindsightRouter); f.hindsight {
@@ -161,8 +181,8 @@ func (f *fit) report(ctx context.Context) (r fitReport, err error) {
 
 func decisionsFile(arena string) string { return path.Join("decisions", arena+".csv") }
 
-// writeDecisions writes a line a query: problem, run, the expert (index into the pool, -1 for a closed form) and the
-// distribution over experts.
+// writeDecisions writes a line a query: problem, run, the expert (index into the pool, -1 for a closed form), the
+// tokens that the router read and wrote, and the distribution over experts.
 func writeDecisions(d *store.Draft, arena string, decisions []routing.Decision) (err error) {
 	f, err := d.Create(decisionsFile(arena))
 	if err != nil {
@@ -174,6 +194,8 @@ func writeDecisions(d *store.Draft, arena string, decisions []routing.Decision) 
 		line = append(line[:0], x.Problem...)
 		line = strconv.AppendInt(append(line, ','), int64(x.Run), 10)
 		line = strconv.AppendInt(append(line, ','), int64(x.Expert), 10)
+		line = strconv.AppendInt(append(line, ','), x.Usage.In, 10)
+		line = strconv.AppendInt(append(line, ','), x.Usage.Out, 10)
 		for _, p := range x.Prob {
 			line = strconv.AppendFloat(append(line, ','), p, 'f', 6, 64)
 		}
@@ -201,7 +223,7 @@ func readDecisions(entry store.Entry, arena string, queries []routing.Query, exp
 	}
 	defer file.Close()
 	r := csv.NewReader(file)
-	r.ReuseRecord, r.FieldsPerRecord = true, 3+experts
+	r.ReuseRecord, r.FieldsPerRecord = true, 5+experts
 	out := make([]routing.Decision, 0, len(queries))
 	for {
 		rec, err := r.Read()
@@ -213,12 +235,16 @@ func readDecisions(entry store.Entry, arena string, queries []routing.Query, exp
 		}
 		n := numbers{fields: rec[1:]}
 		x := routing.Decision{Run: n.int(), Expert: n.int(), Prob: make([]float64, experts)}
+		x.Usage = cost.Usage{In: int64(n.int()), Out: int64(n.int())}
 		for m := range x.Prob {
 			x.Prob[m] = n.float()
 		}
 		i := len(out)
-		if n.err != nil || i >= len(queries) || rec[0] != queries[i].Problem.ID || x.Run != queries[i].Run || x.Expert >= experts || x.Expert < routing.Expected {
-			return nil, fmt.Errorf("%s:%d: not the decision on query %d of arena %s: %v", file.Name(), i+1, i+1, arena, n.err)
+		if n.err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file.Name(), i+1, n.err)
+		}
+		if i >= len(queries) || rec[0] != queries[i].Problem.ID || x.Run != queries[i].Run || x.Expert >= experts || x.Expert < routing.Expected {
+			return nil, fmt.Errorf("%s:%d: not the decision on query %d of arena %s; remove the folder of this step and run again", file.Name(), i+1, i+1, arena)
 		}
 		x.Problem = queries[i].Problem.ID
 		out = append(out, x)

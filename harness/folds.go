@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +25,7 @@ import (
 // cost, taken inside each test fold and averaged over folds and partitions.
 const (
 	MeanGain  = "mean-gain-points"           // over 19 budgets; routers with a knob only
+	FoldsSD   = "partition-sd-points"        // standard deviation over partitions of the mean gain, of the hull gain for rows without a knob
 	Lead      = "lead-over-benchmark-points" // above the benchmark-identity router at the same cost
 	GainAt    = "gain-at-%d%%-points"        // at a share of the strongest expert's cost
 	QualityAt = "accuracy-at-%d%%-%%"
@@ -34,8 +34,8 @@ const (
 var foldBudgets = [...]int{25, 50, 75}
 
 const (
-	crossFitVersion     = 1
-	foldsMeasureVersion = 1
+	crossFitVersion     = 2
+	foldsMeasureVersion = 2
 )
 
 // nearest is how many models outside the pool lend their answers to the pass rate "k5".
@@ -76,7 +76,7 @@ func runFolds(ctx context.Context, r *spec.Resolved, o Options) (*Result, error)
 		" " + x.Title + ".",
 		fmt.Sprintf(" %d-fold cross-validation, %d partitions. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, trained routers held fixed.",
 			x.Folds.K, len(x.Folds.Seeds), 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
-		" Prices are assumptions (see the price file); every cost inherits them.",
+		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
 	}}}
 	for _, s := range e.results {
 		entry, err := e.get(ctx, s)
@@ -87,6 +87,7 @@ func runFolds(ctx context.Context, r *spec.Resolved, o Options) (*Result, error)
 		if err != nil {
 			return nil, err
 		}
+		named(m, x.Name)
 		result.Measurements.Measurements = append(result.Measurements.Measurements, m.Measurements...)
 	}
 	return result, e.writeIndex()
@@ -94,6 +95,9 @@ func runFolds(ctx context.Context, r *spec.Resolved, o Options) (*Result, error)
 
 // newFolds opens the store, reads the recordings and plans every step of protocol folds; it runs none.
 func newFolds(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err error) {
+	if x := &r.Experiment; len(x.Evaluate.Seeds) != 1 || x.Evaluate.MaxProblems != 0 || x.Evaluate.MaxRuns != 0 {
+		return nil, fmt.Errorf("%w: spec %s: protocol folds has one training seed (its partitions stand in for more), all questions and one run; set evaluate.seeds to one seed, max_problems and max_runs to 0", ErrUsage, x.Name)
+	}
 	if o.Data == "" {
 		return nil, fmt.Errorf("%w: spec %s reads recorded outcomes; say in which folder with --data DIR", ErrUsage, r.Experiment.Name)
 	}
@@ -193,11 +197,14 @@ func folds(problems []routing.Problem, k int, s uint64) []int {
 func (c *recorded) plan() (*step, error) {
 	e := c.e
 	x := &e.spec.Experiment
+	r := e.poolSpec.Recorded
 	source := struct {
-		Pool       spec.Pool
-		Experts    []routing.Expert
-		CountInput bool
-	}{e.poolSpec, e.experts, x.CountInput}
+		Queries, Outcomes string // checksums
+		Benchmarks        []string
+		PromptTokens      int
+		Experts           []routing.Expert
+		CountInput        bool
+	}{r.Queries.SHA256, r.Outcomes.SHA256, r.Benchmarks, r.PromptTokens, e.experts, x.CountInput}
 	var inputs []*step
 	for _, s := range x.Folds.Seeds {
 		p := &partition{seed: s, fold: folds(c.problems, x.Folds.K, s)}
@@ -209,24 +216,20 @@ func (c *recorded) plan() (*step, error) {
 			if err != nil {
 				return nil, err
 			}
-			resolved, err := spec.Canonical(method)
+			knobs, err := e.methodParams(row, method)
 			if err != nil {
 				return nil, err
 			}
 			f := &crossFit{row: row}
 			params := struct {
 				Source    any
-				Method    string
-				Params    json.RawMessage
-				Policy    spec.Policy
-				CUnit     string
+				Method    methodParams
 				Partition uint64
 				K         int
 				Kappa     string
 				Probe     string
 				Seed      uint64
-				Backend   string
-			}{source, row.Name, resolved, x.Policy, x.CUnit, s, x.Folds.K, c.kappa(row), x.Folds.Probe, x.Evaluate.Seeds[0], backendName}
+			}{source, knobs, s, x.Folds.K, c.kappa(row), x.Folds.Probe, x.Evaluate.Seeds[0]}
 			f.step, err = e.newStep(fmt.Sprintf("crossfit %s %s partition=%d", e.poolSpec.Name, row.RowID(), s), "crossfit", crossFitVersion, params, nil,
 				func(ctx context.Context, d *store.Draft) error { return c.crossFit(ctx, p, row, method, d) })
 			if err != nil {
@@ -238,11 +241,13 @@ func (c *recorded) plan() (*step, error) {
 		c.partition = append(c.partition, p)
 	}
 	params := struct {
+		Pool       string
+		Source     any
 		Rows       []string
 		Bootstrap  int
 		Confidence float64
 		Seed       uint64
-	}{nil, x.Evaluate.Bootstrap, x.Evaluate.Confidence, x.Seed}
+	}{e.poolSpec.Name, source, nil, x.Evaluate.Bootstrap, x.Evaluate.Confidence, x.Seed}
 	for _, row := range x.Methods {
 		params.Rows = append(params.Rows, row.RowID())
 	}

@@ -238,7 +238,7 @@ recorded:
   outcomes: {path: outcomes.jsonl, sha256: %x, source: made up, licence: none}
   prompt_tokens: 0
 `, sha256.Sum256([]byte(queries.String())), sha256.Sum256([]byte(outcomes.String()))))
-	put(t, filepath.Join(dir, "prices", "toy.yaml"), "date: 2026-01-01\nsource: made up\nmodels: {m0: {in: 1, out: 1}, m1: {in: 3, out: 3}, m2: {in: 10, out: 10}}\n")
+	put(t, filepath.Join(dir, "prices", "toy.yaml"), "date: 2026-01-01\nbasis: assumed\nsource: made up\nmodels: {m0: {in: 1, out: 1}, m1: {in: 3, out: 3}, m2: {in: 10, out: 10}}\n")
 	put(t, filepath.Join(dir, "constants.yaml"), `
 name: constants
 base: base.yaml

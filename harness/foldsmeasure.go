@@ -190,7 +190,7 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 			return v
 		}
 		line := metrics.Measurement{Name: "Route", N: len(inside), Keys: []metrics.Key{
-			{Name: "experiment", Value: x.Name}, {Name: "pool", Value: c.e.poolSpec.Name}, {Name: "method", Value: row.RowID()}, {Name: "benchmark", Value: benchmark},
+			{Name: "pool", Value: c.e.poolSpec.Name}, {Name: "method", Value: row.RowID()}, {Name: "benchmark", Value: benchmark},
 		}, Values: []metrics.Value{value(0, metrics.Accuracy), value(1, CostShare), value(2, HullGain), metrics.Rounded(float64(len(inside)), metrics.Questions, 0)}}
 		if reference >= 0 && row.RowID() != benchmarkRow {
 			line.Values = append(line.Values, value(4, Lead))
@@ -201,6 +201,7 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 				line.Values = append(line.Values, value(5+2*b, fmt.Sprintf(GainAt, percent)), value(6+2*b, fmt.Sprintf(QualityAt, percent)))
 			}
 		}
+		var over []float64 // partitions
 		for i := range rows {
 			single := line
 			single.Keys = append(slices.Clone(line.Keys), metrics.Key{Name: "seed", Value: fmt.Sprint(c.partition[i].seed)})
@@ -210,10 +211,16 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 				metrics.Rounded(metrics.WeightedMean(quality[i][j], ones), metrics.Accuracy, 3),
 				metrics.Rounded(paths.Gain(quality[i][j], dollars[i][j]), HullGain, 3),
 			}
+			gain := paths.Gain(quality[i][j], dollars[i][j])
 			if sweeps[i][j] != nil {
-				single.Values = append(single.Values, metrics.Rounded(paths.Curves(sweeps[i][j]).MeanGain(), MeanGain, 3))
+				gain = paths.Curves(sweeps[i][j]).MeanGain()
+				single.Values = append(single.Values, metrics.Rounded(gain, MeanGain, 3))
 			}
+			over = append(over, gain)
 			out = append(out, single)
+		}
+		if len(over) > 1 {
+			line.Values = append(line.Values, metrics.Rounded(deviation(over), FoldsSD, 3))
 		}
 		out = append(out, line)
 	}

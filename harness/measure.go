@@ -17,12 +17,14 @@ import (
 
 // Units that measurements of this package have beside those of package metrics.
 const (
-	Tokens     = "tokens/query"      // mean output tokens of the expert that answered
-	CostShare  = "cost-share-%"      // dollars relative to the strongest expert's
-	HullGain   = "hull-gain-points"  // accuracy above the hull of the fixed experts at the same cost
-	Difference = "difference-points" // accuracy minus the reference row's, question by question
-	SeedSD     = "seed-sd-points"    // standard deviation of the accuracy over training seeds
-	SeedCostSD = "seed-cost-sd-%"    // the same of the cost share
+	Tokens         = "tokens/query"           // mean output tokens of the expert that answered
+	CostShare      = "cost-share-%"           // dollars relative to the strongest expert's
+	HullGain       = "hull-gain-points"       // accuracy above the hull of the fixed experts at the same cost
+	Difference     = "difference-points"      // accuracy minus the reference row's, question by question
+	HullDifference = "hull-difference-points" // hull gain minus the reference row's, in the same resamples
+	RouterTokens   = "router-tokens/query"    // tokens that the router itself read and wrote; in no cost
+	SeedSD         = "seed-sd-points"         // standard deviation of the accuracy over training seeds
+	SeedCostSD     = "seed-cost-sd-%"         // the same of the cost share
 )
 
 // referenceRow is the row that differences are taken from.
@@ -36,6 +38,7 @@ func (e *engine) planMeasure() error {
 		Fits      int
 	}
 	params := struct {
+		Pool       string
 		Rows       []row
 		Test       []string
 		Weights    []int
@@ -43,9 +46,9 @@ func (e *engine) planMeasure() error {
 		Confidence float64
 		Seed       uint64
 		Tau        float64
-	}{Test: x.Test, Bootstrap: x.Evaluate.Bootstrap, Confidence: x.Evaluate.Confidence, Seed: x.Seed, Tau: x.Targets.Tau}
+	}{Pool: e.poolSpec.Name, Test: x.Test, Bootstrap: x.Evaluate.Bootstrap, Confidence: x.Evaluate.Confidence, Seed: x.Seed, Tau: x.Targets.Tau}
 	for _, name := range x.Test {
-		params.Weights = append(params.Weights, e.spec.Benchmarks[name].Size)
+		params.Weights = append(params.Weights, e.spec.Benchmarks[name].Whole)
 	}
 	var inputs []*step
 	for i, m := range x.Methods {
@@ -65,7 +68,7 @@ func (e *engine) planMeasure() error {
 		if err := e.prepare(ctx); err != nil {
 			return err
 		}
-		set := &metrics.Set{Comment: e.comment()}
+		set := &metrics.Set{}
 		for _, a := range e.arenas {
 			if err := a.loadOutcomes(ctx); err != nil {
 				return err
@@ -141,6 +144,7 @@ type columns struct {
 	accuracy []float64 // in percent
 	usd      []float64
 	tokens   []float64
+	overhead []float64   // tokens of the router itself
 	chosen   [][]float64 // [questions][M] share of the runs sent to each expert
 	buckets  [][]float64 // [benchmarks][len(routing.Buckets)] number of queries; nil where outcomes are expectations
 }
@@ -166,11 +170,12 @@ func (s scored) mean(column func(columns) []float64) []float64 {
 func accuracyOf(c columns) []float64 { return c.accuracy }
 func usdOf(c columns) []float64      { return c.usd }
 func tokensOf(c columns) []float64   { return c.tokens }
+func overheadOf(c columns) []float64 { return c.overhead }
 
 // score reads off what decisions got and paid.
 func (a *arena) score(decisions []routing.Decision) columns {
 	n, experts := len(a.strata), len(a.outcomes[0])
-	c := columns{accuracy: make([]float64, n), usd: make([]float64, n), tokens: make([]float64, n), chosen: make([][]float64, n)}
+	c := columns{accuracy: make([]float64, n), usd: make([]float64, n), tokens: make([]float64, n), overhead: make([]float64, n), chosen: make([][]float64, n)}
 	for q := range c.chosen {
 		c.chosen[q] = make([]float64, experts)
 	}
@@ -182,6 +187,7 @@ func (a *arena) score(decisions []routing.Decision) columns {
 		q := a.question[i]
 		bench := a.strata[q]
 		runs := float64(a.benches[bench].runs)
+		c.overhead[q] += float64(d.Usage.In+d.Usage.Out) / runs
 		for m, o := range a.outcomes[i] {
 			weight := 0.0
 			switch {
@@ -227,8 +233,21 @@ func decideAlways(a *arena, m int) []routing.Decision {
 	return d
 }
 
-// measure computes every line of an arena. A question weighs as much as its benchmark has questions in the paper's
-// sizes: 1 in the paper's arena, less where a larger draw stands for the same benchmark.
+// pass is how many questions one pass over each benchmark has: those of the paper's arena, and in the large arena those
+// of the whole benchmark that the draw stands for. Averages weigh benchmarks by it and dollars are of one pass.
+func (a *arena) pass(benchmarks spec.Benchmarks) []float64 {
+	var n []float64
+	for _, b := range a.benches {
+		if a.name == LargeArena {
+			n = append(n, float64(max(benchmarks[b.name].Whole, benchmarks[b.name].Size)))
+		} else {
+			n = append(n, float64(benchmarks[b.name].Size))
+		}
+	}
+	return n
+}
+
+// measure computes every line of an arena.
 func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 	x := &e.spec.Experiment
 	nb := len(a.benches)
@@ -236,11 +255,10 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 	for _, b := range a.strata {
 		size[b]++
 	}
-	weight := make([]float64, nb) // of one question
+	pass := a.pass(e.spec.Benchmarks)
 	total := 0.0
-	for b, bench := range a.benches {
-		weight[b] = float64(e.spec.Benchmarks[bench.name].Size) / float64(size[b])
-		total += float64(e.spec.Benchmarks[bench.name].Size)
+	for _, n := range pass {
+		total += n
 	}
 	expertAccuracy, expertUSD := a.experts()
 	strongest := len(e.experts) - 1
@@ -252,8 +270,9 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			reference = i
 		}
 	}
-	// Per benchmark: accuracy and dollars a question; over all: the five numbers of summary.
-	const extra = 6
+	// Per benchmark: accuracy and dollars a question; over all: accuracy, dollars, retention, cost share, hull gain,
+	// and the differences in accuracy and in hull gain to the reference.
+	const extra = 7
 	perRow := 2*nb + extra
 	perBench := func(column, w []float64, out []float64) {
 		clear(out)
@@ -267,12 +286,12 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 	average := func(means []float64) float64 {
 		sum := 0.0
 		for b, v := range means {
-			sum += v * weight[b] * float64(size[b])
+			sum += v * pass[b]
 		}
 		return sum / total
 	}
 	scratch := make([]float64, nb)
-	stat := func(w, out []float64) {
+	fixed := func(w []float64) []metrics.Point {
 		points := make([]metrics.Point, len(e.experts))
 		for m := range points {
 			perBench(expertAccuracy[m], w, scratch)
@@ -280,7 +299,22 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			perBench(expertUSD[m], w, scratch)
 			points[m].Cost = average(scratch)
 		}
-		hull := metrics.UpperHull(points)
+		return points
+	}
+	ones := slices.Repeat([]float64{1}, len(a.strata))
+	// The vertices of the hull are chosen on the sample and their means move in resamples: a hull chosen anew in each
+	// would lie above every constant router, which then had a negative gain.
+	var vertices []int
+	all := fixed(ones)
+	for _, p := range metrics.UpperHull(all) {
+		vertices = append(vertices, slices.Index(all, p))
+	}
+	stat := func(w, out []float64) {
+		points := fixed(w)
+		var hull metrics.Hull
+		for _, m := range vertices {
+			hull = append(hull, points[m])
+		}
 		for i := range rows {
 			o := out[i*perRow : (i+1)*perRow]
 			perBench(accuracy[i], w, o[:nb])
@@ -292,11 +326,13 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			s[3] = 100 * p.Cost / points[strongest].Cost
 			s[4] = hull.Gain(p)
 		}
+		if reference < 0 {
+			return
+		}
+		ref := out[reference*perRow+2*nb:]
 		for i := range rows {
-			out[i*perRow+2*nb+5] = math.NaN()
-			if reference >= 0 {
-				out[i*perRow+2*nb+5] = out[i*perRow+2*nb] - out[reference*perRow+2*nb]
-			}
+			s := out[i*perRow+2*nb:]
+			s[5], s[6] = s[0]-ref[0], s[4]-ref[4]
 		}
 	}
 	bootstrapSeed := uint64(seed.Seed(x.Seed).Derive("bootstrap", a.name))
@@ -316,7 +352,6 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 	}
 	for i, r := range rows {
 		tokens := r.mean(tokensOf)
-		ones := slices.Repeat([]float64{1}, len(a.strata))
 		tokensBy := make([]float64, nb)
 		perBench(tokens, ones, tokensBy)
 		queries := 0
@@ -325,12 +360,15 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			queries += n
 			m := line(r, bench.name, n,
 				value(i, b, 1, metrics.Accuracy, 3),
-				value(i, nb+b, float64(e.spec.Benchmarks[bench.name].Size), metrics.USD, 6),
+				value(i, nb+b, pass[b], metrics.USD, 6),
 				metrics.Rounded(tokensBy[b], Tokens, 1),
 				metrics.Rounded(float64(size[b]), metrics.Questions, 0))
 			m.Values = append(m.Values, bucketCounts(r, []int{b})...)
 			out = append(out, m)
 		}
+		overheadBy := make([]float64, nb)
+		perBench(r.mean(overheadOf), ones, overheadBy)
+		overhead := average(overheadBy)
 		s := 2 * nb
 		avg := line(r, metrics.Average, queries,
 			value(i, s, 1, metrics.Accuracy, 3),
@@ -339,9 +377,10 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			value(i, s+3, 1, CostShare, 3),
 			value(i, s+4, 1, HullGain, 3),
 			metrics.Rounded(average(tokensBy), Tokens, 1),
+			metrics.Rounded(overhead, RouterTokens, 1),
 			metrics.Rounded(float64(len(a.strata)), metrics.Questions, 0))
 		if reference >= 0 && i != reference {
-			avg.Values = append(avg.Values, value(i, s+5, 1, Difference, 3))
+			avg.Values = append(avg.Values, value(i, s+5, 1, Difference, 3), value(i, s+6, 1, HullDifference, 3))
 		}
 		all := make([]int, nb)
 		for b := range all {
@@ -373,7 +412,7 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 
 func (e *engine) keys(a *arena, r scored, benchmark string) []metrics.Key {
 	return []metrics.Key{
-		{Name: "experiment", Value: e.spec.Experiment.Name}, {Name: "pool", Value: e.poolSpec.Name}, {Name: "arena", Value: a.name},
+		{Name: "pool", Value: e.poolSpec.Name}, {Name: "arena", Value: a.name},
 		{Name: "method", Value: r.method.RowID()}, {Name: "benchmark", Value: benchmark},
 	}
 }
@@ -461,7 +500,7 @@ func (e *engine) distribution(ctx context.Context, a *arena, rows []scored) ([]m
 				continue
 			}
 			keys := []metrics.Key{
-				{Name: "experiment", Value: e.spec.Experiment.Name}, {Name: "pool", Value: e.poolSpec.Name}, {Name: "arena", Value: a.name},
+				{Name: "pool", Value: e.poolSpec.Name}, {Name: "arena", Value: a.name},
 				{Name: "method", Value: r.method.RowID()}, {Name: "stratum", Value: name},
 			}
 			out = append(out, metrics.Measurement{Name: "Difficulty", Keys: keys, N: n, Values: []metrics.Value{

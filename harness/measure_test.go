@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -45,9 +46,9 @@ func TestScoresByHand(t *testing.T) {
 		want      columns
 	}{
 		{"runs of a question are averaged, and each run has its own expert",
-			[]routing.Decision{{Expert: 0}, {Expert: 1}, {Expert: 0}, {Expert: 1}},
+			[]routing.Decision{{Expert: 0, Usage: cost.Usage{In: 30, Out: 10}}, {Expert: 1}, {Expert: 0}, {Expert: 1, Usage: cost.Usage{In: 7}}},
 			columns{
-				accuracy: []float64{100, 0, 0}, usd: []float64{2.5, 3, 7}, tokens: []float64{25, 30, 70},
+				accuracy: []float64{100, 0, 0}, usd: []float64{2.5, 3, 7}, tokens: []float64{25, 30, 70}, overhead: []float64{20, 0, 7},
 				chosen: [][]float64{{0.5, 0.5}, {1, 0}, {0, 1}},
 				buckets: [][]float64{
 					bucket(map[routing.Bucket]float64{routing.Correct: 2}),
@@ -57,7 +58,7 @@ func TestScoresByHand(t *testing.T) {
 		{"a coin is scored by its expectation, whatever its most likely side",
 			[]routing.Decision{coin(0.75, 0.25), coin(0.75, 0.25), coin(0, 1), coin(0.5, 0.5)},
 			columns{
-				accuracy: []float64{50, 100, 50}, usd: []float64{2.75, 5, 4}, tokens: []float64{27.5, 50, 40},
+				accuracy: []float64{50, 100, 50}, usd: []float64{2.75, 5, 4}, tokens: []float64{27.5, 50, 40}, overhead: []float64{0, 0, 0},
 				chosen: [][]float64{{0.75, 0.25}, {0, 1}, {0.5, 0.5}},
 				buckets: [][]float64{
 					bucket(map[routing.Bucket]float64{routing.Correct: 1, routing.Wrong: 0.75, routing.Truncated: 0.25}),

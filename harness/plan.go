@@ -8,6 +8,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
@@ -21,7 +22,7 @@ func (e *engine) plan() error {
 			return nil, err
 		}
 		e.sets = append(e.sets, set)
-		return e.newProfile(set)
+		return e.newProfile(set, routing.Train)
 	}
 	var err error
 	if e.sftProfile, err = trainProfile(x.Train.SFT); err != nil {
@@ -37,7 +38,7 @@ func (e *engine) plan() error {
 			return err
 		}
 		e.sets = append(e.sets, set)
-		p, err := e.newProfile(set)
+		p, err := e.newProfile(set, routing.Strata)
 		if err != nil {
 			return err
 		}
@@ -97,6 +98,9 @@ func (e *engine) planFits() error {
 				if matched {
 					// A row that does not depend on the seed has one fit for all of them.
 					others := byLabel[row.Match]
+					if others[0].hindsight {
+						return fmt.Errorf("%w: row %s: match names %s, which reads the outcomes it is scored on and spends nothing on training problems; name a router", ErrUsage, row.RowID(), row.Match)
+					}
 					to = others[min(k, len(others)-1)]
 				}
 				f, err := e.newFit(row, s, to)

@@ -15,18 +15,25 @@ import (
 
 // profile is the measured pass rates of a problem set (section 3.2): Rollouts rollouts of every expert and of the
 // probe on every problem. The paper stops at the probe where it passes; every expert is asked all the same, since
-// the ablation without the gate needs their rates.
+// the ablation without the gate needs their rates. A profile of test problems (split Strata) needs no probe.
 type profile struct {
 	*step
-	e    *engine
-	set  *problemSet
-	read *routing.Profile
+	e     *engine
+	set   *problemSet
+	split routing.Split
+	probe *routing.Expert // nil: not asked
+	read  *routing.Profile
 }
 
-func (e *engine) newProfile(set *problemSet) (*profile, error) {
-	p := &profile{e: e, set: set}
+func (e *engine) newProfile(set *problemSet, split routing.Split) (*profile, error) {
+	p := &profile{e: e, set: set, split: split}
+	params := e.askParams(e.spec.Experiment.Profile.Rollouts, split)
+	if split == routing.Train {
+		p.probe = e.probe
+		params.Probe = e.probe
+	}
 	var err error
-	p.step, err = e.newStep("profile "+set.benchmark, "profile", profileVersion, e.poolParams(e.spec.Experiment.Profile.Rollouts), []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
+	p.step, err = e.newStep("profile "+set.benchmark, "profile", profileVersion, params, []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
 		pr, err := p.measure(ctx)
 		if err != nil {
 			return err
@@ -55,8 +62,8 @@ func (p *profile) measure(ctx context.Context) (*routing.Profile, error) {
 		pr.Tokens = append(pr.Tokens, make([]float64, m))
 		pr.USD = append(pr.USD, make([]float64, m))
 	}
-	if p.e.probe != nil {
-		rollouts, err := p.e.ask(ctx, *p.e.probe, routing.Train, problems, n)
+	if p.probe != nil {
+		rollouts, err := p.e.ask(ctx, *p.probe, p.split, problems, n)
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +73,7 @@ func (p *profile) measure(ctx context.Context) (*routing.Profile, error) {
 		}
 	}
 	for j, x := range p.e.experts {
-		rollouts, err := p.e.ask(ctx, x, routing.Train, problems, n)
+		rollouts, err := p.e.ask(ctx, x, p.split, problems, n)
 		if err != nil {
 			return nil, err
 		}
@@ -94,18 +101,22 @@ func count(rollouts []graded, b routing.Bucket) int {
 	return n
 }
 
-// poolParams is what, beside the problems, decides the rollouts of the pool and their grades.
-func (e *engine) poolParams(runs any) any {
-	return struct {
-		Source     string
-		Experts    []routing.Expert
-		Probe      *routing.Expert
-		Sampling   any
-		Seed       uint64
-		Runs       any
-		CountInput bool
-		Verifier   string
-	}{e.source, e.experts, e.probe, e.poolSpec.Sampling, e.spec.Experiment.Seed, runs, e.spec.Experiment.CountInput, verify.Version}
+// askParams is what, beside the problems, decides the rollouts of the pool and their grades.
+type askParams struct {
+	Source     string
+	Experts    []routing.Expert
+	Probe      *routing.Expert `json:",omitempty"`
+	Sampling   any
+	Seed       uint64
+	Runs       int
+	Split      routing.Split
+	CountInput bool
+	Verifier   string
+}
+
+func (e *engine) askParams(runs int, split routing.Split) askParams {
+	return askParams{Source: e.source, Experts: e.experts, Sampling: e.poolSpec.Sampling, Seed: e.spec.Experiment.Seed,
+		Runs: runs, Split: split, CountInput: e.spec.Experiment.CountInput, Verifier: verify.Version}
 }
 
 // writeProfile writes a line a problem: the probe's correct answers and samples, then six columns an expert.

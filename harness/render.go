@@ -108,7 +108,11 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 	for _, b := range x.Test {
 		main.Groups = append(main.Groups, report.GroupLayout{Title: r.Spec.Benchmarks[b].Title, Benchmark: b, Paper: r.Spec.Benchmarks[b].Paper, Columns: report.AccuracyAndCost()})
 	}
-	main.Groups = append(main.Groups, report.GroupLayout{Title: "Avg.", Benchmark: metrics.Average, Paper: metrics.Average, Columns: report.AverageAccuracyAndCost()})
+	average := report.GroupLayout{Title: "Avg.", Benchmark: metrics.Average, Columns: report.AverageAccuracyAndCost()}
+	if r.samePass(paper) {
+		average.Paper = metrics.Average
+	}
+	main.Groups = append(main.Groups, average)
 	strongest := r.strongest()
 	for _, m := range x.Methods {
 		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("arena", PaperArena, "method", m.RowID()),
@@ -134,20 +138,21 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 		return tables, nil
 	}
 	columns := []report.Column{
-		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher},
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
 		{Title: "Cost, % of strongest", Unit: CostShare, Decimals: 1},
 		{Title: "Acc. kept, %", Unit: "retention-%", Decimals: 2},
-		{Title: "Hull gain, points", Unit: HullGain, Decimals: 2, Better: report.Higher},
-		{Title: "Acc. - EntroRouter, points", Unit: Difference, Decimals: 2},
-		{Title: "SD over seeds, points", Unit: SeedSD, Decimals: 2},
+		{Title: "Hull gain, points", Unit: HullGain, Decimals: 2},
+		{Title: "Hull gain - EntroRouter's", Unit: HullDifference, Decimals: 2},
+		{Title: "Seed SD of acc.", Unit: SeedSD, Decimals: 2},
 	}
 	large := report.Layout{
 		Name: name + "-large", Head: "Method",
-		Caption: fmt.Sprintf("%s: the set that resolves orderings%s %d problems a benchmark, scored by the true success probability of the simulated experts, weighted by the paper's sizes.", x.Title, r.scale(), x.Large),
+		Caption: fmt.Sprintf("%s: the set that resolves orderings%s %d problems a benchmark, scored by the true success probability of the simulated experts, weighted by the sizes of the benchmarks.", x.Title, r.scale(), x.Large),
 		Groups:  []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Columns: columns}},
 		Notes: []string{
-			"Hull gain: accuracy above the best coin flip between fixed experts at the same cost. Only it compares rows of different cost.",
-			"Small numbers: half the width of the interval over questions; training seeds are apart.",
+			"Hull gain: accuracy above the best coin flip between fixed experts at the same cost. What can be gained differs along the hull, so rows of very different cost stay hard to compare.",
+			fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; the last column is the standard deviation over training seeds.", 100*x.Evaluate.Confidence),
+			r.prices(),
 		},
 	}
 	for i, row := range main.Rows {
@@ -195,7 +200,7 @@ func (r *Result) notes() []string {
 	x := &r.Spec.Experiment
 	notes := []string{
 		fmt.Sprintf("Acc.: percent correct, runs averaged. Cost: dollars of one pass, Avg.: dollars a question. Small numbers: half the width of the %g%% interval over questions (paired bootstrap, %d resamples).", 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
-		fmt.Sprintf("Training seeds: %d. Prices: list of %s, %s", len(x.Evaluate.Seeds), r.Spec.Prices.Date, x.Prices) + ".",
+		fmt.Sprintf("Training seeds: %d. The router's own tokens are in no cost; they are in the measurements. %s", len(x.Evaluate.Seeds), r.prices()),
 	}
 	for _, to := range x.Methods {
 		var matched []string
@@ -209,6 +214,30 @@ func (r *Result) notes() []string {
 		}
 	}
 	return notes
+}
+
+// prices says what the dollars rest on.
+func (r *Result) prices() string {
+	return fmt.Sprintf("Prices are %s: %s of %s.", r.Spec.Prices.Basis, r.Spec.Experiment.Prices, r.Spec.Prices.Date)
+}
+
+// samePass says whether our average is over the benchmarks of the paper's, all of each.
+func (r *Result) samePass(paper *metrics.Set) bool {
+	if paper == nil || r.Spec.Experiment.Evaluate.MaxProblems > 0 {
+		return false
+	}
+	var ours, theirs []string
+	for _, b := range r.Spec.Experiment.Test {
+		ours = append(ours, r.Spec.Benchmarks[b].Paper)
+	}
+	for _, m := range paper.Where(keys("table", r.Spec.Experiment.Paper)...) {
+		if b := m.Key("benchmark"); b != metrics.Average {
+			theirs = append(theirs, b)
+		}
+	}
+	slices.Sort(ours)
+	slices.Sort(theirs)
+	return slices.Equal(ours, slices.Compact(theirs))
 }
 
 // foldTables has one table a pool and stratum.
@@ -231,18 +260,19 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 						{Title: "Cost, % of strongest", Unit: CostShare, Decimals: 1},
 						{Title: "Hull gain", Unit: HullGain, Decimals: 2},
 						{Title: "Lead over benchmark identity", Unit: Lead, Decimals: 2},
+						{Title: "Partition SD", Unit: FoldsSD, Decimals: 2},
 					}},
 					{Title: "Whole curve", Benchmark: b, Columns: []report.Column{
-						{Title: "Mean gain", Unit: MeanGain, Decimals: 2, Better: report.Higher},
+						{Title: "Mean gain", Unit: MeanGain, Decimals: 2},
 						{Title: "Gain @25%", Unit: fmt.Sprintf(GainAt, 25), Decimals: 2},
 						{Title: "@50%", Unit: fmt.Sprintf(GainAt, 50), Decimals: 2},
 						{Title: "@75%", Unit: fmt.Sprintf(GainAt, 75), Decimals: 2},
 					}},
 				},
 				Notes: []string{
-					"Points of accuracy above the best mixture of fixed experts at the same cost, inside each test fold; a router that looks at nothing has 0.00.",
-					"Rows with a knob spend without limit at their own operating point; their curve says more. Small numbers: half the width of the interval over questions.",
-					"Labels are one greedy answer a model: the oracle is inflated by luck. Prices are assumptions.",
+					"Gains: points of accuracy above the best coin flip between fixed experts at the same cost, inside each test fold. Such a coin has 0.00, whatever looks at nothing at most that.",
+					"Rows with a knob spend without limit at their own operating point; their curve says more. Small numbers: half the width of the interval over questions, trained routers held fixed. Partition SD: over partitions, of the mean gain, or of the hull gain for rows without a knob.",
+					"Labels are one greedy answer a model: the oracle is inflated by luck. " + r.labels() + " " + r.prices(),
 				},
 			}
 			if pool.Recorded != nil && pool.Recorded.Note != "" {
@@ -259,6 +289,22 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 		}
 	}
 	return tables, nil
+}
+
+// labels says which rows learn from what.
+func (r *Result) labels() string {
+	f := r.Spec.Experiment.Folds
+	var single []string
+	for _, m := range r.Spec.Experiment.Methods {
+		if m.Kappa != "" && m.Kappa != f.Kappa {
+			single = append(single, m.RowLabel())
+		}
+	}
+	s := fmt.Sprintf("Rows learn from labels of kind %s", f.Kappa)
+	if len(single) > 0 {
+		s += ", but from the one answer: " + strings.Join(single, ", ")
+	}
+	return s + "."
 }
 
 // order puts the stratum of all questions first.
@@ -294,7 +340,17 @@ func (r *Result) distributionFigure(name string) (*report.Figure, error) {
 		return strings.Compare(a.ID, b.ID)
 	})
 	for _, e := range experts {
-		l.Experts = append(l.Experts, report.Term{Value: e.ID, Label: e.ID})
+		l.Experts = append(l.Experts, report.Term{Value: e.ID, Label: r.expertLabel(e.ID)})
 	}
 	return report.Distribution(l, r.Measurements)
+}
+
+// expertLabel is the label of the row that always asks an expert, or its id if the spec has none.
+func (r *Result) expertLabel(id string) string {
+	for _, m := range r.Spec.Experiment.Methods {
+		if m.Name == "fixed" && m.RowID() == id {
+			return m.RowLabel()
+		}
+	}
+	return id
 }

@@ -122,7 +122,18 @@ func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	named(set, r.Experiment.Name)
+	set.Comment = e.comment()
 	return &Result{Spec: r, Measurements: set}, e.writeIndex()
+}
+
+// named adds the name of the experiment to measurements. It is not in the stored ones: experiments that agree in
+// everything else share them.
+func named(set *metrics.Set, experiment string) {
+	for i := range set.Measurements {
+		m := &set.Measurements[i]
+		m.Keys = append([]metrics.Key{{Name: "experiment", Value: experiment}}, m.Keys...)
+	}
 }
 
 // newEngine opens the store and plans every step; it runs none.
@@ -146,6 +157,9 @@ func newEngine(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err
 		}
 	case "recorded":
 		return nil, fmt.Errorf("%w: pool %s holds recorded outcomes, which protocol folds reads; spec %s has protocol split", ErrUsage, e.poolSpec.Name, r.Experiment.Name)
+	}
+	if r.Experiment.Targets.Gate && e.probe == nil {
+		return nil, fmt.Errorf("%w: targets.gate asks a probe and pool %s has none; name one in the pool or set targets.gate: false", ErrUsage, e.poolSpec.Name)
 	}
 	if r.Experiment.CountInput && r.Experiment.Large > 0 {
 		return nil, fmt.Errorf("%w: the large set is scored by expectations of output tokens; set large: 0 with count_input: true", ErrUsage)
@@ -180,7 +194,9 @@ func (e *engine) close() {
 
 // simulate builds the simulated experts. The same value scores the large set and, behind HTTP, answers requests.
 func (e *engine) simulate() (err error) {
-	knobs, err := spec.Canonical(e.poolSpec.Simulation)
+	law := *e.poolSpec.Simulation
+	law.Targets = nil // what the law was solved for does not change what it says
+	knobs, err := spec.Canonical(law)
 	if err != nil {
 		return err
 	}
@@ -276,7 +292,26 @@ func (e *engine) trainSet(ctx context.Context) (*routing.TrainSet, error) {
 		return nil, err
 	}
 	e.train = &routing.TrainSet{Experts: e.experts, C: routing.Costs(e.experts, e.spec.Experiment.CUnit), SFT: sft, RL: rl}
-	return e.train, nil
+	return e.train, e.checkLeak(ctx)
+}
+
+// checkLeak fails if a training problem has the text of a test problem.
+func (e *engine) checkLeak(ctx context.Context) error {
+	trained := map[uint64]string{}
+	for _, x := range e.train.Examples() {
+		trained[routing.TextHash(x.Problem.Text)] = x.Problem.ID
+	}
+	for _, a := range e.arenas {
+		if err := a.loadQueries(ctx); err != nil {
+			return err
+		}
+		for _, q := range a.queries {
+			if id, ok := trained[routing.TextHash(q.Problem.Text)]; ok {
+				return fmt.Errorf("%w: training problem %s and test problem %s have the same text; train on another set or, for generated sets, another seed", ErrUsage, id, q.Problem.ID)
+			}
+		}
+	}
+	return nil
 }
 
 func (e *engine) writeIndex() error {

@@ -13,11 +13,11 @@ import (
 // meaning are not taken for the new one.
 const (
 	problemsVersion = 1
-	profileVersion  = 1
+	profileVersion  = 2
 	outcomesVersion = 1
 	expectedVersion = 1
-	fitVersion      = 2
-	measureVersion  = 2
+	fitVersion      = 3
+	measureVersion  = 3
 
 	simulatedVersion = 1 // of the responses of simulated experts
 )

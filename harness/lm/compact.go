@@ -33,7 +33,7 @@ type Compact struct {
 
 // compactConfig is what a checkpoint holds beside the weights.
 type compactConfig struct {
-	Features int       `json:"features"` // featureVersion
+	Features int       `json:"features"` // FeatureVersion
 	Experts  []string  `json:"experts"`
 	Buckets  int       `json:"buckets"`
 	NGrams   int       `json:"ngrams"`
@@ -64,7 +64,7 @@ func NewCompact(cfg spec.Policy, experts []string, texts []string) (*Compact, er
 		}
 	}
 	return newCompact(compactConfig{
-		Features: featureVersion, Experts: slices.Clone(experts),
+		Features: FeatureVersion, Experts: slices.Clone(experts),
 		Buckets: cfg.Buckets, NGrams: cfg.NGrams, Hidden: cfg.Hidden,
 		Surface: surfaceNames, Mean: mean, SD: sd,
 	})
@@ -89,9 +89,9 @@ func loadCompact(raw json.RawMessage) (*Compact, error) {
 	if err := unmarshalStrict(raw, &cfg); err != nil {
 		return nil, fmt.Errorf("compact policy: %w", err)
 	}
-	if cfg.Features != featureVersion || !slices.Equal(cfg.Surface, surfaceNames) {
+	if cfg.Features != FeatureVersion || !slices.Equal(cfg.Surface, surfaceNames) {
 		return nil, fmt.Errorf("compact policy: trained on features of version %d, this program computes version %d; train it again",
-			cfg.Features, featureVersion)
+			cfg.Features, FeatureVersion)
 	}
 	if len(cfg.Mean) != len(surfaceNames) || len(cfg.SD) != len(surfaceNames) {
 		return nil, fmt.Errorf("compact policy: %d means and %d deviations for %d surface features",

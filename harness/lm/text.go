@@ -10,9 +10,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
-// featureVersion changes whenever the same text would give other features, so that an old checkpoint is refused
+// FeatureVersion changes whenever the same text would give other features, so that an old checkpoint is refused
 // rather than fed inputs that it was not trained on.
-const featureVersion = 1
+const FeatureVersion = 1
 
 // tokenize cuts a text into lower-case words, LaTeX commands, symbols and numbers. A number becomes "#" and how many
 // digits it has: its size matters to a router, its value does not.

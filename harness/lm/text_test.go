@@ -102,8 +102,8 @@ func TestHashedNGramsKnowWhereATokenEnds(t *testing.T) {
 	}
 }
 
-// TestFeaturesAreThoseOfTheirVersion fails when a text gives other features than it did when featureVersion was set.
-// Raise featureVersion together with the digest here, or old checkpoints will be fed wrong inputs.
+// TestFeaturesAreThoseOfTheirVersion fails when a text gives other features than it did when FeatureVersion was set.
+// Raise FeatureVersion together with the digest here, or old checkpoints will be fed wrong inputs.
 func TestFeaturesAreThoseOfTheirVersion(t *testing.T) {
 	texts := []string{
 		`Let $x$ be a positive integer with $x^2 \equiv 4 \pmod{15}$. Find the sum of all $x < 100$.`,
@@ -125,8 +125,8 @@ func TestFeaturesAreThoseOfTheirVersion(t *testing.T) {
 		}
 	}
 	const version, want = 1, "ab8f67f3cc7277f6"
-	if got := fmt.Sprintf("%x", h.Sum64()); featureVersion != version || got != want {
-		t.Errorf("feature version %d has digest %s; this test knows version %d with %s", featureVersion, got, version, want)
+	if got := fmt.Sprintf("%x", h.Sum64()); FeatureVersion != version || got != want {
+		t.Errorf("feature version %d has digest %s; this test knows version %d with %s", FeatureVersion, got, version, want)
 	}
 }
 

@@ -102,7 +102,7 @@ func in(m metrics.Measurement, unit string) *metrics.Value {
 func Coverage(l Layout, ours *metrics.Set, benchmark string) (*Table, error) {
 	t := &Table{
 		Name:    l.Name + "-coverage",
-		Caption: "What became of the rollouts behind " + l.Name + ", in percent. Truncated answers count as wrong and are billed; ungraded and missing ones are no verdict.",
+		Caption: "What became of the rollouts behind " + l.Name + ", in percent. Truncated answers count as wrong and are billed. Ungraded ones, which the verifier could not decide, count as 0 too: accuracy is a lower bound by their share.",
 		Head:    l.Head,
 	}
 	group := Group{Title: "Rollouts", Columns: []Column{{Title: "count"}}}

@@ -67,7 +67,7 @@ type Method interface {
 type Example struct {
 	Problem Problem
 	Kappa   []float64 // [M] measured pass rates, each k/Samples
-	Samples []int     // [M] graded rollouts behind Kappa
+	Samples []int     // [M] rollouts behind Kappa
 	Tokens  []float64 // [M] mean output tokens
 	USD     []float64 // [M] mean dollars a rollout
 	Probe   float64   // pass rate of the probe

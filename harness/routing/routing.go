@@ -13,12 +13,16 @@ import (
 	"github.com/entrorouter/entrorouter/verify"
 )
 
-// Split says what a problem may be used for. Training rollouts and evaluation runs are never mixed.
+// Split says what a problem may be used for and what a rollout was asked for. Rollouts of different splits are never
+// mixed.
 type Split string
 
 const (
 	Train Split = "train"
 	Test  Split = "test"
+
+	// Strata marks rollouts on test problems that only decide how hard a problem is for the routing distribution.
+	Strata Split = "strata"
 )
 
 // Problem is a text with a gold answer.
@@ -31,12 +35,11 @@ type Problem struct {
 	Options   []string           // multiple choice: the options in order (A, B, ...); nil otherwise
 	Tolerance []verify.Tolerance // nil: exact
 	Level     string             // difficulty label of the data set, if it has one
-	Stratum   string             // what bootstrap and folds stratify by; empty: the benchmark
 }
 
 // Key returns the answer key that grades responses to p.
 func (p Problem) Key() verify.Key {
-	return verify.Key{Gold: p.Gold, Options: p.Options, Tolerance: p.Tolerance}
+	return verify.Key{Gold: p.Gold, Options: p.Options, Tolerance: p.Tolerance, Question: p.Text}
 }
 
 // Latent is what a simulated expert knows of a generated problem. Routers never see it.
@@ -75,20 +78,7 @@ const (
 	Length Finish = "length" // the token limit cut it: graded wrong and billed
 )
 
-// Rollout is one sampled response. Its identity is (problem, expert, split, run): it holds no method, so methods
-// that pick the same expert for the same problem and run share it and comparisons are paired.
-type Rollout struct {
-	Problem  string // problem id
-	Expert   string // expert id
-	Split    Split
-	Run      int       // 0-based: the n-th profile rollout, or the n-th evaluation run
-	Seed     seed.Seed // sent to the server
-	Response string
-	Finish   Finish
-	Usage    cost.Usage
-}
-
-// Bucket is where a graded rollout is counted. A score is never printed without these counts.
+// Bucket is where a graded rollout, one sampled response, is counted. A score is never printed without these counts.
 type Bucket string
 
 const (
@@ -96,12 +86,11 @@ const (
 	Wrong     Bucket = "wrong"
 	NoAnswer  Bucket = "no-answer" // nothing that could be an answer was found
 	Truncated Bucket = "truncated" // the token limit cut the response
-	Ungraded  Bucket = "ungraded"  // the verifier could not decide: counted apart, never silently wrong
-	Missing   Bucket = "missing"   // no rollout (budget, failure)
+	Ungraded  Bucket = "ungraded"  // the verifier could not decide: counts 0 in accuracy, which is then a lower bound, and is shown apart
 )
 
 // Buckets lists every bucket in printing order.
-var Buckets = [...]Bucket{Correct, Wrong, NoAnswer, Truncated, Ungraded, Missing}
+var Buckets = [...]Bucket{Correct, Wrong, NoAnswer, Truncated, Ungraded}
 
 // Outcome is a graded rollout, reduced to what scoring needs.
 type Outcome struct {

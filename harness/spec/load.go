@@ -251,6 +251,7 @@ func (l *loader) benchmarks() {
 	draw("train.rl", e.Train.RL)
 	for i, name := range e.Test {
 		if b, ok := use(fmt.Sprintf("test[%d]", i), name, "test"); ok {
+			b.Whole = b.Size
 			if e.Evaluate.MaxProblems > 0 {
 				b.Size = min(b.Size, e.Evaluate.MaxProblems)
 			}

@@ -102,6 +102,7 @@ recorded:
   prompt_tokens: 80
 `)},
 		"prices/list.yaml": {Data: []byte(`date: 2026-01-31
+basis: assumed
 source: invented
 models:
   S-1B: {in: 0.1, out: 0.2}
@@ -268,7 +269,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"shares that do not add up", "pools/toy.yaml", "mix: {sums: 1}", "mix: {sums: 0.9}", `pools/toy.yaml:14: simulation.cells.Q.mix: the shares add up to 0.9; want 1`, ""},
 		{"a skill of nobody", "pools/toy.yaml", "    probe: {theta: -2}", "    probe: {theta: -2}\n    bog: {theta: 1}", `pools/toy.yaml:19: simulation.skills.bog: unknown expert "bog"; did you mean "big"? known: big, probe, small`, ""},
 		{"an offset in an unknown cell", "pools/toy.yaml", "w: {sums: 0.2}, offset: {Q: 0.1}", "w: {sums: 0.2}, offset: {P: 0.1}", `pools/toy.yaml:16: simulation.skills.small.offset.P: unknown cell "P"; known: Q, train`, ""},
-		{"a negative price", "prices/list.yaml", "out: 2}", "out: -2}", `prices/list.yaml:5: models.B-9B: want prices of at least 0, got 1 and -2`, ""},
+		{"a negative price", "prices/list.yaml", "out: 2}", "out: -2}", `prices/list.yaml:6: models.B-9B: want prices of at least 0, got 1 and -2`, ""},
 		{"a day that is none", "prices/list.yaml", "2026-01-31", "January", `prices/list.yaml:1: date: want a day such as 2026-01-31, got "January"`, ""},
 		{"a checksum that is none", "benchmarks.yaml", "sha256: 0000", "sha256: zz00", `benchmarks.yaml:9: real.file.sha256: want 64 hexadecimal digits, got "zz00000000000000000000000000000000000000000000000000000000abcdef"`, ""},
 		{"a file outside the data folder", "benchmarks.yaml", "path: real.jsonl", "path: ../real.jsonl", `benchmarks.yaml:9: real.file.path: want a path below the data folder, got "../real.jsonl"`, ""},

@@ -278,6 +278,7 @@ type Benchmark struct {
 	Split string `yaml:"split" oneof:"train test"` // train or test
 	Runs  int    `yaml:"runs" in:"[1,inf)"`        // evaluation runs a problem
 	Size  int    `yaml:"size" in:"[1,inf)"`        // number of problems
+	Whole int    `yaml:"-"`                        // of a test set: Size before evaluate.max_problems
 	Paper string `yaml:"paper,omitempty"`          // column of the paper's tables
 
 	File      *File      `yaml:"file,omitempty"`      // loaded from the data folder
@@ -296,7 +297,8 @@ type Benchmarks map[string]Benchmark
 
 // Prices is a dated price list.
 type Prices struct {
-	Date   string                `yaml:"date"`   // of the listing, YYYY-MM-DD
-	Source string                `yaml:"source"` // where the numbers are from, and what is inferred
-	Models map[string]cost.Price `yaml:"models"` // by Expert.Model
+	Date   string                `yaml:"date"`                                  // of the listing, YYYY-MM-DD
+	Basis  string                `yaml:"basis" oneof:"listed inferred assumed"` // what the numbers are; printed under tables
+	Source string                `yaml:"source"`                                // where the numbers are from, and what is inferred
+	Models map[string]cost.Price `yaml:"models"`                                // by Expert.Model
 }

@@ -255,7 +255,8 @@ func (r *rollout) sample(old [][]float32, batch []Prompt, point *Point) func() [
 	advantages := make([]float32, len(actions))
 	rewards := make([]float64, group)
 	for i, p := range batch {
-		stream := r.seed.Derive("choice", point.Step, p.ID)
+		// The position tells apart two copies of a prompt, where a new pass begins within the batch.
+		stream := r.seed.Derive("choice", point.Step, i, p.ID)
 		for g := range group {
 			k := i*group + g
 			logProbs := old[0][k/r.choices*m : (k/r.choices+1)*m]

@@ -1,0 +1,6 @@
+//go:build goexperiment.simd
+
+package harness
+
+// numerics tells apart builds whose losses differ.
+const numerics = "+simd"
