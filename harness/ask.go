@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,8 +17,11 @@ import (
 	"github.com/entrorouter/entrorouter/verify"
 )
 
-// putRows is how many rollouts are stored at once: what a kill can lose.
-const putRows = 1000
+// A kill loses at most the answers of putEvery, and at most putRows.
+const (
+	putRows  = 1000
+	putEvery = 5 * time.Second
+)
 
 // graded is a rollout reduced to what a profile or an outcome needs.
 type graded struct {
@@ -206,11 +210,21 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 		return e.rollouts.PutVerdicts(context.WithoutCancel(ctx), verify.Version, verdicts)
 	}
 	var stored error
-	for a := range answers {
-		if stored != nil {
-			continue // drain, so that the workers can end
+	late := time.NewTicker(putEvery)
+	defer late.Stop()
+	for open := true; open; {
+		full := false
+		select {
+		case a, ok := <-answers:
+			if open = ok; !ok || stored != nil { // a failed store still drains the answers, so that the workers can end
+				continue
+			}
+			batch = append(batch, a)
+			full = len(batch) == putRows
+		case <-late.C:
+			full = len(batch) > 0 && stored == nil
 		}
-		if batch = append(batch, a); len(batch) == putRows {
+		if full {
 			if stored = flush(); stored != nil {
 				stop() // nobody pays for answers that cannot be kept
 			}
