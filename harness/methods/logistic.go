@@ -24,10 +24,8 @@ import (
 // over the experts, wins, and all problems are fitted with it. See regressAll.
 //
 // The features are those of the compact policy with more buckets, rescaled (see rescale). Buckets, n-grams and scale
-// were chosen in the same way, before any test score was seen: by held-out log loss inside the training folds of the
-// recorded pools llama31 and qwen2_o1mini and of 20,000 simulated problems. Against 4,096 buckets, 256 lose 0.012, 0.009
-// and 0.002 there; on the recorded pools 16,384 change less than 0.001, and a scale of 0.3 instead of 0.15 loses 0.003
-// and 0.002.
+// were chosen by the same held-out loss inside training folds of the recorded pools and on simulated problems, after a
+// first version with a fixed penalty and the policy's features had overfitted the recorded pools (LOG.md).
 type logistic struct {
 	L2      []float64 `yaml:"l2"`                          // penalties to choose from, 1/2*L2*|w|^2 on the summed loss; the bias is free
 	Buckets int       `yaml:"buckets" in:"[1,inf)"`        // hashed n-gram buckets
