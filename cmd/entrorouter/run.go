@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -99,8 +100,8 @@ func listCommand() *cli.Command {
 			if c.Args().Present() {
 				return usageError{fmt.Errorf("list takes no arguments, got %q", c.Args().First())}
 			}
-			fmt.Fprintf(c.App.Writer, "experiments: %s\nmethods:     %s\n", strings.Join(spec.Names(experiments.FS), ", "), strings.Join(methods.Kinds(), ", "))
-			return nil
+			_, err := fmt.Fprintf(c.App.Writer, "experiments: %s\nmethods:     %s\n", strings.Join(spec.Names(experiments.FS), ", "), strings.Join(methods.Kinds(), ", "))
+			return err
 		},
 	}
 }
@@ -121,6 +122,9 @@ func terminal(w io.Writer) report.Terminal {
 func load(c *cli.Context) (*spec.Resolved, error) {
 	if c.NArg() != 1 {
 		return nil, usageError{fmt.Errorf("%s takes one SPEC, got %d arguments; built in: %s", c.Command.Name, c.NArg(), strings.Join(spec.Names(experiments.FS), ", "))}
+	}
+	if c.IsSet("out") && c.String("out") == "" {
+		return nil, usageError{errors.New("--out is empty; name the folder of the store")}
 	}
 	fsys, name, err := spec.Find(c.Args().First(), experiments.FS)
 	if err != nil {
