@@ -254,9 +254,9 @@ func grade(p routing.Problem, response string, finish routing.Finish) store.Verd
 	decided := p.Key().Grade(response)
 	v.Reason, v.Extracted = string(decided.Reason), decided.Extracted
 	switch {
-	case decided.Outcome == verify.Equal:
+	case decided.Outcome == verify.OutcomeEqual:
 		v.Bucket = routing.Correct
-	case decided.Outcome == verify.Unknown:
+	case decided.Outcome == verify.OutcomeUnknown:
 		v.Bucket = routing.Ungraded
 	case decided.Reason == verify.ReasonNoAnswer:
 		v.Bucket = routing.NoAnswer

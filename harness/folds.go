@@ -212,7 +212,7 @@ func (c *recorded) plan() (*step, error) {
 			if row.Match != "" {
 				return nil, fmt.Errorf("%w: row %s: protocol folds compares at every cost; leave match out", ErrUsage, row.RowID())
 			}
-			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: e.backend})
+			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: e.backend, Experts: e.ids()})
 			if err != nil {
 				return nil, err
 			}

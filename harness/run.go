@@ -192,6 +192,15 @@ func (e *engine) close() {
 	}
 }
 
+// ids are the experts of the pool, cheapest first.
+func (e *engine) ids() []string {
+	var ids []string
+	for _, x := range e.experts {
+		ids = append(ids, x.ID)
+	}
+	return ids
+}
+
 // simulate builds the simulated experts. The same value scores the large set and, behind HTTP, answers requests.
 func (e *engine) simulate() (err error) {
 	law := *e.poolSpec.Simulation

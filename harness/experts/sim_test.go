@@ -146,7 +146,7 @@ func TestTrueIsTheMeanOfWhatIsGraded(t *testing.T) {
 					if c.Usage.Out != int64(e.MaxTokens) {
 						t.Fatalf("a response cut at %d tokens is billed %d", e.MaxTokens, c.Usage.Out)
 					}
-				case p.Key().Grade(c.Text).Outcome == verify.Equal:
+				case p.Key().Grade(c.Text).Outcome == verify.OutcomeEqual:
 					correct++
 				}
 			}
@@ -241,14 +241,14 @@ func TestSolutionsAreGradedAsTheyAreMeant(t *testing.T) {
 		s := &Simulated{wrong: wrong}
 		for n := range each {
 			right := s.solve(p, true, seed.Derive("right", i, n).Rand())
-			if v := p.Key().Grade(right); v.Outcome != verify.Equal {
+			if v := p.Key().Grade(right); v.Outcome != verify.OutcomeEqual {
 				t.Errorf("gold %s: a right answer is graded %s (%s): %q", p.Gold[0], v.Outcome, v.Reason, tail(right))
 			} else if v.Extracted != p.Gold[0] {
 				respelt++
 			}
 			bad := s.solve(p, false, seed.Derive("wrong", i, n).Rand())
 			v := p.Key().Grade(bad)
-			if v.Outcome != verify.Different {
+			if v.Outcome != verify.OutcomeDifferent {
 				t.Errorf("gold %s: a wrong answer is graded %s (%s): %q", p.Gold[0], v.Outcome, v.Reason, tail(bad))
 			}
 			wrongs++
@@ -256,7 +256,7 @@ func TestSolutionsAreGradedAsTheyAreMeant(t *testing.T) {
 				missing++
 			}
 			cut := s.interrupt(p, seed.Derive("cut", i, n).Rand())
-			if v := p.Key().Grade(cut); v.Outcome == verify.Equal {
+			if v := p.Key().Grade(cut); v.Outcome == verify.OutcomeEqual {
 				t.Errorf("gold %s: a cut response is graded equal: %q", p.Gold[0], tail(cut))
 			}
 			for _, text := range []string{right, bad, cut} {
@@ -284,7 +284,7 @@ func TestRespellingKeepsTheValue(t *testing.T) {
 			fmt.Sprintf(`%d\sqrt{%d}`, den, num), fmt.Sprintf(`\sqrt{%d}`, num), fmt.Sprintf(`\{%d, %d\}`, num, -den), fmt.Sprintf("(%d, %d)", num, den),
 		}).Draw(t, "gold")
 		spelt := respell(gold, seed.Seed(rapid.Uint64().Draw(t, "seed")).Rand())
-		if v := verify.Grade(gold, `\boxed{`+spelt+`}`); v.Outcome != verify.Equal {
+		if v := verify.Grade(gold, `\boxed{`+spelt+`}`); v.Outcome != verify.OutcomeEqual {
 			t.Fatalf("%q became %q: %s (%s)", gold, spelt, v.Outcome, v.Reason)
 		}
 	})
@@ -295,7 +295,7 @@ func TestADistractorThatFailsLeavesNoAnswer(t *testing.T) {
 	for _, wrong := range []string{"", p.Gold[0]} {
 		s := &Simulated{wrong: func(string, []string, *rand.Rand) string { return wrong }}
 		for n := range 50 {
-			if v := p.Key().Grade(s.solve(p, false, seed.Derive(n).Rand())); v.Outcome != verify.Different {
+			if v := p.Key().Grade(s.solve(p, false, seed.Derive(n).Rand())); v.Outcome != verify.OutcomeDifferent {
 				t.Errorf("distractor %q: graded %s", wrong, v.Outcome)
 			}
 		}

@@ -3,6 +3,7 @@ package methods
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -23,29 +24,42 @@ func newFixed(s Setup) (routing.Method, error) {
 	if f.Expert == "" {
 		return nil, paramFault(s.Method, "expert", "not set; give an expert's id, cheapest, middle or strongest")
 	}
+	if s.Experts != nil {
+		if _, err := f.index(s.Experts); err != nil {
+			return nil, paramFault(s.Method, "expert", "%v", err)
+		}
+	}
 	return f, nil
 }
 
 func (f *fixed) Name() string { return "fixed" }
 
 func (f *fixed) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
-	n := len(train.Experts)
 	var ids []string
-	for m, e := range train.Experts {
-		if e.ID == f.Expert {
-			return always{m, n}, nil
-		}
+	for _, e := range train.Experts {
 		ids = append(ids, e.ID)
+	}
+	m, err := f.index(ids)
+	if err != nil {
+		return nil, fmt.Errorf("method fixed: %w", err)
+	}
+	return always{m, len(ids)}, nil
+}
+
+// index finds the expert in a pool, cheapest first.
+func (f *fixed) index(ids []string) (int, error) {
+	if m := slices.Index(ids, f.Expert); m >= 0 {
+		return m, nil
 	}
 	switch f.Expert {
 	case "cheapest":
-		return always{0, n}, nil
+		return 0, nil
 	case "middle":
-		return always{(n - 1) / 2, n}, nil
+		return (len(ids) - 1) / 2, nil
 	case "strongest":
-		return always{n - 1, n}, nil
+		return len(ids) - 1, nil
 	}
-	return nil, fmt.Errorf("method fixed: expert %q is not in the pool; known: %s, cheapest, middle, strongest", f.Expert, strings.Join(ids, ", "))
+	return 0, fmt.Errorf("expert %q is not in the pool; known: %s, cheapest, middle, strongest", f.Expert, strings.Join(ids, ", "))
 }
 
 // always routes every query to expert m of n.

@@ -17,6 +17,7 @@ type Setup struct {
 	Method  spec.Method
 	Spec    *spec.Experiment
 	Backend lm.Backend
+	Experts []string // ids of the pool, cheapest first; nil: not known yet
 }
 
 // kind is one method that a spec can name.

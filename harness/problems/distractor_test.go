@@ -67,7 +67,7 @@ func TestVerifierRefusesEveryDistractor(t *testing.T) {
 		for i, p := range problems {
 			for range 3 {
 				wrong := Distractor(p.Gold[0], p.Options, r)
-				if v := p.Key().Grade("So the answer is $\\boxed{" + wrong + "}$."); v.Outcome != verify.Different {
+				if v := p.Key().Grade("So the answer is $\\boxed{" + wrong + "}$."); v.Outcome != verify.OutcomeDifferent {
 					t.Errorf("%s (%s): %q against gold %q: %+v", p.ID, latents[i].Topic, wrong, p.Gold[0], v)
 				}
 			}

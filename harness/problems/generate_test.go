@@ -365,7 +365,7 @@ func TestVerifierAcceptsEveryGold(t *testing.T) {
 		problems, latents := generate(t, pop, Sized, 1500)
 		for i, p := range problems {
 			response := "So the answer is $\\boxed{" + p.Gold[0] + "}$."
-			if v := p.Key().Grade(response); v.Outcome != verify.Equal {
+			if v := p.Key().Grade(response); v.Outcome != verify.OutcomeEqual {
 				t.Errorf("%s (%s): %q against gold %q: %+v", p.ID, latents[i].Topic, response, p.Gold[0], v)
 			}
 		}
@@ -374,7 +374,7 @@ func TestVerifierAcceptsEveryGold(t *testing.T) {
 
 // requireVerifier skips a test while the verifier decides nothing at all.
 func requireVerifier(t *testing.T) {
-	if verify.Grade("42", `\boxed{42}`).Outcome == verify.Unknown {
+	if verify.Grade("42", `\boxed{42}`).Outcome == verify.OutcomeUnknown {
 		t.Skip("verify.Grade does not decide 42 against 42")
 	}
 }
