@@ -17,7 +17,7 @@ func BenchmarkIntegerInResponseOf600Bytes(b *testing.B) {
 	response := prose + `Hence the answer is $\boxed{42}$.`
 	b.ReportAllocs()
 	for b.Loop() {
-		if k.Grade(response).Outcome != Equal {
+		if k.Grade(response).Outcome != OutcomeEqual {
 			b.Fatal("not equal")
 		}
 	}

@@ -19,18 +19,18 @@ func (k Key) choose(response string) Verdict {
 	v := Verdict{Gold: letterOf(gold)}
 	found := k.picked(response)
 	if found.reason != "" {
-		v.Outcome, v.Reason = Different, found.reason
+		v.Outcome, v.Reason = OutcomeDifferent, found.reason
 		return v
 	}
 	v.Extracted = found.text
 	choice := k.option(found.text)
 	switch {
 	case choice < 0:
-		v.Outcome, v.Reason, v.Answer, v.Rule = Different, ReasonDifferent, found.text, "none of the options"
+		v.Outcome, v.Reason, v.Answer, v.Rule = OutcomeDifferent, ReasonDifferent, found.text, "none of the options"
 	case choice == gold:
-		v.Outcome, v.Reason, v.Answer, v.Rule = Equal, ReasonEqual, letterOf(choice), "option"
+		v.Outcome, v.Reason, v.Answer, v.Rule = OutcomeEqual, ReasonEqual, letterOf(choice), "option"
 	default:
-		v.Outcome, v.Reason, v.Answer, v.Rule = Different, ReasonDifferent, letterOf(choice), "option"
+		v.Outcome, v.Reason, v.Answer, v.Rule = OutcomeDifferent, ReasonDifferent, letterOf(choice), "option"
 	}
 	return v
 }
@@ -50,7 +50,7 @@ func (k Key) option(answer string) int {
 	}
 	found := -1
 	for i, o := range k.Options {
-		if (Key{Gold: []string{o}, Policy: k.Policy}).decide(trim(answer)).Outcome == Equal {
+		if (Key{Gold: []string{o}, Policy: k.Policy}).decide(trim(answer)).Outcome == OutcomeEqual {
 			if found >= 0 {
 				return -1 // two options at once
 			}

@@ -51,9 +51,9 @@ func (c *comparer) ordered(a, b []*node) result {
 	doubt := false
 	for i := range a {
 		switch r := c.compare(a[i], b[i]); r.outcome {
-		case Different:
+		case OutcomeDifferent:
 			return different("elements in order")
-		case Unknown:
+		case OutcomeUnknown:
 			doubt = true
 		}
 	}
@@ -187,9 +187,9 @@ func (c *comparer) matching(a, b []*node) result {
 		return unknown("")
 	}
 	switch {
-	case possible(func(o Outcome) bool { return o == Equal }):
+	case possible(func(o Outcome) bool { return o == OutcomeEqual }):
 		return equal("elements in any order")
-	case c.steps.spent() || possible(func(o Outcome) bool { return o != Different }):
+	case c.steps.spent() || possible(func(o Outcome) bool { return o != OutcomeDifferent }):
 		return unknown("elements in any order")
 	}
 	return different("elements in any order")
@@ -215,8 +215,8 @@ func (c *comparer) sets(a, b []*node) result {
 			found, maybe := false, false
 			for _, y := range ys {
 				r := c.pair(x, y, swapped)
-				found = found || r.outcome == Equal
-				maybe = maybe || r.outcome == Unknown
+				found = found || r.outcome == OutcomeEqual
+				maybe = maybe || r.outcome == OutcomeUnknown
 				if found {
 					break
 				}

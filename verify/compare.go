@@ -71,11 +71,11 @@ func (c *comparer) scalar(a, b *node) result {
 		return c.tolerant(a, b)
 	}
 	r := c.scalars(a, b)
-	if r.outcome == Different && c.policy.Rounded && c.rounded(a, b) {
+	if r.outcome == OutcomeDifferent && c.policy.Rounded && c.rounded(a, b) {
 		return equal("rounded")
 	}
-	if r.outcome == Different && (ambiguousLog(a) || ambiguousLog(b)) {
-		if s := c.scalars(decimalLog(a), decimalLog(b)); s.outcome == Equal {
+	if r.outcome == OutcomeDifferent && (ambiguousLog(a) || ambiguousLog(b)) {
+		if s := c.scalars(decimalLog(a), decimalLog(b)); s.outcome == OutcomeEqual {
 			return equal("log as base 10")
 		}
 	}
@@ -110,7 +110,7 @@ func (c *comparer) definitions(a, b *node) result {
 	}
 	if b.kind != kindDefine {
 		if b.kind == kindRelation {
-			if name, value, r := c.assigned(b); r.outcome == Unknown && name != nil && value != nil {
+			if name, value, r := c.assigned(b); r.outcome == OutcomeUnknown && name != nil && value != nil {
 				return c.compare(a.args[0], value)
 			}
 		}
@@ -152,7 +152,7 @@ func (c *comparer) expanded(a, b *node) result {
 			return unknown("")
 		}
 		r := c.compare(x, y)
-		if r.outcome == Equal || independent || signs(a) < 2 && signs(b) < 2 {
+		if r.outcome == OutcomeEqual || independent || signs(a) < 2 && signs(b) < 2 {
 			return r
 		}
 	}

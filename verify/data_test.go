@@ -53,8 +53,8 @@ func TestEveryGoldOfEveryBenchmarkEqualsItself(t *testing.T) {
 			}
 			n++
 			k := Key{Gold: []string{r.Answer}, Options: r.Options}
-			v, w := k.Compare(r.Answer), k.Grade("So $\\boxed{"+r.Answer+"}$.")
-			if v.Outcome != Equal || w.Outcome != Equal {
+			v, w := k.Equal(r.Answer), k.Grade("So $\\boxed{"+r.Answer+"}$.")
+			if v.Outcome != OutcomeEqual || w.Outcome != OutcomeEqual {
 				t.Errorf("%s: %q against itself: bare %s (%s), boxed %s (%s, %q)", r.ID, r.Answer, v.Outcome, v.Reason, w.Outcome, w.Reason, w.Extracted)
 			}
 			if v.Rule == "same text" {
@@ -77,7 +77,7 @@ func TestReleasedLabelsOfGSM8KResponses(t *testing.T) {
 			t.Fatal(err)
 		}
 		n++
-		if v := Grade(r.Gold, r.Response); (v.Outcome == Equal) != r.Label {
+		if v := Grade(r.Gold, r.Response); (v.Outcome == OutcomeEqual) != r.Label {
 			t.Errorf("%s: gold %q, extracted %q: %s, label %v", r.ID, r.Gold, v.Extracted, v.Outcome, r.Label)
 		}
 	})
@@ -95,7 +95,7 @@ func TestQwenGraderOnMATH(t *testing.T) {
 			t.Fatal(err)
 		}
 		n++
-		if v := (Key{Gold: []string{r.Gold}, Question: r.Problem}).Grade(r.Response); (v.Outcome == Equal) != r.Label {
+		if v := (Key{Gold: []string{r.Gold}, Question: r.Problem}).Grade(r.Response); (v.Outcome == OutcomeEqual) != r.Label {
 			differ++
 			t.Logf("%s: gold %q, extracted %q: %s (%s), label %v prediction %q", r.ID, r.Gold, v.Extracted, v.Outcome, v.Reason, r.Label, r.Prediction)
 		}
@@ -137,10 +137,10 @@ func TestZeroEvalDisagreementsAreListed(t *testing.T) {
 		if err := json.Unmarshal(line, &r); err != nil {
 			t.Fatal(err)
 		}
-		v := Compare(r.Gold, r.Prediction)
+		v := Equal(r.Gold, r.Prediction)
 		count[v.Outcome]++
-		e := v.Outcome == Equal
-		differs := v.Outcome == Unknown || e != r.MathVerify || e != r.Strict || e != r.First
+		e := v.Outcome == OutcomeEqual
+		differs := v.Outcome == OutcomeUnknown || e != r.MathVerify || e != r.Strict || e != r.First
 		switch want, ok := listed[row]; {
 		case differs && !ok:
 			t.Errorf("row %d: %s (%s, %s) is not what all stored verdicts say, and not listed; gold %q, read %q", row, v.Outcome, v.Reason, v.Rule, r.Gold, v.Answer)

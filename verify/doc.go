@@ -1,7 +1,7 @@
 // Package verify decides whether the response of a language model gives the same answer as the ground truth.
 //
 //	v := verify.Grade(`\frac12`, `so the probability is \boxed{0.5}`)
-//	v.Outcome // verify.Equal
+//	v.Outcome // verify.OutcomeEqual
 //
 // It imports nothing of the rest of this project, calls no other program and needs no computer algebra system. A
 // verdict depends on its input alone: never on time, load, map order or goroutines. All functions are safe for
@@ -9,9 +9,9 @@
 //
 // # Verdicts
 //
-// A verdict is Equal, Different or Unknown, with a reason code, the text that was extracted, the normal forms of both
+// A verdict is equal, different or unknown, with a reason code, the text that was extracted, the normal forms of both
 // sides and the rule that decided. Unknown means that the answer could not be read, or that neither equality nor
-// difference could be shown within the limits; it is never silently "wrong". No answer at all is Different with the
+// difference could be shown within the limits; it is never silently "wrong". No answer at all is different with the
 // reason ReasonNoAnswer.
 //
 // # Where the answer is looked for
@@ -23,10 +23,10 @@
 //     with nothing but separators, "and" or "or" between them are one list. An empty last box is no answer.
 //   - The last announcement: "the answer is", "Answer:", "####", a JSON field "answer", and a few other languages. The
 //     formula that stands there, or the first formula of that sentence.
-//   - The last formula or number of the text. A formula that cannot be read is Unknown; no number inside it is taken.
+//   - The last formula or number of the text. A formula that cannot be read is unknown; no number inside it is taken.
 //
 // A box or bare answer that holds a sentence is treated in the same way. Sentences that refuse ("cannot be determined")
-// or hedge ("40 (or fewer)") are Different.
+// or hedge ("40 (or fewer)") are different.
 //
 // # What is read
 //
@@ -48,7 +48,7 @@
 // floor, ceiling, gcd, lcm, mod, min, max, absolute value, determinants, finite sums and products. e and i are the
 // constants; other letters are variables. Implicit multiplication binds like explicit: 1/2x is x/2.
 //
-// Not read, and therefore Unknown unless the texts agree: integrals, limits, infinite series, piecewise definitions,
+// Not read, and therefore unknown unless the texts agree: integrals, limits, infinite series, piecewise definitions,
 // congruence classes, sentences that describe a set.
 //
 // # How it is decided
@@ -78,7 +78,7 @@
 //   - Sets in braces ignore repetition; lists count it. "10, 11 or 12" is a list and not 10.
 //   - \pm stands for both values.
 //   - x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value counts, and a chain
-//     that contradicts itself is Different.
+//     that contradicts itself is different.
 //   - Equations are equal up to a factor, inequalities up to a positive one. A gold interval accepts the inequality solved
 //     for one variable, not an unsolved one.
 //   - A unit may be missing on one side; conflicting units are different; nouns are not compared. 90° is 90 and pi/2.
@@ -87,11 +87,11 @@
 //   - Words are compared without case, articles and punctuation.
 //   - Multiple choice: the letter that is declared last, or the text of an option. Letters beyond the options, and the
 //     English words "a" and "I", are none.
-//   - An expression copied from the question instead of its value is Different, if the question is known.
+//   - An expression copied from the question instead of its value is different, if the question is known.
 //
 // # Limits
 //
 // One answer: 32 KiB, 8,192 tokens, 200 levels of nesting, integers of 65,536 bits, sums of 20,000 terms, collections of
-// 4,096 elements, 1.5 million steps of about ten nanoseconds. Beyond them the verdict is Unknown. Responses of any length
+// 4,096 elements, 1.5 million steps of about ten nanoseconds. Beyond them the verdict is unknown. Responses of any length
 // are scanned once, from the end, without being copied.
 package verify

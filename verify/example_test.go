@@ -23,9 +23,9 @@ func ExampleVerdict_Explain() {
 	// answer     root(8, 2)
 }
 
-func ExampleCompare() {
+func ExampleEqual() {
 	for _, answer := range []string{`x<3`, `(-\infty,3)`, `3>x`, `x\le 3`} {
-		fmt.Println(answer, verify.Compare(`(-\infty, 3)`, answer).Outcome)
+		fmt.Println(answer, verify.Equal(`(-\infty, 3)`, answer).Outcome)
 	}
 	// Output:
 	// x<3 equal
@@ -55,7 +55,7 @@ func ExampleKey_Grade_tolerance() {
 
 func ExampleParsePolicy() {
 	strict, _ := verify.ParsePolicy("strict-units")
-	fmt.Println(verify.Compare("5 cm", "5").Outcome, verify.Compare("5 cm", "5", verify.WithPolicy(strict)).Outcome)
+	fmt.Println(verify.Equal("5 cm", "5").Outcome, verify.Equal("5 cm", "5", verify.WithPolicy(strict)).Outcome)
 	_, err := verify.ParsePolicy("lenient")
 	fmt.Println(err)
 	// Output:

@@ -21,20 +21,20 @@ func FuzzAnswerEqualsItself(f *testing.F) {
 		f.Add(a)
 	}
 	f.Fuzz(func(t *testing.T, a string) {
-		v := Compare(a, a)
+		v := Equal(a, a)
 		if !holdsAnswer(trim(a)) {
-			if v.Outcome != Different || v.Reason != ReasonNoAnswer {
+			if v.Outcome != OutcomeDifferent || v.Reason != ReasonNoAnswer {
 				t.Fatalf("an empty answer: %+v", v)
 			}
 			return
 		}
-		if v.Outcome != Equal && v.Reason != ReasonContradicted && v.Reason != ReasonRefused && v.Reason != ReasonNoAnswer && v.Reason != ReasonLimit {
+		if v.Outcome != OutcomeEqual && v.Reason != ReasonContradicted && v.Reason != ReasonRefused && v.Reason != ReasonNoAnswer && v.Reason != ReasonLimit {
 			t.Fatalf("%q against itself: %+v", a, v)
 		}
-		if v.Outcome != Equal || strings.ContainsAny(a, "{}\\$") || strings.Contains(a, "think>") || strings.Contains(a, "box") {
+		if v.Outcome != OutcomeEqual || strings.ContainsAny(a, "{}\\$") || strings.Contains(a, "think>") || strings.Contains(a, "box") {
 			return
 		}
-		if w := Grade(a, `Hence \boxed{`+a+`}.`); w.Outcome != Equal {
+		if w := Grade(a, `Hence \boxed{`+a+`}.`); w.Outcome != OutcomeEqual {
 			t.Fatalf("%q boxed: %+v", a, w)
 		}
 	})
@@ -51,8 +51,8 @@ func FuzzComparisonIsSymmetric(f *testing.F) {
 		if !holdsAnswer(trim(a)) || !holdsAnswer(trim(b)) {
 			return
 		}
-		v, w := Compare(a, b), Compare(b, a)
-		if v.Outcome == w.Outcome || v.Outcome == Unknown || w.Outcome == Unknown {
+		v, w := Equal(a, b), Equal(b, a)
+		if v.Outcome == w.Outcome || v.Outcome == OutcomeUnknown || w.Outcome == OutcomeUnknown {
 			return
 		}
 		// A base or unit letter that only the ground truth may lack, and sentences, are read on one side only.
@@ -69,7 +69,7 @@ func FuzzLayoutDoesNotMatter(f *testing.F) {
 		f.Add(a)
 	}
 	f.Fuzz(func(t *testing.T, a string) {
-		if v := Compare(a, a); v.Outcome != Equal || v.Rule != ruleIdentical || sentenceOfWords(a) {
+		if v := Equal(a, a); v.Outcome != OutcomeEqual || v.Rule != ruleIdentical || sentenceOfWords(a) {
 			return // words, remarks and what cannot be read keep their layout
 		}
 		for _, b := range []string{" " + a + " ", "$" + a + "$", `\displaystyle ` + a, strings.ReplaceAll(a, "(", `\left(`), strings.ReplaceAll(a, `\frac{`, `\dfrac{`), `{` + a + `}`} {
@@ -82,7 +82,7 @@ func FuzzLayoutDoesNotMatter(f *testing.F) {
 			if strings.HasPrefix(b, "$") && strings.Contains(a, "$") {
 				continue
 			}
-			if v := Compare(a, b); v.Outcome == Different {
+			if v := Equal(a, b); v.Outcome == OutcomeDifferent {
 				t.Fatalf("%q and %q: %+v", a, b, v)
 			}
 		}

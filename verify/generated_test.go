@@ -176,14 +176,14 @@ func TestGeneratedExpressionsEqualTheirOtherSpellingsAndNothingElse(t *testing.T
 		s := style{r}
 		e := randomTerm(r, 1+r.IntN(4), r.IntN(2) == 0)
 		gold, same := s.write(e, 0), s.write(e, 0)
-		if v := Grade(gold, s.wrap(same)); v.Outcome != Equal {
+		if v := Grade(gold, s.wrap(same)); v.Outcome != OutcomeEqual {
 			t.Errorf("pair %d: %q and %q are the same: %s (%s, %s)", i, gold, same, v.Outcome, v.Reason, v.Rule)
 			bad++
 		} else {
 			count[v.Rule]++
 		}
 		other := s.write(&term{op: '+', args: []*term{e, {op: 'n', value: big.NewRat(1, 1+r.Int64N(1000))}}}, 0)
-		if v := Grade(gold, s.wrap(other)); v.Outcome != Different {
+		if v := Grade(gold, s.wrap(other)); v.Outcome != OutcomeDifferent {
 			t.Errorf("pair %d: %q and %q are different: %s (%s, %s)", i, gold, other, v.Outcome, v.Reason, v.Rule)
 			bad++
 		}

@@ -130,7 +130,7 @@ func intervals(n int) string {
 func TestHostileInputsEndWithinTheirBudget(t *testing.T) {
 	for _, h := range hostile() {
 		v := Grade(h.gold, h.response)
-		if v.Outcome == Equal && !strings.Contains("nested radicals trigonometric powers control characters chain equations sets braces texts invalid UTF-8 two shuffled lists stars in a box", h.name) {
+		if v.Outcome == OutcomeEqual && !strings.Contains("nested radicals trigonometric powers control characters chain equations sets braces texts invalid UTF-8 two shuffled lists stars in a box", h.name) {
 			t.Errorf("%s: graded equal by %s", h.name, v.Rule)
 		}
 		if w := Grade(h.gold, h.response); w != v {

@@ -46,9 +46,9 @@ func (c *comparer) realSets(a, b *node) result {
 		}
 		for _, ends := range [2][2]*node{{s.lo, t.lo}, {s.hi, t.hi}} {
 			switch c.scalar(ends[0], ends[1]).outcome {
-			case Different:
+			case OutcomeDifferent:
 				return different(rule)
-			case Unknown:
+			case OutcomeUnknown:
 				doubt = true
 			}
 		}
@@ -78,7 +78,7 @@ func (c *comparer) builders(a, b *node) result {
 		for i := range y {
 			with[y[i]] = symbol(x[i])
 		}
-		if r := c.ordered(a.args, b.substitute(with).args); r.outcome == Equal {
+		if r := c.ordered(a.args, b.substitute(with).args); r.outcome == OutcomeEqual {
 			return equal("set-builder")
 		}
 	}
@@ -196,9 +196,9 @@ func (c *comparer) order(a, b *node) (int, bool) {
 		return -1, true
 	}
 	switch c.scalars(a, b).outcome {
-	case Equal:
+	case OutcomeEqual:
 		return 0, true
-	case Unknown:
+	case OutcomeUnknown:
 		return 0, false
 	}
 	return c.sign(subtract(a, b))

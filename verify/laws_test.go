@@ -37,7 +37,7 @@ func shuffled(t *rapid.T, s []string) []string {
 
 func expect(t *rapid.T, gold, answer string, want Outcome) {
 	t.Helper()
-	for _, v := range []Verdict{Compare(gold, answer), Compare(answer, gold), Grade(gold, `\boxed{`+answer+`}`)} {
+	for _, v := range []Verdict{Equal(gold, answer), Equal(answer, gold), Grade(gold, `\boxed{`+answer+`}`)} {
 		if v.Outcome != want {
 			t.Fatalf("%q and %q: %s (%s, %s), want %s", gold, answer, v.Outcome, v.Reason, v.Rule, want)
 		}
@@ -48,12 +48,12 @@ func TestSetsAndListsIgnoreOrderAndNothingElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		elements := draw(t, "elements", 2, 7)
 		mixed := shuffled(t, elements)
-		expect(t, `\{`+strings.Join(elements, ",")+`\}`, `\left\{ `+strings.Join(mixed, ", ")+` \right\}`, Equal)
-		expect(t, strings.Join(elements, ", "), strings.Join(mixed, ", "), Equal)
-		expect(t, strings.Join(elements, ", "), strings.Join(mixed[1:], " , ")+`\text{ and }`+mixed[0], Equal)
-		expect(t, `\{`+strings.Join(elements, ",")+`\}`, `\{`+strings.Join(append(mixed, mixed[0]), ",")+`\}`, Equal)
-		expect(t, strings.Join(elements, ", "), strings.Join(append(mixed, mixed[0]), ", "), Different)
-		expect(t, strings.Join(elements, ", "), strings.Join(append(mixed[1:], "61"), ", "), Different)
+		expect(t, `\{`+strings.Join(elements, ",")+`\}`, `\left\{ `+strings.Join(mixed, ", ")+` \right\}`, OutcomeEqual)
+		expect(t, strings.Join(elements, ", "), strings.Join(mixed, ", "), OutcomeEqual)
+		expect(t, strings.Join(elements, ", "), strings.Join(mixed[1:], " , ")+`\text{ and }`+mixed[0], OutcomeEqual)
+		expect(t, `\{`+strings.Join(elements, ",")+`\}`, `\{`+strings.Join(append(mixed, mixed[0]), ",")+`\}`, OutcomeEqual)
+		expect(t, strings.Join(elements, ", "), strings.Join(append(mixed, mixed[0]), ", "), OutcomeDifferent)
+		expect(t, strings.Join(elements, ", "), strings.Join(append(mixed[1:], "61"), ", "), OutcomeDifferent)
 	})
 }
 
@@ -61,9 +61,9 @@ func TestTuplesKeepOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		elements := draw(t, "elements", 3, 6)
 		gold := "(" + strings.Join(elements, ",") + ")"
-		expect(t, gold, `\left(`+strings.Join(elements, ` ,\, `)+`\right)`, Equal)
+		expect(t, gold, `\left(`+strings.Join(elements, ` ,\, `)+`\right)`, OutcomeEqual)
 		elements[0], elements[2] = elements[2], elements[0]
-		expect(t, gold, "("+strings.Join(elements, ",")+")", Different)
+		expect(t, gold, "("+strings.Join(elements, ",")+")", OutcomeDifferent)
 	})
 }
 
@@ -80,11 +80,11 @@ func TestIntervalsEqualTheirInequalities(t *testing.T) {
 			right, lessEqual = ")", "<"
 		}
 		interval := fmt.Sprintf("%s%d,%d%s", left, a, b, right)
-		expect(t, interval, fmt.Sprintf("%d %s x %s %d", a, less, lessEqual, b), Equal)
+		expect(t, interval, fmt.Sprintf("%d %s x %s %d", a, less, lessEqual, b), OutcomeEqual)
 		turned := map[string]string{"<": ">", `\le`: `\ge`}
-		expect(t, interval, fmt.Sprintf("%d %s x %s %d", b, turned[lessEqual], turned[less], a), Equal)
-		expect(t, interval, fmt.Sprintf(`x %s %d \text{ and } x %s %d`, turned[less], a, lessEqual, b), Equal)
-		expect(t, interval, fmt.Sprintf(`\{x \mid %d %s x %s %d\}`, a, less, lessEqual, b), Equal)
+		expect(t, interval, fmt.Sprintf("%d %s x %s %d", b, turned[lessEqual], turned[less], a), OutcomeEqual)
+		expect(t, interval, fmt.Sprintf(`x %s %d \text{ and } x %s %d`, turned[less], a, lessEqual, b), OutcomeEqual)
+		expect(t, interval, fmt.Sprintf(`\{x \mid %d %s x %s %d\}`, a, less, lessEqual, b), OutcomeEqual)
 		middle := fmt.Sprintf("%d.5", a)
 		if a < 0 {
 			middle = fmt.Sprintf("%d.5", a+1)
@@ -92,11 +92,11 @@ func TestIntervalsEqualTheirInequalities(t *testing.T) {
 				middle = "-0.5"
 			}
 		}
-		expect(t, interval, fmt.Sprintf(`%s%d,%s]\cup(%s,%d%s`, left, a, middle, middle, b, right), Equal)
-		expect(t, interval, fmt.Sprintf(`%s%d,%s)\cup(%s,%d%s`, left, a, middle, middle, b, right), Different)
-		expect(t, interval, fmt.Sprintf("%d %s x %s %d", a, less, lessEqual, b+1), Different)
+		expect(t, interval, fmt.Sprintf(`%s%d,%s]\cup(%s,%d%s`, left, a, middle, middle, b, right), OutcomeEqual)
+		expect(t, interval, fmt.Sprintf(`%s%d,%s)\cup(%s,%d%s`, left, a, middle, middle, b, right), OutcomeDifferent)
+		expect(t, interval, fmt.Sprintf("%d %s x %s %d", a, less, lessEqual, b+1), OutcomeDifferent)
 		flip := map[string]string{"<": `\le`, `\le`: "<"}
-		expect(t, interval, fmt.Sprintf("%d %s x %s %d", a, flip[less], lessEqual, b), Different)
+		expect(t, interval, fmt.Sprintf("%d %s x %s %d", a, flip[less], lessEqual, b), OutcomeDifferent)
 	})
 }
 
@@ -105,15 +105,15 @@ func TestLinesEqualTheirOtherForms(t *testing.T) {
 		n := func(name string) int { return rapid.IntRange(1, 20).Draw(t, name) }
 		a, b, c, k := n("a"), n("b"), n("c"), n("k")
 		gold := fmt.Sprintf("%dx+%dy=%d", a, b, c)
-		expect(t, gold, fmt.Sprintf("y=\\frac{%d-%dx}{%d}", c, a, b), Equal)
-		expect(t, gold, fmt.Sprintf("%dx+%dy-%d=0", k*a, k*b, k*c), Equal)
-		expect(t, gold, fmt.Sprintf("%d-%dx=%dy", c, a, b), Equal)
-		expect(t, gold, fmt.Sprintf("%dx+%dy=%d", a, b, c+1), Different)
-		expect(t, gold, fmt.Sprintf("%dx-%dy=%d", a, b, c), Different)
+		expect(t, gold, fmt.Sprintf("y=\\frac{%d-%dx}{%d}", c, a, b), OutcomeEqual)
+		expect(t, gold, fmt.Sprintf("%dx+%dy-%d=0", k*a, k*b, k*c), OutcomeEqual)
+		expect(t, gold, fmt.Sprintf("%d-%dx=%dy", c, a, b), OutcomeEqual)
+		expect(t, gold, fmt.Sprintf("%dx+%dy=%d", a, b, c+1), OutcomeDifferent)
+		expect(t, gold, fmt.Sprintf("%dx-%dy=%d", a, b, c), OutcomeDifferent)
 		less := fmt.Sprintf("%dx+%dy<%d", a, b, c)
-		expect(t, less, fmt.Sprintf("%d > %dx+%dy", k*c, k*a, k*b), Equal)
-		expect(t, less, fmt.Sprintf("-%dx-%dy > -%d", a, b, c), Equal)
-		expect(t, less, fmt.Sprintf("%dx+%dy>%d", a, b, c), Different)
+		expect(t, less, fmt.Sprintf("%d > %dx+%dy", k*c, k*a, k*b), OutcomeEqual)
+		expect(t, less, fmt.Sprintf("-%dx-%dy > -%d", a, b, c), OutcomeEqual)
+		expect(t, less, fmt.Sprintf("%dx+%dy>%d", a, b, c), OutcomeDifferent)
 	})
 }
 
@@ -121,15 +121,15 @@ func TestDecimalsFractionsAndPercentAreTheSameNumber(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 99999).Draw(t, "n")
 		gold := fmt.Sprintf(`\frac{%d}{1000}`, n)
-		expect(t, gold, fmt.Sprintf("%d.%03d", n/1000, n%1000), Equal)
-		expect(t, gold, fmt.Sprintf(`%d \times 10^{-3}`, n), Equal)
-		expect(t, gold, fmt.Sprintf("%de-3", n), Equal)
-		expect(t, gold, fmt.Sprintf(`%d.%d\%%`, n/10, n%10), Equal)
-		expect(t, gold, fmt.Sprintf("%d.%03d1", n/1000, n%1000), Different)
+		expect(t, gold, fmt.Sprintf("%d.%03d", n/1000, n%1000), OutcomeEqual)
+		expect(t, gold, fmt.Sprintf(`%d \times 10^{-3}`, n), OutcomeEqual)
+		expect(t, gold, fmt.Sprintf("%de-3", n), OutcomeEqual)
+		expect(t, gold, fmt.Sprintf(`%d.%d\%%`, n/10, n%10), OutcomeEqual)
+		expect(t, gold, fmt.Sprintf("%d.%03d1", n/1000, n%1000), OutcomeDifferent)
 		period := fmt.Sprintf("%03d", n%1000)
 		if n%1000 != 0 && n%1000 != 999 {
-			expect(t, fmt.Sprintf(`\frac{%d}{999}`, n%1000), `0.\overline{`+period+`}`, Equal)
-			expect(t, fmt.Sprintf(`\frac{%d}{999}`, n%1000), "0."+period, Different)
+			expect(t, fmt.Sprintf(`\frac{%d}{999}`, n%1000), `0.\overline{`+period+`}`, OutcomeEqual)
+			expect(t, fmt.Sprintf(`\frac{%d}{999}`, n%1000), "0."+period, OutcomeDifferent)
 		}
 	})
 }
@@ -156,11 +156,11 @@ func TestVerdictsDoNotDependOnWhoElseIsGrading(t *testing.T) {
 func TestResponseOfTenMegabytesIsScannedOnce(t *testing.T) {
 	long := strings.Repeat("some reasoning without an answer, and then more of it\n", 200_000)
 	for response, want := range map[string]Outcome{
-		long + `\boxed{42}`:                            Equal,
-		`\boxed{42}` + long:                            Equal,
-		long + "The answer is 42.":                     Equal,
-		"<think>" + long:                               Different,
-		"<think>" + long + "</think>The answer is 42.": Equal,
+		long + `\boxed{42}`:                            OutcomeEqual,
+		`\boxed{42}` + long:                            OutcomeEqual,
+		long + "The answer is 42.":                     OutcomeEqual,
+		"<think>" + long:                               OutcomeDifferent,
+		"<think>" + long + "</think>The answer is 42.": OutcomeEqual,
 	} {
 		if v := Grade("42", response); v.Outcome != want {
 			t.Errorf("%.20q...%.30q: %s (%s), want %s", response, response[len(response)-30:], v.Outcome, v.Reason, want)
@@ -171,7 +171,7 @@ func TestResponseOfTenMegabytesIsScannedOnce(t *testing.T) {
 func TestTolerancesThatMakeNoSenseAreExact(t *testing.T) {
 	for _, tolerance := range []Tolerance{{Abs: math.NaN()}, {Abs: -1}, {Abs: math.Inf(1)}, {Rel: math.NaN()}, {Rel: -1}} {
 		k := Key{Gold: []string{"1.5"}, Tolerance: []Tolerance{tolerance}}
-		if k.Compare("1.5").Outcome != Equal || k.Compare("1.6").Outcome != Different {
+		if k.Equal("1.5").Outcome != OutcomeEqual || k.Equal("1.6").Outcome != OutcomeDifferent {
 			t.Errorf("%+v is not exact", tolerance)
 		}
 	}
@@ -190,7 +190,7 @@ func TestTasksAreReadStrictly(t *testing.T) {
 		task, err := ParseTask([]byte(line))
 		switch {
 		case err == nil && want == "":
-			if g := task.Grade(Policy{}); g.Outcome != Equal || g.ID != "a" {
+			if g := task.Grade(Policy{}); g.Outcome != OutcomeEqual || g.ID != "a" {
 				t.Errorf("%s: %+v", line, g)
 			}
 		case err == nil || err.Error() != want:

@@ -2,7 +2,7 @@ package verify
 
 import "math/bits"
 
-// The limits of one verdict. They are part of the policy: a pair beyond them is Unknown, on every machine and under
+// The limits of one verdict. They are part of the policy: a pair beyond them is unknown, on every machine and under
 // every load, because work is counted and never timed.
 const (
 	maxAnswer   = 32 << 10  // bytes of one extracted answer or ground truth
@@ -25,7 +25,7 @@ const (
 	costCompare = 8  // comparing two nodes before any arithmetic
 )
 
-// budget counts the work of one verdict. Once spent it stays spent, and the verdict is Unknown.
+// budget counts the work of one verdict. Once spent it stays spent, and the verdict is unknown.
 type budget struct{ left int }
 
 // spend charges n steps and reports whether they were there.

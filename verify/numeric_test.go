@@ -156,7 +156,7 @@ func TestCloseValuesAreToldApart(t *testing.T) {
 		{`e^{2\pi i/3}`, `-\frac12-\frac{\sqrt3}{2}i`, "different"},
 		{`i^i`, `e^{-\pi/2}`, "equal"},
 	} {
-		for _, v := range []Verdict{Compare(c.a, c.b), Compare(c.b, c.a)} {
+		for _, v := range []Verdict{Equal(c.a, c.b), Equal(c.b, c.a)} {
 			if v.Outcome.String() != c.want {
 				t.Errorf("%s and %s: %s (%s, %s), want %s", c.a, c.b, v.Outcome, v.Reason, v.Rule, c.want)
 			}

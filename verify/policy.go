@@ -79,7 +79,7 @@ func asksPercent(question string) bool {
 // percents compares an answer with a percent sign and one without.
 func (c *comparer) percents(a, b *node) (result, bool) {
 	if c.percentAsked && b.kind == kindPercent && scalarLike(a) {
-		if r := c.scalar(a, b.args[0]); r.outcome == Equal {
+		if r := c.scalar(a, b.args[0]); r.outcome == OutcomeEqual {
 			return equal("percent sign as asked for"), true
 		}
 	}
@@ -106,7 +106,7 @@ func (c *comparer) withTolerance(gold, answer *node, tolerances []Tolerance) res
 		if tolerances[i] != (Tolerance{}) {
 			c.tol = &tolerances[i]
 		}
-		return c.compare(gold.args[i], answer.args[j]).outcome == Equal
+		return c.compare(gold.args[i], answer.args[j]).outcome == OutcomeEqual
 	}
 	if gold.kind == kindTuple {
 		for i := range n {
@@ -156,7 +156,7 @@ func perfect(n int, match func(i, j int) bool) bool {
 // tolerant compares two real constants within the tolerance; bounds are inclusive in exact arithmetic.
 func (c *comparer) tolerant(a, b *node) result {
 	r := c.scalars(a, b)
-	if r.outcome == Equal || len(variables(a, b)) > 0 {
+	if r.outcome == OutcomeEqual || len(variables(a, b)) > 0 {
 		return r
 	}
 	va, okA := c.approximate(a)

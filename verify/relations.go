@@ -2,10 +2,10 @@ package verify
 
 import "errors"
 
-var contradiction = result{outcome: Different, rule: "a chain that contradicts itself", reason: ReasonContradicted}
+var contradiction = result{outcome: OutcomeDifferent, rule: "a chain that contradicts itself", reason: ReasonContradicted}
 
-// assigned splits "x = ... = value" into what is assigned and its value. The result is Different if the chain
-// contradicts itself, and Unknown otherwise; name is nil if the chain starts with a value.
+// assigned splits "x = ... = value" into what is assigned and its value. The result is different if the chain
+// contradicts itself, and unknown otherwise; name is nil if the chain starts with a value.
 func (c *comparer) assigned(n *node) (name, value *node, r result) {
 	exactPart := len(n.args) - 1
 	for i, op := range n.ops {
@@ -55,7 +55,7 @@ func (c *comparer) assigned(n *node) (name, value *node, r result) {
 			}
 			continue
 		}
-		if len(variables(part)) == 0 && len(variables(amount)) == 0 && c.scalars(part, amount).outcome == Different {
+		if len(variables(part)) == 0 && len(variables(amount)) == 0 && c.scalars(part, amount).outcome == OutcomeDifferent {
 			return name, nil, contradiction
 		}
 	}
@@ -133,16 +133,16 @@ func (c *comparer) relations(a, b *node) (result, bool) {
 		rel, other = b, a
 	}
 	_, value, r := c.assigned(rel)
-	if r.outcome == Different {
+	if r.outcome == OutcomeDifferent {
 		return r, true
 	}
 	if value != nil {
 		r := c.pair(value, other, rb)
-		if r.outcome == Equal && r.rule == ruleIdentical {
+		if r.outcome == OutcomeEqual && r.rule == ruleIdentical {
 			r.rule = "assigned value"
 		}
-		if r.outcome != Equal && len(rel.ops) > 0 && rel.ops[len(rel.ops)-1] == "~" { // the rounded value was asked for
-			if s := c.pair(rel.args[len(rel.args)-1], other, rb); s.outcome == Equal {
+		if r.outcome != OutcomeEqual && len(rel.ops) > 0 && rel.ops[len(rel.ops)-1] == "~" { // the rounded value was asked for
+			if s := c.pair(rel.args[len(rel.args)-1], other, rb); s.outcome == OutcomeEqual {
 				return s, true
 			}
 		}
@@ -221,17 +221,17 @@ func (c *comparer) assignedValues(n, other *node) *node {
 // twoRelations compares equations, inequalities, chains and congruences.
 func (c *comparer) twoRelations(a, b *node) result {
 	na, va, r := c.assigned(a)
-	if r.outcome == Different {
+	if r.outcome == OutcomeDifferent {
 		return r
 	}
 	nb, vb, r := c.assigned(b)
-	if r.outcome == Different {
+	if r.outcome == OutcomeDifferent {
 		return r
 	}
 	if va != nil && vb != nil {
 		switch {
 		case na == nil || nb == nil || identical(na, nb):
-			if r := c.compare(va, vb); r.outcome != Different || len(variables(va, vb)) == 0 {
+			if r := c.compare(va, vb); r.outcome != OutcomeDifferent || len(variables(va, vb)) == 0 {
 				return r
 			}
 		case len(a.ops) > 1 || len(b.ops) > 1 || !scalarLike(va) || !scalarLike(vb):
@@ -239,14 +239,14 @@ func (c *comparer) twoRelations(a, b *node) result {
 		}
 	}
 	if len(a.ops) == 1 && len(b.ops) == 1 && a.ops[0] == "=" && b.ops[0] == "=" {
-		if r := c.equations(a, b); r.outcome != Unknown {
+		if r := c.equations(a, b); r.outcome != OutcomeUnknown {
 			return r
 		}
 	}
 	_, okA := c.region(a, true)
 	_, okB := c.region(b, true)
 	if okA && okB {
-		if r := c.realSets(a, b); r.outcome != Unknown {
+		if r := c.realSets(a, b); r.outcome != OutcomeUnknown {
 			return r
 		}
 	}
@@ -264,7 +264,7 @@ func (c *comparer) equations(a, b *node) result {
 		}
 	}
 	ratio, r := c.proportional(a, b)
-	if r.outcome == Equal && ratio == 0 {
+	if r.outcome == OutcomeEqual && ratio == 0 {
 		return unknown("")
 	}
 	return r
@@ -337,7 +337,7 @@ func (c *comparer) inequalities(a, b *node) result {
 			return different("different relation signs")
 		}
 		sign, r := c.proportional(a, b)
-		if r.outcome == Equal {
+		if r.outcome == OutcomeEqual {
 			if sign > 0 == (a.ops[0] == b.ops[0]) || a.ops[0] == flipped[a.ops[0]] {
 				return equal("equivalent relation")
 			}
@@ -350,7 +350,7 @@ func (c *comparer) inequalities(a, b *node) result {
 		straight = straight && a.ops[i] == b.ops[i]
 	}
 	if straight {
-		if r := c.ordered(a.args, b.args); r.outcome != Different {
+		if r := c.ordered(a.args, b.args); r.outcome != OutcomeDifferent {
 			return r
 		}
 	}

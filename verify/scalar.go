@@ -29,9 +29,9 @@ type result struct {
 	reason  string // set where it is not the outcome's usual one
 }
 
-func equal(rule string) result     { return result{outcome: Equal, rule: rule} }
-func different(rule string) result { return result{outcome: Different, rule: rule} }
-func unknown(rule string) result   { return result{outcome: Unknown, rule: rule} }
+func equal(rule string) result     { return result{outcome: OutcomeEqual, rule: rule} }
+func different(rule string) result { return result{outcome: OutcomeDifferent, rule: rule} }
+func unknown(rule string) result   { return result{outcome: OutcomeUnknown, rule: rule} }
 
 // comparer decides about two answers within one budget.
 type comparer struct {
@@ -120,7 +120,7 @@ func (c *comparer) abstracted(a, b *node, fa, fb []*node) result {
 		shared = shared && names[f.String()]
 	}
 	r := c.scalars(abstract(a), abstract(b))
-	if r.outcome == Different && !shared {
+	if r.outcome == OutcomeDifferent && !shared {
 		return unknown("undefined functions")
 	}
 	return r
@@ -231,10 +231,10 @@ func (c *comparer) constants(a, b *node, tooLarge bool) result {
 			return x.value(n)
 		}
 		r := c.settle(a, b, eval)
-		if r.outcome != Different {
+		if r.outcome != OutcomeDifferent {
 			r = c.proved(a, b, eval, r)
 		}
-		if r.outcome != Unknown || c.steps.spent() {
+		if r.outcome != OutcomeUnknown || c.steps.spent() {
 			return r
 		}
 		if complex {
@@ -387,7 +387,7 @@ func (c *comparer) identity(a, b *node, names []string) result {
 		return unknown("")
 	}
 	if discrete(a) || discrete(b) {
-		if r := c.integerPoints(a, b, names, seed); r.outcome != Unknown {
+		if r := c.integerPoints(a, b, names, seed); r.outcome != OutcomeUnknown {
 			return r
 		}
 	}
@@ -448,9 +448,9 @@ func (c *comparer) integerPoints(a, b *node, names []string, seed uint64) result
 		}
 		r := c.values(a.substitute(at), b.substitute(at))
 		switch r.outcome {
-		case Different:
+		case OutcomeDifferent:
 			return different(ruleIntegers)
-		case Equal:
+		case OutcomeEqual:
 			if agreed++; agreed == 10 {
 				return equal(ruleIntegers)
 			}
@@ -462,7 +462,7 @@ func (c *comparer) integerPoints(a, b *node, names []string, seed uint64) result
 	return unknown(ruleIntegers)
 }
 
-// values compares two expressions without variables; points at which either is undefined are Unknown.
+// values compares two expressions without variables; points at which either is undefined are unknown.
 func (c *comparer) values(a, b *node) result {
 	x := exact{steps: c.steps}
 	va, ea := x.value(a)
@@ -503,9 +503,9 @@ func (c *comparer) realPoints(a, b *node, names []string, seed uint64) result {
 			return x.value(n)
 		}
 		switch c.settle(a, b, eval).outcome {
-		case Different:
+		case OutcomeDifferent:
 			return different(rulePoints)
-		case Equal:
+		case OutcomeEqual:
 			if agreed++; agreed == len(ranges) {
 				return equal(rulePoints)
 			}

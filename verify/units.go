@@ -212,7 +212,7 @@ func (c *comparer) quantities(a, b *node) result {
 		return different("a unit on one side only")
 	}
 	r := c.compare(va, vb)
-	if counts && r.outcome != Equal { // 3 million
+	if counts && r.outcome != OutcomeEqual { // 3 million
 		one := big.NewRat(1, 1)
 		if ma.scale == nil {
 			ma.scale = one
@@ -221,7 +221,7 @@ func (c *comparer) quantities(a, b *node) result {
 		}
 		return c.compare(apply(kindMultiply, va, rational(ma.scale)), apply(kindMultiply, vb, rational(mb.scale)))
 	}
-	if r.outcome != Equal && (ua == "degree") != (ub == "degree") && (ua == "" || ub == "") {
+	if r.outcome != OutcomeEqual && (ua == "degree") != (ub == "degree") && (ua == "" || ub == "") {
 		turn := func(n *node, u string) *node {
 			if u == "degree" {
 				return divide(apply(kindMultiply, n, constant("pi")), number(180))
@@ -233,7 +233,7 @@ func (c *comparer) quantities(a, b *node) result {
 			bare = vb
 		}
 		if bare.has(func(n *node) bool { return n.kind == kindConstant && n.name == "pi" }) {
-			if s := c.compare(turn(va, ua), turn(vb, ub)); s.outcome == Equal {
+			if s := c.compare(turn(va, ua), turn(vb, ub)); s.outcome == OutcomeEqual {
 				return equal("degrees and radians")
 			}
 		}
@@ -267,7 +267,7 @@ func (c *comparer) congruent(a, b *node, modulus string) result {
 	if err != nil {
 		return unknown("congruence")
 	}
-	if r := c.compare(a, b); r.outcome == Equal {
+	if r := c.compare(a, b); r.outcome == OutcomeEqual {
 		return r
 	}
 	gap, err := (exact{steps: c.steps}).value(call("mod", subtract(a, b), m[0]))
@@ -341,7 +341,7 @@ func (c *comparer) ratios(a, b *node) result {
 	}
 	for i := 1; i < len(x); i++ {
 		r := c.scalars(apply(kindMultiply, x[0], y[i]), apply(kindMultiply, x[i], y[0]))
-		if r.outcome != Equal {
+		if r.outcome != OutcomeEqual {
 			return r
 		}
 	}

@@ -12,17 +12,17 @@ const Version = "3"
 type Outcome uint8
 
 const (
-	Unknown   Outcome = iota // not decidable within the documented bounds; never silently "wrong"
-	Equal                    // the response gives the ground truth
-	Different                // the response gives something else
+	OutcomeUnknown   Outcome = iota // not decidable within the documented bounds; never silently "wrong"
+	OutcomeEqual                    // the response gives the ground truth
+	OutcomeDifferent                // the response gives something else
 )
 
 // String returns "unknown", "equal" or "different".
 func (o Outcome) String() string {
 	switch o {
-	case Equal:
+	case OutcomeEqual:
 		return "equal"
-	case Different:
+	case OutcomeDifferent:
 		return "different"
 	}
 	return "unknown"
@@ -33,7 +33,7 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil 
 
 // UnmarshalText reads what MarshalText writes.
 func (o *Outcome) UnmarshalText(text []byte) error {
-	for _, known := range []Outcome{Unknown, Equal, Different} {
+	for _, known := range []Outcome{OutcomeUnknown, OutcomeEqual, OutcomeDifferent} {
 		if string(text) == known.String() {
 			*o = known
 			return nil
@@ -44,18 +44,18 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 
 // Reason codes: why a verdict is what it is, for counting.
 const (
-	ReasonEqual        = "equal"           // Equal
-	ReasonDifferent    = "different"       // Different: two answers that are not the same
-	ReasonNoAnswer     = "no-answer"       // Different: nothing in the response could be an answer, or the box is empty
-	ReasonUnfinished   = "unfinished"      // Different: a thinking response that never came to its answer
-	ReasonRefused      = "refused"         // Different: the response says that there is no answer, or that it is unknown
-	ReasonRestated     = "restated"        // Different: the unevaluated expression of the question
-	ReasonContradicted = "contradicted"    // Different: a chain such as 1=2=42
-	ReasonUnread       = "unread"          // Unknown: an answer that the grammar does not cover
-	ReasonUndecided    = "undecided"       // Unknown: read, but neither equal nor different could be shown
-	ReasonLimit        = "limit"           // Unknown: beyond the documented sizes and steps
-	ReasonGold         = "unreadable-gold" // Unknown: a ground truth that the grammar does not cover
-	ReasonEmptyGold    = "no-gold"         // Unknown: no ground truth was given
+	ReasonEqual        = "equal"           // equal
+	ReasonDifferent    = "different"       // different: two answers that are not the same
+	ReasonNoAnswer     = "no-answer"       // different: nothing in the response could be an answer, or the box is empty
+	ReasonUnfinished   = "unfinished"      // different: a thinking response that never came to its answer
+	ReasonRefused      = "refused"         // different: the response says that there is no answer, or that it is unknown
+	ReasonRestated     = "restated"        // different: the unevaluated expression of the question
+	ReasonContradicted = "contradicted"    // different: a chain such as 1=2=42
+	ReasonUnread       = "unread"          // unknown: an answer that the grammar does not cover
+	ReasonUndecided    = "undecided"       // unknown: read, but neither equal nor different could be shown
+	ReasonLimit        = "limit"           // unknown: beyond the documented sizes and steps
+	ReasonGold         = "unreadable-gold" // unknown: a ground truth that the grammar does not cover
+	ReasonEmptyGold    = "no-gold"         // unknown: no ground truth was given
 )
 
 // Tolerance accepts |response - gold| <= Abs or <= Rel*|gold|; the zero value is exact.
@@ -83,7 +83,7 @@ type Verdict struct {
 	Rule      string  `json:"rule"`          // the rule that decided
 }
 
-// Option adjusts how Grade and Compare decide.
+// Option adjusts how Grade and Equal decide.
 type Option func(*Key)
 
 // OrGold adds acceptable ground truths.
@@ -110,13 +110,13 @@ func Grade(gold, response string, options ...Option) Verdict {
 	return k.Grade(response)
 }
 
-// Compare compares two bare answers, without looking for an answer in b.
-func Compare(a, b string, options ...Option) Verdict {
+// Equal compares two bare answers, of which a is the ground truth, without looking for an answer in b.
+func Equal(a, b string, options ...Option) Verdict {
 	k := Key{Gold: []string{a}}
 	for _, o := range options {
 		o(&k)
 	}
-	return k.Compare(b)
+	return k.Equal(b)
 }
 
 // Grade grades a response. It is deterministic, bounded by counted steps and safe for concurrent use.
@@ -126,19 +126,19 @@ func (k Key) Grade(response string) Verdict {
 	}
 	found := extract(response)
 	if found.text == "" {
-		return Verdict{Outcome: Different, Reason: found.reason, Gold: anyOf(k.Gold)}
+		return Verdict{Outcome: OutcomeDifferent, Reason: found.reason, Gold: anyOf(k.Gold)}
 	}
 	return k.decide(found.text)
 }
 
-// Compare grades a bare answer.
-func (k Key) Compare(answer string) Verdict {
+// Equal grades a bare answer.
+func (k Key) Equal(answer string) Verdict {
 	if len(k.Options) > 0 {
 		return k.choose(answer)
 	}
 	answer = trim(answer)
 	if !holdsAnswer(answer) {
-		return Verdict{Outcome: Different, Reason: ReasonNoAnswer, Gold: anyOf(k.Gold)}
+		return Verdict{Outcome: OutcomeDifferent, Reason: ReasonNoAnswer, Gold: anyOf(k.Gold)}
 	}
 	return k.decide(answer)
 }
@@ -158,10 +158,10 @@ func (k Key) decide(answer string) Verdict {
 	var best Verdict
 	for i, gold := range k.Gold {
 		v := k.one(gold, answer, &budget{left: maxSteps}, false)
-		if i == 0 || v.Outcome == Equal || v.Outcome == Unknown && best.Outcome == Different {
+		if i == 0 || v.Outcome == OutcomeEqual || v.Outcome == OutcomeUnknown && best.Outcome == OutcomeDifferent {
 			best = v
 		}
-		if v.Outcome == Equal {
+		if v.Outcome == OutcomeEqual {
 			break
 		}
 	}
@@ -175,7 +175,7 @@ func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
 		return Verdict{Reason: ReasonEmptyGold, Extracted: answer}
 	}
 	if v, ok := integers(gold, answer); ok {
-		if len(k.Tolerance) == 0 || v.Outcome == Equal {
+		if len(k.Tolerance) == 0 || v.Outcome == OutcomeEqual {
 			return v
 		}
 	}
@@ -211,12 +211,12 @@ func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
 	}
 	if v.Reason != "" {
 		if plain(tidy(gold)) == plain(tidy(answer)) {
-			v.Outcome, v.Reason, v.Rule = Equal, ReasonEqual, "same text"
+			v.Outcome, v.Reason, v.Rule = OutcomeEqual, ReasonEqual, "same text"
 		}
 		return v
 	}
 	if k.restated(gold, answer, answers[0]) {
-		v.Outcome, v.Reason, v.Rule = Different, ReasonRestated, "restatement of the question"
+		v.Outcome, v.Reason, v.Rule = OutcomeDifferent, ReasonRestated, "restatement of the question"
 		return v
 	}
 	c := comparer{steps: steps, policy: k.Policy, percentAsked: asksPercent(k.Question)}
@@ -225,15 +225,15 @@ func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
 		for j, a := range answers {
 			c.tol = nil
 			s := c.withTolerance(g, a, k.Tolerance)
-			if i == 0 && j == 0 || s.outcome == Equal {
+			if i == 0 && j == 0 || s.outcome == OutcomeEqual {
 				r = s
 			}
-			if s.outcome == Equal {
+			if s.outcome == OutcomeEqual {
 				v.Gold, v.Answer = g.String(), a.String()
 				break
 			}
 		}
-		if r.outcome == Equal {
+		if r.outcome == OutcomeEqual {
 			break
 		}
 	}
@@ -241,9 +241,9 @@ func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
 	switch {
 	case r.reason != "":
 		v.Reason = r.reason
-	case r.outcome == Equal:
+	case r.outcome == OutcomeEqual:
 		v.Reason = ReasonEqual
-	case r.outcome == Different:
+	case r.outcome == OutcomeDifferent:
 		v.Reason = ReasonDifferent
 	case steps.spent():
 		v.Reason = ReasonLimit
@@ -256,7 +256,7 @@ func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
 // prose grades an answer that is a sentence against a gold that is not: by the answer that the sentence gives. Formulas
 // that could not be read are no sentences, and no number inside them counts.
 func (k Key) prose(golds []*node, gold, answer string, steps *budget) (Verdict, bool) {
-	v := Verdict{Outcome: Different, Extracted: answer, Gold: golds[0].String(), Answer: answer}
+	v := Verdict{Outcome: OutcomeDifferent, Extracted: answer, Gold: golds[0].String(), Answer: answer}
 	if !sentenceOfWords(answer) {
 		return v, false
 	}
@@ -297,9 +297,9 @@ func integers(gold, answer string) (Verdict, bool) {
 	if !ok {
 		return Verdict{}, false
 	}
-	v := Verdict{Outcome: Different, Reason: ReasonDifferent, Extracted: answer, Gold: gold, Answer: answer, Rule: ruleExact}
+	v := Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Extracted: answer, Gold: gold, Answer: answer, Rule: ruleExact}
 	if g == a {
-		v.Outcome, v.Reason = Equal, ReasonEqual
+		v.Outcome, v.Reason = OutcomeEqual, ReasonEqual
 	}
 	return v, true
 }

@@ -89,7 +89,7 @@ func TestCasesFileIsGradedAsItSays(t *testing.T) {
 			}
 		}
 		if bare(c) {
-			check("bare", c.key.Compare(c.response))
+			check("bare", c.key.Equal(c.response))
 			check("boxed", c.key.Grade(`Hence $\boxed{`+c.response+`}$.`))
 			continue
 		}
