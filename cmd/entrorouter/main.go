@@ -1,6 +1,7 @@
 // Command entrorouter reproduces the tables and figures of the EntroRouter paper.
 //
-// Exit codes: 0 done, 1 failed, 2 usage or invalid spec, 3 regression or mismatch, 4 incomplete, 130 interrupted.
+// Exit codes: 0 done, 1 failed, 2 usage or invalid spec, 3 regression or mismatch, 4 incomplete, 130 interrupted; of
+// verify on one pair: 0 equal, 1 different, 3 unknown, 2 anything wrong.
 package main
 
 import (
@@ -48,7 +49,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		Writer:          stdout,
 		ErrWriter:       stderr,
 		HideHelpCommand: true,
-		Commands:        []*cli.Command{runCommand(), planCommand(), listCommand(), serveCommand(), calibrateCommand(), gpuCheckCommand()},
+		Commands:        []*cli.Command{runCommand(), planCommand(), listCommand(), serveCommand(), calibrateCommand(), gpuCheckCommand(), verifyCommand()},
 		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return usageError{err} },
 		CommandNotFound: func(*cli.Context, string) {},
 		ExitErrHandler:  func(*cli.Context, error) {},
@@ -114,8 +115,11 @@ func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 	var (
 		usage  usageError
 		faults spec.Faults
+		status exitStatus
 	)
 	switch {
+	case errors.As(err, &status):
+		return int(status)
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "entrorouter: interrupted; what was finished is kept, run the same command again to go on")
 		return exitInterrupted

@@ -1,0 +1,527 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/verify"
+)
+
+// Exit codes of verify on one pair, as grep has them; anything wrong is exitUsage.
+const (
+	exitDifferent = 1
+	exitUndecided = 3
+)
+
+// exitStatus ends the program with a code that says it all, without a message.
+type exitStatus int
+
+func (s exitStatus) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
+
+func verifyCommand() *cli.Command {
+	var golds, choices texts
+	return &cli.Command{
+		Name:      "verify",
+		Usage:     "decide whether responses give the same answer as the ground truth",
+		ArgsUsage: "[FILE]",
+		Description: "One pair: --gold and --response; the exit code is 0 equal, 1 different, 3 unknown, 2 anything wrong.\n\n" +
+			"A FILE of JSON lines, - for standard input: one row in, one verdict out, in the order of the rows.\n" +
+			`   {"id": "a", "gold": "1/2" or ["1/2", "0.5"], "response": "so \\boxed{0.5}"}   and, if wanted,` + "\n" +
+			`   "options": ["red", "green"], "tolerance": {"abs": 0.1} or {"rel": 0.001}, "question": "..."` + "\n" +
+			"Verdicts go to --out, or else to standard output; the summary goes to standard output, or, where the verdicts\n" +
+			"go there, to standard error. A bad row is reported by its line number and has no verdict; the others are graded.\n" +
+			"The exit code is 0, or 2 if there was a bad row or anything else is wrong; it says nothing about the answers.",
+		Flags: []cli.Flag{
+			&cli.GenericFlag{Name: "gold", Value: &golds, Usage: "ground truth `ANSWER`; repeat it for several that will do"},
+			&cli.StringFlag{Name: "response", Usage: "`TEXT` to be graded, whole response or bare answer; -: standard input"},
+			&cli.GenericFlag{Name: "option", Value: &choices, Usage: "`TEXT` of an option of a multiple choice question, A first; repeat it"},
+			&cli.StringFlag{Name: "tolerance", Usage: "accept `T` = 0.1 (absolute) or rel=0.001; several with commas, one an answer"},
+			&cli.StringFlag{Name: "question", Usage: "`TEXT` of the problem: decides about percent signs and restatements"},
+			&cli.StringFlag{Name: "policy", Usage: "`NAMES` of policies, with commas between them"},
+			&cli.BoolFlag{Name: "policies", Usage: "print the policies and end"},
+			&cli.BoolFlag{Name: "explain", Usage: "one pair: say what was read and which rule decided"},
+			&cli.BoolFlag{Name: "json", Usage: "one pair: the verdict as JSON; a file: the summary as JSON"},
+			&cli.StringFlag{Name: "out", Usage: "write the verdicts to `FILE`, which is whole or not there"},
+			&cli.BoolFlag{Name: "summary", Usage: "print no verdicts, the summary only"},
+			&cli.IntFlag{Name: "jobs", Value: runtime.GOMAXPROCS(0), Usage: "grade with `N` threads; verdicts do not depend on it"},
+		},
+		Action: func(c *cli.Context) error {
+			err := verifyAction(c, golds, choices)
+			var status exitStatus
+			switch {
+			case err == nil || errors.As(err, &status):
+				return err
+			case c.Context.Err() != nil && errors.Is(err, context.Canceled):
+				fmt.Fprintln(c.App.ErrWriter, "entrorouter: interrupted; the same command starts from the first row")
+				return exitStatus(exitInterrupted)
+			}
+			return usageError{err}
+		},
+	}
+}
+
+func verifyAction(c *cli.Context, golds, choices []string) error {
+	policy, err := verify.ParsePolicy(c.String("policy"))
+	if err != nil {
+		return fmt.Errorf("--policy: %w", err)
+	}
+	pair := c.IsSet("gold") || c.IsSet("response")
+	switch {
+	case c.Bool("policies"):
+		return printPolicies(c.App.Writer)
+	case c.NArg() > 1:
+		return fmt.Errorf("verify takes one FILE, got %d arguments", c.NArg())
+	case pair && c.NArg() == 1:
+		return fmt.Errorf("verify takes FILE %q or --gold and --response, not both", c.Args().First())
+	case pair:
+		return verifyPair(c, golds, choices, policy)
+	case c.NArg() == 0:
+		return errors.New("nothing to verify; give FILE.jsonl, - for standard input, or --gold and --response")
+	}
+	for _, name := range []string{"option", "tolerance", "question", "explain"} {
+		if c.IsSet(name) {
+			return fmt.Errorf("--%s goes with --gold and --response; rows of a file have their own", name)
+		}
+	}
+	if c.Int("jobs") < 1 {
+		return fmt.Errorf("--jobs %d; it must be at least 1", c.Int("jobs"))
+	}
+	return verifyFile(c, policy)
+}
+
+// verifyPair grades one response.
+func verifyPair(c *cli.Context, golds, choices []string, policy verify.Policy) error {
+	for _, name := range []string{"out", "summary", "jobs"} {
+		if c.IsSet(name) {
+			return fmt.Errorf("--%s goes with a FILE", name)
+		}
+	}
+	switch {
+	case !c.IsSet("gold"):
+		return errors.New("--gold is missing; give the ground truth")
+	case !c.IsSet("response"):
+		return errors.New("--response is missing; give the text to be graded, or - for standard input")
+	}
+	for _, g := range golds {
+		if strings.TrimSpace(g) == "" {
+			return errors.New("--gold is empty; give the ground truth")
+		}
+	}
+	tolerance, err := parseTolerance(c.String("tolerance"))
+	if err != nil {
+		return err
+	}
+	response := c.String("response")
+	if response == "-" {
+		text, err := io.ReadAll(c.App.Reader)
+		if err != nil {
+			return fmt.Errorf("standard input: %w", err)
+		}
+		response = string(text)
+	}
+	k := verify.Key{Gold: golds, Options: choices, Tolerance: tolerance, Question: c.String("question"), Policy: policy}
+	v := k.Grade(response)
+	switch {
+	case c.Bool("json"):
+		err = jsonLines(c.App.Writer).Encode(v)
+	case c.Bool("explain"):
+		_, err = io.WriteString(c.App.Writer, v.Explain())
+	case v.Reason == v.Outcome.String():
+		_, err = fmt.Fprintln(c.App.Writer, v.Outcome)
+	default:
+		_, err = fmt.Fprintf(c.App.Writer, "%s: %s\n", v.Outcome, v.Reason)
+	}
+	switch {
+	case err != nil:
+		return err
+	case v.Outcome == verify.OutcomeEqual:
+		return nil
+	case v.Outcome == verify.OutcomeDifferent:
+		return exitStatus(exitDifferent)
+	}
+	return exitStatus(exitUndecided)
+}
+
+// parseTolerance reads 0.1, abs=0.1 or rel=0.001, and several of them with commas.
+func parseTolerance(s string) ([]verify.Tolerance, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var out []verify.Tolerance
+	for part := range strings.SplitSeq(s, ",") {
+		kind, number, named := strings.Cut(strings.TrimSpace(part), "=")
+		if !named {
+			kind, number = "abs", kind
+		}
+		value, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(value >= 0) || value > 1e300 || kind != "abs" && kind != "rel" {
+			return nil, fmt.Errorf("--tolerance %q; want a number that is not negative, such as 0.1, or rel=0.001", part)
+		}
+		t := verify.Tolerance{Abs: value}
+		if kind == "rel" {
+			t = verify.Tolerance{Rel: value}
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// verifyFile grades the rows of a file.
+func verifyFile(c *cli.Context, policy verify.Policy) error {
+	in, name, size := c.App.Reader, "standard input", int64(-1)
+	if path := c.Args().First(); path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		if info.IsDir() {
+			return fmt.Errorf("%s is a folder; name a file of JSON lines", path)
+		}
+		if info.Mode().IsRegular() {
+			size = info.Size()
+		}
+		if there, err := os.Stat(c.String("out")); err == nil && os.SameFile(info, there) {
+			return fmt.Errorf("--out %s is the file of answers itself; choose another", c.String("out"))
+		}
+		in, name = f, path
+	}
+	quiet := c.Bool("summary") && !c.IsSet("out")
+	g := grading{name: name, policy: policy, jobs: c.Int("jobs"), quiet: quiet, stderr: c.App.ErrWriter, counts: map[string]int{}}
+	if isTerminal(g.stderr) && (quiet || c.IsSet("out") || !isTerminal(c.App.Writer)) {
+		g.bar = progressbar.NewOptions64(size,
+			progressbar.OptionSetWriter(g.stderr), progressbar.OptionSetDescription("verify"), progressbar.OptionSetWidth(24),
+			progressbar.OptionShowBytes(true), progressbar.OptionSetPredictTime(size > 0),
+			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	}
+	err := writeOut(c, func(w io.Writer) error { return g.run(c.Context, in, w) })
+	if g.bar != nil {
+		g.bar.Finish()
+	}
+	if err != nil {
+		return err
+	}
+	report := c.App.Writer
+	if !c.IsSet("out") && !quiet {
+		report = c.App.ErrWriter
+	}
+	if err := g.report(report, c.Bool("json")); err != nil {
+		return err
+	}
+	if g.bad > 0 {
+		return fmt.Errorf("%d bad of %d rows in %s; the others are graded", g.bad, g.bad+g.answers(), name)
+	}
+	return nil
+}
+
+// writeOut writes verdicts to standard output or to --out. A regular file appears under its name when it is whole; a
+// device or a pipe is written to as it is.
+func writeOut(c *cli.Context, write func(io.Writer) error) error {
+	if !c.IsSet("out") {
+		return write(c.App.Writer)
+	}
+	path := c.String("out")
+	info, err := os.Stat(path)
+	switch {
+	case path == "":
+		return errors.New("--out is empty; name a file")
+	case err == nil && info.IsDir():
+		return fmt.Errorf("--out %s is a folder; name a file", path)
+	case err != nil || info.Mode().IsRegular():
+		return store.WriteTo(path, write)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
+
+const (
+	maxRow   = 64 << 20  // bytes; a response of ten million characters fits in any escaping
+	maxChunk = 256 << 10 // bytes of rows that are graded together
+)
+
+// grading grades rows with several threads and writes the verdicts in the order of the rows. It holds a few chunks of
+// rows a thread, however long the file is.
+type grading struct {
+	name   string // of the input, for messages
+	policy verify.Policy
+	jobs   int
+	quiet  bool // no verdicts
+	stderr io.Writer
+	bar    *progressbar.ProgressBar // nil: none
+
+	counts   map[string]int // graded rows by reason
+	outcomes [3]int         // graded rows by outcome
+	bad      int            // rows that could not be graded
+}
+
+// chunk is a run of consecutive rows and what becomes of them.
+type chunk struct {
+	rows  []row
+	bytes int
+
+	graded   bytes.Buffer
+	verdicts []verify.Verdict
+	bad      []string
+	done     chan struct{}
+}
+
+type row struct {
+	line int
+	text []byte // nil: longer than maxRow
+}
+
+func (g *grading) run(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	order := make(chan *chunk, 2*g.jobs) // what limits the memory
+	work := make(chan *chunk, 2*g.jobs)
+	read := make(chan error, 1)
+	// A read from a terminal or pipe cannot be called off, so nobody waits for this one after an interrupt.
+	go func() {
+		read <- split(in, func(c *chunk) error {
+			for _, to := range []chan *chunk{order, work} {
+				select {
+				case to <- c:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			return nil
+		})
+		close(order)
+	}()
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	defer cancel()
+	for range g.jobs {
+		workers.Go(func() {
+			for {
+				select {
+				case c := <-work:
+					g.grade(c)
+					close(c.done)
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	w := bufio.NewWriterSize(out, 64<<10)
+	for {
+		var c *chunk
+		var more bool
+		select {
+		case c, more = <-order:
+		default: // whoever waits for the verdicts of what was sent so far gets them
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			select {
+			case c, more = <-order:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if !more {
+			if err := <-read; err != nil {
+				return fmt.Errorf("%s: %w", g.name, err)
+			}
+			return w.Flush()
+		}
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := g.take(c, w); err != nil {
+			return err
+		}
+	}
+}
+
+// split cuts the input into chunks of rows and sends them. A chunk ends when it is large, or when no more input waits.
+func split(in io.Reader, send func(*chunk) error) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	c := &chunk{done: make(chan struct{})}
+	for line := 1; ; line++ {
+		text, size, err := readRow(r)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if line == 1 {
+			text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		}
+		c.bytes += size
+		if size > maxRow || len(bytes.TrimSpace(text)) > 0 {
+			c.rows = append(c.rows, row{line, text})
+		}
+		if err == io.EOF || c.bytes >= maxChunk || r.Buffered() == 0 {
+			if err := send(c); err != nil {
+				return err
+			}
+			c = &chunk{done: make(chan struct{})}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// readRow reads a line, however long: beyond maxRow it is counted and not kept.
+func readRow(r *bufio.Reader) (text []byte, size int, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if size += len(part); size <= maxRow {
+			text = append(text, part...)
+		} else {
+			text = nil
+		}
+		if err != bufio.ErrBufferFull {
+			return text, size, err
+		}
+	}
+}
+
+// grade fills in what becomes of a chunk's rows.
+func (g *grading) grade(c *chunk) {
+	enc := jsonLines(&c.graded)
+	for _, r := range c.rows {
+		if r.text == nil {
+			c.bad = append(c.bad, fmt.Sprintf("%s:%d: the row is longer than %d MiB", g.name, r.line, maxRow>>20))
+			continue
+		}
+		task, err := verify.ParseTask(r.text)
+		if err != nil {
+			c.bad = append(c.bad, fmt.Sprintf("%s:%d: %v", g.name, r.line, err))
+			continue
+		}
+		graded := task.Grade(g.policy)
+		c.verdicts = append(c.verdicts, verify.Verdict{Outcome: graded.Outcome, Reason: graded.Reason})
+		if g.quiet {
+			continue
+		}
+		if err := enc.Encode(graded); err != nil {
+			c.bad = append(c.bad, fmt.Sprintf("%s:%d: %v", g.name, r.line, err))
+		}
+	}
+	c.rows = nil
+}
+
+// take counts and writes a graded chunk.
+func (g *grading) take(c *chunk, w io.Writer) error {
+	for _, v := range c.verdicts {
+		g.outcomes[v.Outcome]++
+		g.counts[v.Reason]++
+	}
+	g.bad += len(c.bad)
+	if g.bar != nil {
+		if len(c.bad) > 0 {
+			g.bar.Clear()
+		}
+		g.bar.Add(c.bytes)
+	}
+	for _, message := range c.bad {
+		fmt.Fprintln(g.stderr, "entrorouter:", message)
+	}
+	_, err := w.Write(c.graded.Bytes())
+	return err
+}
+
+func (g *grading) answers() int { return g.outcomes[0] + g.outcomes[1] + g.outcomes[2] }
+
+// report prints accuracy, unknowns and the verdicts by reason.
+func (g *grading) report(out io.Writer, asJSON bool) error {
+	n, equal, unknown := g.answers(), g.outcomes[verify.OutcomeEqual], g.outcomes[verify.OutcomeUnknown]
+	if asJSON {
+		s := struct {
+			Answers   int            `json:"answers"`
+			Equal     int            `json:"equal"`
+			Different int            `json:"different"`
+			Unknown   int            `json:"unknown"`
+			Bad       int            `json:"bad_rows"`
+			Accuracy  *float64       `json:"accuracy"` // null: no answers
+			Reasons   map[string]int `json:"reasons"`
+			Verifier  string         `json:"verifier"`
+		}{n, equal, g.outcomes[verify.OutcomeDifferent], unknown, g.bad, nil, g.counts, verify.Version}
+		if n > 0 {
+			accuracy := float64(equal) / float64(n)
+			s.Accuracy = &accuracy
+		}
+		return jsonLines(out).Encode(s)
+	}
+	var b strings.Builder
+	percent := func(k int) string { return fmt.Sprintf("%.2f %%", 100*float64(k)/float64(n)) }
+	switch {
+	case n == 0:
+		fmt.Fprintf(&b, "no answers")
+	case unknown == 0:
+		fmt.Fprintf(&b, "accuracy %s of %d answers, none unknown", percent(equal), n)
+	default:
+		fmt.Fprintf(&b, "accuracy %s of %d answers; %s if the unknown are right, which are %d", percent(equal), n, percent(equal+unknown), unknown)
+	}
+	if g.bad > 0 {
+		fmt.Fprintf(&b, "; bad rows, not graded: %d", g.bad)
+	}
+	b.WriteString("\n")
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, reason := range verify.Reasons() {
+		if k := g.counts[reason[0]]; k > 0 {
+			fmt.Fprintf(w, "  %s\t%d\t%s\t%s\n", reason[0], k, percent(k), reason[1])
+		}
+	}
+	w.Flush()
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func printPolicies(out io.Writer) error {
+	var b strings.Builder
+	b.WriteString("The default policy is math-verify-2025. These change it; give them to --policy, with commas between them.\n\n")
+	for _, p := range verify.Policies() {
+		fmt.Fprintf(&b, "%s\n    %s\n    Without it: %s\n", p.Name, p.Effect, p.Default)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// jsonLines encodes one value a line and leaves < and & as they are.
+func jsonLines(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// texts is a flag that may be given several times. Commas do not separate: an answer may hold some.
+type texts []string
+
+// Set implements cli.Generic.
+func (t *texts) Set(s string) error {
+	*t = append(*t, s)
+	return nil
+}
+
+// String implements cli.Generic.
+func (t *texts) String() string { return strings.Join(*t, ", ") }
