@@ -132,6 +132,9 @@ func (k Key) picked(response string) extraction {
 	if i := k.standing(response, false); i >= 0 {
 		return extraction{text: letterOf(i)}
 	}
+	if t := trim(response); t != "" && len(t) <= maxBareResponse && k.option(t) >= 0 {
+		return extraction{text: t}
+	}
 	return extraction{reason: ReasonNoAnswer}
 }
 

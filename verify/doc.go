@@ -69,25 +69,26 @@
 //
 // # Policy
 //
-// The default follows Math-Verify 0.8 where that is right. Policies returns the switches. What is fixed:
+// The default, math-verify-2025, follows Math-Verify 0.8 where that is right. Policies returns the switches: renaming of
+// parameters, conversion of units, rounding, missing bases and units, vectors as tuples. Conventions returns what is
+// fixed:
 //
-//   - Exact, unless the key has a tolerance: 0.33 is not 1/3, and 1/50! is not 1/51!.
-//   - Percent: 20% is 0.2. Against a gold without a sign, 20% counts as 20 only if the question asks for a percentage.
-//   - A tuple is no set. (1,2) is a pair against a pair and an interval against an interval or inequality. A comma list
-//     equals a set, ignoring order, and a tuple, in order.
-//   - Sets in braces ignore repetition; lists count it. "10, 11 or 12" is a list and not 10.
-//   - \pm stands for both values.
-//   - x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value counts, and a chain
-//     that contradicts itself is different.
-//   - Equations are equal up to a factor, inequalities up to a positive one. A gold interval accepts the inequality solved
-//     for one variable, not an unsolved one.
-//   - A unit may be missing on one side; conflicting units are different; nouns are not compared. 90° is 90 and pi/2.
-//   - \log without a base is natural, or decimal if that makes both sides equal.
-//   - Ratios are equal up to a factor; 1:2 is 1/2.
-//   - Words are compared without case, articles and punctuation.
-//   - Multiple choice: the letter that is declared last, or the text of an option. Letters beyond the options, and the
-//     English words "a" and "I", are none.
-//   - An expression copied from the question instead of its value is different, if the question is known.
+//   - percent: 20% is 0.2. Against a gold without a sign, 20% counts as 20 only if the question asks for a percentage.
+//   - tuple: A tuple is no set. (1,2) is a pair against a pair and an interval against an interval or inequality. A
+//     comma list equals a set, ignoring order, and a tuple, in order.
+//   - set: Sets in braces ignore repetition; lists count it. "10, 11 or 12" is a list and not 10.
+//   - plus-minus: \pm stands for both values.
+//   - assignment: x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value
+//     counts, and a chain that contradicts itself is different.
+//   - equation: Equations are equal up to a factor, inequalities up to a positive one. A gold interval accepts the
+//     inequality solved for one variable, not an unsolved one.
+//   - noun: Nouns are not compared: 5 apples is 5. 90° is 90 and pi/2.
+//   - logarithm: \log without a base is natural, or decimal if that makes both sides equal.
+//   - ratio: Ratios are equal up to a factor; 1:2 is 1/2.
+//   - words: Words are compared without case, articles and punctuation.
+//   - choice: Multiple choice: the letter that is declared last, or the text of an option. Letters beyond the options,
+//     and the English words "a" and "I", are none.
+//   - restatement: An expression copied from the question instead of its value is different, if the question is known.
 //
 // # Limits
 //

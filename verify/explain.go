@@ -105,7 +105,7 @@ func (n *numbers) UnmarshalJSON(data []byte) error {
 func ParseTask(line []byte) (Task, error) {
 	var t Task
 	if err := json.Unmarshal(bytes.TrimSpace(line), &t); err != nil {
-		return t, fmt.Errorf("not a task: %w", err)
+		return t, inWordsOfTheFormat(err)
 	}
 	switch {
 	case len(t.Gold) == 0:
@@ -114,6 +114,9 @@ func ParseTask(line []byte) (Task, error) {
 		return t, errors.New(`no response; give "response" as a string`)
 	}
 	if t.Tolerance != nil {
+		if len(t.Tolerance.Abs)+len(t.Tolerance.Rel) == 0 {
+			return t, errors.New(`"tolerance" without a value; want {"abs": number} or {"rel": number}`)
+		}
 		for _, v := range append(append(numbers(nil), t.Tolerance.Abs...), t.Tolerance.Rel...) {
 			if !(v >= 0) {
 				return t, fmt.Errorf("tolerance %v; it must not be negative", v)
@@ -124,6 +127,28 @@ func ParseTask(line []byte) (Task, error) {
 		}
 	}
 	return t, nil
+}
+
+// inWordsOfTheFormat says which field has the wrong type, without the names of Go's types.
+func inWordsOfTheFormat(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("not a JSON object: %w", err)
+	}
+	want := "a string"
+	switch wrong.Field {
+	case "":
+		return fmt.Errorf("not a JSON object but a JSON %s", wrong.Value)
+	case "gold":
+		want = "a string or a list of strings"
+	case "options":
+		want = "a list of strings"
+	case "tolerance":
+		want = `{"abs": number} or {"rel": number}`
+	case "tolerance.abs", "tolerance.rel":
+		want = "a number or a list of numbers"
+	}
+	return fmt.Errorf("%q holds a JSON %s; want %s", wrong.Field, wrong.Value, want)
 }
 
 // Grade grades the task under a policy.

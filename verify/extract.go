@@ -6,6 +6,7 @@ import "strings"
 type extraction struct {
 	text   string
 	reason string
+	words  string // a short response without box, announcement, formula or number: "East"
 }
 
 // extract finds the final answer of a response: the last box, else a declared answer, else the last formula or
@@ -24,10 +25,23 @@ func extract(response string) extraction {
 	if text := declared(response); text != "" {
 		return extraction{text: text}
 	}
+	if text := lastLine(response); strings.ContainsAny(text, "0123456789\\") && len(text) <= maxBareResponse && !dangles(text) && readable(text) {
+		return extraction{text: text} // "2 and 1" is a list
+	}
 	if text := last(response); text != "" {
 		return extraction{text: text}
 	}
-	return extraction{reason: ReasonNoAnswer}
+	none := extraction{reason: ReasonNoAnswer}
+	if text := trim(response); len(text) <= maxBareResponse && holdsAnswer(text) {
+		none.words = text
+	}
+	return none
+}
+
+// lastLine returns the last line that is not blank.
+func lastLine(s string) string {
+	s = strings.TrimRight(s, " \t\r\n")
+	return trim(s[strings.LastIndexByte(s, '\n')+1:])
 }
 
 // holdsAnswer reports whether a text holds more than punctuation.

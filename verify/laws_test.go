@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -185,7 +186,15 @@ func TestTasksAreReadStrictly(t *testing.T) {
 		`{"id":"a","response":"1"}`:                                                    `no ground truth; give "gold" as a string or a list of strings`,
 		`{"id":"a","gold":"1","response":"1","tolerance":{"rel":-1}}`:                  "tolerance -1; it must not be negative",
 		`{"id":"a","gold":"1","response":"1","tolerance":{"abs":[1,2],"rel":[1,2,3]}}`: "2 absolute and 3 relative tolerances; give as many of both, or one for all",
-		`{"id":`: "not a task: unexpected end of JSON input",
+		`{"id":"a","gold":"1","response":"1","tolerance":{"absolute":1}}`:              `"tolerance" without a value; want {"abs": number} or {"rel": number}`,
+		`{"id":"a","gold":"1","response":"1","tolerance":1}`:                           `"tolerance" holds a JSON number; want {"abs": number} or {"rel": number}`,
+		`{"id":"a","gold":"1","response":"1","tolerance":{"abs":"1"}}`:                 `"tolerance.abs" holds a JSON string; want a number or a list of numbers`,
+		`{"id":7,"gold":"1","response":"1"}`:                                           `"id" holds a JSON number; want a string`,
+		`{"id":"a","gold":1,"response":"1"}`:                                           `"gold" holds a JSON number; want a string or a list of strings`,
+		`{"id":"a","gold":[1],"response":"1"}`:                                         `"gold" holds a JSON number; want a string or a list of strings`,
+		`{"id":"a","gold":"1","response":"1","options":"red"}`:                         `"options" holds a JSON string; want a list of strings`,
+		`[1]`:    "not a JSON object but a JSON array",
+		`{"id":`: "not a JSON object: unexpected end of JSON input",
 	} {
 		task, err := ParseTask([]byte(line))
 		switch {
@@ -195,6 +204,31 @@ func TestTasksAreReadStrictly(t *testing.T) {
 			}
 		case err == nil || err.Error() != want:
 			t.Errorf("%s: %v, want %s", line, err, want)
+		}
+	}
+}
+
+func TestThePackageCommentHoldsTheConventions(t *testing.T) {
+	text, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := strings.Join(strings.Fields(strings.ReplaceAll(string(text), "\n//", "\n")), " ")
+	for _, c := range Conventions() {
+		if !strings.Contains(doc, "- "+c[0]+": "+c[1]) {
+			t.Errorf("doc.go does not hold %q: %s", c[0], c[1])
+		}
+	}
+}
+
+func TestPoliciesHaveTwoNamesEach(t *testing.T) {
+	for _, s := range Policies() {
+		on, err := ParsePolicy(s.Name)
+		if err != nil || on == (Policy{}) {
+			t.Errorf("%s: %+v, %v", s.Name, on, err)
+		}
+		if off, err := ParsePolicy(s.Name + ", " + s.DefaultName); err != nil || off != (Policy{}) {
+			t.Errorf("%s after %s: %+v, %v", s.DefaultName, s.Name, off, err)
 		}
 	}
 }

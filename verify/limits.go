@@ -15,6 +15,8 @@ const (
 	maxSigns    = 4         // independent ± signs expanded
 	maxWrappers = 8         // boxes, braces and announcements around one answer that are taken off
 	maxBoxes    = 64        // adjacent boxes read as one list
+
+	maxBareResponse = 256 // bytes of a response that may be nothing but its answer
 )
 
 // What the kinds of work are charged, in steps.

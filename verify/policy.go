@@ -18,27 +18,47 @@ type Policy struct {
 	Rounded      bool // a decimal answer of at least six significant digits may be the rounded gold
 }
 
-// PolicySwitch is one named policy.
+// PolicySwitch is one named policy and the default that it replaces.
 type PolicySwitch struct {
-	Name    string // as ParsePolicy takes it
-	Effect  string // what it does, one sentence
-	Default string // what holds without it, one sentence
-	set     func(*Policy)
+	Name        string // as ParsePolicy takes it
+	Effect      string // what it does, one sentence
+	DefaultName string // the default's name, which ParsePolicy takes too
+	Default     string // what holds by default, one sentence
+	set         func(p *Policy, on bool)
 }
 
 // Policies lists the named policies in the order of their names.
 func Policies() []PolicySwitch {
 	return []PolicySwitch{
-		{"keep-bound", "f(x)=3x and f(t)=3t are different.", "The parameters of a definition are renamed.", func(p *Policy) { p.KeepBound = true }},
-		{"keep-units", "100 cm and 1 m are different.", "Units of one dimension convert into each other.", func(p *Policy) { p.KeepUnits = true }},
-		{"rounded", "A decimal answer with six significant digits or more is equal to a gold that rounds to it.", "Decimals are exact; use a tolerance where rounding is asked for.", func(p *Policy) { p.Rounded = true }},
-		{"strict-base", "4343 is different from the gold 4343_6.", "An answer may leave out the base that the gold is written in.", func(p *Policy) { p.StrictBase = true }},
-		{"strict-units", "5 and 5 cm are different, and so are 2 and 2 pm.", "A unit may be missing on one side; conflicting units are different.", func(p *Policy) { p.StrictUnits = true }},
-		{"strict-vector", "A column vector and a tuple are different.", "A vector and a tuple with the same elements are equal.", func(p *Policy) { p.StrictVector = true }},
+		{"keep-bound", "f(x)=3x and f(t)=3t are different.", "rename-bound", "The parameters of a definition are renamed.", func(p *Policy, on bool) { p.KeepBound = on }},
+		{"keep-units", "100 cm and 1 m are different.", "convert-units", "Units of one dimension convert into each other.", func(p *Policy, on bool) { p.KeepUnits = on }},
+		{"rounded", "A decimal answer with six significant digits or more is equal to a gold that rounds to it.", "exact", "Decimals are exact: 0.33 is not 1/3; use a tolerance where rounding is asked for.", func(p *Policy, on bool) { p.Rounded = on }},
+		{"strict-base", "4343 is different from the gold 4343_6.", "optional-base", "An answer may leave out the base that the gold is written in.", func(p *Policy, on bool) { p.StrictBase = on }},
+		{"strict-units", "5 and 5 cm are different, and so are 2 and 2 pm.", "optional-units", "A unit may be missing on one side; conflicting units are different.", func(p *Policy, on bool) { p.StrictUnits = on }},
+		{"strict-vector", "A column vector and a tuple are different.", "vector-as-tuple", "A vector and a tuple with the same elements are equal.", func(p *Policy, on bool) { p.StrictVector = on }},
 	}
 }
 
-// ParsePolicy reads policy names separated by commas. The empty string and "math-verify-2025" are the default.
+// Conventions lists what no policy changes: the name and the rule.
+func Conventions() [][2]string {
+	return [][2]string{
+		{"percent", "20% is 0.2. Against a gold without a sign, 20% counts as 20 only if the question asks for a percentage."},
+		{"tuple", "A tuple is no set. (1,2) is a pair against a pair and an interval against an interval or inequality. A comma list equals a set, ignoring order, and a tuple, in order."},
+		{"set", "Sets in braces ignore repetition; lists count it. \"10, 11 or 12\" is a list and not 10."},
+		{"plus-minus", "\\pm stands for both values."},
+		{"assignment", "x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value counts, and a chain that contradicts itself is different."},
+		{"equation", "Equations are equal up to a factor, inequalities up to a positive one. A gold interval accepts the inequality solved for one variable, not an unsolved one."},
+		{"noun", "Nouns are not compared: 5 apples is 5. 90° is 90 and pi/2."},
+		{"logarithm", "\\log without a base is natural, or decimal if that makes both sides equal."},
+		{"ratio", "Ratios are equal up to a factor; 1:2 is 1/2."},
+		{"words", "Words are compared without case, articles and punctuation."},
+		{"choice", "Multiple choice: the letter that is declared last, or the text of an option. Letters beyond the options, and the English words \"a\" and \"I\", are none."},
+		{"restatement", "An expression copied from the question instead of its value is different, if the question is known."},
+	}
+}
+
+// ParsePolicy reads policy names separated by commas; of two that exclude each other the later counts. The empty string
+// and "math-verify-2025" are the default.
 func ParsePolicy(names string) (Policy, error) {
 	var p Policy
 	for name := range strings.SplitSeq(names, ",") {
@@ -50,8 +70,8 @@ func ParsePolicy(names string) (Policy, error) {
 		known := make([]string, 0, 8)
 		for _, s := range Policies() {
 			known = append(known, s.Name)
-			if s.Name == name {
-				s.set(&p)
+			if name == s.Name || name == s.DefaultName {
+				s.set(&p, name == s.Name)
 				found = true
 			}
 		}

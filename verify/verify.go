@@ -125,10 +125,23 @@ func (k Key) Grade(response string) Verdict {
 		return k.choose(response)
 	}
 	found := extract(response)
+	if found.text == "" && k.wantsWords() {
+		found.text = found.words
+	}
 	if found.text == "" {
 		return Verdict{Outcome: OutcomeDifferent, Reason: found.reason, Gold: anyOf(k.Gold)}
 	}
 	return k.decide(found.text)
+}
+
+// wantsWords reports whether a ground truth consists of words, so that a response without any formula may be the answer.
+func (k Key) wantsWords() bool {
+	for _, g := range k.Gold {
+		if normalWords(tidy(fold(trim(g)))) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // Equal grades a bare answer.
