@@ -1,17 +1,14 @@
 package methods
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -34,17 +31,14 @@ type logistic struct {
 }
 
 func newLogistic(s Setup) (routing.Method, error) {
-	l := &logistic{L2: []float64{100, 30, 10, 3, 1, 0.3, 0.1}, Buckets: 4096, NGrams: 2, Cost: "predicted"}
+	l := &logistic{L2: penaltyGrid(), Buckets: 4096, NGrams: 2, Cost: "predicted"}
 	if err := spec.DecodeParams(s.Method, l); err != nil {
 		return nil, err
 	}
-	for _, l2 := range l.L2 {
-		if l2 <= 0 {
-			return nil, paramFault(s.Method, "l2", "want more than 0, got %q", fmt.Sprint(l2))
-		}
+	var err error
+	if l.L2, err = penalties(s.Method, l.L2); err != nil {
+		return nil, err
 	}
-	slices.SortFunc(l.L2, func(a, b float64) int { return cmp.Compare(b, a) })
-	l.L2 = slices.Compact(l.L2)
 	return l, nil
 }
 
@@ -55,56 +49,35 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if err != nil {
 		return nil, err
 	}
-	// The held-out problems come first, and sums are taken in an order that does not depend on the caller's.
-	key := func(e routing.Example) uint64 { return seed.Hash("99|" + e.Problem.ID) }
-	slices.SortFunc(examples, func(a, b routing.Example) int {
-		return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a.Problem.ID, b.Problem.ID))
-	})
-	texts, ids := make([]string, len(examples)), make([]string, len(train.Experts))
-	for i, e := range examples {
-		texts[i] = e.Problem.Text
-	}
-	for m, e := range train.Experts {
-		ids[m] = e.ID
-	}
-	// Only the features are used; the network behind them is never built. The rows that the search looks at are a
-	// random sample, and enough to standardise surface features on.
-	policy, err := lm.NewCompact(spec.Policy{Kind: "compact", Buckets: l.Buckets, NGrams: l.NGrams, Hidden: 1}, ids, texts[:min(len(texts), searchRows)])
+	inHashOrder(examples)
+	texts := textsOf(examples)
+	f, err := newFeatures(l.Buckets, l.NGrams, texts)
 	if err != nil {
 		return nil, err
 	}
-	width := policy.Weights()[0].Dims[0] // surface features, then buckets
-	encode := func(texts []string) ([]lm.Row, error) {
-		rows, err := policy.Encode(texts)
-		if err != nil {
-			return nil, err
-		}
-		rescale(rows, width-l.Buckets)
-		return rows, nil
-	}
-	rows, err := encode(texts)
+	rows, err := f.encode(texts)
 	if err != nil {
 		return nil, err
 	}
-	d := newDesign(rows, width)
-	usd, _ := means(examples, len(ids))
-	fit := regressions{pass: make([]linear, len(ids)), usd: make([]dollars, len(ids))}
+	d := newDesign(rows, f.width)
+	experts := len(train.Experts)
+	usd, _ := means(examples, experts)
+	var pass []linear
+	var spends []dollars
 	var passL2, usdL2 float64
 	var g errgroup.Group
 	g.Go(func() (err error) {
-		if fit.pass, passL2, err = d.regressAll(ctx, labels(examples, len(ids), passRate), l.L2, logLoss); err != nil {
+		if pass, passL2, err = d.regressAll(ctx, labels(examples, experts, passRate), l.L2, logLoss); err != nil {
 			return fmt.Errorf("method logistic: pass rates: %w", err)
 		}
 		return nil
 	})
 	g.Go(func() (err error) {
 		if l.Cost == "mean" {
-			for m, mean := range usd {
-				fit.usd[m] = dollars{log: linear{weight: make([]float64, width)}, scale: mean}
-			}
+			spends = meanDollars(usd, f.width)
 			return nil
 		}
-		if fit.usd, usdL2, err = d.regressDollars(ctx, examples, usd, l.L2); err != nil {
+		if spends, usdL2, err = d.regressDollars(ctx, examples, usd, l.L2); err != nil {
 			return fmt.Errorf("method logistic: dollars: %w", err)
 		}
 		return nil
@@ -113,39 +86,17 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 		return nil, err
 	}
 	work.Log.Debug("logistic regressions fitted", "problems", len(examples), "pass_l2", passL2, "usd_l2", usdL2)
-	return newUtilityRouter(len(ids), dollarUnit(usd), func(texts []string) ([]scores, error) {
-		rows, err := encode(texts)
+	return newUtilityRouter(experts, dollarUnit(usd), func(texts []string) ([]scores, error) {
+		rows, err := f.encode(texts)
 		if err != nil {
 			return nil, err
 		}
-		return fit.scores(rows), nil
+		out := make([]scores, len(rows))
+		for i, r := range rows {
+			out[i] = scores{pass: passRates(pass, r), usd: predictDollars(spends, r)}
+		}
+		return out, nil
 	}), nil
-}
-
-// surfaceScale is what standardised surface features are multiplied by: the 40 of them then weigh about as much as
-// the n-grams of a row together.
-const surfaceScale = 0.15
-
-// rescale prepares rows of the compact policy for a penalty that treats all weights alike: n-grams to norm 1 in each
-// row, so that a long text has no more say than a short one, and surface features, the ids below surface, by
-// surfaceScale.
-func rescale(rows []lm.Row, surface int) {
-	for _, r := range rows {
-		var square float64
-		for k, id := range r.IDs {
-			if int(id) >= surface {
-				square += float64(r.Values[k]) * float64(r.Values[k])
-			}
-		}
-		norm := float32(math.Sqrt(square))
-		for k, id := range r.IDs {
-			if int(id) < surface {
-				r.Values[k] *= surfaceScale
-			} else {
-				r.Values[k] /= norm
-			}
-		}
-	}
 }
 
 // labels returns a number of every example and expert, [M][examples].
@@ -166,6 +117,15 @@ func passRate(e routing.Example, m int) float64 { return e.Kappa[m] }
 type dollars struct {
 	log   linear
 	scale float64
+}
+
+// meanDollars predicts the mean dollars usd [M] whatever the row.
+func meanDollars(usd []float64, width int) []dollars {
+	fits := make([]dollars, len(usd))
+	for m, mean := range usd {
+		fits[m] = dollars{log: linear{weight: make([]float64, width)}, scale: mean}
+	}
+	return fits
 }
 
 // leastShare bounds the logarithm of an answer that cost next to nothing: it counts as this share of the expert's
@@ -196,21 +156,20 @@ func (d design) regressDollars(ctx context.Context, examples []routing.Example, 
 	return fits, l2, nil
 }
 
-// regressions predict what the experts do on a text.
-type regressions struct {
-	pass []linear // [M] logit of the pass rate
-	usd  []dollars
+// passRates applies fitted logits of the pass rate [M] to a row.
+func passRates(fits []linear, row lm.Row) []float64 {
+	out := make([]float64, len(fits))
+	for m, f := range fits {
+		out[m] = sigmoid(f.at(row.IDs, row.Values))
+	}
+	return out
 }
 
-func (r regressions) scores(rows []lm.Row) []scores {
-	out := make([]scores, len(rows))
-	for i, row := range rows {
-		s := scores{pass: make([]float64, len(r.pass)), usd: make([]float64, len(r.pass))}
-		for m := range r.pass {
-			s.pass[m] = sigmoid(r.pass[m].at(row.IDs, row.Values))
-			s.usd[m] = r.usd[m].scale * math.Exp(r.usd[m].log.at(row.IDs, row.Values))
-		}
-		out[i] = s
+// predictDollars applies fitted dollars [M] to a row.
+func predictDollars(fits []dollars, row lm.Row) []float64 {
+	out := make([]float64, len(fits))
+	for m, f := range fits {
+		out[m] = f.scale * math.Exp(f.log.at(row.IDs, row.Values))
 	}
 	return out
 }

@@ -35,6 +35,8 @@ func list() []kind {
 		{"mixture", false, newMixture},
 		{"benchmark", false, newBenchmark},
 		{"logistic", false, newLogistic},
+		{"knn", false, newKNN},
+		{"difficulty", false, newDifficulty},
 		{"sft", true, newSFT},
 		{"entrorouter", true, newEntroRouter},
 	}

@@ -1,0 +1,158 @@
+package methods
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// difficulty reads one number off a question, how hard it is, and derives from it the pass rate of every expert: a
+// ridge regression of the logit of the experts' mean pass rate on the text, then for each expert a logistic regression
+// of its pass rate on that score. The bottleneck learns from few questions, and cannot see what only some experts are
+// good at. Dollars are predicted from the text as logistic does. It picks argmax_m p(m) - mu*usd(m), and mu is its knob.
+//
+// The second regressions read scores of questions that the first was not fitted to: cross-fitted, in 5 parts.
+// Penalties are chosen by every fit from its training problems alone, see regressAll; the features are logistic's.
+type difficulty struct {
+	L2      []float64 `yaml:"l2"`                   // penalties to choose from for the ridge regressions, as in logistic
+	Buckets int       `yaml:"buckets" in:"[1,inf)"` // hashed n-gram buckets
+	NGrams  int       `yaml:"ngrams" in:"[1,inf)"`  // longest word n-gram hashed
+}
+
+func newDifficulty(s Setup) (routing.Method, error) {
+	d := &difficulty{L2: penaltyGrid(), Buckets: 4096, NGrams: 2}
+	if err := spec.DecodeParams(s.Method, d); err != nil {
+		return nil, err
+	}
+	var err error
+	if d.L2, err = penalties(s.Method, d.L2); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (*difficulty) Name() string { return "difficulty" }
+
+// crossParts is in how many parts the score is cross-fitted.
+const crossParts = 5
+
+// expertL2 is the penalty of the regressions on the score: weak, for they have one slope each.
+const expertL2 = 0.1
+
+func (d *difficulty) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
+	examples, err := profiled(d, train)
+	if err != nil {
+		return nil, err
+	}
+	experts := len(train.Experts)
+	inHashOrder(examples)
+	texts := textsOf(examples)
+	f, err := newFeatures(d.Buckets, d.NGrams, texts)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := f.encode(texts)
+	if err != nil {
+		return nil, err
+	}
+	all := newDesign(rows, f.width)
+	usd, _ := means(examples, experts)
+	var score linear
+	var pass []linear
+	var spends []dollars
+	var scoreL2, usdL2 float64
+	var g errgroup.Group
+	g.Go(func() (err error) {
+		if score, pass, scoreL2, err = all.bottleneck(ctx, rows, examples, experts, d.L2); err != nil {
+			return fmt.Errorf("method difficulty: %w", err)
+		}
+		return nil
+	})
+	g.Go(func() (err error) {
+		if spends, usdL2, err = all.regressDollars(ctx, examples, usd, d.L2); err != nil {
+			return fmt.Errorf("method difficulty: dollars: %w", err)
+		}
+		return nil
+	})
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	work.Log.Debug("difficulty fitted", "problems", len(examples), "score_l2", scoreL2, "usd_l2", usdL2)
+	return newUtilityRouter(experts, dollarUnit(usd), func(texts []string) ([]scores, error) {
+		rows, err := f.encode(texts)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]scores, len(rows))
+		for i, r := range rows {
+			out[i] = scores{pass: passRates(pass, scoreRow(score.at(r.IDs, r.Values))), usd: predictDollars(spends, r)}
+		}
+		return out, nil
+	}), nil
+}
+
+// bottleneck fits the score to rows of the design, and each expert's pass rate to the score.
+func (d design) bottleneck(ctx context.Context, rows []lm.Row, examples []routing.Example, experts int, grid []float64) (score linear, pass []linear, l2 float64, err error) {
+	y := make([]float64, len(examples))
+	for i, e := range examples {
+		y[i] = easiness(e.Kappa)
+	}
+	fits, l2, err := d.regressAll(ctx, [][]float64{y}, grid, squaredLoss)
+	if err != nil {
+		return linear{}, nil, 0, fmt.Errorf("score: %w", err)
+	}
+	score = fits[0]
+	parts := min(crossParts, len(rows))
+	if parts < 2 {
+		parts = 1 // one problem: nothing to fit the score to without it
+	}
+	start := append(append([]float64(nil), score.weight...), score.bias)
+	crossed := make([]lm.Row, len(rows))
+	_, err = each(make([]struct{}, parts), func(part int) (none struct{}, err error) {
+		var kept []lm.Row
+		var labels []float64
+		for i, r := range rows {
+			if parts == 1 || i%parts != part {
+				kept, labels = append(kept, r), append(labels, y[i])
+			}
+		}
+		theta, err := newDesign(kept, d.width).regress(ctx, start, labels, l2, squaredLoss)
+		if err != nil {
+			return none, fmt.Errorf("score: %w", err)
+		}
+		without := linear{weight: theta[:d.width], bias: theta[d.width]}
+		for i := part; i < len(rows); i += parts {
+			crossed[i] = scoreRow(without.at(rows[i].IDs, rows[i].Values))
+		}
+		return none, nil
+	})
+	if err != nil {
+		return linear{}, nil, 0, err
+	}
+	pass, _, err = newDesign(crossed, 1).regressAll(ctx, labels(examples, experts, passRate), []float64{expertL2}, logLoss)
+	if err != nil {
+		return linear{}, nil, 0, fmt.Errorf("pass rates: %w", err)
+	}
+	return score, pass, l2, nil
+}
+
+// easiness is the logit of the mean pass rate of the experts [M], with half a success and half a failure added so that
+// it is finite.
+func easiness(kappa []float64) float64 {
+	var right float64
+	for _, k := range kappa {
+		right += k
+	}
+	return math.Log((right + 0.5) / (float64(len(kappa)) - right + 0.5))
+}
+
+// scoreRow is a row whose one feature is a score.
+func scoreRow(score float64) lm.Row {
+	return lm.Row{IDs: []int32{0}, Values: []float32{float32(score)}}
+}

@@ -1,0 +1,130 @@
+package methods
+
+import (
+	"cmp"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// features turns texts into the rows that the linear methods and the nearest neighbours read: those of the compact
+// policy, rescaled. Ids below surface are surface features, the rest n-gram buckets.
+type features struct {
+	policy         *lm.Compact
+	surface, width int
+}
+
+// newFeatures standardises surface features on the first searchRows texts, which inHashOrder makes a random sample.
+// Nothing else is learned: the network behind the rows, of whatever two experts, is never built.
+func newFeatures(buckets, ngrams int, texts []string) (features, error) {
+	policy, err := lm.NewCompact(spec.Policy{Kind: "compact", Buckets: buckets, NGrams: ngrams, Hidden: 1}, []string{"a", "b"}, texts[:min(len(texts), searchRows)])
+	if err != nil {
+		return features{}, err
+	}
+	width := policy.Weights()[0].Dims[0] // surface features, then buckets
+	return features{policy, width - buckets, width}, nil
+}
+
+func (f features) encode(texts []string) ([]lm.Row, error) {
+	rows, err := f.policy.Encode(texts)
+	if err != nil {
+		return nil, err
+	}
+	rescale(rows, f.surface)
+	return rows, nil
+}
+
+// ngrams is encode without the surface features, ids from 0.
+func (f features) ngrams(texts []string) ([]lm.Row, error) {
+	rows, err := f.encode(texts)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range rows {
+		first, _ := slices.BinarySearch(r.IDs, int32(f.surface))
+		rows[i] = lm.Row{IDs: r.IDs[first:], Values: r.Values[first:]}
+		for k := range rows[i].IDs {
+			rows[i].IDs[k] -= int32(f.surface)
+		}
+	}
+	return rows, nil
+}
+
+// surfaceScale is what standardised surface features are multiplied by: the 40 of them then weigh about as much as
+// the n-grams of a row together.
+const surfaceScale = 0.15
+
+// rescale prepares rows of the compact policy for a penalty that treats all weights alike: n-grams to norm 1 in each
+// row, so that a long text has no more say than a short one, and surface features, the ids below surface, by
+// surfaceScale.
+func rescale(rows []lm.Row, surface int) {
+	for _, r := range rows {
+		var square float64
+		for k, id := range r.IDs {
+			if int(id) >= surface {
+				square += float64(r.Values[k]) * float64(r.Values[k])
+			}
+		}
+		norm := float32(math.Sqrt(square))
+		for k, id := range r.IDs {
+			if int(id) < surface {
+				r.Values[k] *= surfaceScale
+			} else {
+				r.Values[k] /= norm
+			}
+		}
+	}
+}
+
+// inHashOrder sorts examples by seed.Hash("99|<id>"): what is fitted does not depend on the caller's order, and any
+// first part of them is a random sample.
+func inHashOrder(examples []routing.Example) {
+	key := func(e routing.Example) uint64 { return seed.Hash("99|" + e.Problem.ID) }
+	slices.SortFunc(examples, func(a, b routing.Example) int {
+		return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a.Problem.ID, b.Problem.ID))
+	})
+}
+
+func textsOf(examples []routing.Example) []string {
+	texts := make([]string, len(examples))
+	for i, e := range examples {
+		texts[i] = e.Problem.Text
+	}
+	return texts
+}
+
+// penaltyGrid is what the penalty of a regression is chosen from unless a row says otherwise.
+func penaltyGrid() []float64 { return []float64{100, 30, 10, 3, 1, 0.3, 0.1} }
+
+// penalties checks the penalties of a row and returns them once each, strongest first.
+func penalties(m spec.Method, l2 []float64) ([]float64, error) {
+	for _, v := range l2 {
+		if v <= 0 {
+			return nil, paramFault(m, "l2", "want more than 0, got \"%g\"", v)
+		}
+	}
+	slices.SortFunc(l2, func(a, b float64) int { return cmp.Compare(b, a) })
+	return slices.Compact(l2), nil
+}
+
+// inParallel calls f for every i below n on all cores and returns the results in order.
+func inParallel[T any](n int, f func(i int) T) []T {
+	out := make([]T, n)
+	workers := min(n, runtime.GOMAXPROCS(0))
+	var g sync.WaitGroup
+	for w := range workers {
+		g.Go(func() {
+			for i := w; i < n; i += workers {
+				out[i] = f(i)
+			}
+		})
+	}
+	g.Wait()
+	return out
+}

@@ -1,0 +1,204 @@
+package methods
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// knn expects of the experts on a question what they did on the training problems most like it (RouterBench, Hu et
+// al. 2024): means of pass rate and dollars over the k nearest by the cosine of hashed n-grams, each weighted by its
+// cosine, with the overall means added at weight Prior. It picks argmax_m p(m) - mu*usd(m), and mu is its knob.
+//
+// k is chosen by every fit from its training problems alone, by log loss on a held-out fifth of at most searchRows of
+// them. A training problem is not its own neighbour, nor is one of the same text, so that what the router spends on
+// training problems is what it would spend on new ones.
+type knn struct {
+	K       []int   `yaml:"k"`                    // numbers of neighbours to choose from
+	Prior   float64 `yaml:"prior" in:"(0,inf)"`   // weight of the overall means, in neighbours of cosine 1
+	Most    int     `yaml:"most" in:"[2,inf)"`    // training problems kept, a random sample; more take time in proportion
+	Buckets int     `yaml:"buckets" in:"[1,inf)"` // hashed n-gram buckets
+	NGrams  int     `yaml:"ngrams" in:"[1,inf)"`  // longest word n-gram hashed
+}
+
+func newKNN(s Setup) (routing.Method, error) {
+	k := &knn{K: []int{10, 20, 40, 80, 160}, Prior: 2, Most: 4000, Buckets: 4096, NGrams: 2}
+	if err := spec.DecodeParams(s.Method, k); err != nil {
+		return nil, err
+	}
+	for _, v := range k.K {
+		if v < 1 {
+			return nil, paramFault(s.Method, "k", "want at least 1, got \"%d\"", v)
+		}
+	}
+	slices.Sort(k.K)
+	k.K = slices.Compact(k.K)
+	return k, nil
+}
+
+func (*knn) Name() string { return "knn" }
+
+func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
+	examples, err := profiled(k, train)
+	if err != nil {
+		return nil, err
+	}
+	experts := len(train.Experts)
+	inHashOrder(examples)
+	r := neighbours{prior: k.Prior}
+	r.usd, r.pass = means(examples, experts)
+	r.known = examples[:min(len(examples), k.Most)]
+	texts := textsOf(r.known)
+	f, err := newFeatures(k.Buckets, k.NGrams, texts)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := f.ngrams(texts)
+	if err != nil {
+		return nil, err
+	}
+	r.index = newPostings(rows, k.Buckets)
+	if r.k, err = k.choose(ctx, r, rows); err != nil {
+		return nil, err
+	}
+	work.Log.Debug("nearest neighbours kept", "problems", len(r.known), "k", r.k)
+	return newUtilityRouter(experts, dollarUnit(r.usd), func(texts []string) ([]scores, error) {
+		rows, err := f.ngrams(texts)
+		if err != nil {
+			return nil, err
+		}
+		return inParallel(len(rows), func(i int) scores {
+			return r.scores(r.nearest(rows[i], texts[i], 0, r.k), r.k)
+		}), nil
+	}), nil
+}
+
+// choose returns the k of the grid with the least log loss, summed over the experts, on the first fifth of the rows
+// when only the rest may be neighbours. The smallest of equal ones wins.
+func (k *knn) choose(ctx context.Context, r neighbours, rows []lm.Row) (int, error) {
+	searched := min(len(rows), searchRows)
+	held := searched / 5
+	if len(k.K) == 1 || held == 0 {
+		return k.K[0], ctx.Err()
+	}
+	losses := inParallel(held, func(i int) []float64 {
+		near := r.nearest(rows[i], r.known[i].Problem.Text, held, k.K[len(k.K)-1])
+		at := make([]float64, len(k.K))
+		for j, size := range k.K {
+			for m, p := range r.scores(near, size).pass {
+				// A pass rate from few neighbours may be 0 or 1; a loss must stay finite.
+				p = min(max(p, 1e-6), 1-1e-6)
+				at[j] -= r.known[i].Kappa[m]*math.Log(p) + (1-r.known[i].Kappa[m])*math.Log(1-p)
+			}
+		}
+		return at
+	})
+	sums := make([]float64, len(k.K))
+	for _, at := range losses {
+		for j, v := range at {
+			sums[j] += v
+		}
+	}
+	return k.K[slices.Index(sums, slices.Min(sums))], ctx.Err()
+}
+
+// neighbours answers from profiled problems.
+type neighbours struct {
+	known     []routing.Example
+	index     postings
+	usd, pass []float64 // [M] means of all training problems
+	prior     float64
+	k         int
+}
+
+type neighbour struct {
+	cosine float32
+	at     int // in known
+}
+
+// nearest returns up to k of the known problems from the first on, nearest first; of equally near ones the first. A
+// problem of the same text is left out, and so is one that shares nothing.
+func (r neighbours) nearest(row lm.Row, text string, first, k int) []neighbour {
+	cosine := r.index.dot(row)
+	near := make([]neighbour, 0, k+1)
+	for at, c := range cosine[first:] {
+		at += first
+		if c <= 0 || len(near) == k && c <= near[k-1].cosine || r.known[at].Problem.Text == text {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(near, c, func(n neighbour, c float32) int {
+			if n.cosine >= c {
+				return -1
+			}
+			return 1
+		})
+		near = slices.Insert(near, i, neighbour{c, at})
+		near = near[:min(len(near), k)]
+	}
+	return near
+}
+
+// scores averages over the first k of near.
+func (r neighbours) scores(near []neighbour, k int) scores {
+	s := scores{pass: make([]float64, len(r.pass)), usd: make([]float64, len(r.usd))}
+	near = near[:min(len(near), k)]
+	total := r.prior
+	for _, n := range near {
+		total += float64(n.cosine)
+	}
+	for m := range s.pass {
+		s.pass[m], s.usd[m] = r.prior/total*r.pass[m], r.prior/total*r.usd[m]
+		for _, n := range near {
+			w := float64(n.cosine) / total
+			s.pass[m] += w * r.known[n.at].Kappa[m]
+			s.usd[m] += w * r.known[n.at].USD[m]
+		}
+	}
+	return s
+}
+
+// postings holds sparse rows by feature: a product with all rows touches only what they share.
+type postings struct {
+	rows  int
+	start []int // [width+1] feature j is in at[start[j]:start[j+1]]
+	at    []int32
+	value []float32
+}
+
+func newPostings(rows []lm.Row, width int) postings {
+	p := postings{rows: len(rows), start: make([]int, width+1)}
+	for _, r := range rows {
+		for _, id := range r.IDs {
+			p.start[id+1]++
+		}
+	}
+	for j := range width {
+		p.start[j+1] += p.start[j]
+	}
+	p.at, p.value = make([]int32, p.start[width]), make([]float32, p.start[width])
+	next := slices.Clone(p.start)
+	for i, r := range rows {
+		for k, id := range r.IDs {
+			p.at[next[id]], p.value[next[id]] = int32(i), r.Values[k]
+			next[id]++
+		}
+	}
+	return p
+}
+
+// dot returns the product of a row with each of the rows.
+func (p postings) dot(row lm.Row) []float32 {
+	out := make([]float32, p.rows)
+	for k, id := range row.IDs {
+		v := row.Values[k]
+		at, value := p.at[p.start[id]:p.start[id+1]], p.value[p.start[id]:p.start[id+1]]
+		for j, i := range at {
+			out[i] += v * value[j]
+		}
+	}
+	return out
+}

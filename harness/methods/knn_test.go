@@ -1,0 +1,122 @@
+package methods
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+// predicted fits a utility router to planted problems and returns what it expects on fresh ones.
+func predicted(t *testing.T, kind, params string, problems int, qs []routing.Query) []scores {
+	t.Helper()
+	texts := make([]string, len(qs))
+	for i, q := range qs {
+		texts[i] = q.Problem.Text
+	}
+	found, err := fit(t, build(t, kind, params), planted(problems), 1).(*utilityRouter).predict(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestPredictorsFindThePlantedRule(t *testing.T) {
+	qs := fresh(200)
+	for _, kind := range []string{"logistic", "knn", "difficulty"} {
+		found := predicted(t, kind, "", 300, qs)
+		if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].pass[0], !isHard(i) }); auc < 0.95 {
+			t.Errorf("%s: AUC of the small expert's pass rate is %.3f, want more than 0.95", kind, auc)
+		}
+		if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].usd[2], isHard(i) }); auc < 0.95 {
+			t.Errorf("%s: AUC of the large expert's dollars as a sign of length is %.3f, want more than 0.95", kind, auc)
+		}
+	}
+}
+
+func TestNeighboursByHand(t *testing.T) {
+	example := func(text string, kappa, usd float64) routing.Example {
+		return routing.Example{Problem: routing.Problem{Text: text}, Kappa: []float64{kappa}, USD: []float64{usd}}
+	}
+	unit := func(id int32) lm.Row { return lm.Row{IDs: []int32{id}, Values: []float32{1}} }
+	r := neighbours{
+		known: []routing.Example{example("a", 1, 4), example("b", 0, 2), example("c", 1, 8), example("d", 0.5, 1)},
+		index: newPostings([]lm.Row{unit(0), unit(1), {IDs: []int32{0, 1}, Values: []float32{0.6, 0.8}}, unit(2)}, 3),
+		usd:   []float64{10}, pass: []float64{0.5}, prior: 1,
+	}
+	row := lm.Row{IDs: []int32{0, 1}, Values: []float32{0.8, 0.6}}
+	near := r.nearest(row, "x", 0, 4)
+	if len(near) != 3 || near[0].at != 2 || near[1].at != 0 || near[2].at != 1 || math.Abs(float64(near[0].cosine)-0.96) > 1e-6 {
+		t.Errorf("nearest are %v, want c, a, b and not d, which shares nothing", near)
+	}
+	if own := r.nearest(row, "c", 0, 4); len(own) != 2 || own[0].at != 0 {
+		t.Errorf("a question has its own text as a neighbour: %v", own)
+	}
+	if later := r.nearest(row, "x", 1, 1); len(later) != 1 || later[0].at != 2 {
+		t.Errorf("from the second on, the nearest is %v", later)
+	}
+	// The two nearest weigh 0.96 and 0.8, the prior 1.
+	s := r.scores(near, 2)
+	if want := (0.5 + 0.96 + 0.8) / 2.76; math.Abs(s.pass[0]-want) > 1e-6 {
+		t.Errorf("pass rate %v, want %v", s.pass[0], want)
+	}
+	if want := (10 + 0.96*8 + 0.8*4) / 2.76; math.Abs(s.usd[0]-want) > 1e-5 {
+		t.Errorf("%v dollars, want %v", s.usd[0], want)
+	}
+	if alone := r.scores(nil, 2); alone.pass[0] != 0.5 || alone.usd[0] != 10 {
+		t.Errorf("without neighbours %v, want the means", alone)
+	}
+}
+
+func TestPostingsMultiplyAsRowsDo(t *testing.T) {
+	const width = 6
+	rapid.Check(t, func(rt *rapid.T) {
+		row := rapid.Custom(func(rt *rapid.T) (r lm.Row) {
+			for id := range int32(width) {
+				if v := rapid.Float32Range(-1, 1).Draw(rt, "value"); rapid.Bool().Draw(rt, "set") {
+					r.IDs, r.Values = append(r.IDs, id), append(r.Values, v)
+				}
+			}
+			return r
+		})
+		rows := rapid.SliceOfN(row, 1, 5).Draw(rt, "rows")
+		x := row.Draw(rt, "row")
+		for i, got := range newPostings(rows, width).dot(x) {
+			dense := make([]float64, width)
+			for k, id := range x.IDs {
+				dense[id] = float64(x.Values[k])
+			}
+			if want := dot(dense, rows[i].IDs, rows[i].Values); math.Abs(float64(got)-want) > 1e-5 {
+				rt.Errorf("row %d: %v, want %v", i, got, want)
+			}
+		}
+	})
+}
+
+func TestNeighbourParamsAreChecked(t *testing.T) {
+	for params, want := range map[string]string{
+		"k: [5, 0]": `params.k: want at least 1, got "0"`, "k: []": "must not be empty", "prior: 0": "prior", "most: 1": "most",
+	} {
+		if _, err := New(setup(t, "knn", params)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", params, err, want)
+		}
+	}
+}
+
+// 20,000 problems and three experts, features and the choice of k included.
+func BenchmarkNeighbourFit(b *testing.B)  { benchmarkFit(b, "knn") }
+func BenchmarkDifficultyFit(b *testing.B) { benchmarkFit(b, "difficulty") }
+
+func benchmarkFit(b *testing.B, kind string) {
+	set := planted(20_000)
+	m := build(b, kind, "")
+	for b.Loop() {
+		if _, err := m.Fit(b.Context(), set, work(1)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
