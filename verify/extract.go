@@ -25,8 +25,8 @@ func extract(response string) extraction {
 	if text := declared(response); text != "" {
 		return extraction{text: text}
 	}
-	if text := lastLine(response); strings.ContainsAny(text, "0123456789\\") && len(text) <= maxBareResponse && !dangles(text) && readable(text) {
-		return extraction{text: text} // "2 and 1" is a list
+	if text := lastLine(response); strings.ContainsAny(text, "0123456789\\") && len(text) <= maxBareResponse && !dangles(text) && lists(text) {
+		return extraction{text: text} // "2 and 1"
 	}
 	if text := last(response); text != "" {
 		return extraction{text: text}
@@ -359,6 +359,12 @@ func sentenceEnd(s string) int {
 func readable(s string) bool {
 	nodes, err := read(s, &budget{left: maxSteps})
 	return err == nil && nodes[0].kind != kindText
+}
+
+// lists reports whether s parses as a list.
+func lists(s string) bool {
+	nodes, err := read(s, &budget{left: maxSteps})
+	return err == nil && nodes[0].kind == kindList
 }
 
 // formulas joins the inline formulas of a sentence if they are a list, else returns the first.

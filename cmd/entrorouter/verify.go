@@ -207,12 +207,13 @@ func verifyFile(c *cli.Context, policy verify.Policy) error {
 		in, name = f, path
 	}
 	quiet := c.Bool("summary") && !c.IsSet("out")
-	g := grading{name: name, policy: policy, jobs: c.Int("jobs"), quiet: quiet, stderr: c.App.ErrWriter, counts: map[string]int{}}
+	g := grading{name: name, policy: policy, jobs: c.Int("jobs"), quiet: quiet, stderr: c.App.ErrWriter, tally: tally{reasons: map[string]int{}}}
 	if isTerminal(g.stderr) && (quiet || c.IsSet("out") || !isTerminal(c.App.Writer)) {
 		g.bar = progressbar.NewOptions64(size,
 			progressbar.OptionSetWriter(g.stderr), progressbar.OptionSetDescription("verify"), progressbar.OptionSetWidth(24),
 			progressbar.OptionShowBytes(true), progressbar.OptionSetPredictTime(size > 0),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+		g.bar.RenderBlank()
 	}
 	err := writeOut(c, func(w io.Writer) error { return g.run(c.Context, in, w) })
 	if g.bar != nil {
@@ -225,7 +226,12 @@ func verifyFile(c *cli.Context, policy verify.Policy) error {
 	if !c.IsSet("out") && !quiet {
 		report = c.App.ErrWriter
 	}
-	if err := g.report(report, c.Bool("json")); err != nil {
+	if c.Bool("json") {
+		err = jsonLines(report).Encode(&g.tally)
+	} else {
+		err = g.report(report)
+	}
+	if err != nil {
 		return err
 	}
 	if g.bad > 0 {
@@ -265,16 +271,13 @@ const (
 // grading grades rows with several threads and writes the verdicts in the order of the rows. It holds a few chunks of
 // rows a thread, however long the file is.
 type grading struct {
+	tally
 	name   string // of the input, for messages
 	policy verify.Policy
 	jobs   int
 	quiet  bool // no verdicts
 	stderr io.Writer
 	bar    *progressbar.ProgressBar // nil: none
-
-	counts   map[string]int // graded rows by reason
-	outcomes [3]int         // graded rows by outcome
-	bad      int            // rows that could not be graded
 }
 
 // chunk is a run of consecutive rows and what becomes of them.
@@ -282,10 +285,10 @@ type chunk struct {
 	rows  []row
 	bytes int
 
-	graded   bytes.Buffer
-	verdicts []verify.Verdict
-	bad      []string
-	done     chan struct{}
+	tally
+	graded bytes.Buffer
+	faults []string
+	done   chan struct{}
 }
 
 type row struct {
@@ -295,7 +298,6 @@ type row struct {
 
 func (g *grading) run(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	order := make(chan *chunk, 2*g.jobs) // what limits the memory
 	work := make(chan *chunk, 2*g.jobs)
 	read := make(chan error, 1)
@@ -322,7 +324,6 @@ func (g *grading) run(ctx context.Context, in io.Reader, out io.Writer) error {
 				select {
 				case c := <-work:
 					g.grade(c)
-					close(c.done)
 				case <-ctx.Done():
 					return
 				}
@@ -407,88 +408,93 @@ func readRow(r *bufio.Reader) (text []byte, size int, err error) {
 
 // grade fills in what becomes of a chunk's rows.
 func (g *grading) grade(c *chunk) {
+	defer close(c.done)
 	enc := jsonLines(&c.graded)
 	for _, r := range c.rows {
-		if r.text == nil {
-			c.bad = append(c.bad, fmt.Sprintf("%s:%d: the row is longer than %d MiB", g.name, r.line, maxRow>>20))
-			continue
+		err := fmt.Errorf("longer than %d MiB", maxRow>>20)
+		if r.text != nil {
+			var task verify.Task
+			if task, err = verify.ParseTask(r.text); err == nil {
+				v := task.Grade(g.policy)
+				c.add(v.Verdict)
+				if !g.quiet {
+					err = enc.Encode(v)
+				}
+			}
 		}
-		task, err := verify.ParseTask(r.text)
 		if err != nil {
-			c.bad = append(c.bad, fmt.Sprintf("%s:%d: %v", g.name, r.line, err))
-			continue
-		}
-		graded := task.Grade(g.policy)
-		c.verdicts = append(c.verdicts, verify.Verdict{Outcome: graded.Outcome, Reason: graded.Reason})
-		if g.quiet {
-			continue
-		}
-		if err := enc.Encode(graded); err != nil {
-			c.bad = append(c.bad, fmt.Sprintf("%s:%d: %v", g.name, r.line, err))
+			c.faults = append(c.faults, fmt.Sprintf("%s:%d: %v", g.name, r.line, err))
 		}
 	}
-	c.rows = nil
+	c.bad, c.rows = len(c.faults), nil
 }
 
 // take counts and writes a graded chunk.
 func (g *grading) take(c *chunk, w io.Writer) error {
-	for _, v := range c.verdicts {
-		g.outcomes[v.Outcome]++
-		g.counts[v.Reason]++
-	}
-	g.bad += len(c.bad)
+	g.merge(c.tally)
 	if g.bar != nil {
-		if len(c.bad) > 0 {
+		if len(c.faults) > 0 {
 			g.bar.Clear()
 		}
 		g.bar.Add(c.bytes)
 	}
-	for _, message := range c.bad {
-		fmt.Fprintln(g.stderr, "entrorouter:", message)
+	for _, fault := range c.faults {
+		fmt.Fprintln(g.stderr, "entrorouter:", fault)
 	}
 	_, err := w.Write(c.graded.Bytes())
 	return err
 }
 
-func (g *grading) answers() int { return g.outcomes[0] + g.outcomes[1] + g.outcomes[2] }
+// tally counts rows.
+type tally struct {
+	outcomes [3]int         // graded rows by outcome
+	reasons  map[string]int // graded rows by reason
+	bad      int            // rows that could not be graded
+}
+
+func (t *tally) add(v verify.Verdict) {
+	if t.reasons == nil {
+		t.reasons = map[string]int{}
+	}
+	t.reasons[v.Reason]++
+	t.outcomes[v.Outcome]++
+}
+
+func (t *tally) merge(o tally) {
+	if t.reasons == nil {
+		t.reasons = map[string]int{}
+	}
+	for reason, n := range o.reasons {
+		t.reasons[reason] += n
+	}
+	for i, n := range o.outcomes {
+		t.outcomes[i] += n
+	}
+	t.bad += o.bad
+}
+
+func (t *tally) answers() int { return t.outcomes[0] + t.outcomes[1] + t.outcomes[2] }
 
 // report prints accuracy, unknowns and the verdicts by reason.
-func (g *grading) report(out io.Writer, asJSON bool) error {
-	n, equal, unknown := g.answers(), g.outcomes[verify.OutcomeEqual], g.outcomes[verify.OutcomeUnknown]
-	if asJSON {
-		s := struct {
-			Answers   int            `json:"answers"`
-			Equal     int            `json:"equal"`
-			Different int            `json:"different"`
-			Unknown   int            `json:"unknown"`
-			Bad       int            `json:"bad_rows"`
-			Accuracy  *float64       `json:"accuracy"` // null: no answers
-			Reasons   map[string]int `json:"reasons"`
-			Verifier  string         `json:"verifier"`
-		}{n, equal, g.outcomes[verify.OutcomeDifferent], unknown, g.bad, nil, g.counts, verify.Version}
-		if n > 0 {
-			accuracy := float64(equal) / float64(n)
-			s.Accuracy = &accuracy
-		}
-		return jsonLines(out).Encode(s)
-	}
-	var b strings.Builder
+func (t *tally) report(out io.Writer) error {
+	n, right, unknown := t.answers(), t.outcomes[verify.OutcomeEqual], t.outcomes[verify.OutcomeUnknown]
 	percent := func(k int) string { return fmt.Sprintf("%.2f %%", 100*float64(k)/float64(n)) }
+	var b strings.Builder
 	switch {
 	case n == 0:
-		fmt.Fprintf(&b, "no answers")
+		b.WriteString("no answers")
 	case unknown == 0:
-		fmt.Fprintf(&b, "accuracy %s of %d answers, none unknown", percent(equal), n)
+		fmt.Fprintf(&b, "accuracy %s of %d answers, none unknown", percent(right), n)
 	default:
-		fmt.Fprintf(&b, "accuracy %s of %d answers; %s if the unknown are right, which are %d", percent(equal), n, percent(equal+unknown), unknown)
+		fmt.Fprintf(&b, "accuracy %s of %d answers, %d unknown; %s if all of these are right", percent(right), n, unknown, percent(right+unknown))
 	}
-	if g.bad > 0 {
-		fmt.Fprintf(&b, "; bad rows, not graded: %d", g.bad)
+	if t.bad > 0 {
+		fmt.Fprintf(&b, "; not graded: %d bad rows", t.bad)
 	}
 	b.WriteString("\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, reason := range verify.Reasons() {
-		if k := g.counts[reason[0]]; k > 0 {
+		if k := t.reasons[reason[0]]; k > 0 {
 			fmt.Fprintf(w, "  %s\t%d\t%s\t%s\n", reason[0], k, percent(k), reason[1])
 		}
 	}
@@ -497,11 +503,34 @@ func (g *grading) report(out io.Writer, asJSON bool) error {
 	return err
 }
 
+// MarshalJSON writes the report; without answers the accuracy is null.
+func (t *tally) MarshalJSON() ([]byte, error) {
+	s := struct {
+		Answers   int            `json:"answers"`
+		Equal     int            `json:"equal"`
+		Different int            `json:"different"`
+		Unknown   int            `json:"unknown"`
+		Bad       int            `json:"bad_rows"`
+		Accuracy  *float64       `json:"accuracy"`
+		Reasons   map[string]int `json:"reasons"`
+		Verifier  string         `json:"verifier"`
+	}{t.answers(), t.outcomes[verify.OutcomeEqual], t.outcomes[verify.OutcomeDifferent], t.outcomes[verify.OutcomeUnknown], t.bad, nil, t.reasons, verify.Version}
+	if s.Answers > 0 {
+		accuracy := float64(s.Equal) / float64(s.Answers)
+		s.Accuracy = &accuracy
+	}
+	return json.Marshal(s)
+}
+
 func printPolicies(out io.Writer) error {
 	var b strings.Builder
-	b.WriteString("The default policy is math-verify-2025. These change it; give them to --policy, with commas between them.\n\n")
+	b.WriteString("The default policy is math-verify-2025: the second name of each pair. --policy takes names with commas between them.\n\n")
 	for _, p := range verify.Policies() {
-		fmt.Fprintf(&b, "%s\n    %s\n    Without it: %s\n", p.Name, p.Effect, p.Default)
+		fmt.Fprintf(&b, "%-17s%s\n%-17s%s\n\n", p.Name, p.Effect, p.DefaultName, p.Default)
+	}
+	b.WriteString("What no policy changes:\n\n")
+	for _, c := range verify.Conventions() {
+		fmt.Fprintf(&b, "%-17s%s\n", c[0], c[1])
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
