@@ -1,0 +1,114 @@
+package theory
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Kinds of reward.
+const (
+	Linear   = "linear"    // correct - lambda*cost: R(tau) of section 2.2
+	RouterR1 = "router_r1" // (1-alpha)*correct + alpha*cheapness, cheapness counted for correct answers only
+	XRouter  = "xrouter"   // correct * (1 - min(lambda*cost, cost_max))
+)
+
+// Reward scores an episode.
+//
+// RouterR1 is Router-R1's: u = sqrt(cost) is placed between the 5th and 95th percentile of the last Window values and
+// cheapness is 1 at or below the one, 0 at or above the other, 1/2 if they coincide. XRouter is xRouter's with K = 1.
+// A malformed call scores -1 under all three.
+type Reward struct {
+	Kind      string
+	Lambda    float64 // Linear, XRouter; at least 0
+	Alpha     float64 // RouterR1; 0 to 1
+	CostMax   float64 // XRouter; cap on the penalty
+	Window    int     // RouterR1; source: 1000
+	CallBonus float64 // added to every well-formed episode with at least one call; an ablation
+}
+
+func (r Reward) check() error {
+	switch r.Kind {
+	case Linear, XRouter:
+	case RouterR1:
+		if r.Window < 1 {
+			return fmt.Errorf("reward router_r1: window is %d; want at least 1", r.Window)
+		}
+	default:
+		return fmt.Errorf("reward: unknown kind %q; known: %s, %s, %s", r.Kind, Linear, RouterR1, XRouter)
+	}
+	for _, v := range []float64{r.Lambda, r.CostMax, r.CallBonus} {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("reward %s: lambda, cost_max and call_bonus are numbers of at least 0, got %v", r.Kind, v)
+		}
+	}
+	if !(r.Alpha >= 0 && r.Alpha <= 1) {
+		return fmt.Errorf("reward %s: alpha is %v; want 0 to 1", r.Kind, r.Alpha)
+	}
+	return nil
+}
+
+// malformed is the reward of a call that breaks the format.
+const malformed = -1
+
+// scorer is a reward with what it remembers.
+type scorer struct {
+	Reward
+	recent    []float64 // ring of the last Window values of sqrt(cost)
+	next      int
+	low, high float64 // percentiles of recent
+}
+
+// observe adds the costs of episodes to the window, oldest first, and moves the percentiles. Router-R1 moves them after
+// every episode; here they move once a step, after all its costs are in, so that the episodes of a group are compared
+// on one scale.
+func (s *scorer) observe(costs []float64) {
+	if s.Kind != RouterR1 {
+		return
+	}
+	for _, c := range costs {
+		u := math.Sqrt(c)
+		if len(s.recent) < s.Window {
+			s.recent = append(s.recent, u)
+			continue
+		}
+		s.recent[s.next] = u
+		s.next = (s.next + 1) % s.Window
+	}
+	sorted := slices.Sorted(slices.Values(s.recent))
+	s.low, s.high = percentile(sorted, 0.05), percentile(sorted, 0.95)
+}
+
+// percentile interpolates linearly between the order statistics, as numpy does.
+func percentile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// score is linear in the probability of being right, so expectations over that coin are exact.
+func (s *scorer) score(right, cost float64, calls int) float64 {
+	var r float64
+	switch s.Kind {
+	case Linear:
+		r = right - s.Lambda*cost
+	case RouterR1:
+		r = right * (1 - s.Alpha + s.Alpha*s.cheapness(cost))
+	case XRouter:
+		r = right * (1 - min(s.Lambda*cost, s.CostMax))
+	}
+	if calls > 0 {
+		r += s.CallBonus
+	}
+	return r
+}
+
+func (s *scorer) cheapness(cost float64) float64 {
+	if s.high-s.low < 1e-8 {
+		return 0.5
+	}
+	return 1 - min(max((math.Sqrt(cost)-s.low)/(s.high-s.low), 0), 1)
+}
