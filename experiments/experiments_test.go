@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/results"
 )
@@ -47,7 +49,7 @@ func load(t *testing.T, name string) *spec.Resolved {
 
 func TestEverySpecLoads(t *testing.T) {
 	names := spec.Names(experiments.FS)
-	for _, want := range []string{"large", "live", "main", "recorded", "smoke"} {
+	for _, want := range []string{"ablation", "alpha", "anchor", "hetero", "large", "live", "main", "ood", "recorded", "smoke"} {
 		if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+want+" ") {
 			t.Errorf("no %s in %v", want, names)
 		}
@@ -126,6 +128,58 @@ func TestSpecsOfTheMainTableHaveItsRows(t *testing.T) {
 		}
 		if diff := cmp.Diff(main.Experiment.Test, r.Experiment.Test); diff != "" && name != "live" {
 			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// A row of the paper that a spec misspells would be left out of its table in silence.
+func TestRowsOfThePaperExistInItsTables(t *testing.T) {
+	for _, name := range spec.Names(experiments.FS) {
+		r := load(t, name)
+		if r.Experiment.Paper == "" {
+			continue
+		}
+		file := "paper/" + r.Experiment.Paper + ".txt"
+		text, err := results.FS.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paper, err := metrics.Read(file, bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range r.Experiment.Methods {
+			if m.Paper == "" {
+				continue
+			}
+			keys := []metrics.Key{{Name: "table", Value: r.Experiment.Paper}}
+			for pairs := m.PaperKeys(); len(pairs) > 0; pairs = pairs[2:] {
+				keys = append(keys, metrics.Key{Name: pairs[0], Value: pairs[1]})
+			}
+			for _, b := range r.Experiment.Test {
+				column := r.Benchmarks[b].Paper
+				if column == "" {
+					continue
+				}
+				at := append(slices.Clone(keys), metrics.Key{Name: "benchmark", Value: column})
+				if found := paper.Where(at...); len(found) != 1 {
+					t.Errorf("%s: row %s names %q: %d rows of %s at %v", name, m.RowID(), m.Paper, len(found), file, at)
+				}
+			}
+		}
+	}
+}
+
+// What the paper compares must be fitted on the same problems: an experiment on the pool of main shares its profiles.
+func TestExperimentsOnThePoolOfMainShareItsTraining(t *testing.T) {
+	main := load(t, "main")
+	for _, name := range []string{"ablation", "alpha", "anchor", "ood"} {
+		e := load(t, name).Experiment
+		if diff := cmp.Diff(main.Experiment.Train, e.Train); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if diff := cmp.Diff(main.Experiment.Profile, e.Profile); diff != "" || e.Seed != main.Experiment.Seed {
+			t.Errorf("%s: seed %d, profile %s", name, e.Seed, diff)
 		}
 	}
 }

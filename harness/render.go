@@ -118,7 +118,7 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("arena", PaperArena, "method", m.RowID()),
 			Reference: m.Name == "oracle" || m.RowID() == strongest}
 		if m.Paper != "" {
-			row.Paper = keys("method", m.Paper)
+			row.Paper = keys(m.PaperKeys()...)
 		}
 		main.Rows = append(main.Rows, row)
 	}

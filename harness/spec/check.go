@@ -14,6 +14,9 @@ import (
 // plainName is a name that is also part of file names and measurement keys.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
+// paperRow is a method of the paper with any further keys of its row.
+var paperRow = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(/[a-z]+=[a-z0-9.-]+)*$`)
+
 const nameRule = "use letters, digits, dots, dashes and underscores"
 
 // checkExperiment reports what the types and ranges of an experiment do not say. file is its name without .yaml.
@@ -37,6 +40,10 @@ func (l *loader) checkExperiment(file string) {
 			d.faultAt("large", "the large set knows expected output tokens only; want 0 with count_input: true")
 		}
 	}
+	if m, set := d.at["methods"]; e.Protocol != "collapse" && len(e.Methods) == 0 && !m.broken {
+		d.faultAt("methods", map[bool]string{true: "must not be empty", false: "not set"}[set])
+	}
+	l.checkCollapse()
 	distinct(d, "evaluate.seeds", e.Evaluate.Seeds)
 	distinct(d, "folds.seeds", e.Folds.Seeds)
 
@@ -45,6 +52,9 @@ func (l *loader) checkExperiment(file string) {
 		knob := fmt.Sprintf("methods[%d]", i)
 		if m.ID != "" && !plainName.MatchString(m.ID) {
 			d.faultAt(knob+".id", "%q is not an id; %s", m.ID, nameRule)
+		}
+		if m.Paper != "" && !paperRow.MatchString(m.Paper) {
+			d.faultAt(knob+".paper", "%q is not a row of the paper; want a method and its further keys, as in entrorouter/alpha=0.2", m.Paper)
 		}
 		if first, twice := rows[m.RowID()]; twice && m.RowID() != "" {
 			d.faultAt(knob, "the id %q is already that of methods[%d]; set another", m.RowID(), first)
@@ -116,6 +126,7 @@ func (l *loader) checkPool(d *decoder, file string, p *Pool) {
 	if e.Large > 0 && p.Kind != "simulated" && e.Protocol == "split" {
 		l.spec.faultAt("large", "the true success probability of pool %q is not known; want 0", file)
 	}
+	l.checkCollapsePool(p)
 	if n := len(p.Experts); n == 1 {
 		d.faultAt("experts", "one expert leaves nothing to route; want at least 2")
 	}

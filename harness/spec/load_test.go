@@ -255,6 +255,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"two rows with one id", "spec.yaml", "    id: small", "    id: random", `spec.yaml:12: methods[1]: the id "random" is already that of methods[0]; set another`, ""},
 		{"two rows with one label", "spec.yaml", "label: Small", "label: random", `spec.yaml:12: methods[1]: the label "random" is already that of methods[0]; set another`, ""},
 		{"an id with a space", "spec.yaml", "    id: small", "    id: a b", `spec.yaml:13: methods[1].id: "a b" is not an id; use letters, digits, dots, dashes and underscores`, ""},
+		{"a row of the paper without a value", "spec.yaml", "    id: small", "    paper: entrorouter/alpha", `spec.yaml:13: methods[1].paper: "entrorouter/alpha" is not a row of the paper; want a method and its further keys, as in entrorouter/alpha=0.2`, ""},
 		{"a row matched to itself", "spec.yaml", "match: entrorouter", "match: logistic", `spec.yaml:17: methods[2].match: the row "logistic" cannot be matched to itself`, ""},
 		{"a row matched to a matched one", "spec.yaml", "    id: small", "    match: logistic", `spec.yaml:13: methods[1].match: the row "logistic" is itself matched; name one that is not`, ""},
 		{"labels of a row under protocol split", "spec.yaml", "    match: entrorouter", "    kappa: k5", `spec.yaml:17: methods[2].kappa: protocol split measures the labels; leave kappa out`, ""},
@@ -532,5 +533,17 @@ func soundOrRefused(t interface{ Fatalf(string, ...any) }, files fstest.MapFS) {
 	}
 	if _, err := spec.Canonical(e); err != nil {
 		t.Fatalf("accepted and cannot be written: %v", err)
+	}
+}
+
+func TestARowOfThePaperHasAMethodAndFurtherKeys(t *testing.T) {
+	for paper, want := range map[string][]string{
+		"entrorouter":                   {"method", "entrorouter"},
+		"entrorouter/alpha=0.2":         {"method", "entrorouter", "alpha", "0.2"},
+		"entrorouter/alpha=1/noise=0.1": {"method", "entrorouter", "alpha", "1", "noise", "0.1"},
+	} {
+		if diff := cmp.Diff(want, spec.Method{Paper: paper}.PaperKeys()); diff != "" {
+			t.Errorf("%s: %s", paper, diff)
+		}
 	}
 }
