@@ -45,7 +45,7 @@ type cell struct{ usd, acc []float64 } // [M]
 type byBenchmark struct {
 	known map[string]cell
 	other cell
-	unit  float64 // of the knob, see utilityRouter
+	unit  float64 // of the knob, see utilityKnobs
 }
 
 func (r *byBenchmark) Knobs() []float64 { return utilityKnobs() }

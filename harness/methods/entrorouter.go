@@ -26,6 +26,7 @@ type entroRouter struct {
 	Policy  spec.Policy  `yaml:"policy"`
 	SFT     spec.SFT     `yaml:"sft"`
 	GRPO    spec.GRPO    `yaml:"grpo"`
+	Noise   noise        `yaml:"noise"`
 
 	name     string
 	stageTwo bool
@@ -82,7 +83,7 @@ func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routin
 	examples := make([]train.Example, len(set.SFT))
 	for i, x := range set.SFT {
 		target := routing.NewTarget(x.Kappa, x.Probe, e.Targets)
-		examples[i] = train.Example{ID: x.Problem.ID, Row: rows[i], Prob: target.Prob, Weight: target.Weight}
+		examples[i] = train.Example{ID: x.Problem.ID, Row: rows[i], Prob: e.Noise.target(target.Prob, work.Seed, x.Problem.ID), Weight: target.Weight}
 	}
 	curve, err := train.SFT(ctx, model, examples, e.SFT, work.Seed.Derive("sft"))
 	if err != nil {
@@ -121,7 +122,7 @@ func writeCurve(path string, c *train.Curve) (err error) {
 
 // prompts are the Stage II problems with the shaped reward of every expert.
 func (e *entroRouter) prompts(policy lm.Policy, set routing.TrainSet, s seed.Seed) ([]train.Prompt, error) {
-	problems := set.RL
+	problems := e.Noise.rates(set.RL, s)
 	if e.Reward.Balance {
 		problems = routing.Balance(problems, e.Targets.Tau, e.Reward, s)
 	}

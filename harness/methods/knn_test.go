@@ -18,7 +18,7 @@ func predicted(t *testing.T, kind, params string, problems int, qs []routing.Que
 	for i, q := range qs {
 		texts[i] = q.Problem.Text
 	}
-	found, err := fit(t, build(t, kind, params), planted(problems), 1).(*utilityRouter).predict(texts)
+	found, err := fit(t, build(t, kind, params), planted(problems), 1).(*scoreRouter).predict(texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +110,8 @@ func TestNeighbourParamsAreChecked(t *testing.T) {
 // 20,000 problems and three experts, features and the choice of k included.
 func BenchmarkNeighbourFit(b *testing.B)  { benchmarkFit(b, "knn") }
 func BenchmarkDifficultyFit(b *testing.B) { benchmarkFit(b, "difficulty") }
+func BenchmarkClusterFit(b *testing.B)    { benchmarkFit(b, "cluster") }
+func BenchmarkFORCFit(b *testing.B)       { benchmarkFit(b, "forc") }
 
 func benchmarkFit(b *testing.B, kind string) {
 	set := planted(20_000)

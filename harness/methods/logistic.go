@@ -49,6 +49,16 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if err != nil {
 		return nil, err
 	}
+	predict, err := l.fit(ctx, examples, len(train.Experts), work)
+	if err != nil {
+		return nil, fmt.Errorf("method logistic: %w", err)
+	}
+	usd, _ := means(examples, len(train.Experts))
+	return newUtilityRouter(len(usd), dollarUnit(usd), predict), nil
+}
+
+// fit returns what predicts pass rates and dollars of the experts on texts.
+func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (predict func(texts []string) ([]scores, error), err error) {
 	inHashOrder(examples)
 	texts := textsOf(examples)
 	f, err := newFeatures(l.Buckets, l.NGrams, texts)
@@ -60,7 +70,6 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 		return nil, err
 	}
 	d := newDesign(rows, f.width)
-	experts := len(train.Experts)
 	usd, _ := means(examples, experts)
 	var pass []linear
 	var spends []dollars
@@ -68,7 +77,7 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 	var g errgroup.Group
 	g.Go(func() (err error) {
 		if pass, passL2, err = d.regressAll(ctx, labels(examples, experts, passRate), l.L2, logLoss); err != nil {
-			return fmt.Errorf("method logistic: pass rates: %w", err)
+			return fmt.Errorf("pass rates: %w", err)
 		}
 		return nil
 	})
@@ -78,7 +87,7 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 			return nil
 		}
 		if spends, usdL2, err = d.regressDollars(ctx, examples, usd, l.L2); err != nil {
-			return fmt.Errorf("method logistic: dollars: %w", err)
+			return fmt.Errorf("dollars: %w", err)
 		}
 		return nil
 	})
@@ -86,7 +95,7 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 		return nil, err
 	}
 	work.Log.Debug("logistic regressions fitted", "problems", len(examples), "pass_l2", passL2, "usd_l2", usdL2)
-	return newUtilityRouter(experts, dollarUnit(usd), func(texts []string) ([]scores, error) {
+	return func(texts []string) ([]scores, error) {
 		rows, err := f.encode(texts)
 		if err != nil {
 			return nil, err
@@ -96,7 +105,7 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 			out[i] = scores{pass: passRates(pass, r), usd: predictDollars(spends, r)}
 		}
 		return out, nil
-	}), nil
+	}, nil
 }
 
 // labels returns a number of every example and expert, [M][examples].

@@ -37,6 +37,8 @@ func list() []kind {
 		{"logistic", false, newLogistic},
 		{"knn", false, newKNN},
 		{"difficulty", false, newDifficulty},
+		{"cluster", true, newCluster},
+		{"forc", false, newFORC},
 		{"sft", true, newSFT},
 		{"entrorouter", true, newEntroRouter},
 	}

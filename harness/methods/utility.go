@@ -36,36 +36,44 @@ func utility(p, usd []float64, mu, unit float64) int {
 // strongest, or the most that any costs if the strongest is free, or 1 if all are.
 func dollarUnit(usd []float64) float64 { return cmp.Or(usd[len(usd)-1], slices.Max(usd), 1) }
 
-// scores are what a utility router expects of the experts on one question, [M].
+// scores are what a router expects of the experts on one question, [M].
 type scores struct{ pass, usd []float64 }
 
-// utilityRouter picks argmax_m pass(m) - mu*usd(m)/unit, mu being its knob.
+// scoreRouter expects scores of the experts on a question and chooses by them and by its knob.
 //
 // It keeps the scores of every text it was asked about, because a sweep asks about the same questions at every
 // setting: about 100 bytes a question, for as long as the router lives. It is safe for concurrent use.
-type utilityRouter struct {
+type scoreRouter struct {
 	predict func(texts []string) ([]scores, error)
 	experts int
-	unit    float64
+	choose  func(s scores, knob float64) int
+	knobs   []float64 // dearest first
+	knob    float64   // of Route
 
 	lock  sync.Mutex
 	known map[string]scores // by text
 }
 
-func newUtilityRouter(experts int, unit float64, predict func(texts []string) ([]scores, error)) *utilityRouter {
-	return &utilityRouter{predict: predict, experts: experts, unit: unit, known: map[string]scores{}}
+// newUtilityRouter picks argmax_m pass(m) - mu*usd(m)/unit, mu being its knob. Raising mu never raises the predicted
+// dollars of a decision. Route ignores the price: knob 0.
+func newUtilityRouter(experts int, unit float64, predict func(texts []string) ([]scores, error)) *scoreRouter {
+	return newScoreRouter(experts, utilityKnobs(), predict, func(s scores, mu float64) int { return utility(s.pass, s.usd, mu, unit) })
+}
+
+// newScoreRouter starts at the first of its knobs.
+func newScoreRouter(experts int, knobs []float64, predict func(texts []string) ([]scores, error), choose func(s scores, knob float64) int) *scoreRouter {
+	return &scoreRouter{predict: predict, experts: experts, choose: choose, knobs: knobs, knob: knobs[0], known: map[string]scores{}}
 }
 
 // Knobs implements routing.Frontier.
-func (r *utilityRouter) Knobs() []float64 { return utilityKnobs() }
+func (r *scoreRouter) Knobs() []float64 { return slices.Clone(r.knobs) }
 
-// Route ignores the price: knob 0.
-func (r *utilityRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	return r.RouteAt(ctx, queries, 0)
+func (r *scoreRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
+	return r.RouteAt(ctx, queries, r.knob)
 }
 
-// RouteAt implements routing.Frontier. Raising mu never raises the predicted dollars of a decision.
-func (r *utilityRouter) RouteAt(ctx context.Context, queries []routing.Query, mu float64) ([]routing.Decision, error) {
+// RouteAt implements routing.Frontier.
+func (r *scoreRouter) RouteAt(ctx context.Context, queries []routing.Query, knob float64) ([]routing.Decision, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -74,14 +82,11 @@ func (r *utilityRouter) RouteAt(ctx context.Context, queries []routing.Query, mu
 	if err := r.learn(queries); err != nil {
 		return nil, err
 	}
-	return decide(queries, r.experts, func(_ int, q routing.Query) int {
-		s := r.known[q.Problem.Text]
-		return utility(s.pass, s.usd, mu, r.unit)
-	}), nil
+	return decide(queries, r.experts, func(_ int, q routing.Query) int { return r.choose(r.known[q.Problem.Text], knob) }), nil
 }
 
 // learn predicts the scores of texts that are not known yet.
-func (r *utilityRouter) learn(queries []routing.Query) error {
+func (r *scoreRouter) learn(queries []routing.Query) error {
 	var texts []string
 	asked := map[string]bool{}
 	for _, q := range queries {

@@ -1,0 +1,81 @@
+package methods
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+)
+
+func TestKMeansFindsGroupsThatAreApart(t *testing.T) {
+	rows := make([]lm.Row, 60)
+	for i := range rows { // three groups on axes of their own, with a little of a fourth
+		rows[i] = lm.Row{IDs: []int32{int32(i % 3), 3}, Values: []float32{0.995, 0.1}}
+	}
+	for s := range uint64(20) {
+		c, err := kMeans(t.Context(), rows, 4, 3, rand.New(rand.NewPCG(s, 1)))
+		if err != nil || c.k != 3 {
+			t.Fatalf("%d groups, %v", c.k, err)
+		}
+		members := c.members(rows)
+		for i, g := range members {
+			if g != members[i%3] {
+				t.Fatalf("seed %d: rows %d and %d are in groups %d and %d", s, i, i%3, g, members[i%3])
+			}
+		}
+		if members[0] == members[1] || members[1] == members[2] || members[0] == members[2] {
+			t.Fatalf("seed %d: groups %v", s, members[:3])
+		}
+	}
+	c, err := kMeans(t.Context(), rows[:2], 4, 9, rand.New(rand.NewPCG(1, 1)))
+	if err != nil || c.k != 2 || c.members(rows)[0] == c.members(rows)[1] {
+		t.Errorf("two rows make %d groups: %v", c.k, err)
+	}
+}
+
+func TestScoresOfAClusterByHand(t *testing.T) {
+	for _, c := range []struct{ in, want []float64 }{
+		{[]float64{2, 4, 3}, []float64{0, 1, 0.5}}, {[]float64{5, 5}, []float64{0, 0}}, {[]float64{7}, []float64{0}},
+	} {
+		got := slices.Clone(c.in)
+		if scaleToUnit(got); !slices.Equal(got, c.want) {
+			t.Errorf("%v scales to %v, want %v", c.in, got, c.want)
+		}
+	}
+	s := scores{pass: []float64{0, 0.7, 1}, usd: []float64{0, 0.4, 1}}
+	// alpha*p + (1-alpha)*(1-c): expert 1 leads from 0.7a = 0.4(1-a), a = 0.364, to 0.3a = 0.6(1-a), a = 0.667.
+	for alpha, want := range map[float64]int{1: 2, 0.67: 2, 0.66: 1, 0.37: 1, 0.36: 0, 0: 0} {
+		if got := balanced(s, alpha); got != want {
+			t.Errorf("at alpha %v expert %d, want %d", alpha, got, want)
+		}
+	}
+	if got := balanced(scores{pass: []float64{1, 1}, usd: []float64{1, 0}}, 1); got != 1 {
+		t.Errorf("a tie goes to expert %d, want the one that costs less", got)
+	}
+}
+
+// Clusters are blind to the labels: words that say nothing must not outweigh those that do, so there are none here.
+func TestClustersLearnThePlantedRule(t *testing.T) {
+	topic := func(text string) string {
+		words := strings.Fields(text)
+		return strings.Join(slices.DeleteFunc(words, func(w string) bool { return slices.Contains(fillerWords, w) }), " ")
+	}
+	set, qs := planted(400), fresh(100)
+	for i := range set.SFT {
+		set.SFT[i].Problem.Text = topic(set.SFT[i].Problem.Text)
+	}
+	for i := range qs {
+		qs[i].Problem.Text = topic(qs[i].Problem.Text)
+	}
+	right := 0
+	for i, d := range route(t, fit(t, build(t, "cluster", ""), set, 1), qs) {
+		if (d.Expert == 2) == isHard(i) && (d.Expert == 0) == !isHard(i) {
+			right++
+		}
+	}
+	if right < 80 {
+		t.Errorf("%d of 100 questions go to the cheapest expert that solves them", right)
+	}
+}

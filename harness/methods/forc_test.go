@@ -1,0 +1,157 @@
+package methods
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+func TestThresholdStrategyByHand(t *testing.T) {
+	s := scores{pass: []float64{0.4, 0.5, 0.9}, usd: []float64{1, 2, 10}}
+	for _, c := range []struct {
+		params    string
+		threshold float64
+		want      int
+	}{
+		{"", 0.3, 0}, {"", 0.4, 1}, {"", 0.5, 2}, // the comparison is strict
+		{"", 0.9, 2}, {"", 1, 2}, {"all_wrong: cheapest", 0.9, 0}, {"all_wrong: cheapest", 1, 0},
+		{"multiple: biggest", 0.3, 2}, {"multiple: biggest", 0, 2}, {"", 0, 0},
+	} {
+		f := build(t, "forc", c.params).(*forc)
+		if got := f.overThreshold(s, c.threshold); got != c.want {
+			t.Errorf("%q at %v: expert %d, want %d", c.params, c.threshold, got, c.want)
+		}
+	}
+	f := build(t, "forc", "").(*forc)
+	dear := scores{pass: []float64{0.9, 0.9, 0.9}, usd: []float64{3, 1, 2}}
+	if got := f.overThreshold(dear, 0.5); got != 1 {
+		t.Errorf("the cheapest is expert %d, want the one that costs least, 1", got)
+	}
+	if got := f.overThreshold(dear, 0.9); got != 0 {
+		t.Errorf("the biggest is expert %d, want the one that costs most, 0", got)
+	}
+}
+
+func TestRaisingTheThresholdNeverLowersPredictedDollars(t *testing.T) {
+	f := build(t, "forc", "").(*forc)
+	rapid.Check(t, func(rt *rapid.T) {
+		s := someScores(rt, 1)[0]
+		last := math.Inf(1)
+		for _, knob := range chanceKnobs() {
+			m := f.overThreshold(s, knob)
+			if s.usd[m] > last {
+				rt.Fatalf("at %v a question costs %v, at a higher threshold %v", knob, s.usd[m], last)
+			}
+			last = s.usd[m]
+		}
+	})
+}
+
+func TestStrategiesOfFORCOnThePlantedRule(t *testing.T) {
+	set, qs := planted(300), fresh(100)
+	share := func(params string) (cheap, strong float64, r routing.Router) {
+		r = fit(t, build(t, "forc", params), set, 1)
+		for i, d := range route(t, r, qs) {
+			if d.Expert == 0 && !isHard(i) {
+				cheap++
+			}
+			if d.Expert == 2 && isHard(i) {
+				strong++
+			}
+		}
+		return cheap / 50, strong / 50, r
+	}
+	if cheap, strong, _ := share("l2: [0.01]"); cheap < 0.9 || strong < 0.9 {
+		t.Errorf("threshold: %v of easy questions go to the cheapest and %v of hard ones to the strongest", cheap, strong)
+	}
+	if _, strong, r := share("{strategy: performance, l2: [0.01]}"); strong < 0.9 {
+		t.Errorf("performance: %v of hard questions go to the strongest", strong)
+	} else if _, ok := r.(routing.Frontier); ok {
+		t.Error("performance has a knob")
+	}
+	usd, _ := means(set.SFT, 3)
+	for _, budget := range []float64{0.2, 0.6, 1} {
+		_, _, r := share("{strategy: cost, l2: [0.01], share: " + fmt.Sprint(budget) + "}")
+		var spends float64
+		for _, d := range route(t, r, queries(set.SFT)) {
+			spends += usd[d.Expert] / float64(len(set.SFT))
+		}
+		if spends > budget*usd[2]*(1+1e-9) {
+			t.Errorf("with a budget of %v, %v dollars are spent", budget*usd[2], spends)
+		}
+	}
+}
+
+// The price turns the budget into the best assignment there is for the money that it spends, as a search over all
+// assignments by dynamic programming finds it.
+func TestAssignmentAtAPriceIsTheBestForItsMoney(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		all := someScores(rt, rapid.IntRange(1, 7).Draw(rt, "questions"))
+		budget := rapid.Float64Range(0, 8).Draw(rt, "budget")
+		mu := priceOf(all, budget, 1)
+		var value float64
+		var spends, least int
+		for _, s := range all {
+			m := utility(s.pass, s.usd, mu, 1)
+			value += s.pass[m]
+			spends += int(s.usd[m])
+			least += int(slices.Min(s.usd))
+		}
+		if limit := budget * float64(len(all)); float64(spends) > limit && spends > least {
+			rt.Fatalf("spends %d of %v, and %d would do", spends, limit, least)
+		}
+		if best := mostRight(all, spends); value < best-1e-9 {
+			rt.Errorf("%v right answers for %d dollars; %v are possible", value, spends, best)
+		}
+		// Weak duality: nothing within the budget beats the price's own bound.
+		limit := max(int(budget*float64(len(all))), least)
+		if bound := value + mu*(float64(limit)-float64(spends)); mostRight(all, limit) > bound+1e-6*(1+mu) {
+			rt.Errorf("the best within %d is %v, above the bound %v", limit, mostRight(all, limit), bound)
+		}
+	})
+}
+
+func TestALargerBudgetNeverRaisesThePrice(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		all := someScores(rt, 5)
+		a, b := rapid.Float64Range(0, 8).Draw(rt, "a"), rapid.Float64Range(0, 8).Draw(rt, "b")
+		if priceOf(all, max(a, b), 1) > priceOf(all, min(a, b), 1) {
+			rt.Errorf("budgets %v and %v", a, b)
+		}
+	})
+}
+
+// someScores draws questions on which three experts cost whole dollars.
+func someScores(rt *rapid.T, n int) []scores {
+	all := make([]scores, n)
+	for i := range all {
+		all[i].pass = rapid.SliceOfN(rapid.Float64Range(0, 1), 3, 3).Draw(rt, "pass")
+		for range 3 {
+			all[i].usd = append(all[i].usd, float64(rapid.IntRange(0, 8).Draw(rt, "usd")))
+		}
+	}
+	return all
+}
+
+// mostRight is the most that pass rates can add up to for at most budget dollars.
+func mostRight(all []scores, budget int) float64 {
+	best := make([]float64, budget+1)
+	for _, s := range all {
+		next := make([]float64, budget+1)
+		for money := range next {
+			next[money] = math.Inf(-1)
+			for m, usd := range s.usd {
+				if left := money - int(usd); left >= 0 {
+					next[money] = max(next[money], best[left]+s.pass[m])
+				}
+			}
+		}
+		best = next
+	}
+	return best[budget]
+}
