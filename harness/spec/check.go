@@ -40,6 +40,10 @@ func (l *loader) checkExperiment(file string) {
 			d.faultAt("large", "the large set knows expected output tokens only; want 0 with count_input: true")
 		}
 	}
+	if m, set := d.at["methods"]; e.Protocol != "collapse" && len(e.Methods) == 0 && !m.broken {
+		d.faultAt("methods", "%s", map[bool]string{true: "must not be empty", false: "not set"}[set])
+	}
+	l.checkCollapse()
 	distinct(d, "evaluate.seeds", e.Evaluate.Seeds)
 	distinct(d, "folds.seeds", e.Folds.Seeds)
 
@@ -122,6 +126,7 @@ func (l *loader) checkPool(d *decoder, file string, p *Pool) {
 	if e.Large > 0 && p.Kind != "simulated" && e.Protocol == "split" {
 		l.spec.faultAt("large", "the true success probability of pool %q is not known; want 0", file)
 	}
+	l.checkCollapsePool(p)
 	if n := len(p.Experts); n == 1 {
 		d.faultAt("experts", "one expert leaves nothing to route; want at least 2")
 	}

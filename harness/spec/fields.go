@@ -1,7 +1,7 @@
 package spec
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -10,8 +10,10 @@ import (
 	"strings"
 )
 
-//go:embed spec.go
-var source string
+// sources are the files that hold knobs.
+//
+//go:embed spec.go collapse.go
+var sources embed.FS
 
 // Field describes one knob for readers of specs.
 type Field struct {
@@ -92,24 +94,30 @@ func kindName(t reflect.Type, plural bool) string {
 
 // comments returns the line comment of every struct field of this package, by "Type.Field".
 func comments() (map[string]string, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), "spec.go", source, parser.ParseComments)
-	if err != nil {
-		return nil, fmt.Errorf("comments of the knobs: %w", err)
-	}
 	docs := map[string]string{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		t, ok := n.(*ast.TypeSpec)
-		if !ok {
-			return true
+	for _, name := range []string{"spec.go", "collapse.go"} {
+		text, err := sources.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("comments of the knobs: %w", err)
 		}
-		if s, ok := t.Type.(*ast.StructType); ok {
-			for _, f := range s.Fields.List {
-				for _, name := range f.Names {
-					docs[t.Name.Name+"."+name.Name] = strings.TrimSpace(f.Comment.Text())
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
+		if err != nil {
+			return nil, fmt.Errorf("comments of the knobs: %w", err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			t, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if s, ok := t.Type.(*ast.StructType); ok {
+				for _, f := range s.Fields.List {
+					for _, name := range f.Names {
+						docs[t.Name.Name+"."+name.Name] = strings.TrimSpace(f.Comment.Text())
+					}
 				}
 			}
-		}
-		return true
-	})
+			return true
+		})
+	}
 	return docs, nil
 }

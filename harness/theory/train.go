@@ -54,17 +54,8 @@ type Snapshot struct {
 // Train trains a policy from the cold start and returns its snapshots, the first before any update. Equal arguments
 // give equal results: every problem of every step has a random stream of its own.
 func Train(e *Environment, r Reward, t Training) ([]Snapshot, error) {
-	if err := e.check(); err != nil {
+	if err := Check(e, r, t); err != nil {
 		return nil, err
-	}
-	if err := r.check(); err != nil {
-		return nil, err
-	}
-	if err := t.check(); err != nil {
-		return nil, err
-	}
-	if t.Exact && r.Kind == RouterR1 {
-		return nil, fmt.Errorf("training: the reward router_r1 is relative to sampled episodes and has no exact gradient; use %s or %s", Linear, XRouter)
 	}
 	p := newPolicy(e, t.InitialCall)
 	s := &scorer{Reward: r}
@@ -90,6 +81,19 @@ func Train(e *Environment, r Reward, t Training) ([]Snapshot, error) {
 		}
 	}
 	return log, nil
+}
+
+// Check returns the error that Train would return, and trains nothing.
+func Check(e *Environment, r Reward, t Training) error {
+	for _, err := range []error{e.check(), r.check(), t.check()} {
+		if err != nil {
+			return err
+		}
+	}
+	if t.Exact && r.Kind == RouterR1 {
+		return fmt.Errorf("training: the reward router_r1 is relative to sampled episodes and has no exact gradient; use %s or %s", Linear, XRouter)
+	}
+	return nil
 }
 
 // groups are the episodes of one step.

@@ -1,0 +1,177 @@
+package spec
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Collapse is protocol collapse: policies trained in a small multi-round environment without problems or language
+// models (section 3.1 and appendix A; package theory). A call costs the expert's output price over the dearest one's.
+type Collapse struct {
+	Buckets  []CollapseBucket  `yaml:"buckets"`  // kinds of problem
+	Setting  CollapseSetting   `yaml:"setting"`  // what curves, sweep and controls have in common
+	Training CollapseTraining  `yaml:"training"` // the same for all
+	Curves   []float64         `yaml:"curves"`   // assimilations whose training is drawn
+	Sweep    CollapseSweep     `yaml:"sweep"`    // the grid of the phase diagram
+	Controls []CollapseControl `yaml:"controls"` // the setting with one thing changed
+}
+
+// CollapseBucket is a kind of problem. Its probabilities are a choice, no measurement.
+type CollapseBucket struct {
+	ID      string             `yaml:"id"`                 // in measurements
+	Label   string             `yaml:"label"`              // in the figure
+	Share   float64            `yaml:"share" in:"(0,inf)"` // of the problems; shares are weights
+	Self    float64            `yaml:"self" in:"[0,1]"`    // probability that the router alone is right
+	Success map[string]float64 `yaml:"success"`            // expert id -> probability that it is right
+}
+
+// CollapseSetting is what curves, sweep and controls have in common.
+type CollapseSetting struct {
+	Assimilation float64 `yaml:"assimilation" in:"[0,1]"`                 // of the controls; curves and sweep have their own
+	Distraction  float64 `yaml:"distraction" in:"[0,1]"`                  // lost by a call that is not assimilated
+	Horizon      int     `yaml:"horizon" in:"[1,6]"`                      // calls at most
+	Select       bool    `yaml:"select"`                                  // an expert's answer may be handed over as it is
+	FormatFail   float64 `yaml:"format_fail" in:"[0,1]"`                  // probability that a call is malformed; reward -1
+	Reward       string  `yaml:"reward" oneof:"linear router_r1 xrouter"` // linear: correct - lambda*cost
+	Lambda       float64 `yaml:"lambda" in:"[0,inf)"`                     // price of cost: linear, xrouter
+	Alpha        float64 `yaml:"alpha" in:"[0,1]"`                        // weight of cost: router_r1
+	CostMax      float64 `yaml:"cost_max" in:"[0,inf)"`                   // cap on the penalty: xrouter
+	Window       int     `yaml:"window" in:"[1,inf)"`                     // costs that a cost is compared with: router_r1
+	CallBonus    float64 `yaml:"call_bonus" in:"[0,inf)"`                 // added to episodes with a call
+	EntropyBonus float64 `yaml:"entropy_bonus" in:"[0,inf)"`              // weight of the policy's entropy
+}
+
+// CollapseTraining is GRPO on a table of logits.
+type CollapseTraining struct {
+	Steps       int     `yaml:"steps" in:"[1,inf)"`      // updates
+	Batch       int     `yaml:"batch" in:"[1,inf)"`      // problems a step
+	Group       int     `yaml:"group" in:"[2,inf)"`      // episodes a problem
+	LR          float64 `yaml:"lr" in:"(0,inf)"`         // Adam
+	InitialCall float64 `yaml:"initial_call" in:"(0,1)"` // probability of asking after the cold start, in every state
+	LogEvery    int     `yaml:"log_every" in:"[1,inf)"`  // steps between points of a curve
+}
+
+// CollapseSweep is a grid of settings.
+type CollapseSweep struct {
+	Assimilation []float64 `yaml:"assimilation"` // rising
+	Lambda       []float64 `yaml:"lambda"`       // rising; holds setting.lambda
+}
+
+// CollapseControl changes the setting where it names a knob.
+type CollapseControl struct {
+	ID           string   `yaml:"id"`                                                // in measurements
+	Label        string   `yaml:"label"`                                             // in the figure
+	Reward       string   `yaml:"reward,omitempty" oneof:"linear router_r1 xrouter"` // instead of the setting's
+	Assimilation *float64 `yaml:"assimilation,omitempty"`                            // 0 to 1
+	Distraction  *float64 `yaml:"distraction,omitempty"`                             // 0 to 1
+	Horizon      *int     `yaml:"horizon,omitempty"`                                 // 1 to 6
+	Select       *bool    `yaml:"select,omitempty"`                                  // an expert's answer may be handed over
+	FormatFail   *float64 `yaml:"format_fail,omitempty"`                             // 0 to 1
+	Lambda       *float64 `yaml:"lambda,omitempty"`                                  // at least 0
+	CallBonus    *float64 `yaml:"call_bonus,omitempty"`                              // at least 0
+	EntropyBonus *float64 `yaml:"entropy_bonus,omitempty"`                           // at least 0
+}
+
+// Apply returns the setting with the changes of a control.
+func (c CollapseControl) Apply(s CollapseSetting) CollapseSetting {
+	if c.Reward != "" {
+		s.Reward = c.Reward
+	}
+	change(&s.Assimilation, c.Assimilation)
+	change(&s.Distraction, c.Distraction)
+	change(&s.Horizon, c.Horizon)
+	change(&s.Select, c.Select)
+	change(&s.FormatFail, c.FormatFail)
+	change(&s.Lambda, c.Lambda)
+	change(&s.CallBonus, c.CallBonus)
+	change(&s.EntropyBonus, c.EntropyBonus)
+	return s
+}
+
+func change[T any](knob, to *T) {
+	if to != nil {
+		*knob = *to
+	}
+}
+
+// checkCollapse reports what the types and ranges of a collapse experiment do not say. The ranges of what controls
+// change are those of package theory.
+func (l *loader) checkCollapse() {
+	e, d := &l.out.Experiment, l.spec
+	c := e.Collapse
+	if e.Protocol != "collapse" {
+		if c != nil {
+			d.faultAt("collapse", "belongs to protocol collapse; this one is %s", e.Protocol)
+		}
+		return
+	}
+	if c == nil {
+		if !d.at["collapse"].broken {
+			d.faultAt("collapse", "not set; protocol collapse needs it")
+		}
+		return
+	}
+	if len(e.Pools) > 1 {
+		d.faultAt("pools", "protocol collapse takes one pool, got %d", len(e.Pools))
+	}
+	ids := map[string]bool{}
+	name := func(knob, id string) {
+		switch {
+		case id == "":
+		case !plainName.MatchString(id):
+			d.faultAt(knob+".id", "%q is not an id; %s", id, nameRule)
+		case ids[id]:
+			d.faultAt(knob+".id", "the id %q is already taken", id)
+		}
+		ids[id] = true
+	}
+	for i, b := range c.Buckets {
+		name(fmt.Sprintf("collapse.buckets[%d]", i), b.ID)
+	}
+	clear(ids)
+	for i, x := range c.Controls {
+		name(fmt.Sprintf("collapse.controls[%d]", i), x.ID)
+	}
+	distinct(d, "collapse.curves", c.Curves)
+	for _, axis := range []struct {
+		knob   string
+		values []float64
+	}{{"collapse.sweep.assimilation", c.Sweep.Assimilation}, {"collapse.sweep.lambda", c.Sweep.Lambda}} {
+		if len(axis.values) < 2 || !slices.IsSorted(axis.values) {
+			d.faultAt(axis.knob, "want at least two numbers that rise")
+		}
+		distinct(d, axis.knob, axis.values)
+	}
+	if !slices.Contains(c.Sweep.Lambda, c.Setting.Lambda) {
+		d.faultAt("collapse.sweep.lambda", "does not hold setting.lambda, %v, at which one panel cuts through the grid", c.Setting.Lambda)
+	}
+}
+
+// checkCollapsePool reports experts without a probability and probabilities without an expert.
+func (l *loader) checkCollapsePool(p *Pool) {
+	c := l.out.Experiment.Collapse
+	if c == nil {
+		return
+	}
+	var known []string
+	for _, x := range p.Experts {
+		known = append(known, x.ID)
+	}
+	for i, b := range c.Buckets {
+		knob := fmt.Sprintf("collapse.buckets[%d].success", i)
+		for _, id := range known {
+			if _, ok := b.Success[id]; !ok && id != "" {
+				l.spec.faultAt(knob, "no probability for expert %q of pool %s", id, p.Name)
+			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(b.Success)) {
+			if !slices.Contains(known, id) {
+				l.spec.faultAt(child(knob, id), "%s", unknown("expert", id, known))
+			}
+			if q := b.Success[id]; q < 0 || q > 1 {
+				l.spec.faultAt(child(knob, id), "want a probability, got %v", q)
+			}
+		}
+	}
+}
