@@ -143,8 +143,11 @@ func fresh(n int) []routing.Query {
 
 // paramsOf is a row of each kind that works without knowing the pool.
 func paramsOf(kind string) string {
-	if kind == "fixed" {
+	switch kind {
+	case "fixed":
 		return "expert: middle"
+	case "routellm":
+		return "share: 0.25" // which of the hard questions are sent away is a matter of the seed
 	}
 	return ""
 }

@@ -39,6 +39,7 @@ func list() []kind {
 		{"difficulty", false, newDifficulty},
 		{"cluster", true, newCluster},
 		{"forc", false, newFORC},
+		{"routellm", true, newRouteLLM},
 		{"sft", true, newSFT},
 		{"entrorouter", true, newEntroRouter},
 	}

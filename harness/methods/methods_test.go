@@ -27,6 +27,7 @@ func ExampleKinds() {
 	// difficulty
 	// cluster
 	// forc
+	// routellm
 	// sft
 	// entrorouter
 }
@@ -53,7 +54,7 @@ func TestUnknownNamesAreRefusedWithTheKnownOnes(t *testing.T) {
 	}
 	for kind, known := range map[string]string{
 		"random": "closed_form", "fixed": "expert", "oracle": "no key is known", "mixture": "no key is known",
-		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "cluster": "alpha", "forc": "all_wrong", "sft": "targets", "entrorouter": "anchor",
+		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "sft": "targets", "entrorouter": "anchor",
 	} {
 		_, err := New(setup(t, kind, "zzz: 1"))
 		if err == nil || !strings.Contains(err.Error(), `"zzz"`) || !strings.Contains(err.Error(), known) {
@@ -99,7 +100,7 @@ func TestDecisionsAreValidAndDependOnSeedAndQueryAlone(t *testing.T) {
 
 func TestKnobsSweepFromTheDearestToTheCheapestSetting(t *testing.T) {
 	set := planted(120)
-	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "cluster", "forc"} {
+	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "cluster", "forc", "routellm"} {
 		r := fit(t, build(t, kind, ""), set, 1).(routing.Frontier)
 		var costs []float64
 		for _, knob := range r.Knobs() {
@@ -116,7 +117,7 @@ func TestKnobsSweepFromTheDearestToTheCheapestSetting(t *testing.T) {
 }
 
 func TestLearningFromNothingIsAnError(t *testing.T) {
-	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "cluster", "forc", "sft", "entrorouter"} {
+	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "cluster", "forc", "routellm", "sft", "entrorouter"} {
 		_, err := build(t, kind, "").Fit(t.Context(), routing.TrainSet{Experts: pool()}, work(1))
 		if err == nil || !strings.Contains(err.Error(), "method "+kind) {
 			t.Errorf("%s on no problem: %v", kind, err)

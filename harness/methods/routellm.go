@@ -1,0 +1,419 @@
+package methods
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// routeLLM is the matrix factorisation router of RouteLLM (Ong et al. 2024). It learns from preferences which of two
+// experts answers a question better: sigmoid(s(a,x) - s(b,x)), with s(m,x) = v.(P_m * W e(x)), P_m of length 1.
+// Preferences come from pass rates: of two experts the one with the larger wins; what becomes of ties is a knob.
+//
+// RouteLLM knows two experts. For more there are three readings:
+//
+//   - pair: the cheapest and the strongest; the others are never asked, nor learned from. The default, and what the
+//     paper's numbers for it look like. The strongest is asked where its chance to win is at least the knob.
+//   - ladder: from the strongest down, the first that beats the next cheaper with at least that chance; else the cheapest.
+//   - argmax: the largest s(m,x) - knob*C(m), C the training mean dollars over those of the strongest.
+//
+// The knob is set on the training problems, never on test problems: so that the strongest answers Share of them, or by
+// Match. Share has no default in RouteLLM, where users say it.
+//
+// The public code embeds texts with a language model; this reads logistic's features, plus one that is always 1 in
+// place of the mean that such embeddings have. Its Gaussian noise on embeddings, which acts on a preference through
+// the one number s(a,x) - s(b,x), is drawn as that number: the expected loss is the same. The number of dimensions
+// is smaller and the rate larger, because there are fewer preferences.
+type routeLLM struct {
+	Extension string  `yaml:"extension" oneof:"pair ladder argmax"`
+	Ties      string  `yaml:"ties" oneof:"drop cheap"`    // a tie is left out, or won by the cheaper expert
+	Share     float64 `yaml:"share,omitempty" in:"[0,1]"` // of training problems that go to the strongest, of a row that is not matched
+	Dims      int     `yaml:"dims" in:"[1,inf)"`          // of P_m
+	Epochs    int     `yaml:"epochs" in:"[1,inf)"`        // the weights of the epoch with the best accuracy on a held-out twentieth are kept
+	Batch     int     `yaml:"batch" in:"[1,inf)"`
+	LR        float64 `yaml:"lr" in:"(0,inf)"` // of Adam
+	Decay     float64 `yaml:"weight_decay,omitempty" in:"[0,inf)"`
+	Noise     float64 `yaml:"noise,omitempty" in:"[0,inf)"` // standard deviation of the noise on each feature, in training
+	Buckets   int     `yaml:"buckets" in:"[1,inf)"`         // hashed n-gram buckets
+	NGrams    int     `yaml:"ngrams" in:"[1,inf)"`          // longest word n-gram hashed
+}
+
+func newRouteLLM(s Setup) (routing.Method, error) {
+	r := &routeLLM{Extension: "pair", Ties: "drop", Share: 0.5, Dims: 32, Epochs: 30, Batch: 64, LR: 0.003, Decay: 1e-5, Noise: 0.1, Buckets: 256, NGrams: 2}
+	return r, spec.DecodeParams(s.Method, r)
+}
+
+func (*routeLLM) Name() string { return "routellm" }
+
+func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
+	examples, err := profiled(r, train)
+	if err != nil {
+		return nil, err
+	}
+	inHashOrder(examples)
+	texts := textsOf(examples)
+	f, err := newFeatures(r.Buckets, r.NGrams, texts)
+	if err != nil {
+		return nil, err
+	}
+	encode := func(texts []string) ([]lm.Row, error) {
+		rows, err := f.encode(texts)
+		for i := range rows {
+			rows[i].IDs, rows[i].Values = append(rows[i].IDs, int32(f.width)), append(rows[i].Values, 1)
+		}
+		return rows, err
+	}
+	rows, err := encode(texts)
+	if err != nil {
+		return nil, err
+	}
+	experts := len(train.Experts)
+	preferences := r.preferences(examples, experts)
+	model := newFactors(experts, r.Dims, f.width+1, work.Seed.Derive("routellm", "weights"))
+	accuracy, err := r.train(ctx, model, rows, preferences, work.Seed.Derive("routellm", "batches").Rand())
+	if err != nil {
+		return nil, err
+	}
+	work.Log.Debug("preferences factorised", "problems", len(examples), "preferences", len(preferences), "accuracy", accuracy)
+
+	usd, _ := means(examples, experts)
+	unit := dollarUnit(usd)
+	price := make([]float64, experts)
+	for m := range price {
+		price[m] = usd[m] / unit
+	}
+	knobs := winKnobs()
+	if r.Extension == "argmax" {
+		knobs = utilityKnobs()
+	}
+	router := newScoreRouter(experts, knobs, func(texts []string) ([]scores, error) {
+		rows, err := encode(texts)
+		if err != nil {
+			return nil, err
+		}
+		return inParallel(len(rows), func(i int) scores { return scores{pass: model.scores(rows[i]), usd: price} }), nil
+	}, r.choose)
+	found, err := router.predict(texts)
+	if err != nil {
+		return nil, err
+	}
+	highest := make([]float64, len(found))
+	for i, s := range found {
+		highest[i] = r.highestKnob(s)
+	}
+	router.knob = shareKnob(highest, r.Share, knobs[len(knobs)-1])
+	return router, nil
+}
+
+// winKnobs is a sweep of a threshold on a chance to win, lowest first: 0, where the strongest always answers, the
+// values at which its logit is -8, -7.9 to 8, and 2, where it never does.
+func winKnobs() []float64 {
+	knobs := chanceKnobs()
+	slices.Reverse(knobs)
+	knobs[len(knobs)-1] = 2
+	return knobs
+}
+
+// choose reads s(m,x) from pass.
+func (r *routeLLM) choose(s scores, knob float64) int {
+	strongest := len(s.pass) - 1
+	switch r.Extension {
+	case "argmax":
+		return utility(s.pass, s.usd, knob, 1)
+	case "ladder":
+		for m := strongest; m > 0; m-- {
+			if beats(s.pass, m, m-1) >= knob {
+				return m
+			}
+		}
+		return 0
+	default:
+		if beats(s.pass, strongest, 0) >= knob {
+			return strongest
+		}
+		return 0
+	}
+}
+
+// beats is the chance that expert a's answer is preferred to b's (Bradley and Terry).
+func beats(s []float64, a, b int) float64 { return sigmoid(s[a] - s[b]) }
+
+// highestKnob is the largest knob at which the strongest expert answers.
+func (r *routeLLM) highestKnob(s scores) float64 {
+	strongest := len(s.pass) - 1
+	switch r.Extension {
+	case "argmax":
+		highest := math.Inf(1)
+		for m := range strongest {
+			if saved := s.usd[strongest] - s.usd[m]; saved > 0 {
+				highest = min(highest, (s.pass[strongest]-s.pass[m])/saved)
+			} else if s.pass[m] > s.pass[strongest] {
+				return math.Inf(-1)
+			}
+		}
+		return highest
+	case "ladder":
+		return beats(s.pass, strongest, max(strongest-1, 0))
+	default:
+		return beats(s.pass, strongest, 0)
+	}
+}
+
+// shareKnob is the quantile of highest that leaves a share of it, to the nearest question, at or above the knob;
+// nothing is above never. A share that no knob reaches gives 0, the dearest setting.
+func shareKnob(highest []float64, share, never float64) float64 {
+	sorted := slices.Clone(highest)
+	slices.Sort(sorted)
+	count := int(math.Round(share * float64(len(sorted))))
+	if count == 0 {
+		return never
+	}
+	return min(max(sorted[len(sorted)-count], 0), never)
+}
+
+// preference says which of two experts answers a question better.
+type preference struct{ row, winner, loser int }
+
+// preferences returns those of every question, in the order of the examples: of the cheapest and the strongest
+// expert, or of all pairs for the extensions that use all experts.
+func (r *routeLLM) preferences(examples []routing.Example, experts int) []preference {
+	var all []preference
+	for i, e := range examples {
+		for a := range experts {
+			for b := a + 1; b < experts; b++ { // a is cheaper
+				switch {
+				case r.Extension == "pair" && (a != 0 || b != experts-1):
+				case e.Kappa[a] > e.Kappa[b], e.Kappa[a] == e.Kappa[b] && r.Ties == "cheap":
+					all = append(all, preference{i, a, b})
+				case e.Kappa[a] < e.Kappa[b]:
+					all = append(all, preference{i, b, a})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// factors is the model: s(m,x) = sum_d v_d p_md (W e(x))_d, with p_m scaled to length 1.
+type factors struct {
+	experts, dims, width int
+	theta                []float64 // v [dims], P [experts][dims], W [dims][width]
+}
+
+// newFactors draws weights as the layers of the public code do: normal embeddings, uniform matrices.
+func newFactors(experts, dims, width int, s seed.Seed) *factors {
+	f := &factors{experts: experts, dims: dims, width: width, theta: make([]float64, dims*(1+experts+width))}
+	rng := s.Rand()
+	v, p, w := f.parts(f.theta)
+	for i := range p {
+		p[i] = rng.NormFloat64()
+	}
+	uniform := func(x []float64, inputs int) {
+		for i := range x {
+			x[i] = (2*rng.Float64() - 1) / math.Sqrt(float64(inputs))
+		}
+	}
+	uniform(v, dims)
+	uniform(w, width)
+	return f
+}
+
+func (f *factors) parts(theta []float64) (v, p, w []float64) {
+	return theta[:f.dims], theta[f.dims : f.dims*(1+f.experts)], theta[f.dims*(1+f.experts):]
+}
+
+// unit returns P_m scaled to length 1, and its length before.
+func (f *factors) unit(m int) (u []float64, length float64) {
+	_, p, _ := f.parts(f.theta)
+	u = slices.Clone(p[m*f.dims : (m+1)*f.dims])
+	length = max(norm(u), 1e-12)
+	for d := range u {
+		u[d] /= length
+	}
+	return u, length
+}
+
+// scores returns s(m,x) of every expert.
+func (f *factors) scores(row lm.Row) []float64 {
+	v, _, w := f.parts(f.theta)
+	s := make([]float64, f.experts)
+	units := make([][]float64, f.experts)
+	for m := range units {
+		units[m], _ = f.unit(m)
+	}
+	for d := range f.dims {
+		h := v[d] * dot(w[d*f.width:(d+1)*f.width], row.IDs, row.Values)
+		for m := range s {
+			s[m] += units[m][d] * h
+		}
+	}
+	return s
+}
+
+// contrast returns the linear function that s(a,x) - s(b,x) is of e(x), [width].
+func (f *factors) contrast(a, b int) []float64 {
+	v, _, w := f.parts(f.theta)
+	ua, _ := f.unit(a)
+	ub, _ := f.unit(b)
+	g := make([]float64, f.width)
+	for d := range f.dims {
+		q := v[d] * (ua[d] - ub[d])
+		for j, x := range w[d*f.width : (d+1)*f.width] {
+			g[j] += q * x
+		}
+	}
+	return g
+}
+
+// loss returns the mean of log(1+exp(-margin)) over preferences and adds its gradient to grad, unless that is nil.
+// The margin is s(winner,x) - s(loser,x) plus noise times the length of the contrast, less the constant feature, times
+// draw(), a standard normal number: what independent noise on the features does to the margin.
+func (f *factors) loss(rows []lm.Row, batch []preference, noise float64, draw func() float64, grad []float64) float64 {
+	type pull struct {
+		weight, slope []float64 // contrast and the gradient in it, [width]
+		length, noise float64   // of the contrast; slopes times their noise
+	}
+	pulls := make([]*pull, f.experts*f.experts)
+	var sum float64
+	n := float64(len(batch))
+	for _, x := range batch {
+		at := &pulls[x.winner*f.experts+x.loser]
+		if *at == nil {
+			g := f.contrast(x.winner, x.loser)
+			*at = &pull{weight: g, slope: make([]float64, f.width), length: norm(g[:f.width-1])}
+		}
+		c := *at
+		ids, values := rows[x.row].IDs, rows[x.row].Values
+		z := dot(c.weight, ids, values)
+		var eps float64
+		if noise > 0 {
+			eps = noise * draw()
+			z += eps * c.length
+		}
+		value, slope := logLoss(z, 1)
+		sum += value / n
+		if grad == nil {
+			continue
+		}
+		for k, id := range ids {
+			c.slope[id] += slope / n * float64(values[k])
+		}
+		c.noise += slope / n * eps
+	}
+	if grad == nil {
+		return sum
+	}
+	for at, c := range pulls {
+		if c != nil {
+			if c.length > 0 {
+				for j, w := range c.weight[:f.width-1] {
+					c.slope[j] += c.noise * w / c.length
+				}
+			}
+			f.back(at/f.experts, at%f.experts, c.slope, grad)
+		}
+	}
+	return sum
+}
+
+// back adds to grad the gradient that a slope in the contrast of a and b makes.
+func (f *factors) back(a, b int, slope, grad []float64) {
+	v, _, w := f.parts(f.theta)
+	dv, dp, dw := f.parts(grad)
+	ua, la := f.unit(a)
+	ub, lb := f.unit(b)
+	du := make([]float64, f.dims) // in ua; in ub it is the negative
+	for d := range f.dims {
+		q := v[d] * (ua[d] - ub[d])
+		var along float64
+		row, drow := w[d*f.width:(d+1)*f.width], dw[d*f.width:(d+1)*f.width]
+		for j, s := range slope {
+			along += s * row[j]
+			drow[j] += q * s
+		}
+		dv[d] += along * (ua[d] - ub[d])
+		du[d] = along * v[d]
+	}
+	for _, side := range []struct {
+		m            int
+		u            []float64
+		length, sign float64
+	}{{a, ua, la, 1}, {b, ub, lb, -1}} {
+		var radial float64 // a change of length changes nothing
+		for d, u := range side.u {
+			radial += du[d] * u
+		}
+		for d, u := range side.u {
+			dp[side.m*f.dims+d] += side.sign * (du[d] - radial*u) / side.length
+		}
+	}
+}
+
+// heldPart of the preferences chooses the epoch.
+const heldPart = 20
+
+// train fits the model by Adam and returns its accuracy on the preferences that it was not fitted to.
+func (r *routeLLM) train(ctx context.Context, model *factors, rows []lm.Row, all []preference, rng *rand.Rand) (accuracy float64, err error) {
+	if len(all) == 0 { // nothing tells the experts apart
+		v, _, _ := model.parts(model.theta)
+		clear(v)
+		return 0, ctx.Err()
+	}
+	opt := adam{lr: r.LR, decay: r.Decay, m: make([]float64, len(model.theta)), v: make([]float64, len(model.theta))}
+	grad := make([]float64, len(model.theta))
+	held, fitted := all[:len(all)/heldPart], slices.Clone(all[len(all)/heldPart:])
+	best := slices.Clone(model.theta)
+	for range r.Epochs {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		rng.Shuffle(len(fitted), func(i, j int) { fitted[i], fitted[j] = fitted[j], fitted[i] })
+		for batch := range slices.Chunk(fitted, r.Batch) {
+			clear(grad)
+			model.loss(rows, batch, r.Noise, rng.NormFloat64, grad)
+			opt.step(model.theta, grad)
+		}
+		if a := model.accuracy(rows, held); a >= accuracy { // with nothing held out, the last epoch
+			accuracy = a
+			copy(best, model.theta)
+		}
+	}
+	copy(model.theta, best)
+	return accuracy, nil
+}
+
+// accuracy is the share of preferences that the model agrees with, 0 of none.
+func (f *factors) accuracy(rows []lm.Row, all []preference) float64 {
+	right := 0.0
+	for _, x := range all {
+		if s := f.scores(rows[x.row]); s[x.winner] > s[x.loser] {
+			right += 1 / float64(len(all))
+		}
+	}
+	return right
+}
+
+// adam is the optimiser of the public code: Adam with the penalty decay/2*|theta|^2 in the gradient.
+type adam struct {
+	lr, decay float64
+	m, v      []float64
+	steps     int
+}
+
+func (o *adam) step(theta, grad []float64) {
+	const b1, b2, eps = 0.9, 0.999, 1e-8
+	o.steps++
+	c1, c2 := 1-math.Pow(b1, float64(o.steps)), 1-math.Pow(b2, float64(o.steps))
+	for i, g := range grad {
+		g += o.decay * theta[i]
+		o.m[i] = b1*o.m[i] + (1-b1)*g
+		o.v[i] = b2*o.v[i] + (1-b2)*g*g
+		theta[i] -= o.lr * o.m[i] / c1 / (math.Sqrt(o.v[i]/c2) + eps)
+	}
+}

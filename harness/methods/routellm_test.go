@@ -1,0 +1,213 @@
+package methods
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+)
+
+func TestPreferencesByHand(t *testing.T) {
+	set := []routing.Example{{Kappa: []float64{0.2, 1, 1}}, {Kappa: []float64{1, 1, 1}}, {Kappa: []float64{1, 0.4, 0.8}}}
+	for params, want := range map[string][]preference{
+		"":                                 {{0, 2, 0}, {2, 0, 2}},
+		"ties: cheap":                      {{0, 2, 0}, {1, 0, 2}, {2, 0, 2}},
+		"extension: ladder":                {{0, 1, 0}, {0, 2, 0}, {2, 0, 1}, {2, 0, 2}, {2, 2, 1}},
+		"{extension: argmax, ties: cheap}": {{0, 1, 0}, {0, 2, 0}, {0, 1, 2}, {1, 0, 1}, {1, 0, 2}, {1, 1, 2}, {2, 0, 1}, {2, 0, 2}, {2, 2, 1}},
+	} {
+		if got := build(t, "routellm", params).(*routeLLM).preferences(set, 3); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", params, got, want)
+		}
+	}
+}
+
+func TestChoicesOfTheExtensionsByHand(t *testing.T) {
+	// Chances: 2 over 0 is sigmoid(2) = .88, 2 over 1 is sigmoid(.5) = .62, 1 over 0 is sigmoid(1.5) = .82.
+	s := scores{pass: []float64{-1, 0.5, 1}, usd: []float64{0.1, 0.5, 1}}
+	for _, c := range []struct {
+		extension string
+		knob      float64
+		want      int
+	}{
+		{"pair", 0, 2}, {"pair", 0.88, 2}, {"pair", 0.89, 0}, {"pair", 2, 0},
+		{"ladder", 0, 2}, {"ladder", 0.62, 2}, {"ladder", 0.63, 1}, {"ladder", 0.81, 1}, {"ladder", 0.82, 0},
+		{"argmax", 0, 2}, {"argmax", 0.99, 2}, {"argmax", 1.01, 1}, {"argmax", 3.7, 1}, {"argmax", 3.8, 0},
+	} {
+		r := build(t, "routellm", "extension: "+c.extension).(*routeLLM)
+		if got := r.choose(s, c.knob); got != c.want {
+			t.Errorf("%s at %v: expert %d, want %d", c.extension, c.knob, got, c.want)
+		}
+	}
+}
+
+// Raising the knob never raises dollars, at 0 the strongest answers if a threshold decides, and the strongest answers
+// up to highestKnob and not above.
+func TestKnobsOfTheExtensionsAreMonotone(t *testing.T) {
+	for _, extension := range []string{"pair", "ladder", "argmax"} {
+		r := build(t, "routellm", "extension: "+extension).(*routeLLM)
+		rapid.Check(t, func(rt *rapid.T) {
+			n := rapid.IntRange(2, 5).Draw(rt, "experts")
+			s := scores{pass: rapid.SliceOfN(rapid.Float64Range(-20, 20), n, n).Draw(rt, "s"), usd: rapid.SliceOfN(rapid.Float64Range(0, 1), n, n).Draw(rt, "usd")}
+			slices.Sort(s.usd)
+			knobs := winKnobs()
+			if extension == "argmax" {
+				knobs = utilityKnobs()
+			} else if r.choose(s, 0) != n-1 || r.choose(s, 2) != 0 {
+				rt.Fatalf("at 0 expert %d, at 2 expert %d", r.choose(s, 0), r.choose(s, 2))
+			}
+			highest, last := r.highestKnob(s), math.Inf(1)
+			for _, knob := range knobs {
+				m := r.choose(s, knob)
+				if s.usd[m] > last {
+					rt.Fatalf("at %v a question costs %v, at a lower knob %v", knob, s.usd[m], last)
+				}
+				last = s.usd[m]
+				if math.Abs(knob-highest) > 1e-9 && (m == n-1) != (knob < highest) && (m == n-1 || s.usd[m] < s.usd[n-1]) {
+					rt.Fatalf("at %v expert %d answers; the strongest should up to %v", knob, m, highest)
+				}
+			}
+		})
+	}
+}
+
+func TestShareKnobIsAQuantile(t *testing.T) {
+	highest := []float64{0.9, 0.1, 0.5, 0.3}
+	for share, want := range map[float64]float64{0: 2, 0.25: 0.9, 0.5: 0.5, 0.75: 0.3, 1: 0.1, 0.12: 2, 0.13: 0.9} {
+		if got := shareKnob(highest, share, 2); got != want {
+			t.Errorf("share %v: %v, want %v", share, got, want)
+		}
+	}
+	if got := shareKnob([]float64{-1, math.Inf(-1), math.Inf(1)}, 1, 1e6); got != 0 {
+		t.Errorf("a share out of reach gives %v, want 0", got)
+	}
+}
+
+func TestTheShareIsThatOfTheTrainingProblems(t *testing.T) {
+	set := planted(200)
+	for _, extension := range []string{"pair", "ladder"} {
+		for _, share := range []float64{0, 0.114, 0.5, 1} {
+			r := fit(t, build(t, "routellm", fmt.Sprintf("{extension: %s, share: %v}", extension, share)), set, 1)
+			strongest := 0.0
+			for _, d := range route(t, r, queries(set.SFT)) {
+				if d.Expert == 2 {
+					strongest++
+				}
+			}
+			if math.Abs(strongest/200-share) > 0.005 {
+				t.Errorf("%s: %v of the training problems go to the strongest, want %v", extension, strongest/200, share)
+			}
+		}
+	}
+}
+
+// In planted problems nothing but hardness decides whether the strongest wins; ties, on easy problems, must count.
+func TestFactorsFindPlantedDifficulty(t *testing.T) {
+	set, qs := planted(600), fresh(200)
+	r := fit(t, build(t, "routellm", "ties: cheap"), set, 1).(*scoreRouter)
+	var texts []string
+	for _, q := range qs {
+		texts = append(texts, q.Problem.Text)
+	}
+	found, err := r.predict(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return beats(found[i].pass, 2, 0), isHard(i) }); auc < 0.95 {
+		t.Errorf("AUC of the strongest's chance to win is %.3f, want more than 0.95", auc)
+	}
+}
+
+func TestChancesToWinAreAntisymmetric(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := rapid.SliceOfN(rapid.Float64Range(-30, 30), 2, 2).Draw(rt, "s")
+		if a, b := beats(s, 0, 1), beats(s, 1, 0); math.Abs(a+b-1) > 1e-12 {
+			rt.Errorf("%v and %v", a, b)
+		}
+	})
+}
+
+func someFactors() (*factors, []lm.Row, []preference) {
+	f := newFactors(3, 4, 6, 1)
+	rows := []lm.Row{
+		{IDs: []int32{0, 2, 5}, Values: []float32{0.6, -0.8, 1}}, {IDs: []int32{1, 3, 5}, Values: []float32{1, 0.3, 1}}, {IDs: []int32{5}, Values: []float32{1}},
+	}
+	return f, rows, []preference{{0, 2, 0}, {0, 1, 0}, {1, 0, 2}, {2, 2, 1}, {2, 0, 2}}
+}
+
+func TestTheGradientOfPreferencesIsThatOfTheirLoss(t *testing.T) {
+	f, rows, batch := someFactors()
+	eps := []float64{0.5, -1, 2, 0.1, -0.4}
+	loss := func(grad []float64) float64 {
+		at := 0
+		return f.loss(rows, batch, 0.7, func() float64 { at++; return eps[at-1] }, grad)
+	}
+	grad := make([]float64, len(f.theta))
+	loss(grad)
+	for i, x := range f.theta {
+		const h = 1e-6
+		f.theta[i] = x + h
+		up := loss(nil)
+		f.theta[i] = x - h
+		down := loss(nil)
+		f.theta[i] = x
+		if slope := (up - down) / (2 * h); math.Abs(slope-grad[i]) > 1e-7 {
+			t.Errorf("weight %d: gradient %v, slope %v", i, grad[i], slope)
+		}
+	}
+}
+
+func TestScoresAndContrastsAgree(t *testing.T) {
+	f, rows, _ := someFactors()
+	for _, row := range rows {
+		s := f.scores(row)
+		for a := range 3 {
+			for b := range 3 {
+				if got := dot(f.contrast(a, b), row.IDs, row.Values); math.Abs(got-(s[a]-s[b])) > 1e-12 {
+					t.Errorf("contrast of %d and %d: %v, want %v", a, b, got, s[a]-s[b])
+				}
+			}
+		}
+	}
+	p := f.theta[4:8]
+	before := f.scores(rows[0])[0]
+	for i := range p {
+		p[i] *= 3
+	}
+	if after := f.scores(rows[0])[0]; math.Abs(after-before) > 1e-12 {
+		t.Errorf("the length of P_m acts: %v, %v", before, after)
+	}
+}
+
+// One step of Adam moves every weight by the rate against the sign of its gradient; a second, by hand.
+func TestAdamByHand(t *testing.T) {
+	o := adam{lr: 0.1, decay: 0.5, m: make([]float64, 2), v: make([]float64, 2)}
+	theta := []float64{2, 0}
+	o.step(theta, []float64{1, -3}) // with the penalty the gradient is 2 and -3
+	if math.Abs(theta[0]-1.9) > 1e-8 || math.Abs(theta[1]-0.1) > 1e-8 {
+		t.Fatalf("after one step %v", theta)
+	}
+	o.step(theta, []float64{0.05, -3.05}) // 1 and -3
+	m, v := (0.9*0.2+0.1*1)/(1-0.81), (0.999*0.004+0.001*1)/(1-0.998001)
+	if want := 1.9 - 0.1*m/math.Sqrt(v); math.Abs(theta[0]-want) > 1e-7 || math.Abs(theta[1]-0.2) > 1e-7 {
+		t.Errorf("after two steps %v, want %v and 0.2", theta, want)
+	}
+}
+
+func TestExpertsThatNeverDifferAreEquallyGood(t *testing.T) {
+	set := planted(40)
+	for i := range set.SFT {
+		set.SFT[i].Kappa, set.RL[i].Kappa = []float64{1, 1, 1}, []float64{1, 1, 1}
+	}
+	found, err := fit(t, build(t, "routellm", ""), set, seed.Seed(3)).(*scoreRouter).predict([]string{"apples"})
+	if err != nil || !slices.Equal(found[0].pass, []float64{0, 0, 0}) {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
+func BenchmarkRouteLLMFit(b *testing.B) { benchmarkFit(b, "routellm") }
