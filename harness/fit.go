@@ -26,6 +26,8 @@ type fit struct {
 	row  spec.Method
 	seed uint64
 
+	method    routing.Method
+	matched   *fit // the row whose spending this one's knob is set to, or nil
 	hindsight bool // the row reads the outcomes it is scored on
 }
 
@@ -81,7 +83,7 @@ func (e *engine) newFit(row spec.Method, s uint64, matched *fit) (*fit, error) {
 			params.Runs[a.name] = append(params.Runs[a.name], b.runs)
 		}
 	}
-	f := &fit{e: e, row: row, seed: s}
+	f := &fit{e: e, row: row, seed: s, method: method, matched: matched}
 	if _, f.hindsight = method.(routing.HindsightRouter); f.hindsight {
 		for _, a := range e.arenas {
 			if f.covers(a) {
@@ -93,12 +95,37 @@ func (e *engine) newFit(row spec.Method, s uint64, matched *fit) (*fit, error) {
 		inputs = append(inputs, matched.step)
 	}
 	f.step, err = e.newStep(fmt.Sprintf("fit %s seed=%d", row.RowID(), s), "fit", fitVersion, params, inputs, func(ctx context.Context, d *store.Draft) error {
-		return f.run(ctx, method, matched, d)
+		return f.run(ctx, d)
 	})
 	return f, err
 }
 
-func (f *fit) run(ctx context.Context, method routing.Method, matched *fit, d *store.Draft) error {
+// router fits the row and sets its knob. Checkpoint and curve go to dir, nowhere if it is empty. done frees the router.
+func (f *fit) router(ctx context.Context, set *routing.TrainSet, dir string) (router routing.Router, done func(), err error) {
+	done = func() {}
+	router, err = f.method.Fit(ctx, *set, routing.Work{Seed: seed.Seed(f.seed), Dir: dir, Log: f.e.opt.Log})
+	if err != nil {
+		return nil, done, err
+	}
+	if c, ok := router.(io.Closer); ok {
+		done = func() { c.Close() }
+	}
+	if f.matched == nil {
+		return router, done, nil
+	}
+	frontier, ok := router.(routing.Frontier)
+	if !ok {
+		return nil, done, fmt.Errorf("match: method %s has no knob that could be set to another row's cost; leave match out", f.row.Name)
+	}
+	report, err := f.matched.report(ctx)
+	if err != nil {
+		return nil, done, err
+	}
+	router, err = methods.Match(ctx, frontier, set.RL, report.TrainUSD)
+	return router, done, err
+}
+
+func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	e := f.e
 	set, err := e.trainSet(ctx)
 	if err != nil {
@@ -106,25 +133,10 @@ func (f *fit) run(ctx context.Context, method routing.Method, matched *fit, d *s
 	}
 	e.opt.Progress.Start(f.name, 1)
 	defer e.opt.Progress.Done()
-	router, err := method.Fit(ctx, *set, routing.Work{Seed: seed.Seed(f.seed), Dir: d.Dir(), Log: e.opt.Log})
+	router, done, err := f.router(ctx, set, d.Dir())
+	defer done()
 	if err != nil {
 		return err
-	}
-	if c, ok := router.(io.Closer); ok {
-		defer c.Close()
-	}
-	if matched != nil {
-		frontier, ok := router.(routing.Frontier)
-		if !ok {
-			return fmt.Errorf("match: method %s has no knob that could be set to another row's cost; leave match out", f.row.Name)
-		}
-		report, err := matched.report(ctx)
-		if err != nil {
-			return err
-		}
-		if router, err = methods.Match(ctx, frontier, set.RL, report.TrainUSD); err != nil {
-			return err
-		}
 	}
 	var report fitReport
 	hindsight, knows := router.(routing.HindsightRouter)

@@ -123,10 +123,15 @@ func load(c *cli.Context) (*spec.Resolved, error) {
 	if c.NArg() != 1 {
 		return nil, usageError{fmt.Errorf("%s takes one SPEC, got %d arguments; built in: %s", c.Command.Name, c.NArg(), strings.Join(spec.Names(experiments.FS), ", "))}
 	}
+	return loadSpec(c, c.Args().First())
+}
+
+// loadSpec reads a spec by its name or path.
+func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
 	if c.IsSet("out") && c.String("out") == "" {
 		return nil, usageError{errors.New("--out is empty; name the folder of the store")}
 	}
-	fsys, name, err := spec.Find(c.Args().First(), experiments.FS)
+	fsys, name, err := spec.Find(arg, experiments.FS)
 	if err != nil {
 		return nil, usageError{err}
 	}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+func routeCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "route",
+		Usage:     "decide which expert should answer problems, by a router of an experiment",
+		ArgsUsage: "SPEC [FILE]",
+		Description: "FILE holds one JSON object a line, {\"id\": ..., \"problem\": ...}; without it, or as -, standard input is read.\n" +
+			"Prints one JSON line each: the expert, the probabilities, and the expected dollars.",
+		Flags: append(runFlags(), &cli.StringFlag{Name: "row", Value: "entrorouter", Usage: "id of the row whose router decides"}),
+		Action: func(c *cli.Context) error {
+			if c.NArg() < 1 || c.NArg() > 2 {
+				return usageError{fmt.Errorf("route takes SPEC and at most one FILE, got %d arguments", c.NArg())}
+			}
+			r, err := loadSpec(c, c.Args().First())
+			if err != nil {
+				return err
+			}
+			in, name := c.App.Reader, "standard input"
+			if path := c.Args().Get(1); path != "" && path != "-" {
+				f, err := os.Open(path)
+				if err != nil {
+					return usageError{err}
+				}
+				defer f.Close()
+				in, name = f, path
+			}
+			problems, err := readProblems(in, name)
+			if err != nil {
+				return usageError{err}
+			}
+			routed, err := harness.Route(c.Context, r, options(c), c.String("row"), problems)
+			if err != nil {
+				return err
+			}
+			w := bufio.NewWriter(c.App.Writer)
+			enc := json.NewEncoder(w)
+			for _, line := range routed {
+				if err := enc.Encode(line); err != nil {
+					return err
+				}
+			}
+			return w.Flush()
+		},
+	}
+}
+
+// readProblems reads one problem a line; a problem without an id is named by its line.
+func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 64<<10), 16<<20)
+	var out []routing.Problem
+	for n := 1; lines.Scan(); n++ {
+		text := bytes.TrimSpace(lines.Bytes())
+		if len(text) == 0 {
+			continue
+		}
+		var row struct {
+			ID      string `json:"id"`
+			Problem string `json:"problem"`
+		}
+		if err := json.Unmarshal(text, &row); err != nil {
+			return nil, fmt.Errorf("%s:%d: not a JSON object with id and problem: %w", name, n, err)
+		}
+		if row.Problem == "" {
+			return nil, fmt.Errorf("%s:%d: problem is missing or empty", name, n)
+		}
+		if row.ID == "" {
+			row.ID = fmt.Sprintf("line-%d", n)
+		}
+		out = append(out, routing.Problem{ID: row.ID, Split: routing.Test, Text: row.Problem})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(out) == 0 {
+		return nil, errors.New(name + " holds no problem")
+	}
+	return out, nil
+}

@@ -1,0 +1,87 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Routed is the decision of a fitted router on one problem.
+type Routed struct {
+	ID     string             `json:"id"`
+	Expert string             `json:"expert"` // chosen: the likeliest where the row flips a coin
+	Prob   map[string]float64 `json:"prob"`   // of every expert, sums to 1
+	USD    float64            `json:"usd"`    // expected: what the chosen expert costs a question on the training problems; the mean over the coin where the row flips one
+}
+
+// Route fits one row of an experiment, which makes again the router of its run byte for byte, and routes problems by it.
+// Profiles are read from the store and measured first if it does not have them.
+func Route(ctx context.Context, r *spec.Resolved, o Options, row string, problems []routing.Problem) ([]Routed, error) {
+	if r.Experiment.Protocol == "folds" {
+		return nil, fmt.Errorf("%w: spec %s has protocol folds, whose routers are one a fold; name a spec with protocol split", ErrUsage, r.Experiment.Name)
+	}
+	e, err := newEngine(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	var ids []string
+	var f *fit
+	for i, m := range r.Experiment.Methods {
+		ids = append(ids, m.RowID())
+		if m.RowID() == row {
+			f = e.fits[i][0]
+		}
+	}
+	switch {
+	case f == nil:
+		return nil, fmt.Errorf("%w: spec %s has no row %q; it has: %v", ErrUsage, r.Experiment.Name, row, ids)
+	case f.hindsight:
+		return nil, fmt.Errorf("%w: row %s reads the outcomes of what it routes; name a router", ErrUsage, row)
+	}
+	set, err := e.trainSet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	router, done, err := f.router(ctx, set, "")
+	defer done()
+	if err != nil {
+		return nil, err
+	}
+	queries := make([]routing.Query, len(problems))
+	for i, p := range problems {
+		queries[i] = routing.Query{Problem: p}
+	}
+	decisions, err := router.Route(ctx, queries)
+	if err != nil {
+		return nil, err
+	}
+	usd := make([]float64, len(e.experts))
+	for _, x := range set.RL {
+		for m, v := range x.USD {
+			usd[m] += v / float64(len(set.RL))
+		}
+	}
+	out := make([]Routed, len(decisions))
+	for i, d := range decisions {
+		out[i] = Routed{ID: problems[i].ID, Prob: map[string]float64{}}
+		chosen := d.Expert
+		if chosen == routing.Expected {
+			chosen = slices.Index(d.Prob, slices.Max(d.Prob))
+		}
+		out[i].Expert = e.experts[chosen].ID
+		for m, x := range e.experts {
+			out[i].Prob[x.ID] = d.Prob[m]
+			switch d.Expert {
+			case routing.Expected:
+				out[i].USD += d.Prob[m] * usd[m]
+			case m:
+				out[i].USD = usd[m]
+			}
+		}
+	}
+	return out, nil
+}
