@@ -97,7 +97,7 @@ func (k Key) picked(response string) extraction {
 		return extraction{reason: ReasonUnfinished}
 	}
 	if box >= 0 {
-		if text := trim(boxed(response, box)); text != "" {
+		if text := trim(boxed(response, box)); text != "" && !blank(text) {
 			return extraction{text: text}
 		}
 		return extraction{reason: ReasonNoAnswer}
@@ -109,7 +109,7 @@ func (k Key) picked(response string) extraction {
 		}
 	}
 	at := -1
-	for _, a := range []string{"answer is", "answer:", "answer**:", "answer:**", "answer is:", "option is", "choice is", "choose", "select", "answer\":"} {
+	for _, a := range []string{"answer is", "answer:", "answer**:", "answer:**", "answer is:", "answer would be", "answer must be", "it must be", "option is", "choice is", "choose", "select", "answer\":"} {
 		if i := lastFold(response, a); i >= 0 && i+len(a) > at {
 			at = i + len(a)
 		}
@@ -121,7 +121,11 @@ func (k Key) picked(response string) extraction {
 			if j := strings.IndexByte(line, '\n'); j >= 0 {
 				line = line[:j]
 			}
-			if i := k.standing(line, true); i >= 0 {
+			if lower := strings.ToLower(line); strings.HasPrefix(lower, "not ") || strings.HasPrefix(lower, "neither ") {
+				if i := k.closing(line); i >= 0 {
+					return extraction{text: letterOf(i)}
+				}
+			} else if i := k.standing(line, true); i >= 0 {
 				return extraction{text: letterOf(i)}
 			}
 			if o := k.option(trim(line)); o >= 0 {
@@ -132,10 +136,22 @@ func (k Key) picked(response string) extraction {
 	if i := k.standing(response, false); i >= 0 {
 		return extraction{text: letterOf(i)}
 	}
+	if i := k.closing(response); i >= 0 {
+		return extraction{text: letterOf(i)}
+	}
 	if t := trim(response); t != "" && len(t) <= maxBareResponse && k.option(t) >= 0 {
 		return extraction{text: t}
 	}
 	return extraction{reason: ReasonNoAnswer}
+}
+
+// closing finds an option letter that is the last word of a text: "so B."
+func (k Key) closing(s string) int {
+	s = strings.TrimRight(s, " \t\r\n.!*_)]")
+	if n := len(s); n > 1 && s[n-2] == ' ' && !strings.HasSuffix(s[:n-2], " or") && !strings.HasSuffix(s[:n-2], " and") && s[n-1] >= 'A' && int(s[n-1]-'A') < len(k.Options) {
+		return int(s[n-1] - 'A')
+	}
+	return -1
 }
 
 // standing finds an option letter that stands alone: the first of a declared line, the last bracketed or bold one of

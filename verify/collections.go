@@ -25,7 +25,7 @@ func (c *comparer) collections(a, b *node, scalarA, scalarB bool) result {
 	case a.kind == kindSet && b.kind == kindSet:
 		return c.sets(progression(a.args), progression(b.args))
 	case a.kind == kindSet && b.kind == kindList || a.kind == kindList && b.kind == kindSet:
-		return c.multiset(progression(a.args), progression(b.args))
+		return c.multiset(c.members(a), c.members(b))
 	case a.kind == kindTuple && b.kind == kindList || a.kind == kindList && b.kind == kindTuple,
 		len(a.args) > 2 && a.kind == kindTuple && b.kind == kindBracket || len(a.args) > 2 && a.kind == kindBracket && b.kind == kindTuple:
 		return c.ordered(a.args, b.args)
@@ -66,9 +66,6 @@ func (c *comparer) ordered(a, b []*node) result {
 func (c *comparer) matrices(a, b *node) result {
 	if a.kind == b.kind {
 		if a.cols != b.cols {
-			if len(a.args) == len(b.args) && (a.cols == 1 || a.cols == len(a.args)) && (b.cols == 1 || b.cols == len(b.args)) && !c.policy.StrictVector {
-				return c.ordered(a.args, b.args)
-			}
 			return different("different shapes")
 		}
 		return c.ordered(a.args, b.args)
@@ -110,6 +107,15 @@ func (c *comparer) lists(a, b *node) result {
 		return c.ordered(a.args, b.args)
 	}
 	return c.multiset(progression(a.args), progression(b.args))
+}
+
+// members lists the elements of a list, or those of a set without repetitions.
+func (c *comparer) members(n *node) []*node {
+	args := progression(n.args)
+	if n.kind == kindSet {
+		args, _ = c.distinct(args)
+	}
+	return args
 }
 
 // multiset finds a one-to-one matching of equal elements.

@@ -79,7 +79,30 @@ func (c *comparer) scalar(a, b *node) result {
 			return equal("log as base 10")
 		}
 	}
+	if r.outcome == OutcomeDifferent && (golden(a) != nil || golden(b) != nil) {
+		if s := c.scalars(orGolden(a, b), orGolden(b, a)); s.outcome == OutcomeEqual {
+			return equal("phi as the golden ratio")
+		}
+	}
 	return r
+}
+
+// golden returns the value of an expression in which phi is the only variable, with phi as the golden ratio; nil for
+// any other.
+func golden(n *node) *node {
+	v := variables(n)
+	if len(v) != 1 || v[0] != "phi" {
+		return nil
+	}
+	return n.substitute(map[string]*node{"phi": divide(apply(kindAdd, number(1), call("root", number(5), number(2))), number(2))})
+}
+
+// orGolden returns n, or its value if it is an expression in phi and the other side has no variables.
+func orGolden(n, other *node) *node {
+	if g := golden(n); g != nil && len(variables(other)) == 0 {
+		return g
+	}
+	return n
 }
 
 // ambiguousLog reports whether n holds \log without a base and nothing that settles what it means.

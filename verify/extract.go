@@ -1,6 +1,9 @@
 package verify
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // extraction is an answer found in a response, or the reason why there is none.
 type extraction struct {
@@ -17,12 +20,15 @@ func extract(response string) extraction {
 		return extraction{reason: ReasonUnfinished}
 	}
 	if box >= 0 {
-		if text := trim(boxed(response, box)); holdsAnswer(text) {
+		if text := trim(boxed(response, box)); holdsAnswer(text) && !blank(text) {
 			return extraction{text: text}
 		}
 		return extraction{reason: ReasonNoAnswer}
 	}
 	if text := declared(response); text != "" {
+		return extraction{text: text}
+	}
+	if text := refusal(response); text != "" {
 		return extraction{text: text}
 	}
 	if text := lastLine(response); strings.ContainsAny(text, "0123456789\\") && len(text) <= maxBareResponse && !dangles(text) && lists(text) {
@@ -36,6 +42,30 @@ func extract(response string) extraction {
 		none.words = text
 	}
 	return none
+}
+
+// blank reports whether LaTeX prints nothing: gaps, empty groups, phantoms.
+func blank(s string) bool {
+	if len(s) > 256 || strings.IndexByte(s, '\\') < 0 {
+		return false
+	}
+	tokens, _, err := lex(s, false)
+	return err == nil && len(tokens) == 0
+}
+
+// refusal returns the last sentence if it says that there is too little to go by, whatever numbers it mentions.
+func refusal(s string) string {
+	s = lastLine(s[max(0, len(s)-maxAnswer):])
+	for i := strings.LastIndex(s, ". "); i >= 0; i = -1 {
+		s = s[i+2:]
+	}
+	lower := strings.ToLower(s)
+	for _, w := range []string{"cannot be determined", "can not be determined", "can't be determined", "cannot determine", "can't determine", "not enough information", "insufficient information", "impossible to determine", "not possible to determine"} {
+		if strings.Contains(lower, w) {
+			return s
+		}
+	}
+	return ""
 }
 
 // lastLine returns the last line that is not blank.
@@ -121,10 +151,15 @@ func boxAt(s string, i int) (content string, end int) {
 		}
 	}
 	rest := s[j+1 : min(len(s), j+1+maxAnswer)]
-	if k := strings.IndexAny(rest, "\n$"); k >= 0 {
+	end = j + 1 + len(rest)
+	if k := strings.IndexAny(rest, "\n$"); k >= 0 { // its brace was forgotten; at the end of the text more may be missing
+		end = j + 1 + k
 		rest = rest[:k]
+		if open := strings.Count(rest, "{") - strings.Count(rest, "}"); open > 0 && open < maxWrappers {
+			rest += strings.Repeat("}", open)
+		}
 	}
-	return rest, j + 1 + len(rest)
+	return rest, end
 }
 
 // boxed returns the content of the last box, which starts at at. Boxes that follow each other with nothing but
@@ -175,11 +210,23 @@ func separates(s string) bool {
 	for _, w := range []string{"and", "or", `\quad`, `\qquad`, `\\`, `\)`, `\(`, `\]`, `\[`, `\,`, `\;`, "&"} {
 		s = strings.ReplaceAll(s, w, " ")
 	}
-	return strings.Trim(s, " \t\n,;$*-") == ""
+	for f := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" \t\n,;$*-", r) }) {
+		if !assigns(f) {
+			return false
+		}
+	}
+	return true
+}
+
+// assigns reports whether a word between two boxes names what the second one holds, as the x and = of x = \boxed{2}.
+func assigns(w string) bool {
+	w = strings.TrimSuffix(w, "=")
+	name, index, subscripted := strings.Cut(w, "_")
+	return w == "" || len(name) == 1 && letter(name[0]) && (!subscripted || strings.Trim(index, "{}0123456789") == "")
 }
 
 // Words that announce the final answer. The last one in the text counts.
-var announcements = []string{"final answer is", "answer is", "answers are", "answer:", "answer**:", "answer:**", "answer\":", "answer =", "answer to the question is", "####", "answer would be", "答案是", "答案为", "答え", "答案:", "答案：", "réponse :", "réponse:", "respuesta:", "antwort:", "ответ:", "risposta:", "resposta:"}
+var announcements = []string{"final answer is", "answer is", "answers are", "answer:", "answer**:", "answer:**", "answer\":", "answer =", "answer to the question is", "<answer>", "####", "answer would be", "答案是", "答案为", "答え", "答案:", "答案：", "réponse :", "réponse:", "respuesta:", "antwort:", "ответ:", "risposta:", "resposta:"}
 
 // lastFold returns the last index of lower-case ASCII needle in s, whatever the case of s, and -1.
 func lastFold(s, needle string) int {
@@ -239,6 +286,12 @@ func announced(s string, end int) string {
 		}
 	}
 	rest := strings.TrimLeft(s[end:], " \t*_:：\r")
+	if k := strings.Index(rest, "</answer>"); k >= 0 {
+		rest = strings.TrimSpace(rest[:k])
+	}
+	if strings.HasPrefix(rest, "not ") {
+		return "" // what it is stands further on
+	}
 	if strings.HasPrefix(rest, "\n") {
 		rest = strings.TrimLeft(rest, " \t\n\r*_:")
 	}
@@ -252,7 +305,7 @@ func announced(s string, end int) string {
 	if k := strings.IndexByte(rest, '\n'); k >= 0 {
 		rest = rest[:k]
 	}
-	text := sentence(uncalculated(rest))
+	text := sentence(uncalculated(strings.TrimRight(rest, "*_ \t\r.")))
 	if sentenceOfWords(text) && !strings.ContainsAny(text, "0123456789") && strings.Count(text, " ") > 3 && !refuses(text) {
 		return ""
 	}
@@ -363,6 +416,11 @@ func readable(s string) bool {
 
 // lists reports whether s parses as a list.
 func lists(s string) bool {
+	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '\\' }) {
+		if len(w) > 2 && w[0] != '\\' && !vocabulary(w) {
+			return false // Thus, $x = 3$
+		}
+	}
 	nodes, err := read(s, &budget{left: maxSteps})
 	return err == nil && nodes[0].kind == kindList
 }
@@ -411,6 +469,9 @@ func formulas(s string) string {
 // last returns the last formula or number of a text: the longest run of mathematical words that ends last.
 func last(s string) string {
 	s = uncalculated(s[max(0, len(s)-maxAnswer):])
+	if t := displayed(s); t != "" {
+		return t
+	}
 	end := len(s)
 	for end > 0 {
 		from, to := mathRun(s[:end])
@@ -424,6 +485,41 @@ func last(s string) string {
 			return headed(t)
 		}
 		end = from
+	}
+	return ""
+}
+
+// displays are the environments of displayed formulas.
+var displays = []string{"equation", "align", "aligned", "gather", "gathered", "multline", "eqnarray", "split", "math", "displaymath"}
+
+// displayed returns the formula of the environment that ends the text: of several rows all as one chain if they are one,
+// else the last row.
+func displayed(s string) string {
+	s = strings.TrimRight(s, " \t\r\n.$")
+	s = strings.TrimSuffix(strings.TrimSuffix(s, `\]`), `\)`)
+	s = strings.TrimRight(s, " \t\r\n.")
+	for _, name := range displays {
+		for _, star := range []string{"", "*"} {
+			body, ends := strings.CutSuffix(s, `\end{`+name+star+`}`)
+			if !ends {
+				continue
+			}
+			if open := strings.LastIndex(body, `\begin{`+name+star+`}`); open >= 0 {
+				body = body[open+len(`\begin{`+name+star+`}`):]
+			}
+			if t := displayed(body); t != "" {
+				return t
+			}
+			rows := strings.Split(strings.ReplaceAll(body, "&", " "), `\\`)
+			for len(rows) > 1 && strings.TrimSpace(rows[len(rows)-1]) == "" {
+				rows = rows[:len(rows)-1]
+			}
+			chain := trim(strings.Join(rows, " "))
+			if strings.HasPrefix(strings.TrimSpace(rows[len(rows)-1]), "=") && readable(chain) {
+				return chain
+			}
+			return strings.TrimLeft(trim(rows[len(rows)-1]), "= ")
+		}
 	}
 	return ""
 }

@@ -299,19 +299,20 @@ func (c *comparer) solved(n *node) (region, bool) {
 		if v.kind != kindSymbol {
 			v, bound, op = r, l, flipped[op]
 		}
-		absolute := v.kind == kindCall && v.name == "abs" && v.args[0].kind == kindSymbol
-		if v.kind != kindSymbol && l.kind == kindCall && l.name == "abs" && l.args[0].kind == kindSymbol {
-			v, bound, op, absolute = l, r, n.ops[i], true
+		label, centre, absolute := distanceOf(v)
+		if v.kind != kindSymbol && !absolute {
+			if label, centre, absolute = distanceOf(l); absolute {
+				v, bound, op = l, r, n.ops[i]
+			}
 		}
-		label := v.name
-		if absolute {
-			label = v.args[0].name
+		if !absolute {
+			label = v.name
 		}
 		if v.kind != kindSymbol && !absolute || !c.isReal(bound) || name != "" && label != name {
 			return acc, false
 		}
 		name = label
-		part, ok := c.half(op, bound, absolute)
+		part, ok := c.half(op, bound, centre)
 		if !ok {
 			return acc, false
 		}
@@ -324,19 +325,58 @@ func (c *comparer) solved(n *node) (region, bool) {
 }
 
 // named reports whether n is f(x), which stands for a variable in -1 <= f(x) <= 1.
-func named(n *node) bool { return n.kind == kindCall && len(n.name) == 1 }
+func named(n *node) bool {
+	return n.kind == kindCall && (len(n.name) == 1 || len(n.name) > 1 && n.name[1] == '\'')
+}
 
-// half returns the solutions of x op bound, or of |x| op bound.
-func (c *comparer) half(op string, bound *node, absolute bool) (region, bool) {
+// distanceOf reads |x|, |x-3| and |3-x|: the variable and the value from which its distance is taken.
+func distanceOf(n *node) (name string, centre *node, ok bool) {
+	if n.kind != kindCall || n.name != "abs" {
+		return "", nil, false
+	}
+	arg := n.args[0]
+	if arg.kind == kindSymbol {
+		return arg.name, number(0), true
+	}
+	if arg.kind != kindAdd {
+		return "", nil, false
+	}
+	var rest []*node
+	negative := false
+	for _, t := range arg.args {
+		bare := t
+		if t.kind == kindNegate {
+			bare = t.args[0]
+		}
+		switch {
+		case bare.kind == kindSymbol && name == "":
+			name, negative = bare.name, bare != t
+		case len(variables(t)) > 0:
+			return "", nil, false
+		default:
+			rest = append(rest, t)
+		}
+	}
+	if name == "" {
+		return "", nil, false
+	}
+	centre = apply(kindAdd, append(rest, number(0))...)
+	if !negative {
+		centre = negate(centre)
+	}
+	return name, centre, true
+}
+
+// half returns the solutions of x op bound, or of |x-centre| op bound if there is a centre.
+func (c *comparer) half(op string, bound, centre *node) (region, bool) {
+	absolute := centre != nil
+	minus := negate(infinite)
+	lo := minus
 	if absolute {
 		if s, ok := c.sign(bound); !ok || s <= 0 {
 			return region{}, false
 		}
-	}
-	minus := negate(infinite)
-	lo := minus
-	if absolute {
-		lo = negate(bound)
+		lo, bound = subtract(centre, bound), apply(kindAdd, centre, bound)
 	}
 	switch op {
 	case "<":

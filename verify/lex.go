@@ -188,7 +188,8 @@ func (l *lexer) digitsOfBase(i int) int {
 		j++
 	}
 	rest := strings.TrimPrefix(l.src[j:], "_")
-	if letters == 0 || digits == 0 || len(rest) == len(l.src[j:]) && !(l.nested > 0 && j == len(l.src) && l.based) {
+	hexadecimal := digits == 0 && letters > 1 && strings.HasPrefix(strings.TrimPrefix(rest, "{"), "16") && strings.Trim(l.src[i:j], "ABCDEF") == ""
+	if letters == 0 || digits == 0 && !hexadecimal || len(rest) == len(l.src[j:]) && !(l.nested > 0 && j == len(l.src) && l.based) {
 		return i
 	}
 	rest = strings.TrimPrefix(rest, "{")

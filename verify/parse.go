@@ -368,11 +368,18 @@ func (p *parser) condition() {
 // definition recognises f(x)= and f(x,y)= and returns a node without body.
 func (p *parser) definition() *node {
 	name := p.peek()
-	if name.kind != tokenWord || len(name.text) != 1 || name.text == "e" || name.text == "i" || !p.ahead(1).mark('(') {
+	if name.kind != tokenWord || len(name.text) != 1 || name.text == "e" || name.text == "i" {
+		return nil
+	}
+	primes := 0
+	for p.ahead(1 + primes).mark('\'') {
+		primes++
+	}
+	if !p.ahead(1 + primes).mark('(') {
 		return nil
 	}
 	var params []string
-	for i := 2; ; i += 2 {
+	for i := 2 + primes; ; i += 2 {
 		v, next := p.ahead(i), p.ahead(i+1)
 		if v.kind != tokenWord && v.kind != tokenCommand || v.kind == tokenWord && len(v.text) != 1 || v.kind == tokenCommand && !greek[v.text] {
 			return nil
@@ -383,7 +390,7 @@ func (p *parser) definition() *node {
 		}
 		if next.mark(')') && p.ahead(i+2).mark('=') {
 			p.at += i + 3
-			return &node{kind: kindDefine, name: name.text, ops: params}
+			return &node{kind: kindDefine, name: name.text + strings.Repeat("'", primes), ops: params}
 		}
 		return nil
 	}

@@ -220,7 +220,11 @@ func (p *parser) word(t token) (*node, error) {
 			return p.unknownFunction(t.text)
 		}
 		if p.peek().mark('_') || p.peek().mark('\'') {
-			return p.subscripted(symbol(t.text))
+			n, err := p.subscripted(symbol(t.text))
+			if err == nil && strings.HasSuffix(n.name, "'") && p.applied(t.text) {
+				return p.unknownFunction(n.name)
+			}
+			return n, err
 		}
 		return variable(t.text), nil
 	}

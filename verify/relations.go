@@ -68,7 +68,7 @@ func assignable(n *node) bool {
 	case kindSymbol, kindText:
 		return true
 	case kindCall:
-		return len(n.name) == 1 || n.name == "abs" || n.name == "det" || n.name == "max" || n.name == "min" || n.name == "gcd" || n.name == "lcm"
+		return named(n) || n.name == "abs" || n.name == "det" || n.name == "max" || n.name == "min" || n.name == "gcd" || n.name == "lcm"
 	case kindTuple, kindList:
 		for _, a := range n.args {
 			if !assignable(a) {
@@ -149,9 +149,26 @@ func (c *comparer) relations(a, b *node) (result, bool) {
 		return r, true
 	}
 	if scalarLike(other) {
+		if rb && asked(rel) {
+			return c.compare(other, rel.args[1]), true
+		}
 		return different("a relation against a value"), true
 	}
 	return c.realSets(a, b), true
+}
+
+// asked reports whether a relation gives the value of a sum of powers of several unknowns, as m+n=117 does: a value that
+// was asked for as such, as the unknowns do not follow from it.
+func asked(n *node) bool {
+	if len(n.ops) != 1 || n.ops[0] != "=" || n.args[0].kind != kindAdd || len(variables(n.args[0])) < 2 || len(variables(n.args[1])) > 0 {
+		return false
+	}
+	for _, t := range n.args[0].args {
+		if len(variables(t)) == 0 || t.has(func(m *node) bool { return m.kind == kindAdd || m.kind == kindDivide || m.kind == kindCall }) {
+			return false
+		}
+	}
+	return true
 }
 
 // computed returns the last of several steps of arithmetic, "2*3 = 6; 6+1 = 7", whose value is the answer; nil if n is

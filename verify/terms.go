@@ -36,6 +36,8 @@ func (p *parser) sum() (*node, error) {
 			return nil, err
 		}
 		switch {
+		case sign == "-" && len(terms) == 0 && n.kind == kindCall && n.name == "mod": // -7 mod 3 is 2
+			n = call("mod", negate(n.args[0]), n.args[1])
 		case sign == "-" && n.kind == kindQuantity:
 			n = quantity(negate(n.args[0]), n.name)
 		case sign == "-":
@@ -48,7 +50,17 @@ func (p *parser) sum() (*node, error) {
 	if len(terms) == 1 {
 		return terms[0], nil
 	}
+	if len(terms) == 2 && setLike(terms[0]) && terms[1].kind == kindNegate && terms[1].args[0].kind == kindSet { // R - {0}
+		return apply(kindMinus, terms[0], terms[1].args[0]), nil
+	}
 	return common(kindAdd, terms), nil
+}
+
+// cross reports whether the x at hand is a multiplication sign: 3 x 5, 1.5x10^3.
+func (p *parser) cross() bool {
+	t, next := p.peek(), p.ahead(1)
+	return (t.is(tokenWord, "x") || t.is(tokenWord, "X")) && p.last().kind == tokenNumber && next.kind == tokenNumber &&
+		(t.space && next.space || next.text == "10" && p.ahead(2).mark('^'))
 }
 
 // common joins operands and moves their unit to the outside: 3 cm + 4 cm. Degrees stay, they are a factor.
@@ -91,7 +103,7 @@ func (p *parser) term() (*node, error) {
 	for {
 		t := p.peek()
 		switch {
-		case t.mark('*') || t.is(tokenWord, "x") && t.space && p.last().kind == tokenNumber && p.ahead(1).kind == tokenNumber && p.ahead(1).space || t.command("cdot") || t.command("times") || t.command("ast") || t.command("cdotp"):
+		case t.mark('*') || p.cross() || t.command("cdot") || t.command("times") || t.command("ast") || t.command("cdotp"):
 			p.at++
 			n, err := p.unary()
 			if err != nil {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode"
@@ -166,6 +167,7 @@ var (
 		"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
 		"sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100, "dozen": 12,
 	}
+	portions = map[string]int64{"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10, "hundredth": 100}
 	articles = map[string]bool{"the": true, "a": true, "an": true}
 )
 
@@ -217,7 +219,25 @@ func phrase(s string) *node {
 	if v, ok := counted(w); ok {
 		return number(v)
 	}
-	return nil
+	return portion(w)
+}
+
+// portion reads an English fraction: half, one third, three quarters; nil if w is anything else.
+func portion(w string) *node {
+	head, part := "one", w
+	if i := strings.LastIndexByte(w, ' '); i >= 0 {
+		head, part = w[:i], w[i+1:]
+	}
+	v, ok := counted(head)
+	singular := strings.TrimSuffix(part, "s")
+	if part == "halves" {
+		singular = "half"
+	}
+	d, known := portions[singular]
+	if !ok || !known || (v == 1) != (part == singular) || !strings.Contains(w, " ") && singular != "half" {
+		return nil
+	}
+	return rational(big.NewRat(v, d))
 }
 
 // counted reads an English numeral: twenty-five, three hundred and seven, two thousand, one dozen.
@@ -364,8 +384,8 @@ func (c *comparer) texts(a, b *node) result {
 		if squeeze(a.name) == squeeze(b.name) {
 			return equal("same words")
 		}
-		if strings.Count(a.name, " ") >= 3 {
-			return unknown("words") // a description can be put in many ways
+		if strings.Count(a.name, " ") >= 3 || strings.Contains(" "+b.name+" ", " "+a.name+" ") {
+			return unknown("words") // a description can be put in many ways, and words can be part of a sentence
 		}
 		return different("words")
 	}
@@ -428,9 +448,15 @@ func sentenceOfWords(s string) bool {
 
 // hedges reports whether a remark takes the answer back.
 func hedges(s string) bool {
-	s = strings.ToLower(s)
+	s = strings.ToLower(unwrapText(s))
 	for _, h := range []string{"(or ", " or approximately", "either "} {
 		if strings.Contains(s, h) {
+			return true
+		}
+	}
+	s = strings.TrimSpace(s)
+	for _, bound := range []string{"at most ", "at least ", "no more than ", "no less than ", "no fewer than ", "more than ", "less than ", "fewer than ", "greater than ", "up to "} {
+		if strings.HasPrefix(s, bound) {
 			return true
 		}
 	}
@@ -478,7 +504,7 @@ func unannounced(s string) string {
 		}
 	}
 	t := strings.TrimPrefix(s, `\text{`)
-	for _, a := range []string{"the final answer is", "final answer:", "the answer is", "answer:", "answer is", "answer ="} {
+	for _, a := range []string{"the final answer is", "final answer:", "the answer is", "answer:", "answer is", "answer =", "about ", "approximately ", "approx. ", "roughly ", "around "} {
 		if len(t) > len(a) && equalFold(t[:len(a)], a) {
 			t = strings.TrimSpace(t[len(a):])
 			if strings.HasPrefix(s, `\text{`) {

@@ -187,6 +187,9 @@ func (p *parser) meridiem() string {
 func (c *comparer) quantities(a, b *node) result {
 	va, ua := split(a)
 	vb, ub := split(b)
+	if ua == "degree" && b.kind == kindQuantity && ub == "" || ub == "degree" && a.kind == kindQuantity && ua == "" {
+		return c.compare(inRadians(va, ua), inRadians(vb, ub))
+	}
 	if modulus, ok := strings.CutPrefix(ua, "mod "); ok && ua == ub {
 		return c.congruent(va, vb, modulus)
 	}
@@ -222,23 +225,27 @@ func (c *comparer) quantities(a, b *node) result {
 		return c.compare(apply(kindMultiply, va, rational(ma.scale)), apply(kindMultiply, vb, rational(mb.scale)))
 	}
 	if r.outcome != OutcomeEqual && (ua == "degree") != (ub == "degree") && (ua == "" || ub == "") {
-		turn := func(n *node, u string) *node {
-			if u == "degree" {
-				return divide(apply(kindMultiply, n, constant("pi")), number(180))
-			}
-			return n
-		}
 		bare := va
 		if ua == "degree" {
 			bare = vb
 		}
-		if bare.has(func(n *node) bool { return n.kind == kindConstant && n.name == "pi" }) {
-			if s := c.compare(turn(va, ua), turn(vb, ub)); s.outcome == OutcomeEqual {
+		if bare.has(func(n *node) bool {
+			return n.kind == kindConstant && n.name == "pi" || n.kind == kindCall && strings.HasPrefix(n.name, "arc")
+		}) {
+			if s := c.compare(inRadians(va, ua), inRadians(vb, ub)); s.outcome == OutcomeEqual {
 				return equal("degrees and radians")
 			}
 		}
 	}
 	return r
+}
+
+// inRadians returns an angle of so many degrees, or what has no unit, in radians.
+func inRadians(n *node, unit string) *node {
+	if unit == "degree" {
+		return divide(apply(kindMultiply, n, constant("pi")), number(180))
+	}
+	return n
 }
 
 // powerOf returns the power that a unit is taken to as a whole, 2 for square feet and units^2; empty for no unit and for
