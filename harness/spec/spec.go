@@ -23,9 +23,9 @@ type Experiment struct {
 	Title string `yaml:"title"`           // caption
 	Paper string `yaml:"paper,omitempty"` // table of results/paper printed beside ours ("main")
 
-	Protocol string   `yaml:"protocol" oneof:"split folds"` // split: train set and test sets; folds: cross-validation on recorded outcomes
-	Pools    []string `yaml:"pools"`                        // files pools/<name>.yaml; several only with protocol folds
-	Prices   string   `yaml:"prices"`                       // file prices/<name>.yaml
+	Protocol string   `yaml:"protocol" oneof:"split folds collapse"` // split: train set and test sets; folds: cross-validation on recorded outcomes; collapse: a small environment
+	Pools    []string `yaml:"pools"`                                 // files pools/<name>.yaml; several only with protocol folds
+	Prices   string   `yaml:"prices"`                                // file prices/<name>.yaml
 
 	Seed       uint64 `yaml:"seed"`                                   // root of every random stream except the training seeds
 	CUnit      string `yaml:"c_unit" oneof:"usd_per_mtok normalised"` // C(m): usd_per_mtok (output price) or normalised (price / dearest of the pool)
@@ -45,7 +45,9 @@ type Experiment struct {
 	Folds    Folds    `yaml:"folds"`
 	Evaluate Evaluate `yaml:"evaluate"`
 
-	Methods []Method `yaml:"methods"`
+	Collapse *Collapse `yaml:"collapse,omitempty"` // protocol collapse
+
+	Methods []Method `yaml:"methods,omitempty"` // rows; protocols split and folds
 	Outputs []Output `yaml:"outputs"`
 }
 
@@ -190,8 +192,8 @@ func (m Method) RowLabel() string {
 
 // Output is one rendered table or figure.
 type Output struct {
-	Kind string `yaml:"kind" oneof:"table routing-distribution"` // table, routing-distribution
-	File string `yaml:"file"`                                    // base name under figures/
+	Kind string `yaml:"kind" oneof:"table routing-distribution collapse"` // table, routing-distribution, collapse
+	File string `yaml:"file"`                                             // base name under figures/
 }
 
 // Pool is a file under experiments/pools.
