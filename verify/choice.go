@@ -145,13 +145,18 @@ func (k Key) picked(response string) extraction {
 	return extraction{reason: ReasonNoAnswer}
 }
 
-// closing finds an option letter that is the last word of a text: "so B."
+// closing finds an option letter that ends the last sentence: "so B." It is none where it stands alone, or where it may
+// be one of two. A and I without a full stop may be the beginning of a sentence that was cut.
 func (k Key) closing(s string) int {
-	s = strings.TrimRight(s, " \t\r\n.!*_)]")
-	if n := len(s); n > 1 && s[n-2] == ' ' && !strings.HasSuffix(s[:n-2], " or") && !strings.HasSuffix(s[:n-2], " and") && s[n-1] >= 'A' && int(s[n-1]-'A') < len(k.Options) {
-		return int(s[n-1] - 'A')
+	t := strings.TrimRight(s, " \t\r\n.!*_)]")
+	n := len(t)
+	if n < 3 || t[n-2] != ' ' || !letter(t[n-3]) && t[n-3] != ',' || t[n-1] < 'A' || int(t[n-1]-'A') >= len(k.Options) {
+		return -1
 	}
-	return -1
+	if strings.HasSuffix(t[:n-2], " or") || strings.HasSuffix(t[:n-2], " and") || (t[n-1] == 'A' || t[n-1] == 'I') && t == strings.TrimRight(s, " \t\r\n") {
+		return -1
+	}
+	return int(t[n-1] - 'A')
 }
 
 // standing finds an option letter that stands alone: the first of a declared line, the last bracketed or bold one of
