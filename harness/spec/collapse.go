@@ -39,6 +39,7 @@ type CollapseSetting struct {
 	CostMax      float64 `yaml:"cost_max" in:"[0,inf)"`                   // cap on the penalty: xrouter
 	Window       int     `yaml:"window" in:"[1,inf)"`                     // costs that a cost is compared with: router_r1
 	CallBonus    float64 `yaml:"call_bonus" in:"[0,inf)"`                 // added to episodes with a call
+	StdNorm      bool    `yaml:"std_norm"`                                // divide advantages by the group's sample standard deviation
 	EntropyBonus float64 `yaml:"entropy_bonus" in:"[0,inf)"`              // weight of the policy's entropy
 }
 
@@ -70,6 +71,7 @@ type CollapseControl struct {
 	FormatFail   *float64 `yaml:"format_fail,omitempty"`                             // 0 to 1
 	Lambda       *float64 `yaml:"lambda,omitempty"`                                  // at least 0
 	CallBonus    *float64 `yaml:"call_bonus,omitempty"`                              // at least 0
+	StdNorm      *bool    `yaml:"std_norm,omitempty"`                                // divide advantages by the deviation
 	EntropyBonus *float64 `yaml:"entropy_bonus,omitempty"`                           // at least 0
 }
 
@@ -85,6 +87,7 @@ func (c CollapseControl) Apply(s CollapseSetting) CollapseSetting {
 	change(&s.FormatFail, c.FormatFail)
 	change(&s.Lambda, c.Lambda)
 	change(&s.CallBonus, c.CallBonus)
+	change(&s.StdNorm, c.StdNorm)
 	change(&s.EntropyBonus, c.EntropyBonus)
 	return s
 }

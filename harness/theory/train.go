@@ -14,6 +14,7 @@ type Training struct {
 	Batch        int     // problems a step
 	Group        int     // episodes a problem, at least 2
 	LR           float64 // Adam's step
+	MeanOnly     bool    // leave out the division by the group's standard deviation, as Dr. GRPO does
 	EntropyBonus float64 // weight of the policy's entropy at visited states
 	InitialCall  float64 // probability of asking before training, in every state; the cold start; inside (0,1)
 	Seed         uint64  // root of all random streams
@@ -212,7 +213,7 @@ func (g *groups) gradient() {
 				rewards[k] = g.s.score(x.right, x.cost, x.calls)
 			}
 		}
-		for k, advantage := range Advantages(rewards) {
+		for k, advantage := range Advantages(rewards, g.t.MeanOnly) {
 			for _, v := range group[k].moves {
 				g.p.push(g.e, v, advantage/float64(moves), g.t.EntropyBonus/float64(moves))
 			}
@@ -220,8 +221,9 @@ func (g *groups) gradient() {
 	}
 }
 
-// Advantages returns (R - mean)/(sd + 1e-6) of a group of at least two, sd with n-1 (GRPO as VeRL computes it).
-func Advantages(rewards []float64) []float64 {
+// Advantages returns (R - mean)/(sd + 1e-6) of a group of at least two, sd with n-1 (GRPO as VeRL computes it), or
+// R - mean alone.
+func Advantages(rewards []float64, meanOnly bool) []float64 {
 	var mean, square float64
 	for _, r := range rewards {
 		mean += r / float64(len(rewards))
@@ -232,7 +234,10 @@ func Advantages(rewards []float64) []float64 {
 	sd := math.Sqrt(square / float64(len(rewards)-1))
 	out := make([]float64, len(rewards))
 	for i, r := range rewards {
-		out[i] = (r - mean) / (sd + 1e-6)
+		out[i] = r - mean
+		if !meanOnly {
+			out[i] /= sd + 1e-6
+		}
 	}
 	return out
 }

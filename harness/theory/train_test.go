@@ -190,11 +190,14 @@ func TestASnapshotWorkedOutByHand(t *testing.T) {
 func TestAdvantagesWorkedOutByHand(t *testing.T) {
 	// Mean 1/2, sample variance 1/3.
 	sd := math.Sqrt(1.0 / 3)
-	for i, a := range Advantages([]float64{1, 0, 0, 1}) {
+	for i, a := range Advantages([]float64{1, 0, 0, 1}, false) {
 		near(t, "advantage", a, []float64{0.5, -0.5, -0.5, 0.5}[i]/(sd+1e-6))
 	}
-	for _, a := range Advantages([]float64{0.3, 0.3}) {
+	for _, a := range Advantages([]float64{0.3, 0.3}, false) {
 		near(t, "advantage in a group that agrees", a, 0)
+	}
+	for i, a := range Advantages([]float64{1, 0.5}, true) {
+		near(t, "advantage over the mean", a, []float64{0.25, -0.25}[i])
 	}
 }
 
@@ -214,6 +217,27 @@ func TestRewardsWorkedOutByHand(t *testing.T) {
 	near(t, "router_r1, in the middle", r.score(1, 4, 1), 0.4+0.6*0.5)
 	near(t, "router_r1, dearest", r.score(1, 16, 4), 0.4)
 	near(t, "router_r1, wrong", r.score(0, 0, 0), 0)
+}
+
+// Easy problems at a = 1: asking the cheapest expert gains 0.029. Where all answers of a group are right, the standard
+// deviation is that of the costs alone, and dividing by it makes those groups, in which asking only costs, the loudest.
+func TestDividingByTheGroupsDeviationStopsCallsThatPay(t *testing.T) {
+	e := pilot()
+	e.Assimilation = 1
+	if lead := e.Lead(0, 0.3); math.Abs(lead-0.02875) > 1e-12 {
+		t.Fatalf("asking on easy problems leads by %v", lead)
+	}
+	for _, c := range []struct {
+		meanOnly bool
+		bonus    float64
+		asks     bool
+	}{{false, 0, false}, {false, 0.1, false}, {true, 0, true}} {
+		o := training(1)
+		o.MeanOnly, o.EntropyBonus = c.meanOnly, c.bonus
+		if s := last(train(t, e, Reward{Kind: Linear, Lambda: 0.3}, o)); (s.Bucket[0] > 0.9) != c.asks || (s.Bucket[0] < 0.1) == c.asks {
+			t.Errorf("mean only %v, entropy bonus %v: easy problems are asked about with probability %v", c.meanOnly, c.bonus, s.Bucket[0])
+		}
+	}
 }
 
 func TestHandingOverAnAnswerNeedsNoAssimilation(t *testing.T) {
