@@ -19,6 +19,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -300,7 +301,7 @@ func TestTheLiveSpecReadsTheRealBenchmarks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := spec.Load(fsys, name, spec.Known{Methods: []string{"random", "fixed", "oracle", "mixture", "benchmark", "logistic", "sft", "entrorouter"}})
+	r, err := spec.Load(fsys, name, spec.Known{Methods: methods.Kinds()})
 	if err != nil {
 		t.Fatal(err)
 	}
