@@ -49,7 +49,7 @@ func load(t *testing.T, name string) *spec.Resolved {
 
 func TestEverySpecLoads(t *testing.T) {
 	names := spec.Names(experiments.FS)
-	for _, want := range []string{"ablation", "alpha", "anchor", "hetero", "large", "live", "main", "noise", "ood", "recorded", "smoke"} {
+	for _, want := range []string{"ablation", "alpha", "anchor", "collapse", "hetero", "large", "live", "main", "noise", "ood", "recorded", "smoke"} {
 		if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+want+" ") {
 			t.Errorf("no %s in %v", want, names)
 		}

@@ -126,8 +126,11 @@ type StepStatus struct {
 // Plan says what Run would do, and does nothing but open the store.
 func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]StepStatus, error) {
 	open := newEngine
-	if r.Experiment.Protocol == "folds" {
+	switch r.Experiment.Protocol {
+	case "folds":
 		open = newFolds
+	case "collapse":
+		open = newCollapse
 	}
 	e, err := open(ctx, r, o)
 	if err != nil {

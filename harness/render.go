@@ -59,8 +59,18 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 				return err
 			}
 			files = append(files, f...)
+		case "collapse":
+			fig, err := r.collapseFigure(o.File)
+			if err != nil {
+				return err
+			}
+			f, err := fig.Files()
+			if err != nil {
+				return err
+			}
+			files = append(files, f...)
 		default:
-			return fmt.Errorf("%w: unknown output kind %q; known: table, routing-distribution", ErrUsage, o.Kind)
+			return fmt.Errorf("%w: unknown output kind %q; known: table, routing-distribution, collapse", ErrUsage, o.Kind)
 		}
 	}
 	var text bytes.Buffer

@@ -106,8 +106,11 @@ type engine struct {
 // Run carries out an experiment: what the store already has is not done again. A run that is interrupted or killed
 // goes on where it stopped when it is run again, and ends with the same bytes.
 func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
-	if r.Experiment.Protocol == "folds" {
+	switch r.Experiment.Protocol {
+	case "folds":
 		return runFolds(ctx, r, o)
+	case "collapse":
+		return runCollapse(ctx, r, o)
 	}
 	e, err := newEngine(ctx, r, o)
 	if err != nil {

@@ -1,0 +1,437 @@
+package harness
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/theory"
+)
+
+const collapseVersion = 1
+
+// policyRun is one policy to train, once a seed.
+type policyRun struct {
+	keys   []metrics.Key // of its measurements
+	env    *theory.Environment
+	reward theory.Reward
+	train  theory.Training
+	logs   [][]theory.Snapshot // [seeds]
+}
+
+// collapse is protocol collapse: one step that trains every policy and measures it.
+type collapse struct {
+	e        *engine
+	c        *spec.Collapse
+	curves   []*policyRun
+	sweep    []*policyRun // [lambda*assimilation]
+	controls []*policyRun
+}
+
+// runCollapse carries out protocol collapse.
+func runCollapse(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
+	e, err := newCollapse(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	entry, err := e.get(ctx, e.measured)
+	if err != nil {
+		return nil, err
+	}
+	set, err := readMeasurements(entry)
+	if err != nil {
+		return nil, err
+	}
+	named(set, r.Experiment.Name)
+	set.Comment = []string{
+		" " + r.Experiment.Title + ".",
+		fmt.Sprintf(" Mean of %d seeds; -low- and -high- are the least and the most of them. Values are expectations under the policy, free of sampling noise.", len(r.Experiment.Evaluate.Seeds)),
+		" Probabilities of success are choices; nothing here was measured on a language model.",
+	}
+	return &Result{Spec: r, Measurements: set}, e.writeIndex()
+}
+
+// newCollapse opens the store and plans the one step; it trains nothing.
+func newCollapse(_ context.Context, r *spec.Resolved, o Options) (_ *engine, err error) {
+	e := &engine{spec: r, opt: o.filled(), poolSpec: r.Pools[0]}
+	if e.experts, _, err = experts.Members(e.poolSpec, r.Prices); err != nil {
+		return nil, fmt.Errorf("%w: %v", ErrUsage, err)
+	}
+	c := &collapse{e: e, c: r.Experiment.Collapse}
+	if err := c.plan(); err != nil {
+		return nil, fmt.Errorf("%w: spec %s: %v", ErrUsage, r.Experiment.Name, err)
+	}
+	knobs, err := spec.Canonical(c.c)
+	if err != nil {
+		return nil, err
+	}
+	params := struct {
+		Collapse json.RawMessage
+		Experts  []string
+		Costs    []float64
+		Seeds    []uint64
+		Seed     uint64
+	}{knobs, e.ids(), c.costs(), r.Experiment.Evaluate.Seeds, r.Experiment.Seed}
+	if e.store, err = store.Open(o.Out, store.Options{Log: e.opt.Log, Env: o.Env}); err != nil {
+		return nil, err
+	}
+	e.measured, err = e.newStep("collapse", "collapse", collapseVersion, params, nil, c.make)
+	return e, err
+}
+
+// costs are prices over the dearest's: the environment has no tokens.
+func (c *collapse) costs() []float64 { return routing.Costs(c.e.experts, "normalised") }
+
+// plan lists every policy and checks it.
+func (c *collapse) plan() error {
+	add := func(to *[]*policyRun, path string, s spec.CollapseSetting, every int, keys []metrics.Key) error {
+		run := &policyRun{keys: keys, env: c.environment(s), train: c.training(s, every)}
+		run.reward = theory.Reward{Kind: s.Reward, Lambda: s.Lambda, Alpha: s.Alpha, CostMax: s.CostMax, Window: s.Window, CallBonus: s.CallBonus}
+		if err := theory.Check(run.env, run.reward, run.train); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		*to = append(*to, run)
+		return nil
+	}
+	for i, a := range c.c.Curves {
+		s := c.c.Setting
+		s.Assimilation = a
+		if err := add(&c.curves, fmt.Sprintf("collapse.curves[%d]", i), s, c.c.Training.LogEvery, keys("assimilation", decimal(a))); err != nil {
+			return err
+		}
+	}
+	for _, lambda := range c.c.Sweep.Lambda {
+		for _, a := range c.c.Sweep.Assimilation {
+			s := c.c.Setting
+			s.Assimilation, s.Lambda = a, lambda
+			if err := add(&c.sweep, "collapse.sweep", s, c.c.Training.Steps, keys("lambda", decimal(lambda), "assimilation", decimal(a))); err != nil {
+				return err
+			}
+		}
+	}
+	for i, x := range c.c.Controls {
+		if err := add(&c.controls, fmt.Sprintf("collapse.controls[%d]", i), x.Apply(c.c.Setting), c.c.Training.Steps, keys("control", x.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decimal writes a knob as a key's value.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func (c *collapse) environment(s spec.CollapseSetting) *theory.Environment {
+	e := &theory.Environment{
+		Cost: c.costs(), Horizon: s.Horizon, Assimilation: s.Assimilation, Distraction: s.Distraction,
+		FormatFail: s.FormatFail, Select: s.Select,
+	}
+	for _, b := range c.c.Buckets {
+		bucket := theory.Bucket{Share: b.Share, Self: b.Self}
+		for _, id := range c.e.ids() {
+			bucket.Expert = append(bucket.Expert, b.Success[id])
+		}
+		e.Buckets = append(e.Buckets, bucket)
+	}
+	return e
+}
+
+// training leaves the seed open. Policies share their random streams, so that differences between them are not luck.
+func (c *collapse) training(s spec.CollapseSetting, every int) theory.Training {
+	t := c.c.Training
+	return theory.Training{Steps: t.Steps, Batch: t.Batch, Group: t.Group, LR: t.LR, MeanOnly: !s.StdNorm, EntropyBonus: s.EntropyBonus, InitialCall: t.InitialCall, LogEvery: every}
+}
+
+// make trains every policy and writes what came out: runs.csv has each seed's, measurements.txt what figures show.
+func (c *collapse) make(ctx context.Context, d *store.Draft) error {
+	if err := c.trainAll(ctx); err != nil {
+		return err
+	}
+	if err := c.writeRuns(d); err != nil {
+		return err
+	}
+	set := &metrics.Set{}
+	for _, group := range []struct {
+		name string
+		runs []*policyRun
+	}{{"Curve", c.curves}, {"Sweep", c.sweep}, {"Control", c.controls}} {
+		for _, run := range group.runs {
+			first := len(run.logs[0]) - 1
+			if group.name == "Curve" {
+				first = 0
+			}
+			for at := first; at < len(run.logs[0]); at++ {
+				set.Measurements = append(set.Measurements, c.measureRun(group.name, run, at)...)
+			}
+		}
+	}
+	set.Measurements = append(set.Measurements, c.thresholds()...)
+	set.Measurements = append(set.Measurements, c.theorem())
+	w, err := d.Create("measurements.txt")
+	if err != nil {
+		return err
+	}
+	return errors.Join(set.Write(w), w.Close())
+}
+
+// trainAll trains all policies for all seeds on as many goroutines as there are processors; where a result is put
+// depends on neither.
+func (c *collapse) trainAll(ctx context.Context) error {
+	type job struct {
+		run  *policyRun
+		seed int
+	}
+	var jobs []job
+	for _, run := range slices.Concat(c.curves, c.sweep, c.controls) {
+		run.logs = make([][]theory.Snapshot, len(c.e.spec.Experiment.Evaluate.Seeds))
+		for k := range run.logs {
+			jobs = append(jobs, job{run, k})
+		}
+	}
+	c.e.opt.Progress.Start("training small policies", len(jobs))
+	defer c.e.opt.Progress.Done()
+	next, done := make(chan job), make(chan error)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for j := range next {
+				t := j.run.train
+				t.Seed = uint64(seed.Seed(c.e.spec.Experiment.Seed).Derive("collapse", c.e.spec.Experiment.Evaluate.Seeds[j.seed]))
+				log, err := theory.Train(j.run.env, j.run.reward, t)
+				j.run.logs[j.seed] = log
+				done <- err
+			}
+		})
+	}
+	go func() {
+		defer close(next)
+		for _, j := range jobs {
+			select {
+			case next <- j:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	go func() {
+		workers.Wait()
+		close(done)
+	}()
+	var failed error
+	for err := range done {
+		failed = errors.Join(failed, err)
+		c.e.opt.Progress.Add(1)
+	}
+	return errors.Join(failed, ctx.Err())
+}
+
+// measureRun measures one snapshot of a run: all problems and, where the figure or a reader asks for them, each
+// bucket and each expert.
+func (c *collapse) measureRun(name string, run *policyRun, at int) []metrics.Measurement {
+	here := slices.Clone(run.keys)
+	if name == "Curve" {
+		here = append(here, metrics.Key{Name: "step", Value: fmt.Sprintf("%0*d", len(strconv.Itoa(run.train.Steps)), run.logs[0][at].Step)})
+	}
+	over := func(unit string, decimals int, scale float64, of func(theory.Snapshot) float64) (metrics.Value, bool) {
+		var mean float64
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, log := range run.logs {
+			x := scale * of(log[at])
+			mean += x / float64(len(run.logs))
+			low, high = min(low, x), max(high, x)
+		}
+		return metrics.Rounded(mean, unit, decimals).Within(low, high), !math.IsNaN(mean)
+	}
+	all := metrics.Measurement{Name: name, Keys: here, N: len(run.logs)}
+	for _, q := range []struct {
+		unit     string
+		decimals int
+		scale    float64
+		of       func(theory.Snapshot) float64
+	}{
+		{report.CallRate, 2, 100, func(s theory.Snapshot) float64 { return s.CallRate }},
+		{"calls/query", 4, 1, func(s theory.Snapshot) float64 { return s.Calls }},
+		{report.PolicyEntropy, 4, 1, func(s theory.Snapshot) float64 { return s.Entropy }},
+		{metrics.Accuracy, 2, 100, func(s theory.Snapshot) float64 { return s.Accuracy }},
+		{"accuracy-given-call-%", 2, 100, func(s theory.Snapshot) float64 { return s.AccuracyCall }},
+		{"accuracy-given-none-%", 2, 100, func(s theory.Snapshot) float64 { return s.AccuracyNone }},
+		{"cost/query", 4, 1, func(s theory.Snapshot) float64 { return s.Cost }},
+		{report.RewardUnit, 4, 1, func(s theory.Snapshot) float64 { return s.Reward }},
+	} {
+		if v, ok := over(q.unit, q.decimals, q.scale, q.of); ok {
+			all.Values = append(all.Values, v)
+		}
+	}
+	out := []metrics.Measurement{all}
+	if name == "Curve" {
+		return out // its buckets and experts are in runs.csv
+	}
+	if name == "Sweep" && run.reward.Lambda != c.c.Setting.Lambda {
+		return out
+	}
+	rate := func(key, id string, of func(theory.Snapshot) float64) {
+		if v, ok := over(report.CallRate, 2, 100, of); ok {
+			out = append(out, metrics.Measurement{Name: name, Keys: append(slices.Clone(here), metrics.Key{Name: key, Value: id}), N: len(run.logs), Values: []metrics.Value{v}})
+		}
+	}
+	for b, x := range c.c.Buckets {
+		rate("bucket", x.ID, func(s theory.Snapshot) float64 { return s.Bucket[b] })
+	}
+	for m, id := range c.e.ids() {
+		rate("expert", id, func(s theory.Snapshot) float64 { return s.Expert[m] })
+	}
+	return out
+}
+
+// thresholds are the assimilations below which asking does not pay: with one call (the closed form) and with as many as
+// the horizon allows. One that is above 1 is left out.
+func (c *collapse) thresholds() []metrics.Measurement {
+	var out []metrics.Measurement
+	e := c.environment(c.c.Setting)
+	for b, x := range c.c.Buckets {
+		for _, lambda := range c.c.Sweep.Lambda {
+			once := math.Inf(1)
+			for _, call := range e.Calls(b, lambda) {
+				once = min(once, call.Threshold())
+			}
+			m := metrics.Measurement{Name: "Threshold", Keys: keys("lambda", decimal(lambda), "bucket", x.ID), N: 1}
+			if once <= 1 {
+				m.Values = append(m.Values, metrics.Rounded(once, report.ThresholdOnce, 4))
+			}
+			if any := e.Threshold(b, lambda); any <= 1 {
+				m.Values = append(m.Values, metrics.Rounded(any, report.ThresholdAny, 4))
+			}
+			if len(m.Values) > 0 {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// theorem compares the effective trust region on a grid with the closed form, for every cell of the sweep, bucket and
+// expert, several policies and widths of the region.
+func (c *collapse) theorem() metrics.Measurement {
+	checked, empty, disagree := 0, 0, 0
+	for _, run := range c.sweep {
+		for b := range c.c.Buckets {
+			for _, call := range run.env.Calls(b, run.reward.Lambda) {
+				gap := call.Gap()
+				if math.Abs(gap) < 1e-9 {
+					gap = 0 // a tie, in whatever order the floating-point sum was taken
+				}
+				for _, p := range []float64{0.01, 0.1, 0.5, 0.9, 0.99} {
+					candidates := theory.Candidates(p, 50)
+					for _, epsilon := range []float64{1e-4, 1e-2, 1, 100} {
+						none := len(theory.TrustRegion(call.Self, call.Self+gap, p, epsilon, candidates)) == 0
+						checked++
+						if none {
+							empty++
+						}
+						if none != theory.Collapses(gap, p) {
+							disagree++
+						}
+					}
+				}
+			}
+		}
+	}
+	return metrics.Measurement{Name: "Theorem", N: checked, Values: []metrics.Value{
+		metrics.Rounded(float64(disagree), report.Disagreements, 0),
+		metrics.Rounded(100*float64(empty)/float64(checked), "empty-%", 2),
+	}}
+}
+
+// writeRuns writes every snapshot of every run and seed.
+func (c *collapse) writeRuns(d *store.Draft) (err error) {
+	f, err := d.Create("runs.csv")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := csv.NewWriter(f)
+	head := []string{"run", "seed", "step", "call-rate", "calls", "entropy", "accuracy", "accuracy-given-call", "accuracy-given-none", "cost", "reward"}
+	for _, b := range c.c.Buckets {
+		head = append(head, "call-rate "+b.ID)
+	}
+	for _, id := range c.e.ids() {
+		head = append(head, "call-rate "+id)
+	}
+	if err := w.Write(head); err != nil {
+		return err
+	}
+	for _, run := range slices.Concat(c.curves, c.sweep, c.controls) {
+		label := metrics.Measurement{Name: "Run", Keys: run.keys}.Label()
+		for k, log := range run.logs {
+			for _, s := range log {
+				record := []string{label, strconv.FormatUint(c.e.spec.Experiment.Evaluate.Seeds[k], 10), strconv.Itoa(s.Step)}
+				for _, x := range slices.Concat([]float64{s.CallRate, s.Calls, s.Entropy, s.Accuracy, s.AccuracyCall, s.AccuracyNone, s.Cost, s.Reward}, s.Bucket, s.Expert) {
+					record = append(record, strconv.FormatFloat(x, 'f', 6, 64))
+				}
+				if err := w.Write(record); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// collapseFigure draws what training did to calling.
+func (r *Result) collapseFigure(name string) (*report.Figure, error) {
+	c := r.Spec.Experiment.Collapse
+	if c == nil {
+		return nil, fmt.Errorf("%w: a collapse figure needs protocol collapse; spec %s has protocol %s", ErrUsage, r.Spec.Experiment.Name, r.Spec.Experiment.Protocol)
+	}
+	l := report.CollapseLayout{Name: name, At: decimal(c.Setting.Lambda), ControlsAt: decimal(c.Setting.Assimilation)}
+	for _, a := range slices.Sorted(slices.Values(c.Curves)) {
+		l.Curves = append(l.Curves, report.Term{Value: decimal(a), Label: decimal(a)})
+	}
+	for _, a := range c.Sweep.Assimilation {
+		l.Assimilation = append(l.Assimilation, decimal(a))
+	}
+	for _, lambda := range c.Sweep.Lambda {
+		l.Lambda = append(l.Lambda, decimal(lambda))
+	}
+	for _, b := range c.Buckets {
+		l.Buckets = append(l.Buckets, report.Term{Value: b.ID, Label: b.Label})
+	}
+	for _, x := range c.Controls {
+		l.Controls = append(l.Controls, report.Term{Value: x.ID, Label: x.Label})
+	}
+	l.Caption = fmt.Sprintf("%s. One number, the assimilation a, says how often the router uses what an expert tells it; the paper assumes a = 0. "+
+		"Lines are means of %d seeds, bands and bars their range, at λ = %s where nothing else is said. Dashed lines in (b), solid ones in (c): the assimilation below which no plan of up to %d calls pays, "+
+		"which is exact. In (e), mean only: advantages are not divided by the standard deviation of their group. %s"+
+		"The figure shows that, and when, training stops a router from asking. It does not show that a language model has a small a: that is the paper's empirical claim, and it takes language models to test it.",
+		r.Spec.Experiment.Title, len(r.Spec.Experiment.Evaluate.Seeds), l.At, c.Setting.Horizon, r.theoremSentence())
+	return report.Collapse(l, r.Measurements)
+}
+
+// theoremSentence says what came of comparing the effective trust region with the closed form.
+func (r *Result) theoremSentence() string {
+	for _, m := range r.Measurements.Measurements {
+		if v, ok := m.Value(report.Disagreements); ok {
+			s := fmt.Sprintf("The effective trust region of appendix A, searched on a grid for %d combinations of setting, policy and width, is empty exactly where the closed form says", m.N)
+			if v.Number > 0 {
+				s += fmt.Sprintf(", but for %s of them", metrics.Format(v.Number, 0))
+			}
+			return s + ". "
+		}
+	}
+	return ""
+}

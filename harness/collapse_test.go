@@ -1,0 +1,128 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// smallCollapse is the built-in experiment cut down to a tenth of a second.
+func smallCollapse(t *testing.T) *spec.Resolved {
+	t.Helper()
+	r, err := spec.Load(experiments.FS, "collapse", spec.Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &r.Experiment
+	c := *x.Collapse
+	c.Training.Steps, c.Training.LogEvery = 20, 10
+	c.Curves = []float64{0, 1}
+	c.Sweep.Assimilation, c.Sweep.Lambda = []float64{0, 1}, []float64{0, 0.3}
+	x.Collapse, x.Evaluate.Seeds = &c, []uint64{1, 2}
+	return r
+}
+
+func TestCollapseIsTheSameByteForByteAndDoneOnce(t *testing.T) {
+	outs := []string{t.TempDir(), t.TempDir()}
+	a, b := runIn(t, smallCollapse(t), outs[0]), runIn(t, smallCollapse(t), outs[1])
+	if x, y := entries(t, outs[0]), entries(t, outs[1]); !maps.EqualFunc(x, y, slices.Equal) {
+		t.Errorf("two runs differ: %s", cmp.Diff(x, y))
+	}
+	if cmp.Diff(a.Measurements, b.Measurements) != "" {
+		t.Error("measurements differ")
+	}
+	plan, err := Plan(t.Context(), smallCollapse(t), Options{Out: outs[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plan) != 1 || !plan[0].Stored {
+		t.Errorf("plan after a run: %+v", plan)
+	}
+}
+
+func TestCollapseMeasuresWhatTrainingDoes(t *testing.T) {
+	r := runIn(t, smallCollapse(t), t.TempDir())
+	start, _, err := r.Measurements.Find(keys("assimilation", "0", "step", "00")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := start.Value(report.CallRate); v.Number != 90 || start.N != 2 {
+		t.Errorf("cold start: %+v", start)
+	}
+	end, _, err := r.Measurements.Find(keys("assimilation", "0", "step", "20")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := end.Value(report.CallRate); v.Number >= 90 || v.Low > v.Number || v.High < v.Number {
+		t.Errorf("calls do not fall where nothing is assimilated: %+v", v)
+	}
+	// Hard problems at lambda 0.3, by hand: (0.3*0.0375+0.05)/(0.45-0.25+0.05) = 0.245 for the cheapest expert, and
+	// the dearer ones need more.
+	hard, _, err := r.Measurements.Find(keys("lambda", "0.3", "bucket", "hard", "assimilation", "")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := hard.Value(report.ThresholdOnce); v.Number != 0.245 {
+		t.Errorf("threshold of one call: %+v", v)
+	}
+	checked := false
+	for _, m := range r.Measurements.Measurements {
+		if v, ok := m.Value(report.Disagreements); ok {
+			checked = true
+			if v.Number != 0 || m.N == 0 {
+				t.Errorf("the grid and the closed form disagree: %+v", m)
+			}
+		}
+	}
+	if !checked {
+		t.Error("no comparison of the grid with the closed form")
+	}
+}
+
+func TestTheCollapseCaptionSaysWhatItDoesNotShow(t *testing.T) {
+	r := runIn(t, smallCollapse(t), t.TempDir())
+	dir := t.TempDir()
+	if err := Render(r, nil, dir, report.Terminal{}, &strings.Builder{}); err != nil {
+		t.Fatal(err)
+	}
+	caption, err := os.ReadFile(filepath.Join(dir, "collapse.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(caption), "It does not show that a language model has a small a") {
+		t.Errorf("caption: %s", caption)
+	}
+}
+
+func TestAControlOutOfRangeIsNamed(t *testing.T) {
+	r := smallCollapse(t)
+	two := 2.0
+	r.Experiment.Collapse.Controls = []spec.CollapseControl{{ID: "odd", Label: "Odd", Assimilation: &two}}
+	_, err := Run(t.Context(), r, Options{Out: t.TempDir()})
+	if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "collapse.controls[0]: environment: assimilation is 2") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAnInterruptedCollapseStoresNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out := t.TempDir()
+	if _, err := Run(ctx, smallCollapse(t), Options{Out: out}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if plan, err := Plan(t.Context(), smallCollapse(t), Options{Out: out}); err != nil || plan[0].Stored {
+		t.Errorf("plan %+v, error %v", plan, err)
+	}
+}

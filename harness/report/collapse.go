@@ -1,0 +1,418 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"image/color"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// Units of the collapse figure.
+const (
+	CallRate      = "call-rate-%"         // share of episodes with at least one call
+	PolicyEntropy = "entropy-nats"        // of the first action
+	RewardUnit    = "reward"              // an episode
+	ThresholdOnce = "threshold-one-call"  // assimilation below which one call does not pay
+	ThresholdAny  = "threshold-any-calls" // the same with as many calls as allowed
+	Disagreements = "disagreements"       // between the grid and the closed form
+)
+
+// CollapseLayout says which measurements the collapse figure shows (figure 1 and appendix A of the paper).
+//
+// Curve lines have the keys assimilation and step; Sweep lines lambda, assimilation and, for one kind of problem,
+// bucket; Threshold lines lambda and bucket; Control lines control.
+type CollapseLayout struct {
+	Name         string
+	Caption      string
+	Curves       []Term   // assimilations, from low to high
+	Assimilation []string // of the sweep, rising
+	Lambda       []string // of the sweep, rising
+	At           string   // the lambda at which panel b cuts
+	Buckets      []Term   // kinds of problem, easy ones first
+	Controls     []Term   // from the top down
+	ControlsAt   string   // the assimilation of controls that do not change it
+}
+
+const (
+	panelWidth   = 2.15 * vg.Inch
+	panelHeight  = 1.95 * vg.Inch
+	panelGap     = vg.Length(10)
+	panelTitle   = vg.Length(12)
+	titleLetters = vg.Length(8)
+)
+
+// sample is a point of a line with the range over seeds.
+type sample struct {
+	x            float64
+	y, low, high float64
+}
+
+// series is one line.
+type series struct {
+	label  string
+	color  color.RGBA
+	dashed bool
+	points []sample
+}
+
+// cell is one setting of the phase diagram.
+type cell struct{ a, lambda, rate float64 }
+
+// collapseData is what the six panels show.
+type collapseData struct {
+	calls, entropy, outcome []series // against steps
+	cut                     []series // against the assimilation
+	marks                   []series // thresholds at the cut, one point each: any number of calls
+	cells                   []cell
+	edges                   []series // thresholds against lambda
+	controls                []sample
+	names                   []string // of controls
+	controlsAt              string
+}
+
+// Collapse draws six panels: calls while training (a), calls after it against the assimilation (b) and against
+// assimilation and price (c), entropy while training (d), controls (e), accuracy and reward while training (f).
+func Collapse(l CollapseLayout, set *metrics.Set) (*Figure, error) {
+	if len(l.Curves) == 0 || len(l.Assimilation) < 2 || len(l.Lambda) < 2 || len(l.Buckets) == 0 {
+		return nil, fmt.Errorf("figure %q: no curve, no bucket or no grid to show", l.Name)
+	}
+	r := collapseReader{set: set}
+	d := r.read(l)
+	if err := errors.Join(r.errs...); err != nil {
+		return nil, fmt.Errorf("figure %q: %w", l.Name, err)
+	}
+	return &Figure{
+		Name: l.Name, Caption: l.Caption, records: d.records(),
+		width: 3*panelWidth + 2*panelGap + 2*margin, height: 2*panelHeight + panelGap + 2*margin,
+		paint: func(c draw.Canvas) { paintCollapse(c, d) },
+	}, nil
+}
+
+// collapseReader takes numbers out of measurements and gathers what is missing.
+type collapseReader struct {
+	set  *metrics.Set
+	errs []error
+}
+
+func (r *collapseReader) read(l CollapseLayout) *collapseData {
+	d := &collapseData{controlsAt: l.ControlsAt}
+	fills := ramp(len(l.Curves) + 1)[1:] // the lightest is too light for a line
+	for i, t := range l.Curves {
+		at := metrics.Key{Name: "assimilation", Value: t.Value}
+		d.calls = append(d.calls, r.curve(at, CallRate, t.Label, fills[i]))
+		d.entropy = append(d.entropy, r.curve(at, PolicyEntropy, t.Label, fills[i]))
+	}
+	lowest := metrics.Key{Name: "assimilation", Value: l.Curves[0].Value}
+	accuracy := r.curve(lowest, metrics.Accuracy, "Accuracy", category(1))
+	reward := r.curve(lowest, RewardUnit, "100 × reward", accent())
+	reward.dashed = true
+	for i := range reward.points {
+		p := &reward.points[i]
+		p.y, p.low, p.high = 100*p.y, 100*p.low, 100*p.high
+	}
+	d.outcome = []series{accuracy, reward}
+	for i, b := range l.Buckets {
+		cut := series{label: b.Label, color: category(i)}
+		edge := series{label: b.Label, color: category(i)}
+		for _, a := range l.Assimilation {
+			v := r.value(CallRate, "Sweep", "lambda", l.At, "assimilation", a, "bucket", b.Value)
+			cut.points = append(cut.points, r.sample(a, v))
+		}
+		for _, lambda := range l.Lambda {
+			v, ok := r.find(ThresholdAny, "Threshold", "lambda", lambda, "bucket", b.Value)
+			if !ok {
+				continue // asking never pays
+			}
+			x := r.number(lambda)
+			edge.points = append(edge.points, sample{x: x, y: v.Number})
+			if lambda == l.At {
+				d.marks = append(d.marks, series{label: b.Label, color: category(i), points: []sample{{x: v.Number}}})
+			}
+		}
+		d.cut, d.edges = append(d.cut, cut), append(d.edges, edge)
+	}
+	for _, lambda := range l.Lambda {
+		for _, a := range l.Assimilation {
+			v := r.value(CallRate, "Sweep", "lambda", lambda, "assimilation", a, "bucket", "", "expert", "")
+			d.cells = append(d.cells, cell{r.number(a), r.number(lambda), v.Number})
+		}
+	}
+	for _, t := range l.Controls {
+		v := r.value(CallRate, "Control", "control", t.Value, "bucket", "", "expert", "")
+		d.controls = append(d.controls, r.sample("0", v))
+		d.names = append(d.names, t.Label)
+	}
+	return d
+}
+
+// curve reads a quantity of one run at every step.
+func (r *collapseReader) curve(at metrics.Key, unit, label string, color color.RGBA) series {
+	s := series{label: label, color: color}
+	for _, m := range r.set.Where(at, metrics.Key{Name: "bucket"}, metrics.Key{Name: "expert"}) {
+		v, ok := m.Value(unit)
+		if m.Name == "Curve" && ok {
+			s.points = append(s.points, r.sample(m.Key("step"), v))
+		}
+	}
+	if len(s.points) < 2 {
+		r.errs = append(r.errs, fmt.Errorf("no curve in %s at %s=%s", unit, at.Name, at.Value))
+	}
+	slices.SortFunc(s.points, func(a, b sample) int { return int(a.x - b.x) })
+	return s
+}
+
+func (r *collapseReader) sample(x string, v metrics.Value) sample {
+	s := sample{x: r.number(x), y: v.Number, low: v.Number, high: v.Number}
+	if v.Bounded {
+		s.low, s.high = v.Low, v.High
+	}
+	return s
+}
+
+func (r *collapseReader) number(text string) float64 {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		r.errs = append(r.errs, fmt.Errorf("%q is not a number", text))
+	}
+	return x
+}
+
+// find returns the value of one line, given the name of the line and its keys as name, value, name, value...
+func (r *collapseReader) find(unit, name string, pairs ...string) (metrics.Value, bool) {
+	var keys []metrics.Key
+	for i := 0; i < len(pairs); i += 2 {
+		keys = append(keys, metrics.Key{Name: pairs[i], Value: pairs[i+1]})
+	}
+	for _, m := range r.set.Where(keys...) {
+		if v, ok := m.Value(unit); ok && m.Name == name {
+			return v, true
+		}
+	}
+	return metrics.Value{}, false
+}
+
+// value is find where a missing line is a fault.
+func (r *collapseReader) value(unit, name string, pairs ...string) metrics.Value {
+	v, ok := r.find(unit, name, pairs...)
+	if !ok {
+		r.errs = append(r.errs, fmt.Errorf("no %s in %s at %v", name, unit, pairs))
+	}
+	return v
+}
+
+// records are the numbers of all panels in long form.
+func (d *collapseData) records() [][]string {
+	out := [][]string{{"panel", "series", "x", "y", "value", "low", "high"}}
+	number := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+	lines := func(panel string, all []series) {
+		for _, s := range all {
+			for _, p := range s.points {
+				out = append(out, []string{panel, s.label, number(p.x), "", number(p.y), number(p.low), number(p.high)})
+			}
+		}
+	}
+	lines("a", d.calls)
+	lines("b", d.cut)
+	for _, s := range d.marks {
+		out = append(out, []string{"b", s.label + ", threshold", number(s.points[0].x), "", "", "", ""})
+	}
+	for _, c := range d.cells {
+		out = append(out, []string{"c", "all", number(c.a), number(c.lambda), number(c.rate), "", ""})
+	}
+	for _, s := range d.edges {
+		for _, p := range s.points {
+			out = append(out, []string{"c", s.label + ", threshold", number(p.y), number(p.x), "", "", ""})
+		}
+	}
+	lines("d", d.entropy)
+	for i, p := range d.controls {
+		out = append(out, []string{"e", d.names[i], "", "", number(p.y), number(p.low), number(p.high)})
+	}
+	lines("f", d.outcome)
+	return out
+}
+
+func paintCollapse(c draw.Canvas, d *collapseData) {
+	panel := func(column, row int, title string) draw.Canvas {
+		x := c.Min.X + vg.Length(column)*(panelWidth+panelGap)
+		y := c.Max.Y - vg.Length(row)*(panelHeight+panelGap)
+		p := c
+		p.Rectangle = vg.Rectangle{Min: vg.Point{X: x, Y: y - panelHeight}, Max: vg.Point{X: x + panelWidth, Y: y}}
+		p.FillText(aligned(textStyle(titleLetters), draw.XLeft, draw.YTop), vg.Point{X: x, Y: y}, title)
+		return draw.Crop(p, 0, 0, 0, -panelTitle)
+	}
+	paintLines(panel(0, 0, "(a) Calls while training, by a"), d.calls, nil, "Step", "Episodes with a call (%)", 0, 100)
+	paintLines(panel(1, 0, "(b) Calls after training, by problem"), d.cut, d.marks, "Assimilation a", "Episodes with a call (%)", 0, 100)
+	paintPhase(panel(2, 0, "(c) Calls after training, all problems"), d)
+	most := 0.0
+	for _, s := range d.entropy {
+		for _, p := range s.points {
+			most = max(most, p.high)
+		}
+	}
+	paintLines(panel(0, 1, "(d) Entropy while training, by a"), d.entropy, nil, "Step", "Entropy (nats)", 0, most*1.02)
+	paintControls(panel(1, 1, "(e) Changes, at a = "+d.controlsAt+" if not said"), d)
+	low := 0.0
+	for _, p := range d.outcome[1].points {
+		low = min(low, p.low)
+	}
+	paintLines(panel(2, 1, "(f) Outcome at a = "+d.calls[0].label), d.outcome, nil, "Step", "%", low, 100)
+}
+
+func (s series) line() draw.LineStyle {
+	style := draw.LineStyle{Color: s.color, Width: 1.2}
+	if s.dashed {
+		style.Dashes = []vg.Length{4, 2}
+	}
+	return style
+}
+
+// faint is the colour of a band.
+func faint(c color.RGBA) color.RGBA { return mix(color.RGBA{0xFF, 0xFF, 0xFF, 0xFF}, c, 0.25) }
+
+func lineLegend(all []series) []entry {
+	var legend []entry
+	for _, s := range all {
+		legend = append(legend, entry{s.label, func(c draw.Canvas, at vg.Rectangle) {
+			middle := (at.Min.Y + at.Max.Y) / 2
+			c.StrokeLine2(s.line(), at.Min.X, middle, at.Max.X, middle)
+		}})
+	}
+	return legend
+}
+
+// paintLines draws lines with their bands; marks are dashed verticals.
+func paintLines(c draw.Canvas, all, marks []series, x, y string, low, high float64) {
+	inner := drawLegend(c, lineLegend(all))
+	p := themed()
+	p.X.Label.Text, p.Y.Label.Text = x, y
+	last := all[0].points[len(all[0].points)-1].x
+	p.X.Min, p.X.Max = 0, last
+	p.X.Tick.Marker = plot.ConstantTicks(ticks(last, 5))
+	p.Y.Min, p.Y.Max = low, high
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks(high, 5))
+	inner = draw.Crop(inner, 0, -textStyle(smallSize).Width("0")*1.5, 0, -textStyle(smallSize).Height("0")/2)
+	p.Draw(inner)
+	data := p.DataCanvas(inner)
+	at := func(x, y float64) vg.Point { return vg.Point{X: data.X(p.X.Norm(x)), Y: data.Y(p.Y.Norm(y))} }
+	for _, s := range all {
+		var band []vg.Point
+		for _, q := range s.points {
+			band = append(band, at(q.x, q.high))
+		}
+		for i := len(s.points) - 1; i >= 0; i-- {
+			band = append(band, at(s.points[i].x, s.points[i].low))
+		}
+		data.FillPolygon(faint(s.color), band)
+	}
+	for _, s := range marks {
+		top, bottom := at(s.points[0].x, high), at(s.points[0].x, low)
+		data.StrokeLine2(draw.LineStyle{Color: s.color, Width: hairline, Dashes: []vg.Length{2, 2}}, bottom.X, bottom.Y, top.X, top.Y)
+	}
+	for _, s := range all {
+		var line []vg.Point
+		for _, q := range s.points {
+			line = append(line, at(q.x, q.y))
+		}
+		data.StrokeLines(s.line(), line)
+	}
+}
+
+// shade is the colour of a call rate in percent.
+func shade(rate float64) color.RGBA {
+	return mix(color.RGBA{0xFF, 0xFF, 0xFF, 0xFF}, color.RGBA{0x1B, 0x23, 0x50, 0xFF}, 0.85*rate/100)
+}
+
+// paintPhase draws the call rate over assimilation and price with every bucket's threshold.
+func paintPhase(c draw.Canvas, d *collapseData) {
+	var legend []entry
+	for _, rate := range []float64{0, 50, 100} {
+		legend = append(legend, entry{fixed(rate, 0) + "%", func(c draw.Canvas, at vg.Rectangle) {
+			fillRectangle(c, at, shade(rate))
+			c.StrokeLines(draw.LineStyle{Color: ink(), Width: hairline / 2}, []vg.Point{at.Min, {X: at.Max.X, Y: at.Min.Y}, at.Max, {X: at.Min.X, Y: at.Max.Y}, at.Min})
+		}})
+	}
+	inner := drawLegend(c, legend)
+	var as, lambdas []float64
+	for _, x := range d.cells {
+		as, lambdas = append(as, x.a), append(lambdas, x.lambda)
+	}
+	slices.Sort(as)
+	slices.Sort(lambdas)
+	as, lambdas = slices.Compact(as), slices.Compact(lambdas)
+	p := themed()
+	p.X.Label.Text, p.Y.Label.Text = "Assimilation a", "Price of cost λ"
+	left, right := edgesOf(as)
+	bottom, top := edgesOf(lambdas)
+	p.X.Min, p.X.Max = left[0], right[len(right)-1]
+	p.Y.Min, p.Y.Max = bottom[0], top[len(top)-1]
+	p.X.Tick.Marker = plot.ConstantTicks(ticks(as[len(as)-1], 5))
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks(lambdas[len(lambdas)-1], 6))
+	inner = draw.Crop(inner, 0, -textStyle(smallSize).Width("0")*1.5, 0, -textStyle(smallSize).Height("0")/2)
+	p.Draw(inner)
+	data := p.DataCanvas(inner)
+	at := func(a, lambda float64) vg.Point { return vg.Point{X: data.X(p.X.Norm(a)), Y: data.Y(p.Y.Norm(lambda))} }
+	for _, x := range d.cells {
+		i, j := slices.Index(as, x.a), slices.Index(lambdas, x.lambda)
+		fillRectangle(data, vg.Rectangle{Min: at(left[i], bottom[j]), Max: at(right[i], top[j])}, shade(x.rate))
+	}
+	for _, s := range d.edges {
+		var line []vg.Point
+		for _, q := range s.points {
+			line = append(line, at(q.y, q.x))
+		}
+		halo := haloLine()
+		halo.Width = 2.4
+		data.StrokeLines(halo, line)
+		data.StrokeLines(s.line(), line)
+	}
+}
+
+// edgesOf returns where the cells around rising values begin and end: half-way to the neighbours.
+func edgesOf(values []float64) (low, high []float64) {
+	n := len(values)
+	for i := range values {
+		before, after := values[min(i+1, n-1)]-values[min(i+1, n-1)-1], 0.0
+		if i > 0 {
+			before = values[i] - values[i-1]
+		}
+		after = before
+		if i < n-1 {
+			after = values[i+1] - values[i]
+		}
+		low, high = append(low, values[i]-before/2), append(high, values[i]+after/2)
+	}
+	return low, high
+}
+
+// paintControls draws one call rate a line, with its range.
+func paintControls(c draw.Canvas, d *collapseData) {
+	style := aligned(textStyle(smallSize), draw.XLeft, draw.YCenter)
+	const names = panelWidth * 0.54
+	p := themed()
+	p.X.Label.Text = "With a call (%)"
+	p.X.Min, p.X.Max = 0, 100
+	p.X.Tick.Marker = plot.ConstantTicks(ticks(100, 2))
+	n := len(d.controls)
+	p.Y.Min, p.Y.Max = -0.6, float64(n)-0.4
+	p.Y.Tick.Length = 0
+	p.Y.Tick.Marker = plot.ConstantTicks{}
+	inner := draw.Crop(c, names, -textStyle(smallSize).Width("0")*1.5, 0, 0)
+	p.Draw(inner)
+	data := p.DataCanvas(inner)
+	x := func(v float64) vg.Length { return data.X(p.X.Norm(v)) }
+	for i, q := range d.controls {
+		y := data.Y(p.Y.Norm(float64(n - 1 - i)))
+		c.FillText(style, vg.Point{X: c.Min.X, Y: y}, shorten(style, d.names[i], names))
+		data.StrokeLine2(draw.LineStyle{Color: color.Gray{0xCC}, Width: hairline / 2}, x(0), y, x(100), y)
+		data.StrokeLine2(draw.LineStyle{Color: accent(), Width: thickLine}, x(q.low), y, x(q.high), y)
+		data.DrawGlyph(costPoint(), vg.Point{X: x(q.y), Y: y})
+	}
+}
