@@ -99,7 +99,7 @@ func section(m spec.Method) string {
 		return "Heuristic"
 	case "oracle", "mixture", "benchmark":
 		return "Yardsticks"
-	case "sft", "entrorouter":
+	case "sft", "entrorouter", "entroplus":
 		return "EntroRouter"
 	}
 	return "Routers"

@@ -29,7 +29,7 @@ type entroRouter struct {
 	Noise   noise        `yaml:"noise"`
 
 	name     string
-	stageTwo bool
+	stageTwo func(context.Context, lm.Policy, routing.TrainSet, routing.Work) ([]train.Prompt, error) // nil: Stage I alone
 	decoding string
 	backend  lm.Backend
 }
@@ -43,7 +43,12 @@ func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 	e := &entroRouter{
 		Targets: s.Spec.Targets, Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Policy: s.Spec.Policy,
 		SFT: s.Spec.SFT, GRPO: s.Spec.GRPO,
-		name: s.Method.Name, stageTwo: stageTwo, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend,
+		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend,
+	}
+	if stageTwo {
+		e.stageTwo = func(_ context.Context, policy lm.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
+			return e.prompts(policy, set, work.Seed)
+		}
 	}
 	return e, spec.DecodeParams(s.Method, e)
 }
@@ -89,8 +94,8 @@ func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routin
 	if err != nil {
 		return nil, err
 	}
-	if e.stageTwo {
-		prompts, err := e.prompts(policy, set, work.Seed)
+	if e.stageTwo != nil {
+		prompts, err := e.stageTwo(ctx, policy, set, work)
 		if err != nil {
 			return nil, err
 		}

@@ -30,8 +30,13 @@ type logistic struct {
 	Cost    string    `yaml:"cost" oneof:"predicted mean"` // dollars of a question: predicted from the text, or the expert's training mean
 }
 
+const (
+	logisticBuckets = 4096
+	logisticNGrams  = 2
+)
+
 func newLogistic(s Setup) (routing.Method, error) {
-	l := &logistic{L2: penaltyGrid(), Buckets: 4096, NGrams: 2, Cost: "predicted"}
+	l := &logistic{L2: penaltyGrid(), Buckets: logisticBuckets, NGrams: logisticNGrams, Cost: "predicted"}
 	if err := spec.DecodeParams(s.Method, l); err != nil {
 		return nil, err
 	}

@@ -42,6 +42,7 @@ func list() []kind {
 		{"routellm", true, newRouteLLM},
 		{"sft", true, newSFT},
 		{"entrorouter", true, newEntroRouter},
+		{"entroplus", true, newEntroPlus},
 	}
 }
 

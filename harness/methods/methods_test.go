@@ -30,6 +30,7 @@ func ExampleKinds() {
 	// routellm
 	// sft
 	// entrorouter
+	// entroplus
 }
 
 func TestEveryKindBuildsAMethodOfItsName(t *testing.T) {
@@ -54,7 +55,7 @@ func TestUnknownNamesAreRefusedWithTheKnownOnes(t *testing.T) {
 	}
 	for kind, known := range map[string]string{
 		"random": "closed_form", "fixed": "expert", "oracle": "no key is known", "mixture": "no key is known",
-		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "sft": "targets", "entrorouter": "anchor",
+		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "sft": "targets", "entrorouter": "anchor", "entroplus": "prior",
 	} {
 		_, err := New(setup(t, kind, "zzz: 1"))
 		if err == nil || !strings.Contains(err.Error(), `"zzz"`) || !strings.Contains(err.Error(), known) {
@@ -117,7 +118,7 @@ func TestKnobsSweepFromTheDearestToTheCheapestSetting(t *testing.T) {
 }
 
 func TestLearningFromNothingIsAnError(t *testing.T) {
-	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "cluster", "forc", "routellm", "sft", "entrorouter"} {
+	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "cluster", "forc", "routellm", "sft", "entrorouter", "entroplus"} {
 		_, err := build(t, kind, "").Fit(t.Context(), routing.TrainSet{Experts: pool()}, work(1))
 		if err == nil || !strings.Contains(err.Error(), "method "+kind) {
 			t.Errorf("%s on no problem: %v", kind, err)
