@@ -23,6 +23,20 @@ func BenchmarkIntegerInResponseOf600Bytes(b *testing.B) {
 	}
 }
 
+// BenchmarkTenMegabytes reads responses of ten megabytes: with the answer at the end, and with none.
+func BenchmarkTenMegabytes(b *testing.B) {
+	long := strings.Repeat("some reasoning without an answer, and then more of it\n", 200_000)
+	for name, response := range map[string]string{"box_at_the_end": long + `\boxed{42}`, "box_at_the_start": `\boxed{42}` + long, "nothing": long, "unfinished": "<think>" + long} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(response)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Grade("42", response)
+			}
+		})
+	}
+}
+
 // BenchmarkMixedAnswers grades answers in the mix of shapes that mathematical benchmarks have.
 func BenchmarkMixedAnswers(b *testing.B) {
 	pairs := [][2]string{
