@@ -23,10 +23,13 @@
 //     with nothing but separators, "and" or "or" between them are one list. An empty last box is no answer.
 //   - The last announcement: "the answer is", "Answer:", "####", a JSON field "answer", and a few other languages. The
 //     formula that stands there, or the first formula of that sentence.
-//   - The last formula or number of the text. A formula that cannot be read is unknown; no number inside it is taken.
+//   - A last sentence that says that there is too little to go by, whatever numbers it mentions.
+//   - A last line that is a list; the displayed formula that ends the text; else the last formula or number. A formula
+//     that cannot be read is unknown; no number inside it is taken.
+//   - If the ground truth is words, a short response without any formula.
 //
 // A box or bare answer that holds a sentence is treated in the same way. Sentences that refuse ("cannot be determined")
-// or hedge ("40 (or fewer)") are different.
+// or hedge ("40 (or fewer)", "at least 40") are different.
 //
 // # What is read
 //
@@ -79,7 +82,7 @@
 //   - set: Sets in braces ignore repetition; lists count it. "10, 11 or 12" is a list and not 10.
 //   - plus-minus: \pm stands for both values.
 //   - assignment: x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value
-//     counts, and a chain that contradicts itself is different.
+//     counts, and a chain that contradicts itself is different. m+n=17 gives the value 17.
 //   - equation: Equations are equal up to a factor, inequalities up to a positive one. A gold interval accepts the
 //     inequality solved for one variable, not an unsolved one.
 //   - noun: Nouns are not compared: 5 apples is 5. 90° is 90 and pi/2.

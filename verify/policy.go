@@ -46,7 +46,7 @@ func Conventions() [][2]string {
 		{"tuple", "A tuple is no set. (1,2) is a pair against a pair and an interval against an interval or inequality. A comma list equals a set, ignoring order, and a tuple, in order."},
 		{"set", "Sets in braces ignore repetition; lists count it. \"10, 11 or 12\" is a list and not 10."},
 		{"plus-minus", "\\pm stands for both values."},
-		{"assignment", "x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value counts, and a chain that contradicts itself is different."},
+		{"assignment", "x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value counts, and a chain that contradicts itself is different. m+n=17 gives the value 17."},
 		{"equation", "Equations are equal up to a factor, inequalities up to a positive one. A gold interval accepts the inequality solved for one variable, not an unsolved one."},
 		{"noun", "Nouns are not compared: 5 apples is 5. 90° is 90 and pi/2."},
 		{"logarithm", "\\log without a base is natural, or decimal if that makes both sides equal."},
