@@ -1,4 +1,6 @@
-# make reproduce   print the paper's tables on simulated experts: the main one first, then all others (SPECS=main: it alone)
+# make reproduce   train the router and print the paper's main table on simulated experts
+# make tables      the paper's other tables and figure 1
+# make recorded    the same methods on recorded answers, DATA=folder
 # make test        all tests
 GO      ?= go
 VERSION ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
@@ -7,7 +9,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race lint reproduce recorded smoke bench fuzz gpu-check clean
+.PHONY: build build-simd build-xla test race lint reproduce tables recorded smoke bench fuzz gpu-check clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -31,11 +33,14 @@ lint:
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
-# In the order in which they read: later tables use the profiles of the first.
-SPECS ?= main ablation alpha anchor ood hetero noise
-
 reproduce: build
-	@for spec in $(SPECS); do $(BIN) run $$spec || exit; done
+	$(BIN) run main
+
+# They use the profiles of the main table where they can.
+TABLES ?= ablation alpha anchor ood hetero noise collapse
+
+tables: build
+	@for spec in $(TABLES); do $(BIN) run $$spec || exit; done
 
 recorded: build
 	$(BIN) run recorded --data $(DATA)
