@@ -51,10 +51,18 @@ func TestAnchorsOfEqualRatioGiveEqualAdvantages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.IntRange(2, 5).Draw(t, "experts")
 		number := func(name string, low, high float64) []float64 {
-			return rapid.SliceOfN(rapid.Float64Range(low, high), m, m).Draw(t, name)
+			// Multiples of 1/64: pass rates and prices are no finer, and rewards that differ by rounding alone would be
+			// blown up by the division by sd + 1e-6.
+			grid := rapid.IntRange(int(64*low), int(64*high))
+			draws := rapid.SliceOfN(grid, m, m).Draw(t, name)
+			x := make([]float64, m)
+			for i, k := range draws {
+				x[i] = float64(k) / 64
+			}
+			return x
 		}
 		reward, mu := number("reward", -3, 1), number("mu", -1, 1)
-		ratio := rapid.Float64Range(0, 8).Draw(t, "beta/T")
+		ratio := float64(rapid.IntRange(0, 32).Draw(t, "4 beta/T")) / 4
 		shaped := func(temperature float64) []float64 {
 			var z float64
 			for _, u := range mu {
