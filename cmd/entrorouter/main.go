@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -32,7 +33,13 @@ const (
 	exitInterrupted = 130
 )
 
+// memoryLimit is where the garbage collector starts to work harder, in bytes. GOMEMLIMIT overrides it.
+const memoryLimit = 700 << 20
+
 func main() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
