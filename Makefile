@@ -1,5 +1,4 @@
-# make reproduce   train the router and print the paper's main table on simulated experts
-# make tables      the paper's other tables and figure 1
+# make reproduce   every table and figure on simulated experts; SEEDS=10 trains with ten seeds instead of three
 # make recorded    the same methods on recorded answers, DATA=folder
 # make test        all tests
 GO      ?= go
@@ -9,7 +8,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race lint reproduce tables recorded smoke bench fuzz gpu-check clean
+.PHONY: build build-simd build-xla test race lint reproduce recorded smoke bench fuzz gpu-check clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -33,14 +32,10 @@ lint:
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
+SIMULATED = main ablation alpha anchor ood hetero noise collapse
+
 reproduce: build
-	$(BIN) run main
-
-# They use the profiles of the main table where they can.
-TABLES ?= ablation alpha anchor ood hetero noise collapse
-
-tables: build
-	@for spec in $(TABLES); do $(BIN) run $$spec || exit; done
+	$(BIN) run $(SIMULATED) $(if $(SEEDS),--seeds $(SEEDS))
 
 recorded: build
 	$(BIN) run recorded --data $(DATA)

@@ -36,25 +36,42 @@ func runFlags() []cli.Flag {
 	}
 }
 
+func seedsFlag() cli.Flag {
+	return &cli.IntFlag{Name: "seeds", Usage: "train with seeds 1 to `N` instead of those of the spec"}
+}
+
 func runCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "run",
-		Usage:     "carry out an experiment and print its tables",
-		ArgsUsage: "SPEC",
+		Usage:     "carry out experiments and print their tables",
+		ArgsUsage: "SPEC...",
 		Description: "SPEC is the name of a built-in experiment ('entrorouter list' shows them) or a path to a YAML file,\n" +
 			"whose folder may override any built-in file. What is stored already is not done again.",
-		Flags: append(runFlags(),
+		Flags: append(runFlags(), seedsFlag(),
 			&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder for tables and figures; empty: do not write any"}),
 		Action: func(c *cli.Context) error {
-			r, err := load(c)
-			if err != nil {
-				return err
+			if !c.Args().Present() {
+				return usageError{fmt.Errorf("run takes one SPEC or more; built in: %s", strings.Join(spec.Names(experiments.FS), ", "))}
 			}
-			result, err := harness.Run(c.Context, r, options(c))
-			if err != nil {
-				return err
+			// A fault in the last spec should not wait for the first to be carried out.
+			var specs []*spec.Resolved
+			for _, arg := range c.Args().Slice() {
+				r, err := loadSpec(c, arg)
+				if err != nil {
+					return err
+				}
+				specs = append(specs, r)
 			}
-			return harness.Render(result, results.FS, c.String("figures"), terminal(c.App.Writer), c.App.Writer)
+			for _, r := range specs {
+				result, err := harness.Run(c.Context, r, options(c))
+				if err != nil {
+					return err
+				}
+				if err := harness.Render(result, results.FS, c.String("figures"), terminal(c.App.Writer), c.App.Writer); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 }
@@ -64,7 +81,7 @@ func planCommand() *cli.Command {
 		Name:      "plan",
 		Usage:     "say what run would do, and why what is not stored is not",
 		ArgsUsage: "SPEC",
-		Flags:     append(runFlags(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"}),
+		Flags:     append(runFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"}),
 		Action: func(c *cli.Context) error {
 			r, err := load(c)
 			if err != nil {
@@ -135,13 +152,28 @@ func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return spec.Load(fsys, name, spec.Known{
+	r, err := spec.Load(fsys, name, spec.Known{
 		Methods: methods.Kinds(), Paper: paperTables(),
 		Build: func(x *spec.Experiment, m spec.Method) error {
 			_, err := methods.New(methods.Setup{Method: m, Spec: x})
 			return err
 		},
 	})
+	if err != nil || !c.IsSet("seeds") {
+		return r, err
+	}
+	n := c.Int("seeds")
+	if n < 1 {
+		return nil, usageError{fmt.Errorf("--seeds %d: name how many trainings to average over, 1 or more", n)}
+	}
+	if r.Experiment.Protocol == "folds" {
+		return nil, usageError{fmt.Errorf("--seeds: spec %s trains once a fold and partition; set folds.seeds in a spec of your own", r.Experiment.Name)}
+	}
+	r.Experiment.Evaluate.Seeds = nil
+	for s := range n {
+		r.Experiment.Evaluate.Seeds = append(r.Experiment.Evaluate.Seeds, uint64(s)+1)
+	}
+	return r, nil
 }
 
 // paperTables lists the tables of the paper that a spec can name.
