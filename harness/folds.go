@@ -35,7 +35,7 @@ var foldBudgets = [...]int{25, 50, 75}
 
 const (
 	crossFitVersion     = 2
-	foldsMeasureVersion = 2
+	foldsMeasureVersion = 3
 )
 
 // nearest is how many models outside the pool lend their answers to the pass rate "k5".

@@ -145,9 +145,12 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 		}
 	}
 	reference := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == benchmarkRow })
+	ours := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == referenceRow })
 
 	strong := pick(usd[len(usd)-1], inside)
-	const perRow = 5 + 2*len(foldBudgets)
+	const budgets = 5 // where the numbers of the budgets begin
+	const differences = budgets + 2*len(foldBudgets)
+	const perRow = differences + 3
 	nr := len(x.Methods)
 	stat := func(w, out []float64) {
 		clear(out)
@@ -172,9 +175,17 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 				curves := paths.Curves(sweeps[i][j])
 				o[3] += share * curves.MeanGain()
 				for b, percent := range foldBudgets {
-					o[5+2*b] += share * curves.GainAt(float64(percent)/100)
-					o[6+2*b] += share * curves.QualityAt(float64(percent)/100)
+					o[budgets+2*b] += share * curves.GainAt(float64(percent)/100)
+					o[budgets+2*b+1] += share * curves.QualityAt(float64(percent)/100)
 				}
+			}
+		}
+		if ours < 0 {
+			return
+		}
+		for j := range nr {
+			for k := range 3 { // accuracy, cost share, hull gain
+				out[j*perRow+differences+k] = out[j*perRow+k] - out[ours*perRow+k]
 			}
 		}
 	}
@@ -195,10 +206,13 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 		if reference >= 0 && row.RowID() != benchmarkRow {
 			line.Values = append(line.Values, value(4, Lead))
 		}
+		if ours >= 0 && j != ours {
+			line.Values = append(line.Values, value(differences, Difference), value(differences+2, HullDifference), value(differences+1, CostDifference))
+		}
 		if sweeps[0][j] != nil {
 			line.Values = append(line.Values, value(3, MeanGain))
 			for b, percent := range foldBudgets {
-				line.Values = append(line.Values, value(5+2*b, fmt.Sprintf(GainAt, percent)), value(6+2*b, fmt.Sprintf(QualityAt, percent)))
+				line.Values = append(line.Values, value(budgets+2*b, fmt.Sprintf(GainAt, percent)), value(budgets+2*b+1, fmt.Sprintf(QualityAt, percent)))
 			}
 		}
 		var over []float64 // partitions
@@ -209,6 +223,7 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 			paths := folds[i].Under(ones)
 			single.Values = []metrics.Value{
 				metrics.Rounded(metrics.WeightedMean(quality[i][j], ones), metrics.Accuracy, 3),
+				metrics.Rounded(100*metrics.WeightedMean(dollars[i][j], ones)/metrics.WeightedMean(strong, ones), CostShare, 3),
 				metrics.Rounded(paths.Gain(quality[i][j], dollars[i][j]), HullGain, 3),
 			}
 			gain := paths.Gain(quality[i][j], dollars[i][j])

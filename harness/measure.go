@@ -22,6 +22,7 @@ const (
 	HullGain       = "hull-gain-points"       // accuracy above the hull of the fixed experts at the same cost
 	Difference     = "difference-points"      // accuracy minus the reference row's, question by question
 	HullDifference = "hull-difference-points" // hull gain minus the reference row's, in the same resamples
+	CostDifference = "cost-difference-%"      // cost share minus the reference row's, in the same resamples
 	RouterTokens   = "router-tokens/query"    // tokens that the router itself read and wrote; in no cost
 	SeedSD         = "seed-sd-points"         // standard deviation of the accuracy over training seeds
 	SeedCostSD     = "seed-cost-sd-%"         // the same of the cost share
@@ -271,9 +272,9 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 		}
 	}
 	// Per benchmark: accuracy and dollars a question; over all: accuracy, dollars, retention, cost share, hull gain,
-	// and the differences in accuracy and in hull gain to the reference.
-	const extra = 7
-	perRow := 2*nb + extra
+	// and the differences in accuracy, hull gain and cost share to the reference; per benchmark: that in accuracy.
+	const extra = 8
+	perRow := 2*nb + extra + nb
 	perBench := func(column, w []float64, out []float64) {
 		clear(out)
 		for q, v := range column {
@@ -306,7 +307,8 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 	// would lie above every constant router, which then had a negative gain.
 	var vertices []int
 	all := fixed(ones)
-	for _, p := range metrics.UpperHull(all) {
+	hull := metrics.UpperHull(all)
+	for _, p := range hull {
 		vertices = append(vertices, slices.Index(all, p))
 	}
 	stat := func(w, out []float64) {
@@ -332,7 +334,10 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 		ref := out[reference*perRow+2*nb:]
 		for i := range rows {
 			s := out[i*perRow+2*nb:]
-			s[5], s[6] = s[0]-ref[0], s[4]-ref[4]
+			s[5], s[6], s[7] = s[0]-ref[0], s[4]-ref[4], s[3]-ref[3]
+			for b := range nb {
+				s[extra+b] = out[i*perRow+b] - out[reference*perRow+b]
+			}
 		}
 	}
 	bootstrapSeed := uint64(seed.Seed(x.Seed).Derive("bootstrap", a.name))
@@ -363,6 +368,9 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 				value(i, nb+b, pass[b], metrics.USD, 6),
 				metrics.Rounded(tokensBy[b], Tokens, 1),
 				metrics.Rounded(float64(size[b]), metrics.Questions, 0))
+			if reference >= 0 && i != reference {
+				m.Values = append(m.Values, value(i, 2*nb+extra+b, 1, Difference, 3))
+			}
 			m.Values = append(m.Values, bucketCounts(r, []int{b})...)
 			out = append(out, m)
 		}
@@ -380,7 +388,7 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			metrics.Rounded(overhead, RouterTokens, 1),
 			metrics.Rounded(float64(len(a.strata)), metrics.Questions, 0))
 		if reference >= 0 && i != reference {
-			avg.Values = append(avg.Values, value(i, s+5, 1, Difference, 3), value(i, s+6, 1, HullDifference, 3))
+			avg.Values = append(avg.Values, value(i, s+5, 1, Difference, 3), value(i, s+6, 1, HullDifference, 3), value(i, s+7, 1, CostDifference, 3))
 		}
 		all := make([]int, nb)
 		for b := range all {
@@ -399,7 +407,8 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 				perBench(expertUSD[strongest], ones, by)
 				cost = append(cost, 100*dollars/average(by))
 				single := line(r, metrics.Average, queries,
-					metrics.Rounded(quality, metrics.Accuracy, 3), metrics.Rounded(dollars, metrics.USDPerQuery, 8), metrics.Rounded(cost[k], CostShare, 3))
+					metrics.Rounded(quality, metrics.Accuracy, 3), metrics.Rounded(dollars, metrics.USDPerQuery, 8), metrics.Rounded(cost[k], CostShare, 3),
+					metrics.Rounded(hull.Gain(metrics.Point{Quality: quality, Cost: dollars}), HullGain, 3))
 				single.Keys = append(single.Keys, metrics.Key{Name: "seed", Value: fmt.Sprint(r.seeds[k])})
 				out = append(out, single)
 			}
@@ -478,24 +487,52 @@ func (e *engine) distribution(ctx context.Context, a *arena, rows []scored) ([]m
 			of = append(of, stratum(routing.MBest(kappa, e.spec.Experiment.Targets.Tau), len(e.experts)))
 		}
 	}
-	var out []metrics.Measurement
+	return e.measureStrata(a, rows, of), nil
+}
+
+// measureStrata computes the lines of the routing distribution; of is the stratum of each question. Resamples draw the
+// questions of each stratum apart.
+func (e *engine) measureStrata(a *arena, rows []scored, of []int) []metrics.Measurement {
+	per := 1 + len(e.experts) // dollars, then the share of each expert
+	tracks := make([][]float64, 0, len(rows)*per)
 	for _, r := range rows {
-		usd := r.mean(usdOf)
-		for k, name := range strata {
-			n, dollars := 0, 0.0
-			share := make([]float64, len(e.experts))
-			for q, s := range of {
-				if s != k {
-					continue
+		tracks = append(tracks, r.mean(usdOf))
+		for m := range e.experts {
+			tracks = append(tracks, r.mean(func(c columns) []float64 {
+				share := make([]float64, len(c.chosen))
+				for q := range share {
+					share[q] = 100 * c.chosen[q][m]
 				}
-				n++
-				dollars += usd[q]
-				for m := range share {
-					for _, c := range r.columns {
-						share[m] += c.chosen[q][m] / float64(len(r.columns))
-					}
-				}
+				return share
+			}))
+		}
+	}
+	size := make([]float64, len(strata))
+	for _, k := range of {
+		size[k]++
+	}
+	x := &e.spec.Experiment
+	point, samples := metrics.Bootstrap(of, x.Evaluate.Bootstrap, uint64(seed.Seed(x.Seed).Derive("bootstrap", a.name, "difficulty")), len(tracks)*len(strata), func(w, out []float64) {
+		clear(out)
+		for i, track := range tracks {
+			for q, v := range track {
+				out[i*len(strata)+of[q]] += w[q] * v / size[of[q]]
 			}
+		}
+	})
+	value := func(i, k int, unit string, decimals int) metrics.Value {
+		at := i*len(strata) + k
+		v := metrics.Rounded(point[at], unit, decimals)
+		if x.Evaluate.Bootstrap > 0 {
+			low, high := metrics.Interval(samples[at], x.Evaluate.Confidence)
+			v = v.Within(low, high)
+		}
+		return v
+	}
+	var out []metrics.Measurement
+	for i, r := range rows {
+		for k, name := range strata {
+			n := int(size[k])
 			if n == 0 {
 				continue
 			}
@@ -504,12 +541,12 @@ func (e *engine) distribution(ctx context.Context, a *arena, rows []scored) ([]m
 				{Name: "method", Value: r.method.RowID()}, {Name: "stratum", Value: name},
 			}
 			out = append(out, metrics.Measurement{Name: "Difficulty", Keys: keys, N: n, Values: []metrics.Value{
-				metrics.Rounded(dollars/float64(n), metrics.USDPerQuery, 8), metrics.Rounded(float64(n), metrics.Questions, 0)}})
-			for m, s := range share {
+				value(i*per, k, metrics.USDPerQuery, 8), metrics.Rounded(size[k], metrics.Questions, 0)}})
+			for m := range e.experts {
 				out = append(out, metrics.Measurement{Name: "Share", Keys: append(slices.Clone(keys), metrics.Key{Name: "expert", Value: e.experts[m].ID}), N: n,
-					Values: []metrics.Value{metrics.Rounded(100*s/float64(n), report.Share, 2)}})
+					Values: []metrics.Value{value(i*per+1+m, k, report.Share, 2)}})
 			}
 		}
 	}
-	return out, nil
+	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -144,11 +145,16 @@ func TestMeasurementsByHand(t *testing.T) {
 		{"dear", "avg", "", CostShare, 100},
 		{"dear", "avg", "", "retention-%", 100},
 		{"dear", "avg", "", Difference, -41.667},
+		{"dear", "avg", "", CostDifference, 56.757},
+		{"dear", "x", "", Difference, -25},
+		{"dear", "y", "", Difference, -50},
+		{"cheap", "y", "", Difference, -50},
 		{"dear", "avg", "", "truncated", 1},
 		{"cheap", "avg", "", metrics.Accuracy, 50},
 		{"cheap", "avg", "", HullGain, 0},
 		{"dear", "avg", "", HullGain, 0},
 		{"entrorouter", "avg", "", HullGain, 41.667}, // both fixed experts are right on half
+		{"entrorouter", "avg", "2", HullGain, 33.333},
 	} {
 		v, ok := measured(t, lines, c.method, c.benchmark, c.seed).Value(c.unit)
 		if !ok || math.Abs(v.Number-c.want) > 1e-9 {
@@ -158,8 +164,10 @@ func TestMeasurementsByHand(t *testing.T) {
 	if m := measured(t, lines, "entrorouter", "avg", ""); m.N != 4 {
 		t.Errorf("N is %d, want 4 queries", m.N)
 	}
-	if _, ok := measured(t, lines, "entrorouter", "avg", "").Value(Difference); ok {
-		t.Error("the reference row has a difference from itself")
+	for _, b := range []string{"avg", "x"} {
+		if _, ok := measured(t, lines, "entrorouter", b, "").Value(Difference); ok {
+			t.Error("the reference row has a difference from itself")
+		}
 	}
 }
 
@@ -220,5 +228,34 @@ func TestStrataOfDifficulty(t *testing.T) {
 		if got := strata[stratum(c.best, c.experts)]; got != c.want {
 			t.Errorf("m_best %d of %d: %s, want %s", c.best, c.experts, got, c.want)
 		}
+	}
+}
+
+func TestTheRoutingDistributionByHand(t *testing.T) {
+	a := toyArena()
+	e := toyEngine(1, 2)
+	e.spec.Experiment.Evaluate.Bootstrap = 50
+	// The question of x and the first of y are hard, the other is easy; nothing is medium.
+	set := &metrics.Set{Measurements: e.measureStrata(a, toyRows(a)[2:], []int{2, 2, 0})}
+	for _, c := range []struct {
+		stratum, expert, unit string
+		want                  float64
+	}{
+		{"easy", "", metrics.USDPerQuery, 1},
+		{"hard", "", metrics.USDPerQuery, 3.5}, // the mean of 2 and 5
+		{"hard", "cheap", report.Share, 37.5},  // a half and all of x's two runs, none of y
+		{"hard", "dear", report.Share, 62.5},
+		{"easy", "cheap", report.Share, 100},
+	} {
+		m, ok, err := set.Find(keys("stratum", c.stratum, "expert", c.expert)...)
+		if err != nil || !ok {
+			t.Fatalf("%s, %q: %v", c.stratum, c.expert, err)
+		}
+		if v, _ := m.Value(c.unit); math.Abs(v.Number-c.want) > 1e-9 || !v.Bounded || v.Low > c.want || v.High < c.want {
+			t.Errorf("%s of %s, %q: %+v, want %v", c.unit, c.stratum, c.expert, v, c.want)
+		}
+	}
+	if found := set.Where(keys("stratum", "medium")...); len(found) != 0 {
+		t.Errorf("an empty stratum has %d lines", len(found))
 	}
 }
