@@ -62,7 +62,7 @@ func (e *engine) methodParams(row spec.Method, method routing.Method) (methodPar
 
 // newFit plans a fit. matched is the fit of the same seed that this row's cost is matched to, or nil.
 func (e *engine) newFit(row spec.Method, s uint64, matched *fit) (*fit, error) {
-	method, err := methods.New(methods.Setup{Method: row, Spec: &e.spec.Experiment, Backend: e.backend, Experts: e.ids()})
+	method, err := methods.New(methods.Setup{Method: row, Spec: &e.spec.Experiment, Backend: e.backend, Experts: e.ids(), Servers: servers{e}})
 	if err != nil {
 		return nil, err
 	}

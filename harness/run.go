@@ -97,6 +97,7 @@ type engine struct {
 	measured              *step    // makes measurements.txt; protocol split
 	results               []*step  // the same, one a pool; protocol folds
 	client                *experts.HTTP
+	chats                 []*experts.HTTP // clients of the methods that ask by themselves
 	loopback              *experts.Loopback
 	known                 problems.Index // what simulated experts may be asked
 	train                 *routing.TrainSet
@@ -184,6 +185,9 @@ func (e *engine) close() {
 	if e.client != nil {
 		e.client.Close()
 	}
+	for _, c := range e.chats {
+		c.Close()
+	}
 	if e.loopback != nil {
 		e.loopback.Close()
 	}
@@ -225,18 +229,11 @@ func (e *engine) pool(ctx context.Context) (experts.Pool, error) {
 	if e.client != nil {
 		return e.client, nil
 	}
-	endpoints := experts.Endpoints(e.poolSpec, e.members())
-	if e.sim != nil {
-		err := e.loadKnown(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if e.loopback, err = experts.StartLoopback(e.sim, e.opt.Log); err != nil {
-			return nil, err
-		}
-		endpoints = e.loopback.Endpoints(e.members())
+	endpoints, err := e.endpoints(ctx)
+	if err != nil {
+		return nil, err
 	}
-	o := experts.HTTPOptions{Concurrency: e.spec.Experiment.Profile.Concurrency, Key: e.opt.Key, Log: e.opt.Log}
+	o := e.httpOptions()
 	client, err := experts.NewHTTP(endpoints, o)
 	if err != nil {
 		return nil, err
@@ -253,6 +250,27 @@ func (e *engine) pool(ctx context.Context) (experts.Pool, error) {
 	}
 	e.client = client
 	return client, nil
+}
+
+func (e *engine) httpOptions() experts.HTTPOptions {
+	return experts.HTTPOptions{Concurrency: e.spec.Experiment.Profile.Concurrency, Key: e.opt.Key, Log: e.opt.Log}
+}
+
+// endpoints returns the members of the pool at their addresses, starting the server of a simulated pool first.
+func (e *engine) endpoints(ctx context.Context) ([]experts.Endpoint, error) {
+	if e.sim == nil {
+		return experts.Endpoints(e.poolSpec, e.members()), nil
+	}
+	if e.loopback == nil {
+		err := e.loadKnown(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if e.loopback, err = experts.StartLoopback(e.sim, e.opt.Log); err != nil {
+			return nil, err
+		}
+	}
+	return e.loopback.Endpoints(e.members()), nil
 }
 
 // members are the experts and, if there is one, the probe.

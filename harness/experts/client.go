@@ -171,16 +171,28 @@ func (h *HTTP) models(ctx context.Context, base string) (models, error) {
 
 // Complete implements Pool.
 func (h *HTTP) Complete(ctx context.Context, r Request) (Completion, error) {
-	i, ok := h.index[r.Expert]
-	if !ok {
-		var ids []string
-		for _, e := range h.endpoints {
-			ids = append(ids, e.ID)
-		}
-		return Completion{}, fmt.Errorf("%w %q; the pool has: %s", ErrUnknownExpert, r.Expert, list(ids))
+	e, err := h.endpoint(r.Expert)
+	if err != nil {
+		return Completion{}, err
 	}
-	e := &h.endpoints[i]
-	request := appendChatRequest(make([]byte, 0, len(r.Prompt)+512), e.Model, cmp.Or(r.MaxTokens, e.MaxTokens), r)
+	return h.ask(ctx, e, appendChat(make([]byte, 0, len(r.Prompt)+512), e.Model, cmp.Or(r.MaxTokens, e.MaxTokens), ChatRequest{
+		Messages: []Message{{Role: "user", Content: r.Prompt}}, Seed: r.Seed, Sampling: r.Sampling,
+	}))
+}
+
+func (h *HTTP) endpoint(id string) (*Endpoint, error) {
+	if i, ok := h.index[id]; ok {
+		return &h.endpoints[i], nil
+	}
+	var ids []string
+	for _, e := range h.endpoints {
+		ids = append(ids, e.ID)
+	}
+	return nil, fmt.Errorf("%w %q; the pool has: %s", ErrUnknownExpert, id, list(ids))
+}
+
+// ask sends the body of a chat completion request.
+func (h *HTTP) ask(ctx context.Context, e *Endpoint, request []byte) (Completion, error) {
 	c, err := retry(ctx, h, e.URL, func(ctx context.Context) (Completion, error) {
 		body, err := h.exchange(ctx, http.MethodPost, e.URL+"/chat/completions", request)
 		if err != nil {
@@ -194,7 +206,7 @@ func (h *HTTP) Complete(ctx context.Context, r Request) (Completion, error) {
 		return c, nil
 	})
 	if err != nil {
-		return Completion{}, fmt.Errorf("expert %s: %w", r.Expert, err)
+		return Completion{}, fmt.Errorf("expert %s: %w", e.ID, err)
 	}
 	return c, nil
 }
@@ -397,6 +409,13 @@ func readCompletion(body []byte) (Completion, error) {
 				Content          string `json:"content"`
 				Reasoning        string `json:"reasoning"`
 				ReasoningContent string `json:"reasoning_content"` // vLLM before 0.16, llama.cpp
+				Calls            []struct {
+					ID       string `json:"id"`
+					Function struct {
+						Name      string    `json:"name"`
+						Arguments arguments `json:"arguments"`
+					} `json:"function"`
+				} `json:"tool_calls"`
 			} `json:"message"`
 			Finish string `json:"finish_reason"`
 		} `json:"choices"`
@@ -414,6 +433,9 @@ func readCompletion(body []byte) (Completion, error) {
 	}
 	choice := q.Choices[0]
 	c := Completion{Text: choice.Message.Content, Reasoning: cmp.Or(choice.Message.Reasoning, choice.Message.ReasoningContent), Finish: routing.Finish(choice.Finish)}
+	for _, t := range choice.Message.Calls {
+		c.Calls = append(c.Calls, ToolCall{t.ID, t.Function.Name, string(t.Function.Arguments)})
+	}
 	if choice.Finish == "" || choice.Finish == "abort" {
 		return Completion{}, &transient{err: fmt.Errorf("the response was not finished (finish_reason %q)", choice.Finish)}
 	}
@@ -423,8 +445,21 @@ func readCompletion(body []byte) (Completion, error) {
 	c.Usage = cost.Usage{In: q.Usage.Prompt, Out: q.Usage.Completion}
 	// Some services leave thinking out of completion_tokens and count it in the total only.
 	c.Usage.Out = max(c.Usage.Out, q.Usage.Total-q.Usage.Prompt)
-	if c.Usage.In < 0 || c.Usage.Out < 0 || c.Usage.Out == 0 && c.Text+c.Reasoning != "" {
+	if c.Usage.In < 0 || c.Usage.Out < 0 || c.Usage.Out == 0 && (c.Text+c.Reasoning != "" || c.Calls != nil) {
 		return Completion{}, fmt.Errorf("the usage of a response of %d bytes is %d tokens in and %d out, so its cost is unknown: use a server that reports it", len(c.Text)+len(c.Reasoning), c.Usage.In, c.Usage.Out)
 	}
 	return c, nil
+}
+
+// arguments of a tool call are JSON in a text; some servers send the JSON itself.
+type arguments string
+
+func (a *arguments) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*a = arguments(text)
+	} else {
+		*a = arguments(data)
+	}
+	return nil
 }

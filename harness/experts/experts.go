@@ -49,6 +49,7 @@ type Request struct {
 type Completion struct {
 	Text      string         // as the server sent it, thinking included where the server leaves it in: package verify grades what follows </think>
 	Reasoning string         // thinking that the server sent apart
+	Calls     []ToolCall     // of tools, in the model's order; nil unless tools were offered
 	Finish    routing.Finish // other values than Stop and Length are passed on as the server wrote them
 	Usage     cost.Usage     // Out includes the tokens of the thinking
 }

@@ -2,7 +2,6 @@ package experts
 
 import (
 	"bytes"
-	"strconv"
 	"sync"
 	"unicode/utf8"
 )
@@ -46,24 +45,6 @@ func appendJSON(b []byte, s string) []byte {
 		i += size
 	}
 	return append(append(b, s[start:]...), '"')
-}
-
-// appendChatRequest writes the body of a chat completion request for one response.
-func appendChatRequest(b []byte, model string, maxTokens int, r Request) []byte {
-	b = appendJSON(append(b, `{"model":`...), model)
-	b = appendJSON(append(b, `,"messages":[{"role":"user","content":`...), r.Prompt)
-	b = strconv.AppendUint(append(b, `}],"n":1,"seed":`...), wireSeed(r.Seed), 10)
-	if maxTokens > 0 {
-		b = strconv.AppendInt(append(b, `,"max_tokens":`...), int64(maxTokens), 10)
-	}
-	b = strconv.AppendFloat(append(b, `,"temperature":`...), r.Sampling.Temperature, 'g', -1, 64)
-	if r.Sampling.TopP > 0 {
-		b = strconv.AppendFloat(append(b, `,"top_p":`...), r.Sampling.TopP, 'g', -1, 64)
-	}
-	if r.Sampling.TopK > 0 {
-		b = strconv.AppendInt(append(b, `,"top_k":`...), int64(r.Sampling.TopK), 10)
-	}
-	return append(b, '}')
 }
 
 // bodies reuses the buffers that bodies are read into.

@@ -3,9 +3,11 @@ package methods
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -18,6 +20,17 @@ type Setup struct {
 	Spec    *spec.Experiment
 	Backend lm.Backend
 	Experts []string // ids of the pool, cheapest first; nil: not known yet
+	Servers Servers  // nil: nobody can be asked, as when a spec is only checked
+}
+
+// Servers is how a method asks language models by itself.
+type Servers interface {
+	// Pool returns the experts of the experiment, cheapest first, at their addresses, and how they are sampled. It starts
+	// the server of a simulated pool and fails if an expert cannot be reached.
+	Pool(ctx context.Context) ([]experts.Endpoint, spec.Sampling, error)
+	// Chat returns a client of the given servers that asks nothing twice, not even after a kill, and obeys --offline.
+	// The engine closes it.
+	Chat(endpoints []experts.Endpoint) (experts.Chatter, error)
 }
 
 // kind is one method that a spec can name.

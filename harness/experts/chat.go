@@ -1,0 +1,204 @@
+package experts
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// Message is one message of a conversation, as POST /v1/chat/completions takes it.
+type Message struct {
+	Role    string     `json:"role"` // system, user, assistant or tool
+	Content string     `json:"content"`
+	Calls   []ToolCall `json:"tool_calls,omitempty"`   // role assistant: the tools it called
+	CallID  string     `json:"tool_call_id,omitempty"` // role tool: the call that this is the result of
+}
+
+// ToolCall is a call of a tool that a model asks for.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"` // JSON as the model wrote it, which need not be valid
+}
+
+// Tool is a function that a model may call.
+type Tool struct {
+	Name        string
+	Description string
+	Parameters  string // JSON schema of the arguments
+}
+
+// ChatRequest asks one model for the next message of a conversation.
+type ChatRequest struct {
+	Expert    string // id of the endpoint
+	Messages  []Message
+	Tools     []Tool
+	Continue  bool          // the last message is the assistant's and is to be continued, not answered; an extension of vLLM
+	Seed      seed.Seed     // its low 53 bits are sent
+	Sampling  spec.Sampling // temperature and the like; Prompt is not applied
+	MaxTokens int           // 0: the endpoint's own limit
+}
+
+// Chatter asks models for the next message of a conversation. HTTP is one, and Remember makes another of it.
+type Chatter interface {
+	// Chat is safe for concurrent use. Errors are those of Pool.
+	Chat(ctx context.Context, r ChatRequest) (Completion, error)
+}
+
+// Chat implements Chatter.
+func (h *HTTP) Chat(ctx context.Context, r ChatRequest) (Completion, error) {
+	e, err := h.endpoint(r.Expert)
+	if err != nil {
+		return Completion{}, err
+	}
+	return h.ask(ctx, e, appendChat(nil, e.Model, cmp.Or(r.MaxTokens, e.MaxTokens), r))
+}
+
+// appendChat writes the body of a chat completion request.
+func appendChat(b []byte, model string, maxTokens int, r ChatRequest) []byte {
+	b = appendJSON(append(b, `{"model":`...), model)
+	b = append(b, `,"messages":[`...)
+	for i, m := range r.Messages {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendJSON(append(b, `{"role":`...), m.Role)
+		b = appendJSON(append(b, `,"content":`...), m.Content)
+		if m.CallID != "" {
+			b = appendJSON(append(b, `,"tool_call_id":`...), m.CallID)
+		}
+		for k, c := range m.Calls {
+			b = append(b, map[bool]string{true: `,"tool_calls":[`, false: ","}[k == 0]...)
+			b = appendJSON(append(b, `{"type":"function","id":`...), c.ID)
+			b = appendJSON(append(b, `,"function":{"name":`...), c.Name)
+			b = append(appendJSON(append(b, `,"arguments":`...), c.Arguments), "}}"...)
+		}
+		if len(m.Calls) > 0 {
+			b = append(b, ']')
+		}
+		b = append(b, '}')
+	}
+	b = append(b, ']')
+	for k, t := range r.Tools {
+		b = append(b, map[bool]string{true: `,"tools":[`, false: ","}[k == 0]...)
+		b = appendJSON(append(b, `{"type":"function","function":{"name":`...), t.Name)
+		b = appendJSON(append(b, `,"description":`...), t.Description)
+		b = append(append(append(b, `,"parameters":`...), t.Parameters...), "}}"...)
+	}
+	if len(r.Tools) > 0 {
+		b = append(b, ']')
+	}
+	if r.Continue {
+		b = append(b, `,"add_generation_prompt":false,"continue_final_message":true`...)
+	}
+	b = strconv.AppendUint(append(b, `,"n":1,"seed":`...), wireSeed(r.Seed), 10)
+	if maxTokens > 0 {
+		b = strconv.AppendInt(append(b, `,"max_tokens":`...), int64(maxTokens), 10)
+	}
+	b = strconv.AppendFloat(append(b, `,"temperature":`...), r.Sampling.Temperature, 'g', -1, 64)
+	if r.Sampling.TopP > 0 {
+		b = strconv.AppendFloat(append(b, `,"top_p":`...), r.Sampling.TopP, 'g', -1, 64)
+	}
+	if r.Sampling.TopK > 0 {
+		b = strconv.AppendInt(append(b, `,"top_k":`...), int64(r.Sampling.TopK), 10)
+	}
+	return append(b, '}')
+}
+
+// Remember returns a Chatter that asks nothing twice: an answer is stored, and synced, under all that can change it (the
+// model and its revision, the whole request, the source) before it is returned, so a killed run that goes on asks only
+// for what it has not got. Failures are not stored.
+//
+// Answers lie in the rollout store, which is safe against crashes and other processes. It names a request by a hash: a
+// conversation is sent again with every turn, and storing it as often would grow with the square of its length.
+//
+// source says who answers when the model's name does not, as in store.Scope. next is asked for what is not stored; nil
+// stands for nobody: the error is ErrNotStored then.
+func Remember(next Chatter, endpoints []Endpoint, db *store.Rollouts, source string) Chatter {
+	r := &remembering{next: next, endpoints: map[string]Endpoint{}, db: db, source: source}
+	for _, e := range endpoints {
+		r.endpoints[e.ID] = e
+	}
+	return r
+}
+
+// ErrNotStored says that an answer would have to be asked for and nobody may be asked.
+var ErrNotStored = errors.New("answer not stored")
+
+type remembering struct {
+	next      Chatter
+	endpoints map[string]Endpoint
+	db        *store.Rollouts
+	source    string
+}
+
+// remembered is how a completion is stored.
+type remembered struct {
+	Text      string     `json:"text"`
+	Reasoning string     `json:"reasoning,omitempty"`
+	Calls     []ToolCall `json:"tool_calls,omitempty"`
+	Finish    string     `json:"finish"`
+	In        int64      `json:"in"`
+	Out       int64      `json:"out"`
+}
+
+func (r *remembering) Chat(ctx context.Context, q ChatRequest) (Completion, error) {
+	e, ok := r.endpoints[q.Expert]
+	if !ok {
+		return Completion{}, fmt.Errorf("%w %q", ErrUnknownExpert, q.Expert)
+	}
+	sum := sha256.Sum256(appendChat(nil, e.Model, cmp.Or(q.MaxTokens, e.MaxTokens), q))
+	row := store.Row{Text: "chat " + hex.EncodeToString(sum[:]), Seed: wireSeed(q.Seed)}
+	scope := store.Scope{Source: r.source, Model: e.Model, Revision: e.Revision, Split: "chat"}
+	if c, ok, err := r.find(ctx, scope, row.Key()); ok || err != nil {
+		return c, err
+	}
+	if r.next == nil {
+		return Completion{}, fmt.Errorf("expert %s: %w", q.Expert, ErrNotStored)
+	}
+	c, err := r.next.Chat(ctx, q)
+	if err != nil {
+		return Completion{}, err
+	}
+	text, err := json.Marshal(remembered{c.Text, c.Reasoning, c.Calls, string(c.Finish), c.Usage.In, c.Usage.Out})
+	if err != nil {
+		return Completion{}, err
+	}
+	row.Response, row.Finish, row.In, row.Out = string(text), c.Finish, c.Usage.In, c.Usage.Out
+	ids, err := r.db.Put(context.WithoutCancel(ctx), scope, []store.Row{row}) // it was paid for
+	if err != nil {
+		return Completion{}, err
+	}
+	if ids[0] == 0 { // somebody else asked the same meanwhile, and the first answer stays
+		c, _, err := r.find(context.WithoutCancel(ctx), scope, row.Key())
+		return c, err
+	}
+	return c, nil
+}
+
+func (r *remembering) find(ctx context.Context, scope store.Scope, key store.RolloutKey) (Completion, bool, error) {
+	ids, err := r.db.Have(ctx, scope, []store.RolloutKey{key})
+	if err != nil || ids[0] == 0 {
+		return Completion{}, false, err
+	}
+	text, err := r.db.Response(ctx, ids[0])
+	if err != nil {
+		return Completion{}, false, err
+	}
+	var s remembered
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return Completion{}, false, fmt.Errorf("stored answer of model %q: %w", scope.Model, err)
+	}
+	return Completion{s.Text, s.Reasoning, s.Calls, routing.Finish(s.Finish), cost.Usage{In: s.In, Out: s.Out}}, true, nil
+}
