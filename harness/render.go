@@ -19,6 +19,11 @@ import (
 // figures as SVG with their numbers and caption, and the measurements themselves. An empty dir writes nothing. It
 // computes nothing: what it shows is in the measurements. papers holds paper/<table>.txt.
 func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer) error {
+	for _, m := range r.Spec.Experiment.Methods {
+		if len(r.Measurements.Where(keys("method", m.RowID())...)) == 0 {
+			return fmt.Errorf("nothing was measured of row %s", m.RowID())
+		}
+	}
 	var paper *metrics.Set
 	if name := r.Spec.Experiment.Paper; name != "" {
 		f, err := papers.Open("paper/" + name + ".txt")
@@ -210,7 +215,7 @@ func (r *Result) notes() []string {
 	x := &r.Spec.Experiment
 	notes := []string{
 		fmt.Sprintf("Acc.: percent correct, runs averaged. Cost: dollars of one pass, Avg.: dollars a question. Small numbers: half the width of the %g%% interval over questions (paired bootstrap, %d resamples).", 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
-		fmt.Sprintf("Training seeds: %d. The router's own tokens are in no cost; they are in the measurements. %s", len(x.Evaluate.Seeds), r.prices()),
+		fmt.Sprintf("Training seeds: %d. The router's own tokens are in no cost; they are in the measurements. %s", r.seeds(), r.prices()),
 	}
 	for _, to := range x.Methods {
 		var matched []string
@@ -224,6 +229,15 @@ func (r *Result) notes() []string {
 		}
 	}
 	return notes
+}
+
+// seeds is how many trainings the measurements average over. The spec may have been run with other seeds than it names.
+func (r *Result) seeds() int {
+	seen := map[string]bool{"": true}
+	for _, m := range r.Measurements.Measurements {
+		seen[m.Key("seed")] = true
+	}
+	return max(len(seen)-1, 1)
 }
 
 // prices says what the dollars rest on.
@@ -331,7 +345,7 @@ func (r *Result) distributionFigure(name string) (*report.Figure, error) {
 	l := report.DistributionLayout{
 		Name: name, Keys: keys("arena", PaperArena, "method", referenceRow),
 		Caption: "Where EntroRouter sends easy, medium and hard problems, and what a question costs there" + r.scale() +
-			fmt.Sprintf(" Strata by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Mean of %d training seeds.", x.Targets.Tau, len(x.Evaluate.Seeds)),
+			fmt.Sprintf(" Strata by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Mean of %d training seeds.", x.Targets.Tau, r.seeds()),
 	}
 	for _, s := range []report.Term{{Value: "easy", Label: "Easy"}, {Value: "medium", Label: "Medium"}, {Value: "hard", Label: "Hard"}} {
 		if len(r.Measurements.Where(append(slices.Clone(l.Keys), keys("stratum", s.Value)...)...)) > 0 {
