@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/results"
@@ -321,7 +322,7 @@ func TestAnEmptyStratumIsLeftOutOfTheFigure(t *testing.T) {
 }
 
 func TestRowsThatMatchAnotherAreNamedBelowTheTable(t *testing.T) {
-	r := &Result{Spec: tiny(t)}
+	r := &Result{Spec: tiny(t), Measurements: &metrics.Set{}}
 	want := "Spending on the training problems what entrorouter spends there: mixture, benchmark, logistic."
 	if notes := r.notes(); !slices.Contains(notes, want) {
 		t.Errorf("no %q in %q", want, notes)
