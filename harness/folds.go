@@ -29,6 +29,11 @@ const (
 	Lead      = "lead-over-benchmark-points" // above the benchmark-identity router at the same cost
 	GainAt    = "gain-at-%d%%-points"        // at a share of the strongest expert's cost
 	QualityAt = "accuracy-at-%d%%-%%"
+
+	// Of a contrast between two rows, paired: in the same resamples, as difference-points, cost-difference-% and
+	// hull-difference-points.
+	MeanDifference = "mean-gain-difference-points" // of two rows with a knob
+	LeadOver       = "lead-points"                 // at the row's own cost: accuracy above that of the other row, which has a knob, for the same money
 )
 
 var foldBudgets = [...]int{25, 50, 75}
@@ -244,12 +249,18 @@ func (c *recorded) plan() (*step, error) {
 		Pool       string
 		Source     any
 		Rows       []string
+		Contrasts  []string
 		Bootstrap  int
 		Confidence float64
 		Seed       uint64
-	}{e.poolSpec.Name, source, nil, x.Evaluate.Bootstrap, x.Evaluate.Confidence, x.Seed}
+	}{e.poolSpec.Name, source, nil, nil, x.Evaluate.Bootstrap, x.Evaluate.Confidence, x.Seed}
 	for _, row := range x.Methods {
 		params.Rows = append(params.Rows, row.RowID())
+	}
+	for _, p := range contrasts(x) {
+		if p.line {
+			params.Contrasts = append(params.Contrasts, params.Rows[p.row]+" versus "+params.Rows[p.versus])
+		}
 	}
 	return e.newStep("measure "+e.poolSpec.Name, "measure-folds", foldsMeasureVersion, params, inputs, c.measure)
 }

@@ -209,13 +209,14 @@ func find(t *testing.T, r *Result, pool, method, benchmark, unit string) float64
 	return v.Number
 }
 
-// Pooled over folds instead, a router that looks at nothing would lose a point or more: a fold whose training mean is
-// high has a low test mean.
-func TestARouterThatLooksAtNothingGainsNothingOnRecordedOutcomes(t *testing.T) {
-	dir := t.TempDir()
+// toyFolder writes a pool of three experts with 300 questions and the spec constants.yaml, whose rows and knobs below
+// folds the caller gives. It returns the folder and the outcomes file.
+func toyFolder(t *testing.T, folds, rows string) (dir, outcomesFile string) {
+	t.Helper()
+	dir = t.TempDir()
 	var queries, outcomes strings.Builder
 	r := rand.New(rand.NewPCG(1, 2))
-	const n = 300
+	const n = toyQuestions
 	rate := []float64{0.3, 0.7, 0.85, 0.2, 0.5, 0.6, 0.4, 0.5}
 	for q := range n {
 		fmt.Fprintf(&queries, `{"query_id": "q%d", "benchmark": "toy", "problem": "Question %d?", "gold": "1", "prompt_tokens": 10}`+"\n", q, q)
@@ -246,9 +247,18 @@ title: Constants
 protocol: folds
 pools: [toy]
 prices: toy
-folds: {probe: m3, seeds: [0, 1]}
+folds: {probe: m3, seeds: [0, 1]`+folds+`}
 evaluate: {bootstrap: 20, seeds: [1]}
-`+constants)
+`+rows)
+	return dir, outcomes.String()
+}
+
+const toyQuestions = 300
+
+// Pooled over folds instead, a router that looks at nothing would lose a point or more: a fold whose training mean is
+// high has a low test mean.
+func TestARouterThatLooksAtNothingGainsNothingOnRecordedOutcomes(t *testing.T) {
+	dir, outcomes := toyFolder(t, "", constants)
 	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
 	for _, b := range []string{"all", "toy"} {
 		for _, row := range []string{"cheapest", "middle", "strongest", "mixture", "benchmark"} {
@@ -263,12 +273,60 @@ evaluate: {bootstrap: 20, seeds: [1]}
 		}
 	}
 	// By hand: the accuracy of a fixed expert is its share of right answers, whatever the folds.
-	right := strings.Count(outcomes.String(), `"model": "m1", "correct": 1`)
-	if got, want := find(t, result, "toy", "middle", "all", metrics.Accuracy), 100*float64(right)/n; math.Abs(got-want) > 5e-4 {
+	right := strings.Count(outcomes, `"model": "m1", "correct": 1`)
+	if got, want := find(t, result, "toy", "middle", "all", metrics.Accuracy), 100*float64(right)/toyQuestions; math.Abs(got-want) > 5e-4 {
 		t.Errorf("accuracy of the middle expert is %v, want %v", got, want)
 	}
 	if got := find(t, result, "toy", "strongest", "all", CostShare); got != 100 {
 		t.Errorf("the strongest expert costs %v %% of itself", got)
+	}
+}
+
+// The hull gain of a fixed expert is 0 in every resample, so a difference to one is the row's own gain, interval
+// included; and a row's lead over itself under another name is nothing.
+func TestContrastsArePairedDifferencesOfTwoRows(t *testing.T) {
+	dir, outcomes := toyFolder(t, ", versus: [cheapest]", `
+methods:
+  - {name: fixed, id: cheapest, params: {expert: cheapest}}
+  - {name: random}
+  - {name: mixture, kappa: "01"}
+  - {name: mixture, id: again, kappa: "01", versus: [mixture]}
+outputs: [{kind: table, file: constants}]
+`)
+	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
+	contrast := func(row, versus, unit string) metrics.Value {
+		t.Helper()
+		m, ok, err := result.Measurements.Find(keys("row", row, "versus", versus, "benchmark", "toy")...)
+		if err != nil || !ok {
+			t.Fatalf("%s versus %s: %v", row, versus, err)
+		}
+		v, ok := m.Value(unit)
+		if !ok {
+			t.Fatalf("%s versus %s has no %s", row, versus, unit)
+		}
+		return v
+	}
+	m, _, err := result.Measurements.Find(keys("method", "random", "benchmark", "toy", "seed", "")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gain, _ := m.Value(HullGain)
+	got := contrast("random", "cheapest", HullDifference)
+	gain.Unit = HullDifference
+	if diff := cmp.Diff(gain, got); diff != "" || got.Number >= 0 {
+		t.Error("hull gain of random and its difference to a fixed expert:", diff)
+	}
+	cheap := 100 * float64(strings.Count(outcomes, `"model": "m0", "correct": 1`)) / toyQuestions
+	if got := contrast("random", "cheapest", Difference).Number; math.Abs(got-(find(t, result, "toy", "random", "toy", metrics.Accuracy)-cheap)) > 2e-3 {
+		t.Errorf("accuracy of random is %v points above the cheapest expert's %v", got, cheap)
+	}
+	for _, unit := range []string{HullDifference, MeanDifference, LeadOver, CostDifference} {
+		if v := contrast("again", "mixture", unit); v.Number != 0 || v.Low != 0 || v.High != 0 {
+			t.Errorf("the same row twice differs by %+v", v)
+		}
+	}
+	if found := result.Measurements.Where(keys("row", "cheapest")...); len(found) != 0 {
+		t.Errorf("a row is compared with itself: %v", found)
 	}
 }
 

@@ -26,7 +26,8 @@ type foldsRow struct {
 }
 
 // measure writes the measurements of a pool: for all questions and for each benchmark, every row's accuracy and
-// dollars, its hull gain at its own cost and, of a router with a knob, its gain at three budgets and on average.
+// dollars, its hull gain at its own cost and, of a router with a knob, its gain at three budgets and on average; and,
+// on lines of their own (Contrast), the differences between rows that the spec asks for.
 // Everything is computed inside each test fold, averaged over the folds by their questions and then over partitions;
 // resamples draw the same questions in every partition.
 func (c *recorded) measure(ctx context.Context, d *store.Draft) error {
@@ -95,6 +96,29 @@ func (c *recorded) measure(ctx context.Context, d *store.Draft) error {
 	return errors.Join(set.Write(w), w.Close())
 }
 
+// contrast is a pair of rows whose difference is measured.
+type contrast struct {
+	row, versus int  // indices of rows
+	line        bool // it has a line of its own
+}
+
+// contrasts are the pairs that the spec asks for, and every row with the benchmark-identity router.
+func contrasts(x *spec.Experiment) []contrast {
+	index := func(id string) int {
+		return slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == id })
+	}
+	var out []contrast
+	for j, m := range x.Methods {
+		asked := slices.Concat(x.Folds.Versus, m.Versus)
+		for at, id := range append(slices.Clone(asked), benchmarkRow) {
+			if k := index(id); k >= 0 && k != j && !slices.Contains(asked[:min(at, len(asked))], id) {
+				out = append(out, contrast{j, k, at < len(asked)})
+			}
+		}
+	}
+	return out
+}
+
 // measureStratum measures the questions of one benchmark, or all of them.
 func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, rows [][]foldsRow) []metrics.Measurement {
 	x := &c.e.spec.Experiment
@@ -144,75 +168,78 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 			sweeps[i] = append(sweeps[i], s)
 		}
 	}
-	reference := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == benchmarkRow })
-	ours := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == referenceRow })
 
 	strong := pick(usd[len(usd)-1], inside)
-	const budgets = 5 // where the numbers of the budgets begin
-	const differences = budgets + 2*len(foldBudgets)
-	const perRow = differences + 3
+	pairs := contrasts(x)
 	nr := len(x.Methods)
+	// Of each row: accuracy, cost share, hull gain, mean gain, then gain and accuracy at each budget. Of each pair: lead.
+	const perRow = 4 + 2*len(foldBudgets)
 	stat := func(w, out []float64) {
 		clear(out)
 		share := 1 / float64(len(rows))
 		for i := range rows {
 			paths := folds[i].Under(w)
-			var control *metrics.FoldCurves
-			if reference >= 0 && sweeps[i][reference] != nil {
-				control = paths.Curves(sweeps[i][reference])
-			}
+			curves := make([]*metrics.FoldCurves, nr)
 			for j := range nr {
 				o := out[j*perRow : (j+1)*perRow]
 				o[0] += share * metrics.WeightedMean(quality[i][j], w)
 				o[1] += share * 100 * metrics.WeightedMean(dollars[i][j], w) / metrics.WeightedMean(strong, w)
 				o[2] += share * paths.Gain(quality[i][j], dollars[i][j])
-				if control != nil {
-					o[4] += share * control.Lead(quality[i][j], dollars[i][j])
-				}
 				if sweeps[i][j] == nil {
 					continue
 				}
-				curves := paths.Curves(sweeps[i][j])
-				o[3] += share * curves.MeanGain()
+				curves[j] = paths.Curves(sweeps[i][j])
+				o[3] += share * curves[j].MeanGain()
 				for b, percent := range foldBudgets {
-					o[budgets+2*b] += share * curves.GainAt(float64(percent)/100)
-					o[budgets+2*b+1] += share * curves.QualityAt(float64(percent)/100)
+					o[4+2*b] += share * curves[j].GainAt(float64(percent)/100)
+					o[5+2*b] += share * curves[j].QualityAt(float64(percent)/100)
+				}
+			}
+			for k, p := range pairs {
+				if curves[p.versus] != nil {
+					out[nr*perRow+k] += share * curves[p.versus].Lead(quality[i][p.row], dollars[i][p.row])
 				}
 			}
 		}
-		if ours < 0 {
-			return
-		}
-		for j := range nr {
-			for k := range 3 { // accuracy, cost share, hull gain
-				out[j*perRow+differences+k] = out[j*perRow+k] - out[ours*perRow+k]
-			}
-		}
 	}
-	point, samples := metrics.Bootstrap(strata, x.Evaluate.Bootstrap, uint64(seed.Seed(x.Seed).Derive("bootstrap", c.e.poolSpec.Name, benchmark)), nr*perRow, stat)
+	point, samples := metrics.Bootstrap(strata, x.Evaluate.Bootstrap, uint64(seed.Seed(x.Seed).Derive("bootstrap", c.e.poolSpec.Name, benchmark)), nr*perRow+len(pairs), stat)
+	rounded := func(number float64, of []float64, unit string) metrics.Value {
+		v := metrics.Rounded(number, unit, 3)
+		if x.Evaluate.Bootstrap > 0 {
+			low, high := metrics.Interval(of, x.Evaluate.Confidence)
+			v = v.Within(low, high)
+		}
+		return v
+	}
+	value := func(k int, unit string) metrics.Value { return rounded(point[k], samples[k], unit) }
+	// Two statistics of one resample share its weights: their difference is paired.
+	difference := func(a, b int, unit string) metrics.Value {
+		of := make([]float64, len(samples[a]))
+		for i := range of {
+			of[i] = samples[a][i] - samples[b][i]
+		}
+		return rounded(point[a]-point[b], of, unit)
+	}
+	reference := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == referenceRow })
 	var out []metrics.Measurement
 	for j, row := range x.Methods {
-		value := func(k int, unit string) metrics.Value {
-			v := metrics.Rounded(point[j*perRow+k], unit, 3)
-			if x.Evaluate.Bootstrap > 0 {
-				low, high := metrics.Interval(samples[j*perRow+k], x.Evaluate.Confidence)
-				v = v.Within(low, high)
-			}
-			return v
-		}
+		at := j * perRow
 		line := metrics.Measurement{Name: "Route", N: len(inside), Keys: []metrics.Key{
 			{Name: "pool", Value: c.e.poolSpec.Name}, {Name: "method", Value: row.RowID()}, {Name: "benchmark", Value: benchmark},
-		}, Values: []metrics.Value{value(0, metrics.Accuracy), value(1, CostShare), value(2, HullGain), metrics.Rounded(float64(len(inside)), metrics.Questions, 0)}}
-		if reference >= 0 && row.RowID() != benchmarkRow {
-			line.Values = append(line.Values, value(4, Lead))
+		}, Values: []metrics.Value{value(at, metrics.Accuracy), value(at+1, CostShare), value(at+2, HullGain), metrics.Rounded(float64(len(inside)), metrics.Questions, 0)}}
+		if reference >= 0 && reference != j {
+			line.Values = append(line.Values, difference(at, reference*perRow, Difference), difference(at+1, reference*perRow+1, CostDifference),
+				difference(at+2, reference*perRow+2, HullDifference))
 		}
-		if ours >= 0 && j != ours {
-			line.Values = append(line.Values, value(differences, Difference), value(differences+2, HullDifference), value(differences+1, CostDifference))
+		for k, p := range pairs {
+			if p.row == j && x.Methods[p.versus].RowID() == benchmarkRow && sweeps[0][p.versus] != nil {
+				line.Values = append(line.Values, value(nr*perRow+k, Lead))
+			}
 		}
 		if sweeps[0][j] != nil {
-			line.Values = append(line.Values, value(3, MeanGain))
+			line.Values = append(line.Values, value(at+3, MeanGain))
 			for b, percent := range foldBudgets {
-				line.Values = append(line.Values, value(budgets+2*b, fmt.Sprintf(GainAt, percent)), value(budgets+2*b+1, fmt.Sprintf(QualityAt, percent)))
+				line.Values = append(line.Values, value(at+4+2*b, fmt.Sprintf(GainAt, percent)), value(at+5+2*b, fmt.Sprintf(QualityAt, percent)))
 			}
 		}
 		var over []float64 // partitions
@@ -221,12 +248,11 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 			single.Keys = append(slices.Clone(line.Keys), metrics.Key{Name: "seed", Value: fmt.Sprint(c.partition[i].seed)})
 			ones := slices.Repeat([]float64{1}, len(inside))
 			paths := folds[i].Under(ones)
+			gain := paths.Gain(quality[i][j], dollars[i][j])
 			single.Values = []metrics.Value{
 				metrics.Rounded(metrics.WeightedMean(quality[i][j], ones), metrics.Accuracy, 3),
-				metrics.Rounded(100*metrics.WeightedMean(dollars[i][j], ones)/metrics.WeightedMean(strong, ones), CostShare, 3),
-				metrics.Rounded(paths.Gain(quality[i][j], dollars[i][j]), HullGain, 3),
+				metrics.Rounded(gain, HullGain, 3),
 			}
-			gain := paths.Gain(quality[i][j], dollars[i][j])
 			if sweeps[i][j] != nil {
 				gain = paths.Curves(sweeps[i][j]).MeanGain()
 				single.Values = append(single.Values, metrics.Rounded(gain, MeanGain, 3))
@@ -236,6 +262,23 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 		}
 		if len(over) > 1 {
 			line.Values = append(line.Values, metrics.Rounded(deviation(over), FoldsSD, 3))
+		}
+		out = append(out, line)
+	}
+	for k, p := range pairs {
+		if !p.line {
+			continue
+		}
+		a, b := p.row*perRow, p.versus*perRow
+		line := metrics.Measurement{Name: "Contrast", N: len(inside), Keys: []metrics.Key{
+			{Name: "pool", Value: c.e.poolSpec.Name}, {Name: "row", Value: x.Methods[p.row].RowID()},
+			{Name: "versus", Value: x.Methods[p.versus].RowID()}, {Name: "benchmark", Value: benchmark},
+		}, Values: []metrics.Value{difference(a, b, Difference), difference(a+1, b+1, CostDifference), difference(a+2, b+2, HullDifference)}}
+		if sweeps[0][p.versus] != nil {
+			line.Values = append(line.Values, value(nr*perRow+k, LeadOver))
+		}
+		if sweeps[0][p.row] != nil && sweeps[0][p.versus] != nil {
+			line.Values = append(line.Values, difference(a+3, b+3, MeanDifference))
 		}
 		out = append(out, line)
 	}

@@ -79,10 +79,12 @@ func (l *loader) checkExperiment(file string) {
 		case e.Methods[other].Match != "":
 			d.faultAt(knob, "the row %q is itself matched; name one that is not", m.Match)
 		}
+		l.checkVersus(fmt.Sprintf("methods[%d].versus", i), m.Versus, i, rows)
 		if m.Kappa != "" && e.Protocol == "split" {
 			d.faultAt(fmt.Sprintf("methods[%d].kappa", i), "protocol split measures the labels; leave kappa out")
 		}
 	}
+	l.checkVersus("folds.versus", e.Folds.Versus, -1, rows)
 	files := map[string]bool{}
 	for i, o := range e.Outputs {
 		knob := fmt.Sprintf("outputs[%d].file", i)
@@ -94,6 +96,22 @@ func (l *loader) checkExperiment(file string) {
 			d.faultAt(knob, "%q is already written by another output", o.File)
 		}
 		files[o.File] = true
+	}
+}
+
+// checkVersus reports rows that a row cannot be compared with. rows are the indices of all by id; self is the row's own.
+func (l *loader) checkVersus(knob string, versus []string, self int, rows map[string]int) {
+	if len(versus) > 0 && l.out.Experiment.Protocol != "folds" {
+		l.spec.faultAt(knob, "only protocol folds measures contrasts; leave versus out")
+	}
+	distinct(l.spec, knob, versus)
+	for i, id := range versus {
+		switch row, ok := rows[id]; {
+		case !ok:
+			l.spec.faultAt(fmt.Sprintf("%s[%d]", knob, i), "%s", unknown("row", id, slices.Sorted(maps.Keys(rows))))
+		case row == self:
+			l.spec.faultAt(fmt.Sprintf("%s[%d]", knob, i), "the row %q cannot be compared with itself", id)
+		}
 	}
 }
 

@@ -178,7 +178,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		// What YAML lets pass.
 		{"an unknown key with one near it", "spec.yaml", "large: 100", "larg: 100", `spec.yaml:7: unknown key "larg"; did you mean "large"? known: name, base, title, paper, protocol, pools, prices, seed, c_unit, count_input, train, test, large, profile, targets, anchor, reward, policy, sft, grpo, folds, evaluate, collapse, methods, outputs`, ""},
 		{"an unknown key far from all", "spec.yaml", "  tau: 0.6", "  threshold: 0.6", `spec.yaml:9: targets: unknown key "threshold"; known: tau, k, gate, soft, hard_weight`, ""},
-		{"an unknown key in a row", "spec.yaml", "    match: entrorouter", "    matches: Ours", `spec.yaml:17: methods[2]: unknown key "matches"; did you mean "match"? known: name, id, label, paper, match, kappa, params`, ""},
+		{"an unknown key in a row", "spec.yaml", "    match: entrorouter", "    matches: Ours", `spec.yaml:17: methods[2]: unknown key "matches"; did you mean "match"? known: name, id, label, paper, match, kappa, versus, params`, ""},
 		{"a key set twice", "spec.yaml", "large: 100", "large: 100\nprices: list", `spec.yaml:8: key "prices" is already set on line 5`, ""},
 		{"a key set twice in flow style", "base.yaml", "{tau: 0.8,", "{tau: 0.8, tau: 0.7,", `base.yaml:10: targets: key "tau" is already set on line 10`, ""},
 		{"a fraction for a whole number", "base.yaml", "seed: 1", "seed: 1.5", `base.yaml:2: seed: want a whole number from 0 up, got "1.5"`, ""},
@@ -259,6 +259,9 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"a row matched to itself", "spec.yaml", "match: entrorouter", "match: logistic", `spec.yaml:17: methods[2].match: the row "logistic" cannot be matched to itself`, ""},
 		{"a row matched to a matched one", "spec.yaml", "    id: small", "    match: logistic", `spec.yaml:13: methods[1].match: the row "logistic" is itself matched; name one that is not`, ""},
 		{"labels of a row under protocol split", "spec.yaml", "    match: entrorouter", "    kappa: k5", `spec.yaml:17: methods[2].kappa: protocol split measures the labels; leave kappa out`, ""},
+		{"a contrast under protocol split", "spec.yaml", "    match: entrorouter", "    versus: [small]", `spec.yaml:17: methods[2].versus: only protocol folds measures contrasts; leave versus out`, ""},
+		{"a contrast with an unknown row", "spec.yaml", "    match: entrorouter", "    versus: [theirs]", `spec.yaml:17: methods[2].versus[0]: unknown row "theirs"; known: entrorouter, logistic, random, small`, ""},
+		{"a contrast of a row with itself", "spec.yaml", "    match: entrorouter", "    versus: [logistic]", `spec.yaml:17: methods[2].versus[0]: the row "logistic" cannot be compared with itself`, ""},
 		{"an output into another folder", "spec.yaml", "file: out", "file: ../out", `spec.yaml:21: outputs[0].file: "../out" is not a file name; use letters, digits, dots, dashes and underscores`, ""},
 		{"two outputs in one file", "spec.yaml", "  - {kind: table, file: out}", "  - {kind: table, file: out}\n  - {kind: table, file: out}", `spec.yaml:22: outputs[1].file: "out" is already written by another output`, ""},
 		{"a pool of one", "pools/served.yaml", "  - {id: big, model: B-9B, max_tokens: 2000, url: \"http://localhost:8002/v1\"}\n", "", `pools/served.yaml:4: experts: one expert leaves nothing to route; want at least 2`, "pools: [toy] => " + served},

@@ -134,6 +134,8 @@ type Folds struct {
 	Seeds []uint64 `yaml:"seeds"`               // one partition each
 	Kappa string   `yaml:"kappa" oneof:"k5 01"` // k5: own sample and the 4 nearest models outside the pool; 01: the one sample
 	Probe string   `yaml:"probe"`               // model of the recording that plays the probe
+
+	Versus []string `yaml:"versus,omitempty"` // ids of rows: the difference of every other row to each of them is measured
 }
 
 // Evaluate is how fitted routers are scored.
@@ -155,6 +157,7 @@ type Method struct {
 	Paper  string    `yaml:"paper,omitempty"`               // row of results/paper printed beside this one: a method and any further keys, as in entrorouter/alpha=0.2
 	Match  string    `yaml:"match,omitempty"`               // id of the row whose mean dollars on the training problems this row's knob is set to
 	Kappa  string    `yaml:"kappa,omitempty" oneof:"k5 01"` // labels the row is trained on, protocol folds; default: folds.kappa
+	Versus []string  `yaml:"versus,omitempty"`              // ids of rows that this one's difference to is measured beside folds.versus, protocol folds
 	Params yaml.Node `yaml:"params,omitempty"`              // read by DecodeParams
 
 	File string `yaml:"-"` // where the row is written, for messages; set by Load
