@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
@@ -21,23 +22,27 @@ const (
 
 // bench is one test benchmark in an arena: its problems and what every expert does on them.
 type bench struct {
-	*step // makes outcomes.csv
-	e     *engine
-	set   *problemSet
-	name  string
-	runs  int // a problem; 1 where outcomes are expectations
+	*step   // makes outcomes.csv
+	e       *engine
+	set     *problemSet
+	name    string
+	runs    int              // a problem; 1 where outcomes are expectations
+	experts []routing.Expert // whose outcomes these are
+	self    *bench           // the same of the model that plays the router; nil: no row needs it
 }
 
-// newOutcomes plans the evaluation rollouts of every expert on a test benchmark.
-func (e *engine) newOutcomes(set *problemSet, runs int) (*bench, error) {
-	b := &bench{e: e, set: set, name: set.benchmark, runs: runs}
+// newOutcomes plans the evaluation rollouts of experts on a test benchmark.
+func (e *engine) newOutcomes(set *problemSet, runs int, of []routing.Expert) (*bench, error) {
+	b := &bench{e: e, set: set, name: set.benchmark, runs: runs, experts: of}
+	params := e.askParams(runs, routing.Test)
+	params.Experts = of
 	var err error
-	b.step, err = e.newStep("outcomes "+set.benchmark, "outcomes", outcomesVersion, e.askParams(runs, routing.Test), []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
+	b.step, err = e.newStep(b.title("outcomes"), "outcomes", outcomesVersion, params, []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
 		if err := set.load(ctx); err != nil {
 			return err
 		}
 		return b.write(d, func(line func(problem, run, m int, o routing.Outcome) error) error {
-			for m, x := range e.experts {
+			for m, x := range of {
 				rollouts, err := e.ask(ctx, x, routing.Test, set.problems, runs)
 				if err != nil {
 					return err
@@ -60,29 +65,30 @@ func (e *engine) newOutcomes(set *problemSet, runs int) (*bench, error) {
 	return b, err
 }
 
-// newExpected plans the closed-form outcomes of the simulated experts on a large draw.
-func (e *engine) newExpected(set *problemSet) (*bench, error) {
-	b := &bench{e: e, set: set, name: set.benchmark, runs: 1}
+// newExpected plans the closed-form outcomes of simulated experts, members of the pool, on a large draw.
+func (e *engine) newExpected(set *problemSet, of []routing.Expert) (*bench, error) {
+	b := &bench{e: e, set: set, name: set.benchmark, runs: 1, experts: of}
 	var err error
 	params := struct {
 		Source  string
 		Experts []routing.Expert
-	}{e.source, e.experts}
-	b.step, err = e.newStep("expected "+set.benchmark, "expected", expectedVersion, params, []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
+	}{e.source, of}
+	b.step, err = e.newStep(b.title("expected"), "expected", expectedVersion, params, []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
 		if err := set.load(ctx); err != nil {
 			return err
 		}
 		if e.sim == nil {
 			return fmt.Errorf("large: only a simulated pool knows the true success probability; set large: 0 for pool %s", e.poolSpec.Name)
 		}
+		members := e.sim.Experts()
 		return b.write(d, func(line func(problem, run, m int, o routing.Outcome) error) error {
 			for p, q := range set.problems {
 				truths, err := e.sim.True(routing.TextHash(q.Text), set.latents[p])
 				if err != nil {
 					return fmt.Errorf("problem %s: %w", q.ID, err)
 				}
-				for m, x := range e.experts {
-					t := truths[m]
+				for m, x := range of {
+					t := truths[slices.IndexFunc(members, func(y routing.Expert) bool { return y.ID == x.ID })]
 					// Dollars are linear in tokens, so the expectation passes through.
 					usd := t.Out * x.Price.USD(cost.Usage{Out: 1_000_000}, false) / 1e6
 					if err := line(p, 0, m, routing.Outcome{Correct: t.Correct, Out: t.Out, USD: usd}); err != nil {
@@ -94,6 +100,14 @@ func (e *engine) newExpected(set *problemSet) (*bench, error) {
 		})
 	})
 	return b, err
+}
+
+// title names the step of a bench.
+func (b *bench) title(what string) string {
+	if len(b.experts) == 1 && b.e.probe != nil && b.experts[0].ID == b.e.probe.ID {
+		what += " of the router alone"
+	}
+	return what + " " + b.name
 }
 
 // write writes outcomes.csv: a line a problem, run and expert.
@@ -127,6 +141,23 @@ type arena struct {
 	question []int               // [len(queries)] index of the query's question
 	strata   []int               // [questions] index into benches
 	outcomes [][]routing.Outcome // [len(queries)][M]
+	self     []routing.Outcome   // [len(queries)] of the model that plays the router; nil: no row needs them
+}
+
+// addSelf plans the outcomes of the probe, which plays the router, beside those of the experts.
+func (a *arena) addSelf(e *engine) (err error) {
+	of := []routing.Expert{*e.probe}
+	for _, b := range a.benches {
+		if a.name == LargeArena {
+			b.self, err = e.newExpected(b.set, of)
+		} else {
+			b.self, err = e.newOutcomes(b.set, b.runs, of)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // steps are the inputs of whatever reads the arena's problems, and its outcomes.
@@ -140,6 +171,16 @@ func (a *arena) problemSteps() (s []*step) {
 func (a *arena) outcomeSteps() (s []*step) {
 	for _, b := range a.benches {
 		s = append(s, b.step)
+	}
+	return s
+}
+
+// selfSteps have the outcomes of the model that plays the router, where a row needs them.
+func (a *arena) selfSteps() (s []*step) {
+	for _, b := range a.benches {
+		if b.self != nil {
+			s = append(s, b.self.step)
+		}
 	}
 	return s
 }
@@ -174,20 +215,36 @@ func (a *arena) loadOutcomes(ctx context.Context) error {
 	}
 	outcomes := make([][]routing.Outcome, 0, len(a.queries))
 	for _, b := range a.benches {
-		first := len(outcomes)
-		for range len(b.set.problems) * b.runs {
-			outcomes = append(outcomes, make([]routing.Outcome, len(b.e.experts)))
-		}
-		if err := b.read(ctx, outcomes[first:]); err != nil {
+		of, err := b.read(ctx)
+		if err != nil {
 			return err
+		}
+		outcomes = append(outcomes, of...)
+		if b.self == nil {
+			continue
+		}
+		own, err := b.self.read(ctx)
+		if err != nil {
+			return err
+		}
+		for _, o := range own {
+			a.self = append(a.self, o[0])
 		}
 	}
 	a.outcomes = outcomes
 	return nil
 }
 
-// read fills outcomes [problems*runs][M].
-func (b *bench) read(ctx context.Context, outcomes [][]routing.Outcome) error {
+// read returns the outcomes of the bench's experts, [problems*runs][experts].
+func (b *bench) read(ctx context.Context) ([][]routing.Outcome, error) {
+	outcomes := make([][]routing.Outcome, len(b.set.problems)*b.runs)
+	for i := range outcomes {
+		outcomes[i] = make([]routing.Outcome, len(b.experts))
+	}
+	return outcomes, b.fill(ctx, outcomes)
+}
+
+func (b *bench) fill(ctx context.Context, outcomes [][]routing.Outcome) error {
 	entry, err := b.e.get(ctx, b.step)
 	if err != nil {
 		return err

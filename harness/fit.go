@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/lm"
@@ -193,14 +195,17 @@ func (f *fit) report(ctx context.Context) (r fitReport, err error) {
 
 func decisionsFile(arena string) string { return path.Join("decisions", arena+".csv") }
 
-// writeDecisions writes a line a query: problem, run, the expert (index into the pool, -1 for a closed form), the
-// tokens that the router read and wrote, and the distribution over experts.
+// writeDecisions writes a line a query: problem, run, the expert (index into the pool, -1 for a closed form, -2 for the
+// router itself), the tokens that the router read and wrote, and the distribution over experts. If any decision lists
+// its calls or is the router's own, each line has two more fields: the experts called, separated by spaces or - for no
+// list, and the probability that they spoiled the router's own answer.
 func writeDecisions(d *store.Draft, arena string, decisions []routing.Decision) (err error) {
 	f, err := d.Create(decisionsFile(arena))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	wide := slices.ContainsFunc(decisions, func(d routing.Decision) bool { return d.Calls != nil || d.Expert == routing.Self })
 	var line []byte
 	for _, x := range decisions {
 		line = append(line[:0], x.Problem...)
@@ -210,6 +215,19 @@ func writeDecisions(d *store.Draft, arena string, decisions []routing.Decision) 
 		line = strconv.AppendInt(append(line, ','), x.Usage.Out, 10)
 		for _, p := range x.Prob {
 			line = strconv.AppendFloat(append(line, ','), p, 'f', 6, 64)
+		}
+		if wide {
+			line = append(line, ',')
+			if x.Calls == nil {
+				line = append(line, '-')
+			}
+			for k, c := range x.Calls {
+				if k > 0 {
+					line = append(line, ' ')
+				}
+				line = strconv.AppendInt(line, int64(c.Expert), 10)
+			}
+			line = strconv.AppendFloat(append(line, ','), x.Spoiled, 'f', 6, 64)
 		}
 		if _, err := f.Write(append(line, '\n')); err != nil {
 			return err
@@ -235,7 +253,7 @@ func readDecisions(entry store.Entry, arena string, queries []routing.Query, exp
 	}
 	defer file.Close()
 	r := csv.NewReader(file)
-	r.ReuseRecord, r.FieldsPerRecord = true, 5+experts
+	r.ReuseRecord = true // the first line says how many fields there are
 	out := make([]routing.Decision, 0, len(queries))
 	for {
 		rec, err := r.Read()
@@ -245,17 +263,34 @@ func readDecisions(entry store.Entry, arena string, queries []routing.Query, exp
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Name(), err)
 		}
+		if len(rec) != 5+experts && len(rec) != 7+experts {
+			return nil, fmt.Errorf("%s: %d fields a line; want %d or %d", file.Name(), len(rec), 5+experts, 7+experts)
+		}
 		n := numbers{fields: rec[1:]}
 		x := routing.Decision{Run: n.int(), Expert: n.int(), Prob: make([]float64, experts)}
 		x.Usage = cost.Usage{In: int64(n.int()), Out: int64(n.int())}
 		for m := range x.Prob {
 			x.Prob[m] = n.float()
 		}
+		if len(rec) == 7+experts {
+			if calls := n.next(); calls != "-" {
+				x.Calls = []routing.Call{}
+				for _, field := range strings.Fields(calls) {
+					c := numbers{fields: []string{field}}
+					m := c.int()
+					if c.err != nil || m < 0 || m >= experts {
+						return nil, fmt.Errorf("%s:%d: call of %q, which is no expert of the pool", file.Name(), len(out)+1, field)
+					}
+					x.Calls = append(x.Calls, routing.Call{Expert: m})
+				}
+			}
+			x.Spoiled = n.float()
+		}
 		i := len(out)
 		if n.err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file.Name(), i+1, n.err)
 		}
-		if i >= len(queries) || rec[0] != queries[i].Problem.ID || x.Run != queries[i].Run || x.Expert >= experts || x.Expert < routing.Expected {
+		if i >= len(queries) || rec[0] != queries[i].Problem.ID || x.Run != queries[i].Run || x.Expert >= experts || x.Expert < routing.Self {
 			return nil, fmt.Errorf("%s:%d: not the decision on query %d of arena %s; remove the folder of this step and run again", file.Name(), i+1, i+1, arena)
 		}
 		x.Problem = queries[i].Problem.ID

@@ -217,6 +217,9 @@ func (c *recorded) plan() (*step, error) {
 			if row.Match != "" {
 				return nil, fmt.Errorf("%w: row %s: protocol folds compares at every cost; leave match out", ErrUsage, row.RowID())
 			}
+			if methods.AnswersItself(row.Name) {
+				return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", ErrUsage, row.RowID())
+			}
 			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: e.backend, Experts: e.ids()})
 			if err != nil {
 				return nil, err

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -17,13 +18,16 @@ import (
 
 // Units that measurements of this package have beside those of package metrics.
 const (
-	Tokens         = "tokens/query"           // mean output tokens of the expert that answered
+	Tokens         = "tokens/query"           // mean output tokens of the experts that were asked
 	CostShare      = "cost-share-%"           // dollars relative to the strongest expert's
-	HullGain       = "hull-gain-points"       // accuracy above the hull of the fixed experts at the same cost
+	HullGain       = "hull-gain-points"       // accuracy above the hull of the fixed experts at the same cost; of a row that may answer itself: of them and the router alone
 	Difference     = "difference-points"      // accuracy minus the reference row's, question by question
 	HullDifference = "hull-difference-points" // hull gain minus the reference row's, in the same resamples
 	CostDifference = "cost-difference-%"      // cost share minus the reference row's, in the same resamples
-	RouterTokens   = "router-tokens/query"    // tokens that the router itself read and wrote; in no cost
+	RouterTokens   = "router-tokens/query"    // tokens that the router itself read and wrote, its own answer included; in no cost
+	CallRate       = "call-rate-%"            // queries on which a row that may answer itself asked an expert
+	Calls          = "calls/query"            // calls of experts by such a row
+	OwnAnswers     = "own-answers-%"          // queries on which the router's own answer stood
 	SeedSD         = "seed-sd-points"         // standard deviation of the accuracy over training seeds
 	SeedCostSD     = "seed-cost-sd-%"         // the same of the cost share
 )
@@ -59,7 +63,7 @@ func (e *engine) planMeasure() error {
 		}
 	}
 	for _, a := range e.arenas {
-		inputs = append(inputs, a.outcomeSteps()...)
+		inputs = append(inputs, slices.Concat(a.outcomeSteps(), a.selfSteps())...)
 	}
 	for _, p := range e.testProfiles {
 		inputs = append(inputs, p.step)
@@ -146,6 +150,8 @@ type columns struct {
 	usd      []float64
 	tokens   []float64
 	overhead []float64   // tokens of the router itself
+	asked    []float64   // share of the runs in which any expert was asked
+	calls    []float64   // calls of experts
 	chosen   [][]float64 // [questions][M] share of the runs sent to each expert
 	buckets  [][]float64 // [benchmarks][len(routing.Buckets)] number of queries; nil where outcomes are expectations
 }
@@ -172,11 +178,25 @@ func accuracyOf(c columns) []float64 { return c.accuracy }
 func usdOf(c columns) []float64      { return c.usd }
 func tokensOf(c columns) []float64   { return c.tokens }
 func overheadOf(c columns) []float64 { return c.overhead }
+func askedOf(c columns) []float64    { return c.asked }
+func callsOf(c columns) []float64    { return c.calls }
+
+// ownOf is the share of a question's runs in which no expert's answer stood.
+func ownOf(c columns) []float64 {
+	own := make([]float64, len(c.chosen))
+	for q, share := range c.chosen {
+		own[q] = 1
+		for _, s := range share {
+			own[q] -= s
+		}
+	}
+	return own
+}
 
 // score reads off what decisions got and paid.
 func (a *arena) score(decisions []routing.Decision) columns {
 	n, experts := len(a.strata), len(a.outcomes[0])
-	c := columns{accuracy: make([]float64, n), usd: make([]float64, n), tokens: make([]float64, n), overhead: make([]float64, n), chosen: make([][]float64, n)}
+	c := columns{accuracy: make([]float64, n), usd: make([]float64, n), tokens: make([]float64, n), overhead: make([]float64, n), asked: make([]float64, n), calls: make([]float64, n), chosen: make([][]float64, n)}
 	for q := range c.chosen {
 		c.chosen[q] = make([]float64, experts)
 	}
@@ -189,7 +209,21 @@ func (a *arena) score(decisions []routing.Decision) columns {
 		bench := a.strata[q]
 		runs := float64(a.benches[bench].runs)
 		c.overhead[q] += float64(d.Usage.In+d.Usage.Out) / runs
-		for m, o := range a.outcomes[i] {
+		count := func(o routing.Outcome, weight float64) {
+			c.accuracy[q] += 100 * weight * o.Correct / runs
+			if o.Bucket == "" {
+				graded = false
+				return
+			}
+			c.buckets[bench][slices.Index(routing.Buckets[:], o.Bucket)] += weight
+		}
+		any := false
+		for m, times := range d.Asked(experts) {
+			o := a.outcomes[i][m]
+			c.usd[q] += times * o.USD / runs
+			c.tokens[q] += times * o.Out / runs
+			c.calls[q] += times / runs
+			any = any || times > 0
 			weight := 0.0
 			switch {
 			case d.Expert == m:
@@ -197,24 +231,39 @@ func (a *arena) score(decisions []routing.Decision) columns {
 			case d.Expert == routing.Expected:
 				weight = d.Prob[m]
 			}
-			if weight == 0 {
-				continue
+			if weight > 0 {
+				count(o, weight)
+				c.chosen[q][m] += weight / runs
 			}
-			c.accuracy[q] += 100 * weight * o.Correct / runs
-			c.usd[q] += weight * o.USD / runs
-			c.tokens[q] += weight * o.Out / runs
-			c.chosen[q][m] += weight / runs
-			if o.Bucket == "" {
-				graded = false
-				continue
+		}
+		if any {
+			c.asked[q] += 1 / runs
+		}
+		if d.Expert == routing.Self {
+			own := a.self[i]
+			c.overhead[q] += own.Out / runs
+			spoiled := 0.0
+			if own.Correct > 0 {
+				spoiled = d.Spoiled
 			}
-			c.buckets[bench][slices.Index(routing.Buckets[:], o.Bucket)] += weight
+			count(own, 1-spoiled)
+			if spoiled > 0 {
+				count(routing.Outcome{Bucket: wrongLike(own)}, spoiled)
+			}
 		}
 	}
 	if !graded {
 		c.buckets = nil
 	}
 	return c
+}
+
+// wrongLike is the bucket of a wrong answer where right ones are counted as o is.
+func wrongLike(o routing.Outcome) routing.Bucket {
+	if o.Bucket == "" {
+		return ""
+	}
+	return routing.Wrong
 }
 
 // experts returns what always asking each expert gets and pays: accuracy and dollars, [M][questions].
@@ -291,9 +340,14 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 		}
 		return sum / total
 	}
+	// The router alone is one more point that costs nothing, on the hull of rows that may answer themselves.
+	if a.self != nil {
+		own := a.score(decideAlways(a, routing.Self))
+		expertAccuracy, expertUSD = append(expertAccuracy, own.accuracy), append(expertUSD, own.usd)
+	}
 	scratch := make([]float64, nb)
 	fixed := func(w []float64) []metrics.Point {
-		points := make([]metrics.Point, len(e.experts))
+		points := make([]metrics.Point, len(expertAccuracy))
 		for m := range points {
 			perBench(expertAccuracy[m], w, scratch)
 			points[m].Quality = average(scratch)
@@ -305,18 +359,24 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 	ones := slices.Repeat([]float64{1}, len(a.strata))
 	// The vertices of the hull are chosen on the sample and their means move in resamples: a hull chosen anew in each
 	// would lie above every constant router, which then had a negative gain.
-	var vertices []int
 	all := fixed(ones)
-	hull := metrics.UpperHull(all)
-	for _, p := range hull {
-		vertices = append(vertices, slices.Index(all, p))
+	hull := metrics.UpperHull(all[:len(e.experts)])
+	verticesOf := func(hull metrics.Hull) (vertices []int) {
+		for _, p := range hull {
+			vertices = append(vertices, slices.Index(all, p))
+		}
+		return vertices
 	}
+	vertices, verticesSelf := verticesOf(hull), verticesOf(metrics.UpperHull(all))
 	stat := func(w, out []float64) {
 		points := fixed(w)
-		var hull metrics.Hull
-		for _, m := range vertices {
-			hull = append(hull, points[m])
+		hullOf := func(vertices []int) (hull metrics.Hull) {
+			for _, m := range vertices {
+				hull = append(hull, points[m])
+			}
+			return hull
 		}
+		hull, hullSelf := hullOf(vertices), hullOf(verticesSelf)
 		for i := range rows {
 			o := out[i*perRow : (i+1)*perRow]
 			perBench(accuracy[i], w, o[:nb])
@@ -327,6 +387,9 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			s[2] = 100 * metrics.Retention(p.Quality, points[strongest].Quality)
 			s[3] = 100 * p.Cost / points[strongest].Cost
 			s[4] = hull.Gain(p)
+			if methods.AnswersItself(rows[i].method.Name) {
+				s[4] = hullSelf.Gain(p)
+			}
 		}
 		if reference < 0 {
 			return
@@ -389,6 +452,18 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			metrics.Rounded(float64(len(a.strata)), metrics.Questions, 0))
 		if reference >= 0 && i != reference {
 			avg.Values = append(avg.Values, value(i, s+5, 1, Difference, 3), value(i, s+6, 1, HullDifference, 3), value(i, s+7, 1, CostDifference, 3))
+		}
+		if methods.AnswersItself(r.method.Name) {
+			for _, x := range []struct {
+				of       func(columns) []float64
+				scale    float64
+				unit     string
+				decimals int
+			}{{askedOf, 100, CallRate, 2}, {callsOf, 1, Calls, 4}, {ownOf, 100, OwnAnswers, 2}} {
+				by := make([]float64, nb)
+				perBench(r.mean(x.of), ones, by)
+				avg.Values = append(avg.Values, metrics.Rounded(x.scale*average(by), x.unit, x.decimals))
+			}
 		}
 		all := make([]int, nb)
 		for b := range all {
@@ -493,7 +568,7 @@ func (e *engine) distribution(ctx context.Context, a *arena, rows []scored) ([]m
 // measureStrata computes the lines of the routing distribution; of is the stratum of each question. Resamples draw the
 // questions of each stratum apart.
 func (e *engine) measureStrata(a *arena, rows []scored, of []int) []metrics.Measurement {
-	per := 1 + len(e.experts) // dollars, then the share of each expert
+	per := 2 + len(e.experts) // dollars, then the share of each expert and of the router's own answers
 	tracks := make([][]float64, 0, len(rows)*per)
 	for _, r := range rows {
 		tracks = append(tracks, r.mean(usdOf))
@@ -506,6 +581,13 @@ func (e *engine) measureStrata(a *arena, rows []scored, of []int) []metrics.Meas
 				return share
 			}))
 		}
+		tracks = append(tracks, r.mean(func(c columns) []float64 {
+			own := ownOf(c)
+			for q := range own {
+				own[q] *= 100
+			}
+			return own
+		}))
 	}
 	size := make([]float64, len(strata))
 	for _, k := range of {
@@ -545,6 +627,10 @@ func (e *engine) measureStrata(a *arena, rows []scored, of []int) []metrics.Meas
 			for m := range e.experts {
 				out = append(out, metrics.Measurement{Name: "Share", Keys: append(slices.Clone(keys), metrics.Key{Name: "expert", Value: e.experts[m].ID}), N: n,
 					Values: []metrics.Value{value(i*per+1+m, k, report.Share, 2)}})
+			}
+			if methods.AnswersItself(r.method.Name) {
+				out = append(out, metrics.Measurement{Name: "Share", Keys: append(slices.Clone(keys), metrics.Key{Name: "expert", Value: selfID}), N: n,
+					Values: []metrics.Value{value(i*per+1+len(e.experts), k, report.Share, 2)}})
 			}
 		}
 	}

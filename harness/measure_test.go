@@ -29,6 +29,10 @@ func toyArena() *arena {
 		{{Bucket: routing.NoAnswer, Out: 30, USD: 3}, {Correct: 1, Bucket: routing.Correct, Out: 50, USD: 5}},
 		{{Correct: 1, Bucket: routing.Correct, Out: 10, USD: 1}, {Bucket: routing.Ungraded, Out: 70, USD: 7}},
 	}
+	a.self = []routing.Outcome{
+		{Correct: 1, Bucket: routing.Correct, Out: 5}, {Correct: 1, Bucket: routing.Correct, Out: 8},
+		{Correct: 1, Bucket: routing.Correct, Out: 6}, {Bucket: routing.NoAnswer, Out: 7},
+	}
 	return a
 }
 
@@ -50,6 +54,7 @@ func TestScoresByHand(t *testing.T) {
 			[]routing.Decision{{Expert: 0, Usage: cost.Usage{In: 30, Out: 10}}, {Expert: 1}, {Expert: 0}, {Expert: 1, Usage: cost.Usage{In: 7}}},
 			columns{
 				accuracy: []float64{100, 0, 0}, usd: []float64{2.5, 3, 7}, tokens: []float64{25, 30, 70}, overhead: []float64{20, 0, 7},
+				asked: []float64{1, 1, 1}, calls: []float64{1, 1, 1},
 				chosen: [][]float64{{0.5, 0.5}, {1, 0}, {0, 1}},
 				buckets: [][]float64{
 					bucket(map[routing.Bucket]float64{routing.Correct: 2}),
@@ -60,10 +65,27 @@ func TestScoresByHand(t *testing.T) {
 			[]routing.Decision{coin(0.75, 0.25), coin(0.75, 0.25), coin(0, 1), coin(0.5, 0.5)},
 			columns{
 				accuracy: []float64{50, 100, 50}, usd: []float64{2.75, 5, 4}, tokens: []float64{27.5, 50, 40}, overhead: []float64{0, 0, 0},
+				asked: []float64{1, 1, 1}, calls: []float64{1, 1, 1},
 				chosen: [][]float64{{0.75, 0.25}, {0, 1}, {0.5, 0.5}},
 				buckets: [][]float64{
 					bucket(map[routing.Bucket]float64{routing.Correct: 1, routing.Wrong: 0.75, routing.Truncated: 0.25}),
 					bucket(map[routing.Bucket]float64{routing.Correct: 1.5, routing.Ungraded: 0.5}),
+				},
+			}},
+		{"every call is paid, also of an expert whose answer does not stand, and the router's own answer costs tokens but no dollars",
+			[]routing.Decision{
+				{Expert: routing.Self, Usage: cost.Usage{Out: 4}},
+				{Expert: 0, Calls: []routing.Call{{Expert: 0}, {Expert: 1}}},
+				{Expert: routing.Self, Calls: []routing.Call{{Expert: 1}, {Expert: 1}}, Spoiled: 0.25},
+				{Expert: routing.Self, Calls: []routing.Call{{Expert: 0}}, Spoiled: 0.25},
+			},
+			columns{
+				accuracy: []float64{50, 75, 0}, usd: []float64{3, 10, 1}, tokens: []float64{30, 100, 10}, overhead: []float64{4.5, 6, 7},
+				asked: []float64{0.5, 1, 1}, calls: []float64{1, 2, 1},
+				chosen: [][]float64{{0.5, 0}, {0, 0}, {0, 0}},
+				buckets: [][]float64{
+					bucket(map[routing.Bucket]float64{routing.Correct: 1, routing.Wrong: 1}),
+					bucket(map[routing.Bucket]float64{routing.Correct: 0.75, routing.Wrong: 0.25, routing.NoAnswer: 1}),
 				},
 			}},
 	} {

@@ -43,7 +43,7 @@ func (e *engine) plan() error {
 			return err
 		}
 		e.testProfiles = append(e.testProfiles, p)
-		b, err := e.newOutcomes(set, e.spec.Benchmarks[name].Runs)
+		b, err := e.newOutcomes(set, e.spec.Benchmarks[name].Runs, e.experts)
 		if err != nil {
 			return err
 		}
@@ -60,13 +60,23 @@ func (e *engine) plan() error {
 			if err != nil {
 				return err
 			}
-			b, err := e.newExpected(set)
+			b, err := e.newExpected(set, e.experts)
 			if err != nil {
 				return err
 			}
 			large.benches = append(large.benches, b)
 		}
 		e.arenas = append(e.arenas, large)
+	}
+	if i := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return methods.AnswersItself(m.Name) }); i >= 0 {
+		if e.probe == nil {
+			return fmt.Errorf("%w: row %s may answer itself as the probe of the pool, and pool %s has none; name one there or leave the row out", ErrUsage, x.Methods[i].RowID(), e.poolSpec.Name)
+		}
+		for _, a := range e.arenas {
+			if err := a.addSelf(e); err != nil {
+				return err
+			}
+		}
 	}
 	for i, o := range x.Outputs {
 		if o.Kind == "routing-distribution" && !slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == referenceRow }) {

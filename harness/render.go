@@ -100,7 +100,7 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 // section is the heading of a row, by its kind of method.
 func section(m spec.Method) string {
 	switch m.Name {
-	case "random", "fixed":
+	case "random", "fixed", "self":
 		return "Heuristic"
 	case "oracle", "mixture", "benchmark":
 		return "Yardsticks"

@@ -12,10 +12,14 @@ import (
 // Routed is the decision of a fitted router on one problem.
 type Routed struct {
 	ID     string             `json:"id"`
-	Expert string             `json:"expert"` // chosen: the likeliest where the row flips a coin
-	Prob   map[string]float64 `json:"prob"`   // of every expert, sums to 1
-	USD    float64            `json:"usd"`    // expected: what the chosen expert costs a question on the training problems; the mean over the coin where the row flips one
+	Expert string             `json:"expert"`          // whose answer stands: the likeliest where the row flips a coin; "self": the router's own
+	Calls  []string           `json:"calls,omitempty"` // experts asked on the way, by routers that may ask several
+	Prob   map[string]float64 `json:"prob"`            // of every expert, sums to 1, to less where the router may answer itself
+	USD    float64            `json:"usd"`             // expected: what the experts asked cost a question on the training problems; the mean over the coin where the row flips one
 }
+
+// selfID stands for the router itself where experts are named.
+const selfID = "self"
 
 // Route fits one row of an experiment, which makes again the router of its run byte for byte, and routes problems by it.
 // Profiles are read from the store and measured first if it does not have them.
@@ -72,15 +76,17 @@ func Route(ctx context.Context, r *spec.Resolved, o Options, row string, problem
 		if chosen == routing.Expected {
 			chosen = slices.Index(d.Prob, slices.Max(d.Prob))
 		}
-		out[i].Expert = e.experts[chosen].ID
+		out[i].Expert = selfID
+		if chosen != routing.Self {
+			out[i].Expert = e.experts[chosen].ID
+		}
+		for _, c := range d.Calls {
+			out[i].Calls = append(out[i].Calls, e.experts[c.Expert].ID)
+		}
+		asked := d.Asked(len(e.experts))
 		for m, x := range e.experts {
 			out[i].Prob[x.ID] = d.Prob[m]
-			switch d.Expert {
-			case routing.Expected:
-				out[i].USD += d.Prob[m] * usd[m]
-			case m:
-				out[i].USD = usd[m]
-			}
+			out[i].USD += asked[m] * usd[m]
 		}
 	}
 	return out, nil

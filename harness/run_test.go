@@ -284,6 +284,12 @@ func TestWhatCannotBeRunIsRefusedBeforeAnythingIsAsked(t *testing.T) {
 		{"two pools in protocol split", func(r *spec.Resolved) { r.Pools = append(r.Pools, r.Pools[0]) }, "protocol split takes one"},
 		{"a model without a price", func(r *spec.Resolved) { r.Prices.Models = nil }, "has no price"},
 		{"expected dollars of input tokens", func(r *spec.Resolved) { r.Experiment.CountInput = true }, "set large: 0 with count_input: true"},
+		{"the router's own answers without a model that plays the router", func(r *spec.Resolved) {
+			r.Experiment.Targets.Gate = false
+			p := r.Pools[0]
+			p.Probe = nil
+			r.Pools = []spec.Pool{p}
+		}, "row self may answer itself as the probe of the pool, and pool sim has none"},
 		{"a figure of a row that is not there", func(r *spec.Resolved) { r.Experiment.Methods = r.Experiment.Methods[:3] }, `shows the row "entrorouter"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

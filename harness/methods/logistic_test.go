@@ -160,7 +160,7 @@ func TestFreeExpertsAndFreeAnswersArePredicted(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, x := range d {
-					valid(t, x, fresh(5)[i], 3)
+					valid(t, x, fresh(5)[i], 3, false)
 				}
 			}
 			for _, s := range r.known {

@@ -10,7 +10,7 @@ import (
 )
 
 // Spend returns the mean dollars a question that a router spends on profiled examples, of which there must be one.
-// Only the expert that answers is counted.
+// Calls of experts are counted, the router's own tokens are not.
 func Spend(ctx context.Context, r routing.Router, examples []routing.Example) (float64, error) {
 	if len(examples) == 0 {
 		return 0, errors.New("spend: no training problem to count dollars on")
@@ -34,12 +34,8 @@ func queries(examples []routing.Example) []routing.Query {
 func spent(decisions []routing.Decision, examples []routing.Example) float64 {
 	var usd float64
 	for i, d := range decisions {
-		if d.Expert != routing.Expected {
-			usd += examples[i].USD[d.Expert]
-			continue
-		}
-		for m, p := range d.Prob {
-			usd += p * examples[i].USD[m]
+		for m, n := range d.Asked(len(examples[i].USD)) {
+			usd += n * examples[i].USD[m]
 		}
 	}
 	return usd / float64(len(decisions))

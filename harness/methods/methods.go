@@ -37,25 +37,27 @@ type Servers interface {
 type kind struct {
 	name   string
 	seeded bool // the fit or its decisions depend on the training seed
+	self   bool // the router may answer problems itself
 	build  func(Setup) (routing.Method, error)
 }
 
 func list() []kind {
 	return []kind{
-		{"random", true, newRandom},
-		{"fixed", false, newFixed},
-		{"oracle", false, newOracle},
-		{"mixture", false, newMixture},
-		{"benchmark", false, newBenchmark},
-		{"logistic", false, newLogistic},
-		{"knn", false, newKNN},
-		{"difficulty", false, newDifficulty},
-		{"cluster", true, newCluster},
-		{"forc", false, newFORC},
-		{"routellm", true, newRouteLLM},
-		{"sft", true, newSFT},
-		{"entrorouter", true, newEntroRouter},
-		{"entroplus", true, newEntroPlus},
+		{name: "random", seeded: true, build: newRandom},
+		{name: "fixed", build: newFixed},
+		{name: "self", self: true, build: newSelf},
+		{name: "oracle", build: newOracle},
+		{name: "mixture", build: newMixture},
+		{name: "benchmark", build: newBenchmark},
+		{name: "logistic", build: newLogistic},
+		{name: "knn", build: newKNN},
+		{name: "difficulty", build: newDifficulty},
+		{name: "cluster", seeded: true, build: newCluster},
+		{name: "forc", build: newFORC},
+		{name: "routellm", seeded: true, build: newRouteLLM},
+		{name: "sft", seeded: true, build: newSFT},
+		{name: "entrorouter", seeded: true, build: newEntroRouter},
+		{name: "entroplus", seeded: true, build: newEntroPlus},
 	}
 }
 
@@ -73,6 +75,17 @@ func Seeded(name string) bool {
 	for _, k := range list() {
 		if k.name == name {
 			return k.seeded
+		}
+	}
+	return false
+}
+
+// AnswersItself says whether routers of a kind may answer problems themselves: scoring them needs the answers of the
+// model that plays the router.
+func AnswersItself(name string) bool {
+	for _, k := range list() {
+		if k.name == name {
+			return k.self
 		}
 	}
 	return false

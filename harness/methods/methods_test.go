@@ -19,6 +19,7 @@ func ExampleKinds() {
 	// Output:
 	// random
 	// fixed
+	// self
 	// oracle
 	// mixture
 	// benchmark
@@ -54,7 +55,7 @@ func TestUnknownNamesAreRefusedWithTheKnownOnes(t *testing.T) {
 		t.Errorf("unknown method: %v", err)
 	}
 	for kind, known := range map[string]string{
-		"random": "closed_form", "fixed": "expert", "oracle": "no key is known", "mixture": "no key is known",
+		"random": "closed_form", "fixed": "expert", "self": "no key is known", "oracle": "no key is known", "mixture": "no key is known",
 		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "sft": "targets", "entrorouter": "anchor", "entroplus": "prior",
 	} {
 		_, err := New(setup(t, kind, "zzz: 1"))
@@ -81,7 +82,7 @@ func TestDecisionsAreValidAndDependOnSeedAndQueryAlone(t *testing.T) {
 			r := fit(t, m, set, 7)
 			want := route(t, r, qs)
 			for i, d := range want {
-				valid(t, d, qs[i], len(set.Experts))
+				valid(t, d, qs[i], len(set.Experts), AnswersItself(kind))
 			}
 			sameDecisions(t, "fitted again", route(t, fit(t, m, set, 7), qs), want)
 
@@ -150,7 +151,7 @@ func route(t testing.TB, r routing.Router, qs []routing.Query) []routing.Decisio
 	return d
 }
 
-func valid(t testing.TB, d routing.Decision, q routing.Query, experts int) {
+func valid(t testing.TB, d routing.Decision, q routing.Query, experts int, answersItself bool) {
 	t.Helper()
 	if d.Problem != q.Problem.ID || d.Run != q.Run {
 		t.Errorf("decision on %s run %d stands at query %s run %d", d.Problem, d.Run, q.Problem.ID, q.Run)
@@ -162,11 +163,24 @@ func valid(t testing.TB, d routing.Decision, q routing.Query, experts int) {
 		}
 		sum += p
 	}
-	if len(d.Prob) != experts || math.Abs(sum-1) > 1e-9 {
+	if len(d.Prob) != experts || sum > 1+1e-9 || !answersItself && sum < 1-1e-9 {
 		t.Errorf("%s: distribution %v over %d experts", d.Problem, d.Prob, experts)
 	}
-	if d.Expert != routing.Expected && (d.Expert < 0 || d.Expert >= experts) {
+	if d.Expert != routing.Expected && (d.Expert < 0 || d.Expert >= experts) && !(answersItself && d.Expert == routing.Self) {
 		t.Errorf("%s: expert %d of %d", d.Problem, d.Expert, experts)
+	}
+	called := d.Calls == nil
+	for _, c := range d.Calls {
+		if c.Expert < 0 || c.Expert >= experts {
+			t.Errorf("%s: call of expert %d of %d", d.Problem, c.Expert, experts)
+		}
+		called = called || c.Expert == d.Expert
+	}
+	if !called && d.Expert != routing.Self {
+		t.Errorf("%s: the answer of expert %d stands, who was not called: %v", d.Problem, d.Expert, d.Calls)
+	}
+	if d.Spoiled < 0 || d.Spoiled > 1 || d.Spoiled > 0 && (d.Expert != routing.Self || len(d.Calls) == 0) {
+		t.Errorf("%s: spoiled %v with expert %d and calls %v", d.Problem, d.Spoiled, d.Expert, d.Calls)
 	}
 }
 
@@ -176,7 +190,7 @@ func sameDecisions(t testing.TB, when string, got, want []routing.Decision) {
 	t.Helper()
 	for i, w := range want {
 		g := got[i]
-		if g.Problem != w.Problem || g.Run != w.Run || g.Expert != w.Expert {
+		if g.Problem != w.Problem || g.Run != w.Run || g.Expert != w.Expert || g.Spoiled != w.Spoiled || !slices.Equal(g.Calls, w.Calls) {
 			t.Errorf("%s: decision %d is %+v, want %+v", when, i, g, w)
 		}
 		for m := range w.Prob {
@@ -198,7 +212,7 @@ func TestSeedsOfSeededKindsMatter(t *testing.T) {
 		differ := false
 		a, b := route(t, fit(t, m, set, 1), qs), route(t, fit(t, m, set, seed.Seed(2)), qs)
 		for i := range a {
-			differ = differ || a[i].Expert != b[i].Expert || !slices.Equal(a[i].Prob, b[i].Prob)
+			differ = differ || a[i].Expert != b[i].Expert || !slices.Equal(a[i].Calls, b[i].Calls) || !slices.Equal(a[i].Prob, b[i].Prob)
 		}
 		if differ != k.seeded {
 			t.Errorf("%s: decisions differ between seeds: %v; the list says %v", k.name, differ, k.seeded)

@@ -20,6 +20,11 @@ type Call struct {
 	Usage  cost.Usage
 }
 
+// Self as Decision.Expert says that the router answers the problem itself, without an expert or in spite of those it
+// has asked. Its answer is Decision.Answer or, if that is nil, the rollout of the model that plays the router: the probe
+// of the pool. It costs tokens of the router and no dollars, as all that a router writes.
+const Self = -2
+
 // Expected as Decision.Expert scores a decision by its expectation over Prob instead of one expert's rollout:
 // the closed form of rows that flip coins.
 const Expected = -1
@@ -28,11 +33,29 @@ const Expected = -1
 type Decision struct {
 	Problem string
 	Run     int
-	Prob    []float64  // [M], sums to 1: the router's distribution over experts
-	Expert  int        // the expert chosen, index into the pool; or Expected
-	Calls   []Call     // calls made on the way; nil for single-round routers
+	Prob    []float64  // [M], sums to 1: the router's distribution over experts; to less for a router that may answer itself, of its first move
+	Expert  int        // the expert whose answer stands, index into the pool; or Self; or Expected
+	Calls   []Call     // calls made on the way, in order, all of them paid; nil: Expert's alone
+	Spoiled float64    // with Self: probability that calls have talked the router out of a right answer of its own
 	Answer  *string    // the router's own answer; nil: the chosen expert's rollout answers
 	Usage   cost.Usage // the router's own tokens
+}
+
+// Asked returns how many calls of each expert the decision pays for, [M]: those of Calls, else one of Expert, the
+// shares of Prob if it is scored by its expectation, or none if the router answers itself.
+func (d Decision) Asked(experts int) []float64 {
+	n := make([]float64, experts)
+	switch {
+	case d.Calls != nil:
+		for _, c := range d.Calls {
+			n[c.Expert]++
+		}
+	case d.Expert == Expected:
+		copy(n, d.Prob)
+	case d.Expert != Self:
+		n[d.Expert] = 1
+	}
+	return n
 }
 
 // Router maps queries to decisions, in the same order. Safe for use by one goroutine at a time.
