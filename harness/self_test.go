@@ -80,7 +80,7 @@ func TestTheRouterAloneScoresWhatTheProbeDoesAndPaysNothing(t *testing.T) {
 		}
 		for unit, want := range map[string]float64{
 			metrics.Accuracy: 100 * sum / pass, RouterTokens: tokens / pass,
-			metrics.USDPerQuery: 0, Tokens: 0, CallRate: 0, Calls: 0, OwnAnswers: 100,
+			metrics.USDPerQuery: 0, Tokens: 0, CallRate: 0, Calls: 0, OwnAnswers: 100, HullGain: 0,
 		} {
 			v, ok := m.Value(unit)
 			if !ok || math.Abs(v.Number-want) > 0.06 {
