@@ -225,8 +225,8 @@ func TestTheLiveSpecRunsAgainstServers(t *testing.T) {
 	args := []string{"run", filepath.Join(dir, "live.yaml"), "--data", filepath.Join(dir, "data"), "--out", filepath.Join(dir, "out"), "--figures", filepath.Join(dir, "fig")}
 	first := command(t, args...)
 	// Profiles: 5 rollouts of 4 models on every training text and of 3, without the probe, on every test problem;
-	// evaluation: 2 runs of 3 models on every test problem.
-	if got, want := server.total(), (train-1)*5*4+6*test*5*3+6*test*2*3; got != want {
+	// evaluation: 2 runs of all 4, the probe as the router alone, on every test problem.
+	if got, want := server.total(), (train-1)*5*4+6*test*5*3+6*test*2*4; got != want {
 		t.Errorf("%d responses were asked for, want %d", got, want)
 	}
 	if again := command(t, args...); again != first {
@@ -317,7 +317,7 @@ func TestTheLiveSpecReadsTheRealBenchmarks(t *testing.T) {
 	}
 	out := command(t, "run", filepath.Join(dir, "live.yaml"), "--data", data, "--out", filepath.Join(dir, "out"), "--figures", "")
 	// 1 run on olympiadbench and math500, 2 on the other four.
-	if got, want := server.total(), 12*5*4+6*3*5*3+(2*1+4*2)*3*3; got != want {
+	if got, want := server.total(), 12*5*4+6*3*5*3+(2*1+4*2)*3*4; got != want {
 		t.Errorf("%d responses were asked for, want %d", got, want)
 	}
 	if !strings.Contains(out, "paper") {
