@@ -49,7 +49,7 @@ func load(t *testing.T, name string) *spec.Resolved {
 
 func TestEverySpecLoads(t *testing.T) {
 	names := spec.Names(experiments.FS)
-	for _, want := range []string{"ablation", "alpha", "anchor", "collapse", "hetero", "large", "live", "main", "noise", "ood", "recorded", "smoke"} {
+	for _, want := range []string{"ablation", "alpha", "anchor", "collapse", "hetero", "large", "learning", "live", "main", "noise", "ood", "recorded", "smoke"} {
 		if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+want+" ") {
 			t.Errorf("no %s in %v", want, names)
 		}
@@ -173,7 +173,7 @@ func TestRowsOfThePaperExistInItsTables(t *testing.T) {
 // What the paper compares must be fitted on the same problems: an experiment on the pool of main shares its profiles.
 func TestExperimentsOnThePoolOfMainShareItsTraining(t *testing.T) {
 	main := load(t, "main")
-	for _, name := range []string{"ablation", "alpha", "anchor", "noise", "ood"} {
+	for _, name := range []string{"ablation", "alpha", "anchor", "learning", "noise", "ood"} {
 		e := load(t, name).Experiment
 		if diff := cmp.Diff(main.Experiment.Train, e.Train); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -77,7 +77,8 @@ func (e *engine) newFit(row spec.Method, s uint64, matched *fit) (*fit, error) {
 		Seed   uint64
 		Match  bool
 		Runs   map[string][]int // arena -> runs of its benchmarks: a decision is made for each
-	}{knobs, s, matched != nil, map[string][]int{}}
+		Train  int              `json:",omitempty"` // first problems of each stage; 0: all
+	}{knobs, s, matched != nil, map[string][]int{}, row.Train}
 	inputs := []*step{e.sftProfile.step, e.rlProfile.step}
 	for _, a := range e.arenas {
 		inputs = append(inputs, a.problemSteps()...)
@@ -102,9 +103,20 @@ func (e *engine) newFit(row spec.Method, s uint64, matched *fit) (*fit, error) {
 	return f, err
 }
 
-// router fits the row and sets its knob. Checkpoint and curve go to dir, nowhere if it is empty. done frees the router.
-func (f *fit) router(ctx context.Context, set *routing.TrainSet, dir string) (router routing.Router, done func(), err error) {
+// learns is the part of the training set that the row may learn from.
+func (f *fit) learns(all *routing.TrainSet) *routing.TrainSet {
+	set := *all
+	if n := f.row.Train; n > 0 {
+		set.SFT, set.RL = set.SFT[:min(n, len(set.SFT))], set.RL[:min(n, len(set.RL))]
+	}
+	return &set
+}
+
+// router fits the row on its part of the training set and sets its knob. Checkpoint and curve go to dir, nowhere if it is
+// empty. done frees the router.
+func (f *fit) router(ctx context.Context, all *routing.TrainSet, dir string) (router routing.Router, done func(), err error) {
 	done = func() {}
+	set := f.learns(all)
 	router, err = f.method.Fit(ctx, *set, routing.Work{Seed: seed.Seed(f.seed), Dir: dir, Log: f.e.opt.Log})
 	if err != nil {
 		return nil, done, err
@@ -146,7 +158,7 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 		return fmt.Errorf("method %s: the method and its router must both be a routing.HindsightRouter or neither: the recipe of a fit that reads outcomes names them", f.row.Name)
 	}
 	if !knows {
-		if report.TrainUSD, err = methods.Spend(ctx, router, set.RL); err != nil {
+		if report.TrainUSD, err = methods.Spend(ctx, router, f.learns(set).RL); err != nil {
 			return err
 		}
 	}

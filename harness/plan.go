@@ -79,6 +79,11 @@ func (e *engine) plan() error {
 		}
 	}
 	for i, o := range x.Outputs {
+		if o.Kind == "sweep" {
+			if _, err := (&Result{Spec: e.spec}).sweepLayout(o); err != nil {
+				return err
+			}
+		}
 		if o.Kind == "routing-distribution" && !slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == referenceRow }) {
 			return fmt.Errorf("%w: spec %s: outputs[%d]: a routing-distribution shows the row %q, which methods does not have", ErrUsage, x.Name, i, referenceRow)
 		}

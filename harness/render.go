@@ -54,28 +54,18 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 				}
 				files = append(files, f...)
 			}
-		case "routing-distribution":
-			fig, err := r.distributionFigure(o.File)
-			if err != nil {
-				return err
-			}
-			f, err := fig.Files()
-			if err != nil {
-				return err
-			}
-			files = append(files, f...)
-		case "collapse":
-			fig, err := r.collapseFigure(o.File)
-			if err != nil {
-				return err
-			}
-			f, err := fig.Files()
-			if err != nil {
-				return err
-			}
-			files = append(files, f...)
 		default:
-			return fmt.Errorf("%w: unknown output kind %q; known: table, routing-distribution, collapse", ErrUsage, o.Kind)
+			figures, err := r.figures(o, paper)
+			if err != nil {
+				return err
+			}
+			for _, fig := range figures {
+				f, err := fig.Files()
+				if err != nil {
+					return err
+				}
+				files = append(files, f...)
+			}
 		}
 	}
 	var text bytes.Buffer
@@ -337,44 +327,4 @@ func order(benchmark string) string {
 		return ""
 	}
 	return benchmark
-}
-
-// distributionFigure draws where EntroRouter sends easy, medium and hard problems.
-func (r *Result) distributionFigure(name string) (*report.Figure, error) {
-	x := &r.Spec.Experiment
-	l := report.DistributionLayout{
-		Name: name, Keys: keys("arena", PaperArena, "method", referenceRow),
-		Caption: "Where EntroRouter sends easy, medium and hard problems, and what a question costs there" + r.scale() +
-			fmt.Sprintf(" Strata by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Mean of %d training seeds.", x.Targets.Tau, r.seeds()),
-	}
-	for _, s := range []report.Term{{Value: "easy", Label: "Easy"}, {Value: "medium", Label: "Medium"}, {Value: "hard", Label: "Hard"}} {
-		if len(r.Measurements.Where(append(slices.Clone(l.Keys), keys("stratum", s.Value)...)...)) > 0 {
-			l.Strata = append(l.Strata, s)
-		}
-	}
-	experts := slices.Clone(r.Spec.Pools[0].Experts)
-	slices.SortStableFunc(experts, func(a, b spec.Expert) int {
-		d := r.Spec.Prices.Models[a.Model].Out - r.Spec.Prices.Models[b.Model].Out
-		switch {
-		case d < 0:
-			return -1
-		case d > 0:
-			return 1
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
-	for _, e := range experts {
-		l.Experts = append(l.Experts, report.Term{Value: e.ID, Label: r.expertLabel(e.ID)})
-	}
-	return report.Distribution(l, r.Measurements)
-}
-
-// expertLabel is the label of the row that always asks an expert, or its id if the spec has none.
-func (r *Result) expertLabel(id string) string {
-	for _, m := range r.Spec.Experiment.Methods {
-		if m.Name == "fixed" && m.RowID() == id {
-			return m.RowLabel()
-		}
-	}
-	return id
 }

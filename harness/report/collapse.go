@@ -207,10 +207,12 @@ func (r *collapseReader) value(unit, name string, pairs ...string) metrics.Value
 	return v
 }
 
+// number writes a number with all its digits.
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
 // records are the numbers of all panels in long form.
 func (d *collapseData) records() [][]string {
 	out := [][]string{{"panel", "series", "x", "y", "value", "low", "high"}}
-	number := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 	lines := func(panel string, all []series) {
 		for _, s := range all {
 			for _, p := range s.points {

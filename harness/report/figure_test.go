@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,7 +76,7 @@ func TestTheRoutingDistribution(t *testing.T) {
 func TestTheParetoPlane(t *testing.T) {
 	mark := func(label, id string) Mark { return Mark{label, []metrics.Key{{Name: "method", Value: id}}} }
 	l := ParetoLayout{
-		Name: "pareto", Caption: "Accuracy against cost.", Benchmark: metrics.Average,
+		Name: "pareto", Caption: "Accuracy against cost.", Benchmark: metrics.Average, Cost: CostOfAThousand(),
 		Experts: []Mark{mark("Qwen3-4B", "qwen3-4b"), mark("Qwen3-30B", "qwen3-30b"), mark("Qwen3-235B", "qwen3-235b")},
 		Methods: []Mark{mark("EntroRouter", "entrorouter"), mark("Random", "random"), mark("RouteLLM", "routellm"), mark("FORC", "forc")},
 	}
@@ -86,6 +87,10 @@ func TestTheParetoPlane(t *testing.T) {
 				set.Measurements[i].Values[j] = v.Within(v.Number-0.85, v.Number+0.85)
 			}
 		}
+	}
+	for knob, at := range []string{"87.1 accuracy-% 0.0066 usd/query", "86.2 accuracy-% 0.0051 usd/query", "88.9 accuracy-% 0.0092 usd/query"} {
+		text := fmt.Sprintf("BenchmarkSweep/table=main/method=routellm/benchmark=avg/knob=%d 1 %s\n", knob, at)
+		set.Measurements = append(set.Measurements, setOf(t, text).Measurements...)
 	}
 	f, err := Pareto(l, set)
 	if err != nil {

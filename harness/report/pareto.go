@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"slices"
@@ -16,10 +17,19 @@ import (
 type ParetoLayout struct {
 	Name      string
 	Caption   string
-	Benchmark string // metrics.Average, or one benchmark whose lines carry metrics.USDPerQuery
+	Benchmark string // metrics.Average, or one benchmark whose lines carry the cost
+	Cost      Quantity
 	Experts   []Mark // fixed experts: their hull is drawn
 	Methods   []Mark // everything else
 }
+
+// CostOfAThousand is dollars a question, drawn as dollars per 1,000 questions.
+func CostOfAThousand() Quantity {
+	return Quantity{Unit: metrics.USDPerQuery, Label: "Cost ($ per 1,000 questions)"}
+}
+
+// SweepName is the name of lines that hold one setting of a router's knob: its key knob tells them apart.
+const SweepName = "Sweep"
 
 // Mark is one point.
 type Mark struct {
@@ -31,26 +41,33 @@ type Mark struct {
 type placed struct {
 	Mark
 	accuracy, cost metrics.Value
-	gain           float64 // above the hull at its own cost
+	gain           float64         // above the hull at its own cost
+	curve          []metrics.Point // every setting of its knob, cheapest first; nil: none was measured
 }
 
-// Pareto draws accuracy against cost a question with intervals, and the hull of the fixed experts: what a coin
-// flip between two of them reaches. The CSV beside it has every point's hull gain.
+// Pareto draws accuracy against cost with intervals, the hull of the fixed experts, which is what a coin flip between two
+// of them reaches, and, of routers whose knob was swept, the curve of all its settings. The CSV beside it has every
+// point's hull gain.
 func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 	var points []metrics.Point
+	factor := 1.0
+	if l.Cost.Unit == metrics.USDPerQuery {
+		factor = perThousand
+	}
 	place := func(marks []Mark) ([]placed, error) {
 		var out []placed
 		for _, m := range marks {
 			keys := append(slices.Clone(m.Keys), metrics.Key{Name: "benchmark", Value: l.Benchmark}, metrics.Key{Name: "seed"})
-			_, accuracy, err := value(set, metrics.Accuracy, keys)
+			own := append(slices.Clone(keys), metrics.Key{Name: "knob"})
+			_, accuracy, err := value(set, metrics.Accuracy, own)
 			if err != nil {
 				return nil, fmt.Errorf("figure %q, %q: %w", l.Name, m.Label, err)
 			}
-			_, cost, err := value(set, metrics.USDPerQuery, keys)
+			_, cost, err := value(set, l.Cost.Unit, own)
 			if err != nil {
 				return nil, fmt.Errorf("figure %q, %q: %w", l.Name, m.Label, err)
 			}
-			out = append(out, placed{Mark: m, accuracy: accuracy, cost: cost})
+			out = append(out, placed{Mark: m, accuracy: accuracy, cost: cost, curve: knobCurve(set, l.Cost.Unit, keys)})
 		}
 		return out, nil
 	}
@@ -69,12 +86,12 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 		points = append(points, metrics.Point{Cost: e.cost.Number, Quality: e.accuracy.Number})
 	}
 	hull := metrics.UpperHull(points)
-	records := [][]string{{"label", "fixed expert", "usd/query", "low", "high", "accuracy-%", "low", "high", "hull gain"}}
+	records := [][]string{{"label", "kind", l.Cost.Unit, "low", "high", "accuracy-%", "low", "high", "hull gain"}}
 	for i, group := range [][]placed{experts, methods} {
 		for j := range group {
 			p := &group[j]
 			p.gain = hull.Gain(metrics.Point{Cost: p.cost.Number, Quality: p.accuracy.Number})
-			record := []string{p.Label, fmt.Sprint(i == 0)}
+			record := []string{p.Label, map[bool]string{true: "fixed expert", false: "router"}[i == 0]}
 			for _, v := range []metrics.Value{p.cost, p.accuracy} {
 				record = append(record, metrics.Format(v.Number, v.Decimals), "", "")
 				if v.Bounded {
@@ -82,13 +99,32 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 				}
 			}
 			records = append(records, append(record, fixed(p.gain, 2)))
+			for _, q := range p.curve {
+				records = append(records, []string{p.Label, "setting of its knob", number(q.Cost), "", "", number(q.Quality), "", "", fixed(hull.Gain(q), 2)})
+			}
 		}
 	}
 	legend := paretoLegend(methods)
 	return &Figure{
 		Name: l.Name, Caption: l.Caption, width: figureWidth, height: plotHeight + legendHeight(legend), records: records,
-		paint: func(c draw.Canvas) { paintPareto(drawLegend(c, legend), experts, methods, hull) },
+		paint: func(c draw.Canvas) { paintPareto(drawLegend(c, legend), l.Cost.Label, factor, experts, methods, hull) },
 	}, nil
+}
+
+// knobCurve returns what a router reaches at every setting of its knob, by cost.
+func knobCurve(set *metrics.Set, cost string, keys []metrics.Key) []metrics.Point {
+	var curve []metrics.Point
+	for _, m := range set.Where(keys...) {
+		x, ok := m.Value(cost)
+		y, too := m.Value(metrics.Accuracy)
+		if m.Name == SweepName && ok && too {
+			curve = append(curve, metrics.Point{Cost: x.Number, Quality: y.Number})
+		}
+	}
+	slices.SortFunc(curve, func(a, b metrics.Point) int {
+		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Quality, b.Quality))
+	})
+	return curve
 }
 
 func expertGlyph() draw.GlyphStyle {
@@ -115,38 +151,47 @@ func paretoLegend(methods []placed) []entry {
 	return legend
 }
 
-func paintPareto(c draw.Canvas, experts, methods []placed, hull metrics.Hull) {
+func paintPareto(c draw.Canvas, costLabel string, factor float64, experts, methods []placed, hull metrics.Hull) {
 	low, high, most := 100.0, 0.0, 0.0
 	for _, p := range slices.Concat(experts, methods) {
 		low, high = min(low, p.accuracy.Number), max(high, p.accuracy.Number)
-		most = max(most, perThousand*p.cost.Number)
+		most = max(most, factor*p.cost.Number)
 		if p.accuracy.Bounded {
 			low, high = min(low, p.accuracy.Low), max(high, p.accuracy.High)
 		}
 		if p.cost.Bounded {
-			most = max(most, perThousand*p.cost.High)
+			most = max(most, factor*p.cost.High)
 		}
 	}
 	p := themed()
-	p.X.Label.Text = "Cost ($ per 1,000 questions)"
+	p.X.Label.Text = costLabel
 	p.Y.Label.Text = "Accuracy (%)"
 	p.X.Min, p.X.Max = -0.03*most, 1.08*most
 	p.X.Tick.Marker = plot.ConstantTicks(ticks(most, 6))
 	room := max(0.06*(high-low), 0.5)
 	p.Y.Min, p.Y.Max = low-room, high+room
-	p.Y.Tick.Marker = between(p.Y.Min, p.Y.Max)
+	p.Y.Tick.Marker = plot.ConstantTicks(between(p.Y.Min, p.Y.Max, 5))
 	inner := draw.Crop(c, 0, 0, 0, -textStyle(smallSize).Height("0")/2)
 	p.Draw(inner)
 
 	data := p.DataCanvas(inner)
 	at := func(cost, accuracy float64) vg.Point {
-		return vg.Point{X: data.X(p.X.Norm(perThousand * cost)), Y: data.Y(p.Y.Norm(accuracy))}
+		return vg.Point{X: data.X(p.X.Norm(factor * cost)), Y: data.Y(p.Y.Norm(accuracy))}
 	}
 	var line []vg.Point
 	for _, v := range hull {
 		line = append(line, at(v.Cost, v.Quality))
 	}
 	data.StrokeLines(hullLine(), line)
+	for i, m := range methods {
+		var curve []vg.Point
+		for _, q := range m.curve {
+			curve = append(curve, at(q.Cost, q.Quality))
+		}
+		if len(curve) > 1 {
+			data.StrokeLines(draw.LineStyle{Color: category(i), Width: hairline}, data.ClipLinesXY(curve)...)
+		}
+	}
 	for group, marks := range [][]placed{experts, methods} {
 		for i, m := range marks {
 			s := expertGlyph()
@@ -196,21 +241,4 @@ func nameExpert(c draw.Canvas, at vg.Point, name string, taken func(vg.Rectangle
 			}
 		}
 	}
-}
-
-// between returns about five round marks inside [low, high].
-func between(low, high float64) plot.ConstantTicks {
-	var marks plot.ConstantTicks
-	for _, t := range ticks(high-low, 5) {
-		step := t.Value
-		if step == 0 {
-			continue
-		}
-		first := int(low/step) + 1
-		for i := first; float64(i)*step <= high; i++ {
-			marks = append(marks, plot.Tick{Value: float64(i) * step, Label: fixed(float64(i)*step, decimals(step))})
-		}
-		break
-	}
-	return marks
 }

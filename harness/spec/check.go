@@ -83,6 +83,13 @@ func (l *loader) checkExperiment(file string) {
 		if m.Kappa != "" && e.Protocol == "split" {
 			d.faultAt(fmt.Sprintf("methods[%d].kappa", i), "protocol split measures the labels; leave kappa out")
 		}
+		switch most := max(e.Train.SFT.Size, e.Train.RL.Size); {
+		case m.Train == 0:
+		case e.Protocol != "split":
+			d.faultAt(fmt.Sprintf("methods[%d].train", i), "protocol %s trains on folds; leave train out", e.Protocol)
+		case m.Train > most:
+			d.faultAt(fmt.Sprintf("methods[%d].train", i), "%d is more than the %d problems of the larger training set", m.Train, most)
+		}
 	}
 	l.checkVersus("folds.versus", e.Folds.Versus, -1, rows)
 	files := map[string]bool{}
@@ -96,6 +103,23 @@ func (l *loader) checkExperiment(file string) {
 			d.faultAt(knob, "%q is already written by another output", o.File)
 		}
 		files[o.File] = true
+		checkRows(d, fmt.Sprintf("outputs[%d].rows", i), o.Rows, rows)
+		for j, s := range o.Series {
+			checkRows(d, fmt.Sprintf("outputs[%d].series[%d].rows", i, j), s.Rows, rows)
+		}
+		if o.Kind == "sweep" && (o.Param == "" || o.Axis == "") {
+			d.faultAt(fmt.Sprintf("outputs[%d]", i), "a sweep needs param and axis: the number that its rows change and what to call it")
+		}
+	}
+}
+
+// checkRows reports ids that are no row's.
+func checkRows(d *decoder, knob string, ids []string, rows map[string]int) {
+	distinct(d, knob, ids)
+	for i, id := range ids {
+		if _, ok := rows[id]; !ok {
+			d.faultAt(fmt.Sprintf("%s[%d]", knob, i), "%s", unknown("row", id, slices.Sorted(maps.Keys(rows))))
+		}
 	}
 }
 

@@ -158,6 +158,7 @@ type Method struct {
 	Match  string    `yaml:"match,omitempty"`               // id of the row whose mean dollars on the training problems this row's knob is set to
 	Kappa  string    `yaml:"kappa,omitempty" oneof:"k5 01"` // labels the row is trained on, protocol folds; default: folds.kappa
 	Versus []string  `yaml:"versus,omitempty"`              // ids of rows that this one's difference to is measured beside folds.versus, protocol folds
+	Train  int       `yaml:"train,omitempty" in:"[1,inf)"`  // the row learns from the first problems of each stage, this many; default: all; protocol split
 	Params yaml.Node `yaml:"params,omitempty"`              // read by DecodeParams
 
 	File string `yaml:"-"` // where the row is written, for messages; set by Load
@@ -193,10 +194,23 @@ func (m Method) RowLabel() string {
 	return m.RowID()
 }
 
-// Output is one rendered table or figure.
+// Output is one rendered table or figure. What a kind shows and needs is said where it is drawn (package report).
 type Output struct {
-	Kind string `yaml:"kind" oneof:"table routing-distribution collapse"` // table, routing-distribution, collapse
-	File string `yaml:"file"`                                             // base name under figures/
+	Kind string `yaml:"kind" oneof:"table routing-distribution collapse pareto sweep"` // what is drawn
+	File string `yaml:"file"`                                                          // base name under figures/
+
+	Rows   []string `yaml:"rows,omitempty"`   // kind pareto: ids of the rows shown beside the fixed experts; default: all
+	Param  string   `yaml:"param,omitempty"`  // kind sweep: the number on the axis, train or one of the rows' params, as in anchor.strength
+	Axis   string   `yaml:"axis,omitempty"`   // kind sweep: what the number is, with its unit
+	Log    bool     `yaml:"log,omitempty"`    // kind sweep: logarithmic axis
+	Paper  bool     `yaml:"paper,omitempty"`  // kind sweep: the paper's accuracies beside ours
+	Series []Series `yaml:"series,omitempty"` // kind sweep: the lines; default: one of all rows
+}
+
+// Series is one line of a sweep.
+type Series struct {
+	Label string   `yaml:"label"` // in the legend
+	Rows  []string `yaml:"rows"`  // ids
 }
 
 // Pool is a file under experiments/pools.

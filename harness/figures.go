@@ -1,0 +1,233 @@
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// figures draws an output that is not a table; protocol folds has a Pareto plane a pool. paper is the paper's table, nil
+// if the experiment has none.
+func (r *Result) figures(o spec.Output, paper *metrics.Set) ([]*report.Figure, error) {
+	one := func(f *report.Figure, err error) ([]*report.Figure, error) { return []*report.Figure{f}, err }
+	switch o.Kind {
+	case "routing-distribution":
+		return one(r.distributionFigure(o.File))
+	case "collapse":
+		return one(r.collapseFigure(o.File))
+	case "pareto":
+		return r.paretoFigures(o)
+	case "sweep":
+		return one(r.sweepFigure(o, paper))
+	}
+	return nil, fmt.Errorf("%w: unknown output kind %q; known: table, routing-distribution, collapse, pareto, sweep", ErrUsage, o.Kind)
+}
+
+// arena is the arena that figures show: the one with the most problems.
+func (r *Result) arena() string {
+	if r.Spec.Experiment.Large > 0 {
+		return LargeArena
+	}
+	return PaperArena
+}
+
+// scored says on what the numbers of the figures' arena rest.
+func (r *Result) scored() string {
+	x := &r.Spec.Experiment
+	if r.arena() == LargeArena {
+		return fmt.Sprintf(" %d problems a benchmark, scored by the true success probability and weighted by the sizes of the benchmarks.", x.Large)
+	}
+	return ""
+}
+
+// shown are the rows that an output shows: those it names, or all of them.
+func (r *Result) shown(ids []string) []spec.Method {
+	var rows []spec.Method
+	for _, m := range r.Spec.Experiment.Methods {
+		if ids == nil || slices.Contains(ids, m.RowID()) {
+			rows = append(rows, m)
+		}
+	}
+	return rows
+}
+
+// paretoFigures draw the plane of cost and accuracy; protocol folds has one a pool, of all questions.
+func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
+	x := &r.Spec.Experiment
+	plane := func(l report.ParetoLayout, at ...metrics.Key) (*report.Figure, error) {
+		for _, m := range r.shown(nil) {
+			mark := report.Mark{Label: m.RowLabel(), Keys: append(slices.Clone(at), keys("method", m.RowID())...)}
+			switch {
+			case len(r.Measurements.Where(mark.Keys...)) == 0: // a row of hindsight, which needs answers and not probabilities
+			case m.Name == "fixed":
+				l.Experts = append(l.Experts, mark)
+			case o.Rows == nil || slices.Contains(o.Rows, m.RowID()):
+				l.Methods = append(l.Methods, mark)
+			}
+		}
+		return report.Pareto(l, r.Measurements)
+	}
+	what := "Accuracy against cost. The dashed line is the hull of the fixed experts: what the best coin between two of them reaches. " +
+		fmt.Sprintf("Bars: %g%% intervals over questions.", 100*x.Evaluate.Confidence)
+	if x.Protocol != "folds" {
+		f, err := plane(report.ParetoLayout{Name: o.File, Benchmark: metrics.Average, Cost: report.CostOfAThousand(),
+			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs() + " " + r.prices()}, keys("arena", r.arena())...)
+		return []*report.Figure{f}, err
+	}
+	var all []*report.Figure
+	for _, pool := range r.Spec.Pools {
+		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: bothStrata,
+			Cost:    report.Quantity{Unit: CostShare, Label: "Cost (% of the strongest's)"},
+			Caption: fmt.Sprintf("%s, pool %s. %s Points stand for all test folds together; gains in the tables are taken inside each fold.%s %s", x.Title, pool.Name, what, r.knobs(), r.prices()),
+		}, keys("pool", pool.Name)...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// knobs says what thin lines are, if any router's knob was swept.
+func (r *Result) knobs() string {
+	if slices.ContainsFunc(r.Measurements.Measurements, func(m metrics.Measurement) bool { return m.Name == report.SweepName }) {
+		return " Thin lines: every setting of a router's knob."
+	}
+	return ""
+}
+
+// sweepFigure draws accuracy, hull gain and cost against a number that the rows change.
+func (r *Result) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure, error) {
+	l, err := r.sweepLayout(o)
+	if err != nil {
+		return nil, err
+	}
+	x := &r.Spec.Experiment
+	l.Caption = x.Title + r.scale() + r.scored() +
+		" Hull gain: accuracy above the best coin flip between fixed experts at the same cost, the dashed line. Cost: of asking the strongest expert always." +
+		fmt.Sprintf(" Mean of %d training seeds, bands: %g%% intervals over questions with trained routers held fixed.", r.seeds(), 100*x.Evaluate.Confidence)
+	if slices.ContainsFunc(l.Lines, func(line report.SweepLine) bool {
+		return slices.ContainsFunc(line.Points, func(p report.SweepPoint) bool { return p.Paper != nil })
+	}) {
+		l.Caption += " The paper's accuracies are of its own questions and experts."
+	}
+	return report.Sweep(l, r.Measurements, paper)
+}
+
+// sweepLayout needs no measurement: a run that would end in a sweep that cannot be drawn does not begin.
+func (r *Result) sweepLayout(o spec.Output) (l report.SweepLayout, err error) {
+	x := &r.Spec.Experiment
+	if x.Protocol != "split" {
+		return l, fmt.Errorf("%w: output %s: a sweep needs protocol split; spec %s has protocol %s", ErrUsage, o.File, x.Name, x.Protocol)
+	}
+	l = report.SweepLayout{Name: o.File, Axis: o.Axis, Log: o.Log, Panels: []report.Quantity{
+		{Unit: metrics.Accuracy, Label: "Accuracy (%)"},
+		{Unit: HullGain, Label: "Hull gain (points)", Zero: true},
+		{Unit: CostShare, Label: "Cost (%)"},
+	}}
+	lines := o.Series
+	if lines == nil {
+		lines = []spec.Series{{}}
+	}
+	for _, s := range lines {
+		line := report.SweepLine{Label: s.Label}
+		for _, m := range r.shown(s.Rows) {
+			at, ok, err := r.param(m, o.Param)
+			if err != nil {
+				return l, err
+			}
+			if !ok {
+				if s.Rows != nil {
+					return l, fmt.Errorf("%w: output %s: row %s has no number %q", ErrUsage, o.File, m.RowID(), o.Param)
+				}
+				continue
+			}
+			point := report.SweepPoint{X: at, Keys: keys("arena", r.arena(), "method", m.RowID(), "benchmark", metrics.Average, "knob", "")}
+			if o.Paper && m.Paper != "" {
+				point.Paper = append(keys(m.PaperKeys()...), keys("benchmark", metrics.Average)...)
+			}
+			line.Points = append(line.Points, point)
+		}
+		if len(line.Points) == 0 {
+			return l, fmt.Errorf("%w: output %s: no row has a number %q", ErrUsage, o.File, o.Param)
+		}
+		l.Lines = append(l.Lines, line)
+	}
+	return l, nil
+}
+
+// param returns the number that a row has for a parameter: its own or the default it is laid over. ok is false if its
+// method has none of that name.
+func (r *Result) param(m spec.Method, path string) (number float64, ok bool, err error) {
+	x := &r.Spec.Experiment
+	if path == "train" {
+		if m.Train > 0 {
+			return float64(m.Train), true, nil
+		}
+		return float64(x.Train.SFT.Size), true, nil
+	}
+	method, err := methods.New(methods.Setup{Method: m, Spec: x})
+	if err != nil {
+		return 0, false, err
+	}
+	text, err := spec.Canonical(method)
+	if err != nil {
+		return 0, false, fmt.Errorf("row %s: %w", m.RowID(), err)
+	}
+	var at any
+	if err := json.Unmarshal(text, &at); err != nil {
+		return 0, false, fmt.Errorf("row %s: %w", m.RowID(), err)
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		params, _ := at.(map[string]any)
+		at = params[name]
+	}
+	number, ok = at.(float64)
+	return number, ok, nil
+}
+
+// distributionFigure draws where EntroRouter sends easy, medium and hard problems.
+func (r *Result) distributionFigure(name string) (*report.Figure, error) {
+	x := &r.Spec.Experiment
+	l := report.DistributionLayout{
+		Name: name, Keys: keys("arena", PaperArena, "method", referenceRow),
+		Caption: "Where EntroRouter sends easy, medium and hard problems, and what a question costs there" + r.scale() +
+			fmt.Sprintf(" Strata by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Mean of %d training seeds.", x.Targets.Tau, r.seeds()),
+	}
+	for _, s := range []report.Term{{Value: "easy", Label: "Easy"}, {Value: "medium", Label: "Medium"}, {Value: "hard", Label: "Hard"}} {
+		if len(r.Measurements.Where(append(slices.Clone(l.Keys), keys("stratum", s.Value)...)...)) > 0 {
+			l.Strata = append(l.Strata, s)
+		}
+	}
+	experts := slices.Clone(r.Spec.Pools[0].Experts)
+	slices.SortStableFunc(experts, func(a, b spec.Expert) int {
+		d := r.Spec.Prices.Models[a.Model].Out - r.Spec.Prices.Models[b.Model].Out
+		switch {
+		case d < 0:
+			return -1
+		case d > 0:
+			return 1
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	for _, e := range experts {
+		l.Experts = append(l.Experts, report.Term{Value: e.ID, Label: r.expertLabel(e.ID)})
+	}
+	return report.Distribution(l, r.Measurements)
+}
+
+// expertLabel is the label of the row that always asks an expert, or its id if the spec has none.
+func (r *Result) expertLabel(id string) string {
+	for _, m := range r.Spec.Experiment.Methods {
+		if m.Name == "fixed" && m.RowID() == id {
+			return m.RowLabel()
+		}
+	}
+	return id
+}

@@ -1,0 +1,147 @@
+package harness
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/results"
+)
+
+// figures returns testdata/figures.yaml.
+func figures(t testing.TB) *spec.Resolved {
+	t.Helper()
+	return loadFile(t, filepath.Join("testdata", "figures.yaml"))
+}
+
+// rendered renders a result and returns its files by name.
+func rendered(t *testing.T, r *Result) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := Render(r, results.FS, dir, report.Terminal{}, &strings.Builder{}); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	found, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range found {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[filepath.Base(path)] = string(text)
+	}
+	return files
+}
+
+func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
+	r := figures(t)
+	files := rendered(t, runIn(t, r, t.TempDir()))
+	want := []string{"figures-measurements.txt"}
+	for _, o := range r.Experiment.Outputs {
+		want = append(want, o.File+".csv", o.File+".svg", o.File+".txt")
+		if caption := files[o.File+".txt"]; !strings.Contains(caption, "Simulated experts") {
+			t.Errorf("%s: caption %q", o.File, caption)
+		}
+	}
+	if diff := cmp.Diff(slices.Sorted(slices.Values(want)), slices.Sorted(maps.Keys(files))); diff != "" {
+		t.Error(diff)
+	}
+	count := func(file, start string) (n int) {
+		for line := range strings.Lines(files[file]) {
+			if strings.HasPrefix(line, start) {
+				n++
+			}
+		}
+		return n
+	}
+	for _, c := range []struct {
+		file, start string
+		want        int
+	}{
+		{"figures-pareto.csv", "small,fixed expert,", 1},
+		{"figures-pareto.csv", "logistic,router,", 1},
+		{"figures-pareto.csv", "oracle,", 0}, // the large arena has no answers
+		{"figures-pareto.csv", "logistic-40,", 0},
+		{"figures-alpha.csv", "accuracy-%,,", 6}, // two rows: the mean and two seeds each
+		{"figures-alpha.csv", "accuracy-%,Paper,0.6,,79.9,", 1},
+		{"figures-alpha.csv", "cost-share-%,Paper,", 0},
+		{"figures-learning.csv", "hull-gain-points,EntroRouter,100,", 3},
+		{"figures-learning.csv", "hull-gain-points,EntroRouter,120,", 3},
+		{"figures-learning.csv", "hull-gain-points,Logistic,40,", 1},
+	} {
+		if got := count(c.file, c.start); got != c.want {
+			t.Errorf("%s has %d lines that start with %q, want %d:\n%s", c.file, got, c.start, c.want, files[c.file])
+		}
+	}
+}
+
+func TestTheNumberOfARowIsItsOwnOrItsDefault(t *testing.T) {
+	r := &Result{Spec: figures(t)}
+	row := map[string]spec.Method{}
+	for _, m := range r.Spec.Experiment.Methods {
+		row[m.RowID()] = m
+	}
+	for _, c := range []struct {
+		row, param string
+		want       float64
+		ok         bool
+	}{
+		{"entrorouter", "anchor.alpha", 0.6, true},
+		{"entrorouter-100", "anchor.alpha", 1, true},
+		{"entrorouter", "noise.share", 0, true},
+		{"entrorouter", "anchor", 0, false},
+		{"entrorouter", "anchor.alpha.more", 0, false},
+		{"logistic", "anchor.alpha", 0, false},
+		{"logistic", "train", 120, true},
+		{"logistic-40", "train", 40, true},
+	} {
+		got, ok, err := r.param(row[c.row], c.param)
+		if err != nil || got != c.want || ok != c.ok {
+			t.Errorf("%s of %s: %v, %v, %v, want %v, %v", c.param, c.row, got, ok, err, c.want, c.ok)
+		}
+	}
+}
+
+func TestARowLearnsFromTheFirstProblemsOfBothStages(t *testing.T) {
+	all := &routing.TrainSet{SFT: make([]routing.Example, 5), RL: make([]routing.Example, 3)}
+	for i := range all.SFT {
+		all.SFT[i].Problem.ID = "s" + string(rune('0'+i))
+	}
+	for n, want := range map[int][2]int{0: {5, 3}, 2: {2, 2}, 4: {4, 3}} {
+		got := (&fit{row: spec.Method{Train: n}}).learns(all)
+		if len(got.SFT) != want[0] || len(got.RL) != want[1] || got.SFT[1].Problem.ID != "s1" {
+			t.Errorf("train %d: %d and %d problems, want %v", n, len(got.SFT), len(got.RL), want)
+		}
+	}
+	if len(all.SFT) != 5 || len(all.RL) != 3 {
+		t.Error("the training set of other rows has changed")
+	}
+}
+
+func TestASweepThatCannotBeDrawnIsNotBegun(t *testing.T) {
+	for want, o := range map[string]spec.Output{
+		`no row has a number "anchor.t2"`:              {Kind: "sweep", File: "f", Param: "anchor.t2", Axis: "x"},
+		`row logistic has no number "anchor.strength"`: {Kind: "sweep", File: "f", Param: "anchor.strength", Axis: "x", Series: []spec.Series{{Rows: []string{"logistic"}}}},
+	} {
+		r, out := figures(t), t.TempDir()
+		r.Experiment.Outputs = []spec.Output{o}
+		if _, err := Run(t.Context(), r, Options{Out: out}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+		if stored, _ := filepath.Glob(filepath.Join(out, "stages", "*")); len(stored) > 0 {
+			t.Errorf("stored: %v", stored)
+		}
+	}
+}
