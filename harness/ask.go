@@ -68,6 +68,13 @@ type question struct {
 	key      store.RolloutKey
 }
 
+// rolloutKey is where a rollout of a problem is stored below the scope of its expert.
+func (e *engine) rolloutKey(expert routing.Expert, split routing.Split, problem routing.Problem, run int) store.RolloutKey {
+	s := seed.Seed(e.spec.Experiment.Seed).Derive("rollout", string(split), problem.Text, expert.ID, run)
+	// The 53 bits that a server is sent.
+	return store.RolloutKey{Problem: store.KeyOfText(problem.Text), Run: run, Seed: uint64(s) & (1<<53 - 1)}
+}
+
 // ask returns the graded rollouts of one expert: [len(problems)][runs]. What is stored is not asked again, and what is
 // stored but not graded by this verifier against this answer is graded from its text. A kill loses at most the last
 // putRows rollouts, Ctrl-C none that arrived.
@@ -88,9 +95,7 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 			continue
 		}
 		for run := range runs {
-			s := seed.Seed(e.spec.Experiment.Seed).Derive("rollout", string(split), problem.Text, expert.ID, run)
-			// The 53 bits that a server is sent.
-			q := question{byText[text], run, store.RolloutKey{Problem: text, Run: run, Seed: uint64(s) & (1<<53 - 1)}}
+			q := question{byText[text], run, e.rolloutKey(expert, split, problem, run)}
 			all = append(all, q)
 			want[q.key] = q
 		}
