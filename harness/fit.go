@@ -22,6 +22,9 @@ import (
 )
 
 // fit is one method trained with one seed, and its decisions on every arena.
+//
+// A row that is matched to another is two steps: the fit, which does not know what the row is matched to and sweeps its
+// knob, and the match, which finds the setting and reads its decisions off the sweep. The same fit serves every match.
 type fit struct {
 	*step
 	e    *engine
@@ -29,7 +32,8 @@ type fit struct {
 	seed uint64
 
 	method    routing.Method
-	matched   *fit // the row whose spending this one's knob is set to, or nil
+	unmatched *fit // the fit behind a match, whose knob is set to what matched spends; nil: not matched
+	matched   *fit
 	hindsight bool // the row reads the outcomes it is scored on
 }
 
@@ -39,7 +43,8 @@ func (f *fit) covers(a *arena) bool { return !f.hindsight || a.name != LargeAren
 
 // fitReport is fit.json.
 type fitReport struct {
-	TrainUSD float64 `json:"train_usd"` // mean dollars a question on the training problems; 0 for hindsight rows
+	TrainUSD float64   `json:"train_usd"`       // mean dollars a question on the training problems; 0 for hindsight rows
+	Knobs    []float64 `json:"knobs,omitempty"` // settings of the sweep, dearest first; of a match or a router without a knob none
 }
 
 // methodParams is what a method, its knobs and the code that trains it are, for a recipe.
@@ -62,8 +67,8 @@ func (e *engine) methodParams(row spec.Method, method routing.Method) (methodPar
 	return methodParams{row.Name, resolved, x.CUnit, x.Policy, x.Evaluate.Decoding, lm.FeatureVersion, backendName + numerics}, nil
 }
 
-// newFit plans a fit. matched is the fit of the same seed that this row's cost is matched to, or nil.
-func (e *engine) newFit(row spec.Method, s uint64, matched *fit) (*fit, error) {
+// newFit plans a fit.
+func (e *engine) newFit(row spec.Method, s uint64) (*fit, error) {
 	method, err := methods.New(methods.Setup{Method: row, Spec: &e.spec.Experiment, Backend: e.backend, Experts: e.ids(), Servers: servers{e}})
 	if err != nil {
 		return nil, err
@@ -75,10 +80,11 @@ func (e *engine) newFit(row spec.Method, s uint64, matched *fit) (*fit, error) {
 	params := struct {
 		Method methodParams
 		Seed   uint64
-		Match  bool
+		Match  bool             // of no use; part of every stored recipe
+		Sweep  bool             `json:",omitempty"` // the entry has the sweep of the router's knob
 		Runs   map[string][]int // arena -> runs of its benchmarks: a decision is made for each
 		Train  int              `json:",omitempty"` // first problems of each stage; 0: all
-	}{knobs, s, matched != nil, map[string][]int{}, row.Train}
+	}{Method: knobs, Seed: s, Sweep: methods.Knob(row.Name), Runs: map[string][]int{}, Train: row.Train}
 	inputs := []*step{e.sftProfile.step, e.rlProfile.step}
 	for _, a := range e.arenas {
 		inputs = append(inputs, a.problemSteps()...)
@@ -86,7 +92,7 @@ func (e *engine) newFit(row spec.Method, s uint64, matched *fit) (*fit, error) {
 			params.Runs[a.name] = append(params.Runs[a.name], b.runs)
 		}
 	}
-	f := &fit{e: e, row: row, seed: s, method: method, matched: matched}
+	f := &fit{e: e, row: row, seed: s, method: method}
 	if _, f.hindsight = method.(routing.HindsightRouter); f.hindsight {
 		for _, a := range e.arenas {
 			if f.covers(a) {
@@ -94,12 +100,18 @@ func (e *engine) newFit(row spec.Method, s uint64, matched *fit) (*fit, error) {
 			}
 		}
 	}
-	if matched != nil {
-		inputs = append(inputs, matched.step)
+	f.step, err = e.newStep(fmt.Sprintf("fit %s seed=%d", row.RowID(), s), "fit", fitVersion, params, inputs, f.run)
+	return f, err
+}
+
+// newMatch plans the match of a fit to another row's spending.
+func (e *engine) newMatch(row spec.Method, s uint64, unmatched, to *fit) (*fit, error) {
+	if !methods.Knob(row.Name) {
+		return nil, fmt.Errorf("%w: row %s: method %s has no knob that could be set to the cost of row %s; leave match out", ErrUsage, row.RowID(), row.Name, row.Match)
 	}
-	f.step, err = e.newStep(fmt.Sprintf("fit %s seed=%d", row.RowID(), s), "fit", fitVersion, params, inputs, func(ctx context.Context, d *store.Draft) error {
-		return f.run(ctx, d)
-	})
+	f := &fit{e: e, row: row, seed: s, unmatched: unmatched, matched: to}
+	var err error
+	f.step, err = e.newStep(fmt.Sprintf("match %s seed=%d", row.RowID(), s), "match", matchVersion, nil, []*step{unmatched.step, to.step}, f.match)
 	return f, err
 }
 
@@ -115,6 +127,21 @@ func (f *fit) learns(all *routing.TrainSet) *routing.TrainSet {
 // router fits the row on its part of the training set and sets its knob. Checkpoint and curve go to dir, nowhere if it is
 // empty. done frees the router.
 func (f *fit) router(ctx context.Context, all *routing.TrainSet, dir string) (router routing.Router, done func(), err error) {
+	if f.unmatched != nil {
+		if router, done, err = f.unmatched.router(ctx, all, dir); err != nil {
+			return nil, done, err
+		}
+		frontier, ok := router.(routing.Frontier)
+		if !ok {
+			return nil, done, f.noKnob()
+		}
+		report, err := f.matched.report(ctx)
+		if err != nil {
+			return nil, done, err
+		}
+		router, err = methods.Match(ctx, frontier, f.learns(all).RL, report.TrainUSD)
+		return router, done, err
+	}
 	done = func() {}
 	set := f.learns(all)
 	router, err = f.method.Fit(ctx, *set, routing.Work{Seed: seed.Seed(f.seed), Dir: dir, Log: f.e.opt.Log})
@@ -124,30 +151,23 @@ func (f *fit) router(ctx context.Context, all *routing.TrainSet, dir string) (ro
 	if c, ok := router.(io.Closer); ok {
 		done = func() { c.Close() }
 	}
-	if f.matched == nil {
-		return router, done, nil
-	}
-	frontier, ok := router.(routing.Frontier)
-	if !ok {
-		return nil, done, fmt.Errorf("match: method %s has no knob that could be set to another row's cost; leave match out", f.row.Name)
-	}
-	report, err := f.matched.report(ctx)
-	if err != nil {
-		return nil, done, err
-	}
-	router, err = methods.Match(ctx, frontier, set.RL, report.TrainUSD)
-	return router, done, err
+	return router, done, nil
 }
 
+func (f *fit) noKnob() error {
+	return fmt.Errorf("match: method %s has no knob with these parameters that could be set to another row's cost; leave match out", f.row.Name)
+}
+
+// run makes a fit.
 func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	e := f.e
-	set, err := e.trainSet(ctx)
+	all, err := e.trainSet(ctx)
 	if err != nil {
 		return err
 	}
 	e.opt.Progress.Start(f.name, 1)
 	defer e.opt.Progress.Done()
-	router, done, err := f.router(ctx, set, d.Dir())
+	router, done, err := f.router(ctx, all, d.Dir())
 	defer done()
 	if err != nil {
 		return err
@@ -157,8 +177,12 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	if knows != f.hindsight {
 		return fmt.Errorf("method %s: the method and its router must both be a routing.HindsightRouter or neither: the recipe of a fit that reads outcomes names them", f.row.Name)
 	}
+	frontier, sweeps := router.(routing.Frontier)
+	if sweeps && !methods.Knob(f.row.Name) {
+		return fmt.Errorf("method %s: its router has a knob and the list of methods says it has none: the recipe of a fit that stores a sweep says so", f.row.Name)
+	}
 	if !knows {
-		if report.TrainUSD, err = methods.Spend(ctx, router, f.learns(set).RL); err != nil {
+		if report.TrainUSD, err = methods.Spend(ctx, router, f.learns(all).RL); err != nil {
 			return err
 		}
 	}
@@ -184,9 +208,106 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 		if err := writeDecisions(d, a.name, decisions); err != nil {
 			return err
 		}
+		if sweeps {
+			if err := writeSwept(ctx, d, a.name, frontier, a.queries); err != nil {
+				return err
+			}
+		}
+	}
+	if sweeps {
+		report.Knobs = frontier.Knobs()
+		if err := writeSwept(ctx, d, trainSweep, frontier, trainQueries(f.learns(all))); err != nil {
+			return err
+		}
 	}
 	e.opt.Progress.Add(1)
-	out, err := json.Marshal(report)
+	return report.write(d)
+}
+
+// match makes a match.
+func (f *fit) match(ctx context.Context, d *store.Draft) error {
+	e := f.e
+	all, err := e.trainSet(ctx)
+	if err != nil {
+		return err
+	}
+	set := f.learns(all)
+	e.opt.Progress.Start(f.name, 1)
+	defer e.opt.Progress.Done()
+	train, err := f.unmatched.sweep(ctx, trainSweep, trainQueries(set))
+	if err != nil {
+		return err
+	}
+	if train == nil {
+		return f.noKnob()
+	}
+	sweeps := []*sweep{train}
+	for _, a := range e.arenas {
+		if err := a.loadQueries(ctx); err != nil {
+			return err
+		}
+		s, err := f.unmatched.sweep(ctx, a.name, a.queries)
+		if err != nil {
+			return err
+		}
+		sweeps = append(sweeps, s)
+	}
+	to, err := f.matched.report(ctx)
+	if err != nil {
+		return err
+	}
+	router, err := methods.Match(ctx, newReplayed(len(e.experts), sweeps...), set.RL, to.TrainUSD)
+	if err != nil {
+		return err
+	}
+	var report fitReport
+	if report.TrainUSD, err = methods.Spend(ctx, router, set.RL); err != nil {
+		return err
+	}
+	for _, a := range e.arenas {
+		decisions, err := router.Route(ctx, a.queries)
+		if err != nil {
+			return err
+		}
+		own, err := f.unmatched.decisions(ctx, a)
+		if err != nil {
+			return err
+		}
+		for i := range decisions {
+			decisions[i].Usage = own[i].Usage // what the router itself reads and writes does not depend on its knob
+		}
+		if err := writeDecisions(d, a.name, decisions); err != nil {
+			return err
+		}
+	}
+	e.opt.Progress.Add(1)
+	return report.write(d)
+}
+
+// trainQueries are what knobs are set on.
+func trainQueries(set *routing.TrainSet) []routing.Query {
+	queries := make([]routing.Query, len(set.RL))
+	for i, x := range set.RL {
+		queries[i] = routing.Query{Problem: x.Problem}
+	}
+	return queries
+}
+
+// sweep reads the choices of a fit at every setting of its knob; nil if its router has none.
+func (f *fit) sweep(ctx context.Context, name string, queries []routing.Query) (*sweep, error) {
+	report, err := f.report(ctx)
+	if err != nil || report.Knobs == nil {
+		return nil, err
+	}
+	entry, err := f.e.get(ctx, f.step)
+	if err != nil {
+		return nil, err
+	}
+	return readSwept(entry, name, queries, len(report.Knobs), len(f.e.experts))
+}
+
+func (r fitReport) write(d *store.Draft) error {
+	out, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}

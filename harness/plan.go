@@ -105,24 +105,31 @@ func (e *engine) planFits() error {
 				continue
 			}
 			seeds := x.Evaluate.Seeds
-			if !methods.Seeded(row.Name) && !matched {
+			if !methods.Seeded(row.Name) {
 				seeds = seeds[:1]
 			}
-			for k, s := range seeds {
-				var to *fit
-				if matched {
-					// A row that does not depend on the seed has one fit for all of them.
-					others := byLabel[row.Match]
-					if others[0].hindsight {
-						return fmt.Errorf("%w: row %s: match names %s, which reads the outcomes it is scored on and spends nothing on training problems; name a router", ErrUsage, row.RowID(), row.Match)
-					}
-					to = others[min(k, len(others)-1)]
-				}
-				f, err := e.newFit(row, s, to)
+			for _, s := range seeds {
+				f, err := e.newFit(row, s)
 				if err != nil {
 					return err
 				}
 				e.fits[i] = append(e.fits[i], f)
+			}
+			if matched {
+				others := byLabel[row.Match]
+				if others[0].hindsight {
+					return fmt.Errorf("%w: row %s: match names %s, which reads the outcomes it is scored on and spends nothing on training problems; name a router", ErrUsage, row.RowID(), row.Match)
+				}
+				fits := e.fits[i]
+				e.fits[i] = nil
+				for k, s := range x.Evaluate.Seeds {
+					// A row that does not depend on the seed has one fit for all of them.
+					m, err := e.newMatch(row, s, fits[min(k, len(fits)-1)], others[min(k, len(others)-1)])
+					if err != nil {
+						return err
+					}
+					e.fits[i] = append(e.fits[i], m)
+				}
 			}
 			byLabel[row.RowID()] = e.fits[i]
 		}

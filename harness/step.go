@@ -17,6 +17,7 @@ const (
 	outcomesVersion = 1
 	expectedVersion = 1
 	fitVersion      = 3
+	matchVersion    = 1
 	measureVersion  = 4
 
 	simulatedVersion = 1 // of the responses of simulated experts

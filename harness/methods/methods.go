@@ -38,6 +38,7 @@ type kind struct {
 	name   string
 	seeded bool // the fit or its decisions depend on the training seed
 	self   bool // the router may answer problems itself
+	knob   bool // its routers are routing.Frontiers, for some parameters at least
 	build  func(Setup) (routing.Method, error)
 }
 
@@ -47,14 +48,14 @@ func list() []kind {
 		{name: "fixed", build: newFixed},
 		{name: "self", self: true, build: newSelf},
 		{name: "oracle", build: newOracle},
-		{name: "mixture", build: newMixture},
-		{name: "benchmark", build: newBenchmark},
-		{name: "logistic", build: newLogistic},
-		{name: "knn", build: newKNN},
-		{name: "difficulty", build: newDifficulty},
-		{name: "cluster", seeded: true, build: newCluster},
-		{name: "forc", build: newFORC},
-		{name: "routellm", seeded: true, build: newRouteLLM},
+		{name: "mixture", knob: true, build: newMixture},
+		{name: "benchmark", knob: true, build: newBenchmark},
+		{name: "logistic", knob: true, build: newLogistic},
+		{name: "knn", knob: true, build: newKNN},
+		{name: "difficulty", knob: true, build: newDifficulty},
+		{name: "cluster", seeded: true, knob: true, build: newCluster},
+		{name: "forc", knob: true, build: newFORC},
+		{name: "routellm", seeded: true, knob: true, build: newRouteLLM},
 		{name: "sft", seeded: true, build: newSFT},
 		{name: "entrorouter", seeded: true, build: newEntroRouter},
 		{name: "entroplus", seeded: true, build: newEntroPlus},
@@ -71,32 +72,30 @@ func Kinds() []string {
 }
 
 // Seeded says whether a kind of method gives another router for another training seed.
-func Seeded(name string) bool {
-	for _, k := range list() {
-		if k.name == name {
-			return k.seeded
-		}
-	}
-	return false
-}
+func Seeded(name string) bool { return named(name).seeded }
 
 // AnswersItself says whether routers of a kind may answer problems themselves: scoring them needs the answers of the
 // model that plays the router.
-func AnswersItself(name string) bool {
+func AnswersItself(name string) bool { return named(name).self }
+
+// Knob says whether the routers of a kind of method have a knob: whether they are routing.Frontiers, for some of its
+// parameters at least.
+func Knob(name string) bool { return named(name).knob }
+
+// named returns the kind of that name; an unknown one has none of the traits.
+func named(name string) kind {
 	for _, k := range list() {
 		if k.name == name {
-			return k.self
+			return k
 		}
 	}
-	return false
+	return kind{}
 }
 
 // New builds the method that a spec names. Unknown names and parameters are errors.
 func New(s Setup) (routing.Method, error) {
-	for _, k := range list() {
-		if k.name == s.Method.Name {
-			return k.build(s)
-		}
+	if k := named(s.Method.Name); k.build != nil {
+		return k.build(s)
 	}
 	return nil, fmt.Errorf("unknown method %q; known: %v", s.Method.Name, Kinds())
 }
