@@ -44,8 +44,8 @@ func TestEveryKindBuildsAMethodOfItsName(t *testing.T) {
 			t.Errorf("Seeded(%q) = %v", k.name, !k.seeded)
 		}
 	}
-	if Seeded("nobody") {
-		t.Error("an unknown kind is seeded")
+	if Seeded("nobody") || Knob("nobody") {
+		t.Error("an unknown kind is seeded or has a knob")
 	}
 }
 
@@ -114,6 +114,15 @@ func TestKnobsSweepFromTheDearestToTheCheapestSetting(t *testing.T) {
 		}
 		if n := len(costs); n < 2 || costs[0] <= costs[n-1] || slices.Max(costs) != costs[0] || slices.Min(costs) != costs[n-1] {
 			t.Errorf("%s spends %v over its sweep", kind, costs)
+		}
+	}
+}
+
+func TestTheListSaysWhichKindsHaveAKnob(t *testing.T) {
+	set := planted(60)
+	for _, kind := range Kinds() {
+		if _, ok := fit(t, build(t, kind, paramsOf(kind)), set, 1).(routing.Frontier); ok != Knob(kind) {
+			t.Errorf("%s has a knob: %v; the list says %v", kind, ok, Knob(kind))
 		}
 	}
 }

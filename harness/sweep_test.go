@@ -1,0 +1,193 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// listed is a router whose choices are a list, [settings][queries]; its knob is the setting.
+type listed [][]int
+
+func (r listed) Knobs() (knobs []float64) {
+	for j := range r {
+		knobs = append(knobs, float64(j))
+	}
+	return knobs
+}
+
+func (r listed) Route(ctx context.Context, qs []routing.Query) ([]routing.Decision, error) {
+	return r.RouteAt(ctx, qs, 0)
+}
+
+func (r listed) RouteAt(_ context.Context, qs []routing.Query, knob float64) ([]routing.Decision, error) {
+	d := make([]routing.Decision, len(qs))
+	for i, q := range qs {
+		d[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Expert: r[int(knob)][i]}
+	}
+	return d, nil
+}
+
+func sweptQueries(n int) []routing.Query {
+	qs := make([]routing.Query, n)
+	for i := range qs {
+		qs[i] = routing.Query{Problem: routing.Problem{ID: fmt.Sprint("p", i/2)}, Run: i % 2}
+	}
+	return qs
+}
+
+// entryOf writes files into an entry.
+func entryOf(t testing.TB, write func(d *store.Draft) error) store.Entry {
+	t.Helper()
+	s, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipe, err := store.NewRecipe("test", 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := s.Make(t.Context(), recipe, func(_ context.Context, d *store.Draft) error { return write(d) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entry
+}
+
+func TestASweepIsWrittenAsItsChanges(t *testing.T) {
+	qs := sweptQueries(3)
+	entry := entryOf(t, func(d *store.Draft) error {
+		return writeSwept(t.Context(), d, "x", listed{{2, 1, 0}, {2, 0, 0}, {1, 0, 0}, {0, 1, 0}}, qs)
+	})
+	text, err := entry.ReadFile("sweep/x.csv")
+	if want := "p0,0,2,2,1,3,0\np0,1,1,1,0,3,1\np1,0,0\n"; err != nil || string(text) != want {
+		t.Errorf("got %q (%v), want %q", text, err, want)
+	}
+	_, err = newSweep(t.Context(), listed{{0, 1, routing.Expected}}, qs)
+	if err == nil || !strings.Contains(err.Error(), "coin on problem p1") {
+		t.Errorf("a coin: %v", err)
+	}
+}
+
+func TestWhatIsReplayedIsWhatWasSwept(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		const experts = 4
+		qs := sweptQueries(rapid.IntRange(1, 6).Draw(rt, "queries"))
+		choices := make(listed, rapid.IntRange(1, 5).Draw(rt, "settings"))
+		for j := range choices {
+			choices[j] = rapid.SliceOfN(rapid.IntRange(0, experts-1), len(qs), len(qs)).Draw(rt, "choices")
+		}
+		entry := entryOf(t, func(d *store.Draft) error { return writeSwept(t.Context(), d, "x", choices, qs) })
+		s, err := readSwept(entry, "x", qs, len(choices), experts)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		r := newReplayed(experts, s)
+		back := slices.Clone(qs)
+		slices.Reverse(back)
+		for j, knob := range r.Knobs() {
+			d, err := r.RouteAt(t.Context(), back, knob)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			var got []int
+			for i, x := range d {
+				if x.Problem != back[i].Problem.ID || x.Run != back[i].Run || x.Prob[x.Expert] != 1 {
+					rt.Fatalf("decision %+v on %+v", x, back[i])
+				}
+				got = append(got, x.Expert)
+			}
+			slices.Reverse(got)
+			if diff := cmp.Diff(choices[j], got); diff != "" {
+				rt.Fatalf("setting %d: %s", j, diff)
+			}
+		}
+		if _, err := r.Route(t.Context(), []routing.Query{{Problem: routing.Problem{ID: "other"}}}); err == nil {
+			rt.Error("a problem that was not swept was routed")
+		}
+	})
+}
+
+func TestADamagedSweepIsRefused(t *testing.T) {
+	qs := sweptQueries(2)
+	for name, text := range map[string]string{
+		"another problem":      "p0,0,1\np1,1,0\n",
+		"another run":          "p0,0,1\np0,0,0\n",
+		"an unknown expert":    "p0,0,1\np0,1,3\n",
+		"half a change":        "p0,0,1\np0,1,0,1\n",
+		"a setting too many":   "p0,0,1\np0,1,0,4,1\n",
+		"settings that repeat": "p0,0,1\np0,1,0,2,1,2,0\n",
+		"no number":            "p0,0,1\np0,1,x\n",
+		"a line too many":      "p0,0,1\np0,1,0\np1,0,0\n",
+		"a line too few":       "p0,0,1\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry := entryOf(t, func(d *store.Draft) error { return d.WriteFile(sweepFile("x"), []byte(text)) })
+			if _, err := readSwept(entry, "x", qs, 4, 3); err == nil {
+				t.Error("accepted")
+			}
+		})
+	}
+}
+
+// Where a match reads its decisions off a sweep, `route` fits the router again and sets its knob: both are one router.
+func TestAMatchDecidesAsTheRouterThatRouteFitsAgain(t *testing.T) {
+	r, out := tiny(t), t.TempDir()
+	runIn(t, r, out)
+	e, err := newEngine(t.Context(), r, Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	a := e.arenas[0]
+	if err := a.loadQueries(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	set, err := e.trainSet(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for i, m := range r.Experiment.Methods {
+		if m.Match == "" {
+			continue
+		}
+		f := e.fits[i][1]
+		want, err := f.decisions(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		router, done, err := f.router(t.Context(), set, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := router.Route(t.Context(), a.queries)
+		done()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range want {
+			if got[k].Expert != want[k].Expert {
+				t.Fatalf("row %s, query %d: %+v fitted again, %+v off the sweep", m.RowID(), k, got[k], want[k])
+			}
+		}
+		checked++
+	}
+	fits, err := filepath.Glob(filepath.Join(out, "stages", "fit", "*", "sweep", "train.csv"))
+	if err != nil || checked < 3 || len(fits) != checked {
+		t.Errorf("%d matched rows, sweeps of %d fits (%v): rows that depend on no seed have one each", checked, len(fits), err)
+	}
+	if matches, _ := os.ReadDir(filepath.Join(out, "stages", "match")); len(matches) != checked*len(r.Experiment.Evaluate.Seeds) {
+		t.Errorf("%d matches", len(matches))
+	}
+}
