@@ -63,7 +63,7 @@ type QuestionResult struct {
 	Problem  string             `json:"problem"`
 	Accuracy float64            `json:"accuracy"` // percent
 	USD      float64            `json:"usd"`
-	Chosen   map[string]float64 `json:"chosen"` // expert -> share of the runs and seeds sent to it
+	Chosen   map[string]float64 `json:"chosen"` // expert -> share of the runs and seeds in which its answer stood
 }
 
 // Cells returns the cells of one row, or of all if row is empty.
@@ -152,7 +152,8 @@ type DecisionResult struct {
 	Row    string             `json:"row"`
 	Seed   uint64             `json:"seed"` // training seed
 	Run    int                `json:"run"`
-	Expert string             `json:"expert"` // "expected" for rows in closed form
+	Expert string             `json:"expert"`          // whose answer stands: an expert, "self", or "expected" for rows in closed form
+	Calls  []string           `json:"calls,omitempty"` // of a row with several rounds: the experts asked, in order
 	Prob   map[string]float64 `json:"prob"`
 }
 
@@ -175,7 +176,11 @@ func (t *Trail) Problem(ctx context.Context, id, row string) (*ProblemResult, er
 	}
 	out := &ProblemResult{Problem: t.a.queries[first].Problem}
 	runs := t.a.benches[t.a.strata[t.a.question[first]]].runs
-	for _, x := range t.e.experts {
+	asked := t.e.experts
+	if t.a.self != nil {
+		asked = t.e.members()
+	}
+	for _, x := range asked {
 		of, err := t.rollouts(ctx, x, out.Problem, runs)
 		if err != nil {
 			return nil, err
@@ -193,8 +198,14 @@ func (t *Trail) Problem(ctx context.Context, id, row string) (*ProblemResult, er
 			}
 			for _, d := range decisions[first : first+runs] {
 				r := DecisionResult{Row: m.RowID(), Seed: f.seed, Run: d.Run, Expert: "expected", Prob: map[string]float64{}}
-				if d.Expert >= 0 {
+				switch {
+				case d.Expert == routing.Self:
+					r.Expert = selfID
+				case d.Expert != routing.Expected:
 					r.Expert = t.e.experts[d.Expert].ID
+				}
+				for _, c := range d.Calls {
+					r.Calls = append(r.Calls, t.e.experts[c.Expert].ID)
 				}
 				for m, p := range d.Prob {
 					r.Prob[t.e.experts[m].ID] = p

@@ -127,9 +127,9 @@ func writeProblem(w io.Writer, p *harness.ProblemResult, responses bool) {
 	for _, r := range p.Rollouts {
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%.6f\t%d\n", r.Expert, r.Run, r.Bucket, r.Reason, oneLine(r.Extracted), oneLine(r.Answer), r.Rule, r.Usage.Out, r.USD, r.ID)
 	}
-	fmt.Fprintf(w, "\nrow\ttraining seed\trun\tsent to\tprobabilities\n")
+	fmt.Fprintf(w, "\nrow\ttraining seed\trun\tanswered by\tprobabilities\tcalls\n")
 	for _, d := range p.Decisions {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\n", d.Row, d.Seed, d.Run, d.Expert, shares(d.Prob, "%.3f"))
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\n", d.Row, d.Seed, d.Run, d.Expert, shares(d.Prob, "%.3f"), strings.Join(d.Calls, ", "))
 	}
 	if !responses {
 		return
