@@ -257,17 +257,7 @@ func grade(p routing.Problem, response string, finish routing.Finish) store.Verd
 		return v
 	}
 	decided := p.Key().Grade(response)
-	v.Reason, v.Extracted = string(decided.Reason), decided.Extracted
-	switch {
-	case decided.Outcome == verify.OutcomeEqual:
-		v.Bucket = routing.Correct
-	case decided.Outcome == verify.OutcomeUnknown:
-		v.Bucket = routing.Ungraded
-	case decided.Reason == verify.ReasonNoAnswer:
-		v.Bucket = routing.NoAnswer
-	default:
-		v.Bucket = routing.Wrong
-	}
+	v.Bucket, v.Reason, v.Extracted = routing.BucketOf(decided), decided.Reason, decided.Extracted
 	return v
 }
 

@@ -92,6 +92,19 @@ const (
 // Buckets lists every bucket in printing order.
 var Buckets = [...]Bucket{Correct, Wrong, NoAnswer, Truncated, Ungraded}
 
+// BucketOf returns where a verdict on a complete response is counted.
+func BucketOf(v verify.Verdict) Bucket {
+	switch {
+	case v.Outcome == verify.OutcomeEqual:
+		return Correct
+	case v.Outcome == verify.OutcomeUnknown:
+		return Ungraded
+	case v.Reason == verify.ReasonNoAnswer:
+		return NoAnswer
+	}
+	return Wrong
+}
+
 // Outcome is a graded rollout, reduced to what scoring needs.
 type Outcome struct {
 	Correct float64 // 1 or 0; on sets scored by the true success probability, that probability

@@ -1,0 +1,144 @@
+package multiround
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+// schema is raised when a field of Trajectory changes its meaning.
+const schema = 1
+
+// Trajectory is one query from its first prompt to its reward. The package documentation explains the fields.
+type Trajectory struct {
+	Schema   int            `json:"schema"`
+	Protocol string         `json:"protocol"`
+	Problem  string         `json:"problem"`
+	Run      int            `json:"run"`
+	Messages []Message      `json:"messages"`
+	Turns    int            `json:"turns"`
+	Usage    Tokens         `json:"usage"`
+	Calls    []Call         `json:"calls,omitempty"`
+	Invalid  []Invalid      `json:"invalid,omitempty"`
+	Ending   Ending         `json:"ending"`
+	From     string         `json:"from,omitempty"`
+	Format   []Fault        `json:"format,omitempty"`
+	Answer   string         `json:"answer"`
+	Verdict  routing.Bucket `json:"verdict"`
+	Correct  float64        `json:"correct"`
+	Cost     float64        `json:"cost"`
+	Reward   float64        `json:"reward"`
+}
+
+// Message is one message of a conversation.
+type Message struct {
+	Role    string             `json:"role"` // system, user, assistant, information (tags) or tool (tools)
+	Content string             `json:"content"`
+	Calls   []experts.ToolCall `json:"tool_calls,omitempty"`
+	CallID  string             `json:"tool_call_id,omitempty"`
+}
+
+// Roles of messages.
+const (
+	system      = "system"
+	user        = "user"
+	assistant   = "assistant"
+	information = "information"
+	tool        = "tool"
+)
+
+// Call is one request to an expert.
+type Call struct {
+	Turn        int     `json:"turn"`
+	Expert      string  `json:"expert"`
+	System      string  `json:"system,omitempty"`
+	Prompt      string  `json:"prompt"`
+	Temperature float64 `json:"temperature"`
+	Response    string  `json:"response"`
+	Finish      string  `json:"finish,omitempty"`
+	Tokens
+	Failed string `json:"failed,omitempty"`
+
+	index int // of the expert in Engine.Experts
+}
+
+// Index returns the place of the expert in Engine.Experts.
+func (c Call) Index() int { return c.index }
+
+// Paid returns what the call used; a failed one used nothing.
+func (c Call) Paid() cost.Usage { return cost.Usage{In: c.In, Out: c.Out} }
+
+// Invalid is an action that could not be carried out.
+type Invalid struct {
+	Turn   int    `json:"turn"`
+	Reason Reason `json:"reason"`
+}
+
+// Reason says why an action was invalid.
+type Reason string
+
+// Reasons.
+const (
+	NoAction       Reason = "no-action"        // tags: neither a search nor an answer
+	Placeholder    Reason = "placeholder"      // tags: the words of the instructions stand where a name or question should
+	NoColon        Reason = "no-colon"         // tags: a search without name or question
+	NoQuestion     Reason = "no-question"      // tags: a search whose question is empty
+	UnknownModel   Reason = "unknown-model"    // a model that is not on offer
+	CallFailed     Reason = "call-failed"      // the expert's server had no answer
+	CallsDisabled  Reason = "calls-disabled"   // tags: a search in the last generation
+	UnknownTool    Reason = "unknown-tool"     // tools: a tool that is not on offer
+	BadArguments   Reason = "bad-arguments"    // tools: arguments that are no JSON object or lack what is required
+	NotAlone       Reason = "not-alone"        // tools: select_response beside other calls
+	NothingToTake  Reason = "nothing-to-take"  // tools: select_response of a model that has not answered
+	BeyondTheLimit Reason = "beyond-the-limit" // tools: calls after the last turn that may have some
+)
+
+// Ending says how a trajectory ended.
+type Ending string
+
+// Endings.
+const (
+	EndAnswer  Ending = "answer"   // the policy wrote an answer: its own, or what it made of the experts'
+	EndSelect  Ending = "select"   // tools: an expert's response was handed over word for word
+	EndLimit   Ending = "limit"    // the turns were used up without an answer
+	EndRefused Ending = "refused"  // the policy's server refused to go on, as when the window is full
+	EndEmpty   Ending = "no-reply" // tools: the policy wrote nothing and called nothing
+)
+
+func (e Ending) answered() bool { return e == EndAnswer || e == EndSelect }
+
+// WriteTrajectories writes a line of JSON each.
+func WriteTrajectories(w io.Writer, trajectories []Trajectory) error {
+	b := bufio.NewWriter(w)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	for _, t := range trajectories {
+		if err := enc.Encode(t); err != nil {
+			return fmt.Errorf("trajectory of problem %s, run %d: %w", t.Problem, t.Run, err)
+		}
+	}
+	return b.Flush()
+}
+
+// ReadTrajectories reads what WriteTrajectories wrote. Calls have no Index then.
+func ReadTrajectories(r io.Reader) ([]Trajectory, error) {
+	var out []Trajectory
+	dec := json.NewDecoder(r)
+	for {
+		var t Trajectory
+		switch err := dec.Decode(&t); {
+		case err == io.EOF:
+			return out, nil
+		case err != nil:
+			return nil, fmt.Errorf("trajectory %d: %w", len(out)+1, err)
+		case t.Schema != schema:
+			return nil, fmt.Errorf("trajectory %d: schema %d; want %d", len(out)+1, t.Schema, schema)
+		}
+		out = append(out, t)
+	}
+}
