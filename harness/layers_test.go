@@ -15,17 +15,19 @@ const module = "github.com/entrorouter/entrorouter/"
 // layers says which packages of this module a package may import. Anything absent here may import none of them.
 // DESIGN.md section 4 explains the picture.
 var layers = map[string][]string{
-	"cmd/entrorouter":  {"*"},
-	"harness":          {"harness/methods", "harness/train", "harness/lm", "harness/experts", "harness/store", "harness/problems", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/metrics", "harness/seed", "harness/cost", "verify"},
-	"harness/methods":  {"harness/train", "harness/lm", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
-	"harness/train":    {"harness/lm", "harness/routing", "harness/seed", "harness/spec"},
-	"harness/lm":       {"harness/routing", "harness/spec", "harness/seed"},
-	"harness/experts":  {"harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec", "verify"},
-	"harness/store":    {"harness/routing"},
-	"harness/problems": {"harness/routing", "harness/seed", "harness/spec", "verify"},
-	"harness/report":   {"harness/metrics", "harness/routing", "harness/spec"},
-	"harness/routing":  {"harness/cost", "harness/seed", "harness/spec", "verify"},
-	"harness/spec":     {"harness/cost"},
+	"cmd/entrorouter": {"*"},
+	"harness":         {"harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/store", "harness/problems", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/metrics", "harness/seed", "harness/cost", "verify"},
+	"harness/methods": {"harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
+	"harness/train":   {"harness/lm", "harness/routing", "harness/seed", "harness/spec"},
+	"harness/lm":      {"harness/routing", "harness/spec", "harness/seed"},
+	"harness/experts": {"harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec", "verify"},
+	// Rewards are in theory, so that what is trained here and what is scored from text is one formula.
+	"harness/multiround": {"harness/experts", "harness/theory", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
+	"harness/store":      {"harness/routing"},
+	"harness/problems":   {"harness/routing", "harness/seed", "harness/spec", "verify"},
+	"harness/report":     {"harness/metrics", "harness/routing", "harness/spec"},
+	"harness/routing":    {"harness/cost", "harness/seed", "harness/spec", "verify"},
+	"harness/spec":       {"harness/cost"},
 }
 
 // gomlx lists the packages that may name GoMLX; the command links a backend.

@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,18 +11,19 @@ import (
 const (
 	Linear   = "linear"    // correct - lambda*cost: R(tau) of section 2.2
 	RouterR1 = "router_r1" // (1-alpha)*correct + alpha*cheapness, cheapness counted for correct answers only
-	XRouter  = "xrouter"   // correct * (1 - min(lambda*cost, cost_max))
+	XRouter  = "xrouter"   // correct * (K - min(lambda*cost, cost_max))
 )
 
 // Reward scores an episode.
 //
 // RouterR1 is Router-R1's: u = sqrt(cost) is placed between the 5th and 95th percentile of the last Window values and
-// cheapness is 1 at or below the one, 0 at or above the other, 1/2 if they coincide. XRouter is xRouter's with K = 1.
-// A malformed call scores -1 under all three.
+// cheapness is 1 at or below the one, 0 at or above the other, 1/2 if they coincide. XRouter is xRouter's. A malformed
+// call scores -1 under all three.
 type Reward struct {
 	Kind      string
 	Lambda    float64 // Linear, XRouter; at least 0
 	Alpha     float64 // RouterR1; 0 to 1
+	K         float64 // XRouter; what a right answer without calls earns; 0 stands for 1, the source's
 	CostMax   float64 // XRouter; cap on the penalty
 	Window    int     // RouterR1; source: 1000
 	CallBonus float64 // added to every well-formed episode with at least one call; an ablation
@@ -37,9 +39,9 @@ func (r Reward) check() error {
 	default:
 		return fmt.Errorf("reward: unknown kind %q; known: %s, %s, %s", r.Kind, Linear, RouterR1, XRouter)
 	}
-	for _, v := range []float64{r.Lambda, r.CostMax, r.CallBonus} {
+	for _, v := range []float64{r.Lambda, r.K, r.CostMax, r.CallBonus} {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("reward %s: lambda, cost_max and call_bonus are numbers of at least 0, got %v", r.Kind, v)
+			return fmt.Errorf("reward %s: lambda, k, cost_max and call_bonus are numbers of at least 0, got %v", r.Kind, v)
 		}
 	}
 	if !(r.Alpha >= 0 && r.Alpha <= 1) {
@@ -47,6 +49,24 @@ func (r Reward) check() error {
 	}
 	return nil
 }
+
+// Scorer scores episodes that are played elsewhere, one after another.
+type Scorer struct{ s scorer }
+
+// NewScorer returns a scorer that has seen no episode.
+func NewScorer(r Reward) (*Scorer, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	return &Scorer{scorer{Reward: r}}, nil
+}
+
+// Observe adds the cost of an episode, at least 0, to the window of RouterR1. Router-R1's code does so before it scores
+// the same episode.
+func (s *Scorer) Observe(cost float64) { s.s.observe([]float64{cost}) }
+
+// Score returns the reward of a well-formed episode: the probability that its answer is right, its cost and its calls.
+func (s *Scorer) Score(right, cost float64, calls int) float64 { return s.s.score(right, cost, calls) }
 
 // malformed is the reward of a call that breaks the format.
 const malformed = -1
@@ -98,7 +118,7 @@ func (s *scorer) score(right, cost float64, calls int) float64 {
 	case RouterR1:
 		r = right * (1 - s.Alpha + s.Alpha*s.cheapness(cost))
 	case XRouter:
-		r = right * (1 - min(s.Lambda*cost, s.CostMax))
+		r = right * (cmp.Or(s.K, 1) - min(s.Lambda*cost, s.CostMax))
 	}
 	if calls > 0 {
 		r += s.CallBonus
