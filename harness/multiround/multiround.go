@@ -100,21 +100,20 @@ func (e *Engine) Play(ctx context.Context, q routing.Query) (Trajectory, error) 
 // PlayAll plays queries, at most n at a time, and returns their trajectories in order. It ends at the first error.
 func (e *Engine) PlayAll(ctx context.Context, queries []routing.Query, n int) ([]Trajectory, error) {
 	out := make([]Trajectory, len(queries))
-	group, ctx := errgroup.WithContext(ctx)
+	group, playing := errgroup.WithContext(ctx)
 	group.SetLimit(max(n, 1))
 	for i, q := range queries {
-		if ctx.Err() != nil {
-			break
-		}
 		group.Go(func() (err error) {
-			out[i], err = e.Play(ctx, q)
+			if err = playing.Err(); err == nil {
+				out[i], err = e.Play(playing, q)
+			}
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return out, ctx.Err()
+	return out, nil
 }
 
 // game is one query being played.
@@ -150,10 +149,9 @@ func (g *game) ask(ctx context.Context, t Turn) (c experts.Completion, ok bool, 
 
 // call asks an expert. Seeds differ by turn and by place in the turn, so that a policy that asks twice may hear two
 // answers; a protocol may fix them. A failed call is one without a response.
-func (g *game) call(ctx context.Context, expert int, place int, messages []experts.Message, s spec.Sampling, fixed *seed.Seed, maxTokens int) (Call, error) {
+func (g *game) call(ctx context.Context, x routing.Expert, place int, messages []experts.Message, s spec.Sampling, fixed *seed.Seed, maxTokens int) (Call, error) {
 	e := g.engine
-	x := e.Experts[expert]
-	c := Call{Turn: g.t.Turns, Expert: x.ID, Prompt: messages[len(messages)-1].Content, Temperature: s.Temperature, index: expert}
+	c := Call{Turn: g.t.Turns, Expert: x.ID, Prompt: messages[len(messages)-1].Content, Temperature: s.Temperature}
 	if len(messages) > 1 {
 		c.System = messages[0].Content
 	}

@@ -228,7 +228,7 @@ func (t Tags) search(ctx context.Context, g *game, content string) error {
 	if t.Sampling == "pool" {
 		s, fixed = g.engine.Sampling, nil
 	}
-	c, err := g.call(ctx, m, 0, []experts.Message{{Role: user, Content: t.wrap(g.engine.Sampling.Prompt, question)}}, s, fixed, t.ExpertMaxTokens)
+	c, err := g.call(ctx, g.engine.Experts[m], 0, []experts.Message{{Role: user, Content: t.wrap(g.engine.Sampling.Prompt, question)}}, s, fixed, t.ExpertMaxTokens)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (t Tools) play(ctx context.Context, g *game) error {
 	g.say(Message{Role: system, Content: t.SystemPrompt()})
 	g.say(Message{Role: user, Content: "USER QUERY:\n" + query})
 	offer, names := t.Offer(e.Experts, e.Accuracy), toolNames(e.Experts)
-	last := map[int]Call{} // each expert's last response
+	last := map[string]Call{} // each expert's last response
 	for calls := 0; ; {
 		var messages []experts.Message
 		for _, m := range g.t.Messages {
@@ -139,7 +139,7 @@ func (t Tools) play(ctx context.Context, g *game) error {
 }
 
 // turn carries out the tool calls of one message.
-func (t Tools) turn(ctx context.Context, g *game, calls []experts.ToolCall, names []string, query string, last map[int]Call) (done bool, err error) {
+func (t Tools) turn(ctx context.Context, g *game, calls []experts.ToolCall, names []string, query string, last map[string]Call) (done bool, err error) {
 	type outcome struct {
 		call   *Call
 		reason Reason
@@ -176,7 +176,7 @@ func (t Tools) turn(ctx context.Context, g *game, calls []experts.ToolCall, name
 		group.Go(func() error {
 			s := g.engine.Sampling
 			s.Temperature = temperature
-			call, err := g.call(ctx, m, i, []experts.Message{{Role: system, Content: prompt}, {Role: user, Content: query}}, s, nil, t.ExpertMaxTokens)
+			call, err := g.call(ctx, g.engine.Experts[m], i, []experts.Message{{Role: system, Content: prompt}, {Role: user, Content: query}}, s, nil, t.ExpertMaxTokens)
 			o.call = &call
 			return err
 		})
@@ -195,7 +195,7 @@ func (t Tools) turn(ctx context.Context, g *game, calls []experts.ToolCall, name
 			o.text = "error: the model did not answer"
 		default:
 			g.t.Calls = append(g.t.Calls, *o.call)
-			last[o.call.index] = *o.call
+			last[o.call.Expert] = *o.call
 			o.text = o.call.Response
 		}
 		g.say(Message{Role: tool, Content: o.text, CallID: calls[i].ID})
@@ -209,7 +209,7 @@ func (t Tools) turn(ctx context.Context, g *game, calls []experts.ToolCall, name
 }
 
 // selected returns the response that select_response names, by the tool's name or the expert's id.
-func selected(arguments string, names []string, list []routing.Expert, last map[int]Call) (Call, Reason) {
+func selected(arguments string, names []string, list []routing.Expert, last map[string]Call) (Call, Reason) {
 	var a struct {
 		Name *string `json:"model_call_name"`
 	}
@@ -220,7 +220,10 @@ func selected(arguments string, names []string, list []routing.Expert, last map[
 	if m < 0 {
 		m = slices.Index(ids(list), *a.Name)
 	}
-	c, ok := last[m]
+	if m < 0 {
+		return Call{}, NothingToTake
+	}
+	c, ok := last[list[m].ID]
 	if !ok {
 		return Call{}, NothingToTake
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
@@ -63,15 +62,7 @@ type Call struct {
 	Finish      string  `json:"finish,omitempty"`
 	Tokens
 	Failed string `json:"failed,omitempty"`
-
-	index int // of the expert in Engine.Experts
 }
-
-// Index returns the place of the expert in Engine.Experts.
-func (c Call) Index() int { return c.index }
-
-// Paid returns what the call used; a failed one used nothing.
-func (c Call) Paid() cost.Usage { return cost.Usage{In: c.In, Out: c.Out} }
 
 // Invalid is an action that could not be carried out.
 type Invalid struct {
@@ -125,7 +116,7 @@ func WriteTrajectories(w io.Writer, trajectories []Trajectory) error {
 	return b.Flush()
 }
 
-// ReadTrajectories reads what WriteTrajectories wrote. Calls have no Index then.
+// ReadTrajectories reads what WriteTrajectories wrote.
 func ReadTrajectories(r io.Reader) ([]Trajectory, error) {
 	var out []Trajectory
 	dec := json.NewDecoder(r)
