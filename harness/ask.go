@@ -1,13 +1,9 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
@@ -15,12 +11,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/verify"
-)
-
-// A kill loses at most the answers of putEvery, and at most putRows.
-const (
-	putRows  = 1000
-	putEvery = 5 * time.Second
 )
 
 // graded is a rollout reduced to what a profile or an outcome needs.
@@ -140,53 +130,25 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 		row      store.Row
 		verdicts []store.Verdict // [len(question.problems)]
 	}
-	jobs, answers := make(chan question), make(chan answer, putRows)
-	asking, stop := context.WithCancel(ctx)
-	defer stop()
-	group, gctx := errgroup.WithContext(asking)
-	group.Go(func() error {
-		defer close(jobs)
-		for _, q := range todo {
-			select {
-			case jobs <- q:
-			case <-gctx.Done():
-				return gctx.Err()
-			}
-		}
-		return nil
-	})
-	workers, wctx := errgroup.WithContext(gctx)
-	for range e.spec.Experiment.Profile.Concurrency {
-		workers.Go(func() error {
-			for q := range jobs {
-				problem := problems[q.problems[0]]
-				c, err := pool.Complete(wctx, experts.Request{
-					Expert: expert.ID, Prompt: experts.Prompt(e.poolSpec.Sampling.Prompt, problem.Text),
-					Seed: seed.Seed(q.key.Seed), Sampling: e.poolSpec.Sampling, MaxTokens: expert.MaxTokens,
-				})
-				if err != nil {
-					return fmt.Errorf("problem %s: %w", problem.ID, err)
-				}
-				a := answer{question: q, row: store.Row{
-					Text: problem.Text, Run: q.run, Seed: q.key.Seed,
-					Response: c.Text, Finish: c.Finish, In: c.Usage.In, Out: c.Usage.Out,
-				}}
-				for _, p := range q.problems {
-					a.verdicts = append(a.verdicts, grade(problems[p], c.Text, c.Finish))
-				}
-				answers <- a // whatever happened meanwhile: it was paid for, and somebody reads until the channel is closed
-			}
-			return nil
-		})
-	}
-	group.Go(func() error {
-		defer close(answers)
-		return workers.Wait()
-	})
-	// What has been answered is stored even if somebody else failed or the user pressed Ctrl-C.
-	var batch []answer
 	overtaken := false
-	flush := func() error {
+	err = gather(ctx, e.spec.Experiment.Profile.Concurrency, todo, func(ctx context.Context, q question) (answer, error) {
+		problem := problems[q.problems[0]]
+		c, err := pool.Complete(ctx, experts.Request{
+			Expert: expert.ID, Prompt: experts.Prompt(e.poolSpec.Sampling.Prompt, problem.Text),
+			Seed: seed.Seed(q.key.Seed), Sampling: e.poolSpec.Sampling, MaxTokens: expert.MaxTokens,
+		})
+		if err != nil {
+			return answer{}, fmt.Errorf("problem %s: %w", problem.ID, err)
+		}
+		a := answer{question: q, row: store.Row{
+			Text: problem.Text, Run: q.run, Seed: q.key.Seed,
+			Response: c.Text, Finish: c.Finish, In: c.Usage.In, Out: c.Usage.Out,
+		}}
+		for _, p := range q.problems {
+			a.verdicts = append(a.verdicts, grade(problems[p], c.Text, c.Finish))
+		}
+		return a, nil
+	}, func(batch []answer) error {
 		rows := make([]store.Row, len(batch))
 		for i, a := range batch {
 			rows[i] = a.row
@@ -211,35 +173,9 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 			have[a.key] = kept{graded{v.Bucket, usage}, v.Gold, v.Rollout}
 		}
 		e.opt.Progress.Add(len(batch))
-		batch = batch[:0]
 		return e.rollouts.PutVerdicts(context.WithoutCancel(ctx), verify.Version, verdicts)
-	}
-	var stored error
-	late := time.NewTicker(putEvery)
-	defer late.Stop()
-	for open := true; open; {
-		full := false
-		select {
-		case a, ok := <-answers:
-			if open = ok; !ok || stored != nil { // a failed store still drains the answers, so that the workers can end
-				continue
-			}
-			batch = append(batch, a)
-			full = len(batch) == putRows
-		case <-late.C:
-			full = len(batch) > 0 && stored == nil
-		}
-		if full {
-			if stored = flush(); stored != nil {
-				stop() // nobody pays for answers that cannot be kept
-			}
-		}
-	}
-	asked := group.Wait()
-	if stored == nil && len(batch) > 0 {
-		stored = flush()
-	}
-	if err := cmp.Or(stored, asked); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
 	if overtaken { // another process stored its answer first, and that one stays
