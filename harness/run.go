@@ -102,6 +102,7 @@ type engine struct {
 	known                 problems.Index // what simulated experts may be asked
 	train                 *routing.TrainSet
 	kept                  map[store.Scope]map[store.RolloutKey]kept // rollouts of the scopes that were read
+	routers               routers                                   // language models that route
 }
 
 // Run carries out an experiment: what the store already has is not done again. A run that is interrupted or killed
@@ -191,6 +192,7 @@ func (e *engine) close() {
 	if e.loopback != nil {
 		e.loopback.Close()
 	}
+	e.routers.close()
 	if e.rollouts != nil {
 		e.rollouts.Close()
 	}
@@ -211,7 +213,7 @@ func (e *engine) ids() []string {
 // simulate builds the simulated experts. The same value scores the large set and, behind HTTP, answers requests.
 func (e *engine) simulate() (err error) {
 	law := *e.poolSpec.Simulation
-	law.Targets = nil // what the law was solved for does not change what it says
+	law.Targets, law.Routers = nil, nil // what the law was solved for, and who else knows it, does not change what it says
 	knobs, err := spec.Canonical(law)
 	if err != nil {
 		return err
@@ -233,6 +235,16 @@ func (e *engine) pool(ctx context.Context) (experts.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+	client, err := e.connect(ctx, endpoints)
+	if err != nil {
+		return nil, err
+	}
+	e.client = client
+	return client, nil
+}
+
+// connect returns a client of servers that were found to serve what they are to be asked for.
+func (e *engine) connect(ctx context.Context, endpoints []experts.Endpoint) (*experts.HTTP, error) {
 	o := e.httpOptions()
 	client, err := experts.NewHTTP(endpoints, o)
 	if err != nil {
@@ -245,11 +257,7 @@ func (e *engine) pool(ctx context.Context) (experts.Pool, error) {
 		return nil, err
 	}
 	defer first.Close()
-	if err := first.Preflight(ctx); err != nil {
-		return nil, err
-	}
-	e.client = client
-	return client, nil
+	return client, first.Preflight(ctx)
 }
 
 func (e *engine) httpOptions() experts.HTTPOptions {

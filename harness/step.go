@@ -20,7 +20,8 @@ const (
 	matchVersion    = 1
 	measureVersion  = 4
 
-	simulatedVersion = 1 // of the responses of simulated experts
+	simulatedVersion       = 1 // of the responses of simulated experts
+	simulatedRouterVersion = 1 // of the answers of simulated routers
 )
 
 // step is one box of the picture in doc.go. Its key is known before anything has run; its entry is made at most once.

@@ -35,6 +35,21 @@ func (x *Index) Add(problems []routing.Problem, latents []routing.Latent) error 
 	return nil
 }
 
+// AddNew adds the problems whose text is not in the index yet. The latents are parallel.
+func (x *Index) AddNew(problems []routing.Problem, latents []routing.Latent) {
+	if x.at == nil {
+		x.at = make(map[uint64]int, len(problems))
+	}
+	for i, p := range problems {
+		h := routing.TextHash(p.Text)
+		if _, ok := x.at[h]; ok {
+			continue
+		}
+		x.at[h] = len(x.problems)
+		x.problems, x.latents = append(x.problems, p), append(x.latents, latents[i])
+	}
+}
+
 // Lookup returns the problem whose text has the given routing.TextHash.
 func (x *Index) Lookup(textHash uint64) (routing.Problem, routing.Latent, bool) {
 	i, ok := x.at[textHash]

@@ -23,6 +23,9 @@ const (
 
 	// Strata marks rollouts on test problems that only decide how hard a problem is for the routing distribution.
 	Strata Split = "strata"
+
+	// Routing marks what language models that route answered.
+	Routing Split = "routing"
 )
 
 // Problem is a text with a gold answer.

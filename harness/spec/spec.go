@@ -270,7 +270,16 @@ type Simulation struct {
 	Cells      map[string]SimCell  `yaml:"cells"`            // benchmark cell -> population
 	Experts    map[string]SimSkill `yaml:"skills"`           // expert id (and the probe's) -> skill
 
+	Routers map[string]SimRouter `yaml:"routers,omitempty"` // model -> a simulated language model that routes
 	Targets map[string]SimTarget `yaml:"targets,omitempty"` // cell -> what the experts' offsets and mean tokens are solved for
+}
+
+// SimRouter is a simulated language model that is asked which expert should answer. Its skill is assumed: it stands for
+// no model.
+type SimRouter struct {
+	Skill     float64 `yaml:"skill" in:"[0,1]"`     // chance that it names the cheapest expert whose true success probability is at least Tau, the strongest if none has it; else it names another, drawn uniformly
+	Tau       float64 `yaml:"tau" in:"(0,1]"`       // what counts as likely to succeed
+	Malformed float64 `yaml:"malformed" in:"[0,1]"` // share of answers that are no JSON object naming an expert
 }
 
 // SimTarget is what fixed experts are known to reach on a cell: the data that `entrorouter calibrate` solves for.
