@@ -10,6 +10,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -31,6 +32,16 @@ type Servers interface {
 	// Chat returns a client of the given servers that asks nothing twice, not even after a kill, and obeys --offline.
 	// The engine closes it.
 	Chat(endpoints []experts.Endpoint) (experts.Chatter, error)
+	// Ask puts the texts, each in the template of s, to one language model and returns its answers in order. It asks
+	// nothing twice and obeys --offline, as Chat. A model without a URL is one of the pool's simulated routers.
+	Ask(ctx context.Context, model experts.Endpoint, s spec.Sampling, asks []Ask) ([]experts.Completion, error)
+}
+
+// Ask is one text for a language model.
+type Ask struct {
+	Text string
+	Run  int       // of the query
+	Seed seed.Seed // of the answer; its low 53 bits are sent
 }
 
 // kind is one method that a spec can name.

@@ -97,9 +97,11 @@ func (e *engine) startRouters(ctx context.Context) (err error) {
 	return err
 }
 
-// chat implements methods.Chat. Answers are kept beside the rollouts, under the model, the template and the sampling,
-// so that every row and experiment of the store shares them and a run that is killed asks nothing twice.
-func (e *engine) chat(ctx context.Context, m experts.Endpoint, s spec.Sampling, asks []methods.Ask) ([]experts.Completion, error) {
+// Ask implements methods.Servers. Answers are kept with the rollouts, under the model, the template and the sampling, so
+// that all rows and experiments of the store share them. Unlike those of conversations they are stored many at a time:
+// a simulated router is asked about every problem of the large set.
+func (r servers) Ask(ctx context.Context, m experts.Endpoint, s spec.Sampling, asks []methods.Ask) ([]experts.Completion, error) {
+	e := r.e
 	source, err := e.routerSource(m)
 	if err != nil {
 		return nil, err
