@@ -15,6 +15,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -35,6 +36,7 @@ type fit struct {
 	unmatched *fit // the fit behind a match, whose knob is set to what matched spends; nil: not matched
 	matched   *fit
 	hindsight bool // the row reads the outcomes it is scored on
+	asking    bool // the row asks language models for every decision
 }
 
 // covers says whether the row can be scored on an arena: hindsight needs answers, and the large arena has
@@ -43,8 +45,10 @@ func (f *fit) covers(a *arena) bool { return !f.hindsight || a.name != LargeAren
 
 // fitReport is fit.json.
 type fitReport struct {
-	TrainUSD float64   `json:"train_usd"`       // mean dollars a question on the training problems; 0 for hindsight rows
+	TrainUSD float64   `json:"train_usd"`       // mean dollars a question on the training problems; 0 for rows of hindsight and rows that ask for every decision
 	Knobs    []float64 `json:"knobs,omitempty"` // settings of the sweep, dearest first; of a match or a router without a knob none
+
+	Router map[string][]metrics.Value `json:"router,omitempty"` // arena -> what a methods.Reporter says of its decisions
 }
 
 // methodParams is what a method, its knobs and the code that trains it are, for a recipe.
@@ -69,7 +73,7 @@ func (e *engine) methodParams(row spec.Method, method routing.Method) (methodPar
 
 // newFit plans a fit.
 func (e *engine) newFit(row spec.Method, s uint64) (*fit, error) {
-	method, err := methods.New(methods.Setup{Method: row, Spec: &e.spec.Experiment, Backend: e.backend, Experts: e.ids(), Servers: servers{e}})
+	method, err := methods.New(methods.Setup{Method: row, Spec: &e.spec.Experiment, Backend: e.backend, Experts: e.ids(), Servers: servers{e}, Prices: e.spec.Prices.Models})
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +88,18 @@ func (e *engine) newFit(row spec.Method, s uint64) (*fit, error) {
 		Sweep  bool             `json:",omitempty"` // the entry has the sweep of the router's knob
 		Runs   map[string][]int // arena -> runs of its benchmarks: a decision is made for each
 		Train  int              `json:",omitempty"` // first problems of each stage; 0: all
+		Asks   []string         `json:",omitempty"` // who answers for the language models that the row asks
 	}{Method: knobs, Seed: s, Sweep: methods.Knob(row.Name), Runs: map[string][]int{}, Train: row.Train}
+	asking, asks := method.(methods.Asking)
+	if asks {
+		for _, m := range asking.Endpoints() {
+			source, err := e.routerSource(m)
+			if err != nil {
+				return nil, fmt.Errorf("row %s: %w", row.RowID(), err)
+			}
+			params.Asks = append(params.Asks, source)
+		}
+	}
 	inputs := []*step{e.sftProfile.step, e.rlProfile.step}
 	for _, a := range e.arenas {
 		inputs = append(inputs, a.problemSteps()...)
@@ -92,7 +107,7 @@ func (e *engine) newFit(row spec.Method, s uint64) (*fit, error) {
 			params.Runs[a.name] = append(params.Runs[a.name], b.runs)
 		}
 	}
-	f := &fit{e: e, row: row, seed: s, method: method}
+	f := &fit{e: e, row: row, seed: s, method: method, asking: asks}
 	if _, f.hindsight = method.(routing.HindsightRouter); f.hindsight {
 		for _, a := range e.arenas {
 			if f.covers(a) {
@@ -181,7 +196,7 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	if sweeps && !methods.Knob(f.row.Name) {
 		return fmt.Errorf("method %s: its router has a knob and the list of methods says it has none: the recipe of a fit that stores a sweep says so", f.row.Name)
 	}
-	if !knows {
+	if !knows && !f.asking {
 		if report.TrainUSD, err = methods.Spend(ctx, router, f.learns(all).RL); err != nil {
 			return err
 		}
@@ -207,6 +222,12 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 		}
 		if err := writeDecisions(d, a.name, decisions); err != nil {
 			return err
+		}
+		if r, ok := router.(methods.Reporter); ok {
+			if report.Router == nil {
+				report.Router = map[string][]metrics.Value{}
+			}
+			report.Router[a.name] = r.Report()
 		}
 		if sweeps {
 			if err := writeSwept(ctx, d, a.name, frontier, a.queries); err != nil {

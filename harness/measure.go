@@ -84,6 +84,10 @@ func (e *engine) planMeasure() error {
 					continue
 				}
 				r := scored{method: m}
+				var err error
+				if r.reported, err = reported(ctx, e.fits[i], a.name); err != nil {
+					return err
+				}
 				for _, f := range e.fits[i] {
 					decisions, err := f.decisions(ctx, a)
 					if err != nil {
@@ -158,9 +162,31 @@ type columns struct {
 
 // scored is a row of a table.
 type scored struct {
-	method  spec.Method
-	seeds   []uint64
-	columns []columns // [seeds]
+	method   spec.Method
+	seeds    []uint64
+	columns  []columns       // [seeds]
+	reported []metrics.Value // what the router says of itself, averaged over the seeds
+}
+
+// reported averages over fits what their routers said of their decisions on an arena.
+func reported(ctx context.Context, fits []*fit, arena string) (out []metrics.Value, err error) {
+	for _, f := range fits {
+		r, err := f.report(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range r.Router[arena] {
+			k := slices.IndexFunc(out, func(o metrics.Value) bool { return o.Unit == v.Unit })
+			if k < 0 {
+				k, out = len(out), append(out, metrics.Rounded(0, v.Unit, v.Decimals))
+			}
+			out[k].Number += v.Number / float64(len(fits))
+		}
+	}
+	for k, v := range out {
+		out[k] = metrics.Rounded(v.Number, v.Unit, v.Decimals)
+	}
+	return out, nil
 }
 
 // mean averages a column over the seeds.
@@ -489,6 +515,7 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			}
 			avg.Values = append(avg.Values, metrics.Rounded(deviation(acc), SeedSD, 3), metrics.Rounded(deviation(cost), SeedCostSD, 3))
 		}
+		avg.Values = append(avg.Values, r.reported...)
 		out = append(out, avg)
 	}
 	return out

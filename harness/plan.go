@@ -120,6 +120,9 @@ func (e *engine) planFits() error {
 				if others[0].hindsight {
 					return fmt.Errorf("%w: row %s: match names %s, which reads the outcomes it is scored on and spends nothing on training problems; name a router", ErrUsage, row.RowID(), row.Match)
 				}
+				if others[0].asking {
+					return fmt.Errorf("%w: row %s: match names %s, which asks a language model for every decision and is not asked about training problems; name another router", ErrUsage, row.RowID(), row.Match)
+				}
 				fits := e.fits[i]
 				e.fits[i] = nil
 				for k, s := range x.Evaluate.Seeds {

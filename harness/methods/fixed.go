@@ -25,7 +25,7 @@ func newFixed(s Setup) (routing.Method, error) {
 		return nil, paramFault(s.Method, "expert", "not set; give an expert's id, cheapest, middle or strongest")
 	}
 	if s.Experts != nil {
-		if _, err := f.index(s.Experts); err != nil {
+		if _, err := expertIndex(f.Expert, s.Experts); err != nil {
 			return nil, paramFault(s.Method, "expert", "%v", err)
 		}
 	}
@@ -39,19 +39,19 @@ func (f *fixed) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (
 	for _, e := range train.Experts {
 		ids = append(ids, e.ID)
 	}
-	m, err := f.index(ids)
+	m, err := expertIndex(f.Expert, ids)
 	if err != nil {
 		return nil, fmt.Errorf("method fixed: %w", err)
 	}
 	return always{m, len(ids)}, nil
 }
 
-// index finds the expert in a pool, cheapest first.
-func (f *fixed) index(ids []string) (int, error) {
-	if m := slices.Index(ids, f.Expert); m >= 0 {
+// expertIndex finds an expert by id, or by price as cheapest, middle or strongest, in a pool, cheapest first.
+func expertIndex(name string, ids []string) (int, error) {
+	if m := slices.Index(ids, name); m >= 0 {
 		return m, nil
 	}
-	switch f.Expert {
+	switch name {
 	case "cheapest":
 		return 0, nil
 	case "middle":
@@ -59,7 +59,7 @@ func (f *fixed) index(ids []string) (int, error) {
 	case "strongest":
 		return len(ids) - 1, nil
 	}
-	return 0, fmt.Errorf("expert %q is not in the pool; known: %s, cheapest, middle, strongest", f.Expert, strings.Join(ids, ", "))
+	return 0, fmt.Errorf("expert %q is not in the pool; known: %s, cheapest, middle, strongest", name, strings.Join(ids, ", "))
 }
 
 // always routes every query to expert m of n.

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -22,6 +24,22 @@ type Setup struct {
 	Backend lm.Backend
 	Experts []string // ids of the pool, cheapest first; nil: not known yet
 	Servers Servers  // nil: nobody can be asked, as when a spec is only checked
+
+	Prices map[string]cost.Price // the experiment's price list, by model; nil: not known yet
+}
+
+// Asking is a method whose routers ask language models, experts or others, for every decision. Since that costs, they
+// decide on test problems alone: what they would spend on training problems is not measured, and no row can be matched
+// to it.
+type Asking interface {
+	// Endpoints returns the models asked that are no experts of the pool.
+	Endpoints() []experts.Endpoint
+}
+
+// Reporter is a router that counts more than its decisions say.
+type Reporter interface {
+	// Report returns measurements of the last call of Route, averaged over its queries.
+	Report() []metrics.Value
 }
 
 // Servers is how a method asks language models by itself.
@@ -67,6 +85,7 @@ func list() []kind {
 		{name: "cluster", seeded: true, knob: true, build: newCluster},
 		{name: "forc", knob: true, build: newFORC},
 		{name: "routellm", seeded: true, knob: true, build: newRouteLLM},
+		{name: "llmrouter", build: newLLMRouter},
 		{name: "sft", seeded: true, build: newSFT},
 		{name: "entrorouter", seeded: true, build: newEntroRouter},
 		{name: "entroplus", seeded: true, build: newEntroPlus},
