@@ -94,6 +94,8 @@ func section(m spec.Method) string {
 		return "Heuristic"
 	case "oracle", "mixture", "benchmark":
 		return "Yardsticks"
+	case "llmrouter":
+		return "LLM-as-a-router"
 	case "sft", "entrorouter", "entroplus":
 		return "EntroRouter"
 	}
@@ -127,7 +129,9 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 		}
 		main.Rows = append(main.Rows, row)
 	}
-	t, err := report.Build(main, r.Measurements, paper)
+	whole := main
+	whole.Rows = append(slices.Clone(main.Rows), r.paperRows()...)
+	t, err := report.Build(whole, r.Measurements, paper)
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +143,13 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 		return nil, err
 	}
 	tables := []*report.Table{t, coverage}
+	asked, err := r.askedTable(name, main.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if asked != nil {
+		tables = append(tables, asked)
+	}
 	if x.Large == 0 {
 		return tables, nil
 	}

@@ -32,7 +32,7 @@ type GroupLayout struct {
 type RowLayout struct {
 	Section   string
 	Label     string
-	Keys      []metrics.Key // that name its measurements: method=entrorouter; the keys benchmark and seed are set by Build
+	Keys      []metrics.Key // that name its measurements: method=entrorouter; the keys benchmark and seed are set by Build. nil: a row of the paper alone
 	Paper     []metrics.Key // the same in the paper's; nil: the paper has no such row
 	Reference bool
 }
@@ -65,17 +65,23 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 		row := Row{Section: r.Section, Label: r.Label, Reference: r.Reference}
 		found := false
 		for _, g := range l.Groups {
-			mine, ok, err := ours.Find(append(slices.Clone(r.Keys), metrics.Key{Name: "benchmark", Value: g.Benchmark}, metrics.Key{Name: "seed"})...)
-			if err != nil {
-				return nil, fmt.Errorf("table %q, row %q: %w", l.Name, r.Label, err)
+			var mine metrics.Measurement
+			var err error
+			if r.Keys != nil {
+				var ok bool
+				if mine, ok, err = ours.Find(append(slices.Clone(r.Keys), metrics.Key{Name: "benchmark", Value: g.Benchmark}, metrics.Key{Name: "seed"})...); err != nil {
+					return nil, fmt.Errorf("table %q, row %q: %w", l.Name, r.Label, err)
+				}
+				found = found || ok
 			}
-			found = found || ok
 			var theirs metrics.Measurement
 			if paper != nil && r.Paper != nil && g.Paper != "" {
 				keys := append(slices.Clone(r.Paper), metrics.Key{Name: "benchmark", Value: g.Paper}, metrics.Key{Name: "table", Value: l.Name})
-				if theirs, _, err = paper.Find(keys...); err != nil {
+				var ok bool
+				if theirs, ok, err = paper.Find(keys...); err != nil {
 					return nil, fmt.Errorf("table %q, row %q of the paper: %w", l.Name, r.Label, err)
 				}
+				found = found || ok && r.Keys == nil
 			}
 			for _, c := range g.Columns {
 				row.Cells = append(row.Cells, Cell{Ours: in(mine, c.Unit), Paper: in(theirs, c.Unit)})

@@ -67,6 +67,15 @@ func (l *loader) checkExperiment(file string) {
 		}
 		labels[m.RowLabel()] = i
 	}
+	for i, p := range e.PaperRows {
+		knob := fmt.Sprintf("paper_rows[%d]", i)
+		if p.Paper != "" && !paperRow.MatchString(p.Paper) {
+			d.faultAt(knob+".paper", "%q is not a row of the paper; want a method and its further keys, as in entrorouter/alpha=0.2", p.Paper)
+		}
+		if e.Paper == "" {
+			d.faultAt(knob, "there is no table of the paper; set paper")
+		}
+	}
 	for i, m := range e.Methods {
 		knob := fmt.Sprintf("methods[%d].match", i)
 		other, ok := rows[m.Match]

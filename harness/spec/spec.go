@@ -48,7 +48,9 @@ type Experiment struct {
 	Collapse *Collapse `yaml:"collapse,omitempty"` // protocol collapse
 
 	Methods []Method `yaml:"methods,omitempty"` // rows; protocols split and folds
-	Outputs []Output `yaml:"outputs"`
+
+	PaperRows []PaperRow `yaml:"paper_rows,omitempty"` // rows of the paper's table that stand beside none of ours
+	Outputs   []Output   `yaml:"outputs"`
 }
 
 // Train names the training problems of both stages (appendix C).
@@ -166,6 +168,12 @@ type Method struct {
 	Path string `yaml:"-"` // e.g. methods[3]
 }
 
+// PaperRow is a row of the paper's table that is printed as it is: nothing here stands for it.
+type PaperRow struct {
+	Paper string `yaml:"paper"` // as Method.Paper
+	Label string `yaml:"label"`
+}
+
 // RowID returns the id of the row in measurements.
 func (m Method) RowID() string {
 	if m.ID != "" {
@@ -176,8 +184,11 @@ func (m Method) RowID() string {
 
 // PaperKeys returns the keys of the row of results/paper that Paper names, as name, value, name, value...: for
 // entrorouter/alpha=0.2 they are method, entrorouter, alpha, 0.2.
-func (m Method) PaperKeys() []string {
-	parts := strings.Split(m.Paper, "/")
+func (m Method) PaperKeys() []string { return PaperRow{Paper: m.Paper}.Keys() }
+
+// Keys returns the keys of the row, as Method.PaperKeys.
+func (p PaperRow) Keys() []string {
+	parts := strings.Split(p.Paper, "/")
 	pairs := []string{"method", parts[0]}
 	for _, key := range parts[1:] {
 		name, value, _ := strings.Cut(key, "=")

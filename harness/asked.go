@@ -1,0 +1,56 @@
+package harness
+
+import (
+	"fmt"
+
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+)
+
+// paperRows are the rows of the paper's table that stand beside none of ours.
+func (r *Result) paperRows() (rows []report.RowLayout) {
+	for _, p := range r.Spec.Experiment.PaperRows {
+		rows = append(rows, report.RowLayout{Section: "In the paper, not measured here", Label: p.Label, Paper: keys(p.Keys()...)})
+	}
+	return rows
+}
+
+// askedTable shows what routers that are language models read, write and cost themselves, and how their answers could
+// be read; nil if no row of rows is one.
+func (r *Result) askedTable(name string, rows []report.RowLayout) (*report.Table, error) {
+	l := report.Layout{
+		Name: name + "-routers", Head: "Router",
+		Caption: r.Spec.Experiment.Title + ": the routers' own tokens and how their answers were read" + r.scale(),
+		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Columns: []report.Column{
+			{Title: "Tokens/query", Unit: RouterTokens, Decimals: 1},
+			{Title: "Router $/query", Unit: methods.RouterUSD, Decimals: 6},
+			{Title: "Experts $/query", Unit: metrics.USDPerQuery, Decimals: 4, Plain: true},
+			{Title: "Not in the form, %", Unit: methods.LooseAnswer, Decimals: 2},
+			{Title: "Asked again, %", Unit: methods.AskedAgain, Decimals: 2},
+			{Title: "Fell back, %", Unit: methods.ParseFail, Decimals: 2},
+		}}},
+		Notes: []string{
+			"Router $: prompt and answer at the price of the router's model, in no other table's cost. An answer in another form counts if it names exactly one expert; one that does not is asked for again, once, and then the row's on_parse_fail decides.",
+		},
+	}
+	for i, m := range r.Spec.Experiment.Methods {
+		if m.Name != "llmrouter" {
+			continue
+		}
+		row := rows[i]
+		row.Paper = nil
+		l.Rows = append(l.Rows, row)
+	}
+	if l.Rows == nil {
+		return nil, nil
+	}
+	if r.Spec.Pools[0].Kind == "simulated" {
+		l.Notes = append(l.Notes, "Simulated routers: tokens are a quarter of the bytes, and they write no reasoning, so their dollars are a lower bound; skill and share of malformed answers are assumed.")
+	}
+	t, err := report.Build(l, r.Measurements, nil)
+	if err != nil {
+		return nil, fmt.Errorf("routers of %s: %w", name, err)
+	}
+	return t, nil
+}
