@@ -49,7 +49,7 @@ func load(t *testing.T, name string) *spec.Resolved {
 
 func TestEverySpecLoads(t *testing.T) {
 	names := spec.Names(experiments.FS)
-	for _, want := range []string{"ablation", "alpha", "anchor", "collapse", "hetero", "large", "learning", "live", "main", "noise", "ood", "recorded", "smoke"} {
+	for _, want := range []string{"ablation", "alpha", "anchor", "collapse", "hetero", "large", "learning", "live", "live-llm-as-router", "llm-as-router", "llm-as-router-ood", "main", "noise", "ood", "recorded", "smoke"} {
 		if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+want+" ") {
 			t.Errorf("no %s in %v", want, names)
 		}
@@ -148,12 +148,15 @@ func TestRowsOfThePaperExistInItsTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		rows := slices.Clone(r.Experiment.PaperRows)
 		for _, m := range r.Experiment.Methods {
-			if m.Paper == "" {
-				continue
+			if m.Paper != "" {
+				rows = append(rows, spec.PaperRow{Paper: m.Paper, Label: m.RowLabel()})
 			}
+		}
+		for _, row := range rows {
 			keys := []metrics.Key{{Name: "table", Value: r.Experiment.Paper}}
-			for pairs := m.PaperKeys(); len(pairs) > 0; pairs = pairs[2:] {
+			for pairs := row.Keys(); len(pairs) > 0; pairs = pairs[2:] {
 				keys = append(keys, metrics.Key{Name: pairs[0], Value: pairs[1]})
 			}
 			for _, b := range r.Experiment.Test {
@@ -163,7 +166,7 @@ func TestRowsOfThePaperExistInItsTables(t *testing.T) {
 				}
 				at := append(slices.Clone(keys), metrics.Key{Name: "benchmark", Value: column})
 				if found := paper.Where(at...); len(found) != 1 {
-					t.Errorf("%s: row %s names %q: %d rows of %s at %v", name, m.RowID(), m.Paper, len(found), file, at)
+					t.Errorf("%s: row %q names %q: %d rows of %s at %v", name, row.Label, row.Paper, len(found), file, at)
 				}
 			}
 		}
@@ -173,7 +176,7 @@ func TestRowsOfThePaperExistInItsTables(t *testing.T) {
 // What the paper compares must be fitted on the same problems: an experiment on the pool of main shares its profiles.
 func TestExperimentsOnThePoolOfMainShareItsTraining(t *testing.T) {
 	main := load(t, "main")
-	for _, name := range []string{"ablation", "alpha", "anchor", "learning", "noise", "ood"} {
+	for _, name := range []string{"ablation", "alpha", "anchor", "learning", "llm-as-router", "llm-as-router-ood", "noise", "ood"} {
 		e := load(t, name).Experiment
 		if diff := cmp.Diff(main.Experiment.Train, e.Train); diff != "" {
 			t.Errorf("%s: %s", name, diff)

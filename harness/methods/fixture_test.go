@@ -48,7 +48,7 @@ func setup(t testing.TB, name, params string) Setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Setup{Method: spec.Method{Name: name}, Spec: experiment(), Backend: b}
+	s := Setup{Method: spec.Method{Name: name}, Spec: experiment(), Backend: b, Servers: talkative{}}
 	if params != "" {
 		var doc yaml.Node
 		if err := yaml.Unmarshal([]byte(params), &doc); err != nil {
@@ -146,6 +146,8 @@ func paramsOf(kind string) string {
 	switch kind {
 	case "fixed":
 		return "expert: middle"
+	case "llmrouter":
+		return "model: router"
 	case "routellm":
 		return "epochs: 1" // trained to the end, every seed finds the planted rule
 	}

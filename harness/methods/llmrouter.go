@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -45,6 +46,7 @@ type llmRouter struct {
 	BilledAs string      `yaml:"billed_as,omitempty"` // model of the price list whose price its tokens have; none: Model
 	Price    *cost.Price `yaml:"price,omitempty"`     // or the price itself, in USD per million tokens
 
+	url     string // URL, which is no part of a recipe: where a server stands decides nothing
 	seed    seed.Seed
 	servers Servers
 }
@@ -64,6 +66,10 @@ func newLLMRouter(s Setup) (routing.Method, error) {
 	if l.Model == "" {
 		return nil, paramFault(s.Method, "model", "not set; name the language model that routes")
 	}
+	if u, err := url.Parse(l.URL); l.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !strings.HasSuffix(u.Path, "/v1")) {
+		return nil, paramFault(s.Method, "url", "want a base URL such as http://localhost:8000/v1, got %q", l.URL)
+	}
+	l.url, l.URL = l.URL, ""
 	if strings.Contains(l.Task, placeholder) {
 		return nil, paramFault(s.Method, "task", "holds %s, which stands for the problem; leave it out, the problem follows by itself", placeholder)
 	}
@@ -99,7 +105,7 @@ func (*llmRouter) Name() string { return "llmrouter" }
 func (l *llmRouter) Endpoints() []experts.Endpoint { return []experts.Endpoint{l.endpoint()} }
 
 func (l *llmRouter) endpoint() experts.Endpoint {
-	return experts.Endpoint{Expert: routing.Expert{ID: l.Model, Model: l.Model, MaxTokens: l.MaxTokens}, URL: l.URL}
+	return experts.Endpoint{Expert: routing.Expert{ID: l.Model, Model: l.Model, MaxTokens: l.MaxTokens}, URL: l.url}
 }
 
 func (l *llmRouter) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {

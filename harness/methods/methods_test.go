@@ -29,6 +29,7 @@ func ExampleKinds() {
 	// cluster
 	// forc
 	// routellm
+	// llmrouter
 	// sft
 	// entrorouter
 	// entroplus
@@ -56,7 +57,7 @@ func TestUnknownNamesAreRefusedWithTheKnownOnes(t *testing.T) {
 	}
 	for kind, known := range map[string]string{
 		"random": "closed_form", "fixed": "expert", "self": "no key is known", "oracle": "no key is known", "mixture": "no key is known",
-		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "sft": "targets", "entrorouter": "anchor", "entroplus": "prior",
+		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "llmrouter": "shuffle_order", "sft": "targets", "entrorouter": "anchor", "entroplus": "prior",
 	} {
 		_, err := New(setup(t, kind, "zzz: 1"))
 		if err == nil || !strings.Contains(err.Error(), `"zzz"`) || !strings.Contains(err.Error(), known) {
