@@ -36,3 +36,14 @@ func TestAnIndexRefusesTwoProblemsWithOneText(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+func TestOfProblemsWithOneTextTheFirstStays(t *testing.T) {
+	var x Index
+	x.AddNew([]routing.Problem{{ID: "a", Text: "p"}, {ID: "b", Text: "p"}}, []routing.Latent{{Cell: "1"}, {Cell: "2"}})
+	x.AddNew([]routing.Problem{{ID: "c", Text: "q"}, {ID: "d", Text: "p"}}, []routing.Latent{{Cell: "3"}, {Cell: "4"}})
+	p, l, ok := x.Lookup(routing.TextHash("p"))
+	q, m, found := x.Lookup(routing.TextHash("q"))
+	if !ok || !found || p.ID != "a" || l.Cell != "1" || q.ID != "c" || m.Cell != "3" || x.Len() != 2 {
+		t.Errorf("%v %v, %v %v, %d problems", p, l, q, m, x.Len())
+	}
+}

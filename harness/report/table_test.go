@@ -229,6 +229,25 @@ func TestCellsOfOneRow(t *testing.T) {
 	}
 }
 
+// A row of the paper that nobody measured is printed as what it is.
+func TestARowOfThePaperAlone(t *testing.T) {
+	paper := paperMain(t)
+	l := mainLayout()
+	l.Rows = append(l.Rows, RowLayout{Label: "Theirs", Paper: []metrics.Key{{Name: "method", Value: "router-r1"}}})
+	table, err := Build(l, mainMeasurements(t, paper), paper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := table.Rows[len(table.Rows)-1]
+	if c := last.Cells[0]; c.Ours != nil || c.Paper == nil {
+		t.Errorf("the first cell is %+v", c)
+	}
+	l.Rows[len(l.Rows)-1].Paper = []metrics.Key{{Name: "method", Value: "nobody"}}
+	if _, err := Build(l, mainMeasurements(t, paper), paper); err == nil || !strings.Contains(err.Error(), `row "Theirs"`) {
+		t.Errorf("a row that the paper has not: %v", err)
+	}
+}
+
 func TestTablesThatCannotBeBuilt(t *testing.T) {
 	l := mainLayout()
 	ours := mainMeasurements(t, paperMain(t))

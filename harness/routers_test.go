@@ -1,0 +1,238 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// row makes a row of a spec.
+func row(t testing.TB, name, id, params string) spec.Method {
+	t.Helper()
+	m := spec.Method{Name: name, ID: id}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(params), &doc); err != nil {
+		t.Fatal(err)
+	}
+	m.Params = *doc.Content[0]
+	return m
+}
+
+// asks are n texts with two runs each.
+func asks(n int) (all []methods.Ask) {
+	for i := range n {
+		for run := range 2 {
+			all = append(all, methods.Ask{Text: fmt.Sprint("problem ", i), Run: run, Seed: seed.Derive(i, run)})
+		}
+	}
+	return all
+}
+
+// A run that is interrupted keeps what was answered, and asks the rest only when it goes on.
+func TestRoutersAreAskedNothingTwice(t *testing.T) {
+	a, dir := &asker{}, t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	a.before = func(ctx context.Context, n int) int {
+		if n == 8 {
+			cancel()
+			<-ctx.Done()
+		}
+		return 0
+	}
+	server := httptest.NewServer(a)
+	defer server.Close()
+	model := experts.Endpoint{Expert: routing.Expert{ID: "r", Model: "m", MaxTokens: 9}, URL: server.URL + "/v1"}
+	sampling := spec.Sampling{TopP: 1, Prompt: "Who? {problem}"}
+	e := asking(t, &asker{}, dir, 1)
+	if _, err := (servers{e}).Ask(ctx, model, sampling, asks(6)); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	a.before = nil
+	a.requests()
+	ask := func(e *engine, s spec.Sampling) []experts.Completion {
+		t.Helper()
+		twice := append(asks(6), asks(6)...) // the same question twice is one
+		got, err := (servers{e}).Ask(t.Context(), model, s, twice)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(got[:12], got[12:]); diff != "" {
+			t.Error(diff)
+		}
+		return got[:12]
+	}
+	first := ask(e, sampling)
+	if n := a.requests(); n != 5 {
+		t.Errorf("%d requests after an interruption at the 8th of 12, want 5", n)
+	}
+	for i, q := range asks(6) {
+		s := uint64(q.Seed) & (1<<53 - 1)
+		want := experts.Completion{Text: fmt.Sprintf("\\boxed{%d}", 7+s%2), Finish: routing.Stop}
+		want.Usage.In, want.Usage.Out = 3, int64(10+s%100)
+		if diff := cmp.Diff(want, first[i]); diff != "" {
+			t.Errorf("answer %d: %s", i, diff)
+		}
+	}
+	other := asking(t, &asker{}, dir, 4)
+	other.opt.Offline = true
+	if diff := cmp.Diff(first, ask(other, sampling)); diff != "" {
+		t.Error(diff)
+	}
+	if n := a.requests(); n != 0 {
+		t.Errorf("%d requests for what is stored", n)
+	}
+	warm := sampling
+	warm.Temperature = 0.6
+	if _, err := (servers{other}).Ask(t.Context(), model, warm, asks(6)); !errors.Is(err, ErrIncomplete) || !strings.Contains(err.Error(), "12 of 12 answers of m are not stored") {
+		t.Errorf("offline, at another temperature: %v", err)
+	}
+	other.opt.Offline = false
+	ask(other, warm)
+	if n := a.requests(); n != 12 {
+		t.Errorf("%d requests at another temperature, want 12", n)
+	}
+}
+
+func TestRoutersThatNobodyServesAreRefusedBeforeAnythingIsAsked(t *testing.T) {
+	for want, change := range map[string]func(*spec.Resolved){
+		`row r: cannot run this: model "router-9" has no url and is no simulated router of pool sim; it has: [router-0.4 router-0.6 router-0.8 router-1.0]`: func(r *spec.Resolved) {
+			r.Experiment.Methods = []spec.Method{row(t, "llmrouter", "r", "{model: router-9}")}
+		},
+		`model "router-0.6" has no url, and pool sim is of kind http, which has no simulated routers; give the row a url`: func(r *spec.Resolved) {
+			p := r.Pools[0]
+			p.Kind, p.Simulation = "http", nil
+			r.Pools = []spec.Pool{p}
+			for name, b := range r.Benchmarks {
+				b.Generated, b.File = nil, &spec.File{Path: "x"}
+				r.Benchmarks[name] = b
+			}
+			r.Experiment.Large = 0
+			r.Experiment.Methods = []spec.Method{row(t, "llmrouter", "r", "{model: router-0.6}")}
+		},
+		`row mixture: match names r, which asks a language model for every decision`: func(r *spec.Resolved) {
+			r.Experiment.Methods = []spec.Method{row(t, "llmrouter", "r", "{model: router-0.6}"), {Name: "mixture", Match: "r"}}
+		},
+	} {
+		r := tiny(t)
+		change(r)
+		r.Experiment.Outputs = nil
+		_, err := Run(t.Context(), r, Options{Out: t.TempDir()})
+		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// The simulated routers end to end, and the same rows again through a server with an address.
+func TestLLMRoutersRunOnSimulatedAndOnServedModels(t *testing.T) {
+	r := tiny(t)
+	server := httptest.NewServer(http.HandlerFunc(strongestOrNonsense))
+	defer server.Close()
+	r.Experiment.Methods = append(r.Experiment.Methods,
+		row(t, "llmrouter", "sim", "{model: router-1.0, billed_as: Qwen3-235B-A22B-Instruct-2507}"),
+		row(t, "llmrouter", "served", fmt.Sprintf("{model: oracle-9000, url: %q, shuffle_order: true}", server.URL+"/v1")))
+	out := t.TempDir()
+	result := runIn(t, r, out)
+	for _, arena := range []string{PaperArena, LargeArena} {
+		at := func(method string, unit string) float64 {
+			t.Helper()
+			m, ok, err := result.Measurements.Find(keys("arena", arena, "method", method, "benchmark", metrics.Average, "seed", "")...)
+			v, has := m.Value(unit)
+			if err != nil || !ok || !has {
+				t.Fatalf("%s of %s in %s: %v, %v", unit, method, arena, ok, err)
+			}
+			return v.Number
+		}
+		if got := at("served", methods.ParseFail); got <= 10 || got >= 90 {
+			t.Errorf("%s: %v%% of the decisions fell back, want about half", arena, got)
+		}
+		if a, b := at("served", metrics.Accuracy), at("qwen3-235b", metrics.Accuracy); a != b {
+			t.Errorf("%s: accuracy %v of a router that names the strongest, which has %v", arena, a, b)
+		}
+		if got := at("sim", methods.RouterUSD); got < 1e-5 || got > 1e-4 {
+			t.Errorf("%s: a router costs %v dollars a query", arena, got)
+		}
+		if got := at("sim", RouterTokens); got < 200 || got > 1000 {
+			t.Errorf("%s: a router reads and writes %v tokens a query", arena, got)
+		}
+	}
+	text := render(t, result)
+	for _, want := range []string{"LLM-as-a-router", "the routers' own tokens", `served +\d+\.\d`} {
+		if !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+
+	// Everything is stored: offline, with the servers gone, the tables are the same.
+	server.Close()
+	again, err := Run(t.Context(), r, Options{Out: out, Offline: true})
+	if err != nil || render(t, again) != text {
+		t.Errorf("again: %v", err)
+	}
+	// Answers outlive decisions: another row that asks the same gets them from the rollouts.
+	r.Experiment.Methods = append(r.Experiment.Methods, row(t, "llmrouter", "cheap", fmt.Sprintf("{model: oracle-9000, url: %q, shuffle_order: true, on_parse_fail: cheapest}", server.URL+"/v1")))
+	if _, err := Run(t.Context(), r, Options{Out: out, Offline: true}); err != nil {
+		t.Error(err)
+	}
+
+	// What is assumed of a router is part of the recipe of its decisions.
+	pool := r.Pools[0]
+	law := *pool.Simulation
+	law.Routers = map[string]spec.SimRouter{"router-1.0": {Skill: 0.9, Tau: 0.8}}
+	pool.Simulation = &law
+	r.Pools = []spec.Pool{pool}
+	steps, err := Plan(t.Context(), r, Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var todo []string
+	for _, s := range steps {
+		if !s.Stored {
+			todo = append(todo, s.Name)
+		}
+	}
+	if want := []string{"fit sim seed=1", "measure"}; !slices.Equal(todo, want) {
+		t.Errorf("another skill leaves to do %v, want %v", todo, want)
+	}
+}
+
+// strongestOrNonsense names the dearest expert for half of the texts and no one for the other half. It is the same for
+// a text and its reminder.
+func strongestOrNonsense(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/v1/models" {
+		fmt.Fprint(w, `{"data":[{"id":"oracle-9000"}]}`)
+		return
+	}
+	var q struct {
+		Messages []struct{ Content string }
+	}
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	_, rest, _ := strings.Cut(q.Messages[0].Content, experts.ProblemOpen)
+	text, _, _ := strings.Cut(rest, experts.ProblemClose)
+	answer := `{\"model\": \"qwen3-235b\"}`
+	if seed.Hash(text)%2 == 0 {
+		answer = "All of them."
+	}
+	fmt.Fprintf(w, `{"choices":[{"message":{"content":"%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":300,"completion_tokens":9}}`, answer)
+}
