@@ -170,8 +170,8 @@ type Method struct {
 
 // PaperRow is a row of the paper's table that is printed as it is: nothing here stands for it.
 type PaperRow struct {
-	Paper string `yaml:"paper"` // as Method.Paper
-	Label string `yaml:"label"`
+	Paper string `yaml:"paper"` // as the key paper of a method
+	Label string `yaml:"label"` // row label
 }
 
 // RowID returns the id of the row in measurements.
