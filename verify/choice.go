@@ -61,10 +61,24 @@ func (k Key) option(answer string) int {
 }
 
 // letter returns the option that an answer starts with as a letter: C, (C), \text{(C)}, C. text, C) text.
-func (k Key) letter(answer string) int { return letterAt(answer, len(k.Options)) }
+func (k Key) letter(answer string) int {
+	if i := letterAt(answer, len(k.Options)); i >= 0 {
+		return i
+	}
+	head, rest, _ := strings.Cut(strings.TrimSpace(unwrapText(fold(answer))), " ") // B green
+	if len(head) == 1 && letter(head[0]) && rest != "" {
+		if i := int(head[0]|0x20) - 'a'; i < len(k.Options) && plain(rest) == plain(k.Options[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// unstyled takes the fonts off a letter.
+var unstyled = strings.NewReplacer(`\mathbf`, "", `\boldsymbol`, "", `\bf `, "", `\bm`, "", `\mathsf`, "", `\mathit`, "")
 
 func letterAt(answer string, options int) int {
-	s := strings.TrimSpace(unwrapText(fold(answer)))
+	s := strings.TrimSpace(unwrapText(unstyled.Replace(fold(answer))))
 	s = strings.TrimLeft(s, "$*_ ([{`\"'")
 	for _, w := range []string{"Option ", "option ", "Choice ", "choice ", "Answer: ", "answer: "} {
 		s = strings.TrimPrefix(s, w)
@@ -102,39 +116,20 @@ func (k Key) picked(response string) extraction {
 		}
 		return extraction{reason: ReasonNoAnswer}
 	}
-	response = response[max(0, len(response)-maxAnswer):]
+	response = strings.TrimRight(untagged(response[max(0, len(response)-maxAnswer):]), " \t\r\n")
 	if t := trim(response); len(t) < 200 && k.letter(t) >= 0 {
-		if other := k.standing(t, false); other < 0 || other == k.letter(t) { // not "(A) is wrong, it is (C)"
+		if found := k.standing(t, false); len(found) < 2 && (len(found) == 0 || found[0] == k.letter(t)) { // not "(A) is wrong, it is (C)"
 			return extraction{text: t}
 		}
 	}
-	at := -1
-	for _, a := range []string{"answer is", "answer:", "answer**:", "answer:**", "answer is:", "answer would be", "answer must be", "it must be", "option is", "choice is", "choose", "select", "answer\":"} {
-		if i := lastFold(response, a); i >= 0 && i+len(a) > at {
-			at = i + len(a)
-		}
+	if text := k.announced(response); text != "" {
+		return extraction{text: text}
 	}
-	if at >= 0 {
-		rest := response[at:]
-		if t := strings.TrimLeft(rest, " \t\n*_:$"); t != "" {
-			line := t
-			if j := strings.IndexByte(line, '\n'); j >= 0 {
-				line = line[:j]
-			}
-			if lower := strings.ToLower(line); strings.HasPrefix(lower, "not ") || strings.HasPrefix(lower, "neither ") {
-				if i := k.closing(line); i >= 0 {
-					return extraction{text: letterOf(i)}
-				}
-			} else if i := k.standing(line, true); i >= 0 {
-				return extraction{text: letterOf(i)}
-			}
-			if o := k.option(trim(line)); o >= 0 {
-				return extraction{text: trim(line)}
-			}
-		}
-	}
-	if i := k.standing(response, false); i >= 0 {
+	if i := k.confirmed(response); i >= 0 {
 		return extraction{text: letterOf(i)}
+	}
+	if found := k.standing(response, false); len(found) > 0 {
+		return extraction{text: k.letters(found)}
 	}
 	if i := k.closing(response); i >= 0 {
 		return extraction{text: letterOf(i)}
@@ -145,24 +140,110 @@ func (k Key) picked(response string) extraction {
 	return extraction{reason: ReasonNoAnswer}
 }
 
-// closing finds an option letter that ends the last sentence: "so B." It is none where it stands alone, or where it may
-// be one of two. A and I without a full stop may be the beginning of a sentence that was cut.
+// letters writes option letters as an answer: one, or several as a list that no option equals.
+func (k Key) letters(found []int) string {
+	names := make([]string, len(found))
+	for i, f := range found {
+		names[i] = letterOf(f)
+	}
+	return strings.Join(names, ", ")
+}
+
+// choosing are words that declare a choice, besides the announcements of any answer.
+var choosing = newPhrases("option is", "choice is", "option:", "choice:", "it must be", "i choose", "would choose", "i select", "i pick", "go with", "would be option", "answer choice")
+
+// announced returns the choice that the words after an announcement name: a letter, several letters, or the text of an
+// option. An announcement without a choice, as in "the answer is given above", gives way to the one before it.
+func (k Key) announced(s string) string {
+	end := len(s)
+	for range 4 {
+		at, after := announcement(s[:end])
+		if other, past := choosing.last(s[:end]); past > after {
+			at, after = other, past
+		}
+		if at < 0 {
+			return ""
+		}
+		end = at
+		line := strings.TrimLeft(s[after:], " \t\r\n*_:：$-–—#=")
+		if i := strings.IndexByte(line, '\n'); i >= 0 {
+			line = line[:i]
+		}
+		line, _, _ = strings.Cut(line, "</answer>")
+		lower := strings.ToLower(line)
+		switch {
+		case strings.HasPrefix(lower, "not ") || strings.HasPrefix(lower, "neither "):
+			if i := k.closing(line); i >= 0 {
+				return letterOf(i)
+			}
+			continue
+		case line == "a" || line == "i":
+			if !strings.HasSuffix(s[:after], ":") && !strings.HasSuffix(s[:after], ">") {
+				continue // cut at an English word
+			}
+		}
+		if found := k.standing(line, true); len(found) > 0 {
+			return k.letters(found)
+		}
+		if text := trim(line); k.option(text) >= 0 {
+			return text
+		}
+	}
+	return ""
+}
+
+// confirmed finds the letter before the last "is correct" or "is the answer".
+func (k Key) confirmed(s string) int {
+	for end := len(s); end > 0; {
+		at, _ := confirming.last(s[:end])
+		if at < 0 {
+			break
+		}
+		end = at
+		t := strings.TrimRight(s[:at], " )]*_.\"'$}")
+		n := len(t)
+		if n == 0 || t[n-1] < 'A' || int(t[n-1]-'A') >= len(k.Options) || n > 1 && (letter(t[n-2]) || digit(t[n-2]) || t[n-2] >= 0x80) {
+			continue
+		}
+		before := strings.TrimRight(t[:n-1], " ([*_\"'${")
+		if strings.HasSuffix(before, " or") || strings.HasSuffix(before, " and") || strings.HasSuffix(before, ",") {
+			continue
+		}
+		return int(t[n-1] - 'A')
+	}
+	return -1
+}
+
+var confirming = newPhrases("is correct", "is the correct", "is right", "is the right", "is the best", "is the answer", "is the final answer", "is my answer", "is my final answer", "is true", "must be correct", "seems correct", "would be correct")
+
+// closing finds an option letter that ends the last sentence: "so B." It is none where it stands alone, after "not", or
+// where it may be one of several. A and I without a full stop may be the beginning of a sentence that was cut.
 func (k Key) closing(s string) int {
 	t := strings.TrimRight(s, " \t\r\n.!*_)]")
 	n := len(t)
-	if n < 3 || t[n-2] != ' ' || !letter(t[n-3]) && t[n-3] != ',' || t[n-1] < 'A' || int(t[n-1]-'A') >= len(k.Options) {
+	if n < 3 || t[n-2] != ' ' && t[n-2] != '*' && t[n-2] != '(' || t[n-1] < 'A' || int(t[n-1]-'A') >= len(k.Options) {
 		return -1
 	}
-	if strings.HasSuffix(t[:n-2], " or") || strings.HasSuffix(t[:n-2], " and") || (t[n-1] == 'A' || t[n-1] == 'I') && t == strings.TrimRight(s, " \t\r\n") {
+	before := strings.TrimRight(t[:n-1], " *(_")
+	m := len(before)
+	if m == 0 || !letter(before[m-1]) && before[m-1] != ',' && before[m-1] < 0x80 {
 		return -1
+	}
+	if strings.HasSuffix(before, " or") || strings.HasSuffix(before, " and") || strings.HasSuffix(" "+before, " not") || (t[n-1] == 'A' || t[n-1] == 'I') && t == strings.TrimRight(s, " \t\r\n") {
+		return -1
+	}
+	if named := strings.TrimSuffix(before, ","); named != before && len(named) > 0 && (len(named) == 1 || named[len(named)-2] == ' ') {
+		return -1 // A, B, C, D
 	}
 	return int(t[n-1] - 'A')
 }
 
-// standing finds an option letter that stands alone: the first of a declared line, the last bracketed or bold one of
-// a whole response. The English words "a" and "I" are none unless nothing but punctuation follows.
-func (k Key) standing(s string, declared bool) int {
-	found := -1
+// standing finds the option letters that stand alone: those of a declared line up to the first word that ends the list,
+// or the last bracketed or bold one of a whole response with those that are listed with it. The English words "a" and
+// "I" are none unless nothing but punctuation follows, and neither is a letter that the text denies.
+func (k Key) standing(s string, declared bool) []int {
+	var found []int
+	past := 0 // the end of the last letter found
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		if c < 'A' || c > 'Z' || int(c-'A') >= len(k.Options) {
@@ -175,7 +256,10 @@ func (k Key) standing(s string, declared bool) int {
 		if i+1 < len(s) {
 			after = s[i+1]
 		}
-		if letter(before) || digit(before) || before == '\'' || letter(after) || digit(after) || after == '\'' || before >= 0x80 || after >= 0x80 {
+		if letter(before) || digit(before) || before == '\'' || letter(after) || digit(after) || after == '\'' || declared && after == '-' {
+			continue
+		}
+		if !declared && (before >= 0x80 || after >= 0x80) {
 			continue
 		}
 		enclosed := (before == '(' || before == '[' || before == '*' || before == '{') && (after == ')' || after == ']' || after == '*' || after == '}' || after == '.' || after == ':')
@@ -183,16 +267,52 @@ func (k Key) standing(s string, declared bool) int {
 			if !declared {
 				continue
 			}
-			if (c == 'A' || c == 'I') && after == ' ' && english(c, s[i+2:]) {
+			if (c == 'A' || c == 'I') && after == ' ' && i+2 <= len(s) && english(c, s[i+2:]) {
 				continue
 			}
 		}
-		found = int(c - 'A')
-		if declared {
+		if denied(s[:i], s[i+1:]) {
+			continue
+		}
+		if len(found) > 0 && declared && !joined(s[past:i]) {
 			return found
 		}
+		if len(found) > 0 && !declared && (!joined(s[past:i])) {
+			found = found[:0]
+		}
+		if len(found) == 0 || found[len(found)-1] != int(c-'A') {
+			found = append(found, int(c-'A'))
+		}
+		past = i + 1
 	}
 	return found
+}
+
+// joined reports whether two letters with this text between them are one list: "A or B", "(A), (B)".
+func joined(s string) bool {
+	t := strings.Trim(strings.ToLower(s), " )(]*[_.,/&{}\\\"$")
+	switch t {
+	case "", "or", "and", "and/or", "or option", "and option", "or possibly", "or maybe":
+		return len(s) < 24
+	}
+	return false
+}
+
+// denied reports whether a letter between these texts is named as one that is not the answer.
+func denied(before, after string) bool {
+	b := strings.ToLower(strings.TrimRight(before, " (*[_{$\""))
+	for _, w := range []string{" not", "n't be", "isn't", "neither", " nor", "rule out", "eliminate", "instead of", "rather than"} {
+		if strings.HasSuffix(b, w) || strings.HasSuffix(b, w+" option") {
+			return true
+		}
+	}
+	a := strings.ToLower(strings.TrimLeft(after[:min(len(after), 40)], " )*]_}$\""))
+	for _, w := range []string{"is incorrect", "is wrong", "is not ", "is false", "isn't", "are incorrect", "are wrong", "can be eliminated", "can be ruled out", "cannot be"} {
+		if strings.HasPrefix(a, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // english reports whether the letter A or I before rest is the English word.

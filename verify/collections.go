@@ -99,6 +99,9 @@ func (c *comparer) matrices(a, b *node) result {
 
 // lists compares unordered lists with multiplicity. Lists of words keep their order.
 func (c *comparer) lists(a, b *node) result {
+	if x, y, ok := withoutParameters(a, b); ok {
+		return c.compare(x, y)
+	}
 	words := true
 	for _, n := range a.args {
 		words = words && n.kind == kindText && len(n.name) > 1
@@ -107,6 +110,45 @@ func (c *comparer) lists(a, b *node) result {
 		return c.ordered(a.args, b.args)
 	}
 	return c.multiset(progression(a.args), progression(b.args))
+}
+
+// withoutParameters takes clauses such as k ∈ Z off two lists and gives their parameters the same name; false if there is
+// no such clause on both sides, or none that is the same on both.
+func withoutParameters(a, b *node) (x, y *node, ok bool) {
+	x, ka := parameter(a)
+	y, kb := parameter(b)
+	if ka == nil || kb == nil || !identical(ka.args[1], kb.args[1]) {
+		return a, b, false
+	}
+	from, to := kb.args[0].name, kb.args[0]
+	if to = ka.args[0]; from != to.name {
+		y = y.substitute(map[string]*node{from: to})
+	}
+	return x, y, true
+}
+
+// parameter splits a list into the rest and its only clause "k in Z".
+func parameter(n *node) (rest, clause *node) {
+	var kept []*node
+	for _, a := range n.args {
+		if a.kind == kindRelation && len(a.ops) == 1 && a.ops[0] == "in" && a.args[0].kind == kindSymbol && a.args[1].kind == kindNamedSet && (a.args[1].name[0] == 'Z' || a.args[1].name[0] == 'N') {
+			if clause != nil {
+				return n, nil
+			}
+			clause = a
+			continue
+		}
+		kept = append(kept, a)
+	}
+	switch {
+	case clause == nil || len(kept) == 0:
+		return n, nil
+	case len(kept) == 1:
+		return kept[0], clause
+	}
+	m := *n
+	m.args = kept
+	return &m, clause
 }
 
 // members lists the elements of a list, or those of a set without repetitions.

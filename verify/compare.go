@@ -10,6 +10,12 @@ func (c *comparer) compare(a, b *node) result {
 	if identical(a, b) {
 		return equal(ruleIdentical)
 	}
+	if n := named(a, b); n != nil {
+		return c.compare(n, b)
+	}
+	if n := named(b, a); n != nil {
+		return c.compare(a, n)
+	}
 	if a.kind == kindQuantity || b.kind == kindQuantity {
 		return c.quantities(a, b)
 	}
@@ -26,6 +32,14 @@ func (c *comparer) compare(a, b *node) result {
 	}
 	if a.kind == kindRatio || b.kind == kindRatio || a.kind == kindTime || b.kind == kindTime {
 		return c.ratios(a, b)
+	}
+	if (a.kind == kindList) != (b.kind == kindList) { // x = k pi, k in Z against x = k pi
+		if rest, clause := parameter(a); clause != nil && b.has(func(n *node) bool { return identical(n, clause.args[0]) }) {
+			return c.compare(rest, b)
+		}
+		if rest, clause := parameter(b); clause != nil && a.has(func(n *node) bool { return identical(n, clause.args[0]) }) {
+			return c.compare(a, rest)
+		}
 	}
 	if (isRelation(a) || isRelation(b)) && signs(a)+signs(b) > 0 {
 		return c.expanded(a, b)
@@ -84,22 +98,90 @@ func (c *comparer) scalar(a, b *node) result {
 			return equal("phi as the golden ratio")
 		}
 	}
+	if r.outcome == OutcomeDifferent && (len(variables(a)) == 0) != (len(variables(b)) == 0) {
+		x, y := selections(a), selections(b)
+		if len(variables(x, y)) == 0 {
+			if s := c.scalars(x, y); s.outcome == OutcomeEqual {
+				return equal("a number of selections")
+			}
+		}
+	}
 	return r
 }
 
+// selections reads C_5^2 as a binomial coefficient and A_5^2 or P_5^2 as a number of arrangements.
+func selections(n *node) *node {
+	if n.kind == kindPower && n.args[0].kind == kindSymbol {
+		letter, of, subscripted := strings.Cut(n.args[0].name, "_")
+		size, ok := integer(of)
+		if k, fine := n.args[1].integer(); subscripted && ok && fine && k >= 0 && int64(k) <= size {
+			switch letter {
+			case "C":
+				return call("binom", number(size), n.args[1])
+			case "A", "P":
+				return call("arrangements", number(size), n.args[1])
+			}
+		}
+	}
+	if len(n.args) == 0 {
+		return n
+	}
+	m := *n
+	m.args = make([]*node, len(n.args))
+	for i, a := range n.args {
+		m.args[i] = selections(a)
+	}
+	return &m
+}
+
+// named returns the collection that n names besides its value, where the other side is a collection: A(1,2) is the point
+// (1,2), \binom12 is a vector, and \text{the point } (1,2) is a point as well. It returns nil for anything else.
+func named(n, other *node) *node {
+	if other.kind < kindList || other.kind > kindMatrix || other.kind == kindList && n.kind == kindCall {
+		return nil
+	}
+	if m := evaluatedMatrix(n); m != n {
+		return m
+	}
+	if other.kind == kindTuple || other.kind == kindMatrix && (other.cols == 1 || other.cols == len(other.args)) {
+		if v := components(n, len(other.args)); v != nil {
+			return v
+		}
+	}
+	switch n.kind {
+	case kindCall:
+		switch {
+		case n.name == "binom" && other.kind == kindMatrix, (n.name == "binom" || n.name == "arrangements") && other.kind == kindTuple:
+			return apply(kindTuple, n.args...)
+		}
+	case kindMultiply:
+		last := n.args[len(n.args)-1]
+		if last.kind != kindTuple && last.kind != kindSet && last.kind != kindInterval && last.kind != kindBracket {
+			return nil
+		}
+		for _, a := range n.args[:len(n.args)-1] {
+			if a.kind != kindSymbol || len(a.name) == 1 && (a.name[0] < 'A' || a.name[0] > 'Z') || len(n.args) > 2 && len(a.name) == 1 {
+				return nil
+			}
+		}
+		return last
+	}
+	return nil
+}
+
 // golden returns the value of an expression in which phi is the only variable, with phi as the golden ratio; nil for
-// any other.
+// any other, and where phi is the argument of a function, which makes it an angle.
 func golden(n *node) *node {
 	v := variables(n)
-	if len(v) != 1 || v[0] != "phi" {
+	if len(v) != 1 || v[0] != "phi" || n.has(func(m *node) bool { return m.kind == kindCall && m.name != "root" && len(variables(m)) > 0 }) {
 		return nil
 	}
 	return n.substitute(map[string]*node{"phi": divide(apply(kindAdd, number(1), call("root", number(5), number(2))), number(2))})
 }
 
-// orGolden returns n, or its value if it is an expression in phi and the other side has no variables.
+// orGolden returns n, or its value if it is an expression in phi and so is the other side, or that has no variables.
 func orGolden(n, other *node) *node {
-	if g := golden(n); g != nil && len(variables(other)) == 0 {
+	if g := golden(n); g != nil && (len(variables(other)) == 0 || golden(other) != nil) {
 		return g
 	}
 	return n

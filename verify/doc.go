@@ -87,6 +87,8 @@
 //     inequality solved for one variable, not an unsolved one.
 //   - noun: Nouns are not compared: 5 apples is 5. 90° is 90 and pi/2.
 //   - logarithm: \log without a base is natural, or decimal if that makes both sides equal.
+//   - decimal-comma: 3,14 and 1.234,5 are decimals in an answer against a gold that is one number; a gold 3,14 is a list,
+//     and so are 2,0 and 3, 14.
 //   - ratio: Ratios are equal up to a factor; 1:2 is 1/2.
 //   - words: Words are compared without case, articles and punctuation.
 //   - choice: Multiple choice: the letter that is declared last, or the text of an option. Letters beyond the options,

@@ -12,6 +12,7 @@ var (
 	errIrrational = errors.New("not known to be rational")
 	errUndefined  = errors.New("undefined")
 	errBudget     = errors.New("beyond the documented limits")
+	errPrecision  = errors.New("not to be told at this precision")
 )
 
 // exact evaluates rational expressions without rounding.
@@ -241,6 +242,10 @@ func (x exact) call(n *node) (*big.Rat, error) {
 	switch n.name {
 	case "abs":
 		return new(big.Rat).Abs(vs[0]), nil
+	case "conj", "re":
+		return vs[0], nil
+	case "im":
+		return new(big.Rat), nil
 	case "sign":
 		return big.NewRat(int64(vs[0].Sign()), 1), nil
 	case "floor", "ceil":
@@ -300,6 +305,16 @@ func (x exact) call(n *node) (*big.Rat, error) {
 		return x.factorial(vs[0].Num(), n.name == "doublefactorial")
 	case "binom":
 		return x.binomial(vs[0].Num(), vs[1].Num())
+	case "arrangements":
+		n, err := x.factorial(vs[0].Num(), false)
+		if err != nil {
+			return nil, err
+		}
+		rest, err := x.factorial(new(big.Int).Sub(vs[0].Num(), vs[1].Num()), false)
+		if err != nil {
+			return nil, err
+		}
+		return new(big.Rat).Quo(n, rest), nil
 	}
 	return nil, errIrrational
 }
@@ -395,6 +410,9 @@ func log2(v *big.Rat) float64 {
 // series evaluates a finite sum or product term by term.
 func (x exact) series(n *node) (*big.Rat, error) {
 	body, index := n.args[0], n.args[1]
+	if infinity(n.args[2]) != 0 || infinity(n.args[3]) != 0 {
+		return nil, errBudget
+	}
 	bounds, err := x.values(n.args[2:4])
 	if err != nil {
 		return nil, err

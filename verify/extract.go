@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -9,6 +10,7 @@ import (
 type extraction struct {
 	text   string
 	reason string
+	rule   string // why there is none, if that needs saying
 	words  string // a short response without box, announcement, formula or number: "East"
 }
 
@@ -19,16 +21,26 @@ func extract(response string) extraction {
 	if open {
 		return extraction{reason: ReasonUnfinished}
 	}
+	if box >= 0 && cutInside(response, box) {
+		return extraction{reason: ReasonNoAnswer, rule: "a box cut at the end of the text"}
+	}
 	if box >= 0 {
 		if text := trim(boxed(response, box)); holdsAnswer(text) && !blank(text) {
 			return extraction{text: text}
 		}
 		return extraction{reason: ReasonNoAnswer}
 	}
+	response = untagged(response)
 	if text := declared(response); text != "" {
 		return extraction{text: text}
 	}
 	if text := refusal(response); text != "" {
+		return extraction{text: text}
+	}
+	if breaksOff(response) {
+		return extraction{reason: ReasonNoAnswer}
+	}
+	if text := bulleted(response); text != "" {
 		return extraction{text: text}
 	}
 	if text := lastLine(response); strings.ContainsAny(text, "0123456789\\") && len(text) <= maxBareResponse && !dangles(text) && lists(text) {
@@ -38,8 +50,12 @@ func extract(response string) extraction {
 		return extraction{text: text}
 	}
 	none := extraction{reason: ReasonNoAnswer}
-	if text := trim(response); len(text) <= maxBareResponse && holdsAnswer(text) {
-		none.words = text
+	text := trim(response)
+	if len(text) > maxBareResponse {
+		text = lastSentence(response)
+	}
+	if len(text) <= maxBareResponse && holdsAnswer(text) {
+		none.words = strings.ReplaceAll(text, "**", "")
 	}
 	return none
 }
@@ -53,14 +69,61 @@ func blank(s string) bool {
 	return err == nil && len(tokens) == 0
 }
 
-// refusal returns the last sentence if it says that there is too little to go by, whatever numbers it mentions.
-func refusal(s string) string {
+// bulleted returns the list that the bullets at the end of a text make, each of which holds one formula.
+func bulleted(s string) string {
+	var items []string
+	s = strings.TrimRight(s[max(0, len(s)-maxAnswer):], " \t\r\n")
+	for len(items) < maxBoxes {
+		start := strings.LastIndexByte(s, '\n') + 1
+		line := strings.TrimSpace(s[start:])
+		item, bullet := strings.CutPrefix(line, "- ")
+		if !bullet {
+			if item, bullet = strings.CutPrefix(line, "* "); !bullet {
+				item, bullet = strings.CutPrefix(line, "• ")
+			}
+		}
+		item = trim(item)
+		if !bullet || len(item) > 80 || !strings.ContainsAny(item, "0123456789") || !readable(item) {
+			break
+		}
+		items = append(items, item)
+		s = strings.TrimRight(s[:max(0, start-1)], " \t\r\n")
+	}
+	if len(items) < 2 {
+		return ""
+	}
+	slices.Reverse(items)
+	return strings.Join(items, ", ")
+}
+
+// breaksOff reports whether a text ends with a word that no sentence ends with.
+func breaksOff(s string) bool {
+	s = strings.TrimRight(s, " \t\r\n")
+	word := s[strings.LastIndexAny(s, " \t\r\n")+1:]
+	if len(word) == len(s) {
+		return false
+	}
+	switch strings.ToLower(word) {
+	case "to", "the", "of", "and", "is", "are", "an", "for", "that", "we", "with", "by", "from", "let", "then", "which", "because", "since", "if", "or", "where", "get", "have", "so", "thus", "therefore", "hence":
+		return true
+	}
+	return false
+}
+
+// lastSentence returns the last sentence of the last line.
+func lastSentence(s string) string {
 	s = lastLine(s[max(0, len(s)-maxAnswer):])
-	for i := strings.LastIndex(s, ". "); i >= 0; i = -1 {
+	if i := strings.LastIndex(s, ". "); i >= 0 {
 		s = s[i+2:]
 	}
+	return s
+}
+
+// refusal returns the last sentence if it says that there is too little to go by, whatever numbers it mentions.
+func refusal(s string) string {
+	s = lastSentence(s)
 	lower := strings.ToLower(s)
-	for _, w := range []string{"cannot be determined", "can not be determined", "can't be determined", "cannot determine", "can't determine", "not enough information", "insufficient information", "impossible to determine", "not possible to determine"} {
+	for _, w := range []string{"cannot be determined", "can not be determined", "can't be determined", "cannot determine", "can't determine", "not enough information", "insufficient information", "impossible to determine", "not possible to determine", "unable to determine", "unable to answer", "unable to solve", "cannot solve", "can't solve", "cannot answer", "can't answer", "cannot provide", "can't provide", "cannot help", "can't help"} {
 		if strings.Contains(lower, w) {
 			return s
 		}
@@ -84,8 +147,24 @@ func holdsAnswer(s string) bool {
 	return false
 }
 
-// scan finds in one pass from the end what follows the last </think>, and where its last box starts, or -1. open says
-// that the response thinks and never stops.
+// Marks that models put around their thinking, and after which the answer begins.
+var (
+	thinking  = []string{"<think>", "<thinking>", "<thought>", "<|begin_of_thought|>", "<|channel|>analysis", "[THINK]", "<seed:think>", "◁think▷"}
+	unthought = []string{"</think>", "</thinking>", "</thought>", "<|end_of_thought|>", "<|channel|>final<|message|>", "[/THINK]", "</seed:think>", "◁/think▷"}
+)
+
+// prefixed returns the length of the word that s starts with, or 0.
+func prefixed(s string, words []string) int {
+	for _, w := range words {
+		if strings.HasPrefix(s, w) {
+			return len(w)
+		}
+	}
+	return 0
+}
+
+// scan finds in one pass from the end what follows the last </think> or its like, and where its last box starts, or -1.
+// open says that the response thinks and never stops.
 func scan(s string) (after string, box int, open bool) {
 	box = -1
 	for i := len(s) - 1; i >= 0; i-- {
@@ -94,15 +173,32 @@ func scan(s string) (after string, box int, open bool) {
 			if box < 0 && isBox(s[i:]) {
 				box = i
 			}
-		case '<':
-			if strings.HasPrefix(s[i:], "</think>") {
-				const width = len("</think>")
+		case 'b', '\b': // the backslash was lost, or taken for an escape
+			if box < 0 && (strings.HasPrefix(s[i:], "boxed{") && (i == 0 || s[i-1] != '\\' && !letter(s[i-1])) || strings.HasPrefix(s[i:], "\boxed{")) {
+				box = i
+			}
+		case '<', '[', "◁"[0]:
+			if width := prefixed(s[i:], unthought); width > 0 {
 				return s[i+width:], max(box-i-width, -1), false
 			}
-			open = open || strings.HasPrefix(s[i:], "<think>")
+			open = open || prefixed(s[i:], thinking) > 0
 		}
 	}
 	return s, box, open
+}
+
+// untagged removes the marks with which models end a text.
+func untagged(s string) string {
+	for {
+		t := strings.TrimRight(s, " \t\r\n")
+		for _, w := range []string{"<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|end|>", "<|return|>", "</s>", "<eos>", "<end_of_turn>", "<｜end▁of▁sentence｜>", "[EOS]", "<|end_of_solution|>", "</solution>"} {
+			t = strings.TrimSuffix(t, w)
+		}
+		if strings.TrimRight(s, " \t\r\n") == t {
+			return t
+		}
+		s = t
+	}
 }
 
 func isBox(s string) bool { return strings.HasPrefix(s, `\boxed`) || strings.HasPrefix(s, `\fbox`) }
@@ -160,6 +256,38 @@ func boxAt(s string, i int) (content string, end int) {
 		}
 	}
 	return rest, end
+}
+
+// cutInside reports whether the text ends in the middle of what the box at i holds: within a group, or after a sign or a
+// command that something has to follow. Whole digits may have been cut as well, but nobody can tell.
+func cutInside(s string, i int) bool {
+	if len(s)-i > maxAnswer {
+		return false
+	}
+	rest := s[i:]
+	open := strings.IndexByte(rest, '{')
+	if open < 0 || strings.ContainsAny(rest, "\n$") {
+		return false
+	}
+	depth := 0
+	for k := open; k < len(rest); k++ {
+		switch rest[k] {
+		case '\\':
+			k++
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return false
+			}
+		}
+	}
+	rest = strings.TrimRight(rest[open+1:], " ")
+	if depth > 1 || rest != "" && dangles(rest) {
+		return true
+	}
+	command := rest[strings.LastIndexByte(rest, '\\')+1:]
+	return command != rest && (command == "" || command == "frac" || command == "dfrac" || command == "tfrac" || command == "sqrt" || command == "binom" || command == "text")
 }
 
 // boxed returns the content of the last box, which starts at at. Boxes that follow each other with nothing but
@@ -223,93 +351,6 @@ func assigns(w string) bool {
 	w = strings.TrimSuffix(w, "=")
 	name, index, subscripted := strings.Cut(w, "_")
 	return w == "" || len(name) == 1 && letter(name[0]) && (!subscripted || strings.Trim(index, "{}0123456789") == "")
-}
-
-// Words that announce the final answer. The last one in the text counts.
-var announcements = []string{"final answer is", "answer is", "answers are", "answer:", "answer**:", "answer:**", "answer\":", "answer =", "answer to the question is", "<answer>", "####", "answer would be", "答案是", "答案为", "答え", "答案:", "答案：", "réponse :", "réponse:", "respuesta:", "antwort:", "ответ:", "risposta:", "resposta:"}
-
-// lastFold returns the last index of lower-case ASCII needle in s, whatever the case of s, and -1.
-func lastFold(s, needle string) int {
-	first := needle[0]
-	for i := len(s) - len(needle); i >= 0; i-- {
-		if c := s[i]; c != first && (!letter(c) || c|0x20 != first) {
-			continue
-		}
-		if equalFold(s[i:i+len(needle)], needle) {
-			return i
-		}
-	}
-	return -1
-}
-
-func equalFold(s, lower string) bool {
-	for i := 0; i < len(lower); i++ {
-		c := s[i]
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		if c != lower[i] {
-			return false
-		}
-	}
-	return true
-}
-
-// declared returns the answer that the response announces in words. An announcement without a value, as in "the answer
-// is given above", gives way to the one before it.
-func declared(s string) string {
-	s = s[max(0, len(s)-maxAnswer):]
-	end := len(s)
-	for range 4 {
-		at, after := -1, 0
-		for _, a := range announcements {
-			if i := lastFold(s[:end], a); i >= 0 && i+len(a) > after {
-				at, after = i, i+len(a)
-			}
-		}
-		if at < 0 {
-			return ""
-		}
-		if text := announced(s, after); text != "" {
-			return text
-		}
-		end = at
-	}
-	return ""
-}
-
-// announced returns the answer that follows an announcement, or nothing if what follows are words without a value.
-func announced(s string, end int) string {
-	if strings.HasSuffix(s[:end], `":`) {
-		if v := jsonString(s[end:]); v != "" {
-			return v
-		}
-	}
-	rest := strings.TrimLeft(s[end:], " \t*_:：\r")
-	if k := strings.Index(rest, "</answer>"); k >= 0 {
-		rest = strings.TrimSpace(rest[:k])
-	}
-	if strings.HasPrefix(rest, "not ") {
-		return "" // what it is stands further on
-	}
-	if strings.HasPrefix(rest, "\n") {
-		rest = strings.TrimLeft(rest, " \t\n\r*_:")
-	}
-	for _, open := range [][2]string{{"$$", "$$"}, {`\[`, `\]`}} {
-		if strings.HasPrefix(rest, open[0]) {
-			if k := strings.Index(rest[2:], open[1]); k >= 0 {
-				return trim(rest[2 : 2+k])
-			}
-		}
-	}
-	if k := strings.IndexByte(rest, '\n'); k >= 0 {
-		rest = rest[:k]
-	}
-	text := sentence(uncalculated(strings.TrimRight(rest, "*_ \t\r.")))
-	if sentenceOfWords(text) && !strings.ContainsAny(text, "0123456789") && strings.Count(text, " ") > 3 && !refuses(text) {
-		return ""
-	}
-	return text
 }
 
 // uncalculated removes the calculator's marks <<6*7=42>> of GSM8K solutions.
@@ -455,6 +496,9 @@ func formulas(s string) string {
 		return ""
 	}
 	if !list {
+		if n := len(parts[0]); n == 1 && letter(parts[0][0]) && strings.Contains(s[:at], " is ") { // the value of $x$ is $8$
+			return trim(parts[len(parts)-1])
+		}
 		return trim(parts[0])
 	}
 	for i, p := range parts {
@@ -468,7 +512,7 @@ func formulas(s string) string {
 
 // last returns the last formula or number of a text: the longest run of mathematical words that ends last.
 func last(s string) string {
-	s = uncalculated(s[max(0, len(s)-maxAnswer):])
+	s = apart(uncalculated(s[max(0, len(s)-maxAnswer):]))
 	if t := displayed(s); t != "" {
 		return t
 	}
@@ -482,11 +526,69 @@ func last(s string) string {
 			if dangles(t) {
 				return ""
 			}
+			if list := listed(s, from, to); list != "" {
+				return list
+			}
 			return headed(t)
 		}
 		end = from
 	}
 	return ""
+}
+
+// listed returns the list that the formula at s[from:to] ends: "x = 1 and x = 2", "1, 2, or 3". Values of different names
+// are none: the last one was asked for.
+func listed(s string, from, to int) string {
+	start := from
+	for range maxBoxes {
+		before, end := mathRun(s[:start])
+		if end < 0 || before == start {
+			break
+		}
+		between := strings.TrimSpace(s[end:start])
+		if between != "and" && between != "or" || strings.ContainsAny(s[end:start], "\n") {
+			break
+		}
+		start = before
+	}
+	if start == from {
+		return ""
+	}
+	list := strings.ReplaceAll(s[start:to], "$", " ")
+	nodes, err := read(list, &budget{left: maxSteps})
+	if err != nil || nodes[0].kind != kindList {
+		return ""
+	}
+	name := ""
+	for i, n := range nodes[0].args {
+		own := ""
+		if n.kind == kindRelation {
+			own = n.args[0].String()
+		}
+		if i > 0 && own != name {
+			return ""
+		}
+		name = own
+	}
+	return list
+}
+
+// apart puts spaces between formulas and the letters of scripts that are written without them.
+func apart(s string) string {
+	wide := func(r rune) bool { return r >= 0x3040 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3 }
+	if strings.IndexFunc(s, wide) < 0 {
+		return s
+	}
+	var b strings.Builder
+	before := ' '
+	for _, r := range s {
+		if wide(r) != wide(before) {
+			b.WriteByte(' ')
+		}
+		before = r
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // displays are the environments of displayed formulas.
@@ -626,16 +728,16 @@ func mathRun(s string) (from, to int) {
 // endsSentence reports whether s ends with a full stop after a word or number, and a space.
 func endsSentence(s string) bool {
 	t := strings.TrimRight(s, " ")
-	return strings.HasSuffix(t, ".") || strings.HasSuffix(t, ":") || strings.HasSuffix(t, "?")
+	return strings.HasSuffix(t, ".") && !strings.HasSuffix(t, "..") || strings.HasSuffix(t, ":") || strings.HasSuffix(t, "?")
 }
 
 // mathWord reports whether a word without spaces can be part of a formula.
 func mathWord(w string) bool {
 	switch w {
-	case "+", "-", "*", "/", "=", "<", ">", "±", "×", "÷", "≈", "≤", "≥", "−", "·", "$", "$$", "(", ")":
+	case "+", "-", "*", "/", "=", "<", ">", "±", "×", "÷", "≈", "≤", "≥", "−", "·", "$", "$$", "(", ")", "...", "…":
 		return true
 	}
-	w = strings.Trim(w, "*_.,;:!?\"'`")
+	w = strings.Trim(w, "*_.,;:!?\"'`$")
 	if w == "" {
 		return false
 	}

@@ -20,10 +20,10 @@ var folded = map[rune]string{
 	'°': `^{\circ}`, 'º': `^{\circ}`, '˚': `^{\circ}`, '′': "'", '″': "''", '’': "'", '‘': "'", '“': `"`, '”': `"`, '„': `"`, '«': `"`, '»': `"`,
 	'⌊': `\lfloor `, '⌋': `\rfloor `, '⌈': `\lceil `, '⌉': `\rceil `, '⟨': `\langle `, '⟩': `\rangle `,
 	'√': `\surd `, '∛': `\surd[3]`, '∜': `\surd[4]`, '∑': `\sum `, '∏': `\prod `, '∫': `\int `, '∂': `\partial `, '∇': `\nabla `,
-	'∠': `\angle `, '△': `\triangle `, '→': `\to `, '⇒': `\implies `, '⟹': `\implies `, '⇔': `\iff `, '⟺': `\iff `, '↔': `\iff `,
+	'∴': ` `, '∠': `\angle `, '△': `\triangle `, '→': `\to `, '⇒': `\implies `, '⟹': `\implies `, '⇔': `\iff `, '⟺': `\iff `, '↔': `\iff `,
 	'…': `\ldots `, '⋯': `\ldots `, '‰': `\permil `, '¬': `\neg `, '∧': `\wedge `, '∨': `\vee `, '∣': "|", '∥': `\parallel `, '⊂': `\subset `,
 	'、': ",", '。': ".", '，': ",", '；': ";", '：': ":", '！': "!", '？': "?", '（': "(", '）': ")", '【': "[", '】': "]", '｛': "{", '｝': "}",
-	'€': `\euro `, '£': `\pounds `, '¥': `\yen `, '₹': `\rupee `,
+	'€': `\euro `, '¢': `\cent `, '£': `\pounds `, '¥': `\yen `, '₹': `\rupee `,
 	'½': `\frac{1}{2}`, '⅓': `\frac{1}{3}`, '⅔': `\frac{2}{3}`, '¼': `\frac{1}{4}`, '¾': `\frac{3}{4}`, '⅕': `\frac{1}{5}`, '⅖': `\frac{2}{5}`,
 	'⅗': `\frac{3}{5}`, '⅘': `\frac{4}{5}`, '⅙': `\frac{1}{6}`, '⅚': `\frac{5}{6}`, '⅐': `\frac{1}{7}`, '⅛': `\frac{1}{8}`, '⅜': `\frac{3}{8}`,
 	'⅝': `\frac{5}{8}`, '⅞': `\frac{7}{8}`, '⅑': `\frac{1}{9}`, '⅒': `\frac{1}{10}`, '↉': `0`,
@@ -52,6 +52,9 @@ func fold(s string) string {
 	if ascii {
 		return s
 	}
+	if strings.Contains(s, "\u0305") || strings.Contains(s, "\u0304") {
+		s = overlined(s)
+	}
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/4)
 	rest := s
@@ -76,10 +79,41 @@ func fold(s string) string {
 	return b.String()
 }
 
+// overlined turns digits with combining lines above them into \overline.
+func overlined(s string) string {
+	var b strings.Builder
+	open := false
+	runes := []rune(s)
+	for i := 0; i < len(runes); i++ {
+		marked := i+1 < len(runes) && (runes[i+1] == '\u0305' || runes[i+1] == '\u0304') && unicode.IsDigit(runes[i])
+		if marked && !open {
+			b.WriteString(`\overline{`)
+		}
+		if open && !marked {
+			b.WriteByte('}')
+		}
+		open = marked
+		if runes[i] != '\u0305' && runes[i] != '\u0304' {
+			b.WriteRune(runes[i])
+		}
+		if marked {
+			i++
+		}
+	}
+	if open {
+		b.WriteByte('}')
+	}
+	return b.String()
+}
+
 func foldRune(b *strings.Builder, r rune) {
 	switch {
 	case r == '\n' || r == '\t' || r == '\r':
 		b.WriteByte(' ')
+	case r == '\b': // of \boxed or \beta, where something unescaped it
+		b.WriteString(`\b`)
+	case r == '\f':
+		b.WriteString(`\f`)
 	case r < ' ' || r == 0x7f || r == utf8.RuneError || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r):
 		// Controls, zero-width and bidirectional characters carry no meaning; they are dropped.
 	case r < utf8.RuneSelf:

@@ -97,7 +97,7 @@ func (x *numeric) realFunction(name string, vs []complexValue) (complexValue, er
 			return complexValue{}, err
 		}
 		return wrap(l.SetMantExp(l, -1), nil)
-	case "factorial", "doublefactorial", "binom", "gcd", "lcm", "mod":
+	case "factorial", "doublefactorial", "binom", "arrangements", "gcd", "lcm", "mod":
 		return x.integerFunction(name, vs)
 	}
 	return complexValue{}, errIrrational

@@ -62,6 +62,7 @@ func (c *comparer) realSets(a, b *node) result {
 // builders compares two set-builders up to the names of their variables. Sets can be described in many ways, so what
 // does not match is unknown.
 func (c *comparer) builders(a, b *node) result {
+	a, b = described(a), described(b)
 	free := func(n *node) []string {
 		var names []string
 		n.walk(func(m *node) bool {
@@ -83,6 +84,24 @@ func (c *comparer) builders(a, b *node) result {
 		}
 	}
 	return unknown("set-builder")
+}
+
+// described writes {x : x = 2k, k ∈ Z} as {2k : k ∈ Z}.
+func described(n *node) *node {
+	head, condition := n.args[0], n.args[1]
+	if head.kind != kindSymbol || condition.kind != kindList {
+		return n
+	}
+	for i, e := range condition.args {
+		if e.kind == kindRelation && len(e.ops) == 1 && e.ops[0] == "=" && identical(e.args[0], head) {
+			rest := slices.Delete(slices.Clone(condition.args), i, i+1)
+			if len(rest) == 1 {
+				return apply(kindBuilder, e.args[1], rest[0])
+			}
+			return apply(kindBuilder, e.args[1], apply(kindList, rest...))
+		}
+	}
+	return n
 }
 
 // unlike decides about answers of different kinds.
@@ -128,7 +147,16 @@ func (c *comparer) region(n *node, pairs bool) (region, bool) {
 		}
 		return r, true
 	case kindNamedSet:
+		half := func(op string) (region, bool) { return c.half(op, number(0), nil) }
 		switch n.name {
+		case "R+", "R>0", "R^+":
+			return half(">")
+		case "Rge0", "Rgeq0", "R+0", "R0+", "Rgeqslant0":
+			return half(">=")
+		case "R-", "R<0":
+			return half("<")
+		case "R*":
+			return half("!=")
 		case "R":
 			return everything(), true
 		case "empty":
@@ -290,9 +318,9 @@ func (c *comparer) solved(n *node) (region, bool) {
 			s.variable = l.name
 			return s, ok
 		}
-		if named(l) {
+		if applied(l) {
 			l = symbol(l.String())
-		} else if named(r) {
+		} else if applied(r) {
 			r = symbol(r.String())
 		}
 		v, bound := l, r
@@ -324,8 +352,8 @@ func (c *comparer) solved(n *node) (region, bool) {
 	return acc, true
 }
 
-// named reports whether n is f(x), which stands for a variable in -1 <= f(x) <= 1.
-func named(n *node) bool {
+// applied reports whether n is f(x), which stands for a variable in -1 <= f(x) <= 1.
+func applied(n *node) bool {
 	return n.kind == kindCall && (len(n.name) == 1 || len(n.name) > 1 && n.name[1] == '\'')
 }
 

@@ -26,7 +26,7 @@ func (p *parser) command(t token) (*node, error) {
 		return p.subscripted(symbol(t.text + " " + n.name))
 	}
 	switch t.text {
-	case "frac", "dfrac", "tfrac", "cfrac":
+	case "frac", "dfrac", "tfrac", "cfrac", "nicefrac", "sfrac", "flatfrac":
 		p.at++
 		if t.text == "cfrac" {
 			p.skipOptional()
@@ -56,7 +56,7 @@ func (p *parser) command(t token) (*node, error) {
 		return call("binom", n, k), nil
 	case "sqrt", "surd":
 		return p.root()
-	case "{":
+	case "{", "lbrace":
 		return p.set()
 	case "lfloor", "lceil":
 		p.at++
@@ -90,6 +90,9 @@ func (p *parser) command(t token) (*node, error) {
 			return nil, errSyntax
 		}
 		return p.namedSet(name)
+	case "top", "intercal":
+		p.at++
+		return symbol("T"), nil
 	case "dollar", "euro", "pounds", "yen", "rupee":
 		p.at++
 		if t.text == "dollar" && p.at >= 2 && (p.at == len(p.tokens) || p.closing(p.peek())) {
@@ -99,17 +102,20 @@ func (p *parser) command(t token) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return quantity(n, t.text), nil
+		return quantity(n, currencies[t.text]), nil
 	case "overline":
 		p.at++
 		if w := p.ahead(1); p.peek().mark('{') && w.kind == tokenWord && w.text == strings.ToUpper(w.text) && p.ahead(2).mark('}') {
 			return p.argument() // a segment, named by its ends
 		}
-		name, err := p.subscript()
+		n, err := p.argument()
 		if err != nil {
 			return nil, err
 		}
-		return symbol("overline " + name), nil
+		if n.kind == kindSymbol {
+			return p.subscripted(symbol("bar " + n.name))
+		}
+		return call("conj", n), nil
 	case "angle", "triangle":
 		p.at++
 		var b strings.Builder
@@ -247,6 +253,9 @@ func (p *parser) brace() (*node, error) {
 		if p.at == 2 && p.at == len(p.tokens) {
 			return &node{kind: kindNamedSet, name: "empty"}, nil
 		}
+		if p.peek().mark('_') || p.peek().mark('^') { // {}_5C_2
+			return p.selection()
+		}
 		return nil, errSyntax
 	}
 	n, err := p.chosen()
@@ -273,12 +282,12 @@ func (p *parser) set() (*node, error) {
 	p.bars = 0
 	p.noBar++
 	defer func() { p.bars = bars; p.noBar-- }()
-	if p.acceptCommand("}") {
+	if p.acceptBrace() {
 		return &node{kind: kindNamedSet, name: "empty"}, nil
 	}
 	if p.peek().command("begin") {
 		n, err := p.environment()
-		if err == nil && !p.acceptCommand("}") && p.at < len(p.tokens) {
+		if err == nil && !p.acceptBrace() && p.at < len(p.tokens) {
 			err = errSyntax
 		}
 		return n, err
@@ -295,7 +304,7 @@ func (p *parser) set() (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !p.acceptCommand("}") {
+		if !p.acceptBrace() {
 			return nil, errSyntax
 		}
 		return apply(kindBuilder, head, condition), nil
@@ -304,7 +313,7 @@ func (p *parser) set() (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !p.acceptCommand("}") {
+	if !p.acceptBrace() {
 		return nil, errSyntax
 	}
 	if n.kind == kindList {
@@ -312,6 +321,8 @@ func (p *parser) set() (*node, error) {
 	}
 	return apply(kindSet, n), nil
 }
+
+func (p *parser) acceptBrace() bool { return p.acceptCommand("}") || p.acceptCommand("rbrace") }
 
 // builderHead parses "x |", "x \in \mathbb R \mid" or "x :" and returns nil without moving if there is no such head.
 func (p *parser) builderHead() (*node, error) {
@@ -489,6 +500,12 @@ func (p *parser) series(name string) (*node, error) {
 			if err != nil {
 				return nil, err
 			}
+			if braced && v.kind == kindNumber { // 1 \le k \le 10
+				if index, low, high, err = p.between(v); err != nil {
+					return nil, err
+				}
+				continue
+			}
 			if !braced || v.kind != kindSymbol && !(v.kind == kindConstant && v.name == "i") || !p.accept('=') {
 				return nil, errSyntax
 			}
@@ -516,6 +533,34 @@ func (p *parser) series(name string) (*node, error) {
 	variable := symbol("#" + index.name)
 	body = rename(body, index, variable)
 	return call(name, body, variable, low, high), nil
+}
+
+// between parses the rest of \sum_{1 \le k \le 10} after its first number.
+func (p *parser) between(first *node) (index, low, high *node, err error) {
+	bound := func(op string, n *node, step int64) (*node, bool) {
+		switch op {
+		case "<=":
+			return n, true
+		case "<":
+			return apply(kindAdd, n, number(step)), true
+		}
+		return nil, false
+	}
+	low, ok := bound(p.relator(), first, 1)
+	if !ok {
+		return nil, nil, nil, errSyntax
+	}
+	if index, err = p.primary(); err != nil {
+		return nil, nil, nil, err
+	}
+	op := p.relator()
+	if high, err = p.expression(); err != nil {
+		return nil, nil, nil, err
+	}
+	if high, ok = bound(op, high, -1); !ok || !p.accept('}') || index.kind != kindSymbol && index.kind != kindConstant {
+		return nil, nil, nil, errSyntax
+	}
+	return index, low, high, nil
 }
 
 // rename replaces one atom by another.

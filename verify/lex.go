@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"math/big"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -55,7 +56,7 @@ var layout = map[string]bool{
 	"mathstrut": true, "strut": true, "hfill": true, "hfil": true, "noindent": true, "allowbreak": true, "nobreak": true, "protect": true, "mathord": true, "mathop": true,
 	"mathbin": true, "mathrel": true, "mathopen": true, "mathclose": true, "mathinner": true, "ensuremath": true, "normalsize": true, "large": true, "Large": true, "LARGE": true, "small": true,
 	"boxed": true, "fbox": true, "framebox": true, "par": true, "newline": true, "cr": true, "nonumber": true, "notag": true, "centering": true, "mathchoice": true, "underline": true, "cancel": true,
-	"(": true, ")": true, "[": true, "]": true, "unicode": true,
+	"(": true, ")": true, "[": true, "]": true, "unicode": true, "therefore": true,
 }
 
 // Commands among those that leave a gap.
@@ -105,7 +106,9 @@ func (l *lexer) run() error {
 			end := l.digitsOfBase(i)
 			l.add(token{kind: tokenNumber, text: l.src[i:end]}, &space)
 			i = end
-		case c >= '0' && c <= '9' || c == '.' && i+1 < len(l.src) && digit(l.src[i+1]) && !l.dots(i):
+		case l.prefixed(i) > i:
+			i = l.prefixedNumber(i, &space)
+		case c >= '0' && c <= '9' || c == '.' && i+1 < len(l.src) && digit(l.src[i+1]) && !l.dots(i) || c == '.' && strings.HasPrefix(l.src[i+1:], `\overline`):
 			i = l.number(i, &space)
 		case c == '\\':
 			i = l.command(i, &space)
@@ -175,7 +178,7 @@ func (l *lexer) run() error {
 // digitsOfBase returns the end of a numeral with letters for digits, as in A5_{11} and 152A_{11}, or i if none starts there.
 func (l *lexer) digitsOfBase(i int) int {
 	c := l.src[i]
-	if !digit(c) && (c < 'A' || c > 'Z') {
+	if !digit(c) && (c < 'A' || c > 'Z') || i > 0 && (l.src[i-1] == '_' || l.src[i-1] == '^') {
 		return i
 	}
 	j, letters, digits := i, 0, 0
@@ -231,6 +234,9 @@ func (l *lexer) separator(i int) (width int, ambiguous bool) {
 			return width, false
 		}
 	}
+	if len(rest) > 3 && rest[0] == '\'' && l.digits(i+1) == i+4 { // 12'345
+		return 1, false
+	}
 	if l.commas && l.depth == 0 && rest != "" && (rest[0] == ',' || rest[0] == ' ') {
 		return 1, true
 	}
@@ -239,6 +245,35 @@ func (l *lexer) separator(i int) (width int, ambiguous bool) {
 		return 1, false
 	}
 	return 0, false
+}
+
+// prefixed returns the end of a numeral such as 0x2A or 0b101 at i, or i.
+func (l *lexer) prefixed(i int) int {
+	if l.src[i] != '0' || i+2 >= len(l.src) || i > 0 && (digit(l.src[i-1]) || l.src[i-1] == '.') {
+		return i
+	}
+	j := i + 2
+	switch l.src[i+1] {
+	case 'x':
+		for j < len(l.src) && (digit(l.src[j]) || l.src[j]|0x20 >= 'a' && l.src[j]|0x20 <= 'f') {
+			j++
+		}
+	case 'b':
+		for j < len(l.src) && (l.src[j] == '0' || l.src[j] == '1') {
+			j++
+		}
+	}
+	if j == i+2 || j < len(l.src) && (letter(l.src[j]) || digit(l.src[j])) {
+		return i
+	}
+	return j
+}
+
+func (l *lexer) prefixedNumber(i int, space *bool) int {
+	j := l.prefixed(i)
+	n, _ := new(big.Int).SetString(l.src[i:min(j, i+maxBits/8)], 0)
+	l.add(token{kind: tokenNumber, text: n.String()}, space)
+	return j
 }
 
 // number reads a numeral: groups of three digits with separators, a decimal part, an exponent.
@@ -272,6 +307,9 @@ func (l *lexer) number(i int, space *bool) int {
 		k := l.digits(j + 1)
 		text += l.src[j:k]
 		j = k
+	case start == j && l.src[j] == '.':
+		text = "0." // .\overline{3}
+		j++
 	case decimal(j) && j+1 < len(l.src) && l.src[j+1] == '/':
 		j++ // 3./2
 	case decimal(j) && (strings.HasPrefix(l.src[j+1:], `\overline`) || strings.HasPrefix(l.src[j+1:], `\bar`) || strings.HasPrefix(l.src[j+1:], `\dot{`) || strings.HasPrefix(l.src[j+1:], "(")):
@@ -402,10 +440,24 @@ func (l *lexer) group(i int) int {
 	return -1
 }
 
+// aside reports whether words stand in brackets: 2 \text{ (double)}.
+func aside(s string) bool {
+	s = strings.TrimSpace(strings.NewReplacer(`\left`, "", `\right`, "").Replace(s))
+	if len(s) < 5 || s[0] != '(' || s[len(s)-1] != ')' {
+		return false
+	}
+	for i := 1; i < len(s)-1; i++ {
+		if !letter(s[i]) && s[i] != ' ' {
+			return false
+		}
+	}
+	return !strings.HasPrefix(s, "(mod") && !strings.HasPrefix(s, "(or")
+}
+
 // words adds the argument of \text and its relatives: its letters are words, but for functions in front of their
 // argument; the rest is read as usual. after is what follows the argument.
 func (l *lexer) words(command, content, after string, space *bool) {
-	if l.nested >= 8 {
+	if l.nested >= 8 || aside(content) {
 		return
 	}
 	sub := lexer{src: content, commas: l.commas, depth: l.depth, nested: l.nested + 1, based: strings.HasPrefix(after, "_")}

@@ -396,6 +396,11 @@ func (x *numeric) call(n *node) (complexValue, error) {
 			return complexValue{re: x.float().Abs(vs[0].re)}, nil
 		}
 		return complexValue{re: x.float().Sqrt(x.sum(x.product(vs[0].re, vs[0].re), x.product(vs[0].im, vs[0].im)))}, nil
+	case "conj":
+		if vs[0].im == nil {
+			return vs[0], nil
+		}
+		return complexValue{re: vs[0].re, im: x.float().Neg(vs[0].im)}, nil
 	case "re":
 		return complexValue{re: vs[0].re}, nil
 	case "im":
@@ -447,7 +452,7 @@ func outsideReal(name string, v *big.Float) bool {
 // rounded returns floor or ceiling, unless the value is too close to an integer to tell.
 func (x *numeric) rounded(v *big.Float, up bool) (complexValue, error) {
 	if v.MantExp(nil) > int(x.prec)/2 {
-		return complexValue{}, errBudget
+		return complexValue{}, errPrecision
 	}
 	n, _ := v.Int(nil)
 	near := x.float().Sub(v, x.float().SetInt(n))
@@ -468,6 +473,9 @@ func (x *numeric) rounded(v *big.Float, up bool) (complexValue, error) {
 }
 
 func (x *numeric) series(n *node) (complexValue, error) {
+	if infinity(n.args[2]) != 0 || infinity(n.args[3]) != 0 {
+		return complexValue{}, errBudget
+	}
 	lo, err := x.exactly(n.args[2])
 	if err != nil {
 		return complexValue{}, err

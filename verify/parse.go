@@ -182,6 +182,7 @@ func (p *parser) list() (*node, error) {
 		return nil, err
 	}
 	elements, name := []*node{first}, ""
+	var alternatives []int // the elements that follow an "or"
 	for {
 		save := p.at
 		sep := p.separator()
@@ -206,6 +207,9 @@ func (p *parser) list() (*node, error) {
 		if err != nil {
 			return nil, err
 		}
+		if sep == "or" {
+			alternatives = append(alternatives, len(elements))
+		}
 		if elements = append(elements, next); len(elements) > maxElements {
 			return nil, errTooLarge
 		}
@@ -213,8 +217,40 @@ func (p *parser) list() (*node, error) {
 	if len(elements) == 1 {
 		return first, nil
 	}
+	if groups := grouped(elements, alternatives); groups != nil {
+		return &node{kind: kindList, name: "or", args: groups}, nil
+	}
 	spread(elements)
 	return &node{kind: kindList, name: name, args: elements}, nil
+}
+
+// grouped reads "x=2, y=3 or x=3, y=2" as a list of solutions: the elements between the alternatives, if these assign
+// several names each, and equally many. It returns nil for any other list.
+func grouped(elements []*node, alternatives []int) []*node {
+	if len(alternatives) == 0 || alternatives[0] < 2 {
+		return nil
+	}
+	size := alternatives[0]
+	if len(elements)%size != 0 || len(elements)/size != len(alternatives)+1 {
+		return nil
+	}
+	var groups []*node
+	for i := 0; i < len(elements); i += size {
+		if i > 0 && alternatives[i/size-1] != i {
+			return nil
+		}
+		group := &node{kind: kindList, name: ",", args: elements[i : i+size : i+size]}
+		if !allAssignments(group) {
+			return nil
+		}
+		for j, e := range group.args[1:] {
+			if identical(e.args[0], group.args[j].args[0]) {
+				return nil
+			}
+		}
+		groups = append(groups, group)
+	}
+	return groups
 }
 
 // spread reads "x = 1, 2" as "x = 1, x = 2", and "x != 1, 2" likewise.
@@ -235,7 +271,7 @@ func spread(elements []*node) {
 
 // closing reports whether t ends a bracketed list.
 func (p *parser) closing(t token) bool {
-	return t.mark(')') || t.mark(']') || t.mark('}') || t.mark('|') && p.bars > 0 || t.command("}") || t.command("rangle") || t.command("rfloor") || t.command("rceil") || t.command("end")
+	return t.mark(')') || t.mark(']') || t.mark('}') || t.mark('|') && p.bars > 0 || t.command("}") || t.command("rbrace") || t.command("rangle") || t.command("rfloor") || t.command("rceil") || t.command("end")
 }
 
 var relations = map[string]string{
@@ -354,6 +390,10 @@ func (p *parser) modulus() *node {
 // condition skips a trailing condition such as "for all real x" or "where n is an integer" up to the end.
 func (p *parser) condition() {
 	t := p.peek()
+	if t.command("forall") || t.mark(',') && p.ahead(1).command("forall") {
+		p.at = len(p.tokens)
+		return
+	}
 	if t.kind != tokenText && !(t.kind == tokenWord && len(t.text) > 2) {
 		return
 	}
@@ -375,6 +415,10 @@ func (p *parser) definition() *node {
 	for p.ahead(1 + primes).mark('\'') {
 		primes++
 	}
+	inverse := primes == 0 && p.ahead(1).mark('^') && p.ahead(2).mark('{') && p.ahead(3).mark('-') && p.ahead(4).is(tokenNumber, "1") && p.ahead(5).mark('}')
+	if inverse {
+		primes = 5
+	}
 	if !p.ahead(1 + primes).mark('(') {
 		return nil
 	}
@@ -390,6 +434,9 @@ func (p *parser) definition() *node {
 		}
 		if next.mark(')') && p.ahead(i+2).mark('=') {
 			p.at += i + 3
+			if inverse {
+				return &node{kind: kindDefine, name: name.text + "^-1", ops: params}
+			}
 			return &node{kind: kindDefine, name: name.text + strings.Repeat("'", primes), ops: params}
 		}
 		return nil
@@ -406,7 +453,7 @@ func (p *parser) expression() (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.peek().mark(':') {
+	if p.colon() {
 		return p.ratio(left)
 	}
 	chain := 0
@@ -439,11 +486,17 @@ func (p *parser) expression() (*node, error) {
 	}
 }
 
+// colon reports whether a sign of ratios is at hand: 1:2, 1 to 2.
+func (p *parser) colon() bool {
+	t := p.peek()
+	return t.mark(':') || t.command("colon") || wordy(t) && t.text == "to" && p.last().kind == tokenNumber && p.ahead(1).kind == tokenNumber
+}
+
 func setLike(n *node) bool { return n.kind >= kindTuple && n.kind <= kindBuilder }
 
 func (p *parser) ratio(first *node) (*node, error) {
 	args := []*node{first}
-	for p.peek().mark(':') && len(args) < 16 {
+	for p.colon() && len(args) < 16 {
 		p.at++
 		next, err := p.sum()
 		if err != nil {

@@ -50,6 +50,7 @@ func Conventions() [][2]string {
 		{"equation", "Equations are equal up to a factor, inequalities up to a positive one. A gold interval accepts the inequality solved for one variable, not an unsolved one."},
 		{"noun", "Nouns are not compared: 5 apples is 5. 90° is 90 and pi/2."},
 		{"logarithm", "\\log without a base is natural, or decimal if that makes both sides equal."},
+		{"decimal-comma", "3,14 and 1.234,5 are decimals in an answer against a gold that is one number; a gold 3,14 is a list, and so are 2,0 and 3, 14."},
 		{"ratio", "Ratios are equal up to a factor; 1:2 is 1/2."},
 		{"words", "Words are compared without case, articles and punctuation."},
 		{"choice", "Multiple choice: the letter that is declared last, or the text of an option. Letters beyond the options, and the English words \"a\" and \"I\", are none."},
@@ -182,7 +183,7 @@ func (c *comparer) tolerant(a, b *node) result {
 	va, okA := c.approximate(a)
 	vb, okB := c.approximate(b)
 	if !okA || !okB {
-		return r
+		return c.tolerantComplex(a, b, r)
 	}
 	gap := new(big.Rat).Sub(va, vb)
 	gap.Abs(gap)
@@ -190,6 +191,35 @@ func (c *comparer) tolerant(a, b *node) result {
 	if rel := new(big.Rat).Mul(decimalOf(c.tol.Rel), new(big.Rat).Abs(va)); rel.Cmp(bound) > 0 {
 		bound = rel
 	}
+	if gap.Cmp(bound) <= 0 {
+		return equal(ruleTolerance)
+	}
+	return different("outside tolerance")
+}
+
+// tolerantComplex compares two complex constants within the tolerance, by the distance between them; otherwise is the
+// verdict if they are none.
+func (c *comparer) tolerantComplex(a, b *node, otherwise result) result {
+	x := numeric{real: real{prec: 256, steps: c.steps}, complex: true}
+	va, ea := x.value(a)
+	vb, eb := x.value(b)
+	if ea != nil || eb != nil || va.magnitude() > maxBits || vb.magnitude() > maxBits {
+		return otherwise
+	}
+	size := func(v complexValue) *big.Rat {
+		im := v.im
+		if im == nil {
+			im = x.float()
+		}
+		r, _ := x.float().Sqrt(x.sum(x.product(v.re, v.re), x.product(im, im))).Rat(nil)
+		return r
+	}
+	gap, bound := size(x.add(va, x.negate(vb))), decimalOf(c.tol.Abs)
+	if rel := new(big.Rat).Mul(decimalOf(c.tol.Rel), size(va)); rel.Cmp(bound) > 0 {
+		bound = rel
+	}
+	// The distance was rounded, so that a hair is allowed at the bound.
+	bound.Add(bound, new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 200)))
 	if gap.Cmp(bound) <= 0 {
 		return equal(ruleTolerance)
 	}

@@ -57,16 +57,25 @@ func (p *parser) primary() (*node, error) {
 		if n := p.time(t); n != nil {
 			return n, nil
 		}
+		if s := p.exponentOfTen(t); s != "" {
+			t.text = s
+		}
 		return numeral(p, t)
 	case tokenText:
 		p.at++
 		if len(t.text) > 2 && p.peek().kind == tokenNumber {
 			return nil, errSyntax // June 20
 		}
+		if (t.text == "C" || t.text == "P") && p.applied(t.text) {
+			return p.unknownFunction(t.text)
+		}
 		return p.subscripted(symbol(t.text))
 	case tokenWord:
 		return p.word(t)
 	case tokenCommand:
+		if operators[t.text] {
+			return p.operator()
+		}
 		return p.command(t)
 	case tokenMark:
 		switch t.text[0] {
@@ -76,9 +85,79 @@ func (p *parser) primary() (*node, error) {
 			return p.brace()
 		case '|':
 			return p.absolute("|")
+		case '_', '^':
+			return p.selection()
 		}
 	}
 	return nil, errSyntax
+}
+
+// operators are commands that make an expression which is not evaluated, but may be the name of a value: lim a_n = 3.
+var operators = map[string]bool{"lim": true, "int": true, "iint": true, "iiint": true, "oint": true, "sup": true, "inf": true, "limsup": true, "liminf": true, "Pr": true}
+
+// operator reads all up to the equals sign that gives the value of an operator as the name of that value.
+func (p *parser) operator() (*node, error) {
+	level := 0
+	var b strings.Builder
+	for i := 0; ; i++ {
+		t := p.ahead(i)
+		switch {
+		case t.kind == tokenEnd || level < 0 || b.Len() > 512:
+			return nil, errSyntax
+		case level == 0 && (t.mark('=') || t.command("approx")):
+			p.at += i
+			return symbol(b.String()), nil
+		case level == 0 && (t.mark(',') || t.mark(';')):
+			return nil, errSyntax
+		case t.mark('(') || t.mark('{') || t.mark('[') || t.command("{"):
+			level++
+		case t.mark(')') || t.mark('}') || t.mark(']') || t.command("}"):
+			level--
+		}
+		b.WriteString(t.text)
+	}
+}
+
+// selection parses _5C_2 and ^5C_2, the number of selections of 2 from 5, and the same with P for arrangements.
+func (p *parser) selection() (*node, error) {
+	p.at++
+	n, err := p.argument()
+	if err != nil {
+		return nil, err
+	}
+	t := p.peek()
+	if !wordy(t) || t.text != "C" && t.text != "P" || !p.ahead(1).mark('_') {
+		return nil, errSyntax
+	}
+	p.at += 2
+	k, err := p.argument()
+	if err != nil {
+		return nil, err
+	}
+	if t.text == "C" {
+		return call("binom", n, k), nil
+	}
+	return call("arrangements", n, k), nil
+}
+
+// exponentOfTen reads 3\text{e}8 and 3 E+8 after the number token t; empty if there is no such exponent.
+func (p *parser) exponentOfTen(t token) string {
+	e := p.peek()
+	if !(e.kind == tokenText && (e.text == "e" || e.text == "E") || e.is(tokenWord, "E")) || strings.Contains(t.text, "e") {
+		return ""
+	}
+	sign, at := "", 1
+	if s := p.ahead(1); (s.mark('+') || s.mark('-')) && !s.space {
+		sign, at = s.text, 2
+	} else if e.kind == tokenWord {
+		return ""
+	}
+	k := p.ahead(at)
+	if k.kind != tokenNumber || k.space || strings.ContainsAny(k.text, ".e") {
+		return ""
+	}
+	p.at += at + 1
+	return t.text + "e" + sign + k.text
 }
 
 // numeral turns a number token into a node; an overlined group that follows is the period.
@@ -258,7 +337,18 @@ func (p *parser) applied(name string) bool {
 	if strings.Contains("fghFGH", name) {
 		return true
 	}
+	if name == "C" || name == "P" {
+		return p.pairOfCounts()
+	}
 	return arg.kind == tokenNumber && p.ahead(2).mark(')') && (arg.text == "0" || name[0] <= 'Z')
+}
+
+// pairOfCounts reports whether (5,2) or (n,k) is at hand.
+func (p *parser) pairOfCounts() bool {
+	count := func(t token) bool {
+		return t.kind == tokenNumber && !strings.ContainsAny(t.text, ".e") || t.kind == tokenWord && len(t.text) == 1 && strings.Contains("nkmr", t.text)
+	}
+	return count(p.ahead(1)) && p.ahead(2).mark(',') && count(p.ahead(3)) && p.ahead(4).mark(')')
 }
 
 // unknownFunction parses f(args) for a function that has no definition.
@@ -267,6 +357,9 @@ func (p *parser) unknownFunction(name string) (*node, error) {
 	args, err := p.arguments()
 	if err != nil {
 		return nil, err
+	}
+	if len(args) == 2 && (name == "C" || name == "P") {
+		return call(map[string]string{"C": "binom", "P": "arrangements"}[name], args...), nil
 	}
 	return call(name, args...), nil
 }
@@ -360,7 +453,11 @@ func (p *parser) function(f, written string) (*node, error) {
 			}
 			continue
 		}
-		if p.peek().mark('_') && base == nil && (f == "log" || f == "ln" || f == "max" || f == "min") {
+		if (f == "max" || f == "min") && p.peek().mark('_') {
+			p.at--
+			return p.operator()
+		}
+		if p.peek().mark('_') && base == nil && (f == "log" || f == "ln") {
 			p.at++
 			if base, err = p.digitOrArgument(); err != nil {
 				return nil, err

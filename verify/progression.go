@@ -16,7 +16,13 @@ func progression(args []*node) []*node {
 			continue
 		}
 		if literal(a) == nil {
-			return args
+			return openEnded(args)
+		}
+	}
+	if dots == 1 && len(args) == 3 { // 1, ..., 100
+		a, b := literal(args[0]), literal(args[2])
+		if a.IsInt() && b.IsInt() && new(big.Rat).Sub(b, a).Cmp(big.NewRat(2, 1)) > 0 {
+			return progression([]*node{args[0], rational(new(big.Rat).Add(a, big.NewRat(1, 1))), args[1], args[2]})
 		}
 	}
 	if dots < 2 {
@@ -57,6 +63,22 @@ func progression(args []*node) []*node {
 		}
 	}
 	return append(out, &node{kind: kindEllipsis})
+}
+
+// openEnded writes 1, 2, 3, ..., n with two terms before the ellipsis, if those that are written are an arithmetic
+// progression. Other lists are returned as they are.
+func openEnded(args []*node) []*node {
+	dots := len(args) - 2
+	if dots < 3 || args[dots].kind != kindEllipsis || literal(args[0]) == nil || literal(args[1]) == nil {
+		return args
+	}
+	step := new(big.Rat).Sub(literal(args[1]), literal(args[0]))
+	for i := 1; i < dots; i++ {
+		if literal(args[i]) == nil || new(big.Rat).Sub(literal(args[i]), literal(args[i-1])).Cmp(step) != 0 {
+			return args
+		}
+	}
+	return append([]*node{args[0], args[1]}, args[dots:]...)
 }
 
 // literal returns the value of a number, possibly with a sign, and nil for anything else.

@@ -1,6 +1,9 @@
 package verify
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 var contradiction = result{outcome: OutcomeDifferent, rule: "a chain that contradicts itself", reason: ReasonContradicted}
 
@@ -68,7 +71,7 @@ func assignable(n *node) bool {
 	case kindSymbol, kindText:
 		return true
 	case kindCall:
-		return named(n) || n.name == "abs" || n.name == "det" || n.name == "max" || n.name == "min" || n.name == "gcd" || n.name == "lcm"
+		return applied(n) || n.name == "abs" || n.name == "det" || n.name == "max" || n.name == "min" || n.name == "gcd" || n.name == "lcm"
 	case kindTuple, kindList:
 		for _, a := range n.args {
 			if !assignable(a) {
@@ -76,13 +79,18 @@ func assignable(n *node) bool {
 			}
 		}
 		return true
-	case kindMultiply: // f(x) read as a product, P(A), AB
-		for _, a := range n.args {
-			if a.kind != kindSymbol {
+	case kindMultiply: // f(x) read as a product, P(A), AB, P(X>2)
+		for i, a := range n.args {
+			if a.kind != kindSymbol && !(i == 1 && a.kind == kindRelation && len(n.args) == 2) {
 				return false
 			}
 		}
 		return true
+	case kindDivide: // dy/dx
+		d := func(m *node) bool {
+			return m.kind == kindMultiply && len(m.args) == 2 && m.args[0].kind == kindSymbol && m.args[0].name == "d" && m.args[1].kind == kindSymbol
+		}
+		return d(n.args[0]) && d(n.args[1])
 	}
 	return false
 }
@@ -150,11 +158,7 @@ func (c *comparer) relations(a, b *node) (result, bool) {
 	}
 	if scalarLike(other) {
 		if asked(rel) {
-			r := c.pair(rel.args[1], other, rb)
-			if r.outcome == OutcomeEqual && ra {
-				return unknown("a relation against a value"), true // the gold may be a line
-			}
-			return r, true
+			return c.pair(rel.args[1], other, rb), true
 		}
 		return different("a relation against a value"), true
 	}
@@ -230,13 +234,25 @@ func (c *comparer) assignedValues(n, other *node) *node {
 		same = same && identical(a.args[0], n.args[0].args[0])
 	}
 	m := &node{kind: kindTuple}
-	if same || other.kind == kindList || other.kind == kindSet {
+	if same || other.kind == kindSet || other.kind == kindList && subscriptedAlike(n) {
 		m = &node{kind: kindList, name: ","}
 	}
 	for _, a := range n.args {
 		m.args = append(m.args, a.args[1])
 	}
 	return m
+}
+
+// subscriptedAlike reports whether the names of a list of assignments are those of one family: x_1, x_2, x_3.
+func subscriptedAlike(n *node) bool {
+	family, _, subscripted := strings.Cut(n.args[0].args[0].name, "_")
+	for _, a := range n.args {
+		f, _, ok := strings.Cut(a.args[0].name, "_")
+		if !ok || f != family {
+			return false
+		}
+	}
+	return subscripted
 }
 
 // twoRelations compares equations, inequalities, chains and congruences.
@@ -288,7 +304,61 @@ func (c *comparer) equations(a, b *node) result {
 	if r.outcome == OutcomeEqual && ratio == 0 {
 		return unknown("")
 	}
+	if r.outcome == OutcomeDifferent && (hasVariableBelow(a) || hasVariableBelow(b)) {
+		x, y := cleared(a), cleared(b)
+		if _, s := c.proportional(x, y); s.outcome == OutcomeEqual {
+			return equal("equations without their denominators")
+		}
+	}
 	return r
+}
+
+// hasVariableBelow reports whether a variable stands in a denominator.
+func hasVariableBelow(n *node) bool {
+	return n.has(func(m *node) bool { return m.kind == kindDivide && len(variables(m.args[1])) > 0 })
+}
+
+// cleared multiplies an equation by its denominators.
+func cleared(n *node) *node {
+	num, _ := fraction(subtract(n.args[0], n.args[1]))
+	return &node{kind: kindRelation, ops: n.ops, args: []*node{num, number(0)}}
+}
+
+// fraction writes an expression as numerator and denominator; nil stands for the denominator 1.
+func fraction(n *node) (num, den *node) {
+	times := func(a, b *node) *node {
+		switch {
+		case a == nil:
+			return b
+		case b == nil:
+			return a
+		}
+		return apply(kindMultiply, a, b)
+	}
+	switch n.kind {
+	case kindNegate:
+		num, den = fraction(n.args[0])
+		return negate(num), den
+	case kindDivide:
+		a, b := fraction(n.args[0])
+		p, q := fraction(n.args[1])
+		return times(a, q), times(b, p)
+	case kindMultiply:
+		for _, f := range n.args {
+			a, b := fraction(f)
+			num, den = times(num, a), times(den, b)
+		}
+		return num, den
+	case kindAdd:
+		num, den = fraction(n.args[0])
+		for _, t := range n.args[1:] {
+			a, b := fraction(t)
+			num = apply(kindAdd, times(num, b), times(a, den))
+			den = times(den, b)
+		}
+		return num, den
+	}
+	return n, nil
 }
 
 // proportional reports whether lhs-rhs of a is a constant times that of b, and the sign of the constant where it is
@@ -350,6 +420,9 @@ var flipped = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!="
 
 // inequalities compares relations that are not solved for one variable.
 func (c *comparer) inequalities(a, b *node) result {
+	if (a.ops[0] == "==") != (b.ops[0] == "==") {
+		return unknown("a congruence against another relation")
+	}
 	if len(a.ops) != len(b.ops) {
 		return different("relations of different shape")
 	}

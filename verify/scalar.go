@@ -95,7 +95,7 @@ func opaque(n *node) []*node {
 
 // evaluated holds the names of calls that have a value.
 var evaluated = func() map[string]bool {
-	m := map[string]bool{"root": true, "factorial": true, "doublefactorial": true, "sum": true, "prod": true, "mod": true, "open": true}
+	m := map[string]bool{"root": true, "factorial": true, "doublefactorial": true, "sum": true, "prod": true, "mod": true, "open": true, "arrangements": true, "conj": true}
 	for _, f := range functions {
 		m[f] = true
 	}
@@ -259,12 +259,17 @@ const slack = 64
 // settle decides about two values that can be computed to any precision.
 func (c *comparer) settle(a, b *node, eval func(*node, uint) (complexValue, error)) result {
 	need := max(256, 128+written(a)+written(b))
-	for _, prec := range precisions {
-		va, err := eval(a, prec)
-		if err != nil {
-			return undecided(err)
+	both := func(prec uint) (va, vb complexValue, err error) {
+		if va, err = eval(a, prec); err == nil {
+			vb, err = eval(b, prec)
 		}
-		vb, err := eval(b, prec)
+		return va, vb, err
+	}
+	for _, prec := range precisions {
+		va, vb, err := both(prec)
+		if errors.Is(err, errPrecision) {
+			continue
+		}
 		if err != nil {
 			return undecided(err)
 		}
@@ -278,6 +283,9 @@ func (c *comparer) settle(a, b *node, eval func(*node, uint) (complexValue, erro
 			if int(prec) >= need+max(scale, 0) {
 				return equal(ruleNumeric)
 			}
+			if need+max(scale, 0) > int(precisions[len(precisions)-1]) {
+				break // too large for its last digits to be seen
+			}
 			continue
 		}
 		if bits > int(prec)-2*slack {
@@ -288,11 +296,7 @@ func (c *comparer) settle(a, b *node, eval func(*node, uint) (complexValue, erro
 		if more > widest {
 			break
 		}
-		wa, err := eval(a, more)
-		if err != nil {
-			return undecided(err)
-		}
-		wb, err := eval(b, more)
+		wa, wb, err := both(more)
 		if err != nil {
 			return undecided(err)
 		}
@@ -427,7 +431,7 @@ func discrete(n *node) bool {
 		switch m.kind {
 		case kindCall:
 			switch m.name {
-			case "factorial", "doublefactorial", "binom", "floor", "ceil", "mod", "gcd", "lcm", "sum", "prod":
+			case "factorial", "doublefactorial", "binom", "arrangements", "floor", "ceil", "mod", "gcd", "lcm", "sum", "prod":
 				return true
 			}
 		case kindPower:

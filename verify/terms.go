@@ -53,7 +53,15 @@ func (p *parser) sum() (*node, error) {
 	if len(terms) == 2 && setLike(terms[0]) && terms[1].kind == kindNegate && terms[1].args[0].kind == kindSet { // R - {0}
 		return apply(kindMinus, terms[0], terms[1].args[0]), nil
 	}
+	if n := pattern("sum", terms); n != nil {
+		return n, nil
+	}
 	return common(kindAdd, terms), nil
+}
+
+// isEllipsis reports whether three dots are at hand.
+func isEllipsis(t token) bool {
+	return t.command("cdots") || t.command("ldots") || t.command("dots") || t.command("dotsm") || t.command("dotsb")
 }
 
 // cross reports whether the x at hand is a multiplication sign: 3 x 5, 1.5x10^3.
@@ -89,7 +97,12 @@ func (p *parser) term() (*node, error) {
 	var factors []*node
 	flush := func() *node {
 		if factors != nil {
-			left, factors = common(kindMultiply, factors), nil
+			if n := pattern("prod", factors); n != nil {
+				left = n
+			} else {
+				left = common(kindMultiply, factors)
+			}
+			factors = nil
 		}
 		return left
 	}
@@ -110,6 +123,16 @@ func (p *parser) term() (*node, error) {
 				return nil, err
 			}
 			times(n)
+		case isEllipsis(t) && len(factors) > 1 && p.last().kind != tokenMark && (p.ahead(1).kind == tokenNumber || p.ahead(1).kind == tokenWord || p.ahead(1).mark('(') || p.ahead(1).command("cdot") || p.ahead(1).command("times")): // 1·2·3⋯n
+			p.at++
+			if p.peek().kind == tokenCommand {
+				p.at++
+			}
+			n, err := p.unary()
+			if err != nil {
+				return nil, err
+			}
+			factors = append(factors, &node{kind: kindEllipsis}, n)
 		case t.mark('/') || t.command("div"):
 			if divisions++; divisions > maxDepth {
 				return nil, errTooLarge
@@ -146,8 +169,23 @@ func (p *parser) term() (*node, error) {
 				return quantity(flush(), "mod "+n.String()), nil
 			}
 			left = call("mod", flush(), n)
+		case t.mark('(') && wordy(p.ahead(1)) && strings.EqualFold(p.ahead(1).text, "mod"): // 1 (mod 3)
+			m := p.modulus()
+			if m == nil {
+				return nil, errSyntax
+			}
+			return quantity(flush(), "mod "+m.String()), nil
+		case left.kind == kindQuantity && factors == nil && wordy(t) && t.text == "and" && p.ahead(1).kind == tokenNumber: // 2 hours and 30 minutes
+			save := p.at
+			p.at++
+			n, err := p.compound(left)
+			if err != nil {
+				p.at = save
+				return left, nil
+			}
+			left = n
 		case p.startsFactor(t):
-			if t.kind == tokenText || p.noun(t) {
+			if t.kind == tokenText || p.noun(t) || p.fractionOfUnits() {
 				if q := p.units(flush()); q != nil {
 					left = q
 					continue
@@ -236,7 +274,7 @@ func (p *parser) startsFactor(t token) bool {
 		return true
 	case tokenWord, tokenText:
 		switch strings.ToLower(t.text) {
-		case "and", "or", "mod", "is", "equals":
+		case "and", "or", "mod", "is", "equals", "to":
 			return false
 		case "for", "where", "with", "when", "if":
 			return false
@@ -259,7 +297,7 @@ func (p *parser) startsFactor(t token) bool {
 			return false
 		}
 		switch t.text {
-		case "cup", "cap", "setminus", "backslash", "smallsetminus", "bigcup", "pm", "mp", "\\", "}", "rangle", "rfloor", "rceil", "end", "mid", "wedge", "vee", "land", "lor", "choose", "over", "ldots", "dots", "cdots", "dotsc", "hdots", "vdots", "ddots", "pmod":
+		case "cup", "cap", "setminus", "backslash", "smallsetminus", "bigcup", "pm", "mp", "\\", "}", "rangle", "rfloor", "rceil", "end", "mid", "wedge", "vee", "land", "lor", "choose", "over", "ldots", "dots", "cdots", "dotsc", "hdots", "vdots", "ddots", "pmod", "colon", "rbrace", "forall":
 			return false
 		case "|", "Vert", "vert", "lvert", "rvert":
 			return p.bars == 0 && t.text != "rvert"
@@ -368,6 +406,15 @@ func (p *parser) postfix(base *node) (*node, error) {
 		case t.mark('"') && base.kind == kindNumber:
 			p.at++
 			base = quantity(base, "inch")
+		case t.mark('_') && base.kind == kindPower && base.args[0].kind == kindSymbol: // C^2_5 is C_5^2
+			n, err := p.subscripted(base.args[0])
+			if err != nil {
+				return nil, err
+			}
+			base = power(n, base.args[1])
+		case (t.command("euro") || t.command("pounds") || t.command("yen") || t.command("rupee") || t.command("cent")) && base.kind == kindNumber: // 5 €
+			p.at++
+			base = quantity(base, currencies[t.text])
 		case t.mark('_') && base.kind == kindNumber:
 			n, err := p.based(base)
 			if err != nil {
@@ -391,7 +438,7 @@ func (p *parser) exponent(base *node) (n *node, done bool, err error) {
 			return symbol(base.name + "'"), false, nil
 		}
 		return nil, false, errSyntax
-	case p.peek().mark('{') && p.ahead(1).command("circ") && p.ahead(2).mark('}'):
+	case p.peek().mark('{') && (p.ahead(1).command("circ") || base.kind == kindNumber && wordy(p.ahead(1)) && p.ahead(1).text == "o") && p.ahead(2).mark('}'):
 		p.at += 3
 		return p.degrees(base), false, nil
 	case p.peek().mark('{') && p.ahead(1).command("prime"):
@@ -442,10 +489,22 @@ func (p *parser) degrees(base *node) *node {
 			return quantity(base, map[string]string{"C": "celsius", "F": "fahrenheit"}[t.text])
 		}
 	}
-	if t.command("dollar") {
-		return nil
+	angle := base
+	for _, part := range []struct {
+		mark  string
+		parts int64
+	}{{"'", 60}, {`"`, 3600}} { // 22° 30' 15"
+		if p.peek().kind != tokenNumber || !(p.ahead(1).kind == tokenMark && p.ahead(1).text == part.mark) {
+			break
+		}
+		n, err := numeral(p, p.peek())
+		if err != nil {
+			break
+		}
+		p.at += 2
+		angle = apply(kindAdd, angle, divide(n, number(part.parts)))
 	}
-	return quantity(base, "degree")
+	return quantity(angle, "degree")
 }
 
 // based reads a subscript after a numeral as the base it is written in.

@@ -207,10 +207,20 @@ func phrase(s string) *node {
 		return nil
 	}
 	switch {
-	case nothing[w]:
+	case nothing[w] || strings.Count(w, " ") < 8 && (strings.HasSuffix(w, " no solution") || strings.HasSuffix(w, " no solutions") || strings.HasSuffix(w, " no real solutions") || strings.HasSuffix(w, " no real solution") || strings.HasPrefix(w, "no such ") && strings.HasSuffix(w, " exist") || strings.HasPrefix(w, "no such ") && strings.HasSuffix(w, " exists")):
 		return &node{kind: kindNamedSet, name: "empty"}
-	case w == "all real numbers" || w == "all reals" || w == "real numbers" || w == "all real" || w == "reals":
+	case w == "all real numbers" || w == "all real x" || w == "all x" || w == "any real number" || w == "every real number" || w == "all reals" || w == "real numbers" || w == "all real" || w == "reals":
 		return &node{kind: kindNamedSet, name: "R"}
+	case w == "all positive real numbers" || w == "positive real numbers" || w == "all positive reals" || w == "positive reals":
+		return &node{kind: kindNamedSet, name: "R+"}
+	case w == "all nonnegative real numbers" || w == "nonnegative real numbers" || w == "all non negative real numbers" || w == "non negative real numbers":
+		return &node{kind: kindNamedSet, name: "Rge0"}
+	case w == "all negative real numbers" || w == "negative real numbers":
+		return &node{kind: kindNamedSet, name: "R-"}
+	case w == "noon":
+		return &node{kind: kindTime, rat: big.NewRat(720, 1), name: "pm"}
+	case w == "midnight":
+		return &node{kind: kindTime, rat: new(big.Rat), name: "am"}
 	case w == "all integers" || w == "integers":
 		return &node{kind: kindNamedSet, name: "Z"}
 	case w == "infinity" || w == "inf":
@@ -339,7 +349,7 @@ func unwrapText(s string) string {
 			for j < len(s) && letter(s[j]) {
 				j++
 			}
-			if wording[s[i+1:j]] {
+			if wording[s[i+1:j]] || fonts[s[i+1:j]] && holdsWord(s[j:]) {
 				i = j - 1
 				continue
 			}
@@ -356,6 +366,27 @@ func unwrapText(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// fonts are the commands that words are set in besides \text.
+var fonts = map[string]bool{"mathbf": true, "mathit": true, "mathsf": true, "mathtt": true, "boldsymbol": true, "bm": true, "bf": true, "it": true}
+
+// holdsWord reports whether a group of at least three letters follows, as after \mathbf in \mathbf{none}.
+func holdsWord(s string) bool {
+	s = strings.TrimLeft(s, " ")
+	if !strings.HasPrefix(s, "{") {
+		return false
+	}
+	end := strings.IndexByte(s, '}')
+	if end < 4 {
+		return false
+	}
+	for i := 1; i < end; i++ {
+		if !letter(s[i]) && s[i] != ' ' {
+			return false
+		}
+	}
+	return true
 }
 
 // words reads s as a text answer; nil if it holds no word.
@@ -384,10 +415,7 @@ func (c *comparer) texts(a, b *node) result {
 		if squeeze(a.name) == squeeze(b.name) {
 			return equal("same words")
 		}
-		if strings.Count(a.name, " ") >= 3 || strings.Contains(" "+b.name+" ", " "+a.name+" ") {
-			return unknown("words") // a description can be put in many ways, and words can be part of a sentence
-		}
-		return different("words")
+		return c.said(a.name, b.name)
 	}
 	text, other := a, b
 	if b.kind == kindText {
@@ -395,6 +423,9 @@ func (c *comparer) texts(a, b *node) result {
 	}
 	if product := other.String(); !strings.ContainsAny(product, "-+/^=<>") && squeeze(spoken(product)) == squeeze(text.name) {
 		return equal("same words")
+	}
+	if initial := other.String(); len(initial) == 1 && (text.name == "true" || text.name == "false" || text.name == "yes" || text.name == "no") && strings.EqualFold(initial, text.name[:1]) {
+		return equal("the initial of a word")
 	}
 	if text == b && refuses(b.name) {
 		r := different("words")
@@ -405,6 +436,72 @@ func (c *comparer) texts(a, b *node) result {
 		return unknown("words")
 	}
 	return different("words against a formula")
+}
+
+// said compares a gold with an answer of other words, which may be a sentence that says the gold.
+func (c *comparer) said(gold, answer string) result {
+	if dated(gold) && len(answer) > 2 && strings.HasPrefix(gold, answer) || dated(answer) && len(gold) > 2 && strings.HasPrefix(answer, gold) {
+		return equal("an abbreviation")
+	}
+	if squeeze(predicate(answer)) == squeeze(gold) {
+		return equal("the predicate of a sentence")
+	}
+	first, _, _ := strings.Cut(answer, " ")
+	switch gold {
+	case "yes", "no", "true", "false":
+		if first == gold && sentenceOfWords(answer) {
+			return equal("the first word of a sentence")
+		}
+		if first == gold {
+			return unknown("words")
+		}
+		return different("words")
+	}
+	if strings.Count(gold, " ") >= 3 {
+		return unknown("words") // a description can be put in many ways
+	}
+	padded := " " + answer + " "
+	if !strings.Contains(padded, " "+gold+" ") {
+		return different("words")
+	}
+	for _, w := range []string{" not ", " or ", " neither ", " nor ", " no ", " non ", " never "} {
+		if strings.Contains(padded, w) {
+			return different("words")
+		}
+	}
+	if strings.Count(answer, " ")-strings.Count(gold, " ") > 2 {
+		return different("words in a sentence")
+	}
+	return unknown("words")
+}
+
+// dated reports whether a word is the name of a day or month.
+func dated(word string) bool {
+	switch word {
+	case "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december":
+		return true
+	}
+	return false
+}
+
+// predicate returns what a sentence says about its subject: what follows its last "is", "are", "was", "were" or "be"; of
+// a sentence without one of these, what follows "so" or "thus".
+func predicate(s string) string {
+	at := 0
+	for _, w := range []string{" is ", " are ", " was ", " were ", " be "} {
+		if i := strings.LastIndex(s, w); i >= 0 {
+			at = max(at, i+len(w))
+		}
+	}
+	if at > 0 {
+		return s[at:]
+	}
+	for _, w := range []string{"so ", "thus ", "hence ", "therefore ", "it's ", "that's "} {
+		if strings.HasPrefix(s, w) {
+			return s[len(w):]
+		}
+	}
+	return s
 }
 
 // restated reports whether the answer is an expression copied from the question instead of its value.
@@ -446,9 +543,23 @@ func sentenceOfWords(s string) bool {
 	return count >= 2
 }
 
+// wavers reports whether a sentence offers another answer besides the one that it gives.
+func wavers(s string) bool {
+	s = strings.ToLower(s)
+	for _, h := range []string{" or maybe ", " or perhaps ", " or possibly ", "(or possibly ", "(or maybe ", "(or perhaps ", " might be ", " could be ", " may be ", "alternatively", "somewhere between"} {
+		if strings.Contains(s, h) {
+			return true
+		}
+	}
+	return strings.HasPrefix(s, "between ") && strings.Contains(s, " and ")
+}
+
 // hedges reports whether a remark takes the answer back.
 func hedges(s string) bool {
 	s = strings.ToLower(unwrapText(s))
+	if wavers(s) {
+		return true
+	}
 	for _, h := range []string{"(or ", " or approximately", "either "} {
 		if strings.Contains(s, h) {
 			return true
@@ -502,6 +613,9 @@ func unannounced(s string) string {
 		if v := jsonString(s[strings.Index(s, `":`)+2:]); v != "" {
 			return strings.Trim(v, "`\"}")
 		}
+	}
+	if i := strings.LastIndex(s, "####"); i >= 0 {
+		return strings.TrimSpace(s[i+len("####"):])
 	}
 	t := strings.TrimPrefix(s, `\text{`)
 	for _, a := range []string{"the final answer is", "final answer:", "the answer is", "answer:", "answer is", "answer =", "about ", "approximately ", "approx. ", "roughly ", "around "} {

@@ -12,14 +12,13 @@ func quantity(n *node, name string) *node {
 // units attaches the words after a number as its unit or noun; nil if what follows is not that.
 func (p *parser) units(value *node) *node {
 	t := p.peek()
-	if t.kind != tokenText && !(p.noun(t) && len(variables(value)) == 0) {
+	if t.kind != tokenText && !(p.noun(t) && len(variables(value)) == 0) && !p.fractionOfUnits() {
 		return nil
 	}
 	if t.kind == tokenWord && len(t.text) == 2 && value.has(func(n *node) bool { return n.kind == kindConstant || n.kind == kindCall }) && !metric[t.text] {
 		return nil // 2 pi hr
 	}
-	var words []string
-	at := p.at
+	words, at := p.unitFraction()
 	for ; at < len(p.tokens); at++ {
 		t := p.tokens[at]
 		switch {
@@ -33,6 +32,7 @@ func (p *parser) units(value *node) *node {
 			}
 			words = append(words, t.text)
 		case t.mark('.') || t.mark('-') && len(words) > 0:
+		case t.command("cdot") && len(words) > 0 && at+1 < len(p.tokens) && p.tokens[at+1].kind == tokenText:
 		case t.mark('/') && len(words) > 0:
 			words = append(words, "/")
 		case t.mark('^') && len(words) > 0 && at+1 < len(p.tokens):
@@ -80,6 +80,32 @@ done:
 	return quantity(value, strings.Join(words, " "))
 }
 
+// fractionOfUnits reports whether \frac{\text{miles}}{\text{hour}} is at hand.
+func (p *parser) fractionOfUnits() bool {
+	t := p.peek()
+	return (t.command("frac") || t.command("dfrac") || t.command("tfrac")) && p.ahead(1).mark('{') && p.ahead(2).kind == tokenText && p.ahead(3).mark('}') &&
+		p.ahead(4).mark('{') && p.ahead(5).kind == tokenText
+}
+
+// unitFraction reads the fraction of units at hand, if there is one, and returns where it ends.
+func (p *parser) unitFraction() (words []string, at int) {
+	if !p.fractionOfUnits() {
+		return nil, p.at
+	}
+	words, at = []string{p.ahead(2).text, "/", p.ahead(5).text}, p.at+6
+	exponent := ""
+	for ; at < len(p.tokens) && !p.tokens[at].mark('}'); at++ {
+		exponent += p.tokens[at].text
+	}
+	if strings.HasPrefix(exponent, "^") {
+		words = append(words, "^"+strings.Trim(exponent, "^{}"))
+		if at+1 < len(p.tokens) && p.tokens[at+1].mark('}') {
+			at++
+		}
+	}
+	return words, min(at+1, len(p.tokens))
+}
+
 // noun reports whether a run of letters outside \text is a unit or noun after a number, and no product of variables: a
 // known unit, or a word of at least four letters, five if no space sets it off.
 func (p *parser) noun(t token) bool {
@@ -88,14 +114,21 @@ func (p *parser) noun(t token) bool {
 	}
 	lower := strings.ToLower(t.text)
 	_, known := measureNames[lower]
+	_, exactly := casedNames[t.text]
 	switch {
 	case len(t.text) == 1:
 		return p.letters && unitLetters[t.text]
-	case known || shortNouns[lower]:
+	case known && !(len(t.text) == 2 && shortProducts[lower]) || exactly || shortNouns[lower]:
 		return true
 	}
 	return len(t.text) > 4 || len(t.text) == 4 && t.space
 }
+
+// shortProducts are units of two letters that are more often a product of variables.
+var shortProducts = map[string]bool{"cl": true, "nm": true, "ms": true, "ha": true, "rs": true, "um": true, "cc": true, "dm": true}
+
+// currencies are the units that the commands of currency signs stand for.
+var currencies = map[string]string{"dollar": "dollar", "euro": "euro", "pounds": "sterling", "yen": "yen", "rupee": "rupee", "cent": "cent"}
 
 // metric units are no products of variables, whatever stands before them.
 var metric = map[string]bool{"cm": true, "mm": true, "km": true, "kg": true, "mg": true, "ml": true, "mL": true}
@@ -190,12 +223,16 @@ func (c *comparer) quantities(a, b *node) result {
 	if ua == "degree" && b.kind == kindQuantity && ub == "" || ub == "degree" && a.kind == kindQuantity && ua == "" {
 		return c.compare(inRadians(va, ua), inRadians(vb, ub))
 	}
-	if modulus, ok := strings.CutPrefix(ua, "mod "); ok && ua == ub {
+	if modulus, ok := strings.CutPrefix(ua, "mod "); ok && strings.HasPrefix(ub, "mod ") {
+		if ua != ub {
+			return different("another modulus")
+		}
 		return c.congruent(va, vb, modulus)
 	}
+	ua, ub = sterling(ua, ub), sterling(ub, ua)
 	ma, okA := measureOf(ua)
 	mb, okB := measureOf(ub)
-	if pa, pb := powerOf(ua), powerOf(ub); pa != "" && pb != "" && pa != pb {
+	if pa, pb := powerOf(ua), powerOf(ub); !(okA && okB) && pa != "" && pb != "" && pa != pb {
 		return different("conflicting units")
 	}
 	if ua != "" && ub != "" && okA && okB {
@@ -238,6 +275,14 @@ func (c *comparer) quantities(a, b *node) result {
 		}
 	}
 	return r
+}
+
+// sterling reads pounds as money where the other side is.
+func sterling(unit, other string) string {
+	if w := strings.ToLower(unit); (w == "pounds" || w == "pound") && (other == "sterling" || strings.EqualFold(other, "pence")) {
+		return "sterling"
+	}
+	return unit
 }
 
 // inRadians returns an angle of so many degrees, or what has no unit, in radians.
@@ -353,80 +398,4 @@ func (c *comparer) ratios(a, b *node) result {
 		}
 	}
 	return equal("ratio")
-}
-
-// measure is a unit: what it measures and its size in a base unit of that.
-type measure struct {
-	dimension string
-	scale     *big.Rat
-}
-
-// measures lists dimensions with their units: names and sizes.
-var measures = []struct{ dimension, units string }{
-	{"length", "m,meter,meters,metre,metres=1 cm,cms,centimeter,centimeters,centimetre,centimetres=1/100 mm,millimeter,millimeters=1/1000 km,kms,kilometer,kilometers,kilometre,kilometres=1000 in,inch,inches=254/10000 ft,foot,feet=3048/10000 yd,yard,yards=9144/10000 mi,mile,miles=1609344/1000"},
-	{"time", "s,sec,second,seconds=1 min,minute,minutes=60 h,hr,hrs,hour,hours=3600 day,days=86400 week,weeks=604800"},
-	{"years", "year,years=12 month,months=1"},
-	{"mass", "g,gram,grams=1 kg,kgs,kilogram,kilograms=1000 mg,milligram,milligrams=1/1000"},
-	{"weight", "lb,lbs,pound,pounds=16 oz,ounce,ounces=1"},
-	{"volume", "l,liter,liters,litre,litres=1 ml,milliliter,milliliters=1/1000"},
-	{"angle", "degree,degrees,deg=1"},
-	{"temperature C", "celsius=1"},
-	{"temperature F", "fahrenheit=1"},
-	{"count", "thousand=1000 million,millions=1000000 billion,billions=1000000000 trillion=1000000000000 dozen,dozens=12"},
-	{"dollars", "dollar,dollars,usd=1 cent,cents=1/100"},
-	{"euros", "euro,euros=1"},
-	{"sterling", "pounds sterling=1"},
-	{"yen", "yen=1"},
-	{"rupees", "rupee,rupees=1"},
-	{"speed", "mph,miles per hour,miles / hour=1609344/1000 km / h,kilometers per hour,km per hour=1000 m / s,meters per second=3600"},
-}
-
-var measureNames = func() map[string]measure {
-	m := map[string]measure{}
-	for _, d := range measures {
-		rest := d.units
-		for rest != "" {
-			names, tail, _ := strings.Cut(rest, "=")
-			size, after, _ := strings.Cut(tail, " ")
-			scale, ok := new(big.Rat).SetString(size)
-			if ok {
-				for _, n := range strings.Split(names, ",") {
-					m[n] = measure{d.dimension, scale}
-				}
-			}
-			rest = after
-		}
-	}
-	return m
-}()
-
-// measureOf looks a unit up: a name, squares and cubes of lengths.
-func measureOf(name string) (measure, bool) {
-	w := strings.ToLower(strings.TrimSpace(name))
-	if m, ok := measureNames[w]; ok {
-		return m, true
-	}
-	powerOf := func(base string, k int, dimension string) (measure, bool) {
-		m, ok := measureNames[strings.TrimSpace(base)]
-		if !ok || m.dimension != "length" {
-			return measure{}, false
-		}
-		scale := new(big.Rat).Set(m.scale)
-		for range k - 1 {
-			scale.Mul(scale, m.scale)
-		}
-		return measure{dimension, scale}, true
-	}
-	for _, p := range []struct {
-		prefix, suffix string
-		k              int
-		dimension      string
-	}{{"square ", "", 2, "area"}, {"sq ", "", 2, "area"}, {"", " ^2", 2, "area"}, {"cubic ", "", 3, "solid"}, {"cu ", "", 3, "solid"}, {"", " ^3", 3, "solid"}} {
-		if strings.HasPrefix(w, p.prefix) && strings.HasSuffix(w, p.suffix) {
-			if m, ok := powerOf(w[len(p.prefix):len(w)-len(p.suffix)], p.k, p.dimension); ok {
-				return m, true
-			}
-		}
-	}
-	return measure{}, false
 }

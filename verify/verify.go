@@ -6,7 +6,7 @@ import (
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "4"
+const Version = "5"
 
 // Outcome is the decision about one pair of answers.
 type Outcome uint8
@@ -129,7 +129,7 @@ func (k Key) Grade(response string) Verdict {
 		found.text = found.words
 	}
 	if found.text == "" {
-		return Verdict{Outcome: OutcomeDifferent, Reason: found.reason, Gold: anyOf(k.Gold)}
+		return Verdict{Outcome: OutcomeDifferent, Reason: found.reason, Rule: found.rule, Gold: anyOf(k.Gold)}
 	}
 	return k.decide(found.text)
 }
@@ -137,7 +137,7 @@ func (k Key) Grade(response string) Verdict {
 // wantsWords reports whether a ground truth consists of words, so that a response without any formula may be the answer.
 func (k Key) wantsWords() bool {
 	for _, g := range k.Gold {
-		if normalWords(tidy(fold(trim(g)))) != "" {
+		if s := tidy(fold(trim(g))); normalWords(s) != "" || s == `\emptyset` || s == `\varnothing` || s == `\{\}` {
 			return true
 		}
 	}
@@ -202,8 +202,13 @@ func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
 	if letters := unitReading(answer); letters != nil && answerErr == nil {
 		answers = append(answers, letters)
 	}
+	if s := decimalComma(answer); s != "" && goldErr == nil && (scalarLike(golds[0]) || golds[0].kind == kindQuantity) {
+		if n, err := read(s, steps); err == nil {
+			answers, answerErr = append(answers, n...), nil
+		}
+	}
 	if goldErr == nil && golds[0].kind == kindSymbol && len(golds[0].name) == 1 && golds[0].name[0] <= 'J' {
-		if i := letterAt(answer, 10); i >= 0 && strings.Contains(answer, letterOf(i)) { // (B) 14 for the choice B
+		if i := letterAt(answer, 10); i >= 0 && (strings.Contains(answer, letterOf(i)) || strings.Contains(gold, "("+golds[0].name+")")) { // (B) 14 for the choice B
 			answers, answerErr = append([]*node{symbol(letterOf(i))}, answers...), nil
 		}
 	}
@@ -270,7 +275,7 @@ func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
 // that could not be read are no sentences, and no number inside them counts.
 func (k Key) prose(golds []*node, gold, answer string, steps *budget) (Verdict, bool) {
 	v := Verdict{Outcome: OutcomeDifferent, Extracted: answer, Gold: golds[0].String(), Answer: answer}
-	if !sentenceOfWords(answer) {
+	if !sentenceOfWords(answer) && !wavers(answer) {
 		return v, false
 	}
 	switch {
@@ -344,7 +349,7 @@ func read(s string, steps *budget) ([]*node, error) {
 		return nil, errTooLarge
 	}
 	steps.spend(len(s))
-	s = tidy(fold(s))
+	s = notation(tidy(fold(s)))
 	if n := phrase(s); n != nil {
 		return []*node{n}, nil
 	}

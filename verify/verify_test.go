@@ -13,11 +13,14 @@ type testCase struct {
 	line                            int
 	key                             Key
 	response, want, reason, comment string
+	whole                           bool // a response, though nothing shows it
 }
 
-func loadCases(t testing.TB) []testCase {
+func loadCases(t testing.TB) []testCase { return loadCasesFrom(t, "testdata/cases.txt") }
+
+func loadCasesFrom(t testing.TB, path string) []testCase {
 	t.Helper()
-	f, err := os.Open("testdata/cases.txt")
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,6 +43,7 @@ func loadCases(t testing.TB) []testCase {
 			}
 		}
 		c := testCase{line: n, response: fields[1], comment: fields[4]}
+		c.response, c.whole = strings.CutPrefix(c.response, "> ")
 		c.want, c.reason, _ = strings.Cut(fields[2], "=")
 		c.key.Gold = strings.Split(fields[0], "||")
 		for i := range c.key.Gold {
@@ -77,7 +81,7 @@ func loadCases(t testing.TB) []testCase {
 
 // bare reports whether a response is an answer without anything around it.
 func bare(c testCase) bool {
-	return len(c.key.Options) == 0 && !strings.Contains(c.response, "boxed") && !strings.Contains(c.response, "think>") && !strings.Contains(c.response, ". ") && !strings.Contains(c.response, "nswer") && !strings.Contains(c.response, "##") && !strings.Contains(c.response, "答") && !strings.HasSuffix(c.response, ".") && !strings.Contains(c.response, "\n")
+	return len(c.key.Options) == 0 && !c.whole && !strings.Contains(c.response, "boxed") && !strings.Contains(c.response, "think>") && !strings.Contains(c.response, ". ") && !strings.Contains(c.response, "nswer") && !strings.Contains(c.response, "##") && !strings.Contains(c.response, "答") && !strings.HasSuffix(c.response, ".") && !strings.Contains(c.response, "\n")
 }
 
 func TestCasesFileIsGradedAsItSays(t *testing.T) {

@@ -1,0 +1,139 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+)
+
+// phrases are words that announce something. ASCII letters match in either case.
+type phrases struct {
+	words []string
+	first [256]bool // bytes that a phrase starts with
+}
+
+func newPhrases(words ...string) *phrases {
+	p := &phrases{words: words}
+	// The longest phrase that starts at a place counts.
+	slices.SortStableFunc(p.words, func(a, b string) int { return len(b) - len(a) })
+	for _, w := range words {
+		p.first[w[0]] = true
+		if letter(w[0]) {
+			p.first[w[0]&^0x20] = true
+		}
+	}
+	return p
+}
+
+// last returns where the last phrase in s starts and ends; at is -1 if there is none.
+func (p *phrases) last(s string) (at, after int) {
+	for i := len(s) - 1; i >= 0; i-- {
+		if !p.first[s[i]] {
+			continue
+		}
+		for _, w := range p.words {
+			if len(s)-i >= len(w) && equalFold(s[i:i+len(w)], w) {
+				return i, i + len(w)
+			}
+		}
+	}
+	return -1, 0
+}
+
+func equalFold(s, lower string) bool {
+	for i := 0; i < len(lower); i++ {
+		c := s[i]
+		if c >= 'A' && c <= 'Z' {
+			c |= 0x20
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// announcements are the words after which the final answer stands. The last one in the text counts.
+var announcements = newPhrases(
+	"answer is", "answers are", "answer:", "answers:", "answer**:", "answer\":", "answer =", "answer -", "answer –", "answer —", "answer to the question is", "answer to this question is", "answer to the problem is", "<answer>", "####",
+	"answer would be", "answer must be", "answer should be", "answer will be", "answer comes out to be", "answer\n", "answer**\n", "correct option is", "correct choice is",
+	"答案是", "答案为", "答案應為", "答案应为", "答案選", "答案选", "答え", "答えは", "答えは、", "值是", "值为", "结果是", "结果为", "正解は", "答案:", "答案：", "答：", "正解：", "결과는", "정답:", "정답은", "답은", "답:",
+	"réponse est", "réponse finale est", "réponse correcte est", "réponse :", "réponse:", "solution est",
+	"respuesta es", "respuesta final es", "respuesta correcta es", "respuesta:", "resposta é", "resposta final é", "resposta correta é", "resposta:", "risposta è", "risposta finale è", "risposta corretta è", "risposta:",
+	"antwort ist", "antwort lautet", "antwort:", "lösung ist", "lösung lautet", "lösung:", "antwoord is", "antwoord:",
+	"ответ:", "Ответ:", "ответ —", "Ответ —", "ответ -", "ответом является", "відповідь:", "Відповідь:", "odpowiedź:", "odpowiedź to", "odpověď:", "cevap:", "cevabı:", "yanıt:", "svar:", "svaret är", "vastaus:",
+	"đáp án:", "Đáp án:", "đáp án là", "Đáp án là", "đáp số:", "Đáp số:", "jawaban:", "jawabannya adalah", "الجواب هو", "الإجابة هي", "الجواب:", "الإجابة:", "پاسخ:", "उत्तर:", "उत्तर है", "উত্তর:", "คำตอบคือ", "คำตอบ:",
+)
+
+// announcement returns where the last announcement in s starts and ends; at is -1 if there is none. The word "answer" at
+// the end of a line announces if the line is a heading.
+func announcement(s string) (at, after int) {
+	for end := len(s); ; end = at {
+		if at, after = announcements.last(s[:end]); at < 0 || s[after-1] != '\n' {
+			return at, after
+		}
+		line := s[strings.LastIndexByte(s[:at], '\n')+1 : at]
+		if strings.HasPrefix(line, "#") || len(strings.Trim(line, "#* ")) <= len("The final") {
+			return at, after
+		}
+	}
+}
+
+// declared returns the answer that the response announces in words. An announcement without a value, as in "the answer
+// is given above", gives way to the one before it.
+func declared(s string) string {
+	s = s[max(0, len(s)-maxAnswer):]
+	end := len(s)
+	for range 4 {
+		at, after := announcement(s[:end])
+		if at < 0 {
+			return ""
+		}
+		if text := announced(s, after); text != "" {
+			return text
+		}
+		end = at
+	}
+	return ""
+}
+
+// announced returns the answer that follows an announcement, or nothing if what follows are words without a value.
+func announced(s string, end int) string {
+	if strings.HasSuffix(s[:end], `":`) {
+		if v := jsonString(s[end:]); v != "" {
+			return v
+		}
+	}
+	rest := strings.TrimLeft(s[end:], " \t*_:：\r")
+	if k := strings.Index(rest, "</answer>"); k >= 0 {
+		rest = strings.TrimSpace(rest[:k])
+	}
+	if strings.HasPrefix(rest, "not ") {
+		return "" // what it is stands further on
+	}
+	if strings.HasPrefix(rest, "\n") {
+		rest = strings.TrimLeft(rest, " \t\n\r*_:")
+	}
+	for _, open := range [][2]string{{"$$", "$$"}, {`\[`, `\]`}} {
+		if strings.HasPrefix(rest, open[0]) {
+			if k := strings.Index(rest[2:], open[1]); k >= 0 {
+				return trim(rest[2 : 2+k])
+			}
+		}
+	}
+	if k := strings.IndexByte(rest, '\n'); k >= 0 {
+		rest = rest[:k]
+	}
+	rest = uncalculated(strings.TrimRight(rest, "*_ \t\r."))
+	only := rest
+	if k := sentenceEnd(rest); k > 0 {
+		only = rest[:k]
+	}
+	if wavers(only) {
+		return only
+	}
+	text := sentence(rest)
+	if sentenceOfWords(text) && !strings.ContainsAny(text, "0123456789") && strings.Count(text, " ") > 3 && !refuses(text) {
+		return ""
+	}
+	return text
+}

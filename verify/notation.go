@@ -1,0 +1,95 @@
+package verify
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Spellings that are brought to others before an answer is read.
+var (
+	textFraction  = regexp.MustCompile(`\^\{?(\d+)\}?\s*/\s*_\{?(\d+)\}?`)
+	outOf         = regexp.MustCompile(`^(\d+)\s+(?:out of|in)\s+(\d+)$`)
+	membership    = regexp.MustCompile(`[\s,;~]*\(\s*([a-z])\s*\\in\s*(\\(?:mathbb|Bbb)\s*\{?[ZN]\}?(?:[\^_]\{?[+*>0-9]+\}?)?)\s*\)$`)
+	currencyFirst = regexp.MustCompile(`^(-?)(?:USD|US\s*\\dollar|US\\\$|US\$|Rs\.?|INR|EUR|GBP)\s*(\d.*)$`)
+	comparatives  = strings.NewReplacer("is greater than or equal to", `\ge`, "greater than or equal to", `\ge`, "is less than or equal to", `\le`, "less than or equal to", `\le`,
+		"is strictly greater than", ">", "is strictly less than", "<", "is greater than", ">", "is less than", "<", "is more than", ">", "is at least", `\ge`, "is at most", `\le`,
+		"greater than", ">", "less than", "<", "at least", `\ge`, "at most", `\le`)
+)
+
+// notation rewrites spellings that the lexer does not know.
+func notation(s string) string {
+	if strings.Contains(s, "^") && strings.Contains(s, "_") && strings.Contains(s, "/") {
+		if loc := textFraction.FindStringSubmatchIndex(s); loc != nil && (loc[0] == 0 || digit(s[loc[0]-1])) { // 2³⁄₄
+			s = s[:loc[0]] + `\frac{` + s[loc[2]:loc[3]] + "}{" + s[loc[4]:loc[5]] + "}" + s[loc[1]:]
+		}
+	}
+	if m := outOf.FindStringSubmatch(s); len(s) < 40 && m != nil {
+		return m[1] + "/" + m[2]
+	}
+	if strings.HasSuffix(s, ")") && strings.Contains(s, `\in`) {
+		s = membership.ReplaceAllString(s, `, $1 \in $2`)
+	}
+	if s != "" && (s[0] >= 'A' && s[0] <= 'Z' || s[0] == '-') && len(s) < 64 {
+		if m := currencyFirst.FindStringSubmatch(s); m != nil {
+			s = m[1] + m[2]
+		}
+	}
+	if hour, ok := strings.CutSuffix(s, "o'clock"); ok && len(s) < 20 {
+		s = strings.TrimSpace(hour)
+	}
+	return compared(s)
+}
+
+// compared reads "all real numbers greater than 1" and "x is at most 3" as inequalities.
+func compared(s string) string {
+	if len(s) > 256 || !strings.Contains(s, " than ") && !strings.Contains(s, "is at ") && !strings.Contains(s, "all") {
+		return s
+	}
+	plainly := strings.Join(strings.Fields(unwrapText(s)), " ")
+	lower := strings.ToLower(plainly)
+	for _, head := range []string{"all real numbers x such that ", "all real numbers x with ", "all real numbers ", "all real values ", "all real x ", "all values of x ", "all numbers ", "all x such that ", "all x ", "all "} {
+		if !strings.HasPrefix(lower, head) {
+			continue
+		}
+		rest := comparatives.Replace(strings.TrimSpace(plainly[len(head):]))
+		if rest != "" && (strings.ContainsAny(rest[:1], "<>") || strings.HasPrefix(rest, `\ge`) || strings.HasPrefix(rest, `\le`)) {
+			return rest
+		}
+		if strings.HasPrefix(head, "all ") && strings.ContainsAny(rest, "<>") && len(rest) > 2 && letter(rest[0]) && !letter(rest[1]) {
+			return rest
+		}
+	}
+	if len(plainly) > 3 && letter(plainly[0]) && plainly[1] == ' ' && strings.HasPrefix(plainly[2:], "is ") {
+		if t := comparatives.Replace(plainly); t != plainly {
+			return t
+		}
+	}
+	return s
+}
+
+// European numerals.
+var (
+	commaDecimal = regexp.MustCompile(`^([-+]?\d+),(\d+)([^,;\d].*)?$`)
+	pointGroups  = regexp.MustCompile(`^([-+]?\d{1,3}(?:\.\d{3})+),(\d+)([^,;\d].*)?$`)
+	manyGroups   = regexp.MustCompile(`^[-+]?\d{1,3}(?:\.\d{3}){2,}$`)
+)
+
+// decimalComma returns the English spelling of 3,14 and 1.234,5 and 1.234.567; empty for anything else. Three digits after
+// a single comma are a group of thousands unless a zero stands before it, and 2,0 is a list.
+func decimalComma(s string) string {
+	if len(s) > 64 || len(s) < 3 || !strings.ContainsAny(s, ",.") {
+		return ""
+	}
+	s = strings.ReplaceAll(strings.ReplaceAll(tidy(fold(s)), `\text`, " "), "{,}", ",")
+	if manyGroups.MatchString(s) {
+		return strings.ReplaceAll(s, ".", "")
+	}
+	if m := pointGroups.FindStringSubmatch(s); m != nil {
+		return strings.ReplaceAll(m[1], ".", "") + "." + m[2] + m[3]
+	}
+	m := commaDecimal.FindStringSubmatch(s)
+	if m == nil || strings.Trim(m[2], "0") == "" || len(m[2]) == 3 && strings.TrimLeft(m[1], "+-") != "0" {
+		return ""
+	}
+	return m[1] + "." + m[2] + m[3]
+}
