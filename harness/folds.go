@@ -119,7 +119,7 @@ func newFolds(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err 
 		return nil, err
 	}
 	for _, p := range r.Pools {
-		c := &recorded{e: &engine{spec: r, poolSpec: p, opt: e.opt, store: e.store, backend: e.backend}}
+		c := &recorded{e: &engine{spec: r, poolSpec: p, opt: e.opt, store: e.store, backend: e.backend, texts: lm.NewTexts(rememberedTexts)}}
 		if err := c.load(ctx); err != nil {
 			return nil, err
 		}
@@ -220,7 +220,7 @@ func (c *recorded) plan() (*step, error) {
 			if methods.AnswersItself(row.Name) {
 				return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", ErrUsage, row.RowID())
 			}
-			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: e.backend, Experts: e.ids()})
+			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: e.backend, Texts: e.texts, Experts: e.ids()})
 			if err != nil {
 				return nil, err
 			}

@@ -23,6 +23,9 @@ import (
 // backends, so it is part of a fit's recipe.
 const backendName = "go"
 
+// rememberedTexts bounds the memory of what texts are made of, in bytes: about 60,000 texts read in two ways.
+const rememberedTexts = 128 << 20
+
 var (
 	// ErrUsage says that the spec or the options ask for something that cannot be.
 	ErrUsage = errors.New("cannot run this")
@@ -81,6 +84,7 @@ type engine struct {
 	store    *store.Store
 	rollouts *store.Rollouts
 	backend  lm.Backend
+	texts    *lm.Texts // what fits have read
 	files    problems.Source
 
 	experts []routing.Expert // [M] cheapest first
@@ -143,7 +147,7 @@ func named(set *metrics.Set, experiment string) {
 
 // newEngine opens the store and plans every step; it runs none.
 func newEngine(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err error) {
-	e := &engine{spec: r, opt: o.filled(), poolSpec: r.Pools[0], source: "http"}
+	e := &engine{spec: r, opt: o.filled(), poolSpec: r.Pools[0], source: "http", texts: lm.NewTexts(rememberedTexts)}
 	defer func() {
 		if err != nil {
 			e.close()

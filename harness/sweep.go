@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -34,28 +35,34 @@ type sweptQuery struct {
 // turn says that from a setting on another expert is chosen.
 type turn struct{ setting, expert int }
 
+// sweptAtOnce is how many queries are asked about at every setting before the next ones: few enough to stay near.
+const sweptAtOnce = 1024
+
 // newSweep asks a router at every one of its settings.
 func newSweep(ctx context.Context, f routing.Frontier, queries []routing.Query) (*sweep, error) {
-	s := &sweep{queries: make([]sweptQuery, len(queries))}
-	last := make([]int, len(queries))
-	for _, knob := range f.Knobs() {
-		decisions, err := f.RouteAt(ctx, queries, knob)
-		if err != nil {
-			return nil, err
-		}
-		for i, d := range decisions {
-			q := &s.queries[i]
-			switch {
-			case d.Expert == routing.Expected:
-				return nil, fmt.Errorf("at setting %d the router flips a coin on problem %s; a router with a knob must choose", s.settings, d.Problem)
-			case s.settings == 0:
-				*q = sweptQuery{problem: d.Problem, run: d.Run, first: d.Expert}
-			case d.Expert != last[i]:
-				q.turns = append(q.turns, turn{s.settings, d.Expert})
+	knobs := f.Knobs()
+	s := &sweep{settings: len(knobs)}
+	for some := range slices.Chunk(queries, sweptAtOnce) {
+		swept := make([]sweptQuery, len(some))
+		last := make([]int, len(some))
+		for j, knob := range knobs {
+			decisions, err := f.RouteAt(ctx, some, knob)
+			if err != nil {
+				return nil, err
 			}
-			last[i] = d.Expert
+			for i, d := range decisions {
+				switch {
+				case d.Expert < 0:
+					return nil, fmt.Errorf("at setting %d the router asks no single expert about problem %s; a router with a knob must choose one", j, d.Problem)
+				case j == 0:
+					swept[i] = sweptQuery{problem: d.Problem, run: d.Run, first: d.Expert}
+				case d.Expert != last[i]:
+					swept[i].turns = append(swept[i].turns, turn{j, d.Expert})
+				}
+				last[i] = d.Expert
+			}
 		}
-		s.settings++
+		s.queries = append(s.queries, swept...)
 	}
 	return s, nil
 }
@@ -150,37 +157,25 @@ func readSwept(entry store.Entry, name string, queries []routing.Query, settings
 	return s, nil
 }
 
-// replayed is a router with a knob read from its sweeps: it answers the queries that were swept and no others. Its
-// knob is the setting's index.
+// replayed is a router with a knob read from its sweeps: it answers the lists of queries that were swept and no others.
+// Its knob is the setting's index.
 type replayed struct {
-	settings int
-	choices  map[replayedQuery]sweptQuery
-	always   [][]float64 // [M] the distribution that is sure of each expert
-}
-
-type replayedQuery struct {
-	problem string
-	run     int
+	sweeps []*sweep
+	always [][]float64 // [M] the distribution that is sure of each expert
 }
 
 func newReplayed(experts int, sweeps ...*sweep) *replayed {
-	r := &replayed{choices: map[replayedQuery]sweptQuery{}}
+	r := &replayed{sweeps: sweeps}
 	for m := range experts {
 		r.always = append(r.always, make([]float64, experts))
 		r.always[m][m] = 1
-	}
-	for _, s := range sweeps {
-		r.settings = s.settings
-		for _, q := range s.queries {
-			r.choices[replayedQuery{q.problem, q.run}] = q
-		}
 	}
 	return r
 }
 
 // Knobs implements routing.Frontier.
 func (r *replayed) Knobs() []float64 {
-	knobs := make([]float64, r.settings)
+	knobs := make([]float64, r.sweeps[0].settings)
 	for j := range knobs {
 		knobs[j] = float64(j)
 	}
@@ -194,14 +189,16 @@ func (r *replayed) Route(ctx context.Context, queries []routing.Query) ([]routin
 
 // RouteAt implements routing.Frontier.
 func (r *replayed) RouteAt(_ context.Context, queries []routing.Query, knob float64) ([]routing.Decision, error) {
-	out := make([]routing.Decision, len(queries))
-	for i, q := range queries {
-		choices, ok := r.choices[replayedQuery{q.Problem.ID, q.Run}]
-		if !ok {
-			return nil, fmt.Errorf("problem %s was not swept", q.Problem.ID)
+	for _, s := range r.sweeps {
+		if !slices.EqualFunc(s.queries, queries, func(x sweptQuery, q routing.Query) bool { return x.problem == q.Problem.ID && x.run == q.Run }) {
+			continue
 		}
-		m := choices.at(int(knob))
-		out[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: r.always[m], Expert: m}
+		out := make([]routing.Decision, len(queries))
+		for i, x := range s.queries {
+			m := x.at(int(knob))
+			out[i] = routing.Decision{Problem: x.problem, Run: x.run, Prob: r.always[m], Expert: m}
+		}
+		return out, nil
 	}
-	return out, nil
+	return nil, fmt.Errorf("no sweep of these %d queries", len(queries))
 }

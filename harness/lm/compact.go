@@ -29,6 +29,7 @@ const surfaceClip = 4
 type Compact struct {
 	experts []string
 	cfg     compactConfig
+	texts   *Texts
 }
 
 // compactConfig is what a checkpoint holds beside the weights.
@@ -44,13 +45,13 @@ type compactConfig struct {
 }
 
 // NewCompact builds the policy for the given experts (ids, cheapest first) and fits the standardisation of the
-// surface features on texts.
-func NewCompact(cfg spec.Policy, experts []string, texts []string) (*Compact, error) {
+// surface features on texts. memory is of the texts it reads then and later; nil: none.
+func NewCompact(cfg spec.Policy, experts []string, texts []string, memory *Texts) (*Compact, error) {
 	if len(texts) == 0 {
 		return nil, errors.New("compact policy: no text to fit the features on; pass the training texts")
 	}
 	rows := make([][]float64, len(texts))
-	parallel(len(texts), func(i int) { rows[i] = surface(texts[i], tokenize(texts[i])) })
+	parallel(len(texts), func(i int) { rows[i] = memory.surface(texts[i]) })
 	mean, sd := make([]float64, len(surfaceNames)), make([]float64, len(surfaceNames))
 	for k := range surfaceNames {
 		for _, x := range rows {
@@ -63,11 +64,16 @@ func NewCompact(cfg spec.Policy, experts []string, texts []string) (*Compact, er
 			sd[k] = 0
 		}
 	}
-	return newCompact(compactConfig{
+	c, err := newCompact(compactConfig{
 		Features: FeatureVersion, Experts: slices.Clone(experts),
 		Buckets: cfg.Buckets, NGrams: cfg.NGrams, Hidden: cfg.Hidden,
 		Surface: surfaceNames, Mean: mean, SD: sd,
 	})
+	if err != nil {
+		return nil, err
+	}
+	c.texts = memory
+	return c, nil
 }
 
 func newCompact(cfg compactConfig) (*Compact, error) {
@@ -133,23 +139,18 @@ func (c *Compact) Encode(texts []string) ([]Row, error) {
 }
 
 func (c *Compact) encode(text string) Row {
-	tokens := tokenize(text)
-	var row Row
-	for k, x := range surface(text, tokens) {
+	surface, counts := c.texts.read(text, c.cfg.Buckets, c.cfg.NGrams)
+	row := Row{IDs: make([]int32, 0, len(surface)+len(counts)), Values: make([]float32, 0, len(surface)+len(counts))}
+	for k, x := range surface {
 		if c.cfg.SD[k] == 0 {
 			continue
 		}
 		row.IDs = append(row.IDs, int32(k))
 		row.Values = append(row.Values, float32(min(max((x-c.cfg.Mean[k])/c.cfg.SD[k], -surfaceClip), surfaceClip)))
 	}
-	counts := make([]int32, c.cfg.Buckets)
-	hashNGrams(tokens, c.cfg.NGrams, counts)
-	for b, n := range counts {
-		if n == 0 {
-			continue
-		}
-		row.IDs = append(row.IDs, int32(len(surfaceNames)+b))
-		row.Values = append(row.Values, float32(math.Copysign(math.Log1p(math.Abs(float64(n))), float64(n))))
+	for _, g := range counts {
+		row.IDs = append(row.IDs, int32(len(surfaceNames))+g.bucket)
+		row.Values = append(row.Values, float32(math.Copysign(math.Log1p(math.Abs(float64(g.count))), float64(g.count))))
 	}
 	return row
 }

@@ -82,10 +82,10 @@ type Writer interface {
 
 // NewPolicy builds the policy that a spec names, for the given experts (ids, cheapest first). Constants of the
 // features are fitted on texts, which should be the training texts. It fails on an unknown kind or a size below 1.
-func NewPolicy(cfg spec.Policy, experts []string, texts []string) (Policy, error) {
+func NewPolicy(cfg spec.Policy, experts []string, texts []string, memory *Texts) (Policy, error) {
 	switch cfg.Kind {
 	case "compact":
-		return NewCompact(cfg, experts, texts)
+		return NewCompact(cfg, experts, texts, memory)
 	default:
 		return nil, fmt.Errorf("policy: unknown kind %q; known: compact", cfg.Kind)
 	}

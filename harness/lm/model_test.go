@@ -38,7 +38,7 @@ func open(t testing.TB) compute.Backend {
 
 func newTestModel(t testing.TB, b compute.Backend, s seed.Seed) *Model {
 	t.Helper()
-	p, err := NewPolicy(spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}, experts, texts)
+	p, err := NewPolicy(spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}, experts, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestPolicyFaultsAreNamed(t *testing.T) {
 		{"no texts", good, experts, nil, "pass the training texts"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := NewPolicy(c.cfg, c.experts, c.texts); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := NewPolicy(c.cfg, c.experts, c.texts, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error is %v, want %q in it", err, c.want)
 			}
 		})
@@ -297,7 +297,7 @@ func TestInitialWeightsDependOnTheSeedAlone(t *testing.T) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	p, err := NewPolicy(spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts)
+	p, err := NewPolicy(spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -21,10 +21,12 @@ type cluster struct {
 	Alpha    float64 `yaml:"alpha" in:"[0,1]"`     // of a row that is not matched
 	Buckets  int     `yaml:"buckets" in:"[1,inf)"` // hashed n-gram buckets
 	NGrams   int     `yaml:"ngrams" in:"[1,inf)"`  // longest word n-gram hashed
+
+	memory *lm.Texts
 }
 
 func newCluster(s Setup) (routing.Method, error) {
-	c := &cluster{Clusters: 32, Alpha: 1, Buckets: 4096, NGrams: 2}
+	c := &cluster{Clusters: 32, Alpha: 1, Buckets: 4096, NGrams: 2, memory: s.Texts}
 	return c, spec.DecodeParams(s.Method, c)
 }
 
@@ -35,38 +37,32 @@ func (c *cluster) Fit(ctx context.Context, train routing.TrainSet, work routing.
 	if err != nil {
 		return nil, err
 	}
-	inHashOrder(examples)
-	texts := textsOf(examples)
-	f, err := newFeatures(c.Buckets, c.NGrams, texts)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := f.ngrams(texts)
+	of, err := newCorpus(examples, len(examples), hashing{c.Buckets, c.NGrams, c.memory}, features.ngrams)
 	if err != nil {
 		return nil, err
 	}
 	// The groups are found on a random sample; what the experts do on each is learned from all.
-	centres, err := kMeans(ctx, rows[:min(len(rows), searchRows)], c.Buckets, c.Clusters, work.Seed.Derive("cluster").Rand())
+	centres, err := kMeans(ctx, of.rows[:min(len(of.rows), searchRows)], c.Buckets, c.Clusters, work.Seed.Derive("cluster").Rand())
 	if err != nil {
 		return nil, err
 	}
 	experts := len(train.Experts)
 	groups := make([][]routing.Example, centres.k)
-	for i, g := range centres.members(rows) {
-		groups[g] = append(groups[g], examples[i])
+	for i, g := range centres.members(of.rows) {
+		groups[g] = append(groups[g], of.examples[i])
 	}
 	known := make([]scores, centres.k)
 	for g, group := range groups {
 		if len(group) == 0 {
-			group = examples
+			group = of.examples
 		}
 		known[g].usd, known[g].pass = means(group, experts)
 		scaleToUnit(known[g].usd)
 		scaleToUnit(known[g].pass)
 	}
-	work.Log.Debug("problems clustered", "problems", len(examples), "clusters", centres.k)
+	work.Log.Debug("problems clustered", "problems", len(of.examples), "clusters", centres.k)
 	r := newScoreRouter(experts, alphaKnobs(), func(texts []string) ([]scores, error) {
-		rows, err := f.ngrams(texts)
+		rows, err := of.ngrams(texts)
 		if err != nil {
 			return nil, err
 		}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -23,10 +21,12 @@ type difficulty struct {
 	L2      []float64 `yaml:"l2"`                   // penalties to choose from for the ridge regressions, as in logistic
 	Buckets int       `yaml:"buckets" in:"[1,inf)"` // hashed n-gram buckets
 	NGrams  int       `yaml:"ngrams" in:"[1,inf)"`  // longest word n-gram hashed
+
+	memory *lm.Texts
 }
 
 func newDifficulty(s Setup) (routing.Method, error) {
-	d := &difficulty{L2: penaltyGrid(), Buckets: 4096, NGrams: 2}
+	d := &difficulty{L2: penaltyGrid(), Buckets: 4096, NGrams: 2, memory: s.Texts}
 	if err := spec.DecodeParams(s.Method, d); err != nil {
 		return nil, err
 	}
@@ -51,50 +51,19 @@ func (d *difficulty) Fit(ctx context.Context, train routing.TrainSet, work routi
 		return nil, err
 	}
 	experts := len(train.Experts)
-	inHashOrder(examples)
-	texts := textsOf(examples)
-	f, err := newFeatures(d.Buckets, d.NGrams, texts)
+	c, err := newCorpus(examples, len(examples), hashing{d.Buckets, d.NGrams, d.memory}, features.encode)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := f.encode(texts)
+	predict, err := c.predictor(ctx, experts, d.L2, false, work.Log, func(all design) (func(lm.Row) []float64, float64, error) {
+		score, pass, l2, err := all.bottleneck(ctx, c.rows, c.examples, experts, d.L2)
+		return func(r lm.Row) []float64 { return passRates(pass, scoreRow(score.at(r.IDs, r.Values))) }, l2, err
+	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("method difficulty: %w", err)
 	}
-	all := newDesign(rows, f.width)
-	usd, _ := means(examples, experts)
-	var score linear
-	var pass []linear
-	var spends []dollars
-	var scoreL2, usdL2 float64
-	var g errgroup.Group
-	g.Go(func() (err error) {
-		if score, pass, scoreL2, err = all.bottleneck(ctx, rows, examples, experts, d.L2); err != nil {
-			return fmt.Errorf("method difficulty: %w", err)
-		}
-		return nil
-	})
-	g.Go(func() (err error) {
-		if spends, usdL2, err = all.regressDollars(ctx, examples, usd, d.L2); err != nil {
-			return fmt.Errorf("method difficulty: dollars: %w", err)
-		}
-		return nil
-	})
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	work.Log.Debug("difficulty fitted", "problems", len(examples), "score_l2", scoreL2, "usd_l2", usdL2)
-	return newUtilityRouter(experts, dollarUnit(usd), func(texts []string) ([]scores, error) {
-		rows, err := f.encode(texts)
-		if err != nil {
-			return nil, err
-		}
-		out := make([]scores, len(rows))
-		for i, r := range rows {
-			out[i] = scores{pass: passRates(pass, scoreRow(score.at(r.IDs, r.Values))), usd: predictDollars(spends, r)}
-		}
-		return out, nil
-	}), nil
+	usd, _ := means(c.examples, experts)
+	return newUtilityRouter(experts, dollarUnit(usd), predict), nil
 }
 
 // bottleneck fits the score to rows of the design, and each expert's pass rate to the score.

@@ -51,7 +51,7 @@ func (e *entroPlus) Name() string { return e.setup.Method.Name }
 func (e *entroPlus) Fit(ctx context.Context, set routing.TrainSet, work routing.Work) (routing.Router, error) {
 	both := &entroRouter{
 		Targets: e.Targets, Policy: e.Policy, SFT: e.SFT, GRPO: e.GRPO,
-		name: e.Name(), decoding: e.setup.Spec.Evaluate.Decoding, backend: e.setup.Backend, stageTwo: e.prompts,
+		name: e.Name(), decoding: e.setup.Spec.Evaluate.Decoding, backend: e.setup.Backend, memory: e.setup.Texts, stageTwo: e.prompts,
 	}
 	return both.Fit(ctx, set, work)
 }
@@ -66,7 +66,7 @@ func (e *entroPlus) prompts(ctx context.Context, policy lm.Policy, set routing.T
 	}
 	var prior []scores
 	if e.Prior > 0 {
-		text := &logistic{L2: penaltyGrid(), Buckets: logisticBuckets, NGrams: logisticNGrams, Cost: "mean"}
+		text := &logistic{L2: penaltyGrid(), Buckets: logisticBuckets, NGrams: logisticNGrams, Cost: "mean", memory: e.setup.Texts}
 		predict, err := text.fit(ctx, slices.Clone(set.SFT), experts, work)
 		if err != nil {
 			return nil, fmt.Errorf("text regression: %w", err)

@@ -12,7 +12,7 @@ import (
 func plusPrompts(t *testing.T, params string, set routing.TrainSet) []train.Prompt {
 	t.Helper()
 	e := build(t, "entroplus", params).(*entroPlus)
-	policy, err := lm.NewPolicy(e.Policy, []string{"small", "medium", "large"}, []string{"x"})
+	policy, err := lm.NewPolicy(e.Policy, []string{"small", "medium", "large"}, []string{"x"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,7 @@ type entroRouter struct {
 	stageTwo func(context.Context, lm.Policy, routing.TrainSet, routing.Work) ([]train.Prompt, error) // nil: Stage I alone
 	decoding string
 	backend  lm.Backend
+	memory   *lm.Texts
 }
 
 func newEntroRouter(s Setup) (routing.Method, error) { return newTrained(s, true) }
@@ -43,7 +44,7 @@ func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 	e := &entroRouter{
 		Targets: s.Spec.Targets, Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Policy: s.Spec.Policy,
 		SFT: s.Spec.SFT, GRPO: s.Spec.GRPO,
-		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend,
+		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, memory: s.Texts,
 	}
 	if stageTwo {
 		e.stageTwo = func(_ context.Context, policy lm.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
@@ -74,7 +75,7 @@ func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routin
 	for i, x := range set.SFT {
 		texts[i] = x.Problem.Text
 	}
-	policy, err := lm.NewPolicy(e.Policy, ids, texts)
+	policy, err := lm.NewPolicy(e.Policy, ids, texts, e.memory)
 	if err != nil {
 		return nil, err
 	}

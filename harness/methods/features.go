@@ -20,15 +20,40 @@ type features struct {
 	surface, width int
 }
 
+// hashing is how a method reads texts.
+type hashing struct {
+	buckets, ngrams int       // hashed n-gram buckets; longest word n-gram
+	memory          *lm.Texts // of what the texts are made of
+}
+
 // newFeatures standardises surface features on the first searchRows texts, which inHashOrder makes a random sample.
 // Nothing else is learned: the network behind the rows, of whatever two experts, is never built.
-func newFeatures(buckets, ngrams int, texts []string) (features, error) {
-	policy, err := lm.NewCompact(spec.Policy{Kind: "compact", Buckets: buckets, NGrams: ngrams, Hidden: 1}, []string{"a", "b"}, texts[:min(len(texts), searchRows)])
+func newFeatures(h hashing, texts []string) (features, error) {
+	policy, err := lm.NewCompact(spec.Policy{Kind: "compact", Buckets: h.buckets, NGrams: h.ngrams, Hidden: 1}, []string{"a", "b"}, texts[:min(len(texts), searchRows)], h.memory)
 	if err != nil {
 		return features{}, err
 	}
 	width := policy.Weights()[0].Dims[0] // surface features, then buckets
-	return features{policy, width - buckets, width}, nil
+	return features{policy, width - h.buckets, width}, nil
+}
+
+// corpus is training problems and the rows that a method reads of them.
+type corpus struct {
+	features
+	examples []routing.Example // in hash order
+	rows     []lm.Row
+}
+
+// newCorpus puts examples in hash order and reads the first most of them by read: features.encode or features.ngrams.
+func newCorpus(examples []routing.Example, most int, h hashing, read func(features, []string) ([]lm.Row, error)) (c corpus, err error) {
+	inHashOrder(examples)
+	c.examples = examples
+	texts := textsOf(examples[:min(len(examples), most)])
+	if c.features, err = newFeatures(h, texts); err != nil {
+		return corpus{}, err
+	}
+	c.rows, err = read(c.features, texts)
+	return c, err
 }
 
 func (f features) encode(texts []string) ([]lm.Row, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -34,10 +35,12 @@ type forc struct {
 	L2        []float64 `yaml:"l2"`                          // penalties to choose from, as in logistic
 	Buckets   int       `yaml:"buckets" in:"[1,inf)"`
 	NGrams    int       `yaml:"ngrams" in:"[1,inf)"`
+
+	memory *lm.Texts
 }
 
 func newFORC(s Setup) (routing.Method, error) {
-	f := &forc{Strategy: "threshold", Threshold: 0.5, AllWrong: "biggest", Multiple: "cheapest", Share: 0.5, Cost: "mean", L2: penaltyGrid(), Buckets: 4096, NGrams: 2}
+	f := &forc{Strategy: "threshold", Threshold: 0.5, AllWrong: "biggest", Multiple: "cheapest", Share: 0.5, Cost: "mean", L2: penaltyGrid(), Buckets: 4096, NGrams: 2, memory: s.Texts}
 	if err := spec.DecodeParams(s.Method, f); err != nil {
 		return nil, err
 	}
@@ -56,7 +59,7 @@ func (f *forc) Fit(ctx context.Context, train routing.TrainSet, work routing.Wor
 		return nil, err
 	}
 	// What it predicts is what logistic predicts: the two differ in how they decide, and by default in dollars.
-	predictor := logistic{L2: f.L2, Buckets: f.Buckets, NGrams: f.NGrams, Cost: f.Cost}
+	predictor := logistic{L2: f.L2, Buckets: f.Buckets, NGrams: f.NGrams, Cost: f.Cost, memory: f.memory}
 	predict, err := predictor.fit(ctx, examples, len(train.Experts), work)
 	if err != nil {
 		return nil, fmt.Errorf("method forc: %w", err)

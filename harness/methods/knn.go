@@ -23,10 +23,12 @@ type knn struct {
 	Most    int     `yaml:"most" in:"[2,inf)"`    // training problems kept, a random sample; more take time in proportion
 	Buckets int     `yaml:"buckets" in:"[1,inf)"` // hashed n-gram buckets
 	NGrams  int     `yaml:"ngrams" in:"[1,inf)"`  // longest word n-gram hashed
+
+	memory *lm.Texts
 }
 
 func newKNN(s Setup) (routing.Method, error) {
-	k := &knn{K: []int{10, 20, 40, 80, 160}, Prior: 2, Most: 4000, Buckets: 4096, NGrams: 2}
+	k := &knn{K: []int{10, 20, 40, 80, 160}, Prior: 2, Most: 4000, Buckets: 4096, NGrams: 2, memory: s.Texts}
 	if err := spec.DecodeParams(s.Method, k); err != nil {
 		return nil, err
 	}
@@ -48,26 +50,18 @@ func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 		return nil, err
 	}
 	experts := len(train.Experts)
-	inHashOrder(examples)
-	r := neighbours{prior: k.Prior}
-	r.usd, r.pass = means(examples, experts)
-	r.known = examples[:min(len(examples), k.Most)]
-	texts := textsOf(r.known)
-	f, err := newFeatures(k.Buckets, k.NGrams, texts)
+	c, err := newCorpus(examples, k.Most, hashing{k.Buckets, k.NGrams, k.memory}, features.ngrams)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := f.ngrams(texts)
-	if err != nil {
-		return nil, err
-	}
-	r.index = newPostings(rows, k.Buckets)
-	if r.k, err = k.choose(ctx, r, rows); err != nil {
+	r := neighbours{prior: k.Prior, known: c.examples[:len(c.rows)], index: newPostings(c.rows, k.Buckets)}
+	r.usd, r.pass = means(c.examples, experts)
+	if r.k, err = k.choose(ctx, r, c.rows); err != nil {
 		return nil, err
 	}
 	work.Log.Debug("nearest neighbours kept", "problems", len(r.known), "k", r.k)
 	return newUtilityRouter(experts, dollarUnit(r.usd), func(texts []string) ([]scores, error) {
-		rows, err := f.ngrams(texts)
+		rows, err := c.ngrams(texts)
 		if err != nil {
 			return nil, err
 		}

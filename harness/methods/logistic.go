@@ -3,6 +3,7 @@ package methods
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math"
 
 	"golang.org/x/sync/errgroup"
@@ -28,6 +29,8 @@ type logistic struct {
 	Buckets int       `yaml:"buckets" in:"[1,inf)"`        // hashed n-gram buckets
 	NGrams  int       `yaml:"ngrams" in:"[1,inf)"`         // longest word n-gram hashed
 	Cost    string    `yaml:"cost" oneof:"predicted mean"` // dollars of a question: predicted from the text, or the expert's training mean
+
+	memory *lm.Texts
 }
 
 const (
@@ -36,7 +39,7 @@ const (
 )
 
 func newLogistic(s Setup) (routing.Method, error) {
-	l := &logistic{L2: penaltyGrid(), Buckets: logisticBuckets, NGrams: logisticNGrams, Cost: "predicted"}
+	l := &logistic{L2: penaltyGrid(), Buckets: logisticBuckets, NGrams: logisticNGrams, Cost: "predicted", memory: s.Texts}
 	if err := spec.DecodeParams(s.Method, l); err != nil {
 		return nil, err
 	}
@@ -64,34 +67,38 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 
 // fit returns what predicts pass rates and dollars of the experts on texts.
 func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (predict func(texts []string) ([]scores, error), err error) {
-	inHashOrder(examples)
-	texts := textsOf(examples)
-	f, err := newFeatures(l.Buckets, l.NGrams, texts)
+	c, err := newCorpus(examples, len(examples), hashing{l.Buckets, l.NGrams, l.memory}, features.encode)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := f.encode(texts)
-	if err != nil {
-		return nil, err
-	}
-	d := newDesign(rows, f.width)
-	usd, _ := means(examples, experts)
-	var pass []linear
+	return c.predictor(ctx, experts, l.L2, l.Cost == "mean", work.Log, func(d design) (func(lm.Row) []float64, float64, error) {
+		pass, l2, err := d.regressAll(ctx, labels(c.examples, experts, passRate), l.L2, logLoss)
+		if err != nil {
+			return nil, 0, fmt.Errorf("pass rates: %w", err)
+		}
+		return func(r lm.Row) []float64 { return passRates(pass, r) }, l2, nil
+	})
+}
+
+// predictor returns what predicts pass rates, by what fitPass fits to the rows and the penalty it chose, and dollars: by
+// regression with a penalty chosen from grid, or the experts' means.
+func (c corpus) predictor(ctx context.Context, experts int, grid []float64, meanCost bool, log *slog.Logger, fitPass func(d design) (func(lm.Row) []float64, float64, error)) (func(texts []string) ([]scores, error), error) {
+	d := newDesign(c.rows, c.width)
+	usd, _ := means(c.examples, experts)
+	var pass func(lm.Row) []float64
 	var spends []dollars
 	var passL2, usdL2 float64
 	var g errgroup.Group
 	g.Go(func() (err error) {
-		if pass, passL2, err = d.regressAll(ctx, labels(examples, experts, passRate), l.L2, logLoss); err != nil {
-			return fmt.Errorf("pass rates: %w", err)
-		}
-		return nil
+		pass, passL2, err = fitPass(d)
+		return err
 	})
 	g.Go(func() (err error) {
-		if l.Cost == "mean" {
-			spends = meanDollars(usd, f.width)
+		if meanCost {
+			spends = meanDollars(usd, c.width)
 			return nil
 		}
-		if spends, usdL2, err = d.regressDollars(ctx, examples, usd, l.L2); err != nil {
+		if spends, usdL2, err = d.regressDollars(ctx, c.examples, usd, grid); err != nil {
 			return fmt.Errorf("dollars: %w", err)
 		}
 		return nil
@@ -99,15 +106,15 @@ func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts 
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	work.Log.Debug("logistic regressions fitted", "problems", len(examples), "pass_l2", passL2, "usd_l2", usdL2)
+	log.Debug("pass rates and dollars fitted to texts", "problems", len(c.examples), "pass_l2", passL2, "usd_l2", usdL2)
 	return func(texts []string) ([]scores, error) {
-		rows, err := f.encode(texts)
+		rows, err := c.encode(texts)
 		if err != nil {
 			return nil, err
 		}
 		out := make([]scores, len(rows))
 		for i, r := range rows {
-			out[i] = scores{pass: passRates(pass, r), usd: predictDollars(spends, r)}
+			out[i] = scores{pass: pass(r), usd: predictDollars(spends, r)}
 		}
 		return out, nil
 	}, nil

@@ -22,8 +22,9 @@ type Setup struct {
 	Method  spec.Method
 	Spec    *spec.Experiment
 	Backend lm.Backend
-	Experts []string // ids of the pool, cheapest first; nil: not known yet
-	Servers Servers  // nil: nobody can be asked, as when a spec is only checked
+	Texts   *lm.Texts // what the texts that methods read are made of, so that they cut them up once; nil: no memory
+	Experts []string  // ids of the pool, cheapest first; nil: not known yet
+	Servers Servers   // nil: nobody can be asked, as when a spec is only checked
 
 	Prices map[string]cost.Price // the experiment's price list, by model; nil: not known yet
 }

@@ -42,10 +42,12 @@ type routeLLM struct {
 	Noise     float64 `yaml:"noise,omitempty" in:"[0,inf)"` // standard deviation of the noise on each feature, in training
 	Buckets   int     `yaml:"buckets" in:"[1,inf)"`         // hashed n-gram buckets
 	NGrams    int     `yaml:"ngrams" in:"[1,inf)"`          // longest word n-gram hashed
+
+	memory *lm.Texts
 }
 
 func newRouteLLM(s Setup) (routing.Method, error) {
-	r := &routeLLM{Extension: "pair", Ties: "drop", Share: 0.5, Dims: 32, Epochs: 30, Batch: 64, LR: 0.003, Decay: 1e-5, Noise: 0.1, Buckets: 256, NGrams: 2}
+	r := &routeLLM{Extension: "pair", Ties: "drop", Share: 0.5, Dims: 32, Epochs: 30, Batch: 64, LR: 0.003, Decay: 1e-5, Noise: 0.1, Buckets: 256, NGrams: 2, memory: s.Texts}
 	return r, spec.DecodeParams(s.Method, r)
 }
 
@@ -56,33 +58,27 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if err != nil {
 		return nil, err
 	}
-	inHashOrder(examples)
-	texts := textsOf(examples)
-	f, err := newFeatures(r.Buckets, r.NGrams, texts)
-	if err != nil {
-		return nil, err
-	}
-	encode := func(texts []string) ([]lm.Row, error) {
+	encode := func(f features, texts []string) ([]lm.Row, error) {
 		rows, err := f.encode(texts)
 		for i := range rows {
 			rows[i].IDs, rows[i].Values = append(rows[i].IDs, int32(f.width)), append(rows[i].Values, 1)
 		}
 		return rows, err
 	}
-	rows, err := encode(texts)
+	c, err := newCorpus(examples, len(examples), hashing{r.Buckets, r.NGrams, r.memory}, encode)
 	if err != nil {
 		return nil, err
 	}
 	experts := len(train.Experts)
-	preferences := r.preferences(examples, experts)
-	model := newFactors(experts, r.Dims, f.width+1, work.Seed.Derive("routellm", "weights"))
-	accuracy, err := r.train(ctx, model, rows, preferences, work.Seed.Derive("routellm", "batches").Rand())
+	preferences := r.preferences(c.examples, experts)
+	model := newFactors(experts, r.Dims, c.width+1, work.Seed.Derive("routellm", "weights"))
+	accuracy, err := r.train(ctx, model, c.rows, preferences, work.Seed.Derive("routellm", "batches").Rand())
 	if err != nil {
 		return nil, err
 	}
-	work.Log.Debug("preferences factorised", "problems", len(examples), "preferences", len(preferences), "accuracy", accuracy)
+	work.Log.Debug("preferences factorised", "problems", len(c.examples), "preferences", len(preferences), "accuracy", accuracy)
 
-	usd, _ := means(examples, experts)
+	usd, _ := means(c.examples, experts)
 	unit := dollarUnit(usd)
 	price := make([]float64, experts)
 	for m := range price {
@@ -93,13 +89,13 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 		knobs = utilityKnobs()
 	}
 	router := newScoreRouter(experts, knobs, func(texts []string) ([]scores, error) {
-		rows, err := encode(texts)
+		rows, err := encode(c.features, texts)
 		if err != nil {
 			return nil, err
 		}
 		return inParallel(len(rows), func(i int) scores { return scores{pass: model.scores(rows[i]), usd: price} }), nil
 	}, r.choose)
-	found, err := router.predict(texts)
+	found, err := router.predict(textsOf(c.examples))
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ type scores struct{ pass, usd []float64 }
 // scoreRouter expects scores of the experts on a question and chooses by them and by its knob.
 //
 // It keeps the scores of every text it was asked about, because a sweep asks about the same questions at every
-// setting: about 100 bytes a question, for as long as the router lives. It is safe for concurrent use.
+// setting: about 200 bytes a question, for as long as the router lives. It is safe for concurrent use.
 type scoreRouter struct {
 	predict func(texts []string) ([]scores, error)
 	experts int
@@ -52,6 +52,12 @@ type scoreRouter struct {
 
 	lock  sync.Mutex
 	known map[string]scores // by text
+	last  []question        // of the last call: the next is often about the same ones
+}
+
+type question struct {
+	text string
+	scores
 }
 
 // newUtilityRouter picks argmax_m pass(m) - mu*usd(m)/unit, mu being its knob. Raising mu never raises the predicted
@@ -79,10 +85,16 @@ func (r *scoreRouter) RouteAt(ctx context.Context, queries []routing.Query, knob
 	}
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	if err := r.learn(queries); err != nil {
-		return nil, err
+	if !slices.EqualFunc(queries, r.last, func(q routing.Query, l question) bool { return q.Problem.Text == l.text }) {
+		if err := r.learn(queries); err != nil {
+			return nil, err
+		}
+		r.last = make([]question, len(queries))
+		for i, q := range queries {
+			r.last[i] = question{q.Problem.Text, r.known[q.Problem.Text]}
+		}
 	}
-	return decide(queries, r.experts, func(_ int, q routing.Query) int { return r.choose(r.known[q.Problem.Text], knob) }), nil
+	return decide(queries, r.experts, func(i int, _ routing.Query) int { return r.choose(r.last[i].scores, knob) }), nil
 }
 
 // learn predicts the scores of texts that are not known yet.

@@ -60,7 +60,7 @@ func compareCurve(ctx context.Context, backend compute.Backend, steps int) ([]Po
 		texts[i] = fmt.Sprintf("Given a %s with %d parts and a %s, find $x_{%d}$.",
 			nouns[r.IntN(len(nouns))], r.IntN(1000), nouns[r.IntN(len(nouns))], r.IntN(100))
 	}
-	policy, err := lm.NewCompact(spec.Policy{Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts)
+	policy, err := lm.NewCompact(spec.Policy{Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -208,7 +208,7 @@ func (w weights) gradient(loss func(weights) float64) weights {
 func small(t *testing.T, n int) (m *lm.Model, rows []lm.Row, r *rand.Rand) {
 	t.Helper()
 	texts, _ := planted(n, seed.Derive("small"))
-	p, err := lm.NewCompact(spec.Policy{Buckets: 6, NGrams: 1, Hidden: 4}, testExperts, texts)
+	p, err := lm.NewCompact(spec.Policy{Buckets: 6, NGrams: 1, Hidden: 4}, testExperts, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func planted(n int, s seed.Seed) (texts []string, expert []int) {
 
 func compact(t testing.TB, texts []string) *lm.Compact {
 	t.Helper()
-	p, err := lm.NewCompact(spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, testExperts, texts)
+	p, err := lm.NewCompact(spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, testExperts, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

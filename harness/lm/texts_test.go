@@ -1,0 +1,69 @@
+package lm
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+func TestRowsAreTheSameWithAnyMemory(t *testing.T) {
+	var texts []string
+	for i := range 60 {
+		texts = append(texts, fmt.Sprintf(`Find $x_%d$ if \frac{x}{%d} = %d. Why? %c`, i%50, i%50, 7*(i%50), 'a'+rune(i%25)))
+	}
+	texts = append(texts, "")
+	policies := func(m *Texts) []*Compact {
+		var all []*Compact
+		for _, size := range []struct{ buckets, ngrams int }{{64, 1}, {64, 2}, {4096, 2}, {64, 2}} {
+			p, err := NewCompact(spec.Policy{Kind: "compact", Buckets: size.buckets, NGrams: size.ngrams, Hidden: 3}, []string{"a", "b"}, texts[:20], m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, p)
+		}
+		return all
+	}
+	rows := func(p *Compact) []Row {
+		r, err := p.Encode(texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	anew := policies(nil)
+	for _, bytes := range []int{0, 1000, 20000, 1 << 30} {
+		memory := NewTexts(bytes)
+		for round := range 2 {
+			for i, p := range policies(memory) {
+				if diff := cmp.Diff(rows(anew[i]), rows(p)); diff != "" {
+					t.Fatalf("%d bytes, policy %d, round %d: %s", bytes, i, round, diff)
+				}
+			}
+		}
+		if memory.left < 0 || bytes == 1<<30 && len(memory.known) != 51 || bytes == 1000 && len(memory.known) > 2 {
+			t.Errorf("%d bytes: %d texts known, %d bytes left", bytes, len(memory.known), memory.left)
+		}
+	}
+}
+
+func TestAMemoryIsSharedByGoroutines(t *testing.T) {
+	memory := NewTexts(1 << 20)
+	var g sync.WaitGroup
+	for w := range 4 {
+		g.Go(func() {
+			for i := range 200 {
+				memory.read(fmt.Sprint("text ", i%50), 32, 1+w%2)
+			}
+		})
+	}
+	g.Wait()
+	for text, c := range memory.known {
+		if len(c.grams) != 2 {
+			t.Errorf("%q is known in %d ways, want 2", text, len(c.grams))
+		}
+	}
+}
