@@ -5,7 +5,7 @@ package results
 
 import "embed"
 
-// FS holds paper/*.txt.
+// FS holds paper/*.txt, claims.yaml and orderings.yaml.
 //
-//go:embed paper/*.txt
+//go:embed paper/*.txt paper/*.yaml
 var FS embed.FS

@@ -1,0 +1,421 @@
+package claims
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// Verdicts on claims.
+const (
+	Holds        = "holds"
+	Mismatch     = "mismatch"
+	NotCheckable = "not checkable"
+)
+
+// List is a file of claims.
+type List struct {
+	// Sizes are numbers of questions that a benchmark may have had; a claim is tried with each and holds if it holds
+	// with one. The first is the size in the tables.
+	Sizes       map[string][]float64 `yaml:"sizes"`
+	Claims      []Claim              `yaml:"claims"`
+	Averages    []Averages           `yaml:"averages"`
+	Granularity []Granularity        `yaml:"granularity"`
+}
+
+// Claim is a sentence with a number or a comparison in it.
+type Claim struct {
+	ID      string  `yaml:"id"`
+	Source  string  `yaml:"source"`  // section, table or caption
+	Says    string  `yaml:"says"`    // in our words
+	Printed string  `yaml:"printed"` // as printed, with all its digits; empty: a comparison, or nothing to contradict
+	Unit    string  `yaml:"unit"`    // behind the numbers; may be empty
+	Formula string  `yaml:"formula"` // empty: no table holds what it is made of
+	Allow   float64 `yaml:"allow"`   // tolerance beside rounding: sampling noise of rows drawn at random
+	Ours    bool    `yaml:"ours"`    // the formula means the same on our measurements
+	Verdict string  `yaml:"verdict"` // recorded
+	Reason  string  `yaml:"reason"`  // says why, where the verdict is not Holds; may say more where it is
+
+	line    int
+	formula *Formula
+}
+
+// Averages is the check of all printed averages of a table.
+type Averages struct {
+	Table    string   `yaml:"table"`
+	Mismatch []string `yaml:"mismatch"` // recorded: "row accuracy" or "row cost"
+	Reason   string   `yaml:"reason"`
+
+	line int
+}
+
+// Granularity is the check whether printed percentages can be k/(questions x runs).
+type Granularity struct {
+	Table     string   `yaml:"table"`
+	Benchmark string   `yaml:"benchmark"` // empty: all of them
+	Count     int      `yaml:"count"`     // questions x runs; 0: that of the tables
+	Mismatch  []string `yaml:"mismatch"`  // recorded: "row benchmark"
+	Reason    string   `yaml:"reason"`
+
+	line int
+}
+
+// Finding is what became of a claim or a check.
+type Finding struct {
+	ID, Source, Says string
+	Printed          string
+	Recomputed       string // empty: nothing could be computed
+	Tolerance        string
+	Ours             string // the same formula on our measurements; empty: not asked for
+	Verdict          string
+	Reason           string
+	Differs          string // how the verdict differs from the recorded one; empty: it does not
+	File             string
+	Line             int
+}
+
+// ReadList reads a file of claims. Errors start with file:line.
+func ReadList(file string, data []byte) (*List, error) {
+	l := &List{}
+	if err := decode(file, data, l); err != nil {
+		return nil, err
+	}
+	f := &faults{file: file}
+	lines := linesOf(data, "claims")
+	seen := map[string]int{}
+	for i := range l.Claims {
+		c := &l.Claims[i]
+		c.line = lines[i]
+		if first, ok := seen[c.ID]; ok {
+			f.add(c.line, c.ID, "the id is taken by line %d", first)
+		}
+		seen[c.ID] = c.line
+		c.check(f)
+	}
+	for i, line := range linesOf(data, "averages") {
+		l.Averages[i].line = line
+	}
+	for i, line := range linesOf(data, "granularity") {
+		l.Granularity[i].line = line
+	}
+	for _, b := range sortedKeys(l.Sizes) {
+		if len(l.Sizes[b]) == 0 {
+			f.add(1, "sizes", "%s has no size; leave it out", b)
+		}
+	}
+	return l, f.err()
+}
+
+var decimal = regexp.MustCompile(`^-?\d+(\.\d+)?(e-?\d+)?$`)
+
+func (c *Claim) check(f *faults) {
+	verdicts := []string{Holds, Mismatch, NotCheckable}
+	switch {
+	case c.ID == "":
+		f.add(c.line, "claim", "no id")
+		return
+	case c.Source == "" || c.Says == "":
+		f.add(c.line, c.ID, "source and says must both be set")
+	case !slices.Contains(verdicts, c.Verdict):
+		f.add(c.line, c.ID, "unknown verdict %q; known: %s", c.Verdict, strings.Join(verdicts, ", "))
+	case c.Verdict != Holds && c.Reason == "":
+		f.add(c.line, c.ID, "a verdict of %q needs a reason", c.Verdict)
+	case c.Printed != "" && !decimal.MatchString(c.Printed):
+		f.add(c.line, c.ID, "printed is %q; want a decimal number, in quotes, with the digits of the paper", c.Printed)
+	case c.Allow < 0:
+		f.add(c.line, c.ID, "allow is %v; it must be at least 0", c.Allow)
+	case c.Ours && c.Formula == "":
+		f.add(c.line, c.ID, "ours needs a formula")
+	}
+	if c.Formula == "" {
+		return
+	}
+	var err error
+	if c.formula, err = Parse(c.Formula); err != nil {
+		f.add(c.line, c.ID, "formula: %v", err)
+		return
+	}
+	if c.formula.Compares() && c.Printed != "" {
+		f.add(c.line, c.ID, "the formula is a comparison, so there is nothing that printed %q could be", c.Printed)
+	}
+}
+
+// Check recomputes every claim from the tables, and on measurements where the claim asks for it. measured may be nil.
+// file names the list in findings.
+func (l *List) Check(file string, t *Tables, measured *Measurements, o *Orderings) ([]Finding, error) {
+	f := &faults{file: file}
+	var findings []Finding
+	for i := range l.Claims {
+		c := &l.Claims[i]
+		found, err := l.claim(c, t)
+		if err != nil {
+			f.add(c.line, c.ID, "formula: %v", err)
+			continue
+		}
+		if c.Ours && measured != nil && o != nil {
+			if found.Ours, err = c.onOurs(measured, o); err != nil {
+				f.add(c.line, c.ID, "%v", err)
+			}
+		}
+		if found.Verdict != c.Verdict {
+			found.Differs = fmt.Sprintf("%s now, recorded as %s", found.Verdict, c.Verdict)
+		}
+		found.File, found.Line = file, c.line
+		findings = append(findings, found)
+	}
+	for _, a := range l.Averages {
+		found, err := l.averages(a, t)
+		if err != nil {
+			f.add(a.line, "averages", "%v", err)
+			continue
+		}
+		found.File, found.Line = file, a.line
+		findings = append(findings, found)
+	}
+	for _, g := range l.Granularity {
+		found, err := g.check(t)
+		if err != nil {
+			f.add(g.line, "granularity", "%v", err)
+			continue
+		}
+		found.File, found.Line = file, g.line
+		findings = append(findings, found)
+	}
+	return findings, f.err()
+}
+
+// sizes returns the tables with every alternative of sizes, one benchmark at a time, the printed ones first.
+func (l *List) sizes(t *Tables) (all []*Tables, names []string) {
+	all, names = []*Tables{t}, []string{""}
+	for _, b := range sortedKeys(l.Sizes) {
+		for _, n := range l.Sizes[b][1:] {
+			all = append(all, t.with(map[string]float64{b: n}))
+			names = append(names, fmt.Sprintf("%s of %v questions", b, n))
+		}
+	}
+	return all, names
+}
+
+// claim recomputes one claim. Of several sizes the first that lets it hold counts, else the printed ones.
+func (l *List) claim(c *Claim, t *Tables) (Finding, error) {
+	found := Finding{ID: c.ID, Source: c.Source, Says: c.Says, Reason: c.Reason, Verdict: NotCheckable}
+	if c.Printed != "" {
+		found.Printed = c.Printed + c.Unit
+	}
+	if c.formula == nil {
+		return found, nil
+	}
+	tables, names := l.sizes(t)
+	for i, t := range tables {
+		try, err := c.try(t)
+		if err != nil {
+			return Finding{}, err
+		}
+		if i == 0 {
+			found.Recomputed, found.Tolerance, found.Verdict = try.Recomputed, try.Tolerance, try.Verdict
+		} else if try.Verdict == Holds && found.Verdict == Mismatch {
+			found.Recomputed, found.Tolerance, found.Verdict = try.Recomputed, try.Tolerance, try.Verdict
+			found.Reason = strings.TrimSpace(found.Reason + " With " + names[i] + ".")
+		}
+	}
+	return found, nil
+}
+
+// slack absorbs what binary fractions do to decimal ones.
+const slack = 1e-9
+
+func (c *Claim) try(t *Tables) (found Finding, err error) {
+	verdict := map[bool]string{true: Holds, false: Mismatch}
+	if c.formula.Compares() {
+		holds, at, err := c.formula.compare(t)
+		found.Recomputed = fmt.Sprintf("difference %s%s", short(at.number, 3), c.Unit)
+		found.Tolerance = tolerance(at.up, at.down, 0, 2)
+		found.Verdict = verdict[holds]
+		return found, err
+	}
+	v, err := c.formula.evaluate(t)
+	if err != nil {
+		return found, err
+	}
+	if c.Printed == "" {
+		found.Recomputed, found.Verdict = short(v.number, 4)+c.Unit, NotCheckable
+		return found, nil
+	}
+	printed, half := asPrinted(c.Printed)
+	above := printed - v.number // how far the printed number lies above
+	found.Verdict = verdict[above <= v.up+half+c.Allow+slack*math.Abs(printed) && -above <= v.down+half+c.Allow+slack*math.Abs(printed)]
+	_, digits, _ := strings.Cut(c.Printed, ".")
+	decimals := len(digits) + 2
+	if strings.Contains(c.Printed, "e") {
+		decimals = 8
+	}
+	found.Recomputed = strconv.FormatFloat(v.number, 'f', decimals, 64) + c.Unit
+	found.Tolerance = tolerance(v.up+half, v.down+half, c.Allow, decimals)
+	return found, nil
+}
+
+// asPrinted returns a printed number and half a unit of its last digit.
+func asPrinted(text string) (number, half float64) {
+	number, _ = strconv.ParseFloat(text, 64)
+	mantissa, exponent, _ := strings.Cut(text, "e")
+	_, digits, _ := strings.Cut(mantissa, ".")
+	power, _ := strconv.Atoi(exponent)
+	return number, 0.5 * math.Pow(10, float64(power-len(digits)))
+}
+
+// short prints x with so many significant digits, and without an exponent.
+func short(x float64, digits int) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// tolerance prints how far a printed number may lie from the recomputed one.
+func tolerance(up, down, allow float64, decimals int) string {
+	s := "±" + strconv.FormatFloat(up, 'f', decimals, 64)
+	if strconv.FormatFloat(up, 'f', decimals, 64) != strconv.FormatFloat(down, 'f', decimals, 64) {
+		s = "+" + strconv.FormatFloat(up, 'f', decimals, 64) + " -" + strconv.FormatFloat(down, 'f', decimals, 64)
+	}
+	if allow > 0 {
+		s += fmt.Sprintf(", noise ±%v", allow)
+	}
+	return s
+}
+
+// onOurs evaluates the formula on our measurements.
+func (c *Claim) onOurs(measured *Measurements, o *Orderings) (string, error) {
+	i := slices.IndexFunc(o.Scales, func(s Scale) bool { return s.Tables })
+	if i < 0 {
+		return "", nil
+	}
+	cells := ours{measured, o.Names, o.Scales[i]}
+	if c.formula.Compares() {
+		holds, at, err := c.formula.compare(cells)
+		if errors.Is(err, errNotRun) {
+			return NotRun, nil
+		}
+		return fmt.Sprintf("%s (%s%s)", map[bool]string{true: "true", false: "false"}[holds], short(at.number, 3), c.Unit), err
+	}
+	v, err := c.formula.evaluate(cells)
+	if errors.Is(err, errNotRun) {
+		return NotRun, nil
+	}
+	return short(v.number, 4) + c.Unit, err
+}
+
+// averages recomputes the printed averages of a table.
+func (l *List) averages(a Averages, t *Tables) (Finding, error) {
+	rows, err := t.rows(a.Table)
+	if err != nil {
+		return Finding{}, err
+	}
+	tables, _ := l.sizes(t)
+	var wrong, said []string
+	n := 0
+	for _, row := range rows {
+		for _, kind := range []struct{ name, function, unit string }{{"accuracy", "mean", metrics.Accuracy}, {"cost", "query", metrics.USDPerQuery}} {
+			printed, err := t.Cell(a.Table, row, metrics.Average, kind.unit)
+			if err != nil {
+				return Finding{}, err
+			}
+			n++
+			var first value
+			fits := false
+			for i, sized := range tables {
+				v, err := around(reference{kind.function, []string{a.Table, row}, 1}, sized)
+				if err != nil {
+					return Finding{}, err
+				}
+				if i == 0 {
+					first = v
+				}
+				half := 0.5 * math.Pow(10, -float64(printed.Decimals))
+				above := printed.Number - v.number
+				fits = fits || above <= v.up+half+slack && -above <= v.down+half+slack
+			}
+			if !fits {
+				wrong = append(wrong, row+" "+kind.name)
+				said = append(said, fmt.Sprintf("%s %s: printed %s, the cells give %s", row, kind.name, metrics.Format(printed.Number, printed.Decimals), short(first.number, 4)))
+			}
+		}
+	}
+	return tableFinding("averages of "+a.Table, "table "+a.Table, "every printed average follows from its row", n, wrong, said, a.Mismatch, a.Reason), nil
+}
+
+// check tries the printed percentages of a table.
+func (g Granularity) check(t *Tables) (Finding, error) {
+	rows, err := t.rows(g.Table)
+	if err != nil {
+		return Finding{}, err
+	}
+	var wrong, said []string
+	n := 0
+	for _, row := range rows {
+		benchmarks, err := t.Benchmarks(g.Table, row)
+		if err != nil {
+			return Finding{}, err
+		}
+		if g.Benchmark != "" {
+			benchmarks = []string{g.Benchmark}
+		}
+		for _, b := range benchmarks {
+			m, err := t.line(g.Table, row, b)
+			if err != nil {
+				return Finding{}, err
+			}
+			v, err := t.Cell(g.Table, row, b, metrics.Accuracy)
+			if err != nil {
+				return Finding{}, err
+			}
+			count := m.N
+			if g.Count > 0 {
+				count = g.Count
+			}
+			n++
+			if !attainable(v, count) {
+				wrong = append(wrong, row+" "+b)
+				said = append(said, fmt.Sprintf("%s on %s: %s%% of %d", row, b, metrics.Format(v.Number, v.Decimals), count))
+			}
+		}
+	}
+	id, says := "granularity of "+g.Table, "every percentage is a whole number of right answers"
+	if g.Benchmark != "" {
+		id += ", " + g.Benchmark
+	}
+	if g.Count > 0 {
+		id += fmt.Sprintf(" with %d", g.Count)
+		says += fmt.Sprintf(" out of %d", g.Count)
+	}
+	return tableFinding(id, "table "+g.Table, says, n, wrong, said, g.Mismatch, g.Reason), nil
+}
+
+// attainable says whether a percentage can be printed of k out of n, for whole k.
+func attainable(printed metrics.Value, n int) bool {
+	half := 0.5 * math.Pow(10, -float64(printed.Decimals))
+	k := math.Round(printed.Number / 100 * float64(n))
+	return math.Abs(100*k/float64(n)-printed.Number) <= half+slack
+}
+
+func tableFinding(id, source, says string, n int, wrong, said, recorded []string, reason string) Finding {
+	f := Finding{ID: id, Source: source, Says: says, Printed: fmt.Sprintf("%d cells", n), Recomputed: fmt.Sprintf("%d of %d", n-len(wrong), n), Verdict: Holds, Reason: reason}
+	if len(wrong) > 0 {
+		f.Verdict = Mismatch
+		f.Reason = strings.TrimSpace(strings.Join(said, "; ") + ". " + reason)
+	}
+	missing := slices.DeleteFunc(slices.Clone(recorded), func(s string) bool { return slices.Contains(wrong, s) })
+	extra := slices.DeleteFunc(slices.Clone(wrong), func(s string) bool { return slices.Contains(recorded, s) })
+	var differs []string
+	if len(extra) > 0 {
+		differs = append(differs, "mismatch now, recorded as holding: "+strings.Join(extra, ", "))
+	}
+	if len(missing) > 0 {
+		differs = append(differs, "holds now, recorded as mismatch: "+strings.Join(missing, ", "))
+	}
+	f.Differs = strings.Join(differs, "; ")
+	return f
+}

@@ -1,0 +1,61 @@
+// Package claims holds a paper to its own numbers and to measurements.
+//
+// # Claims
+//
+// A claim is a sentence with a number or a comparison in it, and the formula that recomputes it from the paper's own
+// tables. It holds if the printed number can be the recomputed one, given that both it and the cells it comes from
+// are rounded; it is a mismatch if it cannot; it is not checkable if no table holds what it is made of, or if the
+// sentence prints nothing that a number could contradict.
+//
+// The tolerance is half a unit of the last printed digit of the claim, plus what rounding can have hidden in the
+// cells: each cell of the formula is moved by half a unit of its own last digit, up and down, and the changes of the
+// result are added. That is exact for sums and first order for ratios. A claim about rows that were drawn at random
+// states the sampling noise it is allowed besides ("allow").
+//
+// Formulas:
+//
+//	98.3, 1e-3                          numbers
+//	+ - * / ( )                         arithmetic
+//	accuracy(table, row, benchmark)     a printed cell, in percent; benchmark avg is the printed average
+//	usd(table, row, benchmark)          a printed cell: dollars of one pass; avg: dollars a query
+//	mean(table, row[, benchmark...])    accuracy averaged over questions, from the cells, without the printed average
+//	total(table, row[, benchmark...])   dollars of one pass over the benchmarks
+//	query(table, row[, benchmark...])   dollars a question, from the cells
+//	gain(table, row, fixed...)          points of mean above the hull of the rows named after it, at the same query
+//	min(x, ...), max(x, ...)
+//	x > y, >=, <, <=, joined by and     a comparison: it holds if it can be true of the unrounded numbers
+//
+// Names are those of the measurement files: usd(alpha, entrorouter/alpha=0.6, aime25).
+//
+// Two checks run over whole tables: every printed average is recomputed from its cells, and every printed percentage
+// is tried as k/(questions x runs) for whole k (the granularity test of Brown and Heathers 2017).
+//
+// # Orderings
+//
+// An ordering is a sentence that puts one row above another, or says that they are level. On measurements it gets one
+// of five verdicts, by the interval of the difference:
+//
+//	came out            the interval lies on the side that the sentence names; for a level, inside its margin
+//	did not come out    it lies on the other side; for a level, outside the margin
+//	cannot be told      anything else, or there is no interval
+//	not testable without a language model
+//	                    the sentence is about what a component does to a fine-tuned language model (soft supervision,
+//	                    gate, anchor). A small classifier has no language-model drift to be protected from: what it
+//	                    shows is printed beside the verdict and decides nothing
+//	assumed             the order follows from a stated parameter (the assimilation probability, the skill of a router
+//	                    LLM, the calibration of simulated experts) and not from a measurement
+//
+// A missing measurement has no verdict: its cell says "not run".
+//
+// The difference is the paired one if one of the rows is the row that measurements take differences from; otherwise
+// the two intervals are combined as those of independent numbers (MOVER, Zou and Donner 2008), which for rows on the
+// same questions is too wide rather than too narrow. To the spread over questions, with trained routers held fixed,
+// the spread over training seeds is added: the t interval of the mean of the differences seed by seed, combined with
+// the first as independent errors are, by the root of the sum of squares on each side. Three seeds make wide
+// intervals, since the quantile is 4.3.
+//
+// Accuracy can be bought. Beside the verdict on an accuracy stands the contrast at equal cost: the difference of hull
+// gains, points of accuracy above the best coin flip between fixed experts at the row's own cost, with the interval
+// made in the same way. What can be gained differs along the hull, so between rows of very different cost this
+// contrast is no last word either.
+package claims

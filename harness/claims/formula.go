@@ -1,0 +1,466 @@
+package claims
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// Formula is a parsed formula; the package documentation has its syntax.
+type Formula struct {
+	text string
+	node node
+}
+
+// Cells is where formulas read their numbers.
+type Cells interface {
+	// Cell returns what a table prints at a row and a benchmark, in the given unit.
+	Cell(table, row, benchmark, unit string) (metrics.Value, error)
+	// Benchmarks lists the benchmarks of a row, without the average, sorted.
+	Benchmarks(table, row string) ([]string, error)
+	// Questions is how many questions a benchmark of a row has.
+	Questions(table, row, benchmark string) (float64, error)
+}
+
+// Compares says whether the formula is a comparison.
+func (f *Formula) Compares() bool {
+	_, ok := f.node.(comparison)
+	return ok
+}
+
+// String returns the formula as it was written.
+func (f *Formula) String() string { return f.text }
+
+// value is a number with what rounding of the cells can add to it and take from it.
+type value struct {
+	number   float64
+	up, down float64 // both at least 0
+}
+
+// evaluate computes a formula that is no comparison.
+func (f *Formula) evaluate(cells Cells) (value, error) { return around(f.node, cells) }
+
+// compare computes a comparison: whether every part of it can be true. at is the left side minus the right of the
+// first part that cannot, or else of the last.
+func (f *Formula) compare(cells Cells) (holds bool, at value, err error) {
+	for _, c := range f.node.(comparison) {
+		if at, err = around(binary{'-', c.left, c.right, 0}, cells); err != nil {
+			return false, value{}, err
+		}
+		switch c.sign {
+		case ">":
+			holds = at.number+at.up > 0
+		case ">=":
+			holds = at.number+at.up >= 0
+		case "<":
+			holds = at.number-at.down < 0
+		case "<=":
+			holds = at.number-at.down <= 0
+		}
+		if !holds {
+			return false, at, nil
+		}
+	}
+	return true, at, nil
+}
+
+// around evaluates n and moves each cell it reads by half a unit of its last digit.
+func around(n node, cells Cells) (value, error) {
+	t := &trace{cells: cells}
+	number, err := n.eval(t)
+	if err != nil {
+		return value{}, err
+	}
+	if math.IsNaN(number) || math.IsInf(number, 0) {
+		return value{}, fmt.Errorf("the result is %v: a division by zero", number)
+	}
+	v := value{number: number}
+	for i, c := range t.read {
+		low, high := number, number
+		for _, side := range []float64{-0.5, 0.5} {
+			moved := &trace{cells: cells, moved: i, by: side * math.Pow(10, -float64(c.decimals)), move: true}
+			x, err := n.eval(moved)
+			if err != nil {
+				return value{}, err
+			}
+			low, high = min(low, x), max(high, x)
+		}
+		v.up += high - number
+		v.down += number - low
+	}
+	return v, nil
+}
+
+// trace remembers the cells that were read, each once, and moves one of them if asked to.
+type trace struct {
+	cells Cells
+	read  []place
+	move  bool
+	moved int
+	by    float64
+}
+
+type place struct {
+	table, row, benchmark, unit string
+	decimals                    int
+}
+
+func (t *trace) cell(table, row, benchmark, unit string) (float64, error) {
+	v, err := t.cells.Cell(table, row, benchmark, unit)
+	if err != nil {
+		return 0, err
+	}
+	p := place{table, row, benchmark, unit, v.Decimals}
+	i := slices.Index(t.read, p)
+	if i < 0 {
+		i = len(t.read)
+		t.read = append(t.read, p)
+	}
+	if t.move && i == t.moved {
+		return v.Number + t.by, nil
+	}
+	return v.Number, nil
+}
+
+// node is a part of a formula.
+type node interface {
+	eval(*trace) (float64, error)
+}
+
+type number float64
+
+func (n number) eval(*trace) (float64, error) { return float64(n), nil }
+
+type binary struct {
+	operator    byte
+	left, right node
+	column      int
+}
+
+func (b binary) eval(t *trace) (float64, error) {
+	x, err := b.left.eval(t)
+	if err != nil {
+		return 0, err
+	}
+	y, err := b.right.eval(t)
+	if err != nil {
+		return 0, err
+	}
+	switch b.operator {
+	case '+':
+		return x + y, nil
+	case '-':
+		return x - y, nil
+	case '*':
+		return x * y, nil
+	}
+	return x / y, nil
+}
+
+// extreme is min or max.
+type extreme struct {
+	greatest bool
+	of       []node
+}
+
+func (e extreme) eval(t *trace) (float64, error) {
+	var best float64
+	for i, n := range e.of {
+		x, err := n.eval(t)
+		if err != nil {
+			return 0, err
+		}
+		if i == 0 || e.greatest == (x > best) {
+			best = x
+		}
+	}
+	return best, nil
+}
+
+// reference reads tables: its arguments are words.
+type reference struct {
+	function string
+	words    []string
+	column   int
+}
+
+// references are the functions that read tables, with the least and the most words they take; 0: any number.
+var references = map[string][2]int{
+	"accuracy": {3, 3}, "usd": {3, 3}, "mean": {2, 0}, "total": {2, 0}, "query": {2, 0}, "gain": {3, 0},
+}
+
+func (r reference) eval(t *trace) (float64, error) {
+	x, err := r.read(t)
+	if err != nil {
+		return 0, fmt.Errorf("column %d: %s(%s): %w", r.column, r.function, strings.Join(r.words, ", "), err)
+	}
+	return x, nil
+}
+
+func (r reference) read(t *trace) (float64, error) {
+	table, row, rest := r.words[0], r.words[1], r.words[2:]
+	switch r.function {
+	case "accuracy":
+		return t.cell(table, row, rest[0], metrics.Accuracy)
+	case "usd":
+		if rest[0] == metrics.Average {
+			return t.cell(table, row, rest[0], metrics.USDPerQuery)
+		}
+		return t.cell(table, row, rest[0], metrics.USD)
+	case "gain":
+		var points []metrics.Point
+		for _, row := range r.words[1:] {
+			quality, _, err := t.sum(table, row, nil, metrics.Accuracy)
+			if err != nil {
+				return 0, err
+			}
+			dollars, questions, err := t.sum(table, row, nil, metrics.USD)
+			if err != nil {
+				return 0, err
+			}
+			points = append(points, metrics.Point{Quality: quality / questions, Cost: dollars / questions})
+		}
+		return metrics.UpperHull(points[1:]).Gain(points[0]), nil
+	case "mean":
+		sum, questions, err := t.sum(table, row, rest, metrics.Accuracy)
+		return sum / questions, err
+	}
+	dollars, questions, err := t.sum(table, row, rest, metrics.USD)
+	if r.function == "total" {
+		return dollars, err
+	}
+	return dollars / questions, err
+}
+
+// sum adds up a row over benchmarks, all of them if none is named: dollars, or accuracy times questions.
+func (t *trace) sum(table, row string, benchmarks []string, unit string) (sum, questions float64, err error) {
+	if len(benchmarks) == 0 {
+		if benchmarks, err = t.cells.Benchmarks(table, row); err != nil {
+			return 0, 0, err
+		}
+	}
+	for _, b := range benchmarks {
+		n, err := t.cells.Questions(table, row, b)
+		if err != nil {
+			return 0, 0, err
+		}
+		x, err := t.cell(table, row, b, unit)
+		if err != nil {
+			return 0, 0, err
+		}
+		if unit == metrics.Accuracy {
+			x *= n
+		}
+		sum += x
+		questions += n
+	}
+	return sum, questions, nil
+}
+
+// comparison is one or more comparisons that all have to be true.
+type comparison []pair
+
+type pair struct {
+	sign        string
+	left, right node
+}
+
+func (comparison) eval(*trace) (float64, error) { return 0, fmt.Errorf("a comparison is no number") }
+
+// Parse reads a formula. Errors say at which column, from 1.
+func Parse(text string) (*Formula, error) {
+	p := &parser{text: text}
+	n, err := p.formula()
+	if err != nil {
+		return nil, err
+	}
+	return &Formula{text: text, node: n}, nil
+}
+
+type parser struct {
+	text  string
+	at    int
+	depth int
+}
+
+// deepest bounds recursion: no formula that a person writes is near it.
+const deepest = 100
+
+func (p *parser) fail(format string, args ...any) error {
+	return fmt.Errorf("column %d: "+format, append([]any{p.at + 1}, args...)...)
+}
+
+// peek returns the rest of the text behind blanks.
+func (p *parser) peek() string {
+	for p.at < len(p.text) && strings.IndexByte(" \t\n", p.text[p.at]) >= 0 {
+		p.at++
+	}
+	return p.text[p.at:]
+}
+
+func (p *parser) take(token string) bool {
+	if strings.HasPrefix(p.peek(), token) {
+		p.at += len(token)
+		return true
+	}
+	return false
+}
+
+func (p *parser) formula() (node, error) {
+	left, err := p.sum()
+	if err != nil {
+		return nil, err
+	}
+	var all comparison
+	for {
+		sign := ""
+		for _, s := range []string{">=", "<=", ">", "<"} {
+			if p.take(s) {
+				sign = s
+				break
+			}
+		}
+		if sign == "" {
+			break
+		}
+		right, err := p.sum()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, pair{sign, left, right})
+		if !p.take("and") {
+			break
+		}
+		if left, err = p.sum(); err != nil {
+			return nil, err
+		}
+		if s := p.peek(); !strings.HasPrefix(s, ">") && !strings.HasPrefix(s, "<") {
+			return nil, p.fail("what follows \"and\" is no comparison: want one of > >= < <=")
+		}
+	}
+	if rest := p.peek(); rest != "" {
+		return nil, p.fail("%q is left over: want an operator or the end", rest)
+	}
+	if all == nil {
+		return left, nil
+	}
+	return all, nil
+}
+
+func (p *parser) sum() (node, error) { return p.chain("+-", p.product) }
+
+func (p *parser) product() (node, error) { return p.chain("*/", p.factor) }
+
+// chain parses operands with operators of one precedence between them.
+func (p *parser) chain(operators string, operand func() (node, error)) (node, error) {
+	left, err := operand()
+	for err == nil {
+		rest := p.peek()
+		if rest == "" || strings.IndexByte(operators, rest[0]) < 0 {
+			return left, nil
+		}
+		at := p.at + 1
+		p.at++
+		var right node
+		if right, err = operand(); err == nil {
+			left = binary{rest[0], left, right, at}
+		}
+	}
+	return nil, err
+}
+
+func (p *parser) factor() (node, error) {
+	if p.depth++; p.depth > deepest {
+		return nil, p.fail("more than %d levels of nesting", deepest)
+	}
+	defer func() { p.depth-- }()
+	rest := p.peek()
+	switch {
+	case rest == "":
+		return nil, p.fail("the formula ends where a number, a name or '(' should be")
+	case p.take("("):
+		n, err := p.sum()
+		if err != nil {
+			return nil, err
+		}
+		if !p.take(")") {
+			return nil, p.fail("want ')'")
+		}
+		return n, nil
+	case p.take("-"):
+		n, err := p.factor()
+		return binary{'*', number(-1), n, 0}, err
+	case rest[0] >= '0' && rest[0] <= '9' || rest[0] == '.':
+		n := 0
+		for n < len(rest) && (strings.IndexByte("0123456789.e", rest[n]) >= 0 || n > 0 && rest[n-1] == 'e' && rest[n] == '-') {
+			n++
+		}
+		x, err := strconv.ParseFloat(rest[:n], 64)
+		if err != nil {
+			return nil, p.fail("%q is no number", rest[:n])
+		}
+		p.at += n
+		return number(x), nil
+	}
+	return p.call(rest)
+}
+
+func (p *parser) call(rest string) (node, error) {
+	n := 0
+	for n < len(rest) && rest[n] >= 'a' && rest[n] <= 'z' {
+		n++
+	}
+	name, column := rest[:n], p.at+1
+	arity, reads := references[name]
+	if !reads && name != "min" && name != "max" {
+		known := append(slices.Sorted(maps.Keys(references)), "max", "min")
+		slices.Sort(known)
+		if n == 0 {
+			return nil, p.fail("%q is no operand; known functions: %s", []rune(rest)[0], strings.Join(known, ", "))
+		}
+		return nil, p.fail("unknown function %q; known: %s", name, strings.Join(known, ", "))
+	}
+	p.at += n
+	if !p.take("(") {
+		return nil, p.fail("%s takes its arguments in parentheses", name)
+	}
+	if reads {
+		end := strings.IndexByte(p.text[p.at:], ')')
+		if end < 0 {
+			return nil, p.fail("%s( is never closed", name)
+		}
+		words := strings.Split(p.text[p.at:p.at+end], ",")
+		for i, w := range words {
+			words[i] = strings.TrimSpace(w)
+			if words[i] == "" || strings.ContainsAny(words[i], " \t\n(") {
+				return nil, p.fail("%s: %q is no name of a table, row or benchmark", name, words[i])
+			}
+		}
+		if len(words) < arity[0] || arity[1] > 0 && len(words) > arity[1] {
+			return nil, p.fail("%s takes a table, a row%s; got %d names", name, map[string]string{
+				"accuracy": " and a benchmark", "usd": " and a benchmark", "gain": " and the rows of fixed experts",
+			}[name], len(words))
+		}
+		p.at += end + 1
+		return reference{name, words, column}, nil
+	}
+	e := extreme{greatest: name == "max"}
+	for {
+		x, err := p.sum()
+		if err != nil {
+			return nil, err
+		}
+		e.of = append(e.of, x)
+		if p.take(")") {
+			return e, nil
+		}
+		if !p.take(",") {
+			return nil, p.fail("want ',' or ')' in %s", name)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package claims
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// Measurements are the lines of any number of measurement files, which carry the key experiment.
+type Measurements struct {
+	of    map[string][]metrics.Measurement // by experiment
+	files map[string]string                // label -> file
+}
+
+// errNotRun says that no file has what was asked for.
+var errNotRun = errors.New("not run")
+
+// Add takes in the lines of a file. A line that another file has as well is an error: it would not be clear which
+// of the two counts.
+func (s *Measurements) Add(file string, set *metrics.Set) error {
+	if s.of == nil {
+		s.of, s.files = map[string][]metrics.Measurement{}, map[string]string{}
+	}
+	for _, m := range set.Measurements {
+		experiment := m.Key("experiment")
+		if experiment == "" {
+			return fmt.Errorf("%s: %s has no key experiment; want the measurements that 'run' writes", file, m.Label())
+		}
+		if first, ok := s.files[m.Label()]; ok {
+			return fmt.Errorf("%s: %s is in %s as well; name one of them", file, m.Label(), first)
+		}
+		s.files[m.Label()] = file
+		s.of[experiment] = append(s.of[experiment], m)
+	}
+	return nil
+}
+
+// Experiments lists the experiments that have a line, sorted.
+func (s *Measurements) Experiments() []string { return sortedKeys(s.of) }
+
+// Place is the keys of a measurement beside those of its experiment and scale.
+type Place map[string]string
+
+// outer are the keys that say which experiment and scale a line belongs to.
+var outer = []string{"experiment", "pool", "arena"}
+
+// find returns the one line of an experiment and scale with exactly the given keys.
+func (s *Measurements) find(experiment string, scale Scale, at Place) (metrics.Measurement, bool, error) {
+	found := s.where(experiment, scale, at)
+	switch len(found) {
+	case 0:
+		return metrics.Measurement{}, false, nil
+	case 1:
+		return found[0], true, nil
+	}
+	return metrics.Measurement{}, false, fmt.Errorf("%s and %s are both %v of experiment %s on scale %s: the keys of the scale have to tell them apart",
+		found[0].Label(), found[1].Label(), at, experiment, scale.ID)
+}
+
+func (s *Measurements) where(experiment string, scale Scale, at Place) []metrics.Measurement {
+	var found []metrics.Measurement
+	for _, m := range s.of[experiment] {
+		if matches(m, scale, at) {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+func matches(m metrics.Measurement, scale Scale, at Place) bool {
+	for name, want := range scale.Keys {
+		if m.Key(name) != want {
+			return false
+		}
+	}
+	inner := 0
+	for _, k := range m.Keys {
+		if slices.Contains(outer, k.Name) {
+			continue
+		}
+		if at[k.Name] != k.Value {
+			return false
+		}
+		inner++
+	}
+	return inner == len(at)
+}
+
+// seeds returns the lines of single training seeds at a place, by seed.
+func (s *Measurements) seeds(experiment string, scale Scale, at Place) map[string]metrics.Measurement {
+	found := map[string]metrics.Measurement{}
+	for _, m := range s.of[experiment] {
+		seed := m.Key("seed")
+		if seed == "" {
+			continue
+		}
+		with := Place{"seed": seed}
+		for k, v := range at {
+			with[k] = v
+		}
+		if matches(m, scale, with) {
+			found[seed] = m
+		}
+	}
+	return found
+}
+
+// benchmarks lists the benchmarks of a row, without the average.
+func (s *Measurements) benchmarks(experiment string, scale Scale, method string) []string {
+	var names []string
+	for _, m := range s.of[experiment] {
+		b := m.Key("benchmark")
+		if b != "" && b != metrics.Average && matches(m, scale, Place{"method": method, "benchmark": b}) {
+			names = append(names, b)
+		}
+	}
+	return names
+}

@@ -1,0 +1,521 @@
+package claims
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
+	"gopkg.in/yaml.v3"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// Verdicts on orderings.
+const (
+	CameOut      = "came out"
+	DidNot       = "did not come out"
+	CannotBeTold = "cannot be told"
+	NeedsModel   = "not testable without a language model"
+	Assumed      = "assumed"
+	NotRun       = "not run" // no verdict: there is no measurement
+	NotStated    = ""        // no verdict: the scale has no such rows
+)
+
+// What an ordering may rest on, so that a difference decides nothing.
+const (
+	languageModel = "language-model"
+	assumption    = "assumption"
+)
+
+// Orderings is a file of orderings.
+type Orderings struct {
+	Reference string    `yaml:"reference"` // the row that measurements take paired differences from
+	Scales    []Scale   `yaml:"scales"`
+	Names     Names     `yaml:"names"`
+	Sections  []Section `yaml:"sections"`
+}
+
+// Scale is a column of the table of verdicts.
+type Scale struct {
+	ID      string            `yaml:"id"`
+	Title   string            `yaml:"title"`
+	Kind    string            `yaml:"kind"`    // the key of an ordering that says which rows are meant
+	Keys    map[string]string `yaml:"keys"`    // of its measurements
+	Average string            `yaml:"average"` // value of the key benchmark over all questions; empty: avg
+	Tables  bool              `yaml:"tables"`  // its lines are whole tables as the paper has them: claims are recomputed there
+}
+
+// Section is orderings about one table.
+type Section struct {
+	Title     string     `yaml:"title"`
+	Table     string     `yaml:"table"` // of the paper and, unless an ordering says otherwise, the experiment; may be empty
+	Orderings []Ordering `yaml:"orderings"`
+}
+
+// Ordering puts row A above or below row B, or says that they are level.
+type Ordering struct {
+	ID        string  `yaml:"id"`
+	Source    string  `yaml:"source"`
+	Says      string  `yaml:"says"`
+	A         Operand `yaml:"a"`
+	B         Operand `yaml:"b"`
+	Metric    string  `yaml:"metric"`    // accuracy (default), cost, hull-gain, or a unit of measurements
+	Is        string  `yaml:"is"`        // above, below or level: A beside B
+	Margin    float64 `yaml:"margin"`    // of level: how far apart still counts as level
+	Benchmark string  `yaml:"benchmark"` // the paper's name; empty: the average
+	Needs     string  `yaml:"needs"`     // language-model or assumption; empty: nothing
+	Reason    string  `yaml:"reason"`    // required with needs
+	Paper     string  `yaml:"paper"`     // the paper's own numbers, where they are in no table
+
+	Simulated   *Rows `yaml:"simulated"`
+	Environment *Rows `yaml:"environment"`
+	Recorded    *Rows `yaml:"recorded"`
+
+	line int
+}
+
+// Operand is one side of an ordering: a row, or the keys of any measurement.
+type Operand struct {
+	Row  string
+	Keys Place
+}
+
+// UnmarshalYAML reads a row's name or a mapping of keys.
+func (o *Operand) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		o.Row = n.Value
+		return nil
+	}
+	return n.Decode(&o.Keys)
+}
+
+func (o Operand) empty() bool { return o.Row == "" && o.Keys == nil }
+
+// Rows are the rows of an ordering on the scales of one kind.
+type Rows struct {
+	Experiment string  `yaml:"experiment"` // empty: the section's table
+	A          Operand `yaml:"a"`          // empty: the ordering's own
+	B          Operand `yaml:"b"`
+	Needs      string  `yaml:"needs"`  // beside the ordering's own
+	Reason     string  `yaml:"reason"` // required with needs
+	None       bool    `yaml:"none"`   // the scale has no such rows
+}
+
+var kinds = []string{"simulated", "environment", "recorded"}
+
+// on returns the rows of an ordering on scales of a kind, and false if it has none there. Orderings about a table
+// are stated on simulated scales unless they say otherwise.
+func (o *Ordering) on(kind, table string) (Rows, bool) {
+	rows := map[string]*Rows{"simulated": o.Simulated, "environment": o.Environment, "recorded": o.Recorded}[kind]
+	r := Rows{}
+	switch {
+	case rows != nil && rows.None, rows == nil && (kind != "simulated" || table == ""):
+		return r, false
+	case rows != nil:
+		r = *rows
+	}
+	if r.Experiment == "" {
+		r.Experiment = table
+	}
+	if r.A.empty() {
+		r.A = o.A
+	}
+	if r.B.empty() {
+		r.B = o.B
+	}
+	if r.Needs == "" {
+		r.Needs = o.Needs
+	}
+	return r, true
+}
+
+// ReadOrderings reads a file of orderings. Errors start with file:line.
+func ReadOrderings(file string, data []byte) (*Orderings, error) {
+	o := &Orderings{}
+	if err := decode(file, data, o); err != nil {
+		return nil, err
+	}
+	f := &faults{file: file}
+	lines, scales := linesOf(data, "orderings"), linesOf(data, "scales")
+	for i, s := range o.Scales {
+		switch {
+		case s.ID == "" || s.Title == "":
+			f.add(scales[i], "scale", "id and title must both be set")
+		case !slices.Contains(kinds, s.Kind):
+			f.add(scales[i], s.ID, "unknown kind %q; known: %s", s.Kind, strings.Join(kinds, ", "))
+		}
+	}
+	seen := map[string]int{}
+	for i := range o.Sections {
+		for j := range o.Sections[i].Orderings {
+			x := &o.Sections[i].Orderings[j]
+			x.line, lines = lines[0], lines[1:]
+			if first, ok := seen[x.ID]; ok {
+				f.add(x.line, x.ID, "the id is taken by line %d", first)
+			}
+			seen[x.ID] = x.line
+			x.check(o.Sections[i].Table, f)
+		}
+	}
+	return o, f.err()
+}
+
+func (o *Ordering) check(table string, f *faults) {
+	needs := []string{"", languageModel, assumption}
+	switch {
+	case o.ID == "":
+		f.add(o.line, "ordering", "no id")
+	case o.Source == "" || o.Says == "":
+		f.add(o.line, o.ID, "source and says must both be set")
+	case !slices.Contains([]string{"above", "below", "level"}, o.Is):
+		f.add(o.line, o.ID, "is %q; want above, below or level", o.Is)
+	case (o.Is == "level") != (o.Margin > 0):
+		f.add(o.line, o.ID, "a margin above 0 goes with is: level, and only with it")
+	case !slices.Contains(needs, o.Needs):
+		f.add(o.line, o.ID, "unknown needs %q; known: %s, %s", o.Needs, languageModel, assumption)
+	case o.Needs != "" && o.Reason == "":
+		f.add(o.line, o.ID, "needs: %s wants a reason", o.Needs)
+	}
+	if o.Metric == "" {
+		o.Metric = "accuracy"
+	}
+	stated := false
+	for _, kind := range kinds {
+		r, ok := o.on(kind, table)
+		if !ok {
+			continue
+		}
+		stated = true
+		switch {
+		case r.A.empty() || r.B.empty():
+			f.add(o.line, o.ID, "%s: a and b must both be set", kind)
+		case r.Experiment == "":
+			f.add(o.line, o.ID, "%s: no experiment; the section has no table to name it", kind)
+		case !slices.Contains(needs, r.Needs):
+			f.add(o.line, o.ID, "%s: unknown needs %q; known: %s, %s", kind, r.Needs, languageModel, assumption)
+		case r.Needs != "" && r.Needs != o.Needs && r.Reason == "":
+			f.add(o.line, o.ID, "%s: needs: %s wants a reason", kind, r.Needs)
+		}
+	}
+	if !stated && o.Needs == "" {
+		f.add(o.line, o.ID, "no rows on any scale; say what it needs, or name rows under one of %s", strings.Join(kinds, ", "))
+	}
+}
+
+// Contrast is a difference A - B with its interval.
+type Contrast struct {
+	metrics.Value
+	Paired bool // from differences question by question; otherwise the intervals of both rows were combined
+	Seeds  int  // training seeds whose spread is in the interval; 0: none
+}
+
+// Judged is an ordering on one scale.
+type Judged struct {
+	Scale   Scale
+	Verdict string
+	Shows   string    // of NeedsModel and Assumed: what the difference would say; otherwise empty
+	Delta   *Contrast // in the metric's unit; nil: not measured
+	Cost    *Contrast // of accuracies: in percent of the strongest expert's cost
+	Equal   *Contrast // of accuracies: hull gains
+	Missing string    // of NotRun: what there is no measurement of
+}
+
+// Row is an ordering with its verdicts.
+type Row struct {
+	Section  *Section
+	Ordering *Ordering
+	Paper    string // the paper's numbers: A vs B
+	PaperHas bool   // the paper's own table has the order
+	Judged   []Judged
+}
+
+// Judge gives every ordering its verdict on every scale. t has the paper's tables.
+func (o *Orderings) Judge(file string, t *Tables, measured *Measurements) ([]Row, error) {
+	f := &faults{file: file}
+	var rows []Row
+	for i := range o.Sections {
+		s := &o.Sections[i]
+		for j := range s.Orderings {
+			x := &s.Orderings[j]
+			row := Row{Section: s, Ordering: x, Paper: x.Paper, PaperHas: true}
+			var err error
+			if x.Paper == "" && s.Table != "" && x.A.Row != "" {
+				if row.Paper, row.PaperHas, err = x.paper(s.Table, t); err != nil {
+					f.add(x.line, x.ID, "%v", err)
+				}
+			}
+			for _, scale := range o.Scales {
+				judged, err := o.judge(x, s.Table, scale, measured)
+				if err != nil {
+					f.add(x.line, x.ID, "%v", err)
+				}
+				row.Judged = append(row.Judged, judged)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, f.err()
+}
+
+// paper returns the paper's own numbers and whether they have the order. A table without averages is averaged.
+func (o *Ordering) paper(table string, t *Tables) (text string, has bool, err error) {
+	benchmark := o.Benchmark
+	var a, b value
+	for _, side := range []struct {
+		row  string
+		into *value
+	}{{o.A.Row, &a}, {o.B.Row, &b}} {
+		var ref reference
+		switch {
+		case o.Metric == "accuracy" && benchmark != "":
+			ref = reference{"accuracy", []string{table, side.row, benchmark}, 1}
+		case o.Metric == "accuracy":
+			ref = reference{"mean", []string{table, side.row}, 1}
+		case o.Metric == "cost" && benchmark != "":
+			ref = reference{"usd", []string{table, side.row, benchmark}, 1}
+		case o.Metric == "cost":
+			ref = reference{"query", []string{table, side.row}, 1}
+		default:
+			return "", true, nil // no table prints it
+		}
+		if *side.into, err = around(ref, t); err != nil {
+			return "", false, err
+		}
+	}
+	diff := a.number - b.number
+	switch o.Is {
+	case "above":
+		has = diff > 0
+	case "below":
+		has = diff < 0
+	default:
+		has = math.Abs(diff) <= o.Margin
+	}
+	switch {
+	case o.Metric == "accuracy":
+		return fmt.Sprintf("%.1f, %.1f %%", a.number, b.number), has, nil
+	case benchmark != "":
+		return fmt.Sprintf("%s, %s $", short(a.number, 3), short(b.number, 3)), has, nil
+	}
+	return fmt.Sprintf("%.2f, %.2f m$", 1000*a.number, 1000*b.number), has, nil
+}
+
+// units of a metric: of a row's own line, and of its paired difference to the reference.
+type units struct{ own, paired string }
+
+var metricUnits = map[string]units{
+	"accuracy":  {metrics.Accuracy, "difference-points"},
+	"cost":      {"cost-share-%", "cost-difference-%"},
+	"hull-gain": {"hull-gain-points", "hull-difference-points"},
+}
+
+func unitsOf(metric string) units {
+	if u, ok := metricUnits[metric]; ok {
+		return u
+	}
+	return units{own: metric}
+}
+
+// judge gives an ordering its verdict on one scale.
+func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Measurements) (Judged, error) {
+	j := Judged{Scale: scale}
+	rows, ok := x.on(scale.Kind, table)
+	if !ok {
+		if x.Needs == languageModel {
+			j.Verdict = NeedsModel
+		}
+		return j, nil
+	}
+	at := func(side Operand) Place {
+		if side.Keys != nil {
+			return side.Keys
+		}
+		benchmark := scale.Average
+		if benchmark == "" {
+			benchmark = metrics.Average
+		}
+		if x.Benchmark != "" {
+			benchmark = o.Names.benchmark(x.Benchmark)
+		}
+		return Place{"method": o.Names.row(rows.Experiment, side.Row), "benchmark": benchmark}
+	}
+	a, b := at(rows.A), at(rows.B)
+	measure := func(metric string) (*Contrast, error) {
+		return o.contrast(measured, rows.Experiment, scale, a, b, unitsOf(metric))
+	}
+	delta, err := measure(x.Metric)
+	switch {
+	case errors.Is(err, errNotRun):
+		j.Verdict, j.Missing = NotRun, rows.Experiment
+		if measured.of[rows.Experiment] != nil {
+			j.Missing = rows.Experiment + " without these rows"
+		}
+	case err != nil:
+		return j, err
+	default:
+		j.Delta = delta
+		j.Verdict = x.verdict(*delta)
+	}
+	if x.Metric == "accuracy" && j.Delta != nil {
+		for metric, into := range map[string]**Contrast{"cost": &j.Cost, "hull-gain": &j.Equal} {
+			if *into, err = measure(metric); err != nil && !errors.Is(err, errNotRun) {
+				return j, err
+			}
+		}
+	}
+	over := map[string]string{languageModel: NeedsModel, assumption: Assumed}[rows.Needs]
+	if over != "" && j.Verdict != NotRun {
+		j.Verdict, j.Shows = over, j.Verdict
+	}
+	return j, nil
+}
+
+// verdict reads the verdict off an interval.
+func (o *Ordering) verdict(d Contrast) string {
+	if !d.Bounded {
+		return CannotBeTold
+	}
+	low, high := d.Low, d.High
+	switch o.Is {
+	case "below":
+		low, high = -d.High, -d.Low
+	case "level":
+		switch {
+		case low >= -o.Margin && high <= o.Margin:
+			return CameOut
+		case low > o.Margin || high < -o.Margin:
+			return DidNot
+		}
+		return CannotBeTold
+	}
+	switch {
+	case low > 0:
+		return CameOut
+	case high < 0:
+		return DidNot
+	}
+	return CannotBeTold
+}
+
+// contrast measures A - B.
+func (o *Orderings) contrast(measured *Measurements, experiment string, scale Scale, a, b Place, u units) (*Contrast, error) {
+	find := func(at Place) (m metrics.Measurement, err error) {
+		m, ok, err := measured.find(experiment, scale, at)
+		if err == nil && !ok {
+			err = errNotRun
+		}
+		return m, err
+	}
+	ma, err := find(a)
+	if err != nil {
+		return nil, err
+	}
+	mb, err := find(b)
+	if err != nil {
+		return nil, err
+	}
+	va, okA := ma.Value(u.own)
+	vb, okB := mb.Value(u.own)
+	if !okA || !okB {
+		return nil, errNotRun
+	}
+	c := &Contrast{Value: unpaired(va, vb)}
+	if p, ok := o.paired(a, b, ma, mb, u); ok {
+		c.Value, c.Paired = p, true
+	}
+	spread, n, err := seedSpread(measured, experiment, scale, a, b, u.own)
+	if err != nil {
+		return nil, err
+	}
+	if n > 0 && c.Bounded {
+		c.Seeds = n
+		c.Low = c.Number - math.Hypot(c.Number-c.Low, spread)
+		c.High = c.Number + math.Hypot(c.High-c.Number, spread)
+	}
+	return c, nil
+}
+
+// paired returns the difference question by question, which measurements hold if one of the rows is the reference
+// and everything else is the same.
+func (o *Orderings) paired(a, b Place, ma, mb metrics.Measurement, u units) (metrics.Value, bool) {
+	for k, v := range a {
+		if k != "method" && b[k] != v {
+			return metrics.Value{}, false
+		}
+	}
+	if len(a) != len(b) || u.paired == "" {
+		return metrics.Value{}, false
+	}
+	switch o.Reference {
+	case b["method"]:
+		return ma.Value(u.paired)
+	case a["method"]:
+		v, ok := mb.Value(u.paired)
+		v.Number, v.Low, v.High = -v.Number, -v.High, -v.Low
+		return v, ok
+	}
+	return metrics.Value{}, false
+}
+
+// unpaired combines two intervals as those of independent numbers (MOVER, Zou and Donner 2008).
+func unpaired(a, b metrics.Value) metrics.Value {
+	d := metrics.Value{Number: a.Number - b.Number, Unit: a.Unit, Decimals: a.Decimals, Bounded: a.Bounded && b.Bounded}
+	if d.Bounded {
+		d.Low = d.Number - math.Hypot(a.Number-a.Low, b.High-b.Number)
+		d.High = d.Number + math.Hypot(a.High-a.Number, b.Number-b.Low)
+	}
+	return d
+}
+
+// seedSpread returns half the width of the interval that training seeds give A - B, and the number of seeds; 0 seeds
+// if neither row was trained more than once. A row without lines of single seeds is the same under all of them.
+func seedSpread(measured *Measurements, experiment string, scale Scale, a, b Place, unit string) (half float64, n int, err error) {
+	sa, sb := measured.seeds(experiment, scale, a), measured.seeds(experiment, scale, b)
+	if len(sa) > 0 && len(sb) > 0 && !slices.Equal(sortedKeys(sa), sortedKeys(sb)) {
+		return 0, 0, fmt.Errorf("experiment %s on scale %s: %v has the seeds %s, %v has %s; they have to be the same",
+			experiment, scale.ID, a, strings.Join(sortedKeys(sa), ", "), b, strings.Join(sortedKeys(sb), ", "))
+	}
+	all := sa
+	if len(all) == 0 {
+		all = sb
+	}
+	var d []float64
+	for _, seed := range sortedKeys(all) {
+		x := 0.0
+		for _, side := range []struct {
+			of   map[string]metrics.Measurement
+			sign float64
+		}{{sa, 1}, {sb, -1}} {
+			m, trained := side.of[seed]
+			if !trained {
+				continue // a constant, which no spread sees
+			}
+			v, ok := m.Value(unit)
+			if !ok {
+				return 0, 0, nil
+			}
+			x += side.sign * v.Number
+		}
+		d = append(d, x)
+	}
+	if len(d) < 2 {
+		return 0, 0, nil
+	}
+	return tHalf(d), len(d), nil
+}
+
+// tHalf is half the width of the 95% t interval of a mean.
+func tHalf(x []float64) float64 {
+	n, mean, sum := float64(len(x)), 0.0, 0.0
+	for _, v := range x {
+		mean += v / n
+	}
+	for _, v := range x {
+		sum += (v - mean) * (v - mean)
+	}
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
+	return t * math.Sqrt(sum/(n-1)/n)
+}
