@@ -16,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/claims"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -169,6 +170,34 @@ func TestRowsOfThePaperExistInItsTables(t *testing.T) {
 					t.Errorf("%s: row %q names %q: %d rows of %s at %v", name, row.Label, row.Paper, len(found), file, at)
 				}
 			}
+		}
+	}
+}
+
+// A row that the orderings misspell would be "not run" for ever.
+func TestRowsThatOrderingsNameExist(t *testing.T) {
+	text, err := results.FS.ReadFile("paper/orderings.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	orderings, err := claims.ReadOrderings("orderings.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := map[claims.Named]bool{ // rows of the paper that no spec has
+		{Experiment: "main", Row: "router-r1"}: true, {Experiment: "main", Row: "xrouter"}: true,
+		{Experiment: "ood", Row: "router-r1"}: true, {Experiment: "ood", Row: "xrouter"}: true,
+		{Experiment: "llm-as-router", Row: "gpt-oss-120b"}: true, {Experiment: "llm-as-router", Row: "qwen3-235b-instruct"}: true, // of a stated skill instead
+		{Experiment: "llm-as-router-ood", Row: "gpt-oss-120b"}: true, {Experiment: "llm-as-router-ood", Row: "qwen3-235b-instruct"}: true,
+	}
+	names := spec.Names(experiments.FS)
+	for _, n := range orderings.Rows() {
+		if !slices.Contains(names, n.Experiment) {
+			continue
+		}
+		exists := slices.ContainsFunc(load(t, n.Experiment).Experiment.Methods, func(m spec.Method) bool { return m.RowID() == n.Row })
+		if exists == none[n] {
+			t.Errorf("row %s of %s: exists %v, thought not to be there %v", n.Row, n.Experiment, exists, none[n])
 		}
 	}
 }

@@ -20,6 +20,8 @@ var layers = map[string][]string{
 	"harness/methods": {"harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	"harness/train":   {"harness/lm", "harness/routing", "harness/seed", "harness/spec"},
 	"harness/lm":      {"harness/routing", "harness/spec", "harness/seed"},
+	// Verdicts read measurements and the paper's tables, and nothing that made them.
+	"harness/claims":  {"harness/metrics", "harness/report"},
 	"harness/experts": {"harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec", "verify"},
 	// Rewards are in theory, so that what is trained here and what is scored from text is one formula.
 	"harness/multiround": {"harness/experts", "harness/theory", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 //	copydir from to      copies a folder
 //	edit file old new    replaces text in a file
 //
-// and every script finds tiny.yaml in its folder and a free port in $PORT.
+// and every script finds tiny.yaml in its folder, a free port in $PORT and the folder of the paper's tables in $PAPER.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -59,6 +59,11 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("PORT", port)
+			paper, err := filepath.Abs("../../results/paper")
+			if err != nil {
+				return err
+			}
+			env.Setenv("PAPER", paper)
 			return os.WriteFile(filepath.Join(env.WorkDir, "tiny.yaml"), spec, 0o644)
 		},
 		Condition: func(cond string) (bool, error) {

@@ -76,6 +76,7 @@ type Finding struct {
 	Verdict          string
 	Reason           string
 	Differs          string // how the verdict differs from the recorded one; empty: it does not
+	Table            bool   // a check of a whole table
 	File             string
 	Line             int
 }
@@ -402,7 +403,7 @@ func attainable(printed metrics.Value, n int) bool {
 }
 
 func tableFinding(id, source, says string, n int, wrong, said, recorded []string, reason string) Finding {
-	f := Finding{ID: id, Source: source, Says: says, Printed: fmt.Sprintf("%d cells", n), Recomputed: fmt.Sprintf("%d of %d", n-len(wrong), n), Verdict: Holds, Reason: reason}
+	f := Finding{Table: true, ID: id, Source: source, Says: says, Printed: fmt.Sprintf("%d cells", n), Recomputed: fmt.Sprintf("%d of %d", n-len(wrong), n), Verdict: Holds, Reason: reason}
 	if len(wrong) > 0 {
 		f.Verdict = Mismatch
 		f.Reason = strings.TrimSpace(strings.Join(said, "; ") + ". " + reason)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
@@ -42,6 +43,15 @@ func (s *Measurements) Experiments() []string { return sortedKeys(s.of) }
 
 // Place is the keys of a measurement beside those of its experiment and scale.
 type Place map[string]string
+
+// String prints the keys as a measurement's name has them.
+func (p Place) String() string {
+	var parts []string
+	for _, k := range sortedKeys(p) {
+		parts = append(parts, k+"="+p[k])
+	}
+	return strings.Join(parts, "/")
+}
 
 // outer are the keys that say which experiment and scale a line belongs to.
 var outer = []string{"experiment", "pool", "arena"}

@@ -68,7 +68,9 @@ type Ordering struct {
 	Benchmark string  `yaml:"benchmark"` // the paper's name; empty: the average
 	Needs     string  `yaml:"needs"`     // language-model or assumption; empty: nothing
 	Reason    string  `yaml:"reason"`    // required with needs
-	Paper     string  `yaml:"paper"`     // the paper's own numbers, where they are in no table
+	Paper     string  `yaml:"paper"`     // the paper's own numbers, where its table does not have both rows
+
+	Contradicted bool `yaml:"contradicted"` // those numbers do not have the order
 
 	Simulated   *Rows `yaml:"simulated"`
 	Environment *Rows `yaml:"environment"`
@@ -97,6 +99,7 @@ func (o Operand) empty() bool { return o.Row == "" && o.Keys == nil }
 // Rows are the rows of an ordering on the scales of one kind.
 type Rows struct {
 	Experiment string  `yaml:"experiment"` // empty: the section's table
+	Scale      string  `yaml:"scale"`      // the only scale of the kind; empty: all
 	A          Operand `yaml:"a"`          // empty: the ordering's own
 	B          Operand `yaml:"b"`
 	Needs      string  `yaml:"needs"`  // beside the ordering's own
@@ -165,6 +168,7 @@ func ReadOrderings(file string, data []byte) (*Orderings, error) {
 
 func (o *Ordering) check(table string, f *faults) {
 	needs := []string{"", languageModel, assumption}
+	before := len(f.text)
 	switch {
 	case o.ID == "":
 		f.add(o.line, "ordering", "no id")
@@ -178,6 +182,9 @@ func (o *Ordering) check(table string, f *faults) {
 		f.add(o.line, o.ID, "unknown needs %q; known: %s, %s", o.Needs, languageModel, assumption)
 	case o.Needs != "" && o.Reason == "":
 		f.add(o.line, o.ID, "needs: %s wants a reason", o.Needs)
+	}
+	if len(f.text) > before {
+		return
 	}
 	if o.Metric == "" {
 		o.Metric = "accuracy"
@@ -203,6 +210,32 @@ func (o *Ordering) check(table string, f *faults) {
 	if !stated && o.Needs == "" {
 		f.add(o.line, o.ID, "no rows on any scale; say what it needs, or name rows under one of %s", strings.Join(kinds, ", "))
 	}
+}
+
+// Named is a row that orderings need of an experiment.
+type Named struct{ Experiment, Row string }
+
+// Rows lists the rows of experiments that orderings name, so that a test can look for them: a misspelt one would be
+// "not run" for ever.
+func (o *Orderings) Rows() []Named {
+	var all []Named
+	for _, s := range o.Sections {
+		for i := range s.Orderings {
+			for _, kind := range kinds {
+				r, ok := s.Orderings[i].on(kind, s.Table)
+				for _, side := range []Operand{r.A, r.B} {
+					row := o.Names.row(r.Experiment, side.Row)
+					if side.Keys != nil {
+						row = side.Keys["method"]
+					}
+					if n := (Named{r.Experiment, row}); ok && row != "" && !slices.Contains(all, n) {
+						all = append(all, n)
+					}
+				}
+			}
+		}
+	}
+	return all
 }
 
 // Contrast is a difference A - B with its interval.
@@ -240,7 +273,7 @@ func (o *Orderings) Judge(file string, t *Tables, measured *Measurements) ([]Row
 		s := &o.Sections[i]
 		for j := range s.Orderings {
 			x := &s.Orderings[j]
-			row := Row{Section: s, Ordering: x, Paper: x.Paper, PaperHas: true}
+			row := Row{Section: s, Ordering: x, Paper: x.Paper, PaperHas: !x.Contradicted}
 			var err error
 			if x.Paper == "" && s.Table != "" && x.A.Row != "" {
 				if row.Paper, row.PaperHas, err = x.paper(s.Table, t); err != nil {
@@ -260,7 +293,7 @@ func (o *Orderings) Judge(file string, t *Tables, measured *Measurements) ([]Row
 	return rows, f.err()
 }
 
-// paper returns the paper's own numbers and whether they have the order. A table without averages is averaged.
+// paper returns the paper's own numbers and whether they have the order. A table without printed averages is averaged.
 func (o *Ordering) paper(table string, t *Tables) (text string, has bool, err error) {
 	benchmark := o.Benchmark
 	var a, b value
@@ -269,7 +302,10 @@ func (o *Ordering) paper(table string, t *Tables) (text string, has bool, err er
 		into *value
 	}{{o.A.Row, &a}, {o.B.Row, &b}} {
 		var ref reference
+		printed, _ := t.Cell(table, side.row, metrics.Average, metrics.Accuracy)
 		switch {
+		case o.Metric == "accuracy" && benchmark == "" && printed.Unit != "":
+			ref = reference{"accuracy", []string{table, side.row, metrics.Average}, 1}
 		case o.Metric == "accuracy" && benchmark != "":
 			ref = reference{"accuracy", []string{table, side.row, benchmark}, 1}
 		case o.Metric == "accuracy":
@@ -296,11 +332,11 @@ func (o *Ordering) paper(table string, t *Tables) (text string, has bool, err er
 	}
 	switch {
 	case o.Metric == "accuracy":
-		return fmt.Sprintf("%.1f, %.1f %%", a.number, b.number), has, nil
+		return fmt.Sprintf("%.1f vs %.1f %%", a.number, b.number), has, nil
 	case benchmark != "":
-		return fmt.Sprintf("%s, %s $", short(a.number, 3), short(b.number, 3)), has, nil
+		return fmt.Sprintf("%s vs %s $", short(a.number, 3), short(b.number, 3)), has, nil
 	}
-	return fmt.Sprintf("%.2f, %.2f m$", 1000*a.number, 1000*b.number), has, nil
+	return fmt.Sprintf("%.2f vs %.2f m$", 1000*a.number, 1000*b.number), has, nil
 }
 
 // units of a metric: of a row's own line, and of its paired difference to the reference.
@@ -323,9 +359,9 @@ func unitsOf(metric string) units {
 func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Measurements) (Judged, error) {
 	j := Judged{Scale: scale}
 	rows, ok := x.on(scale.Kind, table)
-	if !ok {
-		if x.Needs == languageModel {
-			j.Verdict = NeedsModel
+	if !ok || rows.Scale != "" && rows.Scale != scale.ID {
+		if _, stated := x.on("simulated", table); x.Needs == languageModel && !stated && scale.Kind == "simulated" {
+			j.Verdict = NeedsModel // no row could stand for it
 		}
 		return j, nil
 	}
@@ -423,7 +459,11 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 		return nil, errNotRun
 	}
 	c := &Contrast{Value: unpaired(va, vb)}
-	if p, ok := o.paired(a, b, ma, mb, u); ok {
+	p, ok, err := o.paired(measured, experiment, scale, a, b, ma, mb, u)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
 		c.Value, c.Paired = p, true
 	}
 	spread, n, err := seedSpread(measured, experiment, scale, a, b, u.own)
@@ -438,26 +478,56 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 	return c, nil
 }
 
-// paired returns the difference question by question, which measurements hold if one of the rows is the reference
-// and everything else is the same.
-func (o *Orderings) paired(a, b Place, ma, mb metrics.Measurement, u units) (metrics.Value, bool) {
+// paired returns the difference question by question, which measurements hold if one of the rows is the reference, or
+// on a line of its own (keys row and versus); everything but the method has to be the same.
+func (o *Orderings) paired(measured *Measurements, experiment string, scale Scale, a, b Place, ma, mb metrics.Measurement, u units) (metrics.Value, bool, error) {
+	if u.paired == "" || len(a) != len(b) || a["method"] == "" {
+		return metrics.Value{}, false, nil
+	}
 	for k, v := range a {
 		if k != "method" && b[k] != v {
-			return metrics.Value{}, false
+			return metrics.Value{}, false, nil
 		}
 	}
-	if len(a) != len(b) || u.paired == "" {
-		return metrics.Value{}, false
+	if b["method"] == o.Reference {
+		if v, ok := ma.Value(u.paired); ok {
+			return v, true, nil
+		}
 	}
-	switch o.Reference {
-	case b["method"]:
-		return ma.Value(u.paired)
-	case a["method"]:
-		v, ok := mb.Value(u.paired)
-		v.Number, v.Low, v.High = -v.Number, -v.High, -v.Low
-		return v, ok
+	if a["method"] == o.Reference {
+		if v, ok := mb.Value(u.paired); ok {
+			return negative(v), true, nil
+		}
 	}
-	return metrics.Value{}, false
+	for _, turned := range []bool{false, true} {
+		row, versus := a["method"], b["method"]
+		if turned {
+			row, versus = versus, row
+		}
+		at := Place{"row": row, "versus": versus}
+		for k, v := range a {
+			if k != "method" {
+				at[k] = v
+			}
+		}
+		m, _, err := measured.find(experiment, scale, at)
+		if err != nil {
+			return metrics.Value{}, false, err
+		}
+		v, ok := m.Value(u.paired)
+		if ok && turned {
+			v = negative(v)
+		}
+		if ok {
+			return v, true, nil
+		}
+	}
+	return metrics.Value{}, false, nil
+}
+
+func negative(v metrics.Value) metrics.Value {
+	v.Number, v.Low, v.High = -v.Number, -v.High, -v.Low
+	return v
 }
 
 // unpaired combines two intervals as those of independent numbers (MOVER, Zou and Donner 2008).

@@ -70,16 +70,20 @@ func (t *Tables) with(questions map[string]float64) *Tables { return &Tables{t.l
 // rows lists the rows of a table, sorted.
 func (t *Tables) rows(table string) ([]string, error) {
 	if t.lines[table] == nil {
-		return nil, fmt.Errorf("unknown table %q; known: %s", table, list(t.lines))
+		return nil, unknownTable(table, t)
 	}
 	return slices.Sorted(maps.Keys(t.lines[table])), nil
 }
 
+func unknownTable(table string, t *Tables) error {
+	return fmt.Errorf("unknown table %q; known: %s", table, list(t.lines))
+}
+
 func (t *Tables) row(table, row string) (map[string]metrics.Measurement, error) {
-	if _, err := t.rows(table); err != nil {
-		return nil, err
-	}
 	r := t.lines[table][row]
+	if t.lines[table] == nil {
+		return nil, unknownTable(table, t)
+	}
 	if r == nil {
 		return nil, fmt.Errorf("table %s has no row %q; known: %s", table, row, list(t.lines[table]))
 	}

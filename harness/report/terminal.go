@@ -202,9 +202,8 @@ func blocks(labels []string, groups [][]string, limit int) [][][]string {
 
 const gap = 2 // blanks between groups
 
-// writeBlock sets one block: every group is one column of tablewriter, already aligned inside. labels and groups
-// have titles and heads first, then lines.
-func writeBlock(w io.Writer, labels []string, groups [][]string, lines []line) error {
+// plainTable is a table of columns that are aligned inside already, without borders.
+func plainTable(w io.Writer) *tablewriter.Table {
 	off := tw.Rendition{
 		Borders: tw.BorderNone,
 		Symbols: tw.NewSymbolCustom("plain").WithColumn("").WithRow("").WithCenter(""),
@@ -218,7 +217,7 @@ func writeBlock(w io.Writer, labels []string, groups [][]string, lines []line) e
 		Alignment:  tw.CellAlignment{Global: tw.AlignLeft},
 		Padding:    tw.CellPadding{Global: tw.Padding{Left: tw.Empty, Right: strings.Repeat(" ", gap), Overwrite: true}},
 	}
-	table := tablewriter.NewTable(w,
+	return tablewriter.NewTable(w,
 		tablewriter.WithEastAsian(tw.Off),
 		tablewriter.WithRenderer(renderer.NewBlueprint(off)),
 		tablewriter.WithConfig(tablewriter.Config{
@@ -226,6 +225,12 @@ func writeBlock(w io.Writer, labels []string, groups [][]string, lines []line) e
 			Row:      left,
 			Behavior: tw.Behavior{TrimSpace: tw.Off, TrimLine: tw.Off, AutoHide: tw.Off},
 		}))
+}
+
+// writeBlock sets one block: every group is one column of tablewriter. labels and groups have titles and heads first,
+// then lines.
+func writeBlock(w io.Writer, labels []string, groups [][]string, lines []line) error {
+	table := plainTable(w)
 	row := func(i int) []string {
 		cells := []string{labels[i]}
 		for _, g := range groups {

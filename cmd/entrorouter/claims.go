@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness/claims"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/results"
+)
+
+func claimsCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "claims",
+		Usage: "recompute what the paper claims, and judge its orderings on our measurements",
+		Description: "Recomputes every number that the paper states in words from its own tables (results/paper/claims.yaml), and gives\n" +
+			"every ordering that it states (results/paper/orderings.yaml) a verdict on the measurements that run has written.\n" +
+			"Exit code 3 if a verdict on a claim is not the recorded one. Rules: go doc ./harness/claims.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "measurements", Value: cli.NewStringSlice("figures"), Usage: "`PATH` of a measurement file, or of a folder with *-measurements.txt; repeat it for more"},
+			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt), claims.yaml and orderings.yaml instead of the built-in ones"},
+			&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder for the tables of claims and verdicts; empty: do not write any"},
+		},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usageError{fmt.Errorf("claims takes no arguments, got %q", c.Args().First())}
+			}
+			measured, err := readAllMeasurements(c.StringSlice("measurements"), c.IsSet("measurements"))
+			if err != nil {
+				return err
+			}
+			return checkClaims(c, measured)
+		},
+	}
+}
+
+// paperFolder is a paper as data: tables, claims and orderings.
+type paperFolder struct {
+	tables                  *claims.Tables
+	list                    *claims.List
+	orderings               *claims.Orderings
+	listFile, orderingsFile string // as a reader can open them
+}
+
+// readPaper reads the built-in paper, or that of a folder.
+func readPaper(folder string) (p paperFolder, err error) {
+	var fsys fs.FS = results.FS
+	dir, shown := "paper", "results/paper"
+	if folder != "" {
+		fsys, dir, shown = os.DirFS(folder), ".", folder
+	}
+	p.listFile, p.orderingsFile = filepath.Join(shown, "claims.yaml"), filepath.Join(shown, "orderings.yaml")
+	if p.tables, err = claims.ReadTables(fsys, dir); err != nil {
+		return p, fmt.Errorf("%s: %w", shown, err)
+	}
+	data, err := fs.ReadFile(fsys, path.Join(dir, "claims.yaml"))
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", shown, err)
+	}
+	if p.list, err = claims.ReadList(p.listFile, data); err != nil {
+		return p, err
+	}
+	if data, err = fs.ReadFile(fsys, path.Join(dir, "orderings.yaml")); err != nil {
+		return p, fmt.Errorf("%s: %w", shown, err)
+	}
+	p.orderings, err = claims.ReadOrderings(p.orderingsFile, data)
+	return p, err
+}
+
+func checkClaims(c *cli.Context, measured *claims.Measurements) error {
+	if c.IsSet("paper") && c.String("paper") == "" {
+		return usageError{errors.New("--paper is empty; name a folder, or leave it out for the built-in tables")}
+	}
+	p, err := readPaper(c.String("paper"))
+	if err != nil {
+		return usageError{err}
+	}
+	findings, err := p.list.Check(p.listFile, p.tables, measured, p.orderings)
+	if err != nil {
+		return usageError{err}
+	}
+	rows, err := p.orderings.Judge(p.orderingsFile, p.tables, measured)
+	if err != nil {
+		return usageError{err}
+	}
+	to := terminal(c.App.Writer)
+	var files []report.File
+	for i, sheet := range []*report.Sheet{claims.Sheet(findings), p.orderings.Sheet(rows, measured)} {
+		if i > 0 {
+			fmt.Fprintln(c.App.Writer)
+		}
+		if err := to.WriteSheet(c.App.Writer, sheet); err != nil {
+			return err
+		}
+		f, err := sheet.Files()
+		if err != nil {
+			return err
+		}
+		files = append(files, f...)
+	}
+	if folder := c.String("figures"); folder != "" {
+		var names []string
+		for _, f := range files {
+			if err := store.WriteFile(filepath.Join(folder, f.Name), f.Data); err != nil {
+				return err
+			}
+			names = append(names, f.Name)
+		}
+		fmt.Fprintf(c.App.Writer, "\nwritten to %s: %s\n", folder, strings.Join(names, " "))
+	}
+	var status error
+	for _, f := range findings {
+		if f.Differs != "" {
+			fmt.Fprintf(c.App.ErrWriter, "entrorouter: %s:%d: %s: %s\n", f.File, f.Line, f.ID, f.Differs)
+			status = exitStatus(exitMismatch)
+		}
+	}
+	return status
+}
+
+// readAllMeasurements reads files and folders of measurements. A default folder that is not there is no error: then
+// nothing has been run.
+func readAllMeasurements(paths []string, asked bool) (*claims.Measurements, error) {
+	measured := &claims.Measurements{}
+	for _, name := range paths {
+		files := []string{name}
+		info, err := os.Stat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && !asked:
+			continue
+		case err != nil:
+			return nil, usageError{err}
+		case info.IsDir():
+			if files, err = filepath.Glob(filepath.Join(name, "*-measurements.txt")); err != nil {
+				return nil, usageError{err}
+			}
+		}
+		for _, name := range files {
+			f, err := os.Open(name)
+			if err != nil {
+				return nil, usageError{err}
+			}
+			set, err := metrics.Read(name, f)
+			f.Close()
+			if err == nil {
+				err = measured.Add(name, set)
+			}
+			if err != nil {
+				return nil, usageError{err}
+			}
+		}
+	}
+	return measured, nil
+}

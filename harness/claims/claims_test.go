@@ -1,0 +1,316 @@
+package claims
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/results"
+)
+
+func list1(t *testing.T, text string) *List {
+	t.Helper()
+	l, err := ReadList("c.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func checked(t *testing.T, l *List, tables *Tables) Finding {
+	t.Helper()
+	found, err := l.Check("c.yaml", tables, nil, nil)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	return found[0]
+}
+
+// mean(toy, cheap) is 55, and its cells can move it by 0.05.
+func TestVerdictsOnClaims(t *testing.T) {
+	for _, c := range []struct {
+		name, rest, want string
+	}{
+		{"the number itself", `printed: "55.0", formula: "mean(toy, cheap)"`, Holds},
+		{"off by all that rounding of the number and of the cells can do", `printed: "55.1", formula: "mean(toy, cheap)"`, Holds},
+		{"and not more", `printed: "55.11", formula: "mean(toy, cheap)"`, Mismatch},
+		{"below as above", `printed: "54.9", formula: "mean(toy, cheap)"`, Holds},
+		{"below, too far", `printed: "54.89", formula: "mean(toy, cheap)"`, Mismatch},
+		{"whole numbers are rounded to one", `printed: "55", formula: "mean(toy, cheap) + 0.54"`, Holds},
+		{"a rounded number, not a cut one", `printed: "48.2", formula: "48.2544 + 0 * mean(toy, cheap)"`, Mismatch},
+		{"digits of a power of ten", `printed: "1.7e-5", formula: "0.00001749"`, Holds},
+		{"digits of a power of ten, too far", `printed: "1.7e-5", formula: "0.0000176"`, Mismatch},
+		{"noise that the claim is allowed", `printed: "57.0", allow: 1.9, formula: "mean(toy, cheap)"`, Holds},
+		{"more than that noise", `printed: "57.0", allow: 1.89, formula: "mean(toy, cheap)"`, Mismatch},
+		{"no formula", `printed: "57.0"`, NotCheckable},
+		{"no printed number", `formula: "mean(toy, cheap)"`, NotCheckable},
+		{"a comparison that is true", `formula: "mean(toy, cheap) < mean(toy, dear)"`, Holds},
+		{"a comparison that is not", `formula: "mean(toy, cheap) > mean(toy, dear)"`, Mismatch},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := list1(t, "claims:\n  - {id: x, source: s, says: y, verdict: "+c.want+", reason: r, "+c.rest+"}\n")
+			if f := checked(t, l, toyTables(t)); f.Verdict != c.want || f.Differs != "" {
+				t.Errorf("%+v, want %s", f, c.want)
+			}
+			other := Holds
+			if c.want == Holds {
+				other = Mismatch
+			}
+			l.Claims[0].Verdict = other
+			if f := checked(t, l, toyTables(t)); f.Differs != c.want+" now, recorded as "+other {
+				t.Errorf("differs: %q", f.Differs)
+			}
+		})
+	}
+}
+
+func TestAClaimMayHoldWithAnotherSizeOfABenchmark(t *testing.T) {
+	// With 2 questions of a beside the one of b the mean is 56.67.
+	l := list1(t, "sizes: {a: [3, 2]}\nclaims:\n  - {id: x, source: s, says: y, verdict: holds, printed: \"56.7\", formula: \"mean(toy, cheap)\"}\n")
+	if f := checked(t, l, toyTables(t)); f.Verdict != Holds || !strings.Contains(f.Reason, "With a of 2 questions.") || !strings.HasPrefix(f.Recomputed, "56.66") {
+		t.Errorf("%+v", f)
+	}
+	l.Claims[0].Printed = "55.0"
+	if f := checked(t, l, toyTables(t)); f.Verdict != Holds || f.Reason != "" {
+		t.Errorf("the printed sizes come first: %+v", f)
+	}
+	l.Claims[0].Printed = "56.2"
+	if f := checked(t, l, toyTables(t)); f.Verdict != Mismatch || !strings.HasPrefix(f.Recomputed, "55.0") {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestAveragesAreRecomputedFromTheirRow(t *testing.T) {
+	l := list1(t, "averages:\n  - {table: toy}\n")
+	// (3*80 + 80)/4 and 6/4: as printed, and so are the others.
+	if f := checked(t, l, toyTables(t)); f.Verdict != Holds || f.Recomputed != "6 of 6" {
+		t.Errorf("%+v", f)
+	}
+	wrong := strings.Replace(toy, "avg 4 55.0", "avg 4 55.2", 1)
+	tables, err := ReadTables(fstest.MapFS{"toy.txt": {Data: []byte(wrong)}}, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := checked(t, l, tables)
+	if f.Verdict != Mismatch || f.Differs != "mismatch now, recorded as holding: cheap accuracy" || !strings.Contains(f.Reason, "printed 55.2, the cells give 55") {
+		t.Errorf("%+v", f)
+	}
+	l = list1(t, "averages:\n  - {table: toy, mismatch: [cheap accuracy]}\n")
+	if f := checked(t, l, tables); f.Verdict != Mismatch || f.Differs != "" {
+		t.Errorf("%+v", f)
+	}
+	if f := checked(t, l, toyTables(t)); f.Differs != "holds now, recorded as mismatch: cheap accuracy" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestPercentagesOfWholeNumbers(t *testing.T) {
+	for _, c := range []struct {
+		printed  float64
+		decimals int
+		n        int
+		want     bool
+	}{
+		{77.5, 1, 674, false}, // 522 are 77.448 %, 523 are 77.596 %
+		{77.5, 1, 1348, true}, // 1045 are 77.522 %
+		{96.6, 1, 664, false}, // 641 are 96.536 %, 642 are 96.687 %
+		{96.6, 1, 1328, true},
+		{97.4, 1, 500, true},
+		{97.5, 1, 500, false},
+		{12.5, 1, 8, true},
+		{12.4, 1, 8, false},
+		{0, 1, 3, true},
+		{100, 1, 3, true},
+		{33.3, 1, 3, true},
+		{33.33, 2, 3, true},
+		{33.3, 2, 3, false}, // 33.30 is not 33.33
+		{6.3, 1, 8, false},  // 1/16 is not 1/8
+		{6.3, 1, 16, true},  // 6.25, rounded up
+		{6.2, 1, 16, true},  // or down
+	} {
+		if got := attainable(metrics.Value{Number: c.printed, Decimals: c.decimals}, c.n); got != c.want {
+			t.Errorf("%v with %d decimals of %d: %v", c.printed, c.decimals, c.n, got)
+		}
+	}
+	l := list1(t, "granularity:\n  - {table: toy, benchmark: a, count: 3, mismatch: [cheap a, dear a, router/knob=2 a]}\n")
+	if f := checked(t, l, toyTables(t)); f.Verdict != Mismatch || f.Differs != "" || f.Recomputed != "0 of 3" {
+		t.Errorf("%+v", f)
+	}
+	l = list1(t, "granularity:\n  - {table: toy, benchmark: a, count: 10}\n")
+	if f := checked(t, l, toyTables(t)); f.Verdict != Holds || f.Recomputed != "3 of 3" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestFaultsOfFilesNameTheLine(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"empty", "", "c.yaml: empty"},
+		{"unknown key", "claims:\n  - id: x\n    prined: 3\n", `c.yaml:3: unknown key "prined"`},
+		{"no YAML", "claims: [\n", "c.yaml:1: "},
+		{"two documents", "claims: []\n---\nclaims: []\n", "c.yaml: more than one document"},
+		{"a list that is none", "claims: 3\n", "c.yaml:1: cannot unmarshal"},
+		{"no id", "claims:\n  - {source: s}\n", "c.yaml:2: claim: no id"},
+		{"no source", "claims:\n  - {id: x, says: y, verdict: holds}\n", "c.yaml:2: x: source and says must both be set"},
+		{"verdict", "claims:\n\n  - {id: x, source: s, says: y, verdict: hold}\n", `c.yaml:3: x: unknown verdict "hold"; known: holds, mismatch, not checkable`},
+		{"reason", "claims:\n  - {id: x, source: s, says: y, verdict: mismatch}\n", `c.yaml:2: x: a verdict of "mismatch" needs a reason`},
+		{"printed", "claims:\n  - {id: x, source: s, says: y, verdict: holds, printed: 3%}\n", `c.yaml:2: x: printed is "3%"`},
+		{"formula", "claims:\n  - {id: x, source: s, says: y, verdict: holds, formula: 1 +}\n", "c.yaml:2: x: formula: column 4: the formula ends"},
+		{"a printed comparison", "claims:\n  - {id: x, source: s, says: y, verdict: holds, printed: \"1\", formula: 1 < 2}\n", "c.yaml:2: x: the formula is a comparison"},
+		{"taken id", "claims:\n  - {id: x, source: s, says: y, verdict: holds}\n  - {id: x, source: s, says: y, verdict: holds}\n", "c.yaml:3: x: the id is taken by line 2"},
+		{"noise", "claims:\n  - {id: x, source: s, says: y, verdict: holds, allow: -1}\n", "c.yaml:2: x: allow is -1"},
+		{"two faults", "claims:\n  - {id: x}\n  - {id: y}\n", "c.yaml:2: x: source and says must both be set\nc.yaml:3: y: source"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := ReadList("c.yaml", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+	l := list1(t, "claims:\n  - {id: x, source: s, says: y, verdict: holds, formula: \"mean(toy, nobody)\"}\naverages:\n  - {table: tou}\n")
+	_, err := l.Check("c.yaml", toyTables(t), nil, nil)
+	if err == nil || !strings.Contains(err.Error(), `c.yaml:2: x: formula: column 1: mean(toy, nobody): table toy has no row "nobody"`) || !strings.Contains(err.Error(), `c.yaml:4: averages: unknown table "tou"; known: toy`) {
+		t.Errorf("%v", err)
+	}
+}
+
+func builtIn(t *testing.T) (*Tables, *List, *Orderings) {
+	t.Helper()
+	tables, err := ReadTables(results.FS, "paper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := results.FS.ReadFile("paper/claims.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := ReadList("claims.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err = results.FS.ReadFile("paper/orderings.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	o, err := ReadOrderings("orderings.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tables, l, o
+}
+
+// The yardstick is an audit of the paper by another program, with its recomputed values.
+func TestThePapersClaimsComeOutAsAnAuditFoundThem(t *testing.T) {
+	tables, l, o := builtIn(t)
+	findings, err := l.Check("claims.yaml", tables, &Measurements{}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]Finding{}
+	for _, f := range findings {
+		if f.Differs != "" {
+			t.Errorf("%s: %s", f.ID, f.Differs)
+		}
+		found[f.ID] = f
+	}
+	for _, c := range []struct{ id, recomputed, verdict string }{
+		{"retention", "98.33", Holds},
+		{"saving", "48.254", Holds},
+		{"saving-conclusion", "48.254", Mismatch},
+		{"average-accuracy", "88.639", Holds},
+		{"ood-retention", "95.54", Holds},
+		{"ood-saving", "38.43", Mismatch},
+		{"ood-loss", "4.46", Mismatch},
+		{"ood-sample", "76.90", Mismatch},
+		{"hetero-gain-aime", "8.7", Holds},
+		{"hetero-gain-hmmt", "9.1", Holds},
+		{"hetero-gain-smt", "9.4", Holds},
+		{"hetero-fixed", "", Mismatch},
+		{"alpha-low", "80.415", Holds},
+		{"alpha-default", "79.869", Holds},
+		{"llm-as-router-gpt-cost", "1.174", NotCheckable},
+		{"llm-as-router-qwen-cost", "1.334", NotCheckable},
+		{"ood-bold", "", Mismatch},
+		{"easy-to-4b", "", NotCheckable},
+		{"hard-to-4b", "", NotCheckable},
+		{"hard-to-235b", "", NotCheckable},
+		{"pareto-hull", "difference 1.09", Holds},
+		{"ood-pareto-hull", "difference -0.305", Mismatch},
+		{"ood-30b-average-cost", "0.00185", Mismatch},
+		{"llm-as-router-gpt-average-cost", "0.004648", Mismatch},
+		{"hetero-random-aime", "58.98", Mismatch},
+		{"hetero-random-hmmt", "54.64", Mismatch},
+		{"granularity of main", "57 of 63", Mismatch},
+		{"granularity of llm-as-router", "20 of 21", Mismatch},
+		{"granularity of main, olympiadbench with 1348", "9 of 9", Holds},
+	} {
+		f, ok := found[c.id]
+		if !ok {
+			t.Errorf("no claim %s", c.id)
+			continue
+		}
+		near := strings.HasPrefix(f.Recomputed, c.recomputed)
+		var got, want float64
+		if n, _ := fmt.Sscan(strings.TrimRight(f.Recomputed, "% $points"), &got); n == 1 && c.recomputed != "" {
+			if n, _ := fmt.Sscan(c.recomputed, &want); n == 1 && !strings.Contains(c.recomputed, " of ") {
+				near = got-want < 0.0051 && want-got < 0.0051
+			}
+		}
+		if f.Verdict != c.verdict || !near {
+			t.Errorf("%s: %s, recomputed %q, want %s, %q", c.id, f.Verdict, f.Recomputed, c.verdict, c.recomputed)
+		}
+	}
+}
+
+// A digit that is transcribed wrong changes a verdict, if by more than what roundings can hide.
+func TestAChangedDigitInATableOfThePaperIsCaught(t *testing.T) {
+	_, l, o := builtIn(t)
+	for _, c := range []struct{ file, old, changed string }{
+		{"main", "method=entrorouter/benchmark=olympiadbench 674 81.8", "method=entrorouter/benchmark=olympiadbench 674 81.3"},
+		{"main", "method=qwen3-235b/benchmark=math500 500 99.2 accuracy-% 2.5881", "method=qwen3-235b/benchmark=math500 500 99.2 accuracy-% 2.8881"},
+		{"main", "method=forc/benchmark=avg 3702 87.7", "method=forc/benchmark=avg 3702 87.4"},
+		{"main", "method=random/benchmark=math500 500 98.0", "method=random/benchmark=math500 500 98.1"},
+		{"ood", "method=entrorouter/benchmark=mmlu-pro 1200 80.6", "method=entrorouter/benchmark=mmlu-pro 1200 80.3"},
+		{"hetero", "method=random/benchmark=smt25 424 66.3", "method=random/benchmark=smt25 424 66.6"},
+		{"alpha", "alpha=1/benchmark=avg 1384 75.3", "alpha=1/benchmark=avg 1384 75.6"},
+		{"ablation", "no-gate/benchmark=smt25 424 80.2", "no-gate/benchmark=smt25 424 82.2"},
+	} {
+		t.Run(c.changed, func(t *testing.T) {
+			fsys := fstest.MapFS{}
+			entries, err := results.FS.ReadDir("paper")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range entries {
+				if !strings.HasSuffix(e.Name(), ".txt") {
+					continue
+				}
+				text, err := results.FS.ReadFile("paper/" + e.Name())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Name() == c.file+".txt" {
+					if strings.Count(string(text), c.old) != 1 {
+						t.Fatalf("%q is in %s %d times", c.old, c.file, strings.Count(string(text), c.old))
+					}
+					text = []byte(strings.Replace(string(text), c.old, c.changed, 1))
+				}
+				fsys[e.Name()] = &fstest.MapFile{Data: text}
+			}
+			tables, err := ReadTables(fsys, ".")
+			if err != nil {
+				t.Fatal(err)
+			}
+			findings, err := l.Check("claims.yaml", tables, &Measurements{}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range findings {
+				if f.Differs != "" {
+					return
+				}
+			}
+			t.Error("no verdict changed")
+		})
+	}
+}

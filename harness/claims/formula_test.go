@@ -1,0 +1,185 @@
+package claims
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// toy is a table of two experts and a router on benchmarks of 3 and 1 questions.
+const toy = `# source: made up.
+BenchmarkRoute/table=toy/method=cheap/benchmark=a 3 50.0 accuracy-% 1.0 usd 3 questions
+BenchmarkRoute/table=toy/method=cheap/benchmark=avg 4 55.0 accuracy-% 0.5 usd/query 4 questions
+BenchmarkRoute/table=toy/method=cheap/benchmark=b 1 70.0 accuracy-% 1.0 usd 1 questions
+BenchmarkRoute/table=toy/method=dear/benchmark=a 3 90.0 accuracy-% 7.0 usd 3 questions
+BenchmarkRoute/table=toy/method=dear/benchmark=avg 4 92.5 accuracy-% 2.5 usd/query 4 questions
+BenchmarkRoute/table=toy/method=dear/benchmark=b 1 100.0 accuracy-% 3.0 usd 1 questions
+BenchmarkRoute/table=toy/method=router/knob=2/benchmark=a 3 80.0 accuracy-% 4.0 usd 3 questions
+BenchmarkRoute/table=toy/method=router/knob=2/benchmark=avg 4 80.0 accuracy-% 1.5 usd/query 4 questions
+BenchmarkRoute/table=toy/method=router/knob=2/benchmark=b 1 80.0 accuracy-% 2.0 usd 1 questions
+`
+
+func toyTables(t *testing.T) *Tables {
+	t.Helper()
+	tables, err := ReadTables(fstest.MapFS{"toy.txt": {Data: []byte(toy)}}, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tables
+}
+
+func TestFormulasByHand(t *testing.T) {
+	tables := toyTables(t)
+	for _, c := range []struct {
+		formula  string
+		want     float64
+		up, down float64
+	}{
+		{"1 + 2 * 3 - 4 / 2", 5, 0, 0},
+		{"-(1 - 3) * 2", 4, 0, 0},
+		{"8 - 2 - 1", 5, 0, 0}, // from the left
+		{"1e-3 + .5", 0.501, 0, 0},
+		{"accuracy(toy, cheap, a)", 50, 0.05, 0.05},
+		{"usd(toy, dear, b)", 3, 0.05, 0.05},
+		{"usd(toy, dear, avg)", 2.5, 0.05, 0.05},
+		{"accuracy( toy ,router/knob=2,avg )", 80, 0.05, 0.05},
+		{"mean(toy, cheap)", 55, 0.05, 0.05}, // (3*50 + 70)/4
+		{"mean(toy, cheap, b)", 70, 0.05, 0.05},
+		{"total(toy, cheap)", 2, 0.1, 0.1},
+		{"query(toy, dear)", 2.5, 0.025, 0.025},
+		{"accuracy(toy, cheap, a) - accuracy(toy, cheap, a)", 0, 0, 0}, // the same cell moves with itself
+		{"accuracy(toy, cheap, a) - accuracy(toy, cheap, b)", -20, 0.1, 0.1},
+		{"100 * total(toy, cheap) / total(toy, dear)", 20, 100 * (0.1/10 + 2/9.95 - 0.2 + 2/9.95 - 0.2), 100 * (0.1/10 + 0.2 - 2/10.05 + 0.2 - 2/10.05)},
+		// The hull from (0.5, 55) to (2.5, 92.5) is at 73.75 for 1.5.
+		{"gain(toy, router/knob=2, cheap, dear)", 6.25, -1, -1},
+		{"min(3, 1, 2) + max(3, 1, 2)", 4, 0, 0},
+		{"max(accuracy(toy, cheap, a), accuracy(toy, cheap, b))", 70, 0.05, 0.05},
+	} {
+		t.Run(c.formula, func(t *testing.T) {
+			f, err := Parse(c.formula)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := f.evaluate(tables)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(v.number-c.want) > 1e-9 {
+				t.Errorf("%v, want %v", v.number, c.want)
+			}
+			if c.up >= 0 && (math.Abs(v.up-c.up) > 1e-9 || math.Abs(v.down-c.down) > 1e-9) {
+				t.Errorf("+%v -%v, want +%v -%v", v.up, v.down, c.up, c.down)
+			}
+		})
+	}
+}
+
+func TestComparisonsHoldIfTheUnroundedNumbersCan(t *testing.T) {
+	tables := toyTables(t)
+	for formula, want := range map[string]bool{
+		"accuracy(toy, cheap, a) < accuracy(toy, cheap, b)": true,
+		"accuracy(toy, cheap, a) > accuracy(toy, cheap, b)": false,
+		"accuracy(toy, router/knob=2, a) > 80.04":           true, // 80.0 may be 80.049
+		"accuracy(toy, router/knob=2, a) > 80.05":           false,
+		"accuracy(toy, router/knob=2, a) >= 80.05":          true,
+		"accuracy(toy, router/knob=2, a) < 79.96":           true,
+		"accuracy(toy, router/knob=2, a) <= 79.94":          false,
+		"1 < 2 and 2 < 3": true,
+		"1 < 2 and 3 < 2": false,
+		"2 < 1 and 2 < 3": false,
+		"usd(toy, cheap, a) >= usd(toy, cheap, b) and 1 > 0": true,
+	} {
+		f, err := Parse(formula)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !f.Compares() {
+			t.Errorf("%s: no comparison", formula)
+		}
+		if got, _, err := f.compare(tables); err != nil || got != want {
+			t.Errorf("%s: %v (%v), want %v", formula, got, err, want)
+		}
+	}
+}
+
+func TestFaultsOfFormulasNameTheColumn(t *testing.T) {
+	for formula, want := range map[string]string{
+		"":                             "column 1: the formula ends where",
+		"1 +":                          "column 4: the formula ends where",
+		"1 2":                          `column 3: "2" is left over`,
+		"(1":                           `column 3: want ')'`,
+		"mean(toy":                     "column 6: mean( is never closed",
+		"mean toy":                     "column 6: mean takes its arguments in parentheses",
+		"meen(toy, cheap)":             `column 1: unknown function "meen"; known: accuracy, gain, max, mean, min, query, total, usd`,
+		"1 + %":                        `column 5: '%' is no operand`,
+		"accuracy(toy, cheap)":         "column 10: accuracy takes a table, a row and a benchmark; got 2 names",
+		"mean(toy)":                    "column 6: mean takes a table, a row; got 1 names",
+		"mean(toy, )":                  `column 6: mean: "" is no name`,
+		"min(1, 2":                     "column 9: want ',' or ')' in min",
+		"1..2":                         `column 1: "1..2" is no number`,
+		"1 > 2 and 3":                  `column 12: what follows "and" is no comparison`,
+		strings.Repeat("(", 200) + "1": "more than 100 levels of nesting",
+	} {
+		_, err := Parse(formula)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", formula, err, want)
+		}
+	}
+}
+
+func TestFormulasThatAskForWhatIsNotThere(t *testing.T) {
+	tables := toyTables(t)
+	for formula, want := range map[string]string{
+		"mean(tou, cheap)":          `column 1: mean(tou, cheap): unknown table "tou"; known: toy`,
+		"1 + mean(toy, cheep)":      `column 5: mean(toy, cheep): table toy has no row "cheep"; known: cheap, dear, router/knob=2`,
+		"accuracy(toy, cheap, c)":   `row cheap of table toy has no benchmark "c"; known: a, avg, b`,
+		"1 / (1 - 1)":               "division by zero",
+		"1 / (usd(toy,cheap,a)-1)":  "division by zero",
+		"mean(toy, cheap, a, nope)": `no benchmark "nope"`,
+	} {
+		f, err := Parse(formula)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.evaluate(tables); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", formula, err, want)
+		}
+	}
+}
+
+// Whatever the text: no panic, and a formula that parses evaluates to the same number or fault with blanks around it.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"1+2*-3", "gain(toy, router/knob=2, cheap, dear)", "mean(toy, cheap) > 3 and 1<2", "max(1,min(2,3))/0", "((", "1e-"} {
+		f.Add(seed)
+	}
+	tables, err := ReadTables(fstest.MapFS{"toy.txt": {Data: []byte(toy)}}, ".")
+	if err != nil {
+		f.Fatal(err)
+	}
+	result := func(x *Formula) string {
+		if x.Compares() {
+			holds, at, err := x.compare(tables)
+			return fmt.Sprint(holds, at, err != nil)
+		}
+		v, err := x.evaluate(tables)
+		return fmt.Sprint(v, err != nil)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		x, err := Parse(text)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "column ") {
+				t.Errorf("%q: fault without a column: %v", text, err)
+			}
+			return
+		}
+		y, err := Parse(" " + text + "\n")
+		if err != nil {
+			t.Fatalf("%q parses, but not with blanks around it: %v", text, err)
+		}
+		if a, b := result(x), result(y); a != b {
+			t.Errorf("%q: %s, with blanks %s", text, a, b)
+		}
+	})
+}

@@ -1,0 +1,347 @@
+package claims
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+const head = `
+reference: ours
+scales:
+  - {id: small, title: Small, kind: simulated, keys: {arena: paper}, tables: true}
+  - {id: big, title: Big, kind: simulated, keys: {arena: large}}
+  - {id: logs, title: Logs, kind: recorded, keys: {pool: p}, average: all}
+names: {benchmarks: {b: sim-b}, rows: {toy: {router/knob=2: ours}}}
+sections:
+  - title: Toy
+    table: toy
+    orderings:
+`
+
+func orderings(t *testing.T, items ...string) *Orderings {
+	t.Helper()
+	o, err := ReadOrderings("o.yaml", []byte(head+"      - "+strings.Join(items, "\n      - ")+"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func measured(t *testing.T, lines ...string) *Measurements {
+	t.Helper()
+	var text strings.Builder
+	for _, l := range lines {
+		text.WriteString("BenchmarkRoute/experiment=" + l + "\n")
+	}
+	set, err := metrics.Read("m.txt", strings.NewReader(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Measurements{}
+	if err := m.Add("m.txt", set); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// line is a measurement of a row on average, with the given pairs of number and unit behind it.
+func line(arena, method, values string) string {
+	return fmt.Sprintf("toy/arena=%s/method=%s/benchmark=avg 100 %s", arena, method, values)
+}
+
+func points(unit string, x ...float64) string {
+	stem, tail := unit, ""
+	if s, ok := strings.CutSuffix(unit, "-%"); ok {
+		stem, tail = s, "-%"
+	}
+	if len(x) == 1 {
+		return fmt.Sprintf(" %v %s", x[0], unit)
+	}
+	return fmt.Sprintf(" %v %s %v %s-low%s %v %s-high%s", x[0], unit, x[1], stem, tail, x[2], stem, tail)
+}
+
+func judged(t *testing.T, o *Orderings, m *Measurements) Judged {
+	t.Helper()
+	rows, err := o.Judge("o.yaml", toyTables(t), m)
+	if err != nil || len(rows) != 1 {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	return rows[0].Judged[0]
+}
+
+func TestVerdictsByTheInterval(t *testing.T) {
+	for _, c := range []struct {
+		name, is    string
+		d, low, hig float64
+		want        string
+	}{
+		{"above, and the interval too", "is: above", 1, 0.001, 2, CameOut},
+		{"above, the interval touches 0", "is: above", 1, 0, 2, CannotBeTold},
+		{"above, the interval covers 0", "is: above", 1, -1, 3, CannotBeTold},
+		{"below, the interval touches 0 from below", "is: above", -1, -2, 0, CannotBeTold},
+		{"below, and the interval too", "is: above", -1, -2, -0.001, DidNot},
+		{"wanted below and is", "is: below", -1, -2, -0.001, CameOut},
+		{"wanted below and touches", "is: below", -1, -2, 0, CannotBeTold},
+		{"wanted below and is above", "is: below", 1, 0.001, 2, DidNot},
+		{"wanted level and inside the margin", "is: level, margin: 1", 0.2, -0.9, 1, CameOut},
+		{"wanted level and half outside", "is: level, margin: 1", 0.8, 0.5, 1.1, CannotBeTold},
+		{"wanted level and outside above", "is: level, margin: 1", 2, 1.001, 3, DidNot},
+		{"wanted level and outside below", "is: level, margin: 1", -2, -3, -1.001, DidNot},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := orderings(t, "{id: x, source: s, says: y, a: cheap, b: router/knob=2, "+c.is+"}")
+			m := measured(t,
+				line("paper", "cheap", points("accuracy-%", 50, 40, 60)+points("difference-points", c.d, c.low, c.hig)),
+				line("paper", "ours", points("accuracy-%", 60, 50, 70)))
+			j := judged(t, o, m)
+			if j.Verdict != c.want || !j.Delta.Paired || j.Delta.Number != c.d {
+				t.Errorf("%s, %+v; want %s", j.Verdict, j.Delta, c.want)
+			}
+		})
+	}
+}
+
+func TestADifferenceFromTheReferenceIsTurnedRound(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	m := measured(t,
+		line("paper", "cheap", points("accuracy-%", 50, 40, 60)+points("difference-points", -10, -12, -9)+points("cost-share-%", 5, 4, 6)+points("cost-difference-%", -20, -21, -18)+points("hull-gain-points", 0, 0, 0)+points("hull-difference-points", 1, -1, 2)),
+		line("paper", "ours", points("accuracy-%", 60, 50, 70)+points("cost-share-%", 25, 24, 26)+points("hull-gain-points", -1, -2, 0)))
+	j := judged(t, o, m)
+	want := [][]float64{{10, 9, 12}, {20, 18, 21}, {-1, -2, 1}}
+	for i, c := range []*Contrast{j.Delta, j.Cost, j.Equal} {
+		if diff := cmp.Diff(want[i], []float64{c.Number, c.Low, c.High}); diff != "" || !c.Paired {
+			t.Errorf("%d: %s", i, diff)
+		}
+	}
+	if j.Verdict != CameOut {
+		t.Errorf("%s", j.Verdict)
+	}
+}
+
+func TestRowsThatAreNotTheReferenceAreComparedByTheirOwnIntervals(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: dear, b: cheap, is: above}")
+	dear, cheap := line("paper", "dear", points("accuracy-%", 60, 57, 64)), line("paper", "cheap", points("accuracy-%", 50, 47, 54))
+	j := judged(t, o, measured(t, dear, cheap))
+	// Down: 3 below dear and 4 above cheap make 5; up: 4 and 3.
+	if diff := cmp.Diff([]float64{10, 5, 15}, []float64{j.Delta.Number, j.Delta.Low, j.Delta.High}); diff != "" || j.Delta.Paired {
+		t.Errorf("%s, %+v", diff, j.Delta)
+	}
+	// Unless a line holds the pair.
+	contrast := "toy/arena=paper/row=cheap/versus=dear/benchmark=avg 100" + points("difference-points", -10, -10.5, -9)
+	j = judged(t, o, measured(t, dear, cheap, contrast))
+	if diff := cmp.Diff([]float64{10, 9, 10.5}, []float64{j.Delta.Number, j.Delta.Low, j.Delta.High}); diff != "" || !j.Delta.Paired {
+		t.Errorf("%s, %+v", diff, j.Delta)
+	}
+	if j = judged(t, o, measured(t, line("paper", "dear", points("accuracy-%", 60)), cheap)); j.Verdict != CannotBeTold {
+		t.Errorf("without an interval: %s", j.Verdict)
+	}
+}
+
+func TestTrainingSeedsWidenTheInterval(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	seed := func(method string, k int, x float64) string {
+		return fmt.Sprintf("toy/arena=paper/method=%s/benchmark=avg/seed=%d 100%s", method, k, points("accuracy-%", x))
+	}
+	lines := []string{
+		line("paper", "cheap", points("accuracy-%", 50, 40, 60)+points("difference-points", -10, -13, -7)),
+		line("paper", "ours", points("accuracy-%", 60, 50, 70)),
+		seed("ours", 1, 58), seed("ours", 2, 60), seed("ours", 3, 62),
+	}
+	// The mean of 8, 10 and 12 has the t interval 10 +- 4.303 * 2/sqrt(3).
+	half := math.Hypot(3, 4.302652729911275*2/math.Sqrt(3))
+	j := judged(t, o, measured(t, lines...))
+	if math.Abs(j.Delta.Low-(10-half)) > 1e-9 || math.Abs(j.Delta.High-(10+half)) > 1e-9 || j.Delta.Seeds != 3 {
+		t.Errorf("%+v, want 10 +- %v", j.Delta, half)
+	}
+	// A row that moves with the other seed by seed leaves no spread.
+	j = judged(t, o, measured(t, append(lines, seed("cheap", 1, 48), seed("cheap", 2, 50), seed("cheap", 3, 52))...))
+	if j.Delta.Low != 7 || j.Delta.High != 13 || j.Delta.Seeds != 3 {
+		t.Errorf("%+v, want 10 +- 3", j.Delta)
+	}
+	_, err := o.Judge("o.yaml", toyTables(t), measured(t, append(lines, seed("cheap", 1, 48), seed("cheap", 2, 50))...))
+	if err == nil || !strings.Contains(err.Error(), "o.yaml:12: x: experiment toy on scale small: benchmark=avg/method=ours has the seeds 1, 2, 3, benchmark=avg/method=cheap has 1, 2") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWhatADifferenceDoesNotDecide(t *testing.T) {
+	m := measured(t,
+		line("paper", "cheap", points("accuracy-%", 50, 40, 60)+points("difference-points", -10, -13, -7)),
+		line("paper", "ours", points("accuracy-%", 60, 50, 70)),
+		"logs/pool=p/method=cheap/benchmark=all 100"+points("accuracy-%", 50, 40, 60)+points("difference-points", 10, 7, 13),
+		"logs/pool=p/method=ours/benchmark=all 100"+points("accuracy-%", 60, 50, 70))
+	verdicts := func(item string) (out []string) {
+		rows, err := orderings(t, item).Judge("o.yaml", toyTables(t), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range rows[0].Judged {
+			out = append(out, j.Verdict+"/"+j.Shows)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name, item string
+		want       []string
+	}{
+		{"nothing in the way", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}",
+			[]string{"came out/", "not run/", "/"}},
+		{"recorded rows as well", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, recorded: {experiment: logs, a: ours}}",
+			[]string{"came out/", "not run/", "did not come out/"}},
+		{"a language model", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, needs: language-model, reason: r, recorded: {experiment: logs, a: ours}}",
+			[]string{NeedsModel + "/came out", "not run/", NeedsModel + "/did not come out"}},
+		{"an assumption of the simulation", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: below, simulated: {needs: assumption, reason: r}, recorded: {experiment: logs, a: ours}}",
+			[]string{"assumed/did not come out", "not run/", "came out/"}},
+		{"one scale of a kind", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, simulated: {scale: big}}",
+			[]string{"/", "not run/", "/"}},
+		{"no rows of ours", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, simulated: {none: true}, recorded: {experiment: logs, a: ours}}",
+			[]string{"/", "/", "did not come out/"}},
+		{"a row that is not there", "{id: x, source: s, says: y, a: router/knob=2, b: dear, is: above}",
+			[]string{"not run/", "not run/", "/"}},
+		{"an experiment that is not there", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, simulated: {experiment: later}}",
+			[]string{"not run/", "not run/", "/"}},
+		{"any measurement by its keys", "{id: x, source: s, says: y, a: {method: ours, benchmark: avg}, b: {method: cheap, benchmark: avg}, metric: accuracy-%, is: above}",
+			[]string{"cannot be told/", "not run/", "/"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, verdicts(c.item)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestThePapersOwnNumbersStandBesideTheVerdict(t *testing.T) {
+	for _, c := range []struct {
+		item, want string
+		has        bool
+	}{
+		{"a: router/knob=2, b: cheap, is: above", "80.0 vs 55.0 %", true},
+		{"a: router/knob=2, b: cheap, is: below", "80.0 vs 55.0 %", false},
+		{"a: router/knob=2, b: cheap, is: level, margin: 25", "80.0 vs 55.0 %", true},
+		{"a: router/knob=2, b: cheap, is: level, margin: 24", "80.0 vs 55.0 %", false},
+		{"a: router/knob=2, b: cheap, is: above, benchmark: b", "80.0 vs 70.0 %", true},
+		{"a: router/knob=2, b: dear, is: below, metric: cost", "1500.00 vs 2500.00 m$", true},
+		{"a: router/knob=2, b: dear, is: below, metric: cost, benchmark: b", "2 vs 3 $", true},
+		{"a: router/knob=2, b: dear, is: below, metric: hull-gain", "", true},
+		{`a: router/knob=2, b: nobody, is: below, paper: "7 vs 3", contradicted: true`, "7 vs 3", false},
+	} {
+		rows, err := orderings(t, "{id: x, source: s, says: y, "+c.item+"}").Judge("o.yaml", toyTables(t), &Measurements{})
+		if err != nil || rows[0].Paper != c.want || rows[0].PaperHas != c.has {
+			t.Errorf("%s: %q, %v (%v)", c.item, rows[0].Paper, rows[0].PaperHas, err)
+		}
+	}
+	_, err := orderings(t, "{id: x, source: s, says: y, a: nobody, b: dear, is: above}").Judge("o.yaml", toyTables(t), &Measurements{})
+	if err == nil || !strings.Contains(err.Error(), `o.yaml:12: x: column 1: mean(toy, nobody): table toy has no row "nobody"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestFaultsOfOrderingsNameTheLine(t *testing.T) {
+	for _, c := range []struct{ item, want string }{
+		{"{source: s}", "o.yaml:12: ordering: no id"},
+		{"{id: x, says: y}", "o.yaml:12: x: source and says must both be set"},
+		{"{id: x, source: s, says: y, a: c, b: d, is: over}", `o.yaml:12: x: is "over"; want above, below or level`},
+		{"{id: x, source: s, says: y, a: c, b: d, is: level}", "x: a margin above 0 goes with is: level"},
+		{"{id: x, source: s, says: y, a: c, b: d, is: above, margin: 1}", "x: a margin above 0 goes with is: level, and only with it"},
+		{"{id: x, source: s, says: y, a: c, b: d, is: above, needs: luck}", `x: unknown needs "luck"; known: language-model, assumption`},
+		{"{id: x, source: s, says: y, a: c, b: d, is: above, needs: assumption}", "x: needs: assumption wants a reason"},
+		{"{id: x, source: s, says: y, a: c, b: d, is: above, recorded: {experiment: l, needs: assumption}}", "x: recorded: needs: assumption wants a reason"},
+		{"{id: x, source: s, says: y, a: c, is: above}", "x: simulated: a and b must both be set"},
+		{"{id: x, source: s, says: y, a: c, b: d, is: above, simulated: {none: true}}", "x: no rows on any scale"},
+		{"{id: x, source: s, says: y, a: c, b: d, is: above, mertic: cost}", `o.yaml:12: unknown key "mertic"`},
+	} {
+		_, err := ReadOrderings("o.yaml", []byte(head+"      - "+c.item+"\n"))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.item, err, c.want)
+		}
+	}
+	_, err := ReadOrderings("o.yaml", []byte("scales:\n  - {id: a, title: b, kind: c}\n"))
+	if err == nil || !strings.Contains(err.Error(), `o.yaml:2: a: unknown kind "c"; known: simulated, environment, recorded`) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestMeasurementsThatCannotBeToldApart(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	m := measured(t, "toy/arena=paper/pool=p/method=ours/benchmark=avg 1 3 accuracy-%", "toy/arena=paper/pool=q/method=ours/benchmark=avg 1 3 accuracy-%")
+	if _, err := o.Judge("o.yaml", toyTables(t), m); err == nil || !strings.Contains(err.Error(), "the keys of the scale have to tell them apart") {
+		t.Errorf("%v", err)
+	}
+	set, err := metrics.Read("b.txt", strings.NewReader("BenchmarkRoute/experiment=toy/arena=paper/pool=p/method=ours/benchmark=avg 1 3 accuracy-%\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Add("b.txt", set); err == nil || !strings.Contains(err.Error(), "b.txt: Route/experiment=toy/arena=paper/pool=p/method=ours/benchmark=avg is in m.txt as well") {
+		t.Errorf("%v", err)
+	}
+	set.Measurements[0].Keys = set.Measurements[0].Keys[1:]
+	if err := m.Add("c.txt", set); err == nil || !strings.Contains(err.Error(), "has no key experiment") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The same formula on our measurements: names are translated, and the rest is arithmetic.
+func TestClaimsAreEvaluatedOnOurMeasurements(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	m := measured(t,
+		"toy/arena=paper/method=ours/benchmark=a 3 80 accuracy-% 4 usd 3 questions",
+		"toy/arena=paper/method=ours/benchmark=sim-b 1 40 accuracy-% 2 usd 1 questions",
+		"toy/arena=paper/method=ours/benchmark=avg 4 70 accuracy-% 1.5 usd/query",
+		"toy/arena=large/method=ours/benchmark=a 3 0 accuracy-% 9 usd 3 questions")
+	for formula, want := range map[string]string{
+		"mean(toy, router/knob=2)":                                       "70",
+		"accuracy(toy, router/knob=2, b)":                                "40",
+		"total(toy, router/knob=2) > 5":                                  "true (1)",
+		"query(toy, router/knob=2) - usd(toy, router/knob=2, avg)":       "0",
+		"mean(toy, cheap)":                                               NotRun,
+		"mean(toy, cheap) < mean(toy, router/knob=2)":                    NotRun,
+		"100 * accuracy(toy, router/knob=2, b) / 3":                      "1333",
+		"accuracy(toy, router/knob=2, b) > 1 and 1 > mean(later, cheap)": NotRun,
+	} {
+		l := list1(t, "claims:\n  - {id: x, source: s, says: y, verdict: holds, ours: true, formula: \""+formula+"\"}\n")
+		c := &l.Claims[0]
+		if got, err := c.onOurs(m, o); err != nil || got != want {
+			t.Errorf("%s: %q (%v), want %q", formula, got, err, want)
+		}
+	}
+}
+
+// Turning an ordering round turns its verdict round, and a wider interval never decides what a narrower one left open.
+func TestVerdictsAreConsistent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := rapid.Float64Range(-3, 3).Draw(t, "d")
+		low, high := d-rapid.Float64Range(0, 3).Draw(t, "down"), d+rapid.Float64Range(0, 3).Draw(t, "up")
+		more := rapid.Float64Range(0, 2).Draw(t, "more")
+		c := func(d, low, high float64) Contrast {
+			return Contrast{Value: metrics.Value{Number: d, Low: low, High: high, Bounded: true}}
+		}
+		above, below := &Ordering{Is: "above"}, &Ordering{Is: "below"}
+		opposite := map[string]string{CameOut: DidNot, DidNot: CameOut, CannotBeTold: CannotBeTold}
+		v := above.verdict(c(d, low, high))
+		if got := below.verdict(c(d, low, high)); got != opposite[v] {
+			t.Fatalf("above: %s, below: %s", v, got)
+		}
+		if got := below.verdict(c(-d, -high, -low)); got != v {
+			t.Fatalf("above: %s, turned round: %s", v, got)
+		}
+		if wider := above.verdict(c(d, low-more, high+more)); wider != v && wider != CannotBeTold {
+			t.Fatalf("%s, with a wider interval %s", v, wider)
+		}
+		level := &Ordering{Is: "level", Margin: 1}
+		v = level.verdict(c(d, low, high))
+		if wider := level.verdict(c(d, low-more, high+more)); wider != v && wider != CannotBeTold {
+			t.Fatalf("%s, with a wider interval %s", v, wider)
+		}
+		if got := level.verdict(c(-d, -high, -low)); got != v {
+			t.Fatalf("level: %s, turned round: %s", v, got)
+		}
+	})
+}

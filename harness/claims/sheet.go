@@ -1,0 +1,258 @@
+package claims
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+)
+
+// Sheet is the table of claims, and of the checks that run over whole tables.
+func Sheet(findings []Finding) *report.Sheet {
+	s := &report.Sheet{
+		Name:    "claims",
+		Caption: "What the paper says in numbers, recomputed from its own tables.",
+		Records: [][]string{{"id", "source", "says", "printed", "recomputed", "tolerance", "ours", "verdict", "recorded", "reason"}},
+		Notes: []string{
+			"Tolerance: half a unit of the last printed digit, and what the rounding of the cells behind the number can hide. " +
+				"Ours: the same formula on our measurements at the sizes of the paper (simulated experts, calibrated to the paper's fixed-expert rows and to nothing else), where it means the same. " +
+				"It says nothing about the paper's verdict.",
+		},
+	}
+	claimed := report.Grid{Title: "Claims", Head: []string{"Claim", "Printed", "Recomputed", "Ours", "Verdict", "Reason"}, Widths: []float64{0.30, 0.08, 0.14, 0.10, 0.12, 0.26}}
+	whole := report.Grid{Title: "Whole tables", Head: []string{"Check", "Fit", "Verdict", "Cells that do not, and why"}, Widths: []float64{0.34, 0.08, 0.12, 0.46}}
+	counts := map[string]int{}
+	differs := 0
+	for _, f := range findings {
+		recorded := f.Verdict
+		verdict := report.Text{Lead: f.Verdict}
+		if f.Differs != "" {
+			recorded = f.Differs
+			verdict.Lines = []string{"not as recorded: " + f.Differs}
+			differs++
+		}
+		s.Records = append(s.Records, []string{f.ID, f.Source, f.Says, f.Printed, f.Recomputed, f.Tolerance, f.Ours, f.Verdict, recorded, f.Reason})
+		if f.Table {
+			whole.Rows = append(whole.Rows, []report.Text{report.Say(upper(f.ID)), report.Say(f.Recomputed), verdict, report.Say(f.Reason)})
+			continue
+		}
+		counts[f.Verdict]++
+		claimed.Rows = append(claimed.Rows, []report.Text{
+			report.Say(upper(f.Says)+".", "("+f.Source+")"), report.Say(f.Printed), report.Say(f.Recomputed, f.Tolerance), report.Say(f.Ours), verdict, report.Say(f.Reason),
+		})
+	}
+	claimed.Title = fmt.Sprintf("Claims: %d hold, %d do not, %d cannot be checked", counts[Holds], counts[Mismatch], counts[NotCheckable])
+	if differs > 0 {
+		s.Notes = append([]string{fmt.Sprintf("%d verdicts are not the recorded ones.", differs)}, s.Notes...)
+	}
+	s.Grids = []report.Grid{claimed, whole}
+	return s
+}
+
+// Sheet is the table of orderings, a column a scale.
+func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
+	s := &report.Sheet{
+		Name:    "verdicts",
+		Caption: "Every ordering that the paper states, on our measurements.",
+		Records: [][]string{{"id", "section", "source", "says", "metric", "is", "benchmark", "paper", "paper-has-it", "scale", "verdict", "shows",
+			"difference", "low", "high", "paired", "seeds", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "missing"}},
+		Notes: []string{
+			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their 95% interval. It holds the spread over questions and, where rows were trained, that over training seeds (over partitions on recorded answers). " +
+				"cost: the difference in cost. equal cost: the difference in hull gain, accuracy above the best coin flip between fixed experts at the same cost. An accuracy that comes with a cost was bought.",
+			"not testable: without a language model, since the sentence is about what a part does to one in fine-tuning; what our small policy shows stands below it. assumed: the order follows from a stated parameter of the simulation. not run: there is no measurement.",
+			fmt.Sprintf("On simulated scales the experts are simulated, calibrated to the paper's fixed-expert rows and to nothing else. Measurements read: %s.", experiments(measured)),
+		},
+	}
+	s.Grids = append(s.Grids, o.summary(rows))
+	for i := range o.Sections {
+		section := &o.Sections[i]
+		var mine []Row
+		for _, r := range rows {
+			if r.Section == section {
+				mine = append(mine, r)
+				s.Records = append(s.Records, records(r)...)
+			}
+		}
+		if len(mine) > 0 {
+			s.Grids = append(s.Grids, sectionGrid(section.Title, mine))
+		}
+	}
+	return s
+}
+
+func experiments(measured *Measurements) string {
+	if found := measured.Experiments(); len(found) > 0 {
+		return strings.Join(found, ", ")
+	}
+	return "none"
+}
+
+// verdictWords are the verdicts in the order of the summary, with the words that cells have for them.
+var verdictWords = []struct{ verdict, word string }{
+	{CameOut, CameOut}, {DidNot, DidNot}, {CannotBeTold, CannotBeTold}, {NeedsModel, "not testable"}, {Assumed, Assumed}, {NotRun, NotRun},
+}
+
+func word(verdict string) string {
+	for _, w := range verdictWords {
+		if w.verdict == verdict {
+			return w.word
+		}
+	}
+	return verdict
+}
+
+func (o *Orderings) summary(rows []Row) report.Grid {
+	g := report.Grid{Title: fmt.Sprintf("Verdicts on %d orderings", len(rows)), Head: []string{"Scale"}, Widths: []float64{0.34}}
+	for _, w := range verdictWords {
+		g.Head = append(g.Head, w.word)
+		g.Widths = append(g.Widths, 0.11)
+	}
+	for i, scale := range o.Scales {
+		row := []report.Text{report.Say(scale.Title)}
+		for _, w := range verdictWords {
+			n := 0
+			for _, r := range rows {
+				if r.Judged[i].Verdict == w.verdict {
+					n++
+				}
+			}
+			row = append(row, report.Say(strconv.Itoa(n)))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+// sectionGrid leaves out the scales on which a section has nothing.
+func sectionGrid(title string, rows []Row) report.Grid {
+	g := report.Grid{Title: title, Head: []string{"Ordering", "Paper"}, Widths: []float64{0.27, 0.11}}
+	var scales []int
+	for i, j := range rows[0].Judged {
+		if slices.ContainsFunc(rows, func(r Row) bool { return r.Judged[i].Verdict != NotStated }) {
+			scales = append(scales, i)
+			g.Head = append(g.Head, j.Scale.Title)
+		}
+	}
+	for range scales {
+		g.Widths = append(g.Widths, min(0.3, 0.62/float64(len(scales))))
+	}
+	for _, r := range rows {
+		paper := report.Say(r.Paper)
+		if !r.PaperHas {
+			paper.Lines = append(paper.Lines, "not so in its own table")
+		}
+		row := []report.Text{report.Say(upper(r.Ordering.Says)+".", "("+r.Ordering.Source+")"), paper}
+		for _, i := range scales {
+			row = append(row, cell(r.Ordering, r.Judged[i]))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+func cell(o *Ordering, j Judged) report.Text {
+	t := report.Text{Lead: word(j.Verdict)}
+	if j.Verdict == NotRun {
+		t.Lines = []string{j.Missing}
+		return t
+	}
+	if j.Shows != "" {
+		t.Lines = append(t.Lines, "here: "+j.Shows)
+	}
+	if j.Delta == nil {
+		return t
+	}
+	t.Lines = append(t.Lines, o.number(*j.Delta))
+	if j.Cost != nil {
+		t.Lines = append(t.Lines, "cost "+signed(j.Cost.Number, 1))
+	}
+	if j.Equal != nil {
+		t.Lines = append(t.Lines, "equal cost "+interval(*j.Equal, 2))
+	}
+	return t
+}
+
+// number prints a difference with as many digits as its unit bears.
+func (o *Ordering) number(c Contrast) string {
+	switch o.Metric {
+	case "cost", "share-%", "call-rate-%":
+		return interval(c, 1)
+	case metrics.USDPerQuery:
+		return interval(scaled(c, 1000), 2) + " m$"
+	}
+	return interval(c, 2)
+}
+
+func scaled(c Contrast, by float64) Contrast {
+	c.Number, c.Low, c.High = c.Number*by, c.Low*by, c.High*by
+	return c
+}
+
+func interval(c Contrast, decimals int) string {
+	s := signed(c.Number, decimals)
+	if c.Bounded {
+		s += " [" + fixed(c.Low, decimals) + ", " + fixed(c.High, decimals) + "]"
+	}
+	return s
+}
+
+func signed(x float64, decimals int) string {
+	s := fixed(x, decimals)
+	if !strings.HasPrefix(s, "-") && strings.Trim(s, "0.") != "" {
+		s = "+" + s
+	}
+	return s
+}
+
+// fixed prints x with the given number of decimals, and never -0.0.
+func fixed(x float64, decimals int) string {
+	s := strconv.FormatFloat(x, 'f', decimals, 64)
+	if strings.Trim(s, "-0.") == "" {
+		s = strings.TrimPrefix(s, "-")
+	}
+	return s
+}
+
+func records(r Row) [][]string {
+	var out [][]string
+	o := r.Ordering
+	for _, j := range r.Judged {
+		if j.Verdict == NotStated {
+			continue
+		}
+		record := []string{o.ID, r.Section.Title, o.Source, o.Says, o.Metric, o.Is, o.Benchmark, r.Paper, strconv.FormatBool(r.PaperHas), j.Scale.ID, j.Verdict, j.Shows}
+		record = append(record, digits(j.Delta)...)
+		paired, seeds := "", ""
+		if j.Delta != nil {
+			paired, seeds = strconv.FormatBool(j.Delta.Paired), strconv.Itoa(j.Delta.Seeds)
+		}
+		record = append(record, paired, seeds)
+		record = append(record, digits(j.Cost)...)
+		record = append(record, digits(j.Equal)...)
+		out = append(out, append(record, j.Missing))
+	}
+	return out
+}
+
+// digits prints a contrast for a CSV file.
+func digits(c *Contrast) []string {
+	if c == nil {
+		return []string{"", "", ""}
+	}
+	decimals := max(3, c.Decimals)
+	if !c.Bounded {
+		return []string{fixed(c.Number, decimals), "", ""}
+	}
+	return []string{fixed(c.Number, decimals), fixed(c.Low, decimals), fixed(c.High, decimals)}
+}
+
+// upper starts a sentence.
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
