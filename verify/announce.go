@@ -128,8 +128,17 @@ func announced(s string, end int) string {
 	if k := sentenceEnd(rest); k > 0 {
 		only = rest[:k]
 	}
+	if k := sentenceEnd(rest); k > 0 && rest[k] == '?' {
+		return "" // "The answer is 12? No"
+	}
 	if wavers(only) {
 		return only
+	}
+	rest = strings.TrimLeft(rest, "：")
+	if number, ok := strings.CutPrefix(rest, "negative "); ok && number != "" && digit(number[0]) {
+		rest = "-" + number
+	} else if number, ok := strings.CutPrefix(rest, "minus "); ok && number != "" && digit(number[0]) {
+		rest = "-" + number
 	}
 	text := sentence(rest)
 	if sentenceOfWords(text) && !strings.ContainsAny(text, "0123456789") && strings.Count(text, " ") > 3 && !refuses(text) {

@@ -150,7 +150,7 @@ func (k Key) letters(found []int) string {
 }
 
 // choosing are words that declare a choice, besides the announcements of any answer.
-var choosing = newPhrases("option is", "choice is", "option:", "choice:", "it must be", "i choose", "would choose", "i select", "i pick", "go with", "would be option", "answer choice")
+var choosing = newPhrases("option is", "choice is", "option:", "choice:", "it must be", "i choose", "would choose", "i select", "i pick", "go with", "would be option", "answer choice", "故选", "应选", "选择", "选")
 
 // announced returns the choice that the words after an announcement name: a letter, several letters, or the text of an
 // option. An announcement without a choice, as in "the answer is given above", gives way to the one before it.

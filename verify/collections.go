@@ -10,6 +10,10 @@ func (c *comparer) collections(a, b *node, scalarA, scalarB bool) result {
 		switch {
 		case (many.kind == kindSet || many.kind == kindBracket || many.kind == kindList) && len(many.args) == 1:
 			return c.pair(many.args[0], one, scalarA)
+		case many.kind == kindSet && len(many.args) < 64:
+			if kept, _ := c.distinct(many.args); len(kept) == 1 {
+				return c.pair(kept[0], one, scalarA)
+			}
 		case many.kind == kindMatrix && len(many.args) == 1:
 			return c.pair(many.args[0], one, scalarA)
 		}

@@ -225,7 +225,7 @@ func (l *lexer) digits(i int) int {
 // separator returns the width of a thousands separator at i, and whether it can also be read as a list's comma.
 func (l *lexer) separator(i int) (width int, ambiguous bool) {
 	rest := l.src[i:]
-	for _, s := range []string{"{,}", `{,}\!`, `,\!`, `\!,`, `\,`, `\;`, `\ `, `{\,}`, `\:`} {
+	for _, s := range []string{"{,}", `{,}\!`, `,\!`, `\!,`, `~`, `\,`, `\;`, `\ `, `{\,}`, `\:`} {
 		if strings.HasPrefix(rest, s) {
 			width = len(s)
 			if strings.HasPrefix(rest[width:], `\!`) {

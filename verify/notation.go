@@ -9,6 +9,7 @@ import (
 var (
 	textFraction  = regexp.MustCompile(`\^\{?(\d+)\}?\s*/\s*_\{?(\d+)\}?`)
 	outOf         = regexp.MustCompile(`^(\d+)\s+(?:out of|in)\s+(\d+)$`)
+	negativeWord  = regexp.MustCompile(`^(?:negative|minus) (\d[\d.,/]*)$`)
 	membership    = regexp.MustCompile(`[\s,;~]*\(\s*([a-z])\s*\\in\s*(\\(?:mathbb|Bbb)\s*\{?[ZN]\}?(?:[\^_]\{?[+*>0-9]+\}?)?)\s*\)$`)
 	currencyFirst = regexp.MustCompile(`^(-?)(?:USD|US\s*\\dollar|US\\\$|US\$|Rs\.?|INR|EUR|GBP)\s*(\d.*)$`)
 	comparatives  = strings.NewReplacer("is greater than or equal to", `\ge`, "greater than or equal to", `\ge`, "is less than or equal to", `\le`, "less than or equal to", `\le`,
@@ -33,6 +34,9 @@ func notation(s string) string {
 		if m := currencyFirst.FindStringSubmatch(s); m != nil {
 			s = m[1] + m[2]
 		}
+	}
+	if m := negativeWord.FindStringSubmatch(s); len(s) < 40 && m != nil {
+		return "-" + m[1]
 	}
 	if hour, ok := strings.CutSuffix(s, "o'clock"); ok && len(s) < 20 {
 		s = strings.TrimSpace(hour)

@@ -45,6 +45,9 @@ func (c *comparer) assigned(n *node) (name, value *node, r result) {
 	if name == nil && len(n.ops) == 1 && len(variables(n)) > 0 {
 		return nil, nil, result{} // an equation
 	}
+	for exactPart > 0 && parts[exactPart].kind == kindSymbol && len(variables(parts[exactPart-1])) == 0 {
+		exactPart-- // x=12=y
+	}
 	value = parts[exactPart]
 	amount, unit := split(value)
 	for i := 0; i < len(parts); i++ {
@@ -120,6 +123,16 @@ func (c *comparer) relations(a, b *node) (result, bool) {
 		}
 		if conditions(a) != conditions(b) {
 			return c.realSets(a, b), true
+		}
+		if conditions(a) {
+			_, okA := c.region(a, true)
+			_, okB := c.region(b, true)
+			switch {
+			case okA && okB:
+				return c.realSets(a, b), true
+			case a.name != b.name && a.name != "," && b.name != ",":
+				return different("and against or"), true
+			}
 		}
 		if allAssignments(a) != allAssignments(b) {
 			if allAssignments(a) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"sort"
+	"strings"
 )
 
 // Rules that decide about two expressions.
@@ -395,7 +396,39 @@ func (c *comparer) identity(a, b *node, names []string) result {
 			return r
 		}
 	}
-	return c.realPoints(a, b, names, seed)
+	r := c.realPoints(a, b, names, seed)
+	if r.outcome == OutcomeDifferent && (periodic(a) || periodic(b)) && c.integerPoints(a, b, names, seed).outcome == OutcomeEqual {
+		return unknown(ruleIntegers) // sin(n pi) is 0 for integers
+	}
+	return r
+}
+
+// wholes are the names that usually stand for integers.
+const wholes = "nkmNKMijpq"
+
+// periodic reports whether n holds a trigonometric function of pi times a name that usually stands for an integer.
+func periodic(n *node) bool {
+	return n.has(func(m *node) bool {
+		switch {
+		case m.kind != kindCall || m.name != "sin" && m.name != "cos" && m.name != "tan":
+			return false
+		case !m.has(func(l *node) bool { return l.kind == kindConstant && l.name == "pi" }):
+			return false
+		}
+		for _, name := range variables(m) {
+			if !strings.Contains(wholes, name[:1]) {
+				return false
+			}
+		}
+		return len(variables(m)) > 0
+	})
+}
+
+// stepped reports whether floors and ceilings are all that makes an expression one of integers.
+func stepped(n *node) bool {
+	return !n.has(func(m *node) bool {
+		return m.kind == kindCall && m.name != "floor" && m.name != "ceil" && discrete(call(m.name)) || m.kind == kindPower && discrete(m)
+	})
 }
 
 // modular decides about rational functions; false if one of the two is none.
@@ -445,10 +478,15 @@ func discrete(n *node) bool {
 // integerPoints compares at small positive integers, where factorials, floors and (-1)^n are defined.
 func (c *comparer) integerPoints(a, b *node, names []string, seed uint64) result {
 	agreed := 0
+	fractions := stepped(a) && stepped(b)
 	for try := range 24 {
 		at := make(map[string]*node, len(names))
 		for _, name := range names {
-			at[name] = number(int64(1 + next(&seed)%uint64(6+2*try)))
+			v := int64(1 + next(&seed)%uint64(6+2*try))
+			at[name] = number(v)
+			if fractions && !strings.Contains(wholes, name[:1]) {
+				at[name] = rational(big.NewRat(v, int64(1+try%5)))
+			}
 		}
 		r := c.values(a.substitute(at), b.substitute(at))
 		switch r.outcome {

@@ -125,8 +125,11 @@ func unescape(s string) string {
 // plain reduces an answer to what is left without layout: the last resort for answers that cannot be read.
 func plain(s string) string {
 	s = fold(s)
-	for _, w := range []string{`\left`, `\right`, `\displaystyle`, `\,`, `\;`, `\!`, `\:`, `\ `, `\text`, `\mathrm`, `\textbf`, `\mbox`, `\quad`, `$`, `~`} {
+	for _, w := range []string{`\left`, `\right`, `\displaystyle`, `\!`, `~`, `\text`, `\mathrm`, `\textbf`, `\mbox`, `$`} {
 		s = strings.ReplaceAll(s, w, "")
+	}
+	for _, w := range []string{`\,`, `\;`, `\:`, `\ `, `\quad`} {
+		s = strings.ReplaceAll(s, w, " ")
 	}
 	s = strings.NewReplacer(`\dfrac`, `\frac`, `\tfrac`, `\frac`, `\leq`, `\le`, `\geq`, `\ge`).Replace(s)
 	var b strings.Builder
@@ -464,7 +467,7 @@ func (c *comparer) said(gold, answer string) result {
 	if !strings.Contains(padded, " "+gold+" ") {
 		return different("words")
 	}
-	for _, w := range []string{" not ", " or ", " neither ", " nor ", " no ", " non ", " never "} {
+	for _, w := range []string{" not ", " or ", " neither ", " nor ", " no ", " non ", " never ", " and "} {
 		if strings.Contains(padded, w) {
 			return different("words")
 		}

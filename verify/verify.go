@@ -6,7 +6,7 @@ import (
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "5"
+const Version = "6"
 
 // Outcome is the decision about one pair of answers.
 type Outcome uint8
@@ -125,13 +125,26 @@ func (k Key) Grade(response string) Verdict {
 		return k.choose(response)
 	}
 	found := extract(response)
-	if found.text == "" && k.wantsWords() {
-		found.text = found.words
+	if found.words != "" && k.wantsWords() {
+		said := k.decide(found.words)
+		if found.text == "" || said.Outcome == OutcomeEqual {
+			return said
+		}
+		if v := k.decide(found.text); v.Outcome == OutcomeEqual {
+			return v
+		}
+		return said
 	}
 	if found.text == "" {
 		return Verdict{Outcome: OutcomeDifferent, Reason: found.reason, Rule: found.rule, Gold: anyOf(k.Gold)}
 	}
-	return k.decide(found.text)
+	v := k.decide(found.text)
+	if v.Outcome == OutcomeDifferent && found.other != "" {
+		if w := k.decide(found.other); w.Outcome == OutcomeEqual {
+			return w
+		}
+	}
+	return v
 }
 
 // wantsWords reports whether a ground truth consists of words, so that a response without any formula may be the answer.

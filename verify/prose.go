@@ -1,0 +1,419 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+)
+
+// breaksOff reports whether a text ends with a word that no sentence ends with.
+func breaksOff(s string) bool {
+	s = strings.TrimRight(s, " \t\r\n")
+	word := s[strings.LastIndexAny(s, " \t\r\n")+1:]
+	if len(word) == len(s) {
+		return false
+	}
+	switch strings.ToLower(word) {
+	case "to", "the", "of", "and", "is", "are", "an", "for", "that", "we", "with", "by", "from", "let", "then", "which", "because", "since", "if", "or", "where", "get", "have", "so", "thus", "therefore", "hence":
+		return true
+	}
+	return false
+}
+
+// bulleted returns the list that the bullets at the end of a text make, each of which holds one formula.
+func bulleted(s string) string {
+	var items []string
+	s = strings.TrimRight(s[max(0, len(s)-maxAnswer):], " \t\r\n")
+	for len(items) < maxBoxes {
+		start := strings.LastIndexByte(s, '\n') + 1
+		line := strings.TrimSpace(s[start:])
+		item, bullet := strings.CutPrefix(line, "- ")
+		if !bullet {
+			if item, bullet = strings.CutPrefix(line, "* "); !bullet {
+				item, bullet = strings.CutPrefix(line, "• ")
+			}
+		}
+		item = trim(item)
+		if !bullet || len(item) > 80 || !strings.ContainsAny(item, "0123456789") || !readable(item) {
+			break
+		}
+		items = append(items, item)
+		s = strings.TrimRight(s[:max(0, start-1)], " \t\r\n")
+	}
+	if len(items) < 2 {
+		return ""
+	}
+	slices.Reverse(items)
+	return strings.Join(items, ", ")
+}
+
+// lastSentence returns the last sentence of the last line.
+func lastSentence(s string) string {
+	s = lastLine(s[max(0, len(s)-maxAnswer):])
+	if i := strings.LastIndex(s, ". "); i >= 0 {
+		s = s[i+2:]
+	}
+	return s
+}
+
+// refusal returns the last sentence if it says that there is too little to go by, whatever numbers it mentions.
+func refusal(s string) string {
+	s = lastSentence(s)
+	lower := strings.ToLower(s)
+	for _, w := range []string{"cannot be determined", "can not be determined", "can't be determined", "cannot determine", "can't determine", "not enough information", "insufficient information", "impossible to determine", "not possible to determine", "unable to determine", "unable to answer", "unable to solve", "cannot solve", "can't solve", "cannot answer", "can't answer", "cannot provide", "can't provide", "cannot help", "can't help"} {
+		if strings.Contains(lower, w) {
+			return s
+		}
+	}
+	return ""
+}
+
+// lastLine returns the last line that is not blank.
+func lastLine(s string) string {
+	s = strings.TrimRight(s, " \t\r\n")
+	return trim(s[strings.LastIndexByte(s, '\n')+1:])
+}
+
+// last returns the last formula or number of a text: the longest run of mathematical words that ends last.
+func last(s string) string {
+	s = apart(uncalculated(s[max(0, len(s)-maxAnswer):]))
+	if t := displayed(s); t != "" {
+		return t
+	}
+	end := len(s)
+	for end > 0 {
+		from, to := mathRun(s[:end])
+		if to < 0 {
+			return ""
+		}
+		if t := trim(s[from:to]); strings.ContainsAny(t, "0123456789") || strings.ContainsRune(t, '\\') {
+			if disowned(s[:from]) {
+				end = from
+				continue
+			}
+			if dangles(t) {
+				return ""
+			}
+			if list := listed(s, from, to); list != "" {
+				return list
+			}
+			return signed(s[:from], headed(t))
+		}
+		end = from
+	}
+	return ""
+}
+
+// listed returns the list that the formula at s[from:to] ends: "x = 1 and x = 2", "1, 2, or 3". Values of different names
+// are none: the last one was asked for.
+func listed(s string, from, to int) string {
+	start := from
+	for range maxBoxes {
+		before, end := mathRun(s[:start])
+		if end < 0 || before == start {
+			break
+		}
+		between := strings.TrimSpace(s[end:start])
+		ratio := between == "to" && start == from && strings.Contains(strings.ToLower(s[max(0, before-120):before]), "ratio")
+		if ratio {
+			return s[before:to]
+		}
+		if between != "and" && between != "or" || strings.ContainsAny(s[end:start], "\n") {
+			break
+		}
+		start = before
+	}
+	if start == from {
+		return ""
+	}
+	list := strings.ReplaceAll(s[start:to], "$", " ")
+	nodes, err := read(list, &budget{left: maxSteps})
+	if err != nil || nodes[0].kind != kindList {
+		return ""
+	}
+	name := ""
+	for i, n := range nodes[0].args {
+		own := ""
+		if n.kind == kindRelation {
+			own = n.args[0].String()
+		}
+		if i > 0 && own != name {
+			return ""
+		}
+		name = own
+	}
+	return list
+}
+
+// signed puts a minus before a number after the word "negative" or "minus".
+func signed(before, number string) string {
+	t := strings.TrimRight(before, " $")
+	for _, w := range []string{"negative", "minus"} {
+		if rest := strings.TrimRight(strings.TrimSuffix(t, w), " "); strings.HasSuffix(t, w) && digit(number[0]) && strings.Trim(number, "0123456789.,/") == "" && (rest == "" || !digit(rest[len(rest)-1])) {
+			return "-" + number
+		}
+	}
+	return number
+}
+
+// apart puts spaces between formulas and the letters of scripts that are written without them.
+func apart(s string) string {
+	wide := func(r rune) bool { return r >= 0x3040 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7a3 || r == 0xff1a }
+	if strings.IndexFunc(s, wide) < 0 {
+		return s
+	}
+	var b strings.Builder
+	before := ' '
+	for _, r := range s {
+		if wide(r) != wide(before) {
+			b.WriteByte(' ')
+		}
+		before = r
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// headed returns what follows the last equals sign of a chain whose head was lost to the words before it: "17 feet * 2 =
+// 34" reaches here as "* 2 = 34".
+func headed(s string) string {
+	if s[0] == '*' || s[0] == '/' || strings.Count(s, ")") > strings.Count(s, "(") {
+		if i := strings.LastIndexByte(s, '='); i >= 0 {
+			return trim(s[i+1:])
+		}
+	}
+	return s
+}
+
+// stated returns the value that a single sentence gives: what follows the last "is", "are" or "equals"; else the only
+// amount of money; else the last number if the sentence opens with a clause ("After 2 years, she has 600 left"); else the
+// first number.
+func stated(s string) string {
+	lower := strings.ToLower(s)
+	for _, w := range []string{" is ", " are ", " equals "} {
+		if i := strings.LastIndex(lower, w); i >= 0 {
+			if from, to := mathRun(s[i+len(w):]); to > 0 && from < 12 {
+				if t := first(s[i+len(w):]); t != "" && !dangles(t) {
+					return t
+				}
+			}
+		}
+	}
+	if strings.Count(s, "$") == 1 {
+		if t := first(s[strings.IndexByte(s, '$'):]); t != "" {
+			return t
+		}
+	}
+	if opening, _, comma := strings.Cut(lower, ","); comma {
+		word, _, _ := strings.Cut(strings.TrimSpace(opening), " ")
+		switch word {
+		case "in", "after", "if", "when", "for", "at", "with", "on", "by", "since", "before", "during", "therefore", "so", "thus", "hence":
+			return last(s)
+		}
+	}
+	return first(s)
+}
+
+// mathRun returns the bounds of the last maximal run of words that can belong to a formula.
+func mathRun(s string) (from, to int) {
+	i := len(s)
+	to = -1
+	for i > 0 {
+		for i > 0 && (s[i-1] == ' ' || s[i-1] == '\t') {
+			i--
+		}
+		if i > 0 && s[i-1] == '\n' {
+			if to >= 0 {
+				break
+			}
+			i--
+			continue
+		}
+		j := i
+		for j > 0 && s[j-1] != ' ' && s[j-1] != '\n' && s[j-1] != '\t' {
+			j--
+		}
+		word := s[j:i]
+		if word == "" {
+			break
+		}
+		if mathWord(word) {
+			if to < 0 {
+				to = i
+			}
+			from = j
+		} else if to >= 0 {
+			break
+		}
+		if to >= 0 && j > 0 && endsSentence(s[:j]) {
+			break
+		}
+		i = j
+	}
+	return from, to
+}
+
+// endsSentence reports whether s ends with a full stop after a word or number, and a space.
+func endsSentence(s string) bool {
+	t := strings.TrimRight(s, " ")
+	return strings.HasSuffix(t, ".") && !strings.HasSuffix(t, "..") || strings.HasSuffix(t, ":") || strings.HasSuffix(t, "?")
+}
+
+// mathWord reports whether a word without spaces can be part of a formula.
+func mathWord(w string) bool {
+	switch w {
+	case "+", "-", "*", "/", "=", "<", ">", "±", "×", "÷", "≈", "≤", "≥", "−", "·", "$", "$$", "(", ")", "...", "…":
+		return true
+	}
+	w = strings.Trim(w, "*_.,;:!?\"'`$：")
+	if w == "" {
+		return false
+	}
+	if strings.ContainsAny(w, "0123456789\\=^") {
+		for i := 0; i < len(w); i++ {
+			if w[i] == '\\' {
+				for i+1 < len(w) && letter(w[i+1]) {
+					i++
+				}
+				continue
+			}
+			j := i
+			for j < len(w) && letter(w[j]) {
+				j++
+			}
+			if j-i > 2 && !vocabulary(w[i:j]) && !strings.Contains(w, "\\") {
+				return false // 7-day
+			}
+			i = max(i, j-1)
+		}
+		return true
+	}
+	return len(w) == 1 && letter(w[0]) && w != "a" && w != "A" && w != "I"
+}
+
+// dangles reports whether a formula stops in its middle, as where the response was cut.
+func dangles(s string) bool {
+	t := strings.TrimRight(s, " $")
+	for _, w := range []string{"+", "-", "*", "/", "=", "^", "_", "(", "[", "{", "<", `\`, `\cdot`, `\times`, `\frac`, `\begin`, `\left`, `\equiv`, `\ge`, `\le`} {
+		if strings.HasSuffix(t, w) {
+			return true
+		}
+	}
+	depth := 0
+	for i := 0; i < len(t); i++ {
+		switch t[i] {
+		case '(', '{':
+			depth++
+		case ')', '}':
+			depth--
+		}
+	}
+	return depth > 0
+}
+
+// displays are the environments of displayed formulas.
+var displays = []string{"equation", "align", "aligned", "gather", "gathered", "multline", "eqnarray", "split", "math", "displaymath"}
+
+// displayed returns the formula of the environment that ends the text: of several rows all as one chain if they are one,
+// else the last row.
+func displayed(s string) string {
+	s = strings.TrimRight(s, " \t\r\n.$")
+	s = strings.TrimSuffix(strings.TrimSuffix(s, `\]`), `\)`)
+	s = strings.TrimRight(s, " \t\r\n.")
+	for _, name := range displays {
+		for _, star := range []string{"", "*"} {
+			body, ends := strings.CutSuffix(s, `\end{`+name+star+`}`)
+			if !ends {
+				continue
+			}
+			if open := strings.LastIndex(body, `\begin{`+name+star+`}`); open >= 0 {
+				body = body[open+len(`\begin{`+name+star+`}`):]
+			}
+			if t := displayed(body); t != "" {
+				return t
+			}
+			rows := strings.Split(strings.ReplaceAll(body, "&", " "), `\\`)
+			for len(rows) > 1 && strings.TrimSpace(rows[len(rows)-1]) == "" {
+				rows = rows[:len(rows)-1]
+			}
+			chain := trim(strings.Join(rows, " "))
+			if strings.HasPrefix(strings.TrimSpace(rows[len(rows)-1]), "=") && readable(chain) {
+				return chain
+			}
+			return strings.TrimLeft(trim(rows[len(rows)-1]), "= ")
+		}
+	}
+	return ""
+}
+
+// disowned reports whether the words before a formula say that it is not the answer.
+func disowned(before string) bool {
+	t := strings.ToLower(strings.TrimRight(before[max(0, len(before)-24):], " $(*"))
+	for _, w := range []string{" not", "n't", "n't be", "not be", "cannot be", "cannot equal", "not equal to", " never", "rather than", "instead of"} {
+		if strings.HasSuffix(t, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// spokenAnswer returns what may be an answer in words: a short response, or the last sentence, without its formulas.
+func spokenAnswer(s string) string {
+	text := trim(s)
+	if len(text) > maxBareResponse {
+		text = lastSentence(s)
+	}
+	for range maxBoxes {
+		open := strings.IndexByte(text, '$')
+		if open < 0 {
+			break
+		}
+		shut := strings.IndexByte(text[open+1:], '$')
+		if shut < 0 {
+			break
+		}
+		text = text[:open] + "it" + text[open+shut+2:]
+	}
+	if len(text) > maxBareResponse || !holdsAnswer(text) {
+		return ""
+	}
+	return text
+}
+
+// unbolded removes the marks of bold Markdown; x**2 keeps its own.
+func unbolded(s string) string {
+	if !strings.Contains(s, "**") {
+		return s
+	}
+	inside := func(c byte) bool { return letter(c) || digit(c) || c == '(' || c == ')' }
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if strings.HasPrefix(s[i:], "**") && !(i > 0 && i+2 < len(s) && inside(s[i-1]) && inside(s[i+2])) {
+			i++
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// uncalculated removes the calculator's marks <<6*7=42>> of GSM8K solutions.
+func uncalculated(s string) string {
+	if !strings.Contains(s, "<<") {
+		return s
+	}
+	var b strings.Builder
+	for {
+		open := strings.Index(s, "<<")
+		if open < 0 {
+			break
+		}
+		shut := strings.Index(s[open:], ">>")
+		if shut < 0 {
+			break
+		}
+		b.WriteString(s[:open])
+		s = s[open+shut+2:]
+	}
+	b.WriteString(s)
+	return b.String()
+}
