@@ -387,7 +387,7 @@ func writeDecisions(d *store.Draft, arena string, decisions []routing.Decision) 
 			return err
 		}
 	}
-	return nil
+	return writeAnswers(d, arena, decisions)
 }
 
 // decisions reads the decisions on an arena, in the order of its queries.
@@ -399,7 +399,7 @@ func (f *fit) decisions(ctx context.Context, a *arena) ([]routing.Decision, erro
 	return readDecisions(entry, a.name, a.queries, len(f.e.experts))
 }
 
-// readDecisions reads what writeDecisions wrote for the given queries.
+// readDecisions reads what writeDecisions wrote for the given queries, and grades the answers in it.
 func readDecisions(entry store.Entry, arena string, queries []routing.Query, experts int) ([]routing.Decision, error) {
 	file, err := entry.Open(decisionsFile(arena))
 	if err != nil {
@@ -453,5 +453,5 @@ func readDecisions(entry store.Entry, arena string, queries []routing.Query, exp
 	if len(out) != len(queries) {
 		return nil, fmt.Errorf("%s: %d decisions for %d queries", file.Name(), len(out), len(queries))
 	}
-	return out, nil
+	return out, readAnswers(entry, arena, queries, out)
 }

@@ -168,23 +168,26 @@ type scored struct {
 	reported []metrics.Value // what the router says of itself, averaged over the seeds
 }
 
-// reported averages over fits what their routers said of their decisions on an arena.
+// reported averages over fits what their routers said of their decisions on an arena; over those that said it, as the
+// accuracy among no queries is nothing.
 func reported(ctx context.Context, fits []*fit, arena string) (out []metrics.Value, err error) {
+	said := map[string]float64{} // by unit
 	for _, f := range fits {
 		r, err := f.report(ctx)
 		if err != nil {
 			return nil, err
 		}
 		for _, v := range r.Router[arena] {
+			said[v.Unit]++
 			k := slices.IndexFunc(out, func(o metrics.Value) bool { return o.Unit == v.Unit })
 			if k < 0 {
 				k, out = len(out), append(out, metrics.Rounded(0, v.Unit, v.Decimals))
 			}
-			out[k].Number += v.Number / float64(len(fits))
+			out[k].Number += v.Number
 		}
 	}
 	for k, v := range out {
-		out[k] = metrics.Rounded(v.Number, v.Unit, v.Decimals)
+		out[k] = metrics.Rounded(v.Number/said[v.Unit], v.Unit, v.Decimals)
 	}
 	return out, nil
 }
@@ -243,6 +246,20 @@ func (a *arena) score(decisions []routing.Decision) columns {
 			}
 			c.buckets[bench][slices.Index(routing.Buckets[:], o.Bucket)] += weight
 		}
+		if d.Answer != nil {
+			own := a.said(d)
+			count(own, 1)
+			c.usd[q] += own.USD / runs
+			c.tokens[q] += own.Out / runs
+			c.calls[q] += float64(len(d.Calls)) / runs
+			if len(d.Calls) > 0 {
+				c.asked[q] += 1 / runs
+			}
+			if d.Expert >= 0 {
+				c.chosen[q][d.Expert] += 1 / runs
+			}
+			continue
+		}
 		any := false
 		for m, times := range d.Asked(experts) {
 			o := a.outcomes[i][m]
@@ -290,6 +307,20 @@ func wrongLike(o routing.Outcome) routing.Bucket {
 		return ""
 	}
 	return routing.Wrong
+}
+
+// said returns the outcome of a decision that carries its answer: its grade, and what its own calls used and cost.
+func (a *arena) said(d routing.Decision) routing.Outcome {
+	e := a.benches[0].e
+	o := routing.Outcome{Bucket: d.Answer.Bucket}
+	if o.Bucket == routing.Correct {
+		o.Correct = 1
+	}
+	for _, c := range d.Calls {
+		o.Out += float64(c.Usage.Out)
+		o.USD += e.experts[c.Expert].Price.USD(c.Usage, e.spec.Experiment.CountInput)
+	}
+	return o
 }
 
 // experts returns what always asking each expert gets and pays: accuracy and dollars, [M][questions].

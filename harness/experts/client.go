@@ -75,9 +75,8 @@ func NewHTTP(endpoints []Endpoint, o HTTPOptions) (*HTTP, error) {
 	h := &HTTP{endpoints: slices.Clone(endpoints), index: map[string]int{}, o: o}
 	for i := range h.endpoints {
 		e := &h.endpoints[i]
-		u, err := url.Parse(e.URL)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fmt.Errorf("expert %s: url %q: want a base URL such as http://localhost:8001/v1", e.ID, e.URL)
+		if err := CheckURL(e.URL); err != nil {
+			return nil, fmt.Errorf("expert %s: %w", e.ID, err)
 		}
 		e.URL = strings.TrimRight(e.URL, "/")
 		h.index[e.ID] = i
@@ -91,6 +90,15 @@ func NewHTTP(endpoints []Endpoint, o HTTPOptions) (*HTTP, error) {
 		DisableCompression:  true,
 	}}
 	return h, nil
+}
+
+// CheckURL says what is wrong with the address of a server.
+func CheckURL(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("url %q: want a base URL such as http://localhost:8001/v1", address)
+	}
+	return nil
 }
 
 // Close lets go of idle connections. The pool may still be used.

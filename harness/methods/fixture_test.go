@@ -49,6 +49,9 @@ func setup(t testing.TB, name, params string) Setup {
 		t.Fatal(err)
 	}
 	s := Setup{Method: spec.Method{Name: name}, Spec: experiment(), Backend: b, Servers: talkative{}}
+	if name == "routerr1" || name == "xrouter" {
+		s.Servers = standIns{}
+	}
 	if params != "" {
 		var doc yaml.Node
 		if err := yaml.Unmarshal([]byte(params), &doc); err != nil {
@@ -150,6 +153,8 @@ func paramsOf(kind string) string {
 		return "model: router"
 	case "routellm":
 		return "epochs: 1" // trained to the end, every seed finds the planted rule
+	case "routerr1", "xrouter":
+		return "policy: {url: \"http://localhost/v1\", model: router}"
 	}
 	return ""
 }

@@ -33,6 +33,8 @@ func ExampleKinds() {
 	// sft
 	// entrorouter
 	// entroplus
+	// routerr1
+	// xrouter
 }
 
 func TestEveryKindBuildsAMethodOfItsName(t *testing.T) {
@@ -58,6 +60,7 @@ func TestUnknownNamesAreRefusedWithTheKnownOnes(t *testing.T) {
 	for kind, known := range map[string]string{
 		"random": "closed_form", "fixed": "expert", "self": "no key is known", "oracle": "no key is known", "mixture": "no key is known",
 		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "llmrouter": "shuffle_order", "sft": "targets", "entrorouter": "anchor", "entroplus": "prior",
+		"routerr1": "policy", "xrouter": "policy",
 	} {
 		_, err := New(setup(t, kind, "zzz: 1"))
 		if err == nil || !strings.Contains(err.Error(), `"zzz"`) || !strings.Contains(err.Error(), known) {

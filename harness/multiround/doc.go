@@ -22,7 +22,8 @@
 //	invalid   actions that the engine could not carry out: turn and reason
 //	ending    how it ended, one of the constants of type Ending; from: the expert whose response was handed over
 //	format    faults of the format, tags only; empty: none
-//	answer    what was graded; verdict: its bucket (package routing), correct: 1 or 0
+//	answer    what was graded; bare: it is an answer and nothing else; finish: of the message that holds it
+//	verdict   bucket of the grade (package routing); correct: 1 or 0
 //	cost      in the unit of the reward; reward: of the protocol
 //
 // Numbers are as Go writes them, strings are UTF-8, absent fields are empty.

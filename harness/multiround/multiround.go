@@ -122,9 +122,7 @@ type game struct {
 	query  routing.Query
 	t      Trajectory
 
-	answer string
-	bare   bool           // the answer is one, not a text that holds it
-	finish routing.Finish // of the message that holds the answer
+	answer routing.Answer
 }
 
 // ask has the policy write its next message. ok is false if the server refused, which ends the trajectory.
@@ -189,30 +187,16 @@ func (g *game) invalid(reason Reason) {
 }
 
 func (g *game) end(how Ending, answer string, bare bool, finish routing.Finish) {
-	g.t.Ending, g.answer, g.bare, g.finish = how, answer, bare, finish
+	g.t.Ending, g.answer = how, routing.Answer{Text: answer, Bare: bare, Finish: finish}
 }
 
-// grade fills in the verdict. A trajectory without an answer is one.
+// grade fills in the verdict. A trajectory without an answer has one.
 func (g *game) grade() {
-	g.t.Answer = g.answer
-	g.t.Verdict = routing.NoAnswer
-	if g.t.Ending.answered() {
-		g.t.Verdict = Grade(g.query.Problem, g.answer, g.bare, g.finish)
-	}
+	g.t.Answer, g.t.Bare, g.t.Finish = g.answer.Text, g.answer.Bare, g.answer.Finish
+	g.t.Verdict = g.query.Problem.Grade(g.answer)
 	if g.t.Verdict == routing.Correct {
 		g.t.Correct = 1
 	}
-}
-
-// Grade grades an answer. A bare one is compared as it is, unless it has a box.
-func Grade(p routing.Problem, answer string, bare bool, finish routing.Finish) routing.Bucket {
-	if finish == routing.Length {
-		return routing.Truncated
-	}
-	if bare && !strings.Contains(answer, `\boxed`) {
-		return routing.BucketOf(p.Key().Equal(answer))
-	}
-	return routing.BucketOf(p.Key().Grade(answer))
 }
 
 // about lists experts for a prompt, a line each.

@@ -28,6 +28,8 @@ type Trajectory struct {
 	From     string         `json:"from,omitempty"`
 	Format   []Fault        `json:"format,omitempty"`
 	Answer   string         `json:"answer"`
+	Bare     bool           `json:"bare,omitempty"`
+	Finish   routing.Finish `json:"finish,omitempty"`
 	Verdict  routing.Bucket `json:"verdict"`
 	Correct  float64        `json:"correct"`
 	Cost     float64        `json:"cost"`
@@ -100,8 +102,6 @@ const (
 	EndRefused Ending = "refused"  // the policy's server refused to go on, as when the window is full
 	EndEmpty   Ending = "no-reply" // tools: the policy wrote nothing and called nothing
 )
-
-func (e Ending) answered() bool { return e == EndAnswer || e == EndSelect }
 
 // WriteTrajectories writes a line of JSON each.
 func WriteTrajectories(w io.Writer, trajectories []Trajectory) error {

@@ -3,6 +3,7 @@ package routing
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -16,8 +17,29 @@ type Query struct {
 
 // Call is one expert call that a router made before it answered.
 type Call struct {
-	Expert int // index into the pool
-	Usage  cost.Usage
+	Expert int        // index into the pool
+	Usage  cost.Usage // where the decision has an Answer; elsewhere the call is the expert's rollout on the query
+}
+
+// Answer is what a router that talks to experts itself has to say in the end: its own words or an expert's.
+type Answer struct {
+	Text   string
+	Bare   bool   // Text is an answer and nothing else
+	Finish Finish // of the message that holds it
+	Bucket Bucket // of its grade; empty: not graded yet
+}
+
+// Grade returns where an answer to p is counted. A bare one is compared as it is, unless it has a box.
+func (p Problem) Grade(a Answer) Bucket {
+	switch {
+	case a.Finish == Length:
+		return Truncated
+	case strings.TrimSpace(a.Text) == "":
+		return NoAnswer
+	case a.Bare && !strings.Contains(a.Text, `\boxed`):
+		return BucketOf(p.Key().Equal(a.Text))
+	}
+	return BucketOf(p.Key().Grade(a.Text))
 }
 
 // Self as Decision.Expert says that the router answers the problem itself, without an expert or in spite of those it
@@ -37,7 +59,7 @@ type Decision struct {
 	Expert  int        // the expert whose answer stands, index into the pool; or Self; or Expected
 	Calls   []Call     // calls made on the way, in order, all of them paid; nil: Expert's alone
 	Spoiled float64    // with Self: probability that calls have talked the router out of a right answer of its own
-	Answer  *string    // the router's own answer; nil: the chosen expert's rollout answers
+	Answer  *Answer    // what the router said, scored with the usage of Calls; nil: rollouts are scored, the chosen expert's or the router's own
 	Usage   cost.Usage // the router's own tokens
 }
 

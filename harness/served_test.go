@@ -1,0 +1,223 @@
+package harness
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/multiround"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+const servedSpec = `
+name: served
+base: base.yaml
+title: Policies behind a server
+pools: [sim]
+prices: paper-novita
+profile: {rollouts: 1, concurrency: 8}
+train:
+  sft: {benchmark: sim-train-sft, size: 20}
+  rl: {benchmark: sim-train-sft, size: 20}
+test: [sim-aime25, sim-math500]
+evaluate: {seeds: [1, 2], bootstrap: 20, max_problems: 6, max_runs: 2}
+methods:
+  - {name: fixed, id: strongest, params: {expert: strongest}}
+  - {name: self}
+  - name: routerr1
+    params: {policy: {url: "URL", model: router, temperature: 0.5}, protocol: {wrapper: problem, expert_max_tokens: 0}}
+  - name: xrouter
+    params: {policy: {url: "URL", model: router}, protocol: {expert_max_tokens: 0}}
+outputs: [{kind: table, file: served}]
+`
+
+// policyServer is a policy that asks the 30B with every word of the problem, and hands the response over (tools) or repeats
+// its last line (tags).
+func policyServer(t *testing.T, texts map[string]bool) (url string, asked *atomic.Int64) {
+	asked = new(atomic.Int64)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		var q struct {
+			Messages []struct{ Role, Content string }
+			Tools    []any
+		}
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+			t.Error(err)
+		}
+		tool := func(name, arguments string) map[string]any {
+			return map[string]any{"tool_calls": []any{map[string]any{"id": "a", "type": "function", "function": map[string]any{"name": name, "arguments": arguments}}}}
+		}
+		last := q.Messages[len(q.Messages)-1].Content
+		var message map[string]any
+		switch {
+		case q.Tools != nil && len(q.Messages) == 2:
+			message = tool("call_qwen3-30b", `{"optimized_system_prompt":"Be careful."}`)
+		case q.Tools != nil:
+			message = tool("select_response", `{"model_call_name":"call_qwen3-30b"}`)
+		case len(q.Messages) == 1:
+			_, problem, _ := strings.Cut(last, "\nQuestion: ")
+			if problem = strings.TrimSuffix(problem, "\n"); !texts[problem] { // the protocol has made it a question
+				problem = strings.TrimSuffix(problem, "?")
+			}
+			message = map[string]any{"content": "<think>Hm.</think><search>qwen3-30b:" + problem + "</search>"}
+		default:
+			lines := strings.Split(strings.TrimSuffix(strings.TrimSpace(last), "</information>"), "\n")
+			message = map[string]any{"content": "<think>So.</think><answer>" + lines[len(lines)-1] + "</answer>"}
+		}
+		json.NewEncoder(w).Encode(map[string]any{
+			"choices": []any{map[string]any{"message": message, "finish_reason": "stop"}},
+			"usage":   map[string]any{"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107},
+		})
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1", asked
+}
+
+// From the spec to the table: what is measured of rows with a policy behind a server is what their trajectories say.
+func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
+	texts := map[string]bool{}
+	url, asked := policyServer(t, texts)
+	dir := t.TempDir()
+	write := func(text string) string {
+		path := filepath.Join(dir, "served.yaml")
+		put(t, path, strings.ReplaceAll(text, "URL", url))
+		return path
+	}
+	r := loadFile(t, write(servedSpec))
+	out := filepath.Join(dir, "out")
+	e, err := newEngine(t.Context(), r, Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	a := e.arenas[0]
+	if err := a.loadQueries(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range a.queries {
+		texts[q.Problem.Text] = true
+	}
+	set := runIn(t, r, out).Measurements
+	whole := asked.Load()
+	if want := int64(2 * 2 * 2 * len(a.queries)); whole != want { // rows, seeds, turns
+		t.Errorf("the policy was asked %d times, want %d", whole, want)
+	}
+	for i, row := range []string{"routerr1", "xrouter"} {
+		var right, usd, queries, called, played float64
+		for _, f := range e.fits[2+i] {
+			entry, err := e.get(t.Context(), f.step)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, err := entry.Open("trajectories.jsonl")
+			if err != nil {
+				t.Fatal(err)
+			}
+			trajectories, err := multiround.ReadTrajectories(file)
+			file.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, x := range trajectories {
+				if len(x.Calls) != 1 || x.Turns != 2 || len(x.Invalid) > 0 || x.Problem != a.queries[k].Problem.ID {
+					t.Fatalf("%s: %+v", row, x)
+				}
+				w := 1 / float64(a.benches[a.strata[a.question[k]]].runs)
+				right += w * x.Correct
+				usd += w * e.experts[1].Price.USD(cost.Usage{Out: x.Calls[0].Out}, false)
+				called += x.Correct
+				queries, played = queries+w, played+1
+			}
+		}
+		var m metrics.Measurement
+		for _, x := range set.Where(keys("arena", PaperArena, "method", row, "benchmark", metrics.Average)...) {
+			if _, ok := x.Value(CallRate); ok { // the others are single seeds
+				m = x
+			}
+		}
+		for unit, want := range map[string]float64{
+			// Averages are of questions, what the row reports of trajectories.
+			metrics.Accuracy: 100 * right / queries, metrics.USDPerQuery: usd / queries, CallRate: 100, Calls: 1, RouterTokens: 214,
+			"asked-qwen3-30b-%": 100, "asked-qwen3-4b-%": 0, "accuracy-given-call-%": 100 * called / played, "invalid-turns-%": 0,
+			OwnAnswers: map[string]float64{"routerr1": 100}[row],
+		} {
+			if v, ok := m.Value(unit); !ok || math.Abs(v.Number-want) > 1e-3*math.Max(want, 1) && math.Abs(v.Number-want) > 1e-7 {
+				t.Errorf("%s: %s is %v, want %v", row, unit, v.Number, want)
+			}
+		}
+		if right == 0 || right == queries {
+			t.Errorf("%s: %v of %v right: too few to test anything", row, right, queries)
+		}
+	}
+
+	again := filepath.Join(dir, "out", "stages", "fit")
+	if err := os.RemoveAll(again); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(set, runIn(t, r, out).Measurements); diff != "" || asked.Load() != whole {
+		t.Errorf("after its fits were lost, a run asked %d times more: %s", asked.Load()-whole, diff)
+	}
+	other := loadFile(t, write(strings.ReplaceAll(servedSpec, "model: router}", "model: router, revision: step-40}")))
+	if _, err := Run(t.Context(), other, Options{Out: out, Offline: true}); !errors.Is(err, ErrIncomplete) || !strings.Contains(err.Error(), "--offline") {
+		t.Errorf("offline, another revision: %v", err)
+	}
+	matched := loadFile(t, write(servedSpec+"\n"))
+	matched.Experiment.Methods[0].Name, matched.Experiment.Methods[0].Match = "mixture", "xrouter"
+	matched.Experiment.Methods[0].Params.Content = nil
+	if _, err := Run(t.Context(), matched, Options{Out: out}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "asks a language model") {
+		t.Errorf("matched to a row that asks: %v", err)
+	}
+}
+
+func TestAnswersReadAsTheyWereWrittenAndAreGraded(t *testing.T) {
+	query := func(id, gold string) routing.Query {
+		return routing.Query{Problem: routing.Problem{ID: id, Gold: []string{gold}}}
+	}
+	queries := []routing.Query{query("a", "42"), query("b", "42"), query("c", "42"), query("d", "42"), query("e", "42")}
+	var decisions []routing.Decision
+	for i, x := range []*routing.Answer{{Text: "42", Bare: true}, {Text: "So 41.", Finish: routing.Stop}, {Text: "42", Finish: routing.Length}, {}, nil} {
+		d := routing.Decision{Problem: queries[i].Problem.ID, Prob: []float64{0, 1}, Expert: routing.Self, Calls: []routing.Call{{Expert: 1}}, Answer: x}
+		if x != nil {
+			d.Calls[0].Usage = cost.Usage{In: 3, Out: int64(i)}
+		}
+		decisions = append(decisions, d)
+	}
+	s, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := makeEntry(t, s, func(d *store.Draft) error { return writeDecisions(d, "x", decisions) })
+	got, err := readDecisions(entry, "x", queries, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, bucket := range []routing.Bucket{routing.Correct, routing.Wrong, routing.Truncated, routing.NoAnswer} {
+		decisions[i].Answer.Bucket = bucket
+	}
+	if diff := cmp.Diff(decisions, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, line := range []string{`{"query":5,"calls":[]}`, `{"query":0,"calls":[]}`, `{`} {
+		if s, err = store.Open(t.TempDir(), store.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		entry := makeEntry(t, s, func(d *store.Draft) error {
+			return errors.Join(writeDecisions(d, "x", []routing.Decision{decisions[4]}), d.WriteFile(answersFile("x"), []byte(line)))
+		})
+		if _, err := readDecisions(entry, "x", queries[4:], 2); err == nil || !strings.Contains(err.Error(), "x.jsonl:1: ") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
