@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -41,8 +43,8 @@ type Tool struct {
 
 // ChatRequest asks one model for the next message of a conversation.
 type ChatRequest struct {
-	Expert    string // id of the endpoint
-	Messages  []Message
+	Expert    string    // id of the endpoint
+	Messages  []Message // at least one
 	Tools     []Tool
 	Continue  bool          // the last message is the assistant's and is to be continued, not answered; an extension of vLLM
 	Seed      seed.Seed     // its low 53 bits are sent
@@ -68,18 +70,15 @@ func (h *HTTP) Chat(ctx context.Context, r ChatRequest) (Completion, error) {
 // appendChat writes the body of a chat completion request.
 func appendChat(b []byte, model string, maxTokens int, r ChatRequest) []byte {
 	b = appendJSON(append(b, `{"model":`...), model)
-	b = append(b, `,"messages":[`...)
 	for i, m := range r.Messages {
-		if i > 0 {
-			b = append(b, ',')
-		}
+		b = append(b, first(i, `,"messages":[`)...)
 		b = appendJSON(append(b, `{"role":`...), m.Role)
 		b = appendJSON(append(b, `,"content":`...), m.Content)
 		if m.CallID != "" {
 			b = appendJSON(append(b, `,"tool_call_id":`...), m.CallID)
 		}
 		for k, c := range m.Calls {
-			b = append(b, map[bool]string{true: `,"tool_calls":[`, false: ","}[k == 0]...)
+			b = append(b, first(k, `,"tool_calls":[`)...)
 			b = appendJSON(append(b, `{"type":"function","id":`...), c.ID)
 			b = appendJSON(append(b, `,"function":{"name":`...), c.Name)
 			b = append(appendJSON(append(b, `,"arguments":`...), c.Arguments), "}}"...)
@@ -91,7 +90,7 @@ func appendChat(b []byte, model string, maxTokens int, r ChatRequest) []byte {
 	}
 	b = append(b, ']')
 	for k, t := range r.Tools {
-		b = append(b, map[bool]string{true: `,"tools":[`, false: ","}[k == 0]...)
+		b = append(b, first(k, `,"tools":[`)...)
 		b = appendJSON(append(b, `{"type":"function","function":{"name":`...), t.Name)
 		b = appendJSON(append(b, `,"description":`...), t.Description)
 		b = append(append(append(b, `,"parameters":`...), t.Parameters...), "}}"...)
@@ -116,9 +115,17 @@ func appendChat(b []byte, model string, maxTokens int, r ChatRequest) []byte {
 	return append(b, '}')
 }
 
-// Remember returns a Chatter that asks nothing twice: an answer is stored, and synced, under all that can change it (the
-// model and its revision, the whole request, the source) before it is returned, so a killed run that goes on asks only
-// for what it has not got. Failures are not stored.
+// first returns what stands before element i of a list.
+func first(i int, opening string) string {
+	if i == 0 {
+		return opening
+	}
+	return ","
+}
+
+// Remember returns a Chatter that asks nothing twice, not even at the same time: an answer is stored, and synced, under
+// all that can change it (the model and its revision, the whole request, the source) before it is returned, so a killed
+// run that goes on asks only for what it has not got. Failures are not stored.
 //
 // Answers lie in the rollout store, which is safe against crashes and other processes. It names a request by a hash: a
 // conversation is sent again with every turn, and storing it as often would grow with the square of its length.
@@ -141,6 +148,7 @@ type remembering struct {
 	endpoints map[string]Endpoint
 	db        *store.Rollouts
 	source    string
+	asking    singleflight.Group
 }
 
 // remembered is how a completion is stored.
@@ -161,6 +169,17 @@ func (r *remembering) Chat(ctx context.Context, q ChatRequest) (Completion, erro
 	sum := sha256.Sum256(appendChat(nil, e.Model, cmp.Or(q.MaxTokens, e.MaxTokens), q))
 	row := store.Row{Text: "chat " + hex.EncodeToString(sum[:]), Seed: wireSeed(q.Seed)}
 	scope := store.Scope{Source: r.source, Model: e.Model, Revision: e.Revision, Split: "chat"}
+	// Who asks the same at the same time waits for the one answer. Both belong to one run, so if one is told to stop so is
+	// the other.
+	answer, err, _ := r.asking.Do(e.Revision+"\x00"+row.Text, func() (any, error) { return r.answer(ctx, q, scope, row) })
+	if err != nil {
+		return Completion{}, err
+	}
+	return answer.(Completion), nil
+}
+
+// answer finds an answer, or asks for it and stores it.
+func (r *remembering) answer(ctx context.Context, q ChatRequest, scope store.Scope, row store.Row) (Completion, error) {
 	if c, ok, err := r.find(ctx, scope, row.Key()); ok || err != nil {
 		return c, err
 	}

@@ -112,6 +112,7 @@ func (t Tools) play(ctx context.Context, g *game) error {
 		if err != nil || !ok {
 			return err
 		}
+		c.Calls = slices.Clone(c.Calls)
 		for i := range c.Calls {
 			if c.Calls[i].ID == "" { // some servers give none, and a result must name its call
 				c.Calls[i].ID = fmt.Sprintf("call-%d-%d", g.t.Turns, i+1)
