@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strconv"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
@@ -277,90 +280,121 @@ func (c *recorded) kappa(row spec.Method) string {
 }
 
 // crossFit fits a row on all folds but one, for every fold, and writes its decisions on the one left out; of a router
-// with a knob also its choices at every setting.
+// with a knob also its choices at every setting. Folds are fitted at the same time, as many as there are processors.
 func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, method routing.Method, d *store.Draft) error {
 	e := c.e
-	e.opt.Progress.Start(fmt.Sprintf("%s: %s, partition %d", e.poolSpec.Name, row.RowLabel(), p.seed), e.spec.Experiment.Folds.K)
+	k := e.spec.Experiment.Folds.K
+	e.opt.Progress.Start(fmt.Sprintf("%s: %s, partition %d", e.poolSpec.Name, row.RowLabel(), p.seed), k)
 	defer e.opt.Progress.Done()
+	parts := make([]routed, k)
+	finished := make(chan int, k)
+	group, gctx := errgroup.WithContext(ctx)
+	workers := min(k, runtime.GOMAXPROCS(0))
+	for w := range workers {
+		group.Go(func() (err error) {
+			for fold := w; fold < k; fold += workers {
+				if parts[fold], err = c.fitFold(gctx, p, fold, row, method); err != nil {
+					return err
+				}
+				finished <- fold
+			}
+			return nil
+		})
+	}
+	for range k {
+		select {
+		case <-finished:
+			e.opt.Progress.Add(1)
+		case <-gctx.Done():
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
 	decisions := make([]routing.Decision, len(c.problems))
-	var sweep [][]int // [knobs][questions]
-	for k := range e.spec.Experiment.Folds.K {
-		var train []int
-		var queries []routing.Query
-		var test []int
-		for q, f := range p.fold {
-			if f == k {
-				test = append(test, q)
-				queries = append(queries, routing.Query{Problem: c.problems[q]})
-			} else {
-				train = append(train, q)
+	sweep := make([][]int, len(parts[0].sweep))
+	for j := range sweep {
+		sweep[j] = make([]int, len(c.problems))
+	}
+	for _, part := range parts {
+		if len(part.sweep) != len(sweep) {
+			return fmt.Errorf("the router has %d settings in one fold and %d in another; a sweep needs the same number", len(sweep), len(part.sweep))
+		}
+		for i, q := range part.test {
+			decisions[q] = part.decisions[i]
+			for j := range sweep {
+				sweep[j][q] = part.sweep[j][i]
 			}
 		}
-		examples := c.examples(train, c.kappa(row))
-		set := routing.TrainSet{Experts: e.experts, C: routing.Costs(e.experts, e.spec.Experiment.CUnit), SFT: examples, RL: examples}
-		router, err := method.Fit(ctx, set, routing.Work{Seed: seed.Seed(e.spec.Experiment.Evaluate.Seeds[0]).Derive("fold", p.seed, k), Log: e.opt.Log})
-		if err != nil {
-			return err
-		}
-		if err := c.route(ctx, router, test, queries, decisions, &sweep); err != nil {
-			return err
-		}
-		e.opt.Progress.Add(1)
 	}
 	if err := writeDecisions(d, "folds", decisions); err != nil {
 		return err
 	}
-	if sweep == nil {
+	if len(sweep) == 0 {
 		return nil
 	}
 	return writeSweep(d, sweep)
 }
 
-func (c *recorded) route(ctx context.Context, router routing.Router, test []int, queries []routing.Query, decisions []routing.Decision, sweep *[][]int) (err error) {
+// routed is what a router did on the questions of one fold.
+type routed struct {
+	test      []int // questions
+	decisions []routing.Decision
+	sweep     [][]int // [knobs][test]; nil: no knob
+}
+
+// fitFold fits a row on all folds but one and routes the questions of that one.
+func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec.Method, method routing.Method) (out routed, err error) {
+	x := &c.e.spec.Experiment
+	var train []int
+	var queries []routing.Query
+	for q, f := range p.fold {
+		if f == fold {
+			out.test = append(out.test, q)
+			queries = append(queries, routing.Query{Problem: c.problems[q]})
+		} else {
+			train = append(train, q)
+		}
+	}
+	examples := c.examples(train, c.kappa(row))
+	set := routing.TrainSet{Experts: c.e.experts, C: routing.Costs(c.e.experts, x.CUnit), SFT: examples, RL: examples}
+	router, err := method.Fit(ctx, set, routing.Work{Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("fold", p.seed, fold), Log: c.e.opt.Log})
+	if err != nil {
+		return out, err
+	}
 	if closer, ok := router.(io.Closer); ok {
 		defer func() { err = errors.Join(err, closer.Close()) }()
 	}
-	var out []routing.Decision
 	if h, ok := router.(routing.HindsightRouter); ok {
-		outcomes := make([][]routing.Outcome, len(test))
-		for i, q := range test {
+		outcomes := make([][]routing.Outcome, len(out.test))
+		for i, q := range out.test {
 			for m := range c.e.experts {
 				outcomes[i] = append(outcomes[i], c.outcome(q, m))
 			}
 		}
-		out, err = h.RouteKnowing(ctx, queries, outcomes)
+		out.decisions, err = h.RouteKnowing(ctx, queries, outcomes)
 	} else {
-		out, err = router.Route(ctx, queries)
+		out.decisions, err = router.Route(ctx, queries)
 	}
 	if err != nil {
-		return err
-	}
-	for i, q := range test {
-		decisions[q] = out[i]
+		return out, err
 	}
 	f, ok := router.(routing.Frontier)
 	if !ok {
-		return nil
+		return out, nil
 	}
-	knobs := f.Knobs()
-	if *sweep == nil {
-		for range knobs {
-			*sweep = append(*sweep, make([]int, len(decisions)))
-		}
-	}
-	if len(knobs) != len(*sweep) {
-		return fmt.Errorf("the router has %d settings in one fold and %d in another; a sweep needs the same number", len(*sweep), len(knobs))
-	}
-	for j, knob := range knobs {
+	for _, knob := range f.Knobs() {
 		at, err := f.RouteAt(ctx, queries, knob)
 		if err != nil {
-			return err
+			return out, err
 		}
-		for i, q := range test {
-			(*sweep)[j][q] = at[i].Expert
+		choices := make([]int, len(at))
+		for i, d := range at {
+			choices[i] = d.Expert
 		}
+		out.sweep = append(out.sweep, choices)
 	}
-	return nil
+	return out, nil
 }
 
 // examples are training questions with pass rates. "01" is the one recorded answer; "k5" is the mean of it and of the

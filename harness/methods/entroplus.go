@@ -29,6 +29,8 @@ type entroPlus struct {
 	SFT     spec.SFT     `yaml:"sft"`
 	GRPO    spec.GRPO    `yaml:"grpo"`
 
+	Validate spec.Validate `yaml:"validate,omitempty"`
+
 	Lambda         float64 `yaml:"lambda" in:"[0,inf)"`
 	Prior          float64 `yaml:"prior" in:"[0,inf)"`                   // rollouts that the text regression counts as; 0: no shrinkage
 	Cost           string  `yaml:"cost" oneof:"query token"`             // c(m,x): measured dollars, or the price alone
@@ -39,7 +41,7 @@ type entroPlus struct {
 
 func newEntroPlus(s Setup) (routing.Method, error) {
 	e := &entroPlus{
-		Targets: s.Spec.Targets, Policy: s.Spec.Policy, SFT: s.Spec.SFT, GRPO: s.Spec.GRPO,
+		Targets: s.Spec.Targets, Policy: s.Spec.Policy, SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
 		Lambda: 0.065, Prior: 45, Cost: "query", StrongestKappa: "measured",
 		setup: s,
 	}
@@ -49,11 +51,15 @@ func newEntroPlus(s Setup) (routing.Method, error) {
 func (e *entroPlus) Name() string { return e.setup.Method.Name }
 
 func (e *entroPlus) Fit(ctx context.Context, set routing.TrainSet, work routing.Work) (routing.Router, error) {
-	both := &entroRouter{
-		Targets: e.Targets, Policy: e.Policy, SFT: e.SFT, GRPO: e.GRPO,
+	return e.both().Fit(ctx, set, work)
+}
+
+// both are the two stages, the second with this method's reward.
+func (e *entroPlus) both() *entroRouter {
+	return &entroRouter{
+		Targets: e.Targets, Policy: e.Policy, SFT: e.SFT, GRPO: e.GRPO, Validate: e.Validate,
 		name: e.Name(), decoding: e.setup.Spec.Evaluate.Decoding, backend: e.setup.Backend, memory: e.setup.Texts, stageTwo: e.prompts,
 	}
-	return both.Fit(ctx, set, work)
 }
 
 // prompts are the Stage II problems with u of every expert.

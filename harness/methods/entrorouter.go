@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,8 @@ type entroRouter struct {
 	GRPO    spec.GRPO    `yaml:"grpo"`
 	Noise   noise        `yaml:"noise"`
 
+	Validate spec.Validate `yaml:"validate,omitempty"`
+
 	name     string
 	stageTwo func(context.Context, lm.Policy, routing.TrainSet, routing.Work) ([]train.Prompt, error) // nil: Stage I alone
 	decoding string
@@ -43,7 +46,7 @@ func newSFT(s Setup) (routing.Method, error) { return newTrained(s, false) }
 func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 	e := &entroRouter{
 		Targets: s.Spec.Targets, Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Policy: s.Spec.Policy,
-		SFT: s.Spec.SFT, GRPO: s.Spec.GRPO,
+		SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
 		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, memory: s.Texts,
 	}
 	if stageTwo {
@@ -57,7 +60,28 @@ func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 func (e *entroRouter) Name() string { return e.name }
 
 func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routing.Work) (_ routing.Router, err error) {
-	var model *lm.Model
+	if e, err = e.validated(ctx, set, work); err != nil {
+		return nil, err
+	}
+	model, curve, err := e.train(ctx, set, work)
+	if err != nil {
+		return nil, err
+	}
+	if work.Dir != "" {
+		err = model.Save(filepath.Join(work.Dir, "checkpoint"))
+		if err == nil {
+			err = writeCurve(filepath.Join(work.Dir, "curve.csv"), curve)
+		}
+		if err != nil {
+			model.Close()
+			return nil, fmt.Errorf("method %s: %w", e.name, err)
+		}
+	}
+	return &policyRouter{model: model, decoding: e.decoding, seed: work.Seed}, nil
+}
+
+// train runs both stages. The caller closes the model.
+func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work routing.Work) (model *lm.Model, curve *train.Curve, err error) {
 	defer func() {
 		if err == nil {
 			return
@@ -71,50 +95,144 @@ func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routin
 	for m, x := range set.Experts {
 		ids[m] = x.ID
 	}
-	texts := make([]string, len(set.SFT))
-	for i, x := range set.SFT {
-		texts[i] = x.Problem.Text
-	}
-	policy, err := lm.NewPolicy(e.Policy, ids, texts, e.memory)
+	policy, err := lm.NewPolicy(e.Policy, ids, textsOf(set.SFT), e.memory)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if model, err = lm.New(e.backend, policy, work.Seed); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	rows, err := policy.Encode(texts)
+	examples, err := e.examples(policy, set.SFT, work.Seed)
+	if err != nil {
+		return model, nil, err
+	}
+	if curve, err = train.SFT(ctx, model, examples, e.SFT, work.Seed.Derive("sft")); err != nil {
+		return model, nil, err
+	}
+	if e.stageTwo == nil {
+		return model, curve, nil
+	}
+	prompts, err := e.stageTwo(ctx, policy, set, work)
+	if err != nil {
+		return model, nil, err
+	}
+	later, err := train.GRPO(ctx, model, prompts, e.GRPO, work.Seed.Derive("grpo"))
+	if err != nil {
+		return model, nil, err
+	}
+	curve.Append(later)
+	return model, curve, nil
+}
+
+// examples are the Stage I problems with their targets.
+func (e *entroRouter) examples(policy lm.Policy, set []routing.Example, s seed.Seed) ([]train.Example, error) {
+	rows, err := policy.Encode(textsOf(set))
 	if err != nil {
 		return nil, err
 	}
-	examples := make([]train.Example, len(set.SFT))
-	for i, x := range set.SFT {
+	examples := make([]train.Example, len(set))
+	for i, x := range set {
 		target := routing.NewTarget(x.Kappa, x.Probe, e.Targets)
-		examples[i] = train.Example{ID: x.Problem.ID, Row: rows[i], Prob: e.Noise.target(target.Prob, work.Seed, x.Problem.ID), Weight: target.Weight}
+		examples[i] = train.Example{ID: x.Problem.ID, Row: rows[i], Prob: e.Noise.target(target.Prob, s, x.Problem.ID), Weight: target.Weight}
 	}
-	curve, err := train.SFT(ctx, model, examples, e.SFT, work.Seed.Derive("sft"))
+	return examples, nil
+}
+
+// validated returns the method with the weight decay, of both stages, that does best on a fifth of the training problems
+// when it is fitted to the others: by the mean of what the last stage maximises, the shaped reward of the experts that it
+// decides for or, without Stage II, the negative of Stage I's loss. The reward is that of decisions and not of the
+// policy's distribution, because a strong decay makes a policy timid and need not change what it decides. Of equally good
+// ones the strongest wins. With nothing to choose from it is the method itself.
+func (e *entroRouter) validated(ctx context.Context, set routing.TrainSet, work routing.Work) (*entroRouter, error) {
+	if len(e.Validate.WeightDecay) == 0 {
+		return e, nil
+	}
+	kept, held := set, set
+	kept.SFT, held.SFT = holdOut(set.SFT)
+	kept.RL, held.RL = holdOut(set.RL)
+	if len(held.SFT) == 0 || len(held.RL) == 0 {
+		return nil, fmt.Errorf("method %s: validate: %d training problems are too few to hold a fifth of them out", e.name, len(set.SFT))
+	}
+	grid := slices.Clone(e.Validate.WeightDecay)
+	slices.SortFunc(grid, func(a, b float64) int { return cmp.Compare(b, a) })
+	var best *entroRouter
+	top := math.Inf(-1)
+	for _, decay := range grid {
+		next := *e
+		next.SFT.WeightDecay, next.GRPO.WeightDecay = decay, decay
+		score, err := next.score(ctx, kept, held, work)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || score > top {
+			best, top = &next, score
+		}
+	}
+	work.Log.Debug("weight decay chosen", "method", e.name, "weight_decay", best.SFT.WeightDecay, "score", top)
+	return best, nil
+}
+
+// score fits to some problems and returns the score on others, see validated.
+func (e *entroRouter) score(ctx context.Context, kept, held routing.TrainSet, work routing.Work) (score float64, err error) {
+	model, _, err := e.train(ctx, kept, work)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	if e.stageTwo != nil {
-		prompts, err := e.stageTwo(ctx, policy, set, work)
+	defer model.Close()
+	if e.stageTwo == nil {
+		examples, err := e.examples(model.Policy(), held.SFT, work.Seed)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-		later, err := train.GRPO(ctx, model, prompts, e.GRPO, work.Seed.Derive("grpo"))
+		rows := make([]lm.Row, len(examples))
+		var weight float64
+		for i, x := range examples {
+			rows[i] = x.Row
+			weight += x.Weight
+		}
+		probs, err := model.ProbsOf(ctx, rows)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-		curve.Append(later)
+		for i, x := range examples {
+			for m, q := range x.Prob {
+				if q > 0 {
+					score += x.Weight / weight * q * math.Log(probs[i][m])
+				}
+			}
+		}
+		return score, nil
 	}
-	if work.Dir != "" {
-		if err := model.Save(filepath.Join(work.Dir, "checkpoint")); err != nil {
-			return nil, err
+	held.SFT = kept.SFT // a reward may rest on Stage I's problems, which must not be those it is scored on
+	prompts, err := e.stageTwo(ctx, model.Policy(), held, work)
+	if err != nil {
+		return 0, err
+	}
+	rows := make([]lm.Row, len(prompts))
+	for i, x := range prompts {
+		rows[i] = x.Row
+	}
+	probs, err := model.ProbsOf(ctx, rows)
+	if err != nil {
+		return 0, err
+	}
+	for i, x := range prompts {
+		if e.decoding == "argmax" {
+			probs[i] = oneHot(len(probs[i]), slices.Index(probs[i], slices.Max(probs[i])))
 		}
-		if err := writeCurve(filepath.Join(work.Dir, "curve.csv"), curve); err != nil {
-			return nil, err
+		for m, p := range probs[i] {
+			score += p * x.Reward[m] / float64(len(prompts))
 		}
 	}
-	return &policyRouter{model: model, decoding: e.decoding, seed: work.Seed}, nil
+	return score, nil
+}
+
+// holdOut returns the examples without those of the smallest fifth of the keys of inHashOrder, and those.
+func holdOut(examples []routing.Example) (kept, held []routing.Example) {
+	sorted := slices.Clone(examples)
+	inHashOrder(sorted)
+	n := len(sorted) / 5
+	return sorted[n:], sorted[:n]
 }
 
 func writeCurve(path string, c *train.Curve) (err error) {

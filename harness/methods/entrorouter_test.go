@@ -256,3 +256,50 @@ func TestADamagedPolicyIsAnErrorAndNoDecision(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// Where the words tell the experts apart a policy that is held near 0 loses; where they tell nothing, one that learns
+// them by heart does.
+func TestTheWeightDecayIsChosenOnProblemsThatAreHeldOut(t *testing.T) {
+	const grid = "validate: {weight_decay: [0.001, 30]}\nsft: {epochs: 40}\ngrpo: {estimator: exact, steps: 60}\ntargets: {hard_weight: 1}"
+	for _, kind := range []string{"sft", "entrorouter", "entroplus"} {
+		validated := func(set routing.TrainSet) float64 {
+			m := build(t, kind, grid)
+			e, ok := m.(*entroRouter)
+			if !ok {
+				e = m.(*entroPlus).both()
+			}
+			chosen, err := e.validated(t.Context(), set, work(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if chosen.SFT.WeightDecay != chosen.GRPO.WeightDecay {
+				t.Errorf("%s: %v in Stage I, %v in Stage II", kind, chosen.SFT.WeightDecay, chosen.GRPO.WeightDecay)
+			}
+			return chosen.SFT.WeightDecay
+		}
+		set := planted(200)
+		if got := validated(set); got != 0.001 {
+			t.Errorf("%s: weight decay %v where the words tell, want 0.001", kind, got)
+		}
+		// Each expert alone solves a third of the problems, whatever the words: what is learned by heart is wrong on those
+		// held out.
+		wrong := planted(300)
+		for i := range wrong.SFT {
+			for _, x := range []*routing.Example{&wrong.SFT[i], &wrong.RL[i]} {
+				x.Kappa, x.Probe = oneHot(3, i/2%3), 0
+			}
+		}
+		if got := validated(wrong); kind == "sft" && got != 30 { // a wrong guess costs Stage II no more than no guess
+			t.Errorf("%s: weight decay %v where the words tell nothing, want 30", kind, got)
+		}
+		if got := build(t, kind, "sft: {weight_decay: 7}"); kind != "entroplus" {
+			if e, err := got.(*entroRouter).validated(t.Context(), set, work(1)); err != nil || e.SFT.WeightDecay != 7 {
+				t.Errorf("%s: %+v, %v with nothing to choose from", kind, e, err)
+			}
+		}
+	}
+	_, err := build(t, "entrorouter", grid).Fit(t.Context(), planted(4), work(1))
+	if err == nil || !strings.Contains(err.Error(), "4 training problems are too few") {
+		t.Errorf("four problems: %v", err)
+	}
+}

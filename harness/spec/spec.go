@@ -42,6 +42,7 @@ type Experiment struct {
 	Policy   Policy   `yaml:"policy"`
 	SFT      SFT      `yaml:"sft"`
 	GRPO     GRPO     `yaml:"grpo"`
+	Validate Validate `yaml:"validate,omitempty"`
 	Folds    Folds    `yaml:"folds"`
 	Evaluate Evaluate `yaml:"evaluate"`
 
@@ -128,6 +129,12 @@ type GRPO struct {
 	StdNorm     bool    `yaml:"std_norm"`                        // divide advantages by the group's sample standard deviation + 1e-6
 	Epochs      int     `yaml:"epochs" in:"[1,inf)"`             // passes over each batch; 1 is exactly on-policy
 	WeightDecay float64 `yaml:"weight_decay" in:"[0,inf)"`       // decoupled; not in the paper
+}
+
+// Validate names the training knobs that every fit chooses for itself, on a fifth of its training problems. Not in the
+// paper.
+type Validate struct {
+	WeightDecay []float64 `yaml:"weight_decay,omitempty"` // of both stages, to choose from in place of sft.weight_decay and grpo.weight_decay; none: not chosen
 }
 
 // Folds is the cross-validation of protocol folds.
