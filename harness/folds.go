@@ -49,13 +49,16 @@ const (
 // nearest is how many models outside the pool lend their answers to the pass rate "k5".
 const nearest = 4
 
+// noProbe is the folds.probe of a recording that has no model to spare.
+const noProbe = "none"
+
 // recorded is one recorded pool under cross-validation.
 type recorded struct {
 	e         *engine // store, options and backend; one pool
 	rec       *experts.Recording
 	problems  []routing.Problem
 	columns   []int // [M] index of each expert among the models of the recording
-	probe     int
+	probe     int   // -1: none, the gate never opens
 	partition []*partition
 }
 
@@ -145,7 +148,10 @@ func (c *recorded) load(ctx context.Context) (err error) {
 	if e.experts, _, err = experts.Members(e.poolSpec, e.spec.Prices); err != nil {
 		return fmt.Errorf("%w: %v", ErrUsage, err)
 	}
-	names := []string{f.Probe}
+	var names []string
+	if f.Probe != noProbe {
+		names = append(names, f.Probe)
+	}
 	for _, x := range e.experts {
 		names = append(names, x.Model)
 	}
@@ -159,11 +165,18 @@ func (c *recorded) load(ctx context.Context) (err error) {
 		}
 		c.columns = append(c.columns, m)
 	}
-	if c.probe, err = c.rec.Model(f.Probe); err != nil {
-		return err
+	c.probe = -1
+	if f.Probe != noProbe {
+		if c.probe, err = c.rec.Model(f.Probe); err != nil {
+			return err
+		}
 	}
 	for _, q := range c.rec.Queries {
-		c.problems = append(c.problems, routing.Problem{ID: q.ID, Benchmark: q.Benchmark, Split: routing.Test, Text: q.Problem, Gold: []string{q.Gold}, Options: q.Options})
+		text := q.Problem // with the options, as the experts read it
+		for i, o := range q.Options {
+			text += fmt.Sprintf("\n%c. %s", 'A'+i, o)
+		}
+		c.problems = append(c.problems, routing.Problem{ID: q.ID, Benchmark: q.Benchmark, Split: routing.Test, Text: text, Gold: []string{q.Gold}, Options: q.Options})
 	}
 	return nil
 }
@@ -212,7 +225,9 @@ func (c *recorded) plan() (*step, error) {
 		PromptTokens      int
 		Experts           []routing.Expert
 		CountInput        bool
-	}{r.Queries.SHA256, r.Outcomes.SHA256, r.Benchmarks, r.PromptTokens, e.experts, x.CountInput}
+		Format            *spec.Format `json:",omitempty"`
+		Gaps              string       `json:",omitempty"`
+	}{r.Queries.SHA256, r.Outcomes.SHA256, r.Benchmarks, r.PromptTokens, e.experts, x.CountInput, r.Format, r.Gaps}
 	var inputs []*step
 	for _, s := range x.Folds.Seeds {
 		p := &partition{seed: s, fold: folds(c.problems, x.Folds.K, s)}
@@ -256,10 +271,11 @@ func (c *recorded) plan() (*step, error) {
 		Source     any
 		Rows       []string
 		Contrasts  []string
+		Whole      bool `json:",omitempty"` // all questions only
 		Bootstrap  int
 		Confidence float64
 		Seed       uint64
-	}{e.poolSpec.Name, source, nil, nil, x.Evaluate.Bootstrap, x.Evaluate.Confidence, x.Seed}
+	}{e.poolSpec.Name, source, nil, nil, x.Folds.Whole, x.Evaluate.Bootstrap, x.Evaluate.Confidence, x.Seed}
 	for _, row := range x.Methods {
 		params.Rows = append(params.Rows, row.RowID())
 	}
@@ -410,7 +426,7 @@ func (c *recorded) examples(train []int, kind string) []routing.Example {
 	out := make([]routing.Example, len(train))
 	for i, q := range train {
 		x := routing.Example{Problem: c.problems[q]}
-		if c.rec.Correct[q][c.probe] {
+		if c.probe >= 0 && c.rec.Correct[q][c.probe] {
 			x.Probe = 1
 		}
 		for m := range c.columns {

@@ -79,7 +79,7 @@ func (c *recorded) measure(ctx context.Context, d *store.Draft) error {
 	set := &metrics.Set{}
 	benchmarks := []string{bothStrata}
 	for _, p := range c.problems {
-		if !slices.Contains(benchmarks, p.Benchmark) {
+		if !c.e.spec.Experiment.Folds.Whole && !slices.Contains(benchmarks, p.Benchmark) {
 			benchmarks = append(benchmarks, p.Benchmark)
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -30,6 +30,10 @@ import (
 // query_id is unique. prompt_tokens counts the tokens of the problem, output_tokens every token that was billed,
 // thinking included. correct and no_answer are 0 or 1. options and no_answer may be left out, nothing else may, and
 // no other key is allowed: a misspelt key would otherwise be a silent zero. A pair of query and model occurs once.
+//
+// Files of other people differ; spec.Format says how: other names of keys, keys that are not read, both kinds of line
+// in one file, a line a query with objects of models ({"correct": {"small": 1, "big": 0}}), lengths in characters, or
+// no lengths and no benchmark at all. A gold may then be missing too: the outcomes are graded.
 //
 // Letters: Q queries, A models.
 type Recording struct {
@@ -61,23 +65,39 @@ func (r *Recording) Model(name string) (int, error) {
 }
 
 // LoadRecording reads the files of a recorded pool below a data folder and checks their checksums. models names
-// those that must be complete (the pool's and its probe); other models with gaps are listed in Partial and left out.
+// those that must be complete (the pool's and its probe): queries without an outcome of one of them are an error or,
+// with s.Gaps drop, left out. Other models with gaps are listed in Partial and left out.
 func LoadRecording(ctx context.Context, folder string, s spec.Recorded, models []string) (*Recording, error) {
 	r := &Recording{}
+	together := s.Queries.Path == s.Outcomes.Path
+	queries, err := newLineFormat(s.Format, queryKeys, together)
+	if err != nil {
+		return nil, err
+	}
+	outcomes, err := newLineFormat(s.Format, outcomeKeys, together)
+	if err != nil {
+		return nil, err
+	}
 	index := map[string]int{} // query id -> position; -1: of a benchmark that was not chosen
 	path := filepath.Join(folder, filepath.FromSlash(s.Queries.Path))
-	err := readLines(ctx, path, s.Queries, func(line []byte) error {
-		q, err := readQuery(line)
+	err = readLines(ctx, path, s.Queries, func(line []byte) error {
+		q, err := queries.query(line)
 		if err != nil {
 			return err
 		}
-		if _, twice := index[q.ID]; twice {
-			return fmt.Errorf("query_id %q is there twice", q.ID)
+		q.PromptTokens += int64(s.PromptTokens)
+		if at, twice := index[q.ID]; twice {
+			switch {
+			case !queries.repeats:
+				return fmt.Errorf("query_id %q is there twice", q.ID)
+			case at >= 0 && !reflect.DeepEqual(r.Queries[at], q):
+				return fmt.Errorf("query_id %q is there twice and differs", q.ID)
+			}
+			return nil
 		}
 		index[q.ID] = -1
 		if len(s.Benchmarks) == 0 || slices.Contains(s.Benchmarks, q.Benchmark) {
 			index[q.ID] = len(r.Queries)
-			q.PromptTokens += int64(s.PromptTokens)
 			r.Queries = append(r.Queries, q)
 		}
 		return nil
@@ -92,42 +112,48 @@ func LoadRecording(ctx context.Context, folder string, s spec.Recorded, models [
 	columns := map[string]*column{}
 	path = filepath.Join(folder, filepath.FromSlash(s.Outcomes.Path))
 	err = readLines(ctx, path, s.Outcomes, func(line []byte) error {
-		o, err := readOutcome(line)
+		id, given, err := outcomes.outcomes(line)
 		if err != nil {
 			return err
 		}
-		q, ok := index[*o.Query]
+		q, ok := index[id]
 		switch {
 		case !ok:
-			return fmt.Errorf("query_id %q is not in the queries file", *o.Query)
+			return fmt.Errorf("query_id %q is not in the queries file", id)
 		case q < 0:
 			return nil
 		}
-		c := columns[*o.Model]
-		if c == nil {
-			c = newColumn(len(r.Queries))
-			columns[*o.Model] = c
+		for _, o := range given {
+			c := columns[o.model]
+			if c == nil {
+				c = newColumn(len(r.Queries))
+				columns[o.model] = c
+			}
+			if c.seen[q] {
+				return fmt.Errorf("query_id %q and model %q are there twice", id, o.model)
+			}
+			c.seen[q], c.correct[q], c.noAnswer[q], c.out[q] = true, o.correct, o.noAnswer, o.out
+			c.n++
 		}
-		if c.seen[q] {
-			return fmt.Errorf("query_id %q and model %q are there twice", *o.Query, *o.Model)
-		}
-		c.seen[q], c.correct[q], c.noAnswer[q], c.out[q] = true, bool(*o.Correct), bool(o.NoAnswer), *o.Out
-		c.n++
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	r.fill(columns)
+	var needed []*column
 	for _, m := range models {
-		if _, err := r.Model(m); err == nil {
-			continue
-		}
 		c, ok := columns[m]
 		if !ok {
-			return nil, fmt.Errorf("%s: no outcome of model %q; it has: %s", path, m, list(slices.Concat(r.Models, r.Partial)))
+			return nil, fmt.Errorf("%s: no outcome of model %q; it has: %s", path, m, list(slices.Sorted(maps.Keys(columns))))
 		}
-		return nil, fmt.Errorf("%s: model %q has outcomes for %d of %d queries; %q is the first without one", path, m, c.n, len(r.Queries), r.Queries[slices.Index(c.seen, false)].ID)
+		if c.n < len(r.Queries) && s.Gaps != "drop" {
+			return nil, fmt.Errorf("%s: model %q has outcomes for %d of %d queries; %q is the first without one", path, m, c.n, len(r.Queries), r.Queries[slices.Index(c.seen, false)].ID)
+		}
+		needed = append(needed, c)
+	}
+	r.fill(columns, needed)
+	if len(r.Queries) == 0 {
+		return nil, fmt.Errorf("%s: no query has outcomes of all of %s", path, list(models))
 	}
 	return r, nil
 }
@@ -143,18 +169,27 @@ func newColumn(n int) *column {
 	return &column{seen: make([]bool, n), correct: make([]bool, n), noAnswer: make([]bool, n), out: make([]int64, n)}
 }
 
-// fill builds the tables from the complete columns.
-func (r *Recording) fill(columns map[string]*column) {
+// fill builds the tables: queries that all needed columns have, then the columns that have all of these.
+func (r *Recording) fill(columns map[string]*column, needed []*column) {
+	var kept []int
+	for q := range r.Queries {
+		if !slices.ContainsFunc(needed, func(c *column) bool { return !c.seen[q] }) {
+			kept = append(kept, q)
+		}
+	}
 	for name, c := range columns {
-		if c.n == len(r.Queries) {
-			r.Models = append(r.Models, name)
-		} else {
+		if slices.ContainsFunc(kept, func(q int) bool { return !c.seen[q] }) {
 			r.Partial = append(r.Partial, name)
+		} else {
+			r.Models = append(r.Models, name)
 		}
 	}
 	slices.Sort(r.Models)
 	slices.Sort(r.Partial)
-	for q := range r.Queries {
+	all := r.Queries
+	r.Queries = make([]Recorded, len(kept))
+	for i, q := range kept {
+		r.Queries[i] = all[q]
 		correct, noAnswer, out := make([]bool, len(r.Models)), make([]bool, len(r.Models)), make([]int64, len(r.Models))
 		for a, name := range r.Models {
 			c := columns[name]
@@ -162,94 +197,6 @@ func (r *Recording) fill(columns map[string]*column) {
 		}
 		r.Correct, r.NoAnswer, r.Out = append(r.Correct, correct), append(r.NoAnswer, noAnswer), append(r.Out, out)
 	}
-}
-
-// bit is 0 or 1, or false or true.
-type bit bool
-
-func (b *bit) UnmarshalJSON(data []byte) error {
-	switch string(data) {
-	case "0", "false":
-		*b = false
-	case "1", "true":
-		*b = true
-	default:
-		return fmt.Errorf("%s is neither 0 nor 1", data)
-	}
-	return nil
-}
-
-type outcomeLine struct {
-	Query    *string `json:"query_id"`
-	Model    *string `json:"model"`
-	Correct  *bit    `json:"correct"`
-	Out      *int64  `json:"output_tokens"`
-	NoAnswer bit     `json:"no_answer"`
-}
-
-func readOutcome(line []byte) (outcomeLine, error) {
-	var o outcomeLine
-	if err := strict(line, &o, "query_id, model, correct, output_tokens, no_answer"); err != nil {
-		return o, err
-	}
-	switch {
-	case o.Query == nil:
-		return o, errors.New("query_id is missing")
-	case o.Model == nil:
-		return o, errors.New("model is missing")
-	case o.Correct == nil:
-		return o, errors.New("correct is missing")
-	case o.Out == nil:
-		return o, errors.New("output_tokens is missing")
-	case *o.Out < 0:
-		return o, fmt.Errorf("output_tokens is %d: it must not be negative", *o.Out)
-	case bool(*o.Correct) && bool(o.NoAnswer):
-		return o, errors.New("correct and no_answer are both 1")
-	}
-	return o, nil
-}
-
-func readQuery(line []byte) (Recorded, error) {
-	var q struct {
-		ID           *string  `json:"query_id"`
-		Benchmark    *string  `json:"benchmark"`
-		Problem      *string  `json:"problem"`
-		Gold         *string  `json:"gold"`
-		PromptTokens *int64   `json:"prompt_tokens"`
-		Options      []string `json:"options"`
-	}
-	if err := strict(line, &q, "query_id, benchmark, problem, gold, prompt_tokens, options"); err != nil {
-		return Recorded{}, err
-	}
-	for _, f := range []struct {
-		name  string
-		value *string
-	}{{"query_id", q.ID}, {"benchmark", q.Benchmark}, {"problem", q.Problem}, {"gold", q.Gold}} {
-		if f.value == nil || *f.value == "" {
-			return Recorded{}, fmt.Errorf("%s is missing or empty", f.name)
-		}
-	}
-	if q.PromptTokens == nil || *q.PromptTokens < 0 {
-		return Recorded{}, errors.New("prompt_tokens is missing or negative")
-	}
-	return Recorded{*q.ID, *q.Benchmark, *q.Problem, *q.Gold, q.Options, *q.PromptTokens}, nil
-}
-
-// strict decodes one JSON object and nothing after it.
-func strict(line []byte, into any, known string) error {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		text := strings.TrimPrefix(err.Error(), "json: ")
-		if key, ok := strings.CutPrefix(text, "unknown field "); ok {
-			return fmt.Errorf("unknown key %s; known: %s", key, known)
-		}
-		return errors.New(text)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more than one JSON object on the line")
-	}
-	return nil
 }
 
 // readLines checks the checksum of a file and calls read for each line that is not blank. Its errors name the line.

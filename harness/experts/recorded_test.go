@@ -78,10 +78,10 @@ func TestRecordingSaysWhereItIsWrong(t *testing.T) {
 		"a duplicate pair":         {outcomes: `"query_id":"q3","model":"big"=>"query_id":"q1","model":"big"`, want: `o.jsonl:6: query_id "q1" and model "big" are there twice`},
 		"a duplicate query":        {queries: `"query_id":"q3"=>"query_id":"q1"`, want: `q.jsonl:4: query_id "q1" is there twice`},
 		"a missing pair":           {outcomes: `{"query_id":"q3","model":"big","correct":0,"output_tokens":31,"no_answer":0}=>`, want: `model "big" has outcomes for 2 of 3 queries; "q3" is the first without one`},
-		"a missing model":          {outcomes: `"model":"big"=>"model":"huge"`, want: `no outcome of model "big"; it has: huge, small, gap`},
+		"a missing model":          {outcomes: `"model":"big"=>"model":"huge"`, want: `no outcome of model "big"; it has: gap, huge, small`},
 		"a misspelt key":           {outcomes: `"output_tokens":31=>"tokens":31`, want: `o.jsonl:6: unknown key "tokens"; known: query_id, model`},
 		"a missing key":            {outcomes: `,"output_tokens":31=>`, want: "o.jsonl:6: output_tokens is missing"},
-		"a label that is none":     {outcomes: `"correct":0,"output_tokens":31=>"correct":0.5,"output_tokens":31`, want: "o.jsonl:6: 0.5 is neither 0 nor 1"},
+		"a label that is none":     {outcomes: `"correct":0,"output_tokens":31=>"correct":0.5,"output_tokens":31`, want: "o.jsonl:6: correct: 0.5 is neither 0 nor 1"},
 		"negative tokens":          {outcomes: `"output_tokens":31=>"output_tokens":-1`, want: "o.jsonl:6: output_tokens is -1"},
 		"a right missing answer":   {outcomes: `"output_tokens":21,"no_answer":0=>"output_tokens":21,"no_answer":1`, want: "o.jsonl:5: correct and no_answer are both 1"},
 		"text that is not JSON":    {queries: `{"query_id":"q2"=>{"query_id"q2"`, want: "q.jsonl:2: invalid character"},
@@ -134,10 +134,13 @@ func TestRecordedPoolsHoldTheKnownOutcomes(t *testing.T) {
 		{"llama31", 2040, []float64{61.96, 76.23, 79.90}},
 		{"qwen2_o1mini", 2040, []float64{60.05, 79.22, 93.48}},
 		{"qwen25", 721, []float64{29.13, 51.46, 60.06}},
+		{"mmlu_pro_llama_gemini", 11985, []float64{44.29, 62.98, 70.25}},
+		{"routellm_gsm8k", 1319, []float64{63.84, 85.67}},
+		{"routellm_mmlu", 14042, []float64{68.08, 80.58}},
 	} {
 		t.Run(c.pool, func(t *testing.T) {
 			pool, experts := load(t, "../../experiments/pools/"+c.pool+".yaml", "../../experiments/prices/recorded-2024.yaml")
-			models := []string{"gemma-2-2b-it"}
+			var models []string
 			for _, e := range experts {
 				models = append(models, e.Model)
 			}

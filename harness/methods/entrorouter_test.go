@@ -261,14 +261,9 @@ func TestADamagedPolicyIsAnErrorAndNoDecision(t *testing.T) {
 // them by heart does.
 func TestTheWeightDecayIsChosenOnProblemsThatAreHeldOut(t *testing.T) {
 	const grid = "validate: {weight_decay: [0.001, 30]}\nsft: {epochs: 40}\ngrpo: {estimator: exact, steps: 60}\ntargets: {hard_weight: 1}"
-	for _, kind := range []string{"sft", "entrorouter", "entroplus"} {
+	for _, kind := range []string{"sft", "entrorouter"} {
 		validated := func(set routing.TrainSet) float64 {
-			m := build(t, kind, grid)
-			e, ok := m.(*entroRouter)
-			if !ok {
-				e = m.(*entroPlus).both()
-			}
-			chosen, err := e.validated(t.Context(), set, work(1))
+			chosen, err := build(t, kind, grid).(*entroRouter).validated(t.Context(), set, work(1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -292,10 +287,8 @@ func TestTheWeightDecayIsChosenOnProblemsThatAreHeldOut(t *testing.T) {
 		if got := validated(wrong); kind == "sft" && got != 30 { // a wrong guess costs Stage II no more than no guess
 			t.Errorf("%s: weight decay %v where the words tell nothing, want 30", kind, got)
 		}
-		if got := build(t, kind, "sft: {weight_decay: 7}"); kind != "entroplus" {
-			if e, err := got.(*entroRouter).validated(t.Context(), set, work(1)); err != nil || e.SFT.WeightDecay != 7 {
-				t.Errorf("%s: %+v, %v with nothing to choose from", kind, e, err)
-			}
+		if e, err := build(t, kind, "sft: {weight_decay: 7}").(*entroRouter).validated(t.Context(), set, work(1)); err != nil || e.SFT.WeightDecay != 7 {
+			t.Errorf("%s: %+v, %v with nothing to choose from", kind, e, err)
 		}
 	}
 	_, err := build(t, "entrorouter", grid).Fit(t.Context(), planted(4), work(1))

@@ -142,8 +142,9 @@ type Folds struct {
 	K     int      `yaml:"k" in:"[2,inf)"`      // parts; each is tested once
 	Seeds []uint64 `yaml:"seeds"`               // one partition each
 	Kappa string   `yaml:"kappa" oneof:"k5 01"` // k5: own sample and the 4 nearest models outside the pool; 01: the one sample
-	Probe string   `yaml:"probe"`               // model of the recording that plays the probe
+	Probe string   `yaml:"probe"`               // model of the recording that plays the probe; none: the gate stays shut
 
+	Whole  bool     `yaml:"whole,omitempty"`  // measure all questions only, no benchmark apart
 	Versus []string `yaml:"versus,omitempty"` // ids of rows: the difference of every other row to each of them is measured
 }
 
@@ -263,12 +264,24 @@ type Expert struct {
 
 // Recorded names the files of a recorded pool, below the data folder.
 type Recorded struct {
-	Queries      File `yaml:"queries"`
-	Outcomes     File `yaml:"outcomes"`
-	PromptTokens int  `yaml:"prompt_tokens" in:"[0,inf)"` // instruction tokens added to every question's input
+	Queries      File    `yaml:"queries"`
+	Outcomes     File    `yaml:"outcomes"`                          // may be the file of the queries
+	Format       *Format `yaml:"format,omitempty"`                  // how the files differ from what experts.Recording describes
+	Gaps         string  `yaml:"gaps,omitempty" oneof:"error drop"` // questions without an outcome of an expert or the probe: an error (default) or left out
+	PromptTokens int     `yaml:"prompt_tokens" in:"[0,inf)"`        // instruction tokens added to every question's input
 
 	Benchmarks []string `yaml:"benchmarks,omitempty"` // questions of these only; default: all
 	Note       string   `yaml:"note,omitempty"`
+}
+
+// Format says how the files of a recorded pool differ from those that experts.Recording describes.
+type Format struct {
+	Layout        string            `yaml:"layout" oneof:"long wide"`               // of the outcomes: a line a query and model, or a line a query with objects of models under correct and output_tokens
+	Keys          map[string]string `yaml:"keys,omitempty"`                         // key of experts.Recording -> what the files call it
+	Ignore        []string          `yaml:"ignore,omitempty"`                       // keys of the files that are not read
+	CharsPerToken float64           `yaml:"chars_per_token,omitempty" in:"(0,inf)"` // output_tokens counts characters, or is the text of the answer; prompt_tokens, where it is missing, are the characters of the question; both over this
+	Benchmark     string            `yaml:"benchmark,omitempty"`                    // of every query, where the files do not say
+	OutputTokens  int               `yaml:"output_tokens,omitempty" in:"[1,inf)"`   // of every answer, where the files do not say
 }
 
 // File is a data file with its checksum, source and licence.
