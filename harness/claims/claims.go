@@ -72,7 +72,7 @@ type Finding struct {
 	Printed          string
 	Recomputed       string // empty: nothing could be computed
 	Tolerance        string
-	Ours             string // the same formula on our measurements; empty: not asked for
+	Ours             []string // the same formula on each scale that has tables; empty: it means nothing there
 	Verdict          string
 	Reason           string
 	Differs          string // how the verdict differs from the recorded one; empty: it does not
@@ -159,9 +159,13 @@ func (l *List) Check(file string, t *Tables, measured *Measurements, o *Ordering
 			f.add(c.line, c.ID, "formula: %v", err)
 			continue
 		}
-		if c.Ours && measured != nil && o != nil {
-			if found.Ours, err = c.onOurs(measured, o); err != nil {
-				f.add(c.line, c.ID, "%v", err)
+		if measured != nil && o != nil {
+			for _, scale := range o.tables() {
+				text, err := c.onOurs(ours{measured, o.Names, scale})
+				if err != nil {
+					f.add(c.line, c.ID, "%s: %v", scale.ID, err)
+				}
+				found.Ours = append(found.Ours, text)
 			}
 		}
 		if found.Verdict != c.Verdict {
@@ -288,25 +292,33 @@ func tolerance(up, down, allow float64, decimals int) string {
 	return s
 }
 
+// tables are the scales on which claims are recomputed.
+func (o *Orderings) tables() []Scale {
+	return slices.DeleteFunc(slices.Clone(o.Scales), func(s Scale) bool { return !s.Tables })
+}
+
 // onOurs evaluates the formula on our measurements.
-func (c *Claim) onOurs(measured *Measurements, o *Orderings) (string, error) {
-	i := slices.IndexFunc(o.Scales, func(s Scale) bool { return s.Tables })
-	if i < 0 {
+func (c *Claim) onOurs(cells ours) (text string, err error) {
+	if !c.Ours {
 		return "", nil
 	}
-	cells := ours{measured, o.Names, o.Scales[i]}
 	if c.formula.Compares() {
-		holds, at, err := c.formula.compare(cells)
-		if errors.Is(err, errNotRun) {
-			return NotRun, nil
-		}
-		return fmt.Sprintf("%s (%s%s)", map[bool]string{true: "true", false: "false"}[holds], short(at.number, 3), c.Unit), err
+		var holds bool
+		var at value
+		holds, at, err = c.formula.compare(cells)
+		text = fmt.Sprintf("%s (%s%s)", map[bool]string{true: "true", false: "false"}[holds], short(at.number, 3), c.Unit)
+	} else {
+		var v value
+		v, err = c.formula.evaluate(cells)
+		text = short(v.number, 4) + c.Unit
 	}
-	v, err := c.formula.evaluate(cells)
-	if errors.Is(err, errNotRun) {
+	switch {
+	case errors.Is(err, errNotRun):
 		return NotRun, nil
+	case errors.Is(err, errNotStated):
+		return "", nil
 	}
-	return short(v.number, 4) + c.Unit, err
+	return text, err
 }
 
 // averages recomputes the printed averages of a table.

@@ -213,6 +213,11 @@ func (r reference) read(t *trace) (float64, error) {
 		}
 		return t.cell(table, row, rest[0], metrics.USD)
 	case "gain":
+		if measured, ok := t.cells.(interface {
+			gain(table, row string) (float64, error)
+		}); ok {
+			return measured.gain(table, row)
+		}
 		var points []metrics.Point
 		for _, row := range r.words[1:] {
 			quality, _, err := t.sum(table, row, nil, metrics.Accuracy)

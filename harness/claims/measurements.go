@@ -18,6 +18,9 @@ type Measurements struct {
 // errNotRun says that no file has what was asked for.
 var errNotRun = errors.New("not run")
 
+// errNotStated says that a scale has no such table or row.
+var errNotStated = errors.New("not stated")
+
 // Add takes in the lines of a file. A line that another file has as well is an error: it would not be clear which
 // of the two counts.
 func (s *Measurements) Add(file string, set *metrics.Set) error {
@@ -115,6 +118,21 @@ func (s *Measurements) seeds(experiment string, scale Scale, at Place) map[strin
 		}
 	}
 	return found
+}
+
+// trained says whether a row has a line of a single training seed anywhere.
+func (s *Measurements) trained(experiment string, scale Scale, method string) bool {
+	return method != "" && slices.ContainsFunc(s.of[experiment], func(m metrics.Measurement) bool {
+		if m.Key("seed") == "" || m.Key("method") != method {
+			return false
+		}
+		for name, want := range scale.Keys {
+			if m.Key(name) != want {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // benchmarks lists the benchmarks of a row, without the average.

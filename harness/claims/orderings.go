@@ -40,12 +40,14 @@ type Orderings struct {
 
 // Scale is a column of the table of verdicts.
 type Scale struct {
-	ID      string            `yaml:"id"`
-	Title   string            `yaml:"title"`
-	Kind    string            `yaml:"kind"`    // the key of an ordering that says which rows are meant
-	Keys    map[string]string `yaml:"keys"`    // of its measurements
-	Average string            `yaml:"average"` // value of the key benchmark over all questions; empty: avg
-	Tables  bool              `yaml:"tables"`  // its lines are whole tables as the paper has them: claims are recomputed there
+	ID         string            `yaml:"id"`
+	Title      string            `yaml:"title"`
+	Kind       string            `yaml:"kind"`       // the key of an ordering that says which rows are meant
+	Experiment string            `yaml:"experiment"` // the only one with its measurements; empty: that of each table
+	Keys       map[string]string `yaml:"keys"`       // of its measurements
+	Average    string            `yaml:"average"`    // value of the key benchmark over all questions; empty: avg
+	Tables     bool              `yaml:"tables"`     // claims about the paper's tables are recomputed on it
+	Rows       map[string]string `yaml:"rows"`       // what it calls rows of the paper's main table, the only table it has then
 }
 
 // Section is orderings about one table.
@@ -98,7 +100,7 @@ func (o Operand) empty() bool { return o.Row == "" && o.Keys == nil }
 
 // Rows are the rows of an ordering on the scales of one kind.
 type Rows struct {
-	Experiment string  `yaml:"experiment"` // empty: the section's table
+	Experiment string  `yaml:"experiment"` // empty: that of the scale, or else the section's table
 	Scale      string  `yaml:"scale"`      // the only scale of the kind; empty: all
 	A          Operand `yaml:"a"`          // empty: the ordering's own
 	B          Operand `yaml:"b"`
@@ -120,7 +122,7 @@ func (o *Ordering) on(kind, table string) (Rows, bool) {
 	case rows != nil:
 		r = *rows
 	}
-	if r.Experiment == "" {
+	if r.Experiment == "" && kind != "recorded" {
 		r.Experiment = table
 	}
 	if r.A.empty() {
@@ -199,7 +201,7 @@ func (o *Ordering) check(table string, f *faults) {
 		switch {
 		case r.A.empty() || r.B.empty():
 			f.add(o.line, o.ID, "%s: a and b must both be set", kind)
-		case r.Experiment == "":
+		case r.Experiment == "" && kind != "recorded":
 			f.add(o.line, o.ID, "%s: no experiment; the section has no table to name it", kind)
 		case !slices.Contains(needs, r.Needs):
 			f.add(o.line, o.ID, "%s: unknown needs %q; known: %s, %s", kind, r.Needs, languageModel, assumption)
@@ -215,6 +217,21 @@ func (o *Ordering) check(table string, f *faults) {
 // Named is a row that orderings need of an experiment.
 type Named struct{ Experiment, Row string }
 
+// experimentsOn are the experiments that have the rows of an ordering on scales of a kind.
+func (o *Orderings) experimentsOn(kind string, rows Rows) []string {
+	var names []string
+	for _, s := range o.Scales {
+		name := rows.Experiment
+		if s.Experiment != "" {
+			name = s.Experiment
+		}
+		if s.Kind == kind && name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Rows lists the rows of experiments that orderings name, so that a test can look for them: a misspelt one would be
 // "not run" for ever.
 func (o *Orderings) Rows() []Named {
@@ -224,12 +241,14 @@ func (o *Orderings) Rows() []Named {
 			for _, kind := range kinds {
 				r, ok := s.Orderings[i].on(kind, s.Table)
 				for _, side := range []Operand{r.A, r.B} {
-					row := o.Names.row(r.Experiment, side.Row)
-					if side.Keys != nil {
-						row = side.Keys["method"]
-					}
-					if n := (Named{r.Experiment, row}); ok && row != "" && !slices.Contains(all, n) {
-						all = append(all, n)
+					for _, experiment := range o.experimentsOn(kind, r) {
+						row := o.Names.row(experiment, side.Row)
+						if side.Keys != nil {
+							row = side.Keys["method"]
+						}
+						if n := (Named{experiment, row}); ok && row != "" && !slices.Contains(all, n) {
+							all = append(all, n)
+						}
 					}
 				}
 			}
@@ -243,6 +262,7 @@ type Contrast struct {
 	metrics.Value
 	Paired bool // from differences question by question; otherwise the intervals of both rows were combined
 	Seeds  int  // training seeds whose spread is in the interval; 0: none
+	Fixed  bool // a row was trained more than once, and no line says what single seeds gave here
 }
 
 // Judged is an ordering on one scale.
@@ -365,6 +385,9 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 		}
 		return j, nil
 	}
+	if scale.Experiment != "" {
+		rows.Experiment = scale.Experiment
+	}
 	at := func(side Operand) Place {
 		if side.Keys != nil {
 			return side.Keys
@@ -470,6 +493,7 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 	if err != nil {
 		return nil, err
 	}
+	c.Fixed = n == 0 && (measured.trained(experiment, scale, a["method"]) || measured.trained(experiment, scale, b["method"]))
 	if n > 0 && c.Bounded {
 		c.Seeds = n
 		c.Low = c.Number - math.Hypot(c.Number-c.Low, spread)

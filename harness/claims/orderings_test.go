@@ -17,7 +17,7 @@ reference: ours
 scales:
   - {id: small, title: Small, kind: simulated, keys: {arena: paper}, tables: true}
   - {id: big, title: Big, kind: simulated, keys: {arena: large}}
-  - {id: logs, title: Logs, kind: recorded, keys: {pool: p}, average: all}
+  - {id: logs, title: Logs, kind: recorded, keys: {pool: p}, average: all, experiment: logs}
 names: {benchmarks: {b: sim-b}, rows: {toy: {router/knob=2: ours}}}
 sections:
   - title: Toy
@@ -193,15 +193,15 @@ func TestWhatADifferenceDoesNotDecide(t *testing.T) {
 	}{
 		{"nothing in the way", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}",
 			[]string{"came out/", "not run/", "/"}},
-		{"recorded rows as well", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, recorded: {experiment: logs, a: ours}}",
+		{"recorded rows as well", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, recorded: {a: ours}}",
 			[]string{"came out/", "not run/", "did not come out/"}},
-		{"a language model", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, needs: language-model, reason: r, recorded: {experiment: logs, a: ours}}",
+		{"a language model", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, needs: language-model, reason: r, recorded: {a: ours}}",
 			[]string{NeedsModel + "/came out", "not run/", NeedsModel + "/did not come out"}},
-		{"an assumption of the simulation", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: below, simulated: {needs: assumption, reason: r}, recorded: {experiment: logs, a: ours}}",
+		{"an assumption of the simulation", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: below, simulated: {needs: assumption, reason: r}, recorded: {a: ours}}",
 			[]string{"assumed/did not come out", "not run/", "came out/"}},
 		{"one scale of a kind", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, simulated: {scale: big}}",
 			[]string{"/", "not run/", "/"}},
-		{"no rows of ours", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, simulated: {none: true}, recorded: {experiment: logs, a: ours}}",
+		{"no rows of ours", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, simulated: {none: true}, recorded: {a: ours}}",
 			[]string{"/", "/", "did not come out/"}},
 		{"a row that is not there", "{id: x, source: s, says: y, a: router/knob=2, b: dear, is: above}",
 			[]string{"not run/", "not run/", "/"}},
@@ -308,9 +308,82 @@ func TestClaimsAreEvaluatedOnOurMeasurements(t *testing.T) {
 	} {
 		l := list1(t, "claims:\n  - {id: x, source: s, says: y, verdict: holds, ours: true, formula: \""+formula+"\"}\n")
 		c := &l.Claims[0]
-		if got, err := c.onOurs(m, o); err != nil || got != want {
+		if got, err := c.onOurs(ours{m, o.Names, o.Scales[0]}); err != nil || got != want {
 			t.Errorf("%s: %q (%v), want %q", formula, got, err, want)
 		}
+	}
+}
+
+// Recorded answers have one table, costs in percent of the strongest expert's, and a hull gain that was measured fold by
+// fold.
+func TestClaimsAreEvaluatedOnRecordedAnswers(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	logs := o.Scales[2]
+	logs.Tables, logs.Rows = true, map[string]string{"router": "ours", "dear": "strongest", "mid": "middle"}
+	m := measured(t,
+		"logs/pool=p/method=ours/benchmark=all 100 60 accuracy-% 40 cost-share-% -2.5 hull-gain-points 100 questions",
+		"logs/pool=p/method=ours/benchmark=gsm8k 50 10 accuracy-% 90 cost-share-% 1 hull-gain-points 50 questions",
+		"logs/pool=p/method=strongest/benchmark=all 100 80 accuracy-% 100 cost-share-% 0 hull-gain-points 100 questions",
+		"logs/pool=q/method=ours/benchmark=all 100 1 accuracy-% 1 cost-share-% 1 hull-gain-points 100 questions")
+	for formula, want := range map[string]string{
+		"100 * mean(main, router) / mean(main, dear)":        "75",
+		"100 * (1 - total(main, router)/total(main, dear))":  "60",
+		"accuracy(main, router, avg)":                        "60",
+		"gain(main, router, dear) > 0":                       "false (-2.5)",
+		"mean(main, mid)":                                    NotRun,
+		"mean(main, cheap)":                                  "", // no such row on this scale
+		"mean(ood, router)":                                  "", // no such table
+		"accuracy(main, router, aime25)":                     NotRun,
+		"mean(main, router) > 50 and mean(main, dear) < 100": "true (-20)",
+	} {
+		l := list1(t, "claims:\n  - {id: x, source: s, says: y, verdict: holds, ours: true, formula: \""+formula+"\"}\n")
+		if got, err := l.Claims[0].onOurs(ours{m, o.Names, logs}); err != nil || got != want {
+			t.Errorf("%s: %q (%v), want %q", formula, got, err, want)
+		}
+	}
+}
+
+// Where no line has single seeds, the interval leaves the spread over trainings out, and says so.
+func TestIntervalsWithoutTheSpreadOverSeedsSaySo(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, benchmark: b, is: above}")
+	lines := []string{
+		"toy/arena=paper/method=ours/benchmark=sim-b 10" + points("accuracy-%", 60, 50, 70),
+		"toy/arena=paper/method=cheap/benchmark=sim-b 10" + points("accuracy-%", 50, 40, 60) + points("difference-points", -10, -13, -7),
+	}
+	if j := judged(t, o, measured(t, lines...)); j.Delta.Fixed || j.Verdict != CameOut {
+		t.Errorf("%+v", j.Delta)
+	}
+	lines = append(lines, "toy/arena=paper/method=ours/benchmark=avg/seed=1 10 60 accuracy-%")
+	j := judged(t, o, measured(t, lines...))
+	if !j.Delta.Fixed || j.Delta.Seeds != 0 {
+		t.Errorf("%+v", j.Delta)
+	}
+	if text := cell(&o.Sections[0].Orderings[0], j); !strings.Contains(strings.Join(text.Lines, "|"), "+10.00 [7.00, 13.00]|routers held fixed") {
+		t.Errorf("%v", text)
+	}
+}
+
+func TestTheTableOfVerdictsLeavesOutWhatIsNotStated(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: first, a: router/knob=2, b: cheap, is: above, simulated: {scale: small}}",
+		"{id: y, source: s, says: second, a: router/knob=2, b: dear, is: above, simulated: {none: true}, recorded: {a: ours}}")
+	rows, err := o.Judge("o.yaml", toyTables(t), &Measurements{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := o.Sheet(rows, &Measurements{})
+	var got []string
+	for _, g := range s.Grids[1:] { // behind the summary
+		got = append(got, g.Title+": "+strings.Join(g.Head, ", "))
+		for _, r := range g.Rows {
+			got = append(got, r[0].Lines[0]+" "+r[2].Lead)
+		}
+	}
+	want := []string{"Toy: Ordering, Paper, Small", "First. not run", "Toy, on recorded answers: Ordering, Paper, Logs", "Second. not run"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(s.Records) != 3 {
+		t.Errorf("%d lines of CSV, want 2 below the heads", len(s.Records))
 	}
 }
 

@@ -10,20 +10,27 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 )
 
-// Sheet is the table of claims, and of the checks that run over whole tables.
-func Sheet(findings []Finding) *report.Sheet {
+// ClaimsSheet is the table of claims, with the same formulas on our measurements, and of the checks of whole tables.
+func (o *Orderings) ClaimsSheet(findings []Finding) *report.Sheet {
 	s := &report.Sheet{
 		Name:    "claims",
 		Caption: "What the paper says in numbers, recomputed from its own tables.",
-		Records: [][]string{{"id", "source", "says", "printed", "recomputed", "tolerance", "ours", "verdict", "recorded", "reason"}},
 		Notes: []string{
 			"Tolerance: half a unit of the last printed digit, and what the rounding of the cells behind the number can hide. " +
-				"Ours: the same formula on our measurements at the sizes of the paper (simulated experts, calibrated to the paper's fixed-expert rows and to nothing else), where it means the same. " +
-				"It says nothing about the paper's verdict.",
+				"Ours: the same formula on our measurements, where it means the same: on simulated experts, calibrated to the paper's fixed-expert rows and to nothing else, and on recorded answers of other models. " +
+				"It says nothing about the paper's verdict, and has no interval; the table of verdicts has.",
 		},
 	}
-	claimed := report.Grid{Title: "Claims", Head: []string{"Claim", "Printed", "Recomputed", "Ours", "Verdict", "Reason"}, Widths: []float64{0.30, 0.08, 0.14, 0.10, 0.12, 0.26}}
+	head := []string{"id", "source", "says", "printed", "recomputed", "tolerance", "verdict", "recorded", "reason"}
+	claimed := report.Grid{Head: []string{"Claim", "Printed", "Recomputed", "Verdict", "Reason"}, Widths: []float64{0.33, 0.09, 0.14, 0.12, 0.32}}
 	whole := report.Grid{Title: "Whole tables", Head: []string{"Check", "Fit", "Verdict", "Cells that do not, and why"}, Widths: []float64{0.34, 0.08, 0.12, 0.46}}
+	here := report.Grid{Title: "The same formulas on our measurements", Head: []string{"Claim", "Printed", "Recomputed"}, Widths: []float64{0.34, 0.09, 0.13}}
+	for _, scale := range o.tables() {
+		head = append(head, scale.ID)
+		here.Head = append(here.Head, scale.Title)
+		here.Widths = append(here.Widths, min(0.2, 0.44/float64(len(o.tables()))))
+	}
+	s.Records = [][]string{head}
 	counts := map[string]int{}
 	differs := 0
 	for _, f := range findings {
@@ -34,21 +41,30 @@ func Sheet(findings []Finding) *report.Sheet {
 			verdict.Lines = []string{"not as recorded: " + f.Differs}
 			differs++
 		}
-		s.Records = append(s.Records, []string{f.ID, f.Source, f.Says, f.Printed, f.Recomputed, f.Tolerance, f.Ours, f.Verdict, recorded, f.Reason})
+		scales := make([]string, len(o.tables()))
+		copy(scales, f.Ours)
+		s.Records = append(s.Records, append([]string{f.ID, f.Source, f.Says, f.Printed, f.Recomputed, f.Tolerance, f.Verdict, recorded, f.Reason}, scales...))
 		if f.Table {
 			whole.Rows = append(whole.Rows, []report.Text{report.Say(upper(f.ID)), report.Say(f.Recomputed), verdict, report.Say(f.Reason)})
 			continue
 		}
 		counts[f.Verdict]++
-		claimed.Rows = append(claimed.Rows, []report.Text{
-			report.Say(upper(f.Says)+".", "("+f.Source+")"), report.Say(f.Printed), report.Say(f.Recomputed, f.Tolerance), report.Say(f.Ours), verdict, report.Say(f.Reason),
-		})
+		says := report.Say(upper(f.Says)+".", "("+f.Source+")")
+		claimed.Rows = append(claimed.Rows, []report.Text{says, report.Say(f.Printed), report.Say(f.Recomputed, f.Tolerance), verdict, report.Say(f.Reason)})
+		if strings.Join(f.Ours, "") == "" {
+			continue
+		}
+		row := []report.Text{says, report.Say(f.Printed), report.Say(f.Recomputed)}
+		for _, text := range scales {
+			row = append(row, report.Say(text))
+		}
+		here.Rows = append(here.Rows, row)
 	}
 	claimed.Title = fmt.Sprintf("Claims: %d hold, %d do not, %d cannot be checked", counts[Holds], counts[Mismatch], counts[NotCheckable])
 	if differs > 0 {
 		s.Notes = append([]string{fmt.Sprintf("%d verdicts are not the recorded ones.", differs)}, s.Notes...)
 	}
-	s.Grids = []report.Grid{claimed, whole}
+	s.Grids = []report.Grid{claimed, whole, here}
 	return s
 }
 
@@ -60,7 +76,7 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 		Records: [][]string{{"id", "section", "source", "says", "metric", "is", "benchmark", "paper", "paper-has-it", "scale", "verdict", "shows",
 			"difference", "low", "high", "paired", "seeds", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "missing"}},
 		Notes: []string{
-			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their 95% interval. It holds the spread over questions and, where rows were trained, that over training seeds (over partitions on recorded answers). " +
+			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their 95% interval. It holds the spread over questions and, where rows were trained, that over training seeds (over partitions on recorded answers); \"routers held fixed\" marks where no line has single seeds. " +
 				"cost: the difference in cost. equal cost: the difference in hull gain, accuracy above the best coin flip between fixed experts at the same cost. An accuracy that comes with a cost was bought.",
 			"not testable: without a language model, since the sentence is about what a part does to one in fine-tuning; what our small policy shows stands below it. assumed: the order follows from a stated parameter of the simulation. not run: there is no measurement.",
 			fmt.Sprintf("On simulated scales the experts are simulated, calibrated to the paper's fixed-expert rows and to nothing else. Measurements read: %s.", experiments(measured)),
@@ -76,9 +92,7 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 				s.Records = append(s.Records, records(r)...)
 			}
 		}
-		if len(mine) > 0 {
-			s.Grids = append(s.Grids, sectionGrid(section.Title, mine))
-		}
+		s.Grids = append(s.Grids, sectionGrids(section.Title, mine)...)
 	}
 	return s
 }
@@ -126,31 +140,45 @@ func (o *Orderings) summary(rows []Row) report.Grid {
 	return g
 }
 
-// sectionGrid leaves out the scales on which a section has nothing.
-func sectionGrid(title string, rows []Row) report.Grid {
-	g := report.Grid{Title: title, Head: []string{"Ordering", "Paper"}, Widths: []float64{0.27, 0.11}}
-	var scales []int
-	for i, j := range rows[0].Judged {
-		if slices.ContainsFunc(rows, func(r Row) bool { return r.Judged[i].Verdict != NotStated }) {
-			scales = append(scales, i)
-			g.Head = append(g.Head, j.Scale.Title)
+// sectionGrids are a section on our own scales and on recorded answers, each without the scales and orderings that have
+// nothing there.
+func sectionGrids(title string, rows []Row) []report.Grid {
+	var grids []report.Grid
+	for _, recorded := range []bool{false, true} {
+		g := report.Grid{Title: title, Head: []string{"Ordering", "Paper"}, Widths: []float64{0.27, 0.11}}
+		if recorded {
+			g.Title += ", on recorded answers"
+		}
+		var scales []int
+		for i := range rows[0].Judged {
+			j := rows[0].Judged[i]
+			if (j.Scale.Kind == "recorded") == recorded && slices.ContainsFunc(rows, func(r Row) bool { return r.Judged[i].Verdict != NotStated }) {
+				scales = append(scales, i)
+				g.Head = append(g.Head, j.Scale.Title)
+			}
+		}
+		for range scales {
+			g.Widths = append(g.Widths, min(0.3, 0.62/float64(len(scales))))
+		}
+		for _, r := range rows {
+			if !slices.ContainsFunc(scales, func(i int) bool { return r.Judged[i].Verdict != NotStated }) {
+				continue
+			}
+			paper := report.Say(r.Paper)
+			if !r.PaperHas {
+				paper.Lines = append(paper.Lines, "not so in its own table")
+			}
+			row := []report.Text{report.Say(upper(r.Ordering.Says)+".", "("+r.Ordering.Source+")"), paper}
+			for _, i := range scales {
+				row = append(row, cell(r.Ordering, r.Judged[i]))
+			}
+			g.Rows = append(g.Rows, row)
+		}
+		if len(g.Rows) > 0 {
+			grids = append(grids, g)
 		}
 	}
-	for range scales {
-		g.Widths = append(g.Widths, min(0.3, 0.62/float64(len(scales))))
-	}
-	for _, r := range rows {
-		paper := report.Say(r.Paper)
-		if !r.PaperHas {
-			paper.Lines = append(paper.Lines, "not so in its own table")
-		}
-		row := []report.Text{report.Say(upper(r.Ordering.Says)+".", "("+r.Ordering.Source+")"), paper}
-		for _, i := range scales {
-			row = append(row, cell(r.Ordering, r.Judged[i]))
-		}
-		g.Rows = append(g.Rows, row)
-	}
-	return g
+	return grids
 }
 
 func cell(o *Ordering, j Judged) report.Text {
@@ -166,6 +194,9 @@ func cell(o *Ordering, j Judged) report.Text {
 		return t
 	}
 	t.Lines = append(t.Lines, o.number(*j.Delta))
+	if j.Delta.Fixed {
+		t.Lines = append(t.Lines, "routers held fixed")
+	}
 	if j.Cost != nil {
 		t.Lines = append(t.Lines, "cost "+signed(j.Cost.Number, 1))
 	}

@@ -157,7 +157,7 @@ func (n Names) row(table, row string) string {
 	return row
 }
 
-// ours reads measurements as if they were the paper's tables: the experiment of a table's name, at the paper's sizes.
+// ours reads the measurements of a scale as if they were the paper's tables.
 type ours struct {
 	measured *Measurements
 	names    Names
@@ -165,27 +165,61 @@ type ours struct {
 }
 
 func (o ours) find(table, row, benchmark string) (metrics.Measurement, error) {
-	at := Place{"method": o.names.row(table, row), "benchmark": o.names.benchmark(benchmark)}
-	m, ok, err := o.measured.find(table, o.scale, at)
+	if o.scale.Rows != nil {
+		id, ok := o.scale.Rows[row]
+		if table != mainTable || !ok {
+			return metrics.Measurement{}, errNotStated
+		}
+		row = id
+	}
+	experiment := table
+	if o.scale.Experiment != "" {
+		experiment = o.scale.Experiment
+	}
+	m, ok, err := o.measured.find(experiment, o.scale, Place{"method": o.names.row(experiment, row), "benchmark": o.names.benchmark(benchmark)})
 	if err == nil && !ok {
 		err = errNotRun
 	}
 	return m, err
 }
 
+// mainTable is the paper's main table, the only one that scales with rows of their own have.
+const mainTable = "main"
+
+// average is the benchmark that stands for all of them.
+func (o ours) average() string {
+	if o.scale.Average != "" {
+		return o.scale.Average
+	}
+	return metrics.Average
+}
+
+// Cell implements Cells. Scales without dollars have costs in percent of the strongest expert's, which formulas of
+// ratios can take.
 func (o ours) Cell(table, row, benchmark, unit string) (metrics.Value, error) {
+	if benchmark == metrics.Average {
+		benchmark = o.average()
+	}
 	m, err := o.find(table, row, benchmark)
 	if err != nil {
 		return metrics.Value{}, err
 	}
 	v, ok := m.Value(unit)
+	if !ok && unit == metrics.USD {
+		v, ok = m.Value(metricUnits["cost"].own)
+	}
 	if !ok {
 		return v, errNotRun
 	}
 	return v, nil
 }
 
+// Benchmarks implements Cells.
 func (o ours) Benchmarks(table, row string) ([]string, error) {
+	if o.scale.Average != "" {
+		_, err := o.find(table, row, o.scale.Average)
+		return []string{o.scale.Average}, err
+	}
 	found := o.measured.benchmarks(table, o.scale, o.names.row(table, row))
 	if len(found) == 0 {
 		return nil, errNotRun
@@ -193,6 +227,13 @@ func (o ours) Benchmarks(table, row string) ([]string, error) {
 	return found, nil
 }
 
+// gain reads the hull gain that was measured.
+func (o ours) gain(table, row string) (float64, error) {
+	v, err := o.Cell(table, row, metrics.Average, metricUnits["hull-gain"].own)
+	return v.Number, err
+}
+
+// Questions implements Cells.
 func (o ours) Questions(table, row, benchmark string) (float64, error) {
 	v, err := o.Cell(table, row, benchmark, metrics.Questions)
 	return v.Number, err
