@@ -73,7 +73,7 @@ func (e *engine) methodParams(row spec.Method, method routing.Method) (methodPar
 
 // newFit plans a fit.
 func (e *engine) newFit(row spec.Method, s uint64) (*fit, error) {
-	method, err := methods.New(methods.Setup{Method: row, Spec: &e.spec.Experiment, Backend: e.backend, Texts: e.texts, Experts: e.ids(), Servers: servers{e}, Prices: e.spec.Prices.Models})
+	method, err := methods.New(methods.Setup{Method: row, Spec: &e.spec.Experiment, Backend: e.backend, Texts: e.texts, Experts: e.ids(), Servers: servers{e}, Prices: e.spec.Prices.Models, Data: e.opt.Data})
 	if err != nil {
 		return nil, err
 	}

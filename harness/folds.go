@@ -238,7 +238,7 @@ func (c *recorded) plan() (*step, error) {
 			if methods.AnswersItself(row.Name) {
 				return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", ErrUsage, row.RowID())
 			}
-			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: e.backend, Texts: e.texts, Experts: e.ids()})
+			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: e.backend, Texts: e.texts, Experts: e.ids(), Prices: e.spec.Prices.Models, Data: e.opt.Data})
 			if err != nil {
 				return nil, err
 			}

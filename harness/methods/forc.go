@@ -1,11 +1,16 @@
 package methods
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -18,29 +23,41 @@ import (
 //   - cost: the assignment with the largest sum of predicted pass rates that spends no more than Share of what the
 //     strongest expert would. The public code solves an integer program for a batch; here a price on money is found on
 //     the training problems (see priceOf), so that decisions do not depend on what else is asked. That is exact but for
-//     the one question that a budget may split. Its knob is the price, so that Match can set it to another row's cost.
+//     the one question that a budget may split. Its knob is the price, so that Match can set it to another row's cost;
+//     the public code's other programs, least cost for a sum of pass rates and a weighted sum of the two, are settings
+//     of the same price.
+//   - greedy: one question after the other, the largest predicted pass rate that the money left for the batch allows
+//     (see greedy). It has no knob, and alone among the rows its decisions depend on what else is asked.
 //
-// Left out are its greedy strategy, which depends on the order of the questions, and its constant ones (see fixed).
+// Left out are its constant strategies (see fixed).
 //
 // The public code fine-tunes an encoder; this is a regression on hashed n-grams and surface features with a weight for
-// each feature and expert, and its penalty is chosen as logistic's. What an expert costs is its training mean, as in
-// the public code, or predicted from the text.
+// each feature and expert, and its penalty is chosen as logistic's. Predictions of an encoder that was trained elsewhere
+// can be imported: Pihat names a file of JSON lines {"qid": id of a problem, "model": id of an expert, "p": chance}.
+//
+// What an expert costs is its training mean, as in the public code; its mean on the training problems that are predicted
+// to be about as easy (see bucketDollars); or predicted from the text, which imported predictions do not have.
 type forc struct {
-	Strategy  string    `yaml:"strategy" oneof:"threshold performance cost"`
+	Strategy  string    `yaml:"strategy" oneof:"threshold performance cost greedy"`
 	Threshold float64   `yaml:"threshold" in:"[0,1]"`
 	AllWrong  string    `yaml:"all_wrong" oneof:"biggest cheapest"`
 	Multiple  string    `yaml:"multiple" oneof:"cheapest biggest"`
-	Share     float64   `yaml:"share" in:"(0,1]"`            // strategy cost: budget as a share of the strongest expert's mean dollars
-	Cost      string    `yaml:"cost" oneof:"mean predicted"` // dollars of a question
-	L2        []float64 `yaml:"l2"`                          // penalties to choose from, as in logistic
+	Share     float64   `yaml:"share" in:"(0,1]"`                       // strategies cost and greedy: budget as a share of the strongest expert's mean dollars
+	Cost      string    `yaml:"cost" oneof:"mean per_bucket predicted"` // dollars of a question
+	L2        []float64 `yaml:"l2"`                                     // penalties to choose from, as in logistic
 	Buckets   int       `yaml:"buckets" in:"[1,inf)"`
 	NGrams    int       `yaml:"ngrams" in:"[1,inf)"`
+	Bins      int       `yaml:"calibration_bins" in:"[1,inf)"` // of the calibration error that Report states
 
+	Pihat    string `yaml:"pihat,omitempty"`        // path of the file below the data folder
+	PihatSum string `yaml:"pihat_sha256,omitempty"` // its checksum; unset: whatever it is
+
+	pihat  *imported
 	memory *lm.Texts
 }
 
 func newFORC(s Setup) (routing.Method, error) {
-	f := &forc{Strategy: "threshold", Threshold: 0.5, AllWrong: "biggest", Multiple: "cheapest", Share: 0.5, Cost: "mean", L2: penaltyGrid(), Buckets: 4096, NGrams: 2, memory: s.Texts}
+	f := &forc{Strategy: "threshold", Threshold: 0.5, AllWrong: "biggest", Multiple: "cheapest", Share: 0.5, Cost: "mean", L2: penaltyGrid(), Buckets: 4096, NGrams: 2, Bins: 10, memory: s.Texts}
 	if err := spec.DecodeParams(s.Method, f); err != nil {
 		return nil, err
 	}
@@ -48,7 +65,16 @@ func newFORC(s Setup) (routing.Method, error) {
 	if f.L2, err = penalties(s.Method, f.L2); err != nil {
 		return nil, err
 	}
-	return f, nil
+	switch {
+	case f.Pihat == "" && f.PihatSum != "":
+		return nil, paramFault(s.Method, "pihat_sha256", "set without pihat; name the file")
+	case f.Pihat == "":
+		return f, nil
+	case f.Cost == "predicted":
+		return nil, paramFault(s.Method, "cost", "imported predictions come without texts to predict dollars from; want mean or per_bucket")
+	}
+	f.pihat, f.PihatSum, err = importFile(s, "pihat", f.Pihat, f.PihatSum, readPass(s.Experts))
+	return f, err
 }
 
 func (*forc) Name() string { return "forc" }
@@ -58,30 +84,232 @@ func (f *forc) Fit(ctx context.Context, train routing.TrainSet, work routing.Wor
 	if err != nil {
 		return nil, err
 	}
-	// What it predicts is what logistic predicts: the two differ in how they decide, and by default in dollars.
-	predictor := logistic{L2: f.L2, Buckets: f.Buckets, NGrams: f.NGrams, Cost: f.Cost, memory: f.memory}
-	predict, err := predictor.fit(ctx, examples, len(train.Experts), work)
+	predict, key, ece, err := f.predictor(ctx, examples, len(train.Experts), work)
 	if err != nil {
 		return nil, fmt.Errorf("method forc: %w", err)
 	}
+	keys := textsOf(examples)
+	if key != nil {
+		keys = idsOf(examples)
+	}
 	usd, _ := means(examples, len(train.Experts))
+	if f.Cost == "per_bucket" || f.pihat != nil {
+		dollars := func(scores) []float64 { return usd }
+		if f.Cost == "per_bucket" {
+			found, err := predict(keys)
+			if err != nil {
+				return nil, fmt.Errorf("method forc: %w", err)
+			}
+			dollars = bucketDollars(examples, found)
+		}
+		passes := predict
+		predict = func(keys []string) ([]scores, error) {
+			all, err := passes(keys)
+			for i, s := range all {
+				all[i].usd = dollars(s)
+			}
+			return all, err
+		}
+	}
 	unit := dollarUnit(usd)
+	report := reporting{[]metrics.Value{metrics.Rounded(100*ece, CalibrationError, 3)}}
+	r := newUtilityRouter(len(usd), unit, predict) // its knob starts at 0: money is nothing
 	switch f.Strategy {
 	case "performance":
-		return struct{ routing.Router }{newUtilityRouter(len(usd), unit, predict)}, nil // its knob stays at 0
+		r.key = key
+		return struct {
+			routing.Router
+			reporting
+		}{r, report}, nil
+	case "greedy":
+		r.key = key
+		return struct {
+			routing.Router
+			reporting
+		}{greedyRouter{r, f.Share * unit}, report}, nil
 	case "cost":
-		found, err := predict(textsOf(examples))
+		found, err := predict(keys)
 		if err != nil {
 			return nil, fmt.Errorf("method forc: %w", err)
 		}
-		r := newUtilityRouter(len(usd), unit, predict)
 		r.knob = priceOf(found, f.Share*unit, unit)
-		return r, nil
 	default:
-		r := newScoreRouter(len(usd), chanceKnobs(), predict, f.overThreshold)
+		r = newScoreRouter(len(usd), chanceKnobs(), predict, f.overThreshold)
 		r.knob = f.Threshold
-		return r, nil
 	}
+	r.key = key
+	return struct {
+		routing.Frontier
+		reporting
+	}{r, report}, nil
+}
+
+// reporting implements Reporter with values that were measured when the router was fitted.
+type reporting struct{ values []metrics.Value }
+
+func (r reporting) Report() []metrics.Value { return r.values }
+
+// CalibrationError is the expected calibration error of predicted pass rates on training problems, in points: those that
+// a predictor fitted to the others has not seen, or all of them if predictions are imported.
+const CalibrationError = "calibration-error-points"
+
+// predictor returns what predicts pass rates, and by f.Cost dollars, from the keys of questions; how it is keyed; and its
+// calibration error, which a second predictor has on a held-out fifth of the problems when it is fitted to the others.
+func (f *forc) predictor(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (predict func(keys []string) ([]scores, error), key func(routing.Problem) string, ece float64, err error) {
+	inHashOrder(examples)
+	if f.pihat != nil {
+		found, err := f.pihat.lookup(idsOf(examples))
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		return f.pihat.lookup, byID, calibrationError(examples, found, f.Bins), nil
+	}
+	// What it predicts is what logistic predicts: the two differ in how they decide, and by default in dollars.
+	regression := logistic{L2: f.L2, Buckets: f.Buckets, NGrams: f.NGrams, Cost: "mean", memory: f.memory}
+	searched := min(len(examples), searchRows)
+	if held := searched / 5; held > 0 {
+		part, err := regression.fit(ctx, slices.Clone(examples[held:searched]), experts, work)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		found, err := part(textsOf(examples[:held]))
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		ece = calibrationError(examples[:held], found, f.Bins)
+		work.Log.Debug("pass rates predicted", "held_out", held, "calibration_error", ece)
+	}
+	if f.Cost == "predicted" {
+		regression.Cost = "predicted"
+	}
+	predict, err = regression.fit(ctx, examples, experts, work)
+	return predict, nil, ece, err
+}
+
+// calibrationError is the expected calibration error (Naeini et al. 2015) of predicted pass rates: predictions of all
+// experts are put into bins of equal width, and the distance between the mean prediction and the mean pass rate of a bin
+// is averaged over the predictions.
+func calibrationError(examples []routing.Example, found []scores, bins int) float64 {
+	predicted, observed, n := make([]float64, bins), make([]float64, bins), 0
+	for i, e := range examples {
+		for m, p := range found[i].pass {
+			b := min(int(p*float64(bins)), bins-1)
+			predicted[b], observed[b] = predicted[b]+p, observed[b]+e.Kappa[m]
+			n++
+		}
+	}
+	var sum float64
+	for b := range bins {
+		sum += math.Abs(predicted[b] - observed[b])
+	}
+	return sum / float64(max(n, 1))
+}
+
+// costBuckets is how many buckets of about equally many training problems bucketDollars has.
+const costBuckets = 5
+
+// bucketDollars returns what the experts cost on average on the training problems of the same bucket, by the mean
+// predicted pass rate over the experts: hard problems have long answers.
+func bucketDollars(examples []routing.Example, found []scores) func(scores) []float64 {
+	ease := func(s scores) (sum float64) {
+		for _, p := range s.pass {
+			sum += p
+		}
+		return sum
+	}
+	sorted := make([]float64, len(found))
+	for i, s := range found {
+		sorted[i] = ease(s)
+	}
+	slices.Sort(sorted)
+	var bounds []float64 // lower, of all buckets but the first
+	for b := 1; b < costBuckets; b++ {
+		bounds = append(bounds, sorted[b*len(sorted)/costBuckets])
+	}
+	bounds = slices.Compact(bounds)
+	bucket := func(s scores) int {
+		i, exact := slices.BinarySearch(bounds, ease(s))
+		if exact {
+			i++
+		}
+		return i
+	}
+	in := make([][]routing.Example, len(bounds)+1)
+	for i, e := range examples {
+		in[bucket(found[i])] = append(in[bucket(found[i])], e)
+	}
+	experts := len(found[0].pass)
+	overall, _ := means(examples, experts)
+	usd := make([][]float64, len(in))
+	for b, of := range in {
+		if usd[b] = overall; len(of) > 0 {
+			usd[b], _ = means(of, experts)
+		}
+	}
+	return func(s scores) []float64 { return usd[bucket(s)] }
+}
+
+// greedyRouter shares a budget among the queries of a call.
+type greedyRouter struct {
+	router *scoreRouter
+	budget float64 // dollars a query
+}
+
+// Route implements routing.Router. Queries are visited in an order of their own, by a hash of problem and run, so that
+// the order in which they are asked does not matter.
+func (r greedyRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
+	r.router.lock.Lock()
+	defer r.router.lock.Unlock()
+	if err := r.router.learn(queries); err != nil {
+		return nil, err
+	}
+	order := make([]int, len(queries))
+	for i := range order {
+		order[i] = i
+	}
+	hash := func(i int) uint64 {
+		return seed.Hash(fmt.Sprintf("greedy|%s|%d", queries[i].Problem.ID, queries[i].Run))
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(hash(a), hash(b)), cmp.Compare(queries[a].Problem.ID, queries[b].Problem.ID), cmp.Compare(queries[a].Run, queries[b].Run))
+	})
+	all := make([]scores, len(queries))
+	for k, i := range order {
+		all[k] = r.router.known[r.router.keyOf(queries[i])]
+	}
+	chosen := make([]int, len(queries))
+	for k, m := range greedy(all, r.budget*float64(len(queries))) {
+		chosen[order[k]] = m
+	}
+	return decide(queries, r.router.experts, func(i int, _ routing.Query) int { return chosen[i] }), ctx.Err()
+}
+
+// greedy assigns an expert to one question after the other: the one with the largest predicted pass rate among those that
+// leave enough of the budget for the cheapest on every question after it; the cheapest if none does. Ties go to the
+// cheaper one. The public code leaves questions unanswered once the money is spent; a decision here names an expert.
+func greedy(all []scores, budget float64) []int {
+	rest := make([]float64, len(all)+1) // what the cheapest experts cost from a question on
+	cheapest := make([]int, len(all))
+	for i := len(all) - 1; i >= 0; i-- {
+		for m, usd := range all[i].usd {
+			if usd < all[i].usd[cheapest[i]] {
+				cheapest[i] = m
+			}
+		}
+		rest[i] = rest[i+1] + all[i].usd[cheapest[i]]
+	}
+	out := make([]int, len(all))
+	for i, s := range all {
+		best := cheapest[i]
+		for m, p := range s.pass {
+			if s.usd[m]+rest[i+1] <= budget && (p > s.pass[best] || p == s.pass[best] && s.usd[m] < s.usd[best]) {
+				best = m
+			}
+		}
+		out[i] = best
+		budget -= s.usd[best]
+	}
+	return out
 }
 
 // chanceKnobs is a sweep of a threshold on a probability, highest first: 1, the values at which its logit is 8, 7.9

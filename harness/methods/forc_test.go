@@ -116,6 +116,130 @@ func TestAssignmentAtAPriceIsTheBestForItsMoney(t *testing.T) {
 	})
 }
 
+// The budget of the greedy strategy holds whenever it can, and no assignment within it beats the exact program's.
+func TestGreedyKeepsItsBudgetAndIsNoBetterThanTheExactProgram(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		all := someScores(rt, rapid.IntRange(1, 7).Draw(rt, "questions"))
+		budget := rapid.IntRange(0, 56).Draw(rt, "budget")
+		var value float64
+		var spends, least int
+		for i, m := range greedy(all, float64(budget)) {
+			value += all[i].pass[m]
+			spends += int(all[i].usd[m])
+			least += int(slices.Min(all[i].usd))
+		}
+		if spends > max(budget, least) {
+			rt.Fatalf("spends %d of %d; the cheapest cost %d", spends, budget, least)
+		}
+		if best := mostRight(all, max(budget, least)); value > best+1e-9 {
+			rt.Errorf("%v right answers for %d dollars; no more than %v are possible", value, spends, best)
+		}
+		var priced float64
+		for _, s := range all {
+			priced += s.pass[utility(s.pass, s.usd, 0, 1)]
+		}
+		free := 0.0
+		for i, m := range greedy(all, math.Inf(1)) {
+			free += all[i].pass[m]
+		}
+		if math.Abs(free-priced) > 1e-9 {
+			rt.Errorf("with money to burn greedy expects %v right answers, performance %v", free, priced)
+		}
+	})
+}
+
+func TestGreedyByHand(t *testing.T) {
+	all := []scores{
+		{pass: []float64{0.5, 0.9, 0.9}, usd: []float64{1, 5, 4}}, // the same pass rate for less
+		{pass: []float64{0.2, 0.1, 0.9}, usd: []float64{1, 2, 6}}, // too dear by now, and the second is worse
+		{pass: []float64{0.2, 0.8, 0.9}, usd: []float64{1, 4, 9}},
+	}
+	if got := greedy(all, 9); !slices.Equal(got, []int{2, 0, 1}) {
+		t.Errorf("with 9 dollars %v, want the last, the first and the second", got)
+	}
+	if got := greedy(all, 2); !slices.Equal(got, []int{0, 0, 0}) {
+		t.Errorf("with less than the cheapest cost, %v", got)
+	}
+}
+
+func TestTheGreedyRouterSharesOneBudgetWhateverTheOrder(t *testing.T) {
+	set, qs := planted(200), fresh(60)
+	usd, _ := means(set.SFT, 3)
+	for _, share := range []float64{0.2, 0.6, 1} {
+		r := fit(t, build(t, "forc", "{strategy: greedy, l2: [0.01], share: "+fmt.Sprint(share)+"}"), set, 1)
+		want := route(t, r, qs)
+		spends := 0.0
+		for _, d := range want {
+			spends += usd[d.Expert] / float64(len(qs))
+		}
+		if spends > share*usd[2]*(1+1e-9) {
+			t.Errorf("with %v dollars a question, %v are spent", share*usd[2], spends)
+		}
+		back := slices.Clone(qs)
+		slices.Reverse(back)
+		got := route(t, r, back)
+		slices.Reverse(got)
+		sameDecisions(t, "asked in reverse", got, want)
+		if _, ok := r.(routing.Frontier); ok {
+			t.Error("greedy has a knob")
+		}
+	}
+}
+
+func TestCalibrationErrorByHand(t *testing.T) {
+	set := []routing.Example{{Kappa: []float64{0, 1}}, {Kappa: []float64{1, 1}}}
+	found := []scores{{pass: []float64{0.1, 0.6}}, {pass: []float64{0.2, 1}}}
+	// Two bins: .1 and .2 against 0 and 1, .6 and 1 against 1 and 1.
+	if got := calibrationError(set, found, 2); math.Abs(got-(0.7+0.4)/4) > 1e-12 {
+		t.Errorf("two bins: %v", got)
+	}
+	// Ten: .1 against 0, .2 against 1, .6 against 1, 1 against 1.
+	if got := calibrationError(set, found, 10); math.Abs(got-(0.1+0.8+0.4)/4) > 1e-12 {
+		t.Errorf("ten bins: %v", got)
+	}
+	if got := calibrationError(nil, nil, 3); got != 0 {
+		t.Errorf("of nothing: %v", got)
+	}
+}
+
+func TestFORCReportsItsCalibration(t *testing.T) {
+	for _, params := range []string{"l2: [0.01]", "{strategy: performance, l2: [0.01]}", "{strategy: cost, l2: [0.01]}", "{strategy: greedy, l2: [0.01]}"} {
+		r, ok := fit(t, build(t, "forc", params), planted(300), 1).(Reporter)
+		if !ok {
+			t.Fatalf("%s reports nothing", params)
+		}
+		if v := r.Report(); len(v) != 1 || v[0].Unit != CalibrationError || v[0].Number <= 0 || v[0].Number > 10 {
+			t.Errorf("%s: %v", params, v)
+		}
+	}
+}
+
+func TestDollarsByBucketAreThoseOfProblemsAboutAsEasy(t *testing.T) {
+	var set []routing.Example
+	var found []scores
+	for i := range 10 { // 10, 9, ... 1 dollars, the easier the fewer
+		p := float64(i) / 10
+		set = append(set, routing.Example{Kappa: []float64{p, p}, USD: []float64{float64(10 - i), 1}})
+		found = append(found, scores{pass: []float64{p, p}})
+	}
+	usd := bucketDollars(set, found)
+	for p, want := range map[float64]float64{0: 9.5, 0.1: 9.5, 0.15: 9.5, 0.2: 7.5, 0.55: 5.5, 0.8: 1.5, 1: 1.5} {
+		if got := usd(scores{pass: []float64{p, p}}); math.Abs(got[0]-want) > 1e-12 || got[1] != 1 {
+			t.Errorf("predicted %v: %v dollars, want %v", p, got, want)
+		}
+	}
+	same := bucketDollars(set, slices.Repeat([]scores{{pass: []float64{0.5, 0.5}}}, 10))
+	if got := same(scores{pass: []float64{0.9, 0.9}}); math.Abs(got[0]-5.5) > 1e-12 {
+		t.Errorf("where all are equally easy, %v dollars", got)
+	}
+	hardest := fit(t, build(t, "forc", "{strategy: cost, cost: per_bucket, l2: [0.01]}"), planted(300), 1)
+	for i, d := range route(t, hardest, fresh(60)) {
+		if !isHard(i) && d.Expert != 0 {
+			t.Errorf("question %d is easy and goes to expert %d", i, d.Expert)
+		}
+	}
+}
+
 func TestALargerBudgetNeverRaisesThePrice(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		all := someScores(rt, 5)

@@ -27,6 +27,7 @@ type Setup struct {
 	Servers Servers   // nil: nobody can be asked, as when a spec is only checked
 
 	Prices map[string]cost.Price // the experiment's price list, by model; nil: not known yet
+	Data   string                // folder of data files; empty: none was named
 }
 
 // Asking is a method whose routers ask language models, experts or others, for every decision. Since that costs, they

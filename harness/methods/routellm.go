@@ -2,6 +2,7 @@ package methods
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -30,12 +31,16 @@ import (
 // place of the mean that such embeddings have. Its Gaussian noise on embeddings, which acts on a preference through
 // the one number s(a,x) - s(b,x), is drawn as that number: the expected loss is the same. The number of dimensions
 // is smaller and the rate larger, because there are fewer preferences.
+//
+// RouteLLM's other routers, a fine-tuned encoder and a language model that grades, are trained elsewhere: Scores names a
+// file of what they say, JSON lines {"qid": id of a problem, "p": chance that the strongest wins against the cheapest}.
+// Nothing is trained then, the extension is pair, and the knob is set on the training problems as ever.
 type routeLLM struct {
 	Extension string  `yaml:"extension" oneof:"pair ladder argmax"`
-	Ties      string  `yaml:"ties" oneof:"drop cheap"`    // a tie is left out, or won by the cheaper expert
-	Share     float64 `yaml:"share,omitempty" in:"[0,1]"` // of training problems that go to the strongest, of a row that is not matched
-	Dims      int     `yaml:"dims" in:"[1,inf)"`          // of P_m
-	Epochs    int     `yaml:"epochs" in:"[1,inf)"`        // the weights of the epoch with the best accuracy on a held-out twentieth are kept
+	Ties      string  `yaml:"ties" oneof:"drop cheap both"` // a tie is left out, won by the cheaper expert, or won once by each
+	Share     float64 `yaml:"share,omitempty" in:"[0,1]"`   // of training problems that go to the strongest, of a row that is not matched
+	Dims      int     `yaml:"dims" in:"[1,inf)"`            // of P_m
+	Epochs    int     `yaml:"epochs" in:"[1,inf)"`          // the weights of the epoch with the best accuracy on a held-out twentieth are kept
 	Batch     int     `yaml:"batch" in:"[1,inf)"`
 	LR        float64 `yaml:"lr" in:"(0,inf)"` // of Adam
 	Decay     float64 `yaml:"weight_decay,omitempty" in:"[0,inf)"`
@@ -43,12 +48,29 @@ type routeLLM struct {
 	Buckets   int     `yaml:"buckets" in:"[1,inf)"`         // hashed n-gram buckets
 	NGrams    int     `yaml:"ngrams" in:"[1,inf)"`          // longest word n-gram hashed
 
+	Scores    string `yaml:"scores,omitempty"`        // path of the file below the data folder
+	ScoresSum string `yaml:"scores_sha256,omitempty"` // its checksum; unset: whatever it is
+
+	scores *imported
 	memory *lm.Texts
 }
 
 func newRouteLLM(s Setup) (routing.Method, error) {
 	r := &routeLLM{Extension: "pair", Ties: "drop", Share: 0.5, Dims: 32, Epochs: 30, Batch: 64, LR: 0.003, Decay: 1e-5, Noise: 0.1, Buckets: 256, NGrams: 2, memory: s.Texts}
-	return r, spec.DecodeParams(s.Method, r)
+	if err := spec.DecodeParams(s.Method, r); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Scores == "" && r.ScoresSum != "":
+		return nil, paramFault(s.Method, "scores_sha256", "set without scores; name the file")
+	case r.Scores == "":
+		return r, nil
+	case r.Extension != "pair":
+		return nil, paramFault(s.Method, "extension", "imported scores compare the strongest expert with the cheapest; want pair, got %q", r.Extension)
+	}
+	var err error
+	r.scores, r.ScoresSum, err = importFile(s, "scores", r.Scores, r.ScoresSum, readWin)
+	return r, err
 }
 
 func (*routeLLM) Name() string { return "routellm" }
@@ -57,6 +79,9 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	examples, err := profiled(r, train)
 	if err != nil {
 		return nil, err
+	}
+	if r.scores != nil {
+		return r.useScores(examples, len(train.Experts))
 	}
 	encode := func(f features, texts []string) ([]lm.Row, error) {
 		rows, err := f.encode(texts)
@@ -102,6 +127,28 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	highest := make([]float64, len(found))
 	for i, s := range found {
 		highest[i] = r.highestKnob(s)
+	}
+	router.knob = shareKnob(highest, r.Share, knobs[len(knobs)-1])
+	return router, nil
+}
+
+// useScores is Fit with imported scores.
+func (r *routeLLM) useScores(examples []routing.Example, experts int) (routing.Router, error) {
+	knobs := winKnobs()
+	router := newScoreRouter(experts, knobs, r.scores.lookup, func(s scores, knob float64) int {
+		if s.pass[0] >= knob {
+			return experts - 1
+		}
+		return 0
+	})
+	router.key = byID
+	found, err := r.scores.lookup(idsOf(examples))
+	if err != nil {
+		return nil, fmt.Errorf("method routellm: %w", err)
+	}
+	highest := make([]float64, len(found))
+	for i, s := range found {
+		highest[i] = s.pass[0]
 	}
 	router.knob = shareKnob(highest, r.Share, knobs[len(knobs)-1])
 	return router, nil
@@ -185,6 +232,8 @@ func (r *routeLLM) preferences(examples []routing.Example, experts int) []prefer
 			for b := a + 1; b < experts; b++ { // a is cheaper
 				switch {
 				case r.Extension == "pair" && (a != 0 || b != experts-1):
+				case e.Kappa[a] == e.Kappa[b] && r.Ties == "both":
+					all = append(all, preference{i, a, b}, preference{i, b, a})
 				case e.Kappa[a] > e.Kappa[b], e.Kappa[a] == e.Kappa[b] && r.Ties == "cheap":
 					all = append(all, preference{i, a, b})
 				case e.Kappa[a] < e.Kappa[b]:

@@ -18,6 +18,7 @@ func TestPreferencesByHand(t *testing.T) {
 	for params, want := range map[string][]preference{
 		"":                                 {{0, 2, 0}, {2, 0, 2}},
 		"ties: cheap":                      {{0, 2, 0}, {1, 0, 2}, {2, 0, 2}},
+		"ties: both":                       {{0, 2, 0}, {1, 0, 2}, {1, 2, 0}, {2, 0, 2}},
 		"extension: ladder":                {{0, 1, 0}, {0, 2, 0}, {2, 0, 1}, {2, 0, 2}, {2, 2, 1}},
 		"{extension: argmax, ties: cheap}": {{0, 1, 0}, {0, 2, 0}, {0, 1, 2}, {1, 0, 1}, {1, 0, 2}, {1, 1, 2}, {2, 0, 1}, {2, 0, 2}, {2, 2, 1}},
 	} {

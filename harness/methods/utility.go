@@ -41,33 +41,34 @@ type scores struct{ pass, usd []float64 }
 
 // scoreRouter expects scores of the experts on a question and chooses by them and by its knob.
 //
-// It keeps the scores of every text it was asked about, because a sweep asks about the same questions at every
+// It keeps the scores of every question it was asked about, because a sweep asks about the same questions at every
 // setting: about 200 bytes a question, for as long as the router lives. It is safe for concurrent use.
 type scoreRouter struct {
-	predict func(texts []string) ([]scores, error)
+	key     func(p routing.Problem) string // what a question is predicted from; nil: its text
+	predict func(keys []string) ([]scores, error)
 	experts int
 	choose  func(s scores, knob float64) int
 	knobs   []float64 // dearest first
 	knob    float64   // of Route
 
 	lock  sync.Mutex
-	known map[string]scores // by text
+	known map[string]scores // by key
 	last  []question        // of the last call: the next is often about the same ones
 }
 
 type question struct {
-	text string
+	key string
 	scores
 }
 
 // newUtilityRouter picks argmax_m pass(m) - mu*usd(m)/unit, mu being its knob. Raising mu never raises the predicted
 // dollars of a decision. Route ignores the price: knob 0.
-func newUtilityRouter(experts int, unit float64, predict func(texts []string) ([]scores, error)) *scoreRouter {
+func newUtilityRouter(experts int, unit float64, predict func(keys []string) ([]scores, error)) *scoreRouter {
 	return newScoreRouter(experts, utilityKnobs(), predict, func(s scores, mu float64) int { return utility(s.pass, s.usd, mu, unit) })
 }
 
 // newScoreRouter starts at the first of its knobs.
-func newScoreRouter(experts int, knobs []float64, predict func(texts []string) ([]scores, error), choose func(s scores, knob float64) int) *scoreRouter {
+func newScoreRouter(experts int, knobs []float64, predict func(keys []string) ([]scores, error), choose func(s scores, knob float64) int) *scoreRouter {
 	return &scoreRouter{predict: predict, experts: experts, choose: choose, knobs: knobs, knob: knobs[0], known: map[string]scores{}}
 }
 
@@ -85,34 +86,43 @@ func (r *scoreRouter) RouteAt(ctx context.Context, queries []routing.Query, knob
 	}
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	if !slices.EqualFunc(queries, r.last, func(q routing.Query, l question) bool { return q.Problem.Text == l.text }) {
+	if !slices.EqualFunc(queries, r.last, func(q routing.Query, l question) bool { return r.keyOf(q) == l.key }) {
 		if err := r.learn(queries); err != nil {
 			return nil, err
 		}
 		r.last = make([]question, len(queries))
 		for i, q := range queries {
-			r.last[i] = question{q.Problem.Text, r.known[q.Problem.Text]}
+			key := r.keyOf(q)
+			r.last[i] = question{key, r.known[key]}
 		}
 	}
 	return decide(queries, r.experts, func(i int, _ routing.Query) int { return r.choose(r.last[i].scores, knob) }), nil
 }
 
-// learn predicts the scores of texts that are not known yet.
+func (r *scoreRouter) keyOf(q routing.Query) string {
+	if r.key != nil {
+		return r.key(q.Problem)
+	}
+	return q.Problem.Text
+}
+
+// learn predicts the scores of questions that are not known yet.
 func (r *scoreRouter) learn(queries []routing.Query) error {
-	var texts []string
+	var keys []string
 	asked := map[string]bool{}
 	for _, q := range queries {
-		if _, known := r.known[q.Problem.Text]; !known && !asked[q.Problem.Text] {
-			asked[q.Problem.Text] = true
-			texts = append(texts, q.Problem.Text)
+		key := r.keyOf(q)
+		if _, known := r.known[key]; !known && !asked[key] {
+			asked[key] = true
+			keys = append(keys, key)
 		}
 	}
-	found, err := r.predict(texts)
+	found, err := r.predict(keys)
 	if err != nil {
 		return err
 	}
 	for i, s := range found {
-		r.known[texts[i]] = s
+		r.known[keys[i]] = s
 	}
 	return nil
 }
