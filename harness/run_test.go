@@ -334,3 +334,22 @@ func TestRowsThatMatchAnotherAreNamedBelowTheTable(t *testing.T) {
 		t.Errorf("no %q in %q", want, notes)
 	}
 }
+
+// Rows and decisions follow prices and ids, not the order in which a pool file lists its experts.
+func TestTheOrderOfExpertsInThePoolDoesNotMatter(t *testing.T) {
+	r, back := tiny(t), tiny(t)
+	pool := back.Pools[0]
+	pool.Experts = slices.Clone(pool.Experts)
+	slices.Reverse(pool.Experts)
+	back.Pools[0] = pool
+	outs := []string{t.TempDir(), t.TempDir()}
+	if x, y := render(t, runIn(t, r, outs[0])), render(t, runIn(t, back, outs[1])); x != y {
+		t.Errorf("tables differ:\n%s\n%s", x, y)
+	}
+	x, y := entries(t, outs[0]), entries(t, outs[1])
+	for name := range x {
+		if !bytes.Equal(x[name], y[name]) {
+			t.Errorf("%s differs", name)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package methods
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+// Properties that every router has, the oracle apart, which is none. What depends on the kind is in its own tests.
+
+// everyRouter fits every kind but some on a training set, with parameters that suit any pool.
+func everyRouter(t *testing.T, set routing.TrainSet, but []string, check func(t *testing.T, kind string, r routing.Router)) {
+	for _, kind := range Kinds() {
+		if kind == "oracle" || slices.Contains(but, kind) {
+			continue
+		}
+		t.Run(kind, func(t *testing.T) {
+			copied := set
+			copied.SFT, copied.RL = slices.Clone(set.SFT), slices.Clone(set.RL)
+			check(t, kind, fit(t, build(t, kind, paramsOf(kind)), copied, 7))
+		})
+	}
+}
+
+// A fit is a function of the set of its problems: their order says nothing.
+func TestTheOrderOfTrainingProblemsDoesNotMatter(t *testing.T) {
+	set, qs := planted(60), fresh(25)
+	back := set
+	back.SFT, back.RL = slices.Clone(set.SFT), slices.Clone(set.RL)
+	slices.Reverse(back.SFT)
+	slices.Reverse(back.RL)
+	want := map[string][]routing.Decision{}
+	everyRouter(t, set, nil, func(t *testing.T, kind string, r routing.Router) { want[kind] = route(t, r, qs) })
+	everyRouter(t, back, nil, func(t *testing.T, kind string, r routing.Router) {
+		sameDecisions(t, "fitted in reverse", route(t, r, qs), want[kind])
+	})
+}
+
+// With one expert there is one answer. Networks refuse to choose from one, and say so.
+func TestAPoolOfOneExpert(t *testing.T) {
+	set := planted(40)
+	set.Experts, set.C = set.Experts[2:], set.C[2:]
+	for _, stage := range [][]routing.Example{set.SFT, set.RL} {
+		for i, e := range stage {
+			stage[i].Kappa, stage[i].Samples, stage[i].Tokens, stage[i].USD = e.Kappa[2:], e.Samples[2:], e.Tokens[2:], e.USD[2:]
+		}
+	}
+	qs := fresh(10)
+	networks := []string{"sft", "entrorouter", "entroplus"}
+	everyRouter(t, set, networks, func(t *testing.T, kind string, r routing.Router) {
+		for i, d := range route(t, r, qs) {
+			valid(t, d, qs[i], 1, AnswersItself(kind))
+			if d.Expert > 0 {
+				t.Errorf("query %d goes to expert %d of one", i, d.Expert)
+			}
+		}
+	})
+	for _, kind := range networks {
+		if _, err := build(t, kind, "").Fit(t.Context(), set, work(1)); err == nil || !strings.Contains(err.Error(), "a router needs at least 2") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
+// Experts that are free, equally good, and equally dear leave nothing to compare.
+func TestPoolsOfEquals(t *testing.T) {
+	for name, usd := range map[string]float64{"free": 0, "equally dear": 0.01} {
+		t.Run(name, func(t *testing.T) {
+			set := planted(40)
+			for m := range set.Experts {
+				set.Experts[m].Price, set.C[m] = cost.Price{Out: 100 * usd}, 100*usd
+			}
+			for _, stage := range [][]routing.Example{set.SFT, set.RL} {
+				for i := range stage {
+					stage[i].Kappa, stage[i].USD, stage[i].Tokens = []float64{0.6, 0.6, 0.6}, []float64{usd, usd, usd}, []float64{100, 100, 100}
+				}
+			}
+			qs := fresh(10)
+			everyRouter(t, set, nil, func(t *testing.T, kind string, r routing.Router) {
+				for i, d := range route(t, r, qs) {
+					valid(t, d, qs[i], 3, AnswersItself(kind))
+				}
+			})
+		})
+	}
+}
+
+// Whoever types a problem may type anything.
+func TestTextsUnlikeAnyInTraining(t *testing.T) {
+	var qs []routing.Query
+	for i, text := range []string{
+		"", " ", "?", "\x00\xff\xfe", "{problem}", "<problem>", "数学の問題を解け。", strings.Repeat("tensor ", 20_000), "$\\frac{", fmt.Sprint(math.MaxInt64), "zyzzyva qoph",
+	} {
+		qs = append(qs, routing.Query{Problem: routing.Problem{ID: fmt.Sprint("odd", i), Benchmark: "unheard-of", Text: text}})
+	}
+	everyRouter(t, planted(40), nil, func(t *testing.T, kind string, r routing.Router) {
+		for i, d := range route(t, r, qs) {
+			valid(t, d, qs[i], 3, AnswersItself(kind))
+		}
+		f, ok := r.(routing.Frontier)
+		if !ok {
+			return
+		}
+		for _, knob := range f.Knobs() {
+			ds, err := f.RouteAt(t.Context(), qs, knob)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, d := range ds {
+				valid(t, d, qs[i], 3, AnswersItself(kind))
+			}
+		}
+	})
+}
