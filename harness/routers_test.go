@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -196,7 +197,8 @@ func TestLLMRoutersRunOnSimulatedAndOnServedModels(t *testing.T) {
 	// What is assumed of a router is part of the recipe of its decisions.
 	pool := r.Pools[0]
 	law := *pool.Simulation
-	law.Routers = map[string]spec.SimRouter{"router-1.0": {Skill: 0.9, Tau: 0.8}}
+	law.Routers = maps.Clone(law.Routers)
+	law.Routers["router-1.0"] = spec.SimRouter{Skill: 0.9, Tau: 0.8}
 	pool.Simulation = &law
 	r.Pools = []spec.Pool{pool}
 	steps, err := Plan(t.Context(), r, Options{Out: out})
