@@ -22,7 +22,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/theory"
 )
 
-const collapseVersion = 1
+const collapseVersion = 2
 
 // policyRun is one policy to train, once a seed.
 type policyRun struct {
@@ -180,6 +180,7 @@ func (c *collapse) make(ctx context.Context, d *store.Draft) error {
 		}
 	}
 	set.Measurements = append(set.Measurements, c.thresholds()...)
+	set.Measurements = append(set.Measurements, c.phases()...)
 	set.Measurements = append(set.Measurements, c.theorem())
 	w, err := d.Create("measurements.txt")
 	if err != nil {
@@ -280,16 +281,26 @@ func (c *collapse) measureRun(name string, run *policyRun, at int) []metrics.Mea
 	if name == "Curve" {
 		return out // its buckets and experts are in runs.csv
 	}
-	if name == "Sweep" && run.reward.Lambda != c.c.Setting.Lambda {
-		return out
-	}
-	rate := func(key, id string, of func(theory.Snapshot) float64) {
+	rate := func(key, id string, of func(theory.Snapshot) float64, more ...metrics.Value) {
 		if v, ok := over(report.CallRate, 2, 100, of); ok {
-			out = append(out, metrics.Measurement{Name: name, Keys: append(slices.Clone(here), metrics.Key{Name: key, Value: id}), N: len(run.logs), Values: []metrics.Value{v}})
+			out = append(out, metrics.Measurement{Name: name, Keys: append(slices.Clone(here), metrics.Key{Name: key, Value: id}), N: len(run.logs), Values: append([]metrics.Value{v}, more...)})
 		}
 	}
 	for b, x := range c.c.Buckets {
-		rate("bucket", x.ID, func(s theory.Snapshot) float64 { return s.Bucket[b] })
+		var more []metrics.Value
+		if name == "Sweep" {
+			without := 0
+			for _, call := range run.env.Calls(b, run.reward.Lambda) {
+				if g := search(call); g.empty == g.checked {
+					without++
+				}
+			}
+			more = append(more, metrics.Rounded(float64(without), report.NoRegion, 0))
+		}
+		rate("bucket", x.ID, func(s theory.Snapshot) float64 { return s.Bucket[b] }, more...)
+	}
+	if name == "Sweep" && run.reward.Lambda != c.c.Setting.Lambda {
+		return out
 	}
 	for m, id := range c.e.ids() {
 		rate("expert", id, func(s theory.Snapshot) float64 { return s.Expert[m] })
@@ -323,37 +334,85 @@ func (c *collapse) thresholds() []metrics.Measurement {
 	return out
 }
 
-// theorem compares the effective trust region on a grid with the closed form, for every cell of the sweep, bucket and
-// expert, several policies and widths of the region.
-func (c *collapse) theorem() metrics.Measurement {
-	checked, empty, disagree := 0, 0, 0
-	for _, run := range c.sweep {
-		for b := range c.c.Buckets {
-			for _, call := range run.env.Calls(b, run.reward.Lambda) {
-				gap := call.Gap()
-				if math.Abs(gap) < 1e-9 {
-					gap = 0 // a tie, in whatever order the floating-point sum was taken
-				}
-				for _, p := range []float64{0.01, 0.1, 0.5, 0.9, 0.99} {
-					candidates := theory.Candidates(p, 50)
-					for _, epsilon := range []float64{1e-4, 1e-2, 1, 100} {
-						none := len(theory.TrustRegion(call.Self, call.Self+gap, p, epsilon, candidates)) == 0
-						checked++
-						if none {
-							empty++
-						}
-						if none != theory.Collapses(gap, p) {
-							disagree++
-						}
-					}
-				}
+// regions counts effective trust regions that were searched on a grid: those that were empty, and those that were not as
+// the closed form says.
+type regions struct{ checked, empty, disagree int }
+
+// search looks for the trust region of a call under several policies and widths.
+func search(call theory.Call) (g regions) {
+	gap := call.Gap()
+	if math.Abs(gap) < 1e-9 {
+		gap = 0 // a tie, in whatever order the floating-point sum was taken
+	}
+	for _, p := range []float64{0.01, 0.1, 0.5, 0.9, 0.99} {
+		candidates := theory.Candidates(p, 50)
+		for _, epsilon := range []float64{1e-4, 1e-2, 1, 100} {
+			none := len(theory.TrustRegion(call.Self, call.Self+gap, p, epsilon, candidates)) == 0
+			g.checked++
+			if none {
+				g.empty++
+			}
+			if none != theory.Collapses(gap, p) {
+				g.disagree++
 			}
 		}
 	}
-	return metrics.Measurement{Name: "Theorem", N: checked, Values: []metrics.Value{
-		metrics.Rounded(float64(disagree), report.Disagreements, 0),
-		metrics.Rounded(100*float64(empty)/float64(checked), "empty-%", 2),
+	return g
+}
+
+// theorem compares the effective trust region on a grid with the closed form, for every cell of the sweep, bucket and
+// expert.
+func (c *collapse) theorem() metrics.Measurement {
+	var all regions
+	for _, run := range c.sweep {
+		for b := range c.c.Buckets {
+			for _, call := range run.env.Calls(b, run.reward.Lambda) {
+				g := search(call)
+				all.checked, all.empty, all.disagree = all.checked+g.checked, all.empty+g.empty, all.disagree+g.disagree
+			}
+		}
+	}
+	return metrics.Measurement{Name: "Theorem", N: all.checked, Values: []metrics.Value{
+		metrics.Rounded(float64(all.disagree), report.Disagreements, 0),
+		metrics.Rounded(100*float64(all.empty)/float64(all.checked), "empty-%", 2),
 	}}
+}
+
+// Units of the comparison of the sweep with its closed form. A cell is silent if fewer than silentRate of its episodes
+// have a call after training, on the mean over seeds.
+const (
+	cellsBelow       = "cells-below"        // no number of calls pays
+	cellsBelowSilent = "cells-below-silent" // of these, silent
+	cellsAbove       = "cells-above"        // some number of calls pays
+	cellsAboveSilent = "cells-above-silent" // of these, silent all the same
+	silentRate       = 0.05
+)
+
+// phases compares, for each bucket, where training ended silent with where calls do not pay.
+func (c *collapse) phases() []metrics.Measurement {
+	var out []metrics.Measurement
+	e := c.environment(c.c.Setting)
+	for b, x := range c.c.Buckets {
+		var cells, silent [2]int // below and above the threshold
+		for _, run := range c.sweep {
+			side := 0
+			if run.env.Assimilation > e.Threshold(b, run.reward.Lambda) {
+				side = 1
+			}
+			rate := 0.0
+			for _, log := range run.logs {
+				rate += log[len(log)-1].Bucket[b] / float64(len(run.logs))
+			}
+			cells[side]++
+			if rate < silentRate {
+				silent[side]++
+			}
+		}
+		out = append(out, metrics.Measurement{Name: "Phase", Keys: keys("bucket", x.ID), N: len(c.sweep), Values: []metrics.Value{
+			metrics.Rounded(float64(cells[0]), cellsBelow, 0), metrics.Rounded(float64(silent[0]), cellsBelowSilent, 0),
+			metrics.Rounded(float64(cells[1]), cellsAbove, 0), metrics.Rounded(float64(silent[1]), cellsAboveSilent, 0)}})
+	}
+	return out
 }
 
 // writeRuns writes every snapshot of every run and seed.
@@ -420,6 +479,39 @@ func (r *Result) collapseFigure(name string) (*report.Figure, error) {
 		"The figure shows that, and when, training stops a router from asking. It does not show that a language model has a small a: that is the paper's empirical claim, and it takes language models to test it.",
 		r.Spec.Experiment.Title, len(r.Spec.Experiment.Evaluate.Seeds), l.At, c.Setting.Horizon, r.theoremSentence())
 	return report.Collapse(l, r.Measurements)
+}
+
+// phaseFigure draws where training stops calls and where they do not pay.
+func (r *Result) phaseFigure(o spec.Output) (*report.Figure, error) {
+	c := r.Spec.Experiment.Collapse
+	if c == nil {
+		return nil, fmt.Errorf("%w: output %s: a phase diagram needs protocol collapse; spec %s has protocol %s", ErrUsage, o.File, r.Spec.Experiment.Name, r.Spec.Experiment.Protocol)
+	}
+	l := report.PhaseLayout{Name: o.File, Experts: len(r.Spec.Pools[0].Experts)}
+	for _, a := range c.Sweep.Assimilation {
+		l.Assimilation = append(l.Assimilation, decimal(a))
+	}
+	for _, lambda := range c.Sweep.Lambda {
+		l.Lambda = append(l.Lambda, decimal(lambda))
+	}
+	l.Caption = fmt.Sprintf("Where training stops calls, and where calls do not pay, in a small simulated environment without a language model. Shade: episodes with a call after training, mean of %d seeds. "+
+		"Dashed: left of it one call does not pay, a* = (λc + δ)/(q - q_self + δ) for the expert with the least a*. Solid: left of it no plan of up to %d calls pays. ", len(r.Spec.Experiment.Evaluate.Seeds), c.Setting.Horizon)
+	for _, b := range c.Buckets {
+		l.Buckets = append(l.Buckets, report.Term{Value: b.ID, Label: b.Label})
+		for _, m := range r.Measurements.Where(keys("bucket", b.ID)...) {
+			if m.Name != "Phase" {
+				continue
+			}
+			count := func(unit string) string {
+				v, _ := m.Value(unit)
+				return metrics.Format(v.Number, 0)
+			}
+			l.Caption += fmt.Sprintf("%s: calls all but end (under %g%%) in %s of %s cells left of the solid line and in %s of %s right of it. ", b.Label, 100*silentRate,
+				count(cellsBelowSilent), count(cellsBelow), count(cellsAboveSilent), count(cellsAbove))
+		}
+	}
+	l.Caption += r.theoremSentence() + "Dots are the cells in which that search finds it empty for every expert."
+	return report.Phase(l, r.Measurements)
 }
 
 // theoremSentence says what came of comparing the effective trust region with the closed form.

@@ -126,3 +126,50 @@ func TestAnInterruptedCollapseStoresNothing(t *testing.T) {
 		t.Errorf("plan %+v, error %v", plan, err)
 	}
 }
+
+func TestThePhaseDiagramCountsCellsOnBothSidesOfTheThreshold(t *testing.T) {
+	r := runIn(t, smallCollapse(t), t.TempDir())
+	phase := map[string][]float64{}
+	for _, m := range r.Measurements.Measurements {
+		if m.Name == "Phase" {
+			for _, v := range m.Values {
+				phase[m.Key("bucket")] = append(phase[m.Key("bucket")], v.Number)
+			}
+		}
+	}
+	// Two assimilations and two prices: asking pays at a = 1 alone, whatever the price. Twenty steps silence nobody.
+	for _, b := range []string{"easy", "medium", "hard"} {
+		if diff := cmp.Diff([]float64{2, 0, 2, 0}, phase[b]); diff != "" {
+			t.Errorf("%s: %s", b, diff)
+		}
+	}
+	for _, c := range []struct {
+		at   []string
+		want float64 // of three experts
+	}{
+		{[]string{"lambda", "0", "assimilation", "0", "bucket", "hard"}, 3},
+		{[]string{"lambda", "0", "assimilation", "1", "bucket", "hard"}, 0},
+		// Easy problems at a = 1 and lambda 0.3: 0.04 - 0.3*0.0375 > 0 for the cheapest, 0.05 - 0.3*0.5625 and
+		// 0.06 - 0.3 below 0 for the others.
+		{[]string{"lambda", "0.3", "assimilation", "1", "bucket", "easy"}, 2},
+	} {
+		m, _, err := r.Measurements.Find(keys(c.at...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, ok := m.Value(report.NoRegion); !ok || v.Number != c.want {
+			t.Errorf("%v: %v experts without a trust region, want %v", c.at, v.Number, c.want)
+		}
+	}
+	dir := t.TempDir()
+	if err := Render(r, nil, dir, report.Terminal{}, &strings.Builder{}); err != nil {
+		t.Fatal(err)
+	}
+	caption, err := os.ReadFile(filepath.Join(dir, "phase.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(caption), "Easy: calls all but end (under 5%) in 0 of 2 cells left of the solid line and in 0 of 2 right of it.") {
+		t.Errorf("caption: %s", caption)
+	}
+}

@@ -25,8 +25,16 @@ func (r *Result) figures(o spec.Output, paper *metrics.Set) ([]*report.Figure, e
 		return r.paretoFigures(o)
 	case "sweep":
 		return one(r.sweepFigure(o, paper))
+	case "seeds":
+		return one(r.seedsFigure(o))
+	case "training":
+		return one(r.trainingFigure(o))
+	case "calibration":
+		return one(r.calibrationFigure(o))
+	case "phase":
+		return one(r.phaseFigure(o))
 	}
-	return nil, fmt.Errorf("%w: unknown output kind %q; known: table, routing-distribution, collapse, pareto, sweep", ErrUsage, o.Kind)
+	return nil, fmt.Errorf("%w: unknown output kind %q; known: table, routing-distribution, collapse, pareto, sweep, seeds, training, calibration, phase", ErrUsage, o.Kind)
 }
 
 // arena is the arena that figures show: the one with the most problems.
@@ -135,6 +143,9 @@ func (r *Result) sweepLayout(o spec.Output) (l report.SweepLayout, err error) {
 	if lines == nil {
 		lines = []spec.Series{{}}
 	}
+	if len(lines) > 1 {
+		l.Panels = l.Panels[1:] // lines at different costs, whose accuracies say little side by side
+	}
 	for _, s := range lines {
 		line := report.SweepLine{Label: s.Label}
 		for _, m := range r.shown(s.Rows) {
@@ -205,20 +216,7 @@ func (r *Result) distributionFigure(name string) (*report.Figure, error) {
 			l.Strata = append(l.Strata, s)
 		}
 	}
-	experts := slices.Clone(r.Spec.Pools[0].Experts)
-	slices.SortStableFunc(experts, func(a, b spec.Expert) int {
-		d := r.Spec.Prices.Models[a.Model].Out - r.Spec.Prices.Models[b.Model].Out
-		switch {
-		case d < 0:
-			return -1
-		case d > 0:
-			return 1
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
-	for _, e := range experts {
-		l.Experts = append(l.Experts, report.Term{Value: e.ID, Label: r.expertLabel(e.ID)})
-	}
+	l.Experts = r.expertTerms()
 	return report.Distribution(l, r.Measurements)
 }
 
@@ -230,4 +228,24 @@ func (r *Result) expertLabel(id string) string {
 		}
 	}
 	return id
+}
+
+// expertTerms are the experts of the pool, cheapest first, as figures name them.
+func (r *Result) expertTerms() []report.Term {
+	experts := slices.Clone(r.Spec.Pools[0].Experts)
+	slices.SortStableFunc(experts, func(a, b spec.Expert) int {
+		d := r.Spec.Prices.Models[a.Model].Out - r.Spec.Prices.Models[b.Model].Out
+		switch {
+		case d < 0:
+			return -1
+		case d > 0:
+			return 1
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	var terms []report.Term
+	for _, e := range experts {
+		terms = append(terms, report.Term{Value: e.ID, Label: r.expertLabel(e.ID)})
+	}
+	return terms
 }

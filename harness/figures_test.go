@@ -2,7 +2,9 @@ package harness
 
 import (
 	"errors"
+	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,6 +82,12 @@ func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
 		{"figures-learning.csv", "hull-gain-points,EntroRouter,100,", 3},
 		{"figures-learning.csv", "hull-gain-points,EntroRouter,120,", 3},
 		{"figures-learning.csv", "hull-gain-points,Logistic,40,", 1},
+		{"figures-seeds.csv", "cost-share-%,entrorouter,", 3},
+		{"figures-seeds.csv", "cost-share-%,logistic,", 0},     // one fit for all seeds
+		{"figures-training.csv", "a,sft,loss,entrorouter,", 4}, // 120 problems in batches of 32
+		{"figures-training.csv", "f,grpo,zero-groups-%,entrorouter-100,", 2},
+		{"figures-calibration.csv", "c,expected,", 7},
+		{"figures-calibration.csv", "c,measured,5,", 1},
 	} {
 		if got := count(c.file, c.start); got != c.want {
 			t.Errorf("%s has %d lines that start with %q, want %d:\n%s", c.file, got, c.start, c.want, files[c.file])
@@ -143,5 +151,62 @@ func TestASweepThatCannotBeDrawnIsNotBegun(t *testing.T) {
 		if stored, _ := filepath.Glob(filepath.Join(out, "stages", "*")); len(stored) > 0 {
 			t.Errorf("stored: %v", stored)
 		}
+	}
+}
+
+func TestFiguresThatTheSpecCannotHaveAreRefused(t *testing.T) {
+	for want, change := range map[string]func(*spec.Experiment){
+		`method logistic writes no training curve`: func(x *spec.Experiment) {
+			x.Outputs = []spec.Output{{Kind: "training", File: "f", Rows: []string{"logistic"}}}
+		},
+		`a training figure shows the row "entrorouter"`: func(x *spec.Experiment) {
+			x.Methods, x.Outputs = x.Methods[:1], []spec.Output{{Kind: "training", File: "f"}}
+		},
+		`a phase diagram needs protocol collapse`: func(x *spec.Experiment) { x.Outputs = []spec.Output{{Kind: "phase", File: "f"}} },
+		`no row of spec figures was trained with more than one seed`: func(x *spec.Experiment) {
+			x.Evaluate.Seeds, x.Outputs = []uint64{1}, []spec.Output{{Kind: "seeds", File: "f"}}
+		},
+	} {
+		r := figures(t)
+		change(&r.Experiment)
+		result, err := Run(t.Context(), r, Options{Out: t.TempDir()})
+		if err == nil {
+			err = Render(result, results.FS, "", report.Terminal{}, &strings.Builder{})
+		}
+		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+func TestCurvesAreAveragedOverSeedsAndWindows(t *testing.T) {
+	curve := func(shift float64) (points []curvePoint) {
+		for i := range 60 { // windows of two steps
+			points = append(points, curvePoint{stage: "sft", step: i, loss: float64(i) + shift, reward: math.NaN(), entropy: 1, anchor: math.NaN(), zero: math.NaN(), share: []float64{0.25, 0.75}})
+		}
+		return append(points, curvePoint{stage: "grpo", step: 0, loss: 0, reward: 0.5 + shift, entropy: 0.5, anchor: 0.25, zero: 0.125, share: []float64{0.5, 0.5}})
+	}
+	lines, err := measureCurves(keys("method", "ours"), []string{"small", "big"}, [][]curvePoint{curve(0), curve(1), curve(5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != 3*31 {
+		t.Fatalf("%d lines, want 30 windows and a step, each for all and two experts", len(lines))
+	}
+	for i, want := range map[int]string{
+		3:  "Curve/method=ours/stage=sft/step=02 3 loss 4.5 [2.5, 7.5] entropy-nats 1 [1, 1]",
+		5:  "Curve/method=ours/stage=sft/step=02/expert=big 3 share-% 75 [75, 75]",
+		90: "Curve/method=ours/stage=grpo/step=0 3 reward 2.5 [0.5, 5.5] entropy-nats 0.5 [0.5, 0.5] anchor-kl 0.25 [0.25, 0.25] zero-groups-% 12.5 [12.5, 12.5]",
+	} {
+		got := fmt.Sprintf("%s %d", lines[i].Label(), lines[i].N)
+		for _, v := range lines[i].Values {
+			got += fmt.Sprintf(" %s %g [%g, %g]", v.Unit, v.Number, v.Low, v.High)
+		}
+		if got != want {
+			t.Errorf("line %d: %s, want %s", i, got, want)
+		}
+	}
+	if _, err := measureCurves(nil, nil, [][]curvePoint{curve(0), curve(0)[1:]}); err == nil {
+		t.Error("curves of different lengths are averaged")
 	}
 }

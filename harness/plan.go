@@ -91,7 +91,33 @@ func (e *engine) plan() error {
 	if err := e.planFits(); err != nil {
 		return err
 	}
-	return e.planMeasure()
+	if err := e.planMeasure(); err != nil {
+		return err
+	}
+	return e.planExtra()
+}
+
+// planExtra plans the measurements that only some outputs show.
+func (e *engine) planExtra() error {
+	for _, o := range e.spec.Experiment.Outputs {
+		var s *step
+		var err error
+		switch o.Kind {
+		case "training":
+			s, err = e.planCurves(curveRows(o))
+		case "calibration":
+			s, err = e.planCalibration()
+		default:
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(e.extra, s) {
+			e.extra = append(e.extra, s)
+		}
+	}
+	return nil
 }
 
 // planFits plans every row: those that another is matched to come first.

@@ -99,6 +99,7 @@ type engine struct {
 	arenas                []*arena
 	fits                  [][]*fit // [rows][seeds]; rows that do not depend on a seed have one
 	measured              *step    // makes measurements.txt; protocol split
+	extra                 []*step  // the same, of what only some outputs show; protocol split
 	results               []*step  // the same, one a pool; protocol folds
 	client                *experts.HTTP
 	chats                 []*experts.HTTP // clients of the methods that ask by themselves
@@ -130,6 +131,17 @@ func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
 	set, err := readMeasurements(entry)
 	if err != nil {
 		return nil, err
+	}
+	for _, s := range e.extra {
+		entry, err := e.get(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		more, err := readMeasurements(entry)
+		if err != nil {
+			return nil, err
+		}
+		set.Measurements = append(set.Measurements, more.Measurements...)
 	}
 	named(set, r.Experiment.Name)
 	set.Comment = e.comment()

@@ -39,10 +39,13 @@ type entroPlus struct {
 	setup Setup
 }
 
+// ShrinkagePrior is how many rollouts the text regression of EntroRouter+ counts as.
+const ShrinkagePrior = 45
+
 func newEntroPlus(s Setup) (routing.Method, error) {
 	e := &entroPlus{
 		Targets: s.Spec.Targets, Policy: s.Spec.Policy, SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
-		Lambda: 0.065, Prior: 45, Cost: "query", StrongestKappa: "measured",
+		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured",
 		setup: s,
 	}
 	return e, spec.DecodeParams(s.Method, e)
@@ -70,16 +73,9 @@ func (e *entroPlus) prompts(ctx context.Context, policy lm.Policy, set routing.T
 	if err != nil {
 		return nil, err
 	}
-	var prior []scores
-	if e.Prior > 0 {
-		text := &logistic{L2: penaltyGrid(), Buckets: logisticBuckets, NGrams: logisticNGrams, Cost: "mean", memory: e.setup.Texts}
-		predict, err := text.fit(ctx, slices.Clone(set.SFT), experts, work)
-		if err != nil {
-			return nil, fmt.Errorf("text regression: %w", err)
-		}
-		if prior, err = predict(texts); err != nil {
-			return nil, err
-		}
+	rates, err := Shrink(ctx, set, e.Prior, e.setup.Texts, work)
+	if err != nil {
+		return nil, err
 	}
 	usd, _ := means(set.Examples(), experts)
 	unit := dollarUnit(usd)
@@ -87,11 +83,7 @@ func (e *entroPlus) prompts(ctx context.Context, policy lm.Policy, set routing.T
 	for i, x := range set.RL {
 		reward := make([]float64, experts)
 		for m := range reward {
-			k := x.Kappa[m]
-			if prior != nil {
-				n := float64(x.Samples[m])
-				k = (n*k + e.Prior*prior[i].pass[m]) / (n + e.Prior)
-			}
+			k := rates[i][m]
 			if e.StrongestKappa == "one" && m == experts-1 {
 				k = 1
 			}
@@ -104,4 +96,33 @@ func (e *entroPlus) prompts(ctx context.Context, policy lm.Policy, set routing.T
 		prompts[i] = train.Prompt{ID: x.Problem.ID, Row: rows[i], Reward: reward}
 	}
 	return prompts, nil
+}
+
+// Shrink returns the pass rates of the Stage II problems [problems][M] shrunk to a text regression that is fitted to the
+// Stage I problems and counts as prior rollouts: (N*kappa + prior*p) / (N + prior). With prior 0 they are as measured. texts may be nil.
+func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *lm.Texts, work routing.Work) ([][]float64, error) {
+	experts := len(set.Experts)
+	rates := make([][]float64, len(set.RL))
+	for i, x := range set.RL {
+		rates[i] = slices.Clone(x.Kappa)
+	}
+	if prior == 0 {
+		return rates, nil
+	}
+	text := &logistic{L2: penaltyGrid(), Buckets: logisticBuckets, NGrams: logisticNGrams, Cost: "mean", memory: texts}
+	predict, err := text.fit(ctx, slices.Clone(set.SFT), experts, work)
+	if err != nil {
+		return nil, fmt.Errorf("text regression: %w", err)
+	}
+	expected, err := predict(textsOf(set.RL))
+	if err != nil {
+		return nil, err
+	}
+	for i, x := range set.RL {
+		for m, k := range rates[i] {
+			n := float64(x.Samples[m])
+			rates[i][m] = (n*k + prior*expected[i].pass[m]) / (n + prior)
+		}
+	}
+	return rates, nil
 }

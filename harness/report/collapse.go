@@ -40,14 +40,6 @@ type CollapseLayout struct {
 	ControlsAt   string   // the assimilation of controls that do not change it
 }
 
-const (
-	panelWidth   = 2.15 * vg.Inch
-	panelHeight  = 1.95 * vg.Inch
-	panelGap     = vg.Length(10)
-	panelTitle   = vg.Length(12)
-	titleLetters = vg.Length(8)
-)
-
 // sample is a point of a line with the range over seeds.
 type sample struct {
 	x            float64
@@ -90,7 +82,7 @@ func Collapse(l CollapseLayout, set *metrics.Set) (*Figure, error) {
 	}
 	return &Figure{
 		Name: l.Name, Caption: l.Caption, records: d.records(),
-		width: 3*panelWidth + 2*panelGap + 2*margin, height: 2*panelHeight + panelGap + 2*margin,
+		width: tiledWidth(3), height: tiledHeight(2, 3, nil),
 		paint: func(c draw.Canvas) { paintCollapse(c, d) },
 	}, nil
 }
@@ -242,14 +234,7 @@ func (d *collapseData) records() [][]string {
 }
 
 func paintCollapse(c draw.Canvas, d *collapseData) {
-	panel := func(column, row int, title string) draw.Canvas {
-		x := c.Min.X + vg.Length(column)*(panelWidth+panelGap)
-		y := c.Max.Y - vg.Length(row)*(panelHeight+panelGap)
-		p := c
-		p.Rectangle = vg.Rectangle{Min: vg.Point{X: x, Y: y - panelHeight}, Max: vg.Point{X: x + panelWidth, Y: y}}
-		p.FillText(aligned(textStyle(titleLetters), draw.XLeft, draw.YTop), vg.Point{X: x, Y: y}, title)
-		return draw.Crop(p, 0, 0, 0, -panelTitle)
-	}
+	panel := func(column, row int, title string) draw.Canvas { return tile(c, column, row, title) }
 	paintLines(panel(0, 0, "(a) Calls while training, by a"), d.calls, nil, "Step", "Episodes with a call (%)", 0, 100)
 	paintLines(panel(1, 0, "(b) Calls after training, by problem"), d.cut, d.marks, "Assimilation a", "Episodes with a call (%)", 0, 100)
 	paintPhase(panel(2, 0, "(c) Calls after training, all problems"), d)
@@ -332,49 +317,58 @@ func shade(rate float64) color.RGBA {
 	return mix(color.RGBA{0xFF, 0xFF, 0xFF, 0xFF}, color.RGBA{0x1B, 0x23, 0x50, 0xFF}, 0.85*rate/100)
 }
 
-// paintPhase draws the call rate over assimilation and price with every bucket's threshold.
-func paintPhase(c draw.Canvas, d *collapseData) {
+// shadeLegend shows three call rates; before is written before the first.
+func shadeLegend(before string) []entry {
 	var legend []entry
 	for _, rate := range []float64{0, 50, 100} {
-		legend = append(legend, entry{fixed(rate, 0) + "%", func(c draw.Canvas, at vg.Rectangle) {
+		legend = append(legend, entry{before + fixed(rate, 0) + "%", func(c draw.Canvas, at vg.Rectangle) {
 			fillRectangle(c, at, shade(rate))
 			c.StrokeLines(draw.LineStyle{Color: ink(), Width: hairline / 2}, []vg.Point{at.Min, {X: at.Max.X, Y: at.Min.Y}, at.Max, {X: at.Min.X, Y: at.Max.Y}, at.Min})
 		}})
+		before = ""
 	}
-	inner := drawLegend(c, legend)
+	return legend
+}
+
+// paintPhase draws the call rate over assimilation and price with every bucket's threshold.
+func paintPhase(c draw.Canvas, d *collapseData) {
+	p := paintCells(drawLegend(c, shadeLegend("")), d.cells)
+	for _, s := range d.edges {
+		paintEdge(p, s)
+	}
+}
+
+// paintCells draws the call rate over assimilation and price.
+func paintCells(c draw.Canvas, cells []cell) panel {
 	var as, lambdas []float64
-	for _, x := range d.cells {
+	for _, x := range cells {
 		as, lambdas = append(as, x.a), append(lambdas, x.lambda)
 	}
 	slices.Sort(as)
 	slices.Sort(lambdas)
 	as, lambdas = slices.Compact(as), slices.Compact(lambdas)
-	p := themed()
-	p.X.Label.Text, p.Y.Label.Text = "Assimilation a", "Price of cost λ"
 	left, right := edgesOf(as)
 	bottom, top := edgesOf(lambdas)
-	p.X.Min, p.X.Max = left[0], right[len(right)-1]
-	p.Y.Min, p.Y.Max = bottom[0], top[len(top)-1]
-	p.X.Tick.Marker = plot.ConstantTicks(ticks(as[len(as)-1], 5))
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks(lambdas[len(lambdas)-1], 6))
-	inner = draw.Crop(inner, 0, -textStyle(smallSize).Width("0")*1.5, 0, -textStyle(smallSize).Height("0")/2)
-	p.Draw(inner)
-	data := p.DataCanvas(inner)
-	at := func(a, lambda float64) vg.Point { return vg.Point{X: data.X(p.X.Norm(a)), Y: data.Y(p.Y.Norm(lambda))} }
-	for _, x := range d.cells {
+	p := newPanel(c,
+		scale{low: left[0], high: right[len(right)-1], label: "Assimilation a", marks: ticks(as[len(as)-1], 5)},
+		scale{low: bottom[0], high: top[len(top)-1], label: "Price of cost λ", marks: ticks(lambdas[len(lambdas)-1], 6)}, 0)
+	for _, x := range cells {
 		i, j := slices.Index(as, x.a), slices.Index(lambdas, x.lambda)
-		fillRectangle(data, vg.Rectangle{Min: at(left[i], bottom[j]), Max: at(right[i], top[j])}, shade(x.rate))
+		fillRectangle(p.data, vg.Rectangle{Min: p.at(left[i], bottom[j]), Max: p.at(right[i], top[j])}, shade(x.rate))
 	}
-	for _, s := range d.edges {
-		var line []vg.Point
-		for _, q := range s.points {
-			line = append(line, at(q.y, q.x))
-		}
-		halo := haloLine()
-		halo.Width = 2.4
-		data.StrokeLines(halo, line)
-		data.StrokeLines(s.line(), line)
+	return p
+}
+
+// paintEdge draws a threshold: its points are a at lambda.
+func paintEdge(p panel, s series) {
+	var line []vg.Point
+	for _, q := range s.points {
+		line = append(line, p.at(q.y, q.x))
 	}
+	halo := haloLine()
+	halo.Width = 2.4
+	p.data.StrokeLines(halo, line)
+	p.data.StrokeLines(s.line(), line)
 }
 
 // edgesOf returns where the cells around rising values begin and end: half-way to the neighbours.

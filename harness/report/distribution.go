@@ -72,7 +72,7 @@ func Distribution(l DistributionLayout, set *metrics.Set) (*Figure, error) {
 	}
 	legend := distributionLegend(l.Experts)
 	return &Figure{
-		Name: l.Name, Caption: l.Caption, width: figureWidth, height: plotHeight + legendHeight(legend), records: records,
+		Name: l.Name, Caption: l.Caption, width: figureWidth, height: plotHeight + legendHeight(legend, figureWidth), records: records,
 		paint: func(c draw.Canvas) { paintDistribution(drawLegend(c, legend), bars) },
 	}, nil
 }

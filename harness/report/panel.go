@@ -10,6 +10,46 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
+// Figures of several panels are as wide as a page of two columns.
+const (
+	panelWidth   = 2.15 * vg.Inch
+	panelHeight  = 1.95 * vg.Inch
+	panelGap     = vg.Length(10)
+	panelTitle   = vg.Length(12)
+	titleLetters = vg.Length(8)
+	legendGap    = vg.Length(4) // below a legend over tiles, beside what every legend has
+)
+
+// tiledWidth is the width of a figure with this many panels in a row.
+func tiledWidth(columns int) vg.Length {
+	return vg.Length(columns)*panelWidth + vg.Length(columns-1)*panelGap + 2*margin
+}
+
+// tiledHeight is the height of a figure with this many rows of panels; legend is over all of them, or nil.
+func tiledHeight(rows, columns int, legend []entry) vg.Length {
+	height := vg.Length(0)
+	if legend != nil {
+		height = legendHeight(legend, tiledWidth(columns)) + legendGap
+	}
+	return height + vg.Length(rows)*panelHeight + vg.Length(rows-1)*panelGap + 2*margin
+}
+
+// legendOver sets a legend over tiles and returns the canvas below.
+func legendOver(c draw.Canvas, entries []entry) draw.Canvas {
+	return draw.Crop(drawLegend(c, entries), 0, 0, 0, -legendGap)
+}
+
+// tile writes the title of the panel in a column and a row, from the upper left, and returns the canvas below it.
+func tile(c draw.Canvas, column, row int, title string) draw.Canvas {
+	x := c.Min.X + vg.Length(column)*(panelWidth+panelGap)
+	y := c.Max.Y - vg.Length(row)*(panelHeight+panelGap)
+	p := c
+	p.Rectangle = vg.Rectangle{Min: vg.Point{X: x, Y: y - panelHeight}, Max: vg.Point{X: x + panelWidth, Y: y}}
+	style := aligned(textStyle(titleLetters), draw.XLeft, draw.YTop)
+	p.FillText(style, vg.Point{X: x, Y: y}, shorten(style, title, panelWidth))
+	return draw.Crop(p, 0, 0, 0, -panelTitle)
+}
+
 // scale is one axis of a panel.
 type scale struct {
 	low, high float64
@@ -47,9 +87,10 @@ func room(label string, values ...float64) scale {
 
 // panel is a plot area that has been drawn and takes data.
 type panel struct {
-	data draw.Canvas
-	x, y scale
-	p    *plot.Plot
+	data  draw.Canvas
+	x, y  scale
+	p     *plot.Plot
+	aside vg.Length // how far points are moved to the right
 }
 
 // newPanel draws axes into c. Numbers of the vertical axis get at least the given width, so that panels stand flush.
@@ -66,23 +107,23 @@ func newPanel(c draw.Canvas, x, y scale, numbers vg.Length) panel {
 		}
 	}
 	p.X.Tick.Marker = plot.ConstantTicks(marks)
-	p.Y.Tick.Marker = plot.ConstantTicks(y.ticked(4))
+	p.Y.Tick.Marker = plot.ConstantTicks(y.ticked(5))
 	digit := textStyle(smallSize)
-	inner := draw.Crop(c, max(0, numbers-y.width()), -1.2*digit.Width("0"), 0, -digit.Height("0")/2)
+	inner := draw.Crop(c, max(0, numbers-y.width()), -1.5*digit.Width("0"), 0, -digit.Height("0")/2)
 	p.Draw(inner)
-	return panel{p.DataCanvas(inner), x, y, p}
+	return panel{data: p.DataCanvas(inner), x: x, y: y, p: p}
 }
 
 // width is the room that the numbers of a vertical axis take.
 func (s scale) width() (widest vg.Length) {
-	for _, m := range s.ticked(4) {
+	for _, m := range s.ticked(5) {
 		widest = max(widest, textStyle(smallSize).Width(m.Label))
 	}
 	return widest
 }
 
 func (p panel) at(x, y float64) vg.Point {
-	return vg.Point{X: p.data.X(p.p.X.Norm(p.x.place(x))), Y: p.data.Y(p.p.Y.Norm(p.y.place(y)))}
+	return vg.Point{X: p.data.X(p.p.X.Norm(p.x.place(x))) + p.aside, Y: p.data.Y(p.p.Y.Norm(p.y.place(y)))}
 }
 
 // draw draws a line.

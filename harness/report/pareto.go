@@ -106,7 +106,7 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 	}
 	legend := paretoLegend(methods)
 	return &Figure{
-		Name: l.Name, Caption: l.Caption, width: figureWidth, height: plotHeight + legendHeight(legend), records: records,
+		Name: l.Name, Caption: l.Caption, width: figureWidth, height: plotHeight + legendHeight(legend, figureWidth), records: records,
 		paint: func(c draw.Canvas) { paintPareto(drawLegend(c, legend), l.Cost.Label, factor, experts, methods, hull) },
 	}, nil
 }
@@ -216,7 +216,11 @@ func paintPareto(c draw.Canvas, costLabel string, factor float64, experts, metho
 			if m.accuracy.Bounded {
 				bar.Min.Y, bar.Max.Y = min(bar.Min.Y, at(0, m.accuracy.Low).Y), max(bar.Max.Y, at(0, m.accuracy.High).Y)
 			}
-			if overlapping(box)(bar) {
+			wide := vg.Rectangle{Min: vg.Point{X: point.X, Y: point.Y - 2}, Max: vg.Point{X: point.X, Y: point.Y + 2}}
+			if m.cost.Bounded {
+				wide.Min.X, wide.Max.X = at(m.cost.Low, 0).X-2, at(m.cost.High, 0).X+2
+			}
+			if overlapping(box)(bar) || overlapping(box)(wide) {
 				return true
 			}
 		}

@@ -45,7 +45,8 @@ type SweepPoint struct {
 	Paper []metrics.Key
 }
 
-const sweepPanel = 1.12 * vg.Inch
+// sweepPanel is the height of each of n panels without the name of their common axis.
+func sweepPanel(n int) vg.Length { return max(1.12, 1.8-0.2*vg.Length(n)) * vg.Inch }
 
 // sweepData is what one panel shows.
 type sweepData struct {
@@ -110,7 +111,7 @@ func Sweep(l SweepLayout, set, paper *metrics.Set) (*Figure, error) {
 	axis := sweepAxis(l, numbers)
 	return &Figure{
 		Name: l.Name, Caption: l.Caption, records: records,
-		width: figureWidth, height: vg.Length(len(panels))*sweepPanel + axisHeight() + legendHeight(legend) + 2*margin,
+		width: figureWidth, height: vg.Length(len(panels))*sweepPanel(len(panels)) + axisHeight() + legendHeight(legend, figureWidth) + 2*margin,
 		paint: func(c draw.Canvas) { paintSweep(drawLegend(c, legend), axis, panels) },
 	}, nil
 }
@@ -197,7 +198,7 @@ func paintSweep(c draw.Canvas, axis scale, panels []sweepData) {
 	}
 	top := c.Max.Y
 	for i, d := range panels {
-		x, height := axis, sweepPanel
+		x, height := axis, sweepPanel(len(panels))
 		if i == len(panels)-1 {
 			height = top - c.Min.Y
 		} else {
@@ -218,12 +219,14 @@ func paintSweep(c draw.Canvas, axis scale, panels []sweepData) {
 		}
 		for k, s := range d.lines {
 			p.draw(s)
+			p.aside = vg.Length(2*k-len(d.lines)+1) * 1.3 // so that marks of several lines do not hide each other
 			for _, q := range d.seeds[k].points {
 				p.data.DrawGlyph(seedGlyph(s.color), p.at(q.x, q.y))
 			}
 			for _, q := range s.points {
 				p.data.DrawGlyph(sweepGlyph(s, k), p.at(q.x, q.y))
 			}
+			p.aside = 0
 		}
 	}
 }

@@ -165,9 +165,9 @@ func legendRows(entries []entry, width vg.Length) [][]entry {
 	return rows
 }
 
-// legendHeight is what a legend takes of a figure's height.
-func legendHeight(entries []entry) vg.Length {
-	return vg.Length(len(legendRows(entries, figureWidth-2*margin)))*legendRow() + sampleGap
+// legendHeight is what a legend takes of the height of a figure of the given width.
+func legendHeight(entries []entry, width vg.Length) vg.Length {
+	return vg.Length(len(legendRows(entries, width-2*margin)))*legendRow() + sampleGap
 }
 
 func legendRow() vg.Length { return textStyle(smallSize).Height("Mg") + 3 }

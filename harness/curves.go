@@ -1,0 +1,224 @@
+package harness
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+const curvesVersion = 1
+
+// curvePoints is how many points of a stage are kept at most: steps are averaged over windows of equal length.
+const curvePoints = 50
+
+// curveRows are the rows whose training an output shows.
+func curveRows(o spec.Output) []string {
+	if o.Rows == nil {
+		return []string{referenceRow}
+	}
+	return o.Rows
+}
+
+// planCurves plans the measurement of what the trainings of some rows went through.
+func (e *engine) planCurves(rows []string) (*step, error) {
+	params := struct {
+		Pool   string
+		Rows   []string
+		Points int
+	}{e.poolSpec.Name, rows, curvePoints}
+	var inputs []*step
+	var fits [][]*fit // [rows][seeds]
+	for _, id := range rows {
+		i := slices.IndexFunc(e.spec.Experiment.Methods, func(m spec.Method) bool { return m.RowID() == id })
+		if i < 0 {
+			return nil, fmt.Errorf("%w: spec %s: a training figure shows the row %q, which methods does not have", ErrUsage, e.spec.Experiment.Name, id)
+		}
+		fits = append(fits, e.fits[i])
+		for _, f := range e.fits[i] {
+			inputs = append(inputs, f.step)
+		}
+	}
+	return e.newStep("training curves", "curves", curvesVersion, params, inputs, func(ctx context.Context, d *store.Draft) error {
+		set := &metrics.Set{}
+		for i, id := range rows {
+			var seeds [][]curvePoint
+			for _, f := range fits[i] {
+				points, err := f.curve(ctx)
+				if err != nil {
+					return fmt.Errorf("row %s: %w", id, err)
+				}
+				seeds = append(seeds, points)
+			}
+			lines, err := measureCurves(keys("pool", e.poolSpec.Name, "method", id), e.ids(), seeds)
+			if err != nil {
+				return fmt.Errorf("row %s: %w", id, err)
+			}
+			set.Measurements = append(set.Measurements, lines...)
+		}
+		w, err := d.Create("measurements.txt")
+		if err != nil {
+			return err
+		}
+		return errors.Join(set.Write(w), w.Close())
+	})
+}
+
+// curvePoint is a line of curve.csv. What was not measured is NaN.
+type curvePoint struct {
+	stage                               string
+	step                                int
+	loss, reward, entropy, anchor, zero float64
+	share                               []float64 // [M]
+}
+
+// curve reads what the training of a fit left behind.
+func (f *fit) curve(ctx context.Context) ([]curvePoint, error) {
+	entry, err := f.e.get(ctx, f.step)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(entry.Files, func(f store.File) bool { return f.Name == "curve.csv" }) {
+		return nil, fmt.Errorf("%w: method %s writes no training curve", ErrUsage, f.row.Name)
+	}
+	file, err := entry.Open("curve.csv")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file.Name(), err)
+	}
+	column := map[string]int{}
+	for i, name := range lines[0] {
+		column[name] = i
+	}
+	for _, name := range []string{"stage", "step", "loss", "reward", "entropy", "anchor_kl", "zero_groups"} {
+		if _, ok := column[name]; !ok {
+			return nil, fmt.Errorf("%s has no column %q", file.Name(), name)
+		}
+	}
+	var points []curvePoint
+	for i, line := range lines[1:] {
+		var bad error
+		at := func(name string) float64 {
+			text := line[column[name]]
+			if text == "" {
+				return math.NaN()
+			}
+			v, err := strconv.ParseFloat(text, 64)
+			bad = errors.Join(bad, err)
+			return v
+		}
+		p := curvePoint{stage: line[column["stage"]], step: int(at("step")), loss: at("loss"), reward: at("reward"),
+			entropy: at("entropy"), anchor: at("anchor_kl"), zero: at("zero_groups")}
+		for _, id := range f.e.ids() {
+			if _, ok := column["share:"+id]; ok {
+				p.share = append(p.share, at("share:"+id))
+			}
+		}
+		if bad != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file.Name(), i+2, bad)
+		}
+		points = append(points, p)
+	}
+	return points, nil
+}
+
+// measureCurves averages the curves of the seeds, and each over windows of steps. Low and high of a value are the least
+// and the most over seeds; the key step is the first step of a window.
+func measureCurves(at []metrics.Key, experts []string, seeds [][]curvePoint) ([]metrics.Measurement, error) {
+	for _, s := range seeds {
+		if len(s) != len(seeds[0]) {
+			return nil, fmt.Errorf("curves of %d and %d steps", len(seeds[0]), len(s))
+		}
+	}
+	var out []metrics.Measurement
+	all := seeds[0]
+	for first := 0; first < len(all); {
+		stage := all[first].stage
+		n := 0
+		for first+n < len(all) && all[first+n].stage == stage {
+			n++
+		}
+		window := (n + curvePoints - 1) / curvePoints
+		for from := first; from < first+n; from += window {
+			to := min(from+window, first+n)
+			over := func(unit string, decimals int, scale float64, of func(curvePoint) float64) []metrics.Value {
+				var mean float64
+				low, high := math.Inf(1), math.Inf(-1)
+				for _, s := range seeds {
+					var x float64
+					for _, p := range s[from:to] {
+						x += scale * of(p) / float64(to-from)
+					}
+					mean += x / float64(len(seeds))
+					low, high = min(low, x), max(high, x)
+				}
+				if math.IsNaN(mean) {
+					return nil
+				}
+				return []metrics.Value{metrics.Rounded(mean, unit, decimals).Within(low, high)}
+			}
+			here := append(slices.Clone(at), keys("stage", stage, "step", fmt.Sprintf("%0*d", len(strconv.Itoa(n)), all[from].step))...)
+			m := metrics.Measurement{Name: "Curve", Keys: here, N: len(seeds)}
+			if stage == "sft" {
+				m.Values = over(report.Loss, 4, 1, func(p curvePoint) float64 { return p.loss })
+			}
+			m.Values = slices.Concat(m.Values,
+				over(report.RewardUnit, 4, 1, func(p curvePoint) float64 { return p.reward }),
+				over(report.PolicyEntropy, 4, 1, func(p curvePoint) float64 { return p.entropy }),
+				over(report.AnchorKL, 4, 1, func(p curvePoint) float64 { return p.anchor }),
+				over(report.ZeroGroups, 2, 100, func(p curvePoint) float64 { return p.zero }))
+			out = append(out, m)
+			for e, id := range experts[:len(all[from].share)] {
+				out = append(out, metrics.Measurement{Name: "Curve", Keys: append(slices.Clone(here), metrics.Key{Name: "expert", Value: id}), N: len(seeds),
+					Values: over(report.Share, 2, 100, func(p curvePoint) float64 { return p.share[e] })})
+			}
+		}
+		first += n
+	}
+	return out, nil
+}
+
+// trainingFigure draws training curves.
+func (r *Result) trainingFigure(o spec.Output) (*report.Figure, error) {
+	l := report.TrainingLayout{Name: o.File, Strongest: report.Term{Value: r.strongest(), Label: r.expertLabel(r.strongest())}}
+	for _, m := range r.shown(curveRows(o)) {
+		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: m.RowLabel()})
+	}
+	l.Caption = "What training goes through" + r.scale() + fmt.Sprintf(" Lines: means of %d training seeds, smoothed over a fiftieth of a stage; bands: their range. ", r.seeds()) +
+		"Values are those before a step. A group teaches nothing if all its rollouts got one reward. The reward of Stage II is the one that the row is trained on: rows with other rewards are not comparable in (d)."
+	return report.Training(l, r.Measurements)
+}
+
+// seedsFigure draws the training seeds of rows beside the interval over questions.
+func (r *Result) seedsFigure(o spec.Output) (*report.Figure, error) {
+	x := &r.Spec.Experiment
+	l := report.SeedsLayout{Name: o.File, Panels: []report.Quantity{
+		{Unit: metrics.Accuracy, Label: "Accuracy (%)"},
+		{Unit: CostShare, Label: "Cost (% of the strongest's)"},
+		{Unit: HullGain, Label: "Hull gain (points)", Zero: true},
+	}}
+	for _, m := range r.shown(o.Rows) {
+		at := keys("arena", r.arena(), "method", m.RowID(), "benchmark", metrics.Average, "knob", "")
+		single := slices.ContainsFunc(r.Measurements.Where(at...), func(m metrics.Measurement) bool { return m.Key("seed") != "" })
+		if single || o.Rows != nil {
+			l.Rows = append(l.Rows, report.Mark{Label: m.RowLabel(), Keys: at})
+		}
+	}
+	if len(l.Rows) == 0 {
+		return nil, fmt.Errorf("%w: output %s: no row of spec %s was trained with more than one seed; name more in evaluate.seeds", ErrUsage, o.File, x.Name)
+	}
+	l.Caption = x.Title + r.scale() + r.scored() + fmt.Sprintf(" What is luck in training (%d seeds) beside what is luck in the questions (bar: %g%% interval of the mean over seeds, trained routers held fixed).", r.seeds(), 100*x.Evaluate.Confidence)
+	return report.Seeds(l, r.Measurements)
+}

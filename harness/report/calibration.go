@@ -1,0 +1,166 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// Units of the calibration of pass rates.
+const (
+	EstimatedRate = "estimate-%"    // mean estimate of the problems in a bin
+	TrueRate      = "true-%"        // mean true success probability of them; low and high are their 10th and 90th percentiles
+	WrongBest     = "wrong-best-%"  // share of problems whose m_best by the estimates is not m_best by the truth
+	TooCheapBest  = "too-cheap-%"   // those whose m_best is cheaper than the true one
+	TooDearBest   = "too-dear-%"    // those whose m_best is dearer than the true one
+	RateError     = "rmse-points"   // root of the mean squared error of an expert's estimates
+	RateBias      = "bias-points"   // mean of estimate minus truth
+	MeasuredRate  = "measured"      // value of the key estimate: successes over rollouts
+	ShrunkRate    = "shrunk"        // the same shrunk to a text regression, as EntroRouter+ does
+	RateBin       = "Calibration"   // lines: keys estimate, expert and bin
+	RateBest      = "Best"          // lines: key estimate; or key samples, the expectation with that many rollouts
+	RateErrors    = "EstimateError" // lines: keys estimate and expert
+)
+
+// CalibrationLayout says which measurements the figure of pass rates shows.
+type CalibrationLayout struct {
+	Name     string
+	Caption  string
+	Rollouts int    // N behind the measured rates
+	Experts  []Term // cheapest first
+}
+
+// calibrationData is what the three panels show.
+type calibrationData struct {
+	rates    [2][]series // measured and shrunk: one an expert, against the estimate
+	expected series      // wrong m_best against the rollouts
+	wrong    [2]float64  // by measured and shrunk rates
+	rollouts float64
+}
+
+// Calibration draws the true success probability against its estimates from rollouts (a) and from rollouts and text (b),
+// and how often the estimates name the wrong expert as the cheapest good one, against the number of rollouts (c).
+func Calibration(l CalibrationLayout, set *metrics.Set) (*Figure, error) {
+	r := collapseReader{set: set}
+	d := calibrationData{rollouts: float64(l.Rollouts), expected: series{label: "Expected", color: category(1)}}
+	records := [][]string{{"panel", "series", "x", "value", "low", "high", "problems"}}
+	fills := ramp(len(l.Experts) + 1)[1:] // the lightest is too light for a line
+	for i, estimate := range []string{MeasuredRate, ShrunkRate} {
+		for k, e := range l.Experts {
+			s := series{label: e.Label, color: fills[k]}
+			for _, m := range set.Where(metrics.Key{Name: "estimate", Value: estimate}, metrics.Key{Name: "expert", Value: e.Value}) {
+				x, ok := m.Value(EstimatedRate)
+				y, too := m.Value(TrueRate)
+				if m.Name != RateBin || !ok || !too {
+					continue
+				}
+				s.points = append(s.points, sample{x.Number, y.Number, y.Low, y.High})
+				records = append(records, []string{string(rune('a' + i)), e.Label, number(x.Number), number(y.Number), number(y.Low), number(y.High), strconv.Itoa(m.N)})
+			}
+			if len(s.points) == 0 {
+				r.errs = append(r.errs, fmt.Errorf("no %s of expert %q by %s rates", RateBin, e.Value, estimate))
+			}
+			slices.SortFunc(s.points, func(a, b sample) int { return cmp.Compare(a.x, b.x) })
+			d.rates[i] = append(d.rates[i], s)
+		}
+		d.wrong[i] = r.value(WrongBest, RateBest, "estimate", estimate).Number
+		records = append(records, []string{"c", estimate, strconv.Itoa(l.Rollouts), number(d.wrong[i]), "", "", ""})
+	}
+	for _, m := range set.Measurements {
+		if v, ok := m.Value(WrongBest); m.Name == RateBest && m.Key("samples") != "" && ok {
+			x := r.number(m.Key("samples"))
+			d.expected.points = append(d.expected.points, sample{x, v.Number, v.Number, v.Number})
+			records = append(records, []string{"c", "expected", number(x), number(v.Number), "", "", ""})
+		}
+	}
+	if len(d.expected.points) < 2 {
+		r.errs = append(r.errs, errors.New("no expectation at two numbers of rollouts"))
+	}
+	if err := errors.Join(r.errs...); err != nil {
+		return nil, fmt.Errorf("figure %q: %w", l.Name, err)
+	}
+	slices.SortFunc(d.expected.points, func(a, b sample) int { return cmp.Compare(a.x, b.x) })
+	legend := calibrationLegend(d.rates[0])
+	return &Figure{
+		Name: l.Name, Caption: l.Caption, records: records,
+		width: tiledWidth(3), height: tiledHeight(1, 3, legend),
+		paint: func(c draw.Canvas) { paintCalibration(legendOver(c, legend), &d) },
+	}, nil
+}
+
+func calibrationLegend(experts []series) []entry {
+	middle := func(r vg.Rectangle) vg.Point { return vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2} }
+	var legend []entry
+	for i, s := range experts {
+		legend = append(legend, entry{s.label, func(c draw.Canvas, at vg.Rectangle) {
+			c.StrokeLine2(s.line(), at.Min.X, middle(at).Y, at.Max.X, middle(at).Y)
+			c.DrawGlyph(sweepGlyph(s, i), middle(at))
+		}})
+	}
+	return append(legend,
+		entry{"10th to 90th percentile of problems", func(c draw.Canvas, at vg.Rectangle) {
+			c.StrokeLine2(draw.LineStyle{Color: ink(), Width: hairline}, middle(at).X, at.Min.Y, middle(at).X, at.Max.Y)
+		}},
+		entry{"Estimate = truth", func(c draw.Canvas, at vg.Rectangle) {
+			c.StrokeLine2(hullLine(), at.Min.X, middle(at).Y, at.Max.X, middle(at).Y)
+		}})
+}
+
+func paintCalibration(c draw.Canvas, d *calibrationData) {
+	percent := func(label string) scale { return scale{low: -3, high: 103, label: label} }
+	for i, title := range []string{fmt.Sprintf("(a) Pass rate of %g rollouts", d.rollouts), "(b) The same shrunk to a text regression"} {
+		p := newPanel(tile(c, i, 0, title), percent("Estimate (%)"), percent("True success probability (%)"), 0)
+		from, to := p.at(0, 0), p.at(100, 100)
+		p.data.StrokeLine2(hullLine(), from.X, from.Y, to.X, to.Y)
+		for k, s := range d.rates[i] {
+			p.aside = vg.Length(2*k-len(d.rates[i])+1) * 1.4 // so that bars do not hide each other
+			var line []vg.Point
+			for _, q := range s.points {
+				at := p.at(q.x, q.y)
+				p.data.StrokeLine2(draw.LineStyle{Color: s.color, Width: hairline}, at.X, p.at(q.x, q.low).Y, at.X, p.at(q.x, q.high).Y)
+				line = append(line, at)
+			}
+			p.data.StrokeLines(s.line(), line)
+			for _, at := range line {
+				p.data.DrawGlyph(sweepGlyph(s, k), at)
+			}
+		}
+	}
+	area := tile(c, 2, 0, "(c) Wrong expert taken for the best")
+	marks := []series{{label: "Measured", color: accent()}, {label: "Shrunk", color: category(2)}}
+	legend := append(lineLegend([]series{d.expected}), markLegend(marks)...)
+	area = drawLegend(area, legend)
+	most := max(d.wrong[0], d.wrong[1])
+	x := scale{low: math.Inf(1), label: "Rollouts N", log: true}
+	for _, q := range d.expected.points {
+		most = max(most, q.y)
+		x.low, x.high = min(x.low, q.x/1.15), max(x.high, q.x*1.15)
+		x.marks = append(x.marks, plot.Tick{Value: q.x, Label: strconv.FormatFloat(q.x, 'g', -1, 64)})
+	}
+	p := newPanel(area, x, scale{low: 0, high: most * 1.08, label: "Problems (%)"}, 0)
+	p.draw(d.expected)
+	for i, s := range marks {
+		p.data.DrawGlyph(draw.GlyphStyle{Color: s.color, Radius: 2.8, Shape: glyph(i)}, p.at(d.rollouts, d.wrong[i]))
+	}
+}
+
+// markLegend names points that stand alone.
+func markLegend(marks []series) []entry {
+	var legend []entry
+	for i, s := range marks {
+		legend = append(legend, entry{s.label, func(c draw.Canvas, at vg.Rectangle) {
+			c.DrawGlyph(draw.GlyphStyle{Color: color.RGBA(s.color), Radius: 2.8, Shape: glyph(i)}, vg.Point{X: (at.Min.X + at.Max.X) / 2, Y: (at.Min.Y + at.Max.Y) / 2})
+		}})
+	}
+	return legend
+}

@@ -1,0 +1,122 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// curvesText has two rows, of which one knows Stage I alone.
+func curvesText() string {
+	var b strings.Builder
+	for k, row := range []string{"both", "first"} {
+		for step := range 6 {
+			at := fmt.Sprintf("BenchmarkCurve/method=%s/stage=sft/step=%d", row, step)
+			loss := 1.5 - 0.2*float64(step) + 0.3*float64(k)
+			fmt.Fprintf(&b, "%s 3 %g loss %g loss-low %g loss-high %g entropy-nats\n", at, loss, loss-0.1, loss+0.1, 0.9-0.1*float64(step))
+			fmt.Fprintf(&b, "%s/expert=big 3 %d share-%%\n", at, 30+5*step)
+		}
+	}
+	for step := range 4 {
+		fmt.Fprintf(&b, "BenchmarkCurve/method=both/stage=grpo/step=%d 3 %g reward %g entropy-nats %d zero-groups-%% 0.5 anchor-kl\n", step, 0.2+0.1*float64(step), 0.5-0.1*float64(step), 20*step)
+	}
+	return b.String()
+}
+
+func TestTheTrainingFigure(t *testing.T) {
+	l := TrainingLayout{Name: "training", Caption: "Training.", Methods: []Term{{"both", "EntroRouter"}, {"first", "A row with a label that is long, but not too long for a figure"}}, Strongest: Term{"big", "Qwen3-235B"}}
+	f, err := Training(l, setOf(t, curvesText()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files(t, f)
+	l.Methods = l.Methods[1:]
+	if _, err := Training(l, setOf(t, curvesText())); err == nil || !strings.Contains(err.Error(), "no curve of stage grpo in reward") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestTheSeedsFigure(t *testing.T) {
+	l := SeedsLayout{Name: "seeds", Caption: "Seeds.", Panels: sweepLayout(false, "ours").Panels}
+	for i, label := range []string{"Random", "EntroRouter", "A router with a very long label"} {
+		l.Rows = append(l.Rows, Mark{label, []metrics.Key{{Name: "method", Value: fmt.Sprintf("ours-%d", i)}}})
+	}
+	f, err := Seeds(l, setOf(t, sweepText()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files(t, f)
+	l.Rows[1].Keys[0].Value = "nobody"
+	if _, err := Seeds(l, setOf(t, sweepText())); err == nil || !strings.Contains(err.Error(), `figure "seeds", "EntroRouter": no measurement in accuracy-%`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// ratesText has two experts and two rollouts.
+func ratesText() string {
+	var b strings.Builder
+	for k, estimate := range []string{MeasuredRate, ShrunkRate} {
+		for i, expert := range []string{"small", "big"} {
+			for bin := range 3 {
+				x := 50 * float64(bin)
+				y := x + (50-x)*0.3 + 5*float64(i)
+				fmt.Fprintf(&b, "BenchmarkCalibration/estimate=%s/expert=%s/bin=%02d %d %g estimate-%% %g true-%% %g true-low-%% %g true-high-%%\n", estimate, expert, bin, 100+bin, x, y, y-15+5*float64(k), y+10)
+			}
+		}
+		fmt.Fprintf(&b, "BenchmarkBest/estimate=%s 306 %g wrong-best-%%\n", estimate, 30-8*float64(k))
+	}
+	for i, n := range []int{1, 2, 10, 100} {
+		fmt.Fprintf(&b, "BenchmarkBest/samples=%03d 306 %g wrong-best-%%\n", n, 38-8*float64(i))
+	}
+	return b.String()
+}
+
+func TestTheCalibrationFigure(t *testing.T) {
+	l := CalibrationLayout{Name: "calibration", Caption: "Rates.", Rollouts: 2, Experts: []Term{{"small", "Small"}, {"big", "Big"}}}
+	f, err := Calibration(l, setOf(t, ratesText()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files(t, f)
+	for cut, want := range map[string]string{
+		"BenchmarkBest/estimate=shrunk":                     "no Best in wrong-best-% at [estimate shrunk]",
+		"BenchmarkBest/samples":                             "no expectation at two numbers of rollouts",
+		"BenchmarkCalibration/estimate=measured/expert=big": `no Calibration of expert "big" by measured rates`,
+	} {
+		var kept strings.Builder
+		for line := range strings.Lines(ratesText()) {
+			if !strings.HasPrefix(line, cut) {
+				kept.WriteString(line)
+			}
+		}
+		if _, err := Calibration(l, setOf(t, kept.String())); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("without %s: error %v, want %q", cut, err, want)
+		}
+	}
+}
+
+func TestThePhaseDiagram(t *testing.T) {
+	l := PhaseLayout{Name: "phase", Caption: "Phases.", Assimilation: []string{"0", "0.5", "1"}, Lambda: []string{"0", "0.3", "0.6"},
+		Buckets: []Term{{"easy", "Easy"}, {"hard", "Hard, and named at such length that the title has to be cut"}}, Experts: 2}
+	var b strings.Builder
+	for i, lambda := range l.Lambda {
+		for j, a := range l.Assimilation {
+			for k, bucket := range []string{"easy", "hard"} {
+				fmt.Fprintf(&b, "BenchmarkSweep/lambda=%s/assimilation=%s/bucket=%s 5 %d call-rate-%% %d experts-without-region\n", lambda, a, bucket, 40*j+10*k, max(0, 2+i-2*j))
+			}
+		}
+		fmt.Fprintf(&b, "BenchmarkThreshold/lambda=%s/bucket=hard 1 %g threshold-one-call %g threshold-any-calls\n", lambda, 0.2+0.2*float64(i), 0.1+0.15*float64(i))
+	}
+	b.WriteString("BenchmarkThreshold/lambda=0/bucket=easy 1 0.7 threshold-any-calls\n")
+	f, err := Phase(l, setOf(t, b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files(t, f)
+	l.Lambda = append(l.Lambda, "0.9")
+	if _, err := Phase(l, setOf(t, b.String())); err == nil || !strings.Contains(err.Error(), "no Sweep in call-rate-% at [lambda 0.9 assimilation 0 bucket easy]") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,121 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// Units of training curves.
+const (
+	Loss       = "loss"          // of Stage I, in nats a problem, weighted
+	AnchorKL   = "anchor-kl"     // KL(policy || anchor), in nats
+	ZeroGroups = "zero-groups-%" // share of prompts whose rollouts all got one reward: they teach nothing
+)
+
+// TrainingLayout says which measurements the training figure shows: lines named Curve with the keys method, stage (sft or
+// grpo) and step, and with a further key expert those of one expert.
+type TrainingLayout struct {
+	Name      string
+	Caption   string
+	Methods   []Term
+	Strongest Term // the expert whose share is shown
+}
+
+// trainingPanel is one panel: a quantity of a stage.
+type trainingPanel struct {
+	title, stage string
+	Quantity
+	expert bool // of the strongest expert
+}
+
+func trainingPanels(strongest string) []trainingPanel {
+	share := "To " + strongest + " (%)"
+	return []trainingPanel{
+		{"(a) Stage I: loss", "sft", Quantity{Loss, "Loss (nats)", false}, false},
+		{"(b) Stage I: entropy of the policy", "sft", Quantity{PolicyEntropy, "Entropy (nats)", true}, false},
+		{"(c) Stage I: strongest expert", "sft", Quantity{Share, share, true}, true},
+		{"(d) Stage II: reward", "grpo", Quantity{RewardUnit, "Reward", false}, false},
+		{"(e) Stage II: entropy of the policy", "grpo", Quantity{PolicyEntropy, "Entropy (nats)", true}, false},
+		{"(f) Stage II: groups that teach nothing", "grpo", Quantity{ZeroGroups, "Groups (%)", true}, false},
+	}
+}
+
+// Training draws what the trainings of rows went through: means over training seeds with their range as bands.
+func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
+	if len(l.Methods) == 0 {
+		return nil, fmt.Errorf("figure %q: no row to show", l.Name)
+	}
+	r := collapseReader{set: set}
+	panels := trainingPanels(l.Strongest.Label)
+	lines := make([][]series, len(panels))
+	records := [][]string{{"panel", "stage", "quantity", "row", "step", "value", "low", "high"}}
+	for i, p := range panels {
+		for k, m := range l.Methods {
+			s := series{label: m.Label, color: category(k), dashed: k%2 == 1}
+			at := []metrics.Key{{Name: "method", Value: m.Value}, {Name: "stage", Value: p.stage}, {Name: "expert"}}
+			if p.expert {
+				at[2].Value = l.Strongest.Value
+			}
+			for _, line := range set.Where(at...) {
+				if v, ok := line.Value(p.Unit); ok && line.Name == "Curve" {
+					s.points = append(s.points, r.sample(line.Key("step"), v))
+				}
+			}
+			slices.SortFunc(s.points, func(a, b sample) int { return cmp.Compare(a.x, b.x) })
+			for _, q := range s.points {
+				records = append(records, []string{p.title[1:2], p.stage, p.Unit, m.Label, number(q.x), number(q.y), number(q.low), number(q.high)})
+			}
+			lines[i] = append(lines[i], s) // Stage I alone has no points in Stage II
+		}
+		if !slices.ContainsFunc(lines[i], func(s series) bool { return len(s.points) > 1 }) {
+			r.errs = append(r.errs, fmt.Errorf("no curve of stage %s in %s", p.stage, p.Unit))
+		}
+	}
+	if err := errors.Join(r.errs...); err != nil {
+		return nil, fmt.Errorf("figure %q: %w", l.Name, err)
+	}
+	legend := lineLegend(lines[0])
+	return &Figure{
+		Name: l.Name, Caption: l.Caption, records: records,
+		width: tiledWidth(3), height: tiledHeight(2, 3, legend),
+		paint: func(c draw.Canvas) {
+			c = legendOver(c, legend)
+			for i, p := range panels {
+				paintCurves(tile(c, i%3, i/3, p.title), p.Quantity, lines[i])
+			}
+		},
+	}, nil
+}
+
+func paintCurves(c draw.Canvas, q Quantity, all []series) {
+	var values, steps []float64
+	for _, s := range all {
+		for _, p := range s.points {
+			values, steps = append(values, p.y, p.low, p.high), append(steps, p.x)
+		}
+	}
+	if q.Zero {
+		values = append(values, 0)
+	}
+	y := room(q.Label, values...)
+	if q.Zero && slices.Min(values) == 0 {
+		y.low = 0
+	}
+	p := newPanel(c, scale{low: 0, high: slices.Max(steps), label: "Step"}, y, 0)
+	for _, s := range all {
+		if len(s.points) > 0 {
+			p.band(s)
+		}
+	}
+	for _, s := range all {
+		if len(s.points) > 0 {
+			p.draw(s)
+		}
+	}
+}
