@@ -46,15 +46,9 @@ func (e *engine) planCalibration() (*step, error) {
 		}
 		e.opt.Progress.Start("calibration of pass rates", 1)
 		defer e.opt.Progress.Done()
-		truth := make([][]float64, len(set.RL))
-		for i, x := range set.RL {
-			of, err := e.sim.True(routing.TextHash(x.Problem.Text), e.rlProfile.set.latents[i])
-			if err != nil {
-				return fmt.Errorf("problem %s: %w", x.Problem.ID, err)
-			}
-			for _, t := range of {
-				truth[i] = append(truth[i], t.Correct)
-			}
+		truth, err := e.truth(e.rlProfile.set)
+		if err != nil {
+			return err
 		}
 		shrunk, err := methods.Shrink(ctx, *set, methods.ShrinkagePrior, e.texts, routing.Work{Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
@@ -75,6 +69,21 @@ func (e *engine) planCalibration() (*step, error) {
 		}
 		return errors.Join(out.Write(w), w.Close())
 	})
+}
+
+// truth returns the true success probabilities of the experts on problems that were read, [P][M].
+func (e *engine) truth(set *problemSet) ([][]float64, error) {
+	out := make([][]float64, len(set.problems))
+	for i, p := range set.problems {
+		of, err := e.sim.True(routing.TextHash(p.Text), set.latents[i])
+		if err != nil {
+			return nil, fmt.Errorf("problem %s: %w", p.ID, err)
+		}
+		for m := range e.experts { // the probe comes after them
+			out[i] = append(out[i], of[m].Correct)
+		}
+	}
+	return out, nil
 }
 
 // calibration holds the truth that estimates are compared with.
@@ -195,6 +204,6 @@ func (r *Result) calibrationFigure(o spec.Output) (*report.Figure, error) {
 	l := report.CalibrationLayout{Name: o.File, Rollouts: x.Profile.Rollouts, Experts: r.expertTerms()}
 	l.Caption = fmt.Sprintf("What %d rollouts say about an expert's true success probability on a training problem of Stage II%s ", x.Profile.Rollouts, r.scale()) +
 		fmt.Sprintf("(b): rates shrunk to a logistic regression on the text that was fitted to the problems of Stage I, as EntroRouter+ does it. "+
-			"(c): share of problems on which the cheapest expert that passes %g by the estimates is not the one that does so in truth; the line is exact, the points are the %d problems.", x.Targets.Tau, x.Train.RL.Size)
+			"(c): share of problems on which the cheapest expert that passes %g by the estimates is not the one that does so in truth; the line is exact, the points are the %d problems. EntroRouter+ takes shrunk rates as rewards and names no such expert by them.", x.Targets.Tau, x.Train.RL.Size)
 	return report.Calibration(l, r.Measurements)
 }

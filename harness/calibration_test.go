@@ -14,6 +14,39 @@ import (
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
+// A truth with the probe in it, or of other problems, would be far from the pass rates.
+func TestTheTruthIsThatOfTheExpertsOnTheirProblems(t *testing.T) {
+	e, err := newEngine(t.Context(), figures(t), Options{Out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	set, err := e.trainSet(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth, err := e.truth(e.rlProfile.set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(truth) != len(set.RL) {
+		t.Fatalf("%d truths of %d problems", len(truth), len(set.RL))
+	}
+	for m := range e.experts {
+		var squares float64
+		for i, x := range set.RL {
+			if len(truth[i]) != len(x.Kappa) {
+				t.Fatalf("%d truths of %d experts", len(truth[i]), len(x.Kappa))
+			}
+			squares += (truth[i][m] - x.Kappa[m]) * (truth[i][m] - x.Kappa[m]) / float64(len(set.RL))
+		}
+		// Five rollouts err by at most sqrt(1/20) = 0.22 on average.
+		if math.Sqrt(squares) > 0.22 {
+			t.Errorf("expert %d: pass rates err by %.2f", m, math.Sqrt(squares))
+		}
+	}
+}
+
 // At least 4 of 5 rollouts right: 5p^4(1-p) + p^5.
 func TestTheChanceToPassFourOfFive(t *testing.T) {
 	for p, want := range map[float64]float64{0: 0, 0.6: 0.337, 0.7: 0.528, 0.8: 0.737, 1: 1} {
