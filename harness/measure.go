@@ -126,6 +126,9 @@ func (e *engine) prepare(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := e.askable(ctx); err != nil {
+		return err
+	}
 	for _, row := range e.fits {
 		for _, f := range row {
 			if _, err := e.get(ctx, f.step); err != nil {

@@ -3,6 +3,7 @@ package harness
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -48,6 +49,10 @@ outputs: [{kind: table, file: served}]
 func policyServer(t *testing.T, texts map[string]bool) (url string, asked *atomic.Int64) {
 	asked = new(atomic.Int64)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/models" {
+			io.WriteString(w, `{"data":[{"id":"router"}]}`)
+			return
+		}
 		asked.Add(1)
 		var q struct {
 			Messages []struct{ Role, Content string }
@@ -172,6 +177,14 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 	other := loadFile(t, write(strings.ReplaceAll(servedSpec, "model: router}", "model: router, revision: step-40}")))
 	if _, err := Run(t.Context(), other, Options{Out: out, Offline: true}); !errors.Is(err, ErrIncomplete) || !strings.Contains(err.Error(), "--offline") {
 		t.Errorf("offline, another revision: %v", err)
+	}
+	unserved := loadFile(t, write(strings.ReplaceAll(servedSpec, "model: router}", "model: another}")))
+	empty := filepath.Join(dir, "empty")
+	if _, err := Run(t.Context(), unserved, Options{Out: empty}); err == nil || !strings.Contains(err.Error(), `policy of xrouter: unknown expert: `) || !strings.Contains(err.Error(), "it serves: router") {
+		t.Errorf("a policy that is not served: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(empty, "stages", "profile")); err == nil {
+		t.Error("experts were asked before the policy was found to be missing")
 	}
 	matched := loadFile(t, write(servedSpec+"\n"))
 	matched.Experiment.Methods[0].Name, matched.Experiment.Methods[0].Match = "mixture", "xrouter"

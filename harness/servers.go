@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -27,16 +29,45 @@ func (s servers) Pool(ctx context.Context) ([]experts.Endpoint, spec.Sampling, e
 }
 
 // Chat implements methods.Servers.
-func (s servers) Chat(endpoints []experts.Endpoint) (experts.Chatter, error) {
+func (s servers) Chat(ctx context.Context, endpoints []experts.Endpoint) (experts.Chatter, error) {
 	if s.e.opt.Offline {
 		return offline{experts.Remember(nil, endpoints, s.e.rollouts, s.e.source)}, nil
 	}
-	client, err := experts.NewHTTP(endpoints, s.e.httpOptions())
+	client, err := s.e.connect(ctx, endpoints)
 	if err != nil {
 		return nil, err
 	}
 	s.e.chats = append(s.e.chats, client)
 	return experts.Remember(client, endpoints, s.e.rollouts, s.e.source), nil
+}
+
+// askable fails if a model that rows are yet to ask is not served, before anybody has been asked for anything.
+func (e *engine) askable(ctx context.Context) error {
+	if e.opt.Offline {
+		return nil
+	}
+	var endpoints []experts.Endpoint
+	for _, row := range e.fits {
+		for _, f := range row {
+			m, ok := f.method.(methods.Asking)
+			if !ok {
+				continue
+			}
+			if _, err := e.store.Get(f.recipe); err == nil {
+				continue
+			}
+			for _, x := range m.Endpoints() {
+				if x.URL != "" && !slices.ContainsFunc(endpoints, func(y experts.Endpoint) bool { return x.URL == y.URL && x.Model == y.Model }) {
+					endpoints = append(endpoints, x)
+				}
+			}
+		}
+	}
+	client, err := e.connect(ctx, endpoints)
+	if err == nil {
+		client.Close()
+	}
+	return err
 }
 
 // offline says in the words of this package that an answer is missing.

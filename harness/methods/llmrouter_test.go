@@ -38,7 +38,7 @@ func (talkative) Pool(context.Context) ([]experts.Endpoint, spec.Sampling, error
 	return nil, spec.Sampling{}, errors.New("no experts here")
 }
 
-func (talkative) Chat([]experts.Endpoint) (experts.Chatter, error) {
+func (talkative) Chat(context.Context, []experts.Endpoint) (experts.Chatter, error) {
 	return nil, errors.New("no conversations here")
 }
 

@@ -122,11 +122,11 @@ func (m *served) Name() string { return m.name }
 
 // Endpoints implements Asking.
 func (m *served) Endpoints() []experts.Endpoint {
-	return []experts.Endpoint{{Expert: routing.Expert{ID: policyID, Model: m.Model, Revision: m.Revision}, URL: m.url}}
+	return []experts.Endpoint{{Expert: routing.Expert{ID: m.policyID(), Model: m.Model, Revision: m.Revision}, URL: m.url}}
 }
 
 // policyID names the policy among the endpoints; no expert can be called so.
-const policyID = "the policy"
+func (m *served) policyID() string { return "policy of " + m.setup.Method.RowID() }
 
 func (m *served) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	if m.setup.Servers == nil {
@@ -136,7 +136,7 @@ func (m *served) Fit(ctx context.Context, train routing.TrainSet, work routing.W
 	if err != nil {
 		return nil, err
 	}
-	chat, err := m.setup.Servers.Chat(slices.Concat(endpoints, m.Endpoints()))
+	chat, err := m.setup.Servers.Chat(ctx, slices.Concat(endpoints, m.Endpoints()))
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (m *served) Fit(ctx context.Context, train routing.TrainSet, work routing.W
 	}
 	return &servedRouter{
 		engine: &multiround.Engine{
-			Policy:  multiround.Endpoint{Chat: chat, ID: policyID, Sampling: m.Sampling},
+			Policy:  multiround.Endpoint{Chat: chat, ID: m.policyID(), Sampling: m.Sampling},
 			Experts: train.Experts, Chat: chat, Sampling: sampling, Accuracy: accuracy,
 			Protocol: m.Protocol, Failures: m.Failures, Policies: work.Seed, Calls: seed.Seed(m.setup.Spec.Seed), Log: work.Log,
 		},
