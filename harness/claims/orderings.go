@@ -134,6 +134,9 @@ func (o *Ordering) on(kind, table string) (Rows, bool) {
 	if r.Needs == "" {
 		r.Needs = o.Needs
 	}
+	if r.Reason == "" {
+		r.Reason = o.Reason
+	}
 	return r, true
 }
 
@@ -205,7 +208,7 @@ func (o *Ordering) check(table string, f *faults) {
 			f.add(o.line, o.ID, "%s: no experiment; the section has no table to name it", kind)
 		case !slices.Contains(needs, r.Needs):
 			f.add(o.line, o.ID, "%s: unknown needs %q; known: %s, %s", kind, r.Needs, languageModel, assumption)
-		case r.Needs != "" && r.Needs != o.Needs && r.Reason == "":
+		case r.Needs != "" && r.Reason == "":
 			f.add(o.line, o.ID, "%s: needs: %s wants a reason", kind, r.Needs)
 		}
 	}
@@ -273,6 +276,7 @@ type Judged struct {
 	Delta   *Contrast // in the metric's unit; nil: not measured
 	Cost    *Contrast // of accuracies: in percent of the strongest expert's cost
 	Equal   *Contrast // of accuracies: hull gains
+	Reason  string    // of NeedsModel and Assumed
 	Missing string    // of NotRun: what there is no measurement of
 }
 
@@ -381,7 +385,7 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 	rows, ok := x.on(scale.Kind, table)
 	if !ok || rows.Scale != "" && rows.Scale != scale.ID {
 		if _, stated := x.on("simulated", table); x.Needs == languageModel && !stated && scale.Kind == "simulated" {
-			j.Verdict = NeedsModel // no row could stand for it
+			j.Verdict, j.Reason = NeedsModel, x.Reason // no row could stand for it
 		}
 		return j, nil
 	}
@@ -427,7 +431,7 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 	}
 	over := map[string]string{languageModel: NeedsModel, assumption: Assumed}[rows.Needs]
 	if over != "" && j.Verdict != NotRun {
-		j.Verdict, j.Shows = over, j.Verdict
+		j.Verdict, j.Shows, j.Reason = over, j.Verdict, rows.Reason
 	}
 	return j, nil
 }

@@ -74,7 +74,7 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 		Name:    "verdicts",
 		Caption: "Every ordering that the paper states, on our measurements.",
 		Records: [][]string{{"id", "section", "source", "says", "metric", "is", "benchmark", "paper", "paper-has-it", "scale", "verdict", "shows",
-			"difference", "low", "high", "paired", "seeds", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "missing"}},
+			"difference", "low", "high", "paired", "seeds", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "reason", "missing"}},
 		Notes: []string{
 			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their 95% interval. It holds the spread over questions and, where rows were trained, that over training seeds (over partitions on recorded answers); \"routers held fixed\" marks where no line has single seeds. " +
 				"cost: the difference in cost. equal cost: the difference in hull gain, accuracy above the best coin flip between fixed experts at the same cost. An accuracy that comes with a cost was bought.",
@@ -82,6 +82,7 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 			fmt.Sprintf("On simulated scales the experts are simulated, calibrated to the paper's fixed-expert rows and to nothing else. Measurements read: %s.", experiments(measured)),
 		},
 	}
+	s.Notes = append(s.Notes, o.reasons()...)
 	s.Grids = append(s.Grids, o.summary(rows))
 	for i := range o.Sections {
 		section := &o.Sections[i]
@@ -95,6 +96,28 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 		s.Grids = append(s.Grids, sectionGrids(section.Title, mine)...)
 	}
 	return s
+}
+
+// reasons says, section by section, why differences decide nothing.
+func (o *Orderings) reasons() []string {
+	var notes []string
+	for _, s := range o.Sections {
+		var why []string
+		for _, x := range s.Orderings {
+			for _, kind := range kinds {
+				if r, ok := x.on(kind, s.Table); ok && r.Needs != "" && !slices.Contains(why, r.Reason) {
+					why = append(why, r.Reason)
+				}
+			}
+			if x.Needs != "" && !slices.Contains(why, x.Reason) {
+				why = append(why, x.Reason)
+			}
+		}
+		if len(why) > 0 {
+			notes = append(notes, s.Title+": "+strings.Join(why, " "))
+		}
+	}
+	return notes
 }
 
 func experiments(measured *Measurements) string {
@@ -263,7 +286,7 @@ func records(r Row) [][]string {
 		record = append(record, paired, seeds)
 		record = append(record, digits(j.Cost)...)
 		record = append(record, digits(j.Equal)...)
-		out = append(out, append(record, j.Missing))
+		out = append(out, append(record, j.Reason, j.Missing))
 	}
 	return out
 }
