@@ -269,6 +269,26 @@ func TestFaultsOfOrderingsNameTheLine(t *testing.T) {
 	}
 }
 
+func TestALineHasExactlyTheKeysThatAreAskedFor(t *testing.T) {
+	m := measured(t, "toy/arena=paper/method=ours/stratum=easy 10 3 usd/query", "toy/arena=paper/method=ours/stratum=easy/expert=dear 10 40 share-%")
+	small := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}").Scales[0]
+	for _, c := range []struct {
+		at   Place
+		want string
+	}{
+		{Place{"method": "ours", "stratum": "easy"}, "Route/experiment=toy/arena=paper/method=ours/stratum=easy"},
+		{Place{"method": "ours", "stratum": "easy", "expert": "dear"}, "Route/experiment=toy/arena=paper/method=ours/stratum=easy/expert=dear"},
+		{Place{"method": "ours", "stratum": "easy", "expert": "cheap"}, ""},
+		{Place{"method": "ours", "stratum": "easy", "expert": "dear", "seed": "1"}, ""},
+		{Place{"method": "ours"}, ""},
+	} {
+		got, ok, err := m.find("toy", small, c.at)
+		if err != nil || ok != (c.want != "") || ok && got.Label() != c.want {
+			t.Errorf("%v: %v, %v (%v)", c.at, got.Label(), ok, err)
+		}
+	}
+}
+
 func TestMeasurementsThatCannotBeToldApart(t *testing.T) {
 	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
 	m := measured(t, "toy/arena=paper/pool=p/method=ours/benchmark=avg 1 3 accuracy-%", "toy/arena=paper/pool=q/method=ours/benchmark=avg 1 3 accuracy-%")
