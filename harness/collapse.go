@@ -62,6 +62,7 @@ func runCollapse(ctx context.Context, r *spec.Resolved, o Options) (*Result, err
 		" " + r.Experiment.Title + ".",
 		fmt.Sprintf(" Mean of %d seeds; -low- and -high- are the least and the most of them. Values are expectations under the policy, free of sampling noise.", len(r.Experiment.Evaluate.Seeds)),
 		" Probabilities of success are choices; nothing here was measured on a language model.",
+		provenance(&r.Experiment),
 	}
 	return &Result{Spec: r, Measurements: set}, e.writeIndex()
 }

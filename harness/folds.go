@@ -88,6 +88,7 @@ func runFolds(ctx context.Context, r *spec.Resolved, o Options) (*Result, error)
 		fmt.Sprintf(" %d-fold cross-validation, %d partitions. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, trained routers held fixed.",
 			x.Folds.K, len(x.Folds.Seeds), 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
 		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
+		provenance(x),
 	}}}
 	for _, s := range e.results {
 		entry, err := e.get(ctx, s)

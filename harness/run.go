@@ -144,7 +144,7 @@ func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
 		set.Measurements = append(set.Measurements, more.Measurements...)
 	}
 	named(set, r.Experiment.Name)
-	set.Comment = e.comment()
+	set.Comment = append(e.comment(), provenance(&r.Experiment))
 	return &Result{Spec: r, Measurements: set}, e.writeIndex()
 }
 

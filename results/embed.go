@@ -1,11 +1,11 @@
-// Package results carries the numbers that runs are compared with: the paper's own tables under paper/, one
-// file a table, in the measurement format of package metrics. They are transcribed as printed, digit by digit,
-// contradictions included.
+// Package results carries the numbers that runs are compared with, in the measurement format of package metrics: the
+// paper's own tables under paper/, one file a table, transcribed as printed, digit by digit, contradictions included; and
+// under reference/ our own measurements, which 'entrorouter check' holds a run against.
 package results
 
 import "embed"
 
-// FS holds paper/*.txt, claims.yaml and orderings.yaml.
+// FS holds the paper's tables, claims.yaml and orderings.yaml under paper/, and reference/*.txt.
 //
-//go:embed paper/*.txt paper/*.yaml
+//go:embed paper/*.txt paper/*.yaml reference/*.txt
 var FS embed.FS

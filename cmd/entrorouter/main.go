@@ -57,7 +57,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		Writer:          stdout,
 		ErrWriter:       stderr,
 		HideHelpCommand: true,
-		Commands:        []*cli.Command{runCommand(), renderCommand(), showCommand(), claimsCommand(), planCommand(), listCommand(), routeCommand(), serveCommand(), calibrateCommand(), gpuCheckCommand(), verifyCommand()},
+		Commands:        []*cli.Command{runCommand(), renderCommand(), showCommand(), checkCommand(), claimsCommand(), planCommand(), listCommand(), routeCommand(), serveCommand(), calibrateCommand(), gpuCheckCommand(), verifyCommand()},
 		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return usageError{err} },
 		CommandNotFound: func(*cli.Context, string) {},
 		ExitErrHandler:  func(*cli.Context, error) {},

@@ -1,0 +1,140 @@
+package harness
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// falseAlarm is how often the statistical gates of a check may close although nothing changed.
+const falseAlarm = 0.01
+
+// provenance is the line of a measurement file that says what a comparison has to know of it.
+func provenance(x *spec.Experiment) string {
+	return fmt.Sprintf(" Made with seed %d by backend %s on %s.", x.Seed, backendName+numerics, runtime.GOARCH)
+}
+
+var provenanceLine = regexp.MustCompile(`^ Made with seed (\d+) by backend (\S+) on (\S+)\.$`)
+
+// madeWith reads provenance back. A file without the line was made by nothing that can be compared exactly.
+func madeWith(set *metrics.Set) (seed uint64, numerics string, ok bool) {
+	for _, line := range set.Comment {
+		if m := provenanceLine.FindStringSubmatch(line); m != nil {
+			s, err := strconv.ParseUint(m[1], 10, 64)
+			return s, m[2] + " on " + m[3], err == nil
+		}
+	}
+	return 0, "", false
+}
+
+// CheckReport is what a check found.
+type CheckReport struct {
+	Experiment   string           `json:"experiment"`
+	SameProblems bool             `json:"same_problems"`
+	SameNumerics bool             `json:"same_numerics"`
+	Changes      []metrics.Change `json:"-"`
+}
+
+// Regressions are the changes whose gate closed.
+func (c *CheckReport) Regressions() []metrics.Change {
+	return slices.DeleteFunc(slices.Clone(c.Changes), func(x metrics.Change) bool { return !x.Regressed() })
+}
+
+// Noise are the changes inside their bands, those that come nearest to the edge first.
+func (c *CheckReport) Noise() []metrics.Change {
+	out := slices.DeleteFunc(slices.Clone(c.Changes), func(x metrics.Change) bool {
+		return !x.Differs() || x.Regressed() || x.Gate == metrics.None
+	})
+	near := func(x metrics.Change) float64 { return math.Abs(x.Ours-x.Reference) / x.Band }
+	slices.SortStableFunc(out, func(a, b metrics.Change) int { return cmp.Compare(near(b), near(a)) })
+	return out
+}
+
+// Ungated are the changes that nothing can judge.
+func (c *CheckReport) Ungated() []metrics.Change {
+	return slices.DeleteFunc(slices.Clone(c.Changes), func(x metrics.Change) bool { return !x.Differs() || x.Regressed() || x.Gate != metrics.None })
+}
+
+// Check holds the measurements of an experiment against reference measurements of the same experiment.
+//
+// What is gated how, and why no band can be widened, is in metrics.Compare. Rows that train nothing must give the same
+// numbers on graded answers wherever they run; trained rows must repeat themselves to the last digit with the same seeds
+// on the same backend and architecture, and stay inside the spread of the reference's seeds otherwise.
+func Check(r *Result, reference *metrics.Set) *CheckReport {
+	x := &r.Spec.Experiment
+	ours, ourNumerics, _ := madeWith(r.Measurements)
+	theirs, theirNumerics, known := madeWith(reference)
+	out := &CheckReport{Experiment: x.Name, SameProblems: known && ours == theirs, SameNumerics: known && ourNumerics == theirNumerics}
+	untrained := map[string]bool{}
+	for _, m := range x.Methods {
+		switch m.Name {
+		case "fixed", "self", "oracle":
+			untrained[m.RowID()] = true
+		}
+	}
+	out.Changes = metrics.Compare(r.Measurements, reference, metrics.Comparison{
+		SameProblems: out.SameProblems, SameNumerics: out.SameNumerics,
+		// Probabilities of the large set may differ in their last digit between architectures, counts of answers not.
+		Untrained: func(m metrics.Measurement) bool {
+			return untrained[m.Key("method")] && (out.SameNumerics || m.Key("arena") == PaperArena)
+		},
+		Relative: func(unit string) bool {
+			return slices.Contains([]string{Difference, CostDifference, HullDifference}, unit)
+		},
+		Confidence: x.Evaluate.Confidence, FalseAlarm: falseAlarm,
+	})
+	return out
+}
+
+// CheckPaper holds the measurements of an experiment against the paper's table. Only rows that always ask one expert are
+// gated: a simulated pool is solved for them, so that no more than the draw of the questions may lie between. Everything
+// else of the paper is reported and decides nothing. The spec must not cut benchmarks down.
+func CheckPaper(r *Result, paper *metrics.Set) *CheckReport {
+	x := &r.Spec.Experiment
+	out := &CheckReport{Experiment: x.Name}
+	normal := distuv.UnitNormal.Quantile(0.5 + x.Evaluate.Confidence/2)
+	var gated []int
+	for _, row := range x.Methods {
+		if row.Paper == "" {
+			continue
+		}
+		for _, b := range x.Test {
+			column := r.Spec.Benchmarks[b].Paper
+			lines := paper.Where(append(keys(row.PaperKeys()...), keys("table", x.Paper, "benchmark", column)...)...)
+			ours := r.Measurements.Where(keys("arena", PaperArena, "method", row.RowID(), "benchmark", b, "seed", "")...)
+			if column == "" || len(lines) != 1 || len(ours) != 1 {
+				continue
+			}
+			for _, unit := range []string{metrics.Accuracy, metrics.USD} {
+				theirs, printed := lines[0].Value(unit)
+				mine, measured := ours[0].Value(unit)
+				if !printed || !measured {
+					continue
+				}
+				c := metrics.Change{Label: ours[0].Label(), Unit: unit, Ours: mine.Number, Reference: theirs.Number, Gate: metrics.None, Noise: math.NaN()}
+				if row.Name == "fixed" && mine.Bounded {
+					c.Gate = metrics.Question
+					c.Band = (mine.High - mine.Low) / (2 * normal)
+					gated = append(gated, len(out.Changes))
+				}
+				out.Changes = append(out.Changes, c)
+			}
+		}
+	}
+	if len(gated) > 0 {
+		z := distuv.UnitNormal.Quantile(1 - falseAlarm/float64(len(gated))/2)
+		for _, i := range gated {
+			out.Changes[i].Band *= z
+		}
+	}
+	return out
+}

@@ -1,0 +1,196 @@
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Gate says what a difference between two measurements was held against.
+type Gate string
+
+const (
+	// Exact: both sides have the same problems and the row trains nothing, so it is the same number wherever it runs.
+	Exact Gate = "exact"
+	// Golden: same problems, same training seeds, same backend and architecture: the same number to the last digit.
+	Golden Gate = "golden"
+	// Seeds: same problems, other training seeds. The band is a prediction interval from the spread of the reference's
+	// seeds: t(n-1) * SD * sqrt(1/n_ours + 1/n_reference).
+	Seeds Gate = "seeds"
+	// Question: other problems. The band is the question variance of both sides, read off their intervals. Only averages
+	// of rows that train nothing are held against it: what other training problems do to a router is not measured.
+	Question Gate = "questions"
+	// None: nothing says how far the numbers may be apart; the difference is reported and decides nothing.
+	None Gate = "none"
+)
+
+// Comparison says what two files of measurements of one experiment have in common.
+type Comparison struct {
+	SameProblems bool // drawn from the same seed, in the same sizes
+	SameNumerics bool // backend and architecture
+
+	Untrained  func(Measurement) bool // of a row that trains nothing and draws nothing
+	Relative   func(unit string) bool // the unit compares with another row, and so depends on that row's training seeds
+	Confidence float64                // of the intervals in the files, e.g. 0.95
+	FalseAlarm float64                // probability that any of the statistical gates closes although nothing changed
+}
+
+// Change is the comparison of one number.
+type Change struct {
+	Label, Unit     string
+	Ours, Reference float64
+	Missing         bool // we do not have the number, though the same rows were asked for
+	Gate            Gate
+	Band            float64 // greatest difference that is noise; 0 for Exact and Golden, meaningless for None
+	Noise           float64 // for Golden: what the band of Seeds would be, or NaN
+}
+
+// Differs says whether the numbers are not the same.
+func (c Change) Differs() bool { return c.Missing || c.Ours != c.Reference }
+
+// Regressed says whether the gate closes.
+func (c Change) Regressed() bool {
+	return c.Missing || c.Gate != None && math.Abs(c.Ours-c.Reference) > c.Band
+}
+
+// Compare compares our measurements with a reference, number by number in the order of the reference. Numbers that only
+// we have are left out: a new row or unit regresses nothing.
+//
+// With m statistical gates each is set to a false alarm rate of FalseAlarm/m (Bonferroni). Bands are computed from the
+// spread measured in the reference and from nothing else.
+func Compare(ours, reference *Set, c Comparison) []Change {
+	byLabel := map[string]Measurement{}
+	for _, m := range ours.Measurements {
+		byLabel[m.Label()] = m
+	}
+	mine, theirs, over := seedsOf(ours), seedsOf(reference), spreads(reference)
+	allSeeds := maps.EqualFunc(mine, theirs, slices.Equal[[]string])
+	type statistical struct {
+		change int
+		sd     float64 // over the reference's training seeds
+		df     float64
+		seeds  float64 // 1/n_ours + 1/n_reference; 0: the row has no training seed
+		se2    float64 // question variance of both sides
+	}
+	var out []Change
+	var gated []statistical
+	for _, ref := range reference.Measurements {
+		method, seed := ref.Key("method"), ref.Key("seed")
+		our, have := byLabel[ref.Label()]
+		if !have && seed != "" && !slices.Contains(mine[method], seed) {
+			continue // a training that we did not ask for
+		}
+		sameSeeds := seed != "" || slices.Equal(mine[method], theirs[method])
+		untrained := c.Untrained(ref)
+		if have && our.N != ref.N && c.SameProblems {
+			out = append(out, Change{Label: ref.Label(), Unit: "rollouts", Ours: float64(our.N), Reference: float64(ref.N), Gate: Exact})
+		}
+		for _, v := range ref.Values {
+			x := Change{Label: ref.Label(), Unit: v.Unit, Reference: v.Number, Gate: None, Noise: math.NaN()}
+			o, ok := our.Value(v.Unit)
+			sameSeeds := sameSeeds && (allSeeds || !c.Relative(v.Unit))
+			if have && !ok && !sameSeeds {
+				continue // a spread over seeds, of one seed
+			}
+			if x.Ours = o.Number; !have || !ok {
+				x.Missing = true
+				out = append(out, x)
+				continue
+			}
+			var s statistical
+			if n := len(theirs[method]); seed == "" && n > 1 {
+				// Seeds that all give one number, as a share of few questions may, do not say how far it can move.
+				if sd := over[ref.Label()][v.Unit]; sd > 0 {
+					s = statistical{sd: sd, df: float64(n - 1), seeds: 1/float64(max(len(mine[method]), 1)) + 1/float64(n)}
+				}
+			}
+			switch {
+			case !c.SameProblems && untrained && sameSeeds && ref.Key("benchmark") == Average && o.Bounded && v.Bounded:
+				x.Gate = Question
+				s = statistical{}
+				z := distuv.UnitNormal.Quantile(0.5 + c.Confidence/2)
+				s.se2 = square((o.High-o.Low)/(2*z)) + square((v.High-v.Low)/(2*z))
+			case !c.SameProblems:
+			case untrained && sameSeeds:
+				x.Gate = Exact
+			case c.SameNumerics && sameSeeds:
+				x.Gate = Golden
+			case s.seeds > 0:
+				x.Gate = Seeds
+			}
+			if s.change = len(out); x.Gate == Seeds || x.Gate == Question || x.Gate == Golden && s.seeds > 0 {
+				gated = append(gated, s)
+			}
+			out = append(out, x)
+		}
+	}
+	if len(gated) == 0 {
+		return out
+	}
+	p := 1 - c.FalseAlarm/float64(len(gated))/2
+	normal := distuv.UnitNormal.Quantile(p)
+	for _, s := range gated {
+		band := 0.0
+		if s.seeds > 0 {
+			t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: s.df}.Quantile(p)
+			band = t * s.sd * math.Sqrt(s.seeds)
+		}
+		band = math.Hypot(band, normal*math.Sqrt(s.se2))
+		if x := &out[s.change]; x.Gate == Golden {
+			x.Noise = band
+		} else {
+			x.Band = band
+		}
+	}
+	return out
+}
+
+func square(x float64) float64 { return x * x }
+
+// seedsOf lists the training seeds of every method that has lines of single seeds.
+func seedsOf(s *Set) map[string][]string {
+	out := map[string][]string{}
+	for _, m := range s.Measurements {
+		method, seed := m.Key("method"), m.Key("seed")
+		if seed != "" && !slices.Contains(out[method], seed) {
+			out[method] = append(out[method], seed)
+		}
+	}
+	for _, seeds := range out {
+		slices.SortFunc(seeds, cmp.Compare[string])
+	}
+	return out
+}
+
+// spreads returns the standard deviation over training seeds of every mean line: label -> unit -> SD. A line of one seed
+// has the keys of its mean line and its seed.
+func spreads(s *Set) map[string]map[string]float64 {
+	values := map[string]map[string][]float64{}
+	for _, m := range s.Measurements {
+		if m.Key("seed") == "" {
+			continue
+		}
+		m.Keys = slices.DeleteFunc(slices.Clone(m.Keys), func(k Key) bool { return k.Name == "seed" })
+		label := m.Label()
+		if values[label] == nil {
+			values[label] = map[string][]float64{}
+		}
+		for _, v := range m.Values {
+			values[label][v.Unit] = append(values[label][v.Unit], v.Number)
+		}
+	}
+	out := map[string]map[string]float64{}
+	for label, units := range values {
+		out[label] = map[string]float64{}
+		for unit, x := range units {
+			if len(x) > 1 {
+				out[label][unit] = stat.StdDev(x, nil)
+			}
+		}
+	}
+	return out
+}

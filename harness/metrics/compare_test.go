@@ -1,0 +1,126 @@
+package metrics
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func parseSet(t *testing.T, text string) *Set {
+	t.Helper()
+	set, err := Read("test", strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+const referenceText = `
+BenchmarkRoute/method=fixed/benchmark=avg 100 80.000 accuracy-% 78.040 accuracy-low-% 81.960 accuracy-high-%
+BenchmarkRoute/method=fixed/benchmark=one 100 70.000 accuracy-%
+BenchmarkRoute/method=learned/benchmark=avg 100 75.000 accuracy-% -5.000 difference-points
+BenchmarkRoute/method=seeded/benchmark=avg 100 82.000 accuracy-% 80.040 accuracy-low-% 83.960 accuracy-high-% 1.000 seed-sd-points
+BenchmarkRoute/method=seeded/benchmark=avg/seed=1 100 81.000 accuracy-%
+BenchmarkRoute/method=seeded/benchmark=avg/seed=2 100 82.000 accuracy-%
+BenchmarkRoute/method=seeded/benchmark=avg/seed=3 100 83.000 accuracy-%
+BenchmarkRoute/method=seeded/benchmark=one 100 60.000 accuracy-%
+`
+
+func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
+	reference := parseSet(t, referenceText)
+	same := Comparison{
+		SameProblems: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
+		Untrained: func(m Measurement) bool { return m.Key("method") == "fixed" },
+		Relative:  func(unit string) bool { return unit == "difference-points" },
+	}
+	otherMachine, otherProblems := same, same
+	otherMachine.SameNumerics = false
+	otherProblems.SameProblems = false
+	// What a run with seed 7 alone measures.
+	otherSeed := strings.NewReplacer(
+		"seed=1 100 81", "seed=7 100 84", "BenchmarkRoute/method=seeded/benchmark=avg/seed=2 100 82.000 accuracy-%\n", "",
+		"BenchmarkRoute/method=seeded/benchmark=avg/seed=3 100 83.000 accuracy-%\n", "",
+		"avg 100 82.000", "avg 100 84.000", " 1.000 seed-sd-points", "", "-5.000 difference", "-7.000 difference").Replace(referenceText)
+	for _, c := range []struct {
+		name       string
+		ours       string
+		comparison Comparison
+		want       map[string]string // method/benchmark[/seed] unit -> gate, and "regressed" if it closes
+	}{
+		{"the same bytes are the same", referenceText, same, map[string]string{
+			"fixed/avg accuracy-%": "exact", "fixed/one accuracy-%": "exact", "learned/avg accuracy-%": "golden", "learned/avg difference-points": "golden",
+			"seeded/avg accuracy-%": "golden", "seeded/avg seed-sd-points": "golden", "seeded/one accuracy-%": "golden",
+			"seeded/avg/1 accuracy-%": "golden", "seeded/avg/2 accuracy-%": "golden", "seeded/avg/3 accuracy-%": "golden"}},
+		{"another machine repeats untrained rows only", referenceText, otherMachine, map[string]string{
+			"fixed/avg accuracy-%": "exact", "fixed/one accuracy-%": "exact", "learned/avg accuracy-%": "none", "learned/avg difference-points": "none",
+			"seeded/avg accuracy-%": "seeds", "seeded/avg seed-sd-points": "none", "seeded/one accuracy-%": "none",
+			"seeded/avg/1 accuracy-%": "none", "seeded/avg/2 accuracy-%": "none", "seeded/avg/3 accuracy-%": "none"}},
+		{"other seeds are held against the spread of the reference's", otherSeed, same, map[string]string{
+			"fixed/avg accuracy-%": "exact", "fixed/one accuracy-%": "exact", "learned/avg accuracy-%": "golden", "learned/avg difference-points": "none",
+			"seeded/avg accuracy-%": "seeds", "seeded/one accuracy-%": "none"}},
+		{"other problems leave averages of untrained rows", referenceText, otherProblems, map[string]string{
+			"fixed/avg accuracy-%": "questions", "fixed/one accuracy-%": "none", "learned/avg accuracy-%": "none", "learned/avg difference-points": "none",
+			"seeded/avg accuracy-%": "none", "seeded/avg seed-sd-points": "none", "seeded/one accuracy-%": "none",
+			"seeded/avg/1 accuracy-%": "none", "seeded/avg/2 accuracy-%": "none", "seeded/avg/3 accuracy-%": "none"}},
+		{"a digit of an untrained row", strings.Replace(referenceText, "70.000", "70.001", 1), otherMachine, map[string]string{
+			"fixed/avg accuracy-%": "exact", "fixed/one accuracy-%": "exact regressed", "learned/avg accuracy-%": "none", "learned/avg difference-points": "none",
+			"seeded/avg accuracy-%": "seeds", "seeded/avg seed-sd-points": "none", "seeded/one accuracy-%": "none",
+			"seeded/avg/1 accuracy-%": "none", "seeded/avg/2 accuracy-%": "none", "seeded/avg/3 accuracy-%": "none"}},
+		{"a digit of one training", strings.Replace(referenceText, "83.000 accuracy-%\n", "83.001 accuracy-%\n", 1), same, map[string]string{
+			"fixed/avg accuracy-%": "exact", "fixed/one accuracy-%": "exact", "learned/avg accuracy-%": "golden", "learned/avg difference-points": "golden",
+			"seeded/avg accuracy-%": "golden", "seeded/avg seed-sd-points": "golden", "seeded/one accuracy-%": "golden",
+			"seeded/avg/1 accuracy-%": "golden", "seeded/avg/2 accuracy-%": "golden", "seeded/avg/3 accuracy-%": "golden regressed"}},
+		{"rows, units and rollouts that are gone", strings.NewReplacer("BenchmarkRoute/method=learned/benchmark=avg 100 75.000 accuracy-% -5.000 difference-points\n", "",
+			" 1.000 seed-sd-points", "", "one 100 70", "one 99 70").Replace(referenceText), same, map[string]string{
+			"fixed/avg accuracy-%": "exact", "fixed/one rollouts": "exact regressed", "fixed/one accuracy-%": "exact",
+			"learned/avg accuracy-%": "none regressed", "learned/avg difference-points": "none regressed",
+			"seeded/avg accuracy-%": "golden", "seeded/avg seed-sd-points": "none regressed", "seeded/one accuracy-%": "golden",
+			"seeded/avg/1 accuracy-%": "golden", "seeded/avg/2 accuracy-%": "golden", "seeded/avg/3 accuracy-%": "golden"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := map[string]string{}
+			for _, x := range Compare(parseSet(t, c.ours), reference, c.comparison) {
+				label := strings.NewReplacer("Route/method=", "", "benchmark=", "", "seed=", "").Replace(x.Label) + " " + x.Unit
+				got[label] = string(x.Gate)
+				if x.Regressed() {
+					got[label] += " regressed"
+				}
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("gates (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// The bands by hand, from tables of the distributions.
+func TestBandsAreThePredictionIntervalsOfTheReference(t *testing.T) {
+	reference := parseSet(t, referenceText)
+	c := Comparison{
+		SameProblems: true, Confidence: 0.95, FalseAlarm: 0.05,
+		Untrained: func(m Measurement) bool { return m.Key("method") == "fixed" },
+		Relative:  func(string) bool { return false },
+	}
+	band := func(changes []Change, label, unit string) float64 {
+		for _, x := range changes {
+			if x.Label == label && x.Unit == unit {
+				return x.Band
+			}
+		}
+		t.Fatalf("no %s %s", label, unit)
+		return 0
+	}
+	// One gate: t(2) at 97.5% is 4.3027, the SD of 81, 82, 83 is 1, three seeds on each side.
+	got := band(Compare(reference, reference, c), "Route/method=seeded/benchmark=avg", "accuracy-%")
+	if want := 4.30265 * math.Sqrt(2./3); math.Abs(got-want) > 1e-4 {
+		t.Errorf("seeds: band %v, want %v", got, want)
+	}
+	// One gate: intervals of 1.96 standard errors of 1 on both sides, z at 97.5% is 1.96.
+	c.SameProblems = false
+	got = band(Compare(reference, reference, c), "Route/method=fixed/benchmark=avg", "accuracy-%")
+	if want := 1.95996 * math.Sqrt2; math.Abs(got-want) > 1e-4 {
+		t.Errorf("questions: band %v, want %v", got, want)
+	}
+}
