@@ -107,6 +107,11 @@ func checkClaims(c *cli.Context, measured *claims.Measurements) error {
 		}
 		files = append(files, f...)
 	}
+	short, err := p.orderings.Short(rows).Files()
+	if err != nil {
+		return err
+	}
+	files = append(files, short[0]) // Markdown
 	if folder := c.String("figures"); folder != "" {
 		var names []string
 		for _, f := range files {

@@ -24,7 +24,7 @@ func (o *Orderings) ClaimsSheet(findings []Finding) *report.Sheet {
 	head := []string{"id", "source", "says", "printed", "recomputed", "tolerance", "verdict", "recorded", "reason"}
 	claimed := report.Grid{Head: []string{"Claim", "Printed", "Recomputed", "Verdict", "Reason"}, Widths: []float64{0.33, 0.09, 0.14, 0.12, 0.32}}
 	whole := report.Grid{Title: "Whole tables", Head: []string{"Check", "Fit", "Verdict", "Cells that do not, and why"}, Widths: []float64{0.34, 0.08, 0.12, 0.46}}
-	here := report.Grid{Title: "The same formulas on our measurements", Head: []string{"Claim", "Printed", "Recomputed"}, Widths: []float64{0.34, 0.09, 0.13}}
+	here := report.Grid{Title: "The same formulas on our measurements", Head: []string{"Claim", "Printed", "Recomputed"}, Widths: []float64{0.32, 0.09, 0.15}}
 	for _, scale := range o.tables() {
 		head = append(head, scale.ID)
 		here.Head = append(here.Head, scale.Title)
@@ -125,6 +125,93 @@ func experiments(measured *Measurements) string {
 		return strings.Join(found, ", ")
 	}
 	return "none"
+}
+
+// Short is the table of orderings in words alone, for a reader in a hurry: of our own scales the one that resolves most,
+// the last that has a measurement, and each recorded scale.
+func (o *Orderings) Short(rows []Row) *report.Sheet {
+	s := &report.Sheet{
+		Name:    "verdicts-short",
+		Caption: "Every ordering that the paper states, in words. Numbers, intervals and reasons: verdicts.md.",
+		Notes: []string{
+			"Simulated: the larger set, or else the sizes of the paper or the small environment. At equal cost: whether the first row named lies further above the coin flips between fixed experts, each at its own cost, than the second.",
+			"not testable: without a language model; assumed: follows from a stated parameter of the simulation; what our rows show is in brackets.",
+		},
+		Records: [][]string{{"id", "simulated", "equal-cost"}},
+	}
+	g := report.Grid{Head: []string{"Ordering", "Simulated", "At equal cost"}, Widths: []float64{0.4, 0.2, 0.12}}
+	var recorded []int
+	for i, scale := range o.Scales {
+		if scale.Kind == "recorded" {
+			recorded = append(recorded, i)
+			g.Head = append(g.Head, scale.Title)
+			s.Records[0] = append(s.Records[0], scale.ID)
+		}
+	}
+	for range recorded {
+		g.Widths = append(g.Widths, 0.28/float64(len(recorded)))
+	}
+	var section *Section
+	for _, r := range rows {
+		if r.Section != section {
+			section = r.Section
+			heading := make([]report.Text, len(g.Head))
+			heading[0].Lead = section.Title
+			g.Rows = append(g.Rows, heading)
+		}
+		own := resolving(r.Judged)
+		cells := []string{own.phrase(), own.atEqualCost()}
+		for _, i := range recorded {
+			cells = append(cells, r.Judged[i].phrase())
+		}
+		says := upper(r.Ordering.Says) + "."
+		if !r.PaperHas {
+			says += " (Not so in its own table.)"
+		}
+		row := []report.Text{report.Say(says)}
+		for _, c := range cells {
+			row = append(row, report.Say(c))
+		}
+		g.Rows = append(g.Rows, row)
+		s.Records = append(s.Records, append([]string{r.Ordering.ID}, cells...))
+	}
+	s.Grids = []report.Grid{g}
+	return s
+}
+
+// resolving returns the last of our own scales with a measurement, or else the last with rows.
+func resolving(all []Judged) Judged {
+	best := Judged{}
+	for _, j := range all {
+		if j.Scale.Kind != "recorded" && j.Verdict != NotStated && (j.Delta != nil || best.Delta == nil) {
+			best = j
+		}
+	}
+	return best
+}
+
+// phrase is a verdict, and in brackets what the rows show where that decides nothing.
+func (j Judged) phrase() string {
+	if j.Shows == "" {
+		return word(j.Verdict)
+	}
+	return word(j.Verdict) + " (" + j.Shows + ")"
+}
+
+func (j Judged) atEqualCost() string {
+	switch {
+	case j.Equal == nil:
+		return ""
+	case !j.Equal.Bounded:
+		return CannotBeTold
+	case j.Equal.Low > 0:
+		return "ahead"
+	case j.Equal.High < 0:
+		return "behind"
+	case j.Equal.Low == 0 && j.Equal.High == 0:
+		return "level"
+	}
+	return CannotBeTold
 }
 
 // verdictWords are the verdicts in the order of the summary, with the words that cells have for them.
