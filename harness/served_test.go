@@ -19,6 +19,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/multiround"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
@@ -191,6 +192,33 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 	matched.Experiment.Methods[0].Params.Content = nil
 	if _, err := Run(t.Context(), matched, Options{Out: out}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "asks a language model") {
 		t.Errorf("matched to a row that asks: %v", err)
+	}
+}
+
+func TestADecisionWithAnAnswerPaysForItsOwnCalls(t *testing.T) {
+	e := &engine{spec: &spec.Resolved{}, experts: []routing.Expert{{Price: cost.Price{In: 1, Out: 2}}, {Price: cost.Price{In: 3, Out: 10}}}}
+	a := &arena{
+		benches: []*bench{{e: e, runs: 2}}, question: []int{0, 0}, strata: []int{0},
+		outcomes: [][]routing.Outcome{{{USD: 7, Out: 7}, {USD: 7, Out: 7}}, {{USD: 7, Out: 7}, {USD: 7, Out: 7}}},
+	}
+	calls := []routing.Call{{Expert: 0, Usage: cost.Usage{In: 1e6, Out: 1e6}}, {Expert: 1, Usage: cost.Usage{In: 2e6, Out: 3e6}}}
+	decisions := []routing.Decision{
+		{Prob: []float64{1, 0}, Expert: 1, Calls: calls, Answer: &routing.Answer{Bucket: routing.Correct}},
+		{Prob: []float64{0, 0}, Expert: routing.Self, Calls: []routing.Call{}, Answer: &routing.Answer{Bucket: routing.Ungraded}, Usage: cost.Usage{In: 4, Out: 6}},
+	}
+	for _, c := range []struct {
+		countInput bool
+		usd        float64
+	}{{false, 32}, {true, 39}} { // 2 + 30 dollars, and 1 + 6 for what was read, in one of two runs
+		e.spec.Experiment.CountInput = c.countInput
+		got := a.score(decisions)
+		want := columns{
+			accuracy: []float64{50}, usd: []float64{c.usd / 2}, tokens: []float64{2e6}, overhead: []float64{5}, asked: []float64{0.5}, calls: []float64{1},
+			chosen: [][]float64{{0, 0.5}}, buckets: [][]float64{{1, 0, 0, 0, 1}},
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(columns{})); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 

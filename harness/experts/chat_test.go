@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -124,5 +126,33 @@ func TestWhatWasAnsweredIsNotAskedAgain(t *testing.T) {
 	}
 	if _, err := offline.Chat(t.Context(), ChatRequest{Expert: "nobody"}); !errors.Is(err, ErrUnknownExpert) {
 		t.Error(err)
+	}
+}
+
+func TestWhoAsksTheSameAtTheSameTimeWaitsForOneAnswer(t *testing.T) {
+	release := make(chan struct{})
+	h, asked := scripted(t, HTTPOptions{}, func(w http.ResponseWriter, r *http.Request) {
+		<-release
+		say(200, answer)(w, r)
+	})
+	db, err := store.OpenRollouts(t.Context(), filepath.Join(t.TempDir(), "rollouts.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	c := Remember(h, []Endpoint{{Expert: routing.Expert{ID: "e", Model: "m"}}}, db, "http")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if got, err := c.Chat(t.Context(), ChatRequest{Expert: "e", Messages: []Message{{Role: "user", Content: "2+2"}}}); err != nil || got.Usage.Out != 9 {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+	time.Sleep(30 * time.Millisecond) // the others come while the first is being answered
+	close(release)
+	all.Wait()
+	if asked.Load() != 1 {
+		t.Errorf("asked %d times", asked.Load())
 	}
 }

@@ -139,14 +139,14 @@ func TestSummaryCountsWhatACollapseShows(t *testing.T) {
 		{Protocol: "tags", Turns: 1, Ending: EndAnswer, Correct: 1, Verdict: routing.Correct, Cost: 0, Reward: 1},
 		{Protocol: "tags", Turns: 1, Ending: EndAnswer, Verdict: routing.Wrong, Format: []Fault{FaultEnd, FaultStart}, Reward: -1},
 		{Protocol: "tags", Turns: 3, Ending: EndAnswer, Correct: 1, Verdict: routing.Correct, Cost: 6, Reward: 0.6, Calls: []Call{{Turn: 1, Expert: "small"}, {Turn: 2, Expert: "small"}}},
-		{Protocol: "tags", Turns: 5, Ending: EndLimit, Verdict: routing.NoAnswer, Cost: 2, Calls: []Call{{Turn: 1, Expert: "large.v2", Failed: "down"}, {Turn: 2, Expert: "large.v2"}},
+		{Protocol: "tags", Turns: 5, Ending: EndLimit, Verdict: routing.NoAnswer, Cost: 2, Calls: []Call{{Turn: 1, Expert: "small", Failed: "down"}, {Turn: 2, Expert: "large.v2"}},
 			Format: []Fault{FaultEnd}, Invalid: []Invalid{{1, CallFailed}, {3, NoAction}, {3, NoColon}}, Reward: -1},
 	}
 	f := func(v float64) *float64 { return &v }
 	want := Summary{
 		Trajectories: 4, CallRate: 0.5, Calls: 0.75, Expert: map[string]float64{"small": 0.25, "large.v2": 0.25}, Format: f(0.5),
 		Invalid: 0.2, Failed: 0.25, Accuracy: 0.5, AccuracyCall: f(0.5), AccuracyNone: f(0.5), Cost: 2, Reward: -0.1, Turns: 2.5,
-		Entropy: 0.5*math.Log(2) + 2*0.25*math.Log(4),
+		Entropy: math.Log(2),
 		Endings: map[Ending]int{EndAnswer: 3, EndLimit: 1}, Verdicts: map[routing.Bucket]int{routing.Correct: 2, routing.Wrong: 1, routing.NoAnswer: 1},
 		Reasons: map[Reason]int{CallFailed: 1, NoAction: 1, NoColon: 1}, Faults: map[Fault]int{FaultEnd: 2, FaultStart: 1},
 	}
