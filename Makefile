@@ -8,7 +8,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race lint reproduce recorded smoke bench fuzz gpu-check clean
+.PHONY: build build-simd build-xla test race lint reproduce recorded paper-pdf smoke bench fuzz gpu-check clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -40,6 +40,14 @@ reproduce: build
 recorded: build
 	$(BIN) run recorded --data $(DATA)
 
+# One PDF of every table and figure that has measurements in figures/. Needs pdflatex.
+paper-pdf: build
+	rm -rf build/paper && mkdir -p build/paper
+	cp figures/*-measurements.txt build/paper/
+	$(BIN) render --figures build/paper --formats pdf --document >build/paper/render.log
+	cd build/paper && pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log && pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log
+	@echo build/paper/all.pdf
+
 smoke: build
 	$(BIN) run smoke
 
@@ -56,4 +64,4 @@ gpu-check: build-xla
 	$(BIN)-xla gpu-check --plugin '$(PJRT)'
 
 clean:
-	rm -rf bin results/runs results/rollouts.db*
+	rm -rf bin build results/runs results/rollouts.db*

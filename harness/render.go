@@ -16,9 +16,9 @@ import (
 )
 
 // Render prints the tables of a finished experiment and writes its outputs to dir: tables as Markdown, LaTeX and CSV,
-// figures as SVG with their numbers and caption, and the measurements themselves. An empty dir writes nothing. It
-// computes nothing: what it shows is in the measurements. papers holds paper/<table>.txt.
-func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer) error {
+// figures in the given formats (none: SVG) with their numbers and caption, and the measurements themselves. An empty dir
+// writes nothing. It computes nothing: what it shows is in the measurements. papers holds paper/<table>.txt.
+func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer, formats ...report.Format) error {
 	for _, m := range r.Spec.Experiment.Methods {
 		if len(r.Measurements.Where(keys("method", m.RowID())...)) == 0 {
 			return fmt.Errorf("nothing was measured of row %s", m.RowID())
@@ -60,7 +60,7 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 				return err
 			}
 			for _, fig := range figures {
-				f, err := fig.Files()
+				f, err := fig.Files(formats...)
 				if err != nil {
 					return err
 				}

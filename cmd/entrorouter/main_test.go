@@ -67,11 +67,14 @@ func TestScripts(t *testing.T) {
 			return os.WriteFile(filepath.Join(env.WorkDir, "tiny.yaml"), spec, 0o644)
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond != "data" {
-				return false, fmt.Errorf("unknown condition %q", cond)
+			switch cond {
+			case "data":
+				_, err := os.Stat("../../../shared/data/outcomes")
+				return err == nil, nil
+			case "tex": // with the packages and fonts that our documents name
+				return exec.Command("kpsewhich", "booktabs.sty", "multirow.sty", "microtype.sty", "times.sty", "ptmr8t.tfm").Run() == nil, nil
 			}
-			_, err := os.Stat("../../../shared/data/outcomes")
-			return err == nil, nil
+			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits, "says": says, "same": same, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit,

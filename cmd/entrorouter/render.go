@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -13,7 +15,9 @@ import (
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/results"
 )
 
@@ -24,11 +28,19 @@ func renderCommand() *cli.Command {
 		ArgsUsage: "[SPEC...]",
 		Description: "Reads FIGURES/NAME-measurements.txt of every SPEC and writes its tables and figures beside it.\n" +
 			"Without SPEC: of every built-in experiment that has measurements there.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder of the measurements, tables and figures"}},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder of the measurements, tables and figures"},
+			&cli.StringFlag{Name: "formats", Value: "svg", Usage: "formats of figures, of svg, pdf and png, with commas between them"},
+			&cli.BoolFlag{Name: "document", Usage: "also write all.tex, a LaTeX document of every table and PDF figure in the folder"},
+		},
 		Action: func(c *cli.Context) error {
 			dir := c.String("figures")
 			if dir == "" {
 				return usageError{errors.New("--figures is empty; name the folder of the measurements")}
+			}
+			formats, err := figureFormats(c.String("formats"))
+			if err != nil {
+				return err
 			}
 			names := c.Args().Slice()
 			if len(names) == 0 {
@@ -54,13 +66,63 @@ func renderCommand() *cli.Command {
 				redo = append(redo, &harness.Result{Spec: r, Measurements: set})
 			}
 			for _, r := range redo {
-				if err := harness.Render(r, results.FS, dir, terminal(c.App.Writer), c.App.Writer); err != nil {
+				if err := harness.Render(r, results.FS, dir, terminal(c.App.Writer), c.App.Writer, formats...); err != nil {
 					return fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", measurementsFile(dir, r.Spec.Experiment.Name), r.Spec.Experiment.Name, err)
 				}
+			}
+			if c.Bool("document") {
+				return writeDocument(dir)
 			}
 			return nil
 		},
 	}
+}
+
+// figureFormats reads a list of formats.
+func figureFormats(list string) ([]report.Format, error) {
+	known := []report.Format{report.SVG, report.PDF, report.PNG}
+	var out []report.Format
+	for _, name := range strings.Split(list, ",") {
+		f := report.Format(strings.TrimSpace(name))
+		if !slices.Contains(known, f) {
+			return nil, usageError{fmt.Errorf("--formats: unknown format %q; known: svg, pdf, png", name)}
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// document is the name of the LaTeX document of a folder, without extension.
+const document = "all"
+
+// writeDocument writes the LaTeX document of the tables and figures in a folder, in the order of their names.
+func writeDocument(dir string) error {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	var tables []string
+	var figures []report.Illustration
+	for _, f := range files {
+		switch name, extension := strings.TrimSuffix(f.Name(), filepath.Ext(f.Name())), filepath.Ext(f.Name()); {
+		case extension == ".tex" && name != document:
+			tables = append(tables, name)
+		case extension == ".pdf" && name != document:
+			caption, err := os.ReadFile(filepath.Join(dir, name+".txt"))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // not one of ours
+			}
+			if err != nil {
+				return err
+			}
+			figures = append(figures, report.Illustration{Name: name, Caption: string(caption)})
+		}
+	}
+	var text bytes.Buffer
+	if err := report.Document(&text, "Tables and figures of "+filepath.Base(dir), tables, figures); err != nil {
+		return err
+	}
+	return store.WriteFile(filepath.Join(dir, document+".tex"), text.Bytes())
 }
 
 func measurementsFile(dir, experiment string) string {
