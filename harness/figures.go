@@ -79,6 +79,9 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 				l.Methods = append(l.Methods, mark)
 			}
 		}
+		if n := len(r.Spec.Pools[0].Experts); len(l.Experts) < n {
+			return nil, fmt.Errorf("%w: output %s: the hull needs a row fixed of each of the %d experts; spec %s has %d", ErrUsage, o.File, n, x.Name, len(l.Experts))
+		}
 		return report.Pareto(l, r.Measurements)
 	}
 	what := "Accuracy against cost. The dashed line is the hull of the fixed experts: what the best coin between two of them reaches. " +
@@ -118,7 +121,7 @@ func (r *Result) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure,
 	}
 	x := &r.Spec.Experiment
 	l.Caption = x.Title + r.scale() + r.scored() +
-		" Hull gain: accuracy above the best coin flip between fixed experts at the same cost, the dashed line. Cost: of asking the strongest expert always." +
+		" Hull gain: accuracy above the best coin flip between fixed experts at the same cost, the dashed line. Cost: in percent of what it costs to ask the strongest expert always." +
 		fmt.Sprintf(" Mean of %d training seeds, bands: %g%% intervals over questions with trained routers held fixed.", r.seeds(), 100*x.Evaluate.Confidence)
 	if slices.ContainsFunc(l.Lines, func(line report.SweepLine) bool {
 		return slices.ContainsFunc(line.Points, func(p report.SweepPoint) bool { return p.Paper != nil })
