@@ -128,7 +128,10 @@ func TestAnInterruptedCollapseStoresNothing(t *testing.T) {
 }
 
 func TestThePhaseDiagramCountsCellsOnBothSidesOfTheThreshold(t *testing.T) {
-	r := runIn(t, smallCollapse(t), t.TempDir())
+	cut := smallCollapse(t)
+	c := cut.Experiment.Collapse
+	c.Sweep.Assimilation, c.Training.InitialCall, c.Training.Steps = []float64{0, 0.02, 1}, 0.04, 40
+	r := runIn(t, cut, t.TempDir())
 	phase := map[string][]float64{}
 	for _, m := range r.Measurements.Measurements {
 		if m.Name == "Phase" {
@@ -137,9 +140,10 @@ func TestThePhaseDiagramCountsCellsOnBothSidesOfTheThreshold(t *testing.T) {
 			}
 		}
 	}
-	// Two assimilations and two prices: asking pays at a = 1 alone, whatever the price. Twenty steps silence nobody.
-	for _, b := range []string{"easy", "medium", "hard"} {
-		if diff := cmp.Diff([]float64{2, 0, 2, 0}, phase[b]); diff != "" {
+	// Three assimilations and two prices: asking pays at a = 1 alone, whatever the price. The policies begin silent and
+	// stay so where calls do not pay, and where easy problems leave them 0.04 - 0.3*0.0375 = 0.03 to gain.
+	for b, want := range map[string][]float64{"easy": {4, 4, 2, 1}, "medium": {4, 4, 2, 0}, "hard": {4, 4, 2, 0}} {
+		if diff := cmp.Diff(want, phase[b]); diff != "" {
 			t.Errorf("%s: %s", b, diff)
 		}
 	}
@@ -169,7 +173,7 @@ func TestThePhaseDiagramCountsCellsOnBothSidesOfTheThreshold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(caption), "Easy: calls all but end (under 5%) in 0 of 2 cells left of the solid line and in 0 of 2 right of it.") {
+	if !strings.Contains(string(caption), "Easy: calls all but end (under 5%) in 4 of 4 cells left of the solid line and in 1 of 2 right of it.") {
 		t.Errorf("caption: %s", caption)
 	}
 }
