@@ -213,7 +213,7 @@ func (c *comparer) unmatched(a, b []*node) (restA, restB []*node, decided bool) 
 func (c *comparer) key(n *node) (key string, isExact bool) {
 	if n.scalar() {
 		if v, err := (exact{steps: c.steps}).value(n); err == nil {
-			return v.RatString(), true
+			return digits(v), true
 		}
 	}
 	return n.String(), false

@@ -4,16 +4,16 @@ import "strings"
 
 // compare decides whether two parsed answers are the same; a is the ground truth where a policy asks which is which.
 func (c *comparer) compare(a, b *node) result {
-	if !c.steps.spend(costCompare) {
+	if !c.steps.spend(costCompare + 2*(a.weight()+b.weight())) {
 		return unknown("")
 	}
 	if identical(a, b) {
 		return equal(ruleIdentical)
 	}
-	if n := named(a, b); n != nil {
+	if n := c.named(a, b); n != nil {
 		return c.compare(n, b)
 	}
-	if n := named(b, a); n != nil {
+	if n := c.named(b, a); n != nil {
 		return c.compare(a, n)
 	}
 	if a.kind == kindQuantity || b.kind == kindQuantity {
@@ -136,7 +136,7 @@ func selections(n *node) *node {
 
 // named returns the collection that n names besides its value, where the other side is a collection: A(1,2) is the point
 // (1,2), \binom12 is a vector, and \text{the point } (1,2) is a point as well. It returns nil for anything else.
-func named(n, other *node) *node {
+func (c *comparer) named(n, other *node) *node {
 	if other.kind < kindList || other.kind > kindMatrix || other.kind == kindList && n.kind == kindCall {
 		return nil
 	}
@@ -144,7 +144,7 @@ func named(n, other *node) *node {
 		return m
 	}
 	if other.kind == kindTuple || other.kind == kindMatrix && (other.cols == 1 || other.cols == len(other.args)) {
-		if v := components(n, len(other.args)); v != nil {
+		if v := c.components(n, len(other.args)); v != nil {
 			return v
 		}
 	}

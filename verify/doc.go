@@ -98,6 +98,6 @@
 // # Limits
 //
 // One answer: 32 KiB, 8,192 tokens, 200 levels of nesting, integers of 65,536 bits, sums of 20,000 terms, collections of
-// 4,096 elements, 1.5 million steps of about ten nanoseconds. Beyond them the verdict is unknown. Responses of any length
+// 4,096 elements, a million steps of about ten nanoseconds. Beyond them the verdict is unknown. Responses of any length
 // are scanned once, from the end, without being copied.
 package verify

@@ -20,8 +20,19 @@ func (x *real) sum(a, b *big.Float) *big.Float {
 	if a.IsInf() || b.IsInf() {
 		return x.float().SetInf(false)
 	}
+	// What is too small to be seen is left out: big.Float would write out all the bits between.
+	if a.Sign() != 0 && b.Sign() != 0 {
+		switch gap := a.MantExp(nil) - b.MantExp(nil); {
+		case gap > int(x.prec)+64:
+			return x.float().Set(a)
+		case gap < -int(x.prec)-64:
+			return x.float().Set(b)
+		}
+	}
 	return x.float().Add(a, b)
 }
+
+func (x *real) difference(a, b *big.Float) *big.Float { return x.sum(a, x.float().Neg(b)) }
 
 func (x *real) product(a, b *big.Float) *big.Float {
 	if a.IsInf() || b.IsInf() {
@@ -112,7 +123,7 @@ func (x *real) exp(v *big.Float) (*big.Float, error) {
 	if r.MantExp(nil) > -1 {
 		q, _ := w.quotient(r, w.ln2()).Float64()
 		k = int(math.Round(q))
-		r.Sub(r, w.product(w.ln2(), w.float().SetInt64(int64(k))))
+		r = w.difference(r, w.product(w.ln2(), w.float().SetInt64(int64(k))))
 	}
 	const halvings = 12
 	r.SetMantExp(r, -halvings)
@@ -123,7 +134,7 @@ func (x *real) exp(v *big.Float) (*big.Float, error) {
 		if term.Sign() == 0 || term.MantExp(nil) < -int(w.prec) {
 			break
 		}
-		acc.Add(acc, term)
+		acc = w.sum(acc, term)
 	}
 	for range halvings {
 		acc.Mul(acc, acc)
@@ -146,10 +157,10 @@ func (x *real) log(v *big.Float) (*big.Float, error) {
 		if err != nil {
 			return nil, err
 		}
-		step := w.quotient(w.float().Sub(m, t), w.sum(m, t))
-		y.Add(y, step.Add(step, step))
+		step := w.quotient(w.difference(m, t), w.sum(m, t))
+		y = w.sum(y, step.Add(step, step))
 	}
-	y.Add(y, w.product(w.ln2(), w.float().SetInt64(int64(e))))
+	y = w.sum(y, w.product(w.ln2(), w.float().SetInt64(int64(e))))
 	return x.float().Set(y), nil
 }
 
@@ -170,9 +181,9 @@ func (x *real) sincos(v *big.Float) (sin, cos *big.Float, err error) {
 	half := w.pi()
 	half.SetMantExp(half, -1)
 	ratio := w.quotient(v, half)
-	ratio.Add(ratio, w.float().SetFloat64(math.Copysign(0.5, float64(ratio.Sign()))))
+	ratio = w.sum(ratio, w.float().SetFloat64(math.Copysign(0.5, float64(ratio.Sign()))))
 	q, _ := ratio.Int(nil)
-	r := w.float().Sub(v, w.product(half, w.float().SetInt(q)))
+	r := w.difference(v, w.product(half, w.float().SetInt(q)))
 	square := w.product(r, r)
 	series := func(first *big.Float, n int64) *big.Float {
 		acc, term := w.float().Set(first), w.float().Set(first)
@@ -182,7 +193,7 @@ func (x *real) sincos(v *big.Float) (sin, cos *big.Float, err error) {
 			if term.Sign() == 0 || term.MantExp(nil) < acc.MantExp(nil)-int(w.prec) {
 				return acc
 			}
-			acc.Add(acc, term)
+			acc = w.sum(acc, term)
 		}
 	}
 	s, c := series(r, 2), series(w.float().SetInt64(1), 1)
@@ -218,10 +229,10 @@ func (x *real) atan2(a, b *big.Float) (*big.Float, error) {
 			return nil, err
 		}
 		// d = tan(angle - y); y += d - d^3/3
-		d := w.quotient(w.float().Sub(w.product(A, c), w.product(B, s)), w.sum(w.product(B, c), w.product(A, s)))
+		d := w.quotient(w.difference(w.product(A, c), w.product(B, s)), w.sum(w.product(B, c), w.product(A, s)))
 		cube := w.product(w.product(d, d), d)
-		d.Sub(d, cube.Quo(cube, w.float().SetInt64(3)))
-		y.Add(y, d)
+		d = w.difference(d, cube.Quo(cube, w.float().SetInt64(3)))
+		y = w.sum(y, d)
 	}
 	return x.float().Set(y), nil
 }
@@ -259,8 +270,8 @@ func (x *real) realRoot(v *big.Float, k int64) (*big.Float, error) {
 			return nil, errBudget
 		}
 		p := w.power(y, k-1)
-		step := w.quotient(w.float().Sub(w.product(p, y), m), w.product(kk, p))
-		y.Sub(y, step)
+		step := w.quotient(w.difference(w.product(p, y), m), w.product(kk, p))
+		y = w.difference(y, step)
 	}
 	return x.float().SetMantExp(y, e), nil
 }

@@ -67,7 +67,7 @@ func (x exact) value(n *node) (*big.Rat, error) {
 			return nil, err2
 		case b.Sign() == 0:
 			return nil, errUndefined
-		case !x.steps.multiply(size(a), size(b)) || size(a)+size(b) > maxBits:
+		case size(a)+size(b) > maxBits || !x.steps.quotient(a, b):
 			return nil, errBudget
 		}
 		return new(big.Rat).Quo(a, b), nil
@@ -103,7 +103,7 @@ func (x exact) fold(n *node) (*big.Rat, error) {
 	}
 	acc := new(big.Rat).Set(vs[0])
 	for _, v := range vs[1:] {
-		if !x.steps.multiply(size(acc), size(v)) || size(acc)+size(v) > maxBits {
+		if size(acc)+size(v) > maxBits || !x.steps.rationals(acc, v) {
 			return nil, errBudget
 		}
 		if n.kind == kindAdd {
@@ -156,6 +156,9 @@ func (x exact) power(n *node) (*big.Rat, error) {
 	k := e.Num().Int64()
 	bits := float64(max(base.Num().BitLen(), base.Denom().BitLen())) * math.Abs(float64(k))
 	if bits > maxBits || !x.steps.multiply(int(bits), int(bits)) {
+		return nil, errBudget
+	}
+	if !base.IsInt() && !x.steps.multiply(int(2*bits), int(2*bits)) {
 		return nil, errBudget
 	}
 	exp := big.NewInt(abs64(k))
@@ -442,7 +445,7 @@ func (x exact) series(n *node) (*big.Rat, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !x.steps.multiply(size(acc), size(v)) || size(acc)+size(v) > maxBits {
+		if size(acc)+size(v) > maxBits || !x.steps.rationals(acc, v) {
 			return nil, errBudget
 		}
 		if n.name == "sum" {

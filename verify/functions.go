@@ -44,7 +44,7 @@ func (x *numeric) realFunction(name string, vs []complexValue) (complexValue, er
 			return complexValue{}, err
 		}
 		m := x.quotient(one, p)
-		s, c := x.float().Sub(p, m), x.sum(p, m)
+		s, c := x.difference(p, m), x.sum(p, m)
 		half := func(f *big.Float) *big.Float { return x.float().SetMantExp(f, -1) }
 		switch name {
 		case "sinh":
@@ -71,7 +71,7 @@ func (x *numeric) realFunction(name string, vs []complexValue) (complexValue, er
 		name = map[string]string{"arcsec": "arccos", "arccsc": "arcsin"}[name]
 		fallthrough
 	case "arcsin", "arccos":
-		rest := x.float().Sub(one, x.product(v, v))
+		rest := x.difference(one, x.product(v, v))
 		if rest.Sign() < 0 {
 			return complexValue{}, errUndefined
 		}
@@ -86,9 +86,9 @@ func (x *numeric) realFunction(name string, vs []complexValue) (complexValue, er
 		if v.Cmp(one) < 0 {
 			return complexValue{}, errUndefined
 		}
-		return wrap(x.log(x.sum(v, x.float().Sqrt(x.float().Sub(x.product(v, v), one)))))
+		return wrap(x.log(x.sum(v, x.float().Sqrt(x.difference(x.product(v, v), one)))))
 	case "artanh":
-		den := x.float().Sub(one, v)
+		den := x.difference(one, v)
 		if den.Sign() <= 0 || x.sum(one, v).Sign() <= 0 {
 			return complexValue{}, errUndefined
 		}

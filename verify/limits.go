@@ -1,6 +1,9 @@
 package verify
 
-import "math/bits"
+import (
+	"math/big"
+	"math/bits"
+)
 
 // The limits of one verdict. They are part of the policy: a pair beyond them is unknown, on every machine and under
 // every load, because work is counted and never timed.
@@ -11,7 +14,7 @@ const (
 	maxBits     = 1 << 16   // bits of an integer that is written out
 	maxTerms    = 20_000    // terms of a finite sum or product, elements of an expanded progression
 	maxElements = 4_096     // elements of a collection
-	maxSteps    = 1_500_000 // steps of one verdict; a step is worth about ten nanoseconds of one core
+	maxSteps    = 1_000_000 // steps of one verdict; a step is worth about ten nanoseconds of one core
 	maxSigns    = 4         // independent ± signs expanded
 	maxWrappers = 8         // boxes, braces and announcements around one answer that are taken off
 	maxBoxes    = 64        // adjacent boxes read as one list
@@ -42,6 +45,22 @@ func (b *budget) spend(n int) bool {
 
 // spent reports whether the budget ran out.
 func (b *budget) spent() bool { return b.left == 0 }
+
+// rationals charges an operation on two rational numbers, whose result is brought to lowest terms unless both are
+// integers: that takes about ten nanoseconds for every pair of words of the result's numerator and denominator.
+func (b *budget) rationals(x, y *big.Rat) bool {
+	if x.IsInt() && y.IsInt() {
+		return b.multiply(size(x), size(y))
+	}
+	words := (size(x)+size(y))/(2*bits.UintSize) + 1
+	return b.spend(4*costExact + words*words)
+}
+
+// quotient charges a division, which ends in lowest terms.
+func (b *budget) quotient(x, y *big.Rat) bool {
+	words := (size(x)+size(y))/(2*bits.UintSize) + 1
+	return b.spend(2*costExact + words*words)
+}
 
 // multiply charges the schoolbook cost of multiplying an x-bit by a y-bit integer.
 func (b *budget) multiply(x, y int) bool {

@@ -146,11 +146,32 @@ func (n *node) substitute(with map[string]*node) *node {
 	return &c
 }
 
+// weight counts the nodes of a tree.
+func (n *node) weight() int {
+	w := 1
+	for _, a := range n.args {
+		w += a.weight()
+	}
+	return w
+}
+
 // String writes the normal form that verdicts show.
 func (n *node) String() string {
 	var b strings.Builder
 	n.write(&b, 0)
 	return b.String()
+}
+
+// digits writes a number: in decimal, or in hexadecimal where that would take long.
+func digits(r *big.Rat) string {
+	if size(r) < 4096 {
+		return r.RatString()
+	}
+	s := "0x" + r.Num().Text(16)
+	if !r.IsInt() {
+		s += "/0x" + r.Denom().Text(16)
+	}
+	return s
 }
 
 const (
@@ -178,7 +199,7 @@ func (n *node) write(b *strings.Builder, outer int) {
 	}
 	switch n.kind {
 	case kindNumber:
-		s := n.rat.RatString()
+		s := digits(n.rat)
 		if strings.ContainsAny(s, "/-") {
 			defer open(bindMultiply)()
 		}

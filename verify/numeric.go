@@ -261,7 +261,7 @@ func (x *numeric) integerPower(a complexValue, k int64) (complexValue, error) {
 		if m > 1 {
 			base = x.multiply(base, base)
 		}
-		if acc.re.IsInf() || base.re.IsInf() || acc.im != nil && acc.im.IsInf() || base.im != nil && base.im.IsInf() || !x.steps.spend(8) {
+		if acc.re.IsInf() || base.re.IsInf() || acc.im != nil && acc.im.IsInf() || base.im != nil && base.im.IsInf() || !x.steps.spend(8+int(x.prec/64)*int(x.prec/64)/8) {
 			return acc, errBudget
 		}
 	}
@@ -455,12 +455,12 @@ func (x *numeric) rounded(v *big.Float, up bool) (complexValue, error) {
 		return complexValue{}, errPrecision
 	}
 	n, _ := v.Int(nil)
-	near := x.float().Sub(v, x.float().SetInt(n))
+	near := x.difference(v, x.float().SetInt(n))
 	if v.Sign() < 0 && near.Sign() != 0 {
 		n.Sub(n, big.NewInt(1))
-		near.Add(near, x.float().SetInt64(1))
+		near = x.sum(near, x.float().SetInt64(1))
 	}
-	gap := x.float().Sub(x.float().SetInt64(1), near)
+	gap := x.difference(x.float().SetInt64(1), near)
 	switch tiny := -int(x.prec) / 2; {
 	case near.Sign() == 0 || near.MantExp(nil) < tiny:
 		// an integer to half the precision

@@ -18,16 +18,18 @@ type parser struct {
 	bars   int // open |
 	noBar  int // inside set-builder heads, where | separates
 
+	steps *budget // of patterns of sums
+
 	sentence bool // words are words, never products of variables
 	letters  bool // a unit of one letter after a number is a unit
 }
 
 // formula parses tokens as one answer.
-func formula(tokens []token) (*node, error) {
+func formula(tokens []token, steps *budget) (*node, error) {
 	if len(tokens) == 0 {
 		return nil, errSyntax
 	}
-	p := parser{tokens: tokens, sentence: sentencelike(tokens)}
+	p := parser{tokens: tokens, steps: steps, sentence: sentencelike(tokens)}
 	return p.whole()
 }
 

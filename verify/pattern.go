@@ -8,9 +8,9 @@ const patternIndex = "#..."
 // pattern reads terms with one ellipsis before the last, as in 1+2+...+100 and 1·2 + 2·3 + ... + n(n+1), as a finite sum
 // or product: the numbers in which the terms differ go on arithmetically or geometrically, and all of them reach the last
 // term after the same number of steps. It returns nil if there is no such pattern, or more than one.
-func pattern(name string, terms []*node) *node {
+func pattern(name string, terms []*node, steps *budget) *node {
 	dots := len(terms) - 2
-	if dots < 2 || terms[dots].kind != kindEllipsis {
+	if dots < 2 || dots > 64 || terms[dots].kind != kindEllipsis {
 		return nil
 	}
 	for _, t := range terms[:dots] {
@@ -21,7 +21,7 @@ func pattern(name string, terms []*node) *node {
 	lead, last := terms[:dots], terms[dots+1]
 	var found *node
 	for _, geometric := range []bool{false, true} {
-		p := progress{geometric: geometric}
+		p := progress{geometric: geometric, budget: steps}
 		body := p.unify(lead[0], lead[1], last)
 		if body == nil || p.steps == nil || !p.passes(body, lead) {
 			continue
@@ -43,12 +43,16 @@ func pattern(name string, terms []*node) *node {
 // progress unifies the terms of a pattern.
 type progress struct {
 	geometric bool
+	budget    *budget
 	steps     *node // from the first term to the last
 	byOne     bool  // some number goes on by one
 }
 
 // unify returns the term at patternIndex, given the first, the second and the last one; nil if there is none.
 func (p *progress) unify(first, second, last *node) *node {
+	if !p.budget.spend(costCompare + first.weight()) {
+		return nil
+	}
 	if identical(first, second) && identical(first, last) {
 		return first
 	}
@@ -114,7 +118,7 @@ func geometricSteps(a, ratio *big.Rat, last *node) *node {
 
 // agree notes how many steps a progression takes and reports whether all take as many.
 func (p *progress) agree(steps *node) bool {
-	if v, err := (exact{steps: &budget{left: 1000}}).value(steps); err == nil {
+	if v, err := (exact{steps: p.budget}).value(steps); err == nil {
 		if !v.IsInt() || v.Sign() <= 0 {
 			return false
 		}
@@ -124,13 +128,13 @@ func (p *progress) agree(steps *node) bool {
 		p.steps = steps
 		return true
 	}
-	c := comparer{steps: &budget{left: 20_000}}
+	c := comparer{steps: p.budget}
 	return c.scalars(p.steps, steps).outcome == OutcomeEqual
 }
 
 // passes reports whether the terms that are written follow the pattern.
 func (p *progress) passes(body *node, lead []*node) bool {
-	c := comparer{steps: &budget{left: 20_000}}
+	c := comparer{steps: p.budget}
 	for k := 2; k < len(lead); k++ {
 		at := body.substitute(map[string]*node{patternIndex: number(int64(k))})
 		if c.scalars(at, lead[k]).outcome != OutcomeEqual {

@@ -45,6 +45,9 @@ type comparer struct {
 
 // scalars compares two numbers or expressions. It is symmetric.
 func (c *comparer) scalars(a, b *node) result {
+	if !c.steps.spend(4 * (a.weight() + b.weight())) {
+		return unknown("")
+	}
 	if identical(a, b) {
 		return equal(ruleIdentical)
 	}

@@ -586,7 +586,7 @@ func unitReading(s string) *node {
 	if err != nil {
 		return nil
 	}
-	p := parser{tokens: tokens, letters: true}
+	p := parser{tokens: tokens, steps: &budget{left: maxSteps / 64}, letters: true}
 	n, err := p.whole()
 	if err != nil || n.kind != kindQuantity && n.kind != kindRelation || !n.has(func(m *node) bool { return m.kind == kindQuantity }) {
 		return nil

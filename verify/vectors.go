@@ -90,7 +90,7 @@ func transposed(n, otherwise *node) *node {
 
 // components returns the vector of so many components that a combination of unit vectors is, such as 2i-3j+k or
 // 2\hat{i}+\hat{j}; nil for anything else.
-func components(n *node, size int) *node {
+func (c *comparer) components(n *node, size int) *node {
 	if size < 2 || size > 3 || !n.scalar() {
 		return nil
 	}
@@ -129,7 +129,6 @@ func components(n *node, size int) *node {
 	if !n.has(func(m *node) bool { return units(m) >= 1 }) || size == 2 && n.has(func(m *node) bool { return units(m) == 2 }) {
 		return nil
 	}
-	c := comparer{steps: &budget{left: 20_000}}
 	if c.scalars(with(n, [3]int64{}), number(0)).outcome != OutcomeEqual {
 		return nil
 	}

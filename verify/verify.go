@@ -380,14 +380,14 @@ func read(s string, steps *budget) ([]*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, err := formula(tokens); err == nil {
+	if n, err := formula(tokens, steps); err == nil {
 		readings = append(readings, n)
 	} else if err == errTooLarge {
 		return nil, err
 	}
 	if grouped {
 		if tokens, _, err = lex(s, false); err == nil {
-			if n, err := formula(tokens); err == nil {
+			if n, err := formula(tokens, steps); err == nil {
 				readings = append(readings, n)
 			}
 		}
