@@ -30,7 +30,7 @@ func (c *comparer) compare(a, b *node) result {
 	if a.kind == kindDefine || b.kind == kindDefine {
 		return c.definitions(a, b)
 	}
-	if a.kind == kindRatio || b.kind == kindRatio || a.kind == kindTime || b.kind == kindTime {
+	if (a.kind == kindRatio || b.kind == kindRatio || a.kind == kindTime || b.kind == kindTime) && !isRelation(a) && !isRelation(b) {
 		return c.ratios(a, b)
 	}
 	if (a.kind == kindList) != (b.kind == kindList) { // x = k pi, k in Z against x = k pi

@@ -16,20 +16,23 @@
 //
 // # Where the answer is looked for
 //
-// Only what follows the last </think> counts; a response that opens <think> and never closes it has no answer. Then, in
-// this order:
+// Only what follows the last </think>, or the mark that another family of models puts there, counts; a response that
+// starts to think and never stops has no answer. Then, in this order:
 //
-//   - The last \boxed or \fbox: spaced, without braces around one token, nested, or cut at the end of its line. Boxes
-//     with nothing but separators, "and" or "or" between them are one list. An empty last box is no answer.
-//   - The last announcement: "the answer is", "Answer:", "####", a JSON field "answer", and a few other languages. The
+//   - The last \boxed or \fbox: spaced, without braces around one token, nested, or without its closing brace. Boxes
+//     with nothing but separators, "and" or "or" between them are one list. An empty last box is no answer, nor is one
+//     that ends inside a group where the text was cut; one that the text calls wrong is passed over.
+//   - The last announcement: "the answer is", "Answer:", "####", a JSON field "answer", in some twenty languages. The
 //     formula that stands there, or the first formula of that sentence.
 //   - A last sentence that says that there is too little to go by, whatever numbers it mentions.
-//   - A last line that is a list; the displayed formula that ends the text; else the last formula or number. A formula
-//     that cannot be read is unknown; no number inside it is taken.
-//   - If the ground truth is words, a short response without any formula.
+//   - Nothing, if the text breaks off after a word that ends no sentence.
+//   - A list of bullets or a last line that is a list; the displayed formula that ends the text; else the last formula
+//     or number that the text does not deny, with the values that are listed before it. A formula that cannot be read is
+//     unknown; no number inside it is taken.
+//   - If the ground truth is words, a short response or the last sentence, without its formulas.
 //
 // A box or bare answer that holds a sentence is treated in the same way. Sentences that refuse ("cannot be determined")
-// or hedge ("40 (or fewer)", "at least 40") are different.
+// or hedge ("40 (or fewer)", "at least 40", "40 or maybe 41") are different.
 //
 // # What is read
 //
@@ -39,7 +42,7 @@
 //	list      = relation { ("," | ";" | "and" | "or" | `\\`) relation }
 //	relation  = sides of = < > <= >= != ~ in => ..., the last of an implication counts; f(x,..) = expression
 //	expression= sum { (\cup | \cap | \setminus) sum } | sum ":" sum
-//	sum       = term { ("+" | "-" | \pm | \mp) term }
+//	sum       = term { ("+" | "-" | \pm | \mp) term }, also with an ellipsis: 1+2+\cdots+n
 //	term      = factor { ("*" | "/" | mod | juxtaposition) factor } [unit]
 //	factor    = atom { "^" argument | "!" | "%" | degrees | "'" | "_" base }
 //	atom      = number | name | function | \frac | \sqrt | \binom | \sum | \prod | ( ) [ ] { } \{ \} | |x| | floors |
@@ -47,12 +50,14 @@
 //
 // Numbers: integers, decimals, thousands separators (1,000 1{,}000 1\,000 1 000; read both as one number and as a list
 // where that is ambiguous), mixed numbers, exponents, repeating decimals, English numerals, bases as subscripts.
+// Units: some 120 names and their products of powers, converted within a dimension.
 // Functions: roots, powers, logarithms, trigonometric and hyperbolic functions and inverses, factorials, binomials,
 // floor, ceiling, gcd, lcm, mod, min, max, absolute value, determinants, finite sums and products. e and i are the
 // constants; other letters are variables. Implicit multiplication binds like explicit: 1/2x is x/2.
 //
-// Not read, and therefore unknown unless the texts agree: integrals, limits, infinite series, piecewise definitions,
-// congruence classes, sentences that describe a set.
+// Not read, and therefore unknown unless the texts agree: integrals, limits and infinite series without their value,
+// piecewise definitions, sentences that describe a set. Not solved: inequalities of a higher degree, equations against
+// their solutions, a congruence against x=3k+1, sets of integers against inequalities.
 //
 // # How it is decided
 //
@@ -82,15 +87,20 @@
 //   - set: Sets in braces ignore repetition; lists count it. "10, 11 or 12" is a list and not 10.
 //   - plus-minus: \pm stands for both values.
 //   - assignment: x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value
-//     counts, and a chain that contradicts itself is different. m+n=17 gives the value 17.
+//     counts, and a chain that contradicts itself is different. m+n=17 and 17 are equal: several unknowns do not follow
+//     from one value, so that it was asked for.
 //   - equation: Equations are equal up to a factor, inequalities up to a positive one. A gold interval accepts the
 //     inequality solved for one variable, not an unsolved one.
 //   - noun: Nouns are not compared: 5 apples is 5. 90° is 90 and pi/2.
+//   - name: A point or quantity may carry its name: P(1,2) is (1,2), P(A|B)=1/2 and \lim a_n=1/2 are 1/2. C(5,2), _5C_2
+//     and C_5^2 are selections, P(5,2) and A_5^2 arrangements. phi is the golden ratio where it is the only name on both
+//     sides and no function is applied to it.
 //   - logarithm: \log without a base is natural, or decimal if that makes both sides equal.
 //   - decimal-comma: 3,14 and 1.234,5 are decimals in an answer against a gold that is one number; a gold 3,14 is a list,
 //     and so are 2,0 and 3, 14.
 //   - ratio: Ratios are equal up to a factor; 1:2 is 1/2.
-//   - words: Words are compared without case, articles and punctuation.
+//   - words: Words are compared without case, articles and punctuation. A sentence gives what it says about its subject
+//     ("the graph is an ellipse"); one that merely holds the gold is different.
 //   - choice: Multiple choice: the letter that is declared last, or the text of an option. Letters beyond the options,
 //     and the English words "a" and "I", are none.
 //   - restatement: An expression copied from the question instead of its value is different, if the question is known.

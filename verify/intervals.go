@@ -112,6 +112,11 @@ func (c *comparer) unlike(a, b *node) result {
 		}
 		return unknown("set-builder")
 	}
+	for _, n := range []*node{a, b} {
+		if n.kind == kindSet && n.has(func(m *node) bool { return m.kind == kindEllipsis }) {
+			return unknown("a set with an ellipsis")
+		}
+	}
 	return different("answers of different kinds")
 }
 
@@ -353,9 +358,7 @@ func (c *comparer) solved(n *node) (region, bool) {
 }
 
 // applied reports whether n is f(x), which stands for a variable in -1 <= f(x) <= 1.
-func applied(n *node) bool {
-	return n.kind == kindCall && (len(n.name) == 1 || len(n.name) > 1 && n.name[1] == '\'')
-}
+func applied(n *node) bool { return n.kind == kindCall && !evaluated[n.name] }
 
 // distanceOf reads |x|, |x-3| and |3-x|: the variable and the value from which its distance is taken.
 func distanceOf(n *node) (name string, centre *node, ok bool) {

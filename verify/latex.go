@@ -15,10 +15,17 @@ func (p *parser) command(t token) (*node, error) {
 	if greek[t.text] {
 		p.at++
 		name := strings.TrimPrefix(t.text, "var")
+		if n := p.peek(); strings.Contains("phi tau sigma mu", name) && n.mark('(') && !n.space && p.ahead(1).kind == tokenNumber && p.ahead(2).mark(')') {
+			return p.unknownFunction(name) // of number theory
+		}
 		return p.subscripted(symbol(name))
 	}
 	if accents[t.text] {
 		p.at++
+		if w := p.ahead(1); p.peek().mark('{') && w.kind == tokenWord && len(w.text) > 1 && w.text == strings.ToUpper(w.text) && p.ahead(2).mark('}') {
+			p.at += 3
+			return symbol(t.text + " " + w.text), nil // a vector, named by its ends
+		}
 		n, err := p.argument()
 		if err != nil || n.kind != kindSymbol && n.kind != kindConstant {
 			return nil, errSyntax

@@ -71,6 +71,9 @@ func (p *parser) primary() (*node, error) {
 		}
 		return p.subscripted(symbol(t.text))
 	case tokenWord:
+		if (t.text == "P" || t.text == "E") && p.namesValue() {
+			return p.operator()
+		}
 		return p.word(t)
 	case tokenCommand:
 		if operators[t.text] {
@@ -85,6 +88,11 @@ func (p *parser) primary() (*node, error) {
 			return p.brace()
 		case '|':
 			return p.absolute("|")
+		case '#':
+			if p.ahead(1).kind == tokenWord {
+				p.at += 2
+				return symbol("card " + p.last().text), nil
+			}
 		case '_', '^':
 			return p.selection()
 		}
@@ -93,7 +101,7 @@ func (p *parser) primary() (*node, error) {
 }
 
 // operators are commands that make an expression which is not evaluated, but may be the name of a value: lim a_n = 3.
-var operators = map[string]bool{"lim": true, "int": true, "iint": true, "iiint": true, "oint": true, "sup": true, "inf": true, "limsup": true, "liminf": true, "Pr": true}
+var operators = map[string]bool{"lim": true, "int": true, "iint": true, "iiint": true, "oint": true, "sup": true, "inf": true, "limsup": true, "liminf": true, "Pr": true, "dim": true, "deg": true, "ker": true}
 
 // operator reads all up to the equals sign that gives the value of an operator as the name of that value.
 func (p *parser) operator() (*node, error) {
@@ -116,6 +124,25 @@ func (p *parser) operator() (*node, error) {
 		}
 		b.WriteString(t.text)
 	}
+}
+
+// namesValue reports whether a bracket follows that ends before an equals sign: P(A|B) = 1/2.
+func (p *parser) namesValue() bool {
+	if !p.ahead(1).mark('(') {
+		return false
+	}
+	level := 0
+	for i := 1; i < 64; i++ {
+		switch t := p.ahead(i); {
+		case t.mark('('):
+			level++
+		case t.mark(')'):
+			if level--; level == 0 {
+				return p.ahead(i + 1).mark('=')
+			}
+		}
+	}
+	return false
 }
 
 // selection parses _5C_2 and ^5C_2, the number of selections of 2 from 5, and the same with P for arrangements.

@@ -84,7 +84,16 @@ func assignable(n *node) bool {
 		return true
 	case kindMultiply: // f(x) read as a product, P(A), AB, P(X>2)
 		for i, a := range n.args {
-			if a.kind != kindSymbol && !(i == 1 && a.kind == kindRelation && len(n.args) == 2) {
+			if a.kind != kindSymbol && a.kind != kindQuantity && !(i == 1 && a.kind == kindRelation && len(n.args) == 2) {
+				return false
+			}
+		}
+		return true
+	case kindQuantity: // the number of ways
+		return assignable(n.args[0])
+	case kindRatio: // AB:CD
+		for _, a := range n.args {
+			if !assignable(a) {
 				return false
 			}
 		}
@@ -178,14 +187,21 @@ func (c *comparer) relations(a, b *node) (result, bool) {
 	return c.realSets(a, b), true
 }
 
-// asked reports whether a relation gives the value of a sum of powers of several unknowns, as m+n=117 does: a value that
-// was asked for as such, as the unknowns do not follow from it.
+// asked reports whether a relation gives the value of an expression in several unknowns, as m+n=117 and 1/a+1/b=5 do: a
+// value that was asked for as such, as the unknowns do not follow from it. The equation of a line or circle in a usual
+// form is none: it holds constants, or its constants are denominators.
 func asked(n *node) bool {
-	if len(n.ops) != 1 || n.ops[0] != "=" || n.args[0].kind != kindAdd || len(variables(n.args[0])) < 2 || len(variables(n.args[1])) > 0 {
+	if len(n.ops) != 1 || n.ops[0] != "=" || len(variables(n.args[0])) < 2 || len(variables(n.args[1])) > 0 {
 		return false
 	}
-	for _, t := range n.args[0].args {
-		if len(variables(t)) == 0 || t.has(func(m *node) bool { return m.kind == kindAdd || m.kind == kindDivide || m.kind == kindCall }) {
+	terms := []*node{n.args[0]}
+	if n.args[0].kind == kindAdd {
+		terms = n.args[0].args
+	}
+	for _, t := range terms {
+		if len(variables(t)) == 0 || t.has(func(m *node) bool {
+			return m.kind == kindAdd || m.kind == kindCall || m.kind == kindDivide && len(variables(m.args[1])) == 0
+		}) {
 			return false
 		}
 	}

@@ -156,6 +156,31 @@ func plain(s string) string {
 	return s
 }
 
+// upright takes \text and its relatives off single words, and spaces out: \text{H}_2\text{O} is H_2O.
+func upright(s string) string {
+	if len(s) > maxBareResponse {
+		return s
+	}
+	for _, w := range []string{`\text{`, `\mathrm{`, `\textrm{`} {
+		for {
+			i := strings.Index(s, w)
+			if i < 0 {
+				break
+			}
+			end := strings.IndexByte(s[i:], '}')
+			inner := ""
+			if end > 0 {
+				inner = s[i+len(w) : i+end]
+			}
+			if end < 0 || strings.ContainsAny(inner, `{\ `) {
+				return s
+			}
+			s = s[:i] + inner + s[i+end+1:]
+		}
+	}
+	return strings.ReplaceAll(s, " ", "")
+}
+
 // Words whose meaning is a set, a number or a refusal.
 var (
 	nothing = map[string]bool{

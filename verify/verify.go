@@ -6,7 +6,7 @@ import (
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "6"
+const Version = "7"
 
 // Outcome is the decision about one pair of answers.
 type Outcome uint8
@@ -269,6 +269,9 @@ func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
 		}
 	}
 	v.Outcome, v.Rule = r.outcome, r.rule
+	if v.Outcome == OutcomeDifferent && r.reason == "" && upright(gold) == upright(answer) {
+		v.Outcome, v.Rule = OutcomeEqual, "same text"
+	}
 	switch {
 	case r.reason != "":
 		v.Reason = r.reason
