@@ -100,13 +100,13 @@ func (o Operand) empty() bool { return o.Row == "" && o.Keys == nil }
 
 // Rows are the rows of an ordering on the scales of one kind.
 type Rows struct {
-	Experiment string  `yaml:"experiment"` // empty: that of the scale, or else the section's table
-	Scale      string  `yaml:"scale"`      // the only scale of the kind; empty: all
-	A          Operand `yaml:"a"`          // empty: the ordering's own
-	B          Operand `yaml:"b"`
-	Needs      string  `yaml:"needs"`  // beside the ordering's own
-	Reason     string  `yaml:"reason"` // required with needs
-	None       bool    `yaml:"none"`   // the scale has no such rows
+	Experiment string   `yaml:"experiment"` // empty: that of the scale, or else the section's table
+	Scales     []string `yaml:"scales"`     // those of the kind that have the rows; empty: all
+	A          Operand  `yaml:"a"`          // empty: the ordering's own
+	B          Operand  `yaml:"b"`
+	Needs      string   `yaml:"needs"`  // beside the ordering's own
+	Reason     string   `yaml:"reason"` // required with needs
+	None       bool     `yaml:"none"`   // the scale has no such rows
 }
 
 var kinds = []string{"simulated", "environment", "recorded"}
@@ -168,7 +168,28 @@ func ReadOrderings(file string, data []byte) (*Orderings, error) {
 			x.check(o.Sections[i].Table, f)
 		}
 	}
+	o.checkScales(f)
 	return o, f.err()
+}
+
+// checkScales looks for scales that rows name and nobody has.
+func (o *Orderings) checkScales(f *faults) {
+	var known []string
+	for _, s := range o.Scales {
+		known = append(known, s.ID)
+	}
+	for _, s := range o.Sections {
+		for i := range s.Orderings {
+			for _, kind := range kinds {
+				r, _ := s.Orderings[i].on(kind, s.Table)
+				for _, id := range r.Scales {
+					if !slices.Contains(known, id) {
+						f.add(s.Orderings[i].line, s.Orderings[i].ID, "%s: unknown scale %q; known: %s", kind, id, strings.Join(known, ", "))
+					}
+				}
+			}
+		}
+	}
 }
 
 func (o *Ordering) check(table string, f *faults) {
@@ -228,7 +249,7 @@ func (o *Orderings) experimentsOn(kind string, rows Rows) []string {
 		if s.Experiment != "" {
 			name = s.Experiment
 		}
-		if s.Kind == kind && name != "" && !slices.Contains(names, name) {
+		if s.Kind == kind && name != "" && (len(rows.Scales) == 0 || slices.Contains(rows.Scales, s.ID)) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -383,7 +404,7 @@ func unitsOf(metric string) units {
 func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Measurements) (Judged, error) {
 	j := Judged{Scale: scale}
 	rows, ok := x.on(scale.Kind, table)
-	if !ok || rows.Scale != "" && rows.Scale != scale.ID {
+	if !ok || len(rows.Scales) > 0 && !slices.Contains(rows.Scales, scale.ID) {
 		if _, stated := x.on("simulated", table); x.Needs == languageModel && !stated && scale.Kind == "simulated" {
 			j.Verdict, j.Reason = NeedsModel, x.Reason // no row could stand for it
 		}

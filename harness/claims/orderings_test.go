@@ -199,7 +199,7 @@ func TestWhatADifferenceDoesNotDecide(t *testing.T) {
 			[]string{NeedsModel + "/came out", "not run/", NeedsModel + "/did not come out"}},
 		{"an assumption of the simulation", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: below, simulated: {needs: assumption, reason: r}, recorded: {a: ours}}",
 			[]string{"assumed/did not come out", "not run/", "came out/"}},
-		{"one scale of a kind", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, simulated: {scale: big}}",
+		{"one scale of a kind", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, simulated: {scales: [big]}}",
 			[]string{"/", "not run/", "/"}},
 		{"no rows of ours", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, simulated: {none: true}, recorded: {a: ours}}",
 			[]string{"/", "/", "did not come out/"}},
@@ -256,6 +256,7 @@ func TestFaultsOfOrderingsNameTheLine(t *testing.T) {
 		{"{id: x, source: s, says: y, a: c, b: d, is: above, recorded: {experiment: l, needs: assumption}}", "x: recorded: needs: assumption wants a reason"},
 		{"{id: x, source: s, says: y, a: c, is: above}", "x: simulated: a and b must both be set"},
 		{"{id: x, source: s, says: y, a: c, b: d, is: above, simulated: {none: true}}", "x: no rows on any scale"},
+		{"{id: x, source: s, says: y, a: c, b: d, is: above, simulated: {scales: [bog]}}", `x: simulated: unknown scale "bog"; known: small, big, logs`},
 		{"{id: x, source: s, says: y, a: c, b: d, is: above, mertic: cost}", `o.yaml:12: unknown key "mertic"`},
 	} {
 		_, err := ReadOrderings("o.yaml", []byte(head+"      - "+c.item+"\n"))
@@ -384,7 +385,7 @@ func TestIntervalsWithoutTheSpreadOverSeedsSaySo(t *testing.T) {
 }
 
 func TestTheTableOfVerdictsLeavesOutWhatIsNotStated(t *testing.T) {
-	o := orderings(t, "{id: x, source: s, says: first, a: router/knob=2, b: cheap, is: above, simulated: {scale: small}}",
+	o := orderings(t, "{id: x, source: s, says: first, a: router/knob=2, b: cheap, is: above, simulated: {scales: [small]}}",
 		"{id: y, source: s, says: second, a: router/knob=2, b: dear, is: above, simulated: {none: true}, recorded: {a: ours}}")
 	rows, err := o.Judge("o.yaml", toyTables(t), &Measurements{})
 	if err != nil {

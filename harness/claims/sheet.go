@@ -24,11 +24,11 @@ func (o *Orderings) ClaimsSheet(findings []Finding) *report.Sheet {
 	head := []string{"id", "source", "says", "printed", "recomputed", "tolerance", "verdict", "recorded", "reason"}
 	claimed := report.Grid{Head: []string{"Claim", "Printed", "Recomputed", "Verdict", "Reason"}, Widths: []float64{0.33, 0.09, 0.14, 0.12, 0.32}}
 	whole := report.Grid{Title: "Whole tables", Head: []string{"Check", "Fit", "Verdict", "Cells that do not, and why"}, Widths: []float64{0.34, 0.08, 0.12, 0.46}}
-	here := report.Grid{Title: "The same formulas on our measurements", Head: []string{"Claim", "Printed", "Recomputed"}, Widths: []float64{0.32, 0.09, 0.15}}
+	here := report.Grid{Title: "The same formulas on our measurements", Head: []string{"Claim", "Printed", "Recomputed"}, Widths: []float64{0.27, 0.09, 0.15}}
 	for _, scale := range o.tables() {
 		head = append(head, scale.ID)
 		here.Head = append(here.Head, scale.Title)
-		here.Widths = append(here.Widths, min(0.2, 0.44/float64(len(o.tables()))))
+		here.Widths = append(here.Widths, min(0.2, 0.49/float64(len(o.tables()))))
 	}
 	s.Records = [][]string{head}
 	counts := map[string]int{}
@@ -250,45 +250,52 @@ func (o *Orderings) summary(rows []Row) report.Grid {
 	return g
 }
 
+// abreast is how many scales stand side by side in a grid, so that a page can hold it.
+const abreast = 4
+
 // sectionGrids are a section on our own scales and on recorded answers, each without the scales and orderings that have
 // nothing there.
 func sectionGrids(title string, rows []Row) []report.Grid {
 	var grids []report.Grid
 	for _, recorded := range []bool{false, true} {
-		g := report.Grid{Title: title, Head: []string{"Ordering", "Paper"}, Widths: []float64{0.27, 0.11}}
-		if recorded {
-			g.Title += ", on recorded answers"
-		}
 		var scales []int
-		for i := range rows[0].Judged {
-			j := rows[0].Judged[i]
+		for i, j := range rows[0].Judged {
 			if (j.Scale.Kind == "recorded") == recorded && slices.ContainsFunc(rows, func(r Row) bool { return r.Judged[i].Verdict != NotStated }) {
 				scales = append(scales, i)
-				g.Head = append(g.Head, j.Scale.Title)
 			}
 		}
-		for range scales {
-			g.Widths = append(g.Widths, min(0.3, 0.62/float64(len(scales))))
+		if recorded {
+			title += ", on recorded answers"
 		}
-		for _, r := range rows {
-			if !slices.ContainsFunc(scales, func(i int) bool { return r.Judged[i].Verdict != NotStated }) {
-				continue
-			}
-			paper := report.Say(r.Paper)
-			if !r.PaperHas {
-				paper.Lines = append(paper.Lines, "not so in its own table")
-			}
-			row := []report.Text{report.Say(upper(r.Ordering.Says)+".", "("+r.Ordering.Source+")"), paper}
-			for _, i := range scales {
-				row = append(row, cell(r.Ordering, r.Judged[i]))
-			}
-			g.Rows = append(g.Rows, row)
-		}
-		if len(g.Rows) > 0 {
-			grids = append(grids, g)
+		for some := range slices.Chunk(scales, abreast) {
+			grids = append(grids, scalesGrid(title, rows, some))
 		}
 	}
 	return grids
+}
+
+// scalesGrid is a section on some scales.
+func scalesGrid(title string, rows []Row, scales []int) report.Grid {
+	g := report.Grid{Title: title, Head: []string{"Ordering", "Paper"}, Widths: []float64{0.27, 0.11}}
+	for _, i := range scales {
+		g.Head = append(g.Head, rows[0].Judged[i].Scale.Title)
+		g.Widths = append(g.Widths, min(0.3, 0.62/float64(len(scales))))
+	}
+	for _, r := range rows {
+		if !slices.ContainsFunc(scales, func(i int) bool { return r.Judged[i].Verdict != NotStated }) {
+			continue
+		}
+		paper := report.Say(r.Paper)
+		if !r.PaperHas {
+			paper.Lines = append(paper.Lines, "not so in its own table")
+		}
+		row := []report.Text{report.Say(upper(r.Ordering.Says)+".", "("+r.Ordering.Source+")"), paper}
+		for _, i := range scales {
+			row = append(row, cell(r.Ordering, r.Judged[i]))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
 }
 
 func cell(o *Ordering, j Judged) report.Text {
