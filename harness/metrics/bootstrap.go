@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
 )
 
 // Resample calls visit for each of b bootstrap resamples of the questions, stratified: the p-th weight is how
@@ -17,6 +19,11 @@ import (
 // This is the question bootstrap of routing results: runs are averaged inside a question before, so what is
 // resampled is the question, not the rollout. Trained routers are held fixed; the variance between training
 // seeds is not in it and is reported apart. A stratum of one question contributes no variance at all.
+//
+// Runs are not resampled a second time inside a question. The spread of the questions' means already holds the noise of
+// their runs: its expectation is the variance between questions plus that within one over the number of runs. A second
+// level would count the noise of runs twice (Davison and Hinkley 1997, section 3.8, resample the highest level alone),
+// and with one run a question it would have nothing to draw from.
 func Resample(strata []int, b int, seed uint64, visit func(weights []float64)) {
 	order := make([]int, len(strata))
 	for p := range order {
@@ -47,23 +54,68 @@ func Resample(strata []int, b int, seed uint64, visit func(weights []float64)) {
 // are statistics: point is [k], samples is [k][b]. The difference of two statistics is one more statistic:
 // compute it inside stat, or subtract two rows of samples, which share their weights.
 func Bootstrap(strata []int, b int, seed uint64, k int, stat func(weights, out []float64)) (point []float64, samples [][]float64) {
+	return bootstrap(strata, b, seed, k, 1, func() func(weights, out []float64) { return stat })
+}
+
+// BootstrapParallel is Bootstrap on all cores: newStat makes a statistic for each of them, with storage of its own. What
+// it returns does not depend on their number.
+func BootstrapParallel(strata []int, b int, seed uint64, k int, newStat func() func(weights, out []float64)) (point []float64, samples [][]float64) {
+	return bootstrap(strata, b, seed, k, runtime.GOMAXPROCS(0), newStat)
+}
+
+func bootstrap(strata []int, b int, seed uint64, k, workers int, newStat func() func(weights, out []float64)) (point []float64, samples [][]float64) {
 	ones := make([]float64, len(strata))
 	for p := range ones {
 		ones[p] = 1
 	}
 	point = make([]float64, k)
+	stat := newStat()
 	stat(ones, point)
 	samples = make([][]float64, k)
 	for i := range samples {
-		samples[i] = make([]float64, 0, b)
+		samples[i] = make([]float64, b)
 	}
-	out := make([]float64, k)
-	Resample(strata, b, seed, func(weights []float64) {
+	sample := func(stat func(weights, out []float64), weights, out []float64, at int) {
 		stat(weights, out)
 		for i, x := range out {
-			samples[i] = append(samples[i], x)
+			samples[i][at] = x
 		}
+	}
+	if workers == 1 {
+		at, out := 0, make([]float64, k)
+		Resample(strata, b, seed, func(weights []float64) {
+			sample(stat, weights, out, at)
+			at++
+		})
+		return point, samples
+	}
+	type draw struct {
+		weights []float64
+		at      int
+	}
+	drawn, free := make(chan draw), make(chan []float64, 2*workers)
+	for range 2 * workers {
+		free <- make([]float64, len(strata))
+	}
+	var g sync.WaitGroup
+	for range workers {
+		g.Go(func() {
+			stat, out := newStat(), make([]float64, k)
+			for d := range drawn {
+				sample(stat, d.weights, out, d.at)
+				free <- d.weights
+			}
+		})
+	}
+	at := 0
+	Resample(strata, b, seed, func(weights []float64) {
+		own := <-free
+		copy(own, weights)
+		drawn <- draw{own, at}
+		at++
 	})
+	close(drawn)
+	g.Wait()
 	return point, samples
 }
 

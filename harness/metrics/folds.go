@@ -223,13 +223,19 @@ const budgets = 19
 // about half as wide as that of a single budget, so it is the headline number of a router with a knob.
 func (c *FoldCurves) MeanGain() float64 {
 	return c.paths.average(func(k int, fold foldPath) float64 {
-		sum := 0.0
-		for i := range budgets {
-			budget := fold.weak + float64(i+1)/(budgets+1)*(fold.strong-fold.weak)
-			sum += read(c.curve[k], budget) - fold.path.At(budget)
-		}
-		return sum / budgets
+		return MeanGain(c.curve[k], fold.path, fold.weak, fold.strong)
 	})
+}
+
+// MeanGain is the mean over the 19 budgets between the costs weak and strong (see FoldCurves.MeanGain) of what a curve,
+// dearest setting first, reaches above a hull.
+func MeanGain(curve []Point, hull Hull, weak, strong float64) float64 {
+	sum := 0.0
+	for i := range budgets {
+		budget := weak + float64(i+1)/(budgets+1)*(strong-weak)
+		sum += read(curve, budget) - hull.At(budget)
+	}
+	return sum / budgets
 }
 
 // read returns the quality that a curve, dearest setting first, reaches at a budget. Real costs need not fall

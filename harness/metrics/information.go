@@ -47,50 +47,77 @@ func MutualInformation(counts [][]float64) float64 {
 
 // ECE returns the expected calibration error of probabilities in [0,1] against outcomes in [0,1], with bins
 // of equal width (Guo et al. 2017, equation 3; they use 15): the mean over predictions of |mean outcome -
-// mean probability| in their bin. NaN without predictions.
-func ECE(probability, outcome []float64, bins int) float64 {
-	count := make([]float64, bins)
+// mean probability| in their bin. weights [P] count predictions, nil each once. NaN without predictions.
+func ECE(probability, outcome, weights []float64, bins int) float64 {
 	gap := make([]float64, bins)
+	total := 0.0
 	for i, p := range probability {
+		w := weight(weights, i)
 		bin := max(0, min(int(p*float64(bins)), bins-1))
-		count[bin]++
-		gap[bin] += outcome[i] - p
+		gap[bin] += w * (outcome[i] - p)
+		total += w
 	}
 	sum := 0.0
 	for _, g := range gap {
 		sum += math.Abs(g)
 	}
-	return sum / float64(len(probability))
+	return sum / total
 }
 
-// Brier returns the mean squared difference of probabilities and outcomes (Brier 1950, two-class form).
-func Brier(probability, outcome []float64) float64 {
-	sum := 0.0
+// Brier returns the mean squared difference of probabilities and outcomes (Brier 1950, two-class form). An outcome
+// between 0 and 1 is the share of answers that were right, or the chance of one: the mean is over answers. weights as in
+// ECE.
+func Brier(probability, outcome, weights []float64) float64 {
+	sum, total := 0.0, 0.0
 	for i, p := range probability {
-		sum += (outcome[i] - p) * (outcome[i] - p)
+		w, o := weight(weights, i), outcome[i]
+		sum += w * (o*(1-p)*(1-p) + (1-o)*p*p)
+		total += w
 	}
-	return sum / float64(len(probability))
+	return sum / total
+}
+
+func weight(weights []float64, i int) float64 {
+	if weights == nil {
+		return 1
+	}
+	return weights[i]
+}
+
+// Ranking is the order of scores, for their AUC under many weights.
+type Ranking struct {
+	order []int // of scores, lowest first
+	ends  []int // ties are order[ends[k-1]:ends[k]]
+}
+
+// NewRanking sorts scores [P]. NaN ranks lowest.
+func NewRanking(score []float64) *Ranking {
+	r := &Ranking{order: make([]int, len(score))}
+	for i := range r.order {
+		r.order[i] = i
+	}
+	slices.SortStableFunc(r.order, func(a, b int) int { return cmp.Compare(score[a], score[b]) })
+	for i, p := range r.order {
+		if i+1 == len(r.order) || cmp.Compare(score[p], score[r.order[i+1]]) != 0 {
+			r.ends = append(r.ends, i+1)
+		}
+	}
+	return r
 }
 
 // AUC returns the area under the ROC curve: the chance that a positive scores above a negative, ties counting
-// half (Mann-Whitney). NaN if one class is empty. AUC does not rank routers by hull gain (recorded outcomes
-// show it): it describes a score and chooses nothing.
-func AUC(score []float64, positive []bool) float64 {
-	order := make([]int, len(score))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(score[a], score[b]) })
+// half (Mann-Whitney). outcome [P] in [0,1] is how much of a prediction is positive, as in Brier; weights as in ECE. NaN
+// if one class is empty. AUC does not rank routers by hull gain (recorded outcomes show it): it describes a score and
+// chooses nothing.
+func (r *Ranking) AUC(outcome, weights []float64) float64 {
 	wins, positives, below := 0.0, 0.0, 0.0
-	for from := 0; from < len(order); {
-		to := from
+	from := 0
+	for _, to := range r.ends {
 		ties, tied := 0.0, 0.0 // positives and negatives at this score
-		for ; to < len(order) && cmp.Compare(score[order[to]], score[order[from]]) == 0; to++ {
-			if positive[order[to]] {
-				ties++
-			} else {
-				tied++
-			}
+		for _, p := range r.order[from:to] {
+			w := weight(weights, p)
+			ties += w * outcome[p]
+			tied += w * (1 - outcome[p])
 		}
 		wins += ties * (below + tied/2)
 		positives += ties

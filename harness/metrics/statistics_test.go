@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -198,13 +199,28 @@ func TestScoresByHand(t *testing.T) {
 	near(t, "retention", Retention(75, 80), 0.9375, 0)
 	near(t, "saving", Saving(5, 10), 0.5, 0)
 	near(t, "oracle gap", OracleGap(75, 90), 15, 0)
-	near(t, "AIQ", AIQ(sweep), (5*67.5+5*77.5)/10, 1e-12)
-	near(t, "AIQ ignores points below the hull", AIQ(append(slices.Clone(sweep), Point{7, 10})), 72.5, 1e-12)
-	near(t, "AIQ of one point", AIQ([]Point{{3, 70}}), 70, 0)
-	near(t, "AIQ of none", AIQ(nil), math.NaN(), 0)
+	near(t, "AIQ", AIQ(sweep, 0, 10), (5*67.5+5*77.5)/10, 1e-12)
+	near(t, "AIQ ignores points below the hull", AIQ(append(slices.Clone(sweep), Point{7, 10}), 0, 10), 72.5, 1e-12)
+	near(t, "AIQ beyond the sweep is flat", AIQ(sweep, 0, 20), (5*67.5+5*77.5+10*80)/20, 1e-12)
+	near(t, "AIQ before the sweep falls to 0 at cost 0", AIQ([]Point{{4, 70}}, 0, 8), (4*35+4*70)/8., 1e-12)
+	near(t, "AIQ at one cost", AIQ(sweep, 5, 5), 75, 0)
+	near(t, "AIQ of no point", AIQ(nil, 0, 1), math.NaN(), 0)
 	near(t, "AIQ as the code computes it", AIQCompat([]Point{{2, 50}, {4, 70}}, 10), (2*60+6*70)/10., 1e-12)
 	near(t, "APGR", APGR(sweep, weak, strong), 0.5*0.375+0.5*0.875, 1e-12)
 	near(t, "APGR of one point at half the cost", APGR([]Point{{5, 70}}, weak, strong), 0.5, 1e-12)
+	near(t, "AUDC", AUDC(sweep, weak, strong), 0.5*67.5+0.5*77.5, 1e-12)
+	near(t, "AUDC of experts as good as each other", AUDC([]Point{{0, 60}, {10, 70}}, weak, Point{10, 60}), 65, 1e-12)
+	near(t, "APGR of experts as good as each other", APGR(sweep, weak, Point{10, 60}), math.NaN(), 0)
+	near(t, "AUDC of experts at one price", AUDC(sweep, weak, Point{0, 80}), math.NaN(), 0)
+	near(t, "AUDC of no point", AUDC(nil, weak, strong), math.NaN(), 0)
+	near(t, "peak", Peak([]Point{{10, 80}, {7, 82}, {0, 60}}), 82, 0)
+	near(t, "peak of no point", Peak(nil), math.NaN(), 0)
+	near(t, "exchange rate", ExchangeRate(weak, strong), 2, 0)
+	near(t, "exchange rate of a strong expert that is no better", ExchangeRate(strong, Point{20, 80}), 0, 0)
+	near(t, "exchange rate of a strong expert that is no dearer", ExchangeRate(Point{10, 60}, strong), 0, 0)
+	near(t, "regret of the strong expert, where the weak one is right too", Regret([]Point{{1, 100}, {4, 100}}, Point{4, 100}, 5), 15, 0)
+	near(t, "regret of the best choice", Regret([]Point{{1, 0}, {4, 100}}, Point{4, 100}, 5), 0, 0)
+	near(t, "regret of a coin between both", Regret([]Point{{1, 0}, {4, 100}}, Point{2.5, 50}, 5), 42.5, 0)
 	near(t, "APGR of points outside the range", APGR([]Point{{-10, 60}, {20, 80}}, weak, strong), 0.5, 1e-12)
 	near(t, "CPT between points", CPT(sweep, weak, strong, 0.375), 0.25, 1e-12)
 	near(t, "CPT at the first point", CPT([]Point{{4, 80}}, weak, strong, 0.5), 0.4, 1e-12)
@@ -219,10 +235,139 @@ func TestInformationByHand(t *testing.T) {
 	near(t, "entropy of nothing", Entropy(nil), 0, 0)
 	near(t, "mutual information of a copy", MutualInformation([][]float64{{3, 0}, {0, 3}}), math.Ln2, 1e-12)
 	near(t, "mutual information of independence", MutualInformation([][]float64{{1, 2}, {2, 4}}), 0, 1e-12)
-	near(t, "ECE", ECE([]float64{0.05, 0.05, 0.95, 1}, []float64{0, 1, 1, 1}, 10), (2*0.45+0.05)/4, 1e-12)
-	near(t, "Brier", Brier([]float64{1, 0.5}, []float64{1, 0}), 0.125, 1e-12)
-	near(t, "AUC of a perfect score", AUC([]float64{3, 1, 2}, []bool{true, false, true}), 1, 0)
-	near(t, "AUC of ties", AUC([]float64{1, 1, 1, 0}, []bool{true, false, true, false}), 0.75, 1e-12)
-	near(t, "AUC of one class", AUC([]float64{1, 2}, []bool{true, true}), math.NaN(), 0)
-	near(t, "AUC of an undefined score ends", AUC([]float64{math.NaN(), 2}, []bool{true, false}), 0, 0)
+	near(t, "ECE", ECE([]float64{0.05, 0.05, 0.95, 1}, []float64{0, 1, 1, 1}, nil, 10), (2*0.45+0.05)/4, 1e-12)
+	near(t, "ECE of a probability counted twice", ECE([]float64{0.25, 0.75}, []float64{0, 1}, []float64{2, 1}, 10), 0.25, 1e-12)
+	near(t, "ECE of chances", ECE([]float64{0.25, 0.75}, []float64{0.5, 0.75}, nil, 10), 0.125, 1e-12)
+	near(t, "ECE of nothing", ECE(nil, nil, nil, 10), math.NaN(), 0)
+	near(t, "Brier", Brier([]float64{1, 0.5}, []float64{1, 0}, nil), 0.125, 1e-12)
+	near(t, "Brier of a chance that is known exactly", Brier([]float64{0.25}, []float64{0.25}, nil), 0.25*0.75, 1e-12)
+	near(t, "Brier with weights", Brier([]float64{1, 0.5}, []float64{1, 0}, []float64{1, 3}), 0.1875, 1e-12)
+	auc := func(score, outcome, weights []float64) float64 { return NewRanking(score).AUC(outcome, weights) }
+	near(t, "AUC of a perfect score", auc([]float64{3, 1, 2}, []float64{1, 0, 1}, nil), 1, 0)
+	near(t, "AUC of ties", auc([]float64{1, 1, 1, 0}, []float64{1, 0, 1, 0}, nil), 0.75, 1e-12)
+	near(t, "AUC of one class", auc([]float64{1, 2}, []float64{1, 1}, nil), math.NaN(), 0)
+	near(t, "AUC of no score", auc(nil, nil, nil), math.NaN(), 0)
+	near(t, "AUC of an undefined score ends", auc([]float64{math.NaN(), 2}, []float64{1, 0}, nil), 0, 0)
+	near(t, "AUC with weights", auc([]float64{1, 2, 2}, []float64{0, 0, 1}, []float64{1, 3, 2}), (2*1+2*3/2.)/(2*4), 1e-12)
+	near(t, "AUC of chances", auc([]float64{1, 2}, []float64{0.5, 0.5}, nil), (0.5*0.5+2*0.5*0.5/2)/1, 1e-12)
+}
+
+// A question that weighs k counts as k questions.
+func TestWeightsAreCopies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 8).Draw(t, "P")
+		var p, o, w, pp, oo []float64
+		for range n {
+			p = append(p, float64(rapid.IntRange(0, 4).Draw(t, "probability"))/4)
+			o = append(o, float64(rapid.IntRange(0, 2).Draw(t, "outcome"))/2)
+			w = append(w, float64(rapid.IntRange(0, 3).Draw(t, "weight")))
+			for range int(w[len(w)-1]) {
+				pp, oo = append(pp, p[len(p)-1]), append(oo, o[len(o)-1])
+			}
+		}
+		for name, pair := range map[string][2]float64{
+			"ECE":   {ECE(p, o, w, 10), ECE(pp, oo, nil, 10)},
+			"Brier": {Brier(p, o, w), Brier(pp, oo, nil)},
+			"AUC":   {NewRanking(p).AUC(o, w), NewRanking(pp).AUC(oo, nil)},
+		} {
+			if a, b := pair[0], pair[1]; math.Abs(a-b) > 1e-9 || math.IsNaN(a) != math.IsNaN(b) {
+				t.Fatalf("%s is %v with weights, %v of copies", name, a, b)
+			}
+		}
+	})
+}
+
+func TestACurveIsWhatEverySettingGetsAndPays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, settings := rapid.IntRange(1, 5).Draw(t, "P"), rapid.IntRange(1, 6).Draw(t, "J")
+		at := make([][]Point, settings) // [J][P]
+		for j := range at {
+			for range n {
+				at[j] = append(at[j], Point{float64(rapid.IntRange(0, 3).Draw(t, "cost")), float64(rapid.IntRange(0, 3).Draw(t, "quality"))})
+			}
+		}
+		c := NewKnobCurve(settings, at[0])
+		for j := 1; j < settings; j++ {
+			for p := range n {
+				if a, b := at[j-1][p], at[j][p]; a != b {
+					c.Change(p, j, Point{b.Cost - a.Cost, b.Quality - a.Quality})
+				}
+			}
+		}
+		weights := make([]float64, n)
+		for p := range weights {
+			weights[p] = float64(rapid.IntRange(0, 4).Draw(t, "weight"))
+		}
+		curve := make([]Point, c.Settings())
+		c.Under(weights, curve)
+		for j := range at {
+			want := Point{}
+			for p, w := range weights {
+				want.Cost += w * at[j][p].Cost
+				want.Quality += w * at[j][p].Quality
+			}
+			if math.Abs(curve[j].Cost-want.Cost) > 1e-9 || math.Abs(curve[j].Quality-want.Quality) > 1e-9 {
+				t.Fatalf("setting %d is at %v, want %v", j, curve[j], want)
+			}
+		}
+	})
+}
+
+func TestCoresDecideNoNumberOfABootstrap(t *testing.T) {
+	column := []float64{3, 1, 4, 1, 5, 9, 2, 6}
+	strata := []int{0, 1, 0, 1, 0, 1, 0, 1}
+	mean := func() func(w, out []float64) {
+		scratch := make([]float64, 1)
+		return func(w, out []float64) {
+			scratch[0] = WeightedMean(column, w)
+			out[0], out[1] = scratch[0], w[0]
+		}
+	}
+	point, samples := Bootstrap(strata, 100, 5, 2, mean())
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, workers := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(workers)
+		p, s := BootstrapParallel(strata, 100, 5, 2, mean)
+		if !slices.Equal(p, point) || !slices.Equal(s[0], samples[0]) || !slices.Equal(s[1], samples[1]) {
+			t.Errorf("%d workers: other numbers", workers)
+		}
+	}
+	if _, s := BootstrapParallel(strata, 0, 5, 2, mean); len(s) != 2 || len(s[0]) != 0 {
+		t.Errorf("no resample gave %v", s)
+	}
+}
+
+// What the comment on Resample says of runs: the spread of the means of questions has the noise of their runs in it
+// already; drawing runs again inside the drawn questions would add that noise once more.
+func TestTheQuestionBootstrapCoversTheNoiseOfRuns(t *testing.T) {
+	const questions, runs, rounds = 40, 4, 4000
+	rng := rand.New(rand.NewPCG(7, 7))
+	var spread, one, two float64
+	for range rounds {
+		sum, squares, inner := 0.0, 0.0, 0.0
+		for range questions {
+			p := rng.Float64() // pass rates vary evenly: variance 1/12 between questions, mean p(1-p) = 1/6 within one
+			right := 0.0
+			for range runs {
+				if rng.Float64() < p {
+					right++
+				}
+			}
+			m := right / runs
+			sum += m
+			squares += m * m
+			inner += m * (1 - m) / runs
+		}
+		mean := sum / questions
+		spread += (mean - 0.5) * (mean - 0.5) / rounds
+		level := (squares/questions - mean*mean) / questions // the variance that resampling questions gives, in closed form
+		one += level / rounds
+		two += (level + inner/(questions*questions)) / rounds // and the one that resampling runs within them gives
+	}
+	want := (1./12 + 1./6/runs) / questions
+	near(t, "variance of the mean", spread, want, 0.05*want)
+	near(t, "variance by resampling questions", one, want*(questions-1)/questions, 0.02*want)
+	if two < 1.2*want {
+		t.Errorf("two levels give %v, no more than the true %v", two, want)
+	}
 }
