@@ -28,6 +28,10 @@ const (
 	CallRate       = "call-rate-%"            // queries on which a row that may answer itself asked an expert
 	Calls          = "calls/query"            // calls of experts by such a row
 	OwnAnswers     = "own-answers-%"          // queries on which the router's own answer stood
+	SavedCost      = "saving-%"               // dollars below the strongest expert's: 100 minus the cost share
+	PGR            = "pgr"                    // metrics.PGR between the cheapest and the strongest expert
+	Truncated      = "truncated-%"            // answers that the token limit cut, weighted as accuracy is
+	McNemar        = "mcnemar-p"              // metrics.McNemar against the reference row; benchmarks of one run
 	SeedSD         = "seed-sd-points"         // standard deviation of the accuracy over training seeds
 	SeedCostSD     = "seed-cost-sd-%"         // the same of the cost share
 )
@@ -60,6 +64,9 @@ func (e *engine) planMeasure() error {
 		params.Rows = append(params.Rows, row{m.RowID(), m.Match, len(e.fits[i])})
 		for _, f := range e.fits[i] {
 			inputs = append(inputs, f.step)
+			if f.unmatched != nil {
+				inputs = append(inputs, f.unmatched.step)
+			}
 		}
 	}
 	for _, a := range e.arenas {
@@ -78,13 +85,16 @@ func (e *engine) planMeasure() error {
 			if err := a.loadOutcomes(ctx); err != nil {
 				return err
 			}
+			best, err := e.best(ctx, a)
+			if err != nil {
+				return err
+			}
 			var rows []scored
 			for i, m := range x.Methods {
 				if !e.fits[i][0].covers(a) {
 					continue
 				}
 				r := scored{method: m}
-				var err error
 				if r.reported, err = reported(ctx, e.fits[i], a.name); err != nil {
 					return err
 				}
@@ -95,17 +105,18 @@ func (e *engine) planMeasure() error {
 					}
 					r.seeds = append(r.seeds, f.seed)
 					r.columns = append(r.columns, a.score(decisions))
+					r.traits = append(r.traits, a.examine(decisions, r.columns[len(r.columns)-1].chosen, best, !methods.Knob(m.Name)))
+				}
+				if err := r.readCurves(ctx, a, e.fits[i]); err != nil {
+					return err
 				}
 				rows = append(rows, r)
 			}
 			e.opt.Progress.Start("measuring "+a.name, 1)
 			set.Measurements = append(set.Measurements, e.measure(a, rows)...)
+			set.Measurements = append(set.Measurements, e.measureChoices(a, rows)...)
 			if a.name == PaperArena {
-				shares, err := e.distribution(ctx, a, rows)
-				if err != nil {
-					return err
-				}
-				set.Measurements = append(set.Measurements, shares...)
+				set.Measurements = append(set.Measurements, e.measureStrata(a, rows, strataOf(best, len(e.experts)))...)
 			}
 			e.opt.Progress.Done()
 		}
@@ -168,7 +179,11 @@ type scored struct {
 	method   spec.Method
 	seeds    []uint64
 	columns  []columns       // [seeds]
+	traits   []traits        // [seeds]
 	reported []metrics.Value // what the router says of itself, averaged over the seeds
+
+	curves []*metrics.KnobCurve // of the fits behind the row; nil: no knob
+	scores []*scoreOf           // [len(curves)]
 }
 
 // reported averages over fits what their routers said of their decisions on an arena; over those that said it, as the
@@ -381,8 +396,9 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 		}
 	}
 	// Per benchmark: accuracy and dollars a question; over all: accuracy, dollars, retention, cost share, hull gain,
-	// and the differences in accuracy, hull gain and cost share to the reference; per benchmark: that in accuracy.
-	const extra = 8
+	// the differences in accuracy, hull gain and cost share to the reference, and PGR; per benchmark: the difference in
+	// accuracy.
+	const extra = 9
 	perRow := 2*nb + extra + nb
 	perBench := func(column, w []float64, out []float64) {
 		clear(out)
@@ -405,8 +421,8 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 		own := a.score(decideAlways(a, routing.Self))
 		expertAccuracy, expertUSD = append(expertAccuracy, own.accuracy), append(expertUSD, own.usd)
 	}
-	scratch := make([]float64, nb)
 	fixed := func(w []float64) []metrics.Point {
+		scratch := make([]float64, nb)
 		points := make([]metrics.Point, len(expertAccuracy))
 		for m := range points {
 			perBench(expertAccuracy[m], w, scratch)
@@ -450,6 +466,7 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			if methods.AnswersItself(rows[i].method.Name) {
 				s[4] = hullSelf.Gain(p)
 			}
+			s[8] = metrics.PGR(p.Quality, points[0].Quality, points[strongest].Quality)
 		}
 		if reference < 0 {
 			return
@@ -463,8 +480,7 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			}
 		}
 	}
-	bootstrapSeed := uint64(seed.Seed(x.Seed).Derive("bootstrap", a.name))
-	point, samples := metrics.Bootstrap(a.strata, x.Evaluate.Bootstrap, bootstrapSeed, len(rows)*perRow, stat)
+	point, samples := metrics.BootstrapParallel(a.strata, x.Evaluate.Bootstrap, e.bootstrapSeed(a), len(rows)*perRow, func() func(w, out []float64) { return stat })
 	value := func(i, k int, scale float64, unit string, decimals int) metrics.Value {
 		at := i*perRow + k
 		v := metrics.Rounded(point[at]*scale, unit, decimals)
@@ -493,6 +509,9 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 				metrics.Rounded(float64(size[b]), metrics.Questions, 0))
 			if reference >= 0 && i != reference {
 				m.Values = append(m.Values, value(i, 2*nb+extra+b, 1, Difference, 3))
+				if p, ok := a.mcNemar(b, r, rows[reference]); ok {
+					m.Values = append(m.Values, metrics.Rounded(p, McNemar, 4))
+				}
 			}
 			m.Values = append(m.Values, bucketCounts(r, []int{b})...)
 			out = append(out, m)
@@ -507,9 +526,16 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			value(i, s+2, 1, "retention-%", 3),
 			value(i, s+3, 1, CostShare, 3),
 			value(i, s+4, 1, HullGain, 3),
+			saving(value(i, s+3, 1, CostShare, 3)),
 			metrics.Rounded(average(tokensBy), Tokens, 1),
 			metrics.Rounded(overhead, RouterTokens, 1),
 			metrics.Rounded(float64(len(a.strata)), metrics.Questions, 0))
+		if v, ok := finite(point[i*perRow+s+8], samples[i*perRow+s+8], x.Evaluate.Confidence, PGR, 4); ok {
+			avg.Values = append(avg.Values, v)
+		}
+		if r.columns[0].buckets != nil {
+			avg.Values = append(avg.Values, metrics.Rounded(truncated(a, r, pass), Truncated, 3))
+		}
 		if reference >= 0 && i != reference {
 			avg.Values = append(avg.Values, value(i, s+5, 1, Difference, 3), value(i, s+6, 1, HullDifference, 3), value(i, s+7, 1, CostDifference, 3))
 		}
@@ -555,11 +581,90 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 	return out
 }
 
+// readCurves reads the sweeps of the fits of a row; those of a match are of the fit behind it.
+func (s *scored) readCurves(ctx context.Context, a *arena, fits []*fit) error {
+	var read []*step
+	for _, f := range fits {
+		if f.unmatched != nil {
+			f = f.unmatched
+		}
+		if slices.Contains(read, f.step) {
+			continue
+		}
+		read = append(read, f.step)
+		sweep, err := f.sweep(ctx, a.name, a.queries)
+		if err != nil {
+			return err
+		}
+		if sweep == nil {
+			return nil
+		}
+		curve, score := a.curve(sweep)
+		s.curves, s.scores = append(s.curves, curve), append(s.scores, score)
+	}
+	return nil
+}
+
 func (e *engine) keys(a *arena, r scored, benchmark string) []metrics.Key {
 	return []metrics.Key{
 		{Name: "pool", Value: e.poolSpec.Name}, {Name: "arena", Value: a.name},
 		{Name: "method", Value: r.method.RowID()}, {Name: "benchmark", Value: benchmark},
 	}
+}
+
+// saving turns a cost share into what is saved.
+func saving(share metrics.Value) metrics.Value {
+	v := metrics.Rounded(100-share.Number, SavedCost, share.Decimals)
+	if share.Bounded {
+		v = v.Within(100-share.High, 100-share.Low)
+	}
+	return v
+}
+
+// truncated is the percentage of answers that were cut, averaged over benchmarks by the questions of a pass.
+func truncated(a *arena, r scored, pass []float64) float64 {
+	sum, total := 0.0, 0.0
+	for b, n := range pass {
+		queries, cut := 0.0, 0.0
+		for _, c := range r.columns {
+			for k, v := range c.buckets[b] {
+				queries += v
+				if routing.Buckets[k] == routing.Truncated {
+					cut += v
+				}
+			}
+		}
+		sum += n * 100 * cut / queries
+		total += n
+	}
+	return sum / total
+}
+
+// mcNemar compares a row with the reference on a benchmark of one run: the median of the p-values of their trainings,
+// paired by seed. Questions that either row decides by a coin, with unlike outcomes, are left out. ok is false where
+// questions are asked more than once or outcomes are probabilities.
+func (a *arena) mcNemar(bench int, row, reference scored) (p float64, ok bool) {
+	if a.benches[bench].runs != 1 || row.columns[0].buckets == nil {
+		return 0, false
+	}
+	var ps []float64
+	for k := range max(len(row.columns), len(reference.columns)) {
+		// A row that does not depend on the seed has one training for all of them.
+		own, other := row.columns[min(k, len(row.columns)-1)].accuracy, reference.columns[min(k, len(reference.columns)-1)].accuracy
+		onlyOwn, onlyOther := 0, 0
+		for q, b := range a.strata {
+			switch {
+			case b != bench:
+			case own[q] == 100 && other[q] == 0:
+				onlyOwn++
+			case own[q] == 0 && other[q] == 100:
+				onlyOther++
+			}
+		}
+		ps = append(ps, metrics.McNemar(onlyOwn, onlyOther))
+	}
+	slices.Sort(ps)
+	return (ps[(len(ps)-1)/2] + ps[len(ps)/2]) / 2, true
 }
 
 // bucketCounts returns how many queries of the given benchmarks ended in each bucket, averaged over seeds. The unit
@@ -607,23 +712,13 @@ func stratum(best, experts int) int {
 	return 1
 }
 
-// distribution measures where each row sends the problems of each stratum and what that costs.
-func (e *engine) distribution(ctx context.Context, a *arena, rows []scored) ([]metrics.Measurement, error) {
-	var of []int // [questions]
-	for _, p := range e.testProfiles {
-		pr, err := p.load(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for i := range pr.Problems {
-			kappa := make([]float64, len(e.experts))
-			for m := range kappa {
-				kappa[m] = pr.Kappa(i, m)
-			}
-			of = append(of, stratum(routing.MBest(kappa, e.spec.Experiment.Targets.Tau), len(e.experts)))
-		}
+// strataOf returns the stratum of each question, given its m_best.
+func strataOf(best []int, experts int) []int {
+	of := make([]int, len(best))
+	for q, m := range best {
+		of[q] = stratum(m, experts)
 	}
-	return e.measureStrata(a, rows, of), nil
+	return of
 }
 
 // measureStrata computes the lines of the routing distribution; of is the stratum of each question. Resamples draw the

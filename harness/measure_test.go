@@ -172,6 +172,11 @@ func TestMeasurementsByHand(t *testing.T) {
 		{"dear", "y", "", Difference, -50},
 		{"cheap", "y", "", Difference, -50},
 		{"dear", "avg", "", "truncated", 1},
+		{"dear", "avg", "", Truncated, 16.667}, // half of x's runs, none of y's two questions
+		{"dear", "avg", "", SavedCost, 0},
+		{"cheap", "avg", "", SavedCost, 70.27},
+		// Of y's two questions the router is right on both and the dear expert on one: one discordant pair in each training.
+		{"dear", "y", "", McNemar, 1},
 		{"cheap", "avg", "", metrics.Accuracy, 50},
 		{"cheap", "avg", "", HullGain, 0},
 		{"dear", "avg", "", HullGain, 0},
@@ -181,6 +186,15 @@ func TestMeasurementsByHand(t *testing.T) {
 		v, ok := measured(t, lines, c.method, c.benchmark, c.seed).Value(c.unit)
 		if !ok || math.Abs(v.Number-c.want) > 1e-9 {
 			t.Errorf("%s of %s on %s, seed %q: %v (%v), want %v", c.unit, c.method, c.benchmark, c.seed, v.Number, ok, c.want)
+		}
+	}
+	for _, c := range []struct{ method, benchmark, unit, why string }{
+		{"cheap", "avg", PGR, "both fixed experts are right on half"},
+		{"dear", "x", McNemar, "x has two runs"},
+		{"entrorouter", "y", McNemar, "it is the reference"},
+	} {
+		if v, ok := measured(t, lines, c.method, c.benchmark, "").Value(c.unit); ok {
+			t.Errorf("%s on %s has %s %v, though %s", c.method, c.benchmark, c.unit, v.Number, c.why)
 		}
 	}
 	if m := measured(t, lines, "entrorouter", "avg", ""); m.N != 4 {
@@ -239,6 +253,28 @@ func TestIntervalsHoldTheirNumbersAndAreOfTheSameResamplesForAllRows(t *testing.
 	}
 	if v, _ := measured(t, lines, "dear", "avg", "").Value(metrics.Accuracy); v.Low == v.High {
 		t.Errorf("no interval: %+v", v)
+	}
+}
+
+func TestMcNemarTakesTheMedianOfTrainings(t *testing.T) {
+	a := &arena{benches: []*bench{{runs: 1}, {runs: 1}}, strata: []int{0, 0, 0, 0, 0, 0, 1, 1}}
+	of := func(accuracy ...float64) columns { return columns{accuracy: accuracy, buckets: [][]float64{}} }
+	reference := scored{columns: []columns{of(0, 0, 0, 0, 0, 0, 100, 100)}}
+	row := scored{columns: []columns{
+		of(100, 100, 100, 100, 100, 0, 0, 0), // 5 against 0: 1/16
+		of(100, 100, 50, 0, 0, 0, 0, 0),      // 2 against 0: 1/2; a coin is left out
+		of(0, 0, 0, 0, 0, 0, 0, 0),           // alike: 1
+	}}
+	if p, ok := a.mcNemar(0, row, reference); !ok || p != 0.5 {
+		t.Errorf("p is %v (%v), want 1/2", p, ok)
+	}
+	row.columns = row.columns[:2]
+	if p, ok := a.mcNemar(0, row, reference); !ok || p != (0.5+1./16)/2 {
+		t.Errorf("p of two trainings is %v (%v)", p, ok)
+	}
+	a.benches[0].runs = 2
+	if _, ok := a.mcNemar(0, row, reference); ok {
+		t.Error("a benchmark of two runs was tested")
 	}
 }
 

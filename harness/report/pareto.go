@@ -67,7 +67,7 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 			if err != nil {
 				return nil, fmt.Errorf("figure %q, %q: %w", l.Name, m.Label, err)
 			}
-			out = append(out, placed{Mark: m, accuracy: accuracy, cost: cost, curve: knobCurve(set, l.Cost.Unit, keys)})
+			out = append(out, placed{Mark: m, accuracy: accuracy, cost: cost, curve: knobCurve(set, l.Cost.Unit, m.Keys)})
 		}
 		return out, nil
 	}
@@ -111,7 +111,7 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 	}, nil
 }
 
-// knobCurve returns what a router reaches at every setting of its knob, by cost.
+// knobCurve returns what a router reaches at every setting of its knob, over all benchmarks, by cost.
 func knobCurve(set *metrics.Set, cost string, keys []metrics.Key) []metrics.Point {
 	var curve []metrics.Point
 	for _, m := range set.Where(keys...) {

@@ -1,0 +1,495 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+)
+
+// Units of the lines Choice, which say how good the decisions of a row are and what they depend on. Yardsticks are made
+// of the experts: a router that answers itself, or one that knows the answers and chooses in every run, may do better.
+//
+// In the paper's arena the oracle is right where any expert was right in that run, and the worth of the best expert in
+// Regret is that of the runs at hand: with few runs both are inflated by luck. m_best comes from the profile of the test
+// problems. In the large arena all three are those of the true pass rates.
+const (
+	OracleGap    = "oracle-gap-points"   // accuracy below the oracle's: the best expert for every question and run, whatever it costs
+	Regret       = "regret-points"       // worth below that of the best expert for every question, see metrics.Regret
+	RegretPrice  = "regret-price-points" // price of the strongest expert's mean dollars in Regret: metrics.ExchangeRate on the arena
+	CostRegret   = "cost-regret-%"       // dollars above m_best's where both are right, relative to the strongest expert's mean dollars
+	QueryEntropy = "query-entropy-nats"  // mean over questions of the entropy of the router's distribution; 0 for routers that are sure
+	Entropy      = "entropy-nats"        // entropy of the shares of questions that the experts get
+	Information  = "information-nats"    // mutual information of the decision and m_best
+	AUC          = "auc"                 // of the router's score for "the cheapest expert suffices"
+	ECE          = "ece"                 // expected calibration error of the same where it is a probability, 10 bins
+	Brier        = "brier"
+)
+
+// Units of the lines Curve, which say what a router with a knob can do over all its settings. Costs are fractions of the
+// way from the cheapest expert's to the strongest's.
+const (
+	AIQ  = "aiq-%"           // metrics.AIQ between the costs of the cheapest and the strongest expert
+	AUDC = "audc-%"          // metrics.AUDC
+	APGR = "apgr"            // metrics.APGR
+	CPT  = "cpt%d-%%"        // metrics.CPT for a percentage of PGR, in percent; none: never reached
+	QNC  = "qnc-%"           // metrics.QNC in percent; none: never as good as the strongest expert
+	Peak = "peak-accuracy-%" // metrics.Peak; chosen on the questions it is measured on
+)
+
+var cptLevels = [...]int{50, 80}
+
+// calibrationBins is how many bins ECE has.
+const calibrationBins = 10
+
+// thinnest is by how many points of the cost share settings of a knob differ at least if both have a line.
+const thinnest = 0.5
+
+// traits are what the decisions of one fit are like.
+type traits struct {
+	entropy   []float64 // [questions] of the router's distribution, runs averaged; nil: always 0
+	cells     []cell
+	bothRight []float64 // [questions] chance that the decision and m_best are both right
+	excess    []float64 // dollars of the decision above m_best's, times that chance
+	score     *scoreOf
+}
+
+// cell is a share of a question's runs that went to one expert, or to the router itself.
+type cell struct {
+	question int32
+	at       int32 // m_best*(M+1) + expert, M for the router itself
+	share    float64
+}
+
+// scoreOf is a router's score for "the cheapest expert suffices".
+type scoreOf struct {
+	probability []float64 // [questions]; nil: the score is none
+	ranking     *metrics.Ranking
+}
+
+// examine reads the traits of decisions. best is m_best of each question, chosen what score says of the decisions.
+// graded says that the router's probabilities are its own: those of a coin between two settings of a knob are not.
+func (a *arena) examine(decisions []routing.Decision, chosen [][]float64, best []int, graded bool) traits {
+	questions, experts := len(a.strata), len(a.outcomes[0])
+	t := traits{entropy: make([]float64, questions), bothRight: make([]float64, questions), excess: make([]float64, questions)}
+	cheap := make([]float64, questions)
+	soft := false
+	for i, d := range decisions {
+		q := a.question[i]
+		runs := float64(a.benches[a.strata[q]].runs)
+		h := metrics.Entropy(d.Prob)
+		soft = soft || h > 0
+		t.entropy[q] += h / runs
+		cheap[q] += d.Prob[0] / runs
+
+		target := a.outcomes[i][best[q]]
+		count := func(m int, right, usd, share float64) {
+			both := share * right
+			if m != best[q] {
+				both *= target.Correct
+			}
+			t.bothRight[q] += both / runs
+			t.excess[q] += both * (usd - target.USD) / runs
+		}
+		switch d.Expert {
+		case routing.Expected:
+			for m, p := range d.Prob {
+				count(m, a.outcomes[i][m].Correct, a.outcomes[i][m].USD, p)
+			}
+		default:
+			usd := 0.0
+			for m, times := range d.Asked(experts) {
+				usd += times * a.outcomes[i][m].USD
+			}
+			if d.Expert == routing.Self {
+				count(d.Expert, a.self[i].Correct*(1-d.Spoiled), usd, 1)
+			} else {
+				count(d.Expert, a.outcomes[i][d.Expert].Correct, usd, 1)
+			}
+		}
+	}
+	if !soft {
+		t.entropy = nil
+	}
+	if graded && soft && slices.Max(cheap) > slices.Min(cheap) {
+		t.score = &scoreOf{cheap, metrics.NewRanking(cheap)}
+	}
+	for q, shares := range chosen {
+		own := 1.0
+		for m, s := range shares {
+			own -= s
+			if s > 0 {
+				t.cells = append(t.cells, cell{int32(q), int32(best[q]*(experts+1) + m), s})
+			}
+		}
+		if own > 1e-9 { // shares add up to 1 but for rounding
+			t.cells = append(t.cells, cell{int32(q), int32(best[q]*(experts+1) + experts), own})
+		}
+	}
+	return t
+}
+
+// curve returns what a sweep gets and pays, and its score for "the cheapest expert suffices": how early in the sweep the
+// question goes there.
+func (a *arena) curve(s *sweep) (*metrics.KnobCurve, *scoreOf) {
+	runs := func(q int) float64 { return float64(a.benches[a.strata[q]].runs) }
+	point := func(i, m int) metrics.Point {
+		o, n := a.outcomes[i][m], runs(a.question[i])
+		return metrics.Point{Cost: o.USD / n, Quality: 100 * o.Correct / n}
+	}
+	first := make([]metrics.Point, len(a.strata))
+	early := make([]float64, len(a.strata))
+	for i, x := range s.queries {
+		q, p := a.question[i], point(i, x.first)
+		first[q].Cost += p.Cost
+		first[q].Quality += p.Quality
+		at := s.settings
+		if x.first == 0 {
+			at = 0
+		} else if k := slices.IndexFunc(x.turns, func(t turn) bool { return t.expert == 0 }); k >= 0 {
+			at = x.turns[k].setting
+		}
+		early[q] -= float64(at) / runs(q)
+	}
+	c := metrics.NewKnobCurve(s.settings, first)
+	for i, x := range s.queries {
+		before := point(i, x.first)
+		for _, t := range x.turns {
+			p := point(i, t.expert)
+			c.Change(a.question[i], t.setting, metrics.Point{Cost: p.Cost - before.Cost, Quality: p.Quality - before.Quality})
+			before = p
+		}
+	}
+	return c, &scoreOf{ranking: metrics.NewRanking(early)}
+}
+
+// best returns m_best of every question of an arena.
+func (e *engine) best(ctx context.Context, a *arena) ([]int, error) {
+	tau := e.spec.Experiment.Targets.Tau
+	var best []int
+	kappa := make([]float64, len(e.experts))
+	if a.name == LargeArena {
+		for _, o := range a.outcomes {
+			for m := range kappa {
+				kappa[m] = o[m].Correct
+			}
+			best = append(best, routing.MBest(kappa, tau))
+		}
+		return best, nil
+	}
+	for _, p := range e.testProfiles {
+		pr, err := p.load(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for i := range pr.Problems {
+			for m := range kappa {
+				kappa[m] = pr.Kappa(i, m)
+			}
+			best = append(best, routing.MBest(kappa, tau))
+		}
+	}
+	return best, nil
+}
+
+// yardsticks are what the rows of an arena are held against.
+type yardsticks struct {
+	experts [][]metrics.Point // [M][questions] what each expert gets and costs
+	oracle  []float64         // [questions] accuracy of the best expert in each run
+	right   []float64         // [questions] chance that the cheapest expert is right
+	share   []float64         // [questions] weight of a question in averages, sums to 1
+}
+
+func (e *engine) yardsticks(a *arena) yardsticks {
+	size := make([]float64, len(a.benches))
+	for _, b := range a.strata {
+		size[b]++
+	}
+	pass := a.pass(e.spec.Benchmarks)
+	total := 0.0
+	for _, n := range pass {
+		total += n
+	}
+	n := len(a.strata)
+	y := yardsticks{oracle: make([]float64, n), right: make([]float64, n), share: make([]float64, n)}
+	for q, b := range a.strata {
+		y.share[q] = pass[b] / size[b] / total
+	}
+	accuracy, usd := a.experts()
+	for m := range accuracy {
+		points := make([]metrics.Point, n)
+		for q := range points {
+			points[q] = metrics.Point{Cost: usd[m][q], Quality: accuracy[m][q]}
+		}
+		y.experts = append(y.experts, points)
+	}
+	for i, outcomes := range a.outcomes {
+		q := a.question[i]
+		top := 0.0
+		for _, o := range outcomes {
+			top = max(top, o.Correct)
+		}
+		y.oracle[q] += 100 * top / float64(a.benches[a.strata[q]].runs)
+	}
+	for q := range y.right {
+		y.right[q] = accuracy[0][q] / 100
+	}
+	return y
+}
+
+// means returns the point of each expert under weights [questions].
+func (y yardsticks) means(weights []float64) []metrics.Point {
+	out := make([]metrics.Point, len(y.experts))
+	for m, points := range y.experts {
+		for q, w := range weights {
+			out[m].Cost += w * points[q].Cost
+			out[m].Quality += w * points[q].Quality
+		}
+	}
+	return out
+}
+
+// Where the numbers of a row stand in the vector of a bootstrap.
+const (
+	atOracleGap = iota
+	atRegret
+	atCostRegret
+	atQueryEntropy
+	atEntropy
+	atInformation
+	atAUC
+	atECE
+	atBrier
+	atAIQ
+	atAUDC
+	atAPGR
+	atQNC
+	atPeak
+	atMeanGain
+	atCPT
+	rowStats = atCPT + len(cptLevels)
+)
+
+// measureChoices computes the lines Choice, Curve and Sweep of an arena. What depends on the whole set of decisions of a
+// fit is computed for each training and then averaged. Resamples are those of measure.
+func (e *engine) measureChoices(a *arena, rows []scored) []metrics.Measurement {
+	x := &e.spec.Experiment
+	y := e.yardsticks(a)
+	all := y.means(y.share)
+	strongest := len(all) - 1
+	price := metrics.ExchangeRate(all[0], all[strongest])
+	var vertices []int // chosen on the sample, as in measure
+	for _, p := range metrics.UpperHull(all) {
+		vertices = append(vertices, slices.Index(all, p))
+	}
+	type linear struct{ gap, regret, entropy []float64 } // [questions], trainings averaged
+	columns := make([]linear, len(rows))
+	for i, r := range rows {
+		c := linear{gap: r.mean(accuracyOf), regret: r.mean(usdOf)}
+		point := make([]metrics.Point, len(y.experts))
+		for q, quality := range c.gap {
+			for m := range point {
+				point[m] = y.experts[m][q]
+			}
+			c.regret[q] = metrics.Regret(point, metrics.Point{Cost: c.regret[q], Quality: quality}, price)
+			c.gap[q] = metrics.OracleGap(quality, y.oracle[q])
+		}
+		for _, t := range r.traits {
+			if t.entropy == nil {
+				continue
+			}
+			if c.entropy == nil {
+				c.entropy = make([]float64, len(t.entropy))
+			}
+			for q, h := range t.entropy {
+				c.entropy[q] += h / float64(len(r.traits))
+			}
+		}
+		columns[i] = c
+	}
+	stat := func(w, u, out []float64) {
+		for q := range u {
+			u[q] = w[q] * y.share[q]
+		}
+		points := y.means(u)
+		weak, strong := points[0], points[strongest]
+		var hull metrics.Hull
+		for _, m := range vertices {
+			hull = append(hull, points[m])
+		}
+		for i, r := range rows {
+			o := out[i*rowStats : (i+1)*rowStats]
+			clear(o)
+			c := columns[i]
+			for q, v := range u {
+				o[atOracleGap] += v * c.gap[q]
+				o[atRegret] += v * c.regret[q]
+			}
+			for q, h := range c.entropy {
+				o[atQueryEntropy] += u[q] * h
+			}
+			o[atAUC], o[atECE], o[atBrier] = math.NaN(), math.NaN(), math.NaN()
+			for _, t := range r.traits {
+				share := 1 / float64(len(r.traits))
+				both, excess := 0.0, 0.0
+				for q, v := range u {
+					both += v * t.bothRight[q]
+					excess += v * t.excess[q]
+				}
+				o[atCostRegret] += share * 100 * excess / both / strong.Cost
+				entropy, information := t.information(u, len(y.experts))
+				o[atEntropy] += share * entropy
+				o[atInformation] += share * information
+				if t.score != nil {
+					addScores(o, t.score, y.right, u, share)
+				}
+			}
+			for k := atAIQ; k < rowStats; k++ {
+				o[k] = math.NaN()
+			}
+			for k, curve := range r.curves {
+				if k == 0 {
+					clear(o[atAIQ:])
+				}
+				share := 1 / float64(len(r.curves))
+				at := make([]metrics.Point, curve.Settings())
+				curve.Under(u, at)
+				o[atAIQ] += share * metrics.AIQ(at, weak.Cost, strong.Cost)
+				o[atAUDC] += share * metrics.AUDC(at, weak, strong)
+				o[atAPGR] += share * metrics.APGR(at, weak, strong)
+				o[atQNC] += share * 100 * metrics.QNC(at, strong)
+				o[atPeak] += share * metrics.Peak(at)
+				o[atMeanGain] += share * metrics.MeanGain(at, hull, weak.Cost, strong.Cost)
+				for l, level := range cptLevels {
+					o[atCPT+l] += share * 100 * metrics.CPT(at, weak, strong, float64(level)/100)
+				}
+				addScores(o, r.scores[k], y.right, u, share)
+			}
+		}
+	}
+	point, samples := metrics.BootstrapParallel(a.strata, x.Evaluate.Bootstrap, e.bootstrapSeed(a), len(rows)*rowStats,
+		func() func(w, out []float64) {
+			u := make([]float64, len(a.strata))
+			return func(w, out []float64) { stat(w, u, out) }
+		})
+	var out []metrics.Measurement
+	for i, r := range rows {
+		var values []metrics.Value
+		add := func(k int, unit string, decimals int) {
+			if v, ok := finite(point[i*rowStats+k], samples[i*rowStats+k], x.Evaluate.Confidence, unit, decimals); ok {
+				values = append(values, v)
+			}
+		}
+		add(atOracleGap, OracleGap, 3)
+		if price > 0 { // else money buys nothing, and the best decision is the best answer
+			add(atRegret, Regret, 3)
+			values = append(values, metrics.Rounded(price*all[strongest].Cost, RegretPrice, 3))
+		}
+		add(atCostRegret, CostRegret, 3)
+		add(atQueryEntropy, QueryEntropy, 4)
+		add(atEntropy, Entropy, 4)
+		add(atInformation, Information, 4)
+		add(atAUC, AUC, 4)
+		add(atECE, ECE, 4)
+		add(atBrier, Brier, 4)
+		rowKeys := e.keys(a, r, "")[:3]
+		out = append(out, metrics.Measurement{Name: "Choice", Keys: rowKeys, N: len(a.queries), Values: values})
+		if r.curves == nil {
+			continue
+		}
+		values = nil
+		add(atAIQ, AIQ, 3)
+		add(atMeanGain, MeanGain, 3)
+		add(atAPGR, APGR, 4)
+		add(atAUDC, AUDC, 3)
+		for l, level := range cptLevels {
+			add(atCPT+l, fmt.Sprintf(CPT, level), 2)
+		}
+		add(atQNC, QNC, 2)
+		values = append(values, metrics.Rounded(point[i*rowStats+atPeak], Peak, 3))
+		out = append(out, metrics.Measurement{Name: "Curve", Keys: rowKeys, N: len(a.queries), Values: values})
+		out = append(out, sweepLines(rowKeys, len(a.queries), r.curves, y.share, all[strongest].Cost)...)
+	}
+	return out
+}
+
+// information returns the entropy of the decisions and their mutual information with m_best under weights u.
+func (t traits) information(u []float64, experts int) (entropy, information float64) {
+	flat := make([]float64, experts*(experts+1))
+	for _, c := range t.cells {
+		flat[c.at] += u[c.question] * c.share
+	}
+	table := make([][]float64, experts)
+	decided := make([]float64, experts+1)
+	for b := range table {
+		table[b] = flat[b*(experts+1) : (b+1)*(experts+1)]
+		for m, v := range table[b] {
+			decided[m] += v
+		}
+	}
+	return metrics.Entropy(decided), metrics.MutualInformation(table)
+}
+
+// addScores adds what a score is worth, times share.
+func addScores(o []float64, s *scoreOf, right, u []float64, share float64) {
+	add := func(k int, v float64) {
+		if math.IsNaN(o[k]) {
+			o[k] = 0
+		}
+		o[k] += share * v
+	}
+	add(atAUC, s.ranking.AUC(right, u))
+	if s.probability != nil {
+		add(atECE, metrics.ECE(s.probability, right, u, calibrationBins))
+		add(atBrier, metrics.Brier(s.probability, right, u))
+	}
+}
+
+// finite is a number with its interval, without one if it is not defined in every resample; ok is false if the number
+// is not defined itself.
+func finite(number float64, samples []float64, confidence float64, unit string, decimals int) (v metrics.Value, ok bool) {
+	undefined := func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
+	if undefined(number) {
+		return v, false
+	}
+	v = metrics.Rounded(number, unit, decimals)
+	if len(samples) > 0 && !slices.ContainsFunc(samples, undefined) {
+		v = v.Within(metrics.Interval(samples, confidence))
+	}
+	return v, true
+}
+
+// sweepLines are the settings of a knob, trainings averaged, with those left out that hardly differ from the one before.
+func sweepLines(rowKeys []metrics.Key, n int, curves []*metrics.KnobCurve, share []float64, strong float64) []metrics.Measurement {
+	mean := make([]metrics.Point, curves[0].Settings())
+	at := make([]metrics.Point, len(mean))
+	for _, c := range curves {
+		c.Under(share, at)
+		for j, p := range at {
+			mean[j].Cost += p.Cost / float64(len(curves))
+			mean[j].Quality += p.Quality / float64(len(curves))
+		}
+	}
+	var out []metrics.Measurement
+	last := math.Inf(1)
+	for j, p := range mean {
+		cost := 100 * p.Cost / strong
+		if end := j == len(mean)-1; !end && math.Abs(cost-last) < thinnest {
+			continue
+		}
+		last = cost
+		out = append(out, metrics.Measurement{Name: report.SweepName, N: n,
+			Keys:   append(slices.Clone(rowKeys), metrics.Key{Name: "knob", Value: fmt.Sprintf("%03d", j)}),
+			Values: []metrics.Value{metrics.Rounded(p.Quality, metrics.Accuracy, 3), metrics.Rounded(p.Cost, metrics.USDPerQuery, 8), metrics.Rounded(cost, CostShare, 3)}})
+	}
+	return out
+}
+
+func (e *engine) bootstrapSeed(a *arena) uint64 {
+	return uint64(seed.Seed(e.spec.Experiment.Seed).Derive("bootstrap", a.name))
+}

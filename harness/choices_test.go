@@ -1,0 +1,222 @@
+package harness
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// lineOf returns the one line of that name and method; knob is "" but for settings.
+func lineOf(t *testing.T, lines []metrics.Measurement, name, method, knob string) metrics.Measurement {
+	t.Helper()
+	for _, m := range lines {
+		if m.Name == name && m.Key("method") == method && m.Key("knob") == knob {
+			return m
+		}
+	}
+	t.Fatalf("no line %s of %s", name, method)
+	return metrics.Measurement{}
+}
+
+func hasValue(t *testing.T, m metrics.Measurement, unit string, want float64) {
+	t.Helper()
+	v, ok := m.Value(unit)
+	if !ok || math.Abs(v.Number-want) > 0.5000001*math.Pow(10, -float64(v.Decimals)) {
+		t.Errorf("%s: %v (%v), want %v", m.Label()+" "+unit, v.Number, ok, want)
+	}
+}
+
+// The toy arena with the dear expert right on the last question: 50% for 5.5/3 dollars against 83.3% for 18.5/3.
+func unevenArena() *arena {
+	a := toyArena()
+	a.outcomes[3][1] = routing.Outcome{Correct: 1, Bucket: routing.Correct, Out: 70, USD: 7}
+	return a
+}
+
+// traitsOf examines the decisions of a row as measuring does.
+func (s *scored) traitsOf(a *arena, best []int, graded bool, trainings ...[]routing.Decision) {
+	for i, d := range trainings {
+		for k := range d {
+			if d[k].Prob == nil {
+				d[k].Prob = make([]float64, len(a.outcomes[0]))
+				d[k].Prob[d[k].Expert] = 1
+			}
+		}
+		s.seeds = append(s.seeds, uint64(i+1))
+		s.columns = append(s.columns, a.score(d))
+		s.traits = append(s.traits, a.examine(d, s.columns[i].chosen, best, graded))
+	}
+}
+
+func TestChoicesByHand(t *testing.T) {
+	a, e := unevenArena(), toyEngine(1, 2)
+	best := []int{1, 0, 0} // of the question of x and the two of y
+	soft := func(expert int, cheap float64) routing.Decision {
+		return routing.Decision{Expert: expert, Prob: []float64{cheap, 1 - cheap}}
+	}
+	rows := make([]scored, 5)
+	for i, id := range []string{"cheap", "dear", "router", "policy", "coin"} {
+		rows[i].method = spec.Method{Name: "fixed", ID: id}
+	}
+	rows[0].traitsOf(a, best, true, decideAlways(a, 0))
+	rows[1].traitsOf(a, best, true, decideAlways(a, 1))
+	rows[2].traitsOf(a, best, true,
+		[]routing.Decision{{Expert: 0}, {Expert: 1}, {Expert: 1}, {Expert: 0}},
+		[]routing.Decision{{Expert: 0}, {Expert: 0}, {Expert: 1}, {Expert: 0}})
+	rows[3].traitsOf(a, best, true, []routing.Decision{soft(0, 0.75), soft(0, 0.75), soft(1, 0.25), soft(0, 0.95)})
+	rows[4].traitsOf(a, best, false, []routing.Decision{soft(routing.Expected, 0.5), soft(routing.Expected, 0.5), soft(routing.Expected, 0), soft(routing.Expected, 1)})
+	lines := e.measureChoices(a, rows)
+
+	price := (250./3 - 50) / (18.5/3 - 5.5/3) // points a dollar at which both fixed rows are worth the same
+	half := math.Ln2
+	third := metrics.Entropy([]float64{1, 2})
+	for _, c := range []struct {
+		method, unit string
+		want         float64
+	}{
+		{"cheap", OracleGap, 50}, // somebody is right in every run
+		{"dear", OracleGap, 50. / 3},
+		{"router", OracleGap, (0 + 50./3) / 2},
+		{"cheap", RegretPrice, price * 18.5 / 3},
+		{"cheap", Regret, (100 - 2*price) / 3}, // all on the first question of y, where the dear one alone is right
+		{"dear", Regret, (5*price + 6*price) / 3},
+		// Training 1 is right in both runs of x, for 1 and 4 dollars, where the best single expert is right in half of
+		// them for 1.5; training 2 asks that one. Both choose best in y.
+		{"router", Regret, -(50 - price) / 3 / 2},
+		// The dear expert and m_best are both right in the second run of x, where it is m_best, and on the last question
+		// of y, for 7 dollars instead of 1.
+		{"dear", CostRegret, 100 * (6. / 3) / (0.5/3 + 1./3) / (18.5 / 3)},
+		{"cheap", CostRegret, 0},
+		{"cheap", QueryEntropy, 0},
+		{"router", QueryEntropy, 0},
+		{"coin", QueryEntropy, half / 3},
+		{"policy", QueryEntropy, (2*metrics.Entropy([]float64{1, 3}) + metrics.Entropy([]float64{1, 19})) / 3},
+		{"cheap", Entropy, 0},
+		{"dear", Information, 0},
+		{"coin", Entropy, half},
+		{"coin", Information, 0},
+		{"router", Entropy, (half + third) / 2},
+		{"router", Information, (0 + (2*third - math.Log(3))) / 2}, // training 2 never asks the dear expert where it is m_best
+		// Policy: 0.75 where the cheap expert is right in half of the runs, 0.25 where never, 0.95 where always.
+		{"policy", AUC, (1.5 + 0.5*1 + 0.5*0.5/2) / (1.5 * 1.5)},
+		{"policy", ECE, (0.25 + 0.25 + 0.05) / 3},
+		{"policy", Brier, (0.5*0.0625 + 0.5*0.5625 + 0.0625 + 0.0025) / 3},
+	} {
+		hasValue(t, lineOf(t, lines, "Choice", c.method, ""), c.unit, c.want)
+	}
+	for _, method := range []string{"cheap", "dear", "router", "coin"} {
+		for _, unit := range []string{AUC, ECE, Brier} {
+			if v, ok := lineOf(t, lines, "Choice", method, "").Value(unit); ok {
+				t.Errorf("%s has %s %v: its distribution is no score", method, unit, v.Number)
+			}
+		}
+	}
+	for _, m := range lines {
+		if m.Name != "Choice" {
+			t.Errorf("line %s of a row without a knob", m.Label())
+		}
+	}
+}
+
+// Where the strong expert is no better, money buys nothing and there is no price to regret at.
+func TestRegretNeedsAPrice(t *testing.T) {
+	a := toyArena()
+	rows := []scored{{method: spec.Method{Name: "fixed", ID: "cheap"}}}
+	rows[0].traitsOf(a, []int{0, 0, 0}, true, decideAlways(a, 0))
+	m := lineOf(t, toyEngine(1, 2).measureChoices(a, rows), "Choice", "cheap", "")
+	if _, ok := m.Value(Regret); ok {
+		t.Errorf("%+v", m)
+	}
+	hasValue(t, m, OracleGap, 50)
+}
+
+// The router itself is one more choice: a table of two experts has three columns.
+func TestOwnAnswersAreAChoice(t *testing.T) {
+	a := unevenArena()
+	a.self = make([]routing.Outcome, 4)
+	for i := range a.self {
+		a.self[i] = routing.Outcome{Correct: 1, Bucket: routing.Correct}
+	}
+	own := func(calls ...routing.Call) routing.Decision {
+		return routing.Decision{Expert: routing.Self, Prob: []float64{0, 0}, Calls: calls}
+	}
+	rows := []scored{{method: spec.Method{Name: "self"}}}
+	rows[0].traitsOf(a, []int{1, 0, 0}, true, []routing.Decision{{Expert: 1}, {Expert: 1}, own(), own(routing.Call{Expert: 1})})
+	m := lineOf(t, toyEngine(1, 2).measureChoices(a, rows), "Choice", "self", "")
+	third := metrics.Entropy([]float64{1, 2})
+	hasValue(t, m, Entropy, third)
+	hasValue(t, m, Information, third)
+	// Both are right in the second run of x, at one cost, and on the last question of y: a call of 7 dollars, then an
+	// answer of its own, where m_best costs 1.
+	hasValue(t, m, CostRegret, 100*(6./3)/(0.5/3+1./3)/(18.5/3))
+}
+
+func TestCurvesByHand(t *testing.T) {
+	a, e := unevenArena(), toyEngine(1, 2)
+	a.queries = make([]routing.Query, 4)
+	s := &sweep{settings: 3, queries: []sweptQuery{
+		{first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{1, 0}}},
+	}}
+	r := scored{method: spec.Method{Name: "fixed", ID: "knob"}}
+	r.traitsOf(a, []int{0, 0, 0}, false, decideAlways(a, 0))
+	curve, score := a.curve(s)
+	r.curves, r.scores = []*metrics.KnobCurve{curve}, []*scoreOf{score}
+	lines := e.measureChoices(a, []scored{r})
+
+	// Settings: the dear expert always; the cheap one on the last question, as right for 6 dollars less; the cheap one.
+	dear, middle, cheap := metrics.Point{Cost: 18.5 / 3, Quality: 250. / 3}, metrics.Point{Cost: 12.5 / 3, Quality: 250. / 3}, metrics.Point{Cost: 5.5 / 3, Quality: 50}
+	points := []metrics.Point{dear, middle, cheap}
+	for j, p := range points {
+		m := lineOf(t, lines, report.SweepName, "knob", fmt.Sprintf("%03d", j))
+		hasValue(t, m, metrics.Accuracy, p.Quality)
+		hasValue(t, m, metrics.USDPerQuery, p.Cost)
+		hasValue(t, m, CostShare, 100*p.Cost/dear.Cost)
+	}
+	m := lineOf(t, lines, "Curve", "knob", "")
+	at := (middle.Cost - cheap.Cost) / (dear.Cost - cheap.Cost) // 7/13 of the way the curve is as good as the strongest
+	hasValue(t, m, AIQ, 250./3-at*(100./3)/2)
+	hasValue(t, m, AUDC, 250./3-at*(100./3)/2)
+	hasValue(t, m, APGR, 1-at/2)
+	hasValue(t, m, "cpt50-%", 100*at/2)
+	hasValue(t, m, "cpt80-%", 100*at*0.8)
+	hasValue(t, m, QNC, 100*middle.Cost/dear.Cost)
+	hasValue(t, m, Peak, 250./3)
+	gain := 0.0 // above the line between the two experts, at 19 budgets
+	for i := 1; i <= 19; i++ {
+		b := float64(i) / 20
+		gain += (min(b/at, 1) - b) * (100. / 3) / 19
+	}
+	hasValue(t, m, MeanGain, gain)
+	// The question that goes to the cheap expert first is the one it is right on; of the others it is right on half of
+	// one: (1*(0.5+1) + 0.5*1/2 + 0.5*0.5/2)/(1.5*1.5).
+	hasValue(t, lineOf(t, lines, "Choice", "knob", ""), AUC, (1.5+0.25+0.125)/2.25)
+}
+
+func TestSettingsThatHardlyDifferHaveOneLine(t *testing.T) {
+	curve := metrics.NewKnobCurve(5, []metrics.Point{{Cost: 10, Quality: 50}})
+	for j, by := range []float64{-0.02, -0.04, -1, 0} { // 0.2, 0.6 and 10.6 of a hundred cheaper than the first
+		curve.Change(0, j+1, metrics.Point{Cost: by})
+	}
+	var knobs []string
+	for _, m := range sweepLines(nil, 1, []*metrics.KnobCurve{curve}, []float64{1}, 10) {
+		knobs = append(knobs, m.Key("knob"))
+	}
+	if got := fmt.Sprint(knobs); got != "[000 002 003 004]" {
+		t.Errorf("settings %s", got)
+	}
+}
+
+func TestMBestIsThatOfTheTrueRatesInTheLargeArena(t *testing.T) {
+	e := toyEngine(2)
+	e.spec.Experiment.Targets.Tau = 0.8
+	a := &arena{name: LargeArena, outcomes: [][]routing.Outcome{{{Correct: 0.9}, {Correct: 1}}, {{Correct: 0.5}, {Correct: 0.85}}, {{Correct: 0.1}, {Correct: 0.2}}}}
+	best, err := e.best(t.Context(), a)
+	if err != nil || fmt.Sprint(best) != "[0 1 1]" {
+		t.Errorf("%v (%v)", best, err)
+	}
+}
