@@ -329,16 +329,22 @@ func wrongLike(o routing.Outcome) routing.Bucket {
 
 // said returns the outcome of a decision that carries its answer: its grade, and what its own calls used and cost.
 func (a *arena) said(d routing.Decision) routing.Outcome {
-	e := a.benches[0].e
-	o := routing.Outcome{Bucket: d.Answer.Bucket}
+	o := routing.Outcome{Bucket: d.Answer.Bucket, USD: a.benches[0].e.paid(d)}
 	if o.Bucket == routing.Correct {
 		o.Correct = 1
 	}
 	for _, c := range d.Calls {
 		o.Out += float64(c.Usage.Out)
-		o.USD += e.experts[c.Expert].Price.USD(c.Usage, e.spec.Experiment.CountInput)
 	}
 	return o
+}
+
+// paid returns the dollars of a decision's own calls.
+func (e *engine) paid(d routing.Decision) (usd float64) {
+	for _, c := range d.Calls {
+		usd += e.experts[c.Expert].Price.USD(c.Usage, e.spec.Experiment.CountInput)
+	}
+	return usd
 }
 
 // experts returns what always asking each expert gets and pays: accuracy and dollars, [M][questions].

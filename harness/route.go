@@ -12,18 +12,21 @@ import (
 // Routed is the decision of a fitted router on one problem.
 type Routed struct {
 	ID     string             `json:"id"`
-	Expert string             `json:"expert"`          // whose answer stands: the likeliest where the row flips a coin; "self": the router's own
-	Calls  []string           `json:"calls,omitempty"` // experts asked on the way, by routers that may ask several
-	Prob   map[string]float64 `json:"prob"`            // of every expert, sums to 1, to less where the router may answer itself
-	USD    float64            `json:"usd"`             // expected: what the experts asked cost a question on the training problems; the mean over the coin where the row flips one
+	Run    int                `json:"run,omitempty"`
+	Expert string             `json:"expert"`           // whose answer stands: the likeliest where the row flips a coin; "self": the router's own
+	Calls  []string           `json:"calls,omitempty"`  // experts asked on the way, by routers that may ask several
+	Prob   map[string]float64 `json:"prob"`             // of every expert, sums to 1, to less where the router may answer itself
+	Answer string             `json:"answer,omitempty"` // of a router that has talked to the experts
+	USD    float64            `json:"usd"`              // expected: what the experts asked cost a question on the training problems, the mean over the coin where the row flips one; what the calls cost where there is an answer
 }
 
 // selfID stands for the router itself where experts are named.
 const selfID = "self"
 
-// Route fits one row of an experiment, which makes again the router of its run byte for byte, and routes problems by it.
-// Profiles are read from the store and measured first if it does not have them.
-func Route(ctx context.Context, r *spec.Resolved, o Options, row string, problems []routing.Problem) ([]Routed, error) {
+// Route fits one row of an experiment, which makes again the router of its run byte for byte, and routes queries by it.
+// Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint, curves,
+// trajectories of a served policy) goes to dir, nowhere if it is empty.
+func Route(ctx context.Context, r *spec.Resolved, o Options, row string, queries []routing.Query, dir string) ([]Routed, error) {
 	if r.Experiment.Protocol == "folds" {
 		return nil, fmt.Errorf("%w: spec %s has protocol folds, whose routers are one a fold; name a spec with protocol split", ErrUsage, r.Experiment.Name)
 	}
@@ -50,14 +53,10 @@ func Route(ctx context.Context, r *spec.Resolved, o Options, row string, problem
 	if err != nil {
 		return nil, err
 	}
-	router, done, err := f.router(ctx, set, "")
+	router, done, err := f.router(ctx, set, dir)
 	defer done()
 	if err != nil {
 		return nil, err
-	}
-	queries := make([]routing.Query, len(problems))
-	for i, p := range problems {
-		queries[i] = routing.Query{Problem: p}
 	}
 	decisions, err := router.Route(ctx, queries)
 	if err != nil {
@@ -71,7 +70,7 @@ func Route(ctx context.Context, r *spec.Resolved, o Options, row string, problem
 	}
 	out := make([]Routed, len(decisions))
 	for i, d := range decisions {
-		out[i] = Routed{ID: problems[i].ID, Prob: map[string]float64{}}
+		out[i] = Routed{ID: queries[i].Problem.ID, Run: queries[i].Run, Prob: map[string]float64{}}
 		chosen := d.Expert
 		if chosen == routing.Expected {
 			chosen = slices.Index(d.Prob, slices.Max(d.Prob))
@@ -87,6 +86,9 @@ func Route(ctx context.Context, r *spec.Resolved, o Options, row string, problem
 		for m, x := range e.experts {
 			out[i].Prob[x.ID] = d.Prob[m]
 			out[i].USD += asked[m] * usd[m]
+		}
+		if d.Answer != nil {
+			out[i].Answer, out[i].USD = d.Answer.Text, e.paid(d)
 		}
 	}
 	return out, nil

@@ -175,6 +175,28 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 	if diff := cmp.Diff(set, runIn(t, r, out).Measurements); diff != "" || asked.Load() != whole {
 		t.Errorf("after its fits were lost, a run asked %d times more: %s", asked.Load()-whole, diff)
 	}
+	left := t.TempDir()
+	p := a.queries[0].Problem
+	routed, err := Route(t.Context(), r, Options{Out: out}, "xrouter", []routing.Query{{Problem: p}, {Problem: p, Run: 1}, {Problem: p, Run: 2}}, left)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(left, "trajectories.jsonl"))
+	if err != nil || strings.Count(string(text), "\n") != 3 {
+		t.Errorf("trajectories for a trainer: %v\n%s", err, text)
+	}
+	played, err := multiround.ReadTrajectories(strings.NewReader(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, x := range routed {
+		if x.Run != k || x.Expert != "qwen3-30b" || x.Answer != played[k].Answer || x.Answer == "" || x.USD != e.experts[1].Price.USD(cost.Usage{Out: played[k].Calls[0].Out}, false) {
+			t.Errorf("routed %+v, played %+v", x, played[k])
+		}
+	}
+	if n := asked.Load() - whole; n != 2 { // the first two runs are those of the table
+		t.Errorf("a third run was asked %d times", n)
+	}
 	other := loadFile(t, write(strings.ReplaceAll(servedSpec, "model: router}", "model: router, revision: step-40}")))
 	if _, err := Run(t.Context(), other, Options{Out: out, Offline: true}); !errors.Is(err, ErrIncomplete) || !strings.Contains(err.Error(), "--offline") {
 		t.Errorf("offline, another revision: %v", err)

@@ -155,6 +155,8 @@ type DecisionResult struct {
 	Expert string             `json:"expert"`          // whose answer stands: an expert, "self", or "expected" for rows in closed form
 	Calls  []string           `json:"calls,omitempty"` // of a row with several rounds: the experts asked, in order
 	Prob   map[string]float64 `json:"prob"`
+	Answer string             `json:"answer,omitempty"` // of a router that has talked to the experts, and its bucket
+	Bucket routing.Bucket     `json:"bucket,omitempty"`
 }
 
 // ProblemResult is everything known of one problem.
@@ -206,6 +208,9 @@ func (t *Trail) Problem(ctx context.Context, id, row string) (*ProblemResult, er
 				}
 				for _, c := range d.Calls {
 					r.Calls = append(r.Calls, t.e.experts[c.Expert].ID)
+				}
+				if d.Answer != nil {
+					r.Answer, r.Bucket = d.Answer.Text, d.Answer.Bucket
 				}
 				for m, p := range d.Prob {
 					r.Prob[t.e.experts[m].ID] = p

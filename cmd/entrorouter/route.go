@@ -21,8 +21,14 @@ func routeCommand() *cli.Command {
 		Usage:     "decide which expert should answer problems, by a router of an experiment",
 		ArgsUsage: "SPEC [FILE]",
 		Description: "FILE holds one JSON object a line, {\"id\": ..., \"problem\": ...}; without it, or as -, standard input is read.\n" +
-			"Prints one JSON line each: the expert, the probabilities, and the expected dollars.",
-		Flags: append(runFlags(), &cli.StringFlag{Name: "row", Value: "entrorouter", Usage: "id of the row whose router decides"}),
+			"Prints one JSON line each: the expert, the probabilities, and the expected dollars.\n\n" +
+			"A row with a policy behind a server plays each problem out and prints its answer and what its calls cost. With --dir it\n" +
+			"leaves trajectories.jsonl there, for a trainer: give \"gold\" (a text or a list) and, for multiple choice, \"options\" with\n" +
+			"each problem, so that trajectories are graded and have a reward, and --runs for groups.",
+		Flags: append(runFlags(),
+			&cli.StringFlag{Name: "row", Value: "entrorouter", Usage: "id of the row whose router decides"},
+			&cli.IntFlag{Name: "runs", Value: 1, Usage: "decide on each problem this many times"},
+			&cli.StringFlag{Name: "dir", Usage: "folder for what the router leaves: checkpoint, curves, trajectories"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() < 1 || c.NArg() > 2 {
 				return usageError{fmt.Errorf("route takes SPEC and at most one FILE, got %d arguments", c.NArg())}
@@ -44,7 +50,21 @@ func routeCommand() *cli.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			routed, err := harness.Route(c.Context, r, options(c), c.String("row"), problems)
+			if c.Int("runs") < 1 {
+				return usageError{fmt.Errorf("--runs %d: want at least 1", c.Int("runs"))}
+			}
+			var queries []routing.Query
+			for _, p := range problems {
+				for run := range c.Int("runs") {
+					queries = append(queries, routing.Query{Problem: p, Run: run})
+				}
+			}
+			if dir := c.String("dir"); dir != "" {
+				if err := os.MkdirAll(dir, 0o777); err != nil {
+					return usageError{err}
+				}
+			}
+			routed, err := harness.Route(c.Context, r, options(c), c.String("row"), queries, c.String("dir"))
 			if err != nil {
 				return err
 			}
@@ -71,8 +91,10 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 			continue
 		}
 		var row struct {
-			ID      string `json:"id"`
-			Problem string `json:"problem"`
+			ID      string          `json:"id"`
+			Problem string          `json:"problem"`
+			Gold    json.RawMessage `json:"gold"`
+			Options []string        `json:"options"`
 		}
 		if err := json.Unmarshal(text, &row); err != nil {
 			return nil, fmt.Errorf("%s:%d: not a JSON object with id and problem: %w", name, n, err)
@@ -83,7 +105,16 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 		if row.ID == "" {
 			row.ID = fmt.Sprintf("line-%d", n)
 		}
-		out = append(out, routing.Problem{ID: row.ID, Split: routing.Test, Text: row.Problem})
+		p := routing.Problem{ID: row.ID, Split: routing.Test, Text: row.Problem, Options: row.Options}
+		var one string
+		switch {
+		case row.Gold == nil || json.Unmarshal(row.Gold, &p.Gold) == nil:
+		case json.Unmarshal(row.Gold, &one) == nil:
+			p.Gold = []string{one}
+		default:
+			return nil, fmt.Errorf("%s:%d: gold %s: want a text or a list of texts", name, n, row.Gold)
+		}
+		out = append(out, p)
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

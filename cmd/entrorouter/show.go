@@ -129,7 +129,11 @@ func writeProblem(w io.Writer, p *harness.ProblemResult, responses bool) {
 	}
 	fmt.Fprintf(w, "\nrow\ttraining seed\trun\tanswered by\tprobabilities\tcalls\n")
 	for _, d := range p.Decisions {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\n", d.Row, d.Seed, d.Run, d.Expert, shares(d.Prob, "%.3f"), strings.Join(d.Calls, ", "))
+		by := d.Expert
+		if d.Bucket != "" { // what was said in a conversation, which no rollout above shows
+			by += fmt.Sprintf(" (%s: %.60q)", d.Bucket, d.Answer)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\n", d.Row, d.Seed, d.Run, by, shares(d.Prob, "%.3f"), strings.Join(d.Calls, ", "))
 	}
 	if !responses {
 		return
