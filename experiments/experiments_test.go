@@ -185,10 +185,7 @@ func TestRowsThatOrderingsNameExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := map[claims.Named]bool{ // rows of the paper that no spec has
-		{Experiment: "main", Row: "router-r1"}: true, {Experiment: "main", Row: "xrouter"}: true,
 		{Experiment: "ood", Row: "router-r1"}: true, {Experiment: "ood", Row: "xrouter"}: true,
-		{Experiment: "llm-as-router", Row: "gpt-oss-120b"}: true, {Experiment: "llm-as-router", Row: "qwen3-235b-instruct"}: true, // of a stated skill instead
-		{Experiment: "llm-as-router-ood", Row: "gpt-oss-120b"}: true, {Experiment: "llm-as-router-ood", Row: "qwen3-235b-instruct"}: true,
 	}
 	names := spec.Names(experiments.FS)
 	for _, n := range orderings.Rows() {

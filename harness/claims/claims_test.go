@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"pgregory.net/rapid"
+
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/results"
 )
@@ -313,4 +315,39 @@ func TestAChangedDigitInATableOfThePaperIsCaught(t *testing.T) {
 			t.Error("no verdict changed")
 		})
 	}
+}
+
+// What is true of the unrounded numbers never comes out as a mismatch, however the table and the text round them.
+func TestRoundingAloneMakesNoMismatch(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) float64 { return rapid.Float64Range(0, 100).Draw(t, name) }
+		a, b, c, d := draw("a"), draw("b"), draw("c"), draw("d")
+		decimals := rapid.IntRange(0, 3).Draw(t, "decimals")
+		var table strings.Builder
+		for _, cell := range []struct {
+			method, benchmark string
+			accuracy          float64
+		}{{"x", "p", a}, {"x", "q", b}, {"y", "p", c}, {"y", "q", d}} {
+			fmt.Fprintf(&table, "BenchmarkRoute/table=t/method=%s/benchmark=%s 1 %.*f accuracy-%% %d questions\n", cell.method, cell.benchmark, decimals, cell.accuracy, map[string]int{"p": 3, "q": 1}[cell.benchmark])
+		}
+		tables, err := ReadTables(fstest.MapFS{"t.txt": {Data: []byte(table.String())}}, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for formula, truth := range map[string]float64{
+			"mean(t, x) - mean(t, y)": (3*a+b)/4 - (3*c+d)/4,
+			"(accuracy(t, x, p) + accuracy(t, y, q)) / 2 - accuracy(t, x, p) / 4":           (a+d)/2 - a/4,
+			"max(accuracy(t, x, p), accuracy(t, y, p))":                                     max(a, c),
+			"100 - min(accuracy(t, x, q), accuracy(t, y, q)) + 0.3 * accuracy(t, x, q) * 1": 100 - min(b, d) + 0.3*b,
+		} {
+			text := fmt.Sprintf("claims:\n  - {id: x, source: s, says: y, verdict: holds, printed: \"%.2f\", formula: \"%s\"}\n", truth, formula)
+			l, err := ReadList("c.yaml", []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f, err := l.Check("c.yaml", tables, nil, nil); err != nil || f[0].Verdict != Holds {
+				t.Fatalf("%s: %+v (%v)\n%s", formula, f, err, table.String())
+			}
+		}
+	})
 }
