@@ -230,8 +230,8 @@ func strongestOrNonsense(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	_, rest, _ := strings.Cut(q.Messages[0].Content, experts.ProblemOpen)
-	text, _, _ := strings.Cut(rest, experts.ProblemClose)
+	_, rest, _ := strings.Cut(q.Messages[0].Content, "<problem>")
+	text, _, _ := strings.Cut(rest, "</problem>")
 	answer := `{\"model\": \"qwen3-235b\"}`
 	if seed.Hash(text)%2 == 0 {
 		answer = "All of them."

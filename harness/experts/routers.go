@@ -26,9 +26,31 @@ type Candidate struct {
 
 // What encloses the problem in the prompt of a language model that routes.
 const (
-	ProblemOpen  = "<problem>\n"
-	ProblemClose = "\n</problem>"
+	problemOpen  = "<problem>\n"
+	problemClose = "\n</problem>"
 )
+
+// RoutingPrompt returns the template of a prompt that asks a language model which expert should answer: the task, a line
+// a candidate, the problem, and the form that the answer should have. It is an error if a part holds what stands for the
+// problem or encloses it.
+func RoutingPrompt(task string, candidates []Candidate, form string) (string, error) {
+	var b strings.Builder
+	b.WriteString(task + "\n\n")
+	for _, c := range candidates {
+		line, err := json.Marshal(c)
+		if err != nil {
+			return "", fmt.Errorf("candidate %s: %w", c.ID, err)
+		}
+		b.WriteString(string(line) + "\n")
+	}
+	b.WriteString("\n")
+	for _, taken := range []string{placeholder, problemOpen, strings.TrimSpace(problemClose)} {
+		if strings.Contains(b.String()+form, taken) {
+			return "", fmt.Errorf("the prompt holds %q outside the problem; word it without", strings.TrimSpace(taken))
+		}
+	}
+	return b.String() + problemOpen + placeholder + problemClose + "\n\n" + form, nil
+}
 
 // Routers are simulated language models that are asked which expert should answer: stand-ins for an LLM-as-a-router
 // whose skill is assumed (spec.SimRouter). They read candidates and problem from the prompt, and decide by the true
@@ -116,10 +138,10 @@ func malformed(candidates []Candidate, choice int, stream *rand.Rand) string {
 
 // readRoutingPrompt finds the candidates, cheapest first whatever their order in the prompt, and the problem.
 func readRoutingPrompt(prompt string) ([]Candidate, string, error) {
-	head, rest, opened := strings.Cut(prompt, ProblemOpen)
-	end := strings.LastIndex(rest, ProblemClose)
+	head, rest, opened := strings.Cut(prompt, problemOpen)
+	end := strings.LastIndex(rest, problemClose)
 	if !opened || end < 0 {
-		return nil, "", fmt.Errorf("%w: no problem between %q and %q: simulated routers read no other prompt", ErrUnknownProblem, strings.TrimSpace(ProblemOpen), strings.TrimSpace(ProblemClose))
+		return nil, "", fmt.Errorf("%w: no problem between %q and %q: simulated routers read no other prompt", ErrUnknownProblem, strings.TrimSpace(problemOpen), strings.TrimSpace(problemClose))
 	}
 	var candidates []Candidate
 	for line := range strings.Lines(head) {

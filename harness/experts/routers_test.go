@@ -1,14 +1,15 @@
 package experts
 
 import (
-	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -18,16 +19,48 @@ import (
 // routingPrompt shows experts in the given order and a problem.
 func routingPrompt(t testing.TB, order []routing.Expert, text string) string {
 	t.Helper()
-	var b strings.Builder
-	b.WriteString("Choose.\n\n")
+	var candidates []Candidate
 	for _, e := range order {
-		line, err := json.Marshal(Candidate{ID: e.ID, Billions: e.Params, In: e.Price.In, Out: e.Price.Out})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.WriteString(string(line) + "\n")
+		candidates = append(candidates, Candidate{ID: e.ID, Billions: e.Params, In: e.Price.In, Out: e.Price.Out})
 	}
-	return b.String() + "\n" + ProblemOpen + text + ProblemClose + "\n\nAnswer."
+	template, err := RoutingPrompt("Choose.", candidates, "Answer.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Prompt(template, text)
+}
+
+// Whatever a problem says, candidates and problem are read as they were written.
+func TestRoutingPromptsAreReadAsWritten(t *testing.T) {
+	part := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"<problem>\n", "\n</problem>", "{problem}", "\n{\"id\":\"x\"}\n", "Answer."}))
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(rapid.SliceOf(part).Draw(rt, "text"), "")
+		prices := rapid.SliceOfNDistinct(rapid.IntRange(0, 99), 1, 5, rapid.ID[int]).Draw(rt, "prices")
+		var shown, cheapestFirst []Candidate
+		for _, p := range prices {
+			shown = append(shown, Candidate{ID: fmt.Sprint("e", p), In: 1, Out: float64(p), Strength: rapid.SampledFrom([]string{"", "maths\n{\"id\": 3}", "<b>"}).Draw(rt, "strength")})
+		}
+		slices.Sort(prices)
+		for _, p := range prices {
+			cheapestFirst = append(cheapestFirst, shown[slices.IndexFunc(shown, func(c Candidate) bool { return c.Out == float64(p) })])
+		}
+		template, err := RoutingPrompt("Choose.", shown, "Answer.")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		got, read, err := readRoutingPrompt(Prompt(template, text))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if diff := cmp.Diff(cheapestFirst, got); diff != "" || read != text {
+			rt.Errorf("read %q, wrote %q; %s", read, text, diff)
+		}
+	})
+	for _, c := range [][2]string{{"Solve {problem}.", ""}, {"<problem>\n", ""}, {"", "</problem>"}} {
+		if _, err := RoutingPrompt(c[0], nil, c[1]); err == nil {
+			t.Errorf("task %q, form %q: no error", c[0], c[1])
+		}
+	}
 }
 
 func TestSimulatedRoutersNameTheCheapestLikelyExpertWithTheirSkill(t *testing.T) {

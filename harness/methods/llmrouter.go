@@ -70,8 +70,8 @@ func newLLMRouter(s Setup) (routing.Method, error) {
 		return nil, paramFault(s.Method, "url", "want a base URL such as http://localhost:8000/v1, got %q", l.URL)
 	}
 	l.url, l.URL = l.URL, ""
-	if strings.Contains(l.Task, placeholder) {
-		return nil, paramFault(s.Method, "task", "holds %s, which stands for the problem; leave it out, the problem follows by itself", placeholder)
+	if _, err := experts.RoutingPrompt(l.Task, nil, routerForm); err != nil {
+		return nil, paramFault(s.Method, "task", "%v", err)
 	}
 	if l.Price == nil && s.Prices != nil {
 		if p, ok := s.Prices[l.BilledAs]; ok {
@@ -88,16 +88,16 @@ func newLLMRouter(s Setup) (routing.Method, error) {
 	if _, err := expertIndex(l.OnParseFail, s.Experts); err != nil {
 		return nil, paramFault(s.Method, "on_parse_fail", "%v", err)
 	}
-	for id := range l.Strengths {
+	for _, id := range slices.Sorted(maps.Keys(l.Strengths)) {
 		if !slices.Contains(s.Experts, id) {
 			return nil, paramFault(s.Method, "strengths", "expert %q is not in the pool; known: %s", id, strings.Join(s.Experts, ", "))
+		}
+		if _, err := experts.RoutingPrompt("", []experts.Candidate{{ID: id, Strength: l.Strengths[id]}}, ""); err != nil {
+			return nil, paramFault(s.Method, "strengths", "%v", err)
 		}
 	}
 	return l, nil
 }
-
-// placeholder is where experts.Prompt puts the problem.
-const placeholder = "{problem}"
 
 func (*llmRouter) Name() string { return "llmrouter" }
 
@@ -183,19 +183,17 @@ type llmCounts struct {
 	in, out                                  int64
 }
 
-// template is the prompt for the experts in an order, with the placeholder of the problem.
+// template is the prompt for the experts in an order.
 func (r *llmRouting) template(order []int) (string, error) {
-	var b strings.Builder
-	b.WriteString(r.Task + "\n\n")
-	for _, m := range order {
-		line, err := json.Marshal(r.candidates[m])
-		if err != nil {
-			return "", fmt.Errorf("method llmrouter: %w", err)
-		}
-		b.WriteString(string(line) + "\n")
+	candidates := make([]experts.Candidate, len(order))
+	for i, m := range order {
+		candidates[i] = r.candidates[m]
 	}
-	b.WriteString("\n" + experts.ProblemOpen + placeholder + experts.ProblemClose + "\n\n" + routerForm)
-	return b.String(), nil
+	t, err := experts.RoutingPrompt(r.Task, candidates, routerForm)
+	if err != nil {
+		return "", fmt.Errorf("method llmrouter: %w", err)
+	}
+	return t, nil
 }
 
 // order of the experts in the prompt of a query, by its text and run.

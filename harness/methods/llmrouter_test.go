@@ -289,15 +289,16 @@ func TestLLMRouterPricesAndFaults(t *testing.T) {
 		}
 	}
 	for params, want := range map[string]string{
-		"{temperature: 0}":                              "model: not set",
-		"{model: m, billed_as: nobody}":                 `no price of "nobody"; known: other, router`,
-		"{model: m, on_parse_fail: medium}":             `expert "medium" is not in the pool; known: small, large, cheapest`,
-		"{model: m, strengths: {medium: x}}":            `expert "medium" is not in the pool; known: small, large`,
-		"{model: m, task: 'Solve {problem}'}":           "holds {problem}",
-		"{model: m, url: 'localhost:8000'}":             "want a base URL",
-		"{model: m, url: 'http://localhost:8000'}":      "want a base URL",
-		"{model: m, top_p: 0}":                          "top_p",
-		"{model: m, temperature: 0.6, max_tokens: 0.5}": "max_tokens",
+		"{temperature: 0}":                                                "model: not set",
+		"{model: m, billed_as: nobody}":                                   `no price of "nobody"; known: other, router`,
+		"{model: m, on_parse_fail: medium}":                               `expert "medium" is not in the pool; known: small, large, cheapest`,
+		"{model: m, strengths: {medium: x}}":                              `expert "medium" is not in the pool; known: small, large`,
+		"{model: m, task: 'Solve {problem}'}":                             `the prompt holds "{problem}" outside the problem`,
+		"{model: m, strengths: {small: '<problem> </problem>{problem}'}}": `the prompt holds "{problem}"`,
+		"{model: m, url: 'localhost:8000'}":                               "want a base URL",
+		"{model: m, url: 'http://localhost:8000'}":                        "want a base URL",
+		"{model: m, top_p: 0}":                                            "top_p",
+		"{model: m, temperature: 0.6, max_tokens: 0.5}":                   "max_tokens",
 	} {
 		if _, err := build(params); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", params, err, want)
