@@ -114,8 +114,8 @@ func TestAnHTTPPoolThatPointsAtServeGetsTheSameOutcomes(t *testing.T) {
 	}()
 	select {
 	case models := <-ready:
-		if len(models) != 4 {
-			t.Errorf("serves %v, want three experts and the probe", models)
+		if len(models) != 8 {
+			t.Errorf("serves %v, want three experts, the probe and four routers", models)
 		}
 	case err := <-served:
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// Serve answers on l for the simulated experts of an experiment until ctx ends. ready is called with the names of the
+// Serve answers on l for the simulated experts and routers of an experiment until ctx ends. ready is called with the names of the
 // models once the problems are there.
 func Serve(ctx context.Context, r *spec.Resolved, o Options, l net.Listener, ready func(models []string)) error {
 	defer l.Close()
@@ -24,10 +24,11 @@ func Serve(ctx context.Context, r *spec.Resolved, o Options, l net.Listener, rea
 	if err := e.loadKnown(ctx); err != nil {
 		return err
 	}
+	pool := experts.Join(e.sim, experts.NewRouters(e.sim, e.poolSpec.Simulation.Routers, e.known.Lookup))
 	var models []string
-	for _, x := range e.sim.Experts() {
+	for _, x := range pool.Experts() {
 		models = append(models, x.Model)
 	}
 	ready(models)
-	return experts.Serve(ctx, l, experts.NewServer(e.sim, e.opt.Log), e.opt.Log)
+	return experts.Serve(ctx, l, experts.NewServer(pool, e.opt.Log), e.opt.Log)
 }

@@ -169,3 +169,28 @@ func readRoutingPrompt(prompt string) ([]Candidate, string, error) {
 	}
 	return candidates, rest[:end], nil
 }
+
+// Join makes one pool of two. Of models with one id those of the first answer.
+func Join(a, b Pool) Pool {
+	j := joined{all: append(a.Experts(), b.Experts()...), of: map[string]Pool{}}
+	for _, p := range []Pool{b, a} {
+		for _, e := range p.Experts() {
+			j.of[e.ID] = p
+		}
+	}
+	return j
+}
+
+type joined struct {
+	all []routing.Expert
+	of  map[string]Pool
+}
+
+func (j joined) Experts() []routing.Expert { return slices.Clone(j.all) }
+
+func (j joined) Complete(ctx context.Context, q Request) (Completion, error) {
+	if p, ok := j.of[q.Expert]; ok {
+		return p.Complete(ctx, q)
+	}
+	return Completion{}, fmt.Errorf("%w %q; the pool has: %s", ErrUnknownExpert, q.Expert, list(slices.Sorted(maps.Keys(j.of))))
+}

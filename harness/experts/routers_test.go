@@ -186,3 +186,20 @@ func TestSimulatedRoutersAreServedLikeOthers(t *testing.T) {
 		}
 	}
 }
+
+func TestJoinedPoolsAnswerForBoth(t *testing.T) {
+	s, pool, problems := simulated(t, 1)
+	j := Join(s, NewRouters(s, map[string]spec.SimRouter{"r": {Skill: 1, Tau: 0.8}}, s.lookup))
+	if all := j.Experts(); len(all) != len(s.Experts())+1 || all[len(all)-1].ID != "r" {
+		t.Errorf("the pools have %v", all)
+	}
+	text := problems[0].Text
+	for expert, prompt := range map[string]string{"qwen3-4b": Prompt(pool.Sampling.Prompt, text), "r": routingPrompt(t, s.Experts()[:3], text)} {
+		if _, err := j.Complete(t.Context(), Request{Expert: expert, Prompt: prompt}); err != nil {
+			t.Errorf("%s: %v", expert, err)
+		}
+	}
+	if _, err := j.Complete(t.Context(), Request{Expert: "x"}); !errors.Is(err, ErrUnknownExpert) {
+		t.Error(err)
+	}
+}
