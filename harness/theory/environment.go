@@ -10,9 +10,14 @@ import (
 //
 // A call is assimilated with probability Assimilation: the router's answer is then at least as good as the expert's.
 // Otherwise its own chance of being right falls by Distraction. The router does not see which of the two happened.
+//
+// Buckets are kinds of problem with known rates or, with Trust, single problems with measured ones. The better of two
+// measured rates is as often the luckier, so the answer that stands is then that of the author who is right more often
+// on the whole, and distraction is relative: it cannot take from a rate of 0, as the rate of one problem often is.
 type Environment struct {
-	Cost    []float64 // [M] of one call, as fractions of the dearest
+	Cost    []float64 // [M] of one call, in any unit
 	Buckets []Bucket  // [B]
+	Trust   []float64 // [1+M] how often the router and each expert are right on the whole; nil: of two answers the better stands
 
 	Horizon      int     // H, calls at most; 4 in Router-R1, 3 in xRouter
 	Assimilation float64 // a, 0 to 1
@@ -26,6 +31,9 @@ type Bucket struct {
 	Share  float64   // of the problems; shares are weights and need not sum to 1
 	Self   float64   // probability that the router alone is right
 	Expert []float64 // [M] probability that an expert is right
+
+	Cost     []float64 // [M] of one call; nil: that of the environment
+	Features []float64 // [D] what a network sees of the problem; a table tells buckets apart by themselves
 }
 
 // maxExperts bounds the width of a state's set of called experts.
@@ -55,6 +63,17 @@ func (e *Environment) check() error {
 		if len(b.Expert) != len(e.Cost) {
 			return fmt.Errorf("environment: bucket %d has %d experts, there are %d", i, len(b.Expert), len(e.Cost))
 		}
+		if b.Cost != nil && len(b.Cost) != len(e.Cost) {
+			return fmt.Errorf("environment: bucket %d has %d costs, there are %d experts", i, len(b.Cost), len(e.Cost))
+		}
+		for m, c := range b.Cost {
+			if !(c >= 0) || math.IsInf(c, 1) {
+				return fmt.Errorf("environment: cost of expert %d in bucket %d is %v; want a number of at least 0", m, i, c)
+			}
+		}
+		if len(b.Features) != len(e.Buckets[0].Features) {
+			return fmt.Errorf("environment: bucket %d has %d features, the first has %d", i, len(b.Features), len(e.Buckets[0].Features))
+		}
 		for m, p := range b.Expert {
 			if err := unit(fmt.Sprintf("success of expert %d in bucket %d", m, i), p); err != nil {
 				return err
@@ -70,6 +89,9 @@ func (e *Environment) check() error {
 	}
 	if share <= 0 {
 		return fmt.Errorf("environment: the shares of the buckets add up to %v; want more than 0", share)
+	}
+	if e.Trust != nil && len(e.Trust) != 1+len(e.Cost) {
+		return fmt.Errorf("environment: trust in %d authors; want the router and %d experts", len(e.Trust), len(e.Cost))
 	}
 	if e.Horizon < 1 || e.Horizon > 6 { // exact values walk a tree that is exponential in it
 		return fmt.Errorf("environment: horizon is %d; want 1 to 6", e.Horizon)
@@ -107,8 +129,11 @@ type state struct {
 	bucket, calls int
 	called        uint32  // set of experts that have answered
 	own           float64 // the router's own chance of being right
-	best          float64 // of the best assimilated answer
+	best          float64 // of the assimilated answer that stands
 	cost          float64 // paid so far
+	author        int     // with Trust: whose answer stands, 0 the router's, 1 to M an expert's
+	last          int     // expert called last, 1 to M; 0: none
+	ignored       int     // calls that were not assimilated
 }
 
 func (e *Environment) start(bucket int) state {
@@ -116,7 +141,12 @@ func (e *Environment) start(bucket int) state {
 }
 
 // quality is the probability that answering now is right.
-func (s state) quality() float64 { return max(s.own, s.best) }
+func (s state) quality() float64 {
+	if s.author > 0 {
+		return s.best
+	}
+	return max(s.own, s.best)
+}
 
 // allowed says whether an action can be taken.
 func (e *Environment) allowed(s state, action int) bool {
@@ -131,14 +161,32 @@ func (e *Environment) allowed(s state, action int) bool {
 	}
 }
 
+// cost is that of one call of an expert in a bucket.
+func (e *Environment) cost(bucket, m int) float64 {
+	if own := e.Buckets[bucket].Cost; own != nil {
+		return own[m]
+	}
+	return e.Cost[m]
+}
+
 // ask returns the two states that a well-formed call leads to.
 func (e *Environment) ask(s state, m int) (assimilated, ignored state) {
+	b := &e.Buckets[s.bucket]
 	s.calls++
 	s.called |= 1 << m
-	s.cost += e.Cost[m]
+	s.last = 1 + m
+	s.cost += e.cost(s.bucket, m)
 	assimilated, ignored = s, s
-	assimilated.best = max(s.best, e.Buckets[s.bucket].Expert[m])
-	ignored.own = max(s.own-e.Distraction, 0)
+	ignored.ignored++
+	if e.Trust == nil {
+		assimilated.best = max(s.best, b.Expert[m])
+		ignored.own = max(s.own-e.Distraction, 0)
+		return assimilated, ignored
+	}
+	if e.Trust[1+m] > e.Trust[s.author] {
+		assimilated.author, assimilated.best = 1+m, b.Expert[m]
+	}
+	ignored.own *= 1 - e.Distraction
 	return assimilated, ignored
 }
 
@@ -199,9 +247,9 @@ func (e *Environment) Threshold(bucket int, lambda float64) float64 {
 // Calls returns the binary choices of a bucket, one an expert.
 func (e *Environment) Calls(bucket int, lambda float64) []Call {
 	var all []Call
-	for m, c := range e.Cost {
+	for m := range e.Cost {
 		b := e.Buckets[bucket]
-		all = append(all, Call{Self: b.Self, Expert: b.Expert[m], Cost: c, Lambda: lambda, Assimilation: e.Assimilation, Distraction: e.Distraction})
+		all = append(all, Call{Self: b.Self, Expert: b.Expert[m], Cost: e.cost(bucket, m), Lambda: lambda, Assimilation: e.Assimilation, Distraction: e.Distraction})
 	}
 	return all
 }

@@ -76,12 +76,13 @@ type scorer struct {
 	Reward
 	recent    []float64 // ring of the last Window values of sqrt(cost)
 	next      int
-	low, high float64 // percentiles of recent
+	sorted    []float64 // recent, sorted
+	low, high float64   // percentiles of recent
 }
 
 // observe adds the costs of episodes to the window, oldest first, and moves the percentiles. Router-R1 moves them after
-// every episode; here they move once a step, after all its costs are in, so that the episodes of a group are compared
-// on one scale.
+// every episode, and PPO does here; GRPO moves them once a step, after all its costs are in, so that the episodes of a
+// group are compared on one scale.
 func (s *scorer) observe(costs []float64) {
 	if s.Kind != RouterR1 {
 		return
@@ -90,13 +91,16 @@ func (s *scorer) observe(costs []float64) {
 		u := math.Sqrt(c)
 		if len(s.recent) < s.Window {
 			s.recent = append(s.recent, u)
-			continue
+		} else {
+			old, _ := slices.BinarySearch(s.sorted, s.recent[s.next])
+			s.sorted = slices.Delete(s.sorted, old, old+1)
+			s.recent[s.next] = u
+			s.next = (s.next + 1) % s.Window
 		}
-		s.recent[s.next] = u
-		s.next = (s.next + 1) % s.Window
+		at, _ := slices.BinarySearch(s.sorted, u)
+		s.sorted = slices.Insert(s.sorted, at, u)
 	}
-	sorted := slices.Sorted(slices.Values(s.recent))
-	s.low, s.high = percentile(sorted, 0.05), percentile(sorted, 0.95)
+	s.low, s.high = percentile(s.sorted, 0.05), percentile(s.sorted, 0.95)
 }
 
 // percentile interpolates linearly between the order statistics, as numpy does.
@@ -107,6 +111,14 @@ func percentile(sorted []float64, q float64) float64 {
 		return sorted[len(sorted)-1]
 	}
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// reward is that of an episode.
+func (s *scorer) reward(x *episode) float64 {
+	if x.broken {
+		return malformed
+	}
+	return s.score(x.right, x.cost, x.calls)
 }
 
 // score is linear in the probability of being right, so expectations over that coin are exact.

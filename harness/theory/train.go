@@ -1,55 +1,106 @@
 package theory
 
 import (
+	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 )
 
-// Training is how a policy is trained: GRPO as VeRL computes it (group mean and sample standard deviation + 1e-6, one
-// on-policy epoch, mean over actions), Adam with its usual constants.
+// Algorithms.
+const (
+	GRPO = "grpo" // as VeRL computes it: group mean and sample standard deviation + 1e-6, mean over actions
+	PPO  = "ppo"  // with a critic, as Router-R1 is trained
+)
+
+// What a group must differ in for its problem to be learned from.
+const (
+	AnyGroup      = ""        // nothing
+	ByReward      = "reward"  // rewards
+	ByCorrectness = "correct" // right and wrong answers
+)
+
+// Training is how a policy is trained, by Adam with its usual constants. With the zero value of what follows Seed and
+// LogEvery, GRPO makes one on-policy update a step.
 type Training struct {
-	Exact        bool    // follow the gradient of the expected reward, without groups and noise; not with RouterR1
-	Steps        int     // updates
+	Algorithm    string  // GRPO, also if empty, or PPO
+	Exact        bool    // follow the gradient of the expected reward, without groups and noise; not with RouterR1 or PPO
+	Steps        int     // batches
 	Batch        int     // problems a step
-	Group        int     // episodes a problem, at least 2
+	Group        int     // episodes a problem, at least 2; PPO: 1
 	LR           float64 // Adam's step
 	MeanOnly     bool    // leave out the division by the group's standard deviation, as Dr. GRPO does
 	EntropyBonus float64 // weight of the policy's entropy at visited states
 	InitialCall  float64 // probability of asking before training, in every state; the cold start; inside (0,1)
 	Seed         uint64  // root of all random streams
-	LogEvery     int     // steps between snapshots; the first and the last are always there
+	LogEvery     int     // steps between snapshots of Train; the first and the last are always there
+
+	Hidden      int     // tanh units of policy and critic; 0: a table, one row of numbers a bucket and number of calls
+	MiniBatch   int     // problems an update; 0: all of the batch
+	ClipLow     float64 // the ratio of new to old probability is clipped below at 1 - ClipLow
+	ClipHigh    float64 // and above at 1 + ClipHigh; both act from the second update of a batch on
+	DualClip    float64 // a negative advantage counts at most this many times; 0: no limit
+	Filter      string  // problems whose groups do not differ in this are left out, and others sampled in their place
+	Batches     int     // sampled at most to fill one, with a Filter
+	WarmUp      int     // steps over which the rate rises to LR
+	WeightDecay float64 // decoupled
+	ClipNorm    float64 // norm that a gradient is scaled down to; 0: none
+
+	CriticLR  float64 // PPO: Adam's step of the critic
+	ValueClip float64 // PPO: a value moves at most this far from that of the batch's beginning
+	KL        float64 // PPO: what a reward loses for each nat by which an action is likelier than at the cold start
 }
 
 func (t Training) check() error {
+	for _, v := range []struct {
+		what  string
+		value float64
+	}{
+		{"entropy_bonus", t.EntropyBonus}, {"clip_low", t.ClipLow}, {"clip_high", t.ClipHigh}, {"dual_clip", t.DualClip},
+		{"weight_decay", t.WeightDecay}, {"clip_norm", t.ClipNorm}, {"value_clip", t.ValueClip}, {"kl", t.KL},
+		{"hidden", float64(t.Hidden)}, {"mini_batch", float64(t.MiniBatch)}, {"warm_up", float64(t.WarmUp)},
+	} {
+		if !(v.value >= 0) || math.IsInf(v.value, 1) {
+			return fmt.Errorf("training: %s is %v; want at least 0", v.what, v.value)
+		}
+	}
 	switch {
+	case t.Algorithm != "" && t.Algorithm != GRPO && t.Algorithm != PPO:
+		return fmt.Errorf("training: unknown algorithm %q; known: %s, %s", t.Algorithm, GRPO, PPO)
 	case t.Steps < 1 || t.LogEvery < 1:
 		return fmt.Errorf("training: steps %d and log_every %d; want at least 1", t.Steps, t.LogEvery)
-	case !t.Exact && (t.Batch < 1 || t.Group < 2):
+	case t.Algorithm == PPO && (t.Batch < 2 || t.Group != 1):
+		return fmt.Errorf("training: batch %d and group %d; ppo wants at least 2 problems and 1 episode of each", t.Batch, t.Group)
+	case t.Algorithm != PPO && !t.Exact && (t.Batch < 1 || t.Group < 2):
 		return fmt.Errorf("training: batch %d and group %d; want at least 1 and 2", t.Batch, t.Group)
 	case !(t.LR > 0) || math.IsInf(t.LR, 1):
 		return fmt.Errorf("training: lr is %v; want more than 0", t.LR)
-	case !(t.EntropyBonus >= 0) || math.IsInf(t.EntropyBonus, 1):
-		return fmt.Errorf("training: entropy_bonus is %v; want at least 0", t.EntropyBonus)
+	case t.Algorithm == PPO && (!(t.CriticLR > 0) || math.IsInf(t.CriticLR, 1)):
+		return fmt.Errorf("training: critic_lr is %v; want more than 0", t.CriticLR)
 	case !(t.InitialCall > 0 && t.InitialCall < 1):
 		return fmt.Errorf("training: initial_call is %v; want more than 0 and less than 1", t.InitialCall)
+	case t.Filter != AnyGroup && t.Filter != ByReward && t.Filter != ByCorrectness:
+		return fmt.Errorf("training: unknown filter %q; known: %s, %s", t.Filter, ByReward, ByCorrectness)
+	case t.Filter != AnyGroup && t.Batches < 1:
+		return fmt.Errorf("training: %d batches to fill one; want at least 1", t.Batches)
 	}
 	return nil
 }
 
-// Snapshot is what a policy does, in expectation: no sampling noise is in it. The policy's training has all of it.
+// Snapshot is what a policy does: in expectation, without sampling noise, where Train returns it; on the episodes that
+// it was trained on where Learn does.
 type Snapshot struct {
-	Step         int       // updates made
+	Step         int       // steps made
 	CallRate     float64   // share of episodes with at least one call
 	Calls        float64   // calls an episode
 	Expert       []float64 // [M] share of episodes that ask this expert at least once
+	Format       float64   // share of episodes without a malformed call
 	Entropy      float64   // nats, of the first action, mean over problems
 	Accuracy     float64   // share of right answers; a malformed episode has none
 	AccuracyCall float64   // among episodes with a call; NaN if there are none
 	AccuracyNone float64   // among the others; NaN if there are none
 	Cost         float64   // an episode
 	Reward       float64   // an episode, call bonus included; RouterR1: with the window as it stands
-	Bucket       []float64 // [B] CallRate in each bucket
+	Bucket       []float64 // [B] CallRate in each bucket; Learn: nil
 }
 
 // Train trains a policy from the cold start and returns its snapshots, the first before any update. Equal arguments
@@ -58,30 +109,44 @@ func Train(e *Environment, r Reward, t Training) ([]Snapshot, error) {
 	if err := Check(e, r, t); err != nil {
 		return nil, err
 	}
-	p := newPolicy(e, t.InitialCall)
-	s := &scorer{Reward: r}
-	g := newGroups(e, s, p, t)
+	x := newTrainer(e, r, t)
 	if !t.Exact {
-		g.sample(0) // fills the window of router_r1, so that the first snapshot has a scale
+		x.g.sample(0, 0) // fills the window of router_r1, so that the first snapshot has a scale
+		x.s.observe(x.g.costs)
 	}
-	log := []Snapshot{evaluate(e, s, p, nil)}
+	log := []Snapshot{evaluate(e, x.s, x.p, false)}
 	for step := 1; step <= t.Steps; step++ {
-		clear(p.grad)
-		if t.Exact {
-			evaluate(e, s, p, p.grad)
-			p.entropyGradient(e, t.EntropyBonus)
-		} else {
-			g.sample(step)
-			g.gradient()
-		}
-		p.ascend(t.LR, step)
+		x.step(step)
 		if step%t.LogEvery == 0 || step == t.Steps {
-			snap := evaluate(e, s, p, nil)
+			snap := evaluate(e, x.s, x.p, false)
 			snap.Step = step
 			log = append(log, snap)
 		}
 	}
 	return log, nil
+}
+
+// Learn trains a network on many problems and returns it with what it did on the episodes of every step, before the
+// step's updates. The environment needs Trust and features, the training Hidden units.
+func Learn(ctx context.Context, e *Environment, r Reward, t Training) (*Policy, []Snapshot, error) {
+	if err := Check(e, r, t); err != nil {
+		return nil, nil, err
+	}
+	if e.Trust == nil || t.Hidden == 0 || t.Exact {
+		return nil, nil, fmt.Errorf("training: a policy for other problems is a network that samples episodes; set trust and hidden, and exact to false")
+	}
+	x := newTrainer(e, r, t)
+	x.g.entropy = true
+	var log []Snapshot
+	for step := 1; step <= t.Steps; step++ {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		x.seen = &record{tally: tally{expert: make([]float64, len(e.Cost))}}
+		x.step(step)
+		log = append(log, x.seen.snapshot(step-1))
+	}
+	return newTrained(e, x.p), log, nil
 }
 
 // Check returns the error that Train would return, and trains nothing.
@@ -91,153 +156,91 @@ func Check(e *Environment, r Reward, t Training) error {
 			return err
 		}
 	}
-	if t.Exact && r.Kind == RouterR1 {
+	switch {
+	case t.Exact && r.Kind == RouterR1:
 		return fmt.Errorf("training: the reward router_r1 is relative to sampled episodes and has no exact gradient; use %s or %s", Linear, XRouter)
+	case t.Exact && t.Algorithm == PPO:
+		return fmt.Errorf("training: ppo learns from sampled episodes; leave exact out")
+	case t.Hidden > 0 && len(e.Buckets[0].Features) == 0:
+		return fmt.Errorf("training: a network with %d hidden units sees no features of the problems; give the buckets some", t.Hidden)
 	}
 	return nil
 }
 
-// groups are the episodes of one step.
-type groups struct {
+// trainer is a training in progress.
+type trainer struct {
 	e *Environment
+	t Training
 	s *scorer
 	p *policy
-	t Training
+	g *groups
 
-	pcg      *rand.PCG
-	rng      *rand.Rand
-	episodes []episode // [Batch*Group]
-	costs    []float64
+	critic  network // PPO
+	start   *policy // PPO: the cold start
+	lessons []lesson
+	seen    *record // what the step's episodes did; nil: nobody asks
 }
 
-type episode struct {
-	moves  []move
-	right  float64 // 1 or 0
-	cost   float64
-	calls  int
-	broken bool
-}
-
-// move is an action with the state that it was taken in.
-type move struct {
-	state  state
-	action int
-}
-
-func newGroups(e *Environment, s *scorer, p *policy, t Training) *groups {
-	pcg := rand.NewPCG(0, 0)
-	return &groups{e: e, s: s, p: p, t: t, pcg: pcg, rng: rand.New(pcg), episodes: make([]episode, t.Batch*t.Group), costs: make([]float64, t.Batch*t.Group)}
-}
-
-// sample plays the episodes of a step.
-func (g *groups) sample(step int) {
-	for i := range g.t.Batch {
-		g.pcg.Seed(g.t.Seed, uint64(step)<<32|uint64(i))
-		bucket := g.bucket()
-		for k := range g.t.Group {
-			at := i*g.t.Group + k
-			g.play(&g.episodes[at], bucket)
-			g.costs[at] = g.episodes[at].cost
-		}
+func newTrainer(e *Environment, r Reward, t Training) *trainer {
+	x := &trainer{e: e, t: t, s: &scorer{Reward: r}, p: newPolicy(e, t)}
+	x.g = newGroups(e, x.p, t)
+	if t.Algorithm == PPO {
+		x.critic = newNetwork(e, t, []float64{0}, "critic")
+		x.start = newPolicyOn(x.p.at(e))
 	}
-	g.s.observe(g.costs)
+	return x
 }
 
-func (g *groups) bucket() int {
-	u := g.rng.Float64()
-	for b := range g.e.Buckets {
-		if u -= g.e.share(b); u < 0 {
-			return b
-		}
-	}
-	return len(g.e.Buckets) - 1
-}
-
-// play runs one episode under the policy.
-func (g *groups) play(x *episode, bucket int) {
-	*x = episode{moves: x.moves[:0]}
-	s := g.e.start(bucket)
-	for {
-		action := 0
-		if s.calls < g.e.Horizon || g.e.Select {
-			probs := g.p.probs(g.e, s)
-			u := g.rng.Float64()
-			for a, p := range probs {
-				if p == 0 {
-					continue
-				}
-				action = a
-				if u -= p; u < 0 {
-					break
-				}
-			}
-			x.moves = append(x.moves, move{s, action})
-		}
-		m := len(g.e.Cost)
-		if action == 0 || action > m {
-			quality := s.quality()
-			if action > m {
-				quality = g.e.Buckets[bucket].Expert[action-m-1]
-			}
-			if g.rng.Float64() < quality {
-				x.right = 1
-			}
-			x.cost, x.calls = s.cost, s.calls
-			return
-		}
-		assimilated, ignored := g.e.ask(s, action-1)
-		if g.e.FormatFail > 0 && g.rng.Float64() < g.e.FormatFail {
-			// A malformed call reaches no expert and costs nothing.
-			x.cost, x.calls, x.broken = s.cost, s.calls, true
-			return
-		}
-		s = ignored
-		if g.rng.Float64() < g.e.Assimilation {
-			s = assimilated
-		}
+// step samples a batch and learns from it. Steps count from 1.
+func (x *trainer) step(step int) {
+	switch {
+	case x.t.Exact:
+		clear(x.p.params().grad)
+		evaluate(x.e, x.s, x.p, true)
+		x.p.entropyGradient(x.e, x.t.EntropyBonus)
+		x.update(x.p, x.t.LR, step)
+	case x.t.Algorithm == PPO:
+		x.ppo(step)
+	default:
+		x.grpo(step)
 	}
 }
 
-// gradient adds the policy gradient of the sampled groups.
-func (g *groups) gradient() {
-	moves := 0
-	for i := range g.episodes {
-		moves += len(g.episodes[i].moves)
+// update moves a network up its gradient.
+func (x *trainer) update(n network, lr float64, step int) {
+	if step < x.t.WarmUp {
+		lr *= float64(step) / float64(x.t.WarmUp)
 	}
-	rewards := make([]float64, g.t.Group)
-	for i := range g.t.Batch {
-		group := g.episodes[i*g.t.Group : (i+1)*g.t.Group]
-		for k, x := range group {
-			rewards[k] = malformed
-			if !x.broken {
-				rewards[k] = g.s.score(x.right, x.cost, x.calls)
-			}
-		}
-		for k, advantage := range Advantages(rewards, g.t.MeanOnly) {
-			for _, v := range group[k].moves {
-				g.p.push(g.e, v, advantage/float64(moves), g.t.EntropyBonus/float64(moves))
-			}
-		}
+	n.params().clip(x.t.ClipNorm)
+	n.params().ascend(lr, x.t.WeightDecay)
+}
+
+// lesson is a move and what it taught.
+type lesson struct {
+	move
+	advantage     float64
+	value, target float64 // PPO: what the critic thought before the batch was learned from, and what came
+}
+
+// improve adds the policy gradient of lessons: the mean over moves of the clipped surrogate and of the entropy bonus.
+func (x *trainer) improve(of []lesson) {
+	n := float64(len(of))
+	for _, l := range of {
+		probs := x.p.probs(x.e, l.state)
+		_, slope := x.t.surrogate(probs[l.action]/l.prob, l.advantage)
+		x.p.push(l.move, probs, slope/n, x.t.EntropyBonus/n)
 	}
 }
 
-// Advantages returns (R - mean)/(sd + 1e-6) of a group of at least two, sd with n-1 (GRPO as VeRL computes it), or
-// R - mean alone.
-func Advantages(rewards []float64, meanOnly bool) []float64 {
-	var mean, square float64
-	for _, r := range rewards {
-		mean += r / float64(len(rewards))
+// surrogate returns the clipped objective of a move that has become ratio times as likely, and its derivative by the
+// logarithm of the move's probability (PPO; the second bound on negative advantages is dual-clip PPO's).
+func (t Training) surrogate(ratio, advantage float64) (value, slope float64) {
+	value, slope = ratio*advantage, ratio*advantage
+	if clipped := min(max(ratio, 1-t.ClipLow), 1+t.ClipHigh) * advantage; clipped < value {
+		value, slope = clipped, 0
 	}
-	for _, r := range rewards {
-		square += (r - mean) * (r - mean)
+	if bound := t.DualClip * advantage; t.DualClip > 0 && advantage < 0 && bound > value {
+		value, slope = bound, 0
 	}
-	sd := math.Sqrt(square / float64(len(rewards)-1))
-	out := make([]float64, len(rewards))
-	for i, r := range rewards {
-		out[i] = r - mean
-		if !meanOnly {
-			out[i] /= sd + 1e-6
-		}
-	}
-	return out
+	return value, slope
 }

@@ -19,7 +19,7 @@ func train(t *testing.T, e *Environment, r Reward, o Training) []Snapshot {
 func last(log []Snapshot) Snapshot { return log[len(log)-1] }
 
 func TestCallsVanishWhereNothingIsAssimilated(t *testing.T) {
-	for _, r := range []Reward{{Kind: Linear, Lambda: 0.3}, {Kind: XRouter, Lambda: 0.3, CostMax: 0.8}, {Kind: RouterR1, Alpha: 0.6, Window: 1000}} {
+	for _, r := range []Reward{{Kind: Linear, Lambda: 0.3}, {Kind: XRouter, K: 1, Lambda: 0.3, CostMax: 0.8}, {Kind: RouterR1, Alpha: 0.6, Window: 1000}} {
 		collapsed := 0
 		for seed := range uint64(5) {
 			log := train(t, pilot(), r, training(seed))
@@ -82,22 +82,22 @@ func TestTheFirstExactStepHasTheSignOfTheGap(t *testing.T) {
 func TestTheExactGradientIsThatOfTheExpectedReward(t *testing.T) {
 	e := pilot()
 	e.Assimilation, e.FormatFail, e.Select, e.Horizon = 0.4, 0.1, true, 3
-	for _, r := range []Reward{{Kind: Linear, Lambda: 0.3, CallBonus: 0.1}, {Kind: XRouter, Lambda: 0.5, CostMax: 0.6}} {
-		s, p := &scorer{Reward: r}, newPolicy(e, 0.6)
-		for i := range p.logits {
-			p.logits[i] += 0.3 * math.Sin(float64(i)) // away from symmetry
+	for _, r := range []Reward{{Kind: Linear, Lambda: 0.3, CallBonus: 0.1}, {Kind: XRouter, K: 1, Lambda: 0.5, CostMax: 0.6}} {
+		s, p := &scorer{Reward: r}, newPolicy(e, Training{InitialCall: 0.6})
+		for i := range p.params().theta {
+			p.params().theta[i] += 0.3 * math.Sin(float64(i)) // away from symmetry
 		}
-		evaluate(e, s, p, p.grad)
-		for i := range p.logits {
+		evaluate(e, s, p, true)
+		for i := range p.params().theta {
 			const h = 1e-5
 			at := func(d float64) float64 {
-				q := newPolicy(e, 0.6)
-				copy(q.logits, p.logits)
-				q.logits[i] += d
-				return evaluate(e, s, q, nil).Reward
+				q := newPolicy(e, Training{InitialCall: 0.6})
+				copy(q.params().theta, p.params().theta)
+				q.params().theta[i] += d
+				return evaluate(e, s, q, false).Reward
 			}
-			if want := (at(h) - at(-h)) / (2 * h); math.Abs(p.grad[i]-want) > 1e-8 {
-				t.Fatalf("%s: gradient %d is %v, finite differences say %v", r.Kind, i, p.grad[i], want)
+			if want := (at(h) - at(-h)) / (2 * h); math.Abs(p.params().grad[i]-want) > 1e-8 {
+				t.Fatalf("%s: gradient %d is %v, finite differences say %v", r.Kind, i, p.params().grad[i], want)
 			}
 		}
 	}
@@ -133,11 +133,11 @@ func TestTheEntropyGradientIsThatOfTheEntropy(t *testing.T) {
 func TestSampledEpisodesAgreeWithTheTree(t *testing.T) {
 	e := pilot()
 	e.Assimilation, e.FormatFail, e.Select, e.Horizon = 0.4, 0.1, true, 3
-	s, p := &scorer{Reward: Reward{Kind: Linear, Lambda: 0.3, CallBonus: 0.1}}, newPolicy(e, 0.6)
+	s, p := &scorer{Reward: Reward{Kind: Linear, Lambda: 0.3, CallBonus: 0.1}}, newPolicy(e, Training{InitialCall: 0.6})
 	o := training(7)
 	o.Batch = 4000
-	g := newGroups(e, s, p, o)
-	g.sample(1)
+	g := newGroups(e, p, o)
+	g.sample(1, 0)
 	var sum, square, asked, right, cost float64
 	n := float64(len(g.episodes))
 	for _, x := range g.episodes {
@@ -156,7 +156,7 @@ func TestSampledEpisodesAgreeWithTheTree(t *testing.T) {
 	mean := sum / n
 	// Episodes of a group share their bucket, so errors are those of 4,000 problems at worst.
 	bound := 5 * math.Sqrt((square/n-mean*mean)/4000)
-	want := evaluate(e, s, p, nil)
+	want := evaluate(e, s, p, false)
 	for _, v := range []struct {
 		what      string
 		got, want float64
@@ -173,7 +173,7 @@ func TestASnapshotWorkedOutByHand(t *testing.T) {
 		Cost: []float64{0.5}, Buckets: []Bucket{{Share: 3, Self: 0.8, Expert: []float64{0.9}}, {Share: 1, Self: 0.2, Expert: []float64{0.6}}},
 		Horizon: 1, Assimilation: 0.5, Distraction: 0.1,
 	}
-	s := evaluate(e, &scorer{Reward: Reward{Kind: Linear, Lambda: 0.4}}, newPolicy(e, 0.25), nil)
+	s := evaluate(e, &scorer{Reward: Reward{Kind: Linear, Lambda: 0.4}}, newPolicy(e, Training{InitialCall: 0.25}), false)
 	asking := 0.75*(0.5*0.9+0.5*0.7) + 0.25*(0.5*0.6+0.5*0.1)
 	alone := 0.75*0.8 + 0.25*0.2
 	near(t, "call rate", s.CallRate, 0.25)
@@ -203,7 +203,7 @@ func TestAdvantagesWorkedOutByHand(t *testing.T) {
 
 func TestRewardsWorkedOutByHand(t *testing.T) {
 	near(t, "linear", (&scorer{Reward: Reward{Kind: Linear, Lambda: 0.3, CallBonus: 0.1}}).score(1, 2, 1), 1-0.6+0.1)
-	x := &scorer{Reward: Reward{Kind: XRouter, Lambda: 0.3, CostMax: 0.8}}
+	x := &scorer{Reward: Reward{Kind: XRouter, K: 1, Lambda: 0.3, CostMax: 0.8}}
 	near(t, "xrouter", x.score(1, 1, 1), 0.7)
 	near(t, "xrouter at the cap", x.score(1, 4, 4), 0.2)
 	near(t, "xrouter, wrong", x.score(0, 4, 4), 0)

@@ -1,0 +1,115 @@
+package theory
+
+// tally sums expectations over episodes.
+type tally struct {
+	right, rightCall   float64
+	asked, calls, cost float64
+	reward, broken     float64
+	expert             []float64
+}
+
+// evaluate returns what a policy does in expectation, by walking the tree of all episodes. With learn the
+// gradient of the expected reward is added to the policy's.
+func evaluate(e *Environment, s *scorer, p *policy, learn bool) Snapshot {
+	var total tally
+	total.expert = make([]float64, len(e.Cost))
+	snap := Snapshot{Bucket: make([]float64, len(e.Buckets))}
+	for b := range e.Buckets {
+		share, start := e.share(b), e.start(b)
+		asked := total.asked
+		snap.Entropy += share * entropy(p.probs(e, start))
+		w := walker{e: e, s: s, p: p, learn: learn, total: &total}
+		total.reward += share * w.walk(start, share)
+		if share > 0 {
+			snap.Bucket[b] = (total.asked - asked) / share
+		}
+	}
+	means := total.snapshot()
+	means.Entropy, means.Bucket = snap.Entropy, snap.Bucket
+	return means
+}
+
+// snapshot reads the sums as shares and means.
+func (t *tally) snapshot() Snapshot {
+	return Snapshot{
+		CallRate: t.asked, Calls: t.calls, Expert: t.expert, Format: 1 - t.broken, Cost: t.cost, Reward: t.reward,
+		Accuracy: t.right, AccuracyCall: t.rightCall / t.asked, AccuracyNone: (t.right - t.rightCall) / (1 - t.asked),
+	}
+}
+
+// count adds episodes of weight reach that end alike.
+func (t *tally) count(reach, right, cost float64, calls int, called uint32) {
+	t.right += reach * right
+	t.cost += reach * cost
+	t.calls += reach * float64(calls)
+	if calls > 0 {
+		t.asked += reach
+		t.rightCall += reach * right
+	}
+	for m := range t.expert {
+		if called&(1<<m) != 0 {
+			t.expert[m] += reach
+		}
+	}
+}
+
+// walker visits every episode once.
+type walker struct {
+	e     *Environment
+	s     *scorer
+	p     *policy
+	learn bool
+	total *tally
+}
+
+// end counts the episodes that end in a state, reached with probability reach.
+func (w *walker) end(s state, reach, right float64) float64 {
+	w.total.count(reach, right, s.cost, s.calls, s.called)
+	return w.s.score(right, s.cost, s.calls)
+}
+
+// broken counts the episodes that a malformed call ends.
+func (w *walker) broken(s state, reach float64) float64 {
+	w.end(s, reach, 0)
+	w.total.broken += reach
+	return malformed
+}
+
+// walk returns the expected reward from a state on.
+func (w *walker) walk(s state, reach float64) float64 {
+	probs := append(make([]float64, 0, 2*maxExperts+1), w.p.probs(w.e, s)...)
+	m := len(w.e.Cost)
+	values := make([]float64, len(probs))
+	var value float64
+	for a, p := range probs {
+		if p == 0 {
+			continue
+		}
+		switch {
+		case a == 0:
+			values[a] = w.end(s, reach*p, s.quality())
+		case a > m:
+			values[a] = w.end(s, reach*p, w.e.Buckets[s.bucket].Expert[a-m-1])
+		default:
+			assimilated, ignored := w.e.ask(s, a-1)
+			fail, use := w.e.FormatFail, w.e.Assimilation
+			if fail > 0 {
+				values[a] += fail * w.broken(s, reach*p*fail)
+			}
+			if use > 0 {
+				values[a] += (1 - fail) * use * w.walk(assimilated, reach*p*(1-fail)*use)
+			}
+			if use < 1 {
+				values[a] += (1 - fail) * (1 - use) * w.walk(ignored, reach*p*(1-fail)*(1-use))
+			}
+		}
+		value += p * values[a]
+	}
+	if w.learn {
+		for a, p := range probs {
+			values[a] = reach * p * (values[a] - value)
+		}
+		w.p.backward(s, values)
+	}
+	return value
+}
