@@ -92,6 +92,8 @@ func section(m spec.Method) string {
 	switch m.Name {
 	case "random", "fixed", "self":
 		return "Heuristic"
+	case "routerr1", "xrouter":
+		return "Multi-round"
 	case "oracle", "mixture", "benchmark":
 		return "Yardsticks"
 	case "llmrouter":

@@ -154,7 +154,7 @@ func paramsOf(kind string) string {
 	case "routellm":
 		return "epochs: 1" // trained to the end, every seed finds the planted rule
 	case "routerr1", "xrouter":
-		return "policy: {url: \"http://localhost/v1\", model: router}"
+		return "{steps: 20, assimilation: 0.5}"
 	}
 	return ""
 }

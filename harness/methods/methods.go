@@ -91,8 +91,8 @@ func list() []kind {
 		{name: "sft", seeded: true, build: newSFT},
 		{name: "entrorouter", seeded: true, build: newEntroRouter},
 		{name: "entroplus", seeded: true, build: newEntroPlus},
-		{name: "routerr1", seeded: true, self: true, build: byPolicy(newServedRouterR1, nil)},
-		{name: "xrouter", seeded: true, self: true, build: byPolicy(newServedXRouter, nil)},
+		{name: "routerr1", seeded: true, self: true, build: byPolicy(newServedRouterR1, newRouterR1)},
+		{name: "xrouter", seeded: true, self: true, build: byPolicy(newServedXRouter, newXRouter)},
 	}
 }
 

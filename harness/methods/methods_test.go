@@ -60,7 +60,7 @@ func TestUnknownNamesAreRefusedWithTheKnownOnes(t *testing.T) {
 	for kind, known := range map[string]string{
 		"random": "closed_form", "fixed": "expert", "self": "no key is known", "oracle": "no key is known", "mixture": "no key is known",
 		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "llmrouter": "shuffle_order", "sft": "targets", "entrorouter": "anchor", "entroplus": "prior",
-		"routerr1": "policy", "xrouter": "policy",
+		"routerr1": "critic_lr", "xrouter": "cost_unit",
 	} {
 		_, err := New(setup(t, kind, "zzz: 1"))
 		if err == nil || !strings.Contains(err.Error(), `"zzz"`) || !strings.Contains(err.Error(), known) {
@@ -77,12 +77,17 @@ func TestDecisionsAreValidAndDependOnSeedAndQueryAlone(t *testing.T) {
 	for _, q := range fresh(25) {
 		qs = append(qs, q, routing.Query{Problem: q.Problem, Run: q.Run + 1}) // runs of a problem share its text
 	}
+	type row struct{ name, kind, params string }
+	rows := []row{{"routerr1 behind a server", "routerr1", servedParams}, {"xrouter behind a server", "xrouter", servedParams}}
 	for _, kind := range Kinds() {
-		if kind == "oracle" {
-			continue
+		if kind != "oracle" {
+			rows = append(rows, row{kind, kind, paramsOf(kind)})
 		}
-		t.Run(kind, func(t *testing.T) {
-			m := build(t, kind, paramsOf(kind))
+	}
+	for _, x := range rows {
+		t.Run(x.name, func(t *testing.T) {
+			kind := x.kind
+			m := build(t, kind, x.params)
 			r := fit(t, m, set, 7)
 			want := route(t, r, qs)
 			for i, d := range want {
@@ -132,7 +137,7 @@ func TestTheListSaysWhichKindsHaveAKnob(t *testing.T) {
 }
 
 func TestLearningFromNothingIsAnError(t *testing.T) {
-	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "cluster", "forc", "routellm", "sft", "entrorouter", "entroplus"} {
+	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "cluster", "forc", "routellm", "routerr1", "xrouter", "sft", "entrorouter", "entroplus"} {
 		_, err := build(t, kind, "").Fit(t.Context(), routing.TrainSet{Experts: pool()}, work(1))
 		if err == nil || !strings.Contains(err.Error(), "method "+kind) {
 			t.Errorf("%s on no problem: %v", kind, err)

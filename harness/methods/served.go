@@ -27,17 +27,14 @@ type servedPolicy struct {
 	TopP        float64 `yaml:"top_p" in:"(0,1]"`
 }
 
-// byPolicy builds a row with a policy behind a server where its parameters name one, and one with a policy that is fitted
-// here elsewhere; nil: there is none.
+// byPolicy builds a row with a policy behind a server where its parameters name one, and elsewhere one with a policy that
+// is fitted here.
 func byPolicy(served, fitted func(Setup) (routing.Method, error)) func(Setup) (routing.Method, error) {
 	return func(s Setup) (routing.Method, error) {
 		for i := 0; i+1 < len(s.Method.Params.Content); i += 2 {
 			if s.Method.Params.Content[i].Value == "policy" {
 				return served(s)
 			}
-		}
-		if fitted == nil {
-			return served(s)
 		}
 		return fitted(s)
 	}

@@ -76,7 +76,7 @@ func TestServedRoutersDecideWithTheirAnswers(t *testing.T) {
 		dir := t.TempDir()
 		w := work(3)
 		w.Dir = dir
-		r, err := build(t, kind, paramsOf(kind)).Fit(t.Context(), planted(10), w)
+		r, err := build(t, kind, servedParams).Fit(t.Context(), planted(10), w)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,6 +123,9 @@ func TestServedRoutersDecideWithTheirAnswers(t *testing.T) {
 	}
 }
 
+// servedParams is a row with a policy behind a server that is never asked by its address.
+const servedParams = "policy: {url: \"http://localhost/v1\", model: router}"
+
 // The recipe has what changes a trajectory and not where the server stands.
 func TestRecipesOfServedRoutersNameTheModelAndNoAddress(t *testing.T) {
 	recipe := func(kind, params string) string {
@@ -133,19 +136,19 @@ func TestRecipesOfServedRoutersNameTheModelAndNoAddress(t *testing.T) {
 		return string(b)
 	}
 	for _, kind := range []string{"routerr1", "xrouter"} {
-		base := recipe(kind, paramsOf(kind))
+		base := recipe(kind, servedParams)
 		if strings.Contains(base, "localhost") || !strings.Contains(base, `"model":"router"`) {
 			t.Errorf("%s: %s", kind, base)
 		}
-		if diff := cmp.Diff(base, recipe(kind, strings.Replace(paramsOf(kind), "localhost", "elsewhere", 1))); diff != "" {
+		if diff := cmp.Diff(base, recipe(kind, strings.Replace(servedParams, "localhost", "elsewhere", 1))); diff != "" {
 			t.Error(diff)
 		}
 		for _, change := range []string{"protocol: {max_turns: 2}", "failures: stop", "reward: {call_bonus: 0.1}"} {
-			if recipe(kind, paramsOf(kind)+"\n"+change) == base {
+			if recipe(kind, servedParams+"\n"+change) == base {
 				t.Errorf("%s: the recipe does not tell %s", kind, change)
 			}
 		}
-		if recipe(kind, strings.Replace(paramsOf(kind), "router}", "router, revision: step-40}", 1)) == base {
+		if recipe(kind, strings.Replace(servedParams, "router}", "router, revision: step-40}", 1)) == base {
 			t.Errorf("%s: the recipe does not tell the revision", kind)
 		}
 	}
@@ -153,14 +156,14 @@ func TestRecipesOfServedRoutersNameTheModelAndNoAddress(t *testing.T) {
 
 func TestServedRoutersSayWhatIsMissing(t *testing.T) {
 	for params, want := range map[string]string{
-		"": "policy.", "policy: {url: \"localhost\", model: m}": "want a base URL", "policy: {url: \"http://x/v1\"}": "model",
+		"policy: {url: \"localhost\", model: m}": "want a base URL", "policy: {url: \"http://x/v1\"}": "model",
 		"policy: {url: \"http://x/v1\", model: m}\nreward: {cost_unit: eur}": "usd_per_1k_queries",
 	} {
 		if _, err := New(setup(t, "xrouter", params)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", params, err, want)
 		}
 	}
-	s := setup(t, "xrouter", paramsOf("xrouter"))
+	s := setup(t, "xrouter", servedParams)
 	s.Servers = nil
 	m, err := New(s)
 	if err != nil {
@@ -169,7 +172,7 @@ func TestServedRoutersSayWhatIsMissing(t *testing.T) {
 	if _, err := m.Fit(t.Context(), planted(4), work(1)); err == nil || !strings.Contains(err.Error(), "nobody to ask") {
 		t.Error(err)
 	}
-	m = build(t, "xrouter", paramsOf("xrouter")+"\nreward: {cost_unit: normalised}")
+	m = build(t, "xrouter", servedParams+"\nreward: {cost_unit: normalised}")
 	if _, err := m.Fit(t.Context(), routing.TrainSet{Experts: pool()}, work(1)); err == nil || !strings.Contains(err.Error(), "method xrouter: ") {
 		t.Errorf("a unit that nobody knows: %v", err)
 	}

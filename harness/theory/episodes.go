@@ -35,6 +35,7 @@ type groups struct {
 	rng      *rand.Rand
 	episodes []episode // [Batch*Group]
 	costs    []float64 // [Batch*Group]
+	first    []float64 // probabilities of the first move of a group
 	entropy  bool      // record that of first moves
 }
 
@@ -57,6 +58,7 @@ func (g *groups) sample(step, try int) {
 	for i := range g.t.Batch {
 		g.pcg.Seed(g.t.Seed, uint64(step)<<32|uint64(try*g.t.Batch+i))
 		bucket := g.bucket()
+		g.first = append(g.first[:0], g.p.probs(g.e, g.e.start(bucket))...)
 		for k := range g.t.Group {
 			at := i*g.t.Group + k
 			g.play(&g.episodes[at], bucket)
@@ -73,7 +75,7 @@ func (g *groups) bucket() int {
 // play runs one episode under the policy.
 func (g *groups) play(x *episode, bucket int) {
 	*x = episode{moves: x.moves[:0]}
-	end, action, broken := g.p.run(g.e, g.e.start(bucket), g, func(s state, action int, probs []float64) {
+	end, action, broken := g.p.run(g.e, g.e.start(bucket), g.first, g, func(s state, action int, probs []float64) {
 		if g.entropy && len(x.moves) == 0 {
 			x.entropy = entropy(probs)
 		}

@@ -100,12 +100,15 @@ type Coins interface {
 
 // run plays an episode from a state on and returns where it ends and with which action; broken if a malformed call
 // ended it, which reaches no expert and costs nothing. visit hears of every choice; the probabilities are its to read
-// until it returns.
-func (p *policy) run(e *Environment, s state, coins Coins, visit func(s state, action int, probs []float64)) (end state, action int, broken bool) {
+// until it returns. first are the probabilities in s, which the episodes of a group share; nil: not known yet.
+func (p *policy) run(e *Environment, s state, first []float64, coins Coins, visit func(s state, action int, probs []float64)) (end state, action int, broken bool) {
 	for {
 		action = 0
 		if s.calls < e.Horizon || e.Select {
-			probs := p.probs(e, s)
+			probs := first
+			if s.calls > 0 || first == nil {
+				probs = p.probs(e, s)
+			}
 			action = coins.Choose(s.calls, probs)
 			visit(s, action, probs)
 		}
@@ -149,7 +152,7 @@ func (p *Policy) Play(features []float64, coins Coins) Course {
 	m := len(p.e.Cost)
 	p.e.Buckets = []Bucket{{Share: 1, Expert: make([]float64, m), Features: features}}
 	c := Course{Expert: -1}
-	end, action, broken := p.p.run(&p.e, p.e.start(0), coins, func(s state, action int, probs []float64) {
+	end, action, broken := p.p.run(&p.e, p.e.start(0), nil, coins, func(s state, action int, probs []float64) {
 		if c.First == nil {
 			c.First = append([]float64(nil), probs[1:m+1]...)
 		}

@@ -1,0 +1,259 @@
+package methods
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/theory"
+)
+
+// multiRound is what Router-R1 and xRouter have in common: a policy that asks experts, one after the other, or answers
+// itself, trained by reinforcement learning in the environment of package theory. The environment is built from the
+// training problems: of each, the measured pass rates of the probe, which plays the router, and of the experts, and the
+// experts' measured mean dollars. What it cannot take from anywhere is how often a router uses what an expert tells it.
+// That is one number, the assimilation, and every row that follows from it has to be labelled so.
+//
+// The policy is a network of one hidden layer. It sees how many calls have been made and of whom last, and of the text
+// one number for the router and for each expert: the logit of its pass rate by a logistic regression on the text, fitted
+// to the problems of Stage I. The reinforcement learning runs on those of Stage II.
+//
+// Of the answers that a router has seen, the one stands whose author has the highest mean pass rate on the training
+// problems, the router among them; which answer to a problem is right it does not know. A call that is not assimilated
+// takes a share of the router's own rate, see theory.Environment. When a trained policy routes, coins for assimilation
+// are thrown by problem, run and call; that share is not thrown but scored by its expectation. A second call of an expert
+// gets the answer of the first, which is all that recorded outcomes hold, and is paid again.
+type multiRound struct {
+	name                                                           string
+	assimilation, distraction, coldStart, formatFail, regressionL2 float64
+	horizon                                                        int
+	selects                                                        bool
+	reward                                                         theory.Reward
+	training                                                       theory.Training
+	unit                                                           func(usd []float64) float64 // dollars -> the unit of the reward's costs; usd are the mean dollars of a call [M]
+	decoding                                                       string
+	memory                                                         *lm.Texts
+}
+
+// Features of the texts: logistic's, with fewer buckets, since the policy reads nothing but the regressions.
+const (
+	multiRoundBuckets = 1024
+	multiRoundNGrams  = 2
+	multiRoundL2      = 3 // penalty of the regressions
+)
+
+func (r *multiRound) fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
+	router, err := r.learn(ctx, train, work)
+	if err != nil {
+		return nil, fmt.Errorf("method %s: %w", r.name, err)
+	}
+	return router, nil
+}
+
+func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
+	if len(train.SFT) == 0 || len(train.RL) == 0 {
+		return nil, fmt.Errorf("no training problem to learn from in one of the stages (%d, %d)", len(train.SFT), len(train.RL))
+	}
+	sight, err := r.look(ctx, train)
+	if err != nil {
+		return nil, err
+	}
+	problems := slices.Clone(train.RL)
+	inHashOrder(problems)
+	seen, err := sight(textsOf(problems))
+	if err != nil {
+		return nil, err
+	}
+	m := len(train.Experts)
+	usd, pass := means(problems, m)
+	unit := r.unit(usd)
+	e := &theory.Environment{
+		Cost: make([]float64, m), Trust: append([]float64{0}, pass...),
+		Horizon: r.horizon, Assimilation: r.assimilation, Distraction: r.distraction, FormatFail: r.formatFail, Select: r.selects,
+	}
+	for i, x := range problems {
+		e.Trust[0] += x.Probe / float64(len(problems))
+		b := theory.Bucket{Share: 1, Self: x.Probe, Expert: x.Kappa, Features: seen[i]}
+		for _, v := range x.USD {
+			b.Cost = append(b.Cost, v*unit)
+		}
+		e.Buckets = append(e.Buckets, b)
+	}
+	t := r.training
+	t.InitialCall, t.LogEvery, t.Seed = r.coldStart, 1, uint64(work.Seed.Derive(r.name))
+	policy, curve, err := theory.Learn(ctx, e, r.reward, t)
+	if err != nil {
+		return nil, err
+	}
+	last := curve[len(curve)-1]
+	work.Log.Debug("multi-round policy trained", "method", r.name, "call_rate", last.CallRate, "calls", last.Calls, "accuracy", last.Accuracy, "reward", last.Reward)
+	if work.Dir != "" {
+		if err := writeCourse(filepath.Join(work.Dir, "curve.csv"), train.Experts, curve, unit); err != nil {
+			return nil, err
+		}
+	}
+	return &multiRoundRouter{multiRound: r, policy: policy, sight: sight, seed: work.Seed}, nil
+}
+
+// look returns what the policy sees of texts, [len(texts)][1+M]: standardised logits of the pass rates of the router and
+// of each expert.
+func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(texts []string) ([][]float64, error), error) {
+	c, err := newCorpus(slices.Clone(train.SFT), len(train.SFT), hashing{multiRoundBuckets, multiRoundNGrams, r.memory}, features.encode)
+	if err != nil {
+		return nil, err
+	}
+	m := len(train.Experts)
+	rates := labels(c.examples, 1+m, func(e routing.Example, who int) float64 {
+		if who == 0 {
+			return e.Probe
+		}
+		return e.Kappa[who-1]
+	})
+	fits, _, err := newDesign(c.rows, c.width).regressAll(ctx, rates, []float64{r.regressionL2}, logLoss)
+	if err != nil {
+		return nil, err
+	}
+	logits := func(rows []lm.Row) [][]float64 {
+		out := make([][]float64, len(rows))
+		for i, row := range rows {
+			for _, fit := range fits {
+				out[i] = append(out[i], fit.at(row.IDs, row.Values))
+			}
+		}
+		return out
+	}
+	found := logits(c.rows)
+	mean, deviation := make([]float64, 1+m), make([]float64, 1+m)
+	for _, x := range found {
+		for i, v := range x {
+			mean[i] += v / float64(len(found))
+		}
+	}
+	for _, x := range found {
+		for i, v := range x {
+			deviation[i] += (v - mean[i]) * (v - mean[i]) / float64(len(found))
+		}
+	}
+	return func(texts []string) ([][]float64, error) {
+		rows, err := c.encode(texts)
+		if err != nil {
+			return nil, err
+		}
+		out := logits(rows)
+		for _, x := range out {
+			for i := range x {
+				x[i] = (x[i] - mean[i]) / math.Sqrt(deviation[i]+1e-8)
+			}
+		}
+		return out, nil
+	}, nil
+}
+
+// writeCourse writes what a policy did in every step of its training, on the episodes that it learned from. Costs are
+// dollars an episode.
+func writeCourse(path string, experts []routing.Expert, curve []theory.Snapshot, unit float64) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := csv.NewWriter(f)
+	head := []string{"step", "reward", "call_rate", "calls", "format_rate", "entropy", "accuracy", "accuracy_given_call", "accuracy_given_none", "usd"}
+	for _, x := range experts {
+		head = append(head, "call_rate:"+x.ID)
+	}
+	if err := w.Write(head); err != nil {
+		return err
+	}
+	for _, s := range curve {
+		line := []string{strconv.Itoa(s.Step)}
+		for i, v := range append([]float64{s.Reward, s.CallRate, s.Calls, s.Format, s.Entropy, s.Accuracy, s.AccuracyCall, s.AccuracyNone, s.Cost / unit}, s.Expert...) {
+			cell := ""
+			switch {
+			case math.IsNaN(v):
+			case i == 8:
+				cell = strconv.FormatFloat(v, 'f', 9, 64)
+			default:
+				cell = strconv.FormatFloat(v, 'f', 6, 64)
+			}
+			line = append(line, cell)
+		}
+		if err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// multiRoundRouter walks a trained policy through a problem.
+type multiRoundRouter struct {
+	*multiRound
+	policy *theory.Policy
+	sight  func(texts []string) ([][]float64, error)
+	seed   seed.Seed
+}
+
+func (r *multiRoundRouter) Route(_ context.Context, queries []routing.Query) ([]routing.Decision, error) {
+	var texts []string
+	index := map[string]int{} // runs of a problem share its text
+	for _, q := range queries {
+		if _, ok := index[q.Problem.Text]; !ok {
+			index[q.Problem.Text] = len(texts)
+			texts = append(texts, q.Problem.Text)
+		}
+	}
+	seen, err := r.sight(texts)
+	if err != nil {
+		return nil, fmt.Errorf("route: %w", err)
+	}
+	out := make([]routing.Decision, len(queries))
+	for i, q := range queries {
+		c := r.policy.Play(seen[index[q.Problem.Text]], throw{r, q})
+		d := routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: c.First, Expert: c.Expert, Calls: []routing.Call{}}
+		for _, m := range c.Calls {
+			d.Calls = append(d.Calls, routing.Call{Expert: m})
+		}
+		if c.Expert < 0 {
+			d.Expert, d.Spoiled = routing.Self, 1-math.Pow(1-r.distraction, float64(c.Ignored))
+			if c.Broken {
+				d.Spoiled = 1
+			}
+		}
+		out[i] = d
+	}
+	return out, nil
+}
+
+// throw throws the coins of one query, each from a stream of its own.
+type throw struct {
+	*multiRoundRouter
+	q routing.Query
+}
+
+func (t throw) coin(what string, calls int) float64 {
+	return t.seed.Derive(what, t.q.Problem.ID, t.q.Run, calls).Uniform()
+}
+
+// Choose implements theory.Coins.
+func (t throw) Choose(calls int, probs []float64) int {
+	if t.decoding == "sample" {
+		return draw(probs, t.coin("decode", calls))
+	}
+	return slices.Index(probs, slices.Max(probs))
+}
+
+// Malformed implements theory.Coins.
+func (t throw) Malformed(calls int) bool { return t.coin("format", calls) < t.formatFail }
+
+// Assimilated implements theory.Coins.
+func (t throw) Assimilated(calls int) bool { return t.coin("assimilate", calls) < t.assimilation }

@@ -1,0 +1,66 @@
+package methods
+
+import (
+	"context"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/theory"
+)
+
+// routerR1 is Router-R1 (Zhang et al. 2025) with a small policy in place of its language model, see multiRound: up to
+// four calls, then an answer; a right answer earns 1-Alpha plus Alpha times how cheap it was, a wrong one nothing and a
+// malformed call -1; PPO with a critic.
+//
+// Of its public code are the reward, the limits, the batch, the clips, the bonus for entropy and the price of leaving the
+// cold start. Rates are this network's, the critic's ten times the policy's as there. Alpha is 0 by default there: calls
+// have no price then.
+type routerR1 struct {
+	Assimilation float64 `yaml:"assimilation" in:"[0,1]"` // a, how often the router uses what an expert tells it: assumed
+	Distraction  float64 `yaml:"distraction" in:"[0,1]"`  // share of its own rate that a call takes whose answer it does not use: assumed
+	MaxTurns     int     `yaml:"max_turns" in:"[1,6]"`    // calls at most
+	ColdStart    float64 `yaml:"cold_start" in:"(0,1)"`   // probability of asking before the reinforcement learning, in every state
+	FormatFail   float64 `yaml:"format_fail" in:"[0,1]"`  // probability that a call is malformed
+	CallBonus    float64 `yaml:"call_bonus" in:"[0,inf)"` // added to episodes with a call; an ablation
+
+	Alpha   float64 `yaml:"alpha" in:"[0,1]"`           // weight of cheapness
+	Window  int     `yaml:"window" in:"[1,inf)"`        // episodes whose costs a cost is compared with
+	Steps   int     `yaml:"steps" in:"[1,inf)"`         // batches
+	Batch   int     `yaml:"batch" in:"[2,inf)"`         // problems, one episode of each
+	Mini    int     `yaml:"mini_batch" in:"[1,inf)"`    // problems an update
+	LR      float64 `yaml:"lr" in:"(0,inf)"`            // Adam's step of the policy
+	Critic  float64 `yaml:"critic_lr" in:"(0,inf)"`     // of the critic
+	Entropy float64 `yaml:"entropy_bonus" in:"[0,inf)"` // weight of the policy's entropy
+	KL      float64 `yaml:"kl" in:"[0,inf)"`            // price of a nat by which an action is likelier than at the cold start
+	Hidden  int     `yaml:"hidden" in:"[1,inf)"`        // units of policy and critic
+	L2      float64 `yaml:"l2" in:"(0,inf)"`            // penalty of the regressions that the policy sees
+
+	decoding string
+	memory   *lm.Texts
+}
+
+func newRouterR1(s Setup) (routing.Method, error) {
+	r := &routerR1{
+		Distraction: 0.05, MaxTurns: 4, ColdStart: 0.9, Window: 1000,
+		Steps: 225, Batch: 64, Mini: 32, LR: 0.003, Critic: 0.03, Entropy: 0.001, KL: 0.001, Hidden: 32, L2: multiRoundL2,
+		decoding: s.Spec.Evaluate.Decoding, memory: s.Texts,
+	}
+	return r, spec.DecodeParams(s.Method, r)
+}
+
+func (*routerR1) Name() string { return "routerr1" }
+
+func (r *routerR1) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
+	m := &multiRound{
+		name: r.Name(), assimilation: r.Assimilation, distraction: r.Distraction, coldStart: r.ColdStart, formatFail: r.FormatFail,
+		horizon: r.MaxTurns, regressionL2: r.L2, decoding: r.decoding, memory: r.memory,
+		reward: theory.Reward{Kind: theory.RouterR1, Alpha: r.Alpha, Window: r.Window, CallBonus: r.CallBonus},
+		training: theory.Training{
+			Algorithm: theory.PPO, Steps: r.Steps, Batch: r.Batch, Group: 1, MiniBatch: r.Mini, LR: r.LR, CriticLR: r.Critic,
+			ClipLow: 0.2, ClipHigh: 0.2, ValueClip: 0.5, ClipNorm: 1, EntropyBonus: r.Entropy, KL: r.KL, Hidden: r.Hidden,
+		},
+		unit: func([]float64) float64 { return 1e6 }, // the source counts tokens times dollars a million
+	}
+	return m.fit(ctx, train, work)
+}

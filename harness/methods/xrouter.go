@@ -1,0 +1,92 @@
+package methods
+
+import (
+	"context"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/theory"
+)
+
+// xRouter is xRouter (Qian et al. 2025) with a small policy in place of its language model, see multiRound: up to three
+// calls, then an answer of its own or, with Select, an expert's answer handed over as it is; a right answer earns
+// K - min(Lambda*cost, CostMax), a wrong one nothing whatever was spent; GRPO with DAPO's clips, filtered groups and mean
+// over moves.
+//
+// Of its public code are the reward, the limit, the clips, the filter, warm-up and the 64 problems of 8 episodes of its
+// guide. Its scripts take 512 of 4. Weight decay is left out: at the source's rate of 1e-6 its 0.1 does nothing, at this
+// network's it would.
+//
+// Select is the source's tool select_response. Nothing has to be assimilated to hand an answer over, so the assumption
+// behind the paper's theorem does not hold for xRouter as it is published; without Select it may.
+type xRouter struct {
+	Assimilation float64 `yaml:"assimilation" in:"[0,1]"` // a, how often the router uses what an expert tells it: assumed
+	Distraction  float64 `yaml:"distraction" in:"[0,1]"`  // share of its own rate that a call takes whose answer it does not use: assumed
+	MaxTurns     int     `yaml:"max_turns" in:"[1,6]"`    // calls at most
+	Select       bool    `yaml:"select"`                  // an expert's answer may be handed over
+	ColdStart    float64 `yaml:"cold_start" in:"(0,1)"`   // probability of asking before the reinforcement learning, in every state
+	FormatFail   float64 `yaml:"format_fail" in:"[0,1]"`  // probability that a call is malformed
+	CallBonus    float64 `yaml:"call_bonus" in:"[0,inf)"` // added to episodes with a call; an ablation
+
+	Lambda   float64 `yaml:"lambda" in:"[0,inf)"`                                 // of the cost; its guide has 2
+	K        float64 `yaml:"k" in:"[0,inf)"`                                      // of a right answer
+	CostMax  float64 `yaml:"cost_max" in:"[0,inf)"`                               // cap on the penalty; its guide has 0.6
+	CostUnit string  `yaml:"cost_unit" oneof:"usd usd_per_1k_queries normalised"` // normalised: over the mean of a call of the dearest expert
+	Steps    int     `yaml:"steps" in:"[1,inf)"`                                  // batches
+	Batch    int     `yaml:"batch" in:"[1,inf)"`                                  // problems
+	Group    int     `yaml:"group" in:"[2,inf)"`                                  // episodes of each
+	Mini     int     `yaml:"mini_batch" in:"[1,inf)"`                             // problems an update
+	Filter   string  `yaml:"filter" oneof:"none reward correct"`                  // groups that agree in this are left out: DAPO takes correctness, xRouter's own choice is not known
+	Batches  int     `yaml:"gen_batches" in:"[1,inf)"`                            // sampled at most to fill one
+	LR       float64 `yaml:"lr" in:"(0,inf)"`                                     // Adam's step
+	WarmUp   int     `yaml:"warm_up" in:"[0,inf)"`                                // steps
+	Hidden   int     `yaml:"hidden" in:"[1,inf)"`                                 // units of the policy
+	L2       float64 `yaml:"l2" in:"(0,inf)"`                                     // penalty of the regressions that the policy sees
+
+	decoding string
+	memory   *lm.Texts
+}
+
+func newXRouter(s Setup) (routing.Method, error) {
+	x := &xRouter{
+		Distraction: 0.05, MaxTurns: 3, Select: true, ColdStart: 0.9, Lambda: 3, K: 1, CostMax: 0.8, CostUnit: "usd",
+		Steps: 250, Batch: 64, Group: 8, Mini: 16, Filter: theory.ByCorrectness, Batches: 10, LR: 0.003, WarmUp: 10, Hidden: 32, L2: multiRoundL2,
+		decoding: s.Spec.Evaluate.Decoding, memory: s.Texts,
+	}
+	return x, spec.DecodeParams(s.Method, x)
+}
+
+func (*xRouter) Name() string { return "xrouter" }
+
+func (x *xRouter) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
+	filter := x.Filter
+	if filter == "none" {
+		filter = theory.AnyGroup
+	}
+	m := &multiRound{
+		name: x.Name(), assimilation: x.Assimilation, distraction: x.Distraction, coldStart: x.ColdStart, formatFail: x.FormatFail,
+		horizon: x.MaxTurns, selects: x.Select, regressionL2: x.L2, decoding: x.decoding, memory: x.memory,
+		reward: theory.Reward{Kind: theory.XRouter, Lambda: x.Lambda, K: x.K, CostMax: x.CostMax, CallBonus: x.CallBonus},
+		training: theory.Training{
+			Algorithm: theory.GRPO, Steps: x.Steps, Batch: x.Batch, Group: x.Group, MiniBatch: x.Mini, LR: x.LR, WarmUp: x.WarmUp,
+			ClipLow: 0.2, ClipHigh: 0.28, DualClip: 10, ClipNorm: 1, Filter: filter, Batches: x.Batches, Hidden: x.Hidden,
+		},
+		unit: x.unit,
+	}
+	return m.fit(ctx, train, work)
+}
+
+// unit is what a dollar is in the reward, given the mean dollars of a call of each expert.
+func (x *xRouter) unit(usd []float64) float64 {
+	switch x.CostUnit {
+	case "usd_per_1k_queries":
+		return 1000
+	case "normalised":
+		if dearest := slices.Max(usd); dearest > 0 {
+			return 1 / dearest
+		}
+	}
+	return 1
+}
