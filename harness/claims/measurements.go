@@ -44,7 +44,8 @@ func (s *Measurements) Add(file string, set *metrics.Set) error {
 // Experiments lists the experiments that have a line, sorted.
 func (s *Measurements) Experiments() []string { return sortedKeys(s.of) }
 
-// Place is the keys of a measurement beside those of its experiment and scale.
+// Place is the keys of a measurement beside those of its experiment and scale. The key line, which no measurement has,
+// is the measurement's name: Choice.
 type Place map[string]string
 
 // String prints the keys as a measurement's name has them.
@@ -89,6 +90,12 @@ func matches(m metrics.Measurement, scale Scale, at Place) bool {
 		}
 	}
 	inner := 0
+	if name, ok := at["line"]; ok {
+		if m.Name != name {
+			return false
+		}
+		inner++
+	}
 	for _, k := range m.Keys {
 		if slices.Contains(outer, k.Name) {
 			continue

@@ -75,6 +75,7 @@ type Ordering struct {
 	Contradicted bool `yaml:"contradicted"` // those numbers do not have the order
 
 	Simulated   *Rows `yaml:"simulated"`
+	Training    *Rows `yaml:"training"`
 	Environment *Rows `yaml:"environment"`
 	Recorded    *Rows `yaml:"recorded"`
 
@@ -109,12 +110,12 @@ type Rows struct {
 	None       bool     `yaml:"none"`   // the scale has no such rows
 }
 
-var kinds = []string{"simulated", "environment", "recorded"}
+var kinds = []string{"simulated", "training", "environment", "recorded"}
 
 // on returns the rows of an ordering on scales of a kind, and false if it has none there. Orderings about a table
 // are stated on simulated scales unless they say otherwise.
 func (o *Ordering) on(kind, table string) (Rows, bool) {
-	rows := map[string]*Rows{"simulated": o.Simulated, "environment": o.Environment, "recorded": o.Recorded}[kind]
+	rows := map[string]*Rows{"simulated": o.Simulated, "training": o.Training, "environment": o.Environment, "recorded": o.Recorded}[kind]
 	r := Rows{}
 	switch {
 	case rows != nil && rows.None, rows == nil && (kind != "simulated" || table == ""):
@@ -138,6 +139,14 @@ func (o *Ordering) on(kind, table string) (Rows, bool) {
 		r.Reason = o.Reason
 	}
 	return r, true
+}
+
+// stated says whether an ordering has rows on any scale.
+func (o *Ordering) stated(table string) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool {
+		_, ok := o.on(kind, table)
+		return ok
+	})
 }
 
 // ReadOrderings reads a file of orderings. Errors start with file:line.
@@ -215,13 +224,11 @@ func (o *Ordering) check(table string, f *faults) {
 	if o.Metric == "" {
 		o.Metric = "accuracy"
 	}
-	stated := false
 	for _, kind := range kinds {
 		r, ok := o.on(kind, table)
 		if !ok {
 			continue
 		}
-		stated = true
 		switch {
 		case r.A.empty() || r.B.empty():
 			f.add(o.line, o.ID, "%s: a and b must both be set", kind)
@@ -233,7 +240,7 @@ func (o *Ordering) check(table string, f *faults) {
 			f.add(o.line, o.ID, "%s: needs: %s wants a reason", kind, r.Needs)
 		}
 	}
-	if !stated && o.Needs == "" {
+	if !o.stated(table) && o.Needs == "" {
 		f.add(o.line, o.ID, "no rows on any scale; say what it needs, or name rows under one of %s", strings.Join(kinds, ", "))
 	}
 }
@@ -405,7 +412,7 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 	j := Judged{Scale: scale}
 	rows, ok := x.on(scale.Kind, table)
 	if !ok || len(rows.Scales) > 0 && !slices.Contains(rows.Scales, scale.ID) {
-		if _, stated := x.on("simulated", table); x.Needs == languageModel && !stated && scale.Kind == "simulated" {
+		if x.Needs == languageModel && scale.Kind == "simulated" && !x.stated(table) {
 			j.Verdict, j.Reason = NeedsModel, x.Reason // no row could stand for it
 		}
 		return j, nil

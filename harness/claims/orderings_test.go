@@ -265,7 +265,7 @@ func TestFaultsOfOrderingsNameTheLine(t *testing.T) {
 		}
 	}
 	_, err := ReadOrderings("o.yaml", []byte("scales:\n  - {id: a, title: b, kind: c}\n"))
-	if err == nil || !strings.Contains(err.Error(), `o.yaml:2: a: unknown kind "c"; known: simulated, environment, recorded`) {
+	if err == nil || !strings.Contains(err.Error(), `o.yaml:2: a: unknown kind "c"; known: simulated, training, environment, recorded`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -282,6 +282,8 @@ func TestALineHasExactlyTheKeysThatAreAskedFor(t *testing.T) {
 		{Place{"method": "ours", "stratum": "easy", "expert": "cheap"}, ""},
 		{Place{"method": "ours", "stratum": "easy", "expert": "dear", "seed": "1"}, ""},
 		{Place{"method": "ours"}, ""},
+		{Place{"line": "Route", "method": "ours", "stratum": "easy"}, "Route/experiment=toy/arena=paper/method=ours/stratum=easy"},
+		{Place{"line": "Choice", "method": "ours", "stratum": "easy"}, ""},
 	} {
 		got, ok, err := m.find("toy", small, c.at)
 		if err != nil || ok != (c.want != "") || ok && got.Label() != c.want {
