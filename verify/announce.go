@@ -131,7 +131,7 @@ func announced(s string, end int) string {
 	if k := sentenceEnd(rest); k > 0 && rest[k] == '?' {
 		return "" // "The answer is 12? No"
 	}
-	if wavers(only) {
+	if hedges(only) {
 		return only
 	}
 	rest = strings.TrimLeft(rest, "：")

@@ -7,6 +7,15 @@ func (c *comparer) collections(a, b *node, scalarA, scalarB bool) result {
 		if scalarB {
 			one, many = b, a
 		}
+		if many.kind == kindList && many.name == "or" && len(many.args) <= maxSigns {
+			same := true
+			for _, n := range many.args {
+				same = same && c.pair(n, one, scalarA).outcome == OutcomeEqual
+			}
+			if same {
+				return equal("one value in several forms")
+			}
+		}
 		switch {
 		case (many.kind == kindSet || many.kind == kindBracket || many.kind == kindList) && len(many.args) == 1:
 			return c.pair(many.args[0], one, scalarA)

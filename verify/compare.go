@@ -1,6 +1,9 @@
 package verify
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // compare decides whether two parsed answers are the same; a is the ground truth where a policy asks which is which.
 func (c *comparer) compare(a, b *node) result {
@@ -41,6 +44,12 @@ func (c *comparer) compare(a, b *node) result {
 			return c.compare(a, rest)
 		}
 	}
+	if m := restricted(a); m != nil && scalarLike(b) {
+		return c.compare(m, b)
+	}
+	if m := restricted(b); m != nil && scalarLike(a) {
+		return c.compare(a, m)
+	}
 	if (isRelation(a) || isRelation(b)) && signs(a)+signs(b) > 0 {
 		return c.expanded(a, b)
 	}
@@ -61,6 +70,20 @@ func (c *comparer) compare(a, b *node) result {
 		return c.scalar(a, b)
 	}
 	return c.collections(a, b, sa, sb)
+}
+
+// restricted returns the expression of an answer that states its domain as well, such as "1/x, x != 0"; nil for others.
+func restricted(n *node) *node {
+	if n.kind != kindList || n.name != "," || !scalarLike(n.args[0]) || len(n.args) > maxSigns {
+		return nil
+	}
+	names := variables(n.args[0])
+	for _, a := range n.args[1:] {
+		if a.kind != kindRelation || len(a.ops) != 1 || a.ops[0] == "=" || a.ops[0] == "~" || a.args[0].kind != kindSymbol || !slices.Contains(names, a.args[0].name) {
+			return nil
+		}
+	}
+	return n.args[0]
 }
 
 // sameDigits reports whether the answer is the gold's numeral without its base.

@@ -35,7 +35,11 @@ func extract(response string) extraction {
 	}
 	response = untagged(response)
 	if text := declared(response); text != "" {
-		return extraction{text: text}
+		found := extraction{text: text}
+		if t := strings.TrimSuffix(text, "!"); t != text && t != "" && digit(t[len(t)-1]) {
+			found.other = t
+		}
+		return found
 	}
 	if text := refusal(response); text != "" {
 		return extraction{text: text}
@@ -343,7 +347,7 @@ func sentence(s string) string {
 		return f
 	}
 	if t := first(s); t != "" {
-		return t
+		return strings.TrimRight(t, " -–—")
 	}
 	return s
 }

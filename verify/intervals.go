@@ -112,6 +112,9 @@ func (c *comparer) unlike(a, b *node) result {
 		}
 		return unknown("set-builder")
 	}
+	if a.kind == kindRelation && len(a.ops) == 1 && a.ops[0] == "=" && len(variables(a)) == 1 && !assignable(a.args[0]) {
+		return unknown("an equation against what may be its solutions")
+	}
 	for _, n := range []*node{a, b} {
 		if n.kind == kindSet && n.has(func(m *node) bool { return m.kind == kindEllipsis }) {
 			return unknown("a set with an ellipsis")
@@ -140,6 +143,11 @@ func (c *comparer) region(n *node, pairs bool) (region, bool) {
 			return c.interval(n.args[0], n.args[1], false, false)
 		}
 	case kindSet:
+		if len(n.args) == 1 && n.args[0].kind == kindRelation && n.args[0].ops[0] != "=" { // {1 < x < 2}
+			r, ok := c.region(n.args[0], true)
+			r.variable = ""
+			return r, ok
+		}
 		r := region{}
 		for _, a := range n.args {
 			if !c.isReal(a) {

@@ -440,9 +440,12 @@ func (l *lexer) group(i int) int {
 	return -1
 }
 
-// aside reports whether words stand in brackets: 2 \text{ (double)}.
+// aside reports whether words stand in brackets, as in 2 \text{ (double)}, or are a full stop.
 func aside(s string) bool {
 	s = strings.TrimSpace(strings.NewReplacer(`\left`, "", `\right`, "").Replace(s))
+	if s == "." {
+		return true
+	}
 	if len(s) < 5 || s[0] != '(' || s[len(s)-1] != ')' {
 		return false
 	}

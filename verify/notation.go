@@ -9,6 +9,9 @@ import (
 var (
 	textFraction  = regexp.MustCompile(`\^\{?(\d+)\}?\s*/\s*_\{?(\d+)\}?`)
 	outOf         = regexp.MustCompile(`^(\d+)\s+(?:out of|in)\s+(\d+)$`)
+	choiceName    = regexp.MustCompile(`^(?:\\text\{)?(?:Option|Choice|option|choice) \(?([A-J])\)?\}?$`)
+	letterList    = regexp.MustCompile(`^\(?[A-J]\)?(?:\s*(?:,|and|or|&)+\s*\(?[A-J]\)?)+$`)
+	alternative   = regexp.MustCompile(`\\text\{\s*\(or ([^{}()]*)\)\s*\}`)
 	negativeWord  = regexp.MustCompile(`^(?:negative|minus) (\d[\d.,/]*)$`)
 	membership    = regexp.MustCompile(`[\s,;~]*\(\s*([a-z])\s*\\in\s*(\\(?:mathbb|Bbb)\s*\{?[ZN]\}?(?:[\^_]\{?[+*>0-9]+\}?)?)\s*\)$`)
 	currencyFirst = regexp.MustCompile(`^(-?)(?:USD|US\s*\\dollar|US\\\$|US\$|Rs\.?|INR|EUR|GBP)\s*(\d.*)$`)
@@ -22,6 +25,17 @@ func notation(s string) string {
 	if strings.Contains(s, "^") && strings.Contains(s, "_") && strings.Contains(s, "/") {
 		if loc := textFraction.FindStringSubmatchIndex(s); loc != nil && (loc[0] == 0 || digit(s[loc[0]-1])) { // 2³⁄₄
 			s = s[:loc[0]] + `\frac{` + s[loc[2]:loc[3]] + "}{" + s[loc[4]:loc[5]] + "}" + s[loc[1]:]
+		}
+	}
+	if strings.Contains(s, "(or ") {
+		s = alternative.ReplaceAllString(s, ` \text{ or } $1`)
+	}
+	if len(s) < 40 && strings.IndexByte(s, ' ') > 0 {
+		if m := choiceName.FindStringSubmatch(s); m != nil {
+			return m[1]
+		}
+		if t := strings.TrimSpace(unwrapText(s)); t != s && letterList.MatchString(t) {
+			return t
 		}
 	}
 	if m := outOf.FindStringSubmatch(s); len(s) < 40 && m != nil {
@@ -69,6 +83,19 @@ func compared(s string) string {
 		}
 	}
 	return s
+}
+
+var label = regexp.MustCompile(`^(?:\\(?:text|textbf|mathrm|mathbf|mathsf|bf)\s*\{\s*\(?[A-J][).:]+\s*\}|\([A-J]\)|[A-J][).:])(?:\s|~|\\[ ,;]|\\quad)*([^\s].*)$`)
+
+// unlabelled returns what follows the letter of a choice, as in (D) 4 and \textbf{(D)}\ 4; empty if there is no such letter.
+func unlabelled(s string) string {
+	if len(s) > maxBareResponse || len(s) < 3 || s[0] != '\\' && s[0] != '(' && (s[0] < 'A' || s[0] > 'J') {
+		return ""
+	}
+	if m := label.FindStringSubmatch(s); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // European numerals.

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -187,6 +188,10 @@ func (p *parser) list() (*node, error) {
 	var alternatives []int // the elements that follow an "or"
 	for {
 		save := p.at
+		if t := p.ahead(1); p.peek().mark(',') && wordy(t) && (strings.EqualFold(t.text, "since") || strings.EqualFold(t.text, "because") || strings.EqualFold(t.text, "where") || strings.EqualFold(t.text, "for")) && !slices.ContainsFunc(p.tokens[p.at:], func(t token) bool { return t.command("implies") }) {
+			p.at = len(p.tokens) // a reason or a condition
+			break
+		}
 		sep := p.separator()
 		if sep == "" {
 			break

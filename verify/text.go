@@ -17,7 +17,7 @@ func trim(s string) string {
 			t = strings.TrimSuffix(t, w)
 		}
 		if !strings.HasSuffix(t, "..") {
-			t = strings.TrimRight(t, ".;,:。 \t\n")
+			t = strings.TrimRight(t, ".;,:?。 \t\n")
 		}
 		switch {
 		case strings.HasPrefix(t, "$$") && strings.HasSuffix(t, "$$") && len(t) >= 4:
@@ -266,6 +266,19 @@ func portion(w string) *node {
 	if i := strings.LastIndexByte(w, ' '); i >= 0 {
 		head, part = w[:i], w[i+1:]
 	}
+	if whole, mixed := strings.CutSuffix(head, " and"); mixed || strings.Contains(head, " and ") { // one and a half
+		count := "one"
+		if !mixed {
+			i := strings.LastIndex(head, " and ")
+			whole, count = head[:i], head[i+len(" and "):]
+		}
+		if v, ok := counted(whole); ok {
+			if f := portion(count + " " + part); f != nil {
+				return rational(new(big.Rat).Add(f.rat, new(big.Rat).SetInt64(v)))
+			}
+		}
+		return nil
+	}
 	v, ok := counted(head)
 	singular := strings.TrimSuffix(part, "s")
 	if part == "halves" {
@@ -356,7 +369,7 @@ func spoken(text string) string {
 	kept := fields[:0]
 	for i, f := range fields {
 		f = strings.Trim(f, "'")
-		if f == "" || articles[f] && len(fields) > 1 && i+1 < len(fields) && !(f == "a" && len(fields) == 2 && len(fields[1]) == 1) {
+		if f == "" || articles[f] && len(fields) > 1 && i+1 < len(fields) && fields[i+1] != "and" && fields[i+1] != "or" && !(f == "a" && len(fields) == 2 && len(fields[1]) == 1) {
 			continue
 		}
 		kept = append(kept, f)
@@ -574,7 +587,7 @@ func sentenceOfWords(s string) bool {
 // wavers reports whether a sentence offers another answer besides the one that it gives.
 func wavers(s string) bool {
 	s = strings.ToLower(s)
-	for _, h := range []string{" or maybe ", " or perhaps ", " or possibly ", "(or possibly ", "(or maybe ", "(or perhaps ", " might be ", " could be ", " may be ", "alternatively", "somewhere between"} {
+	for _, h := range []string{" or maybe ", " or perhaps ", " or possibly ", "(or possibly ", "(or maybe ", "(or perhaps ", " might be ", " could be ", " may be ", " also possible", "alternatively", "somewhere between"} {
 		if strings.Contains(s, h) {
 			return true
 		}
@@ -629,6 +642,9 @@ func remark(s string) string {
 		return s
 	}
 	inner := s[open+1 : len(s)-1]
+	if rest, ok := strings.CutPrefix(inner, "or "); ok && rest != "" && (digit(rest[0]) || rest[0] == '\\' || rest[0] == '$') {
+		return s[:open] + `\text{ or }` + rest // 1/2 (or 0.5)
+	}
 	if !sentenceOfWords(inner) || strings.HasPrefix(strings.ToLower(inner), "or ") || strings.HasPrefix(strings.ToLower(inner), "mod") {
 		return s
 	}

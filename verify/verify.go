@@ -6,7 +6,7 @@ import (
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "7"
+const Version = "8"
 
 // Outcome is the decision about one pair of answers.
 type Outcome uint8
@@ -214,6 +214,11 @@ func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
 	}
 	if letters := unitReading(answer); letters != nil && answerErr == nil {
 		answers = append(answers, letters)
+	}
+	if s := unlabelled(answer); s != "" && goldErr == nil && golds[0].kind != kindSymbol && golds[0].kind != kindText {
+		if n, err := read(s, steps); err == nil {
+			answers, answerErr = append(answers, n...), nil
+		}
 	}
 	if s := decimalComma(answer); s != "" && goldErr == nil && (scalarLike(golds[0]) || golds[0].kind == kindQuantity) {
 		if n, err := read(s, steps); err == nil {
