@@ -41,6 +41,12 @@ func (s servers) Chat(ctx context.Context, endpoints []experts.Endpoint) (expert
 	return experts.Remember(client, endpoints, s.e.rollouts, s.e.source), nil
 }
 
+// Progress implements methods.Servers.
+func (s servers) Progress(what string, total int) (one, done func()) {
+	s.e.opt.Progress.Start(what, total)
+	return func() { s.e.opt.Progress.Add(1) }, s.e.opt.Progress.Done
+}
+
 // askable fails if a model that rows are yet to ask is not served, before anybody has been asked for anything.
 func (e *engine) askable(ctx context.Context) error {
 	if e.opt.Offline {

@@ -42,6 +42,8 @@ func (talkative) Chat(context.Context, []experts.Endpoint) (experts.Chatter, err
 	return nil, errors.New("no conversations here")
 }
 
+func (talkative) Progress(string, int) (one, done func()) { return func() {}, func() {} }
+
 func (s talkative) Ask(_ context.Context, m experts.Endpoint, sampling spec.Sampling, asks []Ask) ([]experts.Completion, error) {
 	var out []experts.Completion
 	for _, a := range asks {

@@ -52,6 +52,8 @@ type Servers interface {
 	// Chat returns a client of the given servers that asks nothing twice, not even after a kill, and obeys --offline.
 	// It fails if a server does not serve what it is to be asked for. The engine closes it.
 	Chat(ctx context.Context, endpoints []experts.Endpoint) (experts.Chatter, error)
+	// Progress shows that so many conversations are to be had. Both functions are to be called from the caller's goroutine.
+	Progress(what string, total int) (one func(), done func())
 	// Ask puts the texts, each in the template of s, to one language model and returns its answers in order. It asks
 	// nothing twice and obeys --offline, as Chat. A model without a URL is one of the pool's simulated routers.
 	Ask(ctx context.Context, model experts.Endpoint, s spec.Sampling, asks []Ask) ([]experts.Completion, error)

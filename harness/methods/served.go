@@ -153,12 +153,14 @@ func (m *served) Fit(ctx context.Context, train routing.TrainSet, work routing.W
 			Experts: train.Experts, Chat: chat, Sampling: sampling, Accuracy: accuracy,
 			Protocol: m.Protocol, Failures: m.Failures, Policies: work.Seed, Calls: seed.Seed(m.setup.Spec.Seed), Log: work.Log,
 		},
-		reward: reward, concurrency: m.setup.Spec.Profile.Concurrency, dir: work.Dir,
+		model: m.Model, progress: m.setup.Servers.Progress, reward: reward, concurrency: m.setup.Spec.Profile.Concurrency, dir: work.Dir,
 	}, nil
 }
 
 type servedRouter struct {
 	engine      *multiround.Engine
+	model       string
+	progress    func(what string, total int) (one, done func())
 	reward      multiround.Reward
 	concurrency int
 	dir         string
@@ -168,7 +170,9 @@ type servedRouter struct {
 
 // Route plays the queries and leaves what happened in trajectories.jsonl and summary.json.
 func (r *servedRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	trajectories, err := r.engine.PlayAll(ctx, queries, r.concurrency)
+	one, done := r.progress("conversations of "+r.model, len(queries))
+	defer done()
+	trajectories, err := r.engine.PlayAll(ctx, queries, r.concurrency, one)
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,11 @@ func TestAKilledRunGoesOnAndAsksNothingTwice(t *testing.T) {
 				defer db.Close()
 				c := experts.Remember(h, endpoints, db, "http")
 				e := &Engine{Policy: Endpoint{Chat: c, ID: router, Sampling: spec.Sampling{Temperature: 1}}, Experts: pool, Chat: c, Protocol: p, Failures: Stop, Log: quiet}
-				got, err := e.PlayAll(ctx, queries, 3)
+				n := 0
+				got, err := e.PlayAll(ctx, queries, 3, func() { n++ })
+				if n != len(queries) {
+					t.Errorf("%d of %d were said to be played", n, len(queries))
+				}
 				return got, s, err
 			}
 			want, whole, err := run(filepath.Join(t.TempDir(), "whole.db"), 0)

@@ -97,18 +97,28 @@ func (e *Engine) Play(ctx context.Context, q routing.Query) (Trajectory, error) 
 	return g.t, nil
 }
 
-// PlayAll plays queries, at most n at a time, and returns their trajectories in order. It ends at the first error.
-func (e *Engine) PlayAll(ctx context.Context, queries []routing.Query, n int) ([]Trajectory, error) {
+// PlayAll plays queries, at most n at a time, and returns their trajectories in order. It ends at the first error. played is
+// called in the caller's goroutine whenever one has been played.
+func (e *Engine) PlayAll(ctx context.Context, queries []routing.Query, n int, played func()) ([]Trajectory, error) {
 	out := make([]Trajectory, len(queries))
+	done := make(chan struct{}, len(queries))
 	group, playing := errgroup.WithContext(ctx)
-	group.SetLimit(max(n, 1))
-	for i, q := range queries {
-		group.Go(func() (err error) {
-			if err = playing.Err(); err == nil {
-				out[i], err = e.Play(playing, q)
-			}
-			return err
-		})
+	group.SetLimit(max(n, 1) + 1) // and the one that hands out
+	group.Go(func() error {
+		for i, q := range queries {
+			group.Go(func() (err error) {
+				if err = playing.Err(); err == nil {
+					out[i], err = e.Play(playing, q)
+				}
+				done <- struct{}{}
+				return err
+			})
+		}
+		return nil
+	})
+	for range queries {
+		<-done
+		played()
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func Summarise(trajectories []Trajectory, pool []routing.Expert) Summary {
 		answered := t.answered()
 		calls += float64(len(t.Calls))
 		failed += float64(len(t.Calls) - answered)
-		s.Calls += float64(answered) / n
+		s.Calls += float64(answered)
 		right += t.Correct
 		if answered > 0 {
 			called++
@@ -58,7 +58,7 @@ func Summarise(trajectories []Trajectory, pool []routing.Expert) Summary {
 		}
 		for _, x := range pool {
 			if slices.ContainsFunc(t.Calls, func(c Call) bool { return c.Expert == x.ID && c.Failed == "" }) {
-				s.Expert[x.ID] += 1 / n
+				s.Expert[x.ID]++
 			}
 		}
 		turns += float64(t.Turns)
@@ -79,13 +79,17 @@ func Summarise(trajectories []Trajectory, pool []routing.Expert) Summary {
 		}
 		s.Endings[t.Ending]++
 		s.Verdicts[t.Verdict]++
-		s.Cost += t.Cost / n
-		s.Reward += t.Reward / n
+		s.Cost += t.Cost
+		s.Reward += t.Reward
 		if move, ok := t.firstMove(pool); ok {
 			moves[move]++
 		}
 	}
 	s.CallRate, s.Accuracy, s.Turns = called/n, right/n, turns/n
+	s.Calls, s.Cost, s.Reward = s.Calls/n, s.Cost/n, s.Reward/n
+	for id, k := range s.Expert {
+		s.Expert[id] = k / n
+	}
 	s.Invalid, s.Failed = share(invalidTurns, turns), share(failed, calls)
 	if tags {
 		rate := wellFormed / n

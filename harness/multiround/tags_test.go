@@ -198,7 +198,7 @@ func TestWhatAServerRefusesDoesNotEndTheRunAndWhatFailsDoes(t *testing.T) {
 		server := &chat{policy: says(asks), expert: func(experts.ChatRequest) (experts.Completion, error) { return experts.Completion{}, c.err }}
 		e := engine(SourceTags(), server)
 		e.Failures = c.failures
-		if _, err := e.PlayAll(t.Context(), []routing.Query{{Problem: problem}}, 1); !errors.Is(err, c.err) {
+		if _, err := e.PlayAll(t.Context(), []routing.Query{{Problem: problem}}, 1, func() {}); !errors.Is(err, c.err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
