@@ -34,7 +34,7 @@ func (r *Result) figures(o spec.Output, paper *metrics.Set) ([]*report.Figure, e
 	case "phase":
 		return one(r.phaseFigure(o))
 	}
-	return nil, fmt.Errorf("%w: unknown output kind %q; known: table, routing-distribution, collapse, pareto, sweep, seeds, training, calibration, phase", ErrUsage, o.Kind)
+	return nil, fmt.Errorf("%w: unknown output kind %q; known: table, metrics, routing-distribution, collapse, pareto, sweep, seeds, training, calibration, phase", ErrUsage, o.Kind)
 }
 
 // arena is the arena that figures show: the one with the most problems.

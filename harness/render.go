@@ -54,6 +54,18 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 				}
 				files = append(files, f...)
 			}
+		case "metrics": // to files alone: the main tables fill a screen
+			tables, err := r.metricsTables(o.File)
+			if err != nil {
+				return err
+			}
+			for _, t := range tables {
+				f, err := t.Files()
+				if err != nil {
+					return err
+				}
+				files = append(files, f...)
+			}
 		default:
 			figures, err := r.figures(o, paper)
 			if err != nil {

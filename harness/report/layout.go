@@ -23,7 +23,8 @@ type Layout struct {
 // GroupLayout is the columns of one benchmark.
 type GroupLayout struct {
 	Title     string
-	Benchmark string // value of the key benchmark in our measurements; metrics.Average for averages
+	Line      string // name of our measurements; empty: of any name
+	Benchmark string // value of the key benchmark in our measurements; metrics.Average for averages, empty: they have no such key
 	Paper     string // the same in the paper's; empty: the paper has no such column
 	Columns   []Column
 }
@@ -58,18 +59,20 @@ func AverageAccuracyAndCost() []Column {
 // error, and so is a row without any.
 func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 	t := &Table{Name: l.Name, Caption: l.Caption, Head: l.Head, Notes: slices.Clone(l.Notes), Differences: l.Differences}
+	var lines []*metrics.Set // [groups]
 	for _, g := range l.Groups {
 		t.Groups = append(t.Groups, Group{Title: g.Title, Columns: g.Columns})
+		lines = append(lines, named(ours, g.Line))
 	}
 	for _, r := range l.Rows {
 		row := Row{Section: r.Section, Label: r.Label, Reference: r.Reference}
 		found := false
-		for _, g := range l.Groups {
+		for i, g := range l.Groups {
 			var mine metrics.Measurement
 			var err error
 			if r.Keys != nil {
 				var ok bool
-				if mine, ok, err = ours.Find(append(slices.Clone(r.Keys), metrics.Key{Name: "benchmark", Value: g.Benchmark}, metrics.Key{Name: "seed"})...); err != nil {
+				if mine, ok, err = lines[i].Find(append(slices.Clone(r.Keys), metrics.Key{Name: "benchmark", Value: g.Benchmark}, metrics.Key{Name: "seed"})...); err != nil {
 					return nil, fmt.Errorf("table %q, row %q: %w", l.Name, r.Label, err)
 				}
 				found = found || ok
@@ -93,6 +96,20 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 		t.Rows = append(t.Rows, row)
 	}
 	return t, t.check()
+}
+
+// named returns the measurements of a name; empty: all.
+func named(set *metrics.Set, name string) *metrics.Set {
+	if name == "" {
+		return set
+	}
+	some := &metrics.Set{}
+	for _, m := range set.Measurements {
+		if m.Name == name {
+			some.Measurements = append(some.Measurements, m)
+		}
+	}
+	return some
 }
 
 func in(m metrics.Measurement, unit string) *metrics.Value {

@@ -116,6 +116,9 @@ func (l *loader) checkExperiment(file string) {
 		for j, s := range o.Series {
 			checkRows(d, fmt.Sprintf("outputs[%d].series[%d].rows", i, j), s.Rows, rows)
 		}
+		if o.Kind == "metrics" && e.Protocol != "split" {
+			d.faultAt(fmt.Sprintf("outputs[%d].kind", i), "tables of kind metrics need protocol split, this spec has protocol %s", e.Protocol)
+		}
 		if o.Kind == "sweep" && (o.Param == "" || o.Axis == "") {
 			d.faultAt(fmt.Sprintf("outputs[%d]", i), "a sweep needs param and axis: the number that its rows change and what to call it")
 		}

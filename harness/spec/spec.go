@@ -215,8 +215,8 @@ func (m Method) RowLabel() string {
 
 // Output is one rendered table or figure. What a kind shows and needs is said where it is drawn (package report).
 type Output struct {
-	Kind string `yaml:"kind" oneof:"table routing-distribution collapse pareto sweep seeds training calibration phase"` // what is drawn
-	File string `yaml:"file"`                                                                                           // base name under figures/
+	Kind string `yaml:"kind" oneof:"table metrics routing-distribution collapse pareto sweep seeds training calibration phase"` // what is drawn
+	File string `yaml:"file"`                                                                                                   // base name under figures/
 
 	Rows   []string `yaml:"rows,omitempty"`   // kinds pareto, seeds and training: ids of the rows shown; default: all that can be, entrorouter in training
 	Param  string   `yaml:"param,omitempty"`  // kind sweep: the number on the axis, train or one of the rows' params, as in anchor.strength

@@ -1,0 +1,108 @@
+package harness
+
+import (
+	"fmt"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+)
+
+// metricsTables are what accuracy and cost do not say, in the arena with the most problems: one table of decisions, for
+// every row, and one of what routers with a knob can do over all its settings.
+func (r *Result) metricsTables(name string) ([]*report.Table, error) {
+	x := &r.Spec.Experiment
+	arena := r.arena()
+	// Nothing is set in bold: a yardstick that must not be compared would win most columns, and several have no better end.
+	decisions := report.Layout{
+		Name: name, Head: "Method",
+		Caption: x.Title + r.scale() + " What the decisions are worth." + r.scored(),
+		Groups: []report.GroupLayout{
+			{Title: "Accuracy and cost", Line: "Route", Benchmark: metrics.Average, Columns: []report.Column{
+				{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
+				{Title: "Saving %", Unit: SavedCost, Decimals: 1},
+				{Title: "PGR", Unit: PGR, Decimals: 2},
+				{Title: "Hull gain", Unit: HullGain, Decimals: 2},
+			}},
+			{Title: "Against the best decision", Line: "Choice", Columns: []report.Column{
+				{Title: "Oracle gap", Unit: OracleGap, Decimals: 2},
+				{Title: "Regret", Unit: Regret, Decimals: 2},
+				{Title: "Cost regret %", Unit: CostRegret, Decimals: 1},
+			}},
+			{Title: "Decisions and scores", Line: "Choice", Columns: []report.Column{
+				{Title: "Entropy", Unit: Entropy, Decimals: 3, Plain: true},
+				{Title: "Information", Unit: Information, Decimals: 3},
+				{Title: "AUC", Unit: AUC, Decimals: 3},
+				{Title: "ECE", Unit: ECE, Decimals: 3},
+				{Title: "Brier", Unit: Brier, Decimals: 3},
+			}},
+		},
+		Notes: []string{
+			"Saving: of the strongest expert's cost. PGR: share of the gap in accuracy between the cheapest and the strongest expert that is closed. Hull gain: points above the best coin flip between fixed experts at the same cost.",
+			"Oracle gap: points below the best expert for every question. Regret: points of worth below the best expert for every question, the worth being accuracy less dollars" + r.exchange(arena) + ". Cost regret: dollars above those of m_best, the cheapest expert that is reliable on the question, where both are right, in percent of the strongest expert's mean.",
+			"Entropy of the shares that the experts get, and information about m_best in the decision, in nats. AUC, ECE and Brier: of the score for \"the cheapest expert suffices\", which is the router's probability of that expert or, of a router with a knob, how early in its sweep the question goes there; this is no probability and has no ECE. Rows without a score have none.",
+			r.intervals(),
+		},
+	}
+	knobs := report.Layout{
+		Name: name + "-knobs", Head: "Method",
+		Caption: x.Title + r.scale() + " Routers with a knob, over all its settings." + r.scored(),
+		Groups: []report.GroupLayout{
+			{Title: "Whole curve", Line: "Curve", Columns: []report.Column{
+				{Title: "AIQ %", Unit: AIQ, Decimals: 2},
+				{Title: "Mean gain", Unit: MeanGain, Decimals: 2},
+				{Title: "AUDC %", Unit: AUDC, Decimals: 2, Plain: true},
+				{Title: "APGR", Unit: APGR, Decimals: 3},
+			}},
+			{Title: "Cost of an accuracy, %", Line: "Curve", Columns: []report.Column{
+				{Title: "CPT 50%", Unit: fmt.Sprintf(CPT, 50), Decimals: 1},
+				{Title: "CPT 80%", Unit: fmt.Sprintf(CPT, 80), Decimals: 1},
+				{Title: "QNC", Unit: QNC, Decimals: 1},
+				{Title: "Peak acc. %", Unit: Peak, Decimals: 2},
+			}},
+		},
+		Notes: []string{
+			"AIQ: mean height of the hull of the settings between the costs of the cheapest and the strongest expert. Mean gain: points above the hull of the fixed experts, mean of 19 budgets between the same costs. AUDC and APGR: mean accuracy and mean PGR along that way, without the hull.",
+			"CPT: share of the way from the cheapest to the strongest expert's cost at which PGR reaches 50 or 80%. QNC: least share of the strongest expert's cost at which a setting is as good as it; blank: none is. Peak: the best setting, chosen on the questions it is measured on.",
+			"The knob itself is not set here: what a row is matched to, or its share, plays no part. " + r.intervals(),
+		},
+	}
+	for _, m := range x.Methods {
+		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("arena", arena, "method", m.RowID()),
+			Reference: m.Name == "oracle" || m.RowID() == r.strongest()}
+		if len(r.Measurements.Where(row.Keys...)) == 0 {
+			continue // a row of hindsight, which needs answers and not probabilities
+		}
+		decisions.Rows = append(decisions.Rows, row)
+		for _, line := range r.Measurements.Where(row.Keys...) {
+			if line.Name == "Curve" {
+				knobs.Rows = append(knobs.Rows, row)
+			}
+		}
+	}
+	var tables []*report.Table
+	for _, l := range []report.Layout{decisions, knobs} {
+		if len(l.Rows) == 0 {
+			continue
+		}
+		t, err := report.Build(l, r.Measurements, nil)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
+// exchange says at what price regret counts dollars.
+func (r *Result) exchange(arena string) string {
+	for _, m := range r.Measurements.Where(keys("arena", arena)...) {
+		if v, ok := m.Value(RegretPrice); ok {
+			return fmt.Sprintf(", at which the strongest expert's mean cost is worth %.2f points: always asking it and always asking the cheapest are then worth the same", v.Number)
+		}
+	}
+	return ""
+}
+
+func (r *Result) intervals() string {
+	return fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; means of %d training seeds.", 100*r.Spec.Experiment.Evaluate.Confidence, r.seeds())
+}
