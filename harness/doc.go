@@ -3,14 +3,16 @@
 //	experiments/*.yaml
 //	    | spec
 //	    v
-//	problems -> profile -> fit (method x seed) -> measure -> tables, figures
-//	    |          |            |                    |
-//	    |     experts.Pool   methods, train     results/paper beside ours
+//	problems -> profile -> fit (method x seed) -> match -> measure -> tables, figures
+//	    |          |            |                              |
+//	    |     experts.Pool   methods, train           results/paper beside ours
 //	    +-> outcomes, expected (what every expert does on the test problems)
 //
 // One direction. Each box is a step: a pure function from a recipe and the keys of its inputs to a folder of plain
 // text (package store), except the rollouts, which live in SQLite. Keys follow from recipes alone, so a finished
 // experiment is recognised without opening anything, and a killed one goes on where it stopped.
+//
+// A router with a knob is fitted once and asked at every setting; match sets the knob of a row to what another spends.
 //
 // Words. A problem is a text with a gold answer; a benchmark is a named set of problems with a number of runs; an
 // expert is an LLM with a price, a limit and an address; a pool is the experts of an experiment, cheapest first; the

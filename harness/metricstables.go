@@ -38,7 +38,7 @@ func (r *Result) metricsTables(name string) ([]*report.Table, error) {
 		},
 		Notes: []string{
 			"Saving: of the strongest expert's cost. PGR: share of the gap in accuracy between the cheapest and the strongest expert that is closed. Hull gain: points above the best coin flip between fixed experts at the same cost.",
-			"Oracle gap: points below the best expert for every question. Regret: points of worth below the best expert for every question, the worth being accuracy less dollars" + r.exchange(arena) + ". Cost regret: dollars above those of m_best, the cheapest expert that is reliable on the question, where both are right, in percent of the strongest expert's mean.",
+			"Oracle gap: points below the best expert for every question. Regret: points of worth below the best expert for every question. Worth is accuracy less the price of the dollars, " + r.exchange(arena) + ". Cost regret: dollars above those of m_best, the cheapest expert that is reliable on the question, where both are right, in percent of the strongest expert's mean.",
 			"Entropy of the shares that the experts get, and information about m_best in the decision, in nats. AUC, ECE and Brier: of the score for \"the cheapest expert suffices\", which is the router's probability of that expert or, of a router with a knob, how early in its sweep the question goes there; this is no probability and has no ECE. Rows without a score have none.",
 			r.intervals(),
 		},
@@ -93,14 +93,14 @@ func (r *Result) metricsTables(name string) ([]*report.Table, error) {
 	return tables, nil
 }
 
-// exchange says at what price regret counts dollars.
+// exchange says at what price worth counts dollars.
 func (r *Result) exchange(arena string) string {
 	for _, m := range r.Measurements.Where(keys("arena", arena)...) {
 		if v, ok := m.Value(RegretPrice); ok {
-			return fmt.Sprintf(", at which the strongest expert's mean cost is worth %.2f points: always asking it and always asking the cheapest are then worth the same", v.Number)
+			return fmt.Sprintf("a price at which always asking the strongest expert, for %.2f points a question, is worth as much as always asking the cheapest", v.Number)
 		}
 	}
-	return ""
+	return "which has none here: the strongest expert is no better than the cheapest"
 }
 
 func (r *Result) intervals() string {

@@ -1,8 +1,14 @@
 // Package metrics holds measurements, their text format, and the statistics of routing results.
 //
 // It knows plain numbers only: columns with one entry a question, points in the plane of cost and quality,
-// strata and folds as integers. Every definition names its source. Letters in doc comments: P questions,
-// M experts, J settings of a knob, B resamples.
+// strata and folds as integers. Letters in doc comments: P questions, M experts, J settings of a knob, B resamples.
+//
+// Every definition names its source:
+//
+//   - one operating point: Retention, Saving, PGR, Hull.Gain, OracleGap, Regret with ExchangeRate
+//   - all settings of a knob (KnobCurve): AIQ, AIQCompat, MeanGain, APGR, AUDC, CPT, QNC, Peak; FoldCurves inside folds
+//   - decisions: Entropy, MutualInformation; a router's score: Ranking.AUC, ECE, Brier
+//   - uncertainty: Resample, Bootstrap, Interval, StandardError, McNemar
 //
 // Qualities are in percent (0 to 100) wherever the paper prints percent, so a gain of 1 is one point; costs
 // may be in any unit as long as one comparison keeps to one.
