@@ -32,13 +32,17 @@ lint:
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
-SIMULATED = main ablation alpha anchor ood hetero noise collapse
+SIMULATED = main ablation alpha anchor ood hetero noise llm-as-router llm-as-router-ood multiround learning collapse
+RECORDED  = recorded recorded-mmlu recorded-routellm
 
+# The last table has the verdict on every ordering that the paper states, on what has been run so far.
 reproduce: build
 	$(BIN) run $(SIMULATED) $(if $(SEEDS),--seeds $(SEEDS))
+	$(BIN) claims
 
 recorded: build
-	$(BIN) run recorded --data $(DATA)
+	$(BIN) run $(RECORDED) --data '$(DATA)'
+	$(BIN) claims
 
 # One PDF of every table and figure that has measurements in figures/. Needs pdflatex.
 paper-pdf: build
