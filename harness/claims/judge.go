@@ -1,0 +1,382 @@
+package claims
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// Verdicts on orderings.
+const (
+	CameOut      = "came out"
+	DidNot       = "did not come out"
+	CannotBeTold = "cannot be told"
+	NeedsModel   = "not testable without a language model"
+	Assumed      = "assumed"
+	NotRun       = "not run" // no verdict: there is no measurement
+	NotStated    = ""        // no verdict: the scale has no such rows
+)
+
+// Contrast is a difference A - B with its interval.
+type Contrast struct {
+	metrics.Value
+	Paired bool // from differences question by question; otherwise the intervals of both rows were combined
+	Seeds  int  // training seeds whose spread is in the interval; 0: none
+	Fixed  bool // a row was trained more than once, and no line says what single seeds gave here
+}
+
+// Judged is an ordering on one scale.
+type Judged struct {
+	Scale   Scale
+	Verdict string
+	Shows   string    // of NeedsModel and Assumed: what the difference would say; otherwise empty
+	Delta   *Contrast // in the metric's unit; nil: not measured
+	Cost    *Contrast // of accuracies: in percent of the strongest expert's cost
+	Equal   *Contrast // of accuracies: hull gains
+	Reason  string    // of NeedsModel and Assumed
+	Missing string    // of NotRun: what there is no measurement of
+}
+
+// Row is an ordering with its verdicts.
+type Row struct {
+	Section  *Section
+	Ordering *Ordering
+	Paper    string // the paper's numbers: A vs B
+	PaperHas bool   // the paper's own table has the order
+	Judged   []Judged
+}
+
+// Judge gives every ordering its verdict on every scale. t has the paper's tables.
+func (o *Orderings) Judge(file string, t *Tables, measured *Measurements) ([]Row, error) {
+	f := &faults{file: file}
+	var rows []Row
+	for i := range o.Sections {
+		s := &o.Sections[i]
+		for j := range s.Orderings {
+			x := &s.Orderings[j]
+			row := Row{Section: s, Ordering: x, Paper: x.Paper, PaperHas: !x.Contradicted}
+			var err error
+			if x.Paper == "" && s.Table != "" && x.A.Row != "" {
+				if row.Paper, row.PaperHas, err = x.paper(s.Table, t); err != nil {
+					f.add(x.line, x.ID, "%v", err)
+				}
+			}
+			for _, scale := range o.Scales {
+				judged, err := o.judge(x, s.Table, scale, measured)
+				if err != nil {
+					f.add(x.line, x.ID, "%v", err)
+				}
+				row.Judged = append(row.Judged, judged)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, f.err()
+}
+
+// paper returns the paper's own numbers and whether they have the order. A table without printed averages is averaged.
+func (o *Ordering) paper(table string, t *Tables) (text string, has bool, err error) {
+	benchmark := o.Benchmark
+	var a, b value
+	for _, side := range []struct {
+		row  string
+		into *value
+	}{{o.A.Row, &a}, {o.B.Row, &b}} {
+		var ref reference
+		printed, _ := t.Cell(table, side.row, metrics.Average, metrics.Accuracy)
+		switch {
+		case o.Metric == "accuracy" && benchmark == "" && printed.Unit != "":
+			ref = reference{"accuracy", []string{table, side.row, metrics.Average}, 1}
+		case o.Metric == "accuracy" && benchmark != "":
+			ref = reference{"accuracy", []string{table, side.row, benchmark}, 1}
+		case o.Metric == "accuracy":
+			ref = reference{"mean", []string{table, side.row}, 1}
+		case o.Metric == "cost" && benchmark != "":
+			ref = reference{"usd", []string{table, side.row, benchmark}, 1}
+		case o.Metric == "cost":
+			ref = reference{"query", []string{table, side.row}, 1}
+		default:
+			return "", true, nil // no table prints it
+		}
+		if *side.into, err = around(ref, t); err != nil {
+			return "", false, err
+		}
+	}
+	diff := a.number - b.number
+	switch o.Is {
+	case "above":
+		has = diff > 0
+	case "below":
+		has = diff < 0
+	default: // a margin of costs is in percent of the strongest expert's, whose row most tables lack
+		has = o.Metric == "cost" || math.Abs(diff) <= o.Margin
+	}
+	switch {
+	case o.Metric == "accuracy":
+		return fmt.Sprintf("%.1f vs %.1f %%", a.number, b.number), has, nil
+	case benchmark != "":
+		return fmt.Sprintf("%s vs %s $", short(a.number, 3), short(b.number, 3)), has, nil
+	}
+	return fmt.Sprintf("%.2f vs %.2f m$", 1000*a.number, 1000*b.number), has, nil
+}
+
+// units of a metric: of a row's own line, and of its paired difference to the reference.
+type units struct{ own, paired string }
+
+var metricUnits = map[string]units{
+	"accuracy":  {metrics.Accuracy, "difference-points"},
+	"cost":      {"cost-share-%", "cost-difference-%"},
+	"hull-gain": {"hull-gain-points", "hull-difference-points"},
+}
+
+func unitsOf(metric string) units {
+	if u, ok := metricUnits[metric]; ok {
+		return u
+	}
+	return units{own: metric}
+}
+
+// judge gives an ordering its verdict on one scale.
+func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Measurements) (Judged, error) {
+	j := Judged{Scale: scale}
+	rows, ok := x.on(scale.Kind, table)
+	if !ok || len(rows.Scales) > 0 && !slices.Contains(rows.Scales, scale.ID) {
+		if x.Needs == languageModel && scale.Kind == "simulated" && !x.stated(table) {
+			j.Verdict, j.Reason = NeedsModel, x.Reason // no row could stand for it
+		}
+		return j, nil
+	}
+	if scale.Experiment != "" {
+		rows.Experiment = scale.Experiment
+	}
+	at := func(side Operand) Place {
+		if side.Keys != nil {
+			return side.Keys
+		}
+		benchmark := scale.Average
+		if benchmark == "" {
+			benchmark = metrics.Average
+		}
+		if x.Benchmark != "" {
+			benchmark = o.Names.benchmark(x.Benchmark)
+		}
+		return Place{"method": o.Names.row(rows.Experiment, side.Row), "benchmark": benchmark}
+	}
+	a, b := at(rows.A), at(rows.B)
+	measure := func(metric string) (*Contrast, error) {
+		return o.contrast(measured, rows.Experiment, scale, a, b, unitsOf(metric))
+	}
+	delta, err := measure(x.Metric)
+	switch {
+	case errors.Is(err, errNotRun):
+		j.Verdict, j.Missing = NotRun, rows.Experiment
+		if measured.of[rows.Experiment] != nil {
+			j.Missing = rows.Experiment + " without these rows"
+		}
+	case err != nil:
+		return j, err
+	default:
+		j.Delta = delta
+		j.Verdict = x.verdict(*delta)
+	}
+	if x.Metric == "accuracy" && j.Delta != nil {
+		for metric, into := range map[string]**Contrast{"cost": &j.Cost, "hull-gain": &j.Equal} {
+			if *into, err = measure(metric); err != nil && !errors.Is(err, errNotRun) {
+				return j, err
+			}
+		}
+	}
+	over := map[string]string{languageModel: NeedsModel, assumption: Assumed}[rows.Needs]
+	if over != "" && j.Verdict != NotRun {
+		j.Verdict, j.Shows, j.Reason = over, j.Verdict, rows.Reason
+	}
+	return j, nil
+}
+
+// verdict reads the verdict off an interval.
+func (o *Ordering) verdict(d Contrast) string {
+	if !d.Bounded {
+		return CannotBeTold
+	}
+	low, high := d.Low, d.High
+	switch o.Is {
+	case "below":
+		low, high = -d.High, -d.Low
+	case "level":
+		switch {
+		case low >= -o.Margin && high <= o.Margin:
+			return CameOut
+		case low > o.Margin || high < -o.Margin:
+			return DidNot
+		}
+		return CannotBeTold
+	}
+	switch {
+	case low > 0:
+		return CameOut
+	case high < 0:
+		return DidNot
+	}
+	return CannotBeTold
+}
+
+// contrast measures A - B.
+func (o *Orderings) contrast(measured *Measurements, experiment string, scale Scale, a, b Place, u units) (*Contrast, error) {
+	find := func(at Place) (m metrics.Measurement, err error) {
+		m, ok, err := measured.find(experiment, scale, at)
+		if err == nil && !ok {
+			err = errNotRun
+		}
+		return m, err
+	}
+	ma, err := find(a)
+	if err != nil {
+		return nil, err
+	}
+	mb, err := find(b)
+	if err != nil {
+		return nil, err
+	}
+	va, okA := ma.Value(u.own)
+	vb, okB := mb.Value(u.own)
+	if !okA || !okB {
+		return nil, errNotRun
+	}
+	c := &Contrast{Value: unpaired(va, vb)}
+	p, ok, err := o.paired(measured, experiment, scale, a, b, ma, mb, u)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		c.Value, c.Paired = p, true
+	}
+	spread, n, err := seedSpread(measured, experiment, scale, a, b, u.own)
+	if err != nil {
+		return nil, err
+	}
+	c.Fixed = n == 0 && (measured.trained(experiment, scale, a["method"]) || measured.trained(experiment, scale, b["method"]))
+	if n > 0 && c.Bounded {
+		c.Seeds = n
+		c.Low = c.Number - math.Hypot(c.Number-c.Low, spread)
+		c.High = c.Number + math.Hypot(c.High-c.Number, spread)
+	}
+	return c, nil
+}
+
+// paired returns the difference question by question, which measurements hold if one of the rows is the reference, or
+// on a line of its own (keys row and versus); everything but the method has to be the same.
+func (o *Orderings) paired(measured *Measurements, experiment string, scale Scale, a, b Place, ma, mb metrics.Measurement, u units) (metrics.Value, bool, error) {
+	if u.paired == "" || len(a) != len(b) || a["method"] == "" {
+		return metrics.Value{}, false, nil
+	}
+	for k, v := range a {
+		if k != "method" && b[k] != v {
+			return metrics.Value{}, false, nil
+		}
+	}
+	if b["method"] == o.Reference {
+		if v, ok := ma.Value(u.paired); ok {
+			return v, true, nil
+		}
+	}
+	if a["method"] == o.Reference {
+		if v, ok := mb.Value(u.paired); ok {
+			return negative(v), true, nil
+		}
+	}
+	for _, turned := range []bool{false, true} {
+		row, versus := a["method"], b["method"]
+		if turned {
+			row, versus = versus, row
+		}
+		at := Place{"row": row, "versus": versus}
+		for k, v := range a {
+			if k != "method" {
+				at[k] = v
+			}
+		}
+		m, _, err := measured.find(experiment, scale, at)
+		if err != nil {
+			return metrics.Value{}, false, err
+		}
+		v, ok := m.Value(u.paired)
+		if ok && turned {
+			v = negative(v)
+		}
+		if ok {
+			return v, true, nil
+		}
+	}
+	return metrics.Value{}, false, nil
+}
+
+func negative(v metrics.Value) metrics.Value {
+	v.Number, v.Low, v.High = -v.Number, -v.High, -v.Low
+	return v
+}
+
+// unpaired combines two intervals as those of independent numbers (MOVER, Zou and Donner 2008).
+func unpaired(a, b metrics.Value) metrics.Value {
+	d := metrics.Value{Number: a.Number - b.Number, Unit: a.Unit, Decimals: a.Decimals, Bounded: a.Bounded && b.Bounded}
+	if d.Bounded {
+		d.Low = d.Number - math.Hypot(a.Number-a.Low, b.High-b.Number)
+		d.High = d.Number + math.Hypot(a.High-a.Number, b.Number-b.Low)
+	}
+	return d
+}
+
+// seedSpread returns half the width of the interval that training seeds give A - B, and the number of seeds; 0 seeds
+// if neither row was trained more than once. A row without lines of single seeds is the same under all of them.
+func seedSpread(measured *Measurements, experiment string, scale Scale, a, b Place, unit string) (half float64, n int, err error) {
+	sa, sb := measured.seeds(experiment, scale, a), measured.seeds(experiment, scale, b)
+	if len(sa) > 0 && len(sb) > 0 && !slices.Equal(sortedKeys(sa), sortedKeys(sb)) {
+		return 0, 0, fmt.Errorf("experiment %s on scale %s: %v has the seeds %s, %v has %s; they have to be the same",
+			experiment, scale.ID, a, strings.Join(sortedKeys(sa), ", "), b, strings.Join(sortedKeys(sb), ", "))
+	}
+	all := sa
+	if len(all) == 0 {
+		all = sb
+	}
+	var d []float64
+	for _, seed := range sortedKeys(all) {
+		x := 0.0
+		for _, side := range []struct {
+			of   map[string]metrics.Measurement
+			sign float64
+		}{{sa, 1}, {sb, -1}} {
+			m, trained := side.of[seed]
+			if !trained {
+				continue // a constant, which no spread sees
+			}
+			v, ok := m.Value(unit)
+			if !ok {
+				return 0, 0, nil
+			}
+			x += side.sign * v.Number
+		}
+		d = append(d, x)
+	}
+	if len(d) < 2 {
+		return 0, 0, nil
+	}
+	return tHalf(d), len(d), nil
+}
+
+// tHalf is half the width of the 95% t interval of a mean.
+func tHalf(x []float64) float64 {
+	n, mean, sum := float64(len(x)), 0.0, 0.0
+	for _, v := range x {
+		mean += v / n
+	}
+	for _, v := range x {
+		sum += (v - mean) * (v - mean)
+	}
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
+	return t * math.Sqrt(sum/(n-1)/n)
+}
