@@ -336,9 +336,10 @@ func TestRoundingAloneMakesNoMismatch(t *testing.T) {
 		}
 		for formula, truth := range map[string]float64{
 			"mean(t, x) - mean(t, y)": (3*a+b)/4 - (3*c+d)/4,
-			"(accuracy(t, x, p) + accuracy(t, y, q)) / 2 - accuracy(t, x, p) / 4":           (a+d)/2 - a/4,
-			"max(accuracy(t, x, p), accuracy(t, y, p))":                                     max(a, c),
-			"100 - min(accuracy(t, x, q), accuracy(t, y, q)) + 0.3 * accuracy(t, x, q) * 1": 100 - min(b, d) + 0.3*b,
+			"(accuracy(t, x, p) + accuracy(t, y, q)) / 2 - accuracy(t, x, p) / 4":       (a+d)/2 - a/4,
+			"max(accuracy(t, x, p), accuracy(t, y, p))":                                 max(a, c),
+			"100 - min(accuracy(t, x, q), accuracy(t, y, q)) + 0.3 * accuracy(t, x, p)": 100 - min(b, d) + 0.3*a,
+			"100 * mean(t, x) / (1 + mean(t, y))":                                       100 * (3*a + b) / 4 / (1 + (3*c+d)/4),
 		} {
 			text := fmt.Sprintf("claims:\n  - {id: x, source: s, says: y, verdict: holds, printed: \"%.2f\", formula: \"%s\"}\n", truth, formula)
 			l, err := ReadList("c.yaml", []byte(text))

@@ -69,7 +69,8 @@ func (f *Formula) compare(cells Cells) (holds bool, at value, err error) {
 	return true, at, nil
 }
 
-// around evaluates n and moves each cell it reads by half a unit of its last digit.
+// around evaluates n, and how far its result can be moved by cells that lie anywhere within half a unit of their last
+// digit.
 func around(n node, cells Cells) (value, error) {
 	t := &trace{cells: cells}
 	number, err := n.eval(t)
@@ -79,30 +80,64 @@ func around(n node, cells Cells) (value, error) {
 	if math.IsNaN(number) || math.IsInf(number, 0) {
 		return value{}, fmt.Errorf("the result is %v: a division by zero", number)
 	}
-	v := value{number: number}
-	for i, c := range t.read {
-		low, high := number, number
-		for _, side := range []float64{-0.5, 0.5} {
-			moved := &trace{cells: cells, moved: i, by: side * math.Pow(10, -float64(c.decimals)), move: true}
-			x, err := n.eval(moved)
-			if err != nil {
-				return value{}, err
-			}
-			low, high = min(low, x), max(high, x)
-		}
-		v.up += high - number
-		v.down += number - low
+	most, err := t.extreme(n, number, 1)
+	if err != nil {
+		return value{}, err
 	}
-	return v, nil
+	least, err := t.extreme(n, number, -1)
+	if err != nil {
+		return value{}, err
+	}
+	return value{number: number, up: most - number, down: number - least}, nil
 }
 
-// trace remembers the cells that were read, each once, and moves one of them if asked to.
+// trace remembers the cells that were read, each once, and moves them.
 type trace struct {
 	cells Cells
 	read  []place
-	move  bool
-	moved int
-	by    float64
+	moved []float64 // [read] what is added to each; shorter: nothing
+}
+
+// passes bounds how often extreme goes through the cells; two or three are enough for what people write.
+const passes = 8
+
+// extreme returns the greatest result (sign 1) or the least (sign -1): each cell in turn goes to the better end of its
+// range, given where the others are, until all stay. For what formulas are made of (sums, ratios, least and greatest,
+// hulls), which rise or fall with a cell over all of its range, that is the extreme. Ends are compared with each other
+// and not with the middle: where two cells tie for the greatest, neither lowers it alone.
+func (t *trace) extreme(n node, center, sign float64) (float64, error) {
+	moved := &trace{cells: t.cells, read: t.read, moved: make([]float64, len(t.read))}
+	best := center
+	for range passes {
+		stable := true
+		for i, c := range t.read {
+			half := 0.5 * math.Pow(10, -float64(c.decimals))
+			var ends [2]float64
+			before := moved.moved[i]
+			for k, to := range [2]float64{-half, half} {
+				moved.moved[i] = to
+				x, err := n.eval(moved)
+				if err != nil {
+					return 0, err
+				}
+				ends[k] = sign * x
+				if ends[k] > sign*best {
+					best = x
+				}
+			}
+			switch {
+			case ends[0] > ends[1]:
+				moved.moved[i] = -half
+			case ends[0] == ends[1]:
+				moved.moved[i] = before
+			}
+			stable = stable && moved.moved[i] == before
+		}
+		if stable {
+			break
+		}
+	}
+	return best, nil
 }
 
 type place struct {
@@ -121,8 +156,8 @@ func (t *trace) cell(table, row, benchmark, unit string) (float64, error) {
 		i = len(t.read)
 		t.read = append(t.read, p)
 	}
-	if t.move && i == t.moved {
-		return v.Number + t.by, nil
+	if i < len(t.moved) {
+		return v.Number + t.moved[i], nil
 	}
 	return v.Number, nil
 }

@@ -51,7 +51,8 @@ func TestFormulasByHand(t *testing.T) {
 		{"query(toy, dear)", 2.5, 0.025, 0.025},
 		{"accuracy(toy, cheap, a) - accuracy(toy, cheap, a)", 0, 0, 0}, // the same cell moves with itself
 		{"accuracy(toy, cheap, a) - accuracy(toy, cheap, b)", -20, 0.1, 0.1},
-		{"100 * total(toy, cheap) / total(toy, dear)", 20, 100 * (0.1/10 + 2/9.95 - 0.2 + 2/9.95 - 0.2), 100 * (0.1/10 + 0.2 - 2/10.05 + 0.2 - 2/10.05)},
+		{"100 * total(toy, cheap) / total(toy, dear)", 20, 100*2.1/9.9 - 20, 20 - 100*1.9/10.1},
+		{"max(accuracy(toy, router/knob=2, a), accuracy(toy, router/knob=2, b))", 80, 0.05, 0.05}, // 80.0 and 80.0: both have to fall
 		// The hull from (0.5, 55) to (2.5, 92.5) is at 73.75 for 1.5.
 		{"gain(toy, router/knob=2, cheap, dear)", 6.25, -1, -1},
 		{"min(3, 1, 2) + max(3, 1, 2)", 4, 0, 0},

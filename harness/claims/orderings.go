@@ -270,4 +270,3 @@ func (o *Orderings) Rows() []Named {
 	}
 	return all
 }
-
