@@ -637,6 +637,15 @@ func remark(s string) string {
 	if !strings.HasSuffix(s, ")") {
 		return s
 	}
+	if t := strings.TrimSuffix(s, `\right)`); t != s { // \left(or 5\right)
+		if i := strings.LastIndex(t, `\left(`); i >= 0 {
+			loose := t[:i] + "(" + t[i+len(`\left(`):] + ")"
+			if r := remark(loose); r != loose {
+				return r
+			}
+		}
+		return s
+	}
 	open := strings.LastIndexByte(s, '(')
 	if open < 2 || s[open-1] != ' ' || !digit(s[0]) && s[0] != '$' && s[0] != '-' && s[0] != '\\' {
 		return s
