@@ -19,8 +19,9 @@
 // probe is a weak model outside the pool; a rollout is one sampled response; an outcome is a graded rollout; a
 // profile holds the pass rate kappa(m,x) and mean tokens of every problem and expert; a target is the soft
 // distribution Q(m|x); the anchor is pi_ref; a policy is the trainable distribution over experts; a method fits a
-// router and is one row of a table; a router maps a query (problem and run) to a decision; a measurement is a number
-// with unit and coordinates; an arena is a collection of test benchmarks with a way of scoring them.
+// router and is one row of a table; a router maps a query (problem and run) to a decision; a trajectory is the
+// conversation behind a decision of a router that talks to experts; a measurement is a number with unit and coordinates;
+// an arena is a collection of test benchmarks with a way of scoring them.
 //
 // Layers are a table in layers_test.go.
 package harness

@@ -30,15 +30,19 @@ func (s servers) Pool(ctx context.Context) ([]experts.Endpoint, spec.Sampling, e
 
 // Chat implements methods.Servers.
 func (s servers) Chat(ctx context.Context, endpoints []experts.Endpoint) (experts.Chatter, error) {
+	source := s.e.source
+	if s.e.sim != nil { // whose answers depend on the experiment's seed beside their own
+		source += fmt.Sprintf(" seed=%d", s.e.spec.Experiment.Seed)
+	}
 	if s.e.opt.Offline {
-		return offline{experts.Remember(nil, endpoints, s.e.rollouts, s.e.source)}, nil
+		return offline{experts.Remember(nil, endpoints, s.e.rollouts, source)}, nil
 	}
 	client, err := s.e.connect(ctx, endpoints)
 	if err != nil {
 		return nil, err
 	}
 	s.e.chats = append(s.e.chats, client)
-	return experts.Remember(client, endpoints, s.e.rollouts, s.e.source), nil
+	return experts.Remember(client, endpoints, s.e.rollouts, source), nil
 }
 
 // Progress implements methods.Servers.

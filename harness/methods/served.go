@@ -86,7 +86,8 @@ func newServedXRouter(s Setup) (routing.Method, error) {
 // The exported fields are its recipe: everything that can change a trajectory, and no address.
 type served struct {
 	Kind     string              `yaml:"kind"`
-	Version  int                 `yaml:"version"` // of prompts and rules
+	Version  int                 `yaml:"version"`  // of prompts and rules
+	Verifier string              `yaml:"verifier"` // that graded the trajectories
 	Model    string              `yaml:"model"`
 	Revision string              `yaml:"revision,omitempty"`
 	Sampling spec.Sampling       `yaml:"sampling"`
@@ -109,7 +110,7 @@ func newServed(s Setup, p servedPolicy, failures string, protocol multiround.Pro
 		return nil, paramFault(s.Method, "policy.model", "not set; give the name that the server knows the policy by")
 	}
 	return &served{
-		Kind: "served", Version: multiround.Version, Model: p.Model, Revision: p.Revision,
+		Kind: "served", Version: multiround.Version, Verifier: multiround.Verifier, Model: p.Model, Revision: p.Revision,
 		Sampling: spec.Sampling{Temperature: p.Temperature, TopP: p.TopP}, Failures: failures, Protocol: protocol, Reward: reward,
 		name: s.Method.Name, url: p.URL, setup: s, rewards: rewards,
 	}, nil

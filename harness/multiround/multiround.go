@@ -13,10 +13,14 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/verify"
 )
 
 // Version is part of the recipe of every trajectory: raised when a prompt or a rule changes.
 const Version = 1
+
+// Verifier is the version of the verifier that grades them.
+const Verifier = verify.Version
 
 // Policy is the router model.
 type Policy interface {
