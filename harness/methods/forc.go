@@ -112,7 +112,10 @@ func (f *forc) Fit(ctx context.Context, train routing.TrainSet, work routing.Wor
 		}
 	}
 	unit := dollarUnit(usd)
-	report := reporting{[]metrics.Value{metrics.Rounded(100*ece, CalibrationError, 3)}}
+	var report reporting
+	if !math.IsNaN(ece) {
+		report.values = []metrics.Value{metrics.Rounded(100*ece, CalibrationError, 3)}
+	}
 	r := newUtilityRouter(len(usd), unit, predict) // its knob starts at 0: money is nothing
 	switch f.Strategy {
 	case "performance":
@@ -154,7 +157,8 @@ func (r reporting) Report() []metrics.Value { return r.values }
 const CalibrationError = "calibration-error-points"
 
 // predictor returns what predicts pass rates, and by f.Cost dollars, from the keys of questions; how it is keyed; and its
-// calibration error, which a second predictor has on a held-out fifth of the problems when it is fitted to the others.
+// calibration error, which a second predictor has on a held-out fifth of the problems when it is fitted to the others; NaN
+// if there are too few.
 func (f *forc) predictor(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (predict func(keys []string) ([]scores, error), key func(routing.Problem) string, ece float64, err error) {
 	inHashOrder(examples)
 	if f.pihat != nil {
@@ -167,6 +171,7 @@ func (f *forc) predictor(ctx context.Context, examples []routing.Example, expert
 	// What it predicts is what logistic predicts: the two differ in how they decide, and by default in dollars.
 	regression := logistic{L2: f.L2, Buckets: f.Buckets, NGrams: f.NGrams, Cost: "mean", memory: f.memory}
 	searched := min(len(examples), searchRows)
+	ece = math.NaN()
 	if held := searched / 5; held > 0 {
 		part, err := regression.fit(ctx, slices.Clone(examples[held:searched]), experts, work)
 		if err != nil {
@@ -186,23 +191,13 @@ func (f *forc) predictor(ctx context.Context, examples []routing.Example, expert
 	return predict, nil, ece, err
 }
 
-// calibrationError is the expected calibration error (Naeini et al. 2015) of predicted pass rates: predictions of all
-// experts are put into bins of equal width, and the distance between the mean prediction and the mean pass rate of a bin
-// is averaged over the predictions.
+// calibrationError is metrics.ECE of the pass rates predicted of all experts against the measured ones.
 func calibrationError(examples []routing.Example, found []scores, bins int) float64 {
-	predicted, observed, n := make([]float64, bins), make([]float64, bins), 0
+	var predicted, measured []float64
 	for i, e := range examples {
-		for m, p := range found[i].pass {
-			b := min(int(p*float64(bins)), bins-1)
-			predicted[b], observed[b] = predicted[b]+p, observed[b]+e.Kappa[m]
-			n++
-		}
+		predicted, measured = append(predicted, found[i].pass...), append(measured, e.Kappa...)
 	}
-	var sum float64
-	for b := range bins {
-		sum += math.Abs(predicted[b] - observed[b])
-	}
-	return sum / float64(max(n, 1))
+	return metrics.ECE(predicted, measured, nil, bins)
 }
 
 // costBuckets is how many buckets of about equally many training problems bucketDollars has.

@@ -197,9 +197,6 @@ func TestCalibrationErrorByHand(t *testing.T) {
 	if got := calibrationError(set, found, 10); math.Abs(got-(0.1+0.8+0.4)/4) > 1e-12 {
 		t.Errorf("ten bins: %v", got)
 	}
-	if got := calibrationError(nil, nil, 3); got != 0 {
-		t.Errorf("of nothing: %v", got)
-	}
 }
 
 func TestFORCReportsItsCalibration(t *testing.T) {
@@ -207,6 +204,9 @@ func TestFORCReportsItsCalibration(t *testing.T) {
 		r, ok := fit(t, build(t, "forc", params), planted(300), 1).(Reporter)
 		if !ok {
 			t.Fatalf("%s reports nothing", params)
+		}
+		if few := fit(t, build(t, "forc", params), planted(4), 1).(Reporter).Report(); len(few) != 0 {
+			t.Errorf("%s: on 4 problems %v", params, few)
 		}
 		if v := r.Report(); len(v) != 1 || v[0].Unit != CalibrationError || v[0].Number <= 0 || v[0].Number > 10 {
 			t.Errorf("%s: %v", params, v)
