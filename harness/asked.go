@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -14,6 +15,22 @@ func (r *Result) paperRows() (rows []report.RowLayout) {
 		rows = append(rows, report.RowLayout{Section: "In the paper, not measured here", Label: p.Label, Paper: keys(p.Keys()...)})
 	}
 	return rows
+}
+
+// calibrationNote says how far predicted pass rates are off, for the rows that measure it.
+func (r *Result) calibrationNote() []string {
+	var parts []string
+	for _, m := range r.Spec.Experiment.Methods {
+		for _, line := range r.Measurements.Where(keys("arena", PaperArena, "method", m.RowID(), "benchmark", metrics.Average, "seed", "")...) {
+			if v, ok := line.Value(methods.CalibrationError); ok {
+				parts = append(parts, fmt.Sprintf("%s %.1f points", m.RowLabel(), v.Number))
+			}
+		}
+	}
+	if parts == nil {
+		return nil
+	}
+	return []string{"Expected calibration error of predicted pass rates, on held-out training problems: " + strings.Join(parts, ", ") + "."}
 }
 
 // askedTable shows what routers that are language models read, write and cost themselves, and how their answers could

@@ -122,7 +122,7 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 		return r.foldTables(name)
 	}
 	x := &r.Spec.Experiment
-	main := report.Layout{Name: x.Paper, Caption: x.Title + r.scale(), Head: "Method", Notes: r.notes()}
+	main := report.Layout{Name: x.Paper, Caption: x.Title + r.scale(), Head: "Method", Notes: append(r.notes(), r.calibrationNote()...)}
 	if main.Name == "" {
 		main.Name = name
 	}

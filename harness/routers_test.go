@@ -238,3 +238,20 @@ func strongestOrNonsense(w http.ResponseWriter, r *http.Request) {
 	}
 	fmt.Fprintf(w, `{"choices":[{"message":{"content":"%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":300,"completion_tokens":9}}`, answer)
 }
+
+func TestCalibrationIsNamedBelowTheTable(t *testing.T) {
+	r := &Result{Spec: tiny(t), Measurements: &metrics.Set{}}
+	if got := r.calibrationNote(); got != nil {
+		t.Errorf("without a measurement: %q", got)
+	}
+	for _, arena := range []string{PaperArena, LargeArena} {
+		r.Measurements.Measurements = append(r.Measurements.Measurements, metrics.Measurement{
+			Name: "Route", Keys: keys("arena", arena, "method", "logistic", "benchmark", metrics.Average), N: 1,
+			Values: []metrics.Value{metrics.Rounded(1.23, methods.CalibrationError, 3)},
+		})
+	}
+	want := []string{"Expected calibration error of predicted pass rates, on held-out training problems: logistic 1.2 points."}
+	if got := r.calibrationNote(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
