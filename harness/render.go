@@ -37,47 +37,39 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 	}
 	var files []report.File
 	for _, o := range r.Spec.Experiment.Outputs {
+		var tables []*report.Table
+		var figures []*report.Figure
+		var err error
 		switch o.Kind {
 		case "table":
-			tables, err := r.tables(o.File, paper)
-			if err != nil {
-				return err
-			}
+			tables, err = r.tables(o.File, paper)
 			for _, t := range tables {
 				if err := to.Write(w, t); err != nil {
 					return err
 				}
 				fmt.Fprintln(w)
-				f, err := t.Files()
-				if err != nil {
-					return err
-				}
-				files = append(files, f...)
 			}
-		case "metrics": // to files alone: the main tables fill a screen
-			tables, err := r.metricsTables(o.File)
-			if err != nil {
-				return err
-			}
-			for _, t := range tables {
-				f, err := t.Files()
-				if err != nil {
-					return err
-				}
-				files = append(files, f...)
-			}
+		case "metrics":
+			tables, err = r.metricsTables(o.File) // not printed: the main tables fill a screen
 		default:
-			figures, err := r.figures(o, paper)
+			figures, err = r.figures(o, paper)
+		}
+		if err != nil {
+			return err
+		}
+		for _, t := range tables {
+			f, err := t.Files()
 			if err != nil {
 				return err
 			}
-			for _, fig := range figures {
-				f, err := fig.Files(formats...)
-				if err != nil {
-					return err
-				}
-				files = append(files, f...)
+			files = append(files, f...)
+		}
+		for _, fig := range figures {
+			f, err := fig.Files(formats...)
+			if err != nil {
+				return err
 			}
+			files = append(files, f...)
 		}
 	}
 	var text bytes.Buffer
