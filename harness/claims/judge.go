@@ -260,7 +260,8 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 	if err != nil {
 		return nil, err
 	}
-	c.Fixed = n == 0 && (measured.trained(experiment, scale, a["method"]) || measured.trained(experiment, scale, b["method"]))
+	// Intervals of the scale training are those of the seeds.
+	c.Fixed = n == 0 && scale.Kind != "training" && (measured.trained(experiment, scale, a["method"]) || measured.trained(experiment, scale, b["method"]))
 	if n > 0 && c.Bounded {
 		c.Seeds = n
 		c.Low = c.Number - math.Hypot(c.Number-c.Low, spread)

@@ -381,6 +381,11 @@ func TestIntervalsWithoutTheSpreadOverSeedsSaySo(t *testing.T) {
 	if !j.Delta.Fixed || j.Delta.Seeds != 0 {
 		t.Errorf("%+v", j.Delta)
 	}
+	curves := o.Scales[0]
+	curves.Kind = "training"
+	if c, err := o.contrast(measured(t, lines...), "toy", curves, Place{"method": "ours", "benchmark": "sim-b"}, Place{"method": "cheap", "benchmark": "sim-b"}, unitsOf("accuracy")); err != nil || c.Fixed {
+		t.Errorf("%+v, %v", c, err)
+	}
 	if text := cell(&o.Sections[0].Orderings[0], j); !strings.Contains(strings.Join(text.Lines, "|"), "+10.00 [7.00, 13.00]|routers held fixed") {
 		t.Errorf("%v", text)
 	}
