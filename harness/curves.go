@@ -219,6 +219,6 @@ func (r *Result) seedsFigure(o spec.Output) (*report.Figure, error) {
 	if len(l.Rows) == 0 {
 		return nil, fmt.Errorf("%w: output %s: no row of spec %s was trained with more than one seed; name more in evaluate.seeds", ErrUsage, o.File, x.Name)
 	}
-	l.Caption = x.Title + r.scale() + r.scored() + fmt.Sprintf(" What is luck in training (%d seeds) beside what is luck in the questions (bar: %g%% interval of the mean over seeds, trained routers held fixed).", r.seeds(), 100*x.Evaluate.Confidence)
+	l.Caption = x.Title + r.scale() + r.scored() + fmt.Sprintf(" What is luck in training (%d seeds) beside what is luck in the questions (bar: %g%% interval of the mean over seeds, trained routers held fixed). Rows that spend what another spends vary with it.", r.seeds(), 100*x.Evaluate.Confidence)
 	return report.Seeds(l, r.Measurements)
 }

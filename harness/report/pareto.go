@@ -169,7 +169,7 @@ func paintPareto(c draw.Canvas, costLabel string, factor float64, experts, metho
 	p.X.Min, p.X.Max = -0.03*most, 1.08*most
 	p.X.Tick.Marker = plot.ConstantTicks(ticks(most, 6))
 	room := max(0.06*(high-low), 0.5)
-	p.Y.Min, p.Y.Max = low-room, high+room
+	p.Y.Min, p.Y.Max = low-room, high+2*room // names stand above the hull
 	p.Y.Tick.Marker = plot.ConstantTicks(between(p.Y.Min, p.Y.Max, 5))
 	inner := draw.Crop(c, 0, 0, 0, -textStyle(smallSize).Height("0")/2)
 	p.Draw(inner)
@@ -235,7 +235,7 @@ func paintPareto(c draw.Canvas, costLabel string, factor float64, experts, metho
 func nameExpert(c draw.Canvas, at vg.Point, name string, taken func(vg.Rectangle) bool) {
 	style := aligned(textStyle(smallSize), draw.XCenter, draw.YCenter)
 	w, h := style.Width(name)/2, style.Height(name)/2
-	for _, distance := range []vg.Length{5, 12, 20} {
+	for _, distance := range []vg.Length{5, 12, 20, 30} {
 		for _, side := range []vg.Point{{X: 1, Y: 0}, {X: 1, Y: -1}, {X: 0, Y: -1}, {X: -1, Y: -1}, {X: -1, Y: 0}, {X: -1, Y: 1}, {X: 0, Y: 1}, {X: 1, Y: 1}} {
 			middle := vg.Point{X: at.X + side.X*(w+distance), Y: at.Y + side.Y*(h+distance)}
 			box := vg.Rectangle{Min: vg.Point{X: middle.X - w, Y: middle.Y - h}, Max: vg.Point{X: middle.X + w, Y: middle.Y + h}}
