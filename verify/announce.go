@@ -5,32 +5,26 @@ import (
 	"strings"
 )
 
-// phrases are words that announce something. ASCII letters match in either case.
-type phrases struct {
-	words []string
-	first [256]bool // bytes that a phrase starts with
-}
+// phrases are words that announce something, by their first byte. ASCII letters match in either case.
+type phrases [256][]string
 
 func newPhrases(words ...string) *phrases {
-	p := &phrases{words: words}
+	var p phrases
 	// The longest phrase that starts at a place counts.
-	slices.SortStableFunc(p.words, func(a, b string) int { return len(b) - len(a) })
+	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
 	for _, w := range words {
-		p.first[w[0]] = true
+		p[w[0]] = append(p[w[0]], w)
 		if letter(w[0]) {
-			p.first[w[0]&^0x20] = true
+			p[w[0]&^0x20] = append(p[w[0]&^0x20], w)
 		}
 	}
-	return p
+	return &p
 }
 
 // last returns where the last phrase in s starts and ends; at is -1 if there is none.
 func (p *phrases) last(s string) (at, after int) {
 	for i := len(s) - 1; i >= 0; i-- {
-		if !p.first[s[i]] {
-			continue
-		}
-		for _, w := range p.words {
+		for _, w := range p[s[i]] {
 			if len(s)-i >= len(w) && equalFold(s[i:i+len(w)], w) {
 				return i, i + len(w)
 			}

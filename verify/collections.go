@@ -26,6 +26,9 @@ func (c *comparer) collections(a, b *node, scalarA, scalarB bool) result {
 		case many.kind == kindMatrix && len(many.args) == 1:
 			return c.pair(many.args[0], one, scalarA)
 		}
+		if one.has(func(n *node) bool { return n.kind >= kindTuple && n.kind <= kindBuilder }) {
+			return unknown("an operation on collections")
+		}
 		return different("one value against several")
 	}
 	switch {

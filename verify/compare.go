@@ -309,6 +309,18 @@ func expand(n *node, independent bool) (*node, bool) {
 		m.args = args
 		return &m, true
 	}
+	if n.kind == kindMinus || n.kind == kindUnion || n.kind == kindMeet {
+		m := *n
+		m.args = make([]*node, len(n.args))
+		for i, a := range n.args {
+			e, ok := expand(a, independent)
+			if !ok {
+				return nil, false
+			}
+			m.args[i] = e
+		}
+		return &m, true
+	}
 	if n.kind == kindRelation && len(n.ops) == 1 && signs(n.args[0]) == 0 {
 		e, ok := expand(n.args[1], independent)
 		if !ok {

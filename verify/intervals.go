@@ -18,9 +18,17 @@ type region struct {
 // realSets compares two answers as sets of real numbers.
 func (c *comparer) realSets(a, b *node) result {
 	const rule = "sets of real numbers"
+	if a.kind == kindSet && b.kind == kindBuilder {
+		b = c.enumerated(b)
+	} else if b.kind == kindSet && a.kind == kindBuilder {
+		a = c.enumerated(a)
+	}
 	x, okX := c.region(a, true)
 	y, okY := c.region(b, true)
 	if !okX || !okY {
+		if (a.kind == kindUnion || a.kind == kindMeet) && a.kind == b.kind {
+			return c.multiset(a.args, b.args)
+		}
 		if a.kind == kindBuilder && b.kind == kindBuilder {
 			return c.builders(a, b)
 		}
@@ -57,6 +65,39 @@ func (c *comparer) realSets(a, b *node) result {
 		return unknown(rule)
 	}
 	return equal(rule)
+}
+
+// enumerated writes the integers between two bounds out: {x in Z : -2 <= x <= 2}. Other sets are returned as they are.
+func (c *comparer) enumerated(n *node) *node {
+	head := n.args[0]
+	if head.kind != kindRelation || len(head.ops) != 1 || head.ops[0] != "in" || head.args[0].kind != kindSymbol || head.args[1].kind != kindNamedSet || head.args[1].name != "Z" {
+		return n
+	}
+	r, ok := c.region(n.args[1], true)
+	if !ok || len(r.spans) != 1 || r.variable != head.args[0].name {
+		return n
+	}
+	s := r.spans[0]
+	lo, errLo := (exact{steps: c.steps}).value(s.lo)
+	hi, errHi := (exact{steps: c.steps}).value(s.hi)
+	if errLo != nil || errHi != nil || !lo.IsInt() || !hi.IsInt() || !lo.Num().IsInt64() || !hi.Num().IsInt64() {
+		return n
+	}
+	from, to := lo.Num().Int64(), hi.Num().Int64()
+	if s.openLo {
+		from++
+	}
+	if s.openHi {
+		to--
+	}
+	if to-from < 0 || to-from >= maxElements {
+		return n
+	}
+	set := &node{kind: kindSet}
+	for v := from; v <= to; v++ {
+		set.args = append(set.args, number(v))
+	}
+	return set
 }
 
 // builders compares two set-builders up to the names of their variables. Sets can be described in many ways, so what
@@ -435,7 +476,7 @@ func (c *comparer) half(op string, bound, centre *node) (region, bool) {
 		return region{spans: []span{{lo: bound, hi: bound}}}, true
 	case "!=":
 		if absolute {
-			return region{}, false
+			return c.complement(region{spans: []span{{lo: lo, hi: lo}, {lo: bound, hi: bound}}})
 		}
 		return c.complement(region{spans: []span{{lo: bound, hi: bound}}})
 	}

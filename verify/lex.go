@@ -42,6 +42,7 @@ type lexer struct {
 	quotes   int  // quotation marks so far
 	open     bool // a brace without its partner was met; no further search is worth its cost
 	based    bool // what is nested is followed by a base
+	hex      bool // which is 16
 	currency bool // the number at hand follows a currency sign
 	grouped  bool
 }
@@ -191,7 +192,7 @@ func (l *lexer) digitsOfBase(i int) int {
 		j++
 	}
 	rest := strings.TrimPrefix(l.src[j:], "_")
-	hexadecimal := digits == 0 && letters > 1 && strings.HasPrefix(strings.TrimPrefix(rest, "{"), "16") && strings.Trim(l.src[i:j], "ABCDEF") == ""
+	hexadecimal := digits == 0 && letters > 1 && (strings.HasPrefix(strings.TrimPrefix(rest, "{"), "16") || l.hex && j == len(l.src)) && strings.Trim(l.src[i:j], "ABCDEF") == ""
 	if letters == 0 || digits == 0 && !hexadecimal || len(rest) == len(l.src[j:]) && !(l.nested > 0 && j == len(l.src) && l.based) {
 		return i
 	}
@@ -463,7 +464,7 @@ func (l *lexer) words(command, content, after string, space *bool) {
 	if l.nested >= 8 || aside(content) {
 		return
 	}
-	sub := lexer{src: content, commas: l.commas, depth: l.depth, nested: l.nested + 1, based: strings.HasPrefix(after, "_")}
+	sub := lexer{src: content, commas: l.commas, depth: l.depth, nested: l.nested + 1, based: strings.HasPrefix(after, "_"), hex: strings.HasPrefix(strings.TrimPrefix(strings.TrimPrefix(after, "_"), "{"), "16")}
 	if sub.run() != nil {
 		return
 	}

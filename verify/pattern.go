@@ -57,6 +57,9 @@ func (p *progress) unify(first, second, last *node) *node {
 		return first
 	}
 	a, b := literal(first), literal(second)
+	if first.kind != second.kind {
+		a, b = fractional(first), fractional(second) // 1 + 1/2 + 1/4
+	}
 	if a != nil && b != nil && a.Cmp(b) != 0 {
 		return p.hole(a, b, last)
 	}
@@ -97,7 +100,7 @@ func (p *progress) hole(a, b *big.Rat, last *node) *node {
 
 // geometricSteps returns the power of ratio that takes a to last: a number, or an exponent; nil if there is none.
 func geometricSteps(a, ratio *big.Rat, last *node) *node {
-	if z := literal(last); z != nil {
+	if z := fractional(last); z != nil {
 		v := new(big.Rat).Set(a)
 		for k := int64(0); k <= 4096 && size(v) < 8192; k++ {
 			if v.Cmp(z) == 0 {
@@ -130,6 +133,18 @@ func (p *progress) agree(steps *node) bool {
 	}
 	c := comparer{steps: p.budget}
 	return c.scalars(p.steps, steps).outcome == OutcomeEqual
+}
+
+// fractional returns the value of a number or a fraction of two, and nil for anything else.
+func fractional(n *node) *big.Rat {
+	if n.kind != kindDivide {
+		return literal(n)
+	}
+	a, b := literal(n.args[0]), literal(n.args[1])
+	if a == nil || b == nil || b.Sign() == 0 {
+		return nil
+	}
+	return new(big.Rat).Quo(a, b)
 }
 
 // passes reports whether the terms that are written follow the pattern.

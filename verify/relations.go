@@ -34,6 +34,9 @@ func (c *comparer) assigned(n *node) (name, value *node, r result) {
 	parts := n.args
 	if assignable(parts[0]) {
 		name = parts[0]
+		if name.kind == kindDivide { // dy/dx is y'
+			name = symbol(name.args[0].args[1].name + "'")
+		}
 		parts = parts[1:]
 		exactPart--
 	} else if len(parts) == 2 && assignable(parts[1]) && len(variables(parts[0])) == 0 {
@@ -118,6 +121,8 @@ func (c *comparer) near(a, b *node) bool {
 	return distance(va, vb, 64) <= max(va.magnitude(), vb.magnitude())-3
 }
 
+const ruleSolution = "an equation against one of its solutions"
+
 func isRelation(n *node) bool { return n.kind == kindRelation }
 
 // relations compares answers of which one is a relation or a list of them; false if neither is.
@@ -198,6 +203,9 @@ func asked(n *node) bool {
 	if n.args[0].kind == kindAdd {
 		terms = n.args[0].args
 	}
+	if line(n.args[0], terms) {
+		return false
+	}
 	for _, t := range terms {
 		if len(variables(t)) == 0 || t.has(func(m *node) bool {
 			return m.kind == kindAdd || m.kind == kindCall || m.kind == kindDivide && len(variables(m.args[1])) == 0
@@ -206,6 +214,28 @@ func asked(n *node) bool {
 		}
 	}
 	return true
+}
+
+// line reports whether terms such as 2x+3y are the left side of the equation of a line or plane.
+func line(sum *node, terms []*node) bool {
+	for _, name := range variables(sum) {
+		if name != "x" && name != "y" && name != "z" {
+			return false
+		}
+	}
+	scaled := false
+	for _, t := range terms {
+		if t.kind == kindNegate {
+			t = t.args[0]
+		}
+		switch {
+		case t.kind == kindMultiply && len(t.args) == 2 && len(variables(t.args[0])) == 0 && t.args[1].kind == kindSymbol:
+			scaled = true
+		case t.kind != kindSymbol:
+			return false
+		}
+	}
+	return scaled
 }
 
 // computed returns the last of several steps of arithmetic, "2*3 = 6; 6+1 = 7", whose value is the answer; nil if n is
@@ -272,6 +302,15 @@ func (c *comparer) assignedValues(n, other *node) *node {
 	return m
 }
 
+func onlyEquals(n *node) bool {
+	for _, op := range n.ops {
+		if op != "=" {
+			return false
+		}
+	}
+	return true
+}
+
 // subscriptedAlike reports whether the names of a list of assignments are those of one family: x_1, x_2, x_3.
 func subscriptedAlike(n *node) bool {
 	family, _, subscripted := strings.Cut(n.args[0].args[0].name, "_")
@@ -286,6 +325,11 @@ func subscriptedAlike(n *node) bool {
 
 // twoRelations compares equations, inequalities, chains and congruences.
 func (c *comparer) twoRelations(a, b *node) result {
+	if len(a.ops) > 1 && len(a.ops) == len(b.ops) && onlyEquals(a) && onlyEquals(b) && len(a.args) < 16 {
+		if r := c.multiset(a.args, b.args); r.outcome == OutcomeEqual {
+			return equal("a chain in any order")
+		}
+	}
 	na, va, r := c.assigned(a)
 	if r.outcome == OutcomeDifferent {
 		return r
@@ -305,7 +349,7 @@ func (c *comparer) twoRelations(a, b *node) result {
 		}
 	}
 	if len(a.ops) == 1 && len(b.ops) == 1 && a.ops[0] == "=" && b.ops[0] == "=" {
-		if r := c.equations(a, b); r.outcome != OutcomeUnknown {
+		if r := c.equations(a, b); r.outcome != OutcomeUnknown || r.rule == ruleSolution {
 			return r
 		}
 	}
@@ -333,6 +377,9 @@ func (c *comparer) equations(a, b *node) result {
 	if r.outcome == OutcomeEqual && ratio == 0 {
 		return unknown("")
 	}
+	if r.outcome == OutcomeDifferent && c.solves(a, b) {
+		return unknown(ruleSolution)
+	}
 	if r.outcome == OutcomeDifferent && (hasVariableBelow(a) || hasVariableBelow(b)) {
 		x, y := cleared(a), cleared(b)
 		if _, s := c.proportional(x, y); s.outcome == OutcomeEqual {
@@ -340,6 +387,17 @@ func (c *comparer) equations(a, b *node) result {
 		}
 	}
 	return r
+}
+
+// solves reports whether the answer is a value of the only variable of the gold's equation that satisfies it.
+func (c *comparer) solves(gold, answer *node) bool {
+	names := variables(gold)
+	x, v := answer.args[0], answer.args[1]
+	if len(names) != 1 || gold.args[0].kind == kindSymbol || x.kind != kindSymbol || x.name != names[0] || len(variables(v)) > 0 {
+		return false
+	}
+	at := map[string]*node{x.name: v}
+	return c.scalars(gold.args[0].substitute(at), gold.args[1].substitute(at)).outcome == OutcomeEqual
 }
 
 // hasVariableBelow reports whether a variable stands in a denominator.

@@ -209,7 +209,7 @@ func worded(s string) (yes, single bool) {
 	explicit := strings.IndexByte(s, '\\') >= 0
 	count := 0
 	for f := range strings.FieldsSeq(w) {
-		if len(f) >= 3 && functions[f] == "" && names[f] == nil && !greek[f] && f != "and" || len(f) > 1 && explicit && f != "or" {
+		if len(f) >= 3 && functions[f] == "" && names[f] == nil && !greek[f] && f != "and" || len(f) > 1 && explicit && f != "or" && functions[f] == "" {
 			yes = true
 		}
 		count++
