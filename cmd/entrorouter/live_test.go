@@ -187,12 +187,9 @@ func command(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// The paper's own setting, end to end, against stand-ins of its servers and a small data folder.
-func TestTheLiveSpecRunsAgainstServers(t *testing.T) {
-	server, url := newStandIn(t)
-	dir := t.TempDir()
-	const train, test = 24, 5
-	sets := map[string]int{"math-train": train, "hmmt-feb25": test, "aime25": test, "olympiadbench": test, "aime24": test, "amc": test, "math500": test}
+// liveData makes benchmarks of the given sizes and a data folder, and tells the server the answers.
+func liveData(t *testing.T, server *standIn, dir string, sets map[string]int) {
+	t.Helper()
 	var benchmarks strings.Builder
 	n := 0
 	for _, name := range slices.Sorted(maps.Keys(sets)) {
@@ -218,8 +215,17 @@ func TestTheLiveSpecRunsAgainstServers(t *testing.T) {
 		fmt.Fprintf(&benchmarks, "%s: {title: %s, split: %s, runs: %d, size: %d, file: {path: %s.jsonl, sha256: %x, source: made up, licence: none}}\n",
 			name, name, split, runs, sets[name], name, sha256.Sum256([]byte(lines.String())))
 	}
-	write(t, filepath.Join(dir, "live.yaml"), liveSpec(t, train, "{seeds: [1], bootstrap: 50}"))
 	write(t, filepath.Join(dir, "benchmarks.yaml"), benchmarks.String())
+}
+
+// The paper's own setting, end to end, against stand-ins of its servers and a small data folder.
+func TestTheLiveSpecRunsAgainstServers(t *testing.T) {
+	server, url := newStandIn(t)
+	dir := t.TempDir()
+	const train, test = 24, 5
+	sets := map[string]int{"math-train": train, "hmmt-feb25": test, "aime25": test, "olympiadbench": test, "aime24": test, "amc": test, "math500": test}
+	liveData(t, server, dir, sets)
+	write(t, filepath.Join(dir, "live.yaml"), liveSpec(t, train, "{seeds: [1], bootstrap: 50}"))
 	write(t, filepath.Join(dir, "pools", "vllm.yaml"), builtin(t, "pools/vllm.yaml", url))
 
 	args := []string{"run", filepath.Join(dir, "live.yaml"), "--data", filepath.Join(dir, "data"), "--out", filepath.Join(dir, "out"), "--figures", filepath.Join(dir, "fig")}
