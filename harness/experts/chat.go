@@ -169,8 +169,8 @@ func (r *remembering) Chat(ctx context.Context, q ChatRequest) (Completion, erro
 	sum := sha256.Sum256(appendChat(nil, e.Model, cmp.Or(q.MaxTokens, e.MaxTokens), q))
 	row := store.Row{Text: "chat " + hex.EncodeToString(sum[:]), Seed: wireSeed(q.Seed)}
 	scope := store.Scope{Source: r.source, Model: e.Model, Revision: e.Revision, Split: "chat"}
-	// Who asks the same at the same time waits for the one answer. Both belong to one run, so if one is told to stop so is
-	// the other.
+	// Who asks the same at the same time waits for the one answer. Both belong to one run, so if one is told to stop so
+	// is the other.
 	answer, err, _ := r.asking.Do(e.Revision+"\x00"+row.Text, func() (any, error) { return r.answer(ctx, q, scope, row) })
 	if err != nil {
 		return Completion{}, err

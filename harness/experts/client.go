@@ -349,6 +349,8 @@ func refusal(address string, response *http.Response, body []byte) error {
 		return &transient{err: err, after: waitFor(response.Header.Get("Retry-After"))}
 	case status == http.StatusNotFound:
 		return fmt.Errorf("%w: %w", ErrUnknownExpert, err)
+	case status == http.StatusBadRequest || status == http.StatusRequestEntityTooLarge || status == http.StatusUnprocessableEntity:
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return fmt.Errorf("%w: set the key of this server", err)
 	}

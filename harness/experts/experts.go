@@ -22,7 +22,7 @@ type Pool interface {
 	// Experts returns every model the pool answers for, the probe included, in the order in which they were given.
 	Experts() []routing.Expert
 	// Complete asks one expert for one response. It is safe for concurrent use. The error wraps ErrUnknownExpert,
-	// ErrUnknownProblem or ErrUnavailable where one of them is the cause, and the context's error when ctx ended.
+	// ErrUnknownProblem, ErrUnavailable or ErrRefused where one of them is the cause, and the context's error when ctx ended.
 	Complete(ctx context.Context, r Request) (Completion, error)
 }
 
@@ -34,6 +34,9 @@ var (
 	// ErrUnavailable says that a server could not be reached, or kept failing until the last try: asking again later
 	// may help, which is not so for any other error.
 	ErrUnavailable = errors.New("expert unavailable")
+	// ErrRefused says that a server turned one request down for what it asks, such as more tokens than its window holds;
+	// it may take others.
+	ErrRefused = errors.New("request refused")
 )
 
 // Request asks for one response.

@@ -216,7 +216,8 @@ func TestFailuresAreOneClearSentence(t *testing.T) {
 		"an unknown model":        {404, `{"error":{"message":"The model m does not exist.","code":404}}`, 1, "404 Not Found: The model m does not exist.", ErrUnknownExpert},
 		"a wrong path":            {404, `{"detail":"Not Found"}`, 1, "/chat/completions answered 404 Not Found: Not Found", ErrUnknownExpert},
 		"a missing key":           {401, `{"error":"Unauthorized"}`, 1, "401 Unauthorized: Unauthorized: set the key of this server", nil},
-		"too long a prompt":       {400, `{"error":{"message":"max_tokens is too large"}}`, 1, "400 Bad Request: max_tokens is too large", nil},
+		"too long a prompt":       {400, `{"error":{"message":"max_tokens is too large"}}`, 1, "400 Bad Request: max_tokens is too large", ErrRefused},
+		"a body too large":        {413, "", 1, "413 Request Entity Too Large", ErrRefused},
 		"a server that is down":   {503, "", 3, "expert unavailable after 3 tries: ", ErrUnavailable},
 		"text that is not JSON":   {200, "<html>welcome</html>", 1, "is not what an OpenAI-compatible server sends", nil},
 		"JSON of something else":  {200, `{"status":"ok"}`, 1, "holds 0 choices, not 1", nil},
@@ -231,7 +232,7 @@ func TestFailuresAreOneClearSentence(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("error %v does not say %q", err, c.want)
 			}
-			if c.is != nil && !errors.Is(err, c.is) || errors.Is(err, ErrUnavailable) != (c.is == ErrUnavailable) {
+			if c.is != nil && !errors.Is(err, c.is) || errors.Is(err, ErrUnavailable) != (c.is == ErrUnavailable) || errors.Is(err, ErrRefused) != (c.is == ErrRefused) {
 				t.Errorf("error %v is of the wrong kind", err)
 			}
 			if int(asked.Load()) != c.tries {

@@ -226,6 +226,7 @@ const (
 	FormatRate   = "well-formed-%"           // trajectories that keep to the format
 	InvalidTurns = "invalid-turns-%"         // turns of the policy with an action that could not be carried out
 	FailedCalls  = "failed-calls-%"          // calls that had no answer
+	BrokenOff    = "broken-off-%"            // conversations that the policy's server refused to go on with
 	GivenCall    = "accuracy-given-call-%"   // of queries with a call
 	GivenNone    = "accuracy-given-none-%"   // of queries without
 	FirstMove    = "first-move-entropy-nats" // over answering and calling each expert, all queries together
@@ -235,13 +236,14 @@ const (
 // Report implements Reporter.
 func (r *servedRouter) Report() []metrics.Value {
 	s := r.last
+	refused := float64(s.Endings[multiround.EndRefused]) / float64(max(s.Trajectories, 1))
 	percent := func(v *float64, unit string) (out []metrics.Value) {
 		if v != nil {
 			out = append(out, metrics.Rounded(100**v, unit, 3))
 		}
 		return out
 	}
-	out := slices.Concat(percent(s.Format, FormatRate), percent(&s.Invalid, InvalidTurns), percent(&s.Failed, FailedCalls), percent(s.AccuracyCall, GivenCall), percent(s.AccuracyNone, GivenNone))
+	out := slices.Concat(percent(s.Format, FormatRate), percent(&s.Invalid, InvalidTurns), percent(&s.Failed, FailedCalls), percent(&refused, BrokenOff), percent(s.AccuracyCall, GivenCall), percent(s.AccuracyNone, GivenNone))
 	for _, x := range r.engine.Experts {
 		out = append(out, metrics.Rounded(100*s.Expert[x.ID], "asked-"+x.ID+"-%", 3))
 	}

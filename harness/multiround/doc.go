@@ -1,7 +1,7 @@
-// Package multiround plays routers that talk to experts over several turns before they answer: Router-R1 (arXiv
-// 2506.09033) in Tags and xRouter (arXiv 2510.08439) in Tools. The policy is any model behind an OpenAI-compatible
-// server. The engine drives the turns, parses, asks the experts, grades, and keeps every trajectory for a trainer outside
-// this program; it trains nothing. Package theory trains a small policy on the same rewards.
+// Package multiround plays routers that talk to experts over several turns before they answer: Router-R1 (Zhang et al.
+// 2025) in Tags and xRouter (Qian et al. 2025, arXiv 2510.08439) in Tools. The policy is any model behind an
+// OpenAI-compatible server. The engine drives the turns, parses, asks the experts, grades, and keeps every trajectory for
+// a trainer outside this program; it trains nothing. Package theory trains a small policy on the same rewards.
 //
 // Prompts are ours: they say what the sources' prompts say, in other words. What the sources leave open or what a chat
 // protocol cannot do as they do is marked "here:" in the comments.
@@ -17,8 +17,8 @@
 //	          tool_calls and tool_call_id. The policy wrote the messages of role assistant and nothing else: mask the
 //	          rest. Under "tags" the contents from the second message on, joined, are the transcript that Format judges.
 //	turns     generations of the policy; usage: its tokens, in and out
-//	calls     expert calls in order: turn (from 1), expert, system (tools), prompt, temperature, response (what the policy was shown,
-//	          before it was cut), finish, in and out tokens, and failed: why there is no response
+//	calls     expert calls in order: turn (from 1), expert, system (tools), prompt, temperature, response (what the
+//	          policy was shown, before it was cut), finish, in and out tokens, and failed: why there is no response
 //	invalid   actions that the engine could not carry out: turn and reason
 //	ending    how it ended, one of the constants of type Ending; from: the expert whose response was handed over
 //	format    faults of the format, tags only; empty: none

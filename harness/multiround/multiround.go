@@ -24,8 +24,8 @@ const Verifier = verify.Version
 
 // Policy is the router model.
 type Policy interface {
-	// Turn returns the policy's next message. It is safe for concurrent use. The error ends the run unless the server
-	// refused this one request, as it does when a conversation has outgrown its window: see Refused.
+	// Turn returns the policy's next message. It is safe for concurrent use. The error ends the run unless it wraps
+	// experts.ErrRefused: a conversation that has outgrown the server's window ends itself alone.
 	Turn(ctx context.Context, t Turn) (experts.Completion, error)
 }
 
@@ -51,17 +51,6 @@ func (e Endpoint) Turn(ctx context.Context, t Turn) (experts.Completion, error) 
 		Expert: e.ID, Messages: t.Messages, Tools: t.Tools, Continue: t.Continue,
 		Seed: t.Seed, Sampling: e.Sampling, MaxTokens: t.MaxTokens,
 	})
-}
-
-// Refused says whether a server turned down one request and would take others: everything but a failure of the
-// connection, of the server, of the model's name or of this program.
-func Refused(err error) bool {
-	for _, other := range []error{experts.ErrUnavailable, experts.ErrUnknownExpert, experts.ErrNotStored, context.Canceled, context.DeadlineExceeded} {
-		if errors.Is(err, other) {
-			return false
-		}
-	}
-	return err != nil
 }
 
 // Engine plays problems with one policy and one protocol.
@@ -101,8 +90,8 @@ func (e *Engine) Play(ctx context.Context, q routing.Query) (Trajectory, error) 
 	return g.t, nil
 }
 
-// PlayAll plays queries, at most n at a time, and returns their trajectories in order. It ends at the first error. played is
-// called in the caller's goroutine whenever one has been played.
+// PlayAll plays queries, at most n at a time, and returns their trajectories in order. It ends at the first error.
+// played is called in the caller's goroutine whenever one has been played.
 func (e *Engine) PlayAll(ctx context.Context, queries []routing.Query, n int, played func()) ([]Trajectory, error) {
 	out := make([]Trajectory, len(queries))
 	done := make(chan struct{}, len(queries))
@@ -145,7 +134,7 @@ func (g *game) ask(ctx context.Context, t Turn) (c experts.Completion, ok bool, 
 	t.Seed = g.engine.Policies.Derive("policy", g.query.Problem.Text, g.query.Run, g.t.Turns)
 	c, err = g.engine.Policy.Turn(ctx, t)
 	// The first request of a conversation says whether the server takes requests at all.
-	if g.t.Turns > 1 && Refused(err) {
+	if g.t.Turns > 1 && errors.Is(err, experts.ErrRefused) {
 		g.engine.Log.Warn("the policy's server refused to go on", "problem", g.query.Problem.ID, "run", g.query.Run, "turn", g.t.Turns, "err", err)
 		g.t.Turns--
 		g.t.Ending = EndRefused
@@ -173,7 +162,7 @@ func (g *game) call(ctx context.Context, x routing.Expert, place int, messages [
 	}
 	reply, err := e.Chat.Chat(ctx, experts.ChatRequest{Expert: x.ID, Messages: messages, Seed: stream, Sampling: s, MaxTokens: maxTokens})
 	if err != nil {
-		if e.Failures == Stop || !Refused(err) && !errors.Is(err, experts.ErrUnavailable) {
+		if e.Failures == Stop || !errors.Is(err, experts.ErrRefused) && !errors.Is(err, experts.ErrUnavailable) {
 			return c, err
 		}
 		e.Log.Warn("a call failed", "problem", g.query.Problem.ID, "run", g.query.Run, "turn", g.t.Turns, "expert", x.ID, "err", err)

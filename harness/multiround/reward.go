@@ -16,10 +16,10 @@ type Reward interface {
 // RouterR1 is Router-R1's reward: -1 for a transcript with format faults, else that of theory.RouterR1. Cost is in
 // millionths of a dollar. The source compares answers as strings; here: the verifier decides, as everywhere.
 //
-// With Compat source, as its code does, only the tokens that experts wrote are priced, and costs enter a window of the last 1000 one by
-// one, each before it is scored: so a reward depends on the order of the trajectories and on those scored before, of
-// training and validation alike. With Compat none, tokens read are priced too and the percentiles are those of all
-// trajectories that are filled together.
+// With Compat source, as its code does, only the tokens that experts wrote are priced, and costs enter a window of the
+// last 1000 one by one, each before it is scored: so a reward depends on the order of the trajectories and on those
+// scored before, of training and validation alike. With Compat none, tokens read are priced too and the percentiles are
+// those of all trajectories that are filled together.
 type RouterR1 struct {
 	Alpha     float64 `yaml:"alpha" in:"[0,1]"`           // weight of cheapness; source: 0 in code, 0.9 in its example
 	Compat    string  `yaml:"compat" oneof:"source none"` // source or none
@@ -79,8 +79,8 @@ func (r *RouterR1) Fill(trajectories []Trajectory) error {
 	return nil
 }
 
-// XRouter is xRouter's reward: score*(K - min(lambda*cost, cost_max)), theory.XRouter. All tokens of all calls are priced,
-// those of the policy are not.
+// XRouter is xRouter's reward: score*(K - min(lambda*cost, cost_max)), theory.XRouter. All tokens of all calls are
+// priced, those of the policy are not.
 type XRouter struct {
 	Lambda    float64 `yaml:"lambda" in:"[0,inf)"`                                 // source: 3 in code, 2 in its README
 	K         float64 `yaml:"k" in:"(0,inf)"`                                      // source: 1

@@ -23,9 +23,9 @@ type Summary struct {
 	Cost         float64            `json:"cost"` // mean, in the unit of the reward
 	Reward       float64            `json:"reward"`
 	Turns        float64            `json:"turns"`
-	// Entropy of the first move over {answer, call of each expert}, in nats, over all trajectories: a server does not tell
-	// the probabilities, so this is the entropy of the policy's mean, which is at least the mean of its entropy. First
-	// moves that were neither are left out.
+	// Entropy of the first move over {answer, call of each expert}, in nats, over all trajectories: a server does not
+	// tell the probabilities, so this is the entropy of the policy's mean, which is at least the mean of its entropy.
+	// First moves that were neither are left out.
 	Entropy  float64                `json:"first_move_entropy"`
 	Endings  map[Ending]int         `json:"endings"`
 	Verdicts map[routing.Bucket]int `json:"verdicts"`

@@ -12,14 +12,14 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// Tags is Router-R1's protocol: one prompt and then a single text, which the policy writes and into which the engine puts
-// what experts say. The policy thinks in <think>, asks by <search> NAME:QUESTION </search>, reads <information>, and ends
-// by <answer>.
+// Tags is Router-R1's protocol: one prompt and then a single text, which the policy writes and into which the engine
+// puts what experts say. The policy thinks in <think>, asks by <search> NAME:QUESTION </search>, reads <information>,
+// and ends by <answer>.
 //
-// A generation is cut behind its first </search> or, without one, its first </answer>; the first complete search or answer in
-// what is left is its action. A malformed one (see Reason) adds nothing and uses the turn up; an unknown model and a
-// failed call add an information block that says None. After MaxTurns generations without an answer there is one more in
-// which calls are disabled.
+// A generation is cut behind its first </search> or, without one, its first </answer>; the first complete search or
+// answer in what is left is its action. A malformed one (see Reason) adds nothing and uses the turn up; an unknown
+// model and a failed call add an information block that says None. After MaxTurns generations without an answer there
+// is one more in which calls are disabled.
 //
 // Limits in tokens; 0 is none. Here: an endpoint's tokenizer is not at hand, so texts are cut at four bytes a token.
 type Tags struct {
@@ -249,8 +249,8 @@ const none = "None"
 func (t Tags) inform(g *game, text string) {
 	block := "\n\n" + open(informationTag) + text + closing(informationTag) + "\n\n"
 	if t.ObsMaxTokens > 0 && countTokens(block) > t.ObsMaxTokens {
-		// The source cuts the whole block, and the closing tag with it: every such trajectory has a format fault. Here: the text
-		// is cut and the tag stays, since the policy did not write it.
+		// The source cuts the whole block, and the closing tag with it: every such trajectory has a format fault. Here:
+		// the text is cut and the tag stays, since the policy did not write it.
 		room := max(t.ObsMaxTokens-countTokens("\n\n"+open(informationTag)+closing(informationTag)+"\n\n"), 0)
 		block = "\n\n" + open(informationTag) + firstTokens(text, room) + closing(informationTag) + "\n\n"
 	}

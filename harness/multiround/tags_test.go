@@ -174,7 +174,7 @@ func TestLimitsCutTexts(t *testing.T) {
 }
 
 func TestWhatAServerRefusesDoesNotEndTheRunAndWhatFailsDoes(t *testing.T) {
-	full := errors.New("400 Bad Request: this conversation is too long")
+	full := fmt.Errorf("%w: 400 Bad Request: this conversation is too long", experts.ErrRefused)
 	server := &chat{policy: says(asks), refuse: func(turn int, _ experts.ChatRequest) error {
 		if turn == 2 {
 			return full
@@ -185,8 +185,13 @@ func TestWhatAServerRefusesDoesNotEndTheRunAndWhatFailsDoes(t *testing.T) {
 	if got.Ending != EndRefused || got.Turns != 1 || got.Verdict != routing.NoAnswer || len(got.Calls) != 1 || FormatReward(got.Format) != -1 {
 		t.Errorf("%+v", got)
 	}
-	for name, err := range map[string]error{"a refusal of the first request": full, "a server that is down": experts.ErrUnavailable, "a model that is not served": experts.ErrUnknownExpert} {
-		server := &chat{refuse: func(int, experts.ChatRequest) error { return err }}
+	for name, err := range map[string]error{"a refusal of the first request": full, "a server that is down": experts.ErrUnavailable, "a model that is not served": experts.ErrUnknownExpert, "a disk that is full": errors.New("no space left")} {
+		server := &chat{policy: says(asks), refuse: func(turn int, _ experts.ChatRequest) error {
+			if turn == 1 && name == "a disk that is full" { // it is so at any time
+				return nil
+			}
+			return err
+		}}
 		if _, got := engine(SourceTags(), server).Play(t.Context(), routing.Query{Problem: problem}); !errors.Is(got, err) || !strings.Contains(got.Error(), "problem p-1, run 0") {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -194,7 +199,7 @@ func TestWhatAServerRefusesDoesNotEndTheRunAndWhatFailsDoes(t *testing.T) {
 	for name, c := range map[string]struct {
 		failures string
 		err      error
-	}{"failures that stop": {Stop, experts.ErrUnavailable}, "an expert that is not served": {Inform, experts.ErrUnknownExpert}} {
+	}{"failures that stop": {Stop, experts.ErrUnavailable}, "an expert that is not served": {Inform, experts.ErrUnknownExpert}, "a key that is wrong": {Inform, errors.New("401")}} {
 		server := &chat{policy: says(asks), expert: func(experts.ChatRequest) (experts.Completion, error) { return experts.Completion{}, c.err }}
 		e := engine(SourceTags(), server)
 		e.Failures = c.failures

@@ -13,9 +13,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
-// Tools is xRouter's protocol: native tool calls. There is a tool call_<model> for every expert, with a system prompt of the
-// policy's making and a temperature, and select_response, which hands over a model's last response word for word. An
-// expert reads that system prompt and the user's query, nothing else. Several calls in one turn are made at once.
+// Tools is xRouter's protocol: native tool calls. There is a tool call_<model> for every expert, with a system prompt
+// of the policy's making and a temperature, and select_response, which hands over a model's last response word for
+// word. An expert reads that system prompt and the user's query, nothing else. Several calls in one turn are made at
+// once.
 //
 // A trajectory ends with a message without tool calls, which is the answer; with select_response, alone in its turn; or
 // without an answer once MaxTurns turns have had tool calls and the next has some again. here: the policy may still

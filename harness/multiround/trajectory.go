@@ -82,7 +82,7 @@ const (
 	NoColon        Reason = "no-colon"         // tags: a search without name or question
 	NoQuestion     Reason = "no-question"      // tags: a search whose question is empty
 	UnknownModel   Reason = "unknown-model"    // a model that is not on offer
-	CallFailed     Reason = "call-failed"      // the expert's server had no answer
+	CallFailed     Reason = "call-failed"      // the expert's server had no answer or refused
 	CallsDisabled  Reason = "calls-disabled"   // tags: a search in the last generation
 	UnknownTool    Reason = "unknown-tool"     // tools: a tool that is not on offer
 	BadArguments   Reason = "bad-arguments"    // tools: arguments that are no JSON object or lack what is required
