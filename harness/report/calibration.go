@@ -123,7 +123,7 @@ func paintCalibration(c draw.Canvas, d *calibrationData) {
 		from, to := p.at(0, 0), p.at(100, 100)
 		p.data.StrokeLine2(hullLine(), from.X, from.Y, to.X, to.Y)
 		for k, s := range d.rates[i] {
-			p.aside = vg.Length(2*k-len(d.rates[i])+1) * 1.4 // so that bars do not hide each other
+			p.aside = aside(k, len(d.rates[i]))
 			var line []vg.Point
 			for _, q := range s.points {
 				at := p.at(q.x, q.y)

@@ -5,8 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
@@ -128,5 +133,25 @@ func TestFiguresAreTheSameBytesTwice(t *testing.T) {
 			}
 			previous = b.Bytes()
 		}
+	}
+}
+
+func TestNamesOfExpertsAtOnePlaceDoNotOverlap(t *testing.T) {
+	c := draw.New(vgsvg.New(300, 200))
+	var written []vg.Rectangle
+	for i, name := range []string{"Qwen3-4B", "R1-Distill-Llama-8B", "GPT-OSS-20B", "Qwen3-30B", "Qwen3-235B"} {
+		box, ok := nameExpert(c, vg.Point{X: 150 + vg.Length(i), Y: 100}, name, func(b vg.Rectangle) bool {
+			return slices.ContainsFunc(written, overlapping(b))
+		})
+		if !ok {
+			t.Errorf("no room for %s", name)
+		}
+		if slices.ContainsFunc(written, overlapping(box)) {
+			t.Errorf("%s is written over another name", name)
+		}
+		written = append(written, box)
+	}
+	if _, ok := nameExpert(c, vg.Point{X: 150, Y: 100}, "Qwen3-4B", func(vg.Rectangle) bool { return true }); ok {
+		t.Error("a name is written where there is no room")
 	}
 }

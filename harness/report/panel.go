@@ -122,6 +122,9 @@ func (s scale) width() (widest vg.Length) {
 	return widest
 }
 
+// aside is how far the marks of the k-th of n lines are moved, so that they do not hide each other.
+func aside(k, n int) vg.Length { return 2.8 * vg.Length(2*k-n+1) / vg.Length(max(n-1, 1)) }
+
 func (p panel) at(x, y float64) vg.Point {
 	return vg.Point{X: p.data.X(p.p.X.Norm(p.x.place(x))) + p.aside, Y: p.data.Y(p.p.Y.Norm(p.y.place(y)))}
 }

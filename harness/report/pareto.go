@@ -183,6 +183,7 @@ func paintPareto(c draw.Canvas, costLabel string, factor float64, experts, metho
 		line = append(line, at(v.Cost, v.Quality))
 	}
 	data.StrokeLines(hullLine(), line)
+	lines := [][]vg.Point{line}
 	for i, m := range methods {
 		var curve []vg.Point
 		for _, q := range m.curve {
@@ -190,6 +191,7 @@ func paintPareto(c draw.Canvas, costLabel string, factor float64, experts, metho
 		}
 		if len(curve) > 1 {
 			data.StrokeLines(draw.LineStyle{Color: category(i), Width: hairline}, data.ClipLinesXY(curve)...)
+			lines = append(lines, curve)
 		}
 	}
 	for group, marks := range [][]placed{experts, methods} {
@@ -209,6 +211,7 @@ func paintPareto(c draw.Canvas, costLabel string, factor float64, experts, metho
 			data.DrawGlyph(s, point)
 		}
 	}
+	var names []vg.Rectangle // that are written already
 	taken := func(box vg.Rectangle) bool {
 		for _, m := range slices.Concat(experts, methods) {
 			point := at(m.cost.Number, m.accuracy.Number)
@@ -224,25 +227,36 @@ func paintPareto(c draw.Canvas, costLabel string, factor float64, experts, metho
 				return true
 			}
 		}
-		return crosses(line, box) || box.Max.X > data.Max.X || box.Min.X < data.Min.X || box.Max.Y > data.Max.Y || box.Min.Y < data.Min.Y
+		return slices.ContainsFunc(lines, func(line []vg.Point) bool { return crosses(line, box) }) ||
+			slices.ContainsFunc(names, overlapping(box)) || box.Max.X > data.Max.X || box.Min.X < data.Min.X || box.Max.Y > data.Max.Y || box.Min.Y < data.Min.Y
 	}
 	for _, e := range experts {
-		nameExpert(data, at(e.cost.Number, e.accuracy.Number), e.Label, taken)
+		if box, ok := nameExpert(data, at(e.cost.Number, e.accuracy.Number), e.Label, taken); ok {
+			names = append(names, box)
+		}
 	}
 }
 
-// nameExpert writes an expert's name beside its point, below the hull where nothing better is.
-func nameExpert(c draw.Canvas, at vg.Point, name string, taken func(vg.Rectangle) bool) {
+// nameExpert writes an expert's name beside its point, below the hull where nothing better is, and returns where; a name
+// that finds no room nearby is led to its point by a line.
+func nameExpert(c draw.Canvas, at vg.Point, name string, taken func(vg.Rectangle) bool) (box vg.Rectangle, ok bool) {
 	style := aligned(textStyle(smallSize), draw.XCenter, draw.YCenter)
 	w, h := style.Width(name)/2, style.Height(name)/2
-	for _, distance := range []vg.Length{5, 12, 20, 30} {
+	for _, distance := range []vg.Length{5, 10, 15, 20, 25, 30, 40} {
 		for _, side := range []vg.Point{{X: 1, Y: 0}, {X: 1, Y: -1}, {X: 0, Y: -1}, {X: -1, Y: -1}, {X: -1, Y: 0}, {X: -1, Y: 1}, {X: 0, Y: 1}, {X: 1, Y: 1}} {
-			middle := vg.Point{X: at.X + side.X*(w+distance), Y: at.Y + side.Y*(h+distance)}
+			// The farther away, the more a name stands over or under its point.
+			middle := vg.Point{X: at.X + side.X*(w+5), Y: at.Y + side.Y*(h+distance)}
 			box := vg.Rectangle{Min: vg.Point{X: middle.X - w, Y: middle.Y - h}, Max: vg.Point{X: middle.X + w, Y: middle.Y + h}}
-			if !taken(box) {
-				c.FillText(style, middle, name)
-				return
+			if taken(box) {
+				continue
 			}
+			if distance > 5 {
+				end := vg.Point{X: min(max(at.X, box.Min.X), box.Max.X), Y: min(max(at.Y, box.Min.Y), box.Max.Y)}
+				c.StrokeLine2(draw.LineStyle{Color: color.Gray{0x99}, Width: hairline / 2}, at.X, at.Y, end.X, end.Y)
+			}
+			c.FillText(style, middle, name)
+			return box, true
 		}
 	}
+	return vg.Rectangle{}, false
 }

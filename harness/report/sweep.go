@@ -219,7 +219,7 @@ func paintSweep(c draw.Canvas, axis scale, panels []sweepData) {
 		}
 		for k, s := range d.lines {
 			p.draw(s)
-			p.aside = vg.Length(2*k-len(d.lines)+1) * 1.3 // so that marks of several lines do not hide each other
+			p.aside = aside(k, len(d.lines))
 			for _, q := range d.seeds[k].points {
 				p.data.DrawGlyph(seedGlyph(s.color), p.at(q.x, q.y))
 			}
