@@ -256,7 +256,8 @@ func (c *recorded) plan() (*step, error) {
 				Kappa     string
 				Probe     string
 				Seed      uint64
-			}{source, knobs, s, x.Folds.K, c.kappa(row), x.Folds.Probe, x.Evaluate.Seeds[0]}
+				Train     int `json:",omitempty"`
+			}{source, knobs, s, x.Folds.K, c.kappa(row), x.Folds.Probe, x.Evaluate.Seeds[0], row.Train}
 			f.step, err = e.newStep(fmt.Sprintf("crossfit %s %s partition=%d", e.poolSpec.Name, row.RowID(), s), "crossfit", crossFitVersion, params, nil,
 				func(ctx context.Context, d *store.Draft) error { return c.crossFit(ctx, p, row, method, d) })
 			if err != nil {
@@ -373,6 +374,9 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec
 			train = append(train, q)
 		}
 	}
+	if train, err = c.fewer(train, row.Train, p.seed); err != nil {
+		return out, err
+	}
 	examples := c.examples(train, c.kappa(row))
 	set := routing.TrainSet{Experts: c.e.experts, C: routing.Costs(c.e.experts, x.CUnit), SFT: examples, RL: examples}
 	router, err := method.Fit(ctx, set, routing.Work{Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("fold", p.seed, fold), Log: c.e.opt.Log})
@@ -412,6 +416,23 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec
 		out.sweep = append(out.sweep, choices)
 	}
 	return out, nil
+}
+
+// fewer returns n of the training questions, those with the smallest Hash("<1000 + seed of the partition>|<id>"): each
+// is among those of a larger n. 0 is all of them.
+func (c *recorded) fewer(train []int, n int, partition uint64) ([]int, error) {
+	if n == 0 {
+		return train, nil
+	}
+	if n > len(train) {
+		return nil, fmt.Errorf("train: %d questions are asked for, and a fold leaves %d", n, len(train))
+	}
+	key := func(q int) uint64 { return seed.Hash(fmt.Sprintf("%d|%s", 1000+partition, c.problems[q].ID)) }
+	sorted := slices.Clone(train)
+	slices.SortFunc(sorted, func(a, b int) int {
+		return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(c.problems[a].ID, c.problems[b].ID))
+	})
+	return sorted[:n], nil
 }
 
 // examples are training questions with pass rates. "01" is the one recorded answer; "k5" is the mean of it and of the

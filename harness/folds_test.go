@@ -151,6 +151,24 @@ func TestPassRatesAreLentByTheNearestModelsOutsideThePool(t *testing.T) {
 	}
 }
 
+func TestFewerTrainingQuestionsAreAmongMore(t *testing.T) {
+	c := toyRecording()
+	train := []int{0, 1, 2, 3}
+	// Of fmix64(FNV-1a-64("1003|q0")) to q3 the order is q1 q2 q3 q0, computed by another program.
+	for n, want := range map[int][]int{0: train, 1: {1}, 3: {1, 2, 3}} {
+		got, err := c.fewer(train, n, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d of them: %s", n, diff)
+		}
+	}
+	if _, err := c.fewer(train, 5, 3); err == nil || !strings.Contains(err.Error(), "5 questions are asked for, and a fold leaves 4") {
+		t.Errorf("more than there are: %v", err)
+	}
+}
+
 // runFile runs a spec of a folder.
 func runFile(t *testing.T, path string, o Options) *Result {
 	t.Helper()

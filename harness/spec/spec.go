@@ -168,7 +168,7 @@ type Method struct {
 	Match  string    `yaml:"match,omitempty"`               // id of the row whose mean dollars on the training problems this row's knob is set to
 	Kappa  string    `yaml:"kappa,omitempty" oneof:"k5 01"` // labels the row is trained on, protocol folds; default: folds.kappa
 	Versus []string  `yaml:"versus,omitempty"`              // ids of rows that this one's difference to is measured beside folds.versus, protocol folds
-	Train  int       `yaml:"train,omitempty" in:"[1,inf)"`  // the row learns from the first problems of each stage, this many; default: all; protocol split
+	Train  int       `yaml:"train,omitempty" in:"[1,inf)"`  // the row learns from the first problems of each stage, this many; protocol folds: from this many of a fold's training questions, those of fewer among those of more; default: all
 	Params yaml.Node `yaml:"params,omitempty"`              // read by DecodeParams
 
 	File string `yaml:"-"` // where the row is written, for messages; set by Load
