@@ -50,7 +50,7 @@ func load(t *testing.T, name string) *spec.Resolved {
 
 func TestEverySpecLoads(t *testing.T) {
 	names := spec.Names(experiments.FS)
-	for _, want := range []string{"ablation", "alpha", "anchor", "collapse", "hetero", "large", "learning", "live", "live-llm-as-router", "live-multiround", "llm-as-router", "llm-as-router-ood", "main", "multiround", "noise", "ood", "recorded", "recorded-mmlu", "recorded-routellm", "smoke"} {
+	for _, want := range []string{"ablation", "alpha", "anchor", "collapse", "hetero", "large", "learning", "live", "live-llm-as-router", "live-multiround", "llm-as-router", "llm-as-router-ood", "main", "multiround", "noise", "ood", "recorded", "recorded-ablation", "recorded-learning", "recorded-mmlu", "recorded-routellm", "smoke"} {
 		if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+want+" ") {
 			t.Errorf("no %s in %v", want, names)
 		}

@@ -151,7 +151,7 @@ func paramsOf(kind string) string {
 		return "expert: middle"
 	case "llmrouter":
 		return "model: router"
-	case "routellm":
+	case "routellm", "bag":
 		return "epochs: 1" // trained to the end, every seed finds the planted rule
 	case "routerr1", "xrouter":
 		return "{steps: 20, assimilation: 0.5}"

@@ -86,6 +86,7 @@ func list() []kind {
 		{name: "logistic", knob: true, build: newLogistic},
 		{name: "knn", knob: true, build: newKNN},
 		{name: "difficulty", knob: true, build: newDifficulty},
+		{name: "bag", seeded: true, knob: true, build: newBag},
 		{name: "cluster", seeded: true, knob: true, build: newCluster},
 		{name: "forc", knob: true, build: newFORC},
 		{name: "routellm", seeded: true, knob: true, build: newRouteLLM},

@@ -192,29 +192,26 @@ func newRollout(m *lm.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (*rol
 
 // step is one step of GRPO on a batch of prompts. It fills in what the curve tells of it.
 func (r *rollout) step(ctx context.Context, l *learner, batch []Prompt, point *Point) error {
-	m := len(r.model.Policy().Experts())
 	rows, err := r.write(ctx, batch, point.Step)
 	if err != nil {
 		return err
 	}
-	inputs, err := r.model.Policy().Inputs(rows, r.rows)
-	if err != nil {
-		return err
-	}
-	old, err := lm.Call(r.old, inputs)
-	if err != nil {
-		return err
-	}
-	point.distribution(old[0], m)
-	point.AnchorKL = anchorKL(old[0], batch, r.rows/r.prompts)
-
 	var extra func() []*tensors.Tensor
 	if r.cfg.Estimator == Exact {
-		extra = r.expect(old[0], batch, point)
+		extra = rewardInputs(batch)
 	} else {
+		inputs, err := r.model.Policy().Inputs(rows, r.rows)
+		if err != nil {
+			return err
+		}
+		old, err := lm.Call(r.old, inputs)
+		if err != nil {
+			return err
+		}
+		r.policy(point, old[0], batch)
 		extra = r.sample(old, batch, point)
 	}
-	for range r.cfg.Epochs {
+	for epoch := range r.cfg.Epochs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -222,13 +219,23 @@ func (r *rollout) step(ctx context.Context, l *learner, batch []Prompt, point *P
 		if err != nil {
 			return err
 		}
-		loss, _, err := l.step(r.cfg.LR, append(inputs, extra()...))
+		loss, reported, err := l.step(r.cfg.LR, append(inputs, extra()...))
 		if err != nil {
 			return err
 		}
 		point.Loss += loss / float64(r.cfg.Epochs)
+		if r.cfg.Estimator == Exact && epoch == 0 { // before the update, as sampling would have found it
+			r.policy(point, reported[0], batch)
+			point.expect(reported[0], batch)
+		}
 	}
 	return nil
+}
+
+// policy fills in what a point tells of the policy, from its log-probabilities [B,M] on a batch.
+func (r *rollout) policy(point *Point, logProbs []float32, batch []Prompt) {
+	point.distribution(logProbs, len(r.model.Policy().Experts()))
+	point.AnchorKL = anchorKL(logProbs, batch, r.rows/r.prompts)
 }
 
 // write returns the rows of a step: the prompts, or one copy a rollout with the text that the policy writes.
@@ -297,20 +304,29 @@ func draw(logProbs []float32, u float64) int {
 	return len(logProbs) - 1 // rounding left the sum a little below 1
 }
 
-// expect returns what makes the inputs of exactLoss.
-func (r *rollout) expect(logProbs []float32, batch []Prompt, point *Point) func() []*tensors.Tensor {
+// rewardInputs returns what makes the inputs of exactLoss.
+func rewardInputs(batch []Prompt) func() []*tensors.Tensor {
 	m := len(batch[0].Reward)
-	rewards := make([]float32, len(batch)*m)
-	for i, p := range batch {
-		for k, v := range p.Reward {
-			rewards[i*m+k] = float32(v)
-			point.Reward += math.Exp(float64(logProbs[i*m+k])) * v / float64(len(batch))
+	rewards := make([]float32, 0, len(batch)*m)
+	for _, p := range batch {
+		for _, v := range p.Reward {
+			rewards = append(rewards, float32(v))
 		}
 	}
-	point.ZeroGroups = math.NaN()
 	return func() []*tensors.Tensor {
 		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(rewards, len(batch), m)}
 	}
+}
+
+// expect fills in the reward that a policy of these log-probabilities [B,M] expects; there are no groups.
+func (p *Point) expect(logProbs []float32, batch []Prompt) {
+	m := len(batch[0].Reward)
+	for i, x := range batch {
+		for k, v := range x.Reward {
+			p.Reward += math.Exp(float64(logProbs[i*m+k])) * v / float64(len(batch))
+		}
+	}
+	p.ZeroGroups = math.NaN()
 }
 
 // anchorKL is the mean KL(pi || pi_ref) of a batch whose prompts have copies rows each; NaN if an anchor is missing.
@@ -359,8 +375,8 @@ func surrogate(logProbs, old, advantages *graph.Node, cfg spec.GRPO) *graph.Node
 	return graph.Where(graph.LessThan(advantages, graph.ZerosLike(advantages)), bounded, loss)
 }
 
-// exactLoss is minus the expected reward, from rewards [B,M].
+// exactLoss is minus the expected reward, from rewards [B,M], and the policy's log-probabilities [B,M].
 func exactLoss(out lm.Outputs, extra []*graph.Node) []*graph.Node {
 	expected := graph.ReduceSum(graph.Mul(graph.Softmax(out.Choice, -1), extra[0]), -1)
-	return []*graph.Node{graph.Neg(graph.ReduceAllMean(expected))}
+	return []*graph.Node{graph.Neg(graph.ReduceAllMean(expected)), graph.LogSoftmax(out.Choice, -1)}
 }
