@@ -55,6 +55,7 @@ func (s *scored) traitsOf(a *arena, best []int, graded bool, trainings ...[]rout
 
 func TestChoicesByHand(t *testing.T) {
 	a, e := unevenArena(), toyEngine(1, 2)
+	e.spec.Experiment.Evaluate.Bootstrap = 40
 	best := []int{1, 0, 0} // of the question of x and the two of y
 	soft := func(expert int, cheap float64) routing.Decision {
 		return routing.Decision{Expert: expert, Prob: []float64{cheap, 1 - cheap}}
@@ -158,6 +159,7 @@ func TestOwnAnswersAreAChoice(t *testing.T) {
 
 func TestCurvesByHand(t *testing.T) {
 	a, e := unevenArena(), toyEngine(1, 2)
+	e.spec.Experiment.Evaluate.Bootstrap = 40
 	a.queries = make([]routing.Query, 4)
 	s := &sweep{settings: 3, queries: []sweptQuery{
 		{first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{1, 0}}},
@@ -208,6 +210,28 @@ func TestSettingsThatHardlyDifferHaveOneLine(t *testing.T) {
 	}
 	if got := fmt.Sprint(knobs); got != "[000 002 003 004]" {
 		t.Errorf("settings %s", got)
+	}
+}
+
+// A statistic that some resamples do not define has no interval: none of them would be the 95% of anything.
+func TestUndefinedNumbersHaveNoInterval(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		name        string
+		number      float64
+		samples     []float64
+		ok, bounded bool
+	}{
+		{"defined everywhere", 2, []float64{1, 2, 3}, true, true},
+		{"no resamples", 2, nil, true, false},
+		{"undefined in a resample", 2, []float64{1, nan, 3}, true, false},
+		{"infinite in a resample", 2, []float64{1, inf, 3}, true, false},
+		{"undefined", nan, []float64{1, 2, 3}, false, false},
+		{"infinite", inf, []float64{1, 2, 3}, false, false},
+	} {
+		if v, ok := finite(c.number, c.samples, 0.95, "x", 2); ok != c.ok || v.Bounded != c.bounded {
+			t.Errorf("%s: %+v, %v", c.name, v, ok)
+		}
 	}
 }
 
