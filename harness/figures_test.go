@@ -155,6 +155,7 @@ func TestASweepThatCannotBeDrawnIsNotBegun(t *testing.T) {
 }
 
 func TestFiguresThatTheSpecCannotHaveAreRefused(t *testing.T) {
+	out := t.TempDir() // of all: what agrees is made once
 	for want, change := range map[string]func(*spec.Experiment){
 		`method logistic writes no training curve`: func(x *spec.Experiment) {
 			x.Outputs = []spec.Output{{Kind: "training", File: "f", Rows: []string{"logistic"}}}
@@ -172,7 +173,7 @@ func TestFiguresThatTheSpecCannotHaveAreRefused(t *testing.T) {
 	} {
 		r := figures(t)
 		change(&r.Experiment)
-		result, err := Run(t.Context(), r, Options{Out: t.TempDir()})
+		result, err := Run(t.Context(), r, Options{Out: out})
 		if err == nil {
 			err = Render(result, results.FS, "", report.Terminal{}, &strings.Builder{})
 		}
