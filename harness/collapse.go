@@ -31,6 +31,7 @@ type policyRun struct {
 	reward theory.Reward
 	train  theory.Training
 	logs   [][]theory.Snapshot // [seeds]
+	kind   []int               // [buckets of env] bucket of the spec
 }
 
 // collapse is protocol collapse: one step that trains every policy and measures it.
@@ -101,7 +102,11 @@ func (c *collapse) costs() []float64 { return routing.Costs(c.e.experts, "normal
 // plan lists every policy and checks it.
 func (c *collapse) plan() error {
 	add := func(to *[]*policyRun, path string, s spec.CollapseSetting, every int, keys []metrics.Key) error {
-		run := &policyRun{keys: keys, env: c.environment(s), train: c.training(s, every)}
+		if s.Outcomes == "replay" && s.Policy != "network" {
+			return fmt.Errorf("%s: outcomes replay needs policy network: a table would know every problem by heart", path)
+		}
+		run := &policyRun{keys: keys, train: c.training(s, every)}
+		run.env, run.kind = c.environment(s)
 		run.reward = theory.Reward{Kind: s.Reward, Lambda: s.Lambda, Alpha: s.Alpha, CostMax: s.CostMax, Window: s.Window, CallBonus: s.CallBonus}
 		if err := theory.Check(run.env, run.reward, run.train); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
@@ -136,25 +141,89 @@ func (c *collapse) plan() error {
 // decimal writes a knob as a key's value.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-func (c *collapse) environment(s spec.CollapseSetting) *theory.Environment {
+// environment is that of a setting, with the bucket of the spec that each of its own belongs to. A network sees which.
+func (c *collapse) environment(s spec.CollapseSetting) (*theory.Environment, []int) {
 	e := &theory.Environment{
 		Cost: c.costs(), Horizon: s.Horizon, Assimilation: s.Assimilation, Distraction: s.Distraction,
 		FormatFail: s.FormatFail, Select: s.Select,
 	}
-	for _, b := range c.c.Buckets {
+	var kind []int
+	for k, b := range c.c.Buckets {
 		bucket := theory.Bucket{Share: b.Share, Self: b.Self}
 		for _, id := range c.e.ids() {
 			bucket.Expert = append(bucket.Expert, b.Success[id])
 		}
-		e.Buckets = append(e.Buckets, bucket)
+		bucket.Features = make([]float64, len(c.c.Buckets))
+		bucket.Features[k] = 1
+		e.Buckets, kind = append(e.Buckets, bucket), append(kind, k)
 	}
-	return e
+	if s.Outcomes != "replay" {
+		return e, kind
+	}
+	return replay(e)
+}
+
+// replayProblems stand for a bucket where outcomes are replayed.
+const replayProblems = 100
+
+// replay returns the environment with problems in place of its buckets: the i-th of n is one that whoever is right
+// more often than (i+1/2)/n gets right, always, and nobody else. Its rates are then those of the bucket to within 1/2n, and who
+// is better on the whole is right wherever the other is. Answers stand by how often their author is right on the whole.
+func replay(e *theory.Environment) (*theory.Environment, []int) {
+	out := *e
+	out.Buckets, out.Trust = nil, make([]float64, 1+len(e.Cost))
+	var kind []int
+	var shares float64
+	for _, b := range e.Buckets {
+		shares += b.Share
+	}
+	for k, b := range e.Buckets {
+		for i := range replayProblems {
+			hard := (float64(i) + 0.5) / replayProblems
+			right := func(who int, rate float64) float64 {
+				out.Trust[who] += rate * b.Share / shares / replayProblems
+				if rate > hard {
+					return 1
+				}
+				return 0
+			}
+			p := theory.Bucket{Share: b.Share / replayProblems, Self: right(0, b.Self), Features: b.Features}
+			for m, rate := range b.Expert {
+				p.Expert = append(p.Expert, right(1+m, rate))
+			}
+			out.Buckets, kind = append(out.Buckets, p), append(kind, k)
+		}
+	}
+	return &out, kind
+}
+
+// merge averages the call rates of an environment's buckets over those of the spec.
+func (r *policyRun) merge(log []theory.Snapshot, buckets int) {
+	for i := range log {
+		rate, share := make([]float64, buckets), make([]float64, buckets)
+		for b, x := range r.env.Buckets {
+			rate[r.kind[b]] += x.Share * log[i].Bucket[b]
+			share[r.kind[b]] += x.Share
+		}
+		for k := range rate {
+			rate[k] /= share[k]
+		}
+		log[i].Bucket = rate
+	}
 }
 
 // training leaves the seed open. Policies share their random streams, so that differences between them are not luck.
 func (c *collapse) training(s spec.CollapseSetting, every int) theory.Training {
 	t := c.c.Training
-	return theory.Training{Steps: t.Steps, Batch: t.Batch, Group: t.Group, LR: t.LR, MeanOnly: !s.StdNorm, EntropyBonus: s.EntropyBonus, InitialCall: t.InitialCall, LogEvery: every}
+	out := theory.Training{Steps: t.Steps, Batch: t.Batch, Group: t.Group, LR: t.LR, MeanOnly: !s.StdNorm, EntropyBonus: s.EntropyBonus, InitialCall: t.InitialCall, LogEvery: every}
+	if s.Policy == "network" {
+		out.Hidden, out.LR = t.Hidden, t.NetworkLR
+	}
+	if s.Algorithm == theory.PPO { // with what Router-R1's code has for its clips, mini-batches and divergence
+		out.Algorithm, out.Batch, out.Group, out.CriticLR = theory.PPO, t.Batch*t.Group, 1, t.CriticLR
+		out.MiniBatch, out.ClipLow, out.ClipHigh, out.ValueClip, out.KL, out.ClipNorm = max(out.Batch/2, 1), 0.2, 0.2, 0.5, 0.001, 1
+	}
+	return out
 }
 
 // make trains every policy and writes what came out: runs.csv has each seed's, measurements.txt what figures show.
@@ -214,6 +283,9 @@ func (c *collapse) trainAll(ctx context.Context) error {
 				t := j.run.train
 				t.Seed = uint64(seed.Seed(c.e.spec.Experiment.Seed).Derive("collapse", c.e.spec.Experiment.Evaluate.Seeds[j.seed]))
 				log, err := theory.Train(j.run.env, j.run.reward, t)
+				if len(j.run.kind) > len(c.c.Buckets) {
+					j.run.merge(log, len(c.c.Buckets))
+				}
 				j.run.logs[j.seed] = log
 				done <- err
 			}
@@ -313,7 +385,7 @@ func (c *collapse) measureRun(name string, run *policyRun, at int) []metrics.Mea
 // the horizon allows. One that is above 1 is left out.
 func (c *collapse) thresholds() []metrics.Measurement {
 	var out []metrics.Measurement
-	e := c.environment(c.c.Setting)
+	e, _ := c.environment(c.c.Setting)
 	for b, x := range c.c.Buckets {
 		for _, lambda := range c.c.Sweep.Lambda {
 			once := math.Inf(1)
@@ -392,7 +464,7 @@ const (
 // phases compares, for each bucket, where training ended silent with where calls do not pay.
 func (c *collapse) phases() []metrics.Measurement {
 	var out []metrics.Measurement
-	e := c.environment(c.c.Setting)
+	e, _ := c.environment(c.c.Setting)
 	for b, x := range c.c.Buckets {
 		var cells, silent [2]int // below and above the threshold
 		for _, run := range c.sweep {

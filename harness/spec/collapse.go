@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,14 +42,20 @@ type CollapseSetting struct {
 	CallBonus    float64 `yaml:"call_bonus" in:"[0,inf)"`                 // added to episodes with a call
 	StdNorm      bool    `yaml:"std_norm"`                                // divide advantages by the group's sample standard deviation
 	EntropyBonus float64 `yaml:"entropy_bonus" in:"[0,inf)"`              // weight of the policy's entropy
+	Policy       string  `yaml:"policy" oneof:"table network"`            // table: a row of logits a bucket and number of calls; network: one hidden layer
+	Algorithm    string  `yaml:"algorithm" oneof:"grpo ppo"`              // ppo: with a critic, one episode a problem, as many episodes a step
+	Outcomes     string  `yaml:"outcomes" oneof:"chances replay"`         // replay: each problem is right or wrong for good, as recorded outcomes are; needs a network
 }
 
-// CollapseTraining is GRPO on a table of logits.
+// CollapseTraining is how all policies are trained.
 type CollapseTraining struct {
 	Steps       int     `yaml:"steps" in:"[1,inf)"`      // updates
 	Batch       int     `yaml:"batch" in:"[1,inf)"`      // problems a step
 	Group       int     `yaml:"group" in:"[2,inf)"`      // episodes a problem
-	LR          float64 `yaml:"lr" in:"(0,inf)"`         // Adam
+	LR          float64 `yaml:"lr" in:"(0,inf)"`         // Adam, a table
+	NetworkLR   float64 `yaml:"network_lr" in:"(0,inf)"` // a network
+	CriticLR    float64 `yaml:"critic_lr" in:"(0,inf)"`  // the critic of ppo
+	Hidden      int     `yaml:"hidden" in:"[1,inf)"`     // units of a network
 	InitialCall float64 `yaml:"initial_call" in:"(0,1)"` // probability of asking after the cold start, in every state
 	LogEvery    int     `yaml:"log_every" in:"[1,inf)"`  // steps between points of a curve
 }
@@ -73,13 +80,17 @@ type CollapseControl struct {
 	CallBonus    *float64 `yaml:"call_bonus,omitempty"`                              // at least 0
 	StdNorm      *bool    `yaml:"std_norm,omitempty"`                                // divide advantages by the deviation
 	EntropyBonus *float64 `yaml:"entropy_bonus,omitempty"`                           // at least 0
+	Policy       string   `yaml:"policy,omitempty" oneof:"table network"`            // instead of the setting's
+	Algorithm    string   `yaml:"algorithm,omitempty" oneof:"grpo ppo"`              // instead of the setting's
+	Outcomes     string   `yaml:"outcomes,omitempty" oneof:"chances replay"`         // instead of the setting's
 }
 
 // Apply returns the setting with the changes of a control.
 func (c CollapseControl) Apply(s CollapseSetting) CollapseSetting {
-	if c.Reward != "" {
-		s.Reward = c.Reward
-	}
+	s.Reward = cmp.Or(c.Reward, s.Reward)
+	s.Policy = cmp.Or(c.Policy, s.Policy)
+	s.Algorithm = cmp.Or(c.Algorithm, s.Algorithm)
+	s.Outcomes = cmp.Or(c.Outcomes, s.Outcomes)
 	change(&s.Assimilation, c.Assimilation)
 	change(&s.Distraction, c.Distraction)
 	change(&s.Horizon, c.Horizon)
