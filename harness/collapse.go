@@ -544,6 +544,9 @@ func (r *Result) collapseFigure(name string) (*report.Figure, error) {
 		l.Buckets = append(l.Buckets, report.Term{Value: b.ID, Label: b.Label})
 	}
 	for _, x := range c.Controls {
+		if x.LeftOut {
+			continue
+		}
 		l.Controls = append(l.Controls, report.Term{Value: x.ID, Label: x.Label})
 	}
 	l.Caption = fmt.Sprintf("%s. One number, the assimilation a, says how often the router uses what an expert tells it; the paper assumes a = 0. "+

@@ -83,6 +83,7 @@ type CollapseControl struct {
 	Policy       string   `yaml:"policy,omitempty" oneof:"table network"`            // instead of the setting's
 	Algorithm    string   `yaml:"algorithm,omitempty" oneof:"grpo ppo"`              // instead of the setting's
 	Outcomes     string   `yaml:"outcomes,omitempty" oneof:"chances replay"`         // instead of the setting's
+	LeftOut      bool     `yaml:"left_out,omitempty"`                                // of the figure; it is in the measurements
 }
 
 // Apply returns the setting with the changes of a control.
