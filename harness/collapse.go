@@ -551,7 +551,7 @@ func (r *Result) collapseFigure(name string) (*report.Figure, error) {
 	}
 	l.Caption = fmt.Sprintf("%s. One number, the assimilation a, says how often the router uses what an expert tells it; the paper assumes a = 0. "+
 		"Lines are means of %d seeds, bands and bars their range, at λ = %s where nothing else is said. Dashed lines in (b), solid ones in (c): the assimilation below which no plan of up to %d calls pays, "+
-		"which is exact. In (e), mean only: advantages are not divided by the standard deviation of their group. %s"+
+		"which is exact. In (e), mean only: advantages are not divided by the standard deviation of their group; replay: every problem is right or wrong for good, as recorded outcomes are, and the policy is a network; PPO: Router-R1's algorithm, with a critic, for a network. %s"+
 		"The figure shows that, and when, training stops a router from asking. It does not show that a language model has a small a: that is the paper's empirical claim, and it takes language models to test it.",
 		r.Spec.Experiment.Title, len(r.Spec.Experiment.Evaluate.Seeds), l.At, c.Setting.Horizon, r.theoremSentence())
 	return report.Collapse(l, r.Measurements)

@@ -6,7 +6,10 @@
 // router uses what an expert tells it. The paper's assumption of strong prior dominance is a = 0. This package shows
 // that, and when, training drives calls to zero; it does not show that any router has a small a.
 //
-// Letters in doc comments: M experts, B buckets of problems, H turns. Costs are fractions of the dearest expert's.
+// Letters in doc comments: M experts, B buckets of problems, H turns. Costs are in any one unit.
+//
+// Train follows a policy in expectation; Learn trains one on problems with measured rates that Play then tries on others:
+// Router-R1 and xRouter with a small policy in place of their language model.
 package theory
 
 import "math"
