@@ -47,6 +47,10 @@ var cptLevels = [...]int{50, 80}
 // calibrationBins is how many bins ECE has.
 const calibrationBins = 10
 
+// choiceResamples is how many resamples the lines Choice and Curve take at most: their numbers are dear to compute and
+// secondary. They are the first of those that the lines Route take.
+const choiceResamples = 500
+
 // thinnest is by how many points of the cost share settings of a knob differ at least if both have a line.
 const thinnest = 0.5
 
@@ -276,7 +280,7 @@ const (
 )
 
 // measureChoices computes the lines Choice, Curve and Sweep of an arena. What depends on the whole set of decisions of a
-// fit is computed for each training and then averaged. Resamples are those of measure.
+// fit is computed for each training and then averaged.
 func (e *engine) measureChoices(a *arena, rows []scored) []metrics.Measurement {
 	x := &e.spec.Experiment
 	y := e.yardsticks(a)
@@ -372,7 +376,7 @@ func (e *engine) measureChoices(a *arena, rows []scored) []metrics.Measurement {
 			}
 		}
 	}
-	point, samples := metrics.BootstrapParallel(a.strata, x.Evaluate.Bootstrap, e.bootstrapSeed(a), len(rows)*rowStats,
+	point, samples := metrics.BootstrapParallel(a.strata, min(x.Evaluate.Bootstrap, choiceResamples), e.bootstrapSeed(a), len(rows)*rowStats,
 		func() func(w, out []float64) {
 			u := make([]float64, len(a.strata))
 			return func(w, out []float64) { stat(w, u, out) }

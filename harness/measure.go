@@ -158,7 +158,8 @@ func (e *engine) comment() []string {
 		c = append(c, " A simulation: experts of pool "+e.poolSpec.Name+" follow an item-response model calibrated to the paper's fixed experts and to nothing else.")
 	}
 	return append(c,
-		fmt.Sprintf(" Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, trained routers held fixed.", 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
+		fmt.Sprintf(" Intervals: %g%% paired question bootstrap, %d resamples (%d of lines Choice and Curve), stratified by benchmark, trained routers held fixed.",
+			100*x.Evaluate.Confidence, x.Evaluate.Bootstrap, min(x.Evaluate.Bootstrap, choiceResamples)),
 		" usd is the total of one pass over a benchmark, averaged over runs; lines with benchmark=avg hold dollars a query.")
 }
 
