@@ -2,8 +2,11 @@ package verify
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // hostile returns inputs made to hang, crash or exhaust a grader: response, against which gold, and whether the pair
@@ -137,6 +140,86 @@ func TestHostileInputsEndWithinTheirBudget(t *testing.T) {
 			t.Errorf("%s: a second look says %s instead of %s", h.name, w.Outcome, v.Outcome)
 		}
 	}
+}
+
+// hostileTerm returns a random formula that nests what is dear to compute.
+func hostileTerm(r *rand.Rand, depth int) string {
+	if depth == 0 {
+		leaves := []string{"x", "n", `\pi`, "e", "i", "9", "99999999", "0.123456789123456789", "10^{100}", `\sqrt{2}`, `\frac{355}{113}`, "1e-300", `\phi`, "123456789^{99}"}
+		return leaves[r.IntN(len(leaves))]
+	}
+	a := func() string { return hostileTerm(r, depth-1) }
+	forms := []string{"(A)^{A}", `\sqrt{A}`, `\sqrt[61]{A}`, `\sin(A)`, `\log_{A}(A)`, `\arctan(A)`, "e^{A}", `\lfloor A\rfloor`, `\sum_{k=1}^{17000}(A+k)`, `\prod_{k=1}^{2500}(A)`, `\binom{A}{A}`, "(A)!",
+		`\gcd(A,A)`, `(A) \bmod (A)`, `\frac{A}{A}`, "(A)+(A)", "(A)-(A)", "(A)(A)", `\tanh(A)`, `\ln(A)`, "|A|", `\max(A,A)`, `\arcsin(A)`, `\begin{vmatrix}A&A\\A&A\end{vmatrix}`, `\pm A`}
+	var b strings.Builder
+	for _, c := range forms[r.IntN(len(forms))] {
+		if c == 'A' {
+			b.WriteString(a())
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+// hostilePair returns a random pair of long answers of hostile terms that are nearly the same.
+func hostilePair(seed uint64) (gold, answer string) {
+	r := rand.New(rand.NewPCG(11, seed))
+	separators := []string{", ", "=", "<", `\cup`, "+", ` \text{ or } x=`}
+	separator := separators[r.IntN(len(separators))]
+	terms := make([]string, 1+r.IntN(40))
+	for i := range terms {
+		terms[i] = hostileTerm(r, 1+r.IntN(5))
+		if separator == `\cup` {
+			terms[i] = "(" + terms[i] + "," + hostileTerm(r, 1) + ")"
+		}
+	}
+	gold = strings.Join(terms, separator)
+	return gold, strings.Replace(gold, "9", "8", 1)
+}
+
+// TestHostileInputsTakeLittleMemory counts all that a verdict allocates, which is more than it holds at any time.
+func TestHostileInputsTakeLittleMemory(t *testing.T) {
+	const most = 48 << 20
+	check := func(name, gold, response string) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Grade(gold, response)
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > most {
+			t.Errorf("%s: %d MB", name, used>>20)
+		}
+	}
+	for _, h := range hostile() {
+		check(h.name, h.gold, h.response)
+	}
+	for seed := range uint64(150) {
+		gold, answer := hostilePair(seed)
+		check(fmt.Sprint("generated pair ", seed), gold, `\boxed{`+answer+"}")
+	}
+}
+
+func TestGeneratedHostilePairsGetTheSameVerdictTwice(t *testing.T) {
+	for seed := range uint64(60) {
+		gold, answer := hostilePair(seed)
+		v := Equal(gold, answer)
+		if w := Equal(gold, answer); v != w {
+			t.Errorf("pair %d: %s and then %s", seed, v.Outcome, w.Outcome)
+		}
+	}
+}
+
+// BenchmarkHostilePairs grades generated pairs and reports the slowest.
+func BenchmarkHostilePairs(b *testing.B) {
+	slowest, seed := time.Duration(0), uint64(0)
+	for b.Loop() {
+		gold, answer := hostilePair(seed)
+		start := time.Now()
+		Equal(gold, answer)
+		slowest = max(slowest, time.Since(start))
+		seed++
+	}
+	b.ReportMetric(float64(slowest.Microseconds()), "slowest-us")
 }
 
 // BenchmarkHostile reports the time of the worst hostile input.

@@ -26,7 +26,7 @@ const (
 const (
 	costNode    = 4  // visiting a node
 	costExact   = 28 // an operation on small rationals
-	costFloat   = 12 // an operation on floats of two words
+	costFloat   = 40 // an operation on floats of two words
 	costCompare = 8  // comparing two nodes before any arithmetic
 )
 

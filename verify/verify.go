@@ -6,7 +6,7 @@ import (
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "9"
+const Version = "10"
 
 // Outcome is the decision about one pair of answers.
 type Outcome uint8
