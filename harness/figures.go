@@ -24,6 +24,9 @@ func (r *Result) figures(o spec.Output, paper *metrics.Set) ([]*report.Figure, e
 	case "pareto":
 		return r.paretoFigures(o)
 	case "sweep":
+		if r.Spec.Experiment.Protocol == "folds" {
+			return r.foldSweeps(o)
+		}
 		return one(r.sweepFigure(o, paper))
 	case "seeds":
 		return one(r.seedsFigure(o))
@@ -115,7 +118,7 @@ func (r *Result) knobs() string {
 
 // sweepFigure draws accuracy, hull gain and cost against a number that the rows change.
 func (r *Result) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure, error) {
-	l, err := r.sweepLayout(o)
+	l, err := r.sweepLayout(o, "")
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +134,47 @@ func (r *Result) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure,
 	return report.Sweep(l, r.Measurements, paper)
 }
 
-// sweepLayout needs no measurement: a run that would end in a sweep that cannot be drawn does not begin.
-func (r *Result) sweepLayout(o spec.Output) (l report.SweepLayout, err error) {
+// foldSweeps draws a sweep a pool: the mean gain of routers with a knob, or of others hull gain and cost.
+func (r *Result) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
-	if x.Protocol != "split" {
-		return l, fmt.Errorf("%w: output %s: a sweep needs protocol split; spec %s has protocol %s", ErrUsage, o.File, x.Name, x.Protocol)
+	var figures []*report.Figure
+	for _, pool := range r.Spec.Pools {
+		l, err := r.sweepLayout(o, pool.Name)
+		if err != nil {
+			return nil, err
+		}
+		l.Name += "-" + pool.Name
+		l.Panels = []report.Quantity{{Unit: MeanGain, Label: "Mean gain (points)", Zero: true}}
+		what := "Mean gain: accuracy above the best coin flip between fixed experts at the same cost, the dashed line, over budgets between the cheapest and the strongest expert."
+		for _, line := range l.Lines {
+			for _, p := range line.Points {
+				m, _, err := r.Measurements.Find(append(slices.Clone(p.Keys), metrics.Key{Name: "seed"})...)
+				if err != nil {
+					return nil, err
+				}
+				if _, ok := m.Value(MeanGain); !ok {
+					l.Panels = []report.Quantity{{Unit: HullGain, Label: "Hull gain (points)", Zero: true}, {Unit: CostShare, Label: "Cost (%)"}}
+					what = "Hull gain: accuracy above the best coin flip between fixed experts at the same cost, the dashed line. Cost: of asking the strongest expert always."
+				}
+			}
+		}
+		l.Caption = fmt.Sprintf("%s: pool %s. %s Mean of %d partitions, dots: single ones, bands: %g%% intervals over questions with trained routers held fixed.",
+			x.Title, pool.Name, what, len(x.Folds.Seeds), 100*x.Evaluate.Confidence)
+		f, err := report.Sweep(l, r.Measurements, nil)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, f)
+	}
+	return figures, nil
+}
+
+// sweepLayout needs no measurement: a run that would end in a sweep that cannot be drawn does not begin. pool is that of
+// protocol folds.
+func (r *Result) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err error) {
+	x := &r.Spec.Experiment
+	if x.Protocol != "split" && x.Protocol != "folds" {
+		return l, fmt.Errorf("%w: output %s: a sweep needs protocol split or folds; spec %s has protocol %s", ErrUsage, o.File, x.Name, x.Protocol)
 	}
 	l = report.SweepLayout{Name: o.File, Axis: o.Axis, Log: o.Log, Panels: []report.Quantity{
 		{Unit: metrics.Accuracy, Label: "Accuracy (%)"},
@@ -163,6 +202,9 @@ func (r *Result) sweepLayout(o spec.Output) (l report.SweepLayout, err error) {
 				continue
 			}
 			point := report.SweepPoint{X: at, Keys: keys("arena", r.arena(), "method", m.RowID(), "benchmark", metrics.Average, "knob", "")}
+			if x.Protocol == "folds" {
+				point.Keys = keys("pool", pool, "method", m.RowID(), "benchmark", bothStrata)
+			}
 			if o.Paper && m.Paper != "" {
 				point.Paper = append(keys(m.PaperKeys()...), keys("benchmark", metrics.Average)...)
 			}
@@ -183,6 +225,9 @@ func (r *Result) param(m spec.Method, path string) (number float64, ok bool, err
 	if path == "train" {
 		if m.Train > 0 {
 			return float64(m.Train), true, nil
+		}
+		if x.Protocol == "folds" {
+			return 0, false, nil // as many as its fold leaves
 		}
 		return float64(x.Train.SFT.Size), true, nil
 	}

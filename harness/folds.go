@@ -113,6 +113,13 @@ func newFolds(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err 
 	if o.Data == "" {
 		return nil, fmt.Errorf("%w: spec %s reads recorded outcomes; say in which folder with --data DIR", ErrUsage, r.Experiment.Name)
 	}
+	for _, out := range r.Experiment.Outputs {
+		if out.Kind == "sweep" {
+			if _, err := (&Result{Spec: r}).sweepLayout(out, ""); err != nil {
+				return nil, err
+			}
+		}
+	}
 	e := &engine{spec: r, opt: o.filled()}
 	defer func() {
 		if err != nil {

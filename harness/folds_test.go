@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -345,6 +347,35 @@ outputs: [{kind: table, file: constants}]
 	}
 	if found := result.Measurements.Where(keys("row", "cheapest")...); len(found) != 0 {
 		t.Errorf("a row is compared with itself: %v", found)
+	}
+}
+
+// Mixtures learn nothing from text, so both curves lie on the dashed line; a row without a knob shows its own point.
+func TestALearningCurveOnRecordedOutcomesIsDrawn(t *testing.T) {
+	dir, _ := toyFolder(t, "", `
+methods:
+  - {name: mixture, id: mixture-50, train: 50, kappa: "01"}
+  - {name: mixture, id: mixture-100, train: 100, kappa: "01"}
+  - {name: fixed, id: cheapest, train: 50, params: {expert: cheapest}}
+outputs:
+  - {kind: sweep, file: curve, param: train, axis: Questions, series: [{label: Mixture, rows: [mixture-50, mixture-100]}]}
+  - {kind: sweep, file: point, param: train, axis: Questions, series: [{label: Cheapest, rows: [cheapest]}]}
+`)
+	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
+	for file, want := range map[string]string{"curve": MeanGain + ",Mixture,50,,0.000,0.000,0.000", "point": HullGain + ",Cheapest,50,,0.000,0.000,0.000"} {
+		o := result.Spec.Experiment.Outputs[slices.IndexFunc(result.Spec.Experiment.Outputs, func(o spec.Output) bool { return o.File == file })]
+		figures, err := result.figures(o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := figures[0].Files()
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(files, func(f report.File) bool { return f.Name == file+"-toy.csv" })
+		if i < 0 || !strings.Contains(string(files[i].Data), want) {
+			t.Errorf("%s: no line %q in %v", file, want, files)
+		}
 	}
 }
 

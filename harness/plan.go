@@ -80,7 +80,7 @@ func (e *engine) plan() error {
 	}
 	for i, o := range x.Outputs {
 		if o.Kind == "sweep" {
-			if _, err := (&Result{Spec: e.spec}).sweepLayout(o); err != nil {
+			if _, err := (&Result{Spec: e.spec}).sweepLayout(o, ""); err != nil {
 				return err
 			}
 		}
