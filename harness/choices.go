@@ -100,8 +100,11 @@ func (a *arena) examine(decisions []routing.Decision, chosen [][]float64, best [
 			t.bothRight[q] += both / runs
 			t.excess[q] += both * (usd - target.USD) / runs
 		}
-		switch d.Expert {
-		case routing.Expected:
+		switch {
+		case d.Answer != nil:
+			own := a.said(d)
+			count(routing.Self, own.Correct, own.USD, 1)
+		case d.Expert == routing.Expected:
 			for m, p := range d.Prob {
 				count(m, a.outcomes[i][m].Correct, a.outcomes[i][m].USD, p)
 			}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -155,6 +156,21 @@ func TestOwnAnswersAreAChoice(t *testing.T) {
 	// Both are right in the second run of x, at one cost, and on the last question of y: a call of 7 dollars, then an
 	// answer of its own, where m_best costs 1.
 	hasValue(t, m, CostRegret, 100*(6./3)/(0.5/3+1./3)/(18.5/3))
+}
+
+// A decision that carries its answer is right and paid by that, not by what the experts did.
+func TestAnswersOfTheirOwnAreExamined(t *testing.T) {
+	a := unevenArena()
+	e := toyEngine(1, 2)
+	a.benches[0].e = e
+	e.experts[1].Price.Out = 1e6
+	said := func(b routing.Bucket, tokens int64) routing.Decision {
+		return routing.Decision{Expert: 1, Prob: []float64{0, 1}, Answer: &routing.Answer{Bucket: b}, Calls: []routing.Call{{Expert: 1, Usage: cost.Usage{Out: tokens}}}}
+	}
+	rows := []scored{{method: spec.Method{Name: "fixed", ID: "served"}}}
+	rows[0].traitsOf(a, []int{0, 0, 0}, true, []routing.Decision{said(routing.Correct, 3), said(routing.Correct, 4), said(routing.Correct, 5), said(routing.Wrong, 6)})
+	// Right together with the cheap expert in the first run of x alone, for 3 dollars instead of 1.
+	hasValue(t, lineOf(t, e.measureChoices(a, rows), "Choice", "served", ""), CostRegret, 100*2/(18.5/3))
 }
 
 func TestCurvesByHand(t *testing.T) {
