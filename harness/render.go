@@ -156,6 +156,13 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 	if asked != nil {
 		tables = append(tables, asked)
 	}
+	calls, err := r.callsTable(name, main.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if calls != nil {
+		tables = append(tables, calls)
+	}
 	if x.Large == 0 {
 		return tables, nil
 	}

@@ -1,0 +1,47 @@
+package harness
+
+import (
+	"fmt"
+
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+)
+
+// callsTable shows how often routers that may answer themselves ask experts; nil if no row of rows but the router alone
+// is one.
+func (r *Result) callsTable(name string, rows []report.RowLayout) (*report.Table, error) {
+	l := report.Layout{
+		Name: name + "-calls", Head: "Router",
+		Caption: r.Spec.Experiment.Title + ": how often routers that may answer themselves ask" + r.scale(),
+		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Columns: []report.Column{
+			{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
+			{Title: "Asks an expert, %", Unit: CallRate, Decimals: 1},
+			{Title: "Calls a question", Unit: Calls, Decimals: 2},
+			{Title: "Own answer stands, %", Unit: OwnAnswers, Decimals: 1},
+			{Title: "Experts $/query", Unit: metrics.USDPerQuery, Decimals: 4, Plain: true},
+			{Title: "Router's tokens/query", Unit: RouterTokens, Decimals: 0},
+		}}},
+	}
+	alone := true
+	for i, m := range r.Spec.Experiment.Methods {
+		if !methods.AnswersItself(m.Name) {
+			continue
+		}
+		row := rows[i]
+		row.Paper = nil
+		l.Rows = append(l.Rows, row)
+		alone = alone && m.Name == "self"
+	}
+	if alone {
+		return nil, nil
+	}
+	if r.Spec.Pools[0].Kind == "simulated" {
+		l.Notes = []string{"The probe of the pool plays the router where it answers itself. How often a router uses what an expert tells it, a, is assumed: every row that states it follows from it. Tokens are those of the router's own answers."}
+	}
+	t, err := report.Build(l, r.Measurements, nil)
+	if err != nil {
+		return nil, fmt.Errorf("calls of %s: %w", name, err)
+	}
+	return t, nil
+}
