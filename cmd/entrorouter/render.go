@@ -115,7 +115,11 @@ func writeDocument(dir string) error {
 			if err != nil {
 				return err
 			}
-			figures = append(figures, report.Illustration{Name: name, Caption: string(caption)})
+			pdf, err := os.ReadFile(filepath.Join(dir, f.Name()))
+			if err != nil {
+				return err
+			}
+			figures = append(figures, report.Illustration{Name: name, Caption: string(caption), Wide: report.Wide(pdf)})
 		}
 	}
 	var text bytes.Buffer

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -10,6 +12,20 @@ import (
 type Illustration struct {
 	Name    string // of the file, without extension
 	Caption string
+	Wide    bool // over both columns
+}
+
+// mediaBox is the size of a page in a PDF file, in points.
+var mediaBox = regexp.MustCompile(`/MediaBox\s*\[\s*0(?:\.0+)?\s+0(?:\.0+)?\s+([0-9.]+)\s`)
+
+// Wide says whether a figure that Write has drawn as PDF is wider than a column.
+func Wide(pdf []byte) bool {
+	m := mediaBox.FindSubmatch(pdf)
+	if m == nil {
+		return false
+	}
+	width, err := strconv.ParseFloat(string(m[1]), 64)
+	return err == nil && width > 1.2*figureWidth.Points()
 }
 
 // Document writes a LaTeX document that shows all tables (files of LaTeX, by name without extension) and figures of a
@@ -36,12 +52,16 @@ func Document(w io.Writer, title string, tables []string, figures []Illustration
 		}
 	}
 	for _, f := range figures {
-		put(`\begin{figure}[tp]`)
+		environment := "figure"
+		if f.Wide {
+			environment = "figure*"
+		}
+		put(`\begin{%s}[tp]`, environment)
 		put(`\centering`)
 		put(`\includegraphics[width=\linewidth,height=0.8\textheight,keepaspectratio]{%s}`, f.Name)
 		put(`\caption{%s}`, escapeLaTeX(strings.TrimSpace(f.Caption)))
 		put(`\label{fig:%s}`, f.Name)
-		put(`\end{figure}`)
+		put(`\end{%s}`, environment)
 		placed()
 	}
 	for _, t := range tables {

@@ -157,7 +157,7 @@ var latexEscapes = strings.NewReplacer(
 	`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `%`, `\%`, `$`, `\$`, `&`, `\&`, `#`, `\#`, `_`, `\_`,
 	`~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `<`, `$<$`, `>`, `$>$`, `|`, `$|$`, `"`, `''`,
 	"\n", " ", "±", `$\pm$`, "†", `$\dagger$`, "–", "--", "—", "---", "×", `$\times$`, "≤", `$\le$`, "≥", `$\ge$`,
-	"α", `$\alpha$`, "κ", `$\kappa$`, "→", `$\to$`, "…", `\dots{}`,
+	"α", `$\alpha$`, "β", `$\beta$`, "δ", `$\delta$`, "κ", `$\kappa$`, "λ", `$\lambda$`, "→", `$\to$`, "…", `\dots{}`,
 )
 
 // escapeLaTeX keeps text from being read as commands. Signs that our texts use and OT1 lacks become mathematics.
