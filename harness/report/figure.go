@@ -42,7 +42,7 @@ func (f *Figure) Write(w io.Writer, format Format) error {
 	case PNG:
 		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(300))}
 	case PDF:
-		canvas = vgpdf.New(f.width, f.height)
+		canvas = pdfCanvas{vgpdf.New(f.width, f.height)}
 	default:
 		return fmt.Errorf("figure %q: unknown format %q; known: svg, png, pdf", f.Name, format)
 	}
