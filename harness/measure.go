@@ -441,14 +441,14 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 	// The vertices of the hull are chosen on the sample and their means move in resamples: a hull chosen anew in each
 	// would lie above every constant router, which then had a negative gain.
 	all := fixed(ones)
-	hull := metrics.UpperHull(all[:len(e.experts)])
+	hull, withSelf := metrics.UpperHull(all[:len(e.experts)]), metrics.UpperHull(all)
 	verticesOf := func(hull metrics.Hull) (vertices []int) {
 		for _, p := range hull {
 			vertices = append(vertices, slices.Index(all, p))
 		}
 		return vertices
 	}
-	vertices, verticesSelf := verticesOf(hull), verticesOf(metrics.UpperHull(all))
+	vertices, verticesSelf := verticesOf(hull), verticesOf(withSelf)
 	stat := func(w, out []float64) {
 		points := fixed(w)
 		hullOf := func(vertices []int) (hull metrics.Hull) {
@@ -563,6 +563,10 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 		avg.Values = append(avg.Values, bucketCounts(r, all)...)
 		if len(r.columns) > 1 {
 			var acc, cost []float64
+			under := hull
+			if methods.AnswersItself(r.method.Name) {
+				under = withSelf
+			}
 			for k, c := range r.columns {
 				by := make([]float64, nb)
 				perBench(c.accuracy, ones, by)
@@ -574,7 +578,7 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 				cost = append(cost, 100*dollars/average(by))
 				single := line(r, metrics.Average, queries,
 					metrics.Rounded(quality, metrics.Accuracy, 3), metrics.Rounded(dollars, metrics.USDPerQuery, 8), metrics.Rounded(cost[k], CostShare, 3),
-					metrics.Rounded(hull.Gain(metrics.Point{Quality: quality, Cost: dollars}), HullGain, 3))
+					metrics.Rounded(under.Gain(metrics.Point{Quality: quality, Cost: dollars}), HullGain, 3))
 				single.Keys = append(single.Keys, metrics.Key{Name: "seed", Value: fmt.Sprint(r.seeds[k])})
 				out = append(out, single)
 			}

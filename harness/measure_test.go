@@ -207,6 +207,23 @@ func TestMeasurementsByHand(t *testing.T) {
 	}
 }
 
+// A router that answers itself for nothing is on the hull of the experts and itself, whichever training it is from.
+func TestSingleSeedsOfRowsThatAnswerThemselvesHaveTheirHull(t *testing.T) {
+	a := toyArena()
+	a.self = []routing.Outcome{{Correct: 1}, {}, {Correct: 1}, {}} // half of x, one of y's two: 50 %
+	alone := a.score(decideAlways(a, routing.Self))
+	rows := append(toyRows(a), scored{method: spec.Method{Name: "self"}, seeds: []uint64{1, 2}, columns: []columns{alone, alone}})
+	lines := toyEngine(1, 2).measure(a, rows)
+	for _, seed := range []string{"", "1", "2"} {
+		m := measured(t, lines, "self", "avg", seed)
+		accuracy, _ := m.Value(metrics.Accuracy)
+		gain, ok := m.Value(HullGain)
+		if !ok || gain.Number != 0 || accuracy.Number != 50 {
+			t.Errorf("seed %q: accuracy %v, hull gain %v (%v), want 50 and 0", seed, accuracy.Number, gain.Number, ok)
+		}
+	}
+}
+
 // A large set stands for a benchmark of the paper's size: its questions weigh what the benchmark has, not what was drawn.
 func TestALargerSetKeepsTheWeightsOfThePaper(t *testing.T) {
 	a := toyArena()

@@ -18,7 +18,7 @@ const (
 	expectedVersion = 1
 	fitVersion      = 3
 	matchVersion    = 1
-	measureVersion  = 6
+	measureVersion  = 7
 
 	simulatedVersion       = 1 // of the responses of simulated experts
 	simulatedRouterVersion = 1 // of the answers of simulated routers
