@@ -155,6 +155,9 @@ func (e *entroRouter) validated(ctx context.Context, set routing.TrainSet, work 
 	}
 	grid := slices.Clone(e.Validate.WeightDecay)
 	slices.SortFunc(grid, func(a, b float64) int { return cmp.Compare(b, a) })
+	if lr := max(e.SFT.LR, e.GRPO.LR); grid[0]*lr >= 1 {
+		return nil, fmt.Errorf("method %s: validate: a weight decay of %g at a learning rate of %g turns weights around at every step; want less than %g", e.name, grid[0], lr, 1/lr)
+	}
 	var best *entroRouter
 	top := math.Inf(-1)
 	for _, decay := range grid {

@@ -291,7 +291,11 @@ func TestTheWeightDecayIsChosenOnProblemsThatAreHeldOut(t *testing.T) {
 			t.Errorf("%s: %+v, %v with nothing to choose from", kind, e, err)
 		}
 	}
-	_, err := build(t, "entrorouter", grid).Fit(t.Context(), planted(4), work(1))
+	_, err := build(t, "entrorouter", "validate: {weight_decay: [1, 50]}").Fit(t.Context(), planted(100), work(1))
+	if err == nil || !strings.Contains(err.Error(), "a weight decay of 50 at a learning rate of 0.02") {
+		t.Errorf("a decay that turns weights around: %v", err)
+	}
+	_, err = build(t, "entrorouter", grid).Fit(t.Context(), planted(4), work(1))
 	if err == nil || !strings.Contains(err.Error(), "4 training problems are too few") {
 		t.Errorf("four problems: %v", err)
 	}
