@@ -84,7 +84,6 @@ func (e *engine) newFit(row spec.Method, s uint64) (*fit, error) {
 	params := struct {
 		Method methodParams
 		Seed   uint64
-		Match  bool             // of no use; part of every stored recipe
 		Sweep  bool             `json:",omitempty"` // the entry has the sweep of the router's knob
 		Runs   map[string][]int // arena -> runs of its benchmarks: a decision is made for each
 		Train  int              `json:",omitempty"` // first problems of each stage; 0: all

@@ -16,9 +16,9 @@ const (
 	profileVersion  = 2
 	outcomesVersion = 1
 	expectedVersion = 1
-	fitVersion      = 3
+	fitVersion      = 4
 	matchVersion    = 1
-	measureVersion  = 7
+	measureVersion  = 8
 
 	simulatedVersion       = 1 // of the responses of simulated experts
 	simulatedRouterVersion = 1 // of the answers of simulated routers
