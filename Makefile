@@ -33,7 +33,7 @@ lint:
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
 SIMULATED = main ablation alpha anchor ood hetero noise llm-as-router llm-as-router-ood multiround learning collapse
-RECORDED  = recorded recorded-mmlu recorded-routellm
+RECORDED  = recorded recorded-mmlu recorded-routellm recorded-learning recorded-ablation
 
 # The last table has the verdict on every ordering that the paper states, on what has been run so far.
 reproduce: build

@@ -88,7 +88,7 @@ func Check(r *Result, reference *metrics.Set) *CheckReport {
 			return untrained[m.Key("method")] && (out.SameNumerics || m.Key("arena") == PaperArena)
 		},
 		Relative: func(unit string) bool {
-			return slices.Contains([]string{Difference, CostDifference, HullDifference}, unit)
+			return slices.Contains([]string{Difference, CostDifference, HullDifference, McNemar}, unit)
 		},
 		Confidence: x.Evaluate.Confidence, FalseAlarm: falseAlarm,
 	})

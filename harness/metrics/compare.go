@@ -86,7 +86,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 		}
 		sameSeeds := seed != "" || slices.Equal(mine[method], theirs[method])
 		untrained := c.Untrained(ref)
-		if have && our.N != ref.N && c.SameProblems {
+		if have && our.N != ref.N && c.SameProblems && (sameSeeds || untrained) {
 			out = append(out, Change{Label: ref.Label(), Unit: "rollouts", Ours: float64(our.N), Reference: float64(ref.N), Gate: Exact})
 		}
 		for _, v := range ref.Values {
