@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -23,7 +24,7 @@ const (
 	Regret       = "regret-points"       // worth below that of the best expert for every question, see metrics.Regret
 	RegretPrice  = "regret-price-points" // price of the strongest expert's mean dollars in Regret: metrics.ExchangeRate on the arena
 	CostRegret   = "cost-regret-%"       // dollars above m_best's where both are right, relative to the strongest expert's mean dollars
-	QueryEntropy = "query-entropy-nats"  // mean over questions of the entropy of the router's distribution; 0 for routers that are sure
+	QueryEntropy = "query-entropy-nats"  // mean over questions of the entropy of the router's distribution; 0 for routers that are sure, none for those that may answer themselves
 	Entropy      = "entropy-nats"        // entropy of the shares of questions that the experts get
 	Information  = "information-nats"    // mutual information of the decision and m_best
 	AUC          = "auc"                 // of the router's score for "the cheapest expert suffices"
@@ -56,7 +57,7 @@ const thinnest = 0.5
 
 // traits are what the decisions of one fit are like.
 type traits struct {
-	entropy   []float64 // [questions] of the router's distribution, runs averaged; nil: always 0
+	entropy   []float64 // [questions] of the router's distribution, runs averaged; nil: always 0, or it has none over experts
 	cells     []cell
 	bothRight []float64 // [questions] chance that the decision and m_best are both right
 	excess    []float64 // dollars of the decision above m_best's, times that chance
@@ -77,8 +78,11 @@ type scoreOf struct {
 }
 
 // examine reads the traits of decisions. best is m_best of each question, chosen what score says of the decisions.
-// graded says that the router's probabilities are its own: those of a coin between two settings of a knob are not.
-func (a *arena) examine(decisions []routing.Decision, chosen [][]float64, best []int, graded bool) traits {
+// kind is the row's: the probabilities of a coin between two settings of a knob are no score, nor is the distribution of a
+// first move, which leaves out the router's own answer and is none over experts either.
+func (a *arena) examine(decisions []routing.Decision, chosen [][]float64, best []int, kind string) traits {
+	firstMove := methods.AnswersItself(kind)
+	graded := !methods.Knob(kind) && !firstMove
 	questions, experts := len(a.strata), len(a.outcomes[0])
 	t := traits{entropy: make([]float64, questions), bothRight: make([]float64, questions), excess: make([]float64, questions)}
 	cheap := make([]float64, questions)
@@ -120,7 +124,7 @@ func (a *arena) examine(decisions []routing.Decision, chosen [][]float64, best [
 			}
 		}
 	}
-	if !soft {
+	if !soft || firstMove {
 		t.entropy = nil
 	}
 	if graded && soft && slices.Max(cheap) > slices.Min(cheap) {
@@ -339,6 +343,9 @@ func (e *engine) measureChoices(a *arena, rows []scored) []metrics.Measurement {
 			}
 			for q, h := range c.entropy {
 				o[atQueryEntropy] += u[q] * h
+			}
+			if methods.AnswersItself(r.method.Name) {
+				o[atQueryEntropy] = math.NaN()
 			}
 			o[atAUC], o[atECE], o[atBrier] = math.NaN(), math.NaN(), math.NaN()
 			for _, t := range r.traits {

@@ -40,7 +40,7 @@ func unevenArena() *arena {
 }
 
 // traitsOf examines the decisions of a row as measuring does.
-func (s *scored) traitsOf(a *arena, best []int, graded bool, trainings ...[]routing.Decision) {
+func (s *scored) traitsOf(a *arena, best []int, trainings ...[]routing.Decision) {
 	for i, d := range trainings {
 		for k := range d {
 			if d[k].Prob == nil {
@@ -50,7 +50,7 @@ func (s *scored) traitsOf(a *arena, best []int, graded bool, trainings ...[]rout
 		}
 		s.seeds = append(s.seeds, uint64(i+1))
 		s.columns = append(s.columns, a.score(d))
-		s.traits = append(s.traits, a.examine(d, s.columns[i].chosen, best, graded))
+		s.traits = append(s.traits, a.examine(d, s.columns[i].chosen, best, s.method.Name))
 	}
 }
 
@@ -65,13 +65,14 @@ func TestChoicesByHand(t *testing.T) {
 	for i, id := range []string{"cheap", "dear", "router", "policy", "coin"} {
 		rows[i].method = spec.Method{Name: "fixed", ID: id}
 	}
-	rows[0].traitsOf(a, best, true, decideAlways(a, 0))
-	rows[1].traitsOf(a, best, true, decideAlways(a, 1))
-	rows[2].traitsOf(a, best, true,
+	rows[4].method.Name = "mixture" // it has a knob
+	rows[0].traitsOf(a, best, decideAlways(a, 0))
+	rows[1].traitsOf(a, best, decideAlways(a, 1))
+	rows[2].traitsOf(a, best,
 		[]routing.Decision{{Expert: 0}, {Expert: 1}, {Expert: 1}, {Expert: 0}},
 		[]routing.Decision{{Expert: 0}, {Expert: 0}, {Expert: 1}, {Expert: 0}})
-	rows[3].traitsOf(a, best, true, []routing.Decision{soft(0, 0.75), soft(0, 0.75), soft(1, 0.25), soft(0, 0.95)})
-	rows[4].traitsOf(a, best, false, []routing.Decision{soft(routing.Expected, 0.5), soft(routing.Expected, 0.5), soft(routing.Expected, 0), soft(routing.Expected, 1)})
+	rows[3].traitsOf(a, best, []routing.Decision{soft(0, 0.75), soft(0, 0.75), soft(1, 0.25), soft(0, 0.95)})
+	rows[4].traitsOf(a, best, []routing.Decision{soft(routing.Expected, 0.5), soft(routing.Expected, 0.5), soft(routing.Expected, 0), soft(routing.Expected, 1)})
 	lines := e.measureChoices(a, rows)
 
 	price := (250./3 - 50) / (18.5/3 - 5.5/3) // points a dollar at which both fixed rows are worth the same
@@ -129,7 +130,7 @@ func TestChoicesByHand(t *testing.T) {
 func TestRegretNeedsAPrice(t *testing.T) {
 	a := toyArena()
 	rows := []scored{{method: spec.Method{Name: "fixed", ID: "cheap"}}}
-	rows[0].traitsOf(a, []int{0, 0, 0}, true, decideAlways(a, 0))
+	rows[0].traitsOf(a, []int{0, 0, 0}, decideAlways(a, 0))
 	m := lineOf(t, toyEngine(1, 2).measureChoices(a, rows), "Choice", "cheap", "")
 	if _, ok := m.Value(Regret); ok {
 		t.Errorf("%+v", m)
@@ -148,7 +149,7 @@ func TestOwnAnswersAreAChoice(t *testing.T) {
 		return routing.Decision{Expert: routing.Self, Prob: []float64{0, 0}, Calls: calls}
 	}
 	rows := []scored{{method: spec.Method{Name: "self"}}}
-	rows[0].traitsOf(a, []int{1, 0, 0}, true, []routing.Decision{{Expert: 1}, {Expert: 1}, own(), own(routing.Call{Expert: 1})})
+	rows[0].traitsOf(a, []int{1, 0, 0}, []routing.Decision{{Expert: 1}, {Expert: 1}, own(), own(routing.Call{Expert: 1})})
 	m := lineOf(t, toyEngine(1, 2).measureChoices(a, rows), "Choice", "self", "")
 	third := metrics.Entropy([]float64{1, 2})
 	hasValue(t, m, Entropy, third)
@@ -156,6 +157,26 @@ func TestOwnAnswersAreAChoice(t *testing.T) {
 	// Both are right in the second run of x, at one cost, and on the last question of y: a call of 7 dollars, then an
 	// answer of its own, where m_best costs 1.
 	hasValue(t, m, CostRegret, 100*(6./3)/(0.5/3+1./3)/(18.5/3))
+}
+
+// The distribution of a router that may answer itself is of its first move: no score, and no distribution of decisions.
+func TestFirstMovesAreNoScore(t *testing.T) {
+	a := unevenArena()
+	a.self = make([]routing.Outcome, 4)
+	move := func(expert int, prob ...float64) routing.Decision {
+		return routing.Decision{Expert: expert, Prob: prob, Calls: []routing.Call{{Expert: expert}}}
+	}
+	for _, kind := range []string{"self", "routerr1", "xrouter"} {
+		rows := []scored{{method: spec.Method{Name: kind}}}
+		rows[0].traitsOf(a, []int{1, 0, 0}, []routing.Decision{move(0, 0.5, 0.1), move(0, 0.5, 0.1), move(1, 0.2, 0.3), move(0, 0.4, 0.1)})
+		m := lineOf(t, toyEngine(1, 2).measureChoices(a, rows), "Choice", kind, "")
+		for _, unit := range []string{QueryEntropy, AUC, ECE, Brier} {
+			if v, ok := m.Value(unit); ok {
+				t.Errorf("%s has %s %v", kind, unit, v.Number)
+			}
+		}
+		hasValue(t, m, Entropy, metrics.Entropy([]float64{2, 1})) // of what was done in the end
+	}
 }
 
 // A decision that carries its answer is right and paid by that, not by what the experts did.
@@ -168,7 +189,7 @@ func TestAnswersOfTheirOwnAreExamined(t *testing.T) {
 		return routing.Decision{Expert: 1, Prob: []float64{0, 1}, Answer: &routing.Answer{Bucket: b}, Calls: []routing.Call{{Expert: 1, Usage: cost.Usage{Out: tokens}}}}
 	}
 	rows := []scored{{method: spec.Method{Name: "fixed", ID: "served"}}}
-	rows[0].traitsOf(a, []int{0, 0, 0}, true, []routing.Decision{said(routing.Correct, 3), said(routing.Correct, 4), said(routing.Correct, 5), said(routing.Wrong, 6)})
+	rows[0].traitsOf(a, []int{0, 0, 0}, []routing.Decision{said(routing.Correct, 3), said(routing.Correct, 4), said(routing.Correct, 5), said(routing.Wrong, 6)})
 	// Right together with the cheap expert in the first run of x alone, for 3 dollars instead of 1.
 	hasValue(t, lineOf(t, e.measureChoices(a, rows), "Choice", "served", ""), CostRegret, 100*2/(18.5/3))
 }
@@ -180,8 +201,8 @@ func TestCurvesByHand(t *testing.T) {
 	s := &sweep{settings: 3, queries: []sweptQuery{
 		{first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{1, 0}}},
 	}}
-	r := scored{method: spec.Method{Name: "fixed", ID: "knob"}}
-	r.traitsOf(a, []int{0, 0, 0}, false, decideAlways(a, 0))
+	r := scored{method: spec.Method{Name: "mixture", ID: "knob"}}
+	r.traitsOf(a, []int{0, 0, 0}, decideAlways(a, 0))
 	curve, score := a.curve(s)
 	r.curves, r.scores = []*metrics.KnobCurve{curve}, []*scoreOf{score}
 	lines := e.measureChoices(a, []scored{r})

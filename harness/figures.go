@@ -72,6 +72,7 @@ func (r *Result) shown(ids []string) []spec.Method {
 func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
 	plane := func(l report.ParetoLayout, at ...metrics.Key) (*report.Figure, error) {
+		l.Gain = HullGain
 		for _, m := range r.shown(nil) {
 			mark := report.Mark{Label: m.RowLabel(), Keys: append(slices.Clone(at), keys("method", m.RowID())...)}
 			switch {
@@ -98,7 +99,7 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	for _, pool := range r.Spec.Pools {
 		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: bothStrata,
 			Cost:    report.Quantity{Unit: CostShare, Label: "Cost (% of the strongest's)"},
-			Caption: fmt.Sprintf("%s, pool %s. %s Points stand for all test folds together; gains in the tables are taken inside each fold.%s %s", x.Title, pool.Name, what, r.knobs(), r.prices()),
+			Caption: fmt.Sprintf("%s, pool %s. %s Points stand for all test folds together; gains in tables and numbers are taken inside each fold.%s %s", x.Title, pool.Name, what, r.knobs(), r.prices()),
 		}, keys("pool", pool.Name)...)
 		if err != nil {
 			return nil, err

@@ -103,7 +103,7 @@ func (e *engine) planMeasure() error {
 					}
 					r.seeds = append(r.seeds, f.seed)
 					r.columns = append(r.columns, a.score(decisions))
-					r.traits = append(r.traits, a.examine(decisions, r.columns[len(r.columns)-1].chosen, best, !methods.Knob(m.Name)))
+					r.traits = append(r.traits, a.examine(decisions, r.columns[len(r.columns)-1].chosen, best, m.Name))
 				}
 				if err := r.readCurves(ctx, a, e.fits[i]); err != nil {
 					return err

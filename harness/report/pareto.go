@@ -19,6 +19,7 @@ type ParetoLayout struct {
 	Caption   string
 	Benchmark string // metrics.Average, or one benchmark whose lines carry the cost
 	Cost      Quantity
+	Gain      string // unit of the points above the hull, for the CSV; a row without it has none there
 	Experts   []Mark // fixed experts: their hull is drawn
 	Methods   []Mark // everything else
 }
@@ -41,13 +42,13 @@ type Mark struct {
 type placed struct {
 	Mark
 	accuracy, cost metrics.Value
-	gain           float64         // above the hull at its own cost
+	gain           string          // as measured; empty: it was not
 	curve          []metrics.Point // every setting of its knob, cheapest first; nil: none was measured
 }
 
 // Pareto draws accuracy against cost with intervals, the hull of the fixed experts, which is what a coin flip between two
-// of them reaches, and, of routers whose knob was swept, the curve of all its settings. The CSV beside it has every
-// point's hull gain.
+// of them reaches, and, of routers whose knob was swept, the curve of all its settings. The CSV beside it has the hull gain
+// of every row as it was measured, which may be above another hull than the one drawn, and of settings that above this one.
 func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 	var points []metrics.Point
 	factor := 1.0
@@ -59,7 +60,7 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 		for _, m := range marks {
 			keys := append(slices.Clone(m.Keys), metrics.Key{Name: "benchmark", Value: l.Benchmark}, metrics.Key{Name: "seed"})
 			own := append(slices.Clone(keys), metrics.Key{Name: "knob"})
-			_, accuracy, err := value(set, metrics.Accuracy, own)
+			line, accuracy, err := value(set, metrics.Accuracy, own)
 			if err != nil {
 				return nil, fmt.Errorf("figure %q, %q: %w", l.Name, m.Label, err)
 			}
@@ -67,7 +68,11 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 			if err != nil {
 				return nil, fmt.Errorf("figure %q, %q: %w", l.Name, m.Label, err)
 			}
-			out = append(out, placed{Mark: m, accuracy: accuracy, cost: cost, curve: knobCurve(set, l.Cost.Unit, m.Keys)})
+			p := placed{Mark: m, accuracy: accuracy, cost: cost, curve: knobCurve(set, l.Cost.Unit, m.Keys)}
+			if v, ok := line.Value(l.Gain); ok {
+				p.gain = fixed(v.Number, 2)
+			}
+			out = append(out, p)
 		}
 		return out, nil
 	}
@@ -88,9 +93,7 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 	hull := metrics.UpperHull(points)
 	records := [][]string{{"label", "kind", l.Cost.Unit, "low", "high", "accuracy-%", "low", "high", "hull gain"}}
 	for i, group := range [][]placed{experts, methods} {
-		for j := range group {
-			p := &group[j]
-			p.gain = hull.Gain(metrics.Point{Cost: p.cost.Number, Quality: p.accuracy.Number})
+		for _, p := range group {
 			record := []string{p.Label, map[bool]string{true: "fixed expert", false: "router"}[i == 0]}
 			for _, v := range []metrics.Value{p.cost, p.accuracy} {
 				record = append(record, metrics.Format(v.Number, v.Decimals), "", "")
@@ -98,7 +101,7 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 					record[len(record)-2], record[len(record)-1] = metrics.Format(v.Low, v.Decimals), metrics.Format(v.High, v.Decimals)
 				}
 			}
-			records = append(records, append(record, fixed(p.gain, 2)))
+			records = append(records, append(record, p.gain))
 			for _, q := range p.curve {
 				records = append(records, []string{p.Label, "setting of its knob", number(q.Cost), "", "", number(q.Quality), "", "", fixed(hull.Gain(q), 2)})
 			}
