@@ -99,8 +99,12 @@ func newCollapse(_ context.Context, r *spec.Resolved, o Options) (_ *engine, err
 // costs are prices over the dearest's: the environment has no tokens.
 func (c *collapse) costs() []float64 { return routing.Costs(c.e.experts, "normalised") }
 
-// plan lists every policy and checks it.
+// plan lists every policy and checks it. A replay is measured whole: thresholds, phases and the search for trust regions
+// read buckets, and those of a replay are single problems.
 func (c *collapse) plan() error {
+	if c.c.Setting.Outcomes == "replay" {
+		return errors.New("collapse.setting.outcomes: \"replay\" leaves no buckets to measure curves and sweep by; set \"chances\" here and \"replay\" in a control")
+	}
 	add := func(to *[]*policyRun, path string, s spec.CollapseSetting, every int, keys []metrics.Key) error {
 		if s.Outcomes == "replay" && s.Policy != "network" {
 			return fmt.Errorf("%s: outcomes replay needs policy network: a table would know every problem by heart", path)
@@ -586,7 +590,7 @@ func (r *Result) phaseFigure(o spec.Output) (*report.Figure, error) {
 				count(cellsBelowSilent), count(cellsBelow), count(cellsAboveSilent), count(cellsAbove))
 		}
 	}
-	l.Caption += r.theoremSentence() + "Dots are the cells in which that search finds it empty for every expert."
+	l.Caption += r.theoremSentence() + "Dots: cells in which a search on a grid finds the effective trust region of appendix A empty for every expert."
 	return report.Phase(l, r.Measurements)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -162,6 +163,16 @@ func TestATableCannotReplay(t *testing.T) {
 	}
 }
 
+// Buckets of a replay are single problems: what is measured by bucket would be that of the first three.
+func TestOnlyControlsReplay(t *testing.T) {
+	r := smallCollapse(t)
+	r.Experiment.Collapse.Setting.Outcomes, r.Experiment.Collapse.Setting.Policy = "replay", "network"
+	_, err := Run(t.Context(), r, Options{Out: t.TempDir()})
+	if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), `collapse.setting.outcomes: "replay" leaves no buckets`) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestAControlOutOfRangeIsNamed(t *testing.T) {
 	r := smallCollapse(t)
 	two := 2.0
@@ -232,5 +243,13 @@ func TestThePhaseDiagramCountsCellsOnBothSidesOfTheThreshold(t *testing.T) {
 	}
 	if !strings.Contains(string(caption), "Easy: calls all but end (under 5%) in 4 of 4 cells left of the solid line and in 1 of 2 right of it.") {
 		t.Errorf("caption: %s", caption)
+	}
+	r.Measurements.Measurements = slices.DeleteFunc(r.Measurements.Measurements, func(m metrics.Measurement) bool { return m.Name == "Theorem" })
+	f, err := r.phaseFigure(spec.Output{File: "phase"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(f.Caption, "right of it. Dots: cells in which a search on a grid finds the effective trust region of appendix A empty for every expert.") {
+		t.Errorf("caption without the comparison: %s", f.Caption)
 	}
 }

@@ -144,7 +144,7 @@ func (r *Result) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.Name += "-" + pool.Name
+		l.Name, l.Repeat = l.Name+"-"+pool.Name, "partition"
 		l.Panels = []report.Quantity{{Unit: MeanGain, Label: "Mean gain (points)", Zero: true}}
 		what := "Mean gain: accuracy above the best coin flip between fixed experts at the same cost, the dashed line, over budgets between the cheapest and the strongest expert."
 		for _, line := range l.Lines {

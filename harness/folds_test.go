@@ -362,7 +362,7 @@ outputs:
   - {kind: sweep, file: point, param: train, axis: Questions, series: [{label: Cheapest, rows: [cheapest]}]}
 `)
 	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
-	for file, want := range map[string]string{"curve": MeanGain + ",Mixture,50,,0.000,0.000,0.000", "point": HullGain + ",Cheapest,50,,0.000,0.000,0.000"} {
+	for file, want := range map[string]string{"curve": "quantity,line,x,partition,value,low,high\n" + MeanGain + ",Mixture,50,,0.000,0.000,0.000", "point": HullGain + ",Cheapest,50,,0.000,0.000,0.000"} {
 		o := result.Spec.Experiment.Outputs[slices.IndexFunc(result.Spec.Experiment.Outputs, func(o spec.Output) bool { return o.File == file })]
 		figures, err := result.figures(o, nil)
 		if err != nil {
@@ -376,6 +376,30 @@ outputs:
 		if i < 0 || !strings.Contains(string(files[i].Data), want) {
 			t.Errorf("%s: no line %q in %v", file, want, files)
 		}
+	}
+}
+
+func TestNotesSayWhichRowsHaveALimitAndWhichWereChosenBefore(t *testing.T) {
+	r, err := spec.Load(experiments.FS, "recorded", spec.Known{Methods: methods.Kinds()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := &Result{Spec: r}
+	if got, want := result.operatingPoints(), "Rows with a knob spend without limit at their own operating point, but for RouteLLM (the strongest expert answers a share of the training questions), FORC (the cheapest expert above a predicted pass rate), FORC, cost strategy (a share of the strongest expert's dollars); their curve says more."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := result.chosenBefore(); !strings.Contains(got, "Bag of embeddings: settings chosen on the questions of pool qwen2_o1mini") || !strings.Contains(got, "Difficulty: form and features") {
+		t.Errorf("rows chosen before: %q", got)
+	}
+	r.Experiment.Methods = []spec.Method{{Name: "logistic"}, {Name: "forc", Params: r.Experiment.Methods[0].Params}}
+	if err := r.Experiment.Methods[1].Params.Encode(map[string]string{"strategy": "greedy"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := result.operatingPoints(), "Rows with a knob spend without limit at their own operating point; their curve says more."; got != want {
+		t.Errorf("without limits: got %q, want %q", got, want)
+	}
+	if got := result.chosenBefore(); got != "" {
+		t.Errorf("nothing was chosen before, and the note is %q", got)
 	}
 }
 

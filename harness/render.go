@@ -309,12 +309,15 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 				},
 				Notes: []string{
 					"Gains: points of accuracy above the best coin flip between fixed experts at the same cost, inside each test fold. Such a coin has 0.00, whatever looks at nothing at most that.",
-					"Rows with a knob spend without limit at their own operating point; their curve says more. Small numbers: half the width of the interval over questions, trained routers held fixed. Partition SD: over partitions, of the mean gain, or of the hull gain for rows without a knob.",
-					"Labels are one greedy answer a model: the oracle is inflated by luck. " + r.labels() + " " + r.prices(),
+					r.operatingPoints() + " Small numbers: half the width of the interval over questions, trained routers held fixed. Partition SD: over partitions, of the mean gain, or of the hull gain for rows without a knob.",
+					"Labels are one recorded answer a model: the oracle is inflated by luck. " + r.labels() + " " + r.prices(),
 				},
 			}
 			if pool.Recorded != nil && pool.Recorded.Note != "" {
 				l.Notes = append(l.Notes, "Pool: "+pool.Recorded.Note+".")
+			}
+			if s := r.chosenBefore(); s != "" {
+				l.Notes = append(l.Notes, s)
 			}
 			for _, m := range x.Methods {
 				l.Rows = append(l.Rows, report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("pool", pool.Name, "method", m.RowID()), Reference: m.Name == "oracle"})
@@ -327,6 +330,47 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 		}
 	}
 	return tables, nil
+}
+
+// operatingPoints says where rows with a knob stand on their curves.
+func (r *Result) operatingPoints() string {
+	var set []string
+	for _, m := range r.Spec.Experiment.Methods {
+		var p struct {
+			Strategy string `yaml:"strategy"`
+		}
+		if m.Params.Kind != 0 && m.Params.Decode(&p) != nil {
+			continue
+		}
+		switch {
+		case m.Name == "routellm":
+			set = append(set, m.RowLabel()+" (the strongest expert answers a share of the training questions)")
+		case m.Name == "forc" && (p.Strategy == "" || p.Strategy == "threshold"):
+			set = append(set, m.RowLabel()+" (the cheapest expert above a predicted pass rate)")
+		case m.Name == "forc" && p.Strategy == "cost":
+			set = append(set, m.RowLabel()+" (a share of the strongest expert's dollars)")
+		}
+	}
+	but := ""
+	if len(set) > 0 {
+		but = ", but for " + strings.Join(set, ", ")
+	}
+	return "Rows with a knob spend without limit at their own operating point" + but + "; their curve says more."
+}
+
+// chosenBefore says which rows have settings that were chosen on test folds of a recorded pool, in an earlier study.
+func (r *Result) chosenBefore() string {
+	has := func(method string) bool {
+		return slices.ContainsFunc(r.Spec.Experiment.Methods, func(m spec.Method) bool { return m.Name == method })
+	}
+	var s []string
+	if has("bag") {
+		s = append(s, "Bag of embeddings: settings chosen on the questions of pool qwen2_o1mini in an earlier study, so optimistic there; untouched on the others.")
+	}
+	if has("difficulty") {
+		s = append(s, "Difficulty: form and features, not penalties, chosen in an earlier study where they were among the best on pool qwen2_o1mini.")
+	}
+	return strings.Join(s, " ")
 }
 
 // labels says which rows learn from what.

@@ -262,10 +262,6 @@ func (e *engine) pool(ctx context.Context) (experts.Pool, error) {
 // connect returns a client of servers that were found to serve what they are to be asked for.
 func (e *engine) connect(ctx context.Context, endpoints []experts.Endpoint) (*experts.HTTP, error) {
 	o := e.httpOptions()
-	client, err := experts.NewHTTP(endpoints, o)
-	if err != nil {
-		return nil, err
-	}
 	// A server that is down when a run begins stays down longer than a client waits: one try, and an answer at once.
 	o.Tries = 1
 	first, err := experts.NewHTTP(endpoints, o)
@@ -273,7 +269,10 @@ func (e *engine) connect(ctx context.Context, endpoints []experts.Endpoint) (*ex
 		return nil, err
 	}
 	defer first.Close()
-	return client, first.Preflight(ctx)
+	if err := first.Preflight(ctx); err != nil {
+		return nil, err
+	}
+	return experts.NewHTTP(endpoints, e.httpOptions())
 }
 
 func (e *engine) httpOptions() experts.HTTPOptions {

@@ -17,8 +17,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/results"
 )
@@ -255,6 +257,20 @@ func TestAPlanTellsWhatARunThenDoes(t *testing.T) {
 	}
 	if len(stored) > 0 {
 		t.Errorf("entries that were not planned: %v", slices.Sorted(maps.Keys(stored)))
+	}
+}
+
+// A client of servers that do not serve would be kept and asked: there is none.
+func TestNobodyIsConnectedToAServerThatIsDown(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	e := &engine{spec: tiny(t), opt: Options{}.filled()}
+	client, err := e.connect(t.Context(), []experts.Endpoint{{Expert: routing.Expert{ID: "x", Model: "x", MaxTokens: 1}, URL: "http://" + l.Addr().String() + "/v1"}})
+	if client != nil || err == nil {
+		t.Errorf("client %v, error %v", client, err)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 // fitted by Adam on cross-entropy with dropout and a fixed number of passes in place of a chosen penalty. Dollars are
 // predicted from the text as logistic does. It picks argmax_m p(m) - mu*usd(m), and mu is its knob.
 //
-// The defaults are those of a study of recorded outcomes (questions of MATH and GSM8K), where it was one of the two best
-// routers by text; they are not tuned here.
+// The defaults are the best of a dozen variants (n-grams, surface features, activation, outputs) in an earlier study,
+// which compared them by test folds of the recorded pool qwen2_o1mini: they are optimistic there, and unchanged since.
 type bag struct {
 	Hidden  int       `yaml:"hidden" in:"[1,inf)"` // numbers of an embedding
 	Epochs  int       `yaml:"epochs" in:"[1,inf)"`

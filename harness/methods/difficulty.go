@@ -16,7 +16,9 @@ import (
 // good at. Dollars are predicted from the text as logistic does. It picks argmax_m p(m) - mu*usd(m), and mu is its knob.
 //
 // The second regressions read scores of questions that the first was not fitted to: cross-fitted, in 5 parts.
-// Penalties are chosen by every fit from its training problems alone, see regressAll; the features are logistic's.
+// Penalties are chosen by every fit from its training problems alone, see regressAll; the features are logistic's. That
+// one number is read and from which features goes back to the study that bag's defaults come from, where it was among
+// the best on the recorded pool qwen2_o1mini.
 type difficulty struct {
 	L2      []float64 `yaml:"l2"`                   // penalties to choose from for the ridge regressions, as in logistic
 	Buckets int       `yaml:"buckets" in:"[1,inf)"` // hashed n-gram buckets

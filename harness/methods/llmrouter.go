@@ -31,8 +31,9 @@ import (
 // The model's own tokens are in Decision.Usage, and in no cost of the table, as the paper has it. Since such a router is
 // as large as an expert, Report also counts them in dollars, prompt and answer, where the price is known.
 type llmRouter struct {
-	Model       string  `yaml:"model"`         // as its server knows it
-	URL         string  `yaml:"url,omitempty"` // base URL of the server, ending in /v1; none: a simulated router of the pool
+	Model       string  `yaml:"model"`              // as its server knows it
+	URL         string  `yaml:"url,omitempty"`      // base URL of the server, ending in /v1; none: a simulated router of the pool
+	Revision    string  `yaml:"revision,omitempty"` // of the weights; checkpoints served under one name need one each, or what one has said is taken for another's
 	Temperature float64 `yaml:"temperature" in:"[0,inf)"`
 	TopP        float64 `yaml:"top_p" in:"(0,1]"`
 	MaxTokens   int     `yaml:"max_tokens" in:"[1,inf)"` // of an answer, thinking included
@@ -105,7 +106,7 @@ func (*llmRouter) Name() string { return "llmrouter" }
 func (l *llmRouter) Endpoints() []experts.Endpoint { return []experts.Endpoint{l.endpoint()} }
 
 func (l *llmRouter) endpoint() experts.Endpoint {
-	return experts.Endpoint{Expert: routing.Expert{ID: l.Model, Model: l.Model, MaxTokens: l.MaxTokens}, URL: l.url}
+	return experts.Endpoint{Expert: routing.Expert{ID: l.Model, Model: l.Model, Revision: l.Revision, MaxTokens: l.MaxTokens}, URL: l.url}
 }
 
 func (l *llmRouter) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {

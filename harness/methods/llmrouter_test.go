@@ -324,6 +324,13 @@ func TestLLMRouterPricesAndFaults(t *testing.T) {
 	if texts[0] != texts[1] || texts[1] == texts[2] {
 		t.Errorf("recipes %v", texts)
 	}
+	d, err := build("{model: m, url: 'http://a:1/v1', revision: step-40}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := spec.Canonical(d); err != nil || string(text) == texts[0] || d.endpoint().Revision != "step-40" || a.endpoint().Revision != "" {
+		t.Errorf("revision: recipe %s, asked as %+v; %v", text, d.endpoint(), err)
+	}
 	if _, err := (&llmRouter{Model: "m"}).Fit(t.Context(), planted(4), work(1)); err == nil || !strings.Contains(err.Error(), "cannot be asked here") {
 		t.Errorf("without servers: %v", err)
 	}

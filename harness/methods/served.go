@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -250,21 +251,39 @@ func (r *servedRouter) Report() []metrics.Value {
 	return append(out, metrics.Rounded(s.Entropy, FirstMove, 4), metrics.Rounded(s.Reward, MeanReward, 4))
 }
 
-func (r *servedRouter) report() (err error) {
+// report replaces both files whole: a folder that several calls write to never holds a part of one.
+func (r *servedRouter) report() error {
 	if r.dir == "" {
 		return nil
 	}
-	f, err := os.Create(filepath.Join(r.dir, "trajectories.jsonl"))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := multiround.WriteTrajectories(f, r.played); err != nil {
+	if err := replaceFile(filepath.Join(r.dir, "trajectories.jsonl"), func(w io.Writer) error {
+		return multiround.WriteTrajectories(w, r.played)
+	}); err != nil {
 		return err
 	}
 	summary, err := json.MarshalIndent(multiround.Summarise(r.played, r.engine.Experts), "", "  ")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.dir, "summary.json"), append(summary, '\n'), 0o666)
+	return replaceFile(filepath.Join(r.dir, "summary.json"), func(w io.Writer) error {
+		_, err := w.Write(append(summary, '\n'))
+		return err
+	})
+}
+
+// replaceFile puts what write writes at path once all of it is written; until then, and if write fails, the old file stays.
+func replaceFile(path string, write func(io.Writer) error) (err error) {
+	f, err := os.Create(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp"))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
 }

@@ -22,6 +22,7 @@ type SweepLayout struct {
 	Log     bool   // logarithmic axis: every number is positive
 	Panels  []Quantity
 	Lines   []SweepLine
+	Repeat  string // what the key seed tells apart, e.g. partition; empty: seed
 }
 
 // Quantity is a unit of measurements and how an axis names it.
@@ -37,7 +38,7 @@ type SweepLine struct {
 	Points []SweepPoint
 }
 
-// SweepPoint is a row at its number. Its lines with the further key seed are single training seeds.
+// SweepPoint is a row at its number. Its lines with the further key seed are single training seeds, or what Repeat says.
 type SweepPoint struct {
 	X    float64
 	Keys []metrics.Key
@@ -65,7 +66,8 @@ func Sweep(l SweepLayout, set, paper *metrics.Set) (*Figure, error) {
 	fail := func(err error) (*Figure, error) { return nil, fmt.Errorf("figure %q: %w", l.Name, err) }
 	var panels []sweepData
 	var numbers []float64
-	records := [][]string{{"quantity", "line", "x", "seed", "value", "low", "high"}}
+	repeat := cmp.Or(l.Repeat, "seed")
+	records := [][]string{{"quantity", "line", "x", repeat, "value", "low", "high"}}
 	for _, q := range l.Panels {
 		d := sweepData{Quantity: q, paper: series{label: "Paper", color: color.RGBA{0x22, 0x22, 0x22, 0xFF}, dashed: true}}
 		for i, line := range l.Lines {
@@ -107,7 +109,7 @@ func Sweep(l SweepLayout, set, paper *metrics.Set) (*Figure, error) {
 		}
 		panels = append(panels, d)
 	}
-	legend := sweepLegend(panels)
+	legend := sweepLegend(panels, repeat)
 	axis := sweepAxis(l, numbers)
 	return &Figure{
 		Name: l.Name, Caption: l.Caption, records: records,
@@ -137,14 +139,14 @@ func sweepAxis(l SweepLayout, numbers []float64) scale {
 	return s
 }
 
-// sweepLegend names the lines if there is more than one, and what dots and dashes are if there are any.
-func sweepLegend(panels []sweepData) []entry {
+// sweepLegend names the lines if there is more than one, and what dots, one a repeat, and dashes are if there are any.
+func sweepLegend(panels []sweepData, repeat string) []entry {
 	var legend []entry
 	first := panels[0]
 	for i, s := range first.lines {
 		label := s.label
 		if len(first.lines) == 1 && label == "" {
-			label = "Mean over seeds"
+			label = "Mean over " + repeat + "s"
 		}
 		legend = append(legend, entry{label, func(c draw.Canvas, at vg.Rectangle) {
 			middle := vg.Point{X: (at.Min.X + at.Max.X) / 2, Y: (at.Min.Y + at.Max.Y) / 2}
@@ -154,7 +156,7 @@ func sweepLegend(panels []sweepData) []entry {
 	}
 	if slices.ContainsFunc(first.seeds, func(s series) bool { return len(s.points) > 0 }) {
 		dot := seedGlyph(color.RGBA{0x22, 0x22, 0x22, 0xFF})
-		legend = append(legend, entry{"One seed", func(c draw.Canvas, at vg.Rectangle) {
+		legend = append(legend, entry{"One " + repeat, func(c draw.Canvas, at vg.Rectangle) {
 			c.DrawGlyph(dot, vg.Point{X: (at.Min.X + at.Max.X) / 2, Y: (at.Min.Y + at.Max.Y) / 2})
 		}})
 	}

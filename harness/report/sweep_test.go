@@ -71,6 +71,19 @@ func TestASweepOfTwoLinesOnALogarithmicAxis(t *testing.T) {
 	files(t, f)
 }
 
+func TestTheLegendNamesWhatIsRepeated(t *testing.T) {
+	points := []series{{points: []sample{{}}}}
+	for repeat, want := range map[string]string{"seed": "Mean over seeds, One seed", "partition": "Mean over partitions, One partition"} {
+		var got []string
+		for _, e := range sweepLegend([]sweepData{{lines: points, seeds: points}}, repeat) {
+			got = append(got, e.label)
+		}
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("%s: %s, want %s", repeat, s, want)
+		}
+	}
+}
+
 func TestWhatASweepMissesIsNamed(t *testing.T) {
 	l := sweepLayout(false, "ours")
 	l.Lines[0].Points[2].Keys[0].Value = "nobody"
