@@ -83,15 +83,15 @@ func TestOracleTakesTheCheapestRightAnswer(t *testing.T) {
 		"a probability is not right":                   {outcome(right, 0.99, 0.5), 0},
 		"of equal answers, the expert that is cheaper": {[]routing.Outcome{{Correct: 1, USD: 1}, {Correct: 1, USD: 1}}, 0},
 	} {
-		d, err := oracle{}.RouteKnowing(t.Context(), fresh(1), [][]routing.Outcome{c.outcomes})
+		d, err := (&oracle{}).RouteKnowing(t.Context(), fresh(1), [][]routing.Outcome{c.outcomes})
 		if err != nil || d[0].Expert != c.want {
 			t.Errorf("%s: expert %d, %v; want %d", name, d[0].Expert, err, c.want)
 		}
 	}
-	if d, err := (oracle{}).RouteKnowing(t.Context(), nil, nil); err != nil || len(d) != 0 {
+	if d, err := (&oracle{}).RouteKnowing(t.Context(), nil, nil); err != nil || len(d) != 0 {
 		t.Errorf("no query: %v, %v", d, err)
 	}
-	if _, err := (oracle{}).RouteKnowing(t.Context(), fresh(2), nil); err == nil {
+	if _, err := (&oracle{}).RouteKnowing(t.Context(), fresh(2), nil); err == nil {
 		t.Error("queries without outcomes are routed")
 	}
 	if _, err := fit(t, build(t, "oracle", ""), routing.TrainSet{}, 1).Route(t.Context(), fresh(1)); err == nil {
@@ -206,4 +206,31 @@ func TestBenchmarkIdentityKnowsTheNameOnly(t *testing.T) {
 
 func near(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-12 })
+}
+
+// Two of three runs are no 0.8, three of three are; where nobody is reliable the strongest is asked.
+func TestTheOracleOnPassRatesAsksTheCheapestReliableExpert(t *testing.T) {
+	right, wrong := routing.Outcome{Correct: 1, USD: 1}, routing.Outcome{USD: 1}
+	var queries []routing.Query
+	var outcomes [][]routing.Outcome
+	for id, runs := range map[string][3][]routing.Outcome{
+		"middle":  {{right, right, wrong}, {right, right, wrong}, {wrong, right, wrong}},
+		"nobody":  {{right, wrong, wrong}, {wrong, wrong, wrong}, {wrong, wrong, wrong}},
+		"several": {{right, right, right}, {right, right, right}, {right, right, right}},
+	} {
+		for run, o := range runs {
+			queries = append(queries, routing.Query{Problem: routing.Problem{ID: id}, Run: run})
+			outcomes = append(outcomes, o)
+		}
+	}
+	decisions, err := (&oracle{By: "kappa", tau: 0.8}).RouteKnowing(t.Context(), queries, outcomes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"middle": 1, "nobody": 2, "several": 0}
+	for _, d := range decisions {
+		if d.Expert != want[d.Problem] {
+			t.Errorf("%s: expert %d, want %d", d.Problem, d.Expert, want[d.Problem])
+		}
+	}
 }
