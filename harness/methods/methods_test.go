@@ -59,7 +59,7 @@ func TestUnknownNamesAreRefusedWithTheKnownOnes(t *testing.T) {
 		t.Errorf("unknown method: %v", err)
 	}
 	for kind, known := range map[string]string{
-		"random": "closed_form", "fixed": "expert", "self": "no key is known", "oracle": "no key is known", "mixture": "no key is known",
+		"random": "closed_form", "fixed": "expert", "self": "no key is known", "oracle": "by", "mixture": "no key is known",
 		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "bag": "dropout", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "llmrouter": "shuffle_order", "sft": "targets", "entrorouter": "anchor", "entroplus": "prior",
 		"routerr1": "critic_lr", "xrouter": "cost_unit",
 	} {
