@@ -22,7 +22,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/theory"
 )
 
-const collapseVersion = 2
+const collapseVersion = 3
 
 // policyRun is one policy to train, once a seed.
 type policyRun struct {
@@ -318,24 +318,16 @@ func (c *collapse) trainAll(ctx context.Context) error {
 }
 
 // measureRun measures one snapshot of a run: all problems and, where the figure or a reader asks for them, each
-// bucket and each expert.
+// bucket and each expert. Where a curve starts and ends, single seeds have lines as well.
 func (c *collapse) measureRun(name string, run *policyRun, at int) []metrics.Measurement {
 	here := slices.Clone(run.keys)
 	if name == "Curve" {
 		here = append(here, metrics.Key{Name: "step", Value: fmt.Sprintf("%0*d", len(strconv.Itoa(run.train.Steps)), run.logs[0][at].Step)})
 	}
-	over := func(unit string, decimals int, scale float64, of func(theory.Snapshot) float64) (metrics.Value, bool) {
-		var mean float64
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, log := range run.logs {
-			x := scale * of(log[at])
-			mean += x / float64(len(run.logs))
-			low, high = min(low, x), max(high, x)
-		}
-		return metrics.Rounded(mean, unit, decimals).Within(low, high), !math.IsNaN(mean)
+	over := func(logs [][]theory.Snapshot, unit string, decimals int, scale float64, of func(theory.Snapshot) float64) []metrics.Value {
+		return ranged(logs, unit, decimals, func(log []theory.Snapshot) float64 { return scale * of(log[at]) })
 	}
-	all := metrics.Measurement{Name: name, Keys: here, N: len(run.logs)}
-	for _, q := range []struct {
+	quantities := []struct {
 		unit     string
 		decimals int
 		scale    float64
@@ -349,18 +341,25 @@ func (c *collapse) measureRun(name string, run *policyRun, at int) []metrics.Mea
 		{"accuracy-given-none-%", 2, 100, func(s theory.Snapshot) float64 { return s.AccuracyNone }},
 		{"cost/query", 4, 1, func(s theory.Snapshot) float64 { return s.Cost }},
 		{report.RewardUnit, 4, 1, func(s theory.Snapshot) float64 { return s.Reward }},
-	} {
-		if v, ok := over(q.unit, q.decimals, q.scale, q.of); ok {
-			all.Values = append(all.Values, v)
-		}
 	}
-	out := []metrics.Measurement{all}
+	all := func(logs [][]theory.Snapshot) (values []metrics.Value) {
+		for _, q := range quantities {
+			values = append(values, over(logs, q.unit, q.decimals, q.scale, q.of)...)
+		}
+		return values
+	}
+	out := []metrics.Measurement{{Name: name, Keys: here, N: len(run.logs), Values: all(run.logs)}}
 	if name == "Curve" {
+		if ends := at == 0 || at == len(run.logs[0])-1; ends && len(run.logs) > 1 {
+			for k, id := range c.e.spec.Experiment.Evaluate.Seeds {
+				out = append(out, metrics.Measurement{Name: name, Keys: append(slices.Clone(here), keys("seed", fmt.Sprint(id))...), N: 1, Values: all(run.logs[k : k+1])})
+			}
+		}
 		return out // its buckets and experts are in runs.csv
 	}
 	rate := func(key, id string, of func(theory.Snapshot) float64, more ...metrics.Value) {
-		if v, ok := over(report.CallRate, 2, 100, of); ok {
-			out = append(out, metrics.Measurement{Name: name, Keys: append(slices.Clone(here), metrics.Key{Name: key, Value: id}), N: len(run.logs), Values: append([]metrics.Value{v}, more...)})
+		if v := over(run.logs, report.CallRate, 2, 100, of); v != nil {
+			out = append(out, metrics.Measurement{Name: name, Keys: append(slices.Clone(here), metrics.Key{Name: key, Value: id}), N: len(run.logs), Values: append(v, more...)})
 		}
 	}
 	for b, x := range c.c.Buckets {

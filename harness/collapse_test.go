@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,19 +57,28 @@ func TestCollapseIsTheSameByteForByteAndDoneOnce(t *testing.T) {
 
 func TestCollapseMeasuresWhatTrainingDoes(t *testing.T) {
 	r := runIn(t, smallCollapse(t), t.TempDir())
-	start, _, err := r.Measurements.Find(keys("assimilation", "0", "step", "00")...)
+	start, _, err := r.Measurements.Find(keys("assimilation", "0", "step", "00", "seed", "")...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v, _ := start.Value(report.CallRate); v.Number != 90 || start.N != 2 {
 		t.Errorf("cold start: %+v", start)
 	}
-	end, _, err := r.Measurements.Find(keys("assimilation", "0", "step", "20")...)
+	end, _, err := r.Measurements.Find(keys("assimilation", "0", "step", "20", "seed", "")...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v, _ := end.Value(report.CallRate); v.Number >= 90 || v.Low > v.Number || v.High < v.Number {
 		t.Errorf("calls do not fall where nothing is assimilated: %+v", v)
+	}
+	single, over := r.Measurements.Where(keys("assimilation", "0", "step", "20")...), 0.0
+	for _, m := range single {
+		if v, _ := m.Value(report.CallRate); m.Key("seed") != "" && !v.Bounded {
+			over += v.Number / float64(end.N)
+		}
+	}
+	if v, _ := end.Value(report.CallRate); len(single) != 1+end.N || math.Abs(over-v.Number) > 0.01 {
+		t.Errorf("%d lines at the end of a curve; the mean of single seeds is %v, of all %v", len(single), over, v.Number)
 	}
 	// Hard problems at lambda 0.3, by hand: (0.3*0.0375+0.05)/(0.45-0.25+0.05) = 0.245 for the cheapest expert, and
 	// the dearer ones need more.

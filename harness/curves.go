@@ -15,7 +15,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-const curvesVersion = 1
+const curvesVersion = 2
 
 // curvePoints is how many points of a stage are kept at most: steps are averaged over windows of equal length.
 const curvePoints = 50
@@ -51,14 +51,15 @@ func (e *engine) planCurves(rows []string) (*step, error) {
 		set := &metrics.Set{}
 		for i, id := range rows {
 			var seeds [][]curvePoint
+			var ids []uint64
 			for _, f := range fits[i] {
 				points, err := f.curve(ctx)
 				if err != nil {
 					return fmt.Errorf("row %s: %w", id, err)
 				}
-				seeds = append(seeds, points)
+				seeds, ids = append(seeds, points), append(ids, f.seed)
 			}
-			lines, err := measureCurves(keys("pool", e.poolSpec.Name, "method", id), e.ids(), seeds)
+			lines, err := measureCurves(keys("pool", e.poolSpec.Name, "method", id), e.ids(), ids, seeds)
 			if err != nil {
 				return fmt.Errorf("row %s: %w", id, err)
 			}
@@ -135,59 +136,80 @@ func (f *fit) curve(ctx context.Context) ([]curvePoint, error) {
 }
 
 // measureCurves averages the curves of the seeds, and each over windows of steps. Low and high of a value are the least
-// and the most over seeds; the key step is the first step of a window.
-func measureCurves(at []metrics.Key, experts []string, seeds [][]curvePoint) ([]metrics.Measurement, error) {
+// and the most over seeds, and one seed has none; the key step is the first step of a window. The first and the last
+// window of a stage have lines of single seeds as well, so that what a stage changed can be told seed by seed. ids [seeds]
+// are the training seeds.
+func measureCurves(at []metrics.Key, experts []string, ids []uint64, seeds [][]curvePoint) ([]metrics.Measurement, error) {
 	for _, s := range seeds {
 		if len(s) != len(seeds[0]) {
 			return nil, fmt.Errorf("curves of %d and %d steps", len(seeds[0]), len(s))
 		}
 	}
 	var out []metrics.Measurement
-	all := seeds[0]
-	for first := 0; first < len(all); {
-		stage := all[first].stage
+	points := seeds[0]
+	for first := 0; first < len(points); {
+		stage := points[first].stage
 		n := 0
-		for first+n < len(all) && all[first+n].stage == stage {
+		for first+n < len(points) && points[first+n].stage == stage {
 			n++
 		}
 		window := (n + curvePoints - 1) / curvePoints
 		for from := first; from < first+n; from += window {
 			to := min(from+window, first+n)
-			over := func(unit string, decimals int, scale float64, of func(curvePoint) float64) []metrics.Value {
-				var mean float64
-				low, high := math.Inf(1), math.Inf(-1)
-				for _, s := range seeds {
+			over := func(some [][]curvePoint, unit string, decimals int, scale float64, of func(curvePoint) float64) []metrics.Value {
+				return ranged(some, unit, decimals, func(s []curvePoint) float64 {
 					var x float64
 					for _, p := range s[from:to] {
 						x += scale * of(p) / float64(to-from)
 					}
-					mean += x / float64(len(seeds))
-					low, high = min(low, x), max(high, x)
-				}
-				if math.IsNaN(mean) {
-					return nil
-				}
-				return []metrics.Value{metrics.Rounded(mean, unit, decimals).Within(low, high)}
+					return x
+				})
 			}
-			here := append(slices.Clone(at), keys("stage", stage, "step", fmt.Sprintf("%0*d", len(strconv.Itoa(n)), all[from].step))...)
-			m := metrics.Measurement{Name: "Curve", Keys: here, N: len(seeds)}
-			if stage == "sft" {
-				m.Values = over(report.Loss, 4, 1, func(p curvePoint) float64 { return p.loss })
+			here := append(slices.Clone(at), keys("stage", stage, "step", fmt.Sprintf("%0*d", len(strconv.Itoa(n)), points[from].step))...)
+			all := func(some [][]curvePoint) (values []metrics.Value) {
+				if stage == "sft" {
+					values = over(some, report.Loss, 4, 1, func(p curvePoint) float64 { return p.loss })
+				}
+				return slices.Concat(values,
+					over(some, report.RewardUnit, 4, 1, func(p curvePoint) float64 { return p.reward }),
+					over(some, report.PolicyEntropy, 4, 1, func(p curvePoint) float64 { return p.entropy }),
+					over(some, report.AnchorKL, 4, 1, func(p curvePoint) float64 { return p.anchor }),
+					over(some, report.ZeroGroups, 2, 100, func(p curvePoint) float64 { return p.zero }))
 			}
-			m.Values = slices.Concat(m.Values,
-				over(report.RewardUnit, 4, 1, func(p curvePoint) float64 { return p.reward }),
-				over(report.PolicyEntropy, 4, 1, func(p curvePoint) float64 { return p.entropy }),
-				over(report.AnchorKL, 4, 1, func(p curvePoint) float64 { return p.anchor }),
-				over(report.ZeroGroups, 2, 100, func(p curvePoint) float64 { return p.zero }))
-			out = append(out, m)
-			for e, id := range experts[:len(all[from].share)] {
+			out = append(out, metrics.Measurement{Name: "Curve", Keys: here, N: len(seeds), Values: all(seeds)})
+			if len(seeds) > 1 && (from == first || to == first+n) {
+				for k, id := range ids {
+					out = append(out, metrics.Measurement{Name: "Curve", Keys: append(slices.Clone(here), keys("seed", fmt.Sprint(id))...), N: 1, Values: all(seeds[k : k+1])})
+				}
+			}
+			for e, id := range experts[:len(points[from].share)] {
 				out = append(out, metrics.Measurement{Name: "Curve", Keys: append(slices.Clone(here), metrics.Key{Name: "expert", Value: id}), N: len(seeds),
-					Values: over(report.Share, 2, 100, func(p curvePoint) float64 { return p.share[e] })})
+					Values: over(seeds, report.Share, 2, 100, func(p curvePoint) float64 { return p.share[e] })})
 			}
 		}
 		first += n
 	}
 	return out, nil
+}
+
+// ranged is the mean over seeds of a number with the least and the most of them; nothing if it was not measured. One
+// seed has no range.
+func ranged[T any](seeds []T, unit string, decimals int, of func(T) float64) []metrics.Value {
+	var mean float64
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, s := range seeds {
+		x := of(s)
+		mean += x / float64(len(seeds))
+		low, high = min(low, x), max(high, x)
+	}
+	if math.IsNaN(mean) {
+		return nil
+	}
+	v := metrics.Rounded(mean, unit, decimals)
+	if len(seeds) > 1 {
+		v = v.Within(low, high)
+	}
+	return []metrics.Value{v}
 }
 
 // trainingFigure draws training curves.

@@ -232,7 +232,8 @@ func (l *List) claim(c *Claim, t *Tables) (Finding, error) {
 	return found, nil
 }
 
-// slack absorbs what binary fractions do to decimal ones.
+// slack absorbs what binary fractions do to decimal ones, relative to the numbers compared; their tolerance counts among
+// them, since a printed 0 has no size of its own.
 const slack = 1e-9
 
 func (c *Claim) try(t *Tables) (found Finding, err error) {
@@ -254,7 +255,8 @@ func (c *Claim) try(t *Tables) (found Finding, err error) {
 	}
 	printed, half := asPrinted(c.Printed)
 	above := printed - v.number // how far the printed number lies above
-	found.Verdict = verdict[above <= v.up+half+c.Allow+slack*math.Abs(printed) && -above <= v.down+half+c.Allow+slack*math.Abs(printed)]
+	some := slack * (math.Abs(printed) + v.up + v.down + half)
+	found.Verdict = verdict[above <= v.up+half+c.Allow+some && -above <= v.down+half+c.Allow+some]
 	_, digits, _ := strings.Cut(c.Printed, ".")
 	decimals := len(digits) + 2
 	if strings.Contains(c.Printed, "e") {

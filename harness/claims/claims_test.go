@@ -318,6 +318,20 @@ func TestAChangedDigitInATableOfThePaperIsCaught(t *testing.T) {
 }
 
 // What is true of the unrounded numbers never comes out as a mismatch, however the table and the text round them.
+// A printed 0 is as far from the number behind it as any other.
+func TestAPrintedZeroHasTheSameSlack(t *testing.T) {
+	tables, err := ReadTables(fstest.MapFS{"t.txt": {Data: []byte("BenchmarkRoute/table=t/method=x/benchmark=p 1 0.2 accuracy-%\nBenchmarkRoute/table=t/method=x/benchmark=q 1 0.2 accuracy-%\n")}}, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The cells may hide 0.05 each and the printed number 0.005: exactly what is missing, but for what binary fractions do.
+	l := list1(t, "claims:\n  - {id: x, source: s, says: y, verdict: holds, printed: \"0.00\", formula: \"accuracy(t, x, q) - accuracy(t, x, p) - 0.105\"}\n")
+	f, err := l.Check("c.yaml", tables, nil, nil)
+	if err != nil || f[0].Verdict != Holds {
+		t.Errorf("%+v (%v)", f, err)
+	}
+}
+
 func TestRoundingAloneMakesNoMismatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) float64 { return rapid.Float64Range(0, 100).Draw(t, name) }

@@ -46,15 +46,24 @@
 //
 // A missing measurement has no verdict: its cell says "not run".
 //
-// The difference is the paired one if one of the rows is the row that measurements take differences from; otherwise
+// On simulated scales and recorded answers the difference is the paired one if one of the rows is the row that measurements take differences from; otherwise
 // the two intervals are combined as those of independent numbers (MOVER, Zou and Donner 2008), which for rows on the
 // same questions is too wide rather than too narrow. To the spread over questions, with trained routers held fixed,
 // the spread over training seeds is added: the t interval of the mean of the differences seed by seed, combined with
 // the first as independent errors are, by the root of the sum of squares on each side. Three seeds make wide
-// intervals, since the quantile is 4.3.
+// intervals, since the quantile is 4.3. The intervals over questions have the confidence of the measurements, 0.95 in
+// the built-in specs; that over seeds is always one of 95%.
+//
+// A row that trains nothing has lines of single seeds on recorded answers too, one for each partition of the questions. It
+// is known by its accuracy, which is the same in all of them.
+//
+// On the scales training and environment no question was drawn: low and high of a measurement there are the least and the
+// most over training seeds, which make no interval. The difference has the t interval of the differences seed by seed,
+// also between two steps of one row; with fewer than two seeds on either side it has none and cannot be told.
 //
 // Accuracy can be bought. Beside the verdict on an accuracy stands the contrast at equal cost: the difference of hull
 // gains, points of accuracy above the best coin flip between fixed experts at the row's own cost, with the interval
 // made in the same way. What can be gained differs along the hull, so between rows of very different cost this
-// contrast is no last word either.
+// contrast is no last word either. It is left blank between a row that may answer itself and one that may not: the first
+// is measured above a hull that has the router alone on it, the second above that of the experts.
 package claims

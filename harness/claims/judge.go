@@ -26,7 +26,7 @@ const (
 // Contrast is a difference A - B with its interval.
 type Contrast struct {
 	metrics.Value
-	Paired bool // from differences question by question; otherwise the intervals of both rows were combined
+	Paired bool // from differences question by question or seed by seed; otherwise the intervals of both rows were combined
 	Seeds  int  // training seeds whose spread is in the interval; 0: none
 	Fixed  bool // a row was trained more than once, and no line says what single seeds gave here
 }
@@ -38,7 +38,7 @@ type Judged struct {
 	Shows   string    // of NeedsModel and Assumed: what the difference would say; otherwise empty
 	Delta   *Contrast // in the metric's unit; nil: not measured
 	Cost    *Contrast // of accuracies: in percent of the strongest expert's cost
-	Equal   *Contrast // of accuracies: hull gains
+	Equal   *Contrast // of accuracies: hull gains; nil as well between rows with different hulls
 	Reason  string    // of NeedsModel and Assumed
 	Missing string    // of NotRun: what there is no measurement of
 }
@@ -169,6 +169,10 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 		return Place{"method": o.Names.row(rows.Experiment, side.Row), "benchmark": benchmark}
 	}
 	a, b := at(rows.A), at(rows.B)
+	comparable := slices.Contains(o.AnswerThemselves, a["method"]) == slices.Contains(o.AnswerThemselves, b["method"])
+	if x.Metric == "hull-gain" && !comparable {
+		return j, fmt.Errorf("the hull gains of %v and %v are above different hulls; compare accuracies", a, b)
+	}
 	measure := func(metric string) (*Contrast, error) {
 		return o.contrast(measured, rows.Experiment, scale, a, b, unitsOf(metric))
 	}
@@ -187,6 +191,9 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 	}
 	if x.Metric == "accuracy" && j.Delta != nil {
 		for metric, into := range map[string]**Contrast{"cost": &j.Cost, "hull-gain": &j.Equal} {
+			if metric == "hull-gain" && !comparable {
+				continue
+			}
 			if *into, err = measure(metric); err != nil && !errors.Is(err, errNotRun) {
 				return j, err
 			}
@@ -248,6 +255,9 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 	if !okA || !okB {
 		return nil, errNotRun
 	}
+	if scale.bySeeds() {
+		return seedBySeed(measured, experiment, scale, a, b, va, vb, u.own)
+	}
 	c := &Contrast{Value: unpaired(va, vb)}
 	p, ok, err := o.paired(measured, experiment, scale, a, b, ma, mb, u)
 	if err != nil {
@@ -260,13 +270,29 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 	if err != nil {
 		return nil, err
 	}
-	// Intervals of the scale training are those of the seeds.
-	c.Fixed = n == 0 && scale.Kind != "training" && (measured.trained(experiment, scale, a["method"]) || measured.trained(experiment, scale, b["method"]))
+	c.Fixed = n == 0 && (measured.trained(experiment, scale, a["method"]) || measured.trained(experiment, scale, b["method"]))
 	if n > 0 && c.Bounded {
 		c.Seeds = n
 		c.Low = c.Number - math.Hypot(c.Number-c.Low, spread)
 		c.High = c.Number + math.Hypot(c.High-c.Number, spread)
 	}
+	return c, nil
+}
+
+// seedBySeed is the difference where no question was drawn, with the t interval of the differences of single seeds; of
+// fewer than two seeds on either side it has none.
+func seedBySeed(measured *Measurements, experiment string, scale Scale, a, b Place, va, vb metrics.Value, unit string) (*Contrast, error) {
+	va.Bounded, vb.Bounded = false, false
+	c := &Contrast{Value: unpaired(va, vb)}
+	if len(measured.seeds(experiment, scale, a)) < 2 || len(measured.seeds(experiment, scale, b)) < 2 {
+		return c, nil
+	}
+	half, n, err := seedSpread(measured, experiment, scale, a, b, unit)
+	if err != nil || n == 0 {
+		return c, err
+	}
+	c.Bounded, c.Paired, c.Seeds = true, true, n
+	c.Low, c.High = c.Number-half, c.Number+half
 	return c, nil
 }
 

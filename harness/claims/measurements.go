@@ -127,8 +127,10 @@ func (s *Measurements) seeds(experiment string, scale Scale, at Place) map[strin
 	return found
 }
 
-// trained says whether a row has a line of a single training seed anywhere.
+// trained says whether single seeds give a row different accuracies anywhere. Those of a row that trains nothing are
+// partitions of the questions, on recorded answers: all have the same accuracy.
 func (s *Measurements) trained(experiment string, scale Scale, method string) bool {
+	first := map[string]float64{} // by label without the seed
 	return method != "" && slices.ContainsFunc(s.of[experiment], func(m metrics.Measurement) bool {
 		if m.Key("seed") == "" || m.Key("method") != method {
 			return false
@@ -138,7 +140,16 @@ func (s *Measurements) trained(experiment string, scale Scale, method string) bo
 				return false
 			}
 		}
-		return true
+		v, ok := m.Value(metrics.Accuracy)
+		if !ok {
+			return false
+		}
+		m.Keys = slices.DeleteFunc(slices.Clone(m.Keys), func(k metrics.Key) bool { return k.Name == "seed" })
+		x, seen := first[m.Label()]
+		if !seen {
+			first[m.Label()] = v.Number
+		}
+		return seen && v.Number != x
 	})
 }
 

@@ -19,6 +19,10 @@ type Orderings struct {
 	Scales    []Scale   `yaml:"scales"`
 	Names     Names     `yaml:"names"`
 	Sections  []Section `yaml:"sections"`
+
+	// AnswerThemselves are the rows, as measurements call them, that may answer without an expert: the hull that their
+	// gain is above has the router alone on it.
+	AnswerThemselves []string `yaml:"answer-themselves"`
 }
 
 // Scale is a column of the table of verdicts.
@@ -94,6 +98,9 @@ type Rows struct {
 }
 
 var kinds = []string{"simulated", "training", "environment", "recorded"}
+
+// bySeeds says whether the low and high of the scale's measurements are the least and the most over training seeds.
+func (s Scale) bySeeds() bool { return s.Kind == "training" || s.Kind == "environment" }
 
 // on returns the rows of an ordering on scales of a kind, and false if it has none there. Orderings about a table
 // are stated on simulated scales unless they say otherwise.

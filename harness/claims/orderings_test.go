@@ -171,6 +171,86 @@ func TestTrainingSeedsWidenTheInterval(t *testing.T) {
 	}
 }
 
+// What a training went through has low and high that are the least and the most over seeds, and no interval: only
+// differences seed by seed make one.
+func TestTrainingsAreComparedSeedBySeed(t *testing.T) {
+	const kinds = "  - {id: small, title: Small, kind: %s}\nsections:\n  - title: Toy\n    orderings:\n"
+	end := func(step, seed string, x ...float64) string {
+		if seed != "" {
+			step += "/seed=" + seed
+		}
+		return "toy/pool=p/method=ours/stage=grpo/step=" + step + " 3" + points("entropy-nats", x...)
+	}
+	ranges := []string{end("00", "", 1, 0.5, 1.5), end("39", "", 0.75, 0.25, 1.25)}
+	for _, c := range []struct {
+		name          string
+		lines         []string
+		want          string
+		seeds         int
+		low, high     float64
+		bounded, pair bool
+	}{
+		{"ranges that overlap, and every seed falls by a quarter", []string{end("00", "1", 0.5), end("39", "1", 0.25), end("00", "2", 1.5), end("39", "2", 1.25)},
+			CameOut, 2, -0.25, -0.25, true, true},
+		// Differences of -0.5 and 0: -0.25 +- 12.706 * 0.25.
+		{"seeds that disagree", []string{end("00", "1", 1), end("39", "1", 0.5), end("00", "2", 1), end("39", "2", 1)},
+			CannotBeTold, 2, -0.25 - 12.706204736432095*0.25, -0.25 + 12.706204736432095*0.25, true, true},
+		{"no single seeds", nil, CannotBeTold, 0, 0, 0, false, false},
+		{"one seed", []string{end("00", "1", 1), end("39", "1", 0.5)}, CannotBeTold, 0, 0, 0, false, false},
+		{"seeds of one side", []string{end("00", "1", 1), end("00", "2", 1.5)}, CannotBeTold, 0, 0, 0, false, false},
+	} {
+		for _, kind := range []string{"training", "environment"} {
+			t.Run(c.name+", "+kind, func(t *testing.T) {
+				text := "scales:\n" + fmt.Sprintf(kinds, kind) + "      - {id: x, source: s, says: y, a: {method: ours, stage: grpo, step: '39'}, b: {method: ours, stage: grpo, step: '00'}, paper: none, metric: entropy-nats, is: below, " + kind + ": {experiment: toy}}\n"
+				o, err := ReadOrderings("o.yaml", []byte(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				j := judged(t, o, measured(t, append(ranges[:2:2], c.lines...)...))
+				d := j.Delta
+				if j.Verdict != c.want || d.Number != -0.25 || d.Seeds != c.seeds || d.Bounded != c.bounded || d.Paired != c.pair || d.Fixed ||
+					math.Abs(d.Low-c.low) > 1e-9 || math.Abs(d.High-c.high) > 1e-9 {
+					t.Errorf("%s, %+v; want %+v", j.Verdict, d, c)
+				}
+			})
+		}
+	}
+}
+
+// A row that may answer itself is measured against a hull that has the router alone on it, and other rows are not.
+func TestGainsAboveDifferentHullsAreNotCompared(t *testing.T) {
+	values := func(x float64) string {
+		return points("accuracy-%", x, x-1, x+1) + points("hull-gain-points", x, x-1, x+1) + points("difference-points", -9, -10, -8) + points("hull-difference-points", -9, -10, -8)
+	}
+	m := measured(t, line("paper", "ours", values(60)), line("paper", "loop", values(50)), line("paper", "alone", values(40)))
+	read := func(item string) *Orderings {
+		o := orderings(t, "{id: x, source: s, says: y, "+item+", paper: none, is: above}")
+		o.AnswerThemselves = []string{"loop", "alone"}
+		return o
+	}
+	for item, equal := range map[string]bool{"a: {method: ours, benchmark: avg}, b: {method: loop, benchmark: avg}": false, "a: {method: alone, benchmark: avg}, b: {method: ours, benchmark: avg}": false,
+		"a: {method: loop, benchmark: avg}, b: {method: alone, benchmark: avg}": true} {
+		o := read(item)
+		j := judged(t, o, m)
+		if (j.Equal != nil) != equal || j.Delta == nil {
+			t.Errorf("%s: %+v", item, j.Equal)
+		}
+		rows, err := o.Judge("o.yaml", toyTables(t), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []string{strings.Join(o.Sheet(rows, m).Notes, " "), strings.Join(o.Short(rows).Notes, " ")} {
+			if !strings.Contains(s, "(loop, alone)") {
+				t.Errorf("notes: %s", s)
+			}
+		}
+	}
+	_, err := read("metric: hull-gain, a: {method: ours, benchmark: avg}, b: {method: loop, benchmark: avg}").Judge("o.yaml", toyTables(t), m)
+	if err == nil || !strings.Contains(err.Error(), "o.yaml:12: x: the hull gains of benchmark=avg/method=ours and benchmark=avg/method=loop are above different hulls") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestWhatADifferenceDoesNotDecide(t *testing.T) {
 	m := measured(t,
 		line("paper", "cheap", points("accuracy-%", 50, 40, 60)+points("difference-points", -10, -13, -7)),
@@ -376,15 +456,15 @@ func TestIntervalsWithoutTheSpreadOverSeedsSaySo(t *testing.T) {
 	if j := judged(t, o, measured(t, lines...)); j.Delta.Fixed || j.Verdict != CameOut {
 		t.Errorf("%+v", j.Delta)
 	}
-	lines = append(lines, "toy/arena=paper/method=ours/benchmark=avg/seed=1 10 60 accuracy-%")
+	// Single seeds that all give the same are partitions of the questions: a row that trains nothing.
+	lines = append(lines, "toy/arena=paper/method=ours/benchmark=avg/seed=1 10 60 accuracy-% 1 hull-gain-points", "toy/arena=paper/method=ours/benchmark=avg/seed=2 10 60 accuracy-% 2 hull-gain-points")
+	if j := judged(t, o, measured(t, lines...)); j.Delta.Fixed {
+		t.Errorf("nothing was trained: %+v", j.Delta)
+	}
+	lines = append(lines, "toy/arena=paper/method=ours/benchmark=avg/seed=3 10 61 accuracy-% 2 hull-gain-points")
 	j := judged(t, o, measured(t, lines...))
 	if !j.Delta.Fixed || j.Delta.Seeds != 0 {
 		t.Errorf("%+v", j.Delta)
-	}
-	curves := o.Scales[0]
-	curves.Kind = "training"
-	if c, err := o.contrast(measured(t, lines...), "toy", curves, Place{"method": "ours", "benchmark": "sim-b"}, Place{"method": "cheap", "benchmark": "sim-b"}, unitsOf("accuracy")); err != nil || c.Fixed {
-		t.Errorf("%+v, %v", c, err)
 	}
 	if text := cell(&o.Sections[0].Orderings[0], j); !strings.Contains(strings.Join(text.Lines, "|"), "+10.00 [7.00, 13.00]|routers held fixed") {
 		t.Errorf("%v", text)

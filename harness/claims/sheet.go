@@ -76,8 +76,9 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 		Records: [][]string{{"id", "section", "source", "says", "metric", "is", "benchmark", "paper", "paper-has-it", "scale", "verdict", "shows",
 			"difference", "low", "high", "paired", "seeds", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "reason", "missing"}},
 		Notes: []string{
-			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their 95% interval. It holds the spread over questions and, where rows were trained, that over training seeds (over partitions on recorded answers); \"routers held fixed\" marks where no line has single seeds. " +
-				"cost: the difference in cost. equal cost: the difference in hull gain, accuracy above the best coin flip between fixed experts at the same cost. An accuracy that comes with a cost was bought.",
+			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their interval. On simulated scales and recorded answers it holds the spread over questions, at the confidence of the measurements (95% in the built-in specs), and, where rows were trained, that over training seeds (over partitions on recorded answers), a 95% t interval; \"routers held fixed\" marks where no line has single seeds. " +
+				"On the scales training and environment, in nats or percent, it is the 95% t interval of the differences seed by seed, and of fewer than two seeds there is none. " +
+				"cost: the difference in cost. equal cost: the difference in hull gain, accuracy above the best coin flip between fixed experts at the same cost. An accuracy that comes with a cost was bought." + o.differentHulls(),
 			"not testable: without a language model, since the sentence is about what a part does to one in fine-tuning; what our small policy shows stands below it. assumed: the order follows from a stated parameter of the simulation. not run: there is no measurement.",
 			fmt.Sprintf("On simulated scales the experts are simulated, calibrated to the paper's fixed-expert rows and to nothing else. Measurements read: %s.", experiments(measured)),
 		},
@@ -120,6 +121,14 @@ func (o *Orderings) reasons() []string {
 	return notes
 }
 
+// differentHulls says where nothing stands at equal cost, and why.
+func (o *Orderings) differentHulls() string {
+	if len(o.AnswerThemselves) == 0 {
+		return ""
+	}
+	return " Blank between a row that may answer itself (" + strings.Join(o.AnswerThemselves, ", ") + ") and one that may not: the first lies above a hull that has the router alone on it, the second above another."
+}
+
 func experiments(measured *Measurements) string {
 	if found := measured.Experiments(); len(found) > 0 {
 		return strings.Join(found, ", ")
@@ -134,7 +143,7 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 		Name:    "verdicts-short",
 		Caption: "Every ordering that the paper states, in words. Numbers, intervals and reasons: verdicts.md.",
 		Notes: []string{
-			"Simulated: the larger set, or else the sizes of the paper or the small environment. At equal cost: whether the first row named lies further above the coin flips between fixed experts, each at its own cost, than the second.",
+			"Simulated: the larger set, or else the sizes of the paper or the small environment. At equal cost: whether the first row named lies further above the coin flips between fixed experts, each at its own cost, than the second." + o.differentHulls(),
 			"not testable: without a language model; assumed: follows from a stated parameter of the simulation; what our rows show is in brackets.",
 		},
 		Records: [][]string{{"id", "simulated", "equal-cost"}},

@@ -147,7 +147,7 @@ func (r *collapseReader) read(l CollapseLayout) *collapseData {
 // curve reads a quantity of one run at every step.
 func (r *collapseReader) curve(at metrics.Key, unit, label string, color color.RGBA) series {
 	s := series{label: label, color: color}
-	for _, m := range r.set.Where(at, metrics.Key{Name: "bucket"}, metrics.Key{Name: "expert"}) {
+	for _, m := range r.set.Where(at, metrics.Key{Name: "bucket"}, metrics.Key{Name: "expert"}, metrics.Key{Name: "seed"}) {
 		v, ok := m.Value(unit)
 		if m.Name == "Curve" && ok {
 			s.points = append(s.points, r.sample(m.Key("step"), v))

@@ -58,7 +58,7 @@ func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 	for i, p := range panels {
 		for k, m := range l.Methods {
 			s := series{label: m.Label, color: category(k), dashed: k%2 == 1}
-			at := []metrics.Key{{Name: "method", Value: m.Value}, {Name: "stage", Value: p.stage}, {Name: "expert"}}
+			at := []metrics.Key{{Name: "method", Value: m.Value}, {Name: "stage", Value: p.stage}, {Name: "expert"}, {Name: "seed"}}
 			if p.expert {
 				at[2].Value = l.Strongest.Value
 			}
