@@ -46,9 +46,9 @@
 //
 // A missing measurement has no verdict: its cell says "not run".
 //
-// On simulated scales and recorded answers the difference is the paired one if one of the rows is the row that measurements take differences from; otherwise
-// the two intervals are combined as those of independent numbers (MOVER, Zou and Donner 2008), which for rows on the
-// same questions is too wide rather than too narrow. To the spread over questions, with trained routers held fixed,
+// On simulated scales and recorded answers the difference is the paired one if one of the rows is the row that
+// measurements take differences from; otherwise the two intervals are combined as those of independent numbers (MOVER,
+// Zou and Donner 2008), which for rows on the same questions is too wide rather than too narrow. To the spread over questions, with trained routers held fixed,
 // the spread over training seeds is added: the t interval of the mean of the differences seed by seed, combined with
 // the first as independent errors are, by the root of the sum of squares on each side. Three seeds make wide
 // intervals, since the quantile is 4.3. The intervals over questions have the confidence of the measurements, 0.95 in

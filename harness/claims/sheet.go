@@ -77,7 +77,7 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 			"difference", "low", "high", "paired", "seeds", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "reason", "missing"}},
 		Notes: []string{
 			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their interval. On simulated scales and recorded answers it holds the spread over questions, at the confidence of the measurements (95% in the built-in specs), and, where rows were trained, that over training seeds (over partitions on recorded answers), a 95% t interval; \"routers held fixed\" marks where no line has single seeds. " +
-				"On the scales training and environment, in nats or percent, it is the 95% t interval of the differences seed by seed, and of fewer than two seeds there is none. " +
+				"Of training curves and of the small environment, in nats or percent, it is the 95% t interval of the differences seed by seed, and of fewer than two seeds there is none. " +
 				"cost: the difference in cost. equal cost: the difference in hull gain, accuracy above the best coin flip between fixed experts at the same cost. An accuracy that comes with a cost was bought." + o.differentHulls(),
 			"not testable: without a language model, since the sentence is about what a part does to one in fine-tuning; what our small policy shows stands below it. assumed: the order follows from a stated parameter of the simulation. not run: there is no measurement.",
 			fmt.Sprintf("On simulated scales the experts are simulated, calibrated to the paper's fixed-expert rows and to nothing else. Measurements read: %s.", experiments(measured)),
@@ -126,7 +126,7 @@ func (o *Orderings) differentHulls() string {
 	if len(o.AnswerThemselves) == 0 {
 		return ""
 	}
-	return " Blank between a row that may answer itself (" + strings.Join(o.AnswerThemselves, ", ") + ") and one that may not: the first lies above a hull that has the router alone on it, the second above another."
+	return " Blank between a row that may answer itself (" + strings.Join(o.AnswerThemselves, ", ") + ") and one that may not: the coin flips that the first is measured against may land on the router alone, those of the second may not."
 }
 
 func experiments(measured *Measurements) string {
