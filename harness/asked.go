@@ -19,18 +19,27 @@ func (r *Result) paperRows() (rows []report.RowLayout) {
 
 // calibrationNote says how far predicted pass rates are off, for the rows that measure it.
 func (r *Result) calibrationNote() []string {
-	var parts []string
+	var fitted, imported []string
 	for _, m := range r.Spec.Experiment.Methods {
 		for _, line := range r.Measurements.Where(keys("arena", PaperArena, "method", m.RowID(), "benchmark", metrics.Average, "seed", "")...) {
 			if v, ok := line.Value(methods.CalibrationError); ok {
-				parts = append(parts, fmt.Sprintf("%s %.1f points", m.RowLabel(), v.Number))
+				part := fmt.Sprintf("%s %.1f points", m.RowLabel(), v.Number)
+				if methods.ImportsPassRates(m) {
+					imported = append(imported, part)
+				} else {
+					fitted = append(fitted, part)
+				}
 			}
 		}
 	}
-	if parts == nil {
-		return nil
+	var notes []string
+	if fitted != nil {
+		notes = append(notes, "Expected calibration error of predicted pass rates, on held-out training problems: "+strings.Join(fitted, ", ")+".")
 	}
-	return []string{"Expected calibration error of predicted pass rates, on held-out training problems: " + strings.Join(parts, ", ") + "."}
+	if imported != nil {
+		notes = append(notes, "Expected calibration error of imported pass rates, on all training problems, which their maker may have learnt from: "+strings.Join(imported, ", ")+".")
+	}
+	return notes
 }
 
 // askedTable shows what routers that are language models read, write and cost themselves, and how their answers could

@@ -38,11 +38,12 @@ func (r *Result) metricsTables(name string) ([]*report.Table, error) {
 		},
 		Notes: []string{
 			"Saving: of the strongest expert's cost. PGR: share of the gap in accuracy between the cheapest and the strongest expert that is closed. Hull gain: points above the best coin flip between fixed experts at the same cost.",
-			"Oracle gap: points below the best expert for every question. Regret: points of worth below the best expert for every question. Worth is accuracy less the price of the dollars, " + r.exchange(arena) + ". Cost regret: dollars above those of m_best, the cheapest expert that is reliable on the question, where both are right, in percent of the strongest expert's mean.",
+			"Oracle gap: points below the best expert for every question" + r.luck(arena) + ". Regret: points of worth below the best expert for every question. Worth is accuracy less the price of the dollars, " + r.exchange(arena) + ". Cost regret: dollars above those of m_best, the cheapest expert that is reliable on the question, where both are right, in percent of the strongest expert's mean.",
 			"Entropy of the shares that the experts get, and information about m_best in the decision, in nats. AUC, ECE and Brier: of the score for \"the cheapest expert suffices\", which is the router's probability of that expert or, of a router with a knob, how early in its sweep the question goes there; this is no probability and has no ECE. Rows without a score have none.",
 			r.intervals(),
 		},
 	}
+	decisions.Notes = append(decisions.Notes, r.ownHullNote()...)
 	knobs := report.Layout{
 		Name: name + "-knobs", Head: "Method",
 		Caption: x.Title + r.scale() + " Routers with a knob, over all its settings." + r.scored(),
@@ -62,13 +63,16 @@ func (r *Result) metricsTables(name string) ([]*report.Table, error) {
 		},
 		Notes: []string{
 			"AIQ: mean height of the hull of the settings between the costs of the cheapest and the strongest expert. Mean gain: points above the hull of the fixed experts, mean of 19 budgets between the same costs. AUDC and APGR: mean accuracy and mean PGR along that way, without the hull.",
-			"CPT: share of the way from the cheapest to the strongest expert's cost at which PGR reaches 50 or 80%. QNC: least share of the strongest expert's cost at which a setting is as good as it; blank: none is. Peak: the best setting, chosen on the questions it is measured on.",
+			"CPT: share of the way from the cheapest to the strongest expert's cost at which PGR reaches 50 or 80%. QNC: least share of the strongest expert's cost at which a setting is as good as it. Blank in either: not reached in every training. Peak: the best setting, chosen on the questions it is measured on.",
 			"The knob itself is not set here: what a row is matched to, or its share, plays no part. " + r.intervals(),
 		},
 	}
 	for _, m := range x.Methods {
-		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("arena", arena, "method", m.RowID()),
-			Reference: m.Name == "oracle" || m.RowID() == r.strongest()}
+		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("arena", arena, "method", m.RowID())}
+		var err error
+		if row.Reference, err = r.reference(m); err != nil {
+			return nil, err
+		}
 		if len(r.Measurements.Where(row.Keys...)) == 0 {
 			continue // a row of hindsight, which needs answers and not probabilities
 		}
@@ -91,6 +95,14 @@ func (r *Result) metricsTables(name string) ([]*report.Table, error) {
 		tables = append(tables, t)
 	}
 	return tables, nil
+}
+
+// luck says how far the oracle of an arena is one of hindsight.
+func (r *Result) luck(arena string) string {
+	if arena == PaperArena {
+		return " and run, which is the one whose answer turned out right: luck inflates the gap"
+	}
+	return ""
 }
 
 // exchange says at what price worth counts dollars.

@@ -114,7 +114,11 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 		return r.foldTables(name)
 	}
 	x := &r.Spec.Experiment
-	main := report.Layout{Name: x.Paper, Caption: x.Title + r.scale(), Head: "Method", Notes: append(r.notes(), r.calibrationNote()...)}
+	assumed, err := r.assumptionNotes()
+	if err != nil {
+		return nil, err
+	}
+	main := report.Layout{Name: x.Paper, Caption: x.Title + r.scale(), Head: "Method", Notes: slices.Concat(r.notes(), r.calibrationNote(), assumed)}
 	if main.Name == "" {
 		main.Name = name
 	}
@@ -126,10 +130,11 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 		average.Paper = metrics.Average
 	}
 	main.Groups = append(main.Groups, average)
-	strongest := r.strongest()
 	for _, m := range x.Methods {
-		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("arena", PaperArena, "method", m.RowID()),
-			Reference: m.Name == "oracle" || m.RowID() == strongest}
+		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("arena", PaperArena, "method", m.RowID())}
+		if row.Reference, err = r.reference(m); err != nil {
+			return nil, err
+		}
 		if m.Paper != "" {
 			row.Paper = keys(m.PaperKeys()...)
 		}
@@ -184,6 +189,7 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 			r.prices(),
 		},
 	}
+	large.Notes = slices.Concat(large.Notes, r.ownHullNote(), assumed)
 	for i, row := range main.Rows {
 		row.Keys, row.Paper = keys("arena", LargeArena, "method", x.Methods[i].RowID()), nil
 		if len(r.Measurements.Where(row.Keys...)) == 0 {

@@ -254,4 +254,14 @@ func TestCalibrationIsNamedBelowTheTable(t *testing.T) {
 	if got := r.calibrationNote(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	x := &r.Spec.Experiment
+	x.Methods = append(slices.Clone(x.Methods), row(t, "forc", "forc-file", "{pihat: p.jsonl}"))
+	for _, m := range r.Measurements.Measurements {
+		m.Keys = keys("arena", m.Key("arena"), "method", "forc-file", "benchmark", metrics.Average)
+		r.Measurements.Measurements = append(r.Measurements.Measurements, m)
+	}
+	want = append(want, "Expected calibration error of imported pass rates, on all training problems, which their maker may have learnt from: forc-file 1.2 points.")
+	if got := r.calibrationNote(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

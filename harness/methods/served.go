@@ -32,10 +32,8 @@ type servedPolicy struct {
 // is fitted here.
 func byPolicy(served, fitted func(Setup) (routing.Method, error)) func(Setup) (routing.Method, error) {
 	return func(s Setup) (routing.Method, error) {
-		for i := 0; i+1 < len(s.Method.Params.Content); i += 2 {
-			if s.Method.Params.Content[i].Value == "policy" {
-				return served(s)
-			}
+		if sets(s.Method, "policy") {
+			return served(s)
 		}
 		return fitted(s)
 	}

@@ -60,7 +60,7 @@ const (
 type Row struct {
 	Section   string // heading printed above the first row of each section; empty: none
 	Label     string
-	Reference bool   // a yardstick (strongest expert, oracle): set apart, never in bold
+	Reference bool   // a yardstick (strongest expert, oracle), or follows from an assumption: set apart, never in bold
 	Cells     []Cell // one a column, over all groups
 }
 
@@ -133,7 +133,7 @@ const (
 func (t *Table) notes() []string {
 	notes := slices.Clone(t.Notes)
 	if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Reference }) {
-		notes = append([]string{"† a yardstick, left out of the comparison for the best."}, notes...)
+		notes = append([]string{"† a yardstick or an assumption, left out of the comparison for the best."}, notes...)
 	}
 	return notes
 }

@@ -1,0 +1,70 @@
+package harness
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+func TestYardsticksAndAssumptionsDoNotCompete(t *testing.T) {
+	r := &Result{Spec: tiny(t)}
+	for _, c := range []struct {
+		row  spec.Method
+		want bool
+	}{
+		{spec.Method{Name: "oracle"}, true},
+		{spec.Method{Name: "fixed", ID: "qwen3-235b"}, true},
+		{spec.Method{Name: "fixed", ID: "qwen3-4b"}, false},
+		{spec.Method{Name: "self"}, false},
+		{spec.Method{Name: "entrorouter"}, false},
+		{row(t, "llmrouter", "simulated", "{model: router-0.6}"), true},
+		{row(t, "llmrouter", "served", `{model: router-0.6, url: "http://localhost:8000/v1"}`), false},
+		{row(t, "routerr1", "trained", "{assimilation: 0}"), true},
+		{row(t, "xrouter", "trained", "{assimilation: 1}"), true},
+		{row(t, "xrouter", "served", `{policy: {url: "http://localhost:8000/v1", model: m}, failures: stop}`), false},
+	} {
+		if got, err := r.reference(c.row); err != nil || got != c.want {
+			t.Errorf("%s %s: %v (%v), want %v", c.row.Name, c.row.ID, got, err, c.want)
+		}
+	}
+}
+
+func TestAssumptionsAreNamedWithTheirValues(t *testing.T) {
+	r := &Result{Spec: tiny(t)}
+	notes := func(rows ...spec.Method) string {
+		r.Spec.Experiment.Methods = rows
+		notes, err := r.assumptionNotes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(slices.Concat(notes, r.ownHullNote()), "\n")
+	}
+	if got := notes(spec.Method{Name: "entrorouter"}); got != "" {
+		t.Errorf("of rows that assume nothing: %s", got)
+	}
+	got := notes(
+		row(t, "llmrouter", "low", "{model: router-0.4}"), row(t, "llmrouter", "high", "{model: router-1.0}"),
+		row(t, "routerr1", "r0", "{assimilation: 0}"), row(t, "routerr1", "r15", "{assimilation: 0.15, distraction: 0.2, cold_start: 0.7}"), row(t, "xrouter", "x", "{assimilation: 0, cold_start: 0.7}"))
+	for _, want := range []string{
+		"whose probability reaches tau = 0.8, else", "The skill is assumed: 0.4 (low), 1 (high).",
+		"a = 0 (r0; x), 0.15 (r15);", "does not use, 0.05 (r0; x), 0.2 (r15);", "reinforcement learning, 0.9 (r0), 0.7 (r15; x).",
+		"includes the router alone at no cost",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if got := notes(row(t, "xrouter", "x", "{assimilation: 0.5}")); !strings.Contains(got, "a = 0.5; distraction") {
+		t.Errorf("one row: %s", got)
+	}
+}
+
+// Only the paper's arena has an oracle that is chosen by the answers.
+func TestLuckIsNamedWhereItIs(t *testing.T) {
+	r := &Result{Spec: tiny(t)}
+	if r.luck(PaperArena) == "" || r.luck(LargeArena) != "" {
+		t.Errorf("%q and %q", r.luck(PaperArena), r.luck(LargeArena))
+	}
+}
