@@ -35,6 +35,22 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 		Untrained: func(m Measurement) bool { return m.Key("method") == "fixed" },
 		Relative:  func(unit string) bool { return unit == "difference-points" },
 	}
+	// A sweep of other trainings lists other settings, one of the same trainings the same.
+	knobs := parseSet(t, strings.Replace(referenceText, "seed=1 100 81.000 accuracy-%", "seed=1 100 81.000 accuracy-%\nBenchmarkSweep/method=learned/knob=001 100 50.000 accuracy-%", 1))
+	missing := func(ours string) (n int) {
+		for _, x := range Compare(parseSet(t, ours), knobs, same) {
+			if x.Missing {
+				n++
+			}
+		}
+		return n
+	}
+	if n := missing(referenceText); n != 1 {
+		t.Errorf("the same trainings: %d numbers missing, want the setting", n)
+	}
+	if n := missing(strings.Replace(referenceText, "BenchmarkRoute/method=seeded/benchmark=avg/seed=2 100 82.000 accuracy-%\n", "", 1)); n != 0 {
+		t.Errorf("other trainings: %d numbers missing, want none", n)
+	}
 	otherMachine, otherProblems := same, same
 	otherMachine.SameNumerics = false
 	otherProblems.SameProblems = false
