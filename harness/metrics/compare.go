@@ -34,6 +34,7 @@ type Comparison struct {
 	SameNumerics bool // backend and architecture
 
 	Untrained  func(Measurement) bool // of a row that trains nothing and draws nothing
+	Smooth     func(Measurement) bool // of a row whose numbers move by little and often with its seed, as the t interval supposes
 	Relative   func(unit string) bool // the unit compares with another row, and so depends on that row's training seeds
 	Confidence float64                // of the intervals in the files, e.g. 0.95
 	FalseAlarm float64                // probability that any of the statistical gates closes although nothing changed
@@ -89,6 +90,9 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 		if !have && ref.Key("knob") != "" && !allSeeds {
 			continue // which settings of a knob are listed depends on where the trainings put it
 		}
+		if !have && ref.Key("benchmark") == "" && !c.SameProblems {
+			continue // a class of problems of which these have none
+		}
 		if have && our.N != ref.N && c.SameProblems && (sameSeeds || untrained) {
 			out = append(out, Change{Label: ref.Label(), Unit: "rollouts", Ours: float64(our.N), Reference: float64(ref.N), Gate: Exact})
 		}
@@ -122,7 +126,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 				x.Gate = Exact
 			case c.SameNumerics && sameSeeds:
 				x.Gate = Golden
-			case s.seeds > 0:
+			case s.seeds > 0 && c.Smooth(ref):
 				x.Gate = Seeds
 			}
 			if s.change = len(out); x.Gate == Seeds || x.Gate == Question || x.Gate == Golden && s.seeds > 0 {

@@ -33,6 +33,7 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 	same := Comparison{
 		SameProblems: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
 		Untrained: func(m Measurement) bool { return m.Key("method") == "fixed" },
+		Smooth:    func(m Measurement) bool { return m.Key("method") != "stepwise" },
 		Relative:  func(unit string) bool { return unit == "difference-points" },
 	}
 	// A sweep of other trainings lists other settings, one of the same trainings the same.
@@ -76,6 +77,7 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 		{"other seeds are held against the spread of the reference's", otherSeed, same, map[string]string{
 			"fixed/avg accuracy-%": "exact", "fixed/one accuracy-%": "exact", "learned/avg accuracy-%": "golden", "learned/avg difference-points": "none",
 			"seeded/avg accuracy-%": "seeds", "seeded/one accuracy-%": "none"}},
+		{"steps are not held against a spread", strings.ReplaceAll(referenceText, "method=seeded", "method=stepwise"), otherMachine, nil},
 		{"other problems leave averages of untrained rows", referenceText, otherProblems, map[string]string{
 			"fixed/avg accuracy-%": "questions", "fixed/one accuracy-%": "none", "learned/avg accuracy-%": "none", "learned/avg difference-points": "none",
 			"seeded/avg accuracy-%": "none", "seeded/avg seed-sd-points": "none", "seeded/one accuracy-%": "none",
@@ -97,6 +99,16 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := map[string]string{}
+			reference := reference
+			if c.want == nil { // the same text on both sides, nothing of it held against seeds
+				reference = parseSet(t, c.ours)
+				for _, x := range Compare(reference, reference, c.comparison) {
+					if x.Gate == Seeds {
+						t.Errorf("%s %s is held against the spread of seeds", x.Label, x.Unit)
+					}
+				}
+				return
+			}
 			for _, x := range Compare(parseSet(t, c.ours), reference, c.comparison) {
 				label := strings.NewReplacer("Route/method=", "", "benchmark=", "", "seed=", "").Replace(x.Label) + " " + x.Unit
 				got[label] = string(x.Gate)
@@ -117,6 +129,7 @@ func TestBandsAreThePredictionIntervalsOfTheReference(t *testing.T) {
 	c := Comparison{
 		SameProblems: true, Confidence: 0.95, FalseAlarm: 0.05,
 		Untrained: func(m Measurement) bool { return m.Key("method") == "fixed" },
+		Smooth:    func(Measurement) bool { return true },
 		Relative:  func(string) bool { return false },
 	}
 	band := func(changes []Change, label, unit string) float64 {
