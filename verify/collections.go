@@ -136,8 +136,8 @@ func withoutParameters(a, b *node) (x, y *node, ok bool) {
 	if ka == nil || kb == nil || !identical(ka.args[1], kb.args[1]) {
 		return a, b, false
 	}
-	from, to := kb.args[0].name, kb.args[0]
-	if to = ka.args[0]; from != to.name {
+	from, to := kb.args[0].name, ka.args[0]
+	if from != to.name {
 		y = y.substitute(map[string]*node{from: to})
 	}
 	return x, y, true
