@@ -45,3 +45,20 @@ func TestTheReadmeHoldsTheCommittedTables(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// What a document of the project links to is there.
+func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
+	root := filepath.Join("..", "..")
+	link := regexp.MustCompile(`\]\(([A-Za-z][^):#]*)\)`)
+	for _, name := range []string{"README.md", "DESIGN.md", "LOG.md"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(string(m[1])))); err != nil {
+				t.Errorf("%s links to %s: %v", name, m[1], err)
+			}
+		}
+	}
+}
