@@ -50,15 +50,10 @@ func runCollapse(ctx context.Context, r *spec.Resolved, o Options) (*Result, err
 		return nil, err
 	}
 	defer e.close()
-	entry, err := e.get(ctx, e.measured)
+	set, err := e.measurements(ctx, e.measured)
 	if err != nil {
 		return nil, err
 	}
-	set, err := readMeasurements(entry)
-	if err != nil {
-		return nil, err
-	}
-	named(set, r.Experiment.Name)
 	set.Comment = []string{
 		" " + r.Experiment.Title + ".",
 		fmt.Sprintf(" Mean of %d seeds; -low- and -high- are the least and the most of them. Values are expectations under the policy, free of sampling noise.", len(r.Experiment.Evaluate.Seeds)),

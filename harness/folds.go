@@ -17,7 +17,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
-	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -83,26 +82,18 @@ func runFolds(ctx context.Context, r *spec.Resolved, o Options) (*Result, error)
 	}
 	defer e.close()
 	x := &r.Experiment
-	result := &Result{Spec: r, Measurements: &metrics.Set{Comment: []string{
+	set, err := e.measurements(ctx, e.results...)
+	if err != nil {
+		return nil, err
+	}
+	set.Comment = []string{
 		" " + x.Title + ".",
 		fmt.Sprintf(" %d-fold cross-validation, %d partitions. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, trained routers held fixed.",
 			x.Folds.K, len(x.Folds.Seeds), 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
 		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
 		provenance(x),
-	}}}
-	for _, s := range e.results {
-		entry, err := e.get(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		m, err := readMeasurements(entry)
-		if err != nil {
-			return nil, err
-		}
-		named(m, x.Name)
-		result.Measurements.Measurements = append(result.Measurements.Measurements, m.Measurements...)
 	}
-	return result, e.writeIndex()
+	return &Result{Spec: r, Measurements: set}, e.writeIndex()
 }
 
 // newFolds opens the store, reads the recordings and plans every step of protocol folds; it runs none.

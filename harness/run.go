@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -124,37 +123,38 @@ func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer e.close()
-	entry, err := e.get(ctx, e.measured)
+	set, err := e.measurements(ctx, append([]*step{e.measured}, e.extra...)...)
 	if err != nil {
 		return nil, err
 	}
-	set, err := readMeasurements(entry)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range e.extra {
-		entry, err := e.get(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		more, err := readMeasurements(entry)
-		if err != nil {
-			return nil, err
-		}
-		set.Measurements = append(set.Measurements, more.Measurements...)
-	}
-	named(set, r.Experiment.Name)
 	set.Comment = append(e.comment(), provenance(&r.Experiment))
 	return &Result{Spec: r, Measurements: set}, e.writeIndex()
 }
 
-// named adds the name of the experiment to measurements. It is not in the stored ones: experiments that agree in
-// everything else share them.
-func named(set *metrics.Set, experiment string) {
+// measurements reads what measuring steps made, and carries them out before if need be. The name of the experiment is not
+// in the stored ones, which experiments that agree in everything else share: it is added here.
+func (e *engine) measurements(ctx context.Context, steps ...*step) (*metrics.Set, error) {
+	set := &metrics.Set{}
+	for _, s := range steps {
+		entry, err := e.get(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		f, err := entry.Open("measurements.txt")
+		if err != nil {
+			return nil, err
+		}
+		of, err := metrics.Read(f.Name(), f)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		set.Measurements = append(set.Measurements, of.Measurements...)
+	}
 	for i := range set.Measurements {
 		m := &set.Measurements[i]
-		m.Keys = append([]metrics.Key{{Name: "experiment", Value: experiment}}, m.Keys...)
+		m.Keys = append([]metrics.Key{{Name: "experiment", Value: e.spec.Experiment.Name}}, m.Keys...)
 	}
+	return set, nil
 }
 
 // newEngine opens the store and plans every step; it runs none.
@@ -373,13 +373,4 @@ func (e *engine) writeIndex() error {
 		steps = append(steps, store.Step{Name: s.name, Key: s.recipe.Key()})
 	}
 	return e.store.WriteIndex(e.spec.Experiment.Name, steps)
-}
-
-func readMeasurements(entry store.Entry) (*metrics.Set, error) {
-	f, err := os.Open(entry.Path("measurements.txt"))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return metrics.Read(f.Name(), f)
 }

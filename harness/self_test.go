@@ -56,11 +56,7 @@ func TestTheRouterAloneScoresWhatTheProbeDoesAndPaysNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.close()
-	entry, err := e.get(t.Context(), e.measured)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := readMeasurements(entry)
+	set, err := e.measurements(t.Context(), e.measured)
 	if err != nil {
 		t.Fatal(err)
 	}
