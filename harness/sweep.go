@@ -133,9 +133,11 @@ func readSwept(entry store.Entry, name string, queries []routing.Query, settings
 			return nil, fmt.Errorf("%s: %w", file.Name(), err)
 		}
 		i := len(s.queries)
-		fault := fmt.Errorf("%s:%d: not the sweep of query %d; remove the folder of this step and run again", file.Name(), i+1, i+1)
+		fault := func() error {
+			return fmt.Errorf("%s:%d: not the sweep of query %d; remove the folder of this step and run again", file.Name(), i+1, i+1)
+		}
 		if len(rec)%2 == 0 || len(rec) < 3 || i >= len(queries) || rec[0] != queries[i].Problem.ID {
-			return nil, fault
+			return nil, fault()
 		}
 		n := numbers{fields: rec[1:]}
 		q := sweptQuery{problem: queries[i].Problem.ID, run: n.int(), first: n.int()}
@@ -147,7 +149,7 @@ func readSwept(entry store.Entry, name string, queries []routing.Query, settings
 			q.turns = append(q.turns, t)
 		}
 		if n.err != nil || !ok {
-			return nil, fault
+			return nil, fault()
 		}
 		s.queries = append(s.queries, q)
 	}

@@ -137,6 +137,18 @@ func New(s Setup) (routing.Method, error) {
 	return nil, fmt.Errorf("unknown method %q; known: %v", s.Method.Name, Kinds())
 }
 
+// distinctTexts lists the texts of queries, each once, and the place of every text in the list: runs of a problem share it.
+func distinctTexts(queries []routing.Query) (texts []string, index map[string]int) {
+	index = map[string]int{}
+	for _, q := range queries {
+		if _, ok := index[q.Problem.Text]; !ok {
+			index[q.Problem.Text] = len(texts)
+			texts = append(texts, q.Problem.Text)
+		}
+	}
+	return texts, index
+}
+
 // oneHot returns a distribution over n experts with all mass on m.
 func oneHot(n, m int) []float64 {
 	p := make([]float64, n)

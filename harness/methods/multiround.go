@@ -204,14 +204,7 @@ type multiRoundRouter struct {
 }
 
 func (r *multiRoundRouter) Route(_ context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	var texts []string
-	index := map[string]int{} // runs of a problem share its text
-	for _, q := range queries {
-		if _, ok := index[q.Problem.Text]; !ok {
-			index[q.Problem.Text] = len(texts)
-			texts = append(texts, q.Problem.Text)
-		}
-	}
+	texts, index := distinctTexts(queries)
 	seen, err := r.sight(texts)
 	if err != nil {
 		return nil, fmt.Errorf("route: %w", err)
