@@ -139,23 +139,6 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
 }
 
-// StandardError returns the sample standard deviation of bootstrap samples, NaN for fewer than two.
-func StandardError(samples []float64) float64 {
-	mean := 0.0
-	for _, x := range samples {
-		mean += x
-	}
-	mean /= float64(len(samples))
-	sum := 0.0
-	for _, x := range samples {
-		sum += (x - mean) * (x - mean)
-	}
-	if len(samples) < 2 {
-		return math.NaN()
-	}
-	return math.Sqrt(sum / float64(len(samples)-1))
-}
-
 // WeightedMean returns sum(weights*column)/sum(weights), both [P]: with the weights of Resample the micro
 // average (each question counts once, whatever its benchmark), NaN if all weights are 0. It panics if the
 // lengths differ.

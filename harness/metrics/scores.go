@@ -41,17 +41,6 @@ func AIQ(points []Point, from, to float64) float64 {
 	return hull.area(from, to) / (to - from)
 }
 
-// AIQCompat is what the public code of RouterBench computes instead of its definition: the hull is continued
-// flat to a greatest cost common to all routers, integrated from the router's own first cost, and divided by
-// that greatest cost rather than by the width. Use it only to compare with numbers printed by that code.
-func AIQCompat(points []Point, greatest float64) float64 {
-	if len(points) == 0 || greatest <= 0 {
-		return math.NaN()
-	}
-	hull := UpperHull(points)
-	return hull.area(hull[0].Cost, max(greatest, hull[0].Cost)) / greatest
-}
-
 // AUDC is the area under the deferral curve: the mean quality over the cost fraction (c-weak.Cost)/(strong.Cost-weak.Cost)
 // from 0 to 1, by the trapezoid rule over the swept points. With two experts of equal prices for every question that
 // fraction is the share of questions deferred to the strong one; with more experts that share says little, so the cost

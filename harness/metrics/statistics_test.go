@@ -59,8 +59,6 @@ func TestBootstrapAgreesWithTheExactDistribution(t *testing.T) {
 	for x, want := range map[float64]float64{0: 0.25, 50: 0.5, 100: 0.25} {
 		near(t, fmt.Sprintf("share of resamples with mean %v", x), share[x]/b, want, 4*math.Sqrt(want*(1-want)/b))
 	}
-	near(t, "standard error", StandardError(samples[0]), 100*math.Sqrt(1./8), 0.3)
-	near(t, "standard error over both strata", StandardError(samples[1]), 100*math.Sqrt(1./8)*2/5, 0.12)
 	low, high := Interval(samples[0], 0.95)
 	if low != 0 || high != 100 {
 		t.Errorf("interval [%v, %v], want [0, 100]", low, high)
@@ -205,7 +203,6 @@ func TestScoresByHand(t *testing.T) {
 	near(t, "AIQ before the sweep falls to 0 at cost 0", AIQ([]Point{{4, 70}}, 0, 8), (4*35+4*70)/8., 1e-12)
 	near(t, "AIQ at one cost", AIQ(sweep, 5, 5), 75, 0)
 	near(t, "AIQ of no point", AIQ(nil, 0, 1), math.NaN(), 0)
-	near(t, "AIQ as the code computes it", AIQCompat([]Point{{2, 50}, {4, 70}}, 10), (2*60+6*70)/10., 1e-12)
 	near(t, "APGR", APGR(sweep, weak, strong), 0.5*0.375+0.5*0.875, 1e-12)
 	near(t, "APGR of one point at half the cost", APGR([]Point{{5, 70}}, weak, strong), 0.5, 1e-12)
 	near(t, "AUDC", AUDC(sweep, weak, strong), 0.5*67.5+0.5*77.5, 1e-12)
