@@ -325,7 +325,7 @@ func (c *Claim) onOurs(cells ours) (text string, err error) {
 
 // averages recomputes the printed averages of a table.
 func (l *List) averages(a Averages, t *Tables) (Finding, error) {
-	rows, err := t.rows(a.Table)
+	rows, err := t.Rows(a.Table)
 	if err != nil {
 		return Finding{}, err
 	}
@@ -364,7 +364,7 @@ func (l *List) averages(a Averages, t *Tables) (Finding, error) {
 
 // check tries the printed percentages of a table.
 func (g Granularity) check(t *Tables) (Finding, error) {
-	rows, err := t.rows(g.Table)
+	rows, err := t.Rows(g.Table)
 	if err != nil {
 		return Finding{}, err
 	}

@@ -20,7 +20,12 @@
 //	mean(table, row[, benchmark...])    accuracy averaged over questions, from the cells, without the printed average
 //	total(table, row[, benchmark...])   dollars of one pass over the benchmarks
 //	query(table, row[, benchmark...])   dollars a question, from the cells
-//	gain(table, row, fixed...)          points of mean above the hull of the rows named after it, at the same query
+//	retention(table, row, strongest)    mean in percent of the strongest expert's
+//	saving(table, row, strongest)       by how many percent total is below the strongest expert's
+//	gain(table, row, fixed...)          points of mean above the hull of the rows named after it, at the same query;
+//	                                    an expert of another table is written table:row
+//	lead(table, row[, row...])          the least by which the row is more accurate than any other on any benchmark,
+//	                                    the rows named after it left out
 //	min(x, ...), max(x, ...)
 //	x > y, >=, <, <=, joined by and     a comparison: it holds if it can be true of the unrounded numbers
 //

@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -21,6 +22,8 @@ type Formula struct {
 type Cells interface {
 	// Cell returns what a table prints at a row and a benchmark, in the given unit.
 	Cell(table, row, benchmark, unit string) (metrics.Value, error)
+	// Rows lists the rows of a table, sorted.
+	Rows(table string) ([]string, error)
 	// Benchmarks lists the benchmarks of a row, without the average, sorted.
 	Benchmarks(table, row string) ([]string, error)
 	// Questions is how many questions a benchmark of a row has.
@@ -226,7 +229,8 @@ type reference struct {
 
 // references are the functions that read tables, with the least and the most words they take; 0: any number.
 var references = map[string][2]int{
-	"accuracy": {3, 3}, "usd": {3, 3}, "mean": {2, 0}, "total": {2, 0}, "query": {2, 0}, "gain": {3, 0},
+	"accuracy": {3, 3}, "usd": {3, 3}, "mean": {2, 0}, "total": {2, 0}, "query": {2, 0},
+	"retention": {3, 3}, "saving": {3, 3}, "gain": {3, 0}, "lead": {2, 0}, "share": {4, 4},
 }
 
 func (r reference) eval(t *trace) (float64, error) {
@@ -253,19 +257,22 @@ func (r reference) read(t *trace) (float64, error) {
 		}); ok {
 			return measured.gain(table, row)
 		}
-		var points []metrics.Point
-		for _, row := range r.words[1:] {
-			quality, _, err := t.sum(table, row, nil, metrics.Accuracy)
-			if err != nil {
-				return 0, err
-			}
-			dollars, questions, err := t.sum(table, row, nil, metrics.USD)
-			if err != nil {
-				return 0, err
-			}
-			points = append(points, metrics.Point{Quality: quality / questions, Cost: dollars / questions})
+		return t.gain(table, row, rest)
+	case "lead":
+		return t.lead(table, row, rest)
+	case "share":
+		return 0, errors.New("no table of a paper has shares")
+	case "retention", "saving":
+		function, unit := "mean", 100.0
+		if r.function == "saving" {
+			function, unit = "total", -100
 		}
-		return metrics.UpperHull(points[1:]).Gain(points[0]), nil
+		of, err := reference{function, []string{table, row}, r.column}.read(t)
+		if err != nil {
+			return 0, err
+		}
+		whole, err := reference{function, []string{table, rest[0]}, r.column}.read(t)
+		return max(0, -unit) + unit*of/whole, err
 	case "mean":
 		sum, questions, err := t.sum(table, row, rest, metrics.Accuracy)
 		return sum / questions, err
@@ -275,6 +282,79 @@ func (r reference) read(t *trace) (float64, error) {
 		return dollars, err
 	}
 	return dollars / questions, err
+}
+
+// gain is how far a row lies above the hull of fixed experts, over its own benchmarks. An expert of another table is
+// written table:row.
+func (t *trace) gain(table, row string, fixed []string) (float64, error) {
+	benchmarks, err := t.cells.Benchmarks(table, row)
+	if err != nil {
+		return 0, err
+	}
+	var points []metrics.Point
+	for _, name := range append([]string{row}, fixed...) {
+		in := table
+		if before, after, other := strings.Cut(name, ":"); other {
+			in, name = before, after
+		}
+		quality, _, err := t.sum(in, name, benchmarks, metrics.Accuracy)
+		if err != nil {
+			return 0, err
+		}
+		dollars, questions, err := t.sum(in, name, benchmarks, metrics.USD)
+		if err != nil {
+			return 0, err
+		}
+		points = append(points, metrics.Point{Quality: quality / questions, Cost: dollars / questions})
+	}
+	return metrics.UpperHull(points[1:]).Gain(points[0]), nil
+}
+
+// lead is the least by which a row is more accurate than any other on any benchmark, the rows named after it left out.
+func (t *trace) lead(table, row string, without []string) (float64, error) {
+	pairs, err := rivals(t.cells, table, row, without)
+	if err != nil {
+		return 0, err
+	}
+	least := math.Inf(1)
+	for _, p := range pairs {
+		d, err := p.eval(t)
+		if err != nil {
+			return 0, err
+		}
+		least = min(least, d)
+	}
+	return least, nil
+}
+
+// rivals are the differences in accuracy between a row and every other on every benchmark.
+func rivals(cells Cells, table, row string, without []string) ([]binary, error) {
+	rows, err := cells.Rows(table)
+	if err != nil {
+		return nil, err
+	}
+	benchmarks, err := cells.Benchmarks(table, row)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range without {
+		if !slices.Contains(rows, name) {
+			return nil, fmt.Errorf("table %s has no row %q to leave out; known: %s", table, name, strings.Join(rows, ", "))
+		}
+	}
+	var pairs []binary
+	for _, other := range rows {
+		if other == row || slices.Contains(without, other) {
+			continue
+		}
+		for _, b := range benchmarks {
+			pairs = append(pairs, binary{'-', reference{"accuracy", []string{table, row, b}, 1}, reference{"accuracy", []string{table, other, b}, 1}, 1})
+		}
+	}
+	if pairs == nil {
+		return nil, fmt.Errorf("table %s has no other row than %s", table, row)
+	}
+	return pairs, nil
 }
 
 // sum adds up a row over benchmarks, all of them if none is named: dollars, or accuracy times questions.
@@ -484,6 +564,8 @@ func (p *parser) call(rest string) (node, error) {
 		if len(words) < arity[0] || arity[1] > 0 && len(words) > arity[1] {
 			return nil, p.fail("%s takes a table, a row%s; got %d names", name, map[string]string{
 				"accuracy": " and a benchmark", "usd": " and a benchmark", "gain": " and the rows of fixed experts",
+				"retention": " and the row of the strongest expert", "saving": " and the row of the strongest expert",
+				"share": ", a stratum and an expert",
 			}[name], len(words))
 		}
 		p.at += end + 1

@@ -55,6 +55,11 @@ func TestFormulasByHand(t *testing.T) {
 		{"max(accuracy(toy, router/knob=2, a), accuracy(toy, router/knob=2, b))", 80, 0.05, 0.05}, // 80.0 and 80.0: both have to fall
 		// The hull from (0.5, 55) to (2.5, 92.5) is at 73.75 for 1.5.
 		{"gain(toy, router/knob=2, cheap, dear)", 6.25, -1, -1},
+		{"gain(toy, router/knob=2, toy:cheap, toy:dear)", 6.25, -1, -1},
+		{"retention(toy, cheap, dear)", 100 * 55 / 92.5, 100 * (55.05/92.45 - 55/92.5), 100 * (55/92.5 - 54.95/92.55)},
+		{"saving(toy, cheap, dear)", 80, 20 - 100*1.9/10.1, 100*2.1/9.9 - 20},
+		{"lead(toy, router/knob=2)", -20, 0.1, 0.1}, // behind dear on b; 10 behind on a
+		{"lead(toy, router/knob=2, dear)", 10, 0.1, 0.1},
 		{"min(3, 1, 2) + max(3, 1, 2)", 4, 0, 0},
 		{"max(accuracy(toy, cheap, a), accuracy(toy, cheap, b))", 70, 0.05, 0.05},
 	} {
@@ -113,7 +118,7 @@ func TestFaultsOfFormulasNameTheColumn(t *testing.T) {
 		"(1":                           `column 3: want ')'`,
 		"mean(toy":                     "column 6: mean( is never closed",
 		"mean toy":                     "column 6: mean takes its arguments in parentheses",
-		"meen(toy, cheap)":             `column 1: unknown function "meen"; known: accuracy, gain, max, mean, min, query, total, usd`,
+		"meen(toy, cheap)":             `column 1: unknown function "meen"; known: accuracy, gain, lead, max, mean, min, query, retention, saving, share, total, usd`,
 		"1 + %":                        `column 5: '%' is no operand`,
 		"accuracy(toy, cheap)":         "column 10: accuracy takes a table, a row and a benchmark; got 2 names",
 		"mean(toy)":                    "column 6: mean takes a table, a row; got 1 names",
@@ -133,12 +138,15 @@ func TestFaultsOfFormulasNameTheColumn(t *testing.T) {
 func TestFormulasThatAskForWhatIsNotThere(t *testing.T) {
 	tables := toyTables(t)
 	for formula, want := range map[string]string{
-		"mean(tou, cheap)":          `column 1: mean(tou, cheap): unknown table "tou"; known: toy`,
-		"1 + mean(toy, cheep)":      `column 5: mean(toy, cheep): table toy has no row "cheep"; known: cheap, dear, router/knob=2`,
-		"accuracy(toy, cheap, c)":   `row cheap of table toy has no benchmark "c"; known: a, avg, b`,
-		"1 / (1 - 1)":               "division by zero",
-		"1 / (usd(toy,cheap,a)-1)":  "division by zero",
-		"mean(toy, cheap, a, nope)": `no benchmark "nope"`,
+		"lead(toy, cheap, dearer)":              `table toy has no row "dearer" to leave out; known: cheap, dear, router/knob=2`,
+		"lead(toy, dear, cheap, router/knob=2)": `table toy has no other row than dear`,
+		"share(toy, cheap, easy, cheap)":        `no table of a paper has shares`,
+		"mean(tou, cheap)":                      `column 1: mean(tou, cheap): unknown table "tou"; known: toy`,
+		"1 + mean(toy, cheep)":                  `column 5: mean(toy, cheep): table toy has no row "cheep"; known: cheap, dear, router/knob=2`,
+		"accuracy(toy, cheap, c)":               `row cheap of table toy has no benchmark "c"; known: a, avg, b`,
+		"1 / (1 - 1)":                           "division by zero",
+		"1 / (usd(toy,cheap,a)-1)":              "division by zero",
+		"mean(toy, cheap, a, nope)":             `no benchmark "nope"`,
 	} {
 		f, err := Parse(formula)
 		if err != nil {

@@ -67,8 +67,8 @@ func ReadTables(fsys fs.FS, dir string) (*Tables, error) {
 // with returns t with other sizes of some benchmarks.
 func (t *Tables) with(questions map[string]float64) *Tables { return &Tables{t.lines, questions} }
 
-// rows lists the rows of a table, sorted.
-func (t *Tables) rows(table string) ([]string, error) {
+// Rows implements Cells.
+func (t *Tables) Rows(table string) ([]string, error) {
 	if t.lines[table] == nil {
 		return nil, unknownTable(table, t)
 	}
@@ -232,6 +232,9 @@ func (o ours) gain(table, row string) (float64, error) {
 	v, err := o.Cell(table, row, metrics.Average, metricUnits["hull-gain"].own)
 	return v.Number, err
 }
+
+// Rows implements Cells.
+func (o ours) Rows(string) ([]string, error) { return nil, errNotStated }
 
 // Questions implements Cells.
 func (o ours) Questions(table, row, benchmark string) (float64, error) {
