@@ -44,11 +44,11 @@ func (r *Result) calibrationNote() []string {
 
 // askedTable shows what routers that are language models read, write and cost themselves, and how their answers could
 // be read; nil if no row of rows is one.
-func (r *Result) askedTable(name string, rows []report.RowLayout) (*report.Table, error) {
+func (r *Result) askedTable(name string, rows []report.RowLayout, paper published) (*report.Table, error) {
 	l := report.Layout{
-		Name: name + "-routers", Head: "Router",
+		Name: name + "-routers", Paper: recomputed, Head: "Router",
 		Caption: r.Spec.Experiment.Title + ": the routers' own tokens and how their answers were read" + r.scale(),
-		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Columns: []report.Column{
+		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: []report.Column{
 			{Title: "Tokens/query", Unit: RouterTokens, Decimals: 1},
 			{Title: "Router $/query", Unit: methods.RouterUSD, Decimals: 6},
 			{Title: "Experts $/query", Unit: metrics.USDPerQuery, Decimals: 4, Plain: true},
@@ -64,9 +64,7 @@ func (r *Result) askedTable(name string, rows []report.RowLayout) (*report.Table
 		if m.Name != "llmrouter" {
 			continue
 		}
-		row := rows[i]
-		row.Paper = nil
-		l.Rows = append(l.Rows, row)
+		l.Rows = append(l.Rows, rows[i])
 	}
 	if l.Rows == nil {
 		return nil, nil
@@ -74,7 +72,7 @@ func (r *Result) askedTable(name string, rows []report.RowLayout) (*report.Table
 	if r.Spec.Pools[0].Kind == "simulated" {
 		l.Notes = append(l.Notes, "Simulated routers: tokens are a quarter of the bytes, and they write no reasoning, so their dollars are a lower bound; skill and share of malformed answers are assumed.")
 	}
-	t, err := report.Build(l, r.Measurements, nil)
+	t, err := report.Build(l, r.Measurements, paper.whole)
 	if err != nil {
 		return nil, fmt.Errorf("routers of %s: %w", name, err)
 	}

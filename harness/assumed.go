@@ -88,10 +88,11 @@ func (s stated) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// ownHullNote says that hull gains of rows that may answer themselves and of the others are not alike, where there are any.
-func (r *Result) ownHullNote() []string {
+// ownHullNote says that hull gains of rows that may answer themselves and of the others are not alike, where there are any,
+// and what follows from it for the table.
+func (r *Result) ownHullNote(so string) []string {
 	if !slices.ContainsFunc(r.Spec.Experiment.Methods, func(m spec.Method) bool { return methods.AnswersItself(m.Name) }) {
 		return nil
 	}
-	return []string{"Hull gains of rows that may answer themselves, the router alone and multi-round routers, are above a hull that includes the router alone at no cost, so gains of the two kinds of rows are not against the same hull."}
+	return []string{"Hull gains of rows that may answer themselves, the router alone and multi-round routers, are above a hull that includes the router alone at no cost, so gains of the two kinds of rows are not against the same hull." + so}
 }

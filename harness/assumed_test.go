@@ -39,7 +39,7 @@ func TestAssumptionsAreNamedWithTheirValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return strings.Join(slices.Concat(notes, r.ownHullNote()), "\n")
+		return strings.Join(slices.Concat(notes, r.ownHullNote("")), "\n")
 	}
 	if got := notes(spec.Method{Name: "entrorouter"}); got != "" {
 		t.Errorf("of rows that assume nothing: %s", got)

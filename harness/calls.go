@@ -10,11 +10,11 @@ import (
 
 // callsTable shows how often routers that may answer themselves ask experts; nil if no row of rows but the router alone
 // is one.
-func (r *Result) callsTable(name string, rows []report.RowLayout) (*report.Table, error) {
+func (r *Result) callsTable(name string, rows []report.RowLayout, paper published) (*report.Table, error) {
 	l := report.Layout{
-		Name: name + "-calls", Head: "Router",
+		Name: name + "-calls", Paper: recomputed, Head: "Router",
 		Caption: r.Spec.Experiment.Title + ": how often routers that may answer themselves ask" + r.scale(),
-		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Columns: []report.Column{
+		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: []report.Column{
 			{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
 			{Title: "Asks an expert, %", Unit: CallRate, Decimals: 1},
 			{Title: "Calls a question", Unit: Calls, Decimals: 2},
@@ -28,9 +28,7 @@ func (r *Result) callsTable(name string, rows []report.RowLayout) (*report.Table
 		if !methods.AnswersItself(m.Name) {
 			continue
 		}
-		row := rows[i]
-		row.Paper = nil
-		l.Rows = append(l.Rows, row)
+		l.Rows = append(l.Rows, rows[i])
 		alone = alone && m.Name == "self"
 	}
 	if alone {
@@ -39,7 +37,7 @@ func (r *Result) callsTable(name string, rows []report.RowLayout) (*report.Table
 	if r.Spec.Pools[0].Kind == "simulated" {
 		l.Notes = []string{"The probe of the pool plays the router where it answers itself. How often a router uses what an expert tells it, a, is assumed: every row that states it follows from it. Tokens are those of the router's own answers."}
 	}
-	t, err := report.Build(l, r.Measurements, nil)
+	t, err := report.Build(l, r.Measurements, paper.whole)
 	if err != nil {
 		return nil, fmt.Errorf("calls of %s: %w", name, err)
 	}

@@ -90,6 +90,9 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	}
 	what := "Accuracy against cost. The dashed line is the hull of the fixed experts: what the best coin between two of them reaches. " +
 		fmt.Sprintf("Bars: %g%% intervals over questions.", 100*x.Evaluate.Confidence)
+	if slices.ContainsFunc(r.shown(o.Rows), func(m spec.Method) bool { return methods.AnswersItself(m.Name) }) {
+		what += " Rows that may answer themselves have another hull, not drawn, which includes the router alone at no cost."
+	}
 	if x.Protocol != "folds" {
 		f, err := plane(report.ParetoLayout{Name: o.File, Benchmark: metrics.Average, Cost: report.CostOfAThousand(),
 			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs() + " " + r.prices()}, keys("arena", r.arena())...)

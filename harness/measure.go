@@ -26,6 +26,7 @@ const (
 	CallRate       = "call-rate-%"            // queries on which a row that may answer itself asked an expert
 	Calls          = "calls/query"            // calls of experts by such a row
 	OwnAnswers     = "own-answers-%"          // queries on which the router's own answer stood
+	Retention      = "retention-%"            // accuracy relative to the strongest expert's
 	SavedCost      = "saving-%"               // dollars below the strongest expert's: 100 minus the cost share
 	PGR            = "pgr"                    // metrics.PGR between the cheapest and the strongest expert
 	Truncated      = "truncated-%"            // answers that the token limit cut, weighted as accuracy is
@@ -528,7 +529,7 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 		avg := line(r, metrics.Average, queries,
 			value(i, s, 1, metrics.Accuracy, 3),
 			value(i, s+1, 1, metrics.USDPerQuery, 8),
-			value(i, s+2, 1, "retention-%", 3),
+			value(i, s+2, 1, Retention, 3),
 			value(i, s+3, 1, CostShare, 3),
 			value(i, s+4, 1, HullGain, 3),
 			saving(value(i, s+3, 1, CostShare, 3)),

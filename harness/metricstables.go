@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
@@ -9,15 +10,15 @@ import (
 
 // metricsTables are what accuracy and cost do not say, in the arena with the most problems: one table of decisions, for
 // every row, and one of what routers with a knob can do over all its settings.
-func (r *Result) metricsTables(name string) ([]*report.Table, error) {
+func (r *Result) metricsTables(name string, paper published) ([]*report.Table, error) {
 	x := &r.Spec.Experiment
 	arena := r.arena()
 	// Nothing is set in bold: a yardstick that must not be compared would win most columns, and several have no better end.
 	decisions := report.Layout{
-		Name: name, Head: "Method",
+		Name: name, Paper: recomputed, Head: "Method",
 		Caption: x.Title + r.scale() + " What the decisions are worth." + r.scored(),
 		Groups: []report.GroupLayout{
-			{Title: "Accuracy and cost", Line: "Route", Benchmark: metrics.Average, Columns: []report.Column{
+			{Title: "Accuracy and cost", Line: "Route", Benchmark: metrics.Average, Paper: metrics.Average, Columns: []report.Column{
 				{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
 				{Title: "Saving %", Unit: SavedCost, Decimals: 1},
 				{Title: "PGR", Unit: PGR, Decimals: 2},
@@ -43,7 +44,7 @@ func (r *Result) metricsTables(name string) ([]*report.Table, error) {
 			r.intervals(),
 		},
 	}
-	decisions.Notes = append(decisions.Notes, r.ownHullNote()...)
+	decisions.Notes = slices.Concat(decisions.Notes, paper.notes(), r.ownHullNote(""))
 	knobs := report.Layout{
 		Name: name + "-knobs", Head: "Method",
 		Caption: x.Title + r.scale() + " Routers with a knob, over all its settings." + r.scored(),
@@ -76,19 +77,22 @@ func (r *Result) metricsTables(name string) ([]*report.Table, error) {
 		if len(r.Measurements.Where(row.Keys...)) == 0 {
 			continue // a row of hindsight, which needs answers and not probabilities
 		}
-		decisions.Rows = append(decisions.Rows, row)
 		for _, line := range r.Measurements.Where(row.Keys...) {
 			if line.Name == "Curve" {
 				knobs.Rows = append(knobs.Rows, row)
 			}
 		}
+		if m.Paper != "" {
+			row.Paper = keys(m.PaperKeys()...)
+		}
+		decisions.Rows = append(decisions.Rows, row)
 	}
 	var tables []*report.Table
 	for _, l := range []report.Layout{decisions, knobs} {
 		if len(l.Rows) == 0 {
 			continue
 		}
-		t, err := report.Build(l, r.Measurements, nil)
+		t, err := report.Build(l, r.Measurements, paper.whole)
 		if err != nil {
 			return nil, err
 		}

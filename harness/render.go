@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -24,16 +26,9 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 			return fmt.Errorf("nothing was measured of row %s", m.RowID())
 		}
 	}
-	var paper *metrics.Set
-	if name := r.Spec.Experiment.Paper; name != "" {
-		f, err := papers.Open("paper/" + name + ".txt")
-		if err != nil {
-			return fmt.Errorf("paper table %q: %w", name, err)
-		}
-		defer f.Close()
-		if paper, err = metrics.Read("paper/"+name+".txt", f); err != nil {
-			return err
-		}
+	paper, err := r.readPublished(papers)
+	if err != nil {
+		return err
 	}
 	var files []report.File
 	for _, o := range r.Spec.Experiment.Outputs {
@@ -50,9 +45,9 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 				fmt.Fprintln(w)
 			}
 		case "metrics":
-			tables, err = r.metricsTables(o.File) // not printed: the main tables fill a screen
+			tables, err = r.metricsTables(o.File, paper) // not printed: the main tables fill a screen
 		default:
-			figures, err = r.figures(o, paper)
+			figures, err = r.figures(o, paper.table)
 		}
 		if err != nil {
 			return err
@@ -87,7 +82,7 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 		}
 		names = append(names, f.Name)
 	}
-	_, err := fmt.Fprintf(w, "written to %s: %s\n", dir, strings.Join(names, " "))
+	_, err = fmt.Fprintf(w, "written to %s: %s\n", dir, strings.Join(names, " "))
 	return err
 }
 
@@ -109,7 +104,7 @@ func section(m spec.Method) string {
 }
 
 // tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
-func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error) {
+func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 	if r.Spec.Experiment.Protocol == "folds" {
 		return r.foldTables(name)
 	}
@@ -118,16 +113,18 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 	if err != nil {
 		return nil, err
 	}
-	main := report.Layout{Name: x.Paper, Caption: x.Title + r.scale(), Head: "Method", Notes: slices.Concat(r.notes(), r.calibrationNote(), assumed)}
-	if main.Name == "" {
-		main.Name = name
-	}
+	main := report.Layout{Name: name, Paper: x.Paper, Caption: x.Title + r.scale(), Head: "Method", Notes: slices.Concat(r.notes(), r.calibrationNote(), assumed)}
 	for _, b := range x.Test {
 		main.Groups = append(main.Groups, report.GroupLayout{Title: r.Spec.Benchmarks[b].Title, Benchmark: b, Paper: r.Spec.Benchmarks[b].Paper, Columns: report.AccuracyAndCost()})
 	}
 	average := report.GroupLayout{Title: "Avg.", Benchmark: metrics.Average, Columns: report.AverageAccuracyAndCost()}
-	if r.samePass(paper) {
+	printed := paper.table
+	if paper.whole.Measurements != nil {
 		average.Paper = metrics.Average
+	}
+	if average.Paper != "" && len(printed.Where(keys("benchmark", metrics.Average)...)) == 0 {
+		printed = paper.withAverages(x.Paper)
+		main.Notes = append(main.Notes, "The paper prints no averages here: those beside ours are recomputed from its cells, weighted by questions.")
 	}
 	main.Groups = append(main.Groups, average)
 	for _, m := range x.Methods {
@@ -140,28 +137,25 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 		}
 		main.Rows = append(main.Rows, row)
 	}
-	whole := main
-	whole.Rows = append(slices.Clone(main.Rows), r.paperRows()...)
-	t, err := report.Build(whole, r.Measurements, paper)
+	all := main
+	all.Rows = append(slices.Clone(main.Rows), r.paperRows()...)
+	t, err := report.Build(all, r.Measurements, printed)
 	if err != nil {
 		return nil, err
 	}
-	t.Name = name
-	cover := main
-	cover.Name = name
-	coverage, err := report.Coverage(cover, r.Measurements, metrics.Average)
+	coverage, err := report.Coverage(main, r.Measurements, metrics.Average)
 	if err != nil {
 		return nil, err
 	}
 	tables := []*report.Table{t, coverage}
-	asked, err := r.askedTable(name, main.Rows)
+	asked, err := r.askedTable(name, all.Rows, paper)
 	if err != nil {
 		return nil, err
 	}
 	if asked != nil {
 		tables = append(tables, asked)
 	}
-	calls, err := r.callsTable(name, main.Rows)
+	calls, err := r.callsTable(name, main.Rows, paper)
 	if err != nil {
 		return nil, err
 	}
@@ -174,30 +168,36 @@ func (r *Result) tables(name string, paper *metrics.Set) ([]*report.Table, error
 	columns := []report.Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
 		{Title: "Cost, % of strongest", Unit: CostShare, Decimals: 1},
-		{Title: "Acc. kept, %", Unit: "retention-%", Decimals: 2},
+		{Title: "Acc. kept, %", Unit: Retention, Decimals: 2},
 		{Title: "Hull gain, points", Unit: HullGain, Decimals: 2},
 		{Title: "Hull gain - EntroRouter's", Unit: HullDifference, Decimals: 2},
 		{Title: "Seed SD of acc.", Unit: SeedSD, Decimals: 2},
 	}
 	large := report.Layout{
-		Name: name + "-large", Head: "Method",
+		Name: name + "-large", Paper: recomputed, Head: "Method",
 		Caption: fmt.Sprintf("%s: the set that resolves orderings%s %d problems a benchmark, scored by the true success probability of the simulated experts, weighted by the sizes of the benchmarks.", x.Title, r.scale(), x.Large),
-		Groups:  []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Columns: columns}},
+		Groups:  []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: columns}},
 		Notes: []string{
 			"Hull gain: accuracy above the best coin flip between fixed experts at the same cost. What can be gained differs along the hull, so rows of very different cost stay hard to compare.",
 			fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; the last column is the standard deviation over training seeds.", 100*x.Evaluate.Confidence),
 			r.prices(),
 		},
 	}
-	large.Notes = slices.Concat(large.Notes, r.ownHullNote(), assumed)
+	large.Notes = slices.Concat(large.Notes, paper.notes(), r.ownHullNote(" Their difference to EntroRouter's is left blank."), assumed)
 	for i, row := range main.Rows {
-		row.Keys, row.Paper = keys("arena", LargeArena, "method", x.Methods[i].RowID()), nil
+		row.Keys = keys("arena", LargeArena, "method", x.Methods[i].RowID())
+		if methods.AnswersItself(x.Methods[i].Name) {
+			row.Omit = []string{HullDifference}
+		}
 		if len(r.Measurements.Where(row.Keys...)) == 0 {
 			continue // a row of hindsight, which needs answers and not probabilities
 		}
 		large.Rows = append(large.Rows, row)
 	}
-	lt, err := report.Build(large, r.Measurements, nil)
+	if paper.whole.Measurements != nil {
+		large.Rows = append(large.Rows, r.paperRows()...)
+	}
+	lt, err := report.Build(large, r.Measurements, paper.whole)
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +221,14 @@ func (r *Result) strongest() string {
 		}
 	}
 	return best
+}
+
+// cheapest returns the id of the cheapest expert.
+func (r *Result) cheapest() string {
+	price := func(x spec.Expert) float64 { return r.Spec.Prices.Models[x.Model].Out }
+	return slices.MinFunc(r.Spec.Pools[0].Experts, func(a, b spec.Expert) int {
+		return cmp.Or(cmp.Compare(price(a), price(b)), strings.Compare(a.ID, b.ID))
+	}).ID
 }
 
 // scale ends a caption: what the numbers are made of.
@@ -274,7 +282,7 @@ func (r *Result) samePass(paper *metrics.Set) bool {
 	for _, b := range r.Spec.Experiment.Test {
 		ours = append(ours, r.Spec.Benchmarks[b].Paper)
 	}
-	for _, m := range paper.Where(keys("table", r.Spec.Experiment.Paper)...) {
+	for _, m := range paper.Measurements {
 		if b := m.Key("benchmark"); b != metrics.Average {
 			theirs = append(theirs, b)
 		}
@@ -297,7 +305,7 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 		for _, b := range benchmarks {
 			l := report.Layout{
 				Name: name + "-" + pool.Name + "-" + b, Head: "Method",
-				Caption: fmt.Sprintf("%s: pool %s, questions: %s. %d folds, %d partitions.", x.Title, pool.Name, b, x.Folds.K, len(x.Folds.Seeds)),
+				Caption: fmt.Sprintf("%s: pool %s, questions: %s. %d folds, %s.", x.Title, pool.Name, b, x.Folds.K, howMany(len(x.Folds.Seeds), "partition")),
 				Groups: []report.GroupLayout{
 					{Title: "Own operating point", Benchmark: b, Columns: []report.Column{
 						{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
@@ -336,6 +344,14 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 		}
 	}
 	return tables, nil
+}
+
+// howMany is a number of things.
+func howMany(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // operatingPoints says where rows with a knob stand on their curves.

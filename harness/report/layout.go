@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -10,7 +11,8 @@ import (
 
 // Layout says which measurements a table shows, in which order, and under which heads.
 type Layout struct {
-	Name    string // of the table; also the value of the key table in the paper's measurements
+	Name    string // of the table
+	Paper   string // value of the key table in the paper's measurements; default: the name
 	Caption string
 	Head    string // of the label column
 	Groups  []GroupLayout
@@ -36,6 +38,7 @@ type RowLayout struct {
 	Keys      []metrics.Key // that name its measurements: method=entrorouter; the keys benchmark and seed are set by Build. nil: a row of the paper alone
 	Paper     []metrics.Key // the same in the paper's; nil: the paper has no such row
 	Reference bool
+	Omit      []string // units that the row prints nothing in
 }
 
 // AccuracyAndCost returns the paper's pair of columns for a benchmark: percent correct and total dollars.
@@ -79,7 +82,7 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 			}
 			var theirs metrics.Measurement
 			if paper != nil && r.Paper != nil && g.Paper != "" {
-				keys := append(slices.Clone(r.Paper), metrics.Key{Name: "benchmark", Value: g.Paper}, metrics.Key{Name: "table", Value: l.Name})
+				keys := append(slices.Clone(r.Paper), metrics.Key{Name: "benchmark", Value: g.Paper}, metrics.Key{Name: "table", Value: cmp.Or(l.Paper, l.Name)})
 				var ok bool
 				if theirs, ok, err = paper.Find(keys...); err != nil {
 					return nil, fmt.Errorf("table %q, row %q of the paper: %w", l.Name, r.Label, err)
@@ -87,7 +90,11 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 				found = found || ok && r.Keys == nil
 			}
 			for _, c := range g.Columns {
-				row.Cells = append(row.Cells, Cell{Ours: in(mine, c.Unit), Paper: in(theirs, c.Unit)})
+				cell := Cell{Ours: in(mine, c.Unit), Paper: in(theirs, c.Unit)}
+				if slices.Contains(r.Omit, c.Unit) {
+					cell = Cell{}
+				}
+				row.Cells = append(row.Cells, cell)
 			}
 		}
 		if !found {
