@@ -57,7 +57,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		Writer:          stdout,
 		ErrWriter:       stderr,
 		HideHelpCommand: true,
-		Commands:        []*cli.Command{runCommand(), renderCommand(), showCommand(), checkCommand(), claimsCommand(), planCommand(), listCommand(), routeCommand(), serveCommand(), calibrateCommand(), gpuCheckCommand(), verifyCommand()},
+		Commands:        commands(),
 		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return usageError{err} },
 		CommandNotFound: func(*cli.Context, string) {},
 		ExitErrHandler:  func(*cli.Context, error) {},
@@ -76,6 +76,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = app.RunContext(ctx, args)
 	}
 	return exitCode(ctx, err, stderr)
+}
+
+func commands() []*cli.Command {
+	return []*cli.Command{
+		runCommand(), renderCommand(), showCommand(), checkCommand(), claimsCommand(), planCommand(), listCommand(), routeCommand(),
+		serveCommand(), calibrateCommand(), gpuCheckCommand(), verifyCommand(),
+	}
 }
 
 // flagsFirst moves the flags of a command before its arguments, where the library looks for them, so that

@@ -71,8 +71,8 @@ func TestScripts(t *testing.T) {
 			case "data":
 				_, err := os.Stat("../../../shared/data/outcomes")
 				return err == nil, nil
-			case "tex": // with the packages and fonts that our documents name
-				return exec.Command("kpsewhich", "booktabs.sty", "multirow.sty", "microtype.sty", "times.sty", "ptmr8t.tfm").Run() == nil, nil
+			case "tex":
+				return texInstalled(), nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
@@ -80,6 +80,11 @@ func TestScripts(t *testing.T) {
 			"exits": exits, "says": says, "same": same, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit,
 		},
 	})
+}
+
+// texInstalled says whether TeX is here, with the packages and fonts that our documents name.
+func texInstalled() bool {
+	return exec.Command("kpsewhich", "booktabs.sty", "multirow.sty", "microtype.sty", "times.sty", "ptmr8t.tfm").Run() == nil
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -1,0 +1,364 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// documents are the files whose commands are carried out, and "help" for the program's own.
+var documents = []string{"README.md", "DESIGN.md", "LOG.md", help}
+
+const help = "help"
+
+// A documented command and how it is carried out here. The order is a reader's: what comes later may need what came
+// before it. A leading "time" and comments are not part of a command.
+type documented struct {
+	command string
+	as      string // shell text carried out instead; empty: the command as it stands, with example's names for placeholders
+	why     string // it is not carried out as it stands
+	exit    int    // the exit code that is promised
+	prints  string // regular expression that the output matches
+	needs   string // a program or a module without which it is skipped
+	slow    bool   // not with -short
+}
+
+// example stands for the placeholders of documents. tiny.yaml is a spec of a second's work.
+var example = strings.NewReplacer("[SPEC...]", "tiny.yaml", "SPEC...", "tiny.yaml", "SPEC", "tiny.yaml", "[FILE]", "problems.jsonl", "DIR", "data",
+	"ROW", "entrorouter", "NAME", "sim-aime25")
+
+const tex = "pdflatex"
+
+// prebuilt keeps make from building the program again: the test itself is bin/entrorouter.
+const prebuilt = " GO=true"
+
+const (
+	perf      = "v0.0.0-20260908200009-22c9c6c9d4da" // of golang.org/x/perf
+	benchstat = "go run golang.org/x/perf/cmd/benchstat@" + perf + " "
+)
+
+var commandsOfDocuments = []documented{
+	{command: "make clean build", as: `mkdir -p again/bin && cp Makefile again && touch again/bin/old && make -C again clean && test ! -e again/bin && CGO_ENABLED=$(go env CGO_ENABLED) make -C "$ROOT" build BIN="$PWD/again/entrorouter" && again/entrorouter --version`, why: "into another folder", needs: "make", slow: true, prints: `entrorouter version`},
+	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "eight minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*Claims: \d+ hold`},
+	{command: "make reproduce SEEDS=10", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `Training seeds: 3`},
+	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=./recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `pool mine, questions: all`},
+	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp "$ROOT"/results/reference/smoke-measurements.txt paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
+	{command: "make gpu-check", as: "make gpu-check PJRT=cuda" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
+	{command: "make build-xla", as: `cd "$ROOT" && go list -deps -tags xla ./cmd/entrorouter`, why: "minutes of C: what it compiles is there", prints: `gomlx`},
+	{command: "make race", as: "make race GO=echo", why: "all tests again, half an hour: what it calls", needs: "make", prints: `test -race .*-short \./\.\.\.`},
+
+	{command: "go test ./...", as: `cd "$ROOT" && go list ./...`, why: "this is a part of it", prints: `entrorouter/verify`},
+	{command: "go test ./results", as: `cd "$ROOT" && go test -run xxx ./results`, why: "go test ./... runs it", slow: true, prints: `^ok`},
+	{command: "go test -bench", as: `cd "$ROOT" && go test ./verify -run xxx -bench . -benchtime 1x`, why: "one package, once", slow: true, prints: `Benchmark`},
+	{command: "go test ./harness -run xxx -bench Profile -benchtime 20x", as: `cd "$ROOT" && go test ./harness -run xxx -bench Profile -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkProfile`},
+	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
+	{command: "go doc ./harness/claims", as: `cd "$ROOT" && go doc ./harness/claims`, why: "in the folder of the code", prints: `came out`},
+	{command: "benchstat figures/main-measurements.txt", as: benchstat + "figures/main-measurements.txt", why: "need not be installed", needs: "golang.org/x/perf@" + perf, slow: true, prints: `hull-gain-points`},
+
+	{command: "entrorouter list", prints: `experiments: .*main`},
+	{command: "entrorouter run SPEC...", prints: `Tiny`},
+	{command: "entrorouter run main", as: "entrorouter run tiny.yaml", why: "minutes: a small experiment", prints: `Tiny`},
+	{command: "entrorouter run large", as: "entrorouter run tiny.yaml", why: "an hour: a small experiment", prints: `Tiny`},
+	{command: "entrorouter run recorded --data DIR", as: "entrorouter run ./recorded.yaml --data data", why: "fourteen minutes, and recordings that are not ours: a small one", prints: `pool mine, questions: all`},
+	{command: "entrorouter run recorded-ablation", as: "entrorouter run recorded-ablation", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
+	{command: "entrorouter run ./recorded.yaml --data DIR", prints: `pool mine, questions: all`},
+	{command: "entrorouter plan SPEC", prints: `stored +profile`},
+	{command: "entrorouter render [SPEC...]", prints: `Tiny`},
+	{command: "entrorouter show SPEC", prints: `entrorouter +sim-aime25`},
+	{command: "entrorouter show SPEC --row ROW", prints: `entrorouter +sim-aime25`},
+	{command: "entrorouter show SPEC --row ROW --benchmark NAME", prints: `sim-aime25-00001`},
+	{command: "entrorouter show SPEC --problem ID [--row ROW]", as: "entrorouter show tiny.yaml --problem sim-aime25-00001 --row entrorouter", why: "with the part in brackets", prints: `gold:`},
+	{command: "entrorouter claims", prints: `Claims: \d+ hold`},
+	{command: "entrorouter check smoke", prints: `regressions: 0`},
+	{command: "entrorouter check SPEC", as: "entrorouter check tiny.yaml --against reference --update && entrorouter check tiny.yaml --against reference", why: "the built-in reference is that of smoke", prints: `regressions: 0`},
+	{command: "entrorouter route SPEC [FILE]", prints: `"expert":"qwen3-`},
+	{command: "entrorouter route live-multiround problems.jsonl --row router-r1 --runs 8 --dir out", as: "entrorouter route live/live-multiround.yaml problems.jsonl --row router-r1 --runs 8 --dir out --data live/data && cat out/trajectories.jsonl", why: "stand-ins for its servers and its data", prints: `"reward"`},
+	{command: "entrorouter serve SPEC", as: "entrorouter serve tiny.yaml --listen 127.0.0.1:0 >serving & until grep listening serving; do kill -0 $! && sleep .1 || exit 1; done; kill $! && wait $!", why: "to end it", prints: `listening on http://127\.0\.0\.1:\d+/v1 for models`},
+	{command: "entrorouter calibrate SPEC", prints: `largest difference in accuracy: 0\.0`},
+	{command: "entrorouter calibrate main", prints: `(?s)truncated %.*largest difference in accuracy: 0\.0`},
+	{command: "entrorouter gpu-check --plugin P", exit: 1, why: "no GPU is needed to run the tests: what is missing", as: "entrorouter gpu-check --plugin cuda", prints: `built without XLA`},
+	{command: "entrorouter verify", as: "entrorouter verify answers.jsonl", why: "of one of its two forms", prints: `"verdict":"different"`},
+	{command: `entrorouter verify --gold '\frac12' --response 'so \boxed{0.5}' --explain`, prints: `equal`},
+	{command: "entrorouter verify answers.jsonl --out verdicts.jsonl --summary", prints: `accuracy 50\.00 %`},
+	{command: "entrorouter verify answers.jsonl --summary --jobs 1", prints: `accuracy 50\.00 %`},
+	{command: "entrorouter verify --policies", prints: `strict-units`},
+}
+
+func TestEveryCommandOfTheDocumentsIsCarriedOut(t *testing.T) {
+	found := documentedCommands(t)
+	for command, where := range found {
+		if !slices.ContainsFunc(commandsOfDocuments, func(d documented) bool { return d.command == command }) {
+			t.Errorf("%s names the command %q, and commandsOfDocuments does not say how to carry it out: add a line", where, command)
+		}
+	}
+	for _, d := range commandsOfDocuments {
+		if found[d.command] == "" {
+			t.Errorf("commandsOfDocuments has %q, which no document names: remove it", d.command)
+		}
+		if (d.as == "") != (d.why == "") {
+			t.Errorf("%q: as and why go together", d.command)
+		}
+	}
+	if t.Failed() {
+		return
+	}
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no shell")
+	}
+	dir := readersFolder(t)
+	for _, d := range commandsOfDocuments {
+		t.Run(d.command, func(t *testing.T) {
+			if d.slow && testing.Short() {
+				t.Skip("slow")
+			}
+			switch {
+			case d.needs == tex && !texInstalled():
+				t.Skip("TeX is not installed with the packages of our documents")
+			case strings.Contains(d.needs, "@"):
+				if out, err := exec.Command("go", "mod", "download", d.needs).CombinedOutput(); err != nil {
+					t.Skipf("%s cannot be had: %s", d.needs, out)
+				}
+			case d.needs != "" && d.needs != tex:
+				if _, err := exec.LookPath(d.needs); err != nil {
+					t.Skipf("%s is not installed", d.needs)
+				}
+			}
+			carryOut(t, dir, d)
+		})
+	}
+}
+
+func carryOut(t *testing.T, dir string, d documented) {
+	line := d.as
+	if line == "" {
+		line = example.Replace(d.command)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, "sh", "-c", line)
+	c.Dir, c.WaitDelay = dir, time.Second
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "ENTROROUTER_") }), "ROOT="+root, "PWD="+dir, "CI=")
+	start := time.Now()
+	out, err := c.CombinedOutput()
+	t.Logf("%s (%v)", line, time.Since(start).Round(10*time.Millisecond))
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if code := c.ProcessState.ExitCode(); code != d.exit {
+		t.Fatalf("exit code %d, want %d:\n%.4000s", code, d.exit, out)
+	}
+	if !regexp.MustCompile(d.prints).Match(out) {
+		t.Errorf("no %q in\n%.4000s", d.prints, out)
+	}
+}
+
+var (
+	fence  = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	span   = regexp.MustCompile("`([^`]+)`")
+	spaces = regexp.MustCompile(`\s+`)
+	aside  = regexp.MustCompile(`\s+# .*`)
+	// What in a text is a command: ours, or one of a tool that we tell the reader to call.
+	starts = regexp.MustCompile(`^(bin/)?entrorouter [a-z]|^(make|benchstat|go (test|run|doc|build|vet|list|tool|install)) `)
+	quoted = regexp.MustCompile(`'((?:entrorouter|make|benchstat|go) [^']*)'|\b(go doc [./\w]*\w)`)
+)
+
+// documentedCommands returns every command of the documents and where it is named first.
+func documentedCommands(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	add := func(where, command string) {
+		command = strings.TrimSpace(spaces.ReplaceAllString(aside.ReplaceAllString(command, ""), " "))
+		command = strings.TrimPrefix(strings.TrimPrefix(command, "time "), "bin/")
+		if first, _, _ := strings.Cut(command, " "); isOurs(first) {
+			command = "entrorouter " + command
+		}
+		if command != "" && found[command] == "" {
+			found[command] = where
+		}
+	}
+	for _, c := range commands() {
+		text := strings.Join([]string{c.Usage, c.Description}, "\n")
+		for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+			add(help+" "+c.Name, m[1]+m[2])
+		}
+		for line := range strings.Lines(text) {
+			if call, _, _ := strings.Cut(strings.TrimSpace(line), "   "); strings.HasPrefix(call, c.Name+" ") && strings.HasPrefix(line, "   ") {
+				add(help+" "+c.Name, call)
+			}
+		}
+	}
+	for _, name := range documents {
+		if name == help {
+			continue
+		}
+		text := documentText(t, name)
+		for _, m := range fence.FindAllStringSubmatch(text, -1) {
+			for line := range strings.Lines(strings.ReplaceAll(m[1], "\\\n", " ")) {
+				add(name, line)
+			}
+		}
+		for _, m := range span.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+			command := strings.TrimPrefix(spaces.ReplaceAllString(m[1], " "), "time ")
+			first, _, more := strings.Cut(command, " ")
+			if starts.MatchString(command) || more && isOurs(first) {
+				add(name, command)
+			}
+		}
+	}
+	return found
+}
+
+func isOurs(command string) bool {
+	return slices.ContainsFunc(commands(), func(c *cli.Command) bool { return c.Name == command })
+}
+
+func documentText(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// readersFolder is what a reader has after the README's first steps, and the files that its examples name.
+func readersFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	program, err := exec.LookPath("entrorouter") // the test itself, see TestMain
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(dir, "bin", "entrorouter")); err != nil {
+		t.Skip("no symbolic links here: ", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "bin", "entrorouter-xla"), []byte("#!/bin/sh\nexec entrorouter \"$@\"\n"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "Makefile"), documentText(t, "Makefile"))
+	write(t, filepath.Join(dir, "tiny.yaml"), documentText(t, "cmd/entrorouter/testdata/tiny.yaml"))
+	measured, err := filepath.Glob(filepath.Join("..", "..", "figures", "*-measurements.txt"))
+	if err != nil || len(measured) == 0 {
+		t.Fatal("no measurements in figures/", err)
+	}
+	for _, name := range measured {
+		write(t, filepath.Join(dir, "figures", filepath.Base(name)), documentText(t, "figures/"+filepath.Base(name)))
+	}
+	write(t, filepath.Join(dir, "answers.jsonl"), `{"id": "a", "gold": "1/2", "response": "so \\boxed{0.5}"}`+"\n"+`{"id": "b", "gold": "2", "response": "3"}`+"\n")
+	write(t, filepath.Join(dir, "problems.jsonl"), `{"id": "a", "problem": "Let $x + 1 = 3$. Find $x$.", "gold": "2"}`+"\n")
+	ownLogs(t, dir)
+	server, _ := newStandIn(t)
+	srv := httptest.NewServer(&conversing{standIn: server})
+	t.Cleanup(srv.Close)
+	live := filepath.Join(dir, "live")
+	liveData(t, server, live, map[string]int{"math-train": 6, "hmmt-feb25": 2, "aime25": 2, "olympiadbench": 2, "aime24": 2, "amc": 2, "math500": 2})
+	write(t, filepath.Join(live, "live-multiround.yaml"), replaced(t, builtin(t, "live-multiround.yaml", srv.URL+"/v1"), "size: 500", "size: 6"))
+	write(t, filepath.Join(live, "pools", "vllm.yaml"), builtin(t, "pools/vllm.yaml", srv.URL+"/v1"))
+	return dir
+}
+
+// ownLogs follows the README's recipe for logs: two files of 40 questions and the answers of three models to them, a
+// pool file, a price list, and a copy of recorded.yaml that names them. Fewer folds and steps than a reader would have.
+func ownLogs(t *testing.T, dir string) {
+	t.Helper()
+	var queries, outcomes strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&queries, `{"query_id": "q%d", "benchmark": "%s", "problem": "What is %d + %d?", "gold": "%d", "prompt_tokens": 12}`+"\n", i, []string{"sums", "more-sums"}[i%2], i, i*i, i+i*i)
+		for m, name := range []string{"small", "medium", "large"} {
+			right := 0
+			if i%(2+3*m) > 0 {
+				right = 1
+			}
+			fmt.Fprintf(&outcomes, `{"query_id": "q%d", "model": "%s", "correct": %d, "output_tokens": %d}`+"\n", i, name, right, 100+7*i+m)
+		}
+	}
+	write(t, filepath.Join(dir, "data", "queries.jsonl"), queries.String())
+	write(t, filepath.Join(dir, "data", "outcomes.jsonl"), outcomes.String())
+
+	file := func(name, text string) string {
+		return fmt.Sprintf("{path: %s, sha256: %x, source: our logs, licence: ours}", name, sha256.Sum256([]byte(text)))
+	}
+	pool, _, _ := strings.Cut(builtin(t, "pools/llama31.yaml", ""), "experts:")
+	write(t, filepath.Join(dir, "pools", "mine.yaml"), replaced(t, pool, "name: llama31", "name: mine")+
+		"experts: [{id: small, model: small, params: 8}, {id: medium, model: medium, params: 70}, {id: large, model: large, params: 405}]\n"+
+		"recorded: {queries: "+file("queries.jsonl", queries.String())+", outcomes: "+file("outcomes.jsonl", outcomes.String())+", prompt_tokens: 0}\n")
+	prices, _, _ := strings.Cut(builtin(t, "prices/recorded-2024.yaml", ""), "models:")
+	write(t, filepath.Join(dir, "prices", "mine.yaml"), prices+"models: {small: {in: 0.1, out: 0.1}, medium: {in: 0.5, out: 0.5}, large: {in: 3, out: 3}}\n")
+	write(t, filepath.Join(dir, "recorded.yaml"), replaced(t, builtin(t, "recorded.yaml", ""),
+		"pools: [llama31, qwen2_o1mini, qwen25]", "pools: [mine]",
+		"prices: recorded-2024", "prices: mine",
+		"folds:\n", "folds:\n  probe: none\n  k: 2\n  seeds: [0]\n",
+		"steps: 130", "steps: 2",
+		"epochs: 10", "epochs: 1",
+		"weight_decay: [30, 10, 3]", "weight_decay: [30]"))
+}
+
+// replaced puts one text for another, which has to be there, and so on.
+func replaced(t *testing.T, text string, pairs ...string) string {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if !strings.Contains(text, pairs[i]) {
+			t.Fatalf("no %q in %.200q...: adapt this test", pairs[i], text)
+		}
+		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
+	}
+	return text
+}
+
+// Flags that the documents name are flags of the command they are named with, or of one of ours where they stand alone.
+func TestEveryFlagInTheDocumentsExists(t *testing.T) {
+	known := map[string][]string{}
+	for _, c := range commands() {
+		for _, f := range c.Flags {
+			known[c.Name] = append(known[c.Name], f.Names()...)
+			known[""] = append(known[""], f.Names()...)
+		}
+	}
+	flag := regexp.MustCompile(`(?:^|\s)--?([a-z][a-z-]*)`)
+	check := func(where, text, of string) {
+		for _, m := range flag.FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(known[of], m[1]) {
+				t.Errorf("%s: no flag --%s in %q", where, m[1], text)
+			}
+		}
+	}
+	for command, where := range documentedCommands(t) {
+		rest, program := strings.CutPrefix(command, "entrorouter ")
+		first, _, _ := strings.Cut(rest, " ")
+		if isOurs(first) {
+			check(where, rest, first)
+		} else if program {
+			t.Errorf("%s: no command %q in %q", where, first, command)
+		}
+	}
+	for _, name := range documents {
+		if name == help {
+			continue
+		}
+		for _, m := range span.FindAllStringSubmatch(fence.ReplaceAllString(documentText(t, name), ""), -1) {
+			if strings.HasPrefix(m[1], "--") {
+				check(name, m[1], "")
+			}
+		}
+	}
+}
