@@ -94,7 +94,7 @@ func checkClaims(c *cli.Context, measured *claims.Measurements) error {
 	}
 	to := terminal(c.App.Writer)
 	var files []report.File
-	for i, sheet := range []*report.Sheet{p.orderings.ClaimsSheet(findings), p.orderings.Sheet(rows, measured)} {
+	for i, sheet := range []*report.Sheet{claims.ClaimsSheet(findings), p.orderings.MeasuredSheet(findings), p.orderings.Sheet(rows, measured)} {
 		if i > 0 {
 			fmt.Fprintln(c.App.Writer)
 		}

@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -38,7 +37,7 @@ type Claim struct {
 	Unit    string  `yaml:"unit"`    // behind the numbers; may be empty
 	Formula string  `yaml:"formula"` // empty: no table holds what it is made of
 	Allow   float64 `yaml:"allow"`   // tolerance beside rounding: sampling noise of rows drawn at random
-	Ours    bool    `yaml:"ours"`    // the formula means the same on our measurements
+	Ours    *Ours   `yaml:"ours"`    // what it means on our measurements; nil: nothing
 	Verdict string  `yaml:"verdict"` // recorded
 	Reason  string  `yaml:"reason"`  // says why, where the verdict is not Holds; may say more where it is
 
@@ -72,7 +71,8 @@ type Finding struct {
 	Printed          string
 	Recomputed       string // empty: nothing could be computed
 	Tolerance        string
-	Ours             []string // the same formula on each scale that has tables; empty: it means nothing there
+	Ours             []OnScale // of claims that mean something on our measurements: a scale each
+	OursReason       string    // why a difference decides nothing there, or what the margin is
 	Verdict          string
 	Reason           string
 	Differs          string // how the verdict differs from the recorded one; empty: it does not
@@ -131,19 +131,17 @@ func (c *Claim) check(f *faults) {
 		f.add(c.line, c.ID, "printed is %q; want a decimal number, in quotes, with the digits of the paper", c.Printed)
 	case c.Allow < 0:
 		f.add(c.line, c.ID, "allow is %v; it must be at least 0", c.Allow)
-	case c.Ours && c.Formula == "":
-		f.add(c.line, c.ID, "ours needs a formula")
 	}
-	if c.Formula == "" {
-		return
+	if c.Formula != "" {
+		var err error
+		if c.formula, err = Parse(c.Formula); err != nil {
+			f.add(c.line, c.ID, "formula: %v", err)
+		} else if c.formula.Compares() && c.Printed != "" {
+			f.add(c.line, c.ID, "the formula is a comparison, so there is nothing that printed %q could be", c.Printed)
+		}
 	}
-	var err error
-	if c.formula, err = Parse(c.Formula); err != nil {
-		f.add(c.line, c.ID, "formula: %v", err)
-		return
-	}
-	if c.formula.Compares() && c.Printed != "" {
-		f.add(c.line, c.ID, "the formula is a comparison, so there is nothing that printed %q could be", c.Printed)
+	if c.Ours != nil {
+		c.checkOurs(f)
 	}
 }
 
@@ -159,13 +157,14 @@ func (l *List) Check(file string, t *Tables, measured *Measurements, o *Ordering
 			f.add(c.line, c.ID, "formula: %v", err)
 			continue
 		}
-		if measured != nil && o != nil {
-			for _, scale := range o.tables() {
-				text, err := c.onOurs(ours{measured, o.Names, scale})
+		if measured != nil && o != nil && c.Ours != nil {
+			found.OursReason = c.Ours.Reason
+			for _, scale := range o.scalesOfClaims() {
+				on, err := c.onScale(ours{measured, o, scale, t})
 				if err != nil {
 					f.add(c.line, c.ID, "%s: %v", scale.ID, err)
 				}
-				found.Ours = append(found.Ours, text)
+				found.Ours = append(found.Ours, on)
 			}
 		}
 		if found.Verdict != c.Verdict {
@@ -294,33 +293,9 @@ func tolerance(up, down, allow float64, decimals int) string {
 	return s
 }
 
-// tables are the scales on which claims are recomputed.
-func (o *Orderings) tables() []Scale {
-	return slices.DeleteFunc(slices.Clone(o.Scales), func(s Scale) bool { return !s.Tables })
-}
-
-// onOurs evaluates the formula on our measurements.
-func (c *Claim) onOurs(cells ours) (text string, err error) {
-	if !c.Ours {
-		return "", nil
-	}
-	if c.formula.Compares() {
-		var holds bool
-		var at value
-		holds, at, err = c.formula.compare(cells)
-		text = fmt.Sprintf("%s (%s%s)", map[bool]string{true: "true", false: "false"}[holds], short(at.number, 3), c.Unit)
-	} else {
-		var v value
-		v, err = c.formula.evaluate(cells)
-		text = short(v.number, 4) + c.Unit
-	}
-	switch {
-	case errors.Is(err, errNotRun):
-		return NotRun, nil
-	case errors.Is(err, errNotStated):
-		return "", nil
-	}
-	return text, err
+// scalesOfClaims are the scales on which claims are judged: those with tables.
+func (o *Orderings) scalesOfClaims() []Scale {
+	return slices.DeleteFunc(slices.Clone(o.Scales), Scale.bySeeds)
 }
 
 // averages recomputes the printed averages of a table.

@@ -162,6 +162,12 @@ func TestFaultsOfFilesNameTheLine(t *testing.T) {
 		{"a printed comparison", "claims:\n  - {id: x, source: s, says: y, verdict: holds, printed: \"1\", formula: 1 < 2}\n", "c.yaml:2: x: the formula is a comparison"},
 		{"taken id", "claims:\n  - {id: x, source: s, says: y, verdict: holds}\n  - {id: x, source: s, says: y, verdict: holds}\n", "c.yaml:3: x: the id is taken by line 2"},
 		{"noise", "claims:\n  - {id: x, source: s, says: y, verdict: holds, allow: -1}\n", "c.yaml:2: x: allow is -1"},
+		{"a margin without a printed number", "claims:\n  - {id: x, source: s, says: y, verdict: holds, formula: 1 < 2, ours: {margin: 1, reason: r}}\n", "c.yaml:2: x: ours: a margin above 0 goes with a printed number"},
+		{"a printed number without a margin", "claims:\n  - {id: x, source: s, says: y, verdict: holds, printed: \"1\", formula: \"1\", ours: {}}\n", "c.yaml:2: x: ours: a margin above 0 goes with a printed number"},
+		{"a margin without a reason", "claims:\n  - {id: x, source: s, says: y, verdict: holds, printed: \"1\", formula: \"1\", ours: {margin: 1}}\n", "c.yaml:2: x: ours: a margin and needs want a reason"},
+		{"ours without a formula", "claims:\n  - {id: x, source: s, says: y, verdict: not checkable, reason: r, ours: {}}\n", "c.yaml:2: x: ours needs a formula"},
+		{"ours with a bad one", "claims:\n  - {id: x, source: s, says: y, verdict: not checkable, reason: r, ours: {formula: 1 +}}\n", "c.yaml:2: x: ours: formula: column 4"},
+		{"needs", "claims:\n  - {id: x, source: s, says: y, verdict: holds, formula: 1 < 2, ours: {needs: luck, reason: r}}\n", `c.yaml:2: x: ours: unknown needs "luck"; known: language-model, assumption`},
 		{"two faults", "claims:\n  - {id: x}\n  - {id: y}\n", "c.yaml:2: x: source and says must both be set\nc.yaml:3: y: source"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -230,6 +236,18 @@ func TestThePapersClaimsComeOutAsAnAuditFoundThem(t *testing.T) {
 		{"hetero-fixed", "", Mismatch},
 		{"alpha-low", "80.415", Holds},
 		{"alpha-default", "79.869", Holds},
+		{"alpha-highest", "", Holds},
+		{"alpha-cost", "", Holds},
+		{"best-router", "", Holds},
+		{"best-router-everywhere", "", Holds},
+		{"ood-best-router", "", Holds},
+		{"soft-supervision-significant", "7.194", NotCheckable},
+		{"anchor-trade-off", "difference -3.82", Holds}, // 0.32 - 4.13
+		{"reward-trade-off", "difference -4.79", Holds}, // -0.65 - 4.13
+		{"llm-as-router-ood-gpt-cost", "1.897", NotCheckable},
+		{"llm-as-router-ood-qwen-cost", "2.76", NotCheckable},
+		{"hetero-fixed-added", "", Holds},
+		{"router-overhead", "4.763", NotCheckable},
 		{"llm-as-router-gpt-cost", "1.174", NotCheckable},
 		{"llm-as-router-qwen-cost", "1.334", NotCheckable},
 		{"ood-bold", "", Mismatch},

@@ -26,6 +26,7 @@
 //	                                    an expert of another table is written table:row
 //	lead(table, row[, row...])          the least by which the row is more accurate than any other on any benchmark,
 //	                                    the rows named after it left out
+//	share(table, row, stratum, expert)  percent of a stratum's questions that go to an expert: on measurements alone
 //	min(x, ...), max(x, ...)
 //	x > y, >=, <, <=, joined by and     a comparison: it holds if it can be true of the unrounded numbers
 //
@@ -33,6 +34,28 @@
 //
 // Two checks run over whole tables: every printed average is recomputed from its cells, and every printed percentage
 // is tried as k/(questions x runs) for whole k (the granularity test of Brown and Heathers 2017).
+//
+// # Claims on our measurements
+//
+// A claim with the key ours is evaluated on every simulated and recorded scale that has its rows, or on the scales that
+// it names where it means nothing on others; its formula may be another one there (share). It gets one of the five
+// verdicts of orderings:
+//
+//   - A printed number came out if our whole interval lies within a margin of it, which the claim states with its reason;
+//     it did not if it lies outside our interval, whatever it was rounded from; otherwise it cannot be told. The margin
+//     comes first: a measurement so precise that it tells 98.3 from 98.8 still agrees with it.
+//   - A comparison is judged as an ordering is. One with several parts (and; above the greatest, or below the least, of
+//     several numbers; a lead) came out if every part did, and did not if one did not; the least favourable part is the
+//     one that is printed. Parts about rows that a scale does not have are left out.
+//   - What needs a language model or an assumption is not testable or assumed, as for orderings.
+//   - A number without a printed one to be held against has no verdict.
+//
+// Retention, saving, hull gain and the difference of two rows have the interval that the measurements give them, question
+// by question. Retention on recorded answers is made of the paired difference to the strongest expert and of that expert's
+// accuracy. Whatever else a formula makes of measured numbers has the interval of independent errors: each number in turn
+// goes to the ends of its own interval, and what that moves the result by is added in quadrature, to either side (MOVER).
+// That is too wide for numbers of the same questions wherever they are subtracted or divided. The spread over training
+// seeds is added as for orderings: the t interval of the result seed by seed.
 //
 // # Orderings
 //

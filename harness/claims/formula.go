@@ -252,11 +252,6 @@ func (r reference) read(t *trace) (float64, error) {
 		}
 		return t.cell(table, row, rest[0], metrics.USD)
 	case "gain":
-		if measured, ok := t.cells.(interface {
-			gain(table, row string) (float64, error)
-		}); ok {
-			return measured.gain(table, row)
-		}
 		return t.gain(table, row, rest)
 	case "lead":
 		return t.lead(table, row, rest)

@@ -152,17 +152,16 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 		}
 		return j, nil
 	}
-	if scale.Experiment != "" {
-		rows.Experiment = scale.Experiment
+	if rows.Experiment == "" {
+		if rows.Experiment, ok = scale.experiment(table); !ok {
+			return j, nil
+		}
 	}
 	at := func(side Operand) Place {
 		if side.Keys != nil {
 			return side.Keys
 		}
-		benchmark := scale.Average
-		if benchmark == "" {
-			benchmark = metrics.Average
-		}
+		benchmark := scale.average()
 		if x.Benchmark != "" {
 			benchmark = o.Names.benchmark(x.Benchmark)
 		}
@@ -199,11 +198,15 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 			}
 		}
 	}
-	over := map[string]string{languageModel: NeedsModel, assumption: Assumed}[rows.Needs]
-	if over != "" && j.Verdict != NotRun {
+	if over := overruled(rows.Needs); over != "" && j.Verdict != NotRun {
 		j.Verdict, j.Shows, j.Reason = over, j.Verdict, rows.Reason
 	}
 	return j, nil
+}
+
+// overruled is the verdict on what rests on something that no difference can decide.
+func overruled(needs string) string {
+	return map[string]string{languageModel: NeedsModel, assumption: Assumed}[needs]
 }
 
 // verdict reads the verdict off an interval.

@@ -1,10 +1,13 @@
 package claims
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
 // What an ordering may rest on, so that a difference decides nothing.
@@ -27,15 +30,27 @@ type Orderings struct {
 
 // Scale is a column of the table of verdicts.
 type Scale struct {
-	ID         string            `yaml:"id"`
-	Title      string            `yaml:"title"`
-	Kind       string            `yaml:"kind"`       // the key of an ordering that says which rows are meant
-	Experiment string            `yaml:"experiment"` // the only one with its measurements; empty: that of each table
-	Keys       map[string]string `yaml:"keys"`       // of its measurements
-	Average    string            `yaml:"average"`    // value of the key benchmark over all questions; empty: avg
-	Tables     bool              `yaml:"tables"`     // claims about the paper's tables are recomputed on it
-	Rows       map[string]string `yaml:"rows"`       // what it calls rows of the paper's main table, the only table it has then
+	ID      string            `yaml:"id"`
+	Title   string            `yaml:"title"`
+	Kind    string            `yaml:"kind"`    // the key of an ordering that says which rows are meant
+	Keys    map[string]string `yaml:"keys"`    // of its measurements
+	Average string            `yaml:"average"` // value of the key benchmark over all questions, the only one that it shares with the paper; empty: avg
+
+	Experiments map[string]string `yaml:"experiments"` // experiment of each of the paper's tables that it has; empty: all, by the table's name
+	Rows        map[string]string `yaml:"rows"`        // what it calls each of the paper's rows that it has; empty: all, by the same names
 }
+
+// experiment returns where a scale has the rows of a table.
+func (s Scale) experiment(table string) (name string, ok bool) {
+	if s.Experiments == nil {
+		return table, table != ""
+	}
+	name, ok = s.Experiments[table]
+	return name, ok
+}
+
+// average is the benchmark over all questions.
+func (s Scale) average() string { return cmp.Or(s.Average, metrics.Average) }
 
 // Section is orderings about one table.
 type Section struct {
@@ -88,7 +103,7 @@ func (o Operand) empty() bool { return o.Row == "" && o.Keys == nil }
 
 // Rows are the rows of an ordering on the scales of one kind.
 type Rows struct {
-	Experiment string   `yaml:"experiment"` // empty: that of the scale, or else the section's table
+	Experiment string   `yaml:"experiment"` // empty: that of the section's table
 	Scales     []string `yaml:"scales"`     // those of the kind that have the rows; empty: all
 	A          Operand  `yaml:"a"`          // empty: the ordering's own
 	B          Operand  `yaml:"b"`
@@ -239,12 +254,12 @@ func (o *Ordering) check(table string, f *faults) {
 type Named struct{ Experiment, Row string }
 
 // experimentsOn are the experiments that have the rows of an ordering on scales of a kind.
-func (o *Orderings) experimentsOn(kind string, rows Rows) []string {
+func (o *Orderings) experimentsOn(kind, table string, rows Rows) []string {
 	var names []string
 	for _, s := range o.Scales {
 		name := rows.Experiment
-		if s.Experiment != "" {
-			name = s.Experiment
+		if name == "" {
+			name, _ = s.experiment(table)
 		}
 		if s.Kind == kind && name != "" && (len(rows.Scales) == 0 || slices.Contains(rows.Scales, s.ID)) && !slices.Contains(names, name) {
 			names = append(names, name)
@@ -262,7 +277,7 @@ func (o *Orderings) Rows() []Named {
 			for _, kind := range kinds {
 				r, ok := s.Orderings[i].on(kind, s.Table)
 				for _, side := range []Operand{r.A, r.B} {
-					for _, experiment := range o.experimentsOn(kind, r) {
+					for _, experiment := range o.experimentsOn(kind, s.Table, r) {
 						row := o.Names.row(experiment, side.Row)
 						if side.Keys != nil {
 							row = side.Keys["method"]

@@ -15,9 +15,9 @@ import (
 const head = `
 reference: ours
 scales:
-  - {id: small, title: Small, kind: simulated, keys: {arena: paper}, tables: true}
+  - {id: small, title: Small, kind: simulated, keys: {arena: paper}}
   - {id: big, title: Big, kind: simulated, keys: {arena: large}}
-  - {id: logs, title: Logs, kind: recorded, keys: {pool: p}, average: all, experiment: logs}
+  - {id: logs, title: Logs, kind: recorded, keys: {pool: p}, average: all, experiments: {toy: logs}}
 names: {benchmarks: {b: sim-b}, rows: {toy: {router/knob=2: ours}}}
 sections:
   - title: Toy
@@ -388,61 +388,6 @@ func TestMeasurementsThatCannotBeToldApart(t *testing.T) {
 	set.Measurements[0].Keys = set.Measurements[0].Keys[1:]
 	if err := m.Add("c.txt", set); err == nil || !strings.Contains(err.Error(), "has no key experiment") {
 		t.Errorf("%v", err)
-	}
-}
-
-// The same formula on our measurements: names are translated, and the rest is arithmetic.
-func TestClaimsAreEvaluatedOnOurMeasurements(t *testing.T) {
-	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
-	m := measured(t,
-		"toy/arena=paper/method=ours/benchmark=a 3 80 accuracy-% 4 usd 3 questions",
-		"toy/arena=paper/method=ours/benchmark=sim-b 1 40 accuracy-% 2 usd 1 questions",
-		"toy/arena=paper/method=ours/benchmark=avg 4 70 accuracy-% 1.5 usd/query",
-		"toy/arena=large/method=ours/benchmark=a 3 0 accuracy-% 9 usd 3 questions")
-	for formula, want := range map[string]string{
-		"mean(toy, router/knob=2)":                                       "70",
-		"accuracy(toy, router/knob=2, b)":                                "40",
-		"total(toy, router/knob=2) > 5":                                  "true (1)",
-		"query(toy, router/knob=2) - usd(toy, router/knob=2, avg)":       "0",
-		"mean(toy, cheap)":                                               NotRun,
-		"mean(toy, cheap) < mean(toy, router/knob=2)":                    NotRun,
-		"100 * accuracy(toy, router/knob=2, b) / 3":                      "1333",
-		"accuracy(toy, router/knob=2, b) > 1 and 1 > mean(later, cheap)": NotRun,
-	} {
-		l := list1(t, "claims:\n  - {id: x, source: s, says: y, verdict: holds, ours: true, formula: \""+formula+"\"}\n")
-		c := &l.Claims[0]
-		if got, err := c.onOurs(ours{m, o.Names, o.Scales[0]}); err != nil || got != want {
-			t.Errorf("%s: %q (%v), want %q", formula, got, err, want)
-		}
-	}
-}
-
-// Recorded answers have one table, costs in percent of the strongest expert's, and a hull gain that was measured fold by
-// fold.
-func TestClaimsAreEvaluatedOnRecordedAnswers(t *testing.T) {
-	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
-	logs := o.Scales[2]
-	logs.Tables, logs.Rows = true, map[string]string{"router": "ours", "dear": "strongest", "mid": "middle"}
-	m := measured(t,
-		"logs/pool=p/method=ours/benchmark=all 100 60 accuracy-% 40 cost-share-% -2.5 hull-gain-points 100 questions",
-		"logs/pool=p/method=ours/benchmark=gsm8k 50 10 accuracy-% 90 cost-share-% 1 hull-gain-points 50 questions",
-		"logs/pool=p/method=strongest/benchmark=all 100 80 accuracy-% 100 cost-share-% 0 hull-gain-points 100 questions",
-		"logs/pool=q/method=ours/benchmark=all 100 1 accuracy-% 1 cost-share-% 1 hull-gain-points 100 questions")
-	for formula, want := range map[string]string{
-		"100 * mean(main, router) / mean(main, dear)":        "75",
-		"100 * (1 - total(main, router)/total(main, dear))":  "60",
-		"accuracy(main, router, avg)":                        "60",
-		"gain(main, router, dear) > 0":                       "false (-2.5)",
-		"mean(main, mid)":                                    NotRun,
-		"mean(main, cheap)":                                  "", // no such row on this scale
-		"mean(ood, router)":                                  "", // no such table
-		"accuracy(main, router, aime25)":                     NotRun,
-		"mean(main, router) > 50 and mean(main, dear) < 100": "true (-20)",
-	} {
-		l := list1(t, "claims:\n  - {id: x, source: s, says: y, verdict: holds, ours: true, formula: \""+formula+"\"}\n")
-		if got, err := l.Claims[0].onOurs(ours{m, o.Names, logs}); err != nil || got != want {
-			t.Errorf("%s: %q (%v), want %q", formula, got, err, want)
-		}
 	}
 }
 

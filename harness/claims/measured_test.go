@@ -1,0 +1,278 @@
+package claims
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// claim1 is a claim with the given rest of its entry.
+func claim1(t *testing.T, rest string) *Claim {
+	t.Helper()
+	return &list1(t, "claims:\n  - {id: x, source: s, says: y, verdict: not checkable, reason: r, "+rest+"}\n").Claims[0]
+}
+
+func onScale(t *testing.T, c *Claim, o *Orderings, scale Scale, m *Measurements) OnScale {
+	t.Helper()
+	on, err := c.onScale(ours{m, o, scale, toyTables(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return on
+}
+
+func close(t *testing.T, what string, c *Contrast, number, low, high float64) {
+	t.Helper()
+	if c == nil || math.Abs(c.Number-number) > 5e-4 || math.Abs(c.Low-low) > 5e-4 || math.Abs(c.High-high) > 5e-4 {
+		t.Errorf("%s: %+v, want %v [%v, %v]", what, c, number, low, high)
+	}
+}
+
+func TestAPrintedNumberIsHeldAgainstOurInterval(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	for _, c := range []struct {
+		name      string
+		low, high float64
+		margin    float64
+		want      string
+	}{
+		{"all of it within the margin", 59.1, 60.9, 1, CameOut},
+		{"within the margin, and the number outside it: near enough", 60.2, 60.9, 1, CameOut},
+		{"the number outside it", 60.2, 63, 1, DidNot},
+		{"the number below it", 57, 59.8, 1, DidNot},
+		{"the number inside, too wide for the margin", 58, 61.5, 1, CannotBeTold},
+		{"it touches what the printed number may have been rounded from", 60.05, 63, 1, CannotBeTold},
+		{"and does not", 60.051, 63, 1, DidNot},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := measured(t, line("paper", "ours", points("accuracy-%", (c.low+c.high)/2, c.low, c.high)))
+			claim := claim1(t, fmt.Sprintf(`printed: "60.0", formula: "mean(toy, router/knob=2)", ours: {margin: %v, reason: m}`, c.margin))
+			on := onScale(t, claim, o, o.Scales[0], m)
+			if on.Verdict != c.want {
+				t.Errorf("%+v, want %s", on, c.want)
+			}
+			if other := onScale(t, claim, o, o.Scales[1], m); other.Verdict != NotRun || other.Value != nil {
+				t.Errorf("the other scale: %+v", other)
+			}
+		})
+	}
+	m := measured(t, line("paper", "ours", "60 accuracy-%"))
+	claim := claim1(t, `printed: "60.0", formula: "mean(toy, router/knob=2)", ours: {margin: 1, reason: m}`)
+	if on := onScale(t, claim, o, o.Scales[0], m); on.Verdict != CannotBeTold || on.Value == nil {
+		t.Errorf("without an interval: %+v", on)
+	}
+	claim = claim1(t, `printed: "60.0", formula: "mean(toy, router/knob=2)", ours: {margin: 1, reason: m, scales: [big]}`)
+	if on := onScale(t, claim, o, o.Scales[0], m); on.Verdict != "" || on.Value != nil {
+		t.Errorf("on a scale that it means nothing on: %+v", on)
+	}
+	claim = claim1(t, `printed: "60.0", formula: "mean(toy, router/knob=2)", ours: {margin: 1, needs: assumption, reason: m}`)
+	if on := onScale(t, claim, o, o.Scales[0], m); on.Verdict != Assumed || on.Shows != CannotBeTold {
+		t.Errorf("%+v", on)
+	}
+}
+
+// Of two measured numbers that are taken as independent, by hand: 80 [78, 82] and 50 [47, 52].
+func TestIntervalsOfFormulas(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	m := measured(t,
+		line("paper", "ours", points("accuracy-%", 80, 78, 82)+" 2 usd/query 1.8 usd-low/query 2.2 usd-high/query"+points("cost-share-%", 40, 38, 41)+points("hull-gain-points", 1, 0.5, 1.5)),
+		line("paper", "cheap", points("accuracy-%", 50, 47, 52)+" 1 usd/query 0.9 usd-low/query 1.1 usd-high/query"),
+		"toy/arena=paper/method=ours/benchmark=sim-b 10"+points("accuracy-%", 40, 30, 50)+points("usd", 3, 2, 4),
+		line("paper", "dear", points("accuracy-%", 100, 98, 102)+" 5 usd/query 4 usd-low/query 6 usd-high/query"))
+	for _, c := range []struct {
+		formula           string
+		number, low, high float64
+	}{
+		{"mean(toy, router/knob=2)", 80, 78, 82},
+		{"accuracy(toy, router/knob=2, b)", 40, 30, 50},
+		{"usd(toy, router/knob=2, b)", 3, 2, 4},
+		{"query(toy, router/knob=2)", 2, 1.8, 2.2},
+		{"total(toy, router/knob=2)", 8, 7.2, 8.8}, // four questions in the paper's table
+		{"gain(toy, router/knob=2, cheap)", 1, 0.5, 1.5},
+		{"100 - mean(toy, router/knob=2)", 20, 18, 22},
+		{"mean(toy, router/knob=2) - mean(toy, cheap)", 30, 30 - math.Sqrt(4+4), 30 + math.Sqrt(4+9)},
+		{"mean(toy, router/knob=2) + mean(toy, cheap)", 130, 130 - math.Sqrt(4+9), 130 + math.Sqrt(4+4)},
+		{"2 * mean(toy, router/knob=2) - mean(toy, router/knob=2)", 80, 78, 82}, // the same number moves with itself
+		{"query(toy, router/knob=2) / query(toy, cheap)", 2, 2 - math.Hypot(0.2, 2-2/1.1), 2 + math.Hypot(0.2, 2/0.9-2)},
+		{"max(mean(toy, router/knob=2), mean(toy, cheap))", 80, 78, 82},
+		{"saving(toy, router/knob=2, dear)", 60, 59, 62}, // 100 - cost share
+		// 100 * (1 + d/100), with d = -20 by MOVER.
+		{"retention(toy, router/knob=2, dear)", 80, 80 - math.Hypot(math.Hypot(2, 2), 20.0/98*100-20), 80 + math.Hypot(math.Hypot(2, 2), 20-20.0/102*100)},
+	} {
+		t.Run(c.formula, func(t *testing.T) {
+			on := onScale(t, claim1(t, `formula: "`+c.formula+`", ours: {}`), o, o.Scales[0], m)
+			close(t, c.formula, on.Value, c.number, c.low, c.high)
+			if on.Verdict != "" {
+				t.Errorf("a verdict without a printed number: %+v", on)
+			}
+		})
+	}
+}
+
+// What was measured question by question is used, and not made again of its parts.
+func TestPairedIntervalsComeFirst(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	m := measured(t,
+		line("paper", "ours", points("accuracy-%", 80, 70, 90)+points("retention-%", 80, 79.5, 80.5)+points("saving-%", 60, 59.9, 60.2)+points("cost-share-%", 40, 30, 50)),
+		line("paper", "cheap", points("accuracy-%", 50, 40, 60)+points("difference-points", -30, -31, -29)),
+		line("paper", "dear", points("accuracy-%", 100, 90, 110)))
+	for formula, want := range map[string][3]float64{
+		"retention(toy, router/knob=2, dear)":         {80, 79.5, 80.5},
+		"saving(toy, router/knob=2, dear)":            {60, 59.9, 60.2},
+		"mean(toy, router/knob=2) - mean(toy, cheap)": {30, 29, 31},
+	} {
+		on := onScale(t, claim1(t, `formula: "`+formula+`", ours: {}`), o, o.Scales[0], m)
+		close(t, formula, on.Value, want[0], want[1], want[2])
+	}
+}
+
+// Seeds 78, 80 and 82 have a standard error of 2/sqrt(3), and the t quantile of two degrees of freedom is 4.3027.
+func TestTheSpreadOverTrainingSeedsIsInTheInterval(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	lines := []string{line("paper", "ours", points("accuracy-%", 80, 79, 81)+points("retention-%", 80, 79, 81)), line("paper", "dear", points("accuracy-%", 100, 100, 100))}
+	for seed, x := range []float64{78, 80, 82} {
+		lines = append(lines, fmt.Sprintf("toy/arena=paper/method=ours/benchmark=avg/seed=%d 10 %v accuracy-%%", seed+1, x))
+	}
+	m := measured(t, lines...)
+	half := math.Hypot(1, 4.302652730*2/math.Sqrt(3))
+	for _, formula := range []string{"mean(toy, router/knob=2)", "retention(toy, router/knob=2, dear)"} {
+		on := onScale(t, claim1(t, `formula: "`+formula+`", ours: {}`), o, o.Scales[0], m)
+		close(t, formula, on.Value, 80, 80-half, 80+half)
+		if on.Value.Seeds != 3 || on.Value.Fixed {
+			t.Errorf("%+v", on.Value)
+		}
+	}
+	m = measured(t, append(lines, "toy/arena=paper/method=ours/benchmark=sim-b 10"+points("accuracy-%", 40, 30, 50))...)
+	if on := onScale(t, claim1(t, `formula: "accuracy(toy, router/knob=2, b)", ours: {}`), o, o.Scales[0], m); !on.Value.Fixed || on.Value.Seeds != 0 {
+		t.Errorf("no line has single seeds of b: %+v", on.Value)
+	}
+}
+
+func TestAComparisonIsAsGoodAsItsWorstPart(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	row := func(method string, low, high float64) string {
+		return line("paper", method, points("accuracy-%", 50, 50, 50)+points("difference-points", (low+high)/2, low, high)+" 1 usd/query 1 usd-low/query 1 usd-high/query")
+	}
+	ref := line("paper", "ours", points("accuracy-%", 60, 60, 60)+" 2 usd/query 1.5 usd-low/query 2.5 usd-high/query")
+	for _, c := range []struct {
+		name, formula string
+		lines         []string
+		want, against string
+	}{
+		{"above both", "mean(toy, router/knob=2) > max(mean(toy, cheap), mean(toy, dear))", []string{row("cheap", -9, -8), row("dear", -3, -1)}, CameOut, "dear"},
+		{"above one, and not told from the other", "mean(toy, router/knob=2) > max(mean(toy, dear), mean(toy, cheap))", []string{row("cheap", -9, -8), row("dear", -3, 1)}, CannotBeTold, "dear"},
+		{"below one", "mean(toy, router/knob=2) > max(mean(toy, dear), mean(toy, cheap))", []string{row("cheap", 8, 9), row("dear", -3, 1)}, DidNot, "cheap"},
+		{"two comparisons", "mean(toy, router/knob=2) > mean(toy, cheap) and mean(toy, dear) < mean(toy, router/knob=2)", []string{row("cheap", -9, -8), row("dear", -3, -1)}, CameOut, "router/knob=2"},
+		{"a greatest on the other side is one number", "max(mean(toy, router/knob=2), mean(toy, cheap)) > 59", []string{row("cheap", -9, -8)}, CameOut, ""},
+		{"costs", "query(toy, router/knob=2) > query(toy, cheap)", []string{row("cheap", 0, 0)}, NotRun, ""}, // no share of the strongest's cost
+		{"a row that was not run", "mean(toy, router/knob=2) > max(mean(toy, cheap), mean(toy, dear))", []string{row("cheap", -9, -8)}, NotRun, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			on := onScale(t, claim1(t, `formula: "`+c.formula+`", ours: {}`), o, o.Scales[0], measured(t, append(c.lines, ref)...))
+			if on.Verdict != c.want || on.Against != c.against {
+				t.Errorf("%s beside %q, want %s beside %q", on.Verdict, on.Against, c.want, c.against)
+			}
+		})
+	}
+}
+
+func TestALeadIsOverEveryRowOfThePapersTableOnEveryBenchmark(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	at := func(method, benchmark string, low, high float64) string {
+		return fmt.Sprintf("toy/arena=paper/method=%s/benchmark=%s 10 50 accuracy-%%", method, benchmark) + points("difference-points", (low+high)/2, low, high)
+	}
+	m := measured(t, at("ours", "a", 0, 0), at("ours", "sim-b", 0, 0), at("cheap", "a", -9, -8), at("cheap", "sim-b", -2, 1), at("dear", "a", -9, -8), at("dear", "sim-b", 3, 4))
+	on := onScale(t, claim1(t, `formula: "lead(toy, router/knob=2) > 0", ours: {}`), o, o.Scales[0], m)
+	if on.Verdict != DidNot || on.Against != "dear on b" || on.Value.Number != -3.5 {
+		t.Errorf("%+v", on)
+	}
+	on = onScale(t, claim1(t, `formula: "lead(toy, router/knob=2, dear) > 0", ours: {}`), o, o.Scales[0], m)
+	if on.Verdict != CannotBeTold || on.Against != "cheap on b" {
+		t.Errorf("%+v", on)
+	}
+	_, err := claim1(t, `formula: "lead(toy, router/knob=2) - 1 > 0", ours: {}`).onScale(ours{m, o, o.Scales[0], toyTables(t)})
+	if err == nil || !strings.Contains(err.Error(), "a lead stands alone") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Recorded answers have some of the tables and rows under other names, one average, and costs in percent of the strongest
+// expert's.
+func TestClaimsOnRecordedAnswers(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	logs := o.Scales[2]
+	logs.Rows = map[string]string{"router/knob=2": "ours", "dear": "strongest"}
+	m := measured(t,
+		"logs/pool=p/method=ours/benchmark=all 100"+points("accuracy-%", 60, 55, 65)+points("cost-share-%", 40, 38, 42)+points("hull-gain-points", -2, -3, -1),
+		"logs/pool=p/method=ours/benchmark=gsm8k 50 10 accuracy-%",
+		"logs/pool=p/method=strongest/benchmark=all 100"+points("accuracy-%", 80, 80, 80)+points("difference-points", 20, 18, 22),
+		"logs/pool=q/method=ours/benchmark=all 100 1 accuracy-%")
+	for _, c := range []struct {
+		formula, verdict, against string
+		number                    float64
+	}{
+		{"retention(toy, router/knob=2, dear)", "", "", 75},
+		{"saving(toy, router/knob=2, dear)", "", "", 60},
+		{"accuracy(toy, router/knob=2, avg)", "", "", 60},
+		{"gain(toy, router/knob=2, dear) > 0", DidNot, "", -2},
+		{"mean(toy, router/knob=2) < max(mean(toy, dear), mean(toy, cheap))", NotRun, "", 0}, // a greatest on the wrong side needs every row
+		{"mean(toy, router/knob=2) < min(mean(toy, dear), mean(toy, cheap))", CameOut, "strongest", -20},
+	} {
+		on := onScale(t, claim1(t, `formula: "`+c.formula+`", ours: {}`), o, logs, m)
+		if on.Value == nil && c.verdict == NotRun {
+			continue
+		}
+		if on.Verdict != c.verdict || on.Against != c.against || on.Value == nil || math.Abs(on.Value.Number-c.number) > 1e-9 {
+			t.Errorf("%s: %+v %+v, want %s", c.formula, on, on.Value, c.verdict)
+		}
+	}
+	on := onScale(t, claim1(t, `formula: "retention(toy, router/knob=2, dear)", ours: {}`), o, logs, m)
+	close(t, "retention of a paired difference", on.Value, 75, 72.5, 77.5)
+	for _, formula := range []string{"mean(toy, cheap)", "mean(ood, dear)", "accuracy(toy, router/knob=2, b)", "share(toy, router/knob=2, easy, dear)"} {
+		if on := onScale(t, claim1(t, `ours: {formula: "`+formula+`"}`), o, logs, m); on.Verdict != "" || on.Value != nil {
+			t.Errorf("%s means nothing there: %+v", formula, on)
+		}
+	}
+}
+
+func TestSharesAreReadOnMeasurementsAlone(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	m := measured(t, "toy/arena=paper/method=ours/stratum=easy/expert=cheap 10"+points("share-%", 70, 68, 72))
+	c := claim1(t, `printed: "76.0", ours: {formula: "share(toy, router/knob=2, easy, cheap)", margin: 5, reason: m}`)
+	on := onScale(t, c, o, o.Scales[0], m)
+	if on.Verdict != DidNot {
+		t.Errorf("%+v", on)
+	}
+}
+
+// The interval of a sum is never narrower than that of either term, nor wider than both together, and it holds the number.
+func TestIntervalsOfSumsAddInQuadrature(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) reading {
+			x := rapid.Float64Range(-5, 5).Draw(t, name)
+			return reading{Value: metrics.Value{Number: x, Low: x - rapid.Float64Range(0, 3).Draw(t, name+" down"), High: x + rapid.Float64Range(0, 3).Draw(t, name+" up"), Bounded: true}}
+		}
+		a, b := draw("a"), draw("b")
+		c, err := propagate([]reading{a, b}, func(x []float64) float64 { return x[0] + x[1] })
+		if err != nil {
+			t.Fatal(err)
+		}
+		up := c.High - c.Number
+		if widest := max(a.High-a.Number, b.High-b.Number); up < widest-1e-9 || up > a.High-a.Number+b.High-b.Number+1e-9 {
+			t.Fatalf("%v up, of %v and %v", up, a, b)
+		}
+	})
+	x := reading{Value: metrics.Value{Bounded: true}, seeds: map[string]float64{"1": 1, "2": 2}}
+	y := reading{Value: metrics.Value{Bounded: true}, seeds: map[string]float64{"1": 1, "3": 2}}
+	if _, err := propagate([]reading{x, y}, func(x []float64) float64 { return x[0] }); err == nil || !strings.Contains(err.Error(), "they have to be the same") {
+		t.Errorf("%v", err)
+	}
+	if _, err := propagate([]reading{x}, func(x []float64) float64 { return 1 / x[0] }); err == nil || !strings.Contains(err.Error(), "division by zero") {
+		t.Errorf("%v", err)
+	}
+}
