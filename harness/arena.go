@@ -62,7 +62,12 @@ func (e *engine) newOutcomes(set *problemSet, runs int, of []routing.Expert) (*b
 			return nil
 		})
 	})
-	return b, err
+	if err != nil {
+		return nil, err
+	}
+	b.step.benchmark = b.name
+	b.step.asks = func(ctx context.Context) (int, bool, error) { return e.notAsked(ctx, set, of, routing.Test, runs) }
+	return b, nil
 }
 
 // newExpected plans the closed-form outcomes of simulated experts, members of the pool, on a large draw.
@@ -99,7 +104,11 @@ func (e *engine) newExpected(set *problemSet, of []routing.Expert) (*bench, erro
 			return nil
 		})
 	})
-	return b, err
+	if err != nil {
+		return nil, err
+	}
+	b.step.benchmark = b.name
+	return b, nil
 }
 
 // title names the step of a bench.

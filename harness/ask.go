@@ -33,6 +33,9 @@ func (e *engine) stored(ctx context.Context, scope store.Scope) (map[store.Rollo
 		return have, nil
 	}
 	have := map[store.RolloutKey]kept{}
+	if e.rollouts == nil {
+		return have, nil
+	}
 	for s, err := range e.rollouts.Load(ctx, scope, verify.Version) {
 		if err != nil {
 			return nil, err
@@ -183,6 +186,34 @@ func (e *engine) ask(ctx context.Context, expert routing.Expert, split routing.S
 		return e.ask(ctx, expert, split, problems, runs)
 	}
 	return out, nil
+}
+
+// notAsked counts the rollouts of some experts on a problem set that are not stored; all of them, as a bound, if the
+// problems are not made yet.
+func (e *engine) notAsked(ctx context.Context, set *problemSet, of []routing.Expert, split routing.Split, runs int) (n int, atMost bool, err error) {
+	if _, err := e.store.Get(set.step.recipe); err != nil {
+		return set.n * len(of) * runs, true, nil
+	}
+	if err := set.load(ctx); err != nil {
+		return 0, false, err
+	}
+	for _, x := range of {
+		have, err := e.stored(ctx, e.scope(x, split))
+		if err != nil {
+			return 0, false, err
+		}
+		seen := map[store.RolloutKey]bool{} // problems of one text share its rollouts
+		for _, p := range set.problems {
+			for run := range runs {
+				k := e.rolloutKey(x, split, p, run)
+				if _, ok := have[k]; !ok && !seen[k] {
+					seen[k] = true
+					n++
+				}
+			}
+		}
+	}
+	return n, false, nil
 }
 
 // grade grades a response.

@@ -84,7 +84,7 @@ func newCollapse(_ context.Context, r *spec.Resolved, o Options) (_ *engine, err
 		Seeds    []uint64
 		Seed     uint64
 	}{knobs, e.ids(), c.costs(), r.Experiment.Evaluate.Seeds, r.Experiment.Seed}
-	if e.store, err = store.Open(o.Out, store.Options{Log: e.opt.Log, Env: o.Env}); err != nil {
+	if err := e.openStore(); err != nil {
 		return nil, err
 	}
 	e.measured, err = e.newStep("collapse", "collapse", collapseVersion, params, nil, c.make)

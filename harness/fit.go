@@ -115,7 +115,11 @@ func (e *engine) newFit(row spec.Method, s uint64) (*fit, error) {
 		}
 	}
 	f.step, err = e.newStep(fmt.Sprintf("fit %s seed=%d", row.RowID(), s), "fit", fitVersion, params, inputs, f.run)
-	return f, err
+	if err != nil {
+		return nil, err
+	}
+	f.step.row = &f.row
+	return f, nil
 }
 
 // newMatch plans the match of a fit to another row's spending.

@@ -120,7 +120,7 @@ func newFolds(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err 
 	if e.backend, err = lm.OpenBackend(backendName); err != nil {
 		return nil, err
 	}
-	if e.store, err = store.Open(o.Out, store.Options{Log: e.opt.Log, Env: o.Env}); err != nil {
+	if err := e.openStore(); err != nil {
 		return nil, err
 	}
 	for _, p := range r.Pools {
@@ -261,6 +261,7 @@ func (c *recorded) plan() (*step, error) {
 			if err != nil {
 				return nil, err
 			}
+			f.step.row = &f.row
 			p.rows = append(p.rows, f)
 			inputs = append(inputs, f.step)
 		}

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/store"
 )
 
 // plan lays out every step of protocol split, from problems to measurements.
@@ -171,40 +169,52 @@ type StepStatus struct {
 	Name   string `json:"name"`
 	Key    string `json:"key"`
 	Stored bool   `json:"stored"`
-	Why    string `json:"why,omitempty"` // of a step that is not stored: how it differs from the nearest that is
+	State  string `json:"state"`         // StateStored, StateToDo or StateNotNeeded
+	Why    string `json:"why,omitempty"` // it is to do: what changed, or which step that is to do it reads
 }
 
-// Plan says what Run would do, and does nothing but open the store.
+// Plan says what Run would do, and does nothing but look at the store.
 func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]StepStatus, error) {
-	open := newEngine
-	switch r.Experiment.Protocol {
-	case "folds":
-		open = newFolds
-	case "collapse":
-		open = newCollapse
-	}
-	e, err := open(ctx, r, o)
+	e, err := look(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
 	defer e.close()
+	x, err := newExplainer(e)
+	if err != nil {
+		return nil, err
+	}
 	var out []StepStatus
 	for _, s := range e.steps {
-		st := StepStatus{Name: s.name, Key: s.recipe.Key().String()}
-		_, err := e.store.Get(s.recipe)
-		switch {
-		case err == nil:
-			st.Stored = true
-		case errors.Is(err, store.ErrMissing):
-			miss, err := e.store.Explain(s.recipe)
-			if err != nil {
-				return nil, err
-			}
-			st.Why = miss.String()
-		default:
-			st.Why = err.Error()
+		st, err := x.status(s)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, st)
 	}
 	return out, nil
+}
+
+// status is the line of a step.
+func (x *explainer) status(s *step) (StepStatus, error) {
+	st := StepStatus{Name: s.name, Key: s.recipe.Key().String(), Stored: x.missing[s] == nil, State: x.state(s)}
+	if st.State != StateToDo {
+		return st, nil
+	}
+	r, err := x.reason(s)
+	if err != nil {
+		return st, err
+	}
+	switch {
+	case r.own != nil:
+		st.Why = r.own[0].String()
+		if more := len(r.own) - 1; more > 0 {
+			st.Why += fmt.Sprintf(", and %d more", more)
+		}
+	case len(r.from) == 1:
+		st.Why = "follows " + r.from[0].name
+	default:
+		st.Why = fmt.Sprintf("follows %s and %d more", r.from[0].name, len(r.from)-1)
+	}
+	return st, nil
 }

@@ -80,7 +80,11 @@ func (e *engine) newProblemSet(name, draw string, n int) (*problemSet, error) {
 		}
 		return writeProblems(d, ps, latents)
 	})
-	return set, err
+	if err != nil {
+		return nil, err
+	}
+	set.step.benchmark = name
+	return set, nil
 }
 
 func writeProblems(d *store.Draft, ps []routing.Problem, latents []routing.Latent) (err error) {

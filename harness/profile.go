@@ -40,7 +40,18 @@ func (e *engine) newProfile(set *problemSet, split routing.Split) (*profile, err
 		}
 		return writeProfile(d, pr)
 	})
-	return p, err
+	if err != nil {
+		return nil, err
+	}
+	p.step.benchmark = set.benchmark
+	p.step.asks = func(ctx context.Context) (int, bool, error) {
+		asked := e.experts
+		if p.probe != nil {
+			asked = e.members()
+		}
+		return e.notAsked(ctx, set, asked, split, e.spec.Experiment.Profile.Rollouts)
+	}
+	return p, nil
 }
 
 func (p *profile) measure(ctx context.Context) (*routing.Profile, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -42,6 +43,8 @@ type Options struct {
 	Progress Progress     // nil: silent
 	Log      *slog.Logger // nil: silent
 	Env      any          // versions and machine, written beside every entry, never compared
+
+	look bool // the store is only looked at: nothing is made in it, not even its folder
 }
 
 // filled puts silence where nothing was given.
@@ -189,13 +192,28 @@ func newEngine(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err
 		return nil, err
 	}
 	e.files = problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}
-	if e.store, err = store.Open(o.Out, store.Options{Log: e.opt.Log, Env: o.Env}); err != nil {
+	if err := e.openStore(); err != nil {
 		return nil, err
 	}
-	if e.rollouts, err = store.OpenRollouts(ctx, filepath.Join(o.Out, "rollouts.db")); err != nil {
+	path := filepath.Join(o.Out, "rollouts.db")
+	if !o.look {
+		e.rollouts, err = store.OpenRollouts(ctx, path)
+	} else if e.rollouts, err = store.ReadRollouts(ctx, path); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	return e, e.plan()
+}
+
+func (e *engine) openStore() (err error) {
+	if e.opt.look {
+		e.store = store.OpenReadOnly(e.opt.Out)
+		return nil
+	}
+	e.store, err = store.Open(e.opt.Out, store.Options{Log: e.opt.Log, Env: e.opt.Env})
+	return err
 }
 
 func (e *engine) close() {

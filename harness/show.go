@@ -25,8 +25,7 @@ func OpenTrail(ctx context.Context, r *spec.Resolved, o Options) (*Trail, error)
 	if x.Protocol != "split" {
 		return nil, fmt.Errorf("%w: spec %s has protocol %s; only cells of protocol split have rollouts behind them", ErrUsage, x.Name, x.Protocol)
 	}
-	o.Offline = true
-	e, err := newEngine(ctx, r, o)
+	e, err := look(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +232,7 @@ func (t *Trail) rollouts(ctx context.Context, x routing.Expert, p routing.Proble
 	for run := range runs {
 		s, ok := have[t.e.rolloutKey(x, routing.Test, p, run)]
 		if !ok {
-			return nil, fmt.Errorf("the rollout of %s on problem %s, run %d, is no longer in %s; run the experiment again", x.ID, p.ID, run, t.e.rollouts.Path())
+			return nil, fmt.Errorf("the rollout of %s on problem %s, run %d, is no longer in rollouts.db of %s; remove what outcomes of it the store has and run the experiment again", x.ID, p.ID, run, t.e.opt.Out)
 		}
 		response, err := t.e.rollouts.Response(ctx, s.ID)
 		if err != nil {
@@ -257,6 +256,9 @@ func (t *Trail) rollouts(ctx context.Context, x routing.Expert, p routing.Proble
 // storedWithFinish reads the rollouts of a scope by key.
 func (e *engine) storedWithFinish(ctx context.Context, scope store.Scope) (map[store.RolloutKey]store.Stored, error) {
 	out := map[store.RolloutKey]store.Stored{}
+	if e.rollouts == nil {
+		return out, nil
+	}
 	for s, err := range e.rollouts.Load(ctx, scope, "") {
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
@@ -28,7 +29,14 @@ const (
 type step struct {
 	name   string
 	recipe store.Recipe
+	inputs []*step
 	make   func(ctx context.Context, draft *store.Draft) error
+
+	// For people who ask why a step is to do.
+	pool      string
+	row       *spec.Method                                                 // of a fit: the row of the spec
+	benchmark string                                                       // of problems and what is asked about them
+	asks      func(context.Context) (rollouts int, atMost bool, err error) // how many are not stored; nil: asks for none
 
 	made  bool
 	entry store.Entry
@@ -48,7 +56,7 @@ func (e *engine) newStep(name, stage string, version int, params any, inputs []*
 	if i := slices.IndexFunc(e.steps, func(s *step) bool { return s.recipe.Key() == recipe.Key() }); i >= 0 {
 		return e.steps[i], nil
 	}
-	s := &step{name: name, recipe: recipe, make: make}
+	s := &step{name: name, recipe: recipe, inputs: inputs, make: make, pool: e.poolSpec.Name}
 	e.steps = append(e.steps, s)
 	return s, nil
 }
@@ -69,6 +77,8 @@ func (e *engine) get(ctx context.Context, s *step) (store.Entry, error) {
 		return store.Entry{}, inner
 	case failed != nil:
 		return store.Entry{}, &stepError{s.name, failed}
+	case e.opt.look && errors.Is(err, store.ErrMissing):
+		return store.Entry{}, &stepError{s.name, fmt.Errorf("%w: its entry %s is gone from the store; remove that of the last step, measure, too and run the experiment again", ErrIncomplete, s.recipe.Key())}
 	case err != nil:
 		return store.Entry{}, &stepError{s.name, err}
 	}

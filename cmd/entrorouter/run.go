@@ -98,11 +98,7 @@ func planCommand() *cli.Command {
 			}
 			w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 			for _, s := range steps {
-				state := "to do"
-				if s.Stored {
-					state = "stored"
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", state, s.Name, s.Key, s.Why)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.State, s.Name, s.Key, s.Why)
 			}
 			return w.Flush()
 		},

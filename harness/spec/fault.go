@@ -100,6 +100,19 @@ func nearest(got string, known []string) string {
 	return best
 }
 
+// Near returns the n known names nearest to got: those that hold it, then by edit distance, ties by name.
+func Near(got string, known []string, n int) []string {
+	far := map[string]int{}
+	for _, k := range known {
+		if !strings.Contains(strings.ToLower(k), strings.ToLower(got)) {
+			far[k] = distance(strings.ToLower(got), strings.ToLower(k))
+		}
+	}
+	sorted := slices.Clone(known)
+	slices.SortFunc(sorted, func(a, b string) int { return cmp.Or(cmp.Compare(far[a], far[b]), strings.Compare(a, b)) })
+	return sorted[:min(n, len(sorted))]
+}
+
 // distance is the edit distance (insert, delete, replace, swap of neighbours) between two strings, in bytes.
 func distance(a, b string) int {
 	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

@@ -87,6 +87,15 @@ func NewRecipe(stage string, version int, params any, inputs ...Key) (Recipe, er
 // Key returns the key of the recipe.
 func (r Recipe) Key() Key { return r.key }
 
+// JSON returns the recipe as recipe.json has it.
+func (r Recipe) JSON() []byte { return r.encode() }
+
+// Params returns the parameters as canonical JSON.
+func (r Recipe) Params() json.RawMessage { return slices.Clone(r.params) }
+
+// Inputs returns the keys of the entries read.
+func (r Recipe) Inputs() []Key { return slices.Clone(r.inputs) }
+
 // recipeJSON is the form of a recipe that is hashed and stored in recipe.json.
 type recipeJSON struct {
 	Stage   string          `json:"stage"`

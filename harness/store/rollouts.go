@@ -219,10 +219,45 @@ func openRollouts(ctx context.Context, path string) (_ *Rollouts, err error) {
 	return db, nil
 }
 
+// ReadRollouts opens the rollouts at path for looking only: neither the file nor a file beside it is made or written.
+// The error is fs.ErrNotExist if there are none.
+func ReadRollouts(ctx context.Context, path string) (*Rollouts, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	fail := func(err error) (*Rollouts, error) { return nil, fmt.Errorf("rollouts %q: %w", path, explainSQL(err)) }
+	codec, err := newCodec()
+	if err != nil {
+		return fail(err)
+	}
+	// SQLite would make files beside the file to read it together with a writer. Where there is no log, nobody writes.
+	how := "immutable=1"
+	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
+		how = "mode=ro"
+	}
+	db := &Rollouts{path: path, codec: codec}
+	if db.read, err = sql.Open("sqlite", fileName(path)+"?_pragma=busy_timeout(10000)&"+how); err != nil {
+		return fail(err)
+	}
+	if empty, err := identify(ctx, db.read); err != nil || empty {
+		if err == nil {
+			err = errors.New("holds no tables: the run that made it was stopped at once; run again")
+		}
+		db.Close()
+		return fail(err)
+	}
+	return db, nil
+}
+
 func connect(path string, pragmas ...string) (*sql.DB, error) {
 	q := url.Values{"_pragma": append([]string{"busy_timeout(10000)"}, pragmas...), "_txlock": {"immediate"}}
+	return sql.Open("sqlite", fileName(path)+"?"+q.Encode())
+}
+
+// fileName is the name of a file as SQLite takes it before options.
+func fileName(path string) string {
 	name := url.URL{Path: filepath.ToSlash(path)}
-	return sql.Open("sqlite", "file:"+name.EscapedPath()+"?"+q.Encode())
+	return "file:" + name.EscapedPath()
 }
 
 // identify says whether a file is still empty, and refuses one that is not ours or has another format.

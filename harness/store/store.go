@@ -75,10 +75,18 @@ type Store struct {
 	log  *slog.Logger
 	env  []byte
 	at   step
+
+	readOnly bool
 }
 
 // Open opens the store at root, making the folder if needed, and removes what crashed runs left half-made.
 func Open(root string, o Options) (*Store, error) { return open(root, o, nil) }
+
+// OpenReadOnly returns the store at root for looking only: nothing is made, removed or written, not even the folder,
+// which need not exist. Make finds entries and fails where it would make one.
+func OpenReadOnly(root string) *Store {
+	return &Store{root: root, log: slog.New(slog.DiscardHandler), readOnly: true}
+}
 
 func open(root string, o Options, at step) (*Store, error) {
 	s := &Store{root: root, log: o.Log, at: at}
@@ -159,15 +167,19 @@ func (s *Store) Get(r Recipe) (Entry, error) {
 // making it, Make waits for that one until ctx ends. A corrupt entry is moved aside with a warning and made again. If
 // build fails nothing is stored.
 func (s *Store) Make(ctx context.Context, r Recipe, build func(context.Context, *Draft) error) (Entry, error) {
-	if e, err := s.Get(r); err == nil {
+	e, err := s.Get(r)
+	if err == nil {
 		return e, nil
+	}
+	if s.readOnly {
+		return Entry{}, err
 	}
 	d, err := s.Begin(ctx, r)
 	if err != nil {
 		return Entry{}, err
 	}
 	defer d.Discard()
-	e, err := s.Get(r) // again: somebody else may have made it while we waited for the lock
+	e, err = s.Get(r) // again: somebody else may have made it while we waited for the lock
 	switch {
 	case err == nil:
 		return e, nil

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness"
+)
+
+func explainCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "explain",
+		Usage:     "say why steps are to do: which knob differs from what is stored, and what it costs",
+		ArgsUsage: "SPEC [STEP]",
+		Description: "   explain SPEC         the knobs that differ, each with the steps that it moves and those that follow\n" +
+			"   explain SPEC STEP    one step: its recipe and inputs, the nearest stored recipe, and every difference\n\n" +
+			"STEP is a name as 'entrorouter plan SPEC' prints it, or the beginning of its key. A step is compared with itself\n" +
+			"in the last run of the experiment, or else with the stored step of its kind that differs least. Nothing is written.\n\n" +
+			"--json: experiment, steps, to_do, work (fits, rollouts, at_most, routing) and causes: knob, changes (knob, field of\n" +
+			"recipe.json, stored, wanted, change), direct, follow, work. Of a STEP: name, key, state, why, folder, nearest,\n" +
+			"last_run, changes, because, inputs (name, key, state), read_by, recipe.",
+		Flags: append(runFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 || c.NArg() > 2 {
+				return usageError{fmt.Errorf("explain takes a SPEC and at most one STEP, got %d arguments; quote a step's name: entrorouter explain main 'fit entrorouter seed=1'", c.NArg())}
+			}
+			r, err := loadSpec(c, c.Args().First())
+			if err != nil {
+				return err
+			}
+			if c.NArg() == 2 {
+				x, err := harness.ExplainStep(c.Context, r, options(c), c.Args().Get(1))
+				if err != nil {
+					return err
+				}
+				return show(c, x, func(w io.Writer) { writeStep(w, x) })
+			}
+			x, err := harness.Explain(c.Context, r, options(c))
+			if err != nil {
+				return err
+			}
+			return show(c, x, func(w io.Writer) { writeExplanation(w, x) })
+		},
+	}
+}
+
+func writeExplanation(w io.Writer, x *harness.Explanation) {
+	if x.ToDo == 0 {
+		fmt.Fprintf(w, "%s: what it needs is stored, nothing is to do\n", x.Experiment)
+		return
+	}
+	fmt.Fprintf(w, "%s: %d of %d steps are to do%s\n", x.Experiment, x.ToDo, x.Steps, workText(x.Work))
+	for _, k := range x.Causes {
+		var changes []string
+		for _, c := range k.Changes {
+			changes = append(changes, c.Text)
+		}
+		text := strings.Join(firsts(changes, 6), "; ")
+		if k.Knob != "" {
+			text = k.Knob + ": " + text
+		}
+		fmt.Fprintf(w, "\n%s\n", text)
+		list(w, "moves", k.Direct)
+		list(w, "follow", k.Follow)
+		if cost := workText(k.Work); cost != "" && len(x.Causes) > 1 {
+			fmt.Fprintf(w, "  costs\t%s\n", strings.TrimPrefix(cost, ": "))
+		}
+	}
+}
+
+// workText says what steps cost; empty: neither fits nor answers.
+func workText(v harness.Work) string {
+	var parts []string
+	if v.Fits > 0 {
+		parts = append(parts, fmt.Sprintf("routers to fit: %d", v.Fits))
+	}
+	if v.Rollouts > 0 {
+		bound := ""
+		if v.AtMost {
+			bound = "at most "
+		}
+		parts = append(parts, fmt.Sprintf("answers to ask for: %s%d", bound, v.Rollouts))
+	}
+	if v.Routing > 0 {
+		parts = append(parts, fmt.Sprintf("fits that ask a language model for every decision: %d", v.Routing))
+	}
+	if parts == nil {
+		return ""
+	}
+	return ": " + strings.Join(parts, "; ")
+}
+
+// list prints names of steps, those that differ in the seed or the partition alone as one.
+func list(w io.Writer, head string, names []string) {
+	var groups []string
+	last := ""
+	for _, name := range names {
+		i := strings.LastIndex(name, "=")
+		if i > 0 && name[:i] == last {
+			groups[len(groups)-1] += "," + name[i+1:]
+			continue
+		}
+		groups = append(groups, name)
+		if last = ""; i > 0 {
+			last = name[:i]
+		}
+	}
+	for i, g := range firsts(groups, 8) {
+		if i > 0 {
+			head = ""
+		}
+		fmt.Fprintf(w, "  %s\t%s\n", head, g)
+	}
+}
+
+// firsts are the first n of a list, and how many are left.
+func firsts(all []string, n int) []string {
+	if len(all) <= n+1 {
+		return all
+	}
+	return append(all[:n:n], fmt.Sprintf("and %d more", len(all)-n))
+}
+
+func writeStep(w io.Writer, x *harness.StepExplanation) {
+	fmt.Fprintf(w, "%s\n%s, %s\n", x.Name, x.Key, x.State)
+	if x.Folder != "" {
+		fmt.Fprintf(w, "in %s\n", x.Folder)
+	}
+	for i, b := range x.Because {
+		head := "because\n"
+		if i > 0 {
+			head = ""
+		}
+		fmt.Fprintf(w, "%s  %s\n", head, b)
+	}
+	if x.Nearest != "" {
+		of := "the stored step of its kind that differs least"
+		if x.LastRun {
+			of = "this step in the last run"
+		}
+		fmt.Fprintf(w, "\ncompared with %s, %s\n", x.Nearest, of)
+	}
+	if len(x.Changes) > 0 {
+		fmt.Fprintf(w, "\nknob\tchange\tfield of the recipe\n")
+		for _, c := range x.Changes {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", c.Knob, c.Text, c.Field)
+		}
+	}
+	if len(x.Inputs) > 0 {
+		fmt.Fprintf(w, "\ninput\tkey\tstate\n")
+		for _, in := range x.Inputs {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", in.Name, in.Key, in.State)
+		}
+	}
+	if len(x.Affected) > 0 {
+		fmt.Fprintf(w, "\nread by\n")
+		list(w, "", x.Affected)
+	}
+	fmt.Fprintf(w, "\nrecipe\n%s", x.Recipe)
+}

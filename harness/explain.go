@@ -1,0 +1,790 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// Change is one difference between what is stored and what is wanted.
+type Change struct {
+	Knob   string `json:"knob"`             // where it is set: "grpo.steps", "pools/sim.yaml: sampling.top_p", "the code"; empty: nothing to compare with
+	Field  string `json:"field,omitempty"`  // of recipe.json; empty: none of its own
+	Stored string `json:"stored,omitempty"` // JSON; empty: not set in what is stored
+	Wanted string `json:"wanted,omitempty"` // JSON; empty: not set now
+	Text   string `json:"change"`           // in words: "2 stored, 3 wanted"
+}
+
+// String is the change as a sentence without its full stop.
+func (c Change) String() string {
+	if c.Knob == "" {
+		return c.Text
+	}
+	return c.Knob + ": " + c.Text
+}
+
+// Work is what steps cost that are to do.
+type Work struct {
+	Fits     int  `json:"fits"`              // routers to fit, one a training seed or fold
+	Rollouts int  `json:"rollouts"`          // answers to ask for
+	AtMost   bool `json:"at_most,omitempty"` // Rollouts is a bound: problems that are not made yet may have answers already
+	Routing  int  `json:"routing,omitempty"` // fits among Fits that ask language models for every decision, which Rollouts leaves out
+}
+
+// Cause is a root of what is to do: a knob that differs, and the steps that it moves.
+type Cause struct {
+	Knob    string   `json:"knob"`
+	Changes []Change `json:"changes"`
+	Direct  []string `json:"direct"`           // steps that it moves itself
+	Follow  []string `json:"follow,omitempty"` // steps that only read what is new
+	Work    Work     `json:"work"`             // of both
+}
+
+// Explanation says which steps of an experiment are to do and why.
+type Explanation struct {
+	Experiment string  `json:"experiment"`
+	Steps      int     `json:"steps"`
+	ToDo       int     `json:"to_do"`
+	Work       Work    `json:"work"`
+	Causes     []Cause `json:"causes"` // a step that several move is in each
+}
+
+// StepInput is an entry that a step reads.
+type StepInput struct {
+	Name  string `json:"name"`
+	Key   string `json:"key"`
+	State string `json:"state"` // as StepStatus
+}
+
+// StepExplanation is everything known of one step.
+type StepExplanation struct {
+	StepStatus
+	Folder   string          `json:"folder,omitempty"`  // of the entry, if it is stored
+	Nearest  string          `json:"nearest,omitempty"` // key of the stored recipe that it was compared with
+	LastRun  bool            `json:"last_run"`          // the nearest is this step in the last run of the experiment
+	Changes  []Change        `json:"changes,omitempty"` // of its own recipe and of stored inputs
+	Because  []string        `json:"because,omitempty"` // for each root the steps on the way to it and the change, this step first
+	Inputs   []StepInput     `json:"inputs"`
+	Recipe   json.RawMessage `json:"recipe"` // as recipe.json
+	Affected []string        `json:"read_by,omitempty"`
+}
+
+// States of a step.
+const (
+	StateStored    = "stored"
+	StateToDo      = "to do"
+	StateNotNeeded = "not needed" // not stored, and nothing that is to do reads it
+)
+
+// explainer compares the steps of an experiment with what is stored.
+type explainer struct {
+	e       *engine
+	missing map[*step]error // of the steps that are not stored
+	todo    map[*step]bool
+	stages  map[string][]store.StoredRecipe
+	recipes map[store.Key]store.Recipe // planned and stored
+	last    map[string][]store.Key     // of the steps of the last run, by name, which draws of one benchmark share
+	reasons map[*step]*reason
+}
+
+// reason is why one step is to do.
+type reason struct {
+	nearest *store.Recipe
+	last    bool     // nearest is of the last run
+	own     []Change // of its recipe, and of inputs that are stored but were others
+	from    []*step  // inputs that are to do themselves
+}
+
+// look opens an experiment of any protocol and plans its steps, without writing anything.
+func look(ctx context.Context, r *spec.Resolved, o Options) (*engine, error) {
+	o.look = true
+	switch r.Experiment.Protocol {
+	case "folds":
+		return newFolds(ctx, r, o)
+	case "collapse":
+		return newCollapse(ctx, r, o)
+	}
+	return newEngine(ctx, r, o)
+}
+
+func newExplainer(e *engine) (*explainer, error) {
+	x := &explainer{e: e, missing: map[*step]error{}, todo: map[*step]bool{}, stages: map[string][]store.StoredRecipe{},
+		recipes: map[store.Key]store.Recipe{}, last: map[string][]store.Key{}, reasons: map[*step]*reason{}}
+	for _, s := range e.steps {
+		x.recipes[s.recipe.Key()] = s.recipe
+		if _, err := e.store.Get(s.recipe); err != nil {
+			if !errors.Is(err, store.ErrMissing) && !errors.Is(err, store.ErrCorrupt) {
+				return nil, err
+			}
+			x.missing[s] = err
+		}
+	}
+	need := slices.Concat(e.results, e.extra)
+	if e.measured != nil {
+		need = append(need, e.measured)
+	}
+	for len(need) > 0 {
+		s := need[0]
+		need = need[1:]
+		if x.missing[s] != nil && !x.todo[s] {
+			x.todo[s] = true
+			need = append(need, s.inputs...)
+		}
+	}
+	index, err := e.store.ReadIndex(e.spec.Experiment.Name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, s := range index {
+		x.last[s.Name] = append(x.last[s.Name], s.Key)
+	}
+	return x, nil
+}
+
+func (x *explainer) state(s *step) string {
+	switch {
+	case x.missing[s] == nil:
+		return StateStored
+	case x.todo[s]:
+		return StateToDo
+	}
+	return StateNotNeeded
+}
+
+// stage returns the stored recipes of a stage.
+func (x *explainer) stage(name string) ([]store.StoredRecipe, error) {
+	if of, ok := x.stages[name]; ok {
+		return of, nil
+	}
+	of, err := x.e.store.Recipes(name)
+	if err != nil {
+		return nil, err
+	}
+	x.stages[name] = of
+	for _, r := range of {
+		x.recipes[r.Key()] = r.Recipe
+	}
+	return of, nil
+}
+
+// recipe returns a recipe by its key; ok is false if it is neither planned nor stored.
+func (x *explainer) recipe(k store.Key) (r store.Recipe, ok bool, err error) {
+	if _, err := x.stage(k.Stage); err != nil {
+		return r, false, err
+	}
+	r, ok = x.recipes[k]
+	return r, ok, nil
+}
+
+// reason says why a step is to do.
+func (x *explainer) reason(s *step) (*reason, error) {
+	if r := x.reasons[s]; r != nil {
+		return r, nil
+	}
+	r := &reason{}
+	x.reasons[s] = r
+	for _, in := range s.inputs {
+		if x.todo[in] && !slices.Contains(r.from, in) {
+			r.from = append(r.from, in)
+		}
+	}
+	if err := x.missing[s]; errors.Is(err, store.ErrCorrupt) {
+		r.own = []Change{{Knob: "the store", Text: err.Error()}}
+		return r, nil
+	}
+	if slices.Contains(x.last[s.name], s.recipe.Key()) {
+		r.own = []Change{{Knob: "the store", Text: "what the last run made is no longer there"}}
+		return r, nil
+	}
+	var err error
+	if r.nearest, r.last, err = x.nearest(s); err != nil {
+		return nil, err
+	}
+	if r.nearest == nil {
+		if r.own = x.first(s, r.from); r.own == nil {
+			return r, nil
+		}
+		if r.own[0].Knob == "" {
+			r.from = nil
+		}
+		return r, nil
+	}
+	r.own, err = x.changes(s, *r.nearest)
+	if err != nil {
+		return nil, err
+	}
+	if r.own == nil && r.from == nil {
+		r.own = []Change{{Knob: "inputs", Text: "it reads other entries, or in another order"}}
+	}
+	return r, nil
+}
+
+// first says why a step is to do that nothing stored can be compared with; nil if that is because of its inputs.
+func (x *explainer) first(s *step, from []*step) []Change {
+	exp := &x.e.spec.Experiment
+	switch {
+	case len(x.last) == 0: // of an experiment that was never finished everything is new
+	case s.row != nil:
+		return []Change{{Knob: "methods", Text: "row " + s.row.RowID() + " is new", Wanted: quote(s.row.RowID())}}
+	case s.stage() == "problems" && slices.Contains(exp.Test, s.benchmark):
+		return []Change{{Knob: "test", Text: s.benchmark + " is new", Wanted: quote(s.benchmark)}}
+	case len(from) > 0:
+		return nil
+	}
+	return []Change{{Text: "nothing of the kind is stored yet"}}
+}
+
+func quote(v any) string {
+	data, _ := json.Marshal(v) // a plain value always encodes
+	return string(data)
+}
+
+// nearest returns the stored recipe to compare a step with: that of the same step in the last run of the experiment, or
+// else the one of its kind with the fewest differences, the last made among equals; nil if there is none.
+func (x *explainer) nearest(s *step) (best *store.Recipe, last bool, err error) {
+	stored, err := x.stage(s.stage())
+	if err != nil {
+		return nil, false, err
+	}
+	kind, err := x.kind(s.recipe)
+	if err != nil {
+		return nil, false, err
+	}
+	fewest := 0
+	for _, r := range stored {
+		if !slices.Contains(x.last[s.name], r.Key()) {
+			continue
+		}
+		if n := distance(r.Recipe, s.recipe); best == nil || n < fewest {
+			best, fewest = &r.Recipe, n
+		}
+	}
+	if best != nil {
+		return best, true, nil
+	}
+	for _, r := range stored {
+		if r.Key() == s.recipe.Key() { // what is stored cannot be trusted
+			continue
+		}
+		of, err := x.kind(r.Recipe)
+		if err != nil {
+			return nil, false, err
+		}
+		if of != kind {
+			continue
+		}
+		if n := distance(r.Recipe, s.recipe); best == nil || n < fewest {
+			best, fewest = &r.Recipe, n
+		}
+	}
+	return best, false, nil
+}
+
+// distance counts differences of two recipes.
+func distance(a, b store.Recipe) int {
+	n := len(store.Compare(a, b))
+	for _, k := range b.Inputs() {
+		if !slices.Contains(a.Inputs(), k) {
+			n++
+		}
+	}
+	return n
+}
+
+// kind tells steps of a stage apart that nobody would take for versions of one another: of other methods, benchmarks,
+// experts or recordings.
+func (x *explainer) kind(r store.Recipe) (string, error) {
+	var p struct {
+		Benchmark, Draw, Pool string
+		Method                any // of a fit an object with a name of its own
+		Source                any
+		Experts               []any
+	}
+	if r.Key().Stage != "collapse" {
+		if err := json.Unmarshal(r.Params(), &p); err != nil {
+			return "", fmt.Errorf("recipe %s: %w", r.Key(), err)
+		}
+	}
+	member := func(of any, name string) any {
+		m, _ := of.(map[string]any)
+		return m[name]
+	}
+	kind := r.Key().Stage
+	switch kind {
+	case "problems":
+		return fmt.Sprint(kind, p.Benchmark, "|", p.Draw), nil
+	case "fit", "crossfit":
+		return fmt.Sprint(kind, member(p.Method, "Method"), "|", member(p.Source, "Queries")), nil
+	case "measure-folds":
+		return fmt.Sprint(kind, p.Pool), nil
+	case "profile", "outcomes", "expected":
+		for _, m := range p.Experts {
+			kind += fmt.Sprint("|", member(m, "ID"))
+		}
+		fallthrough
+	case "match":
+		for _, k := range r.Inputs() {
+			in, ok, err := x.recipe(k)
+			if err != nil {
+				return "", err
+			}
+			if !ok {
+				continue
+			}
+			of, err := x.kind(in)
+			if err != nil {
+				return "", err
+			}
+			kind += "|" + of
+		}
+	}
+	return kind, nil
+}
+
+// changes returns how a step differs from a stored recipe, in its own fields and behind those of its inputs that are
+// stored now and were others then.
+func (x *explainer) changes(s *step, stored store.Recipe) ([]Change, error) {
+	tests, err := x.tests(s, stored)
+	if err != nil {
+		return nil, err
+	}
+	out := tests
+	fields := store.Compare(stored, s.recipe)
+	if slices.ContainsFunc(fields, func(f store.Field) bool { return f.Name() == "params.Test" }) { // and so of their sizes
+		fields = slices.DeleteFunc(fields, func(f store.Field) bool { return f.Name() == "params.Weights" })
+	}
+	var members []string // paths whose member came or went: nothing else is said of them
+	for _, f := range fields {
+		if n := len(f.Path); f.Path[n-1] == "ID" && (f.Stored == "" || f.Wanted == "") {
+			members = append(members, strings.Join(f.Path[:n-1], "\x00"))
+		}
+	}
+	renamed := slices.ContainsFunc(fields, func(f store.Field) bool { return f.Name() == "params.Method.Method" })
+	for _, f := range fields {
+		c := Change{Knob: x.e.knobOf(s, f.Path), Field: f.Name(), Stored: f.Stored, Wanted: f.Wanted}
+		n := len(f.Path)
+		owner := strings.Join(f.Path[:n-1], "\x00")
+		switch {
+		case renamed && n > 2 && f.Path[1] == "Method" && f.Path[2] != "Method":
+			continue // the parameters of another method
+		case slices.ContainsFunc(members, func(m string) bool { return owner == m || strings.HasPrefix(owner, m+"\x00") }):
+			if f.Path[n-1] != "ID" {
+				continue
+			}
+			c.Knob, c.Field = x.e.knobOf(s, f.Path[:n-2]), strings.Join(f.Path[:n-1], ".")
+			if c.Text = f.Path[n-2] + " is new"; f.Wanted == "" {
+				c.Text = f.Path[n-2] + " is gone"
+			}
+			if c.Knob == "methods" {
+				c.Text = "row " + c.Text
+			}
+		case f.Path[n-1] == "order":
+			if slices.ContainsFunc(members, func(m string) bool { return strings.HasPrefix(m, owner+"\x00") }) {
+				continue
+			}
+			c.Knob, c.Text = x.e.knobOf(s, f.Path[:n-1]), "in another order"
+		case c.Knob == inCode && f.Path[0] == "version":
+			c.Text = fmt.Sprintf("%s steps mean something else: version %s stored, %s wanted", s.stage(), f.Stored, f.Wanted)
+		case f.Path[n-1] == "Fits":
+			c.Text = fmt.Sprintf("%s trainings of a row stored, %s wanted", f.Stored, f.Wanted)
+		case s.stage() == "fit" && f.Path[1] == "Runs" && (len(tests) > 0 || f.Stored == "" || f.Wanted == ""):
+			if len(tests) > 0 {
+				continue
+			}
+			if c.Text = "a set scored by probability is new"; f.Wanted == "" {
+				c.Text = "the set scored by probability is gone"
+			}
+			c.Stored, c.Wanted = "", ""
+		case c.Knob == "evaluate.seeds" && s.row != nil, c.Knob == "folds.seeds":
+			c.Text = f.Wanted + " is new"
+		case c.Knob == inCode || c.Knob == inBuild || c.Knob == inVerifier:
+			c.Text = fmt.Sprintf("%s: %s", f.Path[n-1], compared(f.Stored, f.Wanted))
+		default:
+			if of := membership(c); of != nil {
+				for _, m := range of {
+					out = add(out, m)
+				}
+				continue
+			}
+			c.Text = compared(f.Stored, f.Wanted)
+		}
+		out = add(out, c)
+	}
+	for _, in := range s.inputs {
+		if x.todo[in] || slices.Contains(stored.Inputs(), in.recipe.Key()) {
+			continue
+		}
+		partner, err := x.partner(s, in, stored)
+		if err != nil {
+			return nil, err
+		}
+		if partner == nil {
+			continue
+		}
+		behind, err := x.changes(in, *partner)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range behind {
+			c.Field = ""
+			out = add(out, c)
+		}
+	}
+	return out, nil
+}
+
+// add appends a change whose knob does not say the same already.
+func add(changes []Change, c Change) []Change {
+	if slices.ContainsFunc(changes, func(d Change) bool { return d.Knob == c.Knob && d.Text == c.Text }) {
+		return changes
+	}
+	return append(changes, c)
+}
+
+// partner returns the entry that a stored recipe read in place of an input of the step, the nearest of its kind.
+func (x *explainer) partner(s, in *step, stored store.Recipe) (best *store.Recipe, err error) {
+	kind, err := x.kind(in.recipe)
+	if err != nil {
+		return nil, err
+	}
+	fewest := 0
+	for _, k := range stored.Inputs() {
+		r, ok, err := x.recipe(k)
+		if err != nil {
+			return nil, err
+		}
+		if !ok || k.Stage != in.stage() || slices.Contains(s.recipe.Inputs(), k) {
+			continue
+		}
+		if of, err := x.kind(r); err != nil || of != kind {
+			continue
+		}
+		if n := distance(r, in.recipe); best == nil || n < fewest {
+			best, fewest = &r, n
+		}
+	}
+	return best, nil
+}
+
+// tests says which test benchmarks a step reads that the stored recipe did not, and the reverse.
+func (x *explainer) tests(s *step, stored store.Recipe) (out []Change, err error) {
+	of := func(r store.Recipe) (names []string, err error) {
+		for _, k := range r.Inputs() {
+			in, ok, err := x.recipe(k)
+			if err != nil {
+				return nil, err
+			}
+			if !ok || k.Stage != "problems" {
+				continue
+			}
+			var p struct{ Benchmark, Draw string }
+			if err := json.Unmarshal(in.Params(), &p); err != nil {
+				return nil, fmt.Errorf("recipe %s: %w", k, err)
+			}
+			if p.Draw != problems.Large {
+				names = append(names, p.Benchmark)
+			}
+		}
+		return names, nil
+	}
+	if s.stage() != "fit" {
+		return nil, nil
+	}
+	had, err := of(stored)
+	if err != nil {
+		return nil, err
+	}
+	wants, err := of(s.recipe)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range wants {
+		if !slices.Contains(had, b) {
+			out = append(out, Change{Knob: "test", Wanted: quote(b), Text: b + " is new"})
+		}
+	}
+	for _, b := range had {
+		if !slices.Contains(wants, b) {
+			out = append(out, Change{Knob: "test", Stored: quote(b), Text: b + " is gone"})
+		}
+	}
+	return out, nil
+}
+
+// membership splits the change of a list of plain values into one for each that came or went; nil if none did.
+func membership(c Change) (out []Change) {
+	var had, wants []any
+	if json.Unmarshal([]byte(c.Stored), &had) != nil || json.Unmarshal([]byte(c.Wanted), &wants) != nil {
+		return nil
+	}
+	for _, w := range wants {
+		if !slices.Contains(had, w) {
+			out = append(out, Change{c.Knob, c.Field, "", quote(w), fmt.Sprint(w, " is new")})
+		}
+	}
+	for _, h := range had {
+		if !slices.Contains(wants, h) {
+			out = append(out, Change{c.Knob, c.Field, quote(h), "", fmt.Sprint(h, " is gone")})
+		}
+	}
+	return out
+}
+
+// compared says in words how two values in JSON differ.
+func compared(stored, wanted string) string {
+	short := func(v string) string {
+		var text string
+		if json.Unmarshal([]byte(v), &text) == nil {
+			v = text
+			if strings.TrimSpace(v) == "" || strings.ContainsAny(v, "\n,;:") {
+				v = fmt.Sprintf("%q", v)
+			}
+		}
+		if runes := []rune(v); len(runes) > longest {
+			return string(runes[:longest]) + "..."
+		}
+		return v
+	}
+	switch {
+	case stored == "":
+		return "not set in what is stored, " + short(wanted) + " wanted"
+	case wanted == "":
+		return short(stored) + " stored, not set now"
+	}
+	return short(stored) + " stored, " + short(wanted) + " wanted"
+}
+
+// longest value printed in a sentence, in characters.
+const longest = 60
+
+// roots returns the changes that a step is to do for, its own and those of the inputs that are to do.
+func (x *explainer) roots(s *step, seen map[*step]bool) ([]Change, error) {
+	if seen[s] {
+		return nil, nil
+	}
+	seen[s] = true
+	r, err := x.reason(s)
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(r.own)
+	for _, in := range r.from {
+		of, err := x.roots(in, seen)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range of {
+			out = add(out, c)
+		}
+	}
+	return out, nil
+}
+
+// work adds what a step costs.
+func (x *explainer) work(ctx context.Context, w *Work, s *step) error {
+	switch s.stage() {
+	case "fit":
+		w.Fits++
+		for _, row := range x.e.fits {
+			if slices.ContainsFunc(row, func(f *fit) bool { return f.step == s && f.asking }) {
+				w.Routing++
+				break
+			}
+		}
+	case "crossfit":
+		w.Fits += x.e.spec.Experiment.Folds.K
+	}
+	if s.asks == nil {
+		return nil
+	}
+	n, atMost, err := s.asks(ctx)
+	w.Rollouts += n
+	w.AtMost = w.AtMost || atMost && n > 0
+	return err
+}
+
+// Explain says which steps of an experiment are to do, grouped by what made them so. It writes nothing.
+func Explain(ctx context.Context, r *spec.Resolved, o Options) (*Explanation, error) {
+	e, err := look(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	x, err := newExplainer(e)
+	if err != nil {
+		return nil, err
+	}
+	out := &Explanation{Experiment: r.Experiment.Name, Steps: len(e.steps), Causes: []Cause{}}
+	for _, s := range e.steps {
+		if !x.todo[s] {
+			continue
+		}
+		out.ToDo++
+		var cost Work
+		if err := x.work(ctx, &cost, s); err != nil {
+			return nil, err
+		}
+		out.Work.add(cost)
+		why, err := x.reason(s)
+		if err != nil {
+			return nil, err
+		}
+		roots, err := x.roots(s, map[*step]bool{})
+		if err != nil {
+			return nil, err
+		}
+		counted := map[int]bool{}
+		for _, c := range roots {
+			i := slices.IndexFunc(out.Causes, func(k Cause) bool { return k.Knob == c.Knob })
+			if i < 0 {
+				i, out.Causes = len(out.Causes), append(out.Causes, Cause{Knob: c.Knob})
+			}
+			k := &out.Causes[i]
+			k.Changes = add(k.Changes, c)
+			if counted[i] {
+				continue
+			}
+			counted[i] = true
+			k.Work.add(cost)
+			if slices.ContainsFunc(why.own, func(d Change) bool { return d.Knob == c.Knob }) {
+				k.Direct = append(k.Direct, s.name)
+			} else {
+				k.Follow = append(k.Follow, s.name)
+			}
+		}
+	}
+	return out, nil
+}
+
+func (w *Work) add(v Work) {
+	w.Fits += v.Fits
+	w.Rollouts += v.Rollouts
+	w.Routing += v.Routing
+	w.AtMost = w.AtMost || v.AtMost
+}
+
+// ExplainStep says everything of one step: named as Plan prints it, or by the beginning of its key. It writes nothing.
+func ExplainStep(ctx context.Context, r *spec.Resolved, o Options, name string) (*StepExplanation, error) {
+	e, err := look(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	x, err := newExplainer(e)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.stepNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	status, err := x.status(s)
+	if err != nil {
+		return nil, err
+	}
+	out := &StepExplanation{StepStatus: status, Inputs: []StepInput{}, Recipe: s.recipe.JSON()}
+	for _, in := range s.inputs {
+		of := StepInput{in.name, in.recipe.Key().String(), x.state(in)}
+		if !slices.Contains(out.Inputs, of) {
+			out.Inputs = append(out.Inputs, of)
+		}
+	}
+	for _, t := range e.steps {
+		if slices.Contains(t.inputs, s) {
+			out.Affected = append(out.Affected, t.name)
+		}
+	}
+	if x.state(s) == StateStored {
+		entry, err := e.store.Get(s.recipe)
+		out.Folder = entry.Dir
+		return out, err
+	}
+	why, err := x.reason(s)
+	if err != nil {
+		return nil, err
+	}
+	if why.nearest != nil {
+		out.Nearest, out.LastRun = why.nearest.Key().String(), why.last
+	}
+	out.Changes = why.own
+	out.Because, err = x.chains(s, map[*step]bool{})
+	return out, err
+}
+
+// chains lists for every root of a step the steps on the way to it. A root that several inputs lead to is followed
+// through the first.
+func (x *explainer) chains(s *step, seen map[*step]bool) (out []string, err error) {
+	if seen[s] {
+		return nil, nil
+	}
+	seen[s] = true
+	r, err := x.reason(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range r.own {
+		out = append(out, s.name+": "+c.String())
+	}
+	for _, in := range r.from {
+		of, err := x.chains(in, seen)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range of {
+			out = append(out, s.name+" reads "+c)
+		}
+	}
+	return out, nil
+}
+
+// stepNamed returns the step of a name, or of a key that begins like this, with the stage's name or without.
+func (e *engine) stepNamed(name string) (*step, error) {
+	var byName, byKey []*step
+	for _, s := range e.steps {
+		if s.name == name {
+			byName = append(byName, s)
+		}
+		digits, ok := strings.CutPrefix(name, s.stage()+"-")
+		text, _ := s.recipe.Key().MarshalText() // never fails
+		if (ok || digits != "") && strings.HasPrefix(string(text), s.stage()+"-"+digits) {
+			byKey = append(byKey, s)
+		}
+	}
+	if len(byName) == 1 {
+		return byName[0], nil
+	}
+	if len(byKey) == 1 {
+		return byKey[0], nil
+	}
+	var names []string
+	for _, s := range e.steps {
+		names = append(names, s.name)
+	}
+	names = spec.Near(name, names, 4)
+	what, which := "no step", "near are"
+	switch {
+	case len(byName) > 1:
+		what, which, names = fmt.Sprintf("%d steps", len(byName)), "say which by the key:", keysOf(byName)
+	case len(byKey) > 1:
+		what, which, names = fmt.Sprintf("%d steps with a key that begins like", len(byKey)), "they are", keysOf(byKey)
+	}
+	for i, n := range names {
+		names[i] = fmt.Sprintf("%q", n)
+	}
+	return nil, fmt.Errorf("%w: experiment %s has %s %q; %s %s; entrorouter plan %s lists all", ErrUsage, e.spec.Experiment.Name, what, name, which, strings.Join(names, ", "), e.spec.Experiment.Name)
+}
+
+func keysOf(steps []*step) (keys []string) {
+	for _, s := range steps {
+		keys = append(keys, s.recipe.Key().String())
+	}
+	return keys
+}

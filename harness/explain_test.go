@@ -1,0 +1,309 @@
+package harness
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// tinyWith is tiny.yaml with some text replaced: old, new, old, new...
+func tinyWith(t *testing.T, pairs ...string) *spec.Resolved {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "tiny.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.NewReplacer(pairs...).Replace(string(text))
+	if changed == string(text) && pairs != nil {
+		t.Fatalf("tiny.yaml holds none of %q", pairs)
+	}
+	path := filepath.Join(t.TempDir(), "tiny.yaml")
+	put(t, path, changed)
+	return loadFile(t, path)
+}
+
+// snapshot lists the files and folders below a root with what they hold and when they were changed.
+func snapshot(t *testing.T, root string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		var data []byte
+		if !d.IsDir() {
+			data, err = os.ReadFile(path)
+		}
+		out[path] = info.ModTime().String() + " " + string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestAnExplanationGroupsWhatIsToDoByTheKnobThatMovedIt(t *testing.T) {
+	out := t.TempDir()
+	runIn(t, tiny(t), out)
+	untouched := snapshot(t, out)
+	trained := []string{"fit sft seed=1", "fit sft seed=2", "fit entrorouter seed=1", "fit entrorouter seed=2"}
+	matched := []string{"match mixture seed=1", "match mixture seed=2", "match benchmark seed=1", "match benchmark seed=2", "match logistic seed=1", "match logistic seed=2"}
+	for _, c := range []struct {
+		name   string
+		edit   []string
+		cause  string   // the first
+		direct []string // its steps
+		follow []string
+		more   []string // the other causes
+		work   Work     // of the first
+	}{
+		{name: "a knob of training", edit: []string{"grpo: {steps: 2", "grpo: {steps: 3"},
+			cause: "grpo.steps: 2 stored, 3 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 4}},
+		{name: "a knob that tiny.yaml leaves to base.yaml", edit: []string{"grpo:", "anchor: {strength: 2}\ngrpo:"},
+			cause: "anchor.strength: 1 stored, 2 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 4}},
+		{name: "the same in one row", edit: []string{"{name: entrorouter}", "{name: entrorouter, params: {anchor: {strength: 2}}}"},
+			cause: "methods[8].params.anchor.strength: 1 stored, 2 wanted", direct: trained[2:], follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 2}},
+		{name: "two knobs", edit: []string{"grpo: {steps: 2", "grpo: {steps: 3", "bootstrap: 20", "bootstrap: 30"},
+			cause: "grpo.steps: 2 stored, 3 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 4},
+			more: []string{"evaluate.bootstrap: 20 stored, 30 wanted"}},
+		{name: "intervals", edit: []string{"bootstrap: 20", "bootstrap: 30"},
+			cause: "evaluate.bootstrap: 20 stored, 30 wanted", direct: []string{"measure"}},
+		{name: "a training set", edit: []string{"size: 80", "size: 90"}, cause: "train.rl.size: 80 stored, 90 wanted",
+			direct: []string{"problems sim-train-sft"}, work: Work{Fits: 13, Rollouts: 90 * 4 * 5, AtMost: true, Routing: 1}},
+		{name: "rollouts a problem, of which five are stored", edit: []string{"profile: {", "profile: {rollouts: 6, "}, cause: "profile.rollouts: 5 stored, 6 wanted",
+			direct: []string{"profile sim-train-sft", "profile sim-train-sft", "profile sim-aime25", "profile sim-math500"}, work: Work{Fits: 13, Rollouts: 120*4 + 80*4 + 2*8*3, Routing: 1}},
+		{name: "one more seed", edit: []string{"seeds: [1, 2]", "seeds: [1, 2, 3]"}, cause: "evaluate.seeds: 3 is new; 2 trainings of a row stored, 3 wanted",
+			direct: []string{"fit random seed=3", "fit sft seed=3", "fit entrorouter seed=3", "measure"}, follow: []string{"match mixture seed=3", "match benchmark seed=3", "match logistic seed=3"}, work: Work{Fits: 3}},
+		{name: "another row", edit: []string{"{name: self}", "{name: knn}"}, cause: "methods: row knn is new; row self is gone",
+			direct: []string{"fit knn seed=1", "measure"}, work: Work{Fits: 1}},
+		{name: "the same row of another method", edit: []string{"{name: self}", "{name: fixed, id: self, params: {expert: cheapest}}"}, cause: "methods[2].name: self stored, fixed wanted",
+			direct: []string{"fit self seed=1"}, follow: []string{"measure"}, work: Work{Fits: 1}},
+		{name: "another test set", edit: []string{"[sim-aime25,", "[sim-amc,"}, cause: "test: sim-amc is new; sim-aime25 is gone",
+			direct: []string{"problems sim-amc"}, work: Work{Fits: 13, Rollouts: 8*3*5 + 8*4*2, AtMost: true, Routing: 1}},
+		{name: "no large set", edit: []string{"large: 20", "large: 0"}, cause: "large: the set scored by probability is gone",
+			direct: []string{"fit random seed=1"}, work: Work{Fits: 13, Routing: 1}},
+		{name: "another experiment that shares steps", edit: []string{"name: tiny\nbase", "name: other\nbase", "grpo: {steps: 2", "grpo: {steps: 3"},
+			cause: "grpo.steps: 2 stored, 3 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 4}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := tinyWithName(t, c.edit)
+			x, err := Explain(t.Context(), r, Options{Out: out})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(x.Causes) != 1+len(c.more) {
+				t.Fatalf("%d causes: %+v", len(x.Causes), x.Causes)
+			}
+			for i, want := range append([]string{c.cause}, c.more...) {
+				if got := sentence(x.Causes[i]); got != want {
+					t.Errorf("cause %q, want %q", got, want)
+				}
+			}
+			first := x.Causes[0]
+			if len(first.Direct) > len(c.direct) && len(c.direct) == 1 {
+				first.Direct = first.Direct[:1]
+			}
+			if diff := cmp.Diff(c.direct, first.Direct); diff != "" {
+				t.Error("moved:", diff)
+			}
+			if c.follow != nil && !sameSet(c.follow, first.Follow) {
+				t.Errorf("%q follow, want %q", first.Follow, c.follow)
+			}
+			if first.Work != c.work {
+				t.Errorf("costs %+v, want %+v", first.Work, c.work)
+			}
+			// Every step to do has a cause, and no other step.
+			plan, err := Plan(t.Context(), r, Options{Out: out})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var toDo, caused []string
+			for _, s := range plan {
+				if s.State == StateToDo {
+					toDo = append(toDo, s.Name)
+				}
+			}
+			for _, k := range x.Causes {
+				for _, name := range slices.Concat(k.Direct, k.Follow) {
+					if len(x.Causes) == 1 || !slices.Contains(caused, name) {
+						caused = append(caused, name)
+					}
+				}
+			}
+			if !sameSet(toDo, caused) || x.ToDo != len(toDo) {
+				t.Errorf("plan has to do %q, the explanation %q (%d)", toDo, caused, x.ToDo)
+			}
+		})
+	}
+	if diff := cmp.Diff(untouched, snapshot(t, out)); diff != "" {
+		t.Error("explaining changed the store:", diff)
+	}
+}
+
+// tinyWithName is tinyWith under the name that the edited spec has.
+func tinyWithName(t *testing.T, edit []string) *spec.Resolved {
+	t.Helper()
+	if !strings.Contains(edit[0], "name: tiny\n") {
+		return tinyWith(t, edit...)
+	}
+	r := tinyWith(t, edit[2:]...)
+	r.Experiment.Name = "other"
+	return r
+}
+
+func sentence(k Cause) string {
+	var texts []string
+	for _, c := range k.Changes {
+		texts = append(texts, c.Text)
+	}
+	return k.Knob + ": " + strings.Join(texts, "; ")
+}
+
+func sameSet(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+func TestAFinishedExperimentHasNothingToExplain(t *testing.T) {
+	out := t.TempDir()
+	runIn(t, tiny(t), out)
+	x, err := Explain(t.Context(), tiny(t), Options{Out: out})
+	if err != nil || x.ToDo != 0 || len(x.Causes) != 0 {
+		t.Errorf("%+v, %v", x, err)
+	}
+	// What nobody reads any more is not made again: the measurement is there.
+	if err := os.RemoveAll(filepath.Join(out, "stages", "fit")); err != nil {
+		t.Fatal(err)
+	}
+	if x, err = Explain(t.Context(), tiny(t), Options{Out: out}); err != nil || x.ToDo != 0 {
+		t.Errorf("%+v, %v", x, err)
+	}
+	plan, err := Plan(t.Context(), tiny(t), Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range plan {
+		want := StateStored
+		if strings.HasPrefix(s.Name, "fit ") {
+			want = StateNotNeeded
+		}
+		if s.State != want {
+			t.Errorf("%s is %s, want %s", s.Name, s.State, want)
+		}
+	}
+	// Without it all of them are, and why is not a knob.
+	if err := os.RemoveAll(filepath.Join(out, "stages", "measure")); err != nil {
+		t.Fatal(err)
+	}
+	if x, err = Explain(t.Context(), tiny(t), Options{Out: out}); err != nil || x.ToDo != 14 || len(x.Causes) != 1 || sentence(x.Causes[0]) != "the store: what the last run made is no longer there" {
+		t.Errorf("%+v, %v", x, err)
+	}
+}
+
+func TestAStoreThatIsOnlyLookedAtIsNotMade(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "none")
+	x, err := Explain(t.Context(), tiny(t), Options{Out: out})
+	if err != nil || x.ToDo != x.Steps || len(x.Causes) != 1 || sentence(x.Causes[0]) != ": nothing of the kind is stored yet" {
+		t.Errorf("%+v, %v", x, err)
+	}
+	if _, err := Plan(t.Context(), tiny(t), Options{Out: out}); err != nil {
+		t.Error(err)
+	}
+	if _, err := ExplainStep(t.Context(), tiny(t), Options{Out: out}, "measure"); err != nil {
+		t.Error(err)
+	}
+	if _, err := OpenTrail(t.Context(), tiny(t), Options{Out: out}); !errors.Is(err, ErrIncomplete) {
+		t.Errorf("%v, want ErrIncomplete", err)
+	}
+	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder was made: %v", err)
+	}
+}
+
+func TestAStepIsFollowedToItsRoot(t *testing.T) {
+	out := t.TempDir()
+	runIn(t, tiny(t), out)
+	r := tinyWith(t, "size: 80", "size: 90")
+	x, err := ExplainStep(t.Context(), r, Options{Out: out}, "match logistic seed=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "match logistic seed=2 reads fit logistic seed=1 reads profile sim-train-sft reads problems sim-train-sft: train.rl.size: 80 stored, 90 wanted"
+	if diff := cmp.Diff([]string{want}, x.Because); diff != "" || !x.LastRun || x.State != StateToDo || len(x.Inputs) != 2 {
+		t.Errorf("%+v %s", x, diff)
+	}
+	for name, want := range map[string]string{x.Key: x.Name, strings.TrimPrefix(x.Key, "match-")[:7]: x.Name, "measure": "measure"} {
+		if x, err := ExplainStep(t.Context(), r, Options{Out: out}, name); err != nil || x.Name != want {
+			t.Errorf("%s: %+v, %v", name, x, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"fit logstic seed=1":    `has no step "fit logstic seed=1"; near are "fit logistic seed=1", `,
+		"fit-":                  `has 13 steps with a key that begins like "fit-"; they are "fit-`,
+		"profile sim-train-sft": `has 2 steps "profile sim-train-sft"; say which by the key: "profile-`,
+	} {
+		if _, err := ExplainStep(t.Context(), r, Options{Out: out}, name); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// What the recipes call their fields is the code's business: a reader changes what a file says.
+func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
+	known := map[string]bool{inCode: true, inBuild: true, inVerifier: true, "large": true, "test": true, "methods": true, "outputs": true, "pools": true, "seed": true, "c_unit": true, "count_input": true}
+	for path := range knownKnobs() {
+		known[path] = true
+	}
+	// Of the code alone.
+	code := []string{"version", "Draw", "Benchmark", "Split", "Features", "Points", "Counts", "Prior", "Numerics", "Sweep"}
+	dir, _ := toyFolder(t, "", constants)
+	cases := map[string]*spec.Resolved{"folds": loadFile(t, filepath.Join(dir, "constants.yaml")), "tiny": tiny(t)}
+	for _, name := range spec.Names(experiments.FS) {
+		r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Experiment.Protocol != "folds" { // which needs its data
+			cases[name] = r
+		}
+	}
+	for name, r := range cases {
+		e, err := look(t.Context(), r, Options{Out: filepath.Join(dir, "none"), Data: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range e.steps {
+			empty, err := store.NewRecipe(s.stage(), -1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range store.Compare(empty, s.recipe) {
+				knob := e.knobOf(s, f.Path)
+				_, inFile, ok := strings.Cut(knob, ".yaml: ")
+				switch {
+				case knob == inCode && !slices.ContainsFunc(code, func(c string) bool { return slices.Contains(f.Path, c) }):
+					t.Errorf("%s: step %s: field %s has no name", name, s.name, f.Name())
+				case ok && inFile != "", strings.HasPrefix(knob, "prices/"), strings.HasPrefix(knob, "methods"), strings.HasPrefix(knob, "collapse."), known[knob]:
+				default:
+					t.Errorf("%s: step %s: field %s is called %q, which no file writes", name, s.name, f.Name(), knob)
+				}
+			}
+		}
+		e.close()
+	}
+}
