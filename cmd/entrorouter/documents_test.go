@@ -76,6 +76,8 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter run ./recorded.yaml --data DIR", prints: `pool mine, questions: all`},
 	{command: "entrorouter plan SPEC", prints: `stored +profile`},
 	{command: "entrorouter render [SPEC...]", prints: `Tiny`},
+	{command: "entrorouter explain SPEC", prints: `tiny: what it needs is stored, nothing is to do`},
+	{command: "entrorouter explain SPEC STEP", as: "entrorouter explain tiny.yaml 'fit entrorouter seed=1'", why: "the name of a step", prints: `"stage": "fit"`},
 	{command: "entrorouter show SPEC", prints: `entrorouter +sim-aime25`},
 	{command: "entrorouter show SPEC --row ROW", prints: `entrorouter +sim-aime25`},
 	{command: "entrorouter show SPEC --row ROW --benchmark NAME", prints: `sim-aime25-00001`},
