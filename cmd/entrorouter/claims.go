@@ -23,11 +23,13 @@ func claimsCommand() *cli.Command {
 		Name:  "claims",
 		Usage: "recompute what the paper claims, and judge its orderings on our measurements",
 		Description: "Recomputes every number that the paper states in words from its own tables (results/paper/claims.yaml), and gives\n" +
-			"every ordering that it states (results/paper/orderings.yaml) a verdict on the measurements that run has written.\n" +
-			"Exit code 3 if a verdict on a claim is not the recorded one. Rules: go doc ./harness/claims.",
+			"each, and every ordering that it states (results/paper/orderings.yaml), a verdict on the measurements that run has\n" +
+			"written. Tables of the paper and of measurements are tried as a whole: can each percentage be a number of right\n" +
+			"answers, does each average follow from its row? Exit code 3 if a verdict on the paper is not the recorded one, or a\n" +
+			"table of measurements contradicts itself. Rules: go doc ./harness/claims.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "measurements", Value: cli.NewStringSlice("figures"), Usage: "`PATH` of a measurement file, or of a folder with *-measurements.txt; repeat it for more"},
-			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt), claims.yaml and orderings.yaml instead of the built-in ones"},
+			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt) and, if wanted, claims.yaml and orderings.yaml instead of the built-in ones"},
 			&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder for the tables of claims and verdicts; empty: do not write any"},
 		},
 		Action: func(c *cli.Context) error {
@@ -43,12 +45,12 @@ func claimsCommand() *cli.Command {
 	}
 }
 
-// paperFolder is a paper as data: tables, claims and orderings.
+// paperFolder is a paper as data: tables and, if it has them, claims and orderings.
 type paperFolder struct {
 	tables                  *claims.Tables
-	list                    *claims.List
-	orderings               *claims.Orderings
-	listFile, orderingsFile string // as a reader can open them
+	list                    *claims.List      // empty if the folder has no claims.yaml
+	orderings               *claims.Orderings // nil if it has no orderings.yaml
+	listFile, orderingsFile string            // as a reader can open them
 }
 
 // readPaper reads the built-in paper, or that of a folder.
@@ -58,18 +60,25 @@ func readPaper(folder string) (p paperFolder, err error) {
 	if folder != "" {
 		fsys, dir, shown = os.DirFS(folder), ".", folder
 	}
-	p.listFile, p.orderingsFile = filepath.Join(shown, "claims.yaml"), filepath.Join(shown, "orderings.yaml")
+	p.list, p.listFile, p.orderingsFile = &claims.List{}, shown, filepath.Join(shown, "orderings.yaml")
 	if p.tables, err = claims.ReadTables(fsys, dir); err != nil {
 		return p, fmt.Errorf("%s: %w", shown, err)
 	}
 	data, err := fs.ReadFile(fsys, path.Join(dir, "claims.yaml"))
-	if err != nil {
+	switch {
+	case err == nil:
+		p.listFile = filepath.Join(shown, "claims.yaml")
+		if p.list, err = claims.ReadList(p.listFile, data); err != nil {
+			return p, err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
 		return p, fmt.Errorf("%s: %w", shown, err)
 	}
-	if p.list, err = claims.ReadList(p.listFile, data); err != nil {
-		return p, err
-	}
-	if data, err = fs.ReadFile(fsys, path.Join(dir, "orderings.yaml")); err != nil {
+	data, err = fs.ReadFile(fsys, path.Join(dir, "orderings.yaml"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return p, nil
+	case err != nil:
 		return p, fmt.Errorf("%s: %w", shown, err)
 	}
 	p.orderings, err = claims.ReadOrderings(p.orderingsFile, data)
@@ -88,13 +97,20 @@ func checkClaims(c *cli.Context, measured *claims.Measurements) error {
 	if err != nil {
 		return usageError{err}
 	}
-	rows, err := p.orderings.Judge(p.orderingsFile, p.tables, measured)
-	if err != nil {
-		return usageError{err}
+	findings = append(findings, measured.CheckTables()...)
+	sheets := []*report.Sheet{claims.ClaimsSheet(findings)}
+	var short *report.Sheet
+	if p.orderings != nil {
+		rows, err := p.orderings.Judge(p.orderingsFile, p.tables, measured)
+		if err != nil {
+			return usageError{err}
+		}
+		sheets = append(sheets, p.orderings.MeasuredSheet(findings), p.orderings.Sheet(rows, measured))
+		short = p.orderings.Short(rows)
 	}
 	to := terminal(c.App.Writer)
 	var files []report.File
-	for i, sheet := range []*report.Sheet{claims.ClaimsSheet(findings), p.orderings.MeasuredSheet(findings), p.orderings.Sheet(rows, measured)} {
+	for i, sheet := range sheets {
 		if i > 0 {
 			fmt.Fprintln(c.App.Writer)
 		}
@@ -107,11 +123,13 @@ func checkClaims(c *cli.Context, measured *claims.Measurements) error {
 		}
 		files = append(files, f...)
 	}
-	short, err := p.orderings.Short(rows).Files()
-	if err != nil {
-		return err
+	if short != nil {
+		f, err := short.Files()
+		if err != nil {
+			return err
+		}
+		files = append(files, f[0]) // Markdown
 	}
-	files = append(files, short[0]) // Markdown
 	if folder := c.String("figures"); folder != "" {
 		var names []string
 		for _, f := range files {
@@ -125,7 +143,7 @@ func checkClaims(c *cli.Context, measured *claims.Measurements) error {
 	var status error
 	for _, f := range findings {
 		if f.Differs != "" {
-			fmt.Fprintf(c.App.ErrWriter, "entrorouter: %s:%d: %s: %s\n", f.File, f.Line, f.ID, f.Differs)
+			fmt.Fprintf(c.App.ErrWriter, "entrorouter: %s: %s: %s\n", f.At(), f.ID, f.Differs)
 			status = exitStatus(exitMismatch)
 		}
 	}

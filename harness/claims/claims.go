@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
 // Verdicts on claims.
@@ -45,26 +43,6 @@ type Claim struct {
 	formula *Formula
 }
 
-// Averages is the check of all printed averages of a table.
-type Averages struct {
-	Table    string   `yaml:"table"`
-	Mismatch []string `yaml:"mismatch"` // recorded: "row accuracy" or "row cost"
-	Reason   string   `yaml:"reason"`
-
-	line int
-}
-
-// Granularity is the check whether printed percentages can be k/(questions x runs).
-type Granularity struct {
-	Table     string   `yaml:"table"`
-	Benchmark string   `yaml:"benchmark"` // empty: all of them
-	Count     int      `yaml:"count"`     // questions x runs; 0: that of the tables
-	Mismatch  []string `yaml:"mismatch"`  // recorded: "row benchmark"
-	Reason    string   `yaml:"reason"`
-
-	line int
-}
-
 // Finding is what became of a claim or a check.
 type Finding struct {
 	ID, Source, Says string
@@ -77,8 +55,17 @@ type Finding struct {
 	Reason           string
 	Differs          string // how the verdict differs from the recorded one; empty: it does not
 	Table            bool   // a check of a whole table
+	Measured         bool   // of our measurements
 	File             string
 	Line             int
+}
+
+// At is where a finding comes from: file:line, or the file alone.
+func (f Finding) At() string {
+	if f.Line == 0 {
+		return f.File
+	}
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
 }
 
 // ReadList reads a file of claims. Errors start with file:line.
@@ -145,8 +132,8 @@ func (c *Claim) check(f *faults) {
 	}
 }
 
-// Check recomputes every claim from the tables, and on measurements where the claim asks for it. measured may be nil.
-// file names the list in findings.
+// Check recomputes every claim from the tables, and on measurements where the claim asks for it, and runs the checks of
+// whole tables on each of them. measured and o may be nil. file names the list in findings.
 func (l *List) Check(file string, t *Tables, measured *Measurements, o *Orderings) ([]Finding, error) {
 	f := &faults{file: file}
 	var findings []Finding
@@ -173,25 +160,11 @@ func (l *List) Check(file string, t *Tables, measured *Measurements, o *Ordering
 		found.File, found.Line = file, c.line
 		findings = append(findings, found)
 	}
-	for _, a := range l.Averages {
-		found, err := l.averages(a, t)
-		if err != nil {
-			f.add(a.line, "averages", "%v", err)
-			continue
-		}
-		found.File, found.Line = file, a.line
-		findings = append(findings, found)
+	whole, err := l.wholeTables(file, t)
+	if err != nil {
+		f.text = append(f.text, err.Error())
 	}
-	for _, g := range l.Granularity {
-		found, err := g.check(t)
-		if err != nil {
-			f.add(g.line, "granularity", "%v", err)
-			continue
-		}
-		found.File, found.Line = file, g.line
-		findings = append(findings, found)
-	}
-	return findings, f.err()
+	return append(findings, whole...), f.err()
 }
 
 // sizes returns the tables with every alternative of sizes, one benchmark at a time, the printed ones first.
@@ -296,116 +269,4 @@ func tolerance(up, down, allow float64, decimals int) string {
 // scalesOfClaims are the scales on which claims are judged: those with tables.
 func (o *Orderings) scalesOfClaims() []Scale {
 	return slices.DeleteFunc(slices.Clone(o.Scales), Scale.bySeeds)
-}
-
-// averages recomputes the printed averages of a table.
-func (l *List) averages(a Averages, t *Tables) (Finding, error) {
-	rows, err := t.Rows(a.Table)
-	if err != nil {
-		return Finding{}, err
-	}
-	tables, _ := l.sizes(t)
-	var wrong, said []string
-	n := 0
-	for _, row := range rows {
-		for _, kind := range []struct{ name, function, unit string }{{"accuracy", "mean", metrics.Accuracy}, {"cost", "query", metrics.USDPerQuery}} {
-			printed, err := t.Cell(a.Table, row, metrics.Average, kind.unit)
-			if err != nil {
-				return Finding{}, err
-			}
-			n++
-			var first value
-			fits := false
-			for i, sized := range tables {
-				v, err := around(reference{kind.function, []string{a.Table, row}, 1}, sized)
-				if err != nil {
-					return Finding{}, err
-				}
-				if i == 0 {
-					first = v
-				}
-				half := 0.5 * math.Pow(10, -float64(printed.Decimals))
-				above := printed.Number - v.number
-				fits = fits || above <= v.up+half+slack && -above <= v.down+half+slack
-			}
-			if !fits {
-				wrong = append(wrong, row+" "+kind.name)
-				said = append(said, fmt.Sprintf("%s %s: printed %s, the cells give %s", row, kind.name, metrics.Format(printed.Number, printed.Decimals), short(first.number, 4)))
-			}
-		}
-	}
-	return tableFinding("averages of "+a.Table, "table "+a.Table, "every printed average follows from its row", n, wrong, said, a.Mismatch, a.Reason), nil
-}
-
-// check tries the printed percentages of a table.
-func (g Granularity) check(t *Tables) (Finding, error) {
-	rows, err := t.Rows(g.Table)
-	if err != nil {
-		return Finding{}, err
-	}
-	var wrong, said []string
-	n := 0
-	for _, row := range rows {
-		benchmarks, err := t.Benchmarks(g.Table, row)
-		if err != nil {
-			return Finding{}, err
-		}
-		if g.Benchmark != "" {
-			benchmarks = []string{g.Benchmark}
-		}
-		for _, b := range benchmarks {
-			m, err := t.line(g.Table, row, b)
-			if err != nil {
-				return Finding{}, err
-			}
-			v, err := t.Cell(g.Table, row, b, metrics.Accuracy)
-			if err != nil {
-				return Finding{}, err
-			}
-			count := m.N
-			if g.Count > 0 {
-				count = g.Count
-			}
-			n++
-			if !attainable(v, count) {
-				wrong = append(wrong, row+" "+b)
-				said = append(said, fmt.Sprintf("%s on %s: %s%% of %d", row, b, metrics.Format(v.Number, v.Decimals), count))
-			}
-		}
-	}
-	id, says := "granularity of "+g.Table, "every percentage is a whole number of right answers"
-	if g.Benchmark != "" {
-		id += ", " + g.Benchmark
-	}
-	if g.Count > 0 {
-		id += fmt.Sprintf(" with %d", g.Count)
-		says += fmt.Sprintf(" out of %d", g.Count)
-	}
-	return tableFinding(id, "table "+g.Table, says, n, wrong, said, g.Mismatch, g.Reason), nil
-}
-
-// attainable says whether a percentage can be printed of k out of n, for whole k.
-func attainable(printed metrics.Value, n int) bool {
-	half := 0.5 * math.Pow(10, -float64(printed.Decimals))
-	k := math.Round(printed.Number / 100 * float64(n))
-	return math.Abs(100*k/float64(n)-printed.Number) <= half+slack
-}
-
-func tableFinding(id, source, says string, n int, wrong, said, recorded []string, reason string) Finding {
-	f := Finding{Table: true, ID: id, Source: source, Says: says, Printed: fmt.Sprintf("%d cells", n), Recomputed: fmt.Sprintf("%d of %d", n-len(wrong), n), Verdict: Holds, Reason: reason}
-	if len(wrong) > 0 {
-		f.Verdict = Mismatch
-		f.Reason = strings.TrimSpace(strings.Join(said, "; ") + ". " + reason)
-	}
-	missing := slices.DeleteFunc(slices.Clone(recorded), func(s string) bool { return slices.Contains(wrong, s) })
-	extra := slices.DeleteFunc(slices.Clone(wrong), func(s string) bool { return slices.Contains(recorded, s) })
-	var differs []string
-	if len(extra) > 0 {
-		differs = append(differs, "mismatch now, recorded as holding: "+strings.Join(extra, ", "))
-	}
-	if len(missing) > 0 {
-		differs = append(differs, "holds now, recorded as mismatch: "+strings.Join(missing, ", "))
-	}
-	f.Differs = strings.Join(differs, "; ")
-	return f
 }

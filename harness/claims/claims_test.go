@@ -2,6 +2,7 @@ package claims
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -21,13 +22,35 @@ func list1(t *testing.T, text string) *List {
 	return l
 }
 
+// checked is the finding on the one entry of a list: those on whole tables that it says nothing of have no line.
 func checked(t *testing.T, l *List, tables *Tables) Finding {
 	t.Helper()
 	found, err := l.Check("c.yaml", tables, nil, nil)
+	found = slices.DeleteFunc(found, func(f Finding) bool { return f.Line == 0 })
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%v, %v", found, err)
 	}
 	return found[0]
+}
+
+func TestEveryTableIsTriedWhateverTheListSays(t *testing.T) {
+	found, err := (&List{}).Check("folder", toyTables(t), nil, nil)
+	if err != nil || len(found) != 2 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	if f := found[0]; f.ID != "averages of toy" || f.Verdict != Holds || f.At() != "folder" {
+		t.Errorf("%+v", f)
+	}
+	if f := found[1]; f.ID != "granularity of toy" || f.Verdict != Mismatch || !strings.HasPrefix(f.Differs, "mismatch now, recorded as holding: cheap a, ") {
+		t.Errorf("%+v", f)
+	}
+	bare, err := ReadTables(fstest.MapFS{"t.txt": {Data: []byte("BenchmarkRoute/table=t/method=x/benchmark=p 4 25.0 accuracy-%\n")}}, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := (&List{}).Check("folder", bare, nil, nil); err != nil || len(found) != 1 || found[0].Verdict != Holds {
+		t.Errorf("a table without averages: %+v, %v", found, err)
+	}
 }
 
 // mean(toy, cheap) is 55, and its cells can move it by 0.05.

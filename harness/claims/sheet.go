@@ -21,6 +21,7 @@ func ClaimsSheet(findings []Finding) *report.Sheet {
 		Records: [][]string{{"id", "source", "says", "printed", "recomputed", "tolerance", "verdict", "recorded", "reason"}},
 	}
 	claimed := report.Grid{Head: []string{"Claim", "Printed", "Recomputed", "Verdict", "Reason"}, Widths: []float64{0.33, 0.09, 0.14, 0.12, 0.32}}
+	ours := report.Grid{Title: "Our measurements", Head: []string{"Experiment", "Fit", "Verdict", "Cells that do not, and what was not tried"}, Widths: []float64{0.22, 0.12, 0.12, 0.54}}
 	whole := report.Grid{Title: "Whole tables", Head: []string{"Check", "Fit", "Verdict", "Cells that do not, and why"}, Widths: []float64{0.34, 0.08, 0.12, 0.46}}
 	counts := map[string]int{}
 	differs := 0
@@ -33,6 +34,10 @@ func ClaimsSheet(findings []Finding) *report.Sheet {
 			differs++
 		}
 		s.Records = append(s.Records, []string{f.ID, f.Source, f.Says, f.Printed, f.Recomputed, f.Tolerance, f.Verdict, recorded, f.Reason})
+		if f.Measured {
+			ours.Rows = append(ours.Rows, []report.Text{report.Say(f.ID), report.Say(f.Recomputed), verdict, report.Say(f.Reason)})
+			continue
+		}
 		if f.Table {
 			whole.Rows = append(whole.Rows, []report.Text{report.Say(upper(f.ID)), report.Say(f.Recomputed), verdict, report.Say(f.Reason)})
 			continue
@@ -44,7 +49,11 @@ func ClaimsSheet(findings []Finding) *report.Sheet {
 	if differs > 0 {
 		s.Notes = append([]string{fmt.Sprintf("%d verdicts are not the recorded ones.", differs)}, s.Notes...)
 	}
-	s.Grids = []report.Grid{claimed, whole}
+	for _, g := range []report.Grid{claimed, whole, ours} {
+		if len(g.Rows) > 0 {
+			s.Grids = append(s.Grids, g)
+		}
+	}
 	return s
 }
 

@@ -40,6 +40,9 @@ func ReadTables(fsys fs.FS, dir string) (*Tables, error) {
 		}
 		for _, m := range set.Measurements {
 			table, benchmark := m.Key("table"), m.Key("benchmark")
+			if table == "" && m.Key("experiment") != "" {
+				return nil, fmt.Errorf("%s: %s is a measurement of 'run', and no table of a paper; name it under --measurements", name, m.Label())
+			}
 			if table == "" || benchmark == "" || m.Key("method") == "" {
 				return nil, fmt.Errorf("%s: %s lacks one of the keys table, method and benchmark", name, m.Label())
 			}

@@ -1,0 +1,208 @@
+package claims
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// Averages is the check of all printed averages of a table.
+type Averages struct {
+	Table    string   `yaml:"table"`
+	Mismatch []string `yaml:"mismatch"` // recorded: "row accuracy" or "row cost"
+	Reason   string   `yaml:"reason"`
+
+	line int
+}
+
+// Granularity is the check whether printed percentages can be k/(questions x runs).
+type Granularity struct {
+	Table     string   `yaml:"table"`
+	Benchmark string   `yaml:"benchmark"` // empty: all of them
+	Count     int      `yaml:"count"`     // questions x runs; 0: that of the tables
+	Mismatch  []string `yaml:"mismatch"`  // recorded: "row benchmark"
+	Reason    string   `yaml:"reason"`
+
+	line int
+}
+
+// wholeTables checks the averages and the granularity of every table. What the list says of a table is which cells are
+// known not to fit, and with which other counts percentages are tried.
+func (l *List) wholeTables(file string, t *Tables) ([]Finding, error) {
+	f := &faults{file: file}
+	var findings []Finding
+	add := func(found Finding, line int) {
+		found.File, found.Line = file, line
+		findings = append(findings, found)
+	}
+	averages := map[string]Averages{}
+	for _, a := range l.Averages {
+		if _, err := t.Rows(a.Table); err != nil {
+			f.add(a.line, "averages", "%v", err)
+		}
+		averages[a.Table] = a
+	}
+	plain := map[string]Granularity{}
+	var others []Granularity
+	for _, g := range l.Granularity {
+		if _, err := t.Rows(g.Table); err != nil {
+			f.add(g.line, "granularity", "%v", err)
+		}
+		if g.Benchmark == "" && g.Count == 0 {
+			plain[g.Table] = g
+		} else {
+			others = append(others, g)
+		}
+	}
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	for _, table := range sortedKeys(t.lines) {
+		a := averages[table]
+		a.Table = table
+		found, err := l.averages(a, t)
+		if err != nil {
+			f.add(a.line, "averages", "%v", err)
+		} else if found != nil {
+			add(*found, a.line)
+		}
+	}
+	for _, table := range sortedKeys(t.lines) {
+		g := plain[table]
+		g.Table = table
+		tries := []Granularity{g}
+		for _, other := range others {
+			if other.Table == table {
+				tries = append(tries, other)
+			}
+		}
+		for _, g := range tries {
+			found, err := g.check(t)
+			if err != nil {
+				f.add(g.line, "granularity", "%v", err)
+				continue
+			}
+			add(found, g.line)
+		}
+	}
+	return findings, f.err()
+}
+
+// averages recomputes the printed averages of a table; nil if it prints none.
+func (l *List) averages(a Averages, t *Tables) (*Finding, error) {
+	rows, err := t.Rows(a.Table)
+	if err != nil {
+		return nil, err
+	}
+	tables, _ := l.sizes(t)
+	var wrong, said []string
+	n := 0
+	for _, row := range rows {
+		for _, kind := range []struct{ name, function, unit string }{{"accuracy", "mean", metrics.Accuracy}, {"cost", "query", metrics.USDPerQuery}} {
+			printed, ok := t.lines[a.Table][row][metrics.Average].Value(kind.unit)
+			if !ok {
+				continue
+			}
+			n++
+			var first value
+			fits := false
+			for i, sized := range tables {
+				v, err := around(reference{kind.function, []string{a.Table, row}, 1}, sized)
+				if err != nil {
+					return nil, err
+				}
+				if i == 0 {
+					first = v
+				}
+				half := 0.5 * math.Pow(10, -float64(printed.Decimals))
+				above := printed.Number - v.number
+				fits = fits || above <= v.up+half+slack && -above <= v.down+half+slack
+			}
+			if !fits {
+				wrong = append(wrong, row+" "+kind.name)
+				said = append(said, fmt.Sprintf("%s %s: printed %s, the cells give %s", row, kind.name, metrics.Format(printed.Number, printed.Decimals), short(first.number, 4)))
+			}
+		}
+	}
+	if n == 0 && len(a.Mismatch) == 0 {
+		return nil, nil // no averages are printed
+	}
+	found := tableFinding("averages of "+a.Table, "table "+a.Table, "every printed average follows from its row", n, wrong, said, a.Mismatch, a.Reason)
+	return &found, nil
+}
+
+// check tries the printed percentages of a table.
+func (g Granularity) check(t *Tables) (Finding, error) {
+	rows, err := t.Rows(g.Table)
+	if err != nil {
+		return Finding{}, err
+	}
+	var wrong, said []string
+	n := 0
+	for _, row := range rows {
+		benchmarks, err := t.Benchmarks(g.Table, row)
+		if err != nil {
+			return Finding{}, err
+		}
+		if g.Benchmark != "" {
+			benchmarks = []string{g.Benchmark}
+		}
+		for _, b := range benchmarks {
+			m, err := t.line(g.Table, row, b)
+			if err != nil {
+				return Finding{}, err
+			}
+			v, err := t.Cell(g.Table, row, b, metrics.Accuracy)
+			if err != nil {
+				return Finding{}, err
+			}
+			count := m.N
+			if g.Count > 0 {
+				count = g.Count
+			}
+			n++
+			if !attainable(v, count) {
+				wrong = append(wrong, row+" "+b)
+				said = append(said, fmt.Sprintf("%s on %s: %s%% of %d", row, b, metrics.Format(v.Number, v.Decimals), count))
+			}
+		}
+	}
+	id, says := "granularity of "+g.Table, "every percentage is a whole number of right answers"
+	if g.Benchmark != "" {
+		id += ", " + g.Benchmark
+	}
+	if g.Count > 0 {
+		id += fmt.Sprintf(" with %d", g.Count)
+		says += fmt.Sprintf(" out of %d", g.Count)
+	}
+	return tableFinding(id, "table "+g.Table, says, n, wrong, said, g.Mismatch, g.Reason), nil
+}
+
+// attainable says whether a percentage can be printed of k out of n, for whole k.
+func attainable(printed metrics.Value, n int) bool {
+	half := 0.5 * math.Pow(10, -float64(printed.Decimals))
+	k := math.Round(printed.Number / 100 * float64(n))
+	return math.Abs(100*k/float64(n)-printed.Number) <= half+slack
+}
+
+func tableFinding(id, source, says string, n int, wrong, said, recorded []string, reason string) Finding {
+	f := Finding{Table: true, ID: id, Source: source, Says: says, Printed: fmt.Sprintf("%d cells", n), Recomputed: fmt.Sprintf("%d of %d", n-len(wrong), n), Verdict: Holds, Reason: reason}
+	if len(wrong) > 0 {
+		f.Verdict = Mismatch
+		f.Reason = strings.TrimSpace(strings.Join(said, "; ") + ". " + reason)
+	}
+	missing := slices.DeleteFunc(slices.Clone(recorded), func(s string) bool { return slices.Contains(wrong, s) })
+	extra := slices.DeleteFunc(slices.Clone(wrong), func(s string) bool { return slices.Contains(recorded, s) })
+	var differs []string
+	if len(extra) > 0 {
+		differs = append(differs, "mismatch now, recorded as holding: "+strings.Join(extra, ", "))
+	}
+	if len(missing) > 0 {
+		differs = append(differs, "holds now, recorded as mismatch: "+strings.Join(missing, ", "))
+	}
+	f.Differs = strings.Join(differs, "; ")
+	return f
+}

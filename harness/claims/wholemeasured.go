@@ -1,0 +1,197 @@
+package claims
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// buckets are the units that count graded answers; they add up to the rollouts of a line.
+var buckets = []string{"correct", "wrong", "no-answer", "truncated", "ungraded"}
+
+// overall are the values of the key benchmark that stand for all questions: of simulated and live pools, and of folds.
+var overall = []string{metrics.Average, "all"}
+
+// row is the accuracies and costs of one row of our measurements: lines that differ in the benchmark alone.
+type row struct {
+	keys   []metrics.Key                  // without experiment, benchmark and seed
+	name   string                         // the same, as in the file
+	lines  map[string]metrics.Measurement // by benchmark
+	seeds  map[string]bool                // training seeds whose mean the lines are
+	weight *row                           // whose questions its averages are weighted by
+}
+
+// CheckTables runs the checks of whole tables on measurements, a finding for each experiment that has accuracies.
+//
+// A percentage fits if the counts of its line (right, wrong, no answer, cut off, not graded) add up to the rollouts, and if
+// it is the share of the right ones: a whole number of them in all training seeds together. Rows that are scored by an
+// expectation have fractions there; of those only the share is asked. Lines without counts, on the larger set and in
+// folds, are left out. An average fits if it follows from its
+// benchmarks, weighted by the questions of the paper's sizes. Costs in percent have no common whole and are left out.
+func (s *Measurements) CheckTables() []Finding {
+	var findings []Finding
+	for _, experiment := range s.Experiments() {
+		rows, file := s.rows(experiment)
+		var wrong []string
+		percentages, averages, expected, uncounted := 0, 0, 0, 0
+		for _, r := range rows {
+			n, exact, bad := r.percentages()
+			percentages += n
+			wrong = append(wrong, bad...)
+			if n > 0 && !exact {
+				expected++
+			}
+			if n == 0 {
+				uncounted++
+			}
+			n, bad = r.averages()
+			averages += n
+			wrong = append(wrong, bad...)
+		}
+		if percentages+averages == 0 {
+			continue
+		}
+		reason := fmt.Sprintf("%d percentages, %d averages.", percentages, averages)
+		if expected > 0 {
+			reason += fmt.Sprintf(" Not tried as whole numbers of answers: %d rows scored by expectation.", expected)
+		}
+		if uncounted > 0 {
+			reason += fmt.Sprintf(" Averages alone: %d rows of the larger set or of folds, which count no answers.", uncounted)
+		}
+		found := tableFinding(experiment, file, "every percentage is that of its counts, and every average follows from its row", percentages+averages, wrong, wrong, nil, reason)
+		found.Measured, found.File = true, file
+		findings = append(findings, found)
+	}
+	return findings
+}
+
+// rows returns the rows of an experiment in order of appearance, and the file of the first.
+func (s *Measurements) rows(experiment string) (rows []*row, file string) {
+	byName := map[string]*row{}
+	for _, m := range s.of[experiment] {
+		benchmark := m.Key("benchmark")
+		if _, ok := m.Value(metrics.Accuracy); !ok || m.Name != "Route" || benchmark == "" {
+			continue
+		}
+		keys := slices.DeleteFunc(slices.Clone(m.Keys), func(k metrics.Key) bool {
+			return slices.Contains([]string{"experiment", "benchmark", "seed"}, k.Name)
+		})
+		r := byName[label(keys)]
+		if r == nil {
+			r = &row{keys: keys, name: label(keys), lines: map[string]metrics.Measurement{}, seeds: map[string]bool{}}
+			byName[r.name] = r
+			rows = append(rows, r)
+			if file == "" {
+				file = s.files[m.Label()]
+			}
+		}
+		if seed := m.Key("seed"); seed != "" {
+			r.seeds[seed] = true
+		} else {
+			r.lines[benchmark] = m
+		}
+	}
+	for _, r := range rows {
+		keys := slices.Clone(r.keys)
+		for i, k := range keys {
+			if k.Name == "arena" {
+				keys[i].Value = "paper"
+			}
+		}
+		r.weight = byName[label(keys)]
+	}
+	return rows, file
+}
+
+func label(keys []metrics.Key) string {
+	return strings.TrimPrefix(metrics.Measurement{Keys: keys}.Label(), "/")
+}
+
+// percentages tries those of lines with counts. exact says that the counts are of answers: the percentage then is that of
+// a whole number of right ones in so many seeds taken together.
+func (r *row) percentages() (n int, exact bool, bad []string) {
+	seeds := float64(max(1, len(r.seeds)))
+	counts := map[string][]metrics.Value{}
+	exact = true
+	for b, m := range r.lines {
+		for _, unit := range buckets {
+			if v, ok := m.Value(unit); ok {
+				counts[b] = append(counts[b], v)
+				exact = exact && near(v.Number*seeds, math.Round(v.Number*seeds), seeds*half(v))
+			}
+		}
+	}
+	for _, b := range sortedKeys(counts) {
+		m, of := r.lines[b], counts[b]
+		total, slack := 0.0, 0.0
+		for _, v := range of {
+			total += v.Number
+			slack += half(v)
+		}
+		accuracy, _ := m.Value(metrics.Accuracy)
+		right, rounding, rollouts := of[0].Number, half(of[0]), float64(m.N)
+		if exact {
+			right, rounding = math.Round(right*seeds)/seeds, 0
+		}
+		n++
+		switch {
+		case len(of) < len(buckets) || !near(total, rollouts, slack):
+			bad = append(bad, fmt.Sprintf("%s/benchmark=%s: the counts add up to %s of %d", r.name, b, short(total, 8), m.N))
+		case slices.Contains(overall, b): // averaged over questions, and the counts are of rollouts
+			n--
+		case !near(accuracy.Number, 100*right/rollouts, half(accuracy)+100*rounding/rollouts):
+			bad = append(bad, fmt.Sprintf("%s/benchmark=%s: printed %s%%, %s right of %d are %s%%", r.name, b,
+				metrics.Format(accuracy.Number, accuracy.Decimals), short(right, 8), m.N, short(100*right/rollouts, 6)))
+		}
+	}
+	return n, exact, bad
+}
+
+// averages recomputes those of the row.
+func (r *row) averages() (n int, bad []string) {
+	for _, average := range overall {
+		whole, ok := r.lines[average]
+		if !ok || r.weight == nil || len(r.lines) < 2 {
+			continue
+		}
+		for _, unit := range []struct{ whole, cell string }{{metrics.Accuracy, metrics.Accuracy}, {metrics.USDPerQuery, metrics.USD}} {
+			printed, ok := whole.Value(unit.whole)
+			if !ok {
+				continue
+			}
+			sum, slack, questions := 0.0, 0.0, 0.0
+			for _, b := range sortedKeys(r.lines) {
+				v, has := r.lines[b].Value(unit.cell)
+				q, weighs := r.weight.lines[b].Value(metrics.Questions)
+				if b == average {
+					continue
+				}
+				ok = ok && has && weighs
+				if unit.cell == metrics.Accuracy {
+					v.Number *= q.Number
+					slack += half(v) * q.Number
+				} else {
+					slack += half(v)
+				}
+				sum += v.Number
+				questions += q.Number
+			}
+			if !ok {
+				continue
+			}
+			n++
+			if !near(printed.Number, sum/questions, half(printed)+slack/questions) {
+				bad = append(bad, fmt.Sprintf("%s/benchmark=%s: printed %s %s, the benchmarks give %s", r.name, average, metrics.Format(printed.Number, printed.Decimals), unit.whole, short(sum/questions, 6)))
+			}
+		}
+	}
+	return n, bad
+}
+
+// half is half a unit of the last digit that a value is written with.
+func half(v metrics.Value) float64 { return 0.5 * math.Pow(10, -float64(v.Decimals)) }
+
+func near(x, y, by float64) bool { return math.Abs(x-y) <= by+slack*(1+math.Abs(x)) }
