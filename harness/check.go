@@ -15,12 +15,16 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// falseAlarm is how often the statistical gates of a check may close although nothing changed.
-const falseAlarm = 0.01
+// FalseAlarm is how often the statistical gates of a check may close although nothing changed.
+const FalseAlarm = 0.01
 
 // provenance is the line of a measurement file that says what a comparison has to know of it.
 func provenance(x *spec.Experiment) string {
-	return fmt.Sprintf(" Made with seed %d by backend %s on %s.", x.Seed, backendName+numerics, runtime.GOARCH)
+	return provenanceOf(x.Seed, backendName+numerics, runtime.GOARCH)
+}
+
+func provenanceOf(seed uint64, backend, arch string) string {
+	return fmt.Sprintf(" Made with seed %d by backend %s on %s.", seed, backend, arch)
 }
 
 var provenanceLine = regexp.MustCompile(`^ Made with seed (\d+) by backend (\S+) on (\S+)\.$`)
@@ -96,7 +100,7 @@ func Check(r *Result, reference *metrics.Set) *CheckReport {
 		Relative: func(unit string) bool {
 			return slices.Contains([]string{Difference, CostDifference, HullDifference, McNemar}, unit)
 		},
-		Confidence: x.Evaluate.Confidence, FalseAlarm: falseAlarm,
+		Confidence: x.Evaluate.Confidence, FalseAlarm: FalseAlarm,
 	})
 	return out
 }
@@ -137,7 +141,7 @@ func CheckPaper(r *Result, paper *metrics.Set) *CheckReport {
 		}
 	}
 	if len(gated) > 0 {
-		z := distuv.UnitNormal.Quantile(1 - falseAlarm/float64(len(gated))/2)
+		z := distuv.UnitNormal.Quantile(1 - FalseAlarm/float64(len(gated))/2)
 		for _, i := range gated {
 			out.Changes[i].Band *= z
 		}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -30,12 +31,18 @@ func checkCommand() *cli.Command {
 		Name:      "check",
 		Usage:     "carry out an experiment and say what moved against a reference; exit code 3 on a regression",
 		ArgsUsage: "SPEC",
-		Description: "The reference is a folder with SPEC-measurements.txt or such a file. results/reference and results/paper are\n" +
-			"built in; against the paper only the rows that always ask one expert are gated. With the same seeds on the same\n" +
-			"architecture every number must be the same; with other training seeds, inside the spread of the reference's; with\n" +
-			"other problems, inside the question variance too. With CI=true it also writes GitHub annotations.",
+		Description: "What a reference is, its content decides:\n\n" +
+			"   a store of runs (an --out folder)         its last run of SPEC, whichever version of the program made it\n" +
+			"   a folder with SPEC-measurements.txt       e.g. figures, or what --update wrote\n" +
+			"   a file of measurements\n" +
+			"   results/reference, results/paper          built in; against the paper only rows that always ask one expert\n" +
+			"                                             are gated\n\n" +
+			"Against measurements, with the same seeds on the same architecture every number must be the same; with other\n" +
+			"training seeds, inside the spread of the reference's; with other problems, inside the question variance too.\n" +
+			"Against a run, steps of one recipe must hold the same bytes, and where recipes differ rows are compared question by\n" +
+			"question. With CI=true it also writes GitHub annotations.",
 		Flags: append(runFlags(), seedsFlag(),
-			&cli.StringFlag{Name: "against", Value: referenceDir, Usage: "reference measurements: a folder or a file"},
+			&cli.StringFlag{Name: "against", Value: referenceDir, Usage: "the reference: a store, a folder or a file"},
 			&cli.BoolFlag{Name: "update", Usage: "write the measurements to the folder named by --against instead of comparing"},
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
 		Action: func(c *cli.Context) error {
@@ -48,14 +55,17 @@ func checkCommand() *cli.Command {
 				return usageError{errors.New("--against is empty; name a folder or a file of measurements")}
 			}
 			if c.Bool("update") {
-				if filepath.Clean(against) == paperDir || strings.HasSuffix(against, ".txt") {
-					return usageError{fmt.Errorf("--update writes to a folder of ours, not to %s", against)}
+				if filepath.Clean(against) == paperDir || strings.HasSuffix(against, ".txt") || harness.IsStore(against) {
+					return usageError{fmt.Errorf("--update writes to a folder of our own measurements, not to %s", against)}
 				}
 				result, err := harness.Run(c.Context, r, options(c))
 				if err != nil {
 					return err
 				}
 				return update(c.App.Writer, result, against)
+			}
+			if harness.IsStore(against) {
+				return checkRun(c, r, against)
 			}
 			reference, paper, err := findReference(r, against)
 			if err != nil {
@@ -79,7 +89,7 @@ func checkCommand() *cli.Command {
 			}
 			regressions := report.Regressions()
 			if os.Getenv("CI") == "true" {
-				annotate(c.App.ErrWriter, regressions)
+				annotate(c.App.ErrWriter, accounts(regressions))
 			}
 			if len(regressions) > 0 {
 				return exitStatus(exitMismatch)
@@ -169,7 +179,9 @@ func verdict(c metrics.Change) string {
 	case c.Gate == metrics.None:
 		return "not gated"
 	case c.Gate == metrics.Golden && math.Abs(c.Ours-c.Reference) <= c.Noise:
-		return "regression: no longer the same number, though other seeds move it as much"
+		return "regression: the same seeds gave another number, though other seeds move it as much"
+	case c.Gate == metrics.Exact || c.Gate == metrics.Golden && c.Regressed():
+		return "regression: nothing should have moved it"
 	case c.Regressed():
 		return "regression"
 	}
@@ -188,12 +200,18 @@ func band(c metrics.Change) (float64, bool) {
 }
 
 func writeCheckJSON(w io.Writer, r *harness.CheckReport, against string) error {
-	out := struct {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(struct {
 		*harness.CheckReport
 		Against  string  `json:"against"`
 		Compared int     `json:"compared"`
 		Moved    []moved `json:"moved"` // everything that is not the same
-	}{r, against, len(r.Changes), []moved{}}
+	}{r, against, len(r.Changes), movedNumbers(r)})
+}
+
+func movedNumbers(r *harness.CheckReport) []moved {
+	out := []moved{}
 	for _, c := range r.Changes {
 		if !c.Differs() {
 			continue
@@ -205,69 +223,138 @@ func writeCheckJSON(w io.Writer, r *harness.CheckReport, against string) error {
 		if b, ok := band(c); ok {
 			m.Band = &b
 		}
-		out.Moved = append(out.Moved, m)
+		out = append(out, m)
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
+	return out
 }
 
-// writeCheck prints a readable account; --json has every number.
+// writeCheck prints a readable account, row by row; --json has every number.
 func writeCheck(w io.Writer, r *harness.CheckReport, against string, paper bool) {
-	how := "other problems: averages of rows that train nothing are held against the question variance"
+	how := "on other problems, where averages of rows that train nothing are held against the question variance"
 	switch {
 	case paper:
-		how = "rows that always ask one expert are held against the question variance, the others are reported"
+		how = "where rows that always ask one expert are held against the question variance and the others are reported"
 	case r.SameProblems && r.SameNumerics:
-		how = "same problems, backend and architecture: what is trained with the same seeds must be the same number"
+		how = "on the same problems, backend and architecture, where the same training seeds must give the same number"
 	case r.SameProblems:
-		how = "same problems: trained rows are held against the spread of the reference's training seeds"
+		how = "on the same problems, where trained rows are held against the spread of the reference's training seeds"
 	}
 	regressions, noise, ungated := r.Regressions(), r.Noise(), r.Ungated()
 	same := len(r.Changes) - len(regressions) - len(noise) - len(ungated)
-	fmt.Fprintf(w, "%s against %s, %s.\n", r.Experiment, against, how)
-	fmt.Fprintf(w, "%d numbers compared: %d the same, %d moved inside the noise, %d moved with nothing to judge them by; regressions: %d.\n",
-		len(r.Changes), same, len(noise), len(ungated), len(regressions))
-	list := func(head string, of []metrics.Change, most int) {
-		if len(of) == 0 {
-			return
-		}
-		fmt.Fprintf(w, "\n%s\n", head)
-		for i, c := range of {
-			if i == most {
-				fmt.Fprintf(w, "  and %d more; --json lists them\n", len(of)-most)
-				return
-			}
-			fmt.Fprintf(w, "  %s\n", account(c))
-		}
+	switch {
+	case len(regressions) > 0:
+		fmt.Fprintf(w, "%s moved against %s by more than noise: %s.\n", r.Experiment, against, some(rowsOf(regressions), 6))
+	case len(noise)+len(ungated) > 0:
+		fmt.Fprintf(w, "%s moved against %s, by no more than noise.\n", r.Experiment, against)
+	default:
+		fmt.Fprintf(w, "%s has not moved against %s.\n", r.Experiment, against)
 	}
-	list("Regressions:", regressions, 20)
-	list("Inside the noise, the nearest to its edge first:", noise, 10)
+	fmt.Fprintf(w, "%d numbers compared %s: %d the same, %d moved inside the noise, %d moved with nothing to judge them by; regressions: %d.\n",
+		len(r.Changes), how, same, len(noise), len(ungated), len(regressions))
+	byRow(w, "More than noise:", regressions, 8, 5)
+	byRow(w, "Inside the noise, of each row the nearest to its edge:", noise, 10, 1)
 	if paper {
-		list("Rows of routers, which decide nothing:", ungated, len(ungated))
+		byRow(w, "Rows of routers, which decide nothing:", ungated, len(ungated), len(ungated))
 	}
+}
+
+// rowsOf lists the rows that changes belong to.
+func rowsOf(changes []metrics.Change) (rows []string) {
+	for _, c := range changes {
+		if row, _ := placeOf(c); !slices.Contains(rows, row) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// byRow lists changes by row: some rows, of each some changes.
+func byRow(w io.Writer, head string, of []metrics.Change, rows, each int) {
+	if len(of) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", head)
+	all := rowsOf(of)
+	shown := 0
+	for _, row := range all[:min(rows, len(all))] {
+		n := 0
+		for _, c := range of {
+			if at, place := placeOf(c); at == row {
+				if n++; n == 1 {
+					fmt.Fprintf(w, "  %s\n", row)
+				}
+				if n <= each {
+					shown++
+					fmt.Fprintf(w, "    %s %s\n", place, moveOf(c))
+				}
+			}
+		}
+		if n > each {
+			fmt.Fprintf(w, "    and %d more\n", n-each)
+		}
+	}
+	if len(all) > rows {
+		fmt.Fprintf(w, "  and %d more rows: %s\n", len(all)-rows, strings.Join(all[rows:], ", "))
+	}
+	if shown < len(of) {
+		fmt.Fprintln(w, "  --json lists every number")
+	}
+}
+
+// placeOf divides a label into the row, or the name of what has none, and the rest but for what all lines share.
+func placeOf(c metrics.Change) (row, place string) {
+	name, keys, _ := strings.Cut(c.Label, "/")
+	row = strings.ToLower(name)
+	var rest []string
+	if name != "Route" {
+		rest = append(rest, strings.ToLower(name))
+	}
+	for _, k := range strings.Split(keys, "/") {
+		switch key, value, _ := strings.Cut(k, "="); key {
+		case "method":
+			row = value
+		case "experiment", "pool":
+		default:
+			rest = append(rest, k)
+		}
+	}
+	return row, strings.Join(rest, " ")
 }
 
 // account says in one line what moved, by how much and whether that is noise.
 func account(c metrics.Change) string {
+	row, place := placeOf(c)
+	return row + " " + place + " " + moveOf(c)
+}
+
+// moveOf says by how much a number moved and whether that is noise.
+func moveOf(c metrics.Change) string {
 	if c.Missing {
-		return fmt.Sprintf("%s %s: %g in the reference, not measured now", c.Label, c.Unit, c.Reference)
+		return fmt.Sprintf("%s: %g in the reference, not measured now", c.Unit, c.Reference)
 	}
-	s := fmt.Sprintf("%s %s: %g -> %g (%+.4g", c.Label, c.Unit, c.Reference, c.Ours, c.Ours-c.Reference)
+	s := fmt.Sprintf("%s: %g -> %g (%+.4g", c.Unit, c.Reference, c.Ours, c.Ours-c.Reference)
 	if b, ok := band(c); ok {
 		s += fmt.Sprintf("; noise is up to %.4g", b)
 	}
 	return s + "; " + verdict(c) + ")"
 }
 
+// accounts are the accounts of changes.
+func accounts(of []metrics.Change) (lines []string) {
+	for _, c := range of {
+		lines = append(lines, account(c))
+	}
+	return lines
+}
+
 // annotate writes GitHub workflow commands, of which ten a step are shown.
-func annotate(w io.Writer, regressions []metrics.Change) {
+func annotate(w io.Writer, alarms []string) {
 	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	for i, c := range regressions {
-		if i == 9 && len(regressions) > 10 {
-			fmt.Fprintf(w, "::error title=entrorouter check::and %d more regressions\n", len(regressions)-9)
+	for i, a := range alarms {
+		if i == 9 && len(alarms) > 10 {
+			fmt.Fprintf(w, "::error title=entrorouter check::and %d more\n", len(alarms)-9)
 			return
 		}
-		fmt.Fprintf(w, "::error title=entrorouter check::%s\n", escape.Replace(account(c)))
+		fmt.Fprintf(w, "::error title=entrorouter check::%s\n", escape.Replace(a))
 	}
 }

@@ -22,8 +22,12 @@ const (
 	// seeds: t(n-1) * SD * sqrt(1/n_ours + 1/n_reference).
 	Seeds Gate = "seeds"
 	// Question: other problems. The band is the question variance of both sides, read off their intervals. Only averages
-	// of rows that train nothing are held against it: what other training problems do to a router is not measured.
+	// of rows that train nothing are held against it, and not those that compare with a trained row: what other training
+	// problems do to a router is not measured.
 	Question Gate = "questions"
+	// Paired: the same questions under another recipe. The band is a t interval of the mean difference question by question,
+	// and of the training seeds where trainings differ.
+	Paired Gate = "paired"
 	// None: nothing says how far the numbers may be apart; the difference is reported and decides nothing.
 	None Gate = "none"
 )
@@ -100,8 +104,8 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 			x := Change{Label: ref.Label(), Unit: v.Unit, Reference: v.Number, Gate: None, Noise: math.NaN()}
 			o, ok := our.Value(v.Unit)
 			sameSeeds := sameSeeds && (allSeeds || !c.Relative(v.Unit))
-			if have && !ok && !sameSeeds {
-				continue // a spread over seeds, of one seed
+			if have && !ok && (!sameSeeds || !c.SameProblems) {
+				continue // a spread over seeds, of one seed; a ratio that these problems do not define
 			}
 			if x.Ours = o.Number; !have || !ok {
 				x.Missing = true
@@ -116,7 +120,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 				}
 			}
 			switch {
-			case !c.SameProblems && untrained && sameSeeds && ref.Key("benchmark") == Average && o.Bounded && v.Bounded:
+			case !c.SameProblems && untrained && sameSeeds && !c.Relative(v.Unit) && ref.Key("benchmark") == Average && o.Bounded && v.Bounded:
 				x.Gate = Question
 				s = statistical{}
 				z := distuv.UnitNormal.Quantile(0.5 + c.Confidence/2)

@@ -153,3 +153,34 @@ func TestBandsAreThePredictionIntervalsOfTheReference(t *testing.T) {
 		t.Errorf("questions: band %v, want %v", got, want)
 	}
 }
+
+// On other problems a row that trains nothing is compared with itself, not with a row that learnt from other problems, and
+// a ratio that other problems leave undefined is not missing.
+func TestOtherProblemsMoveWhatIsComparedWithATrainedRow(t *testing.T) {
+	reference := parseSet(t, `BenchmarkRoute/method=fixed/benchmark=avg 100 80 accuracy-% 79 accuracy-low-% 81 accuracy-high-% 5 difference-points 4 difference-points-low 6 difference-points-high 2 regret-points
+`)
+	ours := parseSet(t, `BenchmarkRoute/method=fixed/benchmark=avg 100 80.5 accuracy-% 79 accuracy-low-% 81 accuracy-high-% 9 difference-points 8 difference-points-low 10 difference-points-high
+`)
+	c := Comparison{
+		Confidence: 0.95, FalseAlarm: 0.01,
+		Untrained: func(Measurement) bool { return true }, Smooth: func(Measurement) bool { return true },
+		Relative: func(unit string) bool { return unit == "difference-points" },
+	}
+	gates := map[string]Gate{}
+	for _, x := range Compare(ours, reference, c) {
+		gates[x.Unit] = x.Gate
+	}
+	if d := cmp.Diff(map[string]Gate{"accuracy-%": Question, "difference-points": None}, gates); d != "" {
+		t.Errorf("gates (-want +got):\n%s", d)
+	}
+	c.SameProblems = true
+	missing := 0
+	for _, x := range Compare(ours, reference, c) {
+		if x.Missing {
+			missing++
+		}
+	}
+	if missing != 1 {
+		t.Errorf("the same problems: %d numbers missing, want regret-points", missing)
+	}
+}

@@ -149,19 +149,7 @@ func (s *Store) sweep() error {
 
 // Get returns the verified entry of a recipe. The error is ErrMissing if there is none, and a *CorruptError, which
 // wraps ErrCorrupt and lists every fault, if there is one that cannot be trusted.
-func (s *Store) Get(r Recipe) (Entry, error) {
-	dir := s.entryDir(r.Key())
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return Entry{}, fmt.Errorf("%s: %w", r.Key(), ErrMissing)
-	} else if err != nil {
-		return Entry{}, err
-	}
-	e, faults := readEntry(dir, r)
-	if faults != nil {
-		return Entry{}, &CorruptError{Key: r.Key(), Dir: dir, Faults: faults}
-	}
-	return e, nil
-}
+func (s *Store) Get(r Recipe) (Entry, error) { return s.find(r.Key()) }
 
 // Make returns the entry of a recipe, running build to make it if it is missing. If another goroutine or process is
 // making it, Make waits for that one until ctx ends. A corrupt entry is moved aside with a warning and made again. If
@@ -275,8 +263,8 @@ func (m manifest) entry(dir string, data []byte) Entry {
 	return Entry{Key: m.Key, Dir: dir, Files: own, Digest: hex.EncodeToString(sum[:])}
 }
 
-// readEntry reads and verifies the folder of a recipe; faults is nil if all is well.
-func readEntry(dir string, r Recipe) (e Entry, faults []string) {
+// readEntry reads and verifies the folder of a key; faults is nil if all is well.
+func readEntry(dir string, k Key) (e Entry, faults []string) {
 	data, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil {
 		return e, []string{faultOf(manifestFile, err)}
@@ -303,7 +291,7 @@ func readEntry(dir string, r Recipe) (e Entry, faults []string) {
 	// The manifest itself is covered by the recipe, which it must list and which must hash to the key, and by the
 	// files, which must hash to what it says.
 	stored := slices.IndexFunc(m.Files, func(f File) bool { return f.Name == recipeFile })
-	if want := hex.EncodeToString(r.key.Sum[:]); m.Key != r.key || stored < 0 || m.Files[stored].SHA256 != want {
+	if want := hex.EncodeToString(k.Sum[:]); m.Key != k || stored < 0 || m.Files[stored].SHA256 != want {
 		faults = append(faults, "it was made from another recipe")
 	}
 	return m.entry(dir, data), faults

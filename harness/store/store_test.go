@@ -232,7 +232,7 @@ func TestACrashAtAnyChangeLeavesTheWholeEntryOrNone(t *testing.T) {
 	snapshot := func(op string) {
 		draft := filepath.Join(root, "tmp", r.Key().String())
 		if _, err := os.Stat(filepath.Join(draft, manifestFile)); err == nil && !strings.HasSuffix(op, manifestFile) {
-			if e, faults := readEntry(draft, r); faults != nil || len(e.Files) != len(contents) {
+			if e, faults := readEntry(draft, r.Key()); faults != nil || len(e.Files) != len(contents) {
 				t.Errorf("at %q the draft has a manifest and is not complete: %v", op, faults)
 			}
 			if info, err := os.Stat(filepath.Join(draft, envFile)); err != nil || info.Size() == 0 {

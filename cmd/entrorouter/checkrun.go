@@ -1,0 +1,306 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// checkRun carries out an experiment and compares it with another run, whose list of steps is read first: the run may be
+// the last one in the same store.
+func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
+	other, err := harness.OpenStoredRun(against, r.Experiment.Name)
+	if err != nil {
+		return err
+	}
+	result, err := harness.Run(c.Context, r, options(c))
+	if err != nil {
+		return err
+	}
+	report, err := harness.CheckRun(c.Context, result, c.String("out"), other)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		enc := json.NewEncoder(c.App.Writer)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(runJSON(report, against))
+	} else {
+		look := "entrorouter show " + c.Args().First()
+		if c.IsSet("out") {
+			look += " --out " + c.String("out")
+		}
+		err = writeRun(c.App.Writer, report, against, look)
+	}
+	if err != nil {
+		return err
+	}
+	if os.Getenv("CI") == "true" {
+		annotate(c.App.ErrWriter, runAlarms(report))
+	}
+	if report.Regressed() {
+		return exitStatus(exitMismatch)
+	}
+	return nil
+}
+
+func runJSON(r *harness.RunReport, against string) any {
+	out := struct {
+		*harness.RunReport
+		Against   string  `json:"against"`
+		Regressed bool    `json:"regressed"`
+		Moved     []moved `json:"moved,omitempty"` // measured numbers, where they were compared
+	}{RunReport: r, Against: against, Regressed: r.Regressed()}
+	if r.Numbers != nil {
+		out.Moved = movedNumbers(r.Numbers)
+	}
+	return out
+}
+
+// runVerdict says in words what the numbers of a row are.
+func runVerdict(r harness.RowMove) string {
+	avg := r.Cells[len(r.Cells)-1]
+	switch {
+	case !r.Differs():
+		return "same"
+	case r.Exact:
+		return "moved, and nothing should have"
+	case r.Regressed():
+		return "more than noise"
+	case avg.Accuracy.Gate == metrics.None && avg.USD.Gate == metrics.None:
+		return "cannot be told: " + avg.Accuracy.Why
+	}
+	return "noise"
+}
+
+func setName(arena string) string {
+	if arena == harness.LargeArena {
+		return "the large set"
+	}
+	return "the paper's sizes"
+}
+
+// writeRun prints an account of what moved between two runs: the conclusion, why it may have moved, by how much, and
+// which questions did it. look is the command that shows them.
+func writeRun(w io.Writer, r *harness.RunReport, against, look string) error {
+	var same, moved, alarming []harness.RowMove
+	for _, row := range r.Rows {
+		switch {
+		case !row.Differs():
+			same = append(same, row)
+		case row.Regressed():
+			alarming = append(alarming, row)
+			fallthrough
+		default:
+			moved = append(moved, row)
+		}
+	}
+	rows := func(of []harness.RowMove) string {
+		var ids []string
+		for _, row := range of {
+			if !slices.Contains(ids, row.Row) {
+				ids = append(ids, row.Row)
+			}
+		}
+		return strings.Join(ids, ", ")
+	}
+	switch {
+	case len(alarming) > 0:
+		fmt.Fprintf(w, "%s moved against the run in %s by more than noise: %s.\n", r.Experiment, against, rows(alarming))
+	case len(r.Broken)+len(r.Gone) > 0:
+		fmt.Fprintf(w, "%s is not what it was in the run in %s.\n", r.Experiment, against)
+	case len(r.Rows) == 0:
+		fmt.Fprintf(w, "%s and the run in %s have no decisions on common questions; their measurements are compared.\n", r.Experiment, against)
+	case len(moved) > 0:
+		fmt.Fprintf(w, "%s moved against the run in %s, by no more than noise: %s.\n", r.Experiment, against, rows(moved))
+	default:
+		fmt.Fprintf(w, "%s is the same as the run in %s, question by question.\n", r.Experiment, against)
+	}
+	if len(r.Asked) > 0 {
+		fmt.Fprintf(w, "\nAsked for differently (there -> here):\n")
+		for _, a := range r.Asked {
+			var fields []string
+			for _, f := range a.Fields {
+				fields = append(fields, fmt.Sprintf("%s: %s -> %s", f.Name, f.Stored, f.Wanted))
+			}
+			fmt.Fprintf(w, "  %s (%s)\n", strings.Join(fields, "; "), some(a.Steps, 3))
+		}
+	}
+	if i := slices.IndexFunc(r.Rows, func(x harness.RowMove) bool { return !slices.Equal(x.Seeds[0], x.Seeds[1]) }); i >= 0 {
+		seeds := r.Rows[i].Seeds
+		fmt.Fprintf(w, "\nTraining seeds: %s there, %s here.\n", list(seeds[1]), list(seeds[0]))
+	}
+	if len(r.Broken) > 0 {
+		fmt.Fprintf(w, "\nThe same recipe and other content, first made first: %s.\n", some(r.Broken, 4))
+	}
+	if len(r.Gone) > 0 {
+		fmt.Fprintf(w, "\nOnly in the run in %s: %s.\n", against, strings.Join(r.Gone, ", "))
+	}
+	if len(r.Rows) > 0 {
+		var sets []string
+		for _, q := range r.Questions {
+			s := fmt.Sprintf("%d questions of %s", q.Common, setName(q.Arena))
+			if q.Ours+q.Theirs > 0 {
+				s += fmt.Sprintf(" (%d only here, %d only there)", q.Ours, q.Theirs)
+			}
+			sets = append(sets, s)
+		}
+		fmt.Fprintf(w, "\nCompared question by question on what both runs have: %s.\n", strings.Join(sets, ", "))
+	}
+	if len(same) > 0 && len(moved) > 0 {
+		fmt.Fprintf(w, "The same: %s.\n", rows(slices.DeleteFunc(same, func(x harness.RowMove) bool {
+			return slices.ContainsFunc(moved, func(y harness.RowMove) bool { return y.Row == x.Row })
+		})))
+	}
+	if len(moved) > 0 {
+		if err := writeMoved(w, moved); err != nil {
+			return err
+		}
+		if r.Gates > 0 {
+			fmt.Fprintf(w, "\nIn brackets the %g%% interval of that difference alone. %d were looked at, so a verdict takes more: all of them stay\n"+
+				"inside their noise in %g%% of checks where nothing changed.\n", 100*r.Confidence, r.Gates, 100*(1-harness.FalseAlarm))
+		}
+	}
+	for _, row := range alarming {
+		writeAlarm(w, row, look)
+	}
+	if r.Numbers != nil {
+		fmt.Fprintln(w)
+		writeCheck(w, r.Numbers, "the measurements of that run", false)
+	}
+	return nil
+}
+
+func list(seeds []uint64) string { return strings.Trim(fmt.Sprint(seeds), "[]") }
+
+// some lists the first of a list.
+func some(list []string, most int) string {
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+}
+
+// writeMoved is a line a row and set: its averages.
+func writeMoved(w io.Writer, rows []harness.RowMove) error {
+	fmt.Fprintln(w)
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tab, "row\tset\tsent elsewhere\taccuracy %\tdifference\tnoise\t$/question\tdifference\tnoise\tverdict")
+	for _, row := range rows {
+		avg := row.Cells[len(row.Cells)-1]
+		fmt.Fprintf(tab, "%s\t%s\t%d of %d\t%.2f -> %.2f\t%s\t%s\t%.3g -> %.3g\t%s\t%s\t%s\n", row.Row, row.Arena, row.Changed, row.Questions,
+			avg.Accuracy.Reference, avg.Accuracy.Ours, difference(avg.Accuracy, 1, "%+.2f"), noiseOf(avg.Accuracy, 1, "%.2f"),
+			avg.USD.Reference, avg.USD.Ours, percent(avg.USD), noiseOf(avg.USD, 100/avg.USD.Reference, "%.2f%%"), runVerdict(row))
+	}
+	return tab.Flush()
+}
+
+// difference prints a difference with its interval.
+func difference(m harness.Move, scale float64, format string) string {
+	s := fmt.Sprintf(format, scale*m.Difference)
+	if m.Bounded() {
+		s += fmt.Sprintf(" ["+format+", "+format+"]", scale*m.Low, scale*m.High)
+	}
+	return s
+}
+
+// noiseOf prints the greatest difference that is noise.
+func noiseOf(m harness.Move, scale float64, format string) string {
+	switch {
+	case m.Gate == metrics.Exact:
+		return "none"
+	case m.Gate == metrics.None:
+		return m.Why
+	case m.Moved == 0:
+		return "none moved"
+	case m.Few:
+		return fmt.Sprintf("%d moved, too few", m.Moved)
+	}
+	return fmt.Sprintf(format, scale*m.Band)
+}
+
+// percent prints a difference in dollars in percent of what it was.
+func percent(m harness.Move) string {
+	if m.Reference == 0 {
+		return difference(m, 1, "%+.3g")
+	}
+	return difference(m, 100/m.Reference, "%+.2f%%")
+}
+
+// writeAlarm says which numbers of a row moved by more than noise and which questions did it.
+func writeAlarm(w io.Writer, row harness.RowMove, look string) {
+	fmt.Fprintf(w, "\n%s\n", alarm(row))
+	for _, c := range row.Cells {
+		for _, x := range []struct {
+			what string
+			harness.Move
+			difference, band string
+		}{
+			{"accuracy %", c.Accuracy, difference(c.Accuracy, 1, "%+.2f"), noiseOf(c.Accuracy, 1, "%.2f")},
+			{"$/question", c.USD, percent(c.USD), noiseOf(c.USD, 100/c.USD.Reference, "%.2f%%")},
+		} {
+			if !x.Regressed() {
+				continue
+			}
+			fmt.Fprintf(w, "  %s %s: %.4g -> %.4g, %s; noise: %s\n", c.Benchmark, x.what, x.Reference, x.Ours, x.difference, x.band)
+		}
+	}
+	var most []string
+	for _, q := range row.Most {
+		var how []string
+		if q.Accuracy[0] != q.Accuracy[1] {
+			how = append(how, fmt.Sprintf("%.3g%% -> %.3g%%", q.Accuracy[1], q.Accuracy[0]))
+		}
+		if q.USD[0] != q.USD[1] {
+			how = append(how, fmt.Sprintf("$%.3g -> %.3g", q.USD[1], q.USD[0]))
+		}
+		if q.Chosen[0] != q.Chosen[1] {
+			how = append(how, q.Chosen[1]+" -> "+q.Chosen[0])
+		}
+		if how == nil {
+			how = []string{"other shares of its trainings"}
+		}
+		most = append(most, q.Problem+" ("+strings.Join(how, ", ")+")")
+	}
+	fmt.Fprintf(w, "  moved most: %s\n", strings.Join(most, ", "))
+	if row.Arena == harness.PaperArena {
+		fmt.Fprintf(w, "  see: %s --problem %s --row %s\n", look, row.Most[0].Problem, row.Row)
+	}
+}
+
+// alarm says in one line that a row moved.
+func alarm(row harness.RowMove) string {
+	avg := row.Cells[len(row.Cells)-1]
+	return fmt.Sprintf("%s, %s: %s; %d of %d questions sent elsewhere, accuracy %s points, cost %s", row.Row, setName(row.Arena), runVerdict(row),
+		row.Changed, row.Questions, difference(avg.Accuracy, 1, "%+.2f"), percent(avg.USD))
+}
+
+// runAlarms are the lines of annotations.
+func runAlarms(r *harness.RunReport) []string {
+	var out []string
+	for _, s := range r.Gone {
+		out = append(out, s+" is only in the other run")
+	}
+	for _, row := range r.Rows {
+		if row.Regressed() {
+			out = append(out, alarm(row))
+		}
+	}
+	if len(r.Broken) > 0 {
+		out = append(out, "the same recipe and other content: "+some(r.Broken, 4))
+	}
+	if r.Numbers != nil {
+		out = append(out, accounts(r.Numbers.Regressions())...)
+	}
+	return out
+}

@@ -1,0 +1,526 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// RunReport is what moved between two runs of an experiment.
+type RunReport struct {
+	Experiment string       `json:"experiment"`
+	Asked      []Asked      `json:"asked"`     // what the recipes differ in
+	Broken     []string     `json:"broken"`    // steps of one recipe on one architecture that hold other bytes, in the order of the run
+	Gone       []string     `json:"gone"`      // rows and benchmarks that only the other run has
+	Questions  []Overlap    `json:"questions"` // an arena each
+	Rows       []RowMove    `json:"rows"`
+	Gates      int          `json:"gates"`      // how many differences have an interval
+	Confidence float64      `json:"confidence"` // of every interval
+	Numbers    *CheckReport `json:"-"`          // the measured numbers, where they have to speak: no decisions, no common questions, or one recipe and other numbers
+}
+
+// Asked is a difference between recipes of steps that have one name in both runs.
+type Asked struct {
+	Fields []store.Field `json:"fields"` // stored is the other run's
+	Steps  []string      `json:"steps"`  // whose own recipe differs so
+}
+
+// Overlap counts the questions of an arena.
+type Overlap struct {
+	Arena  string `json:"arena"`
+	Common int    `json:"common"`
+	Ours   int    `json:"only_ours"`
+	Theirs int    `json:"only_theirs"`
+}
+
+// RowMove is what moved of a row in an arena, over the questions that both runs have.
+type RowMove struct {
+	Row       string         `json:"row"`
+	Arena     string         `json:"arena"`
+	Exact     bool           `json:"exact"` // one recipe, so that nothing may differ
+	Seeds     [2][]uint64    `json:"seeds"` // of the trainings; ours, theirs
+	Questions int            `json:"questions"`
+	Changed   int            `json:"changed"` // questions that went to other experts, in any run or training
+	Cells     []CellMove     `json:"cells"`   // every benchmark, then the average
+	Most      []QuestionMove `json:"most"`    // that moved most, the most first
+}
+
+// CellMove is what moved of a row on a benchmark, or on average.
+type CellMove struct {
+	Benchmark string `json:"benchmark"`
+	Questions int    `json:"questions"`
+	Changed   int    `json:"changed"`
+	Accuracy  Move   `json:"accuracy"` // percent
+	USD       Move   `json:"usd"`      // dollars a question
+}
+
+// Move is the difference of a number between two runs.
+type Move struct {
+	Ours       float64      `json:"ours"`
+	Reference  float64      `json:"reference"`
+	Difference float64      `json:"difference"` // ours minus the reference's, question by question
+	Low        float64      `json:"low"`        // confidence interval of the difference, if Bounded
+	High       float64      `json:"high"`
+	Moved      int          `json:"moved"`         // questions on which it differs
+	Gate       metrics.Gate `json:"gate"`          // exact, paired or none
+	Band       float64      `json:"band"`          // greatest difference that is noise; 0 for exact, meaningless for none
+	Few        bool         `json:"few,omitempty"` // so few questions moved that nothing is more than noise
+	Why        string       `json:"why,omitempty"` // of gate none
+
+	error metrics.Mean
+}
+
+// Bounded says whether Low and High are an interval.
+func (m Move) Bounded() bool { return m.Gate != metrics.Exact && m.error.DF > 0 }
+
+// Differs says whether the number is not the same.
+func (m Move) Differs() bool { return m.Difference != 0 }
+
+// Regressed says whether the gate closes.
+func (m Move) Regressed() bool {
+	return m.Gate != metrics.None && !m.Few && math.Abs(m.Difference) > m.Band
+}
+
+// QuestionMove is one question of a row.
+type QuestionMove struct {
+	Problem   string     `json:"problem"`
+	Benchmark string     `json:"benchmark"`
+	Accuracy  [2]float64 `json:"accuracy"` // percent; ours, theirs
+	USD       [2]float64 `json:"usd"`
+	Chosen    [2]string  `json:"chosen"` // who got most of its runs and trainings
+}
+
+// Regressed says whether any number of the row moved by more than noise.
+func (r RowMove) Regressed() bool {
+	return slices.ContainsFunc(r.Cells, func(c CellMove) bool { return c.Accuracy.Regressed() || c.USD.Regressed() }) || r.Exact && r.Differs()
+}
+
+// Differs says whether any number of the row, or any decision, is not the same.
+func (r RowMove) Differs() bool {
+	return r.Changed > 0 || len(r.Most) > 0
+}
+
+// Regressed says whether anything moved by more than noise.
+func (r *RunReport) Regressed() bool {
+	return len(r.Broken) > 0 || len(r.Gone) > 0 || slices.ContainsFunc(r.Rows, RowMove.Regressed) || r.Numbers != nil && len(r.Numbers.Regressions()) > 0
+}
+
+// CheckRun holds a finished experiment, whose store is the folder out, against another run of it.
+//
+// What two runs asked for is in the recipes of their steps. Steps of one recipe must hold the same bytes (on one
+// architecture; rows that train nothing on any). Where recipes differ, rows are compared question by question on the
+// questions that both runs have, by text and gold answer: the error of a mean difference is that of its questions,
+// clustered by question and stratified by benchmark for the average, plus that of the training seeds where trainings
+// differ. With m such differences each is held against the t interval of a false alarm rate of FalseAlarm/m. Where no
+// error is known (one training on each side, one question) nothing is gated. Where so few questions moved that even all of
+// them going one way is not rare enough, nothing is more than noise: k fair coins agree with probability 2^(1-k).
+func CheckRun(ctx context.Context, result *Result, out string, other *StoredRun) (*RunReport, error) {
+	x := &result.Spec.Experiment
+	ours, err := OpenStoredRun(out, x.Name)
+	if err != nil {
+		return nil, err
+	}
+	report := &RunReport{Experiment: x.Name, Asked: []Asked{}, Broken: []string{}, Gone: []string{}, Questions: []Overlap{}, Rows: []RowMove{}, Confidence: x.Evaluate.Confidence}
+	if err := report.compareSteps(ours, other); err != nil {
+		return nil, err
+	}
+	mine, err := ours.rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := other.rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	paired := mine != nil && theirs != nil
+	if paired {
+		if paired, err = report.compareRows(mine, theirs); err != nil {
+			return nil, err
+		}
+	}
+	if !paired || len(report.Broken) > 0 {
+		set, err := other.measurements()
+		if err != nil {
+			return nil, err
+		}
+		report.Numbers = Check(result, set)
+	}
+	return report, nil
+}
+
+// compareSteps finds what recipes differ in and which steps of one recipe hold other bytes.
+func (r *RunReport) compareSteps(ours, other *StoredRun) error {
+	byName, byKey := map[string]store.Key{}, map[store.Key]bool{}
+	for _, s := range other.steps {
+		byName[s.Name], byKey[s.Key] = s.Key, true
+	}
+	for _, s := range ours.steps {
+		k, named := byName[s.Name]
+		if !byKey[s.Key] && !named {
+			continue
+		}
+		if byKey[s.Key] {
+			k = s.Key
+		}
+		a, err := ours.find(s.Key)
+		if err != nil {
+			return err
+		}
+		b, err := other.find(k)
+		if err != nil {
+			return err
+		}
+		if k == s.Key {
+			if a.entry.Digest != b.entry.Digest && a.arch() == b.arch() {
+				r.Broken = append(r.Broken, s.Name)
+			}
+			continue
+		}
+		// Inputs follow from steps before, and how often a row is trained is said by its seeds.
+		fields := slices.DeleteFunc(store.Differences(b.recipe, a.recipe), func(f store.Field) bool {
+			return strings.HasPrefix(f.Name, "inputs.") || s.Key.Stage == "measure" && strings.HasSuffix(f.Name, ".Fits")
+		})
+		if len(fields) == 0 {
+			continue
+		}
+		if i := slices.IndexFunc(r.Asked, func(x Asked) bool { return slices.Equal(x.Fields, fields) }); i >= 0 {
+			r.Asked[i].Steps = append(r.Asked[i].Steps, s.Name)
+		} else {
+			r.Asked = append(r.Asked, Asked{fields, []string{s.Name}})
+		}
+	}
+	return nil
+}
+
+// compareRows compares every row in every arena; ok is false if the runs have no question in common.
+func (r *RunReport) compareRows(ours, theirs *storedRows) (ok bool, err error) {
+	for _, b := range theirs.rows {
+		if !slices.ContainsFunc(ours.rows, func(a storedRow) bool { return a.id == b.id }) {
+			r.Gone = append(r.Gone, "row "+b.id)
+		}
+	}
+	for _, b := range theirs.arenas {
+		i := slices.IndexFunc(ours.arenas, func(a *storedArena) bool { return a.name == b.name })
+		if i < 0 {
+			r.Gone = append(r.Gone, "the "+b.name+" set")
+			continue
+		}
+		for _, bench := range b.benches {
+			if !slices.ContainsFunc(ours.arenas[i].benches, named(bench.name)) {
+				r.Gone = append(r.Gone, "benchmark "+bench.name+" of the "+b.name+" set")
+			}
+		}
+		p := pair(ours.arenas[i], b)
+		r.Questions = append(r.Questions, p.overlap)
+		if len(p.questions) == 0 {
+			continue
+		}
+		ok = true
+		for _, row := range ours.rows {
+			k := slices.IndexFunc(theirs.rows, func(x storedRow) bool { return x.id == row.id })
+			if k < 0 {
+				continue
+			}
+			moved, scored, err := p.compare(row, theirs.rows[k], r.Confidence)
+			if err != nil {
+				return false, err
+			}
+			if scored {
+				r.Rows = append(r.Rows, moved)
+			}
+		}
+	}
+	r.eachMove(func(m *Move) { r.Gates++ })
+	alarm := FalseAlarm / float64(r.Gates)
+	r.eachMove(func(m *Move) {
+		m.Band = m.error.Half(alarm / 2)
+		m.Few = math.Ldexp(1, 1-m.Moved) > alarm
+	})
+	return ok, nil
+}
+
+// eachMove visits what is gated by an interval.
+func (r *RunReport) eachMove(visit func(*Move)) {
+	for i := range r.Rows {
+		for c := range r.Rows[i].Cells {
+			for _, m := range []*Move{&r.Rows[i].Cells[c].Accuracy, &r.Rows[i].Cells[c].USD} {
+				if m.Gate == metrics.Paired {
+					visit(m)
+				}
+			}
+		}
+	}
+}
+
+func named(name string) func(*bench) bool { return func(b *bench) bool { return b.name == name } }
+
+// pairing is what two runs have in common in an arena.
+type pairing struct {
+	ours, theirs *storedArena
+	overlap      Overlap
+	questions    [][2]int  // index of a question in both arenas
+	strata       []int     // [questions] index into benches of ours
+	share        []float64 // [benchmarks of ours] weight in the average; 0: nothing in common
+	experts      []string  // of either run
+}
+
+// pair finds the questions that two arenas have in common: of one benchmark, with one text and one gold answer.
+func pair(ours, theirs *storedArena) pairing {
+	p := pairing{ours: ours, theirs: theirs, overlap: Overlap{Arena: ours.name}, share: make([]float64, len(ours.benches)), experts: slices.Clone(ours.experts)}
+	for _, id := range theirs.experts {
+		if !slices.Contains(p.experts, id) {
+			p.experts = append(p.experts, id)
+		}
+	}
+	id := func(a *storedArena, i int) string {
+		q := a.queries[i].Problem
+		return fmt.Sprintf("%s %016x %q %q", q.Benchmark, routing.TextHash(q.Text), q.Options, q.Gold)
+	}
+	at := map[string]int{}
+	for i, q := range theirs.queries {
+		if q.Run == 0 {
+			at[id(theirs, i)] = theirs.question[i]
+		}
+	}
+	p.overlap.Theirs = len(theirs.strata)
+	for i, q := range ours.queries {
+		if q.Run != 0 {
+			continue
+		}
+		question := ours.question[i]
+		k, ok := at[id(ours, i)]
+		if !ok {
+			p.overlap.Ours++
+			continue
+		}
+		p.overlap.Common++
+		p.overlap.Theirs--
+		p.questions = append(p.questions, [2]int{question, k})
+		b := ours.strata[question]
+		p.strata = append(p.strata, b)
+		p.share[b] = ours.share[b]
+	}
+	return p
+}
+
+// side is what one run says of a row on the questions in common.
+type side struct {
+	accuracy, usd [][]float64   // [trainings][questions]
+	chosen        [][][]float64 // [trainings][questions][experts and the router itself]
+}
+
+func (p pairing) read(a *storedArena, row storedRow, which int) (s side, ok bool, err error) {
+	for _, f := range row.fits {
+		c, ok, err := a.score(f)
+		if err != nil || !ok {
+			return s, false, err
+		}
+		var accuracy, usd []float64
+		var chosen [][]float64
+		own := ownOf(c)
+		for _, q := range p.questions {
+			accuracy, usd = append(accuracy, c.accuracy[q[which]]), append(usd, c.usd[q[which]])
+			to := make([]float64, len(p.experts)+1)
+			for m, share := range c.chosen[q[which]] {
+				to[slices.Index(p.experts, a.experts[m])] = share
+			}
+			to[len(p.experts)] = own[q[which]]
+			chosen = append(chosen, to)
+		}
+		s.accuracy, s.usd, s.chosen = append(s.accuracy, accuracy), append(s.usd, usd), append(s.chosen, chosen)
+	}
+	return s, true, nil
+}
+
+// overTrainings averages a column over trainings, to so many decimals that the order of adding cannot be seen.
+func overTrainings(columns [][]float64) []float64 {
+	mean := make([]float64, len(columns[0]))
+	for q := range mean {
+		for _, c := range columns {
+			mean[q] += c[q]
+		}
+		mean[q] = math.Round(mean[q]/float64(len(columns))*1e12) / 1e12
+	}
+	return mean
+}
+
+// compare compares a row; scored is false if it decides nothing in this arena.
+func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMove, scored bool, err error) {
+	a, ok, err := p.read(p.ours, ours, 0)
+	if err != nil || !ok {
+		return out, false, err
+	}
+	b, ok, err := p.read(p.theirs, theirs, 1)
+	if err != nil || !ok {
+		return out, false, err
+	}
+	out = RowMove{Row: ours.id, Arena: p.ours.name, Questions: len(p.questions), Most: []QuestionMove{}}
+	sameFits := slices.EqualFunc(ours.fits, theirs.fits, func(x, y storedFit) bool { return x.key == y.key })
+	sameArch := slices.EqualFunc(ours.fits, theirs.fits, func(x, y storedFit) bool { return x.arch() == y.arch() })
+	sameOutcomes := slices.EqualFunc(p.ours.outcomes, p.theirs.outcomes, func(x, y found) bool { return x.key == y.key })
+	trained := methods.Seeded(ours.fits[0].kind) || ours.fits[0].key.Stage == "match"
+	out.Exact = sameFits && sameOutcomes && (sameArch || !trained && p.ours.name == PaperArena)
+
+	for i, row := range []storedRow{ours, theirs} {
+		for _, f := range row.fits {
+			out.Seeds[i] = append(out.Seeds[i], f.seed)
+		}
+	}
+	sameSeeds := slices.Equal(out.Seeds[0], out.Seeds[1])
+	changed := make([]bool, len(p.questions))
+	for q := range changed {
+		if sameSeeds {
+			for k := range a.chosen {
+				changed[q] = changed[q] || !slices.Equal(a.chosen[k][q], b.chosen[k][q])
+			}
+		} else {
+			changed[q] = !slices.Equal(meanShare(a.chosen, q), meanShare(b.chosen, q))
+		}
+		if changed[q] {
+			out.Changed++
+		}
+	}
+	// Trainings that were the same are no source of error.
+	seeds := trained && !(sameFits && sameArch)
+	move := func(mine, others [][]float64) (by []Move, average Move) {
+		x, y := overTrainings(mine), overTrainings(others)
+		d := make([]float64, len(x))
+		for q := range d {
+			d[q] = x[q] - y[q]
+		}
+		moved := func(b int) (n int) {
+			for q, v := range d {
+				if v != 0 && (b < 0 || p.strata[q] == b) {
+					n++
+				}
+			}
+			return n
+		}
+		levels := func(column []float64) ([]metrics.Mean, metrics.Mean) {
+			return metrics.Stratified(p.strata, column, p.share)
+		}
+		xs, xa := levels(x)
+		ys, ya := levels(y)
+		ds, da := levels(d)
+		// [trainings] means of a stratum, or of the average for b < 0.
+		singles := func(columns [][]float64, b int) (out []float64) {
+			for _, c := range columns {
+				by, average := levels(c)
+				if b < 0 {
+					out = append(out, average.Value)
+				} else {
+					out = append(out, by[b].Value)
+				}
+			}
+			return out
+		}
+		finish := func(x, y, d metrics.Mean, b int) Move {
+			m := Move{Ours: x.Value, Reference: y.Value, Difference: d.Value, Moved: moved(b), Gate: metrics.Paired}
+			if out.Exact {
+				m.Gate = metrics.Exact
+				return m
+			}
+			if seeds {
+				mine, others := singles(mine, b), singles(others, b)
+				spread := metrics.TwoSample(mine, others)
+				if sameSeeds && len(mine) > 1 {
+					for k := range mine {
+						mine[k] -= others[k]
+					}
+					spread = metrics.MeanOf(mine)
+				}
+				d = d.Plus(spread)
+			}
+			m.error = d
+			half := d.Half((1 - confidence) / 2)
+			if math.IsNaN(half) {
+				m.Gate, m.Why = metrics.None, "one training on each side"
+				if ds[max(b, 0)].DF == 0 {
+					m.Why = "one question"
+				}
+				return m
+			}
+			m.Low, m.High = d.Value-half, d.Value+half
+			return m
+		}
+		for b := range ds {
+			by = append(by, finish(xs[b], ys[b], ds[b], b))
+		}
+		return by, finish(xa, ya, da, -1)
+	}
+	accuracy, accuracyAverage := move(a.accuracy, b.accuracy)
+	usd, usdAverage := move(a.usd, b.usd)
+	for k, bench := range p.ours.benches {
+		c := CellMove{Benchmark: bench.name, Accuracy: accuracy[k], USD: usd[k]}
+		for q, of := range p.strata {
+			if of == k {
+				c.Questions++
+				if changed[q] {
+					c.Changed++
+				}
+			}
+		}
+		if c.Questions > 0 {
+			out.Cells = append(out.Cells, c)
+		}
+	}
+	out.Cells = append(out.Cells, CellMove{Benchmark: metrics.Average, Questions: out.Questions, Changed: out.Changed, Accuracy: accuracyAverage, USD: usdAverage})
+	out.Most = p.most(a, b, changed)
+	return out, true, nil
+}
+
+// mostMoved is how many questions of a row are named.
+const mostMoved = 5
+
+// most names the questions that moved most: by accuracy, then by dollars.
+func (p pairing) most(a, b side, changed []bool) []QuestionMove {
+	accuracy := [2][]float64{overTrainings(a.accuracy), overTrainings(b.accuracy)}
+	usd := [2][]float64{overTrainings(a.usd), overTrainings(b.usd)}
+	moved := func(q int) (float64, float64) {
+		return math.Abs(accuracy[0][q] - accuracy[1][q]), math.Abs(usd[0][q] - usd[1][q])
+	}
+	var at []int
+	for q := range changed {
+		if x, y := moved(q); changed[q] || x > 0 || y > 0 {
+			at = append(at, q)
+		}
+	}
+	slices.SortStableFunc(at, func(x, y int) int {
+		ax, ux := moved(x)
+		ay, uy := moved(y)
+		return cmp.Or(cmp.Compare(ay, ax), cmp.Compare(uy, ux))
+	})
+	problems := map[int]routing.Problem{}
+	for i, q := range p.ours.queries {
+		problems[p.ours.question[i]] = q.Problem
+	}
+	out := []QuestionMove{}
+	for _, q := range at[:min(len(at), mostMoved)] {
+		of := problems[p.questions[q][0]]
+		m := QuestionMove{Problem: of.ID, Benchmark: of.Benchmark}
+		for s, side := range []side{a, b} {
+			m.Accuracy[s], m.USD[s] = accuracy[s][q], usd[s][q]
+			share := meanShare(side.chosen, q)
+			m.Chosen[s] = append(slices.Clone(p.experts), selfID)[slices.Index(share, slices.Max(share))]
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// meanShare is who got a question, averaged over trainings.
+func meanShare(chosen [][][]float64, q int) []float64 {
+	var of [][]float64
+	for _, training := range chosen {
+		of = append(of, training[q])
+	}
+	return overTrainings(of)
+}

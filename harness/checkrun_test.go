@@ -1,0 +1,282 @@
+package harness
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// checkedRun runs a spec into a new store and holds it against the run in dir.
+func checkedRun(t *testing.T, r *spec.Resolved, dir string) (*Result, *RunReport) {
+	t.Helper()
+	other, err := OpenStoredRun(dir, r.Experiment.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	result := runIn(t, r, out)
+	report, err := CheckRun(t.Context(), result, out, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result, report
+}
+
+func (r *RunReport) row(t *testing.T, id, arena string) RowMove {
+	t.Helper()
+	i := slices.IndexFunc(r.Rows, func(x RowMove) bool { return x.Row == id && x.Arena == arena })
+	if i < 0 {
+		t.Fatalf("row %s is not compared in arena %s", id, arena)
+	}
+	return r.Rows[i]
+}
+
+func TestARunAgainAndInAnotherStoreIsTheSame(t *testing.T) {
+	dir := t.TempDir()
+	r := tiny(t)
+	runIn(t, r, dir)
+	before := entries(t, dir)
+	_, report := checkedRun(t, r, dir)
+	arenas := map[string]int{}
+	for _, row := range report.Rows {
+		arenas[row.Arena]++
+		if !row.Exact || row.Differs() || row.Regressed() {
+			t.Errorf("%s in arena %s: exact: %v, differs: %v", row.Row, row.Arena, row.Exact, row.Differs())
+		}
+	}
+	// The oracle reads answers, which the large set has none of.
+	if n := len(r.Experiment.Methods); arenas[PaperArena] != n || arenas[LargeArena] != n-1 {
+		t.Errorf("compared: %v, want %d rows and one less", arenas, n)
+	}
+	if report.Regressed() || report.Asked == nil || len(report.Asked)+len(report.Broken)+len(report.Gone) > 0 || report.Numbers != nil {
+		t.Errorf("asked for differently: %v, broken: %v, gone: %v", report.Asked, report.Broken, report.Gone)
+	}
+	if d := cmp.Diff(before, entries(t, dir)); d != "" {
+		t.Errorf("the store that was compared with changed: %s", d)
+	}
+}
+
+// Averages and benchmarks of either side are the numbers that were measured, and differences are theirs.
+func TestAnotherKnobIsNamedAndComparedQuestionByQuestion(t *testing.T) {
+	dir := t.TempDir()
+	before := runIn(t, tiny(t), dir)
+	r := tiny(t)
+	r.Experiment.GRPO.Steps = 9
+	after, report := checkedRun(t, r, dir)
+	if len(report.Asked) != 1 || len(report.Asked[0].Fields) != 1 || len(report.Asked[0].Steps) != 4 {
+		t.Fatalf("asked for differently: %+v", report.Asked)
+	}
+	f := report.Asked[0].Fields[0]
+	if f.Name != "params.Method.Params.grpo.steps" || f.Stored != "2" || f.Wanted != "9" || report.Asked[0].Steps[3] != "fit entrorouter seed=2" {
+		t.Errorf("%+v", report.Asked[0])
+	}
+	if row := report.row(t, "random", PaperArena); !row.Exact || row.Differs() {
+		t.Errorf("random: %+v", row)
+	}
+	if row := report.row(t, "entrorouter", LargeArena); row.Exact || row.Changed == 0 || len(row.Most) == 0 {
+		t.Errorf("entrorouter: %+v", row)
+	}
+	measured := func(of *Result, row RowMove, benchmark, unit string) float64 {
+		m, ok, err := of.Measurements.Find(append(keys("arena", row.Arena, "method", row.Row, "benchmark", benchmark, "seed", ""), metrics.Key{Name: "level"})...)
+		if err != nil || !ok {
+			t.Fatalf("%s on %s: %v", row.Row, benchmark, err)
+		}
+		v, ok := m.Value(unit)
+		if !ok {
+			t.Fatalf("%s on %s: no %s", row.Row, benchmark, unit)
+		}
+		return v.Number
+	}
+	for _, row := range report.Rows {
+		for _, c := range row.Cells {
+			for i, of := range []*Result{after, before} {
+				if got, want := []float64{c.Accuracy.Ours, c.Accuracy.Reference}[i], measured(of, row, c.Benchmark, metrics.Accuracy); math.Abs(got-want) > 0.00051 {
+					t.Errorf("%s on %s in arena %s: accuracy %v, measured %v", row.Row, c.Benchmark, row.Arena, got, want)
+				}
+				if c.Benchmark != metrics.Average {
+					continue
+				}
+				if got, want := []float64{c.USD.Ours, c.USD.Reference}[i], measured(of, row, c.Benchmark, metrics.USDPerQuery); math.Abs(got-want) > 0.51e-8 {
+					t.Errorf("%s in arena %s: %v dollars a question, measured %v", row.Row, row.Arena, got, want)
+				}
+			}
+			if d := c.Accuracy; math.Abs(d.Ours-d.Reference-d.Difference) > 1e-9 || d.Bounded() && (d.Low > d.Difference || d.High < d.Difference) {
+				t.Errorf("%s on %s: %+v", row.Row, c.Benchmark, d)
+			}
+		}
+	}
+}
+
+// A cost that goes up by a tenth on every question is no noise, whatever questions cost.
+func TestAnotherPriceIsMoreThanNoise(t *testing.T) {
+	dir := t.TempDir()
+	runIn(t, tiny(t), dir)
+	r := tiny(t)
+	models := map[string]cost.Price{}
+	for name, p := range r.Prices.Models {
+		p.In, p.Out = 1.1*p.In, 1.1*p.Out
+		models[name] = p
+	}
+	r.Prices.Models = models
+	_, report := checkedRun(t, r, dir)
+	row := report.row(t, "qwen3-235b", PaperArena)
+	if avg := row.Cells[len(row.Cells)-1]; row.Exact || row.Changed != 0 || !row.Regressed() || !avg.USD.Regressed() || avg.Accuracy.Regressed() || avg.USD.Low <= 0 {
+		t.Errorf("%+v", row)
+	}
+	if !report.Regressed() {
+		t.Error("the report does not say so")
+	}
+}
+
+// mutate changes a file of an entry and its manifest, as a program that decides otherwise would have written them.
+func mutate(t *testing.T, dir, step, name string, change func(string) string) {
+	t.Helper()
+	run, err := OpenStoredRun(dir, "tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(run.steps, func(s store.Step) bool { return s.Name == step })
+	f, err := run.find(run.steps[i].Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := f.entry.Path(name)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := []byte(change(string(before)))
+	if bytes.Equal(before, after) {
+		t.Fatalf("%s is as it was", path)
+	}
+	manifest, err := os.ReadFile(f.entry.Path("manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(manifest, &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range m["files"].([]any) {
+		if file := file.(map[string]any); file["name"] == name {
+			sum := sha256.Sum256(after)
+			file["size"], file["sha256"] = len(after), hex.EncodeToString(sum[:])
+		}
+	}
+	if manifest, err = json.Marshal(m); err != nil {
+		t.Fatal(err)
+	}
+	for path, data := range map[string][]byte{path: after, f.entry.Path("manifest.json"): manifest} {
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// One decision of one training, at the paper's sizes.
+func TestOneDecisionIsFound(t *testing.T) {
+	dir := t.TempDir()
+	r := tiny(t)
+	runIn(t, r, dir)
+	var problem string
+	mutate(t, dir, "fit entrorouter seed=1", "decisions/paper.csv", func(text string) string {
+		lines := strings.SplitAfter(text, "\n")
+		fields := strings.SplitN(lines[0], ",", 4)
+		problem = fields[0]
+		fields[2] = map[string]string{"0": "2", "1": "2", "2": "0"}[fields[2]]
+		lines[0] = strings.Join(fields, ",")
+		return strings.Join(lines, "")
+	})
+	_, report := checkedRun(t, r, dir)
+	if d := cmp.Diff([]string{"fit entrorouter seed=1"}, report.Broken); d != "" {
+		t.Errorf("steps with other content (-want +got):\n%s", d)
+	}
+	for _, row := range report.Rows {
+		if want := row.Row == "entrorouter" && row.Arena == PaperArena; row.Regressed() != want || row.Differs() != want {
+			t.Errorf("%s in arena %s: moved: %v, want %v", row.Row, row.Arena, row.Regressed(), want)
+		}
+	}
+	if row := report.row(t, "entrorouter", PaperArena); row.Changed != 1 || len(row.Most) != 1 || row.Most[0].Problem != problem || !row.Exact {
+		t.Errorf("changed: %d, moved most: %+v, want %s alone", row.Changed, row.Most, problem)
+	}
+	if !report.Regressed() {
+		t.Error("the report does not say so")
+	}
+}
+
+func TestRunsThatCannotBeComparedByQuestionAreComparedByTheirMeasurements(t *testing.T) {
+	dir := t.TempDir()
+	runIn(t, tiny(t), dir)
+	r := tiny(t)
+	r.Experiment.Seed++
+	_, report := checkedRun(t, r, dir)
+	if len(report.Rows) > 0 || report.Numbers == nil || len(report.Numbers.Changes) == 0 {
+		t.Fatalf("%d rows, numbers: %v", len(report.Rows), report.Numbers)
+	}
+	for _, q := range report.Questions {
+		if q.Common != 0 || q.Ours == 0 || q.Theirs == 0 {
+			t.Errorf("%+v", q)
+		}
+	}
+	if report.Regressed() {
+		t.Errorf("other problems alone: %+v", report.Numbers.Regressions())
+	}
+}
+
+func TestQuestionsRowsAndBenchmarksOfOneSideAreCounted(t *testing.T) {
+	dir := t.TempDir()
+	runIn(t, tiny(t), dir)
+	r := tiny(t)
+	b := r.Benchmarks["sim-aime25"]
+	b.Size -= 3
+	r.Benchmarks["sim-aime25"] = b
+	r.Experiment.Methods = slices.DeleteFunc(slices.Clone(r.Experiment.Methods), func(m spec.Method) bool { return m.Name == "sft" })
+	_, report := checkedRun(t, r, dir)
+	if q := report.Questions[0]; q.Arena != PaperArena || q.Common != 13 || q.Ours != 0 || q.Theirs != 3 {
+		t.Errorf("%+v", q)
+	}
+	if d := cmp.Diff([]string{"row sft"}, report.Gone); d != "" || !report.Regressed() {
+		t.Errorf("gone (-want +got):\n%s", d)
+	}
+}
+
+func TestARunThatCannotBeReadIsSaidInOneSentence(t *testing.T) {
+	dir := t.TempDir()
+	r := tiny(t)
+	result := runIn(t, r, dir)
+	if _, err := OpenStoredRun(dir, "main"); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "holds no finished run of experiment main; it has: tiny") {
+		t.Errorf("%v", err)
+	}
+	if _, err := OpenStoredRun(t.TempDir(), "tiny"); err == nil {
+		t.Error("an empty folder is no store")
+	}
+	gone, err := OpenStoredRun(dir, "tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	runIn(t, r, out)
+	i := slices.IndexFunc(gone.steps, func(s store.Step) bool { return s.Name == "fit sft seed=2" })
+	if err := os.RemoveAll(filepath.Join(dir, "stages", "fit", gone.steps[i].Key.Short())); err != nil {
+		t.Fatal(err)
+	}
+	want := `step "fit sft seed=2" of the run in ` + dir + " is not in its store"
+	if _, err := CheckRun(t.Context(), result, out, gone); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+)
+
+// Visit opens a store to read entries by their keys, e.g. those of an index, and writes nothing: neither folders nor the
+// removal of what crashed runs left. The error is fs.ErrNotExist if root holds no store.
+func Visit(root string) (*Store, error) {
+	if info, err := os.Stat(filepath.Join(root, "stages")); err != nil {
+		return nil, fmt.Errorf("store %q: %w", root, err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("store %q: stages is no folder: %w", root, fs.ErrNotExist)
+	}
+	return &Store{root: root, log: slog.New(slog.DiscardHandler), env: []byte("{}\n")}, nil
+}
+
+// Experiments lists the experiments that have an index, sorted by name.
+func (s *Store) Experiments() ([]string, error) {
+	found, err := filepath.Glob(filepath.Join(s.root, "experiments", "*.txt"))
+	var names []string
+	for _, f := range found {
+		name := filepath.Base(f)
+		names = append(names, name[:len(name)-len(".txt")])
+	}
+	return names, err
+}
+
+// Find returns the verified entry of a key and the recipe that it was made from. Errors are those of Get.
+func (s *Store) Find(k Key) (Entry, Recipe, error) {
+	e, err := s.find(k)
+	if err != nil {
+		return Entry{}, Recipe{}, err
+	}
+	data, err := os.ReadFile(e.Path(recipeFile))
+	if err != nil {
+		return Entry{}, Recipe{}, err
+	}
+	r, err := parseRecipe(data)
+	if err != nil {
+		return Entry{}, Recipe{}, fmt.Errorf("%s: %w", e.Path(recipeFile), err)
+	}
+	return e, r, nil
+}
+
+// find returns the verified entry of a key.
+func (s *Store) find(k Key) (Entry, error) {
+	dir := s.entryDir(k)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return Entry{}, fmt.Errorf("%s: %w", k, ErrMissing)
+	} else if err != nil {
+		return Entry{}, err
+	}
+	e, faults := readEntry(dir, k)
+	if faults != nil {
+		return Entry{}, &CorruptError{Key: k, Dir: dir, Faults: faults}
+	}
+	return e, nil
+}
+
+// Decode reads the parameters of the recipe into v, as encoding/json does: fields that v does not have are passed over.
+func (r Recipe) Decode(v any) error { return json.Unmarshal(r.params, v) }
+
+// Inputs returns the keys of the entries that the recipe reads.
+func (r Recipe) Inputs() []Key { return r.inputs }
+
+// Differences lists in what a wanted recipe differs from a stored one, sorted by field.
+func Differences(stored, wanted Recipe) []Field { return differences(stored.fields(), wanted.fields()) }
+
+// Env reads what was written beside an entry about its making into v.
+func (e Entry) Env(v any) error {
+	data, err := os.ReadFile(e.Path(envFile))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, v)
+}

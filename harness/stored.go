@@ -1,0 +1,354 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// StoredRun is a finished run of an experiment as its store tells it, whatever spec and whatever version of the program
+// made it: what is read are the list of its steps and the recipes and files of their entries. Nothing is written.
+type StoredRun struct {
+	dir, experiment string
+	store           *store.Store
+	steps           []store.Step
+	read            map[store.Key]found // entries that were verified
+}
+
+// OpenStoredRun reads the list of steps that the last run of an experiment left in a store. Entries are read later, so a
+// run into the same store in between does not change what is found.
+func OpenStoredRun(dir, experiment string) (*StoredRun, error) {
+	s, err := store.Visit(dir)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := s.ReadIndex(experiment)
+	if errors.Is(err, fs.ErrNotExist) {
+		names, err := s.Experiments()
+		if err != nil {
+			return nil, err
+		}
+		has := "it has none"
+		if len(names) > 0 {
+			has = "it has: " + strings.Join(names, ", ")
+		}
+		return nil, fmt.Errorf("%w: %s holds no finished run of experiment %s; %s", ErrUsage, dir, experiment, has)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &StoredRun{dir, experiment, s, steps, map[store.Key]found{}}, nil
+}
+
+// IsStore says whether a folder holds runs.
+func IsStore(dir string) bool {
+	for _, name := range []string{"stages", "experiments"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// found is an entry of a run.
+type found struct {
+	key    store.Key
+	recipe store.Recipe
+	entry  store.Entry
+}
+
+// find reads an entry of the run.
+func (r *StoredRun) find(k store.Key) (found, error) {
+	if f, ok := r.read[k]; ok {
+		return f, nil
+	}
+	entry, recipe, err := r.store.Find(k)
+	if errors.Is(err, store.ErrMissing) {
+		return found{}, fmt.Errorf("%w: step %q of the run in %s is not in its store (%s is gone); run experiment %s there again", ErrUsage, r.nameOf(k), r.dir, k, r.experiment)
+	}
+	if err != nil {
+		return found{}, fmt.Errorf("run in %s: %w", r.dir, err)
+	}
+	r.read[k] = found{k, recipe, entry}
+	return r.read[k], nil
+}
+
+// nameOf names the step of a key.
+func (r *StoredRun) nameOf(k store.Key) string {
+	if i := slices.IndexFunc(r.steps, func(s store.Step) bool { return s.Key == k }); i >= 0 {
+		return r.steps[i].Name
+	}
+	return k.String()
+}
+
+// unreadable says that an entry of another version does not hold what this one reads.
+func (r *StoredRun) unreadable(f found, what string) error {
+	return fmt.Errorf("%w: step %q of the run in %s has no %s, which this version reads; compare the measurements of both instead: --against FILE", ErrUsage, r.nameOf(f.key), r.dir, what)
+}
+
+// as is a step that is done, so that what reads the steps of an engine reads it too.
+func (f found) as(name string) *step {
+	return &step{name: name, recipe: f.recipe, made: true, entry: f.entry}
+}
+
+// arch is the architecture that made an entry; empty if nothing says so.
+func (f found) arch() string {
+	var env struct {
+		Arch string `json:"arch"`
+	}
+	if f.entry.Env(&env) != nil {
+		return ""
+	}
+	return env.Arch
+}
+
+// measurements reads every number that the run measured, with the line that says how it was made.
+func (r *StoredRun) measurements() (*metrics.Set, error) {
+	set := &metrics.Set{}
+	var seed *uint64
+	arch, backend := "", backendName+numerics
+	for _, s := range r.steps {
+		f, err := r.find(s.Key)
+		if err != nil {
+			return nil, err
+		}
+		var made struct {
+			Seed   *uint64
+			Method struct{ Backend string }
+		}
+		if f.recipe.Decode(&made) == nil && made.Method.Backend != "" {
+			backend = made.Method.Backend
+		}
+		if !slices.ContainsFunc(f.entry.Files, func(x store.File) bool { return x.Name == "measurements.txt" }) {
+			continue
+		}
+		file, err := f.entry.Open("measurements.txt")
+		if err != nil {
+			return nil, err
+		}
+		of, err := metrics.Read(file.Name(), file)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return nil, err
+		}
+		set.Measurements = append(set.Measurements, of.Measurements...)
+		if made.Seed != nil {
+			seed, arch = made.Seed, f.arch()
+		}
+	}
+	if len(set.Measurements) == 0 {
+		return nil, fmt.Errorf("%w: the run in %s has no step with measurements.txt, which this version reads; run experiment %s there again", ErrUsage, r.dir, r.experiment)
+	}
+	for i := range set.Measurements {
+		m := &set.Measurements[i]
+		m.Keys = append([]metrics.Key{{Name: "experiment", Value: r.experiment}}, m.Keys...)
+	}
+	if seed != nil && arch != "" {
+		set.Comment = []string{provenanceOf(*seed, backend, arch)}
+	}
+	return set, nil
+}
+
+// storedRows is what the decisions of a run can be scored from.
+type storedRows struct {
+	measured found
+	arenas   []*storedArena
+	rows     []storedRow
+}
+
+// storedArena is an arena with the keys of what it was scored by.
+type storedArena struct {
+	*arena
+	experts  []string // ids
+	outcomes []found
+	share    []float64 // [benchmarks] questions of one pass, by which averages weigh
+}
+
+// storedRow is a row and its trainings.
+type storedRow struct {
+	id   string
+	fits []storedFit
+}
+
+type storedFit struct {
+	found
+	kind string // method
+	seed uint64
+}
+
+// rows reads how the run measured its rows; nil if it is of a protocol without questions in its store.
+func (r *StoredRun) rows(ctx context.Context) (*storedRows, error) {
+	i := slices.IndexFunc(r.steps, func(s store.Step) bool { return s.Key.Stage == "measure" })
+	if i < 0 {
+		return nil, nil
+	}
+	out := &storedRows{}
+	var err error
+	if out.measured, err = r.find(r.steps[i].Key); err != nil {
+		return nil, err
+	}
+	var params struct {
+		Rows []struct {
+			ID, Match string
+			Fits      int
+		}
+		Test    []string
+		Weights []float64
+	}
+	inputs := out.measured.recipe.Inputs()
+	if err := out.measured.recipe.Decode(&params); err != nil || len(params.Rows) == 0 || len(params.Test) == 0 || len(params.Weights) != len(params.Test) {
+		return nil, r.unreadable(out.measured, "list of rows and benchmarks in its recipe")
+	}
+	take := func() (found, error) {
+		if len(inputs) == 0 {
+			return found{}, r.unreadable(out.measured, "list of every training in its recipe")
+		}
+		k := inputs[0]
+		inputs = inputs[1:]
+		return r.find(k)
+	}
+	for _, row := range params.Rows {
+		of := storedRow{id: row.ID}
+		for range row.Fits {
+			f, err := take()
+			if err != nil {
+				return nil, err
+			}
+			fit, err := r.fit(f)
+			if err != nil {
+				return nil, err
+			}
+			of.fits = append(of.fits, fit)
+			if row.Match != "" {
+				if _, err := take(); err != nil {
+					return nil, err
+				}
+			}
+		}
+		out.rows = append(out.rows, of)
+	}
+	// Then, arena by arena, the outcomes of the experts on every benchmark, and those of the router alone where a row
+	// needs them.
+	for _, x := range []struct{ arena, stage string }{{PaperArena, "outcomes"}, {LargeArena, "expected"}} {
+		var of []found
+		for _, k := range inputs {
+			if k.Stage != x.stage {
+				continue
+			}
+			f, err := r.find(k)
+			if err != nil {
+				return nil, err
+			}
+			of = append(of, f)
+		}
+		if len(of) == 0 && x.arena == LargeArena {
+			continue
+		}
+		if n := len(params.Test); len(of) != n && len(of) != 2*n {
+			return nil, r.unreadable(out.measured, "outcomes of each benchmark in its recipe")
+		}
+		a, err := r.arena(ctx, x.arena, params.Test, of)
+		if err != nil {
+			return nil, err
+		}
+		for b := range params.Test {
+			if size := float64(len(a.benches[b].set.problems)); x.arena == LargeArena {
+				a.share = append(a.share, max(params.Weights[b], float64(len(out.arenas[0].benches[b].set.problems))))
+			} else {
+				a.share = append(a.share, size)
+			}
+		}
+		out.arenas = append(out.arenas, a)
+	}
+	return out, nil
+}
+
+// fit reads which method and which seed made a training; a match has those of the fit whose knob it set, or of the row
+// that it is matched to where only that one depends on the seed.
+func (r *StoredRun) fit(f found) (storedFit, error) {
+	of := f
+	if f.key.Stage == "match" {
+		in := f.recipe.Inputs()
+		if len(in) != 2 {
+			return storedFit{}, r.unreadable(f, "pair of trainings in its recipe")
+		}
+		own, err := r.find(in[0])
+		if err != nil {
+			return storedFit{}, err
+		}
+		fit, err := r.fit(own)
+		if err != nil || methods.Seeded(fit.kind) {
+			fit.found = f
+			return fit, err
+		}
+		if of, err = r.find(in[1]); err != nil {
+			return storedFit{}, err
+		}
+		if of.key.Stage == "match" {
+			fit, err = r.fit(of)
+			fit.found = f
+			return fit, err
+		}
+	}
+	var params struct {
+		Method struct{ Method string }
+		Seed   uint64
+	}
+	if err := of.recipe.Decode(&params); err != nil || params.Method.Method == "" {
+		return storedFit{}, r.unreadable(of, "method in its recipe")
+	}
+	return storedFit{f, params.Method.Method, params.Seed}, nil
+}
+
+// arena reads the problems of every benchmark and what every expert did on them.
+func (r *StoredRun) arena(ctx context.Context, name string, test []string, of []found) (*storedArena, error) {
+	e := &engine{spec: &spec.Resolved{}}
+	a := &storedArena{arena: &arena{name: name}, outcomes: of}
+	for i, f := range of {
+		var params struct {
+			Experts    []routing.Expert
+			Runs       int
+			CountInput bool
+		}
+		if err := f.recipe.Decode(&params); err != nil || len(params.Experts) == 0 || len(f.recipe.Inputs()) == 0 {
+			return nil, r.unreadable(f, "list of experts in its recipe")
+		}
+		bench := &bench{step: f.as(r.nameOf(f.key)), e: e, name: test[i%len(test)], runs: max(params.Runs, 1), experts: params.Experts}
+		if i >= len(test) {
+			bench.set = a.benches[i-len(test)].set
+			a.benches[i-len(test)].self = bench
+			continue
+		}
+		set, err := r.find(f.recipe.Inputs()[0])
+		if err != nil {
+			return nil, err
+		}
+		bench.set = &problemSet{step: set.as(r.nameOf(set.key)), e: e, benchmark: bench.name}
+		a.benches = append(a.benches, bench)
+		e.experts, e.spec.Experiment.CountInput = params.Experts, params.CountInput
+	}
+	a.experts = e.ids()
+	return a, a.loadOutcomes(ctx)
+}
+
+// score reads what a training decided in an arena and scores it; ok is false if it decided nothing there.
+func (a *storedArena) score(f storedFit) (c columns, ok bool, err error) {
+	if !slices.ContainsFunc(f.entry.Files, func(x store.File) bool { return x.Name == decisionsFile(a.name) }) {
+		return columns{}, false, nil
+	}
+	decisions, err := readDecisions(f.entry, a.name, a.queries, len(a.experts))
+	if err != nil {
+		return columns{}, false, err
+	}
+	return a.arena.score(decisions), true, nil
+}
