@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -29,8 +28,15 @@ type RunReport struct {
 
 // Asked is a difference between recipes of steps that have one name in both runs.
 type Asked struct {
-	Fields []store.Field `json:"fields"` // stored is the other run's
-	Steps  []string      `json:"steps"`  // whose own recipe differs so
+	Fields []AskedField `json:"fields"`
+	Steps  []string     `json:"steps"` // whose own recipe differs so
+}
+
+// AskedField is a field of a recipe, in JSON; empty where a recipe does not have it.
+type AskedField struct {
+	Name      string `json:"name"`
+	Ours      string `json:"ours"`
+	Reference string `json:"reference"`
 }
 
 // Overlap counts the questions of an arena.
@@ -185,9 +191,13 @@ func (r *RunReport) compareSteps(ours, other *StoredRun) error {
 			continue
 		}
 		// Inputs follow from steps before, and how often a row is trained is said by its seeds.
-		fields := slices.DeleteFunc(store.Differences(b.recipe, a.recipe), func(f store.Field) bool {
-			return strings.HasPrefix(f.Name, "inputs.") || s.Key.Stage == "measure" && strings.HasSuffix(f.Name, ".Fits")
-		})
+		var fields []AskedField
+		for _, f := range store.Compare(b.recipe, a.recipe) {
+			// How often a row is trained is said by its seeds.
+			if s.Key.Stage != "measure" || f.Path[len(f.Path)-1] != "Fits" {
+				fields = append(fields, AskedField{f.Name(), f.Wanted, f.Stored})
+			}
+		}
 		if len(fields) == 0 {
 			continue
 		}

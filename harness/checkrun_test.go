@@ -82,7 +82,7 @@ func TestAnotherKnobIsNamedAndComparedQuestionByQuestion(t *testing.T) {
 		t.Fatalf("asked for differently: %+v", report.Asked)
 	}
 	f := report.Asked[0].Fields[0]
-	if f.Name != "params.Method.Params.grpo.steps" || f.Stored != "2" || f.Wanted != "9" || report.Asked[0].Steps[3] != "fit entrorouter seed=2" {
+	if f.Name != "params.Method.Params.grpo.steps" || f.Reference != "2" || f.Ours != "9" || report.Asked[0].Steps[3] != "fit entrorouter seed=2" {
 		t.Errorf("%+v", report.Asked[0])
 	}
 	if row := report.row(t, "random", PaperArena); !row.Exact || row.Differs() {

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,10 +30,7 @@ type StoredRun struct {
 // OpenStoredRun reads the list of steps that the last run of an experiment left in a store. Entries are read later, so a
 // run into the same store in between does not change what is found.
 func OpenStoredRun(dir, experiment string) (*StoredRun, error) {
-	s, err := store.Visit(dir)
-	if err != nil {
-		return nil, err
-	}
+	s := store.OpenReadOnly(dir)
 	steps, err := s.ReadIndex(experiment)
 	if errors.Is(err, fs.ErrNotExist) {
 		names, err := s.Experiments()
@@ -67,6 +65,9 @@ type found struct {
 	recipe store.Recipe
 	entry  store.Entry
 }
+
+// decode reads the parameters of the recipe. Fields that v does not have are passed over.
+func (f found) decode(v any) error { return json.Unmarshal(f.recipe.Params(), v) }
 
 // find reads an entry of the run.
 func (r *StoredRun) find(k store.Key) (found, error) {
@@ -127,7 +128,7 @@ func (r *StoredRun) measurements() (*metrics.Set, error) {
 			Seed   *uint64
 			Method struct{ Backend string }
 		}
-		if f.recipe.Decode(&made) == nil && made.Method.Backend != "" {
+		if f.decode(&made) == nil && made.Method.Backend != "" {
 			backend = made.Method.Backend
 		}
 		if !slices.ContainsFunc(f.entry.Files, func(x store.File) bool { return x.Name == "measurements.txt" }) {
@@ -206,7 +207,7 @@ func (r *StoredRun) rows(ctx context.Context) (*storedRows, error) {
 		Weights []float64
 	}
 	inputs := out.measured.recipe.Inputs()
-	if err := out.measured.recipe.Decode(&params); err != nil || len(params.Rows) == 0 || len(params.Test) == 0 || len(params.Weights) != len(params.Test) {
+	if err := out.measured.decode(&params); err != nil || len(params.Rows) == 0 || len(params.Test) == 0 || len(params.Weights) != len(params.Test) {
 		return nil, r.unreadable(out.measured, "list of rows and benchmarks in its recipe")
 	}
 	take := func() (found, error) {
@@ -304,7 +305,7 @@ func (r *StoredRun) fit(f found) (storedFit, error) {
 		Method struct{ Method string }
 		Seed   uint64
 	}
-	if err := of.recipe.Decode(&params); err != nil || params.Method.Method == "" {
+	if err := of.decode(&params); err != nil || params.Method.Method == "" {
 		return storedFit{}, r.unreadable(of, "method in its recipe")
 	}
 	return storedFit{f, params.Method.Method, params.Seed}, nil
@@ -320,7 +321,7 @@ func (r *StoredRun) arena(ctx context.Context, name string, test []string, of []
 			Runs       int
 			CountInput bool
 		}
-		if err := f.recipe.Decode(&params); err != nil || len(params.Experts) == 0 || len(f.recipe.Inputs()) == 0 {
+		if err := f.decode(&params); err != nil || len(params.Experts) == 0 || len(f.recipe.Inputs()) == 0 {
 			return nil, r.unreadable(f, "list of experts in its recipe")
 		}
 		bench := &bench{step: f.as(r.nameOf(f.key)), e: e, name: test[i%len(test)], runs: max(params.Runs, 1), experts: params.Experts}

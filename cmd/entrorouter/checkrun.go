@@ -131,14 +131,14 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string) error {
 		for _, a := range r.Asked {
 			var fields []string
 			for _, f := range a.Fields {
-				fields = append(fields, fmt.Sprintf("%s: %s -> %s", f.Name, f.Stored, f.Wanted))
+				fields = append(fields, fmt.Sprintf("%s: %s -> %s", f.Name, orNothing(f.Reference), orNothing(f.Ours)))
 			}
 			fmt.Fprintf(w, "  %s (%s)\n", strings.Join(fields, "; "), some(a.Steps, 3))
 		}
 	}
 	if i := slices.IndexFunc(r.Rows, func(x harness.RowMove) bool { return !slices.Equal(x.Seeds[0], x.Seeds[1]) }); i >= 0 {
 		seeds := r.Rows[i].Seeds
-		fmt.Fprintf(w, "\nTraining seeds: %s there, %s here.\n", list(seeds[1]), list(seeds[0]))
+		fmt.Fprintf(w, "\nTraining seeds: %s there, %s here.\n", seedList(seeds[1]), seedList(seeds[0]))
 	}
 	if len(r.Broken) > 0 {
 		fmt.Fprintf(w, "\nThe same recipe and other content, first made first: %s.\n", some(r.Broken, 4))
@@ -181,7 +181,14 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string) error {
 	return nil
 }
 
-func list(seeds []uint64) string { return strings.Trim(fmt.Sprint(seeds), "[]") }
+func orNothing(field string) string {
+	if field == "" {
+		return "nothing"
+	}
+	return field
+}
+
+func seedList(seeds []uint64) string { return strings.Trim(fmt.Sprint(seeds), "[]") }
 
 // some lists the first of a list.
 func some(list []string, most int) string {

@@ -5,21 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 )
-
-// Visit opens a store to read entries by their keys, e.g. those of an index, and writes nothing: neither folders nor the
-// removal of what crashed runs left. The error is fs.ErrNotExist if root holds no store.
-func Visit(root string) (*Store, error) {
-	if info, err := os.Stat(filepath.Join(root, "stages")); err != nil {
-		return nil, fmt.Errorf("store %q: %w", root, err)
-	} else if !info.IsDir() {
-		return nil, fmt.Errorf("store %q: stages is no folder: %w", root, fs.ErrNotExist)
-	}
-	return &Store{root: root, log: slog.New(slog.DiscardHandler), env: []byte("{}\n")}, nil
-}
 
 // Experiments lists the experiments that have an index, sorted by name.
 func (s *Store) Experiments() ([]string, error) {
@@ -63,15 +51,6 @@ func (s *Store) find(k Key) (Entry, error) {
 	}
 	return e, nil
 }
-
-// Decode reads the parameters of the recipe into v, as encoding/json does: fields that v does not have are passed over.
-func (r Recipe) Decode(v any) error { return json.Unmarshal(r.params, v) }
-
-// Inputs returns the keys of the entries that the recipe reads.
-func (r Recipe) Inputs() []Key { return r.inputs }
-
-// Differences lists in what a wanted recipe differs from a stored one, sorted by field.
-func Differences(stored, wanted Recipe) []Field { return differences(stored.fields(), wanted.fields()) }
 
 // Env reads what was written beside an entry about its making into v.
 func (e Entry) Env(v any) error {
