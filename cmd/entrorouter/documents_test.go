@@ -19,7 +19,7 @@ import (
 )
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
-var documents = []string{"README.md", "DESIGN.md", "LOG.md", help}
+var documents = []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", help}
 
 const help = "help"
 
@@ -44,10 +44,7 @@ const tex = "pdflatex"
 // prebuilt keeps make from building the program again: the test itself is bin/entrorouter.
 const prebuilt = " GO=true"
 
-const (
-	perf      = "v0.0.0-20260908200009-22c9c6c9d4da" // of golang.org/x/perf
-	benchstat = "go run golang.org/x/perf/cmd/benchstat@" + perf + " "
-)
+const benchstat = "golang.org/x/perf@v0.0.0-20260908200009-22c9c6c9d4da" // where it comes from
 
 var commandsOfDocuments = []documented{
 	{command: "make clean build", as: `mkdir -p again/bin && cp Makefile again && touch again/bin/old && make -C again clean && test ! -e again/bin && CGO_ENABLED=$(go env CGO_ENABLED) make -C "$ROOT" build BIN="$PWD/again/entrorouter" && again/entrorouter --version`, why: "into another folder", needs: "make", slow: true, prints: `entrorouter version`},
@@ -64,8 +61,13 @@ var commandsOfDocuments = []documented{
 	{command: "go test -bench", as: `cd "$ROOT" && go test ./verify -run xxx -bench . -benchtime 1x`, why: "one package, once", slow: true, prints: `Benchmark`},
 	{command: "go test ./harness -run xxx -bench Profile -benchtime 20x", as: `cd "$ROOT" && go test ./harness -run xxx -bench Profile -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkProfile`},
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
+	{command: "go doc ./harness/metrics", as: `cd "$ROOT" && go doc ./harness/metrics`, why: "in the folder of the code", prints: `OracleGap`},
 	{command: "go doc ./harness/claims", as: `cd "$ROOT" && go doc ./harness/claims`, why: "in the folder of the code", prints: `came out`},
-	{command: "benchstat figures/main-measurements.txt", as: benchstat + "figures/main-measurements.txt", why: "need not be installed", needs: "golang.org/x/perf@" + perf, slow: true, prints: `hull-gain-points`},
+	{command: "go install golang.org/x/perf/cmd/benchstat@latest", as: `GOBIN="$PWD/bin" go install ` + strings.Replace(benchstat, "@", "/cmd/benchstat@", 1), why: "a version that is known, into this folder", needs: benchstat, slow: true},
+	{command: "benchstat figures/main-measurements.txt", needs: benchstat, slow: true, prints: `hull-gain-points`},
+	{command: `benchstat -filter '.name:Route /arena:large /benchmark:avg /seed:"" .unit:(accuracy-% OR hull-gain-points)' -row /method figures/main-measurements.txt`, needs: benchstat, slow: true, prints: `(?s)accuracy-%.*\nentrorouter .*hull-gain-points.*\nentrorouter `},
+	{command: `benchstat -filter '.name:Route /arena:large /benchmark:avg -/seed:"" .unit:hull-gain-points' -row /method -ignore /seed figures/main-measurements.txt`, needs: benchstat, slow: true, prints: `\nentrorouter +[0-9.m]+ ± +[0-9]+%`},
+	{command: `benchstat -filter '.name:Route /arena:large /benchmark:avg -/seed:"" .unit:cost-share-%' -row /method -ignore /seed old/main-measurements.txt new/main-measurements.txt`, needs: benchstat, slow: true, prints: `\nentrorouter .*p=1\.000 n=10`},
 
 	{command: "entrorouter list", prints: `experiments: .*main`},
 	{command: "entrorouter run SPEC...", prints: `Tiny`},
@@ -75,6 +77,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter run recorded-ablation", as: "entrorouter run recorded-ablation", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
 	{command: "entrorouter run ./recorded.yaml --data DIR", prints: `pool mine, questions: all`},
 	{command: "entrorouter plan SPEC", prints: `stored +profile`},
+	{command: "entrorouter render", as: "entrorouter render --figures old", why: "the recording in figures is another one by now", prints: `Main results`},
 	{command: "entrorouter render [SPEC...]", prints: `Tiny`},
 	{command: "entrorouter explain SPEC", prints: `tiny: what it needs is stored, nothing is to do`},
 	{command: "entrorouter explain SPEC STEP", as: "entrorouter explain tiny.yaml 'fit entrorouter seed=1'", why: "the name of a step", prints: `"stage": "fit"`},
@@ -83,8 +86,11 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter show SPEC --row ROW --benchmark NAME", prints: `sim-aime25-00001`},
 	{command: "entrorouter show SPEC --problem ID [--row ROW]", as: "entrorouter show tiny.yaml --problem sim-aime25-00001 --row entrorouter", why: "with the part in brackets", prints: `gold:`},
 	{command: "entrorouter claims", prints: `Claims: \d+ hold`},
+	{command: "entrorouter check", as: "entrorouter check smoke", why: "of an experiment", prints: `regressions: 0`},
 	{command: "entrorouter check smoke", prints: `regressions: 0`},
 	{command: "entrorouter check SPEC", as: "entrorouter check tiny.yaml --against reference --update && entrorouter check tiny.yaml --against reference", why: "the built-in reference is that of smoke", prints: `regressions: 0`},
+	{command: "entrorouter check smoke --seeds 10 --against results/reference --update", as: "entrorouter check smoke --seeds 3 --against results/reference --update", why: "three trainings instead of ten", prints: `^results/reference/smoke-measurements\.txt: \d+ lines`},
+	{command: "entrorouter check main --seeds 10 --against DIR --update", as: "entrorouter check tiny.yaml --seeds 3 --against data --update", why: "an hour: a small experiment", prints: `^data/tiny-measurements\.txt: \d+ lines`},
 	{command: "entrorouter route SPEC [FILE]", prints: `"expert":"qwen3-`},
 	{command: "entrorouter route live-multiround problems.jsonl --row router-r1 --runs 8 --dir out", as: "entrorouter route live/live-multiround.yaml problems.jsonl --row router-r1 --runs 8 --dir out --data live/data && cat out/trajectories.jsonl", why: "stand-ins for its servers and its data", prints: `"reward"`},
 	{command: "entrorouter serve SPEC", as: "entrorouter serve tiny.yaml --listen 127.0.0.1:0 >serving & until grep listening serving; do kill -0 $! && sleep .1 || exit 1; done; kill $! && wait $!", why: "to end it", prints: `listening on http://127\.0\.0\.1:\d+/v1 for models`},
@@ -140,6 +146,16 @@ func TestEveryCommandOfTheDocumentsIsCarriedOut(t *testing.T) {
 			carryOut(t, dir, d)
 		})
 	}
+	formats := documentText(t, "results/README.md")
+	stages, err := filepath.Glob(filepath.Join(dir, "results", "runs", "stages", "*"))
+	if err != nil || len(stages) == 0 {
+		t.Fatal("no stored steps", err)
+	}
+	for _, path := range stages {
+		if !strings.Contains(formats, "`"+filepath.Base(path)+"`") {
+			t.Errorf("results/README.md does not name the stage %s", filepath.Base(path))
+		}
+	}
 }
 
 func carryOut(t *testing.T, dir string, d documented) {
@@ -155,7 +171,7 @@ func carryOut(t *testing.T, dir string, d documented) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "ENTROROUTER_") }), "ROOT="+root, "PWD="+dir, "CI=")
+	c.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "ENTROROUTER_") }), "ROOT="+root, "PWD="+dir, "PATH="+filepath.Join(dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"), "CI=")
 	start := time.Now()
 	out, err := c.CombinedOutput()
 	t.Logf("%s (%v)", line, time.Since(start).Round(10*time.Millisecond))
@@ -172,10 +188,10 @@ func carryOut(t *testing.T, dir string, d documented) {
 }
 
 var (
-	fence  = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	fence  = regexp.MustCompile("(?s)```(\\w*)\n(.*?)```")
 	span   = regexp.MustCompile("`([^`]+)`")
 	spaces = regexp.MustCompile(`\s+`)
-	aside  = regexp.MustCompile(`\s+# .*`)
+	aside  = regexp.MustCompile(`(^|\s+)# .*`)
 	// What in a text is a command: ours, or one of a tool that we tell the reader to call.
 	starts = regexp.MustCompile(`^(bin/)?entrorouter [a-z]|^(make|benchstat|go (test|run|doc|build|vet|list|tool|install)) `)
 	quoted = regexp.MustCompile(`'((?:entrorouter|make|benchstat|go) [^']*)'|\b(go doc [./\w]*\w)`)
@@ -212,8 +228,10 @@ func documentedCommands(t *testing.T) map[string]string {
 		}
 		text := documentText(t, name)
 		for _, m := range fence.FindAllStringSubmatch(text, -1) {
-			for line := range strings.Lines(strings.ReplaceAll(m[1], "\\\n", " ")) {
-				add(name, line)
+			for line := range strings.Lines(strings.ReplaceAll(m[2], "\\\n", " ")) {
+				if m[1] == "sh" {
+					add(name, line)
+				}
 			}
 		}
 		for _, m := range span.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
@@ -265,6 +283,9 @@ func readersFolder(t *testing.T) string {
 	}
 	for _, name := range measured {
 		write(t, filepath.Join(dir, "figures", filepath.Base(name)), documentText(t, "figures/"+filepath.Base(name)))
+	}
+	for _, run := range []string{"old", "new"} {
+		write(t, filepath.Join(dir, run, "main-measurements.txt"), documentText(t, "figures/main-measurements.txt"))
 	}
 	write(t, filepath.Join(dir, "answers.jsonl"), `{"id": "a", "gold": "1/2", "response": "so \\boxed{0.5}"}`+"\n"+`{"id": "b", "gold": "2", "response": "3"}`+"\n")
 	write(t, filepath.Join(dir, "problems.jsonl"), `{"id": "a", "problem": "Let $x + 1 = 3$. Find $x$.", "gold": "2"}`+"\n")
