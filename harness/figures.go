@@ -74,7 +74,7 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	plane := func(l report.ParetoLayout, at ...metrics.Key) (*report.Figure, error) {
 		l.Gain = HullGain
 		for _, m := range r.shown(nil) {
-			mark := report.Mark{Label: m.RowLabel(), Keys: append(slices.Clone(at), keys("method", m.RowID())...)}
+			mark := report.Mark{Label: m.RowLabel(), Look: look(m.Name), Keys: append(slices.Clone(at), keys("method", m.RowID())...)}
 			switch {
 			case len(r.Measurements.Where(mark.Keys...)) == 0: // a row of hindsight, which needs answers and not probabilities
 			case m.Name == "fixed":
@@ -110,6 +110,15 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 		all = append(all, f)
 	}
 	return all, nil
+}
+
+// look is the marker of a method: the first is EntroRouter's, the others follow the list of methods.
+func look(method string) report.Look {
+	if method == referenceRow {
+		return 0
+	}
+	others := slices.DeleteFunc(methods.Kinds(), func(kind string) bool { return kind == referenceRow })
+	return report.Look(1 + slices.Index(others, method))
 }
 
 // knobs says what thin lines are, if any router's knob was swept.
@@ -212,7 +221,7 @@ func (r *Result) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, 
 			if o.Paper && m.Paper != "" {
 				point.Paper = append(keys(m.PaperKeys()...), keys("benchmark", metrics.Average)...)
 			}
-			line.Points = append(line.Points, point)
+			line.Points, line.Look = append(line.Points, point), look(m.Name)
 		}
 		if len(line.Points) == 0 {
 			return l, fmt.Errorf("%w: output %s: no row has a number %q", ErrUsage, o.File, o.Param)

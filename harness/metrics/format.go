@@ -267,6 +267,9 @@ func bound(unit string, s side) string {
 	return stem + string(s) + tail
 }
 
+// Ends returns the units of the two ends of an interval.
+func Ends(unit string) (lower, upper string) { return bound(unit, low), bound(unit, high) }
+
 // unbound undoes bound; ok is false if unit is not one end of an interval.
 func unbound(unit string) (base string, s side, ok bool) {
 	stem, tail := splitUnit(unit)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"image/color"
 	"math"
 	"slices"
 	"strconv"
@@ -57,7 +56,7 @@ func Calibration(l CalibrationLayout, set *metrics.Set) (*Figure, error) {
 	fills := ramp(len(l.Experts) + 1)[1:] // the lightest is too light for a line
 	for i, estimate := range []string{MeasuredRate, ShrunkRate} {
 		for k, e := range l.Experts {
-			s := series{label: e.Label, color: fills[k]}
+			s := series{label: e.Label, color: fills[k], shape: k}
 			for _, m := range set.Where(metrics.Key{Name: "estimate", Value: estimate}, metrics.Key{Name: "expert", Value: e.Value}) {
 				x, ok := m.Value(EstimatedRate)
 				y, too := m.Value(TrueRate)
@@ -90,36 +89,30 @@ func Calibration(l CalibrationLayout, set *metrics.Set) (*Figure, error) {
 		return nil, fmt.Errorf("figure %q: %w", l.Name, err)
 	}
 	slices.SortFunc(d.expected.points, func(a, b sample) int { return cmp.Compare(a.x, b.x) })
-	legend := calibrationLegend(d.rates[0])
+	legend, t := calibrationLegend(d.rates[0]), tiles(3)
 	return &Figure{
 		Name: l.Name, Caption: l.Caption, records: records,
-		width: tiledWidth(3), height: tiledHeight(1, 3, legend),
-		paint: func(c draw.Canvas) { paintCalibration(legendOver(c, legend), &d) },
+		width: t.width(), height: t.height(legend),
+		paint: func(c draw.Canvas) { paintCalibration(legendOver(c, legend), t, &d) },
 	}, nil
 }
 
 func calibrationLegend(experts []series) []entry {
-	middle := func(r vg.Rectangle) vg.Point { return vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2} }
 	var legend []entry
-	for i, s := range experts {
-		legend = append(legend, entry{s.label, func(c draw.Canvas, at vg.Rectangle) {
-			c.StrokeLine2(s.line(), at.Min.X, middle(at).Y, at.Max.X, middle(at).Y)
-			c.DrawGlyph(sweepGlyph(s, i), middle(at))
-		}})
+	for _, s := range experts {
+		legend = append(legend, bothEntry(s.label, s.line(), sweepGlyph(s)))
 	}
 	return append(legend,
 		entry{"10th to 90th percentile of problems", func(c draw.Canvas, at vg.Rectangle) {
-			c.StrokeLine2(draw.LineStyle{Color: ink(), Width: hairline}, middle(at).X, at.Min.Y, middle(at).X, at.Max.Y)
+			c.StrokeLine2(draw.LineStyle{Color: ink(), Width: hairline}, centre(at).X, at.Min.Y, centre(at).X, at.Max.Y)
 		}},
-		entry{"Estimate = truth", func(c draw.Canvas, at vg.Rectangle) {
-			c.StrokeLine2(hullLine(), at.Min.X, middle(at).Y, at.Max.X, middle(at).Y)
-		}})
+		lineEntry("Estimate = truth", hullLine()))
 }
 
-func paintCalibration(c draw.Canvas, d *calibrationData) {
-	percent := func(label string) scale { return scale{low: -3, high: 103, label: label} }
-	for i, title := range []string{fmt.Sprintf("(a) Pass rate of %g rollouts", d.rollouts), "(b) The same shrunk to a text regression"} {
-		p := newPanel(tile(c, i, 0, title), percent("Estimate (%)"), percent("True success probability (%)"), 0)
+func paintCalibration(c draw.Canvas, t tiling, d *calibrationData) {
+	percent := func(label string) scale { return scale{low: -7, high: 107, label: label, marks: ticks(100, 5)} }
+	for i, title := range []string{fmt.Sprintf("(a) Pass rate of %g rollouts", d.rollouts), "(b) Shrunk to a text regression"} {
+		p := newPanel(t.panel(c, i, title), percent("Estimated rate (%)"), percent("True rate (%)"), 0)
 		from, to := p.at(0, 0), p.at(100, 100)
 		p.data.StrokeLine2(hullLine(), from.X, from.Y, to.X, to.Y)
 		for k, s := range d.rates[i] {
@@ -132,14 +125,13 @@ func paintCalibration(c draw.Canvas, d *calibrationData) {
 			}
 			p.data.StrokeLines(s.line(), line)
 			for _, at := range line {
-				p.data.DrawGlyph(sweepGlyph(s, k), at)
+				p.data.DrawGlyph(sweepGlyph(s), at)
 			}
 		}
 	}
-	area := tile(c, 2, 0, "(c) Wrong expert taken for the best")
-	marks := []series{{label: "Measured", color: accent()}, {label: "Shrunk", color: category(2)}}
-	legend := append(lineLegend([]series{d.expected}), markLegend(marks)...)
-	area = drawLegend(area, legend)
+	area := t.panel(c, 2, "(c) Wrong expert taken for the best")
+	marks := []draw.GlyphStyle{methodGlyph(0), methodGlyph(2)}
+	area = drawLegend(area, []entry{lineEntry(d.expected.label, d.expected.line()), markEntry("Measured", marks[0]), markEntry("Shrunk", marks[1])})
 	most := max(d.wrong[0], d.wrong[1])
 	x := scale{low: math.Inf(1), label: "Rollouts N", log: true}
 	for _, q := range d.expected.points {
@@ -147,20 +139,10 @@ func paintCalibration(c draw.Canvas, d *calibrationData) {
 		x.low, x.high = min(x.low, q.x/1.15), max(x.high, q.x*1.15)
 		x.marks = append(x.marks, plot.Tick{Value: q.x, Label: strconv.FormatFloat(q.x, 'g', -1, 64)})
 	}
+	x.low, x.high = min(x.low, d.rollouts/1.15), max(x.high, d.rollouts*1.15)
 	p := newPanel(area, x, scale{low: 0, high: most * 1.08, label: "Problems (%)"}, 0)
 	p.draw(d.expected)
-	for i, s := range marks {
-		p.data.DrawGlyph(draw.GlyphStyle{Color: s.color, Radius: 2.8, Shape: glyph(i)}, p.at(d.rollouts, d.wrong[i]))
+	for i, mark := range marks {
+		p.data.DrawGlyph(mark, p.at(d.rollouts, d.wrong[i]))
 	}
-}
-
-// markLegend names points that stand alone.
-func markLegend(marks []series) []entry {
-	var legend []entry
-	for i, s := range marks {
-		legend = append(legend, entry{s.label, func(c draw.Canvas, at vg.Rectangle) {
-			c.DrawGlyph(draw.GlyphStyle{Color: color.RGBA(s.color), Radius: 2.8, Shape: glyph(i)}, vg.Point{X: (at.Min.X + at.Max.X) / 2, Y: (at.Min.Y + at.Max.Y) / 2})
-		}})
-	}
-	return legend
 }

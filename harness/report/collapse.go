@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -50,7 +49,8 @@ type sample struct {
 type series struct {
 	label  string
 	color  color.RGBA
-	dashed bool
+	dashes []vg.Length
+	shape  int // of markers
 	points []sample
 }
 
@@ -80,12 +80,17 @@ func Collapse(l CollapseLayout, set *metrics.Set) (*Figure, error) {
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, fmt.Errorf("figure %q: %w", l.Name, err)
 	}
+	t := tiles(6)
+	t.heights[1] = max(t.heights[1], panelTitle+axisHeight()+vg.Length(len(d.controls))*controlRow)
 	return &Figure{
 		Name: l.Name, Caption: l.Caption, records: d.records(),
-		width: tiledWidth(3), height: tiledHeight(2, 3, nil),
-		paint: func(c draw.Canvas) { paintCollapse(c, d) },
+		width: t.width(), height: t.height(nil),
+		paint: func(c draw.Canvas) { paintCollapse(c, t, d) },
 	}, nil
 }
+
+// controlRow is the least height of a control's row.
+const controlRow = vg.Length(8.4)
 
 // collapseReader takes numbers out of measurements and gathers what is missing.
 type collapseReader struct {
@@ -104,15 +109,15 @@ func (r *collapseReader) read(l CollapseLayout) *collapseData {
 	lowest := metrics.Key{Name: "assimilation", Value: l.Curves[0].Value}
 	accuracy := r.curve(lowest, metrics.Accuracy, "Accuracy", category(1))
 	reward := r.curve(lowest, RewardUnit, "100 × reward", accent())
-	reward.dashed = true
+	reward.dashes = dash(1)
 	for i := range reward.points {
 		p := &reward.points[i]
 		p.y, p.low, p.high = 100*p.y, 100*p.low, 100*p.high
 	}
 	d.outcome = []series{accuracy, reward}
 	for i, b := range l.Buckets {
-		cut := series{label: b.Label, color: category(i)}
-		edge := series{label: b.Label, color: category(i)}
+		cut := series{label: b.Label, color: category(i), dashes: dash(i)}
+		edge := cut
 		for _, a := range l.Assimilation {
 			v := r.value(CallRate, "Sweep", "lambda", l.At, "assimilation", a, "bucket", b.Value)
 			cut.points = append(cut.points, r.sample(a, v))
@@ -233,32 +238,28 @@ func (d *collapseData) records() [][]string {
 	return out
 }
 
-func paintCollapse(c draw.Canvas, d *collapseData) {
-	panel := func(column, row int, title string) draw.Canvas { return tile(c, column, row, title) }
-	paintLines(panel(0, 0, "(a) Calls while training, by a"), d.calls, nil, "Step", "Episodes with a call (%)", 0, 100)
-	paintLines(panel(1, 0, "(b) Calls after training, by problem"), d.cut, d.marks, "Assimilation a", "Episodes with a call (%)", 0, 100)
-	paintPhase(panel(2, 0, "(c) Calls after training, all problems"), d)
+func paintCollapse(c draw.Canvas, t tiling, d *collapseData) {
+	panel := func(i int, title string) draw.Canvas { return t.panel(c, i, title) }
+	paintLines(panel(0, "(a) Calls while training, by a"), d.calls, nil, "Step", "With a call (%)", 0, 100)
+	paintLines(panel(1, "(b) Calls after training, by problem"), d.cut, d.marks, "Assimilation a", "With a call (%)", 0, 100)
+	paintPhase(panel(2, "(c) Calls after training, all problems"), d)
 	most := 0.0
 	for _, s := range d.entropy {
 		for _, p := range s.points {
 			most = max(most, p.high)
 		}
 	}
-	paintLines(panel(0, 1, "(d) Entropy while training, by a"), d.entropy, nil, "Step", "Entropy (nats)", 0, most*1.02)
-	paintControls(panel(1, 1, "(e) Changes, at a = "+d.controlsAt+" if not said"), d)
+	paintLines(panel(3, "(d) Entropy while training, by a"), d.entropy, nil, "Step", "Entropy (nats)", 0, most*1.02)
+	paintControls(panel(4, "(e) Changes, at a = "+d.controlsAt+" if not said"), d)
 	low := 0.0
 	for _, p := range d.outcome[1].points {
 		low = min(low, p.low)
 	}
-	paintLines(panel(2, 1, "(f) Outcome at a = "+d.calls[0].label), d.outcome, nil, "Step", "%", low, 100)
+	paintLines(panel(5, "(f) Outcome at a = "+d.calls[0].label), d.outcome, nil, "Step", "Share (%)", low, 100)
 }
 
 func (s series) line() draw.LineStyle {
-	style := draw.LineStyle{Color: s.color, Width: 1.2}
-	if s.dashed {
-		style.Dashes = []vg.Length{4, 2}
-	}
-	return style
+	return draw.LineStyle{Color: s.color, Width: 1.2, Dashes: s.dashes}
 }
 
 // faint is the colour of a band.
@@ -267,48 +268,29 @@ func faint(c color.RGBA) color.RGBA { return mix(color.RGBA{0xFF, 0xFF, 0xFF, 0x
 func lineLegend(all []series) []entry {
 	var legend []entry
 	for _, s := range all {
-		legend = append(legend, entry{s.label, func(c draw.Canvas, at vg.Rectangle) {
-			middle := (at.Min.Y + at.Max.Y) / 2
-			c.StrokeLine2(s.line(), at.Min.X, middle, at.Max.X, middle)
-		}})
+		legend = append(legend, lineEntry(s.label, s.line()))
 	}
 	return legend
 }
 
 // paintLines draws lines with their bands; marks are dashed verticals.
 func paintLines(c draw.Canvas, all, marks []series, x, y string, low, high float64) {
-	inner := drawLegend(c, lineLegend(all))
-	p := themed()
-	p.X.Label.Text, p.Y.Label.Text = x, y
-	last := all[0].points[len(all[0].points)-1].x
-	p.X.Min, p.X.Max = 0, last
-	p.X.Tick.Marker = plot.ConstantTicks(ticks(last, 5))
-	p.Y.Min, p.Y.Max = low, high
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks(high, 5))
-	inner = draw.Crop(inner, 0, -textStyle(smallSize).Width("0")*1.5, 0, -textStyle(smallSize).Height("0")/2)
-	p.Draw(inner)
-	data := p.DataCanvas(inner)
-	at := func(x, y float64) vg.Point { return vg.Point{X: data.X(p.X.Norm(x)), Y: data.Y(p.Y.Norm(y))} }
+	most := 0.0
 	for _, s := range all {
-		var band []vg.Point
 		for _, q := range s.points {
-			band = append(band, at(q.x, q.high))
+			most = max(most, q.x)
 		}
-		for i := len(s.points) - 1; i >= 0; i-- {
-			band = append(band, at(s.points[i].x, s.points[i].low))
-		}
-		data.FillPolygon(faint(s.color), band)
+	}
+	p := newPanel(drawLegend(c, lineLegend(all)), scale{high: most, label: x}, scale{low: low, high: high, label: y}, 0)
+	for _, s := range all {
+		p.data.FillPolygon(faint(s.color), p.around(s))
 	}
 	for _, s := range marks {
-		top, bottom := at(s.points[0].x, high), at(s.points[0].x, low)
-		data.StrokeLine2(draw.LineStyle{Color: s.color, Width: hairline, Dashes: []vg.Length{2, 2}}, bottom.X, bottom.Y, top.X, top.Y)
+		bottom, top := p.at(s.points[0].x, low), p.at(s.points[0].x, high)
+		p.data.StrokeLine2(draw.LineStyle{Color: s.color, Width: hairline, Dashes: dash(2)}, bottom.X, bottom.Y, top.X, top.Y)
 	}
 	for _, s := range all {
-		var line []vg.Point
-		for _, q := range s.points {
-			line = append(line, at(q.x, q.y))
-		}
-		data.StrokeLines(s.line(), line)
+		p.draw(s)
 	}
 }
 
@@ -354,7 +336,9 @@ func paintCells(c draw.Canvas, cells []cell) panel {
 		scale{low: bottom[0], high: top[len(top)-1], label: "Price of cost λ", marks: ticks(lambdas[len(lambdas)-1], 6)}, 0)
 	for _, x := range cells {
 		i, j := slices.Index(as, x.a), slices.Index(lambdas, x.lambda)
-		fillRectangle(p.data, vg.Rectangle{Min: p.at(left[i], bottom[j]), Max: p.at(right[i], top[j])}, shade(x.rate))
+		r := vg.Rectangle{Min: p.at(left[i], bottom[j]), Max: p.at(right[i], top[j])}
+		r.Max.X, r.Max.Y = min(r.Max.X+0.3, p.data.Max.X), min(r.Max.Y+0.3, p.data.Max.Y) // neighbours, drawn later, leave no seam
+		fillRectangle(p.data, r, shade(x.rate))
 	}
 	return p
 }
@@ -390,25 +374,13 @@ func edgesOf(values []float64) (low, high []float64) {
 
 // paintControls draws one call rate a line, with its range.
 func paintControls(c draw.Canvas, d *collapseData) {
-	style := aligned(textStyle(smallSize), draw.XLeft, draw.YCenter)
-	const names = panelWidth * 0.54
-	p := themed()
-	p.X.Label.Text = "With a call (%)"
-	p.X.Min, p.X.Max = 0, 100
-	p.X.Tick.Marker = plot.ConstantTicks(ticks(100, 2))
-	n := len(d.controls)
-	p.Y.Min, p.Y.Max = -0.6, float64(n)-0.4
-	p.Y.Tick.Length = 0
-	p.Y.Tick.Marker = plot.ConstantTicks{}
-	inner := draw.Crop(c, names, -textStyle(smallSize).Width("0")*1.5, 0, 0)
-	p.Draw(inner)
-	data := p.DataCanvas(inner)
-	x := func(v float64) vg.Length { return data.X(p.X.Norm(v)) }
+	rows := rowScale(d.names, panelWidth*0.57)
+	p := newPanel(c, scale{low: -6, high: 106, label: "With a call (%)", marks: ticks(100, 2)}, rows, 0)
 	for i, q := range d.controls {
-		y := data.Y(p.Y.Norm(float64(n - 1 - i)))
-		c.FillText(style, vg.Point{X: c.Min.X, Y: y}, shorten(style, d.names[i], names))
-		data.StrokeLine2(draw.LineStyle{Color: color.Gray{0xCC}, Width: hairline / 2}, x(0), y, x(100), y)
-		data.StrokeLine2(draw.LineStyle{Color: accent(), Width: thickLine}, x(q.low), y, x(q.high), y)
-		data.DrawGlyph(costPoint(), vg.Point{X: x(q.y), Y: y})
+		at := func(rate float64) vg.Point { return p.at(rate, rows.marks[i].Value) }
+		low, high := at(q.low), at(q.high)
+		p.data.StrokeLine2(draw.LineStyle{Color: color.Gray{0xCC}, Width: hairline / 2}, at(0).X, low.Y, at(100).X, low.Y)
+		p.data.StrokeLine2(draw.LineStyle{Color: accent(), Width: thickLine}, low.X, low.Y, high.X, high.Y)
+		p.data.DrawGlyph(costPoint(), at(q.y))
 	}
 }

@@ -99,11 +99,7 @@ func distributionLegend(experts []Term) []entry {
 	for i, e := range experts {
 		legend = append(legend, entry{e.Label, func(c draw.Canvas, at vg.Rectangle) { fillRectangle(c, at, fills[i]) }})
 	}
-	return append(legend, entry{"Cost", func(c draw.Canvas, at vg.Rectangle) {
-		middle := (at.Min.Y + at.Max.Y) / 2
-		c.StrokeLine2(costLine(), at.Min.X, middle, at.Max.X, middle)
-		c.DrawGlyph(costPoint(), vg.Point{X: (at.Min.X + at.Max.X) / 2, Y: middle})
-	}})
+	return append(legend, bothEntry("Cost", costLine(), costPoint()))
 }
 
 func paintDistribution(c draw.Canvas, bars []stratum) {
@@ -115,23 +111,13 @@ func paintDistribution(c draw.Canvas, bars []stratum) {
 	marks := ticks(most*1.05, 5)
 	most = marks[len(marks)-1].Value
 
-	p := themed()
-	p.Y.Label.Text = "Share of questions (%)"
-	p.Y.Min, p.Y.Max = 0, 100
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks(100, 5))
-	p.X.Min, p.X.Max = -0.5, float64(len(bars))-0.5
-	p.X.Tick.Length = 0
-	inner := draw.Crop(c, 0, -rightAxisWidth(marks), 0, -textStyle(smallSize).Height("0")/2)
-	under := p.X.Tick.Label
-	slot := (inner.Max.X - inner.Min.X - 30) / vg.Length(len(bars))
-	names := make([]plot.Tick, len(bars))
+	inner := draw.Crop(c, 0, -rightAxisWidth(marks), 0, 0)
+	names := scale{low: -0.5, high: float64(len(bars)) - 0.5, plain: true}
+	slot := (inner.Max.X-inner.Min.X-axisRoom)/vg.Length(len(bars)) - 4
 	for i, b := range bars {
-		names[i] = plot.Tick{Value: float64(i), Label: shorten(under, b.label, slot-4) + "\n" + shorten(under, fmt.Sprintf("n = %d", b.n), slot-4)}
+		names.marks = append(names.marks, plot.Tick{Value: float64(i), Label: barName(b, slot)})
 	}
-	p.X.Tick.Marker = plot.ConstantTicks(names)
-	p.Draw(inner)
-
-	data := p.DataCanvas(inner)
+	data := newPanel(inner, names, scale{high: 100, label: "Share of questions (%)", marks: ticks(100, 5)}, 0).data
 	x := func(v float64) vg.Length { return data.X((v + 0.5) / float64(len(bars))) }
 	y := func(usd float64) vg.Length { return data.Y(perThousand * usd / most) }
 	half := min((x(1)-x(0))*0.36, 32)
@@ -178,19 +164,34 @@ func paintDistribution(c draw.Canvas, bars []stratum) {
 	rightAxis(data, "Cost ($ per 1,000 questions)", marks, most, accent())
 }
 
+// axisRoom is what a vertical axis with a name and whole percents takes of a figure's width.
+const axisRoom = vg.Length(34)
+
+// barName is what stands below a bar that has a width for it: a number of questions that does not fit is left out.
+func barName(b stratum, width vg.Length) string {
+	style := textStyle(smallSize)
+	name := shorten(style, b.label, width)
+	for _, n := range []string{fmt.Sprintf("n = %d", b.n), strconv.Itoa(b.n)} {
+		if style.Width(n) <= width {
+			return name + "\n" + n
+		}
+	}
+	return name + "\n "
+}
+
 // label writes s into r where nothing else is drawn: centred if it can, else to the left, to the right, or
 // towards an end. It writes nothing if there is no room.
 func label(c draw.Canvas, r vg.Rectangle, s string, ink color.Color, taken func(vg.Rectangle) bool) {
-	style := aligned(textStyle(smallSize), draw.XCenter, draw.YCenter)
+	style := aligned(textStyle(smallSize), draw.XCenter, middle)
 	style.Color = ink
 	const clear = vg.Length(2)
 	w, h := style.Width(s)/2+clear, style.Height(s)/2+clear/2
-	middle := vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2}
+	inside := centre(r)
 	if r.Max.X-r.Min.X < 2*w || r.Max.Y-r.Min.Y < 2*h {
 		return
 	}
-	for _, y := range []vg.Length{middle.Y, r.Max.Y - h, r.Min.Y + h} {
-		for _, x := range []vg.Length{middle.X, r.Min.X + w, r.Max.X - w} {
+	for _, y := range []vg.Length{inside.Y, r.Max.Y - h, r.Min.Y + h} {
+		for _, x := range []vg.Length{inside.X, r.Min.X + w, r.Max.X - w} {
 			box := vg.Rectangle{Min: vg.Point{X: x - w, Y: y - h}, Max: vg.Point{X: x + w, Y: y + h}}
 			if !taken(box) {
 				c.FillText(style, vg.Point{X: x, Y: y}, s)
@@ -208,19 +209,23 @@ func overlapping(a vg.Rectangle) func(vg.Rectangle) bool {
 
 // crosses says whether a line comes into a box.
 func crosses(line []vg.Point, box vg.Rectangle) bool {
-	for i, p := range line {
-		if i == 0 || line[i-1].X == p.X {
-			continue
+	for i := 1; i < len(line); i++ {
+		a, b := line[i-1], line[i]
+		from, to := vg.Length(0), vg.Length(1) // the part of this piece that is left of each side's cut
+		for _, side := range [][2]vg.Length{
+			{a.X - b.X, a.X - box.Min.X + thickLine}, {b.X - a.X, box.Max.X + thickLine - a.X},
+			{a.Y - b.Y, a.Y - box.Min.Y + thickLine}, {b.Y - a.Y, box.Max.Y + thickLine - a.Y},
+		} {
+			switch {
+			case side[0] < 0:
+				from = max(from, side[1]/side[0])
+			case side[0] > 0:
+				to = min(to, side[1]/side[0])
+			case side[1] <= 0:
+				to = -1
+			}
 		}
-		// Heights of this piece of the line over the box.
-		a := line[i-1]
-		from, to := max(a.X, box.Min.X), min(p.X, box.Max.X)
-		if from > to {
-			continue
-		}
-		slope := (p.Y - a.Y) / (p.X - a.X)
-		y1, y2 := a.Y+slope*(from-a.X), a.Y+slope*(to-a.X)
-		if max(y1, y2)+thickLine > box.Min.Y && min(y1, y2)-thickLine < box.Max.Y {
+		if from < to {
 			return true
 		}
 	}

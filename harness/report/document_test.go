@@ -7,7 +7,7 @@ import (
 )
 
 func TestWideFiguresGoOverBothColumns(t *testing.T) {
-	seeds, err := Seeds(SeedsLayout{Name: "seeds", Panels: sweepLayout(false, "ours").Panels, Rows: []Mark{{"Ours", sweepLayout(false, "ours").Lines[0].Points[0].Keys}}}, setOf(t, sweepText()))
+	seeds, err := Seeds(SeedsLayout{Name: "seeds", Panels: sweepLayout(false, "ours").Panels, Rows: []Mark{{Label: "Ours", Keys: sweepLayout(false, "ours").Lines[0].Points[0].Keys}}}, setOf(t, sweepText()))
 	if err != nil {
 		t.Fatal(err)
 	}

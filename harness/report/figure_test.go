@@ -79,7 +79,9 @@ func TestTheRoutingDistribution(t *testing.T) {
 }
 
 func TestTheParetoPlane(t *testing.T) {
-	mark := func(label, id string) Mark { return Mark{label, []metrics.Key{{Name: "method", Value: id}}} }
+	mark := func(label, id string) Mark {
+		return Mark{Label: label, Keys: []metrics.Key{{Name: "method", Value: id}}, Look: Look(len(label))}
+	}
 	l := ParetoLayout{
 		Name: "pareto", Caption: "Accuracy against cost.", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "gain",
 		Experts: []Mark{mark("Qwen3-4B", "qwen3-4b"), mark("Qwen3-30B", "qwen3-30b"), mark("Qwen3-235B", "qwen3-235b")},
@@ -145,7 +147,7 @@ func TestNamesOfExpertsAtOnePlaceDoNotOverlap(t *testing.T) {
 	c := draw.New(vgsvg.New(300, 200))
 	var written []vg.Rectangle
 	for i, name := range []string{"Qwen3-4B", "R1-Distill-Llama-8B", "GPT-OSS-20B", "Qwen3-30B", "Qwen3-235B"} {
-		box, ok := nameExpert(c, vg.Point{X: 150 + vg.Length(i), Y: 100}, name, func(b vg.Rectangle) bool {
+		box, _, ok := nameExpert(c, vg.Point{X: 150 + vg.Length(i), Y: 100}, name, func(b vg.Rectangle, _ []vg.Point) bool {
 			return slices.ContainsFunc(written, overlapping(b))
 		})
 		if !ok {
@@ -156,7 +158,7 @@ func TestNamesOfExpertsAtOnePlaceDoNotOverlap(t *testing.T) {
 		}
 		written = append(written, box)
 	}
-	if _, ok := nameExpert(c, vg.Point{X: 150, Y: 100}, "Qwen3-4B", func(vg.Rectangle) bool { return true }); ok {
+	if _, _, ok := nameExpert(c, vg.Point{X: 150, Y: 100}, "Qwen3-4B", func(vg.Rectangle, []vg.Point) bool { return true }); ok {
 		t.Error("a name is written where there is no room")
 	}
 }

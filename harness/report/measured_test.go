@@ -26,7 +26,7 @@ func curvesText() string {
 }
 
 func TestTheTrainingFigure(t *testing.T) {
-	l := TrainingLayout{Name: "training", Caption: "Training.", Methods: []Term{{"both", "EntroRouter"}, {"first", "A row with a label that is long, but not too long for a figure"}}, Strongest: Term{"big", "Qwen3-235B"}}
+	l := TrainingLayout{Name: "training", Caption: "Training.", Methods: []Term{{"both", "EntroRouter"}, {"first", "A row with a label that is long, but not too long for a figure"}}, Strongest: "big"}
 	f, err := Training(l, setOf(t, curvesText()))
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestTheTrainingFigure(t *testing.T) {
 func TestTheSeedsFigure(t *testing.T) {
 	l := SeedsLayout{Name: "seeds", Caption: "Seeds.", Panels: sweepLayout(false, "ours").Panels}
 	for i, label := range []string{"Random", "EntroRouter", "A router with a very long label"} {
-		l.Rows = append(l.Rows, Mark{label, []metrics.Key{{Name: "method", Value: fmt.Sprintf("ours-%d", i)}}})
+		l.Rows = append(l.Rows, Mark{Label: label, Keys: []metrics.Key{{Name: "method", Value: fmt.Sprintf("ours-%d", i)}}})
 	}
 	f, err := Seeds(l, setOf(t, sweepText()))
 	if err != nil {

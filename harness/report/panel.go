@@ -10,28 +10,44 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Figures of several panels are as wide as a page of two columns.
 const (
-	panelWidth   = 2.15 * vg.Inch
-	panelHeight  = 1.95 * vg.Inch
-	panelGap     = vg.Length(10)
-	panelTitle   = vg.Length(12)
-	titleLetters = vg.Length(8)
-	legendGap    = vg.Length(4) // below a legend over tiles, beside what every legend has
+	mostColumns = 3
+	panelWidth  = (fullWidth - 2*margin - (mostColumns-1)*panelGap) / mostColumns
+	panelHeight = 1.9 * vg.Inch
+	panelGap    = vg.Length(10)
+	panelTitle  = vg.Length(12)
+	legendGap   = vg.Length(4) // below a legend over tiles, beside what every legend has
 )
 
-// tiledWidth is the width of a figure with this many panels in a row.
-func tiledWidth(columns int) vg.Length {
-	return vg.Length(columns)*panelWidth + vg.Length(columns-1)*panelGap + 2*margin
+// tiling is how panels stand side by side, in rows of given heights.
+type tiling struct {
+	columns int
+	heights []vg.Length
 }
 
-// tiledHeight is the height of a figure with this many rows of panels; legend is over all of them, or nil.
-func tiledHeight(rows, columns int, legend []entry) vg.Length {
-	height := vg.Length(0)
-	if legend != nil {
-		height = legendHeight(legend, tiledWidth(columns)) + legendGap
+// tiles arranges n panels of the usual height.
+func tiles(n int) tiling {
+	t := tiling{columns: min(n, mostColumns)}
+	for range (n + t.columns - 1) / t.columns {
+		t.heights = append(t.heights, panelHeight)
 	}
-	return height + vg.Length(rows)*panelHeight + vg.Length(rows-1)*panelGap + 2*margin
+	return t
+}
+
+func (t tiling) width() vg.Length {
+	return vg.Length(t.columns)*panelWidth + vg.Length(t.columns-1)*panelGap + 2*margin
+}
+
+// height is that of the figure; legend is over all panels, or nil.
+func (t tiling) height(legend []entry) vg.Length {
+	sum := vg.Length(len(t.heights)-1)*panelGap + 2*margin
+	for _, h := range t.heights {
+		sum += h
+	}
+	if legend != nil {
+		sum += legendHeight(legend, t.width()) + legendGap
+	}
+	return sum
 }
 
 // legendOver sets a legend over tiles and returns the canvas below.
@@ -39,15 +55,17 @@ func legendOver(c draw.Canvas, entries []entry) draw.Canvas {
 	return draw.Crop(drawLegend(c, entries), 0, 0, 0, -legendGap)
 }
 
-// tile writes the title of the panel in a column and a row, from the upper left, and returns the canvas below it.
-func tile(c draw.Canvas, column, row int, title string) draw.Canvas {
-	x := c.Min.X + vg.Length(column)*(panelWidth+panelGap)
-	y := c.Max.Y - vg.Length(row)*(panelHeight+panelGap)
-	p := c
-	p.Rectangle = vg.Rectangle{Min: vg.Point{X: x, Y: y - panelHeight}, Max: vg.Point{X: x + panelWidth, Y: y}}
-	style := aligned(textStyle(titleLetters), draw.XLeft, draw.YTop)
-	p.FillText(style, vg.Point{X: x, Y: y}, shorten(style, title, panelWidth))
-	return draw.Crop(p, 0, 0, 0, -panelTitle)
+// panel writes the title of the i-th panel of c, from the upper left, and returns the canvas below it.
+func (t tiling) panel(c draw.Canvas, i int, title string) draw.Canvas {
+	x := c.Min.X + vg.Length(i%t.columns)*(panelWidth+panelGap)
+	y := c.Max.Y
+	for _, h := range t.heights[:i/t.columns] {
+		y -= h + panelGap
+	}
+	c.Rectangle = vg.Rectangle{Min: vg.Point{X: x, Y: y - t.heights[i/t.columns]}, Max: vg.Point{X: x + panelWidth, Y: y}}
+	style := aligned(textStyle(textSize), draw.XLeft, draw.YTop)
+	c.FillText(style, vg.Point{X: x, Y: y}, shorten(style, title, panelWidth))
+	return draw.Crop(c, 0, 0, 0, -panelTitle)
 }
 
 // scale is one axis of a panel.
@@ -55,6 +73,8 @@ type scale struct {
 	low, high float64
 	label     string
 	log       bool        // low is positive then
+	bare      bool        // neither numbers nor a name
+	plain     bool        // marks are names, without ticks
 	marks     []plot.Tick // nil: round numbers; their values are on the axis as written, not their logarithms
 }
 
@@ -94,35 +114,71 @@ type panel struct {
 }
 
 // newPanel draws axes into c. Numbers of the vertical axis get at least the given width, so that panels stand flush.
-// Without a label, the horizontal axis has neither name nor numbers.
+// Numbers of the horizontal axis that find no room are left out, and names that are too long are cut.
 func newPanel(c draw.Canvas, x, y scale, numbers vg.Length) panel {
 	p := themed()
-	p.X.Label.Text, p.Y.Label.Text = x.label, y.label
 	p.X.Min, p.X.Max = x.place(x.low), x.place(x.high)
 	p.Y.Min, p.Y.Max = y.place(y.low), y.place(y.high)
-	marks := x.ticked(5)
-	if x.label == "" {
-		for i := range marks {
-			marks[i].Label = ""
+	marks, levels := x.ticked(5), y.ticked(5)
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(marks), plot.ConstantTicks(levels)
+	p.X.Label.Text, p.Y.Label.Text = x.label, y.label
+	if x.plain {
+		p.X.Tick.LineStyle.Width, p.X.Tick.Label.YAlign = 0, p.X.Tick.Label.YAlign-0.22 // no ticks, and still away from the axis
+	}
+	if y.plain {
+		p.Y.Tick.LineStyle.Width = 0
+	}
+	if x.bare {
+		p.X.Label.Text = ""
+	}
+	if y.bare {
+		p.Y.Label.Text = ""
+		for i := range levels {
+			levels[i].Label = ""
 		}
 	}
-	p.X.Tick.Marker = plot.ConstantTicks(marks)
-	p.Y.Tick.Marker = plot.ConstantTicks(y.ticked(5))
-	digit := textStyle(smallSize)
-	inner := draw.Crop(c, max(0, numbers-y.width()), -1.5*digit.Width("0"), 0, -digit.Height("0")/2)
+	style := p.X.Tick.Label
+	if x.plain {
+		c = draw.Crop(c, 0, 0, 3, 0)
+	}
+	inner := draw.Crop(c, max(0, numbers-y.width()), 0, 0, -style.Height("0")/2)
+	data := p.DataCanvas(inner)
+	over := vg.Length(0)
+	for _, m := range marks {
+		if at := data.X(p.X.Norm(m.Value)); data.ContainsX(at) {
+			over = max(over, at+style.Width(m.Label)/2-c.Max.X)
+		}
+	}
+	inner = draw.Crop(inner, 0, -over, 0, 0)
+	data = p.DataCanvas(inner)
+	free := c.Min.X
+	for i := range marks {
+		at, half := data.X(p.X.Norm(marks[i].Value)), style.Width(marks[i].Label)/2
+		if x.bare || at-half < free {
+			marks[i].Label = ""
+			continue
+		}
+		free = at + half + 3
+	}
+	centre := (data.Min.X + data.Max.X) / 2
+	p.X.Label.Text = shorten(p.X.Label.TextStyle, p.X.Label.Text, 2*min(c.Max.X-centre, centre-c.Min.X))
+	p.Y.Label.Text = shorten(p.Y.Label.TextStyle, p.Y.Label.Text, data.Max.Y-data.Min.Y)
 	p.Draw(inner)
 	return panel{data: p.DataCanvas(inner), x: x, y: y, p: p}
 }
 
 // width is the room that the numbers of a vertical axis take.
 func (s scale) width() (widest vg.Length) {
+	if s.bare {
+		return 0
+	}
 	for _, m := range s.ticked(5) {
 		widest = max(widest, textStyle(smallSize).Width(m.Label))
 	}
 	return widest
 }
 
-// aside is how far the marks of the k-th of n lines are moved, so that they do not hide each other.
+// aside is how far the k-th of n lines is moved, so that they do not hide each other.
 func aside(k, n int) vg.Length { return 2.8 * vg.Length(2*k-n+1) / vg.Length(max(n-1, 1)) }
 
 func (p panel) at(x, y float64) vg.Point {
@@ -138,16 +194,34 @@ func (p panel) draw(s series) {
 	p.data.StrokeLines(s.line(), line)
 }
 
-// band fills what lies between the lower and the upper ends of a line's points.
-func (p panel) band(s series) {
-	var around []vg.Point
+// stroke draws lines as far as they are inside the panel, and returns what is drawn.
+func (p panel) stroke(style draw.LineStyle, lines ...[]vg.Point) [][]vg.Point {
+	inside := p.data.ClipLinesXY(lines...)
+	p.data.StrokeLines(style, inside...)
+	return inside
+}
+
+// dots draws a marker at every point of a line.
+func (p panel) dots(s series, mark draw.GlyphStyle) {
 	for _, q := range s.points {
-		around = append(around, p.at(q.x, q.high))
+		p.data.DrawGlyph(mark, p.at(q.x, q.y))
+	}
+}
+
+// around is the outline of what lies between the lower and the upper ends of a line's points.
+func (p panel) around(s series) (outline []vg.Point) {
+	for _, q := range s.points {
+		outline = append(outline, p.at(q.x, q.high))
 	}
 	for _, q := range slices.Backward(s.points) {
-		around = append(around, p.at(q.x, q.low))
+		outline = append(outline, p.at(q.x, q.low))
 	}
-	p.data.FillPolygon(color.NRGBA{s.color.R, s.color.G, s.color.B, 0x38}, around)
+	return outline
+}
+
+// band fills what lies around a line and lets through what is below.
+func (p panel) band(s series) {
+	p.data.FillPolygon(color.NRGBA{s.color.R, s.color.G, s.color.B, 0x38}, p.around(s))
 }
 
 // level draws a dashed horizontal line.

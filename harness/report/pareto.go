@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"image/color"
 	"slices"
+	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -36,24 +36,26 @@ const SweepName = "Sweep"
 type Mark struct {
 	Label string
 	Keys  []metrics.Key
+	Look  Look // a second mark of one look in a figure gets another shape
 }
 
 // placed is a mark with its numbers.
 type placed struct {
 	Mark
-	accuracy, cost metrics.Value
-	gain           string          // as measured; empty: it was not
-	curve          []metrics.Point // every setting of its knob, cheapest first; nil: none was measured
+	accuracy, cost, gain metrics.Value
+	measured             bool            // gain
+	style                draw.GlyphStyle // of a router
+	curve                []metrics.Point // every setting of its knob, cheapest first; nil: none was measured
 }
 
 // Pareto draws accuracy against cost with intervals, the hull of the fixed experts, which is what a coin flip between two
-// of them reaches, and, of routers whose knob was swept, the curve of all its settings. The CSV beside it has the hull gain
-// of every row as it was measured, which may be above another hull than the one drawn, and of settings that above this one.
+// of them reaches, and, of routers whose knob was swept, the curve of all its settings. Below it stands the same above the
+// hull, where rows that spend alike are told apart: gains of rows as they were measured, which may be above another hull
+// than the one drawn, those of settings above this one. The caption names rows that are far below what is shown.
 func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
-	var points []metrics.Point
-	factor := 1.0
+	d := paretoData{label: l.Cost.Label, factor: 1}
 	if l.Cost.Unit == metrics.USDPerQuery {
-		factor = perThousand
+		d.factor = perThousand
 	}
 	place := func(marks []Mark) ([]placed, error) {
 		var out []placed
@@ -69,49 +71,134 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 				return nil, fmt.Errorf("figure %q, %q: %w", l.Name, m.Label, err)
 			}
 			p := placed{Mark: m, accuracy: accuracy, cost: cost, curve: knobCurve(set, l.Cost.Unit, m.Keys)}
-			if v, ok := line.Value(l.Gain); ok {
-				p.gain = fixed(v.Number, 2)
-			}
+			p.gain, p.measured = line.Value(l.Gain)
 			out = append(out, p)
 		}
 		return out, nil
 	}
-	experts, err := place(l.Experts)
-	if err != nil {
+	var err error
+	if d.experts, err = place(l.Experts); err != nil {
 		return nil, err
 	}
-	methods, err := place(l.Methods)
-	if err != nil {
+	if d.methods, err = place(l.Methods); err != nil {
 		return nil, err
 	}
-	if len(experts) == 0 {
+	if len(d.experts) == 0 {
 		return nil, fmt.Errorf("figure %q: no fixed expert, so there is no hull", l.Name)
 	}
-	for _, e := range experts {
+	var points []metrics.Point
+	for _, e := range d.experts {
 		points = append(points, metrics.Point{Cost: e.cost.Number, Quality: e.accuracy.Number})
 	}
-	hull := metrics.UpperHull(points)
-	records := [][]string{{"label", "kind", l.Cost.Unit, "low", "high", "accuracy-%", "low", "high", "hull gain"}}
-	for i, group := range [][]placed{experts, methods} {
-		for _, p := range group {
-			record := []string{p.Label, map[bool]string{true: "fixed expert", false: "router"}[i == 0]}
-			for _, v := range []metrics.Value{p.cost, p.accuracy} {
-				record = append(record, metrics.Format(v.Number, v.Decimals), "", "")
-				if v.Bounded {
-					record[len(record)-2], record[len(record)-1] = metrics.Format(v.Low, v.Decimals), metrics.Format(v.High, v.Decimals)
-				}
+	d.hull = metrics.UpperHull(points)
+	taken := map[[2]int]bool{}
+	for i := range d.methods {
+		m := &d.methods[i]
+		colour, shape := m.Look.indices()
+		for range shapes {
+			if !taken[[2]int{colour, shape}] {
+				break
 			}
-			records = append(records, append(record, p.gain))
-			for _, q := range p.curve {
-				records = append(records, []string{p.Label, "setting of its knob", number(q.Cost), "", "", number(q.Quality), "", "", fixed(hull.Gain(q), 2)})
+			shape = (shape + 1) % shapes
+		}
+		taken[[2]int{colour, shape}] = true
+		m.style = draw.GlyphStyle{Color: category(colour), Radius: 2.6, Shape: glyph(shape)}
+	}
+	caption := l.Caption + d.bound()
+	legend := paretoLegend(d.methods)
+	return &Figure{
+		Name: l.Name, Caption: caption, width: figureWidth, height: plotHeight + gainHeight + legendHeight(legend, figureWidth), records: d.records(l),
+		paint: func(c draw.Canvas) { d.paint(drawLegend(c, legend)) },
+	}, nil
+}
+
+// paretoData is what a plane shows.
+type paretoData struct {
+	label            string
+	factor           float64 // from dollars to what the axis says
+	experts, methods []placed
+	hull             metrics.Hull
+	low, high        float64 // of gains that are shown
+}
+
+// comparable says whether a row has a coin to be compared with: one that costs no less than the cheapest expert.
+func (d *paretoData) comparable(p placed) bool {
+	return p.measured && p.cost.Number >= d.hull[0].Cost*(1-1e-9)
+}
+
+// bound sets the range of gains that is shown, and says which rows are below it or have none.
+func (d *paretoData) bound() (remark string) {
+	values := []float64{0}
+	for _, m := range slices.Concat(d.experts, d.methods) {
+		if !d.comparable(m) {
+			continue
+		}
+		values = append(values, m.gain.Number)
+		if m.gain.Bounded {
+			values = append(values, m.gain.Low, m.gain.High)
+		}
+	}
+	for _, m := range d.methods {
+		for _, q := range m.curve {
+			if q.Cost >= d.hull[0].Cost {
+				values = append(values, d.hull.Gain(q))
 			}
 		}
 	}
-	legend := paretoLegend(methods)
-	return &Figure{
-		Name: l.Name, Caption: l.Caption, width: figureWidth, height: plotHeight + legendHeight(legend, figureWidth), records: records,
-		paint: func(c draw.Canvas) { paintPareto(drawLegend(c, legend), l.Cost.Label, factor, experts, methods, hull) },
-	}, nil
+	high := slices.Max(values)
+	low := max(slices.Min(values), -4*max(high, 0.5))
+	s := room("", low, high)
+	d.low, d.high = s.low, s.high
+	var below, cheap []string
+	for _, m := range slices.Concat(d.experts, d.methods) {
+		switch {
+		case !m.measured:
+		case !d.comparable(m):
+			cheap = append(cheap, m.Label)
+		case m.gain.Number < low:
+			below = append(below, fmt.Sprintf("%s (%s)", m.Label, fixed(m.gain.Number, 1)))
+		}
+	}
+	if below != nil {
+		remark += " Arrows point to rows further below the hull than is shown: " + strings.Join(below, ", ") + "."
+	}
+	if cheap != nil {
+		remark += " Cheaper than every coin, so without a hull gain here: " + strings.Join(cheap, ", ") + "."
+	}
+	return remark
+}
+
+// records are the numbers of both panels.
+func (d *paretoData) records(l ParetoLayout) [][]string {
+	records := [][]string{{"label", "kind"}}
+	for _, unit := range []string{l.Cost.Unit, metrics.Accuracy, l.Gain} {
+		low, high := metrics.Ends(unit)
+		records[0] = append(records[0], unit, low, high)
+	}
+	for i, group := range [][]placed{d.experts, d.methods} {
+		for _, p := range group {
+			record := append([]string{p.Label, []string{"fixed expert", "router"}[i]}, ends(p.cost)...)
+			record = append(record, ends(p.accuracy)...)
+			if p.measured {
+				record = append(record, ends(p.gain)...)
+			} else {
+				record = append(record, "", "", "")
+			}
+			records = append(records, record)
+			for _, q := range p.curve {
+				records = append(records, []string{p.Label, "setting of its knob", number(q.Cost), "", "", number(q.Quality), "", "", fixed(d.hull.Gain(q), 3), "", ""})
+			}
+		}
+	}
+	return records
+}
+
+// ends writes a value and its interval, which may be empty.
+func ends(v metrics.Value) []string {
+	if !v.Bounded {
+		return []string{metrics.Format(v.Number, v.Decimals), "", ""}
+	}
+	return []string{metrics.Format(v.Number, v.Decimals), metrics.Format(v.Low, v.Decimals), metrics.Format(v.High, v.Decimals)}
 }
 
 // knobCurve returns what a router reaches at every setting of its knob, over all benchmarks, by cost.
@@ -143,123 +230,153 @@ func hullLine() draw.LineStyle {
 }
 
 func paretoLegend(methods []placed) []entry {
-	middle := func(r vg.Rectangle) vg.Point { return vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2} }
-	legend := []entry{{"Hull of fixed experts", func(c draw.Canvas, at vg.Rectangle) {
-		c.StrokeLine2(hullLine(), at.Min.X, middle(at).Y, at.Max.X, middle(at).Y)
-		c.DrawGlyph(expertGlyph(), middle(at))
-	}}}
-	for i, m := range methods {
-		legend = append(legend, entry{m.Label, func(c draw.Canvas, at vg.Rectangle) { c.DrawGlyph(methodGlyph(i), middle(at)) }})
+	legend := []entry{bothEntry("Hull of fixed experts", hullLine(), expertGlyph())}
+	for _, m := range methods {
+		legend = append(legend, markEntry(m.Label, m.style))
 	}
 	return legend
 }
 
-func paintPareto(c draw.Canvas, costLabel string, factor float64, experts, methods []placed, hull metrics.Hull) {
+// gainHeight is the height of the panel of gains.
+const gainHeight = 1.25 * vg.Inch
+
+// all returns what is drawn, in the order of drawing: of routers, those of the first look last.
+func (d *paretoData) all() []placed {
+	marks := slices.Clone(d.experts)
+	for i := range marks {
+		marks[i].style = expertGlyph()
+	}
+	methods := slices.Clone(d.methods)
+	slices.SortStableFunc(methods, func(a, b placed) int { return cmp.Compare(min(b.Look, 1), min(a.Look, 1)) })
+	return append(marks, methods...)
+}
+
+func (d *paretoData) paint(c draw.Canvas) {
 	low, high, most := 100.0, 0.0, 0.0
-	for _, p := range slices.Concat(experts, methods) {
+	for _, p := range slices.Concat(d.experts, d.methods) {
 		low, high = min(low, p.accuracy.Number), max(high, p.accuracy.Number)
-		most = max(most, factor*p.cost.Number)
+		most = max(most, d.factor*p.cost.Number)
 		if p.accuracy.Bounded {
 			low, high = min(low, p.accuracy.Low), max(high, p.accuracy.High)
 		}
 		if p.cost.Bounded {
-			most = max(most, factor*p.cost.High)
+			most = max(most, d.factor*p.cost.High)
 		}
 	}
-	p := themed()
-	p.X.Label.Text = costLabel
-	p.Y.Label.Text = "Accuracy (%)"
-	p.X.Min, p.X.Max = -0.03*most, 1.08*most
-	p.X.Tick.Marker = plot.ConstantTicks(ticks(most, 6))
-	room := max(0.06*(high-low), 0.5)
-	p.Y.Min, p.Y.Max = low-room, high+2*room // names stand above the hull
-	p.Y.Tick.Marker = plot.ConstantTicks(between(p.Y.Min, p.Y.Max, 5))
-	inner := draw.Crop(c, 0, 0, 0, -textStyle(smallSize).Height("0")/2)
-	p.Draw(inner)
-
-	data := p.DataCanvas(inner)
-	at := func(cost, accuracy float64) vg.Point {
-		return vg.Point{X: data.X(p.X.Norm(factor * cost)), Y: data.Y(p.Y.Norm(accuracy))}
+	if most == 0 {
+		most = 1
 	}
+	costs := scale{low: -0.03 * most, high: 1.08 * most, label: d.label, marks: ticks(most, 6)}
+	gap := max(0.06*(high-low), 0.5)
+	accuracies := scale{low: low - gap, high: high + 2.2*gap, label: "Accuracy (%)"} // names stand above the hull
+	gains := scale{low: d.low, high: d.high, label: "Hull gain (points)"}
+	numbers := max(accuracies.width(), gains.width())
+
+	above, below := c, c
+	above.Min.Y = c.Min.Y + gainHeight
+	below.Max.Y = above.Min.Y - 4
+	bare := costs
+	bare.bare = true
+	d.paintPlane(newPanel(above, bare, accuracies, numbers))
+	d.paintGains(newPanel(below, costs, gains, numbers))
+}
+
+func (d *paretoData) paintPlane(p panel) {
+	at := func(cost, accuracy float64) vg.Point { return p.at(d.factor*cost, accuracy) }
 	var line []vg.Point
-	for _, v := range hull {
+	for _, v := range d.hull {
 		line = append(line, at(v.Cost, v.Quality))
 	}
-	data.StrokeLines(hullLine(), line)
 	lines := [][]vg.Point{line}
-	for i, m := range methods {
+	for _, m := range d.methods {
 		var curve []vg.Point
 		for _, q := range m.curve {
 			curve = append(curve, at(q.Cost, q.Quality))
 		}
-		if len(curve) > 1 {
-			data.StrokeLines(draw.LineStyle{Color: category(i), Width: hairline}, data.ClipLinesXY(curve)...)
-			lines = append(lines, curve)
-		}
+		lines = append(lines, p.stroke(draw.LineStyle{Color: m.style.Color, Width: hairline}, curve)...)
 	}
-	for group, marks := range [][]placed{experts, methods} {
-		for i, m := range marks {
-			s := expertGlyph()
-			if group == 1 {
-				s = methodGlyph(i)
-			}
-			bar := draw.LineStyle{Color: s.Color, Width: hairline}
-			point := at(m.cost.Number, m.accuracy.Number)
-			if m.accuracy.Bounded {
-				data.StrokeLine2(bar, point.X, at(0, m.accuracy.Low).Y, point.X, at(0, m.accuracy.High).Y)
-			}
-			if m.cost.Bounded {
-				data.StrokeLine2(bar, at(m.cost.Low, 0).X, point.Y, at(m.cost.High, 0).X, point.Y)
-			}
-			data.DrawGlyph(s, point)
+	p.data.StrokeLines(hullLine(), line)
+	var taken []vg.Rectangle
+	for _, m := range d.all() {
+		point := at(m.cost.Number, m.accuracy.Number)
+		box := vg.Rectangle{Min: vg.Point{X: point.X - 4, Y: point.Y - 4}, Max: vg.Point{X: point.X + 4, Y: point.Y + 4}}
+		bar := draw.LineStyle{Color: m.style.Color, Width: hairline}
+		if m.accuracy.Bounded {
+			lines = append(lines, p.stroke(bar, []vg.Point{at(m.cost.Number, m.accuracy.Low), at(m.cost.Number, m.accuracy.High)})...)
 		}
+		if m.cost.Bounded {
+			lines = append(lines, p.stroke(bar, []vg.Point{at(m.cost.Low, m.accuracy.Number), at(m.cost.High, m.accuracy.Number)})...)
+		}
+		p.data.DrawGlyph(m.style, point)
+		taken = append(taken, box)
 	}
-	var names []vg.Rectangle // that are written already
-	taken := func(box vg.Rectangle) bool {
-		for _, m := range slices.Concat(experts, methods) {
-			point := at(m.cost.Number, m.accuracy.Number)
-			bar := vg.Rectangle{Min: vg.Point{X: point.X - 3, Y: point.Y - 3}, Max: vg.Point{X: point.X + 3, Y: point.Y + 3}}
-			if m.accuracy.Bounded {
-				bar.Min.Y, bar.Max.Y = min(bar.Min.Y, at(0, m.accuracy.Low).Y), max(bar.Max.Y, at(0, m.accuracy.High).Y)
-			}
-			wide := vg.Rectangle{Min: vg.Point{X: point.X, Y: point.Y - 2}, Max: vg.Point{X: point.X, Y: point.Y + 2}}
-			if m.cost.Bounded {
-				wide.Min.X, wide.Max.X = at(m.cost.Low, 0).X-2, at(m.cost.High, 0).X+2
-			}
-			if overlapping(box)(bar) || overlapping(box)(wide) {
+	for _, e := range d.experts {
+		box, leader, ok := nameExpert(p.data, at(e.cost.Number, e.accuracy.Number), e.Label, func(box vg.Rectangle, leader []vg.Point) bool {
+			if box.Min.X < p.data.Min.X+2 || box.Max.X > p.data.Max.X || box.Min.Y < p.data.Min.Y+2 || box.Max.Y > p.data.Max.Y || slices.ContainsFunc(taken, overlapping(box)) {
 				return true
 			}
-		}
-		return slices.ContainsFunc(lines, func(line []vg.Point) bool { return crosses(line, box) }) ||
-			slices.ContainsFunc(names, overlapping(box)) || box.Max.X > data.Max.X || box.Min.X < data.Min.X || box.Max.Y > data.Max.Y || box.Min.Y < data.Min.Y
-	}
-	for _, e := range experts {
-		if box, ok := nameExpert(data, at(e.cost.Number, e.accuracy.Number), e.Label, taken); ok {
-			names = append(names, box)
+			return slices.ContainsFunc(lines, func(line []vg.Point) bool { return crosses(line, box) }) ||
+				slices.ContainsFunc(taken[len(d.experts)+len(d.methods):], func(name vg.Rectangle) bool { return crosses(leader, name) })
+		})
+		if ok {
+			taken, lines = append(taken, box), append(lines, leader)
 		}
 	}
 }
 
+// paintGains draws what lies between the plane and its hull.
+func (d *paretoData) paintGains(p panel) {
+	at := func(cost, gain float64) vg.Point { return p.at(d.factor*cost, gain) }
+	for _, m := range d.methods {
+		var curve []vg.Point
+		for _, q := range m.curve {
+			if q.Cost >= d.hull[0].Cost {
+				curve = append(curve, at(q.Cost, d.hull.Gain(q)))
+			}
+		}
+		p.stroke(draw.LineStyle{Color: m.style.Color, Width: hairline}, curve)
+	}
+	p.level(0)
+	for _, m := range d.all() {
+		if !d.comparable(m) {
+			continue
+		}
+		bar := draw.LineStyle{Color: m.style.Color, Width: hairline}
+		point := at(m.cost.Number, m.gain.Number)
+		if point.Y < p.data.Min.Y {
+			foot := p.data.Min.Y + 2
+			point.Y = foot + 8
+			p.data.StrokeLine2(bar, point.X, point.Y, point.X, foot)
+			p.data.StrokeLines(bar, []vg.Point{{X: point.X - 1.5, Y: foot + 2}, {X: point.X, Y: foot}, {X: point.X + 1.5, Y: foot + 2}})
+		} else if m.gain.Bounded {
+			p.stroke(bar, []vg.Point{at(m.cost.Number, m.gain.Low), at(m.cost.Number, m.gain.High)})
+		}
+		p.data.DrawGlyph(m.style, point)
+	}
+}
+
 // nameExpert writes an expert's name beside its point, below the hull where nothing better is, and returns where; a name
-// that finds no room nearby is led to its point by a line.
-func nameExpert(c draw.Canvas, at vg.Point, name string, taken func(vg.Rectangle) bool) (box vg.Rectangle, ok bool) {
-	style := aligned(textStyle(smallSize), draw.XCenter, draw.YCenter)
-	w, h := style.Width(name)/2, style.Height(name)/2
+// that finds no room nearby is led to its point by a line. A name that finds none at all is left to the CSV.
+func nameExpert(c draw.Canvas, at vg.Point, name string, taken func(box vg.Rectangle, leader []vg.Point) bool) (box vg.Rectangle, leader []vg.Point, ok bool) {
+	style := aligned(textStyle(smallSize), draw.XCenter, middle)
+	name = shorten(style, name, 0.45*(c.Max.X-c.Min.X))
+	w, h := style.Width(name)/2+1, style.Height(name)/2+0.5
 	for _, distance := range []vg.Length{5, 10, 15, 20, 25, 30, 40} {
 		for _, side := range []vg.Point{{X: 1, Y: 0}, {X: 1, Y: -1}, {X: 0, Y: -1}, {X: -1, Y: -1}, {X: -1, Y: 0}, {X: -1, Y: 1}, {X: 0, Y: 1}, {X: 1, Y: 1}} {
 			// The farther away, the more a name stands over or under its point.
-			middle := vg.Point{X: at.X + side.X*(w+5), Y: at.Y + side.Y*(h+distance)}
-			box := vg.Rectangle{Min: vg.Point{X: middle.X - w, Y: middle.Y - h}, Max: vg.Point{X: middle.X + w, Y: middle.Y + h}}
-			if taken(box) {
+			centre := vg.Point{X: at.X + side.X*(w+5), Y: at.Y + side.Y*(h+distance)}
+			box := vg.Rectangle{Min: vg.Point{X: centre.X - w, Y: centre.Y - h}, Max: vg.Point{X: centre.X + w, Y: centre.Y + h}}
+			var leader []vg.Point
+			if distance > 5 {
+				leader = []vg.Point{at, {X: min(max(at.X, box.Min.X), box.Max.X), Y: min(max(at.Y, box.Min.Y), box.Max.Y)}}
+			}
+			if taken(box, leader) {
 				continue
 			}
-			if distance > 5 {
-				end := vg.Point{X: min(max(at.X, box.Min.X), box.Max.X), Y: min(max(at.Y, box.Min.Y), box.Max.Y)}
-				c.StrokeLine2(draw.LineStyle{Color: color.Gray{0x99}, Width: hairline / 2}, at.X, at.Y, end.X, end.Y)
-			}
-			c.FillText(style, middle, name)
-			return box, true
+			c.StrokeLines(draw.LineStyle{Color: color.Gray{0x99}, Width: hairline / 2}, leader)
+			c.FillText(style, centre, name)
+			return box, leader, true
 		}
 	}
-	return vg.Rectangle{}, false
+	return vg.Rectangle{}, nil, false
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image/color"
 
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -73,13 +72,14 @@ func Phase(l PhaseLayout, set *metrics.Set) (*Figure, error) {
 		return nil, fmt.Errorf("figure %q: %w", l.Name, err)
 	}
 	legend := phaseLegend()
+	t := tiles(len(panels))
 	return &Figure{
 		Name: l.Name, Caption: l.Caption, records: records,
-		width: tiledWidth(len(panels)), height: tiledHeight(1, len(panels), legend),
+		width: t.width(), height: t.height(legend),
 		paint: func(c draw.Canvas) {
 			c = legendOver(c, legend)
 			for i, d := range panels {
-				p := paintCells(tile(c, i, 0, "("+string(rune('a'+i))+") "+d.label), d.cells)
+				p := paintCells(t.panel(c, i, "("+string(rune('a'+i))+") "+d.label), d.cells)
 				for _, x := range d.empty {
 					p.data.DrawGlyph(emptyGlyph(), p.at(x.a, x.lambda))
 				}
@@ -92,7 +92,7 @@ func Phase(l PhaseLayout, set *metrics.Set) (*Figure, error) {
 }
 
 func phaseOnce(s series) series {
-	s.color, s.dashed = category(4), true
+	s.color, s.dashes = category(4), dash(1)
 	return s
 }
 
@@ -110,7 +110,5 @@ func phaseLegend() []entry {
 	for _, s := range []series{phaseOnce(series{label: "One call pays to the right"}), phaseAny(series{label: "Some number of calls pays to the right"})} {
 		legend = append(legend, lineLegend([]series{s})...)
 	}
-	return append(legend, entry{"Trust region empty for every expert", func(c draw.Canvas, at vg.Rectangle) {
-		c.DrawGlyph(emptyGlyph(), vg.Point{X: (at.Min.X + at.Max.X) / 2, Y: (at.Min.Y + at.Max.Y) / 2})
-	}})
+	return append(legend, markEntry("Trust region empty for every expert", emptyGlyph()))
 }

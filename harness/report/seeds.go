@@ -62,10 +62,9 @@ func Seeds(l SeedsLayout, set *metrics.Set) (*Figure, error) {
 		}
 	}
 	legend := seedsLegend()
-	width := tiledWidth(3)
 	return &Figure{
-		Name: l.Name, Caption: l.Caption, records: records, width: width,
-		height: vg.Length(len(l.Rows))*seedsRow + axisHeight() + 8 + legendHeight(legend, width) + 2*margin,
+		Name: l.Name, Caption: l.Caption, records: records, width: fullWidth,
+		height: vg.Length(len(l.Rows))*seedsRow + axisHeight() + 8 + legendHeight(legend, fullWidth) + 2*margin,
 		paint:  func(c draw.Canvas) { paintSeeds(drawLegend(c, legend), l, cells) },
 	}, nil
 }
@@ -74,19 +73,25 @@ func Seeds(l SeedsLayout, set *metrics.Set) (*Figure, error) {
 func questionBar() color.Color { return color.RGBA{0xB8, 0xD4, 0xE8, 0xFF} }
 
 func seedsLegend() []entry {
-	middle := func(r vg.Rectangle) vg.Point { return vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2} }
 	return []entry{
 		{"Interval over questions", func(c draw.Canvas, at vg.Rectangle) { fillRectangle(c, at, questionBar()) }},
 		{"Mean over seeds", func(c draw.Canvas, at vg.Rectangle) {
-			c.StrokeLine2(draw.LineStyle{Color: ink(), Width: thickLine}, middle(at).X, at.Min.Y-1, middle(at).X, at.Max.Y+1)
+			c.StrokeLine2(draw.LineStyle{Color: ink(), Width: thickLine}, centre(at).X, at.Min.Y-1, centre(at).X, at.Max.Y+1)
 		}},
-		{"One training seed", func(c draw.Canvas, at vg.Rectangle) { c.DrawGlyph(seedGlyph(accent()), middle(at)) }},
+		markEntry("One training seed", seedGlyph(accent())),
 	}
 }
 
 func paintSeeds(c draw.Canvas, l SeedsLayout, cells [][]seedsCell) {
-	label := aligned(textStyle(textSize), draw.XLeft, draw.YCenter)
-	width := (c.Max.X - c.Min.X - seedsLabels) / vg.Length(len(l.Panels))
+	const gap = vg.Length(8)
+	var names []string
+	for _, row := range l.Rows {
+		names = append(names, row.Label)
+	}
+	rows := rowScale(names, seedsLabels)
+	labels := rows.width()
+	width := (c.Max.X - c.Min.X - labels - vg.Length(len(l.Panels)-1)*gap) / vg.Length(len(l.Panels))
+	left := c.Min.X
 	for i, q := range l.Panels {
 		var values []float64
 		for _, cell := range cells[i] {
@@ -98,33 +103,38 @@ func paintSeeds(c draw.Canvas, l SeedsLayout, cells [][]seedsCell) {
 		if q.Zero {
 			values = append(values, 0)
 		}
-		p := themed()
-		x := room(q.Label, values...)
-		p.X.Label.Text, p.X.Min, p.X.Max = q.Label, x.low, x.high
-		p.X.Tick.Marker = plot.ConstantTicks(x.ticked(4))
-		p.Y.Min, p.Y.Max = -0.6, float64(len(l.Rows))-0.4
-		p.Y.Tick.Length, p.Y.Tick.Marker = 0, plot.ConstantTicks{}
-		left := c.Min.X + seedsLabels + vg.Length(i)*width
 		area := c
-		area.Rectangle = vg.Rectangle{Min: vg.Point{X: left, Y: c.Min.Y}, Max: vg.Point{X: left + width - 8, Y: c.Max.Y}}
-		p.Draw(area)
-		data := p.DataCanvas(area)
-		at := func(v float64) vg.Length { return data.X(p.X.Norm(v)) }
+		area.Min.X, area.Max.X = left, left+width
+		if i == 0 {
+			area.Max.X += labels
+		}
+		left = area.Max.X + gap
+		rows.bare = i > 0
+		p := newPanel(area, room(q.Label, values...), rows, 0)
 		if q.Zero {
-			data.StrokeLine2(hullLine(), at(0), data.Min.Y, at(0), data.Max.Y)
+			at := p.at(0, 0).X
+			p.data.StrokeLine2(hullLine(), at, p.data.Min.Y, at, p.data.Max.Y)
 		}
 		for k, cell := range cells[i] {
-			y := data.Y(p.Y.Norm(float64(len(l.Rows) - 1 - k)))
-			if i == 0 {
-				c.FillText(label, vg.Point{X: c.Min.X, Y: y}, shorten(label, l.Rows[k].Label, seedsLabels-6))
-			}
+			at := func(v float64) vg.Point { return p.at(v, rows.marks[k].Value) }
+			mean := at(cell.mean.Number)
 			if cell.mean.Bounded {
-				fillRectangle(data, vg.Rectangle{Min: vg.Point{X: at(cell.mean.Low), Y: y - 4}, Max: vg.Point{X: at(cell.mean.High), Y: y + 4}}, questionBar())
+				low, high := at(cell.mean.Low), at(cell.mean.High)
+				fillRectangle(p.data, vg.Rectangle{Min: vg.Point{X: low.X, Y: mean.Y - 4}, Max: vg.Point{X: high.X, Y: mean.Y + 4}}, questionBar())
 			}
-			data.StrokeLine2(draw.LineStyle{Color: ink(), Width: thickLine}, at(cell.mean.Number), y-5, at(cell.mean.Number), y+5)
+			p.data.StrokeLine2(draw.LineStyle{Color: ink(), Width: thickLine}, mean.X, mean.Y-5, mean.X, mean.Y+5)
 			for _, v := range cell.seeds {
-				data.DrawGlyph(seedGlyph(accent()), vg.Point{X: at(v), Y: y})
+				p.data.DrawGlyph(seedGlyph(accent()), at(v))
 			}
 		}
 	}
+}
+
+// rowScale is a vertical axis of names from the top down, cut to a width.
+func rowScale(names []string, width vg.Length) scale {
+	s := scale{low: -0.6, high: float64(len(names)) - 0.4, plain: true}
+	for i, name := range names {
+		s.marks = append(s.marks, plot.Tick{Value: float64(len(names) - 1 - i), Label: shorten(textStyle(smallSize), name, width)})
+	}
+	return s
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 	"strconv"
 
@@ -35,6 +36,7 @@ type Quantity struct {
 // SweepLine is the rows of one line.
 type SweepLine struct {
 	Label  string
+	Look   Look // a second line of one colour in a figure gets another
 	Points []SweepPoint
 }
 
@@ -68,10 +70,11 @@ func Sweep(l SweepLayout, set, paper *metrics.Set) (*Figure, error) {
 	var numbers []float64
 	repeat := cmp.Or(l.Repeat, "seed")
 	records := [][]string{{"quantity", "line", "x", repeat, "value", "low", "high"}}
+	styles := sweepStyles(l.Lines)
 	for _, q := range l.Panels {
-		d := sweepData{Quantity: q, paper: series{label: "Paper", color: color.RGBA{0x22, 0x22, 0x22, 0xFF}, dashed: true}}
+		d := sweepData{Quantity: q, paper: series{label: "Paper", color: category(6), dashes: dash(1)}}
 		for i, line := range l.Lines {
-			s, dots := series{label: line.Label, color: category(i + 1)}, series{color: category(i + 1)}
+			s, dots := series{label: line.Label, color: category(styles[i].colour), shape: styles[i].shape, dashes: dash(i)}, series{color: category(styles[i].colour)}
 			byNumber := slices.SortedStableFunc(slices.Values(line.Points), func(a, b SweepPoint) int { return cmp.Compare(a.X, b.X) })
 			for _, point := range byNumber {
 				if l.Log && point.X <= 0 {
@@ -118,6 +121,27 @@ func Sweep(l SweepLayout, set, paper *metrics.Set) (*Figure, error) {
 	}, nil
 }
 
+// sweepStyle is the colour and the marker of a line.
+type sweepStyle struct{ colour, shape int }
+
+// sweepStyles gives every line the style of its look, or the next colour and marker that no line before has.
+func sweepStyles(lines []SweepLine) (styles []sweepStyle) {
+	var usedColours [colours]bool
+	var usedShapes [shapes]bool
+	for _, line := range lines {
+		colour, shape := line.Look.indices()
+		for n := 0; usedColours[colour] && n < colours; n++ {
+			colour = (colour + 1) % colours
+		}
+		for n := 0; usedShapes[shape] && n < shapes; n++ {
+			shape = (shape + 1) % shapes
+		}
+		usedColours[colour], usedShapes[shape] = true, true
+		styles = append(styles, sweepStyle{colour, shape})
+	}
+	return styles
+}
+
 // axisHeight is the room of the numbers and the name below a panel.
 func axisHeight() vg.Length {
 	return textStyle(smallSize).Height("0") + textStyle(textSize).Height("Mg") + 4
@@ -129,7 +153,10 @@ func sweepAxis(l SweepLayout, numbers []float64) scale {
 	numbers = slices.Compact(numbers)
 	low, high := numbers[0], numbers[len(numbers)-1]
 	if !l.Log {
-		gap := max(0.04*(high-low), 1e-9)
+		gap := max(0.04*(high-low), 0.05*max(math.Abs(low), math.Abs(high)), 1e-9)
+		if high > low {
+			gap = 0.04 * (high - low)
+		}
 		return scale{low: low - gap, high: high + gap, label: l.Axis}
 	}
 	s := scale{low: low / 1.15, high: high * 1.15, label: l.Axis, log: true}
@@ -143,33 +170,31 @@ func sweepAxis(l SweepLayout, numbers []float64) scale {
 func sweepLegend(panels []sweepData, repeat string) []entry {
 	var legend []entry
 	first := panels[0]
-	for i, s := range first.lines {
+	for _, s := range first.lines {
 		label := s.label
 		if len(first.lines) == 1 && label == "" {
 			label = "Mean over " + repeat + "s"
 		}
-		legend = append(legend, entry{label, func(c draw.Canvas, at vg.Rectangle) {
-			middle := vg.Point{X: (at.Min.X + at.Max.X) / 2, Y: (at.Min.Y + at.Max.Y) / 2}
-			c.StrokeLine2(s.line(), at.Min.X, middle.Y, at.Max.X, middle.Y)
-			c.DrawGlyph(sweepGlyph(s, i), middle)
-		}})
+		legend = append(legend, bothEntry(label, s.line(), sweepGlyph(s)))
 	}
 	if slices.ContainsFunc(first.seeds, func(s series) bool { return len(s.points) > 0 }) {
-		dot := seedGlyph(color.RGBA{0x22, 0x22, 0x22, 0xFF})
-		legend = append(legend, entry{"One " + repeat, func(c draw.Canvas, at vg.Rectangle) {
-			c.DrawGlyph(dot, vg.Point{X: (at.Min.X + at.Max.X) / 2, Y: (at.Min.Y + at.Max.Y) / 2})
-		}})
+		legend = append(legend, markEntry("One "+repeat, seedGlyph(category(6))))
 	}
 	for _, p := range panels {
 		if len(p.paper.points) > 0 {
-			return append(legend, lineLegend([]series{p.paper})...)
+			return append(legend, bothEntry(p.paper.label, p.paper.line(), paperGlyph()))
 		}
 	}
 	return legend
 }
 
-func sweepGlyph(s series, i int) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: s.color, Radius: 2.2, Shape: glyph(i)}
+// paperGlyph marks the paper's numbers.
+func paperGlyph() draw.GlyphStyle {
+	return draw.GlyphStyle{Color: category(6), Radius: 2.2, Shape: draw.CrossGlyph{}}
+}
+
+func sweepGlyph(s series) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: s.color, Radius: 2.2, Shape: glyph(s.shape)}
 }
 
 // seedGlyph marks a single training seed.
@@ -204,7 +229,7 @@ func paintSweep(c draw.Canvas, axis scale, panels []sweepData) {
 		if i == len(panels)-1 {
 			height = top - c.Min.Y
 		} else {
-			x.label = ""
+			x.bare = true
 		}
 		area := c
 		area.Rectangle = vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: top - height}, Max: vg.Point{X: c.Max.X, Y: top}}
@@ -213,22 +238,20 @@ func paintSweep(c draw.Canvas, axis scale, panels []sweepData) {
 		if d.Zero {
 			p.level(0)
 		}
-		for _, s := range d.lines {
+		for k, s := range d.lines {
+			p.aside = aside(k, len(d.lines))
 			p.band(s)
 		}
+		p.aside = 0
 		if len(d.paper.points) > 0 {
 			p.draw(d.paper)
+			p.dots(d.paper, paperGlyph())
 		}
 		for k, s := range d.lines {
-			p.draw(s)
 			p.aside = aside(k, len(d.lines))
-			for _, q := range d.seeds[k].points {
-				p.data.DrawGlyph(seedGlyph(s.color), p.at(q.x, q.y))
-			}
-			for _, q := range s.points {
-				p.data.DrawGlyph(sweepGlyph(s, k), p.at(q.x, q.y))
-			}
-			p.aside = 0
+			p.draw(s)
+			p.dots(d.seeds[k], seedGlyph(s.color))
+			p.dots(s, sweepGlyph(s))
 		}
 	}
 }

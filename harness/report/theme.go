@@ -12,10 +12,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Every figure is drawn at the width of one column of a two-column page, so that type is printed at the size
-// given here.
+// Figures are drawn in the measures of a page of two columns (ACL style), so that type is printed at the size given here:
+// at the width of a column, or of the page where there are panels side by side.
 const (
-	figureWidth = 3.1 * vg.Inch
+	figureWidth = 7.7 * vg.Centimeter
+	fullWidth   = 16 * vg.Centimeter
 	plotHeight  = 2.1 * vg.Inch // of a figure without its legend
 	textSize    = vg.Length(8)
 	smallSize   = vg.Length(7)
@@ -23,6 +24,9 @@ const (
 	hairline    = vg.Length(0.6)
 	thickLine   = vg.Length(1.4)
 )
+
+// middle centres capitals and digits on a point; draw.YCenter centres the box of the font, which is lower.
+const middle = text.YAlignment(-0.41)
 
 // ink is the colour of text and axes.
 func ink() color.Color { return color.Gray{0x22} }
@@ -54,19 +58,93 @@ func mix(a, b color.RGBA, t float64) color.RGBA {
 // accent is the colour of a line drawn over fills: vermillion of the Okabe-Ito palette.
 func accent() color.RGBA { return color.RGBA{0xD5, 0x5E, 0x00, 0xFF} }
 
-// category returns the i-th colour of the Okabe-Ito palette, for series without an order.
+// Numbers of colours and markers.
+const (
+	colours = 7
+	shapes  = 16
+)
+
+// category returns the i-th colour for series without an order: the Okabe-Ito palette without its yellow, which is too
+// light for a line.
 func category(i int) color.RGBA {
-	palette := []color.RGBA{
+	palette := [colours]color.RGBA{
 		{0xD5, 0x5E, 0x00, 0xFF}, {0x00, 0x72, 0xB2, 0xFF}, {0x00, 0x9E, 0x73, 0xFF}, {0xCC, 0x79, 0xA7, 0xFF},
 		{0xE6, 0x9F, 0x00, 0xFF}, {0x56, 0xB4, 0xE9, 0xFF}, {0x22, 0x22, 0x22, 0xFF},
 	}
-	return palette[i%len(palette)]
+	return palette[i%colours]
 }
 
-// glyph returns the i-th marker; with category it tells 35 series apart, also without colour.
+// dash returns the i-th pattern of a line, so that lines are told apart without colour as well.
+func dash(i int) []vg.Length {
+	patterns := [][]vg.Length{nil, {5, 2}, {1.2, 1.4}, {5, 1.5, 1.2, 1.5}, {9, 2}, {2.6, 1.3}, {5, 1.5, 1.2, 1.5, 1.2, 1.5}}
+	return patterns[i%len(patterns)]
+}
+
+// Look is how a series is marked, the same in every figure: 0 is the first colour and the first marker, which nothing else
+// gets; the others take turns.
+type Look int
+
+// indices returns those of the colour and of the marker.
+func (l Look) indices() (colour, shape int) {
+	if l == 0 {
+		return 0, 0
+	}
+	return 1 + (int(l)-1)%(colours-1), 1 + (int(l)-1)%(shapes-1)
+}
+
+// glyph returns the i-th of sixteen markers, which are told apart without colour.
 func glyph(i int) draw.GlyphDrawer {
-	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}}
-	return shapes[i%len(shapes)]
+	drawers := [shapes]draw.GlyphDrawer{
+		draw.CircleGlyph{}, polygon{4, 1, false}, polygon{3, 2, true}, polygon{4, 0, false}, polygon{4, 1, true}, polygon{3, 0, false},
+		polygon{4, 0, true}, draw.CrossGlyph{}, polygon{3, 2, false}, polygon{3, 0, true}, draw.PlusGlyph{}, polygon{3, 1, false},
+		polygon{3, 3, true}, star{}, polygon{3, 3, false}, polygon{3, 1, true},
+	}
+	return drawers[i%shapes]
+}
+
+// polygon is a marker with corners, the first of them at turn eighths of a circle from below.
+type polygon struct {
+	corners, turn int
+	filled        bool
+}
+
+// DrawGlyph draws the marker with the area of a circle.
+func (g polygon) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
+	n := float64(g.corners)
+	r := float64(style.Radius) * math.Sqrt(math.Pi/(n/2*math.Sin(2*math.Pi/n)))
+	turn := math.Pi * float64(g.turn) / 4
+	if g.corners == 3 {
+		turn *= 2 // a triangle stands on a corner or on a side
+	}
+	var path vg.Path
+	for i := range g.corners {
+		sin, cos := math.Sincos(turn - math.Pi/2 + 2*math.Pi*float64(i)/n)
+		v := vg.Point{X: at.X + vg.Length(r*cos), Y: at.Y + vg.Length(r*sin)}
+		if i == 0 {
+			path.Move(v)
+		} else {
+			path.Line(v)
+		}
+	}
+	path.Close()
+	if g.filled {
+		c.Fill(path)
+		return
+	}
+	c.SetLineStyle(draw.LineStyle{Color: style.Color, Width: 0.9})
+	c.Stroke(path)
+}
+
+// star is a marker of three crossing lines.
+type star struct{}
+
+// DrawGlyph draws the marker.
+func (star) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
+	for i := range 3 {
+		sin, cos := math.Sincos(math.Pi * float64(i) / 3)
+		arm := vg.Point{X: style.Radius * vg.Length(sin), Y: style.Radius * vg.Length(cos)}
+		c.StrokeLine2(draw.LineStyle{Color: style.Color, Width: 0.9}, at.X-arm.X, at.Y-arm.Y, at.X+arm.X, at.Y+arm.Y)
+	}
 }
 
 // onFill returns a text colour that is readable on a fill.
@@ -107,6 +185,7 @@ func themed() *plot.Plot {
 		axis.Tick.Length = 3
 		axis.Padding = 0
 	}
+	p.Y.Tick.Label.YAlign = -0.6 // gonum lifts these by a descent: this is the middle of digits again
 	return p
 }
 
@@ -135,58 +214,6 @@ func ticks(most float64, n int) []plot.Tick {
 // decimals returns how many decimals a multiple of step needs.
 func decimals(step float64) int { return max(0, int(-math.Floor(math.Log10(step)+1e-9))) }
 
-// entry is one line of a legend.
-type entry struct {
-	label string
-	mark  func(c draw.Canvas, at vg.Rectangle) // draws the sample into a rectangle
-}
-
-const (
-	sampleWidth = vg.Length(12)
-	sampleGap   = vg.Length(3) // between a sample and its label, and below a legend
-	entryGap    = vg.Length(9)
-)
-
-// legendRows breaks a legend into rows no wider than width; a longer label is cut with an ellipsis.
-func legendRows(entries []entry, width vg.Length) [][]entry {
-	style := textStyle(smallSize)
-	var rows [][]entry
-	used := width
-	for _, e := range entries {
-		e.label = shorten(style, e.label, width-sampleWidth-sampleGap)
-		need := sampleWidth + sampleGap + style.Width(e.label)
-		if used+entryGap+need > width {
-			rows = append(rows, nil)
-			used = -entryGap
-		}
-		rows[len(rows)-1] = append(rows[len(rows)-1], e)
-		used += entryGap + need
-	}
-	return rows
-}
-
-// legendHeight is what a legend takes of the height of a figure of the given width.
-func legendHeight(entries []entry, width vg.Length) vg.Length {
-	return vg.Length(len(legendRows(entries, width-2*margin)))*legendRow() + sampleGap
-}
-
-func legendRow() vg.Length { return textStyle(smallSize).Height("Mg") + 3 }
-
-// drawLegend sets entries in rows along the top of c and returns the canvas below.
-func drawLegend(c draw.Canvas, entries []entry) draw.Canvas {
-	style := aligned(textStyle(smallSize), draw.XLeft, draw.YCenter)
-	rows := legendRows(entries, c.Max.X-c.Min.X)
-	for i, row := range rows {
-		x, y := c.Min.X, c.Max.Y-(vg.Length(i)+0.5)*legendRow()
-		for _, e := range row {
-			e.mark(c, vg.Rectangle{Min: vg.Point{X: x, Y: y - 3}, Max: vg.Point{X: x + sampleWidth, Y: y + 3}})
-			c.FillText(style, vg.Point{X: x + sampleWidth + sampleGap, Y: y}, e.label)
-			x += sampleWidth + sampleGap + style.Width(e.label) + entryGap
-		}
-	}
-	return draw.Crop(c, 0, 0, 0, -vg.Length(len(rows))*legendRow()-sampleGap)
-}
-
 // shorten cuts s to a width with an ellipsis.
 func shorten(style text.Style, s string, width vg.Length) string {
 	if style.Width(s) <= width {
@@ -212,21 +239,19 @@ func fillRectangle(c draw.Canvas, r vg.Rectangle, fill color.Color) {
 // bottom to most at its top.
 func rightAxis(c draw.Canvas, label string, marks []plot.Tick, most float64, color color.Color) {
 	line := draw.LineStyle{Color: color, Width: hairline}
-	numbers := aligned(textStyle(smallSize), draw.XLeft, draw.YCenter)
+	numbers := aligned(textStyle(smallSize), draw.XLeft, middle)
 	numbers.Color = color
 	x := c.Max.X
 	c.StrokeLine2(line, x, c.Min.Y, x, c.Max.Y)
-	var widest vg.Length
 	for _, m := range marks {
 		y := c.Min.Y + vg.Length(m.Value/most)*(c.Max.Y-c.Min.Y)
 		c.StrokeLine2(line, x, y, x+3, y)
-		c.FillText(numbers, vg.Point{X: x + 5, Y: y + 0.5}, m.Label)
-		widest = max(widest, numbers.Width(m.Label))
+		c.FillText(numbers, vg.Point{X: x + 5, Y: y}, m.Label)
 	}
 	title := aligned(textStyle(textSize), draw.XCenter, draw.YBottom)
 	title.Color = color
 	title.Rotation = math.Pi / 2
-	c.FillText(title, vg.Point{X: x + rightAxisWidth(marks), Y: (c.Min.Y + c.Max.Y) / 2}, label)
+	c.FillText(title, vg.Point{X: x + rightAxisWidth(marks), Y: (c.Min.Y + c.Max.Y) / 2}, shorten(title, label, c.Max.Y-c.Min.Y))
 }
 
 // rightAxisWidth returns the room that rightAxis takes beside the data canvas.

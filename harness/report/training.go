@@ -24,7 +24,7 @@ type TrainingLayout struct {
 	Name      string
 	Caption   string
 	Methods   []Term
-	Strongest Term // the expert whose share is shown
+	Strongest string // id of the expert whose share is shown
 }
 
 // trainingPanel is one panel: a quantity of a stage.
@@ -34,15 +34,14 @@ type trainingPanel struct {
 	expert bool // of the strongest expert
 }
 
-func trainingPanels(strongest string) []trainingPanel {
-	share := "To " + strongest + " (%)"
+func trainingPanels() []trainingPanel {
 	return []trainingPanel{
 		{"(a) Stage I: loss", "sft", Quantity{Loss, "Loss (nats)", false}, false},
 		{"(b) Stage I: entropy of the policy", "sft", Quantity{PolicyEntropy, "Entropy (nats)", true}, false},
-		{"(c) Stage I: strongest expert", "sft", Quantity{Share, share, true}, true},
+		{"(c) Stage I: strongest expert", "sft", Quantity{Share, "To the strongest (%)", true}, true},
 		{"(d) Stage II: reward", "grpo", Quantity{RewardUnit, "Reward", false}, false},
 		{"(e) Stage II: entropy of the policy", "grpo", Quantity{PolicyEntropy, "Entropy (nats)", true}, false},
-		{"(f) Stage II: groups that teach nothing", "grpo", Quantity{ZeroGroups, "Groups (%)", true}, false},
+		{"(f) Stage II: idle groups", "grpo", Quantity{ZeroGroups, "Groups (%)", true}, false},
 	}
 }
 
@@ -52,15 +51,15 @@ func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 		return nil, fmt.Errorf("figure %q: no row to show", l.Name)
 	}
 	r := collapseReader{set: set}
-	panels := trainingPanels(l.Strongest.Label)
+	panels := trainingPanels()
 	lines := make([][]series, len(panels))
 	records := [][]string{{"panel", "stage", "quantity", "row", "step", "value", "low", "high"}}
 	for i, p := range panels {
 		for k, m := range l.Methods {
-			s := series{label: m.Label, color: category(k), dashed: k%2 == 1}
+			s := series{label: m.Label, color: category(k), dashes: dash(k)}
 			at := []metrics.Key{{Name: "method", Value: m.Value}, {Name: "stage", Value: p.stage}, {Name: "expert"}, {Name: "seed"}}
 			if p.expert {
-				at[2].Value = l.Strongest.Value
+				at[2].Value = l.Strongest
 			}
 			for _, line := range set.Where(at...) {
 				if v, ok := line.Value(p.Unit); ok && line.Name == "Curve" {
@@ -80,14 +79,14 @@ func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, fmt.Errorf("figure %q: %w", l.Name, err)
 	}
-	legend := lineLegend(lines[0])
+	legend, t := lineLegend(lines[0]), tiles(len(panels))
 	return &Figure{
 		Name: l.Name, Caption: l.Caption, records: records,
-		width: tiledWidth(3), height: tiledHeight(2, 3, legend),
+		width: t.width(), height: t.height(legend),
 		paint: func(c draw.Canvas) {
 			c = legendOver(c, legend)
 			for i, p := range panels {
-				paintCurves(tile(c, i%3, i/3, p.title), p.Quantity, lines[i])
+				paintCurves(t.panel(c, i, p.title), p.Quantity, lines[i])
 			}
 		},
 	}, nil
