@@ -74,7 +74,7 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	plane := func(l report.ParetoLayout, at ...metrics.Key) (*report.Figure, error) {
 		l.Gain = HullGain
 		for _, m := range r.shown(nil) {
-			mark := report.Mark{Label: m.RowLabel(), Look: look(m.Name), Keys: append(slices.Clone(at), keys("method", m.RowID())...)}
+			mark := report.Mark{Label: m.RowLabel(), Look: lookOf(m.Name), Keys: append(slices.Clone(at), keys("method", m.RowID())...)}
 			switch {
 			case len(r.Measurements.Where(mark.Keys...)) == 0: // a row of hindsight, which needs answers and not probabilities
 			case m.Name == "fixed":
@@ -112,8 +112,8 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	return all, nil
 }
 
-// look is the marker of a method: the first is EntroRouter's, the others follow the list of methods.
-func look(method string) report.Look {
+// lookOf is the marker of a method: the first is EntroRouter's, the others follow the list of methods.
+func lookOf(method string) report.Look {
 	if method == referenceRow {
 		return 0
 	}
@@ -221,7 +221,7 @@ func (r *Result) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, 
 			if o.Paper && m.Paper != "" {
 				point.Paper = append(keys(m.PaperKeys()...), keys("benchmark", metrics.Average)...)
 			}
-			line.Points, line.Look = append(line.Points, point), look(m.Name)
+			line.Points, line.Look = append(line.Points, point), lookOf(m.Name)
 		}
 		if len(line.Points) == 0 {
 			return l, fmt.Errorf("%w: output %s: no row has a number %q", ErrUsage, o.File, o.Param)
