@@ -122,16 +122,31 @@ func TestExpertsThatATableLeavesOutComeFromAnother(t *testing.T) {
 	}
 }
 
-// A run over fewer questions than the paper's has no whole rows to be held against.
+// A run over fewer questions than the paper's, or over other benchmarks, has no whole rows to be held against.
 func TestAPartOfTheQuestionsHasNoWholeRowBesideIt(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		spec  func(*spec.Experiment)
+		whole bool
+	}{
+		{"as in the paper", func(*spec.Experiment) {}, true},
+		{"the first questions of each benchmark", func(x *spec.Experiment) { x.Evaluate.MaxProblems = 8 }, false},
+		{"one benchmark less", func(x *spec.Experiment) { x.Test = x.Test[1:] }, false},
+	} {
+		r, err := spec.Load(experiments.FS, "main", spec.Known{Methods: methods.Kinds()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.spec(&r.Experiment)
+		p, err := (&Result{Spec: r}).readPublished(results.FS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole := p.whole.Measurements != nil; p.table == nil || whole != c.whole {
+			t.Errorf("%s: table %v, whole rows %v", c.name, p.table != nil, whole)
+		}
+	}
 	r := tiny(t)
-	p, err := (&Result{Spec: r}).readPublished(results.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.table == nil || p.whole.Measurements != nil {
-		t.Errorf("table %v, whole rows %v", p.table != nil, p.whole.Measurements)
-	}
 	r.Experiment.Paper = "nowhere"
 	if _, err := (&Result{Spec: r}).readPublished(results.FS); err == nil || !strings.Contains(err.Error(), `paper table "nowhere"`) {
 		t.Errorf("a table that the paper has not: %v", err)
