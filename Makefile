@@ -48,7 +48,8 @@ recorded: build
 paper-pdf: build
 	rm -rf build/paper && mkdir -p build/paper
 	cp figures/*-measurements.txt build/paper/
-	$(BIN) render --figures build/paper --formats pdf --document >build/paper/render.log
+	$(BIN) claims --measurements build/paper --figures build/paper >build/paper/claims.log || test $$? = 3
+	$(BIN) render --figures build/paper --formats pdf --document $(foreach e,$(SIMULATED) $(RECORDED),$(if $(wildcard figures/$e-measurements.txt),$e)) >build/paper/render.log
 	cd build/paper && pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log && pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log
 	@echo build/paper/all.pdf
 

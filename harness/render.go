@@ -39,6 +39,7 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 		case "table":
 			tables, err = r.tables(o.File, paper)
 			for _, t := range tables {
+				t.Style = r.Style
 				if err := to.Write(w, t); err != nil {
 					return err
 				}
@@ -53,6 +54,7 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 			return err
 		}
 		for _, t := range tables {
+			t.Style = r.Style
 			f, err := t.Files()
 			if err != nil {
 				return err
@@ -75,14 +77,14 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 	if dir == "" {
 		return nil
 	}
-	var names []string
+	r.Written = nil
 	for _, f := range files {
 		if err := store.WriteFile(filepath.Join(dir, f.Name), f.Data); err != nil {
 			return err
 		}
-		names = append(names, f.Name)
+		r.Written = append(r.Written, f.Name)
 	}
-	_, err = fmt.Fprintf(w, "written to %s: %s\n", dir, strings.Join(names, " "))
+	_, err = fmt.Fprintf(w, "written to %s: %s\n", dir, strings.Join(r.Written, " "))
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -75,6 +76,8 @@ func (silent) Done()             {}
 type Result struct {
 	Spec         *spec.Resolved
 	Measurements *metrics.Set
+	Style        report.Style // of its tables
+	Written      []string     // names of the files that Render wrote, in the order of the outputs
 }
 
 // engine is one experiment being run.

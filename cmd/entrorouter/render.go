@@ -31,6 +31,8 @@ func renderCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder of the measurements, tables and figures"},
 			&cli.StringFlag{Name: "formats", Value: "svg", Usage: "formats of figures, of svg, pdf and png, with commas between them"},
+			&cli.StringFlag{Name: "paper", Value: "below", Usage: "where tables print the paper's numbers: below ours, beside them, or none"},
+			&cli.BoolFlag{Name: "difference", Usage: "tables print ours minus the paper's too"},
 			&cli.BoolFlag{Name: "document", Usage: "also write all.tex, a LaTeX document of every table and PDF figure in the folder"},
 		},
 		Action: func(c *cli.Context) error {
@@ -41,6 +43,10 @@ func renderCommand() *cli.Command {
 			formats, err := figureFormats(c.String("formats"))
 			if err != nil {
 				return err
+			}
+			style := report.Style{Differences: c.Bool("difference")}
+			if style.Paper, err = report.ParsePlacement(c.String("paper")); err != nil {
+				return usageError{fmt.Errorf("--paper: %w", err)}
 			}
 			names := c.Args().Slice()
 			if len(names) == 0 {
@@ -63,7 +69,7 @@ func renderCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				redo = append(redo, &harness.Result{Spec: r, Measurements: set})
+				redo = append(redo, &harness.Result{Spec: r, Measurements: set, Style: style})
 			}
 			for _, r := range redo {
 				if err := harness.Render(r, results.FS, dir, terminal(c.App.Writer), c.App.Writer, formats...); err != nil {
@@ -71,7 +77,7 @@ func renderCommand() *cli.Command {
 				}
 			}
 			if c.Bool("document") {
-				return writeDocument(dir)
+				return writeDocument(dir, redo)
 			}
 			return nil
 		},
@@ -95,38 +101,64 @@ func figureFormats(list string) ([]report.Format, error) {
 // document is the name of the LaTeX document of a folder, without extension.
 const document = "all"
 
-// writeDocument writes the LaTeX document of the tables and figures in a folder, in the order of their names.
-func writeDocument(dir string) error {
-	files, err := os.ReadDir(dir)
+// writeDocument writes the LaTeX document of the tables and figures in a folder: first those that belong to no experiment
+// that was rendered, by name, then those of each experiment.
+func writeDocument(dir string, experiments []*harness.Result) error {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	var tables []string
-	var figures []report.Illustration
-	for _, f := range files {
-		switch name, extension := strings.TrimSuffix(f.Name(), filepath.Ext(f.Name())), filepath.Ext(f.Name()); {
-		case extension == ".tex" && name != document:
-			tables = append(tables, name)
-		case extension == ".pdf" && name != document:
-			caption, err := os.ReadFile(filepath.Join(dir, name+".txt"))
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // not one of ours
-			}
-			if err != nil {
+	others := report.Chapter{Title: "Verdicts"}
+	var chapters []report.Chapter
+	taken := map[string]bool{document + ".tex": true, document + ".pdf": true}
+	for _, r := range experiments {
+		c := report.Chapter{Title: r.Spec.Experiment.Title}
+		for _, name := range r.Written {
+			taken[name] = true
+			if err := addTo(&c, dir, name); err != nil {
 				return err
 			}
-			pdf, err := os.ReadFile(filepath.Join(dir, f.Name()))
-			if err != nil {
+		}
+		chapters = append(chapters, c)
+	}
+	for _, e := range entries {
+		if !taken[e.Name()] {
+			if err := addTo(&others, dir, e.Name()); err != nil {
 				return err
 			}
-			figures = append(figures, report.Illustration{Name: name, Caption: string(caption), Wide: report.Wide(pdf)})
 		}
 	}
+	if others.Tables != nil || others.Figures != nil {
+		chapters = append([]report.Chapter{others}, chapters...)
+	}
 	var text bytes.Buffer
-	if err := report.Document(&text, "Tables and figures of "+filepath.Base(dir), tables, figures); err != nil {
+	if err := report.Document(&text, "Tables and figures", chapters); err != nil {
 		return err
 	}
 	return store.WriteFile(filepath.Join(dir, document+".tex"), text.Bytes())
+}
+
+// addTo adds a file to a chapter if it is a table or a figure: a PDF file with its caption beside it.
+func addTo(c *report.Chapter, dir, file string) error {
+	name := strings.TrimSuffix(file, filepath.Ext(file))
+	switch filepath.Ext(file) {
+	case ".tex":
+		c.Tables = append(c.Tables, name)
+	case ".pdf":
+		caption, err := os.ReadFile(filepath.Join(dir, name+".txt"))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // not one of ours
+		}
+		if err != nil {
+			return err
+		}
+		pdf, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			return err
+		}
+		c.Figures = append(c.Figures, report.Illustration{Name: name, Caption: string(caption), Wide: report.Wide(pdf)})
+	}
+	return nil
 }
 
 func measurementsFile(dir, experiment string) string {

@@ -11,36 +11,52 @@ import (
 // CSV writes tables in long form, one line a cell, with every digit and both ends of the interval.
 type CSV struct{}
 
-// Write prints t: section, row, reference, group, column, unit, ours, low, high, paper. What was not measured
-// is empty.
+// Write prints t: section, row, reference, group, column, unit, ours, low, high and, as the style asks, paper and
+// difference. What was not measured is empty.
 func (CSV) Write(w io.Writer, t *Table) error {
 	if err := t.check(); err != nil {
 		return err
 	}
-	out := csv.NewWriter(w)
-	records := [][]string{{"section", "row", "reference", "group", "column", "unit", "ours", "low", "high", "paper"}}
+	heads := []string{"section", "row", "reference", "group", "column", "unit", "ours", "low", "high"}
+	if t.Style.Paper != None {
+		heads = append(heads, "paper")
+	}
+	if t.Style.Differences {
+		heads = append(heads, "difference")
+	}
+	records := [][]string{heads}
 	for _, r := range t.Rows {
 		c := 0
 		for _, g := range t.Groups {
 			for _, column := range g.Columns {
 				cell := r.Cells[c]
 				c++
-				if cell.Ours == nil && cell.Paper == nil {
+				if cell.Ours == nil && (cell.Paper == nil || t.Style.Paper == None) {
 					continue
 				}
-				record := []string{r.Section, r.Label, strconv.FormatBool(r.Reference), g.Title, column.Title, column.Unit, "", "", "", ""}
+				record := []string{r.Section, r.Label, strconv.FormatBool(r.Reference), g.Title, column.Title, column.Unit, "", "", ""}
 				if v := cell.Ours; v != nil {
 					record[6] = metrics.Format(v.Number, v.Decimals)
 					if v.Bounded {
 						record[7], record[8] = metrics.Format(v.Low, v.Decimals), metrics.Format(v.High, v.Decimals)
 					}
 				}
-				if v := cell.Paper; v != nil {
-					record[9] = metrics.Format(v.Number, v.Decimals)
+				if t.Style.Paper != None {
+					record = append(record, "")
+					if v := cell.Paper; v != nil {
+						record[9] = metrics.Format(v.Number, v.Decimals)
+					}
+				}
+				if t.Style.Differences {
+					record = append(record, "")
+					if ours, paper := cell.Ours, cell.Paper; ours != nil && paper != nil {
+						d := metrics.Rounded(ours.Number-paper.Number, column.Unit, max(ours.Decimals, paper.Decimals))
+						record[len(record)-1] = metrics.Format(d.Number, d.Decimals)
+					}
 				}
 				records = append(records, record)
 			}
 		}
 	}
-	return out.WriteAll(records)
+	return csv.NewWriter(w).WriteAll(records)
 }

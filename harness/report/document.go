@@ -8,6 +8,13 @@ import (
 	"strings"
 )
 
+// Chapter is what a document shows under one heading: tables (files of LaTeX, by name without extension), then figures.
+type Chapter struct {
+	Title   string
+	Tables  []string
+	Figures []Illustration
+}
+
 // Illustration is a figure of a document: a PDF file and its caption.
 type Illustration struct {
 	Name    string // of the file, without extension
@@ -28,45 +35,58 @@ func Wide(pdf []byte) bool {
 	return err == nil && width > 1.2*figureWidth.Points()
 }
 
-// Document writes a LaTeX document that shows all tables (files of LaTeX, by name without extension) and figures of a
-// folder, one after the other: two columns in the measures of the ACL style, with the packages that it has.
-func Document(w io.Writer, title string, tables []string, figures []Illustration) error {
+// preamble has the packages of the ACL style that tables and figures are set with, and its measures. The tables' floats
+// become boxes that stay where they are: a document of nothing but floats has no text between which LaTeX could place
+// them. A narrow one is as wide as a column, so that two stand side by side.
+const preamble = `\documentclass[11pt,a4paper]{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{times,latexsym,microtype}
+\usepackage[margin=2.5cm]{geometry}
+\usepackage[table]{xcolor}
+\usepackage{booktabs,multirow,graphicx,array,caption}
+\usepackage[hidelinks]{hyperref}
+\captionsetup{font=small}
+\setlength{\parindent}{0pt}
+\raggedbottom
+\pdfsuppresswarningpagegroup=1
+\newlength{\narrow}
+\setlength{\narrow}{0.482\textwidth}
+\newcommand{\boxed}[2]{\begin{minipage}[t]{#2}\captionsetup{type=#1}\vspace{0pt}}
+\newcommand{\closed}{\end{minipage}\vspace{18pt plus 6pt}}
+\renewenvironment{table}[1][]{\boxed{table}{\narrow}}{\closed\hfill\allowbreak}
+\renewenvironment{table*}[1][]{\par\boxed{table}{\textwidth}}{\closed\par}
+\renewenvironment{figure}[1][]{\boxed{figure}{\narrow}}{\closed\hfill\allowbreak}
+\renewenvironment{figure*}[1][]{\par\boxed{figure}{\textwidth}}{\closed\par}
+`
+
+// Document writes a LaTeX document of tables and figures.
+func Document(w io.Writer, title string, chapters []Chapter) error {
 	var b strings.Builder
 	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	put(`\documentclass[11pt,a4paper,twocolumn]{article}`)
-	put(`\usepackage[T1]{fontenc}`)
-	put(`\usepackage[utf8]{inputenc}`)
-	put(`\usepackage{times,latexsym,microtype}`)
-	put(`\usepackage[margin=2.5cm,columnsep=0.6cm]{geometry}`)
-	put(`\usepackage{booktabs,multirow,graphicx}`)
+	b.WriteString(preamble)
 	put(`\title{%s}`, escapeLaTeX(title))
 	put(`\author{}`)
 	put(`\date{}`)
 	put(`\begin{document}`)
 	put(`\maketitle`)
-	// LaTeX holds back eighteen floats and no more.
-	floats := 0
-	placed := func() {
-		if floats++; floats%4 == 0 {
-			put(`\clearpage`)
+	for _, c := range chapters {
+		put(`\section*{%s}`, escapeLaTeX(c.Title))
+		for _, t := range c.Tables {
+			put(`\input{%s}`, t)
 		}
-	}
-	for _, f := range figures {
-		environment := "figure"
-		if f.Wide {
-			environment = "figure*"
+		for _, f := range c.Figures {
+			environment := "figure"
+			if f.Wide {
+				environment = "figure*"
+			}
+			put(`\begin{%s}[!tp]`, environment)
+			put(`\centering`)
+			put(`\includegraphics[width=\linewidth,height=0.8\textheight,keepaspectratio]{%s}`, f.Name)
+			put(`\caption{%s}`, escapeLaTeX(strings.TrimSpace(f.Caption)))
+			put(`\label{fig:%s}`, f.Name)
+			put(`\end{%s}`, environment)
 		}
-		put(`\begin{%s}[tp]`, environment)
-		put(`\centering`)
-		put(`\includegraphics[width=\linewidth,height=0.8\textheight,keepaspectratio]{%s}`, f.Name)
-		put(`\caption{%s}`, escapeLaTeX(strings.TrimSpace(f.Caption)))
-		put(`\label{fig:%s}`, f.Name)
-		put(`\end{%s}`, environment)
-		placed()
-	}
-	for _, t := range tables {
-		put(`\input{%s}`, t)
-		placed()
 	}
 	put(`\end{document}`)
 	_, err := io.WriteString(w, b.String())

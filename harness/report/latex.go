@@ -3,146 +3,384 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
-// LaTeX writes tables in the paper's own layout; they need the packages booktabs and multirow and nothing else
-// but graphicx, whose resizebox fits them to the text width.
+// LaTeX writes tables in the paper's own layout: heads of groups over rules, sections on grey, a row of the paper's numbers
+// under one label with ours, the best number in bold. They need the packages booktabs, multirow and graphicx, and xcolor
+// with the option table; measures are those of the ACL style.
 type LaTeX struct{}
 
-// A column of a two-column page holds natural characters of a table at their own size; a wider table is scaled down
-// to it, which still reads well up to readable (the paper's ablation table has about 90).
+// Measures of the page and of type, in points.
 const (
-	natural  = 40
-	readable = 100
+	columnWidth = 219.0
+	textBlock   = 455.0
+	tableSize   = 10.0 // \small
+	scriptSize  = 8.0  // \scriptsize, of intervals and notes
+	columnSep   = 2.0  // \tabcolsep
+	roomySep    = 4.0  // the same where there is room
+	leading     = 12.0 // columnSep the lines of a table
 )
 
-// Write prints t as a float: table* over both columns of the page if it is wide, table otherwise.
+// A table that is wider than the page's text is scaled to it, down to six points; then it is broken into parts of whole
+// groups. One that is wider than a column is scaled to it down to three quarters before it takes both columns of the page.
+const (
+	leastScale  = 6 / tableSize
+	columnScale = 0.75
+)
+
+// Write prints t as a float, table* over both columns of the page if it is wide, table otherwise; several if it is
+// wider than that.
 func (LaTeX) Write(w io.Writer, t *Table) error {
 	if err := t.check(); err != nil {
 		return err
 	}
-	lines := t.lines()
-	float := "table"
-	open, end := `\resizebox{\linewidth}{!}{%`, `}`
-	switch n := t.characters(lines); {
-	case n > readable:
-		float = "table*"
-	case n <= natural:
-		open, end = "", ""
-	}
-	columns := len(t.columns())
+	parts := t.parts()
 	var b strings.Builder
-	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	put(`%% Needs \usepackage{booktabs,multirow,graphicx}.`)
-	put(`\begin{%s}[t]`, float)
-	put(`\centering`)
-	put(`\setlength{\tabcolsep}{3pt}`)
-	if open != "" {
-		put("%s", open)
+	b.WriteString("% Needs \\usepackage{booktabs,multirow,graphicx} and \\usepackage[table]{xcolor}.\n")
+	for i, p := range parts {
+		t.writeFloat(&b, p, i, len(parts))
 	}
-	spec := "l"
-	for _, g := range t.Groups {
-		spec += " " + strings.Repeat("c", len(g.Columns))
-	}
-	put(`\begin{tabular}{%s}`, spec)
-	put(`\toprule`)
-	first, rules, second := `\multirow{2}{*}{\textbf{`+escapeLaTeX(t.Head)+`}}`, "", ""
-	at := 2
-	for _, g := range t.Groups {
-		first += fmt.Sprintf(` & \multicolumn{%d}{c}{\textbf{%s}}`, len(g.Columns), escapeLaTeX(g.Title))
-		rules += fmt.Sprintf(`\cmidrule(lr){%d-%d}`, at, at+len(g.Columns)-1)
-		for _, c := range g.Columns {
-			second += ` & \textbf{` + escapeLaTeX(c.Title) + arrow(c.Better) + `}`
-		}
-		at += len(g.Columns)
-	}
-	put(`%s \\`, first)
-	put(`%s`, rules)
-	put(`%s \\`, second)
-	put(`\midrule`)
-	for i, l := range lines {
-		switch l.role {
-		case section:
-			if i > 0 {
-				put(`\midrule`)
-			}
-			put(`\multicolumn{%d}{c}{\textit{%s}} \\`, columns+1, escapeLaTeX(l.label))
-			continue
-		case ours:
-			b.WriteString(escapeLaTeX(l.label))
-		default:
-			b.WriteString(`\quad{\footnotesize\textit{` + escapeLaTeX(l.label) + `}}`)
-		}
-		for _, c := range l.cells {
-			b.WriteString(" & " + latexCell(c, l.role))
-		}
-		put(` \\`)
-	}
-	put(`\bottomrule`)
-	put(`\end{tabular}%s`, end)
-	notes := t.notes()
-	for i, note := range notes {
-		notes[i] = escapeLaTeX(note)
-	}
-	if len(notes) > 0 {
-		put(`\par\smallskip\parbox{\linewidth}{\footnotesize %s}`, strings.Join(notes, " "))
-	}
-	if t.Caption != "" {
-		put(`\caption{%s}`, escapeLaTeX(t.Caption))
-	}
-	put(`\label{tab:%s}`, t.Name)
-	put(`\end{%s}`, float)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// characters estimates how wide t is printed.
-func (t *Table) characters(lines []line) int {
-	label := width(t.Head)
-	for _, l := range lines {
-		if l.role != section {
-			label = max(label, width(l.label))
+// typeset is the slots of some groups as they are set.
+type typeset struct {
+	groups []string // titles
+	slots  [][]typesetSlot
+	lines  []line
+	label  float64 // width of the labels, in points
+	kinds  bool    // a column says whose number a line holds
+	width  float64 // of all
+}
+
+type typesetSlot struct {
+	slot
+	index    int // among all slots
+	head     []string
+	decimals int  // most of any number
+	spread   bool // any number has an interval
+	width    float64
+}
+
+// parts distributes the groups over as few floats as can be read, evenly.
+func (t *Table) parts() []typeset {
+	lines := t.lines()
+	var groups []typeset
+	index := 0
+	for g, slots := range t.slots() {
+		one := typeset{groups: []string{t.Groups[g].Title}, slots: make([][]typesetSlot, 1)}
+		for _, s := range slots {
+			one.slots[0] = append(one.slots[0], typesetColumn(s, index, lines))
+			index++
+		}
+		groups = append(groups, one)
+	}
+	for n := 1; ; n++ {
+		size := (len(groups) + n - 1) / n
+		var parts []typeset
+		fits := true
+		for some := range slices.Chunk(groups, size) {
+			p := t.join(some, lines)
+			fits = fits && p.width*leastScale <= textBlock
+			parts = append(parts, p)
+		}
+		if fits || size == 1 {
+			return parts
 		}
 	}
-	total := label
-	for c, column := range t.columns() {
-		cell := width(column.Title)
-		for _, l := range lines {
-			if l.cells != nil {
-				cell = max(cell, width(l.cells[c].number+plusMinus(l.cells[c])))
+}
+
+// join sets groups beside each other, with the labels before them.
+func (t *Table) join(groups []typeset, lines []line) typeset {
+	p := typeset{label: textWidth(t.Head, tableSize) * boldness}
+	for _, g := range groups {
+		p.groups = append(p.groups, g.groups...)
+		p.slots = append(p.slots, g.slots...)
+	}
+	for _, l := range lines {
+		beside := l.role == paper || l.role == difference
+		if beside && !slices.ContainsFunc(slices.Concat(p.slots...), func(s typesetSlot) bool { return l.cells[s.index].number != "" }) {
+			continue // its numbers are in another part
+		}
+		if l.role == ours {
+			p.label = max(p.label, textWidth(l.label, tableSize))
+		}
+		p.kinds = p.kinds || beside
+		p.lines = append(p.lines, l)
+	}
+	p.width = p.label + 2*columnSep
+	if p.kinds {
+		p.width += 2*columnSep + textWidth(whose(paper), tableSize)
+	}
+	for _, g := range groups {
+		under := 0.0
+		for _, s := range g.slots[0] {
+			under += s.width + 2*columnSep
+		}
+		p.width += max(under, textWidth(g.groups[0], tableSize)*boldness+2*columnSep)
+	}
+	return p
+}
+
+// columns is how many columns stand apart.
+func (p typeset) columns() int {
+	n := 1
+	if p.kinds {
+		n++
+	}
+	for _, slots := range p.slots {
+		n += len(slots)
+	}
+	return n
+}
+
+// whose says whose number a line holds.
+func whose(kind role) string {
+	switch kind {
+	case paper:
+		return paperLabel
+	case difference:
+		return differenceHead
+	}
+	return oursLabel
+}
+
+// typesetColumn measures a slot and breaks its head where its numbers are narrower.
+func typesetColumn(s slot, index int, lines []line) typesetSlot {
+	c := typesetSlot{slot: s, index: index}
+	number, spread := 0.0, 0.0
+	for _, l := range lines {
+		if l.cells == nil {
+			continue
+		}
+		cell := l.cells[index]
+		c.decimals = max(c.decimals, decimalsOf(cell.number))
+		number = max(number, textWidth(cell.number, tableSize))
+		if cell.spread != "" {
+			c.spread = true
+			spread = max(spread, textWidth("±"+cell.spread, scriptSize))
+		}
+	}
+	c.width = number + spread
+	for limit := c.width; ; limit += columnSep {
+		if c.head = breakText(s.Title, tableSize*boldness, limit); len(c.head) <= headLines {
+			break
+		}
+	}
+	for i, h := range c.head {
+		if i == len(c.head)-1 && s.Better != Neither {
+			h += " ±"
+		}
+		c.width = max(c.width, textWidth(h, tableSize)*boldness)
+	}
+	return c
+}
+
+// headLines is how high a head may stand before its column gets wider.
+const headLines = 3
+
+// breakText breaks text at its blanks into lines of at most a width, or of single words.
+func breakText(text string, size, limit float64) (lines []string) {
+	for _, word := range strings.Fields(text) {
+		if last := len(lines) - 1; last >= 0 && textWidth(lines[last]+" "+word, size) <= limit {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
+}
+
+// decimalsOf counts the digits behind the point.
+func decimalsOf(number string) int {
+	if _, after, ok := strings.Cut(number, "."); ok {
+		return len(after)
+	}
+	return 0
+}
+
+// writeFloat prints the i-th of n parts.
+func (t *Table) writeFloat(b *strings.Builder, p typeset, i, n int) {
+	put := func(format string, args ...any) { fmt.Fprintf(b, format+"\n", args...) }
+	float, limit := "table", columnWidth
+	if p.width*columnScale > columnWidth {
+		float, limit = "table*", textBlock
+	}
+	put(`\begin{%s}[!tp]`, float)
+	put(`\centering\small`)
+	scaled := p.width > 0.97*limit
+	separation := columnSep
+	if roomy := p.width + 2*(roomySep-columnSep)*float64(p.columns()); roomy <= 0.97*limit {
+		separation = roomySep
+	}
+	put(`\setlength{\tabcolsep}{%gpt}`, separation)
+	if scaled {
+		put(`\resizebox{\linewidth}{!}{%%`)
+	}
+	t.writeTabular(put, p)
+	if scaled {
+		put(`}`)
+	}
+	if notes := t.notes(); len(notes) > 0 && i == n-1 {
+		for k, note := range notes {
+			notes[k] = escapeLaTeX(note)
+		}
+		put(`\par\smallskip\parbox{\linewidth}{\scriptsize %s}`, strings.Join(notes, " "))
+	}
+	caption, label := t.Caption, t.Name
+	if i > 0 {
+		caption, label = "Table of "+t.Name+", continued.", fmt.Sprintf("%s-%d", t.Name, i+1)
+	}
+	if caption != "" {
+		put(`\caption{%s}`, escapeLaTeX(caption))
+	}
+	put(`\label{tab:%s}`, label)
+	put(`\end{%s}`, float)
+}
+
+func (t *Table) writeTabular(put func(string, ...any), p typeset) {
+	lines := p.lines
+	head := `\textbf{` + escapeLaTeX(t.Head) + `}`
+	spec, first, second, rules := "l", `\multirow{2}{*}{`+head+`}`, "", ""
+	at := 2 // column of the next group
+	if p.kinds {
+		spec, first, second, at = spec+"l", first+" &", second+" &", at+1
+	}
+	for g, slots := range p.slots {
+		spec += " "
+		span := 0
+		for _, s := range slots {
+			columns := "r"
+			if s.spread {
+				columns = "r@{}l"
+			}
+			spec += columns
+			n := strings.Count(columns, "r") + strings.Count(columns, "l")
+			second += fmt.Sprintf(` & \multicolumn{%d}{c}{%s}`, n, latexHead(s))
+			span += n
+		}
+		first += fmt.Sprintf(` & \multicolumn{%d}{c}{\textbf{%s}}`, span, escapeLaTeX(p.groups[g]))
+		rules += fmt.Sprintf(` \cmidrule(lr){%d-%d}`, at, at+span-1)
+		at += span
+	}
+	put(`\begin{tabular}{%s}`, spec)
+	put(`\toprule`)
+	put(`%s \\`, first)
+	put(`%s`, strings.TrimSpace(rules))
+	put(`%s \\`, second)
+	sections := 0
+	for _, l := range lines {
+		if l.role == section {
+			sections++
+		}
+	}
+	leads := len(lines) > 0 && lines[0].role == section
+	alone := leads && sections == 1 // one section for all rows needs no heading
+	if alone || !leads {
+		put(`\midrule`)
+	}
+	for i, l := range lines {
+		if l.role == section {
+			if !alone {
+				put(`\midrule`)
+				put(`\rowcolor[gray]{0.95} \multicolumn{%d}{c}{\textit{%s}} \\`, at-1, escapeLaTeX(l.label))
+			}
+			continue
+		}
+		height := 1 // lines of the row
+		for i+height < len(lines) && l.role == ours && lines[i+height].row == l.row && lines[i+height].role > ours {
+			height++
+		}
+		row := ""
+		if l.role == ours {
+			row = latexLabel(l, height)
+		}
+		if p.kinds {
+			row += " & " + italic(whose(l.role), l.role != ours)
+		}
+		for _, slots := range p.slots {
+			for _, s := range slots {
+				row += " & " + latexCell(l.cells[s.index], s, l.reference)
 			}
 		}
-		total += cell + 1
+		put(`%s \\`, row)
 	}
-	return total
+	put(`\bottomrule`)
+	put(`\end{tabular}`)
+}
+
+func latexHead(s typesetSlot) string {
+	lines := make([]string, len(s.head))
+	for i, h := range s.head {
+		lines[i] = escapeLaTeX(h)
+	}
+	lines[len(lines)-1] += arrow(s.Better)
+	text := `\textbf{` + strings.Join(lines, `}\\\textbf{`) + `}`
+	if len(lines) > 1 {
+		text = `\shortstack{\strut` + text + `}`
+	}
+	return text
+}
+
+func latexLabel(l line, height int) string {
+	label := escapeLaTeX(l.label)
+	if height > 1 {
+		return fmt.Sprintf(`\multirow{%d}{*}{%s}`, height, grey(label, l.reference))
+	}
+	return grey(label, l.reference)
+}
+
+func italic(s string, on bool) string {
+	if !on || s == "" {
+		return s
+	}
+	return `\textit{` + s + `}`
+}
+
+// grey sets rows that do not compete apart.
+func grey(s string, on bool) string {
+	if !on || s == "" {
+		return s
+	}
+	return `\textcolor{black!60}{` + s + `}`
 }
 
 func arrow(d Direction) string {
 	switch d {
 	case Higher:
-		return ` ($\uparrow$)`
+		return ` $\uparrow$`
 	case Lower:
-		return ` ($\downarrow$)`
+		return ` $\downarrow$`
 	}
 	return ""
 }
 
-func latexCell(c shown, kind role) string {
-	switch {
-	case c.number == "":
-		return ""
-	case kind != ours:
-		return `{\footnotesize\textit{` + minus(c.number) + `}}`
-	}
-	s := minus(c.number)
+// latexCell sets a number, on the right of a column of its own, and its interval. Fewer decimals than others have leave
+// room for theirs.
+func latexCell(c shown, s typesetSlot, reference bool) string {
+	number := italic(minus(c.number), c.role != ours)
 	if c.best {
-		s = `\textbf{` + s + `}`
+		number = `\textbf{` + number + `}`
 	}
+	number = grey(number, reference)
+	if lacks := s.decimals - decimalsOf(c.number); lacks > 0 && c.number != "" {
+		point := ""
+		if lacks == s.decimals {
+			point = "."
+		}
+		number += `\phantom{` + point + strings.Repeat("0", lacks) + `}`
+	}
+	if !s.spread {
+		return number
+	}
+	spread := ""
 	if c.spread != "" {
-		s += `{\scriptsize$\pm$` + c.spread + `}`
+		spread = grey(`\scriptsize$\pm$`+c.spread, reference)
 	}
-	return s
+	return number + " & " + spread
 }
 
 // minus sets a leading minus sign as one, not as a hyphen.

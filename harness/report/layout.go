@@ -18,8 +18,6 @@ type Layout struct {
 	Groups  []GroupLayout
 	Rows    []RowLayout
 	Notes   []string
-
-	Differences bool
 }
 
 // GroupLayout is the columns of one benchmark.
@@ -45,7 +43,7 @@ type RowLayout struct {
 func AccuracyAndCost() []Column {
 	return []Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1, Better: Higher},
-		{Title: "Cost $", Unit: metrics.USD, Decimals: 3, Plain: true},
+		{Title: "Cost $", Unit: metrics.USD, Decimals: 3, Better: Lower, Unranked: true, Plain: true},
 	}
 }
 
@@ -53,7 +51,7 @@ func AccuracyAndCost() []Column {
 func AverageAccuracyAndCost() []Column {
 	return []Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1, Better: Higher},
-		{Title: "$/query", Unit: metrics.USDPerQuery, Decimals: 4, Plain: true},
+		{Title: "$/query", Unit: metrics.USDPerQuery, Decimals: 4, Better: Lower, Unranked: true, Plain: true},
 	}
 }
 
@@ -61,7 +59,7 @@ func AverageAccuracyAndCost() []Column {
 // left alone. paper may be nil. A cell without a measurement stays empty; two measurements for one cell are an
 // error, and so is a row without any.
 func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
-	t := &Table{Name: l.Name, Caption: l.Caption, Head: l.Head, Notes: slices.Clone(l.Notes), Differences: l.Differences}
+	t := &Table{Name: l.Name, Caption: l.Caption, Head: l.Head, Notes: slices.Clone(l.Notes)}
 	var lines []*metrics.Set // [groups]
 	for _, g := range l.Groups {
 		t.Groups = append(t.Groups, Group{Title: g.Title, Columns: g.Columns})

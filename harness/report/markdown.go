@@ -28,11 +28,11 @@ func (Markdown) Write(w io.Writer, t *Table) error {
 		Formatting: tw.CellFormatting{AutoFormat: tw.Off, AutoWrap: tw.WrapNone},
 		Alignment:  tw.CellAlignment{PerColumn: []tw.Align{tw.AlignLeft}},
 	}
-	for _, g := range t.Groups {
-		for _, c := range g.Columns {
+	for i, slots := range t.slots() {
+		for _, c := range slots {
 			head := escapeMarkdown(c.Title)
 			if len(t.Groups) > 1 {
-				head = escapeMarkdown(g.Title) + "<br>" + head
+				head = escapeMarkdown(t.Groups[i].Title) + "<br>" + head
 			}
 			heads = append(heads, head)
 			aligned.Alignment.PerColumn = append(aligned.Alignment.PerColumn, tw.AlignRight)
@@ -54,7 +54,7 @@ func (Markdown) Write(w io.Writer, t *Table) error {
 		}
 		row[0] = label
 		for c, cell := range l.cells {
-			row[1+c] = markdownCell(cell, l.role)
+			row[1+c] = markdownCell(cell)
 		}
 		if err := table.Append(row); err != nil {
 			return fmt.Errorf("table %q: %w", t.Name, err)
@@ -70,11 +70,11 @@ func (Markdown) Write(w io.Writer, t *Table) error {
 	return err
 }
 
-func markdownCell(c shown, kind role) string {
+func markdownCell(c shown) string {
 	switch {
 	case c.number == "":
 		return ""
-	case kind != ours:
+	case c.role != ours:
 		return "*" + c.number + "*"
 	}
 	s := c.number

@@ -28,8 +28,33 @@ type Table struct {
 	Groups  []Group
 	Rows    []Row
 	Notes   []string // printed below the table: scale, coverage, seeds, what an interval means
+	Style   Style
+}
 
-	Differences bool // print ours minus the paper's below every pair
+// Style says what a table prints beside our numbers.
+type Style struct {
+	Paper       Placement
+	Differences bool // ours minus the paper's too; in rows of their own unless the paper's numbers stand in columns
+}
+
+// Placement is where the paper's numbers stand.
+type Placement int
+
+const (
+	Below  Placement = iota // in a row below ours
+	Beside                  // in a column on the right of ours
+	None                    // nowhere
+)
+
+// placements are the names of placements, in their order.
+var placements = []string{"below", "beside", "none"}
+
+// ParsePlacement reads the name of a placement.
+func ParsePlacement(name string) (Placement, error) {
+	if i := slices.Index(placements, name); i >= 0 {
+		return Placement(i), nil
+	}
+	return 0, fmt.Errorf("unknown place %q for the paper's numbers; known: %s", name, strings.Join(placements, ", "))
 }
 
 // Group is columns under one head.
@@ -44,8 +69,11 @@ type Column struct {
 	Unit     string // unit of the measurements behind it, as in package metrics
 	Decimals int    // of our numbers; the paper's are printed as it prints them
 	Better   Direction
+	Unranked bool // which end is better is known, but the best is not set in bold: a cost says nothing without its accuracy
 	Plain    bool // no interval beside the number; CSV has it all the same
 }
+
+func (c Column) ranked() bool { return c.Better != Neither && !c.Unranked }
 
 // Direction says which numbers of a column are good.
 type Direction int
@@ -97,7 +125,7 @@ func (t *Table) columns() []Column {
 	return all
 }
 
-// role is what a printed line holds.
+// role is what a printed line or column holds.
 type role int
 
 const (
@@ -107,24 +135,35 @@ const (
 	difference
 )
 
+// slot is one printed column: a column of the table, or the paper's numbers or the differences of one.
+type slot struct {
+	Column
+	at   int  // index of the column
+	role role // ours in the place of the line's, unless the paper's numbers stand in columns
+}
+
 // shown is one printed cell.
 type shown struct {
 	number string // empty: blank
 	spread string // half the width of the interval, without sign; empty: none
 	best   bool
+	role   role
 }
 
 // line is one printed row: every renderer prints the same lines.
 type line struct {
 	role      role
+	row       int // index of the row it is of
 	label     string
 	reference bool
-	cells     []shown // nil for a section
+	cells     []shown // one a slot; nil for a section
 }
 
 const (
+	oursLabel       = "ours"
 	paperLabel      = "paper"
 	differenceLabel = "difference"
+	differenceHead  = "diff."
 	missing         = "-"
 	dagger          = " †"
 )
@@ -138,39 +177,72 @@ func (t *Table) notes() []string {
 	return notes
 }
 
-// lines lays the table out: a heading for each section, then for each row ours, the paper's line if it has any
-// number there, and the difference if asked for.
+// slots returns the printed columns of every group.
+func (t *Table) slots() [][]slot {
+	var groups [][]slot
+	at := 0
+	for _, g := range t.Groups {
+		var slots []slot
+		for _, c := range g.Columns {
+			slots = append(slots, slot{c, at, ours})
+			if t.Style.Paper == Beside && slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[at].Paper != nil }) {
+				slots = append(slots, slot{Column{Title: paperLabel, Decimals: c.Decimals}, at, paper})
+				if t.Style.Differences {
+					slots = append(slots, slot{Column{Title: differenceHead, Decimals: c.Decimals}, at, difference})
+				}
+			}
+			at++
+		}
+		groups = append(groups, slots)
+	}
+	return groups
+}
+
+// lines lays the table out: a heading for each section, then for each row ours and, as the style asks, the paper's line
+// and the difference where they have any number.
 func (t *Table) lines() []line {
-	columns := t.columns()
-	best := t.best(columns)
+	slots := slices.Concat(t.slots()...)
+	best := t.best(t.columns())
+	kinds := []role{ours}
+	if t.Style.Paper == Below {
+		kinds = append(kinds, paper)
+	}
+	if t.Style.Differences && t.Style.Paper != Beside {
+		kinds = append(kinds, difference)
+	}
 	var lines []line
 	heading := ""
 	for i, row := range t.Rows {
+		if t.Style.Paper == None && !slices.ContainsFunc(row.Cells, func(c Cell) bool { return c.Ours != nil }) {
+			continue
+		}
 		if row.Section != heading && row.Section != "" {
-			lines = append(lines, line{role: section, label: row.Section})
+			lines = append(lines, line{role: section, row: i, label: row.Section})
 		}
 		heading = row.Section
-		printed := map[role]line{}
-		for _, kind := range []role{ours, paper, difference} {
-			l := line{role: kind, reference: row.Reference, cells: make([]shown, len(columns))}
-			for c, cell := range row.Cells {
-				l.cells[c] = cellText(kind, cell, columns[c])
-				l.cells[c].best = kind == ours && best[i][c]
+		for _, kind := range kinds {
+			l := line{role: kind, row: i, reference: row.Reference, cells: make([]shown, len(slots))}
+			for k, s := range slots {
+				of := kind
+				if s.role != ours {
+					of = s.role
+				}
+				l.cells[k] = t.cellText(of, row.Cells[s.at], s.Column)
+				l.cells[k].best = of == ours && best[i][s.at]
 			}
-			printed[kind] = l
-		}
-		first := printed[ours]
-		first.label = row.Label
-		if row.Reference {
-			first.label += dagger
-		}
-		lines = append(lines, first)
-		if l := printed[paper]; !blank(l) {
-			l.label = paperLabel
-			lines = append(lines, l)
-		}
-		if l := printed[difference]; t.Differences && !blank(l) {
-			l.label = differenceLabel
+			switch {
+			case kind == ours:
+				l.label = row.Label
+				if row.Reference {
+					l.label += dagger
+				}
+			case blank(l):
+				continue
+			case kind == paper:
+				l.label = paperLabel
+			case kind == difference:
+				l.label = differenceLabel
+			}
 			lines = append(lines, l)
 		}
 	}
@@ -181,24 +253,28 @@ func blank(l line) bool {
 	return !slices.ContainsFunc(l.cells, func(c shown) bool { return c.number != "" })
 }
 
-func cellText(kind role, cell Cell, column Column) shown {
+func (t *Table) cellText(kind role, cell Cell, column Column) shown {
 	switch {
 	case kind == ours && cell.Ours != nil:
 		v := *cell.Ours
-		t := shown{number: fixed(v.Number, column.Decimals)}
+		c := shown{number: fixed(v.Number, column.Decimals), role: ours}
 		if v.Bounded && !column.Plain {
-			t.spread = spread((v.High-v.Low)/2, column.Decimals)
+			c.spread = spread((v.High-v.Low)/2, column.Decimals)
 		}
-		return t
-	case kind == ours && cell.Paper != nil:
-		return shown{number: missing}
+		return c
+	case kind == ours && cell.Paper != nil && t.Style.Paper != None:
+		return shown{number: missing, role: ours}
 	case kind == paper && cell.Paper != nil:
-		return shown{number: fixed(cell.Paper.Number, cell.Paper.Decimals)}
+		return shown{number: fixed(cell.Paper.Number, cell.Paper.Decimals), role: paper}
 	case kind == difference && cell.Ours != nil && cell.Paper != nil:
-		d := cell.Ours.Number - cell.Paper.Number
-		return shown{number: strings.Replace("+"+fixed(d, column.Decimals), "+-", "-", 1)}
+		return shown{number: signed(cell.Ours.Number-cell.Paper.Number, column.Decimals), role: difference}
 	}
-	return shown{}
+	return shown{role: kind}
+}
+
+// signed prints x with its sign; zero has a plus.
+func signed(x float64, decimals int) string {
+	return strings.Replace("+"+fixed(x, decimals), "+-", "-", 1)
 }
 
 // spread prints half the width of an interval: from 10 on with one decimal less, which says enough and keeps
@@ -228,7 +304,7 @@ func (t *Table) best(columns []Column) [][]bool {
 		marks[i] = make([]bool, len(columns))
 	}
 	for c, column := range columns {
-		if column.Better == Neither {
+		if !column.ranked() {
 			continue
 		}
 		sign := 1.0

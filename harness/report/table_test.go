@@ -146,7 +146,7 @@ func TestTablesInTheTerminal(t *testing.T) {
 
 func TestTablesInMarkdownLaTeXAndCSV(t *testing.T) {
 	table := mainTable(t)
-	table.Differences = true
+	table.Style.Differences = true
 	golden(t, "main.md", render(t, Markdown{}, table))
 	golden(t, "main.tex", render(t, LaTeX{}, table))
 	golden(t, "main.csv", render(t, CSV{}, table))
@@ -201,7 +201,7 @@ func TestWhatIsSetInBold(t *testing.T) {
 func TestCellsOfOneRow(t *testing.T) {
 	printed := func(cell Cell) []string {
 		table := small(Neither, Row{Label: "r", Cells: []Cell{cell}})
-		table.Differences = true
+		table.Style.Differences = true
 		var out []string
 		for _, l := range table.lines() {
 			out = append(out, l.label+" "+l.cells[0].number+l.cells[0].spread)
@@ -302,10 +302,82 @@ func TestLaTeXIsScaledOnlyWhereItIsTooWide(t *testing.T) {
 	for _, c := range []struct {
 		columns      int
 		wide, scaled bool
-	}{{2, false, false}, {8, false, true}, {30, true, true}} {
+	}{{2, false, false}, {9, false, true}, {14, true, false}, {22, true, true}} {
 		tex := string(render(t, LaTeX{}, columns(c.columns)))
 		if wide, scaled := strings.Contains(tex, `\begin{table*}`), strings.Contains(tex, `\resizebox`); wide != c.wide || scaled != c.scaled {
 			t.Errorf("%d columns: over both columns of the page %v, scaled %v", c.columns, wide, scaled)
+		}
+	}
+}
+
+// A table that would be too small to read is broken between groups, and a part has the paper's rows only where it has
+// numbers of the paper.
+func TestTablesOfManyGroupsBecomeSeveralFloats(t *testing.T) {
+	table := small(Higher, Row{Label: "first"}, Row{Label: "second"})
+	one := table.Groups[0]
+	one.Columns = slices.Repeat(one.Columns, 10)
+	table.Groups = nil
+	for _, title := range []string{"A", "B", "C", "D"} {
+		table.Groups = append(table.Groups, Group{title, one.Columns})
+	}
+	for i := range table.Rows {
+		for range 40 {
+			table.Rows[i].Cells = append(table.Rows[i].Cells, Cell{Ours: value1(10)})
+		}
+	}
+	table.Rows[0].Cells[0].Paper = value1(20)
+	table.Notes = []string{"A note."}
+	parts := strings.Split(string(render(t, LaTeX{}, table)), `\end{table*}`)
+	if len(parts) != 3 {
+		t.Fatalf("%d floats, want 2", len(parts)-1)
+	}
+	for i, want := range []struct{ has, lacks []string }{
+		{[]string{`\textbf{A}`, `\textbf{B}`, `\multirow{2}{*}{first}`, `\textit{20}`, `\label{tab:small}`}, []string{`\textbf{C}`, "A note."}},
+		{[]string{`\textbf{C}`, `\textbf{D}`, "first", "second", "A note.", "continued", `\label{tab:small-2}`}, []string{`\textbf{A}`, "paper"}},
+	} {
+		for _, s := range want.has {
+			if !strings.Contains(parts[i], s) {
+				t.Errorf("part %d has no %s", i+1, s)
+			}
+		}
+		for _, s := range want.lacks {
+			if strings.Contains(parts[i], s) {
+				t.Errorf("part %d has %s", i+1, s)
+			}
+		}
+	}
+}
+
+// The same two groups with the paper's numbers in every place, in every format.
+func TestThePapersNumbersStandWhereTheyAreAskedFor(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		style Style
+	}{
+		{"below", Style{}},
+		{"below-difference", Style{Differences: true}},
+		{"beside", Style{Paper: Beside}},
+		{"beside-difference", Style{Paper: Beside, Differences: true}},
+		{"none", Style{Paper: None}},
+		{"none-difference", Style{Paper: None, Differences: true}},
+	} {
+		paper := paperMain(t)
+		l := mainLayout()
+		l.Groups = slices.Concat(l.Groups[:1], l.Groups[len(l.Groups)-1:])
+		l.Rows = append(l.Rows[2:], RowLayout{Section: "Theirs", Label: "Router-R1", Paper: []metrics.Key{{Name: "method", Value: "router-r1"}}})
+		table, err := Build(l, mainMeasurements(t, paper), paper)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table.Style = c.style
+		golden(t, "style-"+c.name+".txt", render(t, Terminal{Width: 100}, table))
+		golden(t, "style-"+c.name+".md", render(t, Markdown{}, table))
+		golden(t, "style-"+c.name+".tex", render(t, LaTeX{}, table))
+		golden(t, "style-"+c.name+".csv", render(t, CSV{}, table))
+		for i, name := range placements {
+			if got, err := ParsePlacement(name); err != nil || got != Placement(i) {
+				t.Errorf("%s is placement %d: %v", name, got, err)
+			}
 		}
 	}
 }

@@ -90,17 +90,17 @@ func (to Terminal) label(l line) string {
 // compose sets every group as one text column: its title, heads lines of heads, then the lines. heads is the same
 // for all groups.
 func (t *Table) compose(lines []line, styled bool) (groups [][]string, heads int) {
-	wrapped := make([][]string, 0, len(t.columns()))
-	columns := make([][]string, 0, len(t.columns()))
-	for c, column := range t.columns() {
-		cells, head := composeColumn(c, column, lines, styled)
+	slots := t.slots()
+	var wrapped, columns [][]string
+	for c, s := range slices.Concat(slots...) {
+		cells, head := composeColumn(c, s.Column, lines, styled)
 		columns, wrapped = append(columns, cells), append(wrapped, head)
 		heads = max(heads, len(head))
 	}
 	c := 0
-	for _, group := range t.Groups {
+	for g, group := range t.Groups {
 		rows := make([]string, heads+len(lines))
-		for i := range group.Columns {
+		for i := range slots[g] {
 			head := append(slices.Repeat([]string{""}, heads-len(wrapped[c])), wrapped[c]...)
 			n := width(columns[c][0])
 			for j := range rows {
@@ -134,7 +134,7 @@ func composeColumn(c int, column Column, lines []line, styled bool) (cells, head
 			spread = max(spread, width(plusMinus(l.cells[c])))
 		}
 	}
-	if !styled && column.Better != Neither {
+	if !styled && column.ranked() {
 		mark = 1
 	}
 	head = wrap(column.Title, max(1, number+mark+spread))
@@ -148,7 +148,7 @@ func composeColumn(c int, column Column, lines []line, styled bool) (cells, head
 	for _, l := range lines {
 		cell := ""
 		if l.cells != nil {
-			cell = setCell(l.cells[c], l.role, number, mark, spread, styled)
+			cell = setCell(l.cells[c], number, mark, spread, styled)
 		}
 		cells = append(cells, pad(cell, total))
 	}
@@ -163,13 +163,13 @@ func plusMinus(c shown) string {
 }
 
 // setCell aligns numbers on their right end, whatever spread follows them.
-func setCell(c shown, kind role, number, mark, spread int, styled bool) string {
+func setCell(c shown, number, mark, spread int, styled bool) string {
 	n := strings.Repeat(" ", max(0, number-width(c.number))) + c.number
 	star := ""
 	switch {
 	case c.best && styled:
 		n = style(n, bold, true)
-	case kind != ours:
+	case c.role != ours:
 		n = style(n, dim, styled)
 	}
 	if mark > 0 {
