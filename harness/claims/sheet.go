@@ -49,6 +49,10 @@ func ClaimsSheet(findings []Finding) *report.Sheet {
 	if differs > 0 {
 		s.Notes = append([]string{fmt.Sprintf("%d verdicts are not the recorded ones.", differs)}, s.Notes...)
 	}
+	if len(ours.Rows) > 0 {
+		s.Notes = append(s.Notes, "Our measurements: percentages are those of their counts of answers, and averages follow from their rows. Rows scored by expectation are not tried as whole numbers of answers; "+
+			"rows without counts, of the larger set and of folds, are tried for their averages alone.")
+	}
 	for _, g := range []report.Grid{claimed, whole, ours} {
 		if len(g.Rows) > 0 {
 			s.Grids = append(s.Grids, g)

@@ -29,14 +29,16 @@ type row struct {
 // A percentage fits if the counts of its line (right, wrong, no answer, cut off, not graded) add up to the rollouts, and if
 // it is the share of the right ones: a whole number of them in all training seeds together. Rows that are scored by an
 // expectation have fractions there; of those only the share is asked. Lines without counts, on the larger set and in
-// folds, are left out. An average fits if it follows from its
-// benchmarks, weighted by the questions of the paper's sizes. Costs in percent have no common whole and are left out.
+// folds, are left out. An average fits if it follows from its benchmarks, weighted by their questions at the paper's
+// sizes; where no average of the larger set does, that set was weighted by other sizes than the rows at the paper's, and is
+// left out. Costs in percent have no common whole and are left out.
 func (s *Measurements) CheckTables() []Finding {
 	var findings []Finding
 	for _, experiment := range s.Experiments() {
 		rows, file := s.rows(experiment)
 		var wrong []string
 		percentages, averages, expected, uncounted := 0, 0, 0, 0
+		large, off := 0, []string(nil) // averages of the larger set, and those that do not fit
 		for _, r := range rows {
 			n, exact, bad := r.percentages()
 			percentages += n
@@ -48,18 +50,29 @@ func (s *Measurements) CheckTables() []Finding {
 				uncounted++
 			}
 			n, bad = r.averages()
+			if r.weight != r {
+				large, off = large+n, append(off, bad...)
+				continue
+			}
 			averages += n
 			wrong = append(wrong, bad...)
+		}
+		elsewhere := large > 0 && len(off) == large
+		if !elsewhere {
+			averages, wrong = averages+large, append(wrong, off...)
 		}
 		if percentages+averages == 0 {
 			continue
 		}
-		reason := fmt.Sprintf("%d percentages, %d averages.", percentages, averages)
+		reason := fmt.Sprintf("%d percentages, %d averages", percentages, averages)
 		if expected > 0 {
-			reason += fmt.Sprintf(" Not tried as whole numbers of answers: %d rows scored by expectation.", expected)
+			reason += fmt.Sprintf("; %d rows by expectation", expected)
 		}
 		if uncounted > 0 {
-			reason += fmt.Sprintf(" Averages alone: %d rows of the larger set or of folds, which count no answers.", uncounted)
+			reason += fmt.Sprintf("; %d without counts", uncounted)
+		}
+		if elsewhere {
+			reason += "; averages of the larger set left out"
 		}
 		found := tableFinding(experiment, file, "every percentage is that of its counts, and every average follows from its row", percentages+averages, wrong, wrong, nil, reason)
 		found.Measured, found.File = true, file
