@@ -180,10 +180,10 @@ func carryOut(t *testing.T, dir string, d documented) {
 		t.Fatal(err)
 	}
 	if code := c.ProcessState.ExitCode(); code != d.exit {
-		t.Fatalf("exit code %d, want %d:\n%.4000s", code, d.exit, out)
+		t.Fatalf("exit code %d, want %d:\n%s", code, d.exit, out[max(0, len(out)-4000):])
 	}
 	if !regexp.MustCompile(d.prints).Match(out) {
-		t.Errorf("no %q in\n%.4000s", d.prints, out)
+		t.Errorf("no %q in\n%s", d.prints, out[max(0, len(out)-4000):])
 	}
 }
 
@@ -346,6 +346,15 @@ func replaced(t *testing.T, text string, pairs ...string) string {
 		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
 	}
 	return text
+}
+
+func TestTheReadmeNamesEveryCommand(t *testing.T) {
+	readme := documentText(t, "README.md")
+	for _, c := range commands() {
+		if !strings.Contains(readme, "| `entrorouter "+c.Name) {
+			t.Errorf("the README's table of commands lacks %s", c.Name)
+		}
+	}
 }
 
 // Flags that the documents name are flags of the command they are named with, or of one of ours where they stand alone.
