@@ -132,6 +132,7 @@ func newFolds(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err 
 		if err != nil {
 			return nil, err
 		}
+		e.recorded = append(e.recorded, c)
 		e.results = append(e.results, measured)
 		e.steps = append(e.steps, c.e.steps...)
 	}

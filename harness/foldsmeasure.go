@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -31,10 +30,6 @@ type foldsRow struct {
 // Everything is computed inside each test fold, averaged over the folds by their questions and then over partitions;
 // resamples draw the same questions in every partition.
 func (c *recorded) measure(ctx context.Context, d *store.Draft) error {
-	queries := make([]routing.Query, len(c.problems))
-	for q, p := range c.problems {
-		queries[q] = routing.Query{Problem: p}
-	}
 	n, m := len(c.problems), len(c.e.experts)
 	accuracy, usd := make([][]float64, m), make([][]float64, m) // [M][Q]
 	for j := range m {
@@ -47,42 +42,29 @@ func (c *recorded) measure(ctx context.Context, d *store.Draft) error {
 	rows := make([][]foldsRow, len(c.partition)) // [partitions][rows]
 	for i, p := range c.partition {
 		for _, f := range p.rows {
-			entry, err := c.e.get(ctx, f.step)
-			if err != nil {
-				return err
-			}
-			decisions, err := readDecisions(entry, "folds", queries, m)
+			decisions, err := c.decisions(ctx, f)
 			if err != nil {
 				return err
 			}
 			r := foldsRow{accuracy: make([]float64, n), usd: make([]float64, n)}
 			for q, x := range decisions {
-				for j := range m {
-					weight := 0.0
-					if x.Expert == j {
-						weight = 1
-					} else if x.Expert == routing.Expected {
-						weight = x.Prob[j]
-					}
+				for j, weight := range stands(x, m) {
 					r.accuracy[q] += weight * accuracy[j][q]
 					r.usd[q] += weight * usd[j][q]
 				}
 			}
-			sweep, err := readSweep(entry)
+			entry, err := c.e.get(ctx, f.step)
 			if err != nil {
 				return err
 			}
-			r.sweep = sweep
+			if r.sweep, err = readSweep(entry); err != nil {
+				return err
+			}
 			rows[i] = append(rows[i], r)
 		}
 	}
 	set := &metrics.Set{}
-	benchmarks := []string{bothStrata}
-	for _, p := range c.problems {
-		if !c.e.spec.Experiment.Folds.Whole && !slices.Contains(benchmarks, p.Benchmark) {
-			benchmarks = append(benchmarks, p.Benchmark)
-		}
-	}
+	benchmarks := c.strata()
 	c.e.opt.Progress.Start("measuring "+c.e.poolSpec.Name, len(benchmarks))
 	defer c.e.opt.Progress.Done()
 	for _, b := range benchmarks {

@@ -106,6 +106,7 @@ type engine struct {
 	measured              *step    // makes measurements.txt; protocol split
 	extra                 []*step  // the same, of what only some outputs show; protocol split
 	results               []*step  // the same, one a pool; protocol folds
+	recorded              []*recorded
 	client                *experts.HTTP
 	chats                 []*experts.HTTP // clients of the methods that ask by themselves
 	loopback              *experts.Loopback

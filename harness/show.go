@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -12,34 +13,81 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-// Trail goes from the cells of an experiment's table to what is behind them, and back. It reads the store and asks
-// nobody. Only the arena of the paper's sizes has rollouts behind it.
+// Trail goes from the cells of an experiment's tables to what is behind them, and back. It only looks at the store and
+// asks nobody. Rows are scored on sets of questions: the arenas of protocol split, the pools of protocol folds.
 type Trail struct {
-	e *engine
-	a *arena
+	e    *engine
+	sets []*trailSet
 }
 
-// OpenTrail opens the trail of a finished experiment with protocol split. Close it.
+// trailSet is a set of questions that rows are scored on.
+type trailSet struct {
+	name      string
+	problems  []routing.Problem // [questions]
+	groups    []trailGroup      // what tables average over
+	strongest []float64         // [questions] dollars of the strongest expert
+	folds     [][]int           // [questions][partitions]; nil: no folds
+
+	// covers says whether a row of the spec is scored on the set.
+	covers func(row int) bool
+	// standing scores a row.
+	standing func(ctx context.Context, row int) (*standing, error)
+	// behind adds what experts did on a question and what the rows decided.
+	behind func(ctx context.Context, q int, rows []int, out *ProblemResult) error
+
+	scored map[int]*standing
+}
+
+// trailGroup is a column of a table: a benchmark, their average, a stratum.
+type trailGroup struct {
+	name   string
+	runs   int
+	weight []float64 // [questions], sums to 1
+	pass   float64   // questions of one pass, which dollars are counted for
+}
+
+// standing is what a row got and paid on every question, averaged over runs and over training seeds or partitions.
+type standing struct {
+	accuracy []float64 // percent
+	usd      []float64
+	tokens   []float64 // of the experts that were asked
+	chosen   []map[string]float64
+}
+
+// OpenTrail opens the trail of a finished experiment. Close it.
 func OpenTrail(ctx context.Context, r *spec.Resolved, o Options) (*Trail, error) {
 	x := &r.Experiment
-	if x.Protocol != "split" {
-		return nil, fmt.Errorf("%w: spec %s has protocol %s; only cells of protocol split have rollouts behind them", ErrUsage, x.Name, x.Protocol)
+	if x.Protocol == "collapse" {
+		return nil, fmt.Errorf("%w: spec %s has protocol collapse, whose numbers are expectations over a small environment without problems; the formulas are in package theory", ErrUsage, x.Name)
 	}
 	e, err := look(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := e.store.Get(e.measured.recipe); err != nil {
-		e.close()
-		if errors.Is(err, store.ErrMissing) {
-			return nil, fmt.Errorf("%w: experiment %s is not finished in this store; run it first: entrorouter run %s", ErrIncomplete, x.Name, x.Name)
-		}
-		return nil, err
+	t := &Trail{e: e}
+	finished := e.results
+	if e.measured != nil {
+		finished = []*step{e.measured}
 	}
-	t := &Trail{e: e, a: e.arenas[slices.IndexFunc(e.arenas, func(a *arena) bool { return a.name == PaperArena })]}
-	if err := t.a.loadOutcomes(ctx); err != nil {
-		e.close()
-		return nil, err
+	for _, s := range finished {
+		if _, err := e.store.Get(s.recipe); err != nil {
+			e.close()
+			if errors.Is(err, store.ErrMissing) {
+				return nil, fmt.Errorf("%w: experiment %s is not finished in this store; run it first: entrorouter run %s", ErrIncomplete, x.Name, x.Name)
+			}
+			return nil, err
+		}
+	}
+	for _, a := range e.arenas {
+		s, err := e.arenaTrail(ctx, a)
+		if err != nil {
+			e.close()
+			return nil, err
+		}
+		t.sets = append(t.sets, s)
+	}
+	for _, c := range e.recorded {
+		t.sets = append(t.sets, c.trail())
 	}
 	return t, nil
 }
@@ -47,87 +95,29 @@ func OpenTrail(ctx context.Context, r *spec.Resolved, o Options) (*Trail, error)
 // Close closes the store.
 func (t *Trail) Close() { t.e.close() }
 
-// Cell is one number of a table with its dollars: a row on a benchmark.
+// Cell is one number of a table with its dollars: a row on a benchmark, on all ("avg", of recordings "all") or on a
+// stratum of difficulty ("easy", "medium", "hard").
 type Cell struct {
+	Set       string  `json:"set"` // arena or pool
 	Row       string  `json:"row"`
 	Benchmark string  `json:"benchmark"`
 	Questions int     `json:"questions"`
-	Runs      int     `json:"runs"`
-	Accuracy  float64 `json:"accuracy"` // percent, mean over questions, runs and training seeds
-	USD       float64 `json:"usd"`      // of one pass over the benchmark
+	Runs      int     `json:"runs,omitempty"` // of each question; none where benchmarks have their own
+	Accuracy  float64 `json:"accuracy"`       // percent, mean over questions, runs and training seeds or partitions
+	USD       float64 `json:"usd"`            // of one pass over the questions
+	PerQuery  float64 `json:"usd_per_query"`  // dollars a question
+	CostShare float64 `json:"cost_share"`     // percent of what always asking the strongest expert costs
 }
 
-// QuestionResult is what a row got and paid on one question of a benchmark, averaged over runs and training seeds.
+// QuestionResult is what a row got and paid on one question, averaged over runs and over training seeds or partitions.
 type QuestionResult struct {
 	Problem  string             `json:"problem"`
-	Accuracy float64            `json:"accuracy"` // percent
+	Weight   float64            `json:"weight"`   // in the cell; the weights of a cell sum to 1
+	Accuracy float64            `json:"accuracy"` // percent; on the large set a probability
 	USD      float64            `json:"usd"`
-	Chosen   map[string]float64 `json:"chosen"` // expert -> share of the runs and seeds in which its answer stood
-}
-
-// Cells returns the cells of one row, or of all if row is empty.
-func (t *Trail) Cells(ctx context.Context, row string) ([]Cell, error) {
-	if err := t.checkRow(row); err != nil {
-		return nil, err
-	}
-	var out []Cell
-	for i, m := range t.e.spec.Experiment.Methods {
-		if row != "" && m.RowID() != row || !t.e.fits[i][0].covers(t.a) {
-			continue
-		}
-		s, err := t.scored(ctx, i)
-		if err != nil {
-			return nil, err
-		}
-		accuracy, usd := s.mean(accuracyOf), s.mean(usdOf)
-		for b, bench := range t.a.benches {
-			c := Cell{Row: m.RowID(), Benchmark: bench.name, Runs: bench.runs}
-			for q, of := range t.a.strata {
-				if of == b {
-					c.Questions++
-					c.Accuracy += accuracy[q]
-					c.USD += usd[q]
-				}
-			}
-			c.Accuracy /= float64(c.Questions)
-			out = append(out, c)
-		}
-	}
-	return out, nil
-}
-
-// Questions returns what is behind one cell: every question of the benchmark.
-func (t *Trail) Questions(ctx context.Context, row, benchmark string) ([]QuestionResult, error) {
-	i, err := t.row(row)
-	if err != nil {
-		return nil, err
-	}
-	b := slices.IndexFunc(t.a.benches, func(b *bench) bool { return b.name == benchmark })
-	if b < 0 {
-		return nil, fmt.Errorf("%w: experiment %s has no benchmark %q; it has: %v", ErrUsage, t.e.spec.Experiment.Name, benchmark, t.e.spec.Experiment.Test)
-	}
-	s, err := t.scored(ctx, i)
-	if err != nil {
-		return nil, err
-	}
-	accuracy, usd := s.mean(accuracyOf), s.mean(usdOf)
-	var out []QuestionResult
-	for k, query := range t.a.queries {
-		q := t.a.question[k]
-		if t.a.strata[q] != b || query.Run != 0 {
-			continue
-		}
-		r := QuestionResult{Problem: query.Problem.ID, Accuracy: accuracy[q], USD: usd[q], Chosen: map[string]float64{}}
-		for _, c := range s.columns {
-			for m, share := range c.chosen[q] {
-				if share > 0 {
-					r.Chosen[t.e.experts[m].ID] += share / float64(len(s.columns))
-				}
-			}
-		}
-		out = append(out, r)
-	}
-	return out, nil
+	Tokens   float64            `json:"tokens"`          // output tokens of the experts that were asked
+	Chosen   map[string]float64 `json:"chosen"`          // expert -> share of the decisions in which its answer stood
+	Folds    []int              `json:"folds,omitempty"` // of recordings: the fold it is tested in, for each partition
 }
 
 // RolloutResult is one response of an expert and why it got its verdict.
@@ -146,157 +136,281 @@ type RolloutResult struct {
 	Response  string          `json:"response"`
 }
 
-// DecisionResult says what a row decided on one run of a problem.
+// OutcomeResult is what an expert does on a question where no response is at hand: on the large set the simulation's
+// own probability and expectations, of a recording what was recorded.
+type OutcomeResult struct {
+	Expert  string         `json:"expert"`
+	Correct float64        `json:"correct"`          // 1 or 0; on the large set the true success probability
+	Bucket  routing.Bucket `json:"bucket,omitempty"` // of a recording
+	Tokens  float64        `json:"tokens"`           // output tokens
+	USD     float64        `json:"usd"`
+}
+
+// DecisionResult says what a row decided on one run of a problem, and what came of it.
 type DecisionResult struct {
-	Row    string             `json:"row"`
-	Seed   uint64             `json:"seed"` // training seed
-	Run    int                `json:"run"`
-	Expert string             `json:"expert"`          // whose answer stands: an expert, "self", or "expected" for rows in closed form
-	Calls  []string           `json:"calls,omitempty"` // of a row with several rounds: the experts asked, in order
-	Prob   map[string]float64 `json:"prob"`
-	Answer string             `json:"answer,omitempty"` // of a router that has talked to the experts, and its bucket
-	Bucket routing.Bucket     `json:"bucket,omitempty"`
+	Row       string             `json:"row"`
+	Seed      uint64             `json:"seed"`           // of the training; of recordings the partition
+	Fold      int                `json:"fold,omitempty"` // of recordings: the one that the question is tested in
+	Run       int                `json:"run"`
+	Expert    string             `json:"expert"`            // whose answer stands: an expert, "self", or "expected" for rows in closed form
+	Calls     []string           `json:"calls,omitempty"`   // of a row with several rounds: the experts asked, in order
+	Spoiled   float64            `json:"spoiled,omitempty"` // of "self": probability that the calls talked it out of a right answer
+	Prob      map[string]float64 `json:"prob"`
+	Answer    string             `json:"answer,omitempty"` // of a router that has talked to the experts, and its bucket
+	Bucket    routing.Bucket     `json:"bucket,omitempty"`
+	Accuracy  float64            `json:"accuracy"` // percent
+	USD       float64            `json:"usd"`
+	OwnTokens int64              `json:"router_tokens,omitempty"` // that the router itself read and wrote
+}
+
+// Entry is a cell that a problem enters.
+type Entry struct {
+	Set       string  `json:"set"`
+	Row       string  `json:"row"`
+	Benchmark string  `json:"benchmark"`
+	Weight    float64 `json:"weight"`   // of the problem in the cell
+	Accuracy  float64 `json:"accuracy"` // of the row on the problem, percent; times the weight it is what the problem adds to the cell
+	USD       float64 `json:"usd"`      // of the row on the problem
 }
 
 // ProblemResult is everything known of one problem.
 type ProblemResult struct {
+	Set       string           `json:"set"`
 	Problem   routing.Problem  `json:"problem"`
-	Rollouts  []RolloutResult  `json:"rollouts"`
-	Decisions []DecisionResult `json:"decisions"` // of every row asked for: the cells that the rollouts enter
+	Rollouts  []RolloutResult  `json:"rollouts,omitempty"` // of the arena of the paper's sizes
+	Outcomes  []OutcomeResult  `json:"outcomes,omitempty"` // of the other sets
+	Decisions []DecisionResult `json:"decisions"`
+	Enters    []Entry          `json:"enters"` // the cells of every row asked for
 }
 
-// Problem returns the rollouts behind a problem of a test benchmark and what the row, or every row if row is empty,
-// decided on it.
-func (t *Trail) Problem(ctx context.Context, id, row string) (*ProblemResult, error) {
-	if err := t.checkRow(row); err != nil {
+// Cells returns the cells of one row, or of all if row is empty, on one set, or on all if set is empty.
+func (t *Trail) Cells(ctx context.Context, set, row string) ([]Cell, error) {
+	sets, err := t.named(set)
+	if err != nil {
 		return nil, err
 	}
-	first := slices.IndexFunc(t.a.queries, func(q routing.Query) bool { return q.Problem.ID == id })
-	if first < 0 {
-		return nil, fmt.Errorf("%w: no test problem %q; list those of a benchmark: entrorouter show %s --row ROW --benchmark %s", ErrUsage, id, t.e.spec.Experiment.Name, t.a.benches[0].name)
+	rows, err := t.rows(row)
+	if err != nil {
+		return nil, err
 	}
-	out := &ProblemResult{Problem: t.a.queries[first].Problem}
-	runs := t.a.benches[t.a.strata[t.a.question[first]]].runs
-	asked := t.e.experts
-	if t.a.self != nil {
-		asked = t.e.members()
-	}
-	for _, x := range asked {
-		of, err := t.rollouts(ctx, x, out.Problem, runs)
-		if err != nil {
-			return nil, err
-		}
-		out.Rollouts = append(out.Rollouts, of...)
-	}
-	for i, m := range t.e.spec.Experiment.Methods {
-		if row != "" && m.RowID() != row || !t.e.fits[i][0].covers(t.a) {
-			continue
-		}
-		for _, f := range t.e.fits[i] {
-			decisions, err := f.decisions(ctx, t.a)
+	var out []Cell
+	for _, s := range sets {
+		for _, i := range rows {
+			if !s.covers(i) {
+				continue
+			}
+			of, err := s.score(ctx, i)
 			if err != nil {
 				return nil, err
 			}
-			for _, d := range decisions[first : first+runs] {
-				r := DecisionResult{Row: m.RowID(), Seed: f.seed, Run: d.Run, Expert: "expected", Prob: map[string]float64{}}
-				switch {
-				case d.Expert == routing.Self:
-					r.Expert = selfID
-				case d.Expert != routing.Expected:
-					r.Expert = t.e.experts[d.Expert].ID
-				}
-				for _, c := range d.Calls {
-					r.Calls = append(r.Calls, t.e.experts[c.Expert].ID)
-				}
-				if d.Answer != nil {
-					r.Answer, r.Bucket = d.Answer.Text, d.Answer.Bucket
-				}
-				for m, p := range d.Prob {
-					r.Prob[t.e.experts[m].ID] = p
-				}
-				out.Decisions = append(out.Decisions, r)
+			for _, g := range s.groups {
+				out = append(out, s.cell(t.e.spec.Experiment.Methods[i].RowID(), g, of))
 			}
 		}
+	}
+	if out == nil {
+		return nil, t.notScored(row, set)
 	}
 	return out, nil
 }
 
-// rollouts reads the responses of an expert to a problem and grades them as the table did.
-func (t *Trail) rollouts(ctx context.Context, x routing.Expert, p routing.Problem, runs int) ([]RolloutResult, error) {
-	scope := t.e.scope(x, routing.Test)
-	have, err := t.e.storedWithFinish(ctx, scope)
+// notScored is the error about a row of hindsight on the large set.
+func (t *Trail) notScored(row, set string) error {
+	return fmt.Errorf("%w: row %s reads graded answers and is not scored on set %s, which has none; leave --set out", ErrUsage, row, set)
+}
+
+func (s *trailSet) cell(row string, g trailGroup, of *standing) Cell {
+	c := Cell{Set: s.name, Row: row, Benchmark: g.name, Runs: g.runs}
+	strongest := 0.0
+	for q, w := range g.weight {
+		if w > 0 {
+			c.Questions++
+		}
+		c.Accuracy += w * of.accuracy[q]
+		c.PerQuery += w * of.usd[q]
+		strongest += w * s.strongest[q]
+	}
+	c.USD, c.CostShare = c.PerQuery*g.pass, 100*c.PerQuery/strongest
+	return c
+}
+
+// Questions returns what is behind one cell: every question of the benchmark. An empty set is the first that has the
+// row, of recordings the only one.
+func (t *Trail) Questions(ctx context.Context, set, row, benchmark string) ([]QuestionResult, error) {
+	rows, err := t.rows(row)
 	if err != nil {
 		return nil, err
 	}
-	var out []RolloutResult
-	for run := range runs {
-		s, ok := have[t.e.rolloutKey(x, routing.Test, p, run)]
-		if !ok {
-			return nil, fmt.Errorf("the rollout of %s on problem %s, run %d, is no longer in rollouts.db of %s; remove what outcomes of it the store has and run the experiment again", x.ID, p.ID, run, t.e.opt.Out)
+	sets, err := t.named(set)
+	if err != nil {
+		return nil, err
+	}
+	if set == "" && t.e.recorded != nil && len(sets) > 1 {
+		return nil, fmt.Errorf("%w: experiment %s has cells of that name on %d pools; say which with --set: %s", ErrUsage, t.e.spec.Experiment.Name, len(sets), names(sets))
+	}
+	s, i := sets[0], rows[0]
+	if !s.covers(i) {
+		return nil, t.notScored(row, s.name)
+	}
+	var known []string
+	for _, g := range s.groups {
+		known = append(known, g.name)
+	}
+	at := slices.Index(known, benchmark)
+	if at < 0 {
+		return nil, fmt.Errorf("%w: experiment %s has no benchmark %q on set %s; it has: %s", ErrUsage, t.e.spec.Experiment.Name, benchmark, s.name, strings.Join(known, ", "))
+	}
+	of, err := s.score(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	var out []QuestionResult
+	for q, w := range s.groups[at].weight {
+		if w == 0 {
+			continue
 		}
-		response, err := t.e.rollouts.Response(ctx, s.ID)
-		if err != nil {
-			return nil, err
-		}
-		v := grade(p, response, s.Finish)
-		r := RolloutResult{
-			Expert: x.ID, Run: run, Bucket: v.Bucket, Reason: v.Reason, Extracted: v.Extracted,
-			Usage: cost.Usage{In: s.In, Out: s.Out}, ID: s.ID, Response: response,
-		}
-		r.USD = x.Price.USD(r.Usage, t.e.spec.Experiment.CountInput)
-		if s.Finish != routing.Length {
-			why := p.Key().Grade(response)
-			r.Rule, r.Gold, r.Answer = string(why.Rule), why.Gold, why.Answer
+		r := QuestionResult{Problem: s.problems[q].ID, Weight: w, Accuracy: of.accuracy[q], USD: of.usd[q], Tokens: of.tokens[q], Chosen: of.chosen[q]}
+		if s.folds != nil {
+			r.Folds = s.folds[q]
 		}
 		out = append(out, r)
 	}
 	return out, nil
 }
 
-// storedWithFinish reads the rollouts of a scope by key.
-func (e *engine) storedWithFinish(ctx context.Context, scope store.Scope) (map[store.RolloutKey]store.Stored, error) {
-	out := map[store.RolloutKey]store.Stored{}
-	if e.rollouts == nil {
-		return out, nil
+// Problem returns what is behind a problem of a test benchmark: what the experts did, what the row, or every row if row
+// is empty, decided on it, and the cells that it enters. An empty set is the one that has the problem.
+func (t *Trail) Problem(ctx context.Context, set, id, row string) (*ProblemResult, error) {
+	rows, err := t.rows(row)
+	if err != nil {
+		return nil, err
 	}
-	for s, err := range e.rollouts.Load(ctx, scope, "") {
+	sets, err := t.named(set)
+	if err != nil {
+		return nil, err
+	}
+	has := func(s *trailSet) int {
+		return slices.IndexFunc(s.problems, func(p routing.Problem) bool { return p.ID == id })
+	}
+	var of []*trailSet
+	for _, s := range sets {
+		if has(s) >= 0 {
+			of = append(of, s)
+		}
+	}
+	name := t.e.spec.Experiment.Name
+	switch {
+	case len(of) == 0:
+		var ids []string
+		for _, s := range sets {
+			for _, p := range s.problems {
+				ids = append(ids, p.ID)
+			}
+		}
+		near := spec.Near(id, ids, 3)
+		for i, id := range near {
+			near[i] = fmt.Sprintf("%q", id)
+		}
+		return nil, fmt.Errorf("%w: no test problem %q; near are %s; list those of a benchmark: entrorouter show %s --row ROW --benchmark %s", ErrUsage, id, strings.Join(near, ", "), name, sets[0].groups[0].name)
+	case len(of) > 1:
+		return nil, fmt.Errorf("%w: problem %s is in %d pools; say which with --set: %s", ErrUsage, id, len(of), names(of))
+	}
+	s, q := of[0], has(of[0])
+	out := &ProblemResult{Set: s.name, Problem: s.problems[q], Decisions: []DecisionResult{}, Enters: []Entry{}}
+	rows = slices.DeleteFunc(rows, func(i int) bool { return !s.covers(i) })
+	if err := s.behind(ctx, q, rows, out); err != nil {
+		return nil, err
+	}
+	for _, i := range rows {
+		of, err := s.score(ctx, i)
 		if err != nil {
 			return nil, err
 		}
-		out[s.Key] = s
+		for _, g := range s.groups {
+			if w := g.weight[q]; w > 0 {
+				out.Enters = append(out.Enters, Entry{s.name, t.e.spec.Experiment.Methods[i].RowID(), g.name, w, of.accuracy[q], of.usd[q]})
+			}
+		}
 	}
 	return out, nil
 }
 
-func (t *Trail) scored(ctx context.Context, i int) (scored, error) {
-	s := scored{method: t.e.spec.Experiment.Methods[i]}
-	for _, f := range t.e.fits[i] {
-		decisions, err := f.decisions(ctx, t.a)
-		if err != nil {
-			return s, err
-		}
-		s.seeds = append(s.seeds, f.seed)
-		s.columns = append(s.columns, t.a.score(decisions))
+// score scores a row once.
+func (s *trailSet) score(ctx context.Context, row int) (*standing, error) {
+	if of := s.scored[row]; of != nil {
+		return of, nil
 	}
-	return s, nil
+	of, err := s.standing(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	if s.scored == nil {
+		s.scored = map[int]*standing{}
+	}
+	s.scored[row] = of
+	return of, nil
 }
 
-func (t *Trail) row(id string) (int, error) {
-	i := slices.IndexFunc(t.e.spec.Experiment.Methods, func(m spec.Method) bool { return m.RowID() == id })
+// named returns the set of a name, or all.
+func (t *Trail) named(set string) ([]*trailSet, error) {
+	if set == "" {
+		return t.sets, nil
+	}
+	i := slices.IndexFunc(t.sets, func(s *trailSet) bool { return s.name == set })
 	if i < 0 {
-		var ids []string
-		for _, m := range t.e.spec.Experiment.Methods {
-			ids = append(ids, m.RowID())
-		}
-		return -1, fmt.Errorf("%w: experiment %s has no row %q; it has: %v", ErrUsage, t.e.spec.Experiment.Name, id, ids)
+		return nil, fmt.Errorf("%w: experiment %s has no set %q; it has: %s", ErrUsage, t.e.spec.Experiment.Name, set, names(t.sets))
 	}
-	return i, nil
+	return t.sets[i : i+1], nil
 }
 
-func (t *Trail) checkRow(id string) error {
-	if id == "" {
-		return nil
+func names(sets []*trailSet) string {
+	var of []string
+	for _, s := range sets {
+		of = append(of, s.name)
 	}
-	_, err := t.row(id)
-	return err
+	return strings.Join(of, ", ")
+}
+
+// rows returns the index of a row, or those of all.
+func (t *Trail) rows(id string) ([]int, error) {
+	var all []int
+	var ids []string
+	for i, m := range t.e.spec.Experiment.Methods {
+		if m.RowID() == id {
+			return []int{i}, nil
+		}
+		all, ids = append(all, i), append(ids, m.RowID())
+	}
+	if id != "" {
+		return nil, fmt.Errorf("%w: experiment %s has no row %q; it has: %s", ErrUsage, t.e.spec.Experiment.Name, id, strings.Join(ids, ", "))
+	}
+	return all, nil
+}
+
+// even gives the questions that belong the same weight.
+func even(n int, belongs func(q int) bool) []float64 {
+	weight := make([]float64, n)
+	of := 0.0
+	for q := range weight {
+		if belongs(q) {
+			weight[q] = 1
+			of++
+		}
+	}
+	for q := range weight {
+		if of > 0 {
+			weight[q] /= of
+		}
+	}
+	return weight
+}
+
+// size is how many questions have a weight.
+func (g trailGroup) size() (n int) {
+	for _, w := range g.weight {
+		if w > 0 {
+			n++
+		}
+	}
+	return n
 }

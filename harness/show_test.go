@@ -3,84 +3,217 @@ package harness
 import (
 	"errors"
 	"math"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// What is printed in a table is what its questions add up to, and a question is what its rollouts and decisions say.
-func TestTheTrailOfEveryCellEndsAtItsRollouts(t *testing.T) {
-	r := tiny(t)
-	dir := t.TempDir()
-	result := runIn(t, r, dir)
-	trail, err := OpenTrail(t.Context(), r, Options{Out: dir})
+// followTrail checks every cell of an experiment: it is what the table has, its questions add up to it, and a question
+// is what its decisions and the answers or outcomes behind them say; and back from the question to the cell.
+func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
+	t.Helper()
+	trail, err := OpenTrail(t.Context(), r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer trail.Close()
-	cells, err := trail.Cells(t.Context(), "")
+	cells, err := trail.Cells(t.Context(), "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := len(r.Experiment.Test) * len(r.Experiment.Methods); len(cells) != want {
-		t.Fatalf("%d cells, want %d", len(cells), want)
-	}
-	near := func(a, b, within float64) bool { return math.Abs(a-b) <= within }
+	near := func(a, b, within float64) bool { return math.Abs(a-b) <= within*(1+1e-6) }
+	type place struct{ set, row, benchmark, problem string }
+	questions := map[place]QuestionResult{}
+	seen := 0
 	for _, c := range cells {
-		lines := result.Measurements.Where(keys("arena", PaperArena, "method", c.Row, "benchmark", c.Benchmark, "seed", "")...)
-		if len(lines) != 1 {
-			t.Fatalf("%d lines of %s on %s", len(lines), c.Row, c.Benchmark)
-		}
-		accuracy, _ := lines[0].Value(metrics.Accuracy)
-		usd, _ := lines[0].Value(metrics.USD)
-		if !near(c.Accuracy, accuracy.Number, 0.0005001) || !near(c.USD, usd.Number, 0.0000005001) {
-			t.Errorf("%s on %s: trail says %.4f%% and %.7f dollars, the table %.3f and %.6f", c.Row, c.Benchmark, c.Accuracy, c.USD, accuracy.Number, usd.Number)
-		}
-		questions, err := trail.Questions(t.Context(), c.Row, c.Benchmark)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var sum, dollars float64
-		for _, q := range questions {
-			sum += q.Accuracy / float64(len(questions))
-			dollars += q.USD
-		}
-		if len(questions) != c.Questions || !near(sum, c.Accuracy, 1e-9) || !near(dollars, c.USD, 1e-9) {
-			t.Errorf("%s on %s: %d questions come to %v%% and %v dollars, the cell to %v and %v", c.Row, c.Benchmark, len(questions), sum, dollars, c.Accuracy, c.USD)
-		}
-	}
-	cell := cells[len(cells)-1]
-	questions, err := trail.Questions(t.Context(), "entrorouter", cell.Benchmark)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, q := range questions {
-		p, err := trail.Problem(t.Context(), q.Problem, "entrorouter")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var accuracy, usd, n float64
-		for _, d := range p.Decisions {
-			for _, ro := range p.Rollouts {
-				if ro.Expert != d.Expert || ro.Run != d.Run {
-					continue
-				}
-				n++
-				usd += ro.USD
-				if ro.Bucket == routing.Correct {
-					accuracy += 100
+		where := []string{c.Set, c.Row, c.Benchmark}
+		// The table's numbers are rounded.
+		check := func(line metrics.Measurement, unit string, got, within float64) {
+			t.Helper()
+			if v, ok := line.Value(unit); ok {
+				seen++
+				if !near(got, v.Number, within) {
+					t.Errorf("%v: the trail says %v %s, the table %v", where, got, unit, v.Number)
 				}
 			}
 		}
-		if n != float64(len(p.Decisions)) || !near(accuracy/n, q.Accuracy, 1e-9) || !near(usd/n, q.USD, 1e-9) {
-			t.Errorf("%s: %v of %d decisions have a rollout, which come to %v%% and %v dollars; the question has %v and %v", q.Problem, n, len(p.Decisions), accuracy/n, usd/n, q.Accuracy, q.USD)
+		set := "arena"
+		if r.Experiment.Protocol == "folds" {
+			set = "pool"
+		}
+		lines := result.Measurements.Where(keys(set, c.Set, "method", c.Row, "benchmark", c.Benchmark, "seed", "")...)
+		if slices.Contains(strata[:], c.Benchmark) {
+			lines = result.Measurements.Where(keys(set, c.Set, "method", c.Row, "stratum", c.Benchmark, "expert", "")...)
+		}
+		if len(lines) != 1 {
+			t.Fatalf("%v: %d lines of the table", where, len(lines))
+		}
+		check(lines[0], metrics.Accuracy, c.Accuracy, 5e-4)
+		check(lines[0], metrics.USD, c.USD, 5e-7)
+		check(lines[0], metrics.USDPerQuery, c.PerQuery, 5e-9)
+		check(lines[0], CostShare, c.CostShare, 5e-4)
+		check(lines[0], metrics.Questions, float64(c.Questions), 0)
+		of, err := trail.Questions(t.Context(), c.Set, c.Row, c.Benchmark)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var weight, accuracy, usd, tokens float64
+		chosen := map[string]float64{}
+		for _, q := range of {
+			questions[place{c.Set, c.Row, c.Benchmark, q.Problem}] = q
+			weight += q.Weight
+			accuracy += q.Weight * q.Accuracy
+			usd += q.Weight * q.USD
+			tokens += q.Weight * q.Tokens
+			for id, share := range q.Chosen {
+				chosen[id] += 100 * q.Weight * share
+			}
+		}
+		if len(of) != c.Questions || !near(weight, 1, 1e-9) || !near(accuracy, c.Accuracy, 1e-9) || !near(usd, c.PerQuery, 1e-12) {
+			t.Errorf("%v: %d questions with weights of %v come to %v%% and %v dollars, the cell to %v and %v", where, len(of), weight, accuracy, usd, c.Accuracy, c.PerQuery)
+		}
+		check(lines[0], Tokens, tokens, 0.05)
+		for _, line := range result.Measurements.Where(keys(set, c.Set, "method", c.Row, "stratum", c.Benchmark)...) {
+			if id := line.Key("expert"); id != "" {
+				check(line, report.Share, chosen[id], 5e-3)
+			}
+		}
+	}
+	if seen < 3*len(cells) {
+		t.Errorf("%d numbers of %d cells were compared", seen, len(cells))
+	}
+	var problems []place
+	for p := range questions {
+		if p.row == r.Experiment.Methods[0].RowID() && (p.benchmark == metrics.Average || p.benchmark == bothStrata) {
+			problems = append(problems, p)
+		}
+	}
+	for _, at := range problems[:min(len(problems), 40)] {
+		p, err := trail.Problem(t.Context(), at.set, at.problem, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		entered := 0
+		for _, x := range p.Enters {
+			q, ok := questions[place{x.Set, x.Row, x.Benchmark, at.problem}]
+			if !ok || q.Weight != x.Weight || q.Accuracy != x.Accuracy || q.USD != x.USD {
+				t.Errorf("%v enters %+v, where it is %+v", at, x, q)
+			}
+			entered++
+			var accuracy, usd, n float64
+			for _, d := range p.Decisions {
+				if d.Row == x.Row {
+					accuracy, usd, n = accuracy+d.Accuracy, usd+d.USD, n+1
+				}
+			}
+			if !near(accuracy/n, q.Accuracy, 1e-9) || !near(usd/n, q.USD, 1e-12) {
+				t.Errorf("%v: %v decisions of row %s come to %v%% and %v dollars, the question to %v and %v", at, n, x.Row, accuracy/n, usd/n, q.Accuracy, q.USD)
+			}
+		}
+		for _, c := range cells {
+			if _, ok := questions[place{c.Set, c.Row, c.Benchmark, at.problem}]; ok {
+				entered--
+			}
+		}
+		if entered != 0 {
+			t.Errorf("%v enters %d cells that do not show it", at, entered)
+		}
+		for _, d := range p.Decisions {
+			if d.Calls != nil || d.Answer != "" {
+				continue
+			}
+			accuracy, usd, found := 0.0, 0.0, false
+			for _, ro := range p.Rollouts {
+				if ro.Expert == d.Expert && ro.Run == d.Run {
+					usd, found = ro.USD, true
+					if ro.Bucket == routing.Correct {
+						accuracy = 100
+					}
+				}
+			}
+			for _, o := range p.Outcomes {
+				if o.Expert == d.Expert {
+					accuracy, usd, found = 100*o.Correct, o.USD, true
+				}
+			}
+			if found && (!near(accuracy, d.Accuracy, 1e-9) || !near(usd, d.USD, 1e-9)) || !found && d.Expert != "expected" && d.Expert != selfID {
+				t.Errorf("%v: row %s has %v%% and %v dollars by %s, whose answer has %v and %v", at, d.Row, d.Accuracy, d.USD, d.Expert, accuracy, usd)
+			}
 		}
 	}
 }
 
-func TestATrailNeedsAFinishedExperiment(t *testing.T) {
-	if _, err := OpenTrail(t.Context(), tiny(t), Options{Out: t.TempDir()}); !errors.Is(err, ErrIncomplete) {
+func TestTheTrailOfEveryCellEndsAtItsRollouts(t *testing.T) {
+	r, dir := tiny(t), t.TempDir()
+	result := runIn(t, r, dir)
+	untouched := snapshot(t, dir)
+	followTrail(t, r, Options{Out: dir}, result)
+	if now := snapshot(t, dir); len(now) != len(untouched) {
+		t.Errorf("%d files, there were %d", len(now), len(untouched))
+	}
+}
+
+func TestTheTrailOfEveryRecordedCellEndsAtItsOutcomes(t *testing.T) {
+	dir, _ := toyFolder(t, "", `
+methods:
+  - {name: random}
+  - {name: fixed, id: middle, params: {expert: middle}}
+  - {name: oracle}
+  - {name: mixture, kappa: "01"}
+  - {name: logistic, kappa: "01"}
+outputs: [{kind: table, file: constants}]
+`)
+	o := Options{Out: filepath.Join(dir, "out"), Data: dir}
+	path := filepath.Join(dir, "constants.yaml")
+	followTrail(t, loadFile(t, path), o, runFile(t, path, o))
+	trail, err := OpenTrail(t.Context(), loadFile(t, path), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trail.Close()
+	p, err := trail.Problem(t.Context(), "", "q7", "logistic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	questions, err := trail.Questions(t.Context(), "toy", "logistic", "toy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(questions, func(q QuestionResult) bool { return q.Problem == "q7" })
+	if len(p.Outcomes) != 3 || len(p.Decisions) != 2 || i < 0 || p.Decisions[0].Fold != questions[i].Folds[0] || p.Decisions[1].Fold != questions[i].Folds[1] {
+		t.Errorf("%+v, in the cell %+v", p, questions[max(i, 0)])
+	}
+}
+
+func TestATrailSaysWhatItCannotFollow(t *testing.T) {
+	out := t.TempDir()
+	if _, err := OpenTrail(t.Context(), tiny(t), Options{Out: out}); !errors.Is(err, ErrIncomplete) {
 		t.Errorf("%v, want ErrIncomplete", err)
+	}
+	if _, err := OpenTrail(t.Context(), smallCollapse(t), Options{Out: out}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "without problems") {
+		t.Errorf("%v", err)
+	}
+	runIn(t, tiny(t), out)
+	trail, err := OpenTrail(t.Context(), tiny(t), Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trail.Close()
+	for want, ask := range map[string]func() error{
+		`no row "nobody"; it has: random, `:                                             func() error { _, err := trail.Cells(t.Context(), "", "nobody"); return err },
+		`no set "huge"; it has: paper, large`:                                           func() error { _, err := trail.Cells(t.Context(), "huge", ""); return err },
+		`row oracle reads graded answers and is not scored on set large`:                func() error { _, err := trail.Questions(t.Context(), "large", "oracle", "avg"); return err },
+		`no benchmark "gsm8k" on set paper; it has: sim-aime25, sim-math500, avg, easy`: func() error { _, err := trail.Questions(t.Context(), "", "random", "gsm8k"); return err },
+		`no test problem "sim-aime25-1"; near are "sim-aime25-00001", `:                 func() error { _, err := trail.Problem(t.Context(), "", "sim-aime25-1", ""); return err },
+	} {
+		if err := ask(); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %s", err, want)
+		}
 	}
 }

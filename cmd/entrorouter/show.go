@@ -20,20 +20,30 @@ func showCommand() *cli.Command {
 		Name:      "show",
 		Usage:     "go from a cell of a table to the answers behind it, and back",
 		ArgsUsage: "SPEC",
-		Description: "SPEC is an experiment that has been run. Asks nobody.\n\n" +
-			"   show SPEC                                 every cell: row and benchmark\n" +
+		Description: "SPEC is an experiment that has been run. Asks nobody and writes nothing.\n\n" +
+			"   show SPEC                                 every cell: row and benchmark, on every set of questions\n" +
 			"   show SPEC --row ROW                       the cells of one row\n" +
-			"   show SPEC --row ROW --benchmark NAME      the questions behind one cell\n" +
-			"   show SPEC --problem ID [--row ROW]        the answers of the experts to one problem, their verdicts, tokens and\n" +
-			"                                             dollars, and what every row decided on it: the cells they enter",
+			"   show SPEC --row ROW --benchmark NAME      the questions behind one cell, each with its weight\n" +
+			"   show SPEC --problem ID [--row ROW]        what the experts did on one problem, what every row decided on it, and the\n" +
+			"                                             cells that it enters\n\n" +
+			"NAME is a benchmark, avg (of recordings: all) for the average, or a stratum: easy, medium, hard. --set is an arena,\n" +
+			"paper (default) or large, or a recorded pool. Answers have verdicts and reasons on the set paper; the set large has\n" +
+			"the true success probability of the simulated experts, and a recording what was recorded.\n\n" +
+			"--json: a cell has set, row, benchmark, questions, runs, accuracy (percent), usd (one pass), usd_per_query, cost_share\n" +
+			"(percent of the strongest expert's); a question has problem, weight (in the cell), accuracy, usd, tokens, chosen\n" +
+			"(expert: share), folds; a problem has set, problem, rollouts (expert, run, bucket, reason, rule, extracted, gold_form,\n" +
+			"response_form, usage, usd, rollout, response), outcomes (expert, correct, bucket, tokens, usd), decisions (row, seed,\n" +
+			"fold, run, expert, calls, spoiled, prob, answer, bucket, accuracy, usd, router_tokens), enters (set, row, benchmark,\n" +
+			"weight, accuracy, usd).",
 		Flags: append(runFlags(), seedsFlag(),
 			&cli.StringFlag{Name: "row", Usage: "id of a row"},
-			&cli.StringFlag{Name: "benchmark", Usage: "name of a test benchmark"},
+			&cli.StringFlag{Name: "benchmark", Usage: "name of a test benchmark, avg, all or a stratum"},
 			&cli.StringFlag{Name: "problem", Usage: "id of a test problem"},
+			&cli.StringFlag{Name: "set", Usage: "paper, large, or the name of a recorded pool"},
 			&cli.BoolFlag{Name: "responses", Usage: "print the responses in full"},
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
 		Action: func(c *cli.Context) error {
-			row, benchmark, problem := c.String("row"), c.String("benchmark"), c.String("problem")
+			set, row, benchmark, problem := c.String("set"), c.String("row"), c.String("benchmark"), c.String("problem")
 			switch {
 			case problem != "" && benchmark != "":
 				return usageError{errors.New("--problem names one problem of one benchmark: leave --benchmark out")}
@@ -51,26 +61,30 @@ func showCommand() *cli.Command {
 			defer t.Close()
 			switch {
 			case problem != "":
-				p, err := t.Problem(c.Context, problem, row)
+				p, err := t.Problem(c.Context, set, problem, row)
 				if err != nil {
 					return err
 				}
 				return show(c, p, func(w io.Writer) { writeProblem(w, p, c.Bool("responses")) })
 			case benchmark != "":
-				questions, err := t.Questions(c.Context, row, benchmark)
+				questions, err := t.Questions(c.Context, set, row, benchmark)
 				if err != nil {
 					return err
 				}
 				return show(c, questions, func(w io.Writer) { writeQuestions(w, questions) })
 			}
-			cells, err := t.Cells(c.Context, row)
+			cells, err := t.Cells(c.Context, set, row)
 			if err != nil {
 				return err
 			}
 			return show(c, cells, func(w io.Writer) {
-				fmt.Fprintf(w, "row\tbenchmark\tquestions\truns\taccuracy %%\tusd\n")
+				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tusd a pass\tusd a question\tcost, %% of strongest\n")
 				for _, x := range cells {
-					fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%.3f\t%.6f\n", x.Row, x.Benchmark, x.Questions, x.Runs, x.Accuracy, x.USD)
+					runs := ""
+					if x.Runs > 0 {
+						runs = fmt.Sprint(x.Runs)
+					}
+					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%.3f\t%.6f\t%.8f\t%.3f\n", x.Set, x.Row, x.Benchmark, x.Questions, runs, x.Accuracy, x.USD, x.PerQuery, x.CostShare)
 				}
 			})
 		},
@@ -90,17 +104,25 @@ func show(c *cli.Context, value any, text func(io.Writer)) error {
 }
 
 func writeQuestions(w io.Writer, questions []harness.QuestionResult) {
-	fmt.Fprintf(w, "problem\taccuracy %%\tusd\tsent to\n")
-	accuracy, usd := 0.0, 0.0
-	for _, q := range questions {
-		fmt.Fprintf(w, "%s\t%.1f\t%.6f\t%s\n", q.Problem, q.Accuracy, q.USD, shares(q.Chosen, "%.2f"))
-		accuracy += q.Accuracy / float64(len(questions))
-		usd += q.USD
+	folds := ""
+	if questions[0].Folds != nil {
+		folds = "\tfold in each partition"
 	}
-	fmt.Fprintf(w, "mean, sum\t%.3f\t%.6f\t\n", accuracy, usd)
+	fmt.Fprintf(w, "problem\tweight %%\taccuracy %%\tusd\ttokens\tsent to%s\n", folds)
+	var accuracy, usd, tokens float64
+	for _, q := range questions {
+		if folds != "" {
+			folds = "\t" + strings.Trim(fmt.Sprint(q.Folds), "[]")
+		}
+		fmt.Fprintf(w, "%s\t%.4f\t%.1f\t%.6f\t%.0f\t%s%s\n", q.Problem, 100*q.Weight, q.Accuracy, q.USD, q.Tokens, shares(q.Chosen, "%.2f"), folds)
+		accuracy += q.Weight * q.Accuracy
+		usd += q.Weight * q.USD
+		tokens += q.Weight * q.Tokens
+	}
+	fmt.Fprintf(w, "weighted mean\t\t%.3f\t%.8f\t%.1f\t\n", accuracy, usd, tokens)
 }
 
-// shares lists what each expert got, the most first.
+// shares lists what each expert got, the most first, down to what would print as nothing.
 func shares(of map[string]float64, format string) string {
 	ids := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
 		switch {
@@ -113,27 +135,63 @@ func shares(of map[string]float64, format string) string {
 	})
 	var parts []string
 	for _, id := range ids {
+		if of[id] < 0.0005 {
+			break
+		}
 		parts = append(parts, id+" "+fmt.Sprintf(format, of[id]))
 	}
 	return strings.Join(parts, ", ")
 }
 
 func writeProblem(w io.Writer, p *harness.ProblemResult, responses bool) {
-	fmt.Fprintf(w, "%s of %s\n%s\n", p.Problem.ID, p.Problem.Benchmark, p.Problem.Text)
+	fmt.Fprintf(w, "%s of %s, set %s\n%s\n", p.Problem.ID, p.Problem.Benchmark, p.Set, p.Problem.Text)
 	for k, option := range p.Problem.Options {
 		fmt.Fprintf(w, "(%c) %s\n", 'A'+rune(k), option)
 	}
-	fmt.Fprintf(w, "gold: %s\n\nexpert\trun\tbucket\treason\textracted\tread as\trule\ttokens\tusd\trollout\n", strings.Join(p.Problem.Gold, " or "))
+	fmt.Fprintf(w, "gold: %s\n", strings.Join(p.Problem.Gold, " or "))
+	if p.Rollouts != nil {
+		fmt.Fprintf(w, "\nexpert\trun\tbucket\treason\textracted\tread as\trule\ttokens\tusd\trollout\n")
+	}
 	for _, r := range p.Rollouts {
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%.6f\t%d\n", r.Expert, r.Run, r.Bucket, r.Reason, oneLine(r.Extracted), oneLine(r.Answer), r.Rule, r.Usage.Out, r.USD, r.ID)
 	}
-	fmt.Fprintf(w, "\nrow\ttraining seed\trun\tanswered by\tprobabilities\tcalls\n")
+	if p.Outcomes != nil {
+		what := "recorded"
+		if p.Outcomes[0].Bucket == "" {
+			what = "chance of being right"
+		}
+		fmt.Fprintf(w, "\nexpert\t%s\ttokens\tusd\n", what)
+	}
+	for _, o := range p.Outcomes {
+		did := string(o.Bucket)
+		if did == "" {
+			did = fmt.Sprintf("%.6f", o.Correct)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.1f\t%.9f\n", o.Expert, did, o.Tokens, o.USD)
+	}
+	seed := "training seed\trun"
+	recorded := p.Outcomes != nil && p.Outcomes[0].Bucket != ""
+	if recorded {
+		seed = "partition\tfold"
+	}
+	fmt.Fprintf(w, "\nrow\t%s\tanswered by\tprobabilities\tcalls\taccuracy %%\tusd\n", seed)
 	for _, d := range p.Decisions {
 		by := d.Expert
 		if d.Bucket != "" { // what was said in a conversation, which no rollout above shows
 			by += fmt.Sprintf(" (%s: %.60q)", d.Bucket, d.Answer)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\n", d.Row, d.Seed, d.Run, by, shares(d.Prob, "%.3f"), strings.Join(d.Calls, ", "))
+		if d.Spoiled > 0 {
+			by += fmt.Sprintf(" (talked out of a right answer: %.3f)", d.Spoiled)
+		}
+		at := d.Run
+		if recorded {
+			at = d.Fold
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%.1f\t%.6f\n", d.Row, d.Seed, at, by, shares(d.Prob, "%.3f"), strings.Join(d.Calls, ", "), d.Accuracy, d.USD)
+	}
+	fmt.Fprintf(w, "\nenters row\tbenchmark\tweight %%\taccuracy %%\tpoints\tusd\n")
+	for _, x := range p.Enters {
+		fmt.Fprintf(w, "%s\t%s\t%.4f\t%.1f\t%.4f\t%.6f\n", x.Row, x.Benchmark, 100*x.Weight, x.Accuracy, x.Weight*x.Accuracy, x.USD)
 	}
 	if !responses {
 		return

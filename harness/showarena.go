@@ -1,0 +1,203 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// arenaTrail reads an arena for the trail.
+func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
+	if err := a.loadOutcomes(ctx); err != nil {
+		return nil, err
+	}
+	n := len(a.strata)
+	s := &trailSet{name: a.name, problems: make([]routing.Problem, n)}
+	for i, q := range a.question {
+		s.problems[q] = a.queries[i].Problem
+	}
+	pass := a.pass(e.spec.Benchmarks)
+	average := trailGroup{name: metrics.Average, weight: make([]float64, n)}
+	for _, v := range pass {
+		average.pass += v
+	}
+	for b, bench := range a.benches {
+		g := trailGroup{name: bench.name, runs: bench.runs, pass: pass[b], weight: even(n, func(q int) bool { return a.strata[q] == b })}
+		for q, w := range g.weight {
+			average.weight[q] += w * pass[b] / average.pass
+		}
+		s.groups = append(s.groups, g)
+	}
+	s.groups = append(s.groups, average)
+	if a.name == PaperArena {
+		best, err := e.best(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		of := strataOf(best, len(e.experts))
+		for k, name := range strata {
+			g := trailGroup{name: name, weight: even(n, func(q int) bool { return of[q] == k })}
+			if g.pass = float64(g.size()); g.pass > 0 {
+				s.groups = append(s.groups, g)
+			}
+		}
+	}
+	s.strongest = a.score(decideAlways(a, len(e.experts)-1)).usd
+	s.covers = func(row int) bool { return e.fits[row][0].covers(a) }
+	s.standing = func(ctx context.Context, row int) (*standing, error) {
+		scored := scored{method: e.spec.Experiment.Methods[row]}
+		for _, f := range e.fits[row] {
+			decisions, err := f.decisions(ctx, a)
+			if err != nil {
+				return nil, err
+			}
+			scored.columns = append(scored.columns, a.score(decisions))
+		}
+		out := &standing{accuracy: scored.mean(accuracyOf), usd: scored.mean(usdOf), tokens: scored.mean(tokensOf)}
+		own := scored.mean(ownOf)
+		for q := range n {
+			chosen := map[string]float64{}
+			for _, c := range scored.columns {
+				for m, share := range c.chosen[q] {
+					if share > 0 {
+						chosen[e.experts[m].ID] += share / float64(len(scored.columns))
+					}
+				}
+			}
+			if own[q] > rounding {
+				chosen[selfID] = own[q]
+			}
+			out.chosen = append(out.chosen, chosen)
+		}
+		return out, nil
+	}
+	s.behind = func(ctx context.Context, q int, rows []int, out *ProblemResult) error {
+		return e.behind(ctx, a, q, rows, out)
+	}
+	return s, nil
+}
+
+// rounding is what sums of shares may be off by.
+const rounding = 1e-9
+
+// behind adds what is known of a question of an arena.
+func (e *engine) behind(ctx context.Context, a *arena, q int, rows []int, out *ProblemResult) error {
+	first := 0
+	for a.question[first] != q {
+		first++
+	}
+	runs := a.benches[a.strata[q]].runs
+	asked := e.experts
+	if a.self != nil {
+		asked = e.members()
+	}
+	for m, x := range asked {
+		if a.name == PaperArena {
+			of, err := e.responses(ctx, x, out.Problem, runs)
+			if err != nil {
+				return err
+			}
+			out.Rollouts = append(out.Rollouts, of...)
+			continue
+		}
+		o := a.self
+		if m < len(e.experts) {
+			o = a.outcomes[first][m : m+1]
+		} else {
+			o = o[first : first+1]
+		}
+		out.Outcomes = append(out.Outcomes, OutcomeResult{x.ID, o[0].Correct, o[0].Bucket, o[0].Out, o[0].USD})
+	}
+	for _, i := range rows {
+		for _, f := range e.fits[i] {
+			decisions, err := f.decisions(ctx, a)
+			if err != nil {
+				return err
+			}
+			for k := first; k < first+runs; k++ {
+				r := e.decided(decisions[k])
+				r.Row, r.Seed = e.spec.Experiment.Methods[i].RowID(), f.seed
+				// The same arithmetic as of the whole arena, on this query alone.
+				one := &arena{name: a.name, benches: []*bench{{e: e, runs: 1}}, queries: a.queries[k : k+1], question: []int{0}, strata: []int{0}, outcomes: a.outcomes[k : k+1]}
+				if a.self != nil {
+					one.self = a.self[k : k+1]
+				}
+				got := one.score(decisions[k : k+1])
+				r.Accuracy, r.USD = got.accuracy[0], got.usd[0]
+				out.Decisions = append(out.Decisions, r)
+			}
+		}
+	}
+	return nil
+}
+
+// decided describes a decision.
+func (e *engine) decided(d routing.Decision) DecisionResult {
+	r := DecisionResult{Run: d.Run, Expert: "expected", Spoiled: d.Spoiled, Prob: map[string]float64{}, OwnTokens: d.Usage.In + d.Usage.Out}
+	switch {
+	case d.Expert == routing.Self:
+		r.Expert = selfID
+	case d.Expert != routing.Expected:
+		r.Expert = e.experts[d.Expert].ID
+	}
+	for _, c := range d.Calls {
+		r.Calls = append(r.Calls, e.experts[c.Expert].ID)
+	}
+	if d.Answer != nil {
+		r.Answer, r.Bucket = d.Answer.Text, d.Answer.Bucket
+	}
+	for m, p := range d.Prob {
+		r.Prob[e.experts[m].ID] = p
+	}
+	return r
+}
+
+// responses reads the responses of an expert to a problem and grades them as the table did.
+func (e *engine) responses(ctx context.Context, x routing.Expert, p routing.Problem, runs int) ([]RolloutResult, error) {
+	have, err := e.storedWithFinish(ctx, e.scope(x, routing.Test))
+	if err != nil {
+		return nil, err
+	}
+	var out []RolloutResult
+	for run := range runs {
+		s, ok := have[e.rolloutKey(x, routing.Test, p, run)]
+		if !ok {
+			return nil, fmt.Errorf("%w: the rollout of %s on problem %s, run %d, is gone from rollouts.db in %s; remove stages/outcomes and stages/measure there and run the experiment again", ErrIncomplete, x.ID, p.ID, run, e.opt.Out)
+		}
+		response, err := e.rollouts.Response(ctx, s.ID)
+		if err != nil {
+			return nil, err
+		}
+		v := grade(p, response, s.Finish)
+		r := RolloutResult{
+			Expert: x.ID, Run: run, Bucket: v.Bucket, Reason: v.Reason, Extracted: v.Extracted,
+			Usage: cost.Usage{In: s.In, Out: s.Out}, ID: s.ID, Response: response,
+		}
+		r.USD = x.Price.USD(r.Usage, e.spec.Experiment.CountInput)
+		if s.Finish != routing.Length {
+			why := p.Key().Grade(response)
+			r.Rule, r.Gold, r.Answer = string(why.Rule), why.Gold, why.Answer
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// storedWithFinish reads the rollouts of a scope by key.
+func (e *engine) storedWithFinish(ctx context.Context, scope store.Scope) (map[store.RolloutKey]store.Stored, error) {
+	out := map[store.RolloutKey]store.Stored{}
+	if e.rollouts == nil {
+		return out, nil
+	}
+	for s, err := range e.rollouts.Load(ctx, scope, "") {
+		if err != nil {
+			return nil, err
+		}
+		out[s.Key] = s
+	}
+	return out, nil
+}

@@ -1,0 +1,112 @@
+package harness
+
+import (
+	"context"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+// trail reads a recorded pool for the trail.
+func (c *recorded) trail() *trailSet {
+	n := len(c.problems)
+	s := &trailSet{name: c.e.poolSpec.Name, problems: c.problems, folds: make([][]int, n), strongest: make([]float64, n)}
+	for q := range n {
+		s.strongest[q] = c.outcome(q, len(c.e.experts)-1).USD
+		for _, p := range c.partition {
+			s.folds[q] = append(s.folds[q], p.fold[q])
+		}
+	}
+	for _, b := range c.strata() {
+		g := trailGroup{name: b, runs: 1, weight: even(n, func(q int) bool { return b == bothStrata || c.problems[q].Benchmark == b })}
+		g.pass = float64(g.size())
+		s.groups = append(s.groups, g)
+	}
+	s.covers = func(int) bool { return true }
+	s.standing = func(ctx context.Context, row int) (*standing, error) {
+		out := &standing{accuracy: make([]float64, n), usd: make([]float64, n), tokens: make([]float64, n), chosen: make([]map[string]float64, n)}
+		for q := range n {
+			out.chosen[q] = map[string]float64{}
+		}
+		share := 1 / float64(len(c.partition))
+		for _, p := range c.partition {
+			decisions, err := c.decisions(ctx, p.rows[row])
+			if err != nil {
+				return nil, err
+			}
+			for q, d := range decisions {
+				for m, w := range stands(d, len(c.e.experts)) {
+					if w == 0 {
+						continue
+					}
+					o := c.outcome(q, m)
+					out.accuracy[q] += share * w * 100 * o.Correct
+					out.usd[q] += share * w * o.USD
+					out.tokens[q] += share * w * o.Out
+					out.chosen[q][c.e.experts[m].ID] += share * w
+				}
+			}
+		}
+		return out, nil
+	}
+	s.behind = func(ctx context.Context, q int, rows []int, out *ProblemResult) error {
+		for m, x := range c.e.experts {
+			o := c.outcome(q, m)
+			out.Outcomes = append(out.Outcomes, OutcomeResult{x.ID, o.Correct, o.Bucket, o.Out, o.USD})
+		}
+		for _, i := range rows {
+			for _, p := range c.partition {
+				decisions, err := c.decisions(ctx, p.rows[i])
+				if err != nil {
+					return err
+				}
+				d := decisions[q]
+				r := c.e.decided(d)
+				r.Row, r.Seed, r.Fold = p.rows[i].row.RowID(), p.seed, p.fold[q]
+				for m, w := range stands(d, len(c.e.experts)) {
+					o := c.outcome(q, m)
+					r.Accuracy += w * 100 * o.Correct
+					r.USD += w * o.USD
+				}
+				out.Decisions = append(out.Decisions, r)
+			}
+		}
+		return nil
+	}
+	return s
+}
+
+// strata are the sets of questions that are measured: all, and each benchmark.
+func (c *recorded) strata() []string {
+	out := []string{bothStrata}
+	for _, p := range c.problems {
+		if !c.e.spec.Experiment.Folds.Whole && !slices.Contains(out, p.Benchmark) {
+			out = append(out, p.Benchmark)
+		}
+	}
+	return out
+}
+
+// decisions reads the decisions of a row in one partition, [Q].
+func (c *recorded) decisions(ctx context.Context, f *crossFit) ([]routing.Decision, error) {
+	entry, err := c.e.get(ctx, f.step)
+	if err != nil {
+		return nil, err
+	}
+	queries := make([]routing.Query, len(c.problems))
+	for q, p := range c.problems {
+		queries[q] = routing.Query{Problem: p}
+	}
+	return readDecisions(entry, "folds", queries, len(c.e.experts))
+}
+
+// stands is the share of each expert in the answer of a decision, [M].
+func stands(d routing.Decision, experts int) []float64 {
+	w := make([]float64, experts)
+	if d.Expert == routing.Expected {
+		copy(w, d.Prob)
+	} else {
+		w[d.Expert] = 1
+	}
+	return w
+}
