@@ -99,14 +99,18 @@ func checkClaims(c *cli.Context, measured *claims.Measurements) error {
 	}
 	findings = append(findings, measured.CheckTables()...)
 	sheets := []*report.Sheet{claims.ClaimsSheet(findings)}
-	var short *report.Sheet
+	var short []*report.Sheet // for the README: Markdown alone
 	if p.orderings != nil {
 		rows, err := p.orderings.Judge(p.orderingsFile, p.tables, measured)
 		if err != nil {
 			return usageError{err}
 		}
 		sheets = append(sheets, p.orderings.MeasuredSheet(findings), p.orderings.Sheet(rows, measured))
-		short = p.orderings.Short(rows)
+		digest, err := p.orderings.DigestSheet(p.orderingsFile, findings, rows)
+		if err != nil {
+			return usageError{err}
+		}
+		short = []*report.Sheet{digest, p.orderings.Short(rows)}
 	}
 	to := terminal(c.App.Writer)
 	var files []report.File
@@ -123,12 +127,12 @@ func checkClaims(c *cli.Context, measured *claims.Measurements) error {
 		}
 		files = append(files, f...)
 	}
-	if short != nil {
-		f, err := short.Files()
+	for _, sheet := range short {
+		f, err := sheet.Files()
 		if err != nil {
 			return err
 		}
-		files = append(files, f[0]) // Markdown
+		files = append(files, f[0])
 	}
 	if folder := c.String("figures"); folder != "" {
 		var names []string

@@ -96,4 +96,10 @@
 // made in the same way. What can be gained differs along the hull, so between rows of very different cost this
 // contrast is no last word either. It is left blank between a row that may answer itself and one that may not: the first
 // is measured above a hull that has the router alone on it, the second above that of the experts.
+//
+// # Digest
+//
+// The digest is a line for each of the sentences that a reader comes for: its list says which claims and orderings stand
+// behind a line. Of several the least favourable verdict counts. Simulated scales give the last one that was run, recorded
+// answers the number of pools with each verdict.
 package claims

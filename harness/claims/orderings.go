@@ -23,6 +23,8 @@ type Orderings struct {
 	Names     Names     `yaml:"names"`
 	Sections  []Section `yaml:"sections"`
 
+	Digest []DigestLine `yaml:"digest"`
+
 	// AnswerThemselves are the rows, as measurements call them, that may answer without an expert: the hull that their
 	// gain is above has the router alone on it.
 	AnswerThemselves []string `yaml:"answer-themselves"`
@@ -183,6 +185,7 @@ func ReadOrderings(file string, data []byte) (*Orderings, error) {
 		}
 	}
 	o.checkScales(f)
+	o.checkDigest(linesOf(data, "digest"), f)
 	return o, f.err()
 }
 

@@ -161,11 +161,14 @@ func (s OnScale) text() string {
 	if s.Unit == " $" {
 		decimals = 4
 	}
-	text := fixed(s.Value.Number, decimals) + s.Unit
+	text, unit := fixed(s.Value.Number, decimals), s.Unit
+	if strings.HasPrefix(unit, "%") {
+		text, unit = text+"%", unit[1:]
+	}
 	if s.Value.Bounded {
 		text += " [" + fixed(s.Value.Low, decimals) + ", " + fixed(s.Value.High, decimals) + "]"
 	}
-	return text
+	return text + unit
 }
 
 // Sheet is the table of orderings, a column a scale.
