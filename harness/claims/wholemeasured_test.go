@@ -93,3 +93,33 @@ func TestFoldsHaveAveragesAlone(t *testing.T) {
 		t.Errorf("nothing to try: %+v", f)
 	}
 }
+
+// Nothing times any weight is nothing: a row that costs nothing does not say what the larger set was weighted by.
+func TestRowsThatCostNothingSayNothingAboutWeights(t *testing.T) {
+	lines := append(strings.Split(strings.Replace(strings.Join(graded, "\n"), "200 70.000 accuracy-% 1.500", "200 75.000 accuracy-% 1.600", 1), "\n"),
+		"e/arena=paper/method=free/benchmark=a 4 60.000 accuracy-% 0.00 usd 4 questions",
+		"e/arena=paper/method=free/benchmark=b 2 90.000 accuracy-% 0.00 usd 2 questions",
+		"e/arena=large/method=free/benchmark=a 100 60.000 accuracy-% 0.00 usd 100 questions",
+		"e/arena=large/method=free/benchmark=b 100 90.000 accuracy-% 0.00 usd 100 questions",
+		"e/arena=large/method=free/benchmark=avg 200 75.000 accuracy-% 0.000 usd/query 200 questions")
+	f := measured(t, lines...).CheckTables()[0]
+	if f.Verdict != Holds || !strings.Contains(f.Reason, "; averages of the larger set left out") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A uniform choice of three experts has thirds of answers, whole numbers of them in three seeds, and its thirds are stored
+// as 0.333333.
+func TestThirdsAreNotMoreExactThanTheyAreStored(t *testing.T) {
+	lines := []string{"e/arena=paper/method=coin/benchmark=a 664 95.883 accuracy-% 83 questions 636.67 correct 27.33 wrong 0.00 no-answer 0.00 truncated 0.00 ungraded"}
+	for _, seed := range []string{"1", "2", "3"} {
+		lines = append(lines, "e/arena=paper/method=coin/benchmark=avg/seed="+seed+" 664 95.883 accuracy-%")
+	}
+	if f := measured(t, lines...).CheckTables()[0]; f.Verdict != Holds {
+		t.Errorf("%+v", f)
+	}
+	lines[0] = strings.Replace(lines[0], "95.883", "95.882", 1)
+	if f := measured(t, lines...).CheckTables()[0]; f.Verdict != Mismatch {
+		t.Errorf("%+v", f)
+	}
+}
