@@ -9,22 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness"
-	"github.com/entrorouter/entrorouter/harness/methods"
-	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/results"
 )
 
 // mutants are the regressions that 'check smoke' must notice. The README names the gate that does.
-var mutants = []struct {
-	name     string
-	file     string // from the root of the module
-	old, new string
-	code     int    // exit code
-	says     string // part of what the gate says
-}{
+var mutants = []mutant{
 	{"a rule of the verifier is gone", "verify/latex.go", `case "frac", "dfrac", "tfrac", `, `case "frac", `, 3, "method=qwen3-4b/benchmark=sim-"},
 	{"two prices are swapped", "experiments/prices/paper-novita.yaml",
 		"Qwen3-4B-Thinking-2507: {in: 0.03, out: 0.03}\n  Qwen3-30B-A3B-Thinking-2507: {in: 0.10, out: 0.45}",
@@ -39,40 +28,56 @@ var mutants = []struct {
 	{"the test problems are training problems", "harness/plan.go", "e.newProblemSet(name, problems.Sized, e.spec.Benchmarks[name].Size)", "e.newProblemSet(x.Train.SFT.Benchmark, problems.Sized, e.spec.Benchmarks[name].Size)", 2, "have the same text"},
 }
 
+// mutant is a regression that is planted.
+type mutant struct {
+	name     string
+	file     string // from the root of the module
+	old, new string
+	code     int    // exit code
+	says     string // part of what the gate says
+}
+
+// build builds the program with the mutant laid over its source.
+func (m mutant) build(t *testing.T, dir string) string {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(root, filepath.FromSlash(m.file))
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(source), m.old); n != 1 {
+		t.Fatalf("%s holds %q %d times, want once: the mutant has to follow the source", m.file, m.old, n)
+	}
+	mutated := filepath.Join(dir, filepath.Base(m.file))
+	write(t, mutated, strings.Replace(string(source), m.old, m.new, 1))
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{file: mutated}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "overlay.json"), string(overlay))
+	program := filepath.Join(dir, "mutant")
+	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-ldflags=-s -w", "-o", program, "./cmd/entrorouter")
+	build.Dir = root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return program
+}
+
 // Each mutant is built from the source with one change laid over it, and checked against the committed reference.
 func TestCheckNoticesEveryPlantedRegression(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds ten programs")
 	}
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			dir := t.TempDir()
-			file := filepath.Join(root, filepath.FromSlash(m.file))
-			source, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := strings.Count(string(source), m.old); n != 1 {
-				t.Fatalf("%s holds %q %d times, want once: the mutant has to follow the source", m.file, m.old, n)
-			}
-			mutated := filepath.Join(dir, filepath.Base(m.file))
-			write(t, mutated, strings.Replace(string(source), m.old, m.new, 1))
-			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{file: mutated}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, filepath.Join(dir, "overlay.json"), string(overlay))
-			program := filepath.Join(dir, "mutant")
-			build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-ldflags=-s -w", "-o", program, "./cmd/entrorouter")
-			build.Dir = root
-			build.Env = append(os.Environ(), "CGO_ENABLED=0")
-			if out, err := build.CombinedOutput(); err != nil {
-				t.Fatalf("go build: %v\n%s", err, out)
-			}
+			program := m.build(t, dir)
 			check := exec.Command(program, "check", "smoke", "--out", filepath.Join(dir, "out"), "--json")
 			check.Env = append(os.Environ(), "CI=")
 			out, err := check.CombinedOutput()
@@ -120,31 +125,16 @@ func TestCheckStaysQuietOverOtherSeeds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the smoke experiment twenty times")
 	}
-	f, err := results.FS.Open("reference/smoke-measurements.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	reference, err := metrics.Read("smoke-measurements.txt", f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reference := smokeReference(t)
 	out := t.TempDir()
 	closed := 0
 	for k := range 20 {
-		r, err := spec.Load(experiments.FS, "smoke", spec.Known{Methods: methods.Kinds()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := smoke(t)
 		r.Experiment.Evaluate.Seeds = []uint64{100 + 2*uint64(k), 101 + 2*uint64(k)}
 		if k >= 10 {
 			r.Experiment.Seed = 100 + uint64(k)
 		}
-		result, err := harness.Run(t.Context(), r, harness.Options{Out: out})
-		if err != nil {
-			t.Fatal(err)
-		}
-		report := harness.Check(result, reference)
+		report := harness.Check(rerun(t, r, out), reference)
 		if want := k < 10; report.SameProblems != want {
 			t.Errorf("rerun %d: same problems: %v, want %v", k, report.SameProblems, want)
 		}
