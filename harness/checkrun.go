@@ -17,7 +17,8 @@ import (
 type RunReport struct {
 	Experiment string       `json:"experiment"`
 	Asked      []Asked      `json:"asked"`     // what the recipes differ in
-	Broken     []string     `json:"broken"`    // steps of one recipe on one architecture that hold other bytes, in the order of the run
+	Broken     []string     `json:"broken"`    // steps of one recipe on one architecture that hold other bytes, though their inputs do not
+	Followed   []string     `json:"followed"`  // steps that hold other bytes because their inputs do
 	Gone       []string     `json:"gone"`      // rows and benchmarks that only the other run has
 	Questions  []Overlap    `json:"questions"` // an arena each
 	Rows       []RowMove    `json:"rows"`
@@ -51,8 +52,9 @@ type Overlap struct {
 type RowMove struct {
 	Row       string         `json:"row"`
 	Arena     string         `json:"arena"`
-	Exact     bool           `json:"exact"` // one recipe, so that nothing may differ
-	Seeds     [2][]uint64    `json:"seeds"` // of the trainings; ours, theirs
+	Exact     bool           `json:"exact"`   // one recipe, so that nothing may differ
+	Follows   bool           `json:"follows"` // its trainings differ because an input of theirs does
+	Seeds     [2][]uint64    `json:"seeds"`   // of the trainings; ours, theirs
 	Questions int            `json:"questions"`
 	Changed   int            `json:"changed"` // questions that went to other experts, in any run or training
 	Cells     []CellMove     `json:"cells"`   // every benchmark, then the average
@@ -134,8 +136,9 @@ func CheckRun(ctx context.Context, result *Result, out string, other *StoredRun)
 	if err != nil {
 		return nil, err
 	}
-	report := &RunReport{Experiment: x.Name, Asked: []Asked{}, Broken: []string{}, Gone: []string{}, Questions: []Overlap{}, Rows: []RowMove{}, Confidence: x.Evaluate.Confidence}
-	if err := report.compareSteps(ours, other); err != nil {
+	report := &RunReport{Experiment: x.Name, Asked: []Asked{}, Broken: []string{}, Followed: []string{}, Gone: []string{}, Questions: []Overlap{}, Rows: []RowMove{}, Confidence: x.Evaluate.Confidence}
+	broken, err := report.compareSteps(ours, other)
+	if err != nil {
 		return nil, err
 	}
 	mine, err := ours.rows(ctx)
@@ -151,6 +154,11 @@ func CheckRun(ctx context.Context, result *Result, out string, other *StoredRun)
 		if paired, err = report.compareRows(mine, theirs); err != nil {
 			return nil, err
 		}
+		for i := range report.Rows {
+			row := &report.Rows[i]
+			k := slices.IndexFunc(mine.rows, func(x storedRow) bool { return x.id == row.Row })
+			row.Follows = row.Exact && !slices.ContainsFunc(mine.rows[k].fits, func(f storedFit) bool { return broken[f.key] != follows })
+		}
 	}
 	if !paired || len(report.Broken) > 0 {
 		set, err := other.measurements()
@@ -162,8 +170,16 @@ func CheckRun(ctx context.Context, result *Result, out string, other *StoredRun)
 	return report, nil
 }
 
+// What became of a step of one recipe.
+const (
+	whole   = iota // the same bytes
+	first          // other bytes, of the same inputs
+	follows        // other bytes, of other inputs
+)
+
 // compareSteps finds what recipes differ in and which steps of one recipe hold other bytes.
-func (r *RunReport) compareSteps(ours, other *StoredRun) error {
+func (r *RunReport) compareSteps(ours, other *StoredRun) (broken map[store.Key]int, err error) {
+	broken = map[store.Key]int{}
 	byName, byKey := map[string]store.Key{}, map[store.Key]bool{}
 	for _, s := range other.steps {
 		byName[s.Name], byKey[s.Key] = s.Key, true
@@ -178,15 +194,19 @@ func (r *RunReport) compareSteps(ours, other *StoredRun) error {
 		}
 		a, err := ours.find(s.Key)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		b, err := other.find(k)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if k == s.Key {
 			if a.entry.Digest != b.entry.Digest && a.arch() == b.arch() {
-				r.Broken = append(r.Broken, s.Name)
+				if slices.ContainsFunc(a.recipe.Inputs(), func(in store.Key) bool { return broken[in] != whole }) {
+					broken[s.Key], r.Followed = follows, append(r.Followed, s.Name)
+				} else {
+					broken[s.Key], r.Broken = first, append(r.Broken, s.Name)
+				}
 			}
 			continue
 		}
@@ -207,7 +227,7 @@ func (r *RunReport) compareSteps(ours, other *StoredRun) error {
 			r.Asked = append(r.Asked, Asked{fields, []string{s.Name}})
 		}
 	}
-	return nil
+	return broken, nil
 }
 
 // compareRows compares every row in every arena; ok is false if the runs have no question in common.

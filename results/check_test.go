@@ -6,8 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/entrorouter/entrorouter/harness"
 )
@@ -148,4 +151,37 @@ func TestCheckStaysQuietOverOtherSeeds(t *testing.T) {
 		}
 	}
 	t.Logf("%d false alarms in 20 reruns", closed)
+}
+
+// The workflow runs what the README calls the test command, and the check, which writes annotations there.
+func TestTheWorkflowRunsTheTestsAndTheChecks(t *testing.T) {
+	data, err := os.ReadFile("../.github/workflows/ci.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var workflow struct {
+		Jobs map[string]struct {
+			Steps []struct{ Uses, Run string }
+		}
+	}
+	if err := yaml.Unmarshal(data, &workflow); err != nil {
+		t.Fatal(err)
+	}
+	var runs []string
+	for _, job := range workflow.Jobs {
+		for _, step := range job.Steps {
+			runs = append(runs, step.Run)
+		}
+	}
+	for _, want := range []string{".ci/run", "go run ./cmd/entrorouter check smoke", "go run ./cmd/entrorouter check main --against figures"} {
+		if !slices.Contains(runs, want) {
+			t.Errorf("no step runs %q: %q", want, runs)
+		}
+	}
+	if info, err := os.Stat("../.ci/run"); err != nil || info.Mode()&0o111 == 0 {
+		t.Errorf(".ci/run cannot be run: %v", err)
+	}
+	if _, err := os.Stat("../figures/main-measurements.txt"); err != nil {
+		t.Error(err)
+	}
 }

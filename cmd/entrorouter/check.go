@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,6 +84,9 @@ func checkCommand() *cli.Command {
 				err = writeCheckJSON(c.App.Writer, report, against)
 			} else {
 				writeCheck(c.App.Writer, report, against, paper)
+				if len(report.Regressions()) > 0 && !paper {
+					_, err = fmt.Fprintf(c.App.Writer, "\nWhich questions moved, a run of the version before tells: check %s --against its --out folder.\n", c.Args().First())
+				}
 			}
 			if err != nil {
 				return err
@@ -243,7 +247,7 @@ func writeCheck(w io.Writer, r *harness.CheckReport, against string, paper bool)
 	same := len(r.Changes) - len(regressions) - len(noise) - len(ungated)
 	switch {
 	case len(regressions) > 0:
-		fmt.Fprintf(w, "%s moved against %s by more than noise: %s.\n", r.Experiment, against, some(rowsOf(regressions), 6))
+		fmt.Fprintf(w, "%s moved against %s by more than noise: %s.\n", r.Experiment, against, some(rowsOf(regressions), 8))
 	case len(noise)+len(ungated) > 0:
 		fmt.Fprintf(w, "%s moved against %s, by no more than noise.\n", r.Experiment, against)
 	default:
@@ -251,7 +255,7 @@ func writeCheck(w io.Writer, r *harness.CheckReport, against string, paper bool)
 	}
 	fmt.Fprintf(w, "%d numbers compared %s: %d the same, %d moved inside the noise, %d moved with nothing to judge them by; regressions: %d.\n",
 		len(r.Changes), how, same, len(noise), len(ungated), len(regressions))
-	byRow(w, "More than noise:", regressions, 8, 5)
+	byRow(w, "More than noise:", regressions, 5, 4)
 	byRow(w, "Inside the noise, of each row the nearest to its edge:", noise, 10, 1)
 	if paper {
 		byRow(w, "Rows of routers, which decide nothing:", ungated, len(ungated), len(ungated))
@@ -274,6 +278,19 @@ func byRow(w io.Writer, head string, of []metrics.Change, rows, each int) {
 		return
 	}
 	fmt.Fprintf(w, "\n%s\n", head)
+	// Averages first, then benchmarks, then what has no accuracy.
+	rank := func(c metrics.Change) int {
+		switch {
+		case !strings.HasPrefix(c.Label, "Route/"):
+			return 2
+		case !strings.Contains(c.Label, "/benchmark="+metrics.Average):
+			return 1
+		}
+		return 0
+	}
+	if each > 1 {
+		of = slices.SortedStableFunc(slices.Values(of), func(a, b metrics.Change) int { return cmp.Compare(rank(a), rank(b)) })
+	}
 	all := rowsOf(of)
 	shown := 0
 	for _, row := range all[:min(rows, len(all))] {
@@ -294,7 +311,7 @@ func byRow(w io.Writer, head string, of []metrics.Change, rows, each int) {
 		}
 	}
 	if len(all) > rows {
-		fmt.Fprintf(w, "  and %d more rows: %s\n", len(all)-rows, strings.Join(all[rows:], ", "))
+		fmt.Fprintf(w, "  and %d more: %s\n", len(all)-rows, some(all[rows:], 12))
 	}
 	if shown < len(of) {
 		fmt.Fprintln(w, "  --json lists every number")
@@ -332,11 +349,12 @@ func moveOf(c metrics.Change) string {
 	if c.Missing {
 		return fmt.Sprintf("%s: %g in the reference, not measured now", c.Unit, c.Reference)
 	}
+	says := strings.TrimPrefix(verdict(c), "regression: ") // which the heading says
 	s := fmt.Sprintf("%s: %g -> %g (%+.4g", c.Unit, c.Reference, c.Ours, c.Ours-c.Reference)
 	if b, ok := band(c); ok {
 		s += fmt.Sprintf("; noise is up to %.4g", b)
 	}
-	return s + "; " + verdict(c) + ")"
+	return s + "; " + says + ")"
 }
 
 // accounts are the accounts of changes.

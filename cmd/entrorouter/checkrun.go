@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -73,8 +75,10 @@ func runVerdict(r harness.RowMove) string {
 	switch {
 	case !r.Differs():
 		return "same"
+	case r.Exact && r.Follows:
+		return "follows from the steps above"
 	case r.Exact:
-		return "moved, and nothing should have"
+		return "nothing should have moved it"
 	case r.Regressed():
 		return "more than noise"
 	case avg.Accuracy.Gate == metrics.None && avg.USD.Gate == metrics.None:
@@ -105,24 +109,32 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string) error {
 			moved = append(moved, row)
 		}
 	}
-	rows := func(of []harness.RowMove) string {
-		var ids []string
+	rows := func(of []harness.RowMove) (ids []string) {
 		for _, row := range of {
 			if !slices.Contains(ids, row.Row) {
 				ids = append(ids, row.Row)
 			}
 		}
-		return strings.Join(ids, ", ")
+		return ids
+	}
+	// Rows that only follow from others need no account of their own.
+	causes := slices.DeleteFunc(slices.Clone(alarming), func(x harness.RowMove) bool { return x.Follows })
+	if len(causes) == 0 {
+		causes = alarming
 	}
 	switch {
 	case len(alarming) > 0:
-		fmt.Fprintf(w, "%s moved against the run in %s by more than noise: %s.\n", r.Experiment, against, rows(alarming))
+		fmt.Fprintf(w, "%s moved against the run in %s by more than noise: %s", r.Experiment, against, some(rows(causes), 8))
+		if n := len(rows(alarming)) - len(rows(causes)); n > 0 {
+			fmt.Fprintf(w, ", and %d rows that follow", n)
+		}
+		fmt.Fprintln(w, ".")
 	case len(r.Broken)+len(r.Gone) > 0:
 		fmt.Fprintf(w, "%s is not what it was in the run in %s.\n", r.Experiment, against)
 	case len(r.Rows) == 0:
 		fmt.Fprintf(w, "%s and the run in %s have no decisions on common questions; their measurements are compared.\n", r.Experiment, against)
 	case len(moved) > 0:
-		fmt.Fprintf(w, "%s moved against the run in %s, by no more than noise: %s.\n", r.Experiment, against, rows(moved))
+		fmt.Fprintf(w, "%s moved against the run in %s, by no more than noise: %s.\n", r.Experiment, against, some(rows(moved), 8))
 	default:
 		fmt.Fprintf(w, "%s is the same as the run in %s, question by question.\n", r.Experiment, against)
 	}
@@ -141,7 +153,11 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string) error {
 		fmt.Fprintf(w, "\nTraining seeds: %s there, %s here.\n", seedList(seeds[1]), seedList(seeds[0]))
 	}
 	if len(r.Broken) > 0 {
-		fmt.Fprintf(w, "\nThe same recipe and other content, first made first: %s.\n", some(r.Broken, 4))
+		fmt.Fprintf(w, "\nThe same recipe and inputs, other content: %s.", some(r.Broken, 4))
+		if n := len(r.Followed); n > 0 {
+			fmt.Fprintf(w, " %d more steps differ because these do.", n)
+		}
+		fmt.Fprintln(w)
 	}
 	if len(r.Gone) > 0 {
 		fmt.Fprintf(w, "\nOnly in the run in %s: %s.\n", against, strings.Join(r.Gone, ", "))
@@ -158,9 +174,9 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string) error {
 		fmt.Fprintf(w, "\nCompared question by question on what both runs have: %s.\n", strings.Join(sets, ", "))
 	}
 	if len(same) > 0 && len(moved) > 0 {
-		fmt.Fprintf(w, "The same: %s.\n", rows(slices.DeleteFunc(same, func(x harness.RowMove) bool {
-			return slices.ContainsFunc(moved, func(y harness.RowMove) bool { return y.Row == x.Row })
-		})))
+		fmt.Fprintf(w, "The same: %s.\n", strings.Join(rows(slices.DeleteFunc(same, func(x harness.RowMove) bool {
+			return slices.Contains(rows(moved), x.Row)
+		})), ", "))
 	}
 	if len(moved) > 0 {
 		if err := writeMoved(w, moved); err != nil {
@@ -171,15 +187,28 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string) error {
 				"inside their noise in %g%% of checks where nothing changed.\n", 100*r.Confidence, r.Gates, 100*(1-harness.FalseAlarm))
 		}
 	}
-	for _, row := range alarming {
+	for _, row := range causes[:min(len(causes), explained)] {
 		writeAlarm(w, row, look)
+	}
+	if n := len(causes) - explained; n > 0 {
+		fmt.Fprintf(w, "\nMoved by more than noise too, in --json: %s.\n", some(rows(causes[explained:]), 12))
 	}
 	if r.Numbers != nil {
 		fmt.Fprintln(w)
-		writeCheck(w, r.Numbers, "the measurements of that run", false)
+		if len(alarming) > 0 {
+			fmt.Fprintf(w, "Of %d measured numbers %d are not the same; --json lists them.\n", len(r.Numbers.Changes), len(r.Numbers.Regressions()))
+		} else {
+			writeCheck(w, r.Numbers, "the measurements of that run", false)
+		}
 	}
 	return nil
 }
+
+const (
+	explained      = 4 // rows and sets of which the account says which numbers and questions moved
+	explainedCells = 3 // benchmarks of such a row, beside the average
+	explainedMost  = 3 // questions
+)
 
 func orNothing(field string) string {
 	if field == "" {
@@ -244,10 +273,16 @@ func percent(m harness.Move) string {
 	return difference(m, 100/m.Reference, "%+.2f%%")
 }
 
-// writeAlarm says which numbers of a row moved by more than noise and which questions did it.
+// writeAlarm says which numbers of a row moved by more than noise, those of the average and of the benchmarks that moved
+// most, and which questions did it.
 func writeAlarm(w io.Writer, row harness.RowMove, look string) {
 	fmt.Fprintf(w, "\n%s\n", alarm(row))
-	for _, c := range row.Cells {
+	cells := slices.DeleteFunc(slices.Clone(row.Cells[:len(row.Cells)-1]), func(c harness.CellMove) bool { return !c.Accuracy.Regressed() && !c.USD.Regressed() })
+	slices.SortStableFunc(cells, func(a, b harness.CellMove) int {
+		return cmp.Or(cmp.Compare(math.Abs(b.Accuracy.Difference), math.Abs(a.Accuracy.Difference)), cmp.Compare(math.Abs(b.USD.Difference), math.Abs(a.USD.Difference)))
+	})
+	more := max(0, len(cells)-explainedCells)
+	for _, c := range append(row.Cells[len(row.Cells)-1:], cells[:len(cells)-more]...) {
 		for _, x := range []struct {
 			what string
 			harness.Move
@@ -262,8 +297,11 @@ func writeAlarm(w io.Writer, row harness.RowMove, look string) {
 			fmt.Fprintf(w, "  %s %s: %.4g -> %.4g, %s; noise: %s\n", c.Benchmark, x.what, x.Reference, x.Ours, x.difference, x.band)
 		}
 	}
+	if more > 0 {
+		fmt.Fprintf(w, "  and %d more benchmarks\n", more)
+	}
 	var most []string
-	for _, q := range row.Most {
+	for _, q := range row.Most[:min(len(row.Most), explainedMost)] {
 		var how []string
 		if q.Accuracy[0] != q.Accuracy[1] {
 			how = append(how, fmt.Sprintf("%.3g%% -> %.3g%%", q.Accuracy[1], q.Accuracy[0]))
@@ -304,7 +342,7 @@ func runAlarms(r *harness.RunReport) []string {
 		}
 	}
 	if len(r.Broken) > 0 {
-		out = append(out, "the same recipe and other content: "+some(r.Broken, 4))
+		out = append(out, "the same recipe and inputs, other content: "+some(r.Broken, 4))
 	}
 	if r.Numbers != nil {
 		out = append(out, accounts(r.Numbers.Regressions())...)
