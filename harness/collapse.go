@@ -551,7 +551,7 @@ func (r *Result) collapseFigure(name string) (*report.Figure, error) {
 		"Lines are means of %d seeds, bands and bars their range, at λ = %s where nothing else is said. Dashed lines in (b), solid ones in (c): the assimilation below which no plan of up to %d calls pays, "+
 		"which is exact. In (e), mean only: advantages are not divided by the standard deviation of their group; replay: every problem is right or wrong for good, as recorded outcomes are, and the policy is a network; PPO: Router-R1's algorithm, with a critic, for a network. %s"+
 		"The figure shows that, and when, training stops a router from asking. It does not show that a language model has a small a: that is the paper's empirical claim, and it takes language models to test it.",
-		r.Spec.Experiment.Title, len(r.Spec.Experiment.Evaluate.Seeds), l.At, c.Setting.Horizon, r.theoremSentence())
+		r.Spec.Experiment.Title, r.seeds(), l.At, c.Setting.Horizon, r.theoremSentence())
 	return report.Collapse(l, r.Measurements)
 }
 
@@ -569,7 +569,7 @@ func (r *Result) phaseFigure(o spec.Output) (*report.Figure, error) {
 		l.Lambda = append(l.Lambda, decimal(lambda))
 	}
 	l.Caption = fmt.Sprintf("Where training stops calls, and where calls do not pay, in a small simulated environment without a language model. Shade: episodes with a call after training, mean of %d seeds. "+
-		"Dashed: left of it one call does not pay, a* = (λc + δ)/(q - q_self + δ) for the expert with the least a*. Solid: left of it no plan of up to %d calls pays. ", len(r.Spec.Experiment.Evaluate.Seeds), c.Setting.Horizon)
+		"Dashed: left of it one call does not pay, a* = (λc + δ)/(q - q_self + δ) for the expert with the least a*. Solid: left of it no plan of up to %d calls pays. ", r.seeds(), c.Setting.Horizon)
 	for _, b := range c.Buckets {
 		l.Buckets = append(l.Buckets, report.Term{Value: b.ID, Label: b.Label})
 		for _, m := range r.Measurements.Where(keys("bucket", b.ID)...) {

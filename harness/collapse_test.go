@@ -55,6 +55,18 @@ func TestCollapseIsTheSameByteForByteAndDoneOnce(t *testing.T) {
 	}
 }
 
+// Measurements can be drawn by a spec that asks for other seeds than they were made with.
+func TestCaptionsOfCollapseCountTheSeedsOfTheMeasurements(t *testing.T) {
+	r := runIn(t, smallCollapse(t), t.TempDir())
+	r.Spec.Experiment.Evaluate.Seeds = []uint64{1, 2, 3, 4, 5}
+	files := rendered(t, r)
+	for name, want := range map[string]string{"collapse.txt": "Lines are means of 2 seeds", "phase.txt": "mean of 2 seeds"} {
+		if !strings.Contains(files[name], want) {
+			t.Errorf("%s does not say %q: %s", name, want, files[name])
+		}
+	}
+}
+
 func TestCollapseMeasuresWhatTrainingDoes(t *testing.T) {
 	r := runIn(t, smallCollapse(t), t.TempDir())
 	start, _, err := r.Measurements.Find(keys("assimilation", "0", "step", "00", "seed", "")...)
