@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/experiments"
 )
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
@@ -27,12 +29,13 @@ const help = "help"
 // before it. A leading "time" and comments are not part of a command.
 type documented struct {
 	command string
-	as      string // shell text carried out instead; empty: the command as it stands, with example's names for placeholders
-	why     string // it is not carried out as it stands
-	exit    int    // the exit code that is promised
-	prints  string // regular expression that the output matches
-	needs   string // a program or a module without which it is skipped
-	slow    bool   // not with -short
+	as      string                    // shell text carried out instead; empty: the command as it stands, with example's names for placeholders
+	edit    func(*testing.T, *reader) // what the reader does before
+	why     string                    // it is not carried out as it stands, or on less than a reader's files
+	exit    int                       // the exit code that is promised
+	prints  string                    // regular expression that the output matches
+	needs   string                    // a program or a module without which it is skipped
+	slow    bool                      // not with -short
 }
 
 // example stands for the placeholders of documents. tiny.yaml is a spec of a second's work.
@@ -48,9 +51,19 @@ const benchstat = "golang.org/x/perf@v0.0.0-20260908200009-22c9c6c9d4da" // wher
 
 var commandsOfDocuments = []documented{
 	{command: "make clean build", as: `mkdir -p again/bin && cp Makefile again && touch again/bin/old && make -C again clean && test ! -e again/bin && CGO_ENABLED=$(go env CGO_ENABLED) make -C "$ROOT" build BIN="$PWD/again/entrorouter" && again/entrorouter --version`, why: "into another folder", needs: "make", slow: true, prints: `entrorouter version`},
+	{command: "mkdir -p mine/pools mine/prices"},
+	{command: "cp experiments/recorded.yaml mine/"},
+	{command: "cp experiments/pools/llama31.yaml mine/pools/mine.yaml"},
+	{command: "cp experiments/prices/recorded-2024.yaml mine/prices/mine.yaml"},
+	{command: "entrorouter run mine/recorded.yaml --data DIR --figures mine/figures", edit: ownLogs, why: "40 questions, fewer folds and steps", prints: `(?s)pool mine, questions: all.*Hull gain.*written to mine/figures`},
+	{command: "mkdir -p mine/pools"},
+	{command: "cp experiments/live.yaml mine/"},
+	{command: "cp experiments/pools/vllm.yaml mine/pools/"},
+	{command: "entrorouter run mine/live.yaml --data DIR --figures mine/figures", edit: ownServers, why: "a stand-in for servers, a few questions and steps", prints: `(?s)Main results with served experts.*written to mine/figures`},
+
 	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "eight minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*Claims: \d+ hold`},
 	{command: "make reproduce SEEDS=10", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `Training seeds: 3`},
-	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=./recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `pool mine, questions: all`},
+	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=mine/recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `pool mine, questions: all`},
 	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp "$ROOT"/results/reference/smoke-measurements.txt paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
 	{command: "make gpu-check", as: "make gpu-check PJRT=cuda" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
 	{command: "make build-xla", as: `cd "$ROOT" && go list -deps -tags xla ./cmd/entrorouter`, why: "minutes of C: what it compiles is there", prints: `gomlx`},
@@ -62,6 +75,7 @@ var commandsOfDocuments = []documented{
 	{command: "go test ./harness -run xxx -bench Profile -benchtime 20x", as: `cd "$ROOT" && go test ./harness -run xxx -bench Profile -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkProfile`},
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
 	{command: "go doc ./harness/metrics", as: `cd "$ROOT" && go doc ./harness/metrics`, why: "in the folder of the code", prints: `OracleGap`},
+	{command: "go doc ./harness/experts.Recording", as: `cd "$ROOT" && go doc ./harness/experts.Recording`, why: "in the folder of the code", prints: `"query_id": "q1", "benchmark"`},
 	{command: "go doc ./harness/claims", as: `cd "$ROOT" && go doc ./harness/claims`, why: "in the folder of the code", prints: `came out`},
 	{command: "go install golang.org/x/perf/cmd/benchstat@latest", as: `GOBIN="$PWD/bin" go install ` + strings.Replace(benchstat, "@", "/cmd/benchstat@", 1), why: "a version that is known, into this folder", needs: benchstat, slow: true},
 	{command: "benchstat figures/main-measurements.txt", needs: benchstat, slow: true, prints: `hull-gain-points`},
@@ -73,9 +87,8 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter run SPEC...", prints: `Tiny`},
 	{command: "entrorouter run main", as: "entrorouter run tiny.yaml", why: "minutes: a small experiment", prints: `Tiny`},
 	{command: "entrorouter run large", as: "entrorouter run tiny.yaml", why: "an hour: a small experiment", prints: `Tiny`},
-	{command: "entrorouter run recorded --data DIR", as: "entrorouter run ./recorded.yaml --data data", why: "fourteen minutes, and recordings that are not ours: a small one", prints: `pool mine, questions: all`},
+	{command: "entrorouter run recorded --data DIR", as: "entrorouter run mine/recorded.yaml --data data", why: "fourteen minutes, and recordings that are not ours: a small one", prints: `pool mine, questions: all`},
 	{command: "entrorouter run recorded-ablation", as: "entrorouter run recorded-ablation", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
-	{command: "entrorouter run ./recorded.yaml --data DIR", prints: `pool mine, questions: all`},
 	{command: "entrorouter plan SPEC", prints: `stored +profile`},
 	{command: "entrorouter render", as: "entrorouter render --figures old", why: "the recording in figures is another one by now", prints: `Main results`},
 	{command: "entrorouter render [SPEC...]", prints: `Tiny`},
@@ -92,7 +105,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter check smoke --seeds 10 --against results/reference --update", as: "entrorouter check smoke --seeds 3 --against results/reference --update", why: "three trainings instead of ten", prints: `^results/reference/smoke-measurements\.txt: \d+ lines`},
 	{command: "entrorouter check main --seeds 10 --against DIR --update", as: "entrorouter check tiny.yaml --seeds 3 --against data --update", why: "an hour: a small experiment", prints: `^data/tiny-measurements\.txt: \d+ lines`},
 	{command: "entrorouter route SPEC [FILE]", prints: `"expert":"qwen3-`},
-	{command: "entrorouter route live-multiround problems.jsonl --row router-r1 --runs 8 --dir out", as: "entrorouter route live/live-multiround.yaml problems.jsonl --row router-r1 --runs 8 --dir out --data live/data && cat out/trajectories.jsonl", why: "stand-ins for its servers and its data", prints: `"reward"`},
+	{command: "entrorouter route live-multiround problems.jsonl --row router-r1 --runs 8 --dir out --data DIR", as: "entrorouter route mine/live-multiround.yaml problems.jsonl --row router-r1 --runs 8 --dir out --data data && cat out/trajectories.jsonl", edit: ownPolicies, why: "stand-ins for its servers and its data", prints: `"reward"`},
 	{command: "entrorouter serve SPEC", as: "entrorouter serve tiny.yaml --listen 127.0.0.1:0 >serving & until grep listening serving; do kill -0 $! && sleep .1 || exit 1; done; kill $! && wait $!", why: "to end it", prints: `listening on http://127\.0\.0\.1:\d+/v1 for models`},
 	{command: "entrorouter calibrate SPEC", prints: `largest difference in accuracy: 0\.0`},
 	{command: "entrorouter calibrate main", prints: `(?s)truncated %.*largest difference in accuracy: 0\.0`},
@@ -115,8 +128,8 @@ func TestEveryCommandOfTheDocumentsIsCarriedOut(t *testing.T) {
 		if found[d.command] == "" {
 			t.Errorf("commandsOfDocuments has %q, which no document names: remove it", d.command)
 		}
-		if (d.as == "") != (d.why == "") {
-			t.Errorf("%q: as and why go together", d.command)
+		if (d.as == "" && d.edit == nil) != (d.why == "") {
+			t.Errorf("%q: why it is not carried out as it stands goes with what is", d.command)
 		}
 	}
 	if t.Failed() {
@@ -125,7 +138,7 @@ func TestEveryCommandOfTheDocumentsIsCarriedOut(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no shell")
 	}
-	dir := readersFolder(t)
+	r := newReader(t)
 	for _, d := range commandsOfDocuments {
 		t.Run(d.command, func(t *testing.T) {
 			if d.slow && testing.Short() {
@@ -143,11 +156,14 @@ func TestEveryCommandOfTheDocumentsIsCarriedOut(t *testing.T) {
 					t.Skipf("%s is not installed", d.needs)
 				}
 			}
-			carryOut(t, dir, d)
+			if d.edit != nil {
+				d.edit(t, r)
+			}
+			carryOut(t, r.dir, d)
 		})
 	}
 	formats := documentText(t, "results/README.md")
-	stages, err := filepath.Glob(filepath.Join(dir, "results", "runs", "stages", "*"))
+	stages, err := filepath.Glob(filepath.Join(r.dir, "results", "runs", "stages", "*"))
 	if err != nil || len(stages) == 0 {
 		t.Fatal("no stored steps", err)
 	}
@@ -258,51 +274,72 @@ func documentText(t *testing.T, name string) string {
 	return string(text)
 }
 
-// readersFolder is what a reader has after the README's first steps, and the files that its examples name.
-func readersFolder(t *testing.T) string {
+// reader is somebody who goes through the documents.
+type reader struct {
+	dir    string   // what a clone has after 'make build', and the files that examples name
+	server *standIn // their servers
+	url    string
+}
+
+func newReader(t *testing.T) *reader {
 	t.Helper()
-	dir := t.TempDir()
+	r := &reader{dir: t.TempDir()}
 	program, err := exec.LookPath("entrorouter") // the test itself, see TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o777); err != nil {
+	if err := os.CopyFS(filepath.Join(r.dir, "experiments"), experiments.FS); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(program, filepath.Join(dir, "bin", "entrorouter")); err != nil {
+	if err := os.Mkdir(filepath.Join(r.dir, "bin"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program, filepath.Join(r.dir, "bin", "entrorouter")); err != nil {
 		t.Skip("no symbolic links here: ", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "bin", "entrorouter-xla"), []byte("#!/bin/sh\nexec entrorouter \"$@\"\n"), 0o777); err != nil {
+	if err := os.WriteFile(filepath.Join(r.dir, "bin", "entrorouter-xla"), []byte("#!/bin/sh\nexec entrorouter \"$@\"\n"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "Makefile"), documentText(t, "Makefile"))
-	write(t, filepath.Join(dir, "tiny.yaml"), documentText(t, "cmd/entrorouter/testdata/tiny.yaml"))
+	r.write(t, "Makefile", documentText(t, "Makefile"))
+	r.write(t, "tiny.yaml", documentText(t, "cmd/entrorouter/testdata/tiny.yaml"))
 	measured, err := filepath.Glob(filepath.Join("..", "..", "figures", "*-measurements.txt"))
 	if err != nil || len(measured) == 0 {
 		t.Fatal("no measurements in figures/", err)
 	}
-	for _, name := range measured {
-		write(t, filepath.Join(dir, "figures", filepath.Base(name)), documentText(t, "figures/"+filepath.Base(name)))
+	for _, path := range measured {
+		name := "figures/" + filepath.Base(path)
+		r.write(t, name, documentText(t, name))
 	}
 	for _, run := range []string{"old", "new"} {
-		write(t, filepath.Join(dir, run, "main-measurements.txt"), documentText(t, "figures/main-measurements.txt"))
+		r.write(t, run+"/main-measurements.txt", documentText(t, "figures/main-measurements.txt"))
 	}
-	write(t, filepath.Join(dir, "answers.jsonl"), `{"id": "a", "gold": "1/2", "response": "so \\boxed{0.5}"}`+"\n"+`{"id": "b", "gold": "2", "response": "3"}`+"\n")
-	write(t, filepath.Join(dir, "problems.jsonl"), `{"id": "a", "problem": "Let $x + 1 = 3$. Find $x$.", "gold": "2"}`+"\n")
-	ownLogs(t, dir)
-	server, _ := newStandIn(t)
-	srv := httptest.NewServer(&conversing{standIn: server})
-	t.Cleanup(srv.Close)
-	live := filepath.Join(dir, "live")
-	liveData(t, server, live, map[string]int{"math-train": 6, "hmmt-feb25": 2, "aime25": 2, "olympiadbench": 2, "aime24": 2, "amc": 2, "math500": 2})
-	write(t, filepath.Join(live, "live-multiround.yaml"), replaced(t, builtin(t, "live-multiround.yaml", srv.URL+"/v1"), "size: 500", "size: 6"))
-	write(t, filepath.Join(live, "pools", "vllm.yaml"), builtin(t, "pools/vllm.yaml", srv.URL+"/v1"))
-	return dir
+	r.write(t, "answers.jsonl", `{"id": "a", "gold": "1/2", "response": "so \\boxed{0.5}"}`+"\n"+`{"id": "b", "gold": "2", "response": "3"}`+"\n")
+	r.write(t, "problems.jsonl", `{"id": "a", "problem": "Let $x + 1 = 3$. Find $x$.", "gold": "2"}`+"\n")
+	r.server, _ = newStandIn(t)
+	server := httptest.NewServer(&conversing{standIn: r.server})
+	t.Cleanup(server.Close)
+	r.url = server.URL + "/v1"
+	return r
 }
 
-// ownLogs follows the README's recipe for logs: two files of 40 questions and the answers of three models to them, a
-// pool file, a price list, and a copy of recorded.yaml that names them. Fewer folds and steps than a reader would have.
-func ownLogs(t *testing.T, dir string) {
+func (r *reader) write(t *testing.T, name, text string) {
+	t.Helper()
+	write(t, filepath.Join(r.dir, filepath.FromSlash(name)), text)
+}
+
+// change puts one text for another in a file of the reader's.
+func (r *reader) change(t *testing.T, name string, pairs ...string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(r.dir, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write(t, name, replaced(t, string(text), pairs...))
+}
+
+// ownLogs edits what the README's recipe for logs has copied as its comments say: 40 questions and the answers of three
+// models to them. Then fewer folds and steps than a reader would have.
+func ownLogs(t *testing.T, r *reader) {
 	t.Helper()
 	var queries, outcomes strings.Builder
 	for i := range 40 {
@@ -315,25 +352,39 @@ func ownLogs(t *testing.T, dir string) {
 			fmt.Fprintf(&outcomes, `{"query_id": "q%d", "model": "%s", "correct": %d, "output_tokens": %d}`+"\n", i, name, right, 100+7*i+m)
 		}
 	}
-	write(t, filepath.Join(dir, "data", "queries.jsonl"), queries.String())
-	write(t, filepath.Join(dir, "data", "outcomes.jsonl"), outcomes.String())
+	r.write(t, "data/queries.jsonl", queries.String())
+	r.write(t, "data/outcomes.jsonl", outcomes.String())
+	r.change(t, "mine/pools/mine.yaml", "name: llama31", "name: mine",
+		"{id: llama31-8b, model: Meta-Llama-3.1-8B-Instruct, params: 8}", "{id: small, model: small, params: 8}",
+		"{id: llama31-70b, model: Meta-Llama-3.1-70B-Instruct, params: 70}", "{id: medium, model: medium, params: 70}",
+		`{id: llama31-405b, model: "Llama-3.1-405B-Inst@sambanova", params: 405}`, "{id: large, model: large, params: 405}",
+		"outcomes/zeroeval_queries.jsonl.gz", "queries.jsonl",
+		"outcomes/zeroeval_outcomes_all.jsonl.gz", "outcomes.jsonl",
+		"d31947b62c3abc7db3db84e97901ce4e11a6be291ffc767ca8b9a375d540f704", fmt.Sprintf("%x", sha256.Sum256([]byte(queries.String()))),
+		"c76996930ce6595761e7ca5b83bae0455cb16ef9cb1b15be9172c40731989acb", fmt.Sprintf("%x", sha256.Sum256([]byte(outcomes.String()))))
+	r.change(t, "mine/prices/mine.yaml", "models:\n", "models:\n  small: {in: 0.1, out: 0.1}\n  medium: {in: 0.5, out: 0.5}\n  large: {in: 3, out: 3}\n")
+	r.change(t, "mine/recorded.yaml", "pools: [llama31, qwen2_o1mini, qwen25]", "pools: [mine]", "prices: recorded-2024", "prices: mine", "folds:\n", "folds:\n  probe: none\n")
+	r.change(t, "mine/recorded.yaml", "folds:\n", "folds:\n  k: 2\n  seeds: [0]\n", "steps: 130", "steps: 2", "epochs: 10", "epochs: 1", "weight_decay: [30, 10, 3]", "weight_decay: [30]")
+}
 
-	file := func(name, text string) string {
-		return fmt.Sprintf("{path: %s, sha256: %x, source: our logs, licence: ours}", name, sha256.Sum256([]byte(text)))
+// ownServers edits what the recipe for servers has copied: their addresses, and a few questions of the reader's own.
+func ownServers(t *testing.T, r *reader) {
+	t.Helper()
+	liveData(t, r.server, filepath.Join(r.dir, "mine"), map[string]int{"math-train": 12, "hmmt-feb25": 2, "aime25": 2, "olympiadbench": 2, "aime24": 2, "amc": 2, "math500": 2})
+	if err := os.CopyFS(filepath.Join(r.dir, "data"), os.DirFS(filepath.Join(r.dir, "mine", "data"))); err != nil {
+		t.Fatal(err)
 	}
-	pool, _, _ := strings.Cut(builtin(t, "pools/llama31.yaml", ""), "experts:")
-	write(t, filepath.Join(dir, "pools", "mine.yaml"), replaced(t, pool, "name: llama31", "name: mine")+
-		"experts: [{id: small, model: small, params: 8}, {id: medium, model: medium, params: 70}, {id: large, model: large, params: 405}]\n"+
-		"recorded: {queries: "+file("queries.jsonl", queries.String())+", outcomes: "+file("outcomes.jsonl", outcomes.String())+", prompt_tokens: 0}\n")
-	prices, _, _ := strings.Cut(builtin(t, "prices/recorded-2024.yaml", ""), "models:")
-	write(t, filepath.Join(dir, "prices", "mine.yaml"), prices+"models: {small: {in: 0.1, out: 0.1}, medium: {in: 0.5, out: 0.5}, large: {in: 3, out: 3}}\n")
-	write(t, filepath.Join(dir, "recorded.yaml"), replaced(t, builtin(t, "recorded.yaml", ""),
-		"pools: [llama31, qwen2_o1mini, qwen25]", "pools: [mine]",
-		"prices: recorded-2024", "prices: mine",
-		"folds:\n", "folds:\n  probe: none\n  k: 2\n  seeds: [0]\n",
-		"steps: 130", "steps: 2",
-		"epochs: 10", "epochs: 1",
-		"weight_decay: [30, 10, 3]", "weight_decay: [30]"))
+	for port := 8001; port <= 8004; port++ {
+		r.change(t, "mine/pools/vllm.yaml", fmt.Sprintf("http://localhost:%d/v1", port), r.url)
+	}
+	r.change(t, "mine/live.yaml", "size: 7472", "size: 12", "\nmethods:\n", "\nsft: {epochs: 1, batch: 16}\ngrpo: {steps: 2, batch: 16, group: 4}\nevaluate: {seeds: [1], bootstrap: 50}\n\nmethods:\n")
+}
+
+// ownPolicies puts stand-ins of policies into the spec of multi-round routers, beside the pool and the questions of
+// ownServers.
+func ownPolicies(t *testing.T, r *reader) {
+	t.Helper()
+	r.write(t, "mine/live-multiround.yaml", replaced(t, builtin(t, "live-multiround.yaml", r.url), "size: 500", "size: 12"))
 }
 
 // replaced puts one text for another, which has to be there, and so on.
