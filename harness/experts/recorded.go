@@ -210,7 +210,10 @@ func readLines(ctx context.Context, path string, file spec.File, read func(line 
 	if _, err := io.Copy(sum, f); err != nil {
 		return err
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != file.SHA256 {
+	switch got := hex.EncodeToString(sum.Sum(nil)); {
+	case file.SHA256 == "":
+		return fmt.Errorf("%s: the pool file has no sha256 for it, so nothing would notice a change of the data; write there: sha256: %s", path, got)
+	case !strings.EqualFold(got, file.SHA256):
 		return fmt.Errorf("%s: sha256 is %s, the pool file says %q: get the file from %s again, or correct the pool file if the data are meant to differ", path, got, file.SHA256, file.Source)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {

@@ -88,6 +88,7 @@ func TestRecordingSaysWhereItIsWrong(t *testing.T) {
 		"two objects on a line":    {outcomes: `"output_tokens":31,"no_answer":0}=>"output_tokens":31,"no_answer":0} {}`, want: "o.jsonl:6: more than one JSON object"},
 		"an empty gold":            {queries: `"gold":"6"=>"gold":""`, want: "q.jsonl:4: gold is missing or empty"},
 		"an unknown benchmark":     {spec: func(s *spec.Recorded) { s.Benchmarks = []string{"c"} }, want: "q.jsonl: no query of benchmarks c"},
+		"no checksum":              {spec: func(s *spec.Recorded) { s.Outcomes.SHA256 = "" }, want: `the pool file has no sha256 for it, so nothing would notice a change of the data; write there: sha256: `},
 		"another checksum":         {spec: func(s *spec.Recorded) { s.Outcomes.SHA256 = "beef" }, want: `the pool file says "beef": get the file from a test again`},
 		"a missing file":           {spec: func(s *spec.Recorded) { s.Outcomes.Path = "none.jsonl" }, want: "no such file or directory: point --data at the folder that holds none.jsonl"},
 		"a file that is not a .gz": {spec: func(s *spec.Recorded) { s.Outcomes.Path = "plain.gz" }, want: "plain.gz: gzip: invalid header"},

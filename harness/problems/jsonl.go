@@ -85,7 +85,10 @@ func readChecked(path string, file spec.File) ([]byte, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(data)
-	if got := hex.EncodeToString(sum[:]); !strings.EqualFold(got, file.SHA256) {
+	switch got := hex.EncodeToString(sum[:]); {
+	case file.SHA256 == "":
+		return nil, fmt.Errorf("%s: the benchmarks file has no sha256 for it, so nothing would notice a change of the data; write there: sha256: %s", path, got)
+	case !strings.EqualFold(got, file.SHA256):
 		return nil, fmt.Errorf("%s: sha256 is %s, the spec says %q; fetch the file again from %q, or correct the spec if the change is meant", path, got, file.SHA256, file.Source)
 	}
 	if !strings.HasSuffix(path, ".gz") {
