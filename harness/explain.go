@@ -403,6 +403,11 @@ func (x *explainer) changes(s *step, stored store.Recipe) ([]Change, error) {
 				c.Text = "the set scored by probability is gone"
 			}
 			c.Stored, c.Wanted = "", ""
+		case s.stage() == "fit" && f.Path[1] == "Runs":
+			for _, each := range pairwise(c) {
+				out = add(out, each)
+			}
+			continue
 		case c.Knob == "evaluate.seeds" && s.row != nil, c.Knob == "folds.seeds":
 			c.Text = f.Wanted + " is new"
 		case c.Knob == inCode || c.Knob == inBuild || c.Knob == inVerifier:
@@ -533,6 +538,21 @@ func membership(c Change) (out []Change) {
 	for _, h := range had {
 		if !slices.Contains(wants, h) {
 			out = append(out, Change{c.Knob, c.Field, quote(h), "", fmt.Sprint(h, " is gone")})
+		}
+	}
+	return out
+}
+
+// pairwise splits the change of a list into one for each place that differs.
+func pairwise(c Change) (out []Change) {
+	var had, wants []any
+	if json.Unmarshal([]byte(c.Stored), &had) != nil || json.Unmarshal([]byte(c.Wanted), &wants) != nil || len(had) != len(wants) {
+		c.Text = compared(c.Stored, c.Wanted)
+		return []Change{c}
+	}
+	for i, h := range had {
+		if w := wants[i]; h != w {
+			out = append(out, Change{c.Knob, c.Field, quote(h), quote(w), compared(quote(h), quote(w))})
 		}
 	}
 	return out

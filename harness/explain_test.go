@@ -1,7 +1,9 @@
 package harness
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -96,6 +98,8 @@ func TestAnExplanationGroupsWhatIsToDoByTheKnobThatMovedIt(t *testing.T) {
 			direct: []string{"fit self seed=1"}, follow: []string{"measure"}, work: Work{Fits: 1}},
 		{name: "another test set", edit: []string{"[sim-aime25,", "[sim-amc,"}, cause: "test: sim-amc is new; sim-aime25 is gone",
 			direct: []string{"problems sim-amc"}, work: Work{Fits: 13, Rollouts: 8*3*5 + 8*4*2, AtMost: true, Routing: 1}},
+		{name: "fewer runs", edit: []string{"max_runs: 2", "max_runs: 1"}, cause: "evaluate.max_runs: 2 stored, 1 wanted",
+			direct: []string{"outcomes sim-aime25"}, work: Work{Fits: 13, Routing: 1}},
 		{name: "no large set", edit: []string{"large: 20", "large: 0"}, cause: "large: the set scored by probability is gone",
 			direct: []string{"fit random seed=1"}, work: Work{Fits: 13, Routing: 1}},
 		{name: "another experiment that shares steps", edit: []string{"name: tiny\nbase", "name: other\nbase", "grpo: {steps: 2", "grpo: {steps: 3"},
@@ -305,5 +309,80 @@ func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
 			}
 		}
 		e.close()
+	}
+}
+
+func TestAnEntryOfOlderCodeOrADamagedOneIsAReason(t *testing.T) {
+	out := t.TempDir()
+	runIn(t, tiny(t), out)
+	e, err := look(t.Context(), tiny(t), Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	if err := os.RemoveAll(filepath.Join(out, "stages", "measure")); err != nil {
+		t.Fatal(err)
+	}
+	older, err := store.NewRecipe("measure", measureVersion-1, e.measured.recipe.Params(), e.measured.recipe.Inputs()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(out, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Make(t.Context(), older, func(context.Context, *store.Draft) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.WriteIndex("tiny", []store.Step{{Name: "measure", Key: older.Key()}}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := Explain(t.Context(), tiny(t), Options{Out: out})
+	if want := fmt.Sprintf("the code: measure steps mean something else: version %d stored, %d wanted", measureVersion-1, measureVersion); err != nil || len(x.Causes) != 1 || sentence(x.Causes[0]) != want {
+		t.Errorf("%+v, %v; want %s", x, err, want)
+	}
+	damaged, err := s.Get(e.measured.inputs[0].recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, damaged.Path("fit.json"), "{}")
+	if x, err = Explain(t.Context(), tiny(t), Options{Out: out}); err != nil || len(x.Causes) != 2 || !strings.Contains(sentence(x.Causes[0]), "the store: "+damaged.Key.String()+": corrupt entry in ") {
+		t.Errorf("%+v, %v", x, err)
+	}
+}
+
+func TestAKnobOfAnotherFileIsNamedWithIt(t *testing.T) {
+	out := t.TempDir()
+	runIn(t, tiny(t), out)
+	dir := t.TempDir()
+	copied := func(from, old, replaced string) {
+		t.Helper()
+		text, err := fs.ReadFile(experiments.FS, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), old) {
+			t.Fatalf("%s does not hold %q", from, old)
+		}
+		put(t, filepath.Join(dir, filepath.FromSlash(from)), strings.Replace(string(text), old, replaced, 1))
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", "tiny.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "tiny.yaml"), string(text))
+	copied("prices/paper-novita.yaml", "out: 0.45", "out: 0.5")
+	copied("pools/sim.yaml", "temperature: 0.6", "temperature: 0.7")
+	x, err := Explain(t.Context(), loadFile(t, filepath.Join(dir, "tiny.yaml")), Options{Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, k := range x.Causes {
+		got = append(got, sentence(k))
+	}
+	want := []string{"prices/paper-novita.yaml: models.Qwen3-30B-A3B-Thinking-2507.out: 0.45 stored, 0.5 wanted", "pools/sim.yaml: sampling.temperature: 0.6 stored, 0.7 wanted"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

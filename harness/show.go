@@ -146,6 +146,13 @@ type OutcomeResult struct {
 	USD     float64        `json:"usd"`
 }
 
+// LatentResult is what simulated experts know of a problem: their chances follow from it.
+type LatentResult struct {
+	Cell       string  `json:"cell"` // of the simulated pool
+	Topic      string  `json:"topic"`
+	Difficulty float64 `json:"difficulty"` // logits
+}
+
 // DecisionResult says what a row decided on one run of a problem, and what came of it.
 type DecisionResult struct {
 	Row       string             `json:"row"`
@@ -177,6 +184,7 @@ type Entry struct {
 type ProblemResult struct {
 	Set       string           `json:"set"`
 	Problem   routing.Problem  `json:"problem"`
+	Latent    *LatentResult    `json:"latent,omitempty"`   // of a generated problem
 	Rollouts  []RolloutResult  `json:"rollouts,omitempty"` // of the arena of the paper's sizes
 	Outcomes  []OutcomeResult  `json:"outcomes,omitempty"` // of the other sets
 	Decisions []DecisionResult `json:"decisions"`

@@ -191,7 +191,7 @@ outputs: [{kind: table, file: constants}]
 	}
 }
 
-func TestATrailSaysWhatItCannotFollow(t *testing.T) {
+func TestATrailLeadsBackAndSaysWhatItCannotFollow(t *testing.T) {
 	out := t.TempDir()
 	if _, err := OpenTrail(t.Context(), tiny(t), Options{Out: out}); !errors.Is(err, ErrIncomplete) {
 		t.Errorf("%v, want ErrIncomplete", err)
@@ -205,7 +205,17 @@ func TestATrailSaysWhatItCannotFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer trail.Close()
+	p, err := trail.Problem(t.Context(), "", "sim-math500-00003", "random")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ro := range p.Rollouts {
+		if id, err := trail.Answered(t.Context(), int64(ro.ID)); err != nil || id != p.Problem.ID {
+			t.Errorf("answer %d is to %s, %v; want %s", ro.ID, id, err, p.Problem.ID)
+		}
+	}
 	for want, ask := range map[string]func() error{
+		`gave answer 5 to a test problem`:                                               func() error { _, err := trail.Answered(t.Context(), 5); return err },
 		`no row "nobody"; it has: random, `:                                             func() error { _, err := trail.Cells(t.Context(), "", "nobody"); return err },
 		`no set "huge"; it has: paper, large`:                                           func() error { _, err := trail.Cells(t.Context(), "huge", ""); return err },
 		`row oracle reads graded answers and is not scored on set large`:                func() error { _, err := trail.Questions(t.Context(), "large", "oracle", "avg"); return err },

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -89,6 +90,11 @@ func (e *engine) behind(ctx context.Context, a *arena, q int, rows []int, out *P
 	first := 0
 	for a.question[first] != q {
 		first++
+	}
+	set := a.benches[a.strata[q]].set
+	if i := slices.IndexFunc(set.problems, func(p routing.Problem) bool { return p.ID == out.Problem.ID }); i < len(set.latents) {
+		l := set.latents[i]
+		out.Latent = &LatentResult{l.Cell, l.Topic, l.Difficulty}
 	}
 	runs := a.benches[a.strata[q]].runs
 	asked := e.experts
@@ -185,6 +191,31 @@ func (e *engine) responses(ctx context.Context, x routing.Expert, p routing.Prob
 		out = append(out, r)
 	}
 	return out, nil
+}
+
+// Answered returns the id of the test problem that a rollout answers.
+func (t *Trail) Answered(ctx context.Context, rollout int64) (string, error) {
+	e := t.e
+	byText := map[store.TextKey]string{}
+	for _, s := range t.sets {
+		if s.name == PaperArena && len(e.arenas) > 0 {
+			for _, p := range s.problems {
+				byText[store.KeyOfText(p.Text)] = p.ID
+			}
+		}
+	}
+	for _, x := range e.members() {
+		have, err := e.storedWithFinish(ctx, e.scope(x, routing.Test))
+		if err != nil {
+			return "", err
+		}
+		for k, s := range have {
+			if id, ok := byText[k.Problem]; ok && s.ID == store.RolloutID(rollout) {
+				return id, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%w: no expert of experiment %s gave answer %d to a test problem; show a problem with --problem and take a number from its column rollout", ErrUsage, e.spec.Experiment.Name, rollout)
 }
 
 // storedWithFinish reads the rollouts of a scope by key.

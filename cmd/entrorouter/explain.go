@@ -54,11 +54,7 @@ func writeExplanation(w io.Writer, x *harness.Explanation) {
 	}
 	fmt.Fprintf(w, "%s: %d of %d steps are to do%s\n", x.Experiment, x.ToDo, x.Steps, workText(x.Work))
 	for _, k := range x.Causes {
-		var changes []string
-		for _, c := range k.Changes {
-			changes = append(changes, c.Text)
-		}
-		text := strings.Join(firsts(changes, 6), "; ")
+		text := strings.Join(firsts(changesText(k.Changes), 6), "; ")
 		if k.Knob != "" {
 			text = k.Knob + ": " + text
 		}
@@ -69,6 +65,31 @@ func writeExplanation(w io.Writer, x *harness.Explanation) {
 			fmt.Fprintf(w, "  costs\t%s\n", strings.TrimPrefix(cost, ": "))
 		}
 	}
+}
+
+// changesText says in words what changed, those that came or went in one phrase.
+func changesText(changes []harness.Change) (texts []string) {
+	for _, end := range []struct{ one, many string }{{" is new", " are new"}, {" is gone", " are gone"}} {
+		var members []string
+		for _, c := range changes {
+			if name, ok := strings.CutSuffix(c.Text, end.one); ok {
+				members = append(members, name)
+			}
+		}
+		switch len(members) {
+		case 0:
+		case 1:
+			texts = append(texts, members[0]+end.one)
+		default:
+			texts = append(texts, strings.Join(members, ", ")+end.many)
+		}
+	}
+	for _, c := range changes {
+		if !strings.HasSuffix(c.Text, " is new") && !strings.HasSuffix(c.Text, " is gone") {
+			texts = append(texts, c.Text)
+		}
+	}
+	return texts
 }
 
 // workText says what steps cost; empty: neither fits nor answers.
@@ -96,17 +117,19 @@ func workText(v harness.Work) string {
 // list prints names of steps, those that differ in the seed or the partition alone as one.
 func list(w io.Writer, head string, names []string) {
 	var groups []string
-	last := ""
+	at := map[string]int{}
 	for _, name := range names {
 		i := strings.LastIndex(name, "=")
-		if i > 0 && name[:i] == last {
-			groups[len(groups)-1] += "," + name[i+1:]
+		if i < 0 {
+			groups = append(groups, name)
 			continue
 		}
-		groups = append(groups, name)
-		if last = ""; i > 0 {
-			last = name[:i]
+		if g, ok := at[name[:i]]; ok {
+			groups[g] += "," + name[i+1:]
+			continue
 		}
+		at[name[:i]] = len(groups)
+		groups = append(groups, name)
 	}
 	for i, g := range firsts(groups, 8) {
 		if i > 0 {

@@ -25,13 +25,14 @@ func showCommand() *cli.Command {
 			"   show SPEC --row ROW                       the cells of one row\n" +
 			"   show SPEC --row ROW --benchmark NAME      the questions behind one cell, each with its weight\n" +
 			"   show SPEC --problem ID [--row ROW]        what the experts did on one problem, what every row decided on it, and the\n" +
-			"                                             cells that it enters\n\n" +
+			"                                             cells that it enters\n" +
+			"   show SPEC --rollout N [--row ROW]         the same of the problem that answer N of rollouts.db is to\n\n" +
 			"NAME is a benchmark, avg (of recordings: all) for the average, or a stratum: easy, medium, hard. --set is an arena,\n" +
 			"paper (default) or large, or a recorded pool. Answers have verdicts and reasons on the set paper; the set large has\n" +
 			"the true success probability of the simulated experts, and a recording what was recorded.\n\n" +
 			"--json: a cell has set, row, benchmark, questions, runs, accuracy (percent), usd (one pass), usd_per_query, cost_share\n" +
 			"(percent of the strongest expert's); a question has problem, weight (in the cell), accuracy, usd, tokens, chosen\n" +
-			"(expert: share), folds; a problem has set, problem, rollouts (expert, run, bucket, reason, rule, extracted, gold_form,\n" +
+			"(expert: share), folds; a problem has set, problem, latent, rollouts (expert, run, bucket, reason, rule, extracted, gold_form,\n" +
 			"response_form, usage, usd, rollout, response), outcomes (expert, correct, bucket, tokens, usd), decisions (row, seed,\n" +
 			"fold, run, expert, calls, spoiled, prob, answer, bucket, accuracy, usd, router_tokens), enters (set, row, benchmark,\n" +
 			"weight, accuracy, usd).",
@@ -39,12 +40,15 @@ func showCommand() *cli.Command {
 			&cli.StringFlag{Name: "row", Usage: "id of a row"},
 			&cli.StringFlag{Name: "benchmark", Usage: "name of a test benchmark, avg, all or a stratum"},
 			&cli.StringFlag{Name: "problem", Usage: "id of a test problem"},
+			&cli.Int64Flag{Name: "rollout", Usage: "number of an answer, as a problem lists it"},
 			&cli.StringFlag{Name: "set", Usage: "paper, large, or the name of a recorded pool"},
 			&cli.BoolFlag{Name: "responses", Usage: "print the responses in full"},
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
 		Action: func(c *cli.Context) error {
 			set, row, benchmark, problem := c.String("set"), c.String("row"), c.String("benchmark"), c.String("problem")
 			switch {
+			case c.IsSet("rollout") && (problem != "" || benchmark != "" || set != ""):
+				return usageError{errors.New("--rollout names the answer to one problem: leave --problem, --benchmark and --set out")}
 			case problem != "" && benchmark != "":
 				return usageError{errors.New("--problem names one problem of one benchmark: leave --benchmark out")}
 			case benchmark != "" && row == "":
@@ -59,6 +63,11 @@ func showCommand() *cli.Command {
 				return err
 			}
 			defer t.Close()
+			if c.IsSet("rollout") {
+				if problem, err = t.Answered(c.Context, c.Int64("rollout")); err != nil {
+					return err
+				}
+			}
 			switch {
 			case problem != "":
 				p, err := t.Problem(c.Context, set, problem, row)
@@ -149,6 +158,9 @@ func writeProblem(w io.Writer, p *harness.ProblemResult, responses bool) {
 		fmt.Fprintf(w, "(%c) %s\n", 'A'+rune(k), option)
 	}
 	fmt.Fprintf(w, "gold: %s\n", strings.Join(p.Problem.Gold, " or "))
+	if l := p.Latent; l != nil {
+		fmt.Fprintf(w, "simulated: topic %s of cell %s, difficulty %.2f logits\n", l.Topic, l.Cell, l.Difficulty)
+	}
 	if p.Rollouts != nil {
 		fmt.Fprintf(w, "\nexpert\trun\tbucket\treason\textracted\tread as\trule\ttokens\tusd\trollout\n")
 	}
@@ -175,19 +187,24 @@ func writeProblem(w io.Writer, p *harness.ProblemResult, responses bool) {
 		seed = "partition\tfold"
 	}
 	fmt.Fprintf(w, "\nrow\t%s\tanswered by\tprobabilities\tcalls\taccuracy %%\tusd\n", seed)
-	for _, d := range p.Decisions {
-		by := d.Expert
-		if d.Bucket != "" { // what was said in a conversation, which no rollout above shows
-			by += fmt.Sprintf(" (%s: %.60q)", d.Bucket, d.Answer)
+	for d := p.Decisions; len(d) > 0; {
+		n := 1 // runs decided alike are one line
+		for n < len(d) && d[n].Row == d[0].Row && d[n].Seed == d[0].Seed && by(d[n]) == by(d[0]) {
+			n++
 		}
-		if d.Spoiled > 0 {
-			by += fmt.Sprintf(" (talked out of a right answer: %.3f)", d.Spoiled)
+		var accuracy, usd float64
+		for _, x := range d[:n] {
+			accuracy, usd = accuracy+x.Accuracy/float64(n), usd+x.USD/float64(n)
 		}
-		at := d.Run
-		if recorded {
-			at = d.Fold
+		at := fmt.Sprint(d[0].Run)
+		switch {
+		case recorded:
+			at = fmt.Sprint(d[0].Fold)
+		case n > 1:
+			at = fmt.Sprintf("%d-%d", d[0].Run, d[n-1].Run)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%s\t%s\t%s\t%.1f\t%.6f\n", d.Row, d.Seed, at, by, shares(d.Prob, "%.3f"), strings.Join(d.Calls, ", "), d.Accuracy, d.USD)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%.1f\t%.6f\n", d[0].Row, d[0].Seed, at, by(d[0]), accuracy, usd)
+		d = d[n:]
 	}
 	fmt.Fprintf(w, "\nenters row\tbenchmark\tweight %%\taccuracy %%\tpoints\tusd\n")
 	for _, x := range p.Enters {
@@ -199,6 +216,18 @@ func writeProblem(w io.Writer, p *harness.ProblemResult, responses bool) {
 	for _, r := range p.Rollouts {
 		fmt.Fprintf(w, "\n%s, run %d:\n%s\n", r.Expert, r.Run, r.Response)
 	}
+}
+
+// by says who answered a decision, with what probabilities and after which calls.
+func by(d harness.DecisionResult) string {
+	who := d.Expert
+	if d.Bucket != "" { // what was said in a conversation, which no rollout above shows
+		who += fmt.Sprintf(" (%s: %.60q)", d.Bucket, d.Answer)
+	}
+	if d.Spoiled > 0 {
+		who += fmt.Sprintf(" (talked out of a right answer: %.3f)", d.Spoiled)
+	}
+	return who + "\t" + shares(d.Prob, "%.3f") + "\t" + strings.Join(d.Calls, ", ")
 }
 
 // oneLine keeps an extracted answer in its column.
