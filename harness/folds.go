@@ -156,6 +156,9 @@ func (c *recorded) load(ctx context.Context) (err error) {
 		names = append(names, x.Model)
 	}
 	if c.rec, err = experts.LoadRecording(ctx, e.opt.Data, *e.poolSpec.Recorded, names); err != nil {
+		if lacks := (*experts.NoOutcomesError)(nil); errors.As(err, &lacks) && lacks.Model == f.Probe {
+			return fmt.Errorf("%w: folds.probe: %w; name a weak one of these, or none", ErrUsage, err)
+		}
 		return err
 	}
 	for _, x := range e.experts {

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -299,6 +300,23 @@ func TestARouterThatLooksAtNothingGainsNothingOnRecordedOutcomes(t *testing.T) {
 	}
 	if got := find(t, result, "toy", "strongest", "all", CostShare); got != 100 {
 		t.Errorf("the strongest expert costs %v %% of itself", got)
+	}
+}
+
+// The default probe is a model of our own recordings, which those of others lack.
+func TestAProbeThatTheRecordingLacksIsNamedAsSuch(t *testing.T) {
+	dir, _ := toyFolder(t, "", constants)
+	path := filepath.Join(dir, "constants.yaml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, path, strings.Replace(string(text), "probe: m3, ", "", 1))
+	r := loadFile(t, path)
+	_, err = Run(t.Context(), r, Options{Out: filepath.Join(dir, "out"), Data: dir})
+	want := `folds.probe: ` + filepath.Join(dir, "outcomes.jsonl") + `: no outcome of model "gemma-2-2b-it"; it has: m0, m1, m2, m3, m4, m5, m6, m7; name a weak one of these, or none`
+	if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
 

@@ -64,6 +64,16 @@ func (r *Recording) Model(name string) (int, error) {
 	return 0, fmt.Errorf("the recording has no model %q with an outcome for each of its %d queries; it has: %s", name, len(r.Queries), list(r.Models))
 }
 
+// NoOutcomesError says that a recording lacks a model.
+type NoOutcomesError struct {
+	File, Model string
+	Has         []string // models with outcomes
+}
+
+func (e *NoOutcomesError) Error() string {
+	return fmt.Sprintf("%s: no outcome of model %q; it has: %s", e.File, e.Model, list(e.Has))
+}
+
 // LoadRecording reads the files of a recorded pool below a data folder and checks their checksums. models names
 // those that must be complete (the pool's and its probe): queries without an outcome of one of them are an error or,
 // with s.Gaps drop, left out. Other models with gaps are listed in Partial and left out.
@@ -144,7 +154,7 @@ func LoadRecording(ctx context.Context, folder string, s spec.Recorded, models [
 	for _, m := range models {
 		c, ok := columns[m]
 		if !ok {
-			return nil, fmt.Errorf("%s: no outcome of model %q; it has: %s", path, m, list(slices.Sorted(maps.Keys(columns))))
+			return nil, &NoOutcomesError{File: path, Model: m, Has: slices.Sorted(maps.Keys(columns))}
 		}
 		if c.n < len(r.Queries) && s.Gaps != "drop" {
 			return nil, fmt.Errorf("%s: model %q has outcomes for %d of %d queries; %q is the first without one", path, m, c.n, len(r.Queries), r.Queries[slices.Index(c.seen, false)].ID)
