@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ scales:
 names: {rows: {toy: {router/knob=2: ours}, logs: {router/knob=2: ours}}}
 digest:
   - {group: First, says: one number, paper: [kept], of: [kept]}
-  - {says: two orderings, paper: [kept, lost], of: [over-cheap, over-dear]}
+  - {says: two orderings, paper: [lost, kept], of: [over-cheap, over-dear]}
   - {says: what a language model needs, of: [needs]}
 sections:
   - title: Toy
@@ -83,6 +84,22 @@ func TestTheDigestTakesTheLeastFavourableOfALine(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestCountsComeMostFrequentFirst(t *testing.T) {
+	if got := counted(map[string]int{"a": 1, "b": 3, "c": 2}, 6); got != "b on 3 of 6, c on 2, a on 1" {
+		t.Error(got)
+	}
+}
+
+func TestACellOfTheDigestHasFewNumbers(t *testing.T) {
+	one := func(string) (told, bool) { return told{verdict: CameOut, numbers: []told1{{1, "+1.00", ""}}}, true }
+	o := &Orderings{Scales: []Scale{{ID: "small", Kind: "simulated"}}}
+	for n, want := range map[int]string{1: "came out +1.00", 2: "came out +1.00 +1.00", 3: "came out"} {
+		if lines, _ := o.simulated(slices.Repeat([]telling{one}, n)); strings.Join(lines, " ") != want {
+			t.Errorf("%d: %q", n, lines)
+		}
 	}
 }
 

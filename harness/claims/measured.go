@@ -79,6 +79,7 @@ func (c *Claim) onScale(o ours) (OnScale, error) {
 	case errors.Is(err, errNotRun):
 		return OnScale{Scale: o.scale, Verdict: NotRun}, nil
 	case errors.Is(err, errNotStated):
+		return OnScale{Scale: o.scale}, nil
 	case err != nil:
 		return s, err
 	default:
