@@ -177,3 +177,37 @@ func fields(of reflect.Type) []string {
 	}
 	return names
 }
+
+// The examples of the format are lines of the reference, with fewer pairs.
+func TestTheReadmesExamplesAreReal(t *testing.T) {
+	section := page(t, "## Measurements")
+	data, err := os.ReadFile("reference/smoke-measurements.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	real, err := metrics.Read("smoke", strings.NewReader(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(section, "```\n")
+	example, _, _ = strings.Cut(example, "```")
+	shown, err := metrics.Read("README.md", strings.NewReader(example))
+	if err != nil || len(shown.Measurements) != 1 {
+		t.Fatalf("%d example lines (%v), want 1", len(shown.Measurements), err)
+	}
+	m := shown.Measurements[0]
+	at := slices.IndexFunc(real.Measurements, func(r metrics.Measurement) bool { return r.Label() == m.Label() })
+	if at < 0 || real.Measurements[at].N != m.N {
+		t.Fatalf("no %s with a count of %d in the reference", m.Label(), m.N)
+	}
+	for _, v := range m.Values {
+		if is, _ := real.Measurements[at].Value(v.Unit); is != v {
+			t.Errorf("%s is %v, the page has %v", v.Unit, is, v)
+		}
+	}
+	for _, m := range regexp.MustCompile("`(# [A-Z][^`]*)`").FindAllStringSubmatch(section, -1) {
+		if !strings.Contains(string(data), "\n"+m[1]+"\n") {
+			t.Errorf("no line %q in the reference", m[1])
+		}
+	}
+}
