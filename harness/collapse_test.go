@@ -271,7 +271,7 @@ func TestThePhaseDiagramCountsCellsOnBothSidesOfTheThreshold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(f.Caption, "right of it. Dots: cells in which a search on a grid finds the effective trust region of appendix A empty for every expert.") {
+	if !strings.HasSuffix(f.Caption, "right of it. Dots are cells in which a search on a grid finds the effective trust region of appendix A empty for every expert.") {
 		t.Errorf("caption without the comparison: %s", f.Caption)
 	}
 }

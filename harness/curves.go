@@ -218,8 +218,8 @@ func (r *Result) trainingFigure(o spec.Output) (*report.Figure, error) {
 	for _, m := range r.shown(curveRows(o)) {
 		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: m.RowLabel()})
 	}
-	l.Caption = "What training goes through" + r.scale() + fmt.Sprintf(" Lines: means of %d training seeds, smoothed over a fiftieth of a stage; bands: their range. ", r.seeds()) +
-		"Values are those before a step. A group teaches nothing if all its rollouts got one reward. The reward of Stage II is the one that the row is trained on: rows with other rewards are not comparable in (d)."
+	l.Caption = "What training goes through" + r.scale() + fmt.Sprintf(" Lines are means of %d training seeds, smoothed over a fiftieth of a stage, and bands their range. ", r.seeds()) +
+		"Values are those before a step. A group is idle, and teaches nothing, if all its rollouts got one reward. The reward of Stage II is the one that the row is trained on: rows with other rewards are not comparable in (d)."
 	return report.Training(l, r.Measurements)
 }
 
@@ -241,6 +241,6 @@ func (r *Result) seedsFigure(o spec.Output) (*report.Figure, error) {
 	if len(l.Rows) == 0 {
 		return nil, fmt.Errorf("%w: output %s: no row of spec %s was trained with more than one seed; name more in evaluate.seeds", ErrUsage, o.File, x.Name)
 	}
-	l.Caption = x.Title + r.scale() + r.scored() + fmt.Sprintf(" What is luck in training (%d seeds) beside what is luck in the questions (bar: %g%% interval of the mean over seeds, trained routers held fixed). Rows that spend what another spends vary with it.", r.seeds(), 100*x.Evaluate.Confidence)
+	l.Caption = x.Title + r.scale() + r.scored() + fmt.Sprintf(" Rings are %d training seeds, which is luck in training; bars are %g%% intervals of their mean over questions with trained routers held fixed, which is luck in the questions. Rows that spend what another spends vary with it.", r.seeds(), 100*x.Evaluate.Confidence)
 	return report.Seeds(l, r.Measurements)
 }

@@ -52,7 +52,7 @@ func (r *Result) arena() string {
 func (r *Result) scored() string {
 	x := &r.Spec.Experiment
 	if r.arena() == LargeArena {
-		return fmt.Sprintf(" %d problems a benchmark, scored by the true success probability and weighted by the sizes of the benchmarks.", x.Large)
+		return fmt.Sprintf(" There are %d problems a benchmark, scored by the true success probability and weighted by the sizes of the benchmarks.", x.Large)
 	}
 	return ""
 }
@@ -88,21 +88,21 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 		}
 		return report.Pareto(l, r.Measurements)
 	}
-	what := "Accuracy against cost. The dashed line is the hull of the fixed experts: what the best coin between two of them reaches. " +
-		fmt.Sprintf("Bars: %g%% intervals over questions.", 100*x.Evaluate.Confidence)
+	what := "The upper panel shows accuracy against cost; the dashed line is the hull of the fixed experts, which is what the best coin flip between two of them reaches. " +
+		fmt.Sprintf("The lower panel shows how far rows are above it. Bars are %g%% intervals over questions with trained routers held fixed.", 100*x.Evaluate.Confidence)
 	if slices.ContainsFunc(r.shown(o.Rows), func(m spec.Method) bool { return methods.AnswersItself(m.Name) }) {
 		what += " Rows that may answer themselves have another hull, not drawn, which includes the router alone at no cost."
 	}
 	if x.Protocol != "folds" {
 		f, err := plane(report.ParetoLayout{Name: o.File, Benchmark: metrics.Average, Cost: report.CostOfAThousand(),
-			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs() + " " + r.prices()}, keys("arena", r.arena())...)
+			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs() + fmt.Sprintf(" Trained routers are means of %d training seeds. ", r.seeds()) + r.prices()}, keys("arena", r.arena())...)
 		return []*report.Figure{f}, err
 	}
 	var all []*report.Figure
 	for _, pool := range r.Spec.Pools {
 		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: bothStrata,
 			Cost:    report.Quantity{Unit: CostShare, Label: "Cost (% of the strongest's)"},
-			Caption: fmt.Sprintf("%s, pool %s. %s Points stand for all test folds together; gains in tables and numbers are taken inside each fold.%s %s", x.Title, pool.Name, what, r.knobs(), r.prices()),
+			Caption: fmt.Sprintf("%s, pool %s. %s Points are means of %d partitions: accuracy and cost over all test folds together, gains inside each fold, as in tables.%s %s", x.Title, pool.Name, what, len(x.Folds.Seeds), r.knobs(), r.prices()),
 		}, keys("pool", pool.Name)...)
 		if err != nil {
 			return nil, err
@@ -112,22 +112,31 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	return all, nil
 }
 
-// lookOf is the marker of a method: the first is EntroRouter's, the others follow the list of methods.
+// lookOf is the marker of a method, the same in every figure: the first is EntroRouter's, and methods whose curves stand
+// side by side have colours of their own.
 func lookOf(method string) report.Look {
-	if method == referenceRow {
-		return 0
+	order := []string{referenceRow, "random", "benchmark", "sft", "logistic", "knn", "cluster", "routellm", "forc", "difficulty", "mixture", "entroplus", "bag"}
+	for _, kind := range methods.Kinds() {
+		if !slices.Contains(order, kind) {
+			order = append(order, kind)
+		}
 	}
-	others := slices.DeleteFunc(methods.Kinds(), func(kind string) bool { return kind == referenceRow })
-	return report.Look(1 + slices.Index(others, method))
+	return report.Look(slices.Index(order, method))
 }
 
 // knobs says what thin lines are, if any router's knob was swept.
 func (r *Result) knobs() string {
 	if slices.ContainsFunc(r.Measurements.Measurements, func(m metrics.Measurement) bool { return m.Name == report.SweepName }) {
-		return " Thin lines: every setting of a router's knob."
+		return " Thin lines are all settings of a router's knob."
 	}
 	return ""
 }
+
+// What the panels of sweeps show.
+const (
+	whatGain = "Hull gain is accuracy above the best coin flip between fixed experts at the same cost, the dashed line."
+	whatCost = "Relative cost is in percent of what it costs to ask the strongest expert always."
+)
 
 // sweepFigure draws accuracy, hull gain and cost against a number that the rows change.
 func (r *Result) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure, error) {
@@ -137,8 +146,8 @@ func (r *Result) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure,
 	}
 	x := &r.Spec.Experiment
 	l.Caption = x.Title + r.scale() + r.scored() +
-		" Hull gain: accuracy above the best coin flip between fixed experts at the same cost, the dashed line. Cost: in percent of what it costs to ask the strongest expert always." +
-		fmt.Sprintf(" Mean of %d training seeds, bands: %g%% intervals over questions with trained routers held fixed.", r.seeds(), 100*x.Evaluate.Confidence)
+		" " + whatGain + " " + whatCost +
+		fmt.Sprintf(" Lines are means of %d training seeds, rings single ones, bands %g%% intervals over questions with trained routers held fixed.", r.seeds(), 100*x.Evaluate.Confidence)
 	if slices.ContainsFunc(l.Lines, func(line report.SweepLine) bool {
 		return slices.ContainsFunc(line.Points, func(p report.SweepPoint) bool { return p.Paper != nil })
 	}) {
@@ -158,7 +167,7 @@ func (r *Result) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 		}
 		l.Name, l.Repeat = l.Name+"-"+pool.Name, "partition"
 		l.Panels = []report.Quantity{{Unit: MeanGain, Label: "Mean gain (points)", Zero: true}}
-		what := "Mean gain: accuracy above the best coin flip between fixed experts at the same cost, the dashed line, over budgets between the cheapest and the strongest expert."
+		what := "Mean gain is accuracy above the best coin flip between fixed experts at the same cost, the dashed line, averaged over budgets between the cheapest and the strongest expert."
 		for _, line := range l.Lines {
 			for _, p := range line.Points {
 				m, _, err := r.Measurements.Find(append(slices.Clone(p.Keys), metrics.Key{Name: "seed"})...)
@@ -166,12 +175,12 @@ func (r *Result) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 					return nil, err
 				}
 				if _, ok := m.Value(MeanGain); !ok {
-					l.Panels = []report.Quantity{{Unit: HullGain, Label: "Hull gain (points)", Zero: true}, {Unit: CostShare, Label: "Cost (%)"}}
-					what = "Hull gain: accuracy above the best coin flip between fixed experts at the same cost, the dashed line. Cost: of asking the strongest expert always."
+					l.Panels = []report.Quantity{{Unit: HullGain, Label: "Hull gain (points)", Zero: true}, {Unit: CostShare, Label: "Relative cost (%)"}}
+					what = whatGain + " " + whatCost
 				}
 			}
 		}
-		l.Caption = fmt.Sprintf("%s: pool %s. %s Mean of %d partitions, dots: single ones, bands: %g%% intervals over questions with trained routers held fixed.",
+		l.Caption = fmt.Sprintf("%s: pool %s. %s Lines are means of %d partitions, rings single ones, bands %g%% intervals over questions with trained routers held fixed.",
 			x.Title, pool.Name, what, len(x.Folds.Seeds), 100*x.Evaluate.Confidence)
 		f, err := report.Sweep(l, r.Measurements, nil)
 		if err != nil {
@@ -192,7 +201,7 @@ func (r *Result) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, 
 	l = report.SweepLayout{Name: o.File, Axis: o.Axis, Log: o.Log, Panels: []report.Quantity{
 		{Unit: metrics.Accuracy, Label: "Accuracy (%)"},
 		{Unit: HullGain, Label: "Hull gain (points)", Zero: true},
-		{Unit: CostShare, Label: "Cost (%)"},
+		{Unit: CostShare, Label: "Relative cost (%)"},
 	}}
 	lines := o.Series
 	if lines == nil {
@@ -270,7 +279,7 @@ func (r *Result) distributionFigure(name string) (*report.Figure, error) {
 	l := report.DistributionLayout{
 		Name: name, Keys: keys("arena", PaperArena, "method", referenceRow),
 		Caption: "Where EntroRouter sends easy, medium and hard problems, and what a question costs there" + r.scale() +
-			fmt.Sprintf(" Strata by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Mean of %d training seeds.", x.Targets.Tau, r.seeds()),
+			fmt.Sprintf(" Strata are by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Shares and costs are means of %d training seeds; bars on the line are %g%% intervals over questions.", x.Targets.Tau, r.seeds(), 100*x.Evaluate.Confidence),
 	}
 	for _, s := range []report.Term{{Value: "easy", Label: "Easy"}, {Value: "medium", Label: "Medium"}, {Value: "hard", Label: "Hard"}} {
 		if len(r.Measurements.Where(append(slices.Clone(l.Keys), keys("stratum", s.Value)...)...)) > 0 {

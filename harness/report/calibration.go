@@ -52,7 +52,7 @@ type calibrationData struct {
 func Calibration(l CalibrationLayout, set *metrics.Set) (*Figure, error) {
 	r := collapseReader{set: set}
 	d := calibrationData{rollouts: float64(l.Rollouts), expected: series{label: "Expected", color: category(1)}}
-	records := [][]string{{"panel", "series", "x", "value", "low", "high", "problems"}}
+	records := [][]string{{"panel", "series", "against", "x", "quantity", "value", "low", "high", "problems"}}
 	fills := ramp(len(l.Experts) + 1)[1:] // the lightest is too light for a line
 	for i, estimate := range []string{MeasuredRate, ShrunkRate} {
 		for k, e := range l.Experts {
@@ -64,7 +64,7 @@ func Calibration(l CalibrationLayout, set *metrics.Set) (*Figure, error) {
 					continue
 				}
 				s.points = append(s.points, sample{x.Number, y.Number, y.Low, y.High})
-				records = append(records, []string{string(rune('a' + i)), e.Label, number(x.Number), number(y.Number), number(y.Low), number(y.High), strconv.Itoa(m.N)})
+				records = append(records, []string{string(rune('a' + i)), e.Label, EstimatedRate, number(x.Number), TrueRate, number(y.Number), number(y.Low), number(y.High), strconv.Itoa(m.N)})
 			}
 			if len(s.points) == 0 {
 				r.errs = append(r.errs, fmt.Errorf("no %s of expert %q by %s rates", RateBin, e.Value, estimate))
@@ -73,13 +73,13 @@ func Calibration(l CalibrationLayout, set *metrics.Set) (*Figure, error) {
 			d.rates[i] = append(d.rates[i], s)
 		}
 		d.wrong[i] = r.value(WrongBest, RateBest, "estimate", estimate).Number
-		records = append(records, []string{"c", estimate, strconv.Itoa(l.Rollouts), number(d.wrong[i]), "", "", ""})
+		records = append(records, []string{"c", estimate, "rollouts", strconv.Itoa(l.Rollouts), WrongBest, number(d.wrong[i]), "", "", ""})
 	}
 	for _, m := range set.Measurements {
 		if v, ok := m.Value(WrongBest); m.Name == RateBest && m.Key("samples") != "" && ok {
 			x := r.number(m.Key("samples"))
 			d.expected.points = append(d.expected.points, sample{x, v.Number, v.Number, v.Number})
-			records = append(records, []string{"c", "expected", number(x), number(v.Number), "", "", ""})
+			records = append(records, []string{"c", "expected", "rollouts", number(x), WrongBest, number(v.Number), "", "", ""})
 		}
 	}
 	if len(d.expected.points) < 2 {

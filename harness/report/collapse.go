@@ -209,32 +209,34 @@ func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // records are the numbers of all panels in long form.
 func (d *collapseData) records() [][]string {
-	out := [][]string{{"panel", "series", "x", "y", "value", "low", "high"}}
-	lines := func(panel string, all []series) {
+	const assimilation, lambda = "assimilation", "lambda"
+	out := [][]string{{"panel", "series", "against", "x", "and", "y", "quantity", "value", "low", "high"}}
+	lines := func(panel, against, quantity string, all []series) {
 		for _, s := range all {
 			for _, p := range s.points {
-				out = append(out, []string{panel, s.label, number(p.x), "", number(p.y), number(p.low), number(p.high)})
+				out = append(out, []string{panel, s.label, against, number(p.x), "", "", quantity, number(p.y), number(p.low), number(p.high)})
 			}
 		}
 	}
-	lines("a", d.calls)
-	lines("b", d.cut)
+	lines("a", "step", CallRate, d.calls)
+	lines("b", assimilation, CallRate, d.cut)
 	for _, s := range d.marks {
-		out = append(out, []string{"b", s.label + ", threshold", number(s.points[0].x), "", "", "", ""})
+		out = append(out, []string{"b", s.label + ", threshold", assimilation, number(s.points[0].x), "", "", "", "", "", ""})
 	}
 	for _, c := range d.cells {
-		out = append(out, []string{"c", "all", number(c.a), number(c.lambda), number(c.rate), "", ""})
+		out = append(out, []string{"c", "all", assimilation, number(c.a), lambda, number(c.lambda), CallRate, number(c.rate), "", ""})
 	}
 	for _, s := range d.edges {
 		for _, p := range s.points {
-			out = append(out, []string{"c", s.label + ", threshold", number(p.y), number(p.x), "", "", ""})
+			out = append(out, []string{"c", s.label + ", threshold", assimilation, number(p.y), lambda, number(p.x), "", "", "", ""})
 		}
 	}
-	lines("d", d.entropy)
+	lines("d", "step", PolicyEntropy, d.entropy)
 	for i, p := range d.controls {
-		out = append(out, []string{"e", d.names[i], "", "", number(p.y), number(p.low), number(p.high)})
+		out = append(out, []string{"e", d.names[i], "", "", "", "", CallRate, number(p.y), number(p.low), number(p.high)})
 	}
-	lines("f", d.outcome)
+	lines("f", "step", metrics.Accuracy, d.outcome[:1])
+	lines("f", "step", "100 "+RewardUnit, d.outcome[1:])
 	return out
 }
 

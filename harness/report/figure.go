@@ -3,9 +3,11 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/xml"
 	"fmt"
 	"image/color"
 	"io"
+	"slices"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -57,9 +59,22 @@ func (f *Figure) Write(w io.Writer, format Format) error {
 	if format == SVG {
 		// The drawing names one font, which few readers have; these are cut to the same widths.
 		out = bytes.ReplaceAll(out, []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
+		out = f.described(out)
 	}
 	_, err := w.Write(out)
 	return err
+}
+
+// described gives a drawing the name and the caption that screen readers say.
+func (f *Figure) described(svg []byte) []byte {
+	var words bytes.Buffer
+	for _, w := range []struct{ element, text string }{{"title", f.Name}, {"desc", f.Caption}} {
+		fmt.Fprintf(&words, "<%s>", w.element)
+		xml.EscapeText(&words, []byte(w.text)) // a buffer takes everything
+		fmt.Fprintf(&words, "</%s>\n", w.element)
+	}
+	head := bytes.Index(svg, []byte("<g "))
+	return slices.Concat(bytes.Replace(svg[:head], []byte("<svg "), []byte(`<svg role="img" `), 1), words.Bytes(), svg[head:])
 }
 
 // File is a rendered file.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/xml"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -121,6 +122,31 @@ func TestALongLabelOverlapsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	files(t, f)
+}
+
+func TestADrawingIsXMLAndSaysWhatItIs(t *testing.T) {
+	l := distributionLayout()
+	l.Caption = "Shares & costs, with n < 100."
+	f, err := Distribution(l, distributionSet(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := f.Write(&b, SVG); err != nil {
+		t.Fatal(err)
+	}
+	var drawing struct {
+		XMLName xml.Name `xml:"http://www.w3.org/2000/svg svg"`
+		Role    string   `xml:"role,attr"`
+		Title   string   `xml:"title"`
+		Words   string   `xml:"desc"`
+	}
+	if err := xml.Unmarshal(b.Bytes(), &drawing); err != nil {
+		t.Fatal(err)
+	}
+	if drawing.Role != "img" || drawing.Title != f.Name || drawing.Words != f.Caption {
+		t.Errorf("role %q, title %q, description %q", drawing.Role, drawing.Title, drawing.Words)
+	}
 }
 
 func TestFiguresAreTheSameBytesTwice(t *testing.T) {

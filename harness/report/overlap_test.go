@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,11 +137,16 @@ func (p *sheetOfPaper) FillString(face plotfont.Face, at vg.Point, text string) 
 	unit := face.Font.Size / vg.Length(em)
 	var ink []vg.Point
 	x := at.X
-	for _, r := range text {
+	var previous sfnt.GlyphIndex
+	for i, r := range text {
 		glyph, err := face.Face.GlyphIndex(&buffer, r)
 		if err != nil {
 			panic(err)
 		}
+		if kern, err := face.Face.Kern(&buffer, previous, glyph, em, font.HintingNone); i > 0 && err == nil {
+			x += vg.Length(kern) * unit
+		}
+		previous = glyph
 		b, advance, err := face.Face.GlyphBounds(&buffer, glyph, em, font.HintingNone)
 		if err != nil {
 			panic(err)
@@ -208,18 +214,12 @@ func faults(f *Figure) (out []string) {
 	return out
 }
 
-// labels draws n different labels, from nothing but a letter to longer than any figure is wide.
+// labels draws different labels, from a letter to longer than any figure is wide.
 func labels(rt *rapid.T, what string, least, most int) []string {
 	text := rapid.Custom(func(rt *rapid.T) string {
-		switch rapid.IntRange(0, 3).Draw(rt, "kind") {
-		case 0:
-			return rapid.StringMatching(`[A-Z][a-z]{0,12}( [a-z0-9]{1,9}){0,3}`).Draw(rt, "name")
-		case 1:
-			return rapid.StringMatching(`[WMQgjy@-]{1,90}`).Draw(rt, "wide")
-		case 2:
-			return rapid.StringMatching(`[A-Za-z0-9 ,.()%$λβéß-]{1,60}`).Draw(rt, "mixed")
-		}
-		return rapid.StringMatching(`[il.]{1,3}`).Draw(rt, "narrow")
+		letters := rapid.SampledFrom([]string{"etaoinsrhl ", "WMQgjy@-", "il.,'", "Aag (λβéß%$) 0123-"}).Draw(rt, "letters")
+		length := rapid.SampledFrom([]int{1, 2, 4, 8, 12, 16, 24, 32, 50, 90}).Draw(rt, "length")
+		return rapid.StringOfN(rapid.SampledFrom([]rune(letters)), length, length, -1).Draw(rt, "text")
 	}).Filter(func(s string) bool { return strings.TrimSpace(s) == s })
 	return rapid.SliceOfNDistinct(text, least, most, rapid.ID).Draw(rt, what)
 }
@@ -227,6 +227,13 @@ func labels(rt *rapid.T, what string, least, most int) []string {
 func terms(labels []string) (out []Term) {
 	for i, l := range labels {
 		out = append(out, Term{fmt.Sprint("v", i), l})
+	}
+	return out
+}
+
+func words(terms []Term) (out []string) {
+	for _, t := range terms {
+		out = append(out, t.Label)
 	}
 	return out
 }
@@ -253,7 +260,7 @@ func percent(rt *rapid.T, what string) float64 {
 // dollars are those of a question.
 func dollars(rt *rapid.T) float64 { return float64(rapid.IntRange(0, 20_000).Draw(rt, "cost")) / 1e6 }
 
-func anyDistribution(rt *rapid.T) (*Figure, error) {
+func anyDistribution(rt *rapid.T) (*Figure, []string, error) {
 	l := DistributionLayout{Name: "f", Experts: terms(labels(rt, "experts", 1, 6)), Strata: terms(labels(rt, "strata", 1, 5))}
 	var b strings.Builder
 	for _, s := range l.Strata {
@@ -271,10 +278,11 @@ func anyDistribution(rt *rapid.T) (*Figure, error) {
 		bounded(&b, cost, cost*rapid.Float64Range(0, 0.9).Draw(rt, "half"), metrics.USDPerQuery)
 		b.WriteString("\n")
 	}
-	return Distribution(l, read(rt, b.String()))
+	f, err := Distribution(l, read(rt, b.String()))
+	return f, append(words(l.Experts), words(l.Strata)...), err
 }
 
-func anyPareto(rt *rapid.T) (*Figure, error) {
+func anyPareto(rt *rapid.T) (*Figure, []string, error) {
 	l := ParetoLayout{Name: "f", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "hull-gain-points"}
 	var b strings.Builder
 	row := func(i int, label string) Mark {
@@ -298,10 +306,11 @@ func anyPareto(rt *rapid.T) (*Figure, error) {
 			l.Methods = append(l.Methods, row(i, label))
 		}
 	}
-	return Pareto(l, read(rt, b.String()))
+	f, err := Pareto(l, read(rt, b.String()))
+	return f, all, err
 }
 
-func anySweep(rt *rapid.T) (*Figure, error) {
+func anySweep(rt *rapid.T) (*Figure, []string, error) {
 	names := labels(rt, "axes", 2, 4)
 	l := SweepLayout{Name: "f", Axis: names[0], Log: rapid.Bool().Draw(rt, "log")}
 	for i, name := range names[1:] {
@@ -309,11 +318,12 @@ func anySweep(rt *rapid.T) (*Figure, error) {
 	}
 	size := math.Pow(10, float64(rapid.IntRange(-5, 5).Draw(rt, "size")))
 	var b, paper strings.Builder
-	for k, label := range labels(rt, "lines", 1, 6) {
+	lines := labels(rt, "lines", 1, 6)
+	for k, label := range lines {
 		line := SweepLine{Label: label}
 		for i := range rapid.IntRange(1, 12).Draw(rt, "points") {
 			keys := []metrics.Key{{Name: "method", Value: fmt.Sprintf("m%d-%d", k, i)}}
-			point := SweepPoint{X: size * float64(rapid.IntRange(1, 2000).Draw(rt, "x")), Keys: keys}
+			point := SweepPoint{X: size * rapid.SampledFrom([]float64{1, 2, 3, 7, 10, 40, 99, 100, 350, 1000, 1999}).Draw(rt, "x"), Keys: keys}
 			fmt.Fprintf(&b, "BenchmarkRoute/method=m%d-%d 100", k, i)
 			for _, q := range l.Panels {
 				v := size * rapid.Float64Range(-100, 100).Draw(rt, "value")
@@ -328,17 +338,19 @@ func anySweep(rt *rapid.T) (*Figure, error) {
 		}
 		l.Lines = append(l.Lines, line)
 	}
-	return Sweep(l, read(rt, b.String()), read(rt, paper.String()))
+	f, err := Sweep(l, read(rt, b.String()), read(rt, paper.String()))
+	return f, append(lines, l.Axis), err
 }
 
-func anySeeds(rt *rapid.T) (*Figure, error) {
+func anySeeds(rt *rapid.T) (*Figure, []string, error) {
 	l := SeedsLayout{Name: "f"}
 	for i, name := range labels(rt, "axes", 1, 4) {
 		l.Panels = append(l.Panels, Quantity{fmt.Sprint("unit", i), name, rapid.Bool().Draw(rt, "zero")})
 	}
 	size := math.Pow(10, float64(rapid.IntRange(-5, 5).Draw(rt, "size")))
 	var b strings.Builder
-	for i, label := range labels(rt, "rows", 1, 14) {
+	rows := labels(rt, "rows", 1, 14)
+	for i, label := range rows {
 		for _, seed := range []string{"", "/seed=1", "/seed=2"} {
 			fmt.Fprintf(&b, "BenchmarkRoute/method=m%d%s 100", i, seed)
 			for _, q := range l.Panels {
@@ -348,10 +360,11 @@ func anySeeds(rt *rapid.T) (*Figure, error) {
 		}
 		l.Rows = append(l.Rows, Mark{Label: label, Keys: []metrics.Key{{Name: "method", Value: fmt.Sprint("m", i)}}})
 	}
-	return Seeds(l, read(rt, b.String()))
+	f, err := Seeds(l, read(rt, b.String()))
+	return f, rows, err
 }
 
-func anyTraining(rt *rapid.T) (*Figure, error) {
+func anyTraining(rt *rapid.T) (*Figure, []string, error) {
 	l := TrainingLayout{Name: "f", Methods: terms(labels(rt, "rows", 1, 9)), Strongest: "v0"}
 	size := math.Pow(10, float64(rapid.IntRange(-5, 5).Draw(rt, "size")))
 	var b strings.Builder
@@ -366,10 +379,11 @@ func anyTraining(rt *rapid.T) (*Figure, error) {
 			}
 		}
 	}
-	return Training(l, read(rt, b.String()))
+	f, err := Training(l, read(rt, b.String()))
+	return f, words(l.Methods), err
 }
 
-func anyCalibration(rt *rapid.T) (*Figure, error) {
+func anyCalibration(rt *rapid.T) (*Figure, []string, error) {
 	l := CalibrationLayout{Name: "f", Rollouts: rapid.IntRange(1, 5000).Draw(rt, "rollouts"), Experts: terms(labels(rt, "experts", 1, 7))}
 	var b strings.Builder
 	for _, estimate := range []string{MeasuredRate, ShrunkRate} {
@@ -380,10 +394,11 @@ func anyCalibration(rt *rapid.T) (*Figure, error) {
 		}
 		fmt.Fprintf(&b, "BenchmarkBest/estimate=%s 306 %g wrong-best-%%\n", estimate, percent(rt, "wrong"))
 	}
-	for _, n := range rapid.SliceOfNDistinct(rapid.IntRange(1, 5000), 2, 12, rapid.ID).Draw(rt, "samples") {
+	for _, n := range rapid.SliceOfNDistinct(rapid.SampledFrom([]int{1, 2, 3, 5, 8, 10, 50, 100, 500, 999, 1000, 5000}), 2, 12, rapid.ID).Draw(rt, "samples") {
 		fmt.Fprintf(&b, "BenchmarkBest/samples=%d 306 %g wrong-best-%%\n", n, percent(rt, "wrong"))
 	}
-	return Calibration(l, read(rt, b.String()))
+	f, err := Calibration(l, read(rt, b.String()))
+	return f, words(l.Experts), err
 }
 
 // grid draws rising numbers.
@@ -397,7 +412,7 @@ func grid(rt *rapid.T, what string) []string {
 	return out
 }
 
-func anyCollapse(rt *rapid.T) (*Figure, error) {
+func anyCollapse(rt *rapid.T) (*Figure, []string, error) {
 	l := CollapseLayout{Name: "f", Curves: terms(labels(rt, "curves", 1, 6)), Buckets: terms(labels(rt, "buckets", 1, 4)), Assimilation: grid(rt, "assimilations"),
 		Lambda: grid(rt, "prices"), Controls: terms(labels(rt, "controls", 1, 20)), ControlsAt: "0"}
 	l.At = l.Lambda[1]
@@ -425,10 +440,11 @@ func anyCollapse(rt *rapid.T) (*Figure, error) {
 		bounded(&b, percent(rt, "rate"), 0, CallRate)
 		b.WriteString("\n")
 	}
-	return Collapse(l, read(rt, b.String()))
+	f, err := Collapse(l, read(rt, b.String()))
+	return f, slices.Concat(words(l.Curves), words(l.Buckets), words(l.Controls)), err
 }
 
-func anyPhase(rt *rapid.T) (*Figure, error) {
+func anyPhase(rt *rapid.T) (*Figure, []string, error) {
 	l := PhaseLayout{Name: "f", Assimilation: grid(rt, "assimilations"), Lambda: grid(rt, "prices"), Buckets: terms(labels(rt, "buckets", 1, 4)), Experts: 2}
 	var b strings.Builder
 	for _, lambda := range l.Lambda {
@@ -439,22 +455,28 @@ func anyPhase(rt *rapid.T) (*Figure, error) {
 			}
 		}
 	}
-	return Phase(l, read(rt, b.String()))
+	f, err := Phase(l, read(rt, b.String()))
+	return f, words(l.Buckets), err
 }
 
 func TestNothingIsWrittenOverAnythingWhateverTheLabels(t *testing.T) {
 	for _, kind := range []struct {
 		name string
-		any  func(*rapid.T) (*Figure, error)
+		any  func(*rapid.T) (*Figure, []string, error) // a figure and the labels that its CSV spells out
 	}{
 		{"distribution", anyDistribution}, {"pareto", anyPareto}, {"sweep", anySweep}, {"seeds", anySeeds},
 		{"training", anyTraining}, {"calibration", anyCalibration}, {"collapse", anyCollapse}, {"phase", anyPhase},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
-				f, err := kind.any(rt)
+				f, spelled, err := kind.any(rt)
 				if err != nil {
 					rt.Fatal(err)
+				}
+				for _, label := range spelled {
+					if !slices.ContainsFunc(f.records, func(record []string) bool { return slices.Contains(record, label) }) {
+						rt.Fatalf("%q is not in the CSV", label)
+					}
 				}
 				if found := faults(f); found != nil {
 					rt.Fatal(strings.Join(found[:min(len(found), 5)], "\n"))

@@ -119,49 +119,45 @@ func newPanel(c draw.Canvas, x, y scale, numbers vg.Length) panel {
 	p := themed()
 	p.X.Min, p.X.Max = x.place(x.low), x.place(x.high)
 	p.Y.Min, p.Y.Max = y.place(y.low), y.place(y.high)
-	marks, levels := x.ticked(5), y.ticked(5)
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(marks), plot.ConstantTicks(levels)
-	p.X.Label.Text, p.Y.Label.Text = x.label, y.label
+	under := &p.X.Tick
 	if x.plain {
-		p.X.Tick.LineStyle.Width, p.X.Tick.Label.YAlign = 0, p.X.Tick.Label.YAlign-0.22 // no ticks, and still away from the axis
+		under.LineStyle.Width, under.Label.YAlign = 0, under.Label.YAlign-0.22 // no ticks, and still away from the axis
+		c = draw.Crop(c, 0, 0, 3, 0)
 	}
 	if y.plain {
 		p.Y.Tick.LineStyle.Width = 0
 	}
-	if x.bare {
-		p.X.Label.Text = ""
-	}
+	marks, levels := x.ticked(5), y.ticked(5)
 	if y.bare {
-		p.Y.Label.Text = ""
 		for i := range levels {
 			levels[i].Label = ""
 		}
+	} else {
+		p.Y.Label.Text = y.label
 	}
-	style := p.X.Tick.Label
-	if x.plain {
-		c = draw.Crop(c, 0, 0, 3, 0)
-	}
-	inner := draw.Crop(c, max(0, numbers-y.width()), 0, 0, -style.Height("0")/2)
+	p.Y.Tick.Marker, under.Marker = plot.ConstantTicks(levels), plot.ConstantTicks(marks)
+	inner := draw.Crop(c, max(0, numbers-y.width()), 0, 0, -under.Label.Height("0")/2)
 	data := p.DataCanvas(inner)
-	over := vg.Length(0)
-	for _, m := range marks {
-		if at := data.X(p.X.Norm(m.Value)); data.ContainsX(at) {
-			over = max(over, at+style.Width(m.Label)/2-c.Max.X)
-		}
-	}
-	inner = draw.Crop(inner, 0, -over, 0, 0)
-	data = p.DataCanvas(inner)
 	free := c.Min.X
 	for i := range marks {
-		at, half := data.X(p.X.Norm(marks[i].Value)), style.Width(marks[i].Label)/2
-		if x.bare || at-half < free {
+		at, half := data.X(p.X.Norm(marks[i].Value)), under.Label.Width(marks[i].Label)/2
+		if at-half < free {
 			marks[i].Label = ""
 			continue
 		}
 		free = at + half + 3
 	}
-	centre := (data.Min.X + data.Max.X) / 2
-	p.X.Label.Text = shorten(p.X.Label.TextStyle, p.X.Label.Text, 2*min(c.Max.X-centre, centre-c.Min.X))
+	data = p.DataCanvas(inner) // which leaves room for the last number
+	if x.bare {
+		for i := range marks {
+			marks[i].Label = ""
+		}
+		inner.Max.X = data.Max.X // and stands flush with a panel below that has numbers
+	} else {
+		middle := (data.Min.X + data.Max.X) / 2
+		p.X.Label.Text = shorten(p.X.Label.TextStyle, x.label, 2*min(c.Max.X-middle, middle-c.Min.X))
+	}
+	data = p.DataCanvas(inner)
 	p.Y.Label.Text = shorten(p.Y.Label.TextStyle, p.Y.Label.Text, data.Max.Y-data.Min.Y)
 	p.Draw(inner)
 	return panel{data: p.DataCanvas(inner), x: x, y: y, p: p}

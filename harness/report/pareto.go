@@ -163,7 +163,7 @@ func (d *paretoData) bound() (remark string) {
 		remark += " Arrows point to rows further below the hull than is shown: " + strings.Join(below, ", ") + "."
 	}
 	if cheap != nil {
-		remark += " Cheaper than every coin, so without a hull gain here: " + strings.Join(cheap, ", ") + "."
+		remark += " No coin flip between fixed experts is as cheap as these rows, so they have no gain here: " + strings.Join(cheap, ", ") + "."
 	}
 	return remark
 }

@@ -69,7 +69,7 @@ func Sweep(l SweepLayout, set, paper *metrics.Set) (*Figure, error) {
 	var panels []sweepData
 	var numbers []float64
 	repeat := cmp.Or(l.Repeat, "seed")
-	records := [][]string{{"quantity", "line", "x", repeat, "value", "low", "high"}}
+	records := [][]string{{"quantity", "line", l.Axis, repeat, "value", "low", "high"}}
 	styles := sweepStyles(l.Lines)
 	for _, q := range l.Panels {
 		d := sweepData{Quantity: q, paper: series{label: "Paper", color: category(6), dashes: dash(1)}}
