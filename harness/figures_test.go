@@ -87,7 +87,7 @@ func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
 		{"figures-training.csv", "a,sft,loss,entrorouter,", 4}, // 120 problems in batches of 32
 		{"figures-training.csv", "f,grpo,zero-groups-%,entrorouter-100,", 2},
 		{"figures-calibration.csv", "c,expected,", 7},
-		{"figures-calibration.csv", "c,measured,5,", 1},
+		{"figures-calibration.csv", "c,measured,rollouts,5,wrong-best-%,", 1},
 	} {
 		if got := count(c.file, c.start); got != c.want {
 			t.Errorf("%s has %d lines that start with %q, want %d:\n%s", c.file, got, c.start, c.want, files[c.file])

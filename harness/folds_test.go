@@ -380,7 +380,7 @@ outputs:
   - {kind: sweep, file: point, param: train, axis: Questions, series: [{label: Cheapest, rows: [cheapest]}]}
 `)
 	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
-	for file, want := range map[string]string{"curve": "quantity,line,x,partition,value,low,high\n" + MeanGain + ",Mixture,50,,0.000,0.000,0.000", "point": HullGain + ",Cheapest,50,,0.000,0.000,0.000"} {
+	for file, want := range map[string]string{"curve": "quantity,line,Questions,partition,value,low,high\n" + MeanGain + ",Mixture,50,,0.000,0.000,0.000", "point": HullGain + ",Cheapest,50,,0.000,0.000,0.000"} {
 		o := result.Spec.Experiment.Outputs[slices.IndexFunc(result.Spec.Experiment.Outputs, func(o spec.Output) bool { return o.File == file })]
 		figures, err := result.figures(o, nil)
 		if err != nil {
