@@ -44,8 +44,8 @@
 // verdicts of orderings:
 //
 //   - A printed number came out if our whole interval lies within a margin of it, which the claim states with its reason;
-//     it did not if it lies outside our interval, whatever it was rounded from; otherwise it cannot be told. The margin
-//     comes first: a measurement so precise that it tells 98.3 from 98.8 still agrees with it.
+//     it did not if all of it lies outside; otherwise it cannot be told. Without a margin the number itself would have to
+//     be hit: then ever more seeds would refute every claim, however near it is.
 //   - A comparison is judged as an ordering is. One with several parts (and; above the greatest, or below the least, of
 //     several numbers; a lead) came out if every part did, and did not if one did not; the least favourable part is the
 //     one that is printed. Parts about rows that a scale does not have are left out.

@@ -92,16 +92,9 @@ func (c *Claim) onScale(o ours) (OnScale, error) {
 
 // printedVerdict holds a printed number against the interval of ours.
 func (c *Claim) printedVerdict(v Contrast) string {
-	printed, half := asPrinted(c.Printed)
-	switch {
-	case !v.Bounded:
-		return CannotBeTold
-	case v.Low >= printed-c.Ours.Margin && v.High <= printed+c.Ours.Margin:
-		return CameOut
-	case printed+half < v.Low || printed-half > v.High:
-		return DidNot
-	}
-	return CannotBeTold
+	printed, _ := asPrinted(c.Printed)
+	v.Number, v.Low, v.High = v.Number-printed, v.Low-printed, v.High-printed
+	return (&Ordering{Is: "level", Margin: c.Ours.Margin}).verdict(v)
 }
 
 // ours reads the measurements of a scale as if they were the paper's tables.

@@ -50,8 +50,8 @@ func ClaimsSheet(findings []Finding) *report.Sheet {
 		s.Notes = append([]string{fmt.Sprintf("%d verdicts are not the recorded ones.", differs)}, s.Notes...)
 	}
 	if len(ours.Rows) > 0 {
-		s.Notes = append(s.Notes, "Our measurements: percentages are those of their counts of answers, and averages follow from their rows. Rows scored by expectation are not tried as whole numbers of answers; "+
-			"rows without counts, of the larger set and of folds, are tried for their averages alone.")
+		s.Notes = append(s.Notes, "Our measurements: percentages are those of their counts of answers (whole numbers of right ones over all runs and seeds, but for rows scored by expectation), and averages follow from their rows. "+
+			"Rows without counts, of the larger set and of folds, are tried for their averages alone.")
 	}
 	for _, g := range []report.Grid{claimed, whole, ours} {
 		if len(g.Rows) > 0 {
@@ -71,7 +71,7 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 		Name:    "claims-measured",
 		Caption: "What the paper says in numbers, on our measurements.",
 		Notes: []string{
-			"A printed number came out if our whole interval lies within the margin of it, did not if it lies outside our interval, and cannot be told otherwise. A comparison came out if the interval of the difference lies on the side that the claim names; of one with several rows the least favourable part decides and is named. " +
+			"A printed number came out if our whole interval lies within a margin of it, did not if all of it lies outside, and cannot be told otherwise; margins and their reasons are in claims-measured.csv. A comparison came out if the interval of the difference lies on the side that the claim names; of one with several rows the least favourable part decides and is named. " +
 				"In brackets 95% intervals over questions and, where rows were trained, over training seeds; \"routers held fixed\" marks where no line has single seeds.",
 			"not testable: without a language model; assumed: it follows from a stated parameter of the simulation; what our rows show stands below. Simulated experts are calibrated to the paper's fixed-expert rows and to nothing else; recorded answers are of other models, at other prices.",
 		},
