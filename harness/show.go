@@ -24,6 +24,7 @@ type Trail struct {
 type trailSet struct {
 	name      string
 	problems  []routing.Problem // [questions]
+	runs      []int             // [questions]
 	groups    []trailGroup      // what tables average over
 	strongest []float64         // [questions] dollars of the strongest expert
 	folds     [][]int           // [questions][partitions]; nil: no folds
@@ -52,6 +53,16 @@ type standing struct {
 	usd      []float64
 	tokens   []float64 // of the experts that were asked
 	chosen   []map[string]float64
+	verdicts []map[routing.Bucket]float64 // share of the decisions; nil where there are no verdicts
+
+	trainings []training
+}
+
+// training is what one training of a row got and paid on every question; of recordings, what those of a partition did.
+type training struct {
+	seed     uint64
+	accuracy []float64
+	usd      []float64
 }
 
 // OpenTrail opens the trail of a finished experiment. Close it.
@@ -107,17 +118,28 @@ type Cell struct {
 	USD       float64 `json:"usd"`            // of one pass over the questions
 	PerQuery  float64 `json:"usd_per_query"`  // dollars a question
 	CostShare float64 `json:"cost_share"`     // percent of what always asking the strongest expert costs
+
+	Verdicts  map[routing.Bucket]float64 `json:"verdicts,omitempty"` // number of answers, averaged over training seeds or partitions
+	Trainings []TrainingResult           `json:"trainings"`          // what is averaged
+}
+
+// TrainingResult is a cell by one training: of a seed, or of recordings of a partition.
+type TrainingResult struct {
+	Seed     uint64  `json:"seed"`
+	Accuracy float64 `json:"accuracy"`
+	PerQuery float64 `json:"usd_per_query"`
 }
 
 // QuestionResult is what a row got and paid on one question, averaged over runs and over training seeds or partitions.
 type QuestionResult struct {
-	Problem  string             `json:"problem"`
-	Weight   float64            `json:"weight"`   // in the cell; the weights of a cell sum to 1
-	Accuracy float64            `json:"accuracy"` // percent; on the large set a probability
-	USD      float64            `json:"usd"`
-	Tokens   float64            `json:"tokens"`          // output tokens of the experts that were asked
-	Chosen   map[string]float64 `json:"chosen"`          // expert -> share of the decisions in which its answer stood
-	Folds    []int              `json:"folds,omitempty"` // of recordings: the fold it is tested in, for each partition
+	Problem  string                     `json:"problem"`
+	Weight   float64                    `json:"weight"`   // in the cell; the weights of a cell sum to 1
+	Accuracy float64                    `json:"accuracy"` // percent; on the large set a probability
+	USD      float64                    `json:"usd"`
+	Tokens   float64                    `json:"tokens"`             // output tokens of the experts that were asked
+	Chosen   map[string]float64         `json:"chosen"`             // expert -> share of the decisions in which its answer stood
+	Verdicts map[routing.Bucket]float64 `json:"verdicts,omitempty"` // of those answers
+	Folds    []int                      `json:"folds,omitempty"`    // of recordings: the fold it is tested in, for each partition
 }
 
 // RolloutResult is one response of an expert and why it got its verdict.
@@ -237,6 +259,23 @@ func (s *trailSet) cell(row string, g trailGroup, of *standing) Cell {
 		c.Accuracy += w * of.accuracy[q]
 		c.PerQuery += w * of.usd[q]
 		strongest += w * s.strongest[q]
+		if of.verdicts == nil || w == 0 {
+			continue
+		}
+		if c.Verdicts == nil {
+			c.Verdicts = map[routing.Bucket]float64{}
+		}
+		for v, share := range of.verdicts[q] {
+			c.Verdicts[v] += share * float64(s.runs[q])
+		}
+	}
+	for _, t := range of.trainings {
+		r := TrainingResult{Seed: t.seed}
+		for q, w := range g.weight {
+			r.Accuracy += w * t.accuracy[q]
+			r.PerQuery += w * t.usd[q]
+		}
+		c.Trainings = append(c.Trainings, r)
 	}
 	c.USD, c.CostShare = c.PerQuery*g.pass, 100*c.PerQuery/strongest
 	return c
@@ -278,6 +317,9 @@ func (t *Trail) Questions(ctx context.Context, set, row, benchmark string) ([]Qu
 			continue
 		}
 		r := QuestionResult{Problem: s.problems[q].ID, Weight: w, Accuracy: of.accuracy[q], USD: of.usd[q], Tokens: of.tokens[q], Chosen: of.chosen[q]}
+		if of.verdicts != nil {
+			r.Verdicts = of.verdicts[q]
+		}
 		if s.folds != nil {
 			r.Folds = s.folds[q]
 		}

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -59,6 +60,15 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 		check(lines[0], metrics.USDPerQuery, c.PerQuery, 5e-9)
 		check(lines[0], CostShare, c.CostShare, 5e-4)
 		check(lines[0], metrics.Questions, float64(c.Questions), 0)
+		for _, bucket := range routing.Buckets {
+			check(lines[0], string(bucket), c.Verdicts[bucket], 5e-3)
+		}
+		for _, x := range c.Trainings {
+			for _, line := range result.Measurements.Where(keys(set, c.Set, "method", c.Row, "benchmark", c.Benchmark, "seed", fmt.Sprint(x.Seed))...) {
+				check(line, metrics.Accuracy, x.Accuracy, 5e-4)
+				check(line, metrics.USDPerQuery, x.PerQuery, 5e-9)
+			}
+		}
 		of, err := trail.Questions(t.Context(), c.Set, c.Row, c.Benchmark)
 		if err != nil {
 			t.Fatal(err)

@@ -21,6 +21,9 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 	for i, q := range a.question {
 		s.problems[q] = a.queries[i].Problem
 	}
+	for _, b := range a.strata {
+		s.runs = append(s.runs, a.benches[b].runs)
+	}
 	pass := a.pass(e.spec.Benchmarks)
 	average := trailGroup{name: metrics.Average, weight: make([]float64, n)}
 	for _, v := range pass {
@@ -51,14 +54,34 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 	s.covers = func(row int) bool { return e.fits[row][0].covers(a) }
 	s.standing = func(ctx context.Context, row int) (*standing, error) {
 		scored := scored{method: e.spec.Experiment.Methods[row]}
+		out := &standing{}
+		if a.name == PaperArena {
+			out.verdicts = make([]map[routing.Bucket]float64, n)
+		}
 		for _, f := range e.fits[row] {
 			decisions, err := f.decisions(ctx, a)
 			if err != nil {
 				return nil, err
 			}
-			scored.columns = append(scored.columns, a.score(decisions))
+			c := a.score(decisions)
+			scored.columns = append(scored.columns, c)
+			out.trainings = append(out.trainings, training{f.seed, c.accuracy, c.usd})
+			if out.verdicts == nil {
+				continue
+			}
+			for k, d := range decisions {
+				q := a.question[k]
+				if out.verdicts[q] == nil {
+					out.verdicts[q] = map[routing.Bucket]float64{}
+				}
+				for i, weight := range a.alone(k, d).buckets[0] {
+					if weight > 0 {
+						out.verdicts[q][routing.Buckets[i]] += weight / float64(a.benches[a.strata[q]].runs*len(e.fits[row]))
+					}
+				}
+			}
 		}
-		out := &standing{accuracy: scored.mean(accuracyOf), usd: scored.mean(usdOf), tokens: scored.mean(tokensOf)}
+		out.accuracy, out.usd, out.tokens = scored.mean(accuracyOf), scored.mean(usdOf), scored.mean(tokensOf)
 		own := scored.mean(ownOf)
 		for q := range n {
 			chosen := map[string]float64{}
@@ -127,18 +150,22 @@ func (e *engine) behind(ctx context.Context, a *arena, q int, rows []int, out *P
 			for k := first; k < first+runs; k++ {
 				r := e.decided(decisions[k])
 				r.Row, r.Seed = e.spec.Experiment.Methods[i].RowID(), f.seed
-				// The same arithmetic as of the whole arena, on this query alone.
-				one := &arena{name: a.name, benches: []*bench{{e: e, runs: 1}}, queries: a.queries[k : k+1], question: []int{0}, strata: []int{0}, outcomes: a.outcomes[k : k+1]}
-				if a.self != nil {
-					one.self = a.self[k : k+1]
-				}
-				got := one.score(decisions[k : k+1])
+				got := a.alone(k, decisions[k])
 				r.Accuracy, r.USD = got.accuracy[0], got.usd[0]
 				out.Decisions = append(out.Decisions, r)
 			}
 		}
 	}
 	return nil
+}
+
+// alone scores the decision on one query with the arithmetic of the whole arena.
+func (a *arena) alone(query int, d routing.Decision) columns {
+	one := &arena{name: a.name, benches: []*bench{{e: a.benches[0].e, runs: 1}}, question: []int{0}, strata: []int{0}, outcomes: a.outcomes[query : query+1]}
+	if a.self != nil {
+		one.self = a.self[query : query+1]
+	}
+	return one.score([]routing.Decision{d})
 }
 
 // decided describes a decision.

@@ -10,7 +10,7 @@ import (
 // trail reads a recorded pool for the trail.
 func (c *recorded) trail() *trailSet {
 	n := len(c.problems)
-	s := &trailSet{name: c.e.poolSpec.Name, problems: c.problems, folds: make([][]int, n), strongest: make([]float64, n)}
+	s := &trailSet{name: c.e.poolSpec.Name, problems: c.problems, folds: make([][]int, n), runs: slices.Repeat([]int{1}, n), strongest: make([]float64, n)}
 	for q := range n {
 		s.strongest[q] = c.outcome(q, len(c.e.experts)-1).USD
 		for _, p := range c.partition {
@@ -24,9 +24,9 @@ func (c *recorded) trail() *trailSet {
 	}
 	s.covers = func(int) bool { return true }
 	s.standing = func(ctx context.Context, row int) (*standing, error) {
-		out := &standing{accuracy: make([]float64, n), usd: make([]float64, n), tokens: make([]float64, n), chosen: make([]map[string]float64, n)}
+		out := &standing{accuracy: make([]float64, n), usd: make([]float64, n), tokens: make([]float64, n), chosen: make([]map[string]float64, n), verdicts: make([]map[routing.Bucket]float64, n)}
 		for q := range n {
-			out.chosen[q] = map[string]float64{}
+			out.chosen[q], out.verdicts[q] = map[string]float64{}, map[routing.Bucket]float64{}
 		}
 		share := 1 / float64(len(c.partition))
 		for _, p := range c.partition {
@@ -34,18 +34,23 @@ func (c *recorded) trail() *trailSet {
 			if err != nil {
 				return nil, err
 			}
+			own := training{p.seed, make([]float64, n), make([]float64, n)}
 			for q, d := range decisions {
 				for m, w := range stands(d, len(c.e.experts)) {
 					if w == 0 {
 						continue
 					}
 					o := c.outcome(q, m)
-					out.accuracy[q] += share * w * 100 * o.Correct
-					out.usd[q] += share * w * o.USD
+					own.accuracy[q] += w * 100 * o.Correct
+					own.usd[q] += w * o.USD
 					out.tokens[q] += share * w * o.Out
 					out.chosen[q][c.e.experts[m].ID] += share * w
+					out.verdicts[q][o.Bucket] += share * w
 				}
+				out.accuracy[q] += share * own.accuracy[q]
+				out.usd[q] += share * own.usd[q]
 			}
+			out.trainings = append(out.trainings, own)
 		}
 		return out, nil
 	}

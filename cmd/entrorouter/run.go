@@ -81,7 +81,9 @@ func planCommand() *cli.Command {
 		Name:      "plan",
 		Usage:     "say what run would do, and why what is not stored is not",
 		ArgsUsage: "SPEC",
-		Flags:     append(runFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"}),
+		Description: "One line a step: stored, to do, or not needed (not stored, and nothing that is to do reads it). Nothing is written;\n" +
+			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: name, key, stored, state, why.",
+		Flags: append(runFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"}),
 		Action: func(c *cli.Context) error {
 			r, err := load(c)
 			if err != nil {

@@ -31,8 +31,8 @@ func showCommand() *cli.Command {
 			"paper (default) or large, or a recorded pool. Answers have verdicts and reasons on the set paper; the set large has\n" +
 			"the true success probability of the simulated experts, and a recording what was recorded.\n\n" +
 			"--json: a cell has set, row, benchmark, questions, runs, accuracy (percent), usd (one pass), usd_per_query, cost_share\n" +
-			"(percent of the strongest expert's); a question has problem, weight (in the cell), accuracy, usd, tokens, chosen\n" +
-			"(expert: share), folds; a problem has set, problem, latent, rollouts (expert, run, bucket, reason, rule, extracted, gold_form,\n" +
+			"(percent of the strongest expert's), verdicts (of answers: number), trainings (seed, accuracy, usd_per_query); a question has problem, weight (in the cell), accuracy, usd, tokens, chosen\n" +
+			"(expert: share), verdicts (share), folds; a problem has set, problem, latent, rollouts (expert, run, bucket, reason, rule, extracted, gold_form,\n" +
 			"response_form, usage, usd, rollout, response), outcomes (expert, correct, bucket, tokens, usd), decisions (row, seed,\n" +
 			"fold, run, expert, calls, spoiled, prob, answer, bucket, accuracy, usd, router_tokens), enters (set, row, benchmark,\n" +
 			"weight, accuracy, usd).",
@@ -87,13 +87,17 @@ func showCommand() *cli.Command {
 				return err
 			}
 			return show(c, cells, func(w io.Writer) {
-				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tusd a pass\tusd a question\tcost, %% of strongest\n")
+				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tusd a pass\tusd a question\tcost, %% of strongest\taccuracy by training\n")
 				for _, x := range cells {
 					runs := ""
 					if x.Runs > 0 {
 						runs = fmt.Sprint(x.Runs)
 					}
-					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%.3f\t%.6f\t%.8f\t%.3f\n", x.Set, x.Row, x.Benchmark, x.Questions, runs, x.Accuracy, x.USD, x.PerQuery, x.CostShare)
+					var by []string
+					for _, t := range x.Trainings {
+						by = append(by, fmt.Sprintf("%.3f", t.Accuracy))
+					}
+					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%.3f\t%.6f\t%.8f\t%.3f\t%s\n", x.Set, x.Row, x.Benchmark, x.Questions, runs, x.Accuracy, x.USD, x.PerQuery, x.CostShare, strings.Join(by, " "))
 				}
 			})
 		},
@@ -117,13 +121,13 @@ func writeQuestions(w io.Writer, questions []harness.QuestionResult) {
 	if questions[0].Folds != nil {
 		folds = "\tfold in each partition"
 	}
-	fmt.Fprintf(w, "problem\tweight %%\taccuracy %%\tusd\ttokens\tsent to%s\n", folds)
+	fmt.Fprintf(w, "problem\tweight %%\taccuracy %%\tusd\ttokens\tsent to\tverdicts%s\n", folds)
 	var accuracy, usd, tokens float64
 	for _, q := range questions {
 		if folds != "" {
 			folds = "\t" + strings.Trim(fmt.Sprint(q.Folds), "[]")
 		}
-		fmt.Fprintf(w, "%s\t%.4f\t%.1f\t%.6f\t%.0f\t%s%s\n", q.Problem, 100*q.Weight, q.Accuracy, q.USD, q.Tokens, shares(q.Chosen, "%.2f"), folds)
+		fmt.Fprintf(w, "%s\t%.4f\t%.1f\t%.6f\t%.0f\t%s\t%s%s\n", q.Problem, 100*q.Weight, q.Accuracy, q.USD, q.Tokens, shares(q.Chosen, "%.2f"), shares(q.Verdicts, "%.2f"), folds)
 		accuracy += q.Weight * q.Accuracy
 		usd += q.Weight * q.USD
 		tokens += q.Weight * q.Tokens
@@ -132,22 +136,22 @@ func writeQuestions(w io.Writer, questions []harness.QuestionResult) {
 }
 
 // shares lists what each expert got, the most first, down to what would print as nothing.
-func shares(of map[string]float64, format string) string {
-	ids := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
+func shares[K ~string](of map[K]float64, format string) string {
+	ids := slices.SortedFunc(maps.Keys(of), func(a, b K) int {
 		switch {
 		case of[a] > of[b]:
 			return -1
 		case of[a] < of[b]:
 			return 1
 		}
-		return strings.Compare(a, b)
+		return strings.Compare(string(a), string(b))
 	})
 	var parts []string
 	for _, id := range ids {
 		if of[id] < 0.0005 {
 			break
 		}
-		parts = append(parts, id+" "+fmt.Sprintf(format, of[id]))
+		parts = append(parts, string(id)+" "+fmt.Sprintf(format, of[id]))
 	}
 	return strings.Join(parts, ", ")
 }
