@@ -180,7 +180,7 @@ func carryOut(t *testing.T, dir string, d documented) {
 	if line == "" {
 		line = example.Replace(d.command)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // of a build with the race detector
 	defer cancel()
 	c := exec.CommandContext(ctx, "sh", "-c", line)
 	c.Dir, c.WaitDelay = dir, time.Second
