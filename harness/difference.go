@@ -34,7 +34,8 @@ func (x *explainer) nearest(s *step) (best *store.Recipe, last bool, err error) 
 		return best, true, nil
 	}
 	for _, r := range stored {
-		if r.Key() == s.recipe.Key() { // what is stored cannot be trusted
+		// Without a last run to compare with, what is a step of this plan itself is no earlier form of another.
+		if len(x.last) == 0 && x.planned[r.Key()] {
 			continue
 		}
 		of, err := x.kind(r.Recipe)

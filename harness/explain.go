@@ -90,7 +90,8 @@ type explainer struct {
 	todo    map[*step]bool
 	stages  map[string][]store.StoredRecipe
 	recipes map[store.Key]store.Recipe // planned and stored
-	last    map[string][]store.Key     // of the steps of the last run, by name, which draws of one benchmark share
+	planned map[store.Key]bool
+	last    map[string][]store.Key // of the steps of the last run, by name, which draws of one benchmark share
 	reasons map[*step]*reason
 }
 
@@ -116,9 +117,9 @@ func look(ctx context.Context, r *spec.Resolved, o Options) (*engine, error) {
 
 func newExplainer(e *engine) (*explainer, error) {
 	x := &explainer{e: e, missing: map[*step]error{}, todo: map[*step]bool{}, stages: map[string][]store.StoredRecipe{},
-		recipes: map[store.Key]store.Recipe{}, last: map[string][]store.Key{}, reasons: map[*step]*reason{}}
+		recipes: map[store.Key]store.Recipe{}, planned: map[store.Key]bool{}, last: map[string][]store.Key{}, reasons: map[*step]*reason{}}
 	for _, s := range e.steps {
-		x.recipes[s.recipe.Key()] = s.recipe
+		x.recipes[s.recipe.Key()], x.planned[s.recipe.Key()] = s.recipe, true
 		if _, err := e.store.Get(s.recipe); err != nil {
 			if !errors.Is(err, store.ErrMissing) && !errors.Is(err, store.ErrCorrupt) {
 				return nil, err
@@ -238,7 +239,7 @@ func (x *explainer) first(s *step, from []*step) []Change {
 	case len(from) > 0:
 		return nil
 	}
-	return []Change{{Text: "nothing of the kind is stored yet"}}
+	return []Change{{Text: "not made yet"}}
 }
 
 // roots returns the changes that a step is to do for, its own and those of the inputs that are to do.

@@ -59,7 +59,11 @@ func writeExplanation(w io.Writer, x *harness.Explanation) {
 			text = k.Knob + ": " + text
 		}
 		fmt.Fprintf(w, "\n%s\n", text)
-		list(w, "moves", k.Direct)
+		moves := "moves"
+		if k.Knob == "" {
+			moves = "steps"
+		}
+		list(w, moves, k.Direct)
 		list(w, "follow", k.Follow)
 		if cost := workText(k.Work); cost != "" && len(x.Causes) > 1 {
 			fmt.Fprintf(w, "  costs\t%s\n", strings.TrimPrefix(cost, ": "))
@@ -166,7 +170,7 @@ func writeStep(w io.Writer, x *harness.StepExplanation) {
 		}
 		fmt.Fprintf(w, "\ncompared with %s, %s\n", x.Nearest, of)
 	}
-	if len(x.Changes) > 0 {
+	if len(x.Changes) > 0 && x.Changes[0].Knob != "" {
 		fmt.Fprintf(w, "\nknob\tchange\tfield of the recipe\n")
 		for _, c := range x.Changes {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", c.Knob, c.Text, c.Field)
