@@ -72,6 +72,7 @@ func (r *Result) askedTable(name string, rows []report.RowLayout, paper publishe
 	if r.Spec.Pools[0].Kind == "simulated" {
 		l.Notes = append(l.Notes, "Simulated routers: tokens are a quarter of the bytes, and they write no reasoning, so their dollars are a lower bound; skill and share of malformed answers are assumed.")
 	}
+	l.Notes = append(l.Notes, r.intervals())
 	t, err := report.Build(l, r.Measurements, paper.whole)
 	if err != nil {
 		return nil, fmt.Errorf("routers of %s: %w", name, err)

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -37,6 +38,7 @@ func (r *Result) callsTable(name string, rows []report.RowLayout, paper publishe
 	if r.Spec.Pools[0].Kind == "simulated" {
 		l.Notes = []string{"The probe of the pool plays the router where it answers itself. How often a router uses what an expert tells it, a, is assumed: every row that states it follows from it. Tokens are those of the router's own answers."}
 	}
+	l.Notes = slices.Concat(l.Notes, []string{r.intervals()}, r.coverageNote(name))
 	t, err := report.Build(l, r.Measurements, paper.whole)
 	if err != nil {
 		return nil, fmt.Errorf("calls of %s: %w", name, err)

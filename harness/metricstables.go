@@ -120,5 +120,5 @@ func (r *Result) exchange(arena string) string {
 }
 
 func (r *Result) intervals() string {
-	return fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; means of %d training seeds.", 100*r.Spec.Experiment.Evaluate.Confidence, r.seeds())
+	return fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; means of %s.", 100*r.Spec.Experiment.Evaluate.Confidence, howMany(r.seeds(), "training seed"))
 }

@@ -153,12 +153,46 @@ func TestAPartOfTheQuestionsHasNoWholeRowBesideIt(t *testing.T) {
 	}
 }
 
-func TestOnePartitionIsOne(t *testing.T) {
+func TestCaptionsOfRecordedTablesNameTheExperts(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(committed(t, "recorded-mmlu"), "recorded-mmlu-mmlu_pro_llama_gemini-all.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), ", 1 partition.") {
-		t.Errorf("no single partition in %.200s", text)
+	caption, _, _ := strings.Cut(string(text), "\n")
+	for _, want := range []string{"llama", "gemini", "all 1", ", 1 partition."} {
+		if !strings.Contains(caption, want) {
+			t.Errorf("no %q in %s", want, caption)
+		}
+	}
+}
+
+// Every table says of how many trainings it is and what became of what it counts, or why it has none of it.
+func TestEveryTableSaysItsCoverageSeedsAndScale(t *testing.T) {
+	dirs := map[string]string{}
+	for _, c := range []struct {
+		experiment, table string
+		want              []string
+	}{
+		{"main", "main", []string{"Simulated experts", "Training seeds: 10", "Coverage: of the 3703 rollouts", "9.9% were truncated", "0.00% an unknown verdict", "Bold: our best number"}},
+		{"main", "main-coverage", []string{"Simulated experts", "10 training seeds", "Truncated answers count as wrong"}},
+		{"main", "main-large", []string{"Simulated experts", "training seeds, of which there are 10", "no verdict is unknown"}},
+		{"main", "main-calls", []string{"Simulated experts", "10 training seeds", "Coverage: of the 3703 rollouts"}},
+		{"main", "main-metrics", []string{"Simulated experts", "10 training seeds"}},
+		{"main", "main-metrics-knobs", []string{"Simulated experts", "10 training seeds"}},
+		{"llm-as-router", "llm-as-router-routers", []string{"Simulated experts", "10 training seeds"}},
+		{"recorded", "recorded-llama31-all", []string{"Recorded outcomes", "5 partitions", "trained once a fold and partition", "Coverage: every model has one labelled answer"}},
+	} {
+		if dirs[c.experiment] == "" {
+			dirs[c.experiment] = committed(t, c.experiment)
+		}
+		text, err := os.ReadFile(filepath.Join(dirs[c.experiment], c.table+".md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s has no %q", c.table, want)
+			}
+		}
 	}
 }

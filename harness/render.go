@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
@@ -115,7 +117,7 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	main := report.Layout{Name: name, Paper: x.Paper, Caption: x.Title + r.scale(), Head: "Method", Notes: slices.Concat(r.notes(), r.calibrationNote(), assumed)}
+	main := report.Layout{Name: name, Paper: x.Paper, Caption: x.Title + r.scale(), Head: "Method", Notes: slices.Concat(r.notes(), r.coverageNote(name), r.calibrationNote(), assumed)}
 	for _, b := range x.Test {
 		main.Groups = append(main.Groups, report.GroupLayout{Title: r.Spec.Benchmarks[b].Title, Benchmark: b, Paper: r.Spec.Benchmarks[b].Paper, Columns: report.AccuracyAndCost()})
 	}
@@ -149,6 +151,7 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	coverage.Notes = append(coverage.Notes, fmt.Sprintf("Rollouts are counted over all runs of the benchmarks; rows that are trained have the mean of %s.", howMany(r.seeds(), "training seed")))
 	tables := []*report.Table{t, coverage}
 	asked, err := r.askedTable(name, all.Rows, paper)
 	if err != nil {
@@ -181,8 +184,8 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 		Groups:  []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: columns}},
 		Notes: []string{
 			"Hull gain: accuracy above the best coin flip between fixed experts at the same cost. What can be gained differs along the hull, so rows of very different cost stay hard to compare.",
-			fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; the last column is the standard deviation over training seeds.", 100*x.Evaluate.Confidence),
-			r.prices(),
+			fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; the last column is the standard deviation over the training seeds, of which there are %d.", 100*x.Evaluate.Confidence, r.seeds()),
+			"No rollout is graded here: the probability has truncation in it, and no verdict is unknown. " + r.prices(),
 		},
 	}
 	large.Notes = slices.Concat(large.Notes, paper.notes(), r.ownHullNote(" Their difference to EntroRouter's is left blank."), assumed)
@@ -261,6 +264,40 @@ func (r *Result) notes() []string {
 	return notes
 }
 
+// coverageNote says how much of what is behind the rows of the paper's sizes has no sure grade; none where nothing was
+// graded.
+func (r *Result) coverageNote(table string) []string {
+	least, most := math.Inf(1), 0.0
+	worst := map[routing.Bucket]float64{}
+	for _, m := range r.Spec.Experiment.Methods {
+		for _, line := range r.Measurements.Where(keys("arena", PaperArena, "method", m.RowID(), "benchmark", metrics.Average, "seed", "")...) {
+			total := 0.0
+			for _, b := range routing.Buckets {
+				v, _ := line.Value(string(b))
+				total += v.Number
+			}
+			if total == 0 {
+				continue
+			}
+			total = math.Round(total) // counts are means over seeds
+			least, most = min(least, total), max(most, total)
+			for _, b := range routing.Buckets {
+				v, _ := line.Value(string(b))
+				worst[b] = max(worst[b], 100*v.Number/total)
+			}
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	rollouts := fmt.Sprintf("%.0f", most)
+	if least != most {
+		rollouts = fmt.Sprintf("%.0f to %.0f", least, most)
+	}
+	return []string{fmt.Sprintf("Coverage: of the %s rollouts behind a row at most %.1f%% were truncated (wrong, and billed), %.1f%% had no answer (wrong) and %.2f%% an unknown verdict (0, so accuracy is a lower bound); table %s-coverage has every row.",
+		rollouts, worst[routing.Truncated], worst[routing.NoAnswer], worst[routing.Ungraded], table)}
+}
+
 // seeds is how many trainings the measurements average over. The spec may have been run with other seeds than it names.
 func (r *Result) seeds() int {
 	seen := map[string]bool{"": true}
@@ -307,7 +344,7 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 		for _, b := range benchmarks {
 			l := report.Layout{
 				Name: name + "-" + pool.Name + "-" + b, Head: "Method",
-				Caption: fmt.Sprintf("%s: pool %s, questions: %s. %d folds, %s.", x.Title, pool.Name, b, x.Folds.K, howMany(len(x.Folds.Seeds), "partition")),
+				Caption: fmt.Sprintf("%s: %s (pool %s), %s. %d folds, %s.", x.Title, expertIDs(pool), pool.Name, r.questions(pool.Name, b), x.Folds.K, howMany(len(x.Folds.Seeds), "partition")),
 				Groups: []report.GroupLayout{
 					{Title: "Own operating point", Benchmark: b, Columns: []report.Column{
 						{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
@@ -325,8 +362,8 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 				},
 				Notes: []string{
 					"Gains: points of accuracy above the best coin flip between fixed experts at the same cost, inside each test fold. Such a coin has 0.00, whatever looks at nothing at most that.",
-					r.operatingPoints() + " Small numbers: half the width of the interval over questions, trained routers held fixed. Partition SD: over partitions, of the mean gain, or of the hull gain for rows without a knob.",
-					"Labels are one recorded answer a model: the oracle is inflated by luck. " + r.labels() + " " + r.prices(),
+					r.operatingPoints() + " Small numbers: half the width of the interval over questions, trained routers held fixed. Routers are trained once a fold and partition. Partition SD: over partitions, of the mean gain, or of the hull gain for rows without a knob.",
+					"Coverage: every model has one labelled answer to every question, wrong where none could be read; the records do not say which were truncated. With one answer the oracle is inflated by luck. " + r.labels() + " " + r.prices(),
 				},
 			}
 			if pool.Recorded != nil && pool.Recorded.Note != "" {
@@ -346,6 +383,27 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 		}
 	}
 	return tables, nil
+}
+
+// expertIDs lists the experts of a pool.
+func expertIDs(pool spec.Pool) string {
+	var ids []string
+	for _, e := range pool.Experts {
+		ids = append(ids, e.ID)
+	}
+	return strings.Join(ids, ", ")
+}
+
+// questions says which questions of a recorded pool a stratum has.
+func (r *Result) questions(pool, stratum string) string {
+	n := 0
+	for _, m := range r.Measurements.Where(keys("pool", pool, "method", r.Spec.Experiment.Methods[0].RowID(), "benchmark", stratum, "seed", "")...) {
+		n = max(n, m.N)
+	}
+	if stratum == bothStrata {
+		return fmt.Sprintf("all %d questions", n)
+	}
+	return fmt.Sprintf("the %d questions of %s", n, stratum)
 }
 
 // howMany is a number of things.

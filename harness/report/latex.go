@@ -224,7 +224,7 @@ func (t *Table) writeFloat(b *strings.Builder, p typeset, i, n int) {
 	if scaled {
 		put(`}`)
 	}
-	if notes := t.notes(); len(notes) > 0 && i == n-1 {
+	if notes := t.notes("Bold"); len(notes) > 0 && i == n-1 {
 		for k, note := range notes {
 			notes[k] = escapeLaTeX(note)
 		}
@@ -232,7 +232,8 @@ func (t *Table) writeFloat(b *strings.Builder, p typeset, i, n int) {
 	}
 	caption, label := t.Caption, t.Name
 	if i > 0 {
-		caption, label = "Table of "+t.Name+", continued.", fmt.Sprintf("%s-%d", t.Name, i+1)
+		title, _, _ := strings.Cut(caption, ". ")
+		caption, label = strings.TrimSuffix(title, ".")+", continued.", fmt.Sprintf("%s-%d", t.Name, i+1)
 	}
 	if caption != "" {
 		put(`\caption{%s}`, escapeLaTeX(caption))

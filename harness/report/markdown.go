@@ -63,7 +63,7 @@ func (Markdown) Write(w io.Writer, t *Table) error {
 	if err := table.Render(); err != nil {
 		return fmt.Errorf("table %q: %w", t.Name, err)
 	}
-	for _, note := range t.notes() {
+	for _, note := range t.notes("Bold") {
 		b.WriteString("\n" + escapeMarkdown(note) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())

@@ -168,13 +168,16 @@ const (
 	dagger          = " †"
 )
 
-// notes returns what is printed below the table.
-func (t *Table) notes() []string {
-	notes := slices.Clone(t.Notes)
-	if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Reference }) {
-		notes = append([]string{"† a yardstick or an assumption, left out of the comparison for the best."}, notes...)
+// notes returns what is printed below the table, where mark is how the best numbers are marked.
+func (t *Table) notes(mark string) []string {
+	var notes []string
+	if slices.ContainsFunc(t.best(t.columns()), func(row []bool) bool { return slices.Contains(row, true) }) {
+		notes = append(notes, mark+": our best number of a column, and every other that is printed alike.")
 	}
-	return notes
+	if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Reference }) {
+		notes = append(notes, "† a yardstick or an assumption, left out of the comparison for the best.")
+	}
+	return append(notes, t.Notes...)
 }
 
 // slots returns the printed columns of every group.

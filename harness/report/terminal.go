@@ -46,10 +46,11 @@ func (to Terminal) Write(w io.Writer, t *Table) error {
 			return fmt.Errorf("table %q: %w", t.Name, err)
 		}
 	}
-	notes := t.notes()
-	if !to.Bold && marked(lines) {
-		notes = append([]string{"* best of the column."}, notes...)
+	mark := "*"
+	if to.Bold {
+		mark = "Bold"
 	}
+	notes := t.notes(mark)
 	if len(notes) > 0 {
 		b.WriteString("\n")
 	}
@@ -65,12 +66,6 @@ func (to Terminal) Write(w io.Writer, t *Table) error {
 		}
 	}
 	return nil
-}
-
-func marked(lines []line) bool {
-	return slices.ContainsFunc(lines, func(l line) bool {
-		return slices.ContainsFunc(l.cells, func(c shown) bool { return c.best })
-	})
 }
 
 func (to Terminal) label(l line) string {
