@@ -52,12 +52,12 @@ const preamble = `\documentclass[11pt,a4paper]{article}
 \pdfsuppresswarningpagegroup=1
 \newlength{\narrow}
 \setlength{\narrow}{0.482\textwidth}
-\newcommand{\boxed}[2]{\begin{minipage}[t]{#2}\captionsetup{type=#1}\vspace{0pt}}
-\newcommand{\closed}{\end{minipage}\vspace{18pt plus 6pt}}
-\renewenvironment{table}[1][]{\boxed{table}{\narrow}}{\closed\hfill\allowbreak}
-\renewenvironment{table*}[1][]{\par\boxed{table}{\textwidth}}{\closed\par}
-\renewenvironment{figure}[1][]{\boxed{figure}{\narrow}}{\closed\hfill\allowbreak}
-\renewenvironment{figure*}[1][]{\par\boxed{figure}{\textwidth}}{\closed\par}
+\newcommand{\placed}[2]{\begin{minipage}[t]{#2}\captionsetup{type=#1}\vspace{0pt}}
+\newcommand{\donewith}{\end{minipage}\vspace{18pt plus 6pt}}
+\renewenvironment{table}[1][]{\placed{table}{\narrow}}{\donewith\hfill\allowbreak}
+\renewenvironment{table*}[1][]{\par\placed{table}{\textwidth}}{\donewith\par}
+\renewenvironment{figure}[1][]{\placed{figure}{\narrow}}{\donewith\hfill\allowbreak}
+\renewenvironment{figure*}[1][]{\par\placed{figure}{\textwidth}}{\donewith\par}
 `
 
 // Document writes a LaTeX document of tables and figures.

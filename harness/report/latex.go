@@ -393,7 +393,7 @@ func minus(number string) string {
 }
 
 var latexEscapes = strings.NewReplacer(
-	`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `%`, `\%`, `$`, `\$`, `&`, `\&`, `#`, `\#`, `_`, `\_`,
+	`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `%`, `\%`, `$`, `\$`, `&`, `\&`, `#`, `\#`, `_`, `\_\allowbreak{}`,
 	`~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `<`, `$<$`, `>`, `$>$`, `|`, `$|$`, `"`, `''`,
 	"\n", " ", "±", `$\pm$`, "†", `$\dagger$`, "–", "--", "—", "---", "×", `$\times$`, "≤", `$\le$`, "≥", `$\ge$`,
 	"α", `$\alpha$`, "β", `$\beta$`, "δ", `$\delta$`, "κ", `$\kappa$`, "λ", `$\lambda$`, "→", `$\to$`, "…", `\dots{}`,
