@@ -363,7 +363,7 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 				Notes: []string{
 					"Gains: points of accuracy above the best coin flip between fixed experts at the same cost, inside each test fold. Such a coin has 0.00, whatever looks at nothing at most that.",
 					r.operatingPoints() + " Small numbers: half the width of the interval over questions, trained routers held fixed. Routers are trained once a fold and partition. Partition SD: over partitions, of the mean gain, or of the hull gain for rows without a knob.",
-					"Coverage: every model has one labelled answer to every question, wrong where none could be read; the records do not say which were truncated. With one answer the oracle is inflated by luck. " + r.labels() + " " + r.prices(),
+					"Coverage: every model has one labelled answer to every question, wrong where none could be read; the records do not say which were truncated. The oracle picks by that one answer and is inflated by luck. " + r.labels() + " " + r.prices(),
 				},
 			}
 			if pool.Recorded != nil && pool.Recorded.Note != "" {
