@@ -18,6 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
@@ -398,6 +399,26 @@ func replaced(t *testing.T, text string, pairs ...string) string {
 		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
 	}
 	return text
+}
+
+// unitsAreDocumented wants results/README.md to name what a run that is not committed measures.
+func unitsAreDocumented(t *testing.T, set *metrics.Set) {
+	t.Helper()
+	formats := documentText(t, "results/README.md")
+	varies := regexp.MustCompile(`^(cpt|(?:gain|accuracy)-at-)\d+|^(asked)-.*(-%)$`)
+	for _, m := range set.Measurements {
+		for _, v := range m.Values {
+			unit := varies.ReplaceAllStringFunc(v.Unit, func(s string) string {
+				if strings.HasPrefix(s, "asked-") && s != "asked-again-%" {
+					return "asked-EXPERT-%"
+				}
+				return regexp.MustCompile(`\d+$`).ReplaceAllString(s, "N")
+			})
+			if !strings.Contains(formats, "`"+unit+"`") {
+				t.Errorf("results/README.md does not name the unit %q of %s", v.Unit, m.Label())
+			}
+		}
+	}
 }
 
 func TestTheReadmeNamesEveryCommand(t *testing.T) {

@@ -118,6 +118,7 @@ func TestTheSpecOfMultiRoundRoutersRunsAgainstServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	unitsAreDocumented(t, set)
 	for row, want := range map[string]map[string]float64{
 		// 100 tokens of the smallest expert at 0.03 dollars a million.
 		"router-r1":      {"accuracy-%": 100, "well-formed-%": 100, "calls/query": 1, "asked-qwen3-4b-%": 100, "own-answers-%": 100, "usd/query": 3e-6},

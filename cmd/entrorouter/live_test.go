@@ -257,6 +257,7 @@ func TestTheLiveSpecRunsAgainstServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	unitsAreDocumented(t, set)
 	for _, x := range []struct{ id, model string }{{"qwen3-4b", "Qwen3-4B-Thinking-2507"}, {"qwen3-30b", "Qwen3-30B-A3B-Thinking-2507"}, {"qwen3-235b", "Qwen3-235B-A22B-Thinking-2507"}} {
 		said := map[int]float64{}
 		r, err := problems.JSONL{Dir: filepath.Join(dir, "data"), Benchmarks: spec.Benchmarks{"amc": {Size: test, Split: "test", File: fileOf(t, dir, "amc")}}}.Load(t.Context(), "amc")
