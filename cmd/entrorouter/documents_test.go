@@ -18,6 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
@@ -405,15 +406,13 @@ func replaced(t *testing.T, text string, pairs ...string) string {
 func unitsAreDocumented(t *testing.T, set *metrics.Set) {
 	t.Helper()
 	formats := documentText(t, "results/README.md")
-	varies := regexp.MustCompile(`^(cpt|(?:gain|accuracy)-at-)\d+|^(asked)-.*(-%)$`)
+	number := regexp.MustCompile(`^(cpt|gain-at-|accuracy-at-)\d+`)
 	for _, m := range set.Measurements {
 		for _, v := range m.Values {
-			unit := varies.ReplaceAllStringFunc(v.Unit, func(s string) string {
-				if strings.HasPrefix(s, "asked-") && s != "asked-again-%" {
-					return "asked-EXPERT-%"
-				}
-				return regexp.MustCompile(`\d+$`).ReplaceAllString(s, "N")
-			})
+			unit := number.ReplaceAllString(v.Unit, "${1}N")
+			if strings.HasPrefix(unit, "asked-") && unit != methods.AskedAgain {
+				unit = "asked-EXPERT-%"
+			}
 			if !strings.Contains(formats, "`"+unit+"`") {
 				t.Errorf("results/README.md does not name the unit %q of %s", v.Unit, m.Label())
 			}
