@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -91,6 +92,35 @@ func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
 	} {
 		if got := count(c.file, c.start); got != c.want {
 			t.Errorf("%s has %d lines that start with %q, want %d:\n%s", c.file, got, c.start, c.want, files[c.file])
+		}
+	}
+}
+
+func TestEveryMethodHasAMarkerOfItsOwn(t *testing.T) {
+	seen := map[report.Look]string{}
+	for _, kind := range methods.Kinds() {
+		if other, twice := seen[lookOf(kind)]; twice || lookOf(kind) < 0 {
+			t.Errorf("%s has the marker of %s", kind, other)
+		}
+		seen[lookOf(kind)] = kind
+	}
+	if seen[0] != referenceRow {
+		t.Errorf("the first marker is that of %s", seen[0])
+	}
+}
+
+func TestNoLabelOfACommittedFigureIsCut(t *testing.T) {
+	drawings, err := filepath.Glob(filepath.Join("..", "figures", "*.svg"))
+	if err != nil || len(drawings) == 0 {
+		t.Fatalf("%d drawings, error %v", len(drawings), err)
+	}
+	for _, path := range drawings {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "…") {
+			t.Errorf("%s: a label was too long; shorten it", path)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -110,6 +111,44 @@ func TestTheParetoPlane(t *testing.T) {
 		t.Fatal(err)
 	}
 	files(t, f)
+}
+
+func TestACaptionNamesRowsThatAPanelOfGainsLeavesOut(t *testing.T) {
+	l := ParetoLayout{Name: "pareto", Caption: "Accuracy against cost.", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "hull-gain-points"}
+	var text strings.Builder
+	for _, row := range []struct {
+		label                string
+		accuracy, cost, gain float64
+	}{{"Small", 60, 0.001, 0}, {"Large", 80, 0.003, 0}, {"Poor", 50, 0.002, -20}, {"Good", 71, 0.002, 1}, {"Free", 55, 0.0001, 49}} {
+		m := Mark{Label: row.label, Keys: []metrics.Key{{Name: "method", Value: row.label}}}
+		if l.Methods = append(l.Methods, m); row.label == "Large" {
+			l.Experts, l.Methods = l.Methods, nil
+		}
+		fmt.Fprintf(&text, "BenchmarkRoute/method=%s/benchmark=avg 100 %g accuracy-%% %g usd/query %g hull-gain-points\n", row.label, row.accuracy, row.cost, row.gain)
+	}
+	f, err := Pareto(l, setOf(t, text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "Accuracy against cost. Arrows point to rows further below the hull than is shown: Poor (-20.0)." +
+		" No coin flip between fixed experts is as cheap as these rows, so they have no gain here: Free."
+	if f.Caption != want {
+		t.Errorf("caption %q, want %q", f.Caption, want)
+	}
+}
+
+func TestPanelsOfOneAxisStandFlush(t *testing.T) {
+	c := draw.New(vgsvg.New(200, 100))
+	x, y := scale{low: 1, high: 1200, label: "Questions", log: true}, scale{high: 100, label: "%"}
+	for _, v := range []float64{1, 1000} {
+		x.marks = append(x.marks, plot.Tick{Value: v, Label: fixed(v*1e4, 0)})
+	}
+	below := newPanel(c, x, y, 0).data
+	x.bare = true
+	above := newPanel(c, x, y, 0).data
+	if above.Min.X != below.Min.X || above.Max.X != below.Max.X || below.Max.X > 195 {
+		t.Errorf("from %v to %v above, from %v to %v below", above.Min.X, above.Max.X, below.Min.X, below.Max.X)
+	}
 }
 
 func TestALongLabelOverlapsNothing(t *testing.T) {

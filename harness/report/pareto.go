@@ -146,7 +146,7 @@ func (d *paretoData) bound() (remark string) {
 		}
 	}
 	high := slices.Max(values)
-	low := max(slices.Min(values), -4*max(high, 0.5))
+	low := max(slices.Min(values), -2*max(high, 0.5))
 	s := room("", low, high)
 	d.low, d.high = s.low, s.high
 	var below, cheap []string
@@ -238,7 +238,7 @@ func paretoLegend(methods []placed) []entry {
 }
 
 // gainHeight is the height of the panel of gains.
-const gainHeight = 1.25 * vg.Inch
+const gainHeight = 1.45 * vg.Inch
 
 // all returns what is drawn, in the order of drawing: of routers, those of the first look last.
 func (d *paretoData) all() []placed {
