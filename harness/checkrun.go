@@ -75,19 +75,17 @@ type Move struct {
 	Ours       float64      `json:"ours"`
 	Reference  float64      `json:"reference"`
 	Difference float64      `json:"difference"` // ours minus the reference's, question by question
-	Low        float64      `json:"low"`        // confidence interval of the difference, if Bounded
+	Low        float64      `json:"low"`        // confidence interval of the difference
 	High       float64      `json:"high"`
+	Bounded    bool         `json:"bounded"`       // Low and High are known
 	Moved      int          `json:"moved"`         // questions on which it differs
 	Gate       metrics.Gate `json:"gate"`          // exact, paired or none
 	Band       float64      `json:"band"`          // greatest difference that is noise; 0 for exact, meaningless for none
 	Few        bool         `json:"few,omitempty"` // so few questions moved that nothing is more than noise
 	Why        string       `json:"why,omitempty"` // of gate none
 
-	error metrics.Mean
+	errors []metrics.Mean // of the questions, and of the training seeds where trainings differ
 }
-
-// Bounded says whether Low and High are an interval.
-func (m Move) Bounded() bool { return m.Gate != metrics.Exact && m.error.DF > 0 }
 
 // Differs says whether the number is not the same.
 func (m Move) Differs() bool { return m.Difference != 0 }
@@ -126,9 +124,10 @@ func (r *RunReport) Regressed() bool {
 // What two runs asked for is in the recipes of their steps. Steps of one recipe must hold the same bytes (on one
 // architecture; rows that train nothing on any). Where recipes differ, rows are compared question by question on the
 // questions that both runs have, by text and gold answer: the error of a mean difference is that of its questions,
-// clustered by question and stratified by benchmark for the average, plus that of the training seeds where trainings
-// differ. With m such differences each is held against the t interval of a false alarm rate of FalseAlarm/m. Where no
-// error is known (one training on each side, one question) nothing is gated. Where so few questions moved that even all of
+// clustered by question and stratified by benchmark for the average, and that of the training seeds where trainings
+// differ, added as independent errors are. With m such differences each is held against the t interval of a false alarm rate of FalseAlarm/m. Where no
+// error is known (one training on each side, trainings that all agree, one question) nothing is gated, nor are rows that are
+// set to another's spending, which jump from one setting of their knob to the next when trainings differ. Where so few questions moved that even all of
 // them going one way is not rare enough, nothing is more than noise: k fair coins agree with probability 2^(1-k).
 func CheckRun(ctx context.Context, result *Result, out string, other *StoredRun) (*RunReport, error) {
 	x := &result.Spec.Experiment
@@ -271,7 +270,7 @@ func (r *RunReport) compareRows(ours, theirs *storedRows) (ok bool, err error) {
 	r.eachMove(func(m *Move) { r.Gates++ })
 	alarm := FalseAlarm / float64(r.Gates)
 	r.eachMove(func(m *Move) {
-		m.Band = m.error.Half(alarm / 2)
+		m.Band = metrics.HalfOf(alarm/2, m.errors...)
 		m.Few = math.Ldexp(1, 1-m.Moved) > alarm
 	})
 	return ok, nil
@@ -458,6 +457,7 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 				m.Gate = metrics.Exact
 				return m
 			}
+			m.errors = []metrics.Mean{d}
 			if seeds {
 				mine, others := singles(mine, b), singles(others, b)
 				spread := metrics.TwoSample(mine, others)
@@ -467,18 +467,28 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 					}
 					spread = metrics.MeanOf(mine)
 				}
-				d = d.Plus(spread)
-			}
-			m.error = d
-			half := d.Half((1 - confidence) / 2)
-			if math.IsNaN(half) {
-				m.Gate, m.Why = metrics.None, "one training on each side"
-				if ds[max(b, 0)].DF == 0 {
-					m.Why = "one question"
+				m.errors = append(m.errors, spread)
+				switch {
+				case spread.DF == 0:
+					m.Why = "one training on each side"
+				case spread.Variance == 0:
+					m.Why = "all trainings agree"
+				case ours.fits[0].key.Stage == "match":
+					m.Why = "follows another row"
 				}
-				return m
 			}
-			m.Low, m.High = d.Value-half, d.Value+half
+			if d.DF == 0 {
+				m.Why = "one question"
+			}
+			if m.Difference == 0 {
+				m.Why = ""
+			}
+			if m.Why != "" {
+				m.Gate = metrics.None
+			}
+			if half := metrics.HalfOf((1-confidence)/2, m.errors...); !math.IsNaN(half) {
+				m.Low, m.High, m.Bounded = d.Value-half, d.Value+half, true
+			}
 			return m
 		}
 		for b := range ds {

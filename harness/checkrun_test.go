@@ -115,7 +115,7 @@ func TestAnotherKnobIsNamedAndComparedQuestionByQuestion(t *testing.T) {
 					t.Errorf("%s in arena %s: %v dollars a question, measured %v", row.Row, row.Arena, got, want)
 				}
 			}
-			if d := c.Accuracy; math.Abs(d.Ours-d.Reference-d.Difference) > 1e-9 || d.Bounded() && (d.Low > d.Difference || d.High < d.Difference) {
+			if d := c.Accuracy; math.Abs(d.Ours-d.Reference-d.Difference) > 1e-9 || d.Bounded && (d.Low > d.Difference || d.High < d.Difference) {
 				t.Errorf("%s on %s: %+v", row.Row, c.Benchmark, d)
 			}
 		}

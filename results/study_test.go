@@ -182,73 +182,73 @@ func TestStudyOfFalseAlarms(t *testing.T) {
 		t.Fatalf("CHECK_STUDY=%q: want the number of reruns", os.Getenv("CHECK_STUDY"))
 	}
 	reference, out := smokeReference(t), t.TempDir()
-	var alarms, pairedAlarms [2]int
-	bands := map[string][]float64{}
+	names := [...]string{"other training seeds", "other training seeds and problems", "a run, other training seeds"}
+	var alarms [len(names)]int
+	tally := func(n int) {
+		for i, name := range names {
+			t.Logf("%s: %d of %d reruns alarm; the rate is at most %.1f%% (Clopper-Pearson, 95%%), nominal %.0f%%", name, alarms[i], n, 100*atMost(alarms[i], n), 100*harness.FalseAlarm)
+		}
+	}
 	for k := range n {
-		for i, otherProblems := range []bool{false, true} {
-			r := smoke(t)
-			r.Experiment.Evaluate.Seeds = []uint64{1000 + 2*uint64(k), 1001 + 2*uint64(k)}
-			if otherProblems {
-				r.Experiment.Seed = 1000 + uint64(k)
-			}
-			result := rerun(t, r, out)
-			report := harness.Check(result, reference)
-			if of := report.Regressions(); len(of) > 0 {
-				alarms[i]++
-				for _, c := range of {
-					t.Logf("rerun %d, other problems: %v: %s %s: %v in the reference, now %v; noise is up to %v", k, otherProblems, c.Label, c.Unit, c.Reference, c.Ours, c.Band)
-				}
-			}
-			if k == 0 {
-				for _, c := range report.Changes {
-					if c.Gate == metrics.Seeds || c.Gate == metrics.Question {
-						name := string(c.Gate) + " " + c.Unit
-						bands[name] = append(bands[name], c.Band)
-						if strings.Contains(c.Label, "method=entrorouter/benchmark=avg") || strings.Contains(c.Label, "method=qwen3-235b/benchmark=avg") {
-							t.Logf("%s %s %s: a move of %.4g passes, %.2f%% of it", c.Gate, c.Label, c.Unit, c.Band, 100*c.Band/math.Abs(c.Reference))
-						}
-					}
-				}
-			}
-			// The next two training seeds against this run.
-			run, err := harness.OpenStoredRun(out, "smoke")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for s := range r.Experiment.Evaluate.Seeds {
-				r.Experiment.Evaluate.Seeds[s] += 100_000
-			}
-			paired, err := harness.CheckRun(t.Context(), rerun(t, r, out), out, run)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if paired.Regressed() {
-				pairedAlarms[i]++
-				for _, row := range paired.Rows {
-					for _, c := range row.Cells {
-						for what, m := range map[string]harness.Move{"accuracy": c.Accuracy, "usd": c.USD} {
-							if m.Regressed() {
-								t.Logf("rerun %d, paired: %s %s %s %s: %v; noise is up to %v", k, row.Row, row.Arena, c.Benchmark, what, m.Difference, m.Band)
-							}
+		r := smoke(t)
+		seeds := func(first uint64) *harness.Result {
+			r.Experiment.Evaluate.Seeds = []uint64{first + 2*uint64(k), first + 1 + 2*uint64(k)}
+			return rerun(t, r, out)
+		}
+		report := harness.Check(seeds(1000), reference)
+		alarms[0] += closed(t, k, report)
+		if k == 0 {
+			bands(t, report)
+		}
+		run, err := harness.OpenStoredRun(out, "smoke")
+		if err != nil {
+			t.Fatal(err)
+		}
+		paired, err := harness.CheckRun(t.Context(), seeds(100_000), out, run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if paired.Regressed() {
+			alarms[2]++
+			for _, row := range paired.Rows {
+				for _, c := range row.Cells {
+					for what, m := range map[string]harness.Move{"accuracy": c.Accuracy, "usd": c.USD} {
+						if m.Regressed() {
+							t.Logf("rerun %d, paired: %s %s %s %s: %v; noise is up to %v", k, row.Row, row.Arena, c.Benchmark, what, m.Difference, m.Band)
 						}
 					}
 				}
 			}
 		}
+		r.Experiment.Seed = 1000 + uint64(k)
+		report = harness.Check(seeds(1000), reference)
+		alarms[1] += closed(t, k, report)
+		if k == 0 {
+			bands(t, report)
+		}
+		if (k+1)%10 == 0 {
+			tally(k + 1)
+		}
 	}
-	for _, x := range []struct {
-		name   string
-		alarms int
-	}{
-		{"against the reference, other training seeds", alarms[0]}, {"against the reference, other training seeds and problems", alarms[1]},
-		{"against a run, other training seeds", pairedAlarms[0]}, {"the same on other problems", pairedAlarms[1]},
-	} {
-		t.Logf("%s: %d of %d reruns alarm; the rate is at most %.1f%% (Clopper-Pearson, 95%%), nominal %.0f%%", x.name, x.alarms, n, 100*atMost(x.alarms, n), 100*harness.FalseAlarm)
+	tally(n)
+}
+
+// closed says whether any gate closed.
+func closed(t *testing.T, k int, report *harness.CheckReport) int {
+	for _, c := range report.Regressions() {
+		t.Logf("rerun %d, same problems: %v: %s %s: %v in the reference, now %v; noise is up to %v", k, report.SameProblems, c.Label, c.Unit, c.Reference, c.Ours, c.Band)
 	}
-	for _, name := range slices.Sorted(maps.Keys(bands)) {
-		b := bands[name]
-		slices.Sort(b)
-		t.Logf("band of %s: %.4g to %.4g over %d numbers", name, b[0], b[len(b)-1], len(b))
+	return min(1, len(report.Regressions()))
+}
+
+// bands prints the greatest moves of averages that pass.
+func bands(t *testing.T, report *harness.CheckReport) {
+	for _, c := range report.Changes {
+		for _, unit := range []string{metrics.Accuracy, metrics.USDPerQuery, harness.HullGain} {
+			if (c.Gate == metrics.Seeds || c.Gate == metrics.Question) && c.Unit == unit && c.Band > 0 {
+				t.Logf("%s: a move of %.4g passes (%.2f%%): %s %s", c.Gate, c.Band, 100*c.Band/math.Abs(c.Reference), c.Label, c.Unit)
+			}
+		}
 	}
 }
 

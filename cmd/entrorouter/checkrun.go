@@ -81,8 +81,8 @@ func runVerdict(r harness.RowMove) string {
 		return "nothing should have moved it"
 	case r.Regressed():
 		return "more than noise"
-	case avg.Accuracy.Gate == metrics.None && avg.USD.Gate == metrics.None:
-		return "cannot be told: " + avg.Accuracy.Why
+	case (avg.Accuracy.Gate == metrics.None || avg.Accuracy.Moved == 0) && avg.USD.Gate == metrics.None:
+		return "not judged: " + cmp.Or(avg.Accuracy.Why, avg.USD.Why)
 	}
 	return "noise"
 }
@@ -244,7 +244,7 @@ func writeMoved(w io.Writer, rows []harness.RowMove) error {
 // difference prints a difference with its interval.
 func difference(m harness.Move, scale float64, format string) string {
 	s := fmt.Sprintf(format, scale*m.Difference)
-	if m.Bounded() {
+	if m.Bounded {
 		s += fmt.Sprintf(" ["+format+", "+format+"]", scale*m.Low, scale*m.High)
 	}
 	return s

@@ -60,15 +60,6 @@ func Stratified(strata []int, values, shares []float64) (by []Mean, average Mean
 	return by, average
 }
 
-// Plus adds the variance of an independent error to the error of m.
-func (m Mean) Plus(e Mean) Mean {
-	if m.DF == 0 || e.DF == 0 {
-		return Mean{Value: m.Value, Variance: m.Variance + e.Variance}
-	}
-	m.Variance, m.DF = sumOfErrors([]Mean{m, e})
-	return m
-}
-
 // sumOfErrors adds variances; the degrees of freedom of the sum are Satterthwaite's (1946). Parts without variance take
 // none away.
 func sumOfErrors(parts []Mean) (variance, df float64) {
@@ -102,6 +93,17 @@ func (m Mean) Half(tail float64) float64 {
 		return distuv.UnitNormal.Quantile(1-tail) * math.Sqrt(m.Variance)
 	}
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: m.DF}.Quantile(1-tail) * math.Sqrt(m.Variance)
+}
+
+// HalfOf is half the width of the two-sided interval of a number with independent errors, each known on its own: the root
+// of the sum of the squares of their halves. Degrees of freedom are not pooled: two trainings that happen to be alike would
+// make the spread of trainings vanish beside that of questions, degrees of freedom and all.
+func HalfOf(tail float64, errors ...Mean) float64 {
+	half := 0.0
+	for _, e := range errors {
+		half = math.Hypot(half, e.Half(tail))
+	}
+	return half
 }
 
 // TwoSample is the difference of the means of two independent samples with one spread, ours minus theirs: the pooled
