@@ -86,7 +86,11 @@ func Check(r *Result, reference *metrics.Set) *CheckReport {
 			untrained[m.RowID()] = true
 		}
 	}
-	out.Changes = metrics.Compare(r.Measurements, reference, metrics.Comparison{
+	measured := r.Measurements
+	if len(x.Evaluate.Seeds) == 1 {
+		measured = withOnlySeed(measured, reference, x.Evaluate.Seeds[0])
+	}
+	out.Changes = metrics.Compare(measured, reference, metrics.Comparison{
 		SameProblems: out.SameProblems, SameNumerics: out.SameNumerics,
 		// Probabilities of the large set may differ in their last digit between architectures, counts of answers not.
 		Untrained: func(m metrics.Measurement) bool {
@@ -102,6 +106,27 @@ func Check(r *Result, reference *metrics.Set) *CheckReport {
 		},
 		Confidence: x.Evaluate.Confidence, FalseAlarm: FalseAlarm,
 	})
+	return out
+}
+
+// withOnlySeed adds lines of the training seed of a run that has one. Such a run measures means alone, of one training;
+// the reference's line of that seed is what they have to repeat.
+func withOnlySeed(ours, reference *metrics.Set, seed uint64) *metrics.Set {
+	byLabel := map[string]metrics.Measurement{}
+	for _, m := range ours.Measurements {
+		byLabel[m.Label()] = m
+	}
+	out := &metrics.Set{Comment: ours.Comment, Measurements: slices.Clone(ours.Measurements)}
+	for _, ref := range reference.Where(metrics.Key{Name: "seed", Value: strconv.FormatUint(seed, 10)}) {
+		mean := ref
+		mean.Keys = slices.DeleteFunc(slices.Clone(ref.Keys), func(k metrics.Key) bool { return k.Name == "seed" })
+		m, ok := byLabel[mean.Label()]
+		if !ok {
+			continue
+		}
+		m.Keys = ref.Keys
+		out.Measurements = append(out.Measurements, m)
+	}
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -277,6 +278,106 @@ func TestARunThatCannotBeReadIsSaidInOneSentence(t *testing.T) {
 	}
 	want := `step "fit sft seed=2" of the run in ` + dir + " is not in its store"
 	if _, err := CheckRun(t.Context(), result, out, gone); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// rerecord gives the last entry of a stage another recipe, and so another key, as another version of the program would.
+func rerecord(t *testing.T, dir, stage string, change func(recipe map[string]any)) {
+	t.Helper()
+	run, err := OpenStoredRun(dir, "tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(run.steps, func(s store.Step) bool { return s.Key.Stage == stage })
+	old := run.steps[i].Key
+	entry := filepath.Join(dir, "stages", stage, old.Short())
+	read := func(name string) (value map[string]any) {
+		data, err := os.ReadFile(filepath.Join(entry, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(data, &value); err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+	recipe := read("recipe.json")
+	change(recipe)
+	var inputs []store.Key
+	for _, in := range recipe["inputs"].([]any) {
+		var k store.Key
+		if err := k.UnmarshalText([]byte(in.(string))); err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, k)
+	}
+	r, err := store.NewRecipe(stage, int(recipe["version"].(float64)), recipe["params"], inputs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := read("manifest.json")
+	sum := r.Key().Sum
+	for _, f := range manifest["files"].([]any) {
+		if f := f.(map[string]any); f["name"] == "recipe.json" {
+			f["size"], f["sha256"] = len(r.JSON()), hex.EncodeToString(sum[:])
+		}
+	}
+	manifest["key"] = r.Key()
+	data, err := json.Marshal(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"recipe.json": r.JSON(), "manifest.json": data} {
+		if err := os.WriteFile(filepath.Join(entry, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(entry, filepath.Join(dir, "stages", stage, r.Key().Short())); err != nil {
+		t.Fatal(err)
+	}
+	index := filepath.Join(dir, "experiments", "tiny.txt")
+	text, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := old.MarshalText()
+	after, _ := r.Key().MarshalText()
+	if err := os.WriteFile(index, bytes.Replace(text, before, after, 1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestARunOfAnotherVersionIsReadAsLongAsItsFilesAre(t *testing.T) {
+	dir := t.TempDir()
+	r := tiny(t)
+	result := runIn(t, r, dir)
+	out := t.TempDir()
+	runIn(t, r, out)
+	check := func() (*RunReport, error) {
+		other, err := OpenStoredRun(dir, "tiny")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return CheckRun(t.Context(), result, out, other)
+	}
+	rerecord(t, dir, "measure", func(recipe map[string]any) {
+		recipe["version"] = 3.
+		recipe["params"].(map[string]any)["Former"] = "knob"
+	})
+	report, err := check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Asked) != 1 || len(report.Asked[0].Fields) != 2 || report.Asked[0].Fields[1] != (AskedField{"version", strconv.Itoa(measureVersion), "3"}) {
+		t.Errorf("asked for differently: %+v", report.Asked)
+	}
+	if report.Regressed() || len(report.Rows) == 0 {
+		t.Errorf("%d rows; regressed: %v", len(report.Rows), report.Regressed())
+	}
+	rerecord(t, dir, "measure", func(recipe map[string]any) { delete(recipe["params"].(map[string]any), "Rows") })
+	want := `step "measure" of the run in ` + dir + " has no list of rows and benchmarks in its recipe, which this version reads"
+	if _, err := check(); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }

@@ -532,3 +532,33 @@ func TestALockHasOneHolderAndLeavesNoFile(t *testing.T) {
 		t.Errorf("the lock file is left: %v", err)
 	}
 }
+
+func TestAnEntryIsFoundByItsKey(t *testing.T) {
+	root := t.TempDir()
+	s := openStore(t, root)
+	r, err := NewRecipe("stage", 2, map[string]int{"knob": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Make(t.Context(), r, build); err != nil {
+		t.Fatal(err)
+	}
+	reader := OpenReadOnly(root)
+	e, found, err := reader.Find(r.Key())
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkContents(t, e)
+	if found.Key() != r.Key() || string(found.JSON()) != string(r.JSON()) {
+		t.Errorf("recipe %s, want %s", found.JSON(), r.JSON())
+	}
+	if _, _, err := reader.Find(Key{Stage: "stage"}); !errors.Is(err, ErrMissing) {
+		t.Errorf("another key: %v, want ErrMissing", err)
+	}
+	if err := os.WriteFile(e.Path("curve.csv"), []byte("step,loss\n0,1.6\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := reader.Find(r.Key()); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("other content: %v, want ErrCorrupt", err)
+	}
+}
