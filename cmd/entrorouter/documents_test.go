@@ -190,7 +190,8 @@ func carryOut(t *testing.T, dir string, d documented) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "ENTROROUTER_") }), "ROOT="+root, "PWD="+dir, "PATH="+filepath.Join(dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"), "CI=")
+	inherited := regexp.MustCompile("^(ENTROROUTER_|MAKE|MFLAGS)") // and what a make above us was called with
+	c.Env = append(slices.DeleteFunc(os.Environ(), inherited.MatchString), "ROOT="+root, "PWD="+dir, "PATH="+filepath.Join(dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"), "CI=")
 	start := time.Now()
 	out, err := c.CombinedOutput()
 	t.Logf("%s (%v)", line, time.Since(start).Round(10*time.Millisecond))
