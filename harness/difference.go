@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
@@ -122,70 +123,10 @@ func (x *explainer) changes(s *step, stored store.Recipe) ([]Change, error) {
 	}
 	out := tests
 	fields := store.Compare(stored, s.recipe)
-	if slices.ContainsFunc(fields, func(f store.Field) bool { return f.Name() == "params.Test" }) { // and so of their sizes
-		fields = slices.DeleteFunc(fields, func(f store.Field) bool { return f.Name() == "params.Weights" })
-	}
-	var members []string // paths whose member came or went: nothing else is said of them
 	for _, f := range fields {
-		if n := len(f.Path); f.Path[n-1] == "ID" && (f.Stored == "" || f.Wanted == "") {
-			members = append(members, strings.Join(f.Path[:n-1], "\x00"))
+		for _, c := range x.words(s, f, fields, tests != nil) {
+			out = add(out, c)
 		}
-	}
-	renamed := slices.ContainsFunc(fields, func(f store.Field) bool { return f.Name() == "params.Method.Method" })
-	for _, f := range fields {
-		c := Change{Knob: x.e.knobOf(s, f.Path), Field: f.Name(), Stored: f.Stored, Wanted: f.Wanted}
-		n := len(f.Path)
-		owner := strings.Join(f.Path[:n-1], "\x00")
-		switch {
-		case renamed && n > 2 && f.Path[1] == "Method" && f.Path[2] != "Method":
-			continue // the parameters of another method
-		case slices.ContainsFunc(members, func(m string) bool { return owner == m || strings.HasPrefix(owner, m+"\x00") }):
-			if f.Path[n-1] != "ID" {
-				continue
-			}
-			c.Knob, c.Field = x.e.knobOf(s, f.Path[:n-2]), strings.Join(f.Path[:n-1], ".")
-			if c.Text = f.Path[n-2] + " is new"; f.Wanted == "" {
-				c.Text = f.Path[n-2] + " is gone"
-			}
-			if c.Knob == "methods" {
-				c.Text = "row " + c.Text
-			}
-		case f.Path[n-1] == "order":
-			if slices.ContainsFunc(members, func(m string) bool { return strings.HasPrefix(m, owner+"\x00") }) {
-				continue
-			}
-			c.Knob, c.Text = x.e.knobOf(s, f.Path[:n-1]), "in another order"
-		case c.Knob == inCode && f.Path[0] == "version":
-			c.Text = fmt.Sprintf("%s steps mean something else: version %s stored, %s wanted", s.stage(), f.Stored, f.Wanted)
-		case f.Path[n-1] == "Fits":
-			c.Text = fmt.Sprintf("%s trainings of a row stored, %s wanted", f.Stored, f.Wanted)
-		case s.stage() == "fit" && f.Path[1] == "Runs" && (len(tests) > 0 || f.Stored == "" || f.Wanted == ""):
-			if len(tests) > 0 {
-				continue
-			}
-			if c.Text = "a set scored by probability is new"; f.Wanted == "" {
-				c.Text = "the set scored by probability is gone"
-			}
-			c.Stored, c.Wanted = "", ""
-		case s.stage() == "fit" && f.Path[1] == "Runs":
-			for _, each := range pairwise(c) {
-				out = add(out, each)
-			}
-			continue
-		case c.Knob == "evaluate.seeds" && s.row != nil, c.Knob == "folds.seeds":
-			c.Text = f.Wanted + " is new"
-		case c.Knob == inCode || c.Knob == inBuild || c.Knob == inVerifier:
-			c.Text = fmt.Sprintf("%s: %s", f.Path[n-1], compared(f.Stored, f.Wanted))
-		default:
-			if of := membership(c); of != nil {
-				for _, m := range of {
-					out = add(out, m)
-				}
-				continue
-			}
-			c.Text = compared(f.Stored, f.Wanted)
-		}
-		out = add(out, c)
 	}
 	for _, in := range s.inputs {
 		if x.todo[in] || slices.Contains(stored.Inputs(), in.recipe.Key()) {
@@ -208,6 +149,82 @@ func (x *explainer) changes(s *step, stored store.Recipe) ([]Change, error) {
 		}
 	}
 	return out, nil
+}
+
+// words says in words how one field of a step differs; nothing if another of all the fields, or the test sets where
+// those differ, say it better.
+func (x *explainer) words(s *step, f store.Field, all []store.Field, tests bool) []Change {
+	name, last := f.Name(), f.Path[len(f.Path)-1]
+	owner := f.Path[:len(f.Path)-1]
+	c := Change{Knob: x.e.knobOf(s, f.Path), Field: name, Stored: Raw(f.Stored), Wanted: Raw(f.Wanted)}
+	differs := func(name string) bool {
+		return slices.ContainsFunc(all, func(f store.Field) bool { return f.Name() == name })
+	}
+	// Of a member of a list that came or went nothing else is said.
+	comesOrGoes := func(member []string) bool {
+		return slices.ContainsFunc(all, func(f store.Field) bool {
+			return (f.Stored == "" || f.Wanted == "") && slices.Equal(f.Path, append(slices.Clone(member), "ID"))
+		})
+	}
+	for n := 1; n < len(owner); n++ {
+		if comesOrGoes(owner[:n]) {
+			return nil
+		}
+	}
+	switch {
+	case comesOrGoes(owner):
+		if last != "ID" {
+			return nil
+		}
+		list := owner[:len(owner)-1]
+		c.Knob, c.Field = x.e.knobOf(s, list), strings.Join(owner, ".")
+		if c.Text = owner[len(owner)-1] + " is new"; f.Wanted == "" {
+			c.Text = owner[len(owner)-1] + " is gone"
+		}
+		if c.Knob == "methods" {
+			c.Text = "row " + c.Text
+		}
+	case last == "order":
+		if slices.ContainsFunc(all, func(g store.Field) bool {
+			return len(g.Path) == len(f.Path)+1 && slices.Equal(g.Path[:len(owner)], owner) && comesOrGoes(g.Path[:len(f.Path)])
+		}) {
+			return nil
+		}
+		c.Knob, c.Text = x.e.knobOf(s, owner), "in another order"
+	case strings.HasPrefix(name, "params.Method.") && name != "params.Method.Method" && differs("params.Method.Method"):
+		return nil // the parameters of another method
+	case name == "params.Weights" && differs("params.Test"):
+		return nil // the sizes of other test sets
+	case name == "version":
+		c.Text = fmt.Sprintf("%s steps mean something else: version %s stored, %s wanted", s.stage(), f.Stored, f.Wanted)
+	case last == "Fits":
+		for _, m := range x.e.spec.Experiment.Methods {
+			if m.RowID() == owner[len(owner)-1] && m.Match == "" && !methods.Seeded(m.Name) {
+				c.Knob = m.Path + ".name" // the row was of a method that depends on the seed
+			}
+		}
+		c.Text = fmt.Sprintf("%s trainings of a row stored, %s wanted", f.Stored, f.Wanted)
+	case s.stage() == "fit" && strings.HasPrefix(name, "params.Runs."):
+		switch {
+		case tests:
+			return nil
+		case f.Stored == "":
+			return []Change{{Knob: c.Knob, Field: name, Text: "a set scored by probability is new"}}
+		case f.Wanted == "":
+			return []Change{{Knob: c.Knob, Field: name, Text: "the set scored by probability is gone"}}
+		}
+		return pairwise(c)
+	case c.Knob == "evaluate.seeds" && s.row != nil, c.Knob == "folds.seeds":
+		c.Text = f.Wanted + " is new"
+	case c.Knob == inCode || c.Knob == inBuild || c.Knob == inVerifier:
+		c.Text = fmt.Sprintf("%s: %s", last, compared(c.Stored, c.Wanted))
+	default:
+		if of := membership(c); of != nil {
+			return of
+		}
+		c.Text = compared(c.Stored, c.Wanted)
+	}
+	return []Change{c}
 }
 
 // add appends a change whose knob does not say the same already.
@@ -327,8 +344,9 @@ func pairwise(c Change) (out []Change) {
 }
 
 // compared says in words how two values in JSON differ.
-func compared(stored, wanted string) string {
-	short := func(v string) string {
+func compared(stored, wanted Raw) string {
+	short := func(r Raw) string {
+		v := string(r)
 		var text string
 		if json.Unmarshal([]byte(v), &text) == nil {
 			v = text
@@ -353,7 +371,7 @@ func compared(stored, wanted string) string {
 // longest value printed in a sentence, in characters.
 const longest = 60
 
-func quote(v any) string {
+func quote(v any) Raw {
 	data, _ := json.Marshal(v) // a plain value always encodes
-	return string(data)
+	return Raw(data)
 }

@@ -17,10 +17,16 @@ import (
 type Change struct {
 	Knob   string `json:"knob"`             // where it is set: "grpo.steps", "pools/sim.yaml: sampling.top_p", "the code"; empty: nothing to compare with
 	Field  string `json:"field,omitempty"`  // of recipe.json; empty: none of its own
-	Stored string `json:"stored,omitempty"` // JSON; empty: not set in what is stored
-	Wanted string `json:"wanted,omitempty"` // JSON; empty: not set now
+	Stored Raw    `json:"stored,omitempty"` // empty: not set in what is stored
+	Wanted Raw    `json:"wanted,omitempty"` // empty: not set now
 	Text   string `json:"change"`           // in words: "2 stored, 3 wanted"
 }
+
+// Raw is a value in JSON, and in JSON it is that value.
+type Raw string
+
+// MarshalJSON implements json.Marshaler.
+func (r Raw) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
 // String is the change as a sentence without its full stop.
 func (c Change) String() string {
@@ -66,14 +72,14 @@ type StepInput struct {
 // StepExplanation is everything known of one step.
 type StepExplanation struct {
 	StepStatus
-	Folder   string          `json:"folder,omitempty"`  // of the entry, if it is stored
-	Nearest  string          `json:"nearest,omitempty"` // key of the stored recipe that it was compared with
-	LastRun  bool            `json:"last_run"`          // the nearest is this step in the last run of the experiment
-	Changes  []Change        `json:"changes,omitempty"` // of its own recipe and of stored inputs
-	Because  []string        `json:"because,omitempty"` // for each root the steps on the way to it and the change, this step first
-	Inputs   []StepInput     `json:"inputs"`
-	Recipe   json.RawMessage `json:"recipe"` // as recipe.json
-	Affected []string        `json:"read_by,omitempty"`
+	Folder  string          `json:"folder,omitempty"`  // of the entry, if it is stored
+	Nearest string          `json:"nearest,omitempty"` // key of the stored recipe that it was compared with
+	LastRun bool            `json:"last_run"`          // the nearest is this step in the last run of the experiment
+	Changes []Change        `json:"changes,omitempty"` // of its own recipe and of stored inputs
+	Because []string        `json:"because,omitempty"` // for each root the steps on the way to it and the change, this step first
+	Inputs  []StepInput     `json:"inputs"`
+	Recipe  json.RawMessage `json:"recipe"` // as recipe.json
+	ReadBy  []string        `json:"read_by,omitempty"`
 }
 
 // States of a step.
@@ -376,7 +382,7 @@ func ExplainStep(ctx context.Context, r *spec.Resolved, o Options, name string) 
 	}
 	for _, t := range e.steps {
 		if slices.Contains(t.inputs, s) {
-			out.Affected = append(out.Affected, t.name)
+			out.ReadBy = append(out.ReadBy, t.name)
 		}
 	}
 	if x.state(s) == StateStored {

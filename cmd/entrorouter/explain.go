@@ -182,9 +182,9 @@ func writeStep(w io.Writer, x *harness.StepExplanation) {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", in.Name, in.Key, in.State)
 		}
 	}
-	if len(x.Affected) > 0 {
+	if len(x.ReadBy) > 0 {
 		fmt.Fprintf(w, "\nread by\n")
-		list(w, "", x.Affected)
+		list(w, "", x.ReadBy)
 	}
 	fmt.Fprintf(w, "\nrecipe\n%s", x.Recipe)
 }

@@ -30,12 +30,13 @@ func showCommand() *cli.Command {
 			"NAME is a benchmark, avg (of recordings: all) for the average, or a stratum: easy, medium, hard. --set is an arena,\n" +
 			"paper (default) or large, or a recorded pool. Answers have verdicts and reasons on the set paper; the set large has\n" +
 			"the true success probability of the simulated experts, and a recording what was recorded.\n\n" +
-			"--json: a cell has set, row, benchmark, questions, runs, accuracy (percent), usd (one pass), usd_per_query, cost_share\n" +
-			"(percent of the strongest expert's), verdicts (of answers: number), trainings (seed, accuracy, usd_per_query); a question has problem, weight (in the cell), accuracy, usd, tokens, chosen\n" +
-			"(expert: share), verdicts (share), folds; a problem has set, problem, latent, rollouts (expert, run, bucket, reason, rule, extracted, gold_form,\n" +
-			"response_form, usage, usd, rollout, response), outcomes (expert, correct, bucket, tokens, usd), decisions (row, seed,\n" +
-			"fold, run, expert, calls, spoiled, prob, answer, bucket, accuracy, usd, router_tokens), enters (set, row, benchmark,\n" +
-			"weight, accuracy, usd).",
+			"--json: a cell has set, row, benchmark, questions, runs, accuracy (percent), usd (one pass), usd_per_query,\n" +
+			"cost_share (percent of the strongest expert's), verdicts (of answers: number), trainings (seed, accuracy,\n" +
+			"usd_per_query). A question has problem, weight (in the cell), accuracy, usd, tokens, chosen (expert: share),\n" +
+			"verdicts (share), folds. A problem has set, problem, latent (cell, topic, difficulty), rollouts (expert, run, bucket,\n" +
+			"reason, rule, extracted, gold_form, response_form, usage, usd, rollout, response), outcomes (expert, correct, bucket,\n" +
+			"tokens, usd), decisions (row, seed, fold, run, expert, calls, spoiled, prob, answer, bucket, accuracy, usd,\n" +
+			"router_tokens), enters (set, row, benchmark, weight, accuracy, usd).",
 		Flags: append(runFlags(), seedsFlag(),
 			&cli.StringFlag{Name: "row", Usage: "id of a row"},
 			&cli.StringFlag{Name: "benchmark", Usage: "name of a test benchmark, avg, all or a stratum"},
