@@ -1,11 +1,11 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,8 +99,9 @@ func TestRolloutsAreLookedAtWithoutAFileBesideThem(t *testing.T) {
 	if _, err := ReadRollouts(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v, want fs.ErrNotExist", err)
 	}
-	look := func(ctx context.Context) string {
+	lookAt := func(path string) string {
 		t.Helper()
+		ctx := t.Context()
 		db, err := ReadRollouts(ctx, path)
 		if err != nil {
 			t.Fatal(err)
@@ -120,13 +121,29 @@ func TestRolloutsAreLookedAtWithoutAFileBesideThem(t *testing.T) {
 	}
 	db := openDB(t, path)
 	put(t, db, Scope{}, row)
-	if got := look(t.Context()); got != row.Response {
+	if got := lookAt(path); got != row.Response {
 		t.Errorf("while it is written: %q", got)
+	}
+	// A run that was killed leaves the log, with or without its index.
+	for _, left := range []string{"-wal -shm", "-wal"} {
+		killed := filepath.Join(t.TempDir(), "r.db")
+		for _, suffix := range append(strings.Fields(left), "") {
+			data, err := os.ReadFile(path + suffix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(killed+suffix, data, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := lookAt(killed); got != row.Response {
+			t.Errorf("after a kill that left %s: %q", left, got)
+		}
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := look(t.Context()); got != row.Response {
+	if got := lookAt(path); got != row.Response {
 		t.Errorf("afterwards: %q", got)
 	}
 	found, err := os.ReadDir(filepath.Dir(path))

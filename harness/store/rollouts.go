@@ -219,8 +219,9 @@ func openRollouts(ctx context.Context, path string) (_ *Rollouts, err error) {
 	return db, nil
 }
 
-// ReadRollouts opens the rollouts at path for looking only: neither the file nor a file beside it is made or written.
-// The error is fs.ErrNotExist if there are none.
+// ReadRollouts opens the rollouts at path for looking only: neither the file nor a file beside it is made or written, but
+// the index of the log that lies there while somebody writes or after a kill. The error is fs.ErrNotExist if there are no
+// rollouts.
 func ReadRollouts(ctx context.Context, path string) (*Rollouts, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
