@@ -65,13 +65,11 @@ func Document(w io.Writer, title string, chapters []Chapter) error {
 	var b strings.Builder
 	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	b.WriteString(preamble)
-	put(`\title{%s}`, escapeLaTeX(title))
-	put(`\author{}`)
-	put(`\date{}`)
+	put(`\hypersetup{pdftitle={%s}}`, escapeLaTeX(title))
 	put(`\begin{document}`)
-	put(`\maketitle`)
-	for _, c := range chapters {
+	for i, c := range chapters {
 		put(`\section*{%s}`, escapeLaTeX(c.Title))
+		put(`\pdfbookmark[1]{%s}{chapter-%d}`, escapeLaTeX(c.Title), i+1)
 		for _, t := range c.Tables {
 			put(`\input{%s}`, t)
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
@@ -128,17 +127,28 @@ func (s *Sheet) latex() []byte {
 	var b bytes.Buffer
 	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	put(`%% Needs \usepackage{booktabs,array}.`)
+	var notes []string
+	for _, note := range s.Notes {
+		notes = append(notes, escapeLaTeX(note))
+	}
+	below := strings.Join(notes, " ")
+	subject, _, _ := strings.Cut(s.Caption, ". ")
 	n := 0
 	for i, g := range s.Grids {
-		parts := g.pages()
+		last := i == len(s.Grids)-1
+		reserve := 0.0
+		if last {
+			reserve = float64(len(breakText(strings.Join(s.Notes, " "), sheetSize, textBlock))) * sheetLeading
+		}
+		parts := g.pages(reserve)
 		for k, rows := range parts {
 			n++
-			put(`\begin{table*}[tp]`)
+			put(`\begin{table*}[!tp]`)
 			put(`\centering\footnotesize`)
 			put(`\setlength{\tabcolsep}{3pt}`)
 			spec := ""
 			for _, w := range g.Widths {
-				spec += fmt.Sprintf(`>{\raggedright\arraybackslash}p{%.3f\textwidth}`, w*(1-separation*float64(len(g.Widths))))
+				spec += fmt.Sprintf(`>{\raggedright\arraybackslash}p{%.3f\textwidth}`, g.inside(w))
 			}
 			put(`\begin{tabular}{@{}%s@{}}`, spec)
 			put(`\toprule`)
@@ -160,22 +170,18 @@ func (s *Sheet) latex() []byte {
 			}
 			put(`\bottomrule`)
 			put(`\end{tabular}`)
-			if i == len(s.Grids)-1 && k == len(parts)-1 && len(s.Notes) > 0 {
-				notes := slices.Clone(s.Notes)
-				for j, note := range notes {
-					notes[j] = escapeLaTeX(note)
-				}
-				put(`\par\smallskip\parbox{\textwidth}{\footnotesize %s}`, strings.Join(notes, " "))
+			if last && k == len(parts)-1 && below != "" {
+				put(`\par\smallskip\parbox{\textwidth}{\footnotesize %s}`, below)
 			}
 			title := g.Title
 			if k > 0 {
-				title += ", continued"
+				title = strings.TrimPrefix(title+", continued", ", ")
 			}
-			caption := sentence(title)
-			if n == 1 {
-				caption = strings.TrimSpace(s.Caption + " " + caption)
+			caption := s.Caption
+			if n > 1 {
+				caption = sentence(strings.TrimSuffix(subject, "."))
 			}
-			put(`\caption{%s}`, escapeLaTeX(caption))
+			put(`\caption{%s}`, escapeLaTeX(strings.TrimSpace(caption+" "+sentence(title))))
 			put(`\label{tab:%s-%d}`, s.Name, n)
 			put(`\end{table*}`)
 		}
@@ -183,38 +189,60 @@ func (s *Sheet) latex() []byte {
 	return b.Bytes()
 }
 
-// The page of the ACL style, in small type.
+// Measures of a sheet, in points: small type, and a page of the ACL style less room for a caption.
 const (
-	separation = 0.013 // of the width of the text, between two columns
-	lineLength = 118   // characters over the whole width
-	pageLines  = 48    // lines of a float that leaves room for its caption and notes
+	sheetSize    = 9.0 // \footnotesize
+	sheetLeading = 11.0
+	sheetHeight  = 600.0
+	separation   = 0.013 // of the width of the text, between two columns
 )
 
-// pages cuts the rows into runs that fit a page each, by an estimate of how their cells break.
-func (g Grid) pages() [][][]Text {
-	var parts [][][]Text
-	used := 0.0
-	for _, r := range g.Rows {
-		height := 0
+// inside is the width of a column as a share of the text, without what separates it from the others.
+func (g Grid) inside(share float64) float64 { return share * (1 - separation*float64(len(g.Widths))) }
+
+// pages cuts the rows into runs that fit a page each, the last with a reserve below it, by an estimate of how their
+// cells break.
+func (g Grid) pages(reserve float64) [][][]Text {
+	height := func(r []Text) float64 {
+		most := 0
 		for j, t := range r {
-			limit := max(1, int(g.Widths[j]*lineLength))
-			lines := len(wrap(t.Lead, limit))
-			if t.Lead == "" {
-				lines = 0
-			}
+			width := g.inside(g.Widths[j]) * textBlock
+			lines := len(breakText(t.Lead, sheetSize*boldness, width))
 			for _, l := range t.Lines {
-				if l != "" {
-					lines += len(wrap(l, limit))
-				}
+				lines += len(breakText(l, sheetSize, width))
 			}
-			height = max(height, lines)
+			most = max(most, lines)
 		}
-		need := float64(height) + 0.25
-		if len(parts) == 0 || used+need > pageLines {
-			parts, used = append(parts, nil), 0
+		return float64(most)*sheetLeading + 2.5
+	}
+	var head []Text
+	for _, h := range g.Head {
+		head = append(head, Text{Lead: h})
+	}
+	cut := func(limit float64) (parts [][][]Text, used float64) {
+		for _, r := range g.Rows {
+			need := height(r)
+			if len(parts) == 0 || used+need > limit {
+				parts, used = append(parts, nil), 0
+			}
+			parts[len(parts)-1] = append(parts[len(parts)-1], r)
+			used += need
 		}
-		parts[len(parts)-1] = append(parts[len(parts)-1], r)
-		used += need
+		return parts, used
+	}
+	full := sheetHeight - height(head)
+	// As few pages as will do, filled as evenly as leaves room for the reserve.
+	parts, _ := cut(full)
+	for n := len(parts); n <= len(g.Rows); n++ {
+		found := false
+		for limit := full; limit > 0; limit -= sheetLeading {
+			if even, used := cut(limit); len(even) <= n && used+reserve <= full {
+				parts, found = even, true
+			}
+		}
+		if found {
+			break
+		}
 	}
 	return parts
 }

@@ -60,13 +60,25 @@ func TestALongSheetBreaksIntoPages(t *testing.T) {
 	if n := strings.Count(text, `\begin{table*}`); n != 3 {
 		t.Errorf("%d floats, want 1 for the first grid and 2 for the second", n)
 	}
-	if !strings.Contains(text, `\caption{Second, continued.}`) || !strings.Contains(text, `\label{tab:sheet-3}`) {
+	if !strings.Contains(text, ` Second, continued.}`) || !strings.Contains(text, `\label{tab:sheet-3}`) {
 		t.Error("the second page of a grid has no caption or label of its own")
 	}
 	for i := range 60 {
 		if n := strings.Count(text, fmt.Sprintf("row %d ", i)); n != 1 {
 			t.Errorf("row %d is printed %d times", i, n)
 		}
+	}
+	// Pages are filled evenly.
+	parts := s.Grids[1].pages(0)
+	if first, second := len(parts[0]), len(parts[1]); max(first, second) > min(first, second)+4 {
+		t.Errorf("%d rows on one page and %d on the next", first, second)
+	}
+	// The last page leaves room for notes.
+	if parts := s.Grids[1].pages(sheetHeight / 2); len(parts) != 2 || len(parts[1]) > 22 {
+		t.Errorf("%d pages with notes of half a page, the last with %d rows", len(parts), len(parts[len(parts)-1]))
+	}
+	if parts := s.Grids[1].pages(sheetHeight * 0.8); len(parts) != 3 {
+		t.Errorf("%d pages with notes of most of a page, want 3", len(parts))
 	}
 }
 
