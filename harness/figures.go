@@ -40,6 +40,14 @@ func (r *Result) figures(o spec.Output, paper *metrics.Set) ([]*report.Figure, e
 	return nil, fmt.Errorf("%w: unknown output kind %q; known: table, metrics, routing-distribution, collapse, pareto, sweep, seeds, training, calibration, phase", ErrUsage, o.Kind)
 }
 
+// meansOf says what numbers are means of.
+func meansOf(n int, what string) string {
+	if n == 1 {
+		return "of one " + what
+	}
+	return fmt.Sprintf("means of %d %ss", n, what)
+}
+
 // arena is the arena that figures show: the one with the most problems.
 func (r *Result) arena() string {
 	if r.Spec.Experiment.Large > 0 {
@@ -95,14 +103,14 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	}
 	if x.Protocol != "folds" {
 		f, err := plane(report.ParetoLayout{Name: o.File, Benchmark: metrics.Average, Cost: report.CostOfAThousand(),
-			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs() + fmt.Sprintf(" Trained routers are means of %d training seeds. ", r.seeds()) + r.prices()}, keys("arena", r.arena())...)
+			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs() + " Trained routers are " + meansOf(r.seeds(), "training seed") + ". " + r.prices()}, keys("arena", r.arena())...)
 		return []*report.Figure{f}, err
 	}
 	var all []*report.Figure
 	for _, pool := range r.Spec.Pools {
 		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: bothStrata,
 			Cost:    report.Quantity{Unit: CostShare, Label: "Cost (% of the strongest's)"},
-			Caption: fmt.Sprintf("%s, pool %s. %s Points are means of %d partitions: accuracy and cost over all test folds together, gains inside each fold, as in tables.%s %s", x.Title, pool.Name, what, len(x.Folds.Seeds), r.knobs(), r.prices()),
+			Caption: fmt.Sprintf("%s, pool %s. %s Points are %s: accuracy and cost over all test folds together, gains inside each fold, as in tables.%s %s", x.Title, pool.Name, what, meansOf(len(x.Folds.Seeds), "partition"), r.knobs(), r.prices()),
 		}, keys("pool", pool.Name)...)
 		if err != nil {
 			return nil, err
@@ -147,7 +155,7 @@ func (r *Result) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure,
 	x := &r.Spec.Experiment
 	l.Caption = x.Title + r.scale() + r.scored() +
 		" " + whatGain + " " + whatCost +
-		fmt.Sprintf(" Lines are means of %d training seeds, rings single ones, bands %g%% intervals over questions with trained routers held fixed.", r.seeds(), 100*x.Evaluate.Confidence)
+		fmt.Sprintf(" Lines are %s, rings single ones, bands %g%% intervals over questions with trained routers held fixed.", meansOf(r.seeds(), "training seed"), 100*x.Evaluate.Confidence)
 	if slices.ContainsFunc(l.Lines, func(line report.SweepLine) bool {
 		return slices.ContainsFunc(line.Points, func(p report.SweepPoint) bool { return p.Paper != nil })
 	}) {
@@ -180,8 +188,8 @@ func (r *Result) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 				}
 			}
 		}
-		l.Caption = fmt.Sprintf("%s: pool %s. %s Lines are means of %d partitions, rings single ones, bands %g%% intervals over questions with trained routers held fixed.",
-			x.Title, pool.Name, what, len(x.Folds.Seeds), 100*x.Evaluate.Confidence)
+		l.Caption = fmt.Sprintf("%s: pool %s. %s Lines are %s, rings single ones, bands %g%% intervals over questions with trained routers held fixed.",
+			x.Title, pool.Name, what, meansOf(len(x.Folds.Seeds), "partition"), 100*x.Evaluate.Confidence)
 		f, err := report.Sweep(l, r.Measurements, nil)
 		if err != nil {
 			return nil, err
@@ -279,7 +287,7 @@ func (r *Result) distributionFigure(name string) (*report.Figure, error) {
 	l := report.DistributionLayout{
 		Name: name, Keys: keys("arena", PaperArena, "method", referenceRow),
 		Caption: "Where EntroRouter sends easy, medium and hard problems, and what a question costs there" + r.scale() +
-			fmt.Sprintf(" Strata are by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Shares and costs are means of %d training seeds; bars on the line are %g%% intervals over questions.", x.Targets.Tau, r.seeds(), 100*x.Evaluate.Confidence),
+			fmt.Sprintf(" Strata are by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Shares and costs are %s; bars on the line are %g%% intervals over questions.", x.Targets.Tau, meansOf(r.seeds(), "training seed"), 100*x.Evaluate.Confidence),
 	}
 	for _, s := range []report.Term{{Value: "easy", Label: "Easy"}, {Value: "medium", Label: "Medium"}, {Value: "hard", Label: "Hard"}} {
 		if len(r.Measurements.Where(append(slices.Clone(l.Keys), keys("stratum", s.Value)...)...)) > 0 {

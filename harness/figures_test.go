@@ -125,6 +125,29 @@ func TestNoLabelOfACommittedFigureIsCut(t *testing.T) {
 	}
 }
 
+func TestEveryFixedExpertOfACommittedPlaneIsNamed(t *testing.T) {
+	planes, err := filepath.Glob(filepath.Join("..", "figures", "*pareto*.csv"))
+	if err != nil || len(planes) == 0 {
+		t.Fatalf("%d planes, error %v", len(planes), err)
+	}
+	for _, path := range planes {
+		numbers, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawing, err := os.ReadFile(strings.TrimSuffix(path, ".csv") + ".svg")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(numbers)) {
+			label, _, ok := strings.Cut(line, ",fixed expert,")
+			if ok && !strings.Contains(string(drawing), ">"+label+"<") {
+				t.Errorf("%s: %s found no room", path, label)
+			}
+		}
+	}
+}
+
 func TestTheNumberOfARowIsItsOwnOrItsDefault(t *testing.T) {
 	r := &Result{Spec: figures(t)}
 	row := map[string]spec.Method{}

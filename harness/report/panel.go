@@ -154,8 +154,8 @@ func newPanel(c draw.Canvas, x, y scale, numbers vg.Length) panel {
 		}
 		inner.Max.X = data.Max.X // and stands flush with a panel below that has numbers
 	} else {
-		middle := (data.Min.X + data.Max.X) / 2
-		p.X.Label.Text = shorten(p.X.Label.TextStyle, x.label, 2*min(c.Max.X-middle, middle-c.Min.X))
+		mid := (data.Min.X + data.Max.X) / 2
+		p.X.Label.Text = shorten(p.X.Label.TextStyle, x.label, 2*min(c.Max.X-mid, mid-c.Min.X))
 	}
 	data = p.DataCanvas(inner)
 	p.Y.Label.Text = shorten(p.Y.Label.TextStyle, p.Y.Label.Text, data.Max.Y-data.Min.Y)

@@ -268,7 +268,7 @@ func (d *paretoData) paint(c draw.Canvas) {
 	}
 	costs := scale{low: -0.03 * most, high: 1.08 * most, label: d.label, marks: ticks(most, 6)}
 	gap := max(0.06*(high-low), 0.5)
-	accuracies := scale{low: low - gap, high: high + 2.2*gap, label: "Accuracy (%)"} // names stand above the hull
+	accuracies := scale{low: low - 1.6*gap, high: high + 2.2*gap, label: "Accuracy (%)"} // names stand over and under the hull
 	gains := scale{low: d.low, high: d.high, label: "Hull gain (points)"}
 	numbers := max(accuracies.width(), gains.width())
 
@@ -363,11 +363,13 @@ func nameExpert(c draw.Canvas, at vg.Point, name string, taken func(box vg.Recta
 	w, h := style.Width(name)/2+1, style.Height(name)/2+0.5
 	for _, distance := range []vg.Length{5, 10, 15, 20, 25, 30, 40} {
 		for _, side := range []vg.Point{{X: 1, Y: 0}, {X: 1, Y: -1}, {X: 0, Y: -1}, {X: -1, Y: -1}, {X: -1, Y: 0}, {X: -1, Y: 1}, {X: 0, Y: 1}, {X: 1, Y: 1}} {
-			// The farther away, the more a name stands over or under its point.
 			centre := vg.Point{X: at.X + side.X*(w+5), Y: at.Y + side.Y*(h+distance)}
+			if side.Y == 0 {
+				centre.X = at.X + side.X*(w+distance)
+			}
 			box := vg.Rectangle{Min: vg.Point{X: centre.X - w, Y: centre.Y - h}, Max: vg.Point{X: centre.X + w, Y: centre.Y + h}}
 			var leader []vg.Point
-			if distance > 5 {
+			if distance > 5 && (side.Y != 0 || distance > 10) {
 				leader = []vg.Point{at, {X: min(max(at.X, box.Min.X), box.Max.X), Y: min(max(at.Y, box.Min.Y), box.Max.Y)}}
 			}
 			if taken(box, leader) {
