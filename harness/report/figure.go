@@ -16,7 +16,9 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Figure is a drawing with the numbers behind it and a caption.
+// Figure is a drawing with the numbers behind it and a caption. No text lies on another, on a line or on a marker: a label
+// that is too long for its place is cut with an ellipsis, a number or a name that finds no room is left out, and the CSV
+// has all of them in full.
 type Figure struct {
 	Name    string
 	Caption string

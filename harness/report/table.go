@@ -2,7 +2,7 @@
 // paper's numbers beside ours, and figures as SVG (or PNG, PDF) with the numbers behind them as CSV and a
 // caption as text.
 //
-// Figures: Distribution (where problems of a difficulty go), Pareto (accuracy against cost, with the hull), Sweep
+// Figures: Distribution (where problems of a difficulty go), Pareto (accuracy against cost and above the hull), Sweep
 // (quantities against a number that rows change), Seeds (training seeds beside questions), Training (curves of both
 // stages), Calibration (pass rates against the truth), Collapse and Phase (the small multi-round environment).
 //
