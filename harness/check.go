@@ -73,11 +73,14 @@ func (c *CheckReport) Ungated() []metrics.Change {
 // What is gated how, and why no band can be widened, is in metrics.Compare. Rows that train nothing must give the same
 // numbers on graded answers wherever they run; trained rows must repeat themselves to the last digit with the same seeds
 // on the same backend and architecture, and stay inside the spread of the reference's seeds otherwise.
-func Check(r *Result, reference *metrics.Set) *CheckReport {
+func Check(r *Result, reference *metrics.Set) *CheckReport { return check(r, reference, true) }
+
+// check is Check; trainings of other recipes need not repeat themselves.
+func check(r *Result, reference *metrics.Set, sameRecipes bool) *CheckReport {
 	x := &r.Spec.Experiment
 	ours, ourNumerics, _ := madeWith(r.Measurements)
 	theirs, theirNumerics, known := madeWith(reference)
-	out := &CheckReport{Experiment: x.Name, SameProblems: known && ours == theirs, SameNumerics: known && ourNumerics == theirNumerics}
+	out := &CheckReport{Experiment: x.Name, SameProblems: known && ours == theirs, SameNumerics: sameRecipes && known && ourNumerics == theirNumerics}
 	untrained, matched := map[string]bool{}, map[string]bool{}
 	for _, m := range x.Methods {
 		matched[m.RowID()] = m.Match != ""

@@ -164,7 +164,7 @@ func CheckRun(ctx context.Context, result *Result, out string, other *StoredRun)
 		if err != nil {
 			return nil, err
 		}
-		report.Numbers = Check(result, set)
+		report.Numbers = check(result, set, len(report.Asked) == 0)
 	}
 	return report, nil
 }

@@ -381,3 +381,66 @@ func TestARunOfAnotherVersionIsReadAsLongAsItsFilesAre(t *testing.T) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
+
+// Protocols that keep no rollouts of questions in the store compare bytes, recipes and measured numbers.
+func TestRunsOfOtherProtocolsAreCompared(t *testing.T) {
+	dir, _ := toyFolder(t, "", constants)
+	folds := func(change func(x *spec.Experiment)) (*Result, Options) {
+		r := loadFile(t, filepath.Join(dir, "constants.yaml"))
+		change(&r.Experiment)
+		o := Options{Out: t.TempDir(), Data: dir}
+		result, err := Run(t.Context(), r, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result, o
+	}
+	collapse := func(steps int) (*Result, Options) {
+		r := smallCollapse(t)
+		r.Experiment.Collapse.Training.Steps = steps
+		o := Options{Out: t.TempDir()}
+		return runIn(t, r, o.Out), o
+	}
+	for _, c := range []struct {
+		name   string
+		before func() (*Result, Options)
+		after  func() (*Result, Options)
+		asked  string // part of a field; empty: nothing
+	}{
+		{"folds, the same", func() (*Result, Options) { return folds(func(*spec.Experiment) {}) }, func() (*Result, Options) { return folds(func(*spec.Experiment) {}) }, ""},
+		{"folds, another partition", func() (*Result, Options) { return folds(func(*spec.Experiment) {}) },
+			func() (*Result, Options) {
+				return folds(func(x *spec.Experiment) { x.Folds.K = 4 })
+			}, "params.K"},
+		{"collapse, the same", func() (*Result, Options) { return collapse(20) }, func() (*Result, Options) { return collapse(20) }, ""},
+		{"collapse, another length", func() (*Result, Options) { return collapse(20) }, func() (*Result, Options) { return collapse(30) }, "steps"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, before := c.before()
+			result, after := c.after()
+			other, err := OpenStoredRun(before.Out, result.Spec.Experiment.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			report, err := CheckRun(t.Context(), result, after.Out, other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Numbers == nil || len(report.Numbers.Changes) == 0 {
+				t.Fatal("no number was compared")
+			}
+			if of := report.Numbers.Regressions(); report.Regressed() {
+				t.Errorf("gone: %v, broken: %v, numbers: %+v", report.Gone, report.Broken, of[:min(len(of), 3)])
+			}
+			fields := ""
+			for _, a := range report.Asked {
+				for _, f := range a.Fields {
+					fields += f.Name + " "
+				}
+			}
+			if !strings.Contains(fields, c.asked) || c.asked == "" && fields != "" {
+				t.Errorf("asked for differently: %q, want %q", fields, c.asked)
+			}
+		})
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,7 +58,7 @@ func smokeReference(t *testing.T) *metrics.Set {
 
 func rerun(t *testing.T, r *spec.Resolved, out string) *harness.Result {
 	t.Helper()
-	result, err := harness.Run(t.Context(), r, harness.Options{Out: out, Env: map[string]string{"arch": "test"}})
+	result, err := harness.Run(t.Context(), r, harness.Options{Out: out, Env: map[string]string{"arch": runtime.GOARCH}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestStudyOfCatchingPower(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	otherArch := file("arch/smoke-measurements.txt", edited(t, string(reference), " by backend go on ", " by backend go on another than "))
+	otherArch := file("arch/smoke-measurements.txt", edited(t, string(reference), " by backend go on amd64.", " by backend go on another."))
 	rerun(t, smoke(t), filepath.Join(dir, "clean"))
 	cases := []struct{ name, spec, against string }{
 		{"the same seeds", "smoke", "results/reference"},
