@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -385,21 +386,23 @@ func TestARunOfAnotherVersionIsReadAsLongAsItsFilesAre(t *testing.T) {
 // Protocols that keep no rollouts of questions in the store compare bytes, recipes and measured numbers.
 func TestRunsOfOtherProtocolsAreCompared(t *testing.T) {
 	dir, _ := toyFolder(t, "", constants)
-	folds := func(change func(x *spec.Experiment)) (*Result, Options) {
-		r := loadFile(t, filepath.Join(dir, "constants.yaml"))
-		change(&r.Experiment)
-		o := Options{Out: t.TempDir(), Data: dir}
+	run := func(r *spec.Resolved) (*Result, Options) {
+		o := Options{Out: t.TempDir(), Data: dir, Env: map[string]string{"arch": runtime.GOARCH}}
 		result, err := Run(t.Context(), r, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return result, o
 	}
-	collapse := func(steps int) (*Result, Options) {
+	folds := func(change func(x *spec.Experiment)) (*Result, Options) {
+		r := loadFile(t, filepath.Join(dir, "constants.yaml"))
+		change(&r.Experiment)
+		return run(r)
+	}
+	collapse := func(lr float64) (*Result, Options) {
 		r := smallCollapse(t)
-		r.Experiment.Collapse.Training.Steps = steps
-		o := Options{Out: t.TempDir()}
-		return runIn(t, r, o.Out), o
+		r.Experiment.Collapse.Training.LR *= lr
+		return run(r)
 	}
 	for _, c := range []struct {
 		name   string
@@ -412,8 +415,8 @@ func TestRunsOfOtherProtocolsAreCompared(t *testing.T) {
 			func() (*Result, Options) {
 				return folds(func(x *spec.Experiment) { x.Folds.K = 4 })
 			}, "params.K"},
-		{"collapse, the same", func() (*Result, Options) { return collapse(20) }, func() (*Result, Options) { return collapse(20) }, ""},
-		{"collapse, another length", func() (*Result, Options) { return collapse(20) }, func() (*Result, Options) { return collapse(30) }, "steps"},
+		{"collapse, the same", func() (*Result, Options) { return collapse(1) }, func() (*Result, Options) { return collapse(1) }, ""},
+		{"collapse, another step size", func() (*Result, Options) { return collapse(1) }, func() (*Result, Options) { return collapse(1.01) }, "lr"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, before := c.before()

@@ -249,7 +249,11 @@ func writeCheck(w io.Writer, r *harness.CheckReport, against string, paper bool)
 	case len(regressions) > 0:
 		fmt.Fprintf(w, "%s moved against %s by more than noise: %s.\n", r.Experiment, against, some(rowsOf(regressions), 8))
 	case len(noise)+len(ungated) > 0:
-		fmt.Fprintf(w, "%s moved against %s, by no more than noise.\n", r.Experiment, against)
+		fmt.Fprintf(w, "%s has not moved by more than noise against %s", r.Experiment, against)
+		if slices.ContainsFunc(r.Changes, func(c metrics.Change) bool { return c.Gate == metrics.Exact || c.Gate == metrics.Golden }) {
+			fmt.Fprint(w, "; every number that must repeat itself does")
+		}
+		fmt.Fprintln(w, ".")
 	default:
 		fmt.Fprintf(w, "%s has not moved against %s.\n", r.Experiment, against)
 	}
