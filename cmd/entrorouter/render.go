@@ -101,14 +101,15 @@ func figureFormats(list string) ([]report.Format, error) {
 // document is the name of the LaTeX document of a folder, without extension.
 const document = "all"
 
-// writeDocument writes the LaTeX document of the tables and figures in a folder: first those that belong to no experiment
-// that was rendered, by name, then those of each experiment.
+// writeDocument writes the LaTeX document of the tables and figures in a folder: what the command claims wrote there, then
+// the experiments that were rendered, then the rest by name.
 func writeDocument(dir string, experiments []*harness.Result) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	others := report.Chapter{Title: "Verdicts"}
+	verdicts := report.Chapter{Title: "Claims and verdicts"}
+	others := report.Chapter{Title: "Other tables and figures"}
 	var chapters []report.Chapter
 	taken := map[string]bool{document + ".tex": true, document + ".pdf": true}
 	for _, r := range experiments {
@@ -122,15 +123,18 @@ func writeDocument(dir string, experiments []*harness.Result) error {
 		chapters = append(chapters, c)
 	}
 	for _, e := range entries {
+		c := &others
+		if strings.HasPrefix(e.Name(), "claims") || strings.HasPrefix(e.Name(), "verdicts") {
+			c = &verdicts
+		}
 		if !taken[e.Name()] {
-			if err := addTo(&others, dir, e.Name()); err != nil {
+			if err := addTo(c, dir, e.Name()); err != nil {
 				return err
 			}
 		}
 	}
-	if others.Tables != nil || others.Figures != nil {
-		chapters = append([]report.Chapter{others}, chapters...)
-	}
+	chapters = slices.Concat([]report.Chapter{verdicts}, chapters, []report.Chapter{others})
+	chapters = slices.DeleteFunc(chapters, func(c report.Chapter) bool { return c.Tables == nil && c.Figures == nil })
 	var text bytes.Buffer
 	if err := report.Document(&text, "Tables and figures", chapters); err != nil {
 		return err
