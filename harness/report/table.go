@@ -2,6 +2,9 @@
 // paper's numbers beside ours, and figures as SVG (or PNG, PDF) with the numbers behind them as CSV and a
 // caption as text.
 //
+// A table's Style says where the paper's numbers stand. LaTeX sets every table in one column or over both, by the width of
+// its text, and breaks between groups what would be too small to read; Sheets, tables of words, are cut into pages.
+//
 // Figures: Distribution (where problems of a difficulty go), Pareto (accuracy against cost and above the hull), Sweep
 // (quantities against a number that rows change), Seeds (training seeds beside questions), Training (curves of both
 // stages), Calibration (pass rates against the truth), Collapse and Phase (the small multi-round environment).
