@@ -107,6 +107,8 @@ func check(r *Result, reference *metrics.Set, sameRecipes bool) *CheckReport {
 		Relative: func(unit string) bool {
 			return slices.Contains([]string{Difference, CostDifference, HullDifference, McNemar}, unit)
 		},
+		// Other problems may have other corners of the hull.
+		Sampled:    func(unit string) bool { return unit == HullGain },
 		Confidence: x.Evaluate.Confidence, FalseAlarm: FalseAlarm,
 	})
 	return out

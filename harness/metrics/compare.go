@@ -22,8 +22,8 @@ const (
 	// seeds: t(n-1) * SD * sqrt(1/n_ours + 1/n_reference).
 	Seeds Gate = "seeds"
 	// Question: other problems. The band is the question variance of both sides, read off their intervals. Only averages
-	// of rows that train nothing are held against it, and not those that compare with a trained row: what other training
-	// problems do to a router is not measured.
+	// of rows that train nothing are held against it, and neither those that compare with a trained row, as what other
+	// training problems do to a router is not measured, nor those whose interval leaves out a choice made on the sample.
 	Question Gate = "questions"
 	// Paired: the same questions under another recipe. The band is a t interval of the mean difference question by question,
 	// and of the training seeds where trainings differ.
@@ -40,6 +40,7 @@ type Comparison struct {
 	Untrained  func(Measurement) bool // of a row that trains nothing and draws nothing
 	Smooth     func(Measurement) bool // of a row whose numbers move by little and often with its seed, as the t interval supposes
 	Relative   func(unit string) bool // the unit compares with another row, and so depends on that row's training seeds
+	Sampled    func(unit string) bool // the unit rests on a choice made on the sample, which its interval holds fixed
 	Confidence float64                // of the intervals in the files, e.g. 0.95
 	FalseAlarm float64                // probability that any of the statistical gates closes although nothing changed
 }
@@ -120,7 +121,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 				}
 			}
 			switch {
-			case !c.SameProblems && untrained && sameSeeds && !c.Relative(v.Unit) && ref.Key("benchmark") == Average && o.Bounded && v.Bounded:
+			case !c.SameProblems && untrained && sameSeeds && !c.Relative(v.Unit) && !c.Sampled(v.Unit) && ref.Key("benchmark") == Average && o.Bounded && v.Bounded:
 				x.Gate = Question
 				s = statistical{}
 				z := distuv.UnitNormal.Quantile(0.5 + c.Confidence/2)

@@ -35,6 +35,7 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 		Untrained: func(m Measurement) bool { return m.Key("method") == "fixed" },
 		Smooth:    func(m Measurement) bool { return m.Key("method") != "stepwise" },
 		Relative:  func(unit string) bool { return unit == "difference-points" },
+		Sampled:   func(unit string) bool { return unit == "hull-gain-points" },
 	}
 	// A sweep of other trainings lists other settings, one of the same trainings the same.
 	knobs := parseSet(t, strings.Replace(referenceText, "seed=1 100 81.000 accuracy-%", "seed=1 100 81.000 accuracy-%\nBenchmarkSweep/method=learned/knob=001 100 50.000 accuracy-%", 1))
@@ -131,6 +132,7 @@ func TestBandsAreThePredictionIntervalsOfTheReference(t *testing.T) {
 		Untrained: func(m Measurement) bool { return m.Key("method") == "fixed" },
 		Smooth:    func(Measurement) bool { return true },
 		Relative:  func(string) bool { return false },
+		Sampled:   func(string) bool { return false },
 	}
 	band := func(changes []Change, label, unit string) float64 {
 		for _, x := range changes {
@@ -157,20 +159,21 @@ func TestBandsAreThePredictionIntervalsOfTheReference(t *testing.T) {
 // On other problems a row that trains nothing is compared with itself, not with a row that learnt from other problems, and
 // a ratio that other problems leave undefined is not missing.
 func TestOtherProblemsMoveWhatIsComparedWithATrainedRow(t *testing.T) {
-	reference := parseSet(t, `BenchmarkRoute/method=fixed/benchmark=avg 100 80 accuracy-% 79 accuracy-low-% 81 accuracy-high-% 5 difference-points 4 difference-points-low 6 difference-points-high 2 regret-points
+	reference := parseSet(t, `BenchmarkRoute/method=fixed/benchmark=avg 100 80 accuracy-% 79 accuracy-low-% 81 accuracy-high-% 5 difference-points 4 difference-points-low 6 difference-points-high 2 regret-points 1 hull-gain-points 0 hull-gain-points-low 2 hull-gain-points-high
 `)
-	ours := parseSet(t, `BenchmarkRoute/method=fixed/benchmark=avg 100 80.5 accuracy-% 79 accuracy-low-% 81 accuracy-high-% 9 difference-points 8 difference-points-low 10 difference-points-high
+	ours := parseSet(t, `BenchmarkRoute/method=fixed/benchmark=avg 100 80.5 accuracy-% 79 accuracy-low-% 81 accuracy-high-% 9 difference-points 8 difference-points-low 10 difference-points-high 3 hull-gain-points 2 hull-gain-points-low 4 hull-gain-points-high
 `)
 	c := Comparison{
 		Confidence: 0.95, FalseAlarm: 0.01,
 		Untrained: func(Measurement) bool { return true }, Smooth: func(Measurement) bool { return true },
 		Relative: func(unit string) bool { return unit == "difference-points" },
+		Sampled:  func(unit string) bool { return unit == "hull-gain-points" },
 	}
 	gates := map[string]Gate{}
 	for _, x := range Compare(ours, reference, c) {
 		gates[x.Unit] = x.Gate
 	}
-	if d := cmp.Diff(map[string]Gate{"accuracy-%": Question, "difference-points": None}, gates); d != "" {
+	if d := cmp.Diff(map[string]Gate{"accuracy-%": Question, "difference-points": None, "hull-gain-points": None}, gates); d != "" {
 		t.Errorf("gates (-want +got):\n%s", d)
 	}
 	c.SameProblems = true
