@@ -65,6 +65,8 @@ var commandsOfDocuments = []documented{
 
 	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "eight minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*Claims: \d+ hold`},
 	{command: "make reproduce SEEDS=10", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `Training seeds: 3`},
+	{command: "make smoke", as: "make smoke" + prebuilt, why: "built already", needs: "make", prints: `Smoke test`},
+	{command: "git checkout -- figures", as: "git init -q clone && cd clone && mkdir figures && echo committed >figures/main.md && git add . && git -c user.name=A -c user.email=a@example.org commit -qm A && echo new >figures/main.md && git checkout -- figures && cat figures/main.md", why: "in a repository of its own", needs: "git", prints: `^committed`},
 	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=mine/recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `(?s)Cheapest expert.*EntroRouter\+`},
 	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp "$ROOT"/results/reference/smoke-measurements.txt paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
 	{command: "make gpu-check", as: "make gpu-check PJRT=cuda" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
@@ -72,7 +74,9 @@ var commandsOfDocuments = []documented{
 	{command: "make race", as: "make race GO=echo", why: "all tests again, half an hour: what it calls", needs: "make", prints: `test -race .*-short \./\.\.\.`},
 
 	{command: "go test ./...", as: `cd "$ROOT" && go list ./...`, why: "this is a part of it", prints: `entrorouter/verify`},
+	{command: "go test ./cmd/entrorouter -run Documents", as: `cd "$ROOT" && go test ./cmd/entrorouter -list Documents`, why: "this is it", slow: true, prints: `TestEveryCommandOfTheDocumentsIsCarriedOut`},
 	{command: "go test ./results", as: `cd "$ROOT" && go test -run xxx ./results`, why: "go test ./... runs it", slow: true, prints: `^ok`},
+	{command: "CHECK_STUDY=100 go test ./results -run Study -v -timeout 120m", as: `cd "$ROOT" && go test ./results -run Study -v`, why: "an hour: it says how to ask for it", slow: true, prints: `CHECK_STUDY=100 runs it`},
 	{command: "go test -bench", as: `cd "$ROOT" && go test ./verify -run xxx -bench . -benchtime 1x`, why: "one package, once", slow: true, prints: `Benchmark`},
 	{command: "go test ./harness -run xxx -bench Profile -benchtime 20x", as: `cd "$ROOT" && go test ./harness -run xxx -bench Profile -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkProfile`},
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
@@ -94,6 +98,8 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter plan SPEC", prints: `stored +profile`},
 	{command: "entrorouter render", as: "entrorouter render --figures old", why: "the recording in figures is another one by now", prints: `Main results`},
 	{command: "entrorouter render [SPEC...]", prints: `Tiny`},
+	{command: "entrorouter explain", as: "entrorouter explain tiny.yaml", why: "of an experiment", prints: `nothing is to do`},
+	{command: "entrorouter explain SPEC [STEP]", as: "entrorouter explain tiny.yaml", why: "without the part in brackets", prints: `nothing is to do`},
 	{command: "entrorouter explain SPEC", prints: `tiny: what it needs is stored, nothing is to do`},
 	{command: "entrorouter explain SPEC STEP", as: "entrorouter explain tiny.yaml 'fit entrorouter seed=1'", why: "the name of a step", prints: `"stage": "fit"`},
 	{command: "entrorouter show SPEC", prints: `entrorouter +sim-aime25`},
@@ -213,7 +219,7 @@ var (
 	spaces = regexp.MustCompile(`\s+`)
 	aside  = regexp.MustCompile(`(^|\s+)# .*`)
 	// What in a text is a command: ours, or one of a tool that we tell the reader to call.
-	starts = regexp.MustCompile(`^(bin/)?entrorouter [a-z]|^(make|benchstat|go (test|run|doc|build|vet|list|tool|install)) `)
+	starts = regexp.MustCompile(`^([A-Z_]+=\S+ )*((bin/)?entrorouter [a-z]|(make|git checkout|benchstat|go (test|run|doc|build|vet|list|tool|install)) )`)
 	quoted = regexp.MustCompile(`'((?:entrorouter|make|benchstat|go) [^']*)'|\b(go doc [./\w]*\w)`)
 )
 
