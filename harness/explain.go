@@ -121,6 +121,18 @@ func look(ctx context.Context, r *spec.Resolved, o Options) (*engine, error) {
 	return newEngine(ctx, r, o)
 }
 
+func openExplainer(ctx context.Context, r *spec.Resolved, o Options) (*explainer, error) {
+	e, err := look(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	x, err := newExplainer(e)
+	if err != nil {
+		e.close()
+	}
+	return x, err
+}
+
 func newExplainer(e *engine) (*explainer, error) {
 	x := &explainer{e: e, missing: map[*step]error{}, todo: map[*step]bool{}, stages: map[string][]store.StoredRecipe{},
 		recipes: map[store.Key]store.Recipe{}, planned: map[store.Key]bool{}, last: map[string][]store.Key{}, reasons: map[*step]*reason{}}
@@ -296,15 +308,12 @@ func (x *explainer) work(ctx context.Context, w *Work, s *step) error {
 
 // Explain says which steps of an experiment are to do, grouped by what made them so. It writes nothing.
 func Explain(ctx context.Context, r *spec.Resolved, o Options) (*Explanation, error) {
-	e, err := look(ctx, r, o)
+	x, err := openExplainer(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
+	e := x.e
 	defer e.close()
-	x, err := newExplainer(e)
-	if err != nil {
-		return nil, err
-	}
 	out := &Explanation{Experiment: r.Experiment.Name, Steps: len(e.steps), Causes: []Cause{}}
 	for _, s := range e.steps {
 		if !x.todo[s] {
@@ -356,15 +365,12 @@ func (w *Work) add(v Work) {
 
 // ExplainStep says everything of one step: named as Plan prints it, or by the beginning of its key. It writes nothing.
 func ExplainStep(ctx context.Context, r *spec.Resolved, o Options, name string) (*StepExplanation, error) {
-	e, err := look(ctx, r, o)
+	x, err := openExplainer(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
+	e := x.e
 	defer e.close()
-	x, err := newExplainer(e)
-	if err != nil {
-		return nil, err
-	}
 	s, err := e.stepNamed(name)
 	if err != nil {
 		return nil, err

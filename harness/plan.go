@@ -175,15 +175,12 @@ type StepStatus struct {
 
 // Plan says what Run would do, and does nothing but look at the store.
 func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]StepStatus, error) {
-	e, err := look(ctx, r, o)
+	x, err := openExplainer(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
+	e := x.e
 	defer e.close()
-	x, err := newExplainer(e)
-	if err != nil {
-		return nil, err
-	}
 	var out []StepStatus
 	for _, s := range e.steps {
 		st, err := x.status(s)

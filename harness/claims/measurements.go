@@ -152,15 +152,3 @@ func (s *Measurements) trained(experiment string, scale Scale, method string) bo
 		return seen && v.Number != x
 	})
 }
-
-// benchmarks lists the benchmarks of a row, without the average.
-func (s *Measurements) benchmarks(experiment string, scale Scale, method string) []string {
-	var names []string
-	for _, m := range s.of[experiment] {
-		b := m.Key("benchmark")
-		if b != "" && b != metrics.Average && matches(m, scale, Place{"method": method, "benchmark": b}) {
-			names = append(names, b)
-		}
-	}
-	return names
-}

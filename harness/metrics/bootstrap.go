@@ -154,25 +154,6 @@ func WeightedMean(column, weights []float64) float64 {
 	return sum / total
 }
 
-// MicroAverage returns the average a question over benchmarks: values[i] on sizes[i] questions. The paper's
-// Avg. column is one (audited: the unweighted mean of its columns is another number).
-func MicroAverage(values []float64, sizes []int) float64 {
-	weights := make([]float64, len(sizes))
-	for i, n := range sizes {
-		weights[i] = float64(n)
-	}
-	return WeightedMean(values, weights)
-}
-
-// MacroAverage returns the unweighted mean over benchmarks.
-func MacroAverage(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
 // McNemar returns the exact two-sided p-value of McNemar's test on one run of two methods: b questions that
 // only the first answered right, c that only the second did (McNemar 1947; the exact binomial form). Questions
 // on which both agree say nothing and are left out. It is 1 if b+c is 0. It panics if a count is negative.

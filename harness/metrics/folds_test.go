@@ -191,10 +191,17 @@ func BenchmarkBootstrapOfTwelveMethods(b *testing.B) {
 	}
 	for b.Loop() {
 		Bootstrap(strata, 2000, 1, 3*methods, func(w, out []float64) {
+			experts := make([]Point, 3)
 			for m := range quality {
 				out[m], out[methods+m] = WeightedMean(quality[m], w), WeightedMean(cost[m], w)
+				if m < len(experts) {
+					experts[m] = Point{Cost: out[methods+m], Quality: out[m]}
+				}
 			}
-			HullGains(w, quality[:3], cost[:3], quality, cost, out[2*methods:])
+			hull := UpperHull(experts)
+			for m := range quality {
+				out[2*methods+m] = hull.Gain(Point{Cost: out[methods+m], Quality: out[m]})
+			}
 		})
 	}
 }

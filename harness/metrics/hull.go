@@ -82,20 +82,3 @@ func (h Hull) area(a, b float64) float64 {
 	}
 	return sum
 }
-
-// HullGains fills gains [R] with the hull gains of routers at their own costs under weights [P]: the experts'
-// means, the hull and the routers' means are all taken under the same weights, as every resample has to.
-// expertQuality and expertCost are [M][P], routerQuality and routerCost are [R][P], all costs in one unit.
-func HullGains(weights []float64, expertQuality, expertCost, routerQuality, routerCost [][]float64, gains []float64) {
-	points := make([]Point, len(expertQuality))
-	for m := range points {
-		points[m] = Point{Cost: WeightedMean(expertCost[m], weights), Quality: WeightedMean(expertQuality[m], weights)}
-	}
-	hull := appendHull(make(Hull, 0, len(points)), points)
-	for r := range gains {
-		gains[r] = hull.Gain(Point{
-			Cost:    WeightedMean(routerCost[r], weights),
-			Quality: WeightedMean(routerQuality[r], weights),
-		})
-	}
-}

@@ -112,9 +112,7 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-func TestAverages(t *testing.T) {
-	near(t, "micro average", MicroAverage([]float64{100, 50}, []int{1, 3}), 62.5, 0)
-	near(t, "macro average", MacroAverage([]float64{100, 50}), 75, 0)
+func TestAMeanWithoutWeightIsNoNumber(t *testing.T) {
 	near(t, "weighted mean without weight", WeightedMean([]float64{1}, []float64{0}), math.NaN(), 0)
 }
 
@@ -175,18 +173,6 @@ func TestHullLaws(t *testing.T) {
 			t.Fatalf("a coin flip between %v and %v beats the hull by %v", a, b, hull.Gain(mix))
 		}
 	})
-}
-
-func TestHullGainsTakeMeansUnderTheSameWeights(t *testing.T) {
-	quality := [][]float64{{0, 100, 0}, {100, 100, 0}}
-	cost := [][]float64{{1, 1, 1}, {3, 3, 3}}
-	router := [][]float64{{100, 100, 0}} // the cheap expert on question 1, the dear one on question 0
-	paid := [][]float64{{3, 1, 1}}
-	gains := make([]float64, 1)
-	HullGains([]float64{1, 1, 0}, quality, cost, router, paid, gains)
-	near(t, "gain with question 2 left out", gains[0], 100-75, 1e-12) // hull at cost 2 between (1,50) and (3,100)
-	HullGains([]float64{1, 1, 2}, quality, cost, router, paid, gains)
-	near(t, "gain with question 2 twice", gains[0], 50-(25+0.25*25), 1e-12) // mean cost 1.5, hull (1,25) to (3,50)
 }
 
 func TestScoresByHand(t *testing.T) {
