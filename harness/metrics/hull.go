@@ -20,11 +20,7 @@ type Hull []Point
 // UpperHull returns the hull of points. Points that a mixture of others dominates are no vertices; of equal
 // points one stays.
 func UpperHull(points []Point) Hull {
-	return appendHull(make(Hull, 0, len(points)), slices.Clone(points))
-}
-
-// appendHull builds the hull in the storage of hull and reorders points.
-func appendHull(hull Hull, points []Point) Hull {
+	hull, points := make(Hull, 0, len(points)), slices.Clone(points)
 	slices.SortFunc(points, func(a, b Point) int {
 		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(b.Quality, a.Quality))
 	})
