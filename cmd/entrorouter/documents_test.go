@@ -445,7 +445,7 @@ func TestEveryFlagInTheDocumentsExists(t *testing.T) {
 			known[""] = append(known[""], f.Names()...)
 		}
 	}
-	flag := regexp.MustCompile(`(?:^|\s)--?([a-z][a-z-]*)`)
+	flag := regexp.MustCompile(`(?:^|[\s\[(|])--?([a-z][a-z-]*)`)
 	check := func(where, text, of string) {
 		for _, m := range flag.FindAllStringSubmatch(text, -1) {
 			if !slices.Contains(known[of], m[1]) {
