@@ -18,26 +18,45 @@ import (
 // FalseAlarm is how often the statistical gates of a check may close although nothing changed.
 const FalseAlarm = 0.01
 
-// provenance is the line of a measurement file that says what a comparison has to know of it.
+// made is what a comparison has to know of a measurement file.
+type made struct {
+	seed     uint64   // of problems and rollouts
+	training []uint64 // seeds of trainings; of several the lines of single seeds tell, and they are not written
+	backend  string
+	arch     string
+}
+
+// firstTraining is the only training seed of a file that names none.
+const firstTraining = 1
+
+func (m made) String() string {
+	training := ""
+	if len(m.training) == 1 && m.training[0] != firstTraining {
+		training = fmt.Sprintf(", trained with seed %d,", m.training[0])
+	}
+	return fmt.Sprintf(" Made with seed %d%s by backend %s on %s.", m.seed, training, m.backend, m.arch)
+}
+
+// numerics is what numbers of trained rows depend on beside their seeds.
+func (m made) numerics() string { return m.backend + " on " + m.arch }
+
+// provenance is the line of a measurement file that says how it was made.
 func provenance(x *spec.Experiment) string {
-	return provenanceOf(x.Seed, backendName+numerics, runtime.GOARCH)
+	return made{x.Seed, x.Evaluate.Seeds, backendName + numerics, runtime.GOARCH}.String()
 }
 
-func provenanceOf(seed uint64, backend, arch string) string {
-	return fmt.Sprintf(" Made with seed %d by backend %s on %s.", seed, backend, arch)
-}
-
-var provenanceLine = regexp.MustCompile(`^ Made with seed (\d+) by backend (\S+) on (\S+)\.$`)
+var provenanceLine = regexp.MustCompile(`^ Made with seed (\d+)(?:, trained with seed (\d+),)? by backend (\S+) on (\S+)\.$`)
 
 // madeWith reads provenance back. A file without the line was made by nothing that can be compared exactly.
-func madeWith(set *metrics.Set) (seed uint64, numerics string, ok bool) {
+func madeWith(set *metrics.Set) (m made, ok bool) {
 	for _, line := range set.Comment {
-		if m := provenanceLine.FindStringSubmatch(line); m != nil {
-			s, err := strconv.ParseUint(m[1], 10, 64)
-			return s, m[2] + " on " + m[3], err == nil
+		if f := provenanceLine.FindStringSubmatch(line); f != nil {
+			seed, err := strconv.ParseUint(f[1], 10, 64)
+			training, trainingErr := strconv.ParseUint(cmp.Or(f[2], strconv.Itoa(firstTraining)), 10, 64)
+			return made{seed, []uint64{training}, f[3], f[4]}, err == nil && trainingErr == nil
 		}
 	}
-	return 0, "", false
+	return made{}, false
 }
 
 // CheckReport is what a check found.
@@ -78,9 +97,9 @@ func Check(r *Result, reference *metrics.Set) *CheckReport { return check(r, ref
 // check is Check; trainings of other recipes need not repeat themselves.
 func check(r *Result, reference *metrics.Set, sameRecipes bool) *CheckReport {
 	x := &r.Spec.Experiment
-	ours, ourNumerics, _ := madeWith(r.Measurements)
-	theirs, theirNumerics, known := madeWith(reference)
-	out := &CheckReport{Experiment: x.Name, SameProblems: known && ours == theirs, SameNumerics: sameRecipes && known && ourNumerics == theirNumerics}
+	ours, _ := madeWith(r.Measurements)
+	theirs, known := madeWith(reference)
+	out := &CheckReport{Experiment: x.Name, SameProblems: known && ours.seed == theirs.seed, SameNumerics: sameRecipes && known && ours.numerics() == theirs.numerics()}
 	untrained, matched := map[string]bool{}, map[string]bool{}
 	for _, m := range x.Methods {
 		matched[m.RowID()] = m.Match != ""
@@ -90,11 +109,19 @@ func check(r *Result, reference *metrics.Set, sameRecipes bool) *CheckReport {
 		}
 	}
 	measured := r.Measurements
-	if len(x.Evaluate.Seeds) == 1 {
+	partitions := x.Protocol == "folds" // which their key seed counts
+	if len(x.Evaluate.Seeds) == 1 && !partitions {
 		measured = withOnlySeed(measured, reference, x.Evaluate.Seeds[0])
 	}
+	// Where both sides have one training no line of a single seed tells them apart.
+	single := func(m metrics.Measurement) bool { return m.Key("seed") != "" }
+	oneEach := partitions || !slices.ContainsFunc(measured.Measurements, single) && !slices.ContainsFunc(reference.Measurements, single)
 	out.Changes = metrics.Compare(measured, reference, metrics.Comparison{
 		SameProblems: out.SameProblems, SameNumerics: out.SameNumerics,
+		OtherTraining: func(m metrics.Measurement) bool {
+			// Without a method, lines of the other protocols are of trainings too, as those of contrasts are.
+			return oneEach && !slices.Equal(ours.training, theirs.training) && (m.Key("method") != "" || x.Protocol != "split")
+		},
 		// Probabilities of the large set may differ in their last digit between architectures, counts of answers not.
 		Untrained: func(m metrics.Measurement) bool {
 			return untrained[m.Key("method")] && (out.SameNumerics || m.Key("arena") == PaperArena)

@@ -1,8 +1,13 @@
 package harness
 
 import (
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
@@ -39,5 +44,93 @@ func TestOneTrainingIsHeldAgainstItsOwnInTheReference(t *testing.T) {
 	report = Check(one, reference)
 	if of := report.Regressions(); len(of) != 1 || of[0].Gate != metrics.Golden || of[0].Unit != metrics.Accuracy {
 		t.Errorf("a digit of the training: %+v", of)
+	}
+}
+
+// A file of one training has no line of its seed. What trains or draws is not held against another one; what does not, is.
+func TestOneTrainingIsNotHeldAgainstAnother(t *testing.T) {
+	dir, _ := toyFolder(t, ", versus: [cheapest]", `
+methods:
+  - {name: random}
+  - {name: fixed, id: cheapest, params: {expert: cheapest}}
+outputs: [{kind: table, file: constants}]
+`)
+	out := t.TempDir()
+	for name, run := range map[string]func(t *testing.T, seed uint64) *Result{
+		"split": func(t *testing.T, seed uint64) *Result {
+			r := tiny(t)
+			r.Experiment.Evaluate.Seeds = []uint64{seed}
+			return runIn(t, r, out)
+		},
+		"folds": func(t *testing.T, seed uint64) *Result {
+			r := loadFile(t, filepath.Join(dir, "constants.yaml"))
+			r.Experiment.Evaluate.Seeds = []uint64{seed}
+			result, err := Run(t.Context(), r, Options{Out: out, Data: dir, Env: map[string]string{"arch": runtime.GOARCH}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return result
+		},
+		"collapse": func(t *testing.T, seed uint64) *Result {
+			r := smallCollapse(t)
+			r.Experiment.Evaluate.Seeds = []uint64{seed}
+			return runIn(t, r, out)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one, seven := run(t, 1), run(t, 7)
+			for _, against := range []*Result{one, seven} {
+				report := Check(against, against.Measurements)
+				if of := report.Regressions(); len(of) > 0 || !report.SameProblems || !report.SameNumerics {
+					t.Fatalf("against itself: %+v", of)
+				}
+				if !slices.ContainsFunc(report.Changes, func(c metrics.Change) bool { return c.Gate == metrics.Golden }) {
+					t.Error("against itself: nothing has to repeat itself")
+				}
+			}
+			for _, pair := range [][2]*Result{{one, seven}, {seven, one}} {
+				report := Check(pair[0], pair[1].Measurements)
+				if of := report.Regressions(); len(of) > 0 {
+					t.Fatalf("%d regressions, the first: %+v", len(of), of[0])
+				}
+				exact := 0
+				for _, c := range report.Changes {
+					switch {
+					case c.Gate == metrics.Exact:
+						exact++
+					case c.Gate == metrics.Golden && (name != "split" || strings.Contains(c.Label, "/method=")):
+						t.Errorf("%s %s has to repeat itself", c.Label, c.Unit)
+					}
+				}
+				if !report.SameProblems || exact == 0 && name != "collapse" {
+					t.Errorf("%d exact; same problems: %v", exact, report.SameProblems)
+				}
+				if len(report.Ungated())+len(report.Noise()) == 0 {
+					t.Error("nothing moved")
+				}
+			}
+		})
+	}
+}
+
+func TestProvenanceIsReadBack(t *testing.T) {
+	for line, want := range map[string]made{
+		" Made with seed 1 by backend go on amd64.":                       {1, []uint64{1}, "go", "amd64"},
+		" Made with seed 5, trained with seed 7, by backend go on arm64.": {5, []uint64{7}, "go", "arm64"},
+	} {
+		got, ok := madeWith(&metrics.Set{Comment: []string{" Tiny.", line}})
+		if d := cmp.Diff(want, got, cmp.AllowUnexported(made{})); d != "" || !ok {
+			t.Errorf("%s: (-want +got)\n%s", line, d)
+		}
+		if got.String() != line {
+			t.Errorf("%q is written as %q", line, got)
+		}
+	}
+	// Lines of single seeds tell of several.
+	if got, want := (made{1, []uint64{7, 8}, "go", "amd64"}).String(), " Made with seed 1 by backend go on amd64."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if _, ok := madeWith(&metrics.Set{Comment: []string{" Tiny."}}); ok {
+		t.Error("a file without the line is made by something known")
 	}
 }

@@ -22,7 +22,7 @@ type RunReport struct {
 	Gone       []string     `json:"gone"`      // rows and benchmarks that only the other run has
 	Questions  []Overlap    `json:"questions"` // an arena each
 	Rows       []RowMove    `json:"rows"`
-	Gates      int          `json:"gates"`      // how many differences have an interval
+	Gates      int          `json:"gates"`      // how many differences are held against an interval
 	Confidence float64      `json:"confidence"` // of every interval
 	Numbers    *CheckReport `json:"-"`          // the measured numbers, where they have to speak: no decisions, no common questions, or one recipe and other numbers
 }
@@ -458,6 +458,7 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 				return m
 			}
 			m.errors = []metrics.Mean{d}
+			unknown := d.DF == 0
 			if seeds {
 				mine, others := singles(mine, b), singles(others, b)
 				spread := metrics.TwoSample(mine, others)
@@ -468,6 +469,7 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 					spread = metrics.MeanOf(mine)
 				}
 				m.errors = append(m.errors, spread)
+				unknown = unknown || spread.DF == 0
 				switch {
 				case spread.DF == 0:
 					m.Why = "one training on each side"
@@ -480,7 +482,7 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 			if d.DF == 0 {
 				m.Why = "one question"
 			}
-			if m.Difference == 0 {
+			if m.Difference == 0 && !unknown {
 				m.Why = ""
 			}
 			if m.Why != "" {

@@ -117,19 +117,27 @@ func (f found) arch() string {
 // measurements reads every number that the run measured, with the line that says how it was made.
 func (r *StoredRun) measurements() (*metrics.Set, error) {
 	set := &metrics.Set{}
-	var seed *uint64
-	arch, backend := "", backendName+numerics
+	how, seeded := made{backend: backendName + numerics}, false
 	for _, s := range r.steps {
 		f, err := r.find(s.Key)
 		if err != nil {
 			return nil, err
 		}
-		var made struct {
+		var params struct {
 			Seed   *uint64
+			Seeds  []uint64 // of a step that trains with several
 			Method struct{ Backend string }
 		}
-		if f.decode(&made) == nil && made.Method.Backend != "" {
-			backend = made.Method.Backend
+		if f.decode(&params) == nil && params.Method.Backend != "" {
+			how.backend = params.Method.Backend
+		}
+		if params.Seed != nil && (s.Key.Stage == "fit" || s.Key.Stage == "crossfit") {
+			params.Seeds = []uint64{*params.Seed}
+		}
+		for _, x := range params.Seeds {
+			if !slices.Contains(how.training, x) {
+				how.training = append(how.training, x)
+			}
 		}
 		if !slices.ContainsFunc(f.entry.Files, func(x store.File) bool { return x.Name == "measurements.txt" }) {
 			continue
@@ -143,8 +151,8 @@ func (r *StoredRun) measurements() (*metrics.Set, error) {
 			return nil, err
 		}
 		set.Measurements = append(set.Measurements, of.Measurements...)
-		if made.Seed != nil {
-			seed, arch = made.Seed, f.arch()
+		if params.Seed != nil {
+			how.seed, how.arch, seeded = *params.Seed, f.arch(), true
 		}
 	}
 	if len(set.Measurements) == 0 {
@@ -154,8 +162,8 @@ func (r *StoredRun) measurements() (*metrics.Set, error) {
 		m := &set.Measurements[i]
 		m.Keys = append([]metrics.Key{{Name: "experiment", Value: r.experiment}}, m.Keys...)
 	}
-	if seed != nil && arch != "" {
-		set.Comment = []string{provenanceOf(*seed, backend, arch)}
+	if seeded && how.arch != "" {
+		set.Comment = []string{how.String()}
 	}
 	return set, nil
 }

@@ -56,6 +56,9 @@ func checkCommand() *cli.Command {
 				return usageError{errors.New("--against is empty; name a folder or a file of measurements")}
 			}
 			if c.Bool("update") {
+				if c.Bool("json") {
+					return usageError{errors.New("--update writes measurements and prints no JSON; leave --json out")}
+				}
 				if filepath.Clean(against) == paperDir || strings.HasSuffix(against, ".txt") || harness.IsStore(against) {
 					return usageError{fmt.Errorf("--update writes to a folder of our own measurements, not to %s", against)}
 				}
@@ -68,7 +71,7 @@ func checkCommand() *cli.Command {
 			if harness.IsStore(against) {
 				return checkRun(c, r, against)
 			}
-			reference, paper, err := findReference(r, against)
+			reference, paper, err := findReference(r, c.Args().First(), against)
 			if err != nil {
 				return err
 			}
@@ -116,8 +119,9 @@ func update(w io.Writer, result *harness.Result, dir string) error {
 	return err
 }
 
-// findReference reads the reference measurements of an experiment and says whether they are the paper's.
-func findReference(r *spec.Resolved, against string) (set *metrics.Set, paper bool, err error) {
+// findReference reads the reference measurements of an experiment, which was given as arg, and says whether they are the
+// paper's.
+func findReference(r *spec.Resolved, arg, against string) (set *metrics.Set, paper bool, err error) {
 	x := &r.Experiment
 	read := func(name string, f fs.File, err error) (*metrics.Set, error) {
 		if err != nil {
@@ -156,7 +160,7 @@ func findReference(r *spec.Resolved, against string) (set *metrics.Set, paper bo
 	}
 	f, err := fsys.Open(ours)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, usageError{fmt.Errorf("no %s in %s; make it: entrorouter check %s --against %s --update", ours, dir, x.Name, dir)}
+		return nil, false, usageError{fmt.Errorf("no %s in %s; make it: entrorouter check %s --against %s --update", ours, dir, arg, dir)}
 	}
 	set, err = read(dir+"/"+ours, f, err)
 	return set, false, err

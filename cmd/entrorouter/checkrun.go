@@ -71,7 +71,6 @@ func runJSON(r *harness.RunReport, against string) any {
 
 // runVerdict says in words what the numbers of a row are.
 func runVerdict(r harness.RowMove) string {
-	avg := r.Cells[len(r.Cells)-1]
 	switch {
 	case !r.Differs():
 		return "same"
@@ -81,10 +80,54 @@ func runVerdict(r harness.RowMove) string {
 		return "nothing should have moved it"
 	case r.Regressed():
 		return "more than noise"
-	case (avg.Accuracy.Gate == metrics.None || avg.Accuracy.Moved == 0) && avg.USD.Gate == metrics.None:
-		return "not judged: " + cmp.Or(avg.Accuracy.Why, avg.USD.Why)
+	}
+	if why := unjudged(r); why != "" {
+		return "not judged: " + why
 	}
 	return "noise"
+}
+
+// unjudged says why nothing judges the averages of a row; empty if something does.
+func unjudged(r harness.RowMove) string {
+	avg := r.Cells[len(r.Cells)-1]
+	if (avg.Accuracy.Gate == metrics.None || avg.Accuracy.Moved == 0) && avg.USD.Gate == metrics.None {
+		return cmp.Or(avg.Accuracy.Why, avg.USD.Why)
+	}
+	return ""
+}
+
+// quietly is the conclusion on rows that moved where nothing moved by more than noise.
+func quietly(moved []harness.RowMove) string {
+	var noise, not, why []string
+	for _, row := range moved {
+		if reason := unjudged(row); reason != "" {
+			not, why = appendNew(not, row.Row), appendNew(why, reason)
+		}
+	}
+	for _, row := range moved {
+		if !slices.Contains(not, row.Row) {
+			noise = appendNew(noise, row.Row)
+		}
+	}
+	var out string
+	if len(noise) > 0 {
+		out = ", by no more than noise: " + some(noise, 8)
+	}
+	if len(not) > 0 {
+		rows := "rows"
+		if len(not) == 1 {
+			rows = "row"
+		}
+		out += fmt.Sprintf("; %d %s cannot be judged (%s): %s", len(not), rows, strings.Join(why, "; "), some(not, 8))
+	}
+	return out
+}
+
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
 }
 
 func setName(arena string) string {
@@ -111,9 +154,7 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string) error {
 	}
 	rows := func(of []harness.RowMove) (ids []string) {
 		for _, row := range of {
-			if !slices.Contains(ids, row.Row) {
-				ids = append(ids, row.Row)
-			}
+			ids = appendNew(ids, row.Row)
 		}
 		return ids
 	}
@@ -134,7 +175,7 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string) error {
 	case len(r.Rows) == 0:
 		fmt.Fprintf(w, "%s and the run in %s have no decisions on common questions; their measurements are compared.\n", r.Experiment, against)
 	case len(moved) > 0:
-		fmt.Fprintf(w, "%s moved against the run in %s, by no more than noise: %s.\n", r.Experiment, against, some(rows(moved), 8))
+		fmt.Fprintf(w, "%s moved against the run in %s%s.\n", r.Experiment, against, quietly(moved))
 	default:
 		fmt.Fprintf(w, "%s is the same as the run in %s, question by question.\n", r.Experiment, against)
 	}
@@ -182,9 +223,19 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string) error {
 		if err := writeMoved(w, moved); err != nil {
 			return err
 		}
-		if r.Gates > 0 {
-			fmt.Fprintf(w, "\nIn brackets the %g%% interval of that difference alone. %d were looked at, so a verdict takes more: all of them stay\n"+
-				"inside their noise in %g%% of checks where nothing changed.\n", 100*r.Confidence, r.Gates, 100*(1-harness.FalseAlarm))
+		averages := func(is func(harness.Move) bool) bool {
+			return slices.ContainsFunc(moved, func(row harness.RowMove) bool {
+				avg := row.Cells[len(row.Cells)-1]
+				return is(avg.Accuracy) || is(avg.USD)
+			})
+		}
+		if averages(func(m harness.Move) bool { return m.Bounded }) {
+			fmt.Fprintf(w, "\nIn brackets the %g%% interval of that difference alone.", 100*r.Confidence)
+			if averages(func(m harness.Move) bool { return m.Gate == metrics.Paired && m.Moved > 0 }) {
+				fmt.Fprintf(w, " %d were looked at, so a verdict takes more: all of them stay\n"+
+					"inside their noise in %g%% of checks where nothing changed.", r.Gates, 100*(1-harness.FalseAlarm))
+			}
+			fmt.Fprintln(w)
 		}
 	}
 	for _, row := range causes[:min(len(causes), explained)] {
@@ -236,7 +287,7 @@ func writeMoved(w io.Writer, rows []harness.RowMove) error {
 		avg := row.Cells[len(row.Cells)-1]
 		fmt.Fprintf(tab, "%s\t%s\t%d of %d\t%.2f -> %.2f\t%s\t%s\t%.3g -> %.3g\t%s\t%s\t%s\n", row.Row, row.Arena, row.Changed, row.Questions,
 			avg.Accuracy.Reference, avg.Accuracy.Ours, difference(avg.Accuracy, 1, "%+.2f"), noiseOf(avg.Accuracy, 1, "%.2f"),
-			avg.USD.Reference, avg.USD.Ours, percent(avg.USD), noiseOf(avg.USD, 100/avg.USD.Reference, "%.2f%%"), runVerdict(row))
+			avg.USD.Reference, avg.USD.Ours, percent(avg.USD), noiseOfUSD(avg.USD), runVerdict(row))
 	}
 	return tab.Flush()
 }
@@ -255,22 +306,30 @@ func noiseOf(m harness.Move, scale float64, format string) string {
 	switch {
 	case m.Gate == metrics.Exact:
 		return "none"
-	case m.Gate == metrics.None:
-		return m.Why
 	case m.Moved == 0:
 		return "none moved"
+	case m.Gate == metrics.None:
+		return m.Why
 	case m.Few:
 		return fmt.Sprintf("%d moved, too few", m.Moved)
 	}
 	return fmt.Sprintf(format, scale*m.Band)
 }
 
-// percent prints a difference in dollars in percent of what it was.
+// percent prints a difference in dollars in percent of what it was, or in dollars if that was nothing.
 func percent(m harness.Move) string {
 	if m.Reference == 0 {
-		return difference(m, 1, "%+.3g")
+		return "$" + difference(m, 1, "%+.3g")
 	}
 	return difference(m, 100/m.Reference, "%+.2f%%")
+}
+
+// noiseOfUSD prints what percent is held against.
+func noiseOfUSD(m harness.Move) string {
+	if m.Reference == 0 {
+		return noiseOf(m, 1, "$%.3g")
+	}
+	return noiseOf(m, 100/m.Reference, "%.2f%%")
 }
 
 // writeAlarm says which numbers of a row moved by more than noise, those of the average and of the benchmarks that moved
@@ -289,7 +348,7 @@ func writeAlarm(w io.Writer, row harness.RowMove, look string) {
 			difference, band string
 		}{
 			{"accuracy %", c.Accuracy, difference(c.Accuracy, 1, "%+.2f"), noiseOf(c.Accuracy, 1, "%.2f")},
-			{"$/question", c.USD, percent(c.USD), noiseOf(c.USD, 100/c.USD.Reference, "%.2f%%")},
+			{"$/question", c.USD, percent(c.USD), noiseOfUSD(c.USD)},
 		} {
 			if !x.Regressed() {
 				continue

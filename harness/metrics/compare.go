@@ -34,15 +34,15 @@ const (
 
 // Comparison says what two files of measurements of one experiment have in common.
 type Comparison struct {
-	SameProblems bool // drawn from the same seed, in the same sizes
-	SameNumerics bool // backend and architecture
-
-	Untrained  func(Measurement) bool // of a row that trains nothing and draws nothing
-	Smooth     func(Measurement) bool // of a row whose numbers move by little and often with its seed, as the t interval supposes
-	Relative   func(unit string) bool // the unit compares with another row, and so depends on that row's training seeds
-	Sampled    func(unit string) bool // the unit rests on a choice made on the sample, which its interval holds fixed
-	Confidence float64                // of the intervals in the files, e.g. 0.95
-	FalseAlarm float64                // probability that any of the statistical gates closes although nothing changed
+	SameProblems  bool                   // drawn from the same seed, in the same sizes
+	SameNumerics  bool                   // backend and architecture
+	Untrained     func(Measurement) bool // of a row that trains nothing and draws nothing
+	OtherTraining func(Measurement) bool // of a line that may depend on trainings, whose seeds differ though lines of single seeds do not say so
+	Smooth        func(Measurement) bool // of a row whose numbers move by little and often with its seed, as the t interval supposes
+	Relative      func(unit string) bool // the unit compares with another row, and so depends on that row's training seeds
+	Sampled       func(unit string) bool // the unit rests on a choice made on the sample, which its interval holds fixed
+	Confidence    float64                // of the intervals in the files, e.g. 0.95
+	FalseAlarm    float64                // probability that any of the statistical gates closes although nothing changed
 }
 
 // Change is the comparison of one number.
@@ -74,7 +74,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 		byLabel[m.Label()] = m
 	}
 	mine, theirs, over := seedsOf(ours), seedsOf(reference), spreads(reference)
-	allSeeds := maps.EqualFunc(mine, theirs, slices.Equal[[]string])
+	allSeeds := maps.EqualFunc(mine, theirs, slices.Equal[[]string]) && !slices.ContainsFunc(reference.Measurements, c.OtherTraining)
 	type statistical struct {
 		change int
 		sd     float64 // over the reference's training seeds
@@ -90,8 +90,8 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 		if !have && seed != "" && !slices.Contains(mine[method], seed) {
 			continue // a training that we did not ask for
 		}
-		sameSeeds := seed != "" || slices.Equal(mine[method], theirs[method])
 		untrained := c.Untrained(ref)
+		sameSeeds := (seed != "" || slices.Equal(mine[method], theirs[method])) && (untrained || !c.OtherTraining(ref))
 		if !have && ref.Key("knob") != "" && !allSeeds {
 			continue // which settings of a knob are listed depends on where the trainings put it
 		}

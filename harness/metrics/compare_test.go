@@ -32,10 +32,11 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 	reference := parseSet(t, referenceText)
 	same := Comparison{
 		SameProblems: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
-		Untrained: func(m Measurement) bool { return m.Key("method") == "fixed" },
-		Smooth:    func(m Measurement) bool { return m.Key("method") != "stepwise" },
-		Relative:  func(unit string) bool { return unit == "difference-points" },
-		Sampled:   func(unit string) bool { return unit == "hull-gain-points" },
+		Untrained:     func(m Measurement) bool { return m.Key("method") == "fixed" },
+		OtherTraining: func(Measurement) bool { return false },
+		Smooth:        func(m Measurement) bool { return m.Key("method") != "stepwise" },
+		Relative:      func(unit string) bool { return unit == "difference-points" },
+		Sampled:       func(unit string) bool { return unit == "hull-gain-points" },
 	}
 	// A sweep of other trainings lists other settings, one of the same trainings the same.
 	knobs := parseSet(t, strings.Replace(referenceText, "seed=1 100 81.000 accuracy-%", "seed=1 100 81.000 accuracy-%\nBenchmarkSweep/method=learned/knob=001 100 50.000 accuracy-%", 1))
@@ -53,7 +54,8 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 	if n := missing(strings.Replace(referenceText, "BenchmarkRoute/method=seeded/benchmark=avg/seed=2 100 82.000 accuracy-%\n", "", 1)); n != 0 {
 		t.Errorf("other trainings: %d numbers missing, want none", n)
 	}
-	otherMachine, otherProblems := same, same
+	otherMachine, otherProblems, otherTraining := same, same, same
+	otherTraining.OtherTraining = func(m Measurement) bool { return m.Key("method") != "" }
 	otherMachine.SameNumerics = false
 	otherProblems.SameProblems = false
 	// What a run with seed 7 alone measures.
@@ -78,6 +80,10 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 		{"other seeds are held against the spread of the reference's", otherSeed, same, map[string]string{
 			"fixed/avg accuracy-%": "exact", "fixed/one accuracy-%": "exact", "learned/avg accuracy-%": "golden", "learned/avg difference-points": "none",
 			"seeded/avg accuracy-%": "seeds", "seeded/one accuracy-%": "none"}},
+		{"trainings that no line tells apart", referenceText, otherTraining, map[string]string{
+			"fixed/avg accuracy-%": "exact", "fixed/one accuracy-%": "exact", "learned/avg accuracy-%": "none", "learned/avg difference-points": "none",
+			"seeded/avg accuracy-%": "seeds", "seeded/avg seed-sd-points": "none", "seeded/one accuracy-%": "none",
+			"seeded/avg/1 accuracy-%": "none", "seeded/avg/2 accuracy-%": "none", "seeded/avg/3 accuracy-%": "none"}},
 		{"steps are not held against a spread", strings.ReplaceAll(referenceText, "method=seeded", "method=stepwise"), otherMachine, nil},
 		{"other problems leave averages of untrained rows", referenceText, otherProblems, map[string]string{
 			"fixed/avg accuracy-%": "questions", "fixed/one accuracy-%": "none", "learned/avg accuracy-%": "none", "learned/avg difference-points": "none",
@@ -129,10 +135,11 @@ func TestBandsAreThePredictionIntervalsOfTheReference(t *testing.T) {
 	reference := parseSet(t, referenceText)
 	c := Comparison{
 		SameProblems: true, Confidence: 0.95, FalseAlarm: 0.05,
-		Untrained: func(m Measurement) bool { return m.Key("method") == "fixed" },
-		Smooth:    func(Measurement) bool { return true },
-		Relative:  func(string) bool { return false },
-		Sampled:   func(string) bool { return false },
+		Untrained:     func(m Measurement) bool { return m.Key("method") == "fixed" },
+		OtherTraining: func(Measurement) bool { return false },
+		Smooth:        func(Measurement) bool { return true },
+		Relative:      func(string) bool { return false },
+		Sampled:       func(string) bool { return false },
 	}
 	band := func(changes []Change, label, unit string) float64 {
 		for _, x := range changes {
@@ -165,7 +172,8 @@ func TestOtherProblemsMoveWhatIsComparedWithATrainedRow(t *testing.T) {
 `)
 	c := Comparison{
 		Confidence: 0.95, FalseAlarm: 0.01,
-		Untrained: func(Measurement) bool { return true }, Smooth: func(Measurement) bool { return true },
+		Untrained: func(Measurement) bool { return true }, OtherTraining: func(Measurement) bool { return false },
+		Smooth:   func(Measurement) bool { return true },
 		Relative: func(unit string) bool { return unit == "difference-points" },
 		Sampled:  func(unit string) bool { return unit == "hull-gain-points" },
 	}

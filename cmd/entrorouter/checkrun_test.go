@@ -1,0 +1,36 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// What cost nothing before, such as a router that answered everything itself, has no percentage.
+func TestACostThatWasNothingMovesByDollars(t *testing.T) {
+	cells := []harness.CellMove{{Benchmark: metrics.Average, Questions: 20,
+		Accuracy: harness.Move{Gate: metrics.Paired, Band: 1},
+		USD:      harness.Move{Ours: 0.002, Difference: 0.002, Low: 0.001, High: 0.003, Bounded: true, Moved: 20, Gate: metrics.Paired, Band: 0.0015},
+	}}
+	report := &harness.RunReport{Experiment: "tiny", Gates: 2, Confidence: 0.95, Rows: []harness.RowMove{{
+		Row: "self", Arena: harness.PaperArena, Questions: 20, Cells: cells,
+		Most: []harness.QuestionMove{{Problem: "p", USD: [2]float64{0.002, 0}}},
+	}}}
+	var text strings.Builder
+	if err := writeRun(&text, report, "before", "show"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"cost $+0.002 [+0.001, +0.003]\n",
+		"  avg $/question: 0 -> 0.002, $+0.002 [+0.001, +0.003]; noise: $0.0015\n",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in\n%s", want, text.String())
+		}
+	}
+	if strings.Contains(text.String(), "Inf") || strings.Contains(text.String(), "NaN") {
+		t.Error(text.String())
+	}
+}
