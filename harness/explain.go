@@ -60,6 +60,15 @@ type Explanation struct {
 	ToDo       int     `json:"to_do"`
 	Work       Work    `json:"work"`
 	Causes     []Cause `json:"causes"` // a step that several move is in each
+
+	Damaged []Damaged `json:"damaged,omitempty"` // entries that cannot be trusted and that no step to do reads
+}
+
+// Damaged is a stored entry that is not what was written.
+type Damaged struct {
+	Name  string `json:"name"` // of the step
+	Key   string `json:"key"`
+	Fault string `json:"fault"`
 }
 
 // StepInput is an entry that a step reads.
@@ -145,11 +154,7 @@ func newExplainer(e *engine) (*explainer, error) {
 			x.missing[s] = err
 		}
 	}
-	need := slices.Concat(e.results, e.extra)
-	if e.measured != nil {
-		need = append(need, e.measured)
-	}
-	for len(need) > 0 {
+	for need := e.last(); len(need) > 0; {
 		s := need[0]
 		need = need[1:]
 		if x.missing[s] != nil && !x.todo[s] {
@@ -317,6 +322,9 @@ func Explain(ctx context.Context, r *spec.Resolved, o Options) (*Explanation, er
 	out := &Explanation{Experiment: r.Experiment.Name, Steps: len(e.steps), Causes: []Cause{}}
 	for _, s := range e.steps {
 		if !x.todo[s] {
+			if err := x.missing[s]; errors.Is(err, store.ErrCorrupt) {
+				out.Damaged = append(out.Damaged, Damaged{s.name, s.recipe.Key().String(), err.Error()})
+			}
 			continue
 		}
 		out.ToDo++
@@ -468,7 +476,7 @@ func (e *engine) stepNamed(name string) (*step, error) {
 	for i, n := range names {
 		names[i] = fmt.Sprintf("%q", n)
 	}
-	return nil, fmt.Errorf("%w: experiment %s has %s %q; %s %s; entrorouter plan %s lists all", ErrUsage, e.spec.Experiment.Name, what, name, which, strings.Join(names, ", "), e.spec.Experiment.Name)
+	return nil, fmt.Errorf("%w: experiment %s has %s %q; %s %s; entrorouter plan %s lists all", ErrUsage, e.spec.Experiment.Name, what, name, which, strings.Join(names, ", "), e.spec.Named)
 }
 
 func keysOf(steps []*step) (keys []string) {

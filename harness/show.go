@@ -84,9 +84,9 @@ func OpenTrail(ctx context.Context, r *spec.Resolved, o Options) (*Trail, error)
 		if _, err := e.store.Get(s.recipe); err != nil {
 			e.close()
 			if errors.Is(err, store.ErrMissing) {
-				return nil, fmt.Errorf("%w: experiment %s is not finished in this store; run it first: entrorouter run %s", ErrIncomplete, x.Name, x.Name)
+				return nil, fmt.Errorf("%w: experiment %s is not finished in this store; run it first: entrorouter run %s", ErrIncomplete, x.Name, r.Named)
 			}
-			return nil, err
+			return nil, e.lost(s, err)
 		}
 	}
 	for _, a := range e.arenas {
@@ -348,7 +348,6 @@ func (t *Trail) Problem(ctx context.Context, set, id, row string) (*ProblemResul
 			of = append(of, s)
 		}
 	}
-	name := t.e.spec.Experiment.Name
 	switch {
 	case len(of) == 0:
 		var ids []string
@@ -361,7 +360,7 @@ func (t *Trail) Problem(ctx context.Context, set, id, row string) (*ProblemResul
 		for i, id := range near {
 			near[i] = fmt.Sprintf("%q", id)
 		}
-		return nil, fmt.Errorf("%w: no test problem %q; near are %s; list those of a benchmark: entrorouter show %s --row ROW --benchmark %s", ErrUsage, id, strings.Join(near, ", "), name, sets[0].groups[0].name)
+		return nil, fmt.Errorf("%w: no test problem %q; near are %s; list those of a benchmark: entrorouter show %s --row ROW --benchmark %s", ErrUsage, id, strings.Join(near, ", "), t.e.spec.Named, sets[0].groups[0].name)
 	case len(of) > 1:
 		return nil, fmt.Errorf("%w: problem %s is in %d pools; say which with --set: %s", ErrUsage, id, len(of), names(of))
 	}

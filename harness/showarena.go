@@ -199,7 +199,7 @@ func (e *engine) responses(ctx context.Context, x routing.Expert, p routing.Prob
 	for run := range runs {
 		s, ok := have[e.rolloutKey(x, routing.Test, p, run)]
 		if !ok {
-			return nil, fmt.Errorf("%w: the rollout of %s on problem %s, run %d, is gone from rollouts.db in %s; remove stages/outcomes and stages/measure there and run the experiment again", ErrIncomplete, x.ID, p.ID, run, e.opt.Out)
+			return nil, fmt.Errorf("%w: the rollout of %s on problem %s, run %d, is gone from rollouts.db in %s; %s", ErrIncomplete, x.ID, p.ID, run, e.opt.Out, e.askAgain())
 		}
 		response, err := e.rollouts.Response(ctx, s.ID)
 		if err != nil {
@@ -220,12 +220,23 @@ func (e *engine) responses(ctx context.Context, x routing.Expert, p routing.Prob
 	return out, nil
 }
 
+// askAgain says how answers are made again that are gone.
+func (e *engine) askAgain() string {
+	return "remove stages/outcomes and stages/measure there and run the experiment again: entrorouter run " + e.spec.Named
+}
+
 // Answered returns the id of the test problem that a rollout answers.
 func (t *Trail) Answered(ctx context.Context, rollout int64) (string, error) {
 	e := t.e
+	switch {
+	case len(e.arenas) == 0:
+		return "", fmt.Errorf("%w: experiment %s has recorded outcomes and no answers; leave --rollout out", ErrUsage, e.spec.Experiment.Name)
+	case e.rollouts == nil:
+		return "", fmt.Errorf("%w: rollouts.db is gone from %s; put it back, or %s", ErrIncomplete, e.opt.Out, e.askAgain())
+	}
 	byText := map[store.TextKey]string{}
 	for _, s := range t.sets {
-		if s.name == PaperArena && len(e.arenas) > 0 {
+		if s.name == PaperArena {
 			for _, p := range s.problems {
 				byText[store.KeyOfText(p.Text)] = p.ID
 			}

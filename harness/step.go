@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -77,13 +78,47 @@ func (e *engine) get(ctx context.Context, s *step) (store.Entry, error) {
 		return store.Entry{}, inner
 	case failed != nil:
 		return store.Entry{}, &stepError{s.name, failed}
-	case e.opt.look && errors.Is(err, store.ErrMissing):
-		return store.Entry{}, &stepError{s.name, fmt.Errorf("%w: its entry %s is gone from the store; remove that of the last step, measure, too and run the experiment again", ErrIncomplete, s.recipe.Key())}
+	case err != nil && e.opt.look:
+		return store.Entry{}, &stepError{s.name, e.lost(s, err)}
 	case err != nil:
 		return store.Entry{}, &stepError{s.name, err}
 	}
 	s.made, s.entry = true, entry
 	return entry, nil
+}
+
+// lost says how an entry is made again that is gone or damaged: a run makes what is not there and looks for what that
+// reads.
+func (e *engine) lost(s *step, err error) error {
+	if !errors.Is(err, store.ErrMissing) && !errors.Is(err, store.ErrCorrupt) {
+		return err
+	}
+	var remove []string
+	last := e.last()
+	for all := slices.Concat(last, e.steps); !slices.Contains(last, s); {
+		i := slices.IndexFunc(all, func(t *step) bool { return slices.Contains(t.inputs, s) })
+		if i < 0 {
+			break
+		}
+		s = all[i]
+		if entry, err := e.store.Get(s.recipe); err == nil {
+			remove = append(remove, entry.Dir)
+		}
+	}
+	how := ""
+	if remove != nil {
+		how = "remove " + strings.Join(remove, " and ") + " and "
+	}
+	return fmt.Errorf("%w: %w; %srun the experiment again: entrorouter run %s", ErrIncomplete, err, how, e.spec.Named)
+}
+
+// last are the steps that a run is for: those that measure.
+func (e *engine) last() []*step {
+	of := slices.Concat(e.results, e.extra)
+	if e.measured != nil {
+		of = append(of, e.measured)
+	}
+	return of
 }
 
 // stepError names the step that failed. Steps that needed it add nothing: a chain of them says less than its end.

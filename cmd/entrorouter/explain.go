@@ -20,7 +20,7 @@ func explainCommand() *cli.Command {
 			"STEP is a name as 'entrorouter plan SPEC' prints it, or the beginning of its key. A step is compared with itself\n" +
 			"in the last run of the experiment, or else with the stored step of its kind that differs least. Nothing is written.\n\n" +
 			"--json: experiment, steps, to_do, work (fits, rollouts, at_most, routing) and causes: knob, changes (knob, field of\n" +
-			"recipe.json, stored, wanted, change), direct, follow, work. Of a STEP: name, key, state, why, folder, nearest,\n" +
+			"recipe.json, stored, wanted, change), direct, follow, work; damaged (name, key, fault). Of a STEP: name, key, state, why, folder, nearest,\n" +
 			"last_run, changes, because, inputs (name, key, state), read_by, recipe.",
 		Flags: append(runFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
 		Action: func(c *cli.Context) error {
@@ -50,9 +50,9 @@ func explainCommand() *cli.Command {
 func writeExplanation(w io.Writer, x *harness.Explanation) {
 	if x.ToDo == 0 {
 		fmt.Fprintf(w, "%s: what it needs is stored, nothing is to do\n", x.Experiment)
-		return
+	} else {
+		fmt.Fprintf(w, "%s: %d of %d steps are to do%s\n", x.Experiment, x.ToDo, x.Steps, workText(x.Work))
 	}
-	fmt.Fprintf(w, "%s: %d of %d steps are to do%s\n", x.Experiment, x.ToDo, x.Steps, workText(x.Work))
 	for _, k := range x.Causes {
 		text := strings.Join(firsts(changesText(k.Changes), 6), "; ")
 		if k.Knob != "" {
@@ -68,6 +68,12 @@ func writeExplanation(w io.Writer, x *harness.Explanation) {
 		if cost := workText(k.Work); cost != "" && len(x.Causes) > 1 {
 			fmt.Fprintf(w, "  costs\t%s\n", strings.TrimPrefix(cost, ": "))
 		}
+	}
+	if x.Damaged != nil {
+		fmt.Fprintf(w, "\nstored but damaged; made again when a step that is to do reads it\n")
+	}
+	for _, d := range x.Damaged {
+		fmt.Fprintf(w, "  %s\t%s\n", d.Name, d.Fault)
 	}
 }
 

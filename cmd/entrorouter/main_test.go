@@ -77,7 +77,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "says": says, "same": same, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit,
+			"exits": exits, "says": says, "same": same, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit, "append": appendTo,
 		},
 	})
 }
@@ -207,6 +207,22 @@ func copyDir(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: copydir from to")
 	}
 	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(ts.MkAbs(args[0]))))
+}
+
+// appendTo damages every file that matches a pattern.
+func appendTo(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: append glob")
+	}
+	found, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(found) == 0 {
+		ts.Fatalf("nothing matches %s", args[0])
+	}
+	for _, path := range found {
+		ts.Check(os.Chmod(path, 0o644))
+		ts.Check(os.WriteFile(path, append([]byte(ts.ReadFile(path)), ' '), 0o644))
+	}
 }
 
 func edit(ts *testscript.TestScript, neg bool, args []string) {

@@ -65,7 +65,7 @@ func renderCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				set, err := readMeasurements(dir, r.Experiment.Name)
+				set, err := readMeasurements(dir, r)
 				if err != nil {
 					return err
 				}
@@ -170,11 +170,11 @@ func measurementsFile(dir, experiment string) string {
 }
 
 // readMeasurements reads what a run left beside its tables.
-func readMeasurements(dir, experiment string) (*metrics.Set, error) {
-	name := measurementsFile(dir, experiment)
+func readMeasurements(dir string, r *spec.Resolved) (*metrics.Set, error) {
+	name := measurementsFile(dir, r.Experiment.Name)
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usageError{fmt.Errorf("no measurements %s; make them: entrorouter run %s --figures %s", name, experiment, strings.TrimSuffix(dir, "/"))}
+		return nil, usageError{fmt.Errorf("no measurements %s; make them: entrorouter run %s --figures %s", name, r.Named, strings.TrimSuffix(dir, "/"))}
 	}
 	if err != nil {
 		return nil, err

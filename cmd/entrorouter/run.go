@@ -157,8 +157,17 @@ func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
 			return err
 		},
 	})
-	if err != nil || !c.IsSet("seeds") {
-		return r, err
+	if err != nil {
+		return nil, err
+	}
+	r.Named = arg
+	for _, flag := range []string{"out", "data", "seeds"} {
+		if c.IsSet(flag) {
+			r.Named += fmt.Sprintf(" --%s %v", flag, c.Value(flag))
+		}
+	}
+	if !c.IsSet("seeds") {
+		return r, nil
 	}
 	n := c.Int("seeds")
 	if n < 1 {

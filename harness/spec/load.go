@@ -25,6 +25,7 @@ type Known struct {
 
 // Resolved is a spec with everything it names.
 type Resolved struct {
+	Named      string // as a command line names it, for messages that propose a command
 	Experiment Experiment
 	Pools      []Pool     // in the order of Experiment.Pools
 	Prices     Prices     // of Experiment.Prices
@@ -38,7 +39,7 @@ type Resolved struct {
 // files, unless the spec itself cannot be found.
 func Load(fsys fs.FS, name string, known Known) (*Resolved, error) {
 	file := strings.TrimSuffix(name, ".yaml") + ".yaml"
-	l := &loader{fsys: fsys, known: known, out: &Resolved{Benchmarks: Benchmarks{}, Files: map[string][]byte{}}}
+	l := &loader{fsys: fsys, known: known, out: &Resolved{Named: name, Benchmarks: Benchmarks{}, Files: map[string][]byte{}}}
 	l.spec = newDecoder(where(fsys, file))
 	l.faults = l.spec.faults
 	if _, err := fs.Stat(fsys, file); !fs.ValidPath(file) || errors.Is(err, fs.ErrNotExist) {
