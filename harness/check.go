@@ -26,7 +26,7 @@ type made struct {
 	arch     string
 }
 
-// firstTraining is the only training seed of a file that names none.
+// firstTraining is the training seed of a file that names none and has no lines of single seeds, as --seeds 1 has it.
 const firstTraining = 1
 
 func (m made) String() string {
@@ -91,7 +91,8 @@ func (c *CheckReport) Ungated() []metrics.Change {
 //
 // What is gated how, and why no band can be widened, is in metrics.Compare. Rows that train nothing must give the same
 // numbers on graded answers wherever they run; trained rows must repeat themselves to the last digit with the same seeds
-// on the same backend and architecture, and stay inside the spread of the reference's seeds otherwise.
+// on the same backend and architecture, and stay inside the spread of the reference's seeds otherwise. Where each side is
+// one training, of other seeds, nothing judges trained rows.
 func Check(r *Result, reference *metrics.Set) *CheckReport { return check(r, reference, true) }
 
 // check is Check; trainings of other recipes need not repeat themselves.

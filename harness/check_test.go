@@ -79,6 +79,17 @@ outputs: [{kind: table, file: constants}]
 	} {
 		t.Run(name, func(t *testing.T) {
 			one, seven := run(t, 1), run(t, 7)
+			stored, err := OpenStoredRun(out, seven.Spec.Experiment.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			measured, err := stored.measurements()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff([]string{provenance(&seven.Spec.Experiment)}, measured.Comment); d != "" {
+				t.Errorf("how the stored run was made (-want +got):\n%s", d)
+			}
 			for _, against := range []*Result{one, seven} {
 				report := Check(against, against.Measurements)
 				if of := report.Regressions(); len(of) > 0 || !report.SameProblems || !report.SameNumerics {

@@ -249,15 +249,17 @@ func writeCheck(w io.Writer, r *harness.CheckReport, against string, paper bool)
 	}
 	regressions, noise, ungated := r.Regressions(), r.Noise(), r.Ungated()
 	same := len(r.Changes) - len(regressions) - len(noise) - len(ungated)
+	repeats := ""
+	if slices.ContainsFunc(r.Changes, func(c metrics.Change) bool { return c.Gate == metrics.Exact || c.Gate == metrics.Golden }) {
+		repeats = "; every number that must repeat itself does"
+	}
 	switch {
 	case len(regressions) > 0:
 		fmt.Fprintf(w, "%s moved against %s by more than noise: %s.\n", r.Experiment, against, some(rowsOf(regressions), 8))
-	case len(noise)+len(ungated) > 0:
-		fmt.Fprintf(w, "%s has not moved by more than noise against %s", r.Experiment, against)
-		if slices.ContainsFunc(r.Changes, func(c metrics.Change) bool { return c.Gate == metrics.Exact || c.Gate == metrics.Golden }) {
-			fmt.Fprint(w, "; every number that must repeat itself does")
-		}
-		fmt.Fprintln(w, ".")
+	case len(noise) > 0:
+		fmt.Fprintf(w, "%s has not moved by more than noise against %s%s.\n", r.Experiment, against, repeats)
+	case len(ungated) > 0:
+		fmt.Fprintf(w, "%s moved against %s in %d numbers that nothing can judge%s.\n", r.Experiment, against, len(ungated), repeats)
 	default:
 		fmt.Fprintf(w, "%s has not moved against %s.\n", r.Experiment, against)
 	}
