@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/verify"
 )
 
 // Trail goes from the cells of an experiment's tables to what is behind them, and back. It only looks at the store and
@@ -142,6 +142,23 @@ type QuestionResult struct {
 	Folds    []int                      `json:"folds,omitempty"`    // of recordings: the fold it is tested in, for each partition
 }
 
+// Question is a problem as the trail shows it.
+type Question struct {
+	ID        string             `json:"id"`
+	Benchmark string             `json:"benchmark"`
+	Text      string             `json:"text"`
+	Gold      []string           `json:"gold"` // any of them will do
+	Options   []string           `json:"options,omitempty"`
+	Tolerance []verify.Tolerance `json:"tolerance,omitempty"`
+	Level     string             `json:"level,omitempty"`
+}
+
+// UsageResult is what an answer read and wrote, in tokens.
+type UsageResult struct {
+	In  int64 `json:"in"`
+	Out int64 `json:"out"`
+}
+
 // RolloutResult is one response of an expert and why it got its verdict.
 type RolloutResult struct {
 	Expert    string          `json:"expert"`
@@ -152,7 +169,7 @@ type RolloutResult struct {
 	Extracted string          `json:"extracted"`
 	Gold      string          `json:"gold_form,omitempty"`
 	Answer    string          `json:"response_form,omitempty"`
-	Usage     cost.Usage      `json:"usage"`
+	Usage     UsageResult     `json:"usage"`
 	USD       float64         `json:"usd"`
 	ID        store.RolloutID `json:"rollout"` // in rollouts.db
 	Response  string          `json:"response"`
@@ -205,7 +222,7 @@ type Entry struct {
 // ProblemResult is everything known of one problem.
 type ProblemResult struct {
 	Set       string           `json:"set"`
-	Problem   routing.Problem  `json:"problem"`
+	Problem   Question         `json:"problem"`
 	Latent    *LatentResult    `json:"latent,omitempty"`   // of a generated problem
 	Rollouts  []RolloutResult  `json:"rollouts,omitempty"` // of the arena of the paper's sizes
 	Outcomes  []OutcomeResult  `json:"outcomes,omitempty"` // of the other sets
@@ -365,7 +382,8 @@ func (t *Trail) Problem(ctx context.Context, set, id, row string) (*ProblemResul
 		return nil, fmt.Errorf("%w: problem %s is in %d pools; say which with --set: %s", ErrUsage, id, len(of), names(of))
 	}
 	s, q := of[0], has(of[0])
-	out := &ProblemResult{Set: s.name, Problem: s.problems[q], Decisions: []DecisionResult{}, Enters: []Entry{}}
+	p := s.problems[q]
+	out := &ProblemResult{Set: s.name, Problem: Question{p.ID, p.Benchmark, p.Text, p.Gold, p.Options, p.Tolerance, p.Level}, Decisions: []DecisionResult{}, Enters: []Entry{}}
 	rows = slices.DeleteFunc(rows, func(i int) bool { return !s.covers(i) })
 	if err := s.behind(ctx, q, rows, out); err != nil {
 		return nil, err

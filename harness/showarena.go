@@ -114,8 +114,8 @@ func (e *engine) behind(ctx context.Context, a *arena, q int, rows []int, out *P
 	for a.question[first] != q {
 		first++
 	}
-	set := a.benches[a.strata[q]].set
-	if i := slices.IndexFunc(set.problems, func(p routing.Problem) bool { return p.ID == out.Problem.ID }); i < len(set.latents) {
+	problem, set := a.queries[first].Problem, a.benches[a.strata[q]].set
+	if i := slices.IndexFunc(set.problems, func(p routing.Problem) bool { return p.ID == problem.ID }); i < len(set.latents) {
 		l := set.latents[i]
 		out.Latent = &LatentResult{l.Cell, l.Topic, l.Difficulty}
 	}
@@ -126,7 +126,7 @@ func (e *engine) behind(ctx context.Context, a *arena, q int, rows []int, out *P
 	}
 	for m, x := range asked {
 		if a.name == PaperArena {
-			of, err := e.responses(ctx, x, out.Problem, runs)
+			of, err := e.responses(ctx, x, problem, runs)
 			if err != nil {
 				return err
 			}
@@ -208,9 +208,9 @@ func (e *engine) responses(ctx context.Context, x routing.Expert, p routing.Prob
 		v := grade(p, response, s.Finish)
 		r := RolloutResult{
 			Expert: x.ID, Run: run, Bucket: v.Bucket, Reason: v.Reason, Extracted: v.Extracted,
-			Usage: cost.Usage{In: s.In, Out: s.Out}, ID: s.ID, Response: response,
+			Usage: UsageResult{s.In, s.Out}, ID: s.ID, Response: response,
 		}
-		r.USD = x.Price.USD(r.Usage, e.spec.Experiment.CountInput)
+		r.USD = x.Price.USD(cost.Usage{In: s.In, Out: s.Out}, e.spec.Experiment.CountInput)
 		if s.Finish != routing.Length {
 			why := p.Key().Grade(response)
 			r.Rule, r.Gold, r.Answer = string(why.Rule), why.Gold, why.Answer

@@ -33,10 +33,11 @@ func showCommand() *cli.Command {
 			"--json: a cell has set, row, benchmark, questions, runs, accuracy (percent), usd (one pass), usd_per_query,\n" +
 			"cost_share (percent of the strongest expert's), verdicts (of answers: number), trainings (seed, accuracy,\n" +
 			"usd_per_query). A question has problem, weight (in the cell), accuracy, usd, tokens, chosen (expert: share),\n" +
-			"verdicts (share), folds. A problem has set, problem, latent (cell, topic, difficulty), rollouts (expert, run, bucket,\n" +
-			"reason, rule, extracted, gold_form, response_form, usage, usd, rollout, response), outcomes (expert, correct, bucket,\n" +
-			"tokens, usd), decisions (row, seed, fold, run, expert, calls, spoiled, prob, answer, bucket, accuracy, usd,\n" +
-			"router_tokens), enters (set, row, benchmark, weight, accuracy, usd).",
+			"verdicts (share), folds. A problem has set, problem (id, benchmark, text, gold, options, tolerance, level),\n" +
+			"latent (cell, topic, difficulty), rollouts (expert, run, bucket, reason, rule, extracted, gold_form, response_form,\n" +
+			"usage (in, out: tokens), usd, rollout, response), outcomes (expert, correct, bucket, tokens, usd), decisions (row,\n" +
+			"seed, fold, run, expert, calls, spoiled, prob, answer, bucket, accuracy, usd, router_tokens), enters (set, row,\n" +
+			"benchmark, weight, accuracy, usd).",
 		Flags: append(runFlags(), seedsFlag(),
 			&cli.StringFlag{Name: "row", Usage: "id of a row"},
 			&cli.StringFlag{Name: "benchmark", Usage: "name of a test benchmark, avg, all or a stratum"},
