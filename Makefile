@@ -69,4 +69,4 @@ gpu-check: build-xla
 	$(BIN)-xla gpu-check --plugin '$(PJRT)'
 
 clean:
-	rm -rf bin build results/runs results/rollouts.db*
+	rm -rf bin build results/runs

@@ -4,15 +4,19 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
 )
 
 // published is what the paper prints beside an experiment, and what follows from it.
 type published struct {
 	table *metrics.Set // the table that the experiment reproduces; nil: it reproduces none
 	whole *metrics.Set // whole rows of it, recomputed; empty where the paper has other benchmarks
+	shown bool         // tables print its numbers, or differences to them
+	self  []string     // labels of its whole rows that may answer themselves, and so have another hull
 }
 
 // recomputed is the value of the key table in recomputed rows: no table of the paper has these numbers.
@@ -20,7 +24,7 @@ const recomputed = "recomputed"
 
 // readPublished reads the paper's tables, paper/*.txt of papers.
 func (r *Result) readPublished(papers fs.FS) (published, error) {
-	p := published{whole: &metrics.Set{}}
+	p := published{whole: &metrics.Set{}, shown: r.Style.Paper != report.None || r.Style.Differences}
 	name := r.Spec.Experiment.Paper
 	if name == "" {
 		return p, nil
@@ -50,6 +54,11 @@ func (r *Result) readPublished(papers fs.FS) (published, error) {
 	}
 	if r.samePass(p.table) {
 		p.whole = r.recompute(p.table, all)
+		for _, m := range r.Spec.Experiment.Methods {
+			if _, ok := r.paperPoint(p.table, keys(m.PaperKeys()...)); ok && m.Paper != "" && methods.AnswersItself(m.Name) {
+				p.self = append(p.self, m.RowLabel())
+			}
+		}
 	}
 	return p, nil
 }
@@ -65,12 +74,24 @@ func (p published) withAverages(name string) *metrics.Set {
 	return set
 }
 
-// notes say what stands beside our numbers where the paper prints none.
-func (p published) notes() []string {
-	if p.whole.Measurements == nil {
+// averagesNote says where averages that a table of the paper does not print come from.
+func (p published) averagesNote() []string {
+	if !p.shown {
 		return nil
 	}
-	return []string{"The paper's numbers here are recomputed from the cells it prints, weighted by questions; the fixed experts are those of its tables over the same benchmarks. Its cells are rounded to 0.1 points, so the gains are known to about as much."}
+	return []string{"The paper prints no averages here: those printed with ours are recomputed from its cells, weighted by questions."}
+}
+
+// notes say where the paper's numbers come from in tables that it does not print, and which gains it leaves unknown.
+func (p published) notes() []string {
+	if p.whole.Measurements == nil || !p.shown {
+		return nil
+	}
+	notes := []string{"The paper's numbers here are recomputed from the cells it prints, weighted by questions; the fixed experts are those of its tables over the same benchmarks. Its cells are rounded to 0.1 points, so the gains are known to about as much."}
+	if p.self != nil {
+		notes = append(notes, "The paper's hull gain is blank for "+strings.Join(p.self, " and ")+": it does not say what the router alone gets right, and their hull begins there.")
+	}
+	return notes
 }
 
 // recompute returns what follows from the cells that the paper prints for a row of a table over all benchmarks of the

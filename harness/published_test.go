@@ -19,6 +19,12 @@ import (
 // committed renders an experiment from its committed measurements and returns the folder.
 func committed(t *testing.T, name string) string {
 	t.Helper()
+	return committedIn(t, name, report.Style{})
+}
+
+// committedIn is committed with the tables in a style.
+func committedIn(t *testing.T, name string, style report.Style) string {
+	t.Helper()
 	r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()})
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +39,7 @@ func committed(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := Render(&Result{Spec: r, Measurements: set}, results.FS, dir, report.Terminal{}, &strings.Builder{}); err != nil {
+	if err := Render(&Result{Spec: r, Measurements: set, Style: style}, results.FS, dir, report.Terminal{}, &strings.Builder{}); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -21,7 +21,9 @@ import (
 
 // Render prints the tables of a finished experiment and writes its outputs to dir: tables as Markdown, LaTeX and CSV,
 // figures in the given formats (none: SVG) with their numbers and caption, and the measurements themselves. An empty dir
-// writes nothing. It computes nothing: what it shows is in the measurements. papers holds paper/<table>.txt.
+// writes nothing. It measures nothing: ours comes from the measurements, and the paper's numbers, papers holding
+// paper/<table>.txt, are printed as they are there or follow from them by arithmetic. Their differences and the best of a
+// column are worked out from both.
 func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer, formats ...report.Format) error {
 	for _, m := range r.Spec.Experiment.Methods {
 		if len(r.Measurements.Where(keys("method", m.RowID())...)) == 0 {
@@ -128,7 +130,7 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 	}
 	if average.Paper != "" && len(printed.Where(keys("benchmark", metrics.Average)...)) == 0 {
 		printed = paper.withAverages(x.Paper)
-		main.Notes = append(main.Notes, "The paper prints no averages here: those beside ours are recomputed from its cells, weighted by questions.")
+		main.Notes = append(main.Notes, paper.averagesNote()...)
 	}
 	main.Groups = append(main.Groups, average)
 	for _, m := range x.Methods {
@@ -171,11 +173,11 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 		return tables, nil
 	}
 	columns := []report.Column{
-		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
-		{Title: "Cost, % of strongest", Unit: CostShare, Decimals: 1},
-		{Title: "Acc. kept, %", Unit: Retention, Decimals: 2},
-		{Title: "Hull gain, points", Unit: HullGain, Decimals: 2},
-		{Title: "Hull gain - EntroRouter's", Unit: HullDifference, Decimals: 2},
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher, Unranked: true},
+		{Title: "Cost, % of strongest", Unit: CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
+		{Title: "Acc. kept, %", Unit: Retention, Decimals: 2, Better: report.Higher, Unranked: true},
+		{Title: "Hull gain, points", Unit: HullGain, Decimals: 2, Better: report.Higher},
+		{Title: "Hull gain - EntroRouter's", Unit: HullDifference, Decimals: 2, Better: report.Higher, Unranked: true},
 		{Title: "Seed SD of acc.", Unit: SeedSD, Decimals: 2},
 	}
 	large := report.Layout{
@@ -183,7 +185,7 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 		Caption: fmt.Sprintf("%s: the set that resolves orderings%s %d problems a benchmark, scored by the true success probability of the simulated experts, weighted by the sizes of the benchmarks.", x.Title, r.scale(), x.Large),
 		Groups:  []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: columns}},
 		Notes: []string{
-			"Hull gain: accuracy above the best coin flip between fixed experts at the same cost. What can be gained differs along the hull, so rows of very different cost stay hard to compare.",
+			"Hull gain: accuracy above the best coin flip between fixed experts at the same cost. What can be gained differs along the hull, so rows of very different cost stay hard to compare. " + boldByGain,
 			fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; the last column is the standard deviation over the training seeds, of which there are %d.", 100*x.Evaluate.Confidence, r.seeds()),
 			"No rollout is graded here: the probability has truncation in it, and no verdict is unknown. " + r.prices(),
 		},
@@ -192,7 +194,7 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 	for i, row := range main.Rows {
 		row.Keys = keys("arena", LargeArena, "method", x.Methods[i].RowID())
 		if methods.AnswersItself(x.Methods[i].Name) {
-			row.Omit = []string{HullDifference}
+			row.Omit, row.Apart = []string{HullDifference}, []string{HullGain}
 		}
 		if len(r.Measurements.Where(row.Keys...)) == 0 {
 			continue // a row of hindsight, which needs answers and not probabilities
@@ -208,6 +210,9 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 	}
 	return append(tables, lt), nil
 }
+
+// boldByGain says what is set in bold where accuracy alone would name the row that spends most.
+const boldByGain = "Bold goes by gain: accuracy alone favours rows that spend more."
 
 // keys makes measurement keys from name, value, name, value...
 func keys(pairs ...string) (k []metrics.Key) {
@@ -331,9 +336,25 @@ func (r *Result) samePass(paper *metrics.Set) bool {
 	return slices.Equal(ours, slices.Compact(theirs))
 }
 
-// foldTables has one table a pool and stratum.
+// foldTables has one table a pool and stratum. A pool of one benchmark has the table of all questions alone.
 func (r *Result) foldTables(name string) ([]*report.Table, error) {
 	x := &r.Spec.Experiment
+	own := []report.Column{
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher, Unranked: true},
+		{Title: "Cost, % of strongest", Unit: CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
+		{Title: "Hull gain", Unit: HullGain, Decimals: 2, Better: report.Higher},
+	}
+	lead, deviation := "", ""
+	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == benchmarkRow }); k >= 0 {
+		label := x.Methods[k].RowLabel()
+		title := "Lead over " + strings.ToLower(label[:1]) + label[1:]
+		own = append(own, report.Column{Title: title, Unit: Lead, Decimals: 2, Better: report.Higher, Unranked: true})
+		lead = " " + title + ": accuracy above that row's curve at the same cost, inside each test fold, and paired: both are of the same questions."
+	}
+	if len(x.Folds.Seeds) > 1 {
+		own = append(own, report.Column{Title: "Partition SD", Unit: FoldsSD, Decimals: 2})
+		deviation = " Partition SD: over partitions, of the mean gain, or of the hull gain for rows without a knob."
+	}
 	var tables []*report.Table
 	for _, pool := range r.Spec.Pools {
 		var benchmarks []string
@@ -342,27 +363,24 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 		}
 		slices.SortFunc(benchmarks, func(a, b string) int { return strings.Compare(order(a), order(b)) })
 		for _, b := range benchmarks {
+			if b != bothStrata && r.stratumSize(pool.Name, b) == r.stratumSize(pool.Name, bothStrata) {
+				continue // the pool has no other questions
+			}
 			l := report.Layout{
 				Name: name + "-" + pool.Name + "-" + b, Head: "Method",
 				Caption: fmt.Sprintf("%s: %s (pool %s), %s. %d folds, %s.", x.Title, expertIDs(pool), pool.Name, r.questions(pool.Name, b), x.Folds.K, howMany(len(x.Folds.Seeds), "partition")),
 				Groups: []report.GroupLayout{
-					{Title: "Own operating point", Benchmark: b, Columns: []report.Column{
-						{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
-						{Title: "Cost, % of strongest", Unit: CostShare, Decimals: 1},
-						{Title: "Hull gain", Unit: HullGain, Decimals: 2},
-						{Title: "Lead over benchmark identity", Unit: Lead, Decimals: 2},
-						{Title: "Partition SD", Unit: FoldsSD, Decimals: 2},
-					}},
+					{Title: "Own operating point", Benchmark: b, Columns: own},
 					{Title: "Whole curve", Benchmark: b, Columns: []report.Column{
-						{Title: "Mean gain", Unit: MeanGain, Decimals: 2},
-						{Title: "Gain @25%", Unit: fmt.Sprintf(GainAt, 25), Decimals: 2},
-						{Title: "@50%", Unit: fmt.Sprintf(GainAt, 50), Decimals: 2},
-						{Title: "@75%", Unit: fmt.Sprintf(GainAt, 75), Decimals: 2},
+						{Title: "Mean gain", Unit: MeanGain, Decimals: 2, Better: report.Higher},
+						{Title: "Gain @25%", Unit: fmt.Sprintf(GainAt, 25), Decimals: 2, Better: report.Higher, Unranked: true},
+						{Title: "@50%", Unit: fmt.Sprintf(GainAt, 50), Decimals: 2, Better: report.Higher, Unranked: true},
+						{Title: "@75%", Unit: fmt.Sprintf(GainAt, 75), Decimals: 2, Better: report.Higher, Unranked: true},
 					}},
 				},
 				Notes: []string{
-					"Gains: points of accuracy above the best coin flip between fixed experts at the same cost, inside each test fold. Such a coin has 0.00, whatever looks at nothing at most that.",
-					r.operatingPoints() + " Small numbers: half the width of the interval over questions, trained routers held fixed. Routers are trained once a fold and partition. Partition SD: over partitions, of the mean gain, or of the hull gain for rows without a knob.",
+					"Gains: points of accuracy above the best coin flip between fixed experts at the same cost, inside each test fold. What looks at nothing has at most 0.00 in expectation; on these questions chance moves it. " + boldByGain + lead,
+					r.operatingPoints() + fmt.Sprintf(" Small numbers: half the width of the %g%% interval over questions, trained routers held fixed. Routers are trained once a fold and partition.", 100*x.Evaluate.Confidence) + deviation,
 					"Coverage: every model has one labelled answer to every question, wrong where none could be read; the records do not say which were truncated. The oracle picks by that one answer and is inflated by luck. " + r.labels() + " " + r.prices(),
 				},
 			}
@@ -396,14 +414,19 @@ func expertIDs(pool spec.Pool) string {
 
 // questions says which questions of a recorded pool a stratum has.
 func (r *Result) questions(pool, stratum string) string {
-	n := 0
-	for _, m := range r.Measurements.Where(keys("pool", pool, "method", r.Spec.Experiment.Methods[0].RowID(), "benchmark", stratum, "seed", "")...) {
-		n = max(n, m.N)
-	}
+	n := r.stratumSize(pool, stratum)
 	if stratum == bothStrata {
 		return fmt.Sprintf("all %d questions", n)
 	}
 	return fmt.Sprintf("the %d questions of %s", n, stratum)
+}
+
+// stratumSize is how many questions of a recorded pool a stratum has.
+func (r *Result) stratumSize(pool, stratum string) (n int) {
+	for _, m := range r.Measurements.Where(keys("pool", pool, "method", r.Spec.Experiment.Methods[0].RowID(), "benchmark", stratum, "seed", "")...) {
+		n = max(n, m.N)
+	}
+	return n
 }
 
 // howMany is a number of things.

@@ -33,7 +33,7 @@ func renderCommand() *cli.Command {
 			&cli.StringFlag{Name: "formats", Value: "svg", Usage: "formats of figures, of svg, pdf and png, with commas between them"},
 			&cli.StringFlag{Name: "paper", Value: "below", Usage: "where tables print the paper's numbers: below ours, beside them, or none"},
 			&cli.BoolFlag{Name: "difference", Usage: "tables print ours minus the paper's too"},
-			&cli.BoolFlag{Name: "document", Usage: "also write all.tex, a LaTeX document of every table and PDF figure in the folder"},
+			&cli.BoolFlag{Name: "document", Usage: "also write all.tex, a LaTeX document of these tables and figures and of those of claims; needs pdf among the formats"},
 		},
 		Action: func(c *cli.Context) error {
 			dir := c.String("figures")
@@ -43,6 +43,9 @@ func renderCommand() *cli.Command {
 			formats, err := figureFormats(c.String("formats"))
 			if err != nil {
 				return err
+			}
+			if c.Bool("document") && !slices.Contains(formats, report.PDF) {
+				return usageError{errors.New("--document shows figures as PDF; add pdf to --formats")}
 			}
 			style := report.Style{Differences: c.Bool("difference")}
 			if style.Paper, err = report.ParsePlacement(c.String("paper")); err != nil {
@@ -101,39 +104,35 @@ func figureFormats(list string) ([]report.Format, error) {
 // document is the name of the LaTeX document of a folder, without extension.
 const document = "all"
 
-// writeDocument writes the LaTeX document of the tables and figures in a folder: what the command claims wrote there, then
-// the experiments that were rendered, then the rest by name.
+// claimTables are the tables that the command claims writes.
+var claimTables = []string{"claims.tex", "claims-measured.tex", "verdicts.tex"}
+
+// writeDocument writes the LaTeX document of a folder: what the command claims wrote there, then the tables and figures of
+// the experiments that were rendered.
 func writeDocument(dir string, experiments []*harness.Result) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
 	verdicts := report.Chapter{Title: "Claims and verdicts"}
-	others := report.Chapter{Title: "Other tables and figures"}
-	var chapters []report.Chapter
-	taken := map[string]bool{document + ".tex": true, document + ".pdf": true}
+	for _, name := range claimTables {
+		_, err := os.Stat(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := addTo(&verdicts, dir, name); err != nil {
+			return err
+		}
+	}
+	chapters := []report.Chapter{verdicts}
 	for _, r := range experiments {
 		c := report.Chapter{Title: r.Spec.Experiment.Title}
 		for _, name := range r.Written {
-			taken[name] = true
 			if err := addTo(&c, dir, name); err != nil {
 				return err
 			}
 		}
 		chapters = append(chapters, c)
 	}
-	for _, e := range entries {
-		c := &others
-		if strings.HasPrefix(e.Name(), "claims") || strings.HasPrefix(e.Name(), "verdicts") {
-			c = &verdicts
-		}
-		if !taken[e.Name()] {
-			if err := addTo(c, dir, e.Name()); err != nil {
-				return err
-			}
-		}
-	}
-	chapters = slices.Concat([]report.Chapter{verdicts}, chapters, []report.Chapter{others})
 	chapters = slices.DeleteFunc(chapters, func(c report.Chapter) bool { return c.Tables == nil && c.Figures == nil })
 	var text bytes.Buffer
 	if err := report.Document(&text, "Tables and figures", chapters); err != nil {
@@ -150,9 +149,6 @@ func addTo(c *report.Chapter, dir, file string) error {
 		c.Tables = append(c.Tables, name)
 	case ".pdf":
 		caption, err := os.ReadFile(filepath.Join(dir, name+".txt"))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // not one of ours
-		}
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
-// CSV writes tables in long form, one line a cell, with every digit and both ends of the interval.
+// CSV writes tables in long form, one line a cell, with every digit and both ends of the interval; a difference
+// has as many as its paper's number.
 type CSV struct{}
 
 // Write prints t: section, row, reference, group, column, unit, ours, low, high and, as the style asks, paper and
@@ -50,7 +51,7 @@ func (CSV) Write(w io.Writer, t *Table) error {
 				if t.Style.Differences {
 					record = append(record, "")
 					if ours, paper := cell.Ours, cell.Paper; ours != nil && paper != nil {
-						d := metrics.Rounded(ours.Number-paper.Number, column.Unit, max(ours.Decimals, paper.Decimals))
+						d := metrics.Rounded(ours.Number-paper.Number, column.Unit, differenceDecimals(cell, column))
 						record[len(record)-1] = metrics.Format(d.Number, d.Decimals)
 					}
 				}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -20,11 +21,10 @@ const (
 	scriptSize  = 8.0  // \scriptsize, of intervals and notes
 	columnSep   = 2.0  // \tabcolsep
 	roomySep    = 4.0  // the same where there is room
-	leading     = 12.0 // columnSep the lines of a table
 )
 
-// A table that is wider than the page's text is scaled to it, down to six points; then it is broken into parts of whole
-// groups. One that is wider than a column is scaled to it down to three quarters before it takes both columns of the page.
+// A table that is wider than the page's text is scaled to it, until its numbers have six points and the intervals beside
+// them, set smaller, 4.8; then it is broken into parts of whole groups. One that is wider than a column is scaled to it down to three quarters before it takes both columns of the page.
 const (
 	leastScale  = 6 / tableSize
 	columnScale = 0.75
@@ -224,7 +224,14 @@ func (t *Table) writeFloat(b *strings.Builder, p typeset, i, n int) {
 	if scaled {
 		put(`}`)
 	}
-	if notes := t.notes("Bold"); len(notes) > 0 && i == n-1 {
+	notes := t.notes("Bold")
+	if i < n-1 {
+		notes = t.legend("Bold")
+		if len(t.Notes) > 0 {
+			notes = append(notes, "More notes are below the last part of the table.")
+		}
+	}
+	if len(notes) > 0 {
 		for k, note := range notes {
 			notes[k] = escapeLaTeX(note)
 		}
@@ -321,7 +328,7 @@ func latexHead(s typesetSlot) string {
 	lines[len(lines)-1] += arrow(s.Better)
 	text := `\textbf{` + strings.Join(lines, `}\\\textbf{`) + `}`
 	if len(lines) > 1 {
-		text = `\shortstack{\strut` + text + `}`
+		text = `\begin{tabular}[b]{@{}c@{}}` + text + `\end{tabular}`
 	}
 	return text
 }
@@ -399,5 +406,8 @@ var latexEscapes = strings.NewReplacer(
 	"α", `$\alpha$`, "β", `$\beta$`, "δ", `$\delta$`, "κ", `$\kappa$`, "λ", `$\lambda$`, "→", `$\to$`, "…", `\dots{}`,
 )
 
+// opening finds quotation marks before words; the others close.
+var opening = regexp.MustCompile(`(^|[\s(\[])"`)
+
 // escapeLaTeX keeps text from being read as commands. Signs that our texts use and OT1 lacks become mathematics.
-func escapeLaTeX(s string) string { return latexEscapes.Replace(s) }
+func escapeLaTeX(s string) string { return latexEscapes.Replace(opening.ReplaceAllString(s, "${1}``")) }

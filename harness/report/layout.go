@@ -37,6 +37,20 @@ type RowLayout struct {
 	Paper     []metrics.Key // the same in the paper's; nil: the paper has no such row
 	Reference bool
 	Omit      []string // units that the row prints nothing in
+	Apart     []string // units in which it is not comparable with other rows
+}
+
+// rows are the rows with those of a section together, in the order in which sections come first.
+func (l Layout) rows() []RowLayout {
+	first := map[string]int{}
+	for i, r := range l.Rows {
+		if _, ok := first[r.Section]; !ok {
+			first[r.Section] = i
+		}
+	}
+	rows := slices.Clone(l.Rows)
+	slices.SortStableFunc(rows, func(a, b RowLayout) int { return cmp.Compare(first[a.Section], first[b.Section]) })
+	return rows
 }
 
 // AccuracyAndCost returns the paper's pair of columns for a benchmark: percent correct and total dollars.
@@ -55,7 +69,7 @@ func AverageAccuracyAndCost() []Column {
 	}
 }
 
-// Build fills a layout. ours are measurements already averaged over seeds: lines that carry the key seed are
+// Build fills a layout, rows of a section together. ours are measurements already averaged over seeds: lines that carry the key seed are
 // left alone. paper may be nil. A cell without a measurement stays empty; two measurements for one cell are an
 // error, and so is a row without any.
 func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
@@ -65,7 +79,7 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 		t.Groups = append(t.Groups, Group{Title: g.Title, Columns: g.Columns})
 		lines = append(lines, named(ours, g.Line))
 	}
-	for _, r := range l.Rows {
+	for _, r := range l.rows() {
 		row := Row{Section: r.Section, Label: r.Label, Reference: r.Reference}
 		found := false
 		for i, g := range l.Groups {
@@ -88,7 +102,7 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 				found = found || ok && r.Keys == nil
 			}
 			for _, c := range g.Columns {
-				cell := Cell{Ours: in(mine, c.Unit), Paper: in(theirs, c.Unit)}
+				cell := Cell{Ours: in(mine, c.Unit), Paper: in(theirs, c.Unit), Apart: slices.Contains(r.Apart, c.Unit)}
 				if slices.Contains(r.Omit, c.Unit) {
 					cell = Cell{}
 				}
@@ -125,9 +139,8 @@ func in(m metrics.Measurement, unit string) *metrics.Value {
 }
 
 // Coverage returns the table of what became of every rollout behind the rows of a layout, whose caption goes before its
-// own: the shares of the
-// buckets, read from the lines of the given benchmark, whose values have the buckets' names as units. No score
-// is printed without it. Rows without buckets (scored by the true success probability) are left out.
+// own: the shares of the buckets, read from the lines of the given benchmark, whose values have the buckets' names as
+// units. No score is printed without it. Rows without buckets (scored by the true success probability) are left out.
 func Coverage(l Layout, ours *metrics.Set, benchmark string) (*Table, error) {
 	t := &Table{
 		Name:    l.Name + "-coverage",
@@ -139,7 +152,7 @@ func Coverage(l Layout, ours *metrics.Set, benchmark string) (*Table, error) {
 		group.Columns = append(group.Columns, Column{Title: string(b), Decimals: 2})
 	}
 	t.Groups = []Group{group}
-	for _, r := range l.Rows {
+	for _, r := range l.rows() {
 		m, ok, err := ours.Find(append(slices.Clone(r.Keys), metrics.Key{Name: "benchmark", Value: benchmark}, metrics.Key{Name: "seed"})...)
 		if err != nil {
 			return nil, fmt.Errorf("coverage of table %q, row %q: %w", l.Name, r.Label, err)

@@ -95,9 +95,13 @@ type Row struct {
 	Cells     []Cell // one a column, over all groups
 }
 
+// competes says whether the row's number in a column may be the best.
+func (r Row) competes(column int) bool { return !r.Reference && !r.Cells[column].Apart }
+
 // Cell holds what was measured and what the paper prints; nil means no such number.
 type Cell struct {
 	Ours, Paper *metrics.Value
+	Apart       bool // not comparable with the rest of its column: never in bold
 }
 
 // check says what makes t unprintable.
@@ -172,15 +176,17 @@ const (
 )
 
 // notes returns what is printed below the table, where mark is how the best numbers are marked.
-func (t *Table) notes(mark string) []string {
-	var notes []string
+func (t *Table) notes(mark string) []string { return append(t.legend(mark), t.Notes...) }
+
+// legend returns the notes on what marks mean.
+func (t *Table) legend(mark string) (notes []string) {
 	if slices.ContainsFunc(t.best(t.columns()), func(row []bool) bool { return slices.Contains(row, true) }) {
 		notes = append(notes, mark+": our best number of a column, and every other that is printed alike.")
 	}
 	if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Reference }) {
 		notes = append(notes, "† a yardstick or an assumption, left out of the comparison for the best.")
 	}
-	return append(notes, t.Notes...)
+	return notes
 }
 
 // slots returns the printed columns of every group.
@@ -273,9 +279,14 @@ func (t *Table) cellText(kind role, cell Cell, column Column) shown {
 	case kind == paper && cell.Paper != nil:
 		return shown{number: fixed(cell.Paper.Number, cell.Paper.Decimals), role: paper}
 	case kind == difference && cell.Ours != nil && cell.Paper != nil:
-		return shown{number: signed(cell.Ours.Number-cell.Paper.Number, column.Decimals), role: difference}
+		return shown{number: signed(cell.Ours.Number-cell.Paper.Number, differenceDecimals(cell, column)), role: difference}
 	}
 	return shown{role: kind}
+}
+
+// differenceDecimals is how many decimals a difference is known to: as many as the paper's number.
+func differenceDecimals(cell Cell, column Column) int {
+	return min(column.Decimals, cell.Paper.Decimals)
 }
 
 // signed prints x with its sign; zero has a plus.
@@ -301,7 +312,7 @@ func fixed(x float64, decimals int) string {
 	return s
 }
 
-// best marks our best numbers of every column among rows that are no reference: all that agree with the best
+// best marks our best numbers of every column among rows that are no reference and cells that do not stand apart: all that agree with the best
 // as printed, since bold must not split what the reader sees as equal. A column in which fewer than two rows
 // have a number marks none.
 func (t *Table) best(columns []Column) [][]bool {
@@ -319,7 +330,7 @@ func (t *Table) best(columns []Column) [][]bool {
 		}
 		top, rivals := math.Inf(-1), 0
 		for _, row := range t.Rows {
-			if v := row.Cells[c].Ours; v != nil && !row.Reference {
+			if v := row.Cells[c].Ours; v != nil && row.competes(c) {
 				top = max(top, sign*v.Number)
 				rivals++
 			}
@@ -329,7 +340,7 @@ func (t *Table) best(columns []Column) [][]bool {
 		}
 		for i, row := range t.Rows {
 			v := row.Cells[c].Ours
-			marks[i][c] = v != nil && !row.Reference && fixed(v.Number, column.Decimals) == fixed(sign*top, column.Decimals)
+			marks[i][c] = v != nil && row.competes(c) && fixed(v.Number, column.Decimals) == fixed(sign*top, column.Decimals)
 		}
 	}
 	return marks

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
 // golden compares got with testdata/name; UPDATE=1 rewrites it.
@@ -332,8 +334,8 @@ func TestTablesOfManyGroupsBecomeSeveralFloats(t *testing.T) {
 		t.Fatalf("%d floats, want 2", len(parts)-1)
 	}
 	for i, want := range []struct{ has, lacks []string }{
-		{[]string{`\textbf{A}`, `\textbf{B}`, `\multirow{2}{*}{first}`, `\textit{20}`, `\label{tab:small}`}, []string{`\textbf{C}`, "A note."}},
-		{[]string{`\textbf{C}`, `\textbf{D}`, "first", "second", "A note.", "continued", `\label{tab:small-2}`}, []string{`\textbf{A}`, "paper"}},
+		{[]string{`\textbf{A}`, `\textbf{B}`, `\multirow{2}{*}{first}`, `\textit{20}`, `\label{tab:small}`, "Bold: our best", "last part"}, []string{`\textbf{C}`, "A note."}},
+		{[]string{`\textbf{C}`, `\textbf{D}`, "first", "second", "Bold: our best", "A note.", "continued", `\label{tab:small-2}`}, []string{`\textbf{A}`, "paper"}},
 	} {
 		for _, s := range want.has {
 			if !strings.Contains(parts[i], s) {
@@ -384,6 +386,65 @@ func TestThePapersNumbersStandWhereTheyAreAskedFor(t *testing.T) {
 
 // hostile labels hold what ends cells, rows and commands.
 const hostile = "a|b\\c & 100% of $5 #1 {x}_y^z~ <i> \"q\" *s* `t` ± κ\nnext"
+
+// A number is known to the digits that the paper prints, and so is the difference to it.
+func TestADifferenceHasNoMoreDigitsThanThePapersNumber(t *testing.T) {
+	for _, c := range []struct {
+		column, ours, paper int // decimals
+		want                string
+	}{{2, 3, 1, "+0.9"}, {1, 3, 2, "+0.9"}, {2, 3, 2, "+0.88"}, {2, 3, 0, "+1"}} {
+		table := small(Higher, Row{Label: "r", Cells: []Cell{{
+			Ours: &metrics.Value{Number: 2.876, Decimals: c.ours}, Paper: &metrics.Value{Number: 2, Decimals: c.paper}}}})
+		table.Groups[0].Columns[0].Decimals = c.column
+		table.Style.Differences = true
+		if lines := table.lines(); lines[2].cells[0].number != c.want {
+			t.Errorf("%v: %s", c, lines[2].cells[0].number)
+		}
+		if text := string(render(t, CSV{}, table)); !strings.HasSuffix(text, ","+strings.TrimPrefix(c.want, "+")+"\n") {
+			t.Errorf("%v: %s", c, text)
+		}
+	}
+}
+
+func TestQuotationMarksInLaTeX(t *testing.T) {
+	for text, want := range map[string]string{
+		`for "the cheapest", "x" and ("y")`: "for ``the cheapest'', ``x'' and (``y'')",
+		`a"`:                                "a''", `"`: "``", `[".`: "[``.",
+	} {
+		if got := escapeLaTeX(text); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// Rows come in the order of their spec, which may have the same sections again and again.
+func TestASectionHasOneHeading(t *testing.T) {
+	set := &metrics.Set{}
+	l := Layout{Name: "t", Groups: []GroupLayout{{Benchmark: "b", Columns: []Column{{Unit: metrics.Accuracy}}}}}
+	for i, section := range []string{"A", "B", "A", "C", "B"} {
+		keys := []metrics.Key{{Name: "method", Value: fmt.Sprint(i)}}
+		l.Rows = append(l.Rows, RowLayout{Section: section, Label: fmt.Sprint(i), Keys: keys})
+		set.Measurements = append(set.Measurements, metrics.Measurement{Name: "Route", N: 1,
+			Keys: append(keys, metrics.Key{Name: "benchmark", Value: "b"}), Values: []metrics.Value{metrics.Rounded(1, metrics.Accuracy, 1), metrics.Rounded(1, string(routing.Correct), 1)}})
+	}
+	table, err := Build(l, set, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	coverage, err := Coverage(l, set, "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []*Table{table, coverage} {
+		var got []string
+		for _, l := range table.lines() {
+			got = append(got, l.label)
+		}
+		if want := "A 0 2 B 1 4 C 3"; strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", table.Name, got, want)
+		}
+	}
+}
 
 func TestHostileLabelsStayInTheirCells(t *testing.T) {
 	table := small(Higher, Row{Section: hostile, Label: hostile, Cells: []Cell{{Ours: value1(1), Paper: value1(2)}}})

@@ -1,0 +1,55 @@
+package harness
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/report"
+)
+
+// Two tables of the same questions would differ in their intervals alone, whose resamples are drawn by the stratum's name.
+func TestARecordedPoolOfOneBenchmarkHasOneTable(t *testing.T) {
+	dir := committed(t, "recorded")
+	for table, want := range map[string]bool{"recorded-qwen25-all": true, "recorded-qwen25-math_l5": false, "recorded-llama31-math_l5": true} {
+		if _, err := os.Stat(filepath.Join(dir, table+".md")); (err == nil) != want {
+			t.Errorf("%s: %v", table, err)
+		}
+	}
+}
+
+// What a table says of its columns, and no more than those.
+func TestNotesAndColumnsOfATableFitEachOther(t *testing.T) {
+	none := report.Style{Paper: report.None}
+	for _, c := range []struct {
+		experiment, table string
+		style             report.Style
+		has, lacks        []string
+	}{
+		{"recorded", "recorded-qwen25-all", report.Style{}, []string{"Partition SD", "Lead over benchmark identity", "paired", "in expectation", "95% interval"}, []string{"whatever looks at nothing"}},
+		{"recorded-mmlu", "recorded-mmlu-mmlu_pro_llama_gemini-all", report.Style{}, []string{"Lead over subject identity", "**1.46** <sub>"}, []string{"Partition SD", "benchmark identity"}},
+		{"recorded-learning", "recorded-learning-llama31-all", report.Style{}, nil, []string{"Lead over"}},
+		{"main", "main-large", report.Style{}, []string{"**1.29** <sub>", "spend", "recomputed from the cells", "The paper's hull gain is blank for Router-R1"}, []string{"**89.48**"}},
+		{"main", "main-large", none, nil, []string{"recomputed", "The paper"}},
+		{"main", "main-metrics", none, nil, []string{"recomputed", "The paper"}},
+		{"hetero", "hetero", report.Style{}, []string{"those printed with ours are recomputed"}, []string{"beside ours"}},
+		{"hetero", "hetero", none, nil, []string{"The paper prints"}},
+		{"hetero", "hetero", report.Style{Paper: report.None, Differences: true}, []string{"The paper prints"}, nil},
+	} {
+		text, err := os.ReadFile(filepath.Join(committedIn(t, c.experiment, c.style), c.table+".md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range c.has {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s %v has no %q", c.table, c.style, want)
+			}
+		}
+		for _, other := range c.lacks {
+			if strings.Contains(string(text), other) {
+				t.Errorf("%s %v has %q", c.table, c.style, other)
+			}
+		}
+	}
+}
