@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // A run with one training measures no lines of single seeds, and is held against the reference's line of its seed.
@@ -56,27 +57,20 @@ methods:
 outputs: [{kind: table, file: constants}]
 `)
 	out := t.TempDir()
-	for name, run := range map[string]func(t *testing.T, seed uint64) *Result{
-		"split": func(t *testing.T, seed uint64) *Result {
-			r := tiny(t)
-			r.Experiment.Evaluate.Seeds = []uint64{seed}
-			return runIn(t, r, out)
-		},
-		"folds": func(t *testing.T, seed uint64) *Result {
-			r := loadFile(t, filepath.Join(dir, "constants.yaml"))
+	for name, load := range map[string]func(t *testing.T) *spec.Resolved{
+		"split":    func(t *testing.T) *spec.Resolved { return tiny(t) },
+		"folds":    func(t *testing.T) *spec.Resolved { return loadFile(t, filepath.Join(dir, "constants.yaml")) },
+		"collapse": smallCollapse,
+	} {
+		run := func(t *testing.T, seed uint64) *Result {
+			r := load(t)
 			r.Experiment.Evaluate.Seeds = []uint64{seed}
 			result, err := Run(t.Context(), r, Options{Out: out, Data: dir, Env: map[string]string{"arch": runtime.GOARCH}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return result
-		},
-		"collapse": func(t *testing.T, seed uint64) *Result {
-			r := smallCollapse(t)
-			r.Experiment.Evaluate.Seeds = []uint64{seed}
-			return runIn(t, r, out)
-		},
-	} {
+		}
 		t.Run(name, func(t *testing.T) {
 			one, seven := run(t, 1), run(t, 7)
 			stored, err := OpenStoredRun(out, seven.Spec.Experiment.Name)
