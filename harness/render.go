@@ -21,9 +21,9 @@ import (
 
 // Render prints the tables of a finished experiment and writes its outputs to dir: tables as Markdown, LaTeX and CSV,
 // figures in the given formats (none: SVG) with their numbers and caption, and the measurements themselves. An empty dir
-// writes nothing. It measures nothing: ours comes from the measurements, and the paper's numbers, papers holding
-// paper/<table>.txt, are printed as they are there or follow from them by arithmetic. Their differences and the best of a
-// column are worked out from both.
+// writes nothing. It measures nothing: our numbers are read from the measurements, the paper's from the files
+// paper/<table>.txt of papers. What it works out follows from these: whole rows of the paper, shares of the coverage,
+// differences, and what is best.
 func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer, formats ...report.Format) error {
 	for _, m := range r.Spec.Experiment.Methods {
 		if len(r.Measurements.Where(keys("method", m.RowID())...)) == 0 {

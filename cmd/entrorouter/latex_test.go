@@ -39,7 +39,7 @@ const aclPreamble = `\documentclass[11pt,twocolumn,a4paper]{article}
 `
 
 // Tables of every experiment that has measurements are set without one warning, wherever the paper's numbers stand, and
-// no number in type below six points.
+// no number but those of intervals in type below six points.
 func TestTablesCompileUnderThePackagesOfTheACLStyle(t *testing.T) {
 	if _, err := exec.LookPath("pdflatex"); err != nil {
 		t.Skip("pdflatex is not installed")

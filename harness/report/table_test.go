@@ -184,6 +184,7 @@ func TestWhatIsSetInBold(t *testing.T) {
 		{"no yardstick", small(Higher, row(1, false), row(2, false), row(9, true)), []bool{false, true, false}},
 		{"no yardstick that is level with the best", small(Higher, row(1, false), row(2, false), row(2, true)), []bool{false, true, false}},
 		{"all that are printed alike", small(Higher, row(2.04, false), row(2.0, false), row(1, false)), []bool{true, true, false}},
+		{"not what cannot be compared", small(Higher, row(2, false), row(1, false), Row{Label: "r", Cells: []Cell{{Ours: value1(9), Apart: true}}}), []bool{true, false, false}},
 		{"nothing without a rival", small(Higher, row(1, false), row(2, true)), []bool{false, false}},
 		{"nothing where no direction is better", small(Neither, row(1, false), row(2, false)), []bool{false, false}},
 		{"not what was never measured", small(Higher, row(-2, false), row(-3, false), Row{Label: "r", Cells: []Cell{{}}}), []bool{true, false, false}},
