@@ -344,7 +344,10 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 		{Title: "Cost, % of strongest", Unit: CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
 		{Title: "Hull gain", Unit: HullGain, Decimals: 2, Better: report.Higher},
 	}
-	lead, deviation := "", ""
+	lead, deviation, luck := "", "", ""
+	if slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.Name == "oracle" }) {
+		luck = " The oracle picks by that one answer and is inflated by luck."
+	}
 	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == benchmarkRow }); k >= 0 {
 		label := x.Methods[k].RowLabel()
 		title := "Lead over " + strings.ToLower(label[:1]) + label[1:]
@@ -381,7 +384,7 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 				Notes: []string{
 					"Gains: points of accuracy above the best coin flip between fixed experts at the same cost, inside each test fold. What looks at nothing has at most 0.00 in expectation; on these questions chance moves it. " + boldByGain + lead,
 					r.operatingPoints() + fmt.Sprintf(" Small numbers: half the width of the %g%% interval over questions, trained routers held fixed. Routers are trained once a fold and partition.", 100*x.Evaluate.Confidence) + deviation,
-					"Coverage: every model has one labelled answer to every question, wrong where none could be read; the records do not say which were truncated. The oracle picks by that one answer and is inflated by luck. " + r.labels() + " " + r.prices(),
+					"Coverage: every model has one labelled answer to every question, wrong where none could be read; the records do not say which were truncated." + luck + " " + r.labels() + " " + r.prices(),
 				},
 			}
 			if pool.Recorded != nil && pool.Recorded.Note != "" {
