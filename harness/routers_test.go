@@ -114,7 +114,7 @@ func TestRoutersAreAskedNothingTwice(t *testing.T) {
 
 func TestRoutersThatNobodyServesAreRefusedBeforeAnythingIsAsked(t *testing.T) {
 	for want, change := range map[string]func(*spec.Resolved){
-		`row r: cannot run this: model "router-9" has no url and is no simulated router of pool sim; it has: [router-0.4 router-0.6 router-0.8 router-1.0]`: func(r *spec.Resolved) {
+		`row r: cannot be done: model "router-9" has no url and is no simulated router of pool sim; it has: [router-0.4 router-0.6 router-0.8 router-1.0]`: func(r *spec.Resolved) {
 			r.Experiment.Methods = []spec.Method{row(t, "llmrouter", "r", "{model: router-9}")}
 		},
 		`model "router-0.6" has no url, and pool sim is of kind http, which has no simulated routers; give the row a url`: func(r *spec.Resolved) {

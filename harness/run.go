@@ -29,7 +29,7 @@ const rememberedTexts = 128 << 20
 
 var (
 	// ErrUsage says that the spec or the options ask for something that cannot be.
-	ErrUsage = errors.New("cannot run this")
+	ErrUsage = errors.New("cannot be done")
 	// ErrIncomplete says that the run stopped with work left that it was not allowed to do.
 	ErrIncomplete = errors.New("incomplete")
 )

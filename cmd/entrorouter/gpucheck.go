@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -16,11 +17,14 @@ func gpuCheckCommand() *cli.Command {
 		Description: "Needs a program built with 'make build-xla' and a PJRT plugin: a name that can be found, or the absolute path\n" +
 			"of the library. TF32 is off. Exit code 1 if a loss differs by more than the tolerance.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "plugin", Required: true, Usage: "PJRT plugin, e.g. cuda or /path/xla_cuda_plugin.so"},
+			&cli.StringFlag{Name: "plugin", Usage: "PJRT plugin, e.g. cuda or /path/xla_cuda_plugin.so"},
 			&cli.IntFlag{Name: "steps", Value: 20, Usage: "steps of each stage"},
 			&cli.Float64Flag{Name: "tolerance", Value: 1e-3, Usage: "largest difference allowed"},
 		},
 		Action: func(c *cli.Context) (err error) {
+			if c.String("plugin") == "" {
+				return usageError{errors.New("gpu-check needs --plugin: a name such as cuda, or the path of a PJRT library")}
+			}
 			xla, err := lm.OpenBackend("xla:" + c.String("plugin"))
 			if err != nil {
 				return err

@@ -58,7 +58,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		ErrWriter:       stderr,
 		HideHelpCommand: true,
 		Commands:        commands(),
-		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return usageError{err} },
+		OnUsageError: func(*cli.Context, error, bool) error {
+			return usageError{fmt.Errorf("there is no flag %s before the command; 'entrorouter --help' shows what there is", args[1])}
+		},
 		CommandNotFound: func(*cli.Context, string) {},
 		ExitErrHandler:  func(*cli.Context, error) {},
 		Action: func(c *cli.Context) error {
@@ -69,7 +71,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		},
 	}
 	for _, c := range app.Commands {
-		c.OnUsageError = app.OnUsageError
+		c.OnUsageError = func(c *cli.Context, err error, _ bool) error {
+			// The flag package writes flags with one hyphen.
+			text := strings.NewReplacer(" for flag -", " for flag --", " for -", " for flag --", ": parse error", "").Replace(err.Error())
+			return usageError{fmt.Errorf("%s; 'entrorouter %s --help' says what it takes", text, c.Command.Name)}
+		}
+	}
+	if len(args) > 1 && args[1] == "help" { // the library's own would read "run help" as help, and not as a spec of that name
+		args = append(append(args[:1:1], args[2:]...), "--help")
 	}
 	args, err := flagsFirst(app.Commands, args)
 	if err == nil {
@@ -95,22 +104,27 @@ func flagsFirst(commands []*cli.Command, args []string) ([]string, error) {
 	if i < 0 {
 		return args, nil
 	}
-	takesValue := map[string]bool{}
+	takesValue := map[string]bool{"help": false, "h": false}
+	var known []string
 	for _, f := range commands[i].Flags {
 		_, boolean := f.(*cli.BoolFlag)
 		for _, name := range f.Names() {
 			takesValue[name] = !boolean
 		}
+		known = append(known, "--"+f.Names()[0])
 	}
 	flags, rest := slices.Clone(args[:2]), []string{}
 	for a := args[2:]; len(a) > 0; a = a[1:] {
-		name := strings.TrimLeft(a[0], "-")
+		name, _, joined := strings.Cut(strings.TrimLeft(a[0], "-"), "=")
+		value, ok := takesValue[name]
 		switch {
 		case a[0] == "--":
 			return append(append(flags, rest...), a...), nil
-		case name == a[0] || name == "":
+		case a[0] == "-" || !strings.HasPrefix(a[0], "-"):
 			rest = append(rest, a[0])
-		case !takesValue[name]: // or an unknown flag, of which the library says so
+		case !ok:
+			return nil, unknownFlag(commands[i].Name, name, known)
+		case !value || joined:
 			flags = append(flags, a[0])
 		case len(a) == 1 || a[1] == "--":
 			return nil, usageError{fmt.Errorf("flag %s needs a value", a[0])}
@@ -120,6 +134,13 @@ func flagsFirst(commands []*cli.Command, args []string) ([]string, error) {
 		}
 	}
 	return append(flags, rest...), nil
+}
+
+func unknownFlag(command, name string, known []string) error {
+	if known == nil {
+		return usageError{fmt.Errorf("%s has no flag --%s", command, name)}
+	}
+	return usageError{fmt.Errorf("%s has no flag --%s; it has %s; 'entrorouter %s --help' describes them", command, name, strings.Join(known, ", "), command)}
 }
 
 // exitCode prints an error as one sentence and returns the exit code that belongs to it.

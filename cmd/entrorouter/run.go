@@ -37,7 +37,7 @@ func runFlags() []cli.Flag {
 }
 
 func seedsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "seeds", Usage: "train with seeds 1 to `N` instead of those of the spec"}
+	return &cli.IntFlag{Name: "seeds", DefaultText: "those of the spec", Usage: "train with seeds 1 to `N`"}
 }
 
 func runCommand() *cli.Command {
@@ -79,9 +79,9 @@ func runCommand() *cli.Command {
 func planCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "plan",
-		Usage:     "say what run would do, and why what is not stored is not",
+		Usage:     "say what run would do, a line a step, and why",
 		ArgsUsage: "SPEC",
-		Description: "One line a step: stored, to do, or not needed (not stored, and nothing that is to do reads it). Nothing is written;\n" +
+		Description: "Each step is stored, to do, or not needed (not stored, and nothing that is to do reads it). Nothing is written;\n" +
 			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: name, key, stored, state, why.",
 		Flags: append(runFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"}),
 		Action: func(c *cli.Context) error {

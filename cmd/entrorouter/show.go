@@ -42,7 +42,7 @@ func showCommand() *cli.Command {
 			&cli.StringFlag{Name: "row", Usage: "id of a row"},
 			&cli.StringFlag{Name: "benchmark", Usage: "name of a test benchmark, avg, all or a stratum"},
 			&cli.StringFlag{Name: "problem", Usage: "id of a test problem"},
-			&cli.Int64Flag{Name: "rollout", Usage: "number of an answer, as a problem lists it"},
+			&cli.Int64Flag{Name: "rollout", DefaultText: "none", Usage: "number of an answer, as a problem lists it"},
 			&cli.StringFlag{Name: "set", Usage: "paper, large, or the name of a recorded pool"},
 			&cli.BoolFlag{Name: "responses", Usage: "print the responses in full"},
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
