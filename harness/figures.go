@@ -79,10 +79,11 @@ func (r *Result) shown(ids []string) []spec.Method {
 // paretoFigures draw the plane of cost and accuracy; protocol folds has one a pool, of all questions.
 func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
+	looks := r.looks()
 	plane := func(l report.ParetoLayout, at ...metrics.Key) (*report.Figure, error) {
 		l.Gain = HullGain
 		for _, m := range r.shown(nil) {
-			mark := report.Mark{Label: m.RowLabel(), Look: lookOf(m.Name), Keys: append(slices.Clone(at), keys("method", m.RowID())...)}
+			mark := report.Mark{Label: m.RowLabel(), Look: looks[m.RowID()], Keys: append(slices.Clone(at), keys("method", m.RowID())...)}
 			switch {
 			case len(r.Measurements.Where(mark.Keys...)) == 0: // a row of hindsight, which needs answers and not probabilities
 			case m.Name == "fixed":
@@ -120,16 +121,35 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	return all, nil
 }
 
-// lookOf is the marker of a method, the same in every figure: the first is EntroRouter's, and methods whose curves stand
-// side by side have colours of their own.
-func lookOf(method string) report.Look {
-	order := []string{referenceRow, "random", "benchmark", "sft", "logistic", "knn", "cluster", "routellm", "forc", "difficulty", "mixture", "entroplus", "bag"}
+// planeRows are the rows and methods with markers of their own, the same in every figure: the first is EntroRouter, and
+// rows whose curves stand side by side have colours of their own.
+func planeRows() []string {
+	rows := []string{referenceRow, "random", "benchmark", "sft", "logistic", "knn", "cluster", "routellm", "forc", "difficulty", "mixture", "entroplus", "bag",
+		"random-expected", "oracle", "forc-matched", "forc-cost", "routellm-11", "oracle-kappa", "entrorouter-01", "router-r1"}
 	for _, kind := range methods.Kinds() {
-		if !slices.Contains(order, kind) {
-			order = append(order, kind)
+		if !slices.Contains(rows, kind) {
+			rows = append(rows, kind)
 		}
 	}
-	return report.Look(slices.Index(order, method))
+	return rows
+}
+
+// looks are the markers of the rows that are no fixed experts, whichever of them a figure shows: those of planeRows, and for
+// others the next ones in the order of the experiment.
+func (r *Result) looks() map[string]report.Look {
+	known, looks := planeRows(), map[string]report.Look{}
+	next := len(known)
+	for _, m := range r.Spec.Experiment.Methods {
+		if m.Name == "fixed" {
+			continue
+		}
+		at := slices.Index(known, m.RowID())
+		if at < 0 {
+			at, next = next, next+1
+		}
+		looks[m.RowID()] = report.Look(at)
+	}
+	return looks
 }
 
 // knobs says what thin lines are, if any router's knob was swept.
@@ -238,7 +258,7 @@ func (r *Result) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, 
 			if o.Paper && m.Paper != "" {
 				point.Paper = append(keys(m.PaperKeys()...), keys("benchmark", metrics.Average)...)
 			}
-			line.Points, line.Look = append(line.Points, point), lookOf(m.Name)
+			line.Points, line.Look = append(line.Points, point), report.Look(slices.Index(planeRows(), m.Name))
 		}
 		if len(line.Points) == 0 {
 			return l, fmt.Errorf("%w: output %s: no row has a number %q", ErrUsage, o.File, o.Param)

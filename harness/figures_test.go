@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -96,16 +97,48 @@ func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
 	}
 }
 
-func TestEveryMethodHasAMarkerOfItsOwn(t *testing.T) {
-	seen := map[report.Look]string{}
-	for _, kind := range methods.Kinds() {
-		if other, twice := seen[lookOf(kind)]; twice || lookOf(kind) < 0 {
-			t.Errorf("%s has the marker of %s", kind, other)
-		}
-		seen[lookOf(kind)] = kind
+// builtin returns a built-in experiment.
+func builtin(t *testing.T, name string) *spec.Resolved {
+	t.Helper()
+	r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if seen[0] != referenceRow {
-		t.Errorf("the first marker is that of %s", seen[0])
+	return r
+}
+
+func TestEveryRowHasOneMarkerOfItsOwnInAllPlanes(t *testing.T) {
+	ofRow, ofLook := map[string]report.Look{}, map[report.Look]string{}
+	for _, name := range spec.Names(experiments.FS) {
+		r := builtin(t, name)
+		if !slices.ContainsFunc(r.Experiment.Outputs, func(o spec.Output) bool { return o.Kind == "pareto" }) {
+			continue
+		}
+		for id, look := range (&Result{Spec: r}).looks() {
+			if at, known := ofRow[id]; known && at != look {
+				t.Errorf("%s: row %s has marker %d here and %d elsewhere", name, id, look, at)
+			}
+			if other, taken := ofLook[look]; taken && other != id || look < 0 || look >= report.Looks {
+				t.Errorf("%s: row %s has marker %d, that of row %q", name, id, look, other)
+			}
+			ofRow[id], ofLook[look] = look, id
+		}
+	}
+	if ofLook[0] != referenceRow {
+		t.Errorf("the first marker is that of %q", ofLook[0])
+	}
+}
+
+func TestAMarkerDoesNotDependOnTheRowsThatAreShown(t *testing.T) {
+	r := builtin(t, "main")
+	r.Experiment.Methods = append(r.Experiment.Methods, spec.Method{Name: "forc", ID: "forc-of-mine"}, spec.Method{Name: "forc", ID: "forc-of-yours"})
+	before := (&Result{Spec: r}).looks()
+	if before["forc-of-mine"] == before["forc-of-yours"] || int(before["forc-of-mine"]) < len(planeRows()) {
+		t.Errorf("rows that the table does not have: %v", before)
+	}
+	r.Experiment.Outputs = nil
+	if diff := cmp.Diff(before, (&Result{Spec: r}).looks()); diff != "" {
+		t.Error(diff)
 	}
 }
 

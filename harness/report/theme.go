@@ -84,6 +84,9 @@ func dash(i int) []vg.Length {
 // gets; the others take turns.
 type Look int
 
+// Looks is how many there are before one is repeated.
+const Looks = 1 + (colours-1)*(shapes-1)/3 // 3 divides both
+
 // indices returns those of the colour and of the marker.
 func (l Look) indices() (colour, shape int) {
 	if l == 0 {

@@ -110,7 +110,15 @@ func TestSeriesAreToldApartWithoutColour(t *testing.T) {
 		}
 		drawn[s] = i
 	}
-	for i := range Look(20) { // one for each method, and then some
+	seen := map[[2]int]Look{}
+	for i := range Look(Looks) {
+		c, s := i.indices()
+		if j, twice := seen[[2]int{c, s}]; twice {
+			t.Errorf("looks %d and %d are the same", j, i)
+		}
+		seen[[2]int{c, s}] = i
+	}
+	for i := range Look(Looks) {
 		for j := range i {
 			c, s := i.indices()
 			d, u := j.indices()
