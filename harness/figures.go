@@ -175,7 +175,7 @@ func (r *Result) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure,
 	x := &r.Spec.Experiment
 	l.Caption = x.Title + r.scale() + r.scored() +
 		" " + whatGain + " " + whatCost +
-		fmt.Sprintf(" Lines are %s, rings single ones, bands %g%% intervals over questions with trained routers held fixed.", meansOf(r.seeds(), "training seed"), 100*x.Evaluate.Confidence)
+		fmt.Sprintf(" Lines are %s, bands %g%% intervals over questions with trained routers held fixed.", meansOf(r.seeds(), "training seed"), 100*x.Evaluate.Confidence)
 	if slices.ContainsFunc(l.Lines, func(line report.SweepLine) bool {
 		return slices.ContainsFunc(line.Points, func(p report.SweepPoint) bool { return p.Paper != nil })
 	}) {
@@ -208,7 +208,7 @@ func (r *Result) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 				}
 			}
 		}
-		l.Caption = fmt.Sprintf("%s: pool %s. %s Lines are %s, rings single ones, bands %g%% intervals over questions with trained routers held fixed.",
+		l.Caption = fmt.Sprintf("%s: pool %s. %s Lines are %s, bands %g%% intervals over questions with trained routers held fixed.",
 			x.Title, pool.Name, what, meansOf(len(x.Folds.Seeds), "partition"), 100*x.Evaluate.Confidence)
 		f, err := report.Sweep(l, r.Measurements, nil)
 		if err != nil {

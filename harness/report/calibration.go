@@ -88,10 +88,14 @@ func Calibration(l CalibrationLayout, set *metrics.Set) (*Figure, error) {
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, fmt.Errorf("figure %q: %w", l.Name, err)
 	}
+	caption := l.Caption
+	if len(l.Experts) > 1 {
+		caption += " Bars of experts are moved apart sideways; their markers are not."
+	}
 	slices.SortFunc(d.expected.points, func(a, b sample) int { return cmp.Compare(a.x, b.x) })
 	legend, t := calibrationLegend(d.rates[0]), tiles(3)
 	return &Figure{
-		Name: l.Name, Caption: l.Caption, records: records,
+		Name: l.Name, Caption: caption, records: records,
 		width: t.width(), height: t.height(legend),
 		paint: func(c draw.Canvas) { paintCalibration(legendOver(c, legend), t, &d) },
 	}, nil
@@ -116,17 +120,14 @@ func paintCalibration(c draw.Canvas, t tiling, d *calibrationData) {
 		from, to := p.at(0, 0), p.at(100, 100)
 		p.data.StrokeLine2(hullLine(), from.X, from.Y, to.X, to.Y)
 		for k, s := range d.rates[i] {
-			p.aside = aside(k, len(d.rates[i]))
-			var line []vg.Point
 			for _, q := range s.points {
-				at := p.at(q.x, q.y)
-				p.data.StrokeLine2(draw.LineStyle{Color: s.color, Width: hairline}, at.X, p.at(q.x, q.low).Y, at.X, p.at(q.x, q.high).Y)
-				line = append(line, at)
+				x := p.at(q.x, q.y).X + aside(k, len(d.rates[i]))
+				p.data.StrokeLine2(draw.LineStyle{Color: s.color, Width: hairline}, x, p.at(q.x, q.low).Y, x, p.at(q.x, q.high).Y)
 			}
-			p.data.StrokeLines(s.line(), line)
-			for _, at := range line {
-				p.data.DrawGlyph(sweepGlyph(s), at)
-			}
+		}
+		for _, s := range d.rates[i] {
+			p.draw(s)
+			p.dots(s, sweepGlyph(s))
 		}
 	}
 	area := t.panel(c, 2, "(c) Wrong expert taken for the best")

@@ -5,6 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
@@ -94,6 +98,29 @@ func TestTheCalibrationFigure(t *testing.T) {
 		if _, err := Calibration(l, setOf(t, kept.String())); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("without %s: error %v, want %q", cut, err, want)
 		}
+	}
+}
+
+func TestMarksOfACalibrationStandAtTheirEstimates(t *testing.T) {
+	// The estimates of one bin are equal for both experts, so that their marks stand above each other.
+	l := CalibrationLayout{Name: "calibration", Caption: "Rates.", Rollouts: 2, Experts: []Term{{"small", "Small"}, {"big", "Big"}}}
+	f, err := Calibration(l, setOf(t, ratesText()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "Rates. Bars of experts are moved apart sideways; their markers are not."; f.Caption != want {
+		t.Errorf("caption %q, want %q", f.Caption, want)
+	}
+	var r recorder.Canvas
+	f.paint(draw.NewCanvas(&r, f.width, f.height))
+	lines := map[vg.Length]int{} // left ends of lines of three points, which only experts have
+	for _, a := range r.Actions {
+		if s, ok := a.(*recorder.Stroke); ok && len(s.Path) == 3 && s.Path[2].Type == vg.LineComp {
+			lines[s.Path[0].Pos.X]++
+		}
+	}
+	if len(lines) != 2 {
+		t.Errorf("lines of two experts begin at %v, want one place a panel", lines)
 	}
 }
 

@@ -230,7 +230,8 @@ func between(low, high float64, n int) []plot.Tick {
 	step := ticks(high-low, n)[1].Value
 	var marks []plot.Tick
 	for i := int(math.Ceil(low/step - 1e-9)); float64(i)*step <= high*(1+math.Copysign(1e-9, high)); i++ {
-		marks = append(marks, plot.Tick{Value: float64(i) * step, Label: fixed(float64(i)*step, decimals(step))})
+		at := float64(i) * step
+		marks = append(marks, plot.Tick{Value: min(max(at, low), high), Label: fixed(at, decimals(step))})
 	}
 	return marks
 }

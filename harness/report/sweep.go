@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -59,8 +60,14 @@ type sweepData struct {
 	paper series
 }
 
+// rings says whether the panel has single seeds.
+func (d sweepData) rings() bool {
+	return slices.ContainsFunc(d.seeds, func(s series) bool { return len(s.points) > 0 })
+}
+
 // Sweep draws quantities against a number: lines and bands of the mean over training seeds with its interval over
-// questions, dots of single seeds, and the paper's numbers where paper has them. paper may be nil.
+// questions, rings of single seeds, and the paper's numbers where paper has them. paper may be nil. The caption says which
+// panels have rings, and that points of several lines are moved apart.
 func Sweep(l SweepLayout, set, paper *metrics.Set) (*Figure, error) {
 	if len(l.Panels) == 0 || len(l.Lines) == 0 {
 		return nil, fmt.Errorf("figure %q: no quantity or no line to show", l.Name)
@@ -115,10 +122,31 @@ func Sweep(l SweepLayout, set, paper *metrics.Set) (*Figure, error) {
 	legend := sweepLegend(panels, repeat)
 	axis := sweepAxis(l, numbers)
 	return &Figure{
-		Name: l.Name, Caption: l.Caption, records: records,
+		Name: l.Name, Caption: l.Caption + sweepRemark(panels, repeat), records: records,
 		width: figureWidth, height: vg.Length(len(panels))*sweepPanel(len(panels)) + axisHeight() + legendHeight(legend, figureWidth) + 2*margin,
 		paint: func(c draw.Canvas) { paintSweep(drawLegend(c, legend), axis, panels) },
 	}, nil
+}
+
+// sweepRemark is what a caption says of rings and of lines beside each other.
+func sweepRemark(panels []sweepData, repeat string) (remark string) {
+	var ringed []string
+	for _, d := range panels {
+		if d.rings() {
+			ringed = append(ringed, d.Label)
+		}
+	}
+	switch len(ringed) {
+	case 0:
+	case len(panels):
+		remark += fmt.Sprintf(" Rings are single %ss.", repeat)
+	default:
+		remark += fmt.Sprintf(" Rings are single %ss; these panels have them: %s.", repeat, strings.Join(ringed, ", "))
+	}
+	if len(panels[0].lines) > 1 {
+		remark += " Points at one number are moved apart sideways, so that they do not hide each other."
+	}
+	return remark
 }
 
 // sweepStyle is the colour and the marker of a line.
@@ -177,7 +205,7 @@ func sweepLegend(panels []sweepData, repeat string) []entry {
 		}
 		legend = append(legend, bothEntry(label, s.line(), sweepGlyph(s)))
 	}
-	if slices.ContainsFunc(first.seeds, func(s series) bool { return len(s.points) > 0 }) {
+	if slices.ContainsFunc(panels, sweepData.rings) {
 		legend = append(legend, markEntry("One "+repeat, seedGlyph(category(6))))
 	}
 	for _, p := range panels {

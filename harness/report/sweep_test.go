@@ -84,6 +84,46 @@ func TestTheLegendNamesWhatIsRepeated(t *testing.T) {
 	}
 }
 
+func TestTheCaptionSaysWhichPanelsHaveRingsAndWhatIsMovedAside(t *testing.T) {
+	ringless := strings.Builder{}
+	for line := range strings.Lines(sweepText()) {
+		if strings.Contains(line, "/seed=") {
+			line = line[:strings.LastIndex(line, " hull-gain-points")] + " hull-gain-points\n"
+		}
+		ringless.WriteString(line)
+	}
+	none := strings.Builder{}
+	for line := range strings.Lines(sweepText()) {
+		if !strings.Contains(line, "/seed=") {
+			none.WriteString(line)
+		}
+	}
+	for name, tc := range map[string]struct {
+		text  string
+		lines []string
+		want  string
+	}{
+		"all panels":  {sweepText(), []string{"ours"}, "A sweep. Rings are single seeds."},
+		"some panels": {ringless.String(), []string{"ours"}, "A sweep. Rings are single seeds; these panels have them: Accuracy (%), Hull gain (points)."},
+		"two lines":   {none.String(), []string{"ours", "theirs"}, "A sweep. Points at one number are moved apart sideways, so that they do not hide each other."},
+	} {
+		f, err := Sweep(sweepLayout(false, tc.lines...), setOf(t, tc.text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Caption != tc.want {
+			t.Errorf("%s: %q, want %q", name, f.Caption, tc.want)
+		}
+	}
+}
+
+func TestTheLegendNamesRingsThatOnlyALowerPanelHas(t *testing.T) {
+	points := []series{{points: []sample{{}}}}
+	if n := len(sweepLegend([]sweepData{{lines: points}, {lines: points, seeds: points}}, "seed")); n != 2 {
+		t.Errorf("%d entries, want a line and a ring", n)
+	}
+}
+
 func TestWhatASweepMissesIsNamed(t *testing.T) {
 	l := sweepLayout(false, "ours")
 	l.Lines[0].Points[2].Keys[0].Value = "nobody"
@@ -107,10 +147,14 @@ func TestMarksAreRoundAndInside(t *testing.T) {
 		{79.4, 82.6, 4, "80 81 82"},
 		{-3, -1, 4, "-3.0 -2.5 -2.0 -1.5 -1.0"},
 		{0, 100, 5, "0 20 40 60 80 100"},
+		{0.002 - 0.0001, 0.002 + 0.0001, 5, "0.00190 0.00195 0.00200 0.00205 0.00210"}, // ends that are no multiples of the step
 	} {
 		var got []string
 		for _, m := range between(tc.low, tc.high, tc.n) {
 			got = append(got, m.Label)
+			if m.Value < tc.low || m.Value > tc.high {
+				t.Errorf("between(%v, %v, %d): %s lies outside", tc.low, tc.high, tc.n, m.Label)
+			}
 		}
 		if s := strings.Join(got, " "); s != tc.want {
 			t.Errorf("between(%v, %v, %d): %s, want %s", tc.low, tc.high, tc.n, s, tc.want)
