@@ -218,7 +218,7 @@ func (r *Result) trainingFigure(o spec.Output) (*report.Figure, error) {
 	for _, m := range r.shown(curveRows(o)) {
 		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: m.RowLabel()})
 	}
-	l.Caption = "What training goes through" + r.scale() + fmt.Sprintf(" Lines are %s, smoothed over a fiftieth of a stage, and bands their range. ", meansOf(r.seeds(), "training seed")) +
+	l.Caption = r.Spec.Experiment.Title + ": what training goes through" + r.scale() + fmt.Sprintf(" Lines are %s, smoothed over a fiftieth of a stage, and bands their range. ", meansOf(r.seeds(), "training seed")) +
 		"Values are those before a step. A group is idle, and teaches nothing, if all its rollouts got one reward. The reward of Stage II is the one that the row is trained on: rows with other rewards are not comparable in (d)."
 	return report.Training(l, r.Measurements)
 }

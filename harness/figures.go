@@ -3,6 +3,7 @@ package harness
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -95,6 +96,13 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 		if n := len(r.Spec.Pools[0].Experts); len(l.Experts) < n {
 			return nil, fmt.Errorf("%w: output %s: the hull needs a row fixed of each of the %d experts; spec %s has %d", ErrUsage, o.File, n, x.Name, len(l.Experts))
 		}
+		if shown := len(l.Experts) + len(l.Methods); o.Rows != nil && shown < len(x.Methods) {
+			l.Caption += fmt.Sprintf(" Shown are %d of %d rows", shown, len(x.Methods))
+			if slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return o.Kind == "table" }) {
+				l.Caption += "; the table has all"
+			}
+			l.Caption += "."
+		}
 		return report.Pareto(l, r.Measurements)
 	}
 	what := "The upper panel shows accuracy against cost; the dashed line is the hull of the fixed experts, which is what the best coin flip between two of them reaches. " +
@@ -111,7 +119,7 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	for _, pool := range r.Spec.Pools {
 		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: bothStrata,
 			Cost:    report.Quantity{Unit: CostShare, Label: "Cost (% of the strongest's)"},
-			Caption: fmt.Sprintf("%s, pool %s. %s Points are %s: accuracy and cost over all test folds together, gains inside each fold, as in tables.%s %s", x.Title, pool.Name, what, meansOf(len(x.Folds.Seeds), "partition"), r.knobs(), r.prices()),
+			Caption: fmt.Sprintf("%s. %s %s Points are %s: accuracy and cost over all test folds together, gains inside each fold, as in tables.%s %s", x.Title, r.poolSentence(pool), what, meansOf(len(x.Folds.Seeds), "partition"), r.knobs(), r.prices()),
 		}, keys("pool", pool.Name)...)
 		if err != nil {
 			return nil, err
@@ -119,6 +127,16 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 		all = append(all, f)
 	}
 	return all, nil
+}
+
+// poolSentence says which experts a recorded pool has, and how many questions.
+func (r *Result) poolSentence(pool spec.Pool) string {
+	var names []string
+	for _, e := range pool.Experts {
+		name, _, _ := strings.Cut(path.Base(e.Model), "@") // models are recorded with their makers and hosts
+		names = append(names, name)
+	}
+	return fmt.Sprintf("Experts: %s, on %s.", strings.Join(names, ", "), r.questions(pool.Name, bothStrata))
 }
 
 // planeRows are the rows and methods with markers of their own, the same in every figure: the first is EntroRouter, and
@@ -208,8 +226,8 @@ func (r *Result) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 				}
 			}
 		}
-		l.Caption = fmt.Sprintf("%s: pool %s. %s Lines are %s, bands %g%% intervals over questions with trained routers held fixed.",
-			x.Title, pool.Name, what, meansOf(len(x.Folds.Seeds), "partition"), 100*x.Evaluate.Confidence)
+		l.Caption = fmt.Sprintf("%s. %s %s Lines are %s, bands %g%% intervals over questions with trained routers held fixed.",
+			x.Title, r.poolSentence(pool), what, meansOf(len(x.Folds.Seeds), "partition"), 100*x.Evaluate.Confidence)
 		f, err := report.Sweep(l, r.Measurements, nil)
 		if err != nil {
 			return nil, err
@@ -306,7 +324,7 @@ func (r *Result) distributionFigure(name string) (*report.Figure, error) {
 	x := &r.Spec.Experiment
 	l := report.DistributionLayout{
 		Name: name, Keys: keys("arena", PaperArena, "method", referenceRow),
-		Caption: "Where EntroRouter sends easy, medium and hard problems, and what a question costs there" + r.scale() +
+		Caption: x.Title + ": where EntroRouter sends easy, medium and hard problems, and what a question costs there" + r.scale() +
 			fmt.Sprintf(" Strata are by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Shares and costs are %s; bars on the line are %g%% intervals over questions.", x.Targets.Tau, meansOf(r.seeds(), "training seed"), 100*x.Evaluate.Confidence),
 	}
 	for _, s := range []report.Term{{Value: "easy", Label: "Easy"}, {Value: "medium", Label: "Medium"}, {Value: "hard", Label: "Hard"}} {

@@ -55,12 +55,15 @@ func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
 	want := []string{"figures-measurements.txt"}
 	for _, o := range r.Experiment.Outputs {
 		want = append(want, o.File+".csv", o.File+".svg", o.File+".txt")
-		if caption := files[o.File+".txt"]; !strings.Contains(caption, "Simulated experts") {
+		if caption := files[o.File+".txt"]; !strings.HasPrefix(caption, r.Experiment.Title) || !strings.Contains(caption, "Simulated experts") {
 			t.Errorf("%s: caption %q", o.File, caption)
 		}
 	}
 	if diff := cmp.Diff(slices.Sorted(slices.Values(want)), slices.Sorted(maps.Keys(files))); diff != "" {
 		t.Error(diff)
+	}
+	if caption := files["figures-pareto.txt"]; !strings.Contains(caption, " Shown are 5 of 8 rows.") { // the oracle is not measured
+		t.Errorf("caption %q", caption)
 	}
 	count := func(file, start string) (n int) {
 		for line := range strings.Lines(files[file]) {

@@ -314,7 +314,7 @@ func (r *Result) seeds() int {
 
 // prices says what the dollars rest on.
 func (r *Result) prices() string {
-	return fmt.Sprintf("Prices are %s: %s of %s.", r.Spec.Prices.Basis, r.Spec.Experiment.Prices, r.Spec.Prices.Date)
+	return fmt.Sprintf("Prices are %s, as of %s (price list %s).", r.Spec.Prices.Basis, r.Spec.Prices.Date, r.Spec.Experiment.Prices)
 }
 
 // samePass says whether our average is over the benchmarks of the paper's, all of each.

@@ -201,7 +201,8 @@ func ends(v metrics.Value) []string {
 	return []string{metrics.Format(v.Number, v.Decimals), metrics.Format(v.Low, v.Decimals), metrics.Format(v.High, v.Decimals)}
 }
 
-// knobCurve returns what a router reaches at every setting of its knob, over all benchmarks, by cost.
+// knobCurve returns what a router reaches at the settings of its knob, over all benchmarks, by cost: settings that reach
+// the same are one point.
 func knobCurve(set *metrics.Set, cost string, keys []metrics.Key) []metrics.Point {
 	var curve []metrics.Point
 	for _, m := range set.Where(keys...) {
@@ -214,7 +215,7 @@ func knobCurve(set *metrics.Set, cost string, keys []metrics.Key) []metrics.Poin
 	slices.SortFunc(curve, func(a, b metrics.Point) int {
 		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Quality, b.Quality))
 	})
-	return curve
+	return slices.Compact(curve)
 }
 
 func expertGlyph() draw.GlyphStyle {
@@ -229,10 +230,19 @@ func hullLine() draw.LineStyle {
 	return draw.LineStyle{Color: color.Gray{0x88}, Width: 1, Dashes: []vg.Length{4, 2}}
 }
 
+// knobLine is the line of all settings of a router's knob.
+func knobLine(mark draw.GlyphStyle) draw.LineStyle {
+	return draw.LineStyle{Color: mark.Color, Width: hairline}
+}
+
 func paretoLegend(methods []placed) []entry {
 	legend := []entry{bothEntry("Hull of fixed experts", hullLine(), expertGlyph())}
 	for _, m := range methods {
-		legend = append(legend, markEntry(m.Label, m.style))
+		if len(m.curve) > 1 {
+			legend = append(legend, bothEntry(m.Label, knobLine(m.style), m.style))
+		} else {
+			legend = append(legend, markEntry(m.Label, m.style))
+		}
 	}
 	return legend
 }
@@ -293,7 +303,7 @@ func (d *paretoData) paintPlane(p panel) {
 		for _, q := range m.curve {
 			curve = append(curve, at(q.Cost, q.Quality))
 		}
-		lines = append(lines, p.stroke(draw.LineStyle{Color: m.style.Color, Width: hairline}, curve)...)
+		lines = append(lines, p.stroke(knobLine(m.style), curve)...)
 	}
 	p.data.StrokeLines(hullLine(), line)
 	var taken []vg.Rectangle
@@ -334,7 +344,7 @@ func (d *paretoData) paintGains(p panel) {
 				curve = append(curve, at(q.Cost, d.hull.Gain(q)))
 			}
 		}
-		p.stroke(draw.LineStyle{Color: m.style.Color, Width: hairline}, curve)
+		p.stroke(knobLine(m.style), curve)
 	}
 	p.level(0)
 	for _, m := range d.all() {

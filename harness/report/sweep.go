@@ -136,12 +136,14 @@ func sweepRemark(panels []sweepData, repeat string) (remark string) {
 			ringed = append(ringed, d.Label)
 		}
 	}
-	switch len(ringed) {
-	case 0:
-	case len(panels):
+	switch n := len(ringed); {
+	case n == 0:
+	case n == len(panels):
 		remark += fmt.Sprintf(" Rings are single %ss.", repeat)
+	case n == 1:
+		remark += fmt.Sprintf(" Rings, only in the panel %s, are single %ss.", ringed[0], repeat)
 	default:
-		remark += fmt.Sprintf(" Rings are single %ss; these panels have them: %s.", repeat, strings.Join(ringed, ", "))
+		remark += fmt.Sprintf(" Rings, only in the panels %s, are single %ss.", strings.Join(ringed, " and "), repeat)
 	}
 	if len(panels[0].lines) > 1 {
 		remark += " Points at one number are moved apart sideways, so that they do not hide each other."

@@ -104,7 +104,7 @@ func TestTheCaptionSaysWhichPanelsHaveRingsAndWhatIsMovedAside(t *testing.T) {
 		want  string
 	}{
 		"all panels":  {sweepText(), []string{"ours"}, "A sweep. Rings are single seeds."},
-		"some panels": {ringless.String(), []string{"ours"}, "A sweep. Rings are single seeds; these panels have them: Accuracy (%), Hull gain (points)."},
+		"some panels": {ringless.String(), []string{"ours"}, "A sweep. Rings, only in the panels Accuracy (%) and Hull gain (points), are single seeds."},
 		"two lines":   {none.String(), []string{"ours", "theirs"}, "A sweep. Points at one number are moved apart sideways, so that they do not hide each other."},
 	} {
 		f, err := Sweep(sweepLayout(false, tc.lines...), setOf(t, tc.text), nil)
