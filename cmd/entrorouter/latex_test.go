@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -100,6 +101,26 @@ func compileTables(t *testing.T, style []string) {
 		if numbers := 10 * width / natural; numbers < 5.9 || numbers > 10.5 {
 			t.Errorf("a table of %.0f points is scaled to %.0f: its numbers have %.1f points", natural, width, numbers)
 		}
+	}
+}
+
+func TestADocumentHasEveryTableOfClaims(t *testing.T) {
+	dir := t.TempDir()
+	var out bytes.Buffer
+	args := []string{"entrorouter", "claims", "--measurements", filepath.Join("..", "..", "figures"), "--figures", dir}
+	if code := run(args, strings.NewReader(""), &out, &out); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, out.String())
+	}
+	written, err := filepath.Glob(filepath.Join(dir, "*.tex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range written {
+		written[i] = filepath.Base(written[i])
+	}
+	want := slices.Sorted(slices.Values(claimTables))
+	if !slices.Equal(written, want) {
+		t.Errorf("claims writes %v, a document shows %v", written, want)
 	}
 }
 
