@@ -95,7 +95,8 @@ func commands() []*cli.Command {
 }
 
 // flagsFirst moves the flags of a command before its arguments, where the library looks for them, so that
-// "run recorded --data DIR" means what it says. What follows "--" is left alone.
+// "run recorded --data DIR" means what it says. What follows "--" is left alone. A flag that a command does not have is
+// an error that lists those it has.
 func flagsFirst(commands []*cli.Command, args []string) ([]string, error) {
 	if len(args) < 3 {
 		return args, nil
@@ -104,7 +105,7 @@ func flagsFirst(commands []*cli.Command, args []string) ([]string, error) {
 	if i < 0 {
 		return args, nil
 	}
-	takesValue := map[string]bool{"help": false, "h": false}
+	takesValue := map[string]bool{}
 	var known []string
 	for _, f := range commands[i].Flags {
 		_, boolean := f.(*cli.BoolFlag)
@@ -122,6 +123,8 @@ func flagsFirst(commands []*cli.Command, args []string) ([]string, error) {
 			return append(append(flags, rest...), a...), nil
 		case a[0] == "-" || !strings.HasPrefix(a[0], "-"):
 			rest = append(rest, a[0])
+		case name == "help" || name == "h": // before arguments, which the library takes for topics
+			return append(args[:2:2], a[0]), nil
 		case !ok:
 			return nil, unknownFlag(commands[i].Name, name, known)
 		case !value || joined:
