@@ -71,7 +71,7 @@ func checkCommand() *cli.Command {
 			if harness.IsStore(against) {
 				return checkRun(c, r, against)
 			}
-			reference, paper, err := findReference(r, c.Args().First(), against)
+			reference, paper, err := findReference(r, against)
 			if err != nil {
 				return err
 			}
@@ -119,9 +119,8 @@ func update(w io.Writer, result *harness.Result, dir string) error {
 	return err
 }
 
-// findReference reads the reference measurements of an experiment, which was given as arg, and says whether they are the
-// paper's.
-func findReference(r *spec.Resolved, arg, against string) (set *metrics.Set, paper bool, err error) {
+// findReference reads the reference measurements of an experiment, and says whether they are the paper's.
+func findReference(r *spec.Resolved, against string) (set *metrics.Set, paper bool, err error) {
 	x := &r.Experiment
 	read := func(name string, f fs.File, err error) (*metrics.Set, error) {
 		if err != nil {
@@ -160,7 +159,7 @@ func findReference(r *spec.Resolved, arg, against string) (set *metrics.Set, pap
 	}
 	f, err := fsys.Open(ours)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, usageError{fmt.Errorf("no %s in %s; make it: entrorouter check %s --against %s --update", ours, dir, arg, dir)}
+		return nil, false, usageError{fmt.Errorf("no %s in %s; make it: entrorouter check %s --against %s --update", ours, dir, r.Named, dir)}
 	}
 	set, err = read(dir+"/"+ours, f, err)
 	return set, false, err

@@ -38,11 +38,7 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 		enc.SetIndent("", "  ")
 		err = enc.Encode(runJSON(report, against))
 	} else {
-		look := "entrorouter show " + c.Args().First()
-		if c.IsSet("out") {
-			look += " --out " + c.String("out")
-		}
-		err = writeRun(c.App.Writer, report, against, look)
+		err = writeRun(c.App.Writer, report, against, "entrorouter show "+r.Named)
 	}
 	if err != nil {
 		return err
