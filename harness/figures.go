@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -132,11 +133,11 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 // poolSentence says which experts a recorded pool has, and how many questions.
 func (r *Result) poolSentence(pool spec.Pool) string {
 	var names []string
-	for _, e := range pool.Experts {
+	for _, e := range r.byPrice(pool) {
 		name, _, _ := strings.Cut(path.Base(e.Model), "@") // models are recorded with their makers and hosts
 		names = append(names, name)
 	}
-	return fmt.Sprintf("Experts: %s, on %s.", strings.Join(names, ", "), r.questions(pool.Name, bothStrata))
+	return fmt.Sprintf("Experts, cheapest first: %s; over %s.", strings.Join(names, ", "), r.questions(pool.Name, bothStrata))
 }
 
 // planeRows are the rows and methods with markers of their own, the same in every figure: the first is EntroRouter, and
@@ -346,21 +347,19 @@ func (r *Result) expertLabel(id string) string {
 	return id
 }
 
+// byPrice are the experts of a pool, cheapest first.
+func (r *Result) byPrice(pool spec.Pool) []spec.Expert {
+	experts := slices.Clone(pool.Experts)
+	slices.SortStableFunc(experts, func(a, b spec.Expert) int {
+		return cmp.Or(cmp.Compare(r.Spec.Prices.Models[a.Model].Out, r.Spec.Prices.Models[b.Model].Out), cmp.Compare(a.ID, b.ID))
+	})
+	return experts
+}
+
 // expertTerms are the experts of the pool, cheapest first, as figures name them.
 func (r *Result) expertTerms() []report.Term {
-	experts := slices.Clone(r.Spec.Pools[0].Experts)
-	slices.SortStableFunc(experts, func(a, b spec.Expert) int {
-		d := r.Spec.Prices.Models[a.Model].Out - r.Spec.Prices.Models[b.Model].Out
-		switch {
-		case d < 0:
-			return -1
-		case d > 0:
-			return 1
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
 	var terms []report.Term
-	for _, e := range experts {
+	for _, e := range r.byPrice(r.Spec.Pools[0]) {
 		terms = append(terms, report.Term{Value: e.ID, Label: r.expertLabel(e.ID)})
 	}
 	return terms

@@ -15,6 +15,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -129,6 +130,15 @@ func TestEveryRowHasOneMarkerOfItsOwnInAllPlanes(t *testing.T) {
 	}
 	if ofLook[0] != referenceRow {
 		t.Errorf("the first marker is that of %q", ofLook[0])
+	}
+}
+
+func TestACaptionNamesTheModelsOfARecordedPoolCheapestFirst(t *testing.T) {
+	r := builtin(t, "recorded")
+	slices.Reverse(r.Pools[0].Experts)
+	got := (&Result{Spec: r, Measurements: &metrics.Set{}}).poolSentence(r.Pools[0])
+	if want := "Experts, cheapest first: Meta-Llama-3.1-8B-Instruct, Meta-Llama-3.1-70B-Instruct, Llama-3.1-405B-Inst; over all 0 questions."; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
