@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
 )
 
 // plan lays out every step of protocol split, from problems to measurements.
@@ -170,7 +172,7 @@ type StepStatus struct {
 	Key    string `json:"key"`
 	Stored bool   `json:"stored"`
 	State  string `json:"state"`         // StateStored, StateToDo or StateNotNeeded
-	Why    string `json:"why,omitempty"` // it is to do: what changed, or which step that is to do it reads
+	Why    string `json:"why,omitempty"` // it is to do: what changed, or which step that is to do it reads; also what is damaged and not needed
 }
 
 // Plan says what Run would do, and does nothing but look at the store.
@@ -195,7 +197,7 @@ func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]StepStatus, error
 // status is the line of a step.
 func (x *explainer) status(s *step) (StepStatus, error) {
 	st := StepStatus{Name: s.name, Key: s.recipe.Key().String(), Stored: x.missing[s] == nil, State: x.state(s)}
-	if st.State != StateToDo {
+	if st.State != StateToDo && !errors.Is(x.missing[s], store.ErrCorrupt) {
 		return st, nil
 	}
 	r, err := x.reason(s)
