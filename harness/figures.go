@@ -130,14 +130,18 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	return all, nil
 }
 
-// poolSentence says which experts a recorded pool has, and how many questions.
-func (r *Result) poolSentence(pool spec.Pool) string {
-	var names []string
+// models are the names of a recorded pool's models, cheapest first: they are recorded with their makers and hosts.
+func (r *Result) models(pool spec.Pool) (names []string) {
 	for _, e := range r.byPrice(pool) {
-		name, _, _ := strings.Cut(path.Base(e.Model), "@") // models are recorded with their makers and hosts
+		name, _, _ := strings.Cut(path.Base(e.Model), "@")
 		names = append(names, name)
 	}
-	return fmt.Sprintf("Experts, cheapest first: %s; over %s.", strings.Join(names, ", "), r.questions(pool.Name, bothStrata))
+	return names
+}
+
+// poolSentence says which experts a recorded pool has, and how many questions.
+func (r *Result) poolSentence(pool spec.Pool) string {
+	return fmt.Sprintf("Experts, cheapest first: %s; over %s.", strings.Join(r.models(pool), ", "), r.questions(pool.Name, bothStrata))
 }
 
 // planeRows are the rows and methods with markers of their own, the same in every figure: the first is EntroRouter, and

@@ -140,6 +140,11 @@ func TestACaptionNamesTheModelsOfARecordedPoolCheapestFirst(t *testing.T) {
 	if want := "Experts, cheapest first: Meta-Llama-3.1-8B-Instruct, Meta-Llama-3.1-70B-Instruct, Llama-3.1-405B-Inst; over all 0 questions."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	for stratum, want := range map[string]string{"math_l5": "the 0 questions of MATH level 5", "of mine": "the 0 questions of of mine"} {
+		if got := (&Result{Spec: r, Measurements: &metrics.Set{}}).questions("llama31", stratum); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }
 
 func TestAMarkerDoesNotDependOnTheRowsThatAreShown(t *testing.T) {

@@ -371,7 +371,7 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 			}
 			l := report.Layout{
 				Name: name + "-" + pool.Name + "-" + b, Head: "Method",
-				Caption: fmt.Sprintf("%s: %s (pool %s), %s. %d folds, %s.", x.Title, expertIDs(pool), pool.Name, r.questions(pool.Name, b), x.Folds.K, howMany(len(x.Folds.Seeds), "partition")),
+				Caption: fmt.Sprintf("%s: %s (pool %s), %s. %d folds, %s.", x.Title, strings.Join(r.models(pool), ", "), pool.Name, r.questions(pool.Name, b), x.Folds.K, howMany(len(x.Folds.Seeds), "partition")),
 				Groups: []report.GroupLayout{
 					{Title: "Own operating point", Benchmark: b, Columns: own},
 					{Title: "Whole curve", Benchmark: b, Columns: []report.Column{
@@ -406,22 +406,24 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 	return tables, nil
 }
 
-// expertIDs lists the experts of a pool.
-func expertIDs(pool spec.Pool) string {
-	var ids []string
-	for _, e := range pool.Experts {
-		ids = append(ids, e.ID)
-	}
-	return strings.Join(ids, ", ")
-}
-
 // questions says which questions of a recorded pool a stratum has.
 func (r *Result) questions(pool, stratum string) string {
 	n := r.stratumSize(pool, stratum)
 	if stratum == bothStrata {
 		return fmt.Sprintf("all %d questions", n)
 	}
-	return fmt.Sprintf("the %d questions of %s", n, stratum)
+	return fmt.Sprintf("the %d questions of %s", n, benchmarkTitle(stratum))
+}
+
+// benchmarkTitle is what a recorded benchmark is called outside its recording, or its name there.
+func benchmarkTitle(name string) string {
+	switch name {
+	case "math_l5":
+		return "MATH level 5"
+	case "gsm8k":
+		return "GSM8K"
+	}
+	return name
 }
 
 // stratumSize is how many questions of a recorded pool a stratum has.
