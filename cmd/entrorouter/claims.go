@@ -106,7 +106,7 @@ func checkClaims(c *cli.Context, measured *claims.Measurements) error {
 			return usageError{err}
 		}
 		sheets = append(sheets, p.orderings.MeasuredSheet(findings), p.orderings.Sheet(rows, measured))
-		digest, err := p.orderings.DigestSheet(p.orderingsFile, findings, rows)
+		digest, err := p.orderings.DigestSheet(p.orderingsFile, findings, rows, measured)
 		if err != nil {
 			return usageError{err}
 		}
@@ -137,10 +137,10 @@ func checkClaims(c *cli.Context, measured *claims.Measurements) error {
 	if folder := c.String("figures"); folder != "" {
 		var names []string
 		for _, f := range files {
-			if err := store.WriteFile(filepath.Join(folder, f.Name), f.Data); err != nil {
-				return err
-			}
 			names = append(names, f.Name)
+		}
+		if err := writeTogether(folder, files); err != nil {
+			return err
 		}
 		fmt.Fprintf(c.App.Writer, "\nwritten to %s: %s\n", folder, strings.Join(names, " "))
 	}
@@ -152,6 +152,33 @@ func checkClaims(c *cli.Context, measured *claims.Measurements) error {
 		}
 	}
 	return status
+}
+
+// writeTogether replaces files of a folder, all or none: new ones beside old ones would be read as one state.
+func writeTogether(folder string, files []report.File) error {
+	targets := make([]string, len(files))
+	for i, f := range files {
+		targets[i] = filepath.Join(folder, f.Name)
+		if target, err := filepath.EvalSymlinks(targets[i]); err == nil {
+			targets[i] = target // a link stays a link
+		}
+		if info, err := os.Stat(targets[i]); err == nil && info.IsDir() {
+			return fmt.Errorf("%s is a folder where a file has to be written, so none was; move it away or name another folder with --figures", targets[i])
+		}
+	}
+	staged := filepath.Join(folder, fmt.Sprintf(".claims.%d.tmp", os.Getpid()))
+	defer os.RemoveAll(staged)
+	for _, f := range files {
+		if err := store.WriteFile(filepath.Join(staged, f.Name), f.Data); err != nil {
+			return err
+		}
+	}
+	for i, f := range files {
+		if err := os.Rename(filepath.Join(staged, f.Name), targets[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readAllMeasurements reads files and folders of measurements. A default folder that is not there is no error: then
@@ -169,6 +196,9 @@ func readAllMeasurements(paths []string, asked bool) (*claims.Measurements, erro
 		case info.IsDir():
 			if files, err = filepath.Glob(filepath.Join(name, "*-measurements.txt")); err != nil {
 				return nil, usageError{err}
+			}
+			if len(files) == 0 && asked {
+				return nil, usageError{fmt.Errorf("%s has no *-measurements.txt; name a folder that \"run\" or \"render\" wrote to, or a file", name)}
 			}
 		}
 		for _, name := range files {

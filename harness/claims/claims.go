@@ -51,6 +51,7 @@ type Finding struct {
 	Tolerance        string
 	Ours             []OnScale // of claims that mean something on our measurements: a scale each
 	OursReason       string    // why a difference decides nothing there, or what the margin is
+	Margin           float64   // of a printed number: how far ours may be off
 	Verdict          string
 	Reason           string
 	Differs          string // how the verdict differs from the recorded one; empty: it does not
@@ -137,6 +138,9 @@ func (c *Claim) check(f *faults) {
 func (l *List) Check(file string, t *Tables, measured *Measurements, o *Orderings) ([]Finding, error) {
 	f := &faults{file: file}
 	var findings []Finding
+	if o != nil {
+		l.checkAgainst(o, f)
+	}
 	for i := range l.Claims {
 		c := &l.Claims[i]
 		found, err := l.claim(c, t)
@@ -145,7 +149,7 @@ func (l *List) Check(file string, t *Tables, measured *Measurements, o *Ordering
 			continue
 		}
 		if measured != nil && o != nil && c.Ours != nil {
-			found.OursReason = c.Ours.Reason
+			found.OursReason, found.Margin = c.Ours.Reason, c.Ours.Margin
 			for _, scale := range o.scalesOfClaims() {
 				on, err := c.onScale(ours{measured, o, scale, t})
 				if err != nil {
@@ -165,6 +169,34 @@ func (l *List) Check(file string, t *Tables, measured *Measurements, o *Ordering
 		f.text = append(f.text, err.Error())
 	}
 	return append(findings, whole...), f.err()
+}
+
+// checkAgainst looks for scales that no ordering knows, and for ids that one of them has: the digest names both by their
+// ids.
+func (l *List) checkAgainst(o *Orderings, f *faults) {
+	taken := map[string]int{}
+	for _, s := range o.Sections {
+		for _, x := range s.Orderings {
+			taken[x.ID] = x.line
+		}
+	}
+	var known []string
+	for _, s := range o.scalesOfClaims() {
+		known = append(known, s.ID)
+	}
+	for _, c := range l.Claims {
+		if line, ok := taken[c.ID]; ok {
+			f.add(c.line, c.ID, "the id is that of an ordering, at line %d of its file; choose another", line)
+		}
+		if c.Ours == nil {
+			continue
+		}
+		for _, id := range c.Ours.Scales {
+			if !slices.Contains(known, id) {
+				f.add(c.line, c.ID, "ours: unknown scale %q; known: %s", id, strings.Join(known, ", "))
+			}
+		}
+	}
 }
 
 // sizes returns the tables with every alternative of sizes, one benchmark at a time, the printed ones first.
@@ -245,7 +277,7 @@ func asPrinted(text string) (number, half float64) {
 	mantissa, exponent, _ := strings.Cut(text, "e")
 	_, digits, _ := strings.Cut(mantissa, ".")
 	power, _ := strconv.Atoi(exponent)
-	return number, 0.5 * math.Pow(10, float64(power-len(digits)))
+	return number, halfUnit(len(digits) - power)
 }
 
 // short prints x with so many significant digits, and without an exponent.

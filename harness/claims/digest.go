@@ -33,37 +33,38 @@ func (o *Orderings) checkDigest(lines []int, f *faults) {
 // told is what a claim, an ordering or a line of them says on one scale.
 type told struct {
 	verdict, shows string
-	numbers        []told1 // of each claim and ordering that was measured
-	held, of       int     // how many of them have the verdict
-	equal          string  // at equal cost; empty: nothing there
+	numbers        []figure // of each claim and ordering that was measured
+	held, of       int      // how many of them have the verdict
+	equal          string   // the verdict at equal cost; empty: nothing there
 	equalNumber    string
 }
 
-// told1 is a number as it is printed.
-type told1 struct {
+// figure is a measured number as it is printed, and what it stands beside.
+type figure struct {
 	number     float64
 	text, unit string
+	printed    string // the paper's, and how near ours has to be; empty: no number of the paper is held against ours
+	side       string // whether ours did not come out by being too high or too low
+	against    string // the row that ours is beside, behind the row that is meant if that is not the reference
+	paper      string // what the paper's own tables have
+	verdict    string
 }
 
 // telling finds one claim or ordering of a digest on a scale.
 type telling func(scale string) (t told, ok bool)
 
-// DigestSheet is the table for a reader in a hurry. Of the simulated scales it has the one that resolves most, the last
-// that was run; of recorded answers, on how many pools which verdict fell. A line of several claims and orderings has the
-// least favourable verdict among them.
-func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row) (*report.Sheet, error) {
+// DigestSheet is the table for a reader in a hurry. Of the simulated scales every claim and ordering has the one that
+// resolves most, the last where it was run; of recorded answers a line has on how many pools which verdict fell. A line of
+// several claims and orderings has the least favourable verdict among them.
+func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, measured *Measurements) (*report.Sheet, error) {
 	f := &faults{file: file}
 	s := &report.Sheet{
 		Name:    "digest",
 		Caption: "What the paper says, in its own tables and on our measurements.",
-		Notes: []string{
-			"Own tables: whether the paper's numbers follow from its tables. Simulated: experts calibrated to the paper's fixed-expert rows, the larger set if it has the rows; in brackets 95% intervals over questions and training seeds. " +
-				"At equal cost: points above the best coin flip between fixed experts, since accuracy can be bought; ahead and behind where the interval leaves 0 out. Real outcomes: stored answers of other models, by pool, and the range over pools. " +
-				"not testable: it is about what a part does to a language model in fine-tuning; what our small policy shows is in brackets. assumed: it follows from a number that we put in.",
-		},
 		Records: [][]string{{"says", "paper", "simulated", "equal-cost", "recorded"}},
 	}
 	g := report.Grid{Head: []string{"The paper says", "Its own tables", "Simulated", "At equal cost", "Real outcomes"}, Widths: []float64{0.28, 0.1, 0.24, 0.14, 0.24}}
+	told := map[string]telling{}
 	for _, d := range o.Digest {
 		if d.Group != "" {
 			heading := make([]report.Text, len(g.Head))
@@ -77,24 +78,128 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row) (*r
 				f.add(d.line, "digest", "there is no claim or ordering %q", id)
 				continue
 			}
+			told[id] = t
 			of = append(of, t)
 		}
-		paper := "no such row"
-		for i, id := range d.Paper {
-			k := slices.IndexFunc(findings, func(x Finding) bool { return x.ID == id })
-			if k < 0 {
-				f.add(d.line, "digest", "there is no claim %q", id)
-			} else if i == 0 || findings[k].Verdict != Holds {
-				paper = findings[k].Verdict
-			}
-		}
+		paper := d.onPaper(findings, f)
 		simulated, equal := o.simulated(of)
 		recorded := o.recorded(of)
 		g.Rows = append(g.Rows, []report.Text{report.Say(upper(d.Says) + "."), report.Say(paper), report.Say(simulated...), report.Say(equal), report.Say(recorded...)})
 		s.Records = append(s.Records, []string{d.Says, paper, strings.Join(simulated, " "), equal, strings.Join(recorded, "; ")})
 	}
 	s.Grids = []report.Grid{g}
+	strongest, err := o.alwaysStrongest(measured)
+	if err != nil {
+		f.add(1, "digest", "%v", err)
+	}
+	s.Notes = append([]string{
+		"Own tables: whether the paper's numbers follow from its tables. Simulated: experts calibrated to the paper's fixed-expert rows, the larger set if it has the rows; in brackets 95% intervals over questions and training seeds. " +
+			"At equal cost: the same sentence about points above the best coin flip between fixed experts, since accuracy can be bought. Real outcomes: stored answers of other models, by pool, and the range over pools.",
+		"A printed number came out if our whole interval lies within the margin that stands beside it; the margins are ours, their reasons are in claims-measured.csv. Of several claims behind a line the least favourable verdict counts, and brackets say for how many it fell. " +
+			"level: the same to the last digit, as of two routers that decide alike. not testable: it is about what a part does to a language model in fine-tuning; what our small policy shows is in brackets. assumed: it follows from a number that we put in.",
+	}, slices.DeleteFunc([]string{strongest, trainedOnce(rows), o.toldByLarger(told)}, func(note string) bool { return note == "" })...)
 	return s, f.err()
+}
+
+// onPaper is the verdict of a line on the paper's own tables, the worst of its claims.
+func (d *DigestLine) onPaper(findings []Finding, f *faults) string {
+	rank := []string{Mismatch, NotCheckable, Holds}
+	verdict := "no such row"
+	for _, id := range d.Paper {
+		k := slices.IndexFunc(findings, func(x Finding) bool { return x.ID == id })
+		if k < 0 {
+			f.add(d.line, "digest", "there is no claim %q", id)
+			continue
+		}
+		if before := slices.Index(rank, verdict); before < 0 || slices.Index(rank, findings[k].Verdict) < before {
+			verdict = findings[k].Verdict
+		}
+	}
+	return verdict
+}
+
+// nearlyAll is the share of the strongest expert's cost, in percent, from which a router is that expert.
+const nearlyAll = 99.5
+
+// alwaysStrongest names the pools of recorded answers where the reference row is the strongest expert.
+func (o *Orderings) alwaysStrongest(measured *Measurements) (string, error) {
+	var pools []string
+	for _, scale := range o.Scales {
+		if scale.Kind != "recorded" {
+			continue
+		}
+		for _, table := range sortedKeys(scale.Experiments) {
+			m, _, err := measured.find(scale.Experiments[table], scale, Place{"method": o.Reference, "benchmark": scale.average()})
+			if err != nil {
+				return "", err
+			}
+			pool := scale.Title
+			if cost, ok := m.Value(costShare); ok && cost.Number >= nearlyAll {
+				pool += " (" + fixed(cost.Number, 2) + "% of its cost)"
+				if !slices.Contains(pools, pool) {
+					pools = append(pools, pool)
+				}
+			}
+		}
+	}
+	if len(pools) == 0 {
+		return "", nil
+	}
+	return "On " + listed(pools) + " the row " + o.Reference + " asks the strongest expert always, or all but always: what it keeps and saves there is that expert's.", nil
+}
+
+// trainedOnce names the pools and sets where routers have one training.
+func trainedOnce(rows []Row) string {
+	var titles []string
+	for _, r := range rows {
+		for _, j := range r.Judged {
+			if j.Delta != nil && j.Delta.Once && !slices.Contains(titles, j.Scale.Title) {
+				titles = append(titles, j.Scale.Title)
+			}
+		}
+	}
+	if len(titles) == 0 {
+		return ""
+	}
+	return "Trained once on " + listed(titles) + ": their intervals leave out what another training would give, so what concerns a trained row cannot be told there."
+}
+
+// toldByLarger names what only a larger set than the first can tell.
+func (o *Orderings) toldByLarger(of map[string]telling) string {
+	var first string
+	var ids []string
+	for _, id := range sortedKeys(of) {
+		small := ""
+		for _, scale := range o.Scales {
+			t, ok := of[id](scale.ID)
+			switch {
+			case scale.Kind != "simulated" || !ok:
+			case small == "":
+				small = scale.Title
+				if t.verdict != CannotBeTold {
+					small = "-"
+				}
+			case small != "-" && (t.verdict == CameOut || t.verdict == DidNot):
+				first, ids = small, append(ids, id)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: there these cannot be told, only on the larger set: %s.", first, listed(ids))
+}
+
+// listed puts words into a sentence, with semicolons where they have commas of their own.
+func listed(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	between := ", "
+	if strings.Contains(strings.Join(words, ""), ",") {
+		between = "; "
+	}
+	return strings.Join(words[:len(words)-1], between) + " and " + words[len(words)-1]
 }
 
 // telling looks an id up; nil if nothing has it.
@@ -105,7 +210,7 @@ func (o *Orderings) telling(id string, findings []Finding, rows []Row) telling {
 				if on.Scale.ID == scale && on.Verdict != "" {
 					t := told{verdict: on.Verdict, shows: on.Shows}
 					if on.Value != nil {
-						t.numbers = []told1{{on.Value.Number, on.text(), on.Unit}}
+						t.numbers = []figure{findings[i].figure(on)}
 					}
 					return t, true
 				}
@@ -122,10 +227,9 @@ func (o *Orderings) telling(id string, findings []Finding, rows []Row) telling {
 			if j.Scale.ID != scale || j.Verdict == NotStated {
 				continue
 			}
-			t := told{verdict: j.Verdict, shows: j.Shows, equal: j.atEqualCost()}
+			t := told{verdict: j.Verdict, shows: j.Shows, equal: j.AtEqual}
 			if j.Delta != nil {
-				unit := rows[i].Ordering.unit()
-				t.numbers = []told1{{j.Delta.Number, rows[i].Ordering.number(*j.Delta) + unit, unit}}
+				t.numbers = []figure{rows[i].figure(o.Reference, j)}
 			}
 			if j.Equal != nil {
 				t.equalNumber = interval(*j.Equal, 2)
@@ -136,145 +240,250 @@ func (o *Orderings) telling(id string, findings []Finding, rows []Row) telling {
 	}
 }
 
+// figure is what a claim comes to on a scale.
+func (f *Finding) figure(on OnScale) figure {
+	x := figure{number: on.Value.Number, text: on.text(), unit: on.Unit, verdict: cmp.Or(on.Shows, on.Verdict)}
+	if on.Against != "" {
+		x.against = "beside " + on.Against
+	}
+	if f.Printed == "" {
+		if number, unit, _ := strings.Cut(strings.TrimPrefix(f.Recomputed, "difference "), " "); unit != "" {
+			x.paper = number + " " + unit
+		}
+		return x
+	}
+	x.printed = fmt.Sprintf("%s within %v points", f.Printed, f.Margin)
+	if f.Margin == 1 {
+		x.printed = strings.TrimSuffix(x.printed, "s")
+	}
+	if printed, _ := asPrinted(strings.TrimRight(f.Printed, "% points$")); x.verdict == DidNot {
+		x.side = map[bool]string{true: "too high", false: "too low"}[on.Value.Number > printed]
+	}
+	return x
+}
+
+// figure is what an ordering comes to on a scale.
+func (r *Row) figure(reference string, j Judged) figure {
+	unit := r.Ordering.unit()
+	x := figure{number: j.Delta.Number, text: r.Ordering.number(*j.Delta) + unit, unit: unit, verdict: cmp.Or(j.Shows, j.Verdict)}
+	if a, b := r.Ordering.A.Row, r.Ordering.B.Row; b != "" {
+		x.against = "beside " + b
+		if a != reference {
+			x.against = a + " " + x.against
+		}
+	}
+	if strings.ContainsAny(r.Paper, "0123456789") {
+		x.paper = r.Paper
+	}
+	return x
+}
+
 // unit is what the numbers of an ordering are in, for a reader who does not see its heads.
 func (o *Ordering) unit() string {
 	switch o.Metric {
-	case "accuracy", "hull-gain":
+	case "accuracy", "hull-gain", "share-%", "call-rate-%":
 		return " points"
 	case "cost":
 		return "% of the strongest's cost"
-	case "share-%", "call-rate-%":
-		return "%"
 	}
 	return ""
 }
 
-// unfavourable are verdicts and words at equal cost from the least favourable on.
-var unfavourable = []string{NotRun, DidNot, "behind", CannotBeTold, "level", CameOut, "ahead"}
+// unfavourable are verdicts from the least favourable on.
+var unfavourable = []string{NotRun, DidNot, CannotBeTold, CameOut}
 
 // decides is the verdict that the numbers give, whatever it rests on.
-func (t told) decides() string {
-	if t.shows != "" {
-		return t.shows
-	}
-	return t.verdict
-}
+func (t told) decides() string { return cmp.Or(t.shows, t.verdict) }
 
-// least puts what the claims and orderings of a line say on a scale together.
-func least(of []telling, scale string) (t told, ok bool) {
-	worse := func(a, b string) bool { return slices.Index(unfavourable, a) < slices.Index(unfavourable, b) }
-	for _, tell := range of {
-		one, stated := tell(scale)
-		if !stated {
-			continue
-		}
-		one.held, one.of = 1, 1
-		if !ok {
-			t, ok = one, true
-			continue
-		}
-		t.of++
-		t.numbers = append(t.numbers, one.numbers...)
+// least puts what the claims and orderings of a line say together, in any order: it rests on what any of them rests on,
+// and has the least favourable verdict that numbers give.
+func least(of []told) (t told) {
+	rests := ""
+	for _, one := range of {
 		switch {
-		case worse(one.decides(), t.decides()):
-			t.verdict, t.shows, t.held = one.verdict, one.shows, 1
-		case one.decides() == t.decides():
+		case one.verdict == NeedsModel, one.verdict == Assumed && rests == "":
+			rests = one.verdict
+		}
+		t.numbers = append(t.numbers, one.numbers...)
+		t.equal = worse(t.equal, one.equal)
+		if len(of) == 1 {
+			t.equalNumber = one.equalNumber
+		}
+		if d := one.decides(); slices.Contains(unfavourable, d) {
+			t.verdict = worse(t.verdict, d)
+		}
+	}
+	for _, one := range of {
+		if one.decides() == t.verdict {
 			t.held++
 		}
-		if one.equal != "" && (t.equal == "" || worse(one.equal, t.equal)) {
-			t.equal = one.equal
-		}
-		t.equalNumber = ""
 	}
-	return t, ok
+	t.of = len(of)
+	if rests != "" && t.verdict != NotRun {
+		t.verdict, t.shows = rests, t.verdict
+	}
+	return t
 }
 
-// few is how many numbers stand in a cell at most.
-const few = 2
+// worse is the less favourable of two verdicts, of which either may be empty.
+func worse(a, b string) string {
+	if a == "" || b != "" && slices.Index(unfavourable, b) < slices.Index(unfavourable, a) {
+		return b
+	}
+	return a
+}
 
-// simulated is a line on the last scale of our own that was run.
+// few is how many numbers stand in a cell at most, but for those that the paper prints.
+const few = 3
+
+// simulated is a line on simulated experts: each claim and ordering on the last scale of our own where it was run.
 func (o *Orderings) simulated(of []telling) (lines []string, equal string) {
-	var best told
-	found := false
-	for _, scale := range o.Scales {
-		if scale.Kind == "recorded" {
-			continue
+	var parts []told
+	for _, tell := range of {
+		var best told
+		found := false
+		for _, scale := range o.Scales {
+			if scale.Kind == "recorded" {
+				continue
+			}
+			if t, ok := tell(scale.ID); ok && (!found || t.verdict != NotRun) {
+				best, found = t, true
+			}
 		}
-		if t, ok := least(of, scale.ID); ok && (!found || t.verdict != NotRun) {
-			best, found = t, true
+		if found {
+			parts = append(parts, best)
 		}
 	}
-	if !found {
+	if len(parts) == 0 {
 		return nil, ""
 	}
-	lines = []string{best.words()}
-	if len(best.numbers) <= few {
-		for _, n := range best.numbers {
-			lines = append(lines, n.text)
+	t := least(parts)
+	lines = []string{t.words(t.part())}
+	for _, n := range t.numbers {
+		if t.verdict != NotRun && (len(t.numbers) <= few || n.printed != "") {
+			lines = append(lines, n.line(t.of > 1))
 		}
 	}
-	return lines, strings.TrimSpace(best.equal + " " + best.equalNumber)
+	return lines, t.beside(strings.TrimSpace(t.equal + " " + t.equalNumber))
 }
 
-// words is the verdict and how many of a line have it, and in brackets what the rows show where that decides nothing.
-func (t told) words() string {
-	in := ""
-	if t.held < t.of && t.verdict != NotRun {
-		in = fmt.Sprintf(" in %d of %d", t.held, t.of)
+// line prints a number and what it stands beside; that of one of several says its verdict.
+func (x figure) line(several bool) string {
+	s := x.text
+	switch {
+	case x.printed != "":
+		s = x.printed + ": " + s
+	case x.against != "" && several:
+		s = x.against + ": " + s
 	}
+	if several {
+		s += ", " + word(x.verdict)
+	}
+	if x.paper != "" {
+		s += " (paper " + x.paper + ")"
+	}
+	return s
+}
+
+// part says how many of the claims and orderings of a line have its verdict, unless all have.
+func (t told) part() string {
+	if t.held == t.of || t.verdict == NotRun {
+		return ""
+	}
+	return fmt.Sprintf(" in %d of %d", t.held, t.of)
+}
+
+// words is the verdict, and in brackets what the rows show where that decides nothing.
+func (t told) words(part string) string {
 	if t.shows == "" {
-		return word(t.verdict) + in
+		return word(t.verdict) + part
 	}
-	return word(t.verdict) + " (" + t.shows + in + ")"
+	return word(t.verdict) + " (" + t.shows + part + ")"
+}
+
+// beside puts what is said at equal cost in brackets where it decides nothing.
+func (t told) beside(equal string) string {
+	if equal == "" || t.shows == "" {
+		return equal
+	}
+	return "(" + equal + ")"
 }
 
 // recorded counts the verdicts of a line over the pools of recorded answers.
 func (o *Orderings) recorded(of []telling) []string {
-	verdicts, equals := map[string]int{}, map[string]int{}
-	var numbers []told1
+	verdicts, equals, sides := map[string]int{}, map[string]int{}, map[string]int{}
+	parts := map[string][2]int{} // by verdict: claims and orderings that have it, of how many
+	var numbers []figure
 	pools := 0
+	var last told
 	for _, scale := range o.Scales {
 		if scale.Kind != "recorded" {
 			continue
 		}
-		t, ok := least(of, scale.ID)
-		if !ok {
+		var all []told
+		for _, tell := range of {
+			if t, ok := tell(scale.ID); ok {
+				all = append(all, t)
+			}
+		}
+		if len(all) == 0 {
 			continue
 		}
+		t := least(all)
+		last = t
 		pools++
 		numbers = append(numbers, t.numbers...)
-		t.held = t.of // the pools are counted, and not what is below them
-		verdicts[t.words()]++
+		words := t.words("")
+		verdicts[words]++
+		parts[words] = [2]int{parts[words][0] + t.held, parts[words][1] + t.of}
 		if t.equal != "" {
 			equals[t.equal]++
+		}
+		for _, n := range t.numbers {
+			if n.side != "" {
+				sides[n.side]++
+			}
 		}
 	}
 	if pools == 0 {
 		return nil
 	}
-	lines := []string{counted(verdicts, pools)}
-	if len(numbers) == pools && pools > 1 {
-		byNumber := func(a, b told1) int { return cmp.Compare(a.number, b.number) }
+	lines := []string{counted(verdicts, pools, func(words string) string {
+		if p := parts[words]; p[0] < p[1] {
+			return fmt.Sprintf(" (%d of %d parts)", p[0], p[1])
+		}
+		return ""
+	})}
+	none := func(string) string { return "" }
+	if len(numbers) == pools && pools > 1 && !slices.ContainsFunc(numbers, func(x figure) bool { return x.unit != numbers[0].unit || x.against != numbers[0].against }) {
+		byNumber := func(a, b figure) int { return cmp.Compare(a.number, b.number) }
 		least, most := slices.MinFunc(numbers, byNumber), slices.MaxFunc(numbers, byNumber)
-		lines = append(lines, fixed(least.number, 2)+" to "+fixed(most.number, 2)+least.unit)
+		text := fixed(least.number, 2) + " to " + fixed(most.number, 2) + least.unit
+		if least.printed != "" {
+			text = least.printed + ": " + text
+		}
+		if len(sides) > 0 {
+			text += "; " + counted(sides, 0, none)
+		}
+		lines = append(lines, text)
 	}
 	if len(equals) > 0 {
-		lines = append(lines, "at equal cost "+counted(equals, pools))
+		lines = append(lines, last.beside("at equal cost "+counted(equals, pools, none)))
 	}
 	return lines
 }
 
-// counted lists counts, the most frequent first: came out on 4 of 6, cannot be told on 2.
-func counted(counts map[string]int, of int) string {
+// counted lists counts, the most frequent first: came out on 4 of 6, cannot be told on 2. more stands behind each.
+func counted(counts map[string]int, of int, more func(string) string) string {
 	words := sortedKeys(counts)
 	slices.SortStableFunc(words, func(a, b string) int { return counts[b] - counts[a] })
 	var parts []string
 	for i, w := range words {
 		part := fmt.Sprintf("%s on %d", w, counts[w])
-		if i == 0 {
+		if i == 0 && of > 0 {
 			part += fmt.Sprintf(" of %d", of)
 		}
-		parts = append(parts, part)
+		parts = append(parts, part+more(w))
 	}
 	return strings.Join(parts, ", ")
 }

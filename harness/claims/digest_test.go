@@ -1,11 +1,12 @@
 package claims
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
 const digestHead = `
@@ -51,7 +52,7 @@ func digest(t *testing.T, head string, lines ...string) ([][]string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.DigestSheet("o.yaml", findings, rows)
+	s, err := o.DigestSheet("o.yaml", findings, rows, m)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +79,9 @@ func TestTheDigestTakesTheLeastFavourableOfALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [][]string{
-		{"one number", "holds", "came out 82.00 [81.00, 83.00]", "", "came out on 1 of 2, did not come out on 1; 60.00 to 81.00"},
-		{"two orderings", "mismatch", "did not come out in 1 of 2 +32.00 [31.00, 33.00] points -8.00 [-9.00, -7.00] points", "cannot be told", "came out on 1 of 2, cannot be told on 1"},
-		{"what a language model needs", "no such row", "not testable (did not come out) +32.00 [31.00, 33.00] points", "ahead +1.00 [0.50, 2.00]", ""},
+		{"one number", "holds", "came out 80.0 within 5 points: 82.00 [81.00, 83.00]", "", "came out on 1 of 2, did not come out on 1; 80.0 within 5 points: 60.00 to 81.00; too low on 1"},
+		{"two orderings", "mismatch", "did not come out in 1 of 2 router/knob=2 beside cheap: +32.00 [31.00, 33.00] points, came out (paper 80.0 vs 55.0 %) router/knob=2 beside dear: -8.00 [-9.00, -7.00] points, did not come out (paper 80.0 vs 92.5 %)", "cannot be told", "came out on 1 of 2, cannot be told on 1 (1 of 2 parts)"},
+		{"what a language model needs", "no such row", "not testable (did not come out) +32.00 [31.00, 33.00] points (paper 80.0 vs 55.0 %)", "(did not come out +1.00 [0.50, 2.00])", ""},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -88,18 +89,161 @@ func TestTheDigestTakesTheLeastFavourableOfALine(t *testing.T) {
 }
 
 func TestCountsComeMostFrequentFirst(t *testing.T) {
-	if got := counted(map[string]int{"a": 1, "b": 3, "c": 2}, 6); got != "b on 3 of 6, c on 2, a on 1" {
+	if got := counted(map[string]int{"a": 1, "b": 3, "c": 2}, 6, func(w string) string { return map[string]string{"c": "!"}[w] }); got != "b on 3 of 6, c on 2!, a on 1" {
 		t.Error(got)
 	}
 }
 
-func TestACellOfTheDigestHasFewNumbers(t *testing.T) {
-	one := func(string) (told, bool) { return told{verdict: CameOut, numbers: []told1{{1, "+1.00", ""}}}, true }
+func TestACellOfTheDigestHasFewNumbersButThosePrinted(t *testing.T) {
+	tell := func(x figure) telling {
+		return func(string) (told, bool) { return told{verdict: CameOut, numbers: []figure{x}}, true }
+	}
+	one, printed := tell(figure{number: 1, text: "+1.00", verdict: CameOut}), tell(figure{number: 1, text: "+1.00", printed: "2", verdict: CameOut})
 	o := &Orderings{Scales: []Scale{{ID: "small", Kind: "simulated"}}}
-	for n, want := range map[int]string{1: "came out +1.00", 2: "came out +1.00 +1.00", 3: "came out"} {
-		if lines, _ := o.simulated(slices.Repeat([]telling{one}, n)); strings.Join(lines, " ") != want {
-			t.Errorf("%d: %q", n, lines)
+	for _, c := range []struct {
+		of   []telling
+		want string
+	}{
+		{[]telling{one}, "came out +1.00"},
+		{[]telling{one, one, one}, "came out +1.00, came out +1.00, came out +1.00, came out"},
+		{[]telling{one, one, one, one}, "came out"},
+		{[]telling{one, one, printed, one}, "came out 2: +1.00, came out"},
+	} {
+		if lines, _ := o.simulated(c.of); strings.Join(lines, " ") != c.want {
+			t.Errorf("%d: %q", len(c.of), lines)
 		}
+	}
+}
+
+// What stands behind a line says the same in any order, and one that rests on something makes the line rest on it.
+func TestALineOfTheDigestDoesNotHangOnTheOrderOfItsParts(t *testing.T) {
+	came, not, tell := told{verdict: CameOut}, told{verdict: DidNot}, told{verdict: CannotBeTold}
+	assumed, model := told{verdict: Assumed, shows: CameOut}, told{verdict: NeedsModel, shows: DidNot}
+	for _, c := range []struct {
+		of   []told
+		want string
+	}{
+		{[]told{came, not, tell}, "did not come out in 1 of 3"},
+		{[]told{came, tell, tell}, "cannot be told in 2 of 3"},
+		{[]told{came, assumed}, "assumed (came out)"},
+		{[]told{not, assumed, came}, "assumed (did not come out in 1 of 3)"},
+		{[]told{model, assumed, came}, "not testable (did not come out in 1 of 3)"},
+		{[]told{{verdict: NeedsModel}, came}, "not testable (came out in 1 of 2)"},
+		{[]told{assumed, {verdict: NotRun}}, "not run"},
+	} {
+		for range c.of {
+			c.of = append(c.of[1:], c.of[0])
+			if l := least(c.of); l.words(l.part()) != c.want {
+				t.Errorf("%v: %q, want %q", c.of, l.words(l.part()), c.want)
+			}
+		}
+	}
+}
+
+func TestALineOfTheDigestHasTheWorstOfThePapersOwnVerdicts(t *testing.T) {
+	findings := []Finding{{ID: "h", Verdict: Holds}, {ID: "m", Verdict: Mismatch}, {ID: "n", Verdict: NotCheckable}}
+	for ids, want := range map[string]string{"h": Holds, "h n": NotCheckable, "n h": NotCheckable, "m n": Mismatch, "n m h": Mismatch, "": "no such row"} {
+		if got := (&DigestLine{Paper: strings.Fields(ids)}).onPaper(findings, &faults{}); got != want {
+			t.Errorf("%s: %s, want %s", ids, got, want)
+		}
+	}
+}
+
+// A claim that has its rows on the first scale alone does not vanish beside one that has them on a larger one.
+func TestEveryPartOfALineIsTakenFromItsOwnLastScale(t *testing.T) {
+	on := func(at map[string]string) telling {
+		return func(scale string) (told, bool) { v, ok := at[scale]; return told{verdict: v}, ok }
+	}
+	o := &Orderings{Scales: []Scale{{ID: "small", Kind: "simulated"}, {ID: "big", Kind: "simulated"}}}
+	for _, c := range []struct {
+		of   []telling
+		want string
+	}{
+		{[]telling{on(map[string]string{"small": DidNot}), on(map[string]string{"small": CannotBeTold, "big": CameOut})}, "did not come out in 1 of 2"},
+		{[]telling{on(map[string]string{"small": CameOut, "big": NotRun})}, "came out"},
+		{[]telling{on(map[string]string{"small": NotRun, "big": NotRun})}, "not run"},
+	} {
+		if lines, _ := o.simulated(c.of); strings.Join(lines, " ") != c.want {
+			t.Errorf("%q, want %q", lines, c.want)
+		}
+	}
+}
+
+// A range over pools is of one number: no points beside percent, no one row beside another.
+func TestARangeOverPoolsIsOfOneNumber(t *testing.T) {
+	o := &Orderings{Scales: []Scale{{ID: "p", Kind: "recorded"}, {ID: "q", Kind: "recorded"}}}
+	a := figure{number: 1, unit: " points", against: "beside x"}
+	other, against := a, a
+	other.unit, against.against = "%", "beside y"
+	for i, c := range []struct {
+		b    figure
+		want string
+	}{{a, "came out on 2 of 2|1.00 to 1.00 points"}, {other, "came out on 2 of 2"}, {against, "came out on 2 of 2"}} {
+		lines := o.recorded([]telling{func(scale string) (told, bool) {
+			return told{verdict: CameOut, numbers: []figure{map[string]figure{"p": a, "q": c.b}[scale]}}, true
+		}})
+		if strings.Join(lines, "|") != c.want {
+			t.Errorf("%d: %q", i, lines)
+		}
+	}
+}
+
+// An interval that rounding would hide is printed with more digits.
+func TestAnIntervalDoesNotVanishByRounding(t *testing.T) {
+	o := &Ordering{Metric: "call-rate-%"}
+	for want, x := range map[string][3]float64{
+		"-89.59 [-89.62, -89.56]": {-89.59, -89.62, -89.56},
+		"-89.6 [-89.7, -89.5]":    {-89.59, -89.68, -89.51},
+		"-89.6 [-89.6, -89.6]":    {-89.6, -89.6, -89.6},
+	} {
+		if got := o.number(Contrast{Value: metrics.Value{Number: x[0], Low: x[1], High: x[2], Bounded: true}}); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// The notes say what a reader of the verdicts alone would miss, and nothing where there is nothing to say.
+func TestTheNotesOfTheDigestComeFromTheMeasurements(t *testing.T) {
+	row := func(at, method, values string) string { return at + "/method=" + method + "/benchmark=" + values }
+	notes := func(share, low float64) string {
+		t.Helper()
+		o, err := ReadOrderings("o.yaml", []byte(digestHead))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := measured(t,
+			row("toy/arena=paper", "ours", "avg 10")+points("accuracy-%", 80, low, 160-low),
+			row("toy/arena=large", "ours", "avg 10")+points("accuracy-%", 80, 79, 81),
+			row("logs/pool=p", "ours", "all 10")+points("accuracy-%", 60, 59, 61)+points("cost-share-%", share),
+			row("logs/pool=p", "ours", "all/seed=0 10")+points("accuracy-%", 60),
+			row("logs/pool=p", "cheap", "all 10")+points("accuracy-%", 50, 49, 51)+points("difference-points", -10, -11, -9),
+			row("logs/pool=q", "ours", "all 10")+points("accuracy-%", 60, 59, 61)+points("cost-share-%", 50))
+		findings, err := list1(t, digestClaims).Check("c.yaml", toyTables(t), m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := o.Judge("o.yaml", toyTables(t), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := o.DigestSheet("o.yaml", findings, rows, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(s.Notes, "\n")
+	}
+	some := notes(99.6, 70)
+	for _, want := range []string{
+		"On P (99.60% of its cost) the row ours asks the strongest expert",
+		"Trained once on P: ",
+		"Small: there these cannot be told, only on the larger set: kept.",
+	} {
+		if !strings.Contains(some, want) {
+			t.Errorf("no %q in %s", want, some)
+		}
+	}
+	if none := notes(99.4, 79); strings.Contains(none, "strongest expert always") || strings.Contains(none, "larger set: ") {
+		t.Error(none)
 	}
 }
 
@@ -108,7 +252,7 @@ func TestTheDigestSaysWhatWasNotRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got[0][2] != "came out 82.00 [81.00, 83.00]" || got[1][2] != "not run" || got[0][4] != "came out on 1 of 2, not run on 1" {
+	if got[0][2] != "came out 80.0 within 5 points: 82.00 [81.00, 83.00]" || got[1][2] != "not run" || got[0][4] != "came out on 1 of 2, not run on 1" {
 		t.Errorf("%q", got)
 	}
 }

@@ -65,8 +65,9 @@
 // of five verdicts, by the interval of the difference:
 //
 //	came out            the interval lies on the side that the sentence names; for a level, inside its margin
-//	did not come out    it lies on the other side; for a level, outside the margin
-//	cannot be told      anything else, or there is no interval
+//	did not come out    it lies on the other side, or is 0 from end to end, as that of two routers that decide alike
+//	                    (printed as level); for a level, outside the margin
+//	cannot be told      anything else, there is no interval, or a row was trained once
 //	not testable without a language model
 //	                    the sentence is about what a component does to a fine-tuned language model (soft supervision,
 //	                    gate, anchor). A small classifier has no language-model drift to be protected from: what it
@@ -87,19 +88,26 @@
 // A row that trains nothing has lines of single seeds on recorded answers too, one for each partition of the questions. It
 // is known by its accuracy, which is the same in all of them.
 //
+// A row that was trained once on a scale of simulated or recorded answers says nothing about another training: its
+// verdicts cannot be told, and its numbers are marked "trained once", with the interval over questions. It is known by
+// lines of one seed; rows that have the same accuracy under several seeds elsewhere train nothing and are judged. A row
+// that was trained more than once, where no line says what single seeds gave, is judged by the mean over its trainings,
+// marked "routers held fixed".
+//
 // On the scales training and environment no question was drawn: low and high of a measurement there are the least and the
 // most over training seeds, which make no interval. The difference has the t interval of the differences seed by seed,
 // also between two steps of one row; with fewer than two seeds on either side it has none and cannot be told.
 //
 // Accuracy can be bought. Beside the verdict on an accuracy stands the contrast at equal cost: the difference of hull
 // gains, points of accuracy above the best coin flip between fixed experts at the row's own cost, with the interval
-// made in the same way. What can be gained differs along the hull, so between rows of very different cost this
+// made in the same way, and the verdict that the sentence gets by it. What can be gained differs along the hull, so between rows of very different cost this
 // contrast is no last word either. It is left blank between a row that may answer itself and one that may not: the first
 // is measured above a hull that has the router alone on it, the second above that of the experts.
 //
 // # Digest
 //
 // The digest is a line for each of the sentences that a reader comes for: its list says which claims and orderings stand
-// behind a line. Of several the least favourable verdict counts. Simulated scales give the last one that was run, recorded
-// answers the number of pools with each verdict.
+// behind a line. Of several the least favourable verdict counts, and a line is assumed or not testable if one of them is.
+// Simulated scales give, for each, the last one that has it, recorded answers the number of pools with each verdict.
+// Beside every printed number stand its margin and ours.
 package claims

@@ -14,7 +14,6 @@ import (
 
 // Formula is a parsed formula; the package documentation has its syntax.
 type Formula struct {
-	text string
 	node node
 }
 
@@ -35,9 +34,6 @@ func (f *Formula) Compares() bool {
 	_, ok := f.node.(comparison)
 	return ok
 }
-
-// String returns the formula as it was written.
-func (f *Formula) String() string { return f.text }
 
 // value is a number with what rounding of the cells can add to it and take from it.
 type value struct {
@@ -114,7 +110,7 @@ func (t *trace) extreme(n node, center, sign float64) (float64, error) {
 	for range passes {
 		stable := true
 		for i, c := range t.read {
-			half := 0.5 * math.Pow(10, -float64(c.decimals))
+			half := halfUnit(c.decimals)
 			var ends [2]float64
 			before := moved.moved[i]
 			for k, to := range [2]float64{-half, half} {
@@ -394,7 +390,7 @@ func Parse(text string) (*Formula, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Formula{text: text, node: n}, nil
+	return &Formula{node: n}, nil
 }
 
 type parser struct {

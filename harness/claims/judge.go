@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
@@ -29,6 +27,7 @@ type Contrast struct {
 	Paired bool // from differences question by question or seed by seed; otherwise the intervals of both rows were combined
 	Seeds  int  // training seeds whose spread is in the interval; 0: none
 	Fixed  bool // a row was trained more than once, and no line says what single seeds gave here
+	Once   bool // a row was trained once here: nothing says what another training would give
 }
 
 // Judged is an ordering on one scale.
@@ -39,6 +38,7 @@ type Judged struct {
 	Delta   *Contrast // in the metric's unit; nil: not measured
 	Cost    *Contrast // of accuracies: in percent of the strongest expert's cost
 	Equal   *Contrast // of accuracies: hull gains; nil as well between rows with different hulls
+	AtEqual string    // the verdict by Equal, as the sentence has it; empty without
 	Reason  string    // of NeedsModel and Assumed
 	Missing string    // of NotRun: what there is no measurement of
 }
@@ -197,6 +197,9 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 				return j, err
 			}
 		}
+		if j.Equal != nil {
+			j.AtEqual = x.verdict(*j.Equal)
+		}
 	}
 	if over := overruled(rows.Needs); over != "" && j.Verdict != NotRun {
 		j.Verdict, j.Shows, j.Reason = over, j.Verdict, rows.Reason
@@ -209,9 +212,9 @@ func overruled(needs string) string {
 	return map[string]string{languageModel: NeedsModel, assumption: Assumed}[needs]
 }
 
-// verdict reads the verdict off an interval.
+// verdict reads the verdict off an interval. What is level to the last digit is neither above nor below.
 func (o *Ordering) verdict(d Contrast) string {
-	if !d.Bounded {
+	if !d.Bounded || d.Once {
 		return CannotBeTold
 	}
 	low, high := d.Low, d.High
@@ -230,11 +233,14 @@ func (o *Ordering) verdict(d Contrast) string {
 	switch {
 	case low > 0:
 		return CameOut
-	case high < 0:
+	case high < 0 || d.level():
 		return DidNot
 	}
 	return CannotBeTold
 }
+
+// level says whether two rows are the same whatever is drawn: two routers that decide alike.
+func (c Contrast) level() bool { return c.Bounded && c.Low == 0 && c.High == 0 }
 
 // contrast measures A - B.
 func (o *Orderings) contrast(measured *Measurements, experiment string, scale Scale, a, b Place, u units) (*Contrast, error) {
@@ -274,6 +280,7 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 		return nil, err
 	}
 	c.Fixed = n == 0 && (measured.trained(experiment, scale, a["method"]) || measured.trained(experiment, scale, b["method"]))
+	c.Once = measured.once(experiment, scale, a["method"]) || measured.once(experiment, scale, b["method"])
 	if n > 0 && c.Bounded {
 		c.Seeds = n
 		c.Low = c.Number - math.Hypot(c.Number-c.Low, spread)
@@ -395,18 +402,5 @@ func seedSpread(measured *Measurements, experiment string, scale Scale, a, b Pla
 	if len(d) < 2 {
 		return 0, 0, nil
 	}
-	return tHalf(d), len(d), nil
-}
-
-// tHalf is half the width of the 95% t interval of a mean.
-func tHalf(x []float64) float64 {
-	n, mean, sum := float64(len(x)), 0.0, 0.0
-	for _, v := range x {
-		mean += v / n
-	}
-	for _, v := range x {
-		sum += (v - mean) * (v - mean)
-	}
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975)
-	return t * math.Sqrt(sum/(n-1)/n)
+	return metrics.MeanOf(d).Half(0.025), len(d), nil
 }

@@ -132,6 +132,7 @@ type reading struct {
 	metrics.Value
 	seeds map[string]float64
 	fixed bool // trained more than once, and no line says what single seeds gave
+	once  bool // trained once
 }
 
 // reading returns the first of the units that a line has.
@@ -144,6 +145,7 @@ func (o ours) reading(experiment string, at Place, units ...string) (reading, er
 		if v, has := m.Value(unit); ok && has {
 			r := reading{Value: v, seeds: o.seeds(experiment, at, unit)}
 			r.fixed = r.seeds == nil && o.measured.trained(experiment, o.scale, at["method"])
+			r.once = o.measured.once(experiment, o.scale, at["method"])
 			return r, nil
 		}
 	}
@@ -255,8 +257,8 @@ func (o ours) retention(experiment string, at Place, r reference) (reading, erro
 	if err != nil {
 		return reading{}, err
 	}
-	c, err := propagate([]reading{{Value: behind.Value, fixed: behind.Fixed}, {Value: whole.Value}}, func(x []float64) float64 { return 100 * (1 + x[0]/x[1]) })
-	return reading{Value: c.Value, fixed: c.Fixed}, err
+	c, err := propagate([]reading{{Value: behind.Value, fixed: behind.Fixed, once: behind.Once}, {Value: whole.Value}}, func(x []float64) float64 { return 100 * (1 + x[0]/x[1]) })
+	return reading{Value: c.Value, fixed: c.Fixed, once: c.Once}, err
 }
 
 // saving reads the saving that was measured, or else what is left of the strongest expert's cost.
@@ -326,7 +328,7 @@ func (o ours) leaf(n node) (reading, bool, error) {
 	case binary:
 		c, ok, err := o.difference(n)
 		if ok && err == nil {
-			return reading{Value: c.Value, fixed: c.Fixed}, true, nil
+			return reading{Value: c.Value, fixed: c.Fixed, once: c.Once}, true, nil
 		}
 		return reading{}, ok, err
 	}
@@ -429,7 +431,7 @@ func propagate(x []reading, f func([]float64) float64) (Contrast, error) {
 	for i, r := range x {
 		at[i] = r.Number
 		bounded = bounded && r.Bounded
-		c.Fixed = c.Fixed || r.fixed
+		c.Fixed, c.Once = c.Fixed || r.fixed, c.Once || r.once
 		if r.seeds == nil {
 			continue
 		}
@@ -469,7 +471,8 @@ func propagate(x []reading, f func([]float64) float64) (Contrast, error) {
 			each = append(each, f(moved))
 		}
 		c.Seeds = len(each)
-		up, down = math.Hypot(up, tHalf(each)), math.Hypot(down, tHalf(each))
+		half := metrics.MeanOf(each).Half(0.025)
+		up, down = math.Hypot(up, half), math.Hypot(down, half)
 	}
 	c.Bounded, c.Low, c.High = true, c.Number-down, c.Number+up
 	return c, nil

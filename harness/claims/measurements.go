@@ -13,6 +13,9 @@ import (
 type Measurements struct {
 	of    map[string][]metrics.Measurement // by experiment
 	files map[string]string                // label -> file
+
+	first  map[string]float64 // accuracy of the first single seed, by label without the seed
+	varies map[string]bool    // by method: whether single seeds differ in accuracy anywhere; absent: it has no two
 }
 
 // errNotRun says that no file has what was asked for.
@@ -26,6 +29,7 @@ var errNotStated = errors.New("not stated")
 func (s *Measurements) Add(file string, set *metrics.Set) error {
 	if s.of == nil {
 		s.of, s.files = map[string][]metrics.Measurement{}, map[string]string{}
+		s.first, s.varies = map[string]float64{}, map[string]bool{}
 	}
 	for _, m := range set.Measurements {
 		experiment := m.Key("experiment")
@@ -37,8 +41,54 @@ func (s *Measurements) Add(file string, set *metrics.Set) error {
 		}
 		s.files[m.Label()] = file
 		s.of[experiment] = append(s.of[experiment], m)
+		s.compareSeeds(m)
 	}
 	return nil
+}
+
+// compareSeeds remembers whether single seeds of a method differ.
+func (s *Measurements) compareSeeds(m metrics.Measurement) {
+	v, ok := m.Value(metrics.Accuracy)
+	if !ok || m.Key("seed") == "" {
+		return
+	}
+	method := m.Key("method")
+	label := withoutSeed(m)
+	if first, seen := s.first[label]; seen {
+		s.varies[method] = s.varies[method] || v.Number != first
+	} else {
+		s.first[label] = v.Number
+	}
+}
+
+func withoutSeed(m metrics.Measurement) string {
+	m.Keys = slices.DeleteFunc(slices.Clone(m.Keys), func(k metrics.Key) bool { return k.Name == "seed" })
+	return m.Label()
+}
+
+// once says whether a row has one training on a scale: one seed has lines there, and no other scale shows that the row
+// is the same under every seed.
+func (s *Measurements) once(experiment string, scale Scale, method string) bool {
+	if varies, known := s.varies[method]; method == "" || scale.bySeeds() || known && !varies {
+		return false
+	}
+	seeds := map[string]bool{}
+	for _, m := range s.of[experiment] {
+		if seed := m.Key("seed"); seed != "" && m.Key("method") == method && scale.has(m) {
+			seeds[seed] = true
+		}
+	}
+	return len(seeds) == 1
+}
+
+// has says whether a line is of the scale.
+func (s Scale) has(m metrics.Measurement) bool {
+	for name, want := range s.Keys {
+		if m.Key(name) != want {
+			return false
+		}
+	}
+	return true
 }
 
 // Experiments lists the experiments that have a line, sorted.
@@ -84,10 +134,8 @@ func (s *Measurements) where(experiment string, scale Scale, at Place) []metrics
 }
 
 func matches(m metrics.Measurement, scale Scale, at Place) bool {
-	for name, want := range scale.Keys {
-		if m.Key(name) != want {
-			return false
-		}
+	if !scale.has(m) {
+		return false
 	}
 	inner := 0
 	if name, ok := at["line"]; ok {
@@ -132,22 +180,17 @@ func (s *Measurements) seeds(experiment string, scale Scale, at Place) map[strin
 func (s *Measurements) trained(experiment string, scale Scale, method string) bool {
 	first := map[string]float64{} // by label without the seed
 	return method != "" && slices.ContainsFunc(s.of[experiment], func(m metrics.Measurement) bool {
-		if m.Key("seed") == "" || m.Key("method") != method {
+		if m.Key("seed") == "" || m.Key("method") != method || !scale.has(m) {
 			return false
-		}
-		for name, want := range scale.Keys {
-			if m.Key(name) != want {
-				return false
-			}
 		}
 		v, ok := m.Value(metrics.Accuracy)
 		if !ok {
 			return false
 		}
-		m.Keys = slices.DeleteFunc(slices.Clone(m.Keys), func(k metrics.Key) bool { return k.Name == "seed" })
-		x, seen := first[m.Label()]
+		label := withoutSeed(m)
+		x, seen := first[label]
 		if !seen {
-			first[m.Label()] = v.Number
+			first[label] = v.Number
 		}
 		return seen && v.Number != x
 	})

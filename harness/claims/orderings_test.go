@@ -3,6 +3,7 @@ package claims
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,8 @@ func TestVerdictsByTheInterval(t *testing.T) {
 		{"above, the interval covers 0", "is: above", 1, -1, 3, CannotBeTold},
 		{"below, the interval touches 0 from below", "is: above", -1, -2, 0, CannotBeTold},
 		{"below, and the interval too", "is: above", -1, -2, -0.001, DidNot},
+		{"wanted above and level to the last digit", "is: above", 0, 0, 0, DidNot},
+		{"wanted below and level to the last digit", "is: below", 0, 0, 0, DidNot},
 		{"wanted below and is", "is: below", -1, -2, -0.001, CameOut},
 		{"wanted below and touches", "is: below", -1, -2, 0, CannotBeTold},
 		{"wanted below and is above", "is: below", 1, 0.001, 2, DidNot},
@@ -168,6 +171,68 @@ func TestTrainingSeedsWidenTheInterval(t *testing.T) {
 	_, err := o.Judge("o.yaml", toyTables(t), measured(t, append(lines, seed("cheap", 1, 48), seed("cheap", 2, 50))...))
 	if err == nil || !strings.Contains(err.Error(), "o.yaml:12: x: experiment toy on scale small: benchmark=avg/method=ours has the seeds 1, 2, 3, benchmark=avg/method=cheap has 1, 2") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What one training gives says nothing about another: a row with one single seed is judged only where other measurements
+// show that its seeds are all the same.
+func TestARowThatWasTrainedOnceCannotBeToldFromAnother(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, recorded: {}}")
+	lines := []string{
+		line("paper", "cheap", points("accuracy-%", 50, 49, 51)+points("difference-points", -10, -11, -9)),
+		line("paper", "ours", points("accuracy-%", 60, 59, 61)),
+	}
+	seeds := func(experiment, method string, x ...float64) (more []string) {
+		for i, v := range x {
+			more = append(more, fmt.Sprintf("%s/arena=paper/method=%s/benchmark=avg/seed=%d 100%s", experiment, method, i, points("accuracy-%", v)))
+		}
+		return more
+	}
+	lines = slices.Concat(lines, seeds("toy", "cheap", 50), seeds("toy", "ours", 60))
+	same := func(method string) []string { return seeds("other", method, 50, 50) }
+	differ := func(method string) []string { return seeds("other", method, 50, 51) }
+	for _, c := range []struct {
+		name string
+		more []string
+		once bool
+	}{
+		{"nothing else is known", nil, true},
+		{"one of the two is trained", slices.Concat(same("cheap"), differ("ours")), true},
+		{"the other of the two is trained", slices.Concat(differ("cheap"), same("ours")), true},
+		{"neither is trained", slices.Concat(same("cheap"), same("ours")), false},
+		{"both have another seed here", slices.Concat(seeds("toy", "cheap", 50, 50)[1:], seeds("toy", "ours", 60, 60)[1:]), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := judged(t, o, measured(t, slices.Concat(lines, c.more)...))
+			want := map[bool]string{true: CannotBeTold, false: CameOut}[c.once]
+			if j.Verdict != want || j.Delta.Once != c.once || slices.Equal(j.Delta.trainings(), []string{"trained once"}) != c.once {
+				t.Errorf("%s, %+v; want %s", j.Verdict, j.Delta, want)
+			}
+		})
+	}
+}
+
+// The contrast at equal cost is judged by what the sentence says, and decides nothing where the sentence cannot.
+func TestAtEqualCostTheSentenceIsTheSame(t *testing.T) {
+	for _, c := range []struct {
+		is        string
+		low, high float64
+		want      string
+	}{
+		{"is: above", 1, 2, "came out"},
+		{"is: below", 1, 2, "did not come out"},
+		{"is: below", -2, -1, "came out"},
+		{"is: below", 0, 0, "did not come out (level)"},
+		{"is: level, margin: 3", 1, 2, "came out"},
+		{"is: below, needs: assumption, reason: r", -2, -1, "(came out)"},
+		{"is: below, needs: assumption, reason: r", 0, 0, "(did not come out, level)"},
+	} {
+		j := judged(t, orderings(t, "{id: x, source: s, says: y, a: cheap, b: router/knob=2, "+c.is+"}"), measured(t,
+			line("paper", "cheap", points("accuracy-%", 50, 49, 51)+points("difference-points", 1, 0.5, 1.5)+points("hull-gain-points", 1, 0, 2)+points("hull-difference-points", (c.low+c.high)/2, c.low, c.high)),
+			line("paper", "ours", points("accuracy-%", 49, 48, 50)+points("hull-gain-points", 0, -1, 1))))
+		if got := j.atEqualCost(); got != c.want {
+			t.Errorf("%s, %v to %v: %q, want %q", c.is, c.low, c.high, got, c.want)
+		}
 	}
 }
 

@@ -149,9 +149,7 @@ func (s OnScale) cell() report.Text {
 		text = "beside " + s.Against + ": " + text
 	}
 	t.Lines = append(t.Lines, text)
-	if s.Value.Fixed {
-		t.Lines = append(t.Lines, "routers held fixed")
-	}
+	t.Lines = append(t.Lines, s.Value.trainings()...)
 	return t
 }
 
@@ -302,28 +300,42 @@ func resolving(all []Judged) Judged {
 	return best
 }
 
+// trainings says what an interval leaves out of the trainings behind it.
+func (c Contrast) trainings() []string {
+	switch {
+	case c.Once:
+		return []string{"trained once"}
+	case c.Fixed:
+		return []string{"routers held fixed"}
+	}
+	return nil
+}
+
 // phrase is a verdict, and in brackets what the rows show where that decides nothing.
 func (j Judged) phrase() string {
 	if j.Shows == "" {
-		return word(j.Verdict)
+		return spelled(j.Verdict, j.Delta, " (level)")
 	}
-	return word(j.Verdict) + " (" + j.Shows + ")"
+	return word(j.Verdict) + " (" + spelled(j.Shows, j.Delta, ", level") + ")"
 }
 
+// atEqualCost is the verdict at equal cost, in brackets where it decides nothing.
 func (j Judged) atEqualCost() string {
 	switch {
-	case j.Equal == nil:
+	case j.AtEqual == "":
 		return ""
-	case !j.Equal.Bounded:
-		return CannotBeTold
-	case j.Equal.Low > 0:
-		return "ahead"
-	case j.Equal.High < 0:
-		return "behind"
-	case j.Equal.Low == 0 && j.Equal.High == 0:
-		return "level"
+	case j.Shows == "":
+		return spelled(j.AtEqual, j.Equal, " (level)")
 	}
-	return CannotBeTold
+	return "(" + spelled(j.AtEqual, j.Equal, ", level") + ")"
+}
+
+// spelled is the word for a verdict, with that for rows that are level behind it.
+func spelled(verdict string, c *Contrast, level string) string {
+	if verdict == DidNot && c != nil && c.level() {
+		return word(verdict) + level
+	}
+	return word(verdict)
 }
 
 // verdictWords are the verdicts in the order of the summary, with the words that cells have for them.
@@ -423,9 +435,7 @@ func cell(o *Ordering, j Judged) report.Text {
 		return t
 	}
 	t.Lines = append(t.Lines, o.number(*j.Delta))
-	if j.Delta.Fixed {
-		t.Lines = append(t.Lines, "routers held fixed")
-	}
+	t.Lines = append(t.Lines, j.Delta.trainings()...)
 	if j.Cost != nil {
 		t.Lines = append(t.Lines, "cost "+signed(j.Cost.Number, 1))
 	}
@@ -439,7 +449,11 @@ func cell(o *Ordering, j Judged) report.Text {
 func (o *Ordering) number(c Contrast) string {
 	switch o.Metric {
 	case "cost", "share-%", "call-rate-%":
-		return interval(c, 1)
+		decimals := 1
+		for c.Low != c.High && decimals < 3 && fixed(c.Low, decimals) == fixed(c.High, decimals) {
+			decimals++ // an interval that rounding would hide
+		}
+		return interval(c, decimals)
 	case metrics.USDPerQuery:
 		return interval(scaled(c, 1000), 2) + " m$"
 	}

@@ -117,9 +117,9 @@ func (l *List) averages(a Averages, t *Tables) (*Finding, error) {
 				if i == 0 {
 					first = v
 				}
-				half := 0.5 * math.Pow(10, -float64(printed.Decimals))
+				by := half(printed)
 				above := printed.Number - v.number
-				fits = fits || above <= v.up+half+slack && -above <= v.down+half+slack
+				fits = fits || above <= v.up+by+slack && -above <= v.down+by+slack
 			}
 			if !fits {
 				wrong = append(wrong, row+" "+kind.name)
@@ -183,9 +183,8 @@ func (g Granularity) check(t *Tables) (Finding, error) {
 
 // attainable says whether a percentage can be printed of k out of n, for whole k.
 func attainable(printed metrics.Value, n int) bool {
-	half := 0.5 * math.Pow(10, -float64(printed.Decimals))
 	k := math.Round(printed.Number / 100 * float64(n))
-	return math.Abs(100*k/float64(n)-printed.Number) <= half+slack
+	return math.Abs(100*k/float64(n)-printed.Number) <= half(printed)+slack
 }
 
 func tableFinding(id, source, says string, n int, wrong, said, recorded []string, reason string) Finding {

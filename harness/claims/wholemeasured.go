@@ -30,8 +30,8 @@ type row struct {
 // it is the share of the right ones: a whole number of them in all training seeds together. Rows that are scored by an
 // expectation have fractions there; of those only the share is asked. Lines without counts, on the larger set and in
 // folds, are left out. An average fits if it follows from its benchmarks, weighted by their questions at the paper's
-// sizes; where no average of the larger set does, that set was weighted by other sizes than the rows at the paper's, and is
-// left out. Costs in percent have no common whole and are left out.
+// sizes; where no average of the larger set does, that set has a finding of its own, not checkable: it may have been weighted
+// by other sizes, or be wrong throughout. Costs in percent have no common whole and are left out.
 func (s *Measurements) CheckTables() []Finding {
 	var findings []Finding
 	for _, experiment := range s.Experiments() {
@@ -61,22 +61,24 @@ func (s *Measurements) CheckTables() []Finding {
 		if !elsewhere {
 			averages, wrong = averages+large, append(wrong, off...)
 		}
-		if percentages+averages == 0 {
-			continue
-		}
-		reason := fmt.Sprintf("%d percentages, %d averages", percentages, averages)
-		if expected > 0 {
-			reason += fmt.Sprintf("; %d rows by expectation", expected)
-		}
-		if uncounted > 0 {
-			reason += fmt.Sprintf("; %d without counts", uncounted)
+		if percentages+averages > 0 {
+			reason := fmt.Sprintf("%d percentages, %d averages", percentages, averages)
+			if expected > 0 {
+				reason += fmt.Sprintf("; %d rows by expectation", expected)
+			}
+			if uncounted > 0 {
+				reason += fmt.Sprintf("; %d without counts", uncounted)
+			}
+			found := tableFinding(experiment, file, "every percentage is that of its counts, and every average follows from its row", percentages+averages, wrong, wrong, nil, reason)
+			found.Measured, found.File = true, file
+			findings = append(findings, found)
 		}
 		if elsewhere {
-			reason += "; averages of the larger set left out"
+			findings = append(findings, Finding{
+				ID: experiment + ", larger set", Source: file, Says: "every average follows from its row", Verdict: NotCheckable, Table: true, Measured: true, File: file,
+				Printed: fmt.Sprintf("%d cells", large), Recomputed: fmt.Sprintf("0 of %d", large), Reason: "no average follows from its row at the paper's sizes: weighted by others, or wrong throughout",
+			})
 		}
-		found := tableFinding(experiment, file, "every percentage is that of its counts, and every average follows from its row", percentages+averages, wrong, wrong, nil, reason)
-		found.Measured, found.File = true, file
-		findings = append(findings, found)
 	}
 	return findings
 }
@@ -209,6 +211,9 @@ func (r *row) averages() (n int, bad []string) {
 const stored = 1e-6
 
 // half is half a unit of the last digit that a value is written with.
-func half(v metrics.Value) float64 { return 0.5 * math.Pow(10, -float64(v.Decimals)) }
+func half(v metrics.Value) float64 { return halfUnit(v.Decimals) }
+
+// halfUnit is half a unit of the last of so many decimals.
+func halfUnit(decimals int) float64 { return 0.5 * math.Pow(10, -float64(decimals)) }
 
 func near(x, y, by float64) bool { return math.Abs(x-y) <= by+slack*(1+math.Abs(x)) }
