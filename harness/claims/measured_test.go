@@ -157,6 +157,36 @@ func TestTheSpreadOverTrainingSeedsIsInTheInterval(t *testing.T) {
 	}
 }
 
+// Whatever a formula reads, one training decides nothing.
+func TestAClaimAboutARowThatWasTrainedOnceCannotBeTold(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	lines := []string{
+		line("paper", "ours", points("accuracy-%", 80, 79, 81)+points("cost-share-%", 60, 59, 61)+points("hull-gain-points", 2, 1, 3)),
+		line("paper", "dear", points("accuracy-%", 100, 99, 101)),
+	}
+	once := []string{"toy/arena=paper/method=ours/benchmark=avg/seed=0 10 80 accuracy-%"}
+	for formula, printed := range map[string]string{
+		"mean(toy, router/knob=2)":                                 "80",
+		"retention(toy, router/knob=2, dear)":                      "80",
+		"saving(toy, router/knob=2, dear)":                         "40",
+		"2 * (mean(toy, router/knob=2) - mean(toy, dear))":         "-40",
+		"gain(toy, router/knob=2, cheap, dear) > 0":                "",
+		"mean(toy, router/knob=2) < min(mean(toy, dear), 100 + 5)": "",
+	} {
+		rest := fmt.Sprintf(`formula: "%s", ours: {}`, formula)
+		if printed != "" {
+			rest = fmt.Sprintf(`printed: "%s", formula: "%s", ours: {margin: 9, reason: m}`, printed, formula)
+		}
+		claim := claim1(t, rest)
+		if on := onScale(t, claim, o, o.Scales[0], measured(t, lines...)); on.Verdict != CameOut || on.Value.Once {
+			t.Errorf("%s: %s, %+v", formula, on.Verdict, on.Value)
+		}
+		if on := onScale(t, claim, o, o.Scales[0], measured(t, append(lines[:2:2], once...)...)); on.Verdict != CannotBeTold || !on.Value.Once {
+			t.Errorf("%s, trained once: %s, %+v", formula, on.Verdict, on.Value)
+		}
+	}
+}
+
 func TestAComparisonIsAsGoodAsItsWorstPart(t *testing.T) {
 	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
 	row := func(method string, low, high float64) string {
