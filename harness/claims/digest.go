@@ -145,7 +145,7 @@ func (o *Orderings) alwaysStrongest(measured *Measurements) (string, error) {
 	if len(pools) == 0 {
 		return "", nil
 	}
-	return "On " + listed(pools) + " the row " + o.Reference + " asks the strongest expert always, or all but always: what it keeps and saves there is that expert's.", nil
+	return "On " + listed(pools) + " the row " + o.Reference + " asks the strongest expert always, or all but always: what it keeps and saves there is what that expert does.", nil
 }
 
 // trainedOnce names the pools and sets where routers have one training.
@@ -267,9 +267,9 @@ func (r *Row) figure(reference string, j Judged) figure {
 	unit := r.Ordering.unit()
 	x := figure{number: j.Delta.Number, text: r.Ordering.number(*j.Delta) + unit, unit: unit, verdict: cmp.Or(j.Shows, j.Verdict)}
 	if a, b := r.Ordering.A.Row, r.Ordering.B.Row; b != "" {
-		x.against = "beside " + b
+		x.against = "beside " + strings.TrimPrefix(b, reference+"/")
 		if a != reference {
-			x.against = a + " " + x.against
+			x.against = strings.TrimPrefix(a, reference+"/") + " " + x.against
 		}
 	}
 	if strings.ContainsAny(r.Paper, "0123456789") {

@@ -72,7 +72,7 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 		Caption: "What the paper says in numbers, on our measurements.",
 		Notes: []string{
 			"A printed number came out if our whole interval lies within a margin of it, did not if all of it lies outside, and cannot be told otherwise; margins and their reasons are in claims-measured.csv. A comparison came out if the interval of the difference lies on the side that the claim names; of one with several rows the least favourable part decides and is named. " +
-				"In brackets 95% intervals over questions and, where rows were trained, over training seeds; \"routers held fixed\" marks where no line has single seeds.",
+				"In brackets 95% intervals over questions and, where rows were trained, over training seeds; \"routers held fixed\" marks where no line has single seeds, \"trained once\" where there is one, which decides nothing.",
 			"not testable: without a language model; assumed: it follows from a stated parameter of the simulation; what our rows show stands below. Simulated experts are calibrated to the paper's fixed-expert rows and to nothing else; recorded answers are of other models, at other prices.",
 		},
 		Records: [][]string{{"id", "source", "says", "printed", "recomputed", "on-paper", "scale", "verdict", "shows", "value", "low", "high", "unit", "against", "seeds", "reason"}},
@@ -177,7 +177,7 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 		Records: [][]string{{"id", "section", "source", "says", "metric", "is", "benchmark", "paper", "paper-has-it", "scale", "verdict", "shows",
 			"difference", "low", "high", "paired", "seeds", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "reason", "missing"}},
 		Notes: []string{
-			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their interval. On simulated scales and recorded answers it holds the spread over questions, at the confidence of the measurements (95% in the built-in specs), and, where rows were trained, that over training seeds (over partitions on recorded answers), a 95% t interval; \"routers held fixed\" marks where no line has single seeds. " +
+			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their interval. On simulated scales and recorded answers it holds the spread over questions, at the confidence of the measurements (95% in the built-in specs), and, where rows were trained, that over training seeds (over partitions on recorded answers), a 95% t interval; \"routers held fixed\" marks where no line has single seeds, \"trained once\" where there is one, which decides nothing. " +
 				"Of training curves and of the small environment, in nats or percent, it is the 95% t interval of the differences seed by seed, and of fewer than two seeds there is none. " +
 				"cost: the difference in cost. equal cost: the difference in hull gain, accuracy above the best coin flip between fixed experts at the same cost. An accuracy that comes with a cost was bought." + o.differentHulls(),
 			"not testable: without a language model, since the sentence is about what a part does to one in fine-tuning; what our small policy shows stands below it. assumed: the order follows from a stated parameter of the simulation. not run: there is no measurement.",
@@ -244,10 +244,13 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 		Name:    "verdicts-short",
 		Caption: "Every ordering that the paper states, in words. Numbers, intervals and reasons: verdicts.md.",
 		Notes: []string{
-			"Simulated: the larger set, or else the sizes of the paper or the small environment. At equal cost: whether the first row named lies further above the coin flips between fixed experts, each at its own cost, than the second." + o.differentHulls(),
+			"Simulated: the larger set, or else the sizes of the paper or the small environment. At equal cost: the same sentence about points above the coin flips between fixed experts, each row at its own cost. level: the same to the last digit, as of two routers that decide alike." + o.differentHulls(),
 			"not testable: without a language model; assumed: follows from a stated parameter of the simulation; what our rows show is in brackets.",
 		},
 		Records: [][]string{{"id", "simulated", "equal-cost"}},
+	}
+	if once := trainedOnce(rows); once != "" {
+		s.Notes = append(s.Notes, once)
 	}
 	g := report.Grid{Head: []string{"Ordering", "Simulated", "At equal cost"}, Widths: []float64{0.4, 0.2, 0.12}}
 	var recorded []int
