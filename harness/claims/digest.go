@@ -84,7 +84,7 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 		paper := d.onPaper(findings, f)
 		simulated, equal := o.simulated(of)
 		recorded := o.recorded(of)
-		g.Rows = append(g.Rows, []report.Text{report.Say(upper(d.Says) + "."), report.Say(paper), report.Say(simulated...), report.Say(equal), report.Say(recorded...)})
+		g.Rows = append(g.Rows, []report.Text{report.Say(upper(d.Says) + "."), report.Say(paper), verdictFirst(simulated), report.Say(equal), verdictFirst(recorded)})
 		s.Records = append(s.Records, []string{d.Says, paper, strings.Join(simulated, " "), equal, strings.Join(recorded, "; ")})
 	}
 	s.Grids = []report.Grid{g}
@@ -99,6 +99,14 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 			"level: the same to the last digit, as of two routers that decide alike. not testable: it is about what a part does to a language model in fine-tuning; what our small policy shows is in brackets. assumed: it follows from a number that we put in.",
 	}, slices.DeleteFunc([]string{strongest, trainedOnce(rows), o.toldByLarger(told)}, func(note string) bool { return note == "" })...)
 	return s, f.err()
+}
+
+// verdictFirst is a cell whose first line is found at a glance.
+func verdictFirst(lines []string) report.Text {
+	if len(lines) == 0 {
+		return report.Text{}
+	}
+	return report.Text{Lead: lines[0], Lines: lines[1:]}
 }
 
 // onPaper is the verdict of a line on the paper's own tables, the worst of its claims.
@@ -145,7 +153,7 @@ func (o *Orderings) alwaysStrongest(measured *Measurements) (string, error) {
 	if len(pools) == 0 {
 		return "", nil
 	}
-	return "On " + listed(pools) + " the row " + o.Reference + " asks the strongest expert always, or all but always: what it keeps and saves there is what that expert does.", nil
+	return "On " + listed(pools) + " the router (row " + o.Reference + ") asks the strongest expert always, or all but always: what it keeps and saves there is what that expert does.", nil
 }
 
 // trainedOnce names the pools and sets where routers have one training.
@@ -187,7 +195,7 @@ func (o *Orderings) toldByLarger(of map[string]telling) string {
 	if len(ids) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: there these cannot be told, only on the larger set: %s.", first, listed(ids))
+	return fmt.Sprintf("%s: these cannot be told there, only on the larger set (ids of claims.yaml and orderings.yaml): %s.", first, listed(ids))
 }
 
 // listed puts words into a sentence, with semicolons where they have commas of their own.
