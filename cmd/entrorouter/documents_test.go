@@ -63,7 +63,7 @@ var commandsOfDocuments = []documented{
 	{command: "cp experiments/pools/vllm.yaml mine/pools/"},
 	{command: "entrorouter run mine/live.yaml --data DIR --figures mine/figures", edit: ownServers, why: "a stand-in for servers, a few questions and steps", prints: `(?s)Main results with served experts.*written to mine/figures`},
 
-	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "eight minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*Claims: \d+ hold`},
+	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*Claims: \d+ hold`},
 	{command: "make reproduce SEEDS=10", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `Training seeds: 3`},
 	{command: "make smoke", as: "make smoke" + prebuilt, why: "built already", needs: "make", prints: `Smoke test`},
 	{command: "git checkout -- figures", as: "git init -q clone && cd clone && mkdir figures && echo committed >figures/main.md && git add . && git -c user.name=A -c user.email=a@example.org commit -qm A && echo new >figures/main.md && git checkout -- figures && cat figures/main.md", why: "in a repository of its own", needs: "git", prints: `^committed`},
