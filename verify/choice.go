@@ -170,7 +170,7 @@ func (k Key) announced(s string) string {
 			line = line[:i]
 		}
 		line, _, _ = strings.Cut(line, "</answer>")
-		lower := strings.ToLower(line)
+		lower := lowered(line)
 		switch {
 		case strings.HasPrefix(lower, "not ") || strings.HasPrefix(lower, "neither "):
 			if i := k.closing(line); i >= 0 {

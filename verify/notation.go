@@ -64,7 +64,7 @@ func compared(s string) string {
 		return s
 	}
 	plainly := strings.Join(strings.Fields(unwrapText(s)), " ")
-	lower := strings.ToLower(plainly)
+	lower := lowered(plainly)
 	for _, head := range []string{"all real numbers x such that ", "all real numbers x with ", "all real numbers ", "all real values ", "all real x ", "all values of x ", "all numbers ", "all x such that ", "all x ", "all "} {
 		if !strings.HasPrefix(lower, head) {
 			continue

@@ -188,7 +188,7 @@ func headed(s string) string {
 // amount of money; else the last number if the sentence opens with a clause ("After 2 years, she has 600 left"); else the
 // first number.
 func stated(s string) string {
-	lower := strings.ToLower(s)
+	lower := lowered(s)
 	for _, w := range []string{" is ", " are ", " equals "} {
 		if i := strings.LastIndex(lower, w); i >= 0 {
 			if from, to := mathRun(s[i+len(w):]); to > 0 && from < 12 {

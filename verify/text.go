@@ -217,6 +217,20 @@ func worded(s string) (yes, single bool) {
 	return yes, count == 1 && len(w) <= 4 && !explicit && strings.Contains(s, w)
 }
 
+// lowered is s in lower case, byte for byte as long as s: a place in one is that place in the other. Letters whose lower
+// case is of another length (the Kelvin sign) and bytes that are no text stay.
+func lowered(s string) string {
+	b := []byte(s)
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if l := unicode.ToLower(r); l != r && utf8.RuneLen(l) == n {
+			utf8.EncodeRune(b[i:], l)
+		}
+		i += n
+	}
+	return string(b)
+}
+
 // refuses reports whether words say that there is no answer to give.
 func refuses(s string) bool {
 	s = strings.ToLower(s)
@@ -318,7 +332,7 @@ func counted(w string) (int64, bool) {
 
 // except reads "all real numbers except 3" and its variants; nil if s is anything else.
 func except(s string, steps *budget) *node {
-	text := strings.ToLower(unwrapText(s))
+	text := lowered(unwrapText(s))
 	if !strings.HasPrefix(strings.TrimSpace(text), "all real") {
 		return nil
 	}

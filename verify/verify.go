@@ -6,7 +6,7 @@ import (
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "10"
+const Version = "11"
 
 // Outcome is the decision about one pair of answers.
 type Outcome uint8

@@ -510,7 +510,7 @@ func FuzzEscapeLaTeX(f *testing.F) {
 		for _, command := range []string{`\textbackslash{}`, `\textasciitilde{}`, `\textasciicircum{}`, `\dots{}`, `\allowbreak{}`} {
 			out = strings.ReplaceAll(out, command, "")
 		}
-		for _, sign := range []string{`$<$`, `$>$`, `$|$`, `$\pm$`, `$\dagger$`, `$\times$`, `$\le$`, `$\ge$`, `$\alpha$`, `$\kappa$`, `$\to$`} {
+		for _, sign := range []string{`$<$`, `$>$`, `$|$`, `$\pm$`, `$\dagger$`, `$\times$`, `$\le$`, `$\ge$`, `$\alpha$`, `$\beta$`, `$\delta$`, `$\kappa$`, `$\lambda$`, `$\to$`} {
 			out = strings.ReplaceAll(out, sign, "")
 		}
 		for i := 0; i < len(out); i++ {
