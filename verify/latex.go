@@ -92,6 +92,9 @@ func (p *parser) command(t token) (*node, error) {
 		p.at++
 		braced := p.accept('{')
 		name := p.peek().text
+		if p.peek().kind == tokenEnd {
+			return nil, errSyntax
+		}
 		p.at++
 		if braced && !p.accept('}') {
 			return nil, errSyntax
