@@ -147,12 +147,8 @@ func (e *engine) measurements(ctx context.Context, steps ...*step) (*metrics.Set
 		if err != nil {
 			return nil, err
 		}
-		f, err := entry.Open("measurements.txt")
+		of, err := readMeasurements(entry)
 		if err != nil {
-			return nil, err
-		}
-		of, err := metrics.Read(f.Name(), f)
-		if err := errors.Join(err, f.Close()); err != nil {
 			return nil, err
 		}
 		set.Measurements = append(set.Measurements, of.Measurements...)
@@ -162,6 +158,16 @@ func (e *engine) measurements(ctx context.Context, steps ...*step) (*metrics.Set
 		m.Keys = append([]metrics.Key{{Name: "experiment", Value: e.spec.Experiment.Name}}, m.Keys...)
 	}
 	return set, nil
+}
+
+// readMeasurements reads what a measuring step made.
+func readMeasurements(entry store.Entry) (*metrics.Set, error) {
+	f, err := entry.Open("measurements.txt")
+	if err != nil {
+		return nil, err
+	}
+	set, err := metrics.Read(f.Name(), f)
+	return set, errors.Join(err, f.Close())
 }
 
 // newEngine opens the store and plans every step; it runs none.

@@ -230,13 +230,19 @@ type ProblemResult struct {
 	Enters    []Entry          `json:"enters"` // the cells of every row asked for
 }
 
+// asked returns the sets and the rows that a question names; an empty name is all of them.
+func (t *Trail) asked(set, row string) ([]*trailSet, []int, error) {
+	rows, err := t.rows(row)
+	if err != nil {
+		return nil, nil, err
+	}
+	sets, err := t.named(set)
+	return sets, rows, err
+}
+
 // Cells returns the cells of one row, or of all if row is empty, on one set, or on all if set is empty.
 func (t *Trail) Cells(ctx context.Context, set, row string) ([]Cell, error) {
-	sets, err := t.named(set)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := t.rows(row)
+	sets, rows, err := t.asked(set, row)
 	if err != nil {
 		return nil, err
 	}
@@ -301,11 +307,7 @@ func (s *trailSet) cell(row string, g trailGroup, of *standing) Cell {
 // Questions returns what is behind one cell: every question of the benchmark. An empty set is the first that has the
 // row, of recordings the only one.
 func (t *Trail) Questions(ctx context.Context, set, row, benchmark string) ([]QuestionResult, error) {
-	rows, err := t.rows(row)
-	if err != nil {
-		return nil, err
-	}
-	sets, err := t.named(set)
+	sets, rows, err := t.asked(set, row)
 	if err != nil {
 		return nil, err
 	}
@@ -348,11 +350,7 @@ func (t *Trail) Questions(ctx context.Context, set, row, benchmark string) ([]Qu
 // Problem returns what is behind a problem of a test benchmark: what the experts did, what the row, or every row if row
 // is empty, decided on it, and the cells that it enters. An empty set is the one that has the problem.
 func (t *Trail) Problem(ctx context.Context, set, id, row string) (*ProblemResult, error) {
-	rows, err := t.rows(row)
-	if err != nil {
-		return nil, err
-	}
-	sets, err := t.named(set)
+	sets, rows, err := t.asked(set, row)
 	if err != nil {
 		return nil, err
 	}

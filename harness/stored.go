@@ -142,12 +142,8 @@ func (r *StoredRun) measurements() (*metrics.Set, error) {
 		if !slices.ContainsFunc(f.entry.Files, func(x store.File) bool { return x.Name == "measurements.txt" }) {
 			continue
 		}
-		file, err := f.entry.Open("measurements.txt")
+		of, err := readMeasurements(f.entry)
 		if err != nil {
-			return nil, err
-		}
-		of, err := metrics.Read(file.Name(), file)
-		if err := errors.Join(err, file.Close()); err != nil {
 			return nil, err
 		}
 		set.Measurements = append(set.Measurements, of.Measurements...)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/report"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -36,15 +38,15 @@ claims:
   - {id: lost, source: s, says: y, printed: "70.0", formula: "mean(toy, router/knob=2)", verdict: mismatch, reason: r}
 `
 
-func digest(t *testing.T, head string, lines ...string) ([][]string, error) {
+// digestSheet judges lines of measurements and makes the digest of them.
+func digestSheet(t *testing.T, head string, lines ...string) (*report.Sheet, error) {
 	t.Helper()
 	o, err := ReadOrderings("o.yaml", []byte(head))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := measured(t, lines...)
-	l := list1(t, digestClaims)
-	findings, err := l.Check("c.yaml", toyTables(t), m, o)
+	findings, err := list1(t, digestClaims).Check("c.yaml", toyTables(t), m, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,12 @@ func digest(t *testing.T, head string, lines ...string) ([][]string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.DigestSheet("o.yaml", findings, rows, m)
+	return o.DigestSheet("o.yaml", findings, rows, m)
+}
+
+func digest(t *testing.T, head string, lines ...string) ([][]string, error) {
+	t.Helper()
+	s, err := digestSheet(t, head, lines...)
 	if err != nil {
 		return nil, err
 	}
@@ -207,26 +214,13 @@ func TestTheNotesOfTheDigestComeFromTheMeasurements(t *testing.T) {
 	row := func(at, method, values string) string { return at + "/method=" + method + "/benchmark=" + values }
 	notes := func(share, low float64) string {
 		t.Helper()
-		o, err := ReadOrderings("o.yaml", []byte(digestHead))
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := measured(t,
+		s, err := digestSheet(t, digestHead,
 			row("toy/arena=paper", "ours", "avg 10")+points("accuracy-%", 80, low, 160-low),
 			row("toy/arena=large", "ours", "avg 10")+points("accuracy-%", 80, 79, 81),
 			row("logs/pool=p", "ours", "all 10")+points("accuracy-%", 60, 59, 61)+points("cost-share-%", share),
 			row("logs/pool=p", "ours", "all/seed=0 10")+points("accuracy-%", 60),
 			row("logs/pool=p", "cheap", "all 10")+points("accuracy-%", 50, 49, 51)+points("difference-points", -10, -11, -9),
 			row("logs/pool=q", "ours", "all 10")+points("accuracy-%", 60, 59, 61)+points("cost-share-%", 50))
-		findings, err := list1(t, digestClaims).Check("c.yaml", toyTables(t), m, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := o.Judge("o.yaml", toyTables(t), m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := o.DigestSheet("o.yaml", findings, rows, m)
 		if err != nil {
 			t.Fatal(err)
 		}
