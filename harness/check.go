@@ -87,6 +87,11 @@ func (c *CheckReport) Ungated() []metrics.Change {
 	return slices.DeleteFunc(slices.Clone(c.Changes), func(x metrics.Change) bool { return !x.Differs() || x.Regressed() || x.Gate != metrics.None })
 }
 
+// trainsNothing says whether a method decides alike whatever it is trained on.
+func trainsNothing(method string) bool {
+	return method == "fixed" || method == "self" || method == "oracle"
+}
+
 // Check holds the measurements of an experiment against reference measurements of the same experiment.
 //
 // What is gated how, and why no band can be widened, is in metrics.Compare. Rows that train nothing must give the same
@@ -104,10 +109,7 @@ func check(r *Result, reference *metrics.Set, sameRecipes bool) *CheckReport {
 	untrained, matched := map[string]bool{}, map[string]bool{}
 	for _, m := range x.Methods {
 		matched[m.RowID()] = m.Match != ""
-		switch m.Name {
-		case "fixed", "self", "oracle":
-			untrained[m.RowID()] = true
-		}
+		untrained[m.RowID()] = trainsNothing(m.Name)
 	}
 	measured := r.Measurements
 	partitions := x.Protocol == "folds" // which their key seed counts

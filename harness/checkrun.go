@@ -54,7 +54,7 @@ type RowMove struct {
 	Arena     string         `json:"arena"`
 	Exact     bool           `json:"exact"`   // one recipe, so that nothing may differ
 	Follows   bool           `json:"follows"` // its trainings differ because an input of theirs does
-	Seeds     [2][]uint64    `json:"seeds"`   // of the trainings; ours, theirs
+	Seeds     [2][]uint64    `json:"seeds"`   // of the trainings, of recordings their partitions; ours, theirs
 	Questions int            `json:"questions"`
 	Changed   int            `json:"changed"` // questions that went to other experts, in any run or training
 	Cells     []CellMove     `json:"cells"`   // every benchmark, then the average
@@ -119,19 +119,23 @@ func (r *RunReport) Regressed() bool {
 	return len(r.Broken) > 0 || len(r.Gone) > 0 || slices.ContainsFunc(r.Rows, RowMove.Regressed) || r.Numbers != nil && len(r.Numbers.Regressions()) > 0
 }
 
-// CheckRun holds a finished experiment, whose store is the folder out, against another run of it.
+// CheckRun holds a finished experiment, carried out with o, against another run of it.
 //
 // What two runs asked for is in the recipes of their steps. Steps of one recipe must hold the same bytes (on one
 // architecture; rows that train nothing on any). Where recipes differ, rows are compared question by question on the
-// questions that both runs have, by text and gold answer: the error of a mean difference is that of its questions,
-// clustered by question and stratified by benchmark for the average, and that of the training seeds where trainings
-// differ, added as independent errors are. With m such differences each is held against the t interval of a false alarm rate of FalseAlarm/m. Where no
-// error is known (one training on each side, trainings that all agree, one question) nothing is gated, nor are rows that are
-// set to another's spending, which jump from one setting of their knob to the next when trainings differ. Where so few questions moved that even all of
-// them going one way is not rare enough, nothing is more than noise: k fair coins agree with probability 2^(1-k).
-func CheckRun(ctx context.Context, result *Result, out string, other *StoredRun) (*RunReport, error) {
+// questions that both runs have, by text and gold answer; recordings pool by pool, where a partition is a training: the
+// error of a mean difference is that of its questions, clustered by question and stratified by benchmark for the average,
+// and that of the trainings where these differ, added as independent errors are. With m such differences each is held
+// against the t interval of a false alarm rate of FalseAlarm/m. Where no error is known (one training on each side,
+// trainings that all agree, one question) nothing is gated, nor are rows that are set to another's spending, which jump
+// from one setting of their knob to the next when trainings differ. Where so few questions moved that even all of them
+// going one way is not rare enough, nothing is more than noise: k fair coins agree with probability 2^(1-k).
+//
+// Measured numbers are compared where no questions are in common: of the collapse, of other problems, and of recordings
+// whose checksums in the recipes are not those of o.Data's.
+func CheckRun(ctx context.Context, result *Result, o Options, other *StoredRun) (*RunReport, error) {
 	x := &result.Spec.Experiment
-	ours, err := OpenStoredRun(out, x.Name)
+	ours, err := OpenStoredRun(o.Out, x.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -140,23 +144,18 @@ func CheckRun(ctx context.Context, result *Result, out string, other *StoredRun)
 	if err != nil {
 		return nil, err
 	}
-	mine, err := ours.rows(ctx)
+	mine, err := ours.rows(ctx, result.Spec, o)
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := other.rows(ctx)
+	theirs, err := other.rows(ctx, result.Spec, o)
 	if err != nil {
 		return nil, err
 	}
 	paired := mine != nil && theirs != nil
 	if paired {
-		if paired, err = report.compareRows(mine, theirs); err != nil {
+		if paired, err = report.compareRows(mine, theirs, broken); err != nil {
 			return nil, err
-		}
-		for i := range report.Rows {
-			row := &report.Rows[i]
-			k := slices.IndexFunc(mine.rows, func(x storedRow) bool { return x.id == row.Row })
-			row.Follows = row.Exact && !slices.ContainsFunc(mine.rows[k].fits, func(f storedFit) bool { return broken[f.key] != follows })
 		}
 	}
 	if !paired || len(report.Broken) > 0 {
@@ -229,11 +228,34 @@ func (r *RunReport) compareSteps(ours, other *StoredRun) (broken map[store.Key]i
 	return broken, nil
 }
 
-// compareRows compares every row in every arena; ok is false if the runs have no question in common.
-func (r *RunReport) compareRows(ours, theirs *storedRows) (ok bool, err error) {
+// compareRows compares every row in every arena and gates what moved; ok is false if the runs have no question in common.
+func (r *RunReport) compareRows(ours, theirs []*storedRows, broken map[store.Key]int) (ok bool, err error) {
+	for _, b := range theirs {
+		i := slices.IndexFunc(ours, func(a *storedRows) bool { return a.arenas[0].name == b.arenas[0].name })
+		if i < 0 {
+			r.Gone = append(r.Gone, "pool "+b.arenas[0].name)
+			continue
+		}
+		common, err := r.compareArenas(ours[i], b, broken)
+		if err != nil {
+			return false, err
+		}
+		ok = ok || common
+	}
+	r.eachMove(func(m *Move) { r.Gates++ })
+	alarm := FalseAlarm / float64(r.Gates)
+	r.eachMove(func(m *Move) {
+		m.Band = metrics.HalfOf(alarm/2, m.errors...)
+		m.Few = math.Ldexp(1, 1-m.Moved) > alarm
+	})
+	return ok, nil
+}
+
+// compareArenas compares the rows of two runs in the arenas that they share.
+func (r *RunReport) compareArenas(ours, theirs *storedRows, broken map[store.Key]int) (ok bool, err error) {
 	for _, b := range theirs.rows {
-		if !slices.ContainsFunc(ours.rows, func(a storedRow) bool { return a.id == b.id }) {
-			r.Gone = append(r.Gone, "row "+b.id)
+		if gone := "row " + b.id; !slices.Contains(r.Gone, gone) && !slices.ContainsFunc(ours.rows, func(a storedRow) bool { return a.id == b.id }) {
+			r.Gone = append(r.Gone, gone)
 		}
 	}
 	for _, b := range theirs.arenas {
@@ -262,17 +284,12 @@ func (r *RunReport) compareRows(ours, theirs *storedRows) (ok bool, err error) {
 			if err != nil {
 				return false, err
 			}
+			moved.Follows = moved.Exact && !slices.ContainsFunc(row.fits, func(f storedFit) bool { return broken[f.key] != follows })
 			if scored {
 				r.Rows = append(r.Rows, moved)
 			}
 		}
 	}
-	r.eachMove(func(m *Move) { r.Gates++ })
-	alarm := FalseAlarm / float64(r.Gates)
-	r.eachMove(func(m *Move) {
-		m.Band = metrics.HalfOf(alarm/2, m.errors...)
-		m.Few = math.Ldexp(1, 1-m.Moved) > alarm
-	})
 	return ok, nil
 }
 
@@ -395,8 +412,9 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 	sameFits := slices.EqualFunc(ours.fits, theirs.fits, func(x, y storedFit) bool { return x.key == y.key })
 	sameArch := slices.EqualFunc(ours.fits, theirs.fits, func(x, y storedFit) bool { return x.arch() == y.arch() })
 	sameOutcomes := slices.EqualFunc(p.ours.outcomes, p.theirs.outcomes, func(x, y found) bool { return x.key == y.key })
-	trained := methods.Seeded(ours.fits[0].kind) || ours.fits[0].key.Stage == "match"
-	out.Exact = sameFits && sameOutcomes && (sameArch || !trained && p.ours.name == PaperArena)
+	of := ours.fits[0]
+	trained := methods.Seeded(of.kind) || of.key.Stage == "match" || of.key.Stage == "crossfit" && !trainsNothing(of.kind)
+	out.Exact = sameFits && sameOutcomes && (sameArch || !trained && p.ours.name != LargeArena)
 
 	for i, row := range []storedRow{ours, theirs} {
 		for _, f := range row.fits {

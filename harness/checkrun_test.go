@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -32,7 +34,7 @@ func checkedRun(t *testing.T, r *spec.Resolved, dir string) (*Result, *RunReport
 	}
 	out := t.TempDir()
 	result := runIn(t, r, out)
-	report, err := CheckRun(t.Context(), result, out, other)
+	report, err := CheckRun(t.Context(), result, Options{Out: out}, other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,9 +148,9 @@ func TestAnotherPriceIsMoreThanNoise(t *testing.T) {
 }
 
 // mutate changes a file of an entry and its manifest, as a program that decides otherwise would have written them.
-func mutate(t *testing.T, dir, step, name string, change func(string) string) {
+func mutate(t *testing.T, dir, experiment, step, name string, change func(string) string) {
 	t.Helper()
-	run, err := OpenStoredRun(dir, "tiny")
+	run, err := OpenStoredRun(dir, experiment)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +198,7 @@ func TestOneDecisionIsFound(t *testing.T) {
 	r := tiny(t)
 	runIn(t, r, dir)
 	var problem string
-	mutate(t, dir, "fit entrorouter seed=1", "decisions/paper.csv", func(text string) string {
+	mutate(t, dir, "tiny", "fit entrorouter seed=1", "decisions/paper.csv", func(text string) string {
 		lines := strings.SplitAfter(text, "\n")
 		fields := strings.SplitN(lines[0], ",", 4)
 		problem = fields[0]
@@ -278,7 +280,7 @@ func TestARunThatCannotBeReadIsSaidInOneSentence(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `step "fit sft seed=2" of the run in ` + dir + " is not in its store"
-	if _, err := CheckRun(t.Context(), result, out, gone); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+	if _, err := CheckRun(t.Context(), result, Options{Out: out}, gone); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
@@ -360,7 +362,7 @@ func TestARunOfAnotherVersionIsReadAsLongAsItsFilesAre(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return CheckRun(t.Context(), result, out, other)
+		return CheckRun(t.Context(), result, Options{Out: out}, other)
 	}
 	rerecord(t, dir, "measure", func(recipe map[string]any) {
 		recipe["version"] = 3.
@@ -383,67 +385,203 @@ func TestARunOfAnotherVersionIsReadAsLongAsItsFilesAre(t *testing.T) {
 	}
 }
 
-// Protocols that keep no rollouts of questions in the store compare bytes, recipes and measured numbers.
-func TestRunsOfOtherProtocolsAreCompared(t *testing.T) {
-	dir, _ := toyFolder(t, "", constants)
-	run := func(r *spec.Resolved) (*Result, Options) {
-		o := Options{Out: t.TempDir(), Data: dir, Env: map[string]string{"arch": runtime.GOARCH}}
+// A protocol without questions compares bytes, recipes and measured numbers.
+func TestRunsOfTheCollapseAreCompared(t *testing.T) {
+	run := func(lr float64) (*Result, Options) {
+		r := smallCollapse(t)
+		r.Experiment.Collapse.Training.LR *= lr
+		o := Options{Out: t.TempDir(), Env: map[string]string{"arch": runtime.GOARCH}}
 		result, err := Run(t.Context(), r, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return result, o
 	}
-	folds := func(change func(x *spec.Experiment)) (*Result, Options) {
-		r := loadFile(t, filepath.Join(dir, "constants.yaml"))
-		change(&r.Experiment)
-		return run(r)
-	}
-	collapse := func(lr float64) (*Result, Options) {
-		r := smallCollapse(t)
-		r.Experiment.Collapse.Training.LR *= lr
-		return run(r)
-	}
 	for _, c := range []struct {
-		name   string
-		before func() (*Result, Options)
-		after  func() (*Result, Options)
-		asked  string // part of a field; empty: nothing
-	}{
-		{"folds, the same", func() (*Result, Options) { return folds(func(*spec.Experiment) {}) }, func() (*Result, Options) { return folds(func(*spec.Experiment) {}) }, ""},
-		{"folds, another partition", func() (*Result, Options) { return folds(func(*spec.Experiment) {}) },
-			func() (*Result, Options) {
-				return folds(func(x *spec.Experiment) { x.Folds.K = 4 })
-			}, "params.K"},
-		{"collapse, the same", func() (*Result, Options) { return collapse(1) }, func() (*Result, Options) { return collapse(1) }, ""},
-		{"collapse, another step size", func() (*Result, Options) { return collapse(1) }, func() (*Result, Options) { return collapse(1.01) }, "lr"},
-	} {
+		name, asked string
+		lr          float64 // times what the other run has
+	}{{"the same", "", 1}, {"another step size", "lr", 1.01}} {
 		t.Run(c.name, func(t *testing.T) {
-			_, before := c.before()
-			result, after := c.after()
+			_, before := run(1)
+			result, after := run(c.lr)
 			other, err := OpenStoredRun(before.Out, result.Spec.Experiment.Name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := CheckRun(t.Context(), result, after.Out, other)
+			report, err := CheckRun(t.Context(), result, after, other)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if report.Numbers == nil || len(report.Numbers.Changes) == 0 {
+			if report.Numbers == nil || len(report.Numbers.Changes) == 0 || len(report.Rows) > 0 {
 				t.Fatal("no number was compared")
 			}
 			if of := report.Numbers.Regressions(); report.Regressed() {
 				t.Errorf("gone: %v, broken: %v, numbers: %+v", report.Gone, report.Broken, of[:min(len(of), 3)])
 			}
-			fields := ""
-			for _, a := range report.Asked {
-				for _, f := range a.Fields {
-					fields += f.Name + " "
-				}
-			}
-			if !strings.Contains(fields, c.asked) || c.asked == "" && fields != "" {
+			if fields := report.fields(); !strings.Contains(fields, c.asked) || c.asked == "" && fields != "" {
 				t.Errorf("asked for differently: %q, want %q", fields, c.asked)
 			}
 		})
 	}
+}
+
+// fields names every field that recipes differ in.
+func (r *RunReport) fields() (names string) {
+	for _, a := range r.Asked {
+		for _, f := range a.Fields {
+			names += f.Name + " "
+		}
+	}
+	return names
+}
+
+// learned is a row that is trained among rows that are not.
+const learned = `
+methods:
+  - {name: fixed, id: cheapest, params: {expert: cheapest}}
+  - {name: fixed, id: strongest, params: {expert: strongest}}
+  - {name: random}
+  - {name: mixture, kappa: "01"}
+  - {name: routellm, kappa: "01"}
+outputs: [{kind: table, file: constants}]
+`
+
+// toyRun runs the toy recording of a folder into a new store.
+func toyRun(t *testing.T, dir string, change func(r *spec.Resolved)) (*Result, Options) {
+	t.Helper()
+	r := loadFile(t, filepath.Join(dir, "constants.yaml"))
+	change(r)
+	o := Options{Out: t.TempDir(), Data: dir, Env: map[string]string{"arch": runtime.GOARCH}}
+	result, err := Run(t.Context(), r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result, o
+}
+
+func toyReport(t *testing.T, result *Result, after, before Options) *RunReport {
+	t.Helper()
+	other, err := OpenStoredRun(before.Out, result.Spec.Experiment.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := CheckRun(t.Context(), result, after, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
+	dir, outcomes := toyFolder(t, "", learned)
+	unchanged := func(*spec.Resolved) {}
+	first, before := toyRun(t, dir, unchanged)
+
+	t.Run("the same", func(t *testing.T) {
+		result, after := toyRun(t, dir, unchanged)
+		report := toyReport(t, result, after, before)
+		if d := cmp.Diff([]Overlap{{Arena: "toy", Common: toyQuestions}}, report.Questions); d != "" || report.Numbers != nil || report.fields() != "" {
+			t.Errorf("questions (-want +got):\n%s, numbers: %v, asked: %s", d, report.Numbers, report.fields())
+		}
+		for _, row := range report.Rows {
+			if !row.Exact || row.Differs() {
+				t.Errorf("%+v", row)
+			}
+		}
+		if len(report.Rows) != len(result.Spec.Experiment.Methods) {
+			t.Errorf("%d rows", len(report.Rows))
+		}
+	})
+
+	t.Run("another price", func(t *testing.T) {
+		result, after := toyRun(t, dir, func(r *spec.Resolved) {
+			models := maps.Clone(r.Prices.Models)
+			models["m2"] = cost.Price{In: 11, Out: 11}
+			r.Prices.Models = models
+		})
+		report := toyReport(t, result, after, before)
+		row := report.row(t, "strongest", "toy")
+		avg := row.Cells[len(row.Cells)-1]
+		if row.Exact || row.Changed != 0 || !avg.USD.Regressed() || avg.Accuracy.Regressed() || math.Abs(avg.USD.Ours/avg.USD.Reference-1.1) > 1e-9 {
+			t.Errorf("%+v", row)
+		}
+		if row := report.row(t, "cheapest", "toy"); row.Differs() {
+			t.Errorf("%+v", row)
+		}
+		for _, row := range report.Rows {
+			c := row.Cells[len(row.Cells)-1]
+			for i, of := range []*Result{result, first} {
+				if got, want := []float64{c.Accuracy.Ours, c.Accuracy.Reference}[i], find(t, of, "toy", row.Row, "all", metrics.Accuracy); math.Abs(got-want) > 0.00051 {
+					t.Errorf("%s: accuracy %v, measured %v", row.Row, got, want)
+				}
+				share := 100 * []float64{c.USD.Ours / avg.USD.Ours, c.USD.Reference / avg.USD.Reference}[i]
+				if want := find(t, of, "toy", row.Row, "all", CostShare); math.Abs(share-want) > 0.00051 {
+					t.Errorf("%s: %v%% of the strongest's dollars, measured %v%%", row.Row, share, want)
+				}
+			}
+		}
+		if !strings.Contains(report.fields(), "Price") {
+			t.Errorf("asked for differently: %s", report.fields())
+		}
+	})
+
+	t.Run("other partitions", func(t *testing.T) {
+		result, after := toyRun(t, dir, func(r *spec.Resolved) { r.Experiment.Folds.Seeds = []uint64{2, 3, 4} })
+		report := toyReport(t, result, after, before)
+		row := report.row(t, "routellm", "toy")
+		if d := cmp.Diff([2][]uint64{{2, 3, 4}, {0, 1}}, row.Seeds); d != "" || row.Changed == 0 || row.Exact || row.Regressed() {
+			t.Errorf("%s\n%+v", d, row)
+		}
+		if row := report.row(t, "strongest", "toy"); row.Differs() || report.Regressed() {
+			t.Errorf("%+v", row)
+		}
+	})
+
+	t.Run("a field of the method", func(t *testing.T) {
+		result, after := toyRun(t, dir, func(r *spec.Resolved) { r.Experiment.Folds.K = 4 })
+		report := toyReport(t, result, after, before)
+		if row := report.row(t, "routellm", "toy"); row.Exact || !strings.Contains(report.fields(), "params.K") {
+			t.Errorf("asked for differently: %s; %+v", report.fields(), row)
+		}
+	})
+
+	t.Run("one decision", func(t *testing.T) {
+		result, after := toyRun(t, dir, unchanged)
+		var problem string
+		mutate(t, after.Out, "constants", "crossfit toy strongest partition=1", "decisions/folds.csv", func(text string) string {
+			lines := strings.SplitAfter(text, "\n")
+			fields := strings.SplitN(lines[7], ",", 4)
+			if fields[2] != "2" {
+				t.Fatalf("the strongest expert is not that of line %q", lines[7])
+			}
+			problem, fields[2] = fields[0], "0"
+			lines[7] = strings.Join(fields, ",")
+			return strings.Join(lines, "")
+		})
+		report := toyReport(t, result, after, before)
+		if d := cmp.Diff([]string{"crossfit toy strongest partition=1"}, report.Broken); d != "" || !report.Regressed() {
+			t.Errorf("steps with other content (-want +got):\n%s", d)
+		}
+		for _, row := range report.Rows {
+			if want := row.Row == "strongest"; row.Regressed() != want || row.Differs() != want {
+				t.Errorf("%s: moved: %v, want %v", row.Row, row.Differs(), want)
+			}
+		}
+		if row := report.row(t, "strongest", "toy"); row.Changed != 1 || len(row.Most) != 1 || row.Most[0].Problem != problem {
+			t.Errorf("moved most: %+v, want %s", row.Most, problem)
+		}
+	})
+
+	t.Run("another recording", func(t *testing.T) {
+		moved, file := strings.Replace(outcomes, `"output_tokens": 7`, `"output_tokens": 8`, 1), filepath.Join(dir, "outcomes.jsonl")
+		put(t, file, moved)
+		defer put(t, file, outcomes)
+		result, after := toyRun(t, dir, func(r *spec.Resolved) {
+			r.Pools[0].Recorded.Outcomes.SHA256 = fmt.Sprintf("%x", sha256.Sum256([]byte(moved)))
+		})
+		report := toyReport(t, result, after, before)
+		if len(report.Rows) > 0 || report.Numbers == nil || len(report.Numbers.Changes) == 0 || !strings.Contains(report.fields(), "Source.Outcomes") {
+			t.Errorf("%d rows, numbers: %v, asked: %s", len(report.Rows), report.Numbers, report.fields())
+		}
+	})
 }

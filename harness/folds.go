@@ -141,13 +141,19 @@ func newFolds(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err 
 
 // load reads the recording and the experts.
 func (c *recorded) load(ctx context.Context) (err error) {
-	e, f := c.e, c.e.spec.Experiment.Folds
+	e := c.e
 	if e.poolSpec.Recorded == nil {
 		return fmt.Errorf("%w: pool %s is of kind %s; protocol folds needs recorded pools", ErrUsage, e.poolSpec.Name, e.poolSpec.Kind)
 	}
 	if e.experts, _, err = experts.Members(e.poolSpec, e.spec.Prices); err != nil {
 		return fmt.Errorf("%w: %v", ErrUsage, err)
 	}
+	return c.read(ctx)
+}
+
+// read reads what the experts, and the probe, did on the questions of the recording.
+func (c *recorded) read(ctx context.Context) (err error) {
+	e, f := c.e, c.e.spec.Experiment.Folds
 	var names []string
 	if f.Probe != noProbe {
 		names = append(names, f.Probe)
@@ -217,20 +223,26 @@ func folds(problems []routing.Problem, k int, s uint64) []int {
 	return fold
 }
 
+// foldsArena is the name under which decisions on a recording are stored.
+const foldsArena = "folds"
+
+// recordingSource is what recipes say of a recording.
+type recordingSource struct {
+	Queries, Outcomes string // checksums
+	Benchmarks        []string
+	PromptTokens      int
+	Experts           []routing.Expert
+	CountInput        bool
+	Format            *spec.Format `json:",omitempty"`
+	Gaps              string       `json:",omitempty"`
+}
+
 // plan lays out a cross-fit for each partition and row, and the measurement of the pool.
 func (c *recorded) plan() (*step, error) {
 	e := c.e
 	x := &e.spec.Experiment
 	r := e.poolSpec.Recorded
-	source := struct {
-		Queries, Outcomes string // checksums
-		Benchmarks        []string
-		PromptTokens      int
-		Experts           []routing.Expert
-		CountInput        bool
-		Format            *spec.Format `json:",omitempty"`
-		Gaps              string       `json:",omitempty"`
-	}{r.Queries.SHA256, r.Outcomes.SHA256, r.Benchmarks, r.PromptTokens, e.experts, x.CountInput, r.Format, r.Gaps}
+	source := recordingSource{r.Queries.SHA256, r.Outcomes.SHA256, r.Benchmarks, r.PromptTokens, e.experts, x.CountInput, r.Format, r.Gaps}
 	var inputs []*step
 	for _, s := range x.Folds.Seeds {
 		p := &partition{seed: s, fold: folds(c.problems, x.Folds.K, s)}
@@ -348,7 +360,7 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 			}
 		}
 	}
-	if err := writeDecisions(d, "folds", decisions); err != nil {
+	if err := writeDecisions(d, foldsArena, decisions); err != nil {
 		return err
 	}
 	if len(sweep) == 0 {

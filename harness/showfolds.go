@@ -102,7 +102,7 @@ func (c *recorded) decisions(ctx context.Context, f *crossFit) ([]routing.Decisi
 	for q, p := range c.problems {
 		queries[q] = routing.Query{Problem: p}
 	}
-	return readDecisions(entry, "folds", queries, len(c.e.experts))
+	return readDecisions(entry, foldsArena, queries, len(c.e.experts))
 }
 
 // stands is the share of each expert in the answer of a decision, [M].

@@ -175,6 +175,7 @@ type storedRows struct {
 type storedArena struct {
 	*arena
 	experts  []string // ids
+	decided  string   // the arena that decisions were written for
 	outcomes []found
 	share    []float64 // [benchmarks] questions of one pass, by which averages weigh
 }
@@ -191,8 +192,21 @@ type storedFit struct {
 	seed uint64
 }
 
-// rows reads how the run measured its rows; nil if it is of a protocol without questions in its store.
-func (r *StoredRun) rows(ctx context.Context) (*storedRows, error) {
+// rows reads how the run measured its rows, for recordings once a pool; nil if its protocol has no questions, or if its
+// recordings are not those of ours.
+func (r *StoredRun) rows(ctx context.Context, ours *spec.Resolved, o Options) ([]*storedRows, error) {
+	if ours.Experiment.Protocol == "folds" {
+		return r.foldRows(ctx, ours, o)
+	}
+	of, err := r.splitRows(ctx)
+	if of == nil || err != nil {
+		return nil, err
+	}
+	return []*storedRows{of}, nil
+}
+
+// splitRows reads the rows of protocol split.
+func (r *StoredRun) splitRows(ctx context.Context) (*storedRows, error) {
 	i := slices.IndexFunc(r.steps, func(s store.Step) bool { return s.Key.Stage == "measure" })
 	if i < 0 {
 		return nil, nil
@@ -318,7 +332,7 @@ func (r *StoredRun) fit(f found) (storedFit, error) {
 // arena reads the problems of every benchmark and what every expert did on them.
 func (r *StoredRun) arena(ctx context.Context, name string, test []string, of []found) (*storedArena, error) {
 	e := &engine{spec: &spec.Resolved{}}
-	a := &storedArena{arena: &arena{name: name}, outcomes: of}
+	a := &storedArena{arena: &arena{name: name}, decided: name, outcomes: of}
 	for i, f := range of {
 		var params struct {
 			Experts    []routing.Expert
@@ -348,10 +362,10 @@ func (r *StoredRun) arena(ctx context.Context, name string, test []string, of []
 
 // score reads what a training decided in an arena and scores it; ok is false if it decided nothing there.
 func (a *storedArena) score(f storedFit) (c columns, ok bool, err error) {
-	if !slices.ContainsFunc(f.entry.Files, func(x store.File) bool { return x.Name == decisionsFile(a.name) }) {
+	if !slices.ContainsFunc(f.entry.Files, func(x store.File) bool { return x.Name == decisionsFile(a.decided) }) {
 		return columns{}, false, nil
 	}
-	decisions, err := readDecisions(f.entry, a.name, a.queries, len(a.experts))
+	decisions, err := readDecisions(f.entry, a.decided, a.queries, len(a.experts))
 	if err != nil {
 		return columns{}, false, err
 	}

@@ -205,7 +205,7 @@ func TestStudyOfFalseAlarms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		paired, err := harness.CheckRun(t.Context(), seeds(100_000), out, run)
+		paired, err := harness.CheckRun(t.Context(), seeds(100_000), harness.Options{Out: out}, run)
 		if err != nil {
 			t.Fatal(err)
 		}

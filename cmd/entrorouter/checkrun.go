@@ -29,7 +29,7 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 	if err != nil {
 		return err
 	}
-	report, err := harness.CheckRun(c.Context, result, c.String("out"), other)
+	report, err := harness.CheckRun(c.Context, result, options(c), other)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 		enc.SetIndent("", "  ")
 		err = enc.Encode(runJSON(report, against))
 	} else {
-		err = writeRun(c.App.Writer, report, against, "entrorouter show "+r.Named)
+		err = writeRun(c.App.Writer, report, against, "entrorouter show "+r.Named, r.Experiment.Protocol == "folds")
 	}
 	if err != nil {
 		return err
@@ -127,15 +127,18 @@ func appendNew(list []string, s string) []string {
 }
 
 func setName(arena string) string {
-	if arena == harness.LargeArena {
+	switch arena {
+	case harness.LargeArena:
 		return "the large set"
+	case harness.PaperArena:
+		return "the paper's sizes"
 	}
-	return "the paper's sizes"
+	return "pool " + arena
 }
 
 // writeRun prints an account of what moved between two runs: the conclusion, why it may have moved, by how much, and
-// which questions did it. look is the command that shows them.
-func writeRun(w io.Writer, r *harness.RunReport, against, look string) error {
+// which questions did it. look is the command that shows them; recorded says that trainings are those of partitions.
+func writeRun(w io.Writer, r *harness.RunReport, against, look string, recorded bool) error {
 	var same, moved, alarming []harness.RowMove
 	for _, row := range r.Rows {
 		switch {
@@ -187,7 +190,11 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string) error {
 	}
 	if i := slices.IndexFunc(r.Rows, func(x harness.RowMove) bool { return !slices.Equal(x.Seeds[0], x.Seeds[1]) }); i >= 0 {
 		seeds := r.Rows[i].Seeds
-		fmt.Fprintf(w, "\nTraining seeds: %s there, %s here.\n", seedList(seeds[1]), seedList(seeds[0]))
+		what := "Training seeds"
+		if recorded {
+			what = "Partitions"
+		}
+		fmt.Fprintf(w, "\n%s: %s there, %s here.\n", what, seedList(seeds[1]), seedList(seeds[0]))
 	}
 	if len(r.Broken) > 0 {
 		fmt.Fprintf(w, "\nThe same recipe and inputs, other content: %s.", some(r.Broken, 4))
@@ -373,9 +380,11 @@ func writeAlarm(w io.Writer, row harness.RowMove, look string) {
 		most = append(most, q.Problem+" ("+strings.Join(how, ", ")+")")
 	}
 	fmt.Fprintf(w, "  moved most: %s\n", strings.Join(most, ", "))
-	if row.Arena == harness.PaperArena {
-		fmt.Fprintf(w, "  see: %s --problem %s --row %s\n", look, row.Most[0].Problem, row.Row)
+	set := ""
+	if row.Arena != harness.PaperArena {
+		set = " --set " + row.Arena
 	}
+	fmt.Fprintf(w, "  see: %s%s --problem %s --row %s\n", look, set, row.Most[0].Problem, row.Row)
 }
 
 // alarm says in one line that a row moved.

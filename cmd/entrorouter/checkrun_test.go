@@ -19,7 +19,7 @@ func TestACostThatWasNothingMovesByDollars(t *testing.T) {
 		Most: []harness.QuestionMove{{Problem: "p", USD: [2]float64{0.002, 0}}},
 	}}}
 	var text strings.Builder
-	if err := writeRun(&text, report, "before", "show"); err != nil {
+	if err := writeRun(&text, report, "before", "show", false); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

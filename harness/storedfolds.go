@@ -1,0 +1,94 @@
+package harness
+
+import (
+	"context"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// foldRows reads the rows of protocol folds, pool by pool. What the experts did is not in the store: it is read from the
+// data folder of our run, where the recordings are those that the recipes name, by checksum. nil if any is another.
+func (r *StoredRun) foldRows(ctx context.Context, ours *spec.Resolved, o Options) ([]*storedRows, error) {
+	var out []*storedRows
+	for _, s := range r.steps {
+		if s.Key.Stage != "measure-folds" {
+			continue
+		}
+		of := &storedRows{}
+		var err error
+		if of.measured, err = r.find(s.Key); err != nil {
+			return nil, err
+		}
+		var params struct {
+			Pool   string
+			Source recordingSource
+			Rows   []string
+		}
+		inputs := of.measured.recipe.Inputs()
+		if err := of.measured.decode(&params); err != nil || len(params.Rows) == 0 || len(params.Source.Experts) == 0 || len(inputs)%len(params.Rows) != 0 {
+			return nil, r.unreadable(of.measured, "list of rows and experts in its recipe")
+		}
+		i := slices.IndexFunc(ours.Pools, func(p spec.Pool) bool {
+			return p.Recorded != nil && p.Name == params.Pool && p.Recorded.Queries.SHA256 == params.Source.Queries && p.Recorded.Outcomes.SHA256 == params.Source.Outcomes
+		})
+		if i < 0 {
+			return nil, nil
+		}
+		a, err := recordedArena(ctx, ours.Pools[i], params.Source, o)
+		if err != nil {
+			return nil, err
+		}
+		of.arenas = []*storedArena{a}
+		for _, id := range params.Rows {
+			of.rows = append(of.rows, storedRow{id: id})
+		}
+		for k, key := range inputs {
+			f, err := r.find(key)
+			if err != nil {
+				return nil, err
+			}
+			var fit struct {
+				Method    struct{ Method string }
+				Partition *uint64
+			}
+			if err := f.decode(&fit); err != nil || fit.Method.Method == "" || fit.Partition == nil {
+				return nil, r.unreadable(f, "method and partition in its recipe")
+			}
+			row := &of.rows[k%len(params.Rows)]
+			row.fits = append(row.fits, storedFit{f, fit.Method.Method, *fit.Partition})
+		}
+		out = append(out, of)
+	}
+	return out, nil
+}
+
+// recordedArena is a recording as an arena: its questions, asked once, and what the experts of a recipe did on them.
+func recordedArena(ctx context.Context, pool spec.Pool, source recordingSource, o Options) (*storedArena, error) {
+	recording := *pool.Recorded
+	recording.Benchmarks, recording.PromptTokens, recording.Format, recording.Gaps = source.Benchmarks, source.PromptTokens, source.Format, source.Gaps
+	pool.Recorded = &recording
+	x := spec.Experiment{CountInput: source.CountInput}
+	x.Folds.Probe = noProbe
+	c := &recorded{e: &engine{spec: &spec.Resolved{Experiment: x}, poolSpec: pool, opt: o.filled(), experts: source.Experts}}
+	if err := c.read(ctx); err != nil {
+		return nil, err
+	}
+	a := &storedArena{arena: &arena{name: pool.Name}, decided: foldsArena, experts: c.e.ids()}
+	for q, p := range c.problems {
+		b := slices.IndexFunc(a.benches, named(p.Benchmark))
+		if b < 0 {
+			b = len(a.benches)
+			a.benches, a.share = append(a.benches, &bench{name: p.Benchmark, runs: 1}), append(a.share, 0)
+		}
+		a.share[b]++
+		a.queries, a.question, a.strata = append(a.queries, routing.Query{Problem: p}), append(a.question, q), append(a.strata, b)
+		outcomes := make([]routing.Outcome, len(source.Experts))
+		for m := range outcomes {
+			outcomes[m] = c.outcome(q, m)
+		}
+		a.arena.outcomes = append(a.arena.outcomes, outcomes)
+	}
+	return a, nil
+}
