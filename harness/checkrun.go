@@ -318,7 +318,8 @@ type pairing struct {
 	experts      []string  // of either run
 }
 
-// pair finds the questions that two arenas have in common: of one benchmark, with one text and one gold answer.
+// pair finds the questions that two arenas have in common: of one benchmark, with one text and one gold answer. Of
+// questions that are alike in these, those of one id are paired, then the others in their order.
 func pair(ours, theirs *storedArena) pairing {
 	p := pairing{ours: ours, theirs: theirs, overlap: Overlap{Arena: ours.name}, share: make([]float64, len(ours.benches)), experts: slices.Clone(ours.experts)}
 	for _, id := range theirs.experts {
@@ -326,14 +327,27 @@ func pair(ours, theirs *storedArena) pairing {
 			p.experts = append(p.experts, id)
 		}
 	}
-	id := func(a *storedArena, i int) string {
+	content := func(a *storedArena, i int) string {
 		q := a.queries[i].Problem
 		return fmt.Sprintf("%s %016x %q %q", q.Benchmark, routing.TextHash(q.Text), q.Options, q.Gold)
 	}
-	at := map[string]int{}
+	left := map[string][]int{} // queries of theirs, by content
 	for i, q := range theirs.queries {
 		if q.Run == 0 {
-			at[id(theirs, i)] = theirs.question[i]
+			left[content(theirs, i)] = append(left[content(theirs, i)], i)
+		}
+	}
+	match := map[int]int{} // query of ours to one of theirs
+	for _, sameID := range []bool{true, false} {
+		for i, q := range ours.queries {
+			if _, done := match[i]; done || q.Run != 0 {
+				continue
+			}
+			of := left[content(ours, i)]
+			if k := slices.IndexFunc(of, func(k int) bool { return !sameID || theirs.queries[k].Problem.ID == q.Problem.ID }); k >= 0 {
+				match[i] = of[k]
+				left[content(ours, i)] = slices.Delete(of, k, k+1)
+			}
 		}
 	}
 	p.overlap.Theirs = len(theirs.strata)
@@ -341,15 +355,15 @@ func pair(ours, theirs *storedArena) pairing {
 		if q.Run != 0 {
 			continue
 		}
-		question := ours.question[i]
-		k, ok := at[id(ours, i)]
+		k, ok := match[i]
 		if !ok {
 			p.overlap.Ours++
 			continue
 		}
 		p.overlap.Common++
 		p.overlap.Theirs--
-		p.questions = append(p.questions, [2]int{question, k})
+		question := ours.question[i]
+		p.questions = append(p.questions, [2]int{question, theirs.question[k]})
 		b := ours.strata[question]
 		p.strata = append(p.strata, b)
 		p.share[b] = ours.share[b]
