@@ -208,7 +208,6 @@ func (r *RunReport) compareSteps(ours, other *StoredRun) (broken map[store.Key]i
 			}
 			continue
 		}
-		// Inputs follow from steps before, and how often a row is trained is said by its seeds.
 		var fields []AskedField
 		for _, f := range store.Compare(b.recipe, a.recipe) {
 			// How often a row is trained is said by its seeds.

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -607,4 +608,46 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 			t.Errorf("%d rows, numbers: %v, asked: %s", len(report.Rows), report.Numbers, report.fields())
 		}
 	})
+}
+
+// The pools that both runs have are compared question by question; one that only the other has is gone.
+func TestAPoolOfOneSideIsNamed(t *testing.T) {
+	dir, _ := toyFolder(t, "", learned)
+	second := func(r *spec.Resolved) {
+		more := r.Pools[0]
+		more.Name = "more"
+		r.Pools = append(r.Pools, more)
+	}
+	one, after := toyRun(t, dir, func(*spec.Resolved) {})
+	two, before := toyRun(t, dir, second)
+	report := toyReport(t, one, after, before)
+	if d := cmp.Diff([]string{"pool more"}, report.Gone); d != "" || !report.Regressed() {
+		t.Errorf("gone (-want +got):\n%s, regressed: %v", d, report.Regressed())
+	}
+	if row := report.row(t, "routellm", "toy"); row.Differs() || !row.Exact || report.Numbers != nil {
+		t.Errorf("%+v, numbers: %v", row, report.Numbers)
+	}
+	report = toyReport(t, two, before, after)
+	if row := report.row(t, "routellm", "toy"); row.Differs() || report.Regressed() {
+		t.Errorf("%+v, gone: %v", row, report.Gone)
+	}
+}
+
+// Where questions with gaps are left out, those without an answer of the probe are too, though no row is scored by it.
+func TestGapsOfTheProbeAreGapsOfTheComparison(t *testing.T) {
+	dir, outcomes := toyFolder(t, "", learned)
+	short := regexp.MustCompile(`\{"query_id": "q[37]", "model": "m3".*\n`).ReplaceAllString(outcomes, "")
+	put(t, filepath.Join(dir, "outcomes.jsonl"), short)
+	run := func() (*Result, Options) {
+		return toyRun(t, dir, func(r *spec.Resolved) {
+			r.Pools[0].Recorded.Gaps = "drop"
+			r.Pools[0].Recorded.Outcomes.SHA256 = fmt.Sprintf("%x", sha256.Sum256([]byte(short)))
+		})
+	}
+	_, before := run()
+	result, after := run()
+	report := toyReport(t, result, after, before)
+	if d := cmp.Diff([]Overlap{{Arena: "toy", Common: toyQuestions - 2}}, report.Questions); d != "" || report.Regressed() || report.Numbers != nil {
+		t.Errorf("questions (-want +got):\n%s, regressed: %v", d, report.Regressed())
+	}
 }
