@@ -271,19 +271,50 @@ func TestARunThatCannotBeReadIsSaidInOneSentence(t *testing.T) {
 	if _, err := OpenStoredRun(t.TempDir(), "tiny"); err == nil {
 		t.Error("an empty folder is no store")
 	}
-	gone, err := OpenStoredRun(dir, "tiny")
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := t.TempDir()
 	runIn(t, r, out)
-	i := slices.IndexFunc(gone.steps, func(s store.Step) bool { return s.Name == "fit sft seed=2" })
-	if err := os.RemoveAll(filepath.Join(dir, "stages", "fit", gone.steps[i].Key.Short())); err != nil {
-		t.Fatal(err)
+	check := func() (*RunReport, error) {
+		other, err := OpenStoredRun(dir, "tiny")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return CheckRun(t.Context(), result, Options{Out: out}, other)
 	}
-	want := `step "fit sft seed=2" of the run in ` + dir + " is not in its store"
-	if _, err := CheckRun(t.Context(), result, Options{Out: out}, gone); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
-		t.Errorf("%v, want %q", err, want)
+	for _, c := range []struct {
+		name, want string
+		usage      bool
+		spoil      func(entry string) error
+	}{
+		{"gone", " is not in its store (", true, os.RemoveAll},
+		{"damaged", " is damaged: ", false, func(entry string) error { return os.WriteFile(filepath.Join(entry, "fit.json"), nil, 0o666) }},
+	} {
+		other, err := OpenStoredRun(dir, "tiny")
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(other.steps, func(s store.Step) bool { return s.Name == "fit sft seed=2" })
+		if err := c.spoil(filepath.Join(dir, "stages", "fit", other.steps[i].Key.Short())); err != nil {
+			t.Fatal(err)
+		}
+		_, err = check()
+		if err == nil || errors.Is(err, ErrUsage) != c.usage || !strings.Contains(err.Error(), `step "fit sft seed=2" of the run in `+dir+c.want) {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		// What it says to do helps.
+		_, advice, _ := strings.Cut(err.Error(), "; remove ")
+		remove, ok := strings.CutSuffix(advice, " and run experiment tiny there again")
+		if !ok {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		for _, entry := range strings.Split(remove, " and ") {
+			if err := os.RemoveAll(entry); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runIn(t, r, dir)
+		if report, err := check(); err != nil || report.Regressed() {
+			t.Errorf("%s: made again: %v", c.name, err)
+		}
 	}
 }
 

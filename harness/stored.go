@@ -49,14 +49,10 @@ func OpenStoredRun(dir, experiment string) (*StoredRun, error) {
 	return &StoredRun{dir, experiment, s, steps, map[store.Key]found{}}, nil
 }
 
-// IsStore says whether a folder holds runs.
+// IsStore says whether a folder holds runs, finished or not.
 func IsStore(dir string) bool {
-	for _, name := range []string{"stages", "experiments"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
-			return false
-		}
-	}
-	return true
+	info, err := os.Stat(filepath.Join(dir, "stages"))
+	return err == nil && info.IsDir()
 }
 
 // found is an entry of a run.
@@ -75,14 +71,41 @@ func (r *StoredRun) find(k store.Key) (found, error) {
 		return f, nil
 	}
 	entry, recipe, err := r.store.Find(k)
-	if errors.Is(err, store.ErrMissing) {
-		return found{}, fmt.Errorf("%w: step %q of the run in %s is not in its store (%s is gone); run experiment %s there again", ErrUsage, r.nameOf(k), r.dir, k, r.experiment)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrMissing):
+		return found{}, fmt.Errorf("%w: step %q of the run in %s is not in its store (%s is gone); %s", ErrUsage, r.nameOf(k), r.dir, k, r.again(k))
+	case errors.Is(err, store.ErrCorrupt):
+		return found{}, fmt.Errorf("step %q of the run in %s is damaged: %w; %s", r.nameOf(k), r.dir, err, r.again(k))
+	case err != nil:
 		return found{}, fmt.Errorf("run in %s: %w", r.dir, err)
 	}
 	r.read[k] = found{k, recipe, entry}
 	return r.read[k], nil
+}
+
+// again says how an entry is made again that is gone or damaged. A run looks for what a step reads only if that step is
+// to do, so those that were made from the entry have to go.
+func (r *StoredRun) again(k store.Key) string {
+	var remove []string
+	for at := k; ; {
+		i := slices.IndexFunc(r.steps, func(s store.Step) bool {
+			entry, recipe, err := r.store.Find(s.Key)
+			if err != nil || !slices.Contains(recipe.Inputs(), at) {
+				return false
+			}
+			remove = append(remove, entry.Dir)
+			return true
+		})
+		if i < 0 {
+			break
+		}
+		at = r.steps[i].Key
+	}
+	run := fmt.Sprintf("run experiment %s there again", r.experiment)
+	if remove == nil {
+		return run
+	}
+	return "remove " + strings.Join(remove, " and ") + " and " + run
 }
 
 // nameOf names the step of a key.

@@ -59,7 +59,8 @@ func checkCommand() *cli.Command {
 				if c.Bool("json") {
 					return usageError{errors.New("--update writes measurements and prints no JSON; leave --json out")}
 				}
-				if filepath.Clean(against) == paperDir || strings.HasSuffix(against, ".txt") || harness.IsStore(against) {
+				info, err := os.Stat(against)
+				if isFile := err == nil && !info.IsDir(); isFile || filepath.Clean(against) == paperDir || strings.HasSuffix(against, ".txt") || harness.IsStore(against) {
 					return usageError{fmt.Errorf("--update writes to a folder of our own measurements, not to %s", against)}
 				}
 				result, err := harness.Run(c.Context, r, options(c))
@@ -122,47 +123,61 @@ func update(w io.Writer, result *harness.Result, dir string) error {
 // findReference reads the reference measurements of an experiment, and says whether they are the paper's.
 func findReference(r *spec.Resolved, against string) (set *metrics.Set, paper bool, err error) {
 	x := &r.Experiment
-	read := func(name string, f fs.File, err error) (*metrics.Set, error) {
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		return metrics.Read(name, f)
-	}
-	ours, theirs := x.Name+"-measurements.txt", x.Paper+".txt"
-	fsys, dir, builtIn := fs.FS(os.DirFS(against)), against, false
-	switch filepath.ToSlash(filepath.Clean(against)) {
-	case paperDir:
+	var name string
+	var f fs.File
+	if filepath.ToSlash(filepath.Clean(against)) == paperDir {
 		if x.Paper == "" {
 			return nil, false, usageError{fmt.Errorf("spec %s reproduces no table of the paper; --against %s has nothing for it", x.Name, paperDir)}
 		}
 		if x.Evaluate.MaxProblems > 0 || x.Evaluate.MaxRuns > 0 {
 			return nil, false, usageError{fmt.Errorf("spec %s cuts the benchmarks down (evaluate.max_problems, evaluate.max_runs); the numbers of %s are of whole benchmarks", x.Name, paperDir)}
 		}
-		f, err := results.FS.Open("paper/" + theirs)
-		set, err = read(paperDir+"/"+theirs, f, err)
-		return set, true, err
-	case referenceDir:
-		// A folder of that name here goes first: it is what --update writes.
-		if _, err := os.Stat(against); err != nil {
-			sub, err := fs.Sub(results.FS, "reference")
-			if err != nil {
-				return nil, false, err
-			}
-			fsys, builtIn = sub, true
+		paper, name = true, paperDir+"/"+x.Paper+".txt"
+		f, err = results.FS.Open("paper/" + x.Paper + ".txt")
+	} else {
+		name, f, err = openReference(r, against)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	if set, err = metrics.Read(name, f); err != nil || paper {
+		return set, paper, err
+	}
+	var others []string
+	for _, m := range set.Measurements {
+		switch of := m.Key("experiment"); of {
+		case x.Name:
+			return set, false, nil
+		case "":
+		default:
+			others = appendNew(others, of)
 		}
 	}
-	if info, err := os.Stat(against); !builtIn && err == nil && !info.IsDir() {
+	// Compared with nothing, nothing would have moved.
+	has := "it has no measurements"
+	if others != nil {
+		has = "it has those of " + some(others, 8)
+	}
+	return nil, false, usageError{fmt.Errorf("%s holds no measurements of experiment %s; %s", name, x.Name, has)}
+}
+
+// openReference opens a file of measurements: the one named, that of the experiment in the folder named, or the built-in one.
+func openReference(r *spec.Resolved, against string) (name string, f fs.File, err error) {
+	if info, err := os.Stat(against); err == nil && !info.IsDir() {
 		f, err := os.Open(against)
-		set, err = read(against, f, err)
-		return set, false, err
+		return against, f, err
 	}
-	f, err := fsys.Open(ours)
+	name = measurementsFile(against, r.Experiment.Name)
+	file := filepath.Base(name)
+	f, err = os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) && filepath.ToSlash(filepath.Clean(against)) == referenceDir {
+		f, err = results.FS.Open("reference/" + file) // a file that --update wrote here goes first
+	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, usageError{fmt.Errorf("no %s in %s; make it: entrorouter check %s --against %s --update", ours, dir, r.Named, dir)}
+		err = usageError{fmt.Errorf("no %s in %s; make it: entrorouter check %s --against %s --update", file, against, r.Named, against)}
 	}
-	set, err = read(dir+"/"+ours, f, err)
-	return set, false, err
+	return name, f, err
 }
 
 // moved is a change as a line of JSON.
