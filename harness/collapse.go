@@ -60,7 +60,7 @@ func runCollapse(ctx context.Context, r *spec.Resolved, o Options) (*Result, err
 		" Probabilities of success are choices; nothing here was measured on a language model.",
 		provenance(&r.Experiment),
 	}
-	return &Result{Spec: r, Measurements: set}, e.writeIndex()
+	return e.finish(set)
 }
 
 // newCollapse opens the store and plans the one step; it trains nothing.

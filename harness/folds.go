@@ -93,7 +93,7 @@ func runFolds(ctx context.Context, r *spec.Resolved, o Options) (*Result, error)
 		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
 		provenance(x),
 	}
-	return &Result{Spec: r, Measurements: set}, e.writeIndex()
+	return e.finish(set)
 }
 
 // newFolds opens the store, reads the recordings and plans every step of protocol folds; it runs none.

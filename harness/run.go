@@ -78,6 +78,8 @@ type Result struct {
 	Measurements *metrics.Set
 	Style        report.Style // of its tables
 	Written      []string     // names of the files that Render wrote, in the order of the outputs
+
+	Steps, Stored int // steps of the experiment, and those that were stored before and not carried out again
 }
 
 // engine is one experiment being run.
@@ -135,7 +137,18 @@ func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
 		return nil, err
 	}
 	set.Comment = append(e.comment(), provenance(&r.Experiment))
-	return &Result{Spec: r, Measurements: set}, e.writeIndex()
+	return e.finish(set)
+}
+
+// finish is the result of an experiment whose last steps are done.
+func (e *engine) finish(set *metrics.Set) (*Result, error) {
+	r := &Result{Spec: e.spec, Measurements: set, Steps: len(e.steps)}
+	for _, s := range e.steps {
+		if !s.ran {
+			r.Stored++
+		}
+	}
+	return r, e.writeIndex()
 }
 
 // measurements reads what measuring steps made, and carries them out before if need be. The name of the experiment is not

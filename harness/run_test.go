@@ -260,6 +260,36 @@ func TestAPlanTellsWhatARunThenDoes(t *testing.T) {
 	}
 }
 
+func TestARunCountsTheStepsThatWereStored(t *testing.T) {
+	dir, _ := toyFolder(t, "", constants)
+	for name, load := range map[string]func() *spec.Resolved{
+		"split":    func() *spec.Resolved { return tiny(t) },
+		"folds":    func() *spec.Resolved { return loadFile(t, filepath.Join(dir, "constants.yaml")) },
+		"collapse": func() *spec.Resolved { return smallCollapse(t) },
+	} {
+		out := t.TempDir()
+		run := func(r *spec.Resolved) *Result {
+			t.Helper()
+			result, err := Run(t.Context(), r, Options{Out: out, Data: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return result
+		}
+		if r := run(load()); r.Stored != 0 || r.Steps == 0 {
+			t.Errorf("%s: %d of %d steps were stored before the first run", name, r.Stored, r.Steps)
+		}
+		if r := run(load()); r.Stored != r.Steps {
+			t.Errorf("%s: %d of %d steps were stored before the second run", name, r.Stored, r.Steps)
+		}
+		more := load()
+		more.Experiment.Seed++ // of the resamples of folds, of the problems of split
+		if r := run(more); name == "folds" && r.Stored != r.Steps-1 || name == "split" && r.Stored != 0 {
+			t.Errorf("%s: %d of %d steps were stored before a run with another seed", name, r.Stored, r.Steps)
+		}
+	}
+}
+
 // A client of servers that do not serve would be kept and asked: there is none.
 func TestNobodyIsConnectedToAServerThatIsDown(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

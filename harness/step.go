@@ -40,6 +40,7 @@ type step struct {
 	asks      func(context.Context) (rollouts int, atMost bool, err error) // how many are not stored; nil: asks for none
 
 	made  bool
+	ran   bool // by this run; otherwise it was stored before
 	entry store.Entry
 }
 
@@ -68,7 +69,9 @@ func (e *engine) get(ctx context.Context, s *step) (store.Entry, error) {
 		return s.entry, nil
 	}
 	var failed error
+	ran := false
 	entry, err := e.store.Make(ctx, s.recipe, func(ctx context.Context, draft *store.Draft) error {
+		ran = true
 		failed = s.make(ctx, draft)
 		return failed
 	})
@@ -83,7 +86,7 @@ func (e *engine) get(ctx context.Context, s *step) (store.Entry, error) {
 	case err != nil:
 		return store.Entry{}, &stepError{s.name, err}
 	}
-	s.made, s.entry = true, entry
+	s.made, s.ran, s.entry = true, ran, entry
 	return entry, nil
 }
 

@@ -41,7 +41,8 @@ func checkCommand() *cli.Command {
 			"Against measurements, with the same seeds on the same architecture every number must be the same; with other\n" +
 			"training seeds, inside the spread of the reference's; with other problems, inside the question variance too.\n" +
 			"Against a run, steps of one recipe must hold the same bytes, and where recipes differ rows are compared question by\n" +
-			"question. With CI=true it also writes GitHub annotations.",
+			"question. With CI=true it also writes GitHub annotations.\n\n" +
+			"Steps that the --out folder holds are not carried out again: check a change of the program with an empty one.",
 		Flags: append(runFlags(), seedsFlag(),
 			&cli.StringFlag{Name: "against", Value: referenceDir, Usage: "the reference: a store, a folder or a file"},
 			&cli.BoolFlag{Name: "update", Usage: "write the measurements to the folder named by --against instead of comparing"},
@@ -67,7 +68,10 @@ func checkCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				return update(c.App.Writer, result, against)
+				if err := update(c.App.Writer, result, against); err != nil {
+					return err
+				}
+				return writeStored(c.App.Writer, result, options(c).Out)
 			}
 			if harness.IsStore(against) {
 				return checkRun(c, r, against)
@@ -85,12 +89,13 @@ func checkCommand() *cli.Command {
 				report = harness.CheckPaper(result, reference)
 			}
 			if c.Bool("json") {
-				err = writeCheckJSON(c.App.Writer, report, against)
+				err = writeCheckJSON(c.App.Writer, report, result, against)
 			} else {
 				writeCheck(c.App.Writer, report, against, paper)
 				if len(report.Regressions()) > 0 && !paper {
-					_, err = fmt.Fprintf(c.App.Writer, "\nWhich questions moved, a run of the version before tells: check %s --against its --out folder.\n", c.Args().First())
+					fmt.Fprintf(c.App.Writer, "\nWhich questions moved, a run of the version before tells: check %s --against its --out folder.\n", c.Args().First())
 				}
+				err = writeStored(c.App.Writer, result, options(c).Out)
 			}
 			if err != nil {
 				return err
@@ -117,6 +122,19 @@ func update(w io.Writer, result *harness.Result, dir string) error {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "%s: %d lines of measurements\n", name, len(result.Measurements.Measurements))
+	return err
+}
+
+// writeStored says how much of an experiment was not carried out, which no change of the program can have moved.
+func writeStored(w io.Writer, r *harness.Result, out string) error {
+	if r.Stored == 0 {
+		return nil
+	}
+	steps := fmt.Sprintf("%d of %d steps were", r.Stored, r.Steps)
+	if r.Stored == r.Steps {
+		steps = fmt.Sprintf("All %d steps were", r.Steps)
+	}
+	_, err := fmt.Fprintf(w, "\n%s in %s already and were not carried out again; what a change of the program does, an empty --out tells.\n", steps, out)
 	return err
 }
 
@@ -221,15 +239,17 @@ func band(c metrics.Change) (float64, bool) {
 	return c.Band, true
 }
 
-func writeCheckJSON(w io.Writer, r *harness.CheckReport, against string) error {
+func writeCheckJSON(w io.Writer, r *harness.CheckReport, result *harness.Result, against string) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(struct {
 		*harness.CheckReport
 		Against  string  `json:"against"`
+		Steps    int     `json:"steps"`
+		Stored   int     `json:"stored"` // steps that were not carried out again
 		Compared int     `json:"compared"`
 		Moved    []moved `json:"moved"` // everything that is not the same
-	}{r, against, len(r.Changes), movedNumbers(r)})
+	}{r, against, result.Steps, result.Stored, len(r.Changes), movedNumbers(r)})
 }
 
 func movedNumbers(r *harness.CheckReport) []moved {

@@ -36,9 +36,9 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 	if c.Bool("json") {
 		enc := json.NewEncoder(c.App.Writer)
 		enc.SetIndent("", "  ")
-		err = enc.Encode(runJSON(report, against))
-	} else {
-		err = writeRun(c.App.Writer, report, against, "entrorouter show "+r.Named, r.Experiment.Protocol == "folds")
+		err = enc.Encode(runJSON(report, result, against))
+	} else if err = writeRun(c.App.Writer, report, against, "entrorouter show "+r.Named, r.Experiment.Protocol == "folds"); err == nil {
+		err = writeStored(c.App.Writer, result, options(c).Out)
 	}
 	if err != nil {
 		return err
@@ -52,13 +52,15 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 	return nil
 }
 
-func runJSON(r *harness.RunReport, against string) any {
+func runJSON(r *harness.RunReport, result *harness.Result, against string) any {
 	out := struct {
 		*harness.RunReport
 		Against   string  `json:"against"`
+		Steps     int     `json:"steps"`
+		Stored    int     `json:"stored"` // steps that were not carried out again
 		Regressed bool    `json:"regressed"`
 		Moved     []moved `json:"moved,omitempty"` // measured numbers, where they were compared
-	}{RunReport: r, Against: against, Regressed: r.Regressed()}
+	}{RunReport: r, Against: against, Steps: result.Steps, Stored: result.Stored, Regressed: r.Regressed()}
 	if r.Numbers != nil {
 		out.Moved = movedNumbers(r.Numbers)
 	}
@@ -217,10 +219,9 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string, recorded 
 		}
 		fmt.Fprintf(w, "\nCompared question by question on what both runs have: %s.\n", strings.Join(sets, ", "))
 	}
-	if len(same) > 0 && len(moved) > 0 {
-		fmt.Fprintf(w, "The same: %s.\n", strings.Join(rows(slices.DeleteFunc(same, func(x harness.RowMove) bool {
-			return slices.Contains(rows(moved), x.Row)
-		})), ", "))
+	alike := slices.DeleteFunc(rows(same), func(id string) bool { return slices.Contains(rows(moved), id) })
+	if len(alike) > 0 && len(moved) > 0 {
+		fmt.Fprintf(w, "The same: %s.\n", strings.Join(alike, ", "))
 	}
 	if len(moved) > 0 {
 		if err := writeMoved(w, moved); err != nil {

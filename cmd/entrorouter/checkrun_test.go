@@ -34,3 +34,25 @@ func TestACostThatWasNothingMovesByDollars(t *testing.T) {
 		t.Error(text.String())
 	}
 }
+
+// A row that is the same in one set and moved in the other is not among those that are the same.
+func TestRowsThatMovedInOneSetAreNotTheSame(t *testing.T) {
+	row := func(id, arena string, changed int) harness.RowMove {
+		return harness.RowMove{Row: id, Arena: arena, Changed: changed, Questions: 20, Cells: []harness.CellMove{{Benchmark: metrics.Average}}}
+	}
+	report := &harness.RunReport{Experiment: "tiny", Rows: []harness.RowMove{row("learned", harness.PaperArena, 1), row("learned", harness.LargeArena, 0)}}
+	said := func() string {
+		var text strings.Builder
+		if err := writeRun(&text, report, "before", "show", false); err != nil {
+			t.Fatal(err)
+		}
+		return text.String()
+	}
+	if text := said(); strings.Contains(text, "The same") {
+		t.Error(text)
+	}
+	report.Rows = append(report.Rows, row("fixed", harness.PaperArena, 0))
+	if text := said(); !strings.Contains(text, "\nThe same: fixed.\n") {
+		t.Error(text)
+	}
+}
