@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -243,10 +244,11 @@ const slack = 1e-9
 func (c *Claim) try(t *Tables) (found Finding, err error) {
 	verdict := map[bool]string{true: Holds, false: Mismatch}
 	if c.formula.Compares() {
-		holds, at, err := c.formula.compare(t)
-		found.Recomputed = fmt.Sprintf("difference %s%s", short(at.number, 3), c.Unit)
-		found.Tolerance = tolerance(at.up, at.down, 0, 2)
-		found.Verdict = verdict[holds]
+		decides, err := c.formula.compare(t)
+		at := decides.at
+		found.Recomputed = fmt.Sprintf("difference %s%s", short(at.number, 3), cmp.Or(c.Unit, decides.unit))
+		found.Tolerance = tolerance(at.up, at.down, 0, twoDigits(max(at.up, at.down)))
+		found.Verdict = verdict[decides.holds]
 		return found, err
 	}
 	v, err := c.formula.evaluate(t)
@@ -258,17 +260,33 @@ func (c *Claim) try(t *Tables) (found Finding, err error) {
 		return found, nil
 	}
 	printed, half := asPrinted(c.Printed)
-	above := printed - v.number // how far the printed number lies above
-	some := slack * (math.Abs(printed) + v.up + v.down + half)
-	found.Verdict = verdict[above <= v.up+half+c.Allow+some && -above <= v.down+half+c.Allow+some]
+	within := func(number, up, down float64) bool {
+		above := printed - number // how far the printed number lies above
+		some := slack * (math.Abs(printed) + up + down)
+		return above <= up+c.Allow+some && -above <= down+c.Allow+some
+	}
+	up, down := v.up+half, v.down+half
+	holds := within(v.number, up, down)
+	found.Verdict = verdict[holds]
 	_, digits, _ := strings.Cut(c.Printed, ".")
 	decimals := len(digits) + 2
 	if strings.Contains(c.Printed, "e") {
 		decimals = 8
 	}
+	for range 4 { // or as many as a reader needs to see the verdict
+		if within(rounded(v.number, decimals), rounded(up, decimals), rounded(down, decimals)) == holds {
+			break
+		}
+		decimals++
+	}
 	found.Recomputed = strconv.FormatFloat(v.number, 'f', decimals, 64) + c.Unit
-	found.Tolerance = tolerance(v.up+half, v.down+half, c.Allow, decimals)
+	found.Tolerance = tolerance(up, down, c.Allow, decimals)
 	return found, nil
+}
+
+func rounded(x float64, decimals int) float64 {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', decimals, 64), 64)
+	return rounded
 }
 
 // asPrinted returns a printed number and half a unit of its last digit.
@@ -284,6 +302,14 @@ func asPrinted(text string) (number, half float64) {
 func short(x float64, digits int) string {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// twoDigits is how many decimals show two significant digits of x, at least two.
+func twoDigits(x float64) int {
+	if x == 0 {
+		return 2
+	}
+	return max(2, 1-int(math.Floor(math.Log10(x)+slack)))
 }
 
 // tolerance prints how far a printed number may lie from the recomputed one.

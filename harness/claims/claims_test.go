@@ -91,6 +91,33 @@ func TestVerdictsOnClaims(t *testing.T) {
 	}
 }
 
+func TestAToleranceIsPrintedWithTheDigitsThatItHas(t *testing.T) {
+	for _, c := range []struct{ formula, recomputed, tolerance string }{
+		{"accuracy(toy, dear, a) > accuracy(toy, cheap, a)", "difference 40 points", "±0.10"},
+		{"usd(toy, dear, b) / 1000 > usd(toy, cheap, b) / 1000", "difference 0.002 $", "±0.00010"},
+		{"2 > 1", "difference 1", "±0.00"},
+	} {
+		l := list1(t, "claims:\n  - {id: x, source: s, says: y, verdict: holds, formula: \""+c.formula+"\"}\n")
+		if f := checked(t, l, toyTables(t)); f.Recomputed != c.recomputed || f.Tolerance != c.tolerance {
+			t.Errorf("%s: %s %s, want %s %s", c.formula, f.Recomputed, f.Tolerance, c.recomputed, c.tolerance)
+		}
+	}
+}
+
+// 48.2 lies 0.0544 below 48.2544, whose tolerance is 0.05 and 0.004: with three decimals both would read 0.054.
+func TestAVerdictCanBeSeenInTheDigitsThatArePrinted(t *testing.T) {
+	for _, c := range []struct{ printed, formula, verdict, recomputed, tolerance string }{
+		{"48.2", "48.2544 + 0.08 * (accuracy(toy, dear, a) - 90)", Mismatch, "48.2544", "±0.0540"},
+		{"48.2", "48.2539 + 0.08 * (accuracy(toy, dear, a) - 90)", Holds, "48.254", "±0.054"},
+		{"48.2", "48.3544 + 0.08 * (accuracy(toy, dear, a) - 90)", Mismatch, "48.354", "±0.054"},
+	} {
+		l := list1(t, "claims:\n  - {id: x, source: s, says: y, reason: r, verdict: "+c.verdict+", printed: \""+c.printed+"\", formula: \""+c.formula+"\"}\n")
+		if f := checked(t, l, toyTables(t)); f.Verdict != c.verdict || f.Recomputed != c.recomputed || f.Tolerance != c.tolerance {
+			t.Errorf("%s: %s %s %s, want %s %s %s", c.formula, f.Verdict, f.Recomputed, f.Tolerance, c.verdict, c.recomputed, c.tolerance)
+		}
+	}
+}
+
 func TestAClaimMayHoldWithAnotherSizeOfABenchmark(t *testing.T) {
 	// With 2 questions of a beside the one of b the mean is 56.67.
 	l := list1(t, "sizes: {a: [3, 2]}\nclaims:\n  - {id: x, source: s, says: y, verdict: holds, printed: \"56.7\", formula: \"mean(toy, cheap)\"}\n")
@@ -358,7 +385,6 @@ func TestAChangedDigitInATableOfThePaperIsCaught(t *testing.T) {
 	}
 }
 
-// What is true of the unrounded numbers never comes out as a mismatch, however the table and the text round them.
 // A printed 0 is as far from the number behind it as any other.
 func TestAPrintedZeroHasTheSameSlack(t *testing.T) {
 	tables, err := ReadTables(fstest.MapFS{"t.txt": {Data: []byte("BenchmarkRoute/table=t/method=x/benchmark=p 1 0.2 accuracy-%\nBenchmarkRoute/table=t/method=x/benchmark=q 1 0.2 accuracy-%\n")}}, ".")
@@ -373,6 +399,7 @@ func TestAPrintedZeroHasTheSameSlack(t *testing.T) {
 	}
 }
 
+// What is true of the unrounded numbers never comes out as a mismatch, however the table and the text round them.
 func TestRoundingAloneMakesNoMismatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(name string) float64 { return rapid.Float64Range(0, 100).Draw(t, name) }

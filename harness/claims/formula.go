@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -44,28 +45,40 @@ type value struct {
 // evaluate computes a formula that is no comparison.
 func (f *Formula) evaluate(cells Cells) (value, error) { return around(f.node, cells) }
 
-// compare computes a comparison: whether every part of it can be true. at is the left side minus the right of the
-// first part that cannot, or else of the last.
-func (f *Formula) compare(cells Cells) (holds bool, at value, err error) {
-	for _, c := range f.node.(comparison) {
-		if at, err = around(binary{'-', c.left, c.right, 0}, cells); err != nil {
-			return false, value{}, err
+// compared is the part of a comparison that decides it.
+type compared struct {
+	holds bool  // of all parts: each can be true
+	at    value // the left side minus the right of the first part that cannot, or else of the one nearest to it
+	unit  string
+}
+
+// compare computes a comparison. How near a part is to being impossible is measured in what rounding can do to it, since
+// parts may have different units. Sides that can at most be equal do not satisfy > and <, whatever binary fractions make
+// of them.
+func (f *Formula) compare(cells Cells) (decides compared, err error) {
+	nearest := math.Inf(1)
+	for i, c := range f.node.(comparison) {
+		at, err := around(binary{'-', c.left, c.right, 0}, cells)
+		if err != nil {
+			return compared{}, err
 		}
-		switch c.sign {
-		case ">":
-			holds = at.number+at.up > 0
-		case ">=":
-			holds = at.number+at.up >= 0
-		case "<":
-			holds = at.number-at.down < 0
-		case "<=":
-			holds = at.number-at.down <= 0
+		room, rounding := at.number+at.up, at.up
+		if c.sign[0] == '<' {
+			room, rounding = at.down-at.number, at.down
 		}
-		if !holds {
-			return false, at, nil
+		some := slack * (math.Abs(at.number) + rounding)
+		this := compared{room > some || room >= -some && strings.HasSuffix(c.sign, "="), at, c.unit()}
+		if !this.holds {
+			return this, nil
+		}
+		if room /= rounding; rounding == 0 {
+			room = math.Inf(1)
+		}
+		if i == 0 || room < nearest {
+			decides, nearest = this, room
 		}
 	}
-	return true, at, nil
+	return decides, nil
 }
 
 // around evaluates n, and how far its result can be moved by cells that lie anywhere within half a unit of their last
@@ -379,6 +392,28 @@ type comparison []pair
 type pair struct {
 	sign        string
 	left, right node
+}
+
+// unit is what the difference of the two sides is in; empty if it has none, or one of its own.
+func (p pair) unit() string { return cmp.Or(unitOf(p.left), unitOf(p.right)) }
+
+func unitOf(n node) string {
+	switch n := n.(type) {
+	case reference:
+		if slices.Contains([]string{"usd", "total", "query"}, n.function) {
+			return " $"
+		}
+		return " points"
+	case extreme:
+		return unitOf(n.of[0])
+	case binary:
+		left, right := unitOf(n.left), unitOf(n.right)
+		if right != "" && (n.operator == '/' || n.operator == '*' && left != "") {
+			return "" // a ratio or a product
+		}
+		return cmp.Or(left, right)
+	}
+	return ""
 }
 
 func (comparison) eval(*trace) (float64, error) { return 0, fmt.Errorf("a comparison is no number") }

@@ -104,8 +104,54 @@ func TestComparisonsHoldIfTheUnroundedNumbersCan(t *testing.T) {
 		if !f.Compares() {
 			t.Errorf("%s: no comparison", formula)
 		}
-		if got, _, err := f.compare(tables); err != nil || got != want {
-			t.Errorf("%s: %v (%v), want %v", formula, got, err, want)
+		if got, err := f.compare(tables); err != nil || got.holds != want {
+			t.Errorf("%s: %v (%v), want %v", formula, got.holds, err, want)
+		}
+	}
+}
+
+// Cells a tenth apart can at most be equal, and that must not hang on what binary fractions make of them.
+func TestCellsThatCanAtMostBeEqualAreLevelOnly(t *testing.T) {
+	for k := range 1000 {
+		text := fmt.Sprintf("BenchmarkRoute/table=t/method=x/benchmark=p 1 %d.%d accuracy-%%\nBenchmarkRoute/table=t/method=y/benchmark=p 1 %d.%d accuracy-%%\n", k/10, k%10, (k+1)/10, (k+1)%10)
+		tables, err := ReadTables(fstest.MapFS{"t.txt": {Data: []byte(text)}}, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for sign, want := range map[string]bool{">": false, ">=": true} {
+			for _, formula := range []string{"accuracy(t, x, p) " + sign + " accuracy(t, y, p)", "-accuracy(t, x, p) " + strings.Replace(sign, ">", "<", 1) + " -accuracy(t, y, p)"} {
+				f, err := Parse(formula)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := f.compare(tables); err != nil || got.holds != want {
+					t.Fatalf("%s: %v (%v)\n%s", formula, got.holds, err, text)
+				}
+			}
+		}
+	}
+}
+
+func TestAComparisonShowsItsNearestPart(t *testing.T) {
+	tables := toyTables(t)
+	for _, c := range []struct {
+		formula, unit string
+		number        float64
+	}{
+		{"accuracy(toy, dear, a) > 89 and usd(toy, dear, a) > 1", " points", 1}, // 21 times what rounding can do, and 121 times
+		{"usd(toy, dear, a) > 1 and accuracy(toy, dear, a) > 89", " points", 1},
+		{"accuracy(toy, dear, a) > 1 and max(usd(toy, dear, a), 1) < 8", " $", -1},
+		{"total(toy, dear) / total(toy, cheap) > 4 and accuracy(toy, dear, a) > 1", "", 1},
+		{"2 * mean(toy, cheap) - 10 > 99", " points", 1},
+		{"accuracy(toy, dear, a) > 95 and 1 > 2", " points", -5}, // the first that is false
+		{"2 > 1 and accuracy(toy, dear, a) > 1", " points", 89},  // no rounding can change the first
+	} {
+		f, err := Parse(c.formula)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.compare(tables); err != nil || math.Abs(got.at.number-c.number) > 1e-9 || got.unit != c.unit {
+			t.Errorf("%s: %v%s (%v), want %v%s", c.formula, got.at.number, got.unit, err, c.number, c.unit)
 		}
 	}
 }
@@ -169,8 +215,8 @@ func FuzzParse(f *testing.F) {
 	}
 	result := func(x *Formula) string {
 		if x.Compares() {
-			holds, at, err := x.compare(tables)
-			return fmt.Sprint(holds, at, err != nil)
+			decides, err := x.compare(tables)
+			return fmt.Sprint(decides, err != nil)
 		}
 		v, err := x.evaluate(tables)
 		return fmt.Sprint(v, err != nil)
