@@ -60,25 +60,48 @@ func located(file string, err error) error {
 	return errors.New(strings.Join(texts, "\n"))
 }
 
-// linesOf returns the line of every item of the lists below a key, at any depth, in order of appearance.
-func linesOf(data []byte, key string) []int {
+// linesOf returns the line of every item of the lists that keys lead to, in order of appearance: sections, orderings are
+// the orderings of every section. An alias has the items of what it stands for.
+func linesOf(data []byte, keys ...string) []int {
 	var root yaml.Node
 	if yaml.Unmarshal(data, &root) != nil {
 		return nil
 	}
 	var lines []int
-	var walk func(n *yaml.Node)
-	walk = func(n *yaml.Node) {
-		for i, child := range n.Content {
-			if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == key && child.Kind == yaml.SequenceNode {
-				for _, item := range child.Content {
-					lines = append(lines, item.Line)
+	var walk func(n *yaml.Node, keys []string)
+	walk = func(n *yaml.Node, keys []string) {
+		for n.Kind == yaml.AliasNode {
+			n = n.Alias
+		}
+		switch n.Kind {
+		case yaml.DocumentNode, yaml.SequenceNode:
+			for _, child := range n.Content {
+				if len(keys) == 0 {
+					lines = append(lines, child.Line)
+				} else {
+					walk(child, keys)
 				}
 			}
-			walk(child)
+		case yaml.MappingNode:
+			if len(keys) == 0 {
+				return
+			}
+			var merged *yaml.Node
+			for i := 0; i < len(n.Content); i += 2 {
+				switch n.Content[i].Value {
+				case keys[0]:
+					walk(n.Content[i+1], keys[1:])
+					return
+				case "<<":
+					merged = n.Content[i+1]
+				}
+			}
+			if merged != nil {
+				walk(merged, keys)
+			}
 		}
 	}
-	walk(&root)
+	walk(&root, keys)
 	return lines
 }
 
@@ -88,8 +111,13 @@ type faults struct {
 	text []string
 }
 
+// add takes in a fault of an item; line 0 is that of no line.
 func (f *faults) add(line int, id, format string, args ...any) {
-	f.text = append(f.text, fmt.Sprintf("%s:%d: %s: ", f.file, line, id)+fmt.Sprintf(format, args...))
+	at := f.file
+	if line > 0 {
+		at = fmt.Sprintf("%s:%d", f.file, line)
+	}
+	f.text = append(f.text, at+": "+id+": "+fmt.Sprintf(format, args...))
 }
 
 func (f *faults) err() error {

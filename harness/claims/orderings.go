@@ -163,13 +163,16 @@ func ReadOrderings(file string, data []byte) (*Orderings, error) {
 		return nil, err
 	}
 	f := &faults{file: file}
-	lines, scales := linesOf(data, "orderings"), linesOf(data, "scales")
+	lines, scales := linesOf(data, "sections", "orderings"), linesOf(data, "scales")
 	for i, s := range o.Scales {
 		switch {
 		case s.ID == "" || s.Title == "":
 			f.add(scales[i], "scale", "id and title must both be set")
 		case !slices.Contains(kinds, s.Kind):
 			f.add(scales[i], s.ID, "unknown kind %q; known: %s", s.Kind, strings.Join(kinds, ", "))
+		}
+		if first := slices.IndexFunc(o.Scales, func(other Scale) bool { return other.ID == s.ID }); first < i {
+			f.add(scales[i], s.ID, "the id is taken by line %d", scales[first])
 		}
 	}
 	seen := map[string]int{}

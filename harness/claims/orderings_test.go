@@ -415,6 +415,34 @@ func TestFaultsOfOrderingsNameTheLine(t *testing.T) {
 	}
 }
 
+// YAML has more than one way to write a list: faults still name its line.
+func TestLinesOfItemsWhereverTheyAreWritten(t *testing.T) {
+	const item = "{id: %s, source: s, says: y, a: cheap, b: dear, is: over}"
+	for _, c := range []struct{ name, text, want string }{
+		{"another order", "sections:\n  - table: toy\n    orderings:\n      - {id: x, source: s, says: y, a: cheap, b: dear, is: above, simulated: {scales: [a]}}\nscales:\n  - {id: a, title: A, kind: b}\n", `o.yaml:6: a: unknown kind "b"`},
+		{"two of a name", "scales:\n  - {id: a, title: A, kind: simulated}\n  - {id: a, title: B, kind: recorded}\n", "o.yaml:3: a: the id is taken by line 2"},
+		{"an alias of a list", "sections:\n  - {table: toy, orderings: &all [" + fmt.Sprintf(item, "x") + "]}\n  - {table: toy, orderings: *all}\n", "o.yaml:2: x: the id is taken by line 2"},
+		{"an alias of an item", "sections:\n  - &one {table: toy, orderings: [" + fmt.Sprintf(item, "x") + "]}\n  - *one\n", "o.yaml:2: x: the id is taken by line 2"},
+		{"merged", "sections:\n  - &one {table: toy, orderings: [" + fmt.Sprintf(item, "x") + "]}\n  - {<<: *one, title: T}\n", "o.yaml:2: x: the id is taken by line 2"},
+		{"merged and replaced", "sections:\n  - &one {table: toy, orderings: [" + fmt.Sprintf(item, "x") + "]}\n  - {<<: *one, orderings: [" + fmt.Sprintf(item, "z") + "]}\n", `o.yaml:3: z: is "over"`},
+	} {
+		if _, err := ReadOrderings("o.yaml", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// A section may be empty while it is written.
+func TestASectionWithoutOrderingsHasNoTable(t *testing.T) {
+	o, err := ReadOrderings("o.yaml", []byte(strings.Replace(head, "    orderings:\n", "    orderings: []\n", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := o.Sheet(nil, &Measurements{}); len(s.Grids) != 1 || len(o.Short(nil).Grids) != 1 {
+		t.Errorf("%+v", s.Grids)
+	}
+}
+
 func TestALineHasExactlyTheKeysThatAreAskedFor(t *testing.T) {
 	m := measured(t, "toy/arena=paper/method=ours/stratum=easy 10 3 usd/query", "toy/arena=paper/method=ours/stratum=easy/expert=dear 10 40 share-%")
 	small := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}").Scales[0]

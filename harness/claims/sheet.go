@@ -383,6 +383,9 @@ const abreast = 4
 // sectionGrids are a section on our own scales and on recorded answers, each without the scales and orderings that have
 // nothing there.
 func sectionGrids(title string, rows []Row) []report.Grid {
+	if len(rows) == 0 {
+		return nil
+	}
 	var grids []report.Grid
 	for _, recorded := range []bool{false, true} {
 		var scales []int
