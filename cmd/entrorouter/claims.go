@@ -56,13 +56,19 @@ type paperFolder struct {
 // readPaper reads the built-in paper, or that of a folder.
 func readPaper(folder string) (p paperFolder, err error) {
 	var fsys fs.FS = results.FS
-	dir, shown := "paper", "results/paper"
+	dir, above := "paper", "results" // what errors call a file: above/dir/file
 	if folder != "" {
-		fsys, dir, shown = os.DirFS(folder), ".", folder
+		if info, err := os.Stat(folder); err != nil {
+			return p, fmt.Errorf("--paper: %w; name a folder with the tables of a paper (*.txt)", err)
+		} else if !info.IsDir() {
+			return p, fmt.Errorf("--paper: %s is no folder; name the one that the tables of a paper (*.txt) are in", folder)
+		}
+		fsys, dir, above = os.DirFS(folder), ".", folder
 	}
+	shown := filepath.Join(above, dir)
 	p.list, p.listFile, p.orderingsFile = &claims.List{}, shown, filepath.Join(shown, "orderings.yaml")
 	if p.tables, err = claims.ReadTables(fsys, dir); err != nil {
-		return p, fmt.Errorf("%s: %w", shown, err)
+		return p, fmt.Errorf("%s/%w", strings.TrimRight(above, "/"), err)
 	}
 	data, err := fs.ReadFile(fsys, path.Join(dir, "claims.yaml"))
 	switch {

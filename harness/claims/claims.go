@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
 // Verdicts on claims.
@@ -96,7 +98,7 @@ func ReadList(file string, data []byte) (*List, error) {
 	}
 	for _, b := range sortedKeys(l.Sizes) {
 		if len(l.Sizes[b]) == 0 {
-			f.add(1, "sizes", "%s has no size; leave it out", b)
+			f.add(0, "sizes", "%s has no size; leave it out", b)
 		}
 	}
 	return l, f.err()
@@ -142,6 +144,7 @@ func (l *List) Check(file string, t *Tables, measured *Measurements, o *Ordering
 	if o != nil {
 		l.checkAgainst(o, f)
 	}
+	l.checkSizes(t, f)
 	for i := range l.Claims {
 		c := &l.Claims[i]
 		found, err := l.claim(c, t)
@@ -196,6 +199,32 @@ func (l *List) checkAgainst(o *Orderings, f *faults) {
 			if !slices.Contains(known, id) {
 				f.add(c.line, c.ID, "ours: unknown scale %q; known: %s", id, strings.Join(known, ", "))
 			}
+		}
+	}
+}
+
+// checkSizes looks for benchmarks that no table has, and for first sizes that are not those of the tables.
+func (l *List) checkSizes(t *Tables, f *faults) {
+	for _, b := range sortedKeys(l.Sizes) {
+		known, questions := map[string]bool{}, map[float64]bool{}
+		for table, rows := range t.lines {
+			for row, lines := range rows {
+				for benchmark := range lines {
+					known[benchmark] = true
+				}
+				if n, err := t.Questions(table, row, b); err == nil {
+					questions[n] = true
+				}
+			}
+		}
+		delete(known, metrics.Average)
+		first := l.Sizes[b][0]
+		delete(questions, first)
+		switch {
+		case !known[b]:
+			f.add(0, "sizes", "no table has a benchmark %q; known: %s", b, list(known))
+		case len(questions) > 0:
+			f.add(0, "sizes", "the first of %s is %v, and a table has %v questions; they have to be the same", b, first, sortedKeys(questions)[0])
 		}
 	}
 }

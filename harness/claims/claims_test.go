@@ -181,6 +181,8 @@ func TestPercentagesOfWholeNumbers(t *testing.T) {
 		{6.3, 1, 8, false},  // 1/16 is not 1/8
 		{6.3, 1, 16, true},  // 6.25, rounded up
 		{6.2, 1, 16, true},  // or down
+		{150, 1, 10, false}, // 15 of 10
+		{-10, 1, 10, false},
 	} {
 		if got := attainable(metrics.Value{Number: c.printed, Decimals: c.decimals}, c.n); got != c.want {
 			t.Errorf("%v with %d decimals of %d: %v", c.printed, c.decimals, c.n, got)
@@ -193,6 +195,47 @@ func TestPercentagesOfWholeNumbers(t *testing.T) {
 	l = list1(t, "granularity:\n  - {table: toy, benchmark: a, count: 10}\n")
 	if f := checked(t, l, toyTables(t)); f.Verdict != Holds || f.Recomputed != "3 of 3" {
 		t.Errorf("%+v", f)
+	}
+}
+
+func TestListsHaveToBeAboutTheTables(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"sizes: {a: [3, 2]}\n", ""},
+		{"sizes: {c: [3, 2]}\n", `c.yaml: sizes: no table has a benchmark "c"; known: a, b`},
+		{"sizes: {a: [2, 3]}\n", "c.yaml: sizes: the first of a is 2, and a table has 3 questions"},
+		{"sizes: {a: []}\n", "c.yaml: sizes: a has no size; leave it out"},
+		{"averages:\n  - {table: toy}\n  - {table: toy, mismatch: [cheap cost]}\n", "c.yaml:3: averages: table toy is at line 2 already"},
+		{"granularity:\n  - {table: toy}\n  - {table: toy, mismatch: [cheap a]}\n", "c.yaml:3: granularity: table toy is at line 2 already"},
+		{"granularity:\n  - {table: toy, count: -3}\n", "c.yaml:2: granularity: count is -3"},
+		{"granularity:\n  - {table: toy, benchmark: c}\n", `c.yaml:2: granularity: table toy has no percentage on "c"; known: a, b`},
+	} {
+		l, err := ReadList("c.yaml", []byte(c.text))
+		if err == nil {
+			_, err = l.Check("c.yaml", toyTables(t), nil, nil)
+		}
+		if got := fmt.Sprint(err); c.want == "" && err != nil || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func TestWhatHasNoPartsIsNotTried(t *testing.T) {
+	for _, c := range []struct{ name, text, id, fit, verdict, reason string }{
+		{"nothing of a table", "method=x/benchmark=avg 4 25.0 accuracy-%", "averages of t", "0 of 0", NotCheckable, "Not tried: x accuracy, no questions."},
+		{"a benchmark of no question", "method=x/benchmark=a 4 25.0 accuracy-% 0 questions\nmethod=x/benchmark=avg 4 25.0 accuracy-%", "averages of t", "0 of 0", NotCheckable, "Not tried: x accuracy, no questions."},
+		{"a row of some", "method=x/benchmark=a 4 25.0 accuracy-%\nmethod=x/benchmark=avg 4 25.0 accuracy-%\nmethod=y/benchmark=a 4 25.0 accuracy-% 4 questions\nmethod=y/benchmark=avg 4 50.0 accuracy-%",
+			"averages of t", "0 of 1", Mismatch, "y accuracy: printed 50.0, the cells give 25. Not tried: x accuracy, no questions on a."},
+		{"costs alone", "method=x/benchmark=a 4 1.0 usd\nmethod=y/benchmark=a 4 25.0 accuracy-% 1.0 usd", "granularity of t", "1 of 1", Holds, ""},
+	} {
+		tables, err := ReadTables(fstest.MapFS{"t.txt": {Data: []byte("BenchmarkRoute/table=t/" + strings.ReplaceAll(c.text, "\n", "\nBenchmarkRoute/table=t/") + "\n")}}, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := (&List{}).Check("folder", tables, nil, nil)
+		k := slices.IndexFunc(found, func(f Finding) bool { return f.ID == c.id })
+		if err != nil || k < 0 || found[k].Recomputed != c.fit || found[k].Verdict != c.verdict || found[k].Reason != c.reason {
+			t.Errorf("%s: %+v (%v)", c.name, found, err)
+		}
 	}
 }
 

@@ -90,7 +90,7 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 	s.Grids = []report.Grid{g}
 	strongest, err := o.alwaysStrongest(measured)
 	if err != nil {
-		f.add(1, "digest", "%v", err)
+		f.add(0, "digest", "%v", err)
 	}
 	s.Notes = append([]string{
 		"Own tables: whether the paper's numbers follow from its tables. Simulated: experts calibrated to the paper's fixed-expert rows, the larger set if it has the rows; in brackets 95% intervals over questions and training seeds. " +

@@ -29,11 +29,12 @@
 //	share(table, row, stratum, expert)  percent of a stratum's questions that go to an expert: on measurements alone
 //	min(x, ...), max(x, ...)
 //	x > y, >=, <, <=, joined by and     a comparison: it holds if it can be true of the unrounded numbers
+//	                                    (of several parts the one nearest to failing is printed)
 //
 // Names are those of the measurement files: usd(alpha, entrorouter/alpha=0.6, aime25).
 //
-// Two checks run over every table: every printed average is recomputed from its cells, and every printed percentage is
-// tried as k/(questions x runs) for whole k (the granularity test of Brown and Heathers 2017). A folder of tables without
+// Two checks run over every table: every printed average is recomputed from its cells, where the table has them, and every
+// printed percentage is tried as k/(questions x runs) for whole k (the granularity test of Brown and Heathers 2017). A folder of tables without
 // a list of claims gets these alone. On our measurements, where a line has counts of answers and is a mean over training
 // seeds, both are sharper; the documentation of Measurements.CheckTables says what is tried and what is left out.
 //

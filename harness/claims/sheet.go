@@ -16,7 +16,7 @@ func ClaimsSheet(findings []Finding) *report.Sheet {
 		Name:    "claims",
 		Caption: "What the paper says in numbers, recomputed from its own tables.",
 		Notes: []string{
-			"Tolerance: half a unit of the last printed digit, and what the rounding of the cells behind the number can hide. What the claims come to on our measurements is in claims-measured.md.",
+			"Tolerance: half a unit of the last printed digit, and what the rounding of the cells behind the number can hide.",
 		},
 		Records: [][]string{{"id", "source", "says", "printed", "recomputed", "tolerance", "verdict", "recorded", "reason"}},
 	}
@@ -45,9 +45,12 @@ func ClaimsSheet(findings []Finding) *report.Sheet {
 		counts[f.Verdict]++
 		claimed.Rows = append(claimed.Rows, []report.Text{f.sentence(), report.Say(f.Printed), report.Say(f.Recomputed, f.Tolerance), verdict, report.Say(f.Reason)})
 	}
+	if slices.ContainsFunc(findings, func(f Finding) bool { return f.Ours != nil }) {
+		s.Notes[0] += " What the claims come to on our measurements is in claims-measured.md."
+	}
 	claimed.Title = fmt.Sprintf("Claims: %d hold, %d do not, %d cannot be checked", counts[Holds], counts[Mismatch], counts[NotCheckable])
 	if differs > 0 {
-		s.Notes = append([]string{fmt.Sprintf("%d verdicts are not the recorded ones.", differs)}, s.Notes...)
+		s.Notes = append([]string{fmt.Sprintf("Verdicts that are not the recorded ones: %d.", differs)}, s.Notes...)
 	}
 	if len(ours.Rows) > 0 {
 		s.Notes = append(s.Notes, "Our measurements: percentages are those of their counts of answers (whole numbers of right ones over all runs and seeds, but for rows scored by expectation), and averages follow from their rows. "+

@@ -18,14 +18,15 @@ type Tables struct {
 	questions map[string]float64                                   // sizes that replace those of the tables, by benchmark
 }
 
-// ReadTables reads all measurement files (*.txt) of a folder; every line has the keys table, method and benchmark.
+// ReadTables reads all measurement files (*.txt) of a folder; every line has the keys table, method and benchmark. Errors
+// start with the file.
 func ReadTables(fsys fs.FS, dir string) (*Tables, error) {
 	files, err := fs.Glob(fsys, path.Join(dir, "*.txt"))
 	if err != nil {
 		return nil, err
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("%s: no table; want measurement files named *.txt", dir)
+		return nil, fmt.Errorf("%s: there is no such file; want the tables of a paper in the measurement format", path.Join(dir, "*.txt"))
 	}
 	t := &Tables{lines: map[string]map[string]map[string]metrics.Measurement{}}
 	for _, name := range files {
@@ -37,6 +38,9 @@ func ReadTables(fsys fs.FS, dir string) (*Tables, error) {
 		f.Close()
 		if err != nil {
 			return nil, err
+		}
+		if len(set.Measurements) == 0 {
+			return nil, fmt.Errorf("%s: no line is a measurement; want BenchmarkRoute/table=... or no such file here", name)
 		}
 		for _, m := range set.Measurements {
 			table, benchmark := m.Key("table"), m.Key("benchmark")

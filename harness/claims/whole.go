@@ -42,6 +42,8 @@ func (l *List) wholeTables(file string, t *Tables) ([]Finding, error) {
 	for _, a := range l.Averages {
 		if _, err := t.Rows(a.Table); err != nil {
 			f.add(a.line, "averages", "%v", err)
+		} else if first, ok := averages[a.Table]; ok {
+			f.add(a.line, "averages", "table %s is at line %d already; put all of it there", a.Table, first.line)
 		}
 		averages[a.Table] = a
 	}
@@ -51,11 +53,17 @@ func (l *List) wholeTables(file string, t *Tables) ([]Finding, error) {
 		if _, err := t.Rows(g.Table); err != nil {
 			f.add(g.line, "granularity", "%v", err)
 		}
-		if g.Benchmark == "" && g.Count == 0 {
-			plain[g.Table] = g
-		} else {
-			others = append(others, g)
+		if g.Count < 0 {
+			f.add(g.line, "granularity", "count is %d; want questions times runs", g.Count)
 		}
+		if g.Benchmark != "" || g.Count != 0 {
+			others = append(others, g)
+			continue
+		}
+		if first, ok := plain[g.Table]; ok {
+			f.add(g.line, "granularity", "table %s is at line %d already; put all of it there", g.Table, first.line)
+		}
+		plain[g.Table] = g
 	}
 	if err := f.err(); err != nil {
 		return nil, err
@@ -83,27 +91,36 @@ func (l *List) wholeTables(file string, t *Tables) ([]Finding, error) {
 			found, err := g.check(t)
 			if err != nil {
 				f.add(g.line, "granularity", "%v", err)
-				continue
+			} else if found != nil {
+				add(*found, g.line)
 			}
-			add(found, g.line)
 		}
 	}
 	return findings, f.err()
 }
 
-// averages recomputes the printed averages of a table; nil if it prints none.
+// averages recomputes the printed averages of a table; nil if it prints none. An average is not tried where its row
+// lacks what it is made of.
 func (l *List) averages(a Averages, t *Tables) (*Finding, error) {
 	rows, err := t.Rows(a.Table)
 	if err != nil {
 		return nil, err
 	}
 	tables, _ := l.sizes(t)
-	var wrong, said []string
+	var wrong, said, untried []string
 	n := 0
 	for _, row := range rows {
-		for _, kind := range []struct{ name, function, unit string }{{"accuracy", "mean", metrics.Accuracy}, {"cost", "query", metrics.USDPerQuery}} {
+		for _, kind := range []struct{ name, function, unit, cell string }{
+			{"accuracy", "mean", metrics.Accuracy, metrics.Accuracy}, {"cost", "query", metrics.USDPerQuery, metrics.USD},
+		} {
 			printed, ok := t.lines[a.Table][row][metrics.Average].Value(kind.unit)
 			if !ok {
+				continue
+			}
+			if lacks, err := t.lacks(a.Table, row, kind.cell); err != nil {
+				return nil, err
+			} else if lacks != "" {
+				untried = append(untried, row+" "+kind.name+", "+lacks)
 				continue
 			}
 			n++
@@ -127,37 +144,68 @@ func (l *List) averages(a Averages, t *Tables) (*Finding, error) {
 			}
 		}
 	}
-	if n == 0 && len(a.Mismatch) == 0 {
+	if n+len(untried)+len(a.Mismatch) == 0 {
 		return nil, nil // no averages are printed
 	}
+	if len(untried) > 0 {
+		a.Reason = strings.TrimSpace("Not tried: " + strings.Join(untried, "; ") + ". " + a.Reason)
+	}
 	found := tableFinding("averages of "+a.Table, "table "+a.Table, "every printed average follows from its row", n, wrong, said, a.Mismatch, a.Reason)
+	if n == 0 && found.Verdict == Holds {
+		found.Verdict = NotCheckable
+	}
 	return &found, nil
 }
 
-// check tries the printed percentages of a table.
-func (g Granularity) check(t *Tables) (Finding, error) {
+// lacks says what an average of a row cannot be made without; empty: it has all.
+func (t *Tables) lacks(table, row, unit string) (string, error) {
+	benchmarks, err := t.Benchmarks(table, row)
+	if err != nil {
+		return "", err
+	}
+	all := 0.0
+	for _, b := range benchmarks {
+		if _, err := t.Cell(table, row, b, unit); err != nil {
+			return "no " + unit + " on " + b, nil
+		}
+		n, err := t.Questions(table, row, b)
+		if err != nil {
+			return "no questions on " + b, nil
+		}
+		all += n
+	}
+	if all == 0 {
+		return "no questions", nil
+	}
+	return "", nil
+}
+
+// check tries the printed percentages of a table; nil if it prints none.
+func (g Granularity) check(t *Tables) (*Finding, error) {
 	rows, err := t.Rows(g.Table)
 	if err != nil {
-		return Finding{}, err
+		return nil, err
 	}
 	var wrong, said []string
 	n := 0
+	known := map[string]bool{}
 	for _, row := range rows {
 		benchmarks, err := t.Benchmarks(g.Table, row)
 		if err != nil {
-			return Finding{}, err
-		}
-		if g.Benchmark != "" {
-			benchmarks = []string{g.Benchmark}
+			return nil, err
 		}
 		for _, b := range benchmarks {
 			m, err := t.line(g.Table, row, b)
 			if err != nil {
-				return Finding{}, err
+				return nil, err
 			}
-			v, err := t.Cell(g.Table, row, b, metrics.Accuracy)
-			if err != nil {
-				return Finding{}, err
+			v, ok := m.Value(metrics.Accuracy)
+			if !ok {
+				continue
+			}
+			known[b] = true
+			if g.Benchmark != "" && g.Benchmark != b {
+				continue
 			}
 			count := m.N
 			if g.Count > 0 {
@@ -170,6 +218,12 @@ func (g Granularity) check(t *Tables) (Finding, error) {
 			}
 		}
 	}
+	if n == 0 && g.Benchmark != "" {
+		return nil, fmt.Errorf("table %s has no percentage on %q; known: %s", g.Table, g.Benchmark, list(known))
+	}
+	if n+len(g.Mismatch) == 0 {
+		return nil, nil
+	}
 	id, says := "granularity of "+g.Table, "every percentage is a whole number of right answers"
 	if g.Benchmark != "" {
 		id += ", " + g.Benchmark
@@ -178,12 +232,13 @@ func (g Granularity) check(t *Tables) (Finding, error) {
 		id += fmt.Sprintf(" with %d", g.Count)
 		says += fmt.Sprintf(" out of %d", g.Count)
 	}
-	return tableFinding(id, "table "+g.Table, says, n, wrong, said, g.Mismatch, g.Reason), nil
+	found := tableFinding(id, "table "+g.Table, says, n, wrong, said, g.Mismatch, g.Reason)
+	return &found, nil
 }
 
 // attainable says whether a percentage can be printed of k out of n, for whole k.
 func attainable(printed metrics.Value, n int) bool {
-	k := math.Round(printed.Number / 100 * float64(n))
+	k := min(max(0, math.Round(printed.Number/100*float64(n))), float64(n))
 	return math.Abs(100*k/float64(n)-printed.Number) <= half(printed)+slack
 }
 
