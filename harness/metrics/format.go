@@ -80,6 +80,9 @@ func Read(file string, r io.Reader) (*Set, error) {
 	for lines.Scan() {
 		n++
 		line := strings.ReplaceAll(lines.Text(), "\r", "")
+		if n == 1 {
+			line = strings.TrimPrefix(line, "\ufeff") // a byte order mark, as some editors leave it
+		}
 		switch {
 		case strings.HasPrefix(line, notePrefix):
 			note = strings.TrimSpace(strings.TrimPrefix(line, notePrefix))
@@ -303,10 +306,20 @@ func parseNumber(text, unit string) (Value, error) {
 		return Value{}, fmt.Errorf("%q is no number of ordinary size", text)
 	}
 	v := Value{Number: x, Unit: unit}
-	if _, fraction, ok := strings.Cut(text, "."); ok && !strings.ContainsAny(text, "eE") {
-		v.Decimals = min(len(fraction), maxDecimals)
-	}
+	v.Decimals = decimals(text)
 	return v, nil
+}
+
+// decimals is how many decimals a number was written with: 2 of 0.50, 6 of 1.5e-5.
+func decimals(text string) int {
+	text = strings.ToLower(text)
+	mantissa, exponent, _ := strings.Cut(text, "e")
+	_, fraction, _ := strings.Cut(mantissa, ".")
+	power, err := strconv.Atoi(exponent)
+	if err != nil {
+		power = 0 // no exponent, or one beyond any number
+	}
+	return min(max(0, len(fraction)-power), maxDecimals)
 }
 
 func writeNumber(b *bytes.Buffer, x float64, decimals int, unit string) {

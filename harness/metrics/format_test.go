@@ -163,6 +163,27 @@ func TestFindRefusesToChooseAndSaysWhatDiffers(t *testing.T) {
 	}
 }
 
+func TestDecimalsAreThoseThatANumberWasWrittenWith(t *testing.T) {
+	for text, want := range map[string]int{"80": 0, "80.0": 1, "0.50": 2, "1e-5": 5, "1.5e-5": 6, "1.50E-05": 7, "15e0": 0, "1.25e1": 1, "1e3": 0, "1.5e-20": 15, "0e99999999999999999999": 0} {
+		set, err := Read("f", strings.NewReader("BenchmarkA/k=v 1 "+text+" usd\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := set.Measurements[0].Values[0].Decimals; got != want {
+			t.Errorf("%s: %d decimals, want %d", text, got, want)
+		}
+	}
+}
+
+func TestAByteOrderMarkHidesNoLine(t *testing.T) {
+	for _, text := range []string{"\ufeffBenchmarkA/k=v 1 2 x\r\n", "\ufeff# source: y\r\nBenchmarkA/k=v 1 2 x"} {
+		set, err := Read("f", strings.NewReader(text))
+		if err != nil || len(set.Measurements) != 1 || strings.Contains(text, "#") != (len(set.Comment) == 1) {
+			t.Errorf("%q: %+v (%v)", text, set, err)
+		}
+	}
+}
+
 func TestAnyLabelsAndNumbersSurviveWritingAndReading(t *testing.T) {
 	number := rapid.Float64Range(-1e18, 1e18)
 	rapid.Check(t, func(t *rapid.T) {
