@@ -95,7 +95,7 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 	s.Notes = append([]string{
 		"Own tables: whether the paper's numbers follow from its tables. Simulated: experts calibrated to the paper's fixed-expert rows, the larger set if it has the rows; in brackets 95% intervals over questions and training seeds. " +
 			"At equal cost: the same sentence about points above the best coin flip between fixed experts, since accuracy can be bought. Real outcomes: stored answers of other models, by pool, and the range over pools.",
-		"A printed number came out if our whole interval lies within the margin that stands beside it; the margins are ours, their reasons are in claims-measured.csv. Of several claims behind a line the least favourable verdict counts, and brackets say for how many it fell. " +
+		"A printed number came out if our whole interval lies within the margin that stands beside it; the margins are ours, their reasons are in claims-measured.csv. Of several claims behind a line the least favourable verdict counts, with how many have it if not all have. " +
 			"level: the same to the last digit, as of two routers that decide alike. not testable: it is about what a part does to a language model in fine-tuning; what our small policy shows is in brackets. assumed: it follows from a number that we put in.",
 	}, slices.DeleteFunc([]string{strongest, trainedOnce(rows), o.toldByLarger(told)}, func(note string) bool { return note == "" })...)
 	return s, f.err()
@@ -109,19 +109,25 @@ func verdictFirst(lines []string) report.Text {
 	return report.Text{Lead: lines[0], Lines: lines[1:]}
 }
 
-// onPaper is the verdict of a line on the paper's own tables, the worst of its claims.
+// onPaper is the verdict of a line on the paper's own tables, the worst of its claims, and of how many if not of all.
 func (d *DigestLine) onPaper(findings []Finding, f *faults) string {
-	rank := []string{Mismatch, NotCheckable, Holds}
 	verdict := "no such row"
+	counts := map[string]int{}
 	for _, id := range d.Paper {
 		k := slices.IndexFunc(findings, func(x Finding) bool { return x.ID == id })
 		if k < 0 {
 			f.add(d.line, "digest", "there is no claim %q", id)
 			continue
 		}
-		if before := slices.Index(rank, verdict); before < 0 || slices.Index(rank, findings[k].Verdict) < before {
-			verdict = findings[k].Verdict
+		counts[findings[k].Verdict]++
+	}
+	for _, v := range []string{Holds, NotCheckable, Mismatch} {
+		if counts[v] > 0 {
+			verdict = v
 		}
+	}
+	if n := counts[verdict]; n > 0 && n < len(d.Paper) {
+		verdict += fmt.Sprintf(" in %d of %d", n, len(d.Paper))
 	}
 	return verdict
 }
