@@ -165,7 +165,7 @@ func TestCaptionsOfRecordedTablesNameTheExperts(t *testing.T) {
 		t.Fatal(err)
 	}
 	caption, _, _ := strings.Cut(string(text), "\n")
-	for _, want := range []string{"llama", "gemini", "all 1", ", 1 partition."} {
+	for _, want := range []string{"llama", "gemini", "all 1", ", 3 partitions."} {
 		if !strings.Contains(caption, want) {
 			t.Errorf("no %q in %s", want, caption)
 		}
