@@ -54,7 +54,7 @@ paper-pdf: build
 	@echo build/paper/all.pdf
 
 smoke: build
-	$(BIN) run smoke
+	$(BIN) run smoke --figures build/smoke
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -20,6 +20,7 @@ import (
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
@@ -82,6 +83,7 @@ var commandsOfDocuments = []documented{
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
 	{command: "go doc ./harness/metrics", as: `cd "$ROOT" && go doc ./harness/metrics`, why: "in the folder of the code", prints: `OracleGap`},
 	{command: "go doc ./harness/experts.Recording", as: `cd "$ROOT" && go doc ./harness/experts.Recording`, why: "in the folder of the code", prints: `"query_id": "q1", "benchmark"`},
+	{command: "go doc ./harness/spec.Format", as: `cd "$ROOT" && go doc ./harness/spec.Format`, why: "in the folder of the code", prints: `chars_per_token`},
 	{command: "go doc ./harness/claims", as: `cd "$ROOT" && go doc ./harness/claims`, why: "in the folder of the code", prints: `came out`},
 	{command: "go install golang.org/x/perf/cmd/benchstat@latest", as: `GOBIN="$PWD/bin" go install ` + strings.Replace(benchstat, "@", "/cmd/benchstat@", 1), why: "a version that is known, into this folder", needs: benchstat, slow: true},
 	{command: "benchstat figures/main-measurements.txt", needs: benchstat, slow: true, prints: `hull-gain-points`},
@@ -424,6 +426,29 @@ func unitsAreDocumented(t *testing.T, set *metrics.Set) {
 				t.Errorf("results/README.md does not name the unit %q of %s", v.Unit, m.Label())
 			}
 		}
+	}
+}
+
+// What is carried out in the place of 'make reproduce' and 'make recorded' is one small experiment. Theirs are built in,
+// and all that are built in are theirs but those for a quick look, for a long run and for servers.
+func TestMakeRunsEveryExperiment(t *testing.T) {
+	var made []string
+	for _, list := range []string{"SIMULATED", "RECORDED"} {
+		m := regexp.MustCompile(`(?m)^` + list + ` *= *(.*)$`).FindStringSubmatch(documentText(t, "Makefile"))
+		if m == nil {
+			t.Fatal("the Makefile has no list ", list)
+		}
+		made = append(made, strings.Fields(m[1])...)
+	}
+	for _, name := range spec.Names(experiments.FS) {
+		if name == "smoke" || name == "large" || strings.HasPrefix(name, "live") {
+			made = append(made, name)
+		}
+	}
+	slices.Sort(made)
+	want := slices.Sorted(slices.Values(spec.Names(experiments.FS)))
+	if !slices.Equal(made, want) {
+		t.Errorf("the Makefile's experiments, with smoke, large and those of servers, are\n%v\nand the built-in ones\n%v", made, want)
 	}
 }
 

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -71,5 +73,43 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 				t.Errorf("%s links to %s: %v", name, m[1], err)
 			}
 		}
+	}
+}
+
+// LOG.md and the others name the files and tests that show what they say: outside of links, in code spans and brackets.
+func TestFilesAndTestsThatTheDocumentsNameAreThere(t *testing.T) {
+	root := filepath.Join("..", "..")
+	var sources bytes.Buffer
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		sources.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := regexp.MustCompile(`\b(?:cmd|experiments|figures|harness|results|verify)/[A-Za-z0-9_./*-]*\.(?:csv|go|md|svg|txt|yaml)\b`)
+	test := regexp.MustCompile(`\bTest[A-Z]\w+`)
+	files, tests := 0, 0
+	for _, name := range []string{"README.md", "DESIGN.md", "LOG.md"} {
+		text := documentText(t, name)
+		for _, path := range file.FindAllString(text, -1) {
+			files++
+			if found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(path))); err != nil || len(found) == 0 {
+				t.Errorf("%s names %s, which is not there", name, path)
+			}
+		}
+		for _, f := range test.FindAllString(text, -1) {
+			tests++
+			if !bytes.Contains(sources.Bytes(), []byte("func "+f+"(")) {
+				t.Errorf("%s names %s, and no such test is there", name, f)
+			}
+		}
+	}
+	if files < 50 || tests == 0 {
+		t.Errorf("only %d files and %d tests found", files, tests)
 	}
 }
