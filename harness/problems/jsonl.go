@@ -80,7 +80,7 @@ func readChecked(path string, file spec.File) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: no such file; fetch it from %q, or point --data at the folder that holds it", path, file.Source)
+		return nil, fmt.Errorf("%s: no such file; point --data at the folder that holds it, or make it from %q", path, file.Source)
 	case err != nil:
 		return nil, err
 	}

@@ -116,7 +116,7 @@ func TestWrongFilesAreRefused(t *testing.T) {
 	}{
 		{"unknown benchmark", "c", nil, `benchmark "c" has no file; known: b`},
 		{"generated benchmark", "made", nil, `benchmark "made" has no file; known: b`},
-		{"missing file", "b", func(s *JSONL, f *spec.File) { f.Path = "gone.jsonl" }, `gone.jsonl: no such file; fetch it from "example.org/b", or point --data at the folder that holds it`},
+		{"missing file", "b", func(s *JSONL, f *spec.File) { f.Path = "gone.jsonl" }, `gone.jsonl: no such file; point --data at the folder that holds it, or make it from "example.org/b"`},
 		{"no checksum", "b", func(s *JSONL, f *spec.File) { f.SHA256 = "" }, `the benchmarks file has no sha256 for it, so nothing would notice a change of the data; write there: sha256: `},
 		{"wrong checksum", "b", func(s *JSONL, f *spec.File) { f.SHA256 = "abc" }, `, the spec says "abc"; fetch the file again from "example.org/b", or correct the spec if the change is meant`},
 		{"path out of the folder", "b", func(s *JSONL, f *spec.File) { f.Path = "../b.jsonl" }, `benchmark "b": path "../b.jsonl" leaves the data folder; give a path below it`},
