@@ -147,6 +147,22 @@ func TestACaptionNamesTheModelsOfARecordedPoolCheapestFirst(t *testing.T) {
 	}
 }
 
+func TestACaptionSaysInWordsWhatRowsLearnFrom(t *testing.T) {
+	for name, want := range map[string]string{
+		"recorded-routellm": "Rows learn from the one recorded answer.",
+		"recorded-learning": "Rows learn from pass rates over the recorded answer and those of up to 4 models outside the pool that agree most with the expert",
+	} {
+		if got := (&Result{Spec: builtin(t, name)}).labels(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	r := builtin(t, "recorded-routellm")
+	r.Experiment.Methods = append(r.Experiment.Methods, spec.Method{Name: "sft", Label: "Lent", Kappa: "k5"}, spec.Method{Name: "entrorouter", Label: "Lent, too", Kappa: "k5"})
+	if got, want := (&Result{Spec: r}).labels(), "the one recorded answer, but from pass rates over"; !strings.Contains(got, want) || !strings.HasSuffix(got, ": Lent; Lent, too.") {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestAMarkerDoesNotDependOnTheRowsThatAreShown(t *testing.T) {
 	r := builtin(t, "main")
 	r.Experiment.Methods = append(r.Experiment.Methods, spec.Method{Name: "forc", ID: "forc-of-mine"}, spec.Method{Name: "forc", ID: "forc-of-yours"})

@@ -483,18 +483,22 @@ func (r *Result) chosenBefore() string {
 	return strings.Join(s, " ")
 }
 
-// labels says which rows learn from what.
+// labels says which rows learn from what; of the two kinds of labels that there are a row may have the other one.
 func (r *Result) labels() string {
-	f := r.Spec.Experiment.Folds
-	var single []string
+	kinds := map[string]string{
+		"01": "the one recorded answer",
+		"k5": fmt.Sprintf("pass rates over the recorded answer and those of up to %d models outside the pool that agree most with the expert", nearest),
+	}
+	own, other := r.Spec.Experiment.Folds.Kappa, ""
+	var rows []string
 	for _, m := range r.Spec.Experiment.Methods {
-		if m.Kappa != "" && m.Kappa != f.Kappa {
-			single = append(single, m.RowLabel())
+		if m.Kappa != "" && m.Kappa != own {
+			other, rows = m.Kappa, append(rows, m.RowLabel())
 		}
 	}
-	s := fmt.Sprintf("Rows learn from labels of kind %s", f.Kappa)
-	if len(single) > 0 {
-		s += ", but from the one answer: " + strings.Join(single, ", ")
+	s := "Rows learn from " + kinds[own]
+	if len(rows) > 0 {
+		s += ", but from " + kinds[other] + ": " + strings.Join(rows, "; ")
 	}
 	return s + "."
 }
