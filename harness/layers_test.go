@@ -13,7 +13,7 @@ import (
 const module = "github.com/entrorouter/entrorouter/"
 
 // layers says which packages of this module a package may import. Anything absent here may import none of them.
-// DESIGN.md section 4 explains the picture.
+// DESIGN.md, "The house", has the picture.
 var layers = map[string][]string{
 	"cmd/entrorouter": {"*"},
 	"harness":         {"harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/store", "harness/problems", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/metrics", "harness/seed", "harness/cost", "verify"},
