@@ -30,7 +30,7 @@ func claimsCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "measurements", Value: cli.NewStringSlice("figures"), Usage: "`PATH` of a measurement file, or of a folder with *-measurements.txt; repeat it for more"},
 			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt) and, if wanted, claims.yaml and orderings.yaml instead of the built-in ones"},
-			&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder for the tables of claims and verdicts; empty: do not write any"},
+			&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"},
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -140,7 +140,11 @@ func checkClaims(c *cli.Context, measured *claims.Measurements) error {
 		}
 		files = append(files, f[0])
 	}
-	if folder := c.String("figures"); folder != "" {
+	folder := c.String("figures")
+	if c.IsSet("paper") && !c.IsSet("figures") {
+		folder = "" // the default one is that of the built-in paper
+	}
+	if folder != "" {
 		var names []string
 		for _, f := range files {
 			names = append(names, f.Name)
