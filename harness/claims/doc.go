@@ -91,9 +91,10 @@
 //
 // A row that was trained once on a scale of simulated or recorded answers says nothing about another training: its
 // verdicts cannot be told, and its numbers are marked "trained once", with the interval over questions. It is known by
-// lines of one seed; rows that have the same accuracy under several seeds elsewhere train nothing and are judged. A row
-// that was trained more than once, where no line says what single seeds gave, is judged by the mean over its trainings,
-// marked "routers held fixed".
+// lines of one seed, or in what 'run' wrote by the lack of any; rows that have the same accuracy under several seeds
+// elsewhere train nothing and are judged, as those are that the list of orderings calls seedless. A row that was trained
+// more than once, where no line says what single seeds gave, is judged by the mean over its trainings, marked "routers
+// held fixed".
 //
 // On the scales training and environment no question was drawn: low and high of a measurement there are the least and the
 // most over training seeds, which make no interval. The difference has the t interval of the differences seed by seed,

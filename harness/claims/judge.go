@@ -280,7 +280,7 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 		return nil, err
 	}
 	c.Fixed = n == 0 && (measured.trained(experiment, scale, a["method"]) || measured.trained(experiment, scale, b["method"]))
-	c.Once = measured.once(experiment, scale, a["method"]) || measured.once(experiment, scale, b["method"])
+	c.Once = measured.once(experiment, scale, a["method"], o.Seedless) || measured.once(experiment, scale, b["method"], o.Seedless)
 	if n > 0 && c.Bounded {
 		c.Seeds = n
 		c.Low = c.Number - math.Hypot(c.Number-c.Low, spread)

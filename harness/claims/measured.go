@@ -145,7 +145,7 @@ func (o ours) reading(experiment string, at Place, units ...string) (reading, er
 		if v, has := m.Value(unit); ok && has {
 			r := reading{Value: v, seeds: o.seeds(experiment, at, unit)}
 			r.fixed = r.seeds == nil && o.measured.trained(experiment, o.scale, at["method"])
-			r.once = o.measured.once(experiment, o.scale, at["method"])
+			r.once = o.measured.once(experiment, o.scale, at["method"], o.orderings.Seedless)
 			return r, nil
 		}
 	}

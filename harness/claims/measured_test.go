@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -311,8 +312,9 @@ func TestIntervalsOfSumsAddInQuadrature(t *testing.T) {
 	}
 }
 
-// A claim that misspells a row of ours would be "not run" for ever.
-func TestEveryClaimIsJudgedOnTheCommittedMeasurements(t *testing.T) {
+// committed are the measurements under figures/.
+func committed(t *testing.T) *Measurements {
+	t.Helper()
 	files, err := filepath.Glob("../../figures/*-measurements.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -331,6 +333,33 @@ func TestEveryClaimIsJudgedOnTheCommittedMeasurements(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return m
+}
+
+// A row that is missing in the list would be taken for trained once, and one too many would be judged by one training.
+func TestRowsWithoutSeedsAreThoseThatHaveNoneInTheCommittedMeasurements(t *testing.T) {
+	m := committed(t)
+	_, _, o := builtIn(t)
+	seeded := map[Named]bool{}
+	for experiment, lines := range m.of {
+		for _, line := range lines {
+			if line.Key("arena") == "" {
+				continue // of recorded answers: every partition has a line
+			}
+			row := Named{experiment, line.Key("method")}
+			seeded[row] = seeded[row] || line.Key("seed") != ""
+		}
+	}
+	for _, row := range o.Rows() {
+		if has, measured := seeded[row]; measured && m.seeded[row.Experiment] && has == slices.Contains(o.Seedless, row.Row) {
+			t.Errorf("%+v: single seeds %v", row, has)
+		}
+	}
+}
+
+// A claim that misspells a row of ours would be "not run" for ever.
+func TestEveryClaimIsJudgedOnTheCommittedMeasurements(t *testing.T) {
+	m := committed(t)
 	tables, l, o := builtIn(t)
 	findings, err := l.Check("claims.yaml", tables, m, o)
 	if err != nil {

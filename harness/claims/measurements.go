@@ -16,7 +16,13 @@ type Measurements struct {
 
 	first  map[string]float64 // accuracy of the first single seed, by label without the seed
 	varies map[string]bool    // by method: whether single seeds differ in accuracy anywhere; absent: it has no two
+
+	written map[string]bool // by experiment: whether 'run' wrote it
+	seeded  map[string]bool // by experiment: whether it has a line of a single seed
 }
+
+// madeBy starts the comment in which 'run' says what it made a file with.
+const madeBy = " Made with seed "
 
 // errNotRun says that no file has what was asked for.
 var errNotRun = errors.New("not run")
@@ -30,7 +36,9 @@ func (s *Measurements) Add(file string, set *metrics.Set) error {
 	if s.of == nil {
 		s.of, s.files = map[string][]metrics.Measurement{}, map[string]string{}
 		s.first, s.varies = map[string]float64{}, map[string]bool{}
+		s.written, s.seeded = map[string]bool{}, map[string]bool{}
 	}
+	written := slices.ContainsFunc(set.Comment, func(line string) bool { return strings.HasPrefix(line, madeBy) })
 	for _, m := range set.Measurements {
 		experiment := m.Key("experiment")
 		if experiment == "" {
@@ -41,6 +49,8 @@ func (s *Measurements) Add(file string, set *metrics.Set) error {
 		}
 		s.files[m.Label()] = file
 		s.of[experiment] = append(s.of[experiment], m)
+		s.written[experiment] = s.written[experiment] || written
+		s.seeded[experiment] = s.seeded[experiment] || m.Key("seed") != ""
 		s.compareSeeds(m)
 	}
 	return nil
@@ -67,10 +77,14 @@ func withoutSeed(m metrics.Measurement) string {
 }
 
 // once says whether a row has one training on a scale: one seed has lines there, and no other scale shows that the row
-// is the same under every seed.
-func (s *Measurements) once(experiment string, scale Scale, method string) bool {
+// is the same under every seed. 'run' writes no line of a single seed where it trained with one; then it is every row but
+// those that no seed changes.
+func (s *Measurements) once(experiment string, scale Scale, method string, seedless []string) bool {
 	if varies, known := s.varies[method]; method == "" || scale.bySeeds() || known && !varies {
 		return false
+	}
+	if s.written[experiment] && !s.seeded[experiment] {
+		return !slices.Contains(seedless, method)
 	}
 	seeds := map[string]bool{}
 	for _, m := range s.of[experiment] {

@@ -28,6 +28,9 @@ type Orderings struct {
 	// AnswerThemselves are the rows, as measurements call them, that may answer without an expert: the hull that their
 	// gain is above has the router alone on it.
 	AnswerThemselves []string `yaml:"answer-themselves"`
+
+	// Seedless are the rows of simulated scales, as measurements call them, that are the same under every training seed.
+	Seedless []string `yaml:"seedless"`
 }
 
 // Scale is a column of the table of verdicts.

@@ -212,6 +212,46 @@ func TestARowThatWasTrainedOnceCannotBeToldFromAnother(t *testing.T) {
 	}
 }
 
+// 'run --seeds 1' writes no line of a single seed: its file says that a program made it, and that is all there is to know.
+func TestAFileOfOneTrainingTellsOnlyOfRowsWithoutSeeds(t *testing.T) {
+	const over = "{id: x, source: s, says: y, a: %s, b: cheap, is: above}"
+	lines := "BenchmarkRoute/experiment=" + strings.Join([]string{
+		line("paper", "cheap", points("accuracy-%", 50, 49, 51)+points("difference-points", -10, -11, -9)),
+		line("paper", "dear", points("accuracy-%", 55, 54, 56)+points("difference-points", -5, -6, -4)),
+		line("paper", "ours", points("accuracy-%", 60, 59, 61)),
+	}, "\nBenchmarkRoute/experiment=") + "\n"
+	single := "BenchmarkRoute/experiment=toy/arena=paper/method=ours/benchmark=avg/seed=%d 100 6%d accuracy-%%\n"
+	for _, c := range []struct {
+		name, comment, more, row, want string
+	}{
+		{"a trained row", "# Made with seed 1 by backend go on amd64.\n", "", "router/knob=2", CannotBeTold},
+		{"a row without seeds", "# Made with seed 1 by backend go on amd64.\n", "", "dear", CameOut},
+		{"two trainings", "# Made with seed 1 by backend go on amd64.\n", fmt.Sprintf(single+single, 1, 0, 2, 0), "router/knob=2", CameOut},
+		{"a file of somebody else", "# Copied.\n", "", "router/knob=2", CameOut},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := orderings(t, fmt.Sprintf(over, c.row))
+			o.Seedless = []string{"cheap", "dear"}
+			set, err := metrics.Read("m.txt", strings.NewReader(c.comment+lines+c.more))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := &Measurements{}
+			if err := m.Add("m.txt", set); err != nil {
+				t.Fatal(err)
+			}
+			if j := judged(t, o, m); j.Verdict != c.want || j.Delta.Once != (c.want == CannotBeTold) {
+				t.Errorf("%s, %+v; want %s", j.Verdict, j.Delta, c.want)
+			}
+			l := list1(t, "claims:\n  - {id: z, source: s, says: y, verdict: holds, formula: \"mean(toy, "+c.row+") > mean(toy, cheap)\", ours: {}}\n")
+			found, err := l.Check("c.yaml", toyTables(t), m, o)
+			if err != nil || found[0].Ours[0].Verdict != c.want {
+				t.Errorf("as a claim: %+v (%v)", found[0].Ours[0], err)
+			}
+		})
+	}
+}
+
 // The contrast at equal cost is judged by what the sentence says, and decides nothing where the sentence cannot.
 func TestAtEqualCostTheSentenceIsTheSame(t *testing.T) {
 	for _, c := range []struct {
