@@ -22,7 +22,7 @@ func explainCommand() *cli.Command {
 			"--json: experiment, steps, to_do, work (fits, rollouts, at_most, routing) and causes: knob, changes (knob, field of\n" +
 			"recipe.json, stored, wanted, change), direct, follow, work; damaged (name, key, fault). Of a STEP: name, key, state, why, folder, nearest,\n" +
 			"last_run, changes, because, inputs (name, key, state), read_by, recipe.",
-		Flags: append(runFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
+		Flags: append(storeFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 || c.NArg() > 2 {
 				return usageError{fmt.Errorf("explain takes a SPEC and at most one STEP, got %d arguments; quote a step's name: entrorouter explain main 'fit entrorouter seed=1'", c.NArg())}

@@ -33,6 +33,7 @@ type standIn struct {
 	golds  map[string]string  // answer by text of the problem
 	skill  map[string]float64 // model -> share of right answers
 	limits map[string]int     // model -> max_tokens that requests must carry
+	key    string             // that requests must carry; empty: any
 
 	mu    sync.Mutex
 	asked map[string]int // by model
@@ -71,6 +72,9 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data})
 		return
+	}
+	if got := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); s.key != "" && got != s.key {
+		s.t.Errorf("asked with the key %q, want %q", got, s.key)
 	}
 	var q struct {
 		Model       string
@@ -221,6 +225,8 @@ func liveData(t *testing.T, server *standIn, dir string, sets map[string]int) {
 // The paper's own setting, end to end, against stand-ins of its servers and a small data folder.
 func TestTheLiveSpecRunsAgainstServers(t *testing.T) {
 	server, url := newStandIn(t)
+	server.key = "secret"
+	t.Setenv("ENTROROUTER_API_KEY", server.key)
 	dir := t.TempDir()
 	const train, test = 24, 5
 	sets := map[string]int{"math-train": train, "hmmt-feb25": test, "aime25": test, "olympiadbench": test, "aime24": test, "amc": test, "math500": test}

@@ -27,13 +27,21 @@ import (
 	"github.com/entrorouter/entrorouter/results"
 )
 
-func runFlags() []cli.Flag {
+// storeFlags are those of every command that reads a store.
+func storeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "out", Value: filepath.Join("results", "runs"), Usage: "folder of the store and the rollouts", EnvVars: []string{"ENTROROUTER_OUT"}},
 		&cli.StringFlag{Name: "data", Usage: "data folder of benchmarks and recorded outcomes", EnvVars: []string{"ENTROROUTER_DATA"}},
-		&cli.BoolFlag{Name: "offline", Usage: "ask no expert: what is not stored is an error (exit code 4)"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "log to standard error"},
 	}
+}
+
+func verboseFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "log to standard error"}
+}
+
+// runFlags are those of every command that carries an experiment out.
+func runFlags() []cli.Flag {
+	return append(storeFlags(), &cli.BoolFlag{Name: "offline", Usage: "ask no expert: what is not stored is an error (exit code 4)"}, verboseFlag())
 }
 
 func seedsFlag() cli.Flag {
@@ -46,7 +54,8 @@ func runCommand() *cli.Command {
 		Usage:     "carry out experiments and print their tables",
 		ArgsUsage: "SPEC...",
 		Description: "SPEC is the name of a built-in experiment ('entrorouter list' shows them) or a path to a YAML file,\n" +
-			"whose folder may override any built-in file. What is stored already is not done again.",
+			"whose folder may override any built-in file. What is stored already is not done again. Servers that want a key get\n" +
+			"that of the environment variable ENTROROUTER_API_KEY.",
 		Flags: append(runFlags(), seedsFlag(),
 			&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder for tables and figures; empty: do not write any"}),
 		Action: func(c *cli.Context) error {
@@ -83,7 +92,7 @@ func planCommand() *cli.Command {
 		ArgsUsage: "SPEC",
 		Description: "Each step is stored, to do, or not needed (not stored, and nothing that is to do reads it). Nothing is written;\n" +
 			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: name, key, stored, state, why.",
-		Flags: append(runFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"}),
+		Flags: append(storeFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"}),
 		Action: func(c *cli.Context) error {
 			r, err := load(c)
 			if err != nil {

@@ -16,7 +16,7 @@ func serveCommand() *cli.Command {
 		ArgsUsage: "SPEC",
 		Description: "The server answers about the generated problems of SPEC and no others, with the responses that\n" +
 			"'run' gets. It speaks POST /v1/chat/completions, GET /v1/models and GET /health.",
-		Flags: append(runFlags(), &cli.StringFlag{Name: "listen", Value: "127.0.0.1:8000", Usage: "address to listen on; it has no authentication"}),
+		Flags: append(storeFlags(), verboseFlag(), &cli.StringFlag{Name: "listen", Value: "127.0.0.1:8000", Usage: "address to listen on; it has no authentication"}),
 		Action: func(c *cli.Context) error {
 			r, err := load(c)
 			if err != nil {

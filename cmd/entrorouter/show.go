@@ -38,7 +38,7 @@ func showCommand() *cli.Command {
 			"usage (in, out: tokens), usd, rollout, response), outcomes (expert, correct, bucket, tokens, usd), decisions (row,\n" +
 			"seed, fold, run, expert, calls, spoiled, prob, answer, bucket, accuracy, usd, router_tokens), enters (set, row,\n" +
 			"benchmark, weight, accuracy, usd).",
-		Flags: append(runFlags(), seedsFlag(),
+		Flags: append(storeFlags(), seedsFlag(),
 			&cli.StringFlag{Name: "row", Usage: "id of a row"},
 			&cli.StringFlag{Name: "benchmark", Usage: "name of a test benchmark, avg, all or a stratum"},
 			&cli.StringFlag{Name: "problem", Usage: "id of a test problem"},
