@@ -19,20 +19,28 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-// Render prints the tables of a finished experiment and writes its outputs to dir: tables as Markdown, LaTeX and CSV,
-// figures in the given formats (none: SVG) with their numbers and caption, and the measurements themselves. An empty dir
-// writes nothing. It measures nothing: our numbers are read from the measurements, the paper's from the files
-// paper/<table>.txt of papers. What it works out follows from these: whole rows of the paper, shares of the coverage,
-// differences, and what is best.
+// Render prints the tables of a finished experiment and writes its outputs to dir: Draw, then Save.
 func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer, formats ...report.Format) error {
+	files, err := Draw(r, papers, to, w, formats...)
+	if err != nil {
+		return err
+	}
+	return Save(r, dir, files, w)
+}
+
+// Draw prints the tables of a finished experiment and returns the files of its outputs: tables as Markdown, LaTeX and CSV,
+// figures in the given formats (none: SVG) with their numbers and caption, and the measurements themselves. It measures
+// nothing: our numbers are read from the measurements, the paper's from the files paper/<table>.txt of papers. What it
+// works out follows from these: whole rows of the paper, shares of the coverage, differences, and what is best.
+func Draw(r *Result, papers fs.FS, to report.Terminal, w io.Writer, formats ...report.Format) ([]report.File, error) {
 	for _, m := range r.Spec.Experiment.Methods {
 		if len(r.Measurements.Where(keys("method", m.RowID())...)) == 0 {
-			return fmt.Errorf("nothing was measured of row %s", m.RowID())
+			return nil, fmt.Errorf("nothing was measured of row %s", m.RowID())
 		}
 	}
 	paper, err := r.readPublished(papers)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var files []report.File
 	for _, o := range r.Spec.Experiment.Outputs {
@@ -45,7 +53,7 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 			for _, t := range tables {
 				t.Style = r.Style
 				if err := to.Write(w, t); err != nil {
-					return err
+					return nil, err
 				}
 				fmt.Fprintln(w)
 			}
@@ -55,29 +63,33 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 			figures, err = r.figures(o, paper.table)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, t := range tables {
 			t.Style = r.Style
 			f, err := t.Files()
 			if err != nil {
-				return err
+				return nil, err
 			}
 			files = append(files, f...)
 		}
 		for _, fig := range figures {
 			f, err := fig.Files(formats...)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			files = append(files, f...)
 		}
 	}
 	var text bytes.Buffer
 	if err := r.Measurements.Write(&text); err != nil {
-		return err
+		return nil, err
 	}
-	files = append(files, report.File{Name: r.Spec.Experiment.Name + "-measurements.txt", Data: text.Bytes()})
+	return append(files, report.File{Name: r.Spec.Experiment.Name + "-measurements.txt", Data: text.Bytes()}), nil
+}
+
+// Save writes what Draw returned to dir and says so. An empty dir writes nothing.
+func Save(r *Result, dir string, files []report.File, w io.Writer) error {
 	if dir == "" {
 		return nil
 	}
@@ -88,7 +100,7 @@ func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer
 		}
 		r.Written = append(r.Written, f.Name)
 	}
-	_, err = fmt.Fprintf(w, "written to %s: %s\n", dir, strings.Join(r.Written, " "))
+	_, err := fmt.Fprintf(w, "written to %s: %s\n", dir, strings.Join(r.Written, " "))
 	return err
 }
 

@@ -77,7 +77,7 @@ type Result struct {
 	Spec         *spec.Resolved
 	Measurements *metrics.Set
 	Style        report.Style // of its tables
-	Written      []string     // names of the files that Render wrote, in the order of the outputs
+	Written      []string     // names of the files that Save wrote, in the order of the outputs
 
 	Steps, Stored int // steps of the experiment, and those that were stored before and not carried out again
 }

@@ -74,9 +74,19 @@ func renderCommand() *cli.Command {
 				}
 				redo = append(redo, &harness.Result{Spec: r, Measurements: set, Style: style})
 			}
-			for _, r := range redo {
-				if err := harness.Render(r, results.FS, dir, terminal(c.App.Writer), c.App.Writer, formats...); err != nil {
+			// Of several specs all are drawn, or nothing is printed or written.
+			printed, files := make([]bytes.Buffer, len(redo)), make([][]report.File, len(redo))
+			for i, r := range redo {
+				if files[i], err = harness.Draw(r, results.FS, terminal(c.App.Writer), &printed[i], formats...); err != nil {
 					return fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", measurementsFile(dir, r.Spec.Experiment.Name), r.Spec.Experiment.Name, err)
+				}
+			}
+			for i, r := range redo {
+				if _, err := printed[i].WriteTo(c.App.Writer); err != nil {
+					return err
+				}
+				if err := harness.Save(r, dir, files[i], c.App.Writer); err != nil {
+					return err
 				}
 			}
 			if c.Bool("document") {
@@ -96,7 +106,9 @@ func figureFormats(list string) ([]report.Format, error) {
 		if !slices.Contains(known, f) {
 			return nil, usageError{fmt.Errorf("--formats: unknown format %q; known: svg, pdf, png", name)}
 		}
-		out = append(out, f)
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
 	}
 	return out, nil
 }
