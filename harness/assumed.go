@@ -10,9 +10,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// reference says which rows do not compete for the best: yardsticks, and rows whose numbers follow from an assumption.
-func (r *Result) reference(m spec.Method) (bool, error) {
-	if m.Name == "oracle" || m.RowID() == r.strongest() {
+// reference says which rows do not compete for the best: yardsticks, which the strongest expert of the pool is, and rows
+// whose numbers follow from an assumption.
+func (r *Result) reference(m spec.Method, pool spec.Pool) (bool, error) {
+	if id, ok := r.asks(m, pool); m.Name == "oracle" || ok && id == r.strongest(pool) {
 		return true, nil
 	}
 	if _, ok := r.simulatedRouter(m); ok {

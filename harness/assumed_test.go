@@ -15,8 +15,10 @@ func TestYardsticksAndAssumptionsDoNotCompete(t *testing.T) {
 		want bool
 	}{
 		{spec.Method{Name: "oracle"}, true},
-		{spec.Method{Name: "fixed", ID: "qwen3-235b"}, true},
-		{spec.Method{Name: "fixed", ID: "qwen3-4b"}, false},
+		{row(t, "fixed", "qwen3-235b", "{expert: qwen3-235b}"), true},
+		{row(t, "fixed", "the-dear-one", "{expert: strongest}"), true},
+		{row(t, "fixed", "qwen3-4b", "{expert: qwen3-4b}"), false},
+		{row(t, "fixed", "the-cheap-one", "{expert: cheapest}"), false},
 		{spec.Method{Name: "self"}, false},
 		{spec.Method{Name: "entrorouter"}, false},
 		{row(t, "llmrouter", "simulated", "{model: router-0.6}"), true},
@@ -25,8 +27,30 @@ func TestYardsticksAndAssumptionsDoNotCompete(t *testing.T) {
 		{row(t, "xrouter", "trained", "{assimilation: 1}"), true},
 		{row(t, "xrouter", "served", `{policy: {url: "http://localhost:8000/v1", model: m}, failures: stop}`), false},
 	} {
-		if got, err := r.reference(c.row); err != nil || got != c.want {
+		if got, err := r.reference(c.row, r.Spec.Pools[0]); err != nil || got != c.want {
 			t.Errorf("%s %s: %v (%v), want %v", c.row.Name, c.row.ID, got, err, c.want)
+		}
+	}
+}
+
+// Of two experts at one price the last by id is the strongest, as it is for the rows that always ask it.
+func TestTheStrongestOfExpertsAtOnePriceIsTheOneThatIsAsked(t *testing.T) {
+	r := &Result{Spec: tiny(t)}
+	pool := r.Spec.Pools[0]
+	pool.Experts = nil
+	for _, id := range []string{"zeta", "alpha"} {
+		e := r.Spec.Pools[0].Experts[0]
+		e.ID = id
+		pool.Experts = append(pool.Experts, e)
+	}
+	slices.Reverse(pool.Experts)
+	for range 2 {
+		slices.Reverse(pool.Experts)
+		if got := r.strongest(pool); got != "zeta" {
+			t.Errorf("strongest %s", got)
+		}
+		if id, ok := r.asks(row(t, "fixed", "dear", "{expert: strongest}"), pool); !ok || id != "zeta" {
+			t.Errorf("asks %s, %v", id, ok)
 		}
 	}
 }

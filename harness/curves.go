@@ -214,7 +214,7 @@ func ranged[T any](seeds []T, unit string, decimals int, of func(T) float64) []m
 
 // trainingFigure draws training curves.
 func (r *Result) trainingFigure(o spec.Output) (*report.Figure, error) {
-	l := report.TrainingLayout{Name: o.File, Strongest: r.strongest()}
+	l := report.TrainingLayout{Name: o.File, Strongest: r.strongest(r.Spec.Pools[0])}
 	for _, m := range r.shown(curveRows(o)) {
 		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: m.RowLabel()})
 	}

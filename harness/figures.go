@@ -82,20 +82,23 @@ func (r *Result) shown(ids []string) []spec.Method {
 func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
 	looks := r.looks()
-	plane := func(l report.ParetoLayout, at ...metrics.Key) (*report.Figure, error) {
+	plane := func(l report.ParetoLayout, pool spec.Pool, at ...metrics.Key) (*report.Figure, error) {
 		l.Gain = HullGain
+		fixed := map[string]bool{}
 		for _, m := range r.shown(nil) {
 			mark := report.Mark{Label: m.RowLabel(), Look: looks[m.RowID()], Keys: append(slices.Clone(at), keys("method", m.RowID())...)}
 			switch {
 			case len(r.Measurements.Where(mark.Keys...)) == 0: // a row of hindsight, which needs answers and not probabilities
 			case m.Name == "fixed":
+				id, _ := r.asks(m, pool)
+				fixed[id] = true
 				l.Experts = append(l.Experts, mark)
 			case o.Rows == nil || slices.Contains(o.Rows, m.RowID()):
 				l.Methods = append(l.Methods, mark)
 			}
 		}
-		if n := len(r.Spec.Pools[0].Experts); len(l.Experts) < n {
-			return nil, fmt.Errorf("%w: output %s: the hull needs a row fixed of each of the %d experts; spec %s has %d", ErrUsage, o.File, n, x.Name, len(l.Experts))
+		if n := len(pool.Experts); len(fixed) < n {
+			return nil, fmt.Errorf("%w: output %s: the hull needs a row fixed of each of the %d experts of pool %s; spec %s has %d", ErrUsage, o.File, n, pool.Name, x.Name, len(fixed))
 		}
 		if shown := len(l.Experts) + len(l.Methods); o.Rows != nil && shown < len(x.Methods) {
 			l.Caption += fmt.Sprintf(" Shown are %d of %d rows", shown, len(x.Methods))
@@ -113,7 +116,7 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	}
 	if x.Protocol != "folds" {
 		f, err := plane(report.ParetoLayout{Name: o.File, Benchmark: metrics.Average, Cost: report.CostOfAThousand(),
-			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs() + " Trained routers are " + meansOf(r.seeds(), "training seed") + ". " + r.prices()}, keys("arena", r.arena())...)
+			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs() + " Trained routers are " + meansOf(r.seeds(), "training seed") + ". " + r.prices()}, r.Spec.Pools[0], keys("arena", r.arena())...)
 		return []*report.Figure{f}, err
 	}
 	var all []*report.Figure
@@ -121,7 +124,7 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: bothStrata,
 			Cost:    report.Quantity{Unit: CostShare, Label: "Cost (% of the strongest's)"},
 			Caption: fmt.Sprintf("%s. %s %s Points are %s: accuracy and cost over all test folds together, gains inside each fold, as in tables.%s %s", x.Title, r.poolSentence(pool), what, meansOf(len(x.Folds.Seeds), "partition"), r.knobs(), r.prices()),
-		}, keys("pool", pool.Name)...)
+		}, pool, keys("pool", pool.Name)...)
 		if err != nil {
 			return nil, err
 		}
@@ -344,7 +347,7 @@ func (r *Result) distributionFigure(name string) (*report.Figure, error) {
 // expertLabel is the label of the row that always asks an expert, or its id if the spec has none.
 func (r *Result) expertLabel(id string) string {
 	for _, m := range r.Spec.Experiment.Methods {
-		if m.Name == "fixed" && m.RowID() == id {
+		if of, ok := r.asks(m, r.Spec.Pools[0]); ok && of == id {
 			return m.RowLabel()
 		}
 	}

@@ -283,8 +283,12 @@ func TestFiguresThatTheSpecCannotHaveAreRefused(t *testing.T) {
 		`a training figure shows the row "entrorouter"`: func(x *spec.Experiment) {
 			x.Methods, x.Outputs = x.Methods[:1], []spec.Output{{Kind: "training", File: "f"}}
 		},
-		`the hull needs a row fixed of each of the 3 experts; spec figures has 2`: func(x *spec.Experiment) {
+		`the hull needs a row fixed of each of the 3 experts of pool sim; spec figures has 2`: func(x *spec.Experiment) {
 			x.Methods, x.Outputs = x.Methods[1:], []spec.Output{{Kind: "pareto", File: "f"}}
+		},
+		`experts of pool sim; spec figures has 2`: func(x *spec.Experiment) { // three rows of two experts
+			x.Methods[1] = row(t, "fixed", "medium", "{expert: cheapest}")
+			x.Outputs = []spec.Output{{Kind: "pareto", File: "f"}}
 		},
 		`a phase diagram needs protocol collapse`: func(x *spec.Experiment) { x.Outputs = []spec.Output{{Kind: "phase", File: "f"}} },
 		`no row of spec figures was trained with more than one seed`: func(x *spec.Experiment) {

@@ -71,7 +71,7 @@ func (r *Result) metricsTables(name string, paper published) ([]*report.Table, e
 	for _, m := range x.Methods {
 		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("arena", arena, "method", m.RowID())}
 		var err error
-		if row.Reference, err = r.reference(m); err != nil {
+		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
 			return nil, err
 		}
 		if len(r.Measurements.Where(row.Keys...)) == 0 {

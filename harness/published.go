@@ -110,8 +110,8 @@ func (r *Result) recompute(table, all *metrics.Set) *metrics.Set {
 	}
 	hull := metrics.UpperHull(fixed)
 	complete := len(fixed) == len(r.Spec.Pools[0].Experts)
-	strongest, ok := experts[r.strongest()]
-	cheapest, ok2 := experts[r.cheapest()]
+	strongest, ok := experts[r.strongest(r.Spec.Pools[0])]
+	cheapest, ok2 := experts[r.cheapest(r.Spec.Pools[0])]
 	priced := ok && ok2 && strongest.Quality > cheapest.Quality
 	var reference *metrics.Point
 	type paperRow struct {

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -147,7 +146,7 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 	main.Groups = append(main.Groups, average)
 	for _, m := range x.Methods {
 		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("arena", PaperArena, "method", m.RowID())}
-		if row.Reference, err = r.reference(m); err != nil {
+		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
 			return nil, err
 		}
 		if m.Paper != "" {
@@ -234,23 +233,22 @@ func keys(pairs ...string) (k []metrics.Key) {
 	return k
 }
 
-// strongest returns the id of the dearest expert: the paper's reference.
-func (r *Result) strongest() string {
-	best, top := "", -1.0
-	for _, x := range r.Spec.Pools[0].Experts {
-		if p := r.Spec.Prices.Models[x.Model].Out; p > top {
-			best, top = x.ID, p
-		}
-	}
-	return best
+// strongest returns the id of the dearest expert of a pool: the paper's reference.
+func (r *Result) strongest(pool spec.Pool) string {
+	experts := r.byPrice(pool)
+	return experts[len(experts)-1].ID
 }
 
-// cheapest returns the id of the cheapest expert.
-func (r *Result) cheapest() string {
-	price := func(x spec.Expert) float64 { return r.Spec.Prices.Models[x.Model].Out }
-	return slices.MinFunc(r.Spec.Pools[0].Experts, func(a, b spec.Expert) int {
-		return cmp.Or(cmp.Compare(price(a), price(b)), strings.Compare(a.ID, b.ID))
-	}).ID
+// cheapest returns the id of the cheapest expert of a pool.
+func (r *Result) cheapest(pool spec.Pool) string { return r.byPrice(pool)[0].ID }
+
+// asks returns the id of the expert of a pool that a row always asks; ok is false for rows that choose.
+func (r *Result) asks(m spec.Method, pool spec.Pool) (id string, ok bool) {
+	var ids []string
+	for _, e := range r.byPrice(pool) {
+		ids = append(ids, e.ID)
+	}
+	return methods.FixedExpert(m, ids)
 }
 
 // scale ends a caption: what the numbers are made of.
@@ -406,7 +404,12 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 				l.Notes = append(l.Notes, s)
 			}
 			for _, m := range x.Methods {
-				l.Rows = append(l.Rows, report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("pool", pool.Name, "method", m.RowID()), Reference: m.Name == "oracle"})
+				row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("pool", pool.Name, "method", m.RowID())}
+				var err error
+				if row.Reference, err = r.reference(m, pool); err != nil {
+					return nil, err
+				}
+				l.Rows = append(l.Rows, row)
 			}
 			t, err := report.Build(l, r.Measurements, nil)
 			if err != nil {

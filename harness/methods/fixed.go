@@ -32,6 +32,20 @@ func newFixed(s Setup) (routing.Method, error) {
 	return f, nil
 }
 
+// FixedExpert returns the expert that a row always asks, out of a pool's ids, cheapest first; ok is false for rows of other
+// kinds.
+func FixedExpert(row spec.Method, ids []string) (id string, ok bool) {
+	f := &fixed{}
+	if row.Name != "fixed" || spec.DecodeParams(row, f) != nil {
+		return "", false
+	}
+	m, err := expertIndex(f.Expert, ids)
+	if err != nil {
+		return "", false
+	}
+	return ids[m], true
+}
+
 func (f *fixed) Name() string { return "fixed" }
 
 func (f *fixed) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
