@@ -2,7 +2,6 @@ package harness
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -34,10 +33,10 @@ func (r *Result) calibrationNote() []string {
 	}
 	var notes []string
 	if fitted != nil {
-		notes = append(notes, "Expected calibration error of predicted pass rates, on held-out training problems: "+strings.Join(fitted, ", ")+".")
+		notes = append(notes, "Expected calibration error of predicted pass rates, on held-out training problems: "+report.Listed(fitted)+".")
 	}
 	if imported != nil {
-		notes = append(notes, "Expected calibration error of imported pass rates, on all training problems, which their maker may have learnt from: "+strings.Join(imported, ", ")+".")
+		notes = append(notes, "Expected calibration error of imported pass rates, on all training problems, which their maker may have learnt from: "+report.Listed(imported)+".")
 	}
 	return notes
 }

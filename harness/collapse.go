@@ -547,11 +547,15 @@ func (r *Result) collapseFigure(name string) (*report.Figure, error) {
 		}
 		l.Controls = append(l.Controls, report.Term{Value: x.ID, Label: x.Label})
 	}
+	lines := meansOf(r.seeds(), "seed")
+	if r.seeds() > 1 {
+		lines += ", bands and bars their range"
+	}
 	l.Caption = fmt.Sprintf("%s. One number, the assimilation a, says how often the router uses what an expert tells it; the paper assumes a = 0. "+
-		"Lines are means of %d seeds, bands and bars their range, at λ = %s where nothing else is said. Vertical lines in (b), and the lines in (c), are the assimilation below which no plan of up to %d calls pays, "+
+		"Lines are %s, at λ = %s where nothing else is said. Vertical lines in (b), and the lines in (c), are the assimilation below which no plan of up to %d calls pays, "+
 		"which is exact. In (e), mean only: advantages are not divided by the standard deviation of their group; replay: every problem is right or wrong for good, as recorded outcomes are, and the policy is a network; PPO: Router-R1's algorithm, with a critic, for a network. %s"+
 		"The figure shows that, and when, training stops a router from asking. It does not show that a language model has a small a: that is the paper's empirical claim, and it takes language models to test it.",
-		r.Spec.Experiment.Title, r.seeds(), l.At, c.Setting.Horizon, r.theoremSentence())
+		r.Spec.Experiment.Title, lines, l.At, c.Setting.Horizon, r.theoremSentence())
 	return report.Collapse(l, r.Measurements)
 }
 
@@ -568,8 +572,8 @@ func (r *Result) phaseFigure(o spec.Output) (*report.Figure, error) {
 	for _, lambda := range c.Sweep.Lambda {
 		l.Lambda = append(l.Lambda, decimal(lambda))
 	}
-	l.Caption = fmt.Sprintf("Where training stops calls, and where calls do not pay, in a small simulated environment without a language model. Shade is the share of episodes with a call after training, a mean of %d seeds. "+
-		"Left of the dashed line one call does not pay, a* = (λc + δ)/(q - q_self + δ) for the expert with the least a*; left of the solid line no plan of up to %d calls pays. ", r.seeds(), c.Setting.Horizon)
+	l.Caption = fmt.Sprintf("Where training stops calls, and where calls do not pay, in a small simulated environment without a language model. Shades are shares of episodes with a call after training, %s. "+
+		"Left of the dashed line one call does not pay, a* = (λc + δ)/(q - q_self + δ) for the expert with the least a*; left of the solid line no plan of up to %d calls pays. ", meansOf(r.seeds(), "seed"), c.Setting.Horizon)
 	for _, b := range c.Buckets {
 		l.Buckets = append(l.Buckets, report.Term{Value: b.ID, Label: b.Label})
 		for _, m := range r.Measurements.Where(keys("bucket", b.ID)...) {

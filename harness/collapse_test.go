@@ -60,7 +60,7 @@ func TestCaptionsOfCollapseCountTheSeedsOfTheMeasurements(t *testing.T) {
 	r := runIn(t, smallCollapse(t), t.TempDir())
 	r.Spec.Experiment.Evaluate.Seeds = []uint64{1, 2, 3, 4, 5}
 	files := rendered(t, r)
-	for name, want := range map[string]string{"collapse.txt": "Lines are means of 2 seeds", "phase.txt": "mean of 2 seeds"} {
+	for name, want := range map[string]string{"collapse.txt": "Lines are means of 2 seeds", "phase.txt": "means of 2 seeds"} {
 		if !strings.Contains(files[name], want) {
 			t.Errorf("%s does not say %q: %s", name, want, files[name])
 		}

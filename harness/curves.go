@@ -218,7 +218,11 @@ func (r *Result) trainingFigure(o spec.Output) (*report.Figure, error) {
 	for _, m := range r.shown(curveRows(o)) {
 		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: m.RowLabel()})
 	}
-	l.Caption = r.Spec.Experiment.Title + ": what training goes through" + r.scale() + fmt.Sprintf(" Lines are %s, smoothed over a fiftieth of a stage, and bands their range. ", meansOf(r.seeds(), "training seed")) +
+	lines := meansOf(r.seeds(), "training seed")
+	if r.seeds() > 1 {
+		lines += " and bands their range"
+	}
+	l.Caption = r.Spec.Experiment.Title + ": what training goes through" + r.scale() + fmt.Sprintf(" Lines are %s; a stage of more than %d steps is averaged over windows, at most %d of them. ", lines, curvePoints, curvePoints) +
 		"Values are those before a step. A group is idle, and teaches nothing, if all its rollouts got one reward. The reward of Stage II is the one that the row is trained on: rows with other rewards are not comparable in (d)."
 	return report.Training(l, r.Measurements)
 }
@@ -241,6 +245,11 @@ func (r *Result) seedsFigure(o spec.Output) (*report.Figure, error) {
 	if len(l.Rows) == 0 {
 		return nil, fmt.Errorf("%w: output %s: no row of spec %s was trained with more than one seed; name more in evaluate.seeds", ErrUsage, o.File, x.Name)
 	}
-	l.Caption = x.Title + r.scale() + r.scored() + fmt.Sprintf(" Rings are %d training seeds, which is luck in training; bars are %g%% intervals of their mean over questions with trained routers held fixed, which is luck in the questions. Rows that spend what another spends vary with it.", r.seeds(), 100*x.Evaluate.Confidence)
+	bars := fmt.Sprintf("%g%% intervals", 100*x.Evaluate.Confidence)
+	of := fmt.Sprintf(" Rings are %d training seeds, which is luck in training; bars are %s of their mean", r.seeds(), bars)
+	if r.seeds() == 1 {
+		of = " Of luck in training one training seed says nothing. Bars are " + bars
+	}
+	l.Caption = x.Title + r.scale() + r.scored() + of + " over questions with trained routers held fixed, which is luck in the questions. Rows that spend what another spends vary with it."
 	return report.Seeds(l, r.Measurements)
 }

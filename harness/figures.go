@@ -60,9 +60,8 @@ func (r *Result) arena() string {
 
 // scored says on what the numbers of the figures' arena rest.
 func (r *Result) scored() string {
-	x := &r.Spec.Experiment
 	if r.arena() == LargeArena {
-		return fmt.Sprintf(" There are %d problems a benchmark, scored by the true success probability and weighted by the sizes of the benchmarks.", x.Large)
+		return fmt.Sprintf(" There are %d problems a benchmark, scored by the true success probability and weighted by the sizes of the benchmarks.", r.large())
 	}
 	return ""
 }
@@ -116,14 +115,14 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	}
 	if x.Protocol != "folds" {
 		f, err := plane(report.ParetoLayout{Name: o.File, Benchmark: metrics.Average, Cost: report.CostOfAThousand(),
-			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs() + " Trained routers are " + meansOf(r.seeds(), "training seed") + ". " + r.prices()}, r.Spec.Pools[0], keys("arena", r.arena())...)
+			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs(r.shown(o.Rows)) + " Trained routers are " + meansOf(r.seeds(), "training seed") + ". " + r.prices()}, r.Spec.Pools[0], keys("arena", r.arena())...)
 		return []*report.Figure{f}, err
 	}
 	var all []*report.Figure
 	for _, pool := range r.Spec.Pools {
 		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: bothStrata,
 			Cost:    report.Quantity{Unit: CostShare, Label: "Cost (% of the strongest's)"},
-			Caption: fmt.Sprintf("%s. %s %s Points are %s: accuracy and cost over all test folds together, gains inside each fold, as in tables.%s %s", x.Title, r.poolSentence(pool), what, meansOf(len(x.Folds.Seeds), "partition"), r.knobs(), r.prices()),
+			Caption: fmt.Sprintf("%s. %s %s Points are %s: accuracy and cost over all test folds together, gains inside each fold, as in tables.%s %s", x.Title, r.poolSentence(pool), what, meansOf(r.seeds(), "partition"), r.knobs(r.shown(o.Rows)), r.prices()),
 		}, pool, keys("pool", pool.Name)...)
 		if err != nil {
 			return nil, err
@@ -178,10 +177,12 @@ func (r *Result) looks() map[string]report.Look {
 	return looks
 }
 
-// knobs says what thin lines are, if any router's knob was swept.
-func (r *Result) knobs() string {
-	if slices.ContainsFunc(r.Measurements.Measurements, func(m metrics.Measurement) bool { return m.Name == report.SweepName }) {
-		return " Thin lines are all settings of a router's knob."
+// knobs says what thin lines are, if the knob of any of the rows was swept.
+func (r *Result) knobs(rows []spec.Method) string {
+	for _, row := range rows {
+		if slices.ContainsFunc(r.Measurements.Where(keys("method", row.RowID())...), func(m metrics.Measurement) bool { return m.Name == report.SweepName }) {
+			return " Thin lines are all settings of a router's knob."
+		}
 	}
 	return ""
 }
@@ -235,7 +236,7 @@ func (r *Result) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 			}
 		}
 		l.Caption = fmt.Sprintf("%s. %s %s Lines are %s, bands %g%% intervals over questions with trained routers held fixed.",
-			x.Title, r.poolSentence(pool), what, meansOf(len(x.Folds.Seeds), "partition"), 100*x.Evaluate.Confidence)
+			x.Title, r.poolSentence(pool), what, meansOf(r.seeds(), "partition"), 100*x.Evaluate.Confidence)
 		f, err := report.Sweep(l, r.Measurements, nil)
 		if err != nil {
 			return nil, err

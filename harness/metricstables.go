@@ -120,5 +120,5 @@ func (r *Result) exchange(arena string) string {
 }
 
 func (r *Result) intervals() string {
-	return fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; means of %s.", 100*r.Spec.Experiment.Evaluate.Confidence, howMany(r.seeds(), "training seed"))
+	return fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; %s.", 100*r.Spec.Experiment.Evaluate.Confidence, meansOf(r.seeds(), "training seed"))
 }

@@ -25,10 +25,16 @@ func committed(t *testing.T, name string) string {
 // committedIn is committed with the tables in a style.
 func committedIn(t *testing.T, name string, style report.Style) string {
 	t.Helper()
-	r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()})
-	if err != nil {
+	dir := t.TempDir()
+	if err := Render(&Result{Spec: builtin(t, name), Measurements: loadMeasurements(t, name), Style: style}, results.FS, dir, report.Terminal{}, &strings.Builder{}); err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+// loadMeasurements reads the committed measurements of an experiment.
+func loadMeasurements(t *testing.T, name string) *metrics.Set {
+	t.Helper()
 	f, err := os.Open(filepath.Join("..", "figures", name+"-measurements.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -38,11 +44,7 @@ func committedIn(t *testing.T, name string, style report.Style) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	if err := Render(&Result{Spec: r, Measurements: set, Style: style}, results.FS, dir, report.Terminal{}, &strings.Builder{}); err != nil {
-		t.Fatal(err)
-	}
-	return dir
+	return set
 }
 
 // cells reads a table's CSV: ours and the paper's of every row, by group and unit.

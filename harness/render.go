@@ -189,15 +189,19 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 		{Title: "Acc. kept, %", Unit: Retention, Decimals: 2, Better: report.Higher, Unranked: true},
 		{Title: "Hull gain, points", Unit: HullGain, Decimals: 2, Better: report.Higher},
 		{Title: "Hull gain - EntroRouter's", Unit: HullDifference, Decimals: 2, Better: report.Higher, Unranked: true},
-		{Title: "Seed SD of acc.", Unit: SeedSD, Decimals: 2},
+	}
+	trainings := "of one training seed"
+	if n := r.seeds(); n > 1 {
+		columns = append(columns, report.Column{Title: "Seed SD of acc.", Unit: SeedSD, Decimals: 2})
+		trainings = fmt.Sprintf("the last column is the standard deviation over the training seeds, of which there are %d", n)
 	}
 	large := report.Layout{
 		Name: name + "-large", Paper: recomputed, Head: "Method",
-		Caption: fmt.Sprintf("%s: the set that resolves orderings%s %d problems a benchmark, scored by the true success probability of the simulated experts, weighted by the sizes of the benchmarks.", x.Title, r.scale(), x.Large),
+		Caption: fmt.Sprintf("%s: the set that resolves orderings%s %d problems a benchmark, scored by the true success probability of the simulated experts, weighted by the sizes of the benchmarks.", x.Title, r.scale(), r.large()),
 		Groups:  []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: columns}},
 		Notes: []string{
 			"Hull gain: accuracy above the best coin flip between fixed experts at the same cost. What can be gained differs along the hull, so rows of very different cost stay hard to compare. " + boldByGain,
-			fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; the last column is the standard deviation over the training seeds, of which there are %d.", 100*x.Evaluate.Confidence, r.seeds()),
+			fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; %s.", 100*x.Evaluate.Confidence, trainings),
 			"No rollout is graded here: the probability has truncation in it, and no verdict is unknown. " + r.prices(),
 		},
 	}
@@ -273,7 +277,7 @@ func (r *Result) notes() []string {
 			}
 		}
 		if len(matched) > 0 {
-			notes = append(notes, fmt.Sprintf("Spending on the training problems what %s spends there: %s.", to.RowLabel(), strings.Join(matched, ", ")))
+			notes = append(notes, fmt.Sprintf("Spending on the training problems what %s spends there: %s.", to.RowLabel(), report.Listed(matched)))
 		}
 	}
 	return notes
@@ -313,13 +317,23 @@ func (r *Result) coverageNote(table string) []string {
 		rollouts, worst[routing.Truncated], worst[routing.NoAnswer], worst[routing.Ungraded], table)}
 }
 
-// seeds is how many trainings the measurements average over. The spec may have been run with other seeds than it names.
+// seeds is how many trainings the measurements average over: training seeds or, of recorded answers, partitions. The spec
+// may have been run with others than it names.
 func (r *Result) seeds() int {
 	seen := map[string]bool{"": true}
 	for _, m := range r.Measurements.Measurements {
 		seen[m.Key("seed")] = true
 	}
 	return max(len(seen)-1, 1)
+}
+
+// large is how many problems of a benchmark the larger set has. The spec may have been changed since.
+func (r *Result) large() int {
+	x := &r.Spec.Experiment
+	for _, m := range r.Measurements.Where(keys("arena", LargeArena, "benchmark", metrics.Average)...) {
+		return m.N / len(x.Test)
+	}
+	return x.Large
 }
 
 // prices says what the dollars rest on.
@@ -364,7 +378,7 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 		own = append(own, report.Column{Title: title, Unit: Lead, Decimals: 2, Better: report.Higher, Unranked: true})
 		lead = " " + title + ": accuracy above that row's curve at the same cost, inside each test fold, and paired: both are of the same questions."
 	}
-	if len(x.Folds.Seeds) > 1 {
+	if r.seeds() > 1 {
 		own = append(own, report.Column{Title: "Partition SD", Unit: FoldsSD, Decimals: 2})
 		deviation = " Partition SD: over partitions, of the mean gain, or of the hull gain for rows without a knob."
 	}
@@ -381,7 +395,7 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 			}
 			l := report.Layout{
 				Name: name + "-" + pool.Name + "-" + b, Head: "Method",
-				Caption: fmt.Sprintf("%s: %s (pool %s), %s. %d folds, %s.", x.Title, strings.Join(r.models(pool), ", "), pool.Name, r.questions(pool.Name, b), x.Folds.K, howMany(len(x.Folds.Seeds), "partition")),
+				Caption: fmt.Sprintf("%s: %s (pool %s), %s. %d folds, %s.", x.Title, strings.Join(r.models(pool), ", "), pool.Name, r.questions(pool.Name, b), x.Folds.K, howMany(r.seeds(), "partition")),
 				Groups: []report.GroupLayout{
 					{Title: "Own operating point", Benchmark: b, Columns: own},
 					{Title: "Whole curve", Benchmark: b, Columns: []report.Column{
@@ -478,7 +492,7 @@ func (r *Result) operatingPoints() string {
 	}
 	but := ""
 	if len(set) > 0 {
-		but = ", but for " + strings.Join(set, ", ")
+		but = ", but for " + report.Listed(set)
 	}
 	return "Rows with a knob spend without limit at their own operating point" + but + "; their curve says more."
 }
@@ -513,7 +527,7 @@ func (r *Result) labels() string {
 	}
 	s := "Rows learn from " + kinds[own]
 	if len(rows) > 0 {
-		s += ", but from " + kinds[other] + ": " + strings.Join(rows, "; ")
+		s += ", but from " + kinds[other] + ": " + report.Listed(rows)
 	}
 	return s + "."
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 )
 
@@ -29,7 +30,8 @@ func TestNotesAndColumnsOfATableFitEachOther(t *testing.T) {
 	}{
 		{"recorded", "recorded-qwen25-all", report.Style{}, []string{"Partition SD", "Lead over benchmark identity", "paired", "in expectation", "95% interval", "| Strongest expert † "}, []string{"whatever looks at nothing", "Middle expert †"}},
 		{"recorded-mmlu", "recorded-mmlu-mmlu_pro_llama_gemini-all", report.Style{}, []string{"Lead over subject identity", "**1.46** <sub>"}, []string{"Partition SD", "benchmark identity"}},
-		{"recorded-learning", "recorded-learning-llama31-all", report.Style{}, nil, []string{"Lead over", "oracle"}},
+		{"recorded-learning", "recorded-learning-llama31-all", report.Style{}, []string{"Benchmark identity, 100; Logistic utility, 100; "}, []string{"Lead over", "oracle"}},
+		{"learning", "learning", report.Style{}, []string{"Logistic utility, 750; Logistic utility, 1,500; "}, nil},
 		{"main", "main-large", report.Style{}, []string{"**1.29** <sub>", "spend", "recomputed from the cells", "The paper's hull gain is blank for Router-R1"}, []string{"**89.48**"}},
 		{"main", "main-large", none, nil, []string{"recomputed", "The paper"}},
 		{"main", "main-metrics", none, nil, []string{"recomputed", "The paper"}},
@@ -51,5 +53,44 @@ func TestNotesAndColumnsOfATableFitEachOther(t *testing.T) {
 				t.Errorf("%s %v has %q", c.table, c.style, other)
 			}
 		}
+	}
+}
+
+// A spec may be run with other seeds or partitions than it names, or have been changed since: notes and captions count what
+// was measured, and say of one training that it is one.
+func TestTextsCountWhatWasMeasured(t *testing.T) {
+	one := func(name string) *Result {
+		r := &Result{Spec: builtin(t, name), Measurements: &metrics.Set{}}
+		for _, m := range loadMeasurements(t, name).Measurements {
+			if m.Key("seed") == "" {
+				r.Measurements.Measurements = append(r.Measurements.Measurements, m)
+			}
+		}
+		return r
+	}
+	for _, name := range []string{"main", "learning", "recorded", "recorded-learning", "collapse"} {
+		r := one(name)
+		r.Spec.Experiment.Large *= 2
+		for file, text := range rendered(t, r) {
+			if ext := filepath.Ext(file); ext != ".md" && ext != ".txt" || strings.HasSuffix(file, "-measurements.txt") {
+				continue
+			}
+			for _, wrong := range []string{"means of", "a mean of", "their mean", "1 seeds", "1 training seeds", "Rings are", "partitions", "bands their range", "Partition SD", "8000 problems a", "Seed SD"} {
+				if strings.Contains(text, wrong) {
+					t.Errorf("%s, of one training and 4000 problems a benchmark, says %q", file, wrong)
+				}
+			}
+		}
+	}
+}
+
+func TestTheTrainingCaptionSaysWhatIsAveraged(t *testing.T) {
+	caption, err := os.ReadFile(filepath.Join(committed(t, "main"), "training.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Stage II has 40 steps, each of them a point.
+	if want := "a stage of more than 50 steps is averaged over windows, at most 50 of them"; !strings.Contains(string(caption), want) {
+		t.Errorf("no %q in %s", want, caption)
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"image/color"
@@ -161,7 +162,7 @@ func (r *collapseReader) curve(at metrics.Key, unit, label string, color color.R
 	if len(s.points) < 2 {
 		r.errs = append(r.errs, fmt.Errorf("no curve in %s at %s=%s", unit, at.Name, at.Value))
 	}
-	slices.SortFunc(s.points, func(a, b sample) int { return int(a.x - b.x) })
+	slices.SortFunc(s.points, func(a, b sample) int { return cmp.Compare(a.x, b.x) })
 	return s
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image/color"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -160,10 +159,10 @@ func (d *paretoData) bound() (remark string) {
 		}
 	}
 	if below != nil {
-		remark += " Arrows point to rows further below the hull than is shown: " + strings.Join(below, ", ") + "."
+		remark += " Arrows point to rows further below the hull than is shown: " + Listed(below) + "."
 	}
 	if cheap != nil {
-		remark += " No coin flip between fixed experts is as cheap as these rows, so they have no gain here: " + strings.Join(cheap, ", ") + "."
+		remark += " No coin flip between fixed experts is as cheap as these rows, so they have no gain here: " + Listed(cheap) + "."
 	}
 	return remark
 }

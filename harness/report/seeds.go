@@ -61,7 +61,7 @@ func Seeds(l SeedsLayout, set *metrics.Set) (*Figure, error) {
 			cells[i] = append(cells[i], cell)
 		}
 	}
-	legend := seedsLegend()
+	legend := seedsLegend(slices.ContainsFunc(slices.Concat(cells...), func(c seedsCell) bool { return c.seeds != nil }))
 	return &Figure{
 		Name: l.Name, Caption: l.Caption, records: records, width: fullWidth,
 		height: vg.Length(len(l.Rows))*seedsRow + axisHeight() + 8 + legendHeight(legend, fullWidth) + 2*margin,
@@ -72,14 +72,22 @@ func Seeds(l SeedsLayout, set *metrics.Set) (*Figure, error) {
 // questionBar is the bar of an interval over questions.
 func questionBar() color.Color { return color.RGBA{0xB8, 0xD4, 0xE8, 0xFF} }
 
-func seedsLegend() []entry {
-	return []entry{
+// seedsLegend names what is drawn, with rings of single seeds or without.
+func seedsLegend(rings bool) []entry {
+	line := "One training seed"
+	if rings {
+		line = "Mean over seeds"
+	}
+	legend := []entry{
 		{"Interval over questions", func(c draw.Canvas, at vg.Rectangle) { fillRectangle(c, at, questionBar()) }},
-		{"Mean over seeds", func(c draw.Canvas, at vg.Rectangle) {
+		{line, func(c draw.Canvas, at vg.Rectangle) {
 			c.StrokeLine2(draw.LineStyle{Color: ink(), Width: thickLine}, centre(at).X, at.Min.Y-1, centre(at).X, at.Max.Y+1)
 		}},
-		markEntry("One training seed", seedGlyph(accent())),
 	}
+	if rings {
+		legend = append(legend, markEntry("One training seed", seedGlyph(accent())))
+	}
+	return legend
 }
 
 func paintSeeds(c draw.Canvas, l SeedsLayout, cells [][]seedsCell) {

@@ -196,18 +196,21 @@ func sweepAxis(l SweepLayout, numbers []float64) scale {
 	return s
 }
 
-// sweepLegend names the lines if there is more than one, and what dots, one a repeat, and dashes are if there are any.
+// sweepLegend names the lines, a nameless one by what it is of, and what dots, one a repeat, and dashes are if there are any.
 func sweepLegend(panels []sweepData, repeat string) []entry {
 	var legend []entry
-	first := panels[0]
+	first, rings := panels[0], slices.ContainsFunc(panels, sweepData.rings)
 	for _, s := range first.lines {
 		label := s.label
 		if len(first.lines) == 1 && label == "" {
-			label = "Mean over " + repeat + "s"
+			label = "One " + repeat
+			if rings {
+				label = "Mean over " + repeat + "s"
+			}
 		}
 		legend = append(legend, bothEntry(label, s.line(), sweepGlyph(s)))
 	}
-	if slices.ContainsFunc(panels, sweepData.rings) {
+	if rings {
 		legend = append(legend, markEntry("One "+repeat, seedGlyph(category(6))))
 	}
 	for _, p := range panels {

@@ -48,6 +48,38 @@ func sweepLayout(log bool, kinds ...string) SweepLayout {
 	return l
 }
 
+func TestALegendOfOneTrainingNamesNoMeanAndNoRings(t *testing.T) {
+	var one strings.Builder
+	for line := range strings.Lines(sweepText()) {
+		if !strings.Contains(line, "/seed=") {
+			one.WriteString(line)
+		}
+	}
+	l := sweepLayout(false, "ours")
+	l.Lines[0].Label = ""
+	rows := SeedsLayout{Name: "seeds", Panels: l.Panels, Rows: []Mark{{Label: "Ours", Keys: l.Lines[0].Points[0].Keys}}}
+	for text, wanted := range map[string]bool{one.String(): false, sweepText(): true} {
+		sweep, err := Sweep(l, setOf(t, text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds, err := Seeds(rows, setOf(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []*Figure{sweep, seeds} {
+			var drawing strings.Builder
+			if err := f.Write(&drawing, SVG); err != nil {
+				t.Fatal(err)
+			}
+			mean, ones := strings.Contains(drawing.String(), ">Mean over seeds<"), strings.Count(drawing.String(), ">One ")
+			if mean != wanted || ones != 1 {
+				t.Errorf("%s: mean named %v, want %v; single ones named %d times", f.Name, mean, wanted, ones)
+			}
+		}
+	}
+}
+
 func TestTheSweepFigure(t *testing.T) {
 	l := sweepLayout(false, "ours")
 	l.Lines[0].Label = ""

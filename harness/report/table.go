@@ -289,6 +289,14 @@ func differenceDecimals(cell Cell, column Column) int {
 	return min(column.Decimals, cell.Paper.Decimals)
 }
 
+// Listed sets words beside each other; semicolons divide them where one of them has a comma inside.
+func Listed(words []string) string {
+	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, ",") }) {
+		return strings.Join(words, "; ")
+	}
+	return strings.Join(words, ", ")
+}
+
 // signed prints x with its sign; zero has a plus.
 func signed(x float64, decimals int) string {
 	return strings.Replace("+"+fixed(x, decimals), "+-", "-", 1)
