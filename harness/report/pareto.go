@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot/vg"
@@ -319,13 +320,17 @@ func (d *paretoData) paintPlane(p panel) {
 		p.data.DrawGlyph(m.style, point)
 		taken = append(taken, box)
 	}
-	for _, e := range d.experts {
+	marks := slices.Clone(taken)
+	for i, e := range d.experts {
 		box, leader, ok := nameExpert(p.data, at(e.cost.Number, e.accuracy.Number), e.Label, func(box vg.Rectangle, leader []vg.Point) bool {
+			if leader == nil && !nearest(box, i, marks) {
+				return true
+			}
 			if box.Min.X < p.data.Min.X+2 || box.Max.X > p.data.Max.X || box.Min.Y < p.data.Min.Y+2 || box.Max.Y > p.data.Max.Y || slices.ContainsFunc(taken, overlapping(box)) {
 				return true
 			}
 			return slices.ContainsFunc(lines, func(line []vg.Point) bool { return crosses(line, box) }) ||
-				slices.ContainsFunc(taken[len(d.experts)+len(d.methods):], func(name vg.Rectangle) bool { return crosses(leader, name) })
+				slices.ContainsFunc(taken[len(marks):], func(name vg.Rectangle) bool { return crosses(leader, name) })
 		})
 		if ok {
 			taken, lines = append(taken, box), append(lines, leader)
@@ -362,6 +367,21 @@ func (d *paretoData) paintGains(p panel) {
 		}
 		p.data.DrawGlyph(m.style, point)
 	}
+}
+
+// nearest says whether a name at a box is read as that of the i-th mark: no other is as near.
+func nearest(box vg.Rectangle, i int, marks []vg.Rectangle) bool {
+	const clearly = vg.Length(3)
+	apart := func(m vg.Rectangle) vg.Length {
+		x, y := max(m.Min.X-box.Max.X, box.Min.X-m.Max.X, 0), max(m.Min.Y-box.Max.Y, box.Min.Y-m.Max.Y, 0)
+		return vg.Length(math.Hypot(float64(x), float64(y)))
+	}
+	for k, m := range marks {
+		if k != i && apart(m) < apart(marks[i])+clearly {
+			return false
+		}
+	}
+	return true
 }
 
 // nameExpert writes an expert's name beside its point, below the hull where nothing better is, and returns where; a name
