@@ -137,6 +137,27 @@ func TestACaptionNamesRowsThatAPanelOfGainsLeavesOut(t *testing.T) {
 	}
 }
 
+// Rows that all gain nothing, or rounding apart the same, are common: a router that always asks the strongest expert.
+func TestAnAxisOfOneNumberHasNumbersThatCanBeRead(t *testing.T) {
+	for _, values := range [][]float64{{0}, {0, 1e-15, -1e-14}, {80, 80 + 1e-13}, {1e-3}, {0, 0.002}, {-30, -30}} {
+		s := room("", values...)
+		marks := s.ticked(5)
+		for _, m := range marks {
+			if len(m.Label) > 7 {
+				t.Errorf("an axis of %v has the number %s", values, m.Label)
+			}
+		}
+		if len(marks) < 2 || s.low >= slices.Min(values) || s.high <= slices.Max(values) {
+			t.Errorf("axis of %v: %v to %v, marks %v", values, s.low, s.high, marks)
+		}
+	}
+	for _, at := range []float64{0, 8, -0.5} {
+		if s := sweepAxis(SweepLayout{}, []float64{at}); len(s.ticked(5)) < 2 || len(s.ticked(5)[0].Label) > 7 {
+			t.Errorf("axis of %v: %v to %v, marks %v", at, s.low, s.high, s.ticked(5))
+		}
+	}
+}
+
 func TestPanelsOfOneAxisStandFlush(t *testing.T) {
 	c := draw.New(vgsvg.New(200, 100))
 	x, y := scale{low: 1, high: 1200, label: "Questions", log: true}, scale{high: 100, label: "%"}

@@ -186,37 +186,42 @@ func (s stroke) enters(box vg.Rectangle) bool {
 	return from < to
 }
 
-// A name between two markers must not be taken for the other's: here stood "Qwen3-4B" beside the marker of Random.
+// A name between two markers must not be taken for the other's: "Qwen3-4B" stood beside the marker of Random.
 func TestANameBesideAnotherMarkerIsLedToItsOwn(t *testing.T) {
-	l := ParetoLayout{Name: "f", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "hull-gain-points"}
-	var text strings.Builder
-	for _, row := range []struct {
-		label          string
-		accuracy, cost float64
-	}{{"Qwen3-4B", 64.55, 0.00064}, {"R1-Distill-Llama-8B", 34.31, 0.00066}, {"Qwen3-30B", 74.33, 0.0088}, {"Qwen3-235B", 83.12, 0.0185}, {"Random", 60.22, 0.0071}} {
-		l.Experts = append(l.Experts, Mark{Label: row.label, Keys: []metrics.Key{{Name: "method", Value: row.label}}})
-		fmt.Fprintf(&text, "BenchmarkRoute/method=%s/benchmark=avg 1 %g accuracy-%% %g usd/query 0 hull-gain-points\n", row.label, row.accuracy, row.cost)
-	}
-	random := l.Experts[4:]
-	l.Experts = l.Experts[:4]
-	for _, crowded := range []bool{false, true} {
-		if l.Methods = nil; crowded {
-			l.Methods = random
+	led, alone := 0, 0
+	for cost := 0.004; cost < 0.01; cost += 0.0001 {
+		l := ParetoLayout{Name: "f", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "hull-gain-points"}
+		var text strings.Builder
+		for _, row := range []struct {
+			label          string
+			accuracy, cost float64
+		}{{"Qwen3-4B", 64.55, 0.00064}, {"R1-Distill-Llama-8B", 34.31, 0.00066}, {"Qwen3-30B", 74.33, 0.0088}, {"Qwen3-235B", 83.12, 0.0185}, {"Random", 60.22, cost}} {
+			l.Experts = append(l.Experts, Mark{Label: row.label, Keys: []metrics.Key{{Name: "method", Value: row.label}}})
+			fmt.Fprintf(&text, "BenchmarkRoute/method=%s/benchmark=avg 1 %g accuracy-%% %g usd/query 0 hull-gain-points\n", row.label, row.accuracy, row.cost)
 		}
+		l.Experts, l.Methods = l.Experts[:4], l.Experts[4:]
 		f, err := Pareto(l, setOf(t, text.String()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		paper := newPaper(f.width, f.height)
 		f.paint(draw.Crop(draw.New(paper), margin, -margin, margin, -margin))
-		led := false
-		for _, name := range paper.texts {
-			near := vg.Rectangle{Min: vg.Point{X: name.box.Min.X - 4, Y: name.box.Min.Y - 4}, Max: vg.Point{X: name.box.Max.X + 4, Y: name.box.Max.Y + 4}}
-			led = led || name.text == "Qwen3-4B" && slices.ContainsFunc(paper.strokes, func(s stroke) bool { return s.enters(near) })
+		grown := func(box vg.Rectangle, by vg.Length) vg.Rectangle {
+			return vg.Rectangle{Min: vg.Point{X: box.Min.X - by, Y: box.Min.Y - by}, Max: vg.Point{X: box.Max.X + by, Y: box.Max.Y + by}}
 		}
-		if led != crowded {
-			t.Errorf("beside another marker: %v, led to its own: %v", crowded, led)
+		name := paper.texts[slices.IndexFunc(paper.texts, func(w written) bool { return w.text == "Qwen3-4B" })].box
+		random := paper.marks[1] // after that of the legend
+		switch near := overlapping(grown(name, 6))(random); {
+		case slices.ContainsFunc(paper.strokes, func(s stroke) bool { return s.enters(grown(name, 4)) }):
+			led++
+		case near:
+			t.Errorf("at $%.4f the name is at %.1f, the marker of another at %.1f", cost, name, random)
+		default:
+			alone++
 		}
+	}
+	if led == 0 || alone == 0 {
+		t.Errorf("led %d times, alone %d times", led, alone)
 	}
 }
 

@@ -101,7 +101,10 @@ func (s scale) ticked(n int) []plot.Tick {
 // room returns a scale around values with a margin.
 func room(label string, values ...float64) scale {
 	low, high := slices.Min(values), slices.Max(values)
-	gap := max(0.06*(high-low), 1e-3*max(math.Abs(low), math.Abs(high)), 1e-9)
+	gap := max(0.06*(high-low), 1e-3*max(math.Abs(low), math.Abs(high)))
+	if high-low < 1e-9 { // one number, rounding apart
+		gap = max(gap, 0.01)
+	}
 	return scale{low: low - gap, high: high + gap, label: label}
 }
 

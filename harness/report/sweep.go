@@ -183,9 +183,9 @@ func sweepAxis(l SweepLayout, numbers []float64) scale {
 	numbers = slices.Compact(numbers)
 	low, high := numbers[0], numbers[len(numbers)-1]
 	if !l.Log {
-		gap := max(0.04*(high-low), 0.05*max(math.Abs(low), math.Abs(high)), 1e-9)
-		if high > low {
-			gap = 0.04 * (high - low)
+		gap := 0.04 * (high - low)
+		if gap == 0 {
+			gap = cmp.Or(0.05*math.Abs(low), 1)
 		}
 		return scale{low: low - gap, high: high + gap, label: l.Axis}
 	}
