@@ -44,7 +44,7 @@ recorded: build
 	$(BIN) run $(RECORDED) --data '$(DATA)'
 	$(BIN) claims
 
-# One PDF of every table and figure that has measurements in figures/. Needs pdflatex.
+# One PDF of the tables and figures of reproduce and recorded that have measurements in figures/. Needs pdflatex.
 paper-pdf: build
 	rm -rf build/paper && mkdir -p build/paper
 	cp figures/*-measurements.txt build/paper/
