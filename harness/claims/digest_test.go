@@ -195,16 +195,28 @@ func TestARangeOverPoolsIsOfOneNumber(t *testing.T) {
 	}
 }
 
-// An interval that rounding would hide is printed with more digits.
+// An interval that rounding would hide is printed with more digits, and so is one whose end would read as 0.
 func TestAnIntervalDoesNotVanishByRounding(t *testing.T) {
-	o := &Ordering{Metric: "call-rate-%"}
-	for want, x := range map[string][3]float64{
-		"-89.59 [-89.62, -89.56]": {-89.59, -89.62, -89.56},
-		"-89.6 [-89.7, -89.5]":    {-89.59, -89.68, -89.51},
-		"-89.6 [-89.6, -89.6]":    {-89.6, -89.6, -89.6},
+	for _, c := range []struct {
+		metric string
+		x      [3]float64
+		want   string
+	}{
+		{"call-rate-%", [3]float64{-89.59, -89.62, -89.56}, "-89.59 [-89.62, -89.56]"},
+		{"call-rate-%", [3]float64{-89.59, -89.68, -89.51}, "-89.6 [-89.7, -89.5]"},
+		{"call-rate-%", [3]float64{-89.6, -89.6, -89.6}, "-89.6 [-89.6, -89.6]"},
+		{"cost", [3]float64{0.23, 0.04, 0.49}, "+0.23 [0.04, 0.49]"},
+		{"cost", [3]float64{0.23, 0, 0.49}, "+0.2 [0.0, 0.5]"},
+		{"accuracy", [3]float64{0.055, 0.0047, 0.107}, "+0.055 [0.005, 0.107]"},
+		{"accuracy", [3]float64{0.055, -0.0001, 0.107}, "+0.055 [0.000, 0.107]"}, // measurements have no more
+		{"accuracy", [3]float64{0, 0, 0}, "0.00 [0.00, 0.00]"},
 	} {
-		if got := o.number(Contrast{Value: metrics.Value{Number: x[0], Low: x[1], High: x[2], Bounded: true}}); got != want {
-			t.Errorf("%s, want %s", got, want)
+		v := Contrast{Value: metrics.Value{Number: c.x[0], Low: c.x[1], High: c.x[2], Bounded: true}}
+		if got := (&Ordering{Metric: c.metric}).number(v); got != c.want {
+			t.Errorf("%s: %s, want %s", c.metric, got, c.want)
+		}
+		if s := (OnScale{Value: &v, Unit: " points"}); c.metric == "accuracy" && "+"+s.text() != c.want+" points" && s.text() != c.want+" points" {
+			t.Errorf("%s, want %s", s.text(), c.want)
 		}
 	}
 }

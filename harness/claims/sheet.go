@@ -162,6 +162,9 @@ func (s OnScale) text() string {
 	if s.Unit == " $" {
 		decimals = 4
 	}
+	if s.Value.Bounded {
+		decimals = s.Value.decimals(decimals)
+	}
 	text, unit := fixed(s.Value.Number, decimals), s.Unit
 	if strings.HasPrefix(unit, "%") {
 		text, unit = text+"%", unit[1:]
@@ -458,11 +461,7 @@ func cell(o *Ordering, j Judged) report.Text {
 func (o *Ordering) number(c Contrast) string {
 	switch o.Metric {
 	case "cost", "share-%", "call-rate-%":
-		decimals := 1
-		for c.Low != c.High && decimals < 3 && fixed(c.Low, decimals) == fixed(c.High, decimals) {
-			decimals++ // an interval that rounding would hide
-		}
-		return interval(c, decimals)
+		return interval(c, 1)
 	case metrics.USDPerQuery:
 		return interval(scaled(c, 1000), 2) + " m$"
 	}
@@ -474,12 +473,27 @@ func scaled(c Contrast, by float64) Contrast {
 	return c
 }
 
+// mostDecimals is how many an interval is given at most to show what fewer would hide: as many as measurements have.
+const mostDecimals = 3
+
+// interval prints a contrast with the given decimals, or with more where they would hide that an end is not 0, which may be
+// the verdict, or that there are two ends.
 func interval(c Contrast, decimals int) string {
-	s := signed(c.Number, decimals)
-	if c.Bounded {
-		s += " [" + fixed(c.Low, decimals) + ", " + fixed(c.High, decimals) + "]"
+	if !c.Bounded {
+		return signed(c.Number, decimals)
 	}
-	return s
+	decimals = c.decimals(decimals)
+	return signed(c.Number, decimals) + " [" + fixed(c.Low, decimals) + ", " + fixed(c.High, decimals) + "]"
+}
+
+// decimals is how many an interval is printed with, at least so many.
+func (c Contrast) decimals(least int) int {
+	hides := func(x float64, decimals int) bool { return x != 0 && strings.Trim(fixed(x, decimals), "-0.") == "" }
+	n := least
+	for n < mostDecimals && (hides(c.Low, n) || hides(c.High, n) || c.Low != c.High && fixed(c.Low, n) == fixed(c.High, n)) {
+		n++
+	}
+	return n
 }
 
 func signed(x float64, decimals int) string {
