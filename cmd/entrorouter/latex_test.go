@@ -34,7 +34,7 @@ const aclPreamble = `\documentclass[11pt,twocolumn,a4paper]{article}
 \usepackage{amsmath,amssymb,mathtools,amsthm,makecell,array,xspace}
 \newsavebox{\naturalbox}
 \let\scaledbox\resizebox
-\renewcommand{\resizebox}[3]{\sbox\naturalbox{#3}\typeout{SCALED \the\wd\naturalbox\space to \the\linewidth}\scaledbox{#1}{#2}{\usebox\naturalbox}}
+\renewcommand{\resizebox}[3]{\sbox\naturalbox{#3}\typeout{SCALED \the\wd\naturalbox\space to \the\dimexpr #1\relax}\scaledbox{#1}{#2}{\usebox\naturalbox}}
 \nofiles
 \begin{document}
 `
@@ -45,7 +45,7 @@ func TestTablesCompileUnderThePackagesOfTheACLStyle(t *testing.T) {
 	if _, err := exec.LookPath("pdflatex"); err != nil {
 		t.Skip("pdflatex is not installed")
 	}
-	styles := [][]string{{"--paper", "below"}, {"--paper", "beside", "--difference"}}
+	styles := [][]string{{"--paper", "below"}, {"--paper", "beside", "--difference"}, {"--paper", "below", "--difference"}}
 	if testing.Short() {
 		styles = styles[:1]
 	}

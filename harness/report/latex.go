@@ -19,12 +19,17 @@ const (
 	textBlock   = 455.0
 	tableSize   = 10.0 // \small
 	scriptSize  = 8.0  // \scriptsize, of intervals and notes
-	columnSep   = 2.0  // \tabcolsep
-	roomySep    = 4.0  // the same where there is room
+
+	tableLeading, scriptLeading = 12.0, 9.5
+	pageHeight                  = 640.0 // of a page less a heading
+	columnSep                   = 2.0   // \tabcolsep
+	roomySep                    = 4.0   // the same where there is room
 )
 
 // A table that is wider than the page's text is scaled to it, until its numbers have six points and the intervals beside
-// them, set smaller, 4.8; then it is broken into parts of whole groups. One that is wider than a column is scaled to it down to three quarters before it takes both columns of the page.
+// them, set smaller, 4.8; then it is broken into parts of whole groups. One that is higher than the page, by an estimate of
+// its lines, is scaled to that. One that is wider than a column is scaled to it down to three quarters before it takes both
+// columns of the page.
 const (
 	leastScale  = 6 / tableSize
 	columnScale = 0.75
@@ -137,6 +142,22 @@ func (p typeset) columns() int {
 	return n
 }
 
+// height is what a part takes before it is scaled, in points.
+func (p typeset) height() float64 {
+	head := 1
+	for _, s := range slices.Concat(p.slots...) {
+		head = max(head, len(s.head))
+	}
+	rules := 3
+	for _, l := range p.lines {
+		if l.role == section {
+			rules++
+		}
+	}
+	const rule = 5.0 // with what is above and below it
+	return float64(1+head+len(p.lines))*tableLeading + float64(rules)*rule
+}
+
 // whose says whose number a line holds.
 func whose(kind role) string {
 	switch kind {
@@ -209,21 +230,6 @@ func (t *Table) writeFloat(b *strings.Builder, p typeset, i, n int) {
 	if p.width*columnScale > columnWidth {
 		float, limit = "table*", textBlock
 	}
-	put(`\begin{%s}[!tp]`, float)
-	put(`\centering\small`)
-	scaled := p.width > 0.97*limit
-	separation := columnSep
-	if roomy := p.width + 2*(roomySep-columnSep)*float64(p.columns()); roomy <= 0.97*limit {
-		separation = roomySep
-	}
-	put(`\setlength{\tabcolsep}{%gpt}`, separation)
-	if scaled {
-		put(`\resizebox{\linewidth}{!}{%%`)
-	}
-	t.writeTabular(put, p)
-	if scaled {
-		put(`}`)
-	}
 	notes := t.notes("Bold")
 	if i < n-1 {
 		notes = t.legend("Bold")
@@ -231,16 +237,36 @@ func (t *Table) writeFloat(b *strings.Builder, p typeset, i, n int) {
 			notes = append(notes, "More notes are below the last part of the table.")
 		}
 	}
+	caption, label := t.Caption, t.Name
+	if i > 0 {
+		title, _, _ := strings.Cut(caption, ". ")
+		caption, label = strings.TrimSuffix(title, ".")+", continued.", fmt.Sprintf("%s-%d", t.Name, i+1)
+	}
+	put(`\begin{%s}[!tp]`, float)
+	put(`\centering\small`)
+	to := `\linewidth`
+	scaled := p.width > 0.97*limit
+	room := pageHeight - float64(len(breakText(strings.Join(notes, " "), scriptSize, limit)))*scriptLeading - float64(len(breakText(caption, tableSize, limit)))*tableLeading
+	if tall := p.height() * min(1, limit/p.width); tall > room {
+		to, scaled = fmt.Sprintf(`%.3f\linewidth`, min(1, p.width/limit)*room/tall), true
+	}
+	separation := columnSep
+	if roomy := p.width + 2*(roomySep-columnSep)*float64(p.columns()); roomy <= 0.97*limit {
+		separation = roomySep
+	}
+	put(`\setlength{\tabcolsep}{%gpt}`, separation)
+	if scaled {
+		put(`\resizebox{%s}{!}{%%`, to)
+	}
+	t.writeTabular(put, p)
+	if scaled {
+		put(`}`)
+	}
 	if len(notes) > 0 {
 		for k, note := range notes {
 			notes[k] = escapeLaTeX(note)
 		}
 		put(`\par\smallskip\parbox{\linewidth}{\scriptsize %s}`, strings.Join(notes, " "))
-	}
-	caption, label := t.Caption, t.Name
-	if i > 0 {
-		title, _, _ := strings.Cut(caption, ". ")
-		caption, label = strings.TrimSuffix(title, ".")+", continued.", fmt.Sprintf("%s-%d", t.Name, i+1)
 	}
 	if caption != "" {
 		put(`\caption{%s}`, escapeLaTeX(caption))

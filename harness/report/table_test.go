@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -310,6 +312,30 @@ func TestLaTeXIsScaledOnlyWhereItIsTooWide(t *testing.T) {
 		if wide, scaled := strings.Contains(tex, `\begin{table*}`), strings.Contains(tex, `\resizebox`); wide != c.wide || scaled != c.scaled {
 			t.Errorf("%d columns: over both columns of the page %v, scaled %v", c.columns, wide, scaled)
 		}
+	}
+}
+
+func TestLaTeXIsScaledToTheHeightOfThePage(t *testing.T) {
+	share := regexp.MustCompile(`\\resizebox\{([0-9.]+)\\linewidth\}`)
+	last := 1.0
+	for _, c := range []struct {
+		rows, notes int
+		scaled      bool
+	}{{40, 0, false}, {60, 0, true}, {80, 0, true}, {80, 12, true}} {
+		table := small(Higher, slices.Repeat([]Row{row(10, false)}, c.rows)...)
+		table.Notes = slices.Repeat([]string{"A note that fills a line of the column or a little more."}, c.notes)
+		m := share.FindStringSubmatch(string(render(t, LaTeX{}, table)))
+		if (m != nil) != c.scaled {
+			t.Errorf("%d rows, %d notes: scaled %q", c.rows, c.notes, m)
+		}
+		if m == nil {
+			continue
+		}
+		to, err := strconv.ParseFloat(m[1], 64)
+		if err != nil || to >= last {
+			t.Errorf("%d rows, %d notes: scaled to %v of a line, less of them to %v (%v)", c.rows, c.notes, to, last, err)
+		}
+		last = to
 	}
 }
 
