@@ -146,7 +146,7 @@ func unitsOf(metric string) units {
 func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Measurements) (Judged, error) {
 	j := Judged{Scale: scale}
 	rows, ok := x.on(scale.Kind, table)
-	if !ok || len(rows.Scales) > 0 && !slices.Contains(rows.Scales, scale.ID) {
+	if !ok || !rows.have(scale) {
 		if x.Needs == languageModel && scale.Kind == "simulated" && !x.stated(table) {
 			j.Verdict, j.Reason = NeedsModel, x.Reason // no row could stand for it
 		}
@@ -165,7 +165,7 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 		if x.Benchmark != "" {
 			benchmark = o.Names.benchmark(x.Benchmark)
 		}
-		return Place{"method": o.Names.row(rows.Experiment, side.Row), "benchmark": benchmark}
+		return Place{"method": o.row(scale, rows.Experiment, side.Row), "benchmark": benchmark}
 	}
 	a, b := at(rows.A), at(rows.B)
 	comparable := slices.Contains(o.AnswerThemselves, a["method"]) == slices.Contains(o.AnswerThemselves, b["method"])

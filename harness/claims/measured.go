@@ -111,10 +111,8 @@ func (o ours) place(table, row, benchmark string) (experiment string, at Place, 
 	if !ok {
 		return "", nil, errNotStated
 	}
-	if o.scale.Rows != nil {
-		if row, ok = o.scale.Rows[row]; !ok {
-			return "", nil, errNotStated
-		}
+	if _, has := o.scale.Rows[row]; o.scale.Rows != nil && !has {
+		return "", nil, errNotStated
 	}
 	switch {
 	case benchmark == metrics.Average:
@@ -124,7 +122,7 @@ func (o ours) place(table, row, benchmark string) (experiment string, at Place, 
 	default:
 		benchmark = o.orderings.Names.benchmark(benchmark)
 	}
-	return experiment, Place{"method": o.orderings.Names.row(experiment, row), "benchmark": benchmark}, nil
+	return experiment, Place{"method": o.orderings.row(o.scale, experiment, row), "benchmark": benchmark}, nil
 }
 
 // reading is a measured number with its interval and, of a row that was trained, what single seeds gave.

@@ -262,42 +262,43 @@ func (o *Ordering) check(table string, f *faults) {
 // Named is a row that orderings need of an experiment.
 type Named struct{ Experiment, Row string }
 
-// experimentsOn are the experiments that have the rows of an ordering on scales of a kind.
-func (o *Orderings) experimentsOn(kind, table string, rows Rows) []string {
-	var names []string
-	for _, s := range o.Scales {
-		name := rows.Experiment
-		if name == "" {
-			name, _ = s.experiment(table)
-		}
-		if s.Kind == kind && name != "" && (len(rows.Scales) == 0 || slices.Contains(rows.Scales, s.ID)) && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // Rows lists the rows of experiments that orderings name, so that a test can look for them: a misspelt one would be
 // "not run" for ever.
 func (o *Orderings) Rows() []Named {
 	var all []Named
 	for _, s := range o.Sections {
 		for i := range s.Orderings {
-			for _, kind := range kinds {
-				r, ok := s.Orderings[i].on(kind, s.Table)
+			for _, scale := range o.Scales {
+				r, ok := s.Orderings[i].on(scale.Kind, s.Table)
+				if !ok || !r.have(scale) {
+					continue
+				}
+				experiment := r.Experiment
+				if experiment == "" {
+					experiment, ok = scale.experiment(s.Table)
+				}
 				for _, side := range []Operand{r.A, r.B} {
-					for _, experiment := range o.experimentsOn(kind, s.Table, r) {
-						row := o.Names.row(experiment, side.Row)
-						if side.Keys != nil {
-							row = side.Keys["method"]
-						}
-						if n := (Named{experiment, row}); ok && row != "" && !slices.Contains(all, n) {
-							all = append(all, n)
-						}
+					row := o.row(scale, experiment, side.Row)
+					if side.Keys != nil {
+						row = side.Keys["method"]
+					}
+					if n := (Named{experiment, row}); ok && row != "" && !slices.Contains(all, n) {
+						all = append(all, n)
 					}
 				}
 			}
 		}
 	}
 	return all
+}
+
+// have says whether a scale of their kind has the rows.
+func (r Rows) have(s Scale) bool { return len(r.Scales) == 0 || slices.Contains(r.Scales, s.ID) }
+
+// row is what an experiment on a scale calls one of the paper's rows.
+func (o *Orderings) row(s Scale, experiment, name string) string {
+	if ours, ok := s.Rows[name]; ok {
+		name = ours
+	}
+	return o.Names.row(experiment, name)
 }

@@ -455,6 +455,25 @@ func TestFaultsOfOrderingsNameTheLine(t *testing.T) {
 	}
 }
 
+// What a scale calls the paper's rows holds for orderings as it does for claims; a name of its own is left as it is.
+func TestAScaleHasItsOwnNamesForRows(t *testing.T) {
+	named := strings.Replace(head, "experiments: {toy: logs}}", "experiments: {toy: logs}, rows: {cheap: small, router/knob=2: mine}}", 1)
+	m := measured(t, "logs/pool=p/method=mine/benchmark=all 10"+points("accuracy-%", 60, 59, 61), "logs/pool=p/method=small/benchmark=all 10"+points("accuracy-%", 50, 49, 51))
+	for _, rows := range []string{"{}", "{b: small}"} {
+		o, err := ReadOrderings("o.yaml", []byte(named+"      - {id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, recorded: "+rows+"}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := o.Judge("o.yaml", toyTables(t), m)
+		if err != nil || found[0].Judged[2].Verdict != CameOut {
+			t.Errorf("%s: %+v (%v)", rows, found[0].Judged[2], err)
+		}
+		if diff := cmp.Diff([]Named{{"toy", "ours"}, {"toy", "cheap"}, {"logs", "mine"}, {"logs", "small"}}, o.Rows()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // YAML has more than one way to write a list: faults still name its line.
 func TestLinesOfItemsWhereverTheyAreWritten(t *testing.T) {
 	const item = "{id: %s, source: s, says: y, a: cheap, b: dear, is: over}"
