@@ -8,8 +8,8 @@
 // sentence prints nothing that a number could contradict.
 //
 // The tolerance is half a unit of the last printed digit of the claim, plus what rounding can have hidden in the
-// cells: each may lie anywhere within half a unit of its own last digit, and the combination that moves the result
-// most counts. A claim about rows that were drawn at random states the sampling noise it is allowed besides ("allow").
+// cells: each may lie anywhere within half a unit of its own last digit, though no cost below 0 and no percentage above
+// 100, and the combination that moves the result most counts. A claim about rows that were drawn at random states the sampling noise it is allowed besides ("allow").
 //
 // Formulas:
 //

@@ -81,8 +81,7 @@ func (f *Formula) compare(cells Cells) (decides compared, err error) {
 	return decides, nil
 }
 
-// around evaluates n, and how far its result can be moved by cells that lie anywhere within half a unit of their last
-// digit.
+// around evaluates n, and how far its result can be moved by cells that lie anywhere that rounding hides.
 func around(n node, cells Cells) (value, error) {
 	t := &trace{cells: cells}
 	number, err := n.eval(t)
@@ -115,35 +114,43 @@ const passes = 8
 
 // extreme returns the greatest result (sign 1) or the least (sign -1): each cell in turn goes to the better end of its
 // range, given where the others are, until all stay. For what formulas are made of (sums, ratios, least and greatest,
-// hulls), which rise or fall with a cell over all of its range, that is the extreme. Ends are compared with each other
-// and not with the middle: where two cells tie for the greatest, neither lowers it alone.
+// hulls), which rise or fall with a cell over all of its range, that is the extreme. Which end is better is tried half a
+// unit to either side, and not against the middle or an end that is nearer: where two cells tie for the greatest, neither
+// lowers it alone.
 func (t *trace) extreme(n node, center, sign float64) (float64, error) {
 	moved := &trace{cells: t.cells, read: t.read, moved: make([]float64, len(t.read))}
 	best := center
 	for range passes {
 		stable := true
 		for i, c := range t.read {
-			half := halfUnit(c.decimals)
-			var ends [2]float64
+			at := func(by float64) (float64, error) {
+				moved.moved[i] = by
+				return n.eval(moved)
+			}
 			before := moved.moved[i]
-			for k, to := range [2]float64{-half, half} {
-				moved.moved[i] = to
-				x, err := n.eval(moved)
-				if err != nil {
-					return 0, err
-				}
-				ends[k] = sign * x
-				if ends[k] > sign*best {
-					best = x
-				}
+			below, err := at(-c.half)
+			if err != nil {
+				return 0, err
 			}
+			above, err := at(c.half)
+			if err != nil {
+				return 0, err
+			}
+			to := before
 			switch {
-			case ends[0] > ends[1]:
-				moved.moved[i] = -half
-			case ends[0] == ends[1]:
-				moved.moved[i] = before
+			case sign*below > sign*above:
+				to = -c.down
+			case sign*below < sign*above:
+				to = c.up
 			}
-			stable = stable && moved.moved[i] == before
+			x, err := at(to)
+			if err != nil {
+				return 0, err
+			}
+			if sign*x > sign*best {
+				best = x
+			}
+			stable = stable && to == before
 		}
 		if stable {
 			break
@@ -152,9 +159,23 @@ func (t *trace) extreme(n node, center, sign float64) (float64, error) {
 	return best, nil
 }
 
+// place is a cell and half a unit of its last digit; up and down are how far the number behind it may lie above and below.
 type place struct {
 	table, row, benchmark, unit string
-	decimals                    int
+	half, up, down              float64
+}
+
+// placed says what rounding can hide in a cell: no cost is below nothing, and no percentage beyond 0 or 100.
+func placed(table, row, benchmark, unit string, v metrics.Value) place {
+	by := half(v)
+	p := place{table, row, benchmark, unit, by, by, by}
+	if v.Number >= 0 {
+		p.down = min(by, v.Number)
+	}
+	if v.Unit == metrics.Accuracy && v.Number <= 100 {
+		p.up = min(by, 100-v.Number)
+	}
+	return p
 }
 
 func (t *trace) cell(table, row, benchmark, unit string) (float64, error) {
@@ -162,7 +183,7 @@ func (t *trace) cell(table, row, benchmark, unit string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p := place{table, row, benchmark, unit, v.Decimals}
+	p := placed(table, row, benchmark, unit, v)
 	i := slices.Index(t.read, p)
 	if i < 0 {
 		i = len(t.read)

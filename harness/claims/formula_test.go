@@ -56,9 +56,9 @@ func TestFormulasByHand(t *testing.T) {
 		// The hull from (0.5, 55) to (2.5, 92.5) is at 73.75 for 1.5.
 		{"gain(toy, router/knob=2, cheap, dear)", 6.25, -1, -1},
 		{"gain(toy, router/knob=2, toy:cheap, toy:dear)", 6.25, -1, -1},
-		{"retention(toy, cheap, dear)", 100 * 55 / 92.5, 100 * (55.05/92.45 - 55/92.5), 100 * (55/92.5 - 54.95/92.55)},
+		{"retention(toy, cheap, dear)", 100 * 55 / 92.5, 100 * (55.05/92.45 - 55/92.5), 100 * (55/92.5 - 54.95/92.5375)}, // 100.0 is no more than 100,
 		{"saving(toy, cheap, dear)", 80, 20 - 100*1.9/10.1, 100*2.1/9.9 - 20},
-		{"lead(toy, router/knob=2)", -20, 0.1, 0.1}, // behind dear on b; 10 behind on a
+		{"lead(toy, router/knob=2)", -20, 0.1, 0.05}, // behind dear on b; 10 behind on a
 		{"lead(toy, router/knob=2, dear)", 10, 0.1, 0.1},
 		{"min(3, 1, 2) + max(3, 1, 2)", 4, 0, 0},
 		{"max(accuracy(toy, cheap, a), accuracy(toy, cheap, b))", 70, 0.05, 0.05},
@@ -79,6 +79,21 @@ func TestFormulasByHand(t *testing.T) {
 				t.Errorf("+%v -%v, want +%v -%v", v.up, v.down, c.up, c.down)
 			}
 		})
+	}
+}
+
+// A cost printed as 0.000 is not negative, so what it is part of cannot be 0.
+func TestRoundingHidesNoCostBelowNothing(t *testing.T) {
+	tables, err := ReadTables(fstest.MapFS{"t.txt": {Data: []byte("BenchmarkRoute/table=t/method=x/benchmark=p 1 0.000 usd\nBenchmarkRoute/table=t/method=x/benchmark=q 1 0.001 usd\n")}}, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Parse("0.001 / (usd(t, x, p) + usd(t, x, q))")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := f.evaluate(tables); err != nil || math.Abs(v.number-1) > 1e-9 || math.Abs(v.up-1) > 1e-9 || math.Abs(v.down-0.5) > 1e-9 {
+		t.Errorf("%+v (%v), want 1 +1 -0.5", v, err)
 	}
 }
 
