@@ -194,7 +194,7 @@ func (r *row) averages() (n int, bad []string) {
 				sum += v.Number
 				questions += q.Number
 			}
-			if !ok || sum == 0 { // nothing is spent under any weights
+			if !ok || sum == 0 && near(printed.Number, 0, half(printed)) { // as it has to be under any weights
 				continue
 			}
 			n++

@@ -106,6 +106,11 @@ func TestRowsThatCostNothingSayNothingAboutWeights(t *testing.T) {
 	if len(found) != 2 || found[0].Verdict != Holds || found[1].Verdict != NotCheckable {
 		t.Errorf("%+v", found)
 	}
+	// But it costs nothing on average.
+	found = measured(t, append(lines, "e/arena=paper/method=free/benchmark=avg 6 70.000 accuracy-% 0.500 usd/query 6 questions")...).CheckTables()
+	if len(found) != 2 || found[0].Verdict != Mismatch || !strings.Contains(found[0].Differs, "method=free/benchmark=avg: printed 0.500 usd/query, the benchmarks give 0") {
+		t.Errorf("%+v", found)
+	}
 }
 
 // A uniform choice of three experts has thirds of answers, whole numbers of them in three seeds, and its thirds are stored
