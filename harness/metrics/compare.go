@@ -16,7 +16,8 @@ type Gate string
 const (
 	// Exact: both sides have the same problems and the row trains nothing, so it is the same number wherever it runs.
 	Exact Gate = "exact"
-	// Golden: same problems, same training seeds, same backend and architecture: the same number to the last digit.
+	// Golden: same problems, same training seeds, same backend and architecture: the same number to the last digit, and the
+	// same interval.
 	Golden Gate = "golden"
 	// Seeds: same problems, other training seeds. The band is a prediction interval from the spread of the reference's
 	// seeds: t(n-1) * SD * sqrt(1/n_ours + 1/n_reference).
@@ -64,7 +65,8 @@ func (c Change) Regressed() bool {
 }
 
 // Compare compares our measurements with a reference, number by number in the order of the reference. Numbers that only
-// we have are left out: a new row or unit regresses nothing.
+// we have are left out: a new row or unit regresses nothing. Where a number must be the same on the same backend and
+// architecture, so must the ends of its interval: resamples are drawn alike, and add up alike there.
 //
 // With m statistical gates each is set to a false alarm rate of FalseAlarm/m (Bonferroni). Bands are computed from the
 // spread measured in the reference and from nothing else.
@@ -138,6 +140,9 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 				gated = append(gated, s)
 			}
 			out = append(out, x)
+			if c.SameNumerics && (x.Gate == Exact || x.Gate == Golden) {
+				out = append(out, ends(x, o, v)...)
+			}
 		}
 	}
 	if len(gated) == 0 {
@@ -159,6 +164,18 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 		}
 	}
 	return out
+}
+
+// ends compares the ends of the interval of a number that has to repeat itself.
+func ends(x Change, our, ref Value) []Change {
+	if !ref.Bounded {
+		return nil
+	}
+	low, high := Ends(x.Unit)
+	end := func(unit string, ours, reference float64) Change {
+		return Change{Label: x.Label, Unit: unit, Ours: ours, Reference: reference, Missing: !our.Bounded, Gate: Golden, Noise: math.NaN()}
+	}
+	return []Change{end(low, our.Low, ref.Low), end(high, our.High, ref.High)}
 }
 
 func square(x float64) float64 { return x * x }

@@ -117,6 +117,9 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 				return
 			}
 			for _, x := range Compare(parseSet(t, c.ours), reference, c.comparison) {
+				if _, _, end := unbound(x.Unit); end {
+					continue // in the test below
+				}
 				label := strings.NewReplacer("Route/method=", "", "benchmark=", "", "seed=", "").Replace(x.Label) + " " + x.Unit
 				got[label] = string(x.Gate)
 				if x.Regressed() {
@@ -127,6 +130,50 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 				t.Errorf("gates (-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// Where a number must repeat itself, so must its interval; elsewhere intervals are not compared.
+func TestTheEndsOfAnIntervalRepeatThemselvesWithItsNumber(t *testing.T) {
+	c := Comparison{
+		SameProblems: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
+		Untrained:     func(m Measurement) bool { return m.Key("method") == "fixed" },
+		OtherTraining: func(Measurement) bool { return false },
+		Smooth:        func(Measurement) bool { return true },
+		Relative:      func(string) bool { return false },
+		Sampled:       func(string) bool { return false },
+	}
+	narrower := strings.NewReplacer("78.040 accuracy-low-%", "78.041 accuracy-low-%", "83.960 accuracy-high-%", "83.959 accuracy-high-%").Replace(referenceText)
+	otherMachine, otherProblems := c, c
+	otherMachine.SameNumerics, otherProblems.SameProblems = false, false
+	for _, x := range []struct {
+		name       string
+		ours       string
+		comparison Comparison
+		ends       int
+		regressed  []string
+	}{
+		{"the same", referenceText, c, 4, nil},
+		{"narrower", narrower, c, 4, []string{"fixed accuracy-low-%", "seeded accuracy-high-%"}},
+		{"narrower on another machine", narrower, otherMachine, 0, nil},
+		{"narrower on other problems", narrower, otherProblems, 0, nil},
+		{"gone", strings.Replace(referenceText, " 78.040 accuracy-low-% 81.960 accuracy-high-%", "", 1), c, 4, []string{"fixed accuracy-low-%", "fixed accuracy-high-%"}},
+		{"of other trainings", strings.ReplaceAll(narrower, "seed=3", "seed=4"), c, 2, []string{"fixed accuracy-low-%"}},
+	} {
+		ends, regressed := 0, []string(nil)
+		for _, change := range Compare(parseSet(t, x.ours), parseSet(t, referenceText), x.comparison) {
+			if _, _, end := unbound(change.Unit); !end {
+				continue
+			}
+			ends++
+			if change.Regressed() {
+				method, _, _ := strings.Cut(strings.TrimPrefix(change.Label, "Route/method="), "/")
+				regressed = append(regressed, method+" "+change.Unit)
+			}
+		}
+		if d := cmp.Diff(x.regressed, regressed); d != "" || ends != x.ends {
+			t.Errorf("%s: %d ends compared, want %d; regressed (-want +got):\n%s", x.name, ends, x.ends, d)
+		}
 	}
 }
 
