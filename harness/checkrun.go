@@ -127,9 +127,10 @@ func (r *RunReport) Regressed() bool {
 // error of a mean difference is that of its questions, clustered by question and stratified by benchmark for the average,
 // and that of the trainings where these differ, added as independent errors are. With m such differences each is held
 // against the t interval of a false alarm rate of FalseAlarm/m. Where no error is known (one training on each side,
-// trainings that all agree, one question) nothing is gated, nor are rows that are set to another's spending, which jump
-// from one setting of their knob to the next when trainings differ. Where so few questions moved that even all of them
-// going one way is not rare enough, nothing is more than noise: k fair coins agree with probability 2^(1-k).
+// trainings that all agree, one question), or from trainings that leave one degree of freedom, nothing is gated, nor are
+// rows that are set to another's spending, which jump from one setting of their knob to the next when trainings differ.
+// Where so few questions moved that even all of them going one way is not rare enough, nothing is more than noise: k fair
+// coins agree with probability 2^(1-k).
 //
 // Measured numbers are compared where no questions are in common: of the collapse, of other problems, and of recordings
 // whose checksums in the recipes are not those of o.Data's.
@@ -506,6 +507,9 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 					m.Why = "one training on each side"
 				case spread.Variance == 0:
 					m.Why = "all trainings agree"
+				case spread.DF == 1:
+					// Student's t of one degree of freedom has no variance: the band would be thousands of points wide.
+					m.Why = "too few trainings"
 				case ours.fits[0].key.Stage == "match":
 					m.Why = "follows another row"
 				}

@@ -682,3 +682,27 @@ func TestGapsOfTheProbeAreGapsOfTheComparison(t *testing.T) {
 		t.Errorf("questions (-want +got):\n%s, regressed: %v", d, report.Regressed())
 	}
 }
+
+// Three trainings in all, or two pairs of them, leave one degree of freedom, whose interval nothing is outside of.
+func TestTooFewTrainingsJudgeNothing(t *testing.T) {
+	dir := t.TempDir()
+	runIn(t, tiny(t), dir)
+	for _, c := range []struct {
+		name   string
+		change func(x *spec.Experiment)
+		why    string
+	}{
+		{"one and two", func(x *spec.Experiment) { x.Evaluate.Seeds = []uint64{7} }, "too few trainings"},
+		{"two pairs", func(x *spec.Experiment) { x.GRPO.Steps = 9 }, "too few trainings"},
+		{"two and two", func(x *spec.Experiment) { x.Evaluate.Seeds = []uint64{7, 8} }, ""},
+	} {
+		r := tiny(t)
+		c.change(&r.Experiment)
+		_, report := checkedRun(t, r, dir)
+		row := report.row(t, "entrorouter", LargeArena)
+		avg := row.Cells[len(row.Cells)-1]
+		if row.Changed == 0 || avg.USD.Why != c.why || (avg.USD.Gate == metrics.None) != (c.why != "") {
+			t.Errorf("%s: %d changed, %+v", c.name, row.Changed, avg.USD)
+		}
+	}
+}

@@ -20,7 +20,7 @@ const (
 	// same interval.
 	Golden Gate = "golden"
 	// Seeds: same problems, other training seeds. The band is a prediction interval from the spread of the reference's
-	// seeds: t(n-1) * SD * sqrt(1/n_ours + 1/n_reference).
+	// seeds, three at least: t(n-1) * SD * sqrt(1/n_ours + 1/n_reference).
 	Seeds Gate = "seeds"
 	// Question: other problems. The band is the question variance of both sides, read off their intervals. Only averages
 	// of rows that train nothing are held against it, and neither those that compare with a trained row, as what other
@@ -116,11 +116,10 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 				continue
 			}
 			var s statistical
-			if n := len(theirs[method]); seed == "" && n > 1 {
-				// Seeds that all give one number, as a share of few questions may, do not say how far it can move.
-				if sd := over[ref.Label()][v.Unit]; sd > 0 {
-					s = statistical{sd: sd, df: float64(n - 1), seeds: 1/float64(max(len(mine[method]), 1)) + 1/float64(n)}
-				}
+			// Seeds that all give one number, as a share of few questions may, do not say how far it can move, nor do two of
+			// them: the interval of one degree of freedom is hundreds of standard deviations wide.
+			if of := over[ref.Label()][v.Unit]; seed == "" && of.n > 2 && of.sd > 0 {
+				s = statistical{sd: of.sd, df: float64(of.n - 1), seeds: 1/float64(max(len(mine[method]), 1)) + 1/float64(of.n)}
 			}
 			switch {
 			case !c.SameProblems && untrained && sameSeeds && !c.Relative(v.Unit) && !c.Sampled(v.Unit) && ref.Key("benchmark") == Average && o.Bounded && v.Bounded:
@@ -195,9 +194,15 @@ func seedsOf(s *Set) map[string][]string {
 	return out
 }
 
-// spreads returns the standard deviation over training seeds of every mean line: label -> unit -> SD. A line of one seed
-// has the keys of its mean line and its seed.
-func spreads(s *Set) map[string]map[string]float64 {
+// spread is what is known of the training seeds that measured a number.
+type spread struct {
+	n  int
+	sd float64 // standard deviation
+}
+
+// spreads returns the spread over training seeds of every mean line: label -> unit -> spread. A line of one seed has the
+// keys of its mean line and its seed.
+func spreads(s *Set) map[string]map[string]spread {
 	values := map[string]map[string][]float64{}
 	for _, m := range s.Measurements {
 		if m.Key("seed") == "" {
@@ -212,13 +217,11 @@ func spreads(s *Set) map[string]map[string]float64 {
 			values[label][v.Unit] = append(values[label][v.Unit], v.Number)
 		}
 	}
-	out := map[string]map[string]float64{}
+	out := map[string]map[string]spread{}
 	for label, units := range values {
-		out[label] = map[string]float64{}
+		out[label] = map[string]spread{}
 		for unit, x := range units {
-			if len(x) > 1 {
-				out[label][unit] = stat.StdDev(x, nil)
-			}
+			out[label][unit] = spread{len(x), stat.StdDev(x, nil)}
 		}
 	}
 	return out

@@ -202,6 +202,19 @@ func TestBandsAreThePredictionIntervalsOfTheReference(t *testing.T) {
 	if want := 4.30265 * math.Sqrt(2./3); math.Abs(got-want) > 1e-4 {
 		t.Errorf("seeds: band %v, want %v", got, want)
 	}
+	// A fourth seed of which the number is not defined changes nothing but the seeds of ours.
+	four := parseSet(t, referenceText+"BenchmarkRoute/method=seeded/benchmark=avg/seed=4 100 9.000 calls/query\n")
+	got = band(Compare(four, four, c), "Route/method=seeded/benchmark=avg", "accuracy-%")
+	if want := 4.30265 * math.Sqrt(1./4+1./3); math.Abs(got-want) > 1e-4 {
+		t.Errorf("seeds, one without the number: band %v, want %v", got, want)
+	}
+	// Two seeds say next to nothing.
+	two := parseSet(t, strings.Replace(referenceText, "BenchmarkRoute/method=seeded/benchmark=avg/seed=3 100 83.000 accuracy-%\n", "", 1))
+	for _, x := range Compare(two, two, c) {
+		if x.Gate == Seeds {
+			t.Errorf("two seeds: %s %s is held against their spread", x.Label, x.Unit)
+		}
+	}
 	// One gate: intervals of 1.96 standard errors of 1 on both sides, z at 97.5% is 1.96.
 	c.SameProblems = false
 	got = band(Compare(reference, reference, c), "Route/method=fixed/benchmark=avg", "accuracy-%")
