@@ -24,7 +24,7 @@ type RunReport struct {
 	Rows       []RowMove    `json:"rows"`
 	Gates      int          `json:"gates"`      // how many differences are held against an interval
 	Confidence float64      `json:"confidence"` // of every interval
-	Numbers    *CheckReport `json:"-"`          // the measured numbers, where they have to speak: no decisions, no common questions, or one recipe and other numbers
+	Numbers    *CheckReport `json:"-"`          // the measured numbers, where they have to speak: no decisions, no common questions, or other numbers where recipes are the same
 }
 
 // Asked is a difference between recipes of steps that have one name in both runs.
@@ -133,7 +133,8 @@ func (r *RunReport) Regressed() bool {
 // coins agree with probability 2^(1-k).
 //
 // Measured numbers are compared where no questions are in common: of the collapse, of other problems, and of recordings
-// whose checksums in the recipes are not those of o.Data's.
+// whose checksums in the recipes are not those of o.Data's. Where recipes differ in nothing but their trainings, the numbers
+// of what they share must be the same.
 func CheckRun(ctx context.Context, result *Result, o Options, other *StoredRun) (*RunReport, error) {
 	x := &result.Spec.Experiment
 	ours, err := OpenStoredRun(o.Out, x.Name)
@@ -159,12 +160,22 @@ func CheckRun(ctx context.Context, result *Result, o Options, other *StoredRun) 
 			return nil, err
 		}
 	}
-	if !paired || len(report.Broken) > 0 {
-		set, err := other.measurements()
-		if err != nil {
-			return nil, err
+	if paired && len(report.Broken) == 0 && len(report.Asked)+len(report.Gone) > 0 {
+		return report, nil
+	}
+	set, err := other.measurements()
+	if err != nil {
+		return nil, err
+	}
+	report.Numbers = check(result, set, len(report.Asked) == 0)
+	if paired && len(report.Broken) == 0 {
+		// What trainings move is judged above. What they do not move has one recipe, though its measurement has another.
+		repeats := slices.DeleteFunc(report.Numbers.Changes, func(c metrics.Change) bool {
+			return !c.Missing && c.Gate != metrics.Exact && c.Gate != metrics.Golden
+		})
+		if report.Numbers.Changes = repeats; len(report.Numbers.Regressions()) == 0 {
+			report.Numbers = nil
 		}
-		report.Numbers = check(result, set, len(report.Asked) == 0)
 	}
 	return report, nil
 }

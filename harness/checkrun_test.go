@@ -706,3 +706,37 @@ func TestTooFewTrainingsJudgeNothing(t *testing.T) {
 		}
 	}
 }
+
+// Other trainings make another recipe of the measurement, not of what rows that train nothing did.
+func TestANumberThatMovedIsFoundThoughTrainingsDiffer(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Run(t.Context(), tiny(t), Options{Out: dir, Env: map[string]string{"arch": runtime.GOARCH}}); err != nil {
+		t.Fatal(err)
+	}
+	other := func() *RunReport {
+		r := tiny(t)
+		r.Experiment.Evaluate.Seeds = []uint64{7, 8}
+		_, report := checkedRun(t, r, dir)
+		return report
+	}
+	if report := other(); report.Regressed() || report.Numbers != nil {
+		t.Fatalf("nothing moved: %+v", report.Numbers)
+	}
+	mutate(t, dir, "tiny", "measure", "measurements.txt", func(text string) string {
+		i := strings.Index(text, "BenchmarkRoute/pool=sim/arena=paper/method=qwen3-235b/benchmark=sim-aime25 ")
+		line, rest, _ := strings.Cut(text[i:], "\n")
+		return text[:i] + regexp.MustCompile(`[0-9.]+ usd `).ReplaceAllString(line, "0.000001 usd ") + "\n" + rest
+	})
+	report := other()
+	if !report.Regressed() || report.Numbers == nil {
+		t.Fatal("not found")
+	}
+	for _, c := range report.Numbers.Changes {
+		if c.Gate != metrics.Exact && c.Gate != metrics.Golden && !c.Missing {
+			t.Errorf("%s %s: gate %s", c.Label, c.Unit, c.Gate)
+		}
+	}
+	if of := report.Numbers.Regressions(); len(of) != 1 || of[0].Unit != metrics.USD || of[0].Reference != 0.000001 {
+		t.Errorf("%+v", of)
+	}
+}

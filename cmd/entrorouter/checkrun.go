@@ -171,7 +171,7 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string, recorded 
 			fmt.Fprintf(w, ", and %d rows that follow", n)
 		}
 		fmt.Fprintln(w, ".")
-	case len(r.Broken)+len(r.Gone) > 0:
+	case len(r.Broken)+len(r.Gone) > 0, len(r.Rows) > 0 && r.Numbers != nil:
 		fmt.Fprintf(w, "%s is not what it was in the run in %s.\n", r.Experiment, against)
 	case len(r.Rows) == 0:
 		fmt.Fprintf(w, "%s and the run in %s have no decisions on common questions; their measurements are compared.\n", r.Experiment, against)
