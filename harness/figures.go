@@ -208,6 +208,11 @@ func (r *Result) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure,
 	}) {
 		l.Caption += " The paper's accuracies are of its own questions and experts."
 	}
+	if n := x.Train.RL.Size; o.Param == "train" && slices.ContainsFunc(l.Lines, func(line report.SweepLine) bool {
+		return slices.ContainsFunc(line.Points, func(p report.SweepPoint) bool { return p.X > float64(n) })
+	}) {
+		l.Caption += fmt.Sprintf(" Stage II has at most %d problems.", n)
+	}
 	return report.Sweep(l, r.Measurements, paper)
 }
 

@@ -66,6 +66,11 @@ func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
 	if caption := files["figures-pareto.txt"]; !strings.Contains(caption, " Shown are 5 of 8 rows.") { // the oracle is not measured
 		t.Errorf("caption %q", caption)
 	}
+	for file, want := range map[string]bool{"figures-learning.txt": true, "figures-alpha.txt": false} {
+		if got := strings.Contains(files[file], " Stage II has at most 80 problems."); got != want { // 100 and 120 are on the axis
+			t.Errorf("%s: caption %q", file, files[file])
+		}
+	}
 	count := func(file, start string) (n int) {
 		for line := range strings.Lines(files[file]) {
 			if strings.HasPrefix(line, start) {
