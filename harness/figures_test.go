@@ -295,6 +295,12 @@ func TestFiguresThatTheSpecCannotHaveAreRefused(t *testing.T) {
 			x.Methods[1] = row(t, "fixed", "medium", "{expert: cheapest}")
 			x.Outputs = []spec.Output{{Kind: "pareto", File: "f"}}
 		},
+		`two outputs write f-large.csv; give one of them another file`: func(x *spec.Experiment) {
+			x.Outputs = []spec.Output{{Kind: "table", File: "f"}, {Kind: "pareto", File: "f-large"}}
+		},
+		`two outputs write figures-measurements.txt; give one of them another file`: func(x *spec.Experiment) {
+			x.Outputs = []spec.Output{{Kind: "pareto", File: "figures-measurements"}}
+		},
 		`a phase diagram needs protocol collapse`: func(x *spec.Experiment) { x.Outputs = []spec.Output{{Kind: "phase", File: "f"}} },
 		`no row of spec figures was trained with more than one seed`: func(x *spec.Experiment) {
 			x.Evaluate.Seeds, x.Outputs = []uint64{1}, []spec.Output{{Kind: "seeds", File: "f"}}

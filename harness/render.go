@@ -84,7 +84,15 @@ func Draw(r *Result, papers fs.FS, to report.Terminal, w io.Writer, formats ...r
 	if err := r.Measurements.Write(&text); err != nil {
 		return nil, err
 	}
-	return append(files, report.File{Name: r.Spec.Experiment.Name + "-measurements.txt", Data: text.Bytes()}), nil
+	files = append(files, report.File{Name: r.Spec.Experiment.Name + "-measurements.txt", Data: text.Bytes()})
+	seen := map[string]bool{}
+	for _, f := range files {
+		if seen[f.Name] {
+			return nil, fmt.Errorf("%w: spec %s: two outputs write %s; give one of them another file", ErrUsage, r.Spec.Experiment.Name, f.Name)
+		}
+		seen[f.Name] = true
+	}
+	return files, nil
 }
 
 // Save writes what Draw returned to dir and says so. An empty dir writes nothing.

@@ -77,7 +77,11 @@ func renderCommand() *cli.Command {
 			// Of several specs all are drawn, or nothing is printed or written.
 			printed, files := make([]bytes.Buffer, len(redo)), make([][]report.File, len(redo))
 			for i, r := range redo {
-				if files[i], err = harness.Draw(r, results.FS, terminal(c.App.Writer), &printed[i], formats...); err != nil {
+				files[i], err = harness.Draw(r, results.FS, terminal(c.App.Writer), &printed[i], formats...)
+				if errors.Is(err, harness.ErrUsage) {
+					return err
+				}
+				if err != nil {
 					return fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", measurementsFile(dir, r.Spec.Experiment.Name), r.Spec.Experiment.Name, err)
 				}
 			}
