@@ -104,6 +104,9 @@ type Cell struct {
 	Apart       bool // not comparable with the rest of its column: never in bold
 }
 
+// compared says whether a cell has a difference.
+func (c Cell) compared() bool { return c.Ours != nil && c.Paper != nil }
+
 // check says what makes t unprintable.
 func (t *Table) check() error {
 	columns := 0
@@ -185,6 +188,9 @@ func (t *Table) legend(mark string) (notes []string) {
 	}
 	if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Reference }) {
 		notes = append(notes, "† a yardstick or an assumption, left out of the comparison for the best.")
+	}
+	if t.Style.Differences && slices.ContainsFunc(t.Rows, func(r Row) bool { return slices.ContainsFunc(r.Cells, Cell.compared) }) {
+		notes = append(notes, "Differences are ours minus the paper's, to no more digits than it prints.")
 	}
 	return notes
 }
@@ -278,7 +284,7 @@ func (t *Table) cellText(kind role, cell Cell, column Column) shown {
 		return shown{number: missing, role: ours}
 	case kind == paper && cell.Paper != nil:
 		return shown{number: fixed(cell.Paper.Number, cell.Paper.Decimals), role: paper}
-	case kind == difference && cell.Ours != nil && cell.Paper != nil:
+	case kind == difference && cell.compared():
 		return shown{number: signed(cell.Ours.Number-cell.Paper.Number, differenceDecimals(cell, column)), role: difference}
 	}
 	return shown{role: kind}
