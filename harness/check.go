@@ -62,6 +62,7 @@ func madeWith(set *metrics.Set) (m made, ok bool) {
 // CheckReport is what a check found.
 type CheckReport struct {
 	Experiment   string           `json:"experiment"`
+	Provenance   bool             `json:"provenance"` // the reference says how it was made; otherwise nothing has to repeat itself
 	SameProblems bool             `json:"same_problems"`
 	SameNumerics bool             `json:"same_numerics"`
 	Changes      []metrics.Change `json:"-"`
@@ -105,7 +106,7 @@ func check(r *Result, reference *metrics.Set, sameRecipes bool) *CheckReport {
 	x := &r.Spec.Experiment
 	ours, _ := madeWith(r.Measurements)
 	theirs, known := madeWith(reference)
-	out := &CheckReport{Experiment: x.Name, SameProblems: known && ours.seed == theirs.seed, SameNumerics: sameRecipes && known && ours.numerics() == theirs.numerics()}
+	out := &CheckReport{Experiment: x.Name, Provenance: known, SameProblems: known && ours.seed == theirs.seed, SameNumerics: sameRecipes && known && ours.numerics() == theirs.numerics()}
 	untrained, matched := map[string]bool{}, map[string]bool{}
 	for _, m := range x.Methods {
 		matched[m.RowID()] = m.Match != ""

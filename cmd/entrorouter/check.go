@@ -276,6 +276,8 @@ func writeCheck(w io.Writer, r *harness.CheckReport, against string, paper bool)
 	switch {
 	case paper:
 		how = "where rows that always ask one expert are held against the question variance and the others are reported"
+	case !r.Provenance:
+		how = "as on other problems, since the reference has no line \"# Made with seed\" that says how it was made"
 	case r.SameProblems && r.SameNumerics:
 		how = "on the same problems, backend and architecture, where the same training seeds must give the same number"
 	case r.SameProblems:
