@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -173,15 +174,34 @@ func TestEveryCommandOfTheDocumentsIsCarriedOut(t *testing.T) {
 			carryOut(t, r.dir, d)
 		})
 	}
+	storedFilesAreDocumented(t, filepath.Join(r.dir, "results", "runs", "stages"))
+}
+
+// storedFilesAreDocumented wants results/README.md to name every stage and every file of a step.
+func storedFilesAreDocumented(t *testing.T, stages string) {
+	t.Helper()
 	formats := documentText(t, "results/README.md")
-	stages, err := filepath.Glob(filepath.Join(r.dir, "results", "runs", "stages", "*"))
-	if err != nil || len(stages) == 0 {
-		t.Fatal("no stored steps", err)
-	}
-	for _, path := range stages {
-		if !strings.Contains(formats, "`"+filepath.Base(path)+"`") {
-			t.Errorf("results/README.md does not name the stage %s", filepath.Base(path))
+	arena := regexp.MustCompile(`/(paper|large)\.`)
+	n := 0
+	err := fs.WalkDir(os.DirFS(stages), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
+		n++
+		parts := strings.SplitN(path, "/", 3) // stage, key, file
+		file := arena.ReplaceAllString(parts[2], "/ARENA.")
+		if strings.HasPrefix(file, "checkpoint/") {
+			file = "checkpoint/"
+		}
+		for _, name := range []string{parts[0], file} {
+			if !strings.Contains(formats, "`"+name+"`") && !strings.Contains(formats, "\n        "+name+" ") {
+				t.Errorf("results/README.md does not name %s (%s)", name, path)
+			}
+		}
+		return nil
+	})
+	if err != nil || n == 0 {
+		t.Errorf("%d stored files: %v", n, err)
 	}
 }
 
