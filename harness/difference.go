@@ -24,7 +24,7 @@ func (x *explainer) nearest(s *step) (best *store.Recipe, last bool, err error) 
 	}
 	fewest := 0
 	for _, r := range stored {
-		if !slices.Contains(x.last[s.name], r.Key()) {
+		if !slices.Contains(x.last[s.name], r.Key()) || x.planned[r.Key()] { // what is planned is no earlier form of another
 			continue
 		}
 		if n := distance(r.Recipe, s.recipe); best == nil || n < fewest {
@@ -35,7 +35,6 @@ func (x *explainer) nearest(s *step) (best *store.Recipe, last bool, err error) 
 		return best, true, nil
 	}
 	for _, r := range stored {
-		// Without a last run to compare with, what is a step of this plan itself is no earlier form of another.
 		if len(x.last) == 0 && x.planned[r.Key()] {
 			continue
 		}
@@ -188,11 +187,18 @@ func (x *explainer) words(s *step, f store.Field, all []store.Field, tests bool)
 		}) {
 			return nil
 		}
-		c.Knob, c.Text = x.e.knobOf(s, owner), "in another order"
+		c.Knob, c.Text = x.e.knobOf(s, owner), reordered
+	case strings.HasPrefix(name, "params.Population.Mix.") && differs("params.Population.Cell"):
+		return nil // the numbers of another cell
 	case strings.HasPrefix(name, "params.Method.") && name != "params.Method.Method" && differs("params.Method.Method"):
 		return nil // the parameters of another method
-	case name == "params.Weights" && differs("params.Test"):
-		return nil // the sizes of other test sets
+	case name == "params.Weights":
+		if differs("params.Test") {
+			return nil // the sizes of other test sets
+		}
+		return x.pairwise(c, func(benchmark string) string { return "benchmarks.yaml: " + benchmark + ".size" })
+	case name == "params.Contrasts":
+		return x.contrasts(c, all)
 	case name == "version":
 		c.Text = fmt.Sprintf("%s steps mean something else: version %s stored, %s wanted", s.stage(), f.Stored, f.Wanted)
 	case last == "Fits":
@@ -207,11 +213,11 @@ func (x *explainer) words(s *step, f store.Field, all []store.Field, tests bool)
 		case tests:
 			return nil
 		case f.Stored == "":
-			return []Change{{Knob: c.Knob, Field: name, Text: "a set scored by probability is new"}}
+			return []Change{{Knob: c.Knob, Field: name, Text: largeIsNew}}
 		case f.Wanted == "":
 			return []Change{{Knob: c.Knob, Field: name, Text: "the set scored by probability is gone"}}
 		}
-		return pairwise(c)
+		return x.pairwise(c, x.e.runsKnob)
 	case c.Knob == "evaluate.seeds" && s.row != nil, c.Knob == "folds.seeds":
 		c.Text = f.Wanted + " is new"
 	case c.Knob == inCode || c.Knob == inBuild || c.Knob == inVerifier:
@@ -220,9 +226,37 @@ func (x *explainer) words(s *step, f store.Field, all []store.Field, tests bool)
 		if of := membership(c); of != nil {
 			return of
 		}
-		c.Text = compared(c.Stored, c.Wanted)
+		if c.Knob == "folds.kappa" && x.kappaOfRow(s) {
+			c.Knob = s.row.Path + ".kappa"
+		}
+		c.Knob, c.Text = eitherKnob(c), compared(c.Stored, c.Wanted)
 	}
 	return []Change{c}
+}
+
+// kappaOfRow says whether folds.kappa is what it was, so that a row that has no kappa of its own had one: other rows
+// without one are stored.
+func (x *explainer) kappaOfRow(s *step) bool {
+	return slices.ContainsFunc(x.e.steps, func(t *step) bool {
+		return t.stage() == s.stage() && t.row.Kappa == "" && t.row.RowID() != s.row.RowID() && x.missing[t] == nil
+	})
+}
+
+// contrasts says which comparisons of rows came or went, but for those of rows that did.
+func (x *explainer) contrasts(c Change, all []store.Field) []Change {
+	var moved []string
+	for _, f := range all {
+		if f.Name() == "params.Rows" {
+			for _, row := range membership(Change{Stored: Raw(f.Stored), Wanted: Raw(f.Wanted)}) {
+				id, _, _ := strings.Cut(row.Text, " ")
+				moved = append(moved, id)
+			}
+		}
+	}
+	return slices.DeleteFunc(membership(c), func(c Change) bool {
+		pair := strings.Fields(c.Text)
+		return slices.Contains(moved, pair[0]) || len(pair) > 2 && slices.Contains(moved, pair[2])
+	})
 }
 
 // add appends a change whose knob does not say the same already.
@@ -304,38 +338,57 @@ func (x *explainer) tests(s *step, stored store.Recipe) (out []Change, err error
 			out = append(out, Change{Knob: "test", Stored: quote(b), Text: b + " is gone"})
 		}
 	}
+	if out == nil && !slices.Equal(had, wants) {
+		out = []Change{{Knob: "test", Stored: quote(had), Wanted: quote(wants), Text: reordered}}
+	}
 	return out, nil
 }
 
-// membership splits the change of a list of plain values into one for each that came or went; nil if none did.
+const largeIsNew = "a set scored by probability is new"
+
+// reordered says of a list that its members are what they were.
+const reordered = "in another order"
+
+// membership splits the change of a list of plain values into one for each that came or went; nil if it is no list.
 func membership(c Change) (out []Change) {
 	var had, wants []any
 	if json.Unmarshal([]byte(c.Stored), &had) != nil || json.Unmarshal([]byte(c.Wanted), &wants) != nil {
 		return nil
 	}
+	row := ""
+	if c.Knob == "methods" {
+		row = "row "
+	}
 	for _, w := range wants {
 		if !slices.Contains(had, w) {
-			out = append(out, Change{c.Knob, c.Field, "", quote(w), fmt.Sprint(w, " is new")})
+			out = append(out, Change{c.Knob, c.Field, "", quote(w), fmt.Sprint(row, w, " is new")})
 		}
 	}
 	for _, h := range had {
 		if !slices.Contains(wants, h) {
-			out = append(out, Change{c.Knob, c.Field, quote(h), "", fmt.Sprint(h, " is gone")})
+			out = append(out, Change{c.Knob, c.Field, quote(h), "", fmt.Sprint(row, h, " is gone")})
 		}
+	}
+	if out == nil && len(had) == len(wants) && had != nil {
+		c.Text = reordered
+		out = []Change{c}
 	}
 	return out
 }
 
-// pairwise splits the change of a list into one for each place that differs.
-func pairwise(c Change) (out []Change) {
-	var had, wants []any
-	if json.Unmarshal([]byte(c.Stored), &had) != nil || json.Unmarshal([]byte(c.Wanted), &wants) != nil || len(had) != len(wants) {
+// pairwise splits the change of a list with a number for each test benchmark into one for each that differs.
+func (x *explainer) pairwise(c Change, knob func(benchmark string) string) (out []Change) {
+	var had, wants []int
+	test := x.e.spec.Experiment.Test
+	if json.Unmarshal([]byte(c.Stored), &had) != nil || json.Unmarshal([]byte(c.Wanted), &wants) != nil || len(had) != len(test) || len(wants) != len(test) {
 		c.Text = compared(c.Stored, c.Wanted)
 		return []Change{c}
 	}
 	for i, h := range had {
 		if w := wants[i]; h != w {
-			out = append(out, Change{c.Knob, c.Field, quote(h), quote(w), compared(quote(h), quote(w))})
+			one := Change{knob(test[i]), c.Field, quote(h), quote(w), compared(quote(h), quote(w))}
+			one.Knob = eitherKnob(one)
+			out = append(out, one)
 		}
 	}
 	return out
@@ -343,7 +396,7 @@ func pairwise(c Change) (out []Change) {
 
 // compared says in words how two values in JSON differ.
 func compared(stored, wanted Raw) string {
-	short := func(r Raw) string {
+	plainly := func(r Raw) []rune {
 		v := string(r)
 		var text string
 		if json.Unmarshal([]byte(v), &text) == nil {
@@ -352,22 +405,40 @@ func compared(stored, wanted Raw) string {
 				v = fmt.Sprintf("%q", v)
 			}
 		}
-		if runes := []rune(v); len(runes) > longest {
-			return string(runes[:longest]) + "..."
+		return []rune(v)
+	}
+	had, wants := plainly(stored), plainly(wanted)
+	same := 0 // characters at the beginning
+	for same < min(len(had), len(wants)) && had[same] == wants[same] {
+		same++
+	}
+	from := 0
+	if same > longest-before {
+		from = same - before
+	}
+	short := func(v []rune) string {
+		start, end := "", ""
+		if from > 0 {
+			start = "..."
 		}
-		return v
+		if v = v[from:]; len(v) > longest {
+			v, end = v[:longest], "..."
+		}
+		return start + string(v) + end
 	}
 	switch {
 	case stored == "":
-		return "not set in what is stored, " + short(wanted) + " wanted"
+		return "not set in what is stored, " + short(wants) + " wanted"
 	case wanted == "":
-		return short(stored) + " stored, not set now"
+		return short(had) + " stored, not set now"
 	}
-	return short(stored) + " stored, " + short(wanted) + " wanted"
+	return short(had) + " stored, " + short(wants) + " wanted"
 }
 
-// longest value printed in a sentence, in characters.
-const longest = 60
+const (
+	longest = 60 // characters of a value in a sentence
+	before  = 20 // characters before the first that differs, where that is far from the beginning
+)
 
 func quote(v any) Raw {
 	data, _ := json.Marshal(v) // a plain value always encodes

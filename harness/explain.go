@@ -227,16 +227,19 @@ func (x *explainer) reason(s *step) (*reason, error) {
 		r.own = []Change{{Knob: "the store", Text: "what the last run made is no longer there"}}
 		return r, nil
 	}
+	if c := x.added(s); c != nil {
+		if s.row != nil || len(r.from) == 0 { // what is new lies in an input otherwise
+			r.own = []Change{*c}
+		}
+		return r, nil
+	}
 	var err error
 	if r.nearest, r.last, err = x.nearest(s); err != nil {
 		return nil, err
 	}
 	if r.nearest == nil {
-		if r.own = x.first(s, r.from); r.own == nil {
-			return r, nil
-		}
-		if r.own[0].Knob == "" {
-			r.from = nil
+		if len(x.last) == 0 || len(r.from) == 0 { // of an experiment that was never finished everything is new
+			r.own, r.from = []Change{{Text: "not made yet"}}, nil
 		}
 		return r, nil
 	}
@@ -245,24 +248,122 @@ func (x *explainer) reason(s *step) (*reason, error) {
 		return nil, err
 	}
 	if r.own == nil && r.from == nil {
-		r.own = []Change{{Knob: "inputs", Text: "it reads other entries, or in another order"}}
+		r.own, err = x.otherInputs(s, *r.nearest)
 	}
-	return r, nil
+	return r, err
 }
 
-// first says why a step is to do that nothing stored can be compared with; nil if that is because of its inputs.
-func (x *explainer) first(s *step, from []*step) []Change {
-	exp := &x.e.spec.Experiment
-	switch {
-	case len(x.last) == 0: // of an experiment that was never finished everything is new
-	case s.row != nil:
-		return []Change{{Knob: "methods", Text: "row " + s.row.RowID() + " is new", Wanted: quote(s.row.RowID())}}
-	case s.stage() == "problems" && slices.Contains(exp.Test, s.benchmark):
-		return []Change{{Knob: "test", Text: s.benchmark + " is new", Wanted: quote(s.benchmark)}}
-	case len(from) > 0:
+// added says what of the spec a step belongs to that the last run did not have: a row, a problem set, a pool, an output;
+// nil if it had all, or if there was none.
+func (x *explainer) added(s *step) *Change {
+	if len(x.last) == 0 {
 		return nil
 	}
-	return []Change{{Text: "not made yet"}}
+	had := func(start string) bool {
+		for name := range x.last {
+			if name == start || strings.HasPrefix(name, start+" ") {
+				return true
+			}
+		}
+		return false
+	}
+	isNew := func(knob, what, name string) *Change {
+		return &Change{Knob: knob, Text: what + name + " is new", Wanted: quote(name)}
+	}
+	switch s.stage() {
+	case "fit", "match":
+		switch row := s.row.RowID(); {
+		case had(s.stage() + " " + row):
+		case had("fit " + row):
+			return x.matched(s, "")
+		default:
+			return isNew("methods", "row ", row)
+		}
+	case "crossfit":
+		switch row := s.row.RowID(); {
+		case had("crossfit " + s.pool + " " + row):
+		case had("crossfit " + s.pool):
+			return isNew("methods", "row ", row)
+		default:
+			return isNew("pools", "", s.pool)
+		}
+	case "measure-folds":
+		if !had("measure " + s.pool) {
+			return isNew("pools", "", s.pool)
+		}
+	case "curves", "calibration":
+		if !had(s.name) {
+			return isNew("outputs", "", s.name)
+		}
+	case "problems":
+		switch {
+		case slices.ContainsFunc(x.last[s.name], func(k store.Key) bool { return !x.planned[k] }): // an earlier form of it
+		case s.name != "problems "+s.benchmark && had("problems "+s.benchmark):
+			return &Change{Knob: "large", Text: largeIsNew}
+		default:
+			return isNew(x.e.setKnob(s), "", s.benchmark)
+		}
+	case "profile", "outcomes", "expected":
+		if !had("problems " + s.benchmark) {
+			return isNew(x.e.setKnob(s.inputs[0]), "", s.benchmark)
+		}
+	}
+	return nil
+}
+
+// matched says that a row was matched to another.
+func (x *explainer) matched(s *step, to string) *Change {
+	c := Change{Knob: s.row.Path + ".match", Stored: quote(to), Wanted: quote(s.row.Match)}
+	c.Text = compared(c.Stored, c.Wanted)
+	return &c
+}
+
+// otherInputs says why a step is to do that differs from the stored one in nothing but which stored entries it reads.
+func (x *explainer) otherInputs(s *step, stored store.Recipe) ([]Change, error) {
+	if s.stage() == "match" {
+		to := ""
+		for name, keys := range x.last {
+			if in := stored.Inputs(); len(in) == 2 && slices.Contains(keys, in[1]) {
+				to = strings.TrimPrefix(name[:max(strings.LastIndex(name, " "), 0)], "fit ")
+			}
+		}
+		return []Change{*x.matched(s, to)}, nil
+	}
+	knob := "evaluate.seeds"
+	if s.stage() == "measure-folds" {
+		knob = "folds.seeds"
+	}
+	trainings := func(r store.Recipe) (of []any, err error) {
+		for _, k := range r.Inputs() {
+			in, ok, err := x.recipe(k)
+			if err != nil {
+				return nil, err
+			}
+			var p struct{ Seed, Partition *uint64 }
+			if !ok || json.Unmarshal(in.Params(), &p) != nil {
+				continue
+			}
+			switch {
+			case k.Stage == "crossfit" && p.Partition != nil && !slices.Contains(of, any(*p.Partition)):
+				of = append(of, *p.Partition)
+			case k.Stage == "fit" && p.Seed != nil && !slices.Contains(of, any(*p.Seed)):
+				of = append(of, *p.Seed)
+			}
+		}
+		return of, nil
+	}
+	had, err := trainings(stored)
+	if err != nil {
+		return nil, err
+	}
+	wants, err := trainings(s.recipe)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Equal(had, wants) {
+		return []Change{{Knob: "inputs", Text: "it reads other entries, or in another order"}}, nil
+	}
+	return membership(Change{Knob: knob, Stored: quote(had), Wanted: quote(wants)}), nil
 }
 
 // roots returns the changes that a step is to do for, its own and those of the inputs that are to do.

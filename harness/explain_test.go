@@ -68,6 +68,7 @@ func TestWhyIsItComputedAgain(t *testing.T) {
 		"what is to do is grouped by the knob that moved it":                          groupsByKnob,
 		"a step is followed to its root":                                              followsToTheRoot,
 		"a knob of another file is named with it":                                     namesTheFile,
+		"what a benchmark is and how its sizes are capped are told apart":             benchmarkKnobs,
 		"of a run that never finished what is missing is not a change of what is not": firstRun,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, out) })
@@ -148,6 +149,17 @@ func groupsByKnob(t *testing.T, out string) {
 			direct: append([]string{"outcomes sim-aime25", "outcomes of the router alone sim-aime25"}, fits...), work: Work{Fits: 13, Routing: 1}},
 		{name: "no large set", edit: []string{"large: 20", "large: 0"}, cause: "large: the set scored by probability is gone",
 			direct: fits, work: Work{Fits: 13, Routing: 1}},
+		{name: "test sets in another order", edit: []string{"[sim-aime25, sim-math500]", "[sim-math500, sim-aime25]"}, cause: "test: in another order",
+			direct: append(slices.Clone(fits), "measure"), follow: matched, work: Work{Fits: 13, Routing: 1}},
+		{name: "one seed less", edit: []string{"seeds: [1, 2]", "seeds: [1]"}, cause: "evaluate.seeds: 2 trainings of a row stored, 1 wanted", direct: []string{"measure"}},
+		{name: "matched to another row", edit: []string{"{name: logistic, match: entrorouter}", "{name: logistic, match: sft}"}, cause: "methods[6].match: entrorouter stored, sft wanted",
+			direct: []string{"match logistic seed=1", "match logistic seed=2", "measure"}},
+		{name: "a second row of a method", edit: []string{"  - {name: sft}", "  - {name: entrorouter, id: twin, params: {targets: {gate: false}}}\n  - {name: sft}"}, cause: "methods: row twin is new",
+			direct: []string{"fit twin seed=1", "fit twin seed=2", "measure"}, work: Work{Fits: 2}},
+		{name: "another training benchmark", edit: []string{"rl: {benchmark: sim-train-sft", "rl: {benchmark: sim-train-rl"}, cause: "train.rl.benchmark: sim-train-rl is new",
+			direct: []string{"problems sim-train-rl"}, work: Work{Fits: 13, Rollouts: 80 * 4 * 5, AtMost: true, Routing: 1}},
+		{name: "as many runs as there are", edit: []string{", max_runs: 2", ""}, cause: "evaluate.max_runs or runs in benchmarks.yaml: 2 stored, 16 wanted",
+			direct: append([]string{"outcomes sim-aime25", "outcomes of the router alone sim-aime25"}, fits...), work: Work{Fits: 13, Rollouts: 8*14*3 + 8*14, Routing: 1}},
 		{name: "another experiment that shares steps", edit: []string{"name: tiny\nbase", "name: other\nbase", "grpo: {steps: 2", "grpo: {steps: 3"},
 			cause: "grpo.steps: 2 stored, 3 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 4}},
 	} {
@@ -389,36 +401,90 @@ func TestAnEntryOfOlderCodeOrADamagedOneIsAReason(t *testing.T) {
 	}
 }
 
-func namesTheFile(t *testing.T, out string) {
+// besideTiny explains tiny.yaml with built-in files beside it in which some text is replaced: file, old, new...
+func besideTiny(t *testing.T, out string, edits ...string) (causes []string) {
+	t.Helper()
 	dir := t.TempDir()
-	copied := func(from, old, replaced string) {
-		t.Helper()
-		text, err := fs.ReadFile(experiments.FS, from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(text), old) {
-			t.Fatalf("%s does not hold %q", from, old)
-		}
-		put(t, filepath.Join(dir, filepath.FromSlash(from)), strings.Replace(string(text), old, replaced, 1))
-	}
 	text, err := os.ReadFile(filepath.Join("testdata", "tiny.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(dir, "tiny.yaml"), string(text))
-	copied("prices/paper-novita.yaml", "out: 0.45", "out: 0.5")
-	copied("pools/sim.yaml", "temperature: 0.6", "temperature: 0.7")
+	for ; len(edits) > 0; edits = edits[3:] {
+		text, err := fs.ReadFile(experiments.FS, edits[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), edits[1]) {
+			t.Fatalf("%s does not hold %q", edits[0], edits[1])
+		}
+		put(t, filepath.Join(dir, filepath.FromSlash(edits[0])), strings.Replace(string(text), edits[1], edits[2], 1))
+	}
 	x, err := Explain(t.Context(), loadFile(t, filepath.Join(dir, "tiny.yaml")), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
 	for _, k := range x.Causes {
-		got = append(got, sentence(k))
+		causes = append(causes, sentence(k))
 	}
+	return causes
+}
+
+func namesTheFile(t *testing.T, out string) {
+	got := besideTiny(t, out, "prices/paper-novita.yaml", "out: 0.45", "out: 0.5", "pools/sim.yaml", "temperature: 0.6", "temperature: 0.7")
 	want := []string{"prices/paper-novita.yaml: models.Qwen3-30B-A3B-Thinking-2507.out: 0.45 stored, 0.5 wanted", "pools/sim.yaml: sampling.temperature: 0.6 stored, 0.7 wanted"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	// Of a long text the place where it differs is shown.
+	got = besideTiny(t, out, "pools/sim.yaml", "final answer within", "final answer inside")
+	want = []string{`pools/sim.yaml: sampling.prompt: ...t your final answer within \\boxed{}." stored, ...t your final answer inside \\boxed{}." wanted`}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func benchmarkKnobs(t *testing.T, out string) {
+	for _, c := range []struct {
+		old, new string
+		want     []string
+	}{
+		// max_problems is 8 and max_runs 2, whatever the file says above that.
+		{"size: 30, paper: aime25", "size: 25, paper: aime25", []string{"benchmarks.yaml: sim-aime25.size: 30 stored, 25 wanted"}},
+		{"runs: 16, size: 30, paper: aime25", "runs: 1, size: 30, paper: aime25", []string{"benchmarks.yaml: sim-aime25.runs: 2 stored, 1 wanted"}},
+		{"generated: {cell: AIME25", "generated: {cell: AIME24", []string{"benchmarks.yaml: sim-aime25.generated.cell: AIME25 stored, AIME24 wanted"}},
+	} {
+		if diff := cmp.Diff(c.want, besideTiny(t, out, "benchmarks.yaml", c.old, c.new)); diff != "" {
+			t.Errorf("%s: %s", c.new, diff)
+		}
+	}
+}
+
+func TestWhyIsARecordedPoolMeasuredAgain(t *testing.T) {
+	dir, _ := toyFolder(t, "", constants)
+	path := filepath.Join(dir, "constants.yaml")
+	o := Options{Out: filepath.Join(dir, "out"), Data: dir}
+	runFile(t, path, o)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"seeds: [0, 1]", "seeds: [0]", "folds.seeds: 1 is gone"},
+		{"seeds: [0, 1]", "seeds: [1, 0]", "folds.seeds: in another order"},
+		{"seeds: [0, 1]", "seeds: [0, 1, 2]", "folds.seeds: 2 is new"},
+		{`{name: benchmark, kappa: "01"}`, "{name: benchmark}", "methods[4].kappa: 01 stored, k5 wanted"},
+		{"probe: m3,", `probe: m3, kappa: "01",`, "folds.kappa: k5 stored, 01 wanted"},
+		{"  - {name: mixture", "  - {name: benchmark, id: again}\n  - {name: mixture", "methods: row again is new"},
+		{"probe: m3,", "probe: m3, versus: [mixture],", "folds.versus: cheapest versus mixture is new; middle versus mixture is new; strongest versus mixture is new; benchmark versus mixture is new"},
+	} {
+		put(t, path, strings.Replace(string(text), c.old, c.new, 1))
+		x, err := Explain(t.Context(), loadFile(t, path), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(x.Causes) != 1 || sentence(x.Causes[0]) != c.want {
+			t.Errorf("%s: %+v, want %s", c.new, x.Causes, c.want)
+		}
 	}
 }

@@ -130,7 +130,11 @@ func (e *engine) newMatch(row spec.Method, s uint64, unmatched, to *fit) (*fit, 
 	f := &fit{e: e, row: row, seed: s, unmatched: unmatched, matched: to}
 	var err error
 	f.step, err = e.newStep(fmt.Sprintf("match %s seed=%d", row.RowID(), s), "match", matchVersion, nil, []*step{unmatched.step, to.step}, f.match)
-	return f, err
+	if err != nil {
+		return nil, err
+	}
+	f.step.row = &f.row
+	return f, nil
 }
 
 // learns is the part of the training set that the row may learn from.

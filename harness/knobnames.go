@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,14 +87,14 @@ func (e *engine) knobOf(s *step, path []string) string {
 	case "profile Runs":
 		return "profile.rollouts"
 	case "outcomes Runs":
-		return e.runsKnob(s)
+		return e.runsKnob(s.benchmark)
 	case "profile Source", "outcomes Source", "expected Source", "calibration Source":
 		return pool + ": simulation"
 	case "fit Runs":
 		if len(p) > 1 && p[1] == LargeArena {
 			return "large"
 		}
-		return e.runsKnob(s)
+		return "evaluate.max_runs"
 	case "fit Asks":
 		return row + ".params"
 	case "fit Train", "crossfit Train":
@@ -103,6 +104,13 @@ func (e *engine) knobOf(s *step, path []string) string {
 	case "measure Rows", "measure-folds Rows":
 		if len(p) == 3 && p[2] == "Fits" {
 			return "evaluate.seeds"
+		}
+		if len(p) == 3 {
+			for _, m := range x.Methods {
+				if m.RowID() == p[1] {
+					return below(m.Path, p[2:])
+				}
+			}
 		}
 		return below("methods", p[1:])
 	case "measure Test", "measure Weights":
@@ -240,18 +248,41 @@ func (e *engine) sizeKnob(s *step) string {
 		return "train.sft.size"
 	case is(x.Train.RL):
 		return "train.rl.size"
-	case x.Evaluate.MaxProblems > 0:
+	case x.Evaluate.MaxProblems > 0 && e.spec.Benchmarks[s.benchmark].Size == x.Evaluate.MaxProblems:
 		return "evaluate.max_problems"
 	}
 	return fmt.Sprintf("benchmarks.yaml: %s.size", s.benchmark)
 }
 
-// runsKnob says what decides how often a test problem is asked.
-func (e *engine) runsKnob(s *step) string {
-	if e.spec.Experiment.Evaluate.MaxRuns > 0 || s.benchmark == "" {
+// setKnob says what names the benchmark of a problem set.
+func (e *engine) setKnob(s *step) string {
+	if draw, ok := strings.CutSuffix(e.sizeKnob(s), ".size"); ok && strings.HasPrefix(draw, "train.") {
+		return draw + ".benchmark"
+	}
+	return "test"
+}
+
+// runsKnob says what decides how often the problems of a test benchmark are asked.
+func (e *engine) runsKnob(benchmark string) string {
+	if most := e.spec.Experiment.Evaluate.MaxRuns; most > 0 && e.spec.Benchmarks[benchmark].Runs == most {
 		return "evaluate.max_runs"
 	}
-	return fmt.Sprintf("benchmarks.yaml: %s.runs", s.benchmark)
+	return fmt.Sprintf("benchmarks.yaml: %s.runs", benchmark)
+}
+
+// eitherKnob is the name of a knob of a benchmark where a cap that is gone or no longer holds may have been the reason for
+// a lower number.
+func eitherKnob(c Change) string {
+	var had, wants int
+	if json.Unmarshal([]byte(c.Stored), &had) != nil || json.Unmarshal([]byte(c.Wanted), &wants) != nil || had > wants {
+		return c.Knob
+	}
+	for field, most := range map[string]string{"runs": "evaluate.max_runs", "size": "evaluate.max_problems"} {
+		if strings.HasPrefix(c.Knob, "benchmarks.yaml: ") && strings.HasSuffix(c.Knob, "."+field) {
+			return most + " or " + field + " in benchmarks.yaml"
+		}
+	}
+	return c.Knob
 }
 
 // snake writes the names of Go fields as YAML does: MaxTokens is max_tokens.
