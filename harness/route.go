@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -27,8 +28,11 @@ const selfID = "self"
 // Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint, curves,
 // trajectories of a served policy) goes to dir, nowhere if it is empty.
 func Route(ctx context.Context, r *spec.Resolved, o Options, row string, queries []routing.Query, dir string) ([]Routed, error) {
-	if r.Experiment.Protocol == "folds" {
+	switch r.Experiment.Protocol {
+	case "folds":
 		return nil, fmt.Errorf("%w: spec %s has protocol folds, whose routers are one a fold; name a spec with protocol split", ErrUsage, r.Experiment.Name)
+	case "collapse":
+		return nil, fmt.Errorf("%w: spec %s has protocol collapse, whose policies read no problems; name a spec with protocol split", ErrUsage, r.Experiment.Name)
 	}
 	e, err := newEngine(ctx, r, o)
 	if err != nil {
@@ -45,7 +49,7 @@ func Route(ctx context.Context, r *spec.Resolved, o Options, row string, queries
 	}
 	switch {
 	case f == nil:
-		return nil, fmt.Errorf("%w: spec %s has no row %q; it has: %v", ErrUsage, r.Experiment.Name, row, ids)
+		return nil, fmt.Errorf("%w: spec %s has no row %q; it has: %s", ErrUsage, r.Experiment.Name, row, strings.Join(ids, ", "))
 	case f.hindsight:
 		return nil, fmt.Errorf("%w: row %s reads the outcomes of what it routes; name a router", ErrUsage, row)
 	}

@@ -375,14 +375,20 @@ func (t *Trail) Problem(ctx context.Context, set, id, row string) (*ProblemResul
 		for i, id := range near {
 			near[i] = fmt.Sprintf("%q", id)
 		}
-		return nil, fmt.Errorf("%w: no test problem %q; near are %s; list those of a benchmark: entrorouter show %s --row ROW --benchmark %s", ErrUsage, id, strings.Join(near, ", "), t.e.spec.Named, sets[0].groups[0].name)
+		which := ""
+		if set != "" || t.e.recorded != nil && len(sets) > 1 {
+			which = " --set " + sets[0].name
+		}
+		return nil, fmt.Errorf("%w: no test problem %q; near are %s; list those of a benchmark: entrorouter show %s --row ROW --benchmark %s%s", ErrUsage, id, strings.Join(near, ", "), t.e.spec.Named, sets[0].groups[0].name, which)
 	case len(of) > 1:
 		return nil, fmt.Errorf("%w: problem %s is in %d pools; say which with --set: %s", ErrUsage, id, len(of), names(of))
 	}
 	s, q := of[0], has(of[0])
 	p := s.problems[q]
 	out := &ProblemResult{Set: s.name, Problem: Question{p.ID, p.Benchmark, p.Text, p.Gold, p.Options, p.Tolerance, p.Level}, Decisions: []DecisionResult{}, Enters: []Entry{}}
-	rows = slices.DeleteFunc(rows, func(i int) bool { return !s.covers(i) })
+	if rows = slices.DeleteFunc(rows, func(i int) bool { return !s.covers(i) }); row != "" && len(rows) == 0 {
+		return nil, fmt.Errorf("%w: row %s reads graded answers and is not scored on set %s, which has problem %s and no answers; leave --row out", ErrUsage, row, s.name, id)
+	}
 	if err := s.behind(ctx, q, rows, out); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,14 @@ func gpuCheckCommand() *cli.Command {
 			&cli.Float64Flag{Name: "tolerance", Value: 1e-3, Usage: "largest difference allowed"},
 		},
 		Action: func(c *cli.Context) (err error) {
-			if c.String("plugin") == "" {
+			switch {
+			case c.Args().Present():
+				return usageError{fmt.Errorf("gpu-check takes no arguments, got %q", c.Args().First())}
+			case c.Int("steps") < 1:
+				return usageError{fmt.Errorf("--steps %d: want at least 1", c.Int("steps"))}
+			case !(c.Float64("tolerance") >= 0):
+				return usageError{fmt.Errorf("--tolerance %v: want a number that is not negative", c.Float64("tolerance"))}
+			case c.String("plugin") == "":
 				return usageError{errors.New("gpu-check needs --plugin: a name such as cuda, or the path of a PJRT library")}
 			}
 			xla, err := lm.OpenBackend("xla:" + c.String("plugin"))

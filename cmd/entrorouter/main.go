@@ -77,6 +77,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			return usageError{fmt.Errorf("%s; 'entrorouter %s --help' says what it takes", text, c.Command.Name)}
 		}
 	}
+	if len(args) > 2 && (args[1] == "--help" || args[1] == "-h") { // of a command, or of one that there is not
+		args[1] = "help"
+	}
 	if len(args) > 1 && args[1] == "help" { // the library's own would read "run help" as help, and not as a spec of that name
 		args = append(append(args[:1:1], args[2:]...), "--help")
 	}
@@ -120,7 +123,7 @@ func flagsFirst(commands []*cli.Command, args []string) ([]string, error) {
 		value, ok := takesValue[name]
 		switch {
 		case a[0] == "--":
-			return append(append(flags, rest...), a...), nil
+			return slices.Concat(flags, a[:1], rest, a[1:]), nil
 		case a[0] == "-" || !strings.HasPrefix(a[0], "-"):
 			rest = append(rest, a[0])
 		case name == "help" || name == "h": // before arguments, which the library takes for topics

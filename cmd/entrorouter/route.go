@@ -86,7 +86,7 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 	lines.Buffer(make([]byte, 64<<10), 16<<20)
 	var out []routing.Problem
 	for n := 1; lines.Scan(); n++ {
-		text := bytes.TrimSpace(lines.Bytes())
+		text := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")))
 		if len(text) == 0 {
 			continue
 		}
@@ -97,7 +97,13 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 			Options []string        `json:"options"`
 		}
 		if err := json.Unmarshal(text, &row); err != nil {
-			return nil, fmt.Errorf("%s:%d: not a JSON object with id and problem: %w", name, n, err)
+			var wrong *json.UnmarshalTypeError
+			if errors.As(err, &wrong) && wrong.Field != "" {
+				err = fmt.Errorf("%s is of type %s", wrong.Field, wrong.Value)
+			} else if wrong != nil {
+				err = fmt.Errorf("it is of type %s", wrong.Value)
+			}
+			return nil, fmt.Errorf("%s:%d: want a JSON object with the texts id and problem, and options a list of texts: %w", name, n, err)
 		}
 		if row.Problem == "" {
 			return nil, fmt.Errorf("%s:%d: problem is missing or empty", name, n)

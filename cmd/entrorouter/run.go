@@ -48,6 +48,9 @@ func seedsFlag() cli.Flag {
 	return &cli.IntFlag{Name: "seeds", DefaultText: "those of the spec", Usage: "train with seeds 1 to `N`"}
 }
 
+// maxSeeds is more than anybody waits for.
+const maxSeeds = 1000
+
 func runCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "run",
@@ -169,18 +172,18 @@ func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Named = arg
+	r.Named = shellWord(arg)
 	for _, flag := range []string{"out", "data", "seeds"} {
 		if c.IsSet(flag) {
-			r.Named += fmt.Sprintf(" --%s %v", flag, c.Value(flag))
+			r.Named += " --" + flag + " " + shellWord(fmt.Sprint(c.Value(flag)))
 		}
 	}
 	if !c.IsSet("seeds") {
 		return r, nil
 	}
 	n := c.Int("seeds")
-	if n < 1 {
-		return nil, usageError{fmt.Errorf("--seeds %d: name how many trainings to average over, 1 or more", n)}
+	if n < 1 || n > maxSeeds {
+		return nil, usageError{fmt.Errorf("--seeds %d: name how many trainings to average over, 1 to %d", n, maxSeeds)}
 	}
 	if r.Experiment.Protocol == "folds" {
 		return nil, usageError{fmt.Errorf("--seeds: spec %s trains once a fold and partition; set folds.seeds in a spec of your own", r.Experiment.Name)}
@@ -190,6 +193,14 @@ func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
 		r.Experiment.Evaluate.Seeds = append(r.Experiment.Evaluate.Seeds, uint64(s)+1)
 	}
 	return r, nil
+}
+
+// shellWord writes a text as one word of a command that is proposed.
+func shellWord(s string) string {
+	if !strings.ContainsAny(s, " \t\n'\"\\$&|;<>()*?[]{}`!#~") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // paperTables lists the tables of the paper that a spec can name.

@@ -53,6 +53,8 @@ func showCommand() *cli.Command {
 				return usageError{errors.New("--rollout names the answer to one problem: leave --problem, --benchmark and --set out")}
 			case problem != "" && benchmark != "":
 				return usageError{errors.New("--problem names one problem of one benchmark: leave --benchmark out")}
+			case c.Bool("responses") && problem == "" && !c.IsSet("rollout"):
+				return usageError{errors.New("--responses needs --problem or --rollout, whose answers it prints in full")}
 			case benchmark != "" && row == "":
 				return usageError{errors.New("--benchmark needs --row: a cell is a row and a benchmark")}
 			}

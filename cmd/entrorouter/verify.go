@@ -99,8 +99,8 @@ func verifyAction(c *cli.Context, golds, choices []string) error {
 			return fmt.Errorf("--%s goes with --gold and --response; rows of a file have their own", name)
 		}
 	}
-	if c.Int("jobs") < 1 {
-		return fmt.Errorf("--jobs %d; it must be at least 1", c.Int("jobs"))
+	if n := c.Int("jobs"); n < 1 || n > maxJobs {
+		return fmt.Errorf("--jobs %d; it must be 1 to %d", n, maxJobs)
 	}
 	return verifyFile(c, policy)
 }
@@ -264,6 +264,7 @@ func writeOut(c *cli.Context, write func(io.Writer) error) error {
 }
 
 const (
+	maxJobs  = 1024      // more threads than a machine runs at once
 	maxRow   = 64 << 20  // bytes; a response of ten million characters fits in any escaping
 	maxChunk = 256 << 10 // bytes of rows that are graded together
 )

@@ -31,7 +31,11 @@ func Find(arg string, builtin fs.FS) (fsys fs.FS, name string, err error) {
 	}
 	file := strings.TrimSuffix(arg, ".yaml") + ".yaml"
 	if _, err := os.Stat(file); err != nil {
-		return nil, "", fmt.Errorf("spec: %w", err)
+		var p *fs.PathError
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		return nil, "", fmt.Errorf("spec %s: %w; name a YAML file or a built-in experiment", file, err)
 	}
 	fsys, err = Layer(filepath.Dir(file), builtin)
 	return fsys, filepath.Base(file), err
