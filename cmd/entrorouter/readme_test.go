@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -50,6 +51,57 @@ func TestTheReadmeHoldsTheCommittedTables(t *testing.T) {
 	}
 	if err := os.WriteFile(path, want, 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What render and claims make of the committed measurements is what is committed, file by file and byte for byte.
+func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
+	root := filepath.Join("..", "..")
+	if changed(root, "figures") && os.Getenv("CI") != "true" {
+		t.Skip("figures/ was made again here")
+	}
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the committed coordinates are those of amd64, which rounds products before it adds them")
+	}
+	root, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("figures", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	copyFiles(t, "figures", filepath.Join(root, "figures", "*-measurements.txt"))
+	for _, args := range [][]string{{"entrorouter", "render"}, {"entrorouter", "claims"}} {
+		var out bytes.Buffer
+		if code := run(args, strings.NewReader(""), &out, &out); code != 0 {
+			t.Fatalf("%q: exit code %d\n%s", args, code, out.String())
+		}
+	}
+	read := func(dir string) map[string][]byte {
+		files := map[string][]byte{}
+		paths, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			if files[filepath.Base(path)], err = os.ReadFile(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return files
+	}
+	committed, made := read(filepath.Join(root, "figures")), read("figures")
+	for name, data := range made {
+		if !bytes.Equal(data, committed[name]) {
+			t.Errorf("figures/%s is not what its measurements give; run entrorouter render and entrorouter claims", name)
+		}
+	}
+	for name := range committed {
+		asked := strings.HasSuffix(name, ".pdf") || strings.HasSuffix(name, ".png") // by --formats
+		if _, ok := made[name]; !ok && !asked {
+			t.Errorf("nothing makes figures/%s", name)
+		}
 	}
 }
 
