@@ -151,7 +151,7 @@ func (e *entroRouter) validated(ctx context.Context, set routing.TrainSet, work 
 	kept.SFT, held.SFT = holdOut(set.SFT)
 	kept.RL, held.RL = holdOut(set.RL)
 	if len(held.SFT) == 0 || len(held.RL) == 0 {
-		return nil, fmt.Errorf("method %s: validate: %d training problems are too few to hold a fifth of them out", e.name, len(set.SFT))
+		return nil, fmt.Errorf("method %s: validate: %d training problems are too few to hold a fifth of them out; give it more, or leave validate out of the spec", e.name, min(len(set.SFT), len(set.RL)))
 	}
 	grid := slices.Clone(e.Validate.WeightDecay)
 	slices.SortFunc(grid, func(a, b float64) int { return cmp.Compare(b, a) })

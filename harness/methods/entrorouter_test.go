@@ -295,6 +295,10 @@ func TestTheWeightDecayIsChosenOnProblemsThatAreHeldOut(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "a weight decay of 50 at a learning rate of 0.02") {
 		t.Errorf("a decay that turns weights around: %v", err)
 	}
+	_, err = build(t, "entrorouter", "validate: {weight_decay: [1, 10]}").Fit(t.Context(), planted(4), work(1))
+	if err == nil || !strings.Contains(err.Error(), "4 training problems are too few to hold a fifth of them out; give it more, or leave validate out of the spec") {
+		t.Errorf("too few problems: %v", err)
+	}
 	_, err = build(t, "entrorouter", grid).Fit(t.Context(), planted(4), work(1))
 	if err == nil || !strings.Contains(err.Error(), "4 training problems are too few") {
 		t.Errorf("four problems: %v", err)
