@@ -87,9 +87,6 @@ type Move struct {
 	errors []metrics.Mean // of the questions, and of the training seeds where trainings differ
 }
 
-// Differs says whether the number is not the same.
-func (m Move) Differs() bool { return m.Difference != 0 }
-
 // Regressed says whether the gate closes.
 func (m Move) Regressed() bool {
 	return m.Gate != metrics.None && !m.Few && math.Abs(m.Difference) > m.Band
@@ -220,23 +217,28 @@ func (r *RunReport) compareSteps(ours, other *StoredRun) (broken map[store.Key]i
 			}
 			continue
 		}
-		var fields []AskedField
-		for _, f := range store.Compare(b.recipe, a.recipe) {
-			// How often a row is trained is said by its seeds.
-			if s.Key.Stage != "measure" || f.Path[len(f.Path)-1] != "Fits" {
-				fields = append(fields, AskedField{f.Name(), f.Wanted, f.Stored})
-			}
-		}
-		if len(fields) == 0 {
-			continue
-		}
-		if i := slices.IndexFunc(r.Asked, func(x Asked) bool { return slices.Equal(x.Fields, fields) }); i >= 0 {
-			r.Asked[i].Steps = append(r.Asked[i].Steps, s.Name)
-		} else {
-			r.Asked = append(r.Asked, Asked{fields, []string{s.Name}})
-		}
+		r.ask(s.Name, a.recipe, b.recipe)
 	}
 	return broken, nil
+}
+
+// ask notes what two recipes of a step differ in, but for what its seeds say.
+func (r *RunReport) ask(step string, ours, theirs store.Recipe) {
+	seeds := map[string]string{"fit": "Seed", "crossfit": "Partition", "measure": "Fits"}[ours.Key().Stage] // "Fits": how often a row is trained
+	var fields []AskedField
+	for _, f := range store.Compare(theirs, ours) {
+		if f.Path[len(f.Path)-1] != seeds {
+			fields = append(fields, AskedField{f.Name(), f.Wanted, f.Stored})
+		}
+	}
+	if len(fields) == 0 {
+		return
+	}
+	i := slices.IndexFunc(r.Asked, func(x Asked) bool { return slices.Equal(x.Fields, fields) })
+	if i < 0 {
+		i, r.Asked = len(r.Asked), append(r.Asked, Asked{Fields: fields})
+	}
+	r.Asked[i].Steps = append(r.Asked[i].Steps, step)
 }
 
 // compareRows compares every row in every arena and gates what moved; ok is false if the runs have no question in common.
@@ -265,8 +267,16 @@ func (r *RunReport) compareRows(ours, theirs []*storedRows, broken map[store.Key
 // compareArenas compares the rows of two runs in the arenas that they share.
 func (r *RunReport) compareArenas(ours, theirs *storedRows, broken map[store.Key]int) (ok bool, err error) {
 	for _, b := range theirs.rows {
-		if gone := "row " + b.id; !slices.Contains(r.Gone, gone) && !slices.ContainsFunc(ours.rows, func(a storedRow) bool { return a.id == b.id }) {
-			r.Gone = append(r.Gone, gone)
+		i := slices.IndexFunc(ours.rows, func(a storedRow) bool { return a.id == b.id })
+		if i < 0 {
+			if gone := "row " + b.id; !slices.Contains(r.Gone, gone) {
+				r.Gone = append(r.Gone, gone)
+			}
+			continue
+		}
+		// Names of steps hold seeds, and rows that ask for the same share a step: there is none of one name in both runs then.
+		if a, b := ours.rows[i].fits[0], b.fits[0]; a.name != b.name {
+			r.ask(a.name, a.recipe, b.recipe)
 		}
 	}
 	for _, b := range theirs.arenas {

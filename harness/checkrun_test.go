@@ -740,3 +740,31 @@ func TestANumberThatMovedIsFoundThoughTrainingsDiffer(t *testing.T) {
 		t.Errorf("%+v", of)
 	}
 }
+
+// Steps of other seeds have other names, and a row that asks for what another row does has no step of its own name.
+func TestWhatARowAsksForIsNamedWhateverItsStepsAreCalled(t *testing.T) {
+	dir := t.TempDir()
+	runIn(t, tiny(t), dir)
+	for _, c := range []struct {
+		name, want string
+		change     func(x *spec.Experiment)
+	}{
+		{"other seeds alone", "", func(x *spec.Experiment) { x.Evaluate.Seeds = []uint64{7, 8} }},
+		{"other seeds and a knob", "params.Method.Params.grpo.steps ", func(x *spec.Experiment) { x.Evaluate.Seeds, x.GRPO.Steps = []uint64{7, 8}, 9 }},
+		{"the method of another row", "params.Method.Method ", func(x *spec.Experiment) {
+			x.Methods = slices.Clone(x.Methods)
+			i := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.Name == "entrorouter" })
+			x.Methods[i] = spec.Method{Name: "random", ID: "entrorouter"}
+		}},
+	} {
+		r := tiny(t)
+		c.change(&r.Experiment)
+		_, report := checkedRun(t, r, dir)
+		if fields := report.fields(); !strings.Contains(fields, c.want) || c.want == "" && fields != "" {
+			t.Errorf("%s: asked for differently: %q, want %q", c.name, fields, c.want)
+		}
+		if report.Numbers != nil {
+			t.Errorf("%s: its numbers are compared", c.name)
+		}
+	}
+}

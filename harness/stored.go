@@ -57,6 +57,7 @@ func IsStore(dir string) bool {
 
 // found is an entry of a run.
 type found struct {
+	name   string // of its step
 	key    store.Key
 	recipe store.Recipe
 	entry  store.Entry
@@ -79,7 +80,7 @@ func (r *StoredRun) find(k store.Key) (found, error) {
 	case err != nil:
 		return found{}, fmt.Errorf("run in %s: %w", r.dir, err)
 	}
-	r.read[k] = found{k, recipe, entry}
+	r.read[k] = found{r.nameOf(k), k, recipe, entry}
 	return r.read[k], nil
 }
 
@@ -118,12 +119,12 @@ func (r *StoredRun) nameOf(k store.Key) string {
 
 // unreadable says that an entry of another version does not hold what this one reads.
 func (r *StoredRun) unreadable(f found, what string) error {
-	return fmt.Errorf("%w: step %q of the run in %s has no %s, which this version reads; compare the measurements of both instead: --against FILE", ErrUsage, r.nameOf(f.key), r.dir, what)
+	return fmt.Errorf("%w: step %q of the run in %s has no %s, which this version reads; compare the measurements of both instead: --against FILE", ErrUsage, f.name, r.dir, what)
 }
 
-// as is a step that is done, so that what reads the steps of an engine reads it too.
-func (f found) as(name string) *step {
-	return &step{name: name, recipe: f.recipe, made: true, entry: f.entry}
+// step is a step that is done, so that what reads the steps of an engine reads it too.
+func (f found) step() *step {
+	return &step{name: f.name, recipe: f.recipe, made: true, entry: f.entry}
 }
 
 // arch is the architecture that made an entry; empty if nothing says so.
@@ -365,7 +366,7 @@ func (r *StoredRun) arena(ctx context.Context, name string, test []string, of []
 		if err := f.decode(&params); err != nil || len(params.Experts) == 0 || len(f.recipe.Inputs()) == 0 {
 			return nil, r.unreadable(f, "list of experts in its recipe")
 		}
-		bench := &bench{step: f.as(r.nameOf(f.key)), e: e, name: test[i%len(test)], runs: max(params.Runs, 1), experts: params.Experts}
+		bench := &bench{step: f.step(), e: e, name: test[i%len(test)], runs: max(params.Runs, 1), experts: params.Experts}
 		if i >= len(test) {
 			bench.set = a.benches[i-len(test)].set
 			a.benches[i-len(test)].self = bench
@@ -375,7 +376,7 @@ func (r *StoredRun) arena(ctx context.Context, name string, test []string, of []
 		if err != nil {
 			return nil, err
 		}
-		bench.set = &problemSet{step: set.as(r.nameOf(set.key)), e: e, benchmark: bench.name}
+		bench.set = &problemSet{step: set.step(), e: e, benchmark: bench.name}
 		a.benches = append(a.benches, bench)
 		e.experts, e.spec.Experiment.CountInput = params.Experts, params.CountInput
 	}

@@ -112,11 +112,8 @@ func quietly(moved []harness.RowMove) string {
 		out = ", by no more than noise: " + some(noise, 8)
 	}
 	if len(not) > 0 {
-		rows := "rows"
-		if len(not) == 1 {
-			rows = "row"
-		}
-		out += fmt.Sprintf("; %d %s cannot be judged (%s): %s", len(not), rows, strings.Join(why, "; "), some(not, 8))
+		rows := counted(len(not), "1 row", "%d rows")
+		out += fmt.Sprintf("; %s cannot be judged (%s): %s", rows, strings.Join(why, "; "), some(not, 8))
 	}
 	return out
 }
@@ -168,7 +165,7 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string, recorded 
 	case len(alarming) > 0:
 		fmt.Fprintf(w, "%s moved against the run in %s by more than noise: %s", r.Experiment, against, some(rows(causes), 8))
 		if n := len(rows(alarming)) - len(rows(causes)); n > 0 {
-			fmt.Fprintf(w, ", and %d rows that follow", n)
+			fmt.Fprint(w, counted(n, ", and 1 row that follows", ", and %d rows that follow"))
 		}
 		fmt.Fprintln(w, ".")
 	case len(r.Broken)+len(r.Gone) > 0, len(r.Rows) > 0 && r.Numbers != nil:
@@ -201,7 +198,7 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string, recorded 
 	if len(r.Broken) > 0 {
 		fmt.Fprintf(w, "\nThe same recipe and inputs, other content: %s.", some(r.Broken, 4))
 		if n := len(r.Followed); n > 0 {
-			fmt.Fprintf(w, " %d more steps differ because these do.", n)
+			fmt.Fprint(w, counted(n, " 1 more step differs because these do.", " %d more steps differ because these do."))
 		}
 		fmt.Fprintln(w)
 	}
@@ -273,6 +270,14 @@ func orNothing(field string) string {
 }
 
 func seedList(seeds []uint64) string { return strings.Trim(fmt.Sprint(seeds), "[]") }
+
+// counted is a phrase with a number in it.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(many, n)
+}
 
 // some lists the first of a list.
 func some(list []string, most int) string {
@@ -361,7 +366,7 @@ func writeAlarm(w io.Writer, row harness.RowMove, look string) {
 		}
 	}
 	if more > 0 {
-		fmt.Fprintf(w, "  and %d more benchmarks\n", more)
+		fmt.Fprint(w, counted(more, "  and 1 more benchmark\n", "  and %d more benchmarks\n"))
 	}
 	var most []string
 	for _, q := range row.Most[:min(len(row.Most), explainedMost)] {
