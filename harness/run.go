@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -232,6 +233,9 @@ func newEngine(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err
 
 func (e *engine) openStore() (err error) {
 	if e.opt.look {
+		if info, err := os.Stat(e.opt.Out); err == nil && !info.IsDir() {
+			return fmt.Errorf("store %q: not a directory; name the folder that runs write to", e.opt.Out)
+		}
 		e.store = store.OpenReadOnly(e.opt.Out)
 		return nil
 	}

@@ -99,6 +99,12 @@ func TestRolloutsAreLookedAtWithoutAFileBesideThem(t *testing.T) {
 	if _, err := ReadRollouts(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v, want fs.ErrNotExist", err)
 	}
+	if err := os.WriteFile(path, nil, 0o666); err != nil { // a run that was killed at once
+		t.Fatal(err)
+	}
+	if _, err := ReadRollouts(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v of an empty file, want fs.ErrNotExist", err)
+	}
 	lookAt := func(path string) string {
 		t.Helper()
 		ctx := t.Context()

@@ -20,6 +20,9 @@ func (s *Store) indexPath(experiment string) string {
 	return filepath.Join(s.root, "experiments", experiment+".txt")
 }
 
+// mendIndex is what to do about an index that cannot be read.
+const mendIndex = "the next run of the experiment writes the file anew"
+
 // WriteIndex records which entries an experiment used, one line a step in the order given: name, tab, full key.
 func (s *Store) WriteIndex(experiment string, steps []Step) error {
 	if err := checkName(experiment); err != nil {
@@ -55,10 +58,10 @@ func (s *Store) ReadIndex(experiment string) ([]Step, error) {
 		name, key, ok := strings.Cut(lines.Text(), "\t")
 		st := Step{Name: name}
 		if !ok {
-			return nil, fmt.Errorf("%s:%d: want name, tab, key", path, n)
+			return nil, fmt.Errorf("%s:%d: want name, tab, key; %s", path, n, mendIndex)
 		}
 		if err := st.Key.UnmarshalText([]byte(key)); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+			return nil, fmt.Errorf("%s:%d: %w; %s", path, n, err, mendIndex)
 		}
 		steps = append(steps, st)
 	}

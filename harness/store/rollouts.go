@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"net/url"
 	"os"
@@ -221,7 +222,7 @@ func openRollouts(ctx context.Context, path string) (_ *Rollouts, err error) {
 
 // ReadRollouts opens the rollouts at path for looking only: neither the file nor a file beside it is made or written, but
 // the index of the log that lies there while somebody writes or after a kill. The error is fs.ErrNotExist if there are no
-// rollouts.
+// rollouts, which is so too where a run was killed before it made the first table.
 func ReadRollouts(ctx context.Context, path string) (*Rollouts, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
@@ -242,7 +243,7 @@ func ReadRollouts(ctx context.Context, path string) (*Rollouts, error) {
 	}
 	if empty, err := identify(ctx, db.read); err != nil || empty {
 		if err == nil {
-			err = errors.New("holds no tables: the run that made it was stopped at once; run again")
+			err = fs.ErrNotExist
 		}
 		db.Close()
 		return fail(err)
