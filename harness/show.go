@@ -84,6 +84,9 @@ func OpenTrail(ctx context.Context, r *spec.Resolved, o Options) (*Trail, error)
 		if _, err := e.store.Get(s.recipe); err != nil {
 			e.close()
 			if errors.Is(err, store.ErrMissing) {
+				if _, err := e.store.ReadIndex(x.Name); err == nil {
+					return nil, fmt.Errorf("%w: experiment %s was run, but not as it is now: entrorouter explain %s says what differs, entrorouter run %s carries it out", ErrIncomplete, x.Name, r.Named, r.Named)
+				}
 				return nil, fmt.Errorf("%w: experiment %s is not finished in this store; run it first: entrorouter run %s", ErrIncomplete, x.Name, r.Named)
 			}
 			return nil, e.lost(s, err)

@@ -18,10 +18,11 @@ func explainCommand() *cli.Command {
 		Description: "   explain SPEC         the knobs that differ, each with the steps that it moves and those that follow\n" +
 			"   explain SPEC STEP    one step: its recipe and inputs, the nearest stored recipe, and every difference\n\n" +
 			"STEP is a name as 'entrorouter plan SPEC' prints it, or the beginning of its key. A step is compared with itself\n" +
-			"in the last run of the experiment, or else with the stored step of its kind that differs least. Nothing is written.\n\n" +
+			"in the last run of the experiment, or else with the stored step of its kind that differs least. A row, problem set,\n" +
+			"pool or output that the last run did not have is new and compared with nothing. Nothing is written.\n\n" +
 			"--json: experiment, steps, to_do, work (fits, rollouts, at_most, routing) and causes: knob, changes (knob, field of\n" +
-			"recipe.json, stored, wanted, change), direct, follow, work; damaged (name, key, fault). Of a STEP: name, key, state, why, folder, nearest,\n" +
-			"last_run, changes, because, inputs (name, key, state), read_by, recipe.",
+			"recipe.json, stored, wanted, change), direct, follow, work; damaged (name, key, fault). Of a STEP: name, key, stored,\n" +
+			"state, why, folder, nearest, last_run, changes, because, inputs (name, key, state), read_by, recipe.",
 		Flags: append(storeFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 || c.NArg() > 2 {
