@@ -73,3 +73,23 @@ func ExampleParseTask() {
 	fmt.Println(graded.ID, graded.Outcome, graded.Rule)
 	// Output: a1 equal exact
 }
+
+// Each option makes equal what is different without it.
+func ExampleOption() {
+	for _, c := range []struct {
+		gold, response string
+		option         verify.Option
+	}{
+		{"3", `\boxed{2+1+1}`, verify.OrGold("4")},
+		{"4", `The answer is \boxed{B}.`, verify.WithOptions("3", "4")},
+		{"3.14", `\boxed{3.1}`, verify.WithTolerance(verify.Tolerance{Abs: 0.05})},
+		{"25", `\boxed{25\%}`, verify.WithQuestion("What percentage of the marbles are red?")},
+	} {
+		fmt.Println(verify.Grade(c.gold, c.response).Outcome, verify.Grade(c.gold, c.response, c.option).Outcome)
+	}
+	// Output:
+	// different equal
+	// different equal
+	// different equal
+	// different equal
+}
