@@ -144,10 +144,11 @@ func (s *Set) Find(keys ...Key) (m Measurement, ok bool, err error) {
 		return found[0], true, nil
 	}
 	return Measurement{}, false, fmt.Errorf("%d measurements at %s, which differ in %s: ask for one of them",
-		len(found), describe(keys), strings.Join(residue(found), ", "))
+		len(found), Describe(keys), strings.Join(residue(found), ", "))
 }
 
-func describe(keys []Key) string {
+// Describe writes keys for messages, as name=value/name=value.
+func Describe(keys []Key) string {
 	parts := make([]string, len(keys))
 	for i, k := range keys {
 		parts[i] = k.Name + "=" + k.Value

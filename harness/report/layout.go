@@ -110,7 +110,7 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("table %q: no measurement for row %q at %v", l.Name, r.Label, r.Keys)
+			return nil, fmt.Errorf("table %q: no measurement for row %q at %s", l.Name, r.Label, metrics.Describe(r.Keys))
 		}
 		t.Rows = append(t.Rows, row)
 	}

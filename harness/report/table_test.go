@@ -257,7 +257,7 @@ func TestTablesThatCannotBeBuilt(t *testing.T) {
 	l := mainLayout()
 	ours := mainMeasurements(t, paperMain(t))
 	l.Rows = append(l.Rows, RowLayout{Label: "kNN", Keys: []metrics.Key{{Name: "method", Value: "knn"}}})
-	if _, err := Build(l, ours, nil); err == nil || !strings.Contains(err.Error(), `table "main": no measurement for row "kNN"`) {
+	if _, err := Build(l, ours, nil); err == nil || !strings.Contains(err.Error(), `table "main": no measurement for row "kNN" at method=`) {
 		t.Errorf("a row without measurements: %v", err)
 	}
 	l = mainLayout()
