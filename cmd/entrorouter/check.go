@@ -132,7 +132,7 @@ func writeStored(w io.Writer, r *harness.Result, out string) error {
 	}
 	steps := fmt.Sprintf("%d of %d steps were", r.Stored, r.Steps)
 	if r.Stored == r.Steps {
-		steps = fmt.Sprintf("All %d steps were", r.Steps)
+		steps = counted(r.Steps, "The one step was", "All %d steps were")
 	}
 	_, err := fmt.Fprintf(w, "\n%s in %s already and were not carried out again; what a change of the program does, an empty --out tells.\n", steps, out)
 	return err
