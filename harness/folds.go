@@ -204,11 +204,16 @@ func (c *recorded) outcome(q, m int) routing.Outcome {
 	return o
 }
 
-// folds assigns questions to k folds: inside each benchmark they are sorted by Hash("<seed>|<id>") and dealt round.
+// folds assigns questions to k folds: inside each benchmark they are sorted by Hash("<seed>|<id>") and dealt round. A
+// question that is asked again, in whatever benchmark, is in the fold of the one with the least id and not dealt, or a
+// router would be tested on what it was trained on.
 func folds(problems []routing.Problem, k int, s uint64) []int {
+	first := firsts(problems)
 	byBenchmark := map[string][]int{}
 	for i, p := range problems {
-		byBenchmark[p.Benchmark] = append(byBenchmark[p.Benchmark], i)
+		if first[i] == i {
+			byBenchmark[p.Benchmark] = append(byBenchmark[p.Benchmark], i)
+		}
 	}
 	fold := make([]int, len(problems))
 	for _, of := range byBenchmark {
@@ -220,7 +225,25 @@ func folds(problems []routing.Problem, k int, s uint64) []int {
 			fold[i] = rank % k
 		}
 	}
+	for i, f := range first {
+		fold[i] = fold[f]
+	}
 	return fold
+}
+
+// firsts returns of every question that of its text with the least id: itself, if no other has its text.
+func firsts(problems []routing.Problem) []int {
+	of := map[string]int{}
+	for i, p := range problems {
+		if f, ok := of[p.Text]; !ok || p.ID < problems[f].ID {
+			of[p.Text] = i
+		}
+	}
+	out := make([]int, len(problems))
+	for i, p := range problems {
+		out[i] = of[p.Text]
+	}
+	return out
 }
 
 // foldsArena is the name under which decisions on a recording are stored.
@@ -235,6 +258,7 @@ type recordingSource struct {
 	CountInput        bool
 	Format            *spec.Format `json:",omitempty"`
 	Gaps              string       `json:",omitempty"`
+	Again             int          `json:",omitempty"` // questions that share the fold of another of their text
 }
 
 // plan lays out a cross-fit for each partition and row, and the measurement of the pool.
@@ -242,7 +266,12 @@ func (c *recorded) plan() (*step, error) {
 	e := c.e
 	x := &e.spec.Experiment
 	r := e.poolSpec.Recorded
-	source := recordingSource{r.Queries.SHA256, r.Outcomes.SHA256, r.Benchmarks, r.PromptTokens, e.experts, x.CountInput, r.Format, r.Gaps}
+	source := recordingSource{r.Queries.SHA256, r.Outcomes.SHA256, r.Benchmarks, r.PromptTokens, e.experts, x.CountInput, r.Format, r.Gaps, 0}
+	for i, f := range firsts(c.problems) {
+		if f != i {
+			source.Again++
+		}
+	}
 	var inputs []*step
 	for _, s := range x.Folds.Seeds {
 		p := &partition{seed: s, fold: folds(c.problems, x.Folds.K, s)}

@@ -28,7 +28,7 @@ import (
 func TestQuestionsAreDealtToFoldsByTheHashOfSeedAndID(t *testing.T) {
 	var problems []routing.Problem
 	for _, id := range []string{"a1", "a2", "a3", "a4", "a5", "a6", "a7", "b1", "b2", "b3"} {
-		problems = append(problems, routing.Problem{ID: id, Benchmark: id[:1]})
+		problems = append(problems, routing.Problem{ID: id, Benchmark: id[:1], Text: id})
 	}
 	for s, want := range map[uint64][]int{
 		0: {1, 2, 0, 1, 3, 4, 0, 0, 1, 2}, // a3 a4 a2 a5 a6 a7 a1; b1 b2 b3
@@ -46,7 +46,7 @@ func TestFoldsAreBalancedInEveryBenchmarkAndKeepAnOrderOfNoQuestion(t *testing.T
 		s := rapid.Uint64().Draw(t, "seed")
 		var problems []routing.Problem
 		for i := range rapid.IntRange(1, 60).Draw(t, "P") {
-			problems = append(problems, routing.Problem{ID: fmt.Sprint("q", i), Benchmark: fmt.Sprint(i % 3)})
+			problems = append(problems, routing.Problem{ID: fmt.Sprint("q", i), Benchmark: fmt.Sprint(i % 3), Text: fmt.Sprint("Question ", i)})
 		}
 		of := map[string]int{}
 		size := map[string][]int{}
@@ -68,6 +68,32 @@ func TestFoldsAreBalancedInEveryBenchmarkAndKeepAnOrderOfNoQuestion(t *testing.T
 		for i, f := range folds(problems, k, s) {
 			if of[problems[i].ID] != f {
 				t.Fatalf("%s moves with the order of the file", problems[i].ID)
+			}
+		}
+	})
+}
+
+// By memory a router would know the answer to the second.
+func TestAQuestionThatIsAskedAgainIsInTheSameFold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k, s := rapid.IntRange(2, 7).Draw(t, "k"), rapid.Uint64().Draw(t, "seed")
+		var problems, once []routing.Problem
+		for i := range rapid.IntRange(1, 40).Draw(t, "P") {
+			p := routing.Problem{ID: fmt.Sprintf("q%02d", i), Benchmark: fmt.Sprint(i % 3), Text: fmt.Sprint("Question ", i)}
+			problems, once = append(problems, p), append(once, p)
+			if rapid.Bool().Draw(t, "asked again") {
+				p.ID, p.Benchmark = fmt.Sprintf("r%02d", i), fmt.Sprint(rapid.IntRange(0, 2).Draw(t, "benchmark"))
+				problems = append(problems, p)
+			}
+		}
+		want := map[string]int{}
+		for i, f := range folds(once, k, s) {
+			want[once[i].Text] = f
+		}
+		rand.New(rand.NewPCG(s, 2)).Shuffle(len(problems), func(i, j int) { problems[i], problems[j] = problems[j], problems[i] })
+		for i, f := range folds(problems, k, s) {
+			if p := problems[i]; f != want[p.Text] {
+				t.Fatalf("%s is in fold %d, and %q alone in %d", p.ID, f, p.Text, want[p.Text])
 			}
 		}
 	})
