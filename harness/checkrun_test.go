@@ -437,14 +437,7 @@ func TestRunsOfTheCollapseAreCompared(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, before := run(1)
 			result, after := run(c.lr)
-			other, err := OpenStoredRun(before.Out, result.Spec.Experiment.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			report, err := CheckRun(t.Context(), result, after, other)
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := reportOf(t, result, after, before)
 			if report.Numbers == nil || len(report.Numbers.Changes) == 0 || len(report.Rows) > 0 {
 				t.Fatal("no number was compared")
 			}
@@ -514,7 +507,8 @@ func toyRun(t *testing.T, dir string, change func(r *spec.Resolved)) (*Result, O
 	return result, o
 }
 
-func toyReport(t *testing.T, result *Result, after, before Options) *RunReport {
+// reportOf holds a finished run against the run in another store.
+func reportOf(t *testing.T, result *Result, after, before Options) *RunReport {
 	t.Helper()
 	other, err := OpenStoredRun(before.Out, result.Spec.Experiment.Name)
 	if err != nil {
@@ -534,7 +528,7 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 
 	t.Run("the same", func(t *testing.T) {
 		result, after := toyRun(t, dir, unchanged)
-		report := toyReport(t, result, after, before)
+		report := reportOf(t, result, after, before)
 		if d := cmp.Diff([]Overlap{{Arena: "toy", Common: toyQuestions}}, report.Questions); d != "" || report.Numbers != nil || report.fields() != "" {
 			t.Errorf("questions (-want +got):\n%s, numbers: %v, asked: %s", d, report.Numbers, report.fields())
 		}
@@ -554,7 +548,7 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 			models["m2"] = cost.Price{In: 11, Out: 11}
 			r.Prices.Models = models
 		})
-		report := toyReport(t, result, after, before)
+		report := reportOf(t, result, after, before)
 		row := report.row(t, "strongest", "toy")
 		avg := row.Cells[len(row.Cells)-1]
 		if row.Exact || row.Changed != 0 || !avg.USD.Regressed() || avg.Accuracy.Regressed() || math.Abs(avg.USD.Ours/avg.USD.Reference-1.1) > 1e-9 {
@@ -582,7 +576,7 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 
 	t.Run("other partitions", func(t *testing.T) {
 		result, after := toyRun(t, dir, func(r *spec.Resolved) { r.Experiment.Folds.Seeds = []uint64{2, 3, 4} })
-		report := toyReport(t, result, after, before)
+		report := reportOf(t, result, after, before)
 		row := report.row(t, "routellm", "toy")
 		if d := cmp.Diff([2][]uint64{{2, 3, 4}, {0, 1}}, row.Seeds); d != "" || row.Changed == 0 || row.Exact || row.Regressed() {
 			t.Errorf("%s\n%+v", d, row)
@@ -594,7 +588,7 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 
 	t.Run("a field of the method", func(t *testing.T) {
 		result, after := toyRun(t, dir, func(r *spec.Resolved) { r.Experiment.Folds.K = 4 })
-		report := toyReport(t, result, after, before)
+		report := reportOf(t, result, after, before)
 		if row := report.row(t, "routellm", "toy"); row.Exact || !strings.Contains(report.fields(), "params.K") {
 			t.Errorf("asked for differently: %s; %+v", report.fields(), row)
 		}
@@ -613,7 +607,7 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 			lines[7] = strings.Join(fields, ",")
 			return strings.Join(lines, "")
 		})
-		report := toyReport(t, result, after, before)
+		report := reportOf(t, result, after, before)
 		if d := cmp.Diff([]string{"crossfit toy strongest partition=1"}, report.Broken); d != "" || !report.Regressed() {
 			t.Errorf("steps with other content (-want +got):\n%s", d)
 		}
@@ -634,7 +628,7 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 		result, after := toyRun(t, dir, func(r *spec.Resolved) {
 			r.Pools[0].Recorded.Outcomes.SHA256 = fmt.Sprintf("%x", sha256.Sum256([]byte(moved)))
 		})
-		report := toyReport(t, result, after, before)
+		report := reportOf(t, result, after, before)
 		if len(report.Rows) > 0 || report.Numbers == nil || len(report.Numbers.Changes) == 0 || !strings.Contains(report.fields(), "Source.Outcomes") {
 			t.Errorf("%d rows, numbers: %v, asked: %s", len(report.Rows), report.Numbers, report.fields())
 		}
@@ -651,14 +645,14 @@ func TestAPoolOfOneSideIsNamed(t *testing.T) {
 	}
 	one, after := toyRun(t, dir, func(*spec.Resolved) {})
 	two, before := toyRun(t, dir, second)
-	report := toyReport(t, one, after, before)
+	report := reportOf(t, one, after, before)
 	if d := cmp.Diff([]string{"pool more"}, report.Gone); d != "" || !report.Regressed() {
 		t.Errorf("gone (-want +got):\n%s, regressed: %v", d, report.Regressed())
 	}
 	if row := report.row(t, "routellm", "toy"); row.Differs() || !row.Exact || report.Numbers != nil {
 		t.Errorf("%+v, numbers: %v", row, report.Numbers)
 	}
-	report = toyReport(t, two, before, after)
+	report = reportOf(t, two, before, after)
 	if row := report.row(t, "routellm", "toy"); row.Differs() || report.Regressed() {
 		t.Errorf("%+v, gone: %v", row, report.Gone)
 	}
@@ -677,7 +671,7 @@ func TestGapsOfTheProbeAreGapsOfTheComparison(t *testing.T) {
 	}
 	_, before := run()
 	result, after := run()
-	report := toyReport(t, result, after, before)
+	report := reportOf(t, result, after, before)
 	if d := cmp.Diff([]Overlap{{Arena: "toy", Common: toyQuestions - 2}}, report.Questions); d != "" || report.Regressed() || report.Numbers != nil {
 		t.Errorf("questions (-want +got):\n%s, regressed: %v", d, report.Regressed())
 	}
