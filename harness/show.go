@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -29,6 +30,10 @@ type trailSet struct {
 	strongest []float64         // [questions] dollars of the strongest expert
 	folds     [][]int           // [questions][partitions]; nil: no folds
 
+	// hull is that of the fixed experts on the average, and of the router alone for rows that may answer themselves; nil:
+	// gains are not those of averages.
+	hull func(row int) *trailHull
+
 	// covers says whether a row of the spec is scored on the set.
 	covers func(row int) bool
 	// standing scores a row.
@@ -45,6 +50,12 @@ type trailGroup struct {
 	runs   int
 	weight []float64 // [questions], sums to 1
 	pass   float64   // questions of one pass, which dollars are counted for
+}
+
+// trailHull is a hull and whom its vertices are.
+type trailHull struct {
+	metrics.Hull
+	ids []string
 }
 
 // standing is what a row got and paid on every question, averaged over runs and over training seeds or partitions.
@@ -122,8 +133,16 @@ type Cell struct {
 	PerQuery  float64 `json:"usd_per_query"`  // dollars a question
 	CostShare float64 `json:"cost_share"`     // percent of what always asking the strongest expert costs
 
+	Gain      *Gain                      `json:"gain,omitempty"`     // of averages; of recordings none, whose gains are made inside each fold
 	Verdicts  map[routing.Bucket]float64 `json:"verdicts,omitempty"` // number of answers, averaged over training seeds or partitions
 	Trainings []TrainingResult           `json:"trainings"`          // what is averaged
+}
+
+// Gain is a hull gain and the coin flip between fixed experts that it is measured from, which costs what the row costs.
+type Gain struct {
+	Points   float64            `json:"points"`   // accuracy of the cell minus that of the flip
+	Accuracy float64            `json:"accuracy"` // percent, of the flip
+	Coin     map[string]float64 `json:"coin"`     // how often it asks whom; in sum below 1 where a row costs less than the cheapest
 }
 
 // TrainingResult is a cell by one training: of a seed, or of recordings of a partition.
@@ -260,7 +279,11 @@ func (t *Trail) Cells(ctx context.Context, set, row string) ([]Cell, error) {
 				return nil, err
 			}
 			for _, g := range s.groups {
-				out = append(out, s.cell(t.e.spec.Experiment.Methods[i].RowID(), g, of))
+				c := s.cell(t.e.spec.Experiment.Methods[i].RowID(), g, of)
+				if g.name == metrics.Average && s.hull != nil {
+					c.Gain = s.hull(i).gain(metrics.Point{Cost: c.PerQuery, Quality: c.Accuracy})
+				}
+				out = append(out, c)
 			}
 		}
 	}
@@ -305,6 +328,16 @@ func (s *trailSet) cell(row string, g trailGroup, of *standing) Cell {
 	}
 	c.USD, c.CostShare = c.PerQuery*g.pass, 100*c.PerQuery/strongest
 	return c
+}
+
+func (h *trailHull) gain(p metrics.Point) *Gain {
+	out := &Gain{Points: h.Gain(p), Accuracy: h.At(p.Cost), Coin: map[string]float64{}}
+	for i, share := range h.Shares(p.Cost) {
+		if share > 0 {
+			out.Coin[h.ids[i]] = share
+		}
+	}
+	return out
 }
 
 // Questions returns what is behind one cell: every question of the benchmark. An empty set is the first that has the

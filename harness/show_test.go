@@ -31,6 +31,14 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 	near := func(a, b, within float64) bool { return math.Abs(a-b) <= within*(1+1e-6) }
 	type place struct{ set, row, benchmark, problem string }
 	questions := map[place]QuestionResult{}
+	average := func(set, row string) Cell {
+		t.Helper()
+		i := slices.IndexFunc(cells, func(c Cell) bool { return c.Set == set && c.Row == row && c.Benchmark == metrics.Average })
+		if i < 0 {
+			t.Fatalf("no row %s on set %s", row, set)
+		}
+		return cells[i]
+	}
 	seen := 0
 	for _, c := range cells {
 		where := []string{c.Set, c.Row, c.Benchmark}
@@ -60,6 +68,20 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 		check(lines[0], metrics.USDPerQuery, c.PerQuery, 5e-9)
 		check(lines[0], CostShare, c.CostShare, 5e-4)
 		check(lines[0], metrics.Questions, float64(c.Questions), 0)
+		if (c.Gain != nil) != (set == "arena" && c.Benchmark == metrics.Average) {
+			t.Errorf("%v: a gain: %v", where, c.Gain)
+		}
+		if c.Gain != nil {
+			check(lines[0], HullGain, c.Gain.Points, 5e-4)
+			flip, asked := 0.0, 0.0
+			for id, share := range c.Gain.Coin {
+				flip += share * average(c.Set, id).Accuracy
+				asked += share * average(c.Set, id).PerQuery
+			}
+			if !near(flip, c.Gain.Accuracy, 1e-9) || !near(c.Accuracy-flip, c.Gain.Points, 1e-9) || asked > c.PerQuery+1e-12 {
+				t.Errorf("%v: a flip between %v comes to %v%% and %v dollars, the gain is %+v", where, c.Gain.Coin, flip, asked, *c.Gain)
+			}
+		}
 		for _, bucket := range routing.Buckets {
 			check(lines[0], string(bucket), c.Verdicts[bucket], 5e-3)
 		}
@@ -161,6 +183,13 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 
 func TestTheTrailOfEveryCellEndsAtItsRollouts(t *testing.T) {
 	r, dir := tiny(t), t.TempDir()
+	for _, x := range r.Pools[0].Experts[:2] { // so that every coin flip is between rows
+		m := spec.Method{Name: "fixed", ID: x.ID}
+		if err := m.Params.Encode(map[string]string{"expert": x.ID}); err != nil {
+			t.Fatal(err)
+		}
+		r.Experiment.Methods = append(r.Experiment.Methods, m)
+	}
 	result := runIn(t, r, dir)
 	untouched := snapshot(t, dir)
 	followTrail(t, r, Options{Out: dir}, result)

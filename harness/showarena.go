@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -50,7 +51,36 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 			}
 		}
 	}
-	s.strongest = a.score(decideAlways(a, len(e.experts)-1)).usd
+	var fixed []metrics.Point
+	always := func(expert int) columns {
+		c := a.score(decideAlways(a, expert))
+		var p metrics.Point
+		for q, w := range average.weight {
+			p.Quality += w * c.accuracy[q]
+			p.Cost += w * c.usd[q]
+		}
+		fixed = append(fixed, p)
+		return c
+	}
+	for m := range e.experts {
+		s.strongest = always(m).usd
+	}
+	ids := e.ids()
+	if a.self != nil {
+		always(routing.Self)
+		ids = append(ids, selfID)
+	}
+	s.hull = func(row int) *trailHull {
+		points := fixed[:len(e.experts)]
+		if methods.AnswersItself(e.spec.Experiment.Methods[row].Name) {
+			points = fixed
+		}
+		h := &trailHull{Hull: metrics.UpperHull(points)}
+		for _, p := range h.Hull {
+			h.ids = append(h.ids, ids[slices.Index(points, p)])
+		}
+		return h
+	}
 	s.covers = func(row int) bool { return e.fits[row][0].covers(a) }
 	s.standing = func(ctx context.Context, row int) (*standing, error) {
 		scored := scored{method: e.spec.Experiment.Methods[row]}

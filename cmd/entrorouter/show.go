@@ -31,7 +31,8 @@ func showCommand() *cli.Command {
 			"paper (default) or large, or a recorded pool. Answers have verdicts and reasons on the set paper; the set large has\n" +
 			"the true success probability of the simulated experts, and a recording what was recorded.\n\n" +
 			"--json: a cell has set, row, benchmark, questions, runs, accuracy (percent), usd (one pass), usd_per_query,\n" +
-			"cost_share (percent of the strongest expert's), verdicts (of answers: number), trainings (seed, accuracy,\n" +
+			"cost_share (percent of the strongest expert's), gain (of averages: points, accuracy of the coin flip of the same\n" +
+			"cost, coin (expert: share)), verdicts (of answers: number), trainings (seed, accuracy,\n" +
 			"usd_per_query). A question has problem, weight (in the cell), accuracy, usd, tokens, chosen (expert: share),\n" +
 			"verdicts (share), folds. A problem has set, problem (id, benchmark, text, gold, options, tolerance, level),\n" +
 			"latent (cell, topic, difficulty), rollouts (expert, run, bucket, reason, rule, extracted, gold_form, response_form,\n" +
@@ -91,7 +92,7 @@ func showCommand() *cli.Command {
 				return err
 			}
 			return show(c, cells, func(w io.Writer) {
-				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tusd a pass\tusd a question\tcost, %% of strongest\taccuracy by training\n")
+				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tusd a pass\tusd a question\tcost, %% of strongest\taccuracy by training\thull gain = accuracy - that of a coin flip of the same cost\n")
 				for _, x := range cells {
 					runs := ""
 					if x.Runs > 0 {
@@ -101,11 +102,23 @@ func showCommand() *cli.Command {
 					for _, t := range x.Trainings {
 						by = append(by, fmt.Sprintf("%.3f", t.Accuracy))
 					}
-					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%.3f\t%.6f\t%.8f\t%.3f\t%s\n", x.Set, x.Row, x.Benchmark, x.Questions, runs, x.Accuracy, x.USD, x.PerQuery, x.CostShare, strings.Join(by, " "))
+					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%.3f\t%.6f\t%.8f\t%.3f\t%s\t%s\n", x.Set, x.Row, x.Benchmark, x.Questions, runs, x.Accuracy, x.USD, x.PerQuery, x.CostShare, strings.Join(by, " "), gain(x))
 				}
 			})
 		},
 	}
+}
+
+// gain says how the hull gain of a cell comes about.
+func gain(c harness.Cell) string {
+	if c.Gain == nil {
+		return ""
+	}
+	var coin []string
+	for _, id := range slices.Sorted(maps.Keys(c.Gain.Coin)) {
+		coin = append(coin, fmt.Sprintf("%s %.1f%%", id, 100*c.Gain.Coin[id]))
+	}
+	return fmt.Sprintf("%.3f = %.3f - %.3f (%s)", c.Gain.Points, c.Accuracy, c.Gain.Accuracy, strings.Join(coin, ", "))
 }
 
 // show prints a value as JSON or as aligned text.

@@ -60,6 +60,31 @@ func (h Hull) At(cost float64) float64 {
 	return h[len(h)-1].Quality
 }
 
+// Shares returns how often a mixture on the hull that costs so much asks each vertex, [vertices]; At is what it gets. Left
+// of the cheapest vertex they sum to less than 1, since the rest of the questions get no answer, right of the dearest the
+// mixture costs less.
+func (h Hull) Shares(cost float64) []float64 {
+	out := make([]float64, len(h))
+	if len(h) == 0 {
+		return out
+	}
+	i, _ := slices.BinarySearchFunc(h, cost, func(p Point, c float64) int { return cmp.Compare(p.Cost, c) })
+	switch i {
+	case 0:
+		out[0] = 1
+		if cost < h[0].Cost {
+			out[0] = max(cost, 0) / h[0].Cost
+		}
+	case len(h):
+		out[len(h)-1] = 1
+	default:
+		a, b := h[i-1], h[i]
+		out[i] = (cost - a.Cost) / (b.Cost - a.Cost)
+		out[i-1] = 1 - out[i]
+	}
+	return out
+}
+
 // Gain returns how far p lies above the hull at its own cost, in units of quality: the hull gain.
 func (h Hull) Gain(p Point) float64 { return p.Quality - h.At(p.Cost) }
 

@@ -145,6 +145,14 @@ func TestHullByHand(t *testing.T) {
 	} {
 		near(t, fmt.Sprintf("hull at %v", c.cost), hull.At(c.cost), c.want, 1e-12)
 	}
+	for _, c := range []struct {
+		cost float64
+		want []float64
+	}{{0.5, []float64{0.5, 0}}, {1, []float64{1, 0}}, {2, []float64{2. / 3, 1. / 3}}, {4, []float64{0, 1}}, {9, []float64{0, 1}}} {
+		for i, share := range hull.Shares(c.cost) {
+			near(t, fmt.Sprintf("share of vertex %d at %v", i, c.cost), share, c.want[i], 1e-12)
+		}
+	}
 	near(t, "gain of the middle expert", hull.Gain(middle), 70-60-40./3, 1e-12)
 	near(t, "gain of a vertex", hull.Gain(strong), 0, 0)
 	near(t, "an empty hull", UpperHull(nil).At(1), 0, 0)
@@ -171,6 +179,19 @@ func TestHullLaws(t *testing.T) {
 		mix := Point{(a.Cost + b.Cost) / 2, (a.Quality + b.Quality) / 2}
 		if hull.Gain(mix) > 1e-9 {
 			t.Fatalf("a coin flip between %v and %v beats the hull by %v", a, b, hull.Gain(mix))
+		}
+		budget := rapid.Float64Range(0, 25).Draw(t, "budget")
+		var asked Point
+		sum := 0.0
+		for i, share := range hull.Shares(budget) {
+			if share < 0 {
+				t.Fatalf("shares %v", hull.Shares(budget))
+			}
+			asked.Cost, asked.Quality, sum = asked.Cost+share*hull[i].Cost, asked.Quality+share*hull[i].Quality, sum+share
+		}
+		last := hull[len(hull)-1].Cost
+		if math.Abs(asked.Quality-hull.At(budget)) > 1e-9 || math.Abs(asked.Cost-min(budget, last)) > 1e-9 && hull[0].Cost <= budget || sum > 1+1e-9 || budget >= hull[0].Cost && sum < 1-1e-9 {
+			t.Fatalf("%v buys %v by shares that sum to %v, the hull %v is at %v", budget, asked, sum, hull, hull.At(budget))
 		}
 	})
 }
