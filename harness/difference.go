@@ -320,28 +320,19 @@ func (x *explainer) tests(s *step, stored store.Recipe) (out []Change, err error
 	if s.stage() != "fit" {
 		return nil, nil
 	}
-	had, err := of(stored)
-	if err != nil {
+	had, wants, err := ofBoth(stored, s.recipe, of)
+	if err != nil || slices.Equal(had, wants) {
 		return nil, err
 	}
-	wants, err := of(s.recipe)
-	if err != nil {
-		return nil, err
+	return membership(Change{Knob: "test", Stored: quote(had), Wanted: quote(wants)}), nil
+}
+
+// ofBoth reads something of what is stored and of what is wanted.
+func ofBoth[T any](stored, wanted store.Recipe, of func(store.Recipe) (T, error)) (had, wants T, err error) {
+	if had, err = of(stored); err == nil {
+		wants, err = of(wanted)
 	}
-	for _, b := range wants {
-		if !slices.Contains(had, b) {
-			out = append(out, Change{Knob: "test", Wanted: quote(b), Text: b + " is new"})
-		}
-	}
-	for _, b := range had {
-		if !slices.Contains(wants, b) {
-			out = append(out, Change{Knob: "test", Stored: quote(b), Text: b + " is gone"})
-		}
-	}
-	if out == nil && !slices.Equal(had, wants) {
-		out = []Change{{Knob: "test", Stored: quote(had), Wanted: quote(wants), Text: reordered}}
-	}
-	return out, nil
+	return had, wants, err
 }
 
 const largeIsNew = "a set scored by probability is new"

@@ -352,11 +352,7 @@ func (x *explainer) otherInputs(s *step, stored store.Recipe) ([]Change, error) 
 		}
 		return of, nil
 	}
-	had, err := trainings(stored)
-	if err != nil {
-		return nil, err
-	}
-	wants, err := trainings(s.recipe)
+	had, wants, err := ofBoth(stored, s.recipe, trainings)
 	if err != nil {
 		return nil, err
 	}

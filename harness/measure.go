@@ -443,13 +443,7 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 	// would lie above every constant router, which then had a negative gain.
 	all := fixed(ones)
 	hull, withSelf := metrics.UpperHull(all[:len(e.experts)]), metrics.UpperHull(all)
-	verticesOf := func(hull metrics.Hull) (vertices []int) {
-		for _, p := range hull {
-			vertices = append(vertices, slices.Index(all, p))
-		}
-		return vertices
-	}
-	vertices, verticesSelf := verticesOf(hull), verticesOf(withSelf)
+	vertices, verticesSelf := verticesOf(hull, all), verticesOf(withSelf, all)
 	stat := func(w, out []float64) {
 		points := fixed(w)
 		hullOf := func(vertices []int) (hull metrics.Hull) {
@@ -589,6 +583,14 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 		out = append(out, avg)
 	}
 	return out
+}
+
+// verticesOf returns which of the points that a hull was made of are its vertices.
+func verticesOf(hull metrics.Hull, points []metrics.Point) (vertices []int) {
+	for _, p := range hull {
+		vertices = append(vertices, slices.Index(points, p))
+	}
+	return vertices
 }
 
 // readCurves reads the sweeps of the fits of a row; those of a match are of the fit behind it.

@@ -76,8 +76,8 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 			points = fixed
 		}
 		h := &trailHull{Hull: metrics.UpperHull(points)}
-		for _, p := range h.Hull {
-			h.ids = append(h.ids, ids[slices.Index(points, p)])
+		for _, m := range verticesOf(h.Hull, points) {
+			h.ids = append(h.ids, ids[m])
 		}
 		return h
 	}

@@ -190,9 +190,8 @@ func (r *StoredRun) measurements() (*metrics.Set, error) {
 
 // storedRows is what the decisions of a run can be scored from.
 type storedRows struct {
-	measured found
-	arenas   []*storedArena
-	rows     []storedRow
+	arenas []*storedArena
+	rows   []storedRow
 }
 
 // storedArena is an arena with the keys of what it was scored by.
@@ -236,8 +235,8 @@ func (r *StoredRun) splitRows(ctx context.Context) (*storedRows, error) {
 		return nil, nil
 	}
 	out := &storedRows{}
-	var err error
-	if out.measured, err = r.find(r.steps[i].Key); err != nil {
+	measured, err := r.find(r.steps[i].Key)
+	if err != nil {
 		return nil, err
 	}
 	var params struct {
@@ -248,13 +247,13 @@ func (r *StoredRun) splitRows(ctx context.Context) (*storedRows, error) {
 		Test    []string
 		Weights []float64
 	}
-	inputs := out.measured.recipe.Inputs()
-	if err := out.measured.decode(&params); err != nil || len(params.Rows) == 0 || len(params.Test) == 0 || len(params.Weights) != len(params.Test) {
-		return nil, r.unreadable(out.measured, "list of rows and benchmarks in its recipe")
+	inputs := measured.recipe.Inputs()
+	if err := measured.decode(&params); err != nil || len(params.Rows) == 0 || len(params.Test) == 0 || len(params.Weights) != len(params.Test) {
+		return nil, r.unreadable(measured, "list of rows and benchmarks in its recipe")
 	}
 	take := func() (found, error) {
 		if len(inputs) == 0 {
-			return found{}, r.unreadable(out.measured, "list of every training in its recipe")
+			return found{}, r.unreadable(measured, "list of every training in its recipe")
 		}
 		k := inputs[0]
 		inputs = inputs[1:]
@@ -298,7 +297,7 @@ func (r *StoredRun) splitRows(ctx context.Context) (*storedRows, error) {
 			continue
 		}
 		if n := len(params.Test); len(of) != n && len(of) != 2*n {
-			return nil, r.unreadable(out.measured, "outcomes of each benchmark in its recipe")
+			return nil, r.unreadable(measured, "outcomes of each benchmark in its recipe")
 		}
 		a, err := r.arena(ctx, x.arena, params.Test, of)
 		if err != nil {

@@ -18,8 +18,8 @@ func (r *StoredRun) foldRows(ctx context.Context, ours *spec.Resolved, o Options
 			continue
 		}
 		of := &storedRows{}
-		var err error
-		if of.measured, err = r.find(s.Key); err != nil {
+		measured, err := r.find(s.Key)
+		if err != nil {
 			return nil, err
 		}
 		var params struct {
@@ -27,9 +27,9 @@ func (r *StoredRun) foldRows(ctx context.Context, ours *spec.Resolved, o Options
 			Source recordingSource
 			Rows   []string
 		}
-		inputs := of.measured.recipe.Inputs()
-		if err := of.measured.decode(&params); err != nil || len(params.Rows) == 0 || len(params.Source.Experts) == 0 || len(inputs)%len(params.Rows) != 0 {
-			return nil, r.unreadable(of.measured, "list of rows and experts in its recipe")
+		inputs := measured.recipe.Inputs()
+		if err := measured.decode(&params); err != nil || len(params.Rows) == 0 || len(params.Source.Experts) == 0 || len(inputs)%len(params.Rows) != 0 {
+			return nil, r.unreadable(measured, "list of rows and experts in its recipe")
 		}
 		i := slices.IndexFunc(ours.Pools, func(p spec.Pool) bool { return p.Name == params.Pool })
 		if i < 0 {

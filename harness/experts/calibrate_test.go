@@ -64,7 +64,7 @@ func TestCommittedPoolsAreSolved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if data, err = Rewrite(data, solved); err != nil {
+			if data, err = rewrite(data, solved); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(file, data, 0o644); err != nil {
@@ -214,14 +214,14 @@ func TestRewriteKeepsEverythingElse(t *testing.T) {
 	file := []byte("# head\nsimulation:\n  cells: {B: {}, A: {}}\n  skills:\n    x: # note\n      offset: {A: 1} # solved\n      mean_tokens: {}\n    y:\n      theta: 1\n")
 	solved := spec.Simulation{Experts: map[string]spec.SimSkill{"x": {Offset: map[string]float64{"A": -0.25, "B": 2}, Tokens: map[string]float64{"A": 1234.5}}}}
 	want := "# head\nsimulation:\n  cells: {B: {}, A: {}}\n  skills:\n    x: # note\n      offset: {B: 2, A: -0.25} # solved\n      mean_tokens: {A: 1234.5}\n    y:\n      theta: 1\n"
-	got, err := Rewrite(file, solved)
+	got, err := rewrite(file, solved)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if _, err := Rewrite([]byte("name: x\n"), solved); err == nil {
+	if _, err := rewrite([]byte("name: x\n"), solved); err == nil {
 		t.Error("a file without a simulation was rewritten")
 	}
 }

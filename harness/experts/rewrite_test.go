@@ -13,10 +13,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// Rewrite returns a pool file with the offsets and mean tokens of a solved simulation in it; comments and everything
+// rewrite returns a pool file with the offsets and mean tokens of a solved simulation in it; comments and everything
 // else stay as they are. The file must hold, for each expert that has any, offset and mean_tokens as flow mappings on
 // one line each: that is what is replaced, with cells in the order of the file's own cells section.
-func Rewrite(file []byte, solved spec.Simulation) ([]byte, error) {
+func rewrite(file []byte, solved spec.Simulation) ([]byte, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(file, &root); err != nil {
 		return nil, err

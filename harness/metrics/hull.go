@@ -48,38 +48,40 @@ func (h Hull) At(cost float64) float64 {
 	if len(h) == 0 {
 		return 0
 	}
-	if cost < h[0].Cost {
+	switch i := h.dearer(cost); i {
+	case 0:
 		return h[0].Quality * max(cost, 0) / h[0].Cost
+	case len(h):
+		return h[len(h)-1].Quality
+	default:
+		a, b := h[i-1], h[i]
+		return a.Quality + (b.Quality-a.Quality)*(cost-a.Cost)/(b.Cost-a.Cost)
 	}
-	for i := 1; i < len(h); i++ {
-		if cost < h[i].Cost {
-			a, b := h[i-1], h[i]
-			return a.Quality + (b.Quality-a.Quality)*(cost-a.Cost)/(b.Cost-a.Cost)
-		}
+}
+
+// dearer returns the index of the first vertex that costs more; their number if none does.
+func (h Hull) dearer(cost float64) int {
+	if i := slices.IndexFunc(h, func(p Point) bool { return cost < p.Cost }); i >= 0 {
+		return i
 	}
-	return h[len(h)-1].Quality
+	return len(h)
 }
 
 // Shares returns how often a mixture on the hull that costs so much asks each vertex, [vertices]; At is what it gets. Left
-// of the cheapest vertex they sum to less than 1, since the rest of the questions get no answer, right of the dearest the
+// of the cheapest vertex they sum to less than 1, since the rest of the questions get no answer; right of the dearest the
 // mixture costs less.
 func (h Hull) Shares(cost float64) []float64 {
 	out := make([]float64, len(h))
 	if len(h) == 0 {
 		return out
 	}
-	i, _ := slices.BinarySearchFunc(h, cost, func(p Point, c float64) int { return cmp.Compare(p.Cost, c) })
-	switch i {
+	switch i := h.dearer(cost); i {
 	case 0:
-		out[0] = 1
-		if cost < h[0].Cost {
-			out[0] = max(cost, 0) / h[0].Cost
-		}
+		out[0] = max(cost, 0) / h[0].Cost
 	case len(h):
 		out[len(h)-1] = 1
 	default:
-		a, b := h[i-1], h[i]
-		out[i] = (cost - a.Cost) / (b.Cost - a.Cost)
+		out[i] = (cost - h[i-1].Cost) / (h[i].Cost - h[i-1].Cost)
 		out[i-1] = 1 - out[i]
 	}
 	return out
