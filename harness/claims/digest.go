@@ -204,16 +204,13 @@ func (o *Orderings) toldByLarger(of map[string]telling) string {
 	return fmt.Sprintf("%s: these cannot be told there, only on the larger set (ids of claims.yaml and orderings.yaml): %s.", first, listed(ids))
 }
 
-// listed puts words into a sentence, with semicolons where they have commas of their own.
+// listed puts words into a sentence, as report.Listed divides them.
 func listed(words []string) string {
+	all, last := report.Listed(words), words[len(words)-1]
 	if len(words) == 1 {
-		return words[0]
+		return all
 	}
-	between := ", "
-	if strings.Contains(strings.Join(words, ""), ",") {
-		between = "; "
-	}
-	return strings.Join(words[:len(words)-1], between) + " and " + words[len(words)-1]
+	return strings.TrimRight(strings.TrimSuffix(all, last), ",; ") + " and " + last
 }
 
 // telling looks an id up; nil if nothing has it.

@@ -7,9 +7,10 @@
 // are rounded; it is a mismatch if it cannot; it is not checkable if no table holds what it is made of, or if the
 // sentence prints nothing that a number could contradict.
 //
-// The tolerance is half a unit of the last printed digit of the claim, plus what rounding can have hidden in the
-// cells: each may lie anywhere within half a unit of its own last digit, though no cost below 0 and no percentage above
-// 100, and the combination that moves the result most counts. A claim about rows that were drawn at random states the sampling noise it is allowed besides ("allow").
+// The tolerance is half a unit of the last printed digit of the claim, plus what rounding can have hidden in the cells:
+// each may lie anywhere within half a unit of its own last digit, though no cost below 0 and no percentage above 100,
+// and the combination that moves the result most counts. A claim about rows that were drawn at random states the
+// sampling noise it is allowed besides ("allow").
 //
 // Formulas:
 //
@@ -33,10 +34,11 @@
 //
 // Names are those of the measurement files: usd(alpha, entrorouter/alpha=0.6, aime25).
 //
-// Two checks run over every table: every printed average is recomputed from its cells, where the table has them, and every
-// printed percentage is tried as k/(questions x runs) for whole k (the granularity test of Brown and Heathers 2017). A folder of tables without
-// a list of claims gets these alone. On our measurements, where a line has counts of answers and is a mean over training
-// seeds, both are sharper; the documentation of Measurements.CheckTables says what is tried and what is left out.
+// Two checks run over every table: every printed average is recomputed from its cells, where the table has them, and
+// every printed percentage is tried as k/(questions x runs) for whole k (the granularity test of Brown and Heathers
+// 2017). A folder of tables without a list of claims gets these alone. On our measurements, where a line has counts of
+// answers and is a mean over training seeds, both are sharper; the documentation of Measurements.CheckTables says what
+// is tried and what is left out.
 //
 // # Claims on our measurements
 //
@@ -80,11 +82,11 @@
 //
 // On simulated scales and recorded answers the difference is the paired one if one of the rows is the row that
 // measurements take differences from; otherwise the two intervals are combined as those of independent numbers (MOVER,
-// Zou and Donner 2008), which for rows on the same questions is too wide rather than too narrow. To the spread over questions, with trained routers held fixed,
-// the spread over training seeds is added: the t interval of the mean of the differences seed by seed, combined with
-// the first as independent errors are, by the root of the sum of squares on each side. Three seeds make wide
-// intervals, since the quantile is 4.3. The intervals over questions have the confidence of the measurements, 0.95 in
-// the built-in specs; that over seeds is always one of 95%.
+// Zou and Donner 2008), which for rows on the same questions is too wide rather than too narrow. To the spread over
+// questions, with trained routers held fixed, the spread over training seeds is added: the t interval of the mean of the
+// differences seed by seed, combined with the first as independent errors are, by the root of the sum of squares on each
+// side. Three seeds make wide intervals, since the quantile is 4.3. The intervals over questions have the confidence of
+// the measurements, 0.95 in the built-in specs; that over seeds is always one of 95%.
 //
 // A row that trains nothing has lines of single seeds on recorded answers too, one for each partition of the questions. It
 // is known by its accuracy, which is the same in all of them.
@@ -101,10 +103,11 @@
 // also between two steps of one row; with fewer than two seeds on either side it has none and cannot be told.
 //
 // Accuracy can be bought. Beside the verdict on an accuracy stands the contrast at equal cost: the difference of hull
-// gains, points of accuracy above the best coin flip between fixed experts at the row's own cost, with the interval
-// made in the same way, and the verdict that the sentence gets by it. What can be gained differs along the hull, so between rows of very different cost this
-// contrast is no last word either. It is left blank between a row that may answer itself and one that may not: the first
-// is measured above a hull that has the router alone on it, the second above that of the experts.
+// gains, points of accuracy above the best coin flip between fixed experts at the row's own cost, with the interval made
+// in the same way, and the verdict that the sentence gets by it. What can be gained differs along the hull, so between
+// rows of very different cost this contrast is no last word either. It is left blank between a row that may answer
+// itself and one that may not: the first is measured above a hull that has the router alone on it, the second above that
+// of the experts.
 //
 // # Digest
 //

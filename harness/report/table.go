@@ -326,9 +326,9 @@ func fixed(x float64, decimals int) string {
 	return s
 }
 
-// best marks our best numbers of every column among rows that are no reference and cells that do not stand apart: all that agree with the best
-// as printed, since bold must not split what the reader sees as equal. A column in which fewer than two rows
-// have a number marks none.
+// best marks our best numbers of every column among rows that are no reference and cells that do not stand apart: all
+// that agree with the best as printed, since bold must not split what the reader sees as equal. A column in which fewer
+// than two rows have a number marks none.
 func (t *Table) best(columns []Column) [][]bool {
 	marks := make([][]bool, len(t.Rows))
 	for i := range marks {
