@@ -8,7 +8,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race lint reproduce recorded paper-pdf smoke bench fuzz gpu-check clean
+.PHONY: build build-simd build-xla test race lint reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -63,6 +63,16 @@ FUZZTIME ?= 20s
 fuzz:
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 	  echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; done; done
+
+# What becomes of the verifier's development rows, file by file, beside Math-Verify where pip has it. DEV is the folder with
+# dev_*.jsonl.gz; MISSES=1 lists the rows that are not graded as they say.
+DEV ?= ../shared/data/verifier
+verify-dev:
+	@if test -d '$(DEV)' && test ! -d build/math-verify/rows; then \
+	  (test -x build/math-verify/bin/python || python3 -m venv build/math-verify) && \
+	  build/math-verify/bin/pip -q install 'math-verify[antlr4_13_2]==0.9.0' >build/math-verify/pip.log 2>&1 && \
+	  build/math-verify/bin/python verify/testdata/mathverify.py build/math-verify/rows '$(DEV)'/dev_*.jsonl.gz || echo 'Math-Verify is not to be had: no comparison'; fi
+	VERIFY_DEV='$(abspath $(DEV))' VERIFY_OTHER='$(CURDIR)/build/math-verify/rows' VERIFY_MISSES=$(MISSES) $(GO) test -count=1 -v -run '^TestDevelopmentRows$$' ./verify
 
 # Trains the policy on XLA and on the Go backend and compares the losses. PJRT is the path of a CUDA PJRT plugin.
 gpu-check: build-xla

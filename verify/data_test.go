@@ -15,9 +15,19 @@ import (
 // rows calls f with each line of a data file, and skips the test if there is none: the project holds no such data.
 func rows(t *testing.T, name string, f func(line []byte)) {
 	t.Helper()
-	file, err := os.Open(filepath.Join("..", "..", "shared", "data", name))
-	if err != nil {
+	path := filepath.Join("..", "..", "shared", "data", name)
+	if _, err := os.Stat(path); err != nil {
 		t.Skipf("no data: %v", err)
+	}
+	lines(t, path, f)
+}
+
+// lines calls f with each line of a file, which may be compressed.
+func lines(t *testing.T, name string, f func(line []byte)) {
+	t.Helper()
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
 	}
 	defer file.Close()
 	var in io.Reader = file
@@ -26,12 +36,12 @@ func rows(t *testing.T, name string, f func(line []byte)) {
 			t.Fatal(err)
 		}
 	}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		f(lines.Bytes())
+	text := bufio.NewScanner(in)
+	text.Buffer(nil, 1<<24)
+	for text.Scan() {
+		f(text.Bytes())
 	}
-	if err := lines.Err(); err != nil {
+	if err := text.Err(); err != nil {
 		t.Fatal(err)
 	}
 }
