@@ -100,3 +100,26 @@ func BenchmarkGoldsOfBenchmarks(b *testing.B) {
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)*999/1000].Microseconds()), "p99.9-us")
 }
+
+// BenchmarkDevelopmentRows grades the development rows of the verifier, the mix that its speed is measured on: worked
+// solutions, notation and adversarial answers. It reports rows a second of one core.
+func BenchmarkDevelopmentRows(b *testing.B) {
+	type row struct{ Gold, Response string }
+	var all []row
+	for _, name := range []string{"adversarial", "carp_steps", "latex2sympy", "omni_solutions"} {
+		rows(b, "verifier/dev_"+name+".jsonl.gz", func(line []byte) {
+			var r row
+			if err := json.Unmarshal(line, &r); err != nil {
+				b.Fatal(err)
+			}
+			all = append(all, r)
+		})
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		Grade(all[i%len(all)].Gold, all[i%len(all)].Response)
+		i++
+	}
+	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "rows/s")
+}

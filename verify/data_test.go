@@ -13,7 +13,7 @@ import (
 )
 
 // rows calls f with each line of a data file, and skips the test if there is none: the project holds no such data.
-func rows(t *testing.T, name string, f func(line []byte)) {
+func rows(t testing.TB, name string, f func(line []byte)) {
 	t.Helper()
 	path := filepath.Join("..", "..", "shared", "data", name)
 	if _, err := os.Stat(path); err != nil {

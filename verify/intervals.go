@@ -293,6 +293,9 @@ func (c *comparer) combined(n *node) (region, bool) {
 		return acc, false
 	}
 	for _, a := range n.args[1:] {
+		if n.kind == kindMinus && scalarLike(a) { // [0,1] \setminus {0.5}, in braces that TeX does not show
+			a = apply(kindSet, a)
+		}
 		r, ok := c.region(a, true)
 		if !ok {
 			return acc, false

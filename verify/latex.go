@@ -528,7 +528,9 @@ func (p *parser) series(name string) (*node, error) {
 			}
 		case p.accept('^'):
 			var err error
-			if high, err = p.argument(); err != nil {
+			if t := p.peek(); t.kind == tokenWord && len(t.text) == 1 { // the subscript that may follow is the sum's
+				high = p.letter()
+			} else if high, err = p.argument(); err != nil {
 				return nil, err
 			}
 		}

@@ -49,7 +49,7 @@ type lexer struct {
 
 // Commands that only change the appearance. They vanish; a group after them stays.
 var layout = map[string]bool{
-	"left": true, "right": true, "big": true, "Big": true, "bigg": true, "Bigg": true, "bigl": true, "bigr": true, "Bigl": true, "Bigr": true,
+	"left": true, "right": true, "mleft": true, "mright": true, "big": true, "Big": true, "bigg": true, "Bigg": true, "bigl": true, "bigr": true, "Bigl": true, "Bigr": true,
 	"biggl": true, "biggr": true, "Biggl": true, "Biggr": true, "middle": true, "displaystyle": true, "textstyle": true, "scriptstyle": true,
 	"scriptscriptstyle": true, "limits": true, "nolimits": true, "!": true, ",": true, ";": true, ":": true, ">": true, " ": true, "/": true, "thinspace": true,
 	"medspace": true, "thickspace": true, "negthinspace": true, "enspace": true, "quad": true, "qquad": true, "bf": true, "rm": true, "it": true, "sf": true, "tt": true, "cal": true,
@@ -58,6 +58,13 @@ var layout = map[string]bool{
 	"mathbin": true, "mathrel": true, "mathopen": true, "mathclose": true, "mathinner": true, "ensuremath": true, "normalsize": true, "large": true, "Large": true, "LARGE": true, "small": true,
 	"boxed": true, "fbox": true, "framebox": true, "par": true, "newline": true, "cr": true, "nonumber": true, "notag": true, "centering": true, "mathchoice": true, "underline": true, "cancel": true,
 	"(": true, ")": true, "[": true, "]": true, "unicode": true, "therefore": true,
+}
+
+// Commands that are another spelling of a bracket: a mark, or the command that the parser knows.
+var brackets = map[string]token{
+	"lbrack": {kind: tokenMark, text: "["}, "rbrack": {kind: tokenMark, text: "]"}, "lgroup": {kind: tokenMark, text: "("}, "rgroup": {kind: tokenMark, text: ")"},
+	"lparen": {kind: tokenMark, text: "("}, "rparen": {kind: tokenMark, text: ")"}, "ulcorner": {kind: tokenCommand, text: "lceil"}, "urcorner": {kind: tokenCommand, text: "rceil"},
+	"llcorner": {kind: tokenCommand, text: "lfloor"}, "lrcorner": {kind: tokenCommand, text: "rfloor"},
 }
 
 // Commands among those that leave a gap.
@@ -402,9 +409,19 @@ func (l *lexer) command(i int, space *bool) int {
 		}
 		k := l.skipSpace(j)
 		// \left. and \right. are empty delimiters.
-		if (name == "left" || name == "right") && k < len(l.src) && l.src[k] == '.' && !(k+1 < len(l.src) && digit(l.src[k+1])) {
+		if (name == "left" || name == "right" || name == "mleft" || name == "mright") && k < len(l.src) && l.src[k] == '.' && !(k+1 < len(l.src) && digit(l.src[k+1])) {
 			return k + 1
 		}
+		return j
+	}
+	if t, ok := brackets[name]; ok {
+		switch {
+		case t.mark('(') || t.mark('['):
+			l.depth++
+		case t.kind == tokenMark && l.depth > 0:
+			l.depth--
+		}
+		l.add(t, space)
 		return j
 	}
 	l.add(token{kind: tokenCommand, text: name}, space)

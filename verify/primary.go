@@ -358,6 +358,9 @@ func (p *parser) word(t token) (*node, error) {
 // zero, by which nobody multiplies.
 func (p *parser) applied(name string) bool {
 	next, arg := p.peek(), p.ahead(1)
+	if next.mark('{') && arg.mark('(') && !next.space && strings.Contains("fghFGH", name) { // f{\left(x \right)}
+		return true
+	}
 	if !next.mark('(') || next.space {
 		return false
 	}
@@ -380,10 +383,14 @@ func (p *parser) pairOfCounts() bool {
 
 // unknownFunction parses f(args) for a function that has no definition.
 func (p *parser) unknownFunction(name string) (*node, error) {
+	braced := p.accept('{')
 	p.at++
 	args, err := p.arguments()
 	if err != nil {
 		return nil, err
+	}
+	if braced && !p.accept('}') {
+		return nil, errSyntax
 	}
 	if len(args) == 2 && (name == "C" || name == "P") {
 		return call(map[string]string{"C": "binom", "P": "arrangements"}[name], args...), nil
@@ -508,7 +515,7 @@ func (p *parser) function(f, written string) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		args = []*node{n}
+		args = []*node{ungrouped(n)}
 	}
 	n, err := build(f, args)
 	if err != nil {

@@ -82,10 +82,24 @@ func common(k kind, operands []*node) *node {
 			operands[i] = n.args[0]
 		}
 	}
+	if len(operands) > 1 {
+		for i, n := range operands {
+			operands[i] = ungrouped(n)
+		}
+	}
 	if unit == "" {
 		return apply(k, operands...)
 	}
 	return quantity(apply(k, operands...), unit)
+}
+
+// ungrouped returns what stands in the braces of an operand such as \{1+2\}: a set of one number takes part in no
+// arithmetic, so that they are brackets.
+func ungrouped(n *node) *node {
+	if n.kind == kindSet && len(n.args) == 1 && n.args[0].scalar() {
+		return n.args[0]
+	}
+	return n
 }
 
 // term parses factors joined by multiplication, division and juxtaposition.
