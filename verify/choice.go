@@ -50,7 +50,7 @@ func (k Key) option(answer string) int {
 	}
 	found := -1
 	for i, o := range k.Options {
-		if (Key{Gold: []string{o}, Policy: k.Policy}).decide(trim(answer)).Outcome == OutcomeEqual {
+		if (Key{Gold: []string{o}, Policy: k.Policy}).decide(trim(answer), nil).Outcome == OutcomeEqual {
 			if found >= 0 {
 				return -1 // two options at once
 			}

@@ -2,16 +2,16 @@ package verify
 
 import (
 	"strings"
-	"unicode"
 )
 
 // extraction is an answer found in a response, or the reason why there is none.
 type extraction struct {
 	text   string
 	reason string
-	rule   string // why there is none, if that needs saying
-	words  string // what may be an answer in words: the last sentence without its formulas, or a short response
-	other  string // a second reading of text: 70 for "So it is 70!"
+	rule   string   // why there is none, if that needs saying
+	words  string   // what may be an answer in words: the last sentence without its formulas, or a short response
+	other  string   // a second reading of text: 70 for "So it is 70!"
+	in     *context // where in running text it stands; nil for a box
 }
 
 // extract finds the final answer of a response: the last box, else a declared answer, else the last formula or
@@ -35,7 +35,7 @@ func extract(response string) extraction {
 	}
 	response = untagged(response)
 	if text := declared(response); text != "" {
-		found := extraction{text: text}
+		found := extraction{text: text, in: &context{before: response, named: true}}
 		if t := strings.TrimSuffix(text, "!"); t != text && t != "" && digit(t[len(t)-1]) {
 			found.other = t
 		}
@@ -52,11 +52,12 @@ func extract(response string) extraction {
 	}
 	response = unbolded(response[max(0, len(response)-maxAnswer):])
 	found := extraction{words: spokenAnswer(response)}
-	if text := lastLine(response); strings.ContainsAny(text, "0123456789\\") && len(text) <= maxBareResponse && !dangles(text) && lists(text) {
-		found.text = text // "2 and 1"
-		return found
+	p := parted(response)
+	var at statement
+	if found.text, at = p.final(); found.text != "" {
+		found.in = p.context(at)
 	}
-	if found.text = last(response); found.text == "" {
+	if found.text == "" {
 		found.reason = ReasonNoAnswer
 	} else if t := strings.TrimSuffix(found.text, "!"); t != found.text && sentenceOfWords(lastSentence(response)) {
 		found.other = t
@@ -343,31 +344,10 @@ func sentence(s string) string {
 			s = t
 		}
 	}
-	if f := formulas(s); f != "" {
-		return f
-	}
-	if t := first(s); t != "" {
-		return strings.TrimRight(t, " -–—")
+	if t, _ := parted(s).first(); t != "" {
+		return t
 	}
 	return s
-}
-
-// first returns the first formula or number of a sentence that announces its answer: "the answer is that 5 boxes last
-// for 30 days".
-func first(s string) string {
-	end := len(s)
-	found := ""
-	for end > 0 {
-		from, to := mathRun(s[:end])
-		if to < 0 {
-			break
-		}
-		if t := trim(s[from:to]); strings.ContainsAny(t, "0123456789") || strings.ContainsRune(t, '\\') {
-			found = t
-		}
-		end = from
-	}
-	return found
 }
 
 // sentenceEnd returns where the first sentence of s ends, or 0.
@@ -384,59 +364,4 @@ func sentenceEnd(s string) int {
 func readable(s string) bool {
 	nodes, err := read(s, &budget{left: maxSteps})
 	return err == nil && nodes[0].kind != kindText
-}
-
-// lists reports whether s parses as a list.
-func lists(s string) bool {
-	for w := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '\\' }) {
-		if len(w) > 2 && w[0] != '\\' && !vocabulary(w) {
-			return false // Thus, $x = 3$
-		}
-	}
-	nodes, err := read(s, &budget{left: maxSteps})
-	return err == nil && nodes[0].kind == kindList
-}
-
-// formulas joins the inline formulas of a sentence if they are a list, else returns the first.
-func formulas(s string) string {
-	var parts []string
-	var b strings.Builder
-	list, at := true, 0
-	for at < len(s) {
-		open, shut, width := -1, "", 0
-		if i := strings.Index(s[at:], `\(`); i >= 0 {
-			open, shut, width = at+i, `\)`, 2
-		}
-		if i := strings.IndexByte(s[at:], '$'); i >= 0 && (open < 0 || at+i < open) && !(at+i > 0 && s[at+i-1] == '\\') {
-			open, shut, width = at+i, "$", 1
-		}
-		if open < 0 {
-			break
-		}
-		end := strings.Index(s[open+width:], shut)
-		if end < 0 {
-			break
-		}
-		if len(parts) > 0 && !separates(s[at:open]) {
-			list = false
-		}
-		parts = append(parts, s[open+width:open+width+end])
-		at = open + width + end + len(shut)
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	if !list {
-		if n := len(parts[0]); n == 1 && letter(parts[0][0]) && strings.Contains(s[:at], " is ") { // the value of $x$ is $8$
-			return trim(parts[len(parts)-1])
-		}
-		return trim(parts[0])
-	}
-	for i, p := range parts {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(trim(p))
-	}
-	return b.String()
 }

@@ -73,77 +73,6 @@ func lastLine(s string) string {
 	return trim(s[strings.LastIndexByte(s, '\n')+1:])
 }
 
-// last returns the last formula or number of a text: the longest run of mathematical words that ends last.
-func last(s string) string {
-	s = apart(uncalculated(s[max(0, len(s)-maxAnswer):]))
-	if t := displayed(s); t != "" {
-		return t
-	}
-	end := len(s)
-	for end > 0 {
-		from, to := mathRun(s[:end])
-		if to < 0 {
-			return ""
-		}
-		if t := trim(s[from:to]); strings.ContainsAny(t, "0123456789") || strings.ContainsRune(t, '\\') {
-			if disowned(s[:from]) {
-				end = from
-				continue
-			}
-			if dangles(t) {
-				return ""
-			}
-			if list := listed(s, from, to); list != "" {
-				return list
-			}
-			return signed(s[:from], headed(t))
-		}
-		end = from
-	}
-	return ""
-}
-
-// listed returns the list that the formula at s[from:to] ends: "x = 1 and x = 2", "1, 2, or 3". Values of different names
-// are none: the last one was asked for.
-func listed(s string, from, to int) string {
-	start := from
-	for range maxBoxes {
-		before, end := mathRun(s[:start])
-		if end < 0 || before == start {
-			break
-		}
-		between := strings.TrimSpace(s[end:start])
-		ratio := between == "to" && start == from && strings.Contains(strings.ToLower(s[max(0, before-120):before]), "ratio")
-		if ratio {
-			return s[before:to]
-		}
-		if between != "and" && between != "or" || strings.ContainsAny(s[end:start], "\n") {
-			break
-		}
-		start = before
-	}
-	if start == from {
-		return ""
-	}
-	list := strings.ReplaceAll(s[start:to], "$", " ")
-	nodes, err := read(list, &budget{left: maxSteps})
-	if err != nil || nodes[0].kind != kindList {
-		return ""
-	}
-	name := ""
-	for i, n := range nodes[0].args {
-		own := ""
-		if n.kind == kindRelation {
-			own = n.args[0].String()
-		}
-		if i > 0 && own != name {
-			return ""
-		}
-		name = own
-	}
-	return list
-}
-
 // signed puts a minus before a number after the word "negative" or "minus".
 func signed(before, number string) string {
 	t := strings.TrimRight(before, " $")
@@ -176,6 +105,9 @@ func apart(s string) string {
 // headed returns what follows the last equals sign of a chain whose head was lost to the words before it: "17 feet * 2 =
 // 34" reaches here as "* 2 = 34".
 func headed(s string) string {
+	if s == "" {
+		return s
+	}
 	if s[0] == '*' || s[0] == '/' || strings.Count(s, ")") > strings.Count(s, "(") {
 		if i := strings.LastIndexByte(s, '='); i >= 0 {
 			return trim(s[i+1:])
@@ -191,15 +123,13 @@ func stated(s string) string {
 	lower := lowered(s)
 	for _, w := range []string{" is ", " are ", " equals "} {
 		if i := strings.LastIndex(lower, w); i >= 0 {
-			if from, to := mathRun(s[i+len(w):]); to > 0 && from < 12 {
-				if t := first(s[i+len(w):]); t != "" && !dangles(t) {
-					return t
-				}
+			if t, at := parted(s[i+len(w):]).first(); t != "" && named(s[:i+len(w)+at.from]) && !dangles(t) {
+				return t
 			}
 		}
 	}
 	if strings.Count(s, "$") == 1 {
-		if t := first(s[strings.IndexByte(s, '$'):]); t != "" {
+		if t, _ := parted(s[strings.IndexByte(s, '$'):]).first(); t != "" {
 			return t
 		}
 	}
@@ -207,87 +137,12 @@ func stated(s string) string {
 		word, _, _ := strings.Cut(strings.TrimSpace(opening), " ")
 		switch word {
 		case "in", "after", "if", "when", "for", "at", "with", "on", "by", "since", "before", "during", "therefore", "so", "thus", "hence":
-			return last(s)
+			t, _ := parted(s).final()
+			return t
 		}
 	}
-	return first(s)
-}
-
-// mathRun returns the bounds of the last maximal run of words that can belong to a formula.
-func mathRun(s string) (from, to int) {
-	i := len(s)
-	to = -1
-	for i > 0 {
-		for i > 0 && (s[i-1] == ' ' || s[i-1] == '\t') {
-			i--
-		}
-		if i > 0 && s[i-1] == '\n' {
-			if to >= 0 {
-				break
-			}
-			i--
-			continue
-		}
-		j := i
-		for j > 0 && s[j-1] != ' ' && s[j-1] != '\n' && s[j-1] != '\t' {
-			j--
-		}
-		word := s[j:i]
-		if word == "" {
-			break
-		}
-		if mathWord(word) {
-			if to < 0 {
-				to = i
-			}
-			from = j
-		} else if to >= 0 {
-			break
-		}
-		if to >= 0 && j > 0 && endsSentence(s[:j]) {
-			break
-		}
-		i = j
-	}
-	return from, to
-}
-
-// endsSentence reports whether s ends with a full stop after a word or number, and a space.
-func endsSentence(s string) bool {
-	t := strings.TrimRight(s, " ")
-	return strings.HasSuffix(t, ".") && !strings.HasSuffix(t, "..") || strings.HasSuffix(t, ":") || strings.HasSuffix(t, "?")
-}
-
-// mathWord reports whether a word without spaces can be part of a formula.
-func mathWord(w string) bool {
-	switch w {
-	case "+", "-", "*", "/", "=", "<", ">", "±", "×", "÷", "≈", "≤", "≥", "−", "·", "$", "$$", "(", ")", "...", "…":
-		return true
-	}
-	w = strings.Trim(w, "*_.,;:!?\"'`$：")
-	if w == "" {
-		return false
-	}
-	if strings.ContainsAny(w, "0123456789\\=^") {
-		for i := 0; i < len(w); i++ {
-			if w[i] == '\\' {
-				for i+1 < len(w) && letter(w[i+1]) {
-					i++
-				}
-				continue
-			}
-			j := i
-			for j < len(w) && letter(w[j]) {
-				j++
-			}
-			if j-i > 2 && !vocabulary(w[i:j]) && !strings.Contains(w, "\\") {
-				return false // 7-day
-			}
-			i = max(i, j-1)
-		}
-		return true
-	}
-	return len(w) == 1 && letter(w[0]) && w != "a" && w != "A" && w != "I"
+	t, _ := parted(s).first()
+	return t
 }
 
 // dangles reports whether a formula stops in its middle, as where the response was cut.
@@ -416,4 +271,15 @@ func uncalculated(s string) string {
 	}
 	b.WriteString(s)
 	return b.String()
+}
+
+// denies reports whether the words after an answer say that it is none.
+func denies(after string) bool {
+	after = strings.ToLower(strings.TrimLeft(after[:min(len(after), 40)], " $*)]\\"))
+	for _, w := range []string{"is wrong", "is incorrect", "is not correct", "is not right", "is not the ", "was wrong", "was incorrect"} {
+		if strings.HasPrefix(after, w) {
+			return true
+		}
+	}
+	return false
 }

@@ -126,11 +126,11 @@ func (k Key) Grade(response string) Verdict {
 	}
 	found := extract(response)
 	if found.words != "" && k.wantsWords() {
-		said := k.decide(found.words)
+		said := k.decide(found.words, nil)
 		if found.text == "" || said.Outcome == OutcomeEqual {
 			return said
 		}
-		if v := k.decide(found.text); v.Outcome == OutcomeEqual {
+		if v := k.decide(found.text, found.in); v.Outcome == OutcomeEqual {
 			return v
 		}
 		return said
@@ -138,9 +138,9 @@ func (k Key) Grade(response string) Verdict {
 	if found.text == "" {
 		return Verdict{Outcome: OutcomeDifferent, Reason: found.reason, Rule: found.rule, Gold: anyOf(k.Gold)}
 	}
-	v := k.decide(found.text)
+	v := k.decide(found.text, found.in)
 	if v.Outcome == OutcomeDifferent && found.other != "" {
-		if w := k.decide(found.other); w.Outcome == OutcomeEqual {
+		if w := k.decide(found.other, found.in); w.Outcome == OutcomeEqual {
 			return w
 		}
 	}
@@ -166,7 +166,7 @@ func (k Key) Equal(answer string) Verdict {
 	if !holdsAnswer(answer) {
 		return Verdict{Outcome: OutcomeDifferent, Reason: ReasonNoAnswer, Gold: anyOf(k.Gold)}
 	}
-	return k.decide(answer)
+	return k.decide(answer, nil)
 }
 
 func anyOf(s []string) string {
@@ -176,14 +176,15 @@ func anyOf(s []string) string {
 	return s[0]
 }
 
-// decide compares an extracted answer with each gold; the best outcome counts.
-func (k Key) decide(answer string) Verdict {
+// decide compares an extracted answer with each gold; the best outcome counts. in is the text around it, nil for a bare
+// answer.
+func (k Key) decide(answer string, in *context) Verdict {
 	if len(k.Gold) == 0 {
 		return Verdict{Reason: ReasonEmptyGold, Extracted: answer}
 	}
 	var best Verdict
 	for i, gold := range k.Gold {
-		v := k.one(gold, answer, &budget{left: maxSteps}, false)
+		v := k.one(gold, answer, &budget{left: maxSteps}, false, in)
 		if i == 0 || v.Outcome == OutcomeEqual || v.Outcome == OutcomeUnknown && best.Outcome == OutcomeDifferent {
 			best = v
 		}
@@ -195,7 +196,7 @@ func (k Key) decide(answer string) Verdict {
 }
 
 // one compares an extracted answer with one gold; said tells that the answer was taken from a sentence already.
-func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
+func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Verdict {
 	gold = trim(gold)
 	if gold == "" {
 		return Verdict{Reason: ReasonEmptyGold, Extracted: answer}
@@ -210,6 +211,11 @@ func (k Key) one(gold, answer string, steps *budget, said bool) Verdict {
 	if !said && goldErr == nil && golds[0].kind != kindText && (answerErr == errSyntax || answerErr == nil && answers[0].kind == kindText) {
 		if v, done := k.prose(golds, gold, answer, steps); done {
 			return v
+		}
+	}
+	if in != nil && answerErr == nil {
+		if n := in.value(answers[0], answer, k.Question, steps); n != nil {
+			answers = append(answers, n)
 		}
 	}
 	if letters := unitReading(answer); letters != nil && answerErr == nil {
@@ -307,9 +313,13 @@ func (k Key) prose(golds []*node, gold, answer string, steps *budget) (Verdict, 
 		v.Reason, v.Rule = ReasonDifferent, "a hedge"
 		return v, true
 	}
-	given := declared(answer)
+	given, in := declared(answer), &context{before: answer, named: true}
 	if given == "" || given == answer {
-		if given = last(answer); sentenceEnd(answer) == 0 && !strings.ContainsAny(answer, "=\n") {
+		p := parted(answer)
+		var at statement
+		given, at = p.final()
+		in = p.context(at)
+		if sentenceEnd(answer) == 0 && !strings.ContainsAny(answer, "=\n") {
 			given = stated(answer)
 		}
 	}
@@ -323,7 +333,7 @@ func (k Key) prose(golds []*node, gold, answer string, steps *budget) (Verdict, 
 	if _, err := read(given, steps); err != nil {
 		return v, false
 	}
-	return k.one(gold, given, steps, true), true
+	return k.one(gold, given, steps, true, in), true
 }
 
 // integers decides about two plain integers without parsing or allocating: most answers of most benchmarks.

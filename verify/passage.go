@@ -1,0 +1,433 @@
+package verify
+
+// The formulas of running text, and which of them is the answer. It is chosen among whole formulas, as package segment
+// finds them.
+
+import (
+	"strings"
+
+	"github.com/entrorouter/entrorouter/verify/internal/segment"
+)
+
+// passage is text that is divided into formulas and words.
+type passage struct {
+	text       string
+	statements []statement
+}
+
+// statement is a formula: one segment, or several that are one chain, as in $a=b$ $=c$.
+type statement struct {
+	text     string // without delimiters
+	from, to int    // in the text, with delimiters
+	kind     segment.Kind
+}
+
+// parted divides a text, of which no more than an answer's length from the end counts. It starts with a paragraph, so that
+// no formula is taken for the gap between two.
+func parted(s string) passage {
+	if len(s) > maxAnswer {
+		s = s[len(s)-maxAnswer:]
+		if i := strings.Index(s, "\n\n"); i >= 0 {
+			s = s[i:]
+		}
+	}
+	s = apart(uncalculated(s))
+	p := passage{text: s}
+	for _, part := range segment.Split(s, symbolic) {
+		if !part.Formula() && !(part.Kind == segment.Code && len(part.Text) <= maxBareResponse && readable(part.Text)) {
+			continue
+		}
+		next := statement{part.Text, part.From, part.To, part.Kind}
+		if n := len(p.statements); n > 0 {
+			before := &p.statements[n-1]
+			if gap := s[before.to:part.From]; strings.TrimSpace(gap) == "" && !strings.Contains(gap, "\n\n") && (relates(part.Text) || unfinished(before.text)) {
+				before.text += " " + part.Text
+				before.to = part.To
+				continue
+			}
+		}
+		p.statements = append(p.statements, next)
+	}
+	return p
+}
+
+// symbolic reports whether a word of prose is a function or constant, and whether it is a unit.
+func symbolic(w string) (symbol, unit bool) {
+	_, unit = measureNames[w]
+	_, exactly := casedNames[w]
+	return functions[w] != "" || names[w] != nil || greek[w], unit || exactly
+}
+
+// relates reports whether a formula starts with a sign that needs something before it.
+func relates(s string) bool {
+	s = strings.TrimLeft(s, " \n\t&")
+	if s == "" {
+		return false
+	}
+	if strings.IndexByte("=<>", s[0]) >= 0 {
+		return true
+	}
+	for _, w := range []string{`\le`, `\ge`, `\ne`, `\approx`, `\equiv`, `\Rightarrow`, `\Longrightarrow`, `\implies`, `\cdot`, `\times`} {
+		if rest, ok := strings.CutPrefix(s, w); ok && !(w == `\le` && strings.HasPrefix(rest, "ft")) {
+			return true
+		}
+	}
+	return false
+}
+
+// unfinished reports whether a formula ends with a sign that needs something after it.
+func unfinished(s string) bool {
+	s = strings.TrimRight(s, " \n\t&")
+	for _, w := range []string{"=", "+", "-", "<", ">", `\cdot`, `\times`, `\le`, `\ge`, `\leq`, `\geq`, `\approx`, `\equiv`, `\Rightarrow`, `\Longrightarrow`, `\implies`} {
+		if strings.HasSuffix(s, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// valued reports whether a formula may be a value: it holds a digit, a command or an operation, and is no bare name.
+func valued(s string) bool { return strings.ContainsAny(s, "0123456789\\") }
+
+// answer returns the text of a formula as an answer: the last row of an environment, without what surrounds it.
+func (st statement) answer() string {
+	t := trim(st.text)
+	if row := displayed(t); row != "" {
+		t = row
+	}
+	for relates(t) && (t[0] == '=' || t[0] == '>' && strings.Contains(t, "=")) {
+		t = strings.TrimLeft(t[1:], "= ")
+	}
+	if st.kind == segment.Bare && t != "" {
+		t = headed(strings.TrimRight(t, " -–—"))
+	}
+	return t
+}
+
+// final returns the formula that a text ends with: the last one that is not denied and stands in no side clause, with the
+// values that are listed before it. at is where it stands. Of values of different names the last one is the answer only if
+// it follows from the others; else all are.
+func (p passage) final() (text string, at statement) {
+	for j := len(p.statements) - 1; j >= 0; j-- {
+		st := p.statements[j]
+		if !valued(st.text) {
+			continue
+		}
+		t := st.answer()
+		before, after := p.text[:st.from], p.text[st.to:]
+		if t == "" || disowned(before) || denies(after) || p.aside(j) {
+			continue
+		}
+		if dangles(t) {
+			return "", st
+		}
+		if strings.TrimSpace(after) == "" && st.kind == segment.Bare && dangles(strings.TrimSpace(p.text[st.from:])) {
+			return "", st
+		}
+		if list, from := p.listed(j); list != "" && !p.evaluates(list, t) {
+			return list, statement{list, from, st.to, st.kind}
+		}
+		return signed(before, t), st
+	}
+	return "", statement{}
+}
+
+// first returns the first value of a text: "that 5 boxes last for 30 days" gives 5.
+func (p passage) first() (string, statement) {
+	for j, st := range p.statements {
+		if !valued(st.text) {
+			continue
+		}
+		if t := st.answer(); t != "" {
+			for k := j + 1; k < len(p.statements); k++ {
+				if list, from := p.listed(k); list == "" || from > st.from {
+					break
+				} else if from == st.from {
+					t, st.to = list, p.statements[k].to
+				}
+			}
+			return signed(p.text[:st.from], t), st
+		}
+	}
+	return "", statement{}
+}
+
+// aside reports whether the formula j stands in a clause that only gives the reason or the circumstances of one before it
+// in its sentence: "the value is 5, since x^2 = 25".
+func (p passage) aside(j int) bool {
+	st := p.statements[j]
+	if relates(st.text) {
+		return false
+	}
+	for k := j - 1; k >= 0; k-- {
+		gap := p.text[p.statements[k].to:p.statements[k+1].from]
+		if sentenceBreak(gap) || strings.ContainsRune(gap, '\n') {
+			return false
+		}
+		words := strings.Fields(lowered(gap))
+		for i := len(words) - 1; i >= 0; i-- {
+			switch strings.Trim(words[i], ",;:()") {
+			case "so", "then", "thus", "hence", "therefore", "we", "giving", "gives", "get", "is", "are", "equals", "which", "follows", "implies", "and", "that":
+				return false
+			case "since", "because", "as", "where", "given":
+				// The clause that opens the sentence comes before what follows from it.
+				return k >= 0 && valued(p.statements[k].text) && !opened(p.text[:st.from]) && !dangles(p.statements[k].answer())
+			}
+		}
+	}
+	return false
+}
+
+// opened reports whether the sentence that a text ends in started with a clause.
+func opened(before string) bool {
+	start := 0
+	for i := len(before) - 1; i > 0; i-- {
+		if sentenceBreak(before[i-1:]) && i+1 < len(before) {
+			start = i + 1
+			break
+		}
+	}
+	word := strings.ToLower(strings.TrimLeft(before[start:], " \n*#"))
+	for _, w := range []string{"since", "because", "as", "where", "given"} {
+		if strings.HasPrefix(word, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// sentenceBreak reports whether a sentence ends within the words between two formulas.
+func sentenceBreak(gap string) bool {
+	if strings.Contains(gap, "\n\n") {
+		return true
+	}
+	for i := 0; i < len(gap); i++ {
+		if (gap[i] == '.' || gap[i] == '!' || gap[i] == '?') && (i+1 == len(gap) || gap[i+1] == ' ' || gap[i+1] == '\n') {
+			return true
+		}
+	}
+	return false
+}
+
+// listed returns the list that formula j ends, and where it starts: "x = 1 and x = 2", "1, 2, or 3".
+func (p passage) listed(j int) (list string, from int) {
+	first := j
+	var parts []string
+	var gaps []string
+	for k := j; k > 0 && j-k < maxBoxes; k-- {
+		gap := p.text[p.statements[k-1].to:p.statements[k].from]
+		between := strings.Trim(gap, " \n\t,;")
+		if between == "to" && k == j && strings.Contains(strings.ToLower(p.text[max(0, p.statements[k-1].from-120):p.statements[k-1].from]), "ratio") {
+			return p.statements[k-1].answer() + " to " + p.statements[k].answer(), p.statements[k-1].from
+		}
+		if between == "" && !strings.ContainsAny(gap, ",;") || between != "" && between != "and" && between != "or" && between != "&" || strings.Contains(gap, "\n\n") {
+			break
+		}
+		if concludes(p.statements[k].text) || between == "" && introduced(p.text[:p.statements[k-1].from]) {
+			break
+		}
+		if p.statements[k].kind != p.statements[k-1].kind && (p.statements[k].kind == segment.Display || p.statements[k-1].kind == segment.Display) {
+			break
+		}
+		parts = append(parts, p.statements[k].answer())
+		gaps = append(gaps, between)
+		first = k - 1
+	}
+	if first == j {
+		return "", 0
+	}
+	var b strings.Builder
+	b.WriteString(p.statements[first].answer())
+	for k := len(parts) - 1; k >= 0; k-- {
+		switch gaps[k] {
+		case "and", "or":
+			b.WriteString(` \text{ ` + gaps[k] + ` } `)
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(parts[k])
+	}
+	nodes, err := read(b.String(), &budget{left: maxSteps})
+	if err != nil || nodes[0].kind != kindList {
+		return "", 0
+	}
+	return b.String(), p.statements[first].from
+}
+
+// concludes reports whether a formula starts with the sign for "therefore" or "because".
+func concludes(s string) bool {
+	s = strings.TrimLeft(s, " \n{")
+	return strings.HasPrefix(s, `\therefore`) || strings.HasPrefix(s, `\because`) || relates(s)
+}
+
+// introduced reports whether the word before a formula makes it a condition or a reason of what follows.
+func introduced(before string) bool {
+	switch lastWord(before) {
+	case "when", "if", "since", "because", "for", "given", "as", "let", "with", "where", "from", "substituting", "suppose", "assume", "while", "by", "using", "at":
+		return true
+	}
+	return false
+}
+
+// lastWord returns the word that a text ends with, in lower case; empty if something else ends it.
+func lastWord(s string) string {
+	s = strings.TrimRight(s, " \n\t")
+	i := len(s)
+	for i > 0 && (letter(s[i-1]) || s[i-1] == '\'') {
+		i--
+	}
+	return strings.ToLower(s[i:])
+}
+
+// fillers are words between "is" and a value that say nothing of their own.
+var fillers = map[string]bool{"about": true, "approximately": true, "equal": true, "to": true, "only": true, "exactly": true, "just": true, "the": true, "then": true, "now": true, "also": true, "thus": true, "therefore": true, "simply": true, "hence": true, "clearly": true, "roughly": true, "around": true, "precisely": true, "indeed": true, "given": true, "by": true}
+
+// named reports whether the words before a formula say what it is the value of: "the area is", "the total equals".
+func named(before string) bool {
+	s := strings.TrimRight(before, " \n\t*")
+	if strings.HasSuffix(s, ":") {
+		s = strings.TrimRight(s[:len(s)-1], " *")
+		return strings.HasSuffix(lastWord(s), "is") || strings.HasSuffix(lastWord(s), "answer")
+	}
+	for range 4 {
+		switch w := lastWord(s); {
+		case w == "is" || w == "are" || w == "equals" || w == "be" || w == "was" || w == "becomes" || w == "it's" || w == "that's":
+			return true
+		case fillers[w]:
+			s = strings.TrimRight(s, " \n\t")
+			s = strings.TrimRight(s[:len(s)-len(w)], " \n\t")
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// evaluates reports whether the last element of a list of relations is no value of a new name but what the values before
+// it come to, or the next of a sequence: "A=4, B=2 and (A+B)/2=3", "a_1=1, a_2=3".
+func (p passage) evaluates(list, last string) bool {
+	nodes, err := read(list, &budget{left: maxSteps})
+	if err != nil || nodes[0].kind != kindList {
+		return false
+	}
+	args := nodes[0].args
+	end := args[len(args)-1]
+	if end.kind != kindRelation || end.ops[0] != "=" {
+		return false
+	}
+	for _, a := range args {
+		if a.kind != kindRelation || a.ops[0] != "=" {
+			return false
+		}
+	}
+	return end.args[0].kind != kindSymbol || strings.Contains(end.args[0].name, "_")
+}
+
+// context is the running text that an answer was taken from.
+type context struct {
+	before string // what stands before it
+	named  bool   // the words before it say what it is the value of
+}
+
+func (p passage) context(at statement) *context {
+	return &context{before: p.text[:at.from], named: named(p.text[:at.from])}
+}
+
+// value returns what a formula comes to that ends running text: the right side of E = c, the last one of a chain. An
+// equation in unknowns gives no value unless the text says what it is the value of, the question asks for E, or the
+// unknowns were found before; nil if it gives none.
+func (in *context) value(n *node, answer, question string, steps *budget) *node {
+	if n.kind == kindList && in.sequence(n) {
+		n = n.args[len(n.args)-1]
+	}
+	if n.kind == kindDefine {
+		return n.args[0]
+	}
+	if n.kind != kindRelation || contradicts(n, steps) {
+		return nil
+	}
+	for _, op := range n.ops {
+		if op != "=" && op != "~" {
+			return nil
+		}
+	}
+	left, right := n.args[0], n.args[len(n.args)-1]
+	names := variables(left)
+	curve := true
+	for _, v := range names {
+		curve = curve && (v == "x" || v == "y" || v == "z")
+	}
+	switch {
+	case len(names) == 0, in.named, len(n.ops) > 1, len(names) > 1 && !curve:
+		return right
+	}
+	known := true
+	for _, v := range names {
+		known = known && in.found(v)
+	}
+	if known {
+		return right
+	}
+	if asked, _, _ := strings.Cut(answer, "="); question != "" {
+		if p := plain(asked); len(p) > 1 && strings.Contains(plain(question), p) {
+			return right
+		}
+	}
+	return nil
+}
+
+// sequence reports whether a list gives the terms of one sequence: f(1)=2, f(2)=3.
+func (in *context) sequence(n *node) bool {
+	for _, a := range n.args {
+		if a.kind == kindEllipsis {
+			continue
+		}
+		if a.kind == kindDefine || a.kind == kindRelation && a.ops[0] == "=" && (a.args[0].kind == kindCall || a.args[0].kind == kindSymbol && strings.Contains(a.args[0].name, "_") || a.args[0].kind == kindMultiply) {
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+// found reports whether the text gave a name its value before.
+func (in *context) found(name string) bool {
+	if len(name) > 1 {
+		if !greek[name] {
+			return false
+		}
+		name = `\` + name
+	}
+	for s := in.before; ; {
+		i := strings.Index(s, name)
+		if i < 0 {
+			return false
+		}
+		rest := strings.TrimLeft(s[i+len(name):], " ")
+		alone := i == 0 || !letter(s[i-1]) && s[i-1] != '\\' && s[i-1] != '_'
+		if value, assigned := strings.CutPrefix(rest, "="); alone && assigned {
+			if value = strings.TrimLeft(value, " -"); value != "" && (digit(value[0]) || value[0] == '\\') {
+				return true
+			}
+		}
+		s = s[i+len(name):]
+	}
+}
+
+// contradicts reports whether two members of a chain are different rational numbers.
+func contradicts(n *node, steps *budget) bool {
+	var first *node
+	for _, a := range n.args {
+		v, err := (exact{steps: steps}).value(a)
+		if err != nil {
+			continue
+		}
+		if first != nil {
+			if w, err := (exact{steps: steps}).value(first); err == nil && v.Cmp(w) != 0 {
+				return true
+			}
+		}
+		first = a
+	}
+	return false
+}
