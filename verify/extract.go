@@ -17,7 +17,7 @@ type extraction struct {
 // extract finds the final answer of a response: the last box, else a declared answer, else the last formula or
 // number. Only what follows the last </think> counts.
 func extract(response string) extraction {
-	response, box, open := scan(response)
+	response, box, open := scan(restored(response))
 	if open {
 		return extraction{reason: ReasonUnfinished}
 	}
@@ -330,7 +330,7 @@ func jsonString(s string) string {
 
 // sentence returns the answer at the start of a sentence: the sentence itself if it can be read, else its formulas.
 func sentence(s string) string {
-	s = trim(s)
+	s = unfilled(trim(s))
 	if s == "" || len(s) > maxAnswer {
 		return s
 	}
@@ -346,6 +346,18 @@ func sentence(s string) string {
 	}
 	if t, _ := parted(s).first(); t != "" {
 		return t
+	}
+	return s
+}
+
+// unfilled drops the words in front of a value that say nothing of their own: "just 5", "equal to 5".
+func unfilled(s string) string {
+	for range 4 {
+		word, rest, _ := strings.Cut(s, " ")
+		if !fillers[word] || word == "the" || word == "given" || word == "by" || rest == "" {
+			break
+		}
+		s = strings.TrimLeft(rest, " ")
 	}
 	return s
 }

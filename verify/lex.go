@@ -156,7 +156,7 @@ func (l *lexer) run() error {
 				space = true // Markdown bold
 			}
 			i += 2
-		case (c == '<' || c == '>' || c == '!' || c == '=' || c == ':') && i+1 < len(l.src) && l.src[i+1] == '=':
+		case (c == '<' || c == '>' || c == '!' && !l.factorial(i) || c == '=' || c == ':') && i+1 < len(l.src) && l.src[i+1] == '=':
 			op := map[byte]string{'<': "le", '>': "ge", '!': "ne", '=': "=", ':': "="}[c]
 			if op == "=" {
 				l.add(token{kind: tokenMark, text: "="}, &space)
@@ -181,6 +181,11 @@ func (l *lexer) run() error {
 		}
 	}
 	return nil
+}
+
+// factorial reports whether the ! at i belongs to the number or bracket before it, as in 5!=120.
+func (l *lexer) factorial(i int) bool {
+	return i > 0 && (digit(l.src[i-1]) || l.src[i-1] == ')' || l.src[i-1] == '!')
 }
 
 // digitsOfBase returns the end of a numeral with letters for digits, as in A5_{11} and 152A_{11}, or i if none starts there.

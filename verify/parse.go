@@ -332,7 +332,11 @@ func (p *parser) relation() (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.relator() != "" {
+		switch op := p.relator(); op {
+		case "":
+		case "=>", "<=>": // the conclusion counts
+			return p.relation()
+		default:
 			return nil, errSyntax
 		}
 		d.args = []*node{body}

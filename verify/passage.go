@@ -95,13 +95,13 @@ func (st statement) answer() string {
 	if row := displayed(t); row != "" {
 		t = row
 	}
-	for relates(t) && (t[0] == '=' || t[0] == '>' && strings.Contains(t, "=")) {
-		t = strings.TrimLeft(t[1:], "= ")
+	for strings.HasPrefix(t, "=") {
+		t = strings.TrimLeft(t[1:], "=> ")
 	}
-	if st.kind == segment.Bare && t != "" {
-		t = headed(strings.TrimRight(t, " -–—"))
+	if st.kind == segment.Bare {
+		t = strings.TrimRight(t, " -–—")
 	}
-	return t
+	return headed(t)
 }
 
 // final returns the formula that a text ends with: the last one that is not denied and stands in no side clause, with the
@@ -118,6 +118,9 @@ func (p passage) final() (text string, at statement) {
 		if t == "" || disowned(before) || denies(after) || p.aside(j) {
 			continue
 		}
+		if j > 0 && approximates(before) && valued(p.statements[j-1].text) && !sentenceBreak(p.text[p.statements[j-1].to:st.from]) {
+			continue // 2\sqrt{3}, which is about 3.46
+		}
 		if dangles(t) {
 			return "", st
 		}
@@ -132,8 +135,15 @@ func (p passage) final() (text string, at statement) {
 	return "", statement{}
 }
 
-// first returns the first value of a text: "that 5 boxes last for 30 days" gives 5.
+// first returns the value that a sentence gives that announces its answer: what follows "which is", else the first value:
+// "that 5 boxes last for 30 days" gives 5.
 func (p passage) first() (string, statement) {
+	for j := len(p.statements) - 1; j > 0; j-- {
+		st := p.statements[j]
+		if t := st.answer(); valued(st.text) && t != "" && st.from > 0 && named(p.text[:st.from]) && !approximates(p.text[:st.from]) && !p.aside(j) {
+			return signed(p.text[:st.from], t), st
+		}
+	}
 	for j, st := range p.statements {
 		if !valued(st.text) {
 			continue
@@ -169,7 +179,7 @@ func (p passage) aside(j int) bool {
 			switch strings.Trim(words[i], ",;:()") {
 			case "so", "then", "thus", "hence", "therefore", "we", "giving", "gives", "get", "is", "are", "equals", "which", "follows", "implies", "and", "that":
 				return false
-			case "since", "because", "as", "where", "given":
+			case "since", "because", "where", "given":
 				// The clause that opens the sentence comes before what follows from it.
 				return k >= 0 && valued(p.statements[k].text) && !opened(p.text[:st.from]) && !dangles(p.statements[k].answer())
 			}
@@ -248,10 +258,28 @@ func (p passage) listed(j int) (list string, from int) {
 		b.WriteString(parts[k])
 	}
 	nodes, err := read(b.String(), &budget{left: maxSteps})
-	if err != nil || nodes[0].kind != kindList {
+	if err != nil || nodes[0].kind != kindList || !alike(nodes[0].args) {
 		return "", 0
 	}
 	return b.String(), p.statements[first].from
+}
+
+// alike reports whether elements can be one list: all relations or none, values of names or equations alike. "3n=12 or n=4"
+// is no list: the equation is solved in its last element.
+func alike(args []*node) bool {
+	end := args[len(args)-1]
+	for _, a := range args[:len(args)-1] {
+		if (a.kind == kindRelation) != (end.kind == kindRelation) || (a.kind == kindTuple) != (end.kind == kindTuple) {
+			return false
+		}
+		if a.kind == kindRelation && end.ops[0] == "=" && assignable(end.args[0]) && !assignable(a.args[0]) {
+			return false
+		}
+		if a.scalar() && end.scalar() && len(variables(a)) > 0 && len(variables(end)) == 0 && !a.has(func(n *node) bool { return n.kind == kindNumber }) {
+			return false // the area of EDCF, or 5
+		}
+	}
+	return true
 }
 
 // concludes reports whether a formula starts with the sign for "therefore" or "because".
@@ -323,6 +351,15 @@ func (p passage) evaluates(list, last string) bool {
 	return end.args[0].kind != kindSymbol || strings.Contains(end.args[0].name, "_")
 }
 
+// approximates reports whether the words before a formula call it an approximation.
+func approximates(before string) bool {
+	switch lastWord(before) {
+	case "about", "approximately", "roughly", "around", "nearly":
+		return true
+	}
+	return false
+}
+
 // context is the running text that an answer was taken from.
 type context struct {
 	before string // what stands before it
@@ -330,7 +367,7 @@ type context struct {
 }
 
 func (p passage) context(at statement) *context {
-	return &context{before: p.text[:at.from], named: named(p.text[:at.from])}
+	return &context{before: p.text[:at.from], named: named(p.text[:at.from]) || strings.HasPrefix(strings.TrimLeft(at.text, " \n&"), "=")}
 }
 
 // value returns what a formula comes to that ends running text: the right side of E = c, the last one of a chain. An
@@ -339,6 +376,7 @@ func (p passage) context(at statement) *context {
 func (in *context) value(n *node, answer, question string, steps *budget) *node {
 	if n.kind == kindList && in.sequence(n) {
 		n = n.args[len(n.args)-1]
+		return n.args[len(n.args)-1]
 	}
 	if n.kind == kindDefine {
 		return n.args[0]
@@ -376,10 +414,28 @@ func (in *context) value(n *node, answer, question string, steps *budget) *node 
 	return nil
 }
 
+// chained returns the last member of a chain whose others cannot be read; empty if there is none.
+func chained(s string) string {
+	depth := 0
+	for i := len(s) - 1; i > 0; i-- {
+		switch s[i] {
+		case '}', ')', ']':
+			depth++
+		case '{', '(', '[':
+			depth--
+		case '=':
+			if depth == 0 && strings.IndexByte("<>!:", s[i-1]) < 0 {
+				return trim(s[i+1:])
+			}
+		}
+	}
+	return ""
+}
+
 // sequence reports whether a list gives the terms of one sequence: f(1)=2, f(2)=3.
 func (in *context) sequence(n *node) bool {
-	for _, a := range n.args {
-		if a.kind == kindEllipsis {
+	for i, a := range n.args {
+		if a.kind == kindEllipsis && i+1 < len(n.args) {
 			continue
 		}
 		if a.kind == kindDefine || a.kind == kindRelation && a.ops[0] == "=" && (a.args[0].kind == kindCall || a.args[0].kind == kindSymbol && strings.Contains(a.args[0].name, "_") || a.args[0].kind == kindMultiply) {
@@ -406,7 +462,7 @@ func (in *context) found(name string) bool {
 		rest := strings.TrimLeft(s[i+len(name):], " ")
 		alone := i == 0 || !letter(s[i-1]) && s[i-1] != '\\' && s[i-1] != '_'
 		if value, assigned := strings.CutPrefix(rest, "="); alone && assigned {
-			if value = strings.TrimLeft(value, " -"); value != "" && (digit(value[0]) || value[0] == '\\') {
+			if value = strings.TrimLeft(value, " -("); value != "" && (digit(value[0]) || value[0] == '\\') {
 				return true
 			}
 		}

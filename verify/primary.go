@@ -368,7 +368,7 @@ func (p *parser) applied(name string) bool {
 		return true
 	}
 	if name == "C" || name == "P" {
-		return p.pairOfCounts()
+		return p.pairOfCounts() || arg.kind == tokenNumber && p.ahead(2).mark(')') && p.ahead(3).mark('=')
 	}
 	return arg.kind == tokenNumber && p.ahead(2).mark(')') && (arg.text == "0" || name[0] <= 'Z')
 }

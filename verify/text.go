@@ -122,6 +122,32 @@ func unescape(s string) string {
 	return s
 }
 
+// escapes are the letters of commands after what their beginning is as an escape: \times, where \t became a tab. The bell,
+// backspace, form feed and vertical tab stand in no text for anything else.
+var escapes = map[byte][]string{
+	'\t': {"imes", "ext{", "ext ", "extbf", "frac{", "heta", "riangle", "an(", "an ", "an\\", "o "},
+	'\r': {"ight", "angle", "floor", "ceil", "ho"},
+	'\n': {"eq ", "eq-", "eq\\", "eq{"},
+	'\a': {""}, '\b': {""}, '\f': {""}, '\v': {""},
+}
+
+// restored puts the backslashes of such commands back.
+func restored(s string) string {
+	if strings.IndexAny(s, "\t\r\a\b\f\v") < 0 && !strings.Contains(s, "\neq") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if tails, ok := escapes[s[i]]; ok && i+1 < len(s) && letter(s[i+1]) && (tails[0] == "" || prefixed(s[i+1:], tails) > 0) {
+			b.WriteByte('\\')
+			b.WriteByte("abtnvfr"[s[i]-'\a'])
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
 // plain reduces an answer to what is left without layout: the last resort for answers that cannot be read.
 func plain(s string) string {
 	s = fold(s)

@@ -197,7 +197,7 @@ func (k Key) decide(answer string, in *context) Verdict {
 
 // one compares an extracted answer with one gold; said tells that the answer was taken from a sentence already.
 func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Verdict {
-	gold = trim(gold)
+	gold = trim(restored(gold))
 	if gold == "" {
 		return Verdict{Reason: ReasonEmptyGold, Extracted: answer}
 	}
@@ -211,6 +211,11 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 	if !said && goldErr == nil && golds[0].kind != kindText && (answerErr == errSyntax || answerErr == nil && answers[0].kind == kindText) {
 		if v, done := k.prose(golds, gold, answer, steps); done {
 			return v
+		}
+	}
+	if in != nil && answerErr == errSyntax {
+		if n, err := read(chained(answer), steps); err == nil && n[0].kind != kindText {
+			answers, answerErr = n, nil
 		}
 	}
 	if in != nil && answerErr == nil {
@@ -380,7 +385,7 @@ func read(s string, steps *budget) ([]*node, error) {
 		return nil, errTooLarge
 	}
 	steps.spend(len(s))
-	s = notation(tidy(fold(s)))
+	s = notation(tidy(fold(restored(s))))
 	if n := phrase(s); n != nil {
 		return []*node{n}, nil
 	}
