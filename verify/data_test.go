@@ -23,7 +23,7 @@ func rows(t testing.TB, name string, f func(line []byte)) {
 }
 
 // lines calls f with each line of a file, which may be compressed.
-func lines(t *testing.T, name string, f func(line []byte)) {
+func lines(t testing.TB, name string, f func(line []byte)) {
 	t.Helper()
 	file, err := os.Open(name)
 	if err != nil {
