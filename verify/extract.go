@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"strings"
 )
 
@@ -334,11 +335,11 @@ func sentence(s string) string {
 	if s == "" || len(s) > maxAnswer {
 		return s
 	}
-	if readable(s) {
+	if readable(s) || qualified(s) {
 		return s
 	}
 	if k := sentenceEnd(s); k > 0 {
-		if t := trim(s[:k]); readable(t) {
+		if t := trim(s[:k]); readable(t) || qualified(t) {
 			return t
 		} else if t != "" {
 			s = t
@@ -370,6 +371,13 @@ func sentenceEnd(s string) int {
 		}
 	}
 	return 0
+}
+
+// qualified reports whether s reads as a value that its words deny or change.
+func qualified(s string) bool {
+	_, err := read(s, &budget{left: maxSteps})
+	var q qualification
+	return errors.As(err, &q)
 }
 
 // readable reports whether s parses as something else than a run of words.

@@ -100,6 +100,9 @@ func (p *parser) command(t token) (*node, error) {
 			return nil, errSyntax
 		}
 		return p.namedSet(name)
+	case "neg", "lnot", "cancel", "bcancel", "xcancel", "sout", "st":
+		p.flaw = negated
+		return nil, negated
 	case "top", "intercal":
 		p.at++
 		return symbol("T"), nil

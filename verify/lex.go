@@ -56,7 +56,7 @@ var layout = map[string]bool{
 	"boldsymbol": true, "mathbf": true, "mathit": true, "mathsf": true, "mathtt": true, "mathcal": true, "mathscr": true, "mathfrak": true, "bm": true, "pmb": true,
 	"mathstrut": true, "strut": true, "hfill": true, "hfil": true, "noindent": true, "allowbreak": true, "nobreak": true, "protect": true, "mathord": true, "mathop": true,
 	"mathbin": true, "mathrel": true, "mathopen": true, "mathclose": true, "mathinner": true, "ensuremath": true, "normalsize": true, "large": true, "Large": true, "LARGE": true, "small": true,
-	"boxed": true, "fbox": true, "framebox": true, "par": true, "newline": true, "cr": true, "nonumber": true, "notag": true, "centering": true, "mathchoice": true, "underline": true, "cancel": true,
+	"boxed": true, "fbox": true, "framebox": true, "par": true, "newline": true, "cr": true, "nonumber": true, "notag": true, "centering": true, "mathchoice": true, "underline": true,
 	"(": true, ")": true, "[": true, "]": true, "unicode": true, "therefore": true,
 }
 

@@ -25,7 +25,6 @@ var measures = []struct{ dimension, units string }{
 	{"temperature C", "celsius=1"},
 	{"temperature F", "fahrenheit=1"},
 	{"temperature K", "kelvin,kelvins=1"},
-	{"count", "thousand=1000 million,millions=1000000 billion,billions=1000000000 trillion,trillions=1000000000000 dozen,dozens=12"},
 	{"dollar", "dollar,dollars,usd,buck,bucks=1 cent,cents=1/100"},
 	{"euro", "euro,euros,eur=1"},
 	{"sterling", "sterling,gbp=1 pence=1/100"},

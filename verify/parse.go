@@ -23,6 +23,8 @@ type parser struct {
 
 	sentence bool // words are words, never products of variables
 	letters  bool // a unit of one letter after a number is a unit
+
+	flaw qualification // why what was read is not the bare value that it holds; empty if nothing was met
 }
 
 // formula parses tokens as one answer.
@@ -88,10 +90,12 @@ func vocabulary(w string) bool {
 // whole parses all tokens.
 func (p *parser) whole() (*node, error) {
 	n, err := p.chosen()
-	if err != nil {
+	switch {
+	case p.flaw != "":
+		return nil, p.flaw
+	case err != nil:
 		return nil, err
-	}
-	if p.at < len(p.tokens) {
+	case p.at < len(p.tokens):
 		return nil, errSyntax
 	}
 	return n, nil
@@ -190,6 +194,14 @@ func (p *parser) list() (*node, error) {
 		save := p.at
 		if t := p.ahead(1); p.peek().mark(',') && wordy(t) && (strings.EqualFold(t.text, "since") || strings.EqualFold(t.text, "because") || strings.EqualFold(t.text, "where") || strings.EqualFold(t.text, "for")) && !slices.ContainsFunc(p.tokens[p.at:], func(t token) bool { return t.command("implies") }) {
 			p.at = len(p.tokens) // a reason or a condition
+			break
+		}
+		if t := p.ahead(1); p.peek().mark(',') && wordy(t) && strings.EqualFold(t.text, "not") && p.ahead(2).kind != tokenEnd {
+			p.at = len(p.tokens) // 13, not 12
+			break
+		}
+		if t := p.ahead(1); p.peek().mark(',') && wordy(t) && (senses[strings.ToLower(t.text)] == "condition" || strings.EqualFold(t.text, "when")) {
+			p.flaw, p.at = conditional, len(p.tokens)
 			break
 		}
 		sep := p.separator()
@@ -312,11 +324,19 @@ func (p *parser) relator() string {
 			}
 			p.at = save
 		}
-	case tokenText:
+	case tokenText, tokenWord:
 		switch strings.ToLower(t.text) {
-		case "is", "equals", "is equal to":
-			p.at++
-			return "="
+		case "is", "equals":
+			if t.kind == tokenWord && !wordy(p.ahead(1)) {
+				return ""
+			}
+			if next := p.ahead(1); wordy(next) && senses[strings.ToLower(next.text)] == "denial" && p.at > 0 {
+				p.flaw = negated
+			}
+			if t.kind == tokenText {
+				p.at++
+				return "="
+			}
 		}
 	}
 	return ""
@@ -340,7 +360,7 @@ func (p *parser) relation() (*node, error) {
 			return nil, errSyntax
 		}
 		d.args = []*node{body}
-		p.condition()
+		p.condition(body)
 		return d, nil
 	}
 	if op := p.relator(); op != "" && op != "=" && op != "~" { // "< 5": what is compared goes without saying
@@ -370,7 +390,7 @@ func (p *parser) relation() (*node, error) {
 		}
 		args, ops = append(args, next), append(ops, op)
 	}
-	p.condition()
+	p.condition(args[len(args)-1])
 	if len(ops) == 0 {
 		return first, nil
 	}
@@ -398,20 +418,27 @@ func (p *parser) modulus() *node {
 	return nil
 }
 
-// condition skips a trailing condition such as "for all real x" or "where n is an integer" up to the end.
-func (p *parser) condition() {
+// condition skips what a trailing clause says about the names of a value, such as "for all real x" or "where n is an
+// integer", up to the end. A clause with "if", or about a value without names, makes the value conditional.
+func (p *parser) condition(value *node) {
 	t := p.peek()
 	if t.command("forall") || t.mark(',') && p.ahead(1).command("forall") {
 		p.at = len(p.tokens)
 		return
 	}
-	if t.kind != tokenText && !(t.kind == tokenWord && len(t.text) > 2) {
+	if t.kind != tokenText && !(t.kind == tokenWord && len(t.text) > 1) {
 		return
 	}
-	switch strings.ToLower(t.text) {
-	case "for", "where", "with", "when", "if":
-		for p.at < len(p.tokens) {
-			p.at++
+	switch w := strings.ToLower(t.text); w {
+	case "for", "where", "with", "when":
+		if w != "where" && w != "with" && len(variables(value)) == 0 {
+			p.flaw = conditional
+		}
+		p.at = len(p.tokens)
+	default:
+		if senses[w] == "condition" {
+			p.flaw = conditional
+			p.at = len(p.tokens)
 		}
 	}
 }

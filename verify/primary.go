@@ -63,6 +63,9 @@ func (p *parser) primary() (*node, error) {
 		return numeral(p, t)
 	case tokenText:
 		p.at++
+		if q := precedes(t.text); q != "" && p.startsFactor(p.peek()) {
+			p.flaw = q
+		}
 		if len(t.text) > 2 && p.peek().kind == tokenNumber {
 			return nil, errSyntax // June 20
 		}
@@ -312,6 +315,10 @@ func (p *parser) word(t token) (*node, error) {
 		return p.function(f, t.text)
 	}
 	lower := strings.ToLower(t.text)
+	if q := precedes(lower); q != "" {
+		p.flaw = q
+		return nil, q
+	}
 	if n := names[t.text]; n != nil {
 		p.at++
 		return n, nil

@@ -15,6 +15,10 @@ func (p *parser) sum() (*node, error) {
 		switch {
 		case t.mark('+') || t.mark('-'):
 			sign = t.text
+		case wordy(t) && strings.EqualFold(t.text, "plus") && len(terms) > 0:
+			sign = "+"
+		case wordy(t) && strings.EqualFold(t.text, "minus") && len(terms) > 0:
+			sign = "-"
 		case t.command("pm") || t.command("mp"):
 			sign = t.text
 		case t.mark('/') && len(terms) == 0:
@@ -69,6 +73,12 @@ func (p *parser) cross() bool {
 	t, next := p.peek(), p.ahead(1)
 	return (t.is(tokenWord, "x") || t.is(tokenWord, "X")) && p.last().kind == tokenNumber && next.kind == tokenNumber &&
 		(t.space && next.space || next.text == "10" && p.ahead(2).mark('^'))
+}
+
+// timesWord reports whether the word "times" stands between two values.
+func (p *parser) timesWord(t token) bool {
+	next := p.ahead(1)
+	return wordy(t) && strings.EqualFold(t.text, "times") && (next.kind == tokenNumber || next.kind == tokenCommand || next.mark('('))
 }
 
 // common joins operands and moves their unit to the outside: 3 cm + 4 cm. Degrees stay, they are a factor.
@@ -130,7 +140,7 @@ func (p *parser) term() (*node, error) {
 	for {
 		t := p.peek()
 		switch {
-		case t.mark('*') || p.cross() || t.command("cdot") || t.command("times") || t.command("ast") || t.command("cdotp"):
+		case t.mark('*') || p.cross() || p.timesWord(t) || t.command("cdot") || t.command("times") || t.command("ast") || t.command("cdotp"):
 			p.at++
 			n, err := p.unary()
 			if err != nil {
@@ -288,7 +298,7 @@ func (p *parser) startsFactor(t token) bool {
 		return true
 	case tokenWord, tokenText:
 		switch strings.ToLower(t.text) {
-		case "and", "or", "mod", "is", "equals", "to":
+		case "and", "or", "mod", "is", "equals", "to", "plus", "minus":
 			return false
 		case "for", "where", "with", "when", "if":
 			return false
@@ -330,6 +340,9 @@ func (p *parser) frenchEnd() bool {
 // unary parses signs in front of a factor.
 func (p *parser) unary() (*node, error) {
 	t := p.peek()
+	if wordy(t) && (strings.EqualFold(t.text, "minus") || strings.EqualFold(t.text, "negative")) {
+		t = token{kind: tokenMark, text: "-"}
+	}
 	switch {
 	case t.mark('-') || t.mark('+') || t.command("pm") || t.command("mp"):
 		if err := p.enter(); err != nil {

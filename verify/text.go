@@ -694,6 +694,12 @@ func remark(s string) string {
 	if rest, ok := strings.CutPrefix(inner, "or "); ok && rest != "" && (digit(rest[0]) || rest[0] == '\\' || rest[0] == '$') {
 		return s[:open] + `\text{ or }` + rest // 1/2 (or 0.5)
 	}
+	if rest, ok := strings.CutPrefix(inner, "not "); ok && rest != "" && digit(rest[0]) {
+		return strings.TrimSpace(s[:open])
+	}
+	if qualifies(strings.Fields(unwrapText(inner))) != "" {
+		return s
+	}
 	if !sentenceOfWords(inner) || strings.HasPrefix(strings.ToLower(inner), "or ") || strings.HasPrefix(strings.ToLower(inner), "mod") {
 		return s
 	}

@@ -24,11 +24,8 @@ func (p *parser) units(value *node) *node {
 		switch {
 		case t.kind == tokenText || t.kind == tokenWord:
 			w := strings.ToLower(t.text)
-			if w == "and" || w == "or" {
+			if w == "and" || w == "or" || senses[w] == "verb" {
 				goto done
-			}
-			if refused[w] {
-				return nil
 			}
 			words = append(words, t.text)
 		case t.mark('.') || t.mark('-') && len(words) > 0:
@@ -73,11 +70,20 @@ done:
 			return nil
 		}
 	}
-	p.at = at
-	if len(words) == 1 && strings.EqualFold(words[0], "percent") {
-		return apply(kindPercent, value)
+	value, used := worth(value, words)
+	if p.at = at; used == len(words) {
+		return value
 	}
-	return quantity(value, strings.Join(words, " "))
+	if q := qualifies(words[used:]); q != "" && !value.has(wordlike) {
+		p.flaw = q
+		return nil
+	}
+	return quantity(value, strings.Join(words[used:], " "))
+}
+
+// wordlike reports whether n is a word of a sentence that was read as a name.
+func wordlike(n *node) bool {
+	return n.kind == kindSymbol && len(n.name) > 1 && !greek[n.name] && !strings.ContainsAny(n.name, "_' ")
 }
 
 // fractionOfUnits reports whether \frac{\text{miles}}{\text{hour}} is at hand.
@@ -168,11 +174,6 @@ func (p *parser) unitAfterSlash(value *node) *node {
 	return p.units(value)
 }
 
-// refused are words that turn a number into something else than an amount.
-var refused = map[string]bool{
-	"not": true, "incorrect": true, "wrong": true, "but": true, "if": true, "where": true, "when": true, "except": true, "maybe": true, "however": true, "because": true, "since": true, "is": true, "are": true, "for": true,
-}
-
 // time reads a time of day that starts with the number token t, already consumed: 1:03 PM, 2 p.m.; nil if it is none.
 func (p *parser) time(t token) *node {
 	save := p.at
@@ -247,20 +248,10 @@ func (c *comparer) quantities(a, b *node) result {
 		}
 		return c.compare(va, vb)
 	}
-	counts := ma.dimension == "count" && ub == "" || mb.dimension == "count" && ua == ""
-	if c.policy.StrictUnits && (ua == "") != (ub == "") && !counts {
+	if c.policy.StrictUnits && (ua == "") != (ub == "") {
 		return different("a unit on one side only")
 	}
 	r := c.compare(va, vb)
-	if counts && r.outcome != OutcomeEqual { // 3 million
-		one := big.NewRat(1, 1)
-		if ma.scale == nil {
-			ma.scale = one
-		} else {
-			mb.scale = one
-		}
-		return c.compare(apply(kindMultiply, va, rational(ma.scale)), apply(kindMultiply, vb, rational(mb.scale)))
-	}
 	if r.outcome != OutcomeEqual && (ua == "degree") != (ub == "degree") && (ua == "" || ub == "") {
 		bare := va
 		if ua == "degree" {

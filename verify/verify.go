@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -248,11 +249,14 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 	if answerErr == nil {
 		v.Answer = answers[0].String()
 	}
+	var q qualification
 	switch {
 	case goldErr == errTooLarge || answerErr == errTooLarge:
 		v.Reason = ReasonLimit
 	case goldErr != nil:
 		v.Reason = ReasonGold
+	case errors.As(answerErr, &q):
+		v.Outcome, v.Reason, v.Rule = OutcomeDifferent, ReasonDifferent, q.Error()
 	case answerErr != nil:
 		v.Reason = ReasonUnread
 	}
@@ -403,9 +407,12 @@ func read(s string, steps *budget) ([]*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, err := formula(tokens, steps); err == nil {
+	n, err := formula(tokens, steps)
+	var q qualification
+	switch {
+	case err == nil:
 		readings = append(readings, n)
-	} else if err == errTooLarge {
+	case err == errTooLarge || errors.As(err, &q) && len(readings) == 0:
 		return nil, err
 	}
 	if grouped {

@@ -1,0 +1,121 @@
+package verify
+
+// What words do to the value that they stand beside.
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed words.txt
+var wordList string
+
+// senses maps the words that are no nouns to their class in words.txt.
+var senses = func() map[string]string {
+	m := map[string]string{}
+	for line := range strings.Lines(wordList) {
+		line, _, _ = strings.Cut(line, "#")
+		fields := strings.Fields(line)
+		for i := 1; i < len(fields); i++ {
+			m[fields[i]] = fields[0]
+		}
+	}
+	return m
+}()
+
+// qualification is the error of an answer that was read and is not the bare value that it holds: its text says why.
+type qualification string
+
+func (q qualification) Error() string { return string(q) }
+
+// Qualifications, as rules of verdicts.
+const (
+	negated     qualification = "a value that is denied"
+	doubted     qualification = "a value in doubt"
+	conditional qualification = "a value under a condition"
+	contrasted  qualification = "a value beside another"
+	altered     qualification = "a value that words change"
+)
+
+// qualifies returns what a run of words after a value does to it; empty if they are units, nouns and the like.
+func qualifies(words []string) qualification {
+	for i, w := range words {
+		w = strings.ToLower(w)
+		switch senses[w] {
+		case "denial":
+			return negated
+		case "doubt":
+			return doubted
+		case "condition":
+			return conditional
+		case "contrast":
+			return contrasted
+		case "comparison":
+			if i < 2 {
+				return altered // 5 less than the total, but not 5 more apples than before
+			}
+		case "part":
+			return altered
+		case "operation":
+			if i == 0 && (w != "times" || len(words) > 1) || w == "root" {
+				return altered
+			}
+		case "verb":
+			return altered
+		}
+	}
+	return ""
+}
+
+// precedes returns what a word before a value does to it.
+func precedes(word string) qualification {
+	switch senses[strings.ToLower(word)] {
+	case "denial":
+		return negated
+	case "doubt":
+		return doubted
+	case "condition":
+		return conditional
+	case "comparison", "part":
+		return altered
+	}
+	return ""
+}
+
+// powers of ten and other numbers that stand after a number as its unit.
+var multiples = map[string]int64{
+	"hundred": 100, "thousand": 1e3, "million": 1e6, "millions": 1e6, "billion": 1e9, "billions": 1e9, "trillion": 1e12, "trillions": 1e12,
+	"dozen": 12, "dozens": 12, "pair": 2, "pairs": 2, "score": 20, "gross": 144,
+}
+
+// worth applies the words of arithmetic that directly follow a value: million, squared, thirds. used is how many words
+// they are.
+func worth(value *node, words []string) (n *node, used int) {
+	first := strings.ToLower(words[0])
+	if k, ok := multiples[first]; ok {
+		return apply(kindMultiply, value, number(k)), 1
+	}
+	switch first {
+	case "squared":
+		return power(value, number(2)), 1
+	case "cubed":
+		return power(value, number(3)), 1
+	case "factorial":
+		return call("factorial", value), 1
+	case "percent":
+		return apply(kindPercent, value), 1
+	case "per":
+		if len(words) > 1 && strings.EqualFold(words[1], "cent") {
+			return apply(kindPercent, value), 2
+		}
+	}
+	singular := strings.TrimSuffix(first, "s")
+	if first == "halves" {
+		singular = "half"
+	}
+	// Quarters and seconds are nouns as well.
+	if d := portions[singular]; d > 0 && first != "quarters" && (first != singular || identical(value, number(1))) {
+		return divide(value, number(d)), 1
+	}
+	return value, 0
+}
