@@ -72,22 +72,22 @@ func announcement(s string) (at, after int) {
 	}
 }
 
-// declared returns the answer that the response announces in words. An announcement without a value, as in "the answer
-// is given above", gives way to the one before it.
-func declared(s string) string {
+// declared returns the answer that the response announces in words, and the text that it starts. An announcement without
+// a value, as in "the answer is given above", gives way to the one before it.
+func declared(s string) (text, rest string) {
 	s = s[max(0, len(s)-maxAnswer):]
 	end := len(s)
 	for range 4 {
 		at, after := announcement(s[:end])
 		if at < 0 {
-			return ""
+			break
 		}
 		if text := announced(s, after); text != "" {
-			return text
+			return text, s[after:]
 		}
 		end = at
 	}
-	return ""
+	return "", ""
 }
 
 // announced returns the answer that follows an announcement, or nothing if what follows are words without a value.

@@ -13,6 +13,8 @@ type extraction struct {
 	words  string   // what may be an answer in words: the last sentence without its formulas, or a short response
 	other  string   // a second reading of text: 70 for "So it is 70!"
 	in     *context // where in running text it stands; nil for a box
+
+	flaw qualification // why the text that was found is no answer, though it holds one; empty if it is
 }
 
 // extract finds the final answer of a response: the last box, else a declared answer, else the last formula or
@@ -22,21 +24,19 @@ func extract(response string) extraction {
 	if open {
 		return extraction{reason: ReasonUnfinished}
 	}
-	if box >= 0 && retracted(response, box) {
-		response, box = response[:box]+response[boxEnd(response, box):], -1
-	}
 	if box >= 0 && cutInside(response, box) {
 		return extraction{reason: ReasonNoAnswer, rule: "a box cut at the end of the text"}
 	}
 	if box >= 0 {
-		if text := trim(boxed(response, box)); holdsAnswer(text) && !blank(text) {
-			return extraction{text: text}
+		text := trim(boxed(response, box))
+		if !holdsAnswer(text) || blank(text) {
+			return extraction{reason: ReasonNoAnswer}
 		}
-		return extraction{reason: ReasonNoAnswer}
+		return extraction{text: text, flaw: rivalry(response, box)}.revisedBy(response[boxEnd(response, box):], false)
 	}
 	response = untagged(response)
-	if text := declared(response); text != "" {
-		found := extraction{text: text, in: &context{before: response, named: true}}
+	if text, rest := declared(response); text != "" {
+		found := extraction{text: text, in: &context{before: response, named: true}}.revisedBy(rest, true)
 		if t := strings.TrimSuffix(text, "!"); t != text && t != "" && digit(t[len(t)-1]) {
 			found.other = t
 		}
@@ -56,7 +56,7 @@ func extract(response string) extraction {
 	p := parted(response)
 	var at statement
 	if found.text, at = p.final(); found.text != "" {
-		found.in = p.context(at)
+		found.in, found.flaw = p.context(at), p.flaw(at)
 	}
 	if found.text == "" {
 		found.reason = ReasonNoAnswer
@@ -64,6 +64,42 @@ func extract(response string) extraction {
 		found.other = t
 	}
 	return found
+}
+
+// revisedBy returns the answer that is left after the text behind it: another one if the text takes it back, none if the
+// text only says that it is wrong. within says that the answer is the start of that text.
+func (e extraction) revisedBy(rest string, within bool) extraction {
+	f, from := afterwards(rest, within)
+	switch f {
+	case rivalled:
+		e.flaw = contrasted
+	case withdrawn, revised:
+		if text, _ := declared(rest[from:]); text != "" {
+			return extract(rest[from:])
+		}
+		p := parted(rest[from:])
+		if text, at := p.final(); text != "" && (f == withdrawn || named(p.text[:at.from])) {
+			return extraction{text: text, in: p.context(at)}
+		}
+		if f == withdrawn {
+			return extraction{reason: ReasonNoAnswer, rule: "an answer that is taken back"}
+		}
+	}
+	return e
+}
+
+// rivalry returns contrasted if the box at i is offered as an alternative to the one before it.
+func rivalry(s string, i int) qualification {
+	before := lastBox(s[:i])
+	if before < 0 {
+		return ""
+	}
+	if end := boxEnd(s, before); end <= i && i-end < 200 {
+		if f, _ := afterwards(s[end:i]+"0", false); f == rivalled {
+			return contrasted
+		}
+	}
+	return ""
 }
 
 // blank reports whether LaTeX prints nothing: gaps, empty groups, phantoms.
@@ -194,18 +230,6 @@ func boxAt(s string, i int) (content string, end int) {
 		}
 	}
 	return rest, end
-}
-
-// retracted reports whether the text says that the box at i is wrong.
-func retracted(s string, i int) bool {
-	rest := s[boxEnd(s, i):]
-	rest = strings.ToLower(strings.TrimLeft(rest[:min(len(rest), 40)], " $*)]\\"))
-	for _, w := range []string{"is wrong", "is incorrect", "is not correct", "is not right", "is not the ", "was wrong", "was incorrect"} {
-		if strings.HasPrefix(rest, w) {
-			return true
-		}
-	}
-	return false
 }
 
 func boxEnd(s string, i int) int {

@@ -115,7 +115,10 @@ func (p passage) final() (text string, at statement) {
 		}
 		t := st.answer()
 		before, after := p.text[:st.from], p.text[st.to:]
-		if t == "" || disowned(before) || denies(after) || p.aside(j) {
+		if t == "" || disowned(before) || p.aside(j) {
+			continue
+		}
+		if f, _ := afterwards(after, false); f == withdrawn {
 			continue
 		}
 		if j > 0 && approximates(before) && valued(p.statements[j-1].text) && !sentenceBreak(p.text[p.statements[j-1].to:st.from]) {
@@ -133,6 +136,26 @@ func (p passage) final() (text string, at statement) {
 		return signed(before, t), st
 	}
 	return "", statement{}
+}
+
+// flaw returns why a formula of running text is no answer by itself: what stands beside it in its clause.
+func (p passage) flaw(at statement) qualification {
+	s := p.text[:at.from]
+	for range 3 {
+		w := lastWord(s)
+		if q := precedes(w); q != "" {
+			return q
+		}
+		if w != "of" && !fillers[w] || w == "" {
+			break
+		}
+		s = strings.TrimRight(s, " \n\t$(*")
+		s = strings.TrimSuffix(s, s[len(s)-len(w):])
+	}
+	if f, _ := afterwards(p.text[at.to:], false); f == rivalled {
+		return contrasted
+	}
+	return ""
 }
 
 // first returns the value that a sentence gives that announces its answer: what follows "which is", else the first value:

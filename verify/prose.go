@@ -272,14 +272,3 @@ func uncalculated(s string) string {
 	b.WriteString(s)
 	return b.String()
 }
-
-// denies reports whether the words after an answer say that it is none.
-func denies(after string) bool {
-	after = strings.ToLower(strings.TrimLeft(after[:min(len(after), 40)], " $*)]\\"))
-	for _, w := range []string{"is wrong", "is incorrect", "is not correct", "is not right", "is not the ", "was wrong", "was incorrect"} {
-		if strings.HasPrefix(after, w) {
-			return true
-		}
-	}
-	return false
-}

@@ -139,6 +139,9 @@ func (k Key) Grade(response string) Verdict {
 	if found.text == "" {
 		return Verdict{Outcome: OutcomeDifferent, Reason: found.reason, Rule: found.rule, Gold: anyOf(k.Gold)}
 	}
+	if found.flaw != "" {
+		return Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Rule: found.flaw.Error(), Extracted: found.text, Gold: anyOf(k.Gold), Answer: found.text}
+	}
 	v := k.decide(found.text, found.in)
 	if v.Outcome == OutcomeDifferent && found.other != "" {
 		if w := k.decide(found.other, found.in); w.Outcome == OutcomeEqual {
@@ -322,7 +325,8 @@ func (k Key) prose(golds []*node, gold, answer string, steps *budget) (Verdict, 
 		v.Reason, v.Rule = ReasonDifferent, "a hedge"
 		return v, true
 	}
-	given, in := declared(answer), &context{before: answer, named: true}
+	given, _ := declared(answer)
+	in := &context{before: answer, named: true}
 	if given == "" || given == answer {
 		p := parted(answer)
 		var at statement

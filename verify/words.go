@@ -10,17 +10,22 @@ import (
 //go:embed words.txt
 var wordList string
 
-// senses maps the words that are no nouns to their class in words.txt.
-var senses = func() map[string]string {
-	m := map[string]string{}
+// senses maps the words that are no nouns to their class in words.txt; openings those that open a clause about an answer
+// that was given.
+var senses, openings = func() (beside, opening map[string]string) {
+	beside, opening = map[string]string{}, map[string]string{}
 	for line := range strings.Lines(wordList) {
 		line, _, _ = strings.Cut(line, "#")
 		fields := strings.Fields(line)
 		for i := 1; i < len(fields); i++ {
-			m[fields[i]] = fields[0]
+			if fields[0] == "interjection" || fields[0] == "alternative" {
+				opening[fields[i]] = fields[0]
+			} else {
+				beside[fields[i]] = fields[0]
+			}
 		}
 	}
-	return m
+	return beside, opening
 }()
 
 // qualification is the error of an answer that was read and is not the bare value that it holds: its text says why.
