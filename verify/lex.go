@@ -477,7 +477,8 @@ func aside(s string) bool {
 			return false
 		}
 	}
-	return !strings.HasPrefix(s, "(mod") && !strings.HasPrefix(s, "(or")
+	q := qualifies(strings.Fields(s[1 : len(s)-1]))
+	return !strings.HasPrefix(s, "(mod") && !strings.HasPrefix(s, "(or") && (q == "" || q == altered)
 }
 
 // words adds the argument of \text and its relatives: its letters are words, but for functions in front of their

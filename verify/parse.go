@@ -392,7 +392,7 @@ func (p *parser) relation() (*node, error) {
 	}
 	p.condition(args[len(args)-1])
 	if len(ops) == 0 {
-		return first, nil
+		return args[0], nil
 	}
 	if ops[len(ops)-1] == "==" {
 		if n := p.modulus(); n != nil {

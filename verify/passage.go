@@ -133,7 +133,7 @@ func (p passage) final() (text string, at statement) {
 		if list, from := p.listed(j); list != "" && !p.evaluates(list, t) {
 			return list, statement{list, from, st.to, st.kind}
 		}
-		return signed(before, t), st
+		return p.whole(j)
 	}
 	return "", statement{}
 }
@@ -152,8 +152,24 @@ func (p passage) flaw(at statement) qualification {
 		s = strings.TrimRight(s, " \n\t$(*")
 		s = strings.TrimSuffix(s, s[len(s)-len(w):])
 	}
-	if f, _ := afterwards(p.text[at.to:], false); f == rivalled {
+	after := p.text[at.to:]
+	if f, _ := afterwards(after, false); f == rivalled {
 		return contrasted
+	}
+	if remark, ok := strings.CutPrefix(strings.TrimLeft(after, " $"), "("); ok {
+		if remark, _, closed := strings.Cut(remark, ")"); closed {
+			switch q := qualifies(spokenWords(remark)); q {
+			case negated, doubted:
+				return q
+			}
+		}
+	}
+	words := spokenWords(after[:clauseEnd(after, 0)])
+	switch {
+	case len(words) > 0 && senses[words[0]] == "condition":
+		return conditional
+	case len(words) > 1 && words[0] == "times":
+		return altered
 	}
 	return ""
 }
@@ -164,7 +180,7 @@ func (p passage) first() (string, statement) {
 	for j := len(p.statements) - 1; j > 0; j-- {
 		st := p.statements[j]
 		if t := st.answer(); valued(st.text) && t != "" && st.from > 0 && named(p.text[:st.from]) && !approximates(p.text[:st.from]) && !p.aside(j) {
-			return signed(p.text[:st.from], t), st
+			return p.whole(j)
 		}
 	}
 	for j, st := range p.statements {
@@ -179,10 +195,93 @@ func (p passage) first() (string, statement) {
 					t, st.to = list, p.statements[k].to
 				}
 			}
+			if st == p.statements[j] {
+				return p.whole(j)
+			}
 			return signed(p.text[:st.from], t), st
 		}
 	}
 	return "", statement{}
+}
+
+// operations are the words of arithmetic between two values, and their signs.
+var operations = map[string]string{"plus": "+", "minus": "-", "times": `\times`, "multiplied by": `\times`, "divided by": "/"}
+
+// whole returns formula j with the words that belong to its value: those of arithmetic that join it to the formula before
+// it, number words and units after it, and the larger part of a quantity before it: "5 times 6", "2 million", "5 hours and
+// 3 minutes".
+func (p passage) whole(j int) (string, statement) {
+	st := p.statements[j]
+	text := st.answer()
+	var used int
+	text, used = extended(text, p.text[st.to:])
+	st.to += used
+	for k := j - 1; k >= 0 && j-k < 8; k-- {
+		before := p.statements[k]
+		gap := p.text[before.to:st.from]
+		words := strings.ToLower(strings.Join(strings.Fields(gap), " "))
+		if sign := operations[words]; sign != "" {
+			text = before.answer() + " " + sign + " " + text
+			st.from = before.from
+			continue
+		}
+		larger, units := extended(before.answer(), gap)
+		if rest := strings.Trim(gap[units:], " ,"); units > 0 && used > 0 && (rest == "" || rest == "and") && compounded(larger+" "+text) {
+			text = larger + " " + text
+			st.from = before.from
+			continue
+		}
+		break
+	}
+	return signed(p.text[:st.from], text), st
+}
+
+// extended returns a value with the number words and units that follow it, and how many bytes of after they are.
+func extended(value, after string) (text string, used int) {
+	text = value
+	line, _, _ := strings.Cut(after, "\n")
+	if t := strings.TrimLeft(line, " $"); strings.HasPrefix(t, "%") || strings.HasPrefix(t, `\%`) {
+		return value + `\%`, len(line) - len(t) + 1
+	}
+	if value == "" || !digit(value[len(value)-1]) && value[len(value)-1] != '}' && value[len(value)-1] != ')' {
+		return value, 0
+	}
+	end := 0
+	var words []string
+	for len(words) < 4 {
+		i := end
+		for i < len(line) && (line[i] == ' ' || line[i] == '$' && end == 0) {
+			i++
+		}
+		k := i
+		for k < len(line) && (letter(line[k]) || line[k] == '/' && k > i) {
+			k++
+		}
+		if k == i || i == 0 && end == 0 && line[0] != ' ' && line[0] != '$' {
+			break
+		}
+		words = append(words, line[i:k])
+		end = k
+		n := len(words)
+		_, counted := worth(number(2), words[max(0, n-1):])
+		_, measured := measureOf(strings.Join(words, " "))
+		if n > 1 && !measured {
+			_, measured = measureOf(strings.Join(words[1:], " "))
+		}
+		if counted == 1 && n == 1 || measured && words[0] != "in" && words[0] != "per" && (len(words[0]) > 1 || n > 1) {
+			text, used = value+" \\text{ "+strings.Join(words, " ")+"}", end
+		}
+		if k < len(line) && line[k] != ' ' {
+			break
+		}
+	}
+	return text, used
+}
+
+// compounded reports whether a text is one quantity of two units.
+func compounded(s string) bool {
+	nodes, err := read(s, &budget{left: maxSteps})
+	return err == nil && nodes[0].kind == kindQuantity
 }
 
 // aside reports whether the formula j stands in a clause that only gives the reason or the circumstances of one before it

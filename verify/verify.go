@@ -340,7 +340,7 @@ func (k Key) prose(golds []*node, gold, answer string, steps *budget) (Verdict, 
 		v.Reason, v.Rule = ReasonNoAnswer, "a sentence without a value"
 		return v, true
 	}
-	if given == answer || len(given) >= len(answer) {
+	if given == answer {
 		return v, false
 	}
 	if _, err := read(given, steps); err != nil {
