@@ -23,6 +23,10 @@ func (k Key) choose(response string) Verdict {
 		return v
 	}
 	v.Extracted = found.text
+	if found.flaw != "" {
+		v.Outcome, v.Reason, v.Rule = OutcomeDifferent, ReasonDifferent, found.flaw.Error()
+		return v
+	}
 	choice := k.option(found.text)
 	switch {
 	case choice < 0:
@@ -111,19 +115,20 @@ func (k Key) picked(response string) extraction {
 		return extraction{reason: ReasonUnfinished}
 	}
 	if box >= 0 {
-		if text := trim(boxed(response, box)); text != "" && !blank(text) {
-			return extraction{text: text}
+		text, rest := trim(boxed(response, box)), response[boxEnd(response, box):]
+		if text == "" || blank(text) {
+			return extraction{reason: ReasonNoAnswer}
 		}
-		return extraction{reason: ReasonNoAnswer}
+		return k.revised(extraction{text: text, flaw: rivalry(response, box)}, rest, false)
 	}
 	response = strings.TrimRight(untagged(response[max(0, len(response)-maxAnswer):]), " \t\r\n")
-	if t := trim(response); len(t) < 200 && k.letter(t) >= 0 {
+	if t := trim(response); len(t) < 200 && k.letter(t) >= 0 && !rejected(t) {
 		if found := k.standing(t, false); len(found) < 2 && (len(found) == 0 || found[0] == k.letter(t)) { // not "(A) is wrong, it is (C)"
 			return extraction{text: t}
 		}
 	}
-	if text := k.announced(response); text != "" {
-		return extraction{text: text}
+	if text, rest := k.announced(response); text != "" {
+		return k.revised(extraction{text: text}, rest, true)
 	}
 	if i := k.confirmed(response); i >= 0 {
 		return extraction{text: letterOf(i)}
@@ -134,10 +139,31 @@ func (k Key) picked(response string) extraction {
 	if i := k.closing(response); i >= 0 {
 		return extraction{text: letterOf(i)}
 	}
-	if t := trim(response); t != "" && len(t) <= maxBareResponse && k.option(t) >= 0 {
+	if t := trim(response); t != "" && len(t) <= maxBareResponse && k.option(t) >= 0 && !rejected(t) {
 		return extraction{text: t}
 	}
 	return extraction{reason: ReasonNoAnswer}
+}
+
+// revised returns the choice that is left after the text behind it, as revisedBy does for other answers.
+func (k Key) revised(e extraction, rest string, within bool) extraction {
+	f, from := afterwards(rest, within)
+	switch f {
+	case withdrawn, revised:
+		if found := k.picked(rest[from:]); found.text != "" {
+			return found
+		}
+		if f == withdrawn {
+			return extraction{reason: ReasonNoAnswer, rule: "an answer that is taken back"}
+		}
+	}
+	return e
+}
+
+// rejected reports whether a text that starts with an option's letter says that it is not the answer.
+func rejected(t string) bool {
+	i := strings.IndexFunc(t, unicode.IsLetter)
+	return i >= 0 && denied(t[:i], t[i+1:])
 }
 
 // letters writes option letters as an answer: one, or several as a list that no option equals.
@@ -152,9 +178,9 @@ func (k Key) letters(found []int) string {
 // choosing are words that declare a choice, besides the announcements of any answer.
 var choosing = newPhrases("option is", "choice is", "option:", "choice:", "it must be", "i choose", "would choose", "i select", "i pick", "go with", "would be option", "answer choice", "故选", "应选", "选择", "选")
 
-// announced returns the choice that the words after an announcement name: a letter, several letters, or the text of an
-// option. An announcement without a choice, as in "the answer is given above", gives way to the one before it.
-func (k Key) announced(s string) string {
+// announced returns the choice that the words after an announcement name, and the text that they start: a letter, several
+// letters, or the text of an option. An announcement without a choice, as in "the answer is given above", gives way to the one before it.
+func (k Key) announced(s string) (text, rest string) {
 	end := len(s)
 	for range 4 {
 		at, after := announcement(s[:end])
@@ -162,9 +188,9 @@ func (k Key) announced(s string) string {
 			at, after = other, past
 		}
 		if at < 0 {
-			return ""
+			break
 		}
-		end = at
+		end, rest = at, s[after:]
 		line := strings.TrimLeft(s[after:], " \t\r\n*_:：$-–—#=")
 		if i := strings.IndexByte(line, '\n'); i >= 0 {
 			line = line[:i]
@@ -174,7 +200,7 @@ func (k Key) announced(s string) string {
 		switch {
 		case strings.HasPrefix(lower, "not ") || strings.HasPrefix(lower, "neither "):
 			if i := k.closing(line); i >= 0 {
-				return letterOf(i)
+				return letterOf(i), rest
 			}
 			continue
 		case line == "a" || line == "i":
@@ -183,13 +209,13 @@ func (k Key) announced(s string) string {
 			}
 		}
 		if found := k.standing(line, true); len(found) > 0 {
-			return k.letters(found)
+			return k.letters(found), rest
 		}
 		if text := trim(line); k.option(text) >= 0 {
-			return text
+			return text, rest
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // confirmed finds the letter before the last "is correct" or "is the answer".
@@ -229,7 +255,7 @@ func (k Key) closing(s string) int {
 	if m == 0 || !letter(before[m-1]) && before[m-1] != ',' && before[m-1] < 0x80 {
 		return -1
 	}
-	if strings.HasSuffix(before, " or") || strings.HasSuffix(before, " and") || strings.HasSuffix(" "+before, " not") || (t[n-1] == 'A' || t[n-1] == 'I') && t == strings.TrimRight(s, " \t\r\n") {
+	if strings.HasSuffix(before, " or") || strings.HasSuffix(before, " and") || denied(before, "") || (t[n-1] == 'A' || t[n-1] == 'I') && t == strings.TrimRight(s, " \t\r\n") {
 		return -1
 	}
 	if named := strings.TrimSuffix(before, ","); named != before && len(named) > 0 && (len(named) == 1 || named[len(named)-2] == ' ') {
@@ -300,19 +326,25 @@ func joined(s string) bool {
 
 // denied reports whether a letter between these texts is named as one that is not the answer.
 func denied(before, after string) bool {
-	b := strings.ToLower(strings.TrimRight(before, " (*[_{$\""))
-	for _, w := range []string{" not", "n't be", "isn't", "neither", " nor", "rule out", "eliminate", "instead of", "rather than"} {
-		if strings.HasSuffix(b, w) || strings.HasSuffix(b, w+" option") {
+	for s := strings.TrimRight(before, " (*[_{$\"'"); ; {
+		w := lastWord(s)
+		s = strings.TrimRight(strings.TrimRight(s, " \n\t"), "'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+		switch sense := senses[w]; {
+		case w == "option" || w == "choice" || w == "answer" || w == "letter" || w == "the" || w == "be" || w == "of" || w == "options" || w == "choices":
+			continue
+		case w == "but":
+			switch lastWord(s) {
+			case "anything", "all", "everything", "any":
+				return true
+			}
+			return false
+		case sense == "denial" || sense == "exclusion" || sense == "comparison" || w == "instead":
 			return true
 		}
+		break
 	}
-	a := strings.ToLower(strings.TrimLeft(after[:min(len(after), 40)], " )*]_}$\""))
-	for _, w := range []string{"is incorrect", "is wrong", "is not ", "is false", "isn't", "are incorrect", "are wrong", "can be eliminated", "can be ruled out", "cannot be"} {
-		if strings.HasPrefix(a, w) {
-			return true
-		}
-	}
-	return false
+	after = strings.TrimLeft(after, " )*]_}$\"")
+	return judged(spokenWords(after[:clauseEnd(after, 0)]), true)
 }
 
 // english reports whether the letter A or I before rest is the English word.

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -524,18 +525,18 @@ func (c *comparer) said(gold, answer string) result {
 	if dated(gold) && len(answer) > 2 && strings.HasPrefix(gold, answer) || dated(answer) && len(gold) > 2 && strings.HasPrefix(answer, gold) {
 		return equal("an abbreviation")
 	}
+	for f := range strings.FieldsSeq(answer) {
+		switch senses[f] {
+		case "doubt", "contrast", "condition":
+			if !strings.Contains(" "+gold+" ", " "+f+" ") {
+				return different("words in doubt")
+			}
+		}
+	}
 	if squeeze(predicate(answer)) == squeeze(gold) {
 		return equal("the predicate of a sentence")
 	}
-	first, _, _ := strings.Cut(answer, " ")
-	switch gold {
-	case "yes", "no", "true", "false":
-		if first == gold && sentenceOfWords(answer) {
-			return equal("the first word of a sentence")
-		}
-		if first == gold {
-			return unknown("words")
-		}
+	if polarity[gold] {
 		return different("words")
 	}
 	if strings.Count(gold, " ") >= 3 {
@@ -554,6 +555,40 @@ func (c *comparer) said(gold, answer string) result {
 		return different("words in a sentence")
 	}
 	return unknown("words")
+}
+
+// polarity holds the answers of questions that have two.
+var polarity = map[string]bool{"yes": true, "no": true, "true": true, "false": true}
+
+// polar returns the word for yes or no that a text says: a clause that is nothing else, as in "Yes, since 3 > 2". Several
+// different ones, and one in doubt, are conflicting.
+func polar(text string) (word string, conflicting bool) {
+	text = strings.NewReplacer("/", ",", " or ", ",", " and ", ",", " but ", ",", "(", ",", ")", ",", "—", ",", ":", ",").Replace(strings.ToLower(unwrapText(text)))
+	for i := 0; i < len(text); {
+		end := i + max(0, strings.IndexAny(text[i:], ",.;!?\n"))
+		if end == i && strings.IndexAny(text[i:], ",.;!?\n") < 0 {
+			end = len(text)
+		}
+		words := spokenWords(text[i:end])
+		words = after(words, "so", "thus", "therefore", "hence", "the", "my", "final", "answer", "it", "this", "that", "is", "it's", "that's", "or", "and", "but", "also", "either", "actually")
+		sure := after(words, "maybe", "perhaps", "possibly", "probably")
+		doubtful := len(sure) < len(words)
+		words = sure
+		if k := slices.IndexFunc(words, func(w string) bool {
+			return w == "because" || w == "since" || w == "as" || w == "for" || w == "if" || w == "when"
+		}); k >= 0 {
+			words = words[:k]
+		}
+		if slices.ContainsFunc(words, func(w string) bool { return strings.Trim(w, "0123456789+*/^=<>") == "" }) {
+			return "", false // a formula
+		}
+		if len(words) == 1 && polarity[words[0]] {
+			conflicting = conflicting || doubtful || word != "" && word != words[0]
+			word = words[0]
+		}
+		i = end + 1
+	}
+	return word, conflicting
 }
 
 // dated reports whether a word is the name of a day or month.

@@ -212,6 +212,18 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 	}
 	golds, goldErr := read(gold, steps)
 	answers, answerErr := read(answer, steps)
+	if goldErr == nil && golds[0].kind == kindText && polarity[golds[0].name] {
+		if word, conflicting := polar(answer); word != "" {
+			v := Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Extracted: answer, Gold: golds[0].String(), Answer: word, Rule: "yes or no"}
+			switch {
+			case conflicting:
+				v.Rule, v.Answer = contrasted.Error(), answer
+			case word == golds[0].name:
+				v.Outcome, v.Reason = OutcomeEqual, ReasonEqual
+			}
+			return v
+		}
+	}
 	if !said && goldErr == nil && golds[0].kind != kindText && (answerErr == errSyntax || answerErr == nil && answers[0].kind == kindText) {
 		if v, done := k.prose(golds, gold, answer, steps); done {
 			return v

@@ -53,7 +53,10 @@ func qualifies(words []string) qualification {
 			return doubted
 		case "condition":
 			return conditional
-		case "contrast":
+		case "contrast", "exclusion":
+			if w == "out" {
+				break // 5 out of 6
+			}
 			return contrasted
 		case "comparison":
 			if i < 2 {
