@@ -122,32 +122,3 @@ func fractionalPower(n *node, degrees map[string]float64) (bound, bool) {
 	}
 	return bound{u: r.u * float64(p), l: r.l * float64(p)}, ok
 }
-
-// maxSeparation is the precision up to which equality of algebraic numbers is proved.
-const maxSeparation = 6000
-
-// proved turns the agreement of two algebraic numbers into a proof where the separation bound is within reach: they
-// are computed so precisely that a difference would have to show.
-func (c *comparer) proved(a, b *node, eval func(*node, uint) (complexValue, error), otherwise result) result {
-	bits, ok := separation(a, b)
-	if !ok || bits > maxSeparation || imaginary(a, b) && bits > widest-512 {
-		return otherwise
-	}
-	prec := uint(bits) + 192
-	va, err := eval(a, prec)
-	if err != nil {
-		return otherwise
-	}
-	vb, err := eval(b, prec)
-	if err != nil {
-		return otherwise
-	}
-	scale := max(va.magnitude(), vb.magnitude(), 0)
-	if scale > 96 || c.steps.spent() {
-		return otherwise
-	}
-	if distance(va, vb, prec) < -int(bits) {
-		return equal(ruleAlgebraic)
-	}
-	return different(ruleAlgebraic)
-}

@@ -11,6 +11,9 @@ func (c *comparer) compare(a, b *node) result {
 		return unknown("")
 	}
 	if identical(a, b) {
+		if scalarLike(a) {
+			c.evidence.rest(ProofExact, 0)
+		}
 		return equal(ruleIdentical)
 	}
 	if n := c.named(a, b); n != nil {

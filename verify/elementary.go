@@ -49,7 +49,7 @@ func (x *real) quotient(a, b *big.Float) *big.Float {
 }
 
 // widest is the largest precision in use; the constants are kept to more than that.
-const widest = 4096
+const widest = 8192
 
 // Constants to widest+64 bits as integers scaled by 2^(widest+64); computed at first use, never changed.
 var (

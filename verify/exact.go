@@ -13,6 +13,7 @@ var (
 	errUndefined  = errors.New("undefined")
 	errBudget     = errors.New("beyond the documented limits")
 	errPrecision  = errors.New("not to be told at this precision")
+	errConvention = errors.New("a matter of convention") // a sum whose upper bound is far below the lower one
 )
 
 // exact evaluates rational expressions without rounding.
@@ -428,6 +429,9 @@ func (x exact) series(n *node) (*big.Rat, error) {
 	acc := new(big.Rat)
 	if n.name == "prod" {
 		acc.SetInt64(1)
+	}
+	if b < a-1 && len(x.at) > 0 {
+		return nil, errConvention
 	}
 	if b < a {
 		return acc, nil

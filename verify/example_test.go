@@ -17,7 +17,8 @@ func ExampleVerdict_Explain() {
 	// Output:
 	// verdict    equal
 	// reason     equal: the response gives the ground truth
-	// rule       algebraic
+	// rule       modular identity
+	// proof      modular, wrong by chance with probability at most 9e-50
 	// extracted  \sqrt{8}
 	// gold       2*root(2, 2)
 	// answer     root(8, 2)
@@ -60,7 +61,7 @@ func ExampleParsePolicy() {
 	fmt.Println(err)
 	// Output:
 	// equal different
-	// unknown policy "lenient"; known: keep-bound, keep-units, rounded, strict-base, strict-units, strict-vector
+	// unknown policy "lenient"; known: keep-bound, keep-units, proved, rounded, strict-base, strict-units, strict-vector
 }
 
 func ExampleParseTask() {

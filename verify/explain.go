@@ -44,6 +44,11 @@ func (v Verdict) Explain() string {
 	line("verdict", v.Outcome.String())
 	line("reason", v.Reason+": "+meanings[v.Reason])
 	line("rule", v.Rule)
+	if v.Error > 0 {
+		line("proof", fmt.Sprintf("%s, wrong by chance with probability at most %.0e", v.Proof, v.Error))
+	} else {
+		line("proof", v.Proof.String())
+	}
 	line("extracted", v.Extracted)
 	line("gold", v.Gold)
 	line("answer", v.Answer)

@@ -4,99 +4,120 @@ import "math/big"
 
 // realFunction evaluates the trigonometric and hyperbolic functions and factorials of real arguments.
 func (x *numeric) realFunction(name string, vs []complexValue) (complexValue, error) {
-	v := vs[0].re
-	one := x.float().SetInt64(1)
-	wrap := func(f *big.Float, err error) (complexValue, error) {
+	v := vs[0]
+	one := complexValue{re: x.float().SetInt64(1)}
+	half := func(w complexValue, err error) (complexValue, error) {
 		if err != nil {
-			return complexValue{}, err
+			return w, err
 		}
-		return x.finite(complexValue{re: f})
+		return complexValue{re: w.re.SetMantExp(w.re, -1), err: w.err.scaled(-1)}, nil
 	}
-	ratio := func(a, b *big.Float, err error) (complexValue, error) {
+	// angle returns the angle of the direction (b, a), a unit vector or longer.
+	angle := func(a, b complexValue) (complexValue, error) {
+		f, err := x.atan2(a.re, b.re)
 		if err != nil {
 			return complexValue{}, err
 		}
-		// A denominator that is zero but for rounding is a pole.
-		if b.Sign() == 0 || b.MantExp(nil) < exponent(a)-int(x.prec)*3/4 {
-			return complexValue{}, errUndefined
-		}
-		return wrap(x.quotient(a, b), nil)
+		w := x.function(complexValue{re: f})
+		w.err = w.err.plus(a.err.plus(b.err).scaled(1))
+		return x.finite(w)
 	}
 	switch name {
 	case "sin", "cos", "tan", "cot", "sec", "csc":
-		s, c, err := x.sincos(v)
-		switch name {
-		case "sin":
-			return wrap(s, err)
-		case "cos":
-			return wrap(c, err)
-		case "tan":
-			return ratio(s, c, err)
-		case "cot":
-			return ratio(c, s, err)
-		case "sec":
-			return ratio(one, c, err)
-		}
-		return ratio(one, s, err)
-	case "sinh", "cosh", "tanh", "coth", "sech", "csch":
-		p, err := x.exp(v)
+		f, g, err := x.sincos(v.re)
 		if err != nil {
 			return complexValue{}, err
 		}
-		m := x.quotient(one, p)
-		s, c := x.difference(p, m), x.sum(p, m)
-		half := func(f *big.Float) *big.Float { return x.float().SetMantExp(f, -1) }
+		s, c := x.absolutely(complexValue{re: f}), x.absolutely(complexValue{re: g})
+		if exponent(v.re) < 0 {
+			s = x.function(complexValue{re: f})
+		}
+		s.err, c.err = s.err.plus(v.err), c.err.plus(v.err)
+		switch name {
+		case "sin":
+			return s, nil
+		case "cos":
+			return c, nil
+		case "tan":
+			return x.divide(s, c)
+		case "cot":
+			return x.divide(c, s)
+		case "sec":
+			return x.divide(one, c)
+		}
+		return x.divide(one, s)
+	case "sinh", "cosh", "tanh", "coth", "sech", "csch":
+		p, err := x.complexExp(v)
+		if err != nil {
+			return complexValue{}, err
+		}
+		m, err := x.divide(one, p)
+		if err != nil {
+			return complexValue{}, err
+		}
+		s, c := x.add(p, x.negate(m)), x.add(p, m)
 		switch name {
 		case "sinh":
-			return wrap(half(s), nil)
+			return half(s, nil)
 		case "cosh":
-			return wrap(half(c), nil)
+			return half(c, nil)
 		case "tanh":
-			return ratio(s, c, nil)
+			return x.divide(s, c)
 		case "coth":
-			return ratio(c, s, nil)
+			return x.divide(c, s)
 		case "sech":
-			return ratio(one, half(c), nil)
+			one.re.SetInt64(2)
+			return x.divide(one, c)
 		}
-		return ratio(one, half(s), nil)
+		one.re.SetInt64(2)
+		return x.divide(one, s)
 	case "arctan":
-		return wrap(x.atan2(v, one))
+		return angle(v, one)
 	case "arccot": // in (0, pi)
-		return wrap(x.atan2(one, v))
+		return angle(one, v)
 	case "arcsec", "arccsc":
-		if v.Sign() == 0 {
-			return complexValue{}, errUndefined
+		w, err := x.divide(one, v)
+		if err != nil {
+			return w, err
 		}
-		v = x.quotient(one, v)
+		v = w
 		name = map[string]string{"arcsec": "arccos", "arccsc": "arcsin"}[name]
 		fallthrough
 	case "arcsin", "arccos":
-		rest := x.difference(one, x.product(v, v))
-		if rest.Sign() < 0 {
-			return complexValue{}, errUndefined
+		other, err := x.root(x.add(one, x.negate(x.multiply(v, v))), 2)
+		switch {
+		case err != nil:
+			return other, err
+		case !other.real():
+			return other, errUndefined
+		case name == "arcsin":
+			return angle(v, other)
 		}
-		other := x.float().Sqrt(rest)
-		if name == "arcsin" {
-			return wrap(x.atan2(v, other))
+		return angle(other, v)
+	case "arsinh", "arcosh":
+		if name == "arcosh" {
+			one.re.SetInt64(-1)
+			if low := x.add(v, one); low.mayVanish() && !low.err.zero() {
+				return low, errPrecision
+			} else if low.re.Sign() < 0 {
+				return low, errUndefined
+			}
 		}
-		return wrap(x.atan2(other, v))
-	case "arsinh":
-		return wrap(x.log(x.sum(v, x.float().Sqrt(x.sum(x.product(v, v), one)))))
-	case "arcosh":
-		if v.Cmp(one) < 0 {
-			return complexValue{}, errUndefined
-		}
-		return wrap(x.log(x.sum(v, x.float().Sqrt(x.difference(x.product(v, v), one)))))
-	case "artanh":
-		den := x.difference(one, v)
-		if den.Sign() <= 0 || x.sum(one, v).Sign() <= 0 {
-			return complexValue{}, errUndefined
-		}
-		l, err := x.log(x.quotient(x.sum(one, v), den))
+		r, err := x.root(x.add(x.multiply(v, v), one), 2)
 		if err != nil {
-			return complexValue{}, err
+			return r, err
 		}
-		return wrap(l.SetMantExp(l, -1), nil)
+		return x.complexLog(x.add(v, r))
+	case "artanh":
+		low, high := x.add(one, x.negate(v)), x.add(one, v)
+		if low.re.Sign() <= 0 && !low.mayVanish() || high.re.Sign() <= 0 && !high.mayVanish() || low.zero() && low.err.zero() || high.zero() && high.err.zero() {
+			return low, errUndefined
+		}
+		q, err := x.divide(high, low)
+		if err != nil {
+			return q, err
+		}
+		return half(x.complexLog(q))
 	case "factorial", "doublefactorial", "binom", "arrangements", "gcd", "lcm", "mod":
 		return x.integerFunction(name, vs)
 	}
@@ -107,17 +128,24 @@ func (x *numeric) realFunction(name string, vs []complexValue) (complexValue, er
 func (x *numeric) integerFunction(name string, vs []complexValue) (complexValue, error) {
 	args := make([]*node, len(vs))
 	for i, v := range vs {
-		if !v.re.IsInt() || v.re.MantExp(nil) > int(x.prec)-64 {
+		if v.re.MantExp(nil) > int(x.prec)-64 {
+			return complexValue{}, errPrecision
+		}
+		low, err := x.whole(v, false)
+		if err != nil {
+			return v, err
+		}
+		if off := x.difference(v.re, low.re); off.Sign() != 0 && v.err.less(magnitudeOf(off)) {
 			return complexValue{}, errUndefined
 		}
-		n, _ := v.re.Int(nil)
+		n, _ := low.re.Int(nil)
 		args[i] = rational(new(big.Rat).SetInt(n))
 	}
 	r, err := exact{steps: x.steps}.value(call(name, args...))
 	if err != nil {
 		return complexValue{}, err
 	}
-	return complexValue{re: x.float().SetRat(r)}, nil
+	return x.rational(r), nil
 }
 
 // complexFunction evaluates functions of complex arguments by their exponential forms.
@@ -126,7 +154,7 @@ func (x *numeric) complexFunction(name string, vs []complexValue) (complexValue,
 	if v.im == nil {
 		v.im = x.float()
 	}
-	iv := complexValue{re: x.float().Neg(v.im), im: v.re}
+	iv := complexValue{re: x.float().Neg(v.im), im: v.re, err: v.err}
 	one, two := complexValue{re: x.float().SetInt64(1)}, complexValue{re: x.float().SetInt64(2)}
 	i := complexValue{re: x.float(), im: x.float().SetInt64(1)}
 	half := func(w complexValue, err error) (complexValue, error) {
@@ -183,8 +211,14 @@ func (x *numeric) complexFunction(name string, vs []complexValue) (complexValue,
 		}
 		return x.divide(x.add(p, x.negate(m)), x.add(p, m))
 	case "arg":
-		theta, err := x.atan2(v.im, v.re)
-		return complexValue{re: theta}, err
+		l, err := x.complexLog(v)
+		if err != nil {
+			return v, err
+		}
+		if l.im == nil {
+			l.im = x.float()
+		}
+		return complexValue{re: l.im, err: l.err}, nil
 	}
 	return v, errIrrational
 }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,6 +48,11 @@ func randomTerm(r *rand.Rand, depth int, symbolic bool) *term {
 		return &term{op: '^', args: []*term{sub()}, k: 2 + r.IntN(2)}
 	}
 	return &term{op: 'r', args: []*term{sub()}}
+}
+
+// symbolic reports whether t holds a variable.
+func (t *term) symbolic() bool {
+	return t.op == 'v' || slices.ContainsFunc(t.args, (*term).symbolic)
 }
 
 // style writes terms, choosing a spelling by chance at every node.
@@ -119,7 +125,10 @@ func (s style) spell(t *term) (string, int) {
 		return base + s.pick("^{"+strconv.Itoa(t.k)+"}", "^"+strconv.Itoa(t.k)+" "), 2
 	case 'r':
 		inner := s.write(t.args[0], 0)
-		return s.pick(`\sqrt{`+inner+"}", `\sqrt {`+inner+"}", "sqrt("+inner+")", "√("+inner+")", "("+inner+")^{1/2}", "("+inner+`)^{\frac12}`, `\sqrt[2]{`+inner+"}", `\sqrt[4]{(`+inner+")^2}"), 2
+		if !t.symbolic() && s.r.IntN(8) == 0 { // the domain of the fourth root of x^2 is larger than that of the root of x
+			return `\sqrt[4]{(` + inner + ")^2}", 2
+		}
+		return s.pick(`\sqrt{`+inner+"}", `\sqrt {`+inner+"}", "sqrt("+inner+")", "√("+inner+")", "("+inner+")^{1/2}", "("+inner+`)^{\frac12}`, `\sqrt[2]{`+inner+"}"), 2
 	}
 	panic("unknown term")
 }

@@ -19,6 +19,8 @@ const (
 	maxWrappers = 8         // boxes, braces and announcements around one answer that are taken off
 	maxBoxes    = 64        // adjacent boxes read as one list
 
+	maxElimination = 64 // rows of a determinant
+
 	maxBareResponse = 256 // bytes of a response that may be nothing but its answer
 )
 

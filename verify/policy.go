@@ -15,6 +15,7 @@ type Policy struct {
 	StrictBase   bool // a base subscript of the gold that the answer lacks is a difference
 	StrictVector bool // a column or row vector and a tuple are different
 	KeepBound    bool // f(x)=3x and f(t)=3t are different
+	Proved       bool // numbers that are only probably equal are unknown; see Proof
 	Rounded      bool // a decimal answer of at least six significant digits may be the rounded gold
 }
 
@@ -32,6 +33,7 @@ func Policies() []PolicySwitch {
 	return []PolicySwitch{
 		{"keep-bound", "f(x)=3x and f(t)=3t are different.", "rename-bound", "The parameters of a definition are renamed.", func(p *Policy, on bool) { p.KeepBound = on }},
 		{"keep-units", "100 cm and 1 m are different.", "convert-units", "Units of one dimension convert into each other.", func(p *Policy, on bool) { p.KeepUnits = on }},
+		{"proved", "Equality that is probable and not proved is unknown.", "probable", "Expressions that agree at every point and precision tried are equal.", func(p *Policy, on bool) { p.Proved = on }},
 		{"rounded", "A decimal answer with six significant digits or more is equal to a gold that rounds to it.", "exact", "Decimals are exact: 0.33 is not 1/3; use a tolerance where rounding is asked for.", func(p *Policy, on bool) { p.Rounded = on }},
 		{"strict-base", "4343 is different from the gold 4343_6.", "optional-base", "An answer may leave out the base that the gold is written in.", func(p *Policy, on bool) { p.StrictBase = on }},
 		{"strict-units", "5 and 5 cm are different, and so are 2 and 2 pm.", "optional-units", "A unit may be missing on one side; conflicting units are different.", func(p *Policy, on bool) { p.StrictUnits = on }},

@@ -2,10 +2,14 @@ package verify
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
-var contradiction = result{outcome: OutcomeDifferent, rule: "a chain that contradicts itself", reason: ReasonContradicted}
+var (
+	contradiction = result{outcome: OutcomeDifferent, rule: "a chain that contradicts itself", reason: ReasonContradicted}
+	tautology     = result{outcome: OutcomeDifferent, rule: "an equation that says nothing"}
+)
 
 // assigned splits "x = ... = value" into what is assigned and its value. The result is different if the chain
 // contradicts itself, and unknown otherwise; name is nil if the chain starts with a value.
@@ -52,6 +56,9 @@ func (c *comparer) assigned(n *node) (name, value *node, r result) {
 		exactPart-- // x=12=y
 	}
 	value = parts[exactPart]
+	if name == nil && !slices.ContainsFunc(parts, func(p *node) bool { return !identical(p, value) }) { // 5=5
+		return nil, nil, tautology
+	}
 	amount, unit := split(value)
 	for i := 0; i < len(parts); i++ {
 		part, other := split(parts[i])
@@ -172,6 +179,9 @@ func (c *comparer) relations(a, b *node) (result, bool) {
 		return r, true
 	}
 	if value != nil {
+		if scalarLike(other) && (rel.ops[0] == "==" && literal(other) != nil || rb && unsolved(rel.args[0])) {
+			return different("a relation against a value"), true
+		}
 		r := c.pair(value, other, rb)
 		if r.outcome == OutcomeEqual && r.rule == ruleIdentical {
 			r.rule = "assigned value"
@@ -192,6 +202,19 @@ func (c *comparer) relations(a, b *node) (result, bool) {
 	return c.realSets(a, b), true
 }
 
+// unsolved reports whether n, on the left of an equation, is |x| or xy: the unknowns are what was to be found, and the
+// equation has several solutions. |S|, |AB|, |z| and AB name a size, a length, an absolute value and a segment.
+func unsolved(n *node) bool {
+	unknown := func(m *node) bool { return m.kind == kindSymbol && (m.name == "x" || m.name == "y") }
+	switch n.kind {
+	case kindCall:
+		return n.name == "abs" && unknown(n.args[0])
+	case kindMultiply:
+		return slices.ContainsFunc(n.args, unknown) && !slices.ContainsFunc(n.args, func(m *node) bool { return !unknown(m) && !(m.kind == kindSymbol && m.name == "z") })
+	}
+	return false
+}
+
 // asked reports whether a relation gives the value of an expression in several unknowns, as m+n=117 and 1/a+1/b=5 do: a
 // value that was asked for as such, as the unknowns do not follow from it. The equation of a line or circle in a usual
 // form is none: it holds constants, or its constants are denominators.
@@ -205,6 +228,9 @@ func asked(n *node) bool {
 	}
 	if line(n.args[0], terms) {
 		return false
+	}
+	if v := literal(n.args[1]); v != nil && v.Sign() == 0 && slices.ContainsFunc(terms, func(t *node) bool { return t.has(func(m *node) bool { return m.kind == kindNumber }) }) {
+		return false // a+3z=0
 	}
 	for _, t := range terms {
 		if len(variables(t)) == 0 || t.has(func(m *node) bool {
@@ -376,6 +402,12 @@ func (c *comparer) equations(a, b *node) result {
 	ratio, r := c.proportional(a, b)
 	if r.outcome == OutcomeEqual && ratio == 0 {
 		return unknown("")
+	}
+	if r.outcome == OutcomeUnknown {
+		x, y := c.scalars(a.args[0], a.args[1]).outcome, c.scalars(b.args[0], b.args[1]).outcome
+		if x == OutcomeEqual && y == OutcomeDifferent || x == OutcomeDifferent && y == OutcomeEqual {
+			return tautology // x=x
+		}
 	}
 	if r.outcome == OutcomeDifferent && c.solves(a, b) {
 		return unknown(ruleSolution)

@@ -82,6 +82,9 @@ type Verdict struct {
 	Gold      string  `json:"gold_form"`     // normal form of the ground truth
 	Answer    string  `json:"response_form"` // normal form of the extracted answer
 	Rule      string  `json:"rule"`          // the rule that decided
+
+	Proof Proof   `json:"proof,omitzero"` // how the numbers and expressions were compared, at its weakest
+	Error float64 `json:"error,omitzero"` // bound on the probability that chance made the comparison wrong
 }
 
 // Option adjusts how Grade and Equal decide.
@@ -289,10 +292,11 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 	var r result
 	for i, g := range golds {
 		for j, a := range answers {
-			c.tol = nil
+			c.tol, c.evidence = nil, evidence{}
 			s := c.withTolerance(g, a, k.Tolerance)
 			if i == 0 && j == 0 || s.outcome == OutcomeEqual {
 				r = s
+				v.Proof, v.Error = c.evidence.proof, c.evidence.error
 			}
 			if s.outcome == OutcomeEqual {
 				v.Gold, v.Answer = g.String(), a.String()
@@ -371,7 +375,7 @@ func integers(gold, answer string) (Verdict, bool) {
 	if !ok {
 		return Verdict{}, false
 	}
-	v := Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Extracted: answer, Gold: gold, Answer: answer, Rule: ruleExact}
+	v := Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Extracted: answer, Gold: gold, Answer: answer, Rule: ruleExact, Proof: ProofExact}
 	if g == a {
 		v.Outcome, v.Reason = OutcomeEqual, ReasonEqual
 	}
