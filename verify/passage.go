@@ -174,31 +174,50 @@ func (p passage) flaw(at statement) qualification {
 	return ""
 }
 
+// gold returns the value that a ground truth in words states: what it names as such, else the final formula if the text
+// comes to it by "so" or "thus"; empty if it only describes something.
+func (p passage) gold() (string, statement) {
+	for j := len(p.statements) - 1; j >= 0; j-- {
+		if st := p.statements[j]; valued(st.text) && named(p.text[:st.from]) && !p.aside(j) && !approximates(p.text[:st.from]) {
+			return p.from(j)
+		}
+	}
+	text, at := p.final()
+	switch lastWord(p.text[:at.from]) {
+	case "so", "thus", "hence", "therefore", "then", "get", "have", "gives", "obtain", "find", "that":
+		return text, at
+	}
+	return "", statement{}
+}
+
+// from returns the value that starts with formula j: a list, or the formula with what belongs to it.
+func (p passage) from(j int) (string, statement) {
+	text, st := p.whole(j)
+	start := p.statements[j].from
+	for k := j + 1; k < len(p.statements); k++ {
+		list, from := p.listed(k)
+		if list == "" || from > start {
+			break
+		}
+		if from == start {
+			text, st.to = list, p.statements[k].to
+		}
+	}
+	return text, st
+}
+
 // first returns the value that a sentence gives that announces its answer: what follows "which is", else the first value:
 // "that 5 boxes last for 30 days" gives 5.
 func (p passage) first() (string, statement) {
 	for j := len(p.statements) - 1; j > 0; j-- {
 		st := p.statements[j]
-		if t := st.answer(); valued(st.text) && t != "" && st.from > 0 && named(p.text[:st.from]) && !approximates(p.text[:st.from]) && !p.aside(j) {
-			return p.whole(j)
+		if valued(st.text) && st.answer() != "" && named(p.text[:st.from]) && !approximates(p.text[:st.from]) && !p.aside(j) {
+			return p.from(j)
 		}
 	}
 	for j, st := range p.statements {
-		if !valued(st.text) {
-			continue
-		}
-		if t := st.answer(); t != "" {
-			for k := j + 1; k < len(p.statements); k++ {
-				if list, from := p.listed(k); list == "" || from > st.from {
-					break
-				} else if from == st.from {
-					t, st.to = list, p.statements[k].to
-				}
-			}
-			if st == p.statements[j] {
-				return p.whole(j)
-			}
-			return signed(p.text[:st.from], t), st
+		if valued(st.text) && st.answer() != "" {
+			return p.from(j)
 		}
 	}
 	return "", statement{}
@@ -291,6 +310,9 @@ func (p passage) aside(j int) bool {
 	if relates(st.text) {
 		return false
 	}
+	if j > 0 && valued(p.statements[j-1].text) && !opened(p.text[:st.from]) && circumstance(p.text[p.statements[j-1].to:st.from]) {
+		return true
+	}
 	for k := j - 1; k >= 0; k-- {
 		gap := p.text[p.statements[k].to:p.statements[k+1].from]
 		if sentenceBreak(gap) || strings.ContainsRune(gap, '\n') {
@@ -310,6 +332,27 @@ func (p passage) aside(j int) bool {
 	return false
 }
 
+// circumstance reports whether the words between two formulas make the second the place or the case of the first: "the
+// minimum is -4 at x = 2", "5, when n = 3".
+func circumstance(gap string) bool {
+	words := strings.Fields(strings.ToLower(strings.Trim(gap, " $,")))
+	if len(words) == 0 || strings.Contains(gap, "\n\n") {
+		return false
+	}
+	for _, w := range words[:len(words)-1] {
+		switch strings.Trim(w, ",") {
+		case "which", "and", "is", "it", "occurs", "attained", "achieved", "reached", "only", "this", "happens", "obtained", "equality", "exactly":
+		default:
+			return false
+		}
+	}
+	switch words[len(words)-1] {
+	case "at", "when", "for", "where", "if":
+		return true
+	}
+	return false
+}
+
 // opened reports whether the sentence that a text ends in started with a clause.
 func opened(before string) bool {
 	start := 0
@@ -320,8 +363,8 @@ func opened(before string) bool {
 		}
 	}
 	word := strings.ToLower(strings.TrimLeft(before[start:], " \n*#"))
-	for _, w := range []string{"since", "because", "as", "where", "given"} {
-		if strings.HasPrefix(word, w) {
+	for _, w := range []string{"since", "because", "as", "where", "given", "when", "for", "if", "at"} {
+		if strings.HasPrefix(word, w+" ") {
 			return true
 		}
 	}

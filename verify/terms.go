@@ -223,6 +223,9 @@ func (p *parser) term() (*node, error) {
 				left = n
 				continue
 			}
+			if t.kind == tokenNumber && p.last().mark('}') && left.kind == kindNumber && factors == nil {
+				return nil, errSyntax // {1}5 prints as 15
+			}
 			if t.kind == tokenNumber && p.last().kind == tokenNumber && !endsInPower(left, factors) { // 2 1/2
 				n, err := p.mixedNumber(flush(), divisions)
 				if err != nil {

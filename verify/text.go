@@ -497,6 +497,9 @@ func (c *comparer) texts(a, b *node) result {
 		if squeeze(a.name) == squeeze(b.name) {
 			return equal("same words")
 		}
+		if x, y := listedWords(a.name), listedWords(b.name); len(x) > 1 && slices.Equal(x, y) {
+			return equal("the same words in a list")
+		}
 		return c.said(a.name, b.name)
 	}
 	text, other := a, b
@@ -518,6 +521,16 @@ func (c *comparer) texts(a, b *node) result {
 		return unknown("words")
 	}
 	return different("words against a formula")
+}
+
+// listedWords returns the words that a list joins; in the order of the alphabet if "and" joins single ones.
+func listedWords(s string) []string {
+	words := strings.Fields(s)
+	joined := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "and" })
+	if len(words)-len(joined) > 0 && len(joined) == 2 {
+		slices.Sort(joined)
+	}
+	return joined
 }
 
 // said compares a gold with an answer of other words, which may be a sentence that says the gold.

@@ -214,6 +214,13 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 		}
 	}
 	golds, goldErr := read(gold, steps)
+	if text := worked(gold, golds, goldErr); text != "" {
+		if plain(tidy(gold)) == plain(tidy(answer)) {
+			return Verdict{Outcome: OutcomeEqual, Reason: ReasonEqual, Extracted: answer, Gold: gold, Answer: answer, Rule: "same text"}
+		}
+		gold = text
+		golds, goldErr = read(gold, steps)
+	}
 	answers, answerErr := read(answer, steps)
 	if goldErr == nil && golds[0].kind == kindText && polarity[golds[0].name] {
 		if word, conflicting := polar(answer); word != "" {
@@ -292,6 +299,9 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 	var r result
 	for i, g := range golds {
 		for j, a := range answers {
+			if i > 0 && g.kind == kindList && a.kind != kindList || j > 0 && a.kind == kindList && g.kind != kindList {
+				continue // 1,234 is a list against a list only
+			}
 			c.tol, c.evidence = nil, evidence{}
 			s := c.withTolerance(g, a, k.Tolerance)
 			if i == 0 && j == 0 || s.outcome == OutcomeEqual {
@@ -324,6 +334,34 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 		v.Reason = ReasonUndecided
 	}
 	return v
+}
+
+// worked returns the answer of a ground truth that is a solution or a sentence about it, as a response's is found; empty if
+// the ground truth is an answer by itself.
+func worked(gold string, golds []*node, err error) string {
+	if len(gold) < maxBareResponse && err == nil && (golds[0].kind != kindText || !strings.ContainsAny(gold, "$0123456789")) {
+		return ""
+	}
+	if strings.Contains(gold, "boxed") {
+		return extract(gold).text
+	}
+	if !sentenceOfWords(gold) {
+		return ""
+	}
+	if text, _ := declared(gold); text != "" && text != gold {
+		return text
+	}
+	p := parted(gold)
+	text, at := p.gold()
+	if text == "" {
+		return ""
+	}
+	if n, err := read(text, &budget{left: maxSteps}); err == nil && n[0].kind == kindRelation {
+		if v := p.context(at).value(n[0], text, "", &budget{left: maxSteps}); v != nil {
+			return text[strings.LastIndexByte(text, '=')+1:]
+		}
+	}
+	return text
 }
 
 // prose grades an answer that is a sentence against a gold that is not: by the answer that the sentence gives. Formulas
