@@ -7,7 +7,7 @@ func (c *comparer) collections(a, b *node, scalarA, scalarB bool) result {
 		if scalarB {
 			one, many = b, a
 		}
-		if many.kind == kindList && many.name == "or" && len(many.args) <= maxSigns {
+		if many.kind == kindList && many.name == "or" {
 			same := true
 			for _, n := range many.args {
 				same = same && c.pair(n, one, scalarA).outcome == OutcomeEqual
@@ -19,7 +19,7 @@ func (c *comparer) collections(a, b *node, scalarA, scalarB bool) result {
 		switch {
 		case (many.kind == kindSet || many.kind == kindBracket || many.kind == kindList) && len(many.args) == 1:
 			return c.pair(many.args[0], one, scalarA)
-		case many.kind == kindSet && len(many.args) < 64:
+		case many.kind == kindSet:
 			if kept, _ := c.distinct(many.args); len(kept) == 1 {
 				return c.pair(kept[0], one, scalarA)
 			}
@@ -39,7 +39,7 @@ func (c *comparer) collections(a, b *node, scalarA, scalarB bool) result {
 	case a.kind == kindList && b.kind == kindList:
 		return c.lists(a, b)
 	case a.kind == kindSet && b.kind == kindSet:
-		return c.sets(progression(a.args), progression(b.args))
+		return c.sets(c.progression(a.args), c.progression(b.args))
 	case a.kind == kindSet && b.kind == kindList || a.kind == kindList && b.kind == kindSet:
 		return c.multiset(c.members(a), c.members(b))
 	case a.kind == kindTuple && b.kind == kindList || a.kind == kindList && b.kind == kindTuple,
@@ -125,7 +125,7 @@ func (c *comparer) lists(a, b *node) result {
 	if words {
 		return c.ordered(a.args, b.args)
 	}
-	return c.multiset(progression(a.args), progression(b.args))
+	return c.multiset(c.progression(a.args), c.progression(b.args))
 }
 
 // withoutParameters takes clauses such as k ∈ Z off two lists and gives their parameters the same name; false if there is
@@ -169,7 +169,7 @@ func parameter(n *node) (rest, clause *node) {
 
 // members lists the elements of a list, or those of a set without repetitions.
 func (c *comparer) members(n *node) []*node {
-	args := progression(n.args)
+	args := c.progression(n.args)
 	if n.kind == kindSet {
 		args, _ = c.distinct(args)
 	}

@@ -77,7 +77,7 @@ func (c *comparer) compare(a, b *node) result {
 
 // restricted returns the expression of an answer that states its domain as well, such as "1/x, x != 0"; nil for others.
 func restricted(n *node) *node {
-	if n.kind != kindList || n.name != "," || !scalarLike(n.args[0]) || len(n.args) > maxSigns {
+	if n.kind != kindList || n.name != "," || !scalarLike(n.args[0]) {
 		return nil
 	}
 	names := variables(n.args[0])

@@ -155,7 +155,7 @@ func (x exact) power(n *node) (*big.Rat, error) {
 		return nil, errBudget
 	}
 	k := e.Num().Int64()
-	bits := float64(max(base.Num().BitLen(), base.Denom().BitLen())) * math.Abs(float64(k))
+	bits := math.Max(bitsOf(base.Num()), bitsOf(base.Denom()))*math.Abs(float64(k)) + 1
 	if bits > maxBits || !x.steps.multiply(int(bits), int(bits)) {
 		return nil, errBudget
 	}
@@ -168,6 +168,14 @@ func (x exact) power(n *node) (*big.Rat, error) {
 		num, den = den, num
 	}
 	return new(big.Rat).SetFrac(num, den), nil
+}
+
+// bitsOf returns the binary logarithm of |v|, rounded up where v is long; 0 for 0.
+func bitsOf(v *big.Int) float64 {
+	if v.BitLen() > 53 {
+		return float64(v.BitLen())
+	}
+	return math.Log2(math.Max(1, math.Abs(float64(v.Int64()))))
 }
 
 func abs64(k int64) int64 {
@@ -201,7 +209,7 @@ func (x exact) integerRoot(v *big.Int, k int) (*big.Int, bool) {
 	if v.Sign() == 0 || k == 1 {
 		return new(big.Int).Set(v), true
 	}
-	if !x.steps.multiply(v.BitLen(), 4*v.BitLen()) {
+	if !x.steps.quadratic(v.BitLen(), 4*v.BitLen()) {
 		return nil, false
 	}
 	if k == 2 {
@@ -219,7 +227,7 @@ func (x exact) integerRoot(v *big.Int, k int) (*big.Int, bool) {
 			break
 		}
 		r = next
-		if !x.steps.multiply(v.BitLen(), v.BitLen()) {
+		if !x.steps.quadratic(v.BitLen(), v.BitLen()) {
 			return nil, false
 		}
 	}
@@ -231,7 +239,22 @@ func (x exact) call(n *node) (*big.Rat, error) {
 	if n.name == "sum" || n.name == "prod" {
 		return x.series(n)
 	}
+	if n.name == "det" {
+		return x.determinant(n.args[0])
+	}
 	vs, err := x.values(n.args)
+	if errors.Is(err, errBudget) && !x.steps.spent() {
+		switch n.name {
+		case "mod":
+			if m, err := x.value(n.args[1]); err == nil && m.IsInt() && m.Sign() != 0 {
+				return x.remainder(n.args[0], m.Num())
+			}
+		case "gcd", "lcm":
+			if v, ok, err := x.common(n); ok {
+				return v, err
+			}
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +308,7 @@ func (x exact) call(n *node) (*big.Rat, error) {
 		acc := new(big.Int).Abs(vs[0].Num())
 		for _, v := range vs[1:] {
 			w := new(big.Int).Abs(v.Num())
-			if !x.steps.multiply(acc.BitLen()*2, w.BitLen()) {
+			if !x.steps.quadratic(acc.BitLen()*2, w.BitLen()) {
 				return nil, errBudget
 			}
 			g := new(big.Int).GCD(nil, nil, acc, w)
@@ -461,4 +484,58 @@ func (x exact) series(n *node) (*big.Rat, error) {
 			return acc, nil
 		}
 	}
+}
+
+// determinant eliminates.
+func (x exact) determinant(m *node) (*big.Rat, error) {
+	if m.kind != kindMatrix || m.cols*m.cols != len(m.args) {
+		return nil, errUndefined
+	}
+	n := m.cols
+	if n > maxElimination {
+		return nil, errBudget
+	}
+	vs, err := x.values(m.args)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]*big.Rat, n)
+	for i := range rows {
+		rows[i] = vs[i*n : (i+1)*n]
+	}
+	det := big.NewRat(1, 1)
+	for c := range n {
+		pivot := c
+		for pivot < n && rows[pivot][c].Sign() == 0 {
+			pivot++
+		}
+		if pivot == n {
+			return new(big.Rat), nil
+		}
+		if pivot != c {
+			rows[pivot], rows[c] = rows[c], rows[pivot]
+			det.Neg(det)
+		}
+		if size(det)+size(rows[c][c]) > maxBits || !x.steps.rationals(det, rows[c][c]) {
+			return nil, errBudget
+		}
+		det.Mul(det, rows[c][c])
+		for r := c + 1; r < n; r++ {
+			if rows[r][c].Sign() == 0 {
+				continue
+			}
+			q := new(big.Rat).Quo(rows[r][c], rows[c][c])
+			for k := c; k < n; k++ {
+				if rows[c][k].Sign() == 0 {
+					continue
+				}
+				if size(q)+size(rows[c][k])+size(rows[r][k]) > maxBits || !x.steps.rationals(q, rows[c][k]) || !x.steps.rationals(q, rows[r][k]) {
+					return nil, errBudget
+				}
+				product := new(big.Rat).Mul(q, rows[c][k])
+				rows[r][k] = product.Sub(rows[r][k], product)
+			}
+		}
+	}
+	return det, nil
 }

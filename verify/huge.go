@@ -16,25 +16,26 @@ var smallPrimes = [...]uint64{2147483647, 2147483629, 2147483587, 2147483579, 21
 // certain if they are so modulo one prime, and equal if they agree modulo five primes of 31 bits: random numbers would
 // do so once in 2^155.
 func (c *comparer) residues(a, b *node) (result, bool) {
+	x := exact{steps: c.steps}
 	for _, p := range smallPrimes {
-		x, err := c.residue(a, p, true)
+		ra, err := x.residue(a, p, true)
 		if err != nil {
 			return result{}, false
 		}
-		y, err := c.residue(b, p, true)
+		rb, err := x.residue(b, p, true)
 		if err != nil {
 			return result{}, false
 		}
-		if x != y {
+		if ra != rb {
 			return different(ruleResidues), true
 		}
 	}
-	return equal(ruleResidues), true
+	return result{outcome: OutcomeEqual, rule: ruleResidues, proof: ProofProbable}, true
 }
 
 // residue returns an integer expression modulo m; division needs m to be prime.
-func (c *comparer) residue(n *node, m uint64, prime bool) (uint64, error) {
-	if !c.steps.spend(costNode) {
+func (x exact) residue(n *node, m uint64, prime bool) (uint64, error) {
+	if !x.steps.spend(costNode) {
 		return 0, errBudget
 	}
 	switch n.kind {
@@ -49,15 +50,15 @@ func (c *comparer) residue(n *node, m uint64, prime bool) (uint64, error) {
 		d := new(big.Int).Mod(n.rat.Denom(), new(big.Int).SetUint64(m)).Uint64()
 		return divideModulo(v, d, m)
 	case kindNegate:
-		v, err := c.residue(n.args[0], m, prime)
+		v, err := x.residue(n.args[0], m, prime)
 		return (m - v) % m, err
 	case kindAdd, kindMultiply:
-		acc, err := c.residue(n.args[0], m, prime)
+		acc, err := x.residue(n.args[0], m, prime)
 		if err != nil {
 			return 0, err
 		}
 		for _, a := range n.args[1:] {
-			v, err := c.residue(a, m, prime)
+			v, err := x.residue(a, m, prime)
 			if err != nil {
 				return 0, err
 			}
@@ -72,20 +73,20 @@ func (c *comparer) residue(n *node, m uint64, prime bool) (uint64, error) {
 		if !prime {
 			return 0, errIrrational
 		}
-		a, err := c.residue(n.args[0], m, prime)
+		a, err := x.residue(n.args[0], m, prime)
 		if err != nil {
 			return 0, err
 		}
-		b, err := c.residue(n.args[1], m, prime)
+		b, err := x.residue(n.args[1], m, prime)
 		if err != nil {
 			return 0, err
 		}
 		return divideModulo(a, b, m)
 	case kindPower:
-		return c.powerResidue(n, m, prime)
+		return x.powerResidue(n, m, prime)
 	case kindCall:
 		if n.name == "factorial" {
-			v, err := (exact{steps: c.steps}).value(n.args[0])
+			v, err := x.value(n.args[0])
 			if err != nil || !v.IsInt() || v.Sign() < 0 {
 				return 0, errIrrational
 			}
@@ -93,7 +94,7 @@ func (c *comparer) residue(n *node, m uint64, prime bool) (uint64, error) {
 				return 0, nil
 			}
 			k := v.Num().Uint64()
-			if k > maxTerms*20 || !c.steps.spend(int(k)) {
+			if k > maxTerms*20 || !x.steps.spend(int(k)) {
 				return 0, errBudget
 			}
 			acc := uint64(1) % m
@@ -103,20 +104,20 @@ func (c *comparer) residue(n *node, m uint64, prime bool) (uint64, error) {
 			return acc, nil
 		}
 	}
-	v, err := (exact{steps: c.steps}).value(n)
+	v, err := x.value(n)
 	if err != nil {
 		return 0, err
 	}
-	return c.residue(rational(v), m, prime)
+	return x.residue(rational(v), m, prime)
 }
 
 // powerResidue uses a^e = a^(e mod phi(m) + phi(m)) for e >= log2 m, whatever a has in common with m.
-func (c *comparer) powerResidue(n *node, m uint64, prime bool) (uint64, error) {
-	a, err := c.residue(n.args[0], m, prime)
+func (x exact) powerResidue(n *node, m uint64, prime bool) (uint64, error) {
+	a, err := x.residue(n.args[0], m, prime)
 	if err != nil {
 		return 0, err
 	}
-	e, err := (exact{steps: c.steps}).value(n.args[1])
+	e, err := x.value(n.args[1])
 	if err == nil && e.IsInt() && e.Num().IsInt64() {
 		k := e.Num().Int64()
 		if k >= 0 {
@@ -131,10 +132,10 @@ func (c *comparer) powerResidue(n *node, m uint64, prime bool) (uint64, error) {
 		return 0, errIrrational
 	}
 	phi := totient(m)
-	if !c.steps.spend(1 << 16) {
+	if !x.steps.spend(1 << 16) {
 		return 0, errBudget
 	}
-	k, err := c.residue(n.args[1], phi, false)
+	k, err := x.residue(n.args[1], phi, false)
 	if err != nil {
 		return 0, err
 	}
@@ -257,4 +258,157 @@ func logBounds(n *node) (lo, hi float64, ok bool) {
 		return (l - 1.5) * math.Exp2(min(l, 1100)), h * math.Exp2(h), true
 	}
 	return 0, 0, false
+}
+
+// remainder returns a mod m for an integer expression too large to write out.
+func (x exact) remainder(a *node, m *big.Int) (*big.Rat, error) {
+	m = new(big.Int).Abs(m)
+	if m.IsUint64() && m.Uint64() < 1<<31 {
+		r, err := x.residue(a, m.Uint64(), false)
+		return new(big.Rat).SetInt(new(big.Int).SetUint64(r)), err
+	}
+	r, err := x.modulo(a, m)
+	if err != nil {
+		return nil, err
+	}
+	return new(big.Rat).SetInt(r), nil
+}
+
+// modulo returns an integer expression modulo m.
+func (x exact) modulo(n *node, m *big.Int) (*big.Int, error) {
+	if !x.steps.spend(costNode) {
+		return nil, errBudget
+	}
+	switch n.kind {
+	case kindNegate:
+		v, err := x.modulo(n.args[0], m)
+		if err != nil {
+			return nil, err
+		}
+		return v.Mod(v.Neg(v), m), nil
+	case kindAdd, kindMultiply:
+		acc, err := x.modulo(n.args[0], m)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range n.args[1:] {
+			v, err := x.modulo(a, m)
+			if err != nil || !x.steps.multiply(2*m.BitLen(), 2*m.BitLen()) {
+				return nil, errBudget
+			}
+			if n.kind == kindAdd {
+				acc.Add(acc, v)
+			} else {
+				acc.Mul(acc, v)
+			}
+			acc.Mod(acc, m)
+		}
+		return acc, nil
+	case kindPower:
+		e, err := x.value(n.args[1])
+		if err != nil || !e.IsInt() || e.Sign() < 0 {
+			return nil, errBudget
+		}
+		b, err := x.modulo(n.args[0], m)
+		words := m.BitLen()/bits.UintSize + 1
+		if err != nil || !x.steps.spend(e.Num().BitLen()*(costExact+2*words*words)) {
+			return nil, errBudget
+		}
+		return b.Exp(b, e.Num(), m), nil
+	}
+	v, err := x.value(n)
+	if err != nil {
+		return nil, err
+	}
+	if !v.IsInt() {
+		return nil, errIrrational
+	}
+	return new(big.Int).Mod(v.Num(), m), nil
+}
+
+// prime powers of an integer that is written as a product of powers: exponents by base.
+type factorisation map[uint64]*big.Int
+
+// factored returns the factors of a product of powers of small numbers; false if it is anything else.
+func (x exact) factored(n *node) (factorisation, bool) {
+	if !x.steps.spend(costExact) {
+		return nil, false
+	}
+	out := factorisation{}
+	switch n.kind {
+	case kindNumber:
+		if !n.rat.IsInt() || n.rat.Sign() <= 0 || !x.steps.spend(1000) {
+			return nil, false
+		}
+		parts, ok := factors(n.rat)
+		for _, q := range parts {
+			if ok = ok && q.base < 1_000_000; ok { // else it may be no prime
+				out[q.base] = big.NewInt(int64(q.exponent))
+			}
+		}
+		return out, ok
+	case kindMultiply:
+		for _, a := range n.args {
+			f, ok := x.factored(a)
+			if !ok {
+				return nil, false
+			}
+			for q, e := range f {
+				if out[q] == nil {
+					out[q] = new(big.Int)
+				}
+				out[q].Add(out[q], e)
+			}
+		}
+		return out, true
+	case kindPower:
+		k, err := x.value(n.args[1])
+		if err != nil || !k.IsInt() || k.Sign() < 0 || k.Num().BitLen() > 256 {
+			return nil, false
+		}
+		f, ok := x.factored(n.args[0])
+		if !ok {
+			return nil, false
+		}
+		for q, e := range f {
+			out[q] = e.Mul(e, k.Num())
+		}
+		return out, true
+	}
+	return nil, false
+}
+
+// common returns the greatest common divisor or least common multiple of products of powers; false if they are none.
+func (x exact) common(n *node) (*big.Rat, bool, error) {
+	var acc factorisation
+	for i, a := range n.args {
+		f, ok := x.factored(a)
+		if !ok {
+			return nil, false, nil
+		}
+		if i == 0 {
+			acc = f
+			continue
+		}
+		for q, e := range acc {
+			if n.name == "gcd" && f[q] == nil {
+				delete(acc, q)
+			} else if f[q] != nil && (f[q].Cmp(e) < 0) == (n.name == "gcd") {
+				acc[q] = f[q]
+			}
+		}
+		if n.name == "lcm" {
+			for q, e := range f {
+				if acc[q] == nil {
+					acc[q] = e
+				}
+			}
+		}
+	}
+	product := apply(kindMultiply, number(1))
+	for q, e := range acc {
+		product.args = append(product.args, power(number(int64(q)), rational(new(big.Rat).SetInt(e))))
+	}
+	v, err := x.value(product)
+	return v, true, err
 }

@@ -35,6 +35,9 @@ func (c *comparer) realSets(a, b *node) result {
 		if a.kind == b.kind && len(a.args) == len(b.args) && a.name == b.name && a.kind != kindRelation {
 			return c.ordered(a.args, b.args)
 		}
+		if c.unordered {
+			return unknown(rule)
+		}
 		if okX != okY || a.kind != b.kind {
 			return c.unlike(a, b)
 		}
@@ -281,9 +284,12 @@ func (c *comparer) order(a, b *node) (int, bool) {
 	case OutcomeEqual:
 		return 0, true
 	case OutcomeUnknown:
+		c.unordered = true
 		return 0, false
 	}
-	return c.sign(subtract(a, b))
+	s, ok := c.sign(subtract(a, b))
+	c.unordered = c.unordered || !ok
+	return s, ok
 }
 
 // combined evaluates unions, intersections and differences.
@@ -310,7 +316,10 @@ func (c *comparer) combined(n *node) (region, bool) {
 				acc, ok = c.meet(acc, r)
 			}
 		}
-		if !ok || len(acc.spans) > maxElements {
+		if len(acc.spans) > maxElements {
+			c.steps.exhaust()
+		}
+		if !ok || c.steps.spent() {
 			return acc, false
 		}
 	}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"math"
 	"math/big"
 	"math/bits"
 )
@@ -45,6 +46,9 @@ func (b *budget) spend(n int) bool {
 	return true
 }
 
+// exhaust notes that a limit was met, after which nothing is decided any more.
+func (b *budget) exhaust() { b.left = 0 }
+
 // spent reports whether the budget ran out.
 func (b *budget) spent() bool { return b.left == 0 }
 
@@ -64,7 +68,18 @@ func (b *budget) quotient(x, y *big.Rat) bool {
 	return b.spend(2*costExact + words*words)
 }
 
-// multiply charges the schoolbook cost of multiplying an x-bit by a y-bit integer.
+// multiply charges the cost of multiplying an x-bit by a y-bit integer, which math/big does by Karatsuba's method where
+// both are long.
 func (b *budget) multiply(x, y int) bool {
+	const long = 40 // words
+	m, n := min(x, y)/bits.UintSize+1, max(x, y)/bits.UintSize+1
+	if m <= long {
+		return b.spend(costExact + m*n/2)
+	}
+	return b.spend(costExact + int(float64(n)*long/2*math.Pow(float64(m)/long, math.Log2(3)-1)))
+}
+
+// quadratic charges the cost of a division or greatest common divisor of an x-bit and a y-bit integer.
+func (b *budget) quadratic(x, y int) bool {
 	return b.spend(costExact + (x/bits.UintSize+1)*(y/bits.UintSize+1)/2)
 }

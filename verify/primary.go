@@ -198,8 +198,8 @@ func numeral(p *parser, t token) (*node, error) {
 	}
 	if strings.IndexByte(text, '.') >= 0 {
 		if p.peek().command("overline") || p.peek().command("bar") || p.peek().command("dot") {
-			if n, ok := p.repeating(text); ok {
-				return n, nil
+			if n, err := p.repeating(text); err != errSyntax {
+				return n, err
 			}
 		}
 		if p.peek().command("ldots") || p.peek().command("dots") || p.peek().command("cdots") {
@@ -238,7 +238,7 @@ func numeral(p *parser, t token) (*node, error) {
 }
 
 // repeating parses \overline{digits} after a decimal.
-func (p *parser) repeating(text string) (*node, bool) {
+func (p *parser) repeating(text string) (*node, error) {
 	save := p.at
 	period := ""
 	dotted := p.peek().command("dot")
@@ -247,7 +247,7 @@ func (p *parser) repeating(text string) (*node, bool) {
 		if p.accept('{') {
 			if p.peek().kind != tokenNumber || !p.ahead(1).mark('}') {
 				p.at = save
-				return nil, false
+				return nil, errSyntax
 			}
 			period += p.peek().text
 			p.at += 2
@@ -259,7 +259,7 @@ func (p *parser) repeating(text string) (*node, bool) {
 		}
 		if p.peek().kind != tokenNumber {
 			p.at = save
-			return nil, false
+			return nil, errSyntax
 		}
 		period += p.peek().text
 		p.at++
@@ -267,16 +267,18 @@ func (p *parser) repeating(text string) (*node, bool) {
 	n, err := repeatingDecimal(text, period)
 	if err != nil {
 		p.at = save
-		return nil, false
 	}
-	return n, true
+	return n, err
 }
 
 // repeatingDecimal returns text followed by period for ever.
 func repeatingDecimal(text, period string) (*node, error) {
 	whole, part, _ := strings.Cut(text, ".")
-	if strings.ContainsAny(text+period, "e") || strings.Contains(period, ".") || len(part)+len(period) > 1000 || period == "" {
+	if strings.ContainsAny(text+period, "e") || strings.Contains(period, ".") || period == "" {
 		return nil, errSyntax
+	}
+	if len(text)+len(period) > maxBits/8 {
+		return nil, errTooLarge
 	}
 	head, ok := new(big.Rat).SetString(whole + "." + part)
 	if !ok {

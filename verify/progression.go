@@ -5,7 +5,7 @@ import "math/big"
 // progression writes a list with an ellipsis in normal form if its numbers are an arithmetic or geometric progression:
 // a finite one is written out, an infinite one becomes its first three terms and the ellipsis. Other lists are returned
 // as they are.
-func progression(args []*node) []*node {
+func (c *comparer) progression(args []*node) []*node {
 	dots := -1
 	for i, a := range args {
 		if a.kind == kindEllipsis {
@@ -22,7 +22,7 @@ func progression(args []*node) []*node {
 	if dots == 1 && len(args) == 3 { // 1, ..., 100
 		a, b := literal(args[0]), literal(args[2])
 		if a.IsInt() && b.IsInt() && new(big.Rat).Sub(b, a).Cmp(big.NewRat(2, 1)) > 0 {
-			return progression([]*node{args[0], rational(new(big.Rat).Add(a, big.NewRat(1, 1))), args[1], args[2]})
+			return c.progression([]*node{args[0], rational(new(big.Rat).Add(a, big.NewRat(1, 1))), args[1], args[2]})
 		}
 	}
 	if dots < 2 {
@@ -47,7 +47,11 @@ func progression(args []*node) []*node {
 	v = first
 	for len(tail) > 0 || len(out) < 3 {
 		next := following(v)
-		if next.Cmp(v) == 0 || size(next) > 4096 || len(out) > maxTerms {
+		if next.Cmp(v) == 0 {
+			return args
+		}
+		if size(next) > 4096 || len(out) > maxTerms {
+			c.steps.exhaust()
 			return args
 		}
 		v = next

@@ -46,7 +46,8 @@ type comparer struct {
 
 	percentAsked bool // the question asks for a percentage
 
-	evidence evidence // of all comparisons of numbers and expressions so far
+	unordered bool     // it could not be told which of two ends of intervals is the larger
+	evidence  evidence // of all comparisons of numbers and expressions so far
 }
 
 // scalars compares two numbers or expressions and notes what the verdict rests on. It is symmetric.

@@ -317,6 +317,9 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 			break
 		}
 	}
+	if r.outcome == OutcomeDifferent && r.reason == "" && steps.spent() { // what was not told apart may have decided
+		r = unknown("")
+	}
 	v.Outcome, v.Rule = r.outcome, r.rule
 	if v.Outcome == OutcomeDifferent && r.reason == "" && upright(gold) == upright(answer) {
 		v.Outcome, v.Rule = OutcomeEqual, "same text"
