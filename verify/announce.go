@@ -62,7 +62,13 @@ var announcements = newPhrases(
 // the end of a line announces if the line is a heading.
 func announcement(s string) (at, after int) {
 	for end := len(s); ; end = at {
-		if at, after = announcements.last(s[:end]); at < 0 || s[after-1] != '\n' {
+		if at, after = announcements.last(s[:end]); at < 0 {
+			return at, after
+		}
+		if supposed(s[:at]) {
+			continue
+		}
+		if s[after-1] != '\n' {
 			return at, after
 		}
 		line := s[strings.LastIndexByte(s[:at], '\n')+1 : at]
@@ -70,6 +76,13 @@ func announcement(s string) (at, after int) {
 			return at, after
 		}
 	}
+}
+
+// supposed reports whether the clause that a text ends in only supposes something: "if the answer is 5".
+func supposed(before string) bool {
+	before = before[strings.LastIndexAny(before, ".,;:?!\n")+1:]
+	word, rest, _ := strings.Cut(strings.TrimLeft(before, " *"), " ")
+	return rest != "" && openings[strings.ToLower(word)] == "supposition"
 }
 
 // declared returns the answer that the response announces in words, and the text that it starts. An announcement without

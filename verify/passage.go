@@ -115,7 +115,7 @@ func (p passage) final() (text string, at statement) {
 		}
 		t := st.answer()
 		before, after := p.text[:st.from], p.text[st.to:]
-		if t == "" || disowned(before) || p.aside(j) {
+		if t == "" || disowned(before) || p.aside(j) || unclaimed(before, after) {
 			continue
 		}
 		if f, _ := afterwards(after, false); f == withdrawn {
@@ -138,12 +138,44 @@ func (p passage) final() (text string, at statement) {
 	return "", statement{}
 }
 
+// unclaimed reports whether a formula between these texts is a reference, as in "step 5" and "equation (5)", or stands in a
+// question or supposition: "let x = 5", "is it 5?".
+func unclaimed(before, after string) bool {
+	word := lastWord(strings.TrimRight(before, " $(["))
+	if w := openings[word]; w == "supposition" || w == "label" && !strings.HasPrefix(strings.TrimLeft(after, " )]"), "=") {
+		return true
+	}
+	clause := before[strings.LastIndexAny(before, ".,;:?!\n")+1:]
+	first, rest, _ := strings.Cut(strings.ToLower(strings.TrimLeft(clause, " *")), " ")
+	if follows := strings.TrimLeft(after, " $)"); openings[first] == "supposition" && rest != "" && (first != "if" || strings.HasPrefix(follows, ",") || strings.HasPrefix(follows, "then ")) && !strings.Contains(rest, " then ") {
+		return true
+	}
+	end := strings.IndexAny(after, ".?!\n")
+	for end >= 0 && after[end] == '.' && end+1 < len(after) && after[end+1] != ' ' && after[end+1] != '\n' {
+		k := strings.IndexAny(after[end+1:], ".?!\n")
+		if k < 0 {
+			return false
+		}
+		end += 1 + k
+	}
+	if end < 0 || after[end] != '?' {
+		return false
+	}
+	start := strings.LastIndexAny(before, ".?!\n") + 1
+	opening, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(before[start:], " *#")), " ")
+	switch opening {
+	case "is", "are", "was", "were", "could", "can", "does", "do", "did", "would", "should", "what", "which", "why", "how", "when", "where", "who", "will":
+		return true
+	}
+	return strings.TrimSpace(after[end+1:]) != ""
+}
+
 // flaw returns why a formula of running text is no answer by itself: what stands beside it in its clause.
 func (p passage) flaw(at statement) qualification {
 	s := p.text[:at.from]
 	for range 3 {
 		w := lastWord(s)
-		if q := precedes(w); q != "" {
+		if q := precedes(w); q != "" && !(q == bounded && strings.Contains(at.text, "=")) { // what a bound comes to is a value
 			return q
 		}
 		if w != "of" && !fillers[w] || w == "" {
@@ -394,6 +426,12 @@ func (p passage) listed(j int) (list string, from int) {
 		between := strings.Trim(gap, " \n\t,;")
 		if between == "to" && k == j && strings.Contains(strings.ToLower(p.text[max(0, p.statements[k-1].from-120):p.statements[k-1].from]), "ratio") {
 			return p.statements[k-1].answer() + " to " + p.statements[k].answer(), p.statements[k-1].from
+		}
+		if between == "to" && k == j {
+			switch lastWord(p.text[:p.statements[k-1].from]) {
+			case "from", "between":
+				return p.statements[k-1].answer() + `, \ldots , ` + p.statements[k].answer(), p.statements[k-1].from // a range
+			}
 		}
 		if between == "" && !strings.ContainsAny(gap, ",;") || between != "" && between != "and" && between != "or" && between != "&" || strings.Contains(gap, "\n\n") {
 			break

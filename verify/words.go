@@ -10,17 +10,18 @@ import (
 //go:embed words.txt
 var wordList string
 
-// senses maps the words that are no nouns to their class in words.txt; openings those that open a clause about an answer
-// that was given.
+// senses maps the words that are no nouns to their class in words.txt; openings those that matter where they open a clause
+// or stand before a value.
 var senses, openings = func() (beside, opening map[string]string) {
 	beside, opening = map[string]string{}, map[string]string{}
 	for line := range strings.Lines(wordList) {
 		line, _, _ = strings.Cut(line, "#")
 		fields := strings.Fields(line)
 		for i := 1; i < len(fields); i++ {
-			if fields[0] == "interjection" || fields[0] == "alternative" {
+			switch fields[0] {
+			case "interjection", "alternative", "supposition", "label":
 				opening[fields[i]] = fields[0]
-			} else {
+			default:
 				beside[fields[i]] = fields[0]
 			}
 		}
@@ -39,6 +40,7 @@ const (
 	doubted     qualification = "a value in doubt"
 	conditional qualification = "a value under a condition"
 	contrasted  qualification = "a value beside another"
+	bounded     qualification = "a bound"
 	altered     qualification = "a value that words change"
 )
 
@@ -86,6 +88,8 @@ func precedes(word string) qualification {
 		return conditional
 	case "comparison", "part":
 		return altered
+	case "bound":
+		return bounded
 	}
 	return ""
 }
