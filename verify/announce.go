@@ -3,6 +3,8 @@ package verify
 import (
 	"slices"
 	"strings"
+
+	"github.com/entrorouter/entrorouter/verify/internal/segment"
 )
 
 // phrases are words that announce something, by their first byte. ASCII letters match in either case.
@@ -78,6 +80,23 @@ func announcement(s string) (at, after int) {
 	}
 }
 
+// firstLine returns what stands before the first line break that is in no formula.
+func firstLine(s string) string {
+	k := strings.IndexByte(s, '\n')
+	if k < 0 {
+		return s
+	}
+	for _, part := range segment.Split(s[:min(len(s), maxAnswer)], symbolic) {
+		if part.Kind == segment.Inline || part.Kind == segment.Display {
+			continue
+		}
+		if k := strings.IndexByte(s[part.From:part.To], '\n'); k >= 0 {
+			return s[:part.From+k]
+		}
+	}
+	return s
+}
+
 // supposed reports whether the clause that a text ends in only supposes something: "if the answer is 5".
 func supposed(before string) bool {
 	before = before[strings.LastIndexAny(before, ".,;:?!\n")+1:]
@@ -120,16 +139,11 @@ func announced(s string, end int) string {
 	if strings.HasPrefix(rest, "\n") {
 		rest = strings.TrimLeft(rest, " \t\n\r*_:")
 	}
-	for _, open := range [][2]string{{"$$", "$$"}, {`\[`, `\]`}} {
-		if strings.HasPrefix(rest, open[0]) {
-			if k := strings.Index(rest[2:], open[1]); k >= 0 {
-				return trim(rest[2 : 2+k])
-			}
-		}
+	if p := parted(rest); len(p.statements) > 0 && p.statements[0].kind == segment.Display && strings.TrimSpace(p.text[:p.statements[0].from]) == "" {
+		text, _ := p.from(0)
+		return text
 	}
-	if k := strings.IndexByte(rest, '\n'); k >= 0 {
-		rest = rest[:k]
-	}
+	rest = firstLine(rest)
 	rest = uncalculated(strings.TrimRight(rest, "*_ \t\r."))
 	only := rest
 	if k := sentenceEnd(rest); k > 0 {

@@ -345,7 +345,7 @@ func worked(gold string, golds []*node, err error) string {
 	if len(gold) < maxBareResponse && err == nil && (golds[0].kind != kindText || !strings.ContainsAny(gold, "$0123456789")) {
 		return ""
 	}
-	if strings.Contains(gold, "boxed") {
+	if lastBox(gold) >= 0 {
 		return extract(gold).text
 	}
 	if !sentenceOfWords(gold) {

@@ -297,7 +297,7 @@ func (p *splitter) leads(i, next, to int) bool {
 			return false
 		}
 	}
-	if c == '_' || c == '~' || c == '>' && (i == 0 || p.text[i-1] == '\n') {
+	if c == '_' || c == '~' || c == '>' && (i == 0 || p.text[i-1] == '\n') && quoted(p.text[next:to]) {
 		return false
 	}
 	for k := next; k < to && (blank(p.text[k]) || p.text[k] == '\n' && c == '='); k++ {
@@ -308,6 +308,12 @@ func (p *splitter) leads(i, next, to int) bool {
 	}
 	kind, _ := p.token(next, to, true)
 	return kind == operand || kind == sign && c != p.text[next]
+}
+
+// quoted reports whether a line after > is a sentence, which Markdown quotes.
+func quoted(s string) bool {
+	line, _, _ := strings.Cut(s, "\n")
+	return strings.IndexFunc(line, unicode.IsLetter) >= 0
 }
 
 // runEnd returns the end of the run of tokens that starts at i. It ends before a word, before glue that joins nothing, and
