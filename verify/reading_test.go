@@ -175,7 +175,7 @@ func FuzzBoxesOfBoldLettersAreSymmetric(f *testing.F) {
 		f.Add(`\fbox{`+bold, "1,\x1f2")
 	}
 	f.Fuzz(func(t *testing.T, box, number string) {
-		if !strings.Contains(box, "box") || strings.Trim(number, "0123456789\x00\x01\x02\x1f, ") != "" {
+		if !strings.Contains(box, "box") || !holdsAnswer(number) || strings.Trim(number, "0123456789\x00\x01\x02\x1f, ") != "" {
 			return
 		}
 		v, w := Equal(box, number), Equal(number, box)

@@ -169,7 +169,7 @@ func (k Key) Equal(answer string) Verdict {
 	if len(k.Options) > 0 {
 		return k.choose(answer)
 	}
-	answer = trim(answer)
+	answer = trim(restored(answer))
 	if !holdsAnswer(answer) {
 		return Verdict{Outcome: OutcomeDifferent, Reason: ReasonNoAnswer, Gold: anyOf(k.Gold)}
 	}
@@ -215,7 +215,7 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 	}
 	golds, goldErr := read(gold, steps)
 	if text := worked(gold, golds, goldErr); text != "" {
-		if plain(tidy(gold)) == plain(tidy(answer)) {
+		if sameText(gold, answer) {
 			return Verdict{Outcome: OutcomeEqual, Reason: ReasonEqual, Extracted: answer, Gold: gold, Answer: answer, Rule: "same text"}
 		}
 		gold = text
@@ -286,7 +286,7 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 		v.Reason = ReasonUnread
 	}
 	if v.Reason != "" {
-		if plain(tidy(gold)) == plain(tidy(answer)) {
+		if sameText(gold, answer) {
 			v.Outcome, v.Reason, v.Rule = OutcomeEqual, ReasonEqual, "same text"
 		}
 		return v
@@ -337,6 +337,12 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 		v.Reason = ReasonUndecided
 	}
 	return v
+}
+
+// sameText reports whether two answers differ in layout only.
+func sameText(a, b string) bool {
+	p := plain(tidy(a))
+	return p == plain(tidy(b)) && (p != "" || a == b)
 }
 
 // worked returns the answer of a ground truth that is a solution or a sentence about it, as a response's is found; empty if
