@@ -19,7 +19,7 @@ func (c *comparer) collections(a, b *node, scalarA, scalarB bool) result {
 		switch {
 		case (many.kind == kindSet || many.kind == kindBracket || many.kind == kindList) && len(many.args) == 1:
 			return c.pair(many.args[0], one, scalarA)
-		case many.kind == kindSet:
+		case many.kind == kindSet || many.kind == kindList && c.policy.IgnoreRepeats:
 			if kept, _ := c.distinct(many.args); len(kept) == 1 {
 				return c.pair(kept[0], one, scalarA)
 			}
@@ -30,6 +30,9 @@ func (c *comparer) collections(a, b *node, scalarA, scalarB bool) result {
 			return unknown("an operation on collections")
 		}
 		return different("one value against several")
+	}
+	if c.policy.AnyOrder && (a.kind == kindSet) != (b.kind == kindSet) && (a.kind == kindTuple || b.kind == kindTuple) {
+		return c.multiset(c.members(a), c.members(b))
 	}
 	switch {
 	case a.kind == kindMatrix || b.kind == kindMatrix:
@@ -125,7 +128,7 @@ func (c *comparer) lists(a, b *node) result {
 	if words {
 		return c.ordered(a.args, b.args)
 	}
-	return c.multiset(c.progression(a.args), c.progression(b.args))
+	return c.multiset(c.members(a), c.members(b))
 }
 
 // withoutParameters takes clauses such as k ∈ Z off two lists and gives their parameters the same name; false if there is
@@ -170,7 +173,7 @@ func parameter(n *node) (rest, clause *node) {
 // members lists the elements of a list, or those of a set without repetitions.
 func (c *comparer) members(n *node) []*node {
 	args := c.progression(n.args)
-	if n.kind == kindSet {
+	if n.kind == kindSet || c.policy.IgnoreRepeats {
 		args, _ = c.distinct(args)
 	}
 	return args

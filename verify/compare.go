@@ -111,7 +111,7 @@ func (c *comparer) scalar(a, b *node) result {
 		return c.tolerant(a, b)
 	}
 	r := c.scalars(a, b)
-	if r.outcome == OutcomeDifferent && c.policy.Rounded && c.rounded(a, b) {
+	if r.outcome == OutcomeDifferent && c.policy.Rounded && c.rounded(a, b) || r.outcome != OutcomeEqual && c.policy.SixPlaces && c.samePlaces(a, b) {
 		return equal("rounded")
 	}
 	if r.outcome == OutcomeDifferent && (ambiguousLog(a) || ambiguousLog(b)) {

@@ -61,7 +61,7 @@ func ExampleParsePolicy() {
 	fmt.Println(err)
 	// Output:
 	// equal different
-	// unknown policy "lenient"; known: keep-bound, keep-units, proved, rounded, strict-base, strict-units, strict-vector
+	// unknown policy "lenient"; known: any-equation, any-order, any-percent, any-unit, ignore-repeats, keep-bound, keep-units, math-verify, proved, rounded, six-places, strict-base, strict-units, strict-vector
 }
 
 func ExampleParseTask() {

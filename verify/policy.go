@@ -17,6 +17,14 @@ type Policy struct {
 	KeepBound    bool // f(x)=3x and f(t)=3t are different
 	Proved       bool // numbers that are only probably equal are unknown; see Proof
 	Rounded      bool // a decimal answer of at least six significant digits may be the rounded gold
+
+	// What Math-Verify accepts and the default does not.
+	SixPlaces     bool // a decimal and another value are equal if they round to the same six places
+	AnyUnit       bool // units are not compared
+	AnyPercent    bool // 20 and 20% are equal
+	AnyOrder      bool // a tuple and a set with the same elements are equal
+	AnyEquation   bool // an equation is the value of its right side
+	IgnoreRepeats bool // lists do not count repetitions
 }
 
 // PolicySwitch is one named policy and the default that it replaces.
@@ -31,10 +39,19 @@ type PolicySwitch struct {
 // Policies lists the named policies in the order of their names.
 func Policies() []PolicySwitch {
 	return []PolicySwitch{
+		{"any-equation", "2x=5 is equal to 5: the right side of an equation counts.", "solved-equation", "An equation is equal to a value only if it assigns it, or if several unknowns show that it was asked for.", func(p *Policy, on bool) { p.AnyEquation = on }},
+		{"any-order", "(1,2) and \\{2,1\\} are equal.", "ordered-tuple", "A tuple is no set.", func(p *Policy, on bool) { p.AnyOrder = on }},
+		{"any-percent", "20 and 20% are equal.", "percent-as-asked", "20% is 20 only if the question asks for a percentage.", func(p *Policy, on bool) { p.AnyPercent = on }},
+		{"any-unit", "5 cm and 5 m are equal.", "compared-units", "Units that conflict are different.", func(p *Policy, on bool) { p.AnyUnit = on }},
+		{"ignore-repeats", "1, 1, 2 and 1, 2 are equal.", "count-repeats", "Lists count repetitions, sets in braces do not.", func(p *Policy, on bool) { p.IgnoreRepeats = on }},
 		{"keep-bound", "f(x)=3x and f(t)=3t are different.", "rename-bound", "The parameters of a definition are renamed.", func(p *Policy, on bool) { p.KeepBound = on }},
 		{"keep-units", "100 cm and 1 m are different.", "convert-units", "Units of one dimension convert into each other.", func(p *Policy, on bool) { p.KeepUnits = on }},
+		{"math-verify", "What Math-Verify 0.9 accepts by convention: any-equation, any-order, any-percent, any-unit, ignore-repeats and six-places.", "math-verify-2025", "None of these.", func(p *Policy, on bool) {
+			p.AnyEquation, p.AnyOrder, p.AnyPercent, p.AnyUnit, p.IgnoreRepeats, p.SixPlaces = on, on, on, on, on, on
+		}},
 		{"proved", "Equality that is probable and not proved is unknown.", "probable", "Expressions that agree at every point and precision tried are equal.", func(p *Policy, on bool) { p.Proved = on }},
 		{"rounded", "A decimal answer with six significant digits or more is equal to a gold that rounds to it.", "exact", "Decimals are exact: 0.33 is not 1/3; use a tolerance where rounding is asked for.", func(p *Policy, on bool) { p.Rounded = on }},
+		{"six-places", "A decimal is equal to what rounds to the same six places after the point.", "all-places", "Every place counts.", func(p *Policy, on bool) { p.SixPlaces = on }},
 		{"strict-base", "4343 is different from the gold 4343_6.", "optional-base", "An answer may leave out the base that the gold is written in.", func(p *Policy, on bool) { p.StrictBase = on }},
 		{"strict-units", "5 and 5 cm are different, and so are 2 and 2 pm.", "optional-units", "A unit may be missing on one side; conflicting units are different.", func(p *Policy, on bool) { p.StrictUnits = on }},
 		{"strict-vector", "A column vector and a tuple are different.", "vector-as-tuple", "A vector and a tuple with the same elements are equal.", func(p *Policy, on bool) { p.StrictVector = on }},
@@ -67,7 +84,7 @@ func ParsePolicy(names string) (Policy, error) {
 	var p Policy
 	for name := range strings.SplitSeq(names, ",") {
 		name = strings.TrimSpace(name)
-		if name == "" || name == "math-verify-2025" {
+		if name == "" {
 			continue
 		}
 		found := false
@@ -102,7 +119,12 @@ func asksPercent(question string) bool {
 
 // percents compares an answer with a percent sign and one without.
 func (c *comparer) percents(a, b *node) (result, bool) {
-	if c.percentAsked && b.kind == kindPercent && scalarLike(a) {
+	if c.policy.AnyPercent && a.kind == kindPercent && scalarLike(b) {
+		if r := c.scalar(a.args[0], b); r.outcome == OutcomeEqual {
+			return equal("percent sign or none"), true
+		}
+	}
+	if (c.percentAsked || c.policy.AnyPercent) && b.kind == kindPercent && scalarLike(a) {
 		if r := c.scalar(a, b.args[0]); r.outcome == OutcomeEqual {
 			return equal("percent sign as asked for"), true
 		}
@@ -254,6 +276,18 @@ func (c *comparer) approximate(n *node) (*big.Rat, bool) {
 	}
 	r, _ := v.re.Rat(nil)
 	return r, true
+}
+
+// samePlaces reports whether two values, of which at least one is written as a decimal, round to the same six places. Integers
+// are exact.
+func (c *comparer) samePlaces(a, b *node) bool {
+	decimal := func(n *node) bool { return n.has(func(m *node) bool { return m.kind == kindNumber && m.dec }) }
+	if !decimal(a) && !decimal(b) {
+		return false
+	}
+	x, okX := c.approximate(a)
+	y, okY := c.approximate(b)
+	return okX && okY && !x.IsInt() && !y.IsInt() && x.FloatString(6) == y.FloatString(6)
 }
 
 // rounded reports whether a decimal answer is the gold rounded to the places that are written.

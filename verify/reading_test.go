@@ -184,3 +184,20 @@ func FuzzBoxesOfBoldLettersAreSymmetric(f *testing.F) {
 		}
 	})
 }
+
+// TestPolicyMathVerifyAcceptsItsConventions: each line is different by default and equal under the policy, as Math-Verify
+// 0.9.0 has it.
+func TestPolicyMathVerifyAcceptsItsConventions(t *testing.T) {
+	policy, err := ParsePolicy("math-verify")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{{"5", "2x=5"}, {"5", "|x|=5"}, {`5 \text{ cm}`, `5 \text{ m}`}, {`\frac13`, "0.333333"}, {`\pi`, "3.141593"}, {"(1,2)", `\{1,2\}`}, {`\{1,2\}`, "(1,2)"}, {"20", `20\%`}, {"5", "5, 5"}, {"1, 2", "1, 1, 2"}} {
+		if v := Equal(c[0], c[1]); v.Outcome != OutcomeDifferent {
+			t.Errorf("%s and %s: %s (%s) by default", c[0], c[1], v.Outcome, v.Rule)
+		}
+		if v := Equal(c[0], c[1], WithPolicy(policy)); v.Outcome != OutcomeEqual {
+			t.Errorf("%s and %s: %s (%s) under the policy", c[0], c[1], v.Outcome, v.Rule)
+		}
+	}
+}

@@ -179,7 +179,7 @@ func (c *comparer) relations(a, b *node) (result, bool) {
 		return r, true
 	}
 	if value != nil {
-		if scalarLike(other) && (rel.ops[0] == "==" && literal(other) != nil || rb && unsolved(rel.args[0])) {
+		if scalarLike(other) && (rel.ops[0] == "==" && literal(other) != nil || rb && unsolved(rel.args[0]) && !c.policy.AnyEquation) {
 			return different("a relation against a value"), true
 		}
 		r := c.pair(value, other, rb)
@@ -194,8 +194,8 @@ func (c *comparer) relations(a, b *node) (result, bool) {
 		return r, true
 	}
 	if scalarLike(other) {
-		if asked(rel) {
-			return c.pair(rel.args[1], other, rb), true
+		if asked(rel) || c.policy.AnyEquation && onlyEquals(rel) {
+			return c.pair(rel.args[len(rel.args)-1], other, rb), true
 		}
 		return different("a relation against a value"), true
 	}

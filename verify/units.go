@@ -230,6 +230,9 @@ func (c *comparer) quantities(a, b *node) result {
 		}
 		return c.congruent(va, vb, modulus)
 	}
+	if c.policy.AnyUnit {
+		return c.compare(va, vb)
+	}
 	ua, ub = sterling(ua, ub), sterling(ub, ua)
 	ma, okA := measureOf(ua)
 	mb, okB := measureOf(ub)

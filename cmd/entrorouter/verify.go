@@ -46,7 +46,9 @@ func verifyCommand() *cli.Command {
 			`   "options": ["red", "green"], "tolerance": {"abs": 0.1} or {"rel": 0.001}, "question": "..."` + "\n" +
 			"Verdicts go to --out, or else to standard output; the summary goes to standard output, or, where the verdicts\n" +
 			"go there, to standard error. A bad row is reported by its line number and has no verdict; the others are graded.\n" +
-			"The exit code is 0, or 2 if there was a bad row or anything else is wrong; it says nothing about the answers.",
+			"The exit code is 0, or 2 if there was a bad row or anything else is wrong; it says nothing about the answers.\n\n" +
+			"--compare OTHER lists, instead of the verdicts, where another grader's differ, with our reason. Its rows are\n" +
+			`   {"id": "a", "verdict": "equal" | "different" | "unknown" | true | false}`,
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "gold", Value: &golds, Usage: "ground truth `ANSWER`; repeat it for several that will do"},
 			&cli.StringFlag{Name: "response", Usage: "`TEXT` to be graded, whole response or bare answer; -: standard input"},
@@ -59,6 +61,7 @@ func verifyCommand() *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "one pair: the verdict as JSON; a file: the summary as JSON"},
 			&cli.StringFlag{Name: "out", Usage: "write the verdicts to `FILE`, which is whole or not there"},
 			&cli.BoolFlag{Name: "summary", Usage: "print no verdicts, the summary only"},
+			&cli.StringFlag{Name: "compare", Usage: "list where the verdicts of another grader in `OTHER`.jsonl differ"},
 			&cli.IntFlag{Name: "jobs", Value: runtime.GOMAXPROCS(0), Usage: "grade with `N` threads; verdicts do not depend on it"},
 		},
 		Action: func(c *cli.Context) error {
@@ -107,7 +110,7 @@ func verifyAction(c *cli.Context, golds, choices []string) error {
 
 // verifyPair grades one response.
 func verifyPair(c *cli.Context, golds, choices []string, policy verify.Policy) error {
-	for _, name := range []string{"out", "summary", "jobs"} {
+	for _, name := range []string{"out", "summary", "jobs", "compare"} {
 		if c.IsSet(name) {
 			return fmt.Errorf("--%s goes with a FILE", name)
 		}
@@ -206,8 +209,15 @@ func verifyFile(c *cli.Context, policy verify.Policy) error {
 		}
 		in, name = f, path
 	}
+	var other map[string]verify.Outcome
+	if c.IsSet("compare") {
+		var err error
+		if other, err = otherVerdicts(c.String("compare")); err != nil {
+			return fmt.Errorf("--compare: %w", err)
+		}
+	}
 	quiet := c.Bool("summary") && !c.IsSet("out")
-	g := grading{name: name, policy: policy, jobs: c.Int("jobs"), quiet: quiet, stderr: c.App.ErrWriter, tally: tally{reasons: map[string]int{}}}
+	g := grading{other: other, name: name, policy: policy, jobs: c.Int("jobs"), quiet: quiet, stderr: c.App.ErrWriter, tally: tally{reasons: map[string]int{}}}
 	if isTerminal(g.stderr) && (quiet || c.IsSet("out") || !isTerminal(c.App.Writer)) {
 		g.bar = progressbar.NewOptions64(size,
 			progressbar.OptionSetWriter(g.stderr), progressbar.OptionSetDescription("verify"), progressbar.OptionSetWidth(24),
@@ -279,6 +289,8 @@ type grading struct {
 	quiet  bool // no verdicts
 	stderr io.Writer
 	bar    *progressbar.ProgressBar // nil: none
+
+	other map[string]verify.Outcome // of another grader, by row; nil: nothing is compared
 }
 
 // chunk is a run of consecutive rows and what becomes of them.
@@ -418,7 +430,10 @@ func (g *grading) grade(c *chunk) {
 			if task, err = verify.ParseTask(r.text); err == nil {
 				v := task.Grade(g.policy)
 				c.add(v.Verdict)
-				if !g.quiet {
+				switch {
+				case g.other != nil:
+					err = g.compare(c, v)
+				case !g.quiet:
 					err = enc.Encode(v)
 				}
 			}
@@ -428,6 +443,69 @@ func (g *grading) grade(c *chunk) {
 		}
 	}
 	c.bad, c.rows = len(c.faults), nil
+}
+
+// otherVerdicts reads the verdicts of another grader by the ids of their rows.
+func otherVerdicts(path string) (map[string]verify.Outcome, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	verdicts := map[string]verify.Outcome{}
+	r := bufio.NewReaderSize(f, 64<<10)
+	for line := 1; ; line++ {
+		text, _, err := readRow(r)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(text)) > 0 {
+			var row struct {
+				ID      string          `json:"id"`
+				Verdict json.RawMessage `json:"verdict"`
+			}
+			if err := json.Unmarshal(text, &row); err != nil {
+				return nil, fmt.Errorf("%s:%d: not a row with \"id\" and \"verdict\": %w", path, line, err)
+			}
+			var o verify.Outcome
+			switch string(row.Verdict) {
+			case "true":
+				o = verify.OutcomeEqual
+			case "false":
+				o = verify.OutcomeDifferent
+			default:
+				if err := json.Unmarshal(row.Verdict, &o); err != nil {
+					return nil, fmt.Errorf("%s:%d: verdict %s; want equal, different, unknown, true or false", path, line, row.Verdict)
+				}
+			}
+			if _, twice := verdicts[row.ID]; twice || row.ID == "" {
+				return nil, fmt.Errorf("%s:%d: id %q is empty or stands twice; every row needs an id of its own", path, line, row.ID)
+			}
+			verdicts[row.ID] = o
+		}
+		if err == io.EOF {
+			return verdicts, nil
+		}
+	}
+}
+
+// compare counts whether another grader agrees about a row, and writes the row down if it does not.
+func (g *grading) compare(c *chunk, v verify.Graded) error {
+	theirs, ok := g.other[v.ID]
+	if !ok {
+		c.alone++
+		return nil
+	}
+	c.pairs[v.Outcome][theirs]++
+	if theirs == v.Outcome || g.quiet {
+		return nil
+	}
+	fmt.Fprintf(&c.graded, "%s: the other grader says %s\n", v.ID, theirs)
+	for line := range strings.Lines(v.Explain()) {
+		c.graded.WriteString("  " + line)
+	}
+	c.graded.WriteByte('\n')
+	return nil
 }
 
 // take counts and writes a graded chunk.
@@ -451,6 +529,8 @@ type tally struct {
 	outcomes [3]int         // graded rows by outcome
 	reasons  map[string]int // graded rows by reason
 	bad      int            // rows that could not be graded
+	pairs    [3][3]int      // rows by our outcome and another grader's
+	alone    int            // rows that the other grader has no verdict on
 }
 
 func (t *tally) add(v verify.Verdict) {
@@ -472,6 +552,12 @@ func (t *tally) merge(o tally) {
 		t.outcomes[i] += n
 	}
 	t.bad += o.bad
+	t.alone += o.alone
+	for i, row := range o.pairs {
+		for k, n := range row {
+			t.pairs[i][k] += n
+		}
+	}
 }
 
 func (t *tally) answers() int { return t.outcomes[0] + t.outcomes[1] + t.outcomes[2] }
@@ -500,8 +586,30 @@ func (t *tally) report(out io.Writer) error {
 		}
 	}
 	w.Flush()
+	t.agreement(&b)
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// agreement prints how the verdicts agree with another grader's, if there are any.
+func (t *tally) agreement(b *strings.Builder) {
+	both, same := 0, 0
+	for i, row := range t.pairs {
+		for k, n := range row {
+			if both += n; i == k {
+				same += n
+			}
+		}
+	}
+	if both+t.alone == 0 {
+		return
+	}
+	e, d, u := verify.OutcomeEqual, verify.OutcomeDifferent, verify.OutcomeUnknown
+	fmt.Fprintf(b, "the other grader agrees on %d of %d rows; equal here only %d, equal there only %d, unknown here only %d", same, both, t.pairs[e][d]+t.pairs[e][u], t.pairs[d][e]+t.pairs[u][e], t.pairs[u][e]+t.pairs[u][d])
+	if t.alone > 0 {
+		fmt.Fprintf(b, "; it has no verdict on %d rows", t.alone)
+	}
+	b.WriteString("\n")
 }
 
 // MarshalJSON writes the report; without answers the accuracy is null.
@@ -515,7 +623,18 @@ func (t *tally) MarshalJSON() ([]byte, error) {
 		Accuracy  *float64       `json:"accuracy"`
 		Reasons   map[string]int `json:"reasons"`
 		Verifier  string         `json:"verifier"`
-	}{t.answers(), t.outcomes[verify.OutcomeEqual], t.outcomes[verify.OutcomeDifferent], t.outcomes[verify.OutcomeUnknown], t.bad, nil, t.reasons, verify.Version}
+		Pairs     map[string]int `json:"ours_theirs,omitempty"`
+	}{t.answers(), t.outcomes[verify.OutcomeEqual], t.outcomes[verify.OutcomeDifferent], t.outcomes[verify.OutcomeUnknown], t.bad, nil, t.reasons, verify.Version, nil}
+	for i, row := range t.pairs {
+		for k, n := range row {
+			if n > 0 {
+				if s.Pairs == nil {
+					s.Pairs = map[string]int{}
+				}
+				s.Pairs[verify.Outcome(i).String()+" "+verify.Outcome(k).String()] = n
+			}
+		}
+	}
 	if s.Answers > 0 {
 		accuracy := float64(s.Equal) / float64(s.Answers)
 		s.Accuracy = &accuracy
