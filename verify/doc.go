@@ -17,22 +17,35 @@
 // # Where the answer is looked for
 //
 // Only what follows the last </think>, or the mark that another family of models puts there, counts; a response that
-// starts to think and never stops has no answer. Then, in this order:
+// starts to think and never stops has no answer. The rest is divided into formulas, by their delimiters or, where there
+// are none, by their tokens, and words; an answer is one or several whole formulas, never a part between two blanks. In
+// this order:
 //
 //   - The last \boxed or \fbox: spaced, without braces around one token, nested, or without its closing brace. Boxes
 //     with nothing but separators, "and" or "or" between them are one list. An empty last box is no answer, nor is one
-//     that ends inside a group where the text was cut; one that the text calls wrong is passed over.
+//     that ends inside a group where the text was cut.
 //   - The last announcement: "the answer is", "Answer:", "####", a JSON field "answer", in some twenty languages. The
-//     formula that stands there, or the first formula of that sentence.
+//     formula that stands there, or the one of that sentence that it names by "is".
 //   - A last sentence that says that there is too little to go by, whatever numbers it mentions.
 //   - Nothing, if the text breaks off after a word that ends no sentence.
-//   - A list of bullets or a last line that is a list; the displayed formula that ends the text; else the last formula
-//     or number that the text does not deny, with the values that are listed before it. A formula that cannot be read is
-//     unknown; no number inside it is taken.
+//   - A list of bullets; else the formula that the text ends with, with the values that are listed before it, and its
+//     unit and number words. It stands in no question, supposition or reference, is not denied, and is not merely the
+//     reason or place of another: "the minimum is -4 at x = 2". A formula that cannot be read is unknown; no number
+//     inside it is taken.
 //   - If the ground truth is words, a short response or the last sentence, without its formulas.
 //
-// A box or bare answer that holds a sentence is treated in the same way. Sentences that refuse ("cannot be determined")
-// or hedge ("40 (or fewer)", "at least 40", "40 or maybe 41") are different.
+// What the text says of an answer after it counts, by one rule for boxes, announcements, formulas and choices: an answer
+// that is called wrong is none, and one that is taken back gives way to the next; one that another is offered beside
+// ("or maybe 6") is different from either.
+//
+// Where running text ends with E = c, its answer is c if the text says what E is, the question asks for E, or its
+// unknowns have been found before; a chain ends in its last member.
+//
+// A box or bare answer that holds a sentence is treated in the same way, and so is a ground truth that is a solution.
+// What stands beside a value may be a unit, a noun, a number word, which has its value (5 million, 5 squared, 5 thirds),
+// a reason, or a clause about the names in it. A condition, a denial, a doubt, a bound, a comparison ("5 less than the
+// total") or another value makes the answer different, as refusals do ("cannot be determined"). The words are in
+// words.txt.
 //
 // # What is read
 //

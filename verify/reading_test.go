@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 )
@@ -183,6 +184,39 @@ func FuzzBoxesOfBoldLettersAreSymmetric(f *testing.F) {
 			t.Fatalf("%q and %q: %+v, the other way round %+v", box, number, v, w)
 		}
 	})
+}
+
+// TestThePageOfConventionsHolds: the examples of docs/verify.md are decided as it says, and the policy that it names
+// changes the verdict.
+func TestThePageOfConventionsHolds(t *testing.T) {
+	page, err := os.ReadFile("../docs/verify.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 8 || !strings.Contains(cells[2], "`") {
+			continue
+		}
+		cell := func(i int) string { return strings.Trim(cells[i], " `\n") }
+		n++
+		v := Equal(cell(2), cell(3))
+		if v.Outcome.String() != cell(4) {
+			t.Errorf("%s: %s (%s), the page says %s", cell(1), v.Outcome, v.Rule, cell(4))
+		}
+		name, _, _ := strings.Cut(cell(6), "`")
+		policy, err := ParsePolicy(name)
+		if err != nil || !strings.Contains(cells[6], "`") {
+			continue
+		}
+		if w := Equal(cell(2), cell(3), WithPolicy(policy)); w.Outcome == v.Outcome {
+			t.Errorf("%s: %s with %s as well", cell(1), w.Outcome, name)
+		}
+	}
+	if n < 30 {
+		t.Errorf("%d examples were found", n)
+	}
 }
 
 // TestPolicyMathVerifyAcceptsItsConventions: each line is different by default and equal under the policy, as Math-Verify
