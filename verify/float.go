@@ -289,6 +289,9 @@ func (s *sketch) call(n *node) (estimate, error) {
 	case "sum", "prod", "det", "conj", "re", "im", "arg", "open", "doublefactorial", "arrangements", "lcm":
 		return estimate{}, errVague
 	}
+	if !s.steps.spend(6) {
+		return estimate{}, errBudget
+	}
 	var space [4]estimate
 	vs := space[:0]
 	for _, a := range n.args {

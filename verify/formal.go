@@ -21,13 +21,25 @@ type field struct {
 	seed    uint64
 	complex bool
 
-	at      map[string]uint64 // t of each variable x = t^unit
+	at      []unknownAt       // the variables
 	logs    map[uint64]uint64 // arguments of the logarithms met, by their values
 	coins   []uint64          // what has two branches, in order of appearance
 	pattern uint64            // bit k is the branch of coins[k]
 	free    bool              // a function without laws took part
 	depth   int               // of sums
 }
+
+// unknownAt is a variable x = t^unit at a point.
+type unknownAt struct {
+	name string
+	x, t uint64
+}
+
+// Steps that operations in a field are charged.
+const (
+	costPower   = 6   // for every bit of an exponent
+	costInverse = 380 // an exponent of 61 bits
+)
 
 // prime is a prime p = 1 mod 2*unit, an element zeta of order 2*unit that stands for e^(i pi/unit), and square roots of
 // the small primes.
@@ -139,10 +151,21 @@ func (f *prime) rational(r *big.Rat) (uint64, error) {
 		return n, nil
 	}
 	d := f.reduce(r.Denom())
-	if d == 0 {
+	switch d {
+	case 0:
 		return 0, errUndefined
+	case 2:
+		return f.half(n), nil
 	}
 	return f.multiply(n, f.inverse(d)), nil
+}
+
+// half returns v/2.
+func (f *prime) half(v uint64) uint64 {
+	if v&1 == 1 {
+		v += f.p
+	}
+	return v >> 1
 }
 
 // canonical returns the smaller of v and -v, and whether that is v.
@@ -232,6 +255,22 @@ func (f *field) absolute(v uint64) (uint64, error) {
 	return w, err
 }
 
+// find returns a variable; nil if there is none of that name.
+func (f *field) find(name string) *unknownAt {
+	for k := range f.at {
+		if f.at[k].name == name {
+			return &f.at[k]
+		}
+	}
+	return nil
+}
+
+// draw puts a variable at a random point.
+func (f *field) draw(name string, random uint64) unknownAt {
+	t := 1 + random%(f.p-1)
+	return unknownAt{name: name, x: f.power(t, unit), t: t}
+}
+
 // pi is an element like any other: pi is transcendental.
 func (f *field) pi() uint64 {
 	free := f.free
@@ -246,10 +285,13 @@ func (f *field) value(n *node) (uint64, error) {
 	}
 	switch n.kind {
 	case kindNumber, kindBased:
+		if !n.rat.IsInt() && !f.steps.spend(costInverse) {
+			return 0, errBudget
+		}
 		return f.rational(n.rat)
 	case kindSymbol:
-		if t, ok := f.at[n.name]; ok {
-			return f.power(t, unit), nil
+		if v := f.find(n.name); v != nil {
+			return v.x, nil
 		}
 	case kindConstant:
 		switch n.name {
@@ -303,6 +345,12 @@ func (f *field) value(n *node) (uint64, error) {
 		if b == 0 {
 			return 0, errUndefined
 		}
+		if b == 1 {
+			return a, nil
+		}
+		if !f.steps.spend(costInverse) {
+			return 0, errBudget
+		}
 		return f.multiply(a, f.inverse(b)), nil
 	case kindPower:
 		return f.raised(n)
@@ -327,7 +375,7 @@ func (f *field) raised(n *node) (uint64, error) {
 		if k <= 0 && a == 0 {
 			return 0, errUndefined
 		}
-		if !f.steps.spend(2 * bits.Len64(uint64(abs64(k)))) {
+		if !f.steps.spend(costPower*bits.Len64(uint64(abs64(k)))) || k < 0 && !f.steps.spend(costInverse) {
 			return 0, errBudget
 		}
 		return f.signed(a, k), nil
@@ -512,6 +560,9 @@ func (f *field) exponential(terms []summand) (uint64, error) {
 	for _, t := range terms {
 		if t.value == 0 || t.coefficient.Sign() == 0 {
 			continue
+		}
+		if !f.steps.spend(costInverse) {
+			return 0, errBudget
 		}
 		if u, ok := f.logs[t.value]; ok && t.coefficient.IsInt() && t.coefficient.Num().IsInt64() {
 			acc = f.multiply(acc, f.signed(u, t.coefficient.Num().Int64()))
@@ -714,9 +765,9 @@ func (f *field) root(n *node, k int64) (uint64, error) {
 	case err == nil:
 		return f.numberRoot(r, k)
 	case n.kind == kindSymbol && unit%k == 0:
-		if t, ok := f.at[n.name]; ok {
+		if v := f.find(n.name); v != nil {
 			f.free = true
-			return f.power(t, uint64(unit/k)), nil
+			return f.power(v.t, uint64(unit/k)), nil
 		}
 	case n.kind == kindPower && !f.complex:
 		if e, ok := n.args[1].integer(); ok && e != 0 {
@@ -747,6 +798,8 @@ func (f *field) root(n *node, k int64) (uint64, error) {
 	switch {
 	case err != nil || v == 0:
 		return 0, err
+	case !f.steps.spend(4 * costInverse):
+		return 0, errBudget
 	case k == 2:
 		s, ok := f.squareRoot(v)
 		if !ok {
@@ -795,6 +848,9 @@ func (f *field) numberRoot(r *big.Rat, k int64) (uint64, error) {
 	parts, ok := factors(r)
 	if !ok {
 		return 0, errIrrational
+	}
+	if !f.steps.spend(costInverse * (2 + len(parts))) {
+		return 0, errBudget
 	}
 	for _, q := range parts {
 		e := int64(q.exponent)
@@ -921,13 +977,19 @@ func (f *field) call(n *node) (uint64, error) {
 		}
 		return f.multiply(v, f.inverse(b)), err
 	case "sin", "cos", "tan", "cot", "sec", "csc":
+		if !f.steps.spend(3 * costInverse) {
+			return 0, errBudget
+		}
 		z, err := f.circle(n.args[0])
 		if err != nil {
 			return 0, err
 		}
 		w := f.inverse(z)
-		return f.ratio(n.name[:3], f.multiply(f.add(z, f.negate(w)), f.inverse(f.add(f.i, f.i))), f.multiply(f.add(z, w), f.inverse(2)))
+		return f.ratio(n.name[:3], f.half(f.multiply(f.add(w, f.negate(z)), f.i)), f.half(f.add(z, w)))
 	case "sinh", "cosh", "tanh", "coth", "sech", "csch":
+		if !f.steps.spend(3 * costInverse) {
+			return 0, errBudget
+		}
 		terms, err := f.summands(n.args[0], one, nil)
 		if err != nil {
 			return 0, err
@@ -937,7 +999,7 @@ func (f *field) call(n *node) (uint64, error) {
 			return 0, err
 		}
 		w := f.inverse(z)
-		return f.ratio(n.name[:3], f.multiply(f.add(z, f.negate(w)), f.inverse(2)), f.multiply(f.add(z, w), f.inverse(2)))
+		return f.ratio(n.name[:3], f.half(f.add(z, f.negate(w))), f.half(f.add(z, w)))
 	case "abs", "sign":
 		if f.complex {
 			break
@@ -987,7 +1049,7 @@ func (f *field) call(n *node) (uint64, error) {
 		}
 		vs[k] = v
 	}
-	quarter := func() uint64 { return f.multiply(f.pi(), f.inverse(2)) }
+	quarter := func() uint64 { return f.half(f.pi()) }
 	switch n.name {
 	case "arcsin", "arctan", "arsinh", "artanh":
 		return f.odd(n.name, vs[0]), nil
@@ -1042,7 +1104,7 @@ func (f *field) extreme(n *node) (uint64, error) {
 		if n.name == "min" {
 			d = f.negate(d)
 		}
-		acc = f.multiply(f.add(f.add(acc, v), d), f.inverse(2))
+		acc = f.half(f.add(f.add(acc, v), d))
 	}
 	return acc, nil
 }
@@ -1089,7 +1151,7 @@ func (f *field) factorial(n *node) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if whole.BitLen() > 8 {
+	if whole.BitLen() > 8 || whole.Sign() < 0 && !f.steps.spend(costInverse*int(-whole.Int64())) {
 		return f.random("factorial", f.add(rest, f.reduce(whole))), nil
 	}
 	v, k := f.random("factorial", rest), whole.Int64()
@@ -1116,6 +1178,9 @@ func (f *field) selections(n *node) (uint64, error) {
 			return 0, err
 		}
 		acc := uint64(1)
+		if !f.steps.spend(costInverse * int(r.Num().Uint64())) {
+			return 0, errBudget
+		}
 		for j := uint64(0); j < r.Num().Uint64(); j++ {
 			acc = f.multiply(acc, f.add(v, f.negate(j)))
 			if n.name == "binom" {
@@ -1152,13 +1217,12 @@ func (f *field) series(n *node) (uint64, error) {
 	}
 	inner := *f
 	inner.depth++
-	inner.at = make(map[string]uint64, len(f.at)+1)
-	for name, v := range f.at {
-		inner.at[name] = v
-	}
-	inner.at[n.args[1].name] = f.random("index", uint64(inner.depth))
+	inner.at = append([]unknownAt{f.draw(n.args[1].name, f.random("index", uint64(inner.depth)))}, f.at...)
 	body, err := inner.value(n.args[0])
 	f.coins, f.free = inner.coins, true
+	if !f.steps.spend(len(f.at) + 16*costPower) {
+		return 0, errBudget
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -1206,6 +1270,9 @@ func (f *field) determinant(m *node) (uint64, error) {
 			det = f.negate(det)
 		}
 		det = f.multiply(det, rows[c][c])
+		if !f.steps.spend(costInverse) {
+			return 0, errBudget
+		}
 		inverse := f.inverse(rows[c][c])
 		for r := c + 1; r < n; r++ {
 			q := f.negate(f.multiply(rows[r][c], inverse))
@@ -1294,9 +1361,12 @@ func (c *comparer) formal(a, b *node, names []string, seed uint64, complex bool)
 func (f *field) both(a, b *node, names []string, seed *uint64) (va, vb uint64, err error) {
 	const tries = 24
 	for range tries {
-		f.seed, f.at, f.logs, f.coins, f.free = next(seed), make(map[string]uint64, len(names)), nil, nil, false
+		f.seed, f.at, f.logs, f.coins, f.free = next(seed), f.at[:0], nil, nil, false
+		if !f.steps.spend(13 * costPower * len(names)) {
+			return 0, 0, errBudget
+		}
 		for _, name := range names {
-			f.at[name] = 1 + next(seed)%(f.p-1)
+			f.at = append(f.at, f.draw(name, next(seed)))
 		}
 		if va, err = f.value(a); err == nil {
 			vb, err = f.value(b)

@@ -101,6 +101,9 @@ func (s *sampler) telling() (points []point, complete bool) {
 		}
 		values = append(values, 0, 1, -1)
 	}
+	if !s.steps.spend(40 * len(values) * len(s.names)) {
+		return nil, false
+	}
 	base := s.generic(16)
 	turn := int(next(&s.seed) % 16)
 	for j, v := range values {
@@ -226,6 +229,9 @@ func (s *sampler) breakpoints(base []point) []point {
 	}
 	var points []point
 	for k, name := range s.names {
+		if s.steps.spent() {
+			break
+		}
 		b := base[k%len(base)].at
 		var at []*big.Rat
 		for _, u := range switches {
