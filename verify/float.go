@@ -70,6 +70,14 @@ func (s *sketch) value(n *node) (estimate, error) {
 	}
 	switch n.kind {
 	case kindNumber, kindBased:
+		a, b := n.rat.Num(), n.rat.Denom()
+		if a.BitLen() <= 53 && b.BitLen() <= 53 {
+			p, q := float64(a.Int64()), float64(b.Int64())
+			if q == 1 {
+				return estimate{p, 0}, nil
+			}
+			return s.rounded(p/q, 0, 1)
+		}
 		f, same := n.rat.Float64()
 		if same {
 			return estimate{f, 0}, nil

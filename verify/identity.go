@@ -114,6 +114,7 @@ const (
 	wholePoints = 12 // integer points that have to agree
 	realPoints  = 7  // real points that have to agree to many digits
 	fewPoints   = 3  // where most points are out of the domain
+	hopeless    = 8  // points that say nothing, after which no others are tried
 	thorough    = 40 // points compared with more than doubles at most
 )
 
@@ -124,9 +125,12 @@ func (s *sampler) compare(formal bool) result {
 	if r := s.sketches(points); r.outcome == OutcomeDifferent {
 		return r
 	}
-	more, complete := s.telling()
 	points = append(points, s.generic(8)...)
-	points = append(points, more...)
+	scaled, complete := s.scaled()
+	points = append(points, scaled...)
+	if !formal {
+		points = append(points, s.breakpoints()...)
+	}
 	if r := s.sketches(points[firstLook:]); r.outcome == OutcomeDifferent || formal {
 		return r
 	}
@@ -138,7 +142,7 @@ func (s *sampler) compare(formal bool) result {
 	}
 	// The points are taken in turn from both ends: generic ones, and those that tell.
 	for k := range points {
-		if tried == thorough || s.steps.spent() || s.agreed >= enough && k >= 2*enough {
+		if tried == thorough || tried == hopeless && s.agreed == 0 || s.steps.spent() || s.agreed >= enough && k >= 2*enough {
 			break
 		}
 		p := points[k/2]

@@ -64,9 +64,9 @@ func (s *sampler) generic(count int) []point {
 	return points
 }
 
-// telling returns points at all scales: powers of two, both signs, around and beyond every number that is written, at and
-// around every value where a function changes its branch. complete is false if numbers are out of reach.
-func (s *sampler) telling() (points []point, complete bool) {
+// scaled returns points at all scales: powers of two, both signs, around and beyond every number that is written.
+// complete is false if numbers are out of reach.
+func (s *sampler) scaled() (points []point, complete bool) {
 	scales, complete := s.scales()
 	var values []float64 // candidates for each variable
 	if s.whole {
@@ -140,7 +140,7 @@ func (s *sampler) telling() (points []point, complete bool) {
 			points = append(points, p)
 		}
 	}
-	return append(points, s.breakpoints(base)...), complete
+	return points, complete
 }
 
 // limit bounds integer values: by what doubles hold, or, where terms are summed up, by a few times what is written.
@@ -222,11 +222,12 @@ func (s *sampler) scales() (sizes []float64, complete bool) {
 
 // breakpoints returns points at and around the values of each variable at which a function changes its branch, the others
 // being what they are at one of the base points, and points between these.
-func (s *sampler) breakpoints(base []point) []point {
+func (s *sampler) breakpoints() []point {
 	switches := s.switches()
 	if len(switches) == 0 {
 		return nil
 	}
+	base := s.generic(len(ranges))
 	var points []point
 	for k, name := range s.names {
 		if s.steps.spent() {

@@ -193,6 +193,9 @@ func (p *parser) exponentOfTen(t token) string {
 // numeral turns a number token into a node; an overlined group that follows is the period.
 func numeral(p *parser, t token) (*node, error) {
 	text := t.text
+	if n, ok := integer(text); ok && n >= 0 {
+		return number(n), nil
+	}
 	if strings.ContainsAny(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && p.peek().mark('_') {
 		return p.based(number(0))
 	}
