@@ -18,7 +18,7 @@ func ExampleVerdict_Explain() {
 	// verdict    equal
 	// reason     equal: the response gives the ground truth
 	// rule       modular identity
-	// proof      modular, wrong by chance with probability at most 9e-50
+	// proof      modular, wrong by chance with probability at most 6e-73
 	// extracted  \sqrt{8}
 	// gold       2*root(2, 2)
 	// answer     root(8, 2)

@@ -379,9 +379,6 @@ func (s *sketch) call(n *node) (estimate, error) {
 	switch n.name {
 	case "sin", "cos", "tan", "cot", "sec", "csc":
 		sin, cos := math.Sincos(v.v)
-		if math.Abs(v.v) > 1<<28 {
-			return v, errVague
-		}
 		switch n.name {
 		case "sin":
 			return smooth(sin, 1)

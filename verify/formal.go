@@ -25,6 +25,7 @@ type field struct {
 	logs    map[uint64]uint64 // arguments of the logarithms met, by their values
 	coins   []uint64          // what has two branches, in order of appearance
 	pattern uint64            // bit k is the branch of coins[k]
+	most    int               // branches of one pattern
 	free    bool              // a function without laws took part
 	depth   int               // of sums
 }
@@ -388,6 +389,17 @@ func (f *field) raised(n *node) (uint64, error) {
 			return 0, errUndefined
 		}
 		return f.signed(r, e.Num().Int64()), nil
+	case err == nil:
+		r, err := exact{steps: f.steps}.value(n.args[0])
+		if err != nil || !e.IsInt() || r.Sign() == 0 || !f.steps.spend(2*costInverse) {
+			return 0, errIrrational
+		}
+		a, err := f.rational(r)
+		if err == nil && a == 0 {
+			err = errUndefined
+		}
+		k := new(big.Int).Mod(e.Num(), new(big.Int).SetUint64(f.p-1)) // Fermat
+		return f.power(a, k.Uint64()), err
 	}
 	terms, err := f.summands(n.args[1], one, nil)
 	if err != nil {
@@ -569,8 +581,13 @@ func (f *field) exponential(terms []summand) (uint64, error) {
 			continue
 		}
 		k, ok := units(t.coefficient)
-		if !ok {
-			return 0, errIrrational
+		if !ok { // an element of its own
+			c, err := f.rational(t.coefficient)
+			if err != nil {
+				return 0, err
+			}
+			acc = f.multiply(acc, f.odds("exp", f.multiply(c, t.value)))
+			continue
 		}
 		turn := f.multiply(f.i, f.pi())
 		switch t.value {
@@ -722,12 +739,32 @@ type primePower struct {
 // denominator; false if these are too large.
 func factors(r *big.Rat) (out []primePower, ok bool) {
 	for sign, v := range map[int]*big.Int{1: r.Num(), -1: r.Denom()} {
-		if !v.IsUint64() {
-			return nil, false
+		powers := [14]int{} // of the first six primes
+		if v.BitLen() > 64 {
+			if v.BitLen() > 1024 {
+				return nil, false
+			}
+			rest, quotient, remainder := new(big.Int).Set(v), new(big.Int), new(big.Int)
+			for _, q := range radicands[:6] { // up to 13
+				for {
+					quotient.QuoRem(rest, new(big.Int).SetUint64(q), remainder)
+					if remainder.Sign() != 0 {
+						break
+					}
+					rest.Set(quotient)
+					powers[q]++
+				}
+			}
+			if v = rest; !v.IsUint64() {
+				return nil, false
+			}
 		}
 		m := v.Uint64()
-		for q := uint64(2); q < 1000 && q*q <= m; q++ {
+		for q := uint64(2); q < 1000 && (q*q <= m || q < uint64(len(powers))); q++ {
 			k := 0
+			if q < uint64(len(powers)) {
+				k = powers[q]
+			}
 			for m%q == 0 {
 				m /= q
 				k++
@@ -783,6 +820,19 @@ func (f *field) root(n *node, k int64) (uint64, error) {
 				v, err := f.root(n.args[0], k)
 				return f.signed(v, int64(e)), err
 			}
+		}
+	}
+	if n.kind == kindDivide {
+		if r, err := (exact{steps: f.steps}).value(n.args[0]); err == nil && r.Sign() > 0 { // the root of 2/x
+			v, err := f.numberRoot(r, k)
+			if err != nil {
+				return 0, err
+			}
+			w, err := f.root(n.args[1], k)
+			if err == nil && w == 0 {
+				err = errUndefined
+			}
+			return f.multiply(v, f.inverse(w)), err
 		}
 	}
 	if c, rest := f.coefficient(n); c.Sign() > 0 && c.Cmp(one) != 0 && len(rest) > 0 {
@@ -1284,42 +1334,52 @@ func (f *field) determinant(m *node) (uint64, error) {
 	return det, nil
 }
 
-// degree bounds the binary logarithm of the degree of n in the elements that are drawn, and of what decides whether two
-// arguments of a function are taken for one.
-func degree(n *node) float64 {
-	d := 1.0
+// degree bounds the degree of n in the elements that are drawn for it, and the largest degree of an argument on which it
+// depends whether two values of a function are taken for one. What a function gives is an element of its own, of which
+// powers up to unit times the coefficients of its argument are taken.
+func degree(n *node) (own, inner float64) {
 	for _, a := range n.args {
-		d += math.Exp2(min(degree(a), 1000))
+		o, i := degree(a)
+		own, inner = own+o, max(inner, i)
 	}
-	d = math.Log2(d)
+	fresh := func(args ...*node) float64 {
+		e := float64(unit)
+		for _, a := range args {
+			e *= coefficients(a)
+		}
+		return e
+	}
 	switch n.kind {
 	case kindSymbol, kindConstant:
-		return math.Log2(unit)
+		return unit, 0
 	case kindPower:
 		if k, ok := n.args[1].integer(); ok {
-			return d + math.Log2(1+math.Abs(float64(k)))
+			return own * math.Abs(float64(k)), inner
 		}
-		e := 1.0
-		n.args[1].walk(func(m *node) bool {
-			if m.rat != nil {
-				f, _ := m.rat.Float64()
-				e *= 1 + math.Abs(f)
-			}
-			return true
-		})
-		return d + math.Log2(e*unit)
+		return own + fresh(n.args[1]), max(inner, own)
 	case kindCall:
-		e := 1.0
-		n.walk(func(m *node) bool {
-			if m.rat != nil {
-				f, _ := m.rat.Float64()
-				e *= 1 + math.Abs(f)
-			}
-			return true
-		})
-		return d + math.Log2(e*unit)
+		switch n.name {
+		case "abs", "sign", "root", "max", "min", "det":
+			return own, inner
+		}
+		return own + fresh(n.args...), max(inner, own)
 	}
-	return d
+	return own, inner
+}
+
+// coefficients bounds the numbers by which the terms of an argument are multiplied.
+func coefficients(n *node) float64 {
+	if n.rat != nil {
+		f, _ := n.rat.Float64()
+		return min(1+math.Abs(f), 1<<41) // larger ones are not taken as exponents
+	}
+	e := 1.0
+	if n.kind != kindCall {
+		for _, a := range n.args {
+			e = min(e*coefficients(a), 1<<41)
+		}
+	}
+	return e
 }
 
 // points of a field that have to agree.
@@ -1328,27 +1388,21 @@ const agreements = 4
 // formal decides whether two expressions are the same by the laws of algebra. It says equal if they are; different only
 // if they are rational functions, but for pi and square roots of numbers; else it says unknown.
 func (c *comparer) formal(a, b *node, names []string, seed uint64, complex bool) result {
-	d := math.Log2(math.Exp2(min(degree(a), 1000)) + math.Exp2(min(degree(b), 1000)))
-	margin := 60 - d
-	if margin < 12 {
+	ownA, innerA := degree(a)
+	ownB, innerB := degree(b)
+	calls := float64(a.weight() + b.weight())
+	margin := 60 - math.Log2(1+ownA+ownB+calls*calls*max(innerA, innerB))
+	if !(margin >= 12) {
 		return unknown("")
 	}
 	coins := 0
+	f := field{steps: c.steps, complex: complex}
 	for round := range agreements {
-		for pattern := uint64(0); pattern < 1<<coins; pattern++ {
-			f := field{prime: fields()[round], steps: c.steps, complex: complex, pattern: pattern}
-			va, vb, err := f.both(a, b, names, &seed)
-			switch {
-			case err != nil:
-				return unknown("")
-			case va == vb:
-			case f.free || len(f.coins) > 0:
-				return unknown("")
-			default:
-				return different(ruleModular)
-			}
-			coins = max(coins, len(f.coins))
+		r := f.agree(a, b, names, &seed, round)
+		if r != OutcomeEqual {
+			return result{outcome: r, rule: ruleModular}
 		}
+		coins = max(coins, f.most)
 	}
 	r := result{outcome: OutcomeEqual, rule: ruleModular, proof: ProofModular, bits: math.Floor(agreements * margin)}
 	if coins > 0 {
@@ -1357,23 +1411,48 @@ func (c *comparer) formal(a, b *node, names []string, seed uint64, complex bool)
 	return r
 }
 
-// both evaluates two expressions at a random point, or at another if they have no value there.
-func (f *field) both(a, b *node, names []string, seed *uint64) (va, vb uint64, err error) {
-	const tries = 24
-	for range tries {
-		f.seed, f.at, f.logs, f.coins, f.free = next(seed), f.at[:0], nil, nil, false
-		if !f.steps.spend(13 * costPower * len(names)) {
-			return 0, 0, errBudget
+// agree compares two expressions at a random point, for every pattern of branches there; at another if one of them has no
+// value. It says different only if no function without laws and no branch took part.
+func (f *field) agree(a, b *node, names []string, seed *uint64, round int) Outcome {
+	const tries = 48
+	for try := range tries {
+		f.prime = fields()[(round+try)%len(fields())]
+		start := next(seed)
+		f.most = 0
+		for f.pattern = 0; ; f.pattern++ {
+			if f.pattern == 1<<f.most {
+				return OutcomeEqual
+			}
+			va, vb, err := f.both(a, b, names, start)
+			if errors.Is(err, errUndefined) {
+				break
+			}
+			switch {
+			case err != nil:
+				return OutcomeUnknown
+			case va == vb:
+			case f.free || len(f.coins) > 0:
+				return OutcomeUnknown
+			default:
+				return OutcomeDifferent
+			}
+			f.most = max(f.most, len(f.coins))
 		}
-		for _, name := range names {
-			f.at = append(f.at, f.draw(name, next(seed)))
-		}
-		if va, err = f.value(a); err == nil {
-			vb, err = f.value(b)
-		}
-		if !errors.Is(err, errUndefined) {
-			break
-		}
+	}
+	return OutcomeUnknown
+}
+
+// both evaluates two expressions at the point that seed draws.
+func (f *field) both(a, b *node, names []string, seed uint64) (va, vb uint64, err error) {
+	f.seed, f.at, f.logs, f.coins, f.free = next(&seed), f.at[:0], nil, f.coins[:0], false
+	if !f.steps.spend(13 * costPower * len(names)) {
+		return 0, 0, errBudget
+	}
+	for _, name := range names {
+		f.at = append(f.at, f.draw(name, next(&seed)))
+	}
+	if va, err = f.value(a); err == nil {
+		vb, err = f.value(b)
 	}
 	return va, vb, err
 }

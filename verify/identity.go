@@ -115,7 +115,7 @@ const (
 	realPoints  = 7  // real points that have to agree to many digits
 	fewPoints   = 3  // where most points are out of the domain
 	hopeless    = 8  // points that say nothing, after which no others are tried
-	thorough    = 40 // points compared with more than doubles at most
+	thorough    = 64 // points compared with more than doubles at most
 )
 
 // compare looks for a point where the expressions differ. Without one they are probably equal, unless formal says that
@@ -126,10 +126,12 @@ func (s *sampler) compare(formal bool) result {
 		return r
 	}
 	points = append(points, s.generic(8)...)
-	scaled, complete := s.scaled()
-	points = append(points, scaled...)
+	scales, complete := s.scales()
+	points = append(points, s.scaled(scales)...)
+	var switches []*node
 	if !formal {
-		points = append(points, s.breakpoints()...)
+		switches = s.switches()
+		points = append(points, s.breakpoints(switches)...)
 	}
 	if r := s.sketches(points[firstLook:]); r.outcome == OutcomeDifferent || formal {
 		return r
@@ -140,27 +142,33 @@ func (s *sampler) compare(formal bool) result {
 	if s.whole {
 		enough = wholePoints
 	}
-	// The points are taken in turn from both ends: generic ones, and those that tell.
+	// One point of every cell, then points in turn from both ends: generic ones, and those that tell.
+	cells, front := s.cells(points, switches, scales)
 	for k := range points {
-		if tried == thorough || tried == hopeless && s.agreed == 0 || s.steps.spent() || s.agreed >= enough && k >= 2*enough {
+		if tried == thorough || tried == hopeless && s.agreed == 0 || s.steps.spent() || s.agreed >= enough && k >= max(front, 2*enough) {
 			break
 		}
-		p := points[k/2]
-		if k%2 == 1 {
-			p = points[len(points)-1-k/2]
+		p := points[k]
+		if rest := k - front; rest >= 0 && rest%2 == 1 {
+			p = points[len(points)-1-rest/2]
+		} else if rest >= 0 {
+			p = points[front+rest/2]
 		}
 		tried++
-		switch s.at(p).outcome {
+		r := s.at(p)
+		switch r.outcome {
 		case OutcomeDifferent:
 			return different(s.rule())
 		case OutcomeEqual:
 			s.agreed++
+		default:
+			complete = complete && (k >= cells || r.rule == ruleOneUndefined)
 		}
 	}
 	switch {
 	case s.steps.spent():
 		return unknown("")
-	case complete && (s.agreed >= enough || !s.whole && s.agreed >= fewPoints):
+	case complete && cells <= thorough && (s.agreed >= enough || !s.whole && s.agreed >= fewPoints):
 		return result{outcome: OutcomeEqual, rule: s.rule(), proof: ProofProbable}
 	}
 	return unknown(s.rule())
@@ -247,7 +255,9 @@ func (s *sampler) within(p point) result {
 			return equal(ruleExact)
 		}
 		return different(ruleExact)
-	case errors.Is(ea, errConvention) || errors.Is(eb, errConvention) || s.steps.spent():
+	case errors.Is(ea, errConvention) || errors.Is(eb, errConvention):
+		return unknown(ruleOneUndefined)
+	case s.steps.spent():
 		return unknown("")
 	}
 	return s.settle(s.a, s.b, s.complex, at)

@@ -65,9 +65,7 @@ func (s *sampler) generic(count int) []point {
 }
 
 // scaled returns points at all scales: powers of two, both signs, around and beyond every number that is written.
-// complete is false if numbers are out of reach.
-func (s *sampler) scaled() (points []point, complete bool) {
-	scales, complete := s.scales()
+func (s *sampler) scaled(scales []float64) (points []point) {
 	var values []float64 // candidates for each variable
 	if s.whole {
 		for _, v := range scales {
@@ -102,7 +100,7 @@ func (s *sampler) scaled() (points []point, complete bool) {
 		values = append(values, 0, 1, -1)
 	}
 	if !s.steps.spend(40 * len(values) * len(s.names)) {
-		return nil, false
+		return nil
 	}
 	base := s.generic(16)
 	turn := int(next(&s.seed) % 16)
@@ -140,7 +138,7 @@ func (s *sampler) scaled() (points []point, complete bool) {
 			points = append(points, p)
 		}
 	}
-	return points, complete
+	return points
 }
 
 // limit bounds integer values: by what doubles hold, or, where terms are summed up, by a few times what is written.
@@ -222,8 +220,7 @@ func (s *sampler) scales() (sizes []float64, complete bool) {
 
 // breakpoints returns points at and around the values of each variable at which a function changes its branch, the others
 // being what they are at one of the base points, and points between these.
-func (s *sampler) breakpoints() []point {
-	switches := s.switches()
+func (s *sampler) breakpoints(switches []*node) []point {
 	if len(switches) == 0 {
 		return nil
 	}
@@ -279,6 +276,60 @@ func (s *sampler) breakpoints() []point {
 	return points
 }
 
+// cells brings the points of different cells to the front, one of each, and returns how many there are: in a cell the
+// signs of all switches are the same. Behind them come points that differ in the signs of the variables or in the largest
+// scale below one of them.
+func (s *sampler) cells(points []point, switches []*node, scales []float64) (cells, front int) {
+	if len(switches) == 0 {
+		return 0, 0
+	}
+	signature := func(p point, name []byte) []byte {
+		k := sketch{steps: s.steps, names: s.names, at: p.at}
+		for _, u := range switches {
+			v, err := k.value(u)
+			switch {
+			case err != nil:
+				name = append(name, '?')
+			case v.v > v.off:
+				name = append(name, '+')
+			case v.v < -v.off:
+				name = append(name, '-')
+			default:
+				name = append(name, '0')
+			}
+		}
+		return name
+	}
+	place := func(p point, name []byte) []byte {
+		for _, c := range p.at {
+			below := 0
+			for below < min(len(scales), 4) && scales[below] > math.Abs(c.near) {
+				below++
+			}
+			if c.near < 0 {
+				below = -below - 1
+			}
+			name = append(name, byte(below))
+		}
+		return name
+	}
+	seen := map[string]bool{}
+	bring := func(key func(point, []byte) []byte) {
+		var space [64]byte
+		for i := front; i < len(points); i++ {
+			if name := key(points[i], space[:0]); !seen[string(name)] {
+				seen[string(name)] = true
+				points[front], points[i] = points[i], points[front]
+				front++
+			}
+		}
+	}
+	bring(signature)
+	cells = front
+	bring(place)
+	return cells, front
+}
+
 // switches lists expressions at whose zeros a function changes its branch, the innermost first.
 func (s *sampler) switches() []*node {
 	var found []*node
@@ -302,7 +353,11 @@ func (s *sampler) switches() []*node {
 		}
 		switch n.name {
 		case "abs", "sign", "root", "ln", "log":
-			add(n.args[0])
+			if u := n.args[0]; u.kind == kindPower { // the root of (x-1)^2 turns where x-1 does
+				add(u.args[0])
+			} else {
+				add(u)
+			}
 		case "max", "min":
 			for i, a := range n.args {
 				for _, b := range n.args[i+1:] {

@@ -173,8 +173,8 @@ func written(n *node) int {
 }
 
 func undecided(err error) result {
-	if errors.Is(err, errUndefined) {
-		return unknown("undefined")
+	if errors.Is(err, errUndefined) || errors.Is(err, errConvention) {
+		return unknown(ruleOneUndefined)
 	}
 	return unknown("")
 }
