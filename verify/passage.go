@@ -110,7 +110,7 @@ func (st statement) answer() string {
 func (p passage) final() (text string, at statement) {
 	for j := len(p.statements) - 1; j >= 0; j-- {
 		st := p.statements[j]
-		if !valued(st.text) {
+		if !valued(st.text) && !(j == len(p.statements)-1 && st.kind == segment.Inline && named(p.text[:st.from])) { // a name, if it is what the text ends with
 			continue
 		}
 		t := st.answer()
