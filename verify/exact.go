@@ -20,19 +20,32 @@ var (
 type exact struct {
 	steps *budget
 	at    map[string]*big.Rat // values of variables; nil for none
+	bound []binding           // values of the indices of sums around
 }
 
 // size returns the bits of r.
 func size(r *big.Rat) int { return r.Num().BitLen() + r.Denom().BitLen() }
 
+// value returns the value of n.
 func (x exact) value(n *node) (*big.Rat, error) {
 	if !x.steps.spend(costNode) {
 		return nil, errBudget
 	}
 	switch n.kind {
+	case kindAdd, kindMultiply, kindDivide, kindPower, kindNegate:
+		if f, ok := x.small(n); ok {
+			return f.rat(), nil
+		}
+	}
+	switch n.kind {
 	case kindNumber, kindBased:
 		return n.rat, nil
 	case kindSymbol:
+		for k := len(x.bound) - 1; k >= 0; k-- {
+			if x.bound[k].name == n.name {
+				return x.bound[k].value.rat(), nil
+			}
+		}
 		if v, ok := x.at[n.name]; ok {
 			return v, nil
 		}
@@ -462,12 +475,13 @@ func (x exact) series(n *node) (*big.Rat, error) {
 	if b-a < 0 || b-a >= maxTerms {
 		return nil, errBudget
 	}
-	inner := exact{steps: x.steps, at: make(map[string]*big.Rat, len(x.at)+1)}
-	for name, v := range x.at {
-		inner.at[name] = v
+	if f, ok := x.smallSeries(n, a, b); ok {
+		return f.rat(), nil
 	}
+	inner := x
+	inner.bound = append(append([]binding(nil), x.bound...), binding{name: index.name})
 	for k := a; ; k++ {
-		inner.at[index.name] = big.NewRat(k, 1)
+		inner.bound[len(x.bound)].value = shortRat{k, 1}
 		v, err := inner.value(body)
 		if err != nil {
 			return nil, err
