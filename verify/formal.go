@@ -1185,7 +1185,10 @@ func (f *field) whole(n *node, up bool) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	v := f.add(f.random("floor", rest), f.reduce(whole))
+	v := f.reduce(whole)
+	if rest != 0 {
+		v = f.add(v, f.random("floor", rest))
+	}
 	if up {
 		v = f.negate(v)
 	}

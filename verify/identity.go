@@ -106,6 +106,7 @@ type sampler struct {
 	complex bool
 	whole   bool // integers, where the names do not say otherwise
 	agreed  int  // points at which the values are the same
+	valued  int  // points at which both sides may have a value
 }
 
 // The numbers of points.
@@ -121,6 +122,7 @@ const (
 // compare looks for a point where the expressions differ. Without one they are probably equal, unless formal says that
 // this is known already.
 func (s *sampler) compare(formal bool) result {
+	s.agreed, s.valued = 0, 0
 	points := s.generic(firstLook)
 	if r := s.sketches(points); r.outcome == OutcomeDifferent {
 		return r
@@ -133,10 +135,9 @@ func (s *sampler) compare(formal bool) result {
 		switches = s.switches()
 		points = append(points, s.breakpoints(switches)...)
 	}
-	if r := s.sketches(points[firstLook:]); r.outcome == OutcomeDifferent || formal {
+	if r := s.sketches(points[firstLook:]); r.outcome == OutcomeDifferent || formal || s.valued == 0 && !s.complex {
 		return r
 	}
-	s.agreed = 0
 	tried := 0
 	enough := realPoints
 	if s.whole {
@@ -192,13 +193,19 @@ func (s *sampler) sketches(points []point) result {
 		k := sketch{steps: s.steps, names: s.names, at: p.at}
 		va, ea := k.value(s.a)
 		if ea != nil && !errors.Is(ea, errUndefined) {
+			if ea != errConvention {
+				s.valued++
+			}
 			continue
 		}
 		vb, eb := k.value(s.b)
+		if ea == nil && eb != errUndefined && eb != errConvention {
+			s.valued++
+		}
 		switch {
 		case ea == nil && eb == nil:
 			if gap := va.v - vb.v; gap > va.off+vb.off || -gap > va.off+vb.off {
-				if s.at(p).outcome == OutcomeDifferent {
+				if clearly(va, vb) || s.at(p).outcome == OutcomeDifferent {
 					return different(s.rule())
 				}
 			} else if inexact < thorough/4 && p.inexact() { // on a breakpoint that doubles miss
@@ -260,5 +267,5 @@ func (s *sampler) within(p point) result {
 	case s.steps.spent():
 		return unknown("")
 	}
-	return s.settle(s.a, s.b, s.complex, at)
+	return s.settle(s.a, s.b, s.complex, at, true)
 }

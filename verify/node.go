@@ -57,7 +57,7 @@ type node struct {
 	places int // number: digits written after the point, if there is no exponent
 }
 
-func number(n int64) *node            { return &node{kind: kindNumber, rat: big.NewRat(n, 1)} }
+func number(n int64) *node            { return &node{kind: kindNumber, rat: new(big.Rat).SetInt64(n)} }
 func rational(r *big.Rat) *node       { return &node{kind: kindNumber, rat: r} }
 func constant(name string) *node      { return &node{kind: kindConstant, name: name} }
 func symbol(name string) *node        { return &node{kind: kindSymbol, name: name} }

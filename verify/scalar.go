@@ -3,7 +3,7 @@ package verify
 import (
 	"errors"
 	"math/big"
-	"sort"
+	"slices"
 )
 
 // Rules that decide about two expressions.
@@ -212,22 +212,26 @@ func infinity(n *node) int {
 	return 0
 }
 
-// variables lists the symbols of both nodes in order.
+// variables lists the symbols of nodes in order.
 func variables(ns ...*node) []string {
-	seen := map[string]bool{}
+	var names []string
 	for _, n := range ns {
-		n.walk(func(m *node) bool {
-			if m.kind == kindSymbol && (m.name == "" || m.name[0] != '#') {
-				seen[m.name] = true
-			}
-			return true
-		})
+		names = n.symbols(names)
 	}
-	names := make([]string, 0, len(seen))
-	for s := range seen {
-		names = append(names, s)
+	if len(names) > 1 {
+		slices.Sort(names)
 	}
-	sort.Strings(names)
+	return names
+}
+
+// symbols appends the symbols of n that names does not hold yet; indices of sums are none.
+func (n *node) symbols(names []string) []string {
+	if n.kind == kindSymbol && (n.name == "" || n.name[0] != '#') && !slices.Contains(names, n.name) {
+		names = append(names, n.name)
+	}
+	for _, a := range n.args {
+		names = a.symbols(names)
+	}
 	return names
 }
 

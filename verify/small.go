@@ -15,7 +15,12 @@ type binding struct {
 	value shortRat
 }
 
-func (f shortRat) rat() *big.Rat { return big.NewRat(f.num, f.den) }
+func (f shortRat) rat() *big.Rat {
+	if f.den == 1 {
+		return new(big.Rat).SetInt64(f.num)
+	}
+	return big.NewRat(f.num, f.den)
+}
 
 // shortOf returns r as a shortRat; false if it is too large.
 func shortOf(r *big.Rat) (shortRat, bool) {

@@ -17,8 +17,20 @@ func (c *comparer) constants(a, b *node, tooLarge bool) result {
 			return r
 		}
 	}
+	k := sketch{steps: c.steps}
+	va, ea := k.value(a)
+	vb, eb := k.value(b)
+	tried := ea == nil && eb == nil // both have a value
+	if tried {
+		if clearly(va, vb) {
+			return different(ruleNumeric)
+		}
+		if r := c.formal(a, b, nil, seedOf(a, b), false); r.outcome != OutcomeUnknown {
+			return r
+		}
+	}
 	for _, complex := range []bool{imaginary(a, b), true} {
-		r := c.settle(a, b, complex, nil)
+		r := c.settle(a, b, complex, nil, tried)
 		if r.outcome == OutcomeDifferent || r.outcome == OutcomeEqual && r.proof != ProofProbable {
 			return r
 		}
@@ -93,9 +105,8 @@ const (
 
 // settle compares the values of two expressions at a point by disks that hold them. Values in disjoint disks are
 // different; values in disks so small that nothing could hide in them are equal, which is probable and no proof, but
-// where the laws of algebra give it.
-func (c *comparer) settle(a, b *node, complex bool, at map[string]*big.Rat) result {
-	tried := false
+// where the laws of algebra give it; tried says that they do not, or are not to be asked.
+func (c *comparer) settle(a, b *node, complex bool, at map[string]*big.Rat, tried bool) result {
 	for prec := uint(firstPrecision); ; {
 		x := numeric{real: real{prec: prec, steps: c.steps}, complex: complex, at: at}
 		va, ea := x.value(a)
@@ -124,7 +135,7 @@ func (c *comparer) settle(a, b *node, complex bool, at map[string]*big.Rat) resu
 				}
 				return r
 			}
-			if at == nil && !tried {
+			if !tried {
 				tried = true
 				if r := c.formal(a, b, nil, seedOf(a, b), complex); r.outcome != OutcomeUnknown {
 					return r
