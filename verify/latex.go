@@ -353,7 +353,7 @@ func (p *parser) builderHead() (*node, error) {
 			level--
 		case level == 0 && (t.mark('|') || t.command("mid") || t.mark(':') || t.command("vert")):
 			end := p.at + i
-			sub := parser{tokens: p.tokens[p.at:end:end], depth: p.depth, noBar: 1, steps: p.steps}
+			sub := parser{tokens: p.tokens[p.at:end:end], depth: p.depth, noBar: 1, steps: p.steps, run: p.run}
 			n, err := sub.list()
 			if err != nil || sub.at < len(sub.tokens) {
 				return nil, nil // 1:2 or |x| as an element

@@ -11,6 +11,13 @@ var (
 	errTooLarge = errors.New("larger than the documented limits")
 )
 
+// series reads terms with an ellipsis before the last one as the finite sum or product (name "sum" or "prod") that they
+// spell out; nil if they spell none.
+type series func(name string, terms []*node, steps *budget) *node
+
+// never is a series that reads none.
+func never(string, []*node, *budget) *node { return nil }
+
 // parser is a recursive descent over tokens with counted depth.
 type parser struct {
 	tokens []token
@@ -20,6 +27,7 @@ type parser struct {
 	noBar  int // inside set-builder heads, where | separates
 
 	steps *budget // of patterns of sums
+	run   series
 
 	sentence bool // words are words, never products of variables
 	letters  bool // a unit of one letter after a number is a unit
@@ -28,11 +36,11 @@ type parser struct {
 }
 
 // formula parses tokens as one answer.
-func formula(tokens []token, steps *budget) (*node, error) {
+func formula(tokens []token, steps *budget, run series) (*node, error) {
 	if len(tokens) == 0 {
 		return nil, errSyntax
 	}
-	p := parser{tokens: tokens, steps: steps, sentence: sentencelike(tokens)}
+	p := parser{tokens: tokens, steps: steps, run: run, sentence: sentencelike(tokens)}
 	return p.whole()
 }
 

@@ -57,7 +57,7 @@ func (p *parser) sum() (*node, error) {
 	if len(terms) == 2 && setLike(terms[0]) && terms[1].kind == kindNegate && terms[1].args[0].kind == kindSet { // R - {0}
 		return apply(kindMinus, terms[0], terms[1].args[0]), nil
 	}
-	if n := pattern("sum", terms, p.steps); n != nil {
+	if n := p.run("sum", terms, p.steps); n != nil {
 		return n, nil
 	}
 	return common(kindAdd, terms), nil
@@ -121,7 +121,7 @@ func (p *parser) term() (*node, error) {
 	var factors []*node
 	flush := func() *node {
 		if factors != nil {
-			if n := pattern("prod", factors, p.steps); n != nil {
+			if n := p.run("prod", factors, p.steps); n != nil {
 				left = n
 			} else {
 				left = common(kindMultiply, factors)

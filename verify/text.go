@@ -358,7 +358,7 @@ func counted(w string) (int64, bool) {
 }
 
 // except reads "all real numbers except 3" and its variants; nil if s is anything else.
-func except(s string, steps *budget) *node {
+func except(s string, steps *budget, run series) *node {
 	text := lowered(unwrapText(s))
 	if !strings.HasPrefix(strings.TrimSpace(text), "all real") {
 		return nil
@@ -369,7 +369,7 @@ func except(s string, steps *budget) *node {
 			continue
 		}
 		rest := strings.TrimPrefix(strings.TrimSpace(unwrapText(s)[i+len(w):]), "x=")
-		excluded, err := read(strings.TrimPrefix(rest, "x ="), steps)
+		excluded, err := answerOf(strings.TrimPrefix(rest, "x ="), steps, run)
 		if err != nil || excluded[0].kind == kindText {
 			return nil
 		}
@@ -712,7 +712,7 @@ func unitReading(s string) *node {
 	if err != nil {
 		return nil
 	}
-	p := parser{tokens: tokens, steps: &budget{left: maxSteps / 64}, letters: true}
+	p := parser{tokens: tokens, steps: &budget{left: maxSteps / 64}, run: never, letters: true}
 	n, err := p.whole()
 	if err != nil || n.kind != kindQuantity && n.kind != kindRelation || !n.has(func(m *node) bool { return m.kind == kindQuantity }) {
 		return nil
