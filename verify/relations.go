@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	contradiction = result{outcome: OutcomeDifferent, rule: "a chain that contradicts itself", reason: ReasonContradicted}
+	contradiction = result{outcome: OutcomeDifferent, rule: "a chain that contradicts itself", reason: reasonContradicted}
 	tautology     = result{outcome: OutcomeDifferent, rule: "an equation that says nothing"}
 )
 

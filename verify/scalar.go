@@ -24,6 +24,13 @@ const (
 	ruleOneUndefined = "undefined"          // at the point at hand
 )
 
+// Reasons of verdicts that comparing finds.
+const (
+	reasonRefused      = "refused"
+	reasonRestated     = "restated"
+	reasonContradicted = "contradicted"
+)
+
 // result is the outcome of comparing two nodes.
 type result struct {
 	outcome Outcome
@@ -133,7 +140,7 @@ func (c *comparer) abstracted(a, b *node, fa, fb []*node) result {
 	if len(fa) == 0 || len(fb) == 0 {
 		r := different("an unevaluated function")
 		if len(fb) > 0 {
-			r.reason = ReasonRestated
+			r.reason = reasonRestated
 		}
 		return r
 	}

@@ -514,7 +514,7 @@ func (c *comparer) texts(a, b *node) result {
 	}
 	if text == b && refuses(b.name) {
 		r := different("words")
-		r.reason = ReasonRefused
+		r.reason = reasonRefused
 		return r
 	}
 	if strings.Count(text.name, " ") >= 3 {

@@ -45,18 +45,18 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 
 // Reason codes: why a verdict is what it is, for counting.
 const (
-	ReasonEqual        = "equal"           // equal
-	ReasonDifferent    = "different"       // different: two answers that are not the same
-	ReasonNoAnswer     = "no-answer"       // different: nothing in the response could be an answer, or the box is empty
-	ReasonUnfinished   = "unfinished"      // different: a thinking response that never came to its answer
-	ReasonRefused      = "refused"         // different: the response says that there is no answer, or that it is unknown
-	ReasonRestated     = "restated"        // different: the unevaluated expression of the question
-	ReasonContradicted = "contradicted"    // different: a chain such as 1=2=42
-	ReasonUnread       = "unread"          // unknown: an answer that the grammar does not cover
-	ReasonUndecided    = "undecided"       // unknown: read, but neither equal nor different could be shown
-	ReasonLimit        = "limit"           // unknown: beyond the documented sizes and steps
-	ReasonGold         = "unreadable-gold" // unknown: a ground truth that the grammar does not cover
-	ReasonEmptyGold    = "no-gold"         // unknown: no ground truth was given
+	ReasonEqual        = "equal"            // equal
+	ReasonDifferent    = "different"        // different: two answers that are not the same
+	ReasonNoAnswer     = "no-answer"        // different: nothing in the response could be an answer, or the box is empty
+	ReasonUnfinished   = "unfinished"       // different: a thinking response that never came to its answer
+	ReasonRefused      = reasonRefused      // different: the response says that there is no answer, or that it is unknown
+	ReasonRestated     = reasonRestated     // different: the unevaluated expression of the question
+	ReasonContradicted = reasonContradicted // different: a chain such as 1=2=42
+	ReasonUnread       = "unread"           // unknown: an answer that the grammar does not cover
+	ReasonUndecided    = "undecided"        // unknown: read, but neither equal nor different could be shown
+	ReasonLimit        = "limit"            // unknown: beyond the documented sizes and steps
+	ReasonGold         = "unreadable-gold"  // unknown: a ground truth that the grammar does not cover
+	ReasonEmptyGold    = "no-gold"          // unknown: no ground truth was given
 )
 
 // Tolerance accepts |response - gold| <= Abs or <= Rel*|gold|; the zero value is exact.
