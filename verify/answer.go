@@ -4,8 +4,8 @@ package verify
 
 import "errors"
 
-// answerOf parses an answer: its formula, a second reading where commas or spaces between digits are ambiguous, or words.
-func answerOf(s string, steps *budget, run series) ([]*node, error) {
+// parse parses an answer: its formula, a second reading where commas or spaces between digits are ambiguous, or words.
+func parse(s string, steps *budget, run series) ([]*node, error) {
 	if len(s) > maxAnswer {
 		return nil, errTooLarge
 	}

@@ -72,7 +72,7 @@ func spokenWords(clause string) []string {
 	fields := strings.Fields(strings.ToLower(strings.ReplaceAll(clause, "’", "'")))
 	words := fields[:0]
 	for _, w := range fields {
-		if w = strings.Trim(w, "*_$()[]{}\\\"`~-—–\x80\x93\x94\xe2"); w != "" {
+		if w = strings.Trim(w, "*_$()[]{}\\\"`~-—–"); w != "" {
 			words = append(words, w)
 		}
 	}

@@ -134,7 +134,7 @@ var escapes = map[byte][]string{
 
 // restored puts the backslashes of such commands back.
 func restored(s string) string {
-	if strings.IndexAny(s, "\t\r\a\b\f\v") < 0 && !strings.Contains(s, "\neq") {
+	if !strings.ContainsAny(s, "\t\r\a\b\f\v") && !strings.Contains(s, "\neq") {
 		return s
 	}
 	var b strings.Builder
@@ -369,7 +369,7 @@ func except(s string, steps *budget, run series) *node {
 			continue
 		}
 		rest := strings.TrimPrefix(strings.TrimSpace(unwrapText(s)[i+len(w):]), "x=")
-		excluded, err := answerOf(strings.TrimPrefix(rest, "x ="), steps, run)
+		excluded, err := parse(strings.TrimPrefix(rest, "x ="), steps, run)
 		if err != nil || excluded[0].kind == kindText {
 			return nil
 		}
@@ -578,9 +578,9 @@ var polarity = map[string]bool{"yes": true, "no": true, "true": true, "false": t
 func polar(text string) (word string, conflicting bool) {
 	text = strings.NewReplacer("/", ",", " or ", ",", " and ", ",", " but ", ",", "(", ",", ")", ",", "—", ",", ":", ",").Replace(strings.ToLower(unwrapText(text)))
 	for i := 0; i < len(text); {
-		end := i + max(0, strings.IndexAny(text[i:], ",.;!?\n"))
-		if end == i && strings.IndexAny(text[i:], ",.;!?\n") < 0 {
-			end = len(text)
+		end := len(text)
+		if k := strings.IndexAny(text[i:], ",.;!?\n"); k >= 0 {
+			end = i + k
 		}
 		words := spokenWords(text[i:end])
 		words = after(words, "so", "thus", "therefore", "hence", "the", "my", "final", "answer", "it", "this", "that", "is", "it's", "that's", "or", "and", "but", "also", "either", "actually")
