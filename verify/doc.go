@@ -10,7 +10,7 @@
 // # Verdicts
 //
 // A verdict is equal, different or unknown, with a reason code, the text that was extracted, the normal forms of both
-// sides and the rule that decided. Unknown means that the answer could not be read, or that neither equality nor
+// sides, the rule that decided and the kind of proof. Unknown means that the answer could not be read, or that neither equality nor
 // difference could be shown within the limits; it is never silently "wrong". No answer at all is different with the
 // reason ReasonNoAnswer.
 //
@@ -74,19 +74,37 @@
 //
 // # How it is decided
 //
-//   - Rational values: exact arithmetic.
-//   - Algebraic values: numerically, then proved by the separation bound of Burnikel et al. where that asks for no more
-//     than 6,000 bits (rule "algebraic").
-//   - Other constants: floating point with at least 256 bits and more than the written numbers have together. They are
-//     equal if they agree to all but 64 bits, different if they differ at two precisions at which each is stable.
-//   - Rational functions: values at four random points of two fields of about 2^61 elements. They differ for certain if
-//     they do at a point; they agree by chance with probability at most (degree/2^61)^4.
-//   - Other expressions: high precision at seven random real points of the common domain, or ten small integer points if
-//     factorials, floors or (-1)^n occur. Roots are real: sqrt(x^2) is |x|. With i on one side both are complex.
-//   - Values too large to write out: residues modulo five primes of 31 bits; 10^(10^10) is different from 10^(10^10)+1.
+// Verdict.Proof names the weakest proof that a verdict rests on, and Verdict.Error bounds the probability that chance made
+// it wrong.
 //
-// The random points are derived from the pair itself. The error probability is that of chance, not of an adversary who
-// solves for the points.
+//   - exact: rational arithmetic; or values in intervals that do not meet, at a point or as constants. Precision rises up
+//     to 8,000 bits until they do not meet.
+//   - algebraic: numbers made of + - * / and radicals agree to more bits than the separation bound of Burnikel et al. asks
+//     for, where that is at most 6,000.
+//   - modular: the same at random points of four fields of about 2^61 elements, in which roots of unity, square roots of
+//     numbers, powers, logarithms and factorials keep their laws, and what has no law, such as sin 1, is a random element.
+//     Values that differ there are different for certain if nothing but rational functions, pi and square roots of numbers
+//     took part. They agree by chance with probability at most the product of degree/2^60 over the fields.
+//   - piecewise: as modular, for every pattern of the signs of absolute values, maxima, minima and roots.
+//   - probable: no proof. Constants agree to 256 bits and twice as many as the numbers that are written, and the
+//     values on the way, have together. Expressions agree at 7 real or 12 integer points at least, and at one of every
+//     cell that was found. Points have all scales: powers of two, both signs, around and beyond every number of both
+//     sides, at and around the breakpoints of abs, max, min, sign, floor, ceil, mod, gcd, binom, roots and logarithms.
+//     Numbers beyond doubles, or a cell whose values are out of reach, make it unknown. The policy "proved" makes
+//     probable equality unknown.
+//
+// Expressions differ if they do at one point, whatever they do at others. Roots are real: sqrt(x^2) is |x|; with i on one
+// side both are complex. Variables of factorials, binomials, gcd and (-1)^n are integers. Expressions of which one has real
+// values where the other has none are different, if their complex values differ as well: ln(x^2) is not 2 ln x, e^(ln x) is
+// x. Of several variables one at most is taken as negative for that: ln(ab) is ln a + ln b. Single points, such as x=1 in
+// (x^2-1)/(x-1), do not count.
+//
+// Values too large to write out are compared by bounds on their logarithms and by residues modulo five primes of 31 bits,
+// which is probable: 10^(10^10) is different from 10^(10^10)+1. Remainders and common divisors of huge powers are computed
+// by modular powers and by exponents.
+//
+// The random points are derived from the pair itself, and the fields are fixed. The error probability is that of chance,
+// not of an adversary who solves for them.
 //
 // # Policy
 //
@@ -100,8 +118,9 @@
 //   - set: Sets in braces ignore repetition; lists count it. "10, 11 or 12" is a list and not 10.
 //   - plus-minus: \pm stands for both values.
 //   - assignment: x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value
-//     counts, and a chain that contradicts itself is different. m+n=17 and 17 are equal: several unknowns do not follow
-//     from one value, so that it was asked for.
+//     counts, and a chain that contradicts itself is different. m+n=17 and 17 are equal: several unknowns do not
+//     follow from one value, so that it was asked for. xy=5, |x|=5, 5=5, a+3z=0 and x=5 mod 7 are not 5 or 0: they
+//     leave the unknowns open or say nothing. A ground truth xy=6 accepts 6.
 //   - equation: Equations are equal up to a factor, inequalities up to a positive one. A gold interval accepts the
 //     inequality solved for one variable, not an unsolved one.
 //   - noun: Nouns are not compared: 5 apples is 5. 90° is 90 and pi/2.
@@ -121,6 +140,6 @@
 // # Limits
 //
 // One answer: 32 KiB, 8,192 tokens, 200 levels of nesting, integers of 65,536 bits, sums of 20,000 terms, collections of
-// 4,096 elements, a million steps of about ten nanoseconds. Beyond them the verdict is unknown. Responses of any length
+// 4,096 elements, determinants of 64 rows, a million steps of about ten nanoseconds. Beyond them the verdict is unknown. Responses of any length
 // are scanned once, from the end, without being copied.
 package verify
