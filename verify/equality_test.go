@@ -79,7 +79,7 @@ var identities = [][2]string{
 	{`\arctan(-A)`, `-\arctan(A)`},
 	{`\lfloor A+7\rfloor`, `\lfloor A\rfloor+7`},
 	{`\lceil A\rceil`, `-\lfloor -A\rfloor`},
-	{`\frac{A^2-C^2}{A-C}`, `A+C`},
+	{`\frac{(1+A^2)C}{1+A^2}`, `C`},
 }
 
 // bumps are zero at small values, or too small to see, and not zero everywhere; N is a large number, E a small one.

@@ -113,7 +113,9 @@ func judged(words []string, first bool) bool {
 	case "cannot":
 		return at(words, 1) == "be" && (at(words, 2) == "right" || at(words, 2) == "correct")
 	case "must", "has", "would", "can":
-		words = words[1:]
+		if words = words[1:]; len(words) == 0 {
+			return false
+		}
 	case "is", "was", "are", "were", "seems", "looks", "be":
 	default:
 		return false
