@@ -32,7 +32,15 @@ func extract(response string) extraction {
 		if !holdsAnswer(text) || blank(text) {
 			return extraction{reason: ReasonNoAnswer}
 		}
-		return extraction{text: text, flaw: rivalry(response, box)}.revisedBy(response[boxEnd(response, box):], false)
+		end := boxEnd(response, box)
+		found := extraction{text: text, flaw: rivalry(response, box)}
+		if found.flaw == "" {
+			found.flaw = beside(response, box, end)
+		}
+		if counted, used := extended(text, unwrapText(response[end:min(len(response), end+40)])); used > 0 && numbered(counted) {
+			found.text = counted
+		}
+		return found.revisedBy(response[end:], false)
 	}
 	response = untagged(response)
 	if text, rest := declared(response); text != "" {
@@ -86,6 +94,19 @@ func (e extraction) revisedBy(rest string, within bool) extraction {
 		}
 	}
 	return e
+}
+
+// beside returns what the words around the box between from and to do to it.
+func beside(s string, from, to int) qualification {
+	start, end := max(0, from-200), min(len(s), to+200)
+	return passage{text: s[start:end]}.flaw(statement{text: s[from:to], from: from - start, to: to - start})
+}
+
+// numbered reports whether a value ends in a number word, as 5 million does.
+func numbered(s string) bool {
+	_, words, _ := strings.Cut(s, `\text{`)
+	_, counted := multiples[strings.Trim(words, " {}")]
+	return counted
 }
 
 // rivalry returns contrasted if the box at i is offered as an alternative to the one before it.

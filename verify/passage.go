@@ -138,11 +138,39 @@ func (p passage) final() (text string, at statement) {
 	return "", statement{}
 }
 
+// introducedBy returns what the words before a value do to it: "probably not", "the square root of", "the wrong answer is".
+func introducedBy(before string) qualification {
+	s, verb := before, false
+	for range 6 {
+		s = strings.TrimRight(s, " \n\t$(*\\[")
+		w := lastWord(s)
+		if w == "" {
+			return ""
+		}
+		s = s[:len(s)-len(w)]
+		previous := lastWord(s)
+		switch q := precedes(w); {
+		case q == negated || q != "" && q != conditional && !verb: // my best guess is 4
+			return q
+		case w == "of" && (senses[previous] == "function" || senses[previous] == "part"):
+			return altered
+		case w == "from" && (previous == "different" || previous == "differs"), w == "but" && (previous == "anything" || previous == "everything" || previous == "all"), w != "out" && senses[w] == "exclusion":
+			return contrasted
+		case w == "is", w == "are", w == "be":
+			verb = true
+		case fillers[w], w == "of", w == "answer", w == "value", w == "result", w == "solution", w == "final":
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
 // unclaimed reports whether a formula between these texts is a reference, as in "step 5" and "equation (5)", or stands in a
 // question or supposition: "let x = 5", "is it 5?".
 func unclaimed(before, after string) bool {
 	word := lastWord(strings.TrimRight(before, " $(["))
-	if w := openings[word]; w == "supposition" || w == "label" && !strings.HasPrefix(strings.TrimLeft(after, " )]"), "=") {
+	if w := openings[word]; w == "supposition" && !(word == "if" && strings.HasSuffix(strings.TrimRight(strings.ToLower(before), " $(["), "only if")) || w == "label" && !strings.HasPrefix(strings.TrimLeft(after, " )]"), "=") {
 		return true
 	}
 	clause := before[strings.LastIndexAny(before, ".,;:?!\n")+1:]
@@ -172,17 +200,8 @@ func unclaimed(before, after string) bool {
 
 // flaw returns why a formula of running text is no answer by itself: what stands beside it in its clause.
 func (p passage) flaw(at statement) qualification {
-	s := p.text[:at.from]
-	for range 3 {
-		w := lastWord(s)
-		if q := precedes(w); q != "" && !(q == bounded && strings.Contains(at.text, "=")) { // what a bound comes to is a value
-			return q
-		}
-		if w != "of" && !fillers[w] || w == "" {
-			break
-		}
-		s = strings.TrimRight(s, " \n\t$(*")
-		s = strings.TrimSuffix(s, s[len(s)-len(w):])
+	if q := introducedBy(p.text[:at.from]); q != "" && !(q == bounded && strings.Contains(at.text, "=")) { // what a bound comes to is a value
+		return q
 	}
 	after := p.text[at.to:]
 	if f, _ := afterwards(after, false); f == rivalled {

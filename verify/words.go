@@ -67,7 +67,7 @@ func qualifies(words []string) qualification {
 		case "part":
 			return altered
 		case "operation":
-			if i == 0 && (w != "times" || len(words) > 1) || w == "root" {
+			if i == 0 && (w != "times" || len(words) > 1) {
 				return altered
 			}
 		case "verb":
