@@ -65,7 +65,7 @@ var identities = [][2]string{
 	{`|A|`, `|-A|`},
 	{`|A-B|`, `|B-A|`},
 	{`\sqrt{A^2}`, `|A|`},
-	{`|AB|`, `|A|\cdot|B|`},
+	{`|A\cdot B|`, `|A|\cdot|B|`},
 	{`\max(A,B)`, `\frac{A+B+|A-B|}{2}`},
 	{`\min(A,B)`, `A+B-\max(A,B)`},
 	{`\max(A,A)`, `A`},
@@ -92,7 +92,11 @@ func (m maker) fill(form string, with map[string]string) string {
 	var b strings.Builder
 	for i := 0; i < len(form); i++ {
 		if e, ok := with[form[i:i+1]]; ok && (i == 0 || form[i-1] != '\\') {
-			b.WriteString("{(" + e + ")}")
+			if i > 0 && form[i-1] == '^' {
+				b.WriteString("{" + e + "}")
+			} else {
+				b.WriteString("(" + e + ")")
+			}
 			continue
 		}
 		b.WriteByte(form[i])

@@ -106,6 +106,9 @@ func (c *comparer) decide(a, b *node) result {
 	if x, y := withoutCommon(a, b); x != a {
 		return c.decide(x, y)
 	}
+	if hash(a.String()) > hash(b.String()) { // whichever comes first, the same is done
+		a, b, ea, eb = b, a, eb, ea
+	}
 	names := variables(a, b)
 	if len(names) == 0 {
 		return c.constants(a, b, errors.Is(ea, errBudget) || errors.Is(eb, errBudget))
