@@ -101,7 +101,7 @@ func firstLine(s string) string {
 func supposed(before string) bool {
 	before = before[strings.LastIndexAny(before, ".,;:?!\n")+1:]
 	word, rest, _ := strings.Cut(strings.TrimLeft(before, " *"), " ")
-	return rest != "" && openings[strings.ToLower(word)] == "supposition"
+	return rest != "" && opening(strings.ToLower(word)) == "supposition"
 }
 
 // declared returns the answer that the response announces in words, and the text that it starts. An announcement without

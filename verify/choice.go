@@ -329,7 +329,7 @@ func denied(before, after string) bool {
 	for s := strings.TrimRight(before, " (*[_{$\"'"); ; {
 		w := lastWord(s)
 		s = strings.TrimRight(strings.TrimRight(s, " \n\t"), "'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-		switch sense := senses[w]; {
+		switch class := sense(w); {
 		case w == "option" || w == "choice" || w == "answer" || w == "letter" || w == "the" || w == "be" || w == "of" || w == "options" || w == "choices":
 			continue
 		case w == "but":
@@ -338,7 +338,7 @@ func denied(before, after string) bool {
 				return true
 			}
 			return false
-		case sense == "denial" || sense == "exclusion" || sense == "comparison" || w == "instead":
+		case class == "denial" || class == "exclusion" || class == "comparison" || w == "instead":
 			return true
 		}
 		break

@@ -105,8 +105,7 @@ func beside(s string, from, to int) qualification {
 // numbered reports whether a value ends in a number word, as 5 million does.
 func numbered(s string) bool {
 	_, words, _ := strings.Cut(s, `\text{`)
-	_, counted := multiples[strings.Trim(words, " {}")]
-	return counted
+	return isMultiple(strings.Trim(words, " {}"))
 }
 
 // rivalry returns contrasted if the box at i is offered as an alternative to the one before it.

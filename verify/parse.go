@@ -208,7 +208,7 @@ func (p *parser) list() (*node, error) {
 			p.at = len(p.tokens) // 13, not 12
 			break
 		}
-		if t := p.ahead(1); p.peek().mark(',') && wordy(t) && (senses[strings.ToLower(t.text)] == "condition" || strings.EqualFold(t.text, "when")) {
+		if t := p.ahead(1); p.peek().mark(',') && wordy(t) && (sense(strings.ToLower(t.text)) == "condition" || strings.EqualFold(t.text, "when")) {
 			p.flaw, p.at = conditional, len(p.tokens)
 			break
 		}
@@ -338,7 +338,7 @@ func (p *parser) relator() string {
 			if t.kind == tokenWord && !wordy(p.ahead(1)) {
 				return ""
 			}
-			if next := p.ahead(1); wordy(next) && senses[strings.ToLower(next.text)] == "denial" && p.at > 0 {
+			if next := p.ahead(1); wordy(next) && sense(strings.ToLower(next.text)) == "denial" && p.at > 0 {
 				p.flaw = negated
 			}
 			if t.kind == tokenText {
@@ -444,7 +444,7 @@ func (p *parser) condition(value *node) {
 		}
 		p.at = len(p.tokens)
 	default:
-		if senses[w] == "condition" {
+		if sense(w) == "condition" {
 			p.flaw = conditional
 			p.at = len(p.tokens)
 		}

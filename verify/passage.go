@@ -51,13 +51,6 @@ func parted(s string) passage {
 	return p
 }
 
-// symbolic reports whether a word of prose is a function or constant, and whether it is a unit.
-func symbolic(w string) (symbol, unit bool) {
-	_, unit = measureNames[w]
-	_, exactly := casedNames[w]
-	return functions[w] != "" || names[w] != nil || greek[w], unit || exactly
-}
-
 // relates reports whether a formula starts with a sign that needs something before it.
 func relates(s string) bool {
 	s = strings.TrimLeft(s, " \n\t&")
@@ -152,9 +145,9 @@ func introducedBy(before string) qualification {
 		switch q := precedes(w); {
 		case q == negated || q != "" && q != conditional && !verb: // my best guess is 4
 			return q
-		case w == "of" && (senses[previous] == "function" || senses[previous] == "part"):
+		case w == "of" && (sense(previous) == "function" || sense(previous) == "part"):
 			return altered
-		case w == "from" && (previous == "different" || previous == "differs"), w == "but" && (previous == "anything" || previous == "everything" || previous == "all"), w != "out" && senses[w] == "exclusion":
+		case w == "from" && (previous == "different" || previous == "differs"), w == "but" && (previous == "anything" || previous == "everything" || previous == "all"), w != "out" && sense(w) == "exclusion":
 			return contrasted
 		case w == "is", w == "are", w == "be":
 			verb = true
@@ -170,12 +163,12 @@ func introducedBy(before string) qualification {
 // question or supposition: "let x = 5", "is it 5?".
 func unclaimed(before, after string) bool {
 	word := lastWord(strings.TrimRight(before, " $(["))
-	if w := openings[word]; w == "supposition" && !(word == "if" && strings.HasSuffix(strings.TrimRight(strings.ToLower(before), " $(["), "only if")) || w == "label" && !strings.HasPrefix(strings.TrimLeft(after, " )]"), "=") {
+	if w := opening(word); w == "supposition" && !(word == "if" && strings.HasSuffix(strings.TrimRight(strings.ToLower(before), " $(["), "only if")) || w == "label" && !strings.HasPrefix(strings.TrimLeft(after, " )]"), "=") {
 		return true
 	}
 	clause := before[strings.LastIndexAny(before, ".,;:?!\n")+1:]
 	first, rest, _ := strings.Cut(strings.ToLower(strings.TrimLeft(clause, " *")), " ")
-	if follows := strings.TrimLeft(after, " $)"); openings[first] == "supposition" && rest != "" && (first != "if" || strings.HasPrefix(follows, ",") || strings.HasPrefix(follows, "then ")) && !strings.Contains(rest, " then ") {
+	if follows := strings.TrimLeft(after, " $)"); opening(first) == "supposition" && rest != "" && (first != "if" || strings.HasPrefix(follows, ",") || strings.HasPrefix(follows, "then ")) && !strings.Contains(rest, " then ") {
 		return true
 	}
 	end := strings.IndexAny(after, ".?!\n")
@@ -217,7 +210,7 @@ func (p passage) flaw(at statement) qualification {
 	}
 	words := spokenWords(after[:clauseEnd(after, 0)])
 	switch {
-	case len(words) > 0 && senses[words[0]] == "condition":
+	case len(words) > 0 && sense(words[0]) == "condition":
 		return conditional
 	case len(words) > 1 && words[0] == "times":
 		return altered
@@ -671,7 +664,7 @@ func (in *context) sequence(n *node) bool {
 // found reports whether the text gave a name its value before.
 func (in *context) found(name string) bool {
 	if len(name) > 1 {
-		if !greek[name] {
+		if !isGreek(name) {
 			return false
 		}
 		name = `\` + name

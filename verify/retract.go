@@ -135,7 +135,7 @@ func judged(words []string, first bool) bool {
 	case "no", "none", "never", "neither", "without", "undefined":
 		return false
 	default:
-		return senses[w] == "denial"
+		return sense(w) == "denial"
 	}
 }
 
@@ -150,19 +150,19 @@ func interjects(words []string, clause string) bool {
 	case "it", "that", "this":
 		return at(words, 1) == "should" && at(words, 2) == "be"
 	default:
-		return openings[w] == "interjection"
+		return opening(w) == "interjection"
 	}
 }
 
 // offers reports whether a clause offers another value: "or maybe 6", "alternatively, 6".
 func offers(words []string, clause string) bool {
-	if openings[words[0]] != "alternative" || !strings.ContainsAny(clause, "0123456789\\$") {
+	if opening(words[0]) != "alternative" || !strings.ContainsAny(clause, "0123456789\\$") {
 		return false
 	}
 	if words[0] != "or" {
 		return true
 	}
-	return len(words) > 1 && openings[words[1]] == "alternative"
+	return len(words) > 1 && opening(words[1]) == "alternative"
 }
 
 // at returns a word, empty beyond the last.

@@ -539,7 +539,7 @@ func (c *comparer) said(gold, answer string) result {
 		return equal("an abbreviation")
 	}
 	for f := range strings.FieldsSeq(answer) {
-		switch senses[f] {
+		switch sense(f) {
 		case "doubt", "contrast", "condition":
 			if !strings.Contains(" "+gold+" ", " "+f+" ") {
 				return different("words in doubt")

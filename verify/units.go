@@ -24,7 +24,7 @@ func (p *parser) units(value *node) *node {
 		switch {
 		case t.kind == tokenText || t.kind == tokenWord:
 			w := strings.ToLower(t.text)
-			if w == "and" || w == "or" || senses[w] == "verb" {
+			if w == "and" || w == "or" || sense(w) == "verb" {
 				goto done
 			}
 			words = append(words, t.text)

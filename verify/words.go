@@ -10,23 +10,27 @@ import (
 //go:embed words.txt
 var wordList string
 
-// senses maps the words that are no nouns to their class in words.txt; openings those that matter where they open a clause
-// or stand before a value.
-var senses, openings = func() (beside, opening map[string]string) {
-	beside, opening = map[string]string{}, map[string]string{}
+// sense returns the class in words.txt of a word that is no noun; empty for all others.
+func sense(word string) string { return senses[word] }
+
+// opening returns the class in words.txt of a word that matters where it opens a clause or stands before a value.
+func opening(word string) string { return openings[word] }
+
+var senses, openings = func() (beside, ahead map[string]string) {
+	beside, ahead = map[string]string{}, map[string]string{}
 	for line := range strings.Lines(wordList) {
 		line, _, _ = strings.Cut(line, "#")
 		fields := strings.Fields(line)
 		for i := 1; i < len(fields); i++ {
 			switch fields[0] {
 			case "interjection", "alternative", "supposition", "label":
-				opening[fields[i]] = fields[0]
+				ahead[fields[i]] = fields[0]
 			default:
 				beside[fields[i]] = fields[0]
 			}
 		}
 	}
-	return beside, opening
+	return beside, ahead
 }()
 
 // qualification is the error of an answer that was read and is not the bare value that it holds: its text says why.
@@ -48,7 +52,7 @@ const (
 func qualifies(words []string) qualification {
 	for i, w := range words {
 		w = strings.ToLower(w)
-		switch senses[w] {
+		switch sense(w) {
 		case "denial":
 			return negated
 		case "doubt":
@@ -79,7 +83,7 @@ func qualifies(words []string) qualification {
 
 // precedes returns what a word before a value does to it.
 func precedes(word string) qualification {
-	switch senses[strings.ToLower(word)] {
+	switch sense(strings.ToLower(word)) {
 	case "denial":
 		return negated
 	case "doubt":
@@ -131,3 +135,16 @@ func worth(value *node, words []string) (n *node, used int) {
 	}
 	return value, 0
 }
+
+// isMultiple reports whether a word is a number that stands after a number, as million does.
+func isMultiple(word string) bool { return multiples[word] != 0 }
+
+// symbolic reports whether a word of prose is a function or constant, and whether it is a unit.
+func symbolic(w string) (symbol, unit bool) {
+	_, unit = measureNames[w]
+	_, exactly := casedNames[w]
+	return functions[w] != "" || names[w] != nil || greek[w], unit || exactly
+}
+
+// isGreek reports whether a name is that of a Greek letter.
+func isGreek(name string) bool { return greek[name] }
