@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/verify/internal/formula"
 	"github.com/entrorouter/entrorouter/verify/internal/segment"
 )
 
@@ -16,7 +17,7 @@ func newPhrases(words ...string) *phrases {
 	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
 	for _, w := range words {
 		p[w[0]] = append(p[w[0]], w)
-		if letter(w[0]) {
+		if formula.Letter(w[0]) {
 			p[w[0]&^0x20] = append(p[w[0]&^0x20], w)
 		}
 	}
@@ -27,25 +28,12 @@ func newPhrases(words ...string) *phrases {
 func (p *phrases) last(s string) (at, after int) {
 	for i := len(s) - 1; i >= 0; i-- {
 		for _, w := range p[s[i]] {
-			if len(s)-i >= len(w) && equalFold(s[i:i+len(w)], w) {
+			if len(s)-i >= len(w) && formula.EqualFold(s[i:i+len(w)], w) {
 				return i, i + len(w)
 			}
 		}
 	}
 	return -1, 0
-}
-
-func equalFold(s, lower string) bool {
-	for i := 0; i < len(lower); i++ {
-		c := s[i]
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		if c != lower[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // announcements are the words after which the final answer stands. The last one in the text counts.
@@ -86,7 +74,7 @@ func firstLine(s string) string {
 	if k < 0 {
 		return s
 	}
-	for _, part := range segment.Split(s[:min(len(s), maxAnswer)], symbolic) {
+	for _, part := range segment.Split(s[:min(len(s), formula.MaxAnswer)], formula.Symbolic) {
 		if part.Kind == segment.Inline || part.Kind == segment.Display {
 			continue
 		}
@@ -101,13 +89,13 @@ func firstLine(s string) string {
 func supposed(before string) bool {
 	before = before[strings.LastIndexAny(before, ".,;:?!\n")+1:]
 	word, rest, _ := strings.Cut(strings.TrimLeft(before, " *"), " ")
-	return rest != "" && opening(strings.ToLower(word)) == "supposition"
+	return rest != "" && formula.Opening(strings.ToLower(word)) == "supposition"
 }
 
 // declared returns the answer that the response announces in words, and the text that it starts. An announcement without
 // a value, as in "the answer is given above", gives way to the one before it.
 func declared(s string) (text, rest string) {
-	s = s[max(0, len(s)-maxAnswer):]
+	s = s[max(0, len(s)-formula.MaxAnswer):]
 	end := len(s)
 	for range 4 {
 		at, after := announcement(s[:end])
@@ -125,7 +113,7 @@ func declared(s string) (text, rest string) {
 // announced returns the answer that follows an announcement, or nothing if what follows are words without a value.
 func announced(s string, end int) string {
 	if strings.HasSuffix(s[:end], `":`) {
-		if v := jsonString(s[end:]); v != "" {
+		if v := formula.JsonString(s[end:]); v != "" {
 			return v
 		}
 	}
@@ -152,17 +140,17 @@ func announced(s string, end int) string {
 	if k := sentenceEnd(rest); k > 0 && rest[k] == '?' {
 		return "" // "The answer is 12? No"
 	}
-	if hedges(only) {
+	if formula.Hedges(only) {
 		return only
 	}
 	rest = strings.TrimLeft(rest, "：")
-	if number, ok := strings.CutPrefix(rest, "negative "); ok && number != "" && digit(number[0]) {
+	if number, ok := strings.CutPrefix(rest, "negative "); ok && number != "" && formula.Digit(number[0]) {
 		rest = "-" + number
-	} else if number, ok := strings.CutPrefix(rest, "minus "); ok && number != "" && digit(number[0]) {
+	} else if number, ok := strings.CutPrefix(rest, "minus "); ok && number != "" && formula.Digit(number[0]) {
 		rest = "-" + number
 	}
 	text := sentence(rest)
-	if sentenceOfWords(text) && !strings.ContainsAny(text, "0123456789") && strings.Count(text, " ") > 3 && !refuses(text) {
+	if formula.SentenceOfWords(text) && !strings.ContainsAny(text, "0123456789") && strings.Count(text, " ") > 3 && !formula.Refuses(text) {
 		return ""
 	}
 	return text

@@ -3,13 +3,15 @@ package verify
 import (
 	"strings"
 	"unicode"
+
+	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
 // choose grades multiple choice: the letter, or the text of an option instead of it.
 func (k Key) choose(response string) Verdict {
 	gold := -1
 	for _, g := range k.Gold {
-		if gold = k.option(trim(g)); gold >= 0 {
+		if gold = k.option(formula.Trim(g)); gold >= 0 {
 			break
 		}
 	}
@@ -46,15 +48,15 @@ func (k Key) option(answer string) int {
 	if i := k.letter(answer); i >= 0 {
 		return i
 	}
-	want := plain(answer)
+	want := formula.Plain(answer)
 	for i, o := range k.Options {
-		if plain(o) == want {
+		if formula.Plain(o) == want {
 			return i
 		}
 	}
 	found := -1
 	for i, o := range k.Options {
-		if (Key{Gold: []string{o}, Policy: k.Policy}).decide(trim(answer), nil).Outcome == OutcomeEqual {
+		if (Key{Gold: []string{o}, Policy: k.Policy}).decide(formula.Trim(answer), nil).Outcome == OutcomeEqual {
 			if found >= 0 {
 				return -1 // two options at once
 			}
@@ -69,9 +71,9 @@ func (k Key) letter(answer string) int {
 	if i := letterAt(answer, len(k.Options)); i >= 0 {
 		return i
 	}
-	head, rest, _ := strings.Cut(strings.TrimSpace(unwrapText(fold(answer))), " ") // B green
-	if len(head) == 1 && letter(head[0]) && rest != "" {
-		if i := int(head[0]|0x20) - 'a'; i < len(k.Options) && plain(rest) == plain(k.Options[i]) {
+	head, rest, _ := strings.Cut(strings.TrimSpace(formula.UnwrapText(formula.Fold(answer))), " ") // B green
+	if len(head) == 1 && formula.Letter(head[0]) && rest != "" {
+		if i := int(head[0]|0x20) - 'a'; i < len(k.Options) && formula.Plain(rest) == formula.Plain(k.Options[i]) {
 			return i
 		}
 	}
@@ -82,7 +84,7 @@ func (k Key) letter(answer string) int {
 var unstyled = strings.NewReplacer(`\mathbf`, "", `\boldsymbol`, "", `\bf `, "", `\bm`, "", `\mathsf`, "", `\mathit`, "")
 
 func letterAt(answer string, options int) int {
-	s := strings.TrimSpace(unwrapText(unstyled.Replace(fold(answer))))
+	s := strings.TrimSpace(formula.UnwrapText(unstyled.Replace(formula.Fold(answer))))
 	s = strings.TrimLeft(s, "$*_ ([{`\"'")
 	for _, w := range []string{"Option ", "option ", "Choice ", "choice ", "Answer: ", "answer: "} {
 		s = strings.TrimPrefix(s, w)
@@ -92,7 +94,7 @@ func letterAt(answer string, options int) int {
 		return -1
 	}
 	i := int(s[0]|0x20) - 'a'
-	if !letter(s[0]) || i >= options {
+	if !formula.Letter(s[0]) || i >= options {
 		return -1
 	}
 	rest := s[1:]
@@ -115,14 +117,14 @@ func (k Key) picked(response string) extraction {
 		return extraction{reason: ReasonUnfinished}
 	}
 	if box >= 0 {
-		text, rest := trim(boxed(response, box)), response[boxEnd(response, box):]
+		text, rest := formula.Trim(boxed(response, box)), response[boxEnd(response, box):]
 		if text == "" || blank(text) {
 			return extraction{reason: ReasonNoAnswer}
 		}
 		return k.revised(extraction{text: text, flaw: rivalry(response, box)}, rest, false)
 	}
-	response = strings.TrimRight(untagged(response[max(0, len(response)-maxAnswer):]), " \t\r\n")
-	if t := trim(response); len(t) < 200 && k.letter(t) >= 0 && !rejected(t) {
+	response = strings.TrimRight(untagged(response[max(0, len(response)-formula.MaxAnswer):]), " \t\r\n")
+	if t := formula.Trim(response); len(t) < 200 && k.letter(t) >= 0 && !rejected(t) {
 		if found := k.standing(t, false); len(found) < 2 && (len(found) == 0 || found[0] == k.letter(t)) { // not "(A) is wrong, it is (C)"
 			return extraction{text: t}
 		}
@@ -139,7 +141,7 @@ func (k Key) picked(response string) extraction {
 	if i := k.closing(response); i >= 0 {
 		return extraction{text: letterOf(i)}
 	}
-	if t := trim(response); t != "" && len(t) <= maxBareResponse && k.option(t) >= 0 && !rejected(t) {
+	if t := formula.Trim(response); t != "" && len(t) <= formula.MaxBareResponse && k.option(t) >= 0 && !rejected(t) {
 		return extraction{text: t}
 	}
 	return extraction{reason: ReasonNoAnswer}
@@ -196,7 +198,7 @@ func (k Key) announced(s string) (text, rest string) {
 			line = line[:i]
 		}
 		line, _, _ = strings.Cut(line, "</answer>")
-		lower := lowered(line)
+		lower := formula.Lowered(line)
 		switch {
 		case strings.HasPrefix(lower, "not ") || strings.HasPrefix(lower, "neither "):
 			if i := k.closing(line); i >= 0 {
@@ -211,7 +213,7 @@ func (k Key) announced(s string) (text, rest string) {
 		if found := k.standing(line, true); len(found) > 0 {
 			return k.letters(found), rest
 		}
-		if text := trim(line); k.option(text) >= 0 {
+		if text := formula.Trim(line); k.option(text) >= 0 {
 			return text, rest
 		}
 	}
@@ -228,7 +230,7 @@ func (k Key) confirmed(s string) int {
 		end = at
 		t := strings.TrimRight(s[:at], " )]*_.\"'$}")
 		n := len(t)
-		if n == 0 || t[n-1] < 'A' || int(t[n-1]-'A') >= len(k.Options) || n > 1 && (letter(t[n-2]) || digit(t[n-2]) || t[n-2] >= 0x80) {
+		if n == 0 || t[n-1] < 'A' || int(t[n-1]-'A') >= len(k.Options) || n > 1 && (formula.Letter(t[n-2]) || formula.Digit(t[n-2]) || t[n-2] >= 0x80) {
 			continue
 		}
 		before := strings.TrimRight(t[:n-1], " ([*_\"'${")
@@ -252,7 +254,7 @@ func (k Key) closing(s string) int {
 	}
 	before := strings.TrimRight(t[:n-1], " *(_")
 	m := len(before)
-	if m == 0 || !letter(before[m-1]) && before[m-1] != ',' && before[m-1] < 0x80 {
+	if m == 0 || !formula.Letter(before[m-1]) && before[m-1] != ',' && before[m-1] < 0x80 {
 		return -1
 	}
 	if strings.HasSuffix(before, " or") || strings.HasSuffix(before, " and") || denied(before, "") || (t[n-1] == 'A' || t[n-1] == 'I') && t == strings.TrimRight(s, " \t\r\n") {
@@ -282,7 +284,7 @@ func (k Key) standing(s string, declared bool) []int {
 		if i+1 < len(s) {
 			after = s[i+1]
 		}
-		if letter(before) || digit(before) || before == '\'' || letter(after) || digit(after) || after == '\'' || declared && after == '-' {
+		if formula.Letter(before) || formula.Digit(before) || before == '\'' || formula.Letter(after) || formula.Digit(after) || after == '\'' || declared && after == '-' {
 			continue
 		}
 		if !declared && (before >= 0x80 || after >= 0x80) {
@@ -329,7 +331,7 @@ func denied(before, after string) bool {
 	for s := strings.TrimRight(before, " (*[_{$\"'"); ; {
 		w := lastWord(s)
 		s = strings.TrimRight(strings.TrimRight(s, " \n\t"), "'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-		switch class := sense(w); {
+		switch class := formula.Sense(w); {
 		case w == "option" || w == "choice" || w == "answer" || w == "letter" || w == "the" || w == "be" || w == "of" || w == "options" || w == "choices":
 			continue
 		case w == "but":

@@ -1,6 +1,8 @@
 package verify
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestChoicesAreReadAsPeopleReadThem(t *testing.T) {
 	ten := []string{"oak", "elm", "ash", "fir", "yew", "box", "bay", "fig", "tea", "cork"}

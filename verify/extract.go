@@ -3,6 +3,9 @@ package verify
 import (
 	"errors"
 	"strings"
+
+	"github.com/entrorouter/entrorouter/verify/internal/decide"
+	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
 // extraction is an answer found in a response, or the reason why there is none.
@@ -14,13 +17,13 @@ type extraction struct {
 	other  string   // a second reading of text: 70 for "So it is 70!"
 	in     *context // where in running text it stands; nil for a box
 
-	flaw qualification // why the text that was found is no answer, though it holds one; empty if it is
+	flaw formula.Qualification // why the text that was found is no answer, though it holds one; empty if it is
 }
 
 // extract finds the final answer of a response: the last box, else a declared answer, else the last formula or
 // number. Only what follows the last </think> counts.
 func extract(response string) extraction {
-	response, box, open := scan(restored(response))
+	response, box, open := scan(formula.Restored(response))
 	if open {
 		return extraction{reason: ReasonUnfinished}
 	}
@@ -28,7 +31,7 @@ func extract(response string) extraction {
 		return extraction{reason: ReasonNoAnswer, rule: "a box cut at the end of the text"}
 	}
 	if box >= 0 {
-		text := trim(boxed(response, box))
+		text := formula.Trim(boxed(response, box))
 		if !holdsAnswer(text) || blank(text) {
 			return extraction{reason: ReasonNoAnswer}
 		}
@@ -37,7 +40,7 @@ func extract(response string) extraction {
 		if found.flaw == "" {
 			found.flaw = beside(response, box, end)
 		}
-		if counted, used := extended(text, unwrapText(response[end:min(len(response), end+40)])); used > 0 && numbered(counted) {
+		if counted, used := extended(text, formula.UnwrapText(response[end:min(len(response), end+40)])); used > 0 && numbered(counted) {
 			found.text = counted
 		}
 		return found.revisedBy(response[end:], false)
@@ -45,7 +48,7 @@ func extract(response string) extraction {
 	response = untagged(response)
 	if text, rest := declared(response); text != "" {
 		found := extraction{text: text, in: &context{before: response, named: true}}.revisedBy(rest, true)
-		if t := strings.TrimSuffix(text, "!"); t != text && t != "" && digit(t[len(t)-1]) {
+		if t := strings.TrimSuffix(text, "!"); t != text && t != "" && formula.Digit(t[len(t)-1]) {
 			found.other = t
 		}
 		return found
@@ -59,7 +62,7 @@ func extract(response string) extraction {
 	if text := bulleted(response); text != "" {
 		return extraction{text: text}
 	}
-	response = unbolded(response[max(0, len(response)-maxAnswer):])
+	response = unbolded(response[max(0, len(response)-formula.MaxAnswer):])
 	found := extraction{words: spokenAnswer(response)}
 	p := parted(response)
 	var at statement
@@ -68,7 +71,7 @@ func extract(response string) extraction {
 	}
 	if found.text == "" {
 		found.reason = ReasonNoAnswer
-	} else if t := strings.TrimSuffix(found.text, "!"); t != found.text && sentenceOfWords(lastSentence(response)) {
+	} else if t := strings.TrimSuffix(found.text, "!"); t != found.text && formula.SentenceOfWords(lastSentence(response)) {
 		found.other = t
 	}
 	return found
@@ -80,7 +83,7 @@ func (e extraction) revisedBy(rest string, within bool) extraction {
 	f, from := afterwards(rest, within)
 	switch f {
 	case rivalled:
-		e.flaw = contrasted
+		e.flaw = formula.Contrasted
 	case withdrawn, revised:
 		if text, _ := declared(rest[from:]); text != "" {
 			return extract(rest[from:])
@@ -97,7 +100,7 @@ func (e extraction) revisedBy(rest string, within bool) extraction {
 }
 
 // beside returns what the words around the box between from and to do to it.
-func beside(s string, from, to int) qualification {
+func beside(s string, from, to int) formula.Qualification {
 	start, end := max(0, from-200), min(len(s), to+200)
 	return passage{text: s[start:end]}.flaw(statement{text: s[from:to], from: from - start, to: to - start})
 }
@@ -105,18 +108,18 @@ func beside(s string, from, to int) qualification {
 // numbered reports whether a value ends in a number word, as 5 million does.
 func numbered(s string) bool {
 	_, words, _ := strings.Cut(s, `\text{`)
-	return isMultiple(strings.Trim(words, " {}"))
+	return formula.IsMultiple(strings.Trim(words, " {}"))
 }
 
 // rivalry returns contrasted if the box at i is offered as an alternative to the one before it.
-func rivalry(s string, i int) qualification {
+func rivalry(s string, i int) formula.Qualification {
 	before := lastBox(s[:i])
 	if before < 0 {
 		return ""
 	}
 	if end := boxEnd(s, before); end <= i && i-end < 200 {
 		if f, _ := afterwards(s[end:i]+"0", false); f == rivalled {
-			return contrasted
+			return formula.Contrasted
 		}
 	}
 	return ""
@@ -127,14 +130,14 @@ func blank(s string) bool {
 	if len(s) > 256 || strings.IndexByte(s, '\\') < 0 {
 		return false
 	}
-	tokens, _, err := lex(s, false)
+	tokens, _, err := formula.Lex(s, false)
 	return err == nil && len(tokens) == 0
 }
 
 // holdsAnswer reports whether a text holds more than punctuation.
 func holdsAnswer(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; letter(c) || digit(c) || c == '\\' || c >= 0x80 || c == '{' {
+		if c := s[i]; formula.Letter(c) || formula.Digit(c) || c == '\\' || c >= 0x80 || c == '{' {
 			return true
 		}
 	}
@@ -147,16 +150,6 @@ var (
 	unthought = []string{"</think>", "</thinking>", "</thought>", "<|end_of_thought|>", "<|channel|>final<|message|>", "[/THINK]", "</seed:think>", "◁/think▷"}
 )
 
-// prefixed returns the length of the word that s starts with, or 0.
-func prefixed(s string, words []string) int {
-	for _, w := range words {
-		if strings.HasPrefix(s, w) {
-			return len(w)
-		}
-	}
-	return 0
-}
-
 // scan finds in one pass from the end what follows the last </think> or its like, and where its last box starts, or -1.
 // open says that the response thinks and never stops.
 func scan(s string) (after string, box int, open bool) {
@@ -164,18 +157,18 @@ func scan(s string) (after string, box int, open bool) {
 	for i := len(s) - 1; i >= 0; i-- {
 		switch s[i] {
 		case '\\':
-			if box < 0 && isBox(s[i:]) {
+			if box < 0 && formula.IsBox(s[i:]) {
 				box = i
 			}
 		case 'b', '\b': // the backslash was lost, or taken for an escape
-			if box < 0 && (strings.HasPrefix(s[i:], "boxed{") && (i == 0 || s[i-1] != '\\' && !letter(s[i-1])) || strings.HasPrefix(s[i:], "\boxed{")) {
+			if box < 0 && (strings.HasPrefix(s[i:], "boxed{") && (i == 0 || s[i-1] != '\\' && !formula.Letter(s[i-1])) || strings.HasPrefix(s[i:], "\boxed{")) {
 				box = i
 			}
 		case '<', '[', "◁"[0]:
-			if width := prefixed(s[i:], unthought); width > 0 {
+			if width := formula.Prefixed(s[i:], unthought); width > 0 {
 				return s[i+width:], max(box-i-width, -1), false
 			}
-			open = open || prefixed(s[i:], thinking) > 0
+			open = open || formula.Prefixed(s[i:], thinking) > 0
 		}
 	}
 	return s, box, open
@@ -195,72 +188,25 @@ func untagged(s string) string {
 	}
 }
 
-func isBox(s string) bool { return strings.HasPrefix(s, `\boxed`) || strings.HasPrefix(s, `\fbox`) }
-
 // lastBox returns where the last box command of s starts, no further than an answer's length before the end, or -1.
 func lastBox(s string) int {
-	for i := len(s) - 1; i >= max(0, len(s)-maxAnswer); i-- {
-		if s[i] == '\\' && isBox(s[i:]) {
+	for i := len(s) - 1; i >= max(0, len(s)-formula.MaxAnswer); i-- {
+		if s[i] == '\\' && formula.IsBox(s[i:]) {
 			return i
 		}
 	}
 	return -1
 }
 
-// boxAt returns the content of the box that starts at i, and where it ends. A box without its closing brace ends with
-// its line; a box without braces holds one token.
-func boxAt(s string, i int) (content string, end int) {
-	j := i + 1
-	for j < len(s) && letter(s[j]) {
-		j++
-	}
-	for j < len(s) && (s[j] == ' ' || s[j] == '\n' || s[j] == '\t') {
-		j++
-	}
-	if j == len(s) {
-		return "", j
-	}
-	if s[j] != '{' {
-		k := j
-		for k < len(s) && s[k] != ' ' && s[k] != '$' && s[k] != '\n' && s[k] != ',' && s[k] != '}' && !(s[k] == '\\' && k+1 < len(s) && !letter(s[k+1])) {
-			k++
-		}
-		return s[j:k], k
-	}
-	depth := 0
-	for k := j; k < len(s) && k-j <= maxAnswer; k++ {
-		switch s[k] {
-		case '\\':
-			k++
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return s[j+1 : k], k + 1
-			}
-		}
-	}
-	rest := s[j+1 : min(len(s), j+1+maxAnswer)]
-	end = j + 1 + len(rest)
-	if k := strings.IndexAny(rest, "\n$"); k >= 0 { // its brace was forgotten; at the end of the text more may be missing
-		end = j + 1 + k
-		rest = rest[:k]
-		if open := strings.Count(rest, "{") - strings.Count(rest, "}"); open > 0 && open < maxWrappers {
-			rest += strings.Repeat("}", open)
-		}
-	}
-	return rest, end
-}
-
 func boxEnd(s string, i int) int {
-	_, end := boxAt(s, i)
+	_, end := formula.BoxAt(s, i)
 	return end
 }
 
 // cutInside reports whether the text ends in the middle of what the box at i holds: within a group, or after a sign or a
 // command that something has to follow. Whole digits may have been cut as well, but nobody can tell.
 func cutInside(s string, i int) bool {
-	if len(s)-i > maxAnswer {
+	if len(s)-i > formula.MaxAnswer {
 		return false
 	}
 	rest := s[i:]
@@ -292,17 +238,17 @@ func cutInside(s string, i int) bool {
 // boxed returns the content of the last box, which starts at at. Boxes that follow each other with nothing but
 // separators between them are one list; a box inside another is part of it.
 func boxed(s string, at int) string {
-	content, end := boxAt(s, at)
+	content, end := formula.BoxAt(s, at)
 	before := lastBox(s[:at])
 	if before < 0 {
 		return content
 	}
 	parts := []string{content}
-	for range maxBoxes {
+	for range formula.MaxBoxes {
 		if before = lastBox(s[:at]); before < 0 {
 			break
 		}
-		outer, outerEnd := boxAt(s, before)
+		outer, outerEnd := formula.BoxAt(s, before)
 		if outerEnd >= end && strings.Contains(outer, content) {
 			at, end = before, outerEnd
 			parts[len(parts)-1], content = outer, outer
@@ -333,7 +279,7 @@ func boxed(s string, at int) string {
 
 // separates reports whether the text between two boxes only separates the elements of a list.
 func separates(s string) bool {
-	s = unwrapText(s)
+	s = formula.UnwrapText(s)
 	for _, w := range []string{"and", "or", `\quad`, `\qquad`, `\\`, `\)`, `\(`, `\]`, `\[`, `\,`, `\;`, "&"} {
 		s = strings.ReplaceAll(s, w, " ")
 	}
@@ -349,41 +295,20 @@ func separates(s string) bool {
 func assigns(w string) bool {
 	w = strings.TrimSuffix(w, "=")
 	name, index, subscripted := strings.Cut(w, "_")
-	return w == "" || len(name) == 1 && letter(name[0]) && (!subscripted || strings.Trim(index, "{}0123456789") == "")
-}
-
-// jsonString returns the string or number at the start of a JSON value, unescaped; empty if there is none.
-func jsonString(s string) string {
-	s = strings.TrimLeft(s, " \t\r\n")
-	if s == "" || s[0] != '"' {
-		end := strings.IndexAny(s, ",}\n")
-		if end < 0 {
-			return ""
-		}
-		return trim(s[:end])
-	}
-	for i := 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return trim(unescape(s[1:i]))
-		}
-	}
-	return ""
+	return w == "" || len(name) == 1 && formula.Letter(name[0]) && (!subscripted || strings.Trim(index, "{}0123456789") == "")
 }
 
 // sentence returns the answer at the start of a sentence: the sentence itself if it can be read, else its formulas.
 func sentence(s string) string {
-	s = unfilled(trim(s))
-	if s == "" || len(s) > maxAnswer {
+	s = unfilled(formula.Trim(s))
+	if s == "" || len(s) > formula.MaxAnswer {
 		return s
 	}
 	if readable(s) || qualified(s) {
 		return s
 	}
 	if k := sentenceEnd(s); k > 0 {
-		if t := trim(s[:k]); readable(t) || qualified(t) {
+		if t := formula.Trim(s[:k]); readable(t) || qualified(t) {
 			return t
 		} else if t != "" {
 			s = t
@@ -419,13 +344,13 @@ func sentenceEnd(s string) int {
 
 // qualified reports whether s reads as a value that its words deny or change.
 func qualified(s string) bool {
-	_, err := read(s, &budget{left: maxSteps})
-	var q qualification
+	_, err := decide.Read(s, &formula.Budget{Left: formula.MaxSteps})
+	var q formula.Qualification
 	return errors.As(err, &q)
 }
 
 // readable reports whether s parses as something else than a run of words.
 func readable(s string) bool {
-	nodes, err := read(s, &budget{left: maxSteps})
-	return err == nil && nodes[0].kind != kindText
+	nodes, err := decide.Read(s, &formula.Budget{Left: formula.MaxSteps})
+	return err == nil && nodes[0].Kind != formula.KindText
 }

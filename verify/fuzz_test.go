@@ -3,6 +3,9 @@ package verify
 import (
 	"strings"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/verify/internal/decide"
+	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
 // answers seeds the fuzz targets with golds and responses of the cases file, those of every so many cases: a fuzzer that
@@ -25,7 +28,7 @@ func FuzzAnswerEqualsItself(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a string) {
 		v := Equal(a, a)
-		if !holdsAnswer(trim(a)) {
+		if !holdsAnswer(formula.Trim(a)) {
 			if v.Outcome != OutcomeDifferent || v.Reason != ReasonNoAnswer {
 				t.Fatalf("an empty answer: %+v", v)
 			}
@@ -51,7 +54,7 @@ func FuzzComparisonIsSymmetric(f *testing.F) {
 		f.Add(a, a+"+1")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
-		if !holdsAnswer(trim(a)) || !holdsAnswer(trim(b)) {
+		if !holdsAnswer(formula.Trim(a)) || !holdsAnswer(formula.Trim(b)) {
 			return
 		}
 		v, w := Equal(a, b), Equal(b, a)
@@ -60,7 +63,7 @@ func FuzzComparisonIsSymmetric(f *testing.F) {
 		}
 		// A base or unit letter that only the ground truth may lack, decimal commas and sentences are read on one side only,
 		// and a ground truth xy=6 names what was asked for.
-		if namesProduct(a) || namesProduct(b) || strings.Contains(a+b, "_") || decimalComma(a) != "" || decimalComma(b) != "" || unitReading(a) != nil || unitReading(b) != nil || sentenceOfWords(a) || sentenceOfWords(b) || letterAt(a, 10) >= 0 || letterAt(b, 10) >= 0 {
+		if namesProduct(a) || namesProduct(b) || strings.Contains(a+b, "_") || formula.DecimalComma(a) != "" || formula.DecimalComma(b) != "" || formula.UnitReading(a) != nil || formula.UnitReading(b) != nil || formula.SentenceOfWords(a) || formula.SentenceOfWords(b) || letterAt(a, 10) >= 0 || letterAt(b, 10) >= 0 {
 			return
 		}
 		t.Fatalf("%q and %q: %+v, the other way round %+v", a, b, v, w)
@@ -69,8 +72,8 @@ func FuzzComparisonIsSymmetric(f *testing.F) {
 
 // namesProduct reports whether an answer is a relation such as xy=6 or |x|=5.
 func namesProduct(s string) bool {
-	nodes, err := read(trim(s), &budget{left: maxSteps})
-	return err == nil && isRelation(nodes[0]) && unsolved(nodes[0].args[0])
+	nodes, err := decide.Read(formula.Trim(s), &formula.Budget{Left: formula.MaxSteps})
+	return err == nil && formula.IsRelation(nodes[0]) && decide.Unsolved(nodes[0].Args[0])
 }
 
 // FuzzLayoutDoesNotMatter: white space, \left and \right, display style and fonts change nothing.
@@ -79,7 +82,7 @@ func FuzzLayoutDoesNotMatter(f *testing.F) {
 		f.Add(a)
 	}
 	f.Fuzz(func(t *testing.T, a string) {
-		if v := Equal(a, a); v.Outcome != OutcomeEqual || v.Rule != ruleIdentical || sentenceOfWords(a) {
+		if v := Equal(a, a); v.Outcome != OutcomeEqual || v.Rule != decide.RuleIdentical || formula.SentenceOfWords(a) {
 			return // words, remarks and what cannot be read keep their layout
 		}
 		for _, b := range []string{" " + a + " ", "$" + a + "$", `\displaystyle ` + a, strings.ReplaceAll(a, "(", `\left(`), strings.ReplaceAll(a, `\frac{`, `\dfrac{`), `{` + a + `}`, loosened(a), `\mathbf{` + a + `}`, `\boldsymbol{` + a + `}`} {
@@ -87,7 +90,7 @@ func FuzzLayoutDoesNotMatter(f *testing.F) {
 				b = strings.ReplaceAll(b, ")", `\right)`)
 			}
 			if strings.HasPrefix(b, `\mathbf`) || strings.HasPrefix(b, `\boldsymbol`) {
-				if normalWords(tidy(fold(a))) != "" || !readable(a) || strings.Contains(a, ".(") || strings.Contains(a, "(or ") || strings.ContainsAny(a, ",;&{}\\\"$=<>_#\n") {
+				if formula.NormalWords(formula.Tidy(formula.Fold(a))) != "" || !readable(a) || strings.Contains(a, ".(") || strings.Contains(a, "(or ") || strings.ContainsAny(a, ",;&{}\\\"$=<>_#\n") {
 					continue // these fonts are for formulas, not for words or lists
 				}
 			}

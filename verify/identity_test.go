@@ -1,6 +1,8 @@
 package verify
 
-import "testing"
+import (
+	"testing"
+)
 
 // both checks a pair in both orders.
 func both(t *testing.T, a, b string, want Outcome) {

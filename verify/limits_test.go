@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
 // identityMatrix writes the unit matrix of so many rows.
@@ -39,23 +41,23 @@ func integersFrom(n int) string {
 func TestBeyondALimitTheVerdictIsUnknown(t *testing.T) {
 	rep := strings.Repeat
 	for _, c := range []struct{ limit, a, b string }{
-		{"maxAnswer", "5", "5+0" + rep(" ", maxAnswer) + "+0"},
-		{"maxTokens", "1", rep("1*", maxTokens) + "1"},
-		{"maxDepth", "5", rep("(", maxDepth+1) + "5" + rep(")", maxDepth+1)},
-		{"maxBits of a numeral", "2", rep("1", maxBits) + "-" + rep("1", maxBits-1) + "0+1"},
+		{"maxAnswer", "5", "5+0" + rep(" ", formula.MaxAnswer) + "+0"},
+		{"maxTokens", "1", rep("1*", formula.MaxTokens) + "1"},
+		{"maxDepth", "5", rep("(", formula.MaxDepth+1) + "5" + rep(")", formula.MaxDepth+1)},
+		{"maxBits of a numeral", "2", rep("1", formula.MaxBits) + "-" + rep("1", formula.MaxBits-1) + "0+1"},
 		{"maxBits of a power", `3^{10^6}+\sqrt2`, `\sqrt2+9^{500000}+0\cdot\lfloor\pi\rfloor`},
 		{"maxBits of a factorial", `\lfloor\frac{10001!}{10001}\rfloor\bmod 10^{30}+1`, `(10000!+0)\bmod 10^{30}+1+\lfloor\frac{1}{10001}\rfloor`},
 		{"maxBits of a quotient", `\lfloor 10^{30000}/3\rfloor`, `\frac{10^{30000}-1}{3}`},
 		{"maxTerms of a sum", `\sum_{k=1}^{50000} k`, `1250025000`},
 		{"maxTerms of a list", `\{1,2,\ldots,100000\}`, `\{1,2,3,\ldots,100000\}`},
-		{"maxElements", `\{` + integersFrom(maxElements+1) + `\}`, `\{0,1,2,\ldots,4096\}`},
+		{"maxElements", `\{` + integersFrom(formula.MaxElements+1) + `\}`, `\{0,1,2,\ldots,4096\}`},
 		{"maxSteps", `\sum_{k=1}^{15000}\sum_{j=1}^{15000} kj`, `12656250000000000+\sum_{k=1}^{15000}\sum_{j=1}^{15000} (kj-kj)+1687612500000000+56257500000000`},
 		{"maxSigns", `\pm1\pm2\pm4\pm8\pm16`, `\pm16\pm8\pm4\pm2\pm1+0`},
-		{"maxElimination", identityMatrix(maxElimination + 1), "1"},
+		{"maxElimination", identityMatrix(formula.MaxElimination + 1), "1"},
 		{"precision", `\pi+e^{-10^5}\sin 1`, `\pi+e^{-100000}\cos(\frac{\pi}{2}-1)+\frac{\ln 2}{\log_3 2}-\ln 3`},
 		{"degree of an identity", `((((x^{999})^{999})^{999})^{999})^{999}`, `((((x\cdot x^{998})^{999})^{999})^{999})^{999}`},
 		{"size of an interval's end", `[1,3^{10^6}]`, `1\le x\le 9^{500000}`},
-		{"period", "0." + rep("1", maxAnswer/2+1) + `\overline{1}`, `\frac19`},
+		{"period", "0." + rep("1", formula.MaxAnswer/2+1) + `\overline{1}`, `\frac19`},
 	} {
 		for _, p := range [2][2]string{{c.a, c.b}, {c.b, c.a}} {
 			if v := Equal(p[0], p[1]); v.Outcome == OutcomeDifferent {

@@ -6,6 +6,8 @@ package verify
 import (
 	"strings"
 
+	"github.com/entrorouter/entrorouter/verify/internal/decide"
+	"github.com/entrorouter/entrorouter/verify/internal/formula"
 	"github.com/entrorouter/entrorouter/verify/internal/segment"
 )
 
@@ -25,16 +27,16 @@ type statement struct {
 // parted divides a text, of which no more than an answer's length from the end counts. It starts with a paragraph, so that
 // no formula is taken for the gap between two.
 func parted(s string) passage {
-	if len(s) > maxAnswer {
-		s = s[len(s)-maxAnswer:]
+	if len(s) > formula.MaxAnswer {
+		s = s[len(s)-formula.MaxAnswer:]
 		if i := strings.Index(s, "\n\n"); i >= 0 {
 			s = s[i:]
 		}
 	}
 	s = apart(uncalculated(s))
 	p := passage{text: s}
-	for _, part := range segment.Split(s, symbolic) {
-		if !part.Formula() && !(part.Kind == segment.Code && len(part.Text) <= maxBareResponse && readable(part.Text)) {
+	for _, part := range segment.Split(s, formula.Symbolic) {
+		if !part.Formula() && !(part.Kind == segment.Code && len(part.Text) <= formula.MaxBareResponse && readable(part.Text)) {
 			continue
 		}
 		next := statement{part.Text, part.From, part.To, part.Kind}
@@ -84,7 +86,7 @@ func valued(s string) bool { return strings.ContainsAny(s, "0123456789\\") }
 
 // answer returns the text of a formula as an answer: the last row of an environment, without what surrounds it.
 func (st statement) answer() string {
-	t := trim(st.text)
+	t := formula.Trim(st.text)
 	if row := displayed(t); row != "" {
 		t = row
 	}
@@ -132,7 +134,7 @@ func (p passage) final() (text string, at statement) {
 }
 
 // introducedBy returns what the words before a value do to it: "probably not", "the square root of", "the wrong answer is".
-func introducedBy(before string) qualification {
+func introducedBy(before string) formula.Qualification {
 	s, verb := before, false
 	for range 6 {
 		s = strings.TrimRight(s, " \n\t$(*\\[")
@@ -142,13 +144,13 @@ func introducedBy(before string) qualification {
 		}
 		s = s[:len(s)-len(w)]
 		previous := lastWord(s)
-		switch q := precedes(w); {
-		case q == negated || q != "" && q != conditional && !verb: // my best guess is 4
+		switch q := formula.Precedes(w); {
+		case q == formula.Negated || q != "" && q != formula.Conditional && !verb: // my best guess is 4
 			return q
-		case w == "of" && (sense(previous) == "function" || sense(previous) == "part"):
-			return altered
-		case w == "from" && (previous == "different" || previous == "differs"), w == "but" && (previous == "anything" || previous == "everything" || previous == "all"), w != "out" && sense(w) == "exclusion":
-			return contrasted
+		case w == "of" && (formula.Sense(previous) == "function" || formula.Sense(previous) == "part"):
+			return formula.Altered
+		case w == "from" && (previous == "different" || previous == "differs"), w == "but" && (previous == "anything" || previous == "everything" || previous == "all"), w != "out" && formula.Sense(w) == "exclusion":
+			return formula.Contrasted
 		case w == "is", w == "are", w == "be":
 			verb = true
 		case fillers[w], w == "of", w == "answer", w == "value", w == "result", w == "solution", w == "final":
@@ -163,12 +165,12 @@ func introducedBy(before string) qualification {
 // question or supposition: "let x = 5", "is it 5?".
 func unclaimed(before, after string) bool {
 	word := lastWord(strings.TrimRight(before, " $(["))
-	if w := opening(word); w == "supposition" && !(word == "if" && strings.HasSuffix(strings.TrimRight(strings.ToLower(before), " $(["), "only if")) || w == "label" && !strings.HasPrefix(strings.TrimLeft(after, " )]"), "=") {
+	if w := formula.Opening(word); w == "supposition" && !(word == "if" && strings.HasSuffix(strings.TrimRight(strings.ToLower(before), " $(["), "only if")) || w == "label" && !strings.HasPrefix(strings.TrimLeft(after, " )]"), "=") {
 		return true
 	}
 	clause := before[strings.LastIndexAny(before, ".,;:?!\n")+1:]
 	first, rest, _ := strings.Cut(strings.ToLower(strings.TrimLeft(clause, " *")), " ")
-	if follows := strings.TrimLeft(after, " $)"); opening(first) == "supposition" && rest != "" && (first != "if" || strings.HasPrefix(follows, ",") || strings.HasPrefix(follows, "then ")) && !strings.Contains(rest, " then ") {
+	if follows := strings.TrimLeft(after, " $)"); formula.Opening(first) == "supposition" && rest != "" && (first != "if" || strings.HasPrefix(follows, ",") || strings.HasPrefix(follows, "then ")) && !strings.Contains(rest, " then ") {
 		return true
 	}
 	end := strings.IndexAny(after, ".?!\n")
@@ -192,28 +194,28 @@ func unclaimed(before, after string) bool {
 }
 
 // flaw returns why a formula of running text is no answer by itself: what stands beside it in its clause.
-func (p passage) flaw(at statement) qualification {
-	if q := introducedBy(p.text[:at.from]); q != "" && !(q == bounded && strings.Contains(at.text, "=")) { // what a bound comes to is a value
+func (p passage) flaw(at statement) formula.Qualification {
+	if q := introducedBy(p.text[:at.from]); q != "" && !(q == formula.Bounded && strings.Contains(at.text, "=")) { // what a bound comes to is a value
 		return q
 	}
 	after := p.text[at.to:]
 	if f, _ := afterwards(after, false); f == rivalled {
-		return contrasted
+		return formula.Contrasted
 	}
 	if remark, ok := strings.CutPrefix(strings.TrimLeft(after, " $"), "("); ok {
 		if remark, _, closed := strings.Cut(remark, ")"); closed {
-			switch q := qualifies(spokenWords(remark)); q {
-			case negated, doubted:
+			switch q := formula.Qualifies(spokenWords(remark)); q {
+			case formula.Negated, formula.Doubted:
 				return q
 			}
 		}
 	}
 	words := spokenWords(after[:clauseEnd(after, 0)])
 	switch {
-	case len(words) > 0 && sense(words[0]) == "condition":
-		return conditional
+	case len(words) > 0 && formula.Sense(words[0]) == "condition":
+		return formula.Conditional
 	case len(words) > 1 && words[0] == "times":
-		return altered
+		return formula.Altered
 	}
 	return ""
 }
@@ -306,7 +308,7 @@ func extended(value, after string) (text string, used int) {
 	if t := strings.TrimLeft(line, " $"); strings.HasPrefix(t, "%") || strings.HasPrefix(t, `\%`) {
 		return value + `\%`, len(line) - len(t) + 1
 	}
-	if value == "" || !digit(value[len(value)-1]) && value[len(value)-1] != '}' && value[len(value)-1] != ')' {
+	if value == "" || !formula.Digit(value[len(value)-1]) && value[len(value)-1] != '}' && value[len(value)-1] != ')' {
 		return value, 0
 	}
 	end := 0
@@ -317,7 +319,7 @@ func extended(value, after string) (text string, used int) {
 			i++
 		}
 		k := i
-		for k < len(line) && (letter(line[k]) || line[k] == '/' && k > i) {
+		for k < len(line) && (formula.Letter(line[k]) || line[k] == '/' && k > i) {
 			k++
 		}
 		if k == i || i == 0 && end == 0 && line[0] != ' ' && line[0] != '$' {
@@ -326,10 +328,10 @@ func extended(value, after string) (text string, used int) {
 		words = append(words, line[i:k])
 		end = k
 		n := len(words)
-		_, counted := worth(number(2), words[max(0, n-1):])
-		_, measured := measureOf(strings.Join(words, " "))
+		_, counted := formula.Worth(formula.Number(2), words[max(0, n-1):])
+		_, measured := formula.MeasureOf(strings.Join(words, " "))
 		if n > 1 && !measured {
-			_, measured = measureOf(strings.Join(words[1:], " "))
+			_, measured = formula.MeasureOf(strings.Join(words[1:], " "))
 		}
 		if counted == 1 && n == 1 || measured && words[0] != "in" && words[0] != "per" && (len(words[0]) > 1 || n > 1) {
 			text, used = value+" \\text{ "+strings.Join(words, " ")+"}", end
@@ -343,8 +345,8 @@ func extended(value, after string) (text string, used int) {
 
 // compounded reports whether a text is one quantity of two units.
 func compounded(s string) bool {
-	nodes, err := read(s, &budget{left: maxSteps})
-	return err == nil && nodes[0].kind == kindQuantity
+	nodes, err := decide.Read(s, &formula.Budget{Left: formula.MaxSteps})
+	return err == nil && nodes[0].Kind == formula.KindQuantity
 }
 
 // aside reports whether the formula j stands in a clause that only gives the reason or the circumstances of one before it
@@ -362,7 +364,7 @@ func (p passage) aside(j int) bool {
 		if sentenceBreak(gap) || strings.ContainsRune(gap, '\n') {
 			return false
 		}
-		words := strings.Fields(lowered(gap))
+		words := strings.Fields(formula.Lowered(gap))
 		for i := len(words) - 1; i >= 0; i-- {
 			switch strings.Trim(words[i], ",;:()") {
 			case "so", "then", "thus", "hence", "therefore", "we", "giving", "gives", "get", "is", "are", "equals", "which", "follows", "implies", "and", "that":
@@ -433,7 +435,7 @@ func (p passage) listed(j int) (list string, from int) {
 	first := j
 	var parts []string
 	var gaps []string
-	for k := j; k > 0 && j-k < maxBoxes; k-- {
+	for k := j; k > 0 && j-k < formula.MaxBoxes; k-- {
 		gap := p.text[p.statements[k-1].to:p.statements[k].from]
 		between := strings.Trim(gap, " \n\t,;")
 		if between == "to" && k == j && strings.Contains(strings.ToLower(p.text[max(0, p.statements[k-1].from-120):p.statements[k-1].from]), "ratio") {
@@ -472,8 +474,8 @@ func (p passage) listed(j int) (list string, from int) {
 		}
 		b.WriteString(parts[k])
 	}
-	nodes, err := read(b.String(), &budget{left: maxSteps})
-	if err != nil || nodes[0].kind != kindList || !alike(nodes[0].args) {
+	nodes, err := decide.Read(b.String(), &formula.Budget{Left: formula.MaxSteps})
+	if err != nil || nodes[0].Kind != formula.KindList || !alike(nodes[0].Args) {
 		return "", 0
 	}
 	return b.String(), p.statements[first].from
@@ -481,16 +483,16 @@ func (p passage) listed(j int) (list string, from int) {
 
 // alike reports whether elements can be one list: all relations or none, values of names or equations alike. "3n=12 or n=4"
 // is no list: the equation is solved in its last element.
-func alike(args []*node) bool {
+func alike(args []*formula.Node) bool {
 	end := args[len(args)-1]
 	for _, a := range args[:len(args)-1] {
-		if (a.kind == kindRelation) != (end.kind == kindRelation) || (a.kind == kindTuple) != (end.kind == kindTuple) {
+		if (a.Kind == formula.KindRelation) != (end.Kind == formula.KindRelation) || (a.Kind == formula.KindTuple) != (end.Kind == formula.KindTuple) {
 			return false
 		}
-		if a.kind == kindRelation && end.ops[0] == "=" && assignable(end.args[0]) && !assignable(a.args[0]) {
+		if a.Kind == formula.KindRelation && end.Ops[0] == "=" && formula.Assignable(end.Args[0]) && !formula.Assignable(a.Args[0]) {
 			return false
 		}
-		if a.scalar() && end.scalar() && len(variables(a)) > 0 && len(variables(end)) == 0 && !a.has(func(n *node) bool { return n.kind == kindNumber }) {
+		if a.Scalar() && end.Scalar() && len(formula.Variables(a)) > 0 && len(formula.Variables(end)) == 0 && !a.Has(func(n *formula.Node) bool { return n.Kind == formula.KindNumber }) {
 			return false // the area of EDCF, or 5
 		}
 	}
@@ -516,7 +518,7 @@ func introduced(before string) bool {
 func lastWord(s string) string {
 	s = strings.TrimRight(s, " \n\t")
 	i := len(s)
-	for i > 0 && (letter(s[i-1]) || s[i-1] == '\'') {
+	for i > 0 && (formula.Letter(s[i-1]) || s[i-1] == '\'') {
 		i--
 	}
 	return strings.ToLower(s[i:])
@@ -549,21 +551,21 @@ func named(before string) bool {
 // evaluates reports whether the last element of a list of relations is no value of a new name but what the values before
 // it come to, or the next of a sequence: "A=4, B=2 and (A+B)/2=3", "a_1=1, a_2=3".
 func (p passage) evaluates(list, last string) bool {
-	nodes, err := read(list, &budget{left: maxSteps})
-	if err != nil || nodes[0].kind != kindList {
+	nodes, err := decide.Read(list, &formula.Budget{Left: formula.MaxSteps})
+	if err != nil || nodes[0].Kind != formula.KindList {
 		return false
 	}
-	args := nodes[0].args
+	args := nodes[0].Args
 	end := args[len(args)-1]
-	if end.kind != kindRelation || end.ops[0] != "=" {
+	if end.Kind != formula.KindRelation || end.Ops[0] != "=" {
 		return false
 	}
 	for _, a := range args {
-		if a.kind != kindRelation || a.ops[0] != "=" {
+		if a.Kind != formula.KindRelation || a.Ops[0] != "=" {
 			return false
 		}
 	}
-	return end.args[0].kind != kindSymbol || strings.Contains(end.args[0].name, "_")
+	return end.Args[0].Kind != formula.KindSymbol || strings.Contains(end.Args[0].Name, "_")
 }
 
 // approximates reports whether the words before a formula call it an approximation.
@@ -588,30 +590,30 @@ func (p passage) context(at statement) *context {
 // value returns what a formula comes to that ends running text: the right side of E = c, the last one of a chain. An
 // equation in unknowns gives no value unless the text says what it is the value of, the question asks for E, or the
 // unknowns were found before; nil if it gives none.
-func (in *context) value(n *node, answer, question string, steps *budget) *node {
-	if n.kind == kindList && in.sequence(n) {
-		n = n.args[len(n.args)-1]
-		return n.args[len(n.args)-1]
+func (in *context) value(n *formula.Node, answer, question string, steps *formula.Budget) *formula.Node {
+	if n.Kind == formula.KindList && in.sequence(n) {
+		n = n.Args[len(n.Args)-1]
+		return n.Args[len(n.Args)-1]
 	}
-	if n.kind == kindDefine {
-		return n.args[0]
+	if n.Kind == formula.KindDefine {
+		return n.Args[0]
 	}
-	if n.kind != kindRelation || contradicts(n, steps) {
+	if n.Kind != formula.KindRelation || contradicts(n, steps) {
 		return nil
 	}
-	for _, op := range n.ops {
+	for _, op := range n.Ops {
 		if op != "=" && op != "~" {
 			return nil
 		}
 	}
-	left, right := n.args[0], n.args[len(n.args)-1]
-	names := variables(left)
+	left, right := n.Args[0], n.Args[len(n.Args)-1]
+	names := formula.Variables(left)
 	curve := true
 	for _, v := range names {
 		curve = curve && (v == "x" || v == "y" || v == "z")
 	}
 	switch {
-	case len(names) == 0, in.named, len(n.ops) > 1, len(names) > 1 && !curve:
+	case len(names) == 0, in.named, len(n.Ops) > 1, len(names) > 1 && !curve:
 		return right
 	}
 	known := true
@@ -622,7 +624,7 @@ func (in *context) value(n *node, answer, question string, steps *budget) *node 
 		return right
 	}
 	if asked, _, _ := strings.Cut(answer, "="); question != "" {
-		if p := plain(asked); len(p) > 1 && strings.Contains(plain(question), p) {
+		if p := formula.Plain(asked); len(p) > 1 && strings.Contains(formula.Plain(question), p) {
 			return right
 		}
 	}
@@ -640,7 +642,7 @@ func chained(s string) string {
 			depth--
 		case '=':
 			if depth == 0 && strings.IndexByte("<>!:", s[i-1]) < 0 {
-				return trim(s[i+1:])
+				return formula.Trim(s[i+1:])
 			}
 		}
 	}
@@ -648,12 +650,12 @@ func chained(s string) string {
 }
 
 // sequence reports whether a list gives the terms of one sequence: f(1)=2, f(2)=3.
-func (in *context) sequence(n *node) bool {
-	for i, a := range n.args {
-		if a.kind == kindEllipsis && i+1 < len(n.args) {
+func (in *context) sequence(n *formula.Node) bool {
+	for i, a := range n.Args {
+		if a.Kind == formula.KindEllipsis && i+1 < len(n.Args) {
 			continue
 		}
-		if a.kind == kindDefine || a.kind == kindRelation && a.ops[0] == "=" && (a.args[0].kind == kindCall || a.args[0].kind == kindSymbol && strings.Contains(a.args[0].name, "_") || a.args[0].kind == kindMultiply) {
+		if a.Kind == formula.KindDefine || a.Kind == formula.KindRelation && a.Ops[0] == "=" && (a.Args[0].Kind == formula.KindCall || a.Args[0].Kind == formula.KindSymbol && strings.Contains(a.Args[0].Name, "_") || a.Args[0].Kind == formula.KindMultiply) {
 			continue
 		}
 		return false
@@ -664,7 +666,7 @@ func (in *context) sequence(n *node) bool {
 // found reports whether the text gave a name its value before.
 func (in *context) found(name string) bool {
 	if len(name) > 1 {
-		if !isGreek(name) {
+		if !formula.IsGreek(name) {
 			return false
 		}
 		name = `\` + name
@@ -675,9 +677,9 @@ func (in *context) found(name string) bool {
 			return false
 		}
 		rest := strings.TrimLeft(s[i+len(name):], " ")
-		alone := i == 0 || !letter(s[i-1]) && s[i-1] != '\\' && s[i-1] != '_'
+		alone := i == 0 || !formula.Letter(s[i-1]) && s[i-1] != '\\' && s[i-1] != '_'
 		if value, assigned := strings.CutPrefix(rest, "="); alone && assigned {
-			if value = strings.TrimLeft(value, " -("); value != "" && (digit(value[0]) || value[0] == '\\') {
+			if value = strings.TrimLeft(value, " -("); value != "" && (formula.Digit(value[0]) || value[0] == '\\') {
 				return true
 			}
 		}
@@ -686,15 +688,15 @@ func (in *context) found(name string) bool {
 }
 
 // contradicts reports whether two members of a chain are different rational numbers.
-func contradicts(n *node, steps *budget) bool {
-	var first *node
-	for _, a := range n.args {
-		v, err := (exact{steps: steps}).value(a)
+func contradicts(n *formula.Node, steps *formula.Budget) bool {
+	var first *formula.Node
+	for _, a := range n.Args {
+		v, err := (decide.Exact{Steps: steps}).Value(a)
 		if err != nil {
 			continue
 		}
 		if first != nil {
-			if w, err := (exact{steps: steps}).value(first); err == nil && v.Cmp(w) != 0 {
+			if w, err := (decide.Exact{Steps: steps}).Value(first); err == nil && v.Cmp(w) != 0 {
 				return true
 			}
 		}

@@ -3,6 +3,8 @@ package verify
 import (
 	"slices"
 	"strings"
+
+	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
 // breaksOff reports whether a text ends with a word that no sentence ends with.
@@ -22,8 +24,8 @@ func breaksOff(s string) bool {
 // bulleted returns the list that the bullets at the end of a text make, each of which holds one formula.
 func bulleted(s string) string {
 	var items []string
-	s = strings.TrimRight(s[max(0, len(s)-maxAnswer):], " \t\r\n")
-	for len(items) < maxBoxes {
+	s = strings.TrimRight(s[max(0, len(s)-formula.MaxAnswer):], " \t\r\n")
+	for len(items) < formula.MaxBoxes {
 		start := strings.LastIndexByte(s, '\n') + 1
 		line := strings.TrimSpace(s[start:])
 		item, bullet := strings.CutPrefix(line, "- ")
@@ -32,7 +34,7 @@ func bulleted(s string) string {
 				item, bullet = strings.CutPrefix(line, "• ")
 			}
 		}
-		item = trim(item)
+		item = formula.Trim(item)
 		if !bullet || len(item) > 80 || !strings.ContainsAny(item, "0123456789") || !readable(item) {
 			break
 		}
@@ -48,7 +50,7 @@ func bulleted(s string) string {
 
 // lastSentence returns the last sentence of the last line.
 func lastSentence(s string) string {
-	s = lastLine(s[max(0, len(s)-maxAnswer):])
+	s = lastLine(s[max(0, len(s)-formula.MaxAnswer):])
 	if i := strings.LastIndex(s, ". "); i >= 0 {
 		s = s[i+2:]
 	}
@@ -70,14 +72,14 @@ func refusal(s string) string {
 // lastLine returns the last line that is not blank.
 func lastLine(s string) string {
 	s = strings.TrimRight(s, " \t\r\n")
-	return trim(s[strings.LastIndexByte(s, '\n')+1:])
+	return formula.Trim(s[strings.LastIndexByte(s, '\n')+1:])
 }
 
 // signed puts a minus before a number after the word "negative" or "minus".
 func signed(before, number string) string {
 	t := strings.TrimRight(before, " $")
 	for _, w := range []string{"negative", "minus"} {
-		if rest := strings.TrimRight(strings.TrimSuffix(t, w), " "); strings.HasSuffix(t, w) && digit(number[0]) && strings.Trim(number, "0123456789.,/") == "" && (rest == "" || !digit(rest[len(rest)-1])) {
+		if rest := strings.TrimRight(strings.TrimSuffix(t, w), " "); strings.HasSuffix(t, w) && formula.Digit(number[0]) && strings.Trim(number, "0123456789.,/") == "" && (rest == "" || !formula.Digit(rest[len(rest)-1])) {
 			return "-" + number
 		}
 	}
@@ -110,7 +112,7 @@ func headed(s string) string {
 	}
 	if s[0] == '*' || s[0] == '/' || strings.Count(s, ")") > strings.Count(s, "(") {
 		if i := strings.LastIndexByte(s, '='); i >= 0 {
-			return trim(s[i+1:])
+			return formula.Trim(s[i+1:])
 		}
 	}
 	return s
@@ -120,7 +122,7 @@ func headed(s string) string {
 // amount of money; else the last number if the sentence opens with a clause ("After 2 years, she has 600 left"); else the
 // first number.
 func stated(s string) string {
-	lower := lowered(s)
+	lower := formula.Lowered(s)
 	for _, w := range []string{" is ", " are ", " equals "} {
 		if i := strings.LastIndex(lower, w); i >= 0 {
 			if t, at := parted(s[i+len(w):]).first(); t != "" && named(s[:i+len(w)+at.from]) && !dangles(t) {
@@ -190,11 +192,11 @@ func displayed(s string) string {
 			for len(rows) > 1 && strings.TrimSpace(rows[len(rows)-1]) == "" {
 				rows = rows[:len(rows)-1]
 			}
-			chain := trim(strings.Join(rows, " "))
+			chain := formula.Trim(strings.Join(rows, " "))
 			if strings.HasPrefix(strings.TrimSpace(rows[len(rows)-1]), "=") && readable(chain) {
 				return chain
 			}
-			return strings.TrimLeft(trim(rows[len(rows)-1]), "= ")
+			return strings.TrimLeft(formula.Trim(rows[len(rows)-1]), "= ")
 		}
 	}
 	return ""
@@ -213,11 +215,11 @@ func disowned(before string) bool {
 
 // spokenAnswer returns what may be an answer in words: a short response, or the last sentence, without its formulas.
 func spokenAnswer(s string) string {
-	text := trim(s)
-	if len(text) > maxBareResponse {
+	text := formula.Trim(s)
+	if len(text) > formula.MaxBareResponse {
 		text = lastSentence(s)
 	}
-	for range maxBoxes {
+	for range formula.MaxBoxes {
 		open := strings.IndexByte(text, '$')
 		if open < 0 {
 			break
@@ -228,7 +230,7 @@ func spokenAnswer(s string) string {
 		}
 		text = text[:open] + "it" + text[open+shut+2:]
 	}
-	if len(text) > maxBareResponse || !holdsAnswer(text) {
+	if len(text) > formula.MaxBareResponse || !holdsAnswer(text) {
 		return ""
 	}
 	return text
@@ -239,7 +241,7 @@ func unbolded(s string) string {
 	if !strings.Contains(s, "**") {
 		return s
 	}
-	inside := func(c byte) bool { return letter(c) || digit(c) || c == '(' || c == ')' }
+	inside := func(c byte) bool { return formula.Letter(c) || formula.Digit(c) || c == '(' || c == ')' }
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if strings.HasPrefix(s[i:], "**") && !(i > 0 && i+2 < len(s) && inside(s[i-1]) && inside(s[i+2])) {

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
 // spaced puts blanks between the tokens of a formula, where they mean nothing.
@@ -19,7 +21,7 @@ func spaced(r *rand.Rand, s string, blank string) string {
 		c := s[i]
 		if c == '\\' {
 			j := i + 1
-			for j < len(s) && letter(s[j]) {
+			for j < len(s) && formula.Letter(s[j]) {
 				j++
 			}
 			b.WriteString(s[i:max(j, i+1)])
@@ -180,7 +182,7 @@ func FuzzBoxesOfBoldLettersAreSymmetric(f *testing.F) {
 			return
 		}
 		v, w := Equal(box, number), Equal(number, box)
-		if v.Outcome != w.Outcome && v.Outcome != OutcomeUnknown && w.Outcome != OutcomeUnknown && letterAt(box, 10) < 0 && !sentenceOfWords(box) && !strings.Contains(box, "_") {
+		if v.Outcome != w.Outcome && v.Outcome != OutcomeUnknown && w.Outcome != OutcomeUnknown && letterAt(box, 10) < 0 && !formula.SentenceOfWords(box) && !strings.Contains(box, "_") {
 			t.Fatalf("%q and %q: %+v, the other way round %+v", box, number, v, w)
 		}
 	})

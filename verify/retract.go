@@ -5,6 +5,8 @@ package verify
 import (
 	"slices"
 	"strings"
+
+	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
 // fate is what becomes of an answer in the text after it.
@@ -135,7 +137,7 @@ func judged(words []string, first bool) bool {
 	case "no", "none", "never", "neither", "without", "undefined":
 		return false
 	default:
-		return sense(w) == "denial"
+		return formula.Sense(w) == "denial"
 	}
 }
 
@@ -150,19 +152,19 @@ func interjects(words []string, clause string) bool {
 	case "it", "that", "this":
 		return at(words, 1) == "should" && at(words, 2) == "be"
 	default:
-		return opening(w) == "interjection"
+		return formula.Opening(w) == "interjection"
 	}
 }
 
 // offers reports whether a clause offers another value: "or maybe 6", "alternatively, 6".
 func offers(words []string, clause string) bool {
-	if opening(words[0]) != "alternative" || !strings.ContainsAny(clause, "0123456789\\$") {
+	if formula.Opening(words[0]) != "alternative" || !strings.ContainsAny(clause, "0123456789\\$") {
 		return false
 	}
 	if words[0] != "or" {
 		return true
 	}
-	return len(words) > 1 && opening(words[1]) == "alternative"
+	return len(words) > 1 && formula.Opening(words[1]) == "alternative"
 }
 
 // at returns a word, empty beyond the last.

@@ -2,68 +2,30 @@ package verify
 
 import (
 	"errors"
-	"fmt"
 	"strings"
+
+	"github.com/entrorouter/entrorouter/verify/internal/decide"
+	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
 const Version = "11"
 
-// Outcome is the decision about one pair of answers.
-type Outcome uint8
-
-const (
-	OutcomeUnknown   Outcome = iota // not decidable within the documented bounds; never silently "wrong"
-	OutcomeEqual                    // the response gives the ground truth
-	OutcomeDifferent                // the response gives something else
-)
-
-// String returns "unknown", "equal" or "different".
-func (o Outcome) String() string {
-	switch o {
-	case OutcomeEqual:
-		return "equal"
-	case OutcomeDifferent:
-		return "different"
-	}
-	return "unknown"
-}
-
-// MarshalText writes the outcome as its name.
-func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
-
-// UnmarshalText reads what MarshalText writes.
-func (o *Outcome) UnmarshalText(text []byte) error {
-	for _, known := range []Outcome{OutcomeUnknown, OutcomeEqual, OutcomeDifferent} {
-		if string(text) == known.String() {
-			*o = known
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown verdict %q; known: equal, different, unknown", text)
-}
-
 // Reason codes: why a verdict is what it is, for counting.
 const (
-	ReasonEqual        = "equal"            // equal
-	ReasonDifferent    = "different"        // different: two answers that are not the same
-	ReasonNoAnswer     = "no-answer"        // different: nothing in the response could be an answer, or the box is empty
-	ReasonUnfinished   = "unfinished"       // different: a thinking response that never came to its answer
-	ReasonRefused      = reasonRefused      // different: the response says that there is no answer, or that it is unknown
-	ReasonRestated     = reasonRestated     // different: the unevaluated expression of the question
-	ReasonContradicted = reasonContradicted // different: a chain such as 1=2=42
-	ReasonUnread       = "unread"           // unknown: an answer that the grammar does not cover
-	ReasonUndecided    = "undecided"        // unknown: read, but neither equal nor different could be shown
-	ReasonLimit        = "limit"            // unknown: beyond the documented sizes and steps
-	ReasonGold         = "unreadable-gold"  // unknown: a ground truth that the grammar does not cover
-	ReasonEmptyGold    = "no-gold"          // unknown: no ground truth was given
+	ReasonEqual        = "equal"                   // equal
+	ReasonDifferent    = "different"               // different: two answers that are not the same
+	ReasonNoAnswer     = "no-answer"               // different: nothing in the response could be an answer, or the box is empty
+	ReasonUnfinished   = "unfinished"              // different: a thinking response that never came to its answer
+	ReasonRefused      = decide.ReasonRefused      // different: the response says that there is no answer, or that it is unknown
+	ReasonRestated     = decide.ReasonRestated     // different: the unevaluated expression of the question
+	ReasonContradicted = decide.ReasonContradicted // different: a chain such as 1=2=42
+	ReasonUnread       = "unread"                  // unknown: an answer that the grammar does not cover
+	ReasonUndecided    = "undecided"               // unknown: read, but neither equal nor different could be shown
+	ReasonLimit        = "limit"                   // unknown: beyond the documented sizes and steps
+	ReasonGold         = "unreadable-gold"         // unknown: a ground truth that the grammar does not cover
+	ReasonEmptyGold    = "no-gold"                 // unknown: no ground truth was given
 )
-
-// Tolerance accepts |response - gold| <= Abs or <= Rel*|gold|; the zero value is exact.
-type Tolerance struct {
-	Abs float64 `json:"abs,omitempty"`
-	Rel float64 `json:"rel,omitempty"`
-}
 
 // Key is what a response is graded against.
 type Key struct {
@@ -157,7 +119,7 @@ func (k Key) Grade(response string) Verdict {
 // wantsWords reports whether a ground truth consists of words, so that a response without any formula may be the answer.
 func (k Key) wantsWords() bool {
 	for _, g := range k.Gold {
-		if s := tidy(fold(trim(g))); normalWords(s) != "" || s == `\emptyset` || s == `\varnothing` || s == `\{\}` {
+		if s := formula.Tidy(formula.Fold(formula.Trim(g))); formula.NormalWords(s) != "" || s == `\emptyset` || s == `\varnothing` || s == `\{\}` {
 			return true
 		}
 	}
@@ -169,7 +131,7 @@ func (k Key) Equal(answer string) Verdict {
 	if len(k.Options) > 0 {
 		return k.choose(answer)
 	}
-	answer = trim(restored(answer))
+	answer = formula.Trim(formula.Restored(answer))
 	if !holdsAnswer(answer) {
 		return Verdict{Outcome: OutcomeDifferent, Reason: ReasonNoAnswer, Gold: anyOf(k.Gold)}
 	}
@@ -191,7 +153,7 @@ func (k Key) decide(answer string, in *context) Verdict {
 	}
 	var best Verdict
 	for i, gold := range k.Gold {
-		v := k.one(gold, answer, &budget{left: maxSteps}, false, in)
+		v := k.one(gold, answer, &formula.Budget{Left: formula.MaxSteps}, false, in)
 		if i == 0 || v.Outcome == OutcomeEqual || v.Outcome == OutcomeUnknown && best.Outcome == OutcomeDifferent {
 			best = v
 		}
@@ -203,8 +165,8 @@ func (k Key) decide(answer string, in *context) Verdict {
 }
 
 // one compares an extracted answer with one gold; said tells that the answer was taken from a sentence already.
-func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Verdict {
-	gold = trim(restored(gold))
+func (k Key) one(gold, answer string, steps *formula.Budget, said bool, in *context) Verdict {
+	gold = formula.Trim(formula.Restored(gold))
 	if gold == "" {
 		return Verdict{Reason: ReasonEmptyGold, Extracted: answer}
 	}
@@ -213,34 +175,34 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 			return v
 		}
 	}
-	golds, goldErr := read(gold, steps)
+	golds, goldErr := decide.Read(gold, steps)
 	if text := worked(gold, golds, goldErr); text != "" {
 		if sameText(gold, answer) {
 			return Verdict{Outcome: OutcomeEqual, Reason: ReasonEqual, Extracted: answer, Gold: gold, Answer: answer, Rule: "same text"}
 		}
 		gold = text
-		golds, goldErr = read(gold, steps)
+		golds, goldErr = decide.Read(gold, steps)
 	}
-	answers, answerErr := read(answer, steps)
-	if goldErr == nil && golds[0].kind == kindText && polarity[golds[0].name] {
+	answers, answerErr := decide.Read(answer, steps)
+	if goldErr == nil && golds[0].Kind == formula.KindText && decide.Polarity[golds[0].Name] {
 		if word, conflicting := polar(answer); word != "" {
 			v := Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Extracted: answer, Gold: golds[0].String(), Answer: word, Rule: "yes or no"}
 			switch {
 			case conflicting:
-				v.Rule, v.Answer = contrasted.Error(), answer
-			case word == golds[0].name:
+				v.Rule, v.Answer = formula.Contrasted.Error(), answer
+			case word == golds[0].Name:
 				v.Outcome, v.Reason = OutcomeEqual, ReasonEqual
 			}
 			return v
 		}
 	}
-	if !said && goldErr == nil && golds[0].kind != kindText && (answerErr == errSyntax || answerErr == nil && answers[0].kind == kindText) {
+	if !said && goldErr == nil && golds[0].Kind != formula.KindText && (answerErr == formula.ErrSyntax || answerErr == nil && answers[0].Kind == formula.KindText) {
 		if v, done := k.prose(golds, gold, answer, steps); done {
 			return v
 		}
 	}
-	if in != nil && answerErr == errSyntax {
-		if n, err := read(chained(answer), steps); err == nil && n[0].kind != kindText {
+	if in != nil && answerErr == formula.ErrSyntax {
+		if n, err := decide.Read(chained(answer), steps); err == nil && n[0].Kind != formula.KindText {
 			answers, answerErr = n, nil
 		}
 	}
@@ -249,22 +211,22 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 			answers = append(answers, n)
 		}
 	}
-	if letters := unitReading(answer); letters != nil && answerErr == nil {
+	if letters := formula.UnitReading(answer); letters != nil && answerErr == nil {
 		answers = append(answers, letters)
 	}
-	if s := unlabelled(answer); s != "" && goldErr == nil && golds[0].kind != kindSymbol && golds[0].kind != kindText {
-		if n, err := read(s, steps); err == nil {
+	if s := formula.Unlabelled(answer); s != "" && goldErr == nil && golds[0].Kind != formula.KindSymbol && golds[0].Kind != formula.KindText {
+		if n, err := decide.Read(s, steps); err == nil {
 			answers, answerErr = append(answers, n...), nil
 		}
 	}
-	if s := decimalComma(answer); s != "" && goldErr == nil && (scalarLike(golds[0]) || golds[0].kind == kindQuantity) {
-		if n, err := read(s, steps); err == nil {
+	if s := formula.DecimalComma(answer); s != "" && goldErr == nil && (formula.ScalarLike(golds[0]) || golds[0].Kind == formula.KindQuantity) {
+		if n, err := decide.Read(s, steps); err == nil {
 			answers, answerErr = append(answers, n...), nil
 		}
 	}
-	if goldErr == nil && golds[0].kind == kindSymbol && len(golds[0].name) == 1 && golds[0].name[0] <= 'J' {
-		if i := letterAt(answer, 10); i >= 0 && (strings.Contains(answer, letterOf(i)) || strings.Contains(gold, "("+golds[0].name+")")) { // (B) 14 for the choice B
-			answers, answerErr = append([]*node{symbol(letterOf(i))}, answers...), nil
+	if goldErr == nil && golds[0].Kind == formula.KindSymbol && len(golds[0].Name) == 1 && golds[0].Name[0] <= 'J' {
+		if i := letterAt(answer, 10); i >= 0 && (strings.Contains(answer, letterOf(i)) || strings.Contains(gold, "("+golds[0].Name+")")) { // (B) 14 for the choice B
+			answers, answerErr = append([]*formula.Node{formula.Symbol(letterOf(i))}, answers...), nil
 		}
 	}
 	v := Verdict{Extracted: answer, Gold: gold, Answer: answer}
@@ -274,9 +236,9 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 	if answerErr == nil {
 		v.Answer = answers[0].String()
 	}
-	var q qualification
+	var q formula.Qualification
 	switch {
-	case goldErr == errTooLarge || answerErr == errTooLarge:
+	case goldErr == formula.ErrTooLarge || answerErr == formula.ErrTooLarge:
 		v.Reason = ReasonLimit
 	case goldErr != nil:
 		v.Reason = ReasonGold
@@ -295,43 +257,43 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 		v.Outcome, v.Reason, v.Rule = OutcomeDifferent, ReasonRestated, "restatement of the question"
 		return v
 	}
-	c := comparer{steps: steps, policy: k.Policy, percentAsked: asksPercent(k.Question)}
-	var r result
+	c := decide.Comparer{Steps: steps, Policy: k.Policy, PercentAsked: asksPercent(k.Question)}
+	var r decide.Result
 	for i, g := range golds {
 		for j, a := range answers {
-			if i > 0 && g.kind == kindList && a.kind != kindList || j > 0 && a.kind == kindList && g.kind != kindList {
+			if i > 0 && g.Kind == formula.KindList && a.Kind != formula.KindList || j > 0 && a.Kind == formula.KindList && g.Kind != formula.KindList {
 				continue // 1,234 is a list against a list only
 			}
-			c.tol, c.evidence = nil, evidence{}
-			s := c.withTolerance(g, a, k.Tolerance)
-			if i == 0 && j == 0 || s.outcome == OutcomeEqual {
+			c.Tol, c.Evidence = nil, decide.Evidence{}
+			s := c.WithTolerance(g, a, k.Tolerance)
+			if i == 0 && j == 0 || s.Outcome == OutcomeEqual {
 				r = s
-				v.Proof, v.Error = c.evidence.proof, c.evidence.error
+				v.Proof, v.Error = c.Evidence.Proof, c.Evidence.Error
 			}
-			if s.outcome == OutcomeEqual {
+			if s.Outcome == OutcomeEqual {
 				v.Gold, v.Answer = g.String(), a.String()
 				break
 			}
 		}
-		if r.outcome == OutcomeEqual {
+		if r.Outcome == OutcomeEqual {
 			break
 		}
 	}
-	if r.outcome == OutcomeDifferent && r.reason == "" && steps.spent() { // what was not told apart may have decided
-		r = unknown("")
+	if r.Outcome == OutcomeDifferent && r.Reason == "" && steps.Spent() { // what was not told apart may have decided
+		r = decide.Unknown("")
 	}
-	v.Outcome, v.Rule = r.outcome, r.rule
-	if v.Outcome == OutcomeDifferent && r.reason == "" && upright(gold) == upright(answer) {
+	v.Outcome, v.Rule = r.Outcome, r.Rule
+	if v.Outcome == OutcomeDifferent && r.Reason == "" && formula.Upright(gold) == formula.Upright(answer) {
 		v.Outcome, v.Rule = OutcomeEqual, "same text"
 	}
 	switch {
-	case r.reason != "":
-		v.Reason = r.reason
-	case r.outcome == OutcomeEqual:
+	case r.Reason != "":
+		v.Reason = r.Reason
+	case r.Outcome == OutcomeEqual:
 		v.Reason = ReasonEqual
-	case r.outcome == OutcomeDifferent:
+	case r.Outcome == OutcomeDifferent:
 		v.Reason = ReasonDifferent
-	case steps.spent():
+	case steps.Spent():
 		v.Reason = ReasonLimit
 	default:
 		v.Reason = ReasonUndecided
@@ -341,20 +303,20 @@ func (k Key) one(gold, answer string, steps *budget, said bool, in *context) Ver
 
 // sameText reports whether two answers differ in layout only.
 func sameText(a, b string) bool {
-	p := plain(tidy(a))
-	return p == plain(tidy(b)) && (p != "" || a == b)
+	p := formula.Plain(formula.Tidy(a))
+	return p == formula.Plain(formula.Tidy(b)) && (p != "" || a == b)
 }
 
 // worked returns the answer of a ground truth that is a solution or a sentence about it, as a response's is found; empty if
 // the ground truth is an answer by itself.
-func worked(gold string, golds []*node, err error) string {
-	if len(gold) < maxBareResponse && err == nil && (golds[0].kind != kindText || !strings.ContainsAny(gold, "$0123456789")) {
+func worked(gold string, golds []*formula.Node, err error) string {
+	if len(gold) < formula.MaxBareResponse && err == nil && (golds[0].Kind != formula.KindText || !strings.ContainsAny(gold, "$0123456789")) {
 		return ""
 	}
 	if lastBox(gold) >= 0 {
 		return extract(gold).text
 	}
-	if !sentenceOfWords(gold) {
+	if !formula.SentenceOfWords(gold) {
 		return ""
 	}
 	if text, _ := declared(gold); text != "" && text != gold {
@@ -365,8 +327,8 @@ func worked(gold string, golds []*node, err error) string {
 	if text == "" {
 		return ""
 	}
-	if n, err := read(text, &budget{left: maxSteps}); err == nil && n[0].kind == kindRelation {
-		if v := p.context(at).value(n[0], text, "", &budget{left: maxSteps}); v != nil {
+	if n, err := decide.Read(text, &formula.Budget{Left: formula.MaxSteps}); err == nil && n[0].Kind == formula.KindRelation {
+		if v := p.context(at).value(n[0], text, "", &formula.Budget{Left: formula.MaxSteps}); v != nil {
 			return text[strings.LastIndexByte(text, '=')+1:]
 		}
 	}
@@ -375,16 +337,16 @@ func worked(gold string, golds []*node, err error) string {
 
 // prose grades an answer that is a sentence against a gold that is not: by the answer that the sentence gives. Formulas
 // that could not be read are no sentences, and no number inside them counts.
-func (k Key) prose(golds []*node, gold, answer string, steps *budget) (Verdict, bool) {
+func (k Key) prose(golds []*formula.Node, gold, answer string, steps *formula.Budget) (Verdict, bool) {
 	v := Verdict{Outcome: OutcomeDifferent, Extracted: answer, Gold: golds[0].String(), Answer: answer}
-	if !sentenceOfWords(answer) && !wavers(answer) {
+	if !formula.SentenceOfWords(answer) && !formula.Wavers(answer) {
 		return v, false
 	}
 	switch {
-	case refuses(answer):
+	case formula.Refuses(answer):
 		v.Reason, v.Rule = ReasonRefused, "a refusal"
 		return v, true
-	case hedges(answer):
+	case formula.Hedges(answer):
 		v.Reason, v.Rule = ReasonDifferent, "a hedge"
 		return v, true
 	}
@@ -406,7 +368,7 @@ func (k Key) prose(golds []*node, gold, answer string, steps *budget) (Verdict, 
 	if given == answer {
 		return v, false
 	}
-	if _, err := read(given, steps); err != nil {
+	if _, err := decide.Read(given, steps); err != nil {
 		return v, false
 	}
 	return k.one(gold, given, steps, true, in), true
@@ -414,38 +376,17 @@ func (k Key) prose(golds []*node, gold, answer string, steps *budget) (Verdict, 
 
 // integers decides about two plain integers without parsing or allocating: most answers of most benchmarks.
 func integers(gold, answer string) (Verdict, bool) {
-	g, ok := integer(gold)
+	g, ok := formula.Integer(gold)
 	if !ok {
 		return Verdict{}, false
 	}
-	a, ok := integer(answer)
+	a, ok := formula.Integer(answer)
 	if !ok {
 		return Verdict{}, false
 	}
-	v := Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Extracted: answer, Gold: gold, Answer: answer, Rule: ruleExact, Proof: ProofExact}
+	v := Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Extracted: answer, Gold: gold, Answer: answer, Rule: decide.RuleExact, Proof: ProofExact}
 	if g == a {
 		v.Outcome, v.Reason = OutcomeEqual, ReasonEqual
 	}
 	return v, true
-}
-
-func integer(s string) (int64, bool) {
-	negative := strings.HasPrefix(s, "-")
-	if negative {
-		s = s[1:]
-	}
-	if s == "" || len(s) > 18 {
-		return 0, false
-	}
-	var n int64
-	for i := 0; i < len(s); i++ {
-		if !digit(s[i]) {
-			return 0, false
-		}
-		n = n*10 + int64(s[i]-'0')
-	}
-	if negative {
-		n = -n
-	}
-	return n, true
 }

@@ -1,0 +1,123 @@
+package decide
+
+// Words against words, and against formulas.
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/verify/internal/formula"
+)
+
+func squeeze(s string) string { return strings.ReplaceAll(s, " ", "") }
+
+// texts compares answers of which at least one is words.
+func (c *Comparer) texts(a, b *formula.Node) Result {
+	if a.Kind == formula.KindText && b.Kind == formula.KindText {
+		if squeeze(a.Name) == squeeze(b.Name) {
+			return equal("same words")
+		}
+		if x, y := listedWords(a.Name), listedWords(b.Name); len(x) > 1 && slices.Equal(x, y) {
+			return equal("the same words in a list")
+		}
+		return c.said(a.Name, b.Name)
+	}
+	text, other := a, b
+	if b.Kind == formula.KindText {
+		text, other = b, a
+	}
+	if product := other.String(); !strings.ContainsAny(product, "-+/^=<>") && squeeze(formula.Spoken(product)) == squeeze(text.Name) {
+		return equal("same words")
+	}
+	if initial := other.String(); len(initial) == 1 && (text.Name == "true" || text.Name == "false" || text.Name == "yes" || text.Name == "no") && strings.EqualFold(initial, text.Name[:1]) {
+		return equal("the initial of a word")
+	}
+	if text == b && formula.Refuses(b.Name) {
+		r := different("words")
+		r.Reason = ReasonRefused
+		return r
+	}
+	if strings.Count(text.Name, " ") >= 3 {
+		return Unknown("words")
+	}
+	return different("words against a formula")
+}
+
+// listedWords returns the words that a list joins; in the order of the alphabet if "and" joins single ones.
+func listedWords(s string) []string {
+	words := strings.Fields(s)
+	joined := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "and" })
+	if len(words)-len(joined) > 0 && len(joined) == 2 {
+		slices.Sort(joined)
+	}
+	return joined
+}
+
+// said compares a gold with an answer of other words, which may be a sentence that says the gold.
+func (c *Comparer) said(gold, answer string) Result {
+	if dated(gold) && len(answer) > 2 && strings.HasPrefix(gold, answer) || dated(answer) && len(gold) > 2 && strings.HasPrefix(answer, gold) {
+		return equal("an abbreviation")
+	}
+	for f := range strings.FieldsSeq(answer) {
+		switch formula.Sense(f) {
+		case "doubt", "contrast", "condition":
+			if !strings.Contains(" "+gold+" ", " "+f+" ") {
+				return different("words in doubt")
+			}
+		}
+	}
+	if squeeze(predicate(answer)) == squeeze(gold) {
+		return equal("the predicate of a sentence")
+	}
+	if Polarity[gold] {
+		return different("words")
+	}
+	if strings.Count(gold, " ") >= 3 {
+		return Unknown("words") // a description can be put in many ways
+	}
+	padded := " " + answer + " "
+	if !strings.Contains(padded, " "+gold+" ") {
+		return different("words")
+	}
+	for _, w := range []string{" not ", " or ", " neither ", " nor ", " no ", " non ", " never ", " and "} {
+		if strings.Contains(padded, w) {
+			return different("words")
+		}
+	}
+	if strings.Count(answer, " ")-strings.Count(gold, " ") > 2 {
+		return different("words in a sentence")
+	}
+	return Unknown("words")
+}
+
+// Polarity holds the answers of questions that have two.
+var Polarity = map[string]bool{"yes": true, "no": true, "true": true, "false": true}
+
+// dated reports whether a word is the name of a day or month.
+func dated(word string) bool {
+	switch word {
+	case "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december":
+		return true
+	}
+	return false
+}
+
+// predicate returns what a sentence says about its subject: what follows its last "is", "are", "was", "were" or "be"; of
+// a sentence without one of these, what follows "so" or "thus".
+func predicate(s string) string {
+	at := 0
+	for _, w := range []string{" is ", " are ", " was ", " were ", " be "} {
+		if i := strings.LastIndex(s, w); i >= 0 {
+			at = max(at, i+len(w))
+		}
+	}
+	if at > 0 {
+		return s[at:]
+	}
+	for _, w := range []string{"so ", "thus ", "hence ", "therefore ", "it's ", "that's "} {
+		if strings.HasPrefix(s, w) {
+			return s[len(w):]
+		}
+	}
+	return s
+}

@@ -1,0 +1,126 @@
+package formula
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Spellings that are brought to others before an answer is read.
+var (
+	textFraction  = regexp.MustCompile(`\^\{?(\d+)\}?\s*/\s*_\{?(\d+)\}?`)
+	outOf         = regexp.MustCompile(`^(\d+)\s+(?:out of|in)\s+(\d+)$`)
+	choiceName    = regexp.MustCompile(`^(?:\\text\{)?(?:Option|Choice|option|choice) \(?([A-J])\)?\}?$`)
+	letterList    = regexp.MustCompile(`^\(?[A-J]\)?(?:\s*(?:,|and|or|&)+\s*\(?[A-J]\)?)+$`)
+	alternative   = regexp.MustCompile(`\\text\{\s*\(or ([^{}()]*)\)\s*\}`)
+	negativeWord  = regexp.MustCompile(`^(?:negative|minus) (\d[\d.,/]*)$`)
+	membership    = regexp.MustCompile(`[\s,;~]*\(\s*([a-z])\s*\\in\s*(\\(?:mathbb|Bbb)\s*\{?[ZN]\}?(?:[\^_]\{?[+*>0-9]+\}?)?)\s*\)$`)
+	currencyFirst = regexp.MustCompile(`^(-?)(?:USD|US\s*\\dollar|US\\\$|US\$|Rs\.?|INR|EUR|GBP)\s*(\d.*)$`)
+	comparatives  = strings.NewReplacer("is greater than or equal to", `\ge`, "greater than or equal to", `\ge`, "is less than or equal to", `\le`, "less than or equal to", `\le`,
+		"is strictly greater than", ">", "is strictly less than", "<", "is greater than", ">", "is less than", "<", "is more than", ">", "is at least", `\ge`, "is at most", `\le`,
+		"greater than", ">", "less than", "<", "at least", `\ge`, "at most", `\le`)
+)
+
+// notation rewrites spellings that the lexer does not know.
+func notation(s string) string {
+	if strings.Contains(s, "^") && strings.Contains(s, "_") && strings.Contains(s, "/") {
+		if loc := textFraction.FindStringSubmatchIndex(s); loc != nil && (loc[0] == 0 || Digit(s[loc[0]-1])) { // 2³⁄₄
+			s = s[:loc[0]] + `\frac{` + s[loc[2]:loc[3]] + "}{" + s[loc[4]:loc[5]] + "}" + s[loc[1]:]
+		}
+	}
+	if strings.Contains(s, "(or ") {
+		s = alternative.ReplaceAllString(s, ` \text{ or } $1`)
+	}
+	if len(s) < 40 && strings.IndexByte(s, ' ') > 0 {
+		if m := choiceName.FindStringSubmatch(s); m != nil {
+			return m[1]
+		}
+		if t := strings.TrimSpace(UnwrapText(s)); t != s && letterList.MatchString(t) {
+			return t
+		}
+	}
+	if m := outOf.FindStringSubmatch(s); len(s) < 40 && m != nil {
+		return m[1] + "/" + m[2]
+	}
+	if strings.HasSuffix(s, ")") && strings.Contains(s, `\in`) {
+		s = membership.ReplaceAllString(s, `, $1 \in $2`)
+	}
+	if s != "" && (s[0] >= 'A' && s[0] <= 'Z' || s[0] == '-') && len(s) < 64 {
+		if m := currencyFirst.FindStringSubmatch(s); m != nil {
+			s = m[1] + m[2]
+		}
+	}
+	if m := negativeWord.FindStringSubmatch(s); len(s) < 40 && m != nil {
+		return "-" + m[1]
+	}
+	if hour, ok := strings.CutSuffix(s, "o'clock"); ok && len(s) < 20 {
+		s = strings.TrimSpace(hour)
+	}
+	return compared(s)
+}
+
+// compared reads "all real numbers greater than 1" and "x is at most 3" as inequalities.
+func compared(s string) string {
+	if len(s) > 256 || !strings.Contains(s, " than ") && !strings.Contains(s, "is at ") && !strings.Contains(s, "all") {
+		return s
+	}
+	plainly := strings.Join(strings.Fields(UnwrapText(s)), " ")
+	lower := Lowered(plainly)
+	for _, head := range []string{"all real numbers x such that ", "all real numbers x with ", "all real numbers ", "all real values ", "all real x ", "all values of x ", "all numbers ", "all x such that ", "all x ", "all "} {
+		if !strings.HasPrefix(lower, head) {
+			continue
+		}
+		rest := comparatives.Replace(strings.TrimSpace(plainly[len(head):]))
+		if rest != "" && (strings.ContainsAny(rest[:1], "<>") || strings.HasPrefix(rest, `\ge`) || strings.HasPrefix(rest, `\le`)) {
+			return rest
+		}
+		if strings.HasPrefix(head, "all ") && strings.ContainsAny(rest, "<>") && len(rest) > 2 && Letter(rest[0]) && !Letter(rest[1]) {
+			return rest
+		}
+	}
+	if len(plainly) > 3 && Letter(plainly[0]) && plainly[1] == ' ' && strings.HasPrefix(plainly[2:], "is ") {
+		if t := comparatives.Replace(plainly); t != plainly {
+			return t
+		}
+	}
+	return s
+}
+
+var label = regexp.MustCompile(`^(?:\\(?:text|textbf|mathrm|mathbf|mathsf|bf)\s*\{\s*\(?[A-J][).:]+\s*\}|\([A-J]\)|[A-J][).:])(?:\s|~|\\[ ,;]|\\quad)*([^\s].*)$`)
+
+// Unlabelled returns what follows the letter of a choice, as in (D) 4 and \textbf{(D)}\ 4; empty if there is no such letter.
+func Unlabelled(s string) string {
+	if len(s) > MaxBareResponse || len(s) < 3 || s[0] != '\\' && s[0] != '(' && (s[0] < 'A' || s[0] > 'J') {
+		return ""
+	}
+	if m := label.FindStringSubmatch(s); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// European numerals.
+var (
+	commaDecimal = regexp.MustCompile(`^([-+]?\d+),(\d+)([^,;\d].*)?$`)
+	pointGroups  = regexp.MustCompile(`^([-+]?\d{1,3}(?:\.\d{3})+),(\d+)([^,;\d].*)?$`)
+	manyGroups   = regexp.MustCompile(`^[-+]?\d{1,3}(?:\.\d{3}){2,}$`)
+)
+
+// DecimalComma returns the English spelling of 3,14 and 1.234,5 and 1.234.567; empty for anything else. Three digits after
+// a single comma are a group of thousands unless a zero stands before it, and 2,0 is a list.
+func DecimalComma(s string) string {
+	if len(s) > 64 || len(s) < 3 || !strings.ContainsAny(s, ",.") {
+		return ""
+	}
+	s = strings.ReplaceAll(strings.ReplaceAll(Tidy(Fold(s)), `\text`, " "), "{,}", ",")
+	if manyGroups.MatchString(s) {
+		return strings.ReplaceAll(s, ".", "")
+	}
+	if m := pointGroups.FindStringSubmatch(s); m != nil {
+		return strings.ReplaceAll(m[1], ".", "") + "." + m[2] + m[3]
+	}
+	m := commaDecimal.FindStringSubmatch(s)
+	if m == nil || strings.Trim(m[2], "0") == "" || len(m[2]) == 3 && strings.TrimLeft(m[1], "+-") != "0" {
+		return ""
+	}
+	return m[1] + "." + m[2] + m[3]
+}

@@ -1,0 +1,638 @@
+package formula
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// functions maps names, as commands or words, to the function they call.
+var functions = map[string]string{
+	"sin": "sin", "cos": "cos", "tan": "tan", "cot": "cot", "sec": "sec", "csc": "csc", "cosec": "csc", "tg": "tan", "ctg": "cot",
+	"sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "coth": "coth", "sech": "sech", "csch": "csch",
+	"arcsin": "arcsin", "arccos": "arccos", "arctan": "arctan", "arccot": "arccot", "arcsec": "arcsec", "arccsc": "arccsc",
+	"asin": "arcsin", "acos": "arccos", "atan": "arctan", "arctg": "arctan",
+	"arsinh": "arsinh", "arcosh": "arcosh", "artanh": "artanh", "arcsinh": "arsinh", "arccosh": "arcosh", "arctanh": "artanh", "asinh": "arsinh", "acosh": "arcosh", "atanh": "artanh",
+	"log": "log", "ln": "ln", "lg": "lg", "exp": "exp", "sqrt": "sqrt", "cbrt": "cbrt", "abs": "abs", "floor": "floor", "ceil": "ceil", "ceiling": "ceil",
+	"gcd": "gcd", "lcm": "lcm", "max": "max", "min": "min", "binom": "binom", "binomial": "binom", "Re": "re", "Im": "im", "arg": "arg", "sgn": "sign", "sign": "sign", "det": "det", "factorial": "factorial", "cis": "cis",
+}
+
+// inverses of functions written with an exponent of -1.
+var inverses = map[string]string{
+	"sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot", "sec": "arcsec", "csc": "arccsc", "sinh": "arsinh", "cosh": "arcosh", "tanh": "artanh",
+}
+
+var greek = func() map[string]bool {
+	m := map[string]bool{}
+	for g := range strings.FieldsSeq("alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi rho varrho sigma varsigma tau upsilon phi varphi chi psi omega " +
+		"Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega ell hbar aleph") {
+		m[g] = true
+	}
+	return m
+}()
+
+// names maps words and commands to constants and sets.
+var names = map[string]*Node{
+	"pi": Constant("pi"), "infty": Constant("infinity"), "infinity": Constant("infinity"), "inf": Constant("infinity"), "oo": Constant("infinity"), "Infinity": Constant("infinity"),
+	"emptyset": {Kind: KindNamedSet, Name: "empty"}, "varnothing": {Kind: KindNamedSet, Name: "empty"},
+}
+
+// marks over or around a symbol that make it another name.
+var accents = map[string]bool{"dot": true, "ddot": true, "hat": true, "widehat": true, "bar": true, "vec": true, "tilde": true, "widetilde": true, "overrightarrow": true}
+
+// variable returns the node of a one-letter name.
+func variable(name string) *Node {
+	if name == "e" || name == "i" {
+		return Constant(name)
+	}
+	return Symbol(name)
+}
+
+// primary parses an atom with its own brackets.
+func (p *parser) primary() (*Node, error) {
+	t := p.peek()
+	switch t.kind {
+	case tokenNumber:
+		p.at++
+		if n := p.time(t); n != nil {
+			return n, nil
+		}
+		if s := p.exponentOfTen(t); s != "" {
+			t.text = s
+		}
+		return numeral(p, t)
+	case tokenText:
+		p.at++
+		if q := Precedes(t.text); q != "" && p.startsFactor(p.peek()) {
+			p.flaw = q
+		}
+		if len(t.text) > 2 && p.peek().kind == tokenNumber {
+			return nil, ErrSyntax // June 20
+		}
+		if (t.text == "C" || t.text == "P") && p.applied(t.text) {
+			return p.unknownFunction(t.text)
+		}
+		return p.subscripted(Symbol(t.text))
+	case tokenWord:
+		if (t.text == "P" || t.text == "E") && p.namesValue() {
+			return p.operator()
+		}
+		return p.word(t)
+	case tokenCommand:
+		if operators[t.text] {
+			return p.operator()
+		}
+		return p.command(t)
+	case tokenMark:
+		switch t.text[0] {
+		case '(', '[', ']':
+			return p.bracket()
+		case '{':
+			return p.brace()
+		case '|':
+			return p.absolute("|")
+		case '#':
+			if p.ahead(1).kind == tokenWord {
+				p.at += 2
+				return Symbol("card " + p.last().text), nil
+			}
+		case '_', '^':
+			return p.selection()
+		}
+	}
+	return nil, ErrSyntax
+}
+
+// operators are commands that make an expression which is not evaluated, but may be the name of a value: lim a_n = 3.
+var operators = map[string]bool{"lim": true, "int": true, "iint": true, "iiint": true, "oint": true, "sup": true, "inf": true, "limsup": true, "liminf": true, "Pr": true, "dim": true, "deg": true, "ker": true}
+
+// operator reads all up to the equals sign that gives the value of an operator as the name of that value.
+func (p *parser) operator() (*Node, error) {
+	level := 0
+	var b strings.Builder
+	for i := 0; ; i++ {
+		t := p.ahead(i)
+		switch {
+		case t.kind == tokenEnd || level < 0 || b.Len() > 512:
+			return nil, ErrSyntax
+		case level == 0 && (t.mark('=') || t.command("approx")):
+			p.at += i
+			return Symbol(b.String()), nil
+		case level == 0 && (t.mark(',') || t.mark(';')):
+			return nil, ErrSyntax
+		case t.mark('(') || t.mark('{') || t.mark('[') || t.command("{"):
+			level++
+		case t.mark(')') || t.mark('}') || t.mark(']') || t.command("}"):
+			level--
+		}
+		b.WriteString(t.text)
+	}
+}
+
+// namesValue reports whether a bracket follows that ends before an equals sign: P(A|B) = 1/2.
+func (p *parser) namesValue() bool {
+	if !p.ahead(1).mark('(') {
+		return false
+	}
+	level := 0
+	for i := 1; i < 64; i++ {
+		switch t := p.ahead(i); {
+		case t.mark('('):
+			level++
+		case t.mark(')'):
+			if level--; level == 0 {
+				return p.ahead(i + 1).mark('=')
+			}
+		}
+	}
+	return false
+}
+
+// selection parses _5C_2 and ^5C_2, the number of selections of 2 from 5, and the same with P for arrangements.
+func (p *parser) selection() (*Node, error) {
+	p.at++
+	n, err := p.argument()
+	if err != nil {
+		return nil, err
+	}
+	t := p.peek()
+	if !wordy(t) || t.text != "C" && t.text != "P" || !p.ahead(1).mark('_') {
+		return nil, ErrSyntax
+	}
+	p.at += 2
+	k, err := p.argument()
+	if err != nil {
+		return nil, err
+	}
+	if t.text == "C" {
+		return Call("binom", n, k), nil
+	}
+	return Call("arrangements", n, k), nil
+}
+
+// exponentOfTen reads 3\text{e}8 and 3 E+8 after the number token t; empty if there is no such exponent.
+func (p *parser) exponentOfTen(t token) string {
+	e := p.peek()
+	if !(e.kind == tokenText && (e.text == "e" || e.text == "E") || e.is(tokenWord, "E")) || strings.Contains(t.text, "e") {
+		return ""
+	}
+	sign, at := "", 1
+	if s := p.ahead(1); (s.mark('+') || s.mark('-')) && !s.space {
+		sign, at = s.text, 2
+	} else if e.kind == tokenWord {
+		return ""
+	}
+	k := p.ahead(at)
+	if k.kind != tokenNumber || k.space || strings.ContainsAny(k.text, ".e") {
+		return ""
+	}
+	p.at += at + 1
+	return t.text + "e" + sign + k.text
+}
+
+// numeral turns a number token into a node; an overlined group that follows is the period.
+func numeral(p *parser, t token) (*Node, error) {
+	text := t.text
+	if n, ok := Integer(text); ok && n >= 0 {
+		return Number(n), nil
+	}
+	if strings.ContainsAny(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && p.peek().mark('_') {
+		return p.based(Number(0))
+	}
+	if strings.IndexByte(text, '.') >= 0 {
+		if p.peek().command("overline") || p.peek().command("bar") || p.peek().command("dot") {
+			if n, err := p.repeating(text); err != ErrSyntax {
+				return n, err
+			}
+		}
+		if p.peek().command("ldots") || p.peek().command("dots") || p.peek().command("cdots") {
+			if n := spelledPeriod(text); n != nil {
+				p.at++
+				return n, nil
+			}
+			if r, ok := new(big.Rat).SetString(text); ok && !strings.Contains(text, "e") {
+				p.at++
+				_, part, _ := strings.Cut(text, ".")
+				ulp, _ := new(big.Rat).SetString("1e-" + strconv.Itoa(len(part)))
+				return Call("open", Rational(r), Rational(ulp)), nil
+			}
+		}
+		if p.peek().mark('(') && !p.peek().space && p.ahead(1).kind == tokenNumber && p.ahead(2).mark(')') && !strings.ContainsAny(p.ahead(1).text, ".e") && p.at+3 == len(p.tokens) {
+			period := p.ahead(1).text
+			p.at += 3
+			return repeatingDecimal(text, period)
+		}
+	}
+	if e := strings.IndexByte(text, 'e'); e >= 0 && len(text)-e > 6 {
+		return nil, ErrTooLarge
+	}
+	if len(text) > MaxBits/4 {
+		return nil, ErrTooLarge
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return nil, ErrSyntax
+	}
+	n := &Node{Kind: KindNumber, Rat: r, Dec: strings.ContainsAny(text, ".e")}
+	if point := strings.IndexByte(text, '.'); point >= 0 && !strings.Contains(text, "e") {
+		n.Places = len(text) - point - 1
+	}
+	return n, nil
+}
+
+// repeating parses \overline{digits} after a decimal.
+func (p *parser) repeating(text string) (*Node, error) {
+	save := p.at
+	period := ""
+	dotted := p.peek().command("dot")
+	for p.peek().command("overline") || p.peek().command("bar") || p.peek().command("dot") {
+		p.at++
+		if p.accept('{') {
+			if p.peek().kind != tokenNumber || !p.ahead(1).mark('}') {
+				p.at = save
+				return nil, ErrSyntax
+			}
+			period += p.peek().text
+			p.at += 2
+			if dotted && p.peek().kind == tokenNumber && p.ahead(1).command("dot") {
+				period += p.peek().text
+				p.at++
+			}
+			continue
+		}
+		if p.peek().kind != tokenNumber {
+			p.at = save
+			return nil, ErrSyntax
+		}
+		period += p.peek().text
+		p.at++
+	}
+	n, err := repeatingDecimal(text, period)
+	if err != nil {
+		p.at = save
+	}
+	return n, err
+}
+
+// repeatingDecimal returns text followed by period for ever.
+func repeatingDecimal(text, period string) (*Node, error) {
+	whole, part, _ := strings.Cut(text, ".")
+	if strings.ContainsAny(text+period, "e") || strings.Contains(period, ".") || period == "" {
+		return nil, ErrSyntax
+	}
+	if len(text)+len(period) > MaxBits/8 {
+		return nil, ErrTooLarge
+	}
+	head, ok := new(big.Rat).SetString(whole + "." + part)
+	if !ok {
+		return nil, ErrSyntax
+	}
+	ten := big.NewInt(10)
+	cycle, _ := new(big.Int).SetString(period, 10)
+	nines := new(big.Int).Sub(new(big.Int).Exp(ten, big.NewInt(int64(len(period))), nil), big.NewInt(1))
+	nines.Mul(nines, new(big.Int).Exp(ten, big.NewInt(int64(len(part))), nil))
+	return Rational(head.Add(head, new(big.Rat).SetFrac(cycle, nines))), nil
+}
+
+// spelledPeriod reads 0.333... and 0.142857142857...: the shortest tail that was written out at least twice, or
+// three times if it is one digit.
+func spelledPeriod(text string) *Node {
+	whole, part, _ := strings.Cut(text, ".")
+	for size := 1; size <= len(part)/2; size++ {
+		times := 1
+		tail := part[len(part)-size:]
+		for (times+1)*size <= len(part) && part[len(part)-(times+1)*size:len(part)-times*size] == tail {
+			times++
+		}
+		if times >= 3 || size > 1 && times >= 2 {
+			if n, err := repeatingDecimal(whole+"."+part[:len(part)-times*size], tail); err == nil {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// word parses a run of letters: a function, a constant, a Greek name, or variables side by side.
+func (p *parser) word(t token) (*Node, error) {
+	if f := functions[t.text]; f != "" {
+		p.at++
+		return p.function(f, t.text)
+	}
+	lower := strings.ToLower(t.text)
+	if q := Precedes(lower); q != "" {
+		p.flaw = q
+		return nil, q
+	}
+	if n := names[t.text]; n != nil {
+		p.at++
+		return n, nil
+	}
+	if len(t.text) > 1 && greek[t.text] {
+		p.at++
+		return p.subscripted(Symbol(t.text))
+	}
+	if len(t.text) == 1 {
+		p.at++
+		if p.applied(t.text) {
+			return p.unknownFunction(t.text)
+		}
+		if p.peek().mark('_') || p.peek().mark('\'') {
+			n, err := p.subscripted(Symbol(t.text))
+			if err == nil && strings.HasSuffix(n.Name, "'") && p.applied(t.text) {
+				return p.unknownFunction(n.Name)
+			}
+			return n, err
+		}
+		return variable(t.text), nil
+	}
+	if f := functions[lower]; f != "" && len(lower) > 2 {
+		p.at++
+		return p.function(f, lower)
+	}
+	if n := names[lower]; n != nil && len(lower) > 2 {
+		p.at++
+		return n, nil
+	}
+	if len(t.text) > 4 || p.sentence {
+		return nil, ErrSyntax // a word of a sentence, not a product of variables
+	}
+	for prefix := min(len(t.text)-1, 6); prefix > 1; prefix-- { // cosx, xsin
+		if f := functions[t.text[:prefix]]; f != "" {
+			p.tokens[p.at].text = t.text[prefix:]
+			return p.function(f, t.text[:prefix])
+		}
+	}
+	return p.letter(), nil
+}
+
+// applied reports whether the bracket after a letter holds its argument: after f, g and h; a number after a capital; a
+// zero, by which nobody multiplies.
+func (p *parser) applied(name string) bool {
+	next, arg := p.peek(), p.ahead(1)
+	if next.mark('{') && arg.mark('(') && !next.space && strings.Contains("fghFGH", name) { // f{\left(x \right)}
+		return true
+	}
+	if !next.mark('(') || next.space {
+		return false
+	}
+	if strings.Contains("fghFGH", name) {
+		return true
+	}
+	if name == "C" || name == "P" {
+		return p.pairOfCounts() || arg.kind == tokenNumber && p.ahead(2).mark(')') && p.ahead(3).mark('=')
+	}
+	return arg.kind == tokenNumber && p.ahead(2).mark(')') && (arg.text == "0" || name[0] <= 'Z')
+}
+
+// pairOfCounts reports whether (5,2) or (n,k) is at hand.
+func (p *parser) pairOfCounts() bool {
+	count := func(t token) bool {
+		return t.kind == tokenNumber && !strings.ContainsAny(t.text, ".e") || t.kind == tokenWord && len(t.text) == 1 && strings.Contains("nkmr", t.text)
+	}
+	return count(p.ahead(1)) && p.ahead(2).mark(',') && count(p.ahead(3)) && p.ahead(4).mark(')')
+}
+
+// unknownFunction parses f(args) for a function that has no definition.
+func (p *parser) unknownFunction(name string) (*Node, error) {
+	braced := p.accept('{')
+	p.at++
+	args, err := p.arguments()
+	if err != nil {
+		return nil, err
+	}
+	if braced && !p.accept('}') {
+		return nil, ErrSyntax
+	}
+	if len(args) == 2 && (name == "C" || name == "P") {
+		return Call(map[string]string{"C": "binom", "P": "arrangements"}[name], args...), nil
+	}
+	return Call(name, args...), nil
+}
+
+// arguments parses the rest of a bracketed argument list.
+func (p *parser) arguments() ([]*Node, error) {
+	save := p.bars
+	p.bars = 0
+	defer func() { p.bars = save }()
+	n, err := p.list()
+	if err != nil {
+		return nil, err
+	}
+	if !p.accept(')') && !p.accept(']') && !p.accept('}') {
+		return nil, ErrSyntax
+	}
+	if n.Kind == KindList {
+		return n.Args, nil
+	}
+	return []*Node{n}, nil
+}
+
+// subscripted attaches subscripts and primes to a name.
+func (p *parser) subscripted(n *Node) (*Node, error) {
+	for count := 0; ; count++ {
+		switch {
+		case count > 8:
+			return nil, ErrSyntax
+		case p.peek().mark('_'):
+			p.at++
+			name, err := p.subscript()
+			if err != nil {
+				return nil, err
+			}
+			n = Symbol(n.Name + "_" + name)
+		case p.peek().mark('\''):
+			p.at++
+			n = Symbol(n.Name + "'")
+		default:
+			return n, nil
+		}
+	}
+}
+
+// subscript returns the text of a subscript.
+func (p *parser) subscript() (string, error) {
+	if !p.accept('{') {
+		t := p.peek()
+		if t.kind == tokenEnd || t.kind == tokenMark {
+			return "", ErrSyntax
+		}
+		if t.kind == tokenWord && len(t.text) > 1 && functions[t.text] == "" {
+			p.tokens[p.at].text = t.text[1:]
+			return t.text[:1], nil
+		}
+		p.at++
+		return t.text, nil
+	}
+	var b strings.Builder
+	for depth := 1; ; p.at++ {
+		t := p.peek()
+		switch {
+		case t.kind == tokenEnd || b.Len() > 256:
+			return "", ErrSyntax
+		case t.mark('{'):
+			depth++
+		case t.mark('}'):
+			if depth--; depth == 0 {
+				p.at++
+				return b.String(), nil
+			}
+		default:
+			b.WriteString(t.text)
+		}
+	}
+}
+
+// function parses the argument of a named function, with an exponent or a base before it.
+func (p *parser) function(f, written string) (*Node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	var exponent, base *Node
+	var err error
+	for {
+		if p.peek().mark('^') && exponent == nil {
+			p.at++
+			if exponent, err = p.argument(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if (f == "max" || f == "min") && p.peek().mark('_') {
+			p.at--
+			return p.operator()
+		}
+		if p.peek().mark('_') && base == nil && (f == "log" || f == "ln") {
+			p.at++
+			if base, err = p.digitOrArgument(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		break
+	}
+	if f == "sqrt" || f == "cbrt" {
+		return p.wordRoot(f, exponent)
+	}
+	var args []*Node
+	switch t := p.peek(); {
+	case t.mark('('), t.mark('['), t.mark('{'):
+		p.at++
+		if args, err = p.arguments(); err != nil {
+			return nil, err
+		}
+	default:
+		n, err := p.functionOperand()
+		if err != nil {
+			return nil, err
+		}
+		args = []*Node{ungrouped(n)}
+	}
+	n, err := build(f, args)
+	if err != nil {
+		return nil, err
+	}
+	if base != nil {
+		if f != "log" && f != "ln" {
+			return nil, ErrSyntax
+		}
+		n = Call("log", args[0], base)
+	}
+	if exponent != nil {
+		if k, ok := exponent.Integer(); ok && k == -1 && inverses[f] != "" {
+			return Call(inverses[f], args...), nil
+		}
+		n = Power(n, exponent)
+	}
+	return n, nil
+}
+
+// build makes the node of a function that has a normal form of its own.
+func build(f string, args []*Node) (*Node, error) {
+	want := 1
+	switch f {
+	case "gcd", "lcm", "max", "min":
+		if len(args) == 1 && args[0].Kind == KindSet {
+			args = args[0].Args
+		}
+		return Call(f, args...), nil
+	case "log":
+		if len(args) == 2 { // log(x, base)
+			return Call("log", args[0], args[1]), nil
+		}
+	case "binom":
+		want = 2
+	}
+	if len(args) != want {
+		return nil, ErrSyntax
+	}
+	switch f {
+	case "exp":
+		return Power(Constant("e"), args[0]), nil
+	case "cis":
+		return Apply(KindAdd, Call("cos", args[0]), Apply(KindMultiply, Constant("i"), Call("sin", args[0]))), nil
+	case "lg":
+		return Call("log", args[0], Number(10)), nil
+	}
+	return Call(f, args...), nil
+}
+
+// wordRoot parses sqrt(x) and sqrt{x} written as a word.
+func (p *parser) wordRoot(f string, exponent *Node) (*Node, error) {
+	degree := int64(2)
+	if f == "cbrt" {
+		degree = 3
+	}
+	var n *Node
+	var err error
+	if p.accept('(') {
+		var args []*Node
+		if args, err = p.arguments(); err == nil && len(args) != 1 {
+			err = ErrSyntax
+		}
+		if err == nil {
+			n = args[0]
+		}
+	} else {
+		n, err = p.argument()
+	}
+	if err != nil {
+		return nil, err
+	}
+	n = Call("root", n, Number(degree))
+	if exponent != nil {
+		n = Power(n, exponent)
+	}
+	return n, nil
+}
+
+// functionOperand parses the argument of a function written without brackets: sin 2x, cos πt, ln x.
+func (p *parser) functionOperand() (*Node, error) {
+	var factors []*Node
+	if t := p.peek(); t.mark('-') {
+		p.at++
+		n, err := p.functionOperand()
+		if err != nil {
+			return nil, err
+		}
+		return Negate(n), nil
+	}
+	for {
+		n, err := p.power()
+		if err != nil {
+			return nil, err
+		}
+		if factors = append(factors, n); len(factors) > MaxDepth {
+			return nil, ErrTooLarge
+		}
+		t := p.peek()
+		if p.startsFactor(t) && !t.mark('(') && !t.mark('[') && t.kind != tokenText && !(wordy(t) || t.kind == tokenCommand) || t.kind == tokenWord && functions[t.text] == "" && len(t.text) == 1 || t.kind == tokenCommand && (greek[t.text] || t.text == "pi" || t.text == "frac") {
+			continue
+		}
+		if len(factors) == 1 {
+			return factors[0], nil
+		}
+		return Apply(KindMultiply, factors...), nil
+	}
+}

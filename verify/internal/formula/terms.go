@@ -1,0 +1,635 @@
+package formula
+
+import (
+	"math/big"
+	"strings"
+	"unicode/utf8"
+)
+
+// sum parses terms joined by + - ± ∓.
+func (p *parser) sum() (*Node, error) {
+	var terms []*Node
+	for {
+		t := p.peek()
+		sign := ""
+		switch {
+		case t.mark('+') || t.mark('-'):
+			sign = t.text
+		case wordy(t) && strings.EqualFold(t.text, "plus") && len(terms) > 0:
+			sign = "+"
+		case wordy(t) && strings.EqualFold(t.text, "minus") && len(terms) > 0:
+			sign = "-"
+		case t.command("pm") || t.command("mp"):
+			sign = t.text
+		case t.mark('/') && len(terms) == 0:
+			return nil, ErrSyntax
+		}
+		if sign == "" && len(terms) > 0 {
+			break
+		}
+		if sign != "" {
+			p.at++
+			if sign == "+" && p.peek().mark('/') && p.ahead(1).mark('-') { // +/-
+				p.at += 2
+				sign = "pm"
+			}
+		}
+		// Ellipsis inside a sum is not evaluated.
+		n, err := p.term()
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case sign == "-" && len(terms) == 0 && n.Kind == KindCall && n.Name == "mod": // -7 mod 3 is 2
+			n = Call("mod", Negate(n.Args[0]), n.Args[1])
+		case sign == "-" && n.Kind == KindQuantity:
+			n = quantity(Negate(n.Args[0]), n.Name)
+		case sign == "-":
+			n = Negate(n)
+		case sign == "pm" || sign == "mp":
+			n = &Node{Kind: KindSign, Name: sign, Args: []*Node{n}}
+		}
+		terms = append(terms, n)
+	}
+	if len(terms) == 1 {
+		return terms[0], nil
+	}
+	if len(terms) == 2 && setLike(terms[0]) && terms[1].Kind == KindNegate && terms[1].Args[0].Kind == KindSet { // R - {0}
+		return Apply(KindMinus, terms[0], terms[1].Args[0]), nil
+	}
+	if n := p.run("sum", terms, p.steps); n != nil {
+		return n, nil
+	}
+	return common(KindAdd, terms), nil
+}
+
+// isEllipsis reports whether three dots are at hand.
+func isEllipsis(t token) bool {
+	return t.command("cdots") || t.command("ldots") || t.command("dots") || t.command("dotsm") || t.command("dotsb")
+}
+
+// cross reports whether the x at hand is a multiplication sign: 3 x 5, 1.5x10^3.
+func (p *parser) cross() bool {
+	t, next := p.peek(), p.ahead(1)
+	return (t.is(tokenWord, "x") || t.is(tokenWord, "X")) && p.last().kind == tokenNumber && next.kind == tokenNumber &&
+		(t.space && next.space || next.text == "10" && p.ahead(2).mark('^'))
+}
+
+// timesWord reports whether the word "times" stands between two values.
+func (p *parser) timesWord(t token) bool {
+	next := p.ahead(1)
+	return wordy(t) && strings.EqualFold(t.text, "times") && (next.kind == tokenNumber || next.kind == tokenCommand || next.mark('('))
+}
+
+// common joins operands and moves their unit to the outside: 3 cm + 4 cm. Degrees stay, they are a factor.
+func common(k kind, operands []*Node) *Node {
+	unit := ""
+	for i, n := range operands {
+		if n.Kind == KindQuantity && n.Name != "degree" {
+			if i == len(operands)-1 || k == KindAdd {
+				unit = n.Name
+			}
+			operands[i] = n.Args[0]
+		}
+	}
+	if len(operands) > 1 {
+		for i, n := range operands {
+			operands[i] = ungrouped(n)
+		}
+	}
+	if unit == "" {
+		return Apply(k, operands...)
+	}
+	return quantity(Apply(k, operands...), unit)
+}
+
+// ungrouped returns what stands in the braces of an operand such as \{1+2\}: a set of one number takes part in no
+// arithmetic, so that they are brackets.
+func ungrouped(n *Node) *Node {
+	if n.Kind == KindSet && len(n.Args) == 1 && n.Args[0].Scalar() {
+		return n.Args[0]
+	}
+	return n
+}
+
+// term parses factors joined by multiplication, division and juxtaposition.
+func (p *parser) term() (*Node, error) {
+	left, err := p.unary()
+	if err != nil {
+		return nil, err
+	}
+	var factors []*Node
+	flush := func() *Node {
+		if factors != nil {
+			if n := p.run("prod", factors, p.steps); n != nil {
+				left = n
+			} else {
+				left = common(KindMultiply, factors)
+			}
+			factors = nil
+		}
+		return left
+	}
+	times := func(n *Node) {
+		if factors == nil {
+			factors = []*Node{left}
+		}
+		factors = append(factors, n)
+	}
+	divisions := 0
+	for {
+		t := p.peek()
+		switch {
+		case t.mark('*') || p.cross() || p.timesWord(t) || t.command("cdot") || t.command("times") || t.command("ast") || t.command("cdotp"):
+			p.at++
+			n, err := p.unary()
+			if err != nil {
+				return nil, err
+			}
+			times(n)
+		case isEllipsis(t) && len(factors) > 1 && p.last().kind != tokenMark && (p.ahead(1).kind == tokenNumber || p.ahead(1).kind == tokenWord || p.ahead(1).mark('(') || p.ahead(1).command("cdot") || p.ahead(1).command("times")): // 1·2·3⋯n
+			p.at++
+			if p.peek().kind == tokenCommand {
+				p.at++
+			}
+			n, err := p.unary()
+			if err != nil {
+				return nil, err
+			}
+			factors = append(factors, &Node{Kind: KindEllipsis}, n)
+		case t.mark('/') || t.command("div"):
+			if divisions++; divisions > MaxDepth {
+				return nil, ErrTooLarge
+			}
+			p.at++
+			if t.mark('/') && p.peek().mark('/') { // floor division
+				p.at++
+				n, err := p.unary()
+				if err != nil {
+					return nil, err
+				}
+				left = Call("floor", Divide(flush(), n))
+				continue
+			}
+			if unit := p.unitAfterSlash(flush()); unit != nil {
+				left = unit
+				continue
+			}
+			n, err := p.unary()
+			if err != nil {
+				return nil, err
+			}
+			left = common(KindDivide, []*Node{flush(), n})
+		case t.command("bmod") || t.command("mod") || t.kind == tokenWord && t.text == "mod" || t.command("pmod"):
+			p.at++
+			n, err := p.unary()
+			if err != nil {
+				return nil, err
+			}
+			if t.command("pmod") {
+				if n.Has(isSign) {
+					return nil, ErrSyntax
+				}
+				return quantity(flush(), "mod "+n.String()), nil
+			}
+			left = Call("mod", flush(), n)
+		case t.mark('(') && wordy(p.ahead(1)) && strings.EqualFold(p.ahead(1).text, "mod"): // 1 (mod 3)
+			m := p.modulus()
+			if m == nil {
+				return nil, ErrSyntax
+			}
+			return quantity(flush(), "mod "+m.String()), nil
+		case left.Kind == KindQuantity && factors == nil && wordy(t) && t.text == "and" && p.ahead(1).kind == tokenNumber: // 2 hours and 30 minutes
+			save := p.at
+			p.at++
+			n, err := p.compound(left)
+			if err != nil {
+				p.at = save
+				return left, nil
+			}
+			left = n
+		case p.startsFactor(t):
+			if t.kind == tokenText || p.noun(t) || p.fractionOfUnits() {
+				if q := p.units(flush()); q != nil {
+					left = q
+					continue
+				}
+			}
+			if t.kind == tokenNumber && factors == nil && left.Kind == KindQuantity {
+				n, err := p.compound(left)
+				if err != nil {
+					return nil, err
+				}
+				left = n
+				continue
+			}
+			if t.kind == tokenNumber && p.last().mark('}') && left.Kind == KindNumber && factors == nil {
+				return nil, ErrSyntax // {1}5 prints as 15
+			}
+			if t.kind == tokenNumber && p.last().kind == tokenNumber && !endsInPower(left, factors) { // 2 1/2
+				n, err := p.mixedNumber(flush(), divisions)
+				if err != nil {
+					return nil, err
+				}
+				left = n
+				continue
+			}
+			n, err := p.power()
+			if err != nil {
+				return nil, err
+			}
+			if factors == nil && mixed(left, n, p.last()) {
+				left = Apply(KindAdd, left, n)
+				continue
+			}
+			if factors == nil && (n.Kind == KindPercent || n.Kind == KindQuantity) && mixed(left, n.Args[0], token{kind: tokenNumber}) { // 12½ %
+				left = &Node{Kind: n.Kind, Name: n.Name, Args: []*Node{Apply(KindAdd, left, n.Args[0])}}
+				continue
+			}
+			times(n)
+		default:
+			return flush(), nil
+		}
+	}
+}
+
+func isSign(n *Node) bool { return n.Kind == KindSign }
+
+// endsInPower reports whether a product so far is a factorisation such as 2^3 5 7, in which numbers stand side by side.
+func endsInPower(left *Node, factors []*Node) bool {
+	return left.Kind == KindPower || len(factors) > 0 && factors[0].Kind == KindPower
+}
+
+// mixedNumber parses the fraction of "2 1/2". Other numbers side by side mean nothing.
+func (p *parser) mixedNumber(whole *Node, divisions int) (*Node, error) {
+	t := p.peek()
+	if whole.Kind != KindNumber || divisions > 0 || !t.space || !p.ahead(1).mark('/') || p.ahead(2).kind != tokenNumber {
+		return nil, ErrSyntax
+	}
+	p.at++
+	num, err := numeral(p, t)
+	if err != nil {
+		return nil, err
+	}
+	p.at++
+	t = p.peek()
+	p.at++
+	den, err := numeral(p, t)
+	if err != nil {
+		return nil, err
+	}
+	if !whole.Rat.IsInt() || !num.Rat.IsInt() || !den.Rat.IsInt() || num.Rat.Cmp(den.Rat) >= 0 {
+		return nil, ErrSyntax
+	}
+	return Apply(KindAdd, whole, Divide(num, den)), nil
+}
+
+// mixed reports whether an integer directly followed by a fraction of integers is a mixed number.
+func mixed(whole, part *Node, last token) bool {
+	if whole.Kind != KindNumber || !whole.Rat.IsInt() || whole.Dec || part.Kind != KindDivide || !last.mark('}') && last.kind != tokenNumber {
+		return false
+	}
+	a, ok := part.Args[0].Integer()
+	b, ok2 := part.Args[1].Integer()
+	return ok && ok2 && a > 0 && a < b
+}
+
+// startsFactor reports whether t can begin a factor that is multiplied by juxtaposition.
+func (p *parser) startsFactor(t token) bool {
+	switch t.kind {
+	case tokenNumber:
+		return true
+	case tokenWord, tokenText:
+		switch strings.ToLower(t.text) {
+		case "and", "or", "mod", "is", "equals", "to", "plus", "minus":
+			return false
+		case "for", "where", "with", "when", "if":
+			return false
+		case "u":
+			return t.text == "u" || t.kind == tokenText
+		}
+		return true
+	case tokenMark:
+		switch t.text[0] {
+		case '[':
+			return !p.frenchEnd()
+		case '(', '{':
+			return true
+		case '|':
+			return p.bars == 0 && p.noBar == 0
+		}
+		return false
+	case tokenCommand:
+		if relations[t.text] != "" || t.text == "not" {
+			return false
+		}
+		switch t.text {
+		case "cup", "cap", "setminus", "backslash", "smallsetminus", "bigcup", "pm", "mp", "\\", "}", "rangle", "rfloor", "rceil", "end", "mid", "wedge", "vee", "land", "lor", "choose", "over", "ldots", "dots", "cdots", "dotsc", "hdots", "vdots", "ddots", "pmod", "colon", "rbrace", "forall":
+			return false
+		case "|", "Vert", "vert", "lvert", "rvert":
+			return p.bars == 0 && t.text != "rvert"
+		}
+		return true
+	}
+	return false
+}
+
+// frenchEnd reports whether the bracket at hand closes an interval such as ]1,2[: nothing can follow it as its content.
+func (p *parser) frenchEnd() bool {
+	t := p.ahead(1)
+	return t.kind == tokenEnd || t.mark(',') || t.mark(')') || t.command("cup") || t.command("cap") || t.command("setminus")
+}
+
+// unary parses signs in front of a factor.
+func (p *parser) unary() (*Node, error) {
+	t := p.peek()
+	if wordy(t) && (strings.EqualFold(t.text, "minus") || strings.EqualFold(t.text, "negative")) {
+		t = token{kind: tokenMark, text: "-"}
+	}
+	switch {
+	case t.mark('-') || t.mark('+') || t.command("pm") || t.command("mp"):
+		if err := p.enter(); err != nil {
+			return nil, err
+		}
+		defer p.leave()
+		p.at++
+		n, err := p.unary()
+		switch {
+		case err != nil || t.mark('+'):
+			return n, err
+		case t.mark('-'):
+			return Negate(n), nil
+		}
+		return &Node{Kind: KindSign, Name: t.text, Args: []*Node{n}}, nil
+	}
+	return p.power()
+}
+
+// power parses a primary with its postfixes: exponents, factorials, percent, degrees, primes.
+func (p *parser) power() (*Node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	base, err := p.primary()
+	if err != nil {
+		return nil, err
+	}
+	return p.postfix(base)
+}
+
+func (p *parser) postfix(base *Node) (*Node, error) {
+	for count := 0; ; count++ {
+		if count > MaxDepth {
+			return nil, ErrTooLarge
+		}
+		t := p.peek()
+		switch {
+		case t.mark('^'):
+			n, done, err := p.exponent(base)
+			if err != nil || done {
+				return n, err
+			}
+			base = n
+		case t.mark('!'):
+			p.at++
+			name := "factorial"
+			if p.peek().mark('!') && !p.peek().space {
+				p.at++
+				name = "doublefactorial"
+			}
+			base = Call(name, base)
+		case t.mark('%') || t.command("percent"):
+			p.at++
+			if f := p.peek(); p.startsFactor(f) && (f.kind == tokenNumber || f.mark('(')) { // a % b
+				n, err := p.primary()
+				if err != nil {
+					return nil, err
+				}
+				base = Call("mod", base, n)
+				continue
+			}
+			base = Apply(KindPercent, base)
+		case t.command("permil"):
+			p.at++
+			base = Divide(base, Number(1000))
+		case t.command("degree") || t.command("circ") && base.Kind == KindNumber:
+			p.at++
+			base = p.degrees(base)
+		case t.mark('\'') && base.Kind == KindSymbol:
+			p.at++
+			base = Symbol(base.Name + "'")
+		case t.mark('\'') && base.Kind == KindQuantity && base.Name == "degree":
+			p.at++
+			return nil, ErrSyntax
+		case t.mark('\'') && base.Kind == KindNumber: // 5'4"
+			p.at++
+			base = quantity(base, "foot")
+			if p.peek().kind == tokenNumber && p.ahead(1).mark('"') {
+				inches, err := numeral(p, p.peek())
+				if err != nil {
+					return nil, err
+				}
+				p.at += 2
+				base = quantity(Apply(KindAdd, base.Args[0], Divide(inches, Number(12))), "foot")
+			}
+		case t.mark('"') && base.Kind == KindNumber:
+			p.at++
+			base = quantity(base, "inch")
+		case t.mark('_') && base.Kind == KindPower && base.Args[0].Kind == KindSymbol: // C^2_5 is C_5^2
+			n, err := p.subscripted(base.Args[0])
+			if err != nil {
+				return nil, err
+			}
+			base = Power(n, base.Args[1])
+		case (t.command("euro") || t.command("pounds") || t.command("yen") || t.command("rupee") || t.command("cent")) && base.Kind == KindNumber: // 5 €
+			p.at++
+			base = quantity(base, currencies[t.text])
+		case t.mark('_') && base.Kind == KindNumber:
+			n, err := p.based(base)
+			if err != nil {
+				return nil, err
+			}
+			base = n
+		default:
+			return base, nil
+		}
+	}
+}
+
+// exponent parses ^x after base; done means that nothing may follow.
+func (p *parser) exponent(base *Node) (n *Node, done bool, err error) {
+	p.at++
+	switch {
+	case p.acceptCommand("circ"), p.acceptCommand("degree"):
+		return p.degrees(base), false, nil
+	case p.acceptCommand("prime"):
+		if base.Kind == KindSymbol {
+			return Symbol(base.Name + "'"), false, nil
+		}
+		return nil, false, ErrSyntax
+	case p.peek().mark('{') && (p.ahead(1).command("circ") || base.Kind == KindNumber && wordy(p.ahead(1)) && p.ahead(1).text == "o") && p.ahead(2).mark('}'):
+		p.at += 3
+		return p.degrees(base), false, nil
+	case p.peek().mark('{') && p.ahead(1).command("prime"):
+		p.at++
+		for p.acceptCommand("prime") {
+			if base.Kind != KindSymbol {
+				return nil, false, ErrSyntax
+			}
+			base = Symbol(base.Name + "'")
+		}
+		if !p.accept('}') {
+			return nil, false, ErrSyntax
+		}
+		return base, false, nil
+	case p.peek().mark('{') && p.ahead(1).kind == tokenText && p.ahead(2).mark('}'):
+		ordinal := strings.ToLower(p.ahead(1).text)
+		if ordinal == "th" || ordinal == "st" || ordinal == "nd" || ordinal == "rd" {
+			p.at += 3
+			return base, false, nil
+		}
+	}
+	e, err := p.argument()
+	if err != nil {
+		return nil, false, err
+	}
+	if p.peek().mark('^') { // right-associative
+		if err := p.enter(); err != nil {
+			return nil, false, err
+		}
+		defer p.leave()
+		if e, _, err = p.exponent(e); err != nil {
+			return nil, false, err
+		}
+	}
+	if p.peek().mark('!') && p.last().kind == tokenNumber { // 2^3! is 2^(3!) in plain text as in TeX's eye
+		p.at++
+		e = Call("factorial", e)
+	}
+	return Power(base, e), false, nil
+}
+
+func (p *parser) degrees(base *Node) *Node {
+	t := p.peek()
+	if t.kind == tokenText || t.kind == tokenWord {
+		switch t.text {
+		case "C", "F":
+			p.at++
+			return quantity(base, map[string]string{"C": "celsius", "F": "fahrenheit"}[t.text])
+		}
+	}
+	angle := base
+	for _, part := range []struct {
+		mark  string
+		parts int64
+	}{{"'", 60}, {`"`, 3600}} { // 22° 30' 15"
+		if p.peek().kind != tokenNumber || !(p.ahead(1).kind == tokenMark && p.ahead(1).text == part.mark) {
+			break
+		}
+		n, err := numeral(p, p.peek())
+		if err != nil {
+			break
+		}
+		p.at += 2
+		angle = Apply(KindAdd, angle, Divide(n, Number(part.parts)))
+	}
+	return quantity(angle, "degree")
+}
+
+// based reads a subscript after a numeral as the base it is written in.
+func (p *parser) based(base *Node) (*Node, error) {
+	digits := p.last()
+	if digits.mark(')') && p.at > 1 { // (1010)_2
+		digits = p.tokens[p.at-2]
+	}
+	p.at++
+	sub := p.wordBase()
+	if sub == nil {
+		var err error
+		if sub, err = p.argument(); err != nil {
+			return nil, err
+		}
+	}
+	if sub.Kind == KindSymbol {
+		return Call("base", base, sub), nil
+	}
+	b, ok := sub.Integer()
+	if !ok || b < 2 || b > 36 || digits.kind != tokenNumber || strings.ContainsAny(digits.text, "e") {
+		return nil, ErrSyntax
+	}
+	value, ok := inBase(digits.text, b)
+	if !ok {
+		return nil, ErrSyntax
+	}
+	return &Node{Kind: KindBased, Rat: value, Name: digits.text, Args: []*Node{Number(int64(b))}}, nil
+}
+
+func (p *parser) wordBase() *Node {
+	save := p.at
+	p.accept('{')
+	t := p.peek()
+	bases := map[string]int64{"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "sixteen": 16}
+	if b := bases[strings.ToLower(t.text)]; wordy(t) && b != 0 {
+		p.at++
+		p.accept('}')
+		return Number(b)
+	}
+	p.at = save
+	return nil
+}
+
+// inBase reads digits, possibly with a point, in base b.
+func inBase(digits string, b int) (*big.Rat, bool) {
+	whole, part, _ := strings.Cut(digits, ".")
+	n, ok := new(big.Int).SetString(whole+part, b)
+	if !ok {
+		return nil, false
+	}
+	scale := new(big.Int).Exp(big.NewInt(int64(b)), big.NewInt(int64(len(part))), nil)
+	return new(big.Rat).SetFrac(n, scale), true
+}
+
+// argument parses what TeX takes as one argument: a group, a command with its own arguments, or one token; a whole
+// number counts as one token, as people write 2^10.
+func (p *parser) argument() (*Node, error) {
+	if err := p.enter(); err != nil {
+		return nil, err
+	}
+	defer p.leave()
+	t := p.peek()
+	switch {
+	case t.mark('-') || t.mark('+'):
+		p.at++
+		n, err := p.argument()
+		if err != nil || t.mark('+') {
+			return n, err
+		}
+		return Negate(n), nil
+	case t.kind == tokenWord && len(t.text) > 1 && functions[t.text] == "" && names[t.text] == nil:
+		return p.letter(), nil
+	}
+	return p.primary()
+}
+
+// digitOrArgument parses the argument of \frac and \sqrt, where a bare number is one digit.
+func (p *parser) digitOrArgument() (*Node, error) {
+	t := p.peek()
+	if t.kind == tokenNumber && len(t.text) > 1 && Digit(t.text[0]) {
+		p.tokens[p.at].text = t.text[1:]
+		return Number(int64(t.text[0] - '0')), nil
+	}
+	return p.argument()
+}
+
+// letter takes the first letter of the word at hand as a variable and leaves the rest.
+func (p *parser) letter() *Node {
+	t := p.peek()
+	_, size := utf8.DecodeRuneInString(t.text)
+	if size == len(t.text) {
+		p.at++
+	} else {
+		p.tokens[p.at] = token{kind: tokenWord, text: t.text[size:]}
+	}
+	return variable(t.text[:size])
+}

@@ -1,0 +1,150 @@
+package formula
+
+// What words do to the value that they stand beside.
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed words.txt
+var wordList string
+
+// Sense returns the class in words.txt of a word that is no noun; empty for all others.
+func Sense(word string) string { return senses[word] }
+
+// Opening returns the class in words.txt of a word that matters where it opens a clause or stands before a value.
+func Opening(word string) string { return openings[word] }
+
+var senses, openings = func() (beside, ahead map[string]string) {
+	beside, ahead = map[string]string{}, map[string]string{}
+	for line := range strings.Lines(wordList) {
+		line, _, _ = strings.Cut(line, "#")
+		fields := strings.Fields(line)
+		for i := 1; i < len(fields); i++ {
+			switch fields[0] {
+			case "interjection", "alternative", "supposition", "label":
+				ahead[fields[i]] = fields[0]
+			default:
+				beside[fields[i]] = fields[0]
+			}
+		}
+	}
+	return beside, ahead
+}()
+
+// Qualification is the error of an answer that was read and is not the bare value that it holds: its text says why.
+type Qualification string
+
+func (q Qualification) Error() string { return string(q) }
+
+// Qualifications, as rules of verdicts.
+const (
+	Negated     Qualification = "a value that is denied"
+	Doubted     Qualification = "a value in doubt"
+	Conditional Qualification = "a value under a condition"
+	Contrasted  Qualification = "a value beside another"
+	Bounded     Qualification = "a bound"
+	Altered     Qualification = "a value that words change"
+)
+
+// Qualifies returns what a run of words after a value does to it; empty if they are units, nouns and the like.
+func Qualifies(words []string) Qualification {
+	for i, w := range words {
+		w = strings.ToLower(w)
+		switch Sense(w) {
+		case "denial":
+			return Negated
+		case "doubt":
+			return Doubted
+		case "condition":
+			return Conditional
+		case "contrast", "exclusion":
+			if w == "out" {
+				break // 5 out of 6
+			}
+			return Contrasted
+		case "comparison":
+			if i < 2 {
+				return Altered // 5 less than the total, but not 5 more apples than before
+			}
+		case "part":
+			return Altered
+		case "operation":
+			if i == 0 && (w != "times" || len(words) > 1) {
+				return Altered
+			}
+		case "verb":
+			return Altered
+		}
+	}
+	return ""
+}
+
+// Precedes returns what a word before a value does to it.
+func Precedes(word string) Qualification {
+	switch Sense(strings.ToLower(word)) {
+	case "denial":
+		return Negated
+	case "doubt":
+		return Doubted
+	case "condition":
+		return Conditional
+	case "comparison", "part":
+		return Altered
+	case "bound":
+		return Bounded
+	}
+	return ""
+}
+
+// powers of ten and other numbers that stand after a number as its unit.
+var multiples = map[string]int64{
+	"hundred": 100, "thousand": 1e3, "million": 1e6, "millions": 1e6, "billion": 1e9, "billions": 1e9, "trillion": 1e12, "trillions": 1e12,
+	"dozen": 12, "dozens": 12, "pair": 2, "pairs": 2, "score": 20, "gross": 144,
+}
+
+// Worth applies the words of arithmetic that directly follow a value: million, squared, thirds. used is how many words
+// they are.
+func Worth(value *Node, words []string) (n *Node, used int) {
+	first := strings.ToLower(words[0])
+	if k, ok := multiples[first]; ok {
+		return Apply(KindMultiply, value, Number(k)), 1
+	}
+	switch first {
+	case "squared":
+		return Power(value, Number(2)), 1
+	case "cubed":
+		return Power(value, Number(3)), 1
+	case "factorial":
+		return Call("factorial", value), 1
+	case "percent":
+		return Apply(KindPercent, value), 1
+	case "per":
+		if len(words) > 1 && strings.EqualFold(words[1], "cent") {
+			return Apply(KindPercent, value), 2
+		}
+	}
+	singular := strings.TrimSuffix(first, "s")
+	if first == "halves" {
+		singular = "half"
+	}
+	// Quarters and seconds are nouns as well.
+	if d := portions[singular]; d > 0 && first != "quarters" && (first != singular || Identical(value, Number(1))) {
+		return Divide(value, Number(d)), 1
+	}
+	return value, 0
+}
+
+// IsMultiple reports whether a word is a number that stands after a number, as million does.
+func IsMultiple(word string) bool { return multiples[word] != 0 }
+
+// Symbolic reports whether a word of prose is a function or constant, and whether it is a unit.
+func Symbolic(w string) (symbol, unit bool) {
+	_, unit = measureNames[w]
+	_, exactly := casedNames[w]
+	return functions[w] != "" || names[w] != nil || greek[w], unit || exactly
+}
+
+// IsGreek reports whether a name is that of a Greek letter.
+func IsGreek(name string) bool { return greek[name] }
