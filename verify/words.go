@@ -10,10 +10,13 @@ import (
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
+// clauses puts a comma where a clause of its own begins.
+var clauses = strings.NewReplacer("/", ",", " or ", ",", " and ", ",", " but ", ",", "(", ",", ")", ",", "—", ",", ":", ",")
+
 // polar returns the word for yes or no that a text says: a clause that is nothing else, as in "Yes, since 3 > 2". Several
 // different ones, and one in doubt, are conflicting.
 func polar(text string) (word string, conflicting bool) {
-	text = strings.NewReplacer("/", ",", " or ", ",", " and ", ",", " but ", ",", "(", ",", ")", ",", "—", ",", ":", ",").Replace(strings.ToLower(formula.UnwrapText(text)))
+	text = clauses.Replace(strings.ToLower(formula.UnwrapText(text)))
 	for i := 0; i < len(text); {
 		end := len(text)
 		if k := strings.IndexAny(text[i:], ",.;!?\n"); k >= 0 {

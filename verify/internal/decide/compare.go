@@ -125,6 +125,12 @@ func (c *Comparer) scalar(a, b *formula.Node) Result {
 		}
 	}
 	if r.Outcome == OutcomeDifferent && (len(formula.Variables(a)) == 0) != (len(formula.Variables(b)) == 0) {
+		if names := formula.Variables(a, b); len(names) == 1 && names[0] == "I" {
+			i := map[string]*formula.Node{"I": formula.Constant("i")}
+			if s := c.scalars(a.Substitute(i), b.Substitute(i)); s.Outcome == OutcomeEqual {
+				return equal("I as the imaginary unit")
+			}
+		}
 		x, y := selections(a), selections(b)
 		if len(formula.Variables(x, y)) == 0 {
 			if s := c.scalars(x, y); s.Outcome == OutcomeEqual {

@@ -132,14 +132,15 @@ func (s *sampler) compare(formal bool) Result {
 	points = append(points, s.generic(8)...)
 	scales, complete := s.scales()
 	points = append(points, s.scaled(scales)...)
-	var switches []*formula.Node
-	if !formal {
-		switches = s.switches()
-		points = append(points, s.breakpoints(switches)...)
-	}
 	if r := s.sketches(points[firstLook:]); r.Outcome == OutcomeDifferent || formal || s.valued == 0 && !s.complex {
 		return r
 	}
+	switches := s.switches()
+	turns := s.breakpoints(switches)
+	if r := s.sketches(turns); r.Outcome == OutcomeDifferent {
+		return r
+	}
+	points = append(points, turns...)
 	tried := 0
 	enough := realPoints
 	if s.whole {

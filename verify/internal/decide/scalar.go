@@ -11,10 +11,10 @@ import (
 const (
 	RuleIdentical    = "identical"        // the same after parsing
 	RuleExact        = "exact"            // rational arithmetic
-	ruleModular      = "modular identity" // random points of two finite fields
-	ruleNumeric      = "numeric"          // two precisions of floating point
-	rulePoints       = "numeric identity" // floating point at random points
-	ruleIntegers     = "integer points"   // exact values at integer points
+	ruleModular      = "modular identity" // random points of four finite fields
+	ruleNumeric      = "numeric"          // intervals around constants
+	rulePoints       = "numeric identity" // values at real points
+	ruleIntegers     = "integer points"   // values at integer points
 	ruleInfinite     = "infinite"         // signed infinity
 	ruleAlgebraic    = "algebraic"        // proved by a bound on how small an algebraic number can be
 	ruleMagnitude    = "magnitude"        // too large to write out, of different size

@@ -464,9 +464,12 @@ func (l *lexer) group(i int) int {
 	return -1
 }
 
+// sizeless takes the commands that fit brackets to their content off.
+var sizeless = strings.NewReplacer(`\left`, "", `\right`, "")
+
 // aside reports whether words stand in brackets, as in 2 \text{ (double)}, or are a full stop.
 func aside(s string) bool {
-	s = strings.TrimSpace(strings.NewReplacer(`\left`, "", `\right`, "").Replace(s))
+	s = strings.TrimSpace(sizeless.Replace(s))
 	if s == "." {
 		return true
 	}

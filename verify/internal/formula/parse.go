@@ -196,7 +196,8 @@ func (p *parser) list() (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	elements, name := []*Node{first}, ""
+	var elements []*Node // with the first one, if there are several
+	name := ""
 	var alternatives []int // the elements that follow an "or"
 	for {
 		save := p.at
@@ -234,6 +235,9 @@ func (p *parser) list() (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
+		if elements == nil {
+			elements = append(make([]*Node, 0, 4), first)
+		}
 		if sep == "or" {
 			alternatives = append(alternatives, len(elements))
 		}
@@ -241,7 +245,7 @@ func (p *parser) list() (*Node, error) {
 			return nil, ErrTooLarge
 		}
 	}
-	if len(elements) == 1 {
+	if elements == nil {
 		return first, nil
 	}
 	if groups := grouped(elements, alternatives); groups != nil {
@@ -382,12 +386,13 @@ func (p *parser) relation() (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	op := p.relator()
+	if op == "" {
+		p.condition(first)
+		return first, nil
+	}
 	args, ops := []*Node{first}, []string(nil)
-	for {
-		op := p.relator()
-		if op == "" {
-			break
-		}
+	for ; op != ""; op = p.relator() {
 		next, err := p.expression()
 		if err != nil {
 			return nil, err

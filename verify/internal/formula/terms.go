@@ -8,23 +8,24 @@ import (
 
 // sum parses terms joined by + - ± ∓.
 func (p *parser) sum() (*Node, error) {
-	var terms []*Node
+	var first *Node
+	var terms []*Node // with the first one, if there are several
 	for {
 		t := p.peek()
 		sign := ""
 		switch {
 		case t.mark('+') || t.mark('-'):
 			sign = t.text
-		case wordy(t) && strings.EqualFold(t.text, "plus") && len(terms) > 0:
+		case wordy(t) && strings.EqualFold(t.text, "plus") && first != nil:
 			sign = "+"
-		case wordy(t) && strings.EqualFold(t.text, "minus") && len(terms) > 0:
+		case wordy(t) && strings.EqualFold(t.text, "minus") && first != nil:
 			sign = "-"
 		case t.command("pm") || t.command("mp"):
 			sign = t.text
-		case t.mark('/') && len(terms) == 0:
+		case t.mark('/') && first == nil:
 			return nil, ErrSyntax
 		}
-		if sign == "" && len(terms) > 0 {
+		if sign == "" && first != nil {
 			break
 		}
 		if sign != "" {
@@ -40,7 +41,7 @@ func (p *parser) sum() (*Node, error) {
 			return nil, err
 		}
 		switch {
-		case sign == "-" && len(terms) == 0 && n.Kind == KindCall && n.Name == "mod": // -7 mod 3 is 2
+		case sign == "-" && first == nil && n.Kind == KindCall && n.Name == "mod": // -7 mod 3 is 2
 			n = Call("mod", Negate(n.Args[0]), n.Args[1])
 		case sign == "-" && n.Kind == KindQuantity:
 			n = quantity(Negate(n.Args[0]), n.Name)
@@ -49,10 +50,17 @@ func (p *parser) sum() (*Node, error) {
 		case sign == "pm" || sign == "mp":
 			n = &Node{Kind: KindSign, Name: sign, Args: []*Node{n}}
 		}
+		switch {
+		case first == nil:
+			first = n
+			continue
+		case terms == nil:
+			terms = append(make([]*Node, 0, 4), first)
+		}
 		terms = append(terms, n)
 	}
-	if len(terms) == 1 {
-		return terms[0], nil
+	if terms == nil {
+		return first, nil
 	}
 	if len(terms) == 2 && setLike(terms[0]) && terms[1].Kind == KindNegate && terms[1].Args[0].Kind == KindSet { // R - {0}
 		return Apply(KindMinus, terms[0], terms[1].Args[0]), nil

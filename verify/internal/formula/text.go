@@ -130,7 +130,7 @@ func unescape(s string) string {
 	}
 	s = strings.TrimPrefix(s, "np.")
 	if strings.Contains(s, "<su") {
-		s = strings.NewReplacer("<sub>", "_{", "</sub>", "}", "<sup>", "^{", "</sup>", "}").Replace(s)
+		s = scripts.Replace(s)
 	}
 	return s
 }
@@ -161,6 +161,12 @@ func Restored(s string) string {
 	return b.String()
 }
 
+// Marks of other languages and spellings that mean the same.
+var (
+	scripts   = strings.NewReplacer("<sub>", "_{", "</sub>", "}", "<sup>", "^{", "</sup>", "}")
+	spellings = strings.NewReplacer(`\dfrac`, `\frac`, `\tfrac`, `\frac`, `\leq`, `\le`, `\geq`, `\ge`)
+)
+
 // Plain reduces an answer to what is left without layout: the last resort for answers that cannot be read.
 func Plain(s string) string {
 	s = Fold(s)
@@ -170,7 +176,7 @@ func Plain(s string) string {
 	for _, w := range []string{`\,`, `\;`, `\:`, `\ `, `\quad`} {
 		s = strings.ReplaceAll(s, w, " ")
 	}
-	s = strings.NewReplacer(`\dfrac`, `\frac`, `\tfrac`, `\frac`, `\leq`, `\le`, `\geq`, `\ge`).Replace(s)
+	s = spellings.Replace(s)
 	var b strings.Builder
 	gap, before := false, ' '
 	for _, r := range s {
