@@ -183,7 +183,10 @@ func (k Key) one(gold, answer string, steps *formula.Budget, said bool, in *cont
 		gold = text
 		golds, goldErr = decide.Read(gold, steps)
 	}
-	answers, answerErr := decide.Read(answer, steps)
+	answers, answerErr := golds[:len(golds):len(golds)], goldErr
+	if answer != gold {
+		answers, answerErr = decide.Read(answer, steps)
+	}
 	if goldErr == nil && golds[0].Kind == formula.KindText && decide.Polarity[golds[0].Name] {
 		if word, conflicting := polar(answer); word != "" {
 			v := Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Extracted: answer, Gold: golds[0].String(), Answer: word, Rule: "yes or no"}

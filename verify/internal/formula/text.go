@@ -377,6 +377,9 @@ func counted(w string) (int64, bool) {
 
 // except reads "all real numbers except 3" and its variants; nil if s is anything else.
 func except(s string, steps *Budget, run series) *Node {
+	if !strings.Contains(s, "eal") && !strings.Contains(s, "EAL") {
+		return nil
+	}
 	text := Lowered(UnwrapText(s))
 	if !strings.HasPrefix(strings.TrimSpace(text), "all real") {
 		return nil
@@ -406,7 +409,7 @@ func except(s string, steps *Budget, run series) *Node {
 
 // NormalWords returns words in lower case without articles and punctuation, if s is nothing but words.
 func NormalWords(s string) string {
-	if s == "" || len(s) > 4096 {
+	if s == "" || len(s) > 4096 || strings.ContainsAny(s, "0123456789=+*/^_()<>|&[]") { // none of which is layout
 		return ""
 	}
 	text := UnwrapText(s)
@@ -442,6 +445,7 @@ func UnwrapText(s string) string {
 		return s
 	}
 	var b strings.Builder
+	b.Grow(len(s))
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
 		case '\\':

@@ -141,10 +141,36 @@ func IsMultiple(word string) bool { return multiples[word] != 0 }
 
 // Symbolic reports whether a word of prose is a function or constant, and whether it is a unit.
 func Symbolic(w string) (symbol, unit bool) {
-	_, unit = measureNames[w]
-	_, exactly := casedNames[w]
-	return functions[w] != "" || names[w] != nil || greek[w], unit || exactly
+	k := vocabularies[w]
+	return k.symbol, k.unit
 }
+
+// vocabularies holds the words of formulas and the names of units.
+var vocabularies = func() map[string]struct{ symbol, unit bool } {
+	m := map[string]struct{ symbol, unit bool }{}
+	symbol := func(w string) {
+		k := m[w]
+		k.symbol = true
+		m[w] = k
+	}
+	for w := range functions {
+		symbol(w)
+	}
+	for w := range names {
+		symbol(w)
+	}
+	for w := range greek {
+		symbol(w)
+	}
+	for _, units := range []map[string]measure{measureNames, casedNames} {
+		for w := range units {
+			k := m[w]
+			k.unit = true
+			m[w] = k
+		}
+	}
+	return m
+}()
 
 // IsGreek reports whether a name is that of a Greek letter.
 func IsGreek(name string) bool { return greek[name] }
