@@ -28,7 +28,8 @@ func newPhrases(words ...string) *phrases {
 func (p *phrases) last(s string) (at, after int) {
 	for i := len(s) - 1; i >= 0; i-- {
 		for _, w := range p[s[i]] {
-			if len(s)-i >= len(w) && formula.EqualFold(s[i:i+len(w)], w) {
+			// The second letter rules most of them out, in either case.
+			if len(s)-i >= len(w) && (len(w) == 1 || s[i+1]|0x20 == w[1]|0x20) && formula.EqualFold(s[i:i+len(w)], w) {
 				return i, i + len(w)
 			}
 		}

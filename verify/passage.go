@@ -401,20 +401,33 @@ func circumstance(gap string) bool {
 
 // opened reports whether the sentence that a text ends in started with a clause.
 func opened(before string) bool {
-	start := 0
-	for i := len(before) - 1; i > 0; i-- {
-		if sentenceBreak(before[i-1:]) && i+1 < len(before) {
-			start = i + 1
-			break
-		}
-	}
-	word := strings.ToLower(strings.TrimLeft(before[start:], " \n*#"))
+	word := strings.ToLower(strings.TrimLeft(before[sentenceStart(before):], " \n*#"))
 	for _, w := range []string{"since", "because", "as", "where", "given", "when", "for", "if", "at"} {
 		if strings.HasPrefix(word, w+" ") {
 			return true
 		}
 	}
 	return false
+}
+
+// sentenceStart returns where the last sentence of a text starts; what ends the text begins none.
+func sentenceStart(text string) int {
+	for i := len(text) - 1; i >= 0; i-- {
+		last, ends := i+1 == len(text), false
+		switch text[i] {
+		case '.', '!', '?':
+			ends = last || text[i+1] == ' ' || text[i+1] == '\n'
+		case '\n':
+			ends = !last && text[i+1] == '\n'
+		}
+		if ends {
+			if start := min(i+2, len(text)-1); start > 1 {
+				return start
+			}
+			return 0
+		}
+	}
+	return 0
 }
 
 // sentenceBreak reports whether a sentence ends within the words between two formulas.
