@@ -30,6 +30,9 @@ var layers = map[string][]string{
 	"harness/report":     {"harness/metrics", "harness/routing", "harness/spec"},
 	"harness/routing":    {"harness/cost", "harness/seed", "harness/spec", "verify"},
 	"harness/spec":       {"harness/cost"},
+	// The verifier's own layers: what reads knows nothing of what compares.
+	"verify":                 {"verify/internal/decide", "verify/internal/formula", "verify/internal/segment"},
+	"verify/internal/decide": {"verify/internal/formula"},
 }
 
 // gomlx lists the packages that may name GoMLX; the command links a backend.
