@@ -42,7 +42,13 @@ func (c *tallyOf) String() string {
 	return part("equal", c.equal) + part("different", c.different)
 }
 
-// TestDevelopmentRows prints what becomes of the rows. VERIFY_DEV is their folder, VERIFY_OTHER a folder with another
+// share returns n of all in per cent.
+func share(n, all int) float64 { return 100 * float64(n) / float64(max(all, 1)) }
+
+// TestDevelopmentRows prints what becomes of the rows, and fails where less becomes of them than is promised: solutions are
+// accepted two points more often than by the other grader, at most one in a hundred wrong answers that were written to be
+// accepted is, no other wrong answer is, 95 of 100 rows of notation are decided as they say, and two in a hundred rows are
+// unknown. VERIFY_DEV is their folder, VERIFY_OTHER a folder with another
 // grader's verdicts as lines {"id", "verdict"} in files of the same names without .gz; VERIFY_MISSES=1 lists the rows that
 // are not graded as they say.
 func TestDevelopmentRows(t *testing.T) {
@@ -54,6 +60,7 @@ func TestDevelopmentRows(t *testing.T) {
 	if len(files) == 0 {
 		t.Skipf("no development rows in %s; name their folder with VERIFY_DEV", folder)
 	}
+	var all, unknown int
 	for _, file := range files {
 		other := otherVerdicts(t, filepath.Join(os.Getenv("VERIFY_OTHER"), strings.TrimSuffix(filepath.Base(file), ".gz")))
 		var ours, theirs tallyOf
@@ -78,6 +85,20 @@ func TestDevelopmentRows(t *testing.T) {
 		if other != nil {
 			t.Logf("%-26s other      %s", "", &theirs)
 		}
+		equal, different := ours.equal[0]+ours.equal[1]+ours.equal[2], ours.different[0]+ours.different[1]+ours.different[2]
+		all, unknown = all+equal+different, unknown+ours.equal[OutcomeUnknown]+ours.different[OutcomeUnknown]
+		accepted, promised := share(ours.equal[OutcomeEqual], equal), share(theirs.equal[OutcomeEqual], equal)+2
+		switch right := ours.equal[OutcomeEqual] + ours.different[OutcomeDifferent]; {
+		case different == 0 && other != nil && accepted < promised:
+			t.Errorf("%s: %.1f %% are accepted, less than two points more than by the other grader", filepath.Base(file), accepted)
+		case different > equal && equal < 10 && share(ours.different[OutcomeEqual], different) > 1:
+			t.Errorf("%s: %.1f %% of wrong answers are accepted", filepath.Base(file), share(ours.different[OutcomeEqual], different))
+		case equal >= 10 && (ours.different[OutcomeEqual] > 0 || different > 0 && share(right, equal+different) < 95):
+			t.Errorf("%s: %d wrong answers are accepted, %.1f %% of rows are decided as they say", filepath.Base(file), ours.different[OutcomeEqual], share(right, equal+different))
+		}
+	}
+	if share(unknown, all) > 2 {
+		t.Errorf("%d of %d rows are unknown", unknown, all)
 	}
 }
 

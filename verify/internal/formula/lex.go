@@ -364,7 +364,9 @@ func (l *lexer) command(i int, space *bool) int {
 				l.depth--
 			}
 			l.add(token{kind: tokenCommand, text: l.src[j : j+1]}, space)
-		case '%', '#', '&', '_':
+		case '%':
+			l.add(token{kind: tokenCommand, text: "percent"}, space)
+		case '#', '&', '_':
 			l.add(token{kind: tokenMark, text: l.src[j : j+1]}, space)
 		case '$':
 			l.add(token{kind: tokenCommand, text: "dollar"}, space)

@@ -409,7 +409,10 @@ func (p *parser) postfix(base *Node) (*Node, error) {
 			base = Call(name, base)
 		case t.mark('%') || t.command("percent"):
 			p.at++
-			if f := p.peek(); p.startsFactor(f) && (f.kind == tokenNumber || f.mark('(')) { // a % b
+			if f := p.peek(); p.startsFactor(f) && (f.kind == tokenNumber || f.mark('(')) { // a \% b
+				if t.mark('%') {
+					return nil, ErrSyntax // a comment in TeX, a remainder in programs
+				}
 				n, err := p.primary()
 				if err != nil {
 					return nil, err
