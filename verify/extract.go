@@ -150,11 +150,17 @@ var (
 	unthought = []string{"</think>", "</thinking>", "</thought>", "<|end_of_thought|>", "<|channel|>final<|message|>", "[/THINK]", "</seed:think>", "◁/think▷"}
 )
 
+// scanned holds the bytes that scan looks at.
+var scanned = [256]bool{'\\': true, 'b': true, '\b': true, '<': true, '[': true, 0xe2: true} // 0xe2 begins ◁
+
 // scan finds in one pass from the end what follows the last </think> or its like, and where its last box starts, or -1.
 // open says that the response thinks and never stops.
 func scan(s string) (after string, box int, open bool) {
 	box = -1
 	for i := len(s) - 1; i >= 0; i-- {
+		if !scanned[s[i]] {
+			continue
+		}
 		switch s[i] {
 		case '\\':
 			if box < 0 && formula.IsBox(s[i:]) {
@@ -190,8 +196,9 @@ func untagged(s string) string {
 
 // lastBox returns where the last box command of s starts, no further than an answer's length before the end, or -1.
 func lastBox(s string) int {
-	for i := len(s) - 1; i >= max(0, len(s)-formula.MaxAnswer); i-- {
-		if s[i] == '\\' && formula.IsBox(s[i:]) {
+	limit := max(0, len(s)-formula.MaxAnswer)
+	for i := strings.LastIndexByte(s, '\\'); i >= limit; i = strings.LastIndexByte(s[:i], '\\') {
+		if formula.IsBox(s[i:]) {
 			return i
 		}
 	}

@@ -86,7 +86,7 @@ func (f shortRat) inverse() shortRat {
 // small evaluates what is made of + - * / and integer powers and stays small on the way; false for anything else. It is
 // what most answers are, and takes no memory.
 func (x Exact) small(n *formula.Node) (shortRat, bool) {
-	if !x.Steps.Spend(1) {
+	if !x.Steps.Spend(2) {
 		return shortRat{}, false
 	}
 	switch n.Kind {
