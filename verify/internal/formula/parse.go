@@ -431,7 +431,7 @@ func (p *parser) modulus() *Node {
 	return nil
 }
 
-// condition skips what a trailing clause says about the names of a value, such as "for all real x" or "where n is an
+// condition skips a reason, and what a trailing clause says about the names of a value, such as "for all real x" or "where n is an
 // integer", up to the end. A clause with "if", or about a value without names, makes the value conditional.
 func (p *parser) condition(value *Node) {
 	t := p.peek()
@@ -443,6 +443,8 @@ func (p *parser) condition(value *Node) {
 		return
 	}
 	switch w := strings.ToLower(t.text); w {
+	case "because", "since":
+		p.at = len(p.tokens)
 	case "for", "where", "with", "when":
 		if w != "where" && w != "with" && len(Variables(value)) == 0 {
 			p.flaw = Conditional

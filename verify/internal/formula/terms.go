@@ -311,7 +311,7 @@ func (p *parser) startsFactor(t token) bool {
 		switch strings.ToLower(t.text) {
 		case "and", "or", "mod", "is", "equals", "to", "plus", "minus":
 			return false
-		case "for", "where", "with", "when", "if":
+		case "for", "where", "with", "when", "if", "because", "since":
 			return false
 		case "u":
 			return t.text == "u" || t.kind == tokenText

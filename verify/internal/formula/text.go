@@ -140,13 +140,13 @@ func unescape(s string) string {
 var escapes = map[byte][]string{
 	'\t': {"imes", "ext{", "ext ", "extbf", "frac{", "heta", "riangle", "an(", "an ", "an\\", "o "},
 	'\r': {"ight", "angle", "floor", "ceil", "ho"},
-	'\n': {"eq ", "eq-", "eq\\", "eq{"},
+	'\n': {"eq ", "eq-", "eq\\", "eq{", "abla", "otin", "exists"},
 	'\a': {""}, '\b': {""}, '\f': {""}, '\v': {""},
 }
 
 // Restored puts the backslashes of such commands back.
 func Restored(s string) string {
-	if !strings.ContainsAny(s, "\t\r\a\b\f\v") && !strings.Contains(s, "\neq") {
+	if !strings.ContainsAny(s, "\t\r\a\b\f\v") && !strings.Contains(s, "\neq") && !strings.Contains(s, "\nabla") && !strings.Contains(s, "\notin") {
 		return s
 	}
 	var b strings.Builder
@@ -240,7 +240,7 @@ var (
 		"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
 		"sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100, "dozen": 12,
 	}
-	portions = map[string]int64{"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10, "hundredth": 100}
+	portions = map[string]int64{"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12, "fifteenth": 15, "sixteenth": 16, "twentieth": 20, "fiftieth": 50, "hundredth": 100, "thousandth": 1000, "millionth": 1_000_000}
 	articles = map[string]bool{"the": true, "a": true, "an": true}
 )
 

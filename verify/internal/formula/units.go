@@ -78,6 +78,9 @@ done:
 		p.flaw = q
 		return nil
 	}
+	if Literal(value) != nil && !counts(value, words[used:]) {
+		return nil
+	}
 	return quantity(value, strings.Join(words[used:], " "))
 }
 

@@ -4,7 +4,9 @@ package formula
 
 import (
 	_ "embed"
+	"math/big"
 	"strings"
+	"unicode/utf8"
 )
 
 //go:embed words.txt
@@ -23,7 +25,7 @@ var senses, openings = func() (beside, ahead map[string]string) {
 		fields := strings.Fields(line)
 		for i := 1; i < len(fields); i++ {
 			switch fields[0] {
-			case "interjection", "alternative", "supposition", "label":
+			case "interjection", "alternative", "supposition", "label", "modifier":
 				ahead[fields[i]] = fields[0]
 			default:
 				beside[fields[i]] = fields[0]
@@ -74,11 +76,36 @@ func Qualifies(words []string) Qualification {
 			if i == 0 && (w != "times" || len(words) > 1) {
 				return Altered
 			}
+		case "bound":
+			return Bounded
 		case "verb":
 			return Altered
 		}
 	}
 	return ""
+}
+
+// counts reports whether words can name what a value counts or measures: a unit, a word in the plural, or words that go
+// with a noun that is not written. Of one thing, or a part of one, the noun is singular.
+func counts(value *Node, words []string) bool {
+	if v := Literal(value); !v.IsInt() || v.Num().CmpAbs(big.NewInt(1)) <= 0 {
+		return true
+	}
+	for _, w := range words {
+		lower := strings.ToLower(w)
+		_, unit := measureNames[lower]
+		_, exactly := casedNames[w]
+		if unit || exactly || strings.HasSuffix(lower, "s") || plurals[lower] || shortNouns[lower] || Opening(lower) == "modifier" || w == "/" || w[0] == '^' || w[0] >= utf8.RuneSelf {
+			return true
+		}
+	}
+	return false
+}
+
+// plurals are nouns whose plural does not end in s, and words of units that have none.
+var plurals = map[string]bool{
+	"men": true, "women": true, "people": true, "children": true, "feet": true, "teeth": true, "geese": true, "mice": true, "oxen": true, "fish": true, "sheep": true, "deer": true,
+	"dice": true, "data": true, "vertices": true, "indices": true, "radii": true, "matrices": true, "money": true, "water": true, "rad": true, "unit": true, "square": true, "cubic": true,
 }
 
 // Precedes returns what a word before a value does to it.
