@@ -99,10 +99,14 @@ func (e extraction) revisedBy(rest string, within bool) extraction {
 	return e
 }
 
-// beside returns what the words around the box between from and to do to it.
+// beside returns what the words around the box between from and to do to it. A bound is boxed for its own sake.
 func beside(s string, from, to int) formula.Qualification {
 	start, end := max(0, from-200), min(len(s), to+200)
-	return passage{text: s[start:end]}.flaw(statement{text: s[from:to], from: from - start, to: to - start})
+	q := passage{text: s[start:end]}.flaw(statement{text: s[from:to], from: from - start, to: to - start})
+	if q == formula.Bounded {
+		return ""
+	}
+	return q
 }
 
 // numbered reports whether a value ends in a number word, as 5 million does.

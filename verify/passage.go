@@ -279,7 +279,11 @@ func (p passage) whole(j int) (string, statement) {
 	st := p.statements[j]
 	text := st.answer()
 	var used int
-	text, used = extended(text, p.text[st.to:])
+	limit := len(p.text)
+	if j+1 < len(p.statements) {
+		limit = p.statements[j+1].from
+	}
+	text, used = extended(text, p.text[st.to:limit])
 	st.to += used
 	for k := j - 1; k >= 0 && j-k < 8; k-- {
 		before := p.statements[k]
@@ -330,7 +334,7 @@ func extended(value, after string) (text string, used int) {
 		n := len(words)
 		_, counted := formula.Worth(formula.Number(2), words[max(0, n-1):])
 		_, measured := formula.MeasureOf(strings.Join(words, " "))
-		if n > 1 && !measured {
+		if n > 1 && !measured && len(words[n-1]) > 1 {
 			_, measured = formula.MeasureOf(strings.Join(words[1:], " "))
 		}
 		if counted == 1 && n == 1 || measured && words[0] != "in" && words[0] != "per" && (len(words[0]) > 1 || n > 1) {
