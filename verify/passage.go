@@ -82,7 +82,12 @@ func unfinished(s string) bool {
 }
 
 // valued reports whether a formula may be a value: it holds a digit, a command or an operation, and is no bare name.
-func valued(s string) bool { return strings.ContainsAny(s, "0123456789\\") }
+func valued(s string) bool {
+	return strings.ContainsAny(s, "0123456789\\") && !endMarks[strings.Trim(s, " \n.{}")]
+}
+
+// endMarks end a proof.
+var endMarks = map[string]bool{`\blacksquare`: true, `\square`: true, `\Box`: true, `\qed`: true, `\qedsymbol`: true, `\blacktriangle`: true, `\checkmark`: true}
 
 // answer returns the text of a formula as an answer: the last row of an environment, without what surrounds it.
 func (st statement) answer() string {
@@ -360,6 +365,9 @@ func (p passage) aside(j int) bool {
 	if relates(st.text) {
 		return false
 	}
+	if j > 0 && p.bracketed(j) {
+		return true
+	}
 	if j > 0 && valued(p.statements[j-1].text) && !opened(p.text[:st.from]) && circumstance(p.text[p.statements[j-1].to:st.from]) {
 		return true
 	}
@@ -377,6 +385,29 @@ func (p passage) aside(j int) bool {
 				// The clause that opens the sentence comes before what follows from it.
 				return k >= 0 && valued(p.statements[k].text) && !opened(p.text[:st.from]) && !dangles(p.statements[k].answer())
 			}
+		}
+	}
+	return false
+}
+
+// bracketed reports whether formula j stands in brackets of prose after a value of its sentence: "5 (namely 1, 2, 3)".
+func (p passage) bracketed(j int) bool {
+	depth := 0
+	for k := j - 1; k >= 0; k-- {
+		gap := p.text[p.statements[k].to:p.statements[k+1].from]
+		if sentenceBreak(gap) {
+			return false
+		}
+		for i := len(gap) - 1; i >= 0; i-- {
+			switch gap[i] {
+			case ')':
+				depth++
+			case '(':
+				depth--
+			}
+		}
+		if depth < 0 && valued(p.statements[k].text) {
+			return true
 		}
 	}
 	return false
