@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -141,23 +142,17 @@ func (b *bench) write(d *store.Draft, fill func(line func(problem, run, m int, o
 	return errors.Join(err, w.Error())
 }
 
-// arena is a collection of test benchmarks with the outcomes of every expert on every query.
+// arena is an arena of the book with the steps that make it. It is filled when it is first read.
 type arena struct {
-	name    string
+	book.Arena
 	benches []*bench
-
-	queries  []routing.Query
-	question []int               // [len(queries)] index of the query's question
-	strata   []int               // [questions] index into benches
-	outcomes [][]routing.Outcome // [len(queries)][M]
-	self     []routing.Outcome   // [len(queries)] of the model that plays the router; nil: no row needs them
 }
 
 // addSelf plans the outcomes of the probe, which plays the router, beside those of the experts.
 func (a *arena) addSelf(e *engine) (err error) {
 	of := []routing.Expert{*e.probe}
 	for _, b := range a.benches {
-		if a.name == LargeArena {
+		if a.Name == LargeArena {
 			b.self, err = e.newExpected(b.set, of)
 		} else {
 			b.self, err = e.newOutcomes(b.set, b.runs, of)
@@ -196,33 +191,28 @@ func (a *arena) selfSteps() (s []*step) {
 
 // loadQueries reads the problems of every benchmark and lists the queries.
 func (a *arena) loadQueries(ctx context.Context) error {
-	if a.queries != nil {
+	if a.Queries != nil {
 		return nil
 	}
-	for i, b := range a.benches {
+	for _, b := range a.benches {
 		if err := b.set.load(ctx); err != nil {
 			return err
 		}
-		for _, p := range b.set.problems {
-			for run := range b.runs {
-				a.queries = append(a.queries, routing.Query{Problem: p, Run: run})
-				a.question = append(a.question, len(a.strata))
-			}
-			a.strata = append(a.strata, i)
-		}
+		a.Experts, a.CountInput = b.experts, b.e.spec.Experiment.CountInput
+		a.Add(book.Benchmark{Name: b.name, Runs: b.runs}, b.set.problems)
 	}
 	return nil
 }
 
 // loadOutcomes reads what every expert did, asking them first if need be.
 func (a *arena) loadOutcomes(ctx context.Context) error {
-	if a.outcomes != nil {
+	if a.Outcomes != nil {
 		return nil
 	}
 	if err := a.loadQueries(ctx); err != nil {
 		return err
 	}
-	outcomes := make([][]routing.Outcome, 0, len(a.queries))
+	outcomes := make([][]routing.Outcome, 0, len(a.Queries))
 	for _, b := range a.benches {
 		of, err := b.read(ctx)
 		if err != nil {
@@ -237,52 +227,53 @@ func (a *arena) loadOutcomes(ctx context.Context) error {
 			return err
 		}
 		for _, o := range own {
-			a.self = append(a.self, o[0])
+			a.Self = append(a.Self, o[0])
 		}
 	}
-	a.outcomes = outcomes
+	a.Outcomes = outcomes
 	return nil
 }
 
-// read returns the outcomes of the bench's experts, [problems*runs][experts].
+// read returns the outcomes of the bench's experts, [problems*runs][experts], asking them first if need be.
 func (b *bench) read(ctx context.Context) ([][]routing.Outcome, error) {
-	outcomes := make([][]routing.Outcome, len(b.set.problems)*b.runs)
-	for i := range outcomes {
-		outcomes[i] = make([]routing.Outcome, len(b.experts))
-	}
-	return outcomes, b.fill(ctx, outcomes)
-}
-
-func (b *bench) fill(ctx context.Context, outcomes [][]routing.Outcome) error {
 	entry, err := b.e.get(ctx, b.step)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	return readOutcomes(entry, len(b.set.problems), b.runs, len(b.experts))
+}
+
+// readOutcomes reads what bench.write wrote, [problems*runs][experts].
+func readOutcomes(entry store.Entry, problems, runs, experts int) ([][]routing.Outcome, error) {
+	outcomes := make([][]routing.Outcome, problems*runs)
+	for i := range outcomes {
+		outcomes[i] = make([]routing.Outcome, experts)
 	}
 	f, err := entry.Open("outcomes.csv")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
 	r := csv.NewReader(f)
 	r.FieldsPerRecord, r.ReuseRecord = 7, true
 	if _, err := r.Read(); err != nil {
-		return fmt.Errorf("%s: %w", entry.Path("outcomes.csv"), err)
+		return nil, fmt.Errorf("%s: %w", entry.Path("outcomes.csv"), err)
 	}
 	for line := 2; ; line++ {
 		rec, err := r.Read()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return outcomes, nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", entry.Path("outcomes.csv"), err)
+			return nil, fmt.Errorf("%s: %w", entry.Path("outcomes.csv"), err)
 		}
 		bucket := routing.Bucket(rec[4])
 		n := numbers{fields: append(append([]string{}, rec[:4]...), rec[5:]...)}
 		problem, run, m := n.int(), n.int(), n.int()
 		o := routing.Outcome{Correct: n.float(), Bucket: bucket, Out: n.float(), USD: n.float()}
-		i := problem*b.runs + run
+		i := problem*runs + run
 		if n.err != nil || i < 0 || i >= len(outcomes) || m < 0 || m >= len(outcomes[i]) {
-			return fmt.Errorf("%s:%d: not a line of outcomes: %v", entry.Path("outcomes.csv"), line, n.err)
+			return nil, fmt.Errorf("%s:%d: not a line of outcomes: %v", entry.Path("outcomes.csv"), line, n.err)
 		}
 		outcomes[i][m] = o
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -244,9 +245,9 @@ func (r *RunReport) ask(step string, ours, theirs store.Recipe) {
 // compareRows compares every row in every arena and gates what moved; ok is false if the runs have no question in common.
 func (r *RunReport) compareRows(ours, theirs []*storedRows, broken map[store.Key]int) (ok bool, err error) {
 	for _, b := range theirs {
-		i := slices.IndexFunc(ours, func(a *storedRows) bool { return a.arenas[0].name == b.arenas[0].name })
+		i := slices.IndexFunc(ours, func(a *storedRows) bool { return a.arenas[0].Name == b.arenas[0].Name })
 		if i < 0 {
-			r.Gone = append(r.Gone, "pool "+b.arenas[0].name)
+			r.Gone = append(r.Gone, "pool "+b.arenas[0].Name)
 			continue
 		}
 		common, err := r.compareArenas(ours[i], b, broken)
@@ -280,14 +281,14 @@ func (r *RunReport) compareArenas(ours, theirs *storedRows, broken map[store.Key
 		}
 	}
 	for _, b := range theirs.arenas {
-		i := slices.IndexFunc(ours.arenas, func(a *storedArena) bool { return a.name == b.name })
+		i := slices.IndexFunc(ours.arenas, func(a *storedArena) bool { return a.Name == b.Name })
 		if i < 0 {
-			r.Gone = append(r.Gone, "the "+b.name+" set")
+			r.Gone = append(r.Gone, "the "+b.Name+" set")
 			continue
 		}
-		for _, bench := range b.benches {
-			if !slices.ContainsFunc(ours.arenas[i].benches, named(bench.name)) {
-				r.Gone = append(r.Gone, "benchmark "+bench.name+" of the "+b.name+" set")
+		for _, bench := range b.Benchmarks {
+			if !slices.ContainsFunc(ours.arenas[i].Benchmarks, named(bench.Name)) {
+				r.Gone = append(r.Gone, "benchmark "+bench.Name+" of the "+b.Name+" set")
 			}
 		}
 		p := pair(ours.arenas[i], b)
@@ -327,7 +328,9 @@ func (r *RunReport) eachMove(visit func(*Move)) {
 	}
 }
 
-func named(name string) func(*bench) bool { return func(b *bench) bool { return b.name == name } }
+func named(name string) func(book.Benchmark) bool {
+	return func(b book.Benchmark) bool { return b.Name == name }
+}
 
 // pairing is what two runs have in common in an arena.
 type pairing struct {
@@ -342,37 +345,37 @@ type pairing struct {
 // pair finds the questions that two arenas have in common: of one benchmark, with one text and one gold answer. Of
 // questions that are alike in these, those of one id are paired, then the others in their order.
 func pair(ours, theirs *storedArena) pairing {
-	p := pairing{ours: ours, theirs: theirs, overlap: Overlap{Arena: ours.name}, share: make([]float64, len(ours.benches)), experts: slices.Clone(ours.experts)}
-	for _, id := range theirs.experts {
+	p := pairing{ours: ours, theirs: theirs, overlap: Overlap{Arena: ours.Name}, share: make([]float64, len(ours.Benchmarks)), experts: ours.IDs()}
+	for _, id := range theirs.IDs() {
 		if !slices.Contains(p.experts, id) {
 			p.experts = append(p.experts, id)
 		}
 	}
 	content := func(a *storedArena, i int) string {
-		q := a.queries[i].Problem
+		q := a.Queries[i].Problem
 		return fmt.Sprintf("%s %016x %q %q", q.Benchmark, routing.TextHash(q.Text), q.Options, q.Gold)
 	}
 	left := map[string][]int{} // queries of theirs, by content
-	for i, q := range theirs.queries {
+	for i, q := range theirs.Queries {
 		if q.Run == 0 {
 			left[content(theirs, i)] = append(left[content(theirs, i)], i)
 		}
 	}
 	match := map[int]int{} // query of ours to one of theirs
 	for _, sameID := range []bool{true, false} {
-		for i, q := range ours.queries {
+		for i, q := range ours.Queries {
 			if _, done := match[i]; done || q.Run != 0 {
 				continue
 			}
 			of := left[content(ours, i)]
-			if k := slices.IndexFunc(of, func(k int) bool { return !sameID || theirs.queries[k].Problem.ID == q.Problem.ID }); k >= 0 {
+			if k := slices.IndexFunc(of, func(k int) bool { return !sameID || theirs.Queries[k].Problem.ID == q.Problem.ID }); k >= 0 {
 				match[i] = of[k]
 				left[content(ours, i)] = slices.Delete(of, k, k+1)
 			}
 		}
 	}
-	p.overlap.Theirs = len(theirs.strata)
-	for i, q := range ours.queries {
+	p.overlap.Theirs = len(theirs.Strata)
+	for i, q := range ours.Queries {
 		if q.Run != 0 {
 			continue
 		}
@@ -383,9 +386,9 @@ func pair(ours, theirs *storedArena) pairing {
 		}
 		p.overlap.Common++
 		p.overlap.Theirs--
-		question := ours.question[i]
-		p.questions = append(p.questions, [2]int{question, theirs.question[k]})
-		b := ours.strata[question]
+		question := ours.Question[i]
+		p.questions = append(p.questions, [2]int{question, theirs.Question[k]})
+		b := ours.Strata[question]
 		p.strata = append(p.strata, b)
 		p.share[b] = ours.share[b]
 	}
@@ -406,12 +409,12 @@ func (p pairing) read(a *storedArena, row storedRow, which int) (s side, ok bool
 		}
 		var accuracy, usd []float64
 		var chosen [][]float64
-		own := ownOf(c)
+		own := c.Own()
 		for _, q := range p.questions {
-			accuracy, usd = append(accuracy, c.accuracy[q[which]]), append(usd, c.usd[q[which]])
+			accuracy, usd = append(accuracy, c.Accuracy[q[which]]), append(usd, c.USD[q[which]])
 			to := make([]float64, len(p.experts)+1)
-			for m, share := range c.chosen[q[which]] {
-				to[slices.Index(p.experts, a.experts[m])] = share
+			for m, share := range c.Chosen[q[which]] {
+				to[slices.Index(p.experts, a.Experts[m].ID)] = share
 			}
 			to[len(p.experts)] = own[q[which]]
 			chosen = append(chosen, to)
@@ -443,13 +446,13 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 	if err != nil || !ok {
 		return out, false, err
 	}
-	out = RowMove{Row: ours.id, Arena: p.ours.name, Questions: len(p.questions), Most: []QuestionMove{}}
+	out = RowMove{Row: ours.id, Arena: p.ours.Name, Questions: len(p.questions), Most: []QuestionMove{}}
 	sameFits := slices.EqualFunc(ours.fits, theirs.fits, func(x, y storedFit) bool { return x.key == y.key })
 	sameArch := slices.EqualFunc(ours.fits, theirs.fits, func(x, y storedFit) bool { return x.arch() == y.arch() })
 	sameOutcomes := slices.EqualFunc(p.ours.outcomes, p.theirs.outcomes, func(x, y found) bool { return x.key == y.key })
 	of := ours.fits[0]
 	trained := methods.Seeded(of.kind) || of.key.Stage == "match" || of.key.Stage == "crossfit" && !trainsNothing(of.kind)
-	out.Exact = sameFits && sameOutcomes && (sameArch || !trained && p.ours.name != LargeArena)
+	out.Exact = sameFits && sameOutcomes && (sameArch || !trained && p.ours.Name != LargeArena)
 
 	for i, row := range []storedRow{ours, theirs} {
 		for _, f := range row.fits {
@@ -556,8 +559,8 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 	}
 	accuracy, accuracyAverage := move(a.accuracy, b.accuracy)
 	usd, usdAverage := move(a.usd, b.usd)
-	for k, bench := range p.ours.benches {
-		c := CellMove{Benchmark: bench.name, Accuracy: accuracy[k], USD: usd[k]}
+	for k, bench := range p.ours.Benchmarks {
+		c := CellMove{Benchmark: bench.Name, Accuracy: accuracy[k], USD: usd[k]}
 		for q, of := range p.strata {
 			if of == k {
 				c.Questions++
@@ -597,8 +600,8 @@ func (p pairing) most(a, b side, changed []bool) []QuestionMove {
 		return cmp.Or(cmp.Compare(ay, ax), cmp.Compare(uy, ux))
 	})
 	problems := map[int]routing.Problem{}
-	for i, q := range p.ours.queries {
-		problems[p.ours.question[i]] = q.Problem
+	for i, q := range p.ours.Queries {
+		problems[p.ours.Question[i]] = q.Problem
 	}
 	out := []QuestionMove{}
 	for _, q := range at[:min(len(at), mostMoved)] {

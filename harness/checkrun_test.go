@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -454,10 +455,10 @@ func TestRunsOfTheCollapseAreCompared(t *testing.T) {
 // A recording may ask one question twice: each of the two is paired with itself, whatever the order, and one too many with none.
 func TestQuestionsAskedTwiceArePairedOnce(t *testing.T) {
 	of := func(ids ...string) *storedArena {
-		a := &storedArena{arena: &arena{name: "toy", benches: []*bench{{name: "b", runs: 1}}}, share: []float64{float64(len(ids))}}
+		a := &storedArena{Arena: book.Arena{Name: "toy", Benchmarks: []book.Benchmark{{Name: "b", Runs: 1}}}, share: []float64{float64(len(ids))}}
 		for i, id := range ids {
-			a.queries = append(a.queries, routing.Query{Problem: routing.Problem{ID: id, Benchmark: "b", Text: "How much is 1+1?", Gold: []string{"2"}}})
-			a.question, a.strata = append(a.question, i), append(a.strata, 0)
+			a.Queries = append(a.Queries, routing.Query{Problem: routing.Problem{ID: id, Benchmark: "b", Text: "How much is 1+1?", Gold: []string{"2"}}})
+			a.Question, a.Strata = append(a.Question, i), append(a.Strata, 0)
 		}
 		return a
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
@@ -80,22 +81,22 @@ type scoreOf struct {
 // examine reads the traits of decisions. best is m_best of each question, chosen what score says of the decisions.
 // kind is the row's: the probabilities of a coin between two settings of a knob are no score, nor is the distribution of a
 // first move, which leaves out the router's own answer and is none over experts either.
-func (a *arena) examine(decisions []routing.Decision, chosen [][]float64, best []int, kind string) traits {
+func examine(a *book.Arena, decisions []routing.Decision, chosen [][]float64, best []int, kind string) traits {
 	firstMove := methods.AnswersItself(kind)
 	graded := !methods.Knob(kind) && !firstMove
-	questions, experts := len(a.strata), len(a.outcomes[0])
+	questions, experts := len(a.Strata), len(a.Outcomes[0])
 	t := traits{entropy: make([]float64, questions), bothRight: make([]float64, questions), excess: make([]float64, questions)}
 	cheap := make([]float64, questions)
 	soft := false
 	for i, d := range decisions {
-		q := a.question[i]
-		runs := float64(a.benches[a.strata[q]].runs)
+		q := a.Question[i]
+		runs := float64(a.Benchmarks[a.Strata[q]].Runs)
 		h := metrics.Entropy(d.Prob)
 		soft = soft || h > 0
 		t.entropy[q] += h / runs
 		cheap[q] += d.Prob[0] / runs
 
-		target := a.outcomes[i][best[q]]
+		target := a.Outcomes[i][best[q]]
 		count := func(m int, right, usd, share float64) {
 			both := share * right
 			if m != best[q] {
@@ -106,21 +107,21 @@ func (a *arena) examine(decisions []routing.Decision, chosen [][]float64, best [
 		}
 		switch {
 		case d.Answer != nil:
-			own := a.said(d)
+			own := a.Said(d)
 			count(routing.Self, own.Correct, own.USD, 1)
 		case d.Expert == routing.Expected:
 			for m, p := range d.Prob {
-				count(m, a.outcomes[i][m].Correct, a.outcomes[i][m].USD, p)
+				count(m, a.Outcomes[i][m].Correct, a.Outcomes[i][m].USD, p)
 			}
 		default:
 			usd := 0.0
 			for m, times := range d.Asked(experts) {
-				usd += times * a.outcomes[i][m].USD
+				usd += times * a.Outcomes[i][m].USD
 			}
 			if d.Expert == routing.Self {
-				count(d.Expert, a.self[i].Correct*(1-d.Spoiled), usd, 1)
+				count(d.Expert, a.Self[i].Correct*(1-d.Spoiled), usd, 1)
 			} else {
-				count(d.Expert, a.outcomes[i][d.Expert].Correct, usd, 1)
+				count(d.Expert, a.Outcomes[i][d.Expert].Correct, usd, 1)
 			}
 		}
 	}
@@ -147,16 +148,16 @@ func (a *arena) examine(decisions []routing.Decision, chosen [][]float64, best [
 
 // curve returns what a sweep gets and pays, and its score for "the cheapest expert suffices": how early in the sweep the
 // question goes there.
-func (a *arena) curve(s *sweep) (*metrics.KnobCurve, *scoreOf) {
-	runs := func(q int) float64 { return float64(a.benches[a.strata[q]].runs) }
+func knobCurve(a *book.Arena, s *sweep) (*metrics.KnobCurve, *scoreOf) {
+	runs := func(q int) float64 { return float64(a.Benchmarks[a.Strata[q]].Runs) }
 	point := func(i, m int) metrics.Point {
-		o, n := a.outcomes[i][m], runs(a.question[i])
+		o, n := a.Outcomes[i][m], runs(a.Question[i])
 		return metrics.Point{Cost: o.USD / n, Quality: 100 * o.Correct / n}
 	}
-	first := make([]metrics.Point, len(a.strata))
-	early := make([]float64, len(a.strata))
+	first := make([]metrics.Point, len(a.Strata))
+	early := make([]float64, len(a.Strata))
 	for i, x := range s.queries {
-		q, p := a.question[i], point(i, x.first)
+		q, p := a.Question[i], point(i, x.first)
 		first[q].Cost += p.Cost
 		first[q].Quality += p.Quality
 		at := s.settings
@@ -172,7 +173,7 @@ func (a *arena) curve(s *sweep) (*metrics.KnobCurve, *scoreOf) {
 		before := point(i, x.first)
 		for _, t := range x.turns {
 			p := point(i, t.expert)
-			c.Change(a.question[i], t.setting, metrics.Point{Cost: p.Cost - before.Cost, Quality: p.Quality - before.Quality})
+			c.Change(a.Question[i], t.setting, metrics.Point{Cost: p.Cost - before.Cost, Quality: p.Quality - before.Quality})
 			before = p
 		}
 	}
@@ -184,8 +185,8 @@ func (e *engine) best(ctx context.Context, a *arena) ([]int, error) {
 	tau := e.spec.Experiment.Targets.Tau
 	var best []int
 	kappa := make([]float64, len(e.experts))
-	if a.name == LargeArena {
-		for _, o := range a.outcomes {
+	if a.Name == LargeArena {
+		for _, o := range a.Outcomes {
 			for m := range kappa {
 				kappa[m] = o[m].Correct
 			}
@@ -216,22 +217,22 @@ type yardsticks struct {
 	share   []float64         // [questions] weight of a question in averages, sums to 1
 }
 
-func (e *engine) yardsticks(a *arena) yardsticks {
-	size := make([]float64, len(a.benches))
-	for _, b := range a.strata {
+func (e *engine) yardsticks(a *book.Arena) yardsticks {
+	size := make([]float64, len(a.Benchmarks))
+	for _, b := range a.Strata {
 		size[b]++
 	}
-	pass := a.pass(e.spec.Benchmarks)
+	pass := questionsOfAPass(a, e.spec.Benchmarks)
 	total := 0.0
 	for _, n := range pass {
 		total += n
 	}
-	n := len(a.strata)
+	n := len(a.Strata)
 	y := yardsticks{oracle: make([]float64, n), right: make([]float64, n), share: make([]float64, n)}
-	for q, b := range a.strata {
+	for q, b := range a.Strata {
 		y.share[q] = pass[b] / size[b] / total
 	}
-	accuracy, usd := a.experts()
+	accuracy, usd := expertsAlone(a)
 	for m := range accuracy {
 		points := make([]metrics.Point, n)
 		for q := range points {
@@ -239,13 +240,13 @@ func (e *engine) yardsticks(a *arena) yardsticks {
 		}
 		y.experts = append(y.experts, points)
 	}
-	for i, outcomes := range a.outcomes {
-		q := a.question[i]
+	for i, outcomes := range a.Outcomes {
+		q := a.Question[i]
 		top := 0.0
 		for _, o := range outcomes {
 			top = max(top, o.Correct)
 		}
-		y.oracle[q] += 100 * top / float64(a.benches[a.strata[q]].runs)
+		y.oracle[q] += 100 * top / float64(a.Benchmarks[a.Strata[q]].Runs)
 	}
 	for q := range y.right {
 		y.right[q] = accuracy[0][q] / 100
@@ -288,7 +289,7 @@ const (
 
 // measureChoices computes the lines Choice, Curve and Sweep of an arena. What depends on the whole set of decisions of a
 // fit is computed for each training and then averaged.
-func (e *engine) measureChoices(a *arena, rows []scored) []metrics.Measurement {
+func (e *engine) measureChoices(a *book.Arena, rows []scored) []metrics.Measurement {
 	x := &e.spec.Experiment
 	y := e.yardsticks(a)
 	all := y.means(y.share)
@@ -386,9 +387,9 @@ func (e *engine) measureChoices(a *arena, rows []scored) []metrics.Measurement {
 			}
 		}
 	}
-	point, samples := metrics.BootstrapParallel(a.strata, min(x.Evaluate.Bootstrap, choiceResamples), e.bootstrapSeed(a), len(rows)*rowStats,
+	point, samples := metrics.BootstrapParallel(a.Strata, min(x.Evaluate.Bootstrap, choiceResamples), e.bootstrapSeed(a), len(rows)*rowStats,
 		func() func(w, out []float64) {
-			u := make([]float64, len(a.strata))
+			u := make([]float64, len(a.Strata))
 			return func(w, out []float64) { stat(w, u, out) }
 		})
 	var out []metrics.Measurement
@@ -412,7 +413,7 @@ func (e *engine) measureChoices(a *arena, rows []scored) []metrics.Measurement {
 		add(atECE, ECE, 4)
 		add(atBrier, Brier, 4)
 		rowKeys := e.keys(a, r, "")[:3]
-		out = append(out, metrics.Measurement{Name: "Choice", Keys: rowKeys, N: len(a.queries), Values: values})
+		out = append(out, metrics.Measurement{Name: "Choice", Keys: rowKeys, N: len(a.Queries), Values: values})
 		if r.curves == nil {
 			continue
 		}
@@ -426,8 +427,8 @@ func (e *engine) measureChoices(a *arena, rows []scored) []metrics.Measurement {
 		}
 		add(atQNC, QNC, 2)
 		values = append(values, metrics.Rounded(point[i*rowStats+atPeak], Peak, 3))
-		out = append(out, metrics.Measurement{Name: "Curve", Keys: rowKeys, N: len(a.queries), Values: values})
-		out = append(out, sweepLines(rowKeys, len(a.queries), r.curves, y.share, all[strongest].Cost)...)
+		out = append(out, metrics.Measurement{Name: "Curve", Keys: rowKeys, N: len(a.Queries), Values: values})
+		out = append(out, sweepLines(rowKeys, len(a.Queries), r.curves, y.share, all[strongest].Cost)...)
 	}
 	return out
 }
@@ -504,6 +505,6 @@ func sweepLines(rowKeys []metrics.Key, n int, curves []*metrics.KnobCurve, share
 	return out
 }
 
-func (e *engine) bootstrapSeed(a *arena) uint64 {
-	return uint64(seed.Seed(e.spec.Experiment.Seed).Derive("bootstrap", a.name))
+func (e *engine) bootstrapSeed(a *book.Arena) uint64 {
+	return uint64(seed.Seed(e.spec.Experiment.Seed).Derive("bootstrap", a.Name))
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
@@ -33,24 +34,24 @@ func hasValue(t *testing.T, m metrics.Measurement, unit string, want float64) {
 }
 
 // The toy arena with the dear expert right on the last question: 50% for 5.5/3 dollars against 83.3% for 18.5/3.
-func unevenArena() *arena {
+func unevenArena() *book.Arena {
 	a := toyArena()
-	a.outcomes[3][1] = routing.Outcome{Correct: 1, Bucket: routing.Correct, Out: 70, USD: 7}
+	a.Outcomes[3][1] = routing.Outcome{Correct: 1, Bucket: routing.Correct, Out: 70, USD: 7}
 	return a
 }
 
 // traitsOf examines the decisions of a row as measuring does.
-func (s *scored) traitsOf(a *arena, best []int, trainings ...[]routing.Decision) {
+func (s *scored) traitsOf(a *book.Arena, best []int, trainings ...[]routing.Decision) {
 	for i, d := range trainings {
 		for k := range d {
 			if d[k].Prob == nil {
-				d[k].Prob = make([]float64, len(a.outcomes[0]))
+				d[k].Prob = make([]float64, len(a.Outcomes[0]))
 				d[k].Prob[d[k].Expert] = 1
 			}
 		}
 		s.seeds = append(s.seeds, uint64(i+1))
-		s.columns = append(s.columns, a.score(d))
-		s.traits = append(s.traits, a.examine(d, s.columns[i].chosen, best, s.method.Name))
+		s.columns = append(s.columns, a.Score(d))
+		s.traits = append(s.traits, examine(a, d, s.columns[i].Chosen, best, s.method.Name))
 	}
 }
 
@@ -66,8 +67,8 @@ func TestChoicesByHand(t *testing.T) {
 		rows[i].method = spec.Method{Name: "fixed", ID: id}
 	}
 	rows[4].method.Name = "mixture" // it has a knob
-	rows[0].traitsOf(a, best, decideAlways(a, 0))
-	rows[1].traitsOf(a, best, decideAlways(a, 1))
+	rows[0].traitsOf(a, best, a.Always(0))
+	rows[1].traitsOf(a, best, a.Always(1))
 	rows[2].traitsOf(a, best,
 		[]routing.Decision{{Expert: 0}, {Expert: 1}, {Expert: 1}, {Expert: 0}},
 		[]routing.Decision{{Expert: 0}, {Expert: 0}, {Expert: 1}, {Expert: 0}})
@@ -130,7 +131,7 @@ func TestChoicesByHand(t *testing.T) {
 func TestRegretNeedsAPrice(t *testing.T) {
 	a := toyArena()
 	rows := []scored{{method: spec.Method{Name: "fixed", ID: "cheap"}}}
-	rows[0].traitsOf(a, []int{0, 0, 0}, decideAlways(a, 0))
+	rows[0].traitsOf(a, []int{0, 0, 0}, a.Always(0))
 	m := lineOf(t, toyEngine(1, 2).measureChoices(a, rows), "Choice", "cheap", "")
 	if _, ok := m.Value(Regret); ok {
 		t.Errorf("%+v", m)
@@ -141,9 +142,9 @@ func TestRegretNeedsAPrice(t *testing.T) {
 // The router itself is one more choice: a table of two experts has three columns.
 func TestOwnAnswersAreAChoice(t *testing.T) {
 	a := unevenArena()
-	a.self = make([]routing.Outcome, 4)
-	for i := range a.self {
-		a.self[i] = routing.Outcome{Correct: 1, Bucket: routing.Correct}
+	a.Self = make([]routing.Outcome, 4)
+	for i := range a.Self {
+		a.Self[i] = routing.Outcome{Correct: 1, Bucket: routing.Correct}
 	}
 	own := func(calls ...routing.Call) routing.Decision {
 		return routing.Decision{Expert: routing.Self, Prob: []float64{0, 0}, Calls: calls}
@@ -162,7 +163,7 @@ func TestOwnAnswersAreAChoice(t *testing.T) {
 // The distribution of a router that may answer itself is of its first move: no score, and no distribution of decisions.
 func TestFirstMovesAreNoScore(t *testing.T) {
 	a := unevenArena()
-	a.self = make([]routing.Outcome, 4)
+	a.Self = make([]routing.Outcome, 4)
 	move := func(expert int, prob ...float64) routing.Decision {
 		return routing.Decision{Expert: expert, Prob: prob, Calls: []routing.Call{{Expert: expert}}}
 	}
@@ -183,8 +184,8 @@ func TestFirstMovesAreNoScore(t *testing.T) {
 func TestAnswersOfTheirOwnAreExamined(t *testing.T) {
 	a := unevenArena()
 	e := toyEngine(1, 2)
-	a.benches[0].e = e
 	e.experts[1].Price.Out = 1e6
+	a.Experts = e.experts
 	said := func(b routing.Bucket, tokens int64) routing.Decision {
 		return routing.Decision{Expert: 1, Prob: []float64{0, 1}, Answer: &routing.Answer{Bucket: b}, Calls: []routing.Call{{Expert: 1, Usage: cost.Usage{Out: tokens}}}}
 	}
@@ -197,13 +198,13 @@ func TestAnswersOfTheirOwnAreExamined(t *testing.T) {
 func TestCurvesByHand(t *testing.T) {
 	a, e := unevenArena(), toyEngine(1, 2)
 	e.spec.Experiment.Evaluate.Bootstrap = 40
-	a.queries = make([]routing.Query, 4)
+	a.Queries = make([]routing.Query, 4)
 	s := &sweep{settings: 3, queries: []sweptQuery{
 		{first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{1, 0}}},
 	}}
 	r := scored{method: spec.Method{Name: "mixture", ID: "knob"}}
-	r.traitsOf(a, []int{0, 0, 0}, decideAlways(a, 0))
-	curve, score := a.curve(s)
+	r.traitsOf(a, []int{0, 0, 0}, a.Always(0))
+	curve, score := knobCurve(a, s)
 	r.curves, r.scores = []*metrics.KnobCurve{curve}, []*scoreOf{score}
 	lines := e.measureChoices(a, []scored{r})
 
@@ -275,7 +276,7 @@ func TestUndefinedNumbersHaveNoInterval(t *testing.T) {
 func TestMBestIsThatOfTheTrueRatesInTheLargeArena(t *testing.T) {
 	e := toyEngine(2)
 	e.spec.Experiment.Targets.Tau = 0.8
-	a := &arena{name: LargeArena, outcomes: [][]routing.Outcome{{{Correct: 0.9}, {Correct: 1}}, {{Correct: 0.5}, {Correct: 0.85}}, {{Correct: 0.1}, {Correct: 0.2}}}}
+	a := &arena{Arena: book.Arena{Name: LargeArena, Outcomes: [][]routing.Outcome{{{Correct: 0.9}, {Correct: 1}}, {{Correct: 0.5}, {Correct: 0.85}}, {{Correct: 0.1}, {Correct: 0.2}}}}}
 	best, err := e.best(t.Context(), a)
 	if err != nil || fmt.Sprint(best) != "[0 1 1]" {
 		t.Errorf("%v (%v)", best, err)

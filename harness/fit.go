@@ -41,7 +41,7 @@ type fit struct {
 
 // covers says whether the row can be scored on an arena: hindsight needs answers, and the large arena has
 // probabilities.
-func (f *fit) covers(a *arena) bool { return !f.hindsight || a.name != LargeArena }
+func (f *fit) covers(a *arena) bool { return !f.hindsight || a.Name != LargeArena }
 
 // fitReport is fit.json.
 type fitReport struct {
@@ -103,7 +103,7 @@ func (e *engine) newFit(row spec.Method, s uint64) (*fit, error) {
 	for _, a := range e.arenas {
 		inputs = append(inputs, a.problemSteps()...)
 		for _, b := range a.benches {
-			params.Runs[a.name] = append(params.Runs[a.name], b.runs)
+			params.Runs[a.Name] = append(params.Runs[a.Name], b.runs)
 		}
 	}
 	f := &fit{e: e, row: row, seed: s, method: method, asking: asks}
@@ -220,24 +220,24 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 			if err := a.loadOutcomes(ctx); err != nil {
 				return err
 			}
-			decisions, err = hindsight.RouteKnowing(ctx, a.queries, a.outcomes)
+			decisions, err = hindsight.RouteKnowing(ctx, a.Queries, a.Outcomes)
 		} else {
-			decisions, err = router.Route(ctx, a.queries)
+			decisions, err = router.Route(ctx, a.Queries)
 		}
 		if err != nil {
 			return err
 		}
-		if err := writeDecisions(d, a.name, decisions); err != nil {
+		if err := writeDecisions(d, a.Name, decisions); err != nil {
 			return err
 		}
 		if r, ok := router.(methods.Reporter); ok {
 			if report.Router == nil {
 				report.Router = map[string][]metrics.Value{}
 			}
-			report.Router[a.name] = r.Report()
+			report.Router[a.Name] = r.Report()
 		}
 		if sweeps {
-			if err := writeSwept(ctx, d, a.name, frontier, a.queries); err != nil {
+			if err := writeSwept(ctx, d, a.Name, frontier, a.Queries); err != nil {
 				return err
 			}
 		}
@@ -274,7 +274,7 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 		if err := a.loadQueries(ctx); err != nil {
 			return err
 		}
-		s, err := f.unmatched.sweep(ctx, a.name, a.queries)
+		s, err := f.unmatched.sweep(ctx, a.Name, a.Queries)
 		if err != nil {
 			return err
 		}
@@ -293,7 +293,7 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 		return err
 	}
 	for _, a := range e.arenas {
-		decisions, err := router.Route(ctx, a.queries)
+		decisions, err := router.Route(ctx, a.Queries)
 		if err != nil {
 			return err
 		}
@@ -304,7 +304,7 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 		for i := range decisions {
 			decisions[i].Usage = own[i].Usage // what the router itself reads and writes does not depend on its knob
 		}
-		if err := writeDecisions(d, a.name, decisions); err != nil {
+		if err := writeDecisions(d, a.Name, decisions); err != nil {
 			return err
 		}
 	}
@@ -403,7 +403,7 @@ func (f *fit) decisions(ctx context.Context, a *arena) ([]routing.Decision, erro
 	if err != nil {
 		return nil, err
 	}
-	return readDecisions(entry, a.name, a.queries, len(f.e.experts))
+	return readDecisions(entry, a.Name, a.Queries, len(f.e.experts))
 }
 
 // readDecisions reads what writeDecisions wrote for the given queries, and grades the answers in it.

@@ -16,7 +16,7 @@ const module = "github.com/entrorouter/entrorouter/"
 // DESIGN.md, "The house", has the picture.
 var layers = map[string][]string{
 	"cmd/entrorouter": {"*"},
-	"harness":         {"harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/store", "harness/problems", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/metrics", "harness/seed", "harness/cost", "verify"},
+	"harness":         {"harness/book", "harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/store", "harness/problems", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/metrics", "harness/seed", "harness/cost", "verify"},
 	"harness/methods": {"harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	"harness/train":   {"harness/lm", "harness/routing", "harness/seed", "harness/spec"},
 	"harness/lm":      {"harness/routing", "harness/spec", "harness/seed"},
@@ -25,11 +25,13 @@ var layers = map[string][]string{
 	"harness/experts": {"harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec", "verify"},
 	// Rewards are in theory, so that what is trained here and what is scored from text is one formula.
 	"harness/multiround": {"harness/experts", "harness/theory", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
-	"harness/store":      {"harness/routing"},
-	"harness/problems":   {"harness/routing", "harness/seed", "harness/spec", "verify"},
-	"harness/report":     {"harness/metrics", "harness/routing", "harness/spec"},
-	"harness/routing":    {"harness/cost", "harness/seed", "harness/spec", "verify"},
-	"harness/spec":       {"harness/cost"},
+	// A finished run is read without the steps that made it, and without who answered.
+	"harness/book":     {"harness/routing"},
+	"harness/store":    {"harness/routing"},
+	"harness/problems": {"harness/routing", "harness/seed", "harness/spec", "verify"},
+	"harness/report":   {"harness/metrics", "harness/routing", "harness/spec"},
+	"harness/routing":  {"harness/cost", "harness/seed", "harness/spec", "verify"},
+	"harness/spec":     {"harness/cost"},
 	// The verifier's own layers: what reads knows nothing of what compares.
 	"verify":                 {"verify/internal/decide", "verify/internal/formula", "verify/internal/segment"},
 	"verify/internal/decide": {"verify/internal/formula"},

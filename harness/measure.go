@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -94,7 +95,7 @@ func (e *engine) planMeasure() error {
 					continue
 				}
 				r := scored{method: m}
-				if r.reported, err = reported(ctx, e.fits[i], a.name); err != nil {
+				if r.reported, err = reported(ctx, e.fits[i], a.Name); err != nil {
 					return err
 				}
 				for _, f := range e.fits[i] {
@@ -103,19 +104,19 @@ func (e *engine) planMeasure() error {
 						return err
 					}
 					r.seeds = append(r.seeds, f.seed)
-					r.columns = append(r.columns, a.score(decisions))
-					r.traits = append(r.traits, a.examine(decisions, r.columns[len(r.columns)-1].chosen, best, m.Name))
+					r.columns = append(r.columns, a.Score(decisions))
+					r.traits = append(r.traits, examine(&a.Arena, decisions, r.columns[len(r.columns)-1].Chosen, best, m.Name))
 				}
-				if err := r.readCurves(ctx, a, e.fits[i]); err != nil {
+				if err := r.readCurves(ctx, &a.Arena, e.fits[i]); err != nil {
 					return err
 				}
 				rows = append(rows, r)
 			}
-			e.opt.Progress.Start("measuring "+a.name, 1)
-			set.Measurements = append(set.Measurements, e.measure(a, rows)...)
-			set.Measurements = append(set.Measurements, e.measureChoices(a, rows)...)
-			if a.name == PaperArena {
-				set.Measurements = append(set.Measurements, e.measureStrata(a, rows, strataOf(best, len(e.experts)))...)
+			e.opt.Progress.Start("measuring "+a.Name, 1)
+			set.Measurements = append(set.Measurements, e.measure(&a.Arena, rows)...)
+			set.Measurements = append(set.Measurements, e.measureChoices(&a.Arena, rows)...)
+			if a.Name == PaperArena {
+				set.Measurements = append(set.Measurements, e.measureStrata(&a.Arena, rows, strataOf(best, len(e.experts)))...)
 			}
 			e.opt.Progress.Done()
 		}
@@ -162,23 +163,11 @@ func (e *engine) comment() []string {
 		" usd is the total of one pass over a benchmark, averaged over runs; lines with benchmark=avg hold dollars a query.")
 }
 
-// columns are one fit's results question by question, runs averaged.
-type columns struct {
-	accuracy []float64 // in percent
-	usd      []float64
-	tokens   []float64
-	overhead []float64   // tokens of the router itself
-	asked    []float64   // share of the runs in which any expert was asked
-	calls    []float64   // calls of experts
-	chosen   [][]float64 // [questions][M] share of the runs sent to each expert
-	buckets  [][]float64 // [benchmarks][len(routing.Buckets)] number of queries; nil where outcomes are expectations
-}
-
 // scored is a row of a table.
 type scored struct {
 	method   spec.Method
 	seeds    []uint64
-	columns  []columns       // [seeds]
+	columns  []book.Scores   // [seeds]
 	traits   []traits        // [seeds]
 	reported []metrics.Value // what the router says of itself, averaged over the seeds
 
@@ -211,7 +200,7 @@ func reported(ctx context.Context, fits []*fit, arena string) (out []metrics.Val
 }
 
 // mean averages a column over the seeds.
-func (s scored) mean(column func(columns) []float64) []float64 {
+func (s scored) mean(column func(book.Scores) []float64) []float64 {
 	out := make([]float64, len(column(s.columns[0])))
 	for _, c := range s.columns {
 		for q, v := range column(c) {
@@ -221,177 +210,50 @@ func (s scored) mean(column func(columns) []float64) []float64 {
 	return out
 }
 
-func accuracyOf(c columns) []float64 { return c.accuracy }
-func usdOf(c columns) []float64      { return c.usd }
-func tokensOf(c columns) []float64   { return c.tokens }
-func overheadOf(c columns) []float64 { return c.overhead }
-func askedOf(c columns) []float64    { return c.asked }
-func callsOf(c columns) []float64    { return c.calls }
+func accuracyOf(s book.Scores) []float64 { return s.Accuracy }
+func usdOf(s book.Scores) []float64      { return s.USD }
+func tokensOf(s book.Scores) []float64   { return s.Tokens }
+func overheadOf(s book.Scores) []float64 { return s.Overhead }
+func askedOf(s book.Scores) []float64    { return s.Asked }
+func callsOf(s book.Scores) []float64    { return s.Calls }
 
-// ownOf is the share of a question's runs in which no expert's answer stood.
-func ownOf(c columns) []float64 {
-	own := make([]float64, len(c.chosen))
-	for q, share := range c.chosen {
-		own[q] = 1
-		for _, s := range share {
-			own[q] -= s
-		}
-	}
-	return own
-}
-
-// score reads off what decisions got and paid.
-func (a *arena) score(decisions []routing.Decision) columns {
-	n, experts := len(a.strata), len(a.outcomes[0])
-	c := columns{accuracy: make([]float64, n), usd: make([]float64, n), tokens: make([]float64, n), overhead: make([]float64, n), asked: make([]float64, n), calls: make([]float64, n), chosen: make([][]float64, n)}
-	for q := range c.chosen {
-		c.chosen[q] = make([]float64, experts)
-	}
-	for range a.benches {
-		c.buckets = append(c.buckets, make([]float64, len(routing.Buckets)))
-	}
-	graded := true
-	for i, d := range decisions {
-		q := a.question[i]
-		bench := a.strata[q]
-		runs := float64(a.benches[bench].runs)
-		c.overhead[q] += float64(d.Usage.In+d.Usage.Out) / runs
-		count := func(o routing.Outcome, weight float64) {
-			c.accuracy[q] += 100 * weight * o.Correct / runs
-			if o.Bucket == "" {
-				graded = false
-				return
-			}
-			c.buckets[bench][slices.Index(routing.Buckets[:], o.Bucket)] += weight
-		}
-		if d.Answer != nil {
-			own := a.said(d)
-			count(own, 1)
-			c.usd[q] += own.USD / runs
-			c.tokens[q] += own.Out / runs
-			c.calls[q] += float64(len(d.Calls)) / runs
-			if len(d.Calls) > 0 {
-				c.asked[q] += 1 / runs
-			}
-			if d.Expert >= 0 {
-				c.chosen[q][d.Expert] += 1 / runs
-			}
-			continue
-		}
-		any := false
-		for m, times := range d.Asked(experts) {
-			o := a.outcomes[i][m]
-			c.usd[q] += times * o.USD / runs
-			c.tokens[q] += times * o.Out / runs
-			c.calls[q] += times / runs
-			any = any || times > 0
-			weight := 0.0
-			switch {
-			case d.Expert == m:
-				weight = 1
-			case d.Expert == routing.Expected:
-				weight = d.Prob[m]
-			}
-			if weight > 0 {
-				count(o, weight)
-				c.chosen[q][m] += weight / runs
-			}
-		}
-		if any {
-			c.asked[q] += 1 / runs
-		}
-		if d.Expert == routing.Self {
-			own := a.self[i]
-			c.overhead[q] += own.Out / runs
-			spoiled := 0.0
-			if own.Correct > 0 {
-				spoiled = d.Spoiled
-			}
-			count(own, 1-spoiled)
-			if spoiled > 0 {
-				count(routing.Outcome{Bucket: wrongLike(own)}, spoiled)
-			}
-		}
-	}
-	if !graded {
-		c.buckets = nil
-	}
-	return c
-}
-
-// wrongLike is the bucket of a wrong answer where right ones are counted as o is.
-func wrongLike(o routing.Outcome) routing.Bucket {
-	if o.Bucket == "" {
-		return ""
-	}
-	return routing.Wrong
-}
-
-// said returns the outcome of a decision that carries its answer: its grade, and what its own calls used and cost.
-func (a *arena) said(d routing.Decision) routing.Outcome {
-	o := routing.Outcome{Bucket: d.Answer.Bucket, USD: a.benches[0].e.paid(d)}
-	if o.Bucket == routing.Correct {
-		o.Correct = 1
-	}
-	for _, c := range d.Calls {
-		o.Out += float64(c.Usage.Out)
-	}
-	return o
-}
-
-// paid returns the dollars of a decision's own calls.
-func (e *engine) paid(d routing.Decision) (usd float64) {
-	for _, c := range d.Calls {
-		usd += e.experts[c.Expert].Price.USD(c.Usage, e.spec.Experiment.CountInput)
-	}
-	return usd
-}
-
-// experts returns what always asking each expert gets and pays: accuracy and dollars, [M][questions].
-func (a *arena) experts() (accuracy, usd [][]float64) {
-	for m := range a.outcomes[0] {
-		c := a.score(decideAlways(a, m))
-		accuracy, usd = append(accuracy, c.accuracy), append(usd, c.usd)
+// expertsAlone returns what always asking each expert gets and pays: accuracy and dollars, [M][questions].
+func expertsAlone(a *book.Arena) (accuracy, usd [][]float64) {
+	for m := range a.Outcomes[0] {
+		s := a.Score(a.Always(m))
+		accuracy, usd = append(accuracy, s.Accuracy), append(usd, s.USD)
 	}
 	return accuracy, usd
 }
 
-func decideAlways(a *arena, m int) []routing.Decision {
-	d := make([]routing.Decision, len(a.queries))
-	for i := range d {
-		d[i].Expert = m
-	}
-	return d
-}
-
-// pass is how many questions one pass over each benchmark has: those of the paper's arena, and in the large arena those
+// questionsOfAPass is how many questions one pass over each benchmark has: those of the paper's arena, and in the large arena those
 // of the whole benchmark that the draw stands for. Averages weigh benchmarks by it and dollars are of one pass.
-func (a *arena) pass(benchmarks spec.Benchmarks) []float64 {
+func questionsOfAPass(a *book.Arena, benchmarks spec.Benchmarks) []float64 {
 	var n []float64
-	for _, b := range a.benches {
-		if a.name == LargeArena {
-			n = append(n, float64(max(benchmarks[b.name].Whole, benchmarks[b.name].Size)))
+	for _, b := range a.Benchmarks {
+		if a.Name == LargeArena {
+			n = append(n, float64(max(benchmarks[b.Name].Whole, benchmarks[b.Name].Size)))
 		} else {
-			n = append(n, float64(benchmarks[b.name].Size))
+			n = append(n, float64(benchmarks[b.Name].Size))
 		}
 	}
 	return n
 }
 
 // measure computes every line of an arena.
-func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
+func (e *engine) measure(a *book.Arena, rows []scored) []metrics.Measurement {
 	x := &e.spec.Experiment
-	nb := len(a.benches)
+	nb := len(a.Benchmarks)
 	size := make([]int, nb) // questions in this arena
-	for _, b := range a.strata {
+	for _, b := range a.Strata {
 		size[b]++
 	}
-	pass := a.pass(e.spec.Benchmarks)
+	pass := questionsOfAPass(a, e.spec.Benchmarks)
 	total := 0.0
 	for _, n := range pass {
 		total += n
 	}
-	expertAccuracy, expertUSD := a.experts()
+	expertAccuracy, expertUSD := expertsAlone(a)
 	strongest := len(e.experts) - 1
 	accuracy, usd := make([][]float64, len(rows)), make([][]float64, len(rows))
 	reference := -1
@@ -409,7 +271,7 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 	perBench := func(column, w []float64, out []float64) {
 		clear(out)
 		for q, v := range column {
-			out[a.strata[q]] += w[q] * v
+			out[a.Strata[q]] += w[q] * v
 		}
 		for b := range out {
 			out[b] /= float64(size[b]) // the bootstrap keeps the size of every stratum
@@ -423,9 +285,9 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 		return sum / total
 	}
 	// The router alone is one more point that costs nothing, on the hull of rows that may answer themselves.
-	if a.self != nil {
-		own := a.score(decideAlways(a, routing.Self))
-		expertAccuracy, expertUSD = append(expertAccuracy, own.accuracy), append(expertUSD, own.usd)
+	if a.Self != nil {
+		own := a.Score(a.Always(routing.Self))
+		expertAccuracy, expertUSD = append(expertAccuracy, own.Accuracy), append(expertUSD, own.USD)
 	}
 	fixed := func(w []float64) []metrics.Point {
 		scratch := make([]float64, nb)
@@ -438,7 +300,7 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 		}
 		return points
 	}
-	ones := slices.Repeat([]float64{1}, len(a.strata))
+	ones := slices.Repeat([]float64{1}, len(a.Strata))
 	// The vertices of the hull are chosen on the sample and their means move in resamples: a hull chosen anew in each
 	// would lie above every constant router, which then had a negative gain.
 	all := fixed(ones)
@@ -480,7 +342,7 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			}
 		}
 	}
-	point, samples := metrics.BootstrapParallel(a.strata, x.Evaluate.Bootstrap, e.bootstrapSeed(a), len(rows)*perRow, func() func(w, out []float64) { return stat })
+	point, samples := metrics.BootstrapParallel(a.Strata, x.Evaluate.Bootstrap, e.bootstrapSeed(a), len(rows)*perRow, func() func(w, out []float64) { return stat })
 	value := func(i, k int, scale float64, unit string, decimals int) metrics.Value {
 		at := i*perRow + k
 		v := metrics.Rounded(point[at]*scale, unit, decimals)
@@ -499,17 +361,17 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 		tokensBy := make([]float64, nb)
 		perBench(tokens, ones, tokensBy)
 		queries := 0
-		for b, bench := range a.benches {
-			n := size[b] * bench.runs
+		for b, bench := range a.Benchmarks {
+			n := size[b] * bench.Runs
 			queries += n
-			m := line(r, bench.name, n,
+			m := line(r, bench.Name, n,
 				value(i, b, 1, metrics.Accuracy, 3),
 				value(i, nb+b, pass[b], metrics.USD, 6),
 				metrics.Rounded(tokensBy[b], Tokens, 1),
 				metrics.Rounded(float64(size[b]), metrics.Questions, 0))
 			if reference >= 0 && i != reference {
 				m.Values = append(m.Values, value(i, 2*nb+extra+b, 1, Difference, 3))
-				if p, ok := a.mcNemar(b, r, rows[reference]); ok {
+				if p, ok := mcNemar(a, b, r, rows[reference]); ok {
 					m.Values = append(m.Values, metrics.Rounded(p, McNemar, 4))
 				}
 			}
@@ -529,11 +391,11 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			saving(value(i, s+3, 1, CostShare, 3)),
 			metrics.Rounded(average(tokensBy), Tokens, 1),
 			metrics.Rounded(overhead, RouterTokens, 1),
-			metrics.Rounded(float64(len(a.strata)), metrics.Questions, 0))
+			metrics.Rounded(float64(len(a.Strata)), metrics.Questions, 0))
 		if v, ok := finite(point[i*perRow+s+8], samples[i*perRow+s+8], x.Evaluate.Confidence, PGR, 4); ok {
 			avg.Values = append(avg.Values, v)
 		}
-		if r.columns[0].buckets != nil {
+		if r.columns[0].Buckets != nil {
 			avg.Values = append(avg.Values, metrics.Rounded(truncated(a, r, pass), Truncated, 3))
 		}
 		if reference >= 0 && i != reference {
@@ -541,11 +403,11 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 		}
 		if methods.AnswersItself(r.method.Name) {
 			for _, x := range []struct {
-				of       func(columns) []float64
+				of       func(book.Scores) []float64
 				scale    float64
 				unit     string
 				decimals int
-			}{{askedOf, 100, CallRate, 2}, {callsOf, 1, Calls, 4}, {ownOf, 100, OwnAnswers, 2}} {
+			}{{askedOf, 100, CallRate, 2}, {callsOf, 1, Calls, 4}, {book.Scores.Own, 100, OwnAnswers, 2}} {
 				by := make([]float64, nb)
 				perBench(r.mean(x.of), ones, by)
 				avg.Values = append(avg.Values, metrics.Rounded(x.scale*average(by), x.unit, x.decimals))
@@ -564,9 +426,9 @@ func (e *engine) measure(a *arena, rows []scored) []metrics.Measurement {
 			}
 			for k, c := range r.columns {
 				by := make([]float64, nb)
-				perBench(c.accuracy, ones, by)
+				perBench(c.Accuracy, ones, by)
 				quality := average(by)
-				perBench(c.usd, ones, by)
+				perBench(c.USD, ones, by)
 				dollars := average(by)
 				acc = append(acc, quality)
 				perBench(expertUSD[strongest], ones, by)
@@ -594,7 +456,7 @@ func verticesOf(hull metrics.Hull, points []metrics.Point) (vertices []int) {
 }
 
 // readCurves reads the sweeps of the fits of a row; those of a match are of the fit behind it.
-func (s *scored) readCurves(ctx context.Context, a *arena, fits []*fit) error {
+func (s *scored) readCurves(ctx context.Context, a *book.Arena, fits []*fit) error {
 	var read []*step
 	for _, f := range fits {
 		if f.unmatched != nil {
@@ -604,22 +466,22 @@ func (s *scored) readCurves(ctx context.Context, a *arena, fits []*fit) error {
 			continue
 		}
 		read = append(read, f.step)
-		sweep, err := f.sweep(ctx, a.name, a.queries)
+		sweep, err := f.sweep(ctx, a.Name, a.Queries)
 		if err != nil {
 			return err
 		}
 		if sweep == nil {
 			return nil
 		}
-		curve, score := a.curve(sweep)
+		curve, score := knobCurve(a, sweep)
 		s.curves, s.scores = append(s.curves, curve), append(s.scores, score)
 	}
 	return nil
 }
 
-func (e *engine) keys(a *arena, r scored, benchmark string) []metrics.Key {
+func (e *engine) keys(a *book.Arena, r scored, benchmark string) []metrics.Key {
 	return []metrics.Key{
-		{Name: "pool", Value: e.poolSpec.Name}, {Name: "arena", Value: a.name},
+		{Name: "pool", Value: e.poolSpec.Name}, {Name: "arena", Value: a.Name},
 		{Name: "method", Value: r.method.RowID()}, {Name: "benchmark", Value: benchmark},
 	}
 }
@@ -634,12 +496,12 @@ func saving(share metrics.Value) metrics.Value {
 }
 
 // truncated is the percentage of answers that were cut, averaged over benchmarks by the questions of a pass.
-func truncated(a *arena, r scored, pass []float64) float64 {
+func truncated(a *book.Arena, r scored, pass []float64) float64 {
 	sum, total := 0.0, 0.0
 	for b, n := range pass {
 		queries, cut := 0.0, 0.0
 		for _, c := range r.columns {
-			for k, v := range c.buckets[b] {
+			for k, v := range c.Buckets[b] {
 				queries += v
 				if routing.Buckets[k] == routing.Truncated {
 					cut += v
@@ -655,16 +517,16 @@ func truncated(a *arena, r scored, pass []float64) float64 {
 // mcNemar compares a row with the reference on a benchmark of one run: the median of the p-values of their trainings,
 // paired by seed. Questions that either row decides by a coin, with unlike outcomes, are left out. ok is false where
 // questions are asked more than once or outcomes are probabilities.
-func (a *arena) mcNemar(bench int, row, reference scored) (p float64, ok bool) {
-	if a.benches[bench].runs != 1 || row.columns[0].buckets == nil {
+func mcNemar(a *book.Arena, bench int, row, reference scored) (p float64, ok bool) {
+	if a.Benchmarks[bench].Runs != 1 || row.columns[0].Buckets == nil {
 		return 0, false
 	}
 	var ps []float64
 	for k := range max(len(row.columns), len(reference.columns)) {
 		// A row that does not depend on the seed has one training for all of them.
-		own, other := row.columns[min(k, len(row.columns)-1)].accuracy, reference.columns[min(k, len(reference.columns)-1)].accuracy
+		own, other := row.columns[min(k, len(row.columns)-1)].Accuracy, reference.columns[min(k, len(reference.columns)-1)].Accuracy
 		onlyOwn, onlyOther := 0, 0
-		for q, b := range a.strata {
+		for q, b := range a.Strata {
 			switch {
 			case b != bench:
 			case own[q] == 100 && other[q] == 0:
@@ -682,7 +544,7 @@ func (a *arena) mcNemar(bench int, row, reference scored) (p float64, ok bool) {
 // bucketCounts returns how many queries of the given benchmarks ended in each bucket, averaged over seeds. The unit
 // is the bucket's name.
 func bucketCounts(r scored, benches []int) []metrics.Value {
-	if r.columns[0].buckets == nil {
+	if r.columns[0].Buckets == nil {
 		return nil
 	}
 	var out []metrics.Value
@@ -690,7 +552,7 @@ func bucketCounts(r scored, benches []int) []metrics.Value {
 		n := 0.0
 		for _, c := range r.columns {
 			for _, i := range benches {
-				n += c.buckets[i][k] / float64(len(r.columns))
+				n += c.Buckets[i][k] / float64(len(r.columns))
 			}
 		}
 		out = append(out, metrics.Rounded(n, string(b), 2))

@@ -5,10 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -18,92 +17,22 @@ import (
 var near = cmpopts.EquateApprox(0, 1e-9)
 
 // Two benchmarks: one question with two runs, two questions with one.
-func toyArena() *arena {
-	a := &arena{name: PaperArena, benches: []*bench{{name: "x", runs: 2}, {name: "y", runs: 1}}}
-	a.question = []int{0, 0, 1, 2}
-	a.strata = []int{0, 1, 1}
-	a.queries = make([]routing.Query, 4)
-	a.outcomes = [][]routing.Outcome{
+func toyArena() *book.Arena {
+	a := &book.Arena{Name: PaperArena, Benchmarks: []book.Benchmark{{Name: "x", Runs: 2}, {Name: "y", Runs: 1}}}
+	a.Question = []int{0, 0, 1, 2}
+	a.Strata = []int{0, 1, 1}
+	a.Queries = make([]routing.Query, 4)
+	a.Outcomes = [][]routing.Outcome{
 		{{Correct: 1, Bucket: routing.Correct, Out: 10, USD: 1}, {Bucket: routing.Truncated, Out: 90, USD: 9}},
 		{{Bucket: routing.Wrong, Out: 20, USD: 2}, {Correct: 1, Bucket: routing.Correct, Out: 40, USD: 4}},
 		{{Bucket: routing.NoAnswer, Out: 30, USD: 3}, {Correct: 1, Bucket: routing.Correct, Out: 50, USD: 5}},
 		{{Correct: 1, Bucket: routing.Correct, Out: 10, USD: 1}, {Bucket: routing.Ungraded, Out: 70, USD: 7}},
 	}
-	a.self = []routing.Outcome{
+	a.Self = []routing.Outcome{
 		{Correct: 1, Bucket: routing.Correct, Out: 5}, {Correct: 1, Bucket: routing.Correct, Out: 8},
 		{Correct: 1, Bucket: routing.Correct, Out: 6}, {Bucket: routing.NoAnswer, Out: 7},
 	}
 	return a
-}
-
-func TestScoresByHand(t *testing.T) {
-	bucket := func(counts map[routing.Bucket]float64) []float64 {
-		out := make([]float64, len(routing.Buckets))
-		for i, b := range routing.Buckets {
-			out[i] = counts[b]
-		}
-		return out
-	}
-	coin := func(p ...float64) routing.Decision { return routing.Decision{Expert: routing.Expected, Prob: p} }
-	for _, c := range []struct {
-		name      string
-		decisions []routing.Decision
-		want      columns
-	}{
-		{"runs of a question are averaged, and each run has its own expert",
-			[]routing.Decision{{Expert: 0, Usage: cost.Usage{In: 30, Out: 10}}, {Expert: 1}, {Expert: 0}, {Expert: 1, Usage: cost.Usage{In: 7}}},
-			columns{
-				accuracy: []float64{100, 0, 0}, usd: []float64{2.5, 3, 7}, tokens: []float64{25, 30, 70}, overhead: []float64{20, 0, 7},
-				asked: []float64{1, 1, 1}, calls: []float64{1, 1, 1},
-				chosen: [][]float64{{0.5, 0.5}, {1, 0}, {0, 1}},
-				buckets: [][]float64{
-					bucket(map[routing.Bucket]float64{routing.Correct: 2}),
-					bucket(map[routing.Bucket]float64{routing.NoAnswer: 1, routing.Ungraded: 1}),
-				},
-			}},
-		{"a coin is scored by its expectation, whatever its most likely side",
-			[]routing.Decision{coin(0.75, 0.25), coin(0.75, 0.25), coin(0, 1), coin(0.5, 0.5)},
-			columns{
-				accuracy: []float64{50, 100, 50}, usd: []float64{2.75, 5, 4}, tokens: []float64{27.5, 50, 40}, overhead: []float64{0, 0, 0},
-				asked: []float64{1, 1, 1}, calls: []float64{1, 1, 1},
-				chosen: [][]float64{{0.75, 0.25}, {0, 1}, {0.5, 0.5}},
-				buckets: [][]float64{
-					bucket(map[routing.Bucket]float64{routing.Correct: 1, routing.Wrong: 0.75, routing.Truncated: 0.25}),
-					bucket(map[routing.Bucket]float64{routing.Correct: 1.5, routing.Ungraded: 0.5}),
-				},
-			}},
-		{"every call is paid, also of an expert whose answer does not stand, and the router's own answer costs tokens but no dollars",
-			[]routing.Decision{
-				{Expert: routing.Self, Usage: cost.Usage{Out: 4}},
-				{Expert: 0, Calls: []routing.Call{{Expert: 0}, {Expert: 1}}},
-				{Expert: routing.Self, Calls: []routing.Call{{Expert: 1}, {Expert: 1}}, Spoiled: 0.25},
-				{Expert: routing.Self, Calls: []routing.Call{{Expert: 0}}, Spoiled: 0.25},
-			},
-			columns{
-				accuracy: []float64{50, 75, 0}, usd: []float64{3, 10, 1}, tokens: []float64{30, 100, 10}, overhead: []float64{4.5, 6, 7},
-				asked: []float64{0.5, 1, 1}, calls: []float64{1, 2, 1},
-				chosen: [][]float64{{0.5, 0}, {0, 0}, {0, 0}},
-				buckets: [][]float64{
-					bucket(map[routing.Bucket]float64{routing.Correct: 1, routing.Wrong: 1}),
-					bucket(map[routing.Bucket]float64{routing.Correct: 0.75, routing.Wrong: 0.25, routing.NoAnswer: 1}),
-				},
-			}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, toyArena().score(c.decisions), cmp.AllowUnexported(columns{}), near); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-	a := toyArena()
-	for i := range a.outcomes {
-		for m := range a.outcomes[i] {
-			a.outcomes[i][m].Bucket = ""
-		}
-	}
-	if c := a.score([]routing.Decision{{}, {}, {}, {}}); c.buckets != nil {
-		t.Errorf("expectations have buckets %v", c.buckets)
-	}
 }
 
 func measured(t *testing.T, lines []metrics.Measurement, method, benchmark, seed string) metrics.Measurement {
@@ -116,15 +45,15 @@ func measured(t *testing.T, lines []metrics.Measurement, method, benchmark, seed
 }
 
 // rows of a toy experiment: always the cheap expert, always the dear one, and two trainings of a router.
-func toyRows(a *arena) []scored {
+func toyRows(a *book.Arena) []scored {
 	always := func(id string, m int) scored {
-		return scored{method: spec.Method{Name: "fixed", ID: id}, seeds: []uint64{1}, columns: []columns{a.score(decideAlways(a, m))}}
+		return scored{method: spec.Method{Name: "fixed", ID: id}, seeds: []uint64{1}, columns: []book.Scores{a.Score(a.Always(m))}}
 	}
 	return []scored{always("cheap", 0), always("dear", 1), {
 		method: spec.Method{Name: "entrorouter"}, seeds: []uint64{1, 2},
-		columns: []columns{
-			a.score([]routing.Decision{{Expert: 0}, {Expert: 1}, {Expert: 1}, {Expert: 0}}),
-			a.score([]routing.Decision{{Expert: 0}, {Expert: 0}, {Expert: 1}, {Expert: 0}}),
+		columns: []book.Scores{
+			a.Score([]routing.Decision{{Expert: 0}, {Expert: 1}, {Expert: 1}, {Expert: 0}}),
+			a.Score([]routing.Decision{{Expert: 0}, {Expert: 0}, {Expert: 1}, {Expert: 0}}),
 		},
 	}}
 }
@@ -210,9 +139,9 @@ func TestMeasurementsByHand(t *testing.T) {
 // A router that answers itself for nothing is on the hull of the experts and itself, whichever training it is from.
 func TestSingleSeedsOfRowsThatAnswerThemselvesHaveTheirHull(t *testing.T) {
 	a := toyArena()
-	a.self = []routing.Outcome{{Correct: 1}, {}, {Correct: 1}, {}} // half of x, one of y's two: 50 %
-	alone := a.score(decideAlways(a, routing.Self))
-	rows := append(toyRows(a), scored{method: spec.Method{Name: "self"}, seeds: []uint64{1, 2}, columns: []columns{alone, alone}})
+	a.Self = []routing.Outcome{{Correct: 1}, {}, {Correct: 1}, {}} // half of x, one of y's two: 50 %
+	alone := a.Score(a.Always(routing.Self))
+	rows := append(toyRows(a), scored{method: spec.Method{Name: "self"}, seeds: []uint64{1, 2}, columns: []book.Scores{alone, alone}})
 	lines := toyEngine(1, 2).measure(a, rows)
 	for _, seed := range []string{"", "1", "2"} {
 		m := measured(t, lines, "self", "avg", seed)
@@ -227,7 +156,7 @@ func TestSingleSeedsOfRowsThatAnswerThemselvesHaveTheirHull(t *testing.T) {
 // A large set stands for a benchmark of the paper's size: its questions weigh what the benchmark has, not what was drawn.
 func TestALargerSetKeepsTheWeightsOfThePaper(t *testing.T) {
 	a := toyArena()
-	a.name = LargeArena
+	a.Name = LargeArena
 	lines := toyEngine(30, 10).measure(a, toyRows(a))
 	for unit, want := range map[string]float64{
 		metrics.Accuracy:    (30*75 + 10*100) / 40.0,
@@ -244,11 +173,11 @@ func TestALargerSetKeepsTheWeightsOfThePaper(t *testing.T) {
 }
 
 func TestIntervalsHoldTheirNumbersAndAreOfTheSameResamplesForAllRows(t *testing.T) {
-	a := &arena{name: PaperArena, benches: []*bench{{name: "x", runs: 1}, {name: "y", runs: 1}}}
+	a := &book.Arena{Name: PaperArena, Benchmarks: []book.Benchmark{{Name: "x", Runs: 1}, {Name: "y", Runs: 1}}}
 	for q := range 40 {
-		a.queries = append(a.queries, routing.Query{Problem: routing.Problem{ID: fmt.Sprint("q", q)}})
-		a.question, a.strata = append(a.question, q), append(a.strata, q%2)
-		a.outcomes = append(a.outcomes, []routing.Outcome{{Correct: float64(q / 7 % 2), USD: 1, Bucket: routing.Wrong}, {Correct: float64(min(1, q%5)), USD: 5, Bucket: routing.Wrong}})
+		a.Queries = append(a.Queries, routing.Query{Problem: routing.Problem{ID: fmt.Sprint("q", q)}})
+		a.Question, a.Strata = append(a.Question, q), append(a.Strata, q%2)
+		a.Outcomes = append(a.Outcomes, []routing.Outcome{{Correct: float64(q / 7 % 2), USD: 1, Bucket: routing.Wrong}, {Correct: float64(min(1, q%5)), USD: 5, Bucket: routing.Wrong}})
 	}
 	e := toyEngine(20, 20)
 	e.spec.Experiment.Evaluate.Bootstrap = 200
@@ -274,23 +203,23 @@ func TestIntervalsHoldTheirNumbersAndAreOfTheSameResamplesForAllRows(t *testing.
 }
 
 func TestMcNemarTakesTheMedianOfTrainings(t *testing.T) {
-	a := &arena{benches: []*bench{{runs: 1}, {runs: 1}}, strata: []int{0, 0, 0, 0, 0, 0, 1, 1}}
-	of := func(accuracy ...float64) columns { return columns{accuracy: accuracy, buckets: [][]float64{}} }
-	reference := scored{columns: []columns{of(0, 0, 0, 0, 0, 0, 100, 100)}}
-	row := scored{columns: []columns{
+	a := &book.Arena{Benchmarks: []book.Benchmark{{Runs: 1}, {Runs: 1}}, Strata: []int{0, 0, 0, 0, 0, 0, 1, 1}}
+	of := func(accuracy ...float64) book.Scores { return book.Scores{Accuracy: accuracy, Buckets: [][]float64{}} }
+	reference := scored{columns: []book.Scores{of(0, 0, 0, 0, 0, 0, 100, 100)}}
+	row := scored{columns: []book.Scores{
 		of(100, 100, 100, 100, 100, 0, 0, 0), // 5 against 0: 1/16
 		of(100, 100, 50, 0, 0, 0, 0, 0),      // 2 against 0: 1/2; a coin is left out
 		of(0, 0, 0, 0, 0, 0, 0, 0),           // alike: 1
 	}}
-	if p, ok := a.mcNemar(0, row, reference); !ok || p != 0.5 {
+	if p, ok := mcNemar(a, 0, row, reference); !ok || p != 0.5 {
 		t.Errorf("p is %v (%v), want 1/2", p, ok)
 	}
 	row.columns = row.columns[:2]
-	if p, ok := a.mcNemar(0, row, reference); !ok || p != (0.5+1./16)/2 {
+	if p, ok := mcNemar(a, 0, row, reference); !ok || p != (0.5+1./16)/2 {
 		t.Errorf("p of two trainings is %v (%v)", p, ok)
 	}
-	a.benches[0].runs = 2
-	if _, ok := a.mcNemar(0, row, reference); ok {
+	a.Benchmarks[0].Runs = 2
+	if _, ok := mcNemar(a, 0, row, reference); ok {
 		t.Error("a benchmark of two runs was tested")
 	}
 }

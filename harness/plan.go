@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -31,7 +32,7 @@ func (e *engine) plan() error {
 	if e.rlProfile, err = trainProfile(x.Train.RL); err != nil {
 		return err
 	}
-	paper := &arena{name: PaperArena}
+	paper := &arena{Arena: book.Arena{Name: PaperArena}}
 	for _, name := range x.Test {
 		set, err := e.newProblemSet(name, problems.Sized, e.spec.Benchmarks[name].Size)
 		if err != nil {
@@ -54,7 +55,7 @@ func (e *engine) plan() error {
 		if e.sim == nil {
 			return fmt.Errorf("%w: large: only a simulated pool knows the true success probability; set large: 0 for pool %s", ErrUsage, e.poolSpec.Name)
 		}
-		large := &arena{name: LargeArena}
+		large := &arena{Arena: book.Arena{Name: LargeArena}}
 		for _, name := range x.Test {
 			set, err := e.newProblemSet(name, problems.Large, x.Large)
 			if err != nil {

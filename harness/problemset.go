@@ -116,23 +116,30 @@ func (s *problemSet) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if s.problems, s.latents, err = readProblems(entry); err != nil {
+		return err
+	}
+	s.read = true
+	return nil
+}
+
+// readProblems reads a problem set that is stored; latents is nil unless it was generated.
+func readProblems(entry store.Entry) (ps []routing.Problem, latents []routing.Latent, err error) {
 	f, err := entry.Open("problems.jsonl")
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	defer f.Close()
 	for dec := json.NewDecoder(bufio.NewReader(f)); ; {
 		var line problemLine
 		if err := dec.Decode(&line); errors.Is(err, io.EOF) {
-			break
+			return ps, latents, nil
 		} else if err != nil {
-			return fmt.Errorf("%s: %w", entry.Path("problems.jsonl"), err)
+			return nil, nil, fmt.Errorf("%s: %w", entry.Path("problems.jsonl"), err)
 		}
-		s.problems = append(s.problems, line.Problem)
+		ps = append(ps, line.Problem)
 		if line.Latent != nil {
-			s.latents = append(s.latents, *line.Latent)
+			latents = append(latents, *line.Latent)
 		}
 	}
-	s.read = true
-	return nil
 }

@@ -92,7 +92,7 @@ func Route(ctx context.Context, r *spec.Resolved, o Options, row string, queries
 			out[i].USD += asked[m] * usd[m]
 		}
 		if d.Answer != nil {
-			out[i].Answer, out[i].USD = d.Answer.Text, e.paid(d)
+			out[i].Answer, out[i].USD = d.Answer.Text, d.Paid(e.experts, e.spec.Experiment.CountInput)
 		}
 	}
 	return out, nil

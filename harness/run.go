@@ -403,7 +403,7 @@ func (e *engine) checkLeak(ctx context.Context) error {
 		if err := a.loadQueries(ctx); err != nil {
 			return err
 		}
-		for _, q := range a.queries {
+		for _, q := range a.Queries {
 			if id, ok := trained[routing.TextHash(q.Problem.Text)]; ok {
 				return fmt.Errorf("%w: training problem %s and test problem %s have the same text; train on another set or, for generated sets, another seed", ErrUsage, id, q.Problem.ID)
 			}

@@ -61,22 +61,22 @@ func TestTheRouterAloneScoresWhatTheProbeDoesAndPaysNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range e.arenas {
-		var sum, tokens, pass float64
-		for i, n := range a.pass(e.spec.Benchmarks) {
+		var sum, tokens, whole float64
+		for i, n := range questionsOfAPass(&a.Arena, e.spec.Benchmarks) {
 			var right, out, queries float64
-			for k, o := range a.self {
-				if a.strata[a.question[k]] == i {
+			for k, o := range a.Self {
+				if a.Strata[a.Question[k]] == i {
 					right, out, queries = right+o.Correct, out+o.Out, queries+1
 				}
 			}
-			sum, tokens, pass = sum+n*right/queries, tokens+n*out/queries, pass+n
+			sum, tokens, whole = sum+n*right/queries, tokens+n*out/queries, whole+n
 		}
-		m, ok, err := set.Find(keys("arena", a.name, "method", "self", "benchmark", metrics.Average)...)
+		m, ok, err := set.Find(keys("arena", a.Name, "method", "self", "benchmark", metrics.Average)...)
 		if err != nil || !ok {
 			t.Fatal(err)
 		}
 		for unit, want := range map[string]float64{
-			metrics.Accuracy: 100 * sum / pass, RouterTokens: tokens / pass,
+			metrics.Accuracy: 100 * sum / whole, RouterTokens: tokens / whole,
 			metrics.USDPerQuery: 0, Tokens: 0, CallRate: 0, Calls: 0, OwnAnswers: 100, HullGain: 0,
 		} {
 			v, ok := m.Value(unit)
@@ -85,11 +85,11 @@ func TestTheRouterAloneScoresWhatTheProbeDoesAndPaysNothing(t *testing.T) {
 				tolerance = 0
 			}
 			if !ok || math.Abs(v.Number-want) > tolerance {
-				t.Errorf("%s: %s is %v, want %v", a.name, unit, v.Number, want)
+				t.Errorf("%s: %s is %v, want %v", a.Name, unit, v.Number, want)
 			}
 		}
-		if sum == 0 || sum == pass {
-			t.Errorf("%s: the probe gets %v of %v right: too few questions to test anything", a.name, sum, pass)
+		if sum == 0 || sum == whole {
+			t.Errorf("%s: the probe gets %v of %v right: too few questions to test anything", a.Name, sum, whole)
 		}
 	}
 	share, ok, err := set.Find(keys("method", "self", "stratum", "hard", "expert", selfID)...)

@@ -19,7 +19,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/multiround"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
@@ -112,12 +111,12 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 	if err := a.loadQueries(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range a.queries {
+	for _, q := range a.Queries {
 		texts[q.Problem.Text] = true
 	}
 	set := runIn(t, r, out).Measurements
 	whole := asked.Load()
-	if want := int64(2 * 2 * 2 * len(a.queries)); whole != want { // rows, seeds, turns
+	if want := int64(2 * 2 * 2 * len(a.Queries)); whole != want { // rows, seeds, turns
 		t.Errorf("the policy was asked %d times, want %d", whole, want)
 	}
 	for i, row := range []string{"routerr1", "xrouter"} {
@@ -137,10 +136,10 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 				t.Fatal(err)
 			}
 			for k, x := range trajectories {
-				if len(x.Calls) != 1 || x.Turns != 2 || len(x.Invalid) > 0 || x.Problem != a.queries[k].Problem.ID {
+				if len(x.Calls) != 1 || x.Turns != 2 || len(x.Invalid) > 0 || x.Problem != a.Queries[k].Problem.ID {
 					t.Fatalf("%s: %+v", row, x)
 				}
-				w := 1 / float64(a.benches[a.strata[a.question[k]]].runs)
+				w := 1 / float64(a.benches[a.Strata[a.Question[k]]].runs)
 				right += w * x.Correct
 				usd += w * e.experts[1].Price.USD(cost.Usage{Out: x.Calls[0].Out}, false)
 				called += x.Correct
@@ -176,7 +175,7 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 		t.Errorf("after its fits were lost, a run asked %d times more: %s", asked.Load()-whole, diff)
 	}
 	left := t.TempDir()
-	p := a.queries[0].Problem
+	p := a.Queries[0].Problem
 	routed, err := Route(t.Context(), r, Options{Out: out}, "xrouter", []routing.Query{{Problem: p}, {Problem: p, Run: 1}, {Problem: p, Run: 2}}, left)
 	if err != nil {
 		t.Fatal(err)
@@ -214,33 +213,6 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 	matched.Experiment.Methods[0].Params.Content = nil
 	if _, err := Run(t.Context(), matched, Options{Out: out}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "asks a language model") {
 		t.Errorf("matched to a row that asks: %v", err)
-	}
-}
-
-func TestADecisionWithAnAnswerPaysForItsOwnCalls(t *testing.T) {
-	e := &engine{spec: &spec.Resolved{}, experts: []routing.Expert{{Price: cost.Price{In: 1, Out: 2}}, {Price: cost.Price{In: 3, Out: 10}}}}
-	a := &arena{
-		benches: []*bench{{e: e, runs: 2}}, question: []int{0, 0}, strata: []int{0},
-		outcomes: [][]routing.Outcome{{{USD: 7, Out: 7}, {USD: 7, Out: 7}}, {{USD: 7, Out: 7}, {USD: 7, Out: 7}}},
-	}
-	calls := []routing.Call{{Expert: 0, Usage: cost.Usage{In: 1e6, Out: 1e6}}, {Expert: 1, Usage: cost.Usage{In: 2e6, Out: 3e6}}}
-	decisions := []routing.Decision{
-		{Prob: []float64{1, 0}, Expert: 1, Calls: calls, Answer: &routing.Answer{Bucket: routing.Correct}},
-		{Prob: []float64{0, 0}, Expert: routing.Self, Calls: []routing.Call{}, Answer: &routing.Answer{Bucket: routing.Ungraded}, Usage: cost.Usage{In: 4, Out: 6}},
-	}
-	for _, c := range []struct {
-		countInput bool
-		usd        float64
-	}{{false, 32}, {true, 39}} { // 2 + 30 dollars, and 1 + 6 for what was read, in one of two runs
-		e.spec.Experiment.CountInput = c.countInput
-		got := a.score(decisions)
-		want := columns{
-			accuracy: []float64{50}, usd: []float64{c.usd / 2}, tokens: []float64{2e6}, overhead: []float64{5}, asked: []float64{0.5}, calls: []float64{1},
-			chosen: [][]float64{{0, 0.5}}, buckets: [][]float64{{1, 0, 0, 0, 1}},
-		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(columns{})); diff != "" {
-			t.Error(diff)
-		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -17,28 +18,28 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 	if err := a.loadOutcomes(ctx); err != nil {
 		return nil, err
 	}
-	n := len(a.strata)
-	s := &trailSet{name: a.name, problems: make([]routing.Problem, n)}
-	for i, q := range a.question {
-		s.problems[q] = a.queries[i].Problem
+	n := len(a.Strata)
+	s := &trailSet{name: a.Name, problems: make([]routing.Problem, n)}
+	for i, q := range a.Question {
+		s.problems[q] = a.Queries[i].Problem
 	}
-	for _, b := range a.strata {
+	for _, b := range a.Strata {
 		s.runs = append(s.runs, a.benches[b].runs)
 	}
-	pass := a.pass(e.spec.Benchmarks)
+	pass := questionsOfAPass(&a.Arena, e.spec.Benchmarks)
 	average := trailGroup{name: metrics.Average, weight: make([]float64, n)}
 	for _, v := range pass {
 		average.pass += v
 	}
 	for b, bench := range a.benches {
-		g := trailGroup{name: bench.name, runs: bench.runs, pass: pass[b], weight: even(n, func(q int) bool { return a.strata[q] == b })}
+		g := trailGroup{name: bench.name, runs: bench.runs, pass: pass[b], weight: even(n, func(q int) bool { return a.Strata[q] == b })}
 		for q, w := range g.weight {
 			average.weight[q] += w * pass[b] / average.pass
 		}
 		s.groups = append(s.groups, g)
 	}
 	s.groups = append(s.groups, average)
-	if a.name == PaperArena {
+	if a.Name == PaperArena {
 		best, err := e.best(ctx, a)
 		if err != nil {
 			return nil, err
@@ -52,21 +53,21 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 		}
 	}
 	var fixed []metrics.Point
-	always := func(expert int) columns {
-		c := a.score(decideAlways(a, expert))
+	always := func(expert int) book.Scores {
+		c := a.Score(a.Always(expert))
 		var p metrics.Point
 		for q, w := range average.weight {
-			p.Quality += w * c.accuracy[q]
-			p.Cost += w * c.usd[q]
+			p.Quality += w * c.Accuracy[q]
+			p.Cost += w * c.USD[q]
 		}
 		fixed = append(fixed, p)
 		return c
 	}
 	for m := range e.experts {
-		s.strongest = always(m).usd
+		s.strongest = always(m).USD
 	}
 	ids := e.ids()
-	if a.self != nil {
+	if a.Self != nil {
 		always(routing.Self)
 		ids = append(ids, selfID)
 	}
@@ -85,7 +86,7 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 	s.standing = func(ctx context.Context, row int) (*standing, error) {
 		scored := scored{method: e.spec.Experiment.Methods[row]}
 		out := &standing{}
-		if a.name == PaperArena {
+		if a.Name == PaperArena {
 			out.verdicts = make([]map[routing.Bucket]float64, n)
 		}
 		for _, f := range e.fits[row] {
@@ -93,30 +94,30 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 			if err != nil {
 				return nil, err
 			}
-			c := a.score(decisions)
+			c := a.Score(decisions)
 			scored.columns = append(scored.columns, c)
-			out.trainings = append(out.trainings, training{f.seed, c.accuracy, c.usd})
+			out.trainings = append(out.trainings, training{f.seed, c.Accuracy, c.USD})
 			if out.verdicts == nil {
 				continue
 			}
 			for k, d := range decisions {
-				q := a.question[k]
+				q := a.Question[k]
 				if out.verdicts[q] == nil {
 					out.verdicts[q] = map[routing.Bucket]float64{}
 				}
-				for i, weight := range a.alone(k, d).buckets[0] {
+				for i, weight := range a.At(k).Score([]routing.Decision{d}).Buckets[0] {
 					if weight > 0 {
-						out.verdicts[q][routing.Buckets[i]] += weight / float64(a.benches[a.strata[q]].runs*len(e.fits[row]))
+						out.verdicts[q][routing.Buckets[i]] += weight / float64(a.benches[a.Strata[q]].runs*len(e.fits[row]))
 					}
 				}
 			}
 		}
 		out.accuracy, out.usd, out.tokens = scored.mean(accuracyOf), scored.mean(usdOf), scored.mean(tokensOf)
-		own := scored.mean(ownOf)
+		own := scored.mean(book.Scores.Own)
 		for q := range n {
 			chosen := map[string]float64{}
 			for _, c := range scored.columns {
-				for m, share := range c.chosen[q] {
+				for m, share := range c.Chosen[q] {
 					if share > 0 {
 						chosen[e.experts[m].ID] += share / float64(len(scored.columns))
 					}
@@ -141,21 +142,21 @@ const rounding = 1e-9
 // behind adds what is known of a question of an arena.
 func (e *engine) behind(ctx context.Context, a *arena, q int, rows []int, out *ProblemResult) error {
 	first := 0
-	for a.question[first] != q {
+	for a.Question[first] != q {
 		first++
 	}
-	problem, set := a.queries[first].Problem, a.benches[a.strata[q]].set
+	problem, set := a.Queries[first].Problem, a.benches[a.Strata[q]].set
 	if i := slices.IndexFunc(set.problems, func(p routing.Problem) bool { return p.ID == problem.ID }); i < len(set.latents) {
 		l := set.latents[i]
 		out.Latent = &LatentResult{l.Cell, l.Topic, l.Difficulty}
 	}
-	runs := a.benches[a.strata[q]].runs
+	runs := a.benches[a.Strata[q]].runs
 	asked := e.experts
-	if a.self != nil {
+	if a.Self != nil {
 		asked = e.members()
 	}
 	for m, x := range asked {
-		if a.name == PaperArena {
+		if a.Name == PaperArena {
 			of, err := e.responses(ctx, x, problem, runs)
 			if err != nil {
 				return err
@@ -163,9 +164,9 @@ func (e *engine) behind(ctx context.Context, a *arena, q int, rows []int, out *P
 			out.Rollouts = append(out.Rollouts, of...)
 			continue
 		}
-		o := a.self
+		o := a.Self
 		if m < len(e.experts) {
-			o = a.outcomes[first][m : m+1]
+			o = a.Outcomes[first][m : m+1]
 		} else {
 			o = o[first : first+1]
 		}
@@ -180,22 +181,13 @@ func (e *engine) behind(ctx context.Context, a *arena, q int, rows []int, out *P
 			for k := first; k < first+runs; k++ {
 				r := e.decided(decisions[k])
 				r.Row, r.Seed = e.spec.Experiment.Methods[i].RowID(), f.seed
-				got := a.alone(k, decisions[k])
-				r.Accuracy, r.USD = got.accuracy[0], got.usd[0]
+				got := a.At(k).Score(decisions[k : k+1])
+				r.Accuracy, r.USD = got.Accuracy[0], got.USD[0]
 				out.Decisions = append(out.Decisions, r)
 			}
 		}
 	}
 	return nil
-}
-
-// alone scores the decision on one query with the arithmetic of the whole arena.
-func (a *arena) alone(query int, d routing.Decision) columns {
-	one := &arena{name: a.name, benches: []*bench{{e: a.benches[0].e, runs: 1}}, question: []int{0}, strata: []int{0}, outcomes: a.outcomes[query : query+1]}
-	if a.self != nil {
-		one.self = a.self[query : query+1]
-	}
-	return one.score([]routing.Decision{d})
 }
 
 // decided describes a decision.

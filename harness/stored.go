@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -196,9 +197,8 @@ type storedRows struct {
 
 // storedArena is an arena with the keys of what it was scored by.
 type storedArena struct {
-	*arena
-	experts  []string // ids
-	decided  string   // the arena that decisions were written for
+	book.Arena
+	decided  string // the arena that decisions were written for
 	outcomes []found
 	share    []float64 // [benchmarks] questions of one pass, by which averages weigh
 }
@@ -221,7 +221,7 @@ func (r *StoredRun) rows(ctx context.Context, ours *spec.Resolved, o Options) ([
 	if ours.Experiment.Protocol == "folds" {
 		return r.foldRows(ctx, ours, o)
 	}
-	of, err := r.splitRows(ctx)
+	of, err := r.splitRows()
 	if of == nil || err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func (r *StoredRun) rows(ctx context.Context, ours *spec.Resolved, o Options) ([
 }
 
 // splitRows reads the rows of protocol split.
-func (r *StoredRun) splitRows(ctx context.Context) (*storedRows, error) {
+func (r *StoredRun) splitRows() (*storedRows, error) {
 	i := slices.IndexFunc(r.steps, func(s store.Step) bool { return s.Key.Stage == "measure" })
 	if i < 0 {
 		return nil, nil
@@ -299,15 +299,15 @@ func (r *StoredRun) splitRows(ctx context.Context) (*storedRows, error) {
 		if n := len(params.Test); len(of) != n && len(of) != 2*n {
 			return nil, r.unreadable(measured, "outcomes of each benchmark in its recipe")
 		}
-		a, err := r.arena(ctx, x.arena, params.Test, of)
+		a, err := r.arena(x.arena, params.Test, of)
 		if err != nil {
 			return nil, err
 		}
-		for b := range params.Test {
-			if size := float64(len(a.benches[b].set.problems)); x.arena == LargeArena {
-				a.share = append(a.share, max(params.Weights[b], float64(len(out.arenas[0].benches[b].set.problems))))
+		for b, size := range a.Sizes() {
+			if x.arena == LargeArena {
+				a.share = append(a.share, max(params.Weights[b], out.arenas[0].share[b]))
 			} else {
-				a.share = append(a.share, size)
+				a.share = append(a.share, float64(size))
 			}
 		}
 		out.arenas = append(out.arenas, a)
@@ -353,9 +353,8 @@ func (r *StoredRun) fit(f found) (storedFit, error) {
 }
 
 // arena reads the problems of every benchmark and what every expert did on them.
-func (r *StoredRun) arena(ctx context.Context, name string, test []string, of []found) (*storedArena, error) {
-	e := &engine{spec: &spec.Resolved{}}
-	a := &storedArena{arena: &arena{name: name}, decided: name, outcomes: of}
+func (r *StoredRun) arena(name string, test []string, of []found) (*storedArena, error) {
+	a := &storedArena{Arena: book.Arena{Name: name}, decided: name, outcomes: of}
 	for i, f := range of {
 		var params struct {
 			Experts    []routing.Expert
@@ -365,32 +364,40 @@ func (r *StoredRun) arena(ctx context.Context, name string, test []string, of []
 		if err := f.decode(&params); err != nil || len(params.Experts) == 0 || len(f.recipe.Inputs()) == 0 {
 			return nil, r.unreadable(f, "list of experts in its recipe")
 		}
-		bench := &bench{step: f.step(), e: e, name: test[i%len(test)], runs: max(params.Runs, 1), experts: params.Experts}
-		if i >= len(test) {
-			bench.set = a.benches[i-len(test)].set
-			a.benches[i-len(test)].self = bench
-			continue
-		}
 		set, err := r.find(f.recipe.Inputs()[0])
 		if err != nil {
 			return nil, err
 		}
-		bench.set = &problemSet{step: set.step(), e: e, benchmark: bench.name}
-		a.benches = append(a.benches, bench)
-		e.experts, e.spec.Experiment.CountInput = params.Experts, params.CountInput
+		problems, _, err := readProblems(set.entry)
+		if err != nil {
+			return nil, err
+		}
+		runs := max(params.Runs, 1)
+		outcomes, err := readOutcomes(f.entry, len(problems), runs, len(params.Experts))
+		if err != nil {
+			return nil, err
+		}
+		if i >= len(test) { // of the router alone
+			for _, own := range outcomes {
+				a.Self = append(a.Self, own[0])
+			}
+			continue
+		}
+		a.Experts, a.CountInput = params.Experts, params.CountInput
+		a.Add(book.Benchmark{Name: test[i], Runs: runs}, problems)
+		a.Outcomes = append(a.Outcomes, outcomes...)
 	}
-	a.experts = e.ids()
-	return a, a.loadOutcomes(ctx)
+	return a, nil
 }
 
 // score reads what a training decided in an arena and scores it; ok is false if it decided nothing there.
-func (a *storedArena) score(f storedFit) (c columns, ok bool, err error) {
+func (a *storedArena) score(f storedFit) (s book.Scores, ok bool, err error) {
 	if !slices.ContainsFunc(f.entry.Files, func(x store.File) bool { return x.Name == decisionsFile(a.decided) }) {
-		return columns{}, false, nil
+		return s, false, nil
 	}
-	decisions, err := readDecisions(f.entry, a.decided, a.queries, len(a.experts))
+	decisions, err := readDecisions(f.entry, a.decided, a.Queries, len(a.Experts))
 	if err != nil {
-		return columns{}, false, err
+		return s, false, err
 	}
-	return a.arena.score(decisions), true, nil
+	return a.Score(decisions), true, nil
 }

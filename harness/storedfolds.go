@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -33,7 +34,7 @@ func (r *StoredRun) foldRows(ctx context.Context, ours *spec.Resolved, o Options
 		}
 		i := slices.IndexFunc(ours.Pools, func(p spec.Pool) bool { return p.Name == params.Pool })
 		if i < 0 {
-			of.arenas = []*storedArena{{arena: &arena{name: params.Pool}}}
+			of.arenas = []*storedArena{{Arena: book.Arena{Name: params.Pool}}}
 			out = append(out, of)
 			continue
 		}
@@ -83,20 +84,20 @@ func recordedArena(ctx context.Context, pool spec.Pool, source recordingSource, 
 	if err := c.read(ctx); err != nil {
 		return nil, err
 	}
-	a := &storedArena{arena: &arena{name: pool.Name}, decided: foldsArena, experts: c.e.ids()}
+	a := &storedArena{Arena: book.Arena{Name: pool.Name, Experts: source.Experts, CountInput: source.CountInput}, decided: foldsArena}
 	for q, p := range c.problems {
-		b := slices.IndexFunc(a.benches, named(p.Benchmark))
+		b := slices.IndexFunc(a.Benchmarks, named(p.Benchmark))
 		if b < 0 {
-			b = len(a.benches)
-			a.benches, a.share = append(a.benches, &bench{name: p.Benchmark, runs: 1}), append(a.share, 0)
+			b = len(a.Benchmarks)
+			a.Benchmarks, a.share = append(a.Benchmarks, book.Benchmark{Name: p.Benchmark, Runs: 1}), append(a.share, 0)
 		}
 		a.share[b]++
-		a.queries, a.question, a.strata = append(a.queries, routing.Query{Problem: p}), append(a.question, q), append(a.strata, b)
+		a.Queries, a.Question, a.Strata = append(a.Queries, routing.Query{Problem: p}), append(a.Question, q), append(a.Strata, b)
 		outcomes := make([]routing.Outcome, len(source.Experts))
 		for m := range outcomes {
 			outcomes[m] = c.outcome(q, m)
 		}
-		a.arena.outcomes = append(a.arena.outcomes, outcomes)
+		a.Outcomes = append(a.Outcomes, outcomes)
 	}
 	return a, nil
 }

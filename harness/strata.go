@@ -3,6 +3,7 @@ package harness
 import (
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
@@ -34,22 +35,22 @@ func strataOf(best []int, experts int) []int {
 
 // measureStrata computes the lines of the routing distribution; of is the stratum of each question. Resamples draw the
 // questions of each stratum apart.
-func (e *engine) measureStrata(a *arena, rows []scored, of []int) []metrics.Measurement {
+func (e *engine) measureStrata(a *book.Arena, rows []scored, of []int) []metrics.Measurement {
 	per := 2 + len(e.experts) // dollars, then the share of each expert and of the router's own answers
 	tracks := make([][]float64, 0, len(rows)*per)
 	for _, r := range rows {
 		tracks = append(tracks, r.mean(usdOf))
 		for m := range e.experts {
-			tracks = append(tracks, r.mean(func(c columns) []float64 {
-				share := make([]float64, len(c.chosen))
+			tracks = append(tracks, r.mean(func(c book.Scores) []float64 {
+				share := make([]float64, len(c.Chosen))
 				for q := range share {
-					share[q] = 100 * c.chosen[q][m]
+					share[q] = 100 * c.Chosen[q][m]
 				}
 				return share
 			}))
 		}
-		tracks = append(tracks, r.mean(func(c columns) []float64 {
-			own := ownOf(c)
+		tracks = append(tracks, r.mean(func(c book.Scores) []float64 {
+			own := c.Own()
 			for q := range own {
 				own[q] *= 100
 			}
@@ -61,7 +62,7 @@ func (e *engine) measureStrata(a *arena, rows []scored, of []int) []metrics.Meas
 		size[k]++
 	}
 	x := &e.spec.Experiment
-	point, samples := metrics.Bootstrap(of, x.Evaluate.Bootstrap, uint64(seed.Seed(x.Seed).Derive("bootstrap", a.name, "difficulty")), len(tracks)*len(strata), func(w, out []float64) {
+	point, samples := metrics.Bootstrap(of, x.Evaluate.Bootstrap, uint64(seed.Seed(x.Seed).Derive("bootstrap", a.Name, "difficulty")), len(tracks)*len(strata), func(w, out []float64) {
 		clear(out)
 		for i, track := range tracks {
 			for q, v := range track {
@@ -86,7 +87,7 @@ func (e *engine) measureStrata(a *arena, rows []scored, of []int) []metrics.Meas
 				continue
 			}
 			keys := []metrics.Key{
-				{Name: "pool", Value: e.poolSpec.Name}, {Name: "arena", Value: a.name},
+				{Name: "pool", Value: e.poolSpec.Name}, {Name: "arena", Value: a.Name},
 				{Name: "method", Value: r.method.RowID()}, {Name: "stratum", Value: name},
 			}
 			out = append(out, metrics.Measurement{Name: "Difficulty", Keys: keys, N: n, Values: []metrics.Value{

@@ -168,7 +168,7 @@ func TestAMatchDecidesAsTheRouterThatRouteFitsAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := router.Route(t.Context(), a.queries)
+		got, err := router.Route(t.Context(), a.Queries)
 		done()
 		if err != nil {
 			t.Fatal(err)

@@ -80,6 +80,14 @@ func (d Decision) Asked(experts int) []float64 {
 	return n
 }
 
+// Paid returns the dollars of the decision's own calls, which have a usage where it carries its answer.
+func (d Decision) Paid(experts []Expert, countInput bool) (usd float64) {
+	for _, c := range d.Calls {
+		usd += experts[c.Expert].Price.USD(c.Usage, countInput)
+	}
+	return usd
+}
+
 // Router maps queries to decisions, in the same order. Safe for use by one goroutine at a time.
 type Router interface {
 	Route(ctx context.Context, queries []Query) ([]Decision, error)
