@@ -16,13 +16,15 @@ const module = "github.com/entrorouter/entrorouter/"
 // DESIGN.md, "The house", has the picture.
 var layers = map[string][]string{
 	"cmd/entrorouter": {"*"},
-	"harness":         {"harness/book", "harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/store", "harness/problems", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/metrics", "harness/seed", "harness/cost", "verify"},
+	"harness":         {"harness/book", "harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/metrics", "harness/seed", "harness/cost", "verify"},
 	"harness/methods": {"harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	"harness/train":   {"harness/lm", "harness/routing", "harness/seed", "harness/spec"},
 	"harness/lm":      {"harness/routing", "harness/spec", "harness/seed"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
 	"harness/claims":  {"harness/metrics", "harness/report"},
-	"harness/experts": {"harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec", "verify"},
+	"harness/experts": {"harness/experts/internal/wire", "harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec", "verify"},
+	// A client knows no simulation; the simulation answers a client's requests.
+	"harness/experts/sim": {"harness/experts", "harness/experts/internal/wire", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
 	// Rewards are in theory, so that what is trained here and what is scored from text is one formula.
 	"harness/multiround": {"harness/experts", "harness/theory", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
 	// A finished run is read without the steps that made it, and without who answered.

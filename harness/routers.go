@@ -8,6 +8,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/experts/sim"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -20,7 +21,7 @@ import (
 // routers are the language models that route, as opposed to the experts they route to.
 type routers struct {
 	clients  map[string]*experts.HTTP // by URL and model
-	loopback *experts.Loopback        // serves the simulated ones
+	loopback *sim.Loopback            // serves the simulated ones
 	known    problems.Index           // what those may be asked about: the problems of every arena
 }
 
@@ -92,8 +93,8 @@ func (e *engine) startRouters(ctx context.Context) (err error) {
 			r.known.AddNew(b.set.problems, b.set.latents)
 		}
 	}
-	pool := experts.NewRouters(e.sim, e.poolSpec.Simulation.Routers, r.known.Lookup)
-	r.loopback, err = experts.StartLoopback(pool, e.opt.Log)
+	pool := sim.NewRouters(e.sim, e.poolSpec.Simulation.Routers, r.known.Lookup)
+	r.loopback, err = sim.StartLoopback(pool, e.opt.Log)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/experts/sim"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/problems"
@@ -98,7 +99,7 @@ type engine struct {
 	experts []routing.Expert // [M] cheapest first
 	probe   *routing.Expert
 	source  string // what answers: "http", or the simulated pool, a hash of its parameters and the version of its code
-	sim     *experts.Simulated
+	sim     *sim.Pool
 
 	steps                 []*step
 	sets                  []*problemSet
@@ -112,7 +113,7 @@ type engine struct {
 	recorded              []*recorded
 	client                *experts.HTTP
 	chats                 []*experts.HTTP // clients of the methods that ask by themselves
-	loopback              *experts.Loopback
+	loopback              *sim.Loopback
 	known                 problems.Index // what simulated experts may be asked
 	train                 *routing.TrainSet
 	kept                  map[store.Scope]map[store.RolloutKey]kept // rollouts of the scopes that were read
@@ -280,7 +281,7 @@ func (e *engine) simulate() (err error) {
 		return err
 	}
 	e.source = fmt.Sprintf("simulated %s %016x v%d", e.poolSpec.Name, uint64(seed.Derive(string(knobs))), simulatedVersion)
-	e.sim, err = experts.NewSimulated(e.poolSpec, e.members(), seed.Seed(e.spec.Experiment.Seed), e.known.Lookup, problems.Distractor)
+	e.sim, err = sim.New(e.poolSpec, e.members(), seed.Seed(e.spec.Experiment.Seed), e.known.Lookup, problems.Distractor)
 	if err != nil {
 		return fmt.Errorf("%w: %v", ErrUsage, err)
 	}
@@ -334,7 +335,7 @@ func (e *engine) endpoints(ctx context.Context) ([]experts.Endpoint, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.loopback, err = experts.StartLoopback(e.sim, e.opt.Log); err != nil {
+		if e.loopback, err = sim.StartLoopback(e.sim, e.opt.Log); err != nil {
 			return nil, err
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/experts/sim"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -24,11 +24,11 @@ func Serve(ctx context.Context, r *spec.Resolved, o Options, l net.Listener, rea
 	if err := e.loadKnown(ctx); err != nil {
 		return err
 	}
-	pool := experts.Join(e.sim, experts.NewRouters(e.sim, e.poolSpec.Simulation.Routers, e.known.Lookup))
+	pool := sim.Join(e.sim, sim.NewRouters(e.sim, e.poolSpec.Simulation.Routers, e.known.Lookup))
 	var models []string
 	for _, x := range pool.Experts() {
 		models = append(models, x.Model)
 	}
 	ready(models)
-	return experts.Serve(ctx, l, experts.NewServer(pool, e.opt.Log), e.opt.Log)
+	return sim.Serve(ctx, l, sim.NewServer(pool, e.opt.Log), e.opt.Log)
 }

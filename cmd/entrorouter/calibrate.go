@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/experts/sim"
 )
 
 func calibrateCommand() *cli.Command {
@@ -35,7 +36,7 @@ func calibrateCommand() *cli.Command {
 			if probe != nil {
 				members = append(members, *probe)
 			}
-			solved, fits, err := experts.Calibrate(*pool.Simulation, members)
+			solved, fits, err := sim.Calibrate(*pool.Simulation, members)
 			if err != nil {
 				return err
 			}

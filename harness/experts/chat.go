@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/experts/internal/wire"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -69,19 +70,19 @@ func (h *HTTP) Chat(ctx context.Context, r ChatRequest) (Completion, error) {
 
 // appendChat writes the body of a chat completion request.
 func appendChat(b []byte, model string, maxTokens int, r ChatRequest) []byte {
-	b = appendJSON(append(b, `{"model":`...), model)
+	b = wire.AppendJSON(append(b, `{"model":`...), model)
 	for i, m := range r.Messages {
 		b = append(b, first(i, `,"messages":[`)...)
-		b = appendJSON(append(b, `{"role":`...), m.Role)
-		b = appendJSON(append(b, `,"content":`...), m.Content)
+		b = wire.AppendJSON(append(b, `{"role":`...), m.Role)
+		b = wire.AppendJSON(append(b, `,"content":`...), m.Content)
 		if m.CallID != "" {
-			b = appendJSON(append(b, `,"tool_call_id":`...), m.CallID)
+			b = wire.AppendJSON(append(b, `,"tool_call_id":`...), m.CallID)
 		}
 		for k, c := range m.Calls {
 			b = append(b, first(k, `,"tool_calls":[`)...)
-			b = appendJSON(append(b, `{"type":"function","id":`...), c.ID)
-			b = appendJSON(append(b, `,"function":{"name":`...), c.Name)
-			b = append(appendJSON(append(b, `,"arguments":`...), c.Arguments), "}}"...)
+			b = wire.AppendJSON(append(b, `{"type":"function","id":`...), c.ID)
+			b = wire.AppendJSON(append(b, `,"function":{"name":`...), c.Name)
+			b = append(wire.AppendJSON(append(b, `,"arguments":`...), c.Arguments), "}}"...)
 		}
 		if len(m.Calls) > 0 {
 			b = append(b, ']')
@@ -91,8 +92,8 @@ func appendChat(b []byte, model string, maxTokens int, r ChatRequest) []byte {
 	b = append(b, ']')
 	for k, t := range r.Tools {
 		b = append(b, first(k, `,"tools":[`)...)
-		b = appendJSON(append(b, `{"type":"function","function":{"name":`...), t.Name)
-		b = appendJSON(append(b, `,"description":`...), t.Description)
+		b = wire.AppendJSON(append(b, `{"type":"function","function":{"name":`...), t.Name)
+		b = wire.AppendJSON(append(b, `,"description":`...), t.Description)
 		b = append(append(append(b, `,"parameters":`...), t.Parameters...), "}}"...)
 	}
 	if len(r.Tools) > 0 {
@@ -101,7 +102,7 @@ func appendChat(b []byte, model string, maxTokens int, r ChatRequest) []byte {
 	if r.Continue {
 		b = append(b, `,"add_generation_prompt":false,"continue_final_message":true`...)
 	}
-	b = strconv.AppendUint(append(b, `,"n":1,"seed":`...), wireSeed(r.Seed), 10)
+	b = strconv.AppendUint(append(b, `,"n":1,"seed":`...), WireSeed(r.Seed), 10)
 	if maxTokens > 0 {
 		b = strconv.AppendInt(append(b, `,"max_tokens":`...), int64(maxTokens), 10)
 	}
@@ -167,7 +168,7 @@ func (r *remembering) Chat(ctx context.Context, q ChatRequest) (Completion, erro
 		return Completion{}, fmt.Errorf("%w %q", ErrUnknownExpert, q.Expert)
 	}
 	sum := sha256.Sum256(appendChat(nil, e.Model, cmp.Or(q.MaxTokens, e.MaxTokens), q))
-	row := store.Row{Text: "chat " + hex.EncodeToString(sum[:]), Seed: wireSeed(q.Seed)}
+	row := store.Row{Text: "chat " + hex.EncodeToString(sum[:]), Seed: WireSeed(q.Seed)}
 	scope := store.Scope{Source: r.source, Model: e.Model, Revision: e.Revision, Split: "chat"}
 	// Who asks the same at the same time waits for the one answer. Both belong to one run, so if one is told to stop so
 	// is the other.

@@ -19,6 +19,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/experts/internal/wire"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -63,7 +64,7 @@ type HTTP struct {
 	index     map[string]int
 	o         HTTPOptions
 	client    *http.Client
-	bodies    bodies
+	bodies    wire.Bodies
 }
 
 // NewHTTP returns the pool. Nothing is sent before Preflight or Complete.
@@ -169,7 +170,7 @@ func (h *HTTP) models(ctx context.Context, base string) (models, error) {
 		if err != nil {
 			return m, err
 		}
-		defer h.bodies.put(body)
+		defer h.bodies.Put(body)
 		if err := decode(body.Bytes(), &m); err != nil {
 			return m, fmt.Errorf("%s/models: %w", base, err)
 		}
@@ -206,7 +207,7 @@ func (h *HTTP) ask(ctx context.Context, e *Endpoint, request []byte) (Completion
 		if err != nil {
 			return Completion{}, err
 		}
-		defer h.bodies.put(body)
+		defer h.bodies.Put(body)
 		c, err := readCompletion(body.Bytes())
 		if err != nil {
 			return Completion{}, fmt.Errorf("%s: %w", e.URL, err)
@@ -304,7 +305,7 @@ func (h *HTTP) exchange(ctx context.Context, method, address string, request []b
 		return nil, err
 	}
 	if request != nil {
-		q.Header["Content-Type"] = jsonType
+		q.Header.Set("Content-Type", "application/json")
 	}
 	if h.o.Key != "" {
 		q.Header.Set("Authorization", "Bearer "+h.o.Key)
@@ -314,19 +315,19 @@ func (h *HTTP) exchange(ctx context.Context, method, address string, request []b
 		return nil, lost(address, err)
 	}
 	defer response.Body.Close()
-	body := h.bodies.get()
+	body := h.bodies.Get()
 	if _, err := body.ReadFrom(io.LimitReader(response.Body, maxResponse+1)); err != nil {
-		h.bodies.put(body)
+		h.bodies.Put(body)
 		return nil, lost(address, err)
 	}
 	if body.Len() > maxResponse {
-		h.bodies.put(body)
+		h.bodies.Put(body)
 		return nil, fmt.Errorf("%s sent more than %d bytes", address, maxResponse)
 	}
 	if response.StatusCode == http.StatusOK {
 		return body, nil
 	}
-	defer h.bodies.put(body)
+	defer h.bodies.Put(body)
 	return nil, refusal(address, response, body.Bytes())
 }
 

@@ -1,6 +1,6 @@
-// Package experts asks language models for responses: any OpenAI-compatible server over HTTP (HTTP), or experts
-// simulated by an item-response model (Simulated), which Server puts behind the same protocol so that the default
-// run talks to them as it would to vLLM. Recording reads outcomes that were measured elsewhere.
+// Package experts asks language models for responses: HTTP asks any OpenAI-compatible server, Remember stores what was
+// answered, and Recording reads outcomes that were measured elsewhere. It knows no simulation: package sim simulates
+// experts and serves them over the same protocol, so that the default run talks to them as it would to vLLM.
 package experts
 
 import (
@@ -62,13 +62,14 @@ func Prompt(template, text string) string {
 	if template == "" {
 		return text
 	}
-	return strings.ReplaceAll(template, placeholder, text)
+	return strings.ReplaceAll(template, Placeholder, text)
 }
 
-const placeholder = "{problem}"
+// Placeholder stands for the text of the problem in a template.
+const Placeholder = "{problem}"
 
-// wireSeed is the part of a seed that travels.
-func wireSeed(s seed.Seed) uint64 { return uint64(s) & (1<<53 - 1) }
+// WireSeed is the part of a seed that travels: its low 53 bits, which every JSON reader keeps exactly.
+func WireSeed(s seed.Seed) uint64 { return uint64(s) & (1<<53 - 1) }
 
 // Members returns the experts of a pool with their prices, cheapest first, and its probe, nil if it has none.
 // An expert without a price is an error; a probe without one is free, since nobody is routed to it.

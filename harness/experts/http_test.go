@@ -1,146 +1,33 @@
 package experts
 
+// The HTTP client against servers that misbehave in every way a script can write down.
+
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
-	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var quiet = slog.New(slog.DiscardHandler)
-
-// problemSet is n generated-looking problems with integer answers on the cells of sim.yaml.
-func problemSet(n int) (map[uint64]routing.Problem, map[uint64]routing.Latent, []routing.Problem) {
-	problems, latents := map[uint64]routing.Problem{}, map[uint64]routing.Latent{}
-	var all []routing.Problem
-	r := rand.New(rand.NewPCG(1, 1))
-	for i := range n {
-		p := routing.Problem{ID: fmt.Sprint("p", i), Text: fmt.Sprintf("Problem %d: \"what\" is $%d + %d$\\,?\n<b>é</b>", i, r.IntN(1000), r.IntN(1000)), Gold: []string{strconv.Itoa(r.IntN(100_000))}}
-		h := routing.TextHash(p.Text)
-		problems[h] = p
-		latents[h] = routing.Latent{Cell: "HMMT", Topic: "algebra", Difficulty: -0.85 + 1.59*r.NormFloat64()}
-		all = append(all, p)
-	}
-	return problems, latents, all
-}
-
-func offByOne(gold string, _ []string, r *rand.Rand) string {
-	n, _ := strconv.Atoi(gold)
-	return strconv.Itoa(n + 1 + r.IntN(9))
-}
-
-func simulated(t testing.TB, n int) (*Simulated, spec.Pool, []routing.Problem) {
-	t.Helper()
-	pool, experts := load(t, simFile, priceFile)
-	problems, latents, all := problemSet(n)
-	s, err := NewSimulated(pool, experts, 7, func(h uint64) (routing.Problem, routing.Latent, bool) {
-		p, ok := problems[h]
-		return p, latents[h], ok
-	}, offByOne)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, pool, all
-}
-
-// loopback serves a pool and returns the HTTP pool that asks it.
-func loopback(t testing.TB, pool Pool, o HTTPOptions) *HTTP {
-	t.Helper()
-	s, err := StartLoopback(pool, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Log = quiet
-	h, err := NewHTTP(s.Endpoints(pool.Experts()), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		h.Close()
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Error("a second Close:", err)
-		}
-	})
-	return h
-}
-
-func TestOverHTTPThePoolAnswersAsItDoesInProcess(t *testing.T) {
-	s, pool, problems := simulated(t, 50)
-	h := loopback(t, s, HTTPOptions{Concurrency: 8})
-	if err := h.Preflight(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	for _, e := range s.Experts() {
-		wg.Go(func() {
-			for i, p := range problems {
-				r := Request{Expert: e.ID, Prompt: Prompt(pool.Sampling.Prompt, p.Text), Seed: seed.Derive("run", i), Sampling: pool.Sampling}
-				want, err := s.Complete(context.Background(), r)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				got, err := h.Complete(context.Background(), r)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s on %s: %s", e.ID, p.ID, diff)
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
-
-func TestRequestsThatCannotBeAnsweredAreNotRetried(t *testing.T) {
-	s, pool, problems := simulated(t, 1)
-	h := loopback(t, s, HTTPOptions{})
-	ok := Request{Expert: "qwen3-4b", Prompt: Prompt(pool.Sampling.Prompt, problems[0].Text)}
-	for name, c := range map[string]struct {
-		change func(*Request)
-		want   string
-		is     error
-	}{
-		"an expert outside the pool": {func(r *Request) { r.Expert = "gpt" }, `unknown expert "gpt"; the pool has: qwen3-4b, qwen3-30b, qwen3-235b, qwen3-1.7b`, ErrUnknownExpert},
-		"an unknown problem":         {func(r *Request) { r.Prompt = "What is 1+1?" }, `404 Not Found: unknown problem: "What is 1+1?"`, nil},
-	} {
-		r := ok
-		c.change(&r)
-		_, err := h.Complete(context.Background(), r)
-		if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) || errors.Is(err, ErrUnavailable) {
-			t.Errorf("%s: error %v does not say %q", name, err, c.want)
-		}
-	}
-}
 
 // answer is a complete response of a well-behaved server.
 const answer = `{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"\\boxed{4}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":9,"total_tokens":12}}`
@@ -410,63 +297,6 @@ func TestRequestsCarryEverythingThatShapesTheAnswer(t *testing.T) {
 	}
 }
 
-func TestServerRefusesWhatItCannotDo(t *testing.T) {
-	s, _, problems := simulated(t, 1)
-	srv := httptest.NewServer(NewServer(s, quiet))
-	defer srv.Close()
-	message := string(appendJSON(nil, problems[0].Text))
-	for name, c := range map[string]struct {
-		path, body string
-		status     int
-		want       string
-	}{
-		"a stream":             {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[{"role":"user","content":` + message + `}],"stream":true}`, 400, "does not stream"},
-		"several choices":      {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[{"role":"user","content":` + message + `}],"n":2}`, 400, "n is 2: it must be 1"},
-		"no user message":      {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[]}`, 400, "no message of role user"},
-		"an unknown model":     {"/v1/chat/completions", `{"model":"gpt","messages":[{"role":"user","content":` + message + `}]}`, 404, `the model "gpt" does not exist; there are: Qwen3-4B-Thinking-2507, `},
-		"an unknown problem":   {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[{"role":"user","content":"?"}]}`, 404, "unknown problem"},
-		"something else":       {"/v1/chat/completions", `[1]`, 400, "not a chat completion request"},
-		"a negative limit":     {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[{"role":"user","content":` + message + `}],"max_tokens":-1}`, 400, "max_tokens must be at least 1"},
-		"a request of 2 MB":    {"/v1/chat/completions", strings.Repeat(" ", 2<<20), 400, "request body too large"},
-		"a path without model": {"/v1/embeddings", `{}`, 404, "there is no POST /v1/embeddings here"},
-	} {
-		response, err := http.Post(srv.URL+c.path, "application/json", strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var e struct {
-			Error struct {
-				Message string
-				Code    int
-			}
-		}
-		if err := json.NewDecoder(response.Body).Decode(&e); err != nil {
-			t.Errorf("%s: the body is no JSON: %v", name, err)
-		}
-		response.Body.Close()
-		if response.StatusCode != c.status || e.Error.Code != c.status || !strings.Contains(e.Error.Message, c.want) {
-			t.Errorf("%s: %d %+v does not say %q", name, response.StatusCode, e, c.want)
-		}
-	}
-	response, err := http.Get(srv.URL + "/health")
-	if err != nil || response.StatusCode != 200 {
-		t.Errorf("health: %v %v", response, err)
-	}
-	response.Body.Close()
-	http.DefaultClient.CloseIdleConnections()
-}
-
-func TestServerReadsTheNewerNameOfTheLimitFirst(t *testing.T) {
-	s, _, problems := simulated(t, 1)
-	body := `{"model":"qwen3-4b","messages":[{"role":"system","content":"?"},{"role":"user","content":` + string(appendJSON(nil, problems[0].Text)) + `}],"max_tokens":60000,"max_completion_tokens":16,"unknown":1}`
-	w := httptest.NewRecorder()
-	NewServer(s, quiet).ServeHTTP(w, httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(body)))
-	c, err := readCompletion(w.Body.Bytes())
-	if err != nil || c.Usage.Out != 16 || c.Finish != routing.Length {
-		t.Errorf("%+v, %v", c, err)
-	}
-}
-
 // FuzzReadCompletion: whatever a server sends is an error or a response with a cost, and its error body is one line.
 func FuzzReadCompletion(f *testing.F) {
 	f.Add([]byte(answer))
@@ -481,106 +311,4 @@ func FuzzReadCompletion(f *testing.F) {
 			t.Errorf("an error body became %q", text)
 		}
 	})
-}
-
-// blocking is a pool whose only expert answers when told to.
-type blocking struct {
-	started, release chan struct{}
-}
-
-func (b blocking) Experts() []routing.Expert { return []routing.Expert{{ID: "e", Model: "m"}} }
-func (b blocking) Complete(ctx context.Context, _ Request) (Completion, error) {
-	close(b.started)
-	select {
-	case <-b.release:
-		return Completion{Text: "4", Finish: routing.Stop, Usage: cost.Usage{In: 1, Out: 1}}, nil
-	case <-ctx.Done():
-		return Completion{}, ctx.Err()
-	}
-}
-
-func TestServeLetsRequestsUnderWayFinish(t *testing.T) {
-	b := blocking{make(chan struct{}), make(chan struct{})}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- Serve(ctx, l, NewServer(b, quiet), quiet) }()
-	h, err := NewHTTP([]Endpoint{{b.Experts()[0], "http://" + l.Addr().String() + "/v1"}}, HTTPOptions{Tries: 1, Log: quiet})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	go func() {
-		<-b.started
-		stop()
-		time.Sleep(10 * time.Millisecond) // lets Shutdown begin; the order does not change the outcome
-		close(b.release)
-	}()
-	c, err := h.Complete(context.Background(), Request{Expert: "e"})
-	if err != nil || c.Text != "4" {
-		t.Errorf("%v, %v", c, err)
-	}
-	if err := <-served; err != nil {
-		t.Error(err)
-	}
-	if err := Serve(context.Background(), l, NewServer(b, quiet), quiet); err == nil || !strings.Contains(err.Error(), "serving on 127.0.0.1") {
-		t.Errorf("a closed listener: %v", err)
-	}
-}
-
-func TestTextSurvivesJSON(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
-		var got string
-		if err := json.Unmarshal(appendJSON(nil, text), &got); err != nil {
-			t.Fatal(err)
-		}
-		var reference bytes.Buffer
-		e := json.NewEncoder(&reference)
-		e.SetEscapeHTML(false)
-		var want string
-		if err := e.Encode(text); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(reference.Bytes(), &want); err != nil || got != want {
-			t.Fatalf("%q became %q, encoding/json has %q", text, got, want)
-		}
-	})
-}
-
-// BenchmarkLoopback is the default path of a profile, storage aside: client, loopback, server, solution, grading.
-func BenchmarkLoopback(b *testing.B) {
-	s, pool, problems := simulated(b, 100)
-	h := loopback(b, s, HTTPOptions{Concurrency: 64})
-	b.ReportAllocs()
-	b.SetParallelism(32)
-	var n atomic.Int64
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			i := int(n.Add(1))
-			p := problems[i%len(problems)]
-			c, err := h.Complete(context.Background(), Request{Expert: "qwen3-4b", Prompt: Prompt(pool.Sampling.Prompt, p.Text), Seed: seed.Seed(i), Sampling: pool.Sampling})
-			if err != nil {
-				b.Error(err)
-				return
-			}
-			p.Key().Grade(c.Text)
-		}
-	})
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rollouts/s")
-}
-
-func BenchmarkSimulated(b *testing.B) {
-	s, pool, problems := simulated(b, 1)
-	r := Request{Expert: "qwen3-4b", Prompt: Prompt(pool.Sampling.Prompt, problems[0].Text)}
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		r.Seed = seed.Seed(i)
-		if _, err := s.Complete(context.Background(), r); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -1,4 +1,10 @@
-package experts
+// Package sim stands in for experts and for language models that route. Pool holds experts simulated by an item-response
+// model, Routers choose among them, Calibrate solves their parameters for given accuracies and costs, and Server puts
+// either behind the protocol of real servers. All are synthetic: what they measure is the pipeline and the law that was
+// assumed, no language model.
+package sim
+
+// The pool: what a simulated expert answers to a request, and the closed-form truth about it.
 
 import (
 	"context"
@@ -9,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -21,12 +28,12 @@ type Lookup func(textHash uint64) (routing.Problem, routing.Latent, bool)
 // options. It must be safe for concurrent use and draw from r alone. An empty result means that there is none.
 type Distractor func(gold string, options []string, r *rand.Rand) string
 
-// Simulated is a pool of experts that follow the item-response model of spec.Simulation: a synthetic stand-in,
+// Pool is a set of experts that follow the item-response model of spec.Simulation: a synthetic stand-in,
 // calibrated to the fixed experts of the paper and to nothing else. A rollout depends on the root seed, the expert,
 // the text of the problem and the request's seed alone.
-type Simulated struct {
+type Pool struct {
 	law      law
-	experts  []routing.Expert
+	members  []routing.Expert
 	index    map[string]int
 	root     seed.Seed
 	lookup   Lookup
@@ -36,25 +43,25 @@ type Simulated struct {
 	template bool
 }
 
-// NewSimulated returns the pool of a spec of kind simulated. experts are those that Members returns, the probe among
-// them if it is to be asked; each needs a skill in the spec.
-func NewSimulated(pool spec.Pool, experts []routing.Expert, root seed.Seed, lookup Lookup, wrong Distractor) (*Simulated, error) {
+// New returns the pool of a spec of kind simulated. members are those that experts.Members returns, the probe among them
+// if it is to be asked; each needs a skill in the spec.
+func New(pool spec.Pool, members []routing.Expert, root seed.Seed, lookup Lookup, wrong Distractor) (*Pool, error) {
 	if pool.Simulation == nil {
 		return nil, fmt.Errorf("pool %s: no simulation section: a pool of kind simulated needs one", pool.Name)
 	}
-	if err := checkSimulation(*pool.Simulation, experts); err != nil {
+	if err := checkSimulation(*pool.Simulation, members); err != nil {
 		return nil, fmt.Errorf("pool %s: %w", pool.Name, err)
 	}
-	s := &Simulated{law: newLaw(*pool.Simulation), experts: slices.Clone(experts), index: map[string]int{}, root: root, lookup: lookup, wrong: wrong}
-	s.prefix, s.suffix, s.template = strings.Cut(pool.Sampling.Prompt, placeholder)
-	for i, e := range experts {
+	s := &Pool{law: newLaw(*pool.Simulation), members: slices.Clone(members), index: map[string]int{}, root: root, lookup: lookup, wrong: wrong}
+	s.prefix, s.suffix, s.template = strings.Cut(pool.Sampling.Prompt, experts.Placeholder)
+	for i, e := range members {
 		s.index[e.ID] = i
 	}
 	return s, nil
 }
 
 // checkSimulation finds names that lead nowhere, which maps would answer with silent zeros.
-func checkSimulation(sim spec.Simulation, experts []routing.Expert) error {
+func checkSimulation(sim spec.Simulation, members []routing.Expert) error {
 	topics, cells := slices.Sorted(maps.Keys(sim.Topics)), slices.Sorted(maps.Keys(sim.Cells))
 	for _, c := range cells {
 		var total float64
@@ -89,7 +96,7 @@ func checkSimulation(sim spec.Simulation, experts []routing.Expert) error {
 			}
 		}
 	}
-	for _, e := range experts {
+	for _, e := range members {
 		if _, ok := sim.Experts[e.ID]; !ok {
 			return fmt.Errorf("expert %q has no skill; there are skills for: %s", e.ID, list(slices.Sorted(maps.Keys(sim.Experts))))
 		}
@@ -100,8 +107,8 @@ func checkSimulation(sim spec.Simulation, experts []routing.Expert) error {
 	return nil
 }
 
-// Experts implements Pool.
-func (s *Simulated) Experts() []routing.Expert { return slices.Clone(s.experts) }
+// Experts implements experts.Pool.
+func (s *Pool) Experts() []routing.Expert { return slices.Clone(s.members) }
 
 // Truth is what an expert does on one problem, on average over its responses.
 type Truth struct {
@@ -112,14 +119,14 @@ type Truth struct {
 
 // True returns the truth about every expert of Experts on a problem, in closed form. It takes the latent as an
 // argument so that a large set can be scored without serving it.
-func (s *Simulated) True(textHash uint64, latent routing.Latent) ([]Truth, error) {
-	truths := make([]Truth, len(s.experts))
-	for i := range s.experts {
+func (s *Pool) True(textHash uint64, latent routing.Latent) ([]Truth, error) {
+	truths := make([]Truth, len(s.members))
+	for i := range s.members {
 		p, t, err := s.chances(i, textHash, latent)
 		if err != nil {
 			return nil, err
 		}
-		limit := float64(s.experts[i].MaxTokens)
+		limit := float64(s.members[i].MaxTokens)
 		within := t.within(limit)
 		truths[i] = Truth{Correct: p * within, Out: t.billed(limit), Truncated: 1 - within}
 	}
@@ -127,8 +134,8 @@ func (s *Simulated) True(textHash uint64, latent routing.Latent) ([]Truth, error
 }
 
 // chances returns expert i's probability of a right answer, if it is not cut, and its length law.
-func (s *Simulated) chances(i int, textHash uint64, latent routing.Latent) (float64, length, error) {
-	id := s.experts[i].ID
+func (s *Pool) chances(i int, textHash uint64, latent routing.Latent) (float64, length, error) {
+	id := s.members[i].ID
 	skill := s.law.sim.Experts[id]
 	cell, ok := s.law.sim.Cells[latent.Cell]
 	if !ok {
@@ -146,35 +153,35 @@ func (s *Simulated) chances(i int, textHash uint64, latent routing.Latent) (floa
 		length{mean * s.law.stretch(latent.Cell, latent.Difficulty), s.law.sim.Tokens.Sigma}, nil
 }
 
-// Complete implements Pool. Usage reports simulated tokens: a drawn length for the output, a quarter of the bytes
+// Complete implements experts.Pool. Usage reports simulated tokens: a drawn length for the output, a quarter of the bytes
 // for the prompt.
-func (s *Simulated) Complete(ctx context.Context, r Request) (Completion, error) {
+func (s *Pool) Complete(ctx context.Context, r experts.Request) (experts.Completion, error) {
 	if err := ctx.Err(); err != nil {
-		return Completion{}, err
+		return experts.Completion{}, err
 	}
 	i, ok := s.index[r.Expert]
 	if !ok {
-		return Completion{}, fmt.Errorf("%w %q; the pool has: %s", ErrUnknownExpert, r.Expert, list(slices.Sorted(maps.Keys(s.index))))
+		return experts.Completion{}, fmt.Errorf("%w %q; the pool has: %s", experts.ErrUnknownExpert, r.Expert, list(slices.Sorted(maps.Keys(s.index))))
 	}
 	text := s.problemText(r.Prompt)
 	hash := routing.TextHash(text)
 	problem, latent, ok := s.lookup(hash)
 	if !ok {
-		return Completion{}, fmt.Errorf("%w: %.60q: simulated experts know the generated problems of the run only", ErrUnknownProblem, text)
+		return experts.Completion{}, fmt.Errorf("%w: %.60q: simulated experts know the generated problems of the run only", experts.ErrUnknownProblem, text)
 	}
 	p, t, err := s.chances(i, hash, latent)
 	if err != nil {
-		return Completion{}, err
+		return experts.Completion{}, err
 	}
 	limit := r.MaxTokens
 	if limit == 0 {
-		limit = s.experts[i].MaxTokens
+		limit = s.members[i].MaxTokens
 	}
 
-	stream := s.root.Derive("rollout", r.Expert, hash, wireSeed(r.Seed)).Rand()
+	stream := s.root.Derive("rollout", r.Expert, hash, experts.WireSeed(r.Seed)).Rand()
 	correct := stream.Float64() < p
 	tokens := t.draw(stream.NormFloat64())
-	c := Completion{Finish: routing.Stop, Usage: cost.Usage{In: int64(len(r.Prompt)+3) / 4, Out: int64(limit)}}
+	c := experts.Completion{Finish: routing.Stop, Usage: cost.Usage{In: int64(len(r.Prompt)+3) / 4, Out: int64(limit)}}
 	if tokens < float64(limit) {
 		c.Usage.Out = max(1, min(int64(tokens+0.5), int64(limit)-1))
 		c.Text = s.solve(problem, correct, stream)
@@ -186,9 +193,17 @@ func (s *Simulated) Complete(ctx context.Context, r Request) (Completion, error)
 }
 
 // problemText takes the pool's template off a prompt.
-func (s *Simulated) problemText(prompt string) string {
+func (s *Pool) problemText(prompt string) string {
 	if s.template && len(prompt) >= len(s.prefix)+len(s.suffix) && strings.HasPrefix(prompt, s.prefix) && strings.HasSuffix(prompt, s.suffix) {
 		return prompt[len(s.prefix) : len(prompt)-len(s.suffix)]
 	}
 	return prompt
+}
+
+// list writes names for an error message.
+func list(names []string) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
 }

@@ -1,4 +1,6 @@
-package experts
+package sim
+
+// The text of simulated responses.
 
 import (
 	"math/rand/v2"
@@ -63,7 +65,7 @@ var givingUp = [...]string{
 }
 
 // solve writes a response that ends by itself. A right one gives a gold answer, a wrong one a distractor or nothing.
-func (s *Simulated) solve(p routing.Problem, correct bool, r *rand.Rand) string {
+func (s *Pool) solve(p routing.Problem, correct bool, r *rand.Rand) string {
 	answer := p.Gold[0]
 	if !correct {
 		answer = ""
@@ -99,7 +101,7 @@ func (s *Simulated) solve(p routing.Problem, correct bool, r *rand.Rand) string 
 }
 
 // interrupt writes a response that the token limit cut: reasoning that stops in the middle of a sentence.
-func (s *Simulated) interrupt(p routing.Problem, r *rand.Rand) string {
+func (s *Pool) interrupt(p routing.Problem, r *rand.Rand) string {
 	var b strings.Builder
 	b.Grow(textLimit)
 	if r.Float64() < thinkShare {

@@ -1,4 +1,6 @@
-package experts
+package sim
+
+// The law that the simulated experts follow, and its means over a population of problems.
 
 import (
 	"maps"

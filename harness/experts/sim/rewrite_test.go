@@ -1,4 +1,6 @@
-package experts
+package sim
+
+// Solved numbers written back into a pool file, for the test that keeps the committed pools solved.
 
 import (
 	"bytes"

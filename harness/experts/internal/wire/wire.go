@@ -1,4 +1,6 @@
-package experts
+// Package wire writes JSON and reuses buffers for both ends of the chat protocol, the client in package experts and the
+// server in package sim.
+package wire
 
 import (
 	"bytes"
@@ -6,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// appendJSON appends s as a JSON string. Invalid UTF-8 becomes U+FFFD, as encoding/json has it. A request or
+// AppendJSON appends s as a JSON string. Invalid UTF-8 becomes U+FFFD, as encoding/json has it. A request or
 // response is almost entirely one long string, and writing it without reflection or escaping of HTML is what makes
 // the loopback path cheap.
-func appendJSON(b []byte, s string) []byte {
+func AppendJSON(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
 	start := 0
@@ -47,10 +49,11 @@ func appendJSON(b []byte, s string) []byte {
 	return append(append(b, s[start:]...), '"')
 }
 
-// bodies reuses the buffers that bodies are read into.
-type bodies struct{ pool sync.Pool }
+// Bodies reuses the buffers that bodies are read into. It is safe for concurrent use; its zero value is ready.
+type Bodies struct{ pool sync.Pool }
 
-func (p *bodies) get() *bytes.Buffer {
+// Get returns an empty buffer.
+func (p *Bodies) Get() *bytes.Buffer {
 	if b, ok := p.pool.Get().(*bytes.Buffer); ok {
 		b.Reset()
 		return b
@@ -58,8 +61,8 @@ func (p *bodies) get() *bytes.Buffer {
 	return new(bytes.Buffer)
 }
 
-// put takes a buffer back, unless a huge body has made it worth freeing.
-func (p *bodies) put(b *bytes.Buffer) {
+// Put takes a buffer back, unless a huge body has made it worth freeing.
+func (p *Bodies) Put(b *bytes.Buffer) {
 	if b.Cap() <= 256<<10 {
 		p.pool.Put(b)
 	}

@@ -1,7 +1,8 @@
-package experts
+package sim
+
+// The committed pools are solved, and the closed forms agree with sampling.
 
 import (
-	"bytes"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -10,52 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
-
-	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-const (
-	simFile    = "../../experiments/pools/sim.yaml"
-	heteroFile = "../../experiments/pools/sim-hetero.yaml"
-	priceFile  = "../../experiments/prices/paper-novita.yaml"
-)
-
-// load reads a pool and its members, the probe last.
-func load(t testing.TB, poolFile, priceFile string) (spec.Pool, []routing.Expert) {
-	t.Helper()
-	var pool spec.Pool
-	var prices spec.Prices
-	readYAML(t, poolFile, &pool)
-	readYAML(t, priceFile, &prices)
-	experts, probe, err := Members(pool, prices)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if probe != nil {
-		experts = append(experts, *probe)
-	}
-	return pool, experts
-}
-
-func readYAML(t testing.TB, file string, into any) {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
-
 func TestCommittedPoolsAreSolved(t *testing.T) {
 	for _, file := range []string{simFile, heteroFile} {
-		pool, experts := load(t, file, priceFile)
-		solved, fits, err := Calibrate(*pool.Simulation, experts)
+		pool, members := load(t, file, priceFile)
+		solved, fits, err := Calibrate(*pool.Simulation, members)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -94,14 +56,14 @@ func TestCommittedPoolsAreSolved(t *testing.T) {
 
 // The closed forms and the quadrature against plain sampling of the model.
 func TestQuadratureAgreesWithSampling(t *testing.T) {
-	pool, experts := load(t, simFile, priceFile)
+	pool, members := load(t, simFile, priceFile)
 	l := newLaw(*pool.Simulation)
 	const draws = 200_000
 	for _, c := range []struct {
 		cell string
 		m    int
 	}{{"HMMT", 0}, {"OLY", 1}, {"GPQA", 2}} {
-		e := experts[c.m]
+		e := members[c.m]
 		skill, cell := l.sim.Experts[e.ID], l.sim.Cells[c.cell]
 		want := l.means(skill, c.cell, e.MaxTokens)
 		topics := slices.Sorted(maps.Keys(cell.Mix))
@@ -138,7 +100,7 @@ func TestQuadratureAgreesWithSampling(t *testing.T) {
 }
 
 func TestCalibrationSaysWhatCannotBeReached(t *testing.T) {
-	pool, experts := load(t, simFile, priceFile)
+	pool, members := load(t, simFile, priceFile)
 	sim := *pool.Simulation
 	target := sim.Targets["HMMT"]
 	for name, c := range map[string]struct {
@@ -157,7 +119,7 @@ func TestCalibrationSaysWhatCannotBeReached(t *testing.T) {
 		changed := target
 		c.change(&changed)
 		sim.Targets = map[string]spec.SimTarget{"HMMT": changed}
-		if _, _, err := Calibrate(sim, experts); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := Calibrate(sim, members); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v does not say %q", name, err, c.want)
 		}
 	}

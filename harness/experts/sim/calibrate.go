@@ -1,4 +1,6 @@
-package experts
+package sim
+
+// Calibration: the parameters with which a simulated pool reaches given accuracies and costs.
 
 import (
 	"errors"
@@ -30,11 +32,11 @@ type Fit struct {
 // Solved numbers are rounded as experiments/pools/sim.yaml writes them: offsets to four decimals, tokens to one. Fits
 // come in the order of cells, then experts. The error lists every target that cannot be reached, with the bound that
 // it breaks; the others are solved all the same.
-func Calibrate(sim spec.Simulation, experts []routing.Expert) (spec.Simulation, []Fit, error) {
-	if err := checkSimulation(sim, experts); err != nil {
+func Calibrate(sim spec.Simulation, members []routing.Expert) (spec.Simulation, []Fit, error) {
+	if err := checkSimulation(sim, members); err != nil {
 		return sim, nil, err
 	}
-	if err := checkTargets(sim, experts); err != nil {
+	if err := checkTargets(sim, members); err != nil {
 		return sim, nil, err
 	}
 	solved := sim
@@ -47,7 +49,7 @@ func Calibrate(sim spec.Simulation, experts []routing.Expert) (spec.Simulation, 
 	var fits []Fit
 	var faults []error
 	for _, cell := range slices.Sorted(maps.Keys(sim.Targets)) {
-		for _, e := range experts {
+		for _, e := range members {
 			skill := solved.Experts[e.ID] // its maps are shared with solved and l
 			want, asked := wanted(sim.Targets[cell], e)
 			if !asked {
@@ -70,9 +72,9 @@ func cloned(m map[string]float64) map[string]float64 {
 	return maps.Clone(m)
 }
 
-func checkTargets(sim spec.Simulation, experts []routing.Expert) error {
+func checkTargets(sim spec.Simulation, members []routing.Expert) error {
 	price := map[string]float64{}
-	for _, e := range experts {
+	for _, e := range members {
 		price[e.ID] = e.Price.Out
 	}
 	for _, cell := range slices.Sorted(maps.Keys(sim.Targets)) {

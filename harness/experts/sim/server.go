@@ -1,4 +1,6 @@
-package experts
+package sim
+
+// The server that puts simulated experts and routers behind the protocol of real ones, on loopback or for others.
 
 import (
 	"context"
@@ -6,33 +8,37 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/experts/internal/wire"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// Server puts a pool behind the part of the OpenAI protocol that HTTP speaks: POST /v1/chat/completions, GET
+// Server puts a pool behind the part of the OpenAI protocol that experts.HTTP speaks: POST /v1/chat/completions, GET
 // /v1/models and GET /health. A model may be asked for by its name or by the expert's id.
 //
 // It answers with the pool's own token counts. It has no streaming, no n above 1 and no authentication, and says
 // so; fields it does not know are ignored, as vLLM ignores them. A request without a seed has seed 0, so the same
 // request gets the same response.
 type Server struct {
-	pool   Pool
+	pool   experts.Pool
 	names  map[string]string // model or id -> id
 	models []string
 	log    *slog.Logger
 	mux    *http.ServeMux
-	bodies bodies
+	bodies wire.Bodies
 }
 
 // NewServer returns the handler. log receives failures that are not the caller's fault.
-func NewServer(pool Pool, log *slog.Logger) *Server {
+func NewServer(pool experts.Pool, log *slog.Logger) *Server {
 	s := &Server{pool: pool, names: map[string]string{}, log: log, mux: http.NewServeMux()}
 	for _, e := range pool.Experts() {
 		s.names[e.ID] = e.ID
@@ -56,8 +62,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 const maxRequest = 1 << 20 // bytes
 
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
-	buf := s.bodies.get()
-	defer s.bodies.put(buf)
+	buf := s.bodies.Get()
+	defer s.bodies.Put(buf)
 	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, maxRequest)); err != nil {
 		writeError(w, http.StatusBadRequest, "BadRequestError", "cannot read the request: "+err.Error())
 		return
@@ -77,7 +83,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusNotFound, "NotFoundError", fmt.Sprintf("the model %q does not exist; there are: %s", q.Model, list(s.models)))
 		return
 	}
-	c, err := s.pool.Complete(r.Context(), Request{
+	c, err := s.pool.Complete(r.Context(), experts.Request{
 		Expert:    id,
 		Prompt:    prompt,
 		Seed:      seed.Seed(q.Seed),
@@ -88,7 +94,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	case err == nil:
 	case r.Context().Err() != nil:
 		return // the client has gone
-	case errors.Is(err, ErrUnknownProblem), errors.Is(err, ErrUnknownExpert):
+	case errors.Is(err, experts.ErrUnknownProblem), errors.Is(err, experts.ErrUnknownExpert):
 		writeError(w, http.StatusNotFound, "NotFoundError", err.Error())
 		return
 	default:
@@ -111,7 +117,7 @@ func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 			b = append(b, ',')
 		}
 		b = append(b, `{"object":"model","created":0,"owned_by":"entrorouter","id":`...)
-		b = append(appendJSON(b, m), '}')
+		b = append(wire.AppendJSON(b, m), '}')
 	}
 	w.Header()["Content-Type"] = jsonType
 	w.Write(append(b, `]}`...))
@@ -119,8 +125,8 @@ func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 
 // writeError answers with an error body as OpenAI and vLLM write it.
 func writeError(w http.ResponseWriter, status int, kind, message string) {
-	b := appendJSON([]byte(`{"error":{"message":`), message)
-	b = appendJSON(append(b, `,"type":`...), kind)
+	b := wire.AppendJSON([]byte(`{"error":{"message":`), message)
+	b = wire.AppendJSON(append(b, `,"type":`...), kind)
 	b = strconv.AppendInt(append(b, `,"param":null,"code":`...), int64(status), 10)
 	w.Header()["Content-Type"] = jsonType
 	w.WriteHeader(status)
@@ -170,20 +176,45 @@ func (q chatRequest) limit() int {
 	return q.MaxTokens
 }
 
-func appendChatResponse(b []byte, q chatRequest, c Completion) []byte {
+func appendChatResponse(b []byte, q chatRequest, c experts.Completion) []byte {
 	b = append(b, `{"id":"chatcmpl-`...)
 	b = strconv.AppendInt(b, q.Seed, 36)
-	b = appendJSON(append(b, `","object":"chat.completion","created":0,"model":`...), q.Model)
+	b = wire.AppendJSON(append(b, `","object":"chat.completion","created":0,"model":`...), q.Model)
 	b = append(b, `,"choices":[{"index":0,"message":{"role":"assistant","content":`...)
-	b = appendJSON(b, c.Text)
+	b = wire.AppendJSON(b, c.Text)
 	if c.Reasoning != "" {
-		b = appendJSON(append(b, `,"reasoning":`...), c.Reasoning)
+		b = wire.AppendJSON(append(b, `,"reasoning":`...), c.Reasoning)
 	}
-	b = appendJSON(append(b, `},"logprobs":null,"finish_reason":`...), string(c.Finish))
+	b = wire.AppendJSON(append(b, `},"logprobs":null,"finish_reason":`...), string(c.Finish))
 	b = strconv.AppendInt(append(b, `}],"usage":{"prompt_tokens":`...), c.Usage.In, 10)
 	b = strconv.AppendInt(append(b, `,"completion_tokens":`...), c.Usage.Out, 10)
 	b = strconv.AppendInt(append(b, `,"total_tokens":`...), c.Usage.In+c.Usage.Out, 10)
 	return append(b, "}}"...)
+}
+
+// Join makes one pool of two. Of models with one id those of the first answer.
+func Join(a, b experts.Pool) experts.Pool {
+	j := joined{all: append(a.Experts(), b.Experts()...), of: map[string]experts.Pool{}}
+	for _, p := range []experts.Pool{b, a} {
+		for _, e := range p.Experts() {
+			j.of[e.ID] = p
+		}
+	}
+	return j
+}
+
+type joined struct {
+	all []routing.Expert
+	of  map[string]experts.Pool
+}
+
+func (j joined) Experts() []routing.Expert { return slices.Clone(j.all) }
+
+func (j joined) Complete(ctx context.Context, q experts.Request) (experts.Completion, error) {
+	if p, ok := j.of[q.Expert]; ok {
+		return p.Complete(ctx, q)
+	}
+	return experts.Completion{}, fmt.Errorf("%w %q; the pool has: %s", experts.ErrUnknownExpert, q.Expert, list(slices.Sorted(maps.Keys(j.of))))
 }
 
 // grace is how long requests under way may take once a server is told to stop.
@@ -217,7 +248,7 @@ type Loopback struct {
 }
 
 // StartLoopback serves a pool until Close.
-func StartLoopback(pool Pool, log *slog.Logger) (*Loopback, error) {
+func StartLoopback(pool experts.Pool, log *slog.Logger) (*Loopback, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on the loopback interface: %w", err)
@@ -228,11 +259,11 @@ func StartLoopback(pool Pool, log *slog.Logger) (*Loopback, error) {
 	return s, nil
 }
 
-// Endpoints returns experts at the address of this server.
-func (s *Loopback) Endpoints(experts []routing.Expert) []Endpoint {
-	endpoints := make([]Endpoint, len(experts))
-	for i, e := range experts {
-		endpoints[i] = Endpoint{e, s.URL}
+// Endpoints returns models at the address of this server.
+func (s *Loopback) Endpoints(models []routing.Expert) []experts.Endpoint {
+	endpoints := make([]experts.Endpoint, len(models))
+	for i, e := range models {
+		endpoints[i] = experts.Endpoint{Expert: e, URL: s.URL}
 	}
 	return endpoints
 }

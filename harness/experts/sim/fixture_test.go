@@ -1,0 +1,118 @@
+package sim
+
+// What the tests of this package share: the committed pools, problems for them, and a client of a served pool.
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"go.uber.org/goleak"
+	"gopkg.in/yaml.v3"
+
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var quiet = slog.New(slog.DiscardHandler)
+
+const (
+	simFile    = "../../../experiments/pools/sim.yaml"
+	heteroFile = "../../../experiments/pools/sim-hetero.yaml"
+	priceFile  = "../../../experiments/prices/paper-novita.yaml"
+)
+
+// load reads a pool and its members, the probe last.
+func load(t testing.TB, poolFile, priceFile string) (spec.Pool, []routing.Expert) {
+	t.Helper()
+	var pool spec.Pool
+	var prices spec.Prices
+	readYAML(t, poolFile, &pool)
+	readYAML(t, priceFile, &prices)
+	members, probe, err := experts.Members(pool, prices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if probe != nil {
+		members = append(members, *probe)
+	}
+	return pool, members
+}
+
+func readYAML(t testing.TB, file string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	if err := d.Decode(into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// problemSet is n generated-looking problems with integer answers on the cells of sim.yaml.
+func problemSet(n int) (map[uint64]routing.Problem, map[uint64]routing.Latent, []routing.Problem) {
+	problems, latents := map[uint64]routing.Problem{}, map[uint64]routing.Latent{}
+	var all []routing.Problem
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range n {
+		p := routing.Problem{ID: fmt.Sprint("p", i), Text: fmt.Sprintf("Problem %d: \"what\" is $%d + %d$\\,?\n<b>é</b>", i, r.IntN(1000), r.IntN(1000)), Gold: []string{strconv.Itoa(r.IntN(100_000))}}
+		h := routing.TextHash(p.Text)
+		problems[h] = p
+		latents[h] = routing.Latent{Cell: "HMMT", Topic: "algebra", Difficulty: -0.85 + 1.59*r.NormFloat64()}
+		all = append(all, p)
+	}
+	return problems, latents, all
+}
+
+func offByOne(gold string, _ []string, r *rand.Rand) string {
+	n, _ := strconv.Atoi(gold)
+	return strconv.Itoa(n + 1 + r.IntN(9))
+}
+
+func simulated(t testing.TB, n int) (*Pool, spec.Pool, []routing.Problem) {
+	t.Helper()
+	pool, members := load(t, simFile, priceFile)
+	problems, latents, all := problemSet(n)
+	s, err := New(pool, members, 7, func(h uint64) (routing.Problem, routing.Latent, bool) {
+		p, ok := problems[h]
+		return p, latents[h], ok
+	}, offByOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, pool, all
+}
+
+// loopback serves a pool and returns the HTTP pool that asks it.
+func loopback(t testing.TB, pool experts.Pool, o experts.HTTPOptions) *experts.HTTP {
+	t.Helper()
+	s, err := StartLoopback(pool, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Log = quiet
+	h, err := experts.NewHTTP(s.Endpoints(pool.Experts()), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		h.Close()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error("a second Close:", err)
+		}
+	})
+	return h
+}
