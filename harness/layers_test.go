@@ -22,7 +22,7 @@ var layers = map[string][]string{
 	"harness/lm":      {"harness/routing", "harness/spec", "harness/seed"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
 	"harness/claims":  {"harness/metrics", "harness/report"},
-	"harness/experts": {"harness/experts/internal/wire", "harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec", "verify"},
+	"harness/experts": {"harness/experts/internal/wire", "harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
 	// A client knows no simulation; the simulation answers a client's requests.
 	"harness/experts/sim": {"harness/experts", "harness/experts/internal/wire", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
 	// Rewards are in theory, so that what is trained here and what is scored from text is one formula.
