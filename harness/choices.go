@@ -396,9 +396,7 @@ func (e *engine) measureChoices(a *book.Arena, rows []scored) []metrics.Measurem
 	for i, r := range rows {
 		var values []metrics.Value
 		add := func(k int, unit string, decimals int) {
-			if v, ok := finite(point[i*rowStats+k], samples[i*rowStats+k], x.Evaluate.Confidence, unit, decimals); ok {
-				values = append(values, v)
-			}
+			values = append(values, metrics.Estimated(point[i*rowStats+k], samples[i*rowStats+k], x.Evaluate.Confidence, unit, decimals))
 		}
 		add(atOracleGap, OracleGap, 3)
 		if price > 0 { // else money buys nothing, and the best decision is the best answer
@@ -413,7 +411,7 @@ func (e *engine) measureChoices(a *book.Arena, rows []scored) []metrics.Measurem
 		add(atECE, ECE, 4)
 		add(atBrier, Brier, 4)
 		rowKeys := e.keys(a, r, "")[:3]
-		out = append(out, metrics.Measurement{Name: "Choice", Keys: rowKeys, N: len(a.Queries), Values: values})
+		out = append(out, metrics.Measurement{Name: "Choice", Keys: rowKeys, N: len(a.Queries), Values: metrics.Defined(values)})
 		if r.curves == nil {
 			continue
 		}
@@ -427,7 +425,7 @@ func (e *engine) measureChoices(a *book.Arena, rows []scored) []metrics.Measurem
 		}
 		add(atQNC, QNC, 2)
 		values = append(values, metrics.Rounded(point[i*rowStats+atPeak], Peak, 3))
-		out = append(out, metrics.Measurement{Name: "Curve", Keys: rowKeys, N: len(a.Queries), Values: values})
+		out = append(out, metrics.Measurement{Name: "Curve", Keys: rowKeys, N: len(a.Queries), Values: metrics.Defined(values)})
 		out = append(out, sweepLines(rowKeys, len(a.Queries), r.curves, y.share, all[strongest].Cost)...)
 	}
 	return out
@@ -463,20 +461,6 @@ func addScores(o []float64, s *scoreOf, right, u []float64, share float64) {
 		add(atECE, metrics.ECE(s.probability, right, u, calibrationBins))
 		add(atBrier, metrics.Brier(s.probability, right, u))
 	}
-}
-
-// finite is a number with its interval, without one if it is not defined in every resample; ok is false if the number
-// is not defined itself.
-func finite(number float64, samples []float64, confidence float64, unit string, decimals int) (v metrics.Value, ok bool) {
-	undefined := func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
-	if undefined(number) {
-		return v, false
-	}
-	v = metrics.Rounded(number, unit, decimals)
-	if len(samples) > 0 && !slices.ContainsFunc(samples, undefined) {
-		v = v.Within(metrics.Interval(samples, confidence))
-	}
-	return v, true
 }
 
 // sweepLines are the settings of a knob, trainings averaged, with those left out that hardly differ from the one before.

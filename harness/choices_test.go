@@ -267,7 +267,8 @@ func TestUndefinedNumbersHaveNoInterval(t *testing.T) {
 		{"undefined", nan, []float64{1, 2, 3}, false, false},
 		{"infinite", inf, []float64{1, 2, 3}, false, false},
 	} {
-		if v, ok := finite(c.number, c.samples, 0.95, "x", 2); ok != c.ok || v.Bounded != c.bounded {
+		v := metrics.Estimated(c.number, c.samples, 0.95, "x", 2)
+		if ok := len(metrics.Defined([]metrics.Value{v})) == 1; ok != c.ok || v.Bounded != c.bounded {
 			t.Errorf("%s: %+v, %v", c.name, v, ok)
 		}
 	}

@@ -186,12 +186,7 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 	}
 	point, samples := metrics.Bootstrap(strata, x.Evaluate.Bootstrap, uint64(seed.Seed(x.Seed).Derive("bootstrap", c.e.poolSpec.Name, benchmark)), nr*perRow+len(pairs), stat)
 	rounded := func(number float64, of []float64, unit string) metrics.Value {
-		v := metrics.Rounded(number, unit, 3)
-		if x.Evaluate.Bootstrap > 0 {
-			low, high := metrics.Interval(of, x.Evaluate.Confidence)
-			v = v.Within(low, high)
-		}
-		return v
+		return metrics.Estimated(number, of, x.Evaluate.Confidence, unit, 3)
 	}
 	value := func(k int, unit string) metrics.Value { return rounded(point[k], samples[k], unit) }
 	// Two statistics of one resample share its weights: their difference is paired.
@@ -263,6 +258,9 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 			line.Values = append(line.Values, difference(a+3, b+3, MeanDifference))
 		}
 		out = append(out, line)
+	}
+	for i := range out {
+		out[i].Values = metrics.Defined(out[i].Values)
 	}
 	return out
 }

@@ -345,12 +345,11 @@ func (e *engine) measure(a *book.Arena, rows []scored) []metrics.Measurement {
 	point, samples := metrics.BootstrapParallel(a.Strata, x.Evaluate.Bootstrap, e.bootstrapSeed(a), len(rows)*perRow, func() func(w, out []float64) { return stat })
 	value := func(i, k int, scale float64, unit string, decimals int) metrics.Value {
 		at := i*perRow + k
-		v := metrics.Rounded(point[at]*scale, unit, decimals)
-		if x.Evaluate.Bootstrap > 0 {
-			low, high := metrics.Interval(samples[at], x.Evaluate.Confidence)
-			v = v.Within(low*scale, high*scale)
+		of := make([]float64, len(samples[at]))
+		for j, s := range samples[at] {
+			of[j] = scale * s
 		}
-		return v
+		return metrics.Estimated(scale*point[at], of, x.Evaluate.Confidence, unit, decimals)
 	}
 	var out []metrics.Measurement
 	line := func(r scored, benchmark string, n int, values ...metrics.Value) metrics.Measurement {
@@ -392,9 +391,7 @@ func (e *engine) measure(a *book.Arena, rows []scored) []metrics.Measurement {
 			metrics.Rounded(average(tokensBy), Tokens, 1),
 			metrics.Rounded(overhead, RouterTokens, 1),
 			metrics.Rounded(float64(len(a.Strata)), metrics.Questions, 0))
-		if v, ok := finite(point[i*perRow+s+8], samples[i*perRow+s+8], x.Evaluate.Confidence, PGR, 4); ok {
-			avg.Values = append(avg.Values, v)
-		}
+		avg.Values = append(avg.Values, value(i, s+8, 1, PGR, 4))
 		if r.columns[0].Buckets != nil {
 			avg.Values = append(avg.Values, metrics.Rounded(truncated(a, r, pass), Truncated, 3))
 		}
@@ -443,6 +440,9 @@ func (e *engine) measure(a *book.Arena, rows []scored) []metrics.Measurement {
 		}
 		avg.Values = append(avg.Values, r.reported...)
 		out = append(out, avg)
+	}
+	for i := range out {
+		out[i].Values = metrics.Defined(out[i].Values)
 	}
 	return out
 }

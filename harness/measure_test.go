@@ -2,6 +2,7 @@ package harness
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"testing"
 
@@ -199,6 +200,39 @@ func TestIntervalsHoldTheirNumbersAndAreOfTheSameResamplesForAllRows(t *testing.
 	}
 	if v, _ := measured(t, lines, "dear", "avg", "").Value(metrics.Accuracy); v.Low == v.High {
 		t.Errorf("no interval: %+v", v)
+	}
+}
+
+// What a run has paid for is measured also where some numbers are not defined: nobody solves anything, nothing costs
+// anything, or a single resample has no solved question.
+func TestWhatIsNotDefinedIsLeftOutAndTheRestStays(t *testing.T) {
+	for name, outcome := range map[string]func(q int) routing.Outcome{
+		"nobody solves anything": func(int) routing.Outcome { return routing.Outcome{Bucket: routing.Wrong, USD: 1} },
+		"nothing costs anything": func(q int) routing.Outcome { return routing.Outcome{Correct: float64(q % 2), Bucket: routing.Wrong} },
+		"one question of 3 is solved": func(q int) routing.Outcome {
+			return routing.Outcome{Correct: float64(max(0, q-1)), Bucket: routing.Wrong, USD: 1}
+		},
+	} {
+		a := &book.Arena{Name: PaperArena, Benchmarks: []book.Benchmark{{Name: "x", Runs: 1}}}
+		for q := range 3 {
+			a.Queries = append(a.Queries, routing.Query{Problem: routing.Problem{ID: fmt.Sprint("q", q)}})
+			a.Question, a.Strata = append(a.Question, q), append(a.Strata, 0)
+			a.Outcomes = append(a.Outcomes, []routing.Outcome{outcome(q), outcome(q)})
+		}
+		e := toyEngine(3)
+		e.spec.Experiment.Evaluate.Bootstrap = 200
+		cheap, dear := a.Score(a.Always(0)), a.Score(a.Always(1))
+		rows := []scored{
+			{method: spec.Method{Name: "fixed", ID: "cheap"}, seeds: []uint64{1}, columns: []book.Scores{cheap}},
+			{method: spec.Method{Name: "entrorouter"}, seeds: []uint64{1, 2}, columns: []book.Scores{dear, dear}},
+		}
+		set := &metrics.Set{Measurements: e.measure(a, rows)}
+		if err := set.Write(io.Discard); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, ok := measured(t, set.Measurements, "cheap", "avg", "").Value(metrics.Accuracy); !ok {
+			t.Errorf("%s: no accuracy", name)
+		}
 	}
 }
 

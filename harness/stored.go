@@ -123,11 +123,6 @@ func (r *StoredRun) unreadable(f found, what string) error {
 	return fmt.Errorf("%w: step %q of the run in %s has no %s, which this version reads; compare the measurements of both instead: --against FILE", ErrUsage, f.name, r.dir, what)
 }
 
-// step is a step that is done, so that what reads the steps of an engine reads it too.
-func (f found) step() *step {
-	return &step{name: f.name, recipe: f.recipe, made: true, entry: f.entry}
-}
-
 // arch is the architecture that made an entry; empty if nothing says so.
 func (f found) arch() string {
 	var env struct {

@@ -6,9 +6,9 @@
 // Every definition names its source:
 //
 //   - one operating point: Retention, Saving, PGR, Hull.Gain, OracleGap, Regret with ExchangeRate
-//   - all settings of a knob (KnobCurve): AIQ, AIQCompat, MeanGain, APGR, AUDC, CPT, QNC, Peak; FoldCurves inside folds
+//   - all settings of a knob (KnobCurve): AIQ, MeanGain, APGR, AUDC, CPT, QNC, Peak; FoldCurves inside folds
 //   - decisions: Entropy, MutualInformation; a router's score: Ranking.AUC, ECE, Brier
-//   - uncertainty: Resample, Bootstrap, Interval, StandardError, McNemar
+//   - uncertainty: Resample, Bootstrap, Interval, McNemar
 //
 // Qualities are in percent (0 to 100) wherever the paper prints percent, so a gain of 1 is one point; costs
 // may be in any unit as long as one comparison keeps to one.
@@ -49,6 +49,23 @@ type Value struct {
 	Bounded   bool    // Low and High are set
 	Low, High float64 // confidence interval of Number, in the same unit
 }
+
+// Estimated is a rounded number with the interval of its resamples, none if there are no resamples or the number is not
+// defined in each of them: with the worst left out, the interval would be that of better luck.
+func Estimated(x float64, samples []float64, confidence float64, unit string, decimals int) Value {
+	v := Rounded(x, unit, decimals)
+	if len(samples) == 0 || !finite(x) || slices.ContainsFunc(samples, func(s float64) bool { return !finite(s) }) {
+		return v
+	}
+	return v.Within(Interval(samples, confidence))
+}
+
+// Defined leaves out the values whose number is not defined, such as a share of nothing: a measurement has no pair for them.
+func Defined(values []Value) []Value {
+	return slices.DeleteFunc(values, func(v Value) bool { return !finite(v.Number) })
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // Rounded returns a value rounded half away from zero to the given number of decimals, which are all written:
 // files compared byte by byte hold such values.
