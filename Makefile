@@ -1,6 +1,8 @@
-# make reproduce   every table and figure on simulated experts; SEEDS=10 trains with ten seeds instead of three
+# make reproduce   every table and figure on simulated experts, below results/; SEEDS=10 trains with ten seeds instead of three
 # make recorded    the same methods on recorded answers, DATA=folder
 # make test        all tests
+#
+# UPDATE=1 with reproduce or recorded rewrites the committed tables and figures instead.
 GO      ?= go
 VERSION ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS  = -X main.version=$(VERSION)
@@ -35,21 +37,36 @@ lint:
 SIMULATED = main ablation alpha anchor ood hetero noise llm-as-router llm-as-router-ood multiround learning collapse
 RECORDED  = recorded recorded-mmlu recorded-routellm recorded-learning recorded-ablation
 
-# The last table has the verdict on every ordering that the paper states, on what has been run so far.
+# The experiments of a list whose measurements are committed.
+committed = $(foreach e,$1,$(if $(wildcard figures/$e-measurements.txt),$e))
+
+# Carries out the experiments of a list with flags. The last table has the verdict on every ordering that the paper states,
+# on what has been run so far. Then a line an experiment says whether it agrees with the committed tables; its whole account
+# is in results/figures/NAME-check.txt. Other training seeds are no disagreement, and a regression is an error.
+define carry-out
+	$(BIN) run $1 $2 $(if $(UPDATE),--update)
+	$(BIN) claims $(if $(UPDATE),--update)
+	@echo
+	$(if $(UPDATE),@echo 'The tables and figures in figures/ are those of this run now.',$(if $(call committed,$1),$(compare),@echo 'None of $1 has committed tables to compare with.'))
+endef
+define compare
+@status=0; for e in $(call committed,$1); do \
+	  $(BIN) check $$e $2 --against figures >results/figures/$$e-check.txt || status=$$?; head -n 1 results/figures/$$e-check.txt; \
+	done; exit $$status
+endef
+
 reproduce: build
-	$(BIN) run $(SIMULATED) $(if $(SEEDS),--seeds $(SEEDS))
-	$(BIN) claims
+	$(call carry-out,$(SIMULATED),$(if $(SEEDS),--seeds $(SEEDS)))
 
 recorded: build
-	$(BIN) run $(RECORDED) --data '$(DATA)'
-	$(BIN) claims
+	$(call carry-out,$(RECORDED),--data '$(DATA)')
 
 # One PDF of the tables and figures of reproduce and recorded that have measurements in figures/. Needs pdflatex.
 paper-pdf: build
 	rm -rf build/paper && mkdir -p build/paper
 	cp figures/*-measurements.txt build/paper/
 	$(BIN) claims --measurements build/paper --figures build/paper >build/paper/claims.log || test $$? = 3
-	$(BIN) render --figures build/paper --formats pdf --document $(foreach e,$(SIMULATED) $(RECORDED),$(if $(wildcard figures/$e-measurements.txt),$e)) >build/paper/render.log
+	$(BIN) render --figures build/paper --formats pdf --document $(call committed,$(SIMULATED) $(RECORDED)) >build/paper/render.log
 	cd build/paper && pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log && pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log
 	@echo build/paper/all.pdf
 
@@ -79,4 +96,4 @@ gpu-check: build-xla
 	$(BIN)-xla gpu-check --plugin '$(PJRT)'
 
 clean:
-	rm -rf bin build results/runs
+	rm -rf bin build results/runs results/figures

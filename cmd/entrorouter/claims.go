@@ -27,20 +27,32 @@ func claimsCommand() *cli.Command {
 			"written. Tables of the paper and of measurements are tried as a whole: can each percentage be a number of right\n" +
 			"answers, does each average follow from its row? Exit code 3 if a verdict on the paper is not the recorded one, or a\n" +
 			"table of measurements contradicts itself. Rules: go doc ./harness/claims.",
-		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "measurements", Value: cli.NewStringSlice("figures"), Usage: "`PATH` of a measurement file, or of a folder with *-measurements.txt; repeat it for more"},
-			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt) and, if wanted, claims.yaml and orderings.yaml instead of the built-in ones"},
-			&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"},
-		},
+		Flags: append(figuresFlags("folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"),
+			&cli.StringSliceFlag{Name: "measurements", DefaultText: ownFigures + ", or " + committedFigures + " with --update", Usage: "`PATH` of a measurement file, or of a folder with *-measurements.txt; repeat it for more"},
+			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt) and, if wanted, claims.yaml and orderings.yaml instead of the built-in ones"}),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usageError{fmt.Errorf("claims takes no arguments, got %q", c.Args().First())}
 			}
-			measured, err := readAllMeasurements(c.StringSlice("measurements"), c.IsSet("measurements"))
+			folder, err := figuresFolder(c)
 			if err != nil {
 				return err
 			}
-			return checkClaims(c, measured)
+			paths := c.StringSlice("measurements")
+			if !c.IsSet("measurements") {
+				paths = []string{ownFigures}
+				if c.Bool("update") {
+					paths = []string{committedFigures}
+				}
+			}
+			measured, err := readAllMeasurements(paths, c.IsSet("measurements"))
+			if err != nil {
+				return err
+			}
+			if c.IsSet("paper") && !c.IsSet("figures") && !c.Bool("update") {
+				folder = "" // the default one is that of the built-in paper
+			}
+			return checkClaims(c, measured, folder)
 		},
 	}
 }
@@ -91,7 +103,8 @@ func readPaper(folder string) (p paperFolder, err error) {
 	return p, err
 }
 
-func checkClaims(c *cli.Context, measured *claims.Measurements) error {
+// checkClaims prints the tables of claims and verdicts and writes them to a folder, unless it is empty.
+func checkClaims(c *cli.Context, measured *claims.Measurements, folder string) error {
 	if c.IsSet("paper") && c.String("paper") == "" {
 		return usageError{errors.New("--paper is empty; name a folder, or leave it out for the built-in tables")}
 	}
@@ -139,10 +152,6 @@ func checkClaims(c *cli.Context, measured *claims.Measurements) error {
 			return err
 		}
 		files = append(files, f[0])
-	}
-	folder := c.String("figures")
-	if c.IsSet("paper") && !c.IsSet("figures") {
-		folder = "" // the default one is that of the built-in paper
 	}
 	if folder != "" {
 		var names []string

@@ -28,15 +28,16 @@ func renderCommand() *cli.Command {
 		ArgsUsage: "[SPEC...]",
 		Description: "Reads FIGURES/NAME-measurements.txt of every SPEC and writes its tables and figures beside it.\n" +
 			"Without SPEC: of every built-in experiment that has measurements there.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder of the measurements, tables and figures"},
+		Flags: append(figuresFlags("folder of the measurements, tables and figures"),
 			&cli.StringFlag{Name: "formats", Value: "svg", Usage: "formats of figures, of svg, pdf and png, with commas between them"},
 			&cli.StringFlag{Name: "paper", Value: "below", Usage: "where tables print the paper's numbers: below ours, beside them, or none"},
 			&cli.BoolFlag{Name: "difference", Usage: "tables print ours minus the paper's too"},
-			&cli.BoolFlag{Name: "document", Usage: "also write all.tex, a LaTeX document of these tables and figures and of those of claims; needs pdf among the formats"},
-		},
+			&cli.BoolFlag{Name: "document", Usage: "also write all.tex, a LaTeX document of these tables and figures and of those of claims; needs pdf among the formats"}),
 		Action: func(c *cli.Context) error {
-			dir := c.String("figures")
+			dir, err := figuresFolder(c)
+			if err != nil {
+				return err
+			}
 			if dir == "" {
 				return usageError{errors.New("--figures is empty; name the folder of the measurements")}
 			}

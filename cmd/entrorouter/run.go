@@ -59,11 +59,14 @@ func runCommand() *cli.Command {
 		Description: "SPEC is the name of a built-in experiment ('entrorouter list' shows them) or a path to a YAML file,\n" +
 			"whose folder may override any built-in file. What is stored already is not done again. Servers that want a key get\n" +
 			"that of the environment variable ENTROROUTER_API_KEY.",
-		Flags: append(runFlags(), seedsFlag(),
-			&cli.StringFlag{Name: "figures", Value: "figures", Usage: "folder for tables and figures; empty: do not write any"}),
+		Flags: append(append(runFlags(), seedsFlag()), figuresFlags("folder for tables and figures; empty: do not write any")...),
 		Action: func(c *cli.Context) error {
 			if !c.Args().Present() {
 				return usageError{fmt.Errorf("run takes one SPEC or more; built in: %s", strings.Join(spec.Names(experiments.FS), ", "))}
+			}
+			folder, err := figuresFolder(c)
+			if err != nil {
+				return err
 			}
 			// A fault in the last spec should not wait for the first to be carried out.
 			var specs []*spec.Resolved
@@ -79,7 +82,7 @@ func runCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				if err := harness.Render(result, results.FS, c.String("figures"), terminal(c.App.Writer), c.App.Writer); err != nil {
+				if err := harness.Render(result, results.FS, folder, terminal(c.App.Writer), c.App.Writer); err != nil {
 					return err
 				}
 			}
