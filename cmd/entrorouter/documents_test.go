@@ -65,11 +65,11 @@ var commandsOfDocuments = []documented{
 	{command: "cp experiments/pools/vllm.yaml mine/pools/"},
 	{command: "entrorouter run mine/live.yaml --data DIR --figures mine/figures", edit: ownServers, why: "a stand-in for servers, a few questions and steps", prints: `(?s)Main results with served experts.*written to mine/figures`},
 
-	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*Claims: \d+ hold`},
-	{command: "make reproduce SEEDS=10", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `Training seeds: 3`},
+	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*written to results/figures.*Claims: \d+ hold`},
+	{command: "make reproduce SEEDS=10 UPDATE=1", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3 UPDATE=1" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `(?s)Training seeds: 3.*written to figures`},
 	{command: "make smoke", as: "make smoke" + prebuilt, why: "built already", needs: "make", prints: `Smoke test`},
-	{command: "git checkout -- figures", as: "git init -q clone && cd clone && mkdir figures && echo committed >figures/main.md && git add . && git -c user.name=A -c user.email=a@example.org commit -qm A && echo new >figures/main.md && git checkout -- figures && cat figures/main.md", why: "in a repository of its own", needs: "git", prints: `^committed`},
-	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=mine/recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `(?s)Cheapest expert.*EntroRouter\+`},
+	{command: "make recorded", as: "make recorded RECORDED=mine/recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `written to results/figures`},
+	{command: "make recorded DATA=DIR UPDATE=1", as: "make recorded RECORDED=mine/recorded.yaml DATA=data UPDATE=1" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `(?s)Cheapest expert.*EntroRouter\+`},
 	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp "$ROOT"/results/reference/smoke-measurements.txt paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
 	{command: "make gpu-check", as: "make gpu-check PJRT=cuda" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
 	{command: "make build-xla", as: `cd "$ROOT" && go list -deps -tags xla ./cmd/entrorouter`, why: "minutes of C: what it compiles is there", prints: `gomlx`},
@@ -99,7 +99,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter run recorded --data DIR", as: "entrorouter run mine/recorded.yaml --data data", why: "fourteen minutes, and recordings that are not ours: a small one", prints: `(?s)Cheapest expert.*EntroRouter\+`},
 	{command: "entrorouter run recorded-ablation", as: "entrorouter run recorded-ablation", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
 	{command: "entrorouter plan SPEC", prints: `stored +profile`},
-	{command: "entrorouter render", as: "entrorouter render --figures old", why: "the recording in figures is another one by now", prints: `Main results`},
+	{command: "entrorouter render", as: "entrorouter render --figures old", why: "the recording in results/figures is of another spec", prints: `Main results`},
 	{command: "entrorouter render [SPEC...]", prints: `Tiny`},
 	{command: "entrorouter explain", as: "entrorouter explain tiny.yaml", why: "of an experiment", prints: `nothing is to do`},
 	{command: "entrorouter explain SPEC [STEP]", as: "entrorouter explain tiny.yaml", why: "without the part in brackets", prints: `nothing is to do`},
@@ -241,7 +241,7 @@ var (
 	spaces = regexp.MustCompile(`\s+`)
 	aside  = regexp.MustCompile(`(^|\s+)# .*`)
 	// What in a text is a command: ours, or one of a tool that we tell the reader to call.
-	starts = regexp.MustCompile(`^([A-Z_]+=\S+ )*((bin/)?entrorouter [a-z]|(make|git checkout|benchstat|go (test|run|doc|build|vet|list|tool|install)) )`)
+	starts = regexp.MustCompile(`^([A-Z_]+=\S+ )*((bin/)?entrorouter [a-z]|(make|benchstat|go (test|run|doc|build|vet|list|tool|install)) )`)
 	quoted = regexp.MustCompile(`'((?:entrorouter|make|benchstat|go) [^']*)'|\b(go doc [./\w]*\w)`)
 )
 
