@@ -66,9 +66,10 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter run mine/live.yaml --data DIR --figures mine/figures", edit: ownServers, why: "a stand-in for servers, a few questions and steps", prints: `(?s)Main results with served experts.*written to mine/figures`},
 
 	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*written to results/figures.*Claims: \d+ hold`},
+	{command: "make reproduce SEEDS=10", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `(?s)Training seeds: 3.*None of tiny\.yaml has committed tables`},
 	{command: "make reproduce SEEDS=10 UPDATE=1", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3 UPDATE=1" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `(?s)Training seeds: 3.*written to figures`},
 	{command: "make smoke", as: "make smoke" + prebuilt, why: "built already", needs: "make", prints: `Smoke test`},
-	{command: "make recorded", as: "make recorded RECORDED=mine/recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `written to results/figures`},
+	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=mine/recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `written to results/figures`},
 	{command: "make recorded DATA=DIR UPDATE=1", as: "make recorded RECORDED=mine/recorded.yaml DATA=data UPDATE=1" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `(?s)Cheapest expert.*EntroRouter\+`},
 	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp "$ROOT"/results/reference/smoke-measurements.txt paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
 	{command: "make gpu-check", as: "make gpu-check PJRT=cuda" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
