@@ -146,8 +146,8 @@ func (f *fit) learns(all *routing.TrainSet) *routing.TrainSet {
 	return &set
 }
 
-// router fits the row on its part of the training set and sets its knob. Checkpoint and curve go to dir, nowhere if it is
-// empty. done frees the router.
+// router returns the router of the row, its knob set: the stored fit's, if there is one and the method can load it, and
+// one fitted now otherwise. What a fit leaves goes to dir, nowhere if it is empty. done frees the router.
 func (f *fit) router(ctx context.Context, all *routing.TrainSet, dir string) (router routing.Router, done func(), err error) {
 	if f.unmatched != nil {
 		if router, done, err = f.unmatched.router(ctx, all, dir); err != nil {
@@ -164,16 +164,44 @@ func (f *fit) router(ctx context.Context, all *routing.TrainSet, dir string) (ro
 		router, err = methods.Match(ctx, frontier, f.learns(all).RL, report.TrainUSD)
 		return router, done, err
 	}
-	done = func() {}
-	set := f.learns(all)
-	router, err = f.method.Fit(ctx, *set, routing.Work{Seed: seed.Seed(f.seed), Dir: dir, Log: f.e.opt.Log})
+	loader, ok := f.method.(methods.Loader)
+	if !ok {
+		return f.train(ctx, all, dir)
+	}
+	entry, err := f.e.store.Get(f.recipe)
+	switch {
+	case errors.Is(err, store.ErrMissing):
+		return f.train(ctx, all, dir)
+	case err == nil:
+		router, err = loader.Load(ctx, *f.learns(all), entry.Dir, f.work(dir))
+		if err == nil {
+			return router, closer(router), nil
+		}
+		err = &store.CorruptError{Key: entry.Key, Dir: entry.Dir, Faults: []string{err.Error()}}
+	}
+	return nil, func() {}, &stepError{f.name, f.e.lost(f.step, err)}
+}
+
+// train fits the row on its part of the training set. What the fit leaves goes to dir, nowhere if it is empty. done frees
+// the router.
+func (f *fit) train(ctx context.Context, all *routing.TrainSet, dir string) (router routing.Router, done func(), err error) {
+	router, err = f.method.Fit(ctx, *f.learns(all), f.work(dir))
 	if err != nil {
-		return nil, done, err
+		return nil, func() {}, err
 	}
+	return router, closer(router), nil
+}
+
+func (f *fit) work(dir string) routing.Work {
+	return routing.Work{Seed: seed.Seed(f.seed), Dir: dir, Log: f.e.opt.Log}
+}
+
+// closer frees a router.
+func closer(router routing.Router) func() {
 	if c, ok := router.(io.Closer); ok {
-		done = func() { c.Close() }
+		return func() { c.Close() }
 	}
-	return router, done, nil
+	return func() {}
 }
 
 func (f *fit) noKnob() error {
@@ -189,7 +217,7 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	}
 	e.opt.Progress.Start(f.name, 1)
 	defer e.opt.Progress.Done()
-	router, done, err := f.router(ctx, all, d.Dir())
+	router, done, err := f.train(ctx, all, d.Dir())
 	defer done()
 	if err != nil {
 		return err

@@ -24,9 +24,10 @@ type Routed struct {
 // selfID stands for the router itself where experts are named.
 const selfID = "self"
 
-// Route fits one row of an experiment, which makes again the router of its run byte for byte, and routes queries by it.
-// Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint, curves,
-// trajectories of a served policy) goes to dir, nowhere if it is empty.
+// Route routes queries by the router of one row of an experiment. A trained policy is loaded from its stored fit. A row
+// whose fit is not stored, or whose kind is no methods.Loader, is fitted, which makes again the router of its run byte for
+// byte. Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint,
+// curves, trajectories of a served policy) goes to dir, nowhere if it is empty.
 func Route(ctx context.Context, r *spec.Resolved, o Options, row string, queries []routing.Query, dir string) ([]Routed, error) {
 	switch r.Experiment.Protocol {
 	case "folds":
@@ -39,20 +40,32 @@ func Route(ctx context.Context, r *spec.Resolved, o Options, row string, queries
 		return nil, err
 	}
 	defer e.close()
+	f, err := e.routable(row)
+	if err != nil {
+		return nil, err
+	}
+	return e.route(ctx, f, queries, dir)
+}
+
+// routable is the fit of a row, with its first seed, if it can decide about new problems.
+func (e *engine) routable(row string) (*fit, error) {
 	var ids []string
-	var f *fit
-	for i, m := range r.Experiment.Methods {
+	for i, m := range e.spec.Experiment.Methods {
 		ids = append(ids, m.RowID())
-		if m.RowID() == row {
-			f = e.fits[i][0]
+		if m.RowID() != row {
+			continue
 		}
+		f := e.fits[i][0]
+		if f.hindsight {
+			return nil, fmt.Errorf("%w: row %s reads the outcomes of what it routes; name a router", ErrUsage, row)
+		}
+		return f, nil
 	}
-	switch {
-	case f == nil:
-		return nil, fmt.Errorf("%w: spec %s has no row %q; it has: %s", ErrUsage, r.Experiment.Name, row, strings.Join(ids, ", "))
-	case f.hindsight:
-		return nil, fmt.Errorf("%w: row %s reads the outcomes of what it routes; name a router", ErrUsage, row)
-	}
+	return nil, fmt.Errorf("%w: spec %s has no row %q; it has: %s", ErrUsage, e.spec.Experiment.Name, row, strings.Join(ids, ", "))
+}
+
+// route is Route with a fit.
+func (e *engine) route(ctx context.Context, f *fit, queries []routing.Query, dir string) ([]Routed, error) {
 	set, err := e.trainSet(ctx)
 	if err != nil {
 		return nil, err

@@ -98,15 +98,15 @@ func (e *engine) lost(s *step, err error) error {
 	}
 	var remove []string
 	last := e.last()
-	for all := slices.Concat(last, e.steps); !slices.Contains(last, s); {
-		i := slices.IndexFunc(all, func(t *step) bool { return slices.Contains(t.inputs, s) })
-		if i < 0 {
-			break
-		}
-		s = all[i]
+	for all := slices.Concat(last, e.steps); ; {
 		if entry, err := e.store.Get(s.recipe); err == nil {
 			remove = append(remove, entry.Dir)
 		}
+		i := slices.IndexFunc(all, func(t *step) bool { return slices.Contains(t.inputs, s) })
+		if i < 0 || slices.Contains(last, s) {
+			break
+		}
+		s = all[i]
 	}
 	how := ""
 	if remove != nil {

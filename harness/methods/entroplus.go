@@ -57,6 +57,11 @@ func (e *entroPlus) Fit(ctx context.Context, set routing.TrainSet, work routing.
 	return e.both().Fit(ctx, set, work)
 }
 
+// Load implements Loader.
+func (e *entroPlus) Load(ctx context.Context, set routing.TrainSet, from string, work routing.Work) (routing.Router, error) {
+	return e.both().Load(ctx, set, from, work)
+}
+
 // both are the two stages, the second with this method's reward.
 func (e *entroPlus) both() *entroRouter {
 	return &entroRouter{

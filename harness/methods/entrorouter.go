@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -68,16 +69,64 @@ func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routin
 		return nil, err
 	}
 	if work.Dir != "" {
-		err = model.Save(filepath.Join(work.Dir, "checkpoint"))
+		err = model.Save(filepath.Join(work.Dir, checkpointDir))
 		if err == nil {
-			err = writeCurve(filepath.Join(work.Dir, "curve.csv"), curve)
+			err = writeCurve(filepath.Join(work.Dir, curveFile), curve)
 		}
 		if err != nil {
 			model.Close()
 			return nil, fmt.Errorf("method %s: %w", e.name, err)
 		}
 	}
-	return &policyRouter{model: model, decoding: e.decoding, seed: work.Seed}, nil
+	return e.router(model, work), nil
+}
+
+// Where Fit leaves the trained policy and how training went.
+const (
+	checkpointDir = "checkpoint"
+	curveFile     = "curve.csv"
+)
+
+// Load implements Loader.
+func (e *entroRouter) Load(_ context.Context, set routing.TrainSet, from string, work routing.Work) (routing.Router, error) {
+	model, err := lm.Load(e.backend, filepath.Join(from, checkpointDir))
+	if err != nil {
+		return nil, fmt.Errorf("method %s: %w", e.name, err)
+	}
+	if got, want := model.Policy().Experts(), expertIDs(set); !slices.Equal(got, want) {
+		err = fmt.Errorf("the checkpoint in %s chooses among %s, the pool is %s", from, strings.Join(got, ", "), strings.Join(want, ", "))
+	}
+	if err == nil && work.Dir != "" {
+		if err = model.Save(filepath.Join(work.Dir, checkpointDir)); err == nil {
+			err = copyFile(filepath.Join(work.Dir, curveFile), filepath.Join(from, curveFile))
+		}
+	}
+	if err != nil {
+		model.Close()
+		return nil, fmt.Errorf("method %s: %w", e.name, err)
+	}
+	return e.router(model, work), nil
+}
+
+func (e *entroRouter) router(model *lm.Model, work routing.Work) *policyRouter {
+	return &policyRouter{model: model, decoding: e.decoding, seed: work.Seed}
+}
+
+// expertIDs are the experts that a method is to choose among, cheapest first.
+func expertIDs(set routing.TrainSet) []string {
+	ids := make([]string, len(set.Experts))
+	for m, x := range set.Experts {
+		ids[m] = x.ID
+	}
+	return ids
+}
+
+func copyFile(to, from string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o666)
 }
 
 // train runs both stages. The caller closes the model.
@@ -91,11 +140,7 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 		}
 		err = fmt.Errorf("method %s: %w", e.name, err)
 	}()
-	ids := make([]string, len(set.Experts))
-	for m, x := range set.Experts {
-		ids[m] = x.ID
-	}
-	policy, err := lm.NewPolicy(e.Policy, ids, textsOf(set.SFT), e.memory)
+	policy, err := lm.NewPolicy(e.Policy, expertIDs(set), textsOf(set.SFT), e.memory)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -35,29 +36,61 @@ func TestEntroRouterSendsEasyToCheapAndHardToStrong(t *testing.T) {
 	}
 }
 
-func TestTheCheckpointGivesTheSameDecisions(t *testing.T) {
+func TestALoadedPolicyIsTheFittedOne(t *testing.T) {
 	set, qs := planted(100), fresh(20)
-	w := work(3)
-	w.Dir = t.TempDir()
-	r, err := build(t, "entrorouter", "").Fit(t.Context(), set, w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.(*policyRouter).Close()
-	b, _ := backend()
-	model, err := lm.Load(b, filepath.Join(w.Dir, "checkpoint"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer model.Close()
-	loaded := &policyRouter{model: model, decoding: "argmax"}
-	for i, d := range route(t, loaded, qs) {
-		if want := route(t, r, qs)[i]; !slices.Equal(d.Prob, want.Prob) || d.Expert != want.Expert {
-			t.Errorf("query %d: %+v after loading, %+v before", i, d, want)
+	for _, kind := range []string{"sft", "entrorouter", "entroplus"} {
+		for _, decoding := range []string{"argmax", "sample"} {
+			s := setup(t, kind, "")
+			s.Spec.Evaluate.Decoding = decoding
+			m, err := New(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fitted, loaded := work(3), work(3)
+			fitted.Dir, loaded.Dir = t.TempDir(), t.TempDir()
+			before, err := m.Fit(t.Context(), set, fitted)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer before.(*policyRouter).Close()
+			after, err := m.(Loader).Load(t.Context(), set, fitted.Dir, loaded)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer after.(*policyRouter).Close()
+			if diff := cmp.Diff(route(t, before, qs), route(t, after, qs)); diff != "" {
+				t.Errorf("%s, %s: %s", kind, decoding, diff)
+			}
+			for _, name := range []string{"checkpoint/config.json", "checkpoint/weights.safetensors", "curve.csv"} {
+				want, err := os.ReadFile(filepath.Join(fitted.Dir, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := os.ReadFile(filepath.Join(loaded.Dir, name)); err != nil || !bytes.Equal(got, want) {
+					t.Errorf("%s: a loaded router leaves another %s than its fit: %v", kind, name, err)
+				}
+			}
 		}
 	}
-	if got := model.Policy().Experts(); !slices.Equal(got, []string{"small", "medium", "large"}) {
-		t.Errorf("the checkpoint is for %v", got)
+}
+
+func TestAPolicyOfAnotherPoolIsNotLoaded(t *testing.T) {
+	set, w := planted(20), work(3)
+	w.Dir = t.TempDir()
+	m := build(t, "sft", "")
+	r, err := m.Fit(t.Context(), set, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.(*policyRouter).Close()
+	other := set
+	other.Experts = slices.Clone(set.Experts)
+	other.Experts[0].ID = "tiny"
+	if _, err := m.(Loader).Load(t.Context(), other, w.Dir, work(3)); err == nil || !strings.Contains(err.Error(), "chooses among small, medium, large, the pool is tiny, medium, large") {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := m.(Loader).Load(t.Context(), set, t.TempDir(), work(3)); err == nil || !strings.Contains(err.Error(), "no config.json: the folder holds no finished checkpoint") {
+		t.Errorf("error is %v", err)
 	}
 }
 

@@ -38,6 +38,13 @@ type Asking interface {
 	Endpoints() []experts.Endpoint
 }
 
+// Loader is a method whose routers come back from what their fit left.
+type Loader interface {
+	// Load returns the router that Fit returns for the same arguments, from the folder that Fit wrote to, without
+	// training. It leaves in work.Dir what Fit leaves there. It fails on anything missing, damaged or of another pool.
+	Load(ctx context.Context, train routing.TrainSet, from string, work routing.Work) (routing.Router, error)
+}
+
 // Reporter is a router that counts more than its decisions say.
 type Reporter interface {
 	// Report returns measurements of the last call of Route, averaged over its queries.
