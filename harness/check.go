@@ -42,7 +42,7 @@ func (m made) numerics() string { return m.backend + " on " + m.arch }
 
 // provenance is the line of a measurement file that says how it was made.
 func provenance(x *spec.Experiment) string {
-	return made{x.Seed, x.Evaluate.Seeds, backendName + numerics, runtime.GOARCH}.String()
+	return made{x.Seed, x.Evaluate.Seeds, x.Policy.Backend + numerics, runtime.GOARCH}.String()
 }
 
 var provenanceLine = regexp.MustCompile(`^ Made with seed (\d+)(?:, trained with seed (\d+),)? by backend (\S+) on (\S+)\.$`)

@@ -59,7 +59,7 @@ type methodParams struct {
 	Policy   spec.Policy
 	Decoding string
 	Features int    // version of the text features
-	Backend  string // and how it computes: losses differ in the last digits
+	Numerics string // of the build: losses differ in the last digits
 }
 
 func (e *engine) methodParams(row spec.Method, method routing.Method) (methodParams, error) {
@@ -68,7 +68,7 @@ func (e *engine) methodParams(row spec.Method, method routing.Method) (methodPar
 		return methodParams{}, fmt.Errorf("method %s: %w", row.RowID(), err)
 	}
 	x := &e.spec.Experiment
-	return methodParams{row.Name, resolved, x.CUnit, x.Policy, x.Evaluate.Decoding, lm.FeatureVersion, backendName + numerics}, nil
+	return methodParams{row.Name, resolved, x.CUnit, x.Policy, x.Evaluate.Decoding, lm.FeatureVersion, numerics}, nil
 }
 
 // newFit plans a fit.

@@ -117,7 +117,7 @@ func newFolds(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err 
 			e.close()
 		}
 	}()
-	if e.backend, err = lm.OpenBackend(backendName); err != nil {
+	if err := e.openBackend(); err != nil {
 		return nil, err
 	}
 	if err := e.openStore(); err != nil {

@@ -156,7 +156,7 @@ func (e *engine) methodKnob(s *step, row string, p []string) string {
 		return "evaluate.decoding"
 	case "Features":
 		return inCode
-	case "Backend":
+	case "Numerics":
 		return inBuild
 	case "Policy":
 		return strings.Join(append([]string{"policy"}, snake(p[1:])...), ".")

@@ -22,10 +22,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-// backendName is the GoMLX backend that fits the routers of a run. Losses differ in the last digits between
-// backends, so it is part of a fit's recipe.
-const backendName = "go"
-
 // rememberedTexts bounds the memory of what texts are made of, in bytes: about 60,000 texts read in two ways.
 const rememberedTexts = 128 << 20
 
@@ -213,7 +209,7 @@ func newEngine(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err
 	if r.Experiment.CountInput && r.Experiment.Large > 0 {
 		return nil, fmt.Errorf("%w: the large set is scored by expectations of output tokens; set large: 0 with count_input: true", ErrUsage)
 	}
-	if e.backend, err = lm.OpenBackend(backendName); err != nil {
+	if err := e.openBackend(); err != nil {
 		return nil, err
 	}
 	e.files = problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}
@@ -230,6 +226,17 @@ func newEngine(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err
 		return nil, err
 	}
 	return e, e.plan()
+}
+
+// openBackend opens what the policies of the run compute on; to look at a store none is needed.
+func (e *engine) openBackend() (err error) {
+	if e.opt.look {
+		return nil
+	}
+	if e.backend, err = lm.OpenBackend(e.spec.Experiment.Policy.Backend); err != nil {
+		return fmt.Errorf("%w: policy.backend: %v", ErrUsage, err)
+	}
+	return nil
 }
 
 func (e *engine) openStore() (err error) {

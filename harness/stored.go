@@ -137,7 +137,7 @@ func (f found) arch() string {
 // measurements reads every number that the run measured, with the line that says how it was made.
 func (r *StoredRun) measurements() (*metrics.Set, error) {
 	set := &metrics.Set{}
-	how, seeded := made{backend: backendName + numerics}, false
+	how, seeded := made{backend: "go" + numerics}, false
 	for _, s := range r.steps {
 		f, err := r.find(s.Key)
 		if err != nil {
@@ -146,10 +146,13 @@ func (r *StoredRun) measurements() (*metrics.Set, error) {
 		var params struct {
 			Seed   *uint64
 			Seeds  []uint64 // of a step that trains with several
-			Method struct{ Backend string }
+			Method struct {
+				Policy   struct{ Backend string }
+				Numerics string
+			}
 		}
-		if f.decode(&params) == nil && params.Method.Backend != "" {
-			how.backend = params.Method.Backend
+		if f.decode(&params) == nil && params.Method.Policy.Backend != "" {
+			how.backend = params.Method.Policy.Backend + params.Method.Numerics
 		}
 		if params.Seed != nil && (s.Key.Stage == "fit" || s.Key.Stage == "crossfit") {
 			params.Seeds = []uint64{*params.Seed}

@@ -11,11 +11,15 @@ import (
 // Backend is where networks compute. Packages that only hand one on name it here and need not know GoMLX.
 type Backend = compute.Backend
 
+// cudaPlugin is what installs the PJRT plugin for CUDA.
+const cudaPlugin = "pip install jax-cuda12-pjrt"
+
 // OpenBackend opens a backend by name:
 //
 //	go                  pure Go, always available
-//	xla:<plugin>        XLA through a PJRT plugin, a name ("cuda", "cpu") or the absolute path of the library;
-//	                    options may follow after commas; only in programs built with -tags xla
+//	xla                 XLA through the PJRT plugin for CUDA; only in programs built with -tags xla
+//	xla:<plugin>        the same through another plugin, a name ("cpu") or the absolute path of the library; options
+//	                    may follow after commas
 //
 // Nothing is read from the environment's GOMLX variables and nothing is ever downloaded. The caller ends the
 // backend with Finalize, after every model on it is closed.
@@ -27,6 +31,9 @@ func OpenBackend(name string) (backend Backend, err error) {
 		}
 	}()
 	kind, plugin, _ := strings.Cut(name, ":")
+	if name == "xla" {
+		plugin = "cuda"
+	}
 	switch {
 	case name == "go":
 		// The default scheduler runs operations in parallel and can deadlock on few cores, when every worker waits
@@ -35,6 +42,6 @@ func OpenBackend(name string) (backend Backend, err error) {
 	case kind == "xla" && plugin != "":
 		return openXLA(name, plugin)
 	default:
-		return nil, fmt.Errorf("unknown backend %q; known: go, xla:<plugin>%s", name, xlaNote)
+		return nil, fmt.Errorf("unknown backend %q; known: go, xla, xla:<plugin>%s", name, xlaNote)
 	}
 }

@@ -4,6 +4,8 @@ package lm
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gomlx/compute"
@@ -18,6 +20,12 @@ func openXLA(name, plugin string) (compute.Backend, error) {
 	xla.EnableAutoInstall(false)
 	if !strings.Contains(plugin, "tf32") {
 		plugin += ",tf32=false"
+	}
+	library, _, _ := strings.Cut(plugin, ",")
+	if !filepath.IsAbs(library) && !slices.ContainsFunc(xla.GetAvailablePlugins(), func(known string) bool {
+		return known == library || strings.HasPrefix(known, library+"_v")
+	}) {
+		return nil, fmt.Errorf("open backend %q: there is no PJRT plugin %s; install one (for CUDA by %s) and name its folder in PJRT_PLUGIN_LIBRARY_PATH, where the library must be called pjrt_c_api_%s_plugin.so", name, library, cudaPlugin, library)
 	}
 	backend, err := xla.New(plugin)
 	if err != nil {

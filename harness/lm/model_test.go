@@ -265,10 +265,10 @@ func TestRowsOfAnotherPolicyAreRefused(t *testing.T) {
 func TestBackendsAreNamed(t *testing.T) {
 	t.Setenv("GOMLX_BACKEND", "nonsense") // never read
 	for _, c := range []struct{ name, want string }{
-		{"tpu", `unknown backend "tpu"; known: go, xla:<plugin>`},
+		{"tpu", `unknown backend "tpu"; known: go, xla, xla:<plugin>`},
 		{"", `unknown backend ""; known: go`},
 		{"go:parallelism=2", `unknown backend "go:parallelism=2"`},
-		{"xla", `unknown backend "xla"`},
+		{"xla:", `unknown backend "xla:"`},
 		{"xla:/nowhere/plugin.so", `open backend "xla:/nowhere/plugin.so"`},
 	} {
 		if _, err := OpenBackend(c.name); err == nil || !strings.Contains(err.Error(), c.want) {

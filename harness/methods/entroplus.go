@@ -48,7 +48,10 @@ func newEntroPlus(s Setup) (routing.Method, error) {
 		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured",
 		setup: s,
 	}
-	return e, spec.DecodeParams(s.Method, e)
+	if err := spec.DecodeParams(s.Method, e); err != nil {
+		return nil, err
+	}
+	return e, oneBackend(s, e.Policy)
 }
 
 func (e *entroPlus) Name() string { return e.setup.Method.Name }

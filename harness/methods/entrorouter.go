@@ -55,7 +55,18 @@ func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 			return e.prompts(policy, set, work.Seed)
 		}
 	}
-	return e, spec.DecodeParams(s.Method, e)
+	if err := spec.DecodeParams(s.Method, e); err != nil {
+		return nil, err
+	}
+	return e, oneBackend(s, e.Policy)
+}
+
+// oneBackend refuses a row whose policy is to compute on another backend than the run's.
+func oneBackend(s Setup, policy spec.Policy) error {
+	if policy.Backend != s.Spec.Policy.Backend {
+		return paramFault(s.Method, "policy.backend", "a run has one backend; set policy.backend of the experiment, which is %s here", s.Spec.Policy.Backend)
+	}
+	return nil
 }
 
 func (e *entroRouter) Name() string { return e.name }

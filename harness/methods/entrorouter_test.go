@@ -94,6 +94,15 @@ func TestAPolicyOfAnotherPoolIsNotLoaded(t *testing.T) {
 	}
 }
 
+func TestARunHasOneBackend(t *testing.T) {
+	for _, kind := range []string{"sft", "entrorouter", "entroplus"} {
+		build(t, kind, "policy: {backend: go}")
+		if _, err := New(setup(t, kind, "policy: {backend: xla}")); err == nil || !strings.Contains(err.Error(), "params.policy.backend: a run has one backend; set policy.backend of the experiment, which is go here") {
+			t.Errorf("%s: error is %v", kind, err)
+		}
+	}
+}
+
 // Stage II starts where Stage I ends: with a rate that moves nothing the two rows are one, and the curve of the one
 // begins with that of the other.
 func TestBothRowsShareStageI(t *testing.T) {

@@ -25,7 +25,7 @@ func experiment() *spec.Experiment {
 		Targets:  spec.Targets{Tau: 0.8, K: 2, Gate: true, Soft: true, HardWeight: 2},
 		Anchor:   spec.Anchor{Strength: 1, T: 0.25, Alpha: 0.6},
 		Reward:   spec.Reward{Kind: "performance", Fail: -3, Gamma: 0.2, Clamp: 0.6, StrongestKappa: "one"},
-		Policy:   spec.Policy{Kind: "compact", Buckets: 64, NGrams: 1, Hidden: 8},
+		Policy:   spec.Policy{Kind: "compact", Buckets: 64, NGrams: 1, Hidden: 8, Backend: "go"},
 		SFT:      spec.SFT{Epochs: 8, Batch: 32, LR: 0.02, WarmUp: 0.1},
 		GRPO:     spec.GRPO{Estimator: "sampled", Steps: 10, Batch: 32, Group: 8, LR: 0.01, ClipLow: 0.2, ClipHigh: 0.2, DualClip: 3, StdNorm: true, Epochs: 1},
 		Evaluate: spec.Evaluate{Decoding: "argmax"},

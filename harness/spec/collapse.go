@@ -130,6 +130,9 @@ func (l *loader) checkCollapse() {
 	if len(e.Pools) > 1 {
 		d.faultAt("pools", "protocol collapse takes one pool, got %d", len(e.Pools))
 	}
+	if e.Policy.Backend == "xla" {
+		d.faultAt("policy.backend", "protocol collapse trains in plain Go; want go")
+	}
 	ids := map[string]bool{}
 	name := func(knob, id string) {
 		switch {

@@ -37,7 +37,7 @@ profile: {rollouts: 5, concurrency: 4}
 targets: {tau: 0.8, k: 2, gate: true, soft: true, hard_weight: 2}
 anchor: {strength: 1, t: 0.25, alpha: 0.6}
 reward: {kind: performance, fail: -3, gamma: 0.2, clamp: 0.6, strongest_kappa: one, balance: true}
-policy: {kind: compact, buckets: 64, ngrams: 2, hidden: 8}
+policy: {kind: compact, buckets: 64, ngrams: 2, hidden: 8, backend: go}
 sft: {epochs: 5, batch: 16, lr: 0.003, warm_up: 0.1, weight_decay: 0, dropout: 0}
 grpo: {estimator: sampled, steps: 4, batch: 8, group: 4, lr: 0.003, clip_low: 0.2, clip_high: 0.2, dual_clip: 3, std_norm: true, epochs: 1, weight_decay: 0}
 folds: {k: 5, seeds: [0], kappa: k5, probe: gemma}
@@ -168,6 +168,17 @@ func TestASpecIsLaidOverItsBase(t *testing.T) {
 	}
 }
 
+func TestABackendIsGoOrXLA(t *testing.T) {
+	for _, backend := range []string{"go", "xla"} {
+		files := sound()
+		edit(t, files, "spec.yaml", "outputs:", "policy: {backend: "+backend+"}\noutputs:")
+		r, err := spec.Load(files, "spec", known)
+		if err != nil || r.Experiment.Policy.Backend != backend || r.Experiment.Policy.Kind != "compact" {
+			t.Errorf("%s: %+v, %v", backend, r, err)
+		}
+	}
+}
+
 func TestEveryFaultNamesFileAndLine(t *testing.T) {
 	const served, tape = "pools: [served]", "pools: [tape]\nprotocol: folds"
 	for _, tc := range []struct {
@@ -211,6 +222,8 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"a closed end is in, an open one out", "base.yaml", "dropout: 0}", "dropout: 1}", `base.yaml:14: sft.dropout: want at least 0 and less than 1, got "1"`, ""},
 		{"a group of one", "base.yaml", "group: 4", "group: 1", `base.yaml:15: grpo.group: want at least 2, got "1"`, ""},
 		{"an enumerated value", "base.yaml", "kind: performance", "kind: spars", `base.yaml:12: reward.kind: unknown value "spars"; did you mean "sparse"? known: performance, sparse`, ""},
+		{"a backend that there is not", "base.yaml", "backend: go", "backend: tpu", `base.yaml:13: policy.backend: unknown value "tpu"; known: go, xla`, ""},
+		{"a backend and its plugin", "base.yaml", "backend: go", "backend: 'xla:cpu'", `base.yaml:13: policy.backend: unknown value "xla:cpu"; known: go, xla`, ""},
 		{"an unknown pool", "spec.yaml", "pools: [toy]", "pools: [toi]", `spec.yaml:4: pools[0]: unknown pool "toi"; did you mean "toy"? known: served, tape, toy`, ""},
 		{"a pool by its path", "spec.yaml", "pools: [toy]", "pools: [../pools/toy]", `spec.yaml:4: pools[0]: unknown pool "../pools/toy"; known: served, tape, toy`, ""},
 		{"an unknown price list", "spec.yaml", "prices: list", "prices: today", `spec.yaml:5: prices: unknown price list "today"; known: list`, ""},

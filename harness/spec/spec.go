@@ -100,10 +100,11 @@ type Reward struct {
 
 // Policy is the trainable network.
 type Policy struct {
-	Kind    string `yaml:"kind" oneof:"compact"` // compact
-	Buckets int    `yaml:"buckets" in:"[1,inf)"` // hashed n-gram buckets
-	NGrams  int    `yaml:"ngrams" in:"[1,inf)"`  // longest word n-gram hashed
-	Hidden  int    `yaml:"hidden" in:"[1,inf)"`  // units of the shared layer
+	Kind    string `yaml:"kind" oneof:"compact"`   // compact
+	Buckets int    `yaml:"buckets" in:"[1,inf)"`   // hashed n-gram buckets
+	NGrams  int    `yaml:"ngrams" in:"[1,inf)"`    // longest word n-gram hashed
+	Hidden  int    `yaml:"hidden" in:"[1,inf)"`    // units of the shared layer
+	Backend string `yaml:"backend" oneof:"go xla"` // what computes it, one a run: losses differ in the last digits
 }
 
 // SFT is Stage I training (appendix D).
