@@ -11,14 +11,9 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
-)
-
-// Arenas.
-const (
-	PaperArena = "paper" // the paper's sizes and runs, scored by graded rollouts
-	LargeArena = "large" // many generated problems, scored by the true success probability of the simulated experts
 )
 
 // bench is one test benchmark in an arena: its problems and what every expert does on them.
@@ -152,7 +147,7 @@ type arena struct {
 func (a *arena) addSelf(e *engine) (err error) {
 	of := []routing.Expert{*e.probe}
 	for _, b := range a.benches {
-		if a.Name == LargeArena {
+		if a.Name == metrics.LargeArena {
 			b.self, err = e.newExpected(b.set, of)
 		} else {
 			b.self, err = e.newOutcomes(b.set, b.runs, of)

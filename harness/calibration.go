@@ -13,7 +13,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
@@ -97,7 +96,7 @@ type calibration struct {
 // compare measures estimates [P][M]: by bins of the estimate, by expert, and by the m_best that they name.
 func (c *calibration) compare(estimate string, rates [][]float64, bins int, bin func(float64) int) []metrics.Measurement {
 	var out []metrics.Measurement
-	at := keys("pool", c.pool, "estimate", estimate)
+	at := metrics.Keys("pool", c.pool, "estimate", estimate)
 	for m, id := range c.experts {
 		in := make([][]float64, bins) // truths
 		sum := make([]float64, bins)  // of estimates
@@ -165,7 +164,7 @@ func (c *calibration) expected(counts []int) []metrics.Measurement {
 				}
 			}
 		}
-		out = append(out, metrics.Measurement{Name: report.RateBest, Keys: keys("pool", c.pool, "samples", fmt.Sprintf("%03d", n)), N: len(c.truth), Values: wrongBest(cheap, dear)})
+		out = append(out, metrics.Measurement{Name: report.RateBest, Keys: metrics.Keys("pool", c.pool, "samples", fmt.Sprintf("%03d", n)), N: len(c.truth), Values: wrongBest(cheap, dear)})
 	}
 	return out
 }
@@ -196,14 +195,4 @@ func lchoose(n, k int) float64 {
 		return v
 	}
 	return of(n) - of(k) - of(n-k)
-}
-
-// calibrationFigure draws pass rates against the truth.
-func (r *Result) calibrationFigure(o spec.Output) (*report.Figure, error) {
-	x := &r.Spec.Experiment
-	l := report.CalibrationLayout{Name: o.File, Rollouts: x.Profile.Rollouts, Experts: r.expertTerms()}
-	l.Caption = fmt.Sprintf("%s: what %d rollouts say about an expert's true success probability on a training problem of Stage II%s ", x.Title, x.Profile.Rollouts, r.scale()) +
-		fmt.Sprintf("In (b), rates are shrunk to a logistic regression on the text that was fitted to the problems of Stage I, as EntroRouter+ does it. "+
-			"(c) is the share of problems on which the cheapest expert that passes %g by the estimates is not the one that does so in truth; the line is exact, the points are the %d problems. EntroRouter+ takes shrunk rates as rewards and names no such expert by them.", x.Targets.Tau, x.Train.RL.Size)
-	return report.Calibration(l, r.Measurements)
 }

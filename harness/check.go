@@ -13,6 +13,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // FalseAlarm is how often the statistical gates of a check may close although nothing changed.
@@ -128,18 +129,18 @@ func check(r *Result, reference *metrics.Set, sameRecipes bool) *CheckReport {
 		},
 		// Probabilities of the large set may differ in their last digit between architectures, counts of answers not.
 		Untrained: func(m metrics.Measurement) bool {
-			return untrained[m.Key("method")] && (out.SameNumerics || m.Key("arena") == PaperArena)
+			return untrained[m.Key("method")] && (out.SameNumerics || m.Key("arena") == metrics.PaperArena)
 		},
 		// A row that is set to another's spending jumps from one setting of its knob to the next, and at the paper's sizes
 		// accuracy moves by whole questions: neither is anything like normal.
 		Smooth: func(m metrics.Measurement) bool {
-			return !matched[m.Key("method")] && (m.Key("arena") != PaperArena || x.Large == 0)
+			return !matched[m.Key("method")] && (m.Key("arena") != metrics.PaperArena || x.Large == 0)
 		},
 		Relative: func(unit string) bool {
-			return slices.Contains([]string{Difference, CostDifference, HullDifference, McNemar}, unit)
+			return slices.Contains([]string{units.Difference, units.CostDifference, units.HullDifference, units.McNemar}, unit)
 		},
 		// Other problems may have other corners of the hull.
-		Sampled:    func(unit string) bool { return unit == HullGain },
+		Sampled:    func(unit string) bool { return unit == units.HullGain },
 		Confidence: x.Evaluate.Confidence, FalseAlarm: FalseAlarm,
 	})
 	return out
@@ -180,8 +181,8 @@ func CheckPaper(r *Result, paper *metrics.Set) *CheckReport {
 		}
 		for _, b := range x.Test {
 			column := r.Spec.Benchmarks[b].Paper
-			lines := paper.Where(append(keys(row.PaperKeys()...), keys("table", x.Paper, "benchmark", column)...)...)
-			ours := r.Measurements.Where(keys("arena", PaperArena, "method", row.RowID(), "benchmark", b, "seed", "")...)
+			lines := paper.Where(append(metrics.Keys(row.PaperKeys()...), metrics.Keys("table", x.Paper, "benchmark", column)...)...)
+			ours := r.Measurements.Where(metrics.Keys("arena", metrics.PaperArena, "method", row.RowID(), "benchmark", b, "seed", "")...)
 			if column == "" || len(lines) != 1 || len(ours) != 1 {
 				continue
 			}

@@ -38,7 +38,7 @@ func TestOneTrainingIsHeldAgainstItsOwnInTheReference(t *testing.T) {
 	}
 	for i := range one.Measurements.Measurements {
 		m := &one.Measurements.Measurements[i]
-		if m.Name == "Route" && m.Key("method") == "entrorouter" && m.Key("benchmark") == metrics.Average && m.Key("arena") == LargeArena {
+		if m.Name == "Route" && m.Key("method") == "entrorouter" && m.Key("benchmark") == metrics.Average && m.Key("arena") == metrics.LargeArena {
 			m.Values[0].Number += 0.001
 		}
 	}

@@ -452,7 +452,7 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 	sameOutcomes := slices.EqualFunc(p.ours.outcomes, p.theirs.outcomes, func(x, y found) bool { return x.key == y.key })
 	of := ours.fits[0]
 	trained := methods.Seeded(of.kind) || of.key.Stage == "match" || of.key.Stage == "crossfit" && !trainsNothing(of.kind)
-	out.Exact = sameFits && sameOutcomes && (sameArch || !trained && p.ours.Name != LargeArena)
+	out.Exact = sameFits && sameOutcomes && (sameArch || !trained && p.ours.Name != metrics.LargeArena)
 
 	for i, row := range []storedRow{ours, theirs} {
 		for _, f := range row.fits {

@@ -26,6 +26,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // checkedRun runs a spec into a new store and holds it against the run in dir.
@@ -67,7 +68,7 @@ func TestARunAgainAndInAnotherStoreIsTheSame(t *testing.T) {
 		}
 	}
 	// The oracle reads answers, which the large set has none of.
-	if n := len(r.Experiment.Methods); arenas[PaperArena] != n || arenas[LargeArena] != n-1 {
+	if n := len(r.Experiment.Methods); arenas[metrics.PaperArena] != n || arenas[metrics.LargeArena] != n-1 {
 		t.Errorf("compared: %v, want %d rows and one less", arenas, n)
 	}
 	if report.Regressed() || report.Asked == nil || len(report.Asked)+len(report.Broken)+len(report.Gone) > 0 || report.Numbers != nil {
@@ -92,14 +93,14 @@ func TestAnotherKnobIsNamedAndComparedQuestionByQuestion(t *testing.T) {
 	if f.Name != "params.Method.Params.grpo.steps" || f.Reference != "2" || f.Ours != "9" || report.Asked[0].Steps[3] != "fit entrorouter seed=2" {
 		t.Errorf("%+v", report.Asked[0])
 	}
-	if row := report.row(t, "random", PaperArena); !row.Exact || row.Differs() {
+	if row := report.row(t, "random", metrics.PaperArena); !row.Exact || row.Differs() {
 		t.Errorf("random: %+v", row)
 	}
-	if row := report.row(t, "entrorouter", LargeArena); row.Exact || row.Changed == 0 || len(row.Most) == 0 {
+	if row := report.row(t, "entrorouter", metrics.LargeArena); row.Exact || row.Changed == 0 || len(row.Most) == 0 {
 		t.Errorf("entrorouter: %+v", row)
 	}
 	measured := func(of *Result, row RowMove, benchmark, unit string) float64 {
-		m, ok, err := of.Measurements.Find(append(keys("arena", row.Arena, "method", row.Row, "benchmark", benchmark, "seed", ""), metrics.Key{Name: "level"})...)
+		m, ok, err := of.Measurements.Find(append(metrics.Keys("arena", row.Arena, "method", row.Row, "benchmark", benchmark, "seed", ""), metrics.Key{Name: "level"})...)
 		if err != nil || !ok {
 			t.Fatalf("%s on %s: %v", row.Row, benchmark, err)
 		}
@@ -141,7 +142,7 @@ func TestAnotherPriceIsMoreThanNoise(t *testing.T) {
 	}
 	r.Prices.Models = models
 	_, report := checkedRun(t, r, dir)
-	row := report.row(t, "qwen3-235b", PaperArena)
+	row := report.row(t, "qwen3-235b", metrics.PaperArena)
 	if avg := row.Cells[len(row.Cells)-1]; row.Exact || row.Changed != 0 || !row.Regressed() || !avg.USD.Regressed() || avg.Accuracy.Regressed() || avg.USD.Low <= 0 {
 		t.Errorf("%+v", row)
 	}
@@ -214,11 +215,11 @@ func TestOneDecisionIsFound(t *testing.T) {
 		t.Errorf("steps with other content (-want +got):\n%s", d)
 	}
 	for _, row := range report.Rows {
-		if want := row.Row == "entrorouter" && row.Arena == PaperArena; row.Regressed() != want || row.Differs() != want {
+		if want := row.Row == "entrorouter" && row.Arena == metrics.PaperArena; row.Regressed() != want || row.Differs() != want {
 			t.Errorf("%s in arena %s: moved: %v, want %v", row.Row, row.Arena, row.Regressed(), want)
 		}
 	}
-	if row := report.row(t, "entrorouter", PaperArena); row.Changed != 1 || len(row.Most) != 1 || row.Most[0].Problem != problem || !row.Exact {
+	if row := report.row(t, "entrorouter", metrics.PaperArena); row.Changed != 1 || len(row.Most) != 1 || row.Most[0].Problem != problem || !row.Exact {
 		t.Errorf("changed: %d, moved most: %+v, want %s alone", row.Changed, row.Most, problem)
 	}
 	if !report.Regressed() {
@@ -254,7 +255,7 @@ func TestQuestionsRowsAndBenchmarksOfOneSideAreCounted(t *testing.T) {
 	r.Benchmarks["sim-aime25"] = b
 	r.Experiment.Methods = slices.DeleteFunc(slices.Clone(r.Experiment.Methods), func(m spec.Method) bool { return m.Name == "sft" })
 	_, report := checkedRun(t, r, dir)
-	if q := report.Questions[0]; q.Arena != PaperArena || q.Common != 13 || q.Ours != 0 || q.Theirs != 3 {
+	if q := report.Questions[0]; q.Arena != metrics.PaperArena || q.Common != 13 || q.Ours != 0 || q.Theirs != 3 {
 		t.Errorf("%+v", q)
 	}
 	if d := cmp.Diff([]string{"row sft"}, report.Gone); d != "" || !report.Regressed() {
@@ -565,7 +566,7 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 					t.Errorf("%s: accuracy %v, measured %v", row.Row, got, want)
 				}
 				share := 100 * []float64{c.USD.Ours / avg.USD.Ours, c.USD.Reference / avg.USD.Reference}[i]
-				if want := find(t, of, "toy", row.Row, "all", CostShare); math.Abs(share-want) > 0.00051 {
+				if want := find(t, of, "toy", row.Row, "all", units.CostShare); math.Abs(share-want) > 0.00051 {
 					t.Errorf("%s: %v%% of the strongest's dollars, measured %v%%", row.Row, share, want)
 				}
 			}
@@ -694,7 +695,7 @@ func TestTooFewTrainingsJudgeNothing(t *testing.T) {
 		r := tiny(t)
 		c.change(&r.Experiment)
 		_, report := checkedRun(t, r, dir)
-		row := report.row(t, "entrorouter", LargeArena)
+		row := report.row(t, "entrorouter", metrics.LargeArena)
 		avg := row.Cells[len(row.Cells)-1]
 		if row.Changed == 0 || avg.USD.Why != c.why || (avg.USD.Gate == metrics.None) != (c.why != "") {
 			t.Errorf("%s: %d changed, %+v", c.name, row.Changed, avg.USD)

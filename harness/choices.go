@@ -12,36 +12,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
-)
-
-// Units of the lines Choice, which say how good the decisions of a row are and what they depend on. Yardsticks are made
-// of the experts: a router that answers itself, or one that knows the answers and chooses in every run, may do better.
-//
-// In the paper's arena the oracle is right where any expert was right in that run, and the worth of the best expert in
-// Regret is that of the runs at hand: with few runs both are inflated by luck. m_best comes from the profile of the test
-// problems. In the large arena all three are those of the true pass rates.
-const (
-	OracleGap    = "oracle-gap-points"   // accuracy below the oracle's: the best expert for every question and run, whatever it costs
-	Regret       = "regret-points"       // worth below that of the best expert for every question, see metrics.Regret
-	RegretPrice  = "regret-price-points" // price of the strongest expert's mean dollars in Regret: metrics.ExchangeRate on the arena
-	CostRegret   = "cost-regret-%"       // dollars above m_best's where both are right, relative to the strongest expert's mean dollars
-	QueryEntropy = "query-entropy-nats"  // mean over questions of the entropy of the router's distribution; 0 for routers that are sure, none for those that may answer themselves
-	Entropy      = "entropy-nats"        // entropy of the shares of questions that the experts get
-	Information  = "information-nats"    // mutual information of the decision and m_best
-	AUC          = "auc"                 // of the router's score for "the cheapest expert suffices"
-	ECE          = "ece"                 // expected calibration error of the same where it is a probability, 10 bins
-	Brier        = "brier"
-)
-
-// Units of the lines Curve, which say what a router with a knob can do over all its settings. Costs are fractions of the
-// way from the cheapest expert's to the strongest's.
-const (
-	AIQ  = "aiq-%"           // metrics.AIQ between the costs of the cheapest and the strongest expert
-	AUDC = "audc-%"          // metrics.AUDC
-	APGR = "apgr"            // metrics.APGR
-	CPT  = "cpt%d-%%"        // metrics.CPT for a percentage of PGR, in percent; none: never reached
-	QNC  = "qnc-%"           // metrics.QNC in percent; none: never as good as the strongest expert
-	Peak = "peak-accuracy-%" // metrics.Peak; chosen on the questions it is measured on
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 var cptLevels = [...]int{50, 80}
@@ -185,7 +156,7 @@ func (e *engine) best(ctx context.Context, a *arena) ([]int, error) {
 	tau := e.spec.Experiment.Targets.Tau
 	var best []int
 	kappa := make([]float64, len(e.experts))
-	if a.Name == LargeArena {
+	if a.Name == metrics.LargeArena {
 		for _, o := range a.Outcomes {
 			for m := range kappa {
 				kappa[m] = o[m].Correct
@@ -398,33 +369,33 @@ func (e *engine) measureChoices(a *book.Arena, rows []scored) []metrics.Measurem
 		add := func(k int, unit string, decimals int) {
 			values = append(values, metrics.Estimated(point[i*rowStats+k], samples[i*rowStats+k], x.Evaluate.Confidence, unit, decimals))
 		}
-		add(atOracleGap, OracleGap, 3)
+		add(atOracleGap, units.OracleGap, 3)
 		if price > 0 { // else money buys nothing, and the best decision is the best answer
-			add(atRegret, Regret, 3)
-			values = append(values, metrics.Rounded(price*all[strongest].Cost, RegretPrice, 3))
+			add(atRegret, units.Regret, 3)
+			values = append(values, metrics.Rounded(price*all[strongest].Cost, units.RegretPrice, 3))
 		}
-		add(atCostRegret, CostRegret, 3)
-		add(atQueryEntropy, QueryEntropy, 4)
-		add(atEntropy, Entropy, 4)
-		add(atInformation, Information, 4)
-		add(atAUC, AUC, 4)
-		add(atECE, ECE, 4)
-		add(atBrier, Brier, 4)
+		add(atCostRegret, units.CostRegret, 3)
+		add(atQueryEntropy, units.QueryEntropy, 4)
+		add(atEntropy, units.Entropy, 4)
+		add(atInformation, units.Information, 4)
+		add(atAUC, units.AUC, 4)
+		add(atECE, units.ECE, 4)
+		add(atBrier, units.Brier, 4)
 		rowKeys := e.keys(a, r, "")[:3]
 		out = append(out, metrics.Measurement{Name: "Choice", Keys: rowKeys, N: len(a.Queries), Values: metrics.Defined(values)})
 		if r.curves == nil {
 			continue
 		}
 		values = nil
-		add(atAIQ, AIQ, 3)
-		add(atMeanGain, MeanGain, 3)
-		add(atAPGR, APGR, 4)
-		add(atAUDC, AUDC, 3)
+		add(atAIQ, units.AIQ, 3)
+		add(atMeanGain, units.MeanGain, 3)
+		add(atAPGR, units.APGR, 4)
+		add(atAUDC, units.AUDC, 3)
 		for l, level := range cptLevels {
-			add(atCPT+l, fmt.Sprintf(CPT, level), 2)
+			add(atCPT+l, fmt.Sprintf(units.CPT, level), 2)
 		}
-		add(atQNC, QNC, 2)
-		values = append(values, metrics.Rounded(point[i*rowStats+atPeak], Peak, 3))
+		add(atQNC, units.QNC, 2)
+		values = append(values, metrics.Rounded(point[i*rowStats+atPeak], units.Peak, 3))
 		out = append(out, metrics.Measurement{Name: "Curve", Keys: rowKeys, N: len(a.Queries), Values: metrics.Defined(values)})
 		out = append(out, sweepLines(rowKeys, len(a.Queries), r.curves, y.share, all[strongest].Cost)...)
 	}
@@ -484,7 +455,7 @@ func sweepLines(rowKeys []metrics.Key, n int, curves []*metrics.KnobCurve, share
 		last = cost
 		out = append(out, metrics.Measurement{Name: report.SweepName, N: n,
 			Keys:   append(slices.Clone(rowKeys), metrics.Key{Name: "knob", Value: fmt.Sprintf("%03d", j)}),
-			Values: []metrics.Value{metrics.Rounded(p.Quality, metrics.Accuracy, 3), metrics.Rounded(p.Cost, metrics.USDPerQuery, 8), metrics.Rounded(cost, CostShare, 3)}})
+			Values: []metrics.Value{metrics.Rounded(p.Quality, metrics.Accuracy, 3), metrics.Rounded(p.Cost, metrics.USDPerQuery, 8), metrics.Rounded(cost, units.CostShare, 3)}})
 	}
 	return out
 }

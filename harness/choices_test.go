@@ -11,6 +11,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // lineOf returns the one line of that name and method; knob is "" but for settings.
@@ -83,38 +84,38 @@ func TestChoicesByHand(t *testing.T) {
 		method, unit string
 		want         float64
 	}{
-		{"cheap", OracleGap, 50}, // somebody is right in every run
-		{"dear", OracleGap, 50. / 3},
-		{"router", OracleGap, (0 + 50./3) / 2},
-		{"cheap", RegretPrice, price * 18.5 / 3},
-		{"cheap", Regret, (100 - 2*price) / 3}, // all on the first question of y, where the dear one alone is right
-		{"dear", Regret, (5*price + 6*price) / 3},
+		{"cheap", units.OracleGap, 50}, // somebody is right in every run
+		{"dear", units.OracleGap, 50. / 3},
+		{"router", units.OracleGap, (0 + 50./3) / 2},
+		{"cheap", units.RegretPrice, price * 18.5 / 3},
+		{"cheap", units.Regret, (100 - 2*price) / 3}, // all on the first question of y, where the dear one alone is right
+		{"dear", units.Regret, (5*price + 6*price) / 3},
 		// Training 1 is right in both runs of x, for 1 and 4 dollars, where the best single expert is right in half of
 		// them for 1.5; training 2 asks that one. Both choose best in y.
-		{"router", Regret, -(50 - price) / 3 / 2},
+		{"router", units.Regret, -(50 - price) / 3 / 2},
 		// The dear expert and m_best are both right in the second run of x, where it is m_best, and on the last question
 		// of y, for 7 dollars instead of 1.
-		{"dear", CostRegret, 100 * (6. / 3) / (0.5/3 + 1./3) / (18.5 / 3)},
-		{"cheap", CostRegret, 0},
-		{"cheap", QueryEntropy, 0},
-		{"router", QueryEntropy, 0},
-		{"coin", QueryEntropy, half / 3},
-		{"policy", QueryEntropy, (2*metrics.Entropy([]float64{1, 3}) + metrics.Entropy([]float64{1, 19})) / 3},
-		{"cheap", Entropy, 0},
-		{"dear", Information, 0},
-		{"coin", Entropy, half},
-		{"coin", Information, 0},
-		{"router", Entropy, (half + third) / 2},
-		{"router", Information, (0 + (2*third - math.Log(3))) / 2}, // training 2 never asks the dear expert where it is m_best
+		{"dear", units.CostRegret, 100 * (6. / 3) / (0.5/3 + 1./3) / (18.5 / 3)},
+		{"cheap", units.CostRegret, 0},
+		{"cheap", units.QueryEntropy, 0},
+		{"router", units.QueryEntropy, 0},
+		{"coin", units.QueryEntropy, half / 3},
+		{"policy", units.QueryEntropy, (2*metrics.Entropy([]float64{1, 3}) + metrics.Entropy([]float64{1, 19})) / 3},
+		{"cheap", units.Entropy, 0},
+		{"dear", units.Information, 0},
+		{"coin", units.Entropy, half},
+		{"coin", units.Information, 0},
+		{"router", units.Entropy, (half + third) / 2},
+		{"router", units.Information, (0 + (2*third - math.Log(3))) / 2}, // training 2 never asks the dear expert where it is m_best
 		// Policy: 0.75 where the cheap expert is right in half of the runs, 0.25 where never, 0.95 where always.
-		{"policy", AUC, (1.5 + 0.5*1 + 0.5*0.5/2) / (1.5 * 1.5)},
-		{"policy", ECE, (0.25 + 0.25 + 0.05) / 3},
-		{"policy", Brier, (0.5*0.0625 + 0.5*0.5625 + 0.0625 + 0.0025) / 3},
+		{"policy", units.AUC, (1.5 + 0.5*1 + 0.5*0.5/2) / (1.5 * 1.5)},
+		{"policy", units.ECE, (0.25 + 0.25 + 0.05) / 3},
+		{"policy", units.Brier, (0.5*0.0625 + 0.5*0.5625 + 0.0625 + 0.0025) / 3},
 	} {
 		hasValue(t, lineOf(t, lines, "Choice", c.method, ""), c.unit, c.want)
 	}
 	for _, method := range []string{"cheap", "dear", "router", "coin"} {
-		for _, unit := range []string{AUC, ECE, Brier} {
+		for _, unit := range []string{units.AUC, units.ECE, units.Brier} {
 			if v, ok := lineOf(t, lines, "Choice", method, "").Value(unit); ok {
 				t.Errorf("%s has %s %v: its distribution is no score", method, unit, v.Number)
 			}
@@ -133,10 +134,10 @@ func TestRegretNeedsAPrice(t *testing.T) {
 	rows := []scored{{method: spec.Method{Name: "fixed", ID: "cheap"}}}
 	rows[0].traitsOf(a, []int{0, 0, 0}, a.Always(0))
 	m := lineOf(t, toyEngine(1, 2).measureChoices(a, rows), "Choice", "cheap", "")
-	if _, ok := m.Value(Regret); ok {
+	if _, ok := m.Value(units.Regret); ok {
 		t.Errorf("%+v", m)
 	}
-	hasValue(t, m, OracleGap, 50)
+	hasValue(t, m, units.OracleGap, 50)
 }
 
 // The router itself is one more choice: a table of two experts has three columns.
@@ -153,11 +154,11 @@ func TestOwnAnswersAreAChoice(t *testing.T) {
 	rows[0].traitsOf(a, []int{1, 0, 0}, []routing.Decision{{Expert: 1}, {Expert: 1}, own(), own(routing.Call{Expert: 1})})
 	m := lineOf(t, toyEngine(1, 2).measureChoices(a, rows), "Choice", "self", "")
 	third := metrics.Entropy([]float64{1, 2})
-	hasValue(t, m, Entropy, third)
-	hasValue(t, m, Information, third)
+	hasValue(t, m, units.Entropy, third)
+	hasValue(t, m, units.Information, third)
 	// Both are right in the second run of x, at one cost, and on the last question of y: a call of 7 dollars, then an
 	// answer of its own, where m_best costs 1.
-	hasValue(t, m, CostRegret, 100*(6./3)/(0.5/3+1./3)/(18.5/3))
+	hasValue(t, m, units.CostRegret, 100*(6./3)/(0.5/3+1./3)/(18.5/3))
 }
 
 // The distribution of a router that may answer itself is of its first move: no score, and no distribution of decisions.
@@ -171,12 +172,12 @@ func TestFirstMovesAreNoScore(t *testing.T) {
 		rows := []scored{{method: spec.Method{Name: kind}}}
 		rows[0].traitsOf(a, []int{1, 0, 0}, []routing.Decision{move(0, 0.5, 0.1), move(0, 0.5, 0.1), move(1, 0.2, 0.3), move(0, 0.4, 0.1)})
 		m := lineOf(t, toyEngine(1, 2).measureChoices(a, rows), "Choice", kind, "")
-		for _, unit := range []string{QueryEntropy, AUC, ECE, Brier} {
+		for _, unit := range []string{units.QueryEntropy, units.AUC, units.ECE, units.Brier} {
 			if v, ok := m.Value(unit); ok {
 				t.Errorf("%s has %s %v", kind, unit, v.Number)
 			}
 		}
-		hasValue(t, m, Entropy, metrics.Entropy([]float64{2, 1})) // of what was done in the end
+		hasValue(t, m, units.Entropy, metrics.Entropy([]float64{2, 1})) // of what was done in the end
 	}
 }
 
@@ -192,7 +193,7 @@ func TestAnswersOfTheirOwnAreExamined(t *testing.T) {
 	rows := []scored{{method: spec.Method{Name: "fixed", ID: "served"}}}
 	rows[0].traitsOf(a, []int{0, 0, 0}, []routing.Decision{said(routing.Correct, 3), said(routing.Correct, 4), said(routing.Correct, 5), said(routing.Wrong, 6)})
 	// Right together with the cheap expert in the first run of x alone, for 3 dollars instead of 1.
-	hasValue(t, lineOf(t, e.measureChoices(a, rows), "Choice", "served", ""), CostRegret, 100*2/(18.5/3))
+	hasValue(t, lineOf(t, e.measureChoices(a, rows), "Choice", "served", ""), units.CostRegret, 100*2/(18.5/3))
 }
 
 func TestCurvesByHand(t *testing.T) {
@@ -215,26 +216,26 @@ func TestCurvesByHand(t *testing.T) {
 		m := lineOf(t, lines, report.SweepName, "knob", fmt.Sprintf("%03d", j))
 		hasValue(t, m, metrics.Accuracy, p.Quality)
 		hasValue(t, m, metrics.USDPerQuery, p.Cost)
-		hasValue(t, m, CostShare, 100*p.Cost/dear.Cost)
+		hasValue(t, m, units.CostShare, 100*p.Cost/dear.Cost)
 	}
 	m := lineOf(t, lines, "Curve", "knob", "")
 	at := (middle.Cost - cheap.Cost) / (dear.Cost - cheap.Cost) // 7/13 of the way the curve is as good as the strongest
-	hasValue(t, m, AIQ, 250./3-at*(100./3)/2)
-	hasValue(t, m, AUDC, 250./3-at*(100./3)/2)
-	hasValue(t, m, APGR, 1-at/2)
+	hasValue(t, m, units.AIQ, 250./3-at*(100./3)/2)
+	hasValue(t, m, units.AUDC, 250./3-at*(100./3)/2)
+	hasValue(t, m, units.APGR, 1-at/2)
 	hasValue(t, m, "cpt50-%", 100*at/2)
 	hasValue(t, m, "cpt80-%", 100*at*0.8)
-	hasValue(t, m, QNC, 100*middle.Cost/dear.Cost)
-	hasValue(t, m, Peak, 250./3)
+	hasValue(t, m, units.QNC, 100*middle.Cost/dear.Cost)
+	hasValue(t, m, units.Peak, 250./3)
 	gain := 0.0 // above the line between the two experts, at 19 budgets
 	for i := 1; i <= 19; i++ {
 		b := float64(i) / 20
 		gain += (min(b/at, 1) - b) * (100. / 3) / 19
 	}
-	hasValue(t, m, MeanGain, gain)
+	hasValue(t, m, units.MeanGain, gain)
 	// The question that goes to the cheap expert first is the one it is right on; of the others it is right on half of
 	// one: (1*(0.5+1) + 0.5*1/2 + 0.5*0.5/2)/(1.5*1.5).
-	hasValue(t, lineOf(t, lines, "Choice", "knob", ""), AUC, (1.5+0.25+0.125)/2.25)
+	hasValue(t, lineOf(t, lines, "Choice", "knob", ""), units.AUC, (1.5+0.25+0.125)/2.25)
 }
 
 func TestSettingsThatHardlyDifferHaveOneLine(t *testing.T) {
@@ -277,7 +278,7 @@ func TestUndefinedNumbersHaveNoInterval(t *testing.T) {
 func TestMBestIsThatOfTheTrueRatesInTheLargeArena(t *testing.T) {
 	e := toyEngine(2)
 	e.spec.Experiment.Targets.Tau = 0.8
-	a := &arena{Arena: book.Arena{Name: LargeArena, Outcomes: [][]routing.Outcome{{{Correct: 0.9}, {Correct: 1}}, {{Correct: 0.5}, {Correct: 0.85}}, {{Correct: 0.1}, {Correct: 0.2}}}}}
+	a := &arena{Arena: book.Arena{Name: metrics.LargeArena, Outcomes: [][]routing.Outcome{{{Correct: 0.9}, {Correct: 1}}, {{Correct: 0.5}, {Correct: 0.85}}, {{Correct: 0.1}, {Correct: 0.2}}}}}
 	best, err := e.best(t.Context(), a)
 	if err != nil || fmt.Sprint(best) != "[0 1 1]" {
 		t.Errorf("%v (%v)", best, err)

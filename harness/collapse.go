@@ -20,6 +20,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/harness/theory"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 const collapseVersion = 3
@@ -116,7 +117,7 @@ func (c *collapse) plan() error {
 	for i, a := range c.c.Curves {
 		s := c.c.Setting
 		s.Assimilation = a
-		if err := add(&c.curves, fmt.Sprintf("collapse.curves[%d]", i), s, c.c.Training.LogEvery, keys("assimilation", decimal(a))); err != nil {
+		if err := add(&c.curves, fmt.Sprintf("collapse.curves[%d]", i), s, c.c.Training.LogEvery, metrics.Keys("assimilation", metrics.Decimal(a))); err != nil {
 			return err
 		}
 	}
@@ -124,21 +125,18 @@ func (c *collapse) plan() error {
 		for _, a := range c.c.Sweep.Assimilation {
 			s := c.c.Setting
 			s.Assimilation, s.Lambda = a, lambda
-			if err := add(&c.sweep, "collapse.sweep", s, c.c.Training.Steps, keys("lambda", decimal(lambda), "assimilation", decimal(a))); err != nil {
+			if err := add(&c.sweep, "collapse.sweep", s, c.c.Training.Steps, metrics.Keys("lambda", metrics.Decimal(lambda), "assimilation", metrics.Decimal(a))); err != nil {
 				return err
 			}
 		}
 	}
 	for i, x := range c.c.Controls {
-		if err := add(&c.controls, fmt.Sprintf("collapse.controls[%d]", i), x.Apply(c.c.Setting), c.c.Training.Steps, keys("control", x.ID)); err != nil {
+		if err := add(&c.controls, fmt.Sprintf("collapse.controls[%d]", i), x.Apply(c.c.Setting), c.c.Training.Steps, metrics.Keys("control", x.ID)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// decimal writes a knob as a key's value.
-func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // environment is that of a setting, with the bucket of the spec that each of its own belongs to. A network sees which.
 func (c *collapse) environment(s spec.CollapseSetting) (*theory.Environment, []int) {
@@ -347,7 +345,7 @@ func (c *collapse) measureRun(name string, run *policyRun, at int) []metrics.Mea
 	if name == "Curve" {
 		if ends := at == 0 || at == len(run.logs[0])-1; ends && len(run.logs) > 1 {
 			for k, id := range c.e.spec.Experiment.Evaluate.Seeds {
-				out = append(out, metrics.Measurement{Name: name, Keys: append(slices.Clone(here), keys("seed", fmt.Sprint(id))...), N: 1, Values: all(run.logs[k : k+1])})
+				out = append(out, metrics.Measurement{Name: name, Keys: append(slices.Clone(here), metrics.Keys("seed", fmt.Sprint(id))...), N: 1, Values: all(run.logs[k : k+1])})
 			}
 		}
 		return out // its buckets and experts are in runs.csv
@@ -390,7 +388,7 @@ func (c *collapse) thresholds() []metrics.Measurement {
 			for _, call := range e.Calls(b, lambda) {
 				once = min(once, call.Threshold())
 			}
-			m := metrics.Measurement{Name: "Threshold", Keys: keys("lambda", decimal(lambda), "bucket", x.ID), N: 1}
+			m := metrics.Measurement{Name: "Threshold", Keys: metrics.Keys("lambda", metrics.Decimal(lambda), "bucket", x.ID), N: 1}
 			if once <= 1 {
 				m.Values = append(m.Values, metrics.Rounded(once, report.ThresholdOnce, 4))
 			}
@@ -449,16 +447,6 @@ func (c *collapse) theorem() metrics.Measurement {
 	}}
 }
 
-// Units of the comparison of the sweep with its closed form. A cell is silent if fewer than silentRate of its episodes
-// have a call after training, on the mean over seeds.
-const (
-	cellsBelow       = "cells-below"        // no number of calls pays
-	cellsBelowSilent = "cells-below-silent" // of these, silent
-	cellsAbove       = "cells-above"        // some number of calls pays
-	cellsAboveSilent = "cells-above-silent" // of these, silent all the same
-	silentRate       = 0.05
-)
-
 // phases compares, for each bucket, where training ended silent with where calls do not pay.
 func (c *collapse) phases() []metrics.Measurement {
 	var out []metrics.Measurement
@@ -475,13 +463,13 @@ func (c *collapse) phases() []metrics.Measurement {
 				rate += log[len(log)-1].Bucket[b] / float64(len(run.logs))
 			}
 			cells[side]++
-			if rate < silentRate {
+			if rate < units.SilentRate {
 				silent[side]++
 			}
 		}
-		out = append(out, metrics.Measurement{Name: "Phase", Keys: keys("bucket", x.ID), N: len(c.sweep), Values: []metrics.Value{
-			metrics.Rounded(float64(cells[0]), cellsBelow, 0), metrics.Rounded(float64(silent[0]), cellsBelowSilent, 0),
-			metrics.Rounded(float64(cells[1]), cellsAbove, 0), metrics.Rounded(float64(silent[1]), cellsAboveSilent, 0)}})
+		out = append(out, metrics.Measurement{Name: "Phase", Keys: metrics.Keys("bucket", x.ID), N: len(c.sweep), Values: []metrics.Value{
+			metrics.Rounded(float64(cells[0]), units.CellsBelow, 0), metrics.Rounded(float64(silent[0]), units.CellsBelowSilent, 0),
+			metrics.Rounded(float64(cells[1]), units.CellsAbove, 0), metrics.Rounded(float64(silent[1]), units.CellsAboveSilent, 0)}})
 	}
 	return out
 }
@@ -520,88 +508,4 @@ func (c *collapse) writeRuns(d *store.Draft) (err error) {
 	}
 	w.Flush()
 	return w.Error()
-}
-
-// collapseFigure draws what training did to calling.
-func (r *Result) collapseFigure(name string) (*report.Figure, error) {
-	c := r.Spec.Experiment.Collapse
-	if c == nil {
-		return nil, fmt.Errorf("%w: a collapse figure needs protocol collapse; spec %s has protocol %s", ErrUsage, r.Spec.Experiment.Name, r.Spec.Experiment.Protocol)
-	}
-	l := report.CollapseLayout{Name: name, At: decimal(c.Setting.Lambda), ControlsAt: decimal(c.Setting.Assimilation)}
-	for _, a := range slices.Sorted(slices.Values(c.Curves)) {
-		l.Curves = append(l.Curves, report.Term{Value: decimal(a), Label: decimal(a)})
-	}
-	for _, a := range c.Sweep.Assimilation {
-		l.Assimilation = append(l.Assimilation, decimal(a))
-	}
-	for _, lambda := range c.Sweep.Lambda {
-		l.Lambda = append(l.Lambda, decimal(lambda))
-	}
-	for _, b := range c.Buckets {
-		l.Buckets = append(l.Buckets, report.Term{Value: b.ID, Label: b.Label})
-	}
-	for _, x := range c.Controls {
-		if x.LeftOut {
-			continue
-		}
-		l.Controls = append(l.Controls, report.Term{Value: x.ID, Label: x.Label})
-	}
-	lines := meansOf(r.seeds(), "seed")
-	if r.seeds() > 1 {
-		lines += ", bands and bars their range"
-	}
-	l.Caption = fmt.Sprintf("%s. One number, the assimilation a, says how often the router uses what an expert tells it; the paper assumes a = 0. "+
-		"Lines are %s, at λ = %s where nothing else is said. Vertical lines in (b), and the lines in (c), are the assimilation below which no plan of up to %d calls pays, "+
-		"which is exact. In (e), mean only: advantages are not divided by the standard deviation of their group; replay: every problem is right or wrong for good, as recorded outcomes are, and the policy is a network; PPO: Router-R1's algorithm, with a critic, for a network. %s"+
-		"The figure shows that, and when, training stops a router from asking. It does not show that a language model has a small a: that is the paper's empirical claim, and it takes language models to test it.",
-		r.Spec.Experiment.Title, lines, l.At, c.Setting.Horizon, r.theoremSentence())
-	return report.Collapse(l, r.Measurements)
-}
-
-// phaseFigure draws where training stops calls and where they do not pay.
-func (r *Result) phaseFigure(o spec.Output) (*report.Figure, error) {
-	c := r.Spec.Experiment.Collapse
-	if c == nil {
-		return nil, fmt.Errorf("%w: output %s: a phase diagram needs protocol collapse; spec %s has protocol %s", ErrUsage, o.File, r.Spec.Experiment.Name, r.Spec.Experiment.Protocol)
-	}
-	l := report.PhaseLayout{Name: o.File, Experts: len(r.Spec.Pools[0].Experts)}
-	for _, a := range c.Sweep.Assimilation {
-		l.Assimilation = append(l.Assimilation, decimal(a))
-	}
-	for _, lambda := range c.Sweep.Lambda {
-		l.Lambda = append(l.Lambda, decimal(lambda))
-	}
-	l.Caption = fmt.Sprintf("Where training stops calls, and where calls do not pay, in a small simulated environment without a language model. Shades are shares of episodes with a call after training, %s. "+
-		"Left of the dashed line one call does not pay, a* = (λc + δ)/(q - q_self + δ) for the expert with the least a*; left of the solid line no plan of up to %d calls pays. ", meansOf(r.seeds(), "seed"), c.Setting.Horizon)
-	for _, b := range c.Buckets {
-		l.Buckets = append(l.Buckets, report.Term{Value: b.ID, Label: b.Label})
-		for _, m := range r.Measurements.Where(keys("bucket", b.ID)...) {
-			if m.Name != "Phase" {
-				continue
-			}
-			count := func(unit string) string {
-				v, _ := m.Value(unit)
-				return metrics.Format(v.Number, 0)
-			}
-			l.Caption += fmt.Sprintf("%s: calls all but end (under %g%%) in %s of %s cells left of the solid line and in %s of %s right of it. ", b.Label, 100*silentRate,
-				count(cellsBelowSilent), count(cellsBelow), count(cellsAboveSilent), count(cellsAbove))
-		}
-	}
-	l.Caption += r.theoremSentence() + "Dots are cells in which a search on a grid finds the effective trust region of appendix A empty for every expert."
-	return report.Phase(l, r.Measurements)
-}
-
-// theoremSentence says what came of comparing the effective trust region with the closed form.
-func (r *Result) theoremSentence() string {
-	for _, m := range r.Measurements.Measurements {
-		if v, ok := m.Value(report.Disagreements); ok {
-			s := fmt.Sprintf("The effective trust region of appendix A, searched on a grid for %d combinations of setting, policy and width, is empty exactly where the closed form says", m.N)
-			if v.Number > 0 {
-				s += fmt.Sprintf(", but for %s of them", metrics.Format(v.Number, 0))
-			}
-			return s + ". "
-		}
-	}
-	return ""
 }

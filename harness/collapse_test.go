@@ -5,8 +5,6 @@ import (
 	"errors"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -59,7 +57,7 @@ func TestCollapseIsTheSameByteForByteAndDoneOnce(t *testing.T) {
 func TestCaptionsOfCollapseCountTheSeedsOfTheMeasurements(t *testing.T) {
 	r := runIn(t, smallCollapse(t), t.TempDir())
 	r.Spec.Experiment.Evaluate.Seeds = []uint64{1, 2, 3, 4, 5}
-	files := rendered(t, r)
+	_, files := drawn(t, r)
 	for name, want := range map[string]string{"collapse.txt": "Lines are means of 2 seeds", "phase.txt": "means of 2 seeds"} {
 		if !strings.Contains(files[name], want) {
 			t.Errorf("%s does not say %q: %s", name, want, files[name])
@@ -69,21 +67,21 @@ func TestCaptionsOfCollapseCountTheSeedsOfTheMeasurements(t *testing.T) {
 
 func TestCollapseMeasuresWhatTrainingDoes(t *testing.T) {
 	r := runIn(t, smallCollapse(t), t.TempDir())
-	start, _, err := r.Measurements.Find(keys("assimilation", "0", "step", "00", "seed", "")...)
+	start, _, err := r.Measurements.Find(metrics.Keys("assimilation", "0", "step", "00", "seed", "")...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v, _ := start.Value(report.CallRate); v.Number != 90 || start.N != 2 {
 		t.Errorf("cold start: %+v", start)
 	}
-	end, _, err := r.Measurements.Find(keys("assimilation", "0", "step", "20", "seed", "")...)
+	end, _, err := r.Measurements.Find(metrics.Keys("assimilation", "0", "step", "20", "seed", "")...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v, _ := end.Value(report.CallRate); v.Number >= 90 || v.Low > v.Number || v.High < v.Number {
 		t.Errorf("calls do not fall where nothing is assimilated: %+v", v)
 	}
-	single, over := r.Measurements.Where(keys("assimilation", "0", "step", "20")...), 0.0
+	single, over := r.Measurements.Where(metrics.Keys("assimilation", "0", "step", "20")...), 0.0
 	for _, m := range single {
 		if v, _ := m.Value(report.CallRate); m.Key("seed") != "" && !v.Bounded {
 			over += v.Number / float64(end.N)
@@ -94,7 +92,7 @@ func TestCollapseMeasuresWhatTrainingDoes(t *testing.T) {
 	}
 	// Hard problems at lambda 0.3, by hand: (0.3*0.0375+0.05)/(0.45-0.25+0.05) = 0.245 for the cheapest expert, and
 	// the dearer ones need more.
-	hard, _, err := r.Measurements.Find(keys("lambda", "0.3", "bucket", "hard", "assimilation", "")...)
+	hard, _, err := r.Measurements.Find(metrics.Keys("lambda", "0.3", "bucket", "hard", "assimilation", "")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,15 +115,8 @@ func TestCollapseMeasuresWhatTrainingDoes(t *testing.T) {
 
 func TestTheCollapseCaptionSaysWhatItDoesNotShow(t *testing.T) {
 	r := runIn(t, smallCollapse(t), t.TempDir())
-	dir := t.TempDir()
-	if err := Render(r, nil, dir, report.Terminal{}, &strings.Builder{}); err != nil {
-		t.Fatal(err)
-	}
-	caption, err := os.ReadFile(filepath.Join(dir, "collapse.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(caption), "It does not show that a language model has a small a") {
+	_, files := drawn(t, r)
+	if caption := files["collapse.txt"]; !strings.Contains(caption, "It does not show that a language model has a small a") {
 		t.Errorf("caption: %s", caption)
 	}
 }
@@ -247,7 +238,7 @@ func TestThePhaseDiagramCountsCellsOnBothSidesOfTheThreshold(t *testing.T) {
 		// 0.06 - 0.3 below 0 for the others.
 		{[]string{"lambda", "0.3", "assimilation", "1", "bucket", "easy"}, 2},
 	} {
-		m, _, err := r.Measurements.Find(keys(c.at...)...)
+		m, _, err := r.Measurements.Find(metrics.Keys(c.at...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,23 +246,13 @@ func TestThePhaseDiagramCountsCellsOnBothSidesOfTheThreshold(t *testing.T) {
 			t.Errorf("%v: %v experts without a trust region, want %v", c.at, v.Number, c.want)
 		}
 	}
-	dir := t.TempDir()
-	if err := Render(r, nil, dir, report.Terminal{}, &strings.Builder{}); err != nil {
-		t.Fatal(err)
-	}
-	caption, err := os.ReadFile(filepath.Join(dir, "phase.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(caption), "Easy: calls all but end (under 5%) in 4 of 4 cells left of the solid line and in 1 of 2 right of it.") {
+	_, files := drawn(t, r)
+	if caption := files["phase.txt"]; !strings.Contains(caption, "Easy: calls all but end (under 5%) in 4 of 4 cells left of the solid line and in 1 of 2 right of it.") {
 		t.Errorf("caption: %s", caption)
 	}
 	r.Measurements.Measurements = slices.DeleteFunc(r.Measurements.Measurements, func(m metrics.Measurement) bool { return m.Name == "Theorem" })
-	f, err := r.phaseFigure(spec.Output{File: "phase"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(f.Caption, "right of it. Dots are cells in which a search on a grid finds the effective trust region of appendix A empty for every expert.") {
-		t.Errorf("caption without the comparison: %s", f.Caption)
+	_, files = drawn(t, r)
+	if caption := strings.TrimSpace(files["phase.txt"]); !strings.HasSuffix(caption, "right of it. Dots are cells in which a search on a grid finds the effective trust region of appendix A empty for every expert.") {
+		t.Errorf("caption without the comparison: %s", caption)
 	}
 }

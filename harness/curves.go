@@ -17,24 +17,13 @@ import (
 
 const curvesVersion = 2
 
-// curvePoints is how many points of a stage are kept at most: steps are averaged over windows of equal length.
-const curvePoints = 50
-
-// curveRows are the rows whose training an output shows.
-func curveRows(o spec.Output) []string {
-	if o.Rows == nil {
-		return []string{referenceRow}
-	}
-	return o.Rows
-}
-
 // planCurves plans the measurement of what the trainings of some rows went through.
 func (e *engine) planCurves(rows []string) (*step, error) {
 	params := struct {
 		Pool   string
 		Rows   []string
 		Points int
-	}{e.poolSpec.Name, rows, curvePoints}
+	}{e.poolSpec.Name, rows, report.CurvePoints}
 	var inputs []*step
 	var fits [][]*fit // [rows][seeds]
 	for _, id := range rows {
@@ -59,7 +48,7 @@ func (e *engine) planCurves(rows []string) (*step, error) {
 				}
 				seeds, ids = append(seeds, points), append(ids, f.seed)
 			}
-			lines, err := measureCurves(keys("pool", e.poolSpec.Name, "method", id), e.ids(), ids, seeds)
+			lines, err := measureCurves(metrics.Keys("pool", e.poolSpec.Name, "method", id), e.ids(), ids, seeds)
 			if err != nil {
 				return fmt.Errorf("row %s: %w", id, err)
 			}
@@ -153,7 +142,7 @@ func measureCurves(at []metrics.Key, experts []string, ids []uint64, seeds [][]c
 		for first+n < len(points) && points[first+n].stage == stage {
 			n++
 		}
-		window := (n + curvePoints - 1) / curvePoints
+		window := (n + report.CurvePoints - 1) / report.CurvePoints
 		for from := first; from < first+n; from += window {
 			to := min(from+window, first+n)
 			over := func(some [][]curvePoint, unit string, decimals int, scale float64, of func(curvePoint) float64) []metrics.Value {
@@ -165,7 +154,7 @@ func measureCurves(at []metrics.Key, experts []string, ids []uint64, seeds [][]c
 					return x
 				})
 			}
-			here := append(slices.Clone(at), keys("stage", stage, "step", fmt.Sprintf("%0*d", len(strconv.Itoa(n)), points[from].step))...)
+			here := append(slices.Clone(at), metrics.Keys("stage", stage, "step", fmt.Sprintf("%0*d", len(strconv.Itoa(n)), points[from].step))...)
 			all := func(some [][]curvePoint) (values []metrics.Value) {
 				if stage == "sft" {
 					values = over(some, report.Loss, 4, 1, func(p curvePoint) float64 { return p.loss })
@@ -179,7 +168,7 @@ func measureCurves(at []metrics.Key, experts []string, ids []uint64, seeds [][]c
 			out = append(out, metrics.Measurement{Name: "Curve", Keys: here, N: len(seeds), Values: all(seeds)})
 			if len(seeds) > 1 && (from == first || to == first+n) {
 				for k, id := range ids {
-					out = append(out, metrics.Measurement{Name: "Curve", Keys: append(slices.Clone(here), keys("seed", fmt.Sprint(id))...), N: 1, Values: all(seeds[k : k+1])})
+					out = append(out, metrics.Measurement{Name: "Curve", Keys: append(slices.Clone(here), metrics.Keys("seed", fmt.Sprint(id))...), N: 1, Values: all(seeds[k : k+1])})
 				}
 			}
 			for e, id := range experts[:len(points[from].share)] {
@@ -210,46 +199,4 @@ func ranged[T any](seeds []T, unit string, decimals int, of func(T) float64) []m
 		v = v.Within(low, high)
 	}
 	return []metrics.Value{v}
-}
-
-// trainingFigure draws training curves.
-func (r *Result) trainingFigure(o spec.Output) (*report.Figure, error) {
-	l := report.TrainingLayout{Name: o.File, Strongest: r.strongest(r.Spec.Pools[0])}
-	for _, m := range r.shown(curveRows(o)) {
-		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: m.RowLabel()})
-	}
-	lines := meansOf(r.seeds(), "training seed")
-	if r.seeds() > 1 {
-		lines += " and bands their range"
-	}
-	l.Caption = r.Spec.Experiment.Title + ": what training goes through" + r.scale() + fmt.Sprintf(" Lines are %s; a stage of more than %d steps is averaged over windows, at most %d of them. ", lines, curvePoints, curvePoints) +
-		"Values are those before a step. A group is idle, and teaches nothing, if all its rollouts got one reward. The reward of Stage II is the one that the row is trained on: rows with other rewards are not comparable in (d)."
-	return report.Training(l, r.Measurements)
-}
-
-// seedsFigure draws the training seeds of rows beside the interval over questions.
-func (r *Result) seedsFigure(o spec.Output) (*report.Figure, error) {
-	x := &r.Spec.Experiment
-	l := report.SeedsLayout{Name: o.File, Panels: []report.Quantity{
-		{Unit: metrics.Accuracy, Label: "Accuracy (%)"},
-		{Unit: CostShare, Label: "Cost (% of the strongest's)"},
-		{Unit: HullGain, Label: "Hull gain (points)", Zero: true},
-	}}
-	for _, m := range r.shown(o.Rows) {
-		at := keys("arena", r.arena(), "method", m.RowID(), "benchmark", metrics.Average, "knob", "")
-		single := slices.ContainsFunc(r.Measurements.Where(at...), func(m metrics.Measurement) bool { return m.Key("seed") != "" })
-		if single || o.Rows != nil {
-			l.Rows = append(l.Rows, report.Mark{Label: m.RowLabel(), Keys: at})
-		}
-	}
-	if len(l.Rows) == 0 {
-		return nil, fmt.Errorf("%w: output %s: no row of spec %s was trained with more than one seed; name more in evaluate.seeds", ErrUsage, o.File, x.Name)
-	}
-	bars := fmt.Sprintf("%g%% intervals", 100*x.Evaluate.Confidence)
-	of := fmt.Sprintf(" Rings are %d training seeds, which is luck in training; bars are %s of their mean", r.seeds(), bars)
-	if r.seeds() == 1 {
-		of = " Of luck in training one training seed says nothing. Bars are " + bars
-	}
-	l.Caption = x.Title + r.scale() + r.scored() + of + " over questions with trained routers held fixed, which is luck in the questions. Rows that spend what another spends vary with it."
-	return report.Seeds(l, r.Measurements)
 }

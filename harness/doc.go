@@ -1,9 +1,9 @@
-// Package harness is the engine: it turns a spec into measurements, tables and figures.
+// Package harness is the engine: it turns a spec into measurements. Package present shows them.
 //
 //	experiments/*.yaml
 //	    | spec
 //	    v
-//	problems -> profile -> fit (method x seed) -> match -> measure -> tables, figures
+//	problems -> profile -> fit (method x seed) -> match -> measure -> package present
 //	    |          |            |                              |
 //	    |     experts.Pool   methods, train           results/paper beside ours
 //	    +-> outcomes, expected (what every expert does on the test problems)

@@ -3,9 +3,9 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,9 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/entrorouter/entrorouter/experiments"
-	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -28,31 +27,24 @@ func figures(t testing.TB) *spec.Resolved {
 	return loadFile(t, filepath.Join("testdata", "figures.yaml"))
 }
 
-// rendered renders a result and returns its files by name.
-func rendered(t *testing.T, r *Result) map[string]string {
+// drawn prints a result and returns what was printed and its files by name.
+func drawn(t *testing.T, r *Result) (string, map[string]string) {
 	t.Helper()
-	dir := t.TempDir()
-	if err := Render(r, results.FS, dir, report.Terminal{}, &strings.Builder{}); err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	found, err := filepath.Glob(filepath.Join(dir, "*"))
+	var text strings.Builder
+	files, err := present.Draw(&present.Run{Spec: r.Spec, Measurements: r.Measurements}, results.FS, report.Terminal{}, &text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range found {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[filepath.Base(path)] = string(text)
+	named := map[string]string{}
+	for _, f := range files {
+		named[f.Name] = string(f.Data)
 	}
-	return files
+	return text.String(), named
 }
 
 func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
 	r := figures(t)
-	files := rendered(t, runIn(t, r, t.TempDir()))
+	_, files := drawn(t, runIn(t, r, t.TempDir()))
 	want := []string{"figures-measurements.txt"}
 	for _, o := range r.Experiment.Outputs {
 		want = append(want, o.File+".csv", o.File+".svg", o.File+".txt")
@@ -102,147 +94,6 @@ func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
 	} {
 		if got := count(c.file, c.start); got != c.want {
 			t.Errorf("%s has %d lines that start with %q, want %d:\n%s", c.file, got, c.start, c.want, files[c.file])
-		}
-	}
-}
-
-// builtin returns a built-in experiment.
-func builtin(t *testing.T, name string) *spec.Resolved {
-	t.Helper()
-	r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func TestEveryRowHasOneMarkerOfItsOwnInAllPlanes(t *testing.T) {
-	ofRow, ofLook := map[string]report.Look{}, map[report.Look]string{}
-	for _, name := range spec.Names(experiments.FS) {
-		r := builtin(t, name)
-		if !slices.ContainsFunc(r.Experiment.Outputs, func(o spec.Output) bool { return o.Kind == "pareto" }) {
-			continue
-		}
-		for id, look := range (&Result{Spec: r}).looks() {
-			if at, known := ofRow[id]; known && at != look {
-				t.Errorf("%s: row %s has marker %d here and %d elsewhere", name, id, look, at)
-			}
-			if other, taken := ofLook[look]; taken && other != id || look < 0 || look >= report.Looks {
-				t.Errorf("%s: row %s has marker %d, that of row %q", name, id, look, other)
-			}
-			ofRow[id], ofLook[look] = look, id
-		}
-	}
-	if ofLook[0] != referenceRow {
-		t.Errorf("the first marker is that of %q", ofLook[0])
-	}
-}
-
-func TestACaptionNamesTheModelsOfARecordedPoolCheapestFirst(t *testing.T) {
-	r := builtin(t, "recorded")
-	slices.Reverse(r.Pools[0].Experts)
-	got := (&Result{Spec: r, Measurements: &metrics.Set{}}).poolSentence(r.Pools[0])
-	if want := "Experts, cheapest first: Meta-Llama-3.1-8B-Instruct, Meta-Llama-3.1-70B-Instruct, Llama-3.1-405B-Inst; over all 0 questions."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	for stratum, want := range map[string]string{"math_l5": "the 0 questions of MATH level 5", "of mine": "the 0 questions of of mine"} {
-		if got := (&Result{Spec: r, Measurements: &metrics.Set{}}).questions("llama31", stratum); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
-func TestACaptionSaysInWordsWhatRowsLearnFrom(t *testing.T) {
-	for name, want := range map[string]string{
-		"recorded-routellm": "Rows learn from the one recorded answer.",
-		"recorded-learning": "Rows learn from pass rates over the recorded answer and those of up to 4 models outside the pool that agree most with the expert",
-	} {
-		if got := (&Result{Spec: builtin(t, name)}).labels(); !strings.HasPrefix(got, want) {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-	r := builtin(t, "recorded-routellm")
-	r.Experiment.Methods = append(r.Experiment.Methods, spec.Method{Name: "sft", Label: "Lent", Kappa: "k5"}, spec.Method{Name: "entrorouter", Label: "Lent, too", Kappa: "k5"})
-	if got, want := (&Result{Spec: r}).labels(), "the one recorded answer, but from pass rates over"; !strings.Contains(got, want) || !strings.HasSuffix(got, ": Lent; Lent, too.") {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-func TestAMarkerDoesNotDependOnTheRowsThatAreShown(t *testing.T) {
-	r := builtin(t, "main")
-	r.Experiment.Methods = append(r.Experiment.Methods, spec.Method{Name: "forc", ID: "forc-of-mine"}, spec.Method{Name: "forc", ID: "forc-of-yours"})
-	before := (&Result{Spec: r}).looks()
-	if before["forc-of-mine"] == before["forc-of-yours"] || int(before["forc-of-mine"]) < len(planeRows()) {
-		t.Errorf("rows that the table does not have: %v", before)
-	}
-	r.Experiment.Outputs = nil
-	if diff := cmp.Diff(before, (&Result{Spec: r}).looks()); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestNoLabelOfACommittedFigureIsCut(t *testing.T) {
-	drawings, err := filepath.Glob(filepath.Join("..", "figures", "*.svg"))
-	if err != nil || len(drawings) == 0 {
-		t.Fatalf("%d drawings, error %v", len(drawings), err)
-	}
-	for _, path := range drawings {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(string(text), "…") {
-			t.Errorf("%s: a label was too long; shorten it", path)
-		}
-	}
-}
-
-func TestEveryFixedExpertOfACommittedPlaneIsNamed(t *testing.T) {
-	planes, err := filepath.Glob(filepath.Join("..", "figures", "*pareto*.csv"))
-	if err != nil || len(planes) == 0 {
-		t.Fatalf("%d planes, error %v", len(planes), err)
-	}
-	for _, path := range planes {
-		numbers, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		drawing, err := os.ReadFile(strings.TrimSuffix(path, ".csv") + ".svg")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(numbers)) {
-			label, _, ok := strings.Cut(line, ",fixed expert,")
-			if ok && !strings.Contains(string(drawing), ">"+label+"<") {
-				t.Errorf("%s: %s found no room", path, label)
-			}
-		}
-	}
-}
-
-func TestTheNumberOfARowIsItsOwnOrItsDefault(t *testing.T) {
-	r := &Result{Spec: figures(t)}
-	row := map[string]spec.Method{}
-	for _, m := range r.Spec.Experiment.Methods {
-		row[m.RowID()] = m
-	}
-	for _, c := range []struct {
-		row, param string
-		want       float64
-		ok         bool
-	}{
-		{"entrorouter", "anchor.alpha", 0.6, true},
-		{"entrorouter-100", "anchor.alpha", 1, true},
-		{"entrorouter", "noise.share", 0, true},
-		{"entrorouter", "anchor", 0, false},
-		{"entrorouter", "anchor.alpha.more", 0, false},
-		{"logistic", "anchor.alpha", 0, false},
-		{"logistic", "train", 120, true},
-		{"logistic-40", "train", 40, true},
-	} {
-		got, ok, err := r.param(row[c.row], c.param)
-		if err != nil || got != c.want || ok != c.ok {
-			t.Errorf("%s of %s: %v, %v, %v, want %v, %v", c.param, c.row, got, ok, err, c.want, c.ok)
 		}
 	}
 }
@@ -310,7 +161,7 @@ func TestFiguresThatTheSpecCannotHaveAreRefused(t *testing.T) {
 		change(&r.Experiment)
 		result, err := Run(t.Context(), r, Options{Out: out})
 		if err == nil {
-			err = Render(result, results.FS, "", report.Terminal{}, &strings.Builder{})
+			_, err = present.Draw(&present.Run{Spec: result.Spec, Measurements: result.Measurements}, results.FS, report.Terminal{}, io.Discard)
 		}
 		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -325,7 +176,7 @@ func TestCurvesAreAveragedOverSeedsAndWindows(t *testing.T) {
 		}
 		return append(points, curvePoint{stage: "grpo", step: 0, loss: 0, reward: 0.5 + shift, entropy: 0.5, anchor: 0.25, zero: 0.125, share: []float64{0.5, 0.5}})
 	}
-	lines, err := measureCurves(keys("method", "ours"), []string{"small", "big"}, []uint64{7, 8, 9}, [][]curvePoint{curve(0), curve(1), curve(5)})
+	lines, err := measureCurves(metrics.Keys("method", "ours"), []string{"small", "big"}, []uint64{7, 8, 9}, [][]curvePoint{curve(0), curve(1), curve(5)})
 	if err != nil {
 		t.Fatal(err)
 	}

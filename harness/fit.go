@@ -41,7 +41,7 @@ type fit struct {
 
 // covers says whether the row can be scored on an arena: hindsight needs answers, and the large arena has
 // probabilities.
-func (f *fit) covers(a *arena) bool { return !f.hindsight || a.Name != LargeArena }
+func (f *fit) covers(a *arena) bool { return !f.hindsight || a.Name != metrics.LargeArena }
 
 // fitReport is fit.json.
 type fitReport struct {

@@ -17,25 +17,11 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
-)
-
-// Units that protocol folds adds. Gains are points of accuracy above the best mixture of fixed experts at the same
-// cost, taken inside each test fold and averaged over folds and partitions.
-const (
-	MeanGain  = "mean-gain-points"           // over 19 budgets; routers with a knob only
-	FoldsSD   = "partition-sd-points"        // standard deviation over partitions of the mean gain, of the hull gain for rows without a knob
-	Lead      = "lead-over-benchmark-points" // above the benchmark-identity router at the same cost
-	GainAt    = "gain-at-%d%%-points"        // at a share of the strongest expert's cost
-	QualityAt = "accuracy-at-%d%%-%%"
-
-	// Of a contrast between two rows, paired: in the same resamples, as difference-points, cost-difference-% and
-	// hull-difference-points.
-	MeanDifference = "mean-gain-difference-points" // of two rows with a knob
-	LeadOver       = "lead-points"                 // at the row's own cost: accuracy above that of the other row, which has a knob, for the same money
 )
 
 var foldBudgets = [...]int{25, 50, 75}
@@ -44,9 +30,6 @@ const (
 	crossFitVersion     = 2
 	foldsMeasureVersion = 3
 )
-
-// nearest is how many models outside the pool lend their answers to the pass rate "k5".
-const nearest = 4
 
 // noProbe is the folds.probe of a recording that has no model to spare.
 const noProbe = "none"
@@ -106,7 +89,7 @@ func newFolds(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err 
 	}
 	for _, out := range r.Experiment.Outputs {
 		if out.Kind == "sweep" {
-			if _, err := (&Result{Spec: r}).sweepLayout(out, ""); err != nil {
+			if err := present.CheckSweep(r, out); err != nil {
 				return nil, err
 			}
 		}
@@ -529,7 +512,7 @@ func (c *recorded) neighbours(train []int, own int) []int {
 		}
 	}
 	slices.SortFunc(others, func(a, b int) int { return cmp.Or(cmp.Compare(distance[a], distance[b]), cmp.Compare(a, b)) })
-	return others[:min(nearest, len(others))]
+	return others[:min(spec.NearestModels, len(others))]
 }
 
 // writeSweep writes a line a setting, dearest first: the expert of every question.

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -19,9 +18,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // The order of the keys fmix64(FNV-1a-64("<seed>|<id>")) inside each benchmark, computed by another program.
@@ -245,7 +244,7 @@ outputs: [{kind: table, file: constants}]
 
 func find(t *testing.T, r *Result, pool, method, benchmark, unit string) float64 {
 	t.Helper()
-	m, ok, err := r.Measurements.Find(keys("pool", pool, "method", method, "benchmark", benchmark, "seed", "")...)
+	m, ok, err := r.Measurements.Find(metrics.Keys("pool", pool, "method", method, "benchmark", benchmark, "seed", "")...)
 	if err != nil || !ok {
 		t.Fatalf("%s of %s on %s: %v", method, pool, benchmark, err)
 	}
@@ -309,12 +308,12 @@ func TestARouterThatLooksAtNothingGainsNothingOnRecordedOutcomes(t *testing.T) {
 	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
 	for _, b := range []string{"all", "toy"} {
 		for _, row := range []string{"cheapest", "middle", "strongest", "mixture", "benchmark"} {
-			if g := find(t, result, "toy", row, b, HullGain); g != 0 {
+			if g := find(t, result, "toy", row, b, units.HullGain); g != 0 {
 				t.Errorf("%s, %s: hull gain %v, want 0", b, row, g)
 			}
 		}
 		for _, row := range []string{"mixture", "benchmark"} {
-			if g := find(t, result, "toy", row, b, MeanGain); g != 0 {
+			if g := find(t, result, "toy", row, b, units.MeanGain); g != 0 {
 				t.Errorf("%s, %s: mean gain %v, want 0", b, row, g)
 			}
 		}
@@ -324,7 +323,7 @@ func TestARouterThatLooksAtNothingGainsNothingOnRecordedOutcomes(t *testing.T) {
 	if got, want := find(t, result, "toy", "middle", "all", metrics.Accuracy), 100*float64(right)/toyQuestions; math.Abs(got-want) > 5e-4 {
 		t.Errorf("accuracy of the middle expert is %v, want %v", got, want)
 	}
-	if got := find(t, result, "toy", "strongest", "all", CostShare); got != 100 {
+	if got := find(t, result, "toy", "strongest", "all", units.CostShare); got != 100 {
 		t.Errorf("the strongest expert costs %v %% of itself", got)
 	}
 }
@@ -360,7 +359,7 @@ outputs: [{kind: table, file: constants}]
 	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
 	contrast := func(row, versus, unit string) metrics.Value {
 		t.Helper()
-		m, ok, err := result.Measurements.Find(keys("row", row, "versus", versus, "benchmark", "toy")...)
+		m, ok, err := result.Measurements.Find(metrics.Keys("row", row, "versus", versus, "benchmark", "toy")...)
 		if err != nil || !ok {
 			t.Fatalf("%s versus %s: %v", row, versus, err)
 		}
@@ -370,26 +369,26 @@ outputs: [{kind: table, file: constants}]
 		}
 		return v
 	}
-	m, _, err := result.Measurements.Find(keys("method", "random", "benchmark", "toy", "seed", "")...)
+	m, _, err := result.Measurements.Find(metrics.Keys("method", "random", "benchmark", "toy", "seed", "")...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gain, _ := m.Value(HullGain)
-	got := contrast("random", "cheapest", HullDifference)
-	gain.Unit = HullDifference
+	gain, _ := m.Value(units.HullGain)
+	got := contrast("random", "cheapest", units.HullDifference)
+	gain.Unit = units.HullDifference
 	if diff := cmp.Diff(gain, got); diff != "" || got.Number >= 0 {
 		t.Error("hull gain of random and its difference to a fixed expert:", diff)
 	}
 	cheap := 100 * float64(strings.Count(outcomes, `"model": "m0", "correct": 1`)) / toyQuestions
-	if got := contrast("random", "cheapest", Difference).Number; math.Abs(got-(find(t, result, "toy", "random", "toy", metrics.Accuracy)-cheap)) > 2e-3 {
+	if got := contrast("random", "cheapest", units.Difference).Number; math.Abs(got-(find(t, result, "toy", "random", "toy", metrics.Accuracy)-cheap)) > 2e-3 {
 		t.Errorf("accuracy of random is %v points above the cheapest expert's %v", got, cheap)
 	}
-	for _, unit := range []string{HullDifference, MeanDifference, LeadOver, CostDifference} {
+	for _, unit := range []string{units.HullDifference, units.MeanDifference, units.LeadOver, units.CostDifference} {
 		if v := contrast("again", "mixture", unit); v.Number != 0 || v.Low != 0 || v.High != 0 {
 			t.Errorf("the same row twice differs by %+v", v)
 		}
 	}
-	if found := result.Measurements.Where(keys("row", "cheapest")...); len(found) != 0 {
+	if found := result.Measurements.Where(metrics.Keys("row", "cheapest")...); len(found) != 0 {
 		t.Errorf("a row is compared with itself: %v", found)
 	}
 }
@@ -406,44 +405,11 @@ outputs:
   - {kind: sweep, file: point, param: train, axis: Questions, series: [{label: Cheapest, rows: [cheapest]}]}
 `)
 	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
-	for file, want := range map[string]string{"curve": "quantity,line,Questions,partition,value,low,high\n" + MeanGain + ",Mixture,50,,0.000,0.000,0.000", "point": HullGain + ",Cheapest,50,,0.000,0.000,0.000"} {
-		o := result.Spec.Experiment.Outputs[slices.IndexFunc(result.Spec.Experiment.Outputs, func(o spec.Output) bool { return o.File == file })]
-		figures, err := result.figures(o, nil)
-		if err != nil {
-			t.Fatal(err)
+	_, files := drawn(t, result)
+	for file, want := range map[string]string{"curve": "quantity,line,Questions,partition,value,low,high\n" + units.MeanGain + ",Mixture,50,,0.000,0.000,0.000", "point": units.HullGain + ",Cheapest,50,,0.000,0.000,0.000"} {
+		if got := files[file+"-toy.csv"]; !strings.Contains(got, want) {
+			t.Errorf("%s: no line %q in %s", file, want, got)
 		}
-		files, err := figures[0].Files()
-		if err != nil {
-			t.Fatal(err)
-		}
-		i := slices.IndexFunc(files, func(f report.File) bool { return f.Name == file+"-toy.csv" })
-		if i < 0 || !strings.Contains(string(files[i].Data), want) {
-			t.Errorf("%s: no line %q in %v", file, want, files)
-		}
-	}
-}
-
-func TestNotesSayWhichRowsHaveALimitAndWhichWereChosenBefore(t *testing.T) {
-	r, err := spec.Load(experiments.FS, "recorded", spec.Known{Methods: methods.Kinds()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	result := &Result{Spec: r}
-	if got, want := result.operatingPoints(), "Rows with a knob spend without limit at their own operating point, but for RouteLLM (the strongest expert answers a share of the training questions); FORC (the cheapest expert above a predicted pass rate); FORC, cost strategy (a share of the strongest expert's dollars); their curve says more."; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got := result.chosenBefore(); !strings.Contains(got, "Bag of embeddings: settings chosen on the questions of pool qwen2_o1mini") || !strings.Contains(got, "Difficulty: form and features") {
-		t.Errorf("rows chosen before: %q", got)
-	}
-	r.Experiment.Methods = []spec.Method{{Name: "logistic"}, {Name: "forc", Params: r.Experiment.Methods[0].Params}}
-	if err := r.Experiment.Methods[1].Params.Encode(map[string]string{"strategy": "greedy"}); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := result.operatingPoints(), "Rows with a knob spend without limit at their own operating point; their curve says more."; got != want {
-		t.Errorf("without limits: got %q, want %q", got, want)
-	}
-	if got := result.chosenBefore(); got != "" {
-		t.Errorf("nothing was chosen before, and the note is %q", got)
 	}
 }
 
@@ -470,21 +436,21 @@ func TestBenchmarkIdentityGainsOnRealRecordingsWhatWasFound(t *testing.T) {
 		{"llama31", 0.15, 0.45, 61.96, 76.23, 79.90, 28.6},
 		{"qwen2_o1mini", 2.69, 2.99, 60.05, 79.22, 93.48, 8.1},
 	} {
-		if g := find(t, result, c.pool, "benchmark", "all", MeanGain); g < c.low || g > c.high {
+		if g := find(t, result, c.pool, "benchmark", "all", units.MeanGain); g < c.low || g > c.high {
 			t.Errorf("%s: benchmark identity has a mean gain of %v, want %v to %v", c.pool, g, c.low, c.high)
 		}
 		for row, want := range map[string]float64{"cheapest": c.cheap, "middle": c.middle, "strongest": c.dear} {
 			if got := find(t, result, c.pool, row, "all", metrics.Accuracy); math.Abs(got-want) > 0.0055 { // printed with two decimals
 				t.Errorf("%s: %s is right on %v %%, want %v", c.pool, row, got, want)
 			}
-			if g := find(t, result, c.pool, row, "all", HullGain); g != 0 {
+			if g := find(t, result, c.pool, row, "all", units.HullGain); g != 0 {
 				t.Errorf("%s: hull gain of %s is %v, want 0", c.pool, row, g)
 			}
 		}
-		if got := find(t, result, c.pool, "middle", "all", CostShare); math.Abs(got-c.middleShare) > 0.05 {
+		if got := find(t, result, c.pool, "middle", "all", units.CostShare); math.Abs(got-c.middleShare) > 0.05 {
 			t.Errorf("%s: the middle expert costs %v %% of the strongest, want %v", c.pool, got, c.middleShare)
 		}
-		if g := find(t, result, c.pool, "mixture", "all", MeanGain); math.Abs(g) > 0 {
+		if g := find(t, result, c.pool, "mixture", "all", units.MeanGain); math.Abs(g) > 0 {
 			t.Errorf("%s: mean gain of a mixture is %v, want 0", c.pool, g)
 		}
 	}

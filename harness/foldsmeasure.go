@@ -6,17 +6,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
-
-// bothStrata is the stratum of all questions.
-const bothStrata = "all"
-
-// benchmarkRow is the row that leads are taken over, if the spec has it.
-const benchmarkRow = "benchmark"
 
 // foldsRow is a row in one partition, as scoring needs it.
 type foldsRow struct {
@@ -92,7 +88,7 @@ func contrasts(x *spec.Experiment) []contrast {
 	var out []contrast
 	for j, m := range x.Methods {
 		asked := slices.Concat(x.Folds.Versus, m.Versus)
-		for at, id := range append(slices.Clone(asked), benchmarkRow) {
+		for at, id := range append(slices.Clone(asked), methods.BenchmarkRow) {
 			if k := index(id); k >= 0 && k != j && !slices.Contains(asked[:min(at, len(asked))], id) {
 				out = append(out, contrast{j, k, at < len(asked)})
 			}
@@ -107,7 +103,7 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 	var inside, strata []int
 	names := map[string]int{}
 	for q, p := range c.problems {
-		if benchmark != bothStrata && p.Benchmark != benchmark {
+		if benchmark != metrics.BothStrata && p.Benchmark != benchmark {
 			continue
 		}
 		if _, ok := names[p.Benchmark]; !ok {
@@ -197,26 +193,26 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 		}
 		return rounded(point[a]-point[b], of, unit)
 	}
-	reference := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == referenceRow })
+	reference := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.ReferenceRow })
 	var out []metrics.Measurement
 	for j, row := range x.Methods {
 		at := j * perRow
 		line := metrics.Measurement{Name: "Route", N: len(inside), Keys: []metrics.Key{
 			{Name: "pool", Value: c.e.poolSpec.Name}, {Name: "method", Value: row.RowID()}, {Name: "benchmark", Value: benchmark},
-		}, Values: []metrics.Value{value(at, metrics.Accuracy), value(at+1, CostShare), value(at+2, HullGain), metrics.Rounded(float64(len(inside)), metrics.Questions, 0)}}
+		}, Values: []metrics.Value{value(at, metrics.Accuracy), value(at+1, units.CostShare), value(at+2, units.HullGain), metrics.Rounded(float64(len(inside)), metrics.Questions, 0)}}
 		if reference >= 0 && reference != j {
-			line.Values = append(line.Values, difference(at, reference*perRow, Difference), difference(at+1, reference*perRow+1, CostDifference),
-				difference(at+2, reference*perRow+2, HullDifference))
+			line.Values = append(line.Values, difference(at, reference*perRow, units.Difference), difference(at+1, reference*perRow+1, units.CostDifference),
+				difference(at+2, reference*perRow+2, units.HullDifference))
 		}
 		for k, p := range pairs {
-			if p.row == j && x.Methods[p.versus].RowID() == benchmarkRow && sweeps[0][p.versus] != nil {
-				line.Values = append(line.Values, value(nr*perRow+k, Lead))
+			if p.row == j && x.Methods[p.versus].RowID() == methods.BenchmarkRow && sweeps[0][p.versus] != nil {
+				line.Values = append(line.Values, value(nr*perRow+k, units.Lead))
 			}
 		}
 		if sweeps[0][j] != nil {
-			line.Values = append(line.Values, value(at+3, MeanGain))
+			line.Values = append(line.Values, value(at+3, units.MeanGain))
 			for b, percent := range foldBudgets {
-				line.Values = append(line.Values, value(at+4+2*b, fmt.Sprintf(GainAt, percent)), value(at+5+2*b, fmt.Sprintf(QualityAt, percent)))
+				line.Values = append(line.Values, value(at+4+2*b, fmt.Sprintf(units.GainAt, percent)), value(at+5+2*b, fmt.Sprintf(units.QualityAt, percent)))
 			}
 		}
 		var over []float64 // partitions
@@ -228,17 +224,17 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 			gain := paths.Gain(quality[i][j], dollars[i][j])
 			single.Values = []metrics.Value{
 				metrics.Rounded(metrics.WeightedMean(quality[i][j], ones), metrics.Accuracy, 3),
-				metrics.Rounded(gain, HullGain, 3),
+				metrics.Rounded(gain, units.HullGain, 3),
 			}
 			if sweeps[i][j] != nil {
 				gain = paths.Curves(sweeps[i][j]).MeanGain()
-				single.Values = append(single.Values, metrics.Rounded(gain, MeanGain, 3))
+				single.Values = append(single.Values, metrics.Rounded(gain, units.MeanGain, 3))
 			}
 			over = append(over, gain)
 			out = append(out, single)
 		}
 		if len(over) > 1 {
-			line.Values = append(line.Values, metrics.Rounded(deviation(over), FoldsSD, 3))
+			line.Values = append(line.Values, metrics.Rounded(deviation(over), units.FoldsSD, 3))
 		}
 		out = append(out, line)
 	}
@@ -250,12 +246,12 @@ func (c *recorded) measureStratum(benchmark string, accuracy, usd [][]float64, r
 		line := metrics.Measurement{Name: "Contrast", N: len(inside), Keys: []metrics.Key{
 			{Name: "pool", Value: c.e.poolSpec.Name}, {Name: "row", Value: x.Methods[p.row].RowID()},
 			{Name: "versus", Value: x.Methods[p.versus].RowID()}, {Name: "benchmark", Value: benchmark},
-		}, Values: []metrics.Value{difference(a, b, Difference), difference(a+1, b+1, CostDifference), difference(a+2, b+2, HullDifference)}}
+		}, Values: []metrics.Value{difference(a, b, units.Difference), difference(a+1, b+1, units.CostDifference), difference(a+2, b+2, units.HullDifference)}}
 		if sweeps[0][p.versus] != nil {
-			line.Values = append(line.Values, value(nr*perRow+k, LeadOver))
+			line.Values = append(line.Values, value(nr*perRow+k, units.LeadOver))
 		}
 		if sweeps[0][p.row] != nil && sweeps[0][p.versus] != nil {
-			line.Values = append(line.Values, difference(a+3, b+3, MeanDifference))
+			line.Values = append(line.Values, difference(a+3, b+3, units.MeanDifference))
 		}
 		out = append(out, line)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -91,7 +92,7 @@ func (e *engine) knobOf(s *step, path []string) string {
 	case "profile Source", "outcomes Source", "expected Source", "calibration Source":
 		return pool + ": simulation"
 	case "fit Runs":
-		if len(p) > 1 && p[1] == LargeArena {
+		if len(p) > 1 && p[1] == metrics.LargeArena {
 			return "large"
 		}
 		return "evaluate.max_runs"

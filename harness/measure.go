@@ -13,31 +13,8 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
-
-// Units that measurements of this package have beside those of package metrics.
-const (
-	Tokens         = "tokens/query"           // mean output tokens of the experts that were asked
-	CostShare      = "cost-share-%"           // dollars relative to the strongest expert's
-	HullGain       = "hull-gain-points"       // accuracy above the hull of the fixed experts at the same cost; of a row that may answer itself: of them and the router alone
-	Difference     = "difference-points"      // accuracy minus the reference row's, question by question
-	HullDifference = "hull-difference-points" // hull gain minus the reference row's, in the same resamples
-	CostDifference = "cost-difference-%"      // cost share minus the reference row's, in the same resamples
-	RouterTokens   = "router-tokens/query"    // tokens that the router itself read and wrote, its own answer included; in no cost
-	CallRate       = "call-rate-%"            // queries on which a row that may answer itself asked an expert
-	Calls          = "calls/query"            // calls of experts by such a row
-	OwnAnswers     = "own-answers-%"          // queries on which the router's own answer stood
-	Retention      = "retention-%"            // accuracy relative to the strongest expert's
-	SavedCost      = "saving-%"               // dollars below the strongest expert's: 100 minus the cost share
-	PGR            = "pgr"                    // metrics.PGR between the cheapest and the strongest expert
-	Truncated      = "truncated-%"            // answers that the token limit cut, weighted as accuracy is
-	McNemar        = "mcnemar-p"              // metrics.McNemar against the reference row; benchmarks of one run
-	SeedSD         = "seed-sd-points"         // standard deviation of the accuracy over training seeds
-	SeedCostSD     = "seed-cost-sd-%"         // the same of the cost share
-)
-
-// referenceRow is the row that differences are taken from.
-const referenceRow = "entrorouter"
 
 // planMeasure plans the step that turns decisions and outcomes into measurements.
 func (e *engine) planMeasure() error {
@@ -115,7 +92,7 @@ func (e *engine) planMeasure() error {
 			e.opt.Progress.Start("measuring "+a.Name, 1)
 			set.Measurements = append(set.Measurements, e.measure(&a.Arena, rows)...)
 			set.Measurements = append(set.Measurements, e.measureChoices(&a.Arena, rows)...)
-			if a.Name == PaperArena {
+			if a.Name == metrics.PaperArena {
 				set.Measurements = append(set.Measurements, e.measureStrata(&a.Arena, rows, strataOf(best, len(e.experts)))...)
 			}
 			e.opt.Progress.Done()
@@ -231,7 +208,7 @@ func expertsAlone(a *book.Arena) (accuracy, usd [][]float64) {
 func questionsOfAPass(a *book.Arena, benchmarks spec.Benchmarks) []float64 {
 	var n []float64
 	for _, b := range a.Benchmarks {
-		if a.Name == LargeArena {
+		if a.Name == metrics.LargeArena {
 			n = append(n, float64(max(benchmarks[b.Name].Whole, benchmarks[b.Name].Size)))
 		} else {
 			n = append(n, float64(benchmarks[b.Name].Size))
@@ -259,7 +236,7 @@ func (e *engine) measure(a *book.Arena, rows []scored) []metrics.Measurement {
 	reference := -1
 	for i, r := range rows {
 		accuracy[i], usd[i] = r.mean(accuracyOf), r.mean(usdOf)
-		if r.method.RowID() == referenceRow {
+		if r.method.RowID() == methods.ReferenceRow {
 			reference = i
 		}
 	}
@@ -366,12 +343,12 @@ func (e *engine) measure(a *book.Arena, rows []scored) []metrics.Measurement {
 			m := line(r, bench.Name, n,
 				value(i, b, 1, metrics.Accuracy, 3),
 				value(i, nb+b, pass[b], metrics.USD, 6),
-				metrics.Rounded(tokensBy[b], Tokens, 1),
+				metrics.Rounded(tokensBy[b], units.Tokens, 1),
 				metrics.Rounded(float64(size[b]), metrics.Questions, 0))
 			if reference >= 0 && i != reference {
-				m.Values = append(m.Values, value(i, 2*nb+extra+b, 1, Difference, 3))
+				m.Values = append(m.Values, value(i, 2*nb+extra+b, 1, units.Difference, 3))
 				if p, ok := mcNemar(a, b, r, rows[reference]); ok {
-					m.Values = append(m.Values, metrics.Rounded(p, McNemar, 4))
+					m.Values = append(m.Values, metrics.Rounded(p, units.McNemar, 4))
 				}
 			}
 			m.Values = append(m.Values, bucketCounts(r, []int{b})...)
@@ -384,19 +361,19 @@ func (e *engine) measure(a *book.Arena, rows []scored) []metrics.Measurement {
 		avg := line(r, metrics.Average, queries,
 			value(i, s, 1, metrics.Accuracy, 3),
 			value(i, s+1, 1, metrics.USDPerQuery, 8),
-			value(i, s+2, 1, Retention, 3),
-			value(i, s+3, 1, CostShare, 3),
-			value(i, s+4, 1, HullGain, 3),
-			saving(value(i, s+3, 1, CostShare, 3)),
-			metrics.Rounded(average(tokensBy), Tokens, 1),
-			metrics.Rounded(overhead, RouterTokens, 1),
+			value(i, s+2, 1, units.Retention, 3),
+			value(i, s+3, 1, units.CostShare, 3),
+			value(i, s+4, 1, units.HullGain, 3),
+			saving(value(i, s+3, 1, units.CostShare, 3)),
+			metrics.Rounded(average(tokensBy), units.Tokens, 1),
+			metrics.Rounded(overhead, units.RouterTokens, 1),
 			metrics.Rounded(float64(len(a.Strata)), metrics.Questions, 0))
-		avg.Values = append(avg.Values, value(i, s+8, 1, PGR, 4))
+		avg.Values = append(avg.Values, value(i, s+8, 1, units.PGR, 4))
 		if r.columns[0].Buckets != nil {
-			avg.Values = append(avg.Values, metrics.Rounded(truncated(a, r, pass), Truncated, 3))
+			avg.Values = append(avg.Values, metrics.Rounded(truncated(a, r, pass), units.Truncated, 3))
 		}
 		if reference >= 0 && i != reference {
-			avg.Values = append(avg.Values, value(i, s+5, 1, Difference, 3), value(i, s+6, 1, HullDifference, 3), value(i, s+7, 1, CostDifference, 3))
+			avg.Values = append(avg.Values, value(i, s+5, 1, units.Difference, 3), value(i, s+6, 1, units.HullDifference, 3), value(i, s+7, 1, units.CostDifference, 3))
 		}
 		if methods.AnswersItself(r.method.Name) {
 			for _, x := range []struct {
@@ -404,7 +381,7 @@ func (e *engine) measure(a *book.Arena, rows []scored) []metrics.Measurement {
 				scale    float64
 				unit     string
 				decimals int
-			}{{askedOf, 100, CallRate, 2}, {callsOf, 1, Calls, 4}, {book.Scores.Own, 100, OwnAnswers, 2}} {
+			}{{askedOf, 100, units.CallRate, 2}, {callsOf, 1, units.Calls, 4}, {book.Scores.Own, 100, units.OwnAnswers, 2}} {
 				by := make([]float64, nb)
 				perBench(r.mean(x.of), ones, by)
 				avg.Values = append(avg.Values, metrics.Rounded(x.scale*average(by), x.unit, x.decimals))
@@ -431,12 +408,12 @@ func (e *engine) measure(a *book.Arena, rows []scored) []metrics.Measurement {
 				perBench(expertUSD[strongest], ones, by)
 				cost = append(cost, 100*dollars/average(by))
 				single := line(r, metrics.Average, queries,
-					metrics.Rounded(quality, metrics.Accuracy, 3), metrics.Rounded(dollars, metrics.USDPerQuery, 8), metrics.Rounded(cost[k], CostShare, 3),
-					metrics.Rounded(under.Gain(metrics.Point{Quality: quality, Cost: dollars}), HullGain, 3))
+					metrics.Rounded(quality, metrics.Accuracy, 3), metrics.Rounded(dollars, metrics.USDPerQuery, 8), metrics.Rounded(cost[k], units.CostShare, 3),
+					metrics.Rounded(under.Gain(metrics.Point{Quality: quality, Cost: dollars}), units.HullGain, 3))
 				single.Keys = append(single.Keys, metrics.Key{Name: "seed", Value: fmt.Sprint(r.seeds[k])})
 				out = append(out, single)
 			}
-			avg.Values = append(avg.Values, metrics.Rounded(deviation(acc), SeedSD, 3), metrics.Rounded(deviation(cost), SeedCostSD, 3))
+			avg.Values = append(avg.Values, metrics.Rounded(deviation(acc), units.SeedSD, 3), metrics.Rounded(deviation(cost), units.SeedCostSD, 3))
 		}
 		avg.Values = append(avg.Values, r.reported...)
 		out = append(out, avg)
@@ -488,7 +465,7 @@ func (e *engine) keys(a *book.Arena, r scored, benchmark string) []metrics.Key {
 
 // saving turns a cost share into what is saved.
 func saving(share metrics.Value) metrics.Value {
-	v := metrics.Rounded(100-share.Number, SavedCost, share.Decimals)
+	v := metrics.Rounded(100-share.Number, units.SavedCost, share.Decimals)
 	if share.Bounded {
 		v = v.Within(100-share.High, 100-share.Low)
 	}

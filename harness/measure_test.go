@@ -13,13 +13,14 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 var near = cmpopts.EquateApprox(0, 1e-9)
 
 // Two benchmarks: one question with two runs, two questions with one.
 func toyArena() *book.Arena {
-	a := &book.Arena{Name: PaperArena, Benchmarks: []book.Benchmark{{Name: "x", Runs: 2}, {Name: "y", Runs: 1}}}
+	a := &book.Arena{Name: metrics.PaperArena, Benchmarks: []book.Benchmark{{Name: "x", Runs: 2}, {Name: "y", Runs: 1}}}
 	a.Question = []int{0, 0, 1, 2}
 	a.Strata = []int{0, 1, 1}
 	a.Queries = make([]routing.Query, 4)
@@ -38,7 +39,7 @@ func toyArena() *book.Arena {
 
 func measured(t *testing.T, lines []metrics.Measurement, method, benchmark, seed string) metrics.Measurement {
 	t.Helper()
-	m, ok, err := (&metrics.Set{Measurements: lines}).Find(keys("method", method, "benchmark", benchmark, "seed", seed)...)
+	m, ok, err := (&metrics.Set{Measurements: lines}).Find(metrics.Keys("method", method, "benchmark", benchmark, "seed", seed)...)
 	if err != nil || !ok {
 		t.Fatalf("%s on %s: %v", method, benchmark, err)
 	}
@@ -90,28 +91,28 @@ func TestMeasurementsByHand(t *testing.T) {
 		{"entrorouter", "avg", "1", metrics.Accuracy, 100},
 		{"entrorouter", "avg", "2", metrics.Accuracy, 83.333},
 		{"entrorouter", "avg", "2", metrics.USDPerQuery, 2.5},
-		{"entrorouter", "avg", "", SeedSD, 11.785}, // |100 - 83.333|/sqrt(2)
-		{"entrorouter", "avg", "", CostShare, 43.243},
+		{"entrorouter", "avg", "", units.SeedSD, 11.785}, // |100 - 83.333|/sqrt(2)
+		{"entrorouter", "avg", "", units.CostShare, 43.243},
 		{"dear", "avg", "", metrics.Accuracy, 50},            // (50 + 100 + 0)/3
 		{"dear", "avg", "", metrics.USDPerQuery, 6.16666667}, // (6.5 + 5 + 7)/3
-		{"dear", "avg", "", CostShare, 100},
+		{"dear", "avg", "", units.CostShare, 100},
 		{"dear", "avg", "", "retention-%", 100},
-		{"dear", "avg", "", Difference, -41.667},
-		{"dear", "avg", "", CostDifference, 56.757},
-		{"dear", "x", "", Difference, -25},
-		{"dear", "y", "", Difference, -50},
-		{"cheap", "y", "", Difference, -50},
+		{"dear", "avg", "", units.Difference, -41.667},
+		{"dear", "avg", "", units.CostDifference, 56.757},
+		{"dear", "x", "", units.Difference, -25},
+		{"dear", "y", "", units.Difference, -50},
+		{"cheap", "y", "", units.Difference, -50},
 		{"dear", "avg", "", "truncated", 1},
-		{"dear", "avg", "", Truncated, 16.667}, // half of x's runs, none of y's two questions
-		{"dear", "avg", "", SavedCost, 0},
-		{"cheap", "avg", "", SavedCost, 70.27},
+		{"dear", "avg", "", units.Truncated, 16.667}, // half of x's runs, none of y's two questions
+		{"dear", "avg", "", units.SavedCost, 0},
+		{"cheap", "avg", "", units.SavedCost, 70.27},
 		// Of y's two questions the router is right on both and the dear expert on one: one discordant pair in each training.
-		{"dear", "y", "", McNemar, 1},
+		{"dear", "y", "", units.McNemar, 1},
 		{"cheap", "avg", "", metrics.Accuracy, 50},
-		{"cheap", "avg", "", HullGain, 0},
-		{"dear", "avg", "", HullGain, 0},
-		{"entrorouter", "avg", "", HullGain, 41.667}, // both fixed experts are right on half
-		{"entrorouter", "avg", "2", HullGain, 33.333},
+		{"cheap", "avg", "", units.HullGain, 0},
+		{"dear", "avg", "", units.HullGain, 0},
+		{"entrorouter", "avg", "", units.HullGain, 41.667}, // both fixed experts are right on half
+		{"entrorouter", "avg", "2", units.HullGain, 33.333},
 	} {
 		v, ok := measured(t, lines, c.method, c.benchmark, c.seed).Value(c.unit)
 		if !ok || math.Abs(v.Number-c.want) > 1e-9 {
@@ -119,9 +120,9 @@ func TestMeasurementsByHand(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ method, benchmark, unit, why string }{
-		{"cheap", "avg", PGR, "both fixed experts are right on half"},
-		{"dear", "x", McNemar, "x has two runs"},
-		{"entrorouter", "y", McNemar, "it is the reference"},
+		{"cheap", "avg", units.PGR, "both fixed experts are right on half"},
+		{"dear", "x", units.McNemar, "x has two runs"},
+		{"entrorouter", "y", units.McNemar, "it is the reference"},
 	} {
 		if v, ok := measured(t, lines, c.method, c.benchmark, "").Value(c.unit); ok {
 			t.Errorf("%s on %s has %s %v, though %s", c.method, c.benchmark, c.unit, v.Number, c.why)
@@ -131,7 +132,7 @@ func TestMeasurementsByHand(t *testing.T) {
 		t.Errorf("N is %d, want 4 queries", m.N)
 	}
 	for _, b := range []string{"avg", "x"} {
-		if _, ok := measured(t, lines, "entrorouter", b, "").Value(Difference); ok {
+		if _, ok := measured(t, lines, "entrorouter", b, "").Value(units.Difference); ok {
 			t.Error("the reference row has a difference from itself")
 		}
 	}
@@ -147,7 +148,7 @@ func TestSingleSeedsOfRowsThatAnswerThemselvesHaveTheirHull(t *testing.T) {
 	for _, seed := range []string{"", "1", "2"} {
 		m := measured(t, lines, "self", "avg", seed)
 		accuracy, _ := m.Value(metrics.Accuracy)
-		gain, ok := m.Value(HullGain)
+		gain, ok := m.Value(units.HullGain)
 		if !ok || gain.Number != 0 || accuracy.Number != 50 {
 			t.Errorf("seed %q: accuracy %v, hull gain %v (%v), want 50 and 0", seed, accuracy.Number, gain.Number, ok)
 		}
@@ -157,7 +158,7 @@ func TestSingleSeedsOfRowsThatAnswerThemselvesHaveTheirHull(t *testing.T) {
 // A large set stands for a benchmark of the paper's size: its questions weigh what the benchmark has, not what was drawn.
 func TestALargerSetKeepsTheWeightsOfThePaper(t *testing.T) {
 	a := toyArena()
-	a.Name = LargeArena
+	a.Name = metrics.LargeArena
 	lines := toyEngine(30, 10).measure(a, toyRows(a))
 	for unit, want := range map[string]float64{
 		metrics.Accuracy:    (30*75 + 10*100) / 40.0,
@@ -174,7 +175,7 @@ func TestALargerSetKeepsTheWeightsOfThePaper(t *testing.T) {
 }
 
 func TestIntervalsHoldTheirNumbersAndAreOfTheSameResamplesForAllRows(t *testing.T) {
-	a := &book.Arena{Name: PaperArena, Benchmarks: []book.Benchmark{{Name: "x", Runs: 1}, {Name: "y", Runs: 1}}}
+	a := &book.Arena{Name: metrics.PaperArena, Benchmarks: []book.Benchmark{{Name: "x", Runs: 1}, {Name: "y", Runs: 1}}}
 	for q := range 40 {
 		a.Queries = append(a.Queries, routing.Query{Problem: routing.Problem{ID: fmt.Sprint("q", q)}})
 		a.Question, a.Strata = append(a.Question, q), append(a.Strata, q%2)
@@ -194,7 +195,7 @@ func TestIntervalsHoldTheirNumbersAndAreOfTheSameResamplesForAllRows(t *testing.
 		}
 	}
 	// Rows that decide alike differ by exactly nothing in every resample.
-	v, ok := measured(t, lines, "cheap", "avg", "").Value(Difference)
+	v, ok := measured(t, lines, "cheap", "avg", "").Value(units.Difference)
 	if !ok || v.Number != 0 || v.Low != 0 || v.High != 0 {
 		t.Errorf("difference of twins: %+v", v)
 	}
@@ -213,7 +214,7 @@ func TestWhatIsNotDefinedIsLeftOutAndTheRestStays(t *testing.T) {
 			return routing.Outcome{Correct: float64(max(0, q-1)), Bucket: routing.Wrong, USD: 1}
 		},
 	} {
-		a := &book.Arena{Name: PaperArena, Benchmarks: []book.Benchmark{{Name: "x", Runs: 1}}}
+		a := &book.Arena{Name: metrics.PaperArena, Benchmarks: []book.Benchmark{{Name: "x", Runs: 1}}}
 		for q := range 3 {
 			a.Queries = append(a.Queries, routing.Query{Problem: routing.Problem{ID: fmt.Sprint("q", q)}})
 			a.Question, a.Strata = append(a.Question, q), append(a.Strata, 0)
@@ -285,7 +286,7 @@ func TestTheRoutingDistributionByHand(t *testing.T) {
 		{"hard", "dear", report.Share, 62.5},
 		{"easy", "cheap", report.Share, 100},
 	} {
-		m, ok, err := set.Find(keys("stratum", c.stratum, "expert", c.expert)...)
+		m, ok, err := set.Find(metrics.Keys("stratum", c.stratum, "expert", c.expert)...)
 		if err != nil || !ok {
 			t.Fatalf("%s, %q: %v", c.stratum, c.expert, err)
 		}
@@ -293,7 +294,7 @@ func TestTheRoutingDistributionByHand(t *testing.T) {
 			t.Errorf("%s of %s, %q: %+v, want %v", c.unit, c.stratum, c.expert, v, c.want)
 		}
 	}
-	if found := set.Where(keys("stratum", "medium")...); len(found) != 0 {
+	if found := set.Where(metrics.Keys("stratum", "medium")...); len(found) != 0 {
 		t.Errorf("an empty stratum has %d lines", len(found))
 	}
 }

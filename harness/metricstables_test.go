@@ -1,32 +1,16 @@
 package harness
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/entrorouter/entrorouter/harness/report"
-	"github.com/entrorouter/entrorouter/results"
 )
 
 func TestTablesOfMetricsAreWrittenAndNotPrinted(t *testing.T) {
-	result, dir := runIn(t, tiny(t), t.TempDir()), t.TempDir()
-	var text strings.Builder
-	if err := Render(result, results.FS, dir, report.Terminal{}, &text); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(text.String(), "Information") {
+	text, files := drawn(t, runIn(t, tiny(t), t.TempDir()))
+	if strings.Contains(text, "Information") {
 		t.Error("the table is printed")
 	}
-	read := func(name string) string {
-		data, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(data)
-	}
-	decisions, knobs := read("tiny-metrics.md"), read("tiny-metrics-knobs.md")
+	decisions, knobs := files["tiny-metrics.md"], files["tiny-metrics-knobs.md"]
 	for _, want := range []string{"Oracle gap", "Brier", "| entrorouter", "qwen3-235b †"} {
 		if !strings.Contains(decisions, want) {
 			t.Errorf("no %q in\n%s", want, decisions)
@@ -43,7 +27,7 @@ func TestTablesOfMetricsAreWrittenAndNotPrinted(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"tiny-metrics.tex", "tiny-metrics.csv", "tiny-metrics-knobs.tex", "tiny-metrics-knobs.csv"} {
-		if read(name) == "" {
+		if files[name] == "" {
 			t.Errorf("%s is empty", name)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -32,7 +34,7 @@ func (e *engine) plan() error {
 	if e.rlProfile, err = trainProfile(x.Train.RL); err != nil {
 		return err
 	}
-	paper := &arena{Arena: book.Arena{Name: PaperArena}}
+	paper := &arena{Arena: book.Arena{Name: metrics.PaperArena}}
 	for _, name := range x.Test {
 		set, err := e.newProblemSet(name, problems.Sized, e.spec.Benchmarks[name].Size)
 		if err != nil {
@@ -55,7 +57,7 @@ func (e *engine) plan() error {
 		if e.sim == nil {
 			return fmt.Errorf("%w: large: only a simulated pool knows the true success probability; set large: 0 for pool %s", ErrUsage, e.poolSpec.Name)
 		}
-		large := &arena{Arena: book.Arena{Name: LargeArena}}
+		large := &arena{Arena: book.Arena{Name: metrics.LargeArena}}
 		for _, name := range x.Test {
 			set, err := e.newProblemSet(name, problems.Large, x.Large)
 			if err != nil {
@@ -81,12 +83,12 @@ func (e *engine) plan() error {
 	}
 	for i, o := range x.Outputs {
 		if o.Kind == "sweep" {
-			if _, err := (&Result{Spec: e.spec}).sweepLayout(o, ""); err != nil {
+			if err := present.CheckSweep(e.spec, o); err != nil {
 				return err
 			}
 		}
-		if o.Kind == "routing-distribution" && !slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == referenceRow }) {
-			return fmt.Errorf("%w: spec %s: outputs[%d]: a routing-distribution shows the row %q, which methods does not have", ErrUsage, x.Name, i, referenceRow)
+		if o.Kind == "routing-distribution" && !slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.ReferenceRow }) {
+			return fmt.Errorf("%w: spec %s: outputs[%d]: a routing-distribution shows the row %q, which methods does not have", ErrUsage, x.Name, i, methods.ReferenceRow)
 		}
 	}
 	if err := e.planFits(); err != nil {
@@ -105,7 +107,7 @@ func (e *engine) planExtra() error {
 		var err error
 		switch o.Kind {
 		case "training":
-			s, err = e.planCurves(curveRows(o))
+			s, err = e.planCurves(present.CurveRows(o))
 		case "calibration":
 			s, err = e.planCalibration()
 		default:

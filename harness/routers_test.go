@@ -23,6 +23,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // row makes a row of a spec.
@@ -152,10 +153,10 @@ func TestLLMRoutersRunOnSimulatedAndOnServedModels(t *testing.T) {
 		row(t, "llmrouter", "served", fmt.Sprintf("{model: oracle-9000, url: %q, shuffle_order: true}", server.URL+"/v1")))
 	out := t.TempDir()
 	result := runIn(t, r, out)
-	for _, arena := range []string{PaperArena, LargeArena} {
+	for _, arena := range []string{metrics.PaperArena, metrics.LargeArena} {
 		at := func(method string, unit string) float64 {
 			t.Helper()
-			m, ok, err := result.Measurements.Find(keys("arena", arena, "method", method, "benchmark", metrics.Average, "seed", "")...)
+			m, ok, err := result.Measurements.Find(metrics.Keys("arena", arena, "method", method, "benchmark", metrics.Average, "seed", "")...)
 			v, has := m.Value(unit)
 			if err != nil || !ok || !has {
 				t.Fatalf("%s of %s in %s: %v, %v", unit, method, arena, ok, err)
@@ -171,7 +172,7 @@ func TestLLMRoutersRunOnSimulatedAndOnServedModels(t *testing.T) {
 		if got := at("sim", methods.RouterUSD); got < 1e-5 || got > 1e-4 {
 			t.Errorf("%s: a router costs %v dollars a query", arena, got)
 		}
-		if got := at("sim", RouterTokens); got < 200 || got > 1000 {
+		if got := at("sim", units.RouterTokens); got < 200 || got > 1000 {
 			t.Errorf("%s: a router reads and writes %v tokens a query", arena, got)
 		}
 	}
@@ -237,31 +238,4 @@ func strongestOrNonsense(w http.ResponseWriter, r *http.Request) {
 		answer = "All of them."
 	}
 	fmt.Fprintf(w, `{"choices":[{"message":{"content":"%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":300,"completion_tokens":9}}`, answer)
-}
-
-func TestCalibrationIsNamedBelowTheTable(t *testing.T) {
-	r := &Result{Spec: tiny(t), Measurements: &metrics.Set{}}
-	if got := r.calibrationNote(); got != nil {
-		t.Errorf("without a measurement: %q", got)
-	}
-	for _, arena := range []string{PaperArena, LargeArena} {
-		r.Measurements.Measurements = append(r.Measurements.Measurements, metrics.Measurement{
-			Name: "Route", Keys: keys("arena", arena, "method", "logistic", "benchmark", metrics.Average), N: 1,
-			Values: []metrics.Value{metrics.Rounded(1.23, methods.CalibrationError, 3)},
-		})
-	}
-	want := []string{"Expected calibration error of predicted pass rates, on held-out training problems: logistic 1.2 points."}
-	if got := r.calibrationNote(); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	x := &r.Spec.Experiment
-	x.Methods = append(slices.Clone(x.Methods), row(t, "forc", "forc-file", "{pihat: p.jsonl}"))
-	for _, m := range r.Measurements.Measurements {
-		m.Keys = keys("arena", m.Key("arena"), "method", "forc-file", "benchmark", metrics.Average)
-		r.Measurements.Measurements = append(r.Measurements.Measurements, m)
-	}
-	want = append(want, "Expected calibration error of imported pass rates, on all training problems, which their maker may have learnt from: forc-file 1.2 points.")
-	if got := r.calibrationNote(); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
 }

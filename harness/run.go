@@ -15,7 +15,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/problems"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -26,8 +25,8 @@ import (
 const rememberedTexts = 128 << 20
 
 var (
-	// ErrUsage says that the spec or the options ask for something that cannot be.
-	ErrUsage = errors.New("cannot be done")
+	// ErrUsage is spec.ErrUsage, for who imports the engine alone.
+	ErrUsage = spec.ErrUsage
 	// ErrIncomplete says that the run stopped with work left that it was not allowed to do.
 	ErrIncomplete = errors.New("incomplete")
 )
@@ -74,8 +73,6 @@ func (silent) Done()             {}
 type Result struct {
 	Spec         *spec.Resolved
 	Measurements *metrics.Set
-	Style        report.Style // of its tables
-	Written      []string     // names of the files that Save wrote, in the order of the outputs
 
 	Steps, Stored int // steps of the experiment, and those that were stored before and not carried out again
 }

@@ -18,11 +18,10 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/results"
 )
 
 // tiny returns testdata/tiny.yaml.
@@ -64,11 +63,8 @@ func entries(t testing.TB, out string) map[string][]byte {
 
 func render(t *testing.T, r *Result) string {
 	t.Helper()
-	var text bytes.Buffer
-	if err := Render(r, results.FS, "", report.Terminal{}, &text); err != nil {
-		t.Fatal(err)
-	}
-	return text.String()
+	text, _ := drawn(t, r)
+	return text
 }
 
 // How many requests are in flight, in what order answers arrive and where the files lie decide nothing.
@@ -363,7 +359,7 @@ func TestAnEmptyStratumIsLeftOutOfTheFigure(t *testing.T) {
 	result := runIn(t, r, t.TempDir())
 	n := 0
 	for _, s := range strata {
-		if len(result.Measurements.Where(keys("stratum", s, "method", referenceRow, "expert", "")...)) > 0 {
+		if len(result.Measurements.Where(metrics.Keys("stratum", s, "method", methods.ReferenceRow, "expert", "")...)) > 0 {
 			n++
 		}
 	}
@@ -371,14 +367,6 @@ func TestAnEmptyStratumIsLeftOutOfTheFigure(t *testing.T) {
 		t.Skip("no stratum is empty")
 	}
 	render(t, result)
-}
-
-func TestRowsThatMatchAnotherAreNamedBelowTheTable(t *testing.T) {
-	r := &Result{Spec: tiny(t), Measurements: &metrics.Set{}}
-	want := "Spending on the training problems what entrorouter spends there: mixture, benchmark, logistic."
-	if notes := r.notes(); !slices.Contains(notes, want) {
-		t.Errorf("no %q in %q", want, notes)
-	}
 }
 
 // Rows and decisions follow prices and ids, not the order in which a pool file lists its experts.

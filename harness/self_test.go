@@ -16,6 +16,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // What a row that answers itself needs is beside what the others need: their steps keep their keys.
@@ -71,17 +72,17 @@ func TestTheRouterAloneScoresWhatTheProbeDoesAndPaysNothing(t *testing.T) {
 			}
 			sum, tokens, whole = sum+n*right/queries, tokens+n*out/queries, whole+n
 		}
-		m, ok, err := set.Find(keys("arena", a.Name, "method", "self", "benchmark", metrics.Average)...)
+		m, ok, err := set.Find(metrics.Keys("arena", a.Name, "method", "self", "benchmark", metrics.Average)...)
 		if err != nil || !ok {
 			t.Fatal(err)
 		}
 		for unit, want := range map[string]float64{
-			metrics.Accuracy: 100 * sum / whole, RouterTokens: tokens / whole,
-			metrics.USDPerQuery: 0, Tokens: 0, CallRate: 0, Calls: 0, OwnAnswers: 100, HullGain: 0,
+			metrics.Accuracy: 100 * sum / whole, units.RouterTokens: tokens / whole,
+			metrics.USDPerQuery: 0, units.Tokens: 0, units.CallRate: 0, units.Calls: 0, units.OwnAnswers: 100, units.HullGain: 0,
 		} {
 			v, ok := m.Value(unit)
 			tolerance := 0.06 // of rounding
-			if slices.Contains([]string{metrics.USDPerQuery, Tokens, CallRate, Calls}, unit) {
+			if slices.Contains([]string{metrics.USDPerQuery, units.Tokens, units.CallRate, units.Calls}, unit) {
 				tolerance = 0
 			}
 			if !ok || math.Abs(v.Number-want) > tolerance {
@@ -92,11 +93,11 @@ func TestTheRouterAloneScoresWhatTheProbeDoesAndPaysNothing(t *testing.T) {
 			t.Errorf("%s: the probe gets %v of %v right: too few questions to test anything", a.Name, sum, whole)
 		}
 	}
-	share, ok, err := set.Find(keys("method", "self", "stratum", "hard", "expert", selfID)...)
+	share, ok, err := set.Find(metrics.Keys("method", "self", "stratum", "hard", "expert", selfID)...)
 	if err != nil || !ok || share.Values[0].Number != 100 {
 		t.Errorf("own share on hard problems: %v %v", share, err)
 	}
-	if n := len(set.Where(keys("method", "sft", "expert", selfID)...)); n > 0 {
+	if n := len(set.Where(metrics.Keys("method", "sft", "expert", selfID)...)); n > 0 {
 		t.Errorf("%d shares of a router that cannot answer itself", n)
 	}
 }
@@ -188,9 +189,9 @@ func TestRowsThatAskSeveralExpertsGoThroughTheEngine(t *testing.T) {
 	x.Methods = append(slices.Clone(x.Methods), spec.Method{Name: "xrouter", Params: *params.Content[0]})
 	x.Evaluate.Seeds = []uint64{1}
 	result := runIn(t, r, out)
-	for _, arena := range []string{PaperArena, LargeArena} {
+	for _, arena := range []string{metrics.PaperArena, metrics.LargeArena} {
 		line := func(method string) func(unit string) float64 {
-			m, ok, err := result.Measurements.Find(keys("arena", arena, "method", method, "benchmark", metrics.Average, "seed", "")...)
+			m, ok, err := result.Measurements.Find(metrics.Keys("arena", arena, "method", method, "benchmark", metrics.Average, "seed", "")...)
 			if err != nil || !ok {
 				t.Fatalf("%s: %v", method, err)
 			}
@@ -203,15 +204,15 @@ func TestRowsThatAskSeveralExpertsGoThroughTheEngine(t *testing.T) {
 			}
 		}
 		got, alone := line("xrouter"), line("self")
-		if got(CallRate) != 100 || got(Calls) != 2 || got(metrics.USDPerQuery) <= 0 {
-			t.Errorf("%s: asks on %v%% of the queries, %v calls, %v dollars", arena, got(CallRate), got(Calls), got(metrics.USDPerQuery))
+		if got(units.CallRate) != 100 || got(units.Calls) != 2 || got(metrics.USDPerQuery) <= 0 {
+			t.Errorf("%s: asks on %v%% of the queries, %v calls, %v dollars", arena, got(units.CallRate), got(units.Calls), got(metrics.USDPerQuery))
 		}
 		// Neither of two calls is used on a quarter of the queries.
-		if own := got(OwnAnswers); own < 5 || own > 50 {
+		if own := got(units.OwnAnswers); own < 5 || own > 50 {
 			t.Errorf("%s: the router's own answer stands on %v%% of the queries, want about 25%%", arena, own)
 		}
-		if got(RouterTokens) >= alone(RouterTokens) {
-			t.Errorf("%s: answers of its own take %v tokens, all of them %v", arena, got(RouterTokens), alone(RouterTokens))
+		if got(units.RouterTokens) >= alone(units.RouterTokens) {
+			t.Errorf("%s: answers of its own take %v tokens, all of them %v", arena, got(units.RouterTokens), alone(units.RouterTokens))
 		}
 	}
 	if text := render(t, result); !strings.Contains(text, "how often routers that may answer themselves ask") || !strings.Contains(text, "Multi-round") {

@@ -20,6 +20,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/multiround"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 const servedSpec = `
@@ -147,16 +148,16 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 			}
 		}
 		var m metrics.Measurement
-		for _, x := range set.Where(keys("arena", PaperArena, "method", row, "benchmark", metrics.Average)...) {
-			if _, ok := x.Value(CallRate); ok { // the others are single seeds
+		for _, x := range set.Where(metrics.Keys("arena", metrics.PaperArena, "method", row, "benchmark", metrics.Average)...) {
+			if _, ok := x.Value(units.CallRate); ok { // the others are single seeds
 				m = x
 			}
 		}
 		for unit, want := range map[string]float64{
 			// Averages are of questions, what the row reports of trajectories.
-			metrics.Accuracy: 100 * right / queries, metrics.USDPerQuery: usd / queries, CallRate: 100, Calls: 1, RouterTokens: 214,
+			metrics.Accuracy: 100 * right / queries, metrics.USDPerQuery: usd / queries, units.CallRate: 100, units.Calls: 1, units.RouterTokens: 214,
 			"asked-qwen3-30b-%": 100, "asked-qwen3-4b-%": 0, "accuracy-given-call-%": 100 * called / played, "invalid-turns-%": 0,
-			OwnAnswers: map[string]float64{"routerr1": 100}[row],
+			units.OwnAnswers: map[string]float64{"routerr1": 100}[row],
 		} {
 			if v, ok := m.Value(unit); !ok || math.Abs(v.Number-want) > 1e-3*math.Max(want, 1) && math.Abs(v.Number-want) > 1e-7 {
 				t.Errorf("%s: %s is %v, want %v", row, unit, v.Number, want)

@@ -13,6 +13,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // followTrail checks every cell of an experiment: it is what the table has, its questions add up to it, and a question
@@ -56,9 +57,9 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 		if r.Experiment.Protocol == "folds" {
 			set = "pool"
 		}
-		lines := result.Measurements.Where(keys(set, c.Set, "method", c.Row, "benchmark", c.Benchmark, "seed", "")...)
+		lines := result.Measurements.Where(metrics.Keys(set, c.Set, "method", c.Row, "benchmark", c.Benchmark, "seed", "")...)
 		if slices.Contains(strata[:], c.Benchmark) {
-			lines = result.Measurements.Where(keys(set, c.Set, "method", c.Row, "stratum", c.Benchmark, "expert", "")...)
+			lines = result.Measurements.Where(metrics.Keys(set, c.Set, "method", c.Row, "stratum", c.Benchmark, "expert", "")...)
 		}
 		if len(lines) != 1 {
 			t.Fatalf("%v: %d lines of the table", where, len(lines))
@@ -66,13 +67,13 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 		check(lines[0], metrics.Accuracy, c.Accuracy, 5e-4)
 		check(lines[0], metrics.USD, c.USD, 5e-7)
 		check(lines[0], metrics.USDPerQuery, c.PerQuery, 5e-9)
-		check(lines[0], CostShare, c.CostShare, 5e-4)
+		check(lines[0], units.CostShare, c.CostShare, 5e-4)
 		check(lines[0], metrics.Questions, float64(c.Questions), 0)
 		if (c.Gain != nil) != (set == "arena" && c.Benchmark == metrics.Average) {
 			t.Errorf("%v: a gain: %v", where, c.Gain)
 		}
 		if c.Gain != nil {
-			check(lines[0], HullGain, c.Gain.Points, 5e-4)
+			check(lines[0], units.HullGain, c.Gain.Points, 5e-4)
 			flip, asked := 0.0, 0.0
 			for id, share := range c.Gain.Coin {
 				flip += share * average(c.Set, id).Accuracy
@@ -86,7 +87,7 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 			check(lines[0], string(bucket), c.Verdicts[bucket], 5e-3)
 		}
 		for _, x := range c.Trainings {
-			for _, line := range result.Measurements.Where(keys(set, c.Set, "method", c.Row, "benchmark", c.Benchmark, "seed", fmt.Sprint(x.Seed))...) {
+			for _, line := range result.Measurements.Where(metrics.Keys(set, c.Set, "method", c.Row, "benchmark", c.Benchmark, "seed", fmt.Sprint(x.Seed))...) {
 				check(line, metrics.Accuracy, x.Accuracy, 5e-4)
 				check(line, metrics.USDPerQuery, x.PerQuery, 5e-9)
 			}
@@ -110,8 +111,8 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 		if len(of) != c.Questions || !near(weight, 1, 1e-9) || !near(accuracy, c.Accuracy, 1e-9) || !near(usd, c.PerQuery, 1e-12) {
 			t.Errorf("%v: %d questions with weights of %v come to %v%% and %v dollars, the cell to %v and %v", where, len(of), weight, accuracy, usd, c.Accuracy, c.PerQuery)
 		}
-		check(lines[0], Tokens, tokens, 0.05)
-		for _, line := range result.Measurements.Where(keys(set, c.Set, "method", c.Row, "stratum", c.Benchmark)...) {
+		check(lines[0], units.Tokens, tokens, 0.05)
+		for _, line := range result.Measurements.Where(metrics.Keys(set, c.Set, "method", c.Row, "stratum", c.Benchmark)...) {
 			if id := line.Key("expert"); id != "" {
 				check(line, report.Share, chosen[id], 5e-3)
 			}
@@ -122,7 +123,7 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 	}
 	var problems []place
 	for p := range questions {
-		if p.row == r.Experiment.Methods[0].RowID() && (p.benchmark == metrics.Average || p.benchmark == bothStrata) {
+		if p.row == r.Experiment.Methods[0].RowID() && (p.benchmark == metrics.Average || p.benchmark == metrics.BothStrata) {
 			problems = append(problems, p)
 		}
 	}

@@ -39,7 +39,7 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 		s.groups = append(s.groups, g)
 	}
 	s.groups = append(s.groups, average)
-	if a.Name == PaperArena {
+	if a.Name == metrics.PaperArena {
 		best, err := e.best(ctx, a)
 		if err != nil {
 			return nil, err
@@ -86,7 +86,7 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 	s.standing = func(ctx context.Context, row int) (*standing, error) {
 		scored := scored{method: e.spec.Experiment.Methods[row]}
 		out := &standing{}
-		if a.Name == PaperArena {
+		if a.Name == metrics.PaperArena {
 			out.verdicts = make([]map[routing.Bucket]float64, n)
 		}
 		for _, f := range e.fits[row] {
@@ -156,7 +156,7 @@ func (e *engine) behind(ctx context.Context, a *arena, q int, rows []int, out *P
 		asked = e.members()
 	}
 	for m, x := range asked {
-		if a.Name == PaperArena {
+		if a.Name == metrics.PaperArena {
 			of, err := e.responses(ctx, x, problem, runs)
 			if err != nil {
 				return err
@@ -258,7 +258,7 @@ func (t *Trail) Answered(ctx context.Context, rollout int64) (string, error) {
 	}
 	byText := map[store.TextKey]string{}
 	for _, s := range t.sets {
-		if s.name == PaperArena {
+		if s.name == metrics.PaperArena {
 			for _, p := range s.problems {
 				byText[store.KeyOfText(p.Text)] = p.ID
 			}

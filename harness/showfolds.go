@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
@@ -18,7 +19,7 @@ func (c *recorded) trail() *trailSet {
 		}
 	}
 	for _, b := range c.strata() {
-		g := trailGroup{name: b, runs: 1, weight: even(n, func(q int) bool { return b == bothStrata || c.problems[q].Benchmark == b })}
+		g := trailGroup{name: b, runs: 1, weight: even(n, func(q int) bool { return b == metrics.BothStrata || c.problems[q].Benchmark == b })}
 		g.pass = float64(g.size())
 		s.groups = append(s.groups, g)
 	}
@@ -83,7 +84,7 @@ func (c *recorded) trail() *trailSet {
 
 // strata are the sets of questions that are measured: all, and each benchmark.
 func (c *recorded) strata() []string {
-	out := []string{bothStrata}
+	out := []string{metrics.BothStrata}
 	for _, p := range c.problems {
 		if !c.e.spec.Experiment.Folds.Whole && !slices.Contains(out, p.Benchmark) {
 			out = append(out, p.Benchmark)

@@ -279,7 +279,7 @@ func (r *StoredRun) splitRows() (*storedRows, error) {
 	}
 	// Then, arena by arena, the outcomes of the experts on every benchmark, and those of the router alone where a row
 	// needs them.
-	for _, x := range []struct{ arena, stage string }{{PaperArena, "outcomes"}, {LargeArena, "expected"}} {
+	for _, x := range []struct{ arena, stage string }{{metrics.PaperArena, "outcomes"}, {metrics.LargeArena, "expected"}} {
 		var of []found
 		for _, k := range inputs {
 			if k.Stage != x.stage {
@@ -291,7 +291,7 @@ func (r *StoredRun) splitRows() (*storedRows, error) {
 			}
 			of = append(of, f)
 		}
-		if len(of) == 0 && x.arena == LargeArena {
+		if len(of) == 0 && x.arena == metrics.LargeArena {
 			continue
 		}
 		if n := len(params.Test); len(of) != n && len(of) != 2*n {
@@ -302,7 +302,7 @@ func (r *StoredRun) splitRows() (*storedRows, error) {
 			return nil, err
 		}
 		for b, size := range a.Sizes() {
-			if x.arena == LargeArena {
+			if x.arena == metrics.LargeArena {
 				a.share = append(a.share, max(params.Weights[b], out.arenas[0].share[b]))
 			} else {
 				a.share = append(a.share, float64(size))

@@ -22,6 +22,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 	"github.com/entrorouter/entrorouter/results"
 )
 
@@ -245,7 +246,7 @@ func closed(t *testing.T, k int, report *harness.CheckReport) int {
 // bands prints the greatest moves of averages that pass.
 func bands(t *testing.T, report *harness.CheckReport) {
 	for _, c := range report.Changes {
-		for _, unit := range []string{metrics.Accuracy, metrics.USDPerQuery, harness.HullGain} {
+		for _, unit := range []string{metrics.Accuracy, metrics.USDPerQuery, units.HullGain} {
 			if (c.Gate == metrics.Seeds || c.Gate == metrics.Question) && c.Unit == unit && c.Band > 0 {
 				t.Logf("%s: a move of %.4g passes (%.2f%%): %s %s", c.Gate, c.Band, 100*c.Band/math.Abs(c.Reference), c.Label, c.Unit)
 			}

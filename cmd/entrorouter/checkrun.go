@@ -127,9 +127,9 @@ func appendNew(list []string, s string) []string {
 
 func setName(arena string) string {
 	switch arena {
-	case harness.LargeArena:
+	case metrics.LargeArena:
 		return "the large set"
-	case harness.PaperArena:
+	case metrics.PaperArena:
 		return "the paper's sizes"
 	}
 	return "pool " + arena
@@ -387,7 +387,7 @@ func writeAlarm(w io.Writer, row harness.RowMove, look string) {
 	}
 	fmt.Fprintf(w, "  moved most: %s\n", strings.Join(most, ", "))
 	set := ""
-	if row.Arena != harness.PaperArena {
+	if row.Arena != metrics.PaperArena {
 		set = " --set " + row.Arena
 	}
 	fmt.Fprintf(w, "  see: %s%s --problem %s --row %s\n", look, set, row.Most[0].Problem, row.Row)

@@ -15,7 +15,7 @@ func TestACostThatWasNothingMovesByDollars(t *testing.T) {
 		USD:      harness.Move{Ours: 0.002, Difference: 0.002, Low: 0.001, High: 0.003, Bounded: true, Moved: 20, Gate: metrics.Paired, Band: 0.0015},
 	}}
 	report := &harness.RunReport{Experiment: "tiny", Gates: 2, Confidence: 0.95, Rows: []harness.RowMove{{
-		Row: "self", Arena: harness.PaperArena, Questions: 20, Cells: cells,
+		Row: "self", Arena: metrics.PaperArena, Questions: 20, Cells: cells,
 		Most: []harness.QuestionMove{{Problem: "p", USD: [2]float64{0.002, 0}}},
 	}}}
 	var text strings.Builder
@@ -40,7 +40,7 @@ func TestRowsThatMovedInOneSetAreNotTheSame(t *testing.T) {
 	row := func(id, arena string, changed int) harness.RowMove {
 		return harness.RowMove{Row: id, Arena: arena, Changed: changed, Questions: 20, Cells: []harness.CellMove{{Benchmark: metrics.Average}}}
 	}
-	report := &harness.RunReport{Experiment: "tiny", Rows: []harness.RowMove{row("learned", harness.PaperArena, 1), row("learned", harness.LargeArena, 0)}}
+	report := &harness.RunReport{Experiment: "tiny", Rows: []harness.RowMove{row("learned", metrics.PaperArena, 1), row("learned", metrics.LargeArena, 0)}}
 	said := func() string {
 		var text strings.Builder
 		if err := writeRun(&text, report, "before", "show", false); err != nil {
@@ -51,7 +51,7 @@ func TestRowsThatMovedInOneSetAreNotTheSame(t *testing.T) {
 	if text := said(); strings.Contains(text, "The same") {
 		t.Error(text)
 	}
-	report.Rows = append(report.Rows, row("fixed", harness.PaperArena, 0))
+	report.Rows = append(report.Rows, row("fixed", metrics.PaperArena, 0))
 	if text := said(); !strings.Contains(text, "\nThe same: fixed.\n") {
 		t.Error(text)
 	}

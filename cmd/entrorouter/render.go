@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,8 +14,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/experiments"
-	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -63,7 +64,7 @@ func renderCommand() *cli.Command {
 					return usageError{fmt.Errorf("no measurements in %s; 'entrorouter run SPEC --figures %s' makes some", dir, dir)}
 				}
 			}
-			var redo []*harness.Result
+			var redo []*present.Run
 			for _, name := range names {
 				r, err := loadSpec(c, name)
 				if err != nil {
@@ -73,33 +74,46 @@ func renderCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				redo = append(redo, &harness.Result{Spec: r, Measurements: set, Style: style})
+				redo = append(redo, &present.Run{Spec: r, Measurements: set, Style: style})
 			}
 			// Of several specs all are drawn, or nothing is printed or written.
 			printed, files := make([]bytes.Buffer, len(redo)), make([][]report.File, len(redo))
 			for i, r := range redo {
-				files[i], err = harness.Draw(r, results.FS, terminal(c.App.Writer), &printed[i], formats...)
-				if errors.Is(err, harness.ErrUsage) {
+				files[i], err = present.Draw(r, results.FS, terminal(c.App.Writer), &printed[i], formats...)
+				if errors.Is(err, spec.ErrUsage) {
 					return err
 				}
 				if err != nil {
 					return fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", measurementsFile(dir, r.Spec.Experiment.Name), r.Spec.Experiment.Name, err)
 				}
 			}
-			for i, r := range redo {
+			for i := range redo {
 				if _, err := printed[i].WriteTo(c.App.Writer); err != nil {
 					return err
 				}
-				if err := harness.Save(r, dir, files[i], c.App.Writer); err != nil {
+				if err := save(c.App.Writer, dir, files[i]); err != nil {
 					return err
 				}
 			}
 			if c.Bool("document") {
-				return writeDocument(dir, redo)
+				return writeDocument(dir, redo, files)
 			}
 			return nil
 		},
 	}
+}
+
+// save writes files to a folder and says so.
+func save(w io.Writer, dir string, files []report.File) error {
+	var names []string
+	for _, f := range files {
+		if err := store.WriteFile(filepath.Join(dir, f.Name), f.Data); err != nil {
+			return err
+		}
+		names = append(names, f.Name)
+	}
+	_, err := fmt.Fprintf(w, "written to %s: %s\n", dir, strings.Join(names, " "))
+	return err
 }
 
 // figureFormats reads a list of formats.
@@ -125,8 +139,8 @@ const document = "all"
 var claimTables = []string{"claims.tex", "claims-measured.tex", "verdicts.tex"}
 
 // writeDocument writes the LaTeX document of a folder: what the command claims wrote there, then the tables and figures of
-// the experiments that were rendered.
-func writeDocument(dir string, experiments []*harness.Result) error {
+// the experiments that were rendered, files [experiment] in the order of their outputs.
+func writeDocument(dir string, experiments []*present.Run, files [][]report.File) error {
 	verdicts := report.Chapter{Title: "Claims and verdicts"}
 	for _, name := range claimTables {
 		_, err := os.Stat(filepath.Join(dir, name))
@@ -141,10 +155,10 @@ func writeDocument(dir string, experiments []*harness.Result) error {
 		}
 	}
 	chapters := []report.Chapter{verdicts}
-	for _, r := range experiments {
+	for i, r := range experiments {
 		c := report.Chapter{Title: r.Spec.Experiment.Title}
-		for _, name := range r.Written {
-			if err := addTo(&c, dir, name); err != nil {
+		for _, f := range files[i] {
+			if err := addTo(&c, dir, f.Name); err != nil {
 				return err
 			}
 		}

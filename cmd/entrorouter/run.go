@@ -22,6 +22,7 @@ import (
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/results"
@@ -82,8 +83,14 @@ func runCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				if err := harness.Render(result, results.FS, folder, terminal(c.App.Writer), c.App.Writer); err != nil {
+				files, err := present.Draw(&present.Run{Spec: result.Spec, Measurements: result.Measurements}, results.FS, terminal(c.App.Writer), c.App.Writer)
+				if err != nil {
 					return err
+				}
+				if folder != "" {
+					if err := save(c.App.Writer, folder, files); err != nil {
+						return err
+					}
 				}
 			}
 			return nil

@@ -82,6 +82,12 @@ type kind struct {
 	build  func(Setup) (routing.Method, error)
 }
 
+// Rows that others are measured against, where a spec has them.
+const (
+	ReferenceRow = "entrorouter" // differences are taken from it
+	BenchmarkRow = "benchmark"   // leads are taken over it
+)
+
 func list() []kind {
 	return []kind{
 		{name: "random", seeded: true, build: newRandom},

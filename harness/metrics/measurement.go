@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -34,11 +35,31 @@ const (
 // dollars a question.
 const Average = "avg"
 
+// BothStrata is the value of the key benchmark on lines of all questions of a recorded pool.
+const BothStrata = "all"
+
+// Values of the key arena.
+const (
+	PaperArena = "paper" // the paper's sizes and runs, scored by graded rollouts
+	LargeArena = "large" // many generated problems, scored by the true success probability of the simulated experts
+)
+
 // Key is one coordinate of a measurement: method=entrorouter.
 type Key struct {
 	Name  string // lower-case letters, digits, '-' and '_'; starts with a letter
 	Value string // any text that is not empty; the format escapes what it has to
 }
+
+// Keys makes keys from name, value, name, value...
+func Keys(pairs ...string) (k []Key) {
+	for i := 0; i < len(pairs); i += 2 {
+		k = append(k, Key{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return k
+}
+
+// Decimal writes a number as the value of a key, in as few digits as tell it from all others.
+func Decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // Value is a number with a unit.
 type Value struct {

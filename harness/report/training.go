@@ -18,6 +18,9 @@ const (
 	ZeroGroups = "zero-groups-%" // share of prompts whose rollouts all got one reward: they teach nothing
 )
 
+// CurvePoints is how many points of a stage are kept at most: steps are averaged over windows of equal length.
+const CurvePoints = 50
+
 // TrainingLayout says which measurements the training figure shows: lines named Curve with the keys method, stage (sft or
 // grpo) and step, and with a further key expert those of one expert.
 type TrainingLayout struct {

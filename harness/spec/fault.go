@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// ErrUsage says that a spec, or the options it is run with, ask for something that cannot be.
+var ErrUsage = errors.New("cannot be done")
+
 // Fault is one thing wrong with a file.
 type Fault struct {
 	File string // as a reader can open it

@@ -138,6 +138,9 @@ type Validate struct {
 	WeightDecay []float64 `yaml:"weight_decay,omitempty"` // of both stages, to choose from in place of sft.weight_decay and grpo.weight_decay; none: not chosen
 }
 
+// NearestModels is how many models outside the pool lend their answers to the pass rate "k5".
+const NearestModels = 4
+
 // Folds is the cross-validation of protocol folds.
 type Folds struct {
 	K     int      `yaml:"k" in:"[2,inf)"`      // parts; each is tested once

@@ -1,9 +1,7 @@
-package harness
+package present
 
 import (
 	"encoding/csv"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,51 +9,15 @@ import (
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 	"github.com/entrorouter/entrorouter/results"
 )
 
-// committed renders an experiment from its committed measurements and returns the folder.
-func committed(t *testing.T, name string) string {
-	t.Helper()
-	return committedIn(t, name, report.Style{})
-}
-
-// committedIn is committed with the tables in a style.
-func committedIn(t *testing.T, name string, style report.Style) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := Render(&Result{Spec: builtin(t, name), Measurements: loadMeasurements(t, name), Style: style}, results.FS, dir, report.Terminal{}, &strings.Builder{}); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// loadMeasurements reads the committed measurements of an experiment.
-func loadMeasurements(t *testing.T, name string) *metrics.Set {
-	t.Helper()
-	f, err := os.Open(filepath.Join("..", "figures", name+"-measurements.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	set, err := metrics.Read(name, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
-}
-
 // cells reads a table's CSV: ours and the paper's of every row, by group and unit.
-func cells(t *testing.T, dir, table string) map[string][2]string {
+func cells(t *testing.T, files map[string]string, table string) map[string][2]string {
 	t.Helper()
-	f, err := os.Open(filepath.Join(dir, table+".csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	records, err := csv.NewReader(f).ReadAll()
+	records, err := csv.NewReader(strings.NewReader(files[table+".csv"])).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,24 +32,24 @@ func cells(t *testing.T, dir, table string) map[string][2]string {
 // The paper's text says 98.3% of the strongest expert's accuracy for 48.25% less; the other numbers are worked out by hand
 // from the cells of its Table 1.
 func TestWholeRowsOfThePaperAreRecomputed(t *testing.T) {
-	dir := committed(t, "main")
-	large, decisions, calls := cells(t, dir, "main-large"), cells(t, dir, "main-metrics"), cells(t, dir, "main-calls")
+	files := committed(t, "main")
+	large, decisions, calls := cells(t, files, "main-large"), cells(t, files, "main-metrics"), cells(t, files, "main-calls")
 	for _, c := range []struct {
 		cells     map[string][2]string
 		row, unit string
 		want      string
 	}{
 		{large, "EntroRouter/All benchmarks", metrics.Accuracy, "88.6"},
-		{large, "EntroRouter/All benchmarks", Retention, "98.3"},
-		{large, "EntroRouter/All benchmarks", CostShare, "51.7"},
-		{large, "EntroRouter/All benchmarks", HullGain, "1.1"},
-		{large, "EntroRouter/All benchmarks", SeedSD, ""},
-		{large, "FORC/All benchmarks", HullDifference, "-1.2"},
+		{large, "EntroRouter/All benchmarks", units.Retention, "98.3"},
+		{large, "EntroRouter/All benchmarks", units.CostShare, "51.7"},
+		{large, "EntroRouter/All benchmarks", units.HullGain, "1.1"},
+		{large, "EntroRouter/All benchmarks", units.SeedSD, ""},
+		{large, "FORC/All benchmarks", units.HullDifference, "-1.2"},
 		{large, "FORC (matched)/All benchmarks", metrics.Accuracy, ""},
 		{large, "Router-R1 (assumed a=0)/All benchmarks", metrics.Accuracy, "70.0"},
-		{large, "Router-R1 (assumed a=0)/All benchmarks", HullGain, ""},
-		{decisions, "EntroRouter/Accuracy and cost", SavedCost, "48.3"},
-		{decisions, "EntroRouter/Accuracy and cost", PGR, "0.73"},
+		{large, "Router-R1 (assumed a=0)/All benchmarks", units.HullGain, ""},
+		{decisions, "EntroRouter/Accuracy and cost", units.SavedCost, "48.3"},
+		{decisions, "EntroRouter/Accuracy and cost", units.PGR, "0.73"},
 		{calls, "Router-R1 (assumed a=0)/All benchmarks", metrics.USDPerQuery, "0.0002"},
 	} {
 		if got := c.cells[c.row+"/"+c.unit][1]; got != c.want {
@@ -95,37 +57,33 @@ func TestWholeRowsOfThePaperAreRecomputed(t *testing.T) {
 		}
 	}
 	for _, row := range []string{"Router alone", "Router-R1 (assumed a=0)", "xRouter (assumed a=0, no select)"} {
-		if got := large[row+"/All benchmarks/"+HullDifference]; got != [2]string{} {
+		if got := large[row+"/All benchmarks/"+units.HullDifference]; got != [2]string{} {
 			t.Errorf("%s has another hull than EntroRouter, but a difference: %v", row, got)
 		}
 	}
-	if got := large["FORC/All benchmarks/"+HullDifference][0]; got == "" {
+	if got := large["FORC/All benchmarks/"+units.HullDifference][0]; got == "" {
 		t.Error("FORC has the same hull as EntroRouter, but no difference")
 	}
 }
 
 // The heterogeneous table prints no averages and no Qwen3 expert; Table 1 has those on the same benchmarks.
 func TestExpertsThatATableLeavesOutComeFromAnother(t *testing.T) {
-	dir := committed(t, "hetero")
-	main, large := cells(t, dir, "hetero"), cells(t, dir, "hetero-large")
+	files := committed(t, "hetero")
+	main, large := cells(t, files, "hetero"), cells(t, files, "hetero-large")
 	for _, c := range []struct {
 		cells     map[string][2]string
 		row, want string
 	}{
 		{main, "EntroRouter/Avg./" + metrics.Accuracy, "73.8"},
 		{main, "EntroRouter/Avg./" + metrics.USDPerQuery, "0.0065"},
-		{large, "EntroRouter/All benchmarks/" + CostShare, "34.6"},
-		{large, "EntroRouter/All benchmarks/" + HullGain, "2.7"},
+		{large, "EntroRouter/All benchmarks/" + units.CostShare, "34.6"},
+		{large, "EntroRouter/All benchmarks/" + units.HullGain, "2.7"},
 	} {
 		if got := c.cells[c.row][1]; got != c.want {
 			t.Errorf("%s: the paper's is %q, want %q", c.row, got, c.want)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "hetero.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(text), "The paper prints no averages here") {
+	if !strings.Contains(files["hetero.md"], "The paper prints no averages here") {
 		t.Error("nothing says that the averages are recomputed")
 	}
 }
@@ -146,7 +104,7 @@ func TestAPartOfTheQuestionsHasNoWholeRowBesideIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.spec(&r.Experiment)
-		p, err := (&Result{Spec: r}).readPublished(results.FS)
+		p, err := (&Run{Spec: r}).readPublished(results.FS)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,17 +114,14 @@ func TestAPartOfTheQuestionsHasNoWholeRowBesideIt(t *testing.T) {
 	}
 	r := tiny(t)
 	r.Experiment.Paper = "nowhere"
-	if _, err := (&Result{Spec: r}).readPublished(results.FS); err == nil || !strings.Contains(err.Error(), `paper table "nowhere"`) {
+	if _, err := (&Run{Spec: r}).readPublished(results.FS); err == nil || !strings.Contains(err.Error(), `paper table "nowhere"`) {
 		t.Errorf("a table that the paper has not: %v", err)
 	}
 }
 
 func TestCaptionsOfRecordedTablesNameTheExperts(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(committed(t, "recorded-mmlu"), "recorded-mmlu-mmlu_pro_llama_gemini-all.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	caption, _, _ := strings.Cut(string(text), "\n")
+	text := committed(t, "recorded-mmlu")["recorded-mmlu-mmlu_pro_llama_gemini-all.md"]
+	caption, _, _ := strings.Cut(text, "\n")
 	for _, want := range []string{"llama", "gemini", "all 1", ", 3 partitions."} {
 		if !strings.Contains(caption, want) {
 			t.Errorf("no %q in %s", want, caption)
@@ -176,7 +131,7 @@ func TestCaptionsOfRecordedTablesNameTheExperts(t *testing.T) {
 
 // Every table says of how many trainings it is and what became of what it counts, or why it has none of it.
 func TestEveryTableSaysItsCoverageSeedsAndScale(t *testing.T) {
-	dirs := map[string]string{}
+	drawn := map[string]map[string]string{}
 	for _, c := range []struct {
 		experiment, table string
 		want              []string
@@ -190,15 +145,11 @@ func TestEveryTableSaysItsCoverageSeedsAndScale(t *testing.T) {
 		{"llm-as-router", "llm-as-router-routers", []string{"Simulated experts", "10 training seeds"}},
 		{"recorded", "recorded-llama31-all", []string{"Recorded outcomes", "5 partitions", "trained once a fold and partition", "Coverage: every model has one labelled answer"}},
 	} {
-		if dirs[c.experiment] == "" {
-			dirs[c.experiment] = committed(t, c.experiment)
-		}
-		text, err := os.ReadFile(filepath.Join(dirs[c.experiment], c.table+".md"))
-		if err != nil {
-			t.Fatal(err)
+		if drawn[c.experiment] == nil {
+			drawn[c.experiment] = committed(t, c.experiment)
 		}
 		for _, want := range c.want {
-			if !strings.Contains(string(text), want) {
+			if !strings.Contains(drawn[c.experiment][c.table+".md"], want) {
 				t.Errorf("%s has no %q", c.table, want)
 			}
 		}

@@ -1,15 +1,16 @@
-package harness
+package present
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 func TestYardsticksAndAssumptionsDoNotCompete(t *testing.T) {
-	r := &Result{Spec: tiny(t)}
+	r := &Run{Spec: tiny(t)}
 	for _, c := range []struct {
 		row  spec.Method
 		want bool
@@ -35,7 +36,7 @@ func TestYardsticksAndAssumptionsDoNotCompete(t *testing.T) {
 
 // Of two experts at one price the last by id is the strongest, as it is for the rows that always ask it.
 func TestTheStrongestOfExpertsAtOnePriceIsTheOneThatIsAsked(t *testing.T) {
-	r := &Result{Spec: tiny(t)}
+	r := &Run{Spec: tiny(t)}
 	pool := r.Spec.Pools[0]
 	pool.Experts = nil
 	for _, id := range []string{"zeta", "alpha"} {
@@ -56,7 +57,7 @@ func TestTheStrongestOfExpertsAtOnePriceIsTheOneThatIsAsked(t *testing.T) {
 }
 
 func TestAssumptionsAreNamedWithTheirValues(t *testing.T) {
-	r := &Result{Spec: tiny(t)}
+	r := &Run{Spec: tiny(t)}
 	notes := func(rows ...spec.Method) string {
 		r.Spec.Experiment.Methods = rows
 		notes, err := r.assumptionNotes()
@@ -87,8 +88,8 @@ func TestAssumptionsAreNamedWithTheirValues(t *testing.T) {
 
 // Only the paper's arena has an oracle that is chosen by the answers.
 func TestLuckIsNamedWhereItIs(t *testing.T) {
-	r := &Result{Spec: tiny(t)}
-	if r.luck(PaperArena) == "" || r.luck(LargeArena) != "" {
-		t.Errorf("%q and %q", r.luck(PaperArena), r.luck(LargeArena))
+	r := &Run{Spec: tiny(t)}
+	if r.luck(metrics.PaperArena) == "" || r.luck(metrics.LargeArena) != "" {
+		t.Errorf("%q and %q", r.luck(metrics.PaperArena), r.luck(metrics.LargeArena))
 	}
 }

@@ -1,4 +1,4 @@
-package harness
+package present
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // published is what the paper prints beside an experiment, and what follows from it.
@@ -23,7 +24,7 @@ type published struct {
 const recomputed = "recomputed"
 
 // readPublished reads the paper's tables, paper/*.txt of papers.
-func (r *Result) readPublished(papers fs.FS) (published, error) {
+func (r *Run) readPublished(papers fs.FS) (published, error) {
 	p := published{whole: &metrics.Set{}, shown: r.Style.Paper != report.None || r.Style.Differences}
 	name := r.Spec.Experiment.Paper
 	if name == "" {
@@ -55,7 +56,7 @@ func (r *Result) readPublished(papers fs.FS) (published, error) {
 	if r.samePass(p.table) {
 		p.whole = r.recompute(p.table, all)
 		for _, m := range r.Spec.Experiment.Methods {
-			if _, ok := r.paperPoint(p.table, keys(m.PaperKeys()...)); ok && m.Paper != "" && methods.AnswersItself(m.Name) {
+			if _, ok := r.paperPoint(p.table, metrics.Keys(m.PaperKeys()...)); ok && m.Paper != "" && methods.AnswersItself(m.Name) {
 				p.self = append(p.self, m.RowLabel())
 			}
 		}
@@ -98,12 +99,12 @@ func (p published) notes() []string {
 // experiment, weighted by their questions, in the units and under the keys of our averages. all has all of its tables: fixed
 // experts that the table leaves out come from another one, over the same benchmarks. Decimals are as many as cells
 // rounded to a tenth of a point carry.
-func (r *Result) recompute(table, all *metrics.Set) *metrics.Set {
+func (r *Run) recompute(table, all *metrics.Set) *metrics.Set {
 	out := &metrics.Set{}
 	experts := map[string]metrics.Point{}
 	var fixed []metrics.Point
 	for _, x := range r.Spec.Pools[0].Experts {
-		if point, ok := r.paperPoint(all, keys("method", x.ID)); ok {
+		if point, ok := r.paperPoint(all, metrics.Keys("method", x.ID)); ok {
 			experts[x.ID] = point
 			fixed = append(fixed, point)
 		}
@@ -123,14 +124,14 @@ func (r *Result) recompute(table, all *metrics.Set) *metrics.Set {
 		if m.Paper == "" {
 			continue
 		}
-		row := paperRow{keys(m.PaperKeys()...), methods.AnswersItself(m.Name)}
+		row := paperRow{metrics.Keys(m.PaperKeys()...), methods.AnswersItself(m.Name)}
 		rows = append(rows, row)
-		if point, ok := r.paperPoint(table, row.keys); ok && m.RowID() == referenceRow {
+		if point, ok := r.paperPoint(table, row.keys); ok && m.RowID() == methods.ReferenceRow {
 			reference = &point
 		}
 	}
 	for _, row := range r.Spec.Experiment.PaperRows {
-		rows = append(rows, paperRow{keys: keys(row.Keys()...)})
+		rows = append(rows, paperRow{keys: metrics.Keys(row.Keys()...)})
 	}
 	for _, row := range rows {
 		point, ok := r.paperPoint(table, row.keys)
@@ -140,20 +141,20 @@ func (r *Result) recompute(table, all *metrics.Set) *metrics.Set {
 		m := metrics.Measurement{Name: "Route", N: 1, Values: []metrics.Value{
 			metrics.Rounded(point.Quality, metrics.Accuracy, 1), metrics.Rounded(point.Cost, metrics.USDPerQuery, 4),
 		}}
-		m.Keys = append(keys("table", recomputed, "benchmark", metrics.Average), row.keys...)
+		m.Keys = append(metrics.Keys("table", recomputed, "benchmark", metrics.Average), row.keys...)
 		add := func(x float64, unit string, decimals int) {
 			m.Values = append(m.Values, metrics.Rounded(x, unit, decimals))
 		}
 		if priced {
-			add(100*point.Cost/strongest.Cost, CostShare, 1)
-			add(100*metrics.Saving(point.Cost, strongest.Cost), SavedCost, 1)
-			add(100*metrics.Retention(point.Quality, strongest.Quality), Retention, 1)
-			add(metrics.PGR(point.Quality, cheapest.Quality, strongest.Quality), PGR, 2)
+			add(100*point.Cost/strongest.Cost, units.CostShare, 1)
+			add(100*metrics.Saving(point.Cost, strongest.Cost), units.SavedCost, 1)
+			add(100*metrics.Retention(point.Quality, strongest.Quality), units.Retention, 1)
+			add(metrics.PGR(point.Quality, cheapest.Quality, strongest.Quality), units.PGR, 2)
 		}
 		if complete && !row.own {
-			add(hull.Gain(point), HullGain, 1)
+			add(hull.Gain(point), units.HullGain, 1)
 			if reference != nil && *reference != point {
-				add(hull.Gain(point)-hull.Gain(*reference), HullDifference, 1)
+				add(hull.Gain(point)-hull.Gain(*reference), units.HullDifference, 1)
 			}
 		}
 		if !slices.ContainsFunc(out.Measurements, func(other metrics.Measurement) bool { return slices.Equal(other.Keys, m.Keys) }) {
@@ -165,7 +166,7 @@ func (r *Result) recompute(table, all *metrics.Set) *metrics.Set {
 
 // paperPoint is a row of the paper over the benchmarks of the experiment: mean accuracy in percent and dollars a question.
 // Of several tables with such a row the experiment's own counts, or else the first.
-func (r *Result) paperPoint(set *metrics.Set, row []metrics.Key) (metrics.Point, bool) {
+func (r *Run) paperPoint(set *metrics.Set, row []metrics.Key) (metrics.Point, bool) {
 	tables := []string{r.Spec.Experiment.Paper}
 	for _, m := range set.Measurements {
 		if t := m.Key("table"); !slices.Contains(tables, t) {
@@ -176,7 +177,7 @@ func (r *Result) paperPoint(set *metrics.Set, row []metrics.Key) (metrics.Point,
 		var correct, dollars, questions float64
 		complete := true
 		for _, b := range r.Spec.Experiment.Test {
-			m, _, err := set.Find(append(keys("table", table, "benchmark", r.Spec.Benchmarks[b].Paper), row...)...)
+			m, _, err := set.Find(append(metrics.Keys("table", table, "benchmark", r.Spec.Benchmarks[b].Paper), row...)...)
 			n, ok := m.Value("questions")
 			accuracy, ok2 := m.Value(metrics.Accuracy)
 			usd, ok3 := m.Value(metrics.USD)

@@ -1,4 +1,4 @@
-package harness
+package present
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 // reference says which rows do not compete for the best: yardsticks, which the strongest expert of the pool is, and rows
 // whose numbers follow from an assumption.
-func (r *Result) reference(m spec.Method, pool spec.Pool) (bool, error) {
+func (r *Run) reference(m spec.Method, pool spec.Pool) (bool, error) {
 	if id, ok := r.asks(m, pool); m.Name == "oracle" || ok && id == r.strongest(pool) {
 		return true, nil
 	}
@@ -24,7 +24,7 @@ func (r *Result) reference(m spec.Method, pool spec.Pool) (bool, error) {
 }
 
 // simulatedRouter returns the simulated language model behind a row of kind llmrouter.
-func (r *Result) simulatedRouter(m spec.Method) (spec.SimRouter, bool) {
+func (r *Run) simulatedRouter(m spec.Method) (spec.SimRouter, bool) {
 	model, ok := methods.SimulatedModel(m)
 	if sim := r.Spec.Pools[0].Simulation; ok && sim != nil {
 		router, ok := sim.Routers[model]
@@ -34,7 +34,7 @@ func (r *Result) simulatedRouter(m spec.Method) (spec.SimRouter, bool) {
 }
 
 // assumptionNotes say what rows follow from that nothing measured says.
-func (r *Result) assumptionNotes() ([]string, error) {
+func (r *Run) assumptionNotes() ([]string, error) {
 	var skill, tau, assimilation, distraction, coldStart stated
 	for _, m := range r.Spec.Experiment.Methods {
 		if s, ok := r.simulatedRouter(m); ok {
@@ -91,7 +91,7 @@ func (s stated) String() string {
 
 // ownHullNote says that hull gains of rows that may answer themselves and of the others are not alike, where there are any,
 // and what follows from it for the table.
-func (r *Result) ownHullNote(so string) []string {
+func (r *Run) ownHullNote(so string) []string {
 	if !slices.ContainsFunc(r.Spec.Experiment.Methods, func(m spec.Method) bool { return methods.AnswersItself(m.Name) }) {
 		return nil
 	}

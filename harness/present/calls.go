@@ -1,4 +1,4 @@
-package harness
+package present
 
 import (
 	"fmt"
@@ -7,21 +7,22 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // callsTable shows how often routers that may answer themselves ask experts; nil if no row of rows but the router alone
 // is one.
-func (r *Result) callsTable(name string, rows []report.RowLayout, paper published) (*report.Table, error) {
+func (r *Run) callsTable(name string, rows []report.RowLayout, paper published) (*report.Table, error) {
 	l := report.Layout{
 		Name: name + "-calls", Paper: recomputed, Head: "Router",
 		Caption: r.Spec.Experiment.Title + ": how often routers that may answer themselves ask" + r.scale(),
 		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: []report.Column{
 			{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
-			{Title: "Asks an expert, %", Unit: CallRate, Decimals: 1},
-			{Title: "Calls a question", Unit: Calls, Decimals: 2},
-			{Title: "Own answer stands, %", Unit: OwnAnswers, Decimals: 1},
+			{Title: "Asks an expert, %", Unit: units.CallRate, Decimals: 1},
+			{Title: "Calls a question", Unit: units.Calls, Decimals: 2},
+			{Title: "Own answer stands, %", Unit: units.OwnAnswers, Decimals: 1},
 			{Title: "Experts $/query", Unit: metrics.USDPerQuery, Decimals: 4, Plain: true},
-			{Title: "Router's tokens/query", Unit: RouterTokens, Decimals: 0},
+			{Title: "Router's tokens/query", Unit: units.RouterTokens, Decimals: 0},
 		}}},
 	}
 	alone := true

@@ -1,4 +1,4 @@
-package harness
+package present
 
 import (
 	"cmp"
@@ -12,11 +12,12 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // figures draws an output that is not a table; protocol folds has a Pareto plane a pool. paper is the paper's table, nil
 // if the experiment has none.
-func (r *Result) figures(o spec.Output, paper *metrics.Set) ([]*report.Figure, error) {
+func (r *Run) figures(o spec.Output, paper *metrics.Set) ([]*report.Figure, error) {
 	one := func(f *report.Figure, err error) ([]*report.Figure, error) { return []*report.Figure{f}, err }
 	switch o.Kind {
 	case "routing-distribution":
@@ -39,7 +40,7 @@ func (r *Result) figures(o spec.Output, paper *metrics.Set) ([]*report.Figure, e
 	case "phase":
 		return one(r.phaseFigure(o))
 	}
-	return nil, fmt.Errorf("%w: unknown output kind %q; known: table, metrics, routing-distribution, collapse, pareto, sweep, seeds, training, calibration, phase", ErrUsage, o.Kind)
+	return nil, fmt.Errorf("%w: unknown output kind %q; known: table, metrics, routing-distribution, collapse, pareto, sweep, seeds, training, calibration, phase", spec.ErrUsage, o.Kind)
 }
 
 // meansOf says what numbers are means of.
@@ -51,23 +52,23 @@ func meansOf(n int, what string) string {
 }
 
 // arena is the arena that figures show: the one with the most problems.
-func (r *Result) arena() string {
+func (r *Run) arena() string {
 	if r.Spec.Experiment.Large > 0 {
-		return LargeArena
+		return metrics.LargeArena
 	}
-	return PaperArena
+	return metrics.PaperArena
 }
 
 // scored says on what the numbers of the figures' arena rest.
-func (r *Result) scored() string {
-	if r.arena() == LargeArena {
+func (r *Run) scored() string {
+	if r.arena() == metrics.LargeArena {
 		return fmt.Sprintf(" There are %d problems a benchmark, scored by the true success probability and weighted by the sizes of the benchmarks.", r.large())
 	}
 	return ""
 }
 
 // shown are the rows that an output shows: those it names, or all of them.
-func (r *Result) shown(ids []string) []spec.Method {
+func (r *Run) shown(ids []string) []spec.Method {
 	var rows []spec.Method
 	for _, m := range r.Spec.Experiment.Methods {
 		if ids == nil || slices.Contains(ids, m.RowID()) {
@@ -78,14 +79,14 @@ func (r *Result) shown(ids []string) []spec.Method {
 }
 
 // paretoFigures draw the plane of cost and accuracy; protocol folds has one a pool, of all questions.
-func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
+func (r *Run) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
 	looks := r.looks()
 	plane := func(l report.ParetoLayout, pool spec.Pool, at ...metrics.Key) (*report.Figure, error) {
-		l.Gain = HullGain
+		l.Gain = units.HullGain
 		fixed := map[string]bool{}
 		for _, m := range r.shown(nil) {
-			mark := report.Mark{Label: m.RowLabel(), Look: looks[m.RowID()], Keys: append(slices.Clone(at), keys("method", m.RowID())...)}
+			mark := report.Mark{Label: m.RowLabel(), Look: looks[m.RowID()], Keys: append(slices.Clone(at), metrics.Keys("method", m.RowID())...)}
 			switch {
 			case len(r.Measurements.Where(mark.Keys...)) == 0: // a row of hindsight, which needs answers and not probabilities
 			case m.Name == "fixed":
@@ -97,7 +98,7 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 			}
 		}
 		if n := len(pool.Experts); len(fixed) < n {
-			return nil, fmt.Errorf("%w: output %s: the hull needs a row fixed of each of the %d experts of pool %s; spec %s has %d", ErrUsage, o.File, n, pool.Name, x.Name, len(fixed))
+			return nil, fmt.Errorf("%w: output %s: the hull needs a row fixed of each of the %d experts of pool %s; spec %s has %d", spec.ErrUsage, o.File, n, pool.Name, x.Name, len(fixed))
 		}
 		if shown := len(l.Experts) + len(l.Methods); o.Rows != nil && shown < len(x.Methods) {
 			l.Caption += fmt.Sprintf(" Shown are %d of %d rows", shown, len(x.Methods))
@@ -115,15 +116,15 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 	}
 	if x.Protocol != "folds" {
 		f, err := plane(report.ParetoLayout{Name: o.File, Benchmark: metrics.Average, Cost: report.CostOfAThousand(),
-			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs(r.shown(o.Rows)) + " Trained routers are " + meansOf(r.seeds(), "training seed") + ". " + r.prices()}, r.Spec.Pools[0], keys("arena", r.arena())...)
+			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs(r.shown(o.Rows)) + " Trained routers are " + meansOf(r.seeds(), "training seed") + ". " + r.prices()}, r.Spec.Pools[0], metrics.Keys("arena", r.arena())...)
 		return []*report.Figure{f}, err
 	}
 	var all []*report.Figure
 	for _, pool := range r.Spec.Pools {
-		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: bothStrata,
-			Cost:    report.Quantity{Unit: CostShare, Label: "Cost (% of the strongest's)"},
+		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: metrics.BothStrata,
+			Cost:    report.Quantity{Unit: units.CostShare, Label: "Cost (% of the strongest's)"},
 			Caption: fmt.Sprintf("%s. %s %s Points are %s: accuracy and cost over all test folds together, gains inside each fold, as in tables.%s %s", x.Title, r.poolSentence(pool), what, meansOf(r.seeds(), "partition"), r.knobs(r.shown(o.Rows)), r.prices()),
-		}, pool, keys("pool", pool.Name)...)
+		}, pool, metrics.Keys("pool", pool.Name)...)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +134,7 @@ func (r *Result) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 }
 
 // models are the names of a recorded pool's models, cheapest first: they are recorded with their makers and hosts.
-func (r *Result) models(pool spec.Pool) (names []string) {
+func (r *Run) models(pool spec.Pool) (names []string) {
 	for _, e := range r.byPrice(pool) {
 		name, _, _ := strings.Cut(path.Base(e.Model), "@")
 		names = append(names, name)
@@ -142,14 +143,14 @@ func (r *Result) models(pool spec.Pool) (names []string) {
 }
 
 // poolSentence says which experts a recorded pool has, and how many questions.
-func (r *Result) poolSentence(pool spec.Pool) string {
-	return fmt.Sprintf("Experts, cheapest first: %s; over %s.", strings.Join(r.models(pool), ", "), r.questions(pool.Name, bothStrata))
+func (r *Run) poolSentence(pool spec.Pool) string {
+	return fmt.Sprintf("Experts, cheapest first: %s; over %s.", strings.Join(r.models(pool), ", "), r.questions(pool.Name, metrics.BothStrata))
 }
 
 // planeRows are the rows and methods with markers of their own, the same in every figure: the first is EntroRouter, and
 // rows whose curves stand side by side have colours of their own.
 func planeRows() []string {
-	rows := []string{referenceRow, "random", "benchmark", "sft", "logistic", "knn", "cluster", "routellm", "forc", "difficulty", "mixture", "entroplus", "bag",
+	rows := []string{methods.ReferenceRow, "random", "benchmark", "sft", "logistic", "knn", "cluster", "routellm", "forc", "difficulty", "mixture", "entroplus", "bag",
 		"random-expected", "oracle", "forc-matched", "forc-cost", "routellm-11", "oracle-kappa", "entrorouter-01", "router-r1"}
 	for _, kind := range methods.Kinds() {
 		if !slices.Contains(rows, kind) {
@@ -161,7 +162,7 @@ func planeRows() []string {
 
 // looks are the markers of the rows that are no fixed experts, whichever of them a figure shows: those of planeRows, and for
 // others the next ones in the order of the experiment.
-func (r *Result) looks() map[string]report.Look {
+func (r *Run) looks() map[string]report.Look {
 	known, looks := planeRows(), map[string]report.Look{}
 	next := len(known)
 	for _, m := range r.Spec.Experiment.Methods {
@@ -178,9 +179,9 @@ func (r *Result) looks() map[string]report.Look {
 }
 
 // knobs says what thin lines are, if the knob of any of the rows was swept.
-func (r *Result) knobs(rows []spec.Method) string {
+func (r *Run) knobs(rows []spec.Method) string {
 	for _, row := range rows {
-		if slices.ContainsFunc(r.Measurements.Where(keys("method", row.RowID())...), func(m metrics.Measurement) bool { return m.Name == report.SweepName }) {
+		if slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", row.RowID())...), func(m metrics.Measurement) bool { return m.Name == report.SweepName }) {
 			return " Thin lines are all settings of a router's knob."
 		}
 	}
@@ -194,7 +195,7 @@ const (
 )
 
 // sweepFigure draws accuracy, hull gain and cost against a number that the rows change.
-func (r *Result) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure, error) {
+func (r *Run) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure, error) {
 	l, err := r.sweepLayout(o, "")
 	if err != nil {
 		return nil, err
@@ -217,7 +218,7 @@ func (r *Result) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure,
 }
 
 // foldSweeps draws a sweep a pool: the mean gain of routers with a knob, or of others hull gain and cost.
-func (r *Result) foldSweeps(o spec.Output) ([]*report.Figure, error) {
+func (r *Run) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
 	var figures []*report.Figure
 	for _, pool := range r.Spec.Pools {
@@ -226,7 +227,7 @@ func (r *Result) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 			return nil, err
 		}
 		l.Name, l.Repeat = l.Name+"-"+pool.Name, "partition"
-		l.Panels = []report.Quantity{{Unit: MeanGain, Label: "Mean gain (points)", Zero: true}}
+		l.Panels = []report.Quantity{{Unit: units.MeanGain, Label: "Mean gain (points)", Zero: true}}
 		what := "Mean gain is accuracy above the best coin flip between fixed experts at the same cost, the dashed line, averaged over budgets between the cheapest and the strongest expert."
 		for _, line := range l.Lines {
 			for _, p := range line.Points {
@@ -234,8 +235,8 @@ func (r *Result) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 				if err != nil {
 					return nil, err
 				}
-				if _, ok := m.Value(MeanGain); !ok {
-					l.Panels = []report.Quantity{{Unit: HullGain, Label: "Hull gain (points)", Zero: true}, {Unit: CostShare, Label: "Relative cost (%)"}}
+				if _, ok := m.Value(units.MeanGain); !ok {
+					l.Panels = []report.Quantity{{Unit: units.HullGain, Label: "Hull gain (points)", Zero: true}, {Unit: units.CostShare, Label: "Relative cost (%)"}}
 					what = whatGain + " " + whatCost
 				}
 			}
@@ -251,17 +252,23 @@ func (r *Result) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 	return figures, nil
 }
 
-// sweepLayout needs no measurement: a run that would end in a sweep that cannot be drawn does not begin. pool is that of
-// protocol folds.
-func (r *Result) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err error) {
+// CheckSweep says whether a sweep can be drawn: an experiment that would end in one that cannot does not begin. The error
+// wraps spec.ErrUsage where the output is at fault.
+func CheckSweep(r *spec.Resolved, o spec.Output) error {
+	_, err := (&Run{Spec: r}).sweepLayout(o, "")
+	return err
+}
+
+// sweepLayout needs no measurement. pool is that of protocol folds.
+func (r *Run) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err error) {
 	x := &r.Spec.Experiment
 	if x.Protocol != "split" && x.Protocol != "folds" {
-		return l, fmt.Errorf("%w: output %s: a sweep needs protocol split or folds; spec %s has protocol %s", ErrUsage, o.File, x.Name, x.Protocol)
+		return l, fmt.Errorf("%w: output %s: a sweep needs protocol split or folds; spec %s has protocol %s", spec.ErrUsage, o.File, x.Name, x.Protocol)
 	}
 	l = report.SweepLayout{Name: o.File, Axis: o.Axis, Log: o.Log, Panels: []report.Quantity{
 		{Unit: metrics.Accuracy, Label: "Accuracy (%)"},
-		{Unit: HullGain, Label: "Hull gain (points)", Zero: true},
-		{Unit: CostShare, Label: "Relative cost (%)"},
+		{Unit: units.HullGain, Label: "Hull gain (points)", Zero: true},
+		{Unit: units.CostShare, Label: "Relative cost (%)"},
 	}}
 	lines := o.Series
 	if lines == nil {
@@ -279,21 +286,21 @@ func (r *Result) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, 
 			}
 			if !ok {
 				if s.Rows != nil {
-					return l, fmt.Errorf("%w: output %s: row %s has no number %q", ErrUsage, o.File, m.RowID(), o.Param)
+					return l, fmt.Errorf("%w: output %s: row %s has no number %q", spec.ErrUsage, o.File, m.RowID(), o.Param)
 				}
 				continue
 			}
-			point := report.SweepPoint{X: at, Keys: keys("arena", r.arena(), "method", m.RowID(), "benchmark", metrics.Average, "knob", "")}
+			point := report.SweepPoint{X: at, Keys: metrics.Keys("arena", r.arena(), "method", m.RowID(), "benchmark", metrics.Average, "knob", "")}
 			if x.Protocol == "folds" {
-				point.Keys = keys("pool", pool, "method", m.RowID(), "benchmark", bothStrata)
+				point.Keys = metrics.Keys("pool", pool, "method", m.RowID(), "benchmark", metrics.BothStrata)
 			}
 			if o.Paper && m.Paper != "" {
-				point.Paper = append(keys(m.PaperKeys()...), keys("benchmark", metrics.Average)...)
+				point.Paper = append(metrics.Keys(m.PaperKeys()...), metrics.Keys("benchmark", metrics.Average)...)
 			}
 			line.Points, line.Look = append(line.Points, point), report.Look(slices.Index(planeRows(), m.Name))
 		}
 		if len(line.Points) == 0 {
-			return l, fmt.Errorf("%w: output %s: no row has a number %q", ErrUsage, o.File, o.Param)
+			return l, fmt.Errorf("%w: output %s: no row has a number %q", spec.ErrUsage, o.File, o.Param)
 		}
 		l.Lines = append(l.Lines, line)
 	}
@@ -302,7 +309,7 @@ func (r *Result) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, 
 
 // param returns the number that a row has for a parameter: its own or the default it is laid over. ok is false if its
 // method has none of that name.
-func (r *Result) param(m spec.Method, path string) (number float64, ok bool, err error) {
+func (r *Run) param(m spec.Method, path string) (number float64, ok bool, err error) {
 	x := &r.Spec.Experiment
 	if path == "train" {
 		if m.Train > 0 {
@@ -334,15 +341,15 @@ func (r *Result) param(m spec.Method, path string) (number float64, ok bool, err
 }
 
 // distributionFigure draws where EntroRouter sends easy, medium and hard problems.
-func (r *Result) distributionFigure(name string) (*report.Figure, error) {
+func (r *Run) distributionFigure(name string) (*report.Figure, error) {
 	x := &r.Spec.Experiment
 	l := report.DistributionLayout{
-		Name: name, Keys: keys("arena", PaperArena, "method", referenceRow),
+		Name: name, Keys: metrics.Keys("arena", metrics.PaperArena, "method", methods.ReferenceRow),
 		Caption: x.Title + ": where EntroRouter sends easy, medium and hard problems, and what a question costs there" + r.scale() +
 			fmt.Sprintf(" Strata are by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Shares and costs are %s; bars on the line are %g%% intervals over questions.", x.Targets.Tau, meansOf(r.seeds(), "training seed"), 100*x.Evaluate.Confidence),
 	}
 	for _, s := range []report.Term{{Value: "easy", Label: "Easy"}, {Value: "medium", Label: "Medium"}, {Value: "hard", Label: "Hard"}} {
-		if len(r.Measurements.Where(append(slices.Clone(l.Keys), keys("stratum", s.Value)...)...)) > 0 {
+		if len(r.Measurements.Where(append(slices.Clone(l.Keys), metrics.Keys("stratum", s.Value)...)...)) > 0 {
 			l.Strata = append(l.Strata, s)
 		}
 	}
@@ -351,7 +358,7 @@ func (r *Result) distributionFigure(name string) (*report.Figure, error) {
 }
 
 // expertLabel is the label of the row that always asks an expert, or its id if the spec has none.
-func (r *Result) expertLabel(id string) string {
+func (r *Run) expertLabel(id string) string {
 	for _, m := range r.Spec.Experiment.Methods {
 		if of, ok := r.asks(m, r.Spec.Pools[0]); ok && of == id {
 			return m.RowLabel()
@@ -361,7 +368,7 @@ func (r *Result) expertLabel(id string) string {
 }
 
 // byPrice are the experts of a pool, cheapest first.
-func (r *Result) byPrice(pool spec.Pool) []spec.Expert {
+func (r *Run) byPrice(pool spec.Pool) []spec.Expert {
 	experts := slices.Clone(pool.Experts)
 	slices.SortStableFunc(experts, func(a, b spec.Expert) int {
 		return cmp.Or(cmp.Compare(r.Spec.Prices.Models[a.Model].Out, r.Spec.Prices.Models[b.Model].Out), cmp.Compare(a.ID, b.ID))
@@ -370,7 +377,7 @@ func (r *Result) byPrice(pool spec.Pool) []spec.Expert {
 }
 
 // expertTerms are the experts of the pool, cheapest first, as figures name them.
-func (r *Result) expertTerms() []report.Term {
+func (r *Run) expertTerms() []report.Term {
 	var terms []report.Term
 	for _, e := range r.byPrice(r.Spec.Pools[0]) {
 		terms = append(terms, report.Term{Value: e.ID, Label: r.expertLabel(e.ID)})

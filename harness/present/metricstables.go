@@ -1,4 +1,4 @@
-package harness
+package present
 
 import (
 	"fmt"
@@ -6,11 +6,12 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // metricsTables are what accuracy and cost do not say, in the arena with the most problems: one table of decisions, for
 // every row, and one of what routers with a knob can do over all its settings.
-func (r *Result) metricsTables(name string, paper published) ([]*report.Table, error) {
+func (r *Run) metricsTables(name string, paper published) ([]*report.Table, error) {
 	x := &r.Spec.Experiment
 	arena := r.arena()
 	// Nothing is set in bold: a yardstick that must not be compared would win most columns, and several have no better end.
@@ -20,21 +21,21 @@ func (r *Result) metricsTables(name string, paper published) ([]*report.Table, e
 		Groups: []report.GroupLayout{
 			{Title: "Accuracy and cost", Line: "Route", Benchmark: metrics.Average, Paper: metrics.Average, Columns: []report.Column{
 				{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
-				{Title: "Saving %", Unit: SavedCost, Decimals: 1},
-				{Title: "PGR", Unit: PGR, Decimals: 2},
-				{Title: "Hull gain", Unit: HullGain, Decimals: 2},
+				{Title: "Saving %", Unit: units.SavedCost, Decimals: 1},
+				{Title: "PGR", Unit: units.PGR, Decimals: 2},
+				{Title: "Hull gain", Unit: units.HullGain, Decimals: 2},
 			}},
 			{Title: "Against the best decision", Line: "Choice", Columns: []report.Column{
-				{Title: "Oracle gap", Unit: OracleGap, Decimals: 2},
-				{Title: "Regret", Unit: Regret, Decimals: 2},
-				{Title: "Cost regret %", Unit: CostRegret, Decimals: 1},
+				{Title: "Oracle gap", Unit: units.OracleGap, Decimals: 2},
+				{Title: "Regret", Unit: units.Regret, Decimals: 2},
+				{Title: "Cost regret %", Unit: units.CostRegret, Decimals: 1},
 			}},
 			{Title: "Decisions and scores", Line: "Choice", Columns: []report.Column{
-				{Title: "Entropy", Unit: Entropy, Decimals: 3, Plain: true},
-				{Title: "Information", Unit: Information, Decimals: 3},
-				{Title: "AUC", Unit: AUC, Decimals: 3},
-				{Title: "ECE", Unit: ECE, Decimals: 3},
-				{Title: "Brier", Unit: Brier, Decimals: 3},
+				{Title: "Entropy", Unit: units.Entropy, Decimals: 3, Plain: true},
+				{Title: "Information", Unit: units.Information, Decimals: 3},
+				{Title: "AUC", Unit: units.AUC, Decimals: 3},
+				{Title: "ECE", Unit: units.ECE, Decimals: 3},
+				{Title: "Brier", Unit: units.Brier, Decimals: 3},
 			}},
 		},
 		Notes: []string{
@@ -50,16 +51,16 @@ func (r *Result) metricsTables(name string, paper published) ([]*report.Table, e
 		Caption: x.Title + r.scale() + " Routers with a knob, over all its settings." + r.scored(),
 		Groups: []report.GroupLayout{
 			{Title: "Whole curve", Line: "Curve", Columns: []report.Column{
-				{Title: "AIQ %", Unit: AIQ, Decimals: 2},
-				{Title: "Mean gain", Unit: MeanGain, Decimals: 2},
-				{Title: "AUDC %", Unit: AUDC, Decimals: 2, Plain: true},
-				{Title: "APGR", Unit: APGR, Decimals: 3},
+				{Title: "AIQ %", Unit: units.AIQ, Decimals: 2},
+				{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2},
+				{Title: "AUDC %", Unit: units.AUDC, Decimals: 2, Plain: true},
+				{Title: "APGR", Unit: units.APGR, Decimals: 3},
 			}},
 			{Title: "Cost of an accuracy, %", Line: "Curve", Columns: []report.Column{
-				{Title: "CPT 50%", Unit: fmt.Sprintf(CPT, 50), Decimals: 1},
-				{Title: "CPT 80%", Unit: fmt.Sprintf(CPT, 80), Decimals: 1},
-				{Title: "QNC", Unit: QNC, Decimals: 1},
-				{Title: "Peak acc. %", Unit: Peak, Decimals: 2},
+				{Title: "CPT 50%", Unit: fmt.Sprintf(units.CPT, 50), Decimals: 1},
+				{Title: "CPT 80%", Unit: fmt.Sprintf(units.CPT, 80), Decimals: 1},
+				{Title: "QNC", Unit: units.QNC, Decimals: 1},
+				{Title: "Peak acc. %", Unit: units.Peak, Decimals: 2},
 			}},
 		},
 		Notes: []string{
@@ -69,7 +70,7 @@ func (r *Result) metricsTables(name string, paper published) ([]*report.Table, e
 		},
 	}
 	for _, m := range x.Methods {
-		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("arena", arena, "method", m.RowID())}
+		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: metrics.Keys("arena", arena, "method", m.RowID())}
 		var err error
 		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
 			return nil, err
@@ -83,7 +84,7 @@ func (r *Result) metricsTables(name string, paper published) ([]*report.Table, e
 			}
 		}
 		if m.Paper != "" {
-			row.Paper = keys(m.PaperKeys()...)
+			row.Paper = metrics.Keys(m.PaperKeys()...)
 		}
 		decisions.Rows = append(decisions.Rows, row)
 	}
@@ -102,23 +103,23 @@ func (r *Result) metricsTables(name string, paper published) ([]*report.Table, e
 }
 
 // luck says how far the oracle of an arena is one of hindsight.
-func (r *Result) luck(arena string) string {
-	if arena == PaperArena {
+func (r *Run) luck(arena string) string {
+	if arena == metrics.PaperArena {
 		return " and run, which is the one whose answer turned out right: luck inflates the gap"
 	}
 	return ""
 }
 
 // exchange says at what price worth counts dollars.
-func (r *Result) exchange(arena string) string {
-	for _, m := range r.Measurements.Where(keys("arena", arena)...) {
-		if v, ok := m.Value(RegretPrice); ok {
+func (r *Run) exchange(arena string) string {
+	for _, m := range r.Measurements.Where(metrics.Keys("arena", arena)...) {
+		if v, ok := m.Value(units.RegretPrice); ok {
 			return fmt.Sprintf("a price at which always asking the strongest expert, for %.2f points a question, is worth as much as always asking the cheapest", v.Number)
 		}
 	}
 	return "which has none here: the strongest expert is no better than the cheapest"
 }
 
-func (r *Result) intervals() string {
+func (r *Run) intervals() string {
 	return fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; %s.", 100*r.Spec.Experiment.Evaluate.Confidence, meansOf(r.seeds(), "training seed"))
 }

@@ -1,4 +1,6 @@
-package harness
+// Package present decides what tables, figures and captions of an experiment show. It reads the spec, its measurements and
+// the paper's tables; it measures nothing, carries nothing out and writes no files.
+package present
 
 import (
 	"bytes"
@@ -6,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,25 +16,23 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-// Render prints the tables of a finished experiment and writes its outputs to dir: Draw, then Save.
-func Render(r *Result, papers fs.FS, dir string, to report.Terminal, w io.Writer, formats ...report.Format) error {
-	files, err := Draw(r, papers, to, w, formats...)
-	if err != nil {
-		return err
-	}
-	return Save(r, dir, files, w)
+// Run is what an experiment left behind, to be shown.
+type Run struct {
+	Spec         *spec.Resolved
+	Measurements *metrics.Set
+	Style        report.Style // of its tables
 }
 
 // Draw prints the tables of a finished experiment and returns the files of its outputs: tables as Markdown, LaTeX and CSV,
 // figures in the given formats (none: SVG) with their numbers and caption, and the measurements themselves. It measures
 // nothing: our numbers are read from the measurements, the paper's from the files paper/<table>.txt of papers. What it
 // works out follows from these: whole rows of the paper, shares of the coverage, differences, and what is best.
-func Draw(r *Result, papers fs.FS, to report.Terminal, w io.Writer, formats ...report.Format) ([]report.File, error) {
+func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...report.Format) ([]report.File, error) {
 	for _, m := range r.Spec.Experiment.Methods {
-		if len(r.Measurements.Where(keys("method", m.RowID())...)) == 0 {
+		if len(r.Measurements.Where(metrics.Keys("method", m.RowID())...)) == 0 {
 			return nil, fmt.Errorf("nothing was measured of row %s", m.RowID())
 		}
 	}
@@ -88,27 +87,11 @@ func Draw(r *Result, papers fs.FS, to report.Terminal, w io.Writer, formats ...r
 	seen := map[string]bool{}
 	for _, f := range files {
 		if seen[f.Name] {
-			return nil, fmt.Errorf("%w: spec %s: two outputs write %s; give one of them another file", ErrUsage, r.Spec.Experiment.Name, f.Name)
+			return nil, fmt.Errorf("%w: spec %s: two outputs write %s; give one of them another file", spec.ErrUsage, r.Spec.Experiment.Name, f.Name)
 		}
 		seen[f.Name] = true
 	}
 	return files, nil
-}
-
-// Save writes what Draw returned to dir and says so. An empty dir writes nothing.
-func Save(r *Result, dir string, files []report.File, w io.Writer) error {
-	if dir == "" {
-		return nil
-	}
-	r.Written = nil
-	for _, f := range files {
-		if err := store.WriteFile(filepath.Join(dir, f.Name), f.Data); err != nil {
-			return err
-		}
-		r.Written = append(r.Written, f.Name)
-	}
-	_, err := fmt.Fprintf(w, "written to %s: %s\n", dir, strings.Join(r.Written, " "))
-	return err
 }
 
 // section is the heading of a row, by its kind of method.
@@ -129,7 +112,7 @@ func section(m spec.Method) string {
 }
 
 // tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
-func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
+func (r *Run) tables(name string, paper published) ([]*report.Table, error) {
 	if r.Spec.Experiment.Protocol == "folds" {
 		return r.foldTables(name)
 	}
@@ -147,18 +130,18 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 	if paper.whole.Measurements != nil {
 		average.Paper = metrics.Average
 	}
-	if average.Paper != "" && len(printed.Where(keys("benchmark", metrics.Average)...)) == 0 {
+	if average.Paper != "" && len(printed.Where(metrics.Keys("benchmark", metrics.Average)...)) == 0 {
 		printed = paper.withAverages(x.Paper)
 		main.Notes = append(main.Notes, paper.averagesNote()...)
 	}
 	main.Groups = append(main.Groups, average)
 	for _, m := range x.Methods {
-		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("arena", PaperArena, "method", m.RowID())}
+		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: metrics.Keys("arena", metrics.PaperArena, "method", m.RowID())}
 		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
 			return nil, err
 		}
 		if m.Paper != "" {
-			row.Paper = keys(m.PaperKeys()...)
+			row.Paper = metrics.Keys(m.PaperKeys()...)
 		}
 		main.Rows = append(main.Rows, row)
 	}
@@ -193,14 +176,14 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 	}
 	columns := []report.Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher, Unranked: true},
-		{Title: "Cost, % of strongest", Unit: CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
-		{Title: "Acc. kept, %", Unit: Retention, Decimals: 2, Better: report.Higher, Unranked: true},
-		{Title: "Hull gain, points", Unit: HullGain, Decimals: 2, Better: report.Higher},
-		{Title: "Hull gain - EntroRouter's", Unit: HullDifference, Decimals: 2, Better: report.Higher, Unranked: true},
+		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
+		{Title: "Acc. kept, %", Unit: units.Retention, Decimals: 2, Better: report.Higher, Unranked: true},
+		{Title: "Hull gain, points", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
+		{Title: "Hull gain - EntroRouter's", Unit: units.HullDifference, Decimals: 2, Better: report.Higher, Unranked: true},
 	}
 	trainings := "of one training seed"
 	if n := r.seeds(); n > 1 {
-		columns = append(columns, report.Column{Title: "Seed SD of acc.", Unit: SeedSD, Decimals: 2})
+		columns = append(columns, report.Column{Title: "Seed SD of acc.", Unit: units.SeedSD, Decimals: 2})
 		trainings = fmt.Sprintf("the last column is the standard deviation over the training seeds, of which there are %d", n)
 	}
 	large := report.Layout{
@@ -215,9 +198,9 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 	}
 	large.Notes = slices.Concat(large.Notes, paper.notes(), r.ownHullNote(" Their difference to EntroRouter's is left blank."), assumed)
 	for i, row := range main.Rows {
-		row.Keys = keys("arena", LargeArena, "method", x.Methods[i].RowID())
+		row.Keys = metrics.Keys("arena", metrics.LargeArena, "method", x.Methods[i].RowID())
 		if methods.AnswersItself(x.Methods[i].Name) {
-			row.Omit, row.Apart = []string{HullDifference}, []string{HullGain}
+			row.Omit, row.Apart = []string{units.HullDifference}, []string{units.HullGain}
 		}
 		if len(r.Measurements.Where(row.Keys...)) == 0 {
 			continue // a row of hindsight, which needs answers and not probabilities
@@ -237,25 +220,17 @@ func (r *Result) tables(name string, paper published) ([]*report.Table, error) {
 // boldByGain says what is set in bold where accuracy alone would name the row that spends most.
 const boldByGain = "Bold goes by gain: accuracy alone favours rows that spend more."
 
-// keys makes measurement keys from name, value, name, value...
-func keys(pairs ...string) (k []metrics.Key) {
-	for i := 0; i < len(pairs); i += 2 {
-		k = append(k, metrics.Key{Name: pairs[i], Value: pairs[i+1]})
-	}
-	return k
-}
-
 // strongest returns the id of the dearest expert of a pool: the paper's reference.
-func (r *Result) strongest(pool spec.Pool) string {
+func (r *Run) strongest(pool spec.Pool) string {
 	experts := r.byPrice(pool)
 	return experts[len(experts)-1].ID
 }
 
 // cheapest returns the id of the cheapest expert of a pool.
-func (r *Result) cheapest(pool spec.Pool) string { return r.byPrice(pool)[0].ID }
+func (r *Run) cheapest(pool spec.Pool) string { return r.byPrice(pool)[0].ID }
 
 // asks returns the id of the expert of a pool that a row always asks; ok is false for rows that choose.
-func (r *Result) asks(m spec.Method, pool spec.Pool) (id string, ok bool) {
+func (r *Run) asks(m spec.Method, pool spec.Pool) (id string, ok bool) {
 	var ids []string
 	for _, e := range r.byPrice(pool) {
 		ids = append(ids, e.ID)
@@ -264,14 +239,14 @@ func (r *Result) asks(m spec.Method, pool spec.Pool) (id string, ok bool) {
 }
 
 // scale ends a caption: what the numbers are made of.
-func (r *Result) scale() string {
+func (r *Run) scale() string {
 	if r.Spec.Pools[0].Kind == "simulated" {
 		return ". Simulated experts, calibrated to the paper's fixed-expert rows and to nothing else."
 	}
 	return "."
 }
 
-func (r *Result) notes() []string {
+func (r *Run) notes() []string {
 	x := &r.Spec.Experiment
 	notes := []string{
 		fmt.Sprintf("Acc.: percent correct, runs averaged. Cost: dollars of one pass, Avg.: dollars a question. Small numbers: half the width of the %g%% interval over questions (paired bootstrap, %d resamples).", 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
@@ -293,11 +268,11 @@ func (r *Result) notes() []string {
 
 // coverageNote says how much of what is behind the rows of the paper's sizes has no sure grade; none where nothing was
 // graded.
-func (r *Result) coverageNote(table string) []string {
+func (r *Run) coverageNote(table string) []string {
 	least, most := math.Inf(1), 0.0
 	worst := map[routing.Bucket]float64{}
 	for _, m := range r.Spec.Experiment.Methods {
-		for _, line := range r.Measurements.Where(keys("arena", PaperArena, "method", m.RowID(), "benchmark", metrics.Average, "seed", "")...) {
+		for _, line := range r.Measurements.Where(metrics.Keys("arena", metrics.PaperArena, "method", m.RowID(), "benchmark", metrics.Average, "seed", "")...) {
 			total := 0.0
 			for _, b := range routing.Buckets {
 				v, _ := line.Value(string(b))
@@ -327,7 +302,7 @@ func (r *Result) coverageNote(table string) []string {
 
 // seeds is how many trainings the measurements average over: training seeds or, of recorded answers, partitions. The spec
 // may have been run with others than it names.
-func (r *Result) seeds() int {
+func (r *Run) seeds() int {
 	seen := map[string]bool{"": true}
 	for _, m := range r.Measurements.Measurements {
 		seen[m.Key("seed")] = true
@@ -336,21 +311,21 @@ func (r *Result) seeds() int {
 }
 
 // large is how many problems of a benchmark the larger set has. The spec may have been changed since.
-func (r *Result) large() int {
+func (r *Run) large() int {
 	x := &r.Spec.Experiment
-	for _, m := range r.Measurements.Where(keys("arena", LargeArena, "benchmark", metrics.Average)...) {
+	for _, m := range r.Measurements.Where(metrics.Keys("arena", metrics.LargeArena, "benchmark", metrics.Average)...) {
 		return m.N / len(x.Test)
 	}
 	return x.Large
 }
 
 // prices says what the dollars rest on.
-func (r *Result) prices() string {
+func (r *Run) prices() string {
 	return fmt.Sprintf("Prices are %s, as of %s (price list %s).", r.Spec.Prices.Basis, r.Spec.Prices.Date, r.Spec.Experiment.Prices)
 }
 
 // samePass says whether our average is over the benchmarks of the paper's, all of each.
-func (r *Result) samePass(paper *metrics.Set) bool {
+func (r *Run) samePass(paper *metrics.Set) bool {
 	if paper == nil || r.Spec.Experiment.Evaluate.MaxProblems > 0 {
 		return false
 	}
@@ -369,36 +344,36 @@ func (r *Result) samePass(paper *metrics.Set) bool {
 }
 
 // foldTables has one table a pool and stratum. A pool of one benchmark has the table of all questions alone.
-func (r *Result) foldTables(name string) ([]*report.Table, error) {
+func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	x := &r.Spec.Experiment
 	own := []report.Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher, Unranked: true},
-		{Title: "Cost, % of strongest", Unit: CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
-		{Title: "Hull gain", Unit: HullGain, Decimals: 2, Better: report.Higher},
+		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
+		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
 	}
 	lead, deviation, luck := "", "", ""
 	if slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.Name == "oracle" }) {
 		luck = " The oracle picks by that one answer and is inflated by luck."
 	}
-	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == benchmarkRow }); k >= 0 {
+	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.BenchmarkRow }); k >= 0 {
 		label := x.Methods[k].RowLabel()
 		title := "Lead over " + strings.ToLower(label[:1]) + label[1:]
-		own = append(own, report.Column{Title: title, Unit: Lead, Decimals: 2, Better: report.Higher, Unranked: true})
+		own = append(own, report.Column{Title: title, Unit: units.Lead, Decimals: 2, Better: report.Higher, Unranked: true})
 		lead = " " + title + ": accuracy above that row's curve at the same cost, inside each test fold, and paired: both are of the same questions."
 	}
 	if r.seeds() > 1 {
-		own = append(own, report.Column{Title: "Partition SD", Unit: FoldsSD, Decimals: 2})
+		own = append(own, report.Column{Title: "Partition SD", Unit: units.FoldsSD, Decimals: 2})
 		deviation = " Partition SD: over partitions, of the mean gain, or of the hull gain for rows without a knob."
 	}
 	var tables []*report.Table
 	for _, pool := range r.Spec.Pools {
 		var benchmarks []string
-		for _, m := range r.Measurements.Where(keys("pool", pool.Name, "method", x.Methods[0].RowID(), "seed", "")...) {
+		for _, m := range r.Measurements.Where(metrics.Keys("pool", pool.Name, "method", x.Methods[0].RowID(), "seed", "")...) {
 			benchmarks = append(benchmarks, m.Key("benchmark"))
 		}
 		slices.SortFunc(benchmarks, func(a, b string) int { return strings.Compare(order(a), order(b)) })
 		for _, b := range benchmarks {
-			if b != bothStrata && r.stratumSize(pool.Name, b) == r.stratumSize(pool.Name, bothStrata) {
+			if b != metrics.BothStrata && r.stratumSize(pool.Name, b) == r.stratumSize(pool.Name, metrics.BothStrata) {
 				continue // the pool has no other questions
 			}
 			l := report.Layout{
@@ -407,10 +382,10 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 				Groups: []report.GroupLayout{
 					{Title: "Own operating point", Benchmark: b, Columns: own},
 					{Title: "Whole curve", Benchmark: b, Columns: []report.Column{
-						{Title: "Mean gain", Unit: MeanGain, Decimals: 2, Better: report.Higher},
-						{Title: "Gain @25%", Unit: fmt.Sprintf(GainAt, 25), Decimals: 2, Better: report.Higher, Unranked: true},
-						{Title: "@50%", Unit: fmt.Sprintf(GainAt, 50), Decimals: 2, Better: report.Higher, Unranked: true},
-						{Title: "@75%", Unit: fmt.Sprintf(GainAt, 75), Decimals: 2, Better: report.Higher, Unranked: true},
+						{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Better: report.Higher},
+						{Title: "Gain @25%", Unit: fmt.Sprintf(units.GainAt, 25), Decimals: 2, Better: report.Higher, Unranked: true},
+						{Title: "@50%", Unit: fmt.Sprintf(units.GainAt, 50), Decimals: 2, Better: report.Higher, Unranked: true},
+						{Title: "@75%", Unit: fmt.Sprintf(units.GainAt, 75), Decimals: 2, Better: report.Higher, Unranked: true},
 					}},
 				},
 				Notes: []string{
@@ -426,7 +401,7 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 				l.Notes = append(l.Notes, s)
 			}
 			for _, m := range x.Methods {
-				row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: keys("pool", pool.Name, "method", m.RowID())}
+				row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: metrics.Keys("pool", pool.Name, "method", m.RowID())}
 				var err error
 				if row.Reference, err = r.reference(m, pool); err != nil {
 					return nil, err
@@ -444,9 +419,9 @@ func (r *Result) foldTables(name string) ([]*report.Table, error) {
 }
 
 // questions says which questions of a recorded pool a stratum has.
-func (r *Result) questions(pool, stratum string) string {
+func (r *Run) questions(pool, stratum string) string {
 	n := r.stratumSize(pool, stratum)
-	if stratum == bothStrata {
+	if stratum == metrics.BothStrata {
 		return fmt.Sprintf("all %d questions", n)
 	}
 	return fmt.Sprintf("the %d questions of %s", n, benchmarkTitle(stratum))
@@ -464,8 +439,8 @@ func benchmarkTitle(name string) string {
 }
 
 // stratumSize is how many questions of a recorded pool a stratum has.
-func (r *Result) stratumSize(pool, stratum string) (n int) {
-	for _, m := range r.Measurements.Where(keys("pool", pool, "method", r.Spec.Experiment.Methods[0].RowID(), "benchmark", stratum, "seed", "")...) {
+func (r *Run) stratumSize(pool, stratum string) (n int) {
+	for _, m := range r.Measurements.Where(metrics.Keys("pool", pool, "method", r.Spec.Experiment.Methods[0].RowID(), "benchmark", stratum, "seed", "")...) {
 		n = max(n, m.N)
 	}
 	return n
@@ -480,7 +455,7 @@ func howMany(n int, thing string) string {
 }
 
 // operatingPoints says where rows with a knob stand on their curves.
-func (r *Result) operatingPoints() string {
+func (r *Run) operatingPoints() string {
 	var set []string
 	for _, m := range r.Spec.Experiment.Methods {
 		var p struct {
@@ -506,7 +481,7 @@ func (r *Result) operatingPoints() string {
 }
 
 // chosenBefore says which rows have settings that were chosen on test folds of a recorded pool, in an earlier study.
-func (r *Result) chosenBefore() string {
+func (r *Run) chosenBefore() string {
 	has := func(method string) bool {
 		return slices.ContainsFunc(r.Spec.Experiment.Methods, func(m spec.Method) bool { return m.Name == method })
 	}
@@ -521,10 +496,10 @@ func (r *Result) chosenBefore() string {
 }
 
 // labels says which rows learn from what; of the two kinds of labels that there are a row may have the other one.
-func (r *Result) labels() string {
+func (r *Run) labels() string {
 	kinds := map[string]string{
 		"01": "the one recorded answer",
-		"k5": fmt.Sprintf("pass rates over the recorded answer and those of up to %d models outside the pool that agree most with the expert", nearest),
+		"k5": fmt.Sprintf("pass rates over the recorded answer and those of up to %d models outside the pool that agree most with the expert", spec.NearestModels),
 	}
 	own, other := r.Spec.Experiment.Folds.Kappa, ""
 	var rows []string
@@ -542,7 +517,7 @@ func (r *Result) labels() string {
 
 // order puts the stratum of all questions first.
 func order(benchmark string) string {
-	if benchmark == bothStrata {
+	if benchmark == metrics.BothStrata {
 		return ""
 	}
 	return benchmark

@@ -1,4 +1,4 @@
-package harness
+package present
 
 import (
 	"fmt"
@@ -6,21 +6,22 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // paperRows are the rows of the paper's table that stand beside none of ours.
-func (r *Result) paperRows() (rows []report.RowLayout) {
+func (r *Run) paperRows() (rows []report.RowLayout) {
 	for _, p := range r.Spec.Experiment.PaperRows {
-		rows = append(rows, report.RowLayout{Section: "In the paper, not measured here", Label: p.Label, Paper: keys(p.Keys()...)})
+		rows = append(rows, report.RowLayout{Section: "In the paper, not measured here", Label: p.Label, Paper: metrics.Keys(p.Keys()...)})
 	}
 	return rows
 }
 
 // calibrationNote says how far predicted pass rates are off, for the rows that measure it.
-func (r *Result) calibrationNote() []string {
+func (r *Run) calibrationNote() []string {
 	var fitted, imported []string
 	for _, m := range r.Spec.Experiment.Methods {
-		for _, line := range r.Measurements.Where(keys("arena", PaperArena, "method", m.RowID(), "benchmark", metrics.Average, "seed", "")...) {
+		for _, line := range r.Measurements.Where(metrics.Keys("arena", metrics.PaperArena, "method", m.RowID(), "benchmark", metrics.Average, "seed", "")...) {
 			if v, ok := line.Value(methods.CalibrationError); ok {
 				part := fmt.Sprintf("%s %.1f points", m.RowLabel(), v.Number)
 				if methods.ImportsPassRates(m) {
@@ -43,12 +44,12 @@ func (r *Result) calibrationNote() []string {
 
 // askedTable shows what routers that are language models read, write and cost themselves, and how their answers could
 // be read; nil if no row of rows is one.
-func (r *Result) askedTable(name string, rows []report.RowLayout, paper published) (*report.Table, error) {
+func (r *Run) askedTable(name string, rows []report.RowLayout, paper published) (*report.Table, error) {
 	l := report.Layout{
 		Name: name + "-routers", Paper: recomputed, Head: "Router",
 		Caption: r.Spec.Experiment.Title + ": the routers' own tokens and how their answers were read" + r.scale(),
 		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: []report.Column{
-			{Title: "Tokens/query", Unit: RouterTokens, Decimals: 1},
+			{Title: "Tokens/query", Unit: units.RouterTokens, Decimals: 1},
 			{Title: "Router $/query", Unit: methods.RouterUSD, Decimals: 6},
 			{Title: "Experts $/query", Unit: metrics.USDPerQuery, Decimals: 4, Plain: true},
 			{Title: "Not in the form, %", Unit: methods.LooseAnswer, Decimals: 2},

@@ -1,7 +1,6 @@
-package harness
+package present
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,10 +11,10 @@ import (
 
 // Two tables of the same questions would differ in their intervals alone, whose resamples are drawn by the stratum's name.
 func TestARecordedPoolOfOneBenchmarkHasOneTable(t *testing.T) {
-	dir := committed(t, "recorded")
+	files := committed(t, "recorded")
 	for table, want := range map[string]bool{"recorded-qwen25-all": true, "recorded-qwen25-math_l5": false, "recorded-llama31-math_l5": true} {
-		if _, err := os.Stat(filepath.Join(dir, table+".md")); (err == nil) != want {
-			t.Errorf("%s: %v", table, err)
+		if _, ok := files[table+".md"]; ok != want {
+			t.Errorf("%s: %v", table, ok)
 		}
 	}
 }
@@ -39,17 +38,17 @@ func TestNotesAndColumnsOfATableFitEachOther(t *testing.T) {
 		{"hetero", "hetero", none, nil, []string{"The paper prints"}},
 		{"hetero", "hetero", report.Style{Paper: report.None, Differences: true}, []string{"The paper prints"}, nil},
 	} {
-		text, err := os.ReadFile(filepath.Join(committedIn(t, c.experiment, c.style), c.table+".md"))
-		if err != nil {
-			t.Fatal(err)
+		text, ok := committedIn(t, c.experiment, c.style)[c.table+".md"]
+		if !ok {
+			t.Fatalf("no table %s", c.table)
 		}
 		for _, want := range c.has {
-			if !strings.Contains(string(text), want) {
+			if !strings.Contains(text, want) {
 				t.Errorf("%s %v has no %q", c.table, c.style, want)
 			}
 		}
 		for _, other := range c.lacks {
-			if strings.Contains(string(text), other) {
+			if strings.Contains(text, other) {
 				t.Errorf("%s %v has %q", c.table, c.style, other)
 			}
 		}
@@ -59,8 +58,8 @@ func TestNotesAndColumnsOfATableFitEachOther(t *testing.T) {
 // A spec may be run with other seeds or partitions than it names, or have been changed since: notes and captions count what
 // was measured, and say of one training that it is one.
 func TestTextsCountWhatWasMeasured(t *testing.T) {
-	one := func(name string) *Result {
-		r := &Result{Spec: builtin(t, name), Measurements: &metrics.Set{}}
+	one := func(name string) *Run {
+		r := &Run{Spec: builtin(t, name), Measurements: &metrics.Set{}}
 		for _, m := range loadMeasurements(t, name).Measurements {
 			if m.Key("seed") == "" {
 				r.Measurements.Measurements = append(r.Measurements.Measurements, m)
@@ -71,7 +70,7 @@ func TestTextsCountWhatWasMeasured(t *testing.T) {
 	for _, name := range []string{"main", "learning", "recorded", "recorded-learning", "collapse"} {
 		r := one(name)
 		r.Spec.Experiment.Large *= 2
-		for file, text := range rendered(t, r) {
+		for file, text := range drawn(t, r) {
 			if ext := filepath.Ext(file); ext != ".md" && ext != ".txt" || strings.HasSuffix(file, "-measurements.txt") {
 				continue
 			}
@@ -85,12 +84,9 @@ func TestTextsCountWhatWasMeasured(t *testing.T) {
 }
 
 func TestTheTrainingCaptionSaysWhatIsAveraged(t *testing.T) {
-	caption, err := os.ReadFile(filepath.Join(committed(t, "main"), "training.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	caption := committed(t, "main")["training.txt"]
 	// Stage II has 40 steps, each of them a point.
-	if want := "a stage of more than 50 steps is averaged over windows, at most 50 of them"; !strings.Contains(string(caption), want) {
+	if want := "a stage of more than 50 steps is averaged over windows, at most 50 of them"; !strings.Contains(caption, want) {
 		t.Errorf("no %q in %s", want, caption)
 	}
 }

@@ -1,0 +1,98 @@
+package present
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/results"
+)
+
+// builtin returns a built-in experiment.
+func builtin(t *testing.T, name string) *spec.Resolved {
+	t.Helper()
+	r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// engineSpec returns a small spec of the engine's tests.
+func engineSpec(t *testing.T, name string) *spec.Resolved {
+	t.Helper()
+	fsys, found, err := spec.Find(filepath.Join("..", "testdata", name), experiments.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := spec.Load(fsys, found, spec.Known{Methods: methods.Kinds()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func tiny(t *testing.T) *spec.Resolved { return engineSpec(t, "tiny.yaml") }
+
+func figures(t *testing.T) *spec.Resolved { return engineSpec(t, "figures.yaml") }
+
+// row makes a row of a spec.
+func row(t *testing.T, name, id, params string) spec.Method {
+	t.Helper()
+	m := spec.Method{Name: name, ID: id}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(params), &doc); err != nil {
+		t.Fatal(err)
+	}
+	m.Params = *doc.Content[0]
+	return m
+}
+
+// loadMeasurements reads the committed measurements of an experiment.
+func loadMeasurements(t *testing.T, name string) *metrics.Set {
+	t.Helper()
+	f, err := os.Open(filepath.Join("..", "..", "figures", name+"-measurements.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	set, err := metrics.Read(name, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// drawn returns the files of a run by name.
+func drawn(t *testing.T, r *Run) map[string]string {
+	t.Helper()
+	files, err := Draw(r, results.FS, report.Terminal{}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := map[string]string{}
+	for _, f := range files {
+		text[f.Name] = string(f.Data)
+	}
+	return text
+}
+
+// committed draws an experiment from its committed measurements.
+func committed(t *testing.T, name string) map[string]string {
+	t.Helper()
+	return committedIn(t, name, report.Style{})
+}
+
+// committedIn is committed with the tables in a style.
+func committedIn(t *testing.T, name string, style report.Style) map[string]string {
+	t.Helper()
+	return drawn(t, &Run{Spec: builtin(t, name), Measurements: loadMeasurements(t, name), Style: style})
+}

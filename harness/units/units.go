@@ -1,0 +1,80 @@
+// Package units is the vocabulary of measurements: the units that the lines of an experiment have beside those of
+// package metrics, which name what a number is. Who measures and who shows or judges agree on them here and nowhere else.
+// A unit ending in -% is a percentage, one ending in -points a difference of percentages.
+package units
+
+// Units of the lines Route: a row, a benchmark or all of them, an operating point.
+const (
+	Tokens         = "tokens/query"           // mean output tokens of the experts that were asked
+	CostShare      = "cost-share-%"           // dollars relative to the strongest expert's
+	HullGain       = "hull-gain-points"       // accuracy above the hull of the fixed experts at the same cost; of a row that may answer itself: of them and the router alone
+	Difference     = "difference-points"      // accuracy minus the reference row's, question by question
+	HullDifference = "hull-difference-points" // hull gain minus the reference row's, in the same resamples
+	CostDifference = "cost-difference-%"      // cost share minus the reference row's, in the same resamples
+	RouterTokens   = "router-tokens/query"    // tokens that the router itself read and wrote, its own answer included; in no cost
+	CallRate       = "call-rate-%"            // queries on which a row that may answer itself asked an expert
+	Calls          = "calls/query"            // calls of experts by such a row
+	OwnAnswers     = "own-answers-%"          // queries on which the router's own answer stood
+	Retention      = "retention-%"            // accuracy relative to the strongest expert's
+	SavedCost      = "saving-%"               // dollars below the strongest expert's: 100 minus the cost share
+	PGR            = "pgr"                    // metrics.PGR between the cheapest and the strongest expert
+	Truncated      = "truncated-%"            // answers that the token limit cut, weighted as accuracy is
+	McNemar        = "mcnemar-p"              // metrics.McNemar against the reference row; benchmarks of one run
+	SeedSD         = "seed-sd-points"         // standard deviation of the accuracy over training seeds
+	SeedCostSD     = "seed-cost-sd-%"         // the same of the cost share
+)
+
+// Units of the lines Choice, which say how good the decisions of a row are and what they depend on. Yardsticks are made
+// of the experts: a router that answers itself, or one that knows the answers and chooses in every run, may do better.
+//
+// In the paper's arena the oracle is right where any expert was right in that run, and the worth of the best expert in
+// Regret is that of the runs at hand: with few runs both are inflated by luck. m_best comes from the profile of the test
+// problems. In the large arena all three are those of the true pass rates.
+const (
+	OracleGap    = "oracle-gap-points"   // accuracy below the oracle's: the best expert for every question and run, whatever it costs
+	Regret       = "regret-points"       // worth below that of the best expert for every question, see metrics.Regret
+	RegretPrice  = "regret-price-points" // price of the strongest expert's mean dollars in Regret: metrics.ExchangeRate on the arena
+	CostRegret   = "cost-regret-%"       // dollars above m_best's where both are right, relative to the strongest expert's mean dollars
+	QueryEntropy = "query-entropy-nats"  // mean over questions of the entropy of the router's distribution; 0 for routers that are sure, none for those that may answer themselves
+	Entropy      = "entropy-nats"        // entropy of the shares of questions that the experts get
+	Information  = "information-nats"    // mutual information of the decision and m_best
+	AUC          = "auc"                 // of the router's score for "the cheapest expert suffices"
+	ECE          = "ece"                 // expected calibration error of the same where it is a probability, 10 bins
+	Brier        = "brier"
+)
+
+// Units of the lines Curve, which say what a router with a knob can do over all its settings. Costs are fractions of the
+// way from the cheapest expert's to the strongest's.
+const (
+	AIQ  = "aiq-%"           // metrics.AIQ between the costs of the cheapest and the strongest expert
+	AUDC = "audc-%"          // metrics.AUDC
+	APGR = "apgr"            // metrics.APGR
+	CPT  = "cpt%d-%%"        // metrics.CPT for a percentage of PGR, in percent; none: never reached
+	QNC  = "qnc-%"           // metrics.QNC in percent; none: never as good as the strongest expert
+	Peak = "peak-accuracy-%" // metrics.Peak; chosen on the questions it is measured on
+)
+
+// Units that protocol folds adds. Gains are points of accuracy above the best mixture of fixed experts at the same
+// cost, taken inside each test fold and averaged over folds and partitions.
+const (
+	MeanGain  = "mean-gain-points"           // over 19 budgets; routers with a knob only
+	FoldsSD   = "partition-sd-points"        // standard deviation over partitions of the mean gain, of the hull gain for rows without a knob
+	Lead      = "lead-over-benchmark-points" // above the benchmark-identity router at the same cost
+	GainAt    = "gain-at-%d%%-points"        // at a share of the strongest expert's cost
+	QualityAt = "accuracy-at-%d%%-%%"
+
+	// Of a contrast between two rows, paired: in the same resamples, as difference-points, cost-difference-% and
+	// hull-difference-points.
+	MeanDifference = "mean-gain-difference-points" // of two rows with a knob
+	LeadOver       = "lead-points"                 // at the row's own cost: accuracy above that of the other row, which has a knob, for the same money
+)
+
+// Units of the comparison of the sweep with its closed form. A cell is silent if fewer than SilentRate of its episodes
+// have a call after training, on the mean over seeds.
+const (
+	CellsBelow       = "cells-below"        // no number of calls pays
+	CellsBelowSilent = "cells-below-silent" // of these, silent
+	CellsAbove       = "cells-above"        // some number of calls pays
+	CellsAboveSilent = "cells-above-silent" // of these, silent all the same
+	SilentRate       = 0.05
+)
