@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
@@ -75,12 +76,27 @@ type Ask struct {
 
 // kind is one method that a spec can name.
 type kind struct {
-	name   string
-	seeded bool // the fit or its decisions depend on the training seed
-	self   bool // the router may answer problems itself
-	knob   bool // its routers are routing.Frontiers, for some parameters at least
-	build  func(Setup) (routing.Method, error)
+	name      string
+	section   string // heading of its rows in tables
+	seeded    bool   // the fit or its decisions depend on the training seed
+	self      bool   // the router may answer problems itself
+	fixed     bool   // a row is one expert, which is always asked
+	alone     bool   // and answers every one, asking nobody
+	knob      bool   // its routers are routing.Frontiers, for some parameters at least
+	hindsight bool   // it decides by the answers themselves
+	asks      bool   // the router is a language model that is asked for its decision
+	build     func(Setup) (routing.Method, error)
 }
+
+// Headings of the rows of tables.
+const (
+	underHeuristics     = "Heuristic"
+	underRouters        = "Routers"
+	underLanguageModels = "LLM-as-a-router"
+	underMultiRound     = "Multi-round"
+	underOurs           = "EntroRouter"
+	underYardsticks     = "Yardsticks"
+)
 
 // Rows that others are measured against, where a spec has them.
 const (
@@ -90,25 +106,25 @@ const (
 
 func list() []kind {
 	return []kind{
-		{name: "random", seeded: true, build: newRandom},
-		{name: "fixed", build: newFixed},
-		{name: "self", self: true, build: newSelf},
-		{name: "oracle", build: newOracle},
-		{name: "mixture", knob: true, build: newMixture},
-		{name: "benchmark", knob: true, build: newBenchmark},
-		{name: "logistic", knob: true, build: newLogistic},
-		{name: "knn", knob: true, build: newKNN},
-		{name: "difficulty", knob: true, build: newDifficulty},
-		{name: "bag", seeded: true, knob: true, build: newBag},
-		{name: "cluster", seeded: true, knob: true, build: newCluster},
-		{name: "forc", knob: true, build: newFORC},
-		{name: "routellm", seeded: true, knob: true, build: newRouteLLM},
-		{name: "llmrouter", build: newLLMRouter},
-		{name: "sft", seeded: true, build: newSFT},
-		{name: "entrorouter", seeded: true, build: newEntroRouter},
-		{name: "entroplus", seeded: true, build: newEntroPlus},
-		{name: "routerr1", seeded: true, self: true, build: byPolicy(newServedRouterR1, newRouterR1)},
-		{name: "xrouter", seeded: true, self: true, build: byPolicy(newServedXRouter, newXRouter)},
+		{name: "random", section: underHeuristics, seeded: true, build: newRandom},
+		{name: "fixed", section: underHeuristics, fixed: true, build: newFixed},
+		{name: "self", section: underHeuristics, self: true, alone: true, build: newSelf},
+		{name: "oracle", section: underYardsticks, hindsight: true, build: newOracle},
+		{name: "mixture", section: underYardsticks, knob: true, build: newMixture},
+		{name: "benchmark", section: underYardsticks, knob: true, build: newBenchmark},
+		{name: "logistic", section: underRouters, knob: true, build: newLogistic},
+		{name: "knn", section: underRouters, knob: true, build: newKNN},
+		{name: "difficulty", section: underRouters, knob: true, build: newDifficulty},
+		{name: "bag", section: underRouters, seeded: true, knob: true, build: newBag},
+		{name: "cluster", section: underRouters, seeded: true, knob: true, build: newCluster},
+		{name: "forc", section: underRouters, knob: true, build: newFORC},
+		{name: "routellm", section: underRouters, seeded: true, knob: true, build: newRouteLLM},
+		{name: "llmrouter", section: underLanguageModels, asks: true, build: newLLMRouter},
+		{name: "sft", section: underOurs, seeded: true, build: newSFT},
+		{name: "entrorouter", section: underOurs, seeded: true, build: newEntroRouter},
+		{name: "entroplus", section: underOurs, seeded: true, build: newEntroPlus},
+		{name: "routerr1", section: underMultiRound, seeded: true, self: true, build: byPolicy(newServedRouterR1, newRouterR1)},
+		{name: "xrouter", section: underMultiRound, seeded: true, self: true, build: byPolicy(newServedXRouter, newXRouter)},
 	}
 }
 
@@ -121,6 +137,19 @@ func Kinds() []string {
 	return names
 }
 
+// Marked are the ids of the rows and the kinds of methods with markers of their own, the same in every figure: the first is EntroRouter, and
+// rows whose curves stand side by side have colours of their own.
+func Marked() []string {
+	rows := []string{ReferenceRow, "random", "benchmark", "sft", "logistic", "knn", "cluster", "routellm", "forc", "difficulty", "mixture", "entroplus", "bag",
+		"random-expected", "oracle", "forc-matched", "forc-cost", "routellm-11", "oracle-kappa", "entrorouter-01", "router-r1"}
+	for _, kind := range Kinds() {
+		if !slices.Contains(rows, kind) {
+			rows = append(rows, kind)
+		}
+	}
+	return rows
+}
+
 // Seeded says whether a kind of method gives another router for another training seed.
 func Seeded(name string) bool { return named(name).seeded }
 
@@ -128,9 +157,24 @@ func Seeded(name string) bool { return named(name).seeded }
 // model that plays the router.
 func AnswersItself(name string) bool { return named(name).self }
 
+// Fixed says whether a row of a kind is one expert that is always asked.
+func Fixed(name string) bool { return named(name).fixed }
+
+// Alone says whether routers of a kind answer every problem themselves and ask nobody.
+func Alone(name string) bool { return named(name).alone }
+
 // Knob says whether the routers of a kind of method have a knob: whether they are routing.Frontiers, for some of its
 // parameters at least.
 func Knob(name string) bool { return named(name).knob }
+
+// Section returns the heading under which tables have the rows of a kind.
+func Section(name string) string { return named(name).section }
+
+// Hindsight says whether a kind decides by the answers themselves, as no router can.
+func Hindsight(name string) bool { return named(name).hindsight }
+
+// AsksForDecisions says whether a router of a kind is a language model that is asked for every decision.
+func AsksForDecisions(name string) bool { return named(name).asks }
 
 // named returns the kind of that name; an unknown one has none of the traits.
 func named(name string) kind {

@@ -61,7 +61,7 @@ func (r *Run) askedTable(name string, rows []report.RowLayout, paper published) 
 		},
 	}
 	for i, m := range r.Spec.Experiment.Methods {
-		if m.Name != "llmrouter" {
+		if !methods.AsksForDecisions(m.Name) {
 			continue
 		}
 		l.Rows = append(l.Rows, rows[i])

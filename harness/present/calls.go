@@ -31,7 +31,7 @@ func (r *Run) callsTable(name string, rows []report.RowLayout, paper published) 
 			continue
 		}
 		l.Rows = append(l.Rows, rows[i])
-		alone = alone && m.Name == "self"
+		alone = alone && methods.Alone(m.Name)
 	}
 	if alone {
 		return nil, nil

@@ -89,7 +89,7 @@ func (r *Run) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 			mark := report.Mark{Label: m.RowLabel(), Look: looks[m.RowID()], Keys: append(slices.Clone(at), metrics.Keys("method", m.RowID())...)}
 			switch {
 			case len(r.Measurements.Where(mark.Keys...)) == 0: // a row of hindsight, which needs answers and not probabilities
-			case m.Name == "fixed":
+			case methods.Fixed(m.Name):
 				id, _ := r.asks(m, pool)
 				fixed[id] = true
 				l.Experts = append(l.Experts, mark)
@@ -147,26 +147,13 @@ func (r *Run) poolSentence(pool spec.Pool) string {
 	return fmt.Sprintf("Experts, cheapest first: %s; over %s.", strings.Join(r.models(pool), ", "), r.questions(pool.Name, metrics.BothStrata))
 }
 
-// planeRows are the rows and methods with markers of their own, the same in every figure: the first is EntroRouter, and
-// rows whose curves stand side by side have colours of their own.
-func planeRows() []string {
-	rows := []string{methods.ReferenceRow, "random", "benchmark", "sft", "logistic", "knn", "cluster", "routellm", "forc", "difficulty", "mixture", "entroplus", "bag",
-		"random-expected", "oracle", "forc-matched", "forc-cost", "routellm-11", "oracle-kappa", "entrorouter-01", "router-r1"}
-	for _, kind := range methods.Kinds() {
-		if !slices.Contains(rows, kind) {
-			rows = append(rows, kind)
-		}
-	}
-	return rows
-}
-
-// looks are the markers of the rows that are no fixed experts, whichever of them a figure shows: those of planeRows, and for
+// looks are the markers of the rows that are no fixed experts, whichever of them a figure shows: those of methods.Marked, and for
 // others the next ones in the order of the experiment.
 func (r *Run) looks() map[string]report.Look {
-	known, looks := planeRows(), map[string]report.Look{}
+	known, looks := methods.Marked(), map[string]report.Look{}
 	next := len(known)
 	for _, m := range r.Spec.Experiment.Methods {
-		if m.Name == "fixed" {
+		if methods.Fixed(m.Name) {
 			continue
 		}
 		at := slices.Index(known, m.RowID())
@@ -297,7 +284,7 @@ func (r *Run) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err
 			if o.Paper && m.Paper != "" {
 				point.Paper = append(metrics.Keys(m.PaperKeys()...), metrics.Keys("benchmark", metrics.Average)...)
 			}
-			line.Points, line.Look = append(line.Points, point), report.Look(slices.Index(planeRows(), m.Name))
+			line.Points, line.Look = append(line.Points, point), report.Look(slices.Index(methods.Marked(), m.Name))
 		}
 		if len(line.Points) == 0 {
 			return l, fmt.Errorf("%w: output %s: no row has a number %q", spec.ErrUsage, o.File, o.Param)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/units"
@@ -70,7 +71,7 @@ func (r *Run) metricsTables(name string, paper published) ([]*report.Table, erro
 		},
 	}
 	for _, m := range x.Methods {
-		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: metrics.Keys("arena", arena, "method", m.RowID())}
+		row := report.RowLayout{Section: methods.Section(m.Name), Label: m.RowLabel(), Keys: metrics.Keys("arena", arena, "method", m.RowID())}
 		var err error
 		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
 			return nil, err

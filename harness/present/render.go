@@ -94,23 +94,6 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 	return files, nil
 }
 
-// section is the heading of a row, by its kind of method.
-func section(m spec.Method) string {
-	switch m.Name {
-	case "random", "fixed", "self":
-		return "Heuristic"
-	case "routerr1", "xrouter":
-		return "Multi-round"
-	case "oracle", "mixture", "benchmark":
-		return "Yardsticks"
-	case "llmrouter":
-		return "LLM-as-a-router"
-	case "sft", "entrorouter", "entroplus":
-		return "EntroRouter"
-	}
-	return "Routers"
-}
-
 // tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
 func (r *Run) tables(name string, paper published) ([]*report.Table, error) {
 	if r.Spec.Experiment.Protocol == "folds" {
@@ -136,7 +119,7 @@ func (r *Run) tables(name string, paper published) ([]*report.Table, error) {
 	}
 	main.Groups = append(main.Groups, average)
 	for _, m := range x.Methods {
-		row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: metrics.Keys("arena", metrics.PaperArena, "method", m.RowID())}
+		row := report.RowLayout{Section: methods.Section(m.Name), Label: m.RowLabel(), Keys: metrics.Keys("arena", metrics.PaperArena, "method", m.RowID())}
 		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
 			return nil, err
 		}
@@ -352,7 +335,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
 	}
 	lead, deviation, luck := "", "", ""
-	if slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.Name == "oracle" }) {
+	if slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return methods.Hindsight(m.Name) }) {
 		luck = " The oracle picks by that one answer and is inflated by luck."
 	}
 	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.BenchmarkRow }); k >= 0 {
@@ -401,7 +384,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 				l.Notes = append(l.Notes, s)
 			}
 			for _, m := range x.Methods {
-				row := report.RowLayout{Section: section(m), Label: m.RowLabel(), Keys: metrics.Keys("pool", pool.Name, "method", m.RowID())}
+				row := report.RowLayout{Section: methods.Section(m.Name), Label: m.RowLabel(), Keys: metrics.Keys("pool", pool.Name, "method", m.RowID())}
 				var err error
 				if row.Reference, err = r.reference(m, pool); err != nil {
 					return nil, err
