@@ -114,6 +114,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter claims", prints: `Claims: \d+ hold`},
 	{command: "entrorouter check", as: "entrorouter check smoke", why: "of an experiment", prints: `regressions: 0`},
 	{command: "entrorouter check smoke", prints: `regressions: 0`},
+	{command: "entrorouter check smoke --seeds 10 --against results/reference", as: "entrorouter check smoke", why: "three trainings instead of ten", prints: `regressions: 0`},
 	{command: "entrorouter check SPEC", as: "entrorouter check tiny.yaml --against reference --update && entrorouter check tiny.yaml --against reference", why: "the built-in reference is that of smoke", prints: `regressions: 0`},
 	{command: "entrorouter check smoke --seeds 10 --against results/reference --update", as: "entrorouter check smoke --seeds 3 --against results/reference --update", why: "three trainings instead of ten", prints: `^results/reference/smoke-measurements\.txt: \d+ lines`},
 	{command: "entrorouter check main --seeds 10 --against DIR --update", as: "entrorouter check tiny.yaml --seeds 3 --against data --update", why: "an hour: a small experiment", prints: `^data/tiny-measurements\.txt: \d+ lines`},
