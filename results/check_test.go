@@ -20,7 +20,7 @@ import (
 
 // mutants are the regressions that 'check smoke' must notice. The README names the gate that does.
 var mutants = []mutant{
-	{"a rule of the verifier is gone", "verify/latex.go", `case "frac", "dfrac", "tfrac", `, `case "frac", `, 3, "method=qwen3-4b/benchmark=sim-"},
+	{"a rule of the verifier is gone", "verify/internal/formula/latex.go", `case "frac", "dfrac", "tfrac", `, `case "frac", `, 3, "method=qwen3-4b/benchmark=sim-"},
 	{"two prices are swapped", "experiments/prices/paper-novita.yaml",
 		"Qwen3-4B-Thinking-2507: {in: 0.03, out: 0.03}\n  Qwen3-30B-A3B-Thinking-2507: {in: 0.10, out: 0.45}",
 		"Qwen3-4B-Thinking-2507: {in: 0.10, out: 0.45}\n  Qwen3-30B-A3B-Thinking-2507: {in: 0.03, out: 0.03}", 3, "method=qwen3-4b/benchmark=sim-"},
