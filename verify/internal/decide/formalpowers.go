@@ -1,0 +1,633 @@
+package decide
+
+// Powers, exponentials, logarithms and roots in a field.
+
+import (
+	"errors"
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/verify/internal/formula"
+)
+
+// raised evaluates a power: of an integer exponent, a root, or e^(b ln a).
+func (f *field) raised(n *formula.Node) (uint64, error) {
+	e, err := Exact{Steps: f.steps}.Value(n.Args[1])
+	switch {
+	case errors.Is(err, errBudget):
+		return 0, err
+	case err == nil && e.IsInt() && e.Num().IsInt64():
+		a, err := f.value(n.Args[0])
+		if err != nil {
+			return 0, err
+		}
+		k := e.Num().Int64()
+		if k <= 0 && a == 0 {
+			return 0, errUndefined
+		}
+		if !f.steps.Spend(costPower*bits.Len64(uint64(abs64(k)))) || k < 0 && !f.steps.Spend(costInverse) {
+			return 0, errBudget
+		}
+		return f.signed(a, k), nil
+	case err == nil && !e.IsInt() && e.Num().IsInt64() && e.Denom().IsInt64():
+		r, err := f.root(n.Args[0], e.Denom().Int64())
+		if err != nil {
+			return 0, err
+		}
+		if r == 0 && e.Sign() < 0 {
+			return 0, errUndefined
+		}
+		return f.signed(r, e.Num().Int64()), nil
+	case err == nil:
+		r, err := Exact{Steps: f.steps}.Value(n.Args[0])
+		if err != nil || !e.IsInt() || r.Sign() == 0 || !f.steps.Spend(2*costInverse) {
+			return 0, errIrrational
+		}
+		a, err := f.rational(r)
+		if err == nil && a == 0 {
+			err = errUndefined
+		}
+		k := new(big.Int).Mod(e.Num(), new(big.Int).SetUint64(f.p-1)) // Fermat
+		return f.power(a, k.Uint64()), err
+	}
+	terms, err := f.summands(n.Args[1], one, nil)
+	if err != nil {
+		return 0, err
+	}
+	base := n.Args[0]
+	if base.Kind == formula.KindConstant && base.Name == "e" {
+		return f.exponential(terms)
+	}
+	r, err := Exact{Steps: f.steps}.Value(base)
+	switch {
+	case err == nil && r.Sign() < 0: // (-2)^n = (-1)^n 2^n for the integers
+		acc := uint64(1)
+		f.free = true
+		for _, t := range terms {
+			if !t.coefficient.IsInt() {
+				return 0, errIrrational
+			}
+			if t.coefficient.Num().Bit(0) == 0 {
+				continue
+			}
+			first := false
+			if !t.plain {
+				var err error
+				if first, err = f.branch(f.random("sign", t.value)); err != nil {
+					return 0, err
+				}
+			}
+			if !first {
+				acc = f.negate(acc)
+			}
+		}
+		if r = new(big.Rat).Neg(r); r.Cmp(one) == 0 {
+			return acc, nil
+		}
+		v, err := f.elevated(formula.Rational(r), terms)
+		return f.multiply(v, acc), err
+	case err == nil && r.Sign() == 0:
+		return 0, errIrrational
+	}
+	return f.elevated(base, terms)
+}
+
+// elevated evaluates base^(sum of terms) as e^(terms times ln base); rational exponents of a number are taken as such.
+func (f *field) elevated(base *formula.Node, terms []summand) (uint64, error) {
+	l, err := f.logarithm(base)
+	if err != nil {
+		return 0, err
+	}
+	acc := uint64(1)
+	var rest []summand
+	for _, t := range terms {
+		if t.value == 1 && t.plain {
+			v, err := f.raised(formula.Power(base, formula.Rational(t.coefficient)))
+			if err != nil {
+				return 0, err
+			}
+			acc = f.multiply(acc, v)
+			continue
+		}
+		for _, part := range l {
+			rest = append(rest, summand{coefficient: new(big.Rat).Mul(t.coefficient, part.coefficient), value: f.multiply(t.value, part.value)})
+		}
+	}
+	v, err := f.exponential(rest)
+	return f.multiply(acc, v), err
+}
+
+// summand is a term of a sum: a rational number times a value; plain says that it is the number alone.
+type summand struct {
+	coefficient *big.Rat
+	value       uint64
+	plain       bool
+}
+
+var one = big.NewRat(1, 1)
+
+// summands splits n times c into terms, with sums multiplied by numbers written out.
+func (f *field) summands(n *formula.Node, c *big.Rat, acc []summand) ([]summand, error) {
+	if len(acc) > 64 {
+		return nil, errIrrational
+	}
+	if r, err := (Exact{Steps: f.steps}).Value(n); err == nil {
+		return append(acc, summand{coefficient: new(big.Rat).Mul(r, c), value: 1, plain: true}), nil
+	} else if errors.Is(err, errBudget) {
+		return nil, err
+	}
+	var err error
+	switch n.Kind {
+	case formula.KindNegate:
+		return f.summands(n.Args[0], new(big.Rat).Neg(c), acc)
+	case formula.KindAdd:
+		for _, a := range n.Args {
+			if acc, err = f.summands(a, c, acc); err != nil {
+				return nil, err
+			}
+		}
+		return acc, nil
+	case formula.KindDivide:
+		if d, err := (Exact{Steps: f.steps}).Value(n.Args[1]); err == nil && d.Sign() != 0 {
+			return f.summands(n.Args[0], new(big.Rat).Quo(c, d), acc)
+		}
+	case formula.KindPercent:
+		return f.summands(n.Args[0], new(big.Rat).Mul(c, big.NewRat(1, 100)), acc)
+	case formula.KindQuantity:
+		if n.Name == "degree" {
+			return f.summands(formula.Apply(formula.KindMultiply, n.Args[0], formula.Constant("pi")), new(big.Rat).Mul(c, big.NewRat(1, 180)), acc)
+		}
+	}
+	coefficient, rest := f.coefficient(n)
+	c = new(big.Rat).Mul(c, coefficient)
+	if len(rest) == 1 && (rest[0].Kind == formula.KindAdd || rest[0].Kind == formula.KindDivide) && rest[0] != n {
+		return f.summands(rest[0], c, acc)
+	}
+	v := uint64(1)
+	for _, r := range rest {
+		w, err := f.value(r)
+		if err != nil {
+			return nil, err
+		}
+		v = f.multiply(v, w)
+	}
+	return append(acc, summand{coefficient: c, value: v}), nil
+}
+
+// coefficient splits the numbers off a product.
+func (f *field) coefficient(n *formula.Node) (*big.Rat, []*formula.Node) {
+	switch n.Kind {
+	case formula.KindNegate:
+		c, rest := f.coefficient(n.Args[0])
+		return new(big.Rat).Neg(c), rest
+	case formula.KindMultiply:
+		c := one
+		var rest []*formula.Node
+		for _, a := range n.Args {
+			r, err := Exact{Steps: f.steps}.Value(a)
+			if err == nil {
+				c = new(big.Rat).Mul(c, r)
+				continue
+			}
+			d, more := f.coefficient(a)
+			c, rest = new(big.Rat).Mul(c, d), append(rest, more...)
+		}
+		return c, rest
+	case formula.KindDivide:
+		if d, err := (Exact{Steps: f.steps}).Value(n.Args[1]); err == nil && d.Sign() != 0 {
+			c, rest := f.coefficient(n.Args[0])
+			return new(big.Rat).Quo(c, d), rest
+		}
+		if r, err := (Exact{Steps: f.steps}).Value(n.Args[0]); err == nil && r.Cmp(one) != 0 {
+			return r, []*formula.Node{formula.Divide(formula.Number(1), n.Args[1])}
+		}
+	}
+	return one, []*formula.Node{n}
+}
+
+// steps returns unit times c, if that is an integer of moderate size.
+func units(c *big.Rat) (int64, bool) {
+	k := new(big.Rat).Mul(c, big.NewRat(unit, 1))
+	if !k.IsInt() || k.Num().BitLen() > 40 {
+		return 0, false
+	}
+	return k.Num().Int64(), true
+}
+
+// exponential evaluates e to a sum: the product of powers of elements, one for each value; e^(i pi) is a root of unity,
+// and e^(ln u) is u.
+func (f *field) exponential(terms []summand) (uint64, error) {
+	acc := uint64(1)
+	for _, t := range terms {
+		if t.value == 0 || t.coefficient.Sign() == 0 {
+			continue
+		}
+		if !f.steps.Spend(costInverse) {
+			return 0, errBudget
+		}
+		if u, ok := f.logs[t.value]; ok && t.coefficient.IsInt() && t.coefficient.Num().IsInt64() {
+			acc = f.multiply(acc, f.signed(u, t.coefficient.Num().Int64()))
+			continue
+		}
+		k, ok := units(t.coefficient)
+		if !ok { // an element of its own
+			c, err := f.rational(t.coefficient)
+			if err != nil {
+				return 0, err
+			}
+			acc = f.multiply(acc, f.odds("exp", f.multiply(c, t.value)))
+			continue
+		}
+		turn := f.multiply(f.i, f.pi())
+		switch t.value {
+		case turn:
+			acc = f.multiply(acc, f.signed(f.zeta, k))
+		case f.negate(turn):
+			acc = f.multiply(acc, f.signed(f.zeta, -k))
+		default:
+			acc = f.multiply(acc, f.signed(f.odds("exp", t.value), k))
+		}
+	}
+	return acc, nil
+}
+
+// odds returns the element of a function with f(-v) = 1/f(v).
+func (f *field) odds(name string, v uint64) uint64 {
+	w, same := f.canonical(v)
+	r := f.random(name, w)
+	if !same {
+		r = f.inverse(r)
+	}
+	return r
+}
+
+// circle returns e^(i n).
+func (f *field) circle(n *formula.Node) (uint64, error) {
+	terms, err := f.summands(n, one, nil)
+	if err != nil {
+		return 0, err
+	}
+	for k := range terms {
+		terms[k].value = f.multiply(terms[k].value, f.i)
+	}
+	return f.exponential(terms)
+}
+
+// logarithm returns ln n as a sum. Over the reals, that of a product is the sum of the factors', where all have one.
+func (f *field) logarithm(n *formula.Node) ([]summand, error) {
+	f.free = true
+	if r, err := (Exact{Steps: f.steps}).Value(n); err == nil {
+		if r.Sign() <= 0 {
+			return nil, errIrrational
+		}
+		parts, ok := factors(r)
+		if !ok {
+			return nil, errIrrational
+		}
+		var out []summand
+		for _, q := range parts {
+			out = append(out, summand{coefficient: big.NewRat(int64(q.exponent), 1), value: f.noted(q.base%f.p, f.random("ln", q.base))})
+		}
+		return out, nil
+	}
+	if n.Kind == formula.KindConstant && n.Name == "e" {
+		return []summand{{coefficient: one, value: 1, plain: true}}, nil
+	}
+	if !f.complex {
+		scaled := func(m *formula.Node, c *big.Rat) ([]summand, error) {
+			l, err := f.logarithm(m)
+			for k := range l {
+				l[k].coefficient = new(big.Rat).Mul(l[k].coefficient, c)
+			}
+			return l, err
+		}
+		switch n.Kind {
+		case formula.KindMultiply, formula.KindDivide:
+			var out []summand
+			for k, a := range n.Args {
+				c := one
+				if k > 0 && n.Kind == formula.KindDivide {
+					c = big.NewRat(-1, 1)
+				}
+				l, err := scaled(a, c)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, l...)
+			}
+			return out, nil
+		case formula.KindPower:
+			if e, err := (Exact{Steps: f.steps}).Value(n.Args[1]); err == nil {
+				return scaled(n.Args[0], e)
+			}
+			if n.Args[0].Kind == formula.KindConstant && n.Args[0].Name == "e" {
+				return f.summands(n.Args[1], one, nil)
+			}
+			l, err := f.logarithm(n.Args[0])
+			if err != nil {
+				return nil, err
+			}
+			v, err := f.value(n.Args[1])
+			for k := range l {
+				l[k].value, l[k].plain = f.multiply(l[k].value, v), false
+			}
+			return l, err
+		case formula.KindCall:
+			if k, ok := rootDegree(n); ok {
+				return scaled(n.Args[0], big.NewRat(1, k))
+			}
+		}
+	}
+	v, err := f.value(n)
+	if err != nil {
+		return nil, err
+	}
+	if v == 0 {
+		return nil, errUndefined
+	}
+	return []summand{{coefficient: one, value: f.noted(v, f.random("ln", v))}}, nil
+}
+
+// noted remembers that l is the logarithm of v.
+func (f *field) noted(v, l uint64) uint64 {
+	if f.logs == nil {
+		f.logs = map[uint64]uint64{}
+	}
+	f.logs[l] = v
+	return l
+}
+
+// total adds terms up.
+func (f *field) total(terms []summand) (uint64, error) {
+	acc := uint64(0)
+	for _, t := range terms {
+		c, err := f.rational(t.coefficient)
+		if err != nil {
+			return 0, err
+		}
+		acc = f.add(acc, f.multiply(c, t.value))
+	}
+	return acc, nil
+}
+
+func rootDegree(n *formula.Node) (int64, bool) {
+	if n.Kind != formula.KindCall || n.Name != "root" {
+		return 0, false
+	}
+	k, ok := n.Args[1].Integer()
+	return int64(k), ok && k > 1
+}
+
+// primePower is a factor of a rational number.
+type primePower struct {
+	base     uint64
+	exponent int
+}
+
+// factors writes a positive rational as a product of powers of small primes and of what is left of its numerator and
+// denominator; false if these are too large.
+func factors(r *big.Rat) (out []primePower, ok bool) {
+	for sign, v := range map[int]*big.Int{1: r.Num(), -1: r.Denom()} {
+		powers := [14]int{} // of the first six primes
+		if v.BitLen() > 64 {
+			if v.BitLen() > 1024 {
+				return nil, false
+			}
+			rest, quotient, remainder := new(big.Int).Set(v), new(big.Int), new(big.Int)
+			for _, q := range radicands[:6] { // up to 13
+				for {
+					quotient.QuoRem(rest, new(big.Int).SetUint64(q), remainder)
+					if remainder.Sign() != 0 {
+						break
+					}
+					rest.Set(quotient)
+					powers[q]++
+				}
+			}
+			if v = rest; !v.IsUint64() {
+				return nil, false
+			}
+		}
+		m := v.Uint64()
+		for q := uint64(2); q < 1000 && (q*q <= m || q < uint64(len(powers))); q++ {
+			k := 0
+			if q < uint64(len(powers)) {
+				k = powers[q]
+			}
+			for m%q == 0 {
+				m /= q
+				k++
+			}
+			if k > 0 {
+				out = append(out, primePower{q, sign * k})
+			}
+		}
+		if m > 1 {
+			out = append(out, primePower{m, sign})
+		}
+	}
+	slices.SortFunc(out, func(a, b primePower) int {
+		switch {
+		case a.base < b.base:
+			return -1
+		case a.base > b.base:
+			return 1
+		}
+		return 0
+	})
+	return out, true
+}
+
+// root evaluates a k-th root. Those of a variable x = t^unit are powers of t; square roots of numbers are products of
+// those of primes; of any other root one branch is taken.
+func (f *field) root(n *formula.Node, k int64) (uint64, error) {
+	if k < 2 || k > unit {
+		return 0, errIrrational
+	}
+	r, err := Exact{Steps: f.steps}.Value(n)
+	switch {
+	case errors.Is(err, errBudget):
+		return 0, err
+	case err == nil:
+		return f.numberRoot(r, k)
+	case n.Kind == formula.KindSymbol && unit%k == 0:
+		if v := f.find(n.Name); v != nil {
+			f.free = true
+			return f.power(v.t, uint64(unit/k)), nil
+		}
+	case n.Kind == formula.KindPower && !f.complex:
+		if e, ok := n.Args[1].Integer(); ok && e != 0 {
+			if k%2 == 0 && e%2 == 0 { // the root of w^2 is |w|
+				v, err := f.magnitude(n.Args[0])
+				if err != nil {
+					return 0, err
+				}
+				if g := gcd(int64(e), k); g == k {
+					return f.signed(v, int64(e)/k), nil
+				}
+			} else if n.Args[0].Kind == formula.KindSymbol {
+				v, err := f.root(n.Args[0], k)
+				return f.signed(v, int64(e)), err
+			}
+		}
+	}
+	if n.Kind == formula.KindDivide {
+		if r, err := (Exact{Steps: f.steps}).Value(n.Args[0]); err == nil && r.Sign() > 0 { // the root of 2/x
+			v, err := f.numberRoot(r, k)
+			if err != nil {
+				return 0, err
+			}
+			w, err := f.root(n.Args[1], k)
+			if err == nil && w == 0 {
+				err = errUndefined
+			}
+			return f.multiply(v, f.inverse(w)), err
+		}
+	}
+	if c, rest := f.coefficient(n); c.Sign() > 0 && c.Cmp(one) != 0 && len(rest) > 0 {
+		v, err := f.numberRoot(c, k)
+		if err != nil {
+			return 0, err
+		}
+		w, err := f.root(productOf(rest), k)
+		return f.multiply(v, w), err
+	}
+	f.free = true
+	v, err := f.value(n)
+	switch {
+	case err != nil || v == 0:
+		return 0, err
+	case !f.steps.Spend(4 * costInverse):
+		return 0, errBudget
+	case k == 2:
+		s, ok := f.squareRoot(v)
+		if !ok {
+			return 0, errUndefined
+		}
+		first, err := f.branch(f.random("branch", v))
+		if !first {
+			s = f.negate(s)
+		}
+		return s, err
+	case k%2 == 1 && !f.complex:
+		return f.odd("root", f.multiply(v, uint64(k))), nil
+	}
+	return f.random("root", v, uint64(k)), nil
+}
+
+// productOf is the product of nodes.
+func productOf(ns []*formula.Node) *formula.Node {
+	if len(ns) == 1 {
+		return ns[0]
+	}
+	return formula.Apply(formula.KindMultiply, ns...)
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return abs64(a)
+}
+
+// numberRoot evaluates the k-th root of a number.
+func (f *field) numberRoot(r *big.Rat, k int64) (uint64, error) {
+	if k <= 64 {
+		if v, ok := (Exact{Steps: f.steps}).root(r, int(k)); ok {
+			return f.rational(v)
+		}
+	}
+	acc := uint64(1)
+	if r.Sign() < 0 {
+		if k%2 == 0 && !f.complex || k != 2 {
+			return 0, errIrrational
+		}
+		acc, r = f.i, new(big.Rat).Neg(r)
+	}
+	parts, ok := factors(r)
+	if !ok {
+		return 0, errIrrational
+	}
+	if !f.steps.Spend(costInverse * (2 + len(parts))) {
+		return 0, errBudget
+	}
+	for _, q := range parts {
+		e := int64(q.exponent)
+		whole := e / k
+		if e%k < 0 {
+			whole--
+		}
+		acc = f.multiply(acc, f.signed(q.base%f.p, whole))
+		rest := e - whole*k
+		switch {
+		case rest == 0:
+		case 2*rest == k:
+			j := slices.Index(radicands[:], q.base)
+			s := uint64(0)
+			if j >= 0 {
+				s = f.roots[j]
+			} else if q.base < 1_000_000 { // a prime, as no factor below a thousand is left
+				var ok bool
+				if s, ok = f.squareRoot(q.base); !ok {
+					return 0, errUndefined
+				}
+			} else {
+				return 0, errIrrational
+			}
+			acc = f.multiply(acc, s)
+		default:
+			acc = f.multiply(acc, f.power(f.random("surd", q.base, uint64(k/gcd(rest, k))), uint64(rest/gcd(rest, k))))
+		}
+	}
+	return acc, nil
+}
+
+// magnitude evaluates |n|, that of a product as the product of the factors'.
+func (f *field) magnitude(n *formula.Node) (uint64, error) {
+	if r, err := (Exact{Steps: f.steps}).Value(n); err == nil {
+		return f.rational(new(big.Rat).Abs(r))
+	}
+	acc := uint64(1)
+	switch n.Kind {
+	case formula.KindNegate:
+		return f.magnitude(n.Args[0])
+	case formula.KindMultiply, formula.KindDivide:
+		for k, a := range n.Args {
+			v, err := f.magnitude(a)
+			if err != nil {
+				return 0, err
+			}
+			if k > 0 && n.Kind == formula.KindDivide {
+				if v == 0 {
+					return 0, errUndefined
+				}
+				v = f.inverse(v)
+			}
+			acc = f.multiply(acc, v)
+		}
+		return acc, nil
+	case formula.KindPower:
+		if e, ok := n.Args[1].Integer(); ok {
+			if e%2 == 0 {
+				return f.value(n)
+			}
+			v, err := f.magnitude(n.Args[0])
+			if err == nil && v == 0 && e < 0 {
+				err = errUndefined
+			}
+			return f.signed(v, int64(e)), err
+		}
+	}
+	v, err := f.value(n)
+	if err != nil {
+		return 0, err
+	}
+	if s, ok := f.signOf(n); ok {
+		if s < 0 {
+			v = f.negate(v)
+		}
+		return v, nil
+	}
+	return f.absolute(v)
+}
