@@ -12,40 +12,47 @@ import (
 	"testing"
 )
 
-// The tables in the README are the committed ones, byte for byte; UPDATE=1 copies them in.
+// longestReadme is how many lines a front page has at most.
+const longestReadme = 200
+
+// The tables in the README and on the page of findings are the committed ones, byte for byte; UPDATE=1 copies them in.
 func TestTheReadmeHoldsTheCommittedTables(t *testing.T) {
 	root := filepath.Join("..", "..")
-	path := filepath.Join(root, "README.md")
-	readme, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	block := regexp.MustCompile(`(?s)<!-- begin (\S+) -->\n.*?<!-- end (\S+) -->`)
-	n := 0
-	want := block.ReplaceAllFunc(readme, func(old []byte) []byte {
-		n++
-		names := block.FindSubmatch(old)
-		if !bytes.Equal(names[1], names[2]) {
-			t.Errorf("block %s ends as %s", names[1], names[2])
-		}
-		table, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(string(names[1]))))
+	for name, tables := range map[string]int{"README.md": 1, "docs/findings.md": 5} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		page, err := os.ReadFile(path)
 		if err != nil {
-			t.Error(err)
-			return old
+			t.Fatal(err)
 		}
-		return fmt.Appendf(nil, "<!-- begin %s -->\n%s\n<!-- end %s -->", names[1], bytes.TrimSpace(table), names[1])
-	})
-	if n < 5 {
-		t.Errorf("the README has %d tables", n)
-	}
-	if bytes.Equal(readme, want) {
-		return
-	}
-	if os.Getenv("UPDATE") == "" {
-		t.Fatal("the README's tables are not those under figures/; run UPDATE=1 go test ./cmd/entrorouter -run Readme")
-	}
-	if err := os.WriteFile(path, want, 0o644); err != nil {
-		t.Fatal(err)
+		n := 0
+		want := block.ReplaceAllFunc(page, func(old []byte) []byte {
+			n++
+			names := block.FindSubmatch(old)
+			if !bytes.Equal(names[1], names[2]) {
+				t.Errorf("%s: block %s ends as %s", name, names[1], names[2])
+			}
+			table, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(string(names[1]))))
+			if err != nil {
+				t.Error(err)
+				return old
+			}
+			return fmt.Appendf(nil, "<!-- begin %s -->\n%s\n<!-- end %s -->", names[1], bytes.TrimSpace(table), names[1])
+		})
+		if n != tables {
+			t.Errorf("%s has %d tables, want %d", name, n, tables)
+		}
+		if lines := bytes.Count(want, []byte("\n")); name == "README.md" && lines > longestReadme {
+			t.Errorf("the README has %d lines, more than %d", lines, longestReadme)
+		}
+		if bytes.Equal(page, want) {
+			continue
+		}
+		if os.Getenv("UPDATE") == "" {
+			t.Errorf("the tables of %s are not those under figures/; run UPDATE=1 go test ./cmd/entrorouter -run Readme", name)
+		} else if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -101,7 +108,7 @@ func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 	root := filepath.Join("..", "..")
 	link := regexp.MustCompile(`\]\(([A-Za-z.][^):#]*)\)`)
-	for _, name := range []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md"} {
+	for _, name := range []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", "docs/verify.md", "docs/findings.md", "docs/distance.md", "docs/own-models.md", "docs/data.md", "docs/ci.md", "docs/performance.md"} {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +139,7 @@ func TestFilesAndTestsThatTheDocumentsNameAreThere(t *testing.T) {
 	file := regexp.MustCompile(`\b(?:cmd|experiments|figures|harness|results|verify)/[A-Za-z0-9_./*-]*\.(?:csv|go|md|svg|txt|yaml)\b`)
 	test := regexp.MustCompile(`\bTest[A-Z]\w+`)
 	files, tests := 0, 0
-	for _, name := range []string{"README.md", "DESIGN.md", "LOG.md"} {
+	for _, name := range []string{"README.md", "DESIGN.md", "LOG.md", "docs/findings.md", "docs/distance.md", "docs/own-models.md", "docs/data.md", "docs/ci.md", "docs/performance.md"} {
 		text := documentText(t, name)
 		for _, path := range file.FindAllString(text, -1) {
 			files++
