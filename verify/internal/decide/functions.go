@@ -37,19 +37,7 @@ func (x *numeric) realFunction(name string, vs []complexValue) (complexValue, er
 			s = x.function(complexValue{re: f})
 		}
 		s.err, c.err = s.err.plus(v.err), c.err.plus(v.err)
-		switch name {
-		case "sin":
-			return s, nil
-		case "cos":
-			return c, nil
-		case "tan":
-			return x.divide(s, c)
-		case "cot":
-			return x.divide(c, s)
-		case "sec":
-			return x.divide(one, c)
-		}
-		return x.divide(one, s)
+		return x.ofSine(name, s, c)
 	case "sinh", "cosh", "tanh", "coth", "sech", "csch":
 		p, err := x.complexExp(v)
 		if err != nil {
@@ -159,7 +147,7 @@ func (x *numeric) complexFunction(name string, vs []complexValue) (complexValue,
 		v.im = x.float()
 	}
 	iv := complexValue{re: x.float().Neg(v.im), im: v.re, err: v.err}
-	one, two := complexValue{re: x.float().SetInt64(1)}, complexValue{re: x.float().SetInt64(2)}
+	two := complexValue{re: x.float().SetInt64(2)}
 	i := complexValue{re: x.float(), im: x.float().SetInt64(1)}
 	half := func(w complexValue, err error) (complexValue, error) {
 		if err != nil {
@@ -185,19 +173,7 @@ func (x *numeric) complexFunction(name string, vs []complexValue) (complexValue,
 		if err != nil {
 			return v, err
 		}
-		switch name {
-		case "sin":
-			return s, nil
-		case "cos":
-			return c, nil
-		case "tan":
-			return x.divide(s, c)
-		case "cot":
-			return x.divide(c, s)
-		case "sec":
-			return x.divide(one, c)
-		}
-		return x.divide(one, s)
+		return x.ofSine(name, s, c)
 	case "sinh", "cosh", "tanh":
 		p, err := x.complexExp(v)
 		if err != nil {
@@ -225,4 +201,22 @@ func (x *numeric) complexFunction(name string, vs []complexValue) (complexValue,
 		return complexValue{re: l.im, err: l.err}, nil
 	}
 	return v, errIrrational
+}
+
+// ofSine returns the trigonometric function of a name from the sine and the cosine of its argument.
+func (x *numeric) ofSine(name string, s, c complexValue) (complexValue, error) {
+	one := complexValue{re: x.float().SetInt64(1)}
+	switch name {
+	case "sin":
+		return s, nil
+	case "cos":
+		return c, nil
+	case "tan":
+		return x.divide(s, c)
+	case "cot":
+		return x.divide(c, s)
+	case "sec":
+		return x.divide(one, c)
+	}
+	return x.divide(one, s)
 }
