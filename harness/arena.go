@@ -2,12 +2,8 @@ package harness
 
 import (
 	"context"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
@@ -37,7 +33,7 @@ func (e *engine) newOutcomes(set *problemSet, runs int, of []routing.Expert) (*b
 		if err := set.load(ctx); err != nil {
 			return err
 		}
-		return b.write(d, func(line func(problem, run, m int, o routing.Outcome) error) error {
+		return book.WriteOutcomes(d, func(line func(problem, run, expert int, o routing.Outcome)) error {
 			for m, x := range of {
 				rollouts, err := e.ask(ctx, x, routing.Test, set.problems, runs)
 				if err != nil {
@@ -49,9 +45,7 @@ func (e *engine) newOutcomes(set *problemSet, runs int, of []routing.Expert) (*b
 						if r.Bucket == routing.Correct {
 							o.Correct = 1
 						}
-						if err := line(p, run, m, o); err != nil {
-							return err
-						}
+						line(p, run, m, o)
 					}
 				}
 			}
@@ -82,7 +76,7 @@ func (e *engine) newExpected(set *problemSet, of []routing.Expert) (*bench, erro
 			return fmt.Errorf("large: only a simulated pool knows the true success probability; set large: 0 for pool %s", e.poolSpec.Name)
 		}
 		members := e.sim.Experts()
-		return b.write(d, func(line func(problem, run, m int, o routing.Outcome) error) error {
+		return book.WriteOutcomes(d, func(line func(problem, run, expert int, o routing.Outcome)) error {
 			for p, q := range set.problems {
 				truths, err := e.sim.True(routing.TextHash(q.Text), set.latents[p])
 				if err != nil {
@@ -92,9 +86,7 @@ func (e *engine) newExpected(set *problemSet, of []routing.Expert) (*bench, erro
 					t := truths[slices.IndexFunc(members, func(y routing.Expert) bool { return y.ID == x.ID })]
 					// Dollars are linear in tokens, so the expectation passes through.
 					usd := t.Out * x.Price.USD(cost.Usage{Out: 1_000_000}, false) / 1e6
-					if err := line(p, 0, m, routing.Outcome{Correct: t.Correct, Out: t.Out, USD: usd}); err != nil {
-						return err
-					}
+					line(p, 0, m, routing.Outcome{Correct: t.Correct, Out: t.Out, USD: usd})
 				}
 			}
 			return nil
@@ -113,28 +105,6 @@ func (b *bench) title(what string) string {
 		what += " of the router alone"
 	}
 	return what + " " + b.name
-}
-
-// write writes outcomes.csv: a line a problem, run and expert.
-func (b *bench) write(d *store.Draft, fill func(line func(problem, run, m int, o routing.Outcome) error) error) (err error) {
-	f, err := d.Create("outcomes.csv")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := csv.NewWriter(f)
-	if err := w.Write([]string{"problem", "run", "expert", "correct", "bucket", "tokens", "usd"}); err != nil {
-		return err
-	}
-	err = fill(func(problem, run, m int, o routing.Outcome) error {
-		return w.Write([]string{
-			strconv.Itoa(problem), strconv.Itoa(run), strconv.Itoa(m),
-			strconv.FormatFloat(o.Correct, 'f', 6, 64), string(o.Bucket),
-			strconv.FormatFloat(o.Out, 'f', 1, 64), strconv.FormatFloat(o.USD, 'f', 9, 64),
-		})
-	})
-	w.Flush()
-	return errors.Join(err, w.Error())
 }
 
 // arena is an arena of the book with the steps that make it. It is filled when it is first read.
@@ -235,41 +205,5 @@ func (b *bench) read(ctx context.Context) ([][]routing.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readOutcomes(entry, len(b.set.problems), b.runs, len(b.experts))
-}
-
-// readOutcomes reads what bench.write wrote, [problems*runs][experts].
-func readOutcomes(entry store.Entry, problems, runs, experts int) ([][]routing.Outcome, error) {
-	outcomes := make([][]routing.Outcome, problems*runs)
-	for i := range outcomes {
-		outcomes[i] = make([]routing.Outcome, experts)
-	}
-	f, err := entry.Open("outcomes.csv")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r := csv.NewReader(f)
-	r.FieldsPerRecord, r.ReuseRecord = 7, true
-	if _, err := r.Read(); err != nil {
-		return nil, fmt.Errorf("%s: %w", entry.Path("outcomes.csv"), err)
-	}
-	for line := 2; ; line++ {
-		rec, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return outcomes, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", entry.Path("outcomes.csv"), err)
-		}
-		bucket := routing.Bucket(rec[4])
-		n := numbers{fields: append(append([]string{}, rec[:4]...), rec[5:]...)}
-		problem, run, m := n.int(), n.int(), n.int()
-		o := routing.Outcome{Correct: n.float(), Bucket: bucket, Out: n.float(), USD: n.float()}
-		i := problem*runs + run
-		if n.err != nil || i < 0 || i >= len(outcomes) || m < 0 || m >= len(outcomes[i]) {
-			return nil, fmt.Errorf("%s:%d: not a line of outcomes: %v", entry.Path("outcomes.csv"), line, n.err)
-		}
-		outcomes[i][m] = o
-	}
+	return book.ReadOutcomes(entry, len(b.set.problems), b.runs, len(b.experts))
 }

@@ -204,10 +204,10 @@ func TestOneDecisionIsFound(t *testing.T) {
 	var problem string
 	mutate(t, dir, "tiny", "fit entrorouter seed=1", "decisions/paper.csv", func(text string) string {
 		lines := strings.SplitAfter(text, "\n")
-		fields := strings.SplitN(lines[0], ",", 4)
+		fields := strings.SplitN(lines[1], ",", 4)
 		problem = fields[0]
 		fields[2] = map[string]string{"0": "2", "1": "2", "2": "0"}[fields[2]]
-		lines[0] = strings.Join(fields, ",")
+		lines[1] = strings.Join(fields, ",")
 		return strings.Join(lines, "")
 	})
 	_, report := checkedRun(t, r, dir)

@@ -12,10 +12,12 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -249,11 +251,7 @@ func (c *collapse) make(ctx context.Context, d *store.Draft) error {
 	set.Measurements = append(set.Measurements, c.thresholds()...)
 	set.Measurements = append(set.Measurements, c.phases()...)
 	set.Measurements = append(set.Measurements, c.theorem())
-	w, err := d.Create("measurements.txt")
-	if err != nil {
-		return err
-	}
-	return errors.Join(set.Write(w), w.Close())
+	return book.WriteMeasurements(d, set)
 }
 
 // trainAll trains all policies for all seeds on as many goroutines as there are processors; where a result is put
@@ -318,7 +316,7 @@ func (c *collapse) measureRun(name string, run *policyRun, at int) []metrics.Mea
 		here = append(here, metrics.Key{Name: "step", Value: fmt.Sprintf("%0*d", len(strconv.Itoa(run.train.Steps)), run.logs[0][at].Step)})
 	}
 	over := func(logs [][]theory.Snapshot, unit string, decimals int, scale float64, of func(theory.Snapshot) float64) []metrics.Value {
-		return ranged(logs, unit, decimals, func(log []theory.Snapshot) float64 { return scale * of(log[at]) })
+		return score.Ranged(logs, unit, decimals, func(log []theory.Snapshot) float64 { return scale * of(log[at]) })
 	}
 	quantities := []struct {
 		unit     string

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
@@ -39,7 +41,7 @@ func (e *engine) planCurves(rows []string) (*step, error) {
 	return e.newStep("training curves", "curves", curvesVersion, params, inputs, func(ctx context.Context, d *store.Draft) error {
 		set := &metrics.Set{}
 		for i, id := range rows {
-			var seeds [][]curvePoint
+			var seeds [][]score.Step
 			var ids []uint64
 			for _, f := range fits[i] {
 				points, err := f.curve(ctx)
@@ -48,35 +50,23 @@ func (e *engine) planCurves(rows []string) (*step, error) {
 				}
 				seeds, ids = append(seeds, points), append(ids, f.seed)
 			}
-			lines, err := measureCurves(metrics.Keys("pool", e.poolSpec.Name, "method", id), e.ids(), ids, seeds)
+			lines, err := score.Training(metrics.Keys("pool", e.poolSpec.Name, "method", id), e.ids(), ids, seeds)
 			if err != nil {
 				return fmt.Errorf("row %s: %w", id, err)
 			}
 			set.Measurements = append(set.Measurements, lines...)
 		}
-		w, err := d.Create("measurements.txt")
-		if err != nil {
-			return err
-		}
-		return errors.Join(set.Write(w), w.Close())
+		return book.WriteMeasurements(d, set)
 	})
 }
 
-// curvePoint is a line of curve.csv. What was not measured is NaN.
-type curvePoint struct {
-	stage                               string
-	step                                int
-	loss, reward, entropy, anchor, zero float64
-	share                               []float64 // [M]
-}
-
 // curve reads what the training of a fit left behind.
-func (f *fit) curve(ctx context.Context) ([]curvePoint, error) {
+func (f *fit) curve(ctx context.Context) ([]score.Step, error) {
 	entry, err := f.e.get(ctx, f.step)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(entry.Files, func(f store.File) bool { return f.Name == "curve.csv" }) {
+	if !entry.Has("curve.csv") {
 		return nil, fmt.Errorf("%w: method %s writes no training curve", ErrUsage, f.row.Name)
 	}
 	file, err := entry.Open("curve.csv")
@@ -97,7 +87,7 @@ func (f *fit) curve(ctx context.Context) ([]curvePoint, error) {
 			return nil, fmt.Errorf("%s has no column %q", file.Name(), name)
 		}
 	}
-	var points []curvePoint
+	var points []score.Step
 	for i, line := range lines[1:] {
 		var bad error
 		at := func(name string) float64 {
@@ -109,11 +99,11 @@ func (f *fit) curve(ctx context.Context) ([]curvePoint, error) {
 			bad = errors.Join(bad, err)
 			return v
 		}
-		p := curvePoint{stage: line[column["stage"]], step: int(at("step")), loss: at("loss"), reward: at("reward"),
-			entropy: at("entropy"), anchor: at("anchor_kl"), zero: at("zero_groups")}
+		p := score.Step{Stage: line[column["stage"]], Step: int(at("step")), Loss: at("loss"), Reward: at("reward"),
+			Entropy: at("entropy"), Anchor: at("anchor_kl"), Zero: at("zero_groups")}
 		for _, id := range f.e.ids() {
 			if _, ok := column["share:"+id]; ok {
-				p.share = append(p.share, at("share:"+id))
+				p.Share = append(p.Share, at("share:"+id))
 			}
 		}
 		if bad != nil {
@@ -122,81 +112,4 @@ func (f *fit) curve(ctx context.Context) ([]curvePoint, error) {
 		points = append(points, p)
 	}
 	return points, nil
-}
-
-// measureCurves averages the curves of the seeds, and each over windows of steps. Low and high of a value are the least
-// and the most over seeds, and one seed has none; the key step is the first step of a window. The first and the last
-// window of a stage have lines of single seeds as well, so that what a stage changed can be told seed by seed. ids [seeds]
-// are the training seeds.
-func measureCurves(at []metrics.Key, experts []string, ids []uint64, seeds [][]curvePoint) ([]metrics.Measurement, error) {
-	for _, s := range seeds {
-		if len(s) != len(seeds[0]) {
-			return nil, fmt.Errorf("curves of %d and %d steps", len(seeds[0]), len(s))
-		}
-	}
-	var out []metrics.Measurement
-	points := seeds[0]
-	for first := 0; first < len(points); {
-		stage := points[first].stage
-		n := 0
-		for first+n < len(points) && points[first+n].stage == stage {
-			n++
-		}
-		window := (n + report.CurvePoints - 1) / report.CurvePoints
-		for from := first; from < first+n; from += window {
-			to := min(from+window, first+n)
-			over := func(some [][]curvePoint, unit string, decimals int, scale float64, of func(curvePoint) float64) []metrics.Value {
-				return ranged(some, unit, decimals, func(s []curvePoint) float64 {
-					var x float64
-					for _, p := range s[from:to] {
-						x += scale * of(p) / float64(to-from)
-					}
-					return x
-				})
-			}
-			here := append(slices.Clone(at), metrics.Keys("stage", stage, "step", fmt.Sprintf("%0*d", len(strconv.Itoa(n)), points[from].step))...)
-			all := func(some [][]curvePoint) (values []metrics.Value) {
-				if stage == "sft" {
-					values = over(some, report.Loss, 4, 1, func(p curvePoint) float64 { return p.loss })
-				}
-				return slices.Concat(values,
-					over(some, report.RewardUnit, 4, 1, func(p curvePoint) float64 { return p.reward }),
-					over(some, report.PolicyEntropy, 4, 1, func(p curvePoint) float64 { return p.entropy }),
-					over(some, report.AnchorKL, 4, 1, func(p curvePoint) float64 { return p.anchor }),
-					over(some, report.ZeroGroups, 2, 100, func(p curvePoint) float64 { return p.zero }))
-			}
-			out = append(out, metrics.Measurement{Name: "Curve", Keys: here, N: len(seeds), Values: all(seeds)})
-			if len(seeds) > 1 && (from == first || to == first+n) {
-				for k, id := range ids {
-					out = append(out, metrics.Measurement{Name: "Curve", Keys: append(slices.Clone(here), metrics.Keys("seed", fmt.Sprint(id))...), N: 1, Values: all(seeds[k : k+1])})
-				}
-			}
-			for e, id := range experts[:len(points[from].share)] {
-				out = append(out, metrics.Measurement{Name: "Curve", Keys: append(slices.Clone(here), metrics.Key{Name: "expert", Value: id}), N: len(seeds),
-					Values: over(seeds, report.Share, 2, 100, func(p curvePoint) float64 { return p.share[e] })})
-			}
-		}
-		first += n
-	}
-	return out, nil
-}
-
-// ranged is the mean over seeds of a number with the least and the most of them; nothing if it was not measured. One
-// seed has no range.
-func ranged[T any](seeds []T, unit string, decimals int, of func(T) float64) []metrics.Value {
-	var mean float64
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, s := range seeds {
-		x := of(s)
-		mean += x / float64(len(seeds))
-		low, high = min(low, x), max(high, x)
-	}
-	if math.IsNaN(mean) {
-		return nil
-	}
-	v := metrics.Rounded(mean, unit, decimals)
-	if len(seeds) > 1 {
-		v = v.Within(low, high)
-	}
-	return []metrics.Value{v}
 }

@@ -2,18 +2,12 @@ package harness
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"path"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -43,14 +37,6 @@ type fit struct {
 // covers says whether the row can be scored on an arena: hindsight needs answers, and the large arena has
 // probabilities.
 func (f *fit) covers(a *arena) bool { return !f.hindsight || a.Name != metrics.LargeArena }
-
-// fitReport is fit.json.
-type fitReport struct {
-	TrainUSD float64   `json:"train_usd"`       // mean dollars a question on the training problems; 0 for rows of hindsight and rows that ask for every decision
-	Knobs    []float64 `json:"knobs,omitempty"` // settings of the sweep, dearest first; of a match or a router without a knob none
-
-	Router map[string][]metrics.Value `json:"router,omitempty"` // arena -> what a methods.Reporter says of its decisions
-}
 
 // methodParams is what a method, its knobs and the code that trains it are, for a recipe.
 type methodParams struct {
@@ -223,7 +209,7 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	if err != nil {
 		return err
 	}
-	var report fitReport
+	var report book.Fit
 	hindsight, knows := router.(routing.HindsightRouter)
 	if knows != f.hindsight {
 		return fmt.Errorf("method %s: the method and its router must both be a routing.HindsightRouter or neither: the recipe of a fit that reads outcomes names them", f.row.Name)
@@ -256,7 +242,7 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 		if err != nil {
 			return err
 		}
-		if err := writeDecisions(d, a.Name, decisions); err != nil {
+		if err := book.WriteDecisions(d, a.Name, len(e.experts), decisions); err != nil {
 			return err
 		}
 		if r, ok := router.(methods.Reporter); ok {
@@ -266,19 +252,19 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 			report.Router[a.Name] = r.Report()
 		}
 		if sweeps {
-			if err := writeSwept(ctx, d, a.Name, frontier, a.Queries); err != nil {
+			if err := writeSweep(ctx, d, a.Name, frontier, a.Queries); err != nil {
 				return err
 			}
 		}
 	}
 	if sweeps {
 		report.Knobs = frontier.Knobs()
-		if err := writeSwept(ctx, d, trainSweep, frontier, trainQueries(f.learns(all))); err != nil {
+		if err := writeSweep(ctx, d, trainSweep, frontier, trainQueries(f.learns(all))); err != nil {
 			return err
 		}
 	}
 	e.opt.Progress.Add(1)
-	return report.write(d)
+	return report.Write(d)
 }
 
 // match makes a match.
@@ -317,7 +303,7 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 	if err != nil {
 		return err
 	}
-	var report fitReport
+	var report book.Fit
 	if report.TrainUSD, err = methods.Spend(ctx, router, set.RL); err != nil {
 		return err
 	}
@@ -333,12 +319,12 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 		for i := range decisions {
 			decisions[i].Usage = own[i].Usage // what the router itself reads and writes does not depend on its knob
 		}
-		if err := writeDecisions(d, a.Name, decisions); err != nil {
+		if err := book.WriteDecisions(d, a.Name, len(e.experts), decisions); err != nil {
 			return err
 		}
 	}
 	e.opt.Progress.Add(1)
-	return report.write(d)
+	return report.Write(d)
 }
 
 // trainQueries are what knobs are set on.
@@ -348,6 +334,15 @@ func trainQueries(set *routing.TrainSet) []routing.Query {
 		queries[i] = routing.Query{Problem: x.Problem}
 	}
 	return queries
+}
+
+// writeSweep sweeps a router over queries.
+func writeSweep(ctx context.Context, d *store.Draft, name string, f routing.Frontier, queries []routing.Query) error {
+	s, err := sweepOf(ctx, f, queries)
+	if err != nil {
+		return err
+	}
+	return s.Write(d, name)
 }
 
 // sweep reads the choices of a fit at every setting of its knob; nil if its router has none.
@@ -360,70 +355,15 @@ func (f *fit) sweep(ctx context.Context, name string, queries []routing.Query) (
 	if err != nil {
 		return nil, err
 	}
-	return readSwept(entry, name, queries, len(report.Knobs), len(f.e.experts))
+	return book.ReadSweep(entry, name, queries, len(report.Knobs), len(f.e.experts))
 }
 
-func (r fitReport) write(d *store.Draft) error {
-	out, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return d.WriteFile("fit.json", append(out, '\n'))
-}
-
-func (f *fit) report(ctx context.Context) (r fitReport, err error) {
+func (f *fit) report(ctx context.Context) (r book.Fit, err error) {
 	entry, err := f.e.get(ctx, f.step)
 	if err != nil {
 		return r, err
 	}
-	data, err := entry.ReadFile("fit.json")
-	if err != nil {
-		return r, err
-	}
-	return r, json.Unmarshal(data, &r)
-}
-
-func decisionsFile(arena string) string { return path.Join("decisions", arena+".csv") }
-
-// writeDecisions writes a line a query: problem, run, the expert (index into the pool, -1 for a closed form, -2 for the
-// router itself), the tokens that the router read and wrote, and the distribution over experts. If any decision lists
-// its calls or is the router's own, each line has two more fields: the experts called, separated by spaces or - for no
-// list, and the probability that they spoiled the router's own answer.
-func writeDecisions(d *store.Draft, arena string, decisions []routing.Decision) (err error) {
-	f, err := d.Create(decisionsFile(arena))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	wide := slices.ContainsFunc(decisions, func(d routing.Decision) bool { return d.Calls != nil || d.Expert == routing.Self })
-	var line []byte
-	for _, x := range decisions {
-		line = append(line[:0], x.Problem...)
-		line = strconv.AppendInt(append(line, ','), int64(x.Run), 10)
-		line = strconv.AppendInt(append(line, ','), int64(x.Expert), 10)
-		line = strconv.AppendInt(append(line, ','), x.Usage.In, 10)
-		line = strconv.AppendInt(append(line, ','), x.Usage.Out, 10)
-		for _, p := range x.Prob {
-			line = strconv.AppendFloat(append(line, ','), p, 'f', 6, 64)
-		}
-		if wide {
-			line = append(line, ',')
-			if x.Calls == nil {
-				line = append(line, '-')
-			}
-			for k, c := range x.Calls {
-				if k > 0 {
-					line = append(line, ' ')
-				}
-				line = strconv.AppendInt(line, int64(c.Expert), 10)
-			}
-			line = strconv.AppendFloat(append(line, ','), x.Spoiled, 'f', 6, 64)
-		}
-		if _, err := f.Write(append(line, '\n')); err != nil {
-			return err
-		}
-	}
-	return writeAnswers(d, arena, decisions)
+	return book.ReadFit(entry)
 }
 
 // decisions reads the decisions on an arena, in the order of its queries.
@@ -432,62 +372,5 @@ func (f *fit) decisions(ctx context.Context, a *arena) ([]routing.Decision, erro
 	if err != nil {
 		return nil, err
 	}
-	return readDecisions(entry, a.Name, a.Queries, len(f.e.experts))
-}
-
-// readDecisions reads what writeDecisions wrote for the given queries, and grades the answers in it.
-func readDecisions(entry store.Entry, arena string, queries []routing.Query, experts int) ([]routing.Decision, error) {
-	file, err := entry.Open(decisionsFile(arena))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	r := csv.NewReader(file)
-	r.ReuseRecord = true // the first line says how many fields there are
-	out := make([]routing.Decision, 0, len(queries))
-	for {
-		rec, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file.Name(), err)
-		}
-		if len(rec) != 5+experts && len(rec) != 7+experts {
-			return nil, fmt.Errorf("%s: %d fields a line; want %d or %d", file.Name(), len(rec), 5+experts, 7+experts)
-		}
-		n := numbers{fields: rec[1:]}
-		x := routing.Decision{Run: n.int(), Expert: n.int(), Prob: make([]float64, experts)}
-		x.Usage = cost.Usage{In: int64(n.int()), Out: int64(n.int())}
-		for m := range x.Prob {
-			x.Prob[m] = n.float()
-		}
-		if len(rec) == 7+experts {
-			if calls := n.next(); calls != "-" {
-				x.Calls = []routing.Call{}
-				for _, field := range strings.Fields(calls) {
-					c := numbers{fields: []string{field}}
-					m := c.int()
-					if c.err != nil || m < 0 || m >= experts {
-						return nil, fmt.Errorf("%s:%d: call of %q, which is no expert of the pool", file.Name(), len(out)+1, field)
-					}
-					x.Calls = append(x.Calls, routing.Call{Expert: m})
-				}
-			}
-			x.Spoiled = n.float()
-		}
-		i := len(out)
-		if n.err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file.Name(), i+1, n.err)
-		}
-		if i >= len(queries) || rec[0] != queries[i].Problem.ID || x.Run != queries[i].Run || x.Expert >= experts || x.Expert < routing.Self {
-			return nil, fmt.Errorf("%s:%d: not the decision on query %d of arena %s; remove the folder of this step and run again", file.Name(), i+1, i+1, arena)
-		}
-		x.Problem = queries[i].Problem.ID
-		out = append(out, x)
-	}
-	if len(out) != len(queries) {
-		return nil, fmt.Errorf("%s: %d decisions for %d queries", file.Name(), len(out), len(queries))
-	}
-	return out, readAnswers(entry, arena, queries, out)
+	return book.ReadDecisions(entry, a.Name, a.Queries, len(f.e.experts))
 }

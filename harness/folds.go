@@ -3,16 +3,15 @@ package harness
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"slices"
-	"strconv"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/lm"
@@ -25,7 +24,7 @@ import (
 )
 
 const (
-	crossFitVersion     = 2
+	crossFitVersion     = 3
 	foldsMeasureVersion = 4
 )
 
@@ -353,35 +352,39 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 		return err
 	}
 	decisions := make([]routing.Decision, len(c.problems))
-	sweep := make([][]int, len(parts[0].sweep))
-	for j := range sweep {
-		sweep[j] = make([]int, len(c.problems))
+	var sweep *book.Sweep
+	report := book.Fit{Knobs: parts[0].knobs}
+	if report.Knobs != nil {
+		sweep = &book.Sweep{Queries: make([]book.Swept, len(c.problems)), Settings: len(report.Knobs)}
 	}
 	for _, part := range parts {
-		if len(part.sweep) != len(sweep) {
-			return fmt.Errorf("the router has %d settings in one fold and %d in another; a sweep needs the same number", len(sweep), len(part.sweep))
+		if len(part.knobs) != len(report.Knobs) {
+			return fmt.Errorf("the router has %d settings in one fold and %d in another; a sweep needs the same number", len(report.Knobs), len(part.knobs))
 		}
 		for i, q := range part.test {
 			decisions[q] = part.decisions[i]
-			for j := range sweep {
-				sweep[j][q] = part.sweep[j][i]
+			if sweep != nil {
+				sweep.Queries[q] = part.sweep.Queries[i]
 			}
 		}
 	}
-	if err := writeDecisions(d, foldsArena, decisions); err != nil {
+	if err := book.WriteDecisions(d, foldsArena, len(e.experts), decisions); err != nil {
 		return err
 	}
-	if len(sweep) == 0 {
-		return nil
+	if sweep != nil {
+		if err := sweep.Write(d, foldsArena); err != nil {
+			return err
+		}
 	}
-	return writeSweep(d, sweep)
+	return report.Write(d)
 }
 
 // routed is what a router did on the questions of one fold.
 type routed struct {
 	test      []int // questions
 	decisions []routing.Decision
-	sweep     [][]int // [knobs][test]; nil: no knob
+	knobs     []float64   // nil: no knob
+	sweep     *book.Sweep // of the test questions
 }
 
 // fitFold fits a row on all folds but one and routes the questions of that one.
@@ -427,18 +430,9 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec
 	if !ok {
 		return out, nil
 	}
-	for _, knob := range f.Knobs() {
-		at, err := f.RouteAt(ctx, queries, knob)
-		if err != nil {
-			return out, err
-		}
-		choices := make([]int, len(at))
-		for i, d := range at {
-			choices[i] = d.Expert
-		}
-		out.sweep = append(out.sweep, choices)
-	}
-	return out, nil
+	out.knobs = f.Knobs()
+	out.sweep, err = sweepOf(ctx, f, queries)
+	return out, err
 }
 
 // fewer returns n of the training questions, those with the smallest Hash("<1000 + seed of the partition>|<id>"): each
@@ -509,54 +503,4 @@ func (c *recorded) neighbours(train []int, own int) []int {
 	}
 	slices.SortFunc(others, func(a, b int) int { return cmp.Or(cmp.Compare(distance[a], distance[b]), cmp.Compare(a, b)) })
 	return others[:min(spec.NearestModels, len(others))]
-}
-
-// writeSweep writes a line a setting, dearest first: the expert of every question.
-func writeSweep(d *store.Draft, sweep [][]int) (err error) {
-	f, err := d.Create("sweep.csv")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := csv.NewWriter(f)
-	for _, choices := range sweep {
-		line := make([]string, len(choices))
-		for q, m := range choices {
-			line[q] = strconv.Itoa(m)
-		}
-		if err := w.Write(line); err != nil {
-			return err
-		}
-	}
-	w.Flush()
-	return w.Error()
-}
-
-// readSweep returns nil if the row has no knob.
-func readSweep(entry store.Entry) ([][]int, error) {
-	if !slices.ContainsFunc(entry.Files, func(f store.File) bool { return f.Name == "sweep.csv" }) {
-		return nil, nil
-	}
-	f, err := entry.Open("sweep.csv")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Name(), err)
-	}
-	var sweep [][]int
-	for _, line := range lines {
-		n := numbers{fields: line}
-		var choices []int
-		for range line {
-			choices = append(choices, n.int())
-		}
-		if n.err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name(), n.err)
-		}
-		sweep = append(sweep, choices)
-	}
-	return sweep, nil
 }

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/book"
@@ -31,11 +30,7 @@ func (c *recorded) measure(ctx context.Context, d *store.Draft) error {
 			if err != nil {
 				return err
 			}
-			entry, err := c.e.get(ctx, row.step)
-			if err != nil {
-				return err
-			}
-			sweep, err := readSweep(entry)
+			sweep, err := c.sweep(ctx, row)
 			if err != nil {
 				return err
 			}
@@ -51,11 +46,7 @@ func (c *recorded) measure(ctx context.Context, d *store.Draft) error {
 		set.Measurements = append(set.Measurements, f.Measure(b)...)
 		c.e.opt.Progress.Add(1)
 	}
-	w, err := d.Create("measurements.txt")
-	if err != nil {
-		return err
-	}
-	return errors.Join(set.Write(w), w.Close())
+	return book.WriteMeasurements(d, set)
 }
 
 // contrasts are the pairs of rows that the spec asks to compare.

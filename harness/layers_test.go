@@ -32,7 +32,7 @@ var layers = map[string][]string{
 	// Rewards are in theory, so that what is trained here and what is scored from text is one formula.
 	"harness/multiround": {"harness/experts", "harness/theory", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
 	// A finished run is read without the steps that made it, and without who answered.
-	"harness/book":     {"harness/routing"},
+	"harness/book":     {"harness/store", "harness/table", "harness/routing", "harness/metrics", "harness/cost"},
 	"harness/store":    {"harness/routing"},
 	"harness/problems": {"harness/routing", "harness/seed", "harness/spec", "verify"},
 	"harness/report":   {"harness/metrics", "harness/routing", "harness/spec"},

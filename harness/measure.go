@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -73,11 +72,7 @@ func (e *engine) planMeasure() error {
 			}
 			e.opt.Progress.Done()
 		}
-		w, err := d.Create("measurements.txt")
-		if err != nil {
-			return err
-		}
-		return errors.Join(set.Write(w), w.Close())
+		return book.WriteMeasurements(d, set)
 	})
 	return err
 }

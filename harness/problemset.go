@@ -1,14 +1,11 @@
 package harness
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -26,12 +23,6 @@ type problemSet struct {
 	read     bool
 	problems []routing.Problem
 	latents  []routing.Latent // [len(problems)] of a generated set, else nil
-}
-
-// problemLine is a line of problems.jsonl.
-type problemLine struct {
-	Problem routing.Problem
-	Latent  *routing.Latent `json:",omitempty"`
 }
 
 // newProblemSet plans the first n problems of a draw of a benchmark.
@@ -78,33 +69,13 @@ func (e *engine) newProblemSet(name, draw string, n int) (*problemSet, error) {
 		if err != nil {
 			return err
 		}
-		return writeProblems(d, ps, latents)
+		return book.WriteProblems(d, ps, latents)
 	})
 	if err != nil {
 		return nil, err
 	}
 	set.step.benchmark = name
 	return set, nil
-}
-
-func writeProblems(d *store.Draft, ps []routing.Problem, latents []routing.Latent) (err error) {
-	w, err := d.Create("problems.jsonl")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	for i, p := range ps {
-		line := problemLine{Problem: p}
-		if latents != nil {
-			line.Latent = &latents[i]
-		}
-		if err := enc.Encode(line); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // load reads the problems, making them first if need be.
@@ -116,30 +87,9 @@ func (s *problemSet) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.problems, s.latents, err = readProblems(entry); err != nil {
+	if s.problems, s.latents, err = book.ReadProblems(entry); err != nil {
 		return err
 	}
 	s.read = true
 	return nil
-}
-
-// readProblems reads a problem set that is stored; latents is nil unless it was generated.
-func readProblems(entry store.Entry) (ps []routing.Problem, latents []routing.Latent, err error) {
-	f, err := entry.Open("problems.jsonl")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	for dec := json.NewDecoder(bufio.NewReader(f)); ; {
-		var line problemLine
-		if err := dec.Decode(&line); errors.Is(err, io.EOF) {
-			return ps, latents, nil
-		} else if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", entry.Path("problems.jsonl"), err)
-		}
-		ps = append(ps, line.Problem)
-		if line.Latent != nil {
-			latents = append(latents, *line.Latent)
-		}
-	}
 }

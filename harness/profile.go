@@ -2,12 +2,8 @@ package harness
 
 import (
 	"context"
-	"encoding/csv"
-	"errors"
-	"fmt"
-	"io"
-	"strconv"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/verify"
@@ -38,7 +34,7 @@ func (e *engine) newProfile(set *problemSet, split routing.Split) (*profile, err
 		if err != nil {
 			return err
 		}
-		return writeProfile(d, pr)
+		return book.WriteProfile(d, pr)
 	})
 	if err != nil {
 		return nil, err
@@ -130,38 +126,6 @@ func (e *engine) askParams(runs int, split routing.Split) askParams {
 		Runs: runs, Split: split, CountInput: e.spec.Experiment.CountInput, Verifier: verify.Version}
 }
 
-// writeProfile writes a line a problem: the probe's correct answers and samples, then six columns an expert.
-func writeProfile(d *store.Draft, pr *routing.Profile) (err error) {
-	f, err := d.Create("profile.csv")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := csv.NewWriter(f)
-	head := []string{"problem", "probe:correct", "probe:samples"}
-	for _, id := range pr.Experts {
-		head = append(head, id+":correct", id+":samples", id+":truncated", id+":unknown", id+":tokens", id+":usd")
-	}
-	if err := w.Write(head); err != nil {
-		return err
-	}
-	for i, id := range pr.Problems {
-		line := []string{id, "0", "0"}
-		if pr.ProbeSamples != nil {
-			line[1], line[2] = strconv.Itoa(pr.ProbeCorrect[i]), strconv.Itoa(pr.ProbeSamples[i])
-		}
-		for m := range pr.Experts {
-			line = append(line, strconv.Itoa(pr.Correct[i][m]), strconv.Itoa(pr.Samples[i][m]), strconv.Itoa(pr.Truncated[i][m]), strconv.Itoa(pr.Unknown[i][m]),
-				strconv.FormatFloat(pr.Tokens[i][m], 'f', 1, 64), strconv.FormatFloat(pr.USD[i][m], 'f', 9, 64))
-		}
-		if err := w.Write(line); err != nil {
-			return err
-		}
-	}
-	w.Flush()
-	return w.Error()
-}
-
 // load returns the profile, measuring it first if need be.
 func (p *profile) load(ctx context.Context) (*routing.Profile, error) {
 	if p.read != nil {
@@ -171,48 +135,8 @@ func (p *profile) load(ctx context.Context) (*routing.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := entry.Open("profile.csv")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	pr := &routing.Profile{}
-	for _, x := range p.e.experts {
-		pr.Experts = append(pr.Experts, x.ID)
-	}
-	r := csv.NewReader(f)
-	r.FieldsPerRecord = 3 + 6*len(pr.Experts)
-	if _, err := r.Read(); err != nil {
-		return nil, fmt.Errorf("%s: %w", entry.Path("profile.csv"), err)
-	}
-	for line := 2; ; line++ {
-		rec, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", entry.Path("profile.csv"), err)
-		}
-		n := numbers{fields: rec[1:]}
-		pr.Problems = append(pr.Problems, rec[0])
-		pr.ProbeCorrect = append(pr.ProbeCorrect, n.int())
-		pr.ProbeSamples = append(pr.ProbeSamples, n.int())
-		var correct, samples, truncated, unknown []int
-		var tokens, usd []float64
-		for range pr.Experts {
-			correct, samples = append(correct, n.int()), append(samples, n.int())
-			truncated, unknown = append(truncated, n.int()), append(unknown, n.int())
-			tokens, usd = append(tokens, n.float()), append(usd, n.float())
-		}
-		if n.err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", entry.Path("profile.csv"), line, n.err)
-		}
-		pr.Correct, pr.Samples = append(pr.Correct, correct), append(pr.Samples, samples)
-		pr.Truncated, pr.Unknown = append(pr.Truncated, truncated), append(pr.Unknown, unknown)
-		pr.Tokens, pr.USD = append(pr.Tokens, tokens), append(pr.USD, usd)
-	}
-	p.read = pr
-	return pr, nil
+	p.read, err = book.ReadProfile(entry, p.e.ids())
+	return p.read, err
 }
 
 // examples returns the problems with what was measured on them.
@@ -233,32 +157,4 @@ func (p *profile) examples(ctx context.Context) ([]routing.Example, error) {
 		out[i] = x
 	}
 	return out, nil
-}
-
-// numbers reads the fields of a line one after the other and keeps the first error.
-type numbers struct {
-	fields []string
-	err    error
-}
-
-func (n *numbers) next() string {
-	f := n.fields[0]
-	n.fields = n.fields[1:]
-	return f
-}
-
-func (n *numbers) int() int {
-	v, err := strconv.Atoi(n.next())
-	if err != nil && n.err == nil {
-		n.err = err
-	}
-	return v
-}
-
-func (n *numbers) float() float64 {
-	v, err := strconv.ParseFloat(n.next(), 64)
-	if err != nil && n.err == nil {
-		n.err = err
-	}
-	return v
 }

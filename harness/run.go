@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/experts/sim"
 	"github.com/entrorouter/entrorouter/harness/lm"
@@ -155,7 +156,7 @@ func (e *engine) measurements(ctx context.Context, steps ...*step) (*metrics.Set
 		if err != nil {
 			return nil, err
 		}
-		of, err := readMeasurements(entry)
+		of, err := book.ReadMeasurements(entry)
 		if err != nil {
 			return nil, err
 		}
@@ -166,16 +167,6 @@ func (e *engine) measurements(ctx context.Context, steps ...*step) (*metrics.Set
 		m.Keys = append([]metrics.Key{{Name: "experiment", Value: e.spec.Experiment.Name}}, m.Keys...)
 	}
 	return set, nil
-}
-
-// readMeasurements reads what a measuring step made.
-func readMeasurements(entry store.Entry) (*metrics.Set, error) {
-	f, err := entry.Open("measurements.txt")
-	if err != nil {
-		return nil, err
-	}
-	set, err := metrics.Read(f.Name(), f)
-	return set, errors.Join(err, f.Close())
 }
 
 // newEngine opens the store and plans every step; it runs none.

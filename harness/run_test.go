@@ -131,7 +131,7 @@ func TestAnHTTPPoolThatPointsAtServeGetsTheSameOutcomes(t *testing.T) {
 		var benchmark string
 		n := 0
 		for dec := json.NewDecoder(bytes.NewReader(data)); ; n++ {
-			var line problemLine
+			var line struct{ Problem routing.Problem }
 			if err := dec.Decode(&line); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {

@@ -1,21 +1,16 @@
 package harness
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"gopkg.in/yaml.v3"
 
-	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
@@ -100,82 +95,6 @@ func TestTheRouterAloneScoresWhatTheProbeDoesAndPaysNothing(t *testing.T) {
 	if n := len(set.Where(metrics.Keys("method", "sft", "expert", routing.SelfID)...)); n > 0 {
 		t.Errorf("%d shares of a router that cannot answer itself", n)
 	}
-}
-
-func TestDecisionsReadAsTheyWereWritten(t *testing.T) {
-	queries := []routing.Query{{Problem: routing.Problem{ID: "a"}}, {Problem: routing.Problem{ID: "a"}, Run: 1}, {Problem: routing.Problem{ID: "b"}}}
-	at := func(i int, d routing.Decision) routing.Decision {
-		d.Problem, d.Run = queries[i].Problem.ID, queries[i].Run
-		return d
-	}
-	for _, c := range []struct {
-		name      string
-		decisions []routing.Decision
-		fields    int
-	}{
-		{"single-round routers", []routing.Decision{
-			at(0, routing.Decision{Prob: []float64{0.25, 0.75}, Expert: 1, Usage: cost.Usage{In: 3, Out: 4}}),
-			at(1, routing.Decision{Prob: []float64{0.5, 0.5}, Expert: routing.Expected}),
-			at(2, routing.Decision{Prob: []float64{1, 0}}),
-		}, 7},
-		{"routers that call and answer", []routing.Decision{
-			at(0, routing.Decision{Prob: []float64{0.25, 0.25}, Expert: 1, Calls: []routing.Call{{Expert: 0}, {Expert: 1}, {Expert: 0}}}),
-			at(1, routing.Decision{Prob: []float64{0, 0}, Expert: routing.Self, Calls: []routing.Call{}, Spoiled: 0}),
-			at(2, routing.Decision{Prob: []float64{0.5, 0}, Expert: routing.Self, Calls: []routing.Call{{Expert: 1}}, Spoiled: 0.125}),
-		}, 9},
-		{"a list of calls is not no list", []routing.Decision{
-			at(0, routing.Decision{Prob: []float64{1, 0}}),
-			at(1, routing.Decision{Prob: []float64{1, 0}, Calls: []routing.Call{{Expert: 0}}}),
-			at(2, routing.Decision{Prob: []float64{0, 0}, Expert: routing.Self}),
-		}, 9},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s, err := store.Open(t.TempDir(), store.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			entry := makeEntry(t, s, func(d *store.Draft) error { return writeDecisions(d, "x", c.decisions) })
-			got, err := readDecisions(entry, "x", queries, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(c.decisions, got, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
-				t.Error(diff)
-			}
-			text, err := entry.ReadFile(decisionsFile("x"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			first, _, _ := strings.Cut(string(text), "\n")
-			if n := strings.Count(first, ",") + 1; n != c.fields {
-				t.Errorf("%d fields in %q, want %d", n, first, c.fields)
-			}
-		})
-	}
-	s, err := store.Open(t.TempDir(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry := makeEntry(t, s, func(d *store.Draft) error {
-		return d.WriteFile(decisionsFile("x"), []byte("a,0,1,0,0,1.0,0.0,0 2,0.0\n"))
-	})
-	if _, err := readDecisions(entry, "x", queries[:1], 2); err == nil || !strings.Contains(err.Error(), `call of "2"`) {
-		t.Errorf("a call of nobody: %v", err)
-	}
-}
-
-// makeEntry makes an entry.
-func makeEntry(t *testing.T, s *store.Store, build func(*store.Draft) error) store.Entry {
-	t.Helper()
-	recipe, err := store.NewRecipe("test", 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry, err := s.Make(t.Context(), recipe, func(_ context.Context, d *store.Draft) error { return build(d) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return entry
 }
 
 // A policy that has hardly been trained asks as often as it can: what it asks is stored, paid, counted and shown.

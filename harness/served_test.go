@@ -19,7 +19,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/multiround"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
@@ -214,46 +213,5 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 	matched.Experiment.Methods[0].Params.Content = nil
 	if _, err := Run(t.Context(), matched, Options{Out: out}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "asks a language model") {
 		t.Errorf("matched to a row that asks: %v", err)
-	}
-}
-
-func TestAnswersReadAsTheyWereWrittenAndAreGraded(t *testing.T) {
-	query := func(id, gold string) routing.Query {
-		return routing.Query{Problem: routing.Problem{ID: id, Gold: []string{gold}}}
-	}
-	queries := []routing.Query{query("a", "42"), query("b", "42"), query("c", "42"), query("d", "42"), query("e", "42")}
-	var decisions []routing.Decision
-	for i, x := range []*routing.Answer{{Text: "42", Bare: true}, {Text: "So 41.", Finish: routing.Stop}, {Text: "42", Finish: routing.Length}, {}, nil} {
-		d := routing.Decision{Problem: queries[i].Problem.ID, Prob: []float64{0, 1}, Expert: routing.Self, Calls: []routing.Call{{Expert: 1}}, Answer: x}
-		if x != nil {
-			d.Calls[0].Usage = cost.Usage{In: 3, Out: int64(i)}
-		}
-		decisions = append(decisions, d)
-	}
-	s, err := store.Open(t.TempDir(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry := makeEntry(t, s, func(d *store.Draft) error { return writeDecisions(d, "x", decisions) })
-	got, err := readDecisions(entry, "x", queries, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, bucket := range []routing.Bucket{routing.Correct, routing.Wrong, routing.Truncated, routing.NoAnswer} {
-		decisions[i].Answer.Bucket = bucket
-	}
-	if diff := cmp.Diff(decisions, got); diff != "" {
-		t.Error(diff)
-	}
-	for _, line := range []string{`{"query":5,"calls":[]}`, `{"query":0,"calls":[]}`, `{`} {
-		if s, err = store.Open(t.TempDir(), store.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		entry := makeEntry(t, s, func(d *store.Draft) error {
-			return errors.Join(writeDecisions(d, "x", []routing.Decision{decisions[4]}), d.WriteFile(answersFile("x"), []byte(line)))
-		})
-		if _, err := readDecisions(entry, "x", queries[4:], 2); err == nil || !strings.Contains(err.Error(), "x.jsonl:1: ") {
-			t.Errorf("%s: %v", line, err)
-		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/score"
@@ -89,11 +90,29 @@ func (c *recorded) decisions(ctx context.Context, f *crossFit) ([]routing.Decisi
 	if err != nil {
 		return nil, err
 	}
+	return book.ReadDecisions(entry, foldsArena, c.queries(), len(c.e.experts))
+}
+
+// sweep reads what a row would choose in one partition; nil if it has no knob.
+func (c *recorded) sweep(ctx context.Context, f *crossFit) (*book.Sweep, error) {
+	entry, err := c.e.get(ctx, f.step)
+	if err != nil {
+		return nil, err
+	}
+	report, err := book.ReadFit(entry)
+	if err != nil || report.Knobs == nil {
+		return nil, err
+	}
+	return book.ReadSweep(entry, foldsArena, c.queries(), len(report.Knobs), len(c.e.experts))
+}
+
+// queries are the questions of the recording, each asked once.
+func (c *recorded) queries() []routing.Query {
 	queries := make([]routing.Query, len(c.problems))
 	for q, p := range c.problems {
 		queries[q] = routing.Query{Problem: p}
 	}
-	return readDecisions(entry, foldsArena, queries, len(c.e.experts))
+	return queries
 }
 
 // stands is the share of each expert in the answer of a decision, [M].

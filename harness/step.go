@@ -18,8 +18,8 @@ const (
 	profileVersion  = 2
 	outcomesVersion = 1
 	expectedVersion = 1
-	fitVersion      = 4
-	matchVersion    = 1
+	fitVersion      = 5
+	matchVersion    = 2
 	measureVersion  = 10
 
 	simulatedVersion       = 1 // of the responses of simulated experts

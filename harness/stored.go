@@ -162,10 +162,10 @@ func (r *StoredRun) measurements() (*metrics.Set, error) {
 				how.training = append(how.training, x)
 			}
 		}
-		if !slices.ContainsFunc(f.entry.Files, func(x store.File) bool { return x.Name == "measurements.txt" }) {
+		if !f.entry.Has(book.MeasurementsFile) {
 			continue
 		}
-		of, err := readMeasurements(f.entry)
+		of, err := book.ReadMeasurements(f.entry)
 		if err != nil {
 			return nil, err
 		}
@@ -366,12 +366,12 @@ func (r *StoredRun) arena(name string, test []string, of []found) (*storedArena,
 		if err != nil {
 			return nil, err
 		}
-		problems, _, err := readProblems(set.entry)
+		problems, _, err := book.ReadProblems(set.entry)
 		if err != nil {
 			return nil, err
 		}
 		runs := max(params.Runs, 1)
-		outcomes, err := readOutcomes(f.entry, len(problems), runs, len(params.Experts))
+		outcomes, err := book.ReadOutcomes(f.entry, len(problems), runs, len(params.Experts))
 		if err != nil {
 			return nil, err
 		}
@@ -390,10 +390,10 @@ func (r *StoredRun) arena(name string, test []string, of []found) (*storedArena,
 
 // score reads what a training decided in an arena and scores it; ok is false if it decided nothing there.
 func (a *storedArena) score(f storedFit) (s book.Scores, ok bool, err error) {
-	if !slices.ContainsFunc(f.entry.Files, func(x store.File) bool { return x.Name == decisionsFile(a.decided) }) {
+	if !f.entry.Has(book.DecisionsFile(a.decided)) {
 		return s, false, nil
 	}
-	decisions, err := readDecisions(f.entry, a.decided, a.Queries, len(a.Experts))
+	decisions, err := book.ReadDecisions(f.entry, a.decided, a.Queries, len(a.Experts))
 	if err != nil {
 		return s, false, err
 	}

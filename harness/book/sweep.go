@@ -1,6 +1,17 @@
 package book
 
-import "slices"
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/table"
+)
 
 // Sweep is what a router with a knob chooses on a list of queries at every setting, dearest first. A choice changes a few
 // times along some hundred settings, so changes are what is kept.
@@ -41,4 +52,82 @@ func (q Swept) Until(expert, settings int) int {
 		return q.Turns[k].Setting
 	}
 	return settings
+}
+
+// SweepFile is what a fit would choose in an arena at every setting of its router's knob.
+func SweepFile(arena string) string { return path.Join("sweep", arena+".csv") }
+
+var sweptColumns = []table.Column[Swept]{
+	table.Text("problem", func(s *Swept) *string { return &s.Problem }),
+	table.Int("run", func(s *Swept) *int { return &s.Run }),
+	table.Int("first", func(s *Swept) *int { return &s.First }),
+	{Name: "turns", Text: func(s *Swept) string {
+		var b []byte
+		for i, t := range s.Turns {
+			if i > 0 {
+				b = append(b, ' ')
+			}
+			b = strconv.AppendInt(b, int64(t.Setting), 10)
+			b = strconv.AppendInt(append(b, ':'), int64(t.Expert), 10)
+		}
+		return string(b)
+	}, Set: func(s *Swept, text string) error {
+		for _, field := range strings.Fields(text) {
+			setting, expert, _ := strings.Cut(field, ":")
+			at, bad := strconv.Atoi(setting)
+			m, worse := strconv.Atoi(expert)
+			if bad != nil || worse != nil {
+				return fmt.Errorf("%q is no setting and expert", field)
+			}
+			s.Turns = append(s.Turns, Turn{at, m})
+		}
+		return nil
+	}},
+}
+
+// Write writes the sweep of an arena, a line a query: problem, run, the expert at the first setting, then for each change
+// the setting that it comes with and the expert from there on.
+func (s *Sweep) Write(d *store.Draft, arena string) (err error) {
+	f, err := d.Create(SweepFile(arena))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := table.NewWriter(f, sweptColumns)
+	for _, q := range s.Queries {
+		w.Write(q)
+	}
+	return w.Flush()
+}
+
+// ReadSweep reads what Write wrote for the given queries.
+func ReadSweep(entry store.Entry, arena string, queries []routing.Query, settings, experts int) (*Sweep, error) {
+	f, err := entry.Open(SweepFile(arena))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s := &Sweep{Queries: make([]Swept, 0, len(queries)), Settings: settings}
+	err = table.Read(f.Name(), f, sweptColumns, func(q Swept) error {
+		i := len(s.Queries)
+		ok := i < len(queries) && q.Problem == queries[i].Problem.ID && q.Run == queries[i].Run && 0 <= q.First && q.First < experts
+		before := 0
+		for _, t := range q.Turns {
+			ok = ok && before < t.Setting && t.Setting < settings && 0 <= t.Expert && t.Expert < experts
+			before = t.Setting
+		}
+		if !ok {
+			return fmt.Errorf("not the sweep of query %d; remove the folder of this step and run again", i+1)
+		}
+		q.Problem = queries[i].Problem.ID
+		s.Queries = append(s.Queries, q)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Queries) != len(queries) {
+		return nil, fmt.Errorf("%s: sweeps of %d queries, want %d", f.Name(), len(s.Queries), len(queries))
+	}
+	return s, nil
 }

@@ -102,7 +102,7 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 				found = found || ok && r.Keys == nil
 			}
 			for _, c := range g.Columns {
-				cell := Cell{Ours: in(mine, c.Unit), Paper: in(theirs, c.Unit), Apart: slices.Contains(r.Apart, c.Unit)}
+				cell := Cell{Ours: in(mine, c.Unit), Why: mine.Why(c.Unit), Paper: in(theirs, c.Unit), Apart: slices.Contains(r.Apart, c.Unit)}
 				if slices.Contains(r.Omit, c.Unit) {
 					cell = Cell{}
 				}

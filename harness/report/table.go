@@ -101,7 +101,8 @@ func (r Row) competes(column int) bool { return !r.Reference && !r.Cells[column]
 // Cell holds what was measured and what the paper prints; nil means no such number.
 type Cell struct {
 	Ours, Paper *metrics.Value
-	Apart       bool // not comparable with the rest of its column: never in bold
+	Why         string // why ours is not defined; empty: it is, or was not measured
+	Apart       bool   // not comparable with the rest of its column: never in bold
 }
 
 // compared says whether a cell has a difference.
@@ -191,6 +192,28 @@ func (t *Table) legend(mark string) (notes []string) {
 	}
 	if t.Style.Differences && slices.ContainsFunc(t.Rows, func(r Row) bool { return slices.ContainsFunc(r.Cells, Cell.compared) }) {
 		notes = append(notes, "Differences are ours minus the paper's, to no more digits than it prints.")
+	}
+	return append(notes, t.undefined()...)
+}
+
+// undefined says which numbers are not defined, and why.
+func (t *Table) undefined() (notes []string) {
+	for k, c := range t.columns() {
+		rows := map[string][]string{} // by reason
+		var reasons []string
+		for _, r := range t.Rows {
+			why := r.Cells[k].Why
+			if why == "" {
+				continue
+			}
+			if rows[why] == nil {
+				reasons = append(reasons, why)
+			}
+			rows[why] = append(rows[why], r.Label)
+		}
+		for _, why := range reasons {
+			notes = append(notes, fmt.Sprintf("%s is not defined for %s: %s.", c.Title, strings.Join(rows[why], ", "), why))
+		}
 	}
 	return notes
 }

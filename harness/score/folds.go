@@ -37,7 +37,7 @@ type Partition struct {
 // PartitionedRow is what a row decided under one partition.
 type PartitionedRow struct {
 	Scores book.Scores
-	Sweep  [][]int // [settings][Q] choices at every setting of its knob, dearest first; nil: no knob
+	Sweep  *book.Sweep // over the questions; nil: no knob
 }
 
 // crossed is a row under weights, or a pair of rows; everything is computed inside each test fold, averaged over the folds
@@ -190,9 +190,11 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 		for _, r := range p.Rows {
 			of := fitted{quality: pick(r.Scores.Accuracy, inside), usd: pick(r.Scores.USD, inside)}
 			if r.Sweep != nil {
-				choices := make([][]int, len(r.Sweep))
-				for j, all := range r.Sweep {
-					choices[j] = pick(all, inside)
+				choices := make([][]int, r.Sweep.Settings)
+				for j := range choices {
+					for _, q := range inside {
+						choices[j] = append(choices[j], r.Sweep.Queries[q].At(j))
+					}
 				}
 				of.sweep = metrics.NewSweep(choices)
 			}

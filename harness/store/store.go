@@ -230,7 +230,7 @@ func (e Entry) Path(name string) string { return filepath.Join(e.Dir, filepath.F
 
 // Open opens a file of the entry.
 func (e Entry) Open(name string) (*os.File, error) {
-	if !slices.ContainsFunc(e.Files, func(f File) bool { return f.Name == name }) {
+	if !e.Has(name) {
 		var known []string
 		for _, f := range e.Files {
 			known = append(known, f.Name)
@@ -238,6 +238,11 @@ func (e Entry) Open(name string) (*os.File, error) {
 		return nil, fmt.Errorf("%s has no file %q; it has: %s", e.Key, name, strings.Join(known, ", "))
 	}
 	return os.Open(e.Path(name))
+}
+
+// Has says whether the entry has a file.
+func (e Entry) Has(name string) bool {
+	return slices.ContainsFunc(e.Files, func(f File) bool { return f.Name == name })
 }
 
 // ReadFile returns the content of a file of the entry.

@@ -1,0 +1,30 @@
+package book
+
+import (
+	"errors"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// MeasurementsFile is what a step that measures writes.
+const MeasurementsFile = "measurements.txt"
+
+// WriteMeasurements writes what was measured.
+func WriteMeasurements(d *store.Draft, set *metrics.Set) error {
+	w, err := d.Create(MeasurementsFile)
+	if err != nil {
+		return err
+	}
+	return errors.Join(set.Write(w), w.Close())
+}
+
+// ReadMeasurements reads what a measuring step made.
+func ReadMeasurements(entry store.Entry) (*metrics.Set, error) {
+	f, err := entry.Open(MeasurementsFile)
+	if err != nil {
+		return nil, err
+	}
+	set, err := metrics.Read(f.Name(), f)
+	return set, errors.Join(err, f.Close())
+}

@@ -1,0 +1,64 @@
+package book
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/table"
+)
+
+const outcomesFile = "outcomes.csv"
+
+// outcomeLine is a line of outcomes.csv. Problems and experts are numbered from 0, in the order of problems.jsonl and of the
+// pool.
+type outcomeLine struct {
+	problem, run, expert int
+	routing.Outcome
+}
+
+var outcomeColumns = []table.Column[outcomeLine]{
+	table.Int("problem", func(l *outcomeLine) *int { return &l.problem }),
+	table.Int("run", func(l *outcomeLine) *int { return &l.run }),
+	table.Int("expert", func(l *outcomeLine) *int { return &l.expert }),
+	table.Float("correct", 6, func(l *outcomeLine) *float64 { return &l.Correct }),
+	table.Text("bucket", func(l *outcomeLine) *routing.Bucket { return &l.Bucket }),
+	table.Float("tokens", 1, func(l *outcomeLine) *float64 { return &l.Out }),
+	table.Float("usd", 9, func(l *outcomeLine) *float64 { return &l.USD }),
+}
+
+// WriteOutcomes writes outcomes.csv: fill calls line for every problem, run and expert.
+func WriteOutcomes(d *store.Draft, fill func(line func(problem, run, expert int, o routing.Outcome)) error) (err error) {
+	f, err := d.Create(outcomesFile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := table.NewWriter(f, outcomeColumns)
+	if err := fill(func(problem, run, expert int, o routing.Outcome) { w.Write(outcomeLine{problem, run, expert, o}) }); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// ReadOutcomes reads outcomes.csv, [problems*runs][experts].
+func ReadOutcomes(entry store.Entry, problems, runs, experts int) ([][]routing.Outcome, error) {
+	outcomes := make([][]routing.Outcome, problems*runs)
+	for i := range outcomes {
+		outcomes[i] = make([]routing.Outcome, experts)
+	}
+	f, err := entry.Open(outcomesFile)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return outcomes, table.Read(f.Name(), f, outcomeColumns, func(l outcomeLine) error {
+		i := l.problem*runs + l.run
+		if i < 0 || i >= len(outcomes) || l.expert < 0 || l.expert >= experts {
+			return fmt.Errorf("problem %d, run %d, expert %d of %d problems, %d runs, %d experts", l.problem, l.run, l.expert, problems, runs, experts)
+		}
+		outcomes[i][l.expert] = l.Outcome
+		return nil
+	})
+}

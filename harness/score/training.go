@@ -1,0 +1,100 @@
+package score
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+)
+
+// Step is one step of a training. What was not measured is NaN.
+type Step struct {
+	Stage   string // "sft" or "grpo"
+	Step    int
+	Loss    float64
+	Reward  float64
+	Entropy float64   // of the policy, nats
+	Anchor  float64   // KL divergence from the anchor, nats
+	Zero    float64   // share of prompts whose rollouts all got one reward
+	Share   []float64 // [M] of the prompts
+}
+
+// Training averages the curves of the seeds, and each over windows of steps. Low and high of a value are the least
+// and the most over seeds, and one seed has none; the key step is the first step of a window. The first and the last
+// window of a stage have lines of single seeds as well, so that what a stage changed can be told seed by seed. ids [seeds]
+// are the training seeds.
+func Training(at []metrics.Key, experts []string, ids []uint64, seeds [][]Step) ([]metrics.Measurement, error) {
+	for _, s := range seeds {
+		if len(s) != len(seeds[0]) {
+			return nil, fmt.Errorf("curves of %d and %d steps", len(seeds[0]), len(s))
+		}
+	}
+	var out []metrics.Measurement
+	points := seeds[0]
+	for first := 0; first < len(points); {
+		stage := points[first].Stage
+		n := 0
+		for first+n < len(points) && points[first+n].Stage == stage {
+			n++
+		}
+		window := (n + report.CurvePoints - 1) / report.CurvePoints
+		for from := first; from < first+n; from += window {
+			to := min(from+window, first+n)
+			over := func(some [][]Step, unit string, decimals int, scale float64, of func(Step) float64) []metrics.Value {
+				return Ranged(some, unit, decimals, func(s []Step) float64 {
+					var x float64
+					for _, p := range s[from:to] {
+						x += scale * of(p) / float64(to-from)
+					}
+					return x
+				})
+			}
+			here := append(slices.Clone(at), metrics.Keys("stage", stage, "step", fmt.Sprintf("%0*d", len(strconv.Itoa(n)), points[from].Step))...)
+			all := func(some [][]Step) (values []metrics.Value) {
+				if stage == "sft" {
+					values = over(some, report.Loss, 4, 1, func(p Step) float64 { return p.Loss })
+				}
+				return slices.Concat(values,
+					over(some, report.RewardUnit, 4, 1, func(p Step) float64 { return p.Reward }),
+					over(some, report.PolicyEntropy, 4, 1, func(p Step) float64 { return p.Entropy }),
+					over(some, report.AnchorKL, 4, 1, func(p Step) float64 { return p.Anchor }),
+					over(some, report.ZeroGroups, 2, 100, func(p Step) float64 { return p.Zero }))
+			}
+			out = append(out, metrics.Measurement{Name: "Curve", Keys: here, N: len(seeds), Values: all(seeds)})
+			if len(seeds) > 1 && (from == first || to == first+n) {
+				for k, id := range ids {
+					out = append(out, metrics.Measurement{Name: "Curve", Keys: append(slices.Clone(here), metrics.Keys("seed", fmt.Sprint(id))...), N: 1, Values: all(seeds[k : k+1])})
+				}
+			}
+			for e, id := range experts[:len(points[from].Share)] {
+				out = append(out, metrics.Measurement{Name: "Curve", Keys: append(slices.Clone(here), metrics.Key{Name: "expert", Value: id}), N: len(seeds),
+					Values: over(seeds, report.Share, 2, 100, func(p Step) float64 { return p.Share[e] })})
+			}
+		}
+		first += n
+	}
+	return out, nil
+}
+
+// Ranged is the mean over seeds of a number with the least and the most of them; nothing if it was not measured. One
+// seed has no range.
+func Ranged[T any](seeds []T, unit string, decimals int, of func(T) float64) []metrics.Value {
+	var mean float64
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, s := range seeds {
+		x := of(s)
+		mean += x / float64(len(seeds))
+		low, high = min(low, x), max(high, x)
+	}
+	if math.IsNaN(mean) {
+		return nil
+	}
+	v := metrics.Rounded(mean, unit, decimals)
+	if len(seeds) > 1 {
+		v = v.Within(low, high)
+	}
+	return []metrics.Value{v}
+}

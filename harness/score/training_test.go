@@ -1,0 +1,47 @@
+package score
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+func TestCurvesAreAveragedOverSeedsAndWindows(t *testing.T) {
+	curve := func(shift float64) (points []Step) {
+		for i := range 60 { // windows of two steps
+			points = append(points, Step{Stage: "sft", Step: i, Loss: float64(i) + shift, Reward: math.NaN(), Entropy: 1, Anchor: math.NaN(), Zero: math.NaN(), Share: []float64{0.25, 0.75}})
+		}
+		return append(points, Step{Stage: "grpo", Step: 0, Loss: 0, Reward: 0.5 + shift, Entropy: 0.5, Anchor: 0.25, Zero: 0.125, Share: []float64{0.5, 0.5}})
+	}
+	lines, err := Training(metrics.Keys("method", "ours"), []string{"small", "big"}, []uint64{7, 8, 9}, [][]Step{curve(0), curve(1), curve(5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != 3*31+3*3 {
+		t.Fatalf("%d lines, want 30 windows and a step, each for all and two experts, and three seeds at three ends of stages", len(lines))
+	}
+	for i, want := range map[int]string{
+		2:  "Curve/method=ours/stage=sft/step=00/seed=8 1 loss 1.5 [0, 0] entropy-nats 1 [0, 0]",
+		6:  "Curve/method=ours/stage=sft/step=02 3 loss 4.5 [2.5, 7.5] entropy-nats 1 [1, 1]",
+		8:  "Curve/method=ours/stage=sft/step=02/expert=big 3 share-% 75 [75, 75]",
+		93: "Curve/method=ours/stage=sft/step=58/seed=9 1 loss 63.5 [0, 0] entropy-nats 1 [0, 0]",
+		96: "Curve/method=ours/stage=grpo/step=0 3 reward 2.5 [0.5, 5.5] entropy-nats 0.5 [0.5, 0.5] anchor-kl 0.25 [0.25, 0.25] zero-groups-% 12.5 [12.5, 12.5]",
+	} {
+		got := fmt.Sprintf("%s %d", lines[i].Label(), lines[i].N)
+		for _, v := range lines[i].Values {
+			got += fmt.Sprintf(" %s %g [%g, %g]", v.Unit, v.Number, v.Low, v.High)
+		}
+		if got != want {
+			t.Errorf("line %d: %s, want %s", i, got, want)
+		}
+	}
+	if _, err := Training(nil, nil, []uint64{1, 2}, [][]Step{curve(0), curve(0)[1:]}); err == nil {
+		t.Error("curves of different lengths are averaged")
+	}
+	alone, err := Training(nil, []string{"small", "big"}, []uint64{7}, [][]Step{curve(0)})
+	if err != nil || len(alone) != 3*31 || alone[0].Values[0].Bounded {
+		t.Errorf("%d lines of one seed, the first %+v (%v); one seed has no range", len(alone), alone[0], err)
+	}
+}
