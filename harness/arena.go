@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/book"
@@ -26,10 +27,11 @@ type bench struct {
 // newOutcomes plans the evaluation rollouts of experts on a test benchmark.
 func (e *engine) newOutcomes(set *problemSet, runs int, of []routing.Expert) (*bench, error) {
 	b := &bench{e: e, set: set, name: set.benchmark, runs: runs, experts: of}
-	params := e.askParams(runs, routing.Test)
-	params.Experts = of
+	p := e.params()
+	p.asks(of, routing.Test)
+	p.runs(set.benchmark)
 	var err error
-	b.step, err = e.newStep(b.title("outcomes"), "outcomes", outcomesVersion, params, []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
+	b.step, err = e.newStep(b.title("outcomes"), "outcomes", outcomesVersion, p, []input{{"problems/" + b.name, set.step}}, func(ctx context.Context, d *store.Draft) error {
 		if err := set.load(ctx); err != nil {
 			return err
 		}
@@ -64,11 +66,11 @@ func (e *engine) newOutcomes(set *problemSet, runs int, of []routing.Expert) (*b
 func (e *engine) newExpected(set *problemSet, of []routing.Expert) (*bench, error) {
 	b := &bench{e: e, set: set, name: set.benchmark, runs: 1, experts: of}
 	var err error
-	params := struct {
-		Source  string
-		Experts []routing.Expert
-	}{e.source, of}
-	b.step, err = e.newStep(b.title("expected"), "expected", expectedVersion, params, []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
+	p := e.params()
+	p.source()
+	p.experts(of)
+	p.spec("seed")
+	b.step, err = e.newStep(b.title("expected"), "expected", expectedVersion, p, []input{{"problems/" + b.name, set.step}}, func(ctx context.Context, d *store.Draft) error {
 		if err := set.load(ctx); err != nil {
 			return err
 		}
@@ -101,7 +103,7 @@ func (e *engine) newExpected(set *problemSet, of []routing.Expert) (*bench, erro
 
 // title names the step of a bench.
 func (b *bench) title(what string) string {
-	if len(b.experts) == 1 && b.e.probe != nil && b.experts[0].ID == b.e.probe.ID {
+	if len(b.experts) == 1 && b.e.isProbe(b.experts[0]) {
 		what += " of the router alone"
 	}
 	return what + " " + b.name
@@ -129,30 +131,37 @@ func (a *arena) addSelf(e *engine) (err error) {
 	return nil
 }
 
-// steps are the inputs of whatever reads the arena's problems, and its outcomes.
-func (a *arena) problemSteps() (s []*step) {
+// problemInputs are the inputs of whatever reads the arena's problems.
+func (a *arena) problemInputs() (in []input) {
 	for _, b := range a.benches {
-		s = append(s, b.set.step)
+		in = append(in, input{ofArena("problems", a.Name, b.name), b.set.step})
 	}
-	return s
+	return in
 }
 
-func (a *arena) outcomeSteps() (s []*step) {
+// outcomeInputs are the inputs of whatever reads what the experts did.
+func (a *arena) outcomeInputs() (in []input) {
 	for _, b := range a.benches {
-		s = append(s, b.step)
+		in = append(in, input{ofArena("outcomes", a.Name, b.name), b.step})
 	}
-	return s
+	return in
 }
 
-// selfSteps have the outcomes of the model that plays the router, where a row needs them.
-func (a *arena) selfSteps() (s []*step) {
+// selfInputs have the outcomes of the model that plays the router, where a row needs them.
+func (a *arena) selfInputs() (in []input) {
 	for _, b := range a.benches {
 		if b.self != nil {
-			s = append(s, b.self.step)
+			in = append(in, input{ofArena("self", a.Name, b.name), b.self.step})
 		}
 	}
-	return s
+	return in
 }
+
+// ofArena names an input that is there for every benchmark of an arena.
+func ofArena(what, arena, benchmark string) string { return path.Join(what, arena, benchmark) }
+
+// ofRow names an input that is there for every training of a row.
+func ofRow(what, row string, seed uint64) string { return fmt.Sprintf("%s/%s/%d", what, row, seed) }
 
 // loadQueries reads the problems of every benchmark and lists the queries.
 func (a *arena) loadQueries(ctx context.Context) error {

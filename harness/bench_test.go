@@ -18,7 +18,7 @@ func BenchmarkProfile(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer e.close()
-	set, err := e.newProblemSet("sim-train-sft", problems.Sized, 2000)
+	set, err := e.newProblemSet("sim-train-sft", problems.Sized, 2000, "")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -27,17 +26,14 @@ func (e *engine) planCalibration() (*step, error) {
 		return nil, fmt.Errorf("%w: spec %s: calibration compares pass rates with the truth, which only a simulated pool knows; leave the output out", ErrUsage, e.spec.Experiment.Name)
 	}
 	x := &e.spec.Experiment
-	params := struct {
-		Source   string
-		Pool     string
-		Tau      float64
-		Counts   []int
-		Prior    float64
-		Features int
-		Numerics string
-	}{e.source, e.poolSpec.Name, x.Targets.Tau, rolloutCounts(), methods.ShrinkagePrior, lm.FeatureVersion, numerics}
-	inputs := []*step{e.sftProfile.step, e.rlProfile.step, e.rlProfile.set.step}
-	return e.newStep("calibration", "calibration", calibrationVersion, params, inputs, func(ctx context.Context, d *store.Draft) error {
+	p := e.params()
+	p.source()
+	p.spec("seed", "targets.tau")
+	p.code("counts", rolloutCounts())
+	p.code("prior", methods.ShrinkagePrior)
+	p.features()
+	inputs := []input{{"profile/sft", e.sftProfile.step}, {"profile/rl", e.rlProfile.step}, {"problems/rl", e.rlProfile.set.step}}
+	return e.newStep("calibration", "calibration", calibrationVersion, p, inputs, func(ctx context.Context, d *store.Draft) error {
 		set, err := e.trainSet(ctx)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -210,7 +211,7 @@ func (r *RunReport) compareSteps(ours, other *StoredRun) (broken map[store.Key]i
 		}
 		if k == s.Key {
 			if a.entry.Digest != b.entry.Digest && a.arch() == b.arch() {
-				if slices.ContainsFunc(a.recipe.Inputs(), func(in store.Key) bool { return broken[in] != whole }) {
+				if slices.ContainsFunc(slices.Collect(maps.Values(a.recipe.Inputs())), func(in store.Key) bool { return broken[in] != whole }) {
 					broken[s.Key], r.Followed = follows, append(r.Followed, s.Name)
 				} else {
 					broken[s.Key], r.Broken = first, append(r.Broken, s.Name)
@@ -225,10 +226,9 @@ func (r *RunReport) compareSteps(ours, other *StoredRun) (broken map[store.Key]i
 
 // ask notes what two recipes of a step differ in, but for what its seeds say.
 func (r *RunReport) ask(step string, ours, theirs store.Recipe) {
-	seeds := map[string]string{"fit": "Seed", "crossfit": "Partition", "measure": "Fits"}[ours.Key().Stage] // "Fits": how often a row is trained
 	var fields []AskedField
 	for _, f := range store.Compare(theirs, ours) {
-		if f.Path[len(f.Path)-1] != seeds {
+		if f.Path[len(f.Path)-1] != "seeds" {
 			fields = append(fields, AskedField{f.Name(), f.Wanted, f.Stored})
 		}
 	}
@@ -449,7 +449,7 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 	out = RowMove{Row: ours.id, Arena: p.ours.Name, Questions: len(p.questions), Most: []QuestionMove{}}
 	sameFits := slices.EqualFunc(ours.fits, theirs.fits, func(x, y storedFit) bool { return x.key == y.key })
 	sameArch := slices.EqualFunc(ours.fits, theirs.fits, func(x, y storedFit) bool { return x.arch() == y.arch() })
-	sameOutcomes := slices.EqualFunc(p.ours.outcomes, p.theirs.outcomes, func(x, y found) bool { return x.key == y.key })
+	sameOutcomes := slices.Equal(p.ours.outcomes, p.theirs.outcomes)
 	of := ours.fits[0]
 	trained := methods.Seeded(of.kind) || of.key.Stage == "match" || of.key.Stage == "crossfit" && !trainsNothing(of.kind)
 	out.Exact = sameFits && sameOutcomes && (sameArch || !trained && p.ours.Name != metrics.LargeArena)

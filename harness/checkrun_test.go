@@ -90,7 +90,7 @@ func TestAnotherKnobIsNamedAndComparedQuestionByQuestion(t *testing.T) {
 		t.Fatalf("asked for differently: %+v", report.Asked)
 	}
 	f := report.Asked[0].Fields[0]
-	if f.Name != "params.Method.Params.grpo.steps" || f.Reference != "2" || f.Ours != "9" || report.Asked[0].Steps[3] != "fit entrorouter seed=2" {
+	if f.Name != "params.method.params.grpo.steps" || f.Reference != "2" || f.Ours != "9" || report.Asked[0].Steps[3] != "fit entrorouter seed=2" {
 		t.Errorf("%+v", report.Asked[0])
 	}
 	if row := report.row(t, "random", metrics.PaperArena); !row.Exact || row.Differs() {
@@ -342,15 +342,15 @@ func rerecord(t *testing.T, dir, stage string, change func(recipe map[string]any
 	}
 	recipe := read("recipe.json")
 	change(recipe)
-	var inputs []store.Key
-	for _, in := range recipe["inputs"].([]any) {
+	inputs := map[string]store.Key{}
+	for name, in := range recipe["inputs"].(map[string]any) {
 		var k store.Key
 		if err := k.UnmarshalText([]byte(in.(string))); err != nil {
 			t.Fatal(err)
 		}
-		inputs = append(inputs, k)
+		inputs[name] = k
 	}
-	r, err := store.NewRecipe(stage, int(recipe["version"].(float64)), recipe["params"], inputs...)
+	r, err := store.NewRecipe(stage, int(recipe["version"].(float64)), recipe["params"], inputs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,8 +413,8 @@ func TestARunOfAnotherVersionIsReadAsLongAsItsFilesAre(t *testing.T) {
 	if report.Regressed() || len(report.Rows) == 0 {
 		t.Errorf("%d rows; regressed: %v", len(report.Rows), report.Regressed())
 	}
-	rerecord(t, dir, "measure", func(recipe map[string]any) { delete(recipe["params"].(map[string]any), "Rows") })
-	want := `step "measure" of the run in ` + dir + " has no list of rows and benchmarks in its recipe, which this version reads"
+	rerecord(t, dir, "measure", func(recipe map[string]any) { delete(recipe["params"].(map[string]any), "methods") })
+	want := `step "measure" of the run in ` + dir + " has no list of rows, benchmarks and seeds in its recipe, which this version reads"
 	if _, err := check(); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
@@ -571,7 +571,7 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 				}
 			}
 		}
-		if !strings.Contains(report.fields(), "Price") {
+		if !strings.Contains(report.fields(), "params.prices.models.m2.out") {
 			t.Errorf("asked for differently: %s", report.fields())
 		}
 	})
@@ -591,7 +591,7 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 	t.Run("a field of the method", func(t *testing.T) {
 		result, after := toyRun(t, dir, func(r *spec.Resolved) { r.Experiment.Folds.K = 4 })
 		report := reportOf(t, result, after, before)
-		if row := report.row(t, "routellm", "toy"); row.Exact || !strings.Contains(report.fields(), "params.K") {
+		if row := report.row(t, "routellm", "toy"); row.Exact || !strings.Contains(report.fields(), "params.folds.k") {
 			t.Errorf("asked for differently: %s; %+v", report.fields(), row)
 		}
 	})
@@ -631,7 +631,7 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 			r.Pools[0].Recorded.Outcomes.SHA256 = fmt.Sprintf("%x", sha256.Sum256([]byte(moved)))
 		})
 		report := reportOf(t, result, after, before)
-		if len(report.Rows) > 0 || report.Numbers == nil || len(report.Numbers.Changes) == 0 || !strings.Contains(report.fields(), "Source.Outcomes") {
+		if len(report.Rows) > 0 || report.Numbers == nil || len(report.Numbers.Changes) == 0 || !strings.Contains(report.fields(), "pool.recorded.outcomes.sha256") {
 			t.Errorf("%d rows, numbers: %v, asked: %s", len(report.Rows), report.Numbers, report.fields())
 		}
 	})

@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -76,21 +75,13 @@ func newCollapse(_ context.Context, r *spec.Resolved, o Options) (_ *engine, err
 	if err := c.plan(); err != nil {
 		return nil, fmt.Errorf("%w: spec %s: %v", ErrUsage, r.Experiment.Name, err)
 	}
-	knobs, err := spec.Canonical(c.c)
-	if err != nil {
-		return nil, err
-	}
-	params := struct {
-		Collapse json.RawMessage
-		Experts  []string
-		Costs    []float64
-		Seeds    []uint64
-		Seed     uint64
-	}{knobs, e.ids(), c.costs(), r.Experiment.Evaluate.Seeds, r.Experiment.Seed}
+	p := e.params()
+	p.spec("collapse", "evaluate.seeds", "seed")
+	p.experts(e.experts, "model")
 	if err := e.openStore(); err != nil {
 		return nil, err
 	}
-	e.measured, err = e.newStep("collapse", "collapse", collapseVersion, params, nil, c.make)
+	e.measured, err = e.newStep("collapse", "collapse", collapseVersion, p, nil, c.make)
 	return e, err
 }
 

@@ -21,24 +21,22 @@ const curvesVersion = 2
 
 // planCurves plans the measurement of what the trainings of some rows went through.
 func (e *engine) planCurves(rows []string) (*step, error) {
-	params := struct {
-		Pool   string
-		Rows   []string
-		Points int
-	}{e.poolSpec.Name, rows, report.CurvePoints}
-	var inputs []*step
+	p := e.params()
+	p.poolName()
+	p.code("points", report.CurvePoints)
+	var shown []spec.Method
 	var fits [][]*fit // [rows][seeds]
 	for _, id := range rows {
 		i := slices.IndexFunc(e.spec.Experiment.Methods, func(m spec.Method) bool { return m.RowID() == id })
 		if i < 0 {
 			return nil, fmt.Errorf("%w: spec %s: a training figure shows the row %q, which methods does not have", ErrUsage, e.spec.Experiment.Name, id)
 		}
-		fits = append(fits, e.fits[i])
-		for _, f := range e.fits[i] {
-			inputs = append(inputs, f.step)
-		}
+		shown, fits = append(shown, e.spec.Experiment.Methods[i]), append(fits, e.fits[i])
 	}
-	return e.newStep("training curves", "curves", curvesVersion, params, inputs, func(ctx context.Context, d *store.Draft) error {
+	p.rows(shown)
+	p.from[rootRows] = origin{path: "outputs"}
+	inputs := e.fitInputs(p, fits...)
+	return e.newStep("training curves", "curves", curvesVersion, p, inputs, func(ctx context.Context, d *store.Draft) error {
 		set := &metrics.Set{}
 		for i, id := range rows {
 			var seeds [][]score.Step

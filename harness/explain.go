@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,7 +73,8 @@ type Damaged struct {
 
 // StepInput is an entry that a step reads.
 type StepInput struct {
-	Name  string `json:"name"`
+	As    string `json:"as"`   // its name in the recipe
+	Name  string `json:"name"` // of the step
 	Key   string `json:"key"`
 	State string `json:"state"` // as StepStatus
 }
@@ -107,6 +108,8 @@ type explainer struct {
 	recipes map[store.Key]store.Recipe // planned and stored
 	planned map[store.Key]bool
 	last    map[string][]store.Key // of the steps of the last run, by name, which draws of one benchmark share
+	kinds   map[store.Key][]string // of the steps of the last run of any experiment
+	left    map[string][]string    // rows that are stored and leave what their recipe has at a path to the spec
 	reasons map[*step]*reason
 }
 
@@ -144,7 +147,7 @@ func openExplainer(ctx context.Context, r *spec.Resolved, o Options) (*explainer
 
 func newExplainer(e *engine) (*explainer, error) {
 	x := &explainer{e: e, missing: map[*step]error{}, todo: map[*step]bool{}, stages: map[string][]store.StoredRecipe{},
-		recipes: map[store.Key]store.Recipe{}, planned: map[store.Key]bool{}, last: map[string][]store.Key{}, reasons: map[*step]*reason{}}
+		recipes: map[store.Key]store.Recipe{}, planned: map[store.Key]bool{}, last: map[string][]store.Key{}, kinds: map[store.Key][]string{}, left: map[string][]string{}, reasons: map[*step]*reason{}}
 	for _, s := range e.steps {
 		x.recipes[s.recipe.Key()], x.planned[s.recipe.Key()] = s.recipe, true
 		if _, err := e.store.Get(s.recipe); err != nil {
@@ -159,15 +162,26 @@ func newExplainer(e *engine) (*explainer, error) {
 		need = need[1:]
 		if x.missing[s] != nil && !x.todo[s] {
 			x.todo[s] = true
-			need = append(need, s.inputs...)
+			for _, in := range s.inputs {
+				need = append(need, in.step)
+			}
 		}
 	}
-	index, err := e.store.ReadIndex(e.spec.Experiment.Name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	experiments, err := e.store.Experiments()
+	if err != nil {
 		return nil, err
 	}
-	for _, s := range index {
-		x.last[s.Name] = append(x.last[s.Name], s.Key)
+	for _, name := range experiments {
+		index, err := e.store.ReadIndex(name)
+		if err != nil && name == e.spec.Experiment.Name {
+			return nil, err
+		}
+		for _, s := range index { // nothing, if that of another experiment cannot be read
+			x.kinds[s.Key] = append(x.kinds[s.Key], kind(s.Name))
+			if name == e.spec.Experiment.Name {
+				x.last[s.Name] = append(x.last[s.Name], s.Key)
+			}
+		}
 	}
 	return x, nil
 }
@@ -215,8 +229,8 @@ func (x *explainer) reason(s *step) (*reason, error) {
 	r := &reason{}
 	x.reasons[s] = r
 	for _, in := range s.inputs {
-		if x.todo[in] && !slices.Contains(r.from, in) {
-			r.from = append(r.from, in)
+		if x.todo[in.step] && !slices.Contains(r.from, in.step) {
+			r.from = append(r.from, in.step)
 		}
 	}
 	if err := x.missing[s]; errors.Is(err, store.ErrCorrupt) {
@@ -248,7 +262,7 @@ func (x *explainer) reason(s *step) (*reason, error) {
 		return nil, err
 	}
 	if r.own == nil && r.from == nil {
-		r.own, err = x.otherInputs(s, *r.nearest)
+		r.own = otherInputs(s, *r.nearest)
 	}
 	return r, err
 }
@@ -275,7 +289,9 @@ func (x *explainer) added(s *step) *Change {
 		switch row := s.row.RowID(); {
 		case had(s.stage() + " " + row):
 		case had("fit " + row):
-			return x.matched(s, "")
+			c := &Change{Knob: s.row.Path + ".match", Wanted: quote(s.row.Match)}
+			c.Text = compared(c.Stored, c.Wanted)
+			return c
 		default:
 			return isNew("methods", "row ", row)
 		}
@@ -299,67 +315,35 @@ func (x *explainer) added(s *step) *Change {
 		switch {
 		case slices.ContainsFunc(x.last[s.name], func(k store.Key) bool { return !x.planned[k] }): // an earlier form of it
 		case s.name != "problems "+s.benchmark && had("problems "+s.benchmark):
-			return &Change{Knob: "large", Text: largeIsNew}
+			return &Change{Knob: "large", Text: "a set scored by probability is new"}
 		default:
-			return isNew(x.e.setKnob(s), "", s.benchmark)
+			return isNew(x.where(s, rootBenchmarks), "", s.benchmark)
 		}
 	case "profile", "outcomes", "expected":
 		if !had("problems " + s.benchmark) {
-			return isNew(x.e.setKnob(s.inputs[0]), "", s.benchmark)
+			return isNew(x.where(s.inputs[0].step, rootBenchmarks), "", s.benchmark)
 		}
 	}
 	return nil
 }
 
-// matched says that a row was matched to another.
-func (x *explainer) matched(s *step, to string) *Change {
-	c := Change{Knob: s.row.Path + ".match", Stored: quote(to), Wanted: quote(s.row.Match)}
-	c.Text = compared(c.Stored, c.Wanted)
-	return &c
-}
-
 // otherInputs says why a step is to do that differs from the stored one in nothing but which stored entries it reads.
-func (x *explainer) otherInputs(s *step, stored store.Recipe) ([]Change, error) {
-	if s.stage() == "match" {
-		to := ""
-		for name, keys := range x.last {
-			if in := stored.Inputs(); len(in) == 2 && slices.Contains(keys, in[1]) {
-				to = strings.TrimPrefix(name[:max(strings.LastIndex(name, " "), 0)], "fit ")
-			}
+func otherInputs(s *step, stored store.Recipe) (out []Change) {
+	had, wants := stored.Inputs(), s.recipe.Inputs()
+	say := func(name, text string) { out = append(out, Change{Knob: "inputs", Text: name + text}) }
+	for _, in := range s.inputs {
+		if k, ok := had[in.as]; !ok {
+			say(in.as, " is new")
+		} else if k != in.recipe.Key() {
+			say(in.as, " is another")
 		}
-		return []Change{*x.matched(s, to)}, nil
 	}
-	knob := "evaluate.seeds"
-	if s.stage() == "measure-folds" {
-		knob = "folds.seeds"
-	}
-	trainings := func(r store.Recipe) (of []any, err error) {
-		for _, k := range r.Inputs() {
-			in, ok, err := x.recipe(k)
-			if err != nil {
-				return nil, err
-			}
-			var p struct{ Seed, Partition *uint64 }
-			if !ok || json.Unmarshal(in.Params(), &p) != nil {
-				continue
-			}
-			switch {
-			case k.Stage == "crossfit" && p.Partition != nil && !slices.Contains(of, any(*p.Partition)):
-				of = append(of, *p.Partition)
-			case k.Stage == "fit" && p.Seed != nil && !slices.Contains(of, any(*p.Seed)):
-				of = append(of, *p.Seed)
-			}
+	for _, name := range slices.Sorted(maps.Keys(had)) {
+		if _, ok := wants[name]; !ok {
+			say(name, " is gone")
 		}
-		return of, nil
 	}
-	had, wants, err := ofBoth(stored, s.recipe, trainings)
-	if err != nil {
-		return nil, err
-	}
-	if slices.Equal(had, wants) {
-		return []Change{{Knob: "inputs", Text: "it reads other entries, or in another order"}}, nil
-	}
-	return membership(Change{Knob: knob, Stored: quote(had), Wanted: quote(wants)}), nil
+	return out
 }
 
 // roots returns the changes that a step is to do for, its own and those of the inputs that are to do.
@@ -486,13 +470,10 @@ func ExplainStep(ctx context.Context, r *spec.Resolved, o Options, name string) 
 	}
 	out := &StepExplanation{StepStatus: status, Inputs: []StepInput{}, Recipe: s.recipe.JSON()}
 	for _, in := range s.inputs {
-		of := StepInput{in.name, in.recipe.Key().String(), x.state(in)}
-		if !slices.Contains(out.Inputs, of) {
-			out.Inputs = append(out.Inputs, of)
-		}
+		out.Inputs = append(out.Inputs, StepInput{in.as, in.name, in.recipe.Key().String(), x.state(in.step)})
 	}
 	for _, t := range e.steps {
-		if slices.Contains(t.inputs, s) {
+		if t.reads(s) {
 			out.ReadBy = append(out.ReadBy, t.name)
 		}
 	}

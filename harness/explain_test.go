@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -135,27 +136,27 @@ func groupsByKnob(t *testing.T, out string) {
 			direct: []string{"problems sim-train-sft"}, work: Work{Fits: 13, Rollouts: 90 * 4 * 5, AtMost: true, Routing: 1}},
 		{name: "rollouts a problem, of which five are stored", edit: []string{"profile: {", "profile: {rollouts: 6, "}, cause: "profile.rollouts: 5 stored, 6 wanted",
 			direct: []string{"profile sim-train-sft", "profile sim-train-sft", "profile sim-aime25", "profile sim-math500"}, work: Work{Fits: 13, Rollouts: 120*4 + 80*4 + 2*8*3, Routing: 1}},
-		{name: "one more seed", edit: []string{"seeds: [1, 2]", "seeds: [1, 2, 3]"}, cause: "evaluate.seeds: 3 is new; 2 trainings of a row stored, 3 wanted",
+		{name: "one more seed", edit: []string{"seeds: [1, 2]", "seeds: [1, 2, 3]"}, cause: "evaluate.seeds: 3 is new",
 			direct: []string{"fit random seed=3", "fit sft seed=3", "fit entrorouter seed=3", "measure"}, follow: []string{"match mixture seed=3", "match benchmark seed=3", "match logistic seed=3"}, work: Work{Fits: 3}},
 		{name: "another row", edit: []string{"{name: self}", "{name: knn}"}, cause: "methods: row knn is new; row self is gone",
 			direct: []string{"fit knn seed=1", "measure"}, work: Work{Fits: 1}},
 		{name: "the same row of another method", edit: []string{"{name: self}", "{name: fixed, id: self, params: {expert: cheapest}}"}, cause: "methods[2].name: self stored, fixed wanted",
 			direct: []string{"fit self seed=1"}, follow: []string{"measure"}, work: Work{Fits: 1}},
 		{name: "the same of one that needs no seeds", edit: []string{"{name: random}", "{name: fixed, id: random, params: {expert: cheapest}}"},
-			cause: "methods[0].name: random stored, fixed wanted; 2 trainings of a row stored, 1 wanted", direct: []string{"fit random seed=1", "measure"}, work: Work{Fits: 1}},
+			cause: "methods[0].name: random stored, fixed wanted", direct: []string{"fit random seed=1"}, follow: []string{"measure"}, work: Work{Fits: 1}},
 		{name: "rows in another order", edit: []string{"  - {name: self}\n  - {name: oracle}", "  - {name: oracle}\n  - {name: self}"},
 			cause: "methods: in another order", direct: []string{"measure"}},
 		{name: "another test set", edit: []string{"[sim-aime25,", "[sim-amc,"}, cause: "test: sim-amc is new; sim-aime25 is gone",
 			direct: slices.Concat([]string{"problems sim-amc", "problems sim-amc large"}, fits, []string{"measure"}), work: Work{Fits: 13, Rollouts: 8*3*5 + 8*4*2, AtMost: true, Routing: 1}},
 		{name: "fewer runs", edit: []string{"max_runs: 2", "max_runs: 1"}, cause: "evaluate.max_runs: 2 stored, 1 wanted",
 			direct: append([]string{"outcomes sim-aime25", "outcomes of the router alone sim-aime25"}, fits...), work: Work{Fits: 13, Routing: 1}},
-		{name: "no large set", edit: []string{"large: 20", "large: 0"}, cause: "large: the set scored by probability is gone",
-			direct: fits, work: Work{Fits: 13, Routing: 1}},
+		{name: "no large set", edit: []string{"large: 20", "large: 0"}, cause: "large: 20 stored, 0 wanted",
+			direct: append(slices.Clone(fits), "measure"), follow: matched, work: Work{Fits: 13, Routing: 1}},
 		{name: "test sets in another order", edit: []string{"[sim-aime25, sim-math500]", "[sim-math500, sim-aime25]"}, cause: "test: in another order",
 			direct: append(slices.Clone(fits), "measure"), follow: matched, work: Work{Fits: 13, Routing: 1}},
-		{name: "one seed less", edit: []string{"seeds: [1, 2]", "seeds: [1]"}, cause: "evaluate.seeds: 2 trainings of a row stored, 1 wanted", direct: []string{"measure"}},
+		{name: "one seed less", edit: []string{"seeds: [1, 2]", "seeds: [1]"}, cause: "evaluate.seeds: 2 is gone", direct: []string{"measure"}},
 		{name: "matched to another row", edit: []string{"{name: logistic, match: entrorouter}", "{name: logistic, match: sft}"}, cause: "methods[6].match: entrorouter stored, sft wanted",
-			direct: []string{"match logistic seed=1", "match logistic seed=2", "measure"}},
+			direct: []string{"match logistic seed=1", "match logistic seed=2"}, follow: []string{"measure"}},
 		{name: "a second row of a method", edit: []string{"  - {name: sft}", "  - {name: entrorouter, id: twin, params: {targets: {gate: false}}}\n  - {name: sft}"}, cause: "methods: row twin is new",
 			direct: []string{"fit twin seed=1", "fit twin seed=2", "measure"}, work: Work{Fits: 2}},
 		{name: "another training benchmark", edit: []string{"rl: {benchmark: sim-train-sft", "rl: {benchmark: sim-train-rl"}, cause: "train.rl.benchmark: sim-train-rl is new",
@@ -319,14 +320,9 @@ func followsToTheRoot(t *testing.T, out string) {
 	}
 }
 
-// What the recipes call their fields is the code's business: a reader changes what a file says.
+// What the recipes call their fields is what files call them: a reader changes what a file says.
 func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
-	known := map[string]bool{inCode: true, inBuild: true, inVerifier: true, "large": true, "test": true, "methods": true, "outputs": true, "pools": true, "seed": true, "c_unit": true, "count_input": true}
-	for path := range knownKnobs() {
-		known[path] = true
-	}
-	// Of the code alone.
-	code := []string{"version", "Draw", "Benchmark", "Split", "Features", "Points", "Counts", "Prior", "Numerics", "Sweep"}
+	code := map[string]bool{"features": true, "points": true, "counts": true, "prior": true, "sweep": true, "split": true, "simulation": true, "simulated_router": true, "asked_again": true}
 	dir, _ := toyFolder(t, "", constants)
 	cases := map[string]*spec.Resolved{"folds": loadFile(t, filepath.Join(dir, "constants.yaml")), "tiny": tiny(t)}
 	for _, name := range spec.Names(experiments.FS) {
@@ -343,25 +339,95 @@ func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		x, err := newExplainer(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
 		for _, s := range e.steps {
-			empty, err := store.NewRecipe(s.stage(), -1, nil)
-			if err != nil {
+			var all any
+			if err := json.Unmarshal(s.recipe.Params(), &all); err != nil {
 				t.Fatal(err)
 			}
-			for _, f := range store.Compare(empty, s.recipe) {
-				knob := e.knobOf(s, f.Path)
-				_, inFile, ok := strings.Cut(knob, ".yaml: ")
+			for _, path := range leafPaths(nil, all) {
+				for i, name := range path {
+					if path[0] == rootPool {
+						path[i] = strings.ReplaceAll(name, ".", "-") // of a model
+					}
+				}
+				if at := s.stage() + strings.Join(path, "."); seen[at] {
+					continue
+				} else {
+					seen[at] = true
+				}
+				where := x.where(s, strings.Join(path, "."))
+				file, at, beside := strings.Cut(where, ".yaml: ")
+				var known bool
 				switch {
-				case knob == inCode && !slices.ContainsFunc(code, func(c string) bool { return slices.Contains(f.Path, c) }):
-					t.Errorf("%s: step %s: field %s has no name", name, s.name, f.Name())
-				case ok && inFile != "", strings.HasPrefix(knob, "prices/"), strings.HasPrefix(knob, "methods"), strings.HasPrefix(knob, "collapse."), known[knob]:
+				case where == inCode:
+					known = code[path[1]]
+				case where == inBuild, where == inVerifier:
+					known = true
+				case beside && strings.HasPrefix(file, "prices/"):
+					known = strings.HasPrefix(at, "models.")
+				case beside && strings.HasPrefix(file, "pools/"):
+					known = hasPath(spec.Pool{}, at)
+				case beside:
+					_, at, _ := strings.Cut(at, ".")
+					known = hasPath(spec.Benchmark{}, at)
+				case strings.HasPrefix(where, "methods["):
+					_, at, _ := strings.Cut(where, ".")
+					known = strings.HasPrefix(at, "params.") || hasPath(spec.Method{}, at)
 				default:
-					t.Errorf("%s: step %s: field %s is called %q, which no file writes", name, s.name, f.Name(), knob)
+					known = hasPath(spec.Experiment{}, where)
+				}
+				if !known {
+					t.Errorf("%s: step %s: %s is called %q, which no file writes", name, s.name, strings.Join(path, "."), where)
 				}
 			}
 		}
 		e.close()
 	}
+}
+
+// leafPaths lists the paths of a tree as Compare forms them: a list is one value, and so is each field of its members
+// that have an id.
+func leafPaths(path []string, v any) (out [][]string) {
+	below := func(name string) []string { return append(slices.Clone(path), name) }
+	switch v := v.(type) {
+	case map[string]any:
+		for name, x := range v {
+			if name != "id" {
+				out = append(out, leafPaths(below(name), x)...)
+			}
+		}
+		return out
+	case []any:
+		for _, m := range v {
+			if m, ok := m.(map[string]any); ok {
+				if id, ok := m["id"].(string); ok {
+					out = append(out, leafPaths(below(id), m)...)
+				}
+			}
+		}
+	}
+	return append(out, path)
+}
+
+// hasPath is spec.HasPath with names of entries of maps and of members of lists on the way.
+func hasPath(v any, path string) bool {
+	names := strings.Split(path, ".")
+	fields, err := spec.Fields(v)
+	if err != nil {
+		panic(err)
+	}
+	for _, f := range fields {
+		want := strings.Split(strings.ReplaceAll(f.Path, "[]", ".NAME"), ".")
+		if n := min(len(want), len(names)); slices.EqualFunc(want[:n], names[:n], func(w, n string) bool { return w == n || w == "NAME" }) {
+			return true
+		}
+	}
+	return false
 }
 
 func TestAnEntryOfOlderCodeOrADamagedOneIsAReason(t *testing.T) {
@@ -375,7 +441,7 @@ func TestAnEntryOfOlderCodeOrADamagedOneIsAReason(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(out, "stages", "measure")); err != nil {
 		t.Fatal(err)
 	}
-	older, err := store.NewRecipe("measure", measureVersion-1, e.measured.recipe.Params(), e.measured.recipe.Inputs()...)
+	older, err := store.NewRecipe("measure", measureVersion-1, e.measured.recipe.Params(), e.measured.recipe.Inputs())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +500,7 @@ func besideTiny(t *testing.T, out string, edits ...string) (causes []string) {
 
 func namesTheFile(t *testing.T, out string) {
 	got := besideTiny(t, out, "prices/paper-novita.yaml", "out: 0.45", "out: 0.5", "pools/sim.yaml", "temperature: 0.6", "temperature: 0.7")
-	want := []string{"prices/paper-novita.yaml: models.Qwen3-30B-A3B-Thinking-2507.out: 0.45 stored, 0.5 wanted", "pools/sim.yaml: sampling.temperature: 0.6 stored, 0.7 wanted"}
+	want := []string{"pools/sim.yaml: sampling.temperature: 0.6 stored, 0.7 wanted", "prices/paper-novita.yaml: models.Qwen3-30B-A3B-Thinking-2507.out: 0.45 stored, 0.5 wanted"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -478,7 +544,7 @@ func TestWhyIsARecordedPoolMeasuredAgain(t *testing.T) {
 		{`{name: benchmark, kappa: "01"}`, "{name: benchmark}", "methods[4].kappa: 01 stored, k5 wanted"},
 		{"probe: m3,", `probe: m3, kappa: "01",`, "folds.kappa: k5 stored, 01 wanted"},
 		{"  - {name: mixture", "  - {name: benchmark, id: again}\n  - {name: mixture", "methods: row again is new"},
-		{"probe: m3,", "probe: m3, versus: [mixture],", "folds.versus: cheapest versus mixture is new; middle versus mixture is new; strongest versus mixture is new; benchmark versus mixture is new"},
+		{"probe: m3,", "probe: m3, versus: [mixture],", `folds.versus: not set in what is stored, ["mixture"] wanted`},
 	} {
 		put(t, path, strings.Replace(string(text), c.old, c.new, 1))
 		x, err := Explain(t.Context(), loadFile(t, path), o)

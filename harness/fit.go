@@ -2,13 +2,11 @@ package harness
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -38,70 +36,48 @@ type fit struct {
 // probabilities.
 func (f *fit) covers(a *arena) bool { return !f.hindsight || a.Name != metrics.LargeArena }
 
-// methodParams is what a method, its knobs and the code that trains it are, for a recipe.
-type methodParams struct {
-	Method   string
-	Params   json.RawMessage
-	CUnit    string
-	Policy   spec.Policy
-	Decoding string
-	Features int    // version of the text features
-	Numerics string // of the build: losses differ in the last digits
-}
-
-func (e *engine) methodParams(row spec.Method, method routing.Method) (methodParams, error) {
-	resolved, err := spec.Canonical(method)
-	if err != nil {
-		return methodParams{}, fmt.Errorf("method %s: %w", row.RowID(), err)
-	}
-	x := &e.spec.Experiment
-	return methodParams{row.Name, resolved, x.CUnit, x.Policy, x.Evaluate.Decoding, lm.FeatureVersion, numerics}, nil
-}
-
 // newFit plans a fit.
 func (e *engine) newFit(row spec.Method, s uint64) (*fit, error) {
 	method, err := methods.New(methods.Setup{Method: row, Spec: &e.spec.Experiment, Backend: e.backend, Texts: e.texts, Experts: e.ids(), Servers: servers{e}, Prices: e.spec.Prices.Models, Data: e.opt.Data})
 	if err != nil {
 		return nil, err
 	}
-	knobs, err := e.methodParams(row, method)
-	if err != nil {
-		return nil, err
+	p := e.params()
+	p.method(row, method)
+	p.seeds(s)
+	p.spec("large")
+	p.runs(e.spec.Experiment.Test...) // a decision is made for each
+	if methods.Knob(row.Name) {
+		p.code("sweep", true) // the entry has the sweep of the router's knob
 	}
-	params := struct {
-		Method methodParams
-		Seed   uint64
-		Sweep  bool             `json:",omitempty"` // the entry has the sweep of the router's knob
-		Runs   map[string][]int // arena -> runs of its benchmarks: a decision is made for each
-		Train  int              `json:",omitempty"` // first problems of each stage; 0: all
-		Asks   []string         `json:",omitempty"` // who answers for the language models that the row asks
-	}{Method: knobs, Seed: s, Sweep: methods.Knob(row.Name), Runs: map[string][]int{}, Train: row.Train}
 	asking, asks := method.(methods.Asking)
 	if asks {
+		var simulated []string
 		for _, m := range asking.Endpoints() {
-			source, err := e.routerSource(m)
-			if err != nil {
+			if _, err := e.routerSource(m); err != nil {
 				return nil, fmt.Errorf("row %s: %w", row.RowID(), err)
 			}
-			params.Asks = append(params.Asks, source)
+			if m.URL == "" {
+				simulated = append(simulated, m.Model)
+			}
+		}
+		if simulated != nil {
+			p.routers(simulated...)
 		}
 	}
-	inputs := []*step{e.sftProfile.step, e.rlProfile.step}
+	inputs := []input{{"profile/sft", e.sftProfile.step}, {"profile/rl", e.rlProfile.step}}
 	for _, a := range e.arenas {
-		inputs = append(inputs, a.problemSteps()...)
-		for _, b := range a.benches {
-			params.Runs[a.Name] = append(params.Runs[a.Name], b.runs)
-		}
+		inputs = append(inputs, a.problemInputs()...)
 	}
 	f := &fit{e: e, row: row, seed: s, method: method, asking: asks}
 	if _, f.hindsight = method.(routing.HindsightRouter); f.hindsight {
 		for _, a := range e.arenas {
 			if f.covers(a) {
-				inputs = append(inputs, a.outcomeSteps()...)
+				inputs = append(inputs, a.outcomeInputs()...)
 			}
 		}
 	}
-	f.step, err = e.newStep(fmt.Sprintf("fit %s seed=%d", row.RowID(), s), "fit", fitVersion, params, inputs, f.run)
+	f.step, err = e.newStep(fmt.Sprintf("fit %s seed=%d", row.RowID(), s), "fit", fitVersion, p, inputs, f.run)
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +85,22 @@ func (e *engine) newFit(row spec.Method, s uint64) (*fit, error) {
 	return f, nil
 }
 
+// The inputs of a match.
+const (
+	inputFit   = "fit"                 // whose knob is set
+	inputMatch = rootMethod + ".match" // who spends what it is set to
+)
+
 // newMatch plans the match of a fit to another row's spending.
 func (e *engine) newMatch(row spec.Method, s uint64, unmatched, to *fit) (*fit, error) {
 	if !methods.Knob(row.Name) {
 		return nil, fmt.Errorf("%w: row %s: method %s has no knob that could be set to the cost of row %s; leave match out", ErrUsage, row.RowID(), row.Name, row.Match)
 	}
 	f := &fit{e: e, row: row, seed: s, unmatched: unmatched, matched: to}
+	p := e.params()
+	p.pick(rootMethod, row, "match")
 	var err error
-	f.step, err = e.newStep(fmt.Sprintf("match %s seed=%d", row.RowID(), s), "match", matchVersion, nil, []*step{unmatched.step, to.step}, f.match)
+	f.step, err = e.newStep(fmt.Sprintf("match %s seed=%d", row.RowID(), s), "match", matchVersion, p, []input{{inputFit, unmatched.step}, {inputMatch, to.step}}, f.match)
 	if err != nil {
 		return nil, err
 	}

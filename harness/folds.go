@@ -229,30 +229,25 @@ func firsts(problems []routing.Problem) []int {
 // foldsArena is the name under which decisions on a recording are stored.
 const foldsArena = "folds"
 
-// recordingSource is what recipes say of a recording.
-type recordingSource struct {
-	Queries, Outcomes string // checksums
-	Benchmarks        []string
-	PromptTokens      int
-	Experts           []routing.Expert
-	CountInput        bool
-	Format            *spec.Format `json:",omitempty"`
-	Gaps              string       `json:",omitempty"`
-	Again             int          `json:",omitempty"` // questions that share the fold of another of their text
-}
-
 // plan lays out a cross-fit for each partition and row, and the measurement of the pool.
 func (c *recorded) plan() (*step, error) {
 	e := c.e
 	x := &e.spec.Experiment
-	r := e.poolSpec.Recorded
-	source := recordingSource{r.Queries.SHA256, r.Outcomes.SHA256, r.Benchmarks, r.PromptTokens, e.experts, x.CountInput, r.Format, r.Gaps, 0}
+	again := 0 // questions that share the fold of another of their text
 	for i, f := range firsts(c.problems) {
 		if f != i {
-			source.Again++
+			again++
 		}
 	}
-	var inputs []*step
+	source := func() *params {
+		p := e.params()
+		p.recorded()
+		if again > 0 {
+			p.code("asked_again", again)
+		}
+		return p
+	}
+	var inputs []input
 	for _, s := range x.Folds.Seeds {
 		p := &partition{seed: s, fold: folds(c.problems, x.Folds.K, s)}
 		for _, row := range x.Methods {
@@ -266,21 +261,13 @@ func (c *recorded) plan() (*step, error) {
 			if err != nil {
 				return nil, err
 			}
-			knobs, err := e.methodParams(row, method)
-			if err != nil {
-				return nil, err
-			}
 			f := &crossFit{row: row}
-			params := struct {
-				Source    any
-				Method    methodParams
-				Partition uint64
-				K         int
-				Kappa     string
-				Probe     string
-				Seed      uint64
-				Train     int `json:",omitempty"`
-			}{source, knobs, s, x.Folds.K, c.kappa(row), x.Folds.Probe, x.Evaluate.Seeds[0], row.Train}
+			params := source()
+			params.method(row, method)
+			params.pick(rootMethod, spec.Method{Kappa: c.kappa(row)}, "kappa")
+			params.spec("folds.k", "folds.probe")
+			params.pick("", spec.Experiment{Folds: spec.Folds{Seeds: []uint64{s}}}, "folds.seeds")
+			params.seeds(x.Evaluate.Seeds[0])
 			f.step, err = e.newStep(fmt.Sprintf("crossfit %s %s partition=%d", e.poolSpec.Name, row.RowID(), s), "crossfit", crossFitVersion, params, nil,
 				func(ctx context.Context, d *store.Draft) error { return c.crossFit(ctx, p, row, method, d) })
 			if err != nil {
@@ -288,26 +275,14 @@ func (c *recorded) plan() (*step, error) {
 			}
 			f.step.row = &f.row
 			p.rows = append(p.rows, f)
-			inputs = append(inputs, f.step)
+			inputs = append(inputs, input{ofRow("crossfit", row.RowID(), s), f.step})
 		}
 		c.partition = append(c.partition, p)
 	}
-	params := struct {
-		Pool       string
-		Source     any
-		Rows       []string
-		Contrasts  []string
-		Whole      bool `json:",omitempty"` // all questions only
-		Bootstrap  int
-		Confidence float64
-		Seed       uint64
-	}{e.poolSpec.Name, source, nil, nil, x.Folds.Whole, x.Evaluate.Bootstrap, x.Evaluate.Confidence, x.Seed}
-	for _, row := range x.Methods {
-		params.Rows = append(params.Rows, row.RowID())
-	}
-	for _, p := range contrasts(x) {
-		params.Contrasts = append(params.Contrasts, params.Rows[p.Row]+" versus "+params.Rows[p.Versus])
-	}
+	params := source()
+	params.poolName()
+	params.rows(x.Methods, "versus")
+	params.spec("folds.seeds", "folds.probe", "folds.whole", "folds.versus", "evaluate.bootstrap", "evaluate.confidence", "seed")
 	return e.newStep("measure "+e.poolSpec.Name, "measure-folds", foldsMeasureVersion, params, inputs, c.measure)
 }
 

@@ -18,38 +18,17 @@ import (
 // planMeasure plans the step that turns decisions and outcomes into measurements.
 func (e *engine) planMeasure() error {
 	x := &e.spec.Experiment
-	type row struct {
-		ID, Match string
-		Fits      int
-	}
-	params := struct {
-		Pool       string
-		Rows       []row
-		Test       []string
-		Weights    []int
-		Bootstrap  int
-		Confidence float64
-		Seed       uint64
-		Tau        float64
-	}{Pool: e.poolSpec.Name, Test: x.Test, Bootstrap: x.Evaluate.Bootstrap, Confidence: x.Evaluate.Confidence, Seed: x.Seed, Tau: x.Targets.Tau}
-	for _, name := range x.Test {
-		params.Weights = append(params.Weights, e.spec.Benchmarks[name].Whole)
-	}
-	var inputs []*step
-	for i, m := range x.Methods {
-		params.Rows = append(params.Rows, row{m.RowID(), m.Match, len(e.fits[i])})
-		for _, f := range e.fits[i] {
-			inputs = append(inputs, f.step)
-			if f.unmatched != nil {
-				inputs = append(inputs, f.unmatched.step)
-			}
-		}
-	}
+	params := e.params()
+	params.poolName()
+	params.rows(x.Methods)
+	params.spec("large", "seed", "targets.tau", "evaluate.bootstrap", "evaluate.confidence")
+	params.benchmarks(x.Test, func(name string) spec.Benchmark { return spec.Benchmark{Size: e.spec.Benchmarks[name].Whole} }, "size")
+	inputs := e.fitInputs(params, e.fits...)
 	for _, a := range e.arenas {
-		inputs = append(inputs, slices.Concat(a.outcomeSteps(), a.selfSteps())...)
+		inputs = append(inputs, slices.Concat(a.outcomeInputs(), a.selfInputs())...)
 	}
 	for _, p := range e.testProfiles {
-		inputs = append(inputs, p.step)
+		inputs = append(inputs, input{ofArena("profile", metrics.PaperArena, p.set.benchmark), p.step})
 	}
 	var err error
 	e.measured, err = e.newStep("measure", "measure", measureVersion, params, inputs, func(ctx context.Context, d *store.Draft) error {

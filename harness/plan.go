@@ -19,8 +19,8 @@ import (
 // plan lays out every step of protocol split, from problems to measurements.
 func (e *engine) plan() error {
 	x := &e.spec.Experiment
-	trainProfile := func(d spec.Draw) (*profile, error) {
-		set, err := e.newProblemSet(d.Benchmark, problems.Sized, d.Size)
+	trainProfile := func(d spec.Draw, by string) (*profile, error) {
+		set, err := e.newProblemSet(d.Benchmark, problems.Sized, d.Size, by)
 		if err != nil {
 			return nil, err
 		}
@@ -28,15 +28,15 @@ func (e *engine) plan() error {
 		return e.newProfile(set, routing.Train)
 	}
 	var err error
-	if e.sftProfile, err = trainProfile(x.Train.SFT); err != nil {
+	if e.sftProfile, err = trainProfile(x.Train.SFT, "train.sft"); err != nil {
 		return err
 	}
-	if e.rlProfile, err = trainProfile(x.Train.RL); err != nil {
+	if e.rlProfile, err = trainProfile(x.Train.RL, "train.rl"); err != nil {
 		return err
 	}
 	paper := &arena{Arena: book.Arena{Name: metrics.PaperArena}}
 	for _, name := range x.Test {
-		set, err := e.newProblemSet(name, problems.Sized, e.spec.Benchmarks[name].Size)
+		set, err := e.newProblemSet(name, problems.Sized, e.spec.Benchmarks[name].Size, "")
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (e *engine) plan() error {
 		}
 		large := &arena{Arena: book.Arena{Name: metrics.LargeArena}}
 		for _, name := range x.Test {
-			set, err := e.newProblemSet(name, problems.Large, x.Large)
+			set, err := e.newProblemSet(name, problems.Large, x.Large, "")
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
-	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
@@ -25,17 +24,11 @@ type problemSet struct {
 	latents  []routing.Latent // [len(problems)] of a generated set, else nil
 }
 
-// newProblemSet plans the first n problems of a draw of a benchmark.
-func (e *engine) newProblemSet(name, draw string, n int) (*problemSet, error) {
+// newProblemSet plans the first n problems of a draw of a benchmark. by is what draws it in the spec, as in train.sft;
+// empty: test.
+func (e *engine) newProblemSet(name, draw string, n int, by string) (*problemSet, error) {
 	b := e.spec.Benchmarks[name]
-	params := struct {
-		Benchmark  string
-		Draw       string
-		N          int
-		Seed       uint64               `json:",omitempty"`
-		File       *spec.File           `json:",omitempty"`
-		Population *problems.Population `json:",omitempty"`
-	}{Benchmark: name, Draw: draw, N: n, File: b.File}
+	var population *problems.Population
 	if b.Generated != nil {
 		if e.poolSpec.Simulation == nil {
 			return nil, fmt.Errorf("%w: benchmark %s is generated for a simulated pool, but pool %s is of kind %s; name benchmarks that have a file", ErrUsage, name, e.poolSpec.Name, e.poolSpec.Kind)
@@ -44,19 +37,21 @@ func (e *engine) newProblemSet(name, draw string, n int) (*problemSet, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %v", ErrUsage, err)
 		}
-		params.Seed, params.Population = e.spec.Experiment.Seed, &pop
+		population = &pop
 	}
+	p := e.params()
+	p.problems(name, draw, by, n, population)
 	set := &problemSet{e: e, benchmark: name, n: n}
 	var err error
-	set.step, err = e.newStep(strings.TrimSpace("problems "+name+" "+draw), "problems", problemsVersion, params, nil, func(ctx context.Context, d *store.Draft) error {
+	set.step, err = e.newStep(strings.TrimSpace("problems "+name+" "+draw), "problems", problemsVersion, p, nil, func(ctx context.Context, d *store.Draft) error {
 		var ps []routing.Problem
 		var latents []routing.Latent
 		var err error
 		switch {
-		case params.Population != nil:
-			ps, latents, err = problems.Generate(seed.Seed(params.Seed), *params.Population, draw, n)
+		case population != nil:
+			ps, latents, err = problems.Generate(seed.Seed(e.spec.Experiment.Seed), *population, draw, n)
 		case e.opt.Data == "":
-			err = fmt.Errorf("%w: benchmark %s is read from %s; say in which folder with --data DIR", ErrUsage, name, params.File.Path)
+			err = fmt.Errorf("%w: benchmark %s is read from %s; say in which folder with --data DIR", ErrUsage, name, b.File.Path)
 		default:
 			ps, err = e.files.Load(ctx, name)
 			if err == nil && len(ps) < n {

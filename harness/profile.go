@@ -6,7 +6,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
-	"github.com/entrorouter/entrorouter/verify"
 )
 
 // profile is the measured pass rates of a problem set (section 3.2): Rollouts rollouts of every expert and of the
@@ -23,13 +22,14 @@ type profile struct {
 
 func (e *engine) newProfile(set *problemSet, split routing.Split) (*profile, error) {
 	p := &profile{e: e, set: set, split: split}
-	params := e.askParams(e.spec.Experiment.Profile.Rollouts, split)
-	if split == routing.Train {
-		p.probe = e.probe
-		params.Probe = e.probe
+	of, asked := e.params(), e.experts
+	if split == routing.Train && e.probe != nil {
+		p.probe, asked = e.probe, e.members()
 	}
+	of.asks(asked, split)
+	of.spec("profile.rollouts")
 	var err error
-	p.step, err = e.newStep("profile "+set.benchmark, "profile", profileVersion, params, []*step{set.step}, func(ctx context.Context, d *store.Draft) error {
+	p.step, err = e.newStep("profile "+set.benchmark, "profile", profileVersion, of, []input{{"problems/" + set.benchmark, set.step}}, func(ctx context.Context, d *store.Draft) error {
 		pr, err := p.measure(ctx)
 		if err != nil {
 			return err
@@ -41,10 +41,6 @@ func (e *engine) newProfile(set *problemSet, split routing.Split) (*profile, err
 	}
 	p.step.benchmark = set.benchmark
 	p.step.asks = func(ctx context.Context) (int, bool, error) {
-		asked := e.experts
-		if p.probe != nil {
-			asked = e.members()
-		}
 		return e.notAsked(ctx, set, asked, split, e.spec.Experiment.Profile.Rollouts)
 	}
 	return p, nil
@@ -106,24 +102,6 @@ func count(rollouts []graded, b routing.Bucket) int {
 		}
 	}
 	return n
-}
-
-// askParams is what, beside the problems, decides the rollouts of the pool and their grades.
-type askParams struct {
-	Source     string
-	Experts    []routing.Expert
-	Probe      *routing.Expert `json:",omitempty"`
-	Sampling   any
-	Seed       uint64
-	Runs       int
-	Split      routing.Split
-	CountInput bool
-	Verifier   string
-}
-
-func (e *engine) askParams(runs int, split routing.Split) askParams {
-	return askParams{Source: e.source, Experts: e.experts, Sampling: e.poolSpec.Sampling, Seed: e.spec.Experiment.Seed,
-		Runs: runs, Split: split, CountInput: e.spec.Experiment.CountInput, Verifier: verify.Version}
 }
 
 // load returns the profile, measuring it first if need be.

@@ -30,10 +30,11 @@ const (
 type step struct {
 	name   string
 	recipe store.Recipe
-	inputs []*step
+	inputs []input
 	make   func(ctx context.Context, draft *store.Draft) error
 
 	// For people who ask why a step is to do.
+	from      map[string]origin // path of the recipe -> where the value is set, where that is not at its path
 	pool      string
 	row       *spec.Method                                                 // of a fit: the row of the spec
 	benchmark string                                                       // of problems and what is asked about them
@@ -44,13 +45,26 @@ type step struct {
 	entry store.Entry
 }
 
-// newStep plans a step of the experiment. inputs are the steps whose entries make may read.
-func (e *engine) newStep(name, stage string, version int, params any, inputs []*step, make func(context.Context, *store.Draft) error) (*step, error) {
-	var keys []store.Key
-	for _, in := range inputs {
-		keys = append(keys, in.recipe.Key())
+// input is a step that another reads, under the name that it has there: a path that says what it is, as in
+// "outcomes/paper/aime24"; that of the knob, if one of the spec says which it is.
+type input struct {
+	as string
+	*step
+}
+
+// newStep plans a step of the experiment. inputs are the steps whose entries build may read.
+func (e *engine) newStep(name, stage string, version int, p *params, inputs []input, build func(context.Context, *store.Draft) error) (*step, error) {
+	if p.err != nil {
+		return nil, fmt.Errorf("step %s: %w", name, p.err)
 	}
-	recipe, err := store.NewRecipe(stage, version, params, keys...)
+	keys := map[string]store.Key{}
+	for _, in := range inputs {
+		if k, ok := keys[in.as]; ok && k != in.recipe.Key() {
+			return nil, fmt.Errorf("step %s: two inputs are called %q", name, in.as)
+		}
+		keys[in.as] = in.recipe.Key()
+	}
+	recipe, err := store.NewRecipe(stage, version, p.tree, keys)
 	if err != nil {
 		return nil, fmt.Errorf("step %s: %w", name, err)
 	}
@@ -58,9 +72,16 @@ func (e *engine) newStep(name, stage string, version int, params any, inputs []*
 	if i := slices.IndexFunc(e.steps, func(s *step) bool { return s.recipe.Key() == recipe.Key() }); i >= 0 {
 		return e.steps[i], nil
 	}
-	s := &step{name: name, recipe: recipe, inputs: inputs, make: make, pool: e.poolSpec.Name}
+	s := &step{name: name, recipe: recipe, inputs: inputs, make: build, from: p.from, pool: e.poolSpec.Name}
 	e.steps = append(e.steps, s)
 	return s, nil
+}
+
+func (s *step) stage() string { return s.recipe.Key().Stage }
+
+// reads says whether another step is among the inputs.
+func (s *step) reads(t *step) bool {
+	return slices.ContainsFunc(s.inputs, func(in input) bool { return in.step == t })
 }
 
 // get returns the entry of a step, making it first if the store does not have it.
@@ -102,7 +123,7 @@ func (e *engine) lost(s *step, err error) error {
 		if entry, err := e.store.Get(s.recipe); err == nil {
 			remove = append(remove, entry.Dir)
 		}
-		i := slices.IndexFunc(all, func(t *step) bool { return slices.Contains(t.inputs, s) })
+		i := slices.IndexFunc(all, func(t *step) bool { return t.reads(s) })
 		if i < 0 || slices.Contains(last, s) {
 			break
 		}

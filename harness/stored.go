@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -64,8 +66,37 @@ type found struct {
 	entry  store.Entry
 }
 
-// decode reads the parameters of the recipe. Fields that v does not have are passed over.
-func (f found) decode(v any) error { return json.Unmarshal(f.recipe.Params(), v) }
+// recordedParams are what a recipe says of an experiment, in the names of the files (see recipe.go). What a stage does not
+// depend on is empty.
+type recordedParams struct {
+	Pools      []string
+	Seed       *uint64
+	CountInput bool `yaml:"count_input"`
+	Policy     struct{ Backend string }
+	Evaluate   struct{ Seeds []uint64 }
+	Folds      spec.Folds
+	Methods    []struct{ ID string }
+	Method     struct{ Name string }
+	Benchmarks []struct {
+		ID             string
+		spec.Benchmark `yaml:",inline"`
+	}
+	Pool   spec.Pool
+	Prices spec.Prices
+	Build  struct{ Numerics string }
+}
+
+// params reads the parameters of the recipe, which are JSON and so YAML. Those of another version are empty where they
+// have other names.
+func (f found) params() (p recordedParams) {
+	_ = yaml.Unmarshal(f.recipe.Params(), &p) // what could not be read is empty, and whoever needs it says so
+	return p
+}
+
+// experts returns the experts that a recipe names, cheapest first, and the probe.
+func (p recordedParams) experts() ([]routing.Expert, *routing.Expert, error) {
+	return experts.Members(p.Pool, p.Prices)
+}
 
 // find reads an entry of the run.
 func (r *StoredRun) find(k store.Key) (found, error) {
@@ -79,7 +110,7 @@ func (r *StoredRun) find(k store.Key) (found, error) {
 	case errors.Is(err, store.ErrCorrupt):
 		return found{}, fmt.Errorf("step %q of the run in %s is damaged: %w; %s", r.nameOf(k), r.dir, err, r.again(k))
 	case err != nil:
-		return found{}, fmt.Errorf("run in %s: %w", r.dir, err)
+		return found{}, fmt.Errorf("step %q of the run in %s: %w", r.nameOf(k), r.dir, err)
 	}
 	r.read[k] = found{r.nameOf(k), k, recipe, entry}
 	return r.read[k], nil
@@ -92,7 +123,7 @@ func (r *StoredRun) again(k store.Key) string {
 	for at := k; ; {
 		i := slices.IndexFunc(r.steps, func(s store.Step) bool {
 			entry, recipe, err := r.store.Find(s.Key)
-			if err != nil || !slices.Contains(recipe.Inputs(), at) {
+			if err != nil || !recipe.Reads(at) {
 				return false
 			}
 			remove = append(remove, entry.Dir)
@@ -143,21 +174,11 @@ func (r *StoredRun) measurements() (*metrics.Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		var params struct {
-			Seed   *uint64
-			Seeds  []uint64 // of a step that trains with several
-			Method struct {
-				Policy   struct{ Backend string }
-				Numerics string
-			}
+		params := f.params()
+		if params.Policy.Backend != "" {
+			how.backend = params.Policy.Backend + params.Build.Numerics
 		}
-		if f.decode(&params) == nil && params.Method.Policy.Backend != "" {
-			how.backend = params.Method.Policy.Backend + params.Method.Numerics
-		}
-		if params.Seed != nil && (s.Key.Stage == "fit" || s.Key.Stage == "crossfit") {
-			params.Seeds = []uint64{*params.Seed}
-		}
-		for _, x := range params.Seeds {
+		for _, x := range params.Evaluate.Seeds {
 			if !slices.Contains(how.training, x) {
 				how.training = append(how.training, x)
 			}
@@ -196,9 +217,9 @@ type storedRows struct {
 // storedArena is an arena with the keys of what it was scored by.
 type storedArena struct {
 	book.Arena
-	decided  string // the arena that decisions were written for
-	outcomes []found
-	share    []float64 // [benchmarks] questions of one pass, by which averages weigh
+	decided  string      // the arena that decisions were written for
+	outcomes []store.Key // of the experts and of the model that plays the router
+	share    []float64   // [benchmarks] questions of one pass, by which averages weigh
 }
 
 // storedRow is a row and its trainings.
@@ -237,30 +258,18 @@ func (r *StoredRun) splitRows() (*storedRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	var params struct {
-		Rows []struct {
-			ID, Match string
-			Fits      int
-		}
-		Test    []string
-		Weights []float64
+	params, inputs := measured.params(), measured.recipe.Inputs()
+	if len(params.Methods) == 0 || len(params.Benchmarks) == 0 || len(params.Evaluate.Seeds) == 0 {
+		return nil, r.unreadable(measured, "list of rows, benchmarks and seeds in its recipe")
 	}
-	inputs := measured.recipe.Inputs()
-	if err := measured.decode(&params); err != nil || len(params.Rows) == 0 || len(params.Test) == 0 || len(params.Weights) != len(params.Test) {
-		return nil, r.unreadable(measured, "list of rows and benchmarks in its recipe")
-	}
-	take := func() (found, error) {
-		if len(inputs) == 0 {
-			return found{}, r.unreadable(measured, "list of every training in its recipe")
-		}
-		k := inputs[0]
-		inputs = inputs[1:]
-		return r.find(k)
-	}
-	for _, row := range params.Rows {
+	for _, row := range params.Methods {
 		of := storedRow{id: row.ID}
-		for range row.Fits {
-			f, err := take()
+		for _, seed := range params.Evaluate.Seeds {
+			k, ok := inputs[ofRow("fit", row.ID, seed)]
+			if !ok {
+				continue // of a method that does not depend on the seed
+			}
+			f, err := r.find(k)
 			if err != nil {
 				return nil, err
 			}
@@ -269,41 +278,37 @@ func (r *StoredRun) splitRows() (*storedRows, error) {
 				return nil, err
 			}
 			of.fits = append(of.fits, fit)
-			if row.Match != "" {
-				if _, err := take(); err != nil {
+		}
+		if of.fits == nil {
+			return nil, r.unreadable(measured, fmt.Sprintf("training of row %s among its inputs", row.ID))
+		}
+		out.rows = append(out.rows, of)
+	}
+	for _, name := range []string{metrics.PaperArena, metrics.LargeArena} {
+		a := &storedArena{Arena: book.Arena{Name: name}, decided: name}
+		for _, b := range params.Benchmarks {
+			k, ok := inputs[ofArena("outcomes", name, b.ID)]
+			if !ok {
+				break // no large set was drawn
+			}
+			if err := r.addBenchmark(a, b.ID, k); err != nil {
+				return nil, err
+			}
+			if k, ok := inputs[ofArena("self", name, b.ID)]; ok {
+				if err := r.addSelf(a, b.ID, k); err != nil {
 					return nil, err
 				}
 			}
 		}
-		out.rows = append(out.rows, of)
-	}
-	// Then, arena by arena, the outcomes of the experts on every benchmark, and those of the router alone where a row
-	// needs them.
-	for _, x := range []struct{ arena, stage string }{{metrics.PaperArena, "outcomes"}, {metrics.LargeArena, "expected"}} {
-		var of []found
-		for _, k := range inputs {
-			if k.Stage != x.stage {
-				continue
-			}
-			f, err := r.find(k)
-			if err != nil {
-				return nil, err
-			}
-			of = append(of, f)
-		}
-		if len(of) == 0 && x.arena == metrics.LargeArena {
+		switch {
+		case len(a.Benchmarks) == 0 && name == metrics.LargeArena:
 			continue
-		}
-		if n := len(params.Test); len(of) != n && len(of) != 2*n {
-			return nil, r.unreadable(measured, "outcomes of each benchmark in its recipe")
-		}
-		a, err := r.arena(x.arena, params.Test, of)
-		if err != nil {
-			return nil, err
+		case len(a.Benchmarks) != len(params.Benchmarks):
+			return nil, r.unreadable(measured, "outcomes of each benchmark among its inputs")
 		}
 		for b, size := range a.Sizes() {
-			if x.arena == metrics.LargeArena {
-				a.share = append(a.share, max(params.Weights[b], out.arenas[0].share[b]))
+			if name == metrics.LargeArena {
+				a.share = append(a.share, max(float64(params.Benchmarks[b].Size), out.arenas[0].share[b]))
 			} else {
 				a.share = append(a.share, float64(size))
 			}
@@ -316,76 +321,94 @@ func (r *StoredRun) splitRows() (*storedRows, error) {
 // fit reads which method and which seed made a training; a match has those of the fit whose knob it set, or of the row
 // that it is matched to where only that one depends on the seed.
 func (r *StoredRun) fit(f found) (storedFit, error) {
-	of := f
 	if f.key.Stage == "match" {
-		in := f.recipe.Inputs()
-		if len(in) != 2 {
-			return storedFit{}, r.unreadable(f, "pair of trainings in its recipe")
+		inputs := f.recipe.Inputs()
+		of := func(name string) (storedFit, error) {
+			k, ok := inputs[name]
+			if !ok {
+				return storedFit{}, r.unreadable(f, fmt.Sprintf("input %q in its recipe", name))
+			}
+			in, err := r.find(k)
+			if err != nil {
+				return storedFit{}, err
+			}
+			return r.fit(in)
 		}
-		own, err := r.find(in[0])
+		fit, err := of(inputFit)
 		if err != nil {
 			return storedFit{}, err
 		}
-		fit, err := r.fit(own)
-		if err != nil || methods.Seeded(fit.kind) {
-			fit.found = f
-			return fit, err
+		if !methods.Seeded(fit.kind) {
+			to, err := of(inputMatch)
+			if err != nil {
+				return storedFit{}, err
+			}
+			fit.seed = to.seed
 		}
-		if of, err = r.find(in[1]); err != nil {
-			return storedFit{}, err
-		}
-		if of.key.Stage == "match" {
-			fit, err = r.fit(of)
-			fit.found = f
-			return fit, err
-		}
+		fit.found = f
+		return fit, nil
 	}
-	var params struct {
-		Method struct{ Method string }
-		Seed   uint64
+	params := f.params()
+	if params.Method.Name == "" || len(params.Evaluate.Seeds) != 1 {
+		return storedFit{}, r.unreadable(f, "method and seed in its recipe")
 	}
-	if err := of.decode(&params); err != nil || params.Method.Method == "" {
-		return storedFit{}, r.unreadable(of, "method in its recipe")
-	}
-	return storedFit{f, params.Method.Method, params.Seed}, nil
+	return storedFit{f, params.Method.Name, params.Evaluate.Seeds[0]}, nil
 }
 
-// arena reads the problems of every benchmark and what every expert did on them.
-func (r *StoredRun) arena(name string, test []string, of []found) (*storedArena, error) {
-	a := &storedArena{Arena: book.Arena{Name: name}, decided: name, outcomes: of}
-	for i, f := range of {
-		var params struct {
-			Experts    []routing.Expert
-			Runs       int
-			CountInput bool
-		}
-		if err := f.decode(&params); err != nil || len(params.Experts) == 0 || len(f.recipe.Inputs()) == 0 {
-			return nil, r.unreadable(f, "list of experts in its recipe")
-		}
-		set, err := r.find(f.recipe.Inputs()[0])
-		if err != nil {
-			return nil, err
-		}
-		problems, _, err := book.ReadProblems(set.entry)
-		if err != nil {
-			return nil, err
-		}
-		runs := max(params.Runs, 1)
-		outcomes, err := book.ReadOutcomes(f.entry, len(problems), runs, len(params.Experts))
-		if err != nil {
-			return nil, err
-		}
-		if i >= len(test) { // of the router alone
-			for _, own := range outcomes {
-				a.Self = append(a.Self, own[0])
-			}
-			continue
-		}
-		a.Experts, a.CountInput = params.Experts, params.CountInput
-		a.Add(book.Benchmark{Name: test[i], Runs: runs}, problems)
-		a.Outcomes = append(a.Outcomes, outcomes...)
+// outcomes reads what experts did on a benchmark, [problems*runs][experts], of the probe [problems*runs][1].
+func (r *StoredRun) outcomes(f found, benchmark string) (ps []routing.Problem, runs int, of []routing.Expert, outcomes [][]routing.Outcome, err error) {
+	params := f.params()
+	of, probe, err := params.experts()
+	if err == nil && len(of) == 0 && probe != nil {
+		of = []routing.Expert{*probe}
 	}
-	return a, nil
+	k, ok := f.recipe.Inputs()["problems/"+benchmark]
+	if err != nil || len(of) == 0 || !ok {
+		return nil, 0, nil, nil, r.unreadable(f, "list of experts and problems in its recipe")
+	}
+	set, err := r.find(k)
+	if err != nil {
+		return nil, 0, nil, nil, err
+	}
+	if ps, _, err = book.ReadProblems(set.entry); err != nil {
+		return nil, 0, nil, nil, err
+	}
+	runs = 1 // where outcomes are expectations
+	if len(params.Benchmarks) == 1 {
+		runs = params.Benchmarks[0].Runs
+	}
+	outcomes, err = book.ReadOutcomes(f.entry, len(ps), runs, len(of))
+	return ps, runs, of, outcomes, err
+}
+
+// addBenchmark adds the problems of a benchmark and what every expert did on them to an arena.
+func (r *StoredRun) addBenchmark(a *storedArena, name string, k store.Key) error {
+	f, err := r.find(k)
+	if err != nil {
+		return err
+	}
+	problems, runs, of, outcomes, err := r.outcomes(f, name)
+	if err != nil {
+		return err
+	}
+	a.Experts, a.CountInput = of, f.params().CountInput
+	a.Add(book.Benchmark{Name: name, Runs: runs}, problems)
+	a.Outcomes, a.outcomes = append(a.Outcomes, outcomes...), append(a.outcomes, k)
+	return nil
+}
+
+// addSelf adds what the model did on a benchmark that plays the router.
+func (r *StoredRun) addSelf(a *storedArena, name string, k store.Key) error {
+	f, err := r.find(k)
+	if err != nil {
+		return err
+	}
+	a.outcomes = append(a.outcomes, k)
+	_, _, _, outcomes, err := r.outcomes(f, name)
+	for _, own := range outcomes {
+		a.Self = append(a.Self, own[0])
+	}
+	return err
 }
 
 // score reads what a training decided in an arena and scores it; ok is false if it decided nothing there.

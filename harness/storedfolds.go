@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/book"
@@ -22,46 +23,36 @@ func (r *StoredRun) foldRows(ctx context.Context, ours *spec.Resolved, o Options
 		if err != nil {
 			return nil, err
 		}
-		var params struct {
-			Pool   string
-			Source recordingSource
-			Rows   []string
+		params, inputs := measured.params(), measured.recipe.Inputs()
+		if len(params.Methods) == 0 || len(params.Pools) != 1 || params.Pool.Recorded == nil || len(params.Folds.Seeds) == 0 || params.Folds.Probe == "" {
+			return nil, r.unreadable(measured, "list of rows, recording, partitions and probe in its recipe")
 		}
-		inputs := measured.recipe.Inputs()
-		if err := measured.decode(&params); err != nil || len(params.Rows) == 0 || len(params.Source.Experts) == 0 || len(inputs)%len(params.Rows) != 0 {
-			return nil, r.unreadable(measured, "list of rows and experts in its recipe")
-		}
-		i := slices.IndexFunc(ours.Pools, func(p spec.Pool) bool { return p.Name == params.Pool })
+		i := slices.IndexFunc(ours.Pools, func(p spec.Pool) bool { return p.Name == params.Pools[0] })
 		if i < 0 {
-			of.arenas = []*storedArena{{Arena: book.Arena{Name: params.Pool}}}
+			of.arenas = []*storedArena{{Arena: book.Arena{Name: params.Pools[0]}}}
 			out = append(out, of)
 			continue
 		}
-		if of := ours.Pools[i].Recorded; of == nil || of.Queries.SHA256 != params.Source.Queries || of.Outcomes.SHA256 != params.Source.Outcomes {
+		if of, theirs := ours.Pools[i].Recorded, params.Pool.Recorded; of == nil || of.Queries.SHA256 != theirs.Queries.SHA256 || of.Outcomes.SHA256 != theirs.Outcomes.SHA256 {
 			return nil, nil
 		}
-		for _, id := range params.Rows {
-			of.rows = append(of.rows, storedRow{id: id})
+		for _, row := range params.Methods {
+			stored := storedRow{id: row.ID}
+			for _, partition := range params.Folds.Seeds {
+				name := ofRow("crossfit", row.ID, partition)
+				k, ok := inputs[name]
+				if !ok {
+					return nil, r.unreadable(measured, fmt.Sprintf("input %q in its recipe", name))
+				}
+				f, err := r.find(k)
+				if err != nil {
+					return nil, err
+				}
+				stored.fits = append(stored.fits, storedFit{f, f.params().Method.Name, partition})
+			}
+			of.rows = append(of.rows, stored)
 		}
-		probe := noProbe
-		for k, key := range inputs {
-			f, err := r.find(key)
-			if err != nil {
-				return nil, err
-			}
-			var fit struct {
-				Method    struct{ Method string }
-				Partition *uint64
-				Probe     string
-			}
-			if err := f.decode(&fit); err != nil || fit.Method.Method == "" || fit.Partition == nil || fit.Probe == "" {
-				return nil, r.unreadable(f, "method, partition and probe in its recipe")
-			}
-			row := &of.rows[k%len(params.Rows)]
-			row.fits = append(row.fits, storedFit{f, fit.Method.Method, *fit.Partition})
-			probe = fit.Probe
-		}
-		a, err := recordedArena(ctx, ours.Pools[i], params.Source, probe, o)
+		a, err := recordedArena(ctx, ours.Pools[i], params, o)
 		if err != nil {
 			return nil, err
 		}
@@ -73,13 +64,17 @@ func (r *StoredRun) foldRows(ctx context.Context, ours *spec.Resolved, o Options
 
 // recordedArena is a recording as an arena: its questions, asked once, and what the experts of a recipe did on them. Which
 // questions are left out for their gaps depends on the probe too.
-func recordedArena(ctx context.Context, pool spec.Pool, source recordingSource, probe string, o Options) (*storedArena, error) {
-	recording := *pool.Recorded
-	recording.Benchmarks, recording.PromptTokens, recording.Format, recording.Gaps = source.Benchmarks, source.PromptTokens, source.Format, source.Gaps
+func recordedArena(ctx context.Context, pool spec.Pool, params recordedParams, o Options) (*storedArena, error) {
+	of, _, err := params.experts()
+	if err != nil {
+		return nil, err
+	}
+	recording, theirs := *pool.Recorded, params.Pool.Recorded
+	recording.Benchmarks, recording.PromptTokens, recording.Format, recording.Gaps = theirs.Benchmarks, theirs.PromptTokens, theirs.Format, theirs.Gaps
 	pool.Recorded = &recording
-	x := spec.Experiment{CountInput: source.CountInput}
-	x.Folds.Probe = probe
-	c := &recorded{e: &engine{spec: &spec.Resolved{Experiment: x}, poolSpec: pool, opt: o.filled(), experts: source.Experts}}
+	x := spec.Experiment{CountInput: params.CountInput}
+	x.Folds.Probe = params.Folds.Probe
+	c := &recorded{e: &engine{spec: &spec.Resolved{Experiment: x}, poolSpec: pool, opt: o.filled(), experts: of}}
 	if err := c.read(ctx); err != nil {
 		return nil, err
 	}

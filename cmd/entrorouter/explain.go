@@ -22,7 +22,7 @@ func explainCommand() *cli.Command {
 			"pool or output that the last run did not have is new and compared with nothing. Nothing is written.\n\n" +
 			"--json: experiment, steps, to_do, work (fits, rollouts, at_most, routing) and causes: knob, changes (knob, field of\n" +
 			"recipe.json, stored, wanted, change), direct, follow, work; damaged (name, key, fault). Of a STEP: name, key, stored,\n" +
-			"state, why, folder, nearest, last_run, changes, because, inputs (name, key, state), read_by, recipe.",
+			"state, why, folder, nearest, last_run, changes, because, inputs (as, name, key, state), read_by, recipe.",
 		Flags: append(storeFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 || c.NArg() > 2 {
@@ -184,9 +184,9 @@ func writeStep(w io.Writer, x *harness.StepExplanation) {
 		}
 	}
 	if len(x.Inputs) > 0 {
-		fmt.Fprintf(w, "\ninput\tkey\tstate\n")
+		fmt.Fprintf(w, "\ninput\tstep\tkey\tstate\n")
 		for _, in := range x.Inputs {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", in.Name, in.Key, in.State)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", in.As, in.Name, in.Key, in.State)
 		}
 	}
 	if len(x.ReadBy) > 0 {

@@ -22,7 +22,7 @@ func entryOf(t testing.TB, write func(d *store.Draft) error) store.Entry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recipe, err := store.NewRecipe("test", 1, nil)
+	recipe, err := store.NewRecipe("test", 1, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

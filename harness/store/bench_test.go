@@ -167,7 +167,7 @@ func BenchmarkMake(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := NewRecipe("targets", 1, nil)
+	r, err := NewRecipe("targets", 1, nil, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -52,10 +51,11 @@ func (s *Store) Recipes(stage string) ([]StoredRecipe, error) {
 
 // Field is one difference between two recipes of a stage, inputs apart.
 type Field struct {
-	// Path is "version", or "params" and the names of what is below. Members of a list stand under their ID where each
-	// has one, and under their position otherwise; the order of the former is the member "order".
-	Path           []string
-	Stored, Wanted string // JSON, of a list of plain values the whole list; empty if only the other recipe has it
+	Path []string // "version", or "params" and the names of what is below; members of a list stand under their id
+
+	// JSON; empty if only the other recipe has the field. A list is one field: of members that each have an id it is the
+	// list of these, and what differs in a member of both lists is a field of its own.
+	Stored, Wanted string
 }
 
 // Name returns the path with dots between its parts.
@@ -63,89 +63,110 @@ func (f Field) Name() string { return strings.Join(f.Path, ".") }
 
 // Compare returns the fields in which a stored recipe differs from one that is wanted, sorted by path.
 func Compare(stored, wanted Recipe) []Field {
-	have, want := map[string]leaf{}, map[string]leaf{}
-	stored.flatten(have)
-	wanted.flatten(want)
-	var d []Field
-	for name, w := range want {
-		if s := have[name]; s.value != w.value {
-			d = append(d, Field{w.path, s.value, w.value})
-		}
-	}
-	for name, s := range have {
-		if _, ok := want[name]; !ok {
-			d = append(d, Field{s.path, s.value, ""})
-		}
-	}
+	d := differences([]string{"params"}, stored.tree(), wanted.tree())
+	d = append(d, differences([]string{"version"}, stored.version, wanted.version)...)
 	slices.SortFunc(d, func(a, b Field) int { return slices.Compare(a.Path, b.Path) })
 	return d
 }
 
-type leaf struct {
-	path  []string
-	value string // JSON
-}
-
-// flatten turns a recipe into one value a leaf, by the leaf's path.
-func (r Recipe) flatten(into map[string]leaf) {
-	put := func(path []string, value any) {
-		data, _ := canonicalJSON(value)
-		into[strings.Join(path, "\x00")] = leaf{path, string(data)}
-	}
-	var walk func(path []string, value any)
-	walk = func(path []string, value any) {
-		below := func(name string) []string { return append(slices.Clone(path), name) }
-		switch v := value.(type) {
-		case map[string]any:
-			for k, x := range v {
-				walk(below(k), x)
-			}
-			if len(v) > 0 {
-				return
-			}
-		case []any:
-			if ids := namesOf(v); ids != nil {
-				for i, x := range v {
-					walk(below(ids[i]), x)
-				}
-				put(below("order"), ids)
-				return
-			}
-			if slices.ContainsFunc(v, func(x any) bool { return !plain(x) }) {
-				for i, x := range v {
-					walk(below(strconv.Itoa(i)), x)
-				}
-				return
-			}
-		}
-		put(path, value)
-	}
-	put([]string{"version"}, r.version)
-	var tree any
+// tree returns the parameters as maps, lists and plain values.
+func (r Recipe) tree() (tree any) {
 	dec := json.NewDecoder(bytes.NewReader(r.params))
 	dec.UseNumber()
-	if err := dec.Decode(&tree); err == nil && tree != nil {
-		walk([]string{"params"}, tree)
+	if dec.Decode(&tree) != nil || tree == nil { // params are canonical JSON, so there are none
+		return absent{}
 	}
+	return tree
 }
 
-// namesOf returns the IDs of a list whose members all have one of their own, and nil for any other list.
-func namesOf(list []any) (ids []string) {
+// Has says whether the parameters have something at a path through objects.
+func (r Recipe) Has(path ...string) bool {
+	at := r.tree()
+	for _, name := range path {
+		fields, _ := object(at)
+		at = under(fields, name)
+	}
+	return at != any(absent{})
+}
+
+// absent is the value of what only the other recipe has.
+type absent struct{}
+
+func differences(path []string, stored, wanted any) (d []Field) {
+	below := func(name string) []string { return append(slices.Clone(path), name) }
+	had, ok1 := object(stored)
+	wants, ok2 := object(wanted)
+	if ok1 && ok2 && len(had)+len(wants) > 0 {
+		for name := range wants {
+			d = append(d, differences(below(name), under(had, name), wants[name])...)
+		}
+		for name := range had {
+			if _, both := wants[name]; !both {
+				d = append(d, differences(below(name), had[name], absent{})...)
+			}
+		}
+		return d
+	}
+	mine, ok1 := byID(stored)
+	theirs, ok2 := byID(wanted)
+	if ok1 {
+		stored = mine.ids
+	}
+	if ok2 {
+		wanted = theirs.ids
+	}
+	for i, id := range theirs.ids {
+		if k := slices.Index(mine.ids, id); k >= 0 {
+			d = append(d, differences(below(id), mine.members[k], theirs.members[i])...)
+		}
+	}
+	if f := (Field{path, encoded(stored), encoded(wanted)}); f.Stored != f.Wanted {
+		d = append(d, f)
+	}
+	return d
+}
+
+// object returns the fields of an object; what is absent has none.
+func object(v any) (fields map[string]any, ok bool) {
+	if _, ok := v.(absent); ok {
+		return nil, true
+	}
+	fields, ok = v.(map[string]any)
+	return fields, ok
+}
+
+func under(fields map[string]any, name string) any {
+	if v, ok := fields[name]; ok {
+		return v
+	}
+	return absent{}
+}
+
+// named is a list whose members each have an id of their own.
+type named struct {
+	ids     []string
+	members []any
+}
+
+func byID(v any) (named, bool) {
+	list, _ := v.([]any)
+	n := named{members: list}
 	for _, x := range list {
 		member, _ := x.(map[string]any)
-		id, ok := member["ID"].(string)
-		if !ok || slices.Contains(ids, id) {
-			return nil
+		id, ok := member["id"].(string)
+		if !ok || slices.Contains(n.ids, id) {
+			return named{}, false
 		}
-		ids = append(ids, id)
+		n.ids = append(n.ids, id)
 	}
-	return ids
+	return n, n.ids != nil
 }
 
-func plain(x any) bool {
-	switch x.(type) {
-	case map[string]any, []any:
-		return false
+// encoded is a value as JSON; empty if it is absent.
+func encoded(v any) string {
+	if _, ok := v.(absent); ok {
+		return ""
 	}
-	return true
+	data, _ := canonicalJSON(v) // it came from JSON
+	return string(data)
 }

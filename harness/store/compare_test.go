@@ -13,7 +13,10 @@ import (
 )
 
 func TestRecipesAreComparedFieldByField(t *testing.T) {
-	type member struct{ ID, Match string }
+	type member struct {
+		ID    string `json:"id"`
+		Match string
+	}
 	params := func(tau float64, ks []int, members ...member) map[string]any {
 		return map[string]any{"tau": tau, "k": ks, "gate": map[string]bool{"on": true}, "rows": members}
 	}
@@ -31,8 +34,10 @@ func TestRecipesAreComparedFieldByField(t *testing.T) {
 		{"a member of a list with names", recipe(t, "targets", 2, params(0.8, []int{2}, a, member{"b.c", "a"})),
 			[]Field{{[]string{"params", "rows", "b.c", "Match"}, `""`, `"a"`}}},
 		{"one that is gone", recipe(t, "targets", 2, params(0.8, []int{2}, b)),
-			[]Field{{[]string{"params", "rows", "a", "ID"}, `"a"`, ""}, {[]string{"params", "rows", "a", "Match"}, `""`, ""}, {[]string{"params", "rows", "order"}, `["a","b.c"]`, `["b.c"]`}}},
-		{"another order", recipe(t, "targets", 2, params(0.8, []int{2}, b, a)), []Field{{[]string{"params", "rows", "order"}, `["a","b.c"]`, `["b.c","a"]`}}},
+			[]Field{{[]string{"params", "rows"}, `["a","b.c"]`, `["b.c"]`}}},
+		{"none of them", recipe(t, "targets", 2, params(0.8, []int{2})), []Field{{[]string{"params", "rows"}, `["a","b.c"]`, "null"}}},
+		{"another order", recipe(t, "targets", 2, params(0.8, []int{2}, b, a)), []Field{{[]string{"params", "rows"}, `["a","b.c"]`, `["b.c","a"]`}}},
+		{"nothing at all", recipe(t, "targets", 2, nil), []Field{{[]string{"params", "gate", "on"}, "true", ""}, {[]string{"params", "k"}, "[2]", ""}, {[]string{"params", "rows"}, `["a","b.c"]`, ""}, {[]string{"params", "tau"}, "0.8", ""}}},
 		{"other inputs, which are no fields", recipe(t, "targets", 2, params(0.8, []int{2}, a, b), stored.Key()), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

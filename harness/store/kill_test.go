@@ -152,7 +152,7 @@ func TestAKilledWriterLosesNoAcknowledgedRollout(t *testing.T) {
 }
 
 func killedRecipe(n int) Recipe {
-	r, err := NewRecipe("fit", 1, n)
+	r, err := NewRecipe("fit", 1, n, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,14 +65,15 @@ type Recipe struct {
 	stage   string
 	version int
 	params  json.RawMessage // canonical
-	inputs  []Key
+	inputs  map[string]Key
 	key     Key
 }
 
 // NewRecipe describes one run of a stage. stage names its folder: letters, digits, '-', '_' and '.'. version is
 // raised when the meaning of the stage's code changes. params is anything that encodes to JSON; the order of
-// fields and the spelling of numbers do not matter. inputs are the keys of the entries read, in a fixed order.
-func NewRecipe(stage string, version int, params any, inputs ...Key) (Recipe, error) {
+// fields and the spelling of numbers do not matter. inputs are the keys of the entries read, each under a name that says
+// what it is to the stage, as in "outcomes/paper/aime24".
+func NewRecipe(stage string, version int, params any, inputs map[string]Key) (Recipe, error) {
 	if err := checkName(stage); err != nil {
 		return Recipe{}, fmt.Errorf("recipe: stage %w", err)
 	}
@@ -79,7 +81,10 @@ func NewRecipe(stage string, version int, params any, inputs ...Key) (Recipe, er
 	if err != nil {
 		return Recipe{}, fmt.Errorf("recipe of stage %q: params: %w", stage, err)
 	}
-	r := Recipe{stage: stage, version: version, params: canonical, inputs: slices.Clone(inputs)}
+	if _, nameless := inputs[""]; nameless {
+		return Recipe{}, fmt.Errorf("recipe of stage %q: an input has no name; say what it is to the stage", stage)
+	}
+	r := Recipe{stage: stage, version: version, params: canonical, inputs: maps.Clone(inputs)}
 	r.key = Key{Stage: stage, Sum: sha256.Sum256(r.encode())}
 	return r, nil
 }
@@ -93,22 +98,32 @@ func (r Recipe) JSON() []byte { return r.encode() }
 // Params returns the parameters as canonical JSON.
 func (r Recipe) Params() json.RawMessage { return slices.Clone(r.params) }
 
-// Inputs returns the keys of the entries read.
-func (r Recipe) Inputs() []Key { return slices.Clone(r.inputs) }
+// Inputs returns the keys of the entries read, by name.
+func (r Recipe) Inputs() map[string]Key { return maps.Clone(r.inputs) }
+
+// Reads says whether an entry is among the inputs.
+func (r Recipe) Reads(k Key) bool {
+	for _, in := range r.inputs {
+		if in == k {
+			return true
+		}
+	}
+	return false
+}
 
 // recipeJSON is the form of a recipe that is hashed and stored in recipe.json.
 type recipeJSON struct {
 	Stage   string          `json:"stage"`
 	Version int             `json:"version"`
 	Params  json.RawMessage `json:"params"`
-	Inputs  []Key           `json:"inputs"`
+	Inputs  map[string]Key  `json:"inputs"` // by name
 }
 
 // encode returns the bytes of recipe.json; their hash is the key.
 func (r Recipe) encode() []byte {
 	inputs := r.inputs
 	if inputs == nil {
-		inputs = []Key{}
+		inputs = map[string]Key{}
 	}
 	data, err := indentJSON(recipeJSON{r.stage, r.version, r.params, inputs})
 	if err != nil { // params are canonical JSON and the rest always encodes
@@ -125,7 +140,7 @@ func parseRecipe(data []byte) (Recipe, error) {
 	if err := dec.Decode(&in); err != nil {
 		return Recipe{}, err
 	}
-	return NewRecipe(in.Stage, in.Version, in.Params, in.Inputs...)
+	return NewRecipe(in.Stage, in.Version, in.Params, in.Inputs)
 }
 
 func indentJSON(v any) ([]byte, error) {

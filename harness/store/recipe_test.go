@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,7 +13,11 @@ import (
 
 func recipe(t testing.TB, stage string, version int, params any, inputs ...Key) Recipe {
 	t.Helper()
-	r, err := NewRecipe(stage, version, params, inputs...)
+	named := map[string]Key{}
+	for i, k := range inputs {
+		named[strconv.Itoa(i)] = k
+	}
+	r, err := NewRecipe(stage, version, params, named)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +54,7 @@ func TestDifferentRecipesHaveDifferentKeys(t *testing.T) {
 		"another value":                recipe(t, "fit", 1, map[string]any{"x": 2}, a, b),
 		"text instead of a number":     recipe(t, "fit", 1, map[string]any{"x": "1"}, a, b),
 		"another field":                recipe(t, "fit", 1, map[string]any{"y": 1}, a, b),
-		"inputs in another order":      recipe(t, "fit", 1, map[string]any{"x": 1}, b, a),
+		"inputs under other names":     recipe(t, "fit", 1, map[string]any{"x": 1}, b, a),
 		"an input less":                recipe(t, "fit", 1, map[string]any{"x": 1}, a),
 		"a seed one apart above 2^53":  recipe(t, "fit", 1, map[string]any{"x": uint64(math.MaxUint64)}, a, b),
 		"the seed next to it":          recipe(t, "fit", 1, map[string]any{"x": uint64(math.MaxUint64 - 1)}, a, b),
@@ -66,7 +71,10 @@ func TestDifferentRecipesHaveDifferentKeys(t *testing.T) {
 // A change of this key would throw away every entry of every user: it needs a reason and a line in LOG.md.
 func TestTheCanonicalFormStaysAsItIs(t *testing.T) {
 	in := recipe(t, "profile", 3, nil).Key()
-	r := recipe(t, "targets", 1, map[string]any{"tau": 0.8, "k": 2, "label": "a<b"}, in)
+	r, err := NewRecipe("targets", 1, map[string]any{"tau": 0.8, "k": 2, "label": "a<b"}, map[string]Key{"profile/sft": in, "profile/rl": in})
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := `{
   "stage": "targets",
   "version": 1,
@@ -75,15 +83,16 @@ func TestTheCanonicalFormStaysAsItIs(t *testing.T) {
     "label": "a<b",
     "tau": 0.8
   },
-  "inputs": [
-    "profile-69f160ad5c06e9fa05a37ec91495ce3eb14023647beaa42d8bfeabce7fae535b"
-  ]
+  "inputs": {
+    "profile/rl": "profile-c20fbea4538af56b7d53f04686942ae3e5ec9e056e5d03a842541e013bdb8274",
+    "profile/sft": "profile-c20fbea4538af56b7d53f04686942ae3e5ec9e056e5d03a842541e013bdb8274"
+  }
 }
 `
 	if got := string(r.encode()); got != want {
 		t.Errorf("recipe.json is\n%s\nwant\n%s", got, want)
 	}
-	if got, want := r.Key().String(), "targets-b6c7061498c1"; got != want {
+	if got, want := r.Key().String(), "targets-c45f4b99bf56"; got != want {
 		t.Errorf("key %s, want %s", got, want)
 	}
 }
@@ -100,6 +109,9 @@ func TestRecipeSurvivesItsFile(t *testing.T) {
 }
 
 func TestBadRecipesAreRefused(t *testing.T) {
+	if _, err := NewRecipe("fit", 1, nil, map[string]Key{"": {}}); err == nil || !strings.Contains(err.Error(), "an input has no name") {
+		t.Errorf("%v", err)
+	}
 	for _, c := range []struct {
 		name, stage string
 		params      any
@@ -112,7 +124,7 @@ func TestBadRecipesAreRefused(t *testing.T) {
 		{"a number out of range", "fit", json.RawMessage("1e999"), "1e999"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := NewRecipe(c.stage, 1, c.params)
+			_, err := NewRecipe(c.stage, 1, c.params, nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one that says %q", err, c.want)
 			}

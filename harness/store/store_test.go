@@ -172,7 +172,7 @@ func TestCorruptEntriesAreReportedMovedAsideAndMadeAgain(t *testing.T) {
 			return os.WriteFile(filepath.Join(dir, recipeFile), []byte("{}"), 0o666)
 		}, "recipe.json has 2 bytes"},
 		{"an entry of another recipe under this name", func(dir string) error {
-			other, err := NewRecipe("fit", 2, nil)
+			other, err := NewRecipe("fit", 2, nil, nil)
 			if err != nil {
 				return err
 			}
@@ -536,7 +536,7 @@ func TestALockHasOneHolderAndLeavesNoFile(t *testing.T) {
 func TestAnEntryIsFoundByItsKey(t *testing.T) {
 	root := t.TempDir()
 	s := openStore(t, root)
-	r, err := NewRecipe("stage", 2, map[string]int{"knob": 1})
+	r, err := NewRecipe("stage", 2, map[string]int{"knob": 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
