@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/book"
@@ -31,11 +30,11 @@ func (e *engine) newOutcomes(set *problemSet, runs int, of []routing.Expert) (*b
 	p.asks(of, routing.Test)
 	p.runs(set.benchmark)
 	var err error
-	b.step, err = e.newStep(b.title("outcomes"), "outcomes", outcomesVersion, p, []input{{"problems/" + b.name, set.step}}, func(ctx context.Context, d *store.Draft) error {
+	b.step, err = e.newStep(b.title("outcomes"), "outcomes", outcomesVersion, p, []input{{book.OfArena("problems", "", b.name), set.step}}, func(ctx context.Context, d *store.Draft) error {
 		if err := set.load(ctx); err != nil {
 			return err
 		}
-		return book.WriteOutcomes(d, func(line func(problem, run, expert int, o routing.Outcome)) error {
+		return book.WriteOutcomes(d, book.Nanodollars, func(line func(problem, run, expert int, o routing.Outcome)) error {
 			for m, x := range of {
 				rollouts, err := e.ask(ctx, x, routing.Test, set.problems, runs)
 				if err != nil {
@@ -70,7 +69,7 @@ func (e *engine) newExpected(set *problemSet, of []routing.Expert) (*bench, erro
 	p.source()
 	p.experts(of)
 	p.spec("seed")
-	b.step, err = e.newStep(b.title("expected"), "expected", expectedVersion, p, []input{{"problems/" + b.name, set.step}}, func(ctx context.Context, d *store.Draft) error {
+	b.step, err = e.newStep(b.title("expected"), "expected", expectedVersion, p, []input{{book.OfArena("problems", "", b.name), set.step}}, func(ctx context.Context, d *store.Draft) error {
 		if err := set.load(ctx); err != nil {
 			return err
 		}
@@ -78,7 +77,7 @@ func (e *engine) newExpected(set *problemSet, of []routing.Expert) (*bench, erro
 			return fmt.Errorf("large: only a simulated pool knows the true success probability; set large: 0 for pool %s", e.poolSpec.Name)
 		}
 		members := e.sim.Experts()
-		return book.WriteOutcomes(d, func(line func(problem, run, expert int, o routing.Outcome)) error {
+		return book.WriteOutcomes(d, book.Nanodollars, func(line func(problem, run, expert int, o routing.Outcome)) error {
 			for p, q := range set.problems {
 				truths, err := e.sim.True(routing.TextHash(q.Text), set.latents[p])
 				if err != nil {
@@ -134,7 +133,7 @@ func (a *arena) addSelf(e *engine) (err error) {
 // problemInputs are the inputs of whatever reads the arena's problems.
 func (a *arena) problemInputs() (in []input) {
 	for _, b := range a.benches {
-		in = append(in, input{ofArena("problems", a.Name, b.name), b.set.step})
+		in = append(in, input{book.OfArena("problems", a.Name, b.name), b.set.step})
 	}
 	return in
 }
@@ -142,7 +141,7 @@ func (a *arena) problemInputs() (in []input) {
 // outcomeInputs are the inputs of whatever reads what the experts did.
 func (a *arena) outcomeInputs() (in []input) {
 	for _, b := range a.benches {
-		in = append(in, input{ofArena("outcomes", a.Name, b.name), b.step})
+		in = append(in, input{book.OfArena("outcomes", a.Name, b.name), b.step})
 	}
 	return in
 }
@@ -151,17 +150,11 @@ func (a *arena) outcomeInputs() (in []input) {
 func (a *arena) selfInputs() (in []input) {
 	for _, b := range a.benches {
 		if b.self != nil {
-			in = append(in, input{ofArena("self", a.Name, b.name), b.self.step})
+			in = append(in, input{book.OfArena("self", a.Name, b.name), b.self.step})
 		}
 	}
 	return in
 }
-
-// ofArena names an input that is there for every benchmark of an arena.
-func ofArena(what, arena, benchmark string) string { return path.Join(what, arena, benchmark) }
-
-// ofRow names an input that is there for every training of a row.
-func ofRow(what, row string, seed uint64) string { return fmt.Sprintf("%s/%s/%d", what, row, seed) }
 
 // loadQueries reads the problems of every benchmark and lists the queries.
 func (a *arena) loadQueries(ctx context.Context) error {

@@ -9,6 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/compare"
+	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -17,12 +20,12 @@ import (
 func TestOneTrainingIsHeldAgainstItsOwnInTheReference(t *testing.T) {
 	dir := t.TempDir()
 	reference := runIn(t, tiny(t), dir).Measurements
-	reference.Comment = []string{provenance(&tiny(t).Experiment)}
+	reference.Comment = []string{provenance(&tiny(t).Experiment).String()}
 	r := tiny(t)
 	r.Experiment.Evaluate.Seeds = r.Experiment.Evaluate.Seeds[1:]
 	one := runIn(t, r, dir)
 	golden := func() (n int) {
-		for _, c := range Check(one, reference).Changes {
+		for _, c := range compare.Numbers(one.Spec, one.Measurements, reference).Changes {
 			if c.Gate == metrics.Golden && strings.HasSuffix(c.Label, "/method=entrorouter/benchmark=avg/seed=2") {
 				n++
 			}
@@ -32,7 +35,7 @@ func TestOneTrainingIsHeldAgainstItsOwnInTheReference(t *testing.T) {
 	if n := golden(); n != 8 { // accuracy, dollars, cost share and hull gain in two arenas
 		t.Errorf("%d numbers of the training are held against its own, want 8", n)
 	}
-	report := Check(one, reference)
+	report := compare.Numbers(one.Spec, one.Measurements, reference)
 	if of := report.Regressions(); len(of) > 0 {
 		t.Fatalf("nothing changed: %+v", of)
 	}
@@ -42,7 +45,7 @@ func TestOneTrainingIsHeldAgainstItsOwnInTheReference(t *testing.T) {
 			m.Values[0].Number += 0.001
 		}
 	}
-	report = Check(one, reference)
+	report = compare.Numbers(one.Spec, one.Measurements, reference)
 	if of := report.Regressions(); len(of) != 1 || of[0].Gate != metrics.Golden || of[0].Unit != metrics.Accuracy {
 		t.Errorf("a digit of the training: %+v", of)
 	}
@@ -73,19 +76,19 @@ outputs: [{kind: table, file: constants}]
 		}
 		t.Run(name, func(t *testing.T) {
 			one, seven := run(t, 1), run(t, 7)
-			stored, err := OpenStoredRun(out, seven.Spec.Experiment.Name)
+			stored, err := book.OpenRun(out, seven.Spec.Experiment.Name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			measured, err := stored.measurements()
+			measured, err := stored.Measurements("go" + lm.Numerics)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff([]string{provenance(&seven.Spec.Experiment)}, measured.Comment); d != "" {
+			if d := cmp.Diff([]string{provenance(&seven.Spec.Experiment).String()}, measured.Comment); d != "" {
 				t.Errorf("how the stored run was made (-want +got):\n%s", d)
 			}
 			for _, against := range []*Result{one, seven} {
-				report := Check(against, against.Measurements)
+				report := compare.Numbers(against.Spec, against.Measurements, against.Measurements)
 				if of := report.Regressions(); len(of) > 0 || !report.SameProblems || !report.SameNumerics {
 					t.Fatalf("against itself: %+v", of)
 				}
@@ -94,7 +97,7 @@ outputs: [{kind: table, file: constants}]
 				}
 			}
 			for _, pair := range [][2]*Result{{one, seven}, {seven, one}} {
-				report := Check(pair[0], pair[1].Measurements)
+				report := compare.Numbers(pair[0].Spec, pair[0].Measurements, pair[1].Measurements)
 				if of := report.Regressions(); len(of) > 0 {
 					t.Fatalf("%d regressions, the first: %+v", len(of), of[0])
 				}
@@ -116,27 +119,5 @@ outputs: [{kind: table, file: constants}]
 				}
 			}
 		})
-	}
-}
-
-func TestProvenanceIsReadBack(t *testing.T) {
-	for line, want := range map[string]made{
-		" Made with seed 1 by backend go on amd64.":                       {1, []uint64{1}, "go", "amd64"},
-		" Made with seed 5, trained with seed 7, by backend go on arm64.": {5, []uint64{7}, "go", "arm64"},
-	} {
-		got, ok := madeWith(&metrics.Set{Comment: []string{" Tiny.", line}})
-		if d := cmp.Diff(want, got, cmp.AllowUnexported(made{})); d != "" || !ok {
-			t.Errorf("%s: (-want +got)\n%s", line, d)
-		}
-		if got.String() != line {
-			t.Errorf("%q is written as %q", line, got)
-		}
-	}
-	// Lines of single seeds tell of several.
-	if got, want := (made{1, []uint64{7, 8}, "go", "amd64"}).String(), " Made with seed 1 by backend go on amd64."; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if _, ok := madeWith(&metrics.Set{Comment: []string{" Tiny."}}); ok {
-		t.Error("a file without the line is made by something known")
 	}
 }

@@ -21,33 +21,33 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // checkedRun runs a spec into a new store and holds it against the run in dir.
-func checkedRun(t *testing.T, r *spec.Resolved, dir string) (*Result, *RunReport) {
+func checkedRun(t *testing.T, r *spec.Resolved, dir string) (*Result, *compare.RunReport) {
 	t.Helper()
-	other, err := OpenStoredRun(dir, r.Experiment.Name)
+	other, err := book.OpenRun(dir, r.Experiment.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := t.TempDir()
 	result := runIn(t, r, out)
-	report, err := CheckRun(t.Context(), result, Options{Out: out}, other)
+	report, err := CheckRun(result, Options{Out: out}, other)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return result, report
 }
 
-func (r *RunReport) row(t *testing.T, id, arena string) RowMove {
+func rowOf(t *testing.T, r *compare.RunReport, id, arena string) compare.RowMove {
 	t.Helper()
-	i := slices.IndexFunc(r.Rows, func(x RowMove) bool { return x.Row == id && x.Arena == arena })
+	i := slices.IndexFunc(r.Rows, func(x compare.RowMove) bool { return x.Row == id && x.Arena == arena })
 	if i < 0 {
 		t.Fatalf("row %s is not compared in arena %s", id, arena)
 	}
@@ -93,13 +93,13 @@ func TestAnotherKnobIsNamedAndComparedQuestionByQuestion(t *testing.T) {
 	if f.Name != "params.method.params.grpo.steps" || f.Reference != "2" || f.Ours != "9" || report.Asked[0].Steps[3] != "fit entrorouter seed=2" {
 		t.Errorf("%+v", report.Asked[0])
 	}
-	if row := report.row(t, "random", metrics.PaperArena); !row.Exact || row.Differs() {
+	if row := rowOf(t, report, "random", metrics.PaperArena); !row.Exact || row.Differs() {
 		t.Errorf("random: %+v", row)
 	}
-	if row := report.row(t, "entrorouter", metrics.LargeArena); row.Exact || row.Changed == 0 || len(row.Most) == 0 {
+	if row := rowOf(t, report, "entrorouter", metrics.LargeArena); row.Exact || row.Changed == 0 || len(row.Most) == 0 {
 		t.Errorf("entrorouter: %+v", row)
 	}
-	measured := func(of *Result, row RowMove, benchmark, unit string) float64 {
+	measured := func(of *Result, row compare.RowMove, benchmark, unit string) float64 {
 		m, ok, err := of.Measurements.Find(append(metrics.Keys("arena", row.Arena, "method", row.Row, "benchmark", benchmark, "seed", ""), metrics.Key{Name: "level"})...)
 		if err != nil || !ok {
 			t.Fatalf("%s on %s: %v", row.Row, benchmark, err)
@@ -142,7 +142,7 @@ func TestAnotherPriceIsMoreThanNoise(t *testing.T) {
 	}
 	r.Prices.Models = models
 	_, report := checkedRun(t, r, dir)
-	row := report.row(t, "qwen3-235b", metrics.PaperArena)
+	row := rowOf(t, report, "qwen3-235b", metrics.PaperArena)
 	if avg := row.Cells[len(row.Cells)-1]; row.Exact || row.Changed != 0 || !row.Regressed() || !avg.USD.Regressed() || avg.Accuracy.Regressed() || avg.USD.Low <= 0 {
 		t.Errorf("%+v", row)
 	}
@@ -154,16 +154,16 @@ func TestAnotherPriceIsMoreThanNoise(t *testing.T) {
 // mutate changes a file of an entry and its manifest, as a program that decides otherwise would have written them.
 func mutate(t *testing.T, dir, experiment, step, name string, change func(string) string) {
 	t.Helper()
-	run, err := OpenStoredRun(dir, experiment)
+	run, err := book.OpenRun(dir, experiment)
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(run.steps, func(s store.Step) bool { return s.Name == step })
-	f, err := run.find(run.steps[i].Key)
+	i := slices.IndexFunc(run.Steps, func(s store.Step) bool { return s.Name == step })
+	f, err := run.Step(run.Steps[i].Key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := f.entry.Path(name)
+	path := f.Entry.Path(name)
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func mutate(t *testing.T, dir, experiment, step, name string, change func(string
 	if bytes.Equal(before, after) {
 		t.Fatalf("%s is as it was", path)
 	}
-	manifest, err := os.ReadFile(f.entry.Path("manifest.json"))
+	manifest, err := os.ReadFile(f.Entry.Path("manifest.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func mutate(t *testing.T, dir, experiment, step, name string, change func(string
 	if manifest, err = json.Marshal(m); err != nil {
 		t.Fatal(err)
 	}
-	for path, data := range map[string][]byte{path: after, f.entry.Path("manifest.json"): manifest} {
+	for path, data := range map[string][]byte{path: after, f.Entry.Path("manifest.json"): manifest} {
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestOneDecisionIsFound(t *testing.T) {
 			t.Errorf("%s in arena %s: moved: %v, want %v", row.Row, row.Arena, row.Regressed(), want)
 		}
 	}
-	if row := report.row(t, "entrorouter", metrics.PaperArena); row.Changed != 1 || len(row.Most) != 1 || row.Most[0].Problem != problem || !row.Exact {
+	if row := rowOf(t, report, "entrorouter", metrics.PaperArena); row.Changed != 1 || len(row.Most) != 1 || row.Most[0].Problem != problem || !row.Exact {
 		t.Errorf("changed: %d, moved most: %+v, want %s alone", row.Changed, row.Most, problem)
 	}
 	if !report.Regressed() {
@@ -267,20 +267,20 @@ func TestARunThatCannotBeReadIsSaidInOneSentence(t *testing.T) {
 	dir := t.TempDir()
 	r := tiny(t)
 	result := runIn(t, r, dir)
-	if _, err := OpenStoredRun(dir, "main"); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "holds no finished run of experiment main; it has: tiny") {
+	if _, err := book.OpenRun(dir, "main"); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "holds no finished run of experiment main; it has: tiny") {
 		t.Errorf("%v", err)
 	}
-	if _, err := OpenStoredRun(t.TempDir(), "tiny"); err == nil {
+	if _, err := book.OpenRun(t.TempDir(), "tiny"); err == nil {
 		t.Error("an empty folder is no store")
 	}
 	out := t.TempDir()
 	runIn(t, r, out)
-	check := func() (*RunReport, error) {
-		other, err := OpenStoredRun(dir, "tiny")
+	check := func() (*compare.RunReport, error) {
+		other, err := book.OpenRun(dir, "tiny")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return CheckRun(t.Context(), result, Options{Out: out}, other)
+		return CheckRun(result, Options{Out: out}, other)
 	}
 	for _, c := range []struct {
 		name, want string
@@ -290,12 +290,12 @@ func TestARunThatCannotBeReadIsSaidInOneSentence(t *testing.T) {
 		{"gone", " is not in its store (", true, os.RemoveAll},
 		{"damaged", " is damaged: ", false, func(entry string) error { return os.WriteFile(filepath.Join(entry, "fit.json"), nil, 0o666) }},
 	} {
-		other, err := OpenStoredRun(dir, "tiny")
+		other, err := book.OpenRun(dir, "tiny")
 		if err != nil {
 			t.Fatal(err)
 		}
-		i := slices.IndexFunc(other.steps, func(s store.Step) bool { return s.Name == "fit sft seed=2" })
-		if err := c.spoil(filepath.Join(dir, "stages", "fit", other.steps[i].Key.Short())); err != nil {
+		i := slices.IndexFunc(other.Steps, func(s store.Step) bool { return s.Name == "fit sft seed=2" })
+		if err := c.spoil(filepath.Join(dir, "stages", "fit", other.Steps[i].Key.Short())); err != nil {
 			t.Fatal(err)
 		}
 		_, err = check()
@@ -323,12 +323,12 @@ func TestARunThatCannotBeReadIsSaidInOneSentence(t *testing.T) {
 // rerecord gives the last entry of a stage another recipe, and so another key, as another version of the program would.
 func rerecord(t *testing.T, dir, stage string, change func(recipe map[string]any)) {
 	t.Helper()
-	run, err := OpenStoredRun(dir, "tiny")
+	run, err := book.OpenRun(dir, "tiny")
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(run.steps, func(s store.Step) bool { return s.Key.Stage == stage })
-	old := run.steps[i].Key
+	i := slices.IndexFunc(run.Steps, func(s store.Step) bool { return s.Key.Stage == stage })
+	old := run.Steps[i].Key
 	entry := filepath.Join(dir, "stages", stage, old.Short())
 	read := func(name string) (value map[string]any) {
 		data, err := os.ReadFile(filepath.Join(entry, name))
@@ -342,36 +342,28 @@ func rerecord(t *testing.T, dir, stage string, change func(recipe map[string]any
 	}
 	recipe := read("recipe.json")
 	change(recipe)
-	inputs := map[string]store.Key{}
-	for name, in := range recipe["inputs"].(map[string]any) {
-		var k store.Key
-		if err := k.UnmarshalText([]byte(in.(string))); err != nil {
-			t.Fatal(err)
-		}
-		inputs[name] = k
-	}
-	r, err := store.NewRecipe(stage, int(recipe["version"].(float64)), recipe["params"], inputs)
+	data, err := json.Marshal(recipe)
 	if err != nil {
 		t.Fatal(err)
 	}
 	manifest := read("manifest.json")
-	sum := r.Key().Sum
+	key := store.Key{Stage: stage, Sum: sha256.Sum256(data)}
 	for _, f := range manifest["files"].([]any) {
 		if f := f.(map[string]any); f["name"] == "recipe.json" {
-			f["size"], f["sha256"] = len(r.JSON()), hex.EncodeToString(sum[:])
+			f["size"], f["sha256"] = len(data), hex.EncodeToString(key.Sum[:])
 		}
 	}
-	manifest["key"] = r.Key()
-	data, err := json.Marshal(manifest)
+	manifest["key"] = key
+	listed, err := json.Marshal(manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string][]byte{"recipe.json": r.JSON(), "manifest.json": data} {
+	for name, data := range map[string][]byte{"recipe.json": data, "manifest.json": listed} {
 		if err := os.WriteFile(filepath.Join(entry, name), data, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Rename(entry, filepath.Join(dir, "stages", stage, r.Key().Short())); err != nil {
+	if err := os.Rename(entry, filepath.Join(dir, "stages", stage, key.Short())); err != nil {
 		t.Fatal(err)
 	}
 	index := filepath.Join(dir, "experiments", "tiny.txt")
@@ -380,7 +372,7 @@ func rerecord(t *testing.T, dir, stage string, change func(recipe map[string]any
 		t.Fatal(err)
 	}
 	before, _ := old.MarshalText()
-	after, _ := r.Key().MarshalText()
+	after, _ := key.MarshalText()
 	if err := os.WriteFile(index, bytes.Replace(text, before, after, 1), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -392,12 +384,12 @@ func TestARunOfAnotherVersionIsReadAsLongAsItsFilesAre(t *testing.T) {
 	result := runIn(t, r, dir)
 	out := t.TempDir()
 	runIn(t, r, out)
-	check := func() (*RunReport, error) {
-		other, err := OpenStoredRun(dir, "tiny")
+	check := func() (*compare.RunReport, error) {
+		other, err := book.OpenRun(dir, "tiny")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return CheckRun(t.Context(), result, Options{Out: out}, other)
+		return CheckRun(result, Options{Out: out}, other)
 	}
 	rerecord(t, dir, "measure", func(recipe map[string]any) {
 		recipe["version"] = 3.
@@ -407,7 +399,7 @@ func TestARunOfAnotherVersionIsReadAsLongAsItsFilesAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Asked) != 1 || len(report.Asked[0].Fields) != 2 || report.Asked[0].Fields[1] != (AskedField{"version", strconv.Itoa(measureVersion), "3"}) {
+	if len(report.Asked) != 1 || len(report.Asked[0].Fields) != 2 || report.Asked[0].Fields[1] != (compare.AskedField{Name: "version", Ours: strconv.Itoa(measureVersion), Reference: "3"}) {
 		t.Errorf("asked for differently: %+v", report.Asked)
 	}
 	if report.Regressed() || len(report.Rows) == 0 {
@@ -415,6 +407,12 @@ func TestARunOfAnotherVersionIsReadAsLongAsItsFilesAre(t *testing.T) {
 	}
 	rerecord(t, dir, "measure", func(recipe map[string]any) { delete(recipe["params"].(map[string]any), "methods") })
 	want := `step "measure" of the run in ` + dir + " has no list of rows, benchmarks and seeds in its recipe, which this version reads"
+	if _, err := check(); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	// Inputs had no names once.
+	rerecord(t, dir, "measure", func(recipe map[string]any) { recipe["inputs"] = []string{} })
+	want = `step "measure" of the run in ` + dir + " has a recipe in another form than this version reads; compare the measurements of both instead: --against FILE"
 	if _, err := check(); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
@@ -446,37 +444,15 @@ func TestRunsOfTheCollapseAreCompared(t *testing.T) {
 			if of := report.Numbers.Regressions(); report.Regressed() {
 				t.Errorf("gone: %v, broken: %v, numbers: %+v", report.Gone, report.Broken, of[:min(len(of), 3)])
 			}
-			if fields := report.fields(); !strings.Contains(fields, c.asked) || c.asked == "" && fields != "" {
+			if fields := fields(report); !strings.Contains(fields, c.asked) || c.asked == "" && fields != "" {
 				t.Errorf("asked for differently: %q, want %q", fields, c.asked)
 			}
 		})
 	}
 }
 
-// A recording may ask one question twice: each of the two is paired with itself, whatever the order, and one too many with none.
-func TestQuestionsAskedTwiceArePairedOnce(t *testing.T) {
-	of := func(ids ...string) *storedArena {
-		a := &storedArena{Arena: book.Arena{Name: "toy", Benchmarks: []book.Benchmark{{Name: "b", Runs: 1}}}, share: []float64{float64(len(ids))}}
-		for i, id := range ids {
-			a.Queries = append(a.Queries, routing.Query{Problem: routing.Problem{ID: id, Benchmark: "b", Text: "How much is 1+1?", Gold: []string{"2"}}})
-			a.Question, a.Strata = append(a.Question, i), append(a.Strata, 0)
-		}
-		return a
-	}
-	p := pair(of("q1", "q2", "q3"), of("q2", "q1"))
-	if d := cmp.Diff([][2]int{{0, 1}, {1, 0}}, p.questions); d != "" {
-		t.Errorf("pairs (-want +got):\n%s", d)
-	}
-	if d := cmp.Diff(Overlap{Arena: "toy", Common: 2, Ours: 1}, p.overlap); d != "" {
-		t.Errorf("overlap (-want +got):\n%s", d)
-	}
-	if p := pair(of("q1", "q2"), of("r1", "r2")); p.overlap.Common != 2 || p.questions[0] == p.questions[1] || p.questions[0][1] == p.questions[1][1] {
-		t.Errorf("pairs under other ids: %v", p.questions)
-	}
-}
-
 // fields names every field that recipes differ in.
-func (r *RunReport) fields() (names string) {
+func fields(r *compare.RunReport) (names string) {
 	for _, a := range r.Asked {
 		for _, f := range a.Fields {
 			names += f.Name + " "
@@ -510,13 +486,13 @@ func toyRun(t *testing.T, dir string, change func(r *spec.Resolved)) (*Result, O
 }
 
 // reportOf holds a finished run against the run in another store.
-func reportOf(t *testing.T, result *Result, after, before Options) *RunReport {
+func reportOf(t *testing.T, result *Result, after, before Options) *compare.RunReport {
 	t.Helper()
-	other, err := OpenStoredRun(before.Out, result.Spec.Experiment.Name)
+	other, err := book.OpenRun(before.Out, result.Spec.Experiment.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := CheckRun(t.Context(), result, after, other)
+	report, err := CheckRun(result, after, other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -531,8 +507,8 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 	t.Run("the same", func(t *testing.T) {
 		result, after := toyRun(t, dir, unchanged)
 		report := reportOf(t, result, after, before)
-		if d := cmp.Diff([]Overlap{{Arena: "toy", Common: toyQuestions}}, report.Questions); d != "" || report.Numbers != nil || report.fields() != "" {
-			t.Errorf("questions (-want +got):\n%s, numbers: %v, asked: %s", d, report.Numbers, report.fields())
+		if d := cmp.Diff([]compare.Overlap{{Arena: "toy", Common: toyQuestions}}, report.Questions); d != "" || report.Numbers != nil || fields(report) != "" {
+			t.Errorf("questions (-want +got):\n%s, numbers: %v, asked: %s", d, report.Numbers, fields(report))
 		}
 		for _, row := range report.Rows {
 			if !row.Exact || row.Differs() {
@@ -551,12 +527,12 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 			r.Prices.Models = models
 		})
 		report := reportOf(t, result, after, before)
-		row := report.row(t, "strongest", "toy")
+		row := rowOf(t, report, "strongest", "toy")
 		avg := row.Cells[len(row.Cells)-1]
 		if row.Exact || row.Changed != 0 || !avg.USD.Regressed() || avg.Accuracy.Regressed() || math.Abs(avg.USD.Ours/avg.USD.Reference-1.1) > 1e-9 {
 			t.Errorf("%+v", row)
 		}
-		if row := report.row(t, "cheapest", "toy"); row.Differs() {
+		if row := rowOf(t, report, "cheapest", "toy"); row.Differs() {
 			t.Errorf("%+v", row)
 		}
 		for _, row := range report.Rows {
@@ -571,19 +547,19 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 				}
 			}
 		}
-		if !strings.Contains(report.fields(), "params.prices.models.m2.out") {
-			t.Errorf("asked for differently: %s", report.fields())
+		if !strings.Contains(fields(report), "params.prices.models.m2.out") {
+			t.Errorf("asked for differently: %s", fields(report))
 		}
 	})
 
 	t.Run("other partitions", func(t *testing.T) {
 		result, after := toyRun(t, dir, func(r *spec.Resolved) { r.Experiment.Folds.Seeds = []uint64{2, 3, 4} })
 		report := reportOf(t, result, after, before)
-		row := report.row(t, "routellm", "toy")
+		row := rowOf(t, report, "routellm", "toy")
 		if d := cmp.Diff([2][]uint64{{2, 3, 4}, {0, 1}}, row.Seeds); d != "" || row.Changed == 0 || row.Exact || row.Regressed() {
 			t.Errorf("%s\n%+v", d, row)
 		}
-		if row := report.row(t, "strongest", "toy"); row.Differs() || report.Regressed() {
+		if row := rowOf(t, report, "strongest", "toy"); row.Differs() || report.Regressed() {
 			t.Errorf("%+v", row)
 		}
 	})
@@ -591,8 +567,8 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 	t.Run("a field of the method", func(t *testing.T) {
 		result, after := toyRun(t, dir, func(r *spec.Resolved) { r.Experiment.Folds.K = 4 })
 		report := reportOf(t, result, after, before)
-		if row := report.row(t, "routellm", "toy"); row.Exact || !strings.Contains(report.fields(), "params.folds.k") {
-			t.Errorf("asked for differently: %s; %+v", report.fields(), row)
+		if row := rowOf(t, report, "routellm", "toy"); row.Exact || !strings.Contains(fields(report), "params.folds.k") {
+			t.Errorf("asked for differently: %s; %+v", fields(report), row)
 		}
 	})
 
@@ -618,7 +594,7 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 				t.Errorf("%s: moved: %v, want %v", row.Row, row.Differs(), want)
 			}
 		}
-		if row := report.row(t, "strongest", "toy"); row.Changed != 1 || len(row.Most) != 1 || row.Most[0].Problem != problem {
+		if row := rowOf(t, report, "strongest", "toy"); row.Changed != 1 || len(row.Most) != 1 || row.Most[0].Problem != problem {
 			t.Errorf("moved most: %+v, want %s", row.Most, problem)
 		}
 	})
@@ -631,8 +607,8 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 			r.Pools[0].Recorded.Outcomes.SHA256 = fmt.Sprintf("%x", sha256.Sum256([]byte(moved)))
 		})
 		report := reportOf(t, result, after, before)
-		if len(report.Rows) > 0 || report.Numbers == nil || len(report.Numbers.Changes) == 0 || !strings.Contains(report.fields(), "pool.recorded.outcomes.sha256") {
-			t.Errorf("%d rows, numbers: %v, asked: %s", len(report.Rows), report.Numbers, report.fields())
+		if len(report.Rows) > 0 || report.Numbers == nil || len(report.Numbers.Changes) == 0 || !strings.Contains(fields(report), "pool.recorded.outcomes.sha256") {
+			t.Errorf("%d rows, numbers: %v, asked: %s", len(report.Rows), report.Numbers, fields(report))
 		}
 	})
 }
@@ -651,11 +627,11 @@ func TestAPoolOfOneSideIsNamed(t *testing.T) {
 	if d := cmp.Diff([]string{"pool more"}, report.Gone); d != "" || !report.Regressed() {
 		t.Errorf("gone (-want +got):\n%s, regressed: %v", d, report.Regressed())
 	}
-	if row := report.row(t, "routellm", "toy"); row.Differs() || !row.Exact || report.Numbers != nil {
+	if row := rowOf(t, report, "routellm", "toy"); row.Differs() || !row.Exact || report.Numbers != nil {
 		t.Errorf("%+v, numbers: %v", row, report.Numbers)
 	}
 	report = reportOf(t, two, before, after)
-	if row := report.row(t, "routellm", "toy"); row.Differs() || report.Regressed() {
+	if row := rowOf(t, report, "routellm", "toy"); row.Differs() || report.Regressed() {
 		t.Errorf("%+v, gone: %v", row, report.Gone)
 	}
 }
@@ -674,7 +650,7 @@ func TestGapsOfTheProbeAreGapsOfTheComparison(t *testing.T) {
 	_, before := run()
 	result, after := run()
 	report := reportOf(t, result, after, before)
-	if d := cmp.Diff([]Overlap{{Arena: "toy", Common: toyQuestions - 2}}, report.Questions); d != "" || report.Regressed() || report.Numbers != nil {
+	if d := cmp.Diff([]compare.Overlap{{Arena: "toy", Common: toyQuestions - 2}}, report.Questions); d != "" || report.Regressed() || report.Numbers != nil {
 		t.Errorf("questions (-want +got):\n%s, regressed: %v", d, report.Regressed())
 	}
 }
@@ -695,7 +671,7 @@ func TestTooFewTrainingsJudgeNothing(t *testing.T) {
 		r := tiny(t)
 		c.change(&r.Experiment)
 		_, report := checkedRun(t, r, dir)
-		row := report.row(t, "entrorouter", metrics.LargeArena)
+		row := rowOf(t, report, "entrorouter", metrics.LargeArena)
 		avg := row.Cells[len(row.Cells)-1]
 		if row.Changed == 0 || avg.USD.Why != c.why || (avg.USD.Gate == metrics.None) != (c.why != "") {
 			t.Errorf("%s: %d changed, %+v", c.name, row.Changed, avg.USD)
@@ -709,7 +685,7 @@ func TestANumberThatMovedIsFoundThoughTrainingsDiffer(t *testing.T) {
 	if _, err := Run(t.Context(), tiny(t), Options{Out: dir, Env: map[string]string{"arch": runtime.GOARCH}}); err != nil {
 		t.Fatal(err)
 	}
-	other := func() *RunReport {
+	other := func() *compare.RunReport {
 		r := tiny(t)
 		r.Experiment.Evaluate.Seeds = []uint64{7, 8}
 		_, report := checkedRun(t, r, dir)
@@ -756,7 +732,7 @@ func TestWhatARowAsksForIsNamedWhateverItsStepsAreCalled(t *testing.T) {
 		r := tiny(t)
 		c.change(&r.Experiment)
 		_, report := checkedRun(t, r, dir)
-		if fields := report.fields(); !strings.Contains(fields, c.want) || c.want == "" && fields != "" {
+		if fields := fields(report); !strings.Contains(fields, c.want) || c.want == "" && fields != "" {
 			t.Errorf("%s: asked for differently: %q, want %q", c.name, fields, c.want)
 		}
 		if report.Numbers != nil {

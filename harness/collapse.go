@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -60,7 +59,7 @@ func runCollapse(ctx context.Context, r *spec.Resolved, o Options) (*Result, err
 		" " + r.Experiment.Title + ".",
 		fmt.Sprintf(" Mean of %d seeds; -low- and -high- are the least and the most of them. Values are expectations under the policy, free of sampling noise.", len(r.Experiment.Evaluate.Seeds)),
 		" Probabilities of success are choices; nothing here was measured on a language model.",
-		provenance(&r.Experiment),
+		provenance(&r.Experiment).String(),
 	}
 	return e.finish(set)
 }
@@ -68,7 +67,7 @@ func runCollapse(ctx context.Context, r *spec.Resolved, o Options) (*Result, err
 // newCollapse opens the store and plans the one step; it trains nothing.
 func newCollapse(_ context.Context, r *spec.Resolved, o Options) (_ *engine, err error) {
 	e := &engine{spec: r, opt: o.filled(), poolSpec: r.Pools[0]}
-	if e.experts, _, err = experts.Members(e.poolSpec, r.Prices); err != nil {
+	if e.experts, _, err = routing.Members(e.poolSpec, r.Prices); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrUsage, err)
 	}
 	c := &collapse{e: e, c: r.Experiment.Collapse}

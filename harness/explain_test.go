@@ -286,7 +286,7 @@ func TestAStoreThatIsOnlyLookedAtIsNotMade(t *testing.T) {
 	if _, err := ExplainStep(t.Context(), tiny(t), Options{Out: out}, "measure"); err != nil {
 		t.Error(err)
 	}
-	if _, err := OpenTrail(t.Context(), tiny(t), Options{Out: out}); !errors.Is(err, ErrIncomplete) {
+	if _, _, err := OpenTrail(t.Context(), tiny(t), Options{Out: out}); !errors.Is(err, ErrIncomplete) {
 		t.Errorf("%v, want ErrIncomplete", err)
 	}
 	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {

@@ -18,6 +18,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -26,6 +27,7 @@ import (
 const (
 	crossFitVersion     = 3
 	foldsMeasureVersion = 4
+	recordingVersion    = 1
 )
 
 // noProbe is the folds.probe of a recording that has no model to spare.
@@ -71,7 +73,7 @@ func runFolds(ctx context.Context, r *spec.Resolved, o Options) (*Result, error)
 		fmt.Sprintf(" %d-fold cross-validation, %d partitions. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, trained routers held fixed.",
 			x.Folds.K, len(x.Folds.Seeds), 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
 		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
-		provenance(x),
+		provenance(x).String(),
 	}
 	return e.finish(set)
 }
@@ -125,7 +127,7 @@ func (c *recorded) load(ctx context.Context) (err error) {
 	if e.poolSpec.Recorded == nil {
 		return fmt.Errorf("%w: pool %s is of kind %s; protocol folds needs recorded pools", ErrUsage, e.poolSpec.Name, e.poolSpec.Kind)
 	}
-	if e.experts, _, err = experts.Members(e.poolSpec, e.spec.Prices); err != nil {
+	if e.experts, _, err = routing.Members(e.poolSpec, e.spec.Prices); err != nil {
 		return fmt.Errorf("%w: %v", ErrUsage, err)
 	}
 	return c.read(ctx)
@@ -226,9 +228,6 @@ func firsts(problems []routing.Problem) []int {
 	return out
 }
 
-// foldsArena is the name under which decisions on a recording are stored.
-const foldsArena = "folds"
-
 // plan lays out a cross-fit for each partition and row, and the measurement of the pool.
 func (c *recorded) plan() (*step, error) {
 	e := c.e
@@ -275,15 +274,57 @@ func (c *recorded) plan() (*step, error) {
 			}
 			f.step.row = &f.row
 			p.rows = append(p.rows, f)
-			inputs = append(inputs, input{ofRow("crossfit", row.RowID(), s), f.step})
+			inputs = append(inputs, input{book.OfRow("crossfit", row.RowID(), s), f.step})
 		}
 		c.partition = append(c.partition, p)
 	}
+	what, err := c.planOutcomes(source())
+	if err != nil {
+		return nil, err
+	}
+	inputs = append(inputs, input{book.OfArena("outcomes", book.Recorded, ""), what})
 	params := source()
 	params.poolName()
 	params.rows(x.Methods, "versus")
 	params.spec("folds.seeds", "folds.probe", "folds.whole", "folds.versus", "evaluate.bootstrap", "evaluate.confidence", "seed")
-	return e.newStep("measure "+e.poolSpec.Name, "measure-folds", foldsMeasureVersion, params, inputs, c.measure)
+	return e.planMeasured("measure "+e.poolSpec.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, nil)
+}
+
+// planOutcomes plans the step that keeps what was recorded in the form of every other run: questions, what the experts of
+// the pool did on them, and the folds of each partition.
+func (c *recorded) planOutcomes(p *params) (*step, error) {
+	p.spec("folds.k", "folds.seeds", "folds.probe")
+	return c.e.newStep("recording "+c.e.poolSpec.Name, "recording", recordingVersion, p, nil, func(_ context.Context, d *store.Draft) error {
+		var partitions []book.Partition
+		for _, p := range c.partition {
+			partitions = append(partitions, book.Partition{Seed: p.seed, Fold: p.fold})
+		}
+		return errors.Join(book.WriteProblems(d, c.problems, nil), book.WriteFolds(d, partitions),
+			book.WriteOutcomes(d, book.Exact, func(line func(problem, run, expert int, o routing.Outcome)) error {
+				for q := range c.problems {
+					for m := range c.columns {
+						line(q, 0, m, c.outcome(q, m))
+					}
+				}
+				return nil
+			}))
+	})
+}
+
+// contrasts are the pairs of rows that a spec asks to compare.
+func contrasts(x *spec.Experiment) (out []score.Contrast) {
+	has := func(id string) bool {
+		return slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == id })
+	}
+	for _, m := range x.Methods {
+		asked := slices.Concat(x.Folds.Versus, m.Versus)
+		for at, id := range asked {
+			if id != m.RowID() && has(id) && !slices.Contains(asked[:at], id) {
+				out = append(out, score.Contrast{Row: m.RowID(), Versus: id})
+			}
+		}
+	}
+	return out
 }
 
 // kappa is the kind of label that a row learns from.
@@ -343,11 +384,11 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 			}
 		}
 	}
-	if err := book.WriteDecisions(d, foldsArena, len(e.experts), decisions); err != nil {
+	if err := book.WriteDecisions(d, book.Recorded, len(e.experts), decisions); err != nil {
 		return err
 	}
 	if sweep != nil {
-		if err := sweep.Write(d, foldsArena); err != nil {
+		if err := sweep.Write(d, book.Recorded); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,10 @@ const module = "github.com/entrorouter/entrorouter/"
 // DESIGN.md, "The house", has the picture.
 var layers = map[string][]string{
 	"cmd/entrorouter": {"*"},
-	"harness":         {"harness/book", "harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/present", "harness/report", "harness/routing", "harness/score", "harness/spec", "harness/theory", "harness/units", "harness/metrics", "harness/seed", "harness/cost", "verify"},
+	"harness":         {"harness/book", "harness/compare", "harness/score", "harness/trail", "harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/present", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/units", "harness/metrics", "harness/seed", "harness/cost", "verify"},
+	// What is compared and what is shown are finished runs.
+	"harness/compare": {"harness/book", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/units", "harness/metrics"},
+	"harness/trail":   {"harness/book", "harness/score", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
 	// Numbers come from decisions and outcomes, wherever those are from.
 	"harness/score": {"harness/book", "harness/report", "harness/routing", "harness/units", "harness/metrics", "harness/seed"},
 	// What is shown is decided from a spec and its measurements, whoever made them.
@@ -32,7 +35,7 @@ var layers = map[string][]string{
 	// Rewards are in theory, so that what is trained here and what is scored from text is one formula.
 	"harness/multiround": {"harness/experts", "harness/theory", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
 	// A finished run is read without the steps that made it, and without who answered.
-	"harness/book":     {"harness/store", "harness/table", "harness/routing", "harness/metrics", "harness/cost"},
+	"harness/book":     {"harness/store", "harness/table", "harness/routing", "harness/spec", "harness/metrics", "harness/cost"},
 	"harness/store":    {"harness/routing"},
 	"harness/problems": {"harness/routing", "harness/seed", "harness/spec", "verify"},
 	"harness/report":   {"harness/metrics", "harness/routing", "harness/spec"},

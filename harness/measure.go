@@ -28,32 +28,113 @@ func (e *engine) planMeasure() error {
 		inputs = append(inputs, slices.Concat(a.outcomeInputs(), a.selfInputs())...)
 	}
 	for _, p := range e.testProfiles {
-		inputs = append(inputs, input{ofArena("profile", metrics.PaperArena, p.set.benchmark), p.step})
+		inputs = append(inputs, input{book.OfArena("profile", metrics.PaperArena, p.set.benchmark), p.step})
 	}
 	var err error
-	e.measured, err = e.newStep("measure", "measure", measureVersion, params, inputs, func(ctx context.Context, d *store.Draft) error {
-		if err := e.prepare(ctx); err != nil {
+	e.measured, err = e.planMeasured("measure", book.MeasureStage, measureVersion, params, inputs, e.prepare)
+	return err
+}
+
+// planMeasured plans a step that measures the arenas behind its inputs. prepare, if it is not nil, makes some of them in an
+// order of its own first.
+func (e *engine) planMeasured(name, stage string, version int, p *params, inputs []input, prepare func(context.Context) error) (measured *step, err error) {
+	measured, err = e.newStep(name, stage, version, p, inputs, func(ctx context.Context, d *store.Draft) error {
+		if prepare != nil {
+			if err := prepare(ctx); err != nil {
+				return err
+			}
+		}
+		arenas, err := book.Open(madeBy{ctx, e}, measured.recipe)
+		if err != nil {
 			return err
 		}
 		set := &metrics.Set{}
-		for _, a := range e.arenas {
-			if err := a.loadOutcomes(ctx); err != nil {
-				return err
-			}
-			sample, err := e.sample(ctx, a)
+		for _, a := range arenas {
+			e.opt.Progress.Start("measuring "+a.Title(), 1)
+			lines, err := measureArena(&e.spec.Experiment, a)
 			if err != nil {
 				return err
 			}
-			e.opt.Progress.Start("measuring "+a.Name, 1)
-			set.Measurements = slices.Concat(set.Measurements, sample.Route(), sample.Choice())
-			if a.Name == metrics.PaperArena {
-				set.Measurements = append(set.Measurements, sample.Difficulty()...)
-			}
+			set.Measurements = append(set.Measurements, lines...)
 			e.opt.Progress.Done()
 		}
 		return book.WriteMeasurements(d, set)
 	})
-	return err
+	return measured, err
+}
+
+// madeBy finds the entries of a run, making first what is not there.
+type madeBy struct {
+	ctx context.Context
+	e   *engine
+}
+
+// Find implements book.Entries.
+func (x madeBy) Find(k store.Key) (store.Entry, store.Recipe, error) {
+	i := slices.IndexFunc(x.e.steps, func(s *step) bool { return s.recipe.Key() == k })
+	if i < 0 {
+		return store.Entry{}, store.Recipe{}, fmt.Errorf("no step of the run makes %s", k)
+	}
+	entry, err := x.e.get(x.ctx, x.e.steps[i])
+	return entry, x.e.steps[i].recipe, err
+}
+
+// measureArena measures every row of an arena.
+func measureArena(x *spec.Experiment, a *book.Arena) ([]metrics.Measurement, error) {
+	resampling := score.Resampling{Resamples: x.Evaluate.Bootstrap, Confidence: x.Evaluate.Confidence, Seed: seed.Seed(x.Seed)}
+	if a.Name == book.Recorded {
+		f := &score.Folds{Arena: a, Reference: methods.ReferenceRow, Baseline: methods.BenchmarkRow, Contrasts: contrasts(x), Whole: x.Folds.Whole, Resampling: resampling}
+		return measureFolds(f)
+	}
+	s := &score.Sample{Arena: a, Reference: methods.ReferenceRow, Resampling: resampling}
+	for _, r := range a.Rows {
+		row := score.Row{ID: r.ID, Own: methods.AnswersItself(r.Kind), Knob: methods.Knob(r.Kind)}
+		var decisions [][]routing.Decision
+		var fits []book.Fit
+		for _, t := range r.Trainings {
+			of, err := a.Decisions(t)
+			if err != nil {
+				return nil, err
+			}
+			fit, err := book.ReadFit(t.Entry)
+			if err != nil {
+				return nil, err
+			}
+			row.Seeds, decisions, fits = append(row.Seeds, t.Seed), append(decisions, of), append(fits, fit)
+		}
+		row.Reported = reported(fits, a.Name)
+		sweeps, err := sweepsOf(a, r.Trainings)
+		if err != nil {
+			return nil, err
+		}
+		s.Add(row, decisions, sweeps)
+	}
+	out := slices.Concat(s.Route(), s.Choice())
+	if a.Name == metrics.PaperArena {
+		out = append(out, s.Difficulty()...)
+	}
+	return out, nil
+}
+
+// measureFolds measures a recorded pool: all questions and each benchmark.
+func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
+	for _, r := range f.Arena.Rows {
+		for _, t := range r.Trainings {
+			decisions, err := f.Decisions(t)
+			if err != nil {
+				return nil, err
+			}
+			sweep, err := f.Sweep(t)
+			if err != nil {
+				return nil, err
+			}
+			f.Add(r.ID, t, decisions, sweep)
+		}
+	}
+	for _, b := range f.Strata() {
+		out = append(out, f.Measure(b)...)
+	}
+	return out, nil
 }
 
 // prepare makes what measuring reads in the order of the picture in doc.go. Every problem set comes before the first
@@ -90,55 +171,12 @@ func (e *engine) comment() []string {
 		" usd is the total of one pass over a benchmark, averaged over runs; lines with benchmark=avg hold dollars a query.")
 }
 
-// sample reads the rows of an arena whose outcomes are loaded.
-func (e *engine) sample(ctx context.Context, a *arena) (*score.Sample, error) {
-	x := &e.spec.Experiment
-	best, err := e.best(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	s := &score.Sample{Arena: &a.Arena, Pool: e.poolSpec.Name, Pass: questionsOfAPass(&a.Arena, e.spec.Benchmarks), Best: best, Reference: methods.ReferenceRow, Resampling: resampling(x)}
-	for i, m := range x.Methods {
-		fits := e.fits[i]
-		if !fits[0].covers(a) {
-			continue
-		}
-		row := score.Row{ID: m.RowID(), Own: methods.AnswersItself(m.Name), Knob: methods.Knob(m.Name)}
-		if row.Reported, err = reported(ctx, fits, a.Name); err != nil {
-			return nil, err
-		}
-		var decisions [][]routing.Decision
-		for _, f := range fits {
-			of, err := f.decisions(ctx, a)
-			if err != nil {
-				return nil, err
-			}
-			row.Seeds, decisions = append(row.Seeds, f.seed), append(decisions, of)
-		}
-		sweeps, err := sweepsOf(ctx, &a.Arena, fits)
-		if err != nil {
-			return nil, err
-		}
-		s.Add(row, decisions, sweeps)
-	}
-	return s, nil
-}
-
-// resampling is how the intervals of an experiment are made.
-func resampling(x *spec.Experiment) score.Resampling {
-	return score.Resampling{Resamples: x.Evaluate.Bootstrap, Confidence: x.Evaluate.Confidence, Seed: seed.Seed(x.Seed)}
-}
-
-// reported averages over fits what their routers said of their decisions on an arena; over those that said it, as the
+// reported averages over trainings what their routers said of their decisions on an arena; over those that said it, as the
 // accuracy among no queries is nothing.
-func reported(ctx context.Context, fits []*fit, arena string) (out []metrics.Value, err error) {
+func reported(fits []book.Fit, arena string) (out []metrics.Value) {
 	said := map[string]float64{} // by unit
 	for _, f := range fits {
-		r, err := f.report(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, v := range r.Router[arena] {
+		for _, v := range f.Router[arena] {
 			said[v.Unit]++
 			k := slices.IndexFunc(out, func(o metrics.Value) bool { return o.Unit == v.Unit })
 			if k < 0 {
@@ -150,68 +188,22 @@ func reported(ctx context.Context, fits []*fit, arena string) (out []metrics.Val
 	for k, v := range out {
 		out[k] = metrics.Rounded(v.Number/said[v.Unit], v.Unit, v.Decimals)
 	}
-	return out, nil
+	return out
 }
 
-// questionsOfAPass is how many questions one pass over each benchmark has: those of the paper's arena, and in the large arena those
-// of the whole benchmark that the draw stands for. Averages weigh benchmarks by it and dollars are of one pass.
-func questionsOfAPass(a *book.Arena, benchmarks spec.Benchmarks) []float64 {
-	var n []float64
-	for _, b := range a.Benchmarks {
-		if a.Name == metrics.LargeArena {
-			n = append(n, float64(max(benchmarks[b.Name].Whole, benchmarks[b.Name].Size)))
-		} else {
-			n = append(n, float64(benchmarks[b.Name].Size))
-		}
-	}
-	return n
-}
-
-// sweepsOf reads the sweeps of the fits of a row, nil if it has no knob; those of a match are of the fit behind it.
-func sweepsOf(ctx context.Context, a *book.Arena, fits []*fit) (sweeps []*book.Sweep, err error) {
-	var read []*step
-	for _, f := range fits {
-		if f.unmatched != nil {
-			f = f.unmatched
-		}
-		if slices.Contains(read, f.step) {
+// sweepsOf reads the sweeps behind the trainings of a row, each once; nil if it has no knob.
+func sweepsOf(a *book.Arena, trainings []book.Training) (sweeps []*book.Sweep, err error) {
+	var read []store.Key
+	for _, t := range trainings {
+		if slices.Contains(read, t.Sweeper.Key) {
 			continue
 		}
-		read = append(read, f.step)
-		sweep, err := f.sweep(ctx, a.Name, a.Queries)
+		read = append(read, t.Sweeper.Key)
+		sweep, err := a.Sweep(t)
 		if sweep == nil || err != nil {
 			return nil, err
 		}
 		sweeps = append(sweeps, sweep)
 	}
 	return sweeps, nil
-}
-
-// best returns m_best of every question of an arena.
-func (e *engine) best(ctx context.Context, a *arena) ([]int, error) {
-	tau := e.spec.Experiment.Targets.Tau
-	var best []int
-	kappa := make([]float64, len(e.experts))
-	if a.Name == metrics.LargeArena {
-		for _, o := range a.Outcomes {
-			for m := range kappa {
-				kappa[m] = o[m].Correct
-			}
-			best = append(best, routing.MBest(kappa, tau))
-		}
-		return best, nil
-	}
-	for _, p := range e.testProfiles {
-		pr, err := p.load(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for i := range pr.Problems {
-			for m := range kappa {
-				kappa[m] = pr.Kappa(i, m)
-			}
-			best = append(best, routing.MBest(kappa, tau))
-		}
-	}
-	return best, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/problems"
@@ -84,7 +85,7 @@ func (p *params) code(name string, value any) { p.below(rootCode)[name] = value 
 // features adds what losses depend on beside the knobs: how texts are read, and the build, which moves the last digits.
 func (p *params) features() {
 	p.code("features", lm.FeatureVersion)
-	p.below(rootBuild)["numerics"] = numerics
+	p.below(rootBuild)["numerics"] = lm.Numerics
 }
 
 // benchmarks adds some knobs of benchmarks in the order given.
@@ -249,9 +250,9 @@ func (e *engine) fitInputs(p *params, rows ...[]*fit) (inputs []input) {
 	var seeds []uint64
 	for _, row := range rows {
 		for _, f := range row {
-			inputs = append(inputs, input{ofRow("fit", f.row.RowID(), f.seed), f.step})
+			inputs = append(inputs, input{book.OfRow("fit", f.row.RowID(), f.seed), f.step})
 			if f.unmatched != nil {
-				inputs = append(inputs, input{ofRow("sweep", f.row.RowID(), f.seed), f.unmatched.step})
+				inputs = append(inputs, input{book.OfRow("sweep", f.row.RowID(), f.seed), f.unmatched.step})
 			}
 			if !slices.Contains(seeds, f.seed) {
 				seeds = append(seeds, f.seed)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/book"
@@ -132,7 +133,7 @@ func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	set.Comment = append(e.comment(), provenance(&r.Experiment))
+	set.Comment = append(e.comment(), provenance(&r.Experiment).String())
 	return e.finish(set)
 }
 
@@ -180,7 +181,7 @@ func newEngine(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err
 	if len(r.Pools) > 1 {
 		return nil, fmt.Errorf("%w: spec %s names %d pools, protocol split takes one", ErrUsage, r.Experiment.Name, len(r.Pools))
 	}
-	if e.experts, e.probe, err = experts.Members(e.poolSpec, r.Prices); err != nil {
+	if e.experts, e.probe, err = routing.Members(e.poolSpec, r.Prices); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrUsage, err)
 	}
 	switch e.poolSpec.Kind {
@@ -414,4 +415,9 @@ func (e *engine) writeIndex() error {
 		steps = append(steps, store.Step{Name: s.name, Key: s.recipe.Key()})
 	}
 	return e.store.WriteIndex(e.spec.Experiment.Name, steps)
+}
+
+// provenance is how a run of an experiment makes its numbers.
+func provenance(x *spec.Experiment) metrics.Provenance {
+	return metrics.Provenance{Seed: x.Seed, Training: x.Evaluate.Seeds, Backend: x.Policy.Backend + lm.Numerics, Arch: runtime.GOARCH}
 }

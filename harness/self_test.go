@@ -8,6 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -56,9 +57,14 @@ func TestTheRouterAloneScoresWhatTheProbeDoesAndPaysNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range e.arenas {
+	arenas, err := book.Open(madeBy{t.Context(), e}, e.measured.recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range arenas {
 		var sum, tokens, whole float64
-		for i, n := range questionsOfAPass(&a.Arena, e.spec.Benchmarks) {
+		for i, b := range a.Benchmarks {
+			n := b.Pass
 			var right, out, queries float64
 			for k, o := range a.Self {
 				if a.Strata[a.Question[k]] == i {

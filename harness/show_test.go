@@ -14,6 +14,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/trail"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
@@ -21,21 +22,21 @@ import (
 // is what its decisions and the answers or outcomes behind them say; and back from the question to the cell.
 func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 	t.Helper()
-	trail, err := OpenTrail(t.Context(), r, o)
+	tr, done, err := OpenTrail(t.Context(), r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trail.Close()
-	cells, err := trail.Cells(t.Context(), "", "")
+	defer done()
+	cells, err := tr.Cells("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	near := func(a, b, within float64) bool { return math.Abs(a-b) <= within*(1+1e-6) }
 	type place struct{ set, row, benchmark, problem string }
-	questions := map[place]QuestionResult{}
-	average := func(set, row string) Cell {
+	questions := map[place]trail.QuestionResult{}
+	average := func(set, row string) trail.Cell {
 		t.Helper()
-		i := slices.IndexFunc(cells, func(c Cell) bool { return c.Set == set && c.Row == row && c.Benchmark == metrics.Average })
+		i := slices.IndexFunc(cells, func(c trail.Cell) bool { return c.Set == set && c.Row == row && c.Benchmark == metrics.Average })
 		if i < 0 {
 			t.Fatalf("no row %s on set %s", row, set)
 		}
@@ -93,7 +94,7 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 				check(line, metrics.USDPerQuery, x.PerQuery, 5e-9)
 			}
 		}
-		of, err := trail.Questions(t.Context(), c.Set, c.Row, c.Benchmark)
+		of, err := tr.Questions(c.Set, c.Row, c.Benchmark)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +130,7 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 		}
 	}
 	for _, at := range problems[:min(len(problems), 40)] {
-		p, err := trail.Problem(t.Context(), at.set, at.problem, "")
+		p, err := tr.Problem(t.Context(), at.set, at.problem, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,20 +214,20 @@ outputs: [{kind: table, file: constants}]
 	o := Options{Out: filepath.Join(dir, "out"), Data: dir}
 	path := filepath.Join(dir, "constants.yaml")
 	followTrail(t, loadFile(t, path), o, runFile(t, path, o))
-	trail, err := OpenTrail(t.Context(), loadFile(t, path), o)
+	tr, done, err := OpenTrail(t.Context(), loadFile(t, path), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trail.Close()
-	p, err := trail.Problem(t.Context(), "", "q7", "logistic")
+	defer done()
+	p, err := tr.Problem(t.Context(), "", "q7", "logistic")
 	if err != nil {
 		t.Fatal(err)
 	}
-	questions, err := trail.Questions(t.Context(), "toy", "logistic", "toy")
+	questions, err := tr.Questions("toy", "logistic", "toy")
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(questions, func(q QuestionResult) bool { return q.Problem == "q7" })
+	i := slices.IndexFunc(questions, func(q trail.QuestionResult) bool { return q.Problem == "q7" })
 	if len(p.Outcomes) != 3 || len(p.Decisions) != 2 || i < 0 || p.Decisions[0].Fold != questions[i].Folds[0] || p.Decisions[1].Fold != questions[i].Folds[1] {
 		t.Errorf("%+v, in the cell %+v", p, questions[max(i, 0)])
 	}
@@ -234,34 +235,34 @@ outputs: [{kind: table, file: constants}]
 
 func TestATrailLeadsBackAndSaysWhatItCannotFollow(t *testing.T) {
 	out := t.TempDir()
-	if _, err := OpenTrail(t.Context(), tiny(t), Options{Out: out}); !errors.Is(err, ErrIncomplete) {
+	if _, _, err := OpenTrail(t.Context(), tiny(t), Options{Out: out}); !errors.Is(err, ErrIncomplete) {
 		t.Errorf("%v, want ErrIncomplete", err)
 	}
-	if _, err := OpenTrail(t.Context(), smallCollapse(t), Options{Out: out}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "without problems") {
+	if _, _, err := OpenTrail(t.Context(), smallCollapse(t), Options{Out: out}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "without problems") {
 		t.Errorf("%v", err)
 	}
 	runIn(t, tiny(t), out)
-	trail, err := OpenTrail(t.Context(), tiny(t), Options{Out: out})
+	tr, done, err := OpenTrail(t.Context(), tiny(t), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer trail.Close()
-	p, err := trail.Problem(t.Context(), "", "sim-math500-00003", "random")
+	defer done()
+	p, err := tr.Problem(t.Context(), "", "sim-math500-00003", "random")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, ro := range p.Rollouts {
-		if id, err := trail.Answered(t.Context(), int64(ro.ID)); err != nil || id != p.Problem.ID {
+		if id, err := tr.Answered(t.Context(), int64(ro.ID)); err != nil || id != p.Problem.ID {
 			t.Errorf("answer %d is to %s, %v; want %s", ro.ID, id, err, p.Problem.ID)
 		}
 	}
 	for want, ask := range map[string]func() error{
-		`gave answer 5 to a test problem`:                                               func() error { _, err := trail.Answered(t.Context(), 5); return err },
-		`no row "nobody"; it has: random, `:                                             func() error { _, err := trail.Cells(t.Context(), "", "nobody"); return err },
-		`no set "huge"; it has: paper, large`:                                           func() error { _, err := trail.Cells(t.Context(), "huge", ""); return err },
-		`row oracle reads graded answers and is not scored on set large`:                func() error { _, err := trail.Questions(t.Context(), "large", "oracle", "avg"); return err },
-		`no benchmark "gsm8k" on set paper; it has: sim-aime25, sim-math500, avg, easy`: func() error { _, err := trail.Questions(t.Context(), "", "random", "gsm8k"); return err },
-		`no test problem "sim-aime25-1"; near are "sim-aime25-00001", `:                 func() error { _, err := trail.Problem(t.Context(), "", "sim-aime25-1", ""); return err },
+		`gave answer 5 to a test problem`:                                               func() error { _, err := tr.Answered(t.Context(), 5); return err },
+		`no row "nobody"; it has: random, `:                                             func() error { _, err := tr.Cells("", "nobody"); return err },
+		`no set "huge"; it has: paper, large`:                                           func() error { _, err := tr.Cells("huge", ""); return err },
+		`row oracle reads graded answers and is not scored on set large`:                func() error { _, err := tr.Questions("large", "oracle", "avg"); return err },
+		`no benchmark "gsm8k" on set paper; it has: sim-aime25, sim-math500, avg, easy`: func() error { _, err := tr.Questions("", "random", "gsm8k"); return err },
+		`no test problem "sim-aime25-1"; near are "sim-aime25-00001", `:                 func() error { _, err := tr.Problem(t.Context(), "", "sim-aime25-1", ""); return err },
 	} {
 		if err := ask(); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)

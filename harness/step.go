@@ -145,6 +145,14 @@ func (e *engine) last() []*step {
 	return of
 }
 
+// measuring are the last steps that have arenas behind them.
+func (e *engine) measuring() []*step {
+	if e.measured != nil {
+		return []*step{e.measured}
+	}
+	return e.results
+}
+
 // stepError names the step that failed. Steps that needed it add nothing: a chain of them says less than its end.
 type stepError struct {
 	step string

@@ -19,6 +19,8 @@ import (
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -144,7 +146,7 @@ func noticed(t *testing.T, code int, said []byte) string {
 	}
 	var report struct {
 		Moved []struct{ Gate, Verdict string }
-		Rows  []harness.RowMove
+		Rows  []compare.RowMove
 	}
 	if err := json.Unmarshal(said, &report); err != nil {
 		t.Fatal(err)
@@ -159,7 +161,7 @@ func noticed(t *testing.T, code int, said []byte) string {
 	}
 	for _, r := range report.Rows {
 		for _, c := range r.Cells {
-			for _, m := range []harness.Move{c.Accuracy, c.USD} {
+			for _, m := range []compare.Move{c.Accuracy, c.USD} {
 				if m.Regressed() {
 					gates[string(m.Gate)]++
 				}
@@ -188,7 +190,7 @@ func TestStudyOfFalseAlarms(t *testing.T) {
 	var alarms [len(names)]int
 	tally := func(n int) {
 		for i, name := range names {
-			t.Logf("%s: %d of %d reruns alarm; the rate is at most %.1f%% (Clopper-Pearson, 95%%), nominal %.0f%%", name, alarms[i], n, 100*atMost(alarms[i], n), 100*harness.FalseAlarm)
+			t.Logf("%s: %d of %d reruns alarm; the rate is at most %.1f%% (Clopper-Pearson, 95%%), nominal %.0f%%", name, alarms[i], n, 100*atMost(alarms[i], n), 100*compare.FalseAlarm)
 		}
 	}
 	for k := range n {
@@ -197,16 +199,16 @@ func TestStudyOfFalseAlarms(t *testing.T) {
 			r.Experiment.Evaluate.Seeds = []uint64{first + 2*uint64(k), first + 1 + 2*uint64(k)}
 			return rerun(t, r, out)
 		}
-		report := harness.Check(seeds(1000), reference)
+		report := check(seeds(1000), reference)
 		alarms[0] += closed(t, k, report)
 		if k == 0 {
 			bands(t, report)
 		}
-		run, err := harness.OpenStoredRun(out, "smoke")
+		run, err := book.OpenRun(out, "smoke")
 		if err != nil {
 			t.Fatal(err)
 		}
-		paired, err := harness.CheckRun(t.Context(), seeds(100_000), harness.Options{Out: out}, run)
+		paired, err := harness.CheckRun(seeds(100_000), harness.Options{Out: out}, run)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +216,7 @@ func TestStudyOfFalseAlarms(t *testing.T) {
 			alarms[2]++
 			for _, row := range paired.Rows {
 				for _, c := range row.Cells {
-					for what, m := range map[string]harness.Move{"accuracy": c.Accuracy, "usd": c.USD} {
+					for what, m := range map[string]compare.Move{"accuracy": c.Accuracy, "usd": c.USD} {
 						if m.Regressed() {
 							t.Logf("rerun %d, paired: %s %s %s %s: %v; noise is up to %v", k, row.Row, row.Arena, c.Benchmark, what, m.Difference, m.Band)
 						}
@@ -223,7 +225,7 @@ func TestStudyOfFalseAlarms(t *testing.T) {
 			}
 		}
 		r.Experiment.Seed = 1000 + uint64(k)
-		report = harness.Check(seeds(1000), reference)
+		report = check(seeds(1000), reference)
 		alarms[1] += closed(t, k, report)
 		if k == 0 {
 			bands(t, report)
@@ -236,7 +238,7 @@ func TestStudyOfFalseAlarms(t *testing.T) {
 }
 
 // closed says whether any gate closed.
-func closed(t *testing.T, k int, report *harness.CheckReport) int {
+func closed(t *testing.T, k int, report *compare.NumbersReport) int {
 	for _, c := range report.Regressions() {
 		t.Logf("rerun %d, same problems: %v: %s %s: %v in the reference, now %v; noise is up to %v", k, report.SameProblems, c.Label, c.Unit, c.Reference, c.Ours, c.Band)
 	}
@@ -244,7 +246,7 @@ func closed(t *testing.T, k int, report *harness.CheckReport) int {
 }
 
 // bands prints the greatest moves of averages that pass.
-func bands(t *testing.T, report *harness.CheckReport) {
+func bands(t *testing.T, report *compare.NumbersReport) {
 	for _, c := range report.Changes {
 		for _, unit := range []string{metrics.Accuracy, metrics.USDPerQuery, units.HullGain} {
 			if (c.Gate == metrics.Seeds || c.Gate == metrics.Question) && c.Unit == unit && c.Band > 0 {

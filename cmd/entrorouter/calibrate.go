@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 	"gopkg.in/yaml.v3"
 
-	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/experts/sim"
+	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
 func calibrateCommand() *cli.Command {
@@ -29,7 +29,7 @@ func calibrateCommand() *cli.Command {
 			if pool.Simulation == nil {
 				return usageError{fmt.Errorf("pool %s is of kind %s; only a simulated pool can be calibrated", pool.Name, pool.Kind)}
 			}
-			members, probe, err := experts.Members(pool, r.Prices)
+			members, probe, err := routing.Members(pool, r.Prices)
 			if err != nil {
 				return usageError{err}
 			}

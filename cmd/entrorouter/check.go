@@ -16,6 +16,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -61,7 +63,7 @@ func checkCommand() *cli.Command {
 					return usageError{errors.New("--update writes measurements and prints no JSON; leave --json out")}
 				}
 				info, err := os.Stat(against)
-				if isFile := err == nil && !info.IsDir(); isFile || filepath.Clean(against) == paperDir || strings.HasSuffix(against, ".txt") || harness.IsStore(against) {
+				if isFile := err == nil && !info.IsDir(); isFile || filepath.Clean(against) == paperDir || strings.HasSuffix(against, ".txt") || book.IsStore(against) {
 					return usageError{fmt.Errorf("--update writes to a folder of our own measurements, not to %s", against)}
 				}
 				result, err := harness.Run(c.Context, r, options(c))
@@ -73,7 +75,7 @@ func checkCommand() *cli.Command {
 				}
 				return writeStored(c.App.Writer, result, options(c).Out)
 			}
-			if harness.IsStore(against) {
+			if book.IsStore(against) {
 				return checkRun(c, r, against)
 			}
 			reference, paper, err := findReference(r, against)
@@ -84,9 +86,9 @@ func checkCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			report := harness.Check(result, reference)
+			report := compare.Numbers(result.Spec, result.Measurements, reference)
 			if paper {
-				report = harness.CheckPaper(result, reference)
+				report = compare.Paper(result.Spec, result.Measurements, reference)
 			}
 			if c.Bool("json") {
 				err = writeCheckJSON(c.App.Writer, report, result, against)
@@ -239,11 +241,11 @@ func band(c metrics.Change) (float64, bool) {
 	return c.Band, true
 }
 
-func writeCheckJSON(w io.Writer, r *harness.CheckReport, result *harness.Result, against string) error {
+func writeCheckJSON(w io.Writer, r *compare.NumbersReport, result *harness.Result, against string) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(struct {
-		*harness.CheckReport
+		*compare.NumbersReport
 		Against  string  `json:"against"`
 		Steps    int     `json:"steps"`
 		Stored   int     `json:"stored"` // steps that were not carried out again
@@ -252,7 +254,7 @@ func writeCheckJSON(w io.Writer, r *harness.CheckReport, result *harness.Result,
 	}{r, against, result.Steps, result.Stored, len(r.Changes), movedNumbers(r)})
 }
 
-func movedNumbers(r *harness.CheckReport) []moved {
+func movedNumbers(r *compare.NumbersReport) []moved {
 	out := []moved{}
 	for _, c := range r.Changes {
 		if !c.Differs() {
@@ -271,7 +273,7 @@ func movedNumbers(r *harness.CheckReport) []moved {
 }
 
 // writeCheck prints a readable account, row by row; --json has every number.
-func writeCheck(w io.Writer, r *harness.CheckReport, against string, paper bool) {
+func writeCheck(w io.Writer, r *compare.NumbersReport, against string, paper bool) {
 	how := "on other problems, where averages of rows that train nothing are held against the question variance"
 	switch {
 	case paper:

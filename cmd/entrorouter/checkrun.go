@@ -14,6 +14,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -21,7 +23,7 @@ import (
 // checkRun carries out an experiment and compares it with another run, whose list of steps is read first: the run may be
 // the last one in the same store.
 func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
-	other, err := harness.OpenStoredRun(against, r.Experiment.Name)
+	other, err := book.OpenRun(against, r.Experiment.Name)
 	if err != nil {
 		return err
 	}
@@ -29,7 +31,7 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 	if err != nil {
 		return err
 	}
-	report, err := harness.CheckRun(c.Context, result, options(c), other)
+	report, err := harness.CheckRun(result, options(c), other)
 	if err != nil {
 		return err
 	}
@@ -52,9 +54,9 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 	return nil
 }
 
-func runJSON(r *harness.RunReport, result *harness.Result, against string) any {
+func runJSON(r *compare.RunReport, result *harness.Result, against string) any {
 	out := struct {
-		*harness.RunReport
+		*compare.RunReport
 		Against   string  `json:"against"`
 		Steps     int     `json:"steps"`
 		Stored    int     `json:"stored"` // steps that were not carried out again
@@ -68,7 +70,7 @@ func runJSON(r *harness.RunReport, result *harness.Result, against string) any {
 }
 
 // runVerdict says in words what the numbers of a row are.
-func runVerdict(r harness.RowMove) string {
+func runVerdict(r compare.RowMove) string {
 	switch {
 	case !r.Differs():
 		return "same"
@@ -86,7 +88,7 @@ func runVerdict(r harness.RowMove) string {
 }
 
 // unjudged says why nothing judges the averages of a row; empty if something does.
-func unjudged(r harness.RowMove) string {
+func unjudged(r compare.RowMove) string {
 	avg := r.Cells[len(r.Cells)-1]
 	if (avg.Accuracy.Gate == metrics.None || avg.Accuracy.Moved == 0) && avg.USD.Gate == metrics.None {
 		return cmp.Or(avg.Accuracy.Why, avg.USD.Why)
@@ -95,7 +97,7 @@ func unjudged(r harness.RowMove) string {
 }
 
 // quietly is the conclusion on rows that moved where nothing moved by more than noise.
-func quietly(moved []harness.RowMove) string {
+func quietly(moved []compare.RowMove) string {
 	var noise, not, why []string
 	for _, row := range moved {
 		if reason := unjudged(row); reason != "" {
@@ -137,8 +139,8 @@ func setName(arena string) string {
 
 // writeRun prints an account of what moved between two runs: the conclusion, why it may have moved, by how much, and
 // which questions did it. look is the command that shows them; recorded says that trainings are those of partitions.
-func writeRun(w io.Writer, r *harness.RunReport, against, look string, recorded bool) error {
-	var same, moved, alarming []harness.RowMove
+func writeRun(w io.Writer, r *compare.RunReport, against, look string, recorded bool) error {
+	var same, moved, alarming []compare.RowMove
 	for _, row := range r.Rows {
 		switch {
 		case !row.Differs():
@@ -150,14 +152,14 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string, recorded 
 			moved = append(moved, row)
 		}
 	}
-	rows := func(of []harness.RowMove) (ids []string) {
+	rows := func(of []compare.RowMove) (ids []string) {
 		for _, row := range of {
 			ids = appendNew(ids, row.Row)
 		}
 		return ids
 	}
 	// Rows that only follow from others need no account of their own.
-	causes := slices.DeleteFunc(slices.Clone(alarming), func(x harness.RowMove) bool { return x.Follows })
+	causes := slices.DeleteFunc(slices.Clone(alarming), func(x compare.RowMove) bool { return x.Follows })
 	if len(causes) == 0 {
 		causes = alarming
 	}
@@ -187,7 +189,7 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string, recorded 
 			fmt.Fprintf(w, "  %s (%s)\n", strings.Join(fields, "; "), some(a.Steps, 3))
 		}
 	}
-	if i := slices.IndexFunc(r.Rows, func(x harness.RowMove) bool { return !slices.Equal(x.Seeds[0], x.Seeds[1]) }); i >= 0 {
+	if i := slices.IndexFunc(r.Rows, func(x compare.RowMove) bool { return !slices.Equal(x.Seeds[0], x.Seeds[1]) }); i >= 0 {
 		seeds := r.Rows[i].Seeds
 		what := "Training seeds"
 		if recorded {
@@ -224,17 +226,17 @@ func writeRun(w io.Writer, r *harness.RunReport, against, look string, recorded 
 		if err := writeMoved(w, moved); err != nil {
 			return err
 		}
-		averages := func(is func(harness.Move) bool) bool {
-			return slices.ContainsFunc(moved, func(row harness.RowMove) bool {
+		averages := func(is func(compare.Move) bool) bool {
+			return slices.ContainsFunc(moved, func(row compare.RowMove) bool {
 				avg := row.Cells[len(row.Cells)-1]
 				return is(avg.Accuracy) || is(avg.USD)
 			})
 		}
-		if averages(func(m harness.Move) bool { return m.Bounded }) {
+		if averages(func(m compare.Move) bool { return m.Bounded }) {
 			fmt.Fprintf(w, "\nIn brackets the %g%% interval of that difference alone.", 100*r.Confidence)
-			if averages(func(m harness.Move) bool { return m.Gate == metrics.Paired && m.Moved > 0 }) {
+			if averages(func(m compare.Move) bool { return m.Gate == metrics.Paired && m.Moved > 0 }) {
 				fmt.Fprintf(w, " %d were looked at, so a verdict takes more: all of them stay\n"+
-					"inside their noise in %g%% of checks where nothing changed.", r.Gates, 100*(1-harness.FalseAlarm))
+					"inside their noise in %g%% of checks where nothing changed.", r.Gates, 100*(1-compare.FalseAlarm))
 			}
 			fmt.Fprintln(w)
 		}
@@ -288,7 +290,7 @@ func some(list []string, most int) string {
 }
 
 // writeMoved is a line a row and set: its averages.
-func writeMoved(w io.Writer, rows []harness.RowMove) error {
+func writeMoved(w io.Writer, rows []compare.RowMove) error {
 	fmt.Fprintln(w)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "row\tset\tsent elsewhere\taccuracy %\tdifference\tnoise\t$/question\tdifference\tnoise\tverdict")
@@ -302,7 +304,7 @@ func writeMoved(w io.Writer, rows []harness.RowMove) error {
 }
 
 // difference prints a difference with its interval.
-func difference(m harness.Move, scale float64, format string) string {
+func difference(m compare.Move, scale float64, format string) string {
 	s := fmt.Sprintf(format, scale*m.Difference)
 	if m.Bounded {
 		s += fmt.Sprintf(" ["+format+", "+format+"]", scale*m.Low, scale*m.High)
@@ -311,7 +313,7 @@ func difference(m harness.Move, scale float64, format string) string {
 }
 
 // noiseOf prints the greatest difference that is noise.
-func noiseOf(m harness.Move, scale float64, format string) string {
+func noiseOf(m compare.Move, scale float64, format string) string {
 	switch {
 	case m.Gate == metrics.Exact:
 		return "none"
@@ -326,7 +328,7 @@ func noiseOf(m harness.Move, scale float64, format string) string {
 }
 
 // percent prints a difference in dollars in percent of what it was, or in dollars if that was nothing.
-func percent(m harness.Move) string {
+func percent(m compare.Move) string {
 	if m.Reference == 0 {
 		return "$" + difference(m, 1, "%+.3g")
 	}
@@ -334,7 +336,7 @@ func percent(m harness.Move) string {
 }
 
 // noiseOfUSD prints what percent is held against.
-func noiseOfUSD(m harness.Move) string {
+func noiseOfUSD(m compare.Move) string {
 	if m.Reference == 0 {
 		return noiseOf(m, 1, "$%.3g")
 	}
@@ -343,17 +345,17 @@ func noiseOfUSD(m harness.Move) string {
 
 // writeAlarm says which numbers of a row moved by more than noise, those of the average and of the benchmarks that moved
 // most, and which questions did it.
-func writeAlarm(w io.Writer, row harness.RowMove, look string) {
+func writeAlarm(w io.Writer, row compare.RowMove, look string) {
 	fmt.Fprintf(w, "\n%s\n", alarm(row))
-	cells := slices.DeleteFunc(slices.Clone(row.Cells[:len(row.Cells)-1]), func(c harness.CellMove) bool { return !c.Accuracy.Regressed() && !c.USD.Regressed() })
-	slices.SortStableFunc(cells, func(a, b harness.CellMove) int {
+	cells := slices.DeleteFunc(slices.Clone(row.Cells[:len(row.Cells)-1]), func(c compare.CellMove) bool { return !c.Accuracy.Regressed() && !c.USD.Regressed() })
+	slices.SortStableFunc(cells, func(a, b compare.CellMove) int {
 		return cmp.Or(cmp.Compare(math.Abs(b.Accuracy.Difference), math.Abs(a.Accuracy.Difference)), cmp.Compare(math.Abs(b.USD.Difference), math.Abs(a.USD.Difference)))
 	})
 	more := max(0, len(cells)-explainedCells)
 	for _, c := range append(row.Cells[len(row.Cells)-1:], cells[:len(cells)-more]...) {
 		for _, x := range []struct {
 			what string
-			harness.Move
+			compare.Move
 			difference, band string
 		}{
 			{"accuracy %", c.Accuracy, difference(c.Accuracy, 1, "%+.2f"), noiseOf(c.Accuracy, 1, "%.2f")},
@@ -394,14 +396,14 @@ func writeAlarm(w io.Writer, row harness.RowMove, look string) {
 }
 
 // alarm says in one line that a row moved.
-func alarm(row harness.RowMove) string {
+func alarm(row compare.RowMove) string {
 	avg := row.Cells[len(row.Cells)-1]
 	return fmt.Sprintf("%s, %s: %s; %d of %d questions sent elsewhere, accuracy %s points, cost %s", row.Row, setName(row.Arena), runVerdict(row),
 		row.Changed, row.Questions, difference(avg.Accuracy, 1, "%+.2f"), percent(avg.USD))
 }
 
 // runAlarms are the lines of annotations.
-func runAlarms(r *harness.RunReport) []string {
+func runAlarms(r *compare.RunReport) []string {
 	var out []string
 	for _, s := range r.Gone {
 		out = append(out, s+" is only in the other run")

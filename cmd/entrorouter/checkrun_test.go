@@ -4,19 +4,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
 // What cost nothing before, such as a router that answered everything itself, has no percentage.
 func TestACostThatWasNothingMovesByDollars(t *testing.T) {
-	cells := []harness.CellMove{{Benchmark: metrics.Average, Questions: 20,
-		Accuracy: harness.Move{Gate: metrics.Paired, Band: 1},
-		USD:      harness.Move{Ours: 0.002, Difference: 0.002, Low: 0.001, High: 0.003, Bounded: true, Moved: 20, Gate: metrics.Paired, Band: 0.0015},
+	cells := []compare.CellMove{{Benchmark: metrics.Average, Questions: 20,
+		Accuracy: compare.Move{Gate: metrics.Paired, Band: 1},
+		USD:      compare.Move{Ours: 0.002, Difference: 0.002, Low: 0.001, High: 0.003, Bounded: true, Moved: 20, Gate: metrics.Paired, Band: 0.0015},
 	}}
-	report := &harness.RunReport{Experiment: "tiny", Gates: 2, Confidence: 0.95, Rows: []harness.RowMove{{
+	report := &compare.RunReport{Experiment: "tiny", Gates: 2, Confidence: 0.95, Rows: []compare.RowMove{{
 		Row: "self", Arena: metrics.PaperArena, Questions: 20, Cells: cells,
-		Most: []harness.QuestionMove{{Problem: "p", USD: [2]float64{0.002, 0}}},
+		Most: []compare.QuestionMove{{Problem: "p", USD: [2]float64{0.002, 0}}},
 	}}}
 	var text strings.Builder
 	if err := writeRun(&text, report, "before", "show", false); err != nil {
@@ -37,10 +37,10 @@ func TestACostThatWasNothingMovesByDollars(t *testing.T) {
 
 // A row that is the same in one set and moved in the other is not among those that are the same.
 func TestRowsThatMovedInOneSetAreNotTheSame(t *testing.T) {
-	row := func(id, arena string, changed int) harness.RowMove {
-		return harness.RowMove{Row: id, Arena: arena, Changed: changed, Questions: 20, Cells: []harness.CellMove{{Benchmark: metrics.Average}}}
+	row := func(id, arena string, changed int) compare.RowMove {
+		return compare.RowMove{Row: id, Arena: arena, Changed: changed, Questions: 20, Cells: []compare.CellMove{{Benchmark: metrics.Average}}}
 	}
-	report := &harness.RunReport{Experiment: "tiny", Rows: []harness.RowMove{row("learned", metrics.PaperArena, 1), row("learned", metrics.LargeArena, 0)}}
+	report := &compare.RunReport{Experiment: "tiny", Rows: []compare.RowMove{row("learned", metrics.PaperArena, 1), row("learned", metrics.LargeArena, 0)}}
 	said := func() string {
 		var text strings.Builder
 		if err := writeRun(&text, report, "before", "show", false); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/trail"
 )
 
 func showCommand() *cli.Command {
@@ -63,11 +64,11 @@ func showCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			t, err := harness.OpenTrail(c.Context, r, options(c))
+			t, done, err := harness.OpenTrail(c.Context, r, options(c))
 			if err != nil {
 				return err
 			}
-			defer t.Close()
+			defer done()
 			if c.IsSet("rollout") {
 				if problem, err = t.Answered(c.Context, c.Int64("rollout")); err != nil {
 					return err
@@ -81,13 +82,13 @@ func showCommand() *cli.Command {
 				}
 				return show(c, p, func(w io.Writer) { writeProblem(w, p, c.Bool("responses")) })
 			case benchmark != "":
-				questions, err := t.Questions(c.Context, set, row, benchmark)
+				questions, err := t.Questions(set, row, benchmark)
 				if err != nil {
 					return err
 				}
 				return show(c, questions, func(w io.Writer) { writeQuestions(w, questions) })
 			}
-			cells, err := t.Cells(c.Context, set, row)
+			cells, err := t.Cells(set, row)
 			if err != nil {
 				return err
 			}
@@ -110,7 +111,7 @@ func showCommand() *cli.Command {
 }
 
 // gain says how the hull gain of a cell comes about.
-func gain(c harness.Cell) string {
+func gain(c trail.Cell) string {
 	if c.Gain == nil {
 		return ""
 	}
@@ -133,7 +134,7 @@ func show(c *cli.Context, value any, text func(io.Writer)) error {
 	return w.Flush()
 }
 
-func writeQuestions(w io.Writer, questions []harness.QuestionResult) {
+func writeQuestions(w io.Writer, questions []trail.QuestionResult) {
 	folds := ""
 	if questions[0].Folds != nil {
 		folds = "\tfold in each partition"
@@ -173,7 +174,7 @@ func shares[K ~string](of map[K]float64, format string) string {
 	return strings.Join(parts, ", ")
 }
 
-func writeProblem(w io.Writer, p *harness.ProblemResult, responses bool) {
+func writeProblem(w io.Writer, p *trail.ProblemResult, responses bool) {
 	fmt.Fprintf(w, "%s of %s, set %s\n%s\n", p.Problem.ID, p.Problem.Benchmark, p.Set, p.Problem.Text)
 	for k, option := range p.Problem.Options {
 		fmt.Fprintf(w, "(%c) %s\n", 'A'+rune(k), option)
@@ -240,7 +241,7 @@ func writeProblem(w io.Writer, p *harness.ProblemResult, responses bool) {
 }
 
 // by says who answered a decision, with what probabilities and after which calls.
-func by(d harness.DecisionResult) string {
+func by(d trail.DecisionResult) string {
 	who := d.Expert
 	if d.Bucket != "" { // what was said in a conversation, which no rollout above shows
 		who += fmt.Sprintf(" (%s: %.60q)", d.Bucket, d.Answer)

@@ -10,12 +10,18 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-// Arena is a collection of test benchmarks with the outcome of every expert on every query. A set of simulated problems
-// scored by probability and a recording are arenas like the paper's sizes: they differ in what is in the outcomes.
+// Recorded is the name of the arena of every recording; its pool tells it from others.
+const Recorded = "folds"
+
+// Arena is a collection of test benchmarks with the outcome of every expert on every query, and the rows that decide in
+// it. A set of simulated problems scored by probability and a recording are arenas like the paper's sizes: they differ in
+// what is in the outcomes.
 type Arena struct {
-	Name       string
+	Pool       string
+	Name       string           // of the files of its decisions; metrics.PaperArena, metrics.LargeArena or Recorded
 	Experts    []routing.Expert // [M]
 	CountInput bool             // prompts are paid for too
 	Benchmarks []Benchmark
@@ -25,12 +31,18 @@ type Arena struct {
 	Strata   []int               // [Q] index into Benchmarks
 	Outcomes [][]routing.Outcome // [len(Queries)][M]
 	Self     []routing.Outcome   // [len(Queries)] of the model that plays the router; nil: no row needs them
+	Latents  []routing.Latent    // [Q] what simulated experts know of a question; nil: they are not simulated
+	Best     []int               // [Q] m_best of each question; nil: not known
+
+	Rows    []Row
+	Sources []store.Key // of the outcomes
 }
 
 // Benchmark is a column of the tables.
 type Benchmark struct {
 	Name string
-	Runs int // of each problem; 1 where outcomes are expectations
+	Runs int     // of each problem; 1 where outcomes are expectations
+	Pass float64 // questions of one pass over it: averages weigh benchmarks by it, and dollars are of one pass
 }
 
 // IDs names the experts, [M].

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
@@ -156,7 +157,7 @@ func TestOutcomesAndProfilesReadAsTheyWereWritten(t *testing.T) {
 			pr.ProbeCorrect, pr.ProbeSamples = append(pr.ProbeCorrect, count.Draw(rt, "probe")), append(pr.ProbeSamples, count.Draw(rt, "probe"))
 		}
 		entry := entryOf(t, func(d *store.Draft) error {
-			return errors.Join(WriteProfile(d, pr), WriteOutcomes(d, func(line func(problem, run, expert int, o routing.Outcome)) error {
+			return errors.Join(WriteProfile(d, pr), WriteOutcomes(d, Nanodollars, func(line func(problem, run, expert int, o routing.Outcome)) error {
 				for i, of := range want {
 					for m, o := range of {
 						line(i/runs, i%runs, m, o)
@@ -211,5 +212,32 @@ func TestADamagedSweepIsRefused(t *testing.T) {
 				t.Error("accepted")
 			}
 		})
+	}
+}
+
+func TestMBestIsThatOfTheTrueRatesInTheLargeArena(t *testing.T) {
+	r := &reader{}
+	r.params.Targets.Tau = 0.8
+	a := &Arena{Name: metrics.LargeArena, Experts: make([]routing.Expert, 2), Outcomes: [][]routing.Outcome{{{Correct: 0.9}, {Correct: 1}}, {{Correct: 0.5}, {Correct: 0.85}}, {{Correct: 0.1}, {Correct: 0.2}}}}
+	if err := r.best(a); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int{0, 1, 1}, a.Best); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFoldsReadAsTheyWereWritten(t *testing.T) {
+	want := []Partition{{Seed: 1, Fold: []int{0, 2, 1}}, {Seed: 1 << 63, Fold: []int{2, 0, 0}}}
+	entry := entryOf(t, func(d *store.Draft) error { return WriteFolds(d, want) })
+	got, err := ReadFolds(entry, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := ReadFolds(entry, 4); err == nil {
+		t.Error("folds of three questions were read as those of four")
 	}
 }

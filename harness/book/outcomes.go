@@ -18,24 +18,33 @@ type outcomeLine struct {
 	routing.Outcome
 }
 
-var outcomeColumns = []table.Column[outcomeLine]{
-	table.Int("problem", func(l *outcomeLine) *int { return &l.problem }),
-	table.Int("run", func(l *outcomeLine) *int { return &l.run }),
-	table.Int("expert", func(l *outcomeLine) *int { return &l.expert }),
-	table.Float("correct", 6, func(l *outcomeLine) *float64 { return &l.Correct }),
-	table.Text("bucket", func(l *outcomeLine) *routing.Bucket { return &l.Bucket }),
-	table.Float("tokens", 1, func(l *outcomeLine) *float64 { return &l.Out }),
-	table.Float("usd", 9, func(l *outcomeLine) *float64 { return &l.USD }),
+// Decimals of the dollars in outcomes.csv. What was simulated or asked is rounded to nanodollars; what was recorded is kept
+// as it is.
+const (
+	Nanodollars = 9
+	Exact       = -1
+)
+
+func outcomeColumns(dollars int) []table.Column[outcomeLine] {
+	return []table.Column[outcomeLine]{
+		table.Int("problem", func(l *outcomeLine) *int { return &l.problem }),
+		table.Int("run", func(l *outcomeLine) *int { return &l.run }),
+		table.Int("expert", func(l *outcomeLine) *int { return &l.expert }),
+		table.Float("correct", 6, func(l *outcomeLine) *float64 { return &l.Correct }),
+		table.Text("bucket", func(l *outcomeLine) *routing.Bucket { return &l.Bucket }),
+		table.Float("tokens", 1, func(l *outcomeLine) *float64 { return &l.Out }),
+		table.Float("usd", dollars, func(l *outcomeLine) *float64 { return &l.USD }),
+	}
 }
 
-// WriteOutcomes writes outcomes.csv: fill calls line for every problem, run and expert.
-func WriteOutcomes(d *store.Draft, fill func(line func(problem, run, expert int, o routing.Outcome)) error) (err error) {
+// WriteOutcomes writes outcomes.csv, dollars to so many decimals: fill calls line for every problem, run and expert.
+func WriteOutcomes(d *store.Draft, dollars int, fill func(line func(problem, run, expert int, o routing.Outcome)) error) (err error) {
 	f, err := d.Create(outcomesFile)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	w := table.NewWriter(f, outcomeColumns)
+	w := table.NewWriter(f, outcomeColumns(dollars))
 	if err := fill(func(problem, run, expert int, o routing.Outcome) { w.Write(outcomeLine{problem, run, expert, o}) }); err != nil {
 		return err
 	}
@@ -53,7 +62,7 @@ func ReadOutcomes(entry store.Entry, problems, runs, experts int) ([][]routing.O
 		return nil, err
 	}
 	defer f.Close()
-	return outcomes, table.Read(f.Name(), f, outcomeColumns, func(l outcomeLine) error {
+	return outcomes, table.Read(f.Name(), f, outcomeColumns(Exact), func(l outcomeLine) error {
 		i := l.problem*runs + l.run
 		if i < 0 || i >= len(outcomes) || l.expert < 0 || l.expert >= experts {
 			return fmt.Errorf("problem %d, run %d, expert %d of %d problems, %d runs, %d experts", l.problem, l.run, l.expert, problems, runs, experts)

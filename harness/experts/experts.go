@@ -6,9 +6,6 @@ package experts
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
@@ -70,43 +67,6 @@ const Placeholder = "{problem}"
 
 // WireSeed is the part of a seed that travels: its low 53 bits, which every JSON reader keeps exactly.
 func WireSeed(s seed.Seed) uint64 { return uint64(s) & (1<<53 - 1) }
-
-// Members returns the experts of a pool with their prices, cheapest first, and its probe, nil if it has none.
-// An expert without a price is an error; a probe without one is free, since nobody is routed to it.
-func Members(pool spec.Pool, prices spec.Prices) ([]routing.Expert, *routing.Expert, error) {
-	seen := map[string]bool{}
-	member := func(e spec.Expert) (routing.Expert, error) {
-		if e.ID == "" || strings.ContainsAny(e.ID, " /\t\n") {
-			return routing.Expert{}, fmt.Errorf("pool %s: expert id %q: must be a name without spaces or slashes", pool.Name, e.ID)
-		}
-		if seen[e.ID] {
-			return routing.Expert{}, fmt.Errorf("pool %s: expert id %q is there twice", pool.Name, e.ID)
-		}
-		seen[e.ID] = true
-		return routing.Expert{ID: e.ID, Model: e.Model, Revision: e.Revision, Params: e.Params, MaxTokens: e.MaxTokens, Price: prices.Models[e.Model]}, nil
-	}
-	experts := make([]routing.Expert, 0, len(pool.Experts))
-	for _, e := range pool.Experts {
-		if _, ok := prices.Models[e.Model]; !ok {
-			return nil, nil, fmt.Errorf("pool %s: model %q of expert %s has no price in the list of %s; it has: %s",
-				pool.Name, e.Model, e.ID, prices.Date, list(slices.Sorted(maps.Keys(prices.Models))))
-		}
-		m, err := member(e)
-		if err != nil {
-			return nil, nil, err
-		}
-		experts = append(experts, m)
-	}
-	routing.SortByPrice(experts)
-	if pool.Probe == nil {
-		return experts, nil, nil
-	}
-	probe, err := member(*pool.Probe)
-	if err != nil {
-		return nil, nil, err
-	}
-	return experts, &probe, nil
-}
 
 // list writes names for an error message.
 func list(names []string) string {

@@ -35,11 +35,11 @@ type yardsticks struct {
 }
 
 func (s *Sample) yardsticks() *yardsticks {
-	size, total := s.Sizes(), s.total()
+	size, total := s.Sizes(), s.Total()
 	n := len(s.Strata)
 	y := &yardsticks{oracle: make([]float64, n), right: make([]float64, n), share: make([]float64, n)}
 	for q, b := range s.Strata {
-		y.share[q] = s.Pass[b] / float64(size[b]) / total
+		y.share[q] = s.Benchmarks[b].Pass / float64(size[b]) / total
 	}
 	accuracy, usd := s.alone()
 	for m := range accuracy {
@@ -252,8 +252,8 @@ func cptStatistics() (list []Statistic[choices]) {
 // Choice computes the lines Choice of all rows, and the lines Curve and Sweep of those with a knob.
 func (s *Sample) Choice() []metrics.Measurement {
 	y := s.yardsticks()
-	columns := make([]*rowChoices, len(s.Rows))
-	for i, r := range s.Rows {
+	columns := make([]*rowChoices, len(s.rows))
+	for i, r := range s.rows {
 		columns[i] = y.columns(r)
 	}
 	newViews := func() func(weights []float64) []choices {
@@ -264,7 +264,7 @@ func (s *Sample) Choice() []metrics.Measurement {
 			}
 			points := y.means(u)
 			var views []choices
-			for i, r := range s.Rows {
+			for i, r := range s.rows {
 				c := choices{yardsticks: y, rowChoices: columns[i], u: u, points: points}
 				for _, t := range r.traits {
 					entropy, information := t.information(u, len(y.experts))
@@ -288,7 +288,7 @@ func (s *Sample) Choice() []metrics.Measurement {
 	r.Resamples = min(r.Resamples, ChoiceResamples)
 	numbers := estimate(choiceStatistics, s.Strata, r, newViews)
 	var out []metrics.Measurement
-	for _, row := range s.Rows {
+	for _, row := range s.rows {
 		out = append(out, numbers[0].line("Choice", s.keys(row), len(s.Queries)))
 		numbers = numbers[1:]
 		if row.curves == nil {

@@ -42,8 +42,9 @@ func unevenArena() *book.Arena {
 
 // examined is a sample of one arena without rows.
 func examined(a *book.Arena, best ...int) *Sample {
-	a.Experts = []routing.Expert{{ID: "cheap"}, {ID: "dear"}}
-	return &Sample{Arena: a, Pool: "pool", Pass: []float64{1, 2}, Best: best, Resampling: Resampling{Confidence: 0.95}}
+	a.Pool, a.Experts, a.Best = "pool", []routing.Expert{{ID: "cheap"}, {ID: "dear"}}, best
+	a.Benchmarks[0].Pass, a.Benchmarks[1].Pass = 1, 2
+	return &Sample{Arena: a, Resampling: Resampling{Confidence: 0.95}}
 }
 
 // add adds a row; what decisions say of no distribution is that they are sure.

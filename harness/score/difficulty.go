@@ -59,7 +59,7 @@ func (s *Sample) Difficulty() []metrics.Measurement {
 		column []float64 // [Q]
 	}
 	var tracks []track
-	for i, r := range s.Rows {
+	for i, r := range s.rows {
 		tracks = append(tracks, track{i, "", book.Mean(r.Scores, usdOf)})
 		for m, id := range s.IDs() {
 			tracks = append(tracks, track{i, id, book.Mean(r.Scores, func(c book.Scores) []float64 {
@@ -97,7 +97,7 @@ func (s *Sample) Difficulty() []metrics.Measurement {
 	numbers := estimate(difficultyStatistics, of, s.Resampling.derive(s.Name, "difficulty"), func() func([]float64) []group { return views })
 	var out []metrics.Measurement
 	for i, g := range views(slices.Repeat([]float64{1}, len(of))) {
-		keys := metrics.Keys("pool", s.Pool, "arena", s.Name, "method", s.Rows[g.row].ID, "stratum", Difficulties[g.stratum])
+		keys := metrics.Keys("pool", s.Pool, "arena", s.Name, "method", s.rows[g.row].ID, "stratum", Difficulties[g.stratum])
 		name := "Difficulty"
 		if g.ofExpert() {
 			name, keys = "Share", append(keys, metrics.Key{Name: "expert", Value: g.expert})

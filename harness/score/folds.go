@@ -6,6 +6,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
@@ -14,30 +15,40 @@ var foldBudgets = [...]int{25, 50, 75}
 // Folds is a recorded pool under cross-validation: questions that were asked once, and what every row decided about each
 // when it was fitted on the other folds, once a partition.
 type Folds struct {
-	*book.Arena // named after the pool
-	Rows        []string
-	Reference   string     // id of the row that the others are compared with; none of that id: no comparisons
-	Baseline    string     // id of the row whose curve every other row is held against; the same
-	Contrasts   []Contrast // pairs of rows with a line of their own
-	Partitions  []Partition
-	Whole       bool // all questions together are measured, and no single benchmark
-	Resampling  Resampling
+	*book.Arena
+	Reference  string     // id of the row that the others are compared with; none of that id: no comparisons
+	Baseline   string     // id of the row whose curve every other row is held against; the same
+	Contrasts  []Contrast // pairs of rows with a line of their own
+	Whole      bool       // all questions together are measured, and no single benchmark
+	Resampling Resampling
+
+	rows []foldedRow
 }
 
-// Contrast is a pair of rows, by their indices.
-type Contrast struct{ Row, Versus int }
+// Contrast is a pair of rows, by their ids.
+type Contrast struct{ Row, Versus string }
 
-// Partition is one assignment of the questions to folds.
-type Partition struct {
-	Seed uint64
-	Fold []int            // [Q]
-	Rows []PartitionedRow // [rows]
+// foldedRow is a row and what it decided under each partition.
+type foldedRow struct {
+	id         string
+	partitions []folded
 }
 
-// PartitionedRow is what a row decided under one partition.
-type PartitionedRow struct {
-	Scores book.Scores
-	Sweep  *book.Sweep // over the questions; nil: no knob
+type folded struct {
+	book.Training
+	scores book.Scores
+	sweep  *book.Sweep // over the questions; nil: no knob
+}
+
+// Add adds what a row decided under one partition, with the sweep of its router's knob, nil if it has none. Every row has
+// the same partitions, in the same order.
+func (f *Folds) Add(row string, t book.Training, decisions []routing.Decision, sweep *book.Sweep) {
+	of := folded{t, f.Score(decisions), sweep}
+	if n := len(f.rows) - 1; n >= 0 && f.rows[n].id == row {
+		f.rows[n].partitions = append(f.rows[n].partitions, of)
+		return
+	}
+	f.rows = append(f.rows, foldedRow{row, []folded{of}})
 }
 
 // crossed is a row under weights, or a pair of rows; everything is computed inside each test fold, averaged over the folds
@@ -179,21 +190,19 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 		quality, usd []float64
 		sweep        *metrics.Sweep
 	}
-	folds := make([]*metrics.Folds, len(f.Partitions))
-	rows := make([][]fitted, len(f.Partitions))
-	for i, p := range f.Partitions {
-		fold := make([]int, len(inside))
-		for k, q := range inside {
-			fold[k] = p.Fold[q]
-		}
-		folds[i] = metrics.NewFolds(fold, accuracy, usd)
-		for _, r := range p.Rows {
-			of := fitted{quality: pick(r.Scores.Accuracy, inside), usd: pick(r.Scores.USD, inside)}
-			if r.Sweep != nil {
-				choices := make([][]int, r.Sweep.Settings)
+	partitions := f.rows[0].partitions
+	folds := make([]*metrics.Folds, len(partitions))
+	rows := make([][]fitted, len(partitions))
+	for i, p := range partitions {
+		folds[i] = metrics.NewFolds(pick(p.Fold, inside), accuracy, usd)
+		for _, r := range f.rows {
+			own := r.partitions[i]
+			of := fitted{quality: pick(own.scores.Accuracy, inside), usd: pick(own.scores.USD, inside)}
+			if own.sweep != nil {
+				choices := make([][]int, own.sweep.Settings)
 				for j := range choices {
 					for _, q := range inside {
-						choices[j] = append(choices[j], r.Sweep.Queries[q].At(j))
+						choices[j] = append(choices[j], own.sweep.Queries[q].At(j))
 					}
 				}
 				of.sweep = metrics.NewSweep(choices)
@@ -201,8 +210,11 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 			rows[i] = append(rows[i], of)
 		}
 	}
-	reference, baseline := slices.Index(f.Rows, f.Reference), slices.Index(f.Rows, f.Baseline)
-	if baseline >= 0 && f.Partitions[0].Rows[baseline].Sweep == nil {
+	index := func(id string) int {
+		return slices.IndexFunc(f.rows, func(r foldedRow) bool { return r.id == id })
+	}
+	reference, baseline := index(f.Reference), index(f.Baseline)
+	if baseline >= 0 && f.rows[baseline].partitions[0].sweep == nil {
 		baseline = -1
 	}
 	strong := usd[len(usd)-1]
@@ -220,7 +232,7 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 			}
 			under = append(under, u)
 		}
-		for j := range f.Rows {
+		for j := range f.rows {
 			c := crossed{row: j, versus: reference, baseline: baseline, questions: len(inside), partitions: under}
 			if j == reference {
 				c.versus = -1
@@ -231,19 +243,19 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 			views = append(views, c)
 		}
 		for _, pair := range f.Contrasts {
-			views = append(views, crossed{row: pair.Row, versus: pair.Versus, contrast: true, baseline: -1, questions: len(inside), partitions: under})
+			views = append(views, crossed{row: index(pair.Row), versus: index(pair.Versus), contrast: true, baseline: -1, questions: len(inside), partitions: under})
 		}
 		return views
 	}
-	numbers := estimate(foldStatistics, strata, f.Resampling.derive(f.Name, benchmark), func() func([]float64) []crossed { return views })
+	numbers := estimate(foldStatistics, strata, f.Resampling.derive(f.Pool, benchmark), func() func([]float64) []crossed { return views })
 	var out []metrics.Measurement
 	for i, c := range views(slices.Repeat([]float64{1}, len(inside))) {
 		if c.contrast {
-			out = append(out, numbers[i].line("Contrast", metrics.Keys("pool", f.Name, "row", f.Rows[c.row], "versus", f.Rows[c.versus], "benchmark", benchmark), len(inside)))
+			out = append(out, numbers[i].line("Contrast", metrics.Keys("pool", f.Pool, "row", f.rows[c.row].id, "versus", f.rows[c.versus].id, "benchmark", benchmark), len(inside)))
 			continue
 		}
-		keys := metrics.Keys("pool", f.Name, "method", f.Rows[c.row], "benchmark", benchmark)
-		for k, p := range f.Partitions {
+		keys := metrics.Keys("pool", f.Pool, "method", f.rows[c.row].id, "benchmark", benchmark)
+		for k, p := range partitions {
 			of := whole(everyPartition, c.partition(k))
 			out = append(out, of[0].line("Route", append(slices.Clone(keys), metrics.Keys("seed", fmt.Sprint(p.Seed))...), len(inside)))
 		}

@@ -116,7 +116,7 @@ var (
 	everyTraining  = []Statistic[operatingPoint]{accuracy, dollarsAQuery, costShare, hullGain}
 	routeStatistic = slices.Concat([]Statistic[operatingPoint]{
 		accuracy,
-		{Unit: metrics.USD, Decimals: 6, For: operatingPoint.single, Of: func(p operatingPoint) float64 { return p.Pass[p.bench] * p.by[p.bench].Cost }},
+		{Unit: metrics.USD, Decimals: 6, For: operatingPoint.single, Of: func(p operatingPoint) float64 { return p.Benchmarks[p.bench].Pass * p.by[p.bench].Cost }},
 		dollarsAQuery,
 		{Unit: units.Retention, Decimals: 3, For: operatingPoint.averaged, Without: nothingSolved, Of: func(p operatingPoint) float64 {
 			return 100 * metrics.Retention(p.all.Quality, p.strongest().Quality)
@@ -169,15 +169,15 @@ func bucketCounts() (list []Statistic[operatingPoint]) {
 // Route computes the lines Route: every row on every benchmark and on average, and on average each of its trainings.
 func (s *Sample) Route() []metrics.Measurement {
 	f := s.fixed()
-	columns := make([]struct{ accuracy, usd []float64 }, len(s.Rows))
-	for i, r := range s.Rows {
+	columns := make([]struct{ accuracy, usd []float64 }, len(s.rows))
+	for i, r := range s.rows {
 		columns[i].accuracy, columns[i].usd = book.Mean(r.Scores, accuracyOf), book.Mean(r.Scores, usdOf)
 	}
 	reference := s.reference()
 	views := func(weights []float64) (views []operatingPoint) {
 		w := f.under(weights)
-		means := make([]*rowMeans, len(s.Rows))
-		for i, r := range s.Rows {
+		means := make([]*rowMeans, len(s.rows))
+		for i, r := range s.rows {
 			means[i] = w.rowMeans(r, columns[i].accuracy, columns[i].usd)
 		}
 		for i, r := range means {
@@ -275,7 +275,7 @@ func (p operatingPoint) graded() bool { return p.row.Scores[0].Buckets != nil }
 // truncated is the percentage of answers that were cut, averaged over benchmarks by the questions of a pass.
 func (p operatingPoint) truncated() float64 {
 	sum := 0.0
-	for b, n := range p.Pass {
+	for b, bench := range p.Benchmarks {
 		queries, cut := 0.0, 0.0
 		for _, s := range p.row.Scores {
 			for k, v := range s.Buckets[b] {
@@ -285,9 +285,9 @@ func (p operatingPoint) truncated() float64 {
 				}
 			}
 		}
-		sum += n * 100 * cut / queries
+		sum += bench.Pass * 100 * cut / queries
 	}
-	return sum / p.total()
+	return sum / p.Total()
 }
 
 // paired says whether McNemar's test applies: questions asked once, with graded answers, and a row to compare with.

@@ -51,14 +51,17 @@ func decided(s *Sample, row Row, trainings ...[]routing.Decision) Row {
 // toySample has always the cheap expert, always the dear one, and two trainings of a router, in benchmarks of so many
 // questions a pass.
 func toySample(a *book.Arena, pass ...float64) *Sample {
-	s := &Sample{Arena: a, Pool: "pool", Pass: pass, Reference: "router", Resampling: Resampling{Confidence: 0.95}}
-	a.Experts = []routing.Expert{{ID: "cheap"}, {ID: "dear"}}
-	s.Rows = []Row{decided(s, Row{ID: "cheap"}, a.Always(0)), decided(s, Row{ID: "dear"}, a.Always(1))}
+	s := &Sample{Arena: a, Reference: "router", Resampling: Resampling{Confidence: 0.95}}
+	for b, n := range pass {
+		a.Benchmarks[b].Pass = n
+	}
+	a.Pool, a.Experts = "pool", []routing.Expert{{ID: "cheap"}, {ID: "dear"}}
+	s.rows = []Row{decided(s, Row{ID: "cheap"}, a.Always(0)), decided(s, Row{ID: "dear"}, a.Always(1))}
 	return s
 }
 
 func (s *Sample) withRouter() *Sample {
-	s.Rows = append(s.Rows, decided(s, Row{ID: "router"},
+	s.rows = append(s.rows, decided(s, Row{ID: "router"},
 		[]routing.Decision{{Expert: 0}, {Expert: 1}, {Expert: 1}, {Expert: 0}},
 		[]routing.Decision{{Expert: 0}, {Expert: 0}, {Expert: 1}, {Expert: 0}}))
 	return s
@@ -136,7 +139,7 @@ func TestSingleSeedsOfRowsThatAnswerThemselvesHaveTheirHull(t *testing.T) {
 	a := toyArena()
 	a.Self = []routing.Outcome{{Correct: 1}, {}, {Correct: 1}, {}} // half of x, one of y's two: 50 %
 	s := toySample(a, 1, 2)
-	s.Rows = append(s.Rows, decided(s, Row{ID: "self", Own: true}, a.Always(routing.Self), a.Always(routing.Self)))
+	s.rows = append(s.rows, decided(s, Row{ID: "self", Own: true}, a.Always(routing.Self), a.Always(routing.Self)))
 	lines := s.Route()
 	for _, seed := range []string{"", "1", "2"} {
 		m := measured(t, lines, "self", "avg", seed)
@@ -176,9 +179,9 @@ func TestIntervalsHoldTheirNumbersAndAreOfTheSameResamplesForAllRows(t *testing.
 	}
 	s := toySample(a, 20, 20)
 	s.Resampling.Resamples = 200
-	twin := s.Rows[0]
+	twin := s.rows[0]
 	twin.ID = "router"
-	s.Rows = append(s.Rows, twin)
+	s.rows = append(s.rows, twin)
 	lines := s.Route()
 	for _, m := range lines {
 		for _, v := range m.Values {
@@ -220,7 +223,7 @@ func TestWhatIsNotDefinedIsSaidAndTheRestStays(t *testing.T) {
 		}
 		s := toySample(a, 3)
 		s.Resampling.Resamples = 200
-		s.Rows = append(s.Rows, decided(s, Row{ID: "router"}, a.Always(1), a.Always(1)))
+		s.rows = append(s.rows, decided(s, Row{ID: "router"}, a.Always(1), a.Always(1)))
 		var text bytes.Buffer
 		if err := (&metrics.Set{Measurements: s.Route()}).Write(&text); err != nil {
 			t.Errorf("%s: %v", c.name, err)

@@ -11,12 +11,10 @@ import (
 // Sample is an arena with the rows that are measured in it.
 type Sample struct {
 	*book.Arena
-	Pool       string
-	Pass       []float64 // [benchmarks] questions of one pass over each: averages weigh benchmarks by it, dollars are of one pass
-	Best       []int     // [Q] m_best of each question, cheapest expert 0
-	Reference  string    // id of the row that the others are compared with; none of that id: no comparisons
-	Rows       []Row
+	Reference  string // id of the row that the others are compared with; none of that id: no comparisons
 	Resampling Resampling
+
+	rows []Row
 }
 
 // Row is a row of a table: what its trainings decided.
@@ -45,7 +43,7 @@ func (s *Sample) Add(row Row, decisions [][]routing.Decision, sweeps []*book.Swe
 		curve, early := s.trace(sweep)
 		row.curves, row.early = append(row.curves, curve), append(row.early, early)
 	}
-	s.Rows = append(s.Rows, row)
+	s.rows = append(s.rows, row)
 }
 
 // training is a row of one training of a row.
@@ -68,15 +66,6 @@ func (s *Sample) alone() (accuracy, usd [][]float64) {
 	return accuracy, usd
 }
 
-// total is the number of questions of one pass over all benchmarks.
-func (s *Sample) total() float64 {
-	sum := 0.0
-	for _, n := range s.Pass {
-		sum += n
-	}
-	return sum
-}
-
 // means are the weighted means of a column [Q] on every benchmark; the bootstrap keeps the size of every stratum.
 func (s *Sample) means(column, weights []float64, size []int) []float64 {
 	out := make([]float64, len(s.Benchmarks))
@@ -93,14 +82,14 @@ func (s *Sample) means(column, weights []float64, size []int) []float64 {
 func (s *Sample) average(means []float64) float64 {
 	sum := 0.0
 	for b, v := range means {
-		sum += v * s.Pass[b]
+		sum += v * s.Benchmarks[b].Pass
 	}
-	return sum / s.total()
+	return sum / s.Total()
 }
 
 // reference is the index of the row that the others are compared with; -1: there is none.
 func (s *Sample) reference() int {
-	return slices.IndexFunc(s.Rows, func(r Row) bool { return r.ID == s.Reference })
+	return slices.IndexFunc(s.rows, func(r Row) bool { return r.ID == s.Reference })
 }
 
 func accuracyOf(s book.Scores) []float64 { return s.Accuracy }

@@ -20,7 +20,8 @@ func (s *Store) Experiments() ([]string, error) {
 	return names, err
 }
 
-// Find returns the verified entry of a key and the recipe that it was made from. Errors are those of Get.
+// Find returns the verified entry of a key and the recipe that it was made from. Errors are those
+// of Get, and ErrForm.
 func (s *Store) Find(k Key) (Entry, Recipe, error) {
 	e, err := s.find(k)
 	if err != nil {
@@ -32,7 +33,7 @@ func (s *Store) Find(k Key) (Entry, Recipe, error) {
 	}
 	r, err := parseRecipe(data)
 	if err != nil {
-		return Entry{}, Recipe{}, fmt.Errorf("%s: %w", e.Path(recipeFile), err)
+		return Entry{}, Recipe{}, fmt.Errorf("%s: %w: %w", e.Path(recipeFile), ErrForm, err)
 	}
 	return e, r, nil
 }

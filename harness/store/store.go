@@ -55,6 +55,8 @@ var (
 	ErrMissing = errors.New("not in the store")
 	// ErrCorrupt says that what is stored is not what was written. Make moves it aside and makes it again.
 	ErrCorrupt = errors.New("corrupt entry")
+	// ErrForm says that a recipe has a form that this version does not read.
+	ErrForm = errors.New("not a recipe of this version")
 )
 
 const (

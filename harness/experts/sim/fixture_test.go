@@ -36,7 +36,7 @@ func load(t testing.TB, poolFile, priceFile string) (spec.Pool, []routing.Expert
 	var prices spec.Prices
 	readYAML(t, poolFile, &pool)
 	readYAML(t, priceFile, &prices)
-	members, probe, err := experts.Members(pool, prices)
+	members, probe, err := routing.Members(pool, prices)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ type Pool struct {
 	template bool
 }
 
-// New returns the pool of a spec of kind simulated. members are those that experts.Members returns, the probe among them
+// New returns the pool of a spec of kind simulated. members are those that routing.Members returns, the probe among them
 // if it is to be asked; each needs a skill in the spec.
 func New(pool spec.Pool, members []routing.Expert, root seed.Seed, lookup Lookup, wrong Distractor) (*Pool, error) {
 	if pool.Simulation == nil {

@@ -1,8 +1,7 @@
-package harness
+package compare
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -12,21 +11,22 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
 // RunReport is what moved between two runs of an experiment.
 type RunReport struct {
-	Experiment string       `json:"experiment"`
-	Asked      []Asked      `json:"asked"`     // what the recipes differ in
-	Broken     []string     `json:"broken"`    // steps of one recipe on one architecture that hold other bytes, though their inputs do not
-	Followed   []string     `json:"followed"`  // steps that hold other bytes because their inputs do
-	Gone       []string     `json:"gone"`      // rows and benchmarks that only the other run has
-	Questions  []Overlap    `json:"questions"` // an arena each
-	Rows       []RowMove    `json:"rows"`
-	Gates      int          `json:"gates"`      // how many differences are held against an interval
-	Confidence float64      `json:"confidence"` // of every interval
-	Numbers    *CheckReport `json:"-"`          // the measured numbers, where they have to speak: no decisions, no common questions, or other numbers where recipes are the same
+	Experiment string         `json:"experiment"`
+	Asked      []Asked        `json:"asked"`     // what the recipes differ in
+	Broken     []string       `json:"broken"`    // steps of one recipe on one architecture that hold other bytes, though their inputs do not
+	Followed   []string       `json:"followed"`  // steps that hold other bytes because their inputs do
+	Gone       []string       `json:"gone"`      // rows and benchmarks that only the other run has
+	Questions  []Overlap      `json:"questions"` // an arena each
+	Rows       []RowMove      `json:"rows"`
+	Gates      int            `json:"gates"`      // how many differences are held against an interval
+	Confidence float64        `json:"confidence"` // of every interval
+	Numbers    *NumbersReport `json:"-"`          // the measured numbers, where they have to speak: no decisions, no common questions, or other numbers where recipes are the same
 }
 
 // Asked is a difference between recipes of steps that have one name in both runs.
@@ -118,7 +118,8 @@ func (r *RunReport) Regressed() bool {
 	return len(r.Broken) > 0 || len(r.Gone) > 0 || slices.ContainsFunc(r.Rows, RowMove.Regressed) || r.Numbers != nil && len(r.Numbers.Regressions()) > 0
 }
 
-// CheckRun holds a finished experiment, carried out with o, against another run of it.
+// Runs holds a finished run of an experiment, which measured so, against another run of it. backend is what a run is made
+// with that says nothing of it.
 //
 // What two runs asked for is in the recipes of their steps. Steps of one recipe must hold the same bytes (on one
 // architecture; rows that train nothing on any). Where recipes differ, rows are compared question by question on the
@@ -131,42 +132,37 @@ func (r *RunReport) Regressed() bool {
 // Where so few questions moved that even all of them going one way is not rare enough, nothing is more than noise: k fair
 // coins agree with probability 2^(1-k).
 //
-// Measured numbers are compared where no questions are in common: of the collapse, of other problems, and of recordings
-// whose checksums in the recipes are not those of o.Data's. Where recipes differ in nothing but their trainings, the numbers
+// Measured numbers are compared where no questions are in common: of the collapse and of other problems. Where recipes differ in nothing but their trainings, the numbers
 // of what they share must be the same.
-func CheckRun(ctx context.Context, result *Result, o Options, other *StoredRun) (*RunReport, error) {
-	x := &result.Spec.Experiment
-	ours, err := OpenStoredRun(o.Out, x.Name)
-	if err != nil {
-		return nil, err
-	}
+func Runs(r *spec.Resolved, measured *metrics.Set, ours, other *book.Run, backend string) (*RunReport, error) {
+	x := &r.Experiment
 	report := &RunReport{Experiment: x.Name, Asked: []Asked{}, Broken: []string{}, Followed: []string{}, Gone: []string{}, Questions: []Overlap{}, Rows: []RowMove{}, Confidence: x.Evaluate.Confidence}
 	broken, err := report.compareSteps(ours, other)
 	if err != nil {
 		return nil, err
 	}
-	mine, err := ours.rows(ctx, result.Spec, o)
+	mine, err := ours.Arenas()
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := other.rows(ctx, result.Spec, o)
+	theirs, err := other.Arenas()
 	if err != nil {
 		return nil, err
 	}
 	paired := mine != nil && theirs != nil
 	if paired {
-		if paired, err = report.compareRows(mine, theirs, broken); err != nil {
+		if paired, err = report.compareArenas(sides{ours, other}, mine, theirs, broken); err != nil {
 			return nil, err
 		}
 	}
 	if paired && len(report.Broken) == 0 && len(report.Asked)+len(report.Gone) > 0 {
 		return report, nil
 	}
-	set, err := other.measurements()
+	set, err := other.Measurements(backend)
 	if err != nil {
 		return nil, err
 	}
-	report.Numbers = check(result, set, len(report.Asked) == 0)
+	report.Numbers = numbers(r, measured, set, len(report.Asked) == 0)
 	if paired && len(report.Broken) == 0 {
 		// What trainings move is judged above. What they do not move has one recipe, though its measurement has another.
 		repeats := slices.DeleteFunc(report.Numbers.Changes, func(c metrics.Change) bool {
@@ -187,13 +183,13 @@ const (
 )
 
 // compareSteps finds what recipes differ in and which steps of one recipe hold other bytes.
-func (r *RunReport) compareSteps(ours, other *StoredRun) (broken map[store.Key]int, err error) {
+func (r *RunReport) compareSteps(ours, other *book.Run) (broken map[store.Key]int, err error) {
 	broken = map[store.Key]int{}
 	byName, byKey := map[string]store.Key{}, map[store.Key]bool{}
-	for _, s := range other.steps {
+	for _, s := range other.Steps {
 		byName[s.Name], byKey[s.Key] = s.Key, true
 	}
-	for _, s := range ours.steps {
+	for _, s := range ours.Steps {
 		k, named := byName[s.Name]
 		if !byKey[s.Key] && !named {
 			continue
@@ -201,17 +197,17 @@ func (r *RunReport) compareSteps(ours, other *StoredRun) (broken map[store.Key]i
 		if byKey[s.Key] {
 			k = s.Key
 		}
-		a, err := ours.find(s.Key)
+		a, err := ours.Step(s.Key)
 		if err != nil {
 			return nil, err
 		}
-		b, err := other.find(k)
+		b, err := other.Step(k)
 		if err != nil {
 			return nil, err
 		}
 		if k == s.Key {
-			if a.entry.Digest != b.entry.Digest && a.arch() == b.arch() {
-				if slices.ContainsFunc(slices.Collect(maps.Values(a.recipe.Inputs())), func(in store.Key) bool { return broken[in] != whole }) {
+			if a.Entry.Digest != b.Entry.Digest && a.Arch() == b.Arch() {
+				if slices.ContainsFunc(slices.Collect(maps.Values(a.Recipe.Inputs())), func(in store.Key) bool { return broken[in] != whole }) {
 					broken[s.Key], r.Followed = follows, append(r.Followed, s.Name)
 				} else {
 					broken[s.Key], r.Broken = first, append(r.Broken, s.Name)
@@ -219,7 +215,7 @@ func (r *RunReport) compareSteps(ours, other *StoredRun) (broken map[store.Key]i
 			}
 			continue
 		}
-		r.ask(s.Name, a.recipe, b.recipe)
+		r.ask(s.Name, a.Recipe, b.Recipe)
 	}
 	return broken, nil
 }
@@ -242,19 +238,52 @@ func (r *RunReport) ask(step string, ours, theirs store.Recipe) {
 	r.Asked[i].Steps = append(r.Asked[i].Steps, step)
 }
 
-// compareRows compares every row in every arena and gates what moved; ok is false if the runs have no question in common.
-func (r *RunReport) compareRows(ours, theirs []*storedRows, broken map[store.Key]int) (ok bool, err error) {
+// sides are two runs.
+type sides struct{ ours, theirs *book.Run }
+
+// compareArenas compares every row in the arenas that two runs share and gates what moved; ok is false if they have no
+// question in common.
+func (r *RunReport) compareArenas(runs sides, ours, theirs []*book.Arena, broken map[store.Key]int) (ok bool, err error) {
+	asked := map[string]bool{} // rows
 	for _, b := range theirs {
-		i := slices.IndexFunc(ours, func(a *storedRows) bool { return a.arenas[0].Name == b.arenas[0].Name })
-		if i < 0 {
-			r.Gone = append(r.Gone, "pool "+b.arenas[0].Name)
+		i := slices.IndexFunc(ours, func(a *book.Arena) bool { return a.Title() == b.Title() })
+		switch {
+		case i < 0 && b.Name == book.Recorded:
+			r.Gone = append(r.Gone, "pool "+b.Pool)
+			continue
+		case i < 0:
+			r.Gone = append(r.Gone, "the "+b.Name+" set")
 			continue
 		}
-		common, err := r.compareArenas(ours[i], b, broken)
-		if err != nil {
-			return false, err
+		a := ours[i]
+		for _, row := range b.Rows {
+			if err := r.compareRecipes(runs, a, row, asked); err != nil {
+				return false, err
+			}
 		}
-		ok = ok || common
+		for _, bench := range b.Benchmarks {
+			if !slices.ContainsFunc(a.Benchmarks, func(of book.Benchmark) bool { return of.Name == bench.Name }) {
+				r.Gone = append(r.Gone, "benchmark "+bench.Name+" of the "+b.Title()+" set")
+			}
+		}
+		p := pair(a, b)
+		r.Questions = append(r.Questions, p.overlap)
+		if len(p.questions) == 0 {
+			continue
+		}
+		ok = true
+		for _, row := range a.Rows {
+			other, has := b.Row(row.ID)
+			if !has {
+				continue
+			}
+			moved, err := p.compare(row, other, r.Confidence)
+			if err != nil {
+				return false, err
+			}
+			moved.Follows = moved.Exact && !slices.ContainsFunc(row.Trainings, func(t book.Training) bool { return broken[t.Entry.Key] != follows })
+			r.Rows = append(r.Rows, moved)
+		}
 	}
 	r.eachMove(func(m *Move) { r.Gates++ })
 	alarm := FalseAlarm / float64(r.Gates)
@@ -265,54 +294,32 @@ func (r *RunReport) compareRows(ours, theirs []*storedRows, broken map[store.Key
 	return ok, nil
 }
 
-// compareArenas compares the rows of two runs in the arenas that they share.
-func (r *RunReport) compareArenas(ours, theirs *storedRows, broken map[store.Key]int) (ok bool, err error) {
-	for _, b := range theirs.rows {
-		i := slices.IndexFunc(ours.rows, func(a storedRow) bool { return a.id == b.id })
-		if i < 0 {
-			if gone := "row " + b.id; !slices.Contains(r.Gone, gone) {
-				r.Gone = append(r.Gone, gone)
-			}
-			continue
-		}
-		// Names of steps hold seeds, and rows that ask for the same share a step: there is none of one name in both runs then.
-		if a, b := ours.rows[i].fits[0], b.fits[0]; a.name != b.name {
-			r.ask(a.name, a.recipe, b.recipe)
-		}
+// compareRecipes notes what the recipes of a row differ in, once a pool, or that it is gone. Names of steps hold seeds, and rows that ask
+// for the same share a step: there is none of one name in both runs then.
+func (r *RunReport) compareRecipes(runs sides, a *book.Arena, theirs book.Row, asked map[string]bool) error {
+	if asked[a.Pool+" "+theirs.ID] {
+		return nil
 	}
-	for _, b := range theirs.arenas {
-		i := slices.IndexFunc(ours.arenas, func(a *storedArena) bool { return a.Name == b.Name })
-		if i < 0 {
-			r.Gone = append(r.Gone, "the "+b.Name+" set")
-			continue
+	asked[a.Pool+" "+theirs.ID] = true
+	ours, ok := a.Row(theirs.ID)
+	if !ok {
+		if gone := "row " + theirs.ID; !slices.Contains(r.Gone, gone) {
+			r.Gone = append(r.Gone, gone)
 		}
-		for _, bench := range b.Benchmarks {
-			if !slices.ContainsFunc(ours.arenas[i].Benchmarks, named(bench.Name)) {
-				r.Gone = append(r.Gone, "benchmark "+bench.Name+" of the "+b.Name+" set")
-			}
-		}
-		p := pair(ours.arenas[i], b)
-		r.Questions = append(r.Questions, p.overlap)
-		if len(p.questions) == 0 {
-			continue
-		}
-		ok = true
-		for _, row := range ours.rows {
-			k := slices.IndexFunc(theirs.rows, func(x storedRow) bool { return x.id == row.id })
-			if k < 0 {
-				continue
-			}
-			moved, scored, err := p.compare(row, theirs.rows[k], r.Confidence)
-			if err != nil {
-				return false, err
-			}
-			moved.Follows = moved.Exact && !slices.ContainsFunc(row.fits, func(f storedFit) bool { return broken[f.key] != follows })
-			if scored {
-				r.Rows = append(r.Rows, moved)
-			}
-		}
+		return nil
 	}
-	return ok, nil
+	mine, err := runs.ours.Step(ours.Trainings[0].Entry.Key)
+	if err != nil {
+		return err
+	}
+	other, err := runs.theirs.Step(theirs.Trainings[0].Entry.Key)
+	if err != nil {
+		return err
+	}
+	if mine.Name != other.Name {
+		r.ask(mine.Name, mine.Recipe, other.Recipe)
+	}
+	return nil
 }
 
 // eachMove visits what is gated by an interval.
@@ -328,13 +335,9 @@ func (r *RunReport) eachMove(visit func(*Move)) {
 	}
 }
 
-func named(name string) func(book.Benchmark) bool {
-	return func(b book.Benchmark) bool { return b.Name == name }
-}
-
 // pairing is what two runs have in common in an arena.
 type pairing struct {
-	ours, theirs *storedArena
+	ours, theirs *book.Arena
 	overlap      Overlap
 	questions    [][2]int  // index of a question in both arenas
 	strata       []int     // [questions] index into benches of ours
@@ -344,14 +347,14 @@ type pairing struct {
 
 // pair finds the questions that two arenas have in common: of one benchmark, with one text and one gold answer. Of
 // questions that are alike in these, those of one id are paired, then the others in their order.
-func pair(ours, theirs *storedArena) pairing {
-	p := pairing{ours: ours, theirs: theirs, overlap: Overlap{Arena: ours.Name}, share: make([]float64, len(ours.Benchmarks)), experts: ours.IDs()}
+func pair(ours, theirs *book.Arena) pairing {
+	p := pairing{ours: ours, theirs: theirs, overlap: Overlap{Arena: ours.Title()}, share: make([]float64, len(ours.Benchmarks)), experts: ours.IDs()}
 	for _, id := range theirs.IDs() {
 		if !slices.Contains(p.experts, id) {
 			p.experts = append(p.experts, id)
 		}
 	}
-	content := func(a *storedArena, i int) string {
+	content := func(a *book.Arena, i int) string {
 		q := a.Queries[i].Problem
 		return fmt.Sprintf("%s %016x %q %q", q.Benchmark, routing.TextHash(q.Text), q.Options, q.Gold)
 	}
@@ -390,7 +393,7 @@ func pair(ours, theirs *storedArena) pairing {
 		p.questions = append(p.questions, [2]int{question, theirs.Question[k]})
 		b := ours.Strata[question]
 		p.strata = append(p.strata, b)
-		p.share[b] = ours.share[b]
+		p.share[b] = ours.Benchmarks[b].Pass
 	}
 	return p
 }
@@ -401,12 +404,13 @@ type side struct {
 	chosen        [][][]float64 // [trainings][questions][experts and the router itself]
 }
 
-func (p pairing) read(a *storedArena, row storedRow, which int) (s side, ok bool, err error) {
-	for _, f := range row.fits {
-		c, ok, err := a.score(f)
-		if err != nil || !ok {
-			return s, false, err
+func (p pairing) read(a *book.Arena, row book.Row, which int) (s side, err error) {
+	for _, t := range row.Trainings {
+		decisions, err := a.Decisions(t)
+		if err != nil {
+			return s, err
 		}
+		c := a.Score(decisions)
 		var accuracy, usd []float64
 		var chosen [][]float64
 		own := c.Own()
@@ -421,7 +425,7 @@ func (p pairing) read(a *storedArena, row storedRow, which int) (s side, ok bool
 		}
 		s.accuracy, s.usd, s.chosen = append(s.accuracy, accuracy), append(s.usd, usd), append(s.chosen, chosen)
 	}
-	return s, true, nil
+	return s, nil
 }
 
 // overTrainings averages a column over trainings, to so many decimals that the order of adding cannot be seen.
@@ -436,27 +440,32 @@ func overTrainings(columns [][]float64) []float64 {
 	return mean
 }
 
-// compare compares a row; scored is false if it decides nothing in this arena.
-func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMove, scored bool, err error) {
-	a, ok, err := p.read(p.ours, ours, 0)
-	if err != nil || !ok {
-		return out, false, err
+// compare compares a row.
+func (p pairing) compare(ours, theirs book.Row, confidence float64) (out RowMove, err error) {
+	a, err := p.read(p.ours, ours, 0)
+	if err != nil {
+		return out, err
 	}
-	b, ok, err := p.read(p.theirs, theirs, 1)
-	if err != nil || !ok {
-		return out, false, err
+	b, err := p.read(p.theirs, theirs, 1)
+	if err != nil {
+		return out, err
 	}
-	out = RowMove{Row: ours.id, Arena: p.ours.Name, Questions: len(p.questions), Most: []QuestionMove{}}
-	sameFits := slices.EqualFunc(ours.fits, theirs.fits, func(x, y storedFit) bool { return x.key == y.key })
-	sameArch := slices.EqualFunc(ours.fits, theirs.fits, func(x, y storedFit) bool { return x.arch() == y.arch() })
-	sameOutcomes := slices.Equal(p.ours.outcomes, p.theirs.outcomes)
-	of := ours.fits[0]
-	trained := methods.Seeded(of.kind) || of.key.Stage == "match" || of.key.Stage == "crossfit" && !trainsNothing(of.kind)
+	out = RowMove{Row: ours.ID, Arena: p.ours.Title(), Questions: len(p.questions), Most: []QuestionMove{}}
+	same := func(alike func(x, y book.Training) bool) bool {
+		return slices.EqualFunc(ours.Trainings, theirs.Trainings, alike)
+	}
+	sameFits := same(func(x, y book.Training) bool { return x.Entry.Key == y.Entry.Key })
+	sameArch := same(func(x, y book.Training) bool {
+		return (book.Step{Entry: x.Entry}).Arch() == (book.Step{Entry: y.Entry}).Arch()
+	})
+	sameOutcomes := slices.Equal(p.ours.Sources, p.theirs.Sources)
+	recorded := p.ours.Name == book.Recorded
+	trained := methods.Seeded(ours.Kind) || ours.Matched() || recorded && !trainsNothing(ours.Kind)
 	out.Exact = sameFits && sameOutcomes && (sameArch || !trained && p.ours.Name != metrics.LargeArena)
 
-	for i, row := range []storedRow{ours, theirs} {
-		for _, f := range row.fits {
-			out.Seeds[i] = append(out.Seeds[i], f.seed)
+	for i, row := range []book.Row{ours, theirs} {
+		for _, t := range row.Trainings {
+			out.Seeds[i] = append(out.Seeds[i], t.Seed)
 		}
 	}
 	sameSeeds := slices.Equal(out.Seeds[0], out.Seeds[1])
@@ -534,7 +543,7 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 				case spread.DF == 1:
 					// Student's t of one degree of freedom has no variance: the band would be thousands of points wide.
 					m.Why = "too few trainings"
-				case ours.fits[0].key.Stage == "match":
+				case ours.Matched():
 					m.Why = "follows another row"
 				}
 			}
@@ -575,7 +584,7 @@ func (p pairing) compare(ours, theirs storedRow, confidence float64) (out RowMov
 	}
 	out.Cells = append(out.Cells, CellMove{Benchmark: metrics.Average, Questions: out.Questions, Changed: out.Changed, Accuracy: accuracyAverage, USD: usdAverage})
 	out.Most = p.most(a, b, changed)
-	return out, true, nil
+	return out, nil
 }
 
 // mostMoved is how many questions of a row are named.

@@ -1,0 +1,77 @@
+package book
+
+import (
+	"fmt"
+	"path"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// Row is a row of a table in one arena.
+type Row struct {
+	ID        string
+	Kind      string // name of its method
+	Trainings []Training
+}
+
+// Training is one router of a row. What it decided is read when it is asked for.
+type Training struct {
+	Seed    uint64      // of the training; of a recording the partition
+	Fold    []int       // [Q] fold in which each question is tested, under that partition; nil where training and test questions are apart
+	Entry   store.Entry // with its decisions
+	Sweeper store.Entry // with the sweep of its knob, if it has one: of a match the fit behind it, else Entry
+}
+
+// Matched says whether the knob of the row's router was set to what another row spends.
+func (r Row) Matched() bool { return r.Trainings[0].Entry.Key != r.Trainings[0].Sweeper.Key }
+
+// Decisions reads what a training decided, one a query in their order, answers graded.
+func (a *Arena) Decisions(t Training) ([]routing.Decision, error) {
+	return ReadDecisions(t.Entry, a.Name, a.Queries, len(a.Experts))
+}
+
+// Sweep reads what a training would decide at every setting of its knob; nil if it has none.
+func (a *Arena) Sweep(t Training) (*Sweep, error) {
+	fit, err := ReadFit(t.Sweeper)
+	if err != nil || fit.Knobs == nil {
+		return nil, err
+	}
+	return ReadSweep(t.Sweeper, a.Name, a.Queries, len(fit.Knobs), len(a.Experts))
+}
+
+// Title names an arena among those of a run: a recording is named after its pool.
+func (a *Arena) Title() string {
+	if a.Name == Recorded {
+		return a.Pool
+	}
+	return a.Name
+}
+
+// Row returns the row of an id; ok is false if it decides nothing here.
+func (a *Arena) Row(id string) (r Row, ok bool) {
+	for _, r := range a.Rows {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return Row{}, false
+}
+
+// Total is the number of questions of one pass over all benchmarks.
+func (a *Arena) Total() float64 {
+	sum := 0.0
+	for _, b := range a.Benchmarks {
+		sum += b.Pass
+	}
+	return sum
+}
+
+// The names of what a measuring step reads. A run is opened by them.
+
+// OfArena names an input that is there for every benchmark of an arena: what is "problems", "profile", "outcomes" or, of
+// the model that plays the router, "self".
+func OfArena(what, arena, benchmark string) string { return path.Join(what, arena, benchmark) }
+
+// OfRow names an input that is there for every training of a row: what is "fit" or "crossfit", or "sweep" for the fit behind a match.
+func OfRow(what, row string, seed uint64) string { return fmt.Sprintf("%s/%s/%d", what, row, seed) }

@@ -1,0 +1,71 @@
+package book
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"encoding/csv"
+
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+const foldsFile = "folds.csv"
+
+// Partition is an assignment of the questions of a recording to folds.
+type Partition struct {
+	Seed uint64
+	Fold []int // [Q]
+}
+
+// WriteFolds writes folds.csv: a line a question, the fold of each partition under its seed.
+func WriteFolds(d *store.Draft, partitions []Partition) (err error) {
+	f, err := d.Create(foldsFile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := csv.NewWriter(f)
+	line := make([]string, len(partitions))
+	for i, p := range partitions {
+		line[i] = strconv.FormatUint(p.Seed, 10)
+	}
+	w.Write(line)
+	for q := range partitions[0].Fold {
+		for i, p := range partitions {
+			line[i] = strconv.Itoa(p.Fold[q])
+		}
+		w.Write(line)
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// ReadFolds reads folds.csv of so many questions.
+func ReadFolds(entry store.Entry, questions int) ([]Partition, error) {
+	f, err := entry.Open(foldsFile)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(lines) != questions+1 {
+		return nil, errors.Join(fmt.Errorf("%s: %d lines, want one for each of %d questions and the seeds", f.Name(), len(lines), questions), err)
+	}
+	partitions := make([]Partition, len(lines[0]))
+	for i, text := range lines[0] {
+		if partitions[i].Seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return nil, fmt.Errorf("%s:1: %q is no seed", f.Name(), text)
+		}
+	}
+	for q, line := range lines[1:] {
+		for i, text := range line {
+			fold, err := strconv.Atoi(text)
+			if err != nil || fold < 0 {
+				return nil, fmt.Errorf("%s:%d: %q is no fold", f.Name(), q+2, text)
+			}
+			partitions[i].Fold = append(partitions[i].Fold, fold)
+		}
+	}
+	return partitions, nil
+}

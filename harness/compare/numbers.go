@@ -1,0 +1,172 @@
+// Package compare holds a finished run against another: measured numbers against a reference of the same experiment or against
+// the paper's table (numbers.go), and decisions question by question against those of another run (runs.go). What may move
+// by how much is in metrics.Compare.
+package compare
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
+)
+
+// FalseAlarm is how often the statistical gates of a check may close although nothing changed.
+const FalseAlarm = 0.01
+
+// NumbersReport is what a check found.
+type NumbersReport struct {
+	Experiment   string           `json:"experiment"`
+	Provenance   bool             `json:"provenance"` // the reference says how it was made; otherwise nothing has to repeat itself
+	SameProblems bool             `json:"same_problems"`
+	SameNumerics bool             `json:"same_numerics"`
+	Changes      []metrics.Change `json:"-"`
+}
+
+// Regressions are the changes whose gate closed.
+func (c *NumbersReport) Regressions() []metrics.Change {
+	return slices.DeleteFunc(slices.Clone(c.Changes), func(x metrics.Change) bool { return !x.Regressed() })
+}
+
+// Noise are the changes inside their bands, those that come nearest to the edge first.
+func (c *NumbersReport) Noise() []metrics.Change {
+	out := slices.DeleteFunc(slices.Clone(c.Changes), func(x metrics.Change) bool {
+		return !x.Differs() || x.Regressed() || x.Gate == metrics.None
+	})
+	near := func(x metrics.Change) float64 { return math.Abs(x.Ours-x.Reference) / x.Band }
+	slices.SortStableFunc(out, func(a, b metrics.Change) int { return cmp.Compare(near(b), near(a)) })
+	return out
+}
+
+// Ungated are the changes that nothing can judge.
+func (c *NumbersReport) Ungated() []metrics.Change {
+	return slices.DeleteFunc(slices.Clone(c.Changes), func(x metrics.Change) bool { return !x.Differs() || x.Regressed() || x.Gate != metrics.None })
+}
+
+// trainsNothing says whether a method decides alike whatever it is trained on.
+func trainsNothing(method string) bool {
+	return method == "fixed" || method == "self" || method == "oracle"
+}
+
+// Numbers holds the measurements of an experiment against reference measurements of the same experiment.
+//
+// What is gated how, and why no band can be widened, is in metrics.Compare. Rows that train nothing must give the same
+// numbers on graded answers wherever they run; trained rows must repeat themselves to the last digit with the same seeds
+// on the same backend and architecture, and stay inside the spread of the reference's seeds otherwise. Where each side is
+// one training, of other seeds, nothing judges trained rows.
+func Numbers(r *spec.Resolved, measured, reference *metrics.Set) *NumbersReport {
+	return numbers(r, measured, reference, true)
+}
+
+// numbers is Numbers; trainings of other recipes need not repeat themselves.
+func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes bool) *NumbersReport {
+	x := &r.Experiment
+	ours, _ := measured.Provenance()
+	theirs, known := reference.Provenance()
+	out := &NumbersReport{Experiment: x.Name, Provenance: known, SameProblems: known && ours.Seed == theirs.Seed, SameNumerics: sameRecipes && known && ours.Numerics() == theirs.Numerics()}
+	untrained, matched := map[string]bool{}, map[string]bool{}
+	for _, m := range x.Methods {
+		matched[m.RowID()] = m.Match != ""
+		untrained[m.RowID()] = trainsNothing(m.Name)
+	}
+	partitions := x.Protocol == "folds" // which their key seed counts
+	if len(x.Evaluate.Seeds) == 1 && !partitions {
+		measured = withOnlySeed(measured, reference, x.Evaluate.Seeds[0])
+	}
+	// Where both sides have one training no line of a single seed tells them apart.
+	single := func(m metrics.Measurement) bool { return m.Key("seed") != "" }
+	oneEach := partitions || !slices.ContainsFunc(measured.Measurements, single) && !slices.ContainsFunc(reference.Measurements, single)
+	out.Changes = metrics.Compare(measured, reference, metrics.Comparison{
+		SameProblems: out.SameProblems, SameNumerics: out.SameNumerics,
+		OtherTraining: func(m metrics.Measurement) bool {
+			// Without a method, lines of the other protocols are of trainings too, as those of contrasts are.
+			return oneEach && !slices.Equal(ours.Training, theirs.Training) && (m.Key("method") != "" || x.Protocol != "split")
+		},
+		// Probabilities of the large set may differ in their last digit between architectures, counts of answers not.
+		Untrained: func(m metrics.Measurement) bool {
+			return untrained[m.Key("method")] && (out.SameNumerics || m.Key("arena") == metrics.PaperArena)
+		},
+		// A row that is set to another's spending jumps from one setting of its knob to the next, and at the paper's sizes
+		// accuracy moves by whole questions: neither is anything like normal.
+		Smooth: func(m metrics.Measurement) bool {
+			return !matched[m.Key("method")] && (m.Key("arena") != metrics.PaperArena || x.Large == 0)
+		},
+		Relative: func(unit string) bool {
+			return slices.Contains([]string{units.Difference, units.CostDifference, units.HullDifference, units.McNemar}, unit)
+		},
+		// Other problems may have other corners of the hull.
+		Sampled:    func(unit string) bool { return unit == units.HullGain },
+		Confidence: x.Evaluate.Confidence, FalseAlarm: FalseAlarm,
+	})
+	return out
+}
+
+// withOnlySeed adds lines of the training seed of a run that has one. Such a run measures means alone, of one training;
+// the reference's line of that seed is what they have to repeat.
+func withOnlySeed(ours, reference *metrics.Set, seed uint64) *metrics.Set {
+	byLabel := map[string]metrics.Measurement{}
+	for _, m := range ours.Measurements {
+		byLabel[m.Label()] = m
+	}
+	out := &metrics.Set{Comment: ours.Comment, Measurements: slices.Clone(ours.Measurements)}
+	for _, ref := range reference.Where(metrics.Key{Name: "seed", Value: strconv.FormatUint(seed, 10)}) {
+		mean := ref
+		mean.Keys = slices.DeleteFunc(slices.Clone(ref.Keys), func(k metrics.Key) bool { return k.Name == "seed" })
+		m, ok := byLabel[mean.Label()]
+		if !ok {
+			continue
+		}
+		m.Keys = ref.Keys
+		out.Measurements = append(out.Measurements, m)
+	}
+	return out
+}
+
+// Paper holds the measurements of an experiment against the paper's table. Only rows that always ask one expert are
+// gated: a simulated pool is solved for them, so that no more than the draw of the questions may lie between. Everything
+// else of the paper is reported and decides nothing. The spec must not cut benchmarks down.
+func Paper(r *spec.Resolved, measured, paper *metrics.Set) *NumbersReport {
+	x := &r.Experiment
+	out := &NumbersReport{Experiment: x.Name}
+	normal := distuv.UnitNormal.Quantile(0.5 + x.Evaluate.Confidence/2)
+	var gated []int
+	for _, row := range x.Methods {
+		if row.Paper == "" {
+			continue
+		}
+		for _, b := range x.Test {
+			column := r.Benchmarks[b].Paper
+			lines := paper.Where(append(metrics.Keys(row.PaperKeys()...), metrics.Keys("table", x.Paper, "benchmark", column)...)...)
+			ours := measured.Where(metrics.Keys("arena", metrics.PaperArena, "method", row.RowID(), "benchmark", b, "seed", "")...)
+			if column == "" || len(lines) != 1 || len(ours) != 1 {
+				continue
+			}
+			for _, unit := range []string{metrics.Accuracy, metrics.USD} {
+				theirs, printed := lines[0].Value(unit)
+				mine, has := ours[0].Value(unit)
+				if !printed || !has {
+					continue
+				}
+				c := metrics.Change{Label: ours[0].Label(), Unit: unit, Ours: mine.Number, Reference: theirs.Number, Gate: metrics.None, Noise: math.NaN()}
+				if row.Name == "fixed" && mine.Bounded {
+					c.Gate = metrics.Question
+					c.Band = (mine.High - mine.Low) / (2 * normal)
+					gated = append(gated, len(out.Changes))
+				}
+				out.Changes = append(out.Changes, c)
+			}
+		}
+	}
+	if len(gated) > 0 {
+		z := distuv.UnitNormal.Quantile(1 - FalseAlarm/float64(len(gated))/2)
+		for _, i := range gated {
+			out.Changes[i].Band *= z
+		}
+	}
+	return out
+}

@@ -1,6 +1,0 @@
-//go:build !goexperiment.simd
-
-package harness
-
-// numerics tells apart builds whose losses differ.
-const numerics = ""
