@@ -722,8 +722,8 @@ func TestWhatARowAsksForIsNamedWhateverItsStepsAreCalled(t *testing.T) {
 		change     func(x *spec.Experiment)
 	}{
 		{"other seeds alone", "", func(x *spec.Experiment) { x.Evaluate.Seeds = []uint64{7, 8} }},
-		{"other seeds and a knob", "params.Method.Params.grpo.steps ", func(x *spec.Experiment) { x.Evaluate.Seeds, x.GRPO.Steps = []uint64{7, 8}, 9 }},
-		{"the method of another row", "params.Method.Method ", func(x *spec.Experiment) {
+		{"other seeds and a knob", "params.method.params.grpo.steps ", func(x *spec.Experiment) { x.Evaluate.Seeds, x.GRPO.Steps = []uint64{7, 8}, 9 }},
+		{"the method of another row", "params.method.name ", func(x *spec.Experiment) {
 			x.Methods = slices.Clone(x.Methods)
 			i := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.Name == "entrorouter" })
 			x.Methods[i] = spec.Method{Name: "random", ID: "entrorouter"}

@@ -88,12 +88,12 @@ func sets(n *yaml.Node, path []string) bool {
 }
 
 // unmoved says whether a knob of the spec that the row of a step leaves to it is what it was, so that the row itself set it
-// before: another row that leaves it is stored.
+// before: another row that leaves it is as the last run made it.
 func (x *explainer) unmoved(s *step, path string) bool {
 	rows, ok := x.left[path]
 	if !ok {
 		for _, t := range x.e.steps {
-			if t.row != nil && x.missing[t] == nil && leaves(t.row, strings.TrimPrefix(path, rootMethod+".")) != "" && t.recipe.Has(strings.Split(path, ".")...) {
+			if t.row != nil && slices.Contains(x.last[t.name], t.recipe.Key()) && leaves(t.row, strings.TrimPrefix(path, rootMethod+".")) != "" && t.recipe.Has(strings.Split(path, ".")...) {
 				rows = append(rows, t.row.RowID())
 			}
 		}
@@ -150,8 +150,12 @@ func (x *explainer) nearest(s *step) (best *store.Recipe, last bool, err error) 
 // stored now and were others then.
 func (x *explainer) changes(s *step, stored store.Recipe) (out []Change, err error) {
 	fields := store.Compare(stored, s.recipe)
-	for _, f := range fields {
-		for _, c := range x.words(s, f, fields) {
+	plainly := slices.DeleteFunc(slices.Clone(fields), func(f store.Field) bool { return implied(f, fields) })
+	if len(plainly) == 0 {
+		plainly = fields
+	}
+	for _, f := range plainly {
+		for _, c := range x.words(s, f) {
 			if x.planned[stored.Key()] && c.Wanted == "" {
 				continue // what is compared with is still there
 			}
@@ -184,20 +188,30 @@ func (x *explainer) changes(s *step, stored store.Recipe) (out []Change, err err
 	return out, nil
 }
 
-// words says in words how one field of a step differs; nothing if another of all the fields says it better.
-func (x *explainer) words(s *step, f store.Field, all []store.Field) []Change {
+// implied says whether a field differs because another of all does: parameters with the method, and what stands under a
+// name, as prices under a model, with what gives the name.
+func implied(f store.Field, all []store.Field) bool {
+	path := strings.TrimPrefix(f.Name(), "params.")
+	if strings.HasPrefix(path, rootMethod+".params.") {
+		return slices.ContainsFunc(all, func(f store.Field) bool { return f.Name() == "params."+rootMethod+".name" })
+	}
+	if f.Stored != "" && f.Wanted != "" {
+		return false
+	}
+	for _, named := range []string{rootPrices + ".models.", rootPool + ".simulation.cells.", rootPool + ".simulation.topic_difficulty.", rootPool + ".simulation.routers.", rootPool + ".simulation.skills."} {
+		if strings.HasPrefix(path, named) {
+			return true
+		}
+	}
+	return false
+}
+
+// words says in words how one field of a step differs.
+func (x *explainer) words(s *step, f store.Field) []Change {
 	if f.Name() == "version" {
 		return []Change{{inCode, f.Name(), Raw(f.Stored), Raw(f.Wanted), fmt.Sprintf("%s steps mean something else: version %s stored, %s wanted", s.stage(), f.Stored, f.Wanted)}}
 	}
 	path := strings.Join(f.Path[1:], ".")
-	comesOrGoes := func(of string) bool { return (f.Stored == "" || f.Wanted == "") && strings.HasPrefix(path, of+".") }
-	otherMethod := slices.ContainsFunc(all, func(f store.Field) bool { return f.Name() == "params."+rootMethod+".name" })
-	switch {
-	case otherMethod && strings.HasPrefix(path, rootMethod+".params."):
-		return nil
-	case comesOrGoes(rootPrices + ".models"), comesOrGoes(rootPool + ".simulation.cells"), comesOrGoes(rootPool + ".simulation.topic_difficulty"):
-		return nil // with the model, the cell or the topics that name it
-	}
 	c := Change{Knob: x.where(s, path), Field: f.Name(), Stored: Raw(f.Stored), Wanted: Raw(f.Wanted)}
 	switch c.Knob {
 	case inCode, inBuild, inVerifier:

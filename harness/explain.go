@@ -109,7 +109,7 @@ type explainer struct {
 	planned map[store.Key]bool
 	last    map[string][]store.Key // of the steps of the last run, by name, which draws of one benchmark share
 	kinds   map[store.Key][]string // of the steps of the last run of any experiment
-	left    map[string][]string    // rows that are stored and leave what their recipe has at a path to the spec
+	left    map[string][]string    // path of a recipe -> rows as the last run made them that leave it to the spec
 	reasons map[*step]*reason
 }
 

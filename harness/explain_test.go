@@ -125,6 +125,8 @@ func groupsByKnob(t *testing.T, out string) {
 			cause: "anchor.strength: 1 stored, 2 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 4}},
 		{name: "the same in one row", edit: []string{"{name: entrorouter}", "{name: entrorouter, params: {anchor: {strength: 2}}}"},
 			cause: "methods[8].params.anchor.strength: 1 stored, 2 wanted", direct: trained[2:], follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 2}},
+		{name: "another model that a row asks", edit: []string{"{name: llmrouter, params: {model: router-0.6}}", "{name: llmrouter, params: {model: router-0.4}}"},
+			cause: "methods[9].params.model: router-0.6 stored, router-0.4 wanted", direct: []string{"fit llmrouter seed=1"}, follow: []string{"measure"}, work: Work{Fits: 1, Routing: 1}},
 		{name: "the backend", edit: []string{"grpo:", "policy: {backend: xla}\ngrpo:"},
 			cause: "policy.backend: go stored, xla wanted", direct: fits, follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 13, Routing: 1}},
 		{name: "two knobs", edit: []string{"grpo: {steps: 2", "grpo: {steps: 3", "bootstrap: 20", "bootstrap: 30"},
