@@ -79,8 +79,7 @@ var commandsOfDocuments = []documented{
 
 	{command: "go test ./...", as: `cd "$ROOT" && go list ./...`, why: "this is a part of it", prints: `entrorouter/verify`},
 	{command: "go test ./cmd/entrorouter -run Documents", as: `cd "$ROOT" && go test ./cmd/entrorouter -list Documents`, why: "this is it", slow: true, prints: `TestEveryCommandOfTheDocumentsIsCarriedOut`},
-	{command: "go test ./results", as: `cd "$ROOT" && go test -run xxx ./results`, why: "go test ./... runs it", slow: true, prints: `^ok`},
-	{command: "CHECK_STUDY=60 go test ./results -run Study -v -timeout 120m", as: `cd "$ROOT" && go test ./results -run Study -v`, why: "an hour: it says how to ask for it", slow: true, prints: `CHECK_STUDY=100 runs it`},
+	{command: "make study", as: "make study GO=echo", why: "an hour: what it calls", needs: "make", prints: `test .*-run Study \./results`},
 	{command: "go test -bench", as: `cd "$ROOT" && go test ./verify -run xxx -bench . -benchtime 1x`, why: "one package, once", slow: true, prints: `Benchmark`},
 	{command: "go test ./harness -run xxx -bench Profile -benchtime 20x", as: `cd "$ROOT" && go test ./harness -run xxx -bench Profile -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkProfile`},
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},

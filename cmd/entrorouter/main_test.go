@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,8 +20,68 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(sharing{m}, map[string]func(){
 		"entrorouter": func() { os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// sharing gives the tests a folder for what they share.
+type sharing struct{ *testing.M }
+
+var shared string
+
+func (s sharing) Run() int {
+	var err error
+	if shared, err = os.MkdirTemp("", "entrorouter"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(shared)
+	return s.M.Run()
+}
+
+// sharedSmoke is the store of one run of smoke, which no test may write to.
+func sharedSmoke(t testing.TB) string {
+	t.Helper()
+	dir, err := runSmokeOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var runSmokeOnce = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(shared, "smoke")
+	var out, errs bytes.Buffer
+	if code := run([]string{"entrorouter", "run", "smoke", "--out", dir, "--figures", ""}, nil, &out, &errs); code != exitOK {
+		return "", fmt.Errorf("run smoke: exit code %d: %s", code, errs.String())
+	}
+	return dir, nil
+})
+
+// linkTree makes the folder to with the files of a store: entries are never written to, so that they are links, and what
+// is written to is copied.
+func linkTree(to, from string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, name)
+		if d.IsDir() {
+			return os.MkdirAll(target, 0o777)
+		}
+		if strings.HasPrefix(name, "stages") {
+			return os.Link(path, target)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, data, 0o666)
 	})
 }
 
