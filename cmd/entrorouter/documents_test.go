@@ -349,6 +349,7 @@ func newReader(t *testing.T) *reader {
 	}
 	r.write(t, "answers.jsonl", `{"id": "a", "gold": "1/2", "response": "so \\boxed{0.5}"}`+"\n"+`{"id": "b", "gold": "2", "response": "3"}`+"\n")
 	r.write(t, "problems.jsonl", `{"id": "a", "problem": "Let $x + 1 = 3$. Find $x$.", "gold": "2"}`+"\n")
+	smokeRun.store(t, filepath.Join(r.dir, "results", "runs"))
 	r.server, _ = newStandIn(t)
 	server := httptest.NewServer(&conversing{standIn: r.server})
 	t.Cleanup(server.Close)

@@ -33,10 +33,8 @@ type storedSmoke struct {
 func openSmoke(t *testing.T) *storedSmoke {
 	t.Helper()
 	s := &storedSmoke{dir: filepath.Join(t.TempDir(), "out")}
-	err := linkTree(s.dir, sharedSmoke(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	smokeRun.store(t, s.dir)
+	var err error
 	if s.store, err = store.Open(s.dir, store.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +306,7 @@ var plantedRegressions = []struct {
 
 func TestCheckNoticesEveryPlantedRegression(t *testing.T) {
 	t.Setenv("CI", "")
-	if code, out := checkSmoke(sharedSmoke(t)); code != exitOK {
+	if code, out := checkSmoke(openSmoke(t).dir); code != exitOK {
 		t.Fatalf("nothing is planted, and check ends with %d:\n%.2000s", code, out)
 	}
 	table := documentText(t, "docs/ci.md")
