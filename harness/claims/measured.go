@@ -214,7 +214,7 @@ func (o ours) read(r reference) (reading, error) {
 	if err != nil {
 		return reading{}, err
 	}
-	_, questions, err := (&trace{cells: o.tables}).sum(table, row, nil, metrics.Accuracy)
+	_, questions, err := newTrace(o.tables).sum(table, row, nil, metrics.Accuracy)
 	return query.scaled(questions), err
 }
 
