@@ -610,7 +610,7 @@ func (p pairing) most(a, b side, changed []bool) []QuestionMove {
 		for s, side := range []side{a, b} {
 			m.Accuracy[s], m.USD[s] = accuracy[s][q], usd[s][q]
 			share := meanShare(side.chosen, q)
-			m.Chosen[s] = append(slices.Clone(p.experts), selfID)[slices.Index(share, slices.Max(share))]
+			m.Chosen[s] = append(slices.Clone(p.experts), routing.SelfID)[slices.Index(share, slices.Max(share))]
 		}
 		out = append(out, m)
 	}

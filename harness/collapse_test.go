@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -20,6 +21,8 @@ import (
 )
 
 // smallCollapse is the built-in experiment cut down to a tenth of a second.
+var near = cmpopts.EquateApprox(0, 1e-9)
+
 func smallCollapse(t *testing.T) *spec.Resolved {
 	t.Helper()
 	r, err := spec.Load(experiments.FS, "collapse", spec.Known{})

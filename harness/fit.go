@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
@@ -297,7 +298,7 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 	if train == nil {
 		return f.noKnob()
 	}
-	sweeps := []*sweep{train}
+	sweeps := []*book.Sweep{train}
 	for _, a := range e.arenas {
 		if err := a.loadQueries(ctx); err != nil {
 			return err
@@ -350,7 +351,7 @@ func trainQueries(set *routing.TrainSet) []routing.Query {
 }
 
 // sweep reads the choices of a fit at every setting of its knob; nil if its router has none.
-func (f *fit) sweep(ctx context.Context, name string, queries []routing.Query) (*sweep, error) {
+func (f *fit) sweep(ctx context.Context, name string, queries []routing.Query) (*book.Sweep, error) {
 	report, err := f.report(ctx)
 	if err != nil || report.Knobs == nil {
 		return nil, err

@@ -24,11 +24,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-var foldBudgets = [...]int{25, 50, 75}
-
 const (
 	crossFitVersion     = 2
-	foldsMeasureVersion = 3
+	foldsMeasureVersion = 4
 )
 
 // noProbe is the folds.probe of a recording that has no model to spare.
@@ -309,9 +307,7 @@ func (c *recorded) plan() (*step, error) {
 		params.Rows = append(params.Rows, row.RowID())
 	}
 	for _, p := range contrasts(x) {
-		if p.line {
-			params.Contrasts = append(params.Contrasts, params.Rows[p.row]+" versus "+params.Rows[p.versus])
-		}
+		params.Contrasts = append(params.Contrasts, params.Rows[p.Row]+" versus "+params.Rows[p.Versus])
 	}
 	return e.newStep("measure "+e.poolSpec.Name, "measure-folds", foldsMeasureVersion, params, inputs, c.measure)
 }

@@ -21,9 +21,6 @@ type Routed struct {
 	USD    float64            `json:"usd"`              // expected: what the experts asked cost a question on the training problems, the mean over the coin where the row flips one; what the calls cost where there is an answer
 }
 
-// selfID stands for the router itself where experts are named.
-const selfID = "self"
-
 // Route routes queries by the router of one row of an experiment. A trained policy is loaded from its stored fit. A row
 // whose fit is not stored, or whose kind is no methods.Loader, is fitted, which makes again the router of its run byte for
 // byte. Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint,
@@ -92,7 +89,7 @@ func (e *engine) route(ctx context.Context, f *fit, queries []routing.Query, dir
 		if chosen == routing.Expected {
 			chosen = slices.Index(d.Prob, slices.Max(d.Prob))
 		}
-		out[i].Expert = selfID
+		out[i].Expert = routing.SelfID
 		if chosen != routing.Self {
 			out[i].Expert = e.experts[chosen].ID
 		}

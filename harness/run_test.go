@@ -21,6 +21,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -358,12 +359,12 @@ func TestAnEmptyStratumIsLeftOutOfTheFigure(t *testing.T) {
 	r.Experiment.Large = 0
 	result := runIn(t, r, t.TempDir())
 	n := 0
-	for _, s := range strata {
+	for _, s := range score.Difficulties {
 		if len(result.Measurements.Where(metrics.Keys("stratum", s, "method", methods.ReferenceRow, "expert", "")...)) > 0 {
 			n++
 		}
 	}
-	if n == len(strata) {
+	if n == len(score.Difficulties) {
 		t.Skip("no stratum is empty")
 	}
 	render(t, result)

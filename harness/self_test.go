@@ -93,11 +93,11 @@ func TestTheRouterAloneScoresWhatTheProbeDoesAndPaysNothing(t *testing.T) {
 			t.Errorf("%s: the probe gets %v of %v right: too few questions to test anything", a.Name, sum, whole)
 		}
 	}
-	share, ok, err := set.Find(metrics.Keys("method", "self", "stratum", "hard", "expert", selfID)...)
+	share, ok, err := set.Find(metrics.Keys("method", "self", "stratum", "hard", "expert", routing.SelfID)...)
 	if err != nil || !ok || share.Values[0].Number != 100 {
 		t.Errorf("own share on hard problems: %v %v", share, err)
 	}
-	if n := len(set.Where(metrics.Keys("method", "sft", "expert", selfID)...)); n > 0 {
+	if n := len(set.Where(metrics.Keys("method", "sft", "expert", routing.SelfID)...)); n > 0 {
 		t.Errorf("%d shares of a router that cannot answer itself", n)
 	}
 }

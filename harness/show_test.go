@@ -12,6 +12,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
@@ -58,7 +59,7 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 			set = "pool"
 		}
 		lines := result.Measurements.Where(metrics.Keys(set, c.Set, "method", c.Row, "benchmark", c.Benchmark, "seed", "")...)
-		if slices.Contains(strata[:], c.Benchmark) {
+		if slices.Contains(score.Difficulties[:], c.Benchmark) {
 			lines = result.Measurements.Where(metrics.Keys(set, c.Set, "method", c.Row, "stratum", c.Benchmark, "expert", "")...)
 		}
 		if len(lines) != 1 {
@@ -175,7 +176,7 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 					accuracy, usd, found = 100*o.Correct, o.USD, true
 				}
 			}
-			if found && (!near(accuracy, d.Accuracy, 1e-9) || !near(usd, d.USD, 1e-9)) || !found && d.Expert != "expected" && d.Expert != selfID {
+			if found && (!near(accuracy, d.Accuracy, 1e-9) || !near(usd, d.USD, 1e-9)) || !found && d.Expert != "expected" && d.Expert != routing.SelfID {
 				t.Errorf("%v: row %s has %v%% and %v dollars by %s, whose answer has %v and %v", at, d.Row, d.Accuracy, d.USD, d.Expert, accuracy, usd)
 			}
 		}

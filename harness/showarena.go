@@ -10,6 +10,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
@@ -44,9 +45,8 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 		if err != nil {
 			return nil, err
 		}
-		of := strataOf(best, len(e.experts))
-		for k, name := range strata {
-			g := trailGroup{name: name, weight: even(n, func(q int) bool { return of[q] == k })}
+		for k, name := range score.Difficulties {
+			g := trailGroup{name: name, weight: even(n, func(q int) bool { return score.Difficulty(best[q], len(e.experts)) == k })}
 			if g.pass = float64(g.size()); g.pass > 0 {
 				s.groups = append(s.groups, g)
 			}
@@ -69,7 +69,7 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 	ids := e.ids()
 	if a.Self != nil {
 		always(routing.Self)
-		ids = append(ids, selfID)
+		ids = append(ids, routing.SelfID)
 	}
 	s.hull = func(row int) *trailHull {
 		points := fixed[:len(e.experts)]
@@ -77,14 +77,14 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 			points = fixed
 		}
 		h := &trailHull{Hull: metrics.UpperHull(points)}
-		for _, m := range verticesOf(h.Hull, points) {
+		for _, m := range metrics.Vertices(points) {
 			h.ids = append(h.ids, ids[m])
 		}
 		return h
 	}
 	s.covers = func(row int) bool { return e.fits[row][0].covers(a) }
 	s.standing = func(ctx context.Context, row int) (*standing, error) {
-		scored := scored{method: e.spec.Experiment.Methods[row]}
+		var scores []book.Scores
 		out := &standing{}
 		if a.Name == metrics.PaperArena {
 			out.verdicts = make([]map[routing.Bucket]float64, n)
@@ -95,7 +95,7 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 				return nil, err
 			}
 			c := a.Score(decisions)
-			scored.columns = append(scored.columns, c)
+			scores = append(scores, c)
 			out.trainings = append(out.trainings, training{f.seed, c.Accuracy, c.USD})
 			if out.verdicts == nil {
 				continue
@@ -112,19 +112,21 @@ func (e *engine) arenaTrail(ctx context.Context, a *arena) (*trailSet, error) {
 				}
 			}
 		}
-		out.accuracy, out.usd, out.tokens = scored.mean(accuracyOf), scored.mean(usdOf), scored.mean(tokensOf)
-		own := scored.mean(book.Scores.Own)
+		out.accuracy = book.Mean(scores, func(s book.Scores) []float64 { return s.Accuracy })
+		out.usd = book.Mean(scores, func(s book.Scores) []float64 { return s.USD })
+		out.tokens = book.Mean(scores, func(s book.Scores) []float64 { return s.Tokens })
+		own := book.Mean(scores, book.Scores.Own)
 		for q := range n {
 			chosen := map[string]float64{}
-			for _, c := range scored.columns {
+			for _, c := range scores {
 				for m, share := range c.Chosen[q] {
 					if share > 0 {
-						chosen[e.experts[m].ID] += share / float64(len(scored.columns))
+						chosen[e.experts[m].ID] += share / float64(len(scores))
 					}
 				}
 			}
 			if own[q] > rounding {
-				chosen[selfID] = own[q]
+				chosen[routing.SelfID] = own[q]
 			}
 			out.chosen = append(out.chosen, chosen)
 		}
@@ -195,7 +197,7 @@ func (e *engine) decided(d routing.Decision) DecisionResult {
 	r := DecisionResult{Run: d.Run, Expert: "expected", Spoiled: d.Spoiled, Prob: map[string]float64{}, OwnTokens: d.Usage.In + d.Usage.Out}
 	switch {
 	case d.Expert == routing.Self:
-		r.Expert = selfID
+		r.Expert = routing.SelfID
 	case d.Expert != routing.Expected:
 		r.Expert = e.experts[d.Expert].ID
 	}

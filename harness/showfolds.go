@@ -6,6 +6,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/score"
 )
 
 // trail reads a recorded pool for the trail.
@@ -18,7 +19,7 @@ func (c *recorded) trail() *trailSet {
 			s.folds[q] = append(s.folds[q], p.fold[q])
 		}
 	}
-	for _, b := range c.strata() {
+	for _, b := range (&score.Folds{Arena: c.arena(), Whole: c.e.spec.Experiment.Folds.Whole}).Strata() {
 		g := trailGroup{name: b, runs: 1, weight: even(n, func(q int) bool { return b == metrics.BothStrata || c.problems[q].Benchmark == b })}
 		g.pass = float64(g.size())
 		s.groups = append(s.groups, g)
@@ -80,17 +81,6 @@ func (c *recorded) trail() *trailSet {
 		return nil
 	}
 	return s
-}
-
-// strata are the sets of questions that are measured: all, and each benchmark.
-func (c *recorded) strata() []string {
-	out := []string{metrics.BothStrata}
-	for _, p := range c.problems {
-		if !c.e.spec.Experiment.Folds.Whole && !slices.Contains(out, p.Benchmark) {
-			out = append(out, p.Benchmark)
-		}
-	}
-	return out
 }
 
 // decisions reads the decisions of a row in one partition, [Q].

@@ -20,7 +20,7 @@ const (
 	expectedVersion = 1
 	fitVersion      = 4
 	matchVersion    = 1
-	measureVersion  = 9
+	measureVersion  = 10
 
 	simulatedVersion       = 1 // of the responses of simulated experts
 	simulatedRouterVersion = 1 // of the answers of simulated routers

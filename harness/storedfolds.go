@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -84,20 +83,9 @@ func recordedArena(ctx context.Context, pool spec.Pool, source recordingSource, 
 	if err := c.read(ctx); err != nil {
 		return nil, err
 	}
-	a := &storedArena{Arena: book.Arena{Name: pool.Name, Experts: source.Experts, CountInput: source.CountInput}, decided: foldsArena}
-	for q, p := range c.problems {
-		b := slices.IndexFunc(a.Benchmarks, named(p.Benchmark))
-		if b < 0 {
-			b = len(a.Benchmarks)
-			a.Benchmarks, a.share = append(a.Benchmarks, book.Benchmark{Name: p.Benchmark, Runs: 1}), append(a.share, 0)
-		}
-		a.share[b]++
-		a.Queries, a.Question, a.Strata = append(a.Queries, routing.Query{Problem: p}), append(a.Question, q), append(a.Strata, b)
-		outcomes := make([]routing.Outcome, len(source.Experts))
-		for m := range outcomes {
-			outcomes[m] = c.outcome(q, m)
-		}
-		a.Outcomes = append(a.Outcomes, outcomes)
+	a := &storedArena{Arena: *c.arena(), decided: foldsArena}
+	for _, size := range a.Sizes() {
+		a.share = append(a.share, float64(size))
 	}
 	return a, nil
 }

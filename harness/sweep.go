@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
@@ -17,33 +18,15 @@ import (
 // trainSweep names the sweep over the Stage II problems, which knobs are set on.
 const trainSweep = "train"
 
-// sweep is the choices of a router with a knob on a list of queries, at every setting, dearest first. A choice changes
-// a few times along some hundred settings, so changes are what is kept.
-type sweep struct {
-	queries  []sweptQuery
-	settings int
-}
-
-// sweptQuery is one query's choices.
-type sweptQuery struct {
-	problem string
-	run     int
-	first   int // expert at the first setting
-	turns   []turn
-}
-
-// turn says that from a setting on another expert is chosen.
-type turn struct{ setting, expert int }
-
 // sweptAtOnce is how many queries are asked about at every setting before the next ones: few enough to stay near.
 const sweptAtOnce = 1024
 
-// newSweep asks a router at every one of its settings.
-func newSweep(ctx context.Context, f routing.Frontier, queries []routing.Query) (*sweep, error) {
+// sweepOf asks a router at every one of its settings.
+func sweepOf(ctx context.Context, f routing.Frontier, queries []routing.Query) (*book.Sweep, error) {
 	knobs := f.Knobs()
-	s := &sweep{settings: len(knobs)}
+	s := &book.Sweep{Settings: len(knobs)}
 	for some := range slices.Chunk(queries, sweptAtOnce) {
-		swept := make([]sweptQuery, len(some))
+		swept := make([]book.Swept, len(some))
 		last := make([]int, len(some))
 		for j, knob := range knobs {
 			decisions, err := f.RouteAt(ctx, some, knob)
@@ -55,57 +38,40 @@ func newSweep(ctx context.Context, f routing.Frontier, queries []routing.Query) 
 				case d.Expert < 0:
 					return nil, fmt.Errorf("at setting %d the router asks no single expert about problem %s; a router with a knob must choose one", j, d.Problem)
 				case j == 0:
-					swept[i] = sweptQuery{problem: d.Problem, run: d.Run, first: d.Expert}
+					swept[i] = book.Swept{Problem: d.Problem, Run: d.Run, First: d.Expert}
 				case d.Expert != last[i]:
-					swept[i].turns = append(swept[i].turns, turn{j, d.Expert})
+					swept[i].Turns = append(swept[i].Turns, book.Turn{Setting: j, Expert: d.Expert})
 				}
 				last[i] = d.Expert
 			}
 		}
-		s.queries = append(s.queries, swept...)
+		s.Queries = append(s.Queries, swept...)
 	}
 	return s, nil
 }
 
-// writeSwept sweeps a router over queries.
-func writeSwept(ctx context.Context, d *store.Draft, name string, f routing.Frontier, queries []routing.Query) error {
-	s, err := newSweep(ctx, f, queries)
+func sweepFile(name string) string { return path.Join("sweep", name+".csv") }
+
+// writeSwept sweeps a router over queries and writes a line a query: problem, run, the expert at the first setting, then a
+// pair for each change: the setting that it comes with and the expert from there on.
+func writeSwept(ctx context.Context, d *store.Draft, name string, router routing.Frontier, queries []routing.Query) (err error) {
+	s, err := sweepOf(ctx, router, queries)
 	if err != nil {
 		return err
 	}
-	return s.write(d, name)
-}
-
-// at returns the choice at a setting.
-func (q sweptQuery) at(setting int) int {
-	expert := q.first
-	for _, t := range q.turns {
-		if t.setting > setting {
-			break
-		}
-		expert = t.expert
-	}
-	return expert
-}
-
-func sweepFile(name string) string { return path.Join("sweep", name+".csv") }
-
-// write writes a line a query: problem, run, the expert at the first setting, then a pair for each change: the setting
-// that it comes with and the expert from there on.
-func (s *sweep) write(d *store.Draft, name string) (err error) {
 	f, err := d.Create(sweepFile(name))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	var line []byte
-	for _, q := range s.queries {
-		line = append(line[:0], q.problem...)
-		line = strconv.AppendInt(append(line, ','), int64(q.run), 10)
-		line = strconv.AppendInt(append(line, ','), int64(q.first), 10)
-		for _, t := range q.turns {
-			line = strconv.AppendInt(append(line, ','), int64(t.setting), 10)
-			line = strconv.AppendInt(append(line, ','), int64(t.expert), 10)
+	for _, q := range s.Queries {
+		line = append(line[:0], q.Problem...)
+		line = strconv.AppendInt(append(line, ','), int64(q.Run), 10)
+		line = strconv.AppendInt(append(line, ','), int64(q.First), 10)
+		for _, t := range q.Turns {
+			line = strconv.AppendInt(append(line, ','), int64(t.Setting), 10)
+			line = strconv.AppendInt(append(line, ','), int64(t.Expert), 10)
 		}
 		if _, err := f.Write(append(line, '\n')); err != nil {
 			return err
@@ -114,8 +80,8 @@ func (s *sweep) write(d *store.Draft, name string) (err error) {
 	return nil
 }
 
-// readSwept reads what write wrote for the given queries.
-func readSwept(entry store.Entry, name string, queries []routing.Query, settings, experts int) (*sweep, error) {
+// readSwept reads what writeSwept wrote for the given queries.
+func readSwept(entry store.Entry, name string, queries []routing.Query, settings, experts int) (*book.Sweep, error) {
 	file, err := entry.Open(sweepFile(name))
 	if err != nil {
 		return nil, err
@@ -123,7 +89,7 @@ func readSwept(entry store.Entry, name string, queries []routing.Query, settings
 	defer file.Close()
 	r := csv.NewReader(file)
 	r.ReuseRecord, r.FieldsPerRecord = true, -1
-	s := &sweep{queries: make([]sweptQuery, 0, len(queries)), settings: settings}
+	s := &book.Sweep{Queries: make([]book.Swept, 0, len(queries)), Settings: settings}
 	for {
 		rec, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -132,7 +98,7 @@ func readSwept(entry store.Entry, name string, queries []routing.Query, settings
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.Name(), err)
 		}
-		i := len(s.queries)
+		i := len(s.Queries)
 		fault := func() error {
 			return fmt.Errorf("%s:%d: not the sweep of query %d; remove the folder of this step and run again", file.Name(), i+1, i+1)
 		}
@@ -140,21 +106,21 @@ func readSwept(entry store.Entry, name string, queries []routing.Query, settings
 			return nil, fault()
 		}
 		n := numbers{fields: rec[1:]}
-		q := sweptQuery{problem: queries[i].Problem.ID, run: n.int(), first: n.int()}
-		ok := q.run == queries[i].Run && 0 <= q.first && q.first < experts
+		q := book.Swept{Problem: queries[i].Problem.ID, Run: n.int(), First: n.int()}
+		ok := q.Run == queries[i].Run && 0 <= q.First && q.First < experts
 		for before := 0; len(n.fields) > 0; {
-			t := turn{n.int(), n.int()}
-			ok = ok && before < t.setting && t.setting < settings && 0 <= t.expert && t.expert < experts
-			before = t.setting
-			q.turns = append(q.turns, t)
+			t := book.Turn{Setting: n.int(), Expert: n.int()}
+			ok = ok && before < t.Setting && t.Setting < settings && 0 <= t.Expert && t.Expert < experts
+			before = t.Setting
+			q.Turns = append(q.Turns, t)
 		}
 		if n.err != nil || !ok {
 			return nil, fault()
 		}
-		s.queries = append(s.queries, q)
+		s.Queries = append(s.Queries, q)
 	}
-	if len(s.queries) != len(queries) {
-		return nil, fmt.Errorf("%s: sweeps of %d queries, want %d", file.Name(), len(s.queries), len(queries))
+	if len(s.Queries) != len(queries) {
+		return nil, fmt.Errorf("%s: sweeps of %d queries, want %d", file.Name(), len(s.Queries), len(queries))
 	}
 	return s, nil
 }
@@ -162,11 +128,11 @@ func readSwept(entry store.Entry, name string, queries []routing.Query, settings
 // replayed is a router with a knob read from its sweeps: it answers the lists of queries that were swept and no others.
 // Its knob is the setting's index.
 type replayed struct {
-	sweeps []*sweep
+	sweeps []*book.Sweep
 	always [][]float64 // [M] the distribution that is sure of each expert
 }
 
-func newReplayed(experts int, sweeps ...*sweep) *replayed {
+func newReplayed(experts int, sweeps ...*book.Sweep) *replayed {
 	r := &replayed{sweeps: sweeps}
 	for m := range experts {
 		r.always = append(r.always, make([]float64, experts))
@@ -177,7 +143,7 @@ func newReplayed(experts int, sweeps ...*sweep) *replayed {
 
 // Knobs implements routing.Frontier.
 func (r *replayed) Knobs() []float64 {
-	knobs := make([]float64, r.sweeps[0].settings)
+	knobs := make([]float64, r.sweeps[0].Settings)
 	for j := range knobs {
 		knobs[j] = float64(j)
 	}
@@ -192,13 +158,13 @@ func (r *replayed) Route(ctx context.Context, queries []routing.Query) ([]routin
 // RouteAt implements routing.Frontier.
 func (r *replayed) RouteAt(_ context.Context, queries []routing.Query, knob float64) ([]routing.Decision, error) {
 	for _, s := range r.sweeps {
-		if !slices.EqualFunc(s.queries, queries, func(x sweptQuery, q routing.Query) bool { return x.problem == q.Problem.ID && x.run == q.Run }) {
+		if !slices.EqualFunc(s.Queries, queries, func(x book.Swept, q routing.Query) bool { return x.Problem == q.Problem.ID && x.Run == q.Run }) {
 			continue
 		}
 		out := make([]routing.Decision, len(queries))
-		for i, x := range s.queries {
-			m := x.at(int(knob))
-			out[i] = routing.Decision{Problem: x.problem, Run: x.run, Prob: r.always[m], Expert: m}
+		for i, x := range s.Queries {
+			m := x.At(int(knob))
+			out[i] = routing.Decision{Problem: x.Problem, Run: x.Run, Prob: r.always[m], Expert: m}
 		}
 		return out, nil
 	}

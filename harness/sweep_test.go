@@ -73,7 +73,7 @@ func TestASweepIsWrittenAsItsChanges(t *testing.T) {
 	if want := "p0,0,2,2,1,3,0\np0,1,1,1,0,3,1\np1,0,0\n"; err != nil || string(text) != want {
 		t.Errorf("got %q (%v), want %q", text, err, want)
 	}
-	_, err = newSweep(t.Context(), listed{{0, 1, routing.Expected}}, qs)
+	_, err = sweepOf(t.Context(), listed{{0, 1, routing.Expected}}, qs)
 	if err == nil || !strings.Contains(err.Error(), "no single expert about problem p1") {
 		t.Errorf("a coin: %v", err)
 	}

@@ -204,3 +204,14 @@ func (a *Arena) Said(d routing.Decision) routing.Outcome {
 	}
 	return o
 }
+
+// Mean averages a column of scores over trainings, [Q].
+func Mean(trainings []Scores, column func(Scores) []float64) []float64 {
+	out := make([]float64, len(column(trainings[0])))
+	for _, s := range trainings {
+		for q, v := range column(s) {
+			out[q] += v / float64(len(trainings))
+		}
+	}
+	return out
+}

@@ -18,13 +18,18 @@ import (
 //
 //	# source: ...
 //	# note: what to know about the next line
+//	# undefined: retention-%: why the next line lacks this number
 //	BenchmarkRoute/table=main/method=random/benchmark=aime25 480 73.3 accuracy-% 0.2809 usd
 //
 // An interval is two more values, accuracy-low-% and accuracy-high-%. In the value of a key, white space, '/',
 // '%', control characters and bytes that are not UTF-8 are percent-encoded, and so is the dash of a trailing
 // "-8", which benchmark tools read as GOMAXPROCS. Lines are sorted by label and no label occurs twice.
 
-const notePrefix = "# note: "
+// What comments about the next line start with.
+const (
+	notePrefix      = "# note: "
+	undefinedPrefix = "# undefined: "
+)
 
 // Write writes s in the text format, sorted; s itself is left as it is. It fails on a measurement that the
 // format cannot hold: a malformed name, key or unit, a number that is not finite, N < 1, a repeated label.
@@ -34,7 +39,7 @@ func (s *Set) Write(w io.Writer) error {
 		if strings.ContainsAny(line, "\r\n") {
 			return fmt.Errorf("comment %q holds a line break: pass one comment a line", line)
 		}
-		if strings.HasPrefix("#"+line, notePrefix) {
+		if strings.HasPrefix("#"+line, notePrefix) || strings.HasPrefix("#"+line, undefinedPrefix) {
 			return fmt.Errorf("comment %q starts like the note of a measurement: reword it", line)
 		}
 		b.WriteString("#" + line + "\n")
@@ -53,6 +58,9 @@ func (s *Set) Write(w io.Writer) error {
 		previous = label
 		if m.Note != "" {
 			b.WriteString(notePrefix + m.Note + "\n")
+		}
+		for _, u := range m.Undefined {
+			b.WriteString(undefinedPrefix + u.Unit + ": " + u.Why + "\n")
 		}
 		fmt.Fprintf(&b, "Benchmark%s %d", label, m.N)
 		for _, v := range m.Values {
@@ -73,7 +81,7 @@ func (s *Set) Write(w io.Writer) error {
 func Read(file string, r io.Reader) (*Set, error) {
 	set := &Set{}
 	seen := make(map[string]int)
-	note := ""
+	note, undefined := "", []Undefined(nil)
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	n := 0
@@ -86,12 +94,22 @@ func Read(file string, r io.Reader) (*Set, error) {
 		switch {
 		case strings.HasPrefix(line, notePrefix):
 			note = strings.TrimSpace(strings.TrimPrefix(line, notePrefix))
+		case strings.HasPrefix(line, undefinedPrefix):
+			unit, why, ok := strings.Cut(strings.TrimPrefix(line, undefinedPrefix), ": ")
+			if !ok {
+				return nil, fmt.Errorf("%s:%d: want a unit, a colon and why it is not defined, found %q", file, n, line)
+			}
+			undefined = append(undefined, Undefined{unit, strings.TrimSpace(why)})
 		case strings.HasPrefix(line, "#"):
-			if len(set.Measurements) == 0 && note == "" {
+			if len(set.Measurements) == 0 && note == "" && undefined == nil {
 				set.Comment = append(set.Comment, line[1:])
 			}
 		case isBenchmark(line):
 			m, err := parse(line)
+			if err == nil {
+				m.Undefined, undefined = undefined, nil
+				err = m.check()
+			}
 			if err != nil {
 				return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 			}
@@ -109,6 +127,9 @@ func Read(file string, r io.Reader) (*Set, error) {
 	}
 	if note != "" {
 		return nil, fmt.Errorf("%s: note %q is followed by no measurement", file, note)
+	}
+	if undefined != nil {
+		return nil, fmt.Errorf("%s: %s, which is said to be undefined, is followed by no measurement", file, undefined[0].Unit)
 	}
 	set.Sort()
 	return set, nil
@@ -147,7 +168,7 @@ func parse(line string) (Measurement, error) {
 	if err := m.attach(bounds); err != nil {
 		return Measurement{}, err
 	}
-	return m, m.check()
+	return m, nil
 }
 
 // attach makes intervals of the values whose units say low and high.
@@ -219,15 +240,34 @@ func (m Measurement) check() error {
 			return fmt.Errorf("unit %q occurs twice", v.Unit)
 		}
 	}
+	for i, u := range m.Undefined {
+		_, has := m.Value(u.Unit)
+		if err := checkUnit(u.Unit); err != nil {
+			return err
+		}
+		switch {
+		case has || slices.ContainsFunc(m.Undefined[:i], func(o Undefined) bool { return o.Unit == u.Unit }):
+			return fmt.Errorf("unit %q occurs twice", u.Unit)
+		case u.Why == "" || strings.ContainsAny(u.Why, "\r\n") || u.Why != strings.TrimSpace(u.Why):
+			return fmt.Errorf("%q is not defined because of %q, which is empty or has a line break or outer white space", u.Unit, u.Why)
+		}
+	}
+	return nil
+}
+
+func checkUnit(unit string) error {
+	if unit == "" || strings.ContainsFunc(unit, func(r rune) bool { return r == utf8.RuneError || !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
+		return fmt.Errorf("unit %q is empty or holds white space", unit)
+	}
+	if _, _, ok := unbound(unit); ok {
+		return fmt.Errorf("unit %q is kept for the ends of intervals", unit)
+	}
 	return nil
 }
 
 func (v Value) check() error {
-	if v.Unit == "" || strings.ContainsFunc(v.Unit, func(r rune) bool { return r == utf8.RuneError || !unicode.IsGraphic(r) || unicode.IsSpace(r) }) {
-		return fmt.Errorf("unit %q is empty or holds white space", v.Unit)
-	}
-	if _, _, ok := unbound(v.Unit); ok {
-		return fmt.Errorf("unit %q is kept for the ends of intervals", v.Unit)
+	if err := checkUnit(v.Unit); err != nil {
+		return err
 	}
 	if v.Decimals < 0 || v.Decimals > maxDecimals {
 		return fmt.Errorf("%s with %d decimals: known range 0 to %d", v.Unit, v.Decimals, maxDecimals)

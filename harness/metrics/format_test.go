@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,6 +206,10 @@ func TestAnyLabelsAndNumbersSurviveWritingAndReading(t *testing.T) {
 			}
 			m.Values = append(m.Values, v)
 		}
+		for _, unit := range []string{"retention-%", "pgr:"}[:rapid.IntRange(0, 2).Draw(t, "undefined")] {
+			why := rapid.StringMatching(`[a-z:%][a-z :%]{0,20}[a-z:%]`).Draw(t, "why")
+			m.Undefined = append(m.Undefined, Undefined{unit, why})
+		}
 		var text bytes.Buffer
 		if err := (&Set{Measurements: []Measurement{m}}).Write(&text); err != nil {
 			t.Fatal(err)
@@ -214,7 +219,7 @@ func TestAnyLabelsAndNumbersSurviveWritingAndReading(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := back.Measurements[0]
-		if len(back.Measurements) != 1 || got.Name != m.Name || got.N != m.N || len(got.Keys) != len(m.Keys) || len(got.Values) != len(m.Values) {
+		if len(back.Measurements) != 1 || got.Name != m.Name || got.N != m.N || len(got.Keys) != len(m.Keys) || len(got.Values) != len(m.Values) || !slices.Equal(got.Undefined, m.Undefined) {
 			t.Fatalf("wrote %+v, read %+v", m, got)
 		}
 		for i, k := range m.Keys {
@@ -235,6 +240,7 @@ func TestAnyLabelsAndNumbersSurviveWritingAndReading(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add("# source: x\nBenchmarkRoute/table=main/method=a%20b 480 78.80 accuracy-% 70 accuracy-low-% 80 accuracy-high-% 0.293 usd\n")
 	f.Add("# note: n\nBenchmarkA 1 1e-3 x\n")
+	f.Add("# undefined: y: why not\nBenchmarkA 1 1e-3 x\n")
 	f.Add("BenchmarkA/k=a-8/l=-1 2 -0.50 usd/query")
 	f.Fuzz(func(t *testing.T, text string) {
 		set, err := Read("f", strings.NewReader(text))

@@ -36,6 +36,14 @@ func UpperHull(points []Point) Hull {
 	return hull
 }
 
+// Vertices returns which of the points are the vertices of their upper hull; of equal points the first.
+func Vertices(points []Point) (vertices []int) {
+	for _, p := range UpperHull(points) {
+		vertices = append(vertices, slices.Index(points, p))
+	}
+	return vertices
+}
+
 // turnsDown says whether b lies strictly above the line from a to c.
 func turnsDown(a, b, c Point) bool {
 	return (b.Quality-a.Quality)*(c.Cost-a.Cost) > (c.Quality-a.Quality)*(b.Cost-a.Cost)

@@ -81,9 +81,10 @@ func Estimated(x float64, samples []float64, confidence float64, unit string, de
 	return v.Within(Interval(samples, confidence))
 }
 
-// Defined leaves out the values whose number is not defined, such as a share of nothing: a measurement has no pair for them.
-func Defined(values []Value) []Value {
-	return slices.DeleteFunc(values, func(v Value) bool { return !finite(v.Number) })
+// Undefined is a number that does not exist, such as a share of nothing, and why.
+type Undefined struct {
+	Unit string
+	Why  string // one line: the strongest expert solved nothing
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
@@ -111,8 +112,10 @@ type Measurement struct {
 	Name   string  // starts with an upper-case letter: Route
 	Keys   []Key   // in writing order
 	N      int     // rollouts behind the line, at least 1
-	Values []Value // at least one; no unit twice
-	Note   string  // one line on how to read it; empty: none
+	Values []Value // at least one, unless some are undefined; no unit twice
+
+	Undefined []Undefined // numbers that the line would have; no unit that Values has
+	Note      string      // one line on how to read it; empty: none
 }
 
 // Key returns the value of the named key, and "" if m has none.
@@ -133,6 +136,16 @@ func (m Measurement) Value(unit string) (Value, bool) {
 		}
 	}
 	return Value{}, false
+}
+
+// Why returns why the number in the given unit is not defined; empty if it is, or if the line would not have it.
+func (m Measurement) Why(unit string) string {
+	for _, u := range m.Undefined {
+		if u.Unit == unit {
+			return u.Why
+		}
+	}
+	return ""
 }
 
 // Label returns the name and the keys as written in a file, without the word Benchmark.

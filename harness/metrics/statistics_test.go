@@ -375,3 +375,25 @@ func TestTheQuestionBootstrapCoversTheNoiseOfRuns(t *testing.T) {
 		t.Errorf("two levels give %v, no more than the true %v", two, want)
 	}
 }
+
+// A statistic that some resamples do not define has no interval: none of them would be the 95% of anything.
+func TestUndefinedNumbersHaveNoInterval(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		name    string
+		number  float64
+		samples []float64
+		bounded bool
+	}{
+		{"defined everywhere", 2, []float64{1, 2, 3}, true},
+		{"no resamples", 2, nil, false},
+		{"undefined in a resample", 2, []float64{1, nan, 3}, false},
+		{"infinite in a resample", 2, []float64{1, inf, 3}, false},
+		{"undefined", nan, []float64{1, 2, 3}, false},
+		{"infinite", inf, []float64{1, 2, 3}, false},
+	} {
+		if v := Estimated(c.number, c.samples, 0.95, "x", 2); v.Bounded != c.bounded {
+			t.Errorf("%s: %+v", c.name, v)
+		}
+	}
+}

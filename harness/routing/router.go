@@ -47,6 +47,9 @@ func (p Problem) Grade(a Answer) Bucket {
 // of the pool. It costs tokens of the router and no dollars, as all that a router writes.
 const Self = -2
 
+// SelfID stands for the router itself where experts are named.
+const SelfID = "self"
+
 // Expected as Decision.Expert scores a decision by its expectation over Prob instead of one expert's rollout:
 // the closed form of rows that flip coins.
 const Expected = -1

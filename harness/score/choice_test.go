@@ -1,4 +1,4 @@
-package harness
+package score
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
@@ -41,41 +40,41 @@ func unevenArena() *book.Arena {
 	return a
 }
 
-// traitsOf examines the decisions of a row as measuring does.
-func (s *scored) traitsOf(a *book.Arena, best []int, trainings ...[]routing.Decision) {
+// examined is a sample of one arena without rows.
+func examined(a *book.Arena, best ...int) *Sample {
+	a.Experts = []routing.Expert{{ID: "cheap"}, {ID: "dear"}}
+	return &Sample{Arena: a, Pool: "pool", Pass: []float64{1, 2}, Best: best, Resampling: Resampling{Confidence: 0.95}}
+}
+
+// add adds a row; what decisions say of no distribution is that they are sure.
+func (s *Sample) add(row Row, trainings ...[]routing.Decision) {
 	for i, d := range trainings {
 		for k := range d {
 			if d[k].Prob == nil {
-				d[k].Prob = make([]float64, len(a.Outcomes[0]))
+				d[k].Prob = make([]float64, len(s.Outcomes[0]))
 				d[k].Prob[d[k].Expert] = 1
 			}
 		}
-		s.seeds = append(s.seeds, uint64(i+1))
-		s.columns = append(s.columns, a.Score(d))
-		s.traits = append(s.traits, examine(a, d, s.columns[i].Chosen, best, s.method.Name))
+		row.Seeds = append(row.Seeds, uint64(i+1))
 	}
+	s.Add(row, trainings, nil)
 }
 
 func TestChoicesByHand(t *testing.T) {
-	a, e := unevenArena(), toyEngine(1, 2)
-	e.spec.Experiment.Evaluate.Bootstrap = 40
-	best := []int{1, 0, 0} // of the question of x and the two of y
+	a := unevenArena()
+	s := examined(a, 1, 0, 0) // m_best of the question of x and the two of y
+	s.Resampling.Resamples = 40
 	soft := func(expert int, cheap float64) routing.Decision {
 		return routing.Decision{Expert: expert, Prob: []float64{cheap, 1 - cheap}}
 	}
-	rows := make([]scored, 5)
-	for i, id := range []string{"cheap", "dear", "router", "policy", "coin"} {
-		rows[i].method = spec.Method{Name: "fixed", ID: id}
-	}
-	rows[4].method.Name = "mixture" // it has a knob
-	rows[0].traitsOf(a, best, a.Always(0))
-	rows[1].traitsOf(a, best, a.Always(1))
-	rows[2].traitsOf(a, best,
+	s.add(Row{ID: "cheap"}, a.Always(0))
+	s.add(Row{ID: "dear"}, a.Always(1))
+	s.add(Row{ID: "router"},
 		[]routing.Decision{{Expert: 0}, {Expert: 1}, {Expert: 1}, {Expert: 0}},
 		[]routing.Decision{{Expert: 0}, {Expert: 0}, {Expert: 1}, {Expert: 0}})
-	rows[3].traitsOf(a, best, []routing.Decision{soft(0, 0.75), soft(0, 0.75), soft(1, 0.25), soft(0, 0.95)})
-	rows[4].traitsOf(a, best, []routing.Decision{soft(routing.Expected, 0.5), soft(routing.Expected, 0.5), soft(routing.Expected, 0), soft(routing.Expected, 1)})
-	lines := e.measureChoices(a, rows)
+	s.add(Row{ID: "policy"}, []routing.Decision{soft(0, 0.75), soft(0, 0.75), soft(1, 0.25), soft(0, 0.95)})
+	s.add(Row{ID: "coin", Knob: true}, []routing.Decision{soft(routing.Expected, 0.5), soft(routing.Expected, 0.5), soft(routing.Expected, 0), soft(routing.Expected, 1)})
+	lines := s.Choice()
 
 	price := (250./3 - 50) / (18.5/3 - 5.5/3) // points a dollar at which both fixed rows are worth the same
 	half := math.Ln2
@@ -130,10 +129,9 @@ func TestChoicesByHand(t *testing.T) {
 
 // Where the strong expert is no better, money buys nothing and there is no price to regret at.
 func TestRegretNeedsAPrice(t *testing.T) {
-	a := toyArena()
-	rows := []scored{{method: spec.Method{Name: "fixed", ID: "cheap"}}}
-	rows[0].traitsOf(a, []int{0, 0, 0}, a.Always(0))
-	m := lineOf(t, toyEngine(1, 2).measureChoices(a, rows), "Choice", "cheap", "")
+	s := examined(toyArena(), 0, 0, 0)
+	s.add(Row{ID: "cheap"}, s.Always(0))
+	m := lineOf(t, s.Choice(), "Choice", "cheap", "")
 	if _, ok := m.Value(units.Regret); ok {
 		t.Errorf("%+v", m)
 	}
@@ -150,9 +148,9 @@ func TestOwnAnswersAreAChoice(t *testing.T) {
 	own := func(calls ...routing.Call) routing.Decision {
 		return routing.Decision{Expert: routing.Self, Prob: []float64{0, 0}, Calls: calls}
 	}
-	rows := []scored{{method: spec.Method{Name: "self"}}}
-	rows[0].traitsOf(a, []int{1, 0, 0}, []routing.Decision{{Expert: 1}, {Expert: 1}, own(), own(routing.Call{Expert: 1})})
-	m := lineOf(t, toyEngine(1, 2).measureChoices(a, rows), "Choice", "self", "")
+	s := examined(a, 1, 0, 0)
+	s.add(Row{ID: "self", Own: true}, []routing.Decision{{Expert: 1}, {Expert: 1}, own(), own(routing.Call{Expert: 1})})
+	m := lineOf(t, s.Choice(), "Choice", "self", "")
 	third := metrics.Entropy([]float64{1, 2})
 	hasValue(t, m, units.Entropy, third)
 	hasValue(t, m, units.Information, third)
@@ -168,46 +166,43 @@ func TestFirstMovesAreNoScore(t *testing.T) {
 	move := func(expert int, prob ...float64) routing.Decision {
 		return routing.Decision{Expert: expert, Prob: prob, Calls: []routing.Call{{Expert: expert}}}
 	}
-	for _, kind := range []string{"self", "routerr1", "xrouter"} {
-		rows := []scored{{method: spec.Method{Name: kind}}}
-		rows[0].traitsOf(a, []int{1, 0, 0}, []routing.Decision{move(0, 0.5, 0.1), move(0, 0.5, 0.1), move(1, 0.2, 0.3), move(0, 0.4, 0.1)})
-		m := lineOf(t, toyEngine(1, 2).measureChoices(a, rows), "Choice", kind, "")
-		for _, unit := range []string{units.QueryEntropy, units.AUC, units.ECE, units.Brier} {
-			if v, ok := m.Value(unit); ok {
-				t.Errorf("%s has %s %v", kind, unit, v.Number)
-			}
+	s := examined(a, 1, 0, 0)
+	s.add(Row{ID: "self", Own: true}, []routing.Decision{move(0, 0.5, 0.1), move(0, 0.5, 0.1), move(1, 0.2, 0.3), move(0, 0.4, 0.1)})
+	m := lineOf(t, s.Choice(), "Choice", "self", "")
+	for _, unit := range []string{units.QueryEntropy, units.AUC, units.ECE, units.Brier} {
+		if v, ok := m.Value(unit); ok {
+			t.Errorf("%s %v", unit, v.Number)
 		}
-		hasValue(t, m, units.Entropy, metrics.Entropy([]float64{2, 1})) // of what was done in the end
 	}
+	hasValue(t, m, units.Entropy, metrics.Entropy([]float64{2, 1})) // of what was done in the end
 }
 
 // A decision that carries its answer is right and paid by that, not by what the experts did.
 func TestAnswersOfTheirOwnAreExamined(t *testing.T) {
-	a := unevenArena()
-	e := toyEngine(1, 2)
-	e.experts[1].Price.Out = 1e6
-	a.Experts = e.experts
+	s := examined(unevenArena(), 0, 0, 0)
+	s.Experts[1].Price.Out = 1e6
 	said := func(b routing.Bucket, tokens int64) routing.Decision {
 		return routing.Decision{Expert: 1, Prob: []float64{0, 1}, Answer: &routing.Answer{Bucket: b}, Calls: []routing.Call{{Expert: 1, Usage: cost.Usage{Out: tokens}}}}
 	}
-	rows := []scored{{method: spec.Method{Name: "fixed", ID: "served"}}}
-	rows[0].traitsOf(a, []int{0, 0, 0}, []routing.Decision{said(routing.Correct, 3), said(routing.Correct, 4), said(routing.Correct, 5), said(routing.Wrong, 6)})
+	s.add(Row{ID: "served"}, []routing.Decision{said(routing.Correct, 3), said(routing.Correct, 4), said(routing.Correct, 5), said(routing.Wrong, 6)})
 	// Right together with the cheap expert in the first run of x alone, for 3 dollars instead of 1.
-	hasValue(t, lineOf(t, e.measureChoices(a, rows), "Choice", "served", ""), units.CostRegret, 100*2/(18.5/3))
+	hasValue(t, lineOf(t, s.Choice(), "Choice", "served", ""), units.CostRegret, 100*2/(18.5/3))
 }
 
 func TestCurvesByHand(t *testing.T) {
-	a, e := unevenArena(), toyEngine(1, 2)
-	e.spec.Experiment.Evaluate.Bootstrap = 40
-	a.Queries = make([]routing.Query, 4)
-	s := &sweep{settings: 3, queries: []sweptQuery{
-		{first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{2, 0}}}, {first: 1, turns: []turn{{1, 0}}},
-	}}
-	r := scored{method: spec.Method{Name: "mixture", ID: "knob"}}
-	r.traitsOf(a, []int{0, 0, 0}, a.Always(0))
-	curve, score := knobCurve(a, s)
-	r.curves, r.scores = []*metrics.KnobCurve{curve}, []*scoreOf{score}
-	lines := e.measureChoices(a, []scored{r})
+	s := examined(unevenArena(), 0, 0, 0)
+	s.Resampling.Resamples = 40
+	s.Queries = make([]routing.Query, 4)
+	cheapFrom := func(setting int) book.Swept {
+		return book.Swept{First: 1, Turns: []book.Turn{{Setting: setting, Expert: 0}}}
+	}
+	always := s.Always(0)
+	for k := range always {
+		always[k].Prob = []float64{1, 0}
+	}
+	s.Add(Row{ID: "knob", Knob: true, Seeds: []uint64{1}}, [][]routing.Decision{always},
+		[]*book.Sweep{{Settings: 3, Queries: []book.Swept{cheapFrom(2), cheapFrom(2), cheapFrom(2), cheapFrom(1)}}})
+	lines := s.Choice()
 
 	// Settings: the dear expert always; the cheap one on the last question, as right for 6 dollars less; the cheap one.
 	dear, middle, cheap := metrics.Point{Cost: 18.5 / 3, Quality: 250. / 3}, metrics.Point{Cost: 12.5 / 3, Quality: 250. / 3}, metrics.Point{Cost: 5.5 / 3, Quality: 50}
@@ -249,38 +244,5 @@ func TestSettingsThatHardlyDifferHaveOneLine(t *testing.T) {
 	}
 	if got := fmt.Sprint(knobs); got != "[000 002 003 004]" {
 		t.Errorf("settings %s", got)
-	}
-}
-
-// A statistic that some resamples do not define has no interval: none of them would be the 95% of anything.
-func TestUndefinedNumbersHaveNoInterval(t *testing.T) {
-	inf, nan := math.Inf(1), math.NaN()
-	for _, c := range []struct {
-		name        string
-		number      float64
-		samples     []float64
-		ok, bounded bool
-	}{
-		{"defined everywhere", 2, []float64{1, 2, 3}, true, true},
-		{"no resamples", 2, nil, true, false},
-		{"undefined in a resample", 2, []float64{1, nan, 3}, true, false},
-		{"infinite in a resample", 2, []float64{1, inf, 3}, true, false},
-		{"undefined", nan, []float64{1, 2, 3}, false, false},
-		{"infinite", inf, []float64{1, 2, 3}, false, false},
-	} {
-		v := metrics.Estimated(c.number, c.samples, 0.95, "x", 2)
-		if ok := len(metrics.Defined([]metrics.Value{v})) == 1; ok != c.ok || v.Bounded != c.bounded {
-			t.Errorf("%s: %+v, %v", c.name, v, ok)
-		}
-	}
-}
-
-func TestMBestIsThatOfTheTrueRatesInTheLargeArena(t *testing.T) {
-	e := toyEngine(2)
-	e.spec.Experiment.Targets.Tau = 0.8
-	a := &arena{Arena: book.Arena{Name: metrics.LargeArena, Outcomes: [][]routing.Outcome{{{Correct: 0.9}, {Correct: 1}}, {{Correct: 0.5}, {Correct: 0.85}}, {{Correct: 0.1}, {Correct: 0.2}}}}}
-	best, err := e.best(t.Context(), a)
-	if err != nil || fmt.Sprint(best) != "[0 1 1]" {
-		t.Errorf("%v (%v)", best, err)
 	}
 }

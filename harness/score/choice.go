@@ -1,0 +1,339 @@
+package score
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/units"
+)
+
+var cptLevels = [...]int{50, 80}
+
+// calibrationBins is how many bins ECE has.
+const calibrationBins = 10
+
+// ChoiceResamples is how many resamples the lines Choice and Curve take at most: their numbers are dear to compute and
+// secondary. They are the first of those that the lines Route take.
+const ChoiceResamples = 500
+
+// thinnest is by how many points of the cost share settings of a knob differ at least if both have a line.
+const thinnest = 0.5
+
+// yardsticks are what the decisions of all rows are held against.
+type yardsticks struct {
+	experts   [][]metrics.Point // [M][Q] what each expert gets and costs
+	oracle    []float64         // [Q] accuracy of the best expert in each run
+	right     []float64         // [Q] chance that the cheapest expert is right
+	share     []float64         // [Q] weight of a question in averages, sums to 1
+	price     float64           // points a dollar at which the cheapest and the strongest expert are worth the same; 0: money buys nothing
+	strongest metrics.Point     // mean of always asking it
+	vertices  []int             // of the hull of the experts, chosen on the sample as in fixed
+}
+
+func (s *Sample) yardsticks() *yardsticks {
+	size, total := s.Sizes(), s.total()
+	n := len(s.Strata)
+	y := &yardsticks{oracle: make([]float64, n), right: make([]float64, n), share: make([]float64, n)}
+	for q, b := range s.Strata {
+		y.share[q] = s.Pass[b] / float64(size[b]) / total
+	}
+	accuracy, usd := s.alone()
+	for m := range accuracy {
+		points := make([]metrics.Point, n)
+		for q := range points {
+			points[q] = metrics.Point{Cost: usd[m][q], Quality: accuracy[m][q]}
+		}
+		y.experts = append(y.experts, points)
+	}
+	for i, outcomes := range s.Outcomes {
+		q := s.Question[i]
+		top := 0.0
+		for _, o := range outcomes {
+			top = max(top, o.Correct)
+		}
+		y.oracle[q] += 100 * top / float64(s.Benchmarks[s.Strata[q]].Runs)
+	}
+	for q := range y.right {
+		y.right[q] = accuracy[0][q] / 100
+	}
+	all := y.means(y.share)
+	y.strongest = all[len(all)-1]
+	y.price = metrics.ExchangeRate(all[0], y.strongest)
+	y.vertices = metrics.Vertices(all)
+	return y
+}
+
+// means returns the point of each expert under weights [Q].
+func (y *yardsticks) means(weights []float64) []metrics.Point {
+	out := make([]metrics.Point, len(y.experts))
+	for m, points := range y.experts {
+		for q, w := range weights {
+			out[m].Cost += w * points[q].Cost
+			out[m].Quality += w * points[q].Quality
+		}
+	}
+	return out
+}
+
+// choices are the decisions of a row under weights. What depends on the whole set of decisions of a training is computed
+// for each and then averaged.
+type choices struct {
+	*yardsticks
+	*rowChoices
+	knob                 bool            // the subject is what the row's knob can do, not what the row decided
+	u                    []float64       // [Q] weights that sum to 1
+	points               []metrics.Point // [M] of the experts
+	entropy, information float64
+	settings             [][]metrics.Point // [curves][settings] of the row's knob
+}
+
+// rowChoices are the columns of a row, trainings averaged.
+type rowChoices struct {
+	row                   Row
+	gap, regret, surprise []float64 // [Q] surprise: entropy of the router's distribution; nil: 0
+}
+
+func (y *yardsticks) columns(r Row) *rowChoices {
+	c := &rowChoices{row: r, gap: book.Mean(r.Scores, accuracyOf), regret: book.Mean(r.Scores, usdOf)}
+	point := make([]metrics.Point, len(y.experts))
+	for q, quality := range c.gap {
+		for m := range point {
+			point[m] = y.experts[m][q]
+		}
+		c.regret[q] = metrics.Regret(point, metrics.Point{Cost: c.regret[q], Quality: quality}, y.price)
+		c.gap[q] = metrics.OracleGap(quality, y.oracle[q])
+	}
+	for _, t := range r.traits {
+		if t.entropy == nil {
+			continue
+		}
+		if c.surprise == nil {
+			c.surprise = make([]float64, len(t.entropy))
+		}
+		for q, h := range t.entropy {
+			c.surprise[q] += h / float64(len(r.traits))
+		}
+	}
+	return c
+}
+
+// over averages a number over the trainings.
+func (c choices) over(of func(traits) float64) float64 {
+	sum := 0.0
+	for _, t := range c.row.traits {
+		sum += 1 / float64(len(c.row.traits)) * of(t)
+	}
+	return sum
+}
+
+// costRegret is the dollars above m_best's where both are right, in percent of the strongest expert's.
+func (c choices) costRegret(t traits) float64 {
+	both, excess := 0.0, 0.0
+	for q, v := range c.u {
+		both += v * t.bothRight[q]
+		excess += v * t.excess[q]
+	}
+	return 100 * excess / both / c.points[len(c.points)-1].Cost
+}
+
+// scored averages what the scores of a row are worth: of its trainings, and of the sweeps of its knob.
+func (c choices) scored(of func(*score) float64) float64 {
+	sum := 0.0
+	for _, t := range c.row.traits {
+		if t.score != nil {
+			sum += 1 / float64(len(c.row.traits)) * of(t.score)
+		}
+	}
+	for _, early := range c.row.early {
+		sum += 1 / float64(len(c.row.early)) * of(early)
+	}
+	return sum
+}
+
+func (c choices) hasScore() bool { return c.row.early != nil || c.hasProbability() }
+
+func (c choices) hasProbability() bool {
+	return slices.ContainsFunc(c.row.traits, func(t traits) bool { return t.score != nil })
+}
+
+const neverBothRight = "the row and the cheapest expert that suffices are never both right"
+
+var choiceStatistics = slices.Concat(about(choices.decided, []Statistic[choices]{
+	{Unit: units.OracleGap, Decimals: 3, Of: func(c choices) float64 { return dot(c.u, c.gap) }},
+	// Where the strongest expert is no better, money buys nothing and the best decision is the best answer.
+	{Unit: units.Regret, Decimals: 3, For: func(c choices) bool { return c.price > 0 }, Of: func(c choices) float64 { return dot(c.u, c.regret) }},
+	{Unit: units.RegretPrice, Decimals: 3, Whole: true, For: func(c choices) bool { return c.price > 0 }, Of: func(c choices) float64 { return c.price * c.strongest.Cost }},
+	{Unit: units.CostRegret, Decimals: 3, Without: neverBothRight, Of: func(c choices) float64 { return c.over(c.costRegret) }},
+	{Unit: units.QueryEntropy, Decimals: 4, For: func(c choices) bool { return !c.row.Own }, Of: func(c choices) float64 {
+		if c.surprise == nil {
+			return 0
+		}
+		return dot(c.u, c.surprise)
+	}},
+	{Unit: units.Entropy, Decimals: 4, Of: func(c choices) float64 { return c.entropy }},
+	{Unit: units.Information, Decimals: 4, Of: func(c choices) float64 { return c.information }},
+	{Unit: units.AUC, Decimals: 4, For: choices.hasScore, Without: "the cheapest expert is right on every question or on none", Of: func(c choices) float64 {
+		return c.scored(func(s *score) float64 { return s.ranking.AUC(c.right, c.u) })
+	}},
+	{Unit: units.ECE, Decimals: 4, For: choices.hasProbability, Of: func(c choices) float64 {
+		return c.scored(func(s *score) float64 { return metrics.ECE(s.probability, c.right, c.u, calibrationBins) })
+	}},
+	{Unit: units.Brier, Decimals: 4, For: choices.hasProbability, Of: func(c choices) float64 {
+		return c.scored(func(s *score) float64 { return metrics.Brier(s.probability, c.right, c.u) })
+	}},
+}), about(choices.alongKnob, curveStatistics))
+
+func (c choices) decided() bool   { return !c.knob }
+func (c choices) alongKnob() bool { return c.knob }
+
+// along averages a number of the settings over the curves of a row.
+func (c choices) along(of func(settings []metrics.Point) float64) float64 {
+	sum := 0.0
+	for _, at := range c.settings {
+		sum += 1 / float64(len(c.settings)) * of(at)
+	}
+	return sum
+}
+
+func (c choices) weak() metrics.Point   { return c.points[0] }
+func (c choices) strong() metrics.Point { return c.points[len(c.points)-1] }
+
+func (c choices) hull() (hull metrics.Hull) {
+	for _, m := range c.vertices {
+		hull = append(hull, c.points[m])
+	}
+	return hull
+}
+
+const (
+	sameCost    = "the cheapest and the strongest expert cost the same"
+	sameQuality = "the strongest expert is no better than the cheapest"
+)
+
+var curveStatistics = slices.Concat([]Statistic[choices]{
+	{Unit: units.AIQ, Decimals: 3, Without: sameCost, Of: func(c choices) float64 {
+		return c.along(func(at []metrics.Point) float64 { return metrics.AIQ(at, c.weak().Cost, c.strong().Cost) })
+	}},
+	{Unit: units.MeanGain, Decimals: 3, Without: sameCost, Of: func(c choices) float64 {
+		hull := c.hull()
+		return c.along(func(at []metrics.Point) float64 { return metrics.MeanGain(at, hull, c.weak().Cost, c.strong().Cost) })
+	}},
+	{Unit: units.APGR, Decimals: 4, Without: sameQuality, Of: func(c choices) float64 {
+		return c.along(func(at []metrics.Point) float64 { return metrics.APGR(at, c.weak(), c.strong()) })
+	}},
+	{Unit: units.AUDC, Decimals: 3, Without: sameCost, Of: func(c choices) float64 {
+		return c.along(func(at []metrics.Point) float64 { return metrics.AUDC(at, c.weak(), c.strong()) })
+	}},
+}, cptStatistics(), []Statistic[choices]{
+	{Unit: units.QNC, Decimals: 2, Without: "no setting is as good as the strongest expert", Of: func(c choices) float64 {
+		return c.along(func(at []metrics.Point) float64 { return 100 * metrics.QNC(at, c.strong()) })
+	}},
+	{Unit: units.Peak, Decimals: 3, Whole: true, Of: func(c choices) float64 { return c.along(metrics.Peak) }},
+})
+
+func cptStatistics() (list []Statistic[choices]) {
+	for _, level := range cptLevels {
+		list = append(list, Statistic[choices]{
+			Unit: fmt.Sprintf(units.CPT, level), Decimals: 2, Without: fmt.Sprintf("no setting reaches %d%% of the way from the cheapest expert to the strongest", level),
+			Of: func(c choices) float64 {
+				return c.along(func(at []metrics.Point) float64 {
+					return 100 * metrics.CPT(at, c.weak(), c.strong(), float64(level)/100)
+				})
+			},
+		})
+	}
+	return list
+}
+
+// Choice computes the lines Choice of all rows, and the lines Curve and Sweep of those with a knob.
+func (s *Sample) Choice() []metrics.Measurement {
+	y := s.yardsticks()
+	columns := make([]*rowChoices, len(s.Rows))
+	for i, r := range s.Rows {
+		columns[i] = y.columns(r)
+	}
+	newViews := func() func(weights []float64) []choices {
+		u := make([]float64, len(s.Strata))
+		return func(weights []float64) []choices {
+			for q := range u {
+				u[q] = weights[q] * y.share[q]
+			}
+			points := y.means(u)
+			var views []choices
+			for i, r := range s.Rows {
+				c := choices{yardsticks: y, rowChoices: columns[i], u: u, points: points}
+				for _, t := range r.traits {
+					entropy, information := t.information(u, len(y.experts))
+					c.entropy += 1 / float64(len(r.traits)) * entropy
+					c.information += 1 / float64(len(r.traits)) * information
+				}
+				for _, curve := range r.curves {
+					at := make([]metrics.Point, curve.Settings())
+					curve.Under(u, at)
+					c.settings = append(c.settings, at)
+				}
+				views = append(views, c)
+				if c.knob = r.curves != nil; c.knob {
+					views = append(views, c)
+				}
+			}
+			return views
+		}
+	}
+	r := s.Resampling.derive(s.Name)
+	r.Resamples = min(r.Resamples, ChoiceResamples)
+	numbers := estimate(choiceStatistics, s.Strata, r, newViews)
+	var out []metrics.Measurement
+	for _, row := range s.Rows {
+		out = append(out, numbers[0].line("Choice", s.keys(row), len(s.Queries)))
+		numbers = numbers[1:]
+		if row.curves == nil {
+			continue
+		}
+		out = append(out, numbers[0].line("Curve", s.keys(row), len(s.Queries)))
+		numbers = numbers[1:]
+		out = append(out, sweepLines(s.keys(row), len(s.Queries), row.curves, y.share, y.strongest.Cost)...)
+	}
+	return out
+}
+
+// sweepLines are the settings of a knob, trainings averaged, with those left out that hardly differ from the one before.
+func sweepLines(row []metrics.Key, n int, curves []*metrics.KnobCurve, share []float64, strong float64) []metrics.Measurement {
+	mean := make([]metrics.Point, curves[0].Settings())
+	at := make([]metrics.Point, len(mean))
+	for _, c := range curves {
+		c.Under(share, at)
+		for j, p := range at {
+			mean[j].Cost += p.Cost / float64(len(curves))
+			mean[j].Quality += p.Quality / float64(len(curves))
+		}
+	}
+	setting := []Statistic[metrics.Point]{
+		{Unit: metrics.Accuracy, Decimals: 3, Of: func(p metrics.Point) float64 { return p.Quality }},
+		{Unit: metrics.USDPerQuery, Decimals: 8, Of: func(p metrics.Point) float64 { return p.Cost }},
+		{Unit: units.CostShare, Decimals: 3, Without: nothingPaid, Of: func(p metrics.Point) float64 { return 100 * p.Cost / strong }},
+	}
+	var out []metrics.Measurement
+	last := math.Inf(1)
+	for j, p := range mean {
+		cost := 100 * p.Cost / strong
+		if end := j == len(mean)-1; !end && math.Abs(cost-last) < thinnest {
+			continue
+		}
+		last = cost
+		out = append(out, whole(setting, p)[0].line(report.SweepName, append(slices.Clone(row), metrics.Keys("knob", fmt.Sprintf("%03d", j))...), n))
+	}
+	return out
+}
+
+func dot(weights, column []float64) float64 {
+	sum := 0.0
+	for q, w := range weights {
+		sum += w * column[q]
+	}
+	return sum
+}

@@ -1,0 +1,108 @@
+package score
+
+import (
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+// Difficulties are the strata of the routing distribution (section 5.2 of the paper): by m_best of a test problem, from
+// profile rollouts of their own, so that the rollouts that are scored do not decide the stratum.
+var Difficulties = [...]string{"easy", "medium", "hard"}
+
+// Difficulty returns the stratum of a question, an index of Difficulties, given its m_best among so many experts.
+func Difficulty(best, experts int) int {
+	switch best {
+	case 0:
+		return 0
+	case experts - 1:
+		return 2
+	}
+	return 1
+}
+
+// group is the questions of one stratum under weights, and one row or one expert of a row in them.
+type group struct {
+	row     int
+	stratum int
+	size    float64
+	expert  string // whose share it is; empty: the row itself
+	mean    float64
+}
+
+func (g group) ofRow() bool    { return g.expert == "" }
+func (g group) ofExpert() bool { return g.expert != "" }
+func (g group) value() float64 { return g.mean }
+
+var difficultyStatistics = []Statistic[group]{
+	{Unit: metrics.USDPerQuery, Decimals: 8, For: group.ofRow, Of: group.value},
+	{Unit: metrics.Questions, Whole: true, For: group.ofRow, Of: func(g group) float64 { return g.size }},
+	{Unit: report.Share, Decimals: 2, For: group.ofExpert, Of: group.value},
+}
+
+// Difficulty computes the lines of the routing distribution: what every row pays in each stratum and which share of its
+// questions each expert gets, the router itself where it may answer. Resamples draw the questions of each stratum apart.
+func (s *Sample) Difficulty() []metrics.Measurement {
+	experts := len(s.Outcomes[0])
+	of := make([]int, len(s.Best))
+	size := make([]float64, len(Difficulties))
+	for q, m := range s.Best {
+		of[q] = Difficulty(m, experts)
+		size[of[q]]++
+	}
+	type track struct {
+		row    int
+		expert string
+		column []float64 // [Q]
+	}
+	var tracks []track
+	for i, r := range s.Rows {
+		tracks = append(tracks, track{i, "", book.Mean(r.Scores, usdOf)})
+		for m, id := range s.IDs() {
+			tracks = append(tracks, track{i, id, book.Mean(r.Scores, func(c book.Scores) []float64 {
+				share := make([]float64, len(c.Chosen))
+				for q := range share {
+					share[q] = 100 * c.Chosen[q][m]
+				}
+				return share
+			})})
+		}
+		if r.Own {
+			tracks = append(tracks, track{i, routing.SelfID, book.Mean(r.Scores, func(c book.Scores) []float64 {
+				own := c.Own()
+				for q := range own {
+					own[q] *= 100
+				}
+				return own
+			})})
+		}
+	}
+	views := func(weights []float64) (views []group) {
+		for _, t := range tracks {
+			sums := make([]float64, len(Difficulties))
+			for q, v := range t.column {
+				sums[of[q]] += weights[q] * v / size[of[q]]
+			}
+			for k, sum := range sums {
+				if size[k] > 0 {
+					views = append(views, group{t.row, k, size[k], t.expert, sum})
+				}
+			}
+		}
+		return views
+	}
+	numbers := estimate(difficultyStatistics, of, s.Resampling.derive(s.Name, "difficulty"), func() func([]float64) []group { return views })
+	var out []metrics.Measurement
+	for i, g := range views(slices.Repeat([]float64{1}, len(of))) {
+		keys := metrics.Keys("pool", s.Pool, "arena", s.Name, "method", s.Rows[g.row].ID, "stratum", Difficulties[g.stratum])
+		name := "Difficulty"
+		if g.ofExpert() {
+			name, keys = "Share", append(keys, metrics.Key{Name: "expert", Value: g.expert})
+		}
+		out = append(out, numbers[i].line(name, keys, int(g.size)))
+	}
+	return out
+}

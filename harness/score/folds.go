@@ -1,0 +1,268 @@
+package score
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/units"
+)
+
+var foldBudgets = [...]int{25, 50, 75}
+
+// Folds is a recorded pool under cross-validation: questions that were asked once, and what every row decided about each
+// when it was fitted on the other folds, once a partition.
+type Folds struct {
+	*book.Arena // named after the pool
+	Rows        []string
+	Reference   string     // id of the row that the others are compared with; none of that id: no comparisons
+	Baseline    string     // id of the row whose curve every other row is held against; the same
+	Contrasts   []Contrast // pairs of rows with a line of their own
+	Partitions  []Partition
+	Whole       bool // all questions together are measured, and no single benchmark
+	Resampling  Resampling
+}
+
+// Contrast is a pair of rows, by their indices.
+type Contrast struct{ Row, Versus int }
+
+// Partition is one assignment of the questions to folds.
+type Partition struct {
+	Seed uint64
+	Fold []int            // [Q]
+	Rows []PartitionedRow // [rows]
+}
+
+// PartitionedRow is what a row decided under one partition.
+type PartitionedRow struct {
+	Scores book.Scores
+	Sweep  [][]int // [settings][Q] choices at every setting of its knob, dearest first; nil: no knob
+}
+
+// crossed is a row under weights, or a pair of rows; everything is computed inside each test fold, averaged over the folds
+// by their questions and then over partitions.
+type crossed struct {
+	row, versus int // versus: of a contrast, else the reference; -1: none
+	contrast    bool
+	baseline    int // -1: none, or it has no knob
+	questions   int
+	partitions  []*foldsUnder
+}
+
+// foldsUnder is one partition under weights.
+type foldsUnder struct {
+	paths *metrics.FoldPaths
+	rows  []foldsRow
+}
+
+type foldsRow struct {
+	quality, usd []float64 // [questions]
+	accuracy     float64
+	share        float64 // dollars in percent of the strongest expert's
+	gain         float64
+	curves       *metrics.FoldCurves // nil: no knob
+}
+
+// over averages a number of a row over partitions.
+func (c crossed) over(row int, of func(foldsRow) float64) float64 {
+	sum := 0.0
+	for _, p := range c.partitions {
+		sum += 1 / float64(len(c.partitions)) * of(p.rows[row])
+	}
+	return sum
+}
+
+// less is the number of this row minus that of the other: both are of one resample, so the difference is paired.
+func (c crossed) less(of func(foldsRow) float64) float64 {
+	return c.over(c.row, of) - c.over(c.versus, of)
+}
+
+// lead is how far this row lies above the curve of another at its own cost.
+func (c crossed) lead(over int) float64 {
+	sum := 0.0
+	for _, p := range c.partitions {
+		own := p.rows[c.row]
+		sum += 1 / float64(len(c.partitions)) * p.rows[over].curves.Lead(own.quality, own.usd)
+	}
+	return sum
+}
+
+func (c crossed) ofRow() bool        { return !c.contrast }
+func (c crossed) compared() bool     { return c.versus >= 0 }
+func (c crossed) knob() bool         { return c.partitions[0].rows[c.row].curves != nil }
+func (c crossed) rowWithKnob() bool  { return c.ofRow() && c.knob() }
+func (c crossed) overBaseline() bool { return c.ofRow() && c.baseline >= 0 }
+func (c crossed) versusKnob() bool   { return c.contrast && c.partitions[0].rows[c.versus].curves != nil }
+func (c crossed) bothKnobs() bool    { return c.versusKnob() && c.knob() }
+func (r foldsRow) meanGain() float64 { return r.curves.MeanGain() }
+
+// headline is the number that tells partitions apart: the mean gain, or the gain of a row without a knob.
+func (r foldsRow) headline() float64 {
+	if r.curves != nil {
+		return r.meanGain()
+	}
+	return r.gain
+}
+
+// partition is what one partition says alone.
+func (c crossed) partition(i int) crossed {
+	c.partitions = c.partitions[i : i+1]
+	return c
+}
+
+// The numbers of a row that single partitions have too.
+var (
+	foldAccuracy   = Statistic[crossed]{Unit: metrics.Accuracy, Decimals: 3, For: crossed.ofRow, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.accuracy }) }}
+	foldGain       = Statistic[crossed]{Unit: units.HullGain, Decimals: 3, For: crossed.ofRow, Without: nothingPaid, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.gain }) }}
+	foldMeanGain   = Statistic[crossed]{Unit: units.MeanGain, Decimals: 3, For: crossed.rowWithKnob, Without: sameCost, Of: func(c crossed) float64 { return c.over(c.row, foldsRow.meanGain) }}
+	everyPartition = []Statistic[crossed]{foldAccuracy, foldGain, foldMeanGain}
+	foldStatistics = slices.Concat([]Statistic[crossed]{
+		foldAccuracy,
+		{Unit: units.CostShare, Decimals: 3, For: crossed.ofRow, Without: nothingPaid, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.share }) }},
+		foldGain,
+		{Unit: metrics.Questions, Whole: true, For: crossed.ofRow, Of: func(c crossed) float64 { return float64(c.questions) }},
+		{Unit: units.Difference, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.less(func(r foldsRow) float64 { return r.accuracy }) }},
+		{Unit: units.CostDifference, Decimals: 3, For: crossed.compared, Without: nothingPaid, Of: func(c crossed) float64 { return c.less(func(r foldsRow) float64 { return r.share }) }},
+		{Unit: units.HullDifference, Decimals: 3, For: crossed.compared, Without: nothingPaid, Of: func(c crossed) float64 { return c.less(func(r foldsRow) float64 { return r.gain }) }},
+		{Unit: units.Lead, Decimals: 3, For: crossed.overBaseline, Without: nothingPaid, Of: func(c crossed) float64 { return c.lead(c.baseline) }},
+		{Unit: units.LeadOver, Decimals: 3, For: crossed.versusKnob, Without: nothingPaid, Of: func(c crossed) float64 { return c.lead(c.versus) }},
+		{Unit: units.MeanDifference, Decimals: 3, For: crossed.bothKnobs, Without: sameCost, Of: func(c crossed) float64 { return c.less(foldsRow.meanGain) }},
+		foldMeanGain,
+	}, budgetStatistics(), []Statistic[crossed]{
+		{Unit: units.FoldsSD, Decimals: 3, Whole: true, For: func(c crossed) bool { return c.ofRow() && len(c.partitions) > 1 }, Without: nothingPaid, Of: func(c crossed) float64 {
+			var each []float64
+			for _, p := range c.partitions {
+				each = append(each, p.rows[c.row].headline())
+			}
+			return deviation(each)
+		}},
+	})
+)
+
+func budgetStatistics() (list []Statistic[crossed]) {
+	for _, percent := range foldBudgets {
+		share := float64(percent) / 100
+		list = append(list,
+			Statistic[crossed]{Unit: fmt.Sprintf(units.GainAt, percent), Decimals: 3, For: crossed.rowWithKnob, Without: nothingPaid, Of: func(c crossed) float64 {
+				return c.over(c.row, func(r foldsRow) float64 { return r.curves.GainAt(share) })
+			}},
+			Statistic[crossed]{Unit: fmt.Sprintf(units.QualityAt, percent), Decimals: 3, For: crossed.rowWithKnob, Without: nothingPaid, Of: func(c crossed) float64 {
+				return c.over(c.row, func(r foldsRow) float64 { return r.curves.QualityAt(share) })
+			}})
+	}
+	return list
+}
+
+// Strata are the sets of questions that are measured: all of them and, unless Whole, each benchmark.
+func (f *Folds) Strata() []string {
+	out := []string{metrics.BothStrata}
+	if !f.Whole {
+		for _, b := range f.Benchmarks {
+			out = append(out, b.Name)
+		}
+	}
+	return out
+}
+
+// Measure computes the lines of the questions of one benchmark, or of all (metrics.BothStrata): Route for every row, with
+// a line for each partition, and Contrast. Resamples draw the same questions in every partition.
+func (f *Folds) Measure(benchmark string) []metrics.Measurement {
+	var inside, strata []int
+	for q, b := range f.Arena.Strata {
+		if benchmark == metrics.BothStrata || f.Benchmarks[b].Name == benchmark {
+			inside, strata = append(inside, q), append(strata, b)
+		}
+	}
+	accuracy, usd := f.alone(inside)
+	type fitted struct {
+		quality, usd []float64
+		sweep        *metrics.Sweep
+	}
+	folds := make([]*metrics.Folds, len(f.Partitions))
+	rows := make([][]fitted, len(f.Partitions))
+	for i, p := range f.Partitions {
+		fold := make([]int, len(inside))
+		for k, q := range inside {
+			fold[k] = p.Fold[q]
+		}
+		folds[i] = metrics.NewFolds(fold, accuracy, usd)
+		for _, r := range p.Rows {
+			of := fitted{quality: pick(r.Scores.Accuracy, inside), usd: pick(r.Scores.USD, inside)}
+			if r.Sweep != nil {
+				choices := make([][]int, len(r.Sweep))
+				for j, all := range r.Sweep {
+					choices[j] = pick(all, inside)
+				}
+				of.sweep = metrics.NewSweep(choices)
+			}
+			rows[i] = append(rows[i], of)
+		}
+	}
+	reference, baseline := slices.Index(f.Rows, f.Reference), slices.Index(f.Rows, f.Baseline)
+	if baseline >= 0 && f.Partitions[0].Rows[baseline].Sweep == nil {
+		baseline = -1
+	}
+	strong := usd[len(usd)-1]
+	views := func(weights []float64) (views []crossed) {
+		var under []*foldsUnder
+		for i := range folds {
+			u := &foldsUnder{paths: folds[i].Under(weights)}
+			for _, r := range rows[i] {
+				of := foldsRow{quality: r.quality, usd: r.usd, accuracy: metrics.WeightedMean(r.quality, weights),
+					share: 100 * metrics.WeightedMean(r.usd, weights) / metrics.WeightedMean(strong, weights), gain: u.paths.Gain(r.quality, r.usd)}
+				if r.sweep != nil {
+					of.curves = u.paths.Curves(r.sweep)
+				}
+				u.rows = append(u.rows, of)
+			}
+			under = append(under, u)
+		}
+		for j := range f.Rows {
+			c := crossed{row: j, versus: reference, baseline: baseline, questions: len(inside), partitions: under}
+			if j == reference {
+				c.versus = -1
+			}
+			if j == baseline {
+				c.baseline = -1
+			}
+			views = append(views, c)
+		}
+		for _, pair := range f.Contrasts {
+			views = append(views, crossed{row: pair.Row, versus: pair.Versus, contrast: true, baseline: -1, questions: len(inside), partitions: under})
+		}
+		return views
+	}
+	numbers := estimate(foldStatistics, strata, f.Resampling.derive(f.Name, benchmark), func() func([]float64) []crossed { return views })
+	var out []metrics.Measurement
+	for i, c := range views(slices.Repeat([]float64{1}, len(inside))) {
+		if c.contrast {
+			out = append(out, numbers[i].line("Contrast", metrics.Keys("pool", f.Name, "row", f.Rows[c.row], "versus", f.Rows[c.versus], "benchmark", benchmark), len(inside)))
+			continue
+		}
+		keys := metrics.Keys("pool", f.Name, "method", f.Rows[c.row], "benchmark", benchmark)
+		for k, p := range f.Partitions {
+			of := whole(everyPartition, c.partition(k))
+			out = append(out, of[0].line("Route", append(slices.Clone(keys), metrics.Keys("seed", fmt.Sprint(p.Seed))...), len(inside)))
+		}
+		out = append(out, numbers[i].line("Route", keys, len(inside)))
+	}
+	return out
+}
+
+// alone returns what always asking each expert gets and pays on some questions: accuracy and dollars, [M][questions].
+func (f *Folds) alone(inside []int) (accuracy, usd [][]float64) {
+	for m := range f.Experts {
+		of := f.Score(f.Always(m))
+		accuracy, usd = append(accuracy, pick(of.Accuracy, inside)), append(usd, pick(of.USD, inside))
+	}
+	return accuracy, usd
+}
+
+func pick[T any](column []T, at []int) []T {
+	out := make([]T, len(at))
+	for i, q := range at {
+		out[i] = column[q]
+	}
+	return out
+}

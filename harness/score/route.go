@@ -1,0 +1,320 @@
+package score
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/units"
+)
+
+// operatingPoint is a row on one benchmark, or averaged over all of them, under weights of the questions.
+type operatingPoint struct {
+	*weighed
+	*rowMeans
+	reference *rowMeans // nil: there is none, or it is this row
+	bench     int       // overall: the average
+}
+
+// overall is the bench of an average.
+const overall = -1
+
+// rowMeans is a row under weights.
+type rowMeans struct {
+	row Row
+	by  []metrics.Point // [benchmarks] of a question
+	all metrics.Point
+}
+
+// weighed is what all rows of a sample are measured by under weights.
+type weighed struct {
+	*fixed
+	weights   []float64       // [Q]
+	points    []metrics.Point // of always asking each expert, then of the router alone where a row needs it
+	hull, own metrics.Hull    // of the experts; of them and the router alone
+}
+
+// fixed is what all rows of a sample are measured by, before any weights.
+type fixed struct {
+	*Sample
+	size          []int       // [benchmarks] questions of this sample
+	accuracy, usd [][]float64 // [experts, then the router alone][Q]
+	// Vertices of the hulls are chosen on the sample and their means move in resamples: a hull chosen anew in each would
+	// lie above every constant router, which then had a negative gain.
+	vertices, verticesOwn []int
+}
+
+func (p operatingPoint) averaged() bool { return p.bench == overall }
+func (p operatingPoint) single() bool   { return p.bench != overall }
+
+// at is the accuracy in percent and the dollars of a question.
+func (p operatingPoint) at(r *rowMeans) metrics.Point {
+	if p.averaged() {
+		return r.all
+	}
+	return r.by[p.bench]
+}
+
+// strongest is always asking the strongest expert.
+func (p operatingPoint) strongest() metrics.Point { return p.points[len(p.Outcomes[0])-1] }
+
+// share is the cost in percent of the strongest expert's.
+func (p operatingPoint) share(r *rowMeans) float64 { return 100 * r.all.Cost / p.strongest().Cost }
+
+// gain is the accuracy above the hull at the same cost.
+func (p operatingPoint) gain(r *rowMeans) float64 {
+	if r.row.Own {
+		return p.own.Gain(r.all)
+	}
+	return p.hull.Gain(r.all)
+}
+
+// mean is the mean of a column, trainings averaged.
+func (p operatingPoint) mean(column func(book.Scores) []float64) float64 {
+	by := p.means(book.Mean(p.row.Scores, column), p.weights, p.size)
+	if p.averaged() {
+		return p.average(by)
+	}
+	return by[p.bench]
+}
+
+// deviation is the standard deviation over trainings.
+func (p operatingPoint) deviation(of func(operatingPoint) float64) float64 {
+	var each []float64
+	for k := range p.row.Scores {
+		each = append(each, of(p.training(k)))
+	}
+	return deviation(each)
+}
+
+// training is the point of one training.
+func (p operatingPoint) training(k int) operatingPoint {
+	of := p.row.training(k)
+	p.rowMeans = p.weighed.rowMeans(of, of.Scores[0].Accuracy, of.Scores[0].USD)
+	return p
+}
+
+func compared(p operatingPoint) bool        { return p.reference != nil }
+func comparedOverall(p operatingPoint) bool { return p.averaged() && compared(p) }
+func answersItself(p operatingPoint) bool   { return p.averaged() && p.row.Own }
+func severalSeeds(p operatingPoint) bool    { return p.averaged() && len(p.row.Scores) > 1 }
+
+const (
+	nothingSolved = "the strongest expert solved nothing"
+	nothingPaid   = "the strongest expert cost nothing"
+	noQuery       = "no query was graded"
+)
+
+// The numbers of a row that single trainings have too.
+var (
+	accuracy       = Statistic[operatingPoint]{Unit: metrics.Accuracy, Decimals: 3, Of: func(p operatingPoint) float64 { return p.at(p.rowMeans).Quality }}
+	dollarsAQuery  = Statistic[operatingPoint]{Unit: metrics.USDPerQuery, Decimals: 8, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.all.Cost }}
+	costShare      = Statistic[operatingPoint]{Unit: units.CostShare, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.share(p.rowMeans) }, Without: nothingPaid}
+	hullGain       = Statistic[operatingPoint]{Unit: units.HullGain, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.gain(p.rowMeans) }, Without: nothingPaid}
+	everyTraining  = []Statistic[operatingPoint]{accuracy, dollarsAQuery, costShare, hullGain}
+	routeStatistic = slices.Concat([]Statistic[operatingPoint]{
+		accuracy,
+		{Unit: metrics.USD, Decimals: 6, For: operatingPoint.single, Of: func(p operatingPoint) float64 { return p.Pass[p.bench] * p.by[p.bench].Cost }},
+		dollarsAQuery,
+		{Unit: units.Retention, Decimals: 3, For: operatingPoint.averaged, Without: nothingSolved, Of: func(p operatingPoint) float64 {
+			return 100 * metrics.Retention(p.all.Quality, p.strongest().Quality)
+		}},
+		costShare,
+		hullGain,
+		{Unit: units.SavedCost, Decimals: 3, For: operatingPoint.averaged, Without: nothingPaid, Of: func(p operatingPoint) float64 { return 100 - p.share(p.rowMeans) }},
+		{Unit: units.Tokens, Decimals: 1, Whole: true, Of: func(p operatingPoint) float64 { return p.mean(tokensOf) }},
+		{Unit: units.RouterTokens, Decimals: 1, Whole: true, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.mean(overheadOf) }},
+		{Unit: metrics.Questions, Whole: true, Of: operatingPoint.questions},
+		{Unit: units.PGR, Decimals: 4, For: operatingPoint.averaged, Without: "the strongest expert is no better than the cheapest", Of: func(p operatingPoint) float64 {
+			return metrics.PGR(p.all.Quality, p.points[0].Quality, p.strongest().Quality)
+		}},
+		{Unit: units.Truncated, Decimals: 3, Whole: true, For: func(p operatingPoint) bool { return p.averaged() && p.graded() }, Of: operatingPoint.truncated, Without: noQuery},
+		{Unit: units.Difference, Decimals: 3, For: compared, Of: func(p operatingPoint) float64 { return p.at(p.rowMeans).Quality - p.at(p.reference).Quality }},
+		{Unit: units.HullDifference, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return p.gain(p.rowMeans) - p.gain(p.reference) }, Without: nothingPaid},
+		{Unit: units.CostDifference, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return p.share(p.rowMeans) - p.share(p.reference) }, Without: nothingPaid},
+		{Unit: units.McNemar, Decimals: 4, Whole: true, For: operatingPoint.paired, Of: operatingPoint.mcNemar},
+		{Unit: units.CallRate, Decimals: 2, Whole: true, For: answersItself, Of: func(p operatingPoint) float64 { return 100 * p.mean(askedOf) }},
+		{Unit: units.Calls, Decimals: 4, Whole: true, For: answersItself, Of: func(p operatingPoint) float64 { return p.mean(callsOf) }},
+		{Unit: units.OwnAnswers, Decimals: 2, Whole: true, For: answersItself, Of: func(p operatingPoint) float64 { return 100 * p.mean(book.Scores.Own) }},
+	}, bucketCounts(), []Statistic[operatingPoint]{
+		{Unit: units.SeedSD, Decimals: 3, Whole: true, For: severalSeeds, Of: func(p operatingPoint) float64 {
+			return p.deviation(func(p operatingPoint) float64 { return p.all.Quality })
+		}},
+		{Unit: units.SeedCostSD, Decimals: 3, Whole: true, For: severalSeeds, Without: nothingPaid, Of: func(p operatingPoint) float64 {
+			return p.deviation(func(p operatingPoint) float64 { return p.share(p.rowMeans) })
+		}},
+	})
+)
+
+// bucketCounts are how many queries ended in each bucket, averaged over trainings. The unit is the bucket's name.
+func bucketCounts() (list []Statistic[operatingPoint]) {
+	for k, b := range routing.Buckets {
+		list = append(list, Statistic[operatingPoint]{Unit: string(b), Decimals: 2, Whole: true, For: operatingPoint.graded, Of: func(p operatingPoint) float64 {
+			n := 0.0
+			for _, s := range p.row.Scores {
+				for i := range p.Benchmarks {
+					if p.averaged() || i == p.bench {
+						n += s.Buckets[i][k] / float64(len(p.row.Scores))
+					}
+				}
+			}
+			return n
+		}})
+	}
+	return list
+}
+
+// Route computes the lines Route: every row on every benchmark and on average, and on average each of its trainings.
+func (s *Sample) Route() []metrics.Measurement {
+	f := s.fixed()
+	columns := make([]struct{ accuracy, usd []float64 }, len(s.Rows))
+	for i, r := range s.Rows {
+		columns[i].accuracy, columns[i].usd = book.Mean(r.Scores, accuracyOf), book.Mean(r.Scores, usdOf)
+	}
+	reference := s.reference()
+	views := func(weights []float64) (views []operatingPoint) {
+		w := f.under(weights)
+		means := make([]*rowMeans, len(s.Rows))
+		for i, r := range s.Rows {
+			means[i] = w.rowMeans(r, columns[i].accuracy, columns[i].usd)
+		}
+		for i, r := range means {
+			p := operatingPoint{weighed: w, rowMeans: r}
+			if reference >= 0 && reference != i {
+				p.reference = means[reference]
+			}
+			for p.bench = overall; p.bench < len(s.Benchmarks); p.bench++ {
+				views = append(views, p)
+			}
+		}
+		return views
+	}
+	numbers := estimate(routeStatistic, s.Strata, s.Resampling.derive(s.Name), func() func([]float64) []operatingPoint { return views })
+	ones := slices.Repeat([]float64{1}, len(s.Strata))
+	var out []metrics.Measurement
+	for i, p := range views(ones) {
+		queries := 0
+		for b, bench := range s.Benchmarks {
+			if p.averaged() || b == p.bench {
+				queries += f.size[b] * bench.Runs
+			}
+		}
+		if !p.averaged() {
+			out = append(out, numbers[i].line("Route", s.keys(p.row, "benchmark", s.Benchmarks[p.bench].Name), queries))
+			continue
+		}
+		out = append(out, numbers[i].line("Route", s.keys(p.row, "benchmark", metrics.Average), queries, p.row.Reported...))
+		if len(p.row.Scores) == 1 {
+			continue
+		}
+		for k, seed := range p.row.Seeds {
+			of := whole(everyTraining, p.training(k))
+			out = append(out, of[0].line("Route", s.keys(p.row, "benchmark", metrics.Average, "seed", fmt.Sprint(seed)), queries))
+		}
+	}
+	return out
+}
+
+// fixed computes what all rows are measured by.
+func (s *Sample) fixed() *fixed {
+	f := &fixed{Sample: s, size: s.Sizes()}
+	f.accuracy, f.usd = s.alone()
+	experts := len(f.accuracy)
+	// The router alone is one more point that costs nothing, on the hull of rows that may answer themselves.
+	if s.Self != nil {
+		own := s.Score(s.Always(routing.Self))
+		f.accuracy, f.usd = append(f.accuracy, own.Accuracy), append(f.usd, own.USD)
+	}
+	all := f.pointsUnder(slices.Repeat([]float64{1}, len(s.Strata)))
+	f.vertices, f.verticesOwn = metrics.Vertices(all[:experts]), metrics.Vertices(all)
+	return f
+}
+
+func (f *fixed) pointsUnder(weights []float64) []metrics.Point {
+	points := make([]metrics.Point, len(f.accuracy))
+	for m := range points {
+		points[m].Quality = f.average(f.means(f.accuracy[m], weights, f.size))
+		points[m].Cost = f.average(f.means(f.usd[m], weights, f.size))
+	}
+	return points
+}
+
+func (f *fixed) under(weights []float64) *weighed {
+	w := &weighed{fixed: f, weights: weights, points: f.pointsUnder(weights)}
+	for _, m := range f.vertices {
+		w.hull = append(w.hull, w.points[m])
+	}
+	for _, m := range f.verticesOwn {
+		w.own = append(w.own, w.points[m])
+	}
+	return w
+}
+
+func (w *weighed) rowMeans(r Row, accuracy, usd []float64) *rowMeans {
+	of := &rowMeans{row: r, by: make([]metrics.Point, len(w.Benchmarks))}
+	quality, cost := w.means(accuracy, w.weights, w.size), w.means(usd, w.weights, w.size)
+	for b := range of.by {
+		of.by[b] = metrics.Point{Quality: quality[b], Cost: cost[b]}
+	}
+	of.all = metrics.Point{Quality: w.average(quality), Cost: w.average(cost)}
+	return of
+}
+
+func (p operatingPoint) questions() float64 {
+	if p.averaged() {
+		return float64(len(p.Strata))
+	}
+	return float64(p.size[p.bench])
+}
+
+// graded says whether answers were graded; outcomes that are probabilities have no buckets.
+func (p operatingPoint) graded() bool { return p.row.Scores[0].Buckets != nil }
+
+// truncated is the percentage of answers that were cut, averaged over benchmarks by the questions of a pass.
+func (p operatingPoint) truncated() float64 {
+	sum := 0.0
+	for b, n := range p.Pass {
+		queries, cut := 0.0, 0.0
+		for _, s := range p.row.Scores {
+			for k, v := range s.Buckets[b] {
+				queries += v
+				if routing.Buckets[k] == routing.Truncated {
+					cut += v
+				}
+			}
+		}
+		sum += n * 100 * cut / queries
+	}
+	return sum / p.total()
+}
+
+// paired says whether McNemar's test applies: questions asked once, with graded answers, and a row to compare with.
+func (p operatingPoint) paired() bool {
+	return p.single() && compared(p) && p.Benchmarks[p.bench].Runs == 1 && p.graded()
+}
+
+// mcNemar compares a row with the reference on a benchmark of one run: the median of the p-values of their trainings,
+// paired by seed. Questions that either row decides by a coin, with unlike outcomes, are left out.
+func (p operatingPoint) mcNemar() float64 {
+	var ps []float64
+	ours, theirs := p.row.Scores, p.reference.row.Scores
+	for k := range max(len(ours), len(theirs)) {
+		// A row that does not depend on the seed has one training for all of them.
+		own, other := ours[min(k, len(ours)-1)].Accuracy, theirs[min(k, len(theirs)-1)].Accuracy
+		onlyOwn, onlyOther := 0, 0
+		for q, b := range p.Strata {
+			switch {
+			case b != p.bench:
+			case own[q] == 100 && other[q] == 0:
+				onlyOwn++
+			case own[q] == 0 && other[q] == 100:
+				onlyOther++
+			}
+		}
+		ps = append(ps, metrics.McNemar(onlyOwn, onlyOther))
+	}
+	slices.Sort(ps)
+	return (ps[(len(ps)-1)/2] + ps[len(ps)/2]) / 2
+}

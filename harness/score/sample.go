@@ -1,0 +1,111 @@
+package score
+
+import (
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+// Sample is an arena with the rows that are measured in it.
+type Sample struct {
+	*book.Arena
+	Pool       string
+	Pass       []float64 // [benchmarks] questions of one pass over each: averages weigh benchmarks by it, dollars are of one pass
+	Best       []int     // [Q] m_best of each question, cheapest expert 0
+	Reference  string    // id of the row that the others are compared with; none of that id: no comparisons
+	Rows       []Row
+	Resampling Resampling
+}
+
+// Row is a row of a table: what its trainings decided.
+type Row struct {
+	ID       string
+	Own      bool // it may answer itself, and its distribution is of its first move
+	Knob     bool // its distribution is a coin between two settings of a knob, so no score
+	Seeds    []uint64
+	Scores   []book.Scores   // [seeds]
+	Reported []metrics.Value // what the router says of itself, averaged over the seeds
+
+	traits []traits             // [seeds]
+	curves []*metrics.KnobCurve // of the sweeps behind the row; nil: no knob
+	early  []*score             // [curves] how early in a sweep a question goes to the cheapest expert
+}
+
+// Add adds a row with the decisions of each of its trainings, one a query in the order of the arena, and the sweeps of
+// its router's knob, if it has one. The fields of the row that decisions tell are filled here.
+func (s *Sample) Add(row Row, decisions [][]routing.Decision, sweeps []*book.Sweep) {
+	for _, of := range decisions {
+		scores := s.Score(of)
+		row.Scores = append(row.Scores, scores)
+		row.traits = append(row.traits, s.examine(row, of, scores.Chosen))
+	}
+	for _, sweep := range sweeps {
+		curve, early := s.trace(sweep)
+		row.curves, row.early = append(row.curves, curve), append(row.early, early)
+	}
+	s.Rows = append(s.Rows, row)
+}
+
+// training is a row of one training of a row.
+func (r Row) training(k int) Row {
+	r.Seeds, r.Scores = r.Seeds[k:k+1], r.Scores[k:k+1]
+	return r
+}
+
+// keys are those of a line of a row.
+func (s *Sample) keys(r Row, more ...string) []metrics.Key {
+	return append(metrics.Keys("pool", s.Pool, "arena", s.Name, "method", r.ID), metrics.Keys(more...)...)
+}
+
+// alone returns what always asking each expert gets and pays: accuracy and dollars, [M][Q].
+func (s *Sample) alone() (accuracy, usd [][]float64) {
+	for m := range s.Outcomes[0] {
+		of := s.Score(s.Always(m))
+		accuracy, usd = append(accuracy, of.Accuracy), append(usd, of.USD)
+	}
+	return accuracy, usd
+}
+
+// total is the number of questions of one pass over all benchmarks.
+func (s *Sample) total() float64 {
+	sum := 0.0
+	for _, n := range s.Pass {
+		sum += n
+	}
+	return sum
+}
+
+// means are the weighted means of a column [Q] on every benchmark; the bootstrap keeps the size of every stratum.
+func (s *Sample) means(column, weights []float64, size []int) []float64 {
+	out := make([]float64, len(s.Benchmarks))
+	for q, v := range column {
+		out[s.Strata[q]] += weights[q] * v
+	}
+	for b := range out {
+		out[b] /= float64(size[b])
+	}
+	return out
+}
+
+// average weighs the means of the benchmarks by the questions of a pass.
+func (s *Sample) average(means []float64) float64 {
+	sum := 0.0
+	for b, v := range means {
+		sum += v * s.Pass[b]
+	}
+	return sum / s.total()
+}
+
+// reference is the index of the row that the others are compared with; -1: there is none.
+func (s *Sample) reference() int {
+	return slices.IndexFunc(s.Rows, func(r Row) bool { return r.ID == s.Reference })
+}
+
+func accuracyOf(s book.Scores) []float64 { return s.Accuracy }
+func usdOf(s book.Scores) []float64      { return s.USD }
+func tokensOf(s book.Scores) []float64   { return s.Tokens }
+func overheadOf(s book.Scores) []float64 { return s.Overhead }
+func askedOf(s book.Scores) []float64    { return s.Asked }
+func callsOf(s book.Scores) []float64    { return s.Calls }

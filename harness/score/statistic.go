@@ -1,0 +1,130 @@
+package score
+
+import (
+	"math"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/seed"
+)
+
+// Statistic is a number about subjects, seen through views of type V.
+type Statistic[V any] struct {
+	Unit     string
+	Decimals int
+	Of       func(V) float64 // NaN where it is not defined
+	For      func(V) bool    // whom it is about; nil: every subject
+	Without  string          // what is missing where it is not defined: "the strongest expert solved nothing"
+	Whole    bool            // a number of the sample as it is, without an interval
+}
+
+// about narrows statistics down to some subjects.
+func about[V any](who func(V) bool, list []Statistic[V]) []Statistic[V] {
+	out := make([]Statistic[V], len(list))
+	for k, s := range list {
+		of := s.For
+		s.For = func(v V) bool { return who(v) && (of == nil || of(v)) }
+		out[k] = s
+	}
+	return out
+}
+
+// Numbers are the statistics of one subject, in the order of their list.
+type Numbers struct {
+	Values    []metrics.Value
+	Undefined []metrics.Undefined
+}
+
+// line makes a measurement of numbers and more values.
+func (n Numbers) line(name string, keys []metrics.Key, queries int, more ...metrics.Value) metrics.Measurement {
+	return metrics.Measurement{Name: name, Keys: keys, N: queries, Values: append(n.Values, more...), Undefined: n.Undefined}
+}
+
+// Resampling says how intervals are made.
+type Resampling struct {
+	Resamples  int     // 0: no intervals
+	Confidence float64 // 0.95 leaves 2.5% on either side
+	Seed       seed.Seed
+}
+
+// derive returns the resampling of one kind of lines, whose draws depend on the seed and on what they are named.
+func (r Resampling) derive(names ...any) Resampling {
+	r.Seed = r.Seed.Derive(append([]any{"bootstrap"}, names...)...)
+	return r
+}
+
+// estimate computes the statistics of a list for every subject, on the sample and on one set of resamples. strata is [P],
+// as metrics.Resample takes it. newViews is called once for each core and returns a function of weights [P] that gives
+// the views of all subjects, in an order that does not depend on the weights. Whom a statistic is about is asked of the
+// sample alone.
+func estimate[V any](list []Statistic[V], strata []int, r Resampling, newViews func() func(weights []float64) []V) []Numbers {
+	type place struct{ subject, entry int }
+	ones := make([]float64, len(strata))
+	for p := range ones {
+		ones[p] = 1
+	}
+	sample := newViews()(ones)
+	var resampled []place
+	for i, view := range sample {
+		for k, s := range list {
+			if !s.Whole && (s.For == nil || s.For(view)) {
+				resampled = append(resampled, place{i, k})
+			}
+		}
+	}
+	point, samples := metrics.BootstrapParallel(strata, r.Resamples, uint64(r.Seed), len(resampled), func() func(weights, out []float64) {
+		views := newViews()
+		return func(weights, out []float64) {
+			of := views(weights)
+			for at, p := range resampled {
+				out[at] = list[p.entry].Of(of[p.subject])
+			}
+		}
+	})
+	at := 0
+	return collect(list, sample, func(view V, s Statistic[V]) metrics.Value {
+		if s.Whole {
+			return metrics.Rounded(s.Of(view), s.Unit, s.Decimals)
+		}
+		v := metrics.Estimated(point[at], samples[at], r.Confidence, s.Unit, s.Decimals)
+		at++
+		return v
+	})
+}
+
+// whole computes statistics of single views as they are, without intervals.
+func whole[V any](list []Statistic[V], views ...V) []Numbers {
+	return collect(list, views, func(view V, s Statistic[V]) metrics.Value {
+		return metrics.Rounded(s.Of(view), s.Unit, s.Decimals)
+	})
+}
+
+// collect reads off the value of every statistic that is about a subject.
+func collect[V any](list []Statistic[V], subjects []V, value func(V, Statistic[V]) metrics.Value) []Numbers {
+	out := make([]Numbers, len(subjects))
+	for i, view := range subjects {
+		for _, s := range list {
+			if s.For != nil && !s.For(view) {
+				continue
+			}
+			v := value(view, s)
+			if math.IsNaN(v.Number) || math.IsInf(v.Number, 0) {
+				out[i].Undefined = append(out[i].Undefined, metrics.Undefined{Unit: s.Unit, Why: s.Without})
+				continue
+			}
+			out[i].Values = append(out[i].Values, v)
+		}
+	}
+	return out
+}
+
+// deviation is the sample standard deviation.
+func deviation(x []float64) float64 {
+	mean, sum := 0.0, 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		sum += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(sum / float64(len(x)-1))
+}
