@@ -240,7 +240,7 @@ func TestATrailLeadsBackAndSaysWhatItCannotFollow(t *testing.T) {
 	if _, err := OpenTrail(t.Context(), smallCollapse(t), Options{Out: out}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "without problems") {
 		t.Errorf("%v", err)
 	}
-	runIn(t, tiny(t), out)
+	tinyIn(t, out)
 	trail, err := OpenTrail(t.Context(), tiny(t), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
