@@ -33,6 +33,7 @@ lint:
 	test -z "$$(gofmt -l cmd harness verify results experiments)"
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	test -z "$$($(GO) run golang.org/x/tools/cmd/deadcode@v0.52.0 -test ./... | tee /dev/stderr)"
 
 # What check notices of ten regressions planted in the source, and how often it alarms for nothing: the tables of docs/ci.md.
 # Some minutes, and half a minute for each of RERUNS.
