@@ -1,3 +1,5 @@
+// Formulas over the cells of tables: how they are parsed and evaluated, and what rounding leaves open.
+
 package claims
 
 import (

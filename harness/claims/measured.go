@@ -1,3 +1,5 @@
+// Claims on our own measurements, scale by scale.
+
 package claims
 
 import (

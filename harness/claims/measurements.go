@@ -1,3 +1,5 @@
+// Lines of measurement files, found by experiment, scale and keys.
+
 package claims
 
 import (

@@ -1,3 +1,5 @@
+// Resampling of questions, percentile intervals and McNemar's test.
+
 package metrics
 
 import (
