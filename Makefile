@@ -10,7 +10,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race lint reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check clean
+.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -33,6 +33,17 @@ lint:
 	test -z "$$(gofmt -l cmd harness verify results experiments)"
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	test -z "$$($(GO) run golang.org/x/tools/cmd/deadcode@v0.52.0 -test ./... | tee /dev/stderr)"
+
+# What check notices of ten regressions planted in the source, and how often it alarms for nothing: the tables of docs/ci.md.
+# Some minutes, and half a minute for each of RERUNS.
+RERUNS ?= 60
+study:
+	CHECK_STUDY=$(RERUNS) $(GO) test -count=1 -v -timeout 120m -run Study ./results
+
+# Lines of code and of tests, a package a line.
+loc:
+	@$(GO) run ./cmd/loc
 
 SIMULATED = main ablation alpha anchor ood hetero noise llm-as-router llm-as-router-ood multiround learning collapse
 RECORDED  = recorded recorded-mmlu recorded-routellm recorded-learning recorded-ablation

@@ -19,7 +19,7 @@ import (
 // A run with one training measures no lines of single seeds, and is held against the reference's line of its seed.
 func TestOneTrainingIsHeldAgainstItsOwnInTheReference(t *testing.T) {
 	dir := t.TempDir()
-	reference := runIn(t, tiny(t), dir).Measurements
+	reference := tinyIn(t, dir).Measurements
 	reference.Comment = []string{provenance(&tiny(t).Experiment).String()}
 	r := tiny(t)
 	r.Experiment.Evaluate.Seeds = r.Experiment.Evaluate.Seeds[1:]

@@ -82,7 +82,7 @@ func TestARunAgainAndInAnotherStoreIsTheSame(t *testing.T) {
 // Averages and benchmarks of either side are the numbers that were measured, and differences are theirs.
 func TestAnotherKnobIsNamedAndComparedQuestionByQuestion(t *testing.T) {
 	dir := t.TempDir()
-	before := runIn(t, tiny(t), dir)
+	before := tinyIn(t, dir)
 	r := tiny(t)
 	r.Experiment.GRPO.Steps = 9
 	after, report := checkedRun(t, r, dir)
@@ -133,7 +133,7 @@ func TestAnotherKnobIsNamedAndComparedQuestionByQuestion(t *testing.T) {
 // A cost that goes up by a tenth on every question is no noise, whatever questions cost.
 func TestAnotherPriceIsMoreThanNoise(t *testing.T) {
 	dir := t.TempDir()
-	runIn(t, tiny(t), dir)
+	tinyIn(t, dir)
 	r := tiny(t)
 	models := map[string]cost.Price{}
 	for name, p := range r.Prices.Models {
@@ -229,7 +229,7 @@ func TestOneDecisionIsFound(t *testing.T) {
 
 func TestRunsThatCannotBeComparedByQuestionAreComparedByTheirMeasurements(t *testing.T) {
 	dir := t.TempDir()
-	runIn(t, tiny(t), dir)
+	tinyIn(t, dir)
 	r := tiny(t)
 	r.Experiment.Seed++
 	_, report := checkedRun(t, r, dir)
@@ -248,7 +248,7 @@ func TestRunsThatCannotBeComparedByQuestionAreComparedByTheirMeasurements(t *tes
 
 func TestQuestionsRowsAndBenchmarksOfOneSideAreCounted(t *testing.T) {
 	dir := t.TempDir()
-	runIn(t, tiny(t), dir)
+	tinyIn(t, dir)
 	r := tiny(t)
 	b := r.Benchmarks["sim-aime25"]
 	b.Size -= 3
@@ -658,7 +658,7 @@ func TestGapsOfTheProbeAreGapsOfTheComparison(t *testing.T) {
 // Three trainings in all, or two pairs of them, leave one degree of freedom, whose interval nothing is outside of.
 func TestTooFewTrainingsJudgeNothing(t *testing.T) {
 	dir := t.TempDir()
-	runIn(t, tiny(t), dir)
+	tinyIn(t, dir)
 	for _, c := range []struct {
 		name   string
 		change func(x *spec.Experiment)
@@ -716,7 +716,7 @@ func TestANumberThatMovedIsFoundThoughTrainingsDiffer(t *testing.T) {
 // Steps of other seeds have other names, and a row that asks for what another row does has no step of its own name.
 func TestWhatARowAsksForIsNamedWhateverItsStepsAreCalled(t *testing.T) {
 	dir := t.TempDir()
-	runIn(t, tiny(t), dir)
+	tinyIn(t, dir)
 	for _, c := range []struct {
 		name, want string
 		change     func(x *spec.Experiment)

@@ -20,9 +20,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/theory"
 )
 
-// smallCollapse is the built-in experiment cut down to a tenth of a second.
 var near = cmpopts.EquateApprox(0, 1e-9)
 
+// smallCollapse is the built-in experiment cut down to half a second.
 func smallCollapse(t *testing.T) *spec.Resolved {
 	t.Helper()
 	r, err := spec.Load(experiments.FS, "collapse", spec.Known{})
@@ -31,7 +31,7 @@ func smallCollapse(t *testing.T) *spec.Resolved {
 	}
 	x := &r.Experiment
 	c := *x.Collapse
-	c.Training.Steps, c.Training.LogEvery = 20, 10
+	c.Training.Steps, c.Training.LogEvery, c.Training.Batch, c.Training.Group, c.Training.Hidden = 20, 10, 8, 8, 8
 	c.Curves = []float64{0, 1}
 	c.Sweep.Assimilation, c.Sweep.Lambda = []float64{0, 1}, []float64{0, 0.3}
 	x.Collapse, x.Evaluate.Seeds = &c, []uint64{1, 2}

@@ -63,7 +63,7 @@ func snapshot(t *testing.T, root string) map[string]string {
 
 func TestWhyIsItComputedAgain(t *testing.T) {
 	out := t.TempDir()
-	runIn(t, tiny(t), out)
+	tinyIn(t, out)
 	untouched := snapshot(t, out)
 	for name, test := range map[string]func(*testing.T, string){
 		"what is to do is grouped by the knob that moved it":                          groupsByKnob,
@@ -242,7 +242,7 @@ func sameSet(a, b []string) bool {
 
 func TestAFinishedExperimentHasNothingToExplain(t *testing.T) {
 	out := t.TempDir()
-	runIn(t, tiny(t), out)
+	tinyIn(t, out)
 	x, err := Explain(t.Context(), tiny(t), Options{Out: out})
 	if err != nil || x.ToDo != 0 || len(x.Causes) != 0 {
 		t.Errorf("%+v, %v", x, err)
@@ -434,7 +434,7 @@ func hasPath(v any, path string) bool {
 
 func TestAnEntryOfOlderCodeOrADamagedOneIsAReason(t *testing.T) {
 	out := t.TempDir()
-	runIn(t, tiny(t), out)
+	tinyIn(t, out)
 	e, err := look(t.Context(), tiny(t), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 )
 
 func TestTablesOfMetricsAreWrittenAndNotPrinted(t *testing.T) {
-	text, files := drawn(t, runIn(t, tiny(t), t.TempDir()))
+	text, files := drawn(t, tinyIn(t, t.TempDir()))
 	if strings.Contains(text, "Information") {
 		t.Error("the table is printed")
 	}

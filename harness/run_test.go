@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
@@ -38,6 +39,33 @@ func runIn(t testing.TB, r *spec.Resolved, out string) *Result {
 		t.Fatal(err)
 	}
 	return result
+}
+
+// tinyIn is a finished run of tiny in a folder. All tests but those of how it comes about share what it stores.
+func tinyIn(t testing.TB, out string) *Result {
+	t.Helper()
+	dir := filepath.Join(shared, "tiny")
+	tinyOnce.Do(func() { runIn(t, tiny(t), dir) })
+	if err := os.CopyFS(out, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return runIn(t, tiny(t), out)
+}
+
+var (
+	shared   string // a folder for what tests share
+	tinyOnce sync.Once
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	if shared, err = os.MkdirTemp("", "harness"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(shared)
+	os.Exit(code)
 }
 
 // entries returns the files of every stage entry below out, but what may differ between machines.

@@ -241,7 +241,7 @@ func TestATrailLeadsBackAndSaysWhatItCannotFollow(t *testing.T) {
 	if _, _, err := OpenTrail(t.Context(), smallCollapse(t), Options{Out: out}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "without problems") {
 		t.Errorf("%v", err)
 	}
-	runIn(t, tiny(t), out)
+	tinyIn(t, out)
 	tr, done, err := OpenTrail(t.Context(), tiny(t), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)

@@ -1,3 +1,4 @@
+// Studies of check: what it notices of the mutants, and how often it is wrong about reruns. 'make study' carries them out.
 package results_test
 
 import (
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -32,7 +34,7 @@ import (
 func asked(t *testing.T) {
 	t.Helper()
 	if os.Getenv("CHECK_STUDY") == "" {
-		t.Skip("a study of some minutes; CHECK_STUDY=100 runs it with a hundred reruns")
+		t.Skip("a study of an hour; 'make study' carries it out")
 	}
 }
 
@@ -102,7 +104,7 @@ func TestStudyOfCatchingPower(t *testing.T) {
 	otherArch := file("arch/smoke-measurements.txt", edited(t, string(reference), " by backend go on amd64.", " by backend go on another."))
 	rerun(t, smoke(t), filepath.Join(dir, "clean"))
 	cases := []struct{ name, spec, against string }{
-		{"the same seeds", "smoke", "results/reference"},
+		{sameSeeds, "smoke", "results/reference"},
 		{"another architecture", "smoke", otherArch},
 		{"other training seeds", otherSeeds, "results/reference"},
 		{"other problems", otherProblems, "results/reference"},
@@ -121,15 +123,78 @@ func TestStudyOfCatchingPower(t *testing.T) {
 		for _, c := range cases {
 			check := exec.Command(program, "check", c.spec, "--out", filepath.Join(out, "runs"), "--against", c.against, "--json")
 			check.Dir, check.Env = out, append(os.Environ(), "CI=")
-			said, err := check.Output()
+			said, err := check.CombinedOutput()
 			if check.ProcessState == nil {
 				t.Fatal(err)
+			}
+			if c.name == sameSeeds {
+				m.isNoticed(t, check.ProcessState.ExitCode(), said)
 			}
 			table += " " + noticed(t, check.ProcessState.ExitCode(), said) + " |"
 		}
 		table += "\n"
 	}
 	t.Logf("noticed by, with how many numbers:\n%s", table)
+}
+
+// sameSeeds is the case that nothing but the mutant differs in.
+const sameSeeds = "the same seeds"
+
+// isNoticed wants a check with the same seeds to say what is wrong, by as many numbers as docs/ci.md has.
+func (m mutant) isNoticed(t *testing.T, code int, said []byte) {
+	t.Helper()
+	if code != m.code {
+		t.Errorf("%s: exit code %d, want %d\n%.2000s", m.name, code, m.code, said)
+		return
+	}
+	if code == 2 {
+		if !strings.Contains(string(said), m.says) {
+			t.Errorf("%s: says %s, want %q", m.name, said, m.says)
+		}
+		return
+	}
+	var report struct {
+		Same  bool `json:"same_problems"`
+		Moved []struct{ Label, Unit, Verdict string }
+	}
+	if err := json.Unmarshal(said, &report); err != nil {
+		t.Fatal(err)
+	}
+	n, found := 0, false
+	for _, x := range report.Moved {
+		if strings.HasPrefix(x.Verdict, "regression") || x.Verdict == "missing" {
+			n++
+			found = found || strings.Contains(x.Label+" "+x.Unit+": ", m.says)
+		}
+	}
+	if !report.Same || !found {
+		t.Errorf("%s: %d regressions, none of them of %q; same problems: %v", m.name, n, m.says, report.Same)
+	}
+	if said := inTheDocuments(t, m.name); runtime.GOARCH == "amd64" && said != n { // where the reference was trained
+		t.Errorf("%s: %d numbers closed a gate, and the table of planted regressions in docs/ci.md says %d", m.name, n, said)
+	}
+}
+
+// inTheDocuments adds up what the table of docs/ci.md says of a planted regression with the same seeds.
+func inTheDocuments(t *testing.T, mutant string) (n int) {
+	t.Helper()
+	table, err := os.ReadFile(filepath.Join("..", "docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row, ok := strings.Cut(string(table), "\n| "+mutant+" |")
+	if !ok {
+		t.Fatalf("the table of docs/ci.md has no row %q", mutant)
+	}
+	cell, _, _ := strings.Cut(row, "|")
+	for _, digits := range regexp.MustCompile(`\d+`).FindAllString(cell, -1) {
+		k, err := strconv.Atoi(digits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += k
+	}
+	return n
 }
 
 // noticed says which gates closed, and how many numbers at each.

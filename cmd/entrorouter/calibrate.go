@@ -1,3 +1,5 @@
+// The command calibrate: solves a simulated pool for its targets and says how far off it is.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The command check against measurements: finds the reference, carries the experiment out and says what moved.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The command check against another run: says row by row and question by question what moved.
+
 package main
 
 import (

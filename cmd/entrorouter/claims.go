@@ -1,3 +1,5 @@
+// The command claims: recomputes what the paper states and gives verdicts on its orderings.
+
 package main
 
 import (

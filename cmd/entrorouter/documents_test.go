@@ -78,9 +78,8 @@ var commandsOfDocuments = []documented{
 	{command: "make race", as: "make race GO=echo", why: "all tests again, half an hour: what it calls", needs: "make", prints: `test -race .*-short \./\.\.\.`},
 
 	{command: "go test ./...", as: `cd "$ROOT" && go list ./...`, why: "this is a part of it", prints: `entrorouter/verify`},
-	{command: "go test ./cmd/entrorouter -run Documents", as: `cd "$ROOT" && go test ./cmd/entrorouter -list Documents`, why: "this is it", slow: true, prints: `TestEveryCommandOfTheDocumentsIsCarriedOut`},
-	{command: "go test ./results", as: `cd "$ROOT" && go test -run xxx ./results`, why: "go test ./... runs it", slow: true, prints: `^ok`},
-	{command: "CHECK_STUDY=60 go test ./results -run Study -v -timeout 120m", as: `cd "$ROOT" && go test ./results -run Study -v`, why: "an hour: it says how to ask for it", slow: true, prints: `CHECK_STUDY=100 runs it`},
+	{command: "go test ./cmd/entrorouter -run Documents", as: `ln -s "$(command -v entrorouter)" bin/tests && bin/tests -test.list Documents`, why: "this is it: what runs lists itself", prints: `TestEveryCommandOfTheDocumentsIsCarriedOut`},
+	{command: "make study", as: "make study GO=echo", why: "an hour: what it calls", needs: "make", prints: `test .*-run Study \./results`},
 	{command: "go test -bench", as: `cd "$ROOT" && go test ./verify -run xxx -bench . -benchtime 1x`, why: "one package, once", slow: true, prints: `Benchmark`},
 	{command: "go test ./harness -run xxx -bench Profile -benchtime 20x", as: `cd "$ROOT" && go test ./harness -run xxx -bench Profile -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkProfile`},
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
@@ -117,7 +116,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter check smoke", prints: `regressions: 0`},
 	{command: "entrorouter check smoke --seeds 10 --against results/reference", as: "entrorouter check smoke", why: "three trainings instead of ten", prints: `regressions: 0`},
 	{command: "entrorouter check SPEC", as: "entrorouter check tiny.yaml --against reference --update && entrorouter check tiny.yaml --against reference", why: "the built-in reference is that of smoke", prints: `regressions: 0`},
-	{command: "entrorouter check smoke --seeds 10 --against results/reference --update", as: "entrorouter check smoke --seeds 3 --against results/reference --update", why: "three trainings instead of ten", prints: `^results/reference/smoke-measurements\.txt: \d+ lines`},
+	{command: "entrorouter check smoke --seeds 10 --against results/reference --update", as: "entrorouter check smoke --seeds 2 --against results/reference --update", why: "two trainings instead of ten", prints: `^results/reference/smoke-measurements\.txt: \d+ lines`},
 	{command: "entrorouter check main --seeds 10 --against DIR --update", as: "entrorouter check tiny.yaml --seeds 3 --against data --update", why: "an hour: a small experiment", prints: `^data/tiny-measurements\.txt: \d+ lines`},
 	{command: "entrorouter route SPEC [FILE]", prints: `"expert":"qwen3-`},
 	{command: "entrorouter route live-multiround problems.jsonl --row router-r1 --runs 8 --dir out --data DIR", as: "entrorouter route mine/live-multiround.yaml problems.jsonl --row router-r1 --runs 8 --dir out --data data && cat out/trajectories.jsonl", edit: ownPolicies, why: "stand-ins for its servers and its data", prints: `"reward"`},
@@ -350,6 +349,7 @@ func newReader(t *testing.T) *reader {
 	}
 	r.write(t, "answers.jsonl", `{"id": "a", "gold": "1/2", "response": "so \\boxed{0.5}"}`+"\n"+`{"id": "b", "gold": "2", "response": "3"}`+"\n")
 	r.write(t, "problems.jsonl", `{"id": "a", "problem": "Let $x + 1 = 3$. Find $x$.", "gold": "2"}`+"\n")
+	smokeRun.store(t, filepath.Join(r.dir, "results", "runs"))
 	r.server, _ = newStandIn(t)
 	server := httptest.NewServer(&conversing{standIn: r.server})
 	t.Cleanup(server.Close)

@@ -1,3 +1,5 @@
+// The command explain: says why steps have to be carried out, and which knob moves them.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The command gpu-check: trains on XLA and on the Go backend and compares the losses.
+
 package main
 
 import (

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,13 +20,102 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(sharing{m}, map[string]func(){
 		"entrorouter": func() { os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// sharing gives the tests a folder for what they share.
+type sharing struct{ *testing.M }
+
+var shared string
+
+func (s sharing) Run() int {
+	var err error
+	if shared, err = os.MkdirTemp("", "entrorouter"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(shared)
+	return s.M.Run()
+}
+
+// finished is a run that tests share and that none may write to: its store is in out, its tables and figures are in fig,
+// and what it printed is in the file printed.
+type finished func() (dir string, err error)
+
+var (
+	smokeRun = runOnce("smoke", "smoke")
+	tinyRun  = runOnce("tiny", filepath.Join("testdata", "tiny.yaml"))
+)
+
+func runOnce(name, spec string) finished {
+	return sync.OnceValues(func() (string, error) {
+		dir := filepath.Join(shared, name)
+		var out, errs bytes.Buffer
+		code := run([]string{"entrorouter", "run", spec, "--out", filepath.Join(dir, "out"), "--figures", filepath.Join(dir, "fig")}, nil, &out, &errs)
+		if code != exitOK || errs.Len() > 0 {
+			return "", fmt.Errorf("run %s: exit code %d: %s", name, code, errs.String())
+		}
+		printed := strings.ReplaceAll(out.String(), "written to "+dir+"/", "written to ")
+		return dir, os.WriteFile(filepath.Join(dir, "printed"), []byte(printed), 0o666)
+	})
+}
+
+// store puts what the run has stored into a folder.
+func (f finished) store(t testing.TB, to string) {
+	t.Helper()
+	dir, err := f()
+	if err == nil {
+		err = linkTree(to, filepath.Join(dir, "out"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stored puts what a run has stored, and what it wrote and printed, into the folder of a script.
+func stored(ts *testscript.TestScript, neg bool, args []string) {
+	of := map[string]finished{"smoke": smokeRun, "tiny": tinyRun}
+	if neg || len(args) != 1 || of[args[0]] == nil {
+		ts.Fatalf("usage: stored smoke|tiny")
+	}
+	dir, err := of[args[0]]()
+	ts.Check(err)
+	ts.Check(linkTree(ts.MkAbs("out"), filepath.Join(dir, "out")))
+	ts.Check(os.CopyFS(ts.MkAbs("fig"), os.DirFS(filepath.Join(dir, "fig"))))
+	ts.Check(os.WriteFile(ts.MkAbs("printed"), []byte(ts.ReadFile(filepath.Join(dir, "printed"))), 0o666))
+}
+
+// linkTree makes the folder to with the files of a store: entries are never written to, so that they are links, and what
+// is written to is copied.
+func linkTree(to, from string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, name)
+		if d.IsDir() {
+			return os.MkdirAll(target, 0o777)
+		}
+		if strings.HasPrefix(name, "stages") {
+			return os.Link(path, target)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, data, 0o666)
 	})
 }
 
 // One script a promise. Besides the usual commands there are
 //
+//	stored run           puts the finished run smoke or tiny here: its store into out, its tables into fig, what it printed into printed
 //	exits N cmd...       cmd ends with exit code N
 //	says pattern         standard error is one line that starts with "entrorouter: " and matches
 //	same a b             two folders hold the same files; env.json and locks are never compared
@@ -77,7 +167,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "says": says, "same": same, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit, "append": appendTo,
+			"stored": stored, "exits": exits, "says": says, "same": same, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit, "append": appendTo,
 		},
 	})
 }

@@ -1,3 +1,5 @@
+// The command render: tables, figures and a LaTeX document from measurements alone.
+
 package main
 
 import (

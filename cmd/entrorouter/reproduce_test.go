@@ -45,6 +45,8 @@ func TestReproducingLeavesTheCheckoutClean(t *testing.T) {
 	r.write(t, "figures/smoke.md", "committed\n")
 	r.write(t, "figures/claims.md", "committed\n")
 
+	smokeRun.store(t, filepath.Join(r.dir, "results", "runs"))
+
 	const commit = "git -c user.name=A -c user.email=a@example.org commit -qam A"
 	const reproduce = "make reproduce" + prebuilt
 	agrees := `(?s)Claims: \d+ hold.*\n\nsmoke has not moved by more than noise against figures; every number that must repeat itself does\.\n$`

@@ -1,3 +1,5 @@
+// The command route: decides about problems from a file or standard input by a fitted router.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The commands run, plan and list, and the flags that commands share.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The command serve: puts simulated experts behind the protocol that clients of vLLM speak.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The command show: from a cell of a table to its questions, answers and decisions.
+
 package main
 
 import (

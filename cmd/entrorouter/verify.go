@@ -1,3 +1,5 @@
+// The command verify: grades one response, or the rows of a file, with reasons.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// What a router with a knob chooses at every setting.
+
 package book
 
 import (

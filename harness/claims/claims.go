@@ -1,3 +1,5 @@
+// A file of claims, and what becomes of a claim on the paper's tables.
+
 package claims
 
 import (

@@ -1,3 +1,5 @@
+// The table for a reader in a hurry: a line is what several claims and orderings say together.
+
 package claims
 
 import (

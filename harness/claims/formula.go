@@ -1,3 +1,5 @@
+// Formulas over the cells of tables: how they are parsed and evaluated, and what rounding leaves open.
+
 package claims
 
 import (
@@ -83,7 +85,7 @@ func (f *Formula) compare(cells Cells) (decides compared, err error) {
 
 // around evaluates n, and how far its result can be moved by cells that lie anywhere that rounding hides.
 func around(n node, cells Cells) (value, error) {
-	t := &trace{cells: cells}
+	t := newTrace(cells)
 	number, err := n.eval(t)
 	if err != nil {
 		return value{}, err
@@ -104,9 +106,49 @@ func around(n node, cells Cells) (value, error) {
 
 // trace remembers the cells that were read, each once, and moves them.
 type trace struct {
-	cells Cells
+	*lists
 	read  []place
-	moved []float64 // [read] what is added to each; shorter: nothing
+	at    map[[4]string]int // of a cell in read, by table, row, benchmark and unit
+	moved []float64         // [read] what is added to each; shorter: nothing
+}
+
+func newTrace(cells Cells) *trace {
+	return &trace{lists: &lists{Cells: cells}, at: map[[4]string]int{}}
+}
+
+// lists are tables that remember what they were asked for beside cells, which a formula asks for again whenever one of
+// its cells is moved.
+type lists struct {
+	Cells
+	benchmarks map[[2]string][]string
+	questions  map[[3]string]float64
+	rivals     map[string][]binary
+}
+
+// Benchmarks implements Cells.
+func (l *lists) Benchmarks(table, row string) ([]string, error) {
+	return remembered(&l.benchmarks, [2]string{table, row}, func() ([]string, error) { return l.Cells.Benchmarks(table, row) })
+}
+
+// Questions implements Cells.
+func (l *lists) Questions(table, row, benchmark string) (float64, error) {
+	return remembered(&l.questions, [3]string{table, row, benchmark}, func() (float64, error) { return l.Cells.Questions(table, row, benchmark) })
+}
+
+func remembered[K comparable, V any](known *map[K]V, k K, read func() (V, error)) (V, error) {
+	v, ok := (*known)[k]
+	if ok {
+		return v, nil
+	}
+	v, err := read()
+	if err != nil {
+		return v, err
+	}
+	if *known == nil {
+		*known = map[K]V{}
+	}
+	(*known)[k] = v
+	return v, nil
 }
 
 // passes bounds how often extreme goes through the cells; two or three are enough for what people write.
@@ -118,7 +160,7 @@ const passes = 8
 // unit to either side, and not against the middle or an end that is nearer: where two cells tie for the greatest, neither
 // lowers it alone.
 func (t *trace) extreme(n node, center, sign float64) (float64, error) {
-	moved := &trace{cells: t.cells, read: t.read, moved: make([]float64, len(t.read))}
+	moved := &trace{lists: t.lists, read: slices.Clip(t.read), at: maps.Clone(t.at), moved: make([]float64, len(t.read))}
 	best := center
 	for range passes {
 		stable := true
@@ -161,14 +203,14 @@ func (t *trace) extreme(n node, center, sign float64) (float64, error) {
 
 // place is a cell and half a unit of its last digit; up and down are how far the number behind it may lie above and below.
 type place struct {
-	table, row, benchmark, unit string
-	half, up, down              float64
+	number         float64
+	half, up, down float64
 }
 
 // placed says what rounding can hide in a cell: no cost is below nothing, and no percentage beyond 0 or 100.
-func placed(table, row, benchmark, unit string, v metrics.Value) place {
+func placed(v metrics.Value) place {
 	by := half(v)
-	p := place{table, row, benchmark, unit, by, by, by}
+	p := place{v.Number, by, by, by}
 	if v.Number >= 0 {
 		p.down = min(by, v.Number)
 	}
@@ -179,20 +221,20 @@ func placed(table, row, benchmark, unit string, v metrics.Value) place {
 }
 
 func (t *trace) cell(table, row, benchmark, unit string) (float64, error) {
-	v, err := t.cells.Cell(table, row, benchmark, unit)
-	if err != nil {
-		return 0, err
-	}
-	p := placed(table, row, benchmark, unit, v)
-	i := slices.Index(t.read, p)
-	if i < 0 {
+	name := [4]string{table, row, benchmark, unit}
+	i, ok := t.at[name]
+	if !ok {
+		v, err := t.Cell(table, row, benchmark, unit)
+		if err != nil {
+			return 0, err
+		}
 		i = len(t.read)
-		t.read = append(t.read, p)
+		t.read, t.at[name] = append(t.read, placed(v)), i
 	}
 	if i < len(t.moved) {
-		return v.Number + t.moved[i], nil
+		return t.read[i].number + t.moved[i], nil
 	}
-	return v.Number, nil
+	return t.read[i].number, nil
 }
 
 // node is a part of a formula.
@@ -312,7 +354,7 @@ func (r reference) read(t *trace) (float64, error) {
 // gain is how far a row lies above the hull of fixed experts, over its own benchmarks. An expert of another table is
 // written table:row.
 func (t *trace) gain(table, row string, fixed []string) (float64, error) {
-	benchmarks, err := t.cells.Benchmarks(table, row)
+	benchmarks, err := t.Benchmarks(table, row)
 	if err != nil {
 		return 0, err
 	}
@@ -337,7 +379,7 @@ func (t *trace) gain(table, row string, fixed []string) (float64, error) {
 
 // lead is the least by which a row is more accurate than any other on any benchmark, the rows named after it left out.
 func (t *trace) lead(table, row string, without []string) (float64, error) {
-	pairs, err := rivals(t.cells, table, row, without)
+	pairs, err := remembered(&t.rivals, strings.Join(append([]string{table, row}, without...), "\n"), func() ([]binary, error) { return rivals(t, table, row, without) })
 	if err != nil {
 		return 0, err
 	}
@@ -385,12 +427,12 @@ func rivals(cells Cells, table, row string, without []string) ([]binary, error) 
 // sum adds up a row over benchmarks, all of them if none is named: dollars, or accuracy times questions.
 func (t *trace) sum(table, row string, benchmarks []string, unit string) (sum, questions float64, err error) {
 	if len(benchmarks) == 0 {
-		if benchmarks, err = t.cells.Benchmarks(table, row); err != nil {
+		if benchmarks, err = t.Benchmarks(table, row); err != nil {
 			return 0, 0, err
 		}
 	}
 	for _, b := range benchmarks {
-		n, err := t.cells.Questions(table, row, b)
+		n, err := t.Questions(table, row, b)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -1,3 +1,5 @@
+// Verdicts on orderings: contrasts between rows of our measurements with their intervals.
+
 package claims
 
 import (

@@ -1,3 +1,5 @@
+// How the YAML files of this package are read, with every fault at its line.
+
 package claims
 
 import (

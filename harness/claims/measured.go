@@ -1,3 +1,5 @@
+// Claims on our own measurements, scale by scale.
+
 package claims
 
 import (
@@ -214,7 +216,7 @@ func (o ours) read(r reference) (reading, error) {
 	if err != nil {
 		return reading{}, err
 	}
-	_, questions, err := (&trace{cells: o.tables}).sum(table, row, nil, metrics.Accuracy)
+	_, questions, err := newTrace(o.tables).sum(table, row, nil, metrics.Accuracy)
 	return query.scaled(questions), err
 }
 

@@ -1,8 +1,11 @@
+// Lines of measurement files, found by experiment, scale and keys.
+
 package claims
 
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,6 +15,7 @@ import (
 // Measurements are the lines of any number of measurement files, which carry the key experiment.
 type Measurements struct {
 	of    map[string][]metrics.Measurement // by experiment
+	at    map[string][]metrics.Measurement // by experiment and the keys of a Place, seed left out
 	files map[string]string                // label -> file
 
 	first  map[string]float64 // accuracy of the first single seed, by label without the seed
@@ -34,7 +38,7 @@ var errNotStated = errors.New("not stated")
 // of the two counts.
 func (s *Measurements) Add(file string, set *metrics.Set) error {
 	if s.of == nil {
-		s.of, s.files = map[string][]metrics.Measurement{}, map[string]string{}
+		s.of, s.at, s.files = map[string][]metrics.Measurement{}, map[string][]metrics.Measurement{}, map[string]string{}
 		s.first, s.varies = map[string]float64{}, map[string]bool{}
 		s.written, s.seeded = map[string]bool{}, map[string]bool{}
 	}
@@ -49,6 +53,14 @@ func (s *Measurements) Add(file string, set *metrics.Set) error {
 		}
 		s.files[m.Label()] = file
 		s.of[experiment] = append(s.of[experiment], m)
+		at := Place{}
+		for _, k := range m.Keys {
+			if !slices.Contains(outer, k.Name) {
+				at[k.Name] = k.Value
+			}
+		}
+		spot := spotOf(experiment, at)
+		s.at[spot] = append(s.at[spot], m)
 		s.written[experiment] = s.written[experiment] || written
 		s.seeded[experiment] = s.seeded[experiment] || m.Key("seed") != ""
 		s.compareSeeds(m)
@@ -121,6 +133,14 @@ func (p Place) String() string {
 	return strings.Join(parts, "/")
 }
 
+// spotOf is what lines of an experiment at a place share, whatever their name and training seed.
+func spotOf(experiment string, at Place) string {
+	at = maps.Clone(at)
+	delete(at, "line")
+	delete(at, "seed")
+	return experiment + "\n" + at.String()
+}
+
 // outer are the keys that say which experiment and scale a line belongs to.
 var outer = []string{"experiment", "pool", "arena"}
 
@@ -139,7 +159,7 @@ func (s *Measurements) find(experiment string, scale Scale, at Place) (metrics.M
 
 func (s *Measurements) where(experiment string, scale Scale, at Place) []metrics.Measurement {
 	var found []metrics.Measurement
-	for _, m := range s.of[experiment] {
+	for _, m := range s.at[spotOf(experiment, at)] {
 		if matches(m, scale, at) {
 			found = append(found, m)
 		}
@@ -173,7 +193,7 @@ func matches(m metrics.Measurement, scale Scale, at Place) bool {
 // seeds returns the lines of single training seeds at a place, by seed.
 func (s *Measurements) seeds(experiment string, scale Scale, at Place) map[string]metrics.Measurement {
 	found := map[string]metrics.Measurement{}
-	for _, m := range s.of[experiment] {
+	for _, m := range s.at[spotOf(experiment, at)] {
 		seed := m.Key("seed")
 		if seed == "" {
 			continue

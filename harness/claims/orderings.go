@@ -1,3 +1,5 @@
+// A file of orderings: which row is above which, on which scales.
+
 package claims
 
 import (

@@ -1,3 +1,5 @@
+// The tables of claims and verdicts as sheets to print.
+
 package claims
 
 import (

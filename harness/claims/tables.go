@@ -1,3 +1,5 @@
+// The paper's tables, as formulas read them.
+
 package claims
 
 import (

@@ -1,3 +1,5 @@
+// Checks of whole tables of the paper: averages, and percentages that whole numbers of answers can give.
+
 package claims
 
 import (

@@ -1,3 +1,5 @@
+// The checks of whole tables on our own measurements.
+
 package claims
 
 import (

@@ -1,3 +1,5 @@
+// Conversations with tools: the part of the protocol that multi-round policies need.
+
 package experts
 
 import (

@@ -1,3 +1,5 @@
+// The client of OpenAI-compatible servers: how experts are asked, how often and for how long.
+
 package experts
 
 import (

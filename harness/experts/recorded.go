@@ -1,3 +1,5 @@
+// Outcomes that were measured elsewhere: what a recording holds and how its files are read.
+
 package experts
 
 import (

@@ -1,3 +1,5 @@
+// The lines of a recording in the layouts that are known.
+
 package experts
 
 import (

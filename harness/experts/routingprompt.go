@@ -1,3 +1,5 @@
+// The prompt that asks a language model which expert should answer, written and read back.
+
 package experts
 
 // The prompt that asks a language model which expert should answer: one function writes it, and one reads it back.

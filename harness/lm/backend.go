@@ -1,3 +1,5 @@
+// The backends that networks compute on, opened by name.
+
 package lm
 
 import (

@@ -1,5 +1,7 @@
 //go:build !xla
 
+// Builds without XLA say how to get it.
+
 package lm
 
 import (

@@ -1,5 +1,7 @@
 //go:build xla
 
+// The XLA backend.
+
 package lm
 
 import (

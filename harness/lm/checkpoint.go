@@ -1,3 +1,5 @@
+// Checkpoints: a model as two files, written and read.
+
 package lm
 
 import (

@@ -1,3 +1,5 @@
+// The small policy: hashed n-grams and surface features of a text through one hidden layer.
+
 package lm
 
 import (

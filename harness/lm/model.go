@@ -1,3 +1,5 @@
+// A policy with weights, and what it says about texts.
+
 package lm
 
 import (

@@ -1,3 +1,5 @@
+// The format of weights in a checkpoint.
+
 package lm
 
 import (

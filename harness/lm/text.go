@@ -1,3 +1,5 @@
+// What the small policy sees of a text: tokens, n-grams and surface features.
+
 package lm
 
 import (

@@ -1,3 +1,5 @@
+// A memory of what texts are made of, within a bound.
+
 package lm
 
 import "sync"

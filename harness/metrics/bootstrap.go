@@ -1,3 +1,5 @@
+// Resampling of questions, percentile intervals and McNemar's test.
+
 package metrics
 
 import (
@@ -49,16 +51,11 @@ func Resample(strata []int, b int, seed uint64, visit func(weights []float64)) {
 	}
 }
 
-// Bootstrap evaluates a vector of statistics on the sample itself (all weights 1) and on b resamples.
-// stat fills out[0:k] from weights [P]; it must be a function of the weights alone. The rows of the result
-// are statistics: point is [k], samples is [k][b]. The difference of two statistics is one more statistic:
-// compute it inside stat, or subtract two rows of samples, which share their weights.
-func Bootstrap(strata []int, b int, seed uint64, k int, stat func(weights, out []float64)) (point []float64, samples [][]float64) {
-	return bootstrap(strata, b, seed, k, 1, func() func(weights, out []float64) { return stat })
-}
-
-// BootstrapParallel is Bootstrap on all cores: newStat makes a statistic for each of them, with storage of its own. What
-// it returns does not depend on their number.
+// BootstrapParallel evaluates a vector of statistics on the sample itself (all weights 1) and on b resamples, on all cores:
+// newStat makes a statistic for each of them, with storage of its own. What it returns does not depend on their number.
+// A statistic fills out[0:k] from weights [P]; it must be a function of the weights alone. The rows of the result are
+// statistics: point is [k], samples is [k][b]. The difference of two statistics is one more statistic: compute it inside,
+// or subtract two rows of samples, which share their weights.
 func BootstrapParallel(strata []int, b int, seed uint64, k int, newStat func() func(weights, out []float64)) (point []float64, samples [][]float64) {
 	return bootstrap(strata, b, seed, k, runtime.GOMAXPROCS(0), newStat)
 }

@@ -1,3 +1,5 @@
+// Two files of measurements against each other: which gate a number has, and whether it closes.
+
 package metrics
 
 import (

@@ -1,3 +1,5 @@
+// Gains over mixtures of fixed experts, fold by fold, as recorded outcomes have to be compared.
+
 package metrics
 
 import (

@@ -190,7 +190,7 @@ func BenchmarkBootstrapOfTwelveMethods(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		Bootstrap(strata, 2000, 1, 3*methods, func(w, out []float64) {
+		onOneCore(strata, 2000, 1, 3*methods, func(w, out []float64) {
 			experts := make([]Point, 3)
 			for m := range quality {
 				out[m], out[methods+m] = WeightedMean(quality[m], w), WeightedMean(cost[m], w)
@@ -229,6 +229,6 @@ func BenchmarkMeanGainPerFoldBootstrap(b *testing.B) {
 	sweep := NewSweep(choices)
 	strata := make([]int, n)
 	for b.Loop() {
-		Bootstrap(strata, 2000, 1, 1, func(w, out []float64) { out[0] = f.Under(w).Curves(sweep).MeanGain() })
+		onOneCore(strata, 2000, 1, 1, func(w, out []float64) { out[0] = f.Under(w).Curves(sweep).MeanGain() })
 	}
 }

@@ -1,3 +1,5 @@
+// The text format of measurements, written and read.
+
 package metrics
 
 import (

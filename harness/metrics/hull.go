@@ -1,3 +1,5 @@
+// The upper hull of operating points in the plane of cost and quality.
+
 package metrics
 
 import (

@@ -1,3 +1,5 @@
+// Entropy, mutual information, calibration and ranking of what routers say.
+
 package metrics
 
 import (

@@ -1,3 +1,5 @@
+// What a router with a knob gets and pays at every setting, under any weights of the questions.
+
 package metrics
 
 // KnobCurve is what a router with a knob gets and pays at every setting, as a function of the weights of the questions.

@@ -1,3 +1,5 @@
+// Means with known errors, and Student's intervals of their sums and differences.
+
 package metrics
 
 import (

@@ -1,3 +1,5 @@
+// The scores of routers in the literature, each by its formula.
+
 package metrics
 
 import (

@@ -46,7 +46,7 @@ func TestResamplesKeepTheSizeOfEveryStratum(t *testing.T) {
 func TestBootstrapAgreesWithTheExactDistribution(t *testing.T) {
 	column := []float64{100, 0, 50, 50, 50}
 	const b = 40000
-	point, samples := Bootstrap([]int{0, 0, 1, 1, 1}, b, 7, 2, func(weights, out []float64) {
+	point, samples := onOneCore([]int{0, 0, 1, 1, 1}, b, 7, 2, func(weights, out []float64) {
 		out[0] = WeightedMean(column[:2], weights[:2])
 		out[1] = WeightedMean(column, weights)
 	})
@@ -75,17 +75,17 @@ func TestMethodsShareTheirResamples(t *testing.T) {
 		b[p] = a[p] - 1
 		strata[p] = p % 3
 	}
-	_, samples := Bootstrap(strata, 100, 3, 2, func(w, out []float64) {
+	_, samples := onOneCore(strata, 100, 3, 2, func(w, out []float64) {
 		out[0], out[1] = WeightedMean(a, w), WeightedMean(b, w)
 	})
 	for i := range samples[0] {
 		near(t, "difference of two methods that differ by 1 everywhere", samples[0][i]-samples[1][i], 1, 1e-9)
 	}
-	_, again := Bootstrap(strata, 100, 3, 1, func(w, out []float64) { out[0] = WeightedMean(a, w) })
+	_, again := onOneCore(strata, 100, 3, 1, func(w, out []float64) { out[0] = WeightedMean(a, w) })
 	if !slices.Equal(again[0], samples[0]) {
 		t.Error("the same seed gave other resamples")
 	}
-	_, other := Bootstrap(strata, 100, 4, 1, func(w, out []float64) { out[0] = WeightedMean(a, w) })
+	_, other := onOneCore(strata, 100, 4, 1, func(w, out []float64) { out[0] = WeightedMean(a, w) })
 	if slices.Equal(other[0], samples[0]) {
 		t.Error("another seed gave the same resamples")
 	}
@@ -327,7 +327,7 @@ func TestCoresDecideNoNumberOfABootstrap(t *testing.T) {
 			out[0], out[1] = scratch[0], w[0]
 		}
 	}
-	point, samples := Bootstrap(strata, 100, 5, 2, mean())
+	point, samples := onOneCore(strata, 100, 5, 2, mean())
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, workers := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(workers)
@@ -396,4 +396,10 @@ func TestUndefinedNumbersHaveNoInterval(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, v)
 		}
 	}
+}
+
+// onOneCore is BootstrapParallel of one statistic.
+func onOneCore(strata []int, b int, seed uint64, k int, stat func(weights, out []float64)) (point []float64, samples [][]float64) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	return BootstrapParallel(strata, b, seed, k, func() func(weights, out []float64) { return stat })
 }

@@ -1,3 +1,5 @@
+// Plays problems with a policy that asks experts in turns.
+
 package multiround
 
 import (

@@ -1,3 +1,5 @@
+// Reads what a policy of Router-R1's protocol writes.
+
 package multiround
 
 import (

@@ -1,3 +1,5 @@
+// The rewards of Router-R1 and xRouter on trajectories.
+
 package multiround
 
 import (

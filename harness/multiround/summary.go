@@ -1,3 +1,5 @@
+// What a set of trajectories says about a policy.
+
 package multiround
 
 import (

@@ -1,3 +1,5 @@
+// Router-R1's protocol: tags in a text.
+
 package multiround
 
 import (

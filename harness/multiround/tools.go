@@ -1,3 +1,5 @@
+// xRouter's protocol: calls of tools.
+
 package multiround
 
 import (

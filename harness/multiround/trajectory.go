@@ -1,3 +1,5 @@
+// A trajectory: one query from its first prompt to its reward, and its line of JSON.
+
 package multiround
 
 import (

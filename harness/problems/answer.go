@@ -1,3 +1,5 @@
+// Answers as they are written: fractions, radicals, sets, intervals.
+
 package problems
 
 import (

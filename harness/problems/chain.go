@@ -1,3 +1,5 @@
+// A problem in the making: links that lead from value to value, and a final that asks.
+
 package problems
 
 import (

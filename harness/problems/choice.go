@@ -1,3 +1,5 @@
+// Problems with options: the gold among plausible wrong values.
+
 package problems
 
 import (

@@ -1,3 +1,5 @@
+// Wrong answers that look right, for simulated experts.
+
 package problems
 
 import (

@@ -1,3 +1,5 @@
+// Populations of generated problems, and draws from them.
+
 package problems
 
 import (

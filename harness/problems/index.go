@@ -1,3 +1,5 @@
+// Finds generated problems by their text.
+
 package problems
 
 import (

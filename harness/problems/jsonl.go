@@ -1,3 +1,5 @@
+// Benchmarks from files of a data folder, checked by their checksums.
+
 package problems
 
 import (

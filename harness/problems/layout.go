@@ -1,3 +1,5 @@
+// How the chain of a problem is laid out as a text.
+
 package problems
 
 import (

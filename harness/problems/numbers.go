@@ -1,3 +1,5 @@
+// Arithmetic that topics need.
+
 package problems
 
 // Integer functions on which the topics rest. Arguments are positive unless said otherwise.

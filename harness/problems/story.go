@@ -1,3 +1,5 @@
+// Sentences that have nothing to do with a problem.
+
 package problems
 
 import (

@@ -1,3 +1,5 @@
+// Topic algebra.
+
 package problems
 
 import "fmt"

@@ -1,3 +1,5 @@
+// Topic arithmetic.
+
 package problems
 
 import "fmt"

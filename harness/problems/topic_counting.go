@@ -1,3 +1,5 @@
+// Topic counting.
+
 package problems
 
 import "fmt"

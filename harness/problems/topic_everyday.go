@@ -1,3 +1,5 @@
+// Topics with options of everyday life: logic, finance, units, dates and codes.
+
 package problems
 
 import (

@@ -1,3 +1,5 @@
+// Topic geometry.
+
 package problems
 
 import "fmt"

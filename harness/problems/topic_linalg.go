@@ -1,3 +1,5 @@
+// Topic linear algebra.
+
 package problems
 
 import "fmt"

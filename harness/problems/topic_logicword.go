@@ -1,3 +1,5 @@
+// Topic riddles: word problems with liars, coins and clocks.
+
 package problems
 
 import (

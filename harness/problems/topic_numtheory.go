@@ -1,3 +1,5 @@
+// Topic number theory.
+
 package problems
 
 import "fmt"

@@ -1,3 +1,5 @@
+// Topics with options of the sciences: physics, chemistry and genetics.
+
 package problems
 
 import "fmt"

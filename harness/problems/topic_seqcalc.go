@@ -1,3 +1,5 @@
+// Topic sequences and calculus.
+
 package problems
 
 import "fmt"

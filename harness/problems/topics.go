@@ -1,3 +1,5 @@
+// The topics of both families, in their fixed order.
+
 package problems
 
 // mathTopics lists the topics of family Math. The order is part of every draw: append only.

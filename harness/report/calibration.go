@@ -1,3 +1,5 @@
+// The figure of pass rates: the true chance of success against its estimates.
+
 package report
 
 import (

@@ -1,3 +1,5 @@
+// The figure of collapse: what training does to the calls of a multi-round policy.
+
 package report
 
 import (

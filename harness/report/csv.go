@@ -1,3 +1,5 @@
+// Tables as CSV.
+
 package report
 
 import (

@@ -1,3 +1,5 @@
+// The figure of the routing distribution.
+
 package report
 
 import (

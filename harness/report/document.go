@@ -1,3 +1,5 @@
+// A LaTeX document of tables and figures.
+
 package report
 
 import (

@@ -1,3 +1,5 @@
+// A figure with its numbers and caption, and the formats it is written in.
+
 package report
 
 import (

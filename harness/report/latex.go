@@ -1,3 +1,5 @@
+// Tables as LaTeX.
+
 package report
 
 import (

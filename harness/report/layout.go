@@ -1,3 +1,5 @@
+// Which measurements a table shows, and how the table is filled from them.
+
 package report
 
 import (

@@ -1,3 +1,5 @@
+// Legends of figures, set in as many rows as they need.
+
 package report
 
 import (

@@ -1,3 +1,5 @@
+// Tables as Markdown.
+
 package report
 
 import (

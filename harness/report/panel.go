@@ -1,3 +1,5 @@
+// Panels side by side, their axes and what is drawn in them.
+
 package report
 
 import (

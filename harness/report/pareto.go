@@ -1,3 +1,5 @@
+// The figure of accuracy against cost.
+
 package report
 
 import (

@@ -1,3 +1,5 @@
+// What the PDF canvas of the plotting library lacks.
+
 package report
 
 import (

@@ -1,3 +1,5 @@
+// The phase diagram of collapse.
+
 package report
 
 import (

@@ -1,3 +1,5 @@
+// The figure of training seeds.
+
 package report
 
 import (

@@ -1,3 +1,5 @@
+// Tables of words, as Markdown, LaTeX and CSV.
+
 package report
 
 import (

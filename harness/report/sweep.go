@@ -1,3 +1,5 @@
+// The figure of a knob that is swept.
+
 package report
 
 import (

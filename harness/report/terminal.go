@@ -1,3 +1,5 @@
+// Tables for a terminal.
+
 package report
 
 import (

@@ -1,3 +1,5 @@
+// How wide a text is in Times.
+
 package report
 
 // Widths of the signs of Times from the space to the tilde, in thousandths of the type size.

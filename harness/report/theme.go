@@ -1,3 +1,5 @@
+// Colours, lines and markers of all figures.
+
 package report
 
 import (

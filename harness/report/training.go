@@ -1,3 +1,5 @@
+// The figure of training curves.
+
 package report
 
 import (

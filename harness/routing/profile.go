@@ -1,3 +1,5 @@
+// Estimates of what every expert does on every problem.
+
 package routing
 
 import "fmt"

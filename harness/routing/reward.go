@@ -1,3 +1,5 @@
+// The anchor and the rewards of Stage II, equations 5 to 8 of the paper.
+
 package routing
 
 import (

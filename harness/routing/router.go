@@ -1,3 +1,5 @@
+// The nouns of routing: queries, decisions, calls, answers and their grades.
+
 package routing
 
 import (

@@ -1,3 +1,5 @@
+// The targets of Stage I, equations 1 to 3 of the paper.
+
 package routing
 
 import "github.com/entrorouter/entrorouter/harness/spec"

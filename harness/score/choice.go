@@ -1,3 +1,5 @@
+// Lines Choice and Curve: what the decisions of a row are like, and its knob at every setting.
+
 package score
 
 import (

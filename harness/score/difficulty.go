@@ -1,3 +1,5 @@
+// The routing distribution by strata of difficulty.
+
 package score
 
 import (

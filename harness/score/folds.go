@@ -1,3 +1,5 @@
+// What is measured of recorded outcomes, fold by fold.
+
 package score
 
 import (

@@ -1,3 +1,5 @@
+// Lines Route: accuracy, cost and gain of rows on benchmarks and on average.
+
 package score
 
 import (

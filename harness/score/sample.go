@@ -1,3 +1,5 @@
+// An arena with the rows that are measured in it.
+
 package score
 
 import (

@@ -1,3 +1,5 @@
+// Numbers as entries of lists, computed on the sample and on one set of resamples.
+
 package score
 
 import (

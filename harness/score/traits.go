@@ -1,3 +1,5 @@
+// What the decisions of one training are like.
+
 package score
 
 import (

@@ -1,3 +1,5 @@
+// Knobs as canonical JSON for recipes.
+
 package spec
 
 import (

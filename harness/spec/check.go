@@ -1,3 +1,5 @@
+// What types and ranges of a spec do not say: names, rows and combinations.
+
 package spec
 
 import (

@@ -1,3 +1,5 @@
+// The knobs of protocol collapse.
+
 package spec
 
 import (

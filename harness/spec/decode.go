@@ -1,3 +1,5 @@
+// Strict YAML: files laid over one another, every fault with its line.
+
 package spec
 
 import (

@@ -1,3 +1,5 @@
+// What is wrong with a spec, and errors that are a user's.
+
 package spec
 
 import (

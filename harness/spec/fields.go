@@ -1,3 +1,5 @@
+// Knobs described for readers of specs.
+
 package spec
 
 import (

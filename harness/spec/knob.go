@@ -1,3 +1,5 @@
+// The tags of knobs: names, ranges and choices.
+
 package spec
 
 import (

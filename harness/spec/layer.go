@@ -1,3 +1,5 @@
+// Files beside a spec over the built-in ones.
+
 package spec
 
 import (

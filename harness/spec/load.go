@@ -1,3 +1,5 @@
+// Loads a spec with everything it names.
+
 package spec
 
 import (

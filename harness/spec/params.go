@@ -1,3 +1,5 @@
+// The params of rows, decoded strictly.
+
 package spec
 
 import (

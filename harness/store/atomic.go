@@ -1,3 +1,5 @@
+// Files that are replaced whole or not at all.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Compressed blocks of responses.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Stored recipes, and the fields in which two recipes differ.
+
 package store
 
 import (

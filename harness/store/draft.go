@@ -1,3 +1,5 @@
+// An entry in the making.
+
 package store
 
 import (

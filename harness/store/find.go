@@ -1,3 +1,5 @@
+// Entries and experiments of a store, found by key and name.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// The steps of an experiment's last run.
+
 package store
 
 import (

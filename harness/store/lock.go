@@ -1,3 +1,5 @@
+// Locks against other processes and goroutines.
+
 package store
 
 import (

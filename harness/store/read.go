@@ -1,3 +1,5 @@
+// Rollouts and verdicts, read.
+
 package store
 
 import (

@@ -1,3 +1,5 @@
+// Recipes and the keys that follow from them.
+
 package store
 
 import (

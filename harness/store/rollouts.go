@@ -1,3 +1,5 @@
+// The file of rollouts: its tables, and how answers and verdicts come into it.
+
 package store
 
 import (

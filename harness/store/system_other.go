@@ -1,5 +1,7 @@
 //go:build !unix || solaris || aix
 
+// Locks and folders where the system has no advisory locks.
+
 package store
 
 import "os"

@@ -1,5 +1,7 @@
 //go:build unix && !solaris && !aix
 
+// Locks and folders on Unix.
+
 package store
 
 import (

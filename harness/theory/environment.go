@@ -1,3 +1,5 @@
+// The multi-round decision problem: states, actions and what follows from them.
+
 package theory
 
 import (

@@ -1,3 +1,5 @@
+// Episodes sampled under a policy.
+
 package theory
 
 import (

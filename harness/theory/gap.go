@@ -38,9 +38,6 @@ func (c Call) GapAfter(n int) float64 {
 	return (1-missed)*c.gain() - missed*min(float64(n)*c.Distraction, c.Self) - float64(n)*c.Lambda*c.Cost
 }
 
-// Effective returns 1-(1-a)^n, the probability that one of n calls is assimilated.
-func Effective(a float64, n int) float64 { return 1 - math.Pow(1-a, float64(n)) }
-
 // Threshold returns a* = (lambda*cost + distraction) / (gain + distraction): below it asking once does not pay, whatever
 // c.Assimilation says. It exceeds 1 if asking never pays, and is +Inf if nothing can be gained or lost but the cost.
 func (c Call) Threshold() float64 {

@@ -20,7 +20,6 @@ func TestGapsAndThresholds(t *testing.T) {
 	near(t, "gap", medium.Gap(), 0.5*0.32-0.5*0.05-0.3)
 	near(t, "gap after two calls", medium.GapAfter(2), 0.75*0.32-0.25*0.10-0.6)
 	near(t, "threshold", medium.Threshold(), 0.35/0.37)
-	near(t, "effective assimilation of three calls", Effective(0.5, 3), 0.875)
 
 	dominated := Call{Self: 0.9, Expert: 0.5, Cost: 0.1, Lambda: 0.3, Assimilation: 1}
 	near(t, "gap to a weaker expert", dominated.Gap(), -0.03)

@@ -1,3 +1,5 @@
+// GRPO on the environment.
+
 package theory
 
 import "math"

@@ -1,3 +1,5 @@
+// Tables and perceptrons with their gradients.
+
 package theory
 
 import (

@@ -1,3 +1,5 @@
+// A policy over the actions that a state allows.
+
 package theory
 
 import "math"

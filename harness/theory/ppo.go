@@ -1,3 +1,5 @@
+// PPO with a critic on the environment.
+
 package theory
 
 import "math"

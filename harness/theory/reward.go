@@ -1,3 +1,5 @@
+// Rewards of episodes, and of episodes that are played elsewhere.
+
 package theory
 
 import (

@@ -1,3 +1,5 @@
+// Trains a policy and says what it does on the way.
+
 package theory
 
 import (

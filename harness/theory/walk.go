@@ -1,3 +1,5 @@
+// Expectations over the tree of all episodes.
+
 package theory
 
 // tally sums expectations over episodes.

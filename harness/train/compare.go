@@ -1,3 +1,5 @@
+// One training on two backends, compared.
+
 package train
 
 import (

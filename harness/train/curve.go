@@ -1,3 +1,5 @@
+// Curves of trainings.
+
 package train
 
 import (

@@ -1,3 +1,5 @@
+// Stage II: GRPO on the policy.
+
 package train
 
 import (

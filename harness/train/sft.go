@@ -1,3 +1,5 @@
+// Stage I: the policy is fitted to targets.
+
 package train
 
 import (

@@ -1,3 +1,5 @@
+// Solves the parameters of simulated experts for accuracies and token counts that are wanted.
+
 package sim
 
 // Calibration: the parameters with which a simulated pool reaches given accuracies and costs.

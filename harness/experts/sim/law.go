@@ -1,3 +1,5 @@
+// The law of simulated experts: how likely they are right and how long their responses are.
+
 package sim
 
 // The law that the simulated experts follow, and its means over a population of problems.

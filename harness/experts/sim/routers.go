@@ -1,3 +1,5 @@
+// Simulated language models that route, at a stated skill.
+
 package sim
 
 // The simulated routers: stand-ins for language models that choose an expert from a prompt.

@@ -1,3 +1,5 @@
+// Simulated models behind the HTTP protocol of real ones.
+
 package sim
 
 // The server that puts simulated experts and routers behind the protocol of real ones, on loopback or for others.

@@ -1,3 +1,5 @@
+// The wording of simulated responses.
+
 package sim
 
 // The text of simulated responses.
