@@ -13,7 +13,7 @@ type extraction struct {
 	text   string
 	reason string
 	rule   string   // why there is none, if that needs saying
-	words  string   // what may be an answer in words: the last sentence without its formulas, or a short response
+	prose  string   // running text, which may give an answer in words as well
 	other  string   // a second reading of text: 70 for "So it is 70!"
 	in     *context // where in running text it stands; nil for a box
 
@@ -63,7 +63,7 @@ func extract(response string) extraction {
 		return extraction{text: text}
 	}
 	response = unbolded(response[max(0, len(response)-formula.MaxAnswer):])
-	found := extraction{words: spokenAnswer(response)}
+	found := extraction{prose: response}
 	p := parted(response)
 	var at statement
 	if found.text, at = p.final(); found.text != "" {
@@ -131,11 +131,7 @@ func rivalry(s string, i int) formula.Qualification {
 
 // blank reports whether LaTeX prints nothing: gaps, empty groups, phantoms.
 func blank(s string) bool {
-	if len(s) > 256 || strings.IndexByte(s, '\\') < 0 {
-		return false
-	}
-	tokens, _, err := formula.Lex(s, false)
-	return err == nil && len(tokens) == 0
+	return len(s) <= 256 && strings.IndexByte(s, '\\') >= 0 && formula.Blank(s)
 }
 
 // holdsAnswer reports whether a text holds more than punctuation.
@@ -315,11 +311,11 @@ func sentence(s string) string {
 	if s == "" || len(s) > formula.MaxAnswer {
 		return s
 	}
-	if readable(s) || qualified(s) {
+	if valuable(s) {
 		return s
 	}
 	if k := sentenceEnd(s); k > 0 {
-		if t := formula.Trim(s[:k]); readable(t) || qualified(t) {
+		if t := formula.Trim(s[:k]); valuable(t) {
 			return t
 		} else if t != "" {
 			s = t
@@ -353,11 +349,11 @@ func sentenceEnd(s string) int {
 	return 0
 }
 
-// qualified reports whether s reads as a value that its words deny or change.
-func qualified(s string) bool {
-	_, err := decide.Read(s, &formula.Budget{Left: formula.MaxSteps})
+// valuable reports whether s is readable, or reads as a value that its words deny or change.
+func valuable(s string) bool {
+	nodes, err := decide.Read(s, &formula.Budget{Left: formula.MaxSteps})
 	var q formula.Qualification
-	return errors.As(err, &q)
+	return err == nil && nodes[0].Kind != formula.KindText || errors.As(err, &q)
 }
 
 // readable reports whether s parses as something else than a run of words.

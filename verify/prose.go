@@ -60,14 +60,13 @@ func lastSentence(s string) string {
 // refusal returns the last sentence if it says that there is too little to go by, whatever numbers it mentions.
 func refusal(s string) string {
 	s = lastSentence(s)
-	lower := strings.ToLower(s)
-	for _, w := range []string{"cannot be determined", "can not be determined", "can't be determined", "cannot determine", "can't determine", "not enough information", "insufficient information", "impossible to determine", "not possible to determine", "unable to determine", "unable to answer", "unable to solve", "cannot solve", "can't solve", "cannot answer", "can't answer", "cannot provide", "can't provide", "cannot help", "can't help"} {
-		if strings.Contains(lower, w) {
-			return s
-		}
+	if at, _ := refusals.last(s); at >= 0 {
+		return s
 	}
 	return ""
 }
+
+var refusals = newPhrases("cannot be determined", "can not be determined", "can't be determined", "cannot determine", "can't determine", "not enough information", "insufficient information", "impossible to determine", "not possible to determine", "unable to determine", "unable to answer", "unable to solve", "cannot solve", "can't solve", "cannot answer", "can't answer", "cannot provide", "can't provide", "cannot help", "can't help")
 
 // lastLine returns the last line that is not blank.
 func lastLine(s string) string {

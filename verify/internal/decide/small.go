@@ -19,7 +19,7 @@ type binding struct {
 
 func (f shortRat) rat() *big.Rat {
 	if f.den == 1 {
-		return new(big.Rat).SetInt64(f.num)
+		return formula.Whole(f.num)
 	}
 	return big.NewRat(f.num, f.den)
 }

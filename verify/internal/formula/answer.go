@@ -14,15 +14,16 @@ func Parse(s string, steps *Budget, run series) ([]*Node, error) {
 	}
 	steps.Spend(len(s))
 	s = notation(Tidy(Fold(Restored(s))))
-	if n := phrase(s); n != nil {
+	spoken := NormalWords(s)
+	if n := phrase(spoken); n != nil {
 		return []*Node{n}, nil
 	}
 	if n := except(s, steps, run); n != nil {
 		return []*Node{n}, nil
 	}
 	var readings []*Node
-	if text, short := worded(s); text {
-		readings = append(readings, &Node{Kind: KindText, Name: NormalWords(s)})
+	if text, short := worded(s, spoken); text {
+		readings = append(readings, &Node{Kind: KindText, Name: spoken})
 		if !short {
 			return readings, nil
 		}

@@ -45,6 +45,7 @@ type lexer struct {
 	hex      bool // which is 16
 	currency bool // the number at hand follows a currency sign
 	grouped  bool
+	first    bool // the first token is enough
 }
 
 // Commands that only change the appearance. They vanish; a group after them stays.
@@ -87,9 +88,15 @@ func Lex(src string, commas bool) ([]token, bool, error) {
 	return l.tokens, l.grouped, nil
 }
 
+// Blank reports whether LaTeX prints nothing: gaps, empty groups, phantoms.
+func Blank(s string) bool {
+	l := lexer{src: s, first: true}
+	return l.run() == nil && len(l.tokens) == 0
+}
+
 func (l *lexer) run() error {
 	space := false
-	for i := 0; i < len(l.src); {
+	for i := 0; i < len(l.src) && !(l.first && len(l.tokens) > 0); {
 		if len(l.tokens) > MaxTokens {
 			return ErrTooLarge
 		}

@@ -53,17 +53,39 @@ const (
 // Node is a parsed answer. Nodes are immutable once parsed and form trees.
 type Node struct {
 	Kind kind
+	Dec  bool     // number: written with a decimal point or an exponent
 	Cols int      // matrix: columns
 	Rat  *big.Rat // number, based, time
 	Name string
 	Args []*Node
 	Ops  []string // relation: operators between args; define: parameter names
-	Dec  bool     // number: written with a decimal point or an exponent
 
 	Places int // number: digits written after the point, if there is no exponent
 }
 
-func Number(n int64) *Node { return &Node{Kind: KindNumber, Rat: new(big.Rat).SetInt64(n)} }
+// Number returns the literal of an integer. Most nodes are literals, so that all of one lies in one piece of memory.
+func Number(n int64) *Node {
+	l := &struct {
+		node  Node
+		value whole
+	}{node: Node{Kind: KindNumber}}
+	l.node.Rat = l.value.set(n)
+	return &l.node
+}
+
+// Whole returns an integer as a rational number.
+func Whole(n int64) *big.Rat { return new(whole).set(n) }
+
+// whole is a rational number that is an integer, with the word that holds it.
+type whole struct {
+	rat  big.Rat // without a denominator, which is one
+	word [1]big.Word
+}
+
+func (w *whole) set(n int64) *big.Rat {
+	w.rat.Num().SetBits(w.word[:0]).SetInt64(n)
+	return &w.rat
+}
 
 func Rational(r *big.Rat) *Node { return &Node{Kind: KindNumber, Rat: r} }
 

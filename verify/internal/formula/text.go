@@ -140,18 +140,23 @@ func unescape(s string) string {
 var escapes = map[byte][]string{
 	'\t': {"imes", "ext{", "ext ", "extbf", "frac{", "heta", "riangle", "an(", "an ", "an\\", "o "},
 	'\r': {"ight", "angle", "floor", "ceil", "ho"},
-	'\n': {"eq ", "eq-", "eq\\", "eq{", "abla", "otin", "exists"},
+	'\n': {"eq ", "eq-", "eq\\", "eq{", "abla", "otin"},
 	'\a': {""}, '\b': {""}, '\f': {""}, '\v': {""},
 }
 
 // Restored puts the backslashes of such commands back.
 func Restored(s string) string {
-	if !strings.ContainsAny(s, "\t\r\a\b\f\v") && !strings.Contains(s, "\neq") && !strings.Contains(s, "\nabla") && !strings.Contains(s, "\notin") {
+	first := 0
+	for first < len(s) && (s[first] > '\r' || !escaped(s, first)) {
+		first++
+	}
+	if first == len(s) {
 		return s
 	}
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if tails, ok := escapes[s[i]]; ok && i+1 < len(s) && Letter(s[i+1]) && (tails[0] == "" || Prefixed(s[i+1:], tails) > 0) {
+	b.WriteString(s[:first])
+	for i := first; i < len(s); i++ {
+		if escaped(s, i) {
 			b.WriteByte('\\')
 			b.WriteByte("abtnvfr"[s[i]-'\a'])
 			continue
@@ -159,6 +164,12 @@ func Restored(s string) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
+}
+
+// escaped reports whether the character at i was the first letter of a command.
+func escaped(s string, i int) bool {
+	tails, ok := escapes[s[i]]
+	return ok && i+1 < len(s) && Letter(s[i+1]) && (tails[0] == "" || Prefixed(s[i+1:], tails) > 0)
 }
 
 // Marks of other languages and spellings that mean the same.
@@ -244,10 +255,9 @@ var (
 	articles = map[string]bool{"the": true, "a": true, "an": true}
 )
 
-// worded reports whether s consists of words: at least one run of three letters or \text, and no sign of a formula.
-// single says that it is one short run, which may also be a product of variables.
-func worded(s string) (yes, single bool) {
-	w := NormalWords(s)
+// worded reports whether s, whose normal words are w, consists of words: at least one run of three letters or \text, and no
+// sign of a formula. single says that it is one short run, which may also be a product of variables.
+func worded(s, w string) (yes, single bool) {
 	if w == "" {
 		return false, false
 	}
@@ -287,9 +297,8 @@ func Refuses(s string) bool {
 	return false
 }
 
-// phrase reads answers that are words from beginning to end; nil if s is anything else.
-func phrase(s string) *Node {
-	w := NormalWords(s)
+// phrase reads an answer in normal words that stand for a value; nil if they do not.
+func phrase(w string) *Node {
 	if w == "" {
 		return nil
 	}

@@ -6,6 +6,7 @@
 package segment
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,16 +38,17 @@ func (s Segment) Formula() bool { return s.Kind != Prose && s.Kind != Code }
 type Words func(word string) (symbol, unit bool)
 
 // Split divides text.
-func Split(text string, words Words) []Segment {
-	p := splitter{text: text, words: words}
-	p.run()
-	return p.out
+func Split(text string, words Words) iter.Seq[Segment] {
+	return func(yield func(Segment) bool) {
+		p := splitter{text: text, words: words, yield: yield}
+		p.run()
+	}
 }
 
 type splitter struct {
 	text  string
 	words Words
-	out   []Segment
+	yield func(Segment) bool
 
 	noDollar, noDollars, noRound, noSquare, noTick bool // nothing closes what opens from here on
 
@@ -56,11 +58,6 @@ type splitter struct {
 
 func (p *splitter) run() {
 	plain := 0 // where the prose at hand starts
-	flush := func(to int) {
-		if to > plain {
-			p.prose(plain, to)
-		}
-	}
 	for i := 0; i < len(p.text); {
 		kind, from, end, to := p.delimited(i)
 		if to == 0 {
@@ -70,11 +67,12 @@ func (p *splitter) run() {
 			i++
 			continue
 		}
-		flush(i)
-		p.out = append(p.out, Segment{kind, i, to, p.text[from:end]})
+		if !p.prose(plain, i) || !p.yield(Segment{kind, i, to, p.text[from:end]}) {
+			return
+		}
 		plain, i = to, to
 	}
-	flush(len(p.text))
+	p.prose(plain, len(p.text))
 }
 
 // delimited returns the segment with delimiters that starts at i: its content and where it ends; to is 0 if there is none.
@@ -242,23 +240,20 @@ func wordy(s string) bool {
 	return words > 0 && strings.ContainsAny(s, ",.;:")
 }
 
-// prose divides text without delimiters into words and bare formulas.
-func (p *splitter) prose(from, to int) {
+// prose divides text without delimiters into words and bare formulas; false if no more are wanted.
+func (p *splitter) prose(from, to int) bool {
 	plain := from
 	for i := from; i < to; {
 		start, end := p.bare(i, to)
 		if end <= start {
 			break
 		}
-		if start > plain {
-			p.out = append(p.out, Segment{Prose, plain, start, p.text[plain:start]})
+		if start > plain && !p.yield(Segment{Prose, plain, start, p.text[plain:start]}) || !p.yield(Segment{Bare, start, end, p.text[start:end]}) {
+			return false
 		}
-		p.out = append(p.out, Segment{Bare, start, end, p.text[start:end]})
 		plain, i = end, end
 	}
-	if to > plain {
-		p.out = append(p.out, Segment{Prose, plain, to, p.text[plain:to]})
-	}
+	return to <= plain || p.yield(Segment{Prose, plain, to, p.text[plain:to]})
 }
 
 // class is what a token of undelimited text is.
