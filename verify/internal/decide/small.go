@@ -21,7 +21,9 @@ func (f shortRat) rat() *big.Rat {
 	if f.den == 1 {
 		return formula.Whole(f.num)
 	}
-	return big.NewRat(f.num, f.den)
+	r := new(big.Rat).SetInt64(f.num)
+	r.Denom().SetInt64(f.den) // without looking for common divisors once more
+	return r
 }
 
 // shortOf returns r as a shortRat; false if it is too large.

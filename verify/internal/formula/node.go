@@ -97,11 +97,28 @@ func Call(f string, a ...*Node) *Node { return &Node{Kind: KindCall, Name: f, Ar
 
 func Apply(k kind, a ...*Node) *Node { return &Node{Kind: k, Args: a} }
 
-func Negate(a *Node) *Node { return Apply(KindNegate, a) }
+func Negate(a *Node) *Node {
+	n := &struct {
+		node Node
+		args [1]*Node
+	}{Node{Kind: KindNegate}, [1]*Node{a}}
+	n.node.Args = n.args[:]
+	return &n.node
+}
 
-func Power(a, b *Node) *Node { return Apply(KindPower, a, b) }
+func Power(a, b *Node) *Node { return pair(KindPower, a, b) }
 
-func Divide(a, b *Node) *Node { return Apply(KindDivide, a, b) }
+func Divide(a, b *Node) *Node { return pair(KindDivide, a, b) }
+
+// pair is Apply for two arguments, which lie beside their node.
+func pair(k kind, a, b *Node) *Node {
+	n := &struct {
+		node Node
+		args [2]*Node
+	}{Node{Kind: k}, [2]*Node{a, b}}
+	n.node.Args = n.args[:]
+	return &n.node
+}
 
 func Subtract(a, b *Node) *Node { return Apply(KindAdd, a, Negate(b)) }
 
@@ -142,7 +159,7 @@ func Identical(a, b *Node) bool {
 	if a.Kind != b.Kind || a.Name != b.Name || a.Cols != b.Cols || len(a.Args) != len(b.Args) || len(a.Ops) != len(b.Ops) {
 		return false
 	}
-	if (a.Rat == nil) != (b.Rat == nil) || a.Rat != nil && a.Rat.Cmp(b.Rat) != 0 {
+	if (a.Rat == nil) != (b.Rat == nil) || a.Rat != nil && !SameNumber(a.Rat, b.Rat) {
 		return false
 	}
 	for i := range a.Ops {
@@ -156,6 +173,11 @@ func Identical(a, b *Node) bool {
 		}
 	}
 	return true
+}
+
+// SameNumber reports whether two rational numbers, which are in lowest terms, are equal.
+func SameNumber(a, b *big.Rat) bool {
+	return a.Num().Cmp(b.Num()) == 0 && (a.IsInt() && b.IsInt() || a.Denom().Cmp(b.Denom()) == 0)
 }
 
 // Substitute replaces symbols by nodes and shares what does not change.
@@ -201,7 +223,10 @@ func (n *Node) String() string {
 
 // Digits writes a number: in decimal, or in hexadecimal where that would take long.
 func Digits(r *big.Rat) string {
-	if Size(r) < 4096 {
+	switch {
+	case r.IsInt() && r.Num().IsInt64():
+		return strconv.FormatInt(r.Num().Int64(), 10)
+	case Size(r) < 4096:
 		return r.RatString()
 	}
 	s := "0x" + r.Num().Text(16)

@@ -64,9 +64,11 @@ func Tidy(s string) string {
 	s = unescape(s)
 	for range maxWrappers {
 		t := Trim(s)
-		for _, w := range []string{`\displaystyle`, `\textstyle`, `\,`, `\;`, `\!`, `\:`, `\ `, `\quad`, `\qquad`} {
-			t = strings.TrimPrefix(t, w)
-			t = strings.TrimSuffix(t, w)
+		if strings.IndexByte(t, '\\') >= 0 {
+			for _, w := range []string{`\displaystyle`, `\textstyle`, `\,`, `\;`, `\!`, `\:`, `\ `, `\quad`, `\qquad`} {
+				t = strings.TrimPrefix(t, w)
+				t = strings.TrimSuffix(t, w)
+			}
 		}
 		if inner, ok := braced(t); ok && !strings.ContainsAny(inner, ",;") {
 			t = inner
@@ -626,7 +628,10 @@ func remark(s string) string {
 
 // unannounced removes "Answer:" and its like from the front.
 func unannounced(s string) string {
-	if strings.Count(s, `":`) == 1 && (s[0] == '{' || s[0] == '"' || s[0] == '`') { // {"answer": "12"}
+	if s == "" {
+		return s
+	}
+	if (s[0] == '{' || s[0] == '"' || s[0] == '`') && strings.Count(s, `":`) == 1 { // {"answer": "12"}
 		if v := JsonString(s[strings.Index(s, `":`)+2:]); v != "" {
 			return strings.Trim(v, "`\"}")
 		}

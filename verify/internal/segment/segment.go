@@ -59,6 +59,10 @@ type splitter struct {
 func (p *splitter) run() {
 	plain := 0 // where the prose at hand starts
 	for i := 0; i < len(p.text); {
+		if c := p.text[i]; c != '$' && c != '\\' && c != '`' {
+			i++ // opens nothing
+			continue
+		}
 		kind, from, end, to := p.delimited(i)
 		if to == 0 {
 			if p.text[i] == '\\' {
