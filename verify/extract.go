@@ -154,9 +154,14 @@ var (
 var scanned = [256]bool{'\\': true, 'b': true, '\b': true, '<': true, '[': true, 0xe2: true} // 0xe2 begins ◁
 
 // scan finds in one pass from the end what follows the last </think> or its like, and where its last box starts, or -1.
-// open says that the response thinks and never stops.
+// open says that the response thinks and never stops; a mark of thinking within that box is part of an answer.
 func scan(s string) (after string, box int, open bool) {
 	box = -1
+	thinks := 0 // where the last thinking starts
+	found := func(at int) {
+		box = at
+		open = open && boxEnd(s, at) <= thinks
+	}
 	for i := len(s) - 1; i >= 0; i-- {
 		if !scanned[s[i]] {
 			continue
@@ -164,17 +169,19 @@ func scan(s string) (after string, box int, open bool) {
 		switch s[i] {
 		case '\\':
 			if box < 0 && formula.IsBox(s[i:]) {
-				box = i
+				found(i)
 			}
 		case 'b', '\b': // the backslash was lost, or taken for an escape
 			if box < 0 && (strings.HasPrefix(s[i:], "boxed{") && (i == 0 || s[i-1] != '\\' && !formula.Letter(s[i-1])) || strings.HasPrefix(s[i:], "\boxed{")) {
-				box = i
+				found(i)
 			}
 		case '<', '[', "◁"[0]:
 			if width := formula.Prefixed(s[i:], unthought); width > 0 {
 				return s[i+width:], max(box-i-width, -1), false
 			}
-			open = open || formula.Prefixed(s[i:], thinking) > 0
+			if !open && formula.Prefixed(s[i:], thinking) > 0 {
+				open, thinks = true, i
+			}
 		}
 	}
 	return s, box, open

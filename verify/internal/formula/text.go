@@ -214,7 +214,7 @@ func Plain(s string) string {
 	return s
 }
 
-// Upright takes \text and its relatives off single words, and spaces out: \text{H}_2\text{O} is H_2O.
+// Upright takes \text and its relatives off single words, and its spaces out: \text{H}_2\text{O} is H_2O.
 func Upright(s string) string {
 	if len(s) > MaxBareResponse {
 		return s
@@ -236,7 +236,27 @@ func Upright(s string) string {
 			s = s[:i] + inner + s[i+end+1:]
 		}
 	}
-	return strings.ReplaceAll(s, " ", "")
+	return Squeezed(s)
+}
+
+// Squeezed takes out the spaces that do not stand between digits: 1 1/2 is not 11/2.
+func Squeezed(s string) string {
+	if strings.IndexByte(s, ' ') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != ' ' {
+			b.WriteByte(s[i])
+			continue
+		}
+		rest := strings.TrimLeft(s[i:], " ")
+		if i > 0 && Digit(s[i-1]) && rest != "" && Digit(rest[0]) {
+			b.WriteByte(' ')
+		}
+		i = len(s) - len(rest) - 1
+	}
+	return b.String()
 }
 
 // Words whose meaning is a set, a number or a refusal.
