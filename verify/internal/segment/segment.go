@@ -52,6 +52,8 @@ type splitter struct {
 
 	noDollar, noDollars, noRound, noSquare, noTick bool // nothing closes what opens from here on
 
+	looked int // bytes that were looked at so far, however often: the work
+
 	unended  map[string]bool // environments that nothing ends from here on
 	brackets map[int]int     // what bracket found
 }
@@ -88,9 +90,11 @@ func (p *splitter) delimited(i int) (kind Kind, from, end, to int) {
 		}
 		k := closing(s, i+len(open), shut)
 		if k < 0 {
+			p.looked += len(s) - i
 			*none = true
 			return Prose, 0, 0, 0
 		}
+		p.looked += k - i
 		return kind, i + len(open), k, k + len(shut)
 	}
 	switch rest := s[i:]; {
@@ -99,6 +103,7 @@ func (p *splitter) delimited(i int) (kind Kind, from, end, to int) {
 		return kind, from, end, to
 	case rest[0] == '`':
 		k := strings.IndexByte(rest[1:], '`')
+		p.looked += distance(k, rest)
 		if k <= 0 || k > 200 || strings.IndexByte(rest[1:1+k], '\n') >= 0 {
 			return Prose, 0, 0, 0
 		}
@@ -147,6 +152,7 @@ func (p *splitter) environment(s string) int {
 		if s[i] != '\\' {
 			continue
 		}
+		p.looked++
 		switch {
 		case strings.HasPrefix(s[i:], open):
 			depth++
@@ -180,13 +186,16 @@ func (p *splitter) dollars(i int) int {
 			end = k
 			break
 		} else if s[k] == '\n' && k+1 < len(s) && s[k+1] == '\n' {
+			p.looked += k - i
 			return 0
 		}
 	}
 	if end < 0 {
+		p.looked += len(s) - i
 		p.noDollar = true
 		return 0
 	}
+	p.looked += 3 * (end - i) // the way there, and two looks for words
 	content := s[i+1 : end]
 	inner := strings.TrimSpace(content)
 	if inner == "" {
@@ -291,8 +300,14 @@ func (p *splitter) bare(i, to int) (start, end int) {
 // leads reports whether the sign at i stands before an operand, as a minus does; a dash between words does not.
 func (p *splitter) leads(i, next, to int) bool {
 	c := p.text[i]
-	if c == '*' || c == '/' || c == '|' && !strings.Contains(p.text[next:to], "|") {
-		if i == 0 || c == '|' {
+	switch c {
+	case '*', '/':
+		if i == 0 {
+			return false
+		}
+	case '|':
+		k := strings.IndexByte(p.text[next:to], '|')
+		if p.looked += distance(k, p.text[next:to]); k < 0 {
 			return false
 		}
 	}
@@ -385,6 +400,12 @@ func (p *splitter) last(i, to int) bool {
 
 // token returns the class of the token at i and where it ends. inside says that it follows an operand.
 func (p *splitter) token(i, to int, inside bool) (class, int) {
+	kind, next := p.classify(i, to, inside)
+	p.looked += next - i
+	return kind, next
+}
+
+func (p *splitter) classify(i, to int, inside bool) (class, int) {
 	s := p.text[:to]
 	c := s[i]
 	switch {
@@ -400,7 +421,9 @@ func (p *splitter) token(i, to int, inside bool) (class, int) {
 		}
 		return stop, i + 1
 	case c == '|':
-		if k := strings.IndexByte(s[i+1:], '|'); k > 0 && k < 200 && p.whole(i+1, i+1+k) {
+		k := strings.IndexByte(s[i+1:], '|')
+		p.looked += distance(k, s[i:])
+		if k > 0 && k < 200 && p.whole(i+1, i+1+k) {
 			return operand, i + k + 2
 		}
 		return stop, i + 1
@@ -668,6 +691,7 @@ func (p *splitter) bracket(i, to int) int {
 func (p *splitter) bracketed(i, to int) int {
 	depth := 0
 	for k := i; k < to && k-i < 2000; k++ {
+		p.looked++
 		switch p.text[k] {
 		case '\\':
 			k++
@@ -728,6 +752,14 @@ func group(s string, i int) int {
 		}
 	}
 	return 0
+}
+
+// distance is how many bytes of s were looked at to find something at k, negative if it is not there.
+func distance(k int, s string) int {
+	if k < 0 {
+		return len(s)
+	}
+	return k
 }
 
 func dash(s string) bool { return s == "-" || s == "–" || s == "--" || s == "−" }
