@@ -169,23 +169,26 @@ func FuzzExtractionTakesWholeFormulas(f *testing.F) {
 	})
 }
 
-// FuzzBoxesOfBoldLettersAreSymmetric: an unclosed box around a letter in bold, against numbers with control characters
-// between their digits. This law failed once; how is not known any more.
-func FuzzBoxesOfBoldLettersAreSymmetric(f *testing.F) {
-	for _, bold := range []string{`\mathbf{A}`, `\mathbf A`, `\bf A`, `\textbf{A}`, `\textbf{(A)`, `\boldsymbol{x}`, `**A**`, `{\bf B}`} {
-		f.Add(`\boxed{`+bold, "1\x012")
-		f.Add(`\boxed `+bold, "1\x00 2")
-		f.Add(`\fbox{`+bold, "1,\x1f2")
+// TestBoxesOfBoldLettersAreNoNumbers: an unclosed box around a letter in bold is no number, whatever control characters
+// stand between the digits of the number and whichever of the two is the ground truth. A fuzzer reported once that this law
+// is broken; no pair here ever broke it.
+func TestBoxesOfBoldLettersAreNoNumbers(t *testing.T) {
+	for _, letter := range []string{"A", "K", "x", "e"} {
+		for _, bold := range []string{`\mathbf{%s}`, `\mathbf %s`, `\bf %s`, `\textbf{(%s)`, `\boldsymbol{%s}`, "**%s**", `{\bf %s}`, `\mathbf{%s`} {
+			for _, box := range []string{`\boxed{%s`, `\boxed %s`, `\fbox{%s`, "\boxed{%s\n", "boxed{%s"} {
+				a := fmt.Sprintf(box, fmt.Sprintf(bold, letter))
+				for _, control := range []string{"\x00", "\x01", "\b", "\v", "\x1f", "\x7f", "\u200b"} {
+					for _, b := range []string{"1" + control + "2", "1" + control + " 2", "1," + control + "2"} {
+						v, w := Equal(a, b), Equal(b, a)
+						flips := v.Outcome != w.Outcome && v.Outcome != OutcomeUnknown && w.Outcome != OutcomeUnknown
+						if flips || v.Outcome == OutcomeEqual || Grade(b, a).Outcome == OutcomeEqual {
+							t.Fatalf("%q and %q: %+v, the other way round %+v", a, b, v, w)
+						}
+					}
+				}
+			}
+		}
 	}
-	f.Fuzz(func(t *testing.T, box, number string) {
-		if !strings.Contains(box, "box") || !holdsAnswer(number) || strings.Trim(number, "0123456789\x00\x01\x02\x1f, ") != "" {
-			return
-		}
-		v, w := Equal(box, number), Equal(number, box)
-		if v.Outcome != w.Outcome && v.Outcome != OutcomeUnknown && w.Outcome != OutcomeUnknown && letterAt(box, 10) < 0 && !formula.SentenceOfWords(box) && !strings.Contains(box, "_") {
-			t.Fatalf("%q and %q: %+v, the other way round %+v", box, number, v, w)
-		}
-	})
 }
 
 // TestThePageOfConventionsHolds: the examples of docs/verify.md are decided as it says, and the policy that it names
