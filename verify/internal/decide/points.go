@@ -373,15 +373,15 @@ func (s *sampler) switches() []*formula.Node {
 		case "max", "min":
 			for i, a := range n.Args {
 				for _, b := range n.Args[i+1:] {
-					add(formula.Subtract(a, b))
+					add(subtract(a, b))
 				}
 			}
 		case "floor", "ceil":
 			add(n.Args[0])
-			add(formula.Subtract(n.Args[0], formula.Number(1)))
+			add(subtract(n.Args[0], formula.Number(1)))
 		case "mod", "gcd", "lcm", "binom":
-			add(formula.Subtract(n.Args[0], n.Args[1]))
-			add(formula.Subtract(n.Args[0], formula.Apply(formula.KindMultiply, formula.Number(2), n.Args[1])))
+			add(subtract(n.Args[0], n.Args[1]))
+			add(subtract(n.Args[0], formula.Apply(formula.KindMultiply, formula.Number(2), n.Args[1])))
 			add(n.Args[0])
 		}
 	}

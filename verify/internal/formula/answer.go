@@ -28,7 +28,7 @@ func Parse(s string, steps *Budget, run series) ([]*Node, error) {
 			return readings, nil
 		}
 	}
-	tokens, grouped, err := Lex(s, true)
+	tokens, grouped, err := lex(s, true)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func Parse(s string, steps *Budget, run series) ([]*Node, error) {
 		return nil, err
 	}
 	if grouped {
-		if tokens, _, err = Lex(s, false); err == nil {
+		if tokens, _, err = lex(s, false); err == nil {
 			if n, err := formula(tokens, steps, run); err == nil {
 				readings = append(readings, n)
 			}

@@ -80,9 +80,9 @@ var wording = map[string]bool{
 // Commands that vanish together with their argument.
 var dropped = map[string]bool{"phantom": true, "hphantom": true, "vphantom": true, "hspace": true, "vspace": true, "label": true, "tag": true, "color": true, "textcolor": true, "kern": true}
 
-// Lex returns the tokens of an answer, and whether a separator of thousands may have been a comma. commas says that such
+// lex returns the tokens of an answer, and whether a separator of thousands may have been a comma. commas says that such
 // separators are read.
-func Lex(src string, commas bool) ([]token, bool, error) {
+func lex(src string, commas bool) ([]token, bool, error) {
 	l := lexer{src: src, commas: commas, tokens: make([]token, 0, 4+len(src)/4)}
 	if err := l.run(); err != nil {
 		return nil, false, err
@@ -99,7 +99,7 @@ func Blank(s string) bool {
 func (l *lexer) run() error {
 	space := false
 	for i := 0; i < len(l.src) && !(l.first && len(l.tokens) > 0); {
-		if len(l.tokens) > MaxTokens {
+		if len(l.tokens) > maxTokens {
 			return ErrTooLarge
 		}
 		c := l.src[i]

@@ -10,7 +10,7 @@ import (
 func ScalarLike(n *Node) bool { return n.Scalar() || n.Kind == KindPercent }
 
 // Applied reports whether n is f(x), which stands for a variable in -1 <= f(x) <= 1.
-func Applied(n *Node) bool { return n.Kind == KindCall && !Evaluated[n.Name] }
+func Applied(n *Node) bool { return n.Kind == KindCall && !evaluated[n.Name] }
 
 // kind is what a node of a parsed answer is.
 type kind uint8
@@ -120,8 +120,6 @@ func pair(k kind, a, b *Node) *Node {
 	return &n.node
 }
 
-func Subtract(a, b *Node) *Node { return Apply(KindAdd, a, Negate(b)) }
-
 // Scalar reports whether n denotes a number or an expression, as opposed to a collection, a relation or words.
 func (n *Node) Scalar() bool { return n.Kind <= KindSign || n.Kind == KindBased }
 
@@ -159,7 +157,7 @@ func Identical(a, b *Node) bool {
 	if a.Kind != b.Kind || a.Name != b.Name || a.Cols != b.Cols || len(a.Args) != len(b.Args) || len(a.Ops) != len(b.Ops) {
 		return false
 	}
-	if (a.Rat == nil) != (b.Rat == nil) || a.Rat != nil && !SameNumber(a.Rat, b.Rat) {
+	if (a.Rat == nil) != (b.Rat == nil) || a.Rat != nil && !sameNumber(a.Rat, b.Rat) {
 		return false
 	}
 	for i := range a.Ops {
@@ -175,8 +173,8 @@ func Identical(a, b *Node) bool {
 	return true
 }
 
-// SameNumber reports whether two rational numbers, which are in lowest terms, are equal.
-func SameNumber(a, b *big.Rat) bool {
+// sameNumber reports whether two rational numbers, which are in lowest terms, are equal.
+func sameNumber(a, b *big.Rat) bool {
 	return a.Num().Cmp(b.Num()) == 0 && (a.IsInt() && b.IsInt() || a.Denom().Cmp(b.Denom()) == 0)
 }
 
@@ -452,8 +450,6 @@ func Assignable(n *Node) bool {
 	return false
 }
 
-func IsRelation(n *Node) bool { return n.Kind == KindRelation }
-
 // AllAssignments reports whether n is a list of assignments.
 func AllAssignments(n *Node) bool {
 	if n.Kind != KindList && n.Kind != KindTuple && n.Kind != KindSet {
@@ -467,8 +463,8 @@ func AllAssignments(n *Node) bool {
 	return true
 }
 
-// Evaluated holds the names of calls that have a value.
-var Evaluated = func() map[string]bool {
+// evaluated holds the names of calls that have a value.
+var evaluated = func() map[string]bool {
 	m := map[string]bool{"root": true, "factorial": true, "doublefactorial": true, "sum": true, "prod": true, "mod": true, "open": true, "arrangements": true, "conj": true}
 	for _, f := range functions {
 		m[f] = true

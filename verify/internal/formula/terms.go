@@ -166,7 +166,7 @@ func (p *parser) term() (*Node, error) {
 			}
 			factors = append(factors, &Node{Kind: KindEllipsis}, n)
 		case t.mark('/') || t.command("div"):
-			if divisions++; divisions > MaxDepth {
+			if divisions++; divisions > maxDepth {
 				return nil, ErrTooLarge
 			}
 			p.at++
@@ -388,7 +388,7 @@ func (p *parser) power() (*Node, error) {
 
 func (p *parser) postfix(base *Node) (*Node, error) {
 	for count := 0; ; count++ {
-		if count > MaxDepth {
+		if count > maxDepth {
 			return nil, ErrTooLarge
 		}
 		t := p.peek()

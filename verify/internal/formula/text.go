@@ -24,7 +24,7 @@ func EqualFold(s, lower string) bool {
 // Trim removes white space, dollar signs and punctuation around an answer.
 func Trim(s string) string {
 	boxes := 0
-	for range MaxDepth {
+	for range maxDepth {
 		t := strings.TrimSpace(s)
 		for _, w := range []string{`\,`, `\;`, `\:`, `\!`} { // their second character is no punctuation
 			t = strings.TrimSuffix(t, w)
@@ -204,7 +204,7 @@ func Plain(s string) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	s = strings.TrimRight(b.String(), ".,;")
-	for range MaxDepth {
+	for range maxDepth {
 		inner, ok := braced(s)
 		if !ok {
 			break
@@ -600,7 +600,7 @@ func UnitReading(s string) *Node {
 	if n := len(s); n > 40 || n < 2 || !strings.ContainsAny(s, "gmshLNJWV") || !Digit(s[0]) && s[0] != '-' {
 		return nil
 	}
-	tokens, _, err := Lex(Tidy(Fold(s)), true)
+	tokens, _, err := lex(Tidy(Fold(s)), true)
 	if err != nil {
 		return nil
 	}
