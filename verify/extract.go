@@ -51,6 +51,9 @@ func extract(response string) extraction {
 		if t := strings.TrimSuffix(text, "!"); t != text && t != "" && formula.Digit(t[len(t)-1]) {
 			found.other = t
 		}
+		if found.text == text {
+			found.text = valueGiven(text, rest)
+		}
 		return found
 	}
 	if text := refusal(response); text != "" {
@@ -75,6 +78,26 @@ func extract(response string) extraction {
 		found.other = t
 	}
 	return found
+}
+
+// valueGiven returns the equation in which the text after an announced expression gives it its value: "our answer is
+// (A+B)/2. We solve and get (A+B)/2 = 5". It returns the expression if there is none, and a name, which may be a choice.
+func valueGiven(expression, rest string) string {
+	if strings.IndexByte(rest, '=') < 0 {
+		return expression
+	}
+	n, err := decide.Read(expression, &formula.Budget{Left: formula.MaxSteps})
+	if err != nil || !n[0].Scalar() || n[0].Kind == formula.KindSymbol || len(formula.Variables(n[0])) == 0 && !n[0].Has(formula.Applied) {
+		return expression
+	}
+	p, name := parted(rest), formula.Plain(expression)
+	for j := len(p.statements) - 1; j > 0; j-- {
+		text := p.statements[j].answer()
+		if left, right, equation := strings.Cut(text, "="); equation && right != "" && formula.Plain(left) == name {
+			return text
+		}
+	}
+	return expression
 }
 
 // revisedBy returns the answer that is left after the text behind it: another one if the text takes it back, none if the

@@ -150,6 +150,23 @@ func TestNumbersInWordsAreNotTheirDigitsSideBySide(t *testing.T) {
 	})
 }
 
+// TestFractionsSideBySideAreAProduct: 100 \frac12 \frac45 is 40, as Euler's function is written out; a mixed number stands by
+// no other fraction.
+func TestFractionsSideBySideAreAProduct(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		whole := rapid.IntRange(1, 200).Draw(t, "whole")
+		product, text := big.NewRat(int64(whole), 1), fmt.Sprint(whole)
+		for range rapid.IntRange(2, 4).Draw(t, "fractions") {
+			d := rapid.IntRange(2, 12).Draw(t, "denominator")
+			n := rapid.IntRange(1, d-1).Draw(t, "numerator")
+			product.Mul(product, big.NewRat(int64(n), int64(d)))
+			text += rapid.SampledFrom([]string{"", " "}).Draw(t, "gap") + fmt.Sprintf(`\frac{%d}{%d}`, n, d)
+		}
+		expect(t, product.RatString(), text, OutcomeEqual)
+		expect(t, new(big.Rat).Add(product, big.NewRat(1, 1)).RatString(), text, OutcomeDifferent)
+	})
+}
+
 // TestMixedNumbersAreNotTheirDigitsSideBySide: 3 1/2 is 7/2 and not 31/2, and 3 1\frac12 is no number at all.
 func TestMixedNumbersAreNotTheirDigitsSideBySide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -141,6 +141,23 @@ func TestNumberWordsHaveTheirValue(t *testing.T) {
 	}
 }
 
+// TestAnAnnouncedExpressionHasTheValueThatTheTextGivesIt: "our answer is (A+B)/2. ... and (A+B)/2 = 5" answers 5, and
+// nothing that another expression comes to.
+func TestAnAnnouncedExpressionHasTheValueThatTheTextGivesIt(t *testing.T) {
+	for _, of := range []string{`\frac{A+B}{2}`, `m+n`, `2x+1`, `f(3)`, `x_1x_2`} {
+		text := "So our answer is $" + of + "$. We solve for the unknowns and get $A=4$ and $" + of + "=7$."
+		for gold, want := range map[string]Outcome{"7": OutcomeEqual, "4": OutcomeDifferent} {
+			if v := Grade(gold, text); v.Outcome != want {
+				t.Errorf("%s against %s: %s (%s), extracted %q", text, gold, v.Outcome, v.Rule, v.Extracted)
+			}
+		}
+		other := "So our answer is $" + of + "$. We know that $" + of + "+1=7$."
+		if v := Grade("7", other); v.Outcome == OutcomeEqual {
+			t.Errorf("%s against 7: equal (%s), extracted %q", other, v.Rule, v.Extracted)
+		}
+	}
+}
+
 // FuzzExtractionTakesWholeFormulas: the answer that is found in running text starts and ends where formulas do.
 func FuzzExtractionTakesWholeFormulas(f *testing.F) {
 	for _, a := range answers(f, 4) {

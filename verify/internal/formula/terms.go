@@ -246,7 +246,7 @@ func (p *parser) term() (*Node, error) {
 			if err != nil {
 				return nil, err
 			}
-			if factors == nil && mixed(left, n, p.last()) {
+			if factors == nil && mixed(left, n, p.last()) && (!isFraction(p.peek()) || p.fractionOfUnits()) { // 100 \frac12 \frac45 is a product
 				left = Apply(KindAdd, left, n)
 				continue
 			}
@@ -260,6 +260,8 @@ func (p *parser) term() (*Node, error) {
 		}
 	}
 }
+
+func isFraction(t token) bool { return t.command("frac") || t.command("dfrac") || t.command("tfrac") }
 
 func isSign(n *Node) bool { return n.Kind == KindSign }
 
