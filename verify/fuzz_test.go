@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +116,30 @@ func loosened(s string) string {
 		return s // "->", "<=", "!=", ":=", "**", 1e+3 and words
 	}
 	return strings.NewReplacer(`\+`, `\+`, `\^`, `\^`, `\=`, `\=`, "+", " + ", "^", " ^ ", "=", " = ").Replace(s)
+}
+
+// FuzzRowsAreReadAsJSON: what the quick reader of rows reads is what package json reads.
+func FuzzRowsAreReadAsJSON(f *testing.F) {
+	for _, row := range []string{
+		`{"id":"a","gold":"1/2","response":"so \\boxed{0.5}"}`, ` { "gold" : [ "1" , "2" ] , "response" : "\u00e9\n\"x\" \/" , "options":[]} `, `{"id":"é","gold":[],"response":"\ud83d\ude00","question":"q"}`,
+		`{"Gold":"1","response":"1"}`, `{"gold":"1","gold":["2"],"response":"1","response":"2","source":"s"}`, `{"gold":"1","response":"1","n":1}`, `{"gold":"1","response":"1"}}`, `{}`, `{"a":"\u12"}`, "{\"a\":\"\xff\"}", "{\"a\":\"\t\"}", `{"a":"\x"}`, `{"gold":"1",}`, `{"gold":["1",]}`, `{"options":null}`, `{"reſponse":"1"}`, `{"a":"\`, `{"a":"\u+123"}`,
+	} {
+		f.Add([]byte(row))
+	}
+	f.Fuzz(func(t *testing.T, row []byte) {
+		r := rowReader{text: row}
+		got, ok := r.task()
+		if !ok {
+			return
+		}
+		var want Task
+		if err := json.Unmarshal(row, &want); err != nil {
+			t.Fatalf("%q is read as %+v; package json: %v", row, got, err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q is read as %+v, by package json as %+v", row, got, want)
+		}
+	})
 }
 
 // FuzzGradeIsBounded: no input panics, loops or spends more than its budget; the same input gives the same verdict.
