@@ -9,16 +9,23 @@ import (
 )
 
 // phrases are words that announce something, by their first byte. ASCII letters match in either case.
-type phrases [256][]string
+type phrases struct {
+	words [256][]string
+	pairs [256][4]uint64 // the second bytes after a first byte, as a set; without the bit that tells cases apart
+}
 
 func newPhrases(words ...string) *phrases {
 	var p phrases
 	// The longest phrase that starts at a place counts.
 	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
 	for _, w := range words {
-		p[w[0]] = append(p[w[0]], w)
-		if formula.Letter(w[0]) {
-			p[w[0]&^0x20] = append(p[w[0]&^0x20], w)
+		add := func(first byte) {
+			p.words[first] = append(p.words[first], w)
+			second := w[1] | 0x20
+			p.pairs[first][second>>6] |= 1 << (second & 63)
+		}
+		if add(w[0]); formula.Letter(w[0]) {
+			add(w[0] &^ 0x20)
 		}
 	}
 	return &p
@@ -26,10 +33,13 @@ func newPhrases(words ...string) *phrases {
 
 // last returns where the last phrase in s starts and ends; at is -1 if there is none.
 func (p *phrases) last(s string) (at, after int) {
-	for i := len(s) - 1; i >= 0; i-- {
-		for _, w := range p[s[i]] {
-			// The second letter rules most of them out, in either case.
-			if len(s)-i >= len(w) && (len(w) == 1 || s[i+1]|0x20 == w[1]|0x20) && formula.EqualFold(s[i:i+len(w)], w) {
+	for i := len(s) - 2; i >= 0; i-- {
+		// Most places are ruled out by two bytes.
+		if second := s[i+1] | 0x20; p.pairs[s[i]][second>>6]>>(second&63)&1 == 0 {
+			continue
+		}
+		for _, w := range p.words[s[i]] {
+			if len(s)-i >= len(w) && formula.EqualFold(s[i:i+len(w)], w) {
 				return i, i + len(w)
 			}
 		}
@@ -75,7 +85,7 @@ func firstLine(s string) string {
 	if k < 0 {
 		return s
 	}
-	for _, part := range segment.Split(s[:min(len(s), formula.MaxAnswer)], formula.Symbolic) {
+	for part := range segment.Split(s[:min(len(s), formula.MaxAnswer)], formula.Symbolic) {
 		if part.Kind == segment.Inline || part.Kind == segment.Display {
 			continue
 		}

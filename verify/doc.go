@@ -25,7 +25,8 @@
 //     with nothing but separators, "and" or "or" between them are one list. An empty last box is no answer, nor is one
 //     that ends inside a group where the text was cut.
 //   - The last announcement: "the answer is", "Answer:", "####", a JSON field "answer", in some twenty languages. The
-//     formula that stands there, or the one of that sentence that it names by "is".
+//     formula that stands there, or the one of that sentence that it names by "is". An expression in unknowns, "our answer
+//     is (A+B)/2", has the value that the text gives it later: "so that (A+B)/2 = 5".
 //   - A last sentence that says that there is too little to go by, whatever numbers it mentions.
 //   - Nothing, if the text breaks off after a word that ends no sentence.
 //   - A list of bullets; else the formula that the text ends with, with the values that are listed before it, and its
@@ -62,7 +63,8 @@
 //	            matrix | text
 //
 // Numbers: integers, decimals, thousands separators (1,000 1{,}000 1\,000 1 000; read both as one number and as a list
-// where that is ambiguous), mixed numbers, exponents, repeating decimals, English numerals, bases as subscripts.
+// where that is ambiguous), mixed numbers (by no other fraction: 100 \frac12 \frac45 is 40), exponents, repeating decimals,
+// English numerals, bases as subscripts.
 // Units: some 120 names and their products of powers, converted within a dimension.
 // Functions: roots, powers, logarithms, trigonometric and hyperbolic functions and inverses, factorials, binomials,
 // floor, ceiling, gcd, lcm, mod, min, max, absolute value, determinants, finite sums and products. e and i are the

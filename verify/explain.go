@@ -108,9 +108,13 @@ func (n *numbers) UnmarshalJSON(data []byte) error {
 
 // ParseTask reads one row. Unknown fields are allowed: rows usually carry more than is graded.
 func ParseTask(line []byte) (Task, error) {
-	var t Task
-	if err := json.Unmarshal(bytes.TrimSpace(line), &t); err != nil {
-		return t, inWordsOfTheFormat(err)
+	r := rowReader{text: line}
+	t, plain := r.task()
+	if !plain {
+		t = Task{}
+		if err := json.Unmarshal(bytes.TrimSpace(line), &t); err != nil {
+			return t, inWordsOfTheFormat(err)
+		}
 	}
 	switch {
 	case len(t.Gold) == 0:

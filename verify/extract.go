@@ -13,7 +13,7 @@ type extraction struct {
 	text   string
 	reason string
 	rule   string   // why there is none, if that needs saying
-	words  string   // what may be an answer in words: the last sentence without its formulas, or a short response
+	prose  string   // running text, which may give an answer in words as well
 	other  string   // a second reading of text: 70 for "So it is 70!"
 	in     *context // where in running text it stands; nil for a box
 
@@ -51,6 +51,9 @@ func extract(response string) extraction {
 		if t := strings.TrimSuffix(text, "!"); t != text && t != "" && formula.Digit(t[len(t)-1]) {
 			found.other = t
 		}
+		if found.text == text {
+			found.text = valueGiven(text, rest)
+		}
 		return found
 	}
 	if text := refusal(response); text != "" {
@@ -63,7 +66,7 @@ func extract(response string) extraction {
 		return extraction{text: text}
 	}
 	response = unbolded(response[max(0, len(response)-formula.MaxAnswer):])
-	found := extraction{words: spokenAnswer(response)}
+	found := extraction{prose: response}
 	p := parted(response)
 	var at statement
 	if found.text, at = p.final(); found.text != "" {
@@ -75,6 +78,26 @@ func extract(response string) extraction {
 		found.other = t
 	}
 	return found
+}
+
+// valueGiven returns the equation in which the text after an announced expression gives it its value: "our answer is
+// (A+B)/2. We solve and get (A+B)/2 = 5". It returns the expression if there is none, and a name, which may be a choice.
+func valueGiven(expression, rest string) string {
+	if strings.IndexByte(rest, '=') < 0 {
+		return expression
+	}
+	n, err := decide.Read(expression, &formula.Budget{Left: formula.MaxSteps})
+	if err != nil || !n[0].Scalar() || n[0].Kind == formula.KindSymbol || len(formula.Variables(n[0])) == 0 && !n[0].Has(formula.Applied) {
+		return expression
+	}
+	p, name := parted(rest), formula.Plain(expression)
+	for j := len(p.statements) - 1; j > 0; j-- {
+		text := p.statements[j].answer()
+		if left, right, equation := strings.Cut(text, "="); equation && right != "" && formula.Plain(left) == name {
+			return text
+		}
+	}
+	return expression
 }
 
 // revisedBy returns the answer that is left after the text behind it: another one if the text takes it back, none if the
@@ -131,11 +154,7 @@ func rivalry(s string, i int) formula.Qualification {
 
 // blank reports whether LaTeX prints nothing: gaps, empty groups, phantoms.
 func blank(s string) bool {
-	if len(s) > 256 || strings.IndexByte(s, '\\') < 0 {
-		return false
-	}
-	tokens, _, err := formula.Lex(s, false)
-	return err == nil && len(tokens) == 0
+	return len(s) <= 256 && strings.IndexByte(s, '\\') >= 0 && formula.Blank(s)
 }
 
 // holdsAnswer reports whether a text holds more than punctuation.
@@ -158,9 +177,14 @@ var (
 var scanned = [256]bool{'\\': true, 'b': true, '\b': true, '<': true, '[': true, 0xe2: true} // 0xe2 begins ◁
 
 // scan finds in one pass from the end what follows the last </think> or its like, and where its last box starts, or -1.
-// open says that the response thinks and never stops.
+// open says that the response thinks and never stops; a mark of thinking within that box is part of an answer.
 func scan(s string) (after string, box int, open bool) {
 	box = -1
+	thinks := 0 // where the last thinking starts
+	found := func(at int) {
+		box = at
+		open = open && boxEnd(s, at) <= thinks
+	}
 	for i := len(s) - 1; i >= 0; i-- {
 		if !scanned[s[i]] {
 			continue
@@ -168,17 +192,19 @@ func scan(s string) (after string, box int, open bool) {
 		switch s[i] {
 		case '\\':
 			if box < 0 && formula.IsBox(s[i:]) {
-				box = i
+				found(i)
 			}
 		case 'b', '\b': // the backslash was lost, or taken for an escape
 			if box < 0 && (strings.HasPrefix(s[i:], "boxed{") && (i == 0 || s[i-1] != '\\' && !formula.Letter(s[i-1])) || strings.HasPrefix(s[i:], "\boxed{")) {
-				box = i
+				found(i)
 			}
 		case '<', '[', "◁"[0]:
 			if width := formula.Prefixed(s[i:], unthought); width > 0 {
 				return s[i+width:], max(box-i-width, -1), false
 			}
-			open = open || formula.Prefixed(s[i:], thinking) > 0
+			if !open && formula.Prefixed(s[i:], thinking) > 0 {
+				open, thinks = true, i
+			}
 		}
 	}
 	return s, box, open
@@ -315,11 +341,11 @@ func sentence(s string) string {
 	if s == "" || len(s) > formula.MaxAnswer {
 		return s
 	}
-	if readable(s) || qualified(s) {
+	if valuable(s) {
 		return s
 	}
 	if k := sentenceEnd(s); k > 0 {
-		if t := formula.Trim(s[:k]); readable(t) || qualified(t) {
+		if t := formula.Trim(s[:k]); valuable(t) {
 			return t
 		} else if t != "" {
 			s = t
@@ -353,11 +379,11 @@ func sentenceEnd(s string) int {
 	return 0
 }
 
-// qualified reports whether s reads as a value that its words deny or change.
-func qualified(s string) bool {
-	_, err := decide.Read(s, &formula.Budget{Left: formula.MaxSteps})
+// valuable reports whether s is readable, or reads as a value that its words deny or change.
+func valuable(s string) bool {
+	nodes, err := decide.Read(s, &formula.Budget{Left: formula.MaxSteps})
 	var q formula.Qualification
-	return errors.As(err, &q)
+	return err == nil && nodes[0].Kind != formula.KindText || errors.As(err, &q)
 }
 
 // readable reports whether s parses as something else than a run of words.

@@ -1,6 +1,9 @@
 package verify
 
 import (
+	"encoding/json"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +26,7 @@ func answers(f *testing.F, every int) []string {
 
 // FuzzAnswerEqualsItself: what is read equals itself, bare, boxed and after thinking.
 func FuzzAnswerEqualsItself(f *testing.F) {
-	for _, a := range answers(f, 2) {
+	for _, a := range append(answers(f, 2), "<thinking>", "a [THINK] b", "||x||y||", `3 1\frac12`) {
 		f.Add(a)
 	}
 	f.Fuzz(func(t *testing.T, a string) {
@@ -37,7 +40,7 @@ func FuzzAnswerEqualsItself(f *testing.F) {
 		if v.Outcome != OutcomeEqual && v.Reason != ReasonContradicted && v.Reason != ReasonRefused && v.Reason != ReasonNoAnswer && v.Reason != ReasonLimit {
 			t.Fatalf("%q against itself: %+v", a, v)
 		}
-		if v.Outcome != OutcomeEqual || strings.ContainsAny(a, "{}\\$") || strings.Contains(a, "think>") || strings.Contains(a, "box") {
+		if v.Outcome != OutcomeEqual || strings.ContainsAny(a, "{}\\$") || slices.ContainsFunc(unthought, func(mark string) bool { return strings.Contains(a, mark) }) || strings.Contains(a, "box") {
 			return
 		}
 		if w := Grade(a, `Hence \boxed{`+a+`}.`); w.Outcome != OutcomeEqual {
@@ -63,7 +66,7 @@ func FuzzComparisonIsSymmetric(f *testing.F) {
 		}
 		// A base or unit letter that only the ground truth may lack, decimal commas and sentences are read on one side only,
 		// and a ground truth xy=6 names what was asked for.
-		if namesProduct(a) || namesProduct(b) || strings.Contains(a+b, "_") || formula.DecimalComma(a) != "" || formula.DecimalComma(b) != "" || formula.UnitReading(a) != nil || formula.UnitReading(b) != nil || formula.SentenceOfWords(a) || formula.SentenceOfWords(b) || letterAt(a, 10) >= 0 || letterAt(b, 10) >= 0 {
+		if namesProduct(a) || namesProduct(b) || strings.Contains(a+b, "_") || formula.DecimalComma(a) != "" || formula.DecimalComma(b) != "" || formula.UnitReading(formula.Trim(a)) != nil || formula.UnitReading(formula.Trim(b)) != nil || formula.SentenceOfWords(a) || formula.SentenceOfWords(b) || letterAt(a, 10) >= 0 || letterAt(b, 10) >= 0 {
 			return
 		}
 		t.Fatalf("%q and %q: %+v, the other way round %+v", a, b, v, w)
@@ -73,7 +76,7 @@ func FuzzComparisonIsSymmetric(f *testing.F) {
 // namesProduct reports whether an answer is a relation such as xy=6 or |x|=5.
 func namesProduct(s string) bool {
 	nodes, err := decide.Read(formula.Trim(s), &formula.Budget{Left: formula.MaxSteps})
-	return err == nil && formula.IsRelation(nodes[0]) && decide.Unsolved(nodes[0].Args[0])
+	return err == nil && nodes[0].Kind == formula.KindRelation && decide.Unsolved(nodes[0].Args[0])
 }
 
 // FuzzLayoutDoesNotMatter: white space, \left and \right, display style and fonts change nothing.
@@ -113,6 +116,30 @@ func loosened(s string) string {
 		return s // "->", "<=", "!=", ":=", "**", 1e+3 and words
 	}
 	return strings.NewReplacer(`\+`, `\+`, `\^`, `\^`, `\=`, `\=`, "+", " + ", "^", " ^ ", "=", " = ").Replace(s)
+}
+
+// FuzzRowsAreReadAsJSON: what the quick reader of rows reads is what package json reads.
+func FuzzRowsAreReadAsJSON(f *testing.F) {
+	for _, row := range []string{
+		`{"id":"a","gold":"1/2","response":"so \\boxed{0.5}"}`, ` { "gold" : [ "1" , "2" ] , "response" : "\u00e9\n\"x\" \/" , "options":[]} `, `{"id":"é","gold":[],"response":"\ud83d\ude00","question":"q"}`,
+		`{"Gold":"1","response":"1"}`, `{"gold":"1","gold":["2"],"response":"1","response":"2","source":"s"}`, `{"gold":"1","response":"1","n":1}`, `{"gold":"1","response":"1"}}`, `{}`, `{"a":"\u12"}`, "{\"a\":\"\xff\"}", "{\"a\":\"\t\"}", `{"a":"\x"}`, `{"gold":"1",}`, `{"gold":["1",]}`, `{"options":null}`, `{"reſponse":"1"}`, `{"a":"\`, `{"a":"\u+123"}`,
+	} {
+		f.Add([]byte(row))
+	}
+	f.Fuzz(func(t *testing.T, row []byte) {
+		r := rowReader{text: row}
+		got, ok := r.task()
+		if !ok {
+			return
+		}
+		var want Task
+		if err := json.Unmarshal(row, &want); err != nil {
+			t.Fatalf("%q is read as %+v; package json: %v", row, got, err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q is read as %+v, by package json as %+v", row, got, want)
+		}
+	})
 }
 
 // FuzzGradeIsBounded: no input panics, loops or spends more than its budget; the same input gives the same verdict.

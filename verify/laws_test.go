@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -131,6 +132,61 @@ func TestDecimalsFractionsAndPercentAreTheSameNumber(t *testing.T) {
 		if n%1000 != 0 && n%1000 != 999 {
 			expect(t, fmt.Sprintf(`\frac{%d}{999}`, n%1000), `0.\overline{`+period+`}`, OutcomeEqual)
 			expect(t, fmt.Sprintf(`\frac{%d}{999}`, n%1000), "0."+period, OutcomeDifferent)
+		}
+	})
+}
+
+// TestNumbersInWordsAreNotTheirDigitsSideBySide: the 1st, 2 of a list are not the 12th.
+func TestNumbersInWordsAreNotTheirDigitsSideBySide(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.IntRange(1, 99).Draw(t, "a"), rapid.IntRange(1, 99).Draw(t, "b")
+		for _, text := range []string{"rooms %d %d and the hall", "version %d %d of the plan", "%d %d miles of road and then none"} {
+			glued := strings.Replace(text, "%d %d", "%d%d", 1)
+			v := Equal(fmt.Sprintf(text, a, b), fmt.Sprintf(glued, a, b))
+			if v.Outcome == OutcomeEqual {
+				t.Fatalf("%s with %d and %d side by side: %s (%s)", text, a, b, v.Outcome, v.Rule)
+			}
+		}
+	})
+}
+
+// TestFractionsSideBySideAreAProduct: 100 \frac12 \frac45 is 40, as Euler's function is written out; a mixed number stands by
+// no other fraction.
+func TestFractionsSideBySideAreAProduct(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		whole := rapid.IntRange(1, 200).Draw(t, "whole")
+		product, text := big.NewRat(int64(whole), 1), fmt.Sprint(whole)
+		for range rapid.IntRange(2, 4).Draw(t, "fractions") {
+			d := rapid.IntRange(2, 12).Draw(t, "denominator")
+			n := rapid.IntRange(1, d-1).Draw(t, "numerator")
+			product.Mul(product, big.NewRat(int64(n), int64(d)))
+			text += rapid.SampledFrom([]string{"", " "}).Draw(t, "gap") + fmt.Sprintf(`\frac{%d}{%d}`, n, d)
+		}
+		expect(t, product.RatString(), text, OutcomeEqual)
+		expect(t, new(big.Rat).Add(product, big.NewRat(1, 1)).RatString(), text, OutcomeDifferent)
+	})
+}
+
+// TestMixedNumbersAreNotTheirDigitsSideBySide: 3 1/2 is 7/2 and not 31/2, and 3 1\frac12 is no number at all.
+func TestMixedNumbersAreNotTheirDigitsSideBySide(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		whole, part := rapid.IntRange(1, 99).Draw(t, "whole"), rapid.IntRange(2, 40).Draw(t, "denominator")
+		over := rapid.IntRange(1, part-1).Draw(t, "numerator")
+		fraction, value := fmt.Sprintf(`\frac{%d}{%d}`, over, part), fmt.Sprintf(`\frac{%d}{%d}`, whole*part+over, part)
+		for _, mixed := range []string{fmt.Sprintf("%d %d/%d", whole, over, part), fmt.Sprint(whole, fraction), fmt.Sprint(whole, " ", fraction), fmt.Sprint(whole, `\,`, fraction)} {
+			expect(t, value, mixed, OutcomeEqual)
+			glued := fmt.Sprintf("%d%d/%d", whole, over, part)
+			if want, _ := new(big.Rat).SetString(glued); want.Cmp(big.NewRat(int64(whole*part+over), int64(part))) != 0 {
+				expect(t, glued, mixed, OutcomeDifferent)
+			}
+		}
+		beside := rapid.IntRange(1, 99).Draw(t, "number before it")
+		for _, other := range []string{fmt.Sprint(beside), value, fmt.Sprint(beside, "+", value), fmt.Sprint(beside, `\cdot `, value), fmt.Sprint(beside, whole, fraction), fmt.Sprintf("%d%d%s", beside, whole, fraction)} {
+			for _, v := range []Verdict{Equal(fmt.Sprint(beside, " ", whole, fraction), other), Equal(other, fmt.Sprint(beside, " ", whole, fraction))} {
+				if v.Outcome == OutcomeEqual && other != fmt.Sprint(beside, " ", whole, fraction) {
+					t.Fatalf("%d %d%s and %s: %s (%s)", beside, whole, fraction, other, v.Outcome, v.Rule)
+				}
+			}
 		}
 	})
 }

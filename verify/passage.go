@@ -4,6 +4,7 @@ package verify
 // finds them.
 
 import (
+	"math/big"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/verify/internal/decide"
@@ -35,7 +36,7 @@ func parted(s string) passage {
 	}
 	s = apart(uncalculated(s))
 	p := passage{text: s}
-	for _, part := range segment.Split(s, formula.Symbolic) {
+	for part := range segment.Split(s, formula.Symbolic) {
 		if !part.Formula() && !(part.Kind == segment.Code && len(part.Text) <= formula.MaxBareResponse && readable(part.Text)) {
 			continue
 		}
@@ -737,18 +738,16 @@ func (in *context) found(name string) bool {
 
 // contradicts reports whether two members of a chain are different rational numbers.
 func contradicts(n *formula.Node, steps *formula.Budget) bool {
-	var first *formula.Node
+	var before *big.Rat
 	for _, a := range n.Args {
 		v, err := (decide.Exact{Steps: steps}).Value(a)
-		if err != nil {
+		switch {
+		case err != nil:
 			continue
+		case before != nil && v.Cmp(before) != 0:
+			return true
 		}
-		if first != nil {
-			if w, err := (decide.Exact{Steps: steps}).Value(first); err == nil && v.Cmp(w) != 0 {
-				return true
-			}
-		}
-		first = a
+		before = v
 	}
 	return false
 }

@@ -60,14 +60,13 @@ func lastSentence(s string) string {
 // refusal returns the last sentence if it says that there is too little to go by, whatever numbers it mentions.
 func refusal(s string) string {
 	s = lastSentence(s)
-	lower := strings.ToLower(s)
-	for _, w := range []string{"cannot be determined", "can not be determined", "can't be determined", "cannot determine", "can't determine", "not enough information", "insufficient information", "impossible to determine", "not possible to determine", "unable to determine", "unable to answer", "unable to solve", "cannot solve", "can't solve", "cannot answer", "can't answer", "cannot provide", "can't provide", "cannot help", "can't help"} {
-		if strings.Contains(lower, w) {
-			return s
-		}
+	if at, _ := refusals.last(s); at >= 0 {
+		return s
 	}
 	return ""
 }
+
+var refusals = newPhrases("cannot be determined", "can not be determined", "can't be determined", "cannot determine", "can't determine", "not enough information", "insufficient information", "impossible to determine", "not possible to determine", "unable to determine", "unable to answer", "unable to solve", "cannot solve", "can't solve", "cannot answer", "can't answer", "cannot provide", "can't provide", "cannot help", "can't help")
 
 // lastLine returns the last line that is not blank.
 func lastLine(s string) string {
@@ -176,30 +175,29 @@ func displayed(s string) string {
 	s = strings.TrimRight(s, " \t\r\n.$")
 	s = strings.TrimSuffix(strings.TrimSuffix(s, `\]`), `\)`)
 	s = strings.TrimRight(s, " \t\r\n.")
-	for _, name := range displays {
-		for _, star := range []string{"", "*"} {
-			body, ends := strings.CutSuffix(s, `\end{`+name+star+`}`)
-			if !ends {
-				continue
-			}
-			if open := strings.LastIndex(body, `\begin{`+name+star+`}`); open >= 0 {
-				body = body[open+len(`\begin{`+name+star+`}`):]
-			}
-			if t := displayed(body); t != "" {
-				return t
-			}
-			rows := strings.Split(strings.ReplaceAll(body, "&", " "), `\\`)
-			for len(rows) > 1 && strings.TrimSpace(rows[len(rows)-1]) == "" {
-				rows = rows[:len(rows)-1]
-			}
-			chain := formula.Trim(strings.Join(rows, " "))
-			if strings.HasPrefix(strings.TrimSpace(rows[len(rows)-1]), "=") && readable(chain) {
-				return chain
-			}
-			return strings.TrimLeft(formula.Trim(rows[len(rows)-1]), "= ")
-		}
+	end := strings.LastIndex(s, `\end{`)
+	if end < 0 || !strings.HasSuffix(s, "}") {
+		return ""
 	}
-	return ""
+	body, name := s[:end], s[end+len(`\end`):]
+	if !slices.Contains(displays, strings.TrimSuffix(name[1:len(name)-1], "*")) {
+		return ""
+	}
+	if open := strings.LastIndex(body, `\begin`+name); open >= 0 {
+		body = body[open+len(`\begin`+name):]
+	}
+	if t := displayed(body); t != "" {
+		return t
+	}
+	rows := strings.Split(strings.ReplaceAll(body, "&", " "), `\\`)
+	for len(rows) > 1 && strings.TrimSpace(rows[len(rows)-1]) == "" {
+		rows = rows[:len(rows)-1]
+	}
+	chain := formula.Trim(strings.Join(rows, " "))
+	if strings.HasPrefix(strings.TrimSpace(rows[len(rows)-1]), "=") && readable(chain) {
+		return chain
+	}
+	return strings.TrimLeft(formula.Trim(rows[len(rows)-1]), "= ")
 }
 
 // disowned reports whether the words before a formula say that it is not the answer.

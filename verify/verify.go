@@ -9,7 +9,7 @@ import (
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "12"
+const Version = "14"
 
 // Reason codes: why a verdict is what it is, for counting.
 const (
@@ -91,15 +91,17 @@ func (k Key) Grade(response string) Verdict {
 		return k.choose(response)
 	}
 	found := extract(response)
-	if found.words != "" && k.wantsWords() {
-		said := k.decide(found.words, nil)
-		if found.text == "" || said.Outcome == OutcomeEqual {
+	if found.prose != "" && k.wantsWords() {
+		if words := spokenAnswer(found.prose); words != "" {
+			said := k.decide(words, nil)
+			if found.text == "" || said.Outcome == OutcomeEqual {
+				return said
+			}
+			if v := k.decide(found.text, found.in); v.Outcome == OutcomeEqual {
+				return v
+			}
 			return said
 		}
-		if v := k.decide(found.text, found.in); v.Outcome == OutcomeEqual {
-			return v
-		}
-		return said
 	}
 	if found.text == "" {
 		return Verdict{Outcome: OutcomeDifferent, Reason: found.reason, Rule: found.rule, Gold: anyOf(k.Gold)}
@@ -274,7 +276,12 @@ func (k Key) one(gold, answer string, steps *formula.Budget, said bool, in *cont
 				v.Proof, v.Error = c.Evidence.Proof, c.Evidence.Error
 			}
 			if s.Outcome == OutcomeEqual {
-				v.Gold, v.Answer = g.String(), a.String()
+				if i > 0 {
+					v.Gold = g.String()
+				}
+				if j > 0 {
+					v.Answer = a.String()
+				}
 				break
 			}
 		}

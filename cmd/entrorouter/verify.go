@@ -51,7 +51,9 @@ func verifyCommand() *cli.Command {
 			"go there, to standard error. A bad row is reported by its line number and has no verdict; the others are graded.\n" +
 			"The exit code is 0, or 2 if there was a bad row or anything else is wrong; it says nothing about the answers.\n\n" +
 			"--compare OTHER lists, instead of the verdicts, where another grader's differ, with our reason. Its rows are\n" +
-			`   {"id": "a", "verdict": "equal" | "different" | "unknown" | true | false}`,
+			`   {"id": "a", "verdict": "equal" | "different" | "unknown" | true | false}` + "\n\n" +
+			"--regrade DIR grades the answers that runs stored in DIR again and says which verdicts are others than those of the\n" +
+			"last version before. It asks nobody and writes nothing; run --offline then files the new ones.",
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "gold", Value: &golds, Usage: "ground truth `ANSWER`; repeat it for several that will do"},
 			&cli.StringFlag{Name: "response", Usage: "`TEXT` to be graded, whole response or bare answer; -: standard input"},
@@ -65,6 +67,7 @@ func verifyCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "write the verdicts to `FILE`, which is whole or not there"},
 			&cli.BoolFlag{Name: "summary", Usage: "print no verdicts, the summary only"},
 			&cli.StringFlag{Name: "compare", Usage: "list where the verdicts of another grader in `OTHER`.jsonl differ"},
+			&cli.StringFlag{Name: "regrade", Usage: "say which verdicts move on the answers that runs stored in `DIR`"},
 			&cli.IntFlag{Name: "jobs", Value: runtime.GOMAXPROCS(0), Usage: "grade with `N` threads; verdicts do not depend on it"},
 		},
 		Action: func(c *cli.Context) error {
@@ -83,6 +86,9 @@ func verifyCommand() *cli.Command {
 }
 
 func verifyAction(c *cli.Context, golds, choices []string) error {
+	if c.IsSet("regrade") {
+		return regradeAction(c)
+	}
 	policy, err := verify.ParsePolicy(c.String("policy"))
 	if err != nil {
 		return fmt.Errorf("--policy: %w", err)

@@ -9,7 +9,7 @@ import (
 
 // compare decides whether two parsed answers are the same; a is the ground truth where a policy asks which is which.
 func (c *Comparer) compare(a, b *formula.Node) Result {
-	if !c.Steps.Spend(formula.CostCompare + 2*(a.Weight()+b.Weight())) {
+	if !c.Steps.Spend(costCompare + 2*(a.Weight()+b.Weight())) {
 		return Unknown("")
 	}
 	if formula.Identical(a, b) {
@@ -38,7 +38,7 @@ func (c *Comparer) compare(a, b *formula.Node) Result {
 	if a.Kind == formula.KindDefine || b.Kind == formula.KindDefine {
 		return c.definitions(a, b)
 	}
-	if (a.Kind == formula.KindRatio || b.Kind == formula.KindRatio || a.Kind == formula.KindTime || b.Kind == formula.KindTime) && !formula.IsRelation(a) && !formula.IsRelation(b) {
+	if (a.Kind == formula.KindRatio || b.Kind == formula.KindRatio || a.Kind == formula.KindTime || b.Kind == formula.KindTime) && a.Kind != formula.KindRelation && b.Kind != formula.KindRelation {
 		return c.ratios(a, b)
 	}
 	if (a.Kind == formula.KindList) != (b.Kind == formula.KindList) { // x = k pi, k in Z against x = k pi
@@ -55,7 +55,7 @@ func (c *Comparer) compare(a, b *formula.Node) Result {
 	if m := restricted(b); m != nil && formula.ScalarLike(a) {
 		return c.compare(a, m)
 	}
-	if (formula.IsRelation(a) || formula.IsRelation(b)) && signs(a)+signs(b) > 0 {
+	if (a.Kind == formula.KindRelation || b.Kind == formula.KindRelation) && signs(a)+signs(b) > 0 {
 		return c.expanded(a, b)
 	}
 	if r, ok := c.relations(a, b); ok {
@@ -351,7 +351,7 @@ func expand(n *formula.Node, independent bool) (*formula.Node, bool) {
 	if independent {
 		count = signs(n)
 	}
-	if count > formula.MaxSigns {
+	if count > maxSigns {
 		return nil, false
 	}
 	var args []*formula.Node

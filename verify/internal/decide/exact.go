@@ -27,7 +27,7 @@ type Exact struct {
 
 // Value returns the value of n.
 func (x Exact) Value(n *formula.Node) (*big.Rat, error) {
-	if !x.Steps.Spend(formula.CostNode) {
+	if !x.Steps.Spend(costNode) {
 		return nil, errBudget
 	}
 	switch n.Kind {
@@ -471,7 +471,7 @@ func (x Exact) series(n *formula.Node) (*big.Rat, error) {
 	if b < a {
 		return acc, nil
 	}
-	if b-a < 0 || b-a >= formula.MaxTerms {
+	if b-a < 0 || b-a >= maxTerms {
 		return nil, errBudget
 	}
 	if f, ok := x.smallSeries(n, a, b); ok {
@@ -505,7 +505,7 @@ func (x Exact) determinant(m *formula.Node) (*big.Rat, error) {
 		return nil, errUndefined
 	}
 	n := m.Cols
-	if n > formula.MaxElimination {
+	if n > maxElimination {
 		return nil, errBudget
 	}
 	vs, err := x.values(m.Args)

@@ -274,7 +274,7 @@ func (f *field) selections(n *formula.Node) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	below := []*formula.Node{formula.Subtract(of, k)}
+	below := []*formula.Node{subtract(of, k)}
 	if n.Name == "binom" {
 		below = append(below, k)
 	}
@@ -320,7 +320,7 @@ func (f *field) series(n *formula.Node) (uint64, error) {
 
 // determinant eliminates.
 func (f *field) determinant(m *formula.Node) (uint64, error) {
-	if m.Kind != formula.KindMatrix || m.Cols*m.Cols != len(m.Args) || m.Cols > formula.MaxElimination {
+	if m.Kind != formula.KindMatrix || m.Cols*m.Cols != len(m.Args) || m.Cols > maxElimination {
 		return 0, errIrrational
 	}
 	n := m.Cols

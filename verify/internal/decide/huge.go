@@ -37,7 +37,7 @@ func (c *Comparer) residues(a, b *formula.Node) (Result, bool) {
 
 // residue returns an integer expression modulo m; division needs m to be prime.
 func (x Exact) residue(n *formula.Node, m uint64, prime bool) (uint64, error) {
-	if !x.Steps.Spend(formula.CostNode) {
+	if !x.Steps.Spend(costNode) {
 		return 0, errBudget
 	}
 	switch n.Kind {
@@ -96,7 +96,7 @@ func (x Exact) residue(n *formula.Node, m uint64, prime bool) (uint64, error) {
 				return 0, nil
 			}
 			k := v.Num().Uint64()
-			if k > formula.MaxTerms*20 || !x.Steps.Spend(int(k)) {
+			if k > maxTerms*20 || !x.Steps.Spend(int(k)) {
 				return 0, errBudget
 			}
 			acc := uint64(1) % m
@@ -278,7 +278,7 @@ func (x Exact) remainder(a *formula.Node, m *big.Int) (*big.Rat, error) {
 
 // modulo returns an integer expression modulo m.
 func (x Exact) modulo(n *formula.Node, m *big.Int) (*big.Int, error) {
-	if !x.Steps.Spend(formula.CostNode) {
+	if !x.Steps.Spend(costNode) {
 		return nil, errBudget
 	}
 	switch n.Kind {

@@ -21,7 +21,7 @@ func (c *Comparer) identity(a, b *formula.Node, names []string) Result {
 	if c.Steps.Spent() {
 		return Unknown("")
 	}
-	s := sampler{Comparer: c, a: a, b: b, names: names, seed: seed, complex: complex, whole: discrete(a) || discrete(b)}
+	s := sampler{Comparer: c, a: a, b: b, names: names, seed: seed, complex: complex, whole: discrete(a) || discrete(b), stepped: stepped(a) && stepped(b)}
 	r := s.compare(formal.Outcome == OutcomeEqual)
 	if r.Outcome == OutcomeUnknown && s.whole && s.agreed == 0 && formal.Outcome != OutcomeEqual && !c.Steps.Spent() {
 		s.whole = false
@@ -107,6 +107,7 @@ type sampler struct {
 	seed    uint64
 	complex bool
 	whole   bool // integers, where the names do not say otherwise
+	stepped bool // floors and ceilings are all that asks for integers
 	agreed  int  // points at which the values are the same
 	valued  int  // points at which both sides may have a value
 }

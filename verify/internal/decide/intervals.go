@@ -117,7 +117,7 @@ func (c *Comparer) builders(a, b *formula.Node) Result {
 			if m.Kind == formula.KindSymbol && !slices.Contains(names, m.Name) {
 				names = append(names, m.Name)
 			}
-			return len(names) < formula.MaxSigns
+			return len(names) < maxSigns
 		})
 		return names
 	}
@@ -291,7 +291,7 @@ func (c *Comparer) order(a, b *formula.Node) (int, bool) {
 		c.unordered = true
 		return 0, false
 	}
-	s, ok := c.sign(formula.Subtract(a, b))
+	s, ok := c.sign(subtract(a, b))
 	c.unordered = c.unordered || !ok
 	return s, ok
 }
@@ -469,7 +469,7 @@ func (c *Comparer) half(op string, bound, centre *formula.Node) (region, bool) {
 		if s, ok := c.sign(bound); !ok || s <= 0 {
 			return region{}, false
 		}
-		lo, bound = formula.Subtract(centre, bound), formula.Apply(formula.KindAdd, centre, bound)
+		lo, bound = subtract(centre, bound), formula.Apply(formula.KindAdd, centre, bound)
 	}
 	switch op {
 	case "<":

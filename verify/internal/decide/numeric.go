@@ -68,7 +68,7 @@ func (x *numeric) value(n *formula.Node) (complexValue, error) {
 }
 
 func (x *numeric) compute(n *formula.Node) (complexValue, error) {
-	if !x.steps.Spend(formula.CostNode + formula.CostFloat + int(x.prec)/16) {
+	if !x.steps.Spend(costNode + costFloat + int(x.prec)/16) {
 		return complexValue{}, errBudget
 	}
 	switch n.Kind {
@@ -696,7 +696,7 @@ func (x *numeric) series(n *formula.Node) (complexValue, error) {
 	if n.Name == "prod" {
 		acc.re.SetInt64(1)
 	}
-	if b-a >= formula.MaxTerms || b-a < 0 && b > a {
+	if b-a >= maxTerms || b-a < 0 && b > a {
 		return acc, errBudget
 	}
 	if b < a-1 && len(x.at) > 0 {
@@ -732,7 +732,7 @@ func (x *numeric) determinant(m *formula.Node) (complexValue, error) {
 		return complexValue{}, errUndefined
 	}
 	n := m.Cols
-	if n > formula.MaxElimination {
+	if n > maxElimination {
 		return complexValue{}, errBudget
 	}
 	rows := make([][]complexValue, n)
@@ -772,7 +772,7 @@ func (x *numeric) determinant(m *formula.Node) (complexValue, error) {
 				return f, err
 			}
 			for k := c; k < n; k++ {
-				if !x.steps.Spend(formula.CostFloat + int(x.prec)/16) {
+				if !x.steps.Spend(costFloat + int(x.prec)/16) {
 					return f, errBudget
 				}
 				rows[r][k] = x.add(rows[r][k], x.negate(x.multiply(f, rows[c][k])))

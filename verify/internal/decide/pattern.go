@@ -54,7 +54,7 @@ type progress struct {
 
 // unify returns the term at patternIndex, given the first, the second and the last one; nil if there is none.
 func (p *progress) unify(first, second, last *formula.Node) *formula.Node {
-	if !p.budget.Spend(formula.CostCompare + first.Weight()) {
+	if !p.budget.Spend(costCompare + first.Weight()) {
 		return nil
 	}
 	if formula.Identical(first, second) && formula.Identical(first, last) {
@@ -94,7 +94,7 @@ func (p *progress) hole(a, b *big.Rat, last *formula.Node) *formula.Node {
 		step := new(big.Rat).Sub(b, a)
 		p.byOne = p.byOne || step.Cmp(big.NewRat(1, 1)) == 0
 		at = formula.Apply(formula.KindAdd, formula.Rational(a), formula.Apply(formula.KindMultiply, formula.Rational(step), formula.Symbol(patternIndex)))
-		steps = formula.Divide(formula.Subtract(last, formula.Rational(a)), formula.Rational(step))
+		steps = formula.Divide(subtract(last, formula.Rational(a)), formula.Rational(step))
 	}
 	if steps == nil || !p.agree(steps) {
 		return nil
@@ -118,7 +118,7 @@ func geometricSteps(a, ratio *big.Rat, last *formula.Node) *formula.Node {
 		return nil
 	}
 	if k := geometricSteps(big.NewRat(1, 1), ratio, formula.Rational(a)); k != nil {
-		return formula.Subtract(last.Args[1], k)
+		return subtract(last.Args[1], k)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (s *sampler) uniform() float64 { return float64(next(&s.seed)>>11) / (1 << 
 
 // integral reports whether a variable takes integers only.
 func (s *sampler) integral(name string) bool {
-	return s.whole && (strings.Contains(wholes, name[:1]) || !stepped(s.a) || !stepped(s.b))
+	return s.whole && (!s.stepped || strings.Contains(wholes, name[:1]))
 }
 
 // generic draws so many points.
@@ -77,9 +77,11 @@ func (s *sampler) scaled(scales []float64) (points []point) {
 			if v < 1<<26 {
 				values = append(values, v*v, v*v-1)
 			}
-			for q := 2.0; q*q <= v && q < 1000; q++ {
-				if math.Mod(v, q) == 0 {
-					values = append(values, q, v/q)
+			if v == math.Trunc(v) {
+				for q := 2.0; q*q <= v && q < 1000; q++ {
+					if divides(q, v) {
+						values = append(values, q, v/q)
+					}
 				}
 			}
 		}
@@ -141,6 +143,14 @@ func (s *sampler) scaled(scales []float64) (points []point) {
 		}
 	}
 	return points
+}
+
+// divides reports whether the integer q divides the integer v; both are positive.
+func divides(q, v float64) bool {
+	if v < 1<<53 {
+		return uint64(v)%uint64(q) == 0
+	}
+	return math.Mod(v, q) == 0
 }
 
 // limit bounds integer values: by what doubles hold, or, where terms are summed up, by a few times what is written.
@@ -363,15 +373,15 @@ func (s *sampler) switches() []*formula.Node {
 		case "max", "min":
 			for i, a := range n.Args {
 				for _, b := range n.Args[i+1:] {
-					add(formula.Subtract(a, b))
+					add(subtract(a, b))
 				}
 			}
 		case "floor", "ceil":
 			add(n.Args[0])
-			add(formula.Subtract(n.Args[0], formula.Number(1)))
+			add(subtract(n.Args[0], formula.Number(1)))
 		case "mod", "gcd", "lcm", "binom":
-			add(formula.Subtract(n.Args[0], n.Args[1]))
-			add(formula.Subtract(n.Args[0], formula.Apply(formula.KindMultiply, formula.Number(2), n.Args[1])))
+			add(subtract(n.Args[0], n.Args[1]))
+			add(subtract(n.Args[0], formula.Apply(formula.KindMultiply, formula.Number(2), n.Args[1])))
 			add(n.Args[0])
 		}
 	}

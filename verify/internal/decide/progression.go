@@ -54,7 +54,7 @@ func (c *Comparer) progression(args []*formula.Node) []*formula.Node {
 		if next.Cmp(v) == 0 {
 			return args
 		}
-		if formula.Size(next) > 4096 || len(out) > formula.MaxTerms {
+		if formula.Size(next) > 4096 || len(out) > maxTerms {
 			c.Steps.Exhaust()
 			return args
 		}

@@ -95,7 +95,7 @@ const ruleSolution = "an equation against one of its solutions"
 
 // relations compares answers of which one is a relation or a list of them; false if neither is.
 func (c *Comparer) relations(a, b *formula.Node) (Result, bool) {
-	ra, rb := formula.IsRelation(a), formula.IsRelation(b)
+	ra, rb := a.Kind == formula.KindRelation, b.Kind == formula.KindRelation
 	if !ra && !rb {
 		if w := computed(a); w != nil {
 			return c.compare(w, b), true
@@ -391,7 +391,7 @@ func hasVariableBelow(n *formula.Node) bool {
 
 // cleared multiplies an equation by its denominators.
 func cleared(n *formula.Node) *formula.Node {
-	num, _ := fraction(formula.Subtract(n.Args[0], n.Args[1]))
+	num, _ := fraction(subtract(n.Args[0], n.Args[1]))
 	return &formula.Node{Kind: formula.KindRelation, Ops: n.Ops, Args: []*formula.Node{num, formula.Number(0)}}
 }
 
@@ -435,7 +435,7 @@ func fraction(n *formula.Node) (num, den *formula.Node) {
 // proportional reports whether lhs-rhs of a is a constant times that of b, and the sign of the constant where it is
 // known to be real.
 func (c *Comparer) proportional(a, b *formula.Node) (sign int, r Result) {
-	f, g := formula.Subtract(a.Args[0], a.Args[1]), formula.Subtract(b.Args[0], b.Args[1])
+	f, g := subtract(a.Args[0], a.Args[1]), subtract(b.Args[0], b.Args[1])
 	names := formula.Variables(f, g)
 	if len(names) == 0 {
 		return 0, Unknown("")

@@ -123,9 +123,9 @@ func (c *Comparer) decide(a, b *formula.Node) Result {
 func opaque(n *formula.Node) []*formula.Node {
 	var found []*formula.Node
 	n.Walk(func(m *formula.Node) bool {
-		if m.Kind == formula.KindCall && !formula.Evaluated[m.Name] {
+		if formula.Applied(m) {
 			found = append(found, m)
-			return len(found) < formula.MaxSigns
+			return len(found) < maxSigns
 		}
 		return true
 	})
@@ -158,7 +158,7 @@ func (c *Comparer) abstracted(a, b *formula.Node, fa, fb []*formula.Node) Result
 
 // abstract replaces values of undefined functions by variables.
 func abstract(n *formula.Node) *formula.Node {
-	if n.Kind == formula.KindCall && !formula.Evaluated[n.Name] {
+	if formula.Applied(n) {
 		return formula.Symbol(n.String())
 	}
 	if len(n.Args) == 0 {
@@ -214,6 +214,10 @@ func infinity(n *formula.Node) int {
 		return -infinity(n.Args[0])
 	}
 	return 0
+}
+
+func subtract(a, b *formula.Node) *formula.Node {
+	return formula.Apply(formula.KindAdd, a, formula.Negate(b))
 }
 
 func imaginary(ns ...*formula.Node) bool {

@@ -19,9 +19,11 @@ type binding struct {
 
 func (f shortRat) rat() *big.Rat {
 	if f.den == 1 {
-		return new(big.Rat).SetInt64(f.num)
+		return formula.Whole(f.num)
 	}
-	return big.NewRat(f.num, f.den)
+	r := new(big.Rat).SetInt64(f.num)
+	r.Denom().SetInt64(f.den) // without looking for common divisors once more
+	return r
 }
 
 // shortOf returns r as a shortRat; false if it is too large.

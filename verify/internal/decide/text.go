@@ -9,12 +9,10 @@ import (
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
-func squeeze(s string) string { return strings.ReplaceAll(s, " ", "") }
-
 // texts compares answers of which at least one is words.
 func (c *Comparer) texts(a, b *formula.Node) Result {
 	if a.Kind == formula.KindText && b.Kind == formula.KindText {
-		if squeeze(a.Name) == squeeze(b.Name) {
+		if formula.Squeezed(a.Name) == formula.Squeezed(b.Name) {
 			return equal("same words")
 		}
 		if x, y := listedWords(a.Name), listedWords(b.Name); len(x) > 1 && slices.Equal(x, y) {
@@ -26,7 +24,7 @@ func (c *Comparer) texts(a, b *formula.Node) Result {
 	if b.Kind == formula.KindText {
 		text, other = b, a
 	}
-	if product := other.String(); !strings.ContainsAny(product, "-+/^=<>") && squeeze(formula.Spoken(product)) == squeeze(text.Name) {
+	if product := other.String(); !strings.ContainsAny(product, "-+/^=<>") && formula.Squeezed(formula.Spoken(product)) == formula.Squeezed(text.Name) {
 		return equal("same words")
 	}
 	if initial := other.String(); len(initial) == 1 && (text.Name == "true" || text.Name == "false" || text.Name == "yes" || text.Name == "no") && strings.EqualFold(initial, text.Name[:1]) {
@@ -66,7 +64,7 @@ func (c *Comparer) said(gold, answer string) Result {
 			}
 		}
 	}
-	if squeeze(predicate(answer)) == squeeze(gold) {
+	if formula.Squeezed(predicate(answer)) == formula.Squeezed(gold) {
 		return equal("the predicate of a sentence")
 	}
 	if Polarity[gold] {

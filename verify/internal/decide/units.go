@@ -107,7 +107,7 @@ func (c *Comparer) congruent(a, b *formula.Node, modulus string) Result {
 	if r := c.compare(a, b); r.Outcome == OutcomeEqual {
 		return r
 	}
-	gap, err := (Exact{Steps: c.Steps}).Value(formula.Call("mod", formula.Subtract(a, b), m[0]))
+	gap, err := (Exact{Steps: c.Steps}).Value(formula.Call("mod", subtract(a, b), m[0]))
 	switch {
 	case err != nil:
 		return Unknown("congruence")

@@ -14,20 +14,21 @@ func Parse(s string, steps *Budget, run series) ([]*Node, error) {
 	}
 	steps.Spend(len(s))
 	s = notation(Tidy(Fold(Restored(s))))
-	if n := phrase(s); n != nil {
+	spoken := NormalWords(s)
+	if n := phrase(spoken); n != nil {
 		return []*Node{n}, nil
 	}
 	if n := except(s, steps, run); n != nil {
 		return []*Node{n}, nil
 	}
 	var readings []*Node
-	if text, short := worded(s); text {
-		readings = append(readings, &Node{Kind: KindText, Name: NormalWords(s)})
+	if text, short := worded(s, spoken); text {
+		readings = append(readings, &Node{Kind: KindText, Name: spoken})
 		if !short {
 			return readings, nil
 		}
 	}
-	tokens, grouped, err := Lex(s, true)
+	tokens, grouped, err := lex(s, true)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func Parse(s string, steps *Budget, run series) ([]*Node, error) {
 		return nil, err
 	}
 	if grouped {
-		if tokens, _, err = Lex(s, false); err == nil {
+		if tokens, _, err = lex(s, false); err == nil {
 			if n, err := formula(tokens, steps, run); err == nil {
 				readings = append(readings, n)
 			}

@@ -45,6 +45,7 @@ type lexer struct {
 	hex      bool // which is 16
 	currency bool // the number at hand follows a currency sign
 	grouped  bool
+	first    bool // the first token is enough
 }
 
 // Commands that only change the appearance. They vanish; a group after them stays.
@@ -79,18 +80,26 @@ var wording = map[string]bool{
 // Commands that vanish together with their argument.
 var dropped = map[string]bool{"phantom": true, "hphantom": true, "vphantom": true, "hspace": true, "vspace": true, "label": true, "tag": true, "color": true, "textcolor": true, "kern": true}
 
-func Lex(src string, commas bool) ([]token, bool, error) {
-	l := lexer{src: src, commas: commas, tokens: make([]token, 0, 8+len(src)/3)}
+// lex returns the tokens of an answer, and whether a separator of thousands may have been a comma. commas says that such
+// separators are read.
+func lex(src string, commas bool) ([]token, bool, error) {
+	l := lexer{src: src, commas: commas, tokens: make([]token, 0, 4+len(src)/4)}
 	if err := l.run(); err != nil {
 		return nil, false, err
 	}
 	return l.tokens, l.grouped, nil
 }
 
+// Blank reports whether LaTeX prints nothing: gaps, empty groups, phantoms.
+func Blank(s string) bool {
+	l := lexer{src: s, first: true}
+	return l.run() == nil && len(l.tokens) == 0
+}
+
 func (l *lexer) run() error {
 	space := false
-	for i := 0; i < len(l.src); {
-		if len(l.tokens) > MaxTokens {
+	for i := 0; i < len(l.src) && !(l.first && len(l.tokens) > 0); {
+		if len(l.tokens) > maxTokens {
 			return ErrTooLarge
 		}
 		c := l.src[i]

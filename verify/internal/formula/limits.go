@@ -13,28 +13,19 @@ func Size(r *big.Rat) int { return r.Num().BitLen() + r.Denom().BitLen() }
 // every load, because work is counted and never timed.
 const (
 	MaxAnswer   = 32 << 10  // bytes of one extracted answer or ground truth
-	MaxTokens   = 8 << 10   // tokens of one answer
-	MaxDepth    = 200       // nesting of brackets, fractions, exponents
+	maxTokens   = 8 << 10   // tokens of one answer
+	maxDepth    = 200       // nesting of brackets, fractions, exponents
 	MaxBits     = 1 << 16   // bits of an integer that is written out
-	MaxTerms    = 20_000    // terms of a finite sum or product, elements of an expanded progression
 	MaxElements = 4_096     // elements of a collection
 	MaxSteps    = 1_000_000 // steps of one verdict; a step is worth about ten nanoseconds of one core
-	MaxSigns    = 4         // independent ± signs expanded
 	maxWrappers = 8         // boxes, braces and announcements around one answer that are taken off
 	MaxBoxes    = 64        // adjacent boxes read as one list
-
-	MaxElimination = 64 // rows of a determinant
 
 	MaxBareResponse = 256 // bytes of a response that may be nothing but its answer
 )
 
-// What the kinds of work are charged, in steps.
-const (
-	CostNode    = 4  // visiting a node
-	CostExact   = 28 // an operation on small rationals
-	CostFloat   = 40 // an operation on floats of two words
-	CostCompare = 8  // comparing two nodes before any arithmetic
-)
+// CostExact is what an operation on small rationals is charged, in steps.
+const CostExact = 28
 
 // Budget counts the work of one verdict. Once spent it stays spent, and the verdict is unknown.
 type Budget struct{ Left int }

@@ -10,7 +10,7 @@ import (
 func ScalarLike(n *Node) bool { return n.Scalar() || n.Kind == KindPercent }
 
 // Applied reports whether n is f(x), which stands for a variable in -1 <= f(x) <= 1.
-func Applied(n *Node) bool { return n.Kind == KindCall && !Evaluated[n.Name] }
+func Applied(n *Node) bool { return n.Kind == KindCall && !evaluated[n.Name] }
 
 // kind is what a node of a parsed answer is.
 type kind uint8
@@ -53,17 +53,39 @@ const (
 // Node is a parsed answer. Nodes are immutable once parsed and form trees.
 type Node struct {
 	Kind kind
+	Dec  bool     // number: written with a decimal point or an exponent
 	Cols int      // matrix: columns
 	Rat  *big.Rat // number, based, time
 	Name string
 	Args []*Node
 	Ops  []string // relation: operators between args; define: parameter names
-	Dec  bool     // number: written with a decimal point or an exponent
 
 	Places int // number: digits written after the point, if there is no exponent
 }
 
-func Number(n int64) *Node { return &Node{Kind: KindNumber, Rat: new(big.Rat).SetInt64(n)} }
+// Number returns the literal of an integer. Most nodes are literals, so that all of one lies in one piece of memory.
+func Number(n int64) *Node {
+	l := &struct {
+		node  Node
+		value whole
+	}{node: Node{Kind: KindNumber}}
+	l.node.Rat = l.value.set(n)
+	return &l.node
+}
+
+// Whole returns an integer as a rational number.
+func Whole(n int64) *big.Rat { return new(whole).set(n) }
+
+// whole is a rational number that is an integer, with the word that holds it.
+type whole struct {
+	rat  big.Rat // without a denominator, which is one
+	word [1]big.Word
+}
+
+func (w *whole) set(n int64) *big.Rat {
+	w.rat.Num().SetBits(w.word[:0]).SetInt64(n)
+	return &w.rat
+}
 
 func Rational(r *big.Rat) *Node { return &Node{Kind: KindNumber, Rat: r} }
 
@@ -75,13 +97,28 @@ func Call(f string, a ...*Node) *Node { return &Node{Kind: KindCall, Name: f, Ar
 
 func Apply(k kind, a ...*Node) *Node { return &Node{Kind: k, Args: a} }
 
-func Negate(a *Node) *Node { return Apply(KindNegate, a) }
+func Negate(a *Node) *Node {
+	n := &struct {
+		node Node
+		args [1]*Node
+	}{Node{Kind: KindNegate}, [1]*Node{a}}
+	n.node.Args = n.args[:]
+	return &n.node
+}
 
-func Power(a, b *Node) *Node { return Apply(KindPower, a, b) }
+func Power(a, b *Node) *Node { return pair(KindPower, a, b) }
 
-func Divide(a, b *Node) *Node { return Apply(KindDivide, a, b) }
+func Divide(a, b *Node) *Node { return pair(KindDivide, a, b) }
 
-func Subtract(a, b *Node) *Node { return Apply(KindAdd, a, Negate(b)) }
+// pair is Apply for two arguments, which lie beside their node.
+func pair(k kind, a, b *Node) *Node {
+	n := &struct {
+		node Node
+		args [2]*Node
+	}{Node{Kind: k}, [2]*Node{a, b}}
+	n.node.Args = n.args[:]
+	return &n.node
+}
 
 // Scalar reports whether n denotes a number or an expression, as opposed to a collection, a relation or words.
 func (n *Node) Scalar() bool { return n.Kind <= KindSign || n.Kind == KindBased }
@@ -120,7 +157,7 @@ func Identical(a, b *Node) bool {
 	if a.Kind != b.Kind || a.Name != b.Name || a.Cols != b.Cols || len(a.Args) != len(b.Args) || len(a.Ops) != len(b.Ops) {
 		return false
 	}
-	if (a.Rat == nil) != (b.Rat == nil) || a.Rat != nil && a.Rat.Cmp(b.Rat) != 0 {
+	if (a.Rat == nil) != (b.Rat == nil) || a.Rat != nil && !sameNumber(a.Rat, b.Rat) {
 		return false
 	}
 	for i := range a.Ops {
@@ -134,6 +171,11 @@ func Identical(a, b *Node) bool {
 		}
 	}
 	return true
+}
+
+// sameNumber reports whether two rational numbers, which are in lowest terms, are equal.
+func sameNumber(a, b *big.Rat) bool {
+	return a.Num().Cmp(b.Num()) == 0 && (a.IsInt() && b.IsInt() || a.Denom().Cmp(b.Denom()) == 0)
 }
 
 // Substitute replaces symbols by nodes and shares what does not change.
@@ -179,7 +221,10 @@ func (n *Node) String() string {
 
 // Digits writes a number: in decimal, or in hexadecimal where that would take long.
 func Digits(r *big.Rat) string {
-	if Size(r) < 4096 {
+	switch {
+	case r.IsInt() && r.Num().IsInt64():
+		return strconv.FormatInt(r.Num().Int64(), 10)
+	case Size(r) < 4096:
 		return r.RatString()
 	}
 	s := "0x" + r.Num().Text(16)
@@ -405,8 +450,6 @@ func Assignable(n *Node) bool {
 	return false
 }
 
-func IsRelation(n *Node) bool { return n.Kind == KindRelation }
-
 // AllAssignments reports whether n is a list of assignments.
 func AllAssignments(n *Node) bool {
 	if n.Kind != KindList && n.Kind != KindTuple && n.Kind != KindSet {
@@ -420,8 +463,8 @@ func AllAssignments(n *Node) bool {
 	return true
 }
 
-// Evaluated holds the names of calls that have a value.
-var Evaluated = func() map[string]bool {
+// evaluated holds the names of calls that have a value.
+var evaluated = func() map[string]bool {
 	m := map[string]bool{"root": true, "factorial": true, "doublefactorial": true, "sum": true, "prod": true, "mod": true, "open": true, "arrangements": true, "conj": true}
 	for _, f := range functions {
 		m[f] = true

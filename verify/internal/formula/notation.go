@@ -31,15 +31,19 @@ func notation(s string) string {
 		s = alternative.ReplaceAllString(s, ` \text{ or } $1`)
 	}
 	if len(s) < 40 && strings.IndexByte(s, ' ') > 0 {
-		if m := choiceName.FindStringSubmatch(s); m != nil {
-			return m[1]
+		if strings.Contains(s, "ption ") || strings.Contains(s, "hoice ") {
+			if m := choiceName.FindStringSubmatch(s); m != nil {
+				return m[1]
+			}
 		}
 		if t := strings.TrimSpace(UnwrapText(s)); t != s && letterList.MatchString(t) {
 			return t
 		}
 	}
-	if m := outOf.FindStringSubmatch(s); len(s) < 40 && m != nil {
-		return m[1] + "/" + m[2]
+	if len(s) < 40 && s != "" && Digit(s[0]) && Digit(s[len(s)-1]) && (strings.Contains(s, "in") || strings.Contains(s, "out of")) {
+		if m := outOf.FindStringSubmatch(s); m != nil {
+			return m[1] + "/" + m[2]
+		}
 	}
 	if strings.HasSuffix(s, ")") && strings.Contains(s, `\in`) {
 		s = membership.ReplaceAllString(s, `, $1 \in $2`)
@@ -49,8 +53,10 @@ func notation(s string) string {
 			s = m[1] + m[2]
 		}
 	}
-	if m := negativeWord.FindStringSubmatch(s); len(s) < 40 && m != nil {
-		return "-" + m[1]
+	if len(s) < 40 && (strings.HasPrefix(s, "negative ") || strings.HasPrefix(s, "minus ")) {
+		if m := negativeWord.FindStringSubmatch(s); m != nil {
+			return "-" + m[1]
+		}
 	}
 	if hour, ok := strings.CutSuffix(s, "o'clock"); ok && len(s) < 20 {
 		s = strings.TrimSpace(hour)

@@ -140,7 +140,7 @@ func (p *parser) acceptCommand(name string) bool {
 }
 
 func (p *parser) enter() error {
-	if p.depth++; p.depth > MaxDepth {
+	if p.depth++; p.depth > maxDepth {
 		return ErrTooLarge
 	}
 	return nil
@@ -523,7 +523,7 @@ func (p *parser) expression() (*Node, error) {
 		default:
 			return left, nil
 		}
-		if chain++; chain > MaxDepth {
+		if chain++; chain > maxDepth {
 			return nil, ErrTooLarge
 		}
 		p.at++

@@ -623,7 +623,7 @@ func (p *parser) functionOperand() (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if factors = append(factors, n); len(factors) > MaxDepth {
+		if factors = append(factors, n); len(factors) > maxDepth {
 			return nil, ErrTooLarge
 		}
 		t := p.peek()

@@ -166,7 +166,7 @@ func (p *parser) term() (*Node, error) {
 			}
 			factors = append(factors, &Node{Kind: KindEllipsis}, n)
 		case t.mark('/') || t.command("div"):
-			if divisions++; divisions > MaxDepth {
+			if divisions++; divisions > maxDepth {
 				return nil, ErrTooLarge
 			}
 			p.at++
@@ -246,7 +246,7 @@ func (p *parser) term() (*Node, error) {
 			if err != nil {
 				return nil, err
 			}
-			if factors == nil && mixed(left, n, p.last()) {
+			if factors == nil && mixed(left, n, p.last()) && (!isFraction(p.peek()) || p.fractionOfUnits()) { // 100 \frac12 \frac45 is a product
 				left = Apply(KindAdd, left, n)
 				continue
 			}
@@ -260,6 +260,8 @@ func (p *parser) term() (*Node, error) {
 		}
 	}
 }
+
+func isFraction(t token) bool { return t.command("frac") || t.command("dfrac") || t.command("tfrac") }
 
 func isSign(n *Node) bool { return n.Kind == KindSign }
 
@@ -388,7 +390,7 @@ func (p *parser) power() (*Node, error) {
 
 func (p *parser) postfix(base *Node) (*Node, error) {
 	for count := 0; ; count++ {
-		if count > MaxDepth {
+		if count > maxDepth {
 			return nil, ErrTooLarge
 		}
 		t := p.peek()

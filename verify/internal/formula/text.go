@@ -24,7 +24,7 @@ func EqualFold(s, lower string) bool {
 // Trim removes white space, dollar signs and punctuation around an answer.
 func Trim(s string) string {
 	boxes := 0
-	for range MaxDepth {
+	for range maxDepth {
 		t := strings.TrimSpace(s)
 		for _, w := range []string{`\,`, `\;`, `\:`, `\!`} { // their second character is no punctuation
 			t = strings.TrimSuffix(t, w)
@@ -64,9 +64,11 @@ func Tidy(s string) string {
 	s = unescape(s)
 	for range maxWrappers {
 		t := Trim(s)
-		for _, w := range []string{`\displaystyle`, `\textstyle`, `\,`, `\;`, `\!`, `\:`, `\ `, `\quad`, `\qquad`} {
-			t = strings.TrimPrefix(t, w)
-			t = strings.TrimSuffix(t, w)
+		if strings.IndexByte(t, '\\') >= 0 {
+			for _, w := range []string{`\displaystyle`, `\textstyle`, `\,`, `\;`, `\!`, `\:`, `\ `, `\quad`, `\qquad`} {
+				t = strings.TrimPrefix(t, w)
+				t = strings.TrimSuffix(t, w)
+			}
 		}
 		if inner, ok := braced(t); ok && !strings.ContainsAny(inner, ",;") {
 			t = inner
@@ -140,18 +142,23 @@ func unescape(s string) string {
 var escapes = map[byte][]string{
 	'\t': {"imes", "ext{", "ext ", "extbf", "frac{", "heta", "riangle", "an(", "an ", "an\\", "o "},
 	'\r': {"ight", "angle", "floor", "ceil", "ho"},
-	'\n': {"eq ", "eq-", "eq\\", "eq{", "abla", "otin", "exists"},
+	'\n': {"eq ", "eq-", "eq\\", "eq{", "abla", "otin"},
 	'\a': {""}, '\b': {""}, '\f': {""}, '\v': {""},
 }
 
 // Restored puts the backslashes of such commands back.
 func Restored(s string) string {
-	if !strings.ContainsAny(s, "\t\r\a\b\f\v") && !strings.Contains(s, "\neq") && !strings.Contains(s, "\nabla") && !strings.Contains(s, "\notin") {
+	first := 0
+	for first < len(s) && (s[first] > '\r' || !escaped(s, first)) {
+		first++
+	}
+	if first == len(s) {
 		return s
 	}
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if tails, ok := escapes[s[i]]; ok && i+1 < len(s) && Letter(s[i+1]) && (tails[0] == "" || Prefixed(s[i+1:], tails) > 0) {
+	b.WriteString(s[:first])
+	for i := first; i < len(s); i++ {
+		if escaped(s, i) {
 			b.WriteByte('\\')
 			b.WriteByte("abtnvfr"[s[i]-'\a'])
 			continue
@@ -159,6 +166,12 @@ func Restored(s string) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
+}
+
+// escaped reports whether the character at i was the first letter of a command.
+func escaped(s string, i int) bool {
+	tails, ok := escapes[s[i]]
+	return ok && i+1 < len(s) && Letter(s[i+1]) && (tails[0] == "" || Prefixed(s[i+1:], tails) > 0)
 }
 
 // Marks of other languages and spellings that mean the same.
@@ -191,7 +204,7 @@ func Plain(s string) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	s = strings.TrimRight(b.String(), ".,;")
-	for range MaxDepth {
+	for range maxDepth {
 		inner, ok := braced(s)
 		if !ok {
 			break
@@ -201,7 +214,7 @@ func Plain(s string) string {
 	return s
 }
 
-// Upright takes \text and its relatives off single words, and spaces out: \text{H}_2\text{O} is H_2O.
+// Upright takes \text and its relatives off single words, and its spaces out: \text{H}_2\text{O} is H_2O.
 func Upright(s string) string {
 	if len(s) > MaxBareResponse {
 		return s
@@ -223,7 +236,27 @@ func Upright(s string) string {
 			s = s[:i] + inner + s[i+end+1:]
 		}
 	}
-	return strings.ReplaceAll(s, " ", "")
+	return Squeezed(s)
+}
+
+// Squeezed takes out the spaces that do not stand between digits: 1 1/2 is not 11/2.
+func Squeezed(s string) string {
+	if strings.IndexByte(s, ' ') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != ' ' {
+			b.WriteByte(s[i])
+			continue
+		}
+		rest := strings.TrimLeft(s[i:], " ")
+		if i > 0 && Digit(s[i-1]) && rest != "" && Digit(rest[0]) {
+			b.WriteByte(' ')
+		}
+		i = len(s) - len(rest) - 1
+	}
+	return b.String()
 }
 
 // Words whose meaning is a set, a number or a refusal.
@@ -244,10 +277,9 @@ var (
 	articles = map[string]bool{"the": true, "a": true, "an": true}
 )
 
-// worded reports whether s consists of words: at least one run of three letters or \text, and no sign of a formula.
-// single says that it is one short run, which may also be a product of variables.
-func worded(s string) (yes, single bool) {
-	w := NormalWords(s)
+// worded reports whether s, whose normal words are w, consists of words: at least one run of three letters or \text, and no
+// sign of a formula. single says that it is one short run, which may also be a product of variables.
+func worded(s, w string) (yes, single bool) {
 	if w == "" {
 		return false, false
 	}
@@ -287,9 +319,8 @@ func Refuses(s string) bool {
 	return false
 }
 
-// phrase reads answers that are words from beginning to end; nil if s is anything else.
-func phrase(s string) *Node {
-	w := NormalWords(s)
+// phrase reads an answer in normal words that stand for a value; nil if they do not.
+func phrase(w string) *Node {
 	if w == "" {
 		return nil
 	}
@@ -569,7 +600,7 @@ func UnitReading(s string) *Node {
 	if n := len(s); n > 40 || n < 2 || !strings.ContainsAny(s, "gmshLNJWV") || !Digit(s[0]) && s[0] != '-' {
 		return nil
 	}
-	tokens, _, err := Lex(Tidy(Fold(s)), true)
+	tokens, _, err := lex(Tidy(Fold(s)), true)
 	if err != nil {
 		return nil
 	}
@@ -617,7 +648,10 @@ func remark(s string) string {
 
 // unannounced removes "Answer:" and its like from the front.
 func unannounced(s string) string {
-	if strings.Count(s, `":`) == 1 && (s[0] == '{' || s[0] == '"' || s[0] == '`') { // {"answer": "12"}
+	if s == "" {
+		return s
+	}
+	if (s[0] == '{' || s[0] == '"' || s[0] == '`') && strings.Count(s, `":`) == 1 { // {"answer": "12"}
 		if v := JsonString(s[strings.Index(s, `":`)+2:]); v != "" {
 			return strings.Trim(v, "`\"}")
 		}

@@ -91,8 +91,7 @@ func wordlike(n *Node) bool {
 
 // fractionOfUnits reports whether \frac{\text{miles}}{\text{hour}} is at hand.
 func (p *parser) fractionOfUnits() bool {
-	t := p.peek()
-	return (t.command("frac") || t.command("dfrac") || t.command("tfrac")) && p.ahead(1).mark('{') && p.ahead(2).kind == tokenText && p.ahead(3).mark('}') &&
+	return isFraction(p.peek()) && p.ahead(1).mark('{') && p.ahead(2).kind == tokenText && p.ahead(3).mark('}') &&
 		p.ahead(4).mark('{') && p.ahead(5).kind == tokenText
 }
 

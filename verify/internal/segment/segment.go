@@ -6,6 +6,7 @@
 package segment
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,18 +38,21 @@ func (s Segment) Formula() bool { return s.Kind != Prose && s.Kind != Code }
 type Words func(word string) (symbol, unit bool)
 
 // Split divides text.
-func Split(text string, words Words) []Segment {
-	p := splitter{text: text, words: words}
-	p.run()
-	return p.out
+func Split(text string, words Words) iter.Seq[Segment] {
+	return func(yield func(Segment) bool) {
+		p := splitter{text: text, words: words, yield: yield}
+		p.run()
+	}
 }
 
 type splitter struct {
 	text  string
 	words Words
-	out   []Segment
+	yield func(Segment) bool
 
 	noDollar, noDollars, noRound, noSquare, noTick bool // nothing closes what opens from here on
+
+	looked int // bytes that were looked at so far, however often: the work
 
 	unended  map[string]bool // environments that nothing ends from here on
 	brackets map[int]int     // what bracket found
@@ -56,12 +60,11 @@ type splitter struct {
 
 func (p *splitter) run() {
 	plain := 0 // where the prose at hand starts
-	flush := func(to int) {
-		if to > plain {
-			p.prose(plain, to)
-		}
-	}
 	for i := 0; i < len(p.text); {
+		if c := p.text[i]; c != '$' && c != '\\' && c != '`' {
+			i++ // opens nothing
+			continue
+		}
 		kind, from, end, to := p.delimited(i)
 		if to == 0 {
 			if p.text[i] == '\\' {
@@ -70,11 +73,12 @@ func (p *splitter) run() {
 			i++
 			continue
 		}
-		flush(i)
-		p.out = append(p.out, Segment{kind, i, to, p.text[from:end]})
+		if !p.prose(plain, i) || !p.yield(Segment{kind, i, to, p.text[from:end]}) {
+			return
+		}
 		plain, i = to, to
 	}
-	flush(len(p.text))
+	p.prose(plain, len(p.text))
 }
 
 // delimited returns the segment with delimiters that starts at i: its content and where it ends; to is 0 if there is none.
@@ -86,9 +90,11 @@ func (p *splitter) delimited(i int) (kind Kind, from, end, to int) {
 		}
 		k := closing(s, i+len(open), shut)
 		if k < 0 {
+			p.looked += len(s) - i
 			*none = true
 			return Prose, 0, 0, 0
 		}
+		p.looked += k - i
 		return kind, i + len(open), k, k + len(shut)
 	}
 	switch rest := s[i:]; {
@@ -97,6 +103,7 @@ func (p *splitter) delimited(i int) (kind Kind, from, end, to int) {
 		return kind, from, end, to
 	case rest[0] == '`':
 		k := strings.IndexByte(rest[1:], '`')
+		p.looked += distance(k, rest)
 		if k <= 0 || k > 200 || strings.IndexByte(rest[1:1+k], '\n') >= 0 {
 			return Prose, 0, 0, 0
 		}
@@ -145,6 +152,7 @@ func (p *splitter) environment(s string) int {
 		if s[i] != '\\' {
 			continue
 		}
+		p.looked++
 		switch {
 		case strings.HasPrefix(s[i:], open):
 			depth++
@@ -178,13 +186,16 @@ func (p *splitter) dollars(i int) int {
 			end = k
 			break
 		} else if s[k] == '\n' && k+1 < len(s) && s[k+1] == '\n' {
+			p.looked += k - i
 			return 0
 		}
 	}
 	if end < 0 {
+		p.looked += len(s) - i
 		p.noDollar = true
 		return 0
 	}
+	p.looked += 3 * (end - i) // the way there, and two looks for words
 	content := s[i+1 : end]
 	inner := strings.TrimSpace(content)
 	if inner == "" {
@@ -242,23 +253,20 @@ func wordy(s string) bool {
 	return words > 0 && strings.ContainsAny(s, ",.;:")
 }
 
-// prose divides text without delimiters into words and bare formulas.
-func (p *splitter) prose(from, to int) {
+// prose divides text without delimiters into words and bare formulas; false if no more are wanted.
+func (p *splitter) prose(from, to int) bool {
 	plain := from
 	for i := from; i < to; {
 		start, end := p.bare(i, to)
 		if end <= start {
 			break
 		}
-		if start > plain {
-			p.out = append(p.out, Segment{Prose, plain, start, p.text[plain:start]})
+		if start > plain && !p.yield(Segment{Prose, plain, start, p.text[plain:start]}) || !p.yield(Segment{Bare, start, end, p.text[start:end]}) {
+			return false
 		}
-		p.out = append(p.out, Segment{Bare, start, end, p.text[start:end]})
 		plain, i = end, end
 	}
-	if to > plain {
-		p.out = append(p.out, Segment{Prose, plain, to, p.text[plain:to]})
-	}
+	return to <= plain || p.yield(Segment{Prose, plain, to, p.text[plain:to]})
 }
 
 // class is what a token of undelimited text is.
@@ -292,8 +300,14 @@ func (p *splitter) bare(i, to int) (start, end int) {
 // leads reports whether the sign at i stands before an operand, as a minus does; a dash between words does not.
 func (p *splitter) leads(i, next, to int) bool {
 	c := p.text[i]
-	if c == '*' || c == '/' || c == '|' && !strings.Contains(p.text[next:to], "|") {
-		if i == 0 || c == '|' {
+	switch c {
+	case '*', '/':
+		if i == 0 {
+			return false
+		}
+	case '|':
+		k := strings.IndexByte(p.text[next:to], '|')
+		if p.looked += distance(k, p.text[next:to]); k < 0 {
 			return false
 		}
 	}
@@ -386,6 +400,12 @@ func (p *splitter) last(i, to int) bool {
 
 // token returns the class of the token at i and where it ends. inside says that it follows an operand.
 func (p *splitter) token(i, to int, inside bool) (class, int) {
+	kind, next := p.classify(i, to, inside)
+	p.looked += next - i
+	return kind, next
+}
+
+func (p *splitter) classify(i, to int, inside bool) (class, int) {
 	s := p.text[:to]
 	c := s[i]
 	switch {
@@ -401,7 +421,9 @@ func (p *splitter) token(i, to int, inside bool) (class, int) {
 		}
 		return stop, i + 1
 	case c == '|':
-		if k := strings.IndexByte(s[i+1:], '|'); k > 0 && k < 200 && p.whole(i+1, i+1+k) {
+		k := strings.IndexByte(s[i+1:], '|')
+		p.looked += distance(k, s[i:])
+		if k > 0 && k < 200 && p.whole(i+1, i+1+k) {
 			return operand, i + k + 2
 		}
 		return stop, i + 1
@@ -669,6 +691,7 @@ func (p *splitter) bracket(i, to int) int {
 func (p *splitter) bracketed(i, to int) int {
 	depth := 0
 	for k := i; k < to && k-i < 2000; k++ {
+		p.looked++
 		switch p.text[k] {
 		case '\\':
 			k++
@@ -729,6 +752,14 @@ func group(s string, i int) int {
 		}
 	}
 	return 0
+}
+
+// distance is how many bytes of s were looked at to find something at k, negative if it is not there.
+func distance(k int, s string) int {
+	if k < 0 {
+		return len(s)
+	}
+	return k
 }
 
 func dash(s string) bool { return s == "-" || s == "–" || s == "--" || s == "−" }

@@ -3,7 +3,6 @@ package segment
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 func known(w string) (symbol, unit bool) {
@@ -13,7 +12,7 @@ func known(w string) (symbol, unit bool) {
 // formulas lists the formulas of a text.
 func formulas(text string) string {
 	var out []string
-	for _, s := range Split(text, known) {
+	for s := range Split(text, known) {
 		if s.Formula() {
 			out = append(out, s.Text)
 		}
@@ -61,7 +60,7 @@ func FuzzSegmentsAreTheText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		at := 0
-		for _, g := range Split(s, known) {
+		for g := range Split(s, known) {
 			if g.From != at || g.To <= g.From || !strings.Contains(s[g.From:g.To], g.Text) {
 				t.Fatalf("%q: segment %+v after %d", s, g, at)
 			}
@@ -73,14 +72,22 @@ func FuzzSegmentsAreTheText(f *testing.F) {
 	})
 }
 
-// TestHostileTextIsDividedInTime: what one sign opens and nothing closes is looked for once.
+// TestHostileTextIsDividedInTime: what one sign opens and nothing closes is looked for once, so that twice the text is twice
+// the work. Bytes that are looked at are counted, not time.
 func TestHostileTextIsDividedInTime(t *testing.T) {
-	for _, unit := range []string{"(", "|", "(|", "$", "$ ", "$$", `\(`, `\[`, `\begin{a}`, `\begin{ab} x $`, `\frac{`, "{", "`", "1 ", "1,", "x=", `\left(`, "(1)", "((1 a", "[$", "- ", "1 - ", `\\`, "a$b c d "} {
-		text := strings.Repeat(unit, 32<<10/len(unit))
-		start := time.Now()
-		Split(text, known)
-		if took := time.Since(start); took > 400*time.Millisecond {
-			t.Errorf("%q repeated: %v", unit, took)
+	work := func(text string) int {
+		p := splitter{text: text, words: known, yield: func(Segment) bool { return true }}
+		p.run()
+		return p.looked
+	}
+	for _, unit := range []string{"(", "|", "(|", "$", "$ ", "$$", `\(`, `\[`, `\begin{a}`, `\begin{ab} x $`, `\frac{`, "{", "`", "1 ", "1,", "x=", `\left(`, "(1)", "((1 a", "[$", "- ", "1 - ", `\\`, "a$b c d ", "|a ", "a ** b ", "> a\n", "* ", "a | b "} {
+		half := strings.Repeat(unit, 16<<10/len(unit))
+		once, twice := work(half), work(half+half)
+		if once > 0 && float64(twice) > 2.2*float64(once) {
+			t.Errorf("%q repeated: %d bytes are looked at in %d bytes of text, %d in twice as many", unit, once, len(half), twice)
+		}
+		if perByte := twice / (2 * len(half)); perByte > 2100 { // a bracket is looked for in 2,000 bytes
+			t.Errorf("%q repeated: every byte is looked at %d times", unit, perByte)
 		}
 	}
 }

@@ -1,0 +1,97 @@
+package harness
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/verify"
+)
+
+// alter changes the rollouts that a run stored below dir.
+func alter(t *testing.T, dir, statement string, args ...any) int {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "rollouts.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	done, err := db.Exec(statement, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := done.RowsAffected()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(n)
+}
+
+// TestANewVerifierGradesWhatIsStoredAndAsksNobody makes a run the work of an older verifier, which took some right answers
+// for wrong ones. What moves is told beforehand; the next run corrects it offline.
+func TestANewVerifierGradesWhatIsStoredAndAsksNobody(t *testing.T) {
+	dir := t.TempDir()
+	want := render(t, runIn(t, tiny(t), dir))
+	same, err := Regrade(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The row llmrouter asks for choices, which nobody grades.
+	if same.Answers == 0 || same.Ungraded != 56 || same.Unplaced != 0 || len(same.Moved) != 0 || same.Before[verify.Version] != same.Answers {
+		t.Fatalf("the verifier that graded the run finds %d of %d verdicts moved, %d and %d left out, before %v", len(same.Moved), same.Answers, same.Ungraded, same.Unplaced, same.Before)
+	}
+
+	alter(t, dir, "UPDATE verifier SET version = 'older'")
+	wrong := alter(t, dir, "UPDATE verdict SET bucket = 'wrong', reason = 'different' WHERE bucket = 'correct' AND rollout % 3 = 0")
+	for _, stage := range []string{"profile", "outcomes", "fit", "measure", "calibration", "match", "curves"} { // their keys name the verifier, or what was made from it
+		if err := os.RemoveAll(filepath.Join(dir, "stages", stage)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := Regrade(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong == 0 || len(got.Moved) != wrong || got.Answers != same.Answers || got.Before["older"] != got.Answers {
+		t.Errorf("%d of %d verdicts moved, before %v; want %d of %d", len(got.Moved), got.Answers, got.Before, wrong, same.Answers)
+	}
+	for _, m := range got.Moved {
+		if m.Before.Bucket != routing.Wrong || m.Now.Bucket != routing.Correct || m.Verifier != "older" || m.Problem == "" || len(m.Gold) == 0 {
+			t.Fatalf("moved: %+v", m)
+		}
+	}
+	var moved, answers, correct int
+	for _, g := range got.Groups {
+		moved, answers, correct = moved+g.Moved, answers+g.Answers, correct+g.Correct[1]-g.Correct[0]
+	}
+	if moved != wrong || answers != got.Answers || correct != wrong {
+		t.Errorf("groups: %d moved of %d, %d more correct", moved, answers, correct)
+	}
+
+	again, err := Run(t.Context(), tiny(t), Options{Out: dir, Offline: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tables := render(t, again); tables != want {
+		t.Errorf("the tables after grading again are not those of the run:\n%s\n%s", want, tables)
+	}
+	if got, err := Regrade(t.Context(), dir); err != nil || len(got.Moved) != wrong || got.Before["older"] != got.Answers {
+		t.Errorf("after the run: %v, %d moved; want what moved since the older verifier, %d", err, len(got.Moved), wrong)
+	}
+}
+
+func TestThereIsNothingToGradeAgainOutsideOfARun(t *testing.T) {
+	if _, err := Regrade(t.Context(), t.TempDir()); !errors.Is(err, ErrUsage) {
+		t.Errorf("error %v", err)
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "stages"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Regrade(t.Context(), dir); !errors.Is(err, ErrUsage) {
+		t.Errorf("error %v", err)
+	}
+}
