@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/units"
@@ -91,7 +92,7 @@ func (c *CheckReport) Ungated() []metrics.Change {
 
 // trainsNothing says whether a method decides alike whatever it is trained on.
 func trainsNothing(method string) bool {
-	return method == "fixed" || method == "self" || method == "oracle"
+	return methods.TrainsNothing(method)
 }
 
 // Check holds the measurements of an experiment against reference measurements of the same experiment.
@@ -193,7 +194,7 @@ func CheckPaper(r *Result, paper *metrics.Set) *CheckReport {
 					continue
 				}
 				c := metrics.Change{Label: ours[0].Label(), Unit: unit, Ours: mine.Number, Reference: theirs.Number, Gate: metrics.None, Noise: math.NaN()}
-				if row.Name == "fixed" && mine.Bounded {
+				if methods.Fixed(row.Name) && mine.Bounded {
 					c.Gate = metrics.Question
 					c.Band = (mine.High - mine.Low) / (2 * normal)
 					gated = append(gated, len(out.Changes))

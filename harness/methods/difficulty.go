@@ -27,6 +27,9 @@ type difficulty struct {
 	memory *lm.Texts
 }
 
+// difficultyChosen says below tables what the defaults owe to recorded answers.
+const difficultyChosen = "Difficulty: form and features, not penalties, chosen in an earlier study where they were among the best on pool qwen2_o1mini."
+
 func newDifficulty(s Setup) (routing.Method, error) {
 	d := &difficulty{L2: penaltyGrid(), Buckets: 4096, NGrams: 2, memory: s.Texts}
 	if err := spec.DecodeParams(s.Method, d); err != nil {

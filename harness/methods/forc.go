@@ -79,6 +79,16 @@ func newFORC(s Setup) (routing.Method, error) {
 
 func (*forc) Name() string { return "forc" }
 
+func (f *forc) limit() string {
+	switch f.Strategy {
+	case "threshold":
+		return "the cheapest expert above a predicted pass rate"
+	case "cost":
+		return "a share of the strongest expert's dollars"
+	}
+	return ""
+}
+
 func (f *forc) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(f, train)
 	if err != nil {

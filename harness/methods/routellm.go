@@ -75,6 +75,10 @@ func newRouteLLM(s Setup) (routing.Method, error) {
 
 func (*routeLLM) Name() string { return "routellm" }
 
+func (*routeLLM) limit() string {
+	return "the strongest expert answers a share of the training questions"
+}
+
 func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(r, train)
 	if err != nil {

@@ -4,6 +4,7 @@ package present
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"io/fs"
@@ -348,6 +349,10 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 		own = append(own, report.Column{Title: "Partition SD", Unit: units.FoldsSD, Decimals: 2})
 		deviation = " Partition SD: over partitions, of the mean gain, or of the hull gain for rows without a knob."
 	}
+	points, err := r.operatingPoints()
+	if err != nil {
+		return nil, err
+	}
 	var tables []*report.Table
 	for _, pool := range r.Spec.Pools {
 		var benchmarks []string
@@ -373,7 +378,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 				},
 				Notes: []string{
 					"Gains: points of accuracy above the best coin flip between fixed experts at the same cost, inside each test fold. What looks at nothing has at most 0.00 in expectation; on these questions chance moves it. " + boldByGain + lead,
-					r.operatingPoints() + fmt.Sprintf(" Small numbers: half the width of the %g%% interval over questions, trained routers held fixed. Routers are trained once a fold and partition.", 100*x.Evaluate.Confidence) + deviation,
+					points + fmt.Sprintf(" Small numbers: half the width of the %g%% interval over questions, trained routers held fixed. Routers are trained once a fold and partition.", 100*x.Evaluate.Confidence) + deviation,
 					"Coverage: every model has one labelled answer to every question, wrong where none could be read; the records do not say which were truncated." + luck + " " + r.labels() + " " + r.prices(),
 				},
 			}
@@ -407,18 +412,12 @@ func (r *Run) questions(pool, stratum string) string {
 	if stratum == metrics.BothStrata {
 		return fmt.Sprintf("all %d questions", n)
 	}
-	return fmt.Sprintf("the %d questions of %s", n, benchmarkTitle(stratum))
-}
-
-// benchmarkTitle is what a recorded benchmark is called outside its recording, or its name there.
-func benchmarkTitle(name string) string {
-	switch name {
-	case "math_l5":
-		return "MATH level 5"
-	case "gsm8k":
-		return "GSM8K"
+	for _, p := range r.Spec.Pools {
+		if p.Name == pool && p.Recorded != nil {
+			stratum = cmp.Or(p.Recorded.Titles[stratum], stratum)
+		}
 	}
-	return name
+	return fmt.Sprintf("the %d questions of %s", n, stratum)
 }
 
 // stratumSize is how many questions of a recorded pool a stratum has.
@@ -438,42 +437,32 @@ func howMany(n int, thing string) string {
 }
 
 // operatingPoints says where rows with a knob stand on their curves.
-func (r *Run) operatingPoints() string {
+func (r *Run) operatingPoints() (string, error) {
 	var set []string
 	for _, m := range r.Spec.Experiment.Methods {
-		var p struct {
-			Strategy string `yaml:"strategy"`
+		limit, err := methods.Limit(m)
+		if err != nil {
+			return "", err
 		}
-		if m.Params.Kind != 0 && m.Params.Decode(&p) != nil {
-			continue
-		}
-		switch {
-		case m.Name == "routellm":
-			set = append(set, m.RowLabel()+" (the strongest expert answers a share of the training questions)")
-		case m.Name == "forc" && (p.Strategy == "" || p.Strategy == "threshold"):
-			set = append(set, m.RowLabel()+" (the cheapest expert above a predicted pass rate)")
-		case m.Name == "forc" && p.Strategy == "cost":
-			set = append(set, m.RowLabel()+" (a share of the strongest expert's dollars)")
+		if limit != "" {
+			set = append(set, m.RowLabel()+" ("+limit+")")
 		}
 	}
 	but := ""
 	if len(set) > 0 {
 		but = ", but for " + report.Listed(set)
 	}
-	return "Rows with a knob spend without limit at their own operating point" + but + "; their curve says more."
+	return "Rows with a knob spend without limit at their own operating point" + but + "; their curve says more.", nil
 }
 
-// chosenBefore says which rows have settings that were chosen on test folds of a recorded pool, in an earlier study.
+// chosenBefore says which rows have settings that were chosen on recorded answers.
 func (r *Run) chosenBefore() string {
-	has := func(method string) bool {
-		return slices.ContainsFunc(r.Spec.Experiment.Methods, func(m spec.Method) bool { return m.Name == method })
-	}
 	var s []string
-	if has("bag") {
-		s = append(s, "Bag of embeddings: settings chosen on the questions of pool qwen2_o1mini in an earlier study, so optimistic there; untouched on the others.")
-	}
-	if has("difficulty") {
-		s = append(s, "Difficulty: form and features, not penalties, chosen in an earlier study where they were among the best on pool qwen2_o1mini.")
+	for _, kind := range methods.Kinds() {
+		has := slices.ContainsFunc(r.Spec.Experiment.Methods, func(m spec.Method) bool { return m.Name == kind })
+		if chosen := methods.Chosen(kind); has && chosen != "" {
+			s = append(s, chosen)
+		}
 	}
 	return strings.Join(s, " ")
 }

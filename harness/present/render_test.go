@@ -25,7 +25,14 @@ func TestNotesSayWhichRowsHaveALimitAndWhichWereChosenBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	result := &Run{Spec: r}
-	if got, want := result.operatingPoints(), "Rows with a knob spend without limit at their own operating point, but for RouteLLM (the strongest expert answers a share of the training questions); FORC (the cheapest expert above a predicted pass rate); FORC, cost strategy (a share of the strongest expert's dollars); their curve says more."; got != want {
+	points := func() string {
+		text, err := result.operatingPoints()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	if got, want := points(), "Rows with a knob spend without limit at their own operating point, but for RouteLLM (the strongest expert answers a share of the training questions); FORC (the cheapest expert above a predicted pass rate); FORC, cost strategy (a share of the strongest expert's dollars); their curve says more."; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := result.chosenBefore(); !strings.Contains(got, "Bag of embeddings: settings chosen on the questions of pool qwen2_o1mini") || !strings.Contains(got, "Difficulty: form and features") {
@@ -35,7 +42,7 @@ func TestNotesSayWhichRowsHaveALimitAndWhichWereChosenBefore(t *testing.T) {
 	if err := r.Experiment.Methods[1].Params.Encode(map[string]string{"strategy": "greedy"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := result.operatingPoints(), "Rows with a knob spend without limit at their own operating point; their curve says more."; got != want {
+	if got, want := points(), "Rows with a knob spend without limit at their own operating point; their curve says more."; got != want {
 		t.Errorf("without limits: got %q, want %q", got, want)
 	}
 	if got := result.chosenBefore(); got != "" {

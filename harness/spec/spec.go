@@ -274,8 +274,9 @@ type Recorded struct {
 	Gaps         string  `yaml:"gaps,omitempty" oneof:"error drop"` // questions without an outcome of an expert or the probe: an error (default) or left out
 	PromptTokens int     `yaml:"prompt_tokens" in:"[0,inf)"`        // instruction tokens added to every question's input
 
-	Benchmarks []string `yaml:"benchmarks,omitempty"` // questions of these only; default: all
-	Note       string   `yaml:"note,omitempty"`
+	Benchmarks []string          `yaml:"benchmarks,omitempty"` // questions of these only; default: all
+	Titles     map[string]string `yaml:"titles,omitempty"`     // benchmark -> what captions call it; default: its name
+	Note       string            `yaml:"note,omitempty"`       // what tables say of the pool, without the last stop
 }
 
 // Format says how the files of a recorded pool differ from those that experts.Recording describes.
