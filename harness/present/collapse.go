@@ -11,12 +11,12 @@ import (
 )
 
 // collapseFigure draws what training did to calling.
-func (r *Run) collapseFigure(name string) (*report.Figure, error) {
+func (r *Run) collapseFigure(o spec.Output, _ published) ([]*report.Figure, error) {
 	c := r.Spec.Experiment.Collapse
 	if c == nil {
 		return nil, fmt.Errorf("%w: a collapse figure needs protocol collapse; spec %s has protocol %s", spec.ErrUsage, r.Spec.Experiment.Name, r.Spec.Experiment.Protocol)
 	}
-	l := report.CollapseLayout{Name: name, At: metrics.Decimal(c.Setting.Lambda), ControlsAt: metrics.Decimal(c.Setting.Assimilation)}
+	l := report.CollapseLayout{Name: o.File, At: metrics.Decimal(c.Setting.Lambda), ControlsAt: metrics.Decimal(c.Setting.Assimilation)}
 	for _, a := range slices.Sorted(slices.Values(c.Curves)) {
 		l.Curves = append(l.Curves, report.Term{Value: metrics.Decimal(a), Label: metrics.Decimal(a)})
 	}
@@ -42,7 +42,7 @@ func (r *Run) collapseFigure(name string) (*report.Figure, error) {
 	}{r.words(), l.At}); err != nil {
 		return nil, err
 	}
-	return report.Collapse(l, r.Measurements)
+	return one(report.Collapse(l, r.Measurements))
 }
 
 // phase is in how many cells of a bucket's diagram calls all but end, on either side of the line where plans begin to pay.
@@ -54,7 +54,7 @@ type phase struct {
 }
 
 // phaseFigure draws where training stops calls and where they do not pay.
-func (r *Run) phaseFigure(o spec.Output) (*report.Figure, error) {
+func (r *Run) phaseFigure(o spec.Output, _ published) ([]*report.Figure, error) {
 	c := r.Spec.Experiment.Collapse
 	if c == nil {
 		return nil, fmt.Errorf("%w: output %s: a phase diagram needs protocol collapse; spec %s has protocol %s", spec.ErrUsage, o.File, r.Spec.Experiment.Name, r.Spec.Experiment.Protocol)
@@ -87,5 +87,5 @@ func (r *Run) phaseFigure(o spec.Output) (*report.Figure, error) {
 	}{r.words(), phases}); err != nil {
 		return nil, err
 	}
-	return report.Phase(l, r.Measurements)
+	return one(report.Phase(l, r.Measurements))
 }

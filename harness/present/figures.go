@@ -15,34 +15,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-// figures draws an output that is not a table; protocol folds has a Pareto plane a pool. paper is the paper's table, nil
-// if the experiment has none.
-func (r *Run) figures(o spec.Output, paper *metrics.Set) ([]*report.Figure, error) {
-	one := func(f *report.Figure, err error) ([]*report.Figure, error) { return []*report.Figure{f}, err }
-	switch o.Kind {
-	case "routing-distribution":
-		return one(r.distributionFigure(o.File))
-	case "collapse":
-		return one(r.collapseFigure(o.File))
-	case "pareto":
-		return r.paretoFigures(o)
-	case "sweep":
-		if r.Spec.Experiment.Protocol == "folds" {
-			return r.foldSweeps(o)
-		}
-		return one(r.sweepFigure(o, paper))
-	case "seeds":
-		return one(r.seedsFigure(o))
-	case "training":
-		return one(r.trainingFigure(o))
-	case "calibration":
-		return one(r.calibrationFigure(o))
-	case "phase":
-		return one(r.phaseFigure(o))
-	}
-	return nil, fmt.Errorf("%w: unknown output kind %q; known: table, metrics, routing-distribution, collapse, pareto, sweep, seeds, training, calibration, phase", spec.ErrUsage, o.Kind)
-}
-
 // arena is the arena that figures show: the one with the most problems.
 func (r *Run) arena() string {
 	if r.Spec.Experiment.Large > 0 {
@@ -70,7 +42,7 @@ type ofPlane struct {
 }
 
 // paretoFigures draw the plane of cost and accuracy; protocol folds has one a pool, of all questions.
-func (r *Run) paretoFigures(o spec.Output) ([]*report.Figure, error) {
+func (r *Run) paretoFigures(o spec.Output, _ published) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
 	looks := r.looks()
 	shown := ofPlane{
@@ -155,6 +127,14 @@ func (r *Run) swept(rows []spec.Method) bool {
 	return slices.ContainsFunc(rows, func(row spec.Method) bool {
 		return slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", row.RowID())...), func(m metrics.Measurement) bool { return m.Name == report.SweepName })
 	})
+}
+
+// sweepFigures draw rows against a number; protocol folds has one a pool.
+func (r *Run) sweepFigures(o spec.Output, paper published) ([]*report.Figure, error) {
+	if r.Spec.Experiment.Protocol == "folds" {
+		return r.foldSweeps(o)
+	}
+	return one(r.sweepFigure(o, paper.table))
 }
 
 // sweepFigure draws accuracy, hull gain and cost against a number that the rows change.
@@ -306,8 +286,8 @@ func (r *Run) param(m spec.Method, path string) (number float64, ok bool, err er
 }
 
 // distributionFigure draws where EntroRouter sends easy, medium and hard problems.
-func (r *Run) distributionFigure(name string) (*report.Figure, error) {
-	l := report.DistributionLayout{Name: name, Keys: metrics.Keys("arena", metrics.PaperArena, "method", methods.ReferenceRow)}
+func (r *Run) distributionFigure(o spec.Output, _ published) ([]*report.Figure, error) {
+	l := report.DistributionLayout{Name: o.File, Keys: metrics.Keys("arena", metrics.PaperArena, "method", methods.ReferenceRow)}
 	var err error
 	if l.Caption, err = caption("distribution caption", r.words()); err != nil {
 		return nil, err
@@ -318,7 +298,7 @@ func (r *Run) distributionFigure(name string) (*report.Figure, error) {
 		}
 	}
 	l.Experts = r.expertTerms()
-	return report.Distribution(l, r.Measurements)
+	return one(report.Distribution(l, r.Measurements))
 }
 
 // expertLabel is the label of the row that always asks an expert, or its id if the spec has none.

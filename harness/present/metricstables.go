@@ -6,13 +6,14 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // metricsTables are what accuracy and cost do not say, in the arena with the most problems: one table of decisions, for
 // every row, and one of what routers with a knob can do over all its settings.
-func (r *Run) metricsTables(name string, paper published) ([]*report.Table, error) {
-	x := &r.Spec.Experiment
+func (r *Run) metricsTables(o spec.Output, paper published) ([]*report.Table, error) {
+	x, name := &r.Spec.Experiment, o.File
 	arena := r.arena()
 	// Nothing is set in bold: a yardstick that must not be compared would win most columns, and several have no better end.
 	decisions := report.Layout{

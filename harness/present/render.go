@@ -40,29 +40,18 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 	}
 	var files []report.File
 	for _, o := range r.Spec.Experiment.Outputs {
-		var tables []*report.Table
-		var figures []*report.Figure
-		var err error
-		switch o.Kind {
-		case "table":
-			tables, err = r.tables(o.File, paper)
-			for _, t := range tables {
-				t.Style = r.Style
-				if err := to.Write(w, t); err != nil {
-					return nil, err
-				}
-				fmt.Fprintln(w)
-			}
-		case "metrics":
-			tables, err = r.metricsTables(o.File, paper) // not printed: the main tables fill a screen
-		default:
-			figures, err = r.figures(o, paper.table)
-		}
+		tables, figures, printed, err := r.output(o, paper)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range tables {
 			t.Style = r.Style
+			if printed {
+				if err := to.Write(w, t); err != nil {
+					return nil, err
+				}
+				fmt.Fprintln(w)
+			}
 			f, err := t.Files()
 			if err != nil {
 				return nil, err
@@ -93,11 +82,11 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 }
 
 // tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
-func (r *Run) tables(name string, paper published) ([]*report.Table, error) {
-	if r.Spec.Experiment.Protocol == "folds" {
+func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
+	x, name := &r.Spec.Experiment, o.File
+	if x.Protocol == "folds" {
 		return r.foldTables(name)
 	}
-	x := &r.Spec.Experiment
 	main := report.Layout{Name: name, Paper: x.Paper, Head: "Method"}
 	for _, b := range x.Test {
 		main.Groups = append(main.Groups, report.GroupLayout{Title: r.Spec.Benchmarks[b].Title, Benchmark: b, Paper: r.Spec.Benchmarks[b].Paper, Columns: report.AccuracyAndCost()})

@@ -20,7 +20,7 @@ func CurveRows(o spec.Output) []string {
 }
 
 // trainingFigure draws training curves.
-func (r *Run) trainingFigure(o spec.Output) (*report.Figure, error) {
+func (r *Run) trainingFigure(o spec.Output, _ published) ([]*report.Figure, error) {
 	l := report.TrainingLayout{Name: o.File, Strongest: r.strongest(r.Spec.Pools[0])}
 	for _, m := range r.shown(CurveRows(o)) {
 		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: m.RowLabel()})
@@ -32,11 +32,11 @@ func (r *Run) trainingFigure(o spec.Output) (*report.Figure, error) {
 	}{r.words(), report.CurvePoints}); err != nil {
 		return nil, err
 	}
-	return report.Training(l, r.Measurements)
+	return one(report.Training(l, r.Measurements))
 }
 
 // seedsFigure draws the training seeds of rows beside the interval over questions.
-func (r *Run) seedsFigure(o spec.Output) (*report.Figure, error) {
+func (r *Run) seedsFigure(o spec.Output, _ published) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
 	l := report.SeedsLayout{Name: o.File, Panels: []report.Quantity{
 		{Unit: metrics.Accuracy, Label: "Accuracy (%)"},
@@ -57,5 +57,5 @@ func (r *Run) seedsFigure(o spec.Output) (*report.Figure, error) {
 	if l.Caption, err = caption("seeds caption", r.words()); err != nil {
 		return nil, err
 	}
-	return report.Seeds(l, r.Measurements)
+	return one(report.Seeds(l, r.Measurements))
 }
