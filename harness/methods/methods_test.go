@@ -1,7 +1,6 @@
 package methods
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -10,33 +9,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
-
-// A spec names methods by these words. A new one is a file with its Fit and a line in list.
-func ExampleKinds() {
-	for _, name := range Kinds() {
-		fmt.Println(name)
-	}
-	// Output:
-	// random
-	// fixed
-	// self
-	// oracle
-	// mixture
-	// benchmark
-	// logistic
-	// knn
-	// bag
-	// difficulty
-	// cluster
-	// forc
-	// routellm
-	// llmrouter
-	// sft
-	// entrorouter
-	// entroplus
-	// routerr1
-	// xrouter
-}
 
 func TestEveryKindBuildsAMethodOfItsName(t *testing.T) {
 	for _, k := range list() {
