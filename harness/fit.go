@@ -148,7 +148,7 @@ func (f *fit) learns(all *routing.TrainSet) *routing.TrainSet {
 }
 
 // router returns the router of the row, its knob set: the stored fit's, if there is one and the method can load it, and
-// one fitted now otherwise. What a fit leaves goes to dir, nowhere if it is empty. done frees the router.
+// one fitted now otherwise, as of stores that are older than what its method keeps. What a fit leaves goes to dir, nowhere if it is empty. done frees the router.
 func (f *fit) router(ctx context.Context, all *routing.TrainSet, dir string) (router routing.Router, done func(), err error) {
 	if f.unmatched != nil {
 		if router, done, err = f.unmatched.router(ctx, all, dir); err != nil {
@@ -177,6 +177,9 @@ func (f *fit) router(ctx context.Context, all *routing.TrainSet, dir string) (ro
 		router, err = loader.Load(ctx, *f.learns(all), entry.Dir, f.work(dir))
 		if err == nil {
 			return router, closer(router), nil
+		}
+		if errors.Is(err, methods.ErrNotLearned) {
+			return f.train(ctx, all, dir)
 		}
 		err = &store.CorruptError{Key: entry.Key, Dir: entry.Dir, Faults: []string{err.Error()}}
 	}

@@ -21,7 +21,7 @@ type Routed struct {
 	USD    float64            `json:"usd"`              // expected: what the experts asked cost a question on the training problems, the mean over the coin where the row flips one; what the calls cost where there is an answer
 }
 
-// Route routes queries by the router of one row of an experiment. A trained policy is loaded from its stored fit. A row
+// Route routes queries by the router of one row of an experiment. A trained router is loaded from its stored fit. A row
 // whose fit is not stored, or whose kind is no methods.Loader, is fitted, which makes again the router of its run byte for
 // byte. Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint,
 // curves, trajectories of a served policy) goes to dir, nowhere if it is empty.

@@ -45,30 +45,59 @@ func newKNN(s Setup) (routing.Method, error) {
 func (*knn) Name() string { return "knn" }
 
 func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
+	c, r, err := k.index(train)
+	if err != nil {
+		return nil, err
+	}
+	size, err := k.choose(ctx, r, c.rows)
+	if err != nil {
+		return nil, err
+	}
+	work.Log.Debug("nearest neighbours kept", "problems", len(r.known), "k", size)
+	return keep(train, work, chosenK{size}, func(of chosenK) (routing.Router, error) { return r.router(c, of.K), nil })
+}
+
+// Load implements Loader. The neighbours are the training problems themselves, so they are indexed again.
+func (k *knn) Load(_ context.Context, train routing.TrainSet, from string, work routing.Work) (routing.Router, error) {
+	return restore(train, from, work, func(of chosenK) (routing.Router, error) {
+		c, r, err := k.index(train)
+		if err != nil {
+			return nil, err
+		}
+		return r.router(c, of.K), nil
+	})
+}
+
+// chosenK is what a fit learns: everything else is the training problems.
+type chosenK struct {
+	K int `json:"k"`
+}
+
+// index makes neighbours of the training problems.
+func (k *knn) index(train routing.TrainSet) (c corpus, r neighbours, err error) {
 	examples, err := profiled(k, train)
 	if err != nil {
-		return nil, err
+		return c, r, err
 	}
-	experts := len(train.Experts)
-	c, err := newCorpus(examples, k.Most, hashing{k.Buckets, k.NGrams, k.memory}, features.ngrams)
-	if err != nil {
-		return nil, err
+	if c, err = newCorpus(examples, k.Most, hashing{k.Buckets, k.NGrams, k.memory}, features.ngrams); err != nil {
+		return c, r, err
 	}
-	r := neighbours{prior: k.Prior, known: c.examples[:len(c.rows)], index: newPostings(c.rows, k.Buckets)}
-	r.usd, r.pass = means(c.examples, experts)
-	if r.k, err = k.choose(ctx, r, c.rows); err != nil {
-		return nil, err
-	}
-	work.Log.Debug("nearest neighbours kept", "problems", len(r.known), "k", r.k)
-	return newUtilityRouter(experts, dollarUnit(r.usd), func(texts []string) ([]scores, error) {
+	r = neighbours{prior: k.Prior, known: c.examples[:len(c.rows)], index: newPostings(c.rows, k.Buckets)}
+	r.usd, r.pass = means(c.examples, len(train.Experts))
+	return c, r, nil
+}
+
+// router is a utility router by the k nearest.
+func (r neighbours) router(c corpus, k int) routing.Router {
+	return newUtilityRouter(len(r.usd), dollarUnit(r.usd), func(texts []string) ([]scores, error) {
 		rows, err := c.ngrams(texts)
 		if err != nil {
 			return nil, err
 		}
 		return inParallel(len(rows), func(i int) scores {
-			return r.scores(r.nearest(rows[i], texts[i], 0, r.k), r.k)
+			return r.scores(r.nearest(rows[i], texts[i], 0, k), k)
 		}), nil
-	}), nil
+	})
 }
 
 // choose returns the k of the grid with the least log loss, summed over the experts, on the first fifth of the rows
@@ -106,7 +135,6 @@ type neighbours struct {
 	index     postings
 	usd, pass []float64 // [M] means of all training problems
 	prior     float64
-	k         int
 }
 
 type neighbour struct {
