@@ -19,8 +19,8 @@ import (
 var otherMeanings = map[string][]string{
 	"benchmark":   {"harness/", "cmd/", "harness/claims/tables.go"},                              // the key of measurements, and of what is printed
 	"sft":         {"harness/train/", "harness/report/", "harness/curves.go"},                    // Stage I
-	"self":        {"harness/route.go"},                                                          // who answers, where experts are named
-	"difficulty":  {"harness/strata.go"},                                                         // a stream of random numbers
+	"self":        {"harness/routing/"},                                                          // who answers, where experts are named
+	"difficulty":  {"harness/score/"},                                                            // a stream of random numbers
 	"mixture":     {"harness/problems/"},                                                         // of liquids
 	"bag":         {"verify/"},                                                                   // a thing that is counted
 	"xrouter":     {"harness/theory/"},                                                           // a reward, of protocol collapse
