@@ -17,7 +17,7 @@ type forgotten struct {
 	fits int
 }
 
-func (f *forgotten) Load(context.Context, routing.TrainSet, string, routing.Work) (routing.Router, error) {
+func (f *forgotten) Load(context.Context, []routing.Expert, string, routing.Work) (routing.Router, error) {
 	return nil, fmt.Errorf("nothing here: %w", methods.ErrNotLearned)
 }
 

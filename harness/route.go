@@ -63,11 +63,11 @@ func (e *engine) routable(row string) (*fit, error) {
 
 // route is Route with a fit.
 func (e *engine) route(ctx context.Context, f *fit, queries []routing.Query, dir string) ([]Routed, error) {
-	set, err := e.trainSet(ctx)
+	usd, err := e.rlProfile.meanDollars(ctx)
 	if err != nil {
 		return nil, err
 	}
-	router, done, err := f.router(ctx, set, dir)
+	router, done, err := f.router(ctx, dir)
 	defer done()
 	if err != nil {
 		return nil, err
@@ -75,12 +75,6 @@ func (e *engine) route(ctx context.Context, f *fit, queries []routing.Query, dir
 	decisions, err := router.Route(ctx, queries)
 	if err != nil {
 		return nil, err
-	}
-	usd := make([]float64, len(e.experts))
-	for _, x := range set.RL {
-		for m, v := range x.USD {
-			usd[m] += v / float64(len(set.RL))
-		}
 	}
 	out := make([]Routed, len(decisions))
 	for i, d := range decisions {

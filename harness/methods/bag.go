@@ -71,12 +71,12 @@ func (b *bag) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 	if err != nil {
 		return nil, fmt.Errorf("method bag: %w", err)
 	}
-	return keep(train, work, learned, textual[*embeddings].router)
+	return keep(train.Experts, work, learned, textual[*embeddings].router)
 }
 
 // Load implements Loader.
-func (b *bag) Load(_ context.Context, train routing.TrainSet, from string, work routing.Work) (routing.Router, error) {
-	return restore(train, from, work, textual[*embeddings].router)
+func (b *bag) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, textual[*embeddings].router)
 }
 
 // embeddings is the network: its parameters in one slice, as Adam takes them.

@@ -61,12 +61,12 @@ func (c *cluster) Fit(ctx context.Context, train routing.TrainSet, work routing.
 		scaleToUnit(learned.Pass[g])
 	}
 	work.Log.Debug("problems clustered", "problems", len(of.examples), "clusters", centres.k)
-	return keep(train, work, learned, c.router)
+	return keep(train.Experts, work, learned, c.router)
 }
 
 // Load implements Loader.
-func (c *cluster) Load(_ context.Context, train routing.TrainSet, from string, work routing.Work) (routing.Router, error) {
-	return restore(train, from, work, c.router)
+func (c *cluster) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, c.router)
 }
 
 // clustered is what a fit learns.

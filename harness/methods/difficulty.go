@@ -67,12 +67,12 @@ func (d *difficulty) Fit(ctx context.Context, train routing.TrainSet, work routi
 	if err != nil {
 		return nil, fmt.Errorf("method difficulty: %w", err)
 	}
-	return keep(train, work, learned, textual[bottleneck].router)
+	return keep(train.Experts, work, learned, textual[bottleneck].router)
 }
 
 // Load implements Loader.
-func (d *difficulty) Load(_ context.Context, train routing.TrainSet, from string, work routing.Work) (routing.Router, error) {
-	return restore(train, from, work, textual[bottleneck].router)
+func (d *difficulty) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, textual[bottleneck].router)
 }
 
 // bottleneck is the score of a question and what the experts' pass rates are at it.

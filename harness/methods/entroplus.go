@@ -61,8 +61,8 @@ func (e *entroPlus) Fit(ctx context.Context, set routing.TrainSet, work routing.
 }
 
 // Load implements Loader.
-func (e *entroPlus) Load(ctx context.Context, set routing.TrainSet, from string, work routing.Work) (routing.Router, error) {
-	return e.both().Load(ctx, set, from, work)
+func (e *entroPlus) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return e.both().Load(ctx, experts, from, work)
 }
 
 // both are the two stages, the second with this method's reward.

@@ -101,15 +101,12 @@ func (f *forc) Fit(ctx context.Context, train routing.TrainSet, work routing.Wor
 	if f.pihat != nil {
 		return f.router(of)
 	}
-	return keep(train, work, of, f.router)
+	return keep(train.Experts, work, of, f.router)
 }
 
 // Load implements Loader. Where pass rates are imported nothing is trained, and nothing kept.
-func (f *forc) Load(ctx context.Context, train routing.TrainSet, from string, work routing.Work) (routing.Router, error) {
-	if f.pihat != nil {
-		return f.Fit(ctx, train, work)
-	}
-	return restore(train, from, work, f.router)
+func (f *forc) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, f.router)
 }
 
 // forecast is what a fit learns.

@@ -17,7 +17,7 @@ import (
 // learning are the rows whose fit leaves what it learned.
 func learning() map[string][]string {
 	return map[string][]string{
-		"logistic": {"", "cost: mean"}, "knn": {"", "most: 20"}, "difficulty": {""}, "bag": {""}, "cluster": {"", "alpha: 0.3"},
+		"mixture": {""}, "benchmark": {""}, "logistic": {"", "cost: mean"}, "knn": {"", "most: 20"}, "difficulty": {""}, "bag": {""}, "cluster": {"", "alpha: 0.3"},
 		"forc":     {"", "strategy: performance", "strategy: cost", "strategy: greedy", "strategy: cost\ncost: per_bucket", "cost: predicted"},
 		"routellm": {"", "extension: ladder", "extension: argmax"},
 	}
@@ -34,7 +34,7 @@ func TestALoadedRouterIsTheOneThatWasFitted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			after, err := m.(Loader).Load(t.Context(), set, fitted.Dir, loaded)
+			after, err := m.(Loader).Load(t.Context(), set.Experts, fitted.Dir, loaded)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,17 +87,19 @@ func TestWhatWasLearnedOfAnotherPoolOrNotAtAllIsNotLoaded(t *testing.T) {
 			t.Fatal(err)
 		}
 		load := m.(Loader).Load
-		if _, err := load(t.Context(), other, w.Dir, work(1)); err == nil || !strings.Contains(err.Error(), "chooses among small, medium, large, the pool is tiny, medium, large") {
+		if _, err := load(t.Context(), other.Experts, w.Dir, work(1)); err == nil || !strings.Contains(err.Error(), "chooses among small, medium, large, the pool is tiny, medium, large") {
 			t.Errorf("%s of another pool: %v", kind, err)
 		}
-		if _, err := load(t.Context(), set, t.TempDir(), work(1)); !errors.Is(err, ErrNotLearned) {
+		if _, err := load(t.Context(), set.Experts, t.TempDir(), work(1)); !errors.Is(err, ErrNotLearned) {
 			t.Errorf("%s of a fit that left nothing: %v", kind, err)
 		}
-		if err := os.WriteFile(filepath.Join(w.Dir, learnedFile), []byte("{"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := load(t.Context(), set, w.Dir, work(1)); err == nil || errors.Is(err, ErrNotLearned) {
-			t.Errorf("%s of a damaged file: %v", kind, err)
+		for text, old := range map[string]bool{"{": false, `{"format": 0, "learned": {}}`: true} {
+			if err := os.WriteFile(filepath.Join(w.Dir, learnedFile), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := load(t.Context(), set.Experts, w.Dir, work(1)); err == nil || errors.Is(err, ErrNotLearned) != old {
+				t.Errorf("%s of a file %s: %v", kind, text, err)
+			}
 		}
 	}
 }

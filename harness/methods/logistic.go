@@ -61,12 +61,12 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if err != nil {
 		return nil, fmt.Errorf("method logistic: %w", err)
 	}
-	return keep(train, work, learned, textual[logits].router)
+	return keep(train.Experts, work, learned, textual[logits].router)
 }
 
 // Load implements Loader.
-func (l *logistic) Load(_ context.Context, train routing.TrainSet, from string, work routing.Work) (routing.Router, error) {
-	return restore(train, from, work, textual[logits].router)
+func (l *logistic) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, textual[logits].router)
 }
 
 // fit returns what predicts pass rates and dollars of the experts on texts.

@@ -41,9 +41,10 @@ type Asking interface {
 
 // Loader is a method whose routers come back from what their fit left.
 type Loader interface {
-	// Load returns the router that Fit returns for the same arguments, from the folder that Fit wrote to, without
-	// training. It leaves in work.Dir what Fit leaves there. It fails on anything missing, damaged or of another pool.
-	Load(ctx context.Context, train routing.TrainSet, from string, work routing.Work) (routing.Router, error)
+	// Load returns the router that Fit returned, from the folder that Fit wrote to, without training and without the
+	// training problems. experts are those that Fit had and work is Fit's. It leaves in work.Dir what Fit leaves there.
+	// It fails on anything missing, damaged or of another pool; the error is ErrNotLearned if Fit leaves nothing to load.
+	Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error)
 }
 
 // Reporter is a router that counts more than its decisions say.

@@ -117,15 +117,12 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	}
 	knobs := r.knobs()
 	of.Knob = shareKnob(highest, r.Share, knobs[len(knobs)-1])
-	return keep(train, work, of, r.router)
+	return keep(train.Experts, work, of, r.router)
 }
 
 // Load implements Loader. Where scores are imported nothing is trained, and nothing kept.
-func (r *routeLLM) Load(ctx context.Context, train routing.TrainSet, from string, work routing.Work) (routing.Router, error) {
-	if r.scores != nil {
-		return r.Fit(ctx, train, work)
-	}
-	return restore(train, from, work, r.router)
+func (r *routeLLM) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, r.router)
 }
 
 // factorised is what a fit learns.
