@@ -118,39 +118,83 @@ func (f *fit) learns(all *routing.TrainSet) *routing.TrainSet {
 }
 
 // router returns the router of the row, its knob set: the stored fit's, if there is one and the method can load it, and
-// one fitted now otherwise. What a fit leaves goes to dir, nowhere if it is empty. done frees the router.
-func (f *fit) router(ctx context.Context, all *routing.TrainSet, dir string) (router routing.Router, done func(), err error) {
+// one fitted now otherwise, as of stores that are older than what its method keeps. Training problems are read for what
+// is fitted or matched now. What a fit leaves goes to dir, nowhere if it is empty. done frees the router.
+func (f *fit) router(ctx context.Context, dir string) (router routing.Router, done func(), err error) {
 	if f.unmatched != nil {
-		if router, done, err = f.unmatched.router(ctx, all, dir); err != nil {
+		if router, done, err = f.unmatched.router(ctx, dir); err != nil {
 			return nil, done, err
 		}
 		frontier, ok := router.(routing.Frontier)
 		if !ok {
 			return nil, done, f.noKnob()
 		}
-		report, err := f.matched.report(ctx)
+		setting, err := f.setting(ctx, frontier)
 		if err != nil {
 			return nil, done, err
 		}
-		router, err = methods.Match(ctx, frontier, f.learns(all).RL, report.TrainUSD)
-		return router, done, err
+		return setting.Router(frontier), done, nil
+	}
+	again := func() (routing.Router, func(), error) {
+		all, err := f.e.trainSet(ctx)
+		if err != nil {
+			return nil, func() {}, err
+		}
+		return f.train(ctx, all, dir)
 	}
 	loader, ok := f.method.(methods.Loader)
 	if !ok {
-		return f.train(ctx, all, dir)
+		return again()
 	}
 	entry, err := f.e.store.Get(f.recipe)
 	switch {
 	case errors.Is(err, store.ErrMissing):
-		return f.train(ctx, all, dir)
+		return again()
 	case err == nil:
-		router, err = loader.Load(ctx, *f.learns(all), entry.Dir, f.work(dir))
+		router, err = loader.Load(ctx, f.e.experts, entry.Dir, f.work(dir))
 		if err == nil {
 			return router, closer(router), nil
+		}
+		if errors.Is(err, methods.ErrNotLearned) {
+			return again()
 		}
 		err = &store.CorruptError{Key: entry.Key, Dir: entry.Dir, Faults: []string{err.Error()}}
 	}
 	return nil, func() {}, &stepError{f.name, f.e.lost(f.step, err)}
+}
+
+// setting is where the knob of a match stands: by the sweep that is stored with the fit, or else by that of its router,
+// which reads the training problems.
+func (f *fit) setting(ctx context.Context, frontier routing.Frontier) (s methods.Setting, err error) {
+	to, err := f.matched.report(ctx)
+	if err != nil {
+		return s, err
+	}
+	if _, err := f.e.store.Get(f.unmatched.recipe); err != nil {
+		all, err := f.e.trainSet(ctx)
+		if err != nil {
+			return s, err
+		}
+		return methods.Settle(ctx, frontier, f.learns(all).RL, to.TrainUSD)
+	}
+	dollars, err := f.e.rlProfile.dollars(ctx)
+	if err != nil {
+		return s, err
+	}
+	set := f.learns(&routing.TrainSet{RL: dollars})
+	train, err := f.unmatched.sweep(ctx, trainSweep, trainQueries(set))
+	if err != nil {
+		return s, err
+	}
+	if train == nil {
+		return s, f.noKnob()
+	}
+	if s, err = methods.Settle(ctx, newReplayed(len(f.e.experts), train), set.RL, to.TrainUSD); err != nil {
+		return s, err
+	}
+	knobs := frontier.Knobs() // a replayed router counts them
+	s.Cheap, s.Dear = knobs[int(s.Cheap)], knobs[int(s.Dear)]
+	return s, nil
 }
 
 // train fits the row on its part of the training set. What the fit leaves goes to dir, nowhere if it is empty. done frees

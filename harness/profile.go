@@ -136,3 +136,32 @@ func (p *profile) examples(ctx context.Context) ([]routing.Example, error) {
 	}
 	return out, nil
 }
+
+// dollars are the problems by their ids alone, with what each costs the experts: what can be said without reading their
+// texts.
+func (p *profile) dollars(ctx context.Context) ([]routing.Example, error) {
+	pr, err := p.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]routing.Example, len(pr.Problems))
+	for i, id := range pr.Problems {
+		out[i] = routing.Example{Problem: routing.Problem{ID: id}, USD: pr.USD[i]}
+	}
+	return out, nil
+}
+
+// meanDollars is what a question costs each expert on average, [M].
+func (p *profile) meanDollars(ctx context.Context) ([]float64, error) {
+	examples, err := p.dollars(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mean := make([]float64, len(p.e.experts))
+	for _, x := range examples {
+		for m, v := range x.USD {
+			mean[m] += v / float64(len(examples))
+		}
+	}
+	return mean, nil
+}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/verify"
@@ -59,7 +60,7 @@ type VerdictOfText struct {
 // Regrade grades every stored answer of a folder of runs again and compares with the last verdict that another version of
 // the verifier gave, or, where there is none, this one.
 func Regrade(ctx context.Context, dir string) (*Regraded, error) {
-	if !IsStore(dir) {
+	if !book.IsStore(dir) {
 		return nil, fmt.Errorf("%w: %s is no folder of runs; name one that a run has stored in, --out of run", ErrUsage, dir)
 	}
 	byText, err := storedProblems(dir)
@@ -153,7 +154,7 @@ func storedProblems(dir string) (map[store.TextKey][]routing.Problem, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the problems of %s: %w; run its experiment there again", key, err)
 		}
-		problems, _, err := readProblems(entry)
+		problems, _, err := book.ReadProblems(entry)
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ type Routed struct {
 	USD    float64            `json:"usd"`              // expected: what the experts asked cost a question on the training problems, the mean over the coin where the row flips one; what the calls cost where there is an answer
 }
 
-// Route routes queries by the router of one row of an experiment. A trained policy is loaded from its stored fit. A row
+// Route routes queries by the router of one row of an experiment. A trained router is loaded from its stored fit. A row
 // whose fit is not stored, or whose kind is no methods.Loader, is fitted, which makes again the router of its run byte for
 // byte. Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint,
 // curves, trajectories of a served policy) goes to dir, nowhere if it is empty.
@@ -63,11 +63,11 @@ func (e *engine) routable(row string) (*fit, error) {
 
 // route is Route with a fit.
 func (e *engine) route(ctx context.Context, f *fit, queries []routing.Query, dir string) ([]Routed, error) {
-	set, err := e.trainSet(ctx)
+	usd, err := e.rlProfile.meanDollars(ctx)
 	if err != nil {
 		return nil, err
 	}
-	router, done, err := f.router(ctx, set, dir)
+	router, done, err := f.router(ctx, dir)
 	defer done()
 	if err != nil {
 		return nil, err
@@ -75,12 +75,6 @@ func (e *engine) route(ctx context.Context, f *fit, queries []routing.Query, dir
 	decisions, err := router.Route(ctx, queries)
 	if err != nil {
 		return nil, err
-	}
-	usd := make([]float64, len(e.experts))
-	for _, x := range set.RL {
-		for m, v := range x.USD {
-			usd[m] += v / float64(len(set.RL))
-		}
 	}
 	out := make([]Routed, len(decisions))
 	for i, d := range decisions {

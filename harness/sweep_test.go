@@ -121,10 +121,6 @@ func TestAMatchDecidesAsTheRouterThatRouteFitsAgain(t *testing.T) {
 	if err := a.loadQueries(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	set, err := e.trainSet(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	checked := 0
 	for i, m := range r.Experiment.Methods {
 		if m.Match == "" {
@@ -135,7 +131,7 @@ func TestAMatchDecidesAsTheRouterThatRouteFitsAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		router, done, err := f.router(t.Context(), set, "")
+		router, done, err := f.router(t.Context(), "")
 		if err != nil {
 			t.Fatal(err)
 		}

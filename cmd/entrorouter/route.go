@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
@@ -28,7 +29,7 @@ func routeCommand() *cli.Command {
 			"leaves trajectories.jsonl there, for a trainer: give \"gold\" (a text or a list) and, for multiple choice, \"options\" with\n" +
 			"each problem, so that trajectories are graded and have a reward, and --runs for groups.",
 		Flags: append(runFlags(),
-			&cli.StringFlag{Name: "row", Value: "entrorouter", Usage: "id of the row whose router decides"},
+			&cli.StringFlag{Name: "row", Value: methods.ReferenceRow, Usage: "id of the row whose router decides"},
 			&cli.IntFlag{Name: "runs", Value: 1, Usage: "decide on each problem this many times"},
 			&cli.StringFlag{Name: "dir", Usage: "folder for what the router leaves: checkpoint, curves, trajectories"}),
 		Action: func(c *cli.Context) error {

@@ -175,7 +175,7 @@ func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
 		return nil, usageError{err}
 	}
 	r, err := spec.Load(fsys, name, spec.Known{
-		Methods: methods.Kinds(), Paper: paperTables(),
+		Methods: methods.Kinds(), Outputs: present.Kinds(), Paper: paperTables(),
 		Build: func(x *spec.Experiment, m spec.Method) error {
 			_, err := methods.New(methods.Setup{Method: m, Spec: x})
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/units"
@@ -48,11 +49,6 @@ func (c *NumbersReport) Ungated() []metrics.Change {
 	return slices.DeleteFunc(slices.Clone(c.Changes), func(x metrics.Change) bool { return !x.Differs() || x.Regressed() || x.Gate != metrics.None })
 }
 
-// trainsNothing says whether a method decides alike whatever it is trained on.
-func trainsNothing(method string) bool {
-	return method == "fixed" || method == "self" || method == "oracle"
-}
-
 // Numbers holds the measurements of an experiment against reference measurements of the same experiment.
 //
 // What is gated how, and why no band can be widened, is in metrics.Compare. Rows that train nothing must give the same
@@ -72,7 +68,7 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 	untrained, matched := map[string]bool{}, map[string]bool{}
 	for _, m := range x.Methods {
 		matched[m.RowID()] = m.Match != ""
-		untrained[m.RowID()] = trainsNothing(m.Name)
+		untrained[m.RowID()] = methods.TrainsNothing(m.Name)
 	}
 	partitions := x.Protocol == "folds" // which their key seed counts
 	if len(x.Evaluate.Seeds) == 1 && !partitions {
@@ -153,7 +149,7 @@ func Paper(r *spec.Resolved, measured, paper *metrics.Set) *NumbersReport {
 					continue
 				}
 				c := metrics.Change{Label: ours[0].Label(), Unit: unit, Ours: mine.Number, Reference: theirs.Number, Gate: metrics.None, Noise: math.NaN()}
-				if row.Name == "fixed" && mine.Bounded {
+				if methods.Fixed(row.Name) && mine.Bounded {
 					c.Gate = metrics.Question
 					c.Band = (mine.High - mine.Low) / (2 * normal)
 					gated = append(gated, len(out.Changes))

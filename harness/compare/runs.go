@@ -460,7 +460,7 @@ func (p pairing) compare(ours, theirs book.Row, confidence float64) (out RowMove
 	})
 	sameOutcomes := slices.Equal(p.ours.Sources, p.theirs.Sources)
 	recorded := p.ours.Name == book.Recorded
-	trained := methods.Seeded(ours.Kind) || ours.Matched() || recorded && !trainsNothing(ours.Kind)
+	trained := methods.Seeded(ours.Kind) || ours.Matched() || recorded && !methods.TrainsNothing(ours.Kind)
 	out.Exact = sameFits && sameOutcomes && (sameArch || !trained && p.ours.Name != metrics.LargeArena)
 
 	for i, row := range []book.Row{ours, theirs} {

@@ -92,6 +92,9 @@ func newCompact(cfg compactConfig) (*Compact, error) {
 	return &Compact{experts: cfg.Experts, cfg: cfg}, nil
 }
 
+// ReadCompact returns the policy of what Config returns, as JSON. Another version of the features is an error.
+func ReadCompact(config []byte) (*Compact, error) { return loadCompact(config) }
+
 func loadCompact(raw json.RawMessage) (*Compact, error) {
 	var cfg compactConfig
 	if err := unmarshalStrict(raw, &cfg); err != nil {

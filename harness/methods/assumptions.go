@@ -9,28 +9,49 @@ type Assumptions struct {
 	ColdStart    float64 // probability of asking before the reinforcement learning, 0 to 1
 }
 
-// AssumptionsOf returns the assumptions of a row of kind routerr1 or xrouter; ok is false for other rows and for those
-// with a policy behind a server, which assume none of this.
+// assuming is a method whose routers follow from assumptions.
+type assuming interface{ assumptions() Assumptions }
+
+// AssumptionsOf returns what a row assumes; ok is false for rows that assume nothing, as do those with a policy behind a
+// server.
 func AssumptionsOf(row spec.Method) (a Assumptions, ok bool, err error) {
-	if row.Name != "routerr1" && row.Name != "xrouter" {
+	if !named(row.Name).assumes {
 		return a, false, nil
 	}
 	method, err := New(Setup{Method: row, Spec: &spec.Experiment{}})
 	if err != nil {
 		return a, false, err
 	}
-	switch m := method.(type) {
-	case *routerR1:
-		return Assumptions{m.Assimilation, m.Distraction, m.ColdStart}, true, nil
-	case *xRouter:
-		return Assumptions{m.Assimilation, m.Distraction, m.ColdStart}, true, nil
+	if m, ok := method.(assuming); ok {
+		return m.assumptions(), true, nil
 	}
 	return a, false, nil
 }
 
-// SimulatedModel returns the model of a row of kind llmrouter that names no server: one of the pool's simulated routers.
+// limited is a method with a knob whose routers are held back where the knob is left alone.
+type limited interface {
+	limit() string // by what, as in "a share of the dollars"; empty: by nothing
+}
+
+// Limit says what holds back the routers of a row at their own operating point; empty if nothing does or if they have no
+// knob.
+func Limit(row spec.Method) (string, error) {
+	if !named(row.Name).knob {
+		return "", nil
+	}
+	method, err := New(Setup{Method: row, Spec: &spec.Experiment{}})
+	if err != nil {
+		return "", err
+	}
+	if m, ok := method.(limited); ok {
+		return m.limit(), nil
+	}
+	return "", nil
+}
+
+// SimulatedModel returns the model of a row that asks a language model and names no server: one of the pool's simulated routers.
 func SimulatedModel(row spec.Method) (model string, ok bool) {
-	if row.Name != "llmrouter" || sets(row, "url") {
+	if !AsksForDecisions(row.Name) || sets(row, "url") {
 		return "", false
 	}
 	for i := 0; i+1 < len(row.Params.Content); i += 2 {

@@ -19,7 +19,7 @@ func newBenchmark(s Setup) (routing.Method, error) {
 
 func (benchmark) Name() string { return "benchmark" }
 
-func (b benchmark) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
+func (b benchmark) Fit(_ context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(b, train)
 	if err != nil {
 		return nil, err
@@ -29,23 +29,37 @@ func (b benchmark) Fit(_ context.Context, train routing.TrainSet, _ routing.Work
 		groups[e.Problem.Benchmark] = append(groups[e.Problem.Benchmark], e)
 	}
 	n := len(train.Experts)
-	r := &byBenchmark{known: map[string]cell{}}
-	r.other.usd, r.other.acc = means(examples, n)
-	r.unit = dollarUnit(r.other.usd)
+	r := byBenchmark{Known: map[string]cell{}}
+	r.Other.USD, r.Other.Acc = means(examples, n)
 	for name, g := range groups {
 		var c cell
-		c.usd, c.acc = means(g, n)
-		r.known[name] = c
+		c.USD, c.Acc = means(g, n)
+		r.Known[name] = c
 	}
-	return r, nil
+	return keep(train.Experts, work, r, byBenchmark.router)
 }
 
-type cell struct{ usd, acc []float64 } // [M]
+// Load implements Loader.
+func (b benchmark) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, byBenchmark.router)
+}
 
+// cell is the training means of a benchmark, [M].
+type cell struct {
+	USD []float64 `json:"usd"`
+	Acc []float64 `json:"acc"`
+}
+
+// byBenchmark knows training means by the name of the benchmark, and overall.
 type byBenchmark struct {
-	known map[string]cell
-	other cell
-	unit  float64 // of the knob, see utilityKnobs
+	Known map[string]cell `json:"known"`
+	Other cell            `json:"other"`
+	unit  float64         // of the knob, see utilityKnobs
+}
+
+func (r byBenchmark) router() (routing.Router, error) {
+	r.unit = dollarUnit(r.Other.USD)
+	return &r, nil
 }
 
 func (r *byBenchmark) Knobs() []float64 { return utilityKnobs() }
@@ -56,11 +70,11 @@ func (r *byBenchmark) Route(ctx context.Context, queries []routing.Query) ([]rou
 }
 
 func (r *byBenchmark) RouteAt(_ context.Context, queries []routing.Query, mu float64) ([]routing.Decision, error) {
-	return decide(queries, len(r.other.usd), func(_ int, q routing.Query) int {
-		c, ok := r.known[q.Problem.Benchmark]
+	return decide(queries, len(r.Other.USD), func(_ int, q routing.Query) int {
+		c, ok := r.Known[q.Problem.Benchmark]
 		if !ok {
-			c = r.other
+			c = r.Other
 		}
-		return utility(c.acc, c.usd, mu, r.unit)
+		return utility(c.Acc, c.USD, mu, r.unit)
 	}), nil
 }

@@ -47,28 +47,47 @@ func (c *cluster) Fit(ctx context.Context, train routing.TrainSet, work routing.
 		return nil, err
 	}
 	experts := len(train.Experts)
+	learned := clustered{Features: of.features, Clusters: centres.k, Directions: centres.weight, Pass: make([][]float64, centres.k), USD: make([][]float64, centres.k)}
 	groups := make([][]routing.Example, centres.k)
 	for i, g := range centres.members(of.rows) {
 		groups[g] = append(groups[g], of.examples[i])
 	}
-	known := make([]scores, centres.k)
 	for g, group := range groups {
 		if len(group) == 0 {
 			group = of.examples
 		}
-		known[g].usd, known[g].pass = means(group, experts)
-		scaleToUnit(known[g].usd)
-		scaleToUnit(known[g].pass)
+		learned.USD[g], learned.Pass[g] = means(group, experts)
+		scaleToUnit(learned.USD[g])
+		scaleToUnit(learned.Pass[g])
 	}
 	work.Log.Debug("problems clustered", "problems", len(of.examples), "clusters", centres.k)
-	r := newScoreRouter(experts, alphaKnobs(), func(texts []string) ([]scores, error) {
-		rows, err := of.ngrams(texts)
+	return keep(train.Experts, work, learned, c.router)
+}
+
+// Load implements Loader.
+func (c *cluster) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, c.router)
+}
+
+// clustered is what a fit learns.
+type clustered struct {
+	Features   features    `json:"features"`
+	Clusters   int         `json:"clusters"`
+	Directions []float32   `json:"directions"` // [width][clusters], see centroids
+	Pass       [][]float64 `json:"pass"`       // [clusters][M] pass rates, scaled to [0,1] over the experts
+	USD        [][]float64 `json:"usd"`        // [clusters][M] dollars, scaled alike
+}
+
+func (c *cluster) router(of clustered) (routing.Router, error) {
+	centres := centroids{of.Clusters, of.Directions}
+	r := newScoreRouter(len(of.Pass[0]), alphaKnobs(), func(texts []string) ([]scores, error) {
+		rows, err := of.Features.ngrams(texts)
 		if err != nil {
 			return nil, err
 		}
 		return inParallel(len(rows), func(i int) scores {
 			g, _ := centres.nearest(rows[i])
-			return known[g]
+			return scores{pass: of.Pass[g], usd: of.USD[g]}
 		}), nil
 	}, balanced)
 	r.knob = c.Alpha

@@ -27,6 +27,9 @@ type difficulty struct {
 	memory *lm.Texts
 }
 
+// difficultyChosen says below tables what the defaults owe to recorded answers.
+const difficultyChosen = "Difficulty: form and features, not penalties, chosen in an earlier study where they were among the best on pool qwen2_o1mini."
+
 func newDifficulty(s Setup) (routing.Method, error) {
 	d := &difficulty{L2: penaltyGrid(), Buckets: 4096, NGrams: 2, memory: s.Texts}
 	if err := spec.DecodeParams(s.Method, d); err != nil {
@@ -57,15 +60,29 @@ func (d *difficulty) Fit(ctx context.Context, train routing.TrainSet, work routi
 	if err != nil {
 		return nil, err
 	}
-	predict, err := c.predictor(ctx, experts, d.L2, false, work.Log, func(all design) (func(lm.Row) []float64, float64, error) {
+	learned, err := fitTexts(ctx, c, experts, d.L2, false, work.Log, func(all design) (bottleneck, float64, error) {
 		score, pass, l2, err := all.bottleneck(ctx, c.rows, c.examples, experts, d.L2)
-		return func(r lm.Row) []float64 { return passRates(pass, scoreRow(score.at(r.IDs, r.Values))) }, l2, err
+		return bottleneck{score, pass}, l2, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("method difficulty: %w", err)
 	}
-	usd, _ := means(c.examples, experts)
-	return newUtilityRouter(experts, dollarUnit(usd), predict), nil
+	return keep(train.Experts, work, learned, textual[bottleneck].router)
+}
+
+// Load implements Loader.
+func (d *difficulty) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, textual[bottleneck].router)
+}
+
+// bottleneck is the score of a question and what the experts' pass rates are at it.
+type bottleneck struct {
+	Score linear `json:"score"`
+	Rates logits `json:"rates"`
+}
+
+func (b bottleneck) pass(r lm.Row) []float64 {
+	return b.Rates.pass(scoreRow(b.Score.at(r.IDs, r.Values)))
 }
 
 // bottleneck fits the score to rows of the design, and each expert's pass rate to the score.
@@ -83,7 +100,7 @@ func (d design) bottleneck(ctx context.Context, rows []lm.Row, examples []routin
 	if parts < 2 {
 		parts = 1 // one problem: nothing to fit the score to without it
 	}
-	start := append(append([]float64(nil), score.weight...), score.bias)
+	start := append(append([]float64(nil), score.Weight...), score.Bias)
 	crossed := make([]lm.Row, len(rows))
 	_, err = each(make([]struct{}, parts), func(part int) (none struct{}, err error) {
 		var kept []lm.Row
@@ -97,7 +114,7 @@ func (d design) bottleneck(ctx context.Context, rows []lm.Row, examples []routin
 		if err != nil {
 			return none, fmt.Errorf("score: %w", err)
 		}
-		without := linear{weight: theta[:d.width], bias: theta[d.width]}
+		without := linear{Weight: theta[:d.width], Bias: theta[d.width]}
 		for i := part; i < len(rows); i += parts {
 			crossed[i] = scoreRow(without.at(rows[i].IDs, rows[i].Values))
 		}

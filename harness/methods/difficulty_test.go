@@ -45,8 +45,8 @@ func TestPassRatesAreFittedToScoresOfOtherRows(t *testing.T) {
 		t.Errorf("the score does not overfit (AUC %.3f): the test shows nothing", auc)
 	}
 	for m, p := range pass {
-		if math.Abs(p.weight[0]) > 1 {
-			t.Errorf("expert %d depends on an empty score with weight %v", m, p.weight[0])
+		if math.Abs(p.Weight[0]) > 1 {
+			t.Errorf("expert %d depends on an empty score with weight %v", m, p.Weight[0])
 		}
 	}
 }

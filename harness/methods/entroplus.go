@@ -61,8 +61,8 @@ func (e *entroPlus) Fit(ctx context.Context, set routing.TrainSet, work routing.
 }
 
 // Load implements Loader.
-func (e *entroPlus) Load(ctx context.Context, set routing.TrainSet, from string, work routing.Work) (routing.Router, error) {
-	return e.both().Load(ctx, set, from, work)
+func (e *entroPlus) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return e.both().Load(ctx, experts, from, work)
 }
 
 // both are the two stages, the second with this method's reward.
@@ -118,11 +118,11 @@ func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *lm.
 		return rates, nil
 	}
 	text := &logistic{L2: penaltyGrid(), Buckets: logisticBuckets, NGrams: logisticNGrams, Cost: "mean", memory: texts}
-	predict, err := text.fit(ctx, slices.Clone(set.SFT), experts, work)
+	fitted, err := text.fit(ctx, slices.Clone(set.SFT), experts, work)
 	if err != nil {
 		return nil, fmt.Errorf("text regression: %w", err)
 	}
-	expected, err := predict(textsOf(set.RL))
+	expected, err := fitted.predict(textsOf(set.RL))
 	if err != nil {
 		return nil, err
 	}

@@ -99,12 +99,12 @@ const (
 )
 
 // Load implements Loader.
-func (e *entroRouter) Load(_ context.Context, set routing.TrainSet, from string, work routing.Work) (routing.Router, error) {
+func (e *entroRouter) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
 	model, err := lm.Load(e.backend, filepath.Join(from, checkpointDir))
 	if err != nil {
 		return nil, fmt.Errorf("method %s: %w", e.name, err)
 	}
-	if got, want := model.Policy().Experts(), expertIDs(set); !slices.Equal(got, want) {
+	if got, want := model.Policy().Experts(), expertIDs(experts); !slices.Equal(got, want) {
 		err = fmt.Errorf("the checkpoint in %s chooses among %s, the pool is %s", from, strings.Join(got, ", "), strings.Join(want, ", "))
 	}
 	if err == nil && work.Dir != "" {
@@ -124,9 +124,9 @@ func (e *entroRouter) router(model *lm.Model, work routing.Work) *policyRouter {
 }
 
 // expertIDs are the experts that a method is to choose among, cheapest first.
-func expertIDs(set routing.TrainSet) []string {
-	ids := make([]string, len(set.Experts))
-	for m, x := range set.Experts {
+func expertIDs(experts []routing.Expert) []string {
+	ids := make([]string, len(experts))
+	for m, x := range experts {
 		ids[m] = x.ID
 	}
 	return ids
@@ -151,7 +151,7 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 		}
 		err = fmt.Errorf("method %s: %w", e.name, err)
 	}()
-	policy, err := lm.NewPolicy(e.Policy, expertIDs(set), textsOf(set.SFT), e.memory)
+	policy, err := lm.NewPolicy(e.Policy, expertIDs(set.Experts), textsOf(set.SFT), e.memory)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -53,7 +53,7 @@ func TestALoadedPolicyIsTheFittedOne(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer before.(*policyRouter).Close()
-			after, err := m.(Loader).Load(t.Context(), set, fitted.Dir, loaded)
+			after, err := m.(Loader).Load(t.Context(), set.Experts, fitted.Dir, loaded)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,10 +86,10 @@ func TestAPolicyOfAnotherPoolIsNotLoaded(t *testing.T) {
 	other := set
 	other.Experts = slices.Clone(set.Experts)
 	other.Experts[0].ID = "tiny"
-	if _, err := m.(Loader).Load(t.Context(), other, w.Dir, work(3)); err == nil || !strings.Contains(err.Error(), "chooses among small, medium, large, the pool is tiny, medium, large") {
+	if _, err := m.(Loader).Load(t.Context(), other.Experts, w.Dir, work(3)); err == nil || !strings.Contains(err.Error(), "chooses among small, medium, large, the pool is tiny, medium, large") {
 		t.Errorf("error is %v", err)
 	}
-	if _, err := m.(Loader).Load(t.Context(), set, t.TempDir(), work(3)); err == nil || !strings.Contains(err.Error(), "no config.json: the folder holds no finished checkpoint") {
+	if _, err := m.(Loader).Load(t.Context(), set.Experts, t.TempDir(), work(3)); err == nil || !strings.Contains(err.Error(), "no config.json: the folder holds no finished checkpoint") {
 		t.Errorf("error is %v", err)
 	}
 }

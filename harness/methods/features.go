@@ -2,6 +2,7 @@ package methods
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"runtime"
 	"slices"
@@ -33,8 +34,29 @@ func newFeatures(h hashing, texts []string) (features, error) {
 	if err != nil {
 		return features{}, err
 	}
+	return featuresOf(policy, h.buckets), nil
+}
+
+func featuresOf(policy *lm.Compact, buckets int) features {
 	width := policy.Weights()[0].Dims[0] // surface features, then buckets
-	return features{policy, width - h.buckets, width}, nil
+	return features{policy, width - buckets, width}
+}
+
+// MarshalJSON writes what the features are, as a checkpoint of the compact policy has it.
+func (f features) MarshalJSON() ([]byte, error) { return json.Marshal(f.policy.Config()) }
+
+// UnmarshalJSON reads what MarshalJSON wrote. Features of another version are an error.
+func (f *features) UnmarshalJSON(data []byte) error {
+	policy, err := lm.ReadCompact(data)
+	if err != nil {
+		return err
+	}
+	var of struct{ Buckets int }
+	if err := json.Unmarshal(data, &of); err != nil {
+		return err
+	}
+	*f = featuresOf(policy, of.Buckets)
+	return nil
 }
 
 // corpus is training problems and the rows that a method reads of them.

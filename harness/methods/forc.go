@@ -79,68 +79,123 @@ func newFORC(s Setup) (routing.Method, error) {
 
 func (*forc) Name() string { return "forc" }
 
+func (f *forc) limit() string {
+	switch f.Strategy {
+	case "threshold":
+		return "the cheapest expert above a predicted pass rate"
+	case "cost":
+		return "a share of the strongest expert's dollars"
+	}
+	return ""
+}
+
 func (f *forc) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(f, train)
 	if err != nil {
 		return nil, err
 	}
-	predict, key, ece, err := f.predictor(ctx, examples, len(train.Experts), work)
+	of, err := f.learn(ctx, examples, len(train.Experts), work)
 	if err != nil {
 		return nil, fmt.Errorf("method forc: %w", err)
 	}
+	if f.pihat != nil {
+		return f.router(of)
+	}
+	return keep(train.Experts, work, of, f.router)
+}
+
+// Load implements Loader. Where pass rates are imported nothing is trained, and nothing kept.
+func (f *forc) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, f.router)
+}
+
+// forecast is what a fit learns.
+type forecast struct {
+	Rates   textual[logits] `json:"rates"`             // nothing where pass rates are imported
+	USD     []float64       `json:"usd"`               // [M] means on the training problems
+	Buckets *bucketed       `json:"buckets,omitempty"` // of dollars per bucket
+	Price   float64         `json:"price,omitempty"`   // of strategy cost: its knob
+	ECE     *float64        `json:"ece,omitempty"`     // calibration error, 0 to 1; nil: too few problems
+}
+
+// learn fits what the strategy needs.
+func (f *forc) learn(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (of forecast, err error) {
+	if of.Rates, of.ECE, err = f.rates(ctx, examples, experts, work); err != nil {
+		return of, err
+	}
+	of.USD, _ = means(examples, experts)
 	keys := textsOf(examples)
-	if key != nil {
+	if f.pihat != nil {
 		keys = idsOf(examples)
 	}
-	usd, _ := means(examples, len(train.Experts))
-	if f.Cost == "per_bucket" || f.pihat != nil {
-		dollars := func(scores) []float64 { return usd }
-		if f.Cost == "per_bucket" {
-			found, err := predict(keys)
-			if err != nil {
-				return nil, fmt.Errorf("method forc: %w", err)
-			}
-			dollars = bucketDollars(examples, found)
+	if f.Cost == "per_bucket" {
+		found, err := f.predicted(of)(keys)
+		if err != nil {
+			return of, err
 		}
-		passes := predict
-		predict = func(keys []string) ([]scores, error) {
-			all, err := passes(keys)
-			for i, s := range all {
-				all[i].usd = dollars(s)
-			}
-			return all, err
-		}
+		of.Buckets = bucketDollars(examples, found)
 	}
-	unit := dollarUnit(usd)
+	if f.Strategy == "cost" {
+		found, err := f.predicted(of)(keys)
+		if err != nil {
+			return of, err
+		}
+		unit := dollarUnit(of.USD)
+		of.Price = priceOf(found, f.Share*unit, unit)
+	}
+	return of, nil
+}
+
+// predicted predicts pass rates and dollars from the keys of questions.
+func (f *forc) predicted(of forecast) func(keys []string) ([]scores, error) {
+	predict := of.Rates.predict
+	if f.pihat != nil {
+		predict = f.pihat.lookup
+	}
+	if of.Buckets == nil && f.pihat == nil {
+		return predict
+	}
+	return func(keys []string) ([]scores, error) {
+		all, err := predict(keys)
+		for i, s := range all {
+			all[i].usd = of.USD
+			if of.Buckets != nil {
+				all[i].usd = of.Buckets.dollars(s)
+			}
+		}
+		return all, err
+	}
+}
+
+func (f *forc) router(of forecast) (routing.Router, error) {
+	unit := dollarUnit(of.USD)
 	var report reporting
-	if !math.IsNaN(ece) {
-		report.values = []metrics.Value{metrics.Rounded(100*ece, CalibrationError, 3)}
+	if of.ECE != nil {
+		report.values = []metrics.Value{metrics.Rounded(100**of.ECE, CalibrationError, 3)}
 	}
-	r := newUtilityRouter(len(usd), unit, predict) // its knob starts at 0: money is nothing
+	r := newUtilityRouter(len(of.USD), unit, f.predicted(of)) // its knob starts at 0: money is nothing
+	switch f.Strategy {
+	case "threshold":
+		r = newScoreRouter(len(of.USD), chanceKnobs(), f.predicted(of), f.overThreshold)
+		r.knob = f.Threshold
+	case "cost":
+		r.knob = of.Price
+	}
+	if f.pihat != nil {
+		r.key = byID
+	}
 	switch f.Strategy {
 	case "performance":
-		r.key = key
 		return struct {
 			routing.Router
 			reporting
 		}{r, report}, nil
 	case "greedy":
-		r.key = key
 		return struct {
 			routing.Router
 			reporting
 		}{greedyRouter{r, f.Share * unit}, report}, nil
-	case "cost":
-		found, err := predict(keys)
-		if err != nil {
-			return nil, fmt.Errorf("method forc: %w", err)
-		}
-		r.knob = priceOf(found, f.Share*unit, unit)
-	default:
-		r = newScoreRouter(len(usd), chanceKnobs(), predict, f.overThreshold)
-		r.knob = f.Threshold
 	}
-	r.key = key
 	return struct {
 		routing.Frontier
 		reporting
@@ -156,92 +211,108 @@ func (r reporting) Report() []metrics.Value { return r.values }
 // a predictor fitted to the others has not seen, or all of them if predictions are imported.
 const CalibrationError = "calibration-error-points"
 
-// predictor returns what predicts pass rates, and by f.Cost dollars, from the keys of questions; how it is keyed; and its
-// calibration error, which a second predictor has on a held-out fifth of the problems when it is fitted to the others; NaN
-// if there are too few.
-func (f *forc) predictor(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (predict func(keys []string) ([]scores, error), key func(routing.Problem) string, ece float64, err error) {
+// rates fits what predicts pass rates, and by f.Cost dollars, from texts, unless predictions are imported, and says how
+// far off they are: those of a second fit are on a held-out fifth of the problems when it has the others; nil if there are
+// too few.
+func (f *forc) rates(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[logits], ece *float64, err error) {
 	inHashOrder(examples)
 	if f.pihat != nil {
 		found, err := f.pihat.lookup(idsOf(examples))
 		if err != nil {
-			return nil, nil, 0, err
+			return t, nil, err
 		}
-		return f.pihat.lookup, byID, calibrationError(examples, found, f.Bins), nil
+		return t, calibrationError(examples, found, f.Bins), nil
 	}
 	// What it predicts is what logistic predicts: the two differ in how they decide, and by default in dollars.
 	regression := logistic{L2: f.L2, Buckets: f.Buckets, NGrams: f.NGrams, Cost: "mean", memory: f.memory}
 	searched := min(len(examples), searchRows)
-	ece = math.NaN()
 	if held := searched / 5; held > 0 {
 		part, err := regression.fit(ctx, slices.Clone(examples[held:searched]), experts, work)
 		if err != nil {
-			return nil, nil, 0, err
+			return t, nil, err
 		}
-		found, err := part(textsOf(examples[:held]))
+		found, err := part.predict(textsOf(examples[:held]))
 		if err != nil {
-			return nil, nil, 0, err
+			return t, nil, err
 		}
-		ece = calibrationError(examples[:held], found, f.Bins)
-		work.Log.Debug("pass rates predicted", "held_out", held, "calibration_error", ece)
+		if ece = calibrationError(examples[:held], found, f.Bins); ece != nil {
+			work.Log.Debug("pass rates predicted", "held_out", held, "calibration_error", *ece)
+		}
 	}
 	if f.Cost == "predicted" {
 		regression.Cost = "predicted"
 	}
-	predict, err = regression.fit(ctx, examples, experts, work)
-	return predict, nil, ece, err
+	t, err = regression.fit(ctx, examples, experts, work)
+	return t, ece, err
 }
 
-// calibrationError is metrics.ECE of the pass rates predicted of all experts against the measured ones.
-func calibrationError(examples []routing.Example, found []scores, bins int) float64 {
+// calibrationError is metrics.ECE of the pass rates predicted of all experts against the measured ones; nil if it has none.
+func calibrationError(examples []routing.Example, found []scores, bins int) *float64 {
 	var predicted, measured []float64
 	for i, e := range examples {
 		predicted, measured = append(predicted, found[i].pass...), append(measured, e.Kappa...)
 	}
-	return metrics.ECE(predicted, measured, nil, bins)
+	ece := metrics.ECE(predicted, measured, nil, bins)
+	if math.IsNaN(ece) {
+		return nil
+	}
+	return &ece
 }
 
 // costBuckets is how many buckets of about equally many training problems bucketDollars has.
 const costBuckets = 5
 
-// bucketDollars returns what the experts cost on average on the training problems of the same bucket, by the mean
-// predicted pass rate over the experts: hard problems have long answers.
-func bucketDollars(examples []routing.Example, found []scores) func(scores) []float64 {
-	ease := func(s scores) (sum float64) {
-		for _, p := range s.pass {
-			sum += p
-		}
-		return sum
+// bucketed is what the experts cost on average on the training problems of the same bucket.
+type bucketed struct {
+	Bounds []float64   `json:"bounds"` // lower, of all buckets but the first
+	USD    [][]float64 `json:"usd"`    // [buckets][M]
+}
+
+// ease sums the predicted pass rates of the experts.
+func ease(s scores) (sum float64) {
+	for _, p := range s.pass {
+		sum += p
 	}
+	return sum
+}
+
+func (b *bucketed) bucket(s scores) int {
+	i, exact := slices.BinarySearch(b.Bounds, ease(s))
+	if exact {
+		i++
+	}
+	return i
+}
+
+func (b *bucketed) dollars(s scores) []float64 { return b.USD[b.bucket(s)] }
+
+// bucketDollars puts training problems into buckets by the mean predicted pass rate over the experts: hard problems have
+// long answers.
+func bucketDollars(examples []routing.Example, found []scores) *bucketed {
 	sorted := make([]float64, len(found))
 	for i, s := range found {
 		sorted[i] = ease(s)
 	}
 	slices.Sort(sorted)
-	var bounds []float64 // lower, of all buckets but the first
-	for b := 1; b < costBuckets; b++ {
-		bounds = append(bounds, sorted[b*len(sorted)/costBuckets])
+	b := &bucketed{}
+	for k := 1; k < costBuckets; k++ {
+		b.Bounds = append(b.Bounds, sorted[k*len(sorted)/costBuckets])
 	}
-	bounds = slices.Compact(bounds)
-	bucket := func(s scores) int {
-		i, exact := slices.BinarySearch(bounds, ease(s))
-		if exact {
-			i++
-		}
-		return i
-	}
-	in := make([][]routing.Example, len(bounds)+1)
+	b.Bounds = slices.Compact(b.Bounds)
+	in := make([][]routing.Example, len(b.Bounds)+1)
 	for i, e := range examples {
-		in[bucket(found[i])] = append(in[bucket(found[i])], e)
+		k := b.bucket(found[i])
+		in[k] = append(in[k], e)
 	}
 	experts := len(found[0].pass)
 	overall, _ := means(examples, experts)
-	usd := make([][]float64, len(in))
-	for b, of := range in {
-		if usd[b] = overall; len(of) > 0 {
-			usd[b], _ = means(of, experts)
+	b.USD = make([][]float64, len(in))
+	for k, of := range in {
+		if b.USD[k] = overall; len(of) > 0 {
+			b.USD[k], _ = means(of, experts)
 		}
 	}
-	return func(s scores) []float64 { return usd[bucket(s)] }
+	return b
 }
 
 // greedyRouter shares a budget among the queries of a call.

@@ -190,11 +190,11 @@ func TestCalibrationErrorByHand(t *testing.T) {
 	set := []routing.Example{{Kappa: []float64{0, 1}}, {Kappa: []float64{1, 1}}}
 	found := []scores{{pass: []float64{0.1, 0.6}}, {pass: []float64{0.2, 1}}}
 	// Two bins: .1 and .2 against 0 and 1, .6 and 1 against 1 and 1.
-	if got := calibrationError(set, found, 2); math.Abs(got-(0.7+0.4)/4) > 1e-12 {
+	if got := *calibrationError(set, found, 2); math.Abs(got-(0.7+0.4)/4) > 1e-12 {
 		t.Errorf("two bins: %v", got)
 	}
 	// Ten: .1 against 0, .2 against 1, .6 against 1, 1 against 1.
-	if got := calibrationError(set, found, 10); math.Abs(got-(0.1+0.8+0.4)/4) > 1e-12 {
+	if got := *calibrationError(set, found, 10); math.Abs(got-(0.1+0.8+0.4)/4) > 1e-12 {
 		t.Errorf("ten bins: %v", got)
 	}
 }
@@ -222,13 +222,13 @@ func TestDollarsByBucketAreThoseOfProblemsAboutAsEasy(t *testing.T) {
 		set = append(set, routing.Example{Kappa: []float64{p, p}, USD: []float64{float64(10 - i), 1}})
 		found = append(found, scores{pass: []float64{p, p}})
 	}
-	usd := bucketDollars(set, found)
+	usd := bucketDollars(set, found).dollars
 	for p, want := range map[float64]float64{0: 9.5, 0.1: 9.5, 0.15: 9.5, 0.2: 7.5, 0.55: 5.5, 0.8: 1.5, 1: 1.5} {
 		if got := usd(scores{pass: []float64{p, p}}); math.Abs(got[0]-want) > 1e-12 || got[1] != 1 {
 			t.Errorf("predicted %v: %v dollars, want %v", p, got, want)
 		}
 	}
-	same := bucketDollars(set, slices.Repeat([]scores{{pass: []float64{0.5, 0.5}}}, 10))
+	same := bucketDollars(set, slices.Repeat([]scores{{pass: []float64{0.5, 0.5}}}, 10)).dollars
 	if got := same(scores{pass: []float64{0.9, 0.9}}); math.Abs(got[0]-5.5) > 1e-12 {
 		t.Errorf("where all are equally easy, %v dollars", got)
 	}

@@ -49,26 +49,70 @@ func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 	if err != nil {
 		return nil, err
 	}
-	experts := len(train.Experts)
 	c, err := newCorpus(examples, k.Most, hashing{k.Buckets, k.NGrams, k.memory}, features.ngrams)
 	if err != nil {
 		return nil, err
 	}
-	r := neighbours{prior: k.Prior, known: c.examples[:len(c.rows)], index: newPostings(c.rows, k.Buckets)}
-	r.usd, r.pass = means(c.examples, experts)
-	if r.k, err = k.choose(ctx, r, c.rows); err != nil {
+	of := neighbourhood{Features: c.features}
+	of.USD, of.Pass = means(c.examples, len(train.Experts))
+	for _, e := range c.examples[:len(c.rows)] {
+		of.Known = append(of.Known, profiledText{e.Problem.Text, e.Kappa, e.USD})
+	}
+	r := k.neighbours(of, c.rows)
+	if of.K, err = k.choose(ctx, r, c.rows); err != nil {
 		return nil, err
 	}
-	work.Log.Debug("nearest neighbours kept", "problems", len(r.known), "k", r.k)
-	return newUtilityRouter(experts, dollarUnit(r.usd), func(texts []string) ([]scores, error) {
-		rows, err := c.ngrams(texts)
+	work.Log.Debug("nearest neighbours kept", "problems", len(r.known), "k", of.K)
+	return keep(train.Experts, work, of, func(of neighbourhood) (routing.Router, error) { return r.router(of), nil })
+}
+
+// Load implements Loader.
+func (k *knn) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, func(of neighbourhood) (routing.Router, error) {
+		texts := make([]string, len(of.Known))
+		for i, x := range of.Known {
+			texts[i] = x.Text
+		}
+		rows, err := of.Features.ngrams(texts)
+		if err != nil {
+			return nil, err
+		}
+		return k.neighbours(of, rows).router(of), nil
+	})
+}
+
+// neighbourhood is what a fit learns.
+type neighbourhood struct {
+	Features features       `json:"features"`
+	K        int            `json:"k"`
+	USD      []float64      `json:"usd"`  // [M] means of all training problems
+	Pass     []float64      `json:"pass"` // [M]
+	Known    []profiledText `json:"known"`
+}
+
+// profiledText is a training problem: what it says, and the experts' pass rates and dollars on it, [M].
+type profiledText struct {
+	Text string    `json:"text"`
+	Pass []float64 `json:"pass"`
+	USD  []float64 `json:"usd"`
+}
+
+// neighbours indexes what is known, of which rows are the features.
+func (k *knn) neighbours(of neighbourhood, rows []lm.Row) neighbours {
+	return neighbours{prior: k.Prior, known: of.Known, index: newPostings(rows, k.Buckets), usd: of.USD, pass: of.Pass}
+}
+
+// router is a utility router by the nearest.
+func (r neighbours) router(of neighbourhood) routing.Router {
+	return newUtilityRouter(len(r.usd), dollarUnit(r.usd), func(texts []string) ([]scores, error) {
+		rows, err := of.Features.ngrams(texts)
 		if err != nil {
 			return nil, err
 		}
 		return inParallel(len(rows), func(i int) scores {
-			return r.scores(r.nearest(rows[i], texts[i], 0, r.k), r.k)
+			return r.scores(r.nearest(rows[i], texts[i], 0, of.K), of.K)
 		}), nil
-	}), nil
+	})
 }
 
 // choose returns the k of the grid with the least log loss, summed over the experts, on the first fifth of the rows
@@ -80,13 +124,13 @@ func (k *knn) choose(ctx context.Context, r neighbours, rows []lm.Row) (int, err
 		return k.K[0], ctx.Err()
 	}
 	losses := inParallel(held, func(i int) []float64 {
-		near := r.nearest(rows[i], r.known[i].Problem.Text, held, k.K[len(k.K)-1])
+		near := r.nearest(rows[i], r.known[i].Text, held, k.K[len(k.K)-1])
 		at := make([]float64, len(k.K))
 		for j, size := range k.K {
 			for m, p := range r.scores(near, size).pass {
 				// A pass rate from few neighbours may be 0 or 1; a loss must stay finite.
 				p = min(max(p, 1e-6), 1-1e-6)
-				at[j] -= r.known[i].Kappa[m]*math.Log(p) + (1-r.known[i].Kappa[m])*math.Log(1-p)
+				at[j] -= r.known[i].Pass[m]*math.Log(p) + (1-r.known[i].Pass[m])*math.Log(1-p)
 			}
 		}
 		return at
@@ -102,11 +146,10 @@ func (k *knn) choose(ctx context.Context, r neighbours, rows []lm.Row) (int, err
 
 // neighbours answers from profiled problems.
 type neighbours struct {
-	known     []routing.Example
+	known     []profiledText
 	index     postings
 	usd, pass []float64 // [M] means of all training problems
 	prior     float64
-	k         int
 }
 
 type neighbour struct {
@@ -121,7 +164,7 @@ func (r neighbours) nearest(row lm.Row, text string, first, k int) []neighbour {
 	near := make([]neighbour, 0, k+1)
 	for at, c := range cosine[first:] {
 		at += first
-		if c <= 0 || len(near) == k && c <= near[k-1].cosine || r.known[at].Problem.Text == text {
+		if c <= 0 || len(near) == k && c <= near[k-1].cosine || r.known[at].Text == text {
 			continue
 		}
 		i, _ := slices.BinarySearchFunc(near, c, func(n neighbour, c float32) int {
@@ -148,7 +191,7 @@ func (r neighbours) scores(near []neighbour, k int) scores {
 		s.pass[m], s.usd[m] = r.prior/total*r.pass[m], r.prior/total*r.usd[m]
 		for _, n := range near {
 			w := float64(n.cosine) / total
-			s.pass[m] += w * r.known[n.at].Kappa[m]
+			s.pass[m] += w * r.known[n.at].Pass[m]
 			s.usd[m] += w * r.known[n.at].USD[m]
 		}
 	}

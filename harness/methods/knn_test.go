@@ -39,12 +39,12 @@ func TestPredictorsFindThePlantedRule(t *testing.T) {
 }
 
 func TestNeighboursByHand(t *testing.T) {
-	example := func(text string, kappa, usd float64) routing.Example {
-		return routing.Example{Problem: routing.Problem{Text: text}, Kappa: []float64{kappa}, USD: []float64{usd}}
+	example := func(text string, pass, usd float64) profiledText {
+		return profiledText{text, []float64{pass}, []float64{usd}}
 	}
 	unit := func(id int32) lm.Row { return lm.Row{IDs: []int32{id}, Values: []float32{1}} }
 	r := neighbours{
-		known: []routing.Example{example("a", 1, 4), example("b", 0, 2), example("c", 1, 8), example("d", 0.5, 1)},
+		known: []profiledText{example("a", 1, 4), example("b", 0, 2), example("c", 1, 8), example("d", 0.5, 1)},
 		index: newPostings([]lm.Row{unit(0), unit(1), {IDs: []int32{0, 1}, Values: []float32{0.6, 0.8}}, unit(2)}, 3),
 		usd:   []float64{10}, pass: []float64{0.5}, prior: 1,
 	}

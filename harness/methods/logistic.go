@@ -57,67 +57,93 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if err != nil {
 		return nil, err
 	}
-	predict, err := l.fit(ctx, examples, len(train.Experts), work)
+	learned, err := l.fit(ctx, examples, len(train.Experts), work)
 	if err != nil {
 		return nil, fmt.Errorf("method logistic: %w", err)
 	}
-	usd, _ := means(examples, len(train.Experts))
-	return newUtilityRouter(len(usd), dollarUnit(usd), predict), nil
+	return keep(train.Experts, work, learned, textual[logits].router)
+}
+
+// Load implements Loader.
+func (l *logistic) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, textual[logits].router)
 }
 
 // fit returns what predicts pass rates and dollars of the experts on texts.
-func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (predict func(texts []string) ([]scores, error), err error) {
+func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[logits], err error) {
 	c, err := newCorpus(examples, len(examples), hashing{l.Buckets, l.NGrams, l.memory}, features.encode)
 	if err != nil {
-		return nil, err
+		return t, err
 	}
-	return c.predictor(ctx, experts, l.L2, l.Cost == "mean", work.Log, func(d design) (func(lm.Row) []float64, float64, error) {
+	return fitTexts(ctx, c, experts, l.L2, l.Cost == "mean", work.Log, func(d design) (logits, float64, error) {
 		pass, l2, err := d.regressAll(ctx, labels(c.examples, experts, passRate), l.L2, logLoss)
 		if err != nil {
 			return nil, 0, fmt.Errorf("pass rates: %w", err)
 		}
-		return func(r lm.Row) []float64 { return passRates(pass, r) }, l2, nil
+		return pass, l2, nil
 	})
 }
 
-// predictor returns what predicts pass rates, by what fitPass fits to the rows and the penalty it chose, and dollars: by
+// logits are linear functions whose sigmoids are the pass rates of the experts, [M].
+type logits []linear
+
+func (l logits) pass(r lm.Row) []float64 { return passRates(l, r) }
+
+// passing predicts the pass rates of the experts from a row, [M].
+type passing interface{ pass(lm.Row) []float64 }
+
+// textual predicts pass rates and dollars of the experts from texts.
+type textual[P passing] struct {
+	Features features  `json:"features"`
+	Pass     P         `json:"pass"`
+	Dollars  []dollars `json:"dollars"` // [M]
+	USD      []float64 `json:"usd"`     // [M] means on the training problems
+}
+
+func (t textual[P]) predict(texts []string) ([]scores, error) {
+	rows, err := t.Features.encode(texts)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]scores, len(rows))
+	for i, r := range rows {
+		out[i] = scores{pass: t.Pass.pass(r), usd: predictDollars(t.Dollars, r)}
+	}
+	return out, nil
+}
+
+// router is a utility router.
+func (t textual[P]) router() (routing.Router, error) {
+	return newUtilityRouter(len(t.USD), dollarUnit(t.USD), t.predict), nil
+}
+
+// fitTexts returns what predicts pass rates, by what fitPass fits to the rows and the penalty it chose, and dollars: by
 // regression with a penalty chosen from grid, or the experts' means.
-func (c corpus) predictor(ctx context.Context, experts int, grid []float64, meanCost bool, log *slog.Logger, fitPass func(d design) (func(lm.Row) []float64, float64, error)) (func(texts []string) ([]scores, error), error) {
+func fitTexts[P passing](ctx context.Context, c corpus, experts int, grid []float64, meanCost bool, log *slog.Logger, fitPass func(d design) (P, float64, error)) (textual[P], error) {
 	d := newDesign(c.rows, c.width)
-	usd, _ := means(c.examples, experts)
-	var pass func(lm.Row) []float64
-	var spends []dollars
+	t := textual[P]{Features: c.features}
+	t.USD, _ = means(c.examples, experts)
 	var passL2, usdL2 float64
 	var g errgroup.Group
 	g.Go(func() (err error) {
-		pass, passL2, err = fitPass(d)
+		t.Pass, passL2, err = fitPass(d)
 		return err
 	})
 	g.Go(func() (err error) {
 		if meanCost {
-			spends = meanDollars(usd, c.width)
+			t.Dollars = meanDollars(t.USD, c.width)
 			return nil
 		}
-		if spends, usdL2, err = d.regressDollars(ctx, c.examples, usd, grid); err != nil {
+		if t.Dollars, usdL2, err = d.regressDollars(ctx, c.examples, t.USD, grid); err != nil {
 			return fmt.Errorf("dollars: %w", err)
 		}
 		return nil
 	})
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return textual[P]{}, err
 	}
 	log.Debug("pass rates and dollars fitted to texts", "problems", len(c.examples), "pass_l2", passL2, "usd_l2", usdL2)
-	return func(texts []string) ([]scores, error) {
-		rows, err := c.encode(texts)
-		if err != nil {
-			return nil, err
-		}
-		out := make([]scores, len(rows))
-		for i, r := range rows {
-			out[i] = scores{pass: pass(r), usd: predictDollars(spends, r)}
-		}
-		return out, nil
-	}, nil
+	return t, nil
 }
 
 // labels returns a number of every example and expert, [M][examples].
@@ -136,15 +162,15 @@ func passRate(e routing.Example, m int) float64 { return e.Kappa[m] }
 
 // dollars predicts scale*exp(log) dollars.
 type dollars struct {
-	log   linear
-	scale float64
+	Log   linear  `json:"log"`
+	Scale float64 `json:"scale"`
 }
 
 // meanDollars predicts the mean dollars usd [M] whatever the row.
 func meanDollars(usd []float64, width int) []dollars {
 	fits := make([]dollars, len(usd))
 	for m, mean := range usd {
-		fits[m] = dollars{log: linear{weight: make([]float64, width)}, scale: mean}
+		fits[m] = dollars{Log: linear{Weight: make([]float64, width)}, Scale: mean}
 	}
 	return fits
 }
@@ -172,7 +198,7 @@ func (d design) regressDollars(ctx context.Context, examples []routing.Example, 
 		for i := range d.rows() {
 			sum += math.Exp(f.at(d.row(i)))
 		}
-		fits = append(fits, dollars{log: f, scale: usd[m] * float64(d.rows()) / sum})
+		fits = append(fits, dollars{Log: f, Scale: usd[m] * float64(d.rows()) / sum})
 	}
 	return fits, l2, nil
 }
@@ -190,7 +216,7 @@ func passRates(fits []linear, row lm.Row) []float64 {
 func predictDollars(fits []dollars, row lm.Row) []float64 {
 	out := make([]float64, len(fits))
 	for m, f := range fits {
-		out[m] = f.scale * math.Exp(f.log.at(row.IDs, row.Values))
+		out[m] = f.Scale * math.Exp(f.Log.at(row.IDs, row.Values))
 	}
 	return out
 }

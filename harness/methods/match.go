@@ -50,51 +50,65 @@ func spent(decisions []routing.Decision, examples []routing.Example) float64 {
 // Spending need not fall with the knob, since a router sweeps dollars that it predicts: the two settings are neighbours
 // in spending, whatever their order in the sweep. Of settings that spend the same, the first of the sweep is taken.
 func Match(ctx context.Context, f routing.Frontier, examples []routing.Example, usd float64) (routing.Router, error) {
+	s, err := Settle(ctx, f, examples, usd)
+	if err != nil {
+		return nil, err
+	}
+	return s.Router(f), nil
+}
+
+// Setting is where a knob stands: at the dear one of two settings with probability Share, from 0 to 1, else at the cheap
+// one.
+type Setting struct{ Cheap, Dear, Share float64 }
+
+// Settle returns the setting at which Match fixes the knob. Of the examples it needs the ids and the dollars.
+func Settle(ctx context.Context, f routing.Frontier, examples []routing.Example, usd float64) (s Setting, err error) {
 	if len(examples) == 0 {
-		return nil, errors.New("match: no training problem to match the cost on")
+		return s, errors.New("match: no training problem to match the cost on")
 	}
 	if math.IsNaN(usd) || usd < 0 {
-		return nil, fmt.Errorf("match: cannot spend %v dollars a question", usd)
+		return s, fmt.Errorf("match: cannot spend %v dollars a question", usd)
 	}
 	qs := queries(examples)
-	matched := &matched{router: f}
 	below, above := math.Inf(-1), math.Inf(1) // spending of the two settings
 	for _, knob := range f.Knobs() {
 		d, err := f.RouteAt(ctx, qs, knob)
 		if err != nil {
-			return nil, err
+			return s, err
 		}
 		switch c := spent(d, examples); {
 		case c <= usd && c > below:
-			below, matched.cheap = c, knob
+			below, s.Cheap = c, knob
 		case c > usd && c < above:
-			above, matched.dear = c, knob
+			above, s.Dear = c, knob
 		}
 	}
 	switch {
 	case math.IsInf(below, -1) && math.IsInf(above, 1):
-		return nil, errors.New("match: the router's knob has no settings")
+		return s, errors.New("match: the router's knob has no settings")
 	case math.IsInf(below, -1):
-		matched.cheap = matched.dear
+		s.Cheap = s.Dear
 	case !math.IsInf(above, 1):
-		matched.share = (usd - below) / (above - below)
+		s.Share = (usd - below) / (above - below)
 	}
-	return matched, nil
+	return s, nil
 }
 
-// matched takes the dear setting of the knob with probability share.
+// Router returns a router with its knob there.
+func (s Setting) Router(f routing.Frontier) routing.Router { return &matched{f, s} }
+
+// matched takes the dear setting of the knob with probability Share.
 type matched struct {
-	router      routing.Frontier
-	cheap, dear float64
-	share       float64
+	router routing.Frontier
+	Setting
 }
 
 func (r *matched) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	out, err := r.router.RouteAt(ctx, queries, r.cheap)
-	if err != nil || r.share == 0 {
+	out, err := r.router.RouteAt(ctx, queries, r.Cheap)
+	if err != nil || r.Share == 0 {
 		return out, err
 	}
-	dear, err := r.router.RouteAt(ctx, queries, r.dear)
+	dear, err := r.router.RouteAt(ctx, queries, r.Dear)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +117,8 @@ func (r *matched) Route(ctx context.Context, queries []routing.Query) ([]routing
 			continue
 		}
 		prob := make([]float64, len(d.Prob))
-		addMass(prob, out[i], 1-r.share)
-		addMass(prob, d, r.share)
+		addMass(prob, out[i], 1-r.Share)
+		addMass(prob, d, r.Share)
 		out[i].Prob, out[i].Expert = prob, routing.Expected
 	}
 	return out, nil

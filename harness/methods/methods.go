@@ -41,9 +41,10 @@ type Asking interface {
 
 // Loader is a method whose routers come back from what their fit left.
 type Loader interface {
-	// Load returns the router that Fit returns for the same arguments, from the folder that Fit wrote to, without
-	// training. It leaves in work.Dir what Fit leaves there. It fails on anything missing, damaged or of another pool.
-	Load(ctx context.Context, train routing.TrainSet, from string, work routing.Work) (routing.Router, error)
+	// Load returns the router that Fit returned, from the folder that Fit wrote to, without training and without the
+	// training problems. experts are those that Fit had and work is Fit's. It leaves in work.Dir what Fit leaves there.
+	// It fails on anything missing, damaged or of another pool; the error is ErrNotLearned if Fit leaves nothing to load.
+	Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error)
 }
 
 // Reporter is a router that counts more than its decisions say.
@@ -74,18 +75,31 @@ type Ask struct {
 	Seed seed.Seed // of the answer; its low 53 bits are sent
 }
 
-// kind is one method that a spec can name.
+// kind is one method that a spec can name, with everything that tables, figures and the engine need to know of it: no
+// other package names one.
 type kind struct {
-	name      string
-	section   string // heading of its rows in tables
-	seeded    bool   // the fit or its decisions depend on the training seed
-	self      bool   // the router may answer problems itself
-	fixed     bool   // a row is one expert, which is always asked
-	alone     bool   // and answers every one, asking nobody
-	knob      bool   // its routers are routing.Frontiers, for some parameters at least
-	hindsight bool   // it decides by the answers themselves
-	asks      bool   // the router is a language model that is asked for its decision
-	build     func(Setup) (routing.Method, error)
+	name    string
+	section string // heading of its rows in tables
+	marker  int    // of its row in figures, from 0; no two are alike
+	also    []mark // markers of further rows of the kind
+
+	seeded    bool // the fit or its decisions depend on the training seed
+	self      bool // the router may answer problems itself
+	fixed     bool // a row is one expert, which is always asked
+	alone     bool // the router answers every problem itself, asking nobody
+	knob      bool // its routers are routing.Frontiers, for some parameters at least
+	hindsight bool // it decides by the answers themselves
+	asks      bool // the router is a language model that is asked for its decision
+	assumes   bool // its routers may follow from Assumptions; its methods are assuming then
+
+	chosen string // a sentence: which of its defaults were chosen on recorded answers, and what that means; empty: none were
+	build  func(Setup) (routing.Method, error)
+}
+
+// mark is the marker of a row that is not the first of its kind.
+type mark struct {
+	row    string // id
+	marker int
 }
 
 // Headings of the rows of tables.
@@ -104,27 +118,29 @@ const (
 	BenchmarkRow = "benchmark"   // leads are taken over it
 )
 
+// list is every kind. Markers 0 to 12 have been given so that rows whose curves stand side by side have colours of their
+// own; a new kind takes the next number that is free.
 func list() []kind {
 	return []kind{
-		{name: "random", section: underHeuristics, seeded: true, build: newRandom},
-		{name: "fixed", section: underHeuristics, fixed: true, build: newFixed},
-		{name: "self", section: underHeuristics, self: true, alone: true, build: newSelf},
-		{name: "oracle", section: underYardsticks, hindsight: true, build: newOracle},
-		{name: "mixture", section: underYardsticks, knob: true, build: newMixture},
-		{name: "benchmark", section: underYardsticks, knob: true, build: newBenchmark},
-		{name: "logistic", section: underRouters, knob: true, build: newLogistic},
-		{name: "knn", section: underRouters, knob: true, build: newKNN},
-		{name: "difficulty", section: underRouters, knob: true, build: newDifficulty},
-		{name: "bag", section: underRouters, seeded: true, knob: true, build: newBag},
-		{name: "cluster", section: underRouters, seeded: true, knob: true, build: newCluster},
-		{name: "forc", section: underRouters, knob: true, build: newFORC},
-		{name: "routellm", section: underRouters, seeded: true, knob: true, build: newRouteLLM},
-		{name: "llmrouter", section: underLanguageModels, asks: true, build: newLLMRouter},
-		{name: "sft", section: underOurs, seeded: true, build: newSFT},
-		{name: "entrorouter", section: underOurs, seeded: true, build: newEntroRouter},
-		{name: "entroplus", section: underOurs, seeded: true, build: newEntroPlus},
-		{name: "routerr1", section: underMultiRound, seeded: true, self: true, build: byPolicy(newServedRouterR1, newRouterR1)},
-		{name: "xrouter", section: underMultiRound, seeded: true, self: true, build: byPolicy(newServedXRouter, newXRouter)},
+		{name: "random", section: underHeuristics, marker: 1, also: []mark{{"random-expected", 13}}, seeded: true, build: newRandom},
+		{name: "fixed", section: underHeuristics, marker: 21, fixed: true, build: newFixed},
+		{name: "self", section: underHeuristics, marker: 22, self: true, alone: true, build: newSelf},
+		{name: "oracle", section: underYardsticks, marker: 14, also: []mark{{"oracle-kappa", 18}}, hindsight: true, build: newOracle},
+		{name: "mixture", section: underYardsticks, marker: 10, knob: true, build: newMixture},
+		{name: "benchmark", section: underYardsticks, marker: 2, knob: true, build: newBenchmark},
+		{name: "logistic", section: underRouters, marker: 4, knob: true, build: newLogistic},
+		{name: "knn", section: underRouters, marker: 5, knob: true, build: newKNN},
+		{name: "bag", section: underRouters, marker: 12, seeded: true, knob: true, chosen: bagChosen, build: newBag},
+		{name: "difficulty", section: underRouters, marker: 9, knob: true, chosen: difficultyChosen, build: newDifficulty},
+		{name: "cluster", section: underRouters, marker: 6, seeded: true, knob: true, build: newCluster},
+		{name: "forc", section: underRouters, marker: 8, also: []mark{{"forc-matched", 15}, {"forc-cost", 16}}, knob: true, build: newFORC},
+		{name: "routellm", section: underRouters, marker: 7, also: []mark{{"routellm-11", 17}}, seeded: true, knob: true, build: newRouteLLM},
+		{name: "llmrouter", section: underLanguageModels, marker: 23, asks: true, build: newLLMRouter},
+		{name: "sft", section: underOurs, marker: 3, seeded: true, build: newSFT},
+		{name: ReferenceRow, section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}}, seeded: true, build: newEntroRouter},
+		{name: "entroplus", section: underOurs, marker: 11, seeded: true, build: newEntroPlus},
+		{name: "routerr1", section: underMultiRound, marker: 24, also: []mark{{"router-r1", 20}}, seeded: true, self: true, assumes: true, build: byPolicy(newServedRouterR1, newRouterR1)},
+		{name: "xrouter", section: underMultiRound, marker: 25, seeded: true, self: true, assumes: true, build: byPolicy(newServedXRouter, newXRouter)},
 	}
 }
 
@@ -137,15 +153,17 @@ func Kinds() []string {
 	return names
 }
 
-// Marked are the ids of the rows and the kinds of methods with markers of their own, the same in every figure: the first is EntroRouter, and
-// rows whose curves stand side by side have colours of their own.
+// Marked are the ids of the rows with markers of their own, the same in every figure, by marker from 0. A row without an
+// id has that of its kind. The first is EntroRouter's, which nothing else gets.
 func Marked() []string {
-	rows := []string{ReferenceRow, "random", "benchmark", "sft", "logistic", "knn", "cluster", "routellm", "forc", "difficulty", "mixture", "entroplus", "bag",
-		"random-expected", "oracle", "forc-matched", "forc-cost", "routellm-11", "oracle-kappa", "entrorouter-01", "router-r1"}
-	for _, kind := range Kinds() {
-		if !slices.Contains(rows, kind) {
-			rows = append(rows, kind)
-		}
+	var all []mark
+	for _, k := range list() {
+		all = append(append(all, mark{k.name, k.marker}), k.also...)
+	}
+	slices.SortFunc(all, func(a, b mark) int { return a.marker - b.marker })
+	rows := make([]string, len(all))
+	for i, m := range all {
+		rows[i] = m.row
 	}
 	return rows
 }
@@ -175,6 +193,16 @@ func Hindsight(name string) bool { return named(name).hindsight }
 
 // AsksForDecisions says whether a router of a kind is a language model that is asked for every decision.
 func AsksForDecisions(name string) bool { return named(name).asks }
+
+// TrainsNothing says whether a kind decides alike whatever it is trained on.
+func TrainsNothing(name string) bool {
+	k := named(name)
+	return k.fixed || k.alone || k.hindsight
+}
+
+// Chosen returns which defaults of a kind were chosen on recorded answers, and what that means, as a sentence; empty if
+// none were.
+func Chosen(name string) string { return named(name).chosen }
 
 // named returns the kind of that name; an unknown one has none of the traits.
 func named(name string) kind {

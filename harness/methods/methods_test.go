@@ -1,7 +1,6 @@
 package methods
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -10,33 +9,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
-
-// A spec names methods by these words. A new one is a file with its Fit and a line in list.
-func ExampleKinds() {
-	for _, name := range Kinds() {
-		fmt.Println(name)
-	}
-	// Output:
-	// random
-	// fixed
-	// self
-	// oracle
-	// mixture
-	// benchmark
-	// logistic
-	// knn
-	// difficulty
-	// bag
-	// cluster
-	// forc
-	// routellm
-	// llmrouter
-	// sft
-	// entrorouter
-	// entroplus
-	// routerr1
-	// xrouter
-}
 
 func TestEveryKindBuildsAMethodOfItsName(t *testing.T) {
 	for _, k := range list() {
@@ -235,6 +207,58 @@ func TestSeedsOfSeededKindsMatter(t *testing.T) {
 		}
 		if differ != k.seeded {
 			t.Errorf("%s: decisions differ between seeds: %v; the list says %v", k.name, differ, k.seeded)
+		}
+	}
+}
+
+func TestMarkersAreNumberedWithoutGaps(t *testing.T) {
+	next := len(Marked())
+	seen := map[int]string{}
+	for _, k := range list() {
+		for _, m := range append([]mark{{k.name, k.marker}}, k.also...) {
+			if other, ok := seen[m.marker]; ok || m.marker < 0 || m.marker >= next {
+				t.Errorf("row %s has marker %d, which is row %q's or outside 0 to %d; a new row takes %d", m.row, m.marker, other, next-1, next-1)
+			}
+			seen[m.marker] = m.row
+		}
+	}
+	if Marked()[0] != ReferenceRow {
+		t.Errorf("marker 0 is %s's", Marked()[0])
+	}
+}
+
+func TestAKindSaysAllOfItself(t *testing.T) {
+	for _, k := range list() {
+		if k.section == "" {
+			t.Errorf("%s has no section; tables need a heading for its rows", k.name)
+		}
+		method := build(t, k.name, paramsOf(k.name))
+		if _, ok := method.(assuming); ok && !k.assumes {
+			t.Errorf("%s states assumptions and the list says it has none", k.name)
+		}
+		if _, ok := method.(limited); ok && !k.knob {
+			t.Errorf("%s says what holds its knob back and the list says it has none", k.name)
+		}
+	}
+}
+
+func TestWhatHoldsARowBackAtItsOwnOperatingPoint(t *testing.T) {
+	for _, c := range []struct{ kind, params, want string }{
+		{"forc", "", "predicted pass rate"}, {"forc", "strategy: cost", "dollars"}, {"forc", "strategy: greedy", ""},
+		{"routellm", "", "share of the training questions"}, {"logistic", "", ""}, {"entrorouter", "", ""},
+	} {
+		got, err := Limit(setup(t, c.kind, c.params).Method)
+		if err != nil || !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s %s: %q (%v), want %q", c.kind, c.params, got, err, c.want)
+		}
+	}
+}
+
+func TestWhatTrainsNothing(t *testing.T) {
+	for _, kind := range Kinds() {
+		want := slices.Contains([]string{"fixed", "self", "oracle"}, kind)
+		if TrainsNothing(kind) != want {
+			t.Errorf("%s trains nothing: %v", kind, !want)
 		}
 	}
 }

@@ -22,33 +22,41 @@ func newMixture(s Setup) (routing.Method, error) {
 
 func (mixture) Name() string { return "mixture" }
 
-func (m mixture) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
+func (m mixture) Fit(_ context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(m, train)
 	if err != nil {
 		return nil, err
 	}
-	c := coin{}
-	c.usd, c.acc = means(examples, len(train.Experts))
-	points := make([]metrics.Point, len(c.usd))
+	var c coin
+	var acc []float64
+	c.USD, acc = means(examples, len(train.Experts))
+	points := make([]metrics.Point, len(c.USD))
 	for m := range points {
-		points[m] = metrics.Point{Cost: c.usd[m], Quality: c.acc[m]}
+		points[m] = metrics.Point{Cost: c.USD[m], Quality: acc[m]}
 	}
 	for _, p := range metrics.UpperHull(points) {
-		c.hull = append(c.hull, slices.Index(points, p))
+		c.Hull = append(c.Hull, slices.Index(points, p))
 	}
-	return c, nil
+	return keep(train.Experts, work, c, coin.router)
+}
+
+// Load implements Loader.
+func (m mixture) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, coin.router)
 }
 
 // coin routes every query to the same expert, which its knob chooses among those on the hull.
 type coin struct {
-	usd, acc []float64 // [M] training means
-	hull     []int     // experts at the corners, cheapest first
+	USD  []float64 `json:"usd"`  // [M] training means
+	Hull []int     `json:"hull"` // experts at the corners, cheapest first
 }
+
+func (c coin) router() (routing.Router, error) { return c, nil }
 
 // Knobs returns what the experts cost, dearest first: between two of them a coin is the mixture. Experts below the
 // hull have a setting too, so that the number of settings does not depend on the training problems.
 func (c coin) Knobs() []float64 {
-	knobs := slices.Clone(c.usd)
+	knobs := slices.Clone(c.USD)
 	slices.SortFunc(knobs, func(a, b float64) int { return cmp.Compare(b, a) })
 	return knobs
 }
@@ -60,11 +68,11 @@ func (c coin) Route(ctx context.Context, queries []routing.Query) ([]routing.Dec
 
 // RouteAt asks the dearest corner that costs no more than the knob, the cheapest if all do.
 func (c coin) RouteAt(_ context.Context, queries []routing.Query, knob float64) ([]routing.Decision, error) {
-	best := c.hull[0]
-	for _, m := range c.hull {
-		if c.usd[m] <= knob {
+	best := c.Hull[0]
+	for _, m := range c.Hull {
+		if c.USD[m] <= knob {
 			best = m
 		}
 	}
-	return decide(queries, len(c.usd), func(int, routing.Query) int { return best }), nil
+	return decide(queries, len(c.USD), func(int, routing.Query) int { return best }), nil
 }

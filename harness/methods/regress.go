@@ -13,11 +13,11 @@ import (
 
 // linear is a linear function of a sparse row.
 type linear struct {
-	weight []float64 // [width]
-	bias   float64
+	Weight []float64 `json:"weight"` // [width]
+	Bias   float64   `json:"bias"`
 }
 
-func (l linear) at(ids []int32, values []float32) float64 { return dot(l.weight, ids, values) + l.bias }
+func (l linear) at(ids []int32, values []float32) float64 { return dot(l.Weight, ids, values) + l.Bias }
 
 // dot keeps four sums, so that an addition need not wait for the one before it.
 func dot(weight []float64, ids []int32, values []float32) float64 {
@@ -203,7 +203,7 @@ func (d design) regressAll(ctx context.Context, y [][]float64, grid []float64, o
 		return nil, 0, err
 	}
 	for _, t := range theta {
-		fits = append(fits, linear{weight: t[:d.width], bias: t[d.width]})
+		fits = append(fits, linear{Weight: t[:d.width], Bias: t[d.width]})
 	}
 	return fits, l2, nil
 }

@@ -217,7 +217,7 @@ func TestTheFinalFitReadsAllRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, w := range append(fits[0].weight, fits[0].bias) {
+	for i, w := range append(fits[0].Weight, fits[0].Bias) {
 		if math.Abs(w-want[i]) > 1e-3 {
 			t.Errorf("theta[%d] = %v, want %v", i, w, want[i])
 		}

@@ -75,6 +75,10 @@ func newRouteLLM(s Setup) (routing.Method, error) {
 
 func (*routeLLM) Name() string { return "routellm" }
 
+func (*routeLLM) limit() string {
+	return "the strongest expert answers a share of the training questions"
+}
+
 func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(r, train)
 	if err != nil {
@@ -83,14 +87,7 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if r.scores != nil {
 		return r.useScores(examples, len(train.Experts))
 	}
-	encode := func(f features, texts []string) ([]lm.Row, error) {
-		rows, err := f.encode(texts)
-		for i := range rows {
-			rows[i].IDs, rows[i].Values = append(rows[i].IDs, int32(f.width)), append(rows[i].Values, 1)
-		}
-		return rows, err
-	}
-	c, err := newCorpus(examples, len(examples), hashing{r.Buckets, r.NGrams, r.memory}, encode)
+	c, err := newCorpus(examples, len(examples), hashing{r.Buckets, r.NGrams, r.memory}, withConstant)
 	if err != nil {
 		return nil, err
 	}
@@ -109,18 +106,8 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	for m := range price {
 		price[m] = usd[m] / unit
 	}
-	knobs := winKnobs()
-	if r.Extension == "argmax" {
-		knobs = utilityKnobs()
-	}
-	router := newScoreRouter(experts, knobs, func(texts []string) ([]scores, error) {
-		rows, err := encode(c.features, texts)
-		if err != nil {
-			return nil, err
-		}
-		return inParallel(len(rows), func(i int) scores { return scores{pass: model.scores(rows[i]), usd: price} }), nil
-	}, r.choose)
-	found, err := router.predict(textsOf(c.examples))
+	of := factorised{Features: c.features, Dims: r.Dims, Theta: model.theta, Price: price}
+	found, err := of.predict(textsOf(c.examples))
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +115,55 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	for i, s := range found {
 		highest[i] = r.highestKnob(s)
 	}
-	router.knob = shareKnob(highest, r.Share, knobs[len(knobs)-1])
+	knobs := r.knobs()
+	of.Knob = shareKnob(highest, r.Share, knobs[len(knobs)-1])
+	return keep(train.Experts, work, of, r.router)
+}
+
+// Load implements Loader. Where scores are imported nothing is trained, and nothing kept.
+func (r *routeLLM) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, r.router)
+}
+
+// factorised is what a fit learns.
+type factorised struct {
+	Features features  `json:"features"`
+	Dims     int       `json:"dims"`
+	Theta    []float64 `json:"theta"` // see factors
+	Price    []float64 `json:"price"` // [M] training mean dollars over those of the strongest
+	Knob     float64   `json:"knob"`  // at which the strongest answers its share
+}
+
+// withConstant reads texts, with one feature more that is always 1.
+func withConstant(f features, texts []string) ([]lm.Row, error) {
+	rows, err := f.encode(texts)
+	for i := range rows {
+		rows[i].IDs, rows[i].Values = append(rows[i].IDs, int32(f.width)), append(rows[i].Values, 1)
+	}
+	return rows, err
+}
+
+// predict has s(m,x) for pass rates.
+func (f factorised) predict(texts []string) ([]scores, error) {
+	rows, err := withConstant(f.Features, texts)
+	if err != nil {
+		return nil, err
+	}
+	model := &factors{experts: len(f.Price), dims: f.Dims, width: f.Features.width + 1, theta: f.Theta}
+	return inParallel(len(rows), func(i int) scores { return scores{pass: model.scores(rows[i]), usd: f.Price} }), nil
+}
+
+func (r *routeLLM) router(of factorised) (routing.Router, error) {
+	router := newScoreRouter(len(of.Price), r.knobs(), of.predict, r.choose)
+	router.knob = of.Knob
 	return router, nil
+}
+
+func (r *routeLLM) knobs() []float64 {
+	if r.Extension == "argmax" {
+		return utilityKnobs()
+	}
+	return winKnobs()
 }
 
 // useScores is Fit with imported scores.

@@ -51,6 +51,10 @@ func newRouterR1(s Setup) (routing.Method, error) {
 
 func (*routerR1) Name() string { return "routerr1" }
 
+func (r *routerR1) assumptions() Assumptions {
+	return Assumptions{r.Assimilation, r.Distraction, r.ColdStart}
+}
+
 func (r *routerR1) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	m := &multiRound{
 		name: r.Name(), assimilation: r.Assimilation, distraction: r.Distraction, coldStart: r.ColdStart, formatFail: r.FormatFail,

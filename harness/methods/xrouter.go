@@ -60,6 +60,10 @@ func newXRouter(s Setup) (routing.Method, error) {
 
 func (*xRouter) Name() string { return "xrouter" }
 
+func (x *xRouter) assumptions() Assumptions {
+	return Assumptions{x.Assimilation, x.Distraction, x.ColdStart}
+}
+
 func (x *xRouter) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	filter := x.Filter
 	if filter == "none" {

@@ -1,7 +1,6 @@
 package present
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,32 +32,30 @@ func (r *Run) simulatedRouter(m spec.Method) (spec.SimRouter, bool) {
 	return spec.SimRouter{}, false
 }
 
-// assumptionNotes say what rows follow from that nothing measured says.
-func (r *Run) assumptionNotes() ([]string, error) {
-	var skill, tau, assimilation, distraction, coldStart stated
-	for _, m := range r.Spec.Experiment.Methods {
-		if s, ok := r.simulatedRouter(m); ok {
-			skill.add(s.Skill, m.RowLabel())
-			tau.add(s.Tau, m.RowLabel())
+// assumed is what rows follow from that nothing measured says; what no row assumes has no value.
+type assumed struct {
+	Skill, Tau                           stated // of simulated routers
+	Assimilation, Distraction, ColdStart stated // of multi-round routers that are trained here
+}
+
+// Assumptions are those of all rows.
+func (w words) Assumptions() (all assumed, err error) {
+	for _, m := range w.Experiment.Methods {
+		if s, ok := w.run.simulatedRouter(m); ok {
+			all.Skill.add(s.Skill, m.RowLabel())
+			all.Tau.add(s.Tau, m.RowLabel())
 		}
 		a, ok, err := methods.AssumptionsOf(m)
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		if ok {
-			assimilation.add(a.Assimilation, m.RowLabel())
-			distraction.add(a.Distraction, m.RowLabel())
-			coldStart.add(a.ColdStart, m.RowLabel())
+			all.Assimilation.add(a.Assimilation, m.RowLabel())
+			all.Distraction.add(a.Distraction, m.RowLabel())
+			all.ColdStart.add(a.ColdStart, m.RowLabel())
 		}
 	}
-	var notes []string
-	if skill.values != nil {
-		notes = append(notes, fmt.Sprintf("Simulated LLM routers know the true success probability of every problem: with the chance skill they name the cheapest expert whose probability reaches tau = %s, else another one. The skill is assumed: %s.", tau, skill))
-	}
-	if assimilation.values != nil {
-		notes = append(notes, fmt.Sprintf("Assumed of the multi-round routers that are trained here: how often the router uses an expert's answer, a = %s; distraction, the share of its own rate that a call takes whose answer it does not use, %s; the cold start, its probability of asking before the reinforcement learning, %s.", assimilation, distraction, coldStart))
-	}
-	return notes, nil
+	return all, nil
 }
 
 // stated are the values of a parameter, each with the rows that have it.
@@ -76,6 +73,9 @@ func (s *stated) add(value float64, row string) {
 	s.rows[k] = append(s.rows[k], row)
 }
 
+// Any says whether a row has a value.
+func (s stated) Any() bool { return s.values != nil }
+
 // String names rows only where they differ.
 func (s stated) String() string {
 	var parts []string
@@ -87,13 +87,4 @@ func (s stated) String() string {
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// ownHullNote says that hull gains of rows that may answer themselves and of the others are not alike, where there are any,
-// and what follows from it for the table.
-func (r *Run) ownHullNote(so string) []string {
-	if !slices.ContainsFunc(r.Spec.Experiment.Methods, func(m spec.Method) bool { return methods.AnswersItself(m.Name) }) {
-		return nil
-	}
-	return []string{"Hull gains of rows that may answer themselves, the router alone and multi-round routers, are above a hull that includes the router alone at no cost, so gains of the two kinds of rows are not against the same hull." + so}
 }

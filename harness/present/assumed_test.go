@@ -58,38 +58,48 @@ func TestTheStrongestOfExpertsAtOnePriceIsTheOneThatIsAsked(t *testing.T) {
 
 func TestAssumptionsAreNamedWithTheirValues(t *testing.T) {
 	r := &Run{Spec: tiny(t)}
-	notes := func(rows ...spec.Method) string {
+	stated := func(rows ...spec.Method) string {
 		r.Spec.Experiment.Methods = rows
-		notes, err := r.assumptionNotes()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.Join(slices.Concat(notes, r.ownHullNote("")), "\n")
+		return said(t, "assumptions", r.words())
 	}
-	if got := notes(spec.Method{Name: "entrorouter"}); got != "" {
+	if got := stated(spec.Method{Name: "entrorouter"}); got != "" {
 		t.Errorf("of rows that assume nothing: %s", got)
 	}
-	got := notes(
+	got := stated(
 		row(t, "llmrouter", "low", "{model: router-0.4}"), row(t, "llmrouter", "high", "{model: router-1.0}"),
 		row(t, "routerr1", "r0", "{assimilation: 0}"), row(t, "routerr1", "r15", "{assimilation: 0.15, distraction: 0.2, cold_start: 0.7}"), row(t, "xrouter", "x", "{assimilation: 0, cold_start: 0.7}"))
 	for _, want := range []string{
 		"whose probability reaches tau = 0.8, else", "The skill is assumed: 0.4 (low), 1 (high).",
 		"a = 0 (r0; x), 0.15 (r15);", "does not use, 0.05 (r0; x), 0.2 (r15);", "reinforcement learning, 0.9 (r0), 0.7 (r15; x).",
-		"includes the router alone at no cost",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	if got := notes(row(t, "xrouter", "x", "{assimilation: 0.5}")); !strings.Contains(got, "a = 0.5; distraction") {
+	if got := stated(row(t, "xrouter", "x", "{assimilation: 0.5}")); !strings.Contains(got, "a = 0.5; distraction") {
 		t.Errorf("one row: %s", got)
+	}
+}
+
+func TestAnOwnHullIsNamedWhereThereIsOne(t *testing.T) {
+	r := &Run{Spec: tiny(t), Measurements: &metrics.Set{}}
+	for kind, want := range map[string]bool{"entrorouter": false, "xrouter": true} {
+		r.Spec.Experiment.Methods = []spec.Method{{Name: kind}}
+		for _, table := range []string{"large notes", "metrics notes"} {
+			if got := said(t, table, ofTable{words: r.words()}); strings.Contains(got, "includes the router alone at no cost") != want {
+				t.Errorf("%s of %s:\n%s", table, kind, got)
+			}
+		}
 	}
 }
 
 // Only the paper's arena has an oracle that is chosen by the answers.
 func TestLuckIsNamedWhereItIs(t *testing.T) {
-	r := &Run{Spec: tiny(t)}
-	if r.luck(metrics.PaperArena) == "" || r.luck(metrics.LargeArena) != "" {
-		t.Errorf("%q and %q", r.luck(metrics.PaperArena), r.luck(metrics.LargeArena))
+	r := &Run{Spec: tiny(t), Measurements: &metrics.Set{}}
+	for large, want := range map[int]bool{0: true, 100: false} {
+		r.Spec.Experiment.Large = large
+		if got := said(t, "metrics notes", ofTable{words: r.words()}); strings.Contains(got, "luck inflates the gap") != want {
+			t.Errorf("with %d problems in the larger set:\n%s", large, got)
+		}
 	}
 }

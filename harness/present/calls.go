@@ -2,7 +2,6 @@ package present
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -13,9 +12,9 @@ import (
 // callsTable shows how often routers that may answer themselves ask experts; nil if no row of rows but the router alone
 // is one.
 func (r *Run) callsTable(name string, rows []report.RowLayout, paper published) (*report.Table, error) {
+	var err error
 	l := report.Layout{
 		Name: name + "-calls", Paper: recomputed, Head: "Router",
-		Caption: r.Spec.Experiment.Title + ": how often routers that may answer themselves ask" + r.scale(),
 		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: []report.Column{
 			{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
 			{Title: "Asks an expert, %", Unit: units.CallRate, Decimals: 1},
@@ -36,10 +35,13 @@ func (r *Run) callsTable(name string, rows []report.RowLayout, paper published) 
 	if alone {
 		return nil, nil
 	}
-	if r.Spec.Pools[0].Kind == "simulated" {
-		l.Notes = []string{"The probe of the pool plays the router where it answers itself. How often a router uses what an expert tells it, a, is assumed: every row that states it follows from it. Tokens are those of the router's own answers."}
+	w := ofTable{words: r.words(), Table: name}
+	if l.Caption, err = caption("calls caption", w); err != nil {
+		return nil, err
 	}
-	l.Notes = slices.Concat(l.Notes, []string{r.intervals()}, r.coverageNote(name))
+	if l.Notes, err = notes("calls notes", w); err != nil {
+		return nil, err
+	}
 	t, err := report.Build(l, r.Measurements, paper.whole)
 	if err != nil {
 		return nil, fmt.Errorf("calls of %s: %w", name, err)

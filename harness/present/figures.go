@@ -15,56 +15,12 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-// figures draws an output that is not a table; protocol folds has a Pareto plane a pool. paper is the paper's table, nil
-// if the experiment has none.
-func (r *Run) figures(o spec.Output, paper *metrics.Set) ([]*report.Figure, error) {
-	one := func(f *report.Figure, err error) ([]*report.Figure, error) { return []*report.Figure{f}, err }
-	switch o.Kind {
-	case "routing-distribution":
-		return one(r.distributionFigure(o.File))
-	case "collapse":
-		return one(r.collapseFigure(o.File))
-	case "pareto":
-		return r.paretoFigures(o)
-	case "sweep":
-		if r.Spec.Experiment.Protocol == "folds" {
-			return r.foldSweeps(o)
-		}
-		return one(r.sweepFigure(o, paper))
-	case "seeds":
-		return one(r.seedsFigure(o))
-	case "training":
-		return one(r.trainingFigure(o))
-	case "calibration":
-		return one(r.calibrationFigure(o))
-	case "phase":
-		return one(r.phaseFigure(o))
-	}
-	return nil, fmt.Errorf("%w: unknown output kind %q; known: table, metrics, routing-distribution, collapse, pareto, sweep, seeds, training, calibration, phase", spec.ErrUsage, o.Kind)
-}
-
-// meansOf says what numbers are means of.
-func meansOf(n int, what string) string {
-	if n == 1 {
-		return "of one " + what
-	}
-	return fmt.Sprintf("means of %d %ss", n, what)
-}
-
 // arena is the arena that figures show: the one with the most problems.
 func (r *Run) arena() string {
 	if r.Spec.Experiment.Large > 0 {
 		return metrics.LargeArena
 	}
 	return metrics.PaperArena
-}
-
-// scored says on what the numbers of the figures' arena rest.
-func (r *Run) scored() string {
-	if r.arena() == metrics.LargeArena {
-		return fmt.Sprintf(" There are %d problems a benchmark, scored by the true success probability and weighted by the sizes of the benchmarks.", r.large())
-	}
-	return ""
 }
 
 // shown are the rows that an output shows: those it names, or all of them.
@@ -78,11 +34,25 @@ func (r *Run) shown(ids []string) []spec.Method {
 	return rows
 }
 
+// ofPlane is what captions of planes fill in besides.
+type ofPlane struct {
+	inPool
+	Swept, OtherHull, HasTable bool // a shown row has thin lines; one may answer itself; the experiment has a table
+	Shown, Rows                int  // of the experiment
+}
+
 // paretoFigures draw the plane of cost and accuracy; protocol folds has one a pool, of all questions.
-func (r *Run) paretoFigures(o spec.Output) ([]*report.Figure, error) {
+func (r *Run) paretoFigures(o spec.Output, _ published) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
 	looks := r.looks()
-	plane := func(l report.ParetoLayout, pool spec.Pool, at ...metrics.Key) (*report.Figure, error) {
+	shown := ofPlane{
+		Swept:     r.swept(r.shown(o.Rows)),
+		OtherHull: slices.ContainsFunc(r.shown(o.Rows), func(m spec.Method) bool { return methods.AnswersItself(m.Name) }),
+		HasTable:  slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return o.Kind == "table" }),
+		Rows:      len(x.Methods),
+	}
+	plane := func(l report.ParetoLayout, name string, of inPool, at ...metrics.Key) (*report.Figure, error) {
+		pool := of.Pool
 		l.Gain = units.HullGain
 		fixed := map[string]bool{}
 		for _, m := range r.shown(nil) {
@@ -100,31 +70,23 @@ func (r *Run) paretoFigures(o spec.Output) ([]*report.Figure, error) {
 		if n := len(pool.Experts); len(fixed) < n {
 			return nil, fmt.Errorf("%w: output %s: the hull needs a row fixed of each of the %d experts of pool %s; spec %s has %d", spec.ErrUsage, o.File, n, pool.Name, x.Name, len(fixed))
 		}
-		if shown := len(l.Experts) + len(l.Methods); o.Rows != nil && shown < len(x.Methods) {
-			l.Caption += fmt.Sprintf(" Shown are %d of %d rows", shown, len(x.Methods))
-			if slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return o.Kind == "table" }) {
-				l.Caption += "; the table has all"
-			}
-			l.Caption += "."
+		said := shown
+		said.inPool, said.Shown = of, len(l.Experts)+len(l.Methods)
+		var err error
+		if l.Caption, err = caption(name, said); err != nil {
+			return nil, err
 		}
 		return report.Pareto(l, r.Measurements)
 	}
-	what := "The upper panel shows accuracy against cost; the dashed line is the hull of the fixed experts, which is what the best coin flip between two of them reaches. " +
-		fmt.Sprintf("The lower panel shows how far rows are above it. Bars are %g%% intervals over questions with trained routers held fixed.", 100*x.Evaluate.Confidence)
-	if slices.ContainsFunc(r.shown(o.Rows), func(m spec.Method) bool { return methods.AnswersItself(m.Name) }) {
-		what += " Rows that may answer themselves have another hull, not drawn, which includes the router alone at no cost."
-	}
 	if x.Protocol != "folds" {
-		f, err := plane(report.ParetoLayout{Name: o.File, Benchmark: metrics.Average, Cost: report.CostOfAThousand(),
-			Caption: x.Title + r.scale() + " " + what + r.scored() + r.knobs(r.shown(o.Rows)) + " Trained routers are " + meansOf(r.seeds(), "training seed") + ". " + r.prices()}, r.Spec.Pools[0], metrics.Keys("arena", r.arena())...)
+		f, err := plane(report.ParetoLayout{Name: o.File, Benchmark: metrics.Average, Cost: report.CostOfAThousand()},
+			"pareto caption", inPool{words: r.words(), Pool: r.Spec.Pools[0]}, metrics.Keys("arena", r.arena())...)
 		return []*report.Figure{f}, err
 	}
 	var all []*report.Figure
 	for _, pool := range r.Spec.Pools {
-		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: metrics.BothStrata,
-			Cost:    report.Quantity{Unit: units.CostShare, Label: "Cost (% of the strongest's)"},
-			Caption: fmt.Sprintf("%s. %s %s Points are %s: accuracy and cost over all test folds together, gains inside each fold, as in tables.%s %s", x.Title, r.poolSentence(pool), what, meansOf(r.seeds(), "partition"), r.knobs(r.shown(o.Rows)), r.prices()),
-		}, pool, metrics.Keys("pool", pool.Name)...)
+		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: metrics.BothStrata, Cost: report.Quantity{Unit: units.CostShare, Label: "Cost (% of the strongest's)"}},
+			"pareto caption of a pool", r.inPool(pool, metrics.BothStrata), metrics.Keys("pool", pool.Name)...)
 		if err != nil {
 			return nil, err
 		}
@@ -140,11 +102,6 @@ func (r *Run) models(pool spec.Pool) (names []string) {
 		names = append(names, name)
 	}
 	return names
-}
-
-// poolSentence says which experts a recorded pool has, and how many questions.
-func (r *Run) poolSentence(pool spec.Pool) string {
-	return fmt.Sprintf("Experts, cheapest first: %s; over %s.", strings.Join(r.models(pool), ", "), r.questions(pool.Name, metrics.BothStrata))
 }
 
 // looks are the markers of the rows that are no fixed experts, whichever of them a figure shows: those of methods.Marked, and for
@@ -165,21 +122,20 @@ func (r *Run) looks() map[string]report.Look {
 	return looks
 }
 
-// knobs says what thin lines are, if the knob of any of the rows was swept.
-func (r *Run) knobs(rows []spec.Method) string {
-	for _, row := range rows {
-		if slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", row.RowID())...), func(m metrics.Measurement) bool { return m.Name == report.SweepName }) {
-			return " Thin lines are all settings of a router's knob."
-		}
-	}
-	return ""
+// swept says whether the knob of any of the rows was swept.
+func (r *Run) swept(rows []spec.Method) bool {
+	return slices.ContainsFunc(rows, func(row spec.Method) bool {
+		return slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", row.RowID())...), func(m metrics.Measurement) bool { return m.Name == report.SweepName })
+	})
 }
 
-// What the panels of sweeps show.
-const (
-	whatGain = "Hull gain is accuracy above the best coin flip between fixed experts at the same cost, the dashed line."
-	whatCost = "Relative cost is in percent of what it costs to ask the strongest expert always."
-)
+// sweepFigures draw rows against a number; protocol folds has one a pool.
+func (r *Run) sweepFigures(o spec.Output, paper published) ([]*report.Figure, error) {
+	if r.Spec.Experiment.Protocol == "folds" {
+		return r.foldSweeps(o)
+	}
+	return one(r.sweepFigure(o, paper.table))
+}
 
 // sweepFigure draws accuracy, hull gain and cost against a number that the rows change.
 func (r *Run) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure, error) {
@@ -187,26 +143,24 @@ func (r *Run) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure, er
 	if err != nil {
 		return nil, err
 	}
-	x := &r.Spec.Experiment
-	l.Caption = x.Title + r.scale() + r.scored() +
-		" " + whatGain + " " + whatCost +
-		fmt.Sprintf(" Lines are %s, bands %g%% intervals over questions with trained routers held fixed.", meansOf(r.seeds(), "training seed"), 100*x.Evaluate.Confidence)
-	if slices.ContainsFunc(l.Lines, func(line report.SweepLine) bool {
-		return slices.ContainsFunc(line.Points, func(p report.SweepPoint) bool { return p.Paper != nil })
-	}) {
-		l.Caption += " The paper's accuracies are of its own questions and experts."
+	point := func(has func(report.SweepPoint) bool) bool {
+		return slices.ContainsFunc(l.Lines, func(line report.SweepLine) bool { return slices.ContainsFunc(line.Points, has) })
 	}
-	if n := x.Train.RL.Size; o.Param == "train" && slices.ContainsFunc(l.Lines, func(line report.SweepLine) bool {
-		return slices.ContainsFunc(line.Points, func(p report.SweepPoint) bool { return p.X > float64(n) })
-	}) {
-		l.Caption += fmt.Sprintf(" Stage II has at most %d problems.", n)
+	if l.Caption, err = caption("sweep caption", struct {
+		words
+		BesidePaper, Fewer bool // the paper has points; one is beyond the problems of Stage II
+	}{
+		r.words(),
+		point(func(p report.SweepPoint) bool { return p.Paper != nil }),
+		o.Param == "train" && point(func(p report.SweepPoint) bool { return p.X > float64(r.Spec.Experiment.Train.RL.Size) }),
+	}); err != nil {
+		return nil, err
 	}
 	return report.Sweep(l, r.Measurements, paper)
 }
 
 // foldSweeps draws a sweep a pool: the mean gain of routers with a knob, or of others hull gain and cost.
 func (r *Run) foldSweeps(o spec.Output) ([]*report.Figure, error) {
-	x := &r.Spec.Experiment
 	var figures []*report.Figure
 	for _, pool := range r.Spec.Pools {
 		l, err := r.sweepLayout(o, pool.Name)
@@ -215,7 +169,7 @@ func (r *Run) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 		}
 		l.Name, l.Repeat = l.Name+"-"+pool.Name, "partition"
 		l.Panels = []report.Quantity{{Unit: units.MeanGain, Label: "Mean gain (points)", Zero: true}}
-		what := "Mean gain is accuracy above the best coin flip between fixed experts at the same cost, the dashed line, averaged over budgets between the cheapest and the strongest expert."
+		meanGain := true
 		for _, line := range l.Lines {
 			for _, p := range line.Points {
 				m, _, err := r.Measurements.Find(append(slices.Clone(p.Keys), metrics.Key{Name: "seed"})...)
@@ -224,12 +178,16 @@ func (r *Run) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 				}
 				if _, ok := m.Value(units.MeanGain); !ok {
 					l.Panels = []report.Quantity{{Unit: units.HullGain, Label: "Hull gain (points)", Zero: true}, {Unit: units.CostShare, Label: "Relative cost (%)"}}
-					what = whatGain + " " + whatCost
+					meanGain = false
 				}
 			}
 		}
-		l.Caption = fmt.Sprintf("%s. %s %s Lines are %s, bands %g%% intervals over questions with trained routers held fixed.",
-			x.Title, r.poolSentence(pool), what, meansOf(r.seeds(), "partition"), 100*x.Evaluate.Confidence)
+		if l.Caption, err = caption("sweep caption of a pool", struct {
+			inPool
+			MeanGain bool
+		}{r.inPool(pool, metrics.BothStrata), meanGain}); err != nil {
+			return nil, err
+		}
 		f, err := report.Sweep(l, r.Measurements, nil)
 		if err != nil {
 			return nil, err
@@ -328,12 +286,11 @@ func (r *Run) param(m spec.Method, path string) (number float64, ok bool, err er
 }
 
 // distributionFigure draws where EntroRouter sends easy, medium and hard problems.
-func (r *Run) distributionFigure(name string) (*report.Figure, error) {
-	x := &r.Spec.Experiment
-	l := report.DistributionLayout{
-		Name: name, Keys: metrics.Keys("arena", metrics.PaperArena, "method", methods.ReferenceRow),
-		Caption: x.Title + ": where EntroRouter sends easy, medium and hard problems, and what a question costs there" + r.scale() +
-			fmt.Sprintf(" Strata are by the cheapest expert that passes %g on profile rollouts of the test problems, the strongest if none does (paper, section 5.2). Shares and costs are %s; bars on the line are %g%% intervals over questions.", x.Targets.Tau, meansOf(r.seeds(), "training seed"), 100*x.Evaluate.Confidence),
+func (r *Run) distributionFigure(o spec.Output, _ published) ([]*report.Figure, error) {
+	l := report.DistributionLayout{Name: o.File, Keys: metrics.Keys("arena", metrics.PaperArena, "method", methods.ReferenceRow)}
+	var err error
+	if l.Caption, err = caption("distribution caption", r.words()); err != nil {
+		return nil, err
 	}
 	for _, s := range []report.Term{{Value: "easy", Label: "Easy"}, {Value: "medium", Label: "Medium"}, {Value: "hard", Label: "Hard"}} {
 		if len(r.Measurements.Where(append(slices.Clone(l.Keys), metrics.Keys("stratum", s.Value)...)...)) > 0 {
@@ -341,7 +298,7 @@ func (r *Run) distributionFigure(name string) (*report.Figure, error) {
 		}
 	}
 	l.Experts = r.expertTerms()
-	return report.Distribution(l, r.Measurements)
+	return one(report.Distribution(l, r.Measurements))
 }
 
 // expertLabel is the label of the row that always asks an expert, or its id if the spec has none.

@@ -41,12 +41,12 @@ func TestEveryRowHasOneMarkerOfItsOwnInAllPlanes(t *testing.T) {
 func TestACaptionNamesTheModelsOfARecordedPoolCheapestFirst(t *testing.T) {
 	r := builtin(t, "recorded")
 	slices.Reverse(r.Pools[0].Experts)
-	got := (&Run{Spec: r, Measurements: &metrics.Set{}}).poolSentence(r.Pools[0])
+	got := said(t, "experts", (&Run{Spec: r, Measurements: &metrics.Set{}}).inPool(r.Pools[0], metrics.BothStrata))
 	if want := "Experts, cheapest first: Meta-Llama-3.1-8B-Instruct, Meta-Llama-3.1-70B-Instruct, Llama-3.1-405B-Inst; over all 0 questions."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for stratum, want := range map[string]string{"math_l5": "the 0 questions of MATH level 5", "of mine": "the 0 questions of of mine"} {
-		if got := (&Run{Spec: r, Measurements: &metrics.Set{}}).questions("llama31", stratum); got != want {
+		if got := said(t, "questions", (&Run{Spec: r, Measurements: &metrics.Set{}}).inPool(r.Pools[0], stratum)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -57,13 +57,13 @@ func TestACaptionSaysInWordsWhatRowsLearnFrom(t *testing.T) {
 		"recorded-routellm": "Rows learn from the one recorded answer.",
 		"recorded-learning": "Rows learn from pass rates over the recorded answer and those of up to 4 models outside the pool that agree most with the expert",
 	} {
-		if got := (&Run{Spec: builtin(t, name)}).labels(); !strings.HasPrefix(got, want) {
+		if got := said(t, "labels", (&Run{Spec: builtin(t, name)}).words().Labels()); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 	r := builtin(t, "recorded-routellm")
 	r.Experiment.Methods = append(r.Experiment.Methods, spec.Method{Name: "sft", Label: "Lent", Kappa: "k5"}, spec.Method{Name: "entrorouter", Label: "Lent, too", Kappa: "k5"})
-	if got, want := (&Run{Spec: r}).labels(), "the one recorded answer, but from pass rates over"; !strings.Contains(got, want) || !strings.HasSuffix(got, ": Lent; Lent, too.") {
+	if got, want := said(t, "labels", (&Run{Spec: r}).words().Labels()), "the one recorded answer, but from pass rates over"; !strings.Contains(got, want) || !strings.HasSuffix(got, ": Lent; Lent, too.") {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

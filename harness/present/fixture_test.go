@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"gopkg.in/yaml.v3"
@@ -95,4 +96,14 @@ func committed(t *testing.T, name string) map[string]string {
 func committedIn(t *testing.T, name string, style report.Style) map[string]string {
 	t.Helper()
 	return drawn(t, &Run{Spec: builtin(t, name), Measurements: loadMeasurements(t, name), Style: style})
+}
+
+// said fills in a template, a line a paragraph.
+func said(t *testing.T, name string, data any) string {
+	t.Helper()
+	paragraphs, err := notes(name, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(paragraphs, "\n")
 }

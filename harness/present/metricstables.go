@@ -2,23 +2,22 @@ package present
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // metricsTables are what accuracy and cost do not say, in the arena with the most problems: one table of decisions, for
 // every row, and one of what routers with a knob can do over all its settings.
-func (r *Run) metricsTables(name string, paper published) ([]*report.Table, error) {
-	x := &r.Spec.Experiment
+func (r *Run) metricsTables(o spec.Output, paper published) ([]*report.Table, error) {
+	x, name := &r.Spec.Experiment, o.File
 	arena := r.arena()
 	// Nothing is set in bold: a yardstick that must not be compared would win most columns, and several have no better end.
 	decisions := report.Layout{
 		Name: name, Paper: recomputed, Head: "Method",
-		Caption: x.Title + r.scale() + " What the decisions are worth." + r.scored(),
 		Groups: []report.GroupLayout{
 			{Title: "Accuracy and cost", Line: "Route", Benchmark: metrics.Average, Paper: metrics.Average, Columns: []report.Column{
 				{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
@@ -39,17 +38,9 @@ func (r *Run) metricsTables(name string, paper published) ([]*report.Table, erro
 				{Title: "Brier", Unit: units.Brier, Decimals: 3},
 			}},
 		},
-		Notes: []string{
-			"Saving: of the strongest expert's cost. PGR: share of the gap in accuracy between the cheapest and the strongest expert that is closed. Hull gain: points above the best coin flip between fixed experts at the same cost.",
-			"Oracle gap: points below the best expert for every question" + r.luck(arena) + ". Regret: points of worth below the best expert for every question. Worth is accuracy less the price of the dollars, " + r.exchange(arena) + ". Cost regret: dollars above those of m_best, the cheapest expert that is reliable on the question, where both are right, in percent of the strongest expert's mean.",
-			"Entropy of the shares that the experts get, and information about m_best in the decision, in nats. AUC, ECE and Brier: of the score for \"the cheapest expert suffices\", which is the router's probability of that expert or, of a router with a knob, how early in its sweep the question goes there; this is no probability and has no ECE. Rows without a score have none.",
-			r.intervals(),
-		},
 	}
-	decisions.Notes = slices.Concat(decisions.Notes, paper.notes(), r.ownHullNote(""))
 	knobs := report.Layout{
 		Name: name + "-knobs", Head: "Method",
-		Caption: x.Title + r.scale() + " Routers with a knob, over all its settings." + r.scored(),
 		Groups: []report.GroupLayout{
 			{Title: "Whole curve", Line: "Curve", Columns: []report.Column{
 				{Title: "AIQ %", Unit: units.AIQ, Decimals: 2},
@@ -63,11 +54,6 @@ func (r *Run) metricsTables(name string, paper published) ([]*report.Table, erro
 				{Title: "QNC", Unit: units.QNC, Decimals: 1},
 				{Title: "Peak acc. %", Unit: units.Peak, Decimals: 2},
 			}},
-		},
-		Notes: []string{
-			"AIQ: mean height of the hull of the settings between the costs of the cheapest and the strongest expert. Mean gain: points above the hull of the fixed experts, mean of 19 budgets between the same costs. AUDC and APGR: mean accuracy and mean PGR along that way, without the hull.",
-			"CPT: share of the way from the cheapest to the strongest expert's cost at which PGR reaches 50 or 80%. QNC: least share of the strongest expert's cost at which a setting is as good as it. Blank in either: not reached in every training. Peak: the best setting, chosen on the questions it is measured on.",
-			"The knob itself is not set here: what a row is matched to, or its share, plays no part. " + r.intervals(),
 		},
 	}
 	for _, m := range x.Methods {
@@ -89,10 +75,22 @@ func (r *Run) metricsTables(name string, paper published) ([]*report.Table, erro
 		}
 		decisions.Rows = append(decisions.Rows, row)
 	}
+	w := ofTable{words: r.words(), Table: name, Paper: paper}
 	var tables []*report.Table
-	for _, l := range []report.Layout{decisions, knobs} {
+	for _, of := range []struct {
+		layout report.Layout
+		words  string
+	}{{decisions, "metrics"}, {knobs, "knobs"}} {
+		l := of.layout
 		if len(l.Rows) == 0 {
 			continue
+		}
+		var err error
+		if l.Caption, err = caption(of.words+" caption", w); err != nil {
+			return nil, err
+		}
+		if l.Notes, err = notes(of.words+" notes", w); err != nil {
+			return nil, err
 		}
 		t, err := report.Build(l, r.Measurements, paper.whole)
 		if err != nil {
@@ -101,26 +99,4 @@ func (r *Run) metricsTables(name string, paper published) ([]*report.Table, erro
 		tables = append(tables, t)
 	}
 	return tables, nil
-}
-
-// luck says how far the oracle of an arena is one of hindsight.
-func (r *Run) luck(arena string) string {
-	if arena == metrics.PaperArena {
-		return " and run, which is the one whose answer turned out right: luck inflates the gap"
-	}
-	return ""
-}
-
-// exchange says at what price worth counts dollars.
-func (r *Run) exchange(arena string) string {
-	for _, m := range r.Measurements.Where(metrics.Keys("arena", arena)...) {
-		if v, ok := m.Value(units.RegretPrice); ok {
-			return fmt.Sprintf("a price at which always asking the strongest expert, for %.2f points a question, is worth as much as always asking the cheapest", v.Number)
-		}
-	}
-	return "which has none here: the strongest expert is no better than the cheapest"
-}
-
-func (r *Run) intervals() string {
-	return fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; %s.", 100*r.Spec.Experiment.Evaluate.Confidence, meansOf(r.seeds(), "training seed"))
 }

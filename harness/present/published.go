@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -75,25 +74,11 @@ func (p published) withAverages(name string) *metrics.Set {
 	return set
 }
 
-// averagesNote says where averages that a table of the paper does not print come from.
-func (p published) averagesNote() []string {
-	if !p.shown {
-		return nil
-	}
-	return []string{"The paper prints no averages here: those printed with ours are recomputed from its cells, weighted by questions."}
-}
+// Recomputed says whether tables that the paper does not print have numbers of it.
+func (p published) Recomputed() bool { return p.shown && p.whole.Measurements != nil }
 
-// notes say where the paper's numbers come from in tables that it does not print, and which gains it leaves unknown.
-func (p published) notes() []string {
-	if p.whole.Measurements == nil || !p.shown {
-		return nil
-	}
-	notes := []string{"The paper's numbers here are recomputed from the cells it prints, weighted by questions; the fixed experts are those of its tables over the same benchmarks. Its cells are rounded to 0.1 points, so the gains are known to about as much."}
-	if p.self != nil {
-		notes = append(notes, "The paper's hull gain is blank for "+strings.Join(p.self, " and ")+": it does not say what the router alone gets right, and their hull begins there.")
-	}
-	return notes
-}
+// Blank are the labels of the rows whose gains in the paper are not known.
+func (p published) Blank() []string { return p.self }
 
 // recompute returns what follows from the cells that the paper prints for a row of a table over all benchmarks of the
 // experiment, weighted by their questions, in the units and under the keys of our averages. all has all of its tables: fixed

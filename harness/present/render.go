@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
-	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
@@ -42,29 +40,18 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 	}
 	var files []report.File
 	for _, o := range r.Spec.Experiment.Outputs {
-		var tables []*report.Table
-		var figures []*report.Figure
-		var err error
-		switch o.Kind {
-		case "table":
-			tables, err = r.tables(o.File, paper)
-			for _, t := range tables {
-				t.Style = r.Style
-				if err := to.Write(w, t); err != nil {
-					return nil, err
-				}
-				fmt.Fprintln(w)
-			}
-		case "metrics":
-			tables, err = r.metricsTables(o.File, paper) // not printed: the main tables fill a screen
-		default:
-			figures, err = r.figures(o, paper.table)
-		}
+		tables, figures, printed, err := r.output(o, paper)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range tables {
 			t.Style = r.Style
+			if printed {
+				if err := to.Write(w, t); err != nil {
+					return nil, err
+				}
+				fmt.Fprintln(w)
+			}
 			f, err := t.Files()
 			if err != nil {
 				return nil, err
@@ -95,29 +82,32 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 }
 
 // tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
-func (r *Run) tables(name string, paper published) ([]*report.Table, error) {
-	if r.Spec.Experiment.Protocol == "folds" {
+func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
+	x, name := &r.Spec.Experiment, o.File
+	if x.Protocol == "folds" {
 		return r.foldTables(name)
 	}
-	x := &r.Spec.Experiment
-	assumed, err := r.assumptionNotes()
-	if err != nil {
-		return nil, err
-	}
-	main := report.Layout{Name: name, Paper: x.Paper, Caption: x.Title + r.scale(), Head: "Method", Notes: slices.Concat(r.notes(), r.coverageNote(name), r.calibrationNote(), assumed)}
+	main := report.Layout{Name: name, Paper: x.Paper, Head: "Method"}
 	for _, b := range x.Test {
 		main.Groups = append(main.Groups, report.GroupLayout{Title: r.Spec.Benchmarks[b].Title, Benchmark: b, Paper: r.Spec.Benchmarks[b].Paper, Columns: report.AccuracyAndCost()})
 	}
 	average := report.GroupLayout{Title: "Avg.", Benchmark: metrics.Average, Columns: report.AverageAccuracyAndCost()}
-	printed := paper.table
+	printed, w := paper.table, ofTable{words: r.words(), Table: name, Paper: paper}
 	if paper.whole.Measurements != nil {
 		average.Paper = metrics.Average
 	}
 	if average.Paper != "" && len(printed.Where(metrics.Keys("benchmark", metrics.Average)...)) == 0 {
 		printed = paper.withAverages(x.Paper)
-		main.Notes = append(main.Notes, paper.averagesNote()...)
+		w.Averaged = paper.shown
 	}
 	main.Groups = append(main.Groups, average)
+	var err error
+	if main.Caption, err = caption("table caption", w); err != nil {
+		return nil, err
+	}
+	if main.Notes, err = notes("table notes", w); err != nil {
+		return nil, err
+	}
 	for _, m := range x.Methods {
 		row := report.RowLayout{Section: methods.Section(m.Name), Label: m.RowLabel(), Keys: metrics.Keys("arena", metrics.PaperArena, "method", m.RowID())}
 		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
@@ -134,11 +124,17 @@ func (r *Run) tables(name string, paper published) ([]*report.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	coverage, err := report.Coverage(main, r.Measurements, metrics.Average)
+	graded := main
+	if graded.Caption, err = caption("coverage caption", w); err != nil {
+		return nil, err
+	}
+	coverage, err := report.Coverage(graded, r.Measurements, metrics.Average)
 	if err != nil {
 		return nil, err
 	}
-	coverage.Notes = append(coverage.Notes, fmt.Sprintf("Rollouts are counted over all runs of the benchmarks; rows that are trained have the mean of %s.", howMany(r.seeds(), "training seed")))
+	if coverage.Notes, err = notes("coverage notes", w); err != nil {
+		return nil, err
+	}
 	tables := []*report.Table{t, coverage}
 	asked, err := r.askedTable(name, all.Rows, paper)
 	if err != nil {
@@ -164,22 +160,19 @@ func (r *Run) tables(name string, paper published) ([]*report.Table, error) {
 		{Title: "Hull gain, points", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
 		{Title: "Hull gain - EntroRouter's", Unit: units.HullDifference, Decimals: 2, Better: report.Higher, Unranked: true},
 	}
-	trainings := "of one training seed"
-	if n := r.seeds(); n > 1 {
+	if r.seeds() > 1 {
 		columns = append(columns, report.Column{Title: "Seed SD of acc.", Unit: units.SeedSD, Decimals: 2})
-		trainings = fmt.Sprintf("the last column is the standard deviation over the training seeds, of which there are %d", n)
 	}
 	large := report.Layout{
 		Name: name + "-large", Paper: recomputed, Head: "Method",
-		Caption: fmt.Sprintf("%s: the set that resolves orderings%s %d problems a benchmark, scored by the true success probability of the simulated experts, weighted by the sizes of the benchmarks.", x.Title, r.scale(), r.large()),
-		Groups:  []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: columns}},
-		Notes: []string{
-			"Hull gain: accuracy above the best coin flip between fixed experts at the same cost. What can be gained differs along the hull, so rows of very different cost stay hard to compare. " + boldByGain,
-			fmt.Sprintf("Small numbers: half the width of the %g%% interval over questions, trained routers held fixed; %s.", 100*x.Evaluate.Confidence, trainings),
-			"No rollout is graded here: the probability has truncation in it, and no verdict is unknown. " + r.prices(),
-		},
+		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: columns}},
 	}
-	large.Notes = slices.Concat(large.Notes, paper.notes(), r.ownHullNote(" Their difference to EntroRouter's is left blank."), assumed)
+	if large.Caption, err = caption("large caption", w); err != nil {
+		return nil, err
+	}
+	if large.Notes, err = notes("large notes", w); err != nil {
+		return nil, err
+	}
 	for i, row := range main.Rows {
 		row.Keys = metrics.Keys("arena", metrics.LargeArena, "method", x.Methods[i].RowID())
 		if methods.AnswersItself(x.Methods[i].Name) {
@@ -200,9 +193,6 @@ func (r *Run) tables(name string, paper published) ([]*report.Table, error) {
 	return append(tables, lt), nil
 }
 
-// boldByGain says what is set in bold where accuracy alone would name the row that spends most.
-const boldByGain = "Bold goes by gain: accuracy alone favours rows that spend more."
-
 // strongest returns the id of the dearest expert of a pool: the paper's reference.
 func (r *Run) strongest(pool spec.Pool) string {
 	experts := r.byPrice(pool)
@@ -219,68 +209,6 @@ func (r *Run) asks(m spec.Method, pool spec.Pool) (id string, ok bool) {
 		ids = append(ids, e.ID)
 	}
 	return methods.FixedExpert(m, ids)
-}
-
-// scale ends a caption: what the numbers are made of.
-func (r *Run) scale() string {
-	if r.Spec.Pools[0].Kind == "simulated" {
-		return ". Simulated experts, calibrated to the paper's fixed-expert rows and to nothing else."
-	}
-	return "."
-}
-
-func (r *Run) notes() []string {
-	x := &r.Spec.Experiment
-	notes := []string{
-		fmt.Sprintf("Acc.: percent correct, runs averaged. Cost: dollars of one pass, Avg.: dollars a question. Small numbers: half the width of the %g%% interval over questions (paired bootstrap, %d resamples).", 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
-		fmt.Sprintf("Training seeds: %d. The router's own tokens are in no cost; they are in the measurements. %s", r.seeds(), r.prices()),
-	}
-	for _, to := range x.Methods {
-		var matched []string
-		for _, m := range x.Methods {
-			if m.Match == to.RowID() {
-				matched = append(matched, m.RowLabel())
-			}
-		}
-		if len(matched) > 0 {
-			notes = append(notes, fmt.Sprintf("Spending on the training problems what %s spends there: %s.", to.RowLabel(), report.Listed(matched)))
-		}
-	}
-	return notes
-}
-
-// coverageNote says how much of what is behind the rows of the paper's sizes has no sure grade; none where nothing was
-// graded.
-func (r *Run) coverageNote(table string) []string {
-	least, most := math.Inf(1), 0.0
-	worst := map[routing.Bucket]float64{}
-	for _, m := range r.Spec.Experiment.Methods {
-		for _, line := range r.Measurements.Where(metrics.Keys("arena", metrics.PaperArena, "method", m.RowID(), "benchmark", metrics.Average, "seed", "")...) {
-			total := 0.0
-			for _, b := range routing.Buckets {
-				v, _ := line.Value(string(b))
-				total += v.Number
-			}
-			if total == 0 {
-				continue
-			}
-			total = math.Round(total) // counts are means over seeds
-			least, most = min(least, total), max(most, total)
-			for _, b := range routing.Buckets {
-				v, _ := line.Value(string(b))
-				worst[b] = max(worst[b], 100*v.Number/total)
-			}
-		}
-	}
-	if most == 0 {
-		return nil
-	}
-	rollouts := fmt.Sprintf("%.0f", most)
-	if least != most {
-		rollouts = fmt.Sprintf("%.0f to %.0f", least, most)
-	}
-	return []string{fmt.Sprintf("Coverage: of the %s rollouts behind a row at most %.1f%% were truncated (wrong, and billed), %.1f%% had no answer (wrong) and %.2f%% an unknown verdict (0, so accuracy is a lower bound); table %s-coverage has every row.",
-		rollouts, worst[routing.Truncated], worst[routing.NoAnswer], worst[routing.Ungraded], table)}
 }
 
 // seeds is how many trainings the measurements average over: training seeds or, of recorded answers, partitions. The spec
@@ -300,11 +228,6 @@ func (r *Run) large() int {
 		return m.N / len(x.Test)
 	}
 	return x.Large
-}
-
-// prices says what the dollars rest on.
-func (r *Run) prices() string {
-	return fmt.Sprintf("Prices are %s, as of %s (price list %s).", r.Spec.Prices.Basis, r.Spec.Prices.Date, r.Spec.Experiment.Prices)
 }
 
 // samePass says whether our average is over the benchmarks of the paper's, all of each.
@@ -334,19 +257,14 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
 		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
 	}
-	lead, deviation, luck := "", "", ""
-	if slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return methods.Hindsight(m.Name) }) {
-		luck = " The oracle picks by that one answer and is inflated by luck."
-	}
+	lead := ""
 	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.BenchmarkRow }); k >= 0 {
 		label := x.Methods[k].RowLabel()
-		title := "Lead over " + strings.ToLower(label[:1]) + label[1:]
-		own = append(own, report.Column{Title: title, Unit: units.Lead, Decimals: 2, Better: report.Higher, Unranked: true})
-		lead = " " + title + ": accuracy above that row's curve at the same cost, inside each test fold, and paired: both are of the same questions."
+		lead = "Lead over " + strings.ToLower(label[:1]) + label[1:]
+		own = append(own, report.Column{Title: lead, Unit: units.Lead, Decimals: 2, Better: report.Higher, Unranked: true})
 	}
 	if r.seeds() > 1 {
 		own = append(own, report.Column{Title: "Partition SD", Unit: units.FoldsSD, Decimals: 2})
-		deviation = " Partition SD: over partitions, of the mean gain, or of the hull gain for rows without a knob."
 	}
 	var tables []*report.Table
 	for _, pool := range r.Spec.Pools {
@@ -361,7 +279,6 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 			}
 			l := report.Layout{
 				Name: name + "-" + pool.Name + "-" + b, Head: "Method",
-				Caption: fmt.Sprintf("%s: %s (pool %s), %s. %d folds, %s.", x.Title, strings.Join(r.models(pool), ", "), pool.Name, r.questions(pool.Name, b), x.Folds.K, howMany(r.seeds(), "partition")),
 				Groups: []report.GroupLayout{
 					{Title: "Own operating point", Benchmark: b, Columns: own},
 					{Title: "Whole curve", Benchmark: b, Columns: []report.Column{
@@ -371,21 +288,18 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 						{Title: "@75%", Unit: fmt.Sprintf(units.GainAt, 75), Decimals: 2, Better: report.Higher, Unranked: true},
 					}},
 				},
-				Notes: []string{
-					"Gains: points of accuracy above the best coin flip between fixed experts at the same cost, inside each test fold. What looks at nothing has at most 0.00 in expectation; on these questions chance moves it. " + boldByGain + lead,
-					r.operatingPoints() + fmt.Sprintf(" Small numbers: half the width of the %g%% interval over questions, trained routers held fixed. Routers are trained once a fold and partition.", 100*x.Evaluate.Confidence) + deviation,
-					"Coverage: every model has one labelled answer to every question, wrong where none could be read; the records do not say which were truncated." + luck + " " + r.labels() + " " + r.prices(),
-				},
 			}
-			if pool.Recorded != nil && pool.Recorded.Note != "" {
-				l.Notes = append(l.Notes, "Pool: "+pool.Recorded.Note+".")
+			w := r.inPool(pool, b)
+			w.Lead = lead
+			var err error
+			if l.Caption, err = caption("folds caption", w); err != nil {
+				return nil, err
 			}
-			if s := r.chosenBefore(); s != "" {
-				l.Notes = append(l.Notes, s)
+			if l.Notes, err = notes("folds notes", w); err != nil {
+				return nil, err
 			}
 			for _, m := range x.Methods {
 				row := report.RowLayout{Section: methods.Section(m.Name), Label: m.RowLabel(), Keys: metrics.Keys("pool", pool.Name, "method", m.RowID())}
-				var err error
 				if row.Reference, err = r.reference(m, pool); err != nil {
 					return nil, err
 				}
@@ -401,101 +315,12 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	return tables, nil
 }
 
-// questions says which questions of a recorded pool a stratum has.
-func (r *Run) questions(pool, stratum string) string {
-	n := r.stratumSize(pool, stratum)
-	if stratum == metrics.BothStrata {
-		return fmt.Sprintf("all %d questions", n)
-	}
-	return fmt.Sprintf("the %d questions of %s", n, benchmarkTitle(stratum))
-}
-
-// benchmarkTitle is what a recorded benchmark is called outside its recording, or its name there.
-func benchmarkTitle(name string) string {
-	switch name {
-	case "math_l5":
-		return "MATH level 5"
-	case "gsm8k":
-		return "GSM8K"
-	}
-	return name
-}
-
 // stratumSize is how many questions of a recorded pool a stratum has.
 func (r *Run) stratumSize(pool, stratum string) (n int) {
 	for _, m := range r.Measurements.Where(metrics.Keys("pool", pool, "method", r.Spec.Experiment.Methods[0].RowID(), "benchmark", stratum, "seed", "")...) {
 		n = max(n, m.N)
 	}
 	return n
-}
-
-// howMany is a number of things.
-func howMany(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
-}
-
-// operatingPoints says where rows with a knob stand on their curves.
-func (r *Run) operatingPoints() string {
-	var set []string
-	for _, m := range r.Spec.Experiment.Methods {
-		var p struct {
-			Strategy string `yaml:"strategy"`
-		}
-		if m.Params.Kind != 0 && m.Params.Decode(&p) != nil {
-			continue
-		}
-		switch {
-		case m.Name == "routellm":
-			set = append(set, m.RowLabel()+" (the strongest expert answers a share of the training questions)")
-		case m.Name == "forc" && (p.Strategy == "" || p.Strategy == "threshold"):
-			set = append(set, m.RowLabel()+" (the cheapest expert above a predicted pass rate)")
-		case m.Name == "forc" && p.Strategy == "cost":
-			set = append(set, m.RowLabel()+" (a share of the strongest expert's dollars)")
-		}
-	}
-	but := ""
-	if len(set) > 0 {
-		but = ", but for " + report.Listed(set)
-	}
-	return "Rows with a knob spend without limit at their own operating point" + but + "; their curve says more."
-}
-
-// chosenBefore says which rows have settings that were chosen on test folds of a recorded pool, in an earlier study.
-func (r *Run) chosenBefore() string {
-	has := func(method string) bool {
-		return slices.ContainsFunc(r.Spec.Experiment.Methods, func(m spec.Method) bool { return m.Name == method })
-	}
-	var s []string
-	if has("bag") {
-		s = append(s, "Bag of embeddings: settings chosen on the questions of pool qwen2_o1mini in an earlier study, so optimistic there; untouched on the others.")
-	}
-	if has("difficulty") {
-		s = append(s, "Difficulty: form and features, not penalties, chosen in an earlier study where they were among the best on pool qwen2_o1mini.")
-	}
-	return strings.Join(s, " ")
-}
-
-// labels says which rows learn from what; of the two kinds of labels that there are a row may have the other one.
-func (r *Run) labels() string {
-	kinds := map[string]string{
-		"01": "the one recorded answer",
-		"k5": fmt.Sprintf("pass rates over the recorded answer and those of up to %d models outside the pool that agree most with the expert", spec.NearestModels),
-	}
-	own, other := r.Spec.Experiment.Folds.Kappa, ""
-	var rows []string
-	for _, m := range r.Spec.Experiment.Methods {
-		if m.Kappa != "" && m.Kappa != own {
-			other, rows = m.Kappa, append(rows, m.RowLabel())
-		}
-	}
-	s := "Rows learn from " + kinds[own]
-	if len(rows) > 0 {
-		s += ", but from " + kinds[other] + ": " + report.Listed(rows)
-	}
-	return s + "."
 }
 
 // order puts the stratum of all questions first.

@@ -1,6 +1,8 @@
 package present
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,8 +16,8 @@ import (
 func TestRowsThatMatchAnotherAreNamedBelowTheTable(t *testing.T) {
 	r := &Run{Spec: tiny(t), Measurements: &metrics.Set{}}
 	want := "Spending on the training problems what entrorouter spends there: mixture, benchmark, logistic."
-	if notes := r.notes(); !slices.Contains(notes, want) {
-		t.Errorf("no %q in %q", want, notes)
+	if got := said(t, "table notes", ofTable{words: r.words()}); !strings.Contains(got, want) {
+		t.Errorf("no %q in %q", want, got)
 	}
 }
 
@@ -24,28 +26,37 @@ func TestNotesSayWhichRowsHaveALimitAndWhichWereChosenBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := &Run{Spec: r}
-	if got, want := result.operatingPoints(), "Rows with a knob spend without limit at their own operating point, but for RouteLLM (the strongest expert answers a share of the training questions); FORC (the cheapest expert above a predicted pass rate); FORC, cost strategy (a share of the strongest expert's dollars); their curve says more."; got != want {
+	result := &Run{Spec: r, Measurements: &metrics.Set{}}
+	folds := func() string { return said(t, "folds notes", result.inPool(r.Pools[0], metrics.BothStrata)) }
+	if got, want := folds(), "Rows with a knob spend without limit at their own operating point, but for RouteLLM (the strongest expert answers a share of the training questions); FORC (the cheapest expert above a predicted pass rate); FORC, cost strategy (a share of the strongest expert's dollars); their curve says more."; !strings.Contains(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := result.chosenBefore(); !strings.Contains(got, "Bag of embeddings: settings chosen on the questions of pool qwen2_o1mini") || !strings.Contains(got, "Difficulty: form and features") {
+	if got := folds(); !strings.Contains(got, "Bag of embeddings: settings chosen on the questions of pool qwen2_o1mini") || !strings.Contains(got, "Difficulty: form and features") {
 		t.Errorf("rows chosen before: %q", got)
 	}
 	r.Experiment.Methods = []spec.Method{{Name: "logistic"}, {Name: "forc", Params: r.Experiment.Methods[0].Params}}
 	if err := r.Experiment.Methods[1].Params.Encode(map[string]string{"strategy": "greedy"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := result.operatingPoints(), "Rows with a knob spend without limit at their own operating point; their curve says more."; got != want {
+	if got, want := folds(), "Rows with a knob spend without limit at their own operating point; their curve says more."; !strings.Contains(got, want) {
 		t.Errorf("without limits: got %q, want %q", got, want)
 	}
-	if got := result.chosenBefore(); got != "" {
+	if got := folds(); strings.Contains(got, "earlier study") {
 		t.Errorf("nothing was chosen before, and the note is %q", got)
 	}
 }
 
 func TestCalibrationIsNamedBelowTheTable(t *testing.T) {
 	r := &Run{Spec: tiny(t), Measurements: &metrics.Set{}}
-	if got := r.calibrationNote(); got != nil {
+	calibration := func() (found []string) {
+		for line := range strings.Lines(said(t, "table notes", ofTable{words: r.words()})) {
+			if line = strings.TrimSpace(line); strings.HasPrefix(line, "Expected calibration") {
+				found = append(found, line)
+			}
+		}
+		return found
+	}
+	if got := calibration(); got != nil {
 		t.Errorf("without a measurement: %q", got)
 	}
 	for _, arena := range []string{metrics.PaperArena, metrics.LargeArena} {
@@ -55,7 +66,7 @@ func TestCalibrationIsNamedBelowTheTable(t *testing.T) {
 		})
 	}
 	want := []string{"Expected calibration error of predicted pass rates, on held-out training problems: logistic 1.2 points."}
-	if got := r.calibrationNote(); !slices.Equal(got, want) {
+	if got := calibration(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	x := &r.Spec.Experiment
@@ -65,7 +76,56 @@ func TestCalibrationIsNamedBelowTheTable(t *testing.T) {
 		r.Measurements.Measurements = append(r.Measurements.Measurements, m)
 	}
 	want = append(want, "Expected calibration error of imported pass rates, on all training problems, which their maker may have learnt from: forc-file 1.2 points.")
-	if got := r.calibrationNote(); !slices.Equal(got, want) {
+	if got := calibration(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A template that nothing says would be a caption that nobody reads.
+func TestEveryTemplateIsSaid(t *testing.T) {
+	all, err := templates()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, pattern := range []string{"*.go", "captions/*.tmpl"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text.Write(data)
+		}
+	}
+	for _, of := range all.Templates() {
+		name := of.Name()
+		if strings.HasSuffix(name, ".tmpl") || strings.HasPrefix(name, "metrics ") || strings.HasPrefix(name, "knobs ") {
+			continue // a file; two names that are put together
+		}
+		said := strings.Contains(text.String(), `caption("`+name+`"`) || strings.Contains(text.String(), `notes("`+name+`"`) ||
+			strings.Contains(text.String(), `{{template "`+name+`"`) || strings.Contains(text.String(), `"`+name+`", `)
+		if !said {
+			t.Errorf("nothing says the template %q", name)
+		}
+	}
+}
+
+func TestHowALineIsBrokenDoesNotMatter(t *testing.T) {
+	got, err := notes("large caption", (&Run{Spec: tiny(t), Measurements: &metrics.Set{}}).words())
+	if err != nil || len(got) != 1 || strings.Contains(got[0], "\n") || strings.Contains(got[0], "  ") {
+		t.Errorf("%q, error %v", got, err)
+	}
+	if _, err := notes("large caption", struct{}{}); err == nil {
+		t.Error("a template without its words has no error")
+	}
+	if _, err := notes("nobody", nil); err == nil {
+		t.Error("a template that is not there has no error")
 	}
 }

@@ -20,22 +20,23 @@ func CurveRows(o spec.Output) []string {
 }
 
 // trainingFigure draws training curves.
-func (r *Run) trainingFigure(o spec.Output) (*report.Figure, error) {
+func (r *Run) trainingFigure(o spec.Output, _ published) ([]*report.Figure, error) {
 	l := report.TrainingLayout{Name: o.File, Strongest: r.strongest(r.Spec.Pools[0])}
 	for _, m := range r.shown(CurveRows(o)) {
 		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: m.RowLabel()})
 	}
-	lines := meansOf(r.seeds(), "training seed")
-	if r.seeds() > 1 {
-		lines += " and bands their range"
+	var err error
+	if l.Caption, err = caption("training caption", struct {
+		words
+		Points int
+	}{r.words(), report.CurvePoints}); err != nil {
+		return nil, err
 	}
-	l.Caption = r.Spec.Experiment.Title + ": what training goes through" + r.scale() + fmt.Sprintf(" Lines are %s; a stage of more than %d steps is averaged over windows, at most %d of them. ", lines, report.CurvePoints, report.CurvePoints) +
-		"Values are those before a step. A group is idle, and teaches nothing, if all its rollouts got one reward. The reward of Stage II is the one that the row is trained on: rows with other rewards are not comparable in (d)."
-	return report.Training(l, r.Measurements)
+	return one(report.Training(l, r.Measurements))
 }
 
 // seedsFigure draws the training seeds of rows beside the interval over questions.
-func (r *Run) seedsFigure(o spec.Output) (*report.Figure, error) {
+func (r *Run) seedsFigure(o spec.Output, _ published) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
 	l := report.SeedsLayout{Name: o.File, Panels: []report.Quantity{
 		{Unit: metrics.Accuracy, Label: "Accuracy (%)"},
@@ -52,11 +53,9 @@ func (r *Run) seedsFigure(o spec.Output) (*report.Figure, error) {
 	if len(l.Rows) == 0 {
 		return nil, fmt.Errorf("%w: output %s: no row of spec %s was trained with more than one seed; name more in evaluate.seeds", spec.ErrUsage, o.File, x.Name)
 	}
-	bars := fmt.Sprintf("%g%% intervals", 100*x.Evaluate.Confidence)
-	of := fmt.Sprintf(" Rings are %d training seeds, which is luck in training; bars are %s of their mean", r.seeds(), bars)
-	if r.seeds() == 1 {
-		of = " Of luck in training one training seed says nothing. Bars are " + bars
+	var err error
+	if l.Caption, err = caption("seeds caption", r.words()); err != nil {
+		return nil, err
 	}
-	l.Caption = x.Title + r.scale() + r.scored() + of + " over questions with trained routers held fixed, which is luck in the questions. Rows that spend what another spends vary with it."
-	return report.Seeds(l, r.Measurements)
+	return one(report.Seeds(l, r.Measurements))
 }

@@ -140,13 +140,12 @@ func in(m metrics.Measurement, unit string) *metrics.Value {
 	return nil
 }
 
-// Coverage returns the table of what became of every rollout behind the rows of a layout, whose caption goes before its
-// own: the shares of the buckets, read from the lines of the given benchmark, whose values have the buckets' names as
+// Coverage returns the table of what became of every rollout behind the rows of a layout, under its caption: the shares of the buckets, read from the lines of the given benchmark, whose values have the buckets' names as
 // units. No score is printed without it. Rows without buckets (scored by the true success probability) are left out.
 func Coverage(l Layout, ours *metrics.Set, benchmark string) (*Table, error) {
 	t := &Table{
 		Name:    l.Name + "-coverage",
-		Caption: l.Caption + " What became of the rollouts, in percent. Truncated answers count as wrong and are billed. Ungraded ones, which the verifier could not decide, count as 0 too: accuracy is a lower bound by their share.",
+		Caption: l.Caption,
 		Head:    l.Head,
 	}
 	group := Group{Title: "Rollouts", Columns: []Column{{Title: "count"}}}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -49,6 +50,21 @@ func (d *decoder) fault(line int, path, format string, args ...any) {
 func (d *decoder) faultAt(path, format string, args ...any) {
 	m := d.find(path)
 	*d.faults = append(*d.faults, Fault{File: m.file, Line: m.line, Path: path, Text: fmt.Sprintf(format, args...)})
+}
+
+// move makes what is known of the knobs at and below one path that of another.
+func (d *decoder) move(from, to string) {
+	below := func(path, of string) (rest string, ok bool) {
+		rest, ok = strings.CutPrefix(path, of)
+		return rest, ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	}
+	maps.DeleteFunc(d.at, func(path string, _ mark) bool { _, ok := below(path, to); return ok })
+	for path, m := range maps.Clone(d.at) {
+		if rest, ok := below(path, from); ok {
+			delete(d.at, path)
+			d.at[to+rest] = m
+		}
+	}
 }
 
 func (d *decoder) find(path string) mark {

@@ -18,6 +18,7 @@ import (
 // Known is what the caller knows and this package, which imports nothing above it, does not.
 type Known struct {
 	Methods []string // kinds of method a row may name
+	Outputs []string // kinds of output a spec may have; nil: not checked
 	Paper   []string // tables of results/paper; nil: not checked
 
 	// Build tries a row against the finished experiment, so that a fault in its params is reported with the others.
@@ -36,7 +37,7 @@ type Resolved struct {
 	Files map[string][]byte // every file read, by its name in the file system
 }
 
-// Load reads the spec called name (with or without .yaml), the base it is laid over and the pools, prices and
+// Load reads the spec called name (with or without .yaml), the bases it is laid over and the pools, prices and
 // benchmarks it names, and checks all of it. The error is Faults with everything that is wrong in all of those
 // files, unless the spec itself cannot be found.
 func Load(fsys fs.FS, name string, known Known) (*Resolved, error) {
@@ -137,37 +138,57 @@ func (l *loader) experiment(file string) {
 	if root == nil {
 		return
 	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if k, v := root.Content[i], root.Content[i+1]; k.Value == "base" && v.Kind == yaml.ScalarNode && v.Value != "" {
-			l.base(v.Value, v.Line)
-			break
-		}
-	}
-	l.spec.value(root, reflect.ValueOf(e).Elem(), "", false)
+	l.lay(l.spec, root, file)
 	l.spec.unset(reflect.TypeFor[Experiment](), "")
 	for i := range e.Methods {
 		at := fmt.Sprintf("methods[%d]", i)
 		m := l.spec.find(at)
 		e.Methods[i].File, e.Methods[i].Line, e.Methods[i].Path = m.file, m.line, at
 	}
+	for i, o := range e.Outputs {
+		if l.known.Outputs != nil && o.Kind != "" && !slices.Contains(l.known.Outputs, o.Kind) {
+			l.spec.faultAt(fmt.Sprintf("outputs[%d].kind", i), "%s", unknown("output", o.Kind, l.known.Outputs))
+		}
+	}
 	l.checkExperiment(strings.TrimSuffix(path.Base(file), ".yaml"))
 }
 
-// base reads the file that the spec is laid over.
-func (l *loader) base(file string, line int) {
+// lay lays the content of a file over its base, which is read first. under are the files that are being laid: this one,
+// and those it is a base of.
+func (l *loader) lay(d *decoder, root *yaml.Node, under ...string) {
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if k, v := root.Content[i], root.Content[i+1]; k.Value == "base" && v.Kind == yaml.ScalarNode && v.Value != "" {
+			l.base(d, v.Value, v.Line, under)
+			break
+		}
+	}
+	e := &l.out.Experiment
+	d.value(root, reflect.ValueOf(e).Elem(), "", false)
+	for i, m := range e.More {
+		d.move(fmt.Sprintf("more_methods[%d]", i), fmt.Sprintf("methods[%d]", len(e.Methods)))
+		e.Methods = append(e.Methods, m)
+	}
+	e.More = nil
+}
+
+// base reads the file that another one is laid over, d's.
+func (l *loader) base(d *decoder, file string, line int, under []string) {
 	_, err := fs.Stat(l.fsys, file)
 	if !fs.ValidPath(file) || errors.Is(err, fs.ErrNotExist) {
-		l.spec.fault(line, "base", "no file %q beside this one or built in", file)
+		d.fault(line, "base", "no file %q beside this one or built in", file)
+		return
+	}
+	if slices.Contains(under, file) {
+		d.fault(line, "base", "%s is laid over itself: %s", file, strings.Join(append(under, file), ", then "))
 		return
 	}
 	data, ok := l.read(file)
 	if !ok {
 		return
 	}
-	d := l.spec.over(where(l.fsys, file))
-	d.document(data, &l.out.Experiment, false)
-	if m, set := d.at["base"]; set {
-		d.fault(m.line, "base", "%s is itself a base and may not have one", d.file)
+	below := l.spec.over(where(l.fsys, file))
+	if root := below.parse(data); root != nil {
+		l.lay(below, root, append(slices.Clone(under), file)...)
 	}
 }
 

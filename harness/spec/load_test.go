@@ -168,6 +168,62 @@ func TestASpecIsLaidOverItsBase(t *testing.T) {
 	}
 }
 
+// A table that differs from another in a row and a knob says that row and that knob.
+func TestABaseMayHaveABaseAndRowsAreAddedToItsRows(t *testing.T) {
+	files := sound()
+	files["more.yaml"] = &fstest.MapFile{Data: []byte(`name: more
+base: spec.yaml
+targets: {k: 3}
+more_methods:
+  - {name: random, id: dice}
+  - {name: logistic, id: again, label: Again}
+`)}
+	files["most.yaml"] = &fstest.MapFile{Data: []byte(`name: most
+base: more.yaml
+title: Another test
+more_methods: [{name: fixed, id: cheap, params: {expert: small}}]
+`)}
+	r, err := spec.Load(files, "most", known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := r.Experiment
+	var rows []string
+	for _, m := range e.Methods {
+		rows = append(rows, m.RowID())
+	}
+	if diff := cmp.Diff([]string{"random", "small", "logistic", "entrorouter", "dice", "again", "cheap"}, rows); diff != "" {
+		t.Error(diff)
+	}
+	if e.Name != "most" || e.Title != "Another test" || e.Targets.K != 3 || e.Targets.Tau != 0.6 || e.Base != "more.yaml" || e.More != nil {
+		t.Errorf("%+v", e)
+	}
+	if m := e.Methods[5]; m.File != "more.yaml" || m.Line != 6 {
+		t.Errorf("the row %s is at %s:%d", m.ID, m.File, m.Line)
+	}
+	edit(t, files, "more.yaml", "name: random, id: dice", "name: dice")
+	edit(t, files, "most.yaml", "name: fixed, id: cheap", "name: fixed, id: small")
+	_, err = spec.Load(files, "most", known)
+	for _, want := range []string{`more.yaml:5: methods[4].name: unknown method "dice"`, `most.yaml:4: methods[6]`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
+
+func TestAnOutputIsOneThatTheCallerKnows(t *testing.T) {
+	files := sound()
+	edit(t, files, "spec.yaml", "kind: table", "kind: tabel")
+	if _, err := spec.Load(files, "spec", known); err != nil {
+		t.Errorf("a caller that knows no outputs: %v", err)
+	}
+	knows := known
+	knows.Outputs = []string{"pareto", "table"}
+	if _, err := spec.Load(files, "spec", knows); err == nil || !strings.Contains(err.Error(), `spec.yaml:21: outputs[0].kind: unknown output "tabel"; did you mean "table"? known: pareto, table`) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestABackendIsGoOrXLA(t *testing.T) {
 	for _, backend := range []string{"go", "xla"} {
 		files := sound()
@@ -187,7 +243,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		also                 string // "old => new" in spec.yaml, to make the file matter
 	}{
 		// What YAML lets pass.
-		{"an unknown key with one near it", "spec.yaml", "large: 100", "larg: 100", `spec.yaml:7: unknown key "larg"; did you mean "large"? known: name, base, title, paper, protocol, pools, prices, seed, c_unit, count_input, train, test, large, profile, targets, anchor, reward, policy, sft, grpo, validate, folds, evaluate, collapse, methods, paper_rows, outputs`, ""},
+		{"an unknown key with one near it", "spec.yaml", "large: 100", "larg: 100", `spec.yaml:7: unknown key "larg"; did you mean "large"? known: name, base, title, paper, protocol, pools, prices, seed, c_unit, count_input, train, test, large, profile, targets, anchor, reward, policy, sft, grpo, validate, folds, evaluate, collapse, methods, more_methods, paper_rows, outputs`, ""},
 		{"an unknown key far from all", "spec.yaml", "  tau: 0.6", "  threshold: 0.6", `spec.yaml:9: targets: unknown key "threshold"; known: tau, k, gate, soft, hard_weight`, ""},
 		{"an unknown key in a row", "spec.yaml", "    match: entrorouter", "    matches: Ours", `spec.yaml:17: methods[2]: unknown key "matches"; did you mean "match"? known: name, id, label, paper, match, kappa, versus, train, params`, ""},
 		{"a key set twice", "spec.yaml", "large: 100", "large: 100\nprices: list", `spec.yaml:8: key "prices" is already set on line 5`, ""},
@@ -238,7 +294,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"a required key of a list element", "spec.yaml", "{kind: table, file: out}", "{kind: table}", `spec.yaml:21: outputs[0]: "file" is not set`, ""},
 		{"no test set", "spec.yaml", "test: [quiz, exam]\n", "", `spec.yaml:1: test: not set; protocol split needs the benchmarks to test on`, ""},
 		{"a base that is not there", "spec.yaml", "base: base.yaml", "base: basis.yaml", `spec.yaml:2: base: no file "basis.yaml" beside this one or built in`, ""},
-		{"a base with a base", "base.yaml", "seed: 1", "seed: 1\nbase: spec.yaml", `base.yaml:3: base: base.yaml is itself a base and may not have one`, ""},
+		{"a base of itself", "base.yaml", "seed: 1", "seed: 1\nbase: spec.yaml", `base.yaml:3: base: spec.yaml is laid over itself: spec.yaml, then base.yaml, then spec.yaml`, ""},
 		{"a price", "prices/list.yaml", "  B-9B: {in: 1, out: 2}\n", "", `pools/toy.yaml:6: experts[1].model: no price of "B-9B" in prices/list.yaml; known: S-1B`, ""},
 		{"a generation limit", "pools/toy.yaml", "{id: big, model: B-9B, max_tokens: 2000}", "{id: big, model: B-9B}", `pools/toy.yaml:6: experts[1].max_tokens: not set; pools of kind simulated need the generation limit`, ""},
 		{"sampling", "pools/served.yaml", "sampling: {temperature: 0.6, top_p: 0.95, top_k: 20, prompt: \"{problem}\"}\n", "", `pools/served.yaml:1: sampling: not set; pools of kind http need it`, "pools: [toy] => " + served},

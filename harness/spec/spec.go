@@ -19,7 +19,7 @@ import (
 // Experiment is one file under experiments/: a table or figure.
 type Experiment struct {
 	Name  string `yaml:"name"`            // also the name of its folder under results/runs
-	Base  string `yaml:"base,omitempty"`  // file the rest is laid over; one level only
+	Base  string `yaml:"base,omitempty"`  // file the rest is laid over, which may have a base itself
 	Title string `yaml:"title"`           // caption
 	Paper string `yaml:"paper,omitempty"` // table of results/paper printed beside ours ("main")
 
@@ -48,7 +48,8 @@ type Experiment struct {
 
 	Collapse *Collapse `yaml:"collapse,omitempty"` // protocol collapse
 
-	Methods []Method `yaml:"methods,omitempty"` // rows; protocols split and folds
+	Methods []Method `yaml:"methods,omitempty"`      // rows; protocols split and folds
+	More    []Method `yaml:"more_methods,omitempty"` // rows after those of the base; Load moves them there
 
 	PaperRows []PaperRow `yaml:"paper_rows,omitempty"` // rows of the paper's table that stand beside none of ours
 	Outputs   []Output   `yaml:"outputs"`
@@ -217,10 +218,10 @@ func (m Method) RowLabel() string {
 	return m.RowID()
 }
 
-// Output is one rendered table or figure. What a kind shows and needs is said where it is drawn (package report).
+// Output is one rendered table or figure. What a kind shows and needs is said where it is decided (package present).
 type Output struct {
-	Kind string `yaml:"kind" oneof:"table metrics routing-distribution collapse pareto sweep seeds training calibration phase"` // what is drawn
-	File string `yaml:"file"`                                                                                                   // base name under figures/
+	Kind string `yaml:"kind"` // what is drawn: Known.Outputs
+	File string `yaml:"file"` // base name under figures/
 
 	Rows   []string `yaml:"rows,omitempty"`   // kinds pareto, seeds and training: ids of the rows shown; default: all that can be, entrorouter in training
 	Param  string   `yaml:"param,omitempty"`  // kind sweep: the number on the axis, train or one of the rows' params, as in anchor.strength
@@ -274,8 +275,9 @@ type Recorded struct {
 	Gaps         string  `yaml:"gaps,omitempty" oneof:"error drop"` // questions without an outcome of an expert or the probe: an error (default) or left out
 	PromptTokens int     `yaml:"prompt_tokens" in:"[0,inf)"`        // instruction tokens added to every question's input
 
-	Benchmarks []string `yaml:"benchmarks,omitempty"` // questions of these only; default: all
-	Note       string   `yaml:"note,omitempty"`
+	Benchmarks []string          `yaml:"benchmarks,omitempty"` // questions of these only; default: all
+	Titles     map[string]string `yaml:"titles,omitempty"`     // benchmark -> what captions call it; default: its name
+	Note       string            `yaml:"note,omitempty"`       // what tables say of the pool, without the last stop
 }
 
 // Format says how the files of a recorded pool differ from those that experts.Recording describes.

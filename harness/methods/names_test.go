@@ -1,0 +1,123 @@
+package methods
+
+// No other package names a kind of method: what they need to know of one is in the list.
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// otherMeanings are words that name a kind of method and something else: word -> files that mean the other thing, or
+// what their paths begin with.
+var otherMeanings = map[string][]string{
+	"benchmark":   {"harness/", "cmd/", "harness/claims/tables.go"},                              // the key of measurements, and of what is printed
+	"sft":         {"harness/train/", "harness/report/", "harness/curves.go"},                    // Stage I
+	"self":        {"harness/routing/"},                                                          // who answers, where experts are named
+	"difficulty":  {"harness/score/"},                                                            // a stream of random numbers
+	"mixture":     {"harness/problems/"},                                                         // of liquids
+	"bag":         {"verify/"},                                                                   // a thing that is counted
+	"xrouter":     {"harness/theory/"},                                                           // a reward, of protocol collapse
+	"entrorouter": {"harness/experts/sim/", "cmd/entrorouter/run.go", "cmd/entrorouter/main.go"}, // this program
+}
+
+func TestNoOtherPackageNamesAKindOfMethod(t *testing.T) {
+	root := filepath.Join("..", "..")
+	seen := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		if d.IsDir() && (name == "harness/methods" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && name != ".") {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		seen++
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for _, at := range namings(file, name) {
+			t.Errorf("%s:%d names the method %s; say it in the list of package methods, and ask that", name, fset.Position(at.Pos()).Line, at.Value)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 100 {
+		t.Errorf("only %d files were read", seen)
+	}
+}
+
+// namings are the texts of a file that name a kind of method. A word with another meaning in the folder of the file
+// names one where it is compared with a name, a method or a kind.
+func namings(file *ast.File, name string) (found []*ast.BasicLit) {
+	compared := map[ast.Node]bool{}
+	side := func(with ast.Expr, literals ...ast.Expr) {
+		var word string
+		switch x := with.(type) {
+		case *ast.Ident:
+			word = x.Name
+		case *ast.SelectorExpr:
+			word = x.Sel.Name
+		}
+		if slices.Contains([]string{"name", "method", "kind"}, strings.ToLower(word)) {
+			for _, l := range literals {
+				compared[l] = true
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.BinaryExpr:
+			side(x.X, x.Y)
+			side(x.Y, x.X)
+		case *ast.SwitchStmt:
+			for _, c := range x.Body.List {
+				side(x.Tag, c.(*ast.CaseClause).List...)
+			}
+		case *ast.BasicLit:
+			word, err := strconv.Unquote(x.Value)
+			means := slices.ContainsFunc(otherMeanings[word], func(of string) bool { return strings.HasPrefix(name, of) })
+			if err == nil && slices.Contains(Kinds(), word) && (compared[x] || !means) && !slices.Contains(otherMeanings[word], name) {
+				found = append(found, x)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+func TestNamesOfMethodsAreFound(t *testing.T) {
+	for text, want := range map[string]int{
+		`package p; var a = m.Name == "bag"`:                                        1,
+		`package p; var a = "bag" != kind`:                                          1,
+		`package p; func f(method string) { switch method { case "knn", "bag": } }`: 2,
+		`package p; var a = has("forc")`:                                            1,
+		`package p; var a = has("bag")`:                                             0, // of verify, a word that is counted
+		`package p; var a = stage == "bag"`:                                         0,
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "p.go", text, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := namings(file, "verify/p.go"); len(got) != want {
+			t.Errorf("%s: found %d, want %d", text, len(got), want)
+		}
+	}
+}

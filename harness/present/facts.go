@@ -1,0 +1,179 @@
+package present
+
+// What captions and notes say of the rows of an experiment, worked out from its spec and measurements.
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
+)
+
+// matched are the rows that spend what another one spends.
+type matched struct {
+	To   string
+	Rows []string
+}
+
+// Matched are the rows that others are matched to, in the order of the experiment.
+func (w words) Matched() (all []matched) {
+	for _, to := range w.Experiment.Methods {
+		m := matched{To: to.RowLabel()}
+		for _, row := range w.Experiment.Methods {
+			if row.Match == to.RowID() {
+				m.Rows = append(m.Rows, row.RowLabel())
+			}
+		}
+		if m.Rows != nil {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// coverage is how much of what is behind the rows of the paper's sizes has no sure grade, in percent of a row's rollouts,
+// of the row with most of it.
+type coverage struct {
+	Rollouts                     string // a number or from one to another
+	Truncated, NoAnswer, Unknown string
+}
+
+// Coverage is nil where nothing was graded.
+func (w words) Coverage() *coverage {
+	least, most := math.Inf(1), 0.0
+	worst := map[routing.Bucket]float64{}
+	for _, m := range w.Experiment.Methods {
+		for _, line := range w.run.Measurements.Where(metrics.Keys("arena", metrics.PaperArena, "method", m.RowID(), "benchmark", metrics.Average, "seed", "")...) {
+			total := 0.0
+			for _, b := range routing.Buckets {
+				v, _ := line.Value(string(b))
+				total += v.Number
+			}
+			if total == 0 {
+				continue
+			}
+			total = math.Round(total) // counts are means over seeds
+			least, most = min(least, total), max(most, total)
+			for _, b := range routing.Buckets {
+				v, _ := line.Value(string(b))
+				worst[b] = max(worst[b], 100*v.Number/total)
+			}
+		}
+	}
+	if most == 0 {
+		return nil
+	}
+	c := &coverage{fmt.Sprintf("%.0f", most), fmt.Sprintf("%.1f", worst[routing.Truncated]), fmt.Sprintf("%.1f", worst[routing.NoAnswer]), fmt.Sprintf("%.2f", worst[routing.Ungraded])}
+	if least != most {
+		c.Rollouts = fmt.Sprintf("%.0f to %.0f", least, most)
+	}
+	return c
+}
+
+// calibrated are the rows that measure how far predicted pass rates are off, each with the number.
+type calibrated struct{ Fitted, Imported []string }
+
+// Calibration tells pass rates that are fitted from those of a file.
+func (w words) Calibration() (c calibrated) {
+	for _, m := range w.Experiment.Methods {
+		for _, line := range w.run.Measurements.Where(metrics.Keys("arena", metrics.PaperArena, "method", m.RowID(), "benchmark", metrics.Average, "seed", "")...) {
+			v, ok := line.Value(methods.CalibrationError)
+			if !ok {
+				continue
+			}
+			part := fmt.Sprintf("%s %.1f points", m.RowLabel(), v.Number)
+			if methods.ImportsPassRates(m) {
+				c.Imported = append(c.Imported, part)
+			} else {
+				c.Fitted = append(c.Fitted, part)
+			}
+		}
+	}
+	return c
+}
+
+// Limits are the rows whose knob is held back at their own operating point, each with what holds it.
+func (w words) Limits() (rows []string, err error) {
+	for _, m := range w.Experiment.Methods {
+		limit, err := methods.Limit(m)
+		if err != nil {
+			return nil, err
+		}
+		if limit != "" {
+			rows = append(rows, m.RowLabel()+" ("+limit+")")
+		}
+	}
+	return rows, nil
+}
+
+// Chosen says which kinds of rows have defaults that were chosen on recorded answers, a sentence each.
+func (w words) Chosen() (sentences []string) {
+	for _, kind := range methods.Kinds() {
+		has := slices.ContainsFunc(w.Experiment.Methods, func(m spec.Method) bool { return m.Name == kind })
+		if chosen := methods.Chosen(kind); has && chosen != "" {
+			sentences = append(sentences, chosen)
+		}
+	}
+	return sentences
+}
+
+// label is a kind of label that rows learn from.
+type label struct {
+	Kappa   string
+	Nearest int // models that lend their answers
+}
+
+// labels say which rows learn from what; of the two kinds of labels that there are a row may have the other one.
+type labels struct {
+	Own, Other label
+	Rows       []string // that have the other one
+}
+
+func (w words) Labels() labels {
+	l := labels{Own: label{w.Experiment.Folds.Kappa, spec.NearestModels}}
+	for _, m := range w.Experiment.Methods {
+		if m.Kappa != "" && m.Kappa != l.Own.Kappa {
+			l.Other, l.Rows = label{m.Kappa, spec.NearestModels}, append(l.Rows, m.RowLabel())
+		}
+	}
+	return l
+}
+
+// exchange is the price at which worth counts dollars.
+type exchange struct{ Points string }
+
+// Exchange is nil if the strongest expert is no better than the cheapest.
+func (w words) Exchange() *exchange {
+	for _, m := range w.run.Measurements.Where(metrics.Keys("arena", w.run.arena())...) {
+		if v, ok := m.Value(units.RegretPrice); ok {
+			return &exchange{fmt.Sprintf("%.2f", v.Number)}
+		}
+	}
+	return nil
+}
+
+// theorem is what came of comparing the effective trust region with the closed form.
+type theorem struct {
+	Combinations int
+	Differ       string // in how many of them the two differ; empty: none
+}
+
+// Theorem is nil where nothing was compared.
+func (w words) Theorem() *theorem {
+	for _, m := range w.run.Measurements.Measurements {
+		if v, ok := m.Value(report.Disagreements); ok {
+			t := &theorem{Combinations: m.N}
+			if v.Number > 0 {
+				t.Differ = metrics.Format(v.Number, 0)
+			}
+			return t
+		}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package present
+
+// The kinds of tables and figures that a spec can name.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// output is a kind of output. A new one is a file here that says what it shows, its caption in captions, how it is drawn in
+// package report, and a line in outputs.
+type output struct {
+	kind    string
+	printed bool // its tables are shown on the terminal
+	tables  func(r *Run, o spec.Output, paper published) ([]*report.Table, error)
+	figures func(r *Run, o spec.Output, paper published) ([]*report.Figure, error)
+}
+
+func outputs() []output {
+	return []output{
+		{kind: "table", printed: true, tables: (*Run).tables},
+		{kind: "metrics", tables: (*Run).metricsTables}, // not printed: the main tables fill a screen
+		{kind: "routing-distribution", figures: (*Run).distributionFigure},
+		{kind: "collapse", figures: (*Run).collapseFigure},
+		{kind: "pareto", figures: (*Run).paretoFigures},
+		{kind: "sweep", figures: (*Run).sweepFigures},
+		{kind: "seeds", figures: (*Run).seedsFigure},
+		{kind: "training", figures: (*Run).trainingFigure},
+		{kind: "calibration", figures: (*Run).calibrationFigure},
+		{kind: "phase", figures: (*Run).phaseFigure},
+	}
+}
+
+// Kinds returns the kinds of outputs that a spec may have, in the order of the list.
+func Kinds() (kinds []string) {
+	for _, o := range outputs() {
+		kinds = append(kinds, o.kind)
+	}
+	return kinds
+}
+
+// output draws one output; printed says whether its tables are shown on the terminal.
+func (r *Run) output(o spec.Output, paper published) (tables []*report.Table, figures []*report.Figure, printed bool, err error) {
+	at := slices.IndexFunc(outputs(), func(of output) bool { return of.kind == o.Kind })
+	if at < 0 {
+		return nil, nil, false, fmt.Errorf("%w: unknown output kind %q; known: %s", spec.ErrUsage, o.Kind, strings.Join(Kinds(), ", "))
+	}
+	of := outputs()[at]
+	if of.tables != nil {
+		tables, err = of.tables(r, o, paper)
+	} else {
+		figures, err = of.figures(r, o, paper)
+	}
+	return tables, figures, of.printed, err
+}
+
+// one is a figure by itself.
+func one(f *report.Figure, err error) ([]*report.Figure, error) { return []*report.Figure{f}, err }
