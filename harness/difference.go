@@ -154,13 +154,18 @@ func (x *explainer) changes(s *step, stored store.Recipe) (out []Change, err err
 	if len(plainly) == 0 {
 		plainly = fields
 	}
+	var gone []Change // but what is compared with is still there
 	for _, f := range plainly {
 		for _, c := range x.words(s, f) {
 			if x.planned[stored.Key()] && c.Wanted == "" {
-				continue // what is compared with is still there
+				gone = add(gone, c)
+			} else {
+				out = add(out, c)
 			}
-			out = add(out, c)
 		}
+	}
+	if out == nil {
+		out = gone
 	}
 	inputs := stored.Inputs()
 	for _, in := range s.inputs {
