@@ -24,9 +24,9 @@ var mutants = []mutant{
 	{"the strongest expert's pass rate is measured", "harness/routing/reward.go", `r.StrongestKappa == "one"`, `r.StrongestKappa != "one"`, 3, "method=entrorouter/benchmark=avg/seed=1"},
 	{"advantages are not centred", "harness/train/grpo.go", "a[i] = r - mean", "a[i] = r", 3, "method=entrorouter/benchmark=avg/seed=1"},
 	{"answers that were cut off count as right", "harness/ask.go", "v.Bucket, v.Reason = routing.Truncated, ", "v.Bucket, v.Reason = routing.Correct, ", 3, "method=qwen3-4b/benchmark=sim-"},
-	{"cost is a mean over questions, not a sum", "harness/score/route.go", "return p.Pass[p.bench] * p.by[p.bench].Cost", "return p.by[p.bench].Cost", 3, "method=qwen3-4b/benchmark=sim-"},
+	{"cost is a mean over questions, not a sum", "harness/score/route.go", "return p.Benchmarks[p.bench].Pass * p.by[p.bench].Cost", "return p.by[p.bench].Cost", 3, "method=qwen3-4b/benchmark=sim-"},
 	{"the labels of Stage I are in another order", "harness/routing/target.go", "t.Prob[m] = 1 / float64(len(top))", "t.Prob[(m+1)%len(kappa)] = 1 / float64(len(top))", 3, "method=sft/benchmark=avg/seed=1"},
-	{"the test problems are training problems", "harness/plan.go", "e.newProblemSet(name, problems.Sized, e.spec.Benchmarks[name].Size)", "e.newProblemSet(x.Train.SFT.Benchmark, problems.Sized, e.spec.Benchmarks[name].Size)", 2, "have the same text"},
+	{"the test problems are training problems", "harness/plan.go", `e.newProblemSet(name, problems.Sized, e.spec.Benchmarks[name].Size, "")`, `e.newProblemSet(x.Train.SFT.Benchmark, problems.Sized, e.spec.Benchmarks[name].Size, "")`, 2, "have the same text"},
 }
 
 // mutant is a regression that is planted.
