@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/score"
@@ -34,7 +35,7 @@ func (e *engine) planCurves(rows []string) (*step, error) {
 		shown, fits = append(shown, e.spec.Experiment.Methods[i]), append(fits, e.fits[i])
 	}
 	p.rows(shown)
-	p.from[rootRows] = origin{path: "outputs"}
+	p.from[explain.RootRows] = explain.Origin{Path: "outputs"}
 	inputs := e.fitInputs(p, fits...)
 	return e.newStep("training curves", "curves", curvesVersion, p, inputs, func(ctx context.Context, d *store.Draft) error {
 		set := &metrics.Set{}

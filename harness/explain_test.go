@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -116,57 +117,57 @@ func groupsByKnob(t *testing.T, out string) {
 		cause  string   // the first
 		direct []string // its steps
 		follow []string
-		more   []string // the other causes
-		work   Work     // of the first
+		more   []string     // the other causes
+		work   explain.Work // of the first
 	}{
 		{name: "a knob of training", edit: []string{"grpo: {steps: 2", "grpo: {steps: 3"},
-			cause: "grpo.steps: 2 stored, 3 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 4}},
+			cause: "grpo.steps: 2 stored, 3 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: explain.Work{Fits: 4}},
 		{name: "a knob that tiny.yaml leaves to base.yaml", edit: []string{"grpo:", "anchor: {strength: 2}\ngrpo:"},
-			cause: "anchor.strength: 1 stored, 2 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 4}},
+			cause: "anchor.strength: 1 stored, 2 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: explain.Work{Fits: 4}},
 		{name: "the same in one row", edit: []string{"{name: entrorouter}", "{name: entrorouter, params: {anchor: {strength: 2}}}"},
-			cause: "methods[8].params.anchor.strength: 1 stored, 2 wanted", direct: trained[2:], follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 2}},
+			cause: "methods[8].params.anchor.strength: 1 stored, 2 wanted", direct: trained[2:], follow: append(slices.Clone(matched), "measure"), work: explain.Work{Fits: 2}},
 		{name: "another model that a row asks", edit: []string{"{name: llmrouter, params: {model: router-0.6}}", "{name: llmrouter, params: {model: router-0.4}}"},
-			cause: "methods[9].params.model: router-0.6 stored, router-0.4 wanted", direct: []string{"fit llmrouter seed=1"}, follow: []string{"measure"}, work: Work{Fits: 1, Routing: 1}},
+			cause: "methods[9].params.model: router-0.6 stored, router-0.4 wanted", direct: []string{"fit llmrouter seed=1"}, follow: []string{"measure"}, work: explain.Work{Fits: 1, Routing: 1}},
 		{name: "the backend", edit: []string{"grpo:", "policy: {backend: xla}\ngrpo:"},
-			cause: "policy.backend: go stored, xla wanted", direct: fits, follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 13, Routing: 1}},
+			cause: "policy.backend: go stored, xla wanted", direct: fits, follow: append(slices.Clone(matched), "measure"), work: explain.Work{Fits: 13, Routing: 1}},
 		{name: "two knobs", edit: []string{"grpo: {steps: 2", "grpo: {steps: 3", "bootstrap: 20", "bootstrap: 30"},
-			cause: "grpo.steps: 2 stored, 3 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 4},
+			cause: "grpo.steps: 2 stored, 3 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: explain.Work{Fits: 4},
 			more: []string{"evaluate.bootstrap: 20 stored, 30 wanted"}},
 		{name: "intervals", edit: []string{"bootstrap: 20", "bootstrap: 30"},
 			cause: "evaluate.bootstrap: 20 stored, 30 wanted", direct: []string{"measure"}},
 		{name: "a training set", edit: []string{"size: 80", "size: 90"}, cause: "train.rl.size: 80 stored, 90 wanted",
-			direct: []string{"problems sim-train-sft"}, work: Work{Fits: 13, Rollouts: 90 * 4 * 5, AtMost: true, Routing: 1}},
+			direct: []string{"problems sim-train-sft"}, work: explain.Work{Fits: 13, Rollouts: 90 * 4 * 5, AtMost: true, Routing: 1}},
 		{name: "rollouts a problem, of which five are stored", edit: []string{"profile: {", "profile: {rollouts: 6, "}, cause: "profile.rollouts: 5 stored, 6 wanted",
-			direct: []string{"profile sim-train-sft", "profile sim-train-sft", "profile sim-aime25", "profile sim-math500"}, work: Work{Fits: 13, Rollouts: 120*4 + 80*4 + 2*8*3, Routing: 1}},
+			direct: []string{"profile sim-train-sft", "profile sim-train-sft", "profile sim-aime25", "profile sim-math500"}, work: explain.Work{Fits: 13, Rollouts: 120*4 + 80*4 + 2*8*3, Routing: 1}},
 		{name: "one more seed", edit: []string{"seeds: [1, 2]", "seeds: [1, 2, 3]"}, cause: "evaluate.seeds: 3 is new",
-			direct: []string{"fit random seed=3", "fit sft seed=3", "fit entrorouter seed=3", "measure"}, follow: []string{"match mixture seed=3", "match benchmark seed=3", "match logistic seed=3"}, work: Work{Fits: 3}},
+			direct: []string{"fit random seed=3", "fit sft seed=3", "fit entrorouter seed=3", "measure"}, follow: []string{"match mixture seed=3", "match benchmark seed=3", "match logistic seed=3"}, work: explain.Work{Fits: 3}},
 		{name: "another row", edit: []string{"{name: self}", "{name: knn}"}, cause: "methods: row knn is new; row self is gone",
-			direct: []string{"fit knn seed=1", "measure"}, work: Work{Fits: 1}},
+			direct: []string{"fit knn seed=1", "measure"}, work: explain.Work{Fits: 1}},
 		{name: "the same row of another method", edit: []string{"{name: self}", "{name: fixed, id: self, params: {expert: cheapest}}"}, cause: "methods[2].name: self stored, fixed wanted",
-			direct: []string{"fit self seed=1"}, follow: []string{"measure"}, work: Work{Fits: 1}},
+			direct: []string{"fit self seed=1"}, follow: []string{"measure"}, work: explain.Work{Fits: 1}},
 		{name: "the same of one that needs no seeds", edit: []string{"{name: random}", "{name: fixed, id: random, params: {expert: cheapest}}"},
-			cause: "methods[0].name: random stored, fixed wanted", direct: []string{"fit random seed=1"}, follow: []string{"measure"}, work: Work{Fits: 1}},
+			cause: "methods[0].name: random stored, fixed wanted", direct: []string{"fit random seed=1"}, follow: []string{"measure"}, work: explain.Work{Fits: 1}},
 		{name: "rows in another order", edit: []string{"  - {name: self}\n  - {name: oracle}", "  - {name: oracle}\n  - {name: self}"},
 			cause: "methods: in another order", direct: []string{"measure"}},
 		{name: "another test set", edit: []string{"[sim-aime25,", "[sim-amc,"}, cause: "test: sim-amc is new; sim-aime25 is gone",
-			direct: slices.Concat([]string{"problems sim-amc", "problems sim-amc large"}, fits, []string{"measure"}), work: Work{Fits: 13, Rollouts: 8*3*5 + 8*4*2, AtMost: true, Routing: 1}},
+			direct: slices.Concat([]string{"problems sim-amc", "problems sim-amc large"}, fits, []string{"measure"}), work: explain.Work{Fits: 13, Rollouts: 8*3*5 + 8*4*2, AtMost: true, Routing: 1}},
 		{name: "fewer runs", edit: []string{"max_runs: 2", "max_runs: 1"}, cause: "evaluate.max_runs: 2 stored, 1 wanted",
-			direct: append([]string{"outcomes sim-aime25", "outcomes of the router alone sim-aime25"}, fits...), work: Work{Fits: 13, Routing: 1}},
+			direct: append([]string{"outcomes sim-aime25", "outcomes of the router alone sim-aime25"}, fits...), work: explain.Work{Fits: 13, Routing: 1}},
 		{name: "no large set", edit: []string{"large: 20", "large: 0"}, cause: "large: 20 stored, 0 wanted",
-			direct: append(slices.Clone(fits), "measure"), follow: matched, work: Work{Fits: 13, Routing: 1}},
+			direct: append(slices.Clone(fits), "measure"), follow: matched, work: explain.Work{Fits: 13, Routing: 1}},
 		{name: "test sets in another order", edit: []string{"[sim-aime25, sim-math500]", "[sim-math500, sim-aime25]"}, cause: "test: in another order",
-			direct: append(slices.Clone(fits), "measure"), follow: matched, work: Work{Fits: 13, Routing: 1}},
+			direct: append(slices.Clone(fits), "measure"), follow: matched, work: explain.Work{Fits: 13, Routing: 1}},
 		{name: "one seed less", edit: []string{"seeds: [1, 2]", "seeds: [1]"}, cause: "evaluate.seeds: 2 is gone", direct: []string{"measure"}},
 		{name: "matched to another row", edit: []string{"{name: logistic, match: entrorouter}", "{name: logistic, match: sft}"}, cause: "methods[6].match: entrorouter stored, sft wanted",
 			direct: []string{"match logistic seed=1", "match logistic seed=2"}, follow: []string{"measure"}},
 		{name: "a second row of a method", edit: []string{"  - {name: sft}", "  - {name: entrorouter, id: twin, params: {targets: {gate: false}}}\n  - {name: sft}"}, cause: "methods: row twin is new",
-			direct: []string{"fit twin seed=1", "fit twin seed=2", "measure"}, work: Work{Fits: 2}},
+			direct: []string{"fit twin seed=1", "fit twin seed=2", "measure"}, work: explain.Work{Fits: 2}},
 		{name: "another training benchmark", edit: []string{"rl: {benchmark: sim-train-sft", "rl: {benchmark: sim-train-rl"}, cause: "train.rl.benchmark: sim-train-rl is new",
-			direct: []string{"problems sim-train-rl"}, work: Work{Fits: 13, Rollouts: 80 * 4 * 5, AtMost: true, Routing: 1}},
+			direct: []string{"problems sim-train-rl"}, work: explain.Work{Fits: 13, Rollouts: 80 * 4 * 5, AtMost: true, Routing: 1}},
 		{name: "as many runs as there are", edit: []string{", max_runs: 2", ""}, cause: "evaluate.max_runs or runs in benchmarks.yaml: 2 stored, 16 wanted",
-			direct: append([]string{"outcomes sim-aime25", "outcomes of the router alone sim-aime25"}, fits...), work: Work{Fits: 13, Rollouts: 8*14*3 + 8*14, Routing: 1}},
+			direct: append([]string{"outcomes sim-aime25", "outcomes of the router alone sim-aime25"}, fits...), work: explain.Work{Fits: 13, Rollouts: 8*14*3 + 8*14, Routing: 1}},
 		{name: "another experiment that shares steps", edit: []string{"name: tiny\nbase", "name: other\nbase", "grpo: {steps: 2", "grpo: {steps: 3"},
-			cause: "grpo.steps: 2 stored, 3 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: Work{Fits: 4}},
+			cause: "grpo.steps: 2 stored, 3 wanted", direct: trained, follow: append(slices.Clone(matched), "measure"), work: explain.Work{Fits: 4}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := tinyWithName(t, c.edit)
@@ -199,7 +200,7 @@ func groupsByKnob(t *testing.T, out string) {
 			}
 			var toDo, caused []string
 			for _, s := range plan {
-				if s.State == StateToDo {
+				if s.State == explain.StateToDo {
 					toDo = append(toDo, s.Name)
 				}
 			}
@@ -228,7 +229,7 @@ func tinyWithName(t *testing.T, edit []string) *spec.Resolved {
 	return r
 }
 
-func sentence(k Cause) string {
+func sentence(k explain.Cause) string {
 	var texts []string
 	for _, c := range k.Changes {
 		texts = append(texts, c.Text)
@@ -259,9 +260,9 @@ func TestAFinishedExperimentHasNothingToExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range plan {
-		want := StateStored
+		want := explain.StateStored
 		if strings.HasPrefix(s.Name, "fit ") {
-			want = StateNotNeeded
+			want = explain.StateNotNeeded
 		}
 		if s.State != want {
 			t.Errorf("%s is %s, want %s", s.Name, s.State, want)
@@ -303,7 +304,7 @@ func followsToTheRoot(t *testing.T, out string) {
 		t.Fatal(err)
 	}
 	want := "match logistic seed=2 reads fit logistic seed=1 reads profile sim-train-sft reads problems sim-train-sft: train.rl.size: 80 stored, 90 wanted"
-	if diff := cmp.Diff([]string{want}, x.Because); diff != "" || !x.LastRun || x.State != StateToDo || len(x.Inputs) != 2 {
+	if diff := cmp.Diff([]string{want}, x.Because); diff != "" || !x.LastRun || x.State != explain.StateToDo || len(x.Inputs) != 2 {
 		t.Errorf("%+v %s", x, diff)
 	}
 	for name, want := range map[string]string{x.Key: x.Name, strings.TrimPrefix(x.Key, "match-")[:7]: x.Name, "measure": "measure"} {
@@ -341,34 +342,34 @@ func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := newExplainer(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := e.explainable()
 		seen := map[string]bool{}
-		for _, s := range e.steps {
+		for _, s := range plan.Steps {
 			var all any
-			if err := json.Unmarshal(s.recipe.Params(), &all); err != nil {
+			if err := json.Unmarshal(s.Recipe.Params(), &all); err != nil {
 				t.Fatal(err)
 			}
 			for _, path := range leafPaths(nil, all) {
 				for i, name := range path {
-					if path[0] == rootPool {
+					if path[0] == explain.RootPool {
 						path[i] = strings.ReplaceAll(name, ".", "-") // of a model
 					}
 				}
-				if at := s.stage() + strings.Join(path, "."); seen[at] {
+				if at := s.Recipe.Key().Stage + strings.Join(path, "."); seen[at] {
 					continue
 				} else {
 					seen[at] = true
 				}
-				where := x.where(s, strings.Join(path, "."))
+				where, err := plan.Where(s, strings.Join(path, "."))
+				if err != nil {
+					t.Fatal(err)
+				}
 				file, at, beside := strings.Cut(where, ".yaml: ")
 				var known bool
 				switch {
-				case where == inCode:
+				case where == explain.InCode:
 					known = code[path[1]]
-				case where == inBuild, where == inVerifier:
+				case where == explain.InBuild, where == explain.InVerifier:
 					known = true
 				case beside && strings.HasPrefix(file, "prices/"):
 					known = strings.HasPrefix(at, "models.")
@@ -384,7 +385,7 @@ func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
 					known = hasPath(spec.Experiment{}, where)
 				}
 				if !known {
-					t.Errorf("%s: step %s: %s is called %q, which no file writes", name, s.name, strings.Join(path, "."), where)
+					t.Errorf("%s: step %s: %s is called %q, which no file writes", name, s.Name, strings.Join(path, "."), where)
 				}
 			}
 		}

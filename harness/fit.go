@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -87,8 +88,8 @@ func (e *engine) newFit(row spec.Method, s uint64) (*fit, error) {
 
 // The inputs of a match.
 const (
-	inputFit   = "fit"                 // whose knob is set
-	inputMatch = rootMethod + ".match" // who spends what it is set to
+	inputFit   = "fit"                         // whose knob is set
+	inputMatch = explain.RootMethod + ".match" // who spends what it is set to
 )
 
 // newMatch plans the match of a fit to another row's spending.
@@ -98,7 +99,7 @@ func (e *engine) newMatch(row spec.Method, s uint64, unmatched, to *fit) (*fit, 
 	}
 	f := &fit{e: e, row: row, seed: s, unmatched: unmatched, matched: to}
 	p := e.params()
-	p.pick(rootMethod, row, "match")
+	p.pick(explain.RootMethod, row, "match")
 	var err error
 	f.step, err = e.newStep(fmt.Sprintf("match %s seed=%d", row.RowID(), s), "match", matchVersion, p, []input{{inputFit, unmatched.step}, {inputMatch, to.step}}, f.match)
 	if err != nil {

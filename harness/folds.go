@@ -14,6 +14,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/present"
@@ -263,7 +264,7 @@ func (c *recorded) plan() (*step, error) {
 			f := &crossFit{row: row}
 			params := source()
 			params.method(row, method)
-			params.pick(rootMethod, spec.Method{Kappa: c.kappa(row)}, "kappa")
+			params.pick(explain.RootMethod, spec.Method{Kappa: c.kappa(row)}, "kappa")
 			params.spec("folds.k", "folds.probe")
 			params.pick("", spec.Experiment{Folds: spec.Folds{Seeds: []uint64{s}}}, "folds.seeds")
 			params.seeds(x.Evaluate.Seeds[0])

@@ -1,8 +1,6 @@
 package harness
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/store"
 )
 
 // plan lays out every step of protocol split, from problems to measurements.
@@ -167,56 +164,4 @@ func (e *engine) planFits() error {
 		}
 	}
 	return nil
-}
-
-// StepStatus is one line of a plan.
-type StepStatus struct {
-	Name   string `json:"name"`
-	Key    string `json:"key"`
-	Stored bool   `json:"stored"`
-	State  string `json:"state"`         // StateStored, StateToDo or StateNotNeeded
-	Why    string `json:"why,omitempty"` // it is to do: what changed, or which step that is to do it reads; also what is damaged and not needed
-}
-
-// Plan says what Run would do, and does nothing but look at the store.
-func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]StepStatus, error) {
-	x, err := openExplainer(ctx, r, o)
-	if err != nil {
-		return nil, err
-	}
-	e := x.e
-	defer e.close()
-	var out []StepStatus
-	for _, s := range e.steps {
-		st, err := x.status(s)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, st)
-	}
-	return out, nil
-}
-
-// status is the line of a step.
-func (x *explainer) status(s *step) (StepStatus, error) {
-	st := StepStatus{Name: s.name, Key: s.recipe.Key().String(), Stored: x.missing[s] == nil, State: x.state(s)}
-	if st.State != StateToDo && !errors.Is(x.missing[s], store.ErrCorrupt) {
-		return st, nil
-	}
-	r, err := x.reason(s)
-	if err != nil {
-		return st, err
-	}
-	switch {
-	case r.own != nil:
-		st.Why = r.own[0].String()
-		if more := len(r.own) - 1; more > 0 {
-			st.Why += fmt.Sprintf(", and %d more", more)
-		}
-	case len(r.from) == 1:
-		st.Why = "follows " + r.from[0].name
-	default:
-		st.Why = fmt.Sprintf("follows %s and %d more", r.from[0].name, len(r.from)-1)
-	}
-	return st, nil
 }

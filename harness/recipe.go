@@ -8,6 +8,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -17,34 +18,18 @@ import (
 
 // This file makes the parameters of recipes. They are a tree in the names of YAML: what a step depends on, under the path
 // at which a file sets it, so that a difference of two recipes is already said in words a reader knows. What lies in the
-// spec stands at its own path; the rest stands below these roots.
-const (
-	rootPool       = "pool"       // pools/NAME.yaml
-	rootBenchmarks = "benchmarks" // benchmarks.yaml; a list, each with its name as id
-	rootPrices     = "prices"     // prices/NAME.yaml
-	rootMethod     = "method"     // a row of methods with every knob resolved
-	rootRows       = "methods"    // the rows that are measured, each with its id
-	rootCode       = "code"       // versions and constants of the program
-	rootBuild      = "build"      // how it was built
-	rootVerifier   = "verifier"   // version of the answer verifier
-)
+// spec stands at its own path; the rest stands below the roots of package explain.
 
 // params are the parameters of a recipe as they are put together. The first error is kept for newStep.
 type params struct {
 	e    *engine
 	tree spec.Tree
-	from map[string]origin
+	from map[string]explain.Origin
 	err  error
 }
 
-// origin says where a value of a recipe is set, where that is not at its path.
-type origin struct {
-	path string
-	cap  string // a knob that, where it is set, lowers the value; empty: none
-}
-
 func (e *engine) params() *params {
-	return &params{e: e, tree: spec.Tree{}, from: map[string]origin{}}
+	return &params{e: e, tree: spec.Tree{}, from: map[string]explain.Origin{}}
 }
 
 // pick adds what a value of a spec type has at some paths, below a root; the root "" is the spec.
@@ -80,12 +65,12 @@ func (p *params) poolName() {
 }
 
 // code adds something of the program that no file sets.
-func (p *params) code(name string, value any) { p.below(rootCode)[name] = value }
+func (p *params) code(name string, value any) { p.below(explain.RootCode)[name] = value }
 
 // features adds what losses depend on beside the knobs: how texts are read, and the build, which moves the last digits.
 func (p *params) features() {
 	p.code("features", lm.FeatureVersion)
-	p.below(rootBuild)["numerics"] = lm.Numerics
+	p.below(explain.RootBuild)["numerics"] = lm.Numerics
 }
 
 // benchmarks adds some knobs of benchmarks in the order given.
@@ -98,7 +83,7 @@ func (p *params) benchmarks(names []string, of func(name string) spec.Benchmark,
 		}
 		list = append(list, b)
 	}
-	p.tree[rootBenchmarks] = list
+	p.tree[explain.RootBenchmarks] = list
 }
 
 // runs adds how often the problems of benchmarks are asked, and what decides that.
@@ -126,12 +111,12 @@ func (p *params) problems(name, draw, by string, n int, population *problems.Pop
 		p.benchmarks([]string{name}, func(string) spec.Benchmark { return b }, append(paths, "generated")...)
 		pool := p.e.poolSpec
 		pool.Simulation = &spec.Simulation{Cells: map[string]spec.SimCell{population.Cell: population.Mix}, Topics: population.TopicDifficulty}
-		p.pick(rootPool, pool, "simulation.cells", "simulation.topic_difficulty")
+		p.pick(explain.RootPool, pool, "simulation.cells", "simulation.topic_difficulty")
 		p.spec("seed")
 	}
 	if by != "" {
-		p.from[rootBenchmarks] = origin{path: by + ".benchmark"}
-		p.from[strings.Join([]string{rootBenchmarks, name, "size"}, ".")] = origin{path: by + ".size"}
+		p.from[explain.RootBenchmarks] = explain.Origin{Path: by + ".benchmark"}
+		p.from[strings.Join([]string{explain.RootBenchmarks, name, "size"}, ".")] = explain.Origin{Path: by + ".size"}
 	} else {
 		p.capped(name, "size", n, p.e.spec.Experiment.Evaluate.MaxProblems, "evaluate.max_problems")
 	}
@@ -139,11 +124,11 @@ func (p *params) problems(name, draw, by string, n int, population *problems.Pop
 
 // capped notes that the spec may lower a number of benchmarks.yaml, and whether it does.
 func (p *params) capped(benchmark, field string, n, most int, knob string) {
-	path := strings.Join([]string{rootBenchmarks, benchmark, field}, ".")
+	path := strings.Join([]string{explain.RootBenchmarks, benchmark, field}, ".")
 	if most > 0 && n == most {
-		p.from[path] = origin{path: knob}
+		p.from[path] = explain.Origin{Path: knob}
 	} else {
-		p.from[path] = origin{path: path, cap: knob}
+		p.from[path] = explain.Origin{Path: path, Cap: knob}
 	}
 }
 
@@ -163,15 +148,15 @@ func (p *params) experts(of []routing.Expert, paths ...string) {
 		}
 		prices.Models[x.Model] = x.Price
 		if p.e.isProbe(x) {
-			p.below(rootPool)["probe"] = m
+			p.below(explain.RootPool)["probe"] = m
 		} else {
 			list = append(list, m)
 		}
 	}
 	if list != nil {
-		p.below(rootPool)["experts"] = list
+		p.below(explain.RootPool)["experts"] = list
 	}
-	p.pick(rootPrices, prices, "models")
+	p.pick(explain.RootPrices, prices, "models")
 }
 
 func (e *engine) isProbe(x routing.Expert) bool { return e.probe != nil && x.ID == e.probe.ID }
@@ -187,7 +172,7 @@ func (p *params) source() {
 	law := *pool.Simulation
 	law.Targets, law.Routers = nil, nil
 	pool.Simulation = &law
-	p.pick(rootPool, pool, "simulation")
+	p.pick(explain.RootPool, pool, "simulation")
 	p.code("simulation", simulatedVersion)
 }
 
@@ -199,7 +184,7 @@ func (p *params) routers(models ...string) {
 		routers[m] = pool.Simulation.Routers[m]
 	}
 	pool.Simulation = &spec.Simulation{Routers: routers}
-	p.pick(rootPool, pool, "simulation.routers")
+	p.pick(explain.RootPool, pool, "simulation.routers")
 	p.code("simulated_router", simulatedRouterVersion)
 }
 
@@ -207,10 +192,10 @@ func (p *params) routers(models ...string) {
 func (p *params) asks(of []routing.Expert, split routing.Split) {
 	p.source()
 	p.experts(of)
-	p.pick(rootPool, p.e.poolSpec, "sampling")
+	p.pick(explain.RootPool, p.e.poolSpec, "sampling")
 	p.spec("seed", "count_input")
 	p.code("split", split)
-	p.below(rootVerifier)["version"] = verify.Version
+	p.below(explain.RootVerifier)["version"] = verify.Version
 }
 
 // method adds a row, what it resolves to, and the code that trains it.
@@ -219,8 +204,8 @@ func (p *params) method(row spec.Method, method routing.Method) {
 	if err != nil && p.err == nil {
 		p.err = fmt.Errorf("method %s: %w", row.RowID(), err)
 	}
-	p.pick(rootMethod, row, "name", "train")
-	p.below(rootMethod)["params"] = json.RawMessage(resolved)
+	p.pick(explain.RootMethod, row, "name", "train")
+	p.below(explain.RootMethod)["params"] = json.RawMessage(resolved)
 	p.spec("c_unit", "policy", "evaluate.decoding")
 	p.features()
 }
@@ -235,12 +220,12 @@ func (p *params) rows(rows []spec.Method, paths ...string) {
 		}
 		list = append(list, m)
 	}
-	p.tree[rootRows] = list
+	p.tree[explain.RootRows] = list
 }
 
 // recorded adds a recording: its checksums, how it is read, and who answered at which price.
 func (p *params) recorded() {
-	p.pick(rootPool, p.e.poolSpec, "recorded.queries.sha256", "recorded.outcomes.sha256", "recorded.benchmarks", "recorded.prompt_tokens", "recorded.format", "recorded.gaps")
+	p.pick(explain.RootPool, p.e.poolSpec, "recorded.queries.sha256", "recorded.outcomes.sha256", "recorded.benchmarks", "recorded.prompt_tokens", "recorded.format", "recorded.gaps")
 	p.experts(p.e.experts)
 	p.spec("count_input")
 }

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -249,7 +250,7 @@ func (c *cancelAt) Start(what string, _ int) {
 
 func TestAPlanTellsWhatARunThenDoes(t *testing.T) {
 	r, out := tiny(t), t.TempDir()
-	plan := func() []StepStatus {
+	plan := func() []explain.StepStatus {
 		steps, err := Plan(t.Context(), r, Options{Out: out})
 		if err != nil {
 			t.Fatal(err)

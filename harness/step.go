@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
@@ -34,7 +35,7 @@ type step struct {
 	make   func(ctx context.Context, draft *store.Draft) error
 
 	// For people who ask why a step is to do.
-	from      map[string]origin // path of the recipe -> where the value is set, where that is not at its path
+	from      map[string]explain.Origin // path of the recipe -> where the value is set, where that is not at its path
 	pool      string
 	row       *spec.Method                                                 // of a fit: the row of the spec
 	benchmark string                                                       // of problems and what is asked about them

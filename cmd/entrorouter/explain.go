@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/explain"
 )
 
 func explainCommand() *cli.Command {
@@ -50,7 +51,7 @@ func explainCommand() *cli.Command {
 	}
 }
 
-func writeExplanation(w io.Writer, x *harness.Explanation) {
+func writeExplanation(w io.Writer, x *explain.Explanation) {
 	if x.ToDo == 0 {
 		fmt.Fprintf(w, "%s: what it needs is stored, nothing is to do\n", x.Experiment)
 	} else {
@@ -81,7 +82,7 @@ func writeExplanation(w io.Writer, x *harness.Explanation) {
 }
 
 // changesText says in words what changed, those that came or went in one phrase.
-func changesText(changes []harness.Change) (texts []string) {
+func changesText(changes []explain.Change) (texts []string) {
 	for _, end := range []struct{ one, many string }{{" is new", " are new"}, {" is gone", " are gone"}} {
 		var members []string
 		for _, c := range changes {
@@ -106,7 +107,7 @@ func changesText(changes []harness.Change) (texts []string) {
 }
 
 // workText says what steps cost; empty: neither fits nor answers.
-func workText(v harness.Work) string {
+func workText(v explain.Work) string {
 	var parts []string
 	if v.Fits > 0 {
 		parts = append(parts, fmt.Sprintf("routers to fit: %d", v.Fits))
@@ -160,7 +161,7 @@ func firsts(all []string, n int) []string {
 	return append(all[:n:n], fmt.Sprintf("and %d more", len(all)-n))
 }
 
-func writeStep(w io.Writer, x *harness.StepExplanation) {
+func writeStep(w io.Writer, x *explain.StepExplanation) {
 	fmt.Fprintf(w, "%s\n%s, %s\n", x.Name, x.Key, x.State)
 	if x.Folder != "" {
 		fmt.Fprintf(w, "in %s\n", x.Folder)

@@ -124,7 +124,7 @@ func (s *storedSmoke) forget(t *testing.T, steps string) {
 func (s *storedSmoke) outcomes(t *testing.T, steps string, change func(*outcome)) {
 	t.Helper()
 	s.rewrite(t, steps, "outcomes.csv", func(text string) string {
-		return eachRow(t, text, 1, func(f []string) {
+		return eachRow(t, text, func(f []string) {
 			o := outcome{expert: f[2], correct: f[3], bucket: routing.Bucket(f[4]), usd: parsed(t, f[6])}
 			change(&o)
 			f[3], f[4], f[6] = o.correct, string(o.bucket), strconv.FormatFloat(o.usd, 'f', 9, 64)
@@ -148,9 +148,9 @@ func (s *storedSmoke) decisions(t *testing.T, row string, choose func(expert int
 	t.Helper()
 	for _, arena := range []string{metrics.PaperArena, metrics.LargeArena} {
 		s.rewrite(t, "^fit "+row+" seed=", "decisions/"+arena+".csv", func(text string) string {
-			return eachRow(t, text, 0, func(f []string) {
+			return eachRow(t, text, func(f []string) {
 				var prob []float64
-				for _, p := range f[5:] {
+				for _, p := range f[5 : len(f)-2] { // then the calls and what they spoiled
 					prob = append(prob, parsed(t, p))
 				}
 				f[2] = strconv.Itoa(choose(int(parsed(t, f[2])), prob))
@@ -180,13 +180,13 @@ func (s *storedSmoke) measured(t *testing.T, change func(*metrics.Measurement)) 
 }
 
 // eachRow changes the rows of a CSV file below its head.
-func eachRow(t *testing.T, text string, head int, change func(fields []string)) string {
+func eachRow(t *testing.T, text string, change func(fields []string)) string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range rows[head:] {
+	for _, f := range rows[1:] {
 		change(f)
 	}
 	var out strings.Builder

@@ -1,4 +1,4 @@
-package harness
+package explain
 
 import (
 	"encoding/json"
@@ -17,41 +17,50 @@ import (
 
 // Where something comes from that no file sets.
 const (
-	inCode     = "the code"
-	inVerifier = "the answer verifier"
-	inBuild    = "the build"
+	InCode     = "the code"
+	InVerifier = "the answer verifier"
+	InBuild    = "the build"
 )
+
+// Where returns what sets a field of a step's recipe, as messages call it.
+func (p *Plan) Where(s *Step, path string) (string, error) {
+	x, err := newExplainer(p)
+	if err != nil {
+		return "", err
+	}
+	return x.where(s, path), nil
+}
 
 // where returns what sets a field of a step's recipe: the path as a file writes it, after the name of the file if that is
 // not the spec, or else one of the names above.
-func (x *explainer) where(s *step, path string) string {
-	of := x.e.spec.Experiment
-	if at, ok := s.from[path]; ok {
-		path = at.path
+func (x *explainer) where(s *Step, path string) string {
+	of := x.plan.Spec.Experiment
+	if at, ok := s.From[path]; ok {
+		path = at.Path
 	}
 	root, rest, _ := strings.Cut(path, ".")
 	switch root {
-	case "version", rootCode:
-		return inCode
-	case rootBuild:
-		return inBuild
-	case rootVerifier:
-		return inVerifier
-	case rootPool:
-		return "pools/" + s.pool + ".yaml: " + rest
-	case rootPrices:
+	case "version", RootCode:
+		return InCode
+	case RootBuild:
+		return InBuild
+	case RootVerifier:
+		return InVerifier
+	case RootPool:
+		return "pools/" + s.Pool + ".yaml: " + rest
+	case RootPrices:
 		return "prices/" + of.Prices + ".yaml: " + rest
-	case rootBenchmarks:
+	case RootBenchmarks:
 		if rest == "" {
 			return "test"
 		}
 		return "benchmarks.yaml: " + rest
-	case rootMethod:
-		if knob := leaves(s.row, rest); knob != "" && !x.unmoved(s, path) {
+	case RootMethod:
+		if knob := leaves(s.Row, rest); knob != "" && !x.unmoved(s, path) {
 			return knob
 		}
-		return s.row.Path + "." + rest
-	case rootRows:
+		return s.Row.Path + "." + rest
+	case RootRows:
 		for _, m := range of.Methods {
 			if knob, ok := strings.CutPrefix(rest, m.RowID()+"."); ok {
 				return m.Path + "." + knob
@@ -89,17 +98,17 @@ func sets(n *yaml.Node, path []string) bool {
 
 // unmoved says whether a knob of the spec that the row of a step leaves to it is what it was, so that the row itself set it
 // before: another row that leaves it is as the last run made it.
-func (x *explainer) unmoved(s *step, path string) bool {
+func (x *explainer) unmoved(s *Step, path string) bool {
 	rows, ok := x.left[path]
 	if !ok {
-		for _, t := range x.e.steps {
-			if t.row != nil && slices.Contains(x.last[t.name], t.recipe.Key()) && leaves(t.row, strings.TrimPrefix(path, rootMethod+".")) != "" && t.recipe.Has(strings.Split(path, ".")...) {
-				rows = append(rows, t.row.RowID())
+		for _, t := range x.plan.Steps {
+			if t.Row != nil && slices.Contains(x.last[t.Name], t.Recipe.Key()) && leaves(t.Row, strings.TrimPrefix(path, RootMethod+".")) != "" && t.Recipe.Has(strings.Split(path, ".")...) {
+				rows = append(rows, t.Row.RowID())
 			}
 		}
 		x.left[path] = rows
 	}
-	return slices.ContainsFunc(rows, func(id string) bool { return id != s.row.RowID() })
+	return slices.ContainsFunc(rows, func(id string) bool { return id != s.Row.RowID() })
 }
 
 // kind is the name of a step without its training seed or partition: steps of one kind are versions of one another.
@@ -113,16 +122,16 @@ func kind(name string) string {
 // nearest returns the stored recipe to compare a step with: that of the same step in the last run of the experiment, or
 // else the one of its kind in the last run of any with the fewest differences, the last made among equals; nil if there is
 // none.
-func (x *explainer) nearest(s *step) (best *store.Recipe, last bool, err error) {
+func (x *explainer) nearest(s *Step) (best *store.Recipe, last bool, err error) {
 	stored, err := x.stage(s.stage())
 	if err != nil {
 		return nil, false, err
 	}
 	fewest := 0
 	consider := func(r *store.Recipe) {
-		n := len(store.Compare(*r, s.recipe))
-		for _, in := range s.inputs {
-			if !r.Reads(in.recipe.Key()) {
+		n := len(store.Compare(*r, s.Recipe))
+		for _, in := range s.Inputs {
+			if !r.Reads(in.Recipe.Key()) {
 				n++
 			}
 		}
@@ -131,7 +140,7 @@ func (x *explainer) nearest(s *step) (best *store.Recipe, last bool, err error) 
 		}
 	}
 	for _, r := range stored {
-		if slices.Contains(x.last[s.name], r.Key()) && !x.planned[r.Key()] { // what is planned is no earlier form of another
+		if slices.Contains(x.last[s.Name], r.Key()) && !x.planned[r.Key()] { // what is planned is no earlier form of another
 			consider(&r.Recipe)
 		}
 	}
@@ -139,7 +148,7 @@ func (x *explainer) nearest(s *step) (best *store.Recipe, last bool, err error) 
 		return best, true, nil
 	}
 	for _, r := range stored {
-		if slices.Contains(x.kinds[r.Key()], kind(s.name)) && (len(x.last) > 0 || !x.planned[r.Key()]) {
+		if slices.Contains(x.kinds[r.Key()], kind(s.Name)) && (len(x.last) > 0 || !x.planned[r.Key()]) {
 			consider(&r.Recipe)
 		}
 	}
@@ -148,8 +157,8 @@ func (x *explainer) nearest(s *step) (best *store.Recipe, last bool, err error) 
 
 // changes returns how a step differs from a stored recipe, in its own fields and behind those of its inputs that are
 // stored now and were others then.
-func (x *explainer) changes(s *step, stored store.Recipe) (out []Change, err error) {
-	fields := store.Compare(stored, s.recipe)
+func (x *explainer) changes(s *Step, stored store.Recipe) (out []Change, err error) {
+	fields := store.Compare(stored, s.Recipe)
 	plainly := slices.DeleteFunc(slices.Clone(fields), func(f store.Field) bool { return implied(f, fields) })
 	if len(plainly) == 0 {
 		plainly = fields
@@ -168,10 +177,10 @@ func (x *explainer) changes(s *step, stored store.Recipe) (out []Change, err err
 		out = gone
 	}
 	inputs := stored.Inputs()
-	for _, in := range s.inputs {
-		k, ok := inputs[in.as]
-		named := slices.ContainsFunc(fields, func(f store.Field) bool { return f.Name() == "params."+in.as }) // it is another one
-		if !ok || k == in.recipe.Key() || x.todo[in.step] || named {
+	for _, in := range s.Inputs {
+		k, ok := inputs[in.As]
+		named := slices.ContainsFunc(fields, func(f store.Field) bool { return f.Name() == "params."+in.As }) // it is another one
+		if !ok || k == in.Recipe.Key() || x.todo[in.Step] || named {
 			continue
 		}
 		before, ok, err := x.recipe(k)
@@ -181,7 +190,7 @@ func (x *explainer) changes(s *step, stored store.Recipe) (out []Change, err err
 		if !ok {
 			continue
 		}
-		behind, err := x.changes(in.step, before)
+		behind, err := x.changes(in.Step, before)
 		if err != nil {
 			return nil, err
 		}
@@ -197,13 +206,13 @@ func (x *explainer) changes(s *step, stored store.Recipe) (out []Change, err err
 // name, as prices under a model, with what gives the name.
 func implied(f store.Field, all []store.Field) bool {
 	path := strings.TrimPrefix(f.Name(), "params.")
-	if strings.HasPrefix(path, rootMethod+".params.") {
-		return slices.ContainsFunc(all, func(f store.Field) bool { return f.Name() == "params."+rootMethod+".name" })
+	if strings.HasPrefix(path, RootMethod+".params.") {
+		return slices.ContainsFunc(all, func(f store.Field) bool { return f.Name() == "params."+RootMethod+".name" })
 	}
 	if f.Stored != "" && f.Wanted != "" {
 		return false
 	}
-	for _, named := range []string{rootPrices + ".models.", rootPool + ".simulation.cells.", rootPool + ".simulation.topic_difficulty.", rootPool + ".simulation.routers.", rootPool + ".simulation.skills."} {
+	for _, named := range []string{RootPrices + ".models.", RootPool + ".simulation.cells.", RootPool + ".simulation.topic_difficulty.", RootPool + ".simulation.routers.", RootPool + ".simulation.skills."} {
 		if strings.HasPrefix(path, named) {
 			return true
 		}
@@ -212,14 +221,14 @@ func implied(f store.Field, all []store.Field) bool {
 }
 
 // words says in words how one field of a step differs.
-func (x *explainer) words(s *step, f store.Field) []Change {
+func (x *explainer) words(s *Step, f store.Field) []Change {
 	if f.Name() == "version" {
-		return []Change{{inCode, f.Name(), Raw(f.Stored), Raw(f.Wanted), fmt.Sprintf("%s steps mean something else: version %s stored, %s wanted", s.stage(), f.Stored, f.Wanted)}}
+		return []Change{{InCode, f.Name(), Raw(f.Stored), Raw(f.Wanted), fmt.Sprintf("%s steps mean something else: version %s stored, %s wanted", s.stage(), f.Stored, f.Wanted)}}
 	}
 	path := strings.Join(f.Path[1:], ".")
 	c := Change{Knob: x.where(s, path), Field: f.Name(), Stored: Raw(f.Stored), Wanted: Raw(f.Wanted)}
 	switch c.Knob {
-	case inCode, inBuild, inVerifier:
+	case InCode, InBuild, InVerifier:
 		c.Text = fmt.Sprintf("%s: %s", f.Path[len(f.Path)-1], compared(c.Stored, c.Wanted))
 		return []Change{c}
 	}
@@ -227,8 +236,8 @@ func (x *explainer) words(s *step, f store.Field) []Change {
 		return of
 	}
 	var had, wants int
-	if at := s.from[path]; at.cap != "" && json.Unmarshal([]byte(f.Stored), &had) == nil && json.Unmarshal([]byte(f.Wanted), &wants) == nil && had < wants {
-		c.Knob = at.cap + " or " + f.Path[len(f.Path)-1] + " in benchmarks.yaml" // a cap that is gone may have been the reason
+	if at := s.From[path]; at.Cap != "" && json.Unmarshal([]byte(f.Stored), &had) == nil && json.Unmarshal([]byte(f.Wanted), &wants) == nil && had < wants {
+		c.Knob = at.Cap + " or " + f.Path[len(f.Path)-1] + " in benchmarks.yaml" // a cap that is gone may have been the reason
 	}
 	c.Text = compared(c.Stored, c.Wanted)
 	return []Change{c}

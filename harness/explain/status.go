@@ -1,0 +1,60 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// What a plan prints: a line a step.
+
+// StepStatus is one line of a plan.
+type StepStatus struct {
+	Name   string `json:"name"`
+	Key    string `json:"key"`
+	Stored bool   `json:"stored"`
+	State  string `json:"state"`         // StateStored, StateToDo or StateNotNeeded
+	Why    string `json:"why,omitempty"` // it is to do: what changed, or which step that is to do it reads; also what is damaged and not needed
+}
+
+// Status says what a run would do, step by step.
+func (p *Plan) Status() ([]StepStatus, error) {
+	x, err := newExplainer(p)
+	if err != nil {
+		return nil, err
+	}
+	var out []StepStatus
+	for _, s := range p.Steps {
+		st, err := x.status(s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, st)
+	}
+	return out, nil
+}
+
+// status is the line of a step.
+func (x *explainer) status(s *Step) (StepStatus, error) {
+	st := StepStatus{Name: s.Name, Key: s.Recipe.Key().String(), Stored: x.missing[s] == nil, State: x.state(s)}
+	if st.State != StateToDo && !errors.Is(x.missing[s], store.ErrCorrupt) {
+		return st, nil
+	}
+	r, err := x.reason(s)
+	if err != nil {
+		return st, err
+	}
+	switch {
+	case r.own != nil:
+		st.Why = r.own[0].String()
+		if more := len(r.own) - 1; more > 0 {
+			st.Why += fmt.Sprintf(", and %d more", more)
+		}
+	case len(r.from) == 1:
+		st.Why = "follows " + r.from[0].Name
+	default:
+		st.Why = fmt.Sprintf("follows %s and %d more", r.from[0].Name, len(r.from)-1)
+	}
+	return st, nil
+}
