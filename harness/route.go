@@ -22,8 +22,8 @@ type Routed struct {
 }
 
 // Route routes queries by the router of one row of an experiment. A trained router is loaded from its stored fit. A row
-// whose fit is not stored, or whose kind is no methods.Loader, is fitted, which makes again the router of its run byte for
-// byte. Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint,
+// whose fit is not stored or left nothing to load, or whose kind is no methods.Loader, is fitted, which makes again the
+// router of its run byte for byte. Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint,
 // curves, trajectories of a served policy) goes to dir, nowhere if it is empty.
 func Route(ctx context.Context, r *spec.Resolved, o Options, row string, queries []routing.Query, dir string) ([]Routed, error) {
 	switch r.Experiment.Protocol {

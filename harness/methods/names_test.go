@@ -19,7 +19,7 @@ import (
 var otherMeanings = map[string][]string{
 	"benchmark":   {"harness/", "cmd/", "harness/claims/tables.go"},                              // the key of measurements, and of what is printed
 	"sft":         {"harness/train/", "harness/report/", "harness/curves.go"},                    // Stage I
-	"self":        {"harness/routing/"},                                                          // who answers, where experts are named
+	"self":        {"harness/"},                                                                  // who answers, and whose answers they are
 	"difficulty":  {"harness/score/"},                                                            // a stream of random numbers
 	"mixture":     {"harness/problems/"},                                                         // of liquids
 	"bag":         {"verify/"},                                                                   // a thing that is counted
