@@ -472,27 +472,6 @@ func TestAnEntryOfOlderCodeOrADamagedOneIsAReason(t *testing.T) {
 	}
 }
 
-// A member that only the stored recipe has is gone, though that recipe is planned as well, if nothing else differs.
-func TestADifferenceIsAlwaysSaid(t *testing.T) {
-	recipe := func(seeds ...int) store.Recipe {
-		r, err := store.NewRecipe("fit", 1, map[string]any{"evaluate": map[string]any{"seeds": seeds}}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	x := &explainer{e: &engine{spec: tiny(t)}, planned: map[store.Key]bool{recipe(1, 2).Key(): true}}
-	for _, c := range []struct {
-		wanted store.Recipe
-		want   string
-	}{{recipe(1), "evaluate.seeds: 2 is gone"}, {recipe(1, 3), "evaluate.seeds: 3 is new"}} {
-		got, err := x.changes(&step{recipe: c.wanted}, recipe(1, 2))
-		if err != nil || len(got) != 1 || got[0].String() != c.want {
-			t.Errorf("%v, %v; want %s", got, err, c.want)
-		}
-	}
-}
-
 // besideTiny explains tiny.yaml with built-in files beside it in which some text is replaced: file, old, new...
 func besideTiny(t *testing.T, out string, edits ...string) (causes []string) {
 	t.Helper()

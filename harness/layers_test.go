@@ -16,9 +16,11 @@ const module = "github.com/entrorouter/entrorouter/"
 // DESIGN.md, "The house", has the picture.
 var layers = map[string][]string{
 	"cmd/entrorouter": {"*"},
-	"harness":         {"harness/book", "harness/compare", "harness/score", "harness/trail", "harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/present", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/units", "harness/metrics", "harness/seed", "harness/cost", "verify"},
+	"harness":         {"harness/book", "harness/compare", "harness/explain", "harness/score", "harness/trail", "harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/present", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/units", "harness/metrics", "harness/seed", "harness/cost", "verify"},
 	// What is compared and what is shown are finished runs.
 	"harness/compare": {"harness/book", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/units", "harness/metrics"},
+	// Why a step is to do follows from its recipe and from what is stored.
+	"harness/explain": {"harness/methods", "harness/spec", "harness/store"},
 	"harness/trail":   {"harness/book", "harness/score", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
 	// Numbers come from decisions and outcomes, wherever those are from.
 	"harness/score": {"harness/book", "harness/report", "harness/routing", "harness/units", "harness/metrics", "harness/seed"},

@@ -1,0 +1,29 @@
+package explain
+
+import (
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// A member that only the stored recipe has is gone, though that recipe is planned as well, if nothing else differs.
+func TestADifferenceIsAlwaysSaid(t *testing.T) {
+	recipe := func(seeds ...int) store.Recipe {
+		r, err := store.NewRecipe("fit", 1, map[string]any{"evaluate": map[string]any{"seeds": seeds}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	x := &explainer{plan: &Plan{Spec: &spec.Resolved{}}, planned: map[store.Key]bool{recipe(1, 2).Key(): true}}
+	for _, c := range []struct {
+		wanted store.Recipe
+		want   string
+	}{{recipe(1), "evaluate.seeds: 2 is gone"}, {recipe(1, 3), "evaluate.seeds: 3 is new"}} {
+		got, err := x.changes(&Step{Recipe: c.wanted}, recipe(1, 2))
+		if err != nil || len(got) != 1 || got[0].String() != c.want {
+			t.Errorf("%v, %v; want %s", got, err, c.want)
+		}
+	}
+}
