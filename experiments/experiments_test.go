@@ -16,7 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/entrorouter/entrorouter/experiments"
-	"github.com/entrorouter/entrorouter/harness/claims"
+	"github.com/entrorouter/entrorouter/harness/paper"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -186,7 +186,7 @@ func TestRowsThatOrderingsNameExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	orderings, err := claims.ReadOrderings("orderings.yaml", text)
+	orderings, err := paper.ReadOrderings("orderings.yaml", text)
 	if err != nil {
 		t.Fatal(err)
 	}

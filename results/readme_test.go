@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness/claims"
+	"github.com/entrorouter/entrorouter/harness/paper"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
@@ -145,7 +145,7 @@ func constantUnits(t *testing.T) map[string]bool {
 }
 
 func TestTheReadmeNamesEveryFieldOfClaimsAndOrderings(t *testing.T) {
-	for heading, of := range map[string]any{"### claims.yaml": claims.List{}, "### orderings.yaml": claims.Orderings{}} {
+	for heading, of := range map[string]any{"### claims.yaml": paper.List{}, "### orderings.yaml": paper.Orderings{}} {
 		section := page(t, heading)
 		for _, name := range fields(reflect.TypeOf(of)) {
 			if !strings.Contains(section, "`"+name+"`") {

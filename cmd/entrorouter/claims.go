@@ -13,8 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/entrorouter/entrorouter/harness/claims"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/paper"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/results"
@@ -28,7 +28,7 @@ func claimsCommand() *cli.Command {
 			"each, and every ordering that it states (results/paper/orderings.yaml), a verdict on the measurements that run has\n" +
 			"written. Tables of the paper and of measurements are tried as a whole: can each percentage be a number of right\n" +
 			"answers, does each average follow from its row? Exit code 3 if a verdict on the paper is not the recorded one, or a\n" +
-			"table of measurements contradicts itself. Rules: go doc ./harness/claims.",
+			"table of measurements contradicts itself. Rules: go doc ./harness/paper.",
 		Flags: append(figuresFlags("folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"),
 			&cli.StringSliceFlag{Name: "measurements", DefaultText: ownFigures + ", or " + committedFigures + " with --update", Usage: "`PATH` of a measurement file, or of a folder with *-measurements.txt; repeat it for more"},
 			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt) and, if wanted, claims.yaml and orderings.yaml instead of the built-in ones"}),
@@ -61,10 +61,10 @@ func claimsCommand() *cli.Command {
 
 // paperFolder is a paper as data: tables and, if it has them, claims and orderings.
 type paperFolder struct {
-	tables                  *claims.Tables
-	list                    *claims.List      // empty if the folder has no claims.yaml
-	orderings               *claims.Orderings // nil if it has no orderings.yaml
-	listFile, orderingsFile string            // as a reader can open them
+	tables                  *paper.Tables
+	list                    *paper.List      // empty if the folder has no claims.yaml
+	orderings               *paper.Orderings // nil if it has no orderings.yaml
+	listFile, orderingsFile string           // as a reader can open them
 }
 
 // readPaper reads the built-in paper, or that of a folder.
@@ -80,15 +80,15 @@ func readPaper(folder string) (p paperFolder, err error) {
 		fsys, dir, above = os.DirFS(folder), ".", folder
 	}
 	shown := filepath.Join(above, dir)
-	p.list, p.listFile, p.orderingsFile = &claims.List{}, shown, filepath.Join(shown, "orderings.yaml")
-	if p.tables, err = claims.ReadTables(fsys, dir); err != nil {
+	p.list, p.listFile, p.orderingsFile = &paper.List{}, shown, filepath.Join(shown, "orderings.yaml")
+	if p.tables, err = paper.ReadTables(fsys, dir); err != nil {
 		return p, fmt.Errorf("%s/%w", strings.TrimRight(above, "/"), err)
 	}
 	data, err := fs.ReadFile(fsys, path.Join(dir, "claims.yaml"))
 	switch {
 	case err == nil:
 		p.listFile = filepath.Join(shown, "claims.yaml")
-		if p.list, err = claims.ReadList(p.listFile, data); err != nil {
+		if p.list, err = paper.ReadList(p.listFile, data); err != nil {
 			return p, err
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -101,12 +101,12 @@ func readPaper(folder string) (p paperFolder, err error) {
 	case err != nil:
 		return p, fmt.Errorf("%s: %w", shown, err)
 	}
-	p.orderings, err = claims.ReadOrderings(p.orderingsFile, data)
+	p.orderings, err = paper.ReadOrderings(p.orderingsFile, data)
 	return p, err
 }
 
 // checkClaims prints the tables of claims and verdicts and writes them to a folder, unless it is empty.
-func checkClaims(c *cli.Context, measured *claims.Measurements, folder string) error {
+func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) error {
 	if c.IsSet("paper") && c.String("paper") == "" {
 		return usageError{errors.New("--paper is empty; name a folder, or leave it out for the built-in tables")}
 	}
@@ -119,7 +119,7 @@ func checkClaims(c *cli.Context, measured *claims.Measurements, folder string) e
 		return usageError{err}
 	}
 	findings = append(findings, measured.CheckTables()...)
-	sheets := []*report.Sheet{claims.ClaimsSheet(findings)}
+	sheets := []*report.Sheet{paper.ClaimsSheet(findings)}
 	var short []*report.Sheet // for the README: Markdown alone
 	if p.orderings != nil {
 		rows, err := p.orderings.Judge(p.orderingsFile, p.tables, measured)
@@ -204,8 +204,8 @@ func writeTogether(folder string, files []report.File) error {
 
 // readAllMeasurements reads files and folders of measurements. A default folder that is not there is no error: then
 // nothing has been run.
-func readAllMeasurements(paths []string, asked bool) (*claims.Measurements, error) {
-	measured := &claims.Measurements{}
+func readAllMeasurements(paths []string, asked bool) (*paper.Measurements, error) {
+	measured := &paper.Measurements{}
 	for _, name := range paths {
 		files := []string{name}
 		info, err := os.Stat(name)

@@ -1,6 +1,6 @@
 // Formulas over the cells of tables: how they are parsed and evaluated, and what rounding leaves open.
 
-package claims
+package paper
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
 // The table for a reader in a hurry: a line is what several claims and orderings say together.
 
-package claims
+package paper
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
 // Claims on our own measurements, scale by scale.
 
-package claims
+package paper
 
 import (
 	"errors"

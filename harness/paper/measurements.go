@@ -1,6 +1,6 @@
 // Lines of measurement files, found by experiment, scale and keys.
 
-package claims
+package paper
 
 import (
 	"errors"

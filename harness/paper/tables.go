@@ -1,6 +1,6 @@
 // The paper's tables, as formulas read them.
 
-package claims
+package paper
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 // How the YAML files of this package are read, with every fault at its line.
 
-package claims
+package paper
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
 // The tables of claims and verdicts as sheets to print.
 
-package claims
+package paper
 
 import (
 	"fmt"

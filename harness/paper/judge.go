@@ -1,6 +1,6 @@
 // Verdicts on orderings: contrasts between rows of our measurements with their intervals.
 
-package claims
+package paper
 
 import (
 	"errors"

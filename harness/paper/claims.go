@@ -1,6 +1,6 @@
 // A file of claims, and what becomes of a claim on the paper's tables.
 
-package claims
+package paper
 
 import (
 	"cmp"

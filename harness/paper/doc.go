@@ -1,4 +1,4 @@
-// Package claims holds a paper to its own numbers and to measurements.
+// Package paper holds a paper to its own numbers and to measurements.
 //
 // # Claims
 //
@@ -115,4 +115,4 @@
 // behind a line. Of several the least favourable verdict counts, and a line is assumed or not testable if one of them is.
 // Simulated scales give, for each, the last one that has it, recorded answers the number of pools with each verdict.
 // Beside every printed number stand its margin and ours.
-package claims
+package paper

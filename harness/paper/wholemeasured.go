@@ -1,6 +1,6 @@
 // The checks of whole tables on our own measurements.
 
-package claims
+package paper
 
 import (
 	"fmt"

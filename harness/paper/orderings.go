@@ -1,6 +1,6 @@
 // A file of orderings: which row is above which, on which scales.
 
-package claims
+package paper
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
 // Checks of whole tables of the paper: averages, and percentages that whole numbers of answers can give.
 
-package claims
+package paper
 
 import (
 	"fmt"
