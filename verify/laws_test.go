@@ -150,6 +150,21 @@ func TestNumbersInWordsAreNotTheirDigitsSideBySide(t *testing.T) {
 	})
 }
 
+// TestBlanksBetweenDigitsCountWhereNothingIsRead: texts that are no formulas are compared as they print.
+func TestBlanksBetweenDigitsCountWhereNothingIsRead(t *testing.T) {
+	for _, blank := range []string{" ", "~", `\,`, `\ `, `\quad `, "\u00a0", `\;`} {
+		for _, unread := range []string{`\unknown{x} %s`, `\int %s \unknown`} {
+			apart, glued := fmt.Sprintf(unread, "1"+blank+"1"), fmt.Sprintf(unread, "11")
+			if v := Equal(apart, glued); v.Outcome == OutcomeEqual {
+				t.Errorf("%s and %s: equal (%s)", apart, glued, v.Rule)
+			}
+			if v := Equal(apart, fmt.Sprintf(unread, "1 1")); v.Outcome != OutcomeEqual {
+				t.Errorf("%s and the same with a space: %s (%s)", apart, v.Outcome, v.Reason)
+			}
+		}
+	}
+}
+
 // TestFractionsSideBySideAreAProduct: 100 \frac12 \frac45 is 40, as Euler's function is written out; a mixed number stands by
 // no other fraction.
 func TestFractionsSideBySideAreAProduct(t *testing.T) {

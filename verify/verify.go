@@ -9,7 +9,7 @@ import (
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "14"
+const Version = "15"
 
 // Reason codes: why a verdict is what it is, for counting.
 const (

@@ -83,6 +83,7 @@ var commandsOfDocuments = []documented{
 	{command: "go test -bench", as: `cd "$ROOT" && go test ./verify -run xxx -bench . -benchtime 1x`, why: "one package, once", slow: true, prints: `Benchmark`},
 	{command: "go test ./harness -run xxx -bench Profile -benchtime 20x", as: `cd "$ROOT" && go test ./harness -run xxx -bench Profile -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkProfile`},
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
+	{command: "go test ./verify -run xxx -bench DevelopmentRows -cpu 1", as: `cd "$ROOT" && go test ./verify -run xxx -bench DevelopmentRows -benchtime 1x`, why: "once", slow: true, prints: `ok`},
 	{command: "go doc ./harness/metrics", as: `cd "$ROOT" && go doc ./harness/metrics`, why: "in the folder of the code", prints: `OracleGap`},
 	{command: "go doc ./harness/experts.Recording", as: `cd "$ROOT" && go doc ./harness/experts.Recording`, why: "in the folder of the code", prints: `"query_id": "q1", "benchmark"`},
 	{command: "go doc ./harness/spec.Format", as: `cd "$ROOT" && go doc ./harness/spec.Format`, why: "in the folder of the code", prints: `chars_per_token`},
@@ -129,6 +130,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter verify answers.jsonl --out verdicts.jsonl --summary", prints: `accuracy 50\.00 %`},
 	{command: "entrorouter verify answers.jsonl --summary --jobs 1", prints: `accuracy 50\.00 %`},
 	{command: "entrorouter verify --policies", prints: `strict-units`},
+	{command: "entrorouter verify --regrade results/runs", prints: `verifier moves 0 of [1-9]\d* verdicts`},
 }
 
 func TestEveryCommandOfTheDocumentsIsCarriedOut(t *testing.T) {

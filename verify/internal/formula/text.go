@@ -183,10 +183,10 @@ var (
 // Plain reduces an answer to what is left without layout: the last resort for answers that cannot be read.
 func Plain(s string) string {
 	s = Fold(s)
-	for _, w := range []string{`\left`, `\right`, `\displaystyle`, `\!`, `~`, `\text`, `\mathrm`, `\textbf`, `\mbox`, `$`} {
+	for _, w := range []string{`\left`, `\right`, `\displaystyle`, `\!`, `\text`, `\mathrm`, `\textbf`, `\mbox`, `$`} {
 		s = strings.ReplaceAll(s, w, "")
 	}
-	for _, w := range []string{`\,`, `\;`, `\:`, `\ `, `\quad`} {
+	for _, w := range []string{`\,`, `\;`, `\:`, `\ `, `\quad`, `~`} {
 		s = strings.ReplaceAll(s, w, " ")
 	}
 	s = spellings.Replace(s)
