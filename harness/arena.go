@@ -1,5 +1,7 @@
 package harness
 
+// Outcomes of the experts on test benchmarks, and the arenas that they make up: steps of protocol split.
+
 import (
 	"context"
 	"fmt"

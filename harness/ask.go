@@ -1,5 +1,7 @@
 package harness
 
+// Rollouts: what is stored is read and graded, what is not is asked for, and nothing is asked twice.
+
 import (
 	"context"
 	"fmt"

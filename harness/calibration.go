@@ -1,5 +1,7 @@
 package harness
 
+// The step that compares measured pass rates with the truth of a simulated pool.
+
 import (
 	"context"
 	"fmt"

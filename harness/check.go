@@ -1,5 +1,7 @@
 package harness
 
+// The comparison of a run that was just carried out with another.
+
 import (
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/compare"

@@ -1,5 +1,7 @@
 package harness
 
+// The step that measures what the trainings of some rows went through.
+
 import (
 	"context"
 	"encoding/csv"

@@ -1,16 +1,21 @@
-// Package harness is the engine: it turns a spec into measurements. Package present shows them.
+// Package harness turns a spec into measurements: it plans the steps of an experiment, carries out those that the store
+// does not have, and opens what they made. Other packages read, measure, compare and show it.
 //
 //	experiments/*.yaml
-//	    | spec
+//	    | spec.Load
 //	    v
-//	problems -> profile -> fit (method x seed) -> match -> measure -> package present
-//	    |          |            |                              |
-//	    |     experts.Pool   methods, train           results/paper beside ours
-//	    +-> outcomes, expected (what every expert does on the test problems)
+//	problems -> profile -> fit, match (method x seed) -> measure          Run: plan.go, folds.go, collapse.go
+//	    |          |            |                          |
+//	    |     ask.go        methods, train                 | book.Open: arenas with rows and decisions
+//	    +-> outcomes, expected                             v
+//	                                                    score: numbers -> present, report: tables and figures
 //
-// One direction. Each box is a step: a pure function from a recipe and the keys of its inputs to a folder of plain
+//	a finished run -> book.OpenRun -> compare (check), trail (show)       a plan -> explain
+//
+// One direction. Each box above is a step: a pure function from a recipe and the keys of its inputs to a folder of plain
 // text (package store), except the rollouts, which live in SQLite. Keys follow from recipes alone, so a finished
-// experiment is recognised without opening anything, and a killed one goes on where it stopped.
+// experiment is recognised without opening anything, and a killed one goes on where it stopped. Inputs have names
+// ("outcomes/paper/aime24", "fit/entrorouter/1"), by which a finished run is opened.
 //
 // A router with a knob is fitted once and asked at every setting; match sets the knob of a row to what another spends.
 //
@@ -21,7 +26,7 @@
 // distribution Q(m|x); the anchor is pi_ref; a policy is the trainable distribution over experts; a method fits a
 // router and is one row of a table; a router maps a query (problem and run) to a decision; a trajectory is the
 // conversation behind a decision of a router that talks to experts; a measurement is a number with unit and coordinates;
-// an arena is a collection of test benchmarks with a way of scoring them.
+// an arena is a collection of test benchmarks with the outcomes of the experts and the decisions of the rows.
 //
 // Layers are a table in layers_test.go.
 package harness

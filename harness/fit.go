@@ -1,5 +1,7 @@
 package harness
 
+// Fits and matches: the steps that train a row and write what it decides.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package harness
 
+// Protocol folds: recorded pools under cross-validation, planned and carried out.
+
 import (
 	"cmp"
 	"context"

@@ -1,5 +1,7 @@
 package harness
 
+// Many requests at a time whose answers are kept in batches.
+
 import (
 	"cmp"
 	"context"

@@ -30,7 +30,7 @@ var layers = map[string][]string{
 	"harness/train":   {"harness/lm", "harness/routing", "harness/seed", "harness/spec"},
 	"harness/lm":      {"harness/routing", "harness/spec", "harness/seed"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
-	"harness/paper":  {"harness/metrics", "harness/report"},
+	"harness/paper":   {"harness/metrics", "harness/report"},
 	"harness/experts": {"harness/experts/internal/wire", "harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
 	// A client knows no simulation; the simulation answers a client's requests.
 	"harness/experts/sim": {"harness/experts", "harness/experts/internal/wire", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},

@@ -1,5 +1,7 @@
 package harness
 
+// The step that measures: arenas are opened by the names of its inputs and handed to package score.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package harness
 
+// Protocol split: every step from problems to measurements.
+
 import (
 	"fmt"
 	"slices"

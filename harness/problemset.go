@@ -1,5 +1,7 @@
 package harness
 
+// The step that draws or reads the problems of a benchmark.
+
 import (
 	"context"
 	"fmt"

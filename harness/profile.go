@@ -1,5 +1,7 @@
 package harness
 
+// The step that measures pass rates of experts on problems.
+
 import (
 	"context"
 

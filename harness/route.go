@@ -1,5 +1,7 @@
 package harness
 
+// Routing of new problems by a row of an experiment.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package harness
 
+// Language models that route, as opposed to the experts they route to: who answers for them, and what is kept.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package harness
 
+// Running an experiment: its engine is opened, its last steps are made, what they need comes first.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package harness
 
+// Simulated experts and routers as a server.
+
 import (
 	"context"
 	"fmt"

@@ -1,5 +1,7 @@
 package harness
 
+// Servers that methods ask by themselves.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package harness
 
+// What package trail needs of a run: its book, and the answers in the store.
+
 import (
 	"context"
 	"errors"

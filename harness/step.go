@@ -1,5 +1,7 @@
 package harness
 
+// Steps: planned under a recipe, made at most once, named where they fail.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,7 @@
 package harness
 
+// Routers with a knob: asked at every setting, and replayed from what was stored.
+
 import (
 	"context"
 	"fmt"

@@ -17,7 +17,7 @@ import (
 // otherMeanings are words that name a kind of method and something else: word -> files that mean the other thing, or
 // what their paths begin with.
 var otherMeanings = map[string][]string{
-	"benchmark":   {"harness/", "cmd/", "harness/paper/tables.go"},                              // the key of measurements, and of what is printed
+	"benchmark":   {"harness/", "cmd/", "harness/paper/tables.go"},                               // the key of measurements, and of what is printed
 	"sft":         {"harness/train/", "harness/report/", "harness/curves.go"},                    // Stage I
 	"self":        {"harness/"},                                                                  // who answers, and whose answers they are
 	"difficulty":  {"harness/score/"},                                                            // a stream of random numbers
