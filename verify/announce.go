@@ -1,3 +1,5 @@
+// Words that announce a final answer.
+
 package verify
 
 import (

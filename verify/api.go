@@ -1,3 +1,5 @@
+// The types of this package that lie below it.
+
 package verify
 
 // What the packages below define for users of this one.

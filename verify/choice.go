@@ -1,3 +1,5 @@
+// Multiple choice: which option a response names.
+
 package verify
 
 import (

@@ -1,3 +1,5 @@
+// Verdicts in words, and rows of files of answers.
+
 package verify
 
 import (

@@ -1,3 +1,5 @@
+// Finds the final answer of a response.
+
 package verify
 
 import (

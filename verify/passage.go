@@ -1,3 +1,5 @@
+// Text divided into formulas and words, and what they say together.
+
 package verify
 
 // The formulas of running text, and which of them is the answer. It is chosen among whole formulas, as package segment

@@ -1,3 +1,5 @@
+// Named policies: the conventions on which graders differ.
+
 package verify
 
 import (

@@ -1,3 +1,5 @@
+// What the last sentences of a response say.
+
 package verify
 
 import (

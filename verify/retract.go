@@ -1,3 +1,5 @@
+// What becomes of an answer in the text after it.
+
 package verify
 
 // What a text says about an answer after it gave it. One rule serves boxes, announcements, formulas in prose and choices.

@@ -1,3 +1,5 @@
+// Grades responses: keys, verdicts and options.
+
 package verify
 
 import (

@@ -1,3 +1,5 @@
+// Words of prose that a grader has to know.
+
 package verify
 
 // Answers in words: yes and no, and what is only copied from the question.

@@ -1,3 +1,5 @@
+// What rows assume that nothing measured says.
+
 package methods
 
 import "github.com/entrorouter/entrorouter/harness/spec"

@@ -1,3 +1,5 @@
+// A bag of embeddings that is trained on pass rates.
+
 package methods
 
 import (

@@ -1,3 +1,5 @@
+// Row kind benchmark: the router that knows the name of the benchmark and no text.
+
 package methods
 
 import (

@@ -1,3 +1,5 @@
+// Row kind cluster: the best expert on similar training problems.
+
 package methods
 
 import (

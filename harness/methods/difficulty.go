@@ -1,3 +1,5 @@
+// Row kind difficulty: one number a question, and a pass rate an expert from it.
+
 package methods
 
 import (

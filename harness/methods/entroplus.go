@@ -1,3 +1,5 @@
+// Row kind entroplus: our own variant of EntroRouter.
+
 package methods
 
 import (

@@ -1,3 +1,5 @@
+// Row kinds sft and entrorouter: the paper's method after Stage I and after Stage II.
+
 package methods
 
 import (

@@ -1,3 +1,5 @@
+// Texts as the rows that linear methods and nearest neighbours read.
+
 package methods
 
 import (

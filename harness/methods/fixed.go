@@ -1,3 +1,5 @@
+// Row kind fixed: always the same expert.
+
 package methods
 
 import (

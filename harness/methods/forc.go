@@ -1,3 +1,5 @@
+// Row kind forc: a predicted chance of success an expert, and what it costs.
+
 package methods
 
 import (

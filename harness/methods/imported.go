@@ -1,3 +1,5 @@
+// Predictions that another program made.
+
 package methods
 
 import (

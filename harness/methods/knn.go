@@ -1,3 +1,5 @@
+// Row kind knn: what experts did on the training problems most like a question.
+
 package methods
 
 import (

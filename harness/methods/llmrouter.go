@@ -1,3 +1,5 @@
+// Row kind llmrouter: a language model is asked which expert should answer.
+
 package methods
 
 import (

@@ -1,3 +1,5 @@
+// Row kind logistic: one logistic regression an expert.
+
 package methods
 
 import (

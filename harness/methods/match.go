@@ -1,3 +1,5 @@
+// Sets the knob of a router so that it spends as much as another.
+
 package methods
 
 import (

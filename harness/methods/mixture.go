@@ -1,3 +1,5 @@
+// Row kind mixture: the best coin between two experts.
+
 package methods
 
 import (

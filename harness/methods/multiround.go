@@ -1,3 +1,5 @@
+// What the rows of Router-R1 and xRouter that are trained here have in common.
+
 package methods
 
 import (

@@ -1,3 +1,5 @@
+// Corrupted estimates of pass rates, for the paper's test of robustness.
+
 package methods
 
 import (

@@ -1,3 +1,5 @@
+// Row kind oracle: a yardstick that reads the outcomes it is scored on.
+
 package methods
 
 import (

@@ -1,3 +1,5 @@
+// Row kind random: an expert by lot.
+
 package methods
 
 import (

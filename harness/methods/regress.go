@@ -1,3 +1,5 @@
+// Regressions on sparse rows.
+
 package methods
 
 import (

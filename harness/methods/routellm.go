@@ -1,3 +1,5 @@
+// Row kind routellm: matrix factorisation as RouteLLM does it.
+
 package methods
 
 import (

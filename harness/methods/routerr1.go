@@ -1,3 +1,5 @@
+// Row kind routerr1: Router-R1, trained in the small environment.
+
 package methods
 
 import (

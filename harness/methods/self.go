@@ -1,3 +1,5 @@
+// Row kind self: the router alone.
+
 package methods
 
 import (

@@ -1,3 +1,5 @@
+// Rows whose policy is served elsewhere.
+
 package methods
 
 import (

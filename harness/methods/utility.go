@@ -1,3 +1,5 @@
+// Routers that weigh a predicted pass rate against dollars, and their knob.
+
 package methods
 
 import (

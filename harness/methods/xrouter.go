@@ -1,3 +1,5 @@
+// Row kind xrouter: xRouter, trained in the small environment.
+
 package methods
 
 import (

@@ -1,3 +1,5 @@
+// What routers that are language models cost, and the paper's rows that stand beside none of ours.
+
 package present
 
 import (

@@ -1,3 +1,5 @@
+// Which rows do not compete, and what rows assume.
+
 package present
 
 import (

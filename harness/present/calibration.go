@@ -1,3 +1,5 @@
+// The figure of pass rates against the truth.
+
 package present
 
 import (

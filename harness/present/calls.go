@@ -1,3 +1,5 @@
+// The table of how often routers ask experts.
+
 package present
 
 import (

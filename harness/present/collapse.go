@@ -1,3 +1,5 @@
+// The figures of collapse.
+
 package present
 
 import (

@@ -1,3 +1,5 @@
+// Figures of an experiment, and what their captions say.
+
 package present
 
 import (

@@ -1,3 +1,5 @@
+// The tables of what accuracy and cost do not say.
+
 package present
 
 import (

@@ -1,3 +1,5 @@
+// What the paper prints beside an experiment.
+
 package present
 
 import (

@@ -1,3 +1,5 @@
+// The figures of training curves and training seeds.
+
 package present
 
 import (

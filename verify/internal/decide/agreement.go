@@ -1,3 +1,5 @@
+// Decides by the laws of algebra: elements drawn at random that agree.
+
 package decide
 
 // Testing an identity in several fields, and what its verdict proves.

@@ -1,3 +1,5 @@
+// How near to zero an algebraic number can be without being zero.
+
 package decide
 
 import (

@@ -1,3 +1,5 @@
+// Tuples, lists, sets, matrices and intervals, compared.
+
 package decide
 
 import (

@@ -1,3 +1,5 @@
+// Two parsed answers, compared.
+
 package decide
 
 import (

@@ -1,3 +1,5 @@
+// Elementary functions of real numbers in binary floating point.
+
 package decide
 
 import (

@@ -1,3 +1,5 @@
+// Rational expressions, evaluated without rounding.
+
 package decide
 
 import (

@@ -1,3 +1,5 @@
+// Values in doubles with bounds of their errors.
+
 package decide
 
 import (

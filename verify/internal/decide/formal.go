@@ -1,3 +1,5 @@
+// Expressions as elements of a finite field.
+
 package decide
 
 // The value of an expression in a field: what formal identity testing computes.

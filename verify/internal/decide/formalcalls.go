@@ -1,3 +1,5 @@
+// Functions in a finite field, by their laws.
+
 package decide
 
 // Functions, sums, products and determinants in a field.

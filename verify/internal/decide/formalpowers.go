@@ -1,3 +1,5 @@
+// Powers in a finite field.
+
 package decide
 
 // Powers, exponentials, logarithms and roots in a field.

@@ -1,3 +1,5 @@
+// Functions of real and complex numbers with bounds of their errors.
+
 package decide
 
 import (

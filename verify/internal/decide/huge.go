@@ -1,3 +1,5 @@
+// Numbers too large to write out, compared by residues.
+
 package decide
 
 import (

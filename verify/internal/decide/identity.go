@@ -1,3 +1,5 @@
+// Expressions with variables, compared.
+
 package decide
 
 import (

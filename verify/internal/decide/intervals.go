@@ -1,3 +1,5 @@
+// Sets of real numbers, compared.
+
 package decide
 
 import (

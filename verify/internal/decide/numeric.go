@@ -1,3 +1,5 @@
+// Values as disks that hold the number.
+
 package decide
 
 import (

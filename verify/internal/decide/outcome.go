@@ -1,3 +1,5 @@
+// The names of outcomes.
+
 package decide
 
 // What a comparison ends in.

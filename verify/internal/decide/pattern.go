@@ -1,3 +1,5 @@
+// Sums and products that are written with an ellipsis.
+
 package decide
 
 import (

@@ -1,3 +1,5 @@
+// Points at which expressions are compared.
+
 package decide
 
 import (

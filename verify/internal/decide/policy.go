@@ -1,3 +1,5 @@
+// Conventions and tolerances, applied.
+
 package decide
 
 // What policies and tolerances change about comparing.

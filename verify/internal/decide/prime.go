@@ -1,3 +1,5 @@
+// The primes whose fields have the roots that expressions need.
+
 package decide
 
 // The integers modulo a prime, with square roots of small numbers and roots of unity.

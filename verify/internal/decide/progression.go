@@ -1,3 +1,5 @@
+// Lists with an ellipsis that are progressions.
+
 package decide
 
 import (

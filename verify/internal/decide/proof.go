@@ -1,3 +1,5 @@
+// How an equality or a difference was shown.
+
 package decide
 
 import (

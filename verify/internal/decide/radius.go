@@ -1,3 +1,5 @@
+// Upper bounds on errors.
+
 package decide
 
 import (

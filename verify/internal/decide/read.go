@@ -1,3 +1,5 @@
+// Reads an answer with its sums and products that go on.
+
 package decide
 
 // Reading, with the series that only comparing can make out.

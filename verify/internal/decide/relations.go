@@ -1,3 +1,5 @@
+// Equations and inequalities, compared.
+
 package decide
 
 import (

@@ -1,3 +1,5 @@
+// Two scalar expressions, compared by what fits them, and the results of comparisons.
+
 package decide
 
 import (

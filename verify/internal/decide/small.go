@@ -1,3 +1,5 @@
+// Rational numbers in machine words.
+
 package decide
 
 import (

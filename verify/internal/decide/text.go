@@ -1,3 +1,5 @@
+// Answers in words, compared.
+
 package decide
 
 // Words against words, and against formulas.

@@ -1,3 +1,5 @@
+// Quantities with units, compared.
+
 package decide
 
 // Quantities, ratios, times of day and congruences.

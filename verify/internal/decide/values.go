@@ -1,3 +1,5 @@
+// Expressions without variables, compared by their values.
+
 package decide
 
 import (

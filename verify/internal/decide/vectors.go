@@ -1,3 +1,5 @@
+// Vectors and matrices, computed.
+
 package decide
 
 import (

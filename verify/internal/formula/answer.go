@@ -1,3 +1,5 @@
+// Parses an answer.
+
 package formula
 
 // Answers as trees.

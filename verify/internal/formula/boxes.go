@@ -1,3 +1,5 @@
+// Boxes and JSON values around an answer.
+
 package formula
 
 // Boxes and other wrappers around an answer.

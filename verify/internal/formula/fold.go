@@ -1,3 +1,5 @@
+// Unicode writing brought to ASCII LaTeX.
+
 package formula
 
 import (

@@ -1,3 +1,5 @@
+// LaTeX commands, parsed.
+
 package formula
 
 import (

@@ -1,3 +1,5 @@
+// The tokens of an answer.
+
 package formula
 
 import (

@@ -1,3 +1,5 @@
+// How large numbers may become, and how much work a verdict may take.
+
 package formula
 
 import (

@@ -1,3 +1,5 @@
+// Units and their dimensions.
+
 package formula
 
 import (

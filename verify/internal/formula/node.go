@@ -1,3 +1,5 @@
+// The tree of a parsed answer.
+
 package formula
 
 import (

@@ -1,3 +1,5 @@
+// Spellings that the lexer does not know, rewritten.
+
 package formula
 
 import (

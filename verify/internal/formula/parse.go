@@ -1,3 +1,5 @@
+// The parser: answers, relations and series.
+
 package formula
 
 import (

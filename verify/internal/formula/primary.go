@@ -1,3 +1,5 @@
+// Names, numbers, functions and brackets, parsed.
+
 package formula
 
 import (

@@ -1,3 +1,5 @@
+// Sums, products and powers, parsed.
+
 package formula
 
 import (

@@ -1,3 +1,5 @@
+// Answers as text: what stands around a formula, and words that say one.
+
 package formula
 
 import (

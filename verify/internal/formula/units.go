@@ -1,3 +1,5 @@
+// Units behind numbers, parsed.
+
 package formula
 
 import (

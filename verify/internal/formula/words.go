@@ -1,3 +1,5 @@
+// The classes of words, from words.txt.
+
 package formula
 
 // What words do to the value that they stand beside.
