@@ -1,6 +1,6 @@
-package harness
-
 // Outcomes of the experts on test benchmarks, and the arenas that they make up: steps of protocol split.
+
+package harness
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-package harness
-
 // Rollouts: what is stored is read and graded, what is not is asked for, and nothing is asked twice.
+
+package harness
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-package harness
-
 // The step that compares measured pass rates with the truth of a simulated pool.
+
+package harness
 
 import (
 	"context"

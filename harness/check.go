@@ -1,6 +1,6 @@
-package harness
-
 // The comparison of a run that was just carried out with another.
+
+package harness
 
 import (
 	"github.com/entrorouter/entrorouter/harness/book"

@@ -1,3 +1,5 @@
+// Protocol collapse, which is one step: it trains every policy of package collapse and measures it.
+
 package harness
 
 import (
@@ -11,8 +13,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
-
-// Protocol collapse is one step: it trains every policy of package collapse and measures it.
 
 const collapseVersion = 3
 

@@ -1,6 +1,6 @@
-package harness
-
 // The step that measures what the trainings of some rows went through.
+
+package harness
 
 import (
 	"context"

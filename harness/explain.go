@@ -1,3 +1,5 @@
+// Opening an experiment to look at what a run of it would do.
+
 package harness
 
 import (
@@ -7,8 +9,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
-
-// This file opens an experiment to look at what a run of it would do.
 
 // look opens an experiment of any protocol and plans its steps, without writing anything.
 func look(ctx context.Context, r *spec.Resolved, o Options) (*engine, error) {

@@ -1,6 +1,6 @@
-package harness
-
 // Fits and matches: the steps that train a row and write what it decides.
+
+package harness
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-package harness
-
 // Protocol folds: recorded pools under cross-validation, planned and carried out.
+
+package harness
 
 import (
 	"cmp"

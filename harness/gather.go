@@ -1,6 +1,6 @@
-package harness
-
 // Many requests at a time whose answers are kept in batches.
+
+package harness
 
 import (
 	"cmp"

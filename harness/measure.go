@@ -1,6 +1,6 @@
-package harness
-
 // The step that measures: arenas are opened by the names of its inputs and handed to package score.
+
+package harness
 
 import (
 	"context"

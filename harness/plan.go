@@ -1,6 +1,6 @@
-package harness
-
 // Protocol split: every step from problems to measurements.
+
+package harness
 
 import (
 	"fmt"

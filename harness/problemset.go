@@ -1,6 +1,6 @@
-package harness
-
 // The step that draws or reads the problems of a benchmark.
+
+package harness
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-package harness
-
 // The step that measures pass rates of experts on problems.
+
+package harness
 
 import (
 	"context"

@@ -1,3 +1,7 @@
+// The parameters of recipes: they are a tree in the names of YAML: what a step depends on, under the path
+// at which a file sets it, so that a difference of two recipes is already said in words a reader knows. What lies in the
+// spec stands at its own path; the rest stands below the roots of package explain.
+
 package harness
 
 import (
@@ -15,10 +19,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/verify"
 )
-
-// This file makes the parameters of recipes. They are a tree in the names of YAML: what a step depends on, under the path
-// at which a file sets it, so that a difference of two recipes is already said in words a reader knows. What lies in the
-// spec stands at its own path; the rest stands below the roots of package explain.
 
 // params are the parameters of a recipe as they are put together. The first error is kept for newStep.
 type params struct {

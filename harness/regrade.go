@@ -1,7 +1,7 @@
-package harness
-
 // Stored answers under the present verifier: which verdicts move. A run grades stored answers again by itself when the
 // verifier has another version; this tells beforehand what that will change, and writes nothing.
+
+package harness
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
-package harness
-
 // Routing of new problems by a row of an experiment.
+
+package harness
 
 import (
 	"context"

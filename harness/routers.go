@@ -1,6 +1,6 @@
-package harness
-
 // Language models that route, as opposed to the experts they route to: who answers for them, and what is kept.
+
+package harness
 
 import (
 	"context"

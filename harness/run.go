@@ -1,6 +1,6 @@
-package harness
-
 // Running an experiment: its engine is opened, its last steps are made, what they need comes first.
+
+package harness
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-package harness
-
 // Simulated experts and routers as a server.
+
+package harness
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-package harness
-
 // Servers that methods ask by themselves.
+
+package harness
 
 import (
 	"context"

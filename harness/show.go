@@ -1,6 +1,6 @@
-package harness
-
 // What package trail needs of a run: its book, and the answers in the store.
+
+package harness
 
 import (
 	"context"

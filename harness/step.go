@@ -1,6 +1,6 @@
-package harness
-
 // Steps: planned under a recipe, made at most once, named where they fail.
+
+package harness
 
 import (
 	"context"

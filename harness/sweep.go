@@ -1,6 +1,6 @@
-package harness
-
 // Routers with a knob: asked at every setting, and replayed from what was stored.
+
+package harness
 
 import (
 	"context"

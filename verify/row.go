@@ -1,6 +1,6 @@
-package verify
-
 // Rows of a file of answers, as text.
+
+package verify
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
-package main
-
 // verify --regrade: which stored verdicts the present verifier would give differently.
+
+package main
 
 import (
 	"encoding/json"

@@ -1,3 +1,5 @@
+// Rows of an arena and their trainings, and the names by which a run is opened.
+
 package book
 
 import (

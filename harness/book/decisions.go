@@ -1,3 +1,5 @@
+// The files of decisions, and of the answers that decisions carry.
+
 package book
 
 import (

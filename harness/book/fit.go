@@ -1,3 +1,5 @@
+// The file in which a training says what is not a decision.
+
 package book
 
 import (

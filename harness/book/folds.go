@@ -1,3 +1,5 @@
+// The file of the folds of a recording.
+
 package book
 
 import (

@@ -1,3 +1,5 @@
+// The file of a step that measures.
+
 package book
 
 import (

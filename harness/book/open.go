@@ -1,3 +1,5 @@
+// Opening the arenas behind a measuring step by the names of its inputs.
+
 package book
 
 import (

@@ -1,3 +1,5 @@
+// The file of what experts did on test problems.
+
 package book
 
 import (

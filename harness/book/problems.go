@@ -1,3 +1,5 @@
+// The file of the problems of a benchmark.
+
 package book
 
 import (

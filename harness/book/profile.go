@@ -1,3 +1,5 @@
+// The file of pass rates and tokens of every expert and problem.
+
 package book
 
 import (

@@ -1,3 +1,5 @@
+// A finished run as its store tells it: steps, entries, measurements, arenas.
+
 package book
 
 import (

@@ -1,3 +1,5 @@
+// Two runs of an experiment, held against each other by recipes, bytes and decisions question by question.
+
 package compare
 
 import (

@@ -1,3 +1,5 @@
+// How the recipe of a step differs from a stored one, in the words of the files that set it.
+
 package explain
 
 import (

@@ -1,3 +1,5 @@
+// What a plan prints: a line a step.
+
 package explain
 
 import (

@@ -1,5 +1,7 @@
 //go:build goexperiment.simd
 
+// What tells builds apart whose losses differ: this one computes with vector instructions.
+
 package lm
 
 // Numerics tells apart builds whose losses differ.

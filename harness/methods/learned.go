@@ -1,6 +1,6 @@
-package methods
-
 // What a fit learned, in a file: its router comes back without training.
+
+package methods
 
 import (
 	"encoding/json"

@@ -1,3 +1,5 @@
+// How a measurement file says by what it was made.
+
 package metrics
 
 import (

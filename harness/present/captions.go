@@ -1,8 +1,8 @@
-package present
-
 // Captions and notes are templates, the files in captions: a table or figure each, and what several share. A template is
 // paragraphs, divided by empty lines, of lines; how they are broken does not matter. A caption is all of them in a row, a
 // note is a paragraph, and what comes out empty is left out. Numbers and names are filled in from words, below.
+
+package present
 
 import (
 	"embed"

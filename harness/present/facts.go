@@ -1,6 +1,6 @@
-package present
-
 // What captions and notes say of the rows of an experiment, worked out from its spec and measurements.
+
+package present
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
-package present
-
 // The kinds of tables and figures that a spec can name.
+
+package present
 
 import (
 	"fmt"

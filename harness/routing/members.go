@@ -1,3 +1,5 @@
+// The experts of a pool with their prices.
+
 package routing
 
 import (

@@ -1,3 +1,5 @@
+// Numbers about estimates of pass rates, held against the truth.
+
 package score
 
 import (

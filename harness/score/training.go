@@ -1,3 +1,5 @@
+// Numbers about the steps of a training: the lines Curve of trained policies.
+
 package score
 
 import (

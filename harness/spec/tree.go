@@ -1,3 +1,5 @@
+// Parts of a file, taken out of it under the paths that they have there.
+
 package spec
 
 import (
@@ -5,8 +7,6 @@ import (
 	"reflect"
 	"strings"
 )
-
-// This file takes parts of a file out of it under the paths that they have there.
 
 // Tree is part of a file as Canonical writes it: names of YAML, and below them trees, lists and plain values.
 type Tree map[string]any

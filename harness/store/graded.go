@@ -1,6 +1,6 @@
-package store
-
 // Answers with the verdicts that stand on them.
+
+package store
 
 import (
 	"context"

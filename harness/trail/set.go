@@ -1,3 +1,5 @@
+// One arena as the trail goes through it: what rows got on every question, and what is behind a question.
+
 package trail
 
 import (

@@ -1,6 +1,6 @@
-package decide
-
 // The limits of comparing, besides those of package formula, and what its work is charged.
+
+package decide
 
 const (
 	maxTerms       = 20_000 // terms of a finite sum or product, elements of an expanded progression
