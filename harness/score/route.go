@@ -169,7 +169,9 @@ func bucketCounts() (list []Statistic[operatingPoint]) {
 }
 
 // Route computes the lines Route: every row on every benchmark and on average, and on average each of its trainings.
-func (s *Sample) Route() []metrics.Measurement {
+func (s *Sample) Route() []metrics.Measurement { return s.route(routeStatistic) }
+
+func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 	f := s.fixed()
 	columns := make([]struct{ accuracy, usd []float64 }, len(s.rows))
 	for i, r := range s.rows {
@@ -193,7 +195,7 @@ func (s *Sample) Route() []metrics.Measurement {
 		}
 		return views
 	}
-	numbers := estimate(routeStatistic, s.Strata, s.Resampling.derive(s.Name), func() func([]float64) []operatingPoint { return views })
+	numbers := estimate(list, s.Strata, s.Resampling.derive(s.Name), func() func([]float64) []operatingPoint { return views })
 	ones := slices.Repeat([]float64{1}, len(s.Strata))
 	var out []metrics.Measurement
 	for i, p := range views(ones) {

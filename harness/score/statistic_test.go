@@ -2,7 +2,9 @@ package score
 
 import (
 	"math"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,5 +62,26 @@ func TestAListIsComputedForEverySubject(t *testing.T) {
 	}
 	if diff := cmp.Diff([]metrics.Undefined{{Unit: "below-2", Why: "the mean is 2 or more"}}, got[1].Undefined); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The walk of CONTRIBUTING.md: the entry that it has is all that a new number takes.
+func TestANumberIsAnEntry(t *testing.T) {
+	entry := Statistic[operatingPoint]{Unit: "half-point", Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.all.Quality / 2 }}
+	text, err := os.ReadFile("../../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), `{Unit: "half-point", Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.all.Quality / 2 }},`) {
+		t.Error("CONTRIBUTING.md has another entry")
+	}
+	s := toySample(toyArena(), 1, 2).withRouter()
+	s.Resampling.Resamples = 50
+	lines := s.route(append(slices.Clone(routeStatistic), entry))
+	if v, ok := measured(t, lines, "router", "avg", "").Value("half-point"); !ok || v.Number != 45.833 || !v.Bounded { // half of 91.667
+		t.Errorf("%+v, %v", v, ok)
+	}
+	if _, ok := measured(t, lines, "router", "x", "").Value("half-point"); ok {
+		t.Error("a number of averages stands on the line of a benchmark")
 	}
 }
