@@ -15,8 +15,9 @@ const module = "github.com/entrorouter/entrorouter/"
 // layers says which packages of this module a package may import. Anything absent here may import none of them.
 // DESIGN.md, "The house", has the picture.
 var layers = map[string][]string{
-	"cmd/entrorouter": {"*"},
-	"harness":         {"harness/book", "harness/compare", "harness/explain", "harness/score", "harness/trail", "harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/present", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/units", "harness/metrics", "harness/seed", "harness/cost", "verify"},
+	"cmd/entrorouter":  {"*"},
+	"harness":          {"harness/book", "harness/collapse", "harness/compare", "harness/explain", "harness/score", "harness/trail", "harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/present", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/units", "harness/metrics", "harness/seed", "harness/cost", "verify"},
+	"harness/collapse": {"harness/theory", "harness/score", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed"},
 	// What is compared and what is shown are finished runs.
 	"harness/compare": {"harness/book", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/units", "harness/metrics"},
 	// Why a step is to do follows from its recipe and from what is stored.
