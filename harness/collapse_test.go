@@ -13,8 +13,8 @@ import (
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // smallCollapse is the built-in experiment cut down to half a second.
@@ -69,23 +69,23 @@ func TestCollapseMeasuresWhatTrainingDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, _ := start.Value(report.CallRate); v.Number != 90 || start.N != 2 {
+	if v, _ := start.Value(units.CallRate); v.Number != 90 || start.N != 2 {
 		t.Errorf("cold start: %+v", start)
 	}
 	end, _, err := r.Measurements.Find(metrics.Keys("assimilation", "0", "step", "20", "seed", "")...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, _ := end.Value(report.CallRate); v.Number >= 90 || v.Low > v.Number || v.High < v.Number {
+	if v, _ := end.Value(units.CallRate); v.Number >= 90 || v.Low > v.Number || v.High < v.Number {
 		t.Errorf("calls do not fall where nothing is assimilated: %+v", v)
 	}
 	single, over := r.Measurements.Where(metrics.Keys("assimilation", "0", "step", "20")...), 0.0
 	for _, m := range single {
-		if v, _ := m.Value(report.CallRate); m.Key("seed") != "" && !v.Bounded {
+		if v, _ := m.Value(units.CallRate); m.Key("seed") != "" && !v.Bounded {
 			over += v.Number / float64(end.N)
 		}
 	}
-	if v, _ := end.Value(report.CallRate); len(single) != 1+end.N || math.Abs(over-v.Number) > 0.01 {
+	if v, _ := end.Value(units.CallRate); len(single) != 1+end.N || math.Abs(over-v.Number) > 0.01 {
 		t.Errorf("%d lines at the end of a curve; the mean of single seeds is %v, of all %v", len(single), over, v.Number)
 	}
 	// Hard problems at lambda 0.3, by hand: (0.3*0.0375+0.05)/(0.45-0.25+0.05) = 0.245 for the cheapest expert, and
@@ -94,12 +94,12 @@ func TestCollapseMeasuresWhatTrainingDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, _ := hard.Value(report.ThresholdOnce); v.Number != 0.245 {
+	if v, _ := hard.Value(units.ThresholdOnce); v.Number != 0.245 {
 		t.Errorf("threshold of one call: %+v", v)
 	}
 	checked := false
 	for _, m := range r.Measurements.Measurements {
-		if v, ok := m.Value(report.Disagreements); ok {
+		if v, ok := m.Value(units.Disagreements); ok {
 			checked = true
 			if v.Number != 0 || m.N == 0 {
 				t.Errorf("the grid and the closed form disagree: %+v", m)
@@ -194,7 +194,7 @@ func TestThePhaseDiagramCountsCellsOnBothSidesOfTheThreshold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v, ok := m.Value(report.NoRegion); !ok || v.Number != c.want {
+		if v, ok := m.Value(units.NoRegion); !ok || v.Number != c.want {
 			t.Errorf("%v: %v experts without a trust region, want %v", c.at, v.Number, c.want)
 		}
 	}

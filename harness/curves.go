@@ -14,10 +14,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 const curvesVersion = 2
@@ -26,7 +26,7 @@ const curvesVersion = 2
 func (e *engine) planCurves(rows []string) (*step, error) {
 	p := e.params()
 	p.poolName()
-	p.code("points", report.CurvePoints)
+	p.code("points", units.CurvePoints)
 	var shown []spec.Method
 	var fits [][]*fit // [rows][seeds]
 	for _, id := range rows {

@@ -16,20 +16,20 @@ const module = "github.com/entrorouter/entrorouter/"
 // DESIGN.md, "The house", has the picture.
 var layers = map[string][]string{
 	"cmd/entrorouter":  {"*"},
-	"harness":          {"harness/book", "harness/collapse", "harness/compare", "harness/explain", "harness/score", "harness/trail", "harness/methods", "harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/present", "harness/report", "harness/routing", "harness/spec", "harness/theory", "harness/units", "harness/metrics", "harness/seed", "harness/cost", "verify"},
-	"harness/collapse": {"harness/theory", "harness/score", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed"},
+	"harness":          {"harness/book", "harness/collapse", "harness/compare", "harness/explain", "harness/score", "harness/trail", "harness/methods", "harness/lm", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/present", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed", "harness/cost", "verify"},
+	"harness/collapse": {"harness/theory", "harness/score", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed"},
 	// What is compared and what is shown are finished runs.
 	"harness/compare": {"harness/book", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/units", "harness/metrics"},
 	// Why a step is to do follows from its recipe and from what is stored.
-	"harness/explain": {"harness/methods", "harness/spec", "harness/store"},
+	"harness/explain": {"harness/spec", "harness/store"},
 	"harness/trail":   {"harness/book", "harness/score", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
 	// Numbers come from decisions and outcomes, wherever those are from.
-	"harness/score": {"harness/book", "harness/report", "harness/routing", "harness/units", "harness/metrics", "harness/seed"},
+	"harness/score": {"harness/book", "harness/routing", "harness/units", "harness/metrics", "harness/seed"},
 	// What is shown is decided from a spec and its measurements, whoever made them.
 	"harness/present": {"harness/methods", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics"},
 	"harness/methods": {"harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
-	"harness/train":   {"harness/lm", "harness/routing", "harness/seed", "harness/spec"},
-	"harness/lm":      {"harness/routing", "harness/spec", "harness/seed"},
+	"harness/train":   {"harness/lm", "harness/seed", "harness/spec"},
+	"harness/lm":      {"harness/spec", "harness/seed"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
 	"harness/paper":   {"harness/metrics", "harness/report"},
 	"harness/experts": {"harness/experts/internal/wire", "harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
@@ -40,8 +40,8 @@ var layers = map[string][]string{
 	// A finished run is read without the steps that made it, and without who answered.
 	"harness/book":     {"harness/store", "harness/table", "harness/routing", "harness/spec", "harness/metrics", "harness/cost"},
 	"harness/store":    {"harness/routing"},
-	"harness/problems": {"harness/routing", "harness/seed", "harness/spec", "verify"},
-	"harness/report":   {"harness/metrics", "harness/routing", "harness/spec"},
+	"harness/problems": {"harness/routing", "harness/seed", "harness/spec"},
+	"harness/report":   {"harness/units", "harness/metrics", "harness/routing"},
 	"harness/routing":  {"harness/cost", "harness/seed", "harness/spec", "verify"},
 	"harness/spec":     {"harness/cost"},
 	// The verifier's own layers: what reads knows nothing of what compares.

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -116,7 +115,7 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 		check(lines[0], units.Tokens, tokens, 0.05)
 		for _, line := range result.Measurements.Where(metrics.Keys(set, c.Set, "method", c.Row, "stratum", c.Benchmark)...) {
 			if id := line.Key("expert"); id != "" {
-				check(line, report.Share, chosen[id], 5e-3)
+				check(line, units.Share, chosen[id], 5e-3)
 			}
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"sync"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -286,14 +285,14 @@ func (c *Study) measureRun(name string, run *policyRun, at int) []metrics.Measur
 		scale    float64
 		of       func(theory.Snapshot) float64
 	}{
-		{report.CallRate, 2, 100, func(s theory.Snapshot) float64 { return s.CallRate }},
+		{units.CallRate, 2, 100, func(s theory.Snapshot) float64 { return s.CallRate }},
 		{"calls/query", 4, 1, func(s theory.Snapshot) float64 { return s.Calls }},
-		{report.PolicyEntropy, 4, 1, func(s theory.Snapshot) float64 { return s.Entropy }},
+		{units.PolicyEntropy, 4, 1, func(s theory.Snapshot) float64 { return s.Entropy }},
 		{metrics.Accuracy, 2, 100, func(s theory.Snapshot) float64 { return s.Accuracy }},
 		{"accuracy-given-call-%", 2, 100, func(s theory.Snapshot) float64 { return s.AccuracyCall }},
 		{"accuracy-given-none-%", 2, 100, func(s theory.Snapshot) float64 { return s.AccuracyNone }},
 		{"cost/query", 4, 1, func(s theory.Snapshot) float64 { return s.Cost }},
-		{report.RewardUnit, 4, 1, func(s theory.Snapshot) float64 { return s.Reward }},
+		{units.RewardUnit, 4, 1, func(s theory.Snapshot) float64 { return s.Reward }},
 	}
 	all := func(logs [][]theory.Snapshot) (values []metrics.Value) {
 		for _, q := range quantities {
@@ -311,7 +310,7 @@ func (c *Study) measureRun(name string, run *policyRun, at int) []metrics.Measur
 		return out // its buckets and experts are in runs.csv
 	}
 	rate := func(key, id string, of func(theory.Snapshot) float64, more ...metrics.Value) {
-		if v := over(run.logs, report.CallRate, 2, 100, of); v != nil {
+		if v := over(run.logs, units.CallRate, 2, 100, of); v != nil {
 			out = append(out, metrics.Measurement{Name: name, Keys: append(slices.Clone(here), metrics.Key{Name: key, Value: id}), N: len(run.logs), Values: append(v, more...)})
 		}
 	}
@@ -324,7 +323,7 @@ func (c *Study) measureRun(name string, run *policyRun, at int) []metrics.Measur
 					without++
 				}
 			}
-			more = append(more, metrics.Rounded(float64(without), report.NoRegion, 0))
+			more = append(more, metrics.Rounded(float64(without), units.NoRegion, 0))
 		}
 		rate("bucket", x.ID, func(s theory.Snapshot) float64 { return s.Bucket[b] }, more...)
 	}
@@ -350,10 +349,10 @@ func (c *Study) thresholds() []metrics.Measurement {
 			}
 			m := metrics.Measurement{Name: "Threshold", Keys: metrics.Keys("lambda", metrics.Decimal(lambda), "bucket", x.ID), N: 1}
 			if once <= 1 {
-				m.Values = append(m.Values, metrics.Rounded(once, report.ThresholdOnce, 4))
+				m.Values = append(m.Values, metrics.Rounded(once, units.ThresholdOnce, 4))
 			}
 			if any := e.Threshold(b, lambda); any <= 1 {
-				m.Values = append(m.Values, metrics.Rounded(any, report.ThresholdAny, 4))
+				m.Values = append(m.Values, metrics.Rounded(any, units.ThresholdAny, 4))
 			}
 			if len(m.Values) > 0 {
 				out = append(out, m)
@@ -402,7 +401,7 @@ func (c *Study) theorem() metrics.Measurement {
 		}
 	}
 	return metrics.Measurement{Name: "Theorem", N: all.checked, Values: []metrics.Value{
-		metrics.Rounded(float64(all.disagree), report.Disagreements, 0),
+		metrics.Rounded(float64(all.disagree), units.Disagreements, 0),
 		metrics.Rounded(100*float64(all.empty)/float64(all.checked), "empty-%", 2),
 	}}
 }

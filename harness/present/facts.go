@@ -9,7 +9,6 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/units"
@@ -167,7 +166,7 @@ type theorem struct {
 // Theorem is nil where nothing was compared.
 func (w words) Theorem() *theorem {
 	for _, m := range w.run.Measurements.Measurements {
-		if v, ok := m.Value(report.Disagreements); ok {
+		if v, ok := m.Value(units.Disagreements); ok {
 			t := &theorem{Combinations: m.N}
 			if v.Number > 0 {
 				t.Differ = metrics.Format(v.Number, 0)

@@ -127,7 +127,7 @@ func (r *Run) looks() map[string]report.Look {
 // swept says whether the knob of any of the rows was swept.
 func (r *Run) swept(rows []spec.Method) bool {
 	return slices.ContainsFunc(rows, func(row spec.Method) bool {
-		return slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", row.RowID())...), func(m metrics.Measurement) bool { return m.Name == report.SweepName })
+		return slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", row.RowID())...), func(m metrics.Measurement) bool { return m.Name == units.SweepName })
 	})
 }
 

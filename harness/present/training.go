@@ -31,7 +31,7 @@ func (r *Run) trainingFigure(o spec.Output, _ published) ([]*report.Figure, erro
 	if l.Caption, err = caption("training caption", struct {
 		words
 		Points int
-	}{r.words(), report.CurvePoints}); err != nil {
+	}{r.words(), units.CurvePoints}); err != nil {
 		return nil, err
 	}
 	return one(report.Training(l, r.Measurements))

@@ -15,22 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
-)
-
-// Units of the calibration of pass rates.
-const (
-	EstimatedRate = "estimate-%"    // mean estimate of the problems in a bin
-	TrueRate      = "true-%"        // mean true success probability of them; low and high are their 10th and 90th percentiles
-	WrongBest     = "wrong-best-%"  // share of problems whose m_best by the estimates is not m_best by the truth
-	TooCheapBest  = "too-cheap-%"   // those whose m_best is cheaper than the true one
-	TooDearBest   = "too-dear-%"    // those whose m_best is dearer than the true one
-	RateError     = "rmse-points"   // root of the mean squared error of an expert's estimates
-	RateBias      = "bias-points"   // mean of estimate minus truth
-	MeasuredRate  = "measured"      // value of the key estimate: successes over rollouts
-	ShrunkRate    = "shrunk"        // the same shrunk to a text regression, as EntroRouter+ does
-	RateBin       = "Calibration"   // lines: keys estimate, expert and bin
-	RateBest      = "Best"          // lines: key estimate; or key samples, the expectation with that many rollouts
-	RateErrors    = "EstimateError" // lines: keys estimate and expert
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // CalibrationLayout says which measurements the figure of pass rates shows.
@@ -56,32 +41,32 @@ func Calibration(l CalibrationLayout, set *metrics.Set) (*Figure, error) {
 	d := calibrationData{rollouts: float64(l.Rollouts), expected: series{label: "Expected", color: category(1)}}
 	records := [][]string{{"panel", "series", "against", "x", "quantity", "value", "low", "high", "problems"}}
 	fills := ramp(len(l.Experts) + 1)[1:] // the lightest is too light for a line
-	for i, estimate := range []string{MeasuredRate, ShrunkRate} {
+	for i, estimate := range []string{units.MeasuredRate, units.ShrunkRate} {
 		for k, e := range l.Experts {
 			s := series{label: e.Label, color: fills[k], shape: k}
 			for _, m := range set.Where(metrics.Key{Name: "estimate", Value: estimate}, metrics.Key{Name: "expert", Value: e.Value}) {
-				x, ok := m.Value(EstimatedRate)
-				y, too := m.Value(TrueRate)
-				if m.Name != RateBin || !ok || !too {
+				x, ok := m.Value(units.EstimatedRate)
+				y, too := m.Value(units.TrueRate)
+				if m.Name != units.RateBin || !ok || !too {
 					continue
 				}
 				s.points = append(s.points, sample{x.Number, y.Number, y.Low, y.High})
-				records = append(records, []string{string(rune('a' + i)), e.Label, EstimatedRate, number(x.Number), TrueRate, number(y.Number), number(y.Low), number(y.High), strconv.Itoa(m.N)})
+				records = append(records, []string{string(rune('a' + i)), e.Label, units.EstimatedRate, number(x.Number), units.TrueRate, number(y.Number), number(y.Low), number(y.High), strconv.Itoa(m.N)})
 			}
 			if len(s.points) == 0 {
-				r.errs = append(r.errs, fmt.Errorf("no %s of expert %q by %s rates", RateBin, e.Value, estimate))
+				r.errs = append(r.errs, fmt.Errorf("no %s of expert %q by %s rates", units.RateBin, e.Value, estimate))
 			}
 			slices.SortFunc(s.points, func(a, b sample) int { return cmp.Compare(a.x, b.x) })
 			d.rates[i] = append(d.rates[i], s)
 		}
-		d.wrong[i] = r.value(WrongBest, RateBest, "estimate", estimate).Number
-		records = append(records, []string{"c", estimate, "rollouts", strconv.Itoa(l.Rollouts), WrongBest, number(d.wrong[i]), "", "", ""})
+		d.wrong[i] = r.value(units.WrongBest, units.RateBest, "estimate", estimate).Number
+		records = append(records, []string{"c", estimate, "rollouts", strconv.Itoa(l.Rollouts), units.WrongBest, number(d.wrong[i]), "", "", ""})
 	}
 	for _, m := range set.Measurements {
-		if v, ok := m.Value(WrongBest); m.Name == RateBest && m.Key("samples") != "" && ok {
+		if v, ok := m.Value(units.WrongBest); m.Name == units.RateBest && m.Key("samples") != "" && ok {
 			x := r.number(m.Key("samples"))
 			d.expected.points = append(d.expected.points, sample{x, v.Number, v.Number, v.Number})
-			records = append(records, []string{"c", "expected", "rollouts", number(x), WrongBest, number(v.Number), "", "", ""})
+			records = append(records, []string{"c", "expected", "rollouts", number(x), units.WrongBest, number(v.Number), "", "", ""})
 		}
 	}
 	if len(d.expected.points) < 2 {

@@ -14,16 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
-)
-
-// Units of the collapse figure.
-const (
-	CallRate      = "call-rate-%"         // share of episodes with at least one call
-	PolicyEntropy = "entropy-nats"        // of the first action
-	RewardUnit    = "reward"              // an episode
-	ThresholdOnce = "threshold-one-call"  // assimilation below which one call does not pay
-	ThresholdAny  = "threshold-any-calls" // the same with as many calls as allowed
-	Disagreements = "disagreements"       // between the grid and the closed form
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // CollapseLayout says which measurements the collapse figure shows (figure 1 and appendix A of the paper).
@@ -106,12 +97,12 @@ func (r *collapseReader) read(l CollapseLayout) *collapseData {
 	fills := ramp(len(l.Curves) + 1)[1:] // the lightest is too light for a line
 	for i, t := range l.Curves {
 		at := metrics.Key{Name: "assimilation", Value: t.Value}
-		d.calls = append(d.calls, r.curve(at, CallRate, t.Label, fills[i]))
-		d.entropy = append(d.entropy, r.curve(at, PolicyEntropy, t.Label, fills[i]))
+		d.calls = append(d.calls, r.curve(at, units.CallRate, t.Label, fills[i]))
+		d.entropy = append(d.entropy, r.curve(at, units.PolicyEntropy, t.Label, fills[i]))
 	}
 	lowest := metrics.Key{Name: "assimilation", Value: l.Curves[0].Value}
 	accuracy := r.curve(lowest, metrics.Accuracy, "Accuracy", category(1))
-	reward := r.curve(lowest, RewardUnit, "100 × reward", accent())
+	reward := r.curve(lowest, units.RewardUnit, "100 × reward", accent())
 	reward.dashes = dash(1)
 	for i := range reward.points {
 		p := &reward.points[i]
@@ -122,11 +113,11 @@ func (r *collapseReader) read(l CollapseLayout) *collapseData {
 		cut := series{label: b.Label, color: category(i), dashes: dash(i)}
 		edge := cut
 		for _, a := range l.Assimilation {
-			v := r.value(CallRate, "Sweep", "lambda", l.At, "assimilation", a, "bucket", b.Value)
+			v := r.value(units.CallRate, "Sweep", "lambda", l.At, "assimilation", a, "bucket", b.Value)
 			cut.points = append(cut.points, r.sample(a, v))
 		}
 		for _, lambda := range l.Lambda {
-			v, ok := r.find(ThresholdAny, "Threshold", "lambda", lambda, "bucket", b.Value)
+			v, ok := r.find(units.ThresholdAny, "Threshold", "lambda", lambda, "bucket", b.Value)
 			if !ok {
 				continue // asking never pays
 			}
@@ -140,12 +131,12 @@ func (r *collapseReader) read(l CollapseLayout) *collapseData {
 	}
 	for _, lambda := range l.Lambda {
 		for _, a := range l.Assimilation {
-			v := r.value(CallRate, "Sweep", "lambda", lambda, "assimilation", a, "bucket", "", "expert", "")
+			v := r.value(units.CallRate, "Sweep", "lambda", lambda, "assimilation", a, "bucket", "", "expert", "")
 			d.cells = append(d.cells, cell{r.number(a), r.number(lambda), v.Number})
 		}
 	}
 	for _, t := range l.Controls {
-		v := r.value(CallRate, "Control", "control", t.Value, "bucket", "", "expert", "")
+		v := r.value(units.CallRate, "Control", "control", t.Value, "bucket", "", "expert", "")
 		d.controls = append(d.controls, r.sample("0", v))
 		d.names = append(d.names, t.Label)
 	}
@@ -221,25 +212,25 @@ func (d *collapseData) records() [][]string {
 			}
 		}
 	}
-	lines("a", "step", CallRate, d.calls)
-	lines("b", assimilation, CallRate, d.cut)
+	lines("a", "step", units.CallRate, d.calls)
+	lines("b", assimilation, units.CallRate, d.cut)
 	for _, s := range d.marks {
 		out = append(out, []string{"b", s.label + ", threshold", assimilation, number(s.points[0].x), "", "", "", "", "", ""})
 	}
 	for _, c := range d.cells {
-		out = append(out, []string{"c", "all", assimilation, number(c.a), lambda, number(c.lambda), CallRate, number(c.rate), "", ""})
+		out = append(out, []string{"c", "all", assimilation, number(c.a), lambda, number(c.lambda), units.CallRate, number(c.rate), "", ""})
 	}
 	for _, s := range d.edges {
 		for _, p := range s.points {
 			out = append(out, []string{"c", s.label + ", threshold", assimilation, number(p.y), lambda, number(p.x), "", "", "", ""})
 		}
 	}
-	lines("d", "step", PolicyEntropy, d.entropy)
+	lines("d", "step", units.PolicyEntropy, d.entropy)
 	for i, p := range d.controls {
-		out = append(out, []string{"e", d.names[i], "", "", "", "", CallRate, number(p.y), number(p.low), number(p.high)})
+		out = append(out, []string{"e", d.names[i], "", "", "", "", units.CallRate, number(p.y), number(p.low), number(p.high)})
 	}
 	lines("f", "step", metrics.Accuracy, d.outcome[:1])
-	lines("f", "step", "100 "+RewardUnit, d.outcome[1:])
+	lines("f", "step", "100 "+units.RewardUnit, d.outcome[1:])
 	return out
 }
 

@@ -13,10 +13,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
-
-// Share is the unit of routing shares: percent of a stratum's questions that go to one expert.
-const Share = "share-%"
 
 // DistributionLayout says which measurements the routing-distribution figure shows (section 5.2 of the paper).
 // Shares are lines with the keys stratum and expert, in the unit Share; the mean cost of a stratum is its line
@@ -59,7 +57,7 @@ func Distribution(l DistributionLayout, set *metrics.Set) (*Figure, error) {
 		}
 		bar := stratum{label: s.Label, n: m.N, cost: cost}
 		for _, e := range l.Experts {
-			_, share, err := value(set, Share, append(slices.Clone(at), metrics.Key{Name: "expert", Value: e.Value}))
+			_, share, err := value(set, units.Share, append(slices.Clone(at), metrics.Key{Name: "expert", Value: e.Value}))
 			if err != nil {
 				return nil, fmt.Errorf("figure %q, stratum %q, expert %q: %w", l.Name, s.Value, e.Value, err)
 			}

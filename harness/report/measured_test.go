@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // curvesText has two rows, of which one knows Stage I alone.
@@ -61,7 +62,7 @@ func TestTheSeedsFigure(t *testing.T) {
 // ratesText has two experts and two rollouts.
 func ratesText() string {
 	var b strings.Builder
-	for k, estimate := range []string{MeasuredRate, ShrunkRate} {
+	for k, estimate := range []string{units.MeasuredRate, units.ShrunkRate} {
 		for i, expert := range []string{"small", "big"} {
 			for bin := range 3 {
 				x := 50 * float64(bin)

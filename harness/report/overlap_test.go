@@ -18,6 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // sheetOfPaper is a canvas that remembers where ink comes: boxes of texts by the outlines of their letters, stroked pieces and
@@ -425,7 +426,7 @@ func anyTraining(rt *rapid.T) (*Figure, []string, error) {
 func anyCalibration(rt *rapid.T) (*Figure, []string, error) {
 	l := CalibrationLayout{Name: "f", Rollouts: rapid.IntRange(1, 5000).Draw(rt, "rollouts"), Experts: terms(labels(rt, "experts", 1, 7))}
 	var b strings.Builder
-	for _, estimate := range []string{MeasuredRate, ShrunkRate} {
+	for _, estimate := range []string{units.MeasuredRate, units.ShrunkRate} {
 		for _, e := range l.Experts {
 			for bin := range rapid.IntRange(1, 6).Draw(rt, "bins") {
 				fmt.Fprintf(&b, "BenchmarkCalibration/estimate=%s/expert=%s/bin=%02d 100 %g estimate-%% %g true-%% 0 true-low-%% 100 true-high-%%\n", estimate, e.Value, bin, percent(rt, "estimate"), percent(rt, "true"))
@@ -476,7 +477,7 @@ func anyCollapse(rt *rapid.T) (*Figure, []string, error) {
 	}
 	for _, c := range l.Controls {
 		fmt.Fprintf(&b, "BenchmarkControl/control=%s 5", c.Value)
-		bounded(&b, percent(rt, "rate"), 0, CallRate)
+		bounded(&b, percent(rt, "rate"), 0, units.CallRate)
 		b.WriteString("\n")
 	}
 	f, err := Collapse(l, read(rt, b.String()))

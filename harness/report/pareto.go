@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // ParetoLayout says which methods stand in the plane of cost and accuracy.
@@ -30,9 +31,6 @@ type ParetoLayout struct {
 func CostOfAThousand() Quantity {
 	return Quantity{Unit: metrics.USDPerQuery, Label: "Cost ($ per 1,000 questions)"}
 }
-
-// SweepName is the name of lines that hold one setting of a router's knob: its key knob tells them apart.
-const SweepName = "Sweep"
 
 // Mark is one point.
 type Mark struct {
@@ -210,7 +208,7 @@ func knobCurve(set *metrics.Set, cost string, keys []metrics.Key) []metrics.Poin
 	for _, m := range set.Where(keys...) {
 		x, ok := m.Value(cost)
 		y, too := m.Value(metrics.Accuracy)
-		if m.Name == SweepName && ok && too {
+		if m.Name == units.SweepName && ok && too {
 			curve = append(curve, metrics.Point{Cost: x.Number, Quality: y.Number})
 		}
 	}

@@ -10,11 +10,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
-
-// NoRegion is the number of experts for whom the effective trust region, searched on a grid, is empty whatever the policy
-// and the width.
-const NoRegion = "experts-without-region"
 
 // PhaseLayout says which measurements the phase diagram shows: Sweep lines with the keys lambda, assimilation and bucket,
 // Threshold lines with lambda and bucket.
@@ -49,10 +46,10 @@ func Phase(l PhaseLayout, set *metrics.Set) (*Figure, error) {
 		for _, lambda := range l.Lambda {
 			for _, a := range l.Assimilation {
 				at := []string{"lambda", lambda, "assimilation", a, "bucket", b.Value}
-				x := cell{r.number(a), r.number(lambda), r.value(CallRate, "Sweep", at...).Number}
+				x := cell{r.number(a), r.number(lambda), r.value(units.CallRate, "Sweep", at...).Number}
 				d.cells = append(d.cells, x)
 				state := "trained"
-				if r.value(NoRegion, "Sweep", at...).Number == float64(l.Experts) {
+				if r.value(units.NoRegion, "Sweep", at...).Number == float64(l.Experts) {
 					d.empty = append(d.empty, x)
 					state = "trained, trust region empty"
 				}
@@ -61,7 +58,7 @@ func Phase(l PhaseLayout, set *metrics.Set) (*Figure, error) {
 			for _, t := range []struct {
 				unit, name string
 				to         *series
-			}{{ThresholdOnce, "threshold, one call", &d.once}, {ThresholdAny, "threshold, any number of calls", &d.any}} {
+			}{{units.ThresholdOnce, "threshold, one call", &d.once}, {units.ThresholdAny, "threshold, any number of calls", &d.any}} {
 				if v, ok := r.find(t.unit, "Threshold", "lambda", lambda, "bucket", b.Value); ok {
 					t.to.points = append(t.to.points, sample{x: r.number(lambda), y: v.Number})
 					records = append(records, []string{b.Label, t.name, number(v.Number), lambda, ""})

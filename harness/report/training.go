@@ -11,17 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
-
-// Units of training curves.
-const (
-	Loss       = "loss"          // of Stage I, in nats a problem, weighted
-	AnchorKL   = "anchor-kl"     // KL(policy || anchor), in nats
-	ZeroGroups = "zero-groups-%" // share of prompts whose rollouts all got one reward: they teach nothing
-)
-
-// CurvePoints is how many points of a stage are kept at most: steps are averaged over windows of equal length.
-const CurvePoints = 50
 
 // TrainingLayout says which measurements the training figure shows: lines named Curve with the keys method, stage (sft or
 // grpo) and step, and with a further key expert those of one expert.
@@ -41,12 +32,12 @@ type trainingPanel struct {
 
 func trainingPanels() []trainingPanel {
 	return []trainingPanel{
-		{"(a) Stage I: loss", "sft", Quantity{Loss, "Loss (nats)", false}, false},
-		{"(b) Stage I: entropy of the policy", "sft", Quantity{PolicyEntropy, "Entropy (nats)", true}, false},
-		{"(c) Stage I: strongest expert", "sft", Quantity{Share, "To the strongest (%)", true}, true},
-		{"(d) Stage II: reward", "grpo", Quantity{RewardUnit, "Reward", false}, false},
-		{"(e) Stage II: entropy of the policy", "grpo", Quantity{PolicyEntropy, "Entropy (nats)", true}, false},
-		{"(f) Stage II: idle groups", "grpo", Quantity{ZeroGroups, "Groups (%)", true}, false},
+		{"(a) Stage I: loss", "sft", Quantity{units.Loss, "Loss (nats)", false}, false},
+		{"(b) Stage I: entropy of the policy", "sft", Quantity{units.PolicyEntropy, "Entropy (nats)", true}, false},
+		{"(c) Stage I: strongest expert", "sft", Quantity{units.Share, "To the strongest (%)", true}, true},
+		{"(d) Stage II: reward", "grpo", Quantity{units.RewardUnit, "Reward", false}, false},
+		{"(e) Stage II: entropy of the policy", "grpo", Quantity{units.PolicyEntropy, "Entropy (nats)", true}, false},
+		{"(f) Stage II: idle groups", "grpo", Quantity{units.ZeroGroups, "Groups (%)", true}, false},
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // Calibration holds the true success probabilities that estimates of pass rates are compared with.
@@ -22,12 +22,12 @@ type Calibration struct {
 
 // Measured compares the pass rates [P][M] of so many rollouts, in one bin a possible rate.
 func (c *Calibration) Measured(rates [][]float64, rollouts int) []metrics.Measurement {
-	return c.compare(report.MeasuredRate, rates, rollouts+1, func(k float64) int { return int(math.Round(k * float64(rollouts))) })
+	return c.compare(units.MeasuredRate, rates, rollouts+1, func(k float64) int { return int(math.Round(k * float64(rollouts))) })
 }
 
 // Shrunk compares the estimates [P][M] of a regression, in ten bins.
 func (c *Calibration) Shrunk(rates [][]float64) []metrics.Measurement {
-	return c.compare(report.ShrunkRate, rates, 10, func(k float64) int { return min(int(10*k), 9) })
+	return c.compare(units.ShrunkRate, rates, 10, func(k float64) int { return min(int(10*k), 9) })
 }
 
 // compare measures estimates [P][M]: by bins of the estimate, by expert, and by the m_best that they name.
@@ -45,8 +45,8 @@ func (c *Calibration) compare(estimate string, rates [][]float64, bins int, bin 
 			bias += (r[m] - t) / float64(len(rates))
 		}
 		of := append(slices.Clone(at), metrics.Key{Name: "expert", Value: id})
-		out = append(out, metrics.Measurement{Name: report.RateErrors, Keys: of, N: len(rates), Values: []metrics.Value{
-			metrics.Rounded(100*math.Sqrt(squares), report.RateError, 2), metrics.Rounded(100*bias, report.RateBias, 2)}})
+		out = append(out, metrics.Measurement{Name: units.RateErrors, Keys: of, N: len(rates), Values: []metrics.Value{
+			metrics.Rounded(100*math.Sqrt(squares), units.RateError, 2), metrics.Rounded(100*bias, units.RateBias, 2)}})
 		for b, truths := range in {
 			if len(truths) == 0 {
 				continue
@@ -57,9 +57,9 @@ func (c *Calibration) compare(estimate string, rates [][]float64, bins int, bin 
 				mean += t / float64(len(truths))
 			}
 			n := len(truths)
-			out = append(out, metrics.Measurement{Name: report.RateBin, Keys: append(slices.Clone(of), metrics.Key{Name: "bin", Value: fmt.Sprintf("%02d", b)}), N: n, Values: []metrics.Value{
-				metrics.Rounded(100*sum[b]/float64(n), report.EstimatedRate, 2),
-				metrics.Rounded(100*mean, report.TrueRate, 2).Within(100*truths[n/10], 100*truths[n-1-n/10])}})
+			out = append(out, metrics.Measurement{Name: units.RateBin, Keys: append(slices.Clone(of), metrics.Key{Name: "bin", Value: fmt.Sprintf("%02d", b)}), N: n, Values: []metrics.Value{
+				metrics.Rounded(100*sum[b]/float64(n), units.EstimatedRate, 2),
+				metrics.Rounded(100*mean, units.TrueRate, 2).Within(100*truths[n/10], 100*truths[n-1-n/10])}})
 		}
 	}
 	var cheap, dear float64
@@ -71,11 +71,11 @@ func (c *Calibration) compare(estimate string, rates [][]float64, bins int, bin 
 			dear += 100 / float64(len(rates))
 		}
 	}
-	return append(out, metrics.Measurement{Name: report.RateBest, Keys: at, N: len(rates), Values: wrongBest(cheap, dear)})
+	return append(out, metrics.Measurement{Name: units.RateBest, Keys: at, N: len(rates), Values: wrongBest(cheap, dear)})
 }
 
 func wrongBest(cheap, dear float64) []metrics.Value {
-	return []metrics.Value{metrics.Rounded(cheap+dear, report.WrongBest, 2), metrics.Rounded(cheap, report.TooCheapBest, 2), metrics.Rounded(dear, report.TooDearBest, 2)}
+	return []metrics.Value{metrics.Rounded(cheap+dear, units.WrongBest, 2), metrics.Rounded(cheap, units.TooCheapBest, 2), metrics.Rounded(dear, units.TooDearBest, 2)}
 }
 
 // Expected returns how often the measured m_best would be wrong with other numbers of rollouts: the rollouts of an expert
@@ -101,7 +101,7 @@ func (c *Calibration) Expected(counts []int) []metrics.Measurement {
 				}
 			}
 		}
-		out = append(out, metrics.Measurement{Name: report.RateBest, Keys: metrics.Keys("pool", c.Pool, "samples", fmt.Sprintf("%03d", n)), N: len(c.Truth), Values: wrongBest(cheap, dear)})
+		out = append(out, metrics.Measurement{Name: units.RateBest, Keys: metrics.Keys("pool", c.Pool, "samples", fmt.Sprintf("%03d", n)), N: len(c.Truth), Values: wrongBest(cheap, dear)})
 	}
 	return out
 }

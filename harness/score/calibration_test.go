@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 func TestTheChanceToPassFourOfFive(t *testing.T) {
@@ -101,12 +101,12 @@ func TestTheExpectedShareOfWrongBestIsWhatRolloutsGive(t *testing.T) {
 	}
 	measured := c.compare("measured", rates, n+1, func(k float64) int { return int(math.Round(n * k)) })
 	got, want := measured[len(measured)-1], c.Expected([]int{n})[0]
-	for _, unit := range []string{report.WrongBest, report.TooCheapBest, report.TooDearBest} {
+	for _, unit := range []string{units.WrongBest, units.TooCheapBest, units.TooDearBest} {
 		if d := of(got, unit) - of(want, unit); math.Abs(d) > 2 { // about three standard errors
 			t.Errorf("%s: %v in rollouts, %v expected", unit, of(got, unit), of(want, unit))
 		}
 	}
-	if routing.MBest(c.Truth[0], c.Tau) < 0 || of(got, report.WrongBest) < 10 {
-		t.Errorf("too few wrong to tell: %v", of(got, report.WrongBest))
+	if routing.MBest(c.Truth[0], c.Tau) < 0 || of(got, units.WrongBest) < 10 {
+		t.Errorf("too few wrong to tell: %v", of(got, units.WrongBest))
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
@@ -327,7 +326,7 @@ func sweepLines(row []metrics.Key, n int, curves []*metrics.KnobCurve, share []f
 			continue
 		}
 		last = cost
-		out = append(out, whole(setting, p)[0].line(report.SweepName, append(slices.Clone(row), metrics.Keys("knob", fmt.Sprintf("%03d", j))...), n))
+		out = append(out, whole(setting, p)[0].line(units.SweepName, append(slices.Clone(row), metrics.Keys("knob", fmt.Sprintf("%03d", j))...), n))
 	}
 	return out
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
@@ -209,7 +208,7 @@ func TestCurvesByHand(t *testing.T) {
 	dear, middle, cheap := metrics.Point{Cost: 18.5 / 3, Quality: 250. / 3}, metrics.Point{Cost: 12.5 / 3, Quality: 250. / 3}, metrics.Point{Cost: 5.5 / 3, Quality: 50}
 	points := []metrics.Point{dear, middle, cheap}
 	for j, p := range points {
-		m := lineOf(t, lines, report.SweepName, "knob", fmt.Sprintf("%03d", j))
+		m := lineOf(t, lines, units.SweepName, "knob", fmt.Sprintf("%03d", j))
 		hasValue(t, m, metrics.Accuracy, p.Quality)
 		hasValue(t, m, metrics.USDPerQuery, p.Cost)
 		hasValue(t, m, units.CostShare, 100*p.Cost/dear.Cost)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // Difficulties are the strata of the routing distribution (section 5.2 of the paper): by m_best of a test problem, from
@@ -42,7 +42,7 @@ func (g group) value() float64 { return g.mean }
 var difficultyStatistics = []Statistic[group]{
 	{Unit: metrics.USDPerQuery, Decimals: 8, For: group.ofRow, Of: group.value},
 	{Unit: metrics.Questions, Whole: true, For: group.ofRow, Of: func(g group) float64 { return g.size }},
-	{Unit: report.Share, Decimals: 2, For: group.ofExpert, Of: group.value},
+	{Unit: units.Share, Decimals: 2, For: group.ofExpert, Of: group.value},
 }
 
 // Difficulty computes the lines of the routing distribution: what every row pays in each stratum and which share of its

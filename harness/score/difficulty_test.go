@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 func TestStrataOfDifficulty(t *testing.T) {
@@ -31,9 +31,9 @@ func TestTheRoutingDistributionByHand(t *testing.T) {
 	}{
 		{"easy", "", metrics.USDPerQuery, 1},
 		{"hard", "", metrics.USDPerQuery, 3.5}, // the mean of 2 and 5
-		{"hard", "cheap", report.Share, 37.5},  // a half and all of x's two runs, none of y
-		{"hard", "dear", report.Share, 62.5},
-		{"easy", "cheap", report.Share, 100},
+		{"hard", "cheap", units.Share, 37.5},   // a half and all of x's two runs, none of y
+		{"hard", "dear", units.Share, 62.5},
+		{"easy", "cheap", units.Share, 100},
 	} {
 		m, ok, err := set.Find(metrics.Keys("stratum", c.stratum, "expert", c.expert)...)
 		if err != nil || !ok {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // Step is one step of a training. What was not measured is NaN.
@@ -42,7 +42,7 @@ func Training(at []metrics.Key, experts []string, ids []uint64, seeds [][]Step) 
 		for first+n < len(points) && points[first+n].Stage == stage {
 			n++
 		}
-		window := (n + report.CurvePoints - 1) / report.CurvePoints
+		window := (n + units.CurvePoints - 1) / units.CurvePoints
 		for from := first; from < first+n; from += window {
 			to := min(from+window, first+n)
 			over := func(some [][]Step, unit string, decimals int, scale float64, of func(Step) float64) []metrics.Value {
@@ -57,13 +57,13 @@ func Training(at []metrics.Key, experts []string, ids []uint64, seeds [][]Step) 
 			here := append(slices.Clone(at), metrics.Keys("stage", stage, "step", fmt.Sprintf("%0*d", len(strconv.Itoa(n)), points[from].Step))...)
 			all := func(some [][]Step) (values []metrics.Value) {
 				if stage == "sft" {
-					values = over(some, report.Loss, 4, 1, func(p Step) float64 { return p.Loss })
+					values = over(some, units.Loss, 4, 1, func(p Step) float64 { return p.Loss })
 				}
 				return slices.Concat(values,
-					over(some, report.RewardUnit, 4, 1, func(p Step) float64 { return p.Reward }),
-					over(some, report.PolicyEntropy, 4, 1, func(p Step) float64 { return p.Entropy }),
-					over(some, report.AnchorKL, 4, 1, func(p Step) float64 { return p.Anchor }),
-					over(some, report.ZeroGroups, 2, 100, func(p Step) float64 { return p.Zero }))
+					over(some, units.RewardUnit, 4, 1, func(p Step) float64 { return p.Reward }),
+					over(some, units.PolicyEntropy, 4, 1, func(p Step) float64 { return p.Entropy }),
+					over(some, units.AnchorKL, 4, 1, func(p Step) float64 { return p.Anchor }),
+					over(some, units.ZeroGroups, 2, 100, func(p Step) float64 { return p.Zero }))
 			}
 			out = append(out, metrics.Measurement{Name: "Curve", Keys: here, N: len(seeds), Values: all(seeds)})
 			if len(seeds) > 1 && (from == first || to == first+n) {
@@ -73,7 +73,7 @@ func Training(at []metrics.Key, experts []string, ids []uint64, seeds [][]Step) 
 			}
 			for e, id := range experts[:len(points[from].Share)] {
 				out = append(out, metrics.Measurement{Name: "Curve", Keys: append(slices.Clone(here), metrics.Key{Name: "expert", Value: id}), N: len(seeds),
-					Values: over(seeds, report.Share, 2, 100, func(p Step) float64 { return p.Share[e] })})
+					Values: over(seeds, units.Share, 2, 100, func(p Step) float64 { return p.Share[e] })})
 			}
 		}
 		first += n

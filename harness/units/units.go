@@ -78,3 +78,48 @@ const (
 	CellsAboveSilent = "cells-above-silent" // of these, silent all the same
 	SilentRate       = 0.05
 )
+
+// Share is the unit of routing shares: percent of a stratum's questions that go to one expert.
+const Share = "share-%"
+
+// SweepName is the name of lines that hold one setting of a router's knob: its key knob tells them apart.
+const SweepName = "Sweep"
+
+// Units of the calibration of pass rates.
+const (
+	EstimatedRate = "estimate-%"    // mean estimate of the problems in a bin
+	TrueRate      = "true-%"        // mean true success probability of them; low and high are their 10th and 90th percentiles
+	WrongBest     = "wrong-best-%"  // share of problems whose m_best by the estimates is not m_best by the truth
+	TooCheapBest  = "too-cheap-%"   // those whose m_best is cheaper than the true one
+	TooDearBest   = "too-dear-%"    // those whose m_best is dearer than the true one
+	RateError     = "rmse-points"   // root of the mean squared error of an expert's estimates
+	RateBias      = "bias-points"   // mean of estimate minus truth
+	MeasuredRate  = "measured"      // value of the key estimate: successes over rollouts
+	ShrunkRate    = "shrunk"        // the same shrunk to a text regression, as EntroRouter+ does
+	RateBin       = "Calibration"   // lines: keys estimate, expert and bin
+	RateBest      = "Best"          // lines: key estimate; or key samples, the expectation with that many rollouts
+	RateErrors    = "EstimateError" // lines: keys estimate and expert
+)
+
+// Units of training curves.
+const (
+	Loss       = "loss"          // of Stage I, in nats a problem, weighted
+	AnchorKL   = "anchor-kl"     // KL(policy || anchor), in nats
+	ZeroGroups = "zero-groups-%" // share of prompts whose rollouts all got one reward: they teach nothing
+)
+
+// CurvePoints is how many points of a stage are kept at most: steps are averaged over windows of equal length.
+const CurvePoints = 50
+
+// Units of the collapse figure.
+const (
+	PolicyEntropy = "entropy-nats"        // of the first action
+	RewardUnit    = "reward"              // an episode
+	ThresholdOnce = "threshold-one-call"  // assimilation below which one call does not pay
+	ThresholdAny  = "threshold-any-calls" // the same with as many calls as allowed
+	Disagreements = "disagreements"       // between the grid and the closed form
+)
+
+// NoRegion is the number of experts for whom the effective trust region, searched on a grid, is empty whatever the policy
+// and the width.
+const NoRegion = "experts-without-region"
