@@ -16,24 +16,14 @@ import (
 
 const collapseVersion = 3
 
-// runCollapse carries out protocol collapse.
-func runCollapse(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
-	e, err := newCollapse(ctx, r, o)
-	if err != nil {
-		return nil, err
-	}
-	defer e.close()
-	set, err := e.measurements(ctx, e.measured)
-	if err != nil {
-		return nil, err
-	}
-	set.Comment = []string{
-		" " + r.Experiment.Title + ".",
-		fmt.Sprintf(" Mean of %d seeds; -low- and -high- are the least and the most of them. Values are expectations under the policy, free of sampling noise.", len(r.Experiment.Evaluate.Seeds)),
+// collapseHead is the head of measurements.txt of protocol collapse.
+func (e *engine) collapseHead() []string {
+	x := &e.spec.Experiment
+	return []string{
+		" " + x.Title + ".",
+		fmt.Sprintf(" Mean of %d seeds; -low- and -high- are the least and the most of them. Values are expectations under the policy, free of sampling noise.", len(x.Evaluate.Seeds)),
 		" Probabilities of success are choices; nothing here was measured on a language model.",
-		provenance(&r.Experiment).String(),
 	}
-	return e.finish(set)
 }
 
 // newCollapse opens the store and plans the one step; it trains nothing.
@@ -52,7 +42,7 @@ func newCollapse(_ context.Context, r *spec.Resolved, o Options) (_ *engine, err
 	if err := e.openStore(); err != nil {
 		return nil, err
 	}
-	e.measured, err = e.newStep("collapse", "collapse", collapseVersion, p, nil, func(ctx context.Context, d *store.Draft) error {
+	measured, err := e.newStep("collapse", "collapse", collapseVersion, p, nil, func(ctx context.Context, d *store.Draft) error {
 		e.opt.Progress.Start("training small policies", study.Policies())
 		defer e.opt.Progress.Done()
 		if err := study.Train(ctx, func() { e.opt.Progress.Add(1) }); err != nil {
@@ -67,5 +57,6 @@ func newCollapse(_ context.Context, r *spec.Resolved, o Options) (_ *engine, err
 		}
 		return book.WriteMeasurements(d, study.Measure())
 	})
+	e.measured = append(e.measured, measured)
 	return e, err
 }

@@ -13,13 +13,7 @@ import (
 // look opens an experiment of any protocol and plans its steps, without writing anything.
 func look(ctx context.Context, r *spec.Resolved, o Options) (*engine, error) {
 	o.look = true
-	switch r.Experiment.Protocol {
-	case "folds":
-		return newFolds(ctx, r, o)
-	case "collapse":
-		return newCollapse(ctx, r, o)
-	}
-	return newEngine(ctx, r, o)
+	return protocolOf(&r.Experiment).open(ctx, r, o)
 }
 
 // Plan says what Run would do, and does nothing but look at the store.

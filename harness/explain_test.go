@@ -90,7 +90,7 @@ func firstRun(t *testing.T, out string) {
 		t.Fatal(err)
 	}
 	defer e.close()
-	gone := []*step{e.measured, e.fits[0][1].step, e.fits[8][0].step} // random seed=2, entrorouter seed=1
+	gone := []*step{e.measured[0], e.fits[0][1].step, e.fits[8][0].step} // random seed=2, entrorouter seed=1
 	for _, s := range gone {
 		entry, err := e.store.Get(s.recipe)
 		if err := errors.Join(err, os.RemoveAll(entry.Dir)); err != nil {
@@ -444,7 +444,7 @@ func TestAnEntryOfOlderCodeOrADamagedOneIsAReason(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(out, "stages", "measure")); err != nil {
 		t.Fatal(err)
 	}
-	older, err := store.NewRecipe("measure", measureVersion-1, e.measured.recipe.Params(), e.measured.recipe.Inputs())
+	older, err := store.NewRecipe("measure", measureVersion-1, e.measured[0].recipe.Params(), e.measured[0].recipe.Inputs())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -462,7 +462,7 @@ func TestAnEntryOfOlderCodeOrADamagedOneIsAReason(t *testing.T) {
 	if want := fmt.Sprintf("the code: measure steps mean something else: version %d stored, %d wanted", measureVersion-1, measureVersion); err != nil || len(x.Causes) != 1 || sentence(x.Causes[0]) != want {
 		t.Errorf("%+v, %v; want %s", x, err, want)
 	}
-	damaged, err := s.Get(e.measured.inputs[0].recipe)
+	damaged, err := s.Get(e.measured[0].inputs[0].recipe)
 	if err != nil {
 		t.Fatal(err)
 	}

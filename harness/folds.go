@@ -59,26 +59,15 @@ type crossFit struct {
 	row spec.Method
 }
 
-// runFolds carries out protocol folds.
-func runFolds(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
-	e, err := newFolds(ctx, r, o)
-	if err != nil {
-		return nil, err
-	}
-	defer e.close()
-	x := &r.Experiment
-	set, err := e.measurements(ctx, e.results...)
-	if err != nil {
-		return nil, err
-	}
-	set.Comment = []string{
+// foldsHead is the head of measurements.txt of protocol folds.
+func (e *engine) foldsHead() []string {
+	x := &e.spec.Experiment
+	return []string{
 		" " + x.Title + ".",
 		fmt.Sprintf(" %d-fold cross-validation, %d partitions. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, trained routers held fixed.",
 			x.Folds.K, len(x.Folds.Seeds), 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
-		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
-		provenance(x).String(),
+		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, e.spec.Prices.Basis),
 	}
-	return e.finish(set)
 }
 
 // newFolds opens the store, reads the recordings and plans every step of protocol folds; it runs none.
@@ -118,7 +107,7 @@ func newFolds(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err 
 			return nil, err
 		}
 		e.recorded = append(e.recorded, c)
-		e.results = append(e.results, measured)
+		e.measured = append(e.measured, measured)
 		e.steps = append(e.steps, c.e.steps...)
 	}
 	return e, nil

@@ -32,8 +32,8 @@ func (e *engine) planMeasure() error {
 	for _, p := range e.testProfiles {
 		inputs = append(inputs, input{book.OfArena("profile", metrics.PaperArena, p.set.benchmark), p.step})
 	}
-	var err error
-	e.measured, err = e.planMeasured("measure", book.MeasureStage, measureVersion, params, inputs, e.prepare)
+	measured, err := e.planMeasured("measure", book.MeasureStage, measureVersion, params, inputs, e.prepare)
+	e.measured = append(e.measured, measured)
 	return err
 }
 
@@ -160,8 +160,8 @@ func (e *engine) prepare(ctx context.Context) error {
 	return nil
 }
 
-// comment is the head of measurements.txt.
-func (e *engine) comment() []string {
+// splitHead is the head of measurements.txt of protocol split.
+func (e *engine) splitHead() []string {
 	x := &e.spec.Experiment
 	c := []string{" " + x.Title + "."}
 	if e.sim != nil {

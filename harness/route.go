@@ -28,11 +28,8 @@ type Routed struct {
 // router of its run byte for byte. Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint,
 // curves, trajectories of a served policy) goes to dir, nowhere if it is empty.
 func Route(ctx context.Context, r *spec.Resolved, o Options, row string, queries []routing.Query, dir string) ([]Routed, error) {
-	switch r.Experiment.Protocol {
-	case "folds":
-		return nil, fmt.Errorf("%w: spec %s has protocol folds, whose routers are one a fold; name a spec with protocol split", ErrUsage, r.Experiment.Name)
-	case "collapse":
-		return nil, fmt.Errorf("%w: spec %s has protocol collapse, whose policies read no problems; name a spec with protocol split", ErrUsage, r.Experiment.Name)
+	if why := protocolOf(&r.Experiment).noRouter; why != "" {
+		return nil, fmt.Errorf("%w: spec %s has protocol %s, %s; name a spec with protocol split", ErrUsage, r.Experiment.Name, r.Experiment.Protocol, why)
 	}
 	e, err := newEngine(ctx, r, o)
 	if err != nil {

@@ -104,9 +104,8 @@ type engine struct {
 	testProfiles          []*profile // [test benchmarks]: strata of the routing distribution
 	arenas                []*arena
 	fits                  [][]*fit // [rows][seeds]; rows that do not depend on a seed have one
-	measured              *step    // makes measurements.txt; protocol split
-	extra                 []*step  // the same, of what only some outputs show; protocol split
-	results               []*step  // the same, one a pool; protocol folds
+	measured              []*step  // make measurements.txt: one, or one for each pool of recordings
+	extra                 []*step  // the same, of what only some outputs show
 	recorded              []*recorded
 	client                *experts.HTTP
 	chats                 []*experts.HTTP // clients of the methods that ask by themselves
@@ -120,22 +119,17 @@ type engine struct {
 // Run carries out an experiment: what the store already has is not done again. A run that is interrupted or killed
 // goes on where it stopped when it is run again, and ends with the same bytes.
 func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
-	switch r.Experiment.Protocol {
-	case "folds":
-		return runFolds(ctx, r, o)
-	case "collapse":
-		return runCollapse(ctx, r, o)
-	}
-	e, err := newEngine(ctx, r, o)
+	p := protocolOf(&r.Experiment)
+	e, err := p.open(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
 	defer e.close()
-	set, err := e.measurements(ctx, append([]*step{e.measured}, e.extra...)...)
+	set, err := e.measurements(ctx, e.last()...)
 	if err != nil {
 		return nil, err
 	}
-	set.Comment = append(e.comment(), provenance(&r.Experiment).String())
+	set.Comment = append(p.head(e), provenance(&r.Experiment).String())
 	return e.finish(set)
 }
 

@@ -53,11 +53,11 @@ func TestTheRouterAloneScoresWhatTheProbeDoesAndPaysNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.close()
-	set, err := e.measurements(t.Context(), e.measured)
+	set, err := e.measurements(t.Context(), e.measured...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	arenas, err := book.Open(madeBy{t.Context(), e}, e.measured.recipe)
+	arenas, err := book.Open(madeBy{t.Context(), e}, e.measured[0].recipe)
 	if err != nil {
 		t.Fatal(err)
 	}

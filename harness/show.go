@@ -18,8 +18,8 @@ import (
 // OpenTrail opens the trail of a finished experiment, which only looks at the store and asks nobody. done closes the store.
 func OpenTrail(ctx context.Context, r *spec.Resolved, o Options) (t *trail.Trail, done func(), err error) {
 	x := &r.Experiment
-	if x.Protocol == "collapse" {
-		return nil, nil, fmt.Errorf("%w: spec %s has protocol collapse, whose numbers are expectations over a small environment without problems; the formulas are in package theory", ErrUsage, x.Name)
+	if why := protocolOf(x).noTrail; why != "" {
+		return nil, nil, fmt.Errorf("%w: spec %s has protocol %s, %s", ErrUsage, x.Name, x.Protocol, why)
 	}
 	e, err := look(ctx, r, o)
 	if err != nil {
@@ -31,7 +31,7 @@ func OpenTrail(ctx context.Context, r *spec.Resolved, o Options) (t *trail.Trail
 		}
 	}()
 	var arenas []*book.Arena
-	for _, s := range e.measuring() {
+	for _, s := range e.measured {
 		if _, err := e.store.Get(s.recipe); err != nil {
 			if errors.Is(err, store.ErrMissing) {
 				if _, err := e.store.ReadIndex(x.Name); err == nil {

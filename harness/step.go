@@ -141,19 +141,7 @@ func (e *engine) lost(s *step, err error) error {
 
 // last are the steps that a run is for: those that measure.
 func (e *engine) last() []*step {
-	of := slices.Concat(e.results, e.extra)
-	if e.measured != nil {
-		of = append(of, e.measured)
-	}
-	return of
-}
-
-// measuring are the last steps that have arenas behind them.
-func (e *engine) measuring() []*step {
-	if e.measured != nil {
-		return []*step{e.measured}
-	}
-	return e.results
+	return slices.Concat(e.measured, e.extra)
 }
 
 // stepError names the step that failed. Steps that needed it add nothing: a chain of them says less than its end.
