@@ -158,10 +158,10 @@ func (c choices) scored(of func(*score) float64) float64 {
 func (c choices) hasScore() bool { return c.row.early != nil || c.hasProbability() }
 
 func (c choices) hasProbability() bool {
-	return slices.ContainsFunc(c.row.traits, func(t traits) bool { return t.score != nil })
+	return slices.ContainsFunc(c.row.traits, func(t traits) bool { return t.tells })
 }
 
-const neverBothRight = "the row and the cheapest expert that suffices are never both right"
+const neverBothRight = "the row and the cheapest expert that suffices are never both right, or the strongest expert cost nothing"
 
 var choiceStatistics = slices.Concat(about(choices.decided, []Statistic[choices]{
 	{Unit: units.OracleGap, Decimals: 3, Of: func(c choices) float64 { return dot(c.u, c.gap) }},

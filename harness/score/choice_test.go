@@ -246,3 +246,21 @@ func TestSettingsThatHardlyDifferHaveOneLine(t *testing.T) {
 		t.Errorf("settings %s", got)
 	}
 }
+
+// A training whose score is the same on every question tells nothing and counts as what it is, not as none.
+func TestATrainingThatTellsNothingCounts(t *testing.T) {
+	soft := func(expert int, cheap float64) routing.Decision {
+		return routing.Decision{Expert: expert, Prob: []float64{cheap, 1 - cheap}}
+	}
+	s := examined(unevenArena(), 1, 0, 0)
+	tells := []routing.Decision{soft(0, 0.75), soft(0, 0.75), soft(1, 0.25), soft(0, 0.95)}
+	flat := []routing.Decision{soft(0, 0.6), soft(0, 0.6), soft(0, 0.6), soft(0, 0.6)}
+	s.add(Row{ID: "policy"}, tells, flat)
+	s.add(Row{ID: "flat"}, flat)
+	lines := s.Choice()
+	one := (1.5 + 0.5*1 + 0.5*0.5/2) / (1.5 * 1.5)
+	hasValue(t, lineOf(t, lines, "Choice", "policy", ""), units.AUC, (one+0.5)/2)
+	if v, ok := lineOf(t, lines, "Choice", "flat", "").Value(units.AUC); ok {
+		t.Errorf("a row that tells nothing has an AUC of %v", v.Number)
+	}
+}

@@ -17,6 +17,7 @@ type traits struct {
 	bothRight []float64 // [Q] chance that the decision and m_best are both right
 	excess    []float64 // [Q] dollars of the decision above m_best's, times that chance
 	score     *score
+	tells     bool // the score is not the same on every question
 }
 
 // cell is a share of a question's runs that went to one expert, or to the router itself.
@@ -80,8 +81,9 @@ func (s *Sample) examine(row Row, decisions []routing.Decision, chosen [][]float
 	if !soft || row.Own {
 		t.entropy = nil
 	}
-	if !row.Knob && !row.Own && soft && slices.Max(cheap) > slices.Min(cheap) {
+	if !row.Knob && !row.Own {
 		t.score = &score{cheap, metrics.NewRanking(cheap)}
+		t.tells = soft && slices.Max(cheap) > slices.Min(cheap)
 	}
 	for q, shares := range chosen {
 		own := 1.0
