@@ -58,6 +58,7 @@ func (e *engine) planMeasured(name, stage string, version int, p *params, inputs
 				return err
 			}
 			set.Measurements = append(set.Measurements, lines...)
+			e.opt.Progress.Add(1)
 			e.opt.Progress.Done()
 		}
 		return book.WriteMeasurements(d, set)
@@ -121,7 +122,8 @@ func measureArena(x *spec.Experiment, a *book.Arena) ([]metrics.Measurement, err
 // measureFolds measures a recorded pool: all questions and each benchmark.
 func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
 	for _, r := range f.Arena.Rows {
-		for _, t := range r.Trainings {
+		knob := false
+		for i, t := range r.Trainings {
 			decisions, err := f.Decisions(t)
 			if err != nil {
 				return nil, err
@@ -130,6 +132,10 @@ func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
 			if err != nil {
 				return nil, err
 			}
+			if i > 0 && knob != (sweep != nil) {
+				return nil, fmt.Errorf("row %s has a knob in one partition and none in another; its numbers over partitions would be of two kinds", r.ID)
+			}
+			knob = sweep != nil
 			f.Add(r.ID, t, decisions, sweep)
 		}
 	}

@@ -1,4 +1,4 @@
-// The parameters of recipes: they are a tree in the names of YAML: what a step depends on, under the path
+// The parameters of recipes are a tree in the names of YAML: what a step depends on, under the path
 // at which a file sets it, so that a difference of two recipes is already said in words a reader knows. What lies in the
 // spec stands at its own path; the rest stands below the roots of package explain.
 

@@ -15,8 +15,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/trail"
 )
 
-// OpenTrail opens the trail of a finished experiment, which only looks at the store and asks nobody. done closes the store.
-func OpenTrail(ctx context.Context, r *spec.Resolved, o Options) (t *trail.Trail, done func(), err error) {
+// OpenTrail opens the trail of a finished experiment, which only looks at the store and asks nobody. Where rows are named, the
+// trail is theirs alone. done closes the store.
+func OpenTrail(ctx context.Context, r *spec.Resolved, o Options, rows ...string) (t *trail.Trail, done func(), err error) {
 	x := &r.Experiment
 	if why := protocolOf(x).noTrail; why != "" {
 		return nil, nil, fmt.Errorf("%w: spec %s has protocol %s, %s", ErrUsage, x.Name, x.Protocol, why)
@@ -41,17 +42,17 @@ func OpenTrail(ctx context.Context, r *spec.Resolved, o Options) (t *trail.Trail
 			}
 			return nil, nil, e.lost(s, err)
 		}
-		of, err := book.Open(madeBy{ctx, e}, s.recipe)
+		of, err := book.Open(madeBy{ctx, e}, s.recipe, rows...)
 		if err != nil {
 			return nil, nil, err
 		}
 		arenas = append(arenas, of...)
 	}
-	var rows []string
+	var ids []string
 	for _, m := range x.Methods {
-		rows = append(rows, m.RowID())
+		ids = append(ids, m.RowID())
 	}
-	return trail.New(x.Name, r.Named, rows, arenas, x.Folds.Whole, answers{e}), e.close, nil
+	return trail.New(x.Name, r.Named, ids, arenas, x.Folds.Whole, answers{e}), e.close, nil
 }
 
 // answers are the rollouts of a run.

@@ -68,7 +68,10 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 		check(lines[0], metrics.Accuracy, c.Accuracy, 5e-4)
 		check(lines[0], metrics.USD, c.USD, 5e-7)
 		check(lines[0], metrics.USDPerQuery, c.PerQuery, 5e-9)
-		check(lines[0], units.CostShare, c.CostShare, 5e-4)
+		if c.CostShare == nil {
+			t.Fatalf("%v: no cost share", where)
+		}
+		check(lines[0], units.CostShare, *c.CostShare, 5e-4)
 		check(lines[0], metrics.Questions, float64(c.Questions), 0)
 		if (c.Gain != nil) != (set == "arena" && c.Benchmark == metrics.Average) {
 			t.Errorf("%v: a gain: %v", where, c.Gain)

@@ -396,6 +396,9 @@ func account(c metrics.Change) string {
 
 // moveOf says by how much a number moved and whether that is noise.
 func moveOf(c metrics.Change) string {
+	if c.Missing && c.Why != "" {
+		return fmt.Sprintf("%s: %g in the reference, not defined now: %s", c.Unit, c.Reference, c.Why)
+	}
 	if c.Missing {
 		return fmt.Sprintf("%s: %g in the reference, not measured now", c.Unit, c.Reference)
 	}

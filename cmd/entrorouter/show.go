@@ -66,7 +66,7 @@ func showCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			t, done, err := harness.OpenTrail(c.Context, r, options(c))
+			t, done, err := harness.OpenTrail(c.Context, r, options(c), rowsAsked(row)...)
 			if err != nil {
 				return err
 			}
@@ -101,15 +101,27 @@ func showCommand() *cli.Command {
 					if x.Runs > 0 {
 						runs = fmt.Sprint(x.Runs)
 					}
+					share := "-"
+					if x.CostShare != nil {
+						share = fmt.Sprintf("%.3f", *x.CostShare)
+					}
 					var by []string
 					for _, t := range x.Trainings {
 						by = append(by, fmt.Sprintf("%.3f", t.Accuracy))
 					}
-					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%.3f\t%.6f\t%.8f\t%.3f\t%s\t%s\n", x.Set, x.Row, x.Benchmark, x.Questions, runs, x.Accuracy, x.USD, x.PerQuery, x.CostShare, strings.Join(by, " "), gain(x))
+					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%.3f\t%.6f\t%.8f\t%s\t%s\t%s\n", x.Set, x.Row, x.Benchmark, x.Questions, runs, x.Accuracy, x.USD, x.PerQuery, share, strings.Join(by, " "), gain(x))
 				}
 			})
 		},
 	}
+}
+
+// rowsAsked is the one row that is asked for, if any: the trainings of others need not be there.
+func rowsAsked(row string) []string {
+	if row == "" {
+		return nil
+	}
+	return []string{row}
 }
 
 // gain says how the hull gain of a cell comes about.

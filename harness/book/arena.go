@@ -31,6 +31,7 @@ type Arena struct {
 	Strata   []int               // [Q] index into Benchmarks
 	Outcomes [][]routing.Outcome // [len(Queries)][M]
 	Self     []routing.Outcome   // [len(Queries)] of the model that plays the router; nil: no row needs them
+	Probe    string              // id of that model
 	Latents  []routing.Latent    // [Q] what simulated experts know of a question; nil: they are not simulated
 	Best     []int               // [Q] m_best of each question; nil: not known
 

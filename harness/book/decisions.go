@@ -110,7 +110,7 @@ func ReadDecisions(entry store.Entry, arena string, queries []routing.Query, exp
 		return nil, err
 	}
 	if len(out) != len(queries) {
-		return nil, fmt.Errorf("%s: %d decisions for %d queries", f.Name(), len(out), len(queries))
+		return nil, fmt.Errorf("%s: %d decisions for %d queries; remove the folder of this step and run again", f.Name(), len(out), len(queries))
 	}
 	return out, readAnswers(entry, arena, queries, out)
 }

@@ -241,3 +241,18 @@ func TestFoldsReadAsTheyWereWritten(t *testing.T) {
 		t.Error("folds of three questions were read as those of four")
 	}
 }
+
+func TestDamagedOutcomesAreRefused(t *testing.T) {
+	for name, text := range map[string]string{
+		"a line too few":    "0,0,0,1.000000,correct,1.0,0\n",
+		"an unknown bucket": "0,0,0,1.000000,fine,1.0,0\n0,0,1,0.000000,wrong,1.0,0\n",
+		"a run too many":    "0,0,0,1.000000,correct,1.0,0\n0,1,1,0.000000,wrong,1.0,0\n",
+	} {
+		entry := entryOf(t, func(d *store.Draft) error {
+			return d.WriteFile("outcomes.csv", []byte("problem,run,expert,correct,bucket,tokens,usd\n"+text))
+		})
+		if _, err := ReadOutcomes(entry, 1, 1, 2); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}

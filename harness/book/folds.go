@@ -51,8 +51,11 @@ func ReadFolds(entry store.Entry, questions int) ([]Partition, error) {
 	}
 	defer f.Close()
 	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(lines) != questions+1 {
-		return nil, errors.Join(fmt.Errorf("%s: %d lines, want one for each of %d questions and the seeds", f.Name(), len(lines), questions), err)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	if len(lines) != questions+1 {
+		return nil, fmt.Errorf("%s: %d lines, want one for each of %d questions and the seeds; remove the folder of this step and run again", f.Name(), len(lines), questions)
 	}
 	partitions := make([]Partition, len(lines[0]))
 	for i, text := range lines[0] {

@@ -39,7 +39,7 @@ type Params struct {
 	Evaluate   struct{ Seeds []uint64 }
 	Targets    struct{ Tau float64 }
 	Folds      spec.Folds
-	Methods    []struct{ ID string }
+	Methods    []RowParams
 	Method     struct{ Name string }
 	Benchmarks []struct {
 		ID             string
@@ -49,6 +49,9 @@ type Params struct {
 	Prices spec.Prices
 	Build  struct{ Numerics string }
 }
+
+// RowParams are what a recipe says of a row that is measured.
+type RowParams struct{ ID string }
 
 // ParamsOf reads the parameters of a recipe, which are JSON and so YAML. Those of another version are empty where they have
 // other names.
@@ -65,10 +68,13 @@ type reader struct {
 }
 
 // Open reads the arenas that a step measures, given its recipe: those of protocol split, or the one of a recorded pool. The
-// entries that the recipe names must be stored; the step itself need not be.
-func Open(from Entries, measured store.Recipe) ([]*Arena, error) {
+// entries that the recipe names must be stored; the step itself need not be. Where rows are named, no other row is read.
+func Open(from Entries, measured store.Recipe, rows ...string) ([]*Arena, error) {
 	r := &reader{from, ParamsOf(measured), measured.Inputs()}
-	if len(r.params.Methods) == 0 || len(r.params.Pools) != 1 {
+	if rows != nil {
+		r.params.Methods = slices.DeleteFunc(r.params.Methods, func(m RowParams) bool { return !slices.Contains(rows, m.ID) })
+	}
+	if len(ParamsOf(measured).Methods) == 0 || len(r.params.Pools) != 1 {
 		return nil, fmt.Errorf("%w: no list of rows and no pool in the recipe", ErrOther)
 	}
 	if _, ok := r.inputs[OfArena("outcomes", Recorded, "")]; ok {
@@ -199,9 +205,13 @@ func (r *reader) benchmark(a *Arena, benchmark string) error {
 	if !ok {
 		return nil
 	}
-	entry, _, err = r.from.Find(self)
+	entry, recipe, err = r.from.Find(self)
 	if err != nil {
 		return err
+	}
+	params = ParamsOf(recipe)
+	if _, probe, err := routing.Members(params.Pool, params.Prices); err == nil && probe != nil {
+		a.Probe = probe.ID
 	}
 	outcomes, err = ReadOutcomes(entry, len(problems), runs, 1)
 	for _, own := range outcomes {

@@ -5,6 +5,7 @@ package book
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -64,12 +65,20 @@ func ReadOutcomes(entry store.Entry, problems, runs, experts int) ([][]routing.O
 		return nil, err
 	}
 	defer f.Close()
-	return outcomes, table.Read(f.Name(), f, outcomeColumns(Exact), func(l outcomeLine) error {
-		i := l.problem*runs + l.run
-		if i < 0 || i >= len(outcomes) || l.expert < 0 || l.expert >= experts {
+	lines := 0
+	err = table.Read(f.Name(), f, outcomeColumns(Exact), func(l outcomeLine) error {
+		switch {
+		case l.problem < 0 || l.problem >= problems || l.run < 0 || l.run >= runs || l.expert < 0 || l.expert >= experts:
 			return fmt.Errorf("problem %d, run %d, expert %d of %d problems, %d runs, %d experts", l.problem, l.run, l.expert, problems, runs, experts)
+		case l.Bucket != "" && !slices.Contains(routing.Buckets[:], l.Bucket):
+			return fmt.Errorf("unknown bucket %q; known: %v", l.Bucket, routing.Buckets)
 		}
-		outcomes[i][l.expert] = l.Outcome
+		outcomes[l.problem*runs+l.run][l.expert] = l.Outcome
+		lines++
 		return nil
 	})
+	if want := problems * runs * experts; err == nil && lines != want {
+		err = fmt.Errorf("%s: %d outcomes, want %d; remove the folder of this step and run again", f.Name(), lines, want)
+	}
+	return outcomes, err
 }

@@ -129,7 +129,7 @@ func ReadSweep(entry store.Entry, arena string, queries []routing.Query, setting
 		return nil, err
 	}
 	if len(s.Queries) != len(queries) {
-		return nil, fmt.Errorf("%s: sweeps of %d queries, want %d", f.Name(), len(s.Queries), len(queries))
+		return nil, fmt.Errorf("%s: sweeps of %d queries, want %d; remove the folder of this step and run again", f.Name(), len(s.Queries), len(queries))
 	}
 	return s, nil
 }

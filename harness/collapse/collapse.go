@@ -1,4 +1,4 @@
-// Package collapse is the study of why a router that may answer itself stops to ask: small policies trained in the
+// Package collapse is the study of why a router that may answer itself stops asking: small policies trained in the
 // environment of package theory, over a sweep of its parameters, beside the closed form of when calls pay.
 package collapse
 

@@ -9,8 +9,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-// What a plan prints: a line a step.
-
 // StepStatus is one line of a plan.
 type StepStatus struct {
 	Name   string `json:"name"`

@@ -52,7 +52,8 @@ type Comparison struct {
 type Change struct {
 	Label, Unit     string
 	Ours, Reference float64
-	Missing         bool // we do not have the number, though the same rows were asked for
+	Missing         bool   // we do not have the number, though the same rows were asked for
+	Why             string // of a number that is missing: why it is not defined; empty: it was not measured
 	Gate            Gate
 	Band            float64 // greatest difference that is noise; 0 for Exact and Golden, meaningless for None
 	Noise           float64 // for Golden: what the band of Seeds would be, or NaN
@@ -113,7 +114,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 				continue // a spread over seeds, of one seed; a ratio that these problems do not define
 			}
 			if x.Ours = o.Number; !have || !ok {
-				x.Missing = true
+				x.Missing, x.Why = true, our.Why(v.Unit)
 				out = append(out, x)
 				continue
 			}

@@ -8,7 +8,7 @@
 //   - one operating point: Retention, Saving, PGR, Hull.Gain, OracleGap, Regret with ExchangeRate
 //   - all settings of a knob (KnobCurve): AIQ, MeanGain, APGR, AUDC, CPT, QNC, Peak; FoldCurves inside folds
 //   - decisions: Entropy, MutualInformation; a router's score: Ranking.AUC, ECE, Brier
-//   - uncertainty: Resample, Bootstrap, Interval, McNemar
+//   - uncertainty: Resample, BootstrapParallel, Interval, McNemar
 //
 // Qualities are in percent (0 to 100) wherever the paper prints percent, so a gain of 1 is one point; costs
 // may be in any unit as long as one comparison keeps to one.

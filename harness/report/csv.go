@@ -15,7 +15,7 @@ import (
 type CSV struct{}
 
 // Write prints t: section, row, reference, group, column, unit, ours, low, high and, as the style asks, paper and
-// difference. What was not measured is empty.
+// difference. What was not measured, or is not defined, has no line; a part of a line that is missing is empty.
 func (CSV) Write(w io.Writer, t *Table) error {
 	if err := t.check(); err != nil {
 		return err

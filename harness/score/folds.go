@@ -46,7 +46,7 @@ type folded struct {
 // the same partitions, in the same order.
 func (f *Folds) Add(row string, t book.Training, decisions []routing.Decision, sweep *book.Sweep) {
 	of := folded{t, f.Score(decisions), sweep}
-	if n := len(f.rows) - 1; n >= 0 && f.rows[n].id == row {
+	if n := slices.IndexFunc(f.rows, func(r foldedRow) bool { return r.id == row }); n >= 0 {
 		f.rows[n].partitions = append(f.rows[n].partitions, of)
 		return
 	}

@@ -55,7 +55,7 @@ func (r Resampling) derive(names ...any) Resampling {
 }
 
 // estimate computes the statistics of a list for every subject, on the sample and on one set of resamples. strata is [P],
-// as metrics.Resample takes it. newViews is called once for each core and returns a function of weights [P] that gives
+// as metrics.Resample takes it. newViews is called for each core, and for the sample, and returns a function of weights [P] that gives
 // the views of all subjects, in an order that does not depend on the weights. Whom a statistic is about is asked of the
 // sample alone.
 func estimate[V any](list []Statistic[V], strata []int, r Resampling, newViews func() func(weights []float64) []V) []Numbers {

@@ -83,8 +83,8 @@ func (t *Writer[T]) Flush() error {
 	return t.csv.Error()
 }
 
-// Read calls row for every row of a table, with the number of its line. The row is valid until row returns. An error of row,
-// like those of the table itself, is said with the file and the line.
+// Read calls row for every row of a table; the row is the caller's to keep. An error of row, like those of the table itself,
+// is said with the file and the line.
 func Read[T any](file string, r io.Reader, columns []Column[T], row func(T) error) error {
 	in := csv.NewReader(r)
 	in.ReuseRecord, in.FieldsPerRecord = true, len(columns)

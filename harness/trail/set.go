@@ -204,7 +204,7 @@ func (s *set) outcomes(ctx context.Context, answers Answers, q int, out *Problem
 		add(x.ID, s.Outcomes[first][m])
 	}
 	if s.Self != nil {
-		add(routing.SelfID, s.Self[first])
+		add(s.Probe, s.Self[first])
 	}
 	return nil
 }

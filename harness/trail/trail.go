@@ -47,15 +47,15 @@ func New(experiment, named string, rows []string, arenas []*book.Arena, whole bo
 // Cell is one number of a table with its dollars: a row on a benchmark, on all ("avg", of recordings "all") or on a
 // stratum of difficulty ("easy", "medium", "hard").
 type Cell struct {
-	Set       string  `json:"set"` // arena or pool
-	Row       string  `json:"row"`
-	Benchmark string  `json:"benchmark"`
-	Questions int     `json:"questions"`
-	Runs      int     `json:"runs,omitempty"` // of each question; none where benchmarks have their own
-	Accuracy  float64 `json:"accuracy"`       // percent, mean over questions, runs and training seeds or partitions
-	USD       float64 `json:"usd"`            // of one pass over the questions
-	PerQuery  float64 `json:"usd_per_query"`  // dollars a question
-	CostShare float64 `json:"cost_share"`     // percent of what always asking the strongest expert costs
+	Set       string   `json:"set"` // arena or pool
+	Row       string   `json:"row"`
+	Benchmark string   `json:"benchmark"`
+	Questions int      `json:"questions"`
+	Runs      int      `json:"runs,omitempty"`       // of each question; none where benchmarks have their own
+	Accuracy  float64  `json:"accuracy"`             // percent, mean over questions, runs and training seeds or partitions
+	USD       float64  `json:"usd"`                  // of one pass over the questions
+	PerQuery  float64  `json:"usd_per_query"`        // dollars a question
+	CostShare *float64 `json:"cost_share,omitempty"` // percent of what always asking the strongest expert costs; none where that is nothing
 
 	Gain      *Gain                      `json:"gain,omitempty"`     // of averages; of recordings none, whose gains are made inside each fold
 	Verdicts  map[routing.Bucket]float64 `json:"verdicts,omitempty"` // number of answers, averaged over training seeds or partitions
@@ -251,12 +251,16 @@ func (s *set) cell(row string, g group, of *standing) Cell {
 		}
 		c.Trainings = append(c.Trainings, r)
 	}
-	c.USD, c.CostShare = c.PerQuery*g.pass, 100*c.PerQuery/strongest
+	c.USD = c.PerQuery * g.pass
+	if strongest > 0 {
+		share := 100 * c.PerQuery / strongest
+		c.CostShare = &share
+	}
 	return c
 }
 
-// Questions returns what is behind one cell: every question of the benchmark. An empty set is the first that has the
-// row, of recordings the only one.
+// Questions returns what is behind one cell: every question of the benchmark. An empty set is the first, of recordings the
+// only one.
 func (t *Trail) Questions(set, row, benchmark string) ([]QuestionResult, error) {
 	sets, rows, err := t.asked(set, row)
 	if err != nil {
