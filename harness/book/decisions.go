@@ -18,9 +18,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/table"
 )
 
-// DecisionsFile and AnswersFile are what a fit decided in an arena, and the answers that decisions carry.
-func DecisionsFile(arena string) string { return path.Join("decisions", arena+".csv") }
-func AnswersFile(arena string) string   { return path.Join("answers", arena+".jsonl") }
+// decisionsFile and answersFile are what a fit decided in an arena, and the answers that decisions carry.
+func decisionsFile(arena string) string { return path.Join("decisions", arena+".csv") }
+func answersFile(arena string) string   { return path.Join("answers", arena+".jsonl") }
 
 // noCalls stands for a decision that lists no calls: no more was asked than the expert that was chosen.
 const noCalls = "-"
@@ -74,7 +74,7 @@ func decisionColumns(experts int) []table.Column[routing.Decision] {
 
 // WriteDecisions writes what was decided in an arena, a line a query, and the answers that decisions carry.
 func WriteDecisions(d *store.Draft, arena string, experts int, decisions []routing.Decision) (err error) {
-	f, err := d.Create(DecisionsFile(arena))
+	f, err := d.Create(decisionsFile(arena))
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func WriteDecisions(d *store.Draft, arena string, experts int, decisions []routi
 
 // ReadDecisions reads what WriteDecisions wrote for the given queries, and grades the answers in it.
 func ReadDecisions(entry store.Entry, arena string, queries []routing.Query, experts int) ([]routing.Decision, error) {
-	f, err := entry.Open(DecisionsFile(arena))
+	f, err := entry.Open(decisionsFile(arena))
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func writeAnswers(d *store.Draft, arena string, decisions []routing.Decision) (e
 	if !slices.ContainsFunc(decisions, func(x routing.Decision) bool { return x.Answer != nil }) {
 		return nil
 	}
-	f, err := d.Create(AnswersFile(arena))
+	f, err := d.Create(answersFile(arena))
 	if err != nil {
 		return err
 	}
@@ -154,10 +154,10 @@ func writeAnswers(d *store.Draft, arena string, decisions []routing.Decision) (e
 
 // readAnswers adds the answers to the decisions that have one, and grades them.
 func readAnswers(entry store.Entry, arena string, queries []routing.Query, decisions []routing.Decision) error {
-	if !entry.Has(AnswersFile(arena)) {
+	if !entry.Has(answersFile(arena)) {
 		return nil
 	}
-	f, err := entry.Open(AnswersFile(arena))
+	f, err := entry.Open(answersFile(arena))
 	if err != nil {
 		return err
 	}

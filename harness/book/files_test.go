@@ -81,7 +81,7 @@ func TestDecisionsReadAsTheyWereWritten(t *testing.T) {
 		})
 	}
 	entry := entryOf(t, func(d *store.Draft) error {
-		return d.WriteFile(DecisionsFile("x"), []byte("problem,run,expert,in,out,prob:0,prob:1,calls,spoiled\na,0,1,0,0,1.0,0.0,0 2,0.0\n"))
+		return d.WriteFile(decisionsFile("x"), []byte("problem,run,expert,in,out,prob:0,prob:1,calls,spoiled\na,0,1,0,0,1.0,0.0,0 2,0.0\n"))
 	})
 	if _, err := ReadDecisions(entry, "x", queries[:1], 2); err == nil || !strings.Contains(err.Error(), `call of "2"`) {
 		t.Errorf("a call of nobody: %v", err)
@@ -114,7 +114,7 @@ func TestAnswersReadAsTheyWereWrittenAndAreGraded(t *testing.T) {
 	}
 	for _, line := range []string{`{"query":5,"calls":[]}`, `{"query":0,"calls":[]}`, `{`} {
 		entry := entryOf(t, func(d *store.Draft) error {
-			return errors.Join(WriteDecisions(d, "x", 2, []routing.Decision{decisions[4]}), d.WriteFile(AnswersFile("x"), []byte(line)))
+			return errors.Join(WriteDecisions(d, "x", 2, []routing.Decision{decisions[4]}), d.WriteFile(answersFile("x"), []byte(line)))
 		})
 		if _, err := ReadDecisions(entry, "x", queries[4:], 2); err == nil || !strings.Contains(err.Error(), "x.jsonl:1: ") {
 			t.Errorf("%s: %v", line, err)
@@ -206,7 +206,7 @@ func TestADamagedSweepIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			entry := entryOf(t, func(d *store.Draft) error {
-				return d.WriteFile(SweepFile("x"), []byte("problem,run,first,turns\n"+text))
+				return d.WriteFile(sweepFile("x"), []byte("problem,run,first,turns\n"+text))
 			})
 			if _, err := ReadSweep(entry, "x", qs, 4, 3); err == nil {
 				t.Error("accepted")
@@ -230,14 +230,14 @@ func TestMBestIsThatOfTheTrueRatesInTheLargeArena(t *testing.T) {
 func TestFoldsReadAsTheyWereWritten(t *testing.T) {
 	want := []Partition{{Seed: 1, Fold: []int{0, 2, 1}}, {Seed: 1 << 63, Fold: []int{2, 0, 0}}}
 	entry := entryOf(t, func(d *store.Draft) error { return WriteFolds(d, want) })
-	got, err := ReadFolds(entry, 3)
+	got, err := readFolds(entry, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := ReadFolds(entry, 4); err == nil {
+	if _, err := readFolds(entry, 4); err == nil {
 		t.Error("folds of three questions were read as those of four")
 	}
 }

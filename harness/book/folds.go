@@ -43,8 +43,8 @@ func WriteFolds(d *store.Draft, partitions []Partition) (err error) {
 	return w.Error()
 }
 
-// ReadFolds reads folds.csv of so many questions.
-func ReadFolds(entry store.Entry, questions int) ([]Partition, error) {
+// readFolds reads folds.csv of so many questions.
+func readFolds(entry store.Entry, questions int) ([]Partition, error) {
 	f, err := entry.Open(foldsFile)
 	if err != nil {
 		return nil, err

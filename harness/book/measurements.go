@@ -9,12 +9,12 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-// MeasurementsFile is what a step that measures writes.
-const MeasurementsFile = "measurements.txt"
+// measurementsFile is what a step that measures writes.
+const measurementsFile = "measurements.txt"
 
 // WriteMeasurements writes what was measured.
 func WriteMeasurements(d *store.Draft, set *metrics.Set) error {
-	w, err := d.Create(MeasurementsFile)
+	w, err := d.Create(measurementsFile)
 	if err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func WriteMeasurements(d *store.Draft, set *metrics.Set) error {
 
 // ReadMeasurements reads what a measuring step made.
 func ReadMeasurements(entry store.Entry) (*metrics.Set, error) {
-	f, err := entry.Open(MeasurementsFile)
+	f, err := entry.Open(measurementsFile)
 	if err != nil {
 		return nil, err
 	}

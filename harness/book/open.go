@@ -26,12 +26,12 @@ type Entries interface {
 	Find(store.Key) (store.Entry, store.Recipe, error)
 }
 
-// ErrOther says that a recipe is of another version of the program, or of something that has no arena.
-var ErrOther = errors.New("not what this version reads")
+// errOther says that a recipe is of another version of the program, or of something that has no arena.
+var errOther = errors.New("not what this version reads")
 
-// Params are what a recipe says of an experiment, in the names of the files that set it. What a step does not depend on is
+// recipeParams are what a recipe says of an experiment, in the names of the files that set it. What a step does not depend on is
 // empty.
-type Params struct {
+type recipeParams struct {
 	Pools      []string
 	Seed       *uint64
 	CountInput bool `yaml:"count_input"`
@@ -39,7 +39,7 @@ type Params struct {
 	Evaluate   struct{ Seeds []uint64 }
 	Targets    struct{ Tau float64 }
 	Folds      spec.Folds
-	Methods    []RowParams
+	Methods    []rowParams
 	Method     struct{ Name string }
 	Benchmarks []struct {
 		ID             string
@@ -50,12 +50,12 @@ type Params struct {
 	Build  struct{ Numerics string }
 }
 
-// RowParams are what a recipe says of a row that is measured.
-type RowParams struct{ ID string }
+// rowParams are what a recipe says of a row that is measured.
+type rowParams struct{ ID string }
 
-// ParamsOf reads the parameters of a recipe, which are JSON and so YAML. Those of another version are empty where they have
+// paramsOf reads the parameters of a recipe, which are JSON and so YAML. Those of another version are empty where they have
 // other names.
-func ParamsOf(r store.Recipe) (p Params) {
+func paramsOf(r store.Recipe) (p recipeParams) {
 	_ = yaml.Unmarshal(r.Params(), &p) // what could not be read is empty, and whoever needs it says so
 	return p
 }
@@ -63,26 +63,26 @@ func ParamsOf(r store.Recipe) (p Params) {
 // reader reads the arenas behind one recipe.
 type reader struct {
 	from   Entries
-	params Params
+	params recipeParams
 	inputs map[string]store.Key
 }
 
 // Open reads the arenas that a step measures, given its recipe: those of protocol split, or the one of a recorded pool. The
 // entries that the recipe names must be stored; the step itself need not be. Where rows are named, no other row is read.
 func Open(from Entries, measured store.Recipe, rows ...string) ([]*Arena, error) {
-	r := &reader{from, ParamsOf(measured), measured.Inputs()}
+	r := &reader{from, paramsOf(measured), measured.Inputs()}
 	if rows != nil {
-		r.params.Methods = slices.DeleteFunc(r.params.Methods, func(m RowParams) bool { return !slices.Contains(rows, m.ID) })
+		r.params.Methods = slices.DeleteFunc(r.params.Methods, func(m rowParams) bool { return !slices.Contains(rows, m.ID) })
 	}
-	if len(ParamsOf(measured).Methods) == 0 || len(r.params.Pools) != 1 {
-		return nil, fmt.Errorf("%w: no list of rows and no pool in the recipe", ErrOther)
+	if len(paramsOf(measured).Methods) == 0 || len(r.params.Pools) != 1 {
+		return nil, fmt.Errorf("%w: no list of rows and no pool in the recipe", errOther)
 	}
 	if _, ok := r.inputs[OfArena("outcomes", Recorded, "")]; ok {
 		a, err := r.recording()
 		return []*Arena{a}, err
 	}
 	if len(r.params.Benchmarks) == 0 || len(r.params.Evaluate.Seeds) == 0 {
-		return nil, fmt.Errorf("%w: no list of benchmarks and seeds in the recipe", ErrOther)
+		return nil, fmt.Errorf("%w: no list of benchmarks and seeds in the recipe", errOther)
 	}
 	paper, err := r.arena(metrics.PaperArena)
 	if err != nil {
@@ -106,7 +106,7 @@ func Open(from Entries, measured store.Recipe, rows ...string) ([]*Arena, error)
 func (r *reader) find(name string) (store.Entry, store.Recipe, error) {
 	k, ok := r.inputs[name]
 	if !ok {
-		return store.Entry{}, store.Recipe{}, fmt.Errorf("%w: no input %q in the recipe", ErrOther, name)
+		return store.Entry{}, store.Recipe{}, fmt.Errorf("%w: no input %q in the recipe", errOther, name)
 	}
 	return r.from.Find(k)
 }
@@ -137,7 +137,7 @@ func (r *reader) arena(name string) (*Arena, error) {
 			of.Trainings = append(of.Trainings, t)
 		}
 		if of.Trainings == nil {
-			return nil, fmt.Errorf("%w: no training of row %s among the inputs in the recipe", ErrOther, row.ID)
+			return nil, fmt.Errorf("%w: no training of row %s among the inputs in the recipe", errOther, row.ID)
 		}
 		a.addRow(of)
 	}
@@ -146,7 +146,7 @@ func (r *reader) arena(name string) (*Arena, error) {
 
 // addRow adds a row that decides something here.
 func (a *Arena) addRow(r Row) {
-	if r.Trainings[0].Entry.Has(DecisionsFile(a.Name)) {
+	if r.Trainings[0].Entry.Has(decisionsFile(a.Name)) {
 		a.Rows = append(a.Rows, r)
 	}
 }
@@ -163,8 +163,8 @@ func (r *reader) training(name, behind string) (kind string, t Training, err err
 			return "", t, err
 		}
 	}
-	if kind = ParamsOf(recipe).Method.Name; kind == "" {
-		err = fmt.Errorf("%w: no method in the recipe of %s", ErrOther, recipe.Key())
+	if kind = paramsOf(recipe).Method.Name; kind == "" {
+		err = fmt.Errorf("%w: no method in the recipe of %s", errOther, recipe.Key())
 	}
 	return kind, t, err
 }
@@ -175,11 +175,11 @@ func (r *reader) benchmark(a *Arena, benchmark string) error {
 	if err != nil {
 		return err
 	}
-	params := ParamsOf(recipe)
+	params := paramsOf(recipe)
 	experts, _, err := routing.Members(params.Pool, params.Prices)
 	k, ok := recipe.Inputs()[OfArena("problems", "", benchmark)]
 	if err != nil || len(experts) == 0 || !ok {
-		return fmt.Errorf("%w: no experts and problems in the recipe of %s", ErrOther, recipe.Key())
+		return fmt.Errorf("%w: no experts and problems in the recipe of %s", errOther, recipe.Key())
 	}
 	set, _, err := r.from.Find(k)
 	if err != nil {
@@ -209,7 +209,7 @@ func (r *reader) benchmark(a *Arena, benchmark string) error {
 	if err != nil {
 		return err
 	}
-	params = ParamsOf(recipe)
+	params = paramsOf(recipe)
 	if _, probe, err := routing.Members(params.Pool, params.Prices); err == nil && probe != nil {
 		a.Probe = probe.ID
 	}
@@ -258,10 +258,10 @@ func (r *reader) recording() (*Arena, error) {
 	if err != nil {
 		return nil, err
 	}
-	params := ParamsOf(recipe)
+	params := paramsOf(recipe)
 	a := &Arena{Pool: r.params.Pools[0], Name: Recorded, CountInput: params.CountInput, Sources: []store.Key{entry.Key}}
 	if a.Experts, _, err = routing.Members(params.Pool, params.Prices); err != nil || len(a.Experts) == 0 {
-		return nil, fmt.Errorf("%w: no experts in the recipe of %s", ErrOther, recipe.Key())
+		return nil, fmt.Errorf("%w: no experts in the recipe of %s", errOther, recipe.Key())
 	}
 	problems, _, err := ReadProblems(entry)
 	if err != nil {
@@ -279,7 +279,7 @@ func (r *reader) recording() (*Arena, error) {
 	if a.Outcomes, err = ReadOutcomes(entry, len(problems), 1, len(a.Experts)); err != nil {
 		return nil, err
 	}
-	partitions, err := ReadFolds(entry, len(problems))
+	partitions, err := readFolds(entry, len(problems))
 	if err != nil {
 		return nil, err
 	}

@@ -142,7 +142,7 @@ func (r *Run) Arenas() (arenas []*Arena, err error) {
 			return nil, err
 		}
 		of, err := Open(r, measured.Recipe)
-		if errors.Is(err, ErrOther) {
+		if errors.Is(err, errOther) {
 			err = fmt.Errorf("%w: step %q of the run in %s is %w; compare the measurements of both instead: --against FILE", spec.ErrUsage, s.Name, r.dir, err)
 		}
 		if err != nil {
@@ -163,7 +163,7 @@ func (r *Run) Measurements(backend string) (*metrics.Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		params := ParamsOf(f.Recipe)
+		params := paramsOf(f.Recipe)
 		if params.Policy.Backend != "" {
 			how.Backend = params.Policy.Backend + params.Build.Numerics
 		}
@@ -172,7 +172,7 @@ func (r *Run) Measurements(backend string) (*metrics.Set, error) {
 				how.Training = append(how.Training, x)
 			}
 		}
-		if !f.Entry.Has(MeasurementsFile) {
+		if !f.Entry.Has(measurementsFile) {
 			continue
 		}
 		of, err := ReadMeasurements(f.Entry)

@@ -56,8 +56,8 @@ func (q Swept) Until(expert, settings int) int {
 	return settings
 }
 
-// SweepFile is what a fit would choose in an arena at every setting of its router's knob.
-func SweepFile(arena string) string { return path.Join("sweep", arena+".csv") }
+// sweepFile is what a fit would choose in an arena at every setting of its router's knob.
+func sweepFile(arena string) string { return path.Join("sweep", arena+".csv") }
 
 var sweptColumns = []table.Column[Swept]{
 	table.Text("problem", func(s *Swept) *string { return &s.Problem }),
@@ -90,7 +90,7 @@ var sweptColumns = []table.Column[Swept]{
 // Write writes the sweep of an arena, a line a query: problem, run, the expert at the first setting, then for each change
 // the setting that it comes with and the expert from there on.
 func (s *Sweep) Write(d *store.Draft, arena string) (err error) {
-	f, err := d.Create(SweepFile(arena))
+	f, err := d.Create(sweepFile(arena))
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (s *Sweep) Write(d *store.Draft, arena string) (err error) {
 
 // ReadSweep reads what Write wrote for the given queries.
 func ReadSweep(entry store.Entry, arena string, queries []routing.Query, settings, experts int) (*Sweep, error) {
-	f, err := entry.Open(SweepFile(arena))
+	f, err := entry.Open(sweepFile(arena))
 	if err != nil {
 		return nil, err
 	}
