@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness/paper"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/paper"
 )
 
 // page returns README.md from one heading to the next of the same or a higher level.
