@@ -237,6 +237,14 @@ func (p *parser) term() (*Node, error) {
 				return nil, ErrSyntax // {1}5 prints as 15
 			}
 			if t.kind == tokenNumber && p.last().kind == tokenNumber && !endsInPower(left, factors) { // 2 1/2
+				if isFraction(p.ahead(1)) && !p.ahead(1).space && t.space && factors == nil && divisions == 0 { // 3 1\frac12
+					n, err := p.besideMixed(left)
+					if err != nil {
+						return nil, err
+					}
+					times(n)
+					continue
+				}
 				n, err := p.mixedNumber(flush(), divisions)
 				if err != nil {
 					return nil, err
@@ -294,6 +302,24 @@ func (p *parser) mixedNumber(whole *Node, divisions int) (*Node, error) {
 		return nil, ErrSyntax
 	}
 	return Apply(KindAdd, whole, Divide(num, den)), nil
+}
+
+// besideMixed parses the mixed number of "3 1\frac12", which is 3 times 1 1/2, as computer algebra reads it.
+func (p *parser) besideMixed(left *Node) (*Node, error) {
+	t := p.peek()
+	p.at++
+	whole, err := numeral(p, t)
+	if err != nil {
+		return nil, err
+	}
+	part, err := p.power()
+	if err != nil {
+		return nil, err
+	}
+	if left.Kind != KindNumber || !mixed(whole, part, p.last()) || isFraction(p.peek()) {
+		return nil, ErrSyntax
+	}
+	return Apply(KindAdd, whole, part), nil
 }
 
 // mixed reports whether an integer directly followed by a fraction of integers is a mixed number.
