@@ -17,7 +17,7 @@ func (c *Comparer) texts(a, b *formula.Node) Result {
 		if formula.Squeezed(a.Name) == formula.Squeezed(b.Name) {
 			return equal("same words")
 		}
-		if x, y := listedWords(a.Name), listedWords(b.Name); len(x) > 1 && slices.Equal(x, y) {
+		if x, y := names(a), names(b); x != nil && slices.Equal(x, y) {
 			return equal("the same words in a list")
 		}
 		return c.said(a.Name, b.Name)
@@ -43,14 +43,16 @@ func (c *Comparer) texts(a, b *formula.Node) Result {
 	return different("words against a formula")
 }
 
-// listedWords returns the words that a list joins; in the order of the alphabet if "and" joins single ones.
-func listedWords(s string) []string {
-	words := strings.Fields(s)
-	joined := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "and" })
-	if len(words)-len(joined) > 0 && len(joined) == 2 {
-		slices.Sort(joined)
+// names are the members of a list of names, however it joins them; nil of other text. A pair has no order, since "A and B" has
+// none; three or more may be a ranking and are taken in their order, which keeps equality transitive.
+func names(n *formula.Node) (members []string) {
+	for _, m := range n.Args {
+		members = append(members, m.Name)
 	}
-	return joined
+	if len(members) == 2 {
+		slices.Sort(members)
+	}
+	return members
 }
 
 // said compares a gold with an answer of other words, which may be a sentence that says the gold.

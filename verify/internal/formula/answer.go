@@ -25,7 +25,7 @@ func Parse(s string, steps *Budget, run series) ([]*Node, error) {
 	}
 	var readings []*Node
 	if text, short := worded(s, spoken); text {
-		readings = append(readings, &Node{Kind: KindText, Name: spoken})
+		readings = append(readings, &Node{Kind: KindText, Name: spoken, Args: listed(UnwrapText(s))})
 		if !short {
 			return readings, nil
 		}

@@ -541,7 +541,28 @@ func words(s string) *Node {
 	if longest < 2 || strings.ContainsAny(text, `\^=<>`) {
 		return nil
 	}
-	return &Node{Kind: KindText, Name: Spoken(text)}
+	return &Node{Kind: KindText, Name: Spoken(text), Args: listed(text)}
+}
+
+// listed returns the members of a list of names, which commas and "and" join: two or more, of one or two words each; nil of
+// other text.
+func listed(text string) (members []*Node) {
+	for part := range strings.SplitSeq(text, ",") {
+		for _, name := range strings.Split(" "+part+" ", " and ") {
+			name = Spoken(name)
+			if name == "" {
+				continue // a comma before "and"
+			}
+			if strings.Count(name, " ") > 1 {
+				return nil
+			}
+			members = append(members, &Node{Kind: KindText, Name: name})
+		}
+	}
+	if len(members) < 2 {
+		return nil
+	}
+	return members
 }
 
 // SentenceOfWords reports whether s holds at least two English words outside commands.
