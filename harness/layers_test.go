@@ -45,8 +45,10 @@ var layers = map[string][]string{
 	"harness/routing":  {"harness/cost", "harness/seed", "harness/spec", "verify"},
 	"harness/spec":     {"harness/cost"},
 	// The verifier's own layers: what reads knows nothing of what compares.
-	"verify":                 {"verify/internal/decide", "verify/internal/formula", "verify/internal/segment"},
-	"verify/internal/decide": {"verify/internal/formula"},
+	"verify":                   {"verify/internal/decide", "verify/internal/evaluate", "verify/internal/formula", "verify/internal/segment"},
+	"verify/internal/decide":   {"verify/internal/modular", "verify/internal/evaluate", "verify/internal/draw", "verify/internal/formula"},
+	"verify/internal/modular":  {"verify/internal/evaluate", "verify/internal/draw", "verify/internal/formula"},
+	"verify/internal/evaluate": {"verify/internal/formula"},
 }
 
 // gomlx lists the packages that may name GoMLX; the command links a backend.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/verify/internal/decide"
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 	"github.com/entrorouter/entrorouter/verify/internal/segment"
 )
@@ -742,7 +743,7 @@ func (in *context) found(name string) bool {
 func contradicts(n *formula.Node, steps *formula.Budget) bool {
 	var before *big.Rat
 	for _, a := range n.Args {
-		v, err := (decide.Exact{Steps: steps}).Value(a)
+		v, err := (evaluate.Exact{Steps: steps}).Value(a)
 		switch {
 		case err != nil:
 			continue

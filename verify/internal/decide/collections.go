@@ -3,6 +3,7 @@
 package decide
 
 import (
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
@@ -233,7 +234,7 @@ func (c *Comparer) unmatched(a, b []*formula.Node) (restA, restB []*formula.Node
 // key returns a text that only equal elements share; exact says that different texts mean different numbers.
 func (c *Comparer) key(n *formula.Node) (key string, isExact bool) {
 	if n.Scalar() {
-		if v, err := (Exact{Steps: c.Steps}).Value(n); err == nil {
+		if v, err := (evaluate.Exact{Steps: c.Steps}).Value(n); err == nil {
 			return formula.Digits(v), true
 		}
 	}

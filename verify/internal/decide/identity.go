@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
@@ -196,22 +197,22 @@ func (s *sampler) sketches(points []point) Result {
 	}
 	domain, inexact := 0, 0
 	for _, p := range points {
-		k := sketch{steps: s.Steps, names: s.names, at: p.at}
-		va, ea := k.value(s.a)
-		if ea != nil && !errors.Is(ea, errUndefined) {
-			if ea != errConvention {
+		k := evaluate.Sketch{Steps: s.Steps, Names: s.names, At: p.at}
+		va, ea := k.Value(s.a)
+		if ea != nil && !errors.Is(ea, evaluate.ErrUndefined) {
+			if ea != evaluate.ErrConvention {
 				s.valued++
 			}
 			continue
 		}
-		vb, eb := k.value(s.b)
-		if ea == nil && eb != errUndefined && eb != errConvention {
+		vb, eb := k.Value(s.b)
+		if ea == nil && eb != evaluate.ErrUndefined && eb != evaluate.ErrConvention {
 			s.valued++
 		}
 		switch {
 		case ea == nil && eb == nil:
-			if gap := va.v - vb.v; gap > va.off+vb.off || -gap > va.off+vb.off {
-				if clearly(va, vb) || s.at(p).Outcome == OutcomeDifferent {
+			if gap := va.V - vb.V; gap > va.Off+vb.Off || -gap > va.Off+vb.Off {
+				if evaluate.Clearly(va, vb) || s.at(p).Outcome == OutcomeDifferent {
 					return different(s.rule())
 				}
 			} else if inexact < thorough/4 && p.inexact() { // on a breakpoint that doubles miss
@@ -220,7 +221,7 @@ func (s *sampler) sketches(points []point) Result {
 					return different(s.rule())
 				}
 			}
-		case p.generic && !s.whole && p.negatives() < 2 && (ea == nil && errors.Is(eb, errUndefined) || eb == nil && errors.Is(ea, errUndefined)):
+		case p.generic && !s.whole && p.negatives() < 2 && (ea == nil && errors.Is(eb, evaluate.ErrUndefined) || eb == nil && errors.Is(ea, evaluate.ErrUndefined)):
 			if domain < 2 && s.at(p).Rule == ruleOneUndefined {
 				s.complex = true
 				apart := s.at(p).Outcome == OutcomeDifferent // and not as e^(ln x) and x
@@ -257,9 +258,9 @@ func (s *sampler) at(p point) Result {
 func (s *sampler) within(p point) Result {
 	at := make(map[string]*big.Rat, len(s.names))
 	for i, name := range s.names {
-		at[name] = p.at[i].rat()
+		at[name] = p.at[i].Rat()
 	}
-	x := Exact{Steps: s.Steps, at: at}
+	x := evaluate.Exact{Steps: s.Steps, At: at}
 	va, ea := x.Value(s.a)
 	vb, eb := x.Value(s.b)
 	switch {
@@ -268,7 +269,7 @@ func (s *sampler) within(p point) Result {
 			return equal(RuleExact)
 		}
 		return different(RuleExact)
-	case errors.Is(ea, errConvention) || errors.Is(eb, errConvention):
+	case errors.Is(ea, evaluate.ErrConvention) || errors.Is(eb, evaluate.ErrConvention):
 		return Unknown(ruleOneUndefined)
 	case s.Steps.Spent():
 		return Unknown("")

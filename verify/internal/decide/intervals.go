@@ -5,6 +5,7 @@ package decide
 import (
 	"slices"
 
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
@@ -87,8 +88,8 @@ func (c *Comparer) enumerated(n *formula.Node) *formula.Node {
 		return n
 	}
 	s := r.spans[0]
-	lo, errLo := (Exact{Steps: c.Steps}).Value(s.lo)
-	hi, errHi := (Exact{Steps: c.Steps}).Value(s.hi)
+	lo, errLo := (evaluate.Exact{Steps: c.Steps}).Value(s.lo)
+	hi, errHi := (evaluate.Exact{Steps: c.Steps}).Value(s.hi)
 	if errLo != nil || errHi != nil || !lo.IsInt() || !hi.IsInt() || !lo.Num().IsInt64() || !hi.Num().IsInt64() {
 		return n
 	}
@@ -271,12 +272,12 @@ func (c *Comparer) interval(lo, hi *formula.Node, openLo, openHi bool) (region, 
 		}
 	}
 	// Brackets at infinity are always open.
-	return region{spans: []span{{lo: lo, hi: hi, openLo: openLo || infinity(lo) != 0, openHi: openHi || infinity(hi) != 0}}}, true
+	return region{spans: []span{{lo: lo, hi: hi, openLo: openLo || evaluate.Infinity(lo) != 0, openHi: openHi || evaluate.Infinity(hi) != 0}}}, true
 }
 
 // order compares two real constants.
 func (c *Comparer) order(a, b *formula.Node) (int, bool) {
-	ia, ib := infinity(a), infinity(b)
+	ia, ib := evaluate.Infinity(a), evaluate.Infinity(b)
 	if ia != 0 || ib != 0 {
 		switch {
 		case ia == ib:
@@ -293,7 +294,7 @@ func (c *Comparer) order(a, b *formula.Node) (int, bool) {
 		c.unordered = true
 		return 0, false
 	}
-	s, ok := c.sign(subtract(a, b))
+	s, ok := c.sign(formula.Subtract(a, b))
 	c.unordered = c.unordered || !ok
 	return s, ok
 }
@@ -471,7 +472,7 @@ func (c *Comparer) half(op string, bound, centre *formula.Node) (region, bool) {
 		if s, ok := c.sign(bound); !ok || s <= 0 {
 			return region{}, false
 		}
-		lo, bound = subtract(centre, bound), formula.Apply(formula.KindAdd, centre, bound)
+		lo, bound = formula.Subtract(centre, bound), formula.Apply(formula.KindAdd, centre, bound)
 	}
 	switch op {
 	case "<":

@@ -5,6 +5,7 @@ package decide
 import (
 	"math/big"
 
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
@@ -96,7 +97,7 @@ func (p *progress) hole(a, b *big.Rat, last *formula.Node) *formula.Node {
 		step := new(big.Rat).Sub(b, a)
 		p.byOne = p.byOne || step.Cmp(big.NewRat(1, 1)) == 0
 		at = formula.Apply(formula.KindAdd, formula.Rational(a), formula.Apply(formula.KindMultiply, formula.Rational(step), formula.Symbol(patternIndex)))
-		steps = formula.Divide(subtract(last, formula.Rational(a)), formula.Rational(step))
+		steps = formula.Divide(formula.Subtract(last, formula.Rational(a)), formula.Rational(step))
 	}
 	if steps == nil || !p.agree(steps) {
 		return nil
@@ -120,14 +121,14 @@ func geometricSteps(a, ratio *big.Rat, last *formula.Node) *formula.Node {
 		return nil
 	}
 	if k := geometricSteps(big.NewRat(1, 1), ratio, formula.Rational(a)); k != nil {
-		return subtract(last.Args[1], k)
+		return formula.Subtract(last.Args[1], k)
 	}
 	return nil
 }
 
 // agree notes how many steps a progression takes and reports whether all take as many.
 func (p *progress) agree(steps *formula.Node) bool {
-	if v, err := (Exact{Steps: p.budget}).Value(steps); err == nil {
+	if v, err := (evaluate.Exact{Steps: p.budget}).Value(steps); err == nil {
 		if !v.IsInt() || v.Sign() <= 0 {
 			return false
 		}

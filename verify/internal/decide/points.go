@@ -8,19 +8,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/verify/internal/draw"
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
 // point is a value of every variable; generic says that it was drawn from intervals, so that whatever holds there holds on
 // an interval.
 type point struct {
-	at      []coordinate
+	at      []evaluate.Coordinate
 	generic bool
 }
 
 // inexact reports whether doubles do not hold the point.
 func (p point) inexact() bool {
-	return slices.ContainsFunc(p.at, func(c coordinate) bool { return c.exact != nil })
+	return slices.ContainsFunc(p.at, func(c evaluate.Coordinate) bool { return c.Exact != nil })
 }
 
 // negatives counts the negative coordinates. Where domains are compared at most one is: a and b in ln(ab) are positive
@@ -28,7 +30,7 @@ func (p point) inexact() bool {
 func (p point) negatives() int {
 	n := 0
 	for _, c := range p.at {
-		if c.near < 0 {
+		if c.Near < 0 {
 			n++
 		}
 	}
@@ -40,7 +42,7 @@ func (p point) negatives() int {
 var ranges = [...][2]float64{{0, 1}, {-3, -1}, {1, 3}, {-1, 0}, {-3, 3}, {2, 40}, {-1, 1}}
 
 // uniform draws from [0,1).
-func (s *sampler) uniform() float64 { return float64(next(&s.seed)>>11) / (1 << 53) }
+func (s *sampler) uniform() float64 { return float64(draw.Next(&s.seed)>>11) / (1 << 53) }
 
 // integral reports whether a variable takes integers only.
 func (s *sampler) integral(name string) bool {
@@ -51,17 +53,17 @@ func (s *sampler) integral(name string) bool {
 func (s *sampler) generic(count int) []point {
 	points := make([]point, count)
 	for try := range points {
-		at := make([]coordinate, len(s.names))
-		r := ranges[next(&s.seed)%uint64(len(ranges))]
+		at := make([]evaluate.Coordinate, len(s.names))
+		r := ranges[draw.Next(&s.seed)%uint64(len(ranges))]
 		if try < len(ranges) {
 			r = ranges[try]
 		}
 		for k, name := range s.names {
 			if s.integral(name) {
-				at[k].near = float64(1 + next(&s.seed)%uint64(6+4*try))
+				at[k].Near = float64(1 + draw.Next(&s.seed)%uint64(6+4*try))
 				continue
 			}
-			at[k].near = r[0] + (r[1]-r[0])*s.uniform()
+			at[k].Near = r[0] + (r[1]-r[0])*s.uniform()
 		}
 		points[try] = point{at: at, generic: true}
 	}
@@ -109,13 +111,13 @@ func (s *sampler) scaled(scales []float64) (points []point) {
 		return nil
 	}
 	base := s.generic(16)
-	turn := int(next(&s.seed) % 16)
+	turn := int(draw.Next(&s.seed) % 16)
 	for j, v := range values {
 		p := point{at: slices.Clone(base[(j+turn)%16].at), generic: !s.whole && v != math.Trunc(v)}
 		k := j % len(s.names)
 		for i, name := range s.names {
-			if i != k && next(&s.seed)%2 == 0 {
-				p.at[i] = s.fit(name, values[next(&s.seed)%uint64(len(values))])
+			if i != k && draw.Next(&s.seed)%2 == 0 {
+				p.at[i] = s.fit(name, values[draw.Next(&s.seed)%uint64(len(values))])
 				p.generic = false
 			}
 		}
@@ -131,14 +133,14 @@ func (s *sampler) scaled(scales []float64) (points []point) {
 	}
 	if len(s.names) > 1 { // where variables are the same, or share factors
 		for j := range 6 {
-			v := s.fit(s.names[0], values[next(&s.seed)%uint64(len(values))])
+			v := s.fit(s.names[0], values[draw.Next(&s.seed)%uint64(len(values))])
 			p := point{at: slices.Clone(base[j].at)}
 			for k := range p.at {
 				p.at[k] = v
 				if j%3 == 1 && k%2 == 1 {
-					p.at[k] = s.fit(s.names[k], 2*v.near)
+					p.at[k] = s.fit(s.names[k], 2*v.Near)
 				} else if j%3 == 2 && k%2 == 1 {
-					p.at[k] = s.fit(s.names[k], -v.near)
+					p.at[k] = s.fit(s.names[k], -v.Near)
 				}
 			}
 			points = append(points, p)
@@ -171,14 +173,14 @@ func (s *sampler) limit(scales []float64) float64 {
 }
 
 // fit makes v a value that the variable may have.
-func (s *sampler) fit(name string, v float64) coordinate {
+func (s *sampler) fit(name string, v float64) evaluate.Coordinate {
 	if s.integral(name) {
 		v = math.Abs(math.Round(v))
 		if strings.Contains(wholes, name[:1]) {
 			v = max(v, 1)
 		}
 	}
-	return coordinate{near: v}
+	return evaluate.Coordinate{Near: v}
 }
 
 // scales returns the sizes of the constants in both expressions, the largest first and at most twelve; complete is false
@@ -196,21 +198,21 @@ func (s *sampler) scales() (sizes []float64, complete bool) {
 		if !n.Scalar() {
 			return
 		}
-		k := sketch{steps: s.Steps}
-		v, err := k.value(n)
-		size := math.Abs(v.v)
+		k := evaluate.Sketch{Steps: s.Steps}
+		v, err := k.Value(n)
+		size := math.Abs(v.V)
 		if err != nil {
-			x := numeric{real: real{prec: firstPrecision, steps: s.Steps}}
-			w, err := x.value(n)
+			x := evaluate.Numeric{Real: evaluate.Real{Prec: firstPrecision, Steps: s.Steps}}
+			w, err := x.Value(n)
 			switch {
 			case err != nil:
-				complete = complete && infinity(n) == 0
+				complete = complete && evaluate.Infinity(n) == 0
 				return
-			case w.magnitude() > 900:
+			case w.Magnitude() > 900:
 				complete = false
 				return
 			}
-			f, _ := w.re.Float64()
+			f, _ := w.Re.Float64()
 			size = math.Abs(f)
 		}
 		if size > 0x1p900 {
@@ -265,7 +267,7 @@ func (s *sampler) breakpoints(switches []*formula.Node) []point {
 					return
 				}
 			}
-			if c, ok := coordinateOf(r); ok {
+			if c, ok := evaluate.CoordinateOf(r); ok {
 				p := point{at: slices.Clone(b)}
 				p.at[k] = c
 				points = append(points, p)
@@ -298,15 +300,15 @@ func (s *sampler) cells(points []point, switches []*formula.Node, scales []float
 		return 0, 0
 	}
 	signature := func(p point, name []byte) []byte {
-		k := sketch{steps: s.Steps, names: s.names, at: p.at}
+		k := evaluate.Sketch{Steps: s.Steps, Names: s.names, At: p.at}
 		for _, u := range switches {
-			v, err := k.value(u)
+			v, err := k.Value(u)
 			switch {
 			case err != nil:
 				name = append(name, '?')
-			case v.v > v.off:
+			case v.V > v.Off:
 				name = append(name, '+')
-			case v.v < -v.off:
+			case v.V < -v.Off:
 				name = append(name, '-')
 			default:
 				name = append(name, '0')
@@ -317,10 +319,10 @@ func (s *sampler) cells(points []point, switches []*formula.Node, scales []float
 	place := func(p point, name []byte) []byte {
 		for _, c := range p.at {
 			below := 0
-			for below < min(len(scales), 4) && scales[below] > math.Abs(c.near) {
+			for below < min(len(scales), 4) && scales[below] > math.Abs(c.Near) {
 				below++
 			}
-			if c.near < 0 {
+			if c.Near < 0 {
 				below = -below - 1
 			}
 			name = append(name, byte(below))
@@ -375,15 +377,15 @@ func (s *sampler) switches() []*formula.Node {
 		case "max", "min":
 			for i, a := range n.Args {
 				for _, b := range n.Args[i+1:] {
-					add(subtract(a, b))
+					add(formula.Subtract(a, b))
 				}
 			}
 		case "floor", "ceil":
 			add(n.Args[0])
-			add(subtract(n.Args[0], formula.Number(1)))
+			add(formula.Subtract(n.Args[0], formula.Number(1)))
 		case "mod", "gcd", "lcm", "binom":
-			add(subtract(n.Args[0], n.Args[1]))
-			add(subtract(n.Args[0], formula.Apply(formula.KindMultiply, formula.Number(2), n.Args[1])))
+			add(formula.Subtract(n.Args[0], n.Args[1]))
+			add(formula.Subtract(n.Args[0], formula.Apply(formula.KindMultiply, formula.Number(2), n.Args[1])))
 			add(n.Args[0])
 		}
 	}
@@ -394,14 +396,14 @@ func (s *sampler) switches() []*formula.Node {
 
 // zeros returns values of variable k at which u is zero or changes its sign: exactly where u is linear, else by halving
 // between values of a grid.
-func (s *sampler) zeros(u *formula.Node, k int, b []coordinate) []*big.Rat {
+func (s *sampler) zeros(u *formula.Node, k int, b []evaluate.Coordinate) []*big.Rat {
 	at := make(map[string]*big.Rat, len(s.names))
 	for i, name := range s.names {
-		at[name] = b[i].rat()
+		at[name] = b[i].Rat()
 	}
 	value := func(v int64) *big.Rat {
 		at[s.names[k]] = big.NewRat(v, 1)
-		r, err := Exact{Steps: s.Steps, at: at}.Value(u)
+		r, err := evaluate.Exact{Steps: s.Steps, At: at}.Value(u)
 		if err != nil {
 			return nil
 		}
@@ -412,24 +414,24 @@ func (s *sampler) zeros(u *formula.Node, k int, b []coordinate) []*big.Rat {
 		if bend := new(big.Rat).Sub(new(big.Rat).Sub(v2, v1), slope); bend.Sign() == 0 && slope.Sign() != 0 {
 			r := new(big.Rat).Quo(v0, slope)
 			r.Neg(r)
-			if c, ok := coordinateOf(r); ok {
-				at[s.names[k]] = c.rat()
-				if w, err := (Exact{Steps: s.Steps, at: at}).Value(u); err == nil && w.Sign() == 0 {
+			if c, ok := evaluate.CoordinateOf(r); ok {
+				at[s.names[k]] = c.Rat()
+				if w, err := (evaluate.Exact{Steps: s.Steps, At: at}).Value(u); err == nil && w.Sign() == 0 {
 					return []*big.Rat{r}
 				}
 			}
 		}
 	}
-	x := sketch{steps: s.Steps, names: s.names, at: slices.Clone(b)}
+	x := evaluate.Sketch{Steps: s.Steps, Names: s.names, At: slices.Clone(b)}
 	sign := func(v float64) int {
-		x.at[k] = coordinate{near: v}
-		w, err := x.value(u)
+		x.At[k] = evaluate.Coordinate{Near: v}
+		w, err := x.Value(u)
 		switch {
 		case err != nil:
 			return 2
-		case w.v > w.off:
+		case w.V > w.Off:
 			return 1
-		case w.v < -w.off:
+		case w.V < -w.Off:
 			return -1
 		}
 		return 0

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
@@ -139,21 +140,21 @@ func (c *Comparer) tolerant(a, b *formula.Node) Result {
 // tolerantComplex compares two complex constants within the tolerance, by the distance between them; otherwise is the
 // verdict if they are none.
 func (c *Comparer) tolerantComplex(a, b *formula.Node, otherwise Result) Result {
-	x := numeric{real: real{prec: 256, steps: c.Steps}, complex: true}
-	va, ea := x.value(a)
-	vb, eb := x.value(b)
-	if ea != nil || eb != nil || va.magnitude() > formula.MaxBits || vb.magnitude() > formula.MaxBits {
+	x := evaluate.Numeric{Real: evaluate.Real{Prec: 256, Steps: c.Steps}, Complex: true}
+	va, ea := x.Value(a)
+	vb, eb := x.Value(b)
+	if ea != nil || eb != nil || va.Magnitude() > formula.MaxBits || vb.Magnitude() > formula.MaxBits {
 		return otherwise
 	}
-	size := func(v complexValue) *big.Rat {
-		im := v.im
+	size := func(v evaluate.ComplexValue) *big.Rat {
+		im := v.Im
 		if im == nil {
-			im = x.float()
+			im = x.Float()
 		}
-		r, _ := x.float().Sqrt(x.sum(x.product(v.re, v.re), x.product(im, im))).Rat(nil)
+		r, _ := x.Float().Sqrt(x.Sum(x.Product(v.Re, v.Re), x.Product(im, im))).Rat(nil)
 		return r
 	}
-	gap, bound := size(x.add(va, x.negate(vb))), decimalOf(c.Tol.Abs)
+	gap, bound := size(x.Add(va, x.Negate(vb))), decimalOf(c.Tol.Abs)
 	if rel := new(big.Rat).Mul(decimalOf(c.Tol.Rel), size(va)); rel.Cmp(bound) > 0 {
 		bound = rel
 	}
@@ -180,15 +181,15 @@ func decimalOf(f float64) *big.Rat {
 
 // approximate returns a real constant exactly, or to 256 bits.
 func (c *Comparer) approximate(n *formula.Node) (*big.Rat, bool) {
-	if v, err := (Exact{Steps: c.Steps}).Value(n); err == nil {
+	if v, err := (evaluate.Exact{Steps: c.Steps}).Value(n); err == nil {
 		return v, true
 	}
-	x := numeric{real: real{prec: 256, steps: c.Steps}}
-	v, err := x.value(n)
-	if err != nil || !v.real() || abs64(int64(exponent(v.re))) > formula.MaxBits && v.re.Sign() != 0 {
+	x := evaluate.Numeric{Real: evaluate.Real{Prec: 256, Steps: c.Steps}}
+	v, err := x.Value(n)
+	if err != nil || !v.Real() || evaluate.Abs64(int64(evaluate.Exponent(v.Re))) > formula.MaxBits && v.Re.Sign() != 0 {
 		return nil, false
 	}
-	r, _ := v.re.Rat(nil)
+	r, _ := v.Re.Rat(nil)
 	return r, true
 }
 

@@ -5,6 +5,7 @@ package decide
 import (
 	"math/big"
 
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
@@ -56,7 +57,7 @@ func (c *Comparer) progression(args []*formula.Node) []*formula.Node {
 		if next.Cmp(v) == 0 {
 			return args
 		}
-		if formula.Size(next) > 4096 || len(out) > maxTerms {
+		if formula.Size(next) > 4096 || len(out) > evaluate.MaxTerms {
 			c.Steps.Exhaust()
 			return args
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/verify/internal/draw"
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
@@ -84,13 +86,13 @@ func (c *Comparer) assigned(n *formula.Node) (name, value *formula.Node, r Resul
 
 // near reports whether an approximation is one, to a tenth.
 func (c *Comparer) near(a, b *formula.Node) bool {
-	x := numeric{real: real{prec: 64, steps: c.Steps}}
-	va, ea := x.value(a)
-	vb, eb := x.value(b)
+	x := evaluate.Numeric{Real: evaluate.Real{Prec: 64, Steps: c.Steps}}
+	va, ea := x.Value(a)
+	vb, eb := x.Value(b)
 	if ea != nil || eb != nil {
 		return true
 	}
-	return distance(va, vb, 64) <= max(va.magnitude(), vb.magnitude())-3
+	return distance(va, vb, 64) <= max(va.Magnitude(), vb.Magnitude())-3
 }
 
 const ruleSolution = "an equation against one of its solutions"
@@ -393,7 +395,7 @@ func hasVariableBelow(n *formula.Node) bool {
 
 // cleared multiplies an equation by its denominators.
 func cleared(n *formula.Node) *formula.Node {
-	num, _ := fraction(subtract(n.Args[0], n.Args[1]))
+	num, _ := fraction(formula.Subtract(n.Args[0], n.Args[1]))
 	return &formula.Node{Kind: formula.KindRelation, Ops: n.Ops, Args: []*formula.Node{num, formula.Number(0)}}
 }
 
@@ -437,7 +439,7 @@ func fraction(n *formula.Node) (num, den *formula.Node) {
 // proportional reports whether lhs-rhs of a is a constant times that of b, and the sign of the constant where it is
 // known to be real.
 func (c *Comparer) proportional(a, b *formula.Node) (sign int, r Result) {
-	f, g := subtract(a.Args[0], a.Args[1]), subtract(b.Args[0], b.Args[1])
+	f, g := formula.Subtract(a.Args[0], a.Args[1]), formula.Subtract(b.Args[0], b.Args[1])
 	names := formula.Variables(f, g)
 	if len(names) == 0 {
 		return 0, Unknown("")
@@ -450,7 +452,7 @@ func (c *Comparer) proportional(a, b *formula.Node) (sign int, r Result) {
 			return 0, Unknown("")
 		}
 		for _, name := range names {
-			at[name] = formula.Number(int64(2 + next(&seed)%97))
+			at[name] = formula.Number(int64(2 + draw.Next(&seed)%97))
 			if try%2 == 1 {
 				at[name] = formula.Divide(at[name], formula.Number(101))
 			}
@@ -471,22 +473,22 @@ func (c *Comparer) proportional(a, b *formula.Node) (sign int, r Result) {
 
 // sign returns the sign of a real constant.
 func (c *Comparer) sign(n *formula.Node) (int, bool) {
-	v, err := Exact{Steps: c.Steps}.Value(n)
+	v, err := evaluate.Exact{Steps: c.Steps}.Value(n)
 	if err == nil {
 		return v.Sign(), true
 	}
-	if errors.Is(err, errUndefined) || errors.Is(err, errSymbolic) {
+	if errors.Is(err, evaluate.ErrUndefined) || errors.Is(err, evaluate.ErrSymbolic) {
 		return 0, false
 	}
-	x := numeric{real: real{prec: 192, steps: c.Steps}}
-	w, err := x.value(n)
-	if err != nil || !w.real() {
+	x := evaluate.Numeric{Real: evaluate.Real{Prec: 192, Steps: c.Steps}}
+	w, err := x.Value(n)
+	if err != nil || !w.Real() {
 		return 0, false
 	}
-	if w.magnitude() < -120 {
+	if w.Magnitude() < -120 {
 		return 0, true
 	}
-	return w.re.Sign(), true
+	return w.Re.Sign(), true
 }
 
 var flipped = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!=", "=": "=", "==": "==", "~": "~"}

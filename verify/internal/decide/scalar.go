@@ -6,6 +6,8 @@ import (
 	"errors"
 	"math/big"
 
+	"github.com/entrorouter/entrorouter/verify/internal/draw"
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
@@ -91,7 +93,7 @@ func (c *Comparer) decide(a, b *formula.Node) Result {
 	if fa, fb := opaque(a), opaque(b); len(fa)+len(fb) > 0 {
 		return c.abstracted(a, b, fa, fb)
 	}
-	x := Exact{Steps: c.Steps}
+	x := evaluate.Exact{Steps: c.Steps}
 	va, ea := x.Value(a)
 	vb, eb := x.Value(b)
 	switch {
@@ -102,7 +104,7 @@ func (c *Comparer) decide(a, b *formula.Node) Result {
 		return different(RuleExact)
 	case c.Steps.Spent():
 		return Unknown("")
-	case errors.Is(ea, errUndefined) || errors.Is(eb, errUndefined):
+	case errors.Is(ea, evaluate.ErrUndefined) || errors.Is(eb, evaluate.ErrUndefined):
 		if ea != nil && eb != nil {
 			return Unknown("undefined")
 		}
@@ -111,12 +113,12 @@ func (c *Comparer) decide(a, b *formula.Node) Result {
 	if x, y := withoutCommon(a, b); x != a {
 		return c.decide(x, y)
 	}
-	if hash(a.String()) > hash(b.String()) { // whichever comes first, the same is done
+	if draw.Hash(a.String()) > draw.Hash(b.String()) { // whichever comes first, the same is done
 		a, b, ea, eb = b, a, eb, ea
 	}
 	names := formula.Variables(a, b)
 	if len(names) == 0 {
-		return c.constants(a, b, errors.Is(ea, errBudget) || errors.Is(eb, errBudget))
+		return c.constants(a, b, errors.Is(ea, evaluate.ErrBudget) || errors.Is(eb, evaluate.ErrBudget))
 	}
 	return c.identity(a, b, names)
 }
@@ -197,7 +199,7 @@ func (c *Comparer) open(a, b *formula.Node) (Result, bool) {
 
 // infinite compares values of which one is signed infinity.
 func (c *Comparer) infinite(a, b *formula.Node) (Result, bool) {
-	sa, sb := infinity(a), infinity(b)
+	sa, sb := evaluate.Infinity(a), evaluate.Infinity(b)
 	switch {
 	case sa == 0 && sb == 0:
 		return Result{}, false
@@ -205,21 +207,6 @@ func (c *Comparer) infinite(a, b *formula.Node) (Result, bool) {
 		return equal(ruleInfinite), true
 	}
 	return different(ruleInfinite), true
-}
-
-// infinity returns the sign of a node that is plus or minus infinity, and 0 for others.
-func infinity(n *formula.Node) int {
-	switch {
-	case n.Kind == formula.KindConstant && n.Name == "infinity":
-		return 1
-	case n.Kind == formula.KindNegate:
-		return -infinity(n.Args[0])
-	}
-	return 0
-}
-
-func subtract(a, b *formula.Node) *formula.Node {
-	return formula.Apply(formula.KindAdd, a, formula.Negate(b))
 }
 
 func imaginary(ns ...*formula.Node) bool {
@@ -232,27 +219,10 @@ func imaginary(ns ...*formula.Node) bool {
 }
 
 // distance returns the binary exponent of |a-b|, and math.MinInt32 for zero.
-func distance(a, b complexValue, prec uint) int {
-	x := numeric{real: real{prec: prec}}
-	return x.add(a, x.negate(b)).magnitude()
+func distance(a, b evaluate.ComplexValue, prec uint) int {
+	x := evaluate.Numeric{Real: evaluate.Real{Prec: prec}}
+	return x.Add(a, x.Negate(b)).Magnitude()
 }
 
 // seedOf derives the random points of a comparison from the comparison itself, whichever side comes first.
-func seedOf(a, b *formula.Node) uint64 { return hash(a.String()) + hash(b.String()) }
-
-func hash(s string) uint64 { // FNV-1a
-	h := uint64(14695981039346656037)
-	for i := 0; i < len(s); i++ {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return h
-}
-
-// next is a splitmix64 step.
-func next(s *uint64) uint64 {
-	*s += 0x9e3779b97f4a7c15
-	z := *s
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
+func seedOf(a, b *formula.Node) uint64 { return draw.Hash(a.String()) + draw.Hash(b.String()) }

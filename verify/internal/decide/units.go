@@ -7,6 +7,7 @@ package decide
 import (
 	"strings"
 
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
@@ -109,7 +110,7 @@ func (c *Comparer) congruent(a, b *formula.Node, modulus string) Result {
 	if r := c.compare(a, b); r.Outcome == OutcomeEqual {
 		return r
 	}
-	gap, err := (Exact{Steps: c.Steps}).Value(formula.Call("mod", subtract(a, b), m[0]))
+	gap, err := (evaluate.Exact{Steps: c.Steps}).Value(formula.Call("mod", formula.Subtract(a, b), m[0]))
 	switch {
 	case err != nil:
 		return Unknown("congruence")

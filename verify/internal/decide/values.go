@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
@@ -21,12 +22,12 @@ func (c *Comparer) constants(a, b *formula.Node, tooLarge bool) Result {
 			return r
 		}
 	}
-	k := sketch{steps: c.Steps}
-	va, ea := k.value(a)
-	vb, eb := k.value(b)
+	k := evaluate.Sketch{Steps: c.Steps}
+	va, ea := k.Value(a)
+	vb, eb := k.Value(b)
 	tried := ea == nil && eb == nil // both have a value
 	if tried {
-		if clearly(va, vb) {
+		if evaluate.Clearly(va, vb) {
 			return different(ruleNumeric)
 		}
 		if r := c.formal(a, b, nil, seedOf(a, b), false); r.Outcome != OutcomeUnknown {
@@ -104,7 +105,7 @@ func withoutCommon(a, b *formula.Node) (x, y *formula.Node) {
 // difference: the numbers that are written and the values on the way, squared, and 256 more.
 const (
 	firstPrecision = 96
-	lastPrecision  = widest - 192
+	lastPrecision  = evaluate.Widest - 192
 )
 
 // settle compares the values of two expressions at a point by disks that hold them. Values in disjoint disks are
@@ -112,17 +113,17 @@ const (
 // where the laws of algebra give it; tried says that they do not, or are not to be asked.
 func (c *Comparer) settle(a, b *formula.Node, complex bool, at map[string]*big.Rat, tried bool) Result {
 	for prec := uint(firstPrecision); ; {
-		x := numeric{real: real{prec: prec, steps: c.Steps}, complex: complex, at: at}
-		va, ea := x.value(a)
+		x := evaluate.Numeric{Real: evaluate.Real{Prec: prec, Steps: c.Steps}, Complex: complex, At: at}
+		va, ea := x.Value(a)
 		vb, eb := va, ea
-		if ea == nil || errors.Is(ea, errPrecision) || errors.Is(ea, errUndefined) {
-			vb, eb = x.value(b)
+		if ea == nil || errors.Is(ea, evaluate.ErrPrecision) || errors.Is(ea, evaluate.ErrUndefined) {
+			vb, eb = x.Value(b)
 		}
 		more := prec * 3
 		switch {
-		case errors.Is(ea, errUndefined) && eb == nil || errors.Is(eb, errUndefined) && ea == nil:
+		case errors.Is(ea, evaluate.ErrUndefined) && eb == nil || errors.Is(eb, evaluate.ErrUndefined) && ea == nil:
 			return Unknown(ruleOneUndefined)
-		case errors.Is(ea, errPrecision) || errors.Is(eb, errPrecision):
+		case errors.Is(ea, evaluate.ErrPrecision) || errors.Is(eb, evaluate.ErrPrecision):
 			if c.Steps.Spent() {
 				return Unknown("")
 			}
@@ -131,10 +132,10 @@ func (c *Comparer) settle(a, b *formula.Node, complex bool, at map[string]*big.R
 		case eb != nil:
 			return undecided(eb)
 		default:
-			gap := x.add(va, x.negate(vb))
-			if !gap.mayVanish() {
+			gap := x.Add(va, x.Negate(vb))
+			if !gap.MayVanish() {
 				r := different(ruleNumeric)
-				if x.assumed {
+				if x.Assumed {
 					r.proof = ProofProbable
 				}
 				return r
@@ -145,12 +146,12 @@ func (c *Comparer) settle(a, b *formula.Node, complex bool, at map[string]*big.R
 					return r
 				}
 			}
-			need := 256 + 2*(written(a)+written(b)+x.spread)
-			size := max(va.magnitude(), vb.magnitude())
-			if va.mayVanish() || vb.mayVanish() {
+			need := 256 + 2*(written(a)+written(b)+x.Spread)
+			size := max(va.Magnitude(), vb.Magnitude())
+			if va.MayVanish() || vb.MayVanish() {
 				size = 0
 			}
-			if gap.err.exponent() <= min(size, 0)-need {
+			if gap.Err.Exponent() <= min(size, 0)-need {
 				r := equal(ruleNumeric)
 				r.proof = ProofProbable
 				return r
@@ -178,7 +179,7 @@ func written(n *formula.Node) int {
 			bits += formula.Size(m.Rat)
 		case formula.KindPower:
 			if e, ok := m.Args[1].Integer(); ok && m.Args[0].Kind == formula.KindNumber {
-				bits += min(int(abs64(int64(e))), formula.MaxBits) * formula.Size(m.Args[0].Rat)
+				bits += min(int(evaluate.Abs64(int64(e))), formula.MaxBits) * formula.Size(m.Args[0].Rat)
 			}
 		}
 		bits = min(bits, formula.MaxBits)
@@ -188,7 +189,7 @@ func written(n *formula.Node) int {
 }
 
 func undecided(err error) Result {
-	if errors.Is(err, errUndefined) || errors.Is(err, errConvention) {
+	if errors.Is(err, evaluate.ErrUndefined) || errors.Is(err, evaluate.ErrConvention) {
 		return Unknown(ruleOneUndefined)
 	}
 	return Unknown("")
@@ -205,20 +206,20 @@ func (c *Comparer) proved(a, b *formula.Node, complex bool) Result {
 		return Unknown("")
 	}
 	for prec := uint(bits) + 192; prec <= lastPrecision; prec *= 2 {
-		x := numeric{real: real{prec: prec, steps: c.Steps}, complex: complex}
-		va, err := x.value(a)
+		x := evaluate.Numeric{Real: evaluate.Real{Prec: prec, Steps: c.Steps}, Complex: complex}
+		va, err := x.Value(a)
 		if err != nil {
 			return Unknown("")
 		}
-		vb, err := x.value(b)
-		if err != nil || x.assumed {
+		vb, err := x.Value(b)
+		if err != nil || x.Assumed {
 			return Unknown("")
 		}
-		gap := x.add(va, x.negate(vb))
+		gap := x.Add(va, x.Negate(vb))
 		switch {
-		case !gap.mayVanish():
+		case !gap.MayVanish():
 			return Result{Outcome: OutcomeDifferent, Rule: ruleAlgebraic}
-		case gap.size().plus(gap.err).exponent() < -int(bits):
+		case gap.Size().Plus(gap.Err).Exponent() < -int(bits):
 			return Result{Outcome: OutcomeEqual, Rule: ruleAlgebraic, proof: ProofAlgebraic}
 		}
 	}

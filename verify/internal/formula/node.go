@@ -99,6 +99,9 @@ func Call(f string, a ...*Node) *Node { return &Node{Kind: KindCall, Name: f, Ar
 
 func Apply(k kind, a ...*Node) *Node { return &Node{Kind: k, Args: a} }
 
+// Subtract is a minus b.
+func Subtract(a, b *Node) *Node { return Apply(KindAdd, a, Negate(b)) }
+
 func Negate(a *Node) *Node {
 	n := &struct {
 		node Node

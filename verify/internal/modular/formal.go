@@ -1,12 +1,14 @@
 // Expressions as elements of a finite field.
 
-package decide
+package modular
 
 // The value of an expression in a field: what formal identity testing computes.
 
 import (
 	"slices"
 
+	"github.com/entrorouter/entrorouter/verify/internal/draw"
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
@@ -46,12 +48,12 @@ const (
 // random returns the element that stands for a function of values, always the same one.
 func (f *field) random(name string, values ...uint64) uint64 {
 	f.free = true
-	s := f.seed ^ hash(name)
+	s := f.seed ^ draw.Hash(name)
 	for _, v := range values {
 		s ^= v
-		s = next(&s)
+		s = draw.Next(&s)
 	}
-	return 1 + next(&s)%(f.p-1)
+	return 1 + draw.Next(&s)%(f.p-1)
 }
 
 // odd returns the element of an odd function.
@@ -75,7 +77,7 @@ func (f *field) branch(key uint64) (bool, error) {
 	k := slices.Index(f.coins, key)
 	if k < 0 {
 		if k = len(f.coins); k == maxCoins {
-			return false, errIrrational
+			return false, evaluate.ErrIrrational
 		}
 		f.coins = append(f.coins, key)
 	}
@@ -119,12 +121,12 @@ func (f *field) pi() uint64 {
 // value evaluates n; errUndefined asks for another point, errIrrational says that n has no value in a field.
 func (f *field) value(n *formula.Node) (uint64, error) {
 	if !f.steps.Spend(2) {
-		return 0, errBudget
+		return 0, evaluate.ErrBudget
 	}
 	switch n.Kind {
 	case formula.KindNumber, formula.KindBased:
 		if !n.Rat.IsInt() && !f.steps.Spend(costInverse) {
-			return 0, errBudget
+			return 0, evaluate.ErrBudget
 		}
 		return f.rational(n.Rat)
 	case formula.KindSymbol:
@@ -181,13 +183,13 @@ func (f *field) value(n *formula.Node) (uint64, error) {
 			return 0, err
 		}
 		if b == 0 {
-			return 0, errUndefined
+			return 0, evaluate.ErrUndefined
 		}
 		if b == 1 {
 			return a, nil
 		}
 		if !f.steps.Spend(costInverse) {
-			return 0, errBudget
+			return 0, evaluate.ErrBudget
 		}
 		return f.multiply(a, f.inverse(b)), nil
 	case formula.KindPower:
@@ -195,5 +197,5 @@ func (f *field) value(n *formula.Node) (uint64, error) {
 	case formula.KindCall:
 		return f.call(n)
 	}
-	return 0, errIrrational
+	return 0, evaluate.ErrIrrational
 }

@@ -1,6 +1,6 @@
 // Powers in a finite field.
 
-package decide
+package modular
 
 // Powers, exponentials, logarithms and roots in a field.
 
@@ -10,14 +10,15 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
 // raised evaluates a power: of an integer exponent, a root, or e^(b ln a).
 func (f *field) raised(n *formula.Node) (uint64, error) {
-	e, err := Exact{Steps: f.steps}.Value(n.Args[1])
+	e, err := evaluate.Exact{Steps: f.steps}.Value(n.Args[1])
 	switch {
-	case errors.Is(err, errBudget):
+	case errors.Is(err, evaluate.ErrBudget):
 		return 0, err
 	case err == nil && e.IsInt() && e.Num().IsInt64():
 		a, err := f.value(n.Args[0])
@@ -26,10 +27,10 @@ func (f *field) raised(n *formula.Node) (uint64, error) {
 		}
 		k := e.Num().Int64()
 		if k <= 0 && a == 0 {
-			return 0, errUndefined
+			return 0, evaluate.ErrUndefined
 		}
-		if !f.steps.Spend(costPower*bits.Len64(uint64(abs64(k)))) || k < 0 && !f.steps.Spend(costInverse) {
-			return 0, errBudget
+		if !f.steps.Spend(costPower*bits.Len64(uint64(evaluate.Abs64(k)))) || k < 0 && !f.steps.Spend(costInverse) {
+			return 0, evaluate.ErrBudget
 		}
 		return f.signed(a, k), nil
 	case err == nil && !e.IsInt() && e.Num().IsInt64() && e.Denom().IsInt64():
@@ -38,17 +39,17 @@ func (f *field) raised(n *formula.Node) (uint64, error) {
 			return 0, err
 		}
 		if r == 0 && e.Sign() < 0 {
-			return 0, errUndefined
+			return 0, evaluate.ErrUndefined
 		}
 		return f.signed(r, e.Num().Int64()), nil
 	case err == nil:
-		r, err := Exact{Steps: f.steps}.Value(n.Args[0])
+		r, err := evaluate.Exact{Steps: f.steps}.Value(n.Args[0])
 		if err != nil || !e.IsInt() || r.Sign() == 0 || !f.steps.Spend(2*costInverse) {
-			return 0, errIrrational
+			return 0, evaluate.ErrIrrational
 		}
 		a, err := f.rational(r)
 		if err == nil && a == 0 {
-			err = errUndefined
+			err = evaluate.ErrUndefined
 		}
 		k := new(big.Int).Mod(e.Num(), new(big.Int).SetUint64(f.p-1)) // Fermat
 		return f.power(a, k.Uint64()), err
@@ -61,14 +62,14 @@ func (f *field) raised(n *formula.Node) (uint64, error) {
 	if base.Kind == formula.KindConstant && base.Name == "e" {
 		return f.exponential(terms)
 	}
-	r, err := Exact{Steps: f.steps}.Value(base)
+	r, err := evaluate.Exact{Steps: f.steps}.Value(base)
 	switch {
 	case err == nil && r.Sign() < 0: // (-2)^n = (-1)^n 2^n for the integers
 		acc := uint64(1)
 		f.free = true
 		for _, t := range terms {
 			if !t.coefficient.IsInt() {
-				return 0, errIrrational
+				return 0, evaluate.ErrIrrational
 			}
 			if t.coefficient.Num().Bit(0) == 0 {
 				continue
@@ -90,7 +91,7 @@ func (f *field) raised(n *formula.Node) (uint64, error) {
 		v, err := f.elevated(formula.Rational(r), terms)
 		return f.multiply(v, acc), err
 	case err == nil && r.Sign() == 0:
-		return 0, errIrrational
+		return 0, evaluate.ErrIrrational
 	}
 	return f.elevated(base, terms)
 }
@@ -132,11 +133,11 @@ var one = big.NewRat(1, 1)
 // summands splits n times c into terms, with sums multiplied by numbers written out.
 func (f *field) summands(n *formula.Node, c *big.Rat, acc []summand) ([]summand, error) {
 	if len(acc) > 64 {
-		return nil, errIrrational
+		return nil, evaluate.ErrIrrational
 	}
-	if r, err := (Exact{Steps: f.steps}).Value(n); err == nil {
+	if r, err := (evaluate.Exact{Steps: f.steps}).Value(n); err == nil {
 		return append(acc, summand{coefficient: new(big.Rat).Mul(r, c), value: 1, plain: true}), nil
-	} else if errors.Is(err, errBudget) {
+	} else if errors.Is(err, evaluate.ErrBudget) {
 		return nil, err
 	}
 	var err error
@@ -151,7 +152,7 @@ func (f *field) summands(n *formula.Node, c *big.Rat, acc []summand) ([]summand,
 		}
 		return acc, nil
 	case formula.KindDivide:
-		if d, err := (Exact{Steps: f.steps}).Value(n.Args[1]); err == nil && d.Sign() != 0 {
+		if d, err := (evaluate.Exact{Steps: f.steps}).Value(n.Args[1]); err == nil && d.Sign() != 0 {
 			return f.summands(n.Args[0], new(big.Rat).Quo(c, d), acc)
 		}
 	case formula.KindPercent:
@@ -187,7 +188,7 @@ func (f *field) coefficient(n *formula.Node) (*big.Rat, []*formula.Node) {
 		c := one
 		var rest []*formula.Node
 		for _, a := range n.Args {
-			r, err := Exact{Steps: f.steps}.Value(a)
+			r, err := evaluate.Exact{Steps: f.steps}.Value(a)
 			if err == nil {
 				c = new(big.Rat).Mul(c, r)
 				continue
@@ -197,11 +198,11 @@ func (f *field) coefficient(n *formula.Node) (*big.Rat, []*formula.Node) {
 		}
 		return c, rest
 	case formula.KindDivide:
-		if d, err := (Exact{Steps: f.steps}).Value(n.Args[1]); err == nil && d.Sign() != 0 {
+		if d, err := (evaluate.Exact{Steps: f.steps}).Value(n.Args[1]); err == nil && d.Sign() != 0 {
 			c, rest := f.coefficient(n.Args[0])
 			return new(big.Rat).Quo(c, d), rest
 		}
-		if r, err := (Exact{Steps: f.steps}).Value(n.Args[0]); err == nil && r.Cmp(one) != 0 {
+		if r, err := (evaluate.Exact{Steps: f.steps}).Value(n.Args[0]); err == nil && r.Cmp(one) != 0 {
 			return r, []*formula.Node{formula.Divide(formula.Number(1), n.Args[1])}
 		}
 	}
@@ -226,7 +227,7 @@ func (f *field) exponential(terms []summand) (uint64, error) {
 			continue
 		}
 		if !f.steps.Spend(costInverse) {
-			return 0, errBudget
+			return 0, evaluate.ErrBudget
 		}
 		if u, ok := f.logs[t.value]; ok && t.coefficient.IsInt() && t.coefficient.Num().IsInt64() {
 			acc = f.multiply(acc, f.signed(u, t.coefficient.Num().Int64()))
@@ -279,17 +280,17 @@ func (f *field) circle(n *formula.Node) (uint64, error) {
 // logarithm returns ln n as a sum. Over the reals, that of a product is the sum of the factors', where all have one.
 func (f *field) logarithm(n *formula.Node) ([]summand, error) {
 	f.free = true
-	if r, err := (Exact{Steps: f.steps}).Value(n); err == nil {
+	if r, err := (evaluate.Exact{Steps: f.steps}).Value(n); err == nil {
 		if r.Sign() <= 0 {
-			return nil, errIrrational
+			return nil, evaluate.ErrIrrational
 		}
-		parts, ok := factors(r)
+		parts, ok := evaluate.Factors(r)
 		if !ok {
-			return nil, errIrrational
+			return nil, evaluate.ErrIrrational
 		}
 		var out []summand
 		for _, q := range parts {
-			out = append(out, summand{coefficient: big.NewRat(int64(q.exponent), 1), value: f.noted(q.base%f.p, f.random("ln", q.base))})
+			out = append(out, summand{coefficient: big.NewRat(int64(q.Exponent), 1), value: f.noted(q.Base%f.p, f.random("ln", q.Base))})
 		}
 		return out, nil
 	}
@@ -320,7 +321,7 @@ func (f *field) logarithm(n *formula.Node) ([]summand, error) {
 			}
 			return out, nil
 		case formula.KindPower:
-			if e, err := (Exact{Steps: f.steps}).Value(n.Args[1]); err == nil {
+			if e, err := (evaluate.Exact{Steps: f.steps}).Value(n.Args[1]); err == nil {
 				return scaled(n.Args[0], e)
 			}
 			if n.Args[0].Kind == formula.KindConstant && n.Args[0].Name == "e" {
@@ -336,7 +337,7 @@ func (f *field) logarithm(n *formula.Node) ([]summand, error) {
 			}
 			return l, err
 		case formula.KindCall:
-			if k, ok := rootDegree(n); ok {
+			if k, ok := evaluate.RootDegree(n); ok {
 				return scaled(n.Args[0], big.NewRat(1, k))
 			}
 		}
@@ -346,7 +347,7 @@ func (f *field) logarithm(n *formula.Node) ([]summand, error) {
 		return nil, err
 	}
 	if v == 0 {
-		return nil, errUndefined
+		return nil, evaluate.ErrUndefined
 	}
 	return []summand{{coefficient: one, value: f.noted(v, f.random("ln", v))}}, nil
 }
@@ -373,83 +374,15 @@ func (f *field) total(terms []summand) (uint64, error) {
 	return acc, nil
 }
 
-func rootDegree(n *formula.Node) (int64, bool) {
-	if n.Kind != formula.KindCall || n.Name != "root" {
-		return 0, false
-	}
-	k, ok := n.Args[1].Integer()
-	return int64(k), ok && k > 1
-}
-
-// primePower is a factor of a rational number.
-type primePower struct {
-	base     uint64
-	exponent int
-}
-
-// factors writes a positive rational as a product of powers of small primes and of what is left of its numerator and
-// denominator; false if these are too large.
-func factors(r *big.Rat) (out []primePower, ok bool) {
-	for sign, v := range map[int]*big.Int{1: r.Num(), -1: r.Denom()} {
-		powers := [14]int{} // of the first six primes
-		if v.BitLen() > 64 {
-			if v.BitLen() > 1024 {
-				return nil, false
-			}
-			rest, quotient, remainder := new(big.Int).Set(v), new(big.Int), new(big.Int)
-			for _, q := range radicands[:6] { // up to 13
-				for {
-					quotient.QuoRem(rest, new(big.Int).SetUint64(q), remainder)
-					if remainder.Sign() != 0 {
-						break
-					}
-					rest.Set(quotient)
-					powers[q]++
-				}
-			}
-			if v = rest; !v.IsUint64() {
-				return nil, false
-			}
-		}
-		m := v.Uint64()
-		for q := uint64(2); q < 1000 && (q*q <= m || q < uint64(len(powers))); q++ {
-			k := 0
-			if q < uint64(len(powers)) {
-				k = powers[q]
-			}
-			for m%q == 0 {
-				m /= q
-				k++
-			}
-			if k > 0 {
-				out = append(out, primePower{q, sign * k})
-			}
-		}
-		if m > 1 {
-			out = append(out, primePower{m, sign})
-		}
-	}
-	slices.SortFunc(out, func(a, b primePower) int {
-		switch {
-		case a.base < b.base:
-			return -1
-		case a.base > b.base:
-			return 1
-		}
-		return 0
-	})
-	return out, true
-}
-
 // root evaluates a k-th root. Those of a variable x = t^unit are powers of t; square roots of numbers are products of
 // those of primes; of any other root one branch is taken.
 func (f *field) root(n *formula.Node, k int64) (uint64, error) {
 	if k < 2 || k > unit {
-		return 0, errIrrational
+		return 0, evaluate.ErrIrrational
 	}
-	r, err := Exact{Steps: f.steps}.Value(n)
+	r, err := evaluate.Exact{Steps: f.steps}.Value(n)
 	switch {
-	case errors.Is(err, errBudget):
+	case errors.Is(err, evaluate.ErrBudget):
 		return 0, err
 	case err == nil:
 		return f.numberRoot(r, k)
@@ -465,7 +398,7 @@ func (f *field) root(n *formula.Node, k int64) (uint64, error) {
 				if err != nil {
 					return 0, err
 				}
-				if g := gcd(int64(e), k); g == k {
+				if g := evaluate.Gcd(int64(e), k); g == k {
 					return f.signed(v, int64(e)/k), nil
 				}
 			} else if n.Args[0].Kind == formula.KindSymbol {
@@ -475,14 +408,14 @@ func (f *field) root(n *formula.Node, k int64) (uint64, error) {
 		}
 	}
 	if n.Kind == formula.KindDivide {
-		if r, err := (Exact{Steps: f.steps}).Value(n.Args[0]); err == nil && r.Sign() > 0 { // the root of 2/x
+		if r, err := (evaluate.Exact{Steps: f.steps}).Value(n.Args[0]); err == nil && r.Sign() > 0 { // the root of 2/x
 			v, err := f.numberRoot(r, k)
 			if err != nil {
 				return 0, err
 			}
 			w, err := f.root(n.Args[1], k)
 			if err == nil && w == 0 {
-				err = errUndefined
+				err = evaluate.ErrUndefined
 			}
 			return f.multiply(v, f.inverse(w)), err
 		}
@@ -501,11 +434,11 @@ func (f *field) root(n *formula.Node, k int64) (uint64, error) {
 	case err != nil || v == 0:
 		return 0, err
 	case !f.steps.Spend(4 * costInverse):
-		return 0, errBudget
+		return 0, evaluate.ErrBudget
 	case k == 2:
 		s, ok := f.squareRoot(v)
 		if !ok {
-			return 0, errUndefined
+			return 0, evaluate.ErrUndefined
 		}
 		first, err := f.branch(f.random("branch", v))
 		if !first {
@@ -526,60 +459,53 @@ func productOf(ns []*formula.Node) *formula.Node {
 	return formula.Apply(formula.KindMultiply, ns...)
 }
 
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return abs64(a)
-}
-
 // numberRoot evaluates the k-th root of a number.
 func (f *field) numberRoot(r *big.Rat, k int64) (uint64, error) {
 	if k <= 64 {
-		if v, ok := (Exact{Steps: f.steps}).root(r, int(k)); ok {
+		if v, ok := (evaluate.Exact{Steps: f.steps}).Root(r, int(k)); ok {
 			return f.rational(v)
 		}
 	}
 	acc := uint64(1)
 	if r.Sign() < 0 {
 		if k%2 == 0 && !f.complex || k != 2 {
-			return 0, errIrrational
+			return 0, evaluate.ErrIrrational
 		}
 		acc, r = f.i, new(big.Rat).Neg(r)
 	}
-	parts, ok := factors(r)
+	parts, ok := evaluate.Factors(r)
 	if !ok {
-		return 0, errIrrational
+		return 0, evaluate.ErrIrrational
 	}
 	if !f.steps.Spend(costInverse * (2 + len(parts))) {
-		return 0, errBudget
+		return 0, evaluate.ErrBudget
 	}
 	for _, q := range parts {
-		e := int64(q.exponent)
+		e := int64(q.Exponent)
 		whole := e / k
 		if e%k < 0 {
 			whole--
 		}
-		acc = f.multiply(acc, f.signed(q.base%f.p, whole))
+		acc = f.multiply(acc, f.signed(q.Base%f.p, whole))
 		rest := e - whole*k
 		switch {
 		case rest == 0:
 		case 2*rest == k:
-			j := slices.Index(radicands[:], q.base)
+			j := slices.Index(evaluate.Radicands[:], q.Base)
 			s := uint64(0)
 			if j >= 0 {
 				s = f.roots[j]
-			} else if q.base < 1_000_000 { // a prime, as no factor below a thousand is left
+			} else if q.Base < 1_000_000 { // a prime, as no factor below a thousand is left
 				var ok bool
-				if s, ok = f.squareRoot(q.base); !ok {
-					return 0, errUndefined
+				if s, ok = f.squareRoot(q.Base); !ok {
+					return 0, evaluate.ErrUndefined
 				}
 			} else {
-				return 0, errIrrational
+				return 0, evaluate.ErrIrrational
 			}
 			acc = f.multiply(acc, s)
 		default:
-			acc = f.multiply(acc, f.power(f.random("surd", q.base, uint64(k/gcd(rest, k))), uint64(rest/gcd(rest, k))))
+			acc = f.multiply(acc, f.power(f.random("surd", q.Base, uint64(k/evaluate.Gcd(rest, k))), uint64(rest/evaluate.Gcd(rest, k))))
 		}
 	}
 	return acc, nil
@@ -587,7 +513,7 @@ func (f *field) numberRoot(r *big.Rat, k int64) (uint64, error) {
 
 // magnitude evaluates |n|, that of a product as the product of the factors'.
 func (f *field) magnitude(n *formula.Node) (uint64, error) {
-	if r, err := (Exact{Steps: f.steps}).Value(n); err == nil {
+	if r, err := (evaluate.Exact{Steps: f.steps}).Value(n); err == nil {
 		return f.rational(new(big.Rat).Abs(r))
 	}
 	acc := uint64(1)
@@ -602,7 +528,7 @@ func (f *field) magnitude(n *formula.Node) (uint64, error) {
 			}
 			if k > 0 && n.Kind == formula.KindDivide {
 				if v == 0 {
-					return 0, errUndefined
+					return 0, evaluate.ErrUndefined
 				}
 				v = f.inverse(v)
 			}
@@ -616,7 +542,7 @@ func (f *field) magnitude(n *formula.Node) (uint64, error) {
 			}
 			v, err := f.magnitude(n.Args[0])
 			if err == nil && v == 0 && e < 0 {
-				err = errUndefined
+				err = evaluate.ErrUndefined
 			}
 			return f.signed(v, int64(e)), err
 		}

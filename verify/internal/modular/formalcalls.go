@@ -1,6 +1,6 @@
 // Functions in a finite field, by their laws.
 
-package decide
+package modular
 
 // Functions, sums, products and determinants in a field.
 
@@ -9,23 +9,24 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
 // call evaluates a function by its laws, or as a random element.
 func (f *field) call(n *formula.Node) (uint64, error) {
 	// What is constant and rational, such as 5! or a binomial coefficient, has a value in every field.
-	if r, err := (Exact{Steps: f.steps}).Value(n); err == nil {
+	if r, err := (evaluate.Exact{Steps: f.steps}).Value(n); err == nil {
 		return f.rational(r)
-	} else if errors.Is(err, errBudget) {
+	} else if errors.Is(err, evaluate.ErrBudget) {
 		return 0, err
 	}
 	switch n.Name {
 	case "root":
-		if k, ok := rootDegree(n); ok {
+		if k, ok := evaluate.RootDegree(n); ok {
 			return f.root(n.Args[0], k)
 		}
-		return 0, errIrrational
+		return 0, evaluate.ErrIrrational
 	case "ln":
 		l, err := f.logarithm(n.Args[0])
 		if err != nil {
@@ -53,12 +54,12 @@ func (f *field) call(n *formula.Node) (uint64, error) {
 		}
 		b, err := f.total(l)
 		if err == nil && b == 0 {
-			err = errUndefined
+			err = evaluate.ErrUndefined
 		}
 		return f.multiply(v, f.inverse(b)), err
 	case "sin", "cos", "tan", "cot", "sec", "csc":
 		if !f.steps.Spend(3 * costInverse) {
-			return 0, errBudget
+			return 0, evaluate.ErrBudget
 		}
 		z, err := f.circle(n.Args[0])
 		if err != nil {
@@ -68,7 +69,7 @@ func (f *field) call(n *formula.Node) (uint64, error) {
 		return f.ratio(n.Name[:3], f.half(f.multiply(f.add(w, f.negate(z)), f.i)), f.half(f.add(z, w)))
 	case "sinh", "cosh", "tanh", "coth", "sech", "csch":
 		if !f.steps.Spend(3 * costInverse) {
-			return 0, errBudget
+			return 0, evaluate.ErrBudget
 		}
 		terms, err := f.summands(n.Args[0], one, nil)
 		if err != nil {
@@ -90,7 +91,7 @@ func (f *field) call(n *formula.Node) (uint64, error) {
 		}
 		u, err := f.value(n.Args[0])
 		if err == nil && u == 0 {
-			err = errUndefined
+			err = evaluate.ErrUndefined
 		}
 		return f.multiply(v, f.inverse(u)), err
 	case "max", "min":
@@ -98,7 +99,7 @@ func (f *field) call(n *formula.Node) (uint64, error) {
 	case "floor", "ceil":
 		return f.whole(n.Args[0], n.Name == "ceil")
 	case "mod":
-		m, err := Exact{Steps: f.steps}.Value(n.Args[1])
+		m, err := evaluate.Exact{Steps: f.steps}.Value(n.Args[1])
 		if err != nil || m.Sign() <= 0 {
 			break
 		}
@@ -147,7 +148,7 @@ func (f *field) call(n *formula.Node) (uint64, error) {
 func (f *field) ratio(name string, s, c uint64) (uint64, error) {
 	over := func(a, b uint64) (uint64, error) {
 		if b == 0 {
-			return 0, errUndefined
+			return 0, evaluate.ErrUndefined
 		}
 		return f.multiply(a, f.inverse(b)), nil
 	}
@@ -227,7 +228,7 @@ func (f *field) whole(n *formula.Node, up bool) (uint64, error) {
 
 // factorial evaluates n!; that of n+2 is (n+2)(n+1) n!.
 func (f *field) factorial(n *formula.Node) (uint64, error) {
-	if r, err := (Exact{Steps: f.steps}).Value(formula.Call("factorial", n)); err == nil {
+	if r, err := (evaluate.Exact{Steps: f.steps}).Value(formula.Call("factorial", n)); err == nil {
 		return f.rational(r)
 	}
 	rest, whole, err := f.apart(n)
@@ -244,7 +245,7 @@ func (f *field) factorial(n *formula.Node) (uint64, error) {
 	for j := int64(0); j > k; j-- {
 		d := f.add(rest, f.negate(uint64(-j)))
 		if d == 0 {
-			return 0, errUndefined
+			return 0, evaluate.ErrUndefined
 		}
 		v = f.multiply(v, f.inverse(d))
 	}
@@ -254,7 +255,7 @@ func (f *field) factorial(n *formula.Node) (uint64, error) {
 // selections evaluates binomial coefficients and numbers of arrangements: falling factorials, or n!/(k! (n-k)!).
 func (f *field) selections(n *formula.Node) (uint64, error) {
 	of, k := n.Args[0], n.Args[1]
-	if r, err := (Exact{Steps: f.steps}).Value(k); err == nil && r.IsInt() && r.Sign() >= 0 && r.Num().BitLen() <= 7 {
+	if r, err := (evaluate.Exact{Steps: f.steps}).Value(k); err == nil && r.IsInt() && r.Sign() >= 0 && r.Num().BitLen() <= 7 {
 		f.free = true // zero for n < k, but undefined below zero
 		v, err := f.value(of)
 		if err != nil {
@@ -262,7 +263,7 @@ func (f *field) selections(n *formula.Node) (uint64, error) {
 		}
 		acc := uint64(1)
 		if !f.steps.Spend(costInverse * int(r.Num().Uint64())) {
-			return 0, errBudget
+			return 0, evaluate.ErrBudget
 		}
 		for j := uint64(0); j < r.Num().Uint64(); j++ {
 			acc = f.multiply(acc, f.add(v, f.negate(j)))
@@ -276,7 +277,7 @@ func (f *field) selections(n *formula.Node) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	below := []*formula.Node{subtract(of, k)}
+	below := []*formula.Node{formula.Subtract(of, k)}
 	if n.Name == "binom" {
 		below = append(below, k)
 	}
@@ -286,7 +287,7 @@ func (f *field) selections(n *formula.Node) (uint64, error) {
 		case err != nil:
 			return 0, err
 		case w == 0:
-			return 0, errUndefined
+			return 0, evaluate.ErrUndefined
 		}
 		v = f.multiply(v, f.inverse(w))
 	}
@@ -295,8 +296,8 @@ func (f *field) selections(n *formula.Node) (uint64, error) {
 
 // series evaluates a sum or product as a function of its bounds and of its term at a random index.
 func (f *field) series(n *formula.Node) (uint64, error) {
-	if infinity(n.Args[2]) != 0 || infinity(n.Args[3]) != 0 {
-		return 0, errIrrational
+	if evaluate.Infinity(n.Args[2]) != 0 || evaluate.Infinity(n.Args[3]) != 0 {
+		return 0, evaluate.ErrIrrational
 	}
 	inner := *f
 	inner.depth++
@@ -304,7 +305,7 @@ func (f *field) series(n *formula.Node) (uint64, error) {
 	body, err := inner.value(n.Args[0])
 	f.coins, f.free = inner.coins, true
 	if !f.steps.Spend(len(f.at) + 16*costPower) {
-		return 0, errBudget
+		return 0, evaluate.ErrBudget
 	}
 	if err != nil {
 		return 0, err
@@ -322,12 +323,12 @@ func (f *field) series(n *formula.Node) (uint64, error) {
 
 // determinant eliminates.
 func (f *field) determinant(m *formula.Node) (uint64, error) {
-	if m.Kind != formula.KindMatrix || m.Cols*m.Cols != len(m.Args) || m.Cols > maxElimination {
-		return 0, errIrrational
+	if m.Kind != formula.KindMatrix || m.Cols*m.Cols != len(m.Args) || m.Cols > evaluate.MaxElimination {
+		return 0, evaluate.ErrIrrational
 	}
 	n := m.Cols
 	if !f.steps.Spend(n * n * n) {
-		return 0, errBudget
+		return 0, evaluate.ErrBudget
 	}
 	rows := make([][]uint64, n)
 	for i := range rows {
@@ -354,7 +355,7 @@ func (f *field) determinant(m *formula.Node) (uint64, error) {
 		}
 		det = f.multiply(det, rows[c][c])
 		if !f.steps.Spend(costInverse) {
-			return 0, errBudget
+			return 0, evaluate.ErrBudget
 		}
 		inverse := f.inverse(rows[c][c])
 		for r := c + 1; r < n; r++ {

@@ -1,6 +1,6 @@
 // Rational expressions, evaluated without rounding.
 
-package decide
+package evaluate
 
 import (
 	"errors"
@@ -12,25 +12,25 @@ import (
 
 // Reasons why an expression has no value under one kind of arithmetic.
 var (
-	errSymbolic   = errors.New("holds a variable")
-	errIrrational = errors.New("not known to be rational")
-	errUndefined  = errors.New("undefined")
-	errBudget     = errors.New("beyond the documented limits")
-	errPrecision  = errors.New("not to be told at this precision")
-	errConvention = errors.New("a matter of convention") // a sum whose upper bound is far below the lower one
+	ErrSymbolic   = errors.New("holds a variable")
+	ErrIrrational = errors.New("not known to be rational")
+	ErrUndefined  = errors.New("undefined")
+	ErrBudget     = errors.New("beyond the documented limits")
+	ErrPrecision  = errors.New("not to be told at this precision")
+	ErrConvention = errors.New("a matter of convention") // a sum whose upper bound is far below the lower one
 )
 
 // Exact evaluates rational expressions without rounding.
 type Exact struct {
 	Steps *formula.Budget
-	at    map[string]*big.Rat // values of variables; nil for none
+	At    map[string]*big.Rat // values of variables; nil for none
 	bound []binding           // values of the indices of sums around
 }
 
 // Value returns the value of n.
 func (x Exact) Value(n *formula.Node) (*big.Rat, error) {
 	if !x.Steps.Spend(costNode) {
-		return nil, errBudget
+		return nil, ErrBudget
 	}
 	switch n.Kind {
 	case formula.KindAdd, formula.KindMultiply, formula.KindDivide, formula.KindPower, formula.KindNegate:
@@ -47,15 +47,15 @@ func (x Exact) Value(n *formula.Node) (*big.Rat, error) {
 				return x.bound[k].value.rat(), nil
 			}
 		}
-		if v, ok := x.at[n.Name]; ok {
+		if v, ok := x.At[n.Name]; ok {
 			return v, nil
 		}
-		return nil, errSymbolic
+		return nil, ErrSymbolic
 	case formula.KindConstant:
 		if n.Name == "infinity" {
-			return nil, errUndefined
+			return nil, ErrUndefined
 		}
-		return nil, errIrrational
+		return nil, ErrIrrational
 	case formula.KindPercent:
 		v, err := x.Value(n.Args[0])
 		if err != nil {
@@ -74,16 +74,16 @@ func (x Exact) Value(n *formula.Node) (*big.Rat, error) {
 		a, err := x.Value(n.Args[0])
 		b, err2 := x.Value(n.Args[1])
 		switch {
-		case errors.Is(err, errSymbolic) || errors.Is(err2, errSymbolic):
-			return nil, errSymbolic
+		case errors.Is(err, ErrSymbolic) || errors.Is(err2, ErrSymbolic):
+			return nil, ErrSymbolic
 		case err != nil:
 			return nil, err
 		case err2 != nil:
 			return nil, err2
 		case b.Sign() == 0:
-			return nil, errUndefined
+			return nil, ErrUndefined
 		case formula.Size(a)+formula.Size(b) > formula.MaxBits || !x.Steps.Quotient(a, b):
-			return nil, errBudget
+			return nil, ErrBudget
 		}
 		return new(big.Rat).Quo(a, b), nil
 	case formula.KindPower:
@@ -91,7 +91,7 @@ func (x Exact) Value(n *formula.Node) (*big.Rat, error) {
 	case formula.KindCall:
 		return x.call(n)
 	}
-	return nil, errIrrational
+	return nil, ErrIrrational
 }
 
 // values evaluates all arguments; a variable anywhere wins over other reasons.
@@ -100,7 +100,7 @@ func (x Exact) values(args []*formula.Node) ([]*big.Rat, error) {
 	var first error
 	for i, a := range args {
 		v, err := x.Value(a)
-		if errors.Is(err, errSymbolic) {
+		if errors.Is(err, ErrSymbolic) {
 			return nil, err
 		}
 		if err != nil && first == nil {
@@ -119,7 +119,7 @@ func (x Exact) fold(n *formula.Node) (*big.Rat, error) {
 	acc := new(big.Rat).Set(vs[0])
 	for _, v := range vs[1:] {
 		if formula.Size(acc)+formula.Size(v) > formula.MaxBits || !x.Steps.Rationals(acc, v) {
-			return nil, errBudget
+			return nil, ErrBudget
 		}
 		if n.Kind == formula.KindAdd {
 			acc.Add(acc, v)
@@ -139,18 +139,18 @@ func (x Exact) power(n *formula.Node) (*big.Rat, error) {
 	base, e := vs[0], vs[1]
 	if !e.IsInt() {
 		if !e.Denom().IsInt64() || e.Denom().Int64() > 64 || base.Sign() < 0 && e.Denom().Bit(0) == 0 {
-			return nil, errIrrational
+			return nil, ErrIrrational
 		}
-		r, ok := x.root(base, int(e.Denom().Int64()))
+		r, ok := x.Root(base, int(e.Denom().Int64()))
 		if !ok {
-			return nil, errIrrational
+			return nil, ErrIrrational
 		}
 		base, e = r, new(big.Rat).SetInt(e.Num())
 	}
 	if base.Sign() == 0 {
 		switch e.Sign() {
 		case 0, -1:
-			return nil, errUndefined
+			return nil, ErrUndefined
 		}
 		return new(big.Rat), nil
 	}
@@ -166,17 +166,17 @@ func (x Exact) power(n *formula.Node) (*big.Rat, error) {
 		}
 	}
 	if !e.Num().IsInt64() {
-		return nil, errBudget
+		return nil, ErrBudget
 	}
 	k := e.Num().Int64()
 	bits := math.Max(bitsOf(base.Num()), bitsOf(base.Denom()))*math.Abs(float64(k)) + 1
 	if bits > formula.MaxBits || !x.Steps.Multiply(int(bits), int(bits)) {
-		return nil, errBudget
+		return nil, ErrBudget
 	}
 	if !base.IsInt() && !x.Steps.Multiply(int(2*bits), int(2*bits)) {
-		return nil, errBudget
+		return nil, ErrBudget
 	}
-	exp := big.NewInt(abs64(k))
+	exp := big.NewInt(Abs64(k))
 	num, den := new(big.Int).Exp(base.Num(), exp, nil), new(big.Int).Exp(base.Denom(), exp, nil)
 	if k < 0 {
 		num, den = den, num
@@ -192,15 +192,15 @@ func bitsOf(v *big.Int) float64 {
 	return math.Log2(math.Max(1, math.Abs(float64(v.Int64()))))
 }
 
-func abs64(k int64) int64 {
+func Abs64(k int64) int64 {
 	if k < 0 {
 		return -k
 	}
 	return k
 }
 
-// root returns the rational k-th root of v, negative for odd roots of negative numbers.
-func (x Exact) root(v *big.Rat, k int) (*big.Rat, bool) {
+// Root returns the rational k-th root of v, negative for odd roots of negative numbers.
+func (x Exact) Root(v *big.Rat, k int) (*big.Rat, bool) {
 	if k < 1 || v.Sign() < 0 && k%2 == 0 {
 		return nil, false
 	}
@@ -257,7 +257,7 @@ func (x Exact) call(n *formula.Node) (*big.Rat, error) {
 		return x.determinant(n.Args[0])
 	}
 	vs, err := x.values(n.Args)
-	if errors.Is(err, errBudget) && !x.Steps.Spent() {
+	if errors.Is(err, ErrBudget) && !x.Steps.Spent() {
 		switch n.Name {
 		case "mod":
 			if m, err := x.Value(n.Args[1]); err == nil && m.IsInt() && m.Sign() != 0 {
@@ -305,17 +305,17 @@ func (x Exact) call(n *formula.Node) (*big.Rat, error) {
 		return best, nil
 	case "root":
 		if !vs[1].IsInt() || !vs[1].Num().IsInt64() || vs[1].Sign() <= 0 || vs[1].Num().Int64() > 64 {
-			return nil, errIrrational
+			return nil, ErrIrrational
 		}
-		if r, ok := x.root(vs[0], int(vs[1].Num().Int64())); ok {
+		if r, ok := x.Root(vs[0], int(vs[1].Num().Int64())); ok {
 			return r, nil
 		}
-		return nil, errIrrational
+		return nil, ErrIrrational
 	case "log":
 		return x.logarithm(vs)
 	}
 	if !integers() {
-		return nil, errIrrational
+		return nil, ErrIrrational
 	}
 	switch n.Name {
 	case "gcd", "lcm":
@@ -323,7 +323,7 @@ func (x Exact) call(n *formula.Node) (*big.Rat, error) {
 		for _, v := range vs[1:] {
 			w := new(big.Int).Abs(v.Num())
 			if !x.Steps.Quadratic(acc.BitLen()*2, w.BitLen()) {
-				return nil, errBudget
+				return nil, ErrBudget
 			}
 			g := new(big.Int).GCD(nil, nil, acc, w)
 			if n.Name == "gcd" || g.Sign() == 0 {
@@ -332,13 +332,13 @@ func (x Exact) call(n *formula.Node) (*big.Rat, error) {
 			}
 			acc.Mul(acc, w).Div(acc, g)
 			if acc.BitLen() > formula.MaxBits {
-				return nil, errBudget
+				return nil, ErrBudget
 			}
 		}
 		return new(big.Rat).SetInt(acc), nil
 	case "mod":
 		if vs[1].Sign() == 0 {
-			return nil, errUndefined
+			return nil, ErrUndefined
 		}
 		m := new(big.Int).Abs(vs[1].Num())
 		return new(big.Rat).SetInt(new(big.Int).Mod(vs[0].Num(), m)), nil
@@ -357,20 +357,20 @@ func (x Exact) call(n *formula.Node) (*big.Rat, error) {
 		}
 		return new(big.Rat).Quo(n, rest), nil
 	}
-	return nil, errIrrational
+	return nil, ErrIrrational
 }
 
 func (x Exact) factorial(v *big.Int, double bool) (*big.Rat, error) {
 	if v.Sign() < 0 {
-		return nil, errUndefined
+		return nil, ErrUndefined
 	}
 	if !v.IsInt64() || v.Int64() > 1<<20 {
-		return nil, errBudget
+		return nil, ErrBudget
 	}
 	n := v.Int64()
 	bits := float64(n) * math.Log2(float64(n)+1)
 	if bits > formula.MaxBits || !x.Steps.Multiply(int(bits), int(bits)) {
-		return nil, errBudget
+		return nil, ErrBudget
 	}
 	if !double {
 		return new(big.Rat).SetInt(new(big.Int).MulRange(1, n)), nil
@@ -387,13 +387,13 @@ func (x Exact) binomial(n, k *big.Int) (*big.Rat, error) {
 		return new(big.Rat), nil
 	}
 	if n.Sign() < 0 || !n.IsInt64() {
-		return nil, errBudget
+		return nil, ErrBudget
 	}
 	a, b := n.Int64(), k.Int64()
 	b = min(b, a-b)
 	bits := float64(b+1) * math.Log2(float64(a)+2)
 	if bits > formula.MaxBits || !x.Steps.Multiply(int(bits), int(bits)) {
-		return nil, errBudget
+		return nil, ErrBudget
 	}
 	return new(big.Rat).SetInt(new(big.Int).Binomial(a, b)), nil
 }
@@ -404,14 +404,14 @@ func (x Exact) logarithm(vs []*big.Rat) (*big.Rat, error) {
 		if vs[0].Cmp(big.NewRat(1, 1)) == 0 {
 			return new(big.Rat), nil
 		}
-		return nil, errIrrational
+		return nil, ErrIrrational
 	}
 	a, b := vs[0], vs[1]
 	if a.Sign() <= 0 || b.Sign() <= 0 || b.Cmp(big.NewRat(1, 1)) == 0 {
-		return nil, errUndefined
+		return nil, ErrUndefined
 	}
 	if formula.Size(a) > 4096 || formula.Size(b) > 4096 {
-		return nil, errIrrational
+		return nil, ErrIrrational
 	}
 	// log_b a = p/q means a^q = b^p. The candidates with small q are read off a float64 and checked exactly.
 	la, lb := log2(a), log2(b)
@@ -433,7 +433,7 @@ func (x Exact) logarithm(vs []*big.Rat) (*big.Rat, error) {
 		}
 		break
 	}
-	return nil, errIrrational
+	return nil, ErrIrrational
 }
 
 // log2 returns the binary logarithm of v > 0.
@@ -451,8 +451,8 @@ func log2(v *big.Rat) float64 {
 // series evaluates a finite sum or product term by term.
 func (x Exact) series(n *formula.Node) (*big.Rat, error) {
 	body, index := n.Args[0], n.Args[1]
-	if infinity(n.Args[2]) != 0 || infinity(n.Args[3]) != 0 {
-		return nil, errBudget
+	if Infinity(n.Args[2]) != 0 || Infinity(n.Args[3]) != 0 {
+		return nil, ErrBudget
 	}
 	bounds, err := x.values(n.Args[2:4])
 	if err != nil {
@@ -460,21 +460,21 @@ func (x Exact) series(n *formula.Node) (*big.Rat, error) {
 	}
 	lo, hi := bounds[0], bounds[1]
 	if !lo.IsInt() || !hi.IsInt() || !lo.Num().IsInt64() || !hi.Num().IsInt64() {
-		return nil, errBudget
+		return nil, ErrBudget
 	}
 	a, b := lo.Num().Int64(), hi.Num().Int64()
 	acc := new(big.Rat)
 	if n.Name == "prod" {
 		acc.SetInt64(1)
 	}
-	if b < a-1 && len(x.at) > 0 {
-		return nil, errConvention
+	if b < a-1 && len(x.At) > 0 {
+		return nil, ErrConvention
 	}
 	if b < a {
 		return acc, nil
 	}
-	if b-a < 0 || b-a >= maxTerms {
-		return nil, errBudget
+	if b-a < 0 || b-a >= MaxTerms {
+		return nil, ErrBudget
 	}
 	if f, ok := x.smallSeries(n, a, b); ok {
 		return f.rat(), nil
@@ -488,7 +488,7 @@ func (x Exact) series(n *formula.Node) (*big.Rat, error) {
 			return nil, err
 		}
 		if formula.Size(acc)+formula.Size(v) > formula.MaxBits || !x.Steps.Rationals(acc, v) {
-			return nil, errBudget
+			return nil, ErrBudget
 		}
 		if n.Name == "sum" {
 			acc.Add(acc, v)
@@ -504,11 +504,11 @@ func (x Exact) series(n *formula.Node) (*big.Rat, error) {
 // determinant eliminates.
 func (x Exact) determinant(m *formula.Node) (*big.Rat, error) {
 	if m.Kind != formula.KindMatrix || m.Cols*m.Cols != len(m.Args) {
-		return nil, errUndefined
+		return nil, ErrUndefined
 	}
 	n := m.Cols
-	if n > maxElimination {
-		return nil, errBudget
+	if n > MaxElimination {
+		return nil, ErrBudget
 	}
 	vs, err := x.values(m.Args)
 	if err != nil {
@@ -532,7 +532,7 @@ func (x Exact) determinant(m *formula.Node) (*big.Rat, error) {
 			det.Neg(det)
 		}
 		if formula.Size(det)+formula.Size(rows[c][c]) > formula.MaxBits || !x.Steps.Rationals(det, rows[c][c]) {
-			return nil, errBudget
+			return nil, ErrBudget
 		}
 		det.Mul(det, rows[c][c])
 		for r := c + 1; r < n; r++ {
@@ -545,7 +545,7 @@ func (x Exact) determinant(m *formula.Node) (*big.Rat, error) {
 					continue
 				}
 				if formula.Size(q)+formula.Size(rows[c][k])+formula.Size(rows[r][k]) > formula.MaxBits || !x.Steps.Rationals(q, rows[c][k]) || !x.Steps.Rationals(q, rows[r][k]) {
-					return nil, errBudget
+					return nil, ErrBudget
 				}
 				product := new(big.Rat).Mul(q, rows[c][k])
 				rows[r][k] = product.Sub(rows[r][k], product)

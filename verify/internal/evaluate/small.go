@@ -1,6 +1,6 @@
 // Rational numbers in machine words.
 
-package decide
+package evaluate
 
 import (
 	"math"
@@ -36,7 +36,7 @@ func shortOf(r *big.Rat) (shortRat, bool) {
 
 // productOfWords multiplies; false on overflow.
 func productOfWords(a, b int64) (int64, bool) {
-	hi, lo := bits.Mul64(uint64(abs64(a)), uint64(abs64(b)))
+	hi, lo := bits.Mul64(uint64(Abs64(a)), uint64(Abs64(b)))
 	if hi != 0 || lo > math.MaxInt64 {
 		return 0, false
 	}
@@ -52,7 +52,7 @@ func sumOfWords(a, b int64) (int64, bool) {
 }
 
 func (f shortRat) times(g shortRat) (shortRat, bool) {
-	p, q := gcd(f.num, g.den), gcd(g.num, f.den)
+	p, q := Gcd(f.num, g.den), Gcd(g.num, f.den)
 	if p == 0 || q == 0 { // one of them is zero
 		return shortRat{0, 1}, true
 	}
@@ -66,7 +66,7 @@ func (f shortRat) plus(g shortRat) (shortRat, bool) {
 		n, ok := sumOfWords(f.num, g.num)
 		return shortRat{n, 1}, ok
 	}
-	c := gcd(f.den, g.den)
+	c := Gcd(f.den, g.den)
 	a, ok1 := productOfWords(f.num, g.den/c)
 	b, ok2 := productOfWords(g.num, f.den/c)
 	d, ok3 := productOfWords(f.den/c, g.den)
@@ -74,7 +74,7 @@ func (f shortRat) plus(g shortRat) (shortRat, bool) {
 	if !ok1 || !ok2 || !ok3 || !ok4 {
 		return shortRat{}, false
 	}
-	if c = gcd(n, d); c > 1 {
+	if c = Gcd(n, d); c > 1 {
 		n, d = n/c, d/c
 	}
 	return shortRat{n, d}, true
@@ -102,7 +102,7 @@ func (x Exact) small(n *formula.Node) (shortRat, bool) {
 				return x.bound[k].value, true
 			}
 		}
-		if v, ok := x.at[n.Name]; ok {
+		if v, ok := x.At[n.Name]; ok {
 			return shortOf(v)
 		}
 	case formula.KindNegate:
@@ -141,14 +141,14 @@ func (x Exact) small(n *formula.Node) (shortRat, bool) {
 			break
 		}
 		e, ok := x.small(n.Args[1])
-		if !ok || e.den != 1 || abs64(e.num) > 64 || a.num == 0 {
+		if !ok || e.den != 1 || Abs64(e.num) > 64 || a.num == 0 {
 			break
 		}
 		if e.num < 0 {
 			a = a.inverse()
 		}
 		acc := shortRat{1, 1}
-		for range abs64(e.num) {
+		for range Abs64(e.num) {
 			if acc, ok = acc.times(a); !ok {
 				break
 			}

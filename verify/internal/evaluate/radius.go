@@ -1,6 +1,6 @@
 // Upper bounds on errors.
 
-package decide
+package evaluate
 
 import (
 	"math"
@@ -30,7 +30,7 @@ func up(m float64, e int) radius {
 // powerOfTwo returns 2^e.
 func powerOfTwo(e int) radius { return radius{m: 1, e: e} }
 
-func (r radius) plus(s radius) radius {
+func (r radius) Plus(s radius) radius {
 	if r.m == 0 {
 		return s
 	}
@@ -91,8 +91,8 @@ func (r radius) less(s radius) bool {
 	return r.e == s.e && r.m < s.m
 }
 
-// exponent returns e with r < 2^e; the least integer for zero.
-func (r radius) exponent() int {
+// Exponent returns e with r < 2^e; the least integer for zero.
+func (r radius) Exponent() int {
 	if r.m == 0 {
 		return math.MinInt32
 	}

@@ -1,6 +1,6 @@
 // Functions of real and complex numbers with bounds of their errors.
 
-package decide
+package evaluate
 
 import (
 	"math/big"
@@ -9,47 +9,47 @@ import (
 )
 
 // realFunction evaluates the trigonometric and hyperbolic functions and factorials of real arguments.
-func (x *numeric) realFunction(name string, vs []complexValue) (complexValue, error) {
+func (x *Numeric) realFunction(name string, vs []ComplexValue) (ComplexValue, error) {
 	v := vs[0]
-	one := complexValue{re: x.float().SetInt64(1)}
-	half := func(w complexValue, err error) (complexValue, error) {
+	one := ComplexValue{Re: x.Float().SetInt64(1)}
+	half := func(w ComplexValue, err error) (ComplexValue, error) {
 		if err != nil {
 			return w, err
 		}
-		return complexValue{re: w.re.SetMantExp(w.re, -1), err: w.err.scaled(-1)}, nil
+		return ComplexValue{Re: w.Re.SetMantExp(w.Re, -1), Err: w.Err.scaled(-1)}, nil
 	}
 	// angle returns the angle of the direction (b, a), a unit vector or longer.
-	angle := func(a, b complexValue) (complexValue, error) {
-		f, err := x.atan2(a.re, b.re)
+	angle := func(a, b ComplexValue) (ComplexValue, error) {
+		f, err := x.atan2(a.Re, b.Re)
 		if err != nil {
-			return complexValue{}, err
+			return ComplexValue{}, err
 		}
-		w := x.function(complexValue{re: f})
-		w.err = w.err.plus(a.err.plus(b.err).scaled(1))
+		w := x.function(ComplexValue{Re: f})
+		w.Err = w.Err.Plus(a.Err.Plus(b.Err).scaled(1))
 		return x.finite(w)
 	}
 	switch name {
 	case "sin", "cos", "tan", "cot", "sec", "csc":
-		f, g, err := x.sincos(v.re)
+		f, g, err := x.sincos(v.Re)
 		if err != nil {
-			return complexValue{}, err
+			return ComplexValue{}, err
 		}
-		s, c := x.absolutely(complexValue{re: f}), x.absolutely(complexValue{re: g})
-		if exponent(v.re) < 0 {
-			s = x.function(complexValue{re: f})
+		s, c := x.absolutely(ComplexValue{Re: f}), x.absolutely(ComplexValue{Re: g})
+		if Exponent(v.Re) < 0 {
+			s = x.function(ComplexValue{Re: f})
 		}
-		s.err, c.err = s.err.plus(v.err), c.err.plus(v.err)
+		s.Err, c.Err = s.Err.Plus(v.Err), c.Err.Plus(v.Err)
 		return x.ofSine(name, s, c)
 	case "sinh", "cosh", "tanh", "coth", "sech", "csch":
 		p, err := x.complexExp(v)
 		if err != nil {
-			return complexValue{}, err
+			return ComplexValue{}, err
 		}
 		m, err := x.divide(one, p)
 		if err != nil {
-			return complexValue{}, err
+			return ComplexValue{}, err
 		}
-		s, c := x.add(p, x.negate(m)), x.add(p, m)
+		s, c := x.Add(p, x.Negate(m)), x.Add(p, m)
 		switch name {
 		case "sinh":
 			return half(s, nil)
@@ -60,10 +60,10 @@ func (x *numeric) realFunction(name string, vs []complexValue) (complexValue, er
 		case "coth":
 			return x.divide(c, s)
 		case "sech":
-			one.re.SetInt64(2)
+			one.Re.SetInt64(2)
 			return x.divide(one, c)
 		}
-		one.re.SetInt64(2)
+		one.Re.SetInt64(2)
 		return x.divide(one, s)
 	case "arctan":
 		return angle(v, one)
@@ -78,34 +78,34 @@ func (x *numeric) realFunction(name string, vs []complexValue) (complexValue, er
 		name = map[string]string{"arcsec": "arccos", "arccsc": "arcsin"}[name]
 		fallthrough
 	case "arcsin", "arccos":
-		other, err := x.root(x.add(one, x.negate(x.multiply(v, v))), 2)
+		other, err := x.root(x.Add(one, x.Negate(x.multiply(v, v))), 2)
 		switch {
 		case err != nil:
 			return other, err
-		case !other.real():
-			return other, errUndefined
+		case !other.Real():
+			return other, ErrUndefined
 		case name == "arcsin":
 			return angle(v, other)
 		}
 		return angle(other, v)
 	case "arsinh", "arcosh":
 		if name == "arcosh" {
-			one.re.SetInt64(-1)
-			if low := x.add(v, one); low.mayVanish() && !low.err.zero() {
-				return low, errPrecision
-			} else if low.re.Sign() < 0 {
-				return low, errUndefined
+			one.Re.SetInt64(-1)
+			if low := x.Add(v, one); low.MayVanish() && !low.Err.zero() {
+				return low, ErrPrecision
+			} else if low.Re.Sign() < 0 {
+				return low, ErrUndefined
 			}
 		}
-		r, err := x.root(x.add(x.multiply(v, v), one), 2)
+		r, err := x.root(x.Add(x.multiply(v, v), one), 2)
 		if err != nil {
 			return r, err
 		}
-		return x.complexLog(x.add(v, r))
+		return x.complexLog(x.Add(v, r))
 	case "artanh":
-		low, high := x.add(one, x.negate(v)), x.add(one, v)
-		if low.re.Sign() <= 0 && !low.mayVanish() || high.re.Sign() <= 0 && !high.mayVanish() || low.zero() && low.err.zero() || high.zero() && high.err.zero() {
-			return low, errUndefined
+		low, high := x.Add(one, x.Negate(v)), x.Add(one, v)
+		if low.Re.Sign() <= 0 && !low.MayVanish() || high.Re.Sign() <= 0 && !high.MayVanish() || low.zero() && low.Err.zero() || high.zero() && high.Err.zero() {
+			return low, ErrUndefined
 		}
 		q, err := x.divide(high, low)
 		if err != nil {
@@ -115,43 +115,43 @@ func (x *numeric) realFunction(name string, vs []complexValue) (complexValue, er
 	case "factorial", "doublefactorial", "binom", "arrangements", "gcd", "lcm", "mod":
 		return x.integerFunction(name, vs)
 	}
-	return complexValue{}, errIrrational
+	return ComplexValue{}, ErrIrrational
 }
 
 // integerFunction passes integer arguments on to exact arithmetic.
-func (x *numeric) integerFunction(name string, vs []complexValue) (complexValue, error) {
+func (x *Numeric) integerFunction(name string, vs []ComplexValue) (ComplexValue, error) {
 	args := make([]*formula.Node, len(vs))
 	for i, v := range vs {
-		if v.re.MantExp(nil) > int(x.prec)-64 {
-			return complexValue{}, errPrecision
+		if v.Re.MantExp(nil) > int(x.Prec)-64 {
+			return ComplexValue{}, ErrPrecision
 		}
 		low, err := x.whole(v, false)
 		if err != nil {
 			return v, err
 		}
-		if off := x.difference(v.re, low.re); off.Sign() != 0 && v.err.less(magnitudeOf(off)) {
-			return complexValue{}, errUndefined
+		if off := x.difference(v.Re, low.Re); off.Sign() != 0 && v.Err.less(magnitudeOf(off)) {
+			return ComplexValue{}, ErrUndefined
 		}
-		n, _ := low.re.Int(nil)
+		n, _ := low.Re.Int(nil)
 		args[i] = formula.Rational(new(big.Rat).SetInt(n))
 	}
-	r, err := Exact{Steps: x.steps}.Value(formula.Call(name, args...))
+	r, err := Exact{Steps: x.Steps}.Value(formula.Call(name, args...))
 	if err != nil {
-		return complexValue{}, err
+		return ComplexValue{}, err
 	}
 	return x.rational(r), nil
 }
 
 // complexFunction evaluates functions of complex arguments by their exponential forms.
-func (x *numeric) complexFunction(name string, vs []complexValue) (complexValue, error) {
+func (x *Numeric) complexFunction(name string, vs []ComplexValue) (ComplexValue, error) {
 	v := vs[0]
-	if v.im == nil {
-		v.im = x.float()
+	if v.Im == nil {
+		v.Im = x.Float()
 	}
-	iv := complexValue{re: x.float().Neg(v.im), im: v.re, err: v.err}
-	two := complexValue{re: x.float().SetInt64(2)}
-	i := complexValue{re: x.float(), im: x.float().SetInt64(1)}
-	half := func(w complexValue, err error) (complexValue, error) {
+	iv := ComplexValue{Re: x.Float().Neg(v.Im), Im: v.Re, Err: v.Err}
+	two := ComplexValue{Re: x.Float().SetInt64(2)}
+	i := ComplexValue{Re: x.Float(), Im: x.Float().SetInt64(1)}
+	half := func(w ComplexValue, err error) (ComplexValue, error) {
 		if err != nil {
 			return w, err
 		}
@@ -163,15 +163,15 @@ func (x *numeric) complexFunction(name string, vs []complexValue) (complexValue,
 		if err != nil {
 			return v, err
 		}
-		m, err := x.complexExp(x.negate(iv))
+		m, err := x.complexExp(x.Negate(iv))
 		if err != nil {
 			return v, err
 		}
-		c, err := half(x.add(p, m), nil)
+		c, err := half(x.Add(p, m), nil)
 		if err != nil {
 			return v, err
 		}
-		s, err := x.divide(x.add(p, x.negate(m)), x.multiply(two, i))
+		s, err := x.divide(x.Add(p, x.Negate(m)), x.multiply(two, i))
 		if err != nil {
 			return v, err
 		}
@@ -181,33 +181,33 @@ func (x *numeric) complexFunction(name string, vs []complexValue) (complexValue,
 		if err != nil {
 			return v, err
 		}
-		m, err := x.complexExp(x.negate(v))
+		m, err := x.complexExp(x.Negate(v))
 		if err != nil {
 			return v, err
 		}
 		switch name {
 		case "sinh":
-			return half(x.add(p, x.negate(m)), nil)
+			return half(x.Add(p, x.Negate(m)), nil)
 		case "cosh":
-			return half(x.add(p, m), nil)
+			return half(x.Add(p, m), nil)
 		}
-		return x.divide(x.add(p, x.negate(m)), x.add(p, m))
+		return x.divide(x.Add(p, x.Negate(m)), x.Add(p, m))
 	case "arg":
 		l, err := x.complexLog(v)
 		if err != nil {
 			return v, err
 		}
-		if l.im == nil {
-			l.im = x.float()
+		if l.Im == nil {
+			l.Im = x.Float()
 		}
-		return complexValue{re: l.im, err: l.err}, nil
+		return ComplexValue{Re: l.Im, Err: l.Err}, nil
 	}
-	return v, errIrrational
+	return v, ErrIrrational
 }
 
 // ofSine returns the trigonometric function of a name from the sine and the cosine of its argument.
-func (x *numeric) ofSine(name string, s, c complexValue) (complexValue, error) {
-	one := complexValue{re: x.float().SetInt64(1)}
+func (x *Numeric) ofSine(name string, s, c ComplexValue) (ComplexValue, error) {
+	one := ComplexValue{Re: x.Float().SetInt64(1)}
 	switch name {
 	case "sin":
 		return s, nil

@@ -1,6 +1,6 @@
 // Decides by the laws of algebra: elements drawn at random that agree.
 
-package decide
+package modular
 
 // Testing an identity in several fields, and what its verdict proves.
 
@@ -8,6 +8,8 @@ import (
 	"errors"
 	"math"
 
+	"github.com/entrorouter/entrorouter/verify/internal/draw"
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
@@ -62,71 +64,75 @@ func coefficients(n *formula.Node) float64 {
 // points of a field that have to agree.
 const agreements = 4
 
-// formal decides whether two expressions are the same by the laws of algebra. It says equal if they are; different only
-// if they are rational functions, but for pi and square roots of numbers; else it says unknown.
-func (c *Comparer) formal(a, b *formula.Node, names []string, seed uint64, complex bool) Result {
+// Agreement is what testing an identity found.
+type Agreement int
+
+const (
+	Unsettled Agreement = iota
+	Agree               // the laws of algebra make them the same, up to the probability that bits states
+	Differ              // they do not: both are rational functions, but for pi and square roots of numbers
+)
+
+// Compare decides whether two expressions in the given variables are the same by the laws of algebra. That they are is wrong
+// with a probability of at most 2^-bits; coins is how many branches (of absolute values, extremes and the like) were visited
+// both ways. seed fixes the random points.
+func Compare(a, b *formula.Node, names []string, seed uint64, complex bool, steps *formula.Budget) (found Agreement, coins int, bits float64) {
 	ownA, innerA := degree(a)
 	ownB, innerB := degree(b)
 	calls := float64(a.Weight() + b.Weight())
 	margin := 60 - math.Log2(1+ownA+ownB+calls*calls*max(innerA, innerB))
 	if !(margin >= 12) {
-		return Unknown("")
+		return Unsettled, 0, 0
 	}
-	coins := 0
-	f := field{steps: c.Steps, complex: complex}
+	f := field{steps: steps, complex: complex}
 	for round := range agreements {
-		r := f.agree(a, b, names, &seed, round)
-		if r != OutcomeEqual {
-			return Result{Outcome: r, Rule: ruleModular}
+		if found := f.agree(a, b, names, &seed, round); found != Agree {
+			return found, 0, 0
 		}
 		coins = max(coins, f.most)
 	}
-	r := Result{Outcome: OutcomeEqual, Rule: ruleModular, proof: ProofModular, bits: math.Floor(agreements * margin)}
-	if coins > 0 {
-		r.Rule, r.proof = ruleCells, ProofPiecewise
-	}
-	return r
+	return Agree, coins, math.Floor(agreements * margin)
 }
 
 // agree compares two expressions at a random point, for every pattern of branches there; at another if one of them has no
 // value. It says different only if no function without laws and no branch took part.
-func (f *field) agree(a, b *formula.Node, names []string, seed *uint64, round int) Outcome {
+func (f *field) agree(a, b *formula.Node, names []string, seed *uint64, round int) Agreement {
 	const tries = 48
 	for try := range tries {
 		f.prime = fields()[(round+try)%len(fields())]
-		start := next(seed)
+		start := draw.Next(seed)
 		f.most = 0
 		for f.pattern = 0; ; f.pattern++ {
 			if f.pattern == 1<<f.most {
-				return OutcomeEqual
+				return Agree
 			}
 			va, vb, err := f.both(a, b, names, start)
-			if errors.Is(err, errUndefined) {
+			if errors.Is(err, evaluate.ErrUndefined) {
 				break
 			}
 			switch {
 			case err != nil:
-				return OutcomeUnknown
+				return Unsettled
 			case va == vb:
 			case f.free || len(f.coins) > 0:
-				return OutcomeUnknown
+				return Unsettled
 			default:
-				return OutcomeDifferent
+				return Differ
 			}
 			f.most = max(f.most, len(f.coins))
 		}
 	}
-	return OutcomeUnknown
+	return Unsettled
 }
 
 // both evaluates two expressions at the point that seed draws.
 func (f *field) both(a, b *formula.Node, names []string, seed uint64) (va, vb uint64, err error) {
-	f.seed, f.at, f.logs, f.coins, f.free = next(&seed), f.at[:0], nil, f.coins[:0], false
+	f.seed, f.at, f.logs, f.coins, f.free = draw.Next(&seed), f.at[:0], nil, f.coins[:0], false
 	if !f.steps.Spend(13 * costPower * len(names)) {
-		return 0, 0, errBudget
+		return 0, 0, evaluate.ErrBudget
 	}
 	for _, name := range names {
-		f.at = append(f.at, f.draw(name, next(&seed)))
+		f.at = append(f.at, f.draw(name, draw.Next(&seed)))
 	}
 	if va, err = f.value(a); err == nil {
 		vb, err = f.value(b)
@@ -139,10 +145,10 @@ func (f *field) signOf(n *formula.Node) (int, bool) {
 	if f.complex || len(formula.Variables(n)) > 0 {
 		return 0, false
 	}
-	x := numeric{real: real{prec: 128, steps: f.steps}}
-	v, err := x.value(n)
-	if err != nil || !v.real() || v.mayVanish() {
+	x := evaluate.Numeric{Real: evaluate.Real{Prec: 128, Steps: f.steps}}
+	v, err := x.Value(n)
+	if err != nil || !v.Real() || v.MayVanish() {
 		return 0, false
 	}
-	return v.re.Sign(), true
+	return v.Re.Sign(), true
 }

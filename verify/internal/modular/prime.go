@@ -1,6 +1,6 @@
 // The primes whose fields have the roots that expressions need.
 
-package decide
+package modular
 
 // The integers modulo a prime, with square roots of small numbers and roots of unity.
 
@@ -8,20 +8,19 @@ import (
 	"math/big"
 	"math/bits"
 	"sync"
+
+	"github.com/entrorouter/entrorouter/verify/internal/evaluate"
 )
 
 // prime is a prime p = 1 mod 2*unit, an element zeta of order 2*unit that stands for e^(i pi/unit), and square roots of
 // the small primes.
 type prime struct {
 	p, zeta, i uint64
-	roots      [len(radicands)]uint64
+	roots      [len(evaluate.Radicands)]uint64
 }
 
 // unit is the least common denominator of the exponents and angles that have an algebra.
 const unit = 5040
-
-// radicands are the primes whose square roots exist modulo each of the primes.
-var radicands = [...]uint64{2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47}
 
 // fields returns the primes: the largest below 2^61 with these properties.
 var fields = sync.OnceValue(func() [4]prime {
@@ -35,7 +34,7 @@ var fields = sync.OnceValue(func() [4]prime {
 		f := field{prime: prime{p: pz[0], zeta: pz[1]}}
 		f.i = f.power(f.zeta, unit/2)
 		// Gauss: the sum of (k/q) e^(2 pi i k/q) is the root of q, or i times that.
-		for j, q := range radicands {
+		for j, q := range evaluate.Radicands {
 			switch {
 			case q == 2:
 				f.roots[j] = f.add(f.power(f.zeta, unit/4), f.inverse(f.power(f.zeta, unit/4)))
@@ -122,7 +121,7 @@ func (f *prime) rational(r *big.Rat) (uint64, error) {
 	d := f.reduce(r.Denom())
 	switch d {
 	case 0:
-		return 0, errUndefined
+		return 0, evaluate.ErrUndefined
 	case 2:
 		return f.half(n), nil
 	}

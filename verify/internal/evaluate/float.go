@@ -1,6 +1,6 @@
 // Values in doubles with bounds of their errors.
 
-package decide
+package evaluate
 
 import (
 	"errors"
@@ -10,59 +10,59 @@ import (
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
-// coordinate is the value of a variable at a sample point: a double, or a rational that the double is near.
-type coordinate struct {
-	near  float64
-	exact *big.Rat // nil for the double itself
+// Coordinate is the value of a variable at a sample point: a double, or a rational that the double is near.
+type Coordinate struct {
+	Near  float64
+	Exact *big.Rat // nil for the double itself
 }
 
-// rat returns the value.
-func (c coordinate) rat() *big.Rat {
-	if c.exact != nil {
-		return c.exact
+// Rat returns the value.
+func (c Coordinate) Rat() *big.Rat {
+	if c.Exact != nil {
+		return c.Exact
 	}
-	return new(big.Rat).SetFloat64(c.near)
+	return new(big.Rat).SetFloat64(c.Near)
 }
 
 // off bounds the difference between the double and the value.
-func (c coordinate) off() float64 {
-	if c.exact == nil {
+func (c Coordinate) off() float64 {
+	if c.Exact == nil {
 		return 0
 	}
-	return math.Abs(c.near) * ulp
+	return math.Abs(c.Near) * ulp
 }
 
-// coordinateOf returns r as a coordinate; false if it is beyond doubles.
-func coordinateOf(r *big.Rat) (coordinate, bool) {
+// CoordinateOf returns r as a coordinate; false if it is beyond doubles.
+func CoordinateOf(r *big.Rat) (Coordinate, bool) {
 	f, same := r.Float64()
 	switch {
 	case math.IsInf(f, 0):
-		return coordinate{}, false
+		return Coordinate{}, false
 	case same:
-		return coordinate{near: f}, true
+		return Coordinate{Near: f}, true
 	}
-	return coordinate{near: f, exact: r}, true
+	return Coordinate{Near: f, Exact: r}, true
 }
 
 // estimate is a double with a bound on its error.
-type estimate struct{ v, off float64 }
+type estimate struct{ V, Off float64 }
 
-// sketch evaluates expressions over the reals in doubles, to find points where two of them differ. Its bounds hold if the
+// Sketch evaluates expressions over the reals in doubles, to find points where two of them differ. Its bounds hold if the
 // functions of package math are good to sixteen units in the last place; they claim less than two. What differs by less
 // than a million times the bounds is checked with more bits.
-type sketch struct {
-	steps *formula.Budget
-	names []string
-	at    []coordinate
+type Sketch struct {
+	Steps *formula.Budget
+	Names []string
+	At    []Coordinate
 }
 
 // clear is how many times the error of doubles values have to be apart to need no second look.
 const clear = 1 << 20
 
-// clearly reports whether two estimates are of different values without any doubt.
-func clearly(a, b estimate) bool {
-	gap := math.Abs(a.v - b.v)
-	return gap > clear*(a.off+b.off) && gap > clear*ulp*ulp
+// Clearly reports whether two estimates are of different values without any doubt.
+func Clearly(a, b estimate) bool {
+	gap := math.Abs(a.V - b.V)
+	return gap > clear*(a.Off+b.Off) && gap > clear*ulp*ulp
 }
 
 // errVague says that doubles do not tell: out of range, next to a pole, next to a step.
@@ -71,16 +71,16 @@ var errVague = errors.New("beyond doubles")
 const ulp = 0x1p-52
 
 // rounded adds the error of so many roundings to a result.
-func (s *sketch) rounded(v, off, roundings float64) (estimate, error) {
+func (s *Sketch) rounded(v, off, roundings float64) (estimate, error) {
 	if math.IsInf(v, 0) || math.IsNaN(v) || math.IsInf(off, 0) || math.IsNaN(off) {
 		return estimate{}, errVague
 	}
 	return estimate{v, off + math.Abs(v)*ulp*roundings + 0x1p-1060}, nil
 }
 
-func (s *sketch) value(n *formula.Node) (estimate, error) {
-	if !s.steps.Spend(2) {
-		return estimate{}, errBudget
+func (s *Sketch) Value(n *formula.Node) (estimate, error) {
+	if !s.Steps.Spend(2) {
+		return estimate{}, ErrBudget
 	}
 	switch n.Kind {
 	case formula.KindNumber, formula.KindBased:
@@ -98,12 +98,12 @@ func (s *sketch) value(n *formula.Node) (estimate, error) {
 		}
 		return s.rounded(f, 0, 1)
 	case formula.KindSymbol:
-		for i, name := range s.names {
+		for i, name := range s.Names {
 			if name == n.Name {
-				return estimate{s.at[i].near, s.at[i].off()}, nil
+				return estimate{s.At[i].Near, s.At[i].off()}, nil
 			}
 		}
-		return estimate{}, errSymbolic
+		return estimate{}, ErrSymbolic
 	case formula.KindConstant:
 		switch n.Name {
 		case "pi":
@@ -111,53 +111,53 @@ func (s *sketch) value(n *formula.Node) (estimate, error) {
 		case "e":
 			return estimate{math.E, math.E * ulp}, nil
 		}
-		return estimate{}, errIrrational
+		return estimate{}, ErrIrrational
 	case formula.KindPercent:
-		v, err := s.value(n.Args[0])
+		v, err := s.Value(n.Args[0])
 		if err != nil {
 			return v, err
 		}
-		return s.rounded(v.v/100, v.off/100, 1)
+		return s.rounded(v.V/100, v.Off/100, 1)
 	case formula.KindQuantity:
 		if n.Name == "degree" {
-			v, err := s.value(n.Args[0])
+			v, err := s.Value(n.Args[0])
 			if err != nil {
 				return v, err
 			}
-			return s.rounded(v.v*math.Pi/180, v.off, 3)
+			return s.rounded(v.V*math.Pi/180, v.Off, 3)
 		}
 	case formula.KindNegate:
-		v, err := s.value(n.Args[0])
-		v.v = -v.v
+		v, err := s.Value(n.Args[0])
+		v.V = -v.V
 		return v, err
 	case formula.KindAdd:
-		acc, err := s.value(n.Args[0])
+		acc, err := s.Value(n.Args[0])
 		if err != nil {
 			return acc, err
 		}
 		for _, a := range n.Args[1:] {
-			v, err := s.value(a)
+			v, err := s.Value(a)
 			if err != nil {
 				return v, err
 			}
-			sum := acc.v + v.v
+			sum := acc.V + v.V
 			// A sum that is exact, as those of small integers are, stays exact.
-			if back := sum - acc.v; acc.off == 0 && v.off == 0 && back == v.v && sum-back == acc.v {
-				acc.v = sum
+			if back := sum - acc.V; acc.Off == 0 && v.Off == 0 && back == v.V && sum-back == acc.V {
+				acc.V = sum
 				continue
 			}
-			if acc, err = s.rounded(sum, acc.off+v.off, 1); err != nil {
+			if acc, err = s.rounded(sum, acc.Off+v.Off, 1); err != nil {
 				return acc, err
 			}
 		}
 		return acc, nil
 	case formula.KindMultiply:
-		acc, err := s.value(n.Args[0])
+		acc, err := s.Value(n.Args[0])
 		if err != nil {
 			return acc, err
 		}
 		for _, a := range n.Args[1:] {
-			v, err := s.value(a)
+			v, err := s.Value(a)
 			if err != nil {
 				return v, err
 			}
@@ -167,11 +167,11 @@ func (s *sketch) value(n *formula.Node) (estimate, error) {
 		}
 		return acc, nil
 	case formula.KindDivide:
-		a, err := s.value(n.Args[0])
+		a, err := s.Value(n.Args[0])
 		if err != nil {
 			return a, err
 		}
-		b, err := s.value(n.Args[1])
+		b, err := s.Value(n.Args[1])
 		if err != nil {
 			return b, err
 		}
@@ -181,31 +181,31 @@ func (s *sketch) value(n *formula.Node) (estimate, error) {
 	case formula.KindCall:
 		return s.call(n)
 	}
-	return estimate{}, errIrrational
+	return estimate{}, ErrIrrational
 }
 
-func (s *sketch) times(a, b estimate) (estimate, error) {
-	p := a.v * b.v
-	if a.off == 0 && b.off == 0 && math.Abs(p) < 1<<53 && p == math.Trunc(p) && a.v == math.Trunc(a.v) && b.v == math.Trunc(b.v) {
+func (s *Sketch) times(a, b estimate) (estimate, error) {
+	p := a.V * b.V
+	if a.Off == 0 && b.Off == 0 && math.Abs(p) < 1<<53 && p == math.Trunc(p) && a.V == math.Trunc(a.V) && b.V == math.Trunc(b.V) {
 		return estimate{p, 0}, nil
 	}
-	return s.rounded(p, math.Abs(a.v)*b.off+math.Abs(b.v)*a.off+a.off*b.off, 1)
+	return s.rounded(p, math.Abs(a.V)*b.Off+math.Abs(b.V)*a.Off+a.Off*b.Off, 1)
 }
 
-func (s *sketch) over(a, b estimate) (estimate, error) {
-	if math.Abs(b.v) <= 2*b.off {
-		if b.v == 0 && b.off == 0 {
-			return estimate{}, errUndefined
+func (s *Sketch) over(a, b estimate) (estimate, error) {
+	if math.Abs(b.V) <= 2*b.Off {
+		if b.V == 0 && b.Off == 0 {
+			return estimate{}, ErrUndefined
 		}
 		return estimate{}, errVague
 	}
-	q := a.v / b.v
-	return s.rounded(q, (a.off+math.Abs(q)*b.off)/(math.Abs(b.v)-b.off), 1)
+	q := a.V / b.V
+	return s.rounded(q, (a.Off+math.Abs(q)*b.Off)/(math.Abs(b.V)-b.Off), 1)
 }
 
 // power evaluates a^b.
-func (s *sketch) power(n *formula.Node) (estimate, error) {
-	a, err := s.value(n.Args[0])
+func (s *Sketch) power(n *formula.Node) (estimate, error) {
+	a, err := s.Value(n.Args[0])
 	if err != nil {
 		return a, err
 	}
@@ -221,7 +221,7 @@ func (s *sketch) power(n *formula.Node) (estimate, error) {
 		}
 		return s.integerPower(a, k)
 	}
-	if v, err := (Exact{Steps: s.steps}).Value(n.Args[1]); err == nil {
+	if v, err := (Exact{Steps: s.Steps}).Value(n.Args[1]); err == nil {
 		switch {
 		case v.IsInt() && v.Num().IsInt64():
 			return s.integerPower(a, v.Num().Int64())
@@ -234,31 +234,31 @@ func (s *sketch) power(n *formula.Node) (estimate, error) {
 		}
 		return estimate{}, errVague
 	}
-	b, err := s.value(n.Args[1])
+	b, err := s.Value(n.Args[1])
 	if err != nil {
 		return b, err
 	}
-	if b.off == 0 && b.v == math.Trunc(b.v) && math.Abs(b.v) < 1<<24 {
-		return s.integerPower(a, int64(b.v))
+	if b.Off == 0 && b.V == math.Trunc(b.V) && math.Abs(b.V) < 1<<24 {
+		return s.integerPower(a, int64(b.V))
 	}
 	switch {
-	case a.v > 2*a.off:
-	case a.v < -a.off && b.off == 0:
-		return estimate{}, errUndefined
+	case a.V > 2*a.Off:
+	case a.V < -a.Off && b.Off == 0:
+		return estimate{}, ErrUndefined
 	default:
 		return estimate{}, errVague
 	}
-	l := math.Log(a.v)
-	return s.exp(estimate{l * b.v, math.Abs(l)*b.off + math.Abs(b.v)*(2*a.off/a.v+ulp*4) + math.Abs(l*b.v)*ulp*4})
+	l := math.Log(a.V)
+	return s.exp(estimate{l * b.V, math.Abs(l)*b.Off + math.Abs(b.V)*(2*a.Off/a.V+ulp*4) + math.Abs(l*b.V)*ulp*4})
 }
 
-func (s *sketch) integerPower(a estimate, k int64) (estimate, error) {
-	if k <= 0 && a.v == 0 && a.off == 0 {
-		return estimate{}, errUndefined
+func (s *Sketch) integerPower(a estimate, k int64) (estimate, error) {
+	if k <= 0 && a.V == 0 && a.Off == 0 {
+		return estimate{}, ErrUndefined
 	}
 	acc, base := estimate{1, 0}, a
 	var err error
-	for m := abs64(k); m > 0; m >>= 1 {
+	for m := Abs64(k); m > 0; m >>= 1 {
 		if m&1 == 1 {
 			if acc, err = s.times(acc, base); err != nil {
 				return acc, err
@@ -276,61 +276,61 @@ func (s *sketch) integerPower(a estimate, k int64) (estimate, error) {
 	return acc, nil
 }
 
-func (s *sketch) exp(v estimate) (estimate, error) {
-	if v.off > 0.5 || v.v > 700 {
+func (s *Sketch) exp(v estimate) (estimate, error) {
+	if v.Off > 0.5 || v.V > 700 {
 		return v, errVague
 	}
-	f := math.Exp(v.v)
-	return s.rounded(f, f*2*v.off, 8)
+	f := math.Exp(v.V)
+	return s.rounded(f, f*2*v.Off, 8)
 }
 
 // root evaluates a real root.
-func (s *sketch) root(a estimate, k int64) (estimate, error) {
+func (s *Sketch) root(a estimate, k int64) (estimate, error) {
 	if k < 1 || k > 1000 {
 		return a, errVague
 	}
-	if a.v == 0 && a.off == 0 || k == 1 {
+	if a.V == 0 && a.Off == 0 || k == 1 {
 		return a, nil
 	}
-	size := math.Abs(a.v)
-	if size <= 2*a.off {
+	size := math.Abs(a.V)
+	if size <= 2*a.Off {
 		return a, errVague
 	}
-	if a.v < 0 && k%2 == 0 {
-		return a, errUndefined
+	if a.V < 0 && k%2 == 0 {
+		return a, ErrUndefined
 	}
 	r := math.Sqrt(size)
 	if k != 2 {
 		r = math.Pow(size, 1/float64(k))
 	}
-	return s.rounded(math.Copysign(r, a.v), 2*r*a.off/size, 16)
+	return s.rounded(math.Copysign(r, a.V), 2*r*a.Off/size, 16)
 }
 
-func (s *sketch) call(n *formula.Node) (estimate, error) {
+func (s *Sketch) call(n *formula.Node) (estimate, error) {
 	switch n.Name {
 	case "sum", "prod", "det", "conj", "re", "im", "arg", "open", "doublefactorial", "arrangements":
 		return estimate{}, errVague
 	}
-	if !s.steps.Spend(6) {
-		return estimate{}, errBudget
+	if !s.Steps.Spend(6) {
+		return estimate{}, ErrBudget
 	}
 	var space [4]estimate
 	vs := space[:0]
 	for _, a := range n.Args {
-		v, err := s.value(a)
+		v, err := s.Value(a)
 		if err != nil {
 			return v, err
 		}
 		vs = append(vs, v)
 	}
 	v := vs[0]
-	smooth := func(f, slope float64) (estimate, error) { return s.rounded(f, slope*v.off, 16) }
+	smooth := func(f, slope float64) (estimate, error) { return s.rounded(f, slope*v.Off, 16) }
 	ratio := func(a, b float64) (estimate, error) {
-		x, err := s.rounded(a, v.off, 16)
+		x, err := s.rounded(a, v.Off, 16)
 		if err != nil {
 			return x, err
 		}
-		y, err := s.rounded(b, v.off, 16)
+		y, err := s.rounded(b, v.Off, 16)
 		if err != nil {
 			return y, err
 		}
@@ -338,31 +338,31 @@ func (s *sketch) call(n *formula.Node) (estimate, error) {
 	}
 	switch n.Name {
 	case "root":
-		if k, ok := rootDegree(n); ok {
+		if k, ok := RootDegree(n); ok {
 			return s.root(v, k)
 		}
 		return v, errVague
 	case "abs":
-		return estimate{math.Abs(v.v), v.off}, nil
+		return estimate{math.Abs(v.V), v.Off}, nil
 	case "sign":
-		if math.Abs(v.v) <= v.off && v.off > 0 {
+		if math.Abs(v.V) <= v.Off && v.Off > 0 {
 			return v, errVague
 		}
 		switch {
-		case v.v > 0:
+		case v.V > 0:
 			return estimate{1, 0}, nil
-		case v.v < 0:
+		case v.V < 0:
 			return estimate{-1, 0}, nil
 		}
 		return estimate{}, nil
 	case "max", "min":
 		for _, w := range vs[1:] {
 			if n.Name == "max" {
-				v.v = math.Max(v.v, w.v)
+				v.V = math.Max(v.V, w.V)
 			} else {
-				v.v = math.Min(v.v, w.v)
+				v.V = math.Min(v.V, w.V)
 			}
-			v.off = math.Max(v.off, w.off)
+			v.Off = math.Max(v.Off, w.Off)
 		}
 		return v, nil
 	case "floor", "ceil":
@@ -370,10 +370,10 @@ func (s *sketch) call(n *formula.Node) (estimate, error) {
 		if n.Name == "ceil" {
 			f = math.Ceil
 		}
-		if math.Abs(v.v) > 1<<52 || f(v.v-v.off) != f(v.v+v.off) {
+		if math.Abs(v.V) > 1<<52 || f(v.V-v.Off) != f(v.V+v.Off) {
 			return v, errVague
 		}
-		return estimate{f(v.v), 0}, nil
+		return estimate{f(v.V), 0}, nil
 	case "mod", "gcd", "lcm", "binom", "factorial":
 		return s.integers(n.Name, vs)
 	case "ln", "log":
@@ -387,12 +387,12 @@ func (s *sketch) call(n *formula.Node) (estimate, error) {
 		}
 		return s.over(l, b)
 	}
-	if v.off > 0.25*math.Max(1, math.Abs(v.v)) || v.off > 1 {
+	if v.Off > 0.25*math.Max(1, math.Abs(v.V)) || v.Off > 1 {
 		return v, errVague
 	}
 	switch n.Name {
 	case "sin", "cos", "tan", "cot", "sec", "csc":
-		sin, cos := math.Sincos(v.v)
+		sin, cos := math.Sincos(v.V)
 		switch n.Name {
 		case "sin":
 			return smooth(sin, 1)
@@ -407,81 +407,81 @@ func (s *sketch) call(n *formula.Node) (estimate, error) {
 		}
 		return ratio(1, sin)
 	case "sinh":
-		return smooth(math.Sinh(v.v), 2*math.Cosh(v.v))
+		return smooth(math.Sinh(v.V), 2*math.Cosh(v.V))
 	case "cosh":
-		return smooth(math.Cosh(v.v), 2*math.Cosh(v.v))
+		return smooth(math.Cosh(v.V), 2*math.Cosh(v.V))
 	case "tanh":
-		return smooth(math.Tanh(v.v), 1)
+		return smooth(math.Tanh(v.V), 1)
 	case "arctan":
-		return smooth(math.Atan(v.v), 1)
+		return smooth(math.Atan(v.V), 1)
 	case "arcsin", "arccos":
-		if math.Abs(v.v) > 1+v.off {
-			return v, errUndefined
+		if math.Abs(v.V) > 1+v.Off {
+			return v, ErrUndefined
 		}
-		if math.Abs(v.v) > 0.99 {
+		if math.Abs(v.V) > 0.99 {
 			return v, errVague
 		}
 		if n.Name == "arcsin" {
-			return smooth(math.Asin(v.v), 8)
+			return smooth(math.Asin(v.V), 8)
 		}
-		return smooth(math.Acos(v.v), 8)
+		return smooth(math.Acos(v.V), 8)
 	case "arsinh":
-		return smooth(math.Asinh(v.v), 1)
+		return smooth(math.Asinh(v.V), 1)
 	case "arcosh":
-		if v.v < 1-v.off {
-			return v, errUndefined
+		if v.V < 1-v.Off {
+			return v, ErrUndefined
 		}
-		if v.v < 1.01 {
+		if v.V < 1.01 {
 			return v, errVague
 		}
-		return smooth(math.Acosh(v.v), 8)
+		return smooth(math.Acosh(v.V), 8)
 	case "artanh":
-		if math.Abs(v.v) > 1+v.off {
-			return v, errUndefined
+		if math.Abs(v.V) > 1+v.Off {
+			return v, ErrUndefined
 		}
-		if math.Abs(v.v) > 0.99 {
+		if math.Abs(v.V) > 0.99 {
 			return v, errVague
 		}
-		return smooth(math.Atanh(v.v), 64)
+		return smooth(math.Atanh(v.V), 64)
 	}
 	return v, errVague
 }
 
-func (s *sketch) log(v estimate) (estimate, error) {
+func (s *Sketch) log(v estimate) (estimate, error) {
 	switch {
-	case v.v < -v.off || v.v == 0 && v.off == 0:
-		return v, errUndefined
-	case v.v <= 2*v.off:
+	case v.V < -v.Off || v.V == 0 && v.Off == 0:
+		return v, ErrUndefined
+	case v.V <= 2*v.Off:
 		return v, errVague
 	}
-	l := math.Log(v.v)
-	return s.rounded(l, 2*v.off/v.v+ulp*4, 4)
+	l := math.Log(v.V)
+	return s.rounded(l, 2*v.Off/v.V+ulp*4, 4)
 }
 
 // integers evaluates functions of integers that doubles hold.
-func (s *sketch) integers(name string, vs []estimate) (estimate, error) {
+func (s *Sketch) integers(name string, vs []estimate) (estimate, error) {
 	var k [2]int64
 	if len(vs) > 2 {
 		return estimate{}, errVague
 	}
 	for i, v := range vs {
-		if math.Abs(v.v-math.Round(v.v)) > v.off {
-			return estimate{}, errConvention
+		if math.Abs(v.V-math.Round(v.V)) > v.Off {
+			return estimate{}, ErrConvention
 		}
-		if v.off != 0 || math.Abs(v.v) > 1<<53 {
+		if v.Off != 0 || math.Abs(v.V) > 1<<53 {
 			return estimate{}, errVague
 		}
-		k[i] = int64(v.v)
+		k[i] = int64(v.V)
 	}
 	switch {
 	case name == "mod" && k[1] != 0:
-		m := abs64(k[1])
+		m := Abs64(k[1])
 		return estimate{float64((k[0]%m + m) % m), 0}, nil
 	case name == "gcd" && len(vs) == 2:
-		return estimate{float64(gcd(k[0], k[1])), 0}, nil
+		return estimate{float64(Gcd(k[0], k[1])), 0}, nil
 	case name == "lcm" && len(vs) == 2:
-		if g := gcd(k[0], k[1]); g != 0 {
-			if f := math.Abs(vs[0].v) / float64(g) * math.Abs(vs[1].v); f < 1<<53 {
+		if g := Gcd(k[0], k[1]); g != 0 {
+			if f := math.Abs(vs[0].V) / float64(g) * math.Abs(vs[1].V); f < 1<<53 {
 				return estimate{f, 0}, nil
 			}
 		}
@@ -497,7 +497,7 @@ func (s *sketch) integers(name string, vs []estimate) (estimate, error) {
 		if m < 0 || n >= 0 && m > n {
 			return estimate{}, nil
 		}
-		if m = min(m, n-m); n < 0 || m > 300 || !s.steps.Spend(int(m)) {
+		if m = min(m, n-m); n < 0 || m > 300 || !s.Steps.Spend(int(m)) {
 			break
 		}
 		acc := estimate{1, 0}
