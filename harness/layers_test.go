@@ -38,12 +38,16 @@ var layers = map[string][]string{
 	// Rewards are in theory, so that what is trained here and what is scored from text is one formula.
 	"harness/multiround": {"harness/experts", "harness/theory", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
 	// A finished run is read without the steps that made it, and without who answered.
-	"harness/book":     {"harness/store", "harness/table", "harness/routing", "harness/spec", "harness/metrics", "harness/cost"},
-	"harness/store":    {"harness/routing"},
-	"harness/problems": {"harness/routing", "harness/seed", "harness/spec"},
-	"harness/report":   {"harness/units", "harness/metrics", "harness/routing"},
-	"harness/routing":  {"harness/cost", "harness/seed", "harness/spec", "verify"},
-	"harness/spec":     {"harness/cost"},
+	"harness/book":  {"harness/store", "harness/table", "harness/routing", "harness/spec", "harness/metrics", "harness/cost"},
+	"harness/store": {"harness/routing"},
+	// What tests of several packages share.
+	"harness/experts/internal/fixture": {"harness/routing", "harness/spec"},
+	"harness/store/storetest":          {"harness/store"},
+	"harness/book/booktest":            {"harness/book", "harness/routing", "harness/metrics"},
+	"harness/problems":                 {"harness/routing", "harness/seed", "harness/spec"},
+	"harness/report":                   {"harness/units", "harness/metrics", "harness/routing"},
+	"harness/routing":                  {"harness/cost", "harness/seed", "harness/spec", "verify"},
+	"harness/spec":                     {"harness/cost"},
 	// The verifier's own layers: what reads knows nothing of what compares.
 	"verify":                   {"verify/internal/decide", "verify/internal/evaluate", "verify/internal/formula", "verify/internal/segment"},
 	"verify/internal/decide":   {"verify/internal/modular", "verify/internal/evaluate", "verify/internal/draw", "verify/internal/formula"},

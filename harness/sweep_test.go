@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/store/storetest"
+
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -47,24 +49,6 @@ func sweptQueries(n int) []routing.Query {
 	return qs
 }
 
-// entryOf writes files into an entry.
-func entryOf(t testing.TB, write func(d *store.Draft) error) store.Entry {
-	t.Helper()
-	s, err := store.Open(t.TempDir(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	recipe, err := store.NewRecipe("test", 1, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry, err := s.Make(t.Context(), recipe, func(_ context.Context, d *store.Draft) error { return write(d) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return entry
-}
-
 func TestASweepNeedsASingleExpertOfEveryQuery(t *testing.T) {
 	_, err := sweepOf(t.Context(), listed{{0, 1, routing.Expected}}, sweptQueries(3))
 	if err == nil || !strings.Contains(err.Error(), "no single expert about problem p1") {
@@ -80,7 +64,7 @@ func TestWhatIsReplayedIsWhatWasSwept(t *testing.T) {
 		for j := range choices {
 			choices[j] = rapid.SliceOfN(rapid.IntRange(0, experts-1), len(qs), len(qs)).Draw(rt, "choices")
 		}
-		entry := entryOf(t, func(d *store.Draft) error { return writeSweep(t.Context(), d, "x", choices, qs) })
+		entry := storetest.Entry(t, func(d *store.Draft) error { return writeSweep(t.Context(), d, "x", choices, qs) })
 		s, err := book.ReadSweep(entry, "x", qs, len(choices), experts)
 		if err != nil {
 			rt.Fatal(err)

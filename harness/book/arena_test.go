@@ -1,7 +1,10 @@
-package book
+package book_test
 
 import (
 	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/book/booktest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -11,25 +14,6 @@ import (
 )
 
 var near = cmpopts.EquateApprox(0, 1e-9)
-
-// Two benchmarks: one question with two runs, two questions with one.
-func toyArena() *Arena {
-	a := &Arena{Name: "paper", Benchmarks: []Benchmark{{Name: "x", Runs: 2}, {Name: "y", Runs: 1}}}
-	a.Question = []int{0, 0, 1, 2}
-	a.Strata = []int{0, 1, 1}
-	a.Queries = make([]routing.Query, 4)
-	a.Outcomes = [][]routing.Outcome{
-		{{Correct: 1, Bucket: routing.Correct, Out: 10, USD: 1}, {Bucket: routing.Truncated, Out: 90, USD: 9}},
-		{{Bucket: routing.Wrong, Out: 20, USD: 2}, {Correct: 1, Bucket: routing.Correct, Out: 40, USD: 4}},
-		{{Bucket: routing.NoAnswer, Out: 30, USD: 3}, {Correct: 1, Bucket: routing.Correct, Out: 50, USD: 5}},
-		{{Correct: 1, Bucket: routing.Correct, Out: 10, USD: 1}, {Bucket: routing.Ungraded, Out: 70, USD: 7}},
-	}
-	a.Self = []routing.Outcome{
-		{Correct: 1, Bucket: routing.Correct, Out: 5}, {Correct: 1, Bucket: routing.Correct, Out: 8},
-		{Correct: 1, Bucket: routing.Correct, Out: 6}, {Bucket: routing.NoAnswer, Out: 7},
-	}
-	return a
-}
 
 func TestScoresByHand(t *testing.T) {
 	bucket := func(counts map[routing.Bucket]float64) []float64 {
@@ -43,11 +27,11 @@ func TestScoresByHand(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		decisions []routing.Decision
-		want      Scores
+		want      book.Scores
 	}{
 		{"runs of a question are averaged, and each run has its own expert",
 			[]routing.Decision{{Expert: 0, Usage: cost.Usage{In: 30, Out: 10}}, {Expert: 1}, {Expert: 0}, {Expert: 1, Usage: cost.Usage{In: 7}}},
-			Scores{
+			book.Scores{
 				Accuracy: []float64{100, 0, 0}, USD: []float64{2.5, 3, 7}, Tokens: []float64{25, 30, 70}, Overhead: []float64{20, 0, 7},
 				Asked: []float64{1, 1, 1}, Calls: []float64{1, 1, 1},
 				Chosen: [][]float64{{0.5, 0.5}, {1, 0}, {0, 1}},
@@ -58,7 +42,7 @@ func TestScoresByHand(t *testing.T) {
 			}},
 		{"a coin is scored by its expectation, whatever its most likely side",
 			[]routing.Decision{coin(0.75, 0.25), coin(0.75, 0.25), coin(0, 1), coin(0.5, 0.5)},
-			Scores{
+			book.Scores{
 				Accuracy: []float64{50, 100, 50}, USD: []float64{2.75, 5, 4}, Tokens: []float64{27.5, 50, 40}, Overhead: []float64{0, 0, 0},
 				Asked: []float64{1, 1, 1}, Calls: []float64{1, 1, 1},
 				Chosen: [][]float64{{0.75, 0.25}, {0, 1}, {0.5, 0.5}},
@@ -74,7 +58,7 @@ func TestScoresByHand(t *testing.T) {
 				{Expert: routing.Self, Calls: []routing.Call{{Expert: 1}, {Expert: 1}}, Spoiled: 0.25},
 				{Expert: routing.Self, Calls: []routing.Call{{Expert: 0}}, Spoiled: 0.25},
 			},
-			Scores{
+			book.Scores{
 				Accuracy: []float64{50, 75, 0}, USD: []float64{3, 10, 1}, Tokens: []float64{30, 100, 10}, Overhead: []float64{4.5, 6, 7},
 				Asked: []float64{0.5, 1, 1}, Calls: []float64{1, 2, 1},
 				Chosen: [][]float64{{0.5, 0}, {0, 0}, {0, 0}},
@@ -85,12 +69,12 @@ func TestScoresByHand(t *testing.T) {
 			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, toyArena().Score(c.decisions), near); diff != "" {
+			if diff := cmp.Diff(c.want, booktest.Arena().Score(c.decisions), near); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
-	a := toyArena()
+	a := booktest.Arena()
 	for i := range a.Outcomes {
 		for m := range a.Outcomes[i] {
 			a.Outcomes[i][m].Bucket = ""
@@ -102,9 +86,9 @@ func TestScoresByHand(t *testing.T) {
 }
 
 func TestADecisionWithAnAnswerPaysForItsOwnCalls(t *testing.T) {
-	a := &Arena{
+	a := &book.Arena{
 		Experts:    []routing.Expert{{Price: cost.Price{In: 1, Out: 2}}, {Price: cost.Price{In: 3, Out: 10}}},
-		Benchmarks: []Benchmark{{Runs: 2}}, Question: []int{0, 0}, Strata: []int{0},
+		Benchmarks: []book.Benchmark{{Runs: 2}}, Question: []int{0, 0}, Strata: []int{0},
 		Outcomes: [][]routing.Outcome{{{USD: 7, Out: 7}, {USD: 7, Out: 7}}, {{USD: 7, Out: 7}, {USD: 7, Out: 7}}},
 	}
 	calls := []routing.Call{{Expert: 0, Usage: cost.Usage{In: 1e6, Out: 1e6}}, {Expert: 1, Usage: cost.Usage{In: 2e6, Out: 3e6}}}
@@ -118,7 +102,7 @@ func TestADecisionWithAnAnswerPaysForItsOwnCalls(t *testing.T) {
 	}{{false, 32}, {true, 39}} { // 2 + 30 dollars, and 1 + 6 for what was read, in one of two runs
 		a.CountInput = c.countInput
 		got := a.Score(decisions)
-		want := Scores{
+		want := book.Scores{
 			Accuracy: []float64{50}, USD: []float64{c.usd / 2}, Tokens: []float64{2e6}, Overhead: []float64{5}, Asked: []float64{0.5}, Calls: []float64{1},
 			Chosen: [][]float64{{0, 0.5}}, Buckets: [][]float64{{1, 0, 0, 0, 1}},
 		}

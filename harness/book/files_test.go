@@ -1,10 +1,11 @@
 package book
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/store/storetest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -15,24 +16,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
-
-// entryOf writes files into an entry.
-func entryOf(t testing.TB, write func(d *store.Draft) error) store.Entry {
-	t.Helper()
-	s, err := store.Open(t.TempDir(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	recipe, err := store.NewRecipe("test", 1, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry, err := s.Make(t.Context(), recipe, func(_ context.Context, d *store.Draft) error { return write(d) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	return entry
-}
 
 // runsOf are the queries of one problem.
 func runsOf(problem string, n int) []routing.Query {
@@ -70,7 +53,7 @@ func TestDecisionsReadAsTheyWereWritten(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			entry := entryOf(t, func(d *store.Draft) error { return WriteDecisions(d, "x", 2, c.decisions) })
+			entry := storetest.Entry(t, func(d *store.Draft) error { return WriteDecisions(d, "x", 2, c.decisions) })
 			got, err := ReadDecisions(entry, "x", queries, 2)
 			if err != nil {
 				t.Fatal(err)
@@ -80,7 +63,7 @@ func TestDecisionsReadAsTheyWereWritten(t *testing.T) {
 			}
 		})
 	}
-	entry := entryOf(t, func(d *store.Draft) error {
+	entry := storetest.Entry(t, func(d *store.Draft) error {
 		return d.WriteFile(decisionsFile("x"), []byte("problem,run,expert,in,out,prob:0,prob:1,calls,spoiled\na,0,1,0,0,1.0,0.0,0 2,0.0\n"))
 	})
 	if _, err := ReadDecisions(entry, "x", queries[:1], 2); err == nil || !strings.Contains(err.Error(), `call of "2"`) {
@@ -101,7 +84,7 @@ func TestAnswersReadAsTheyWereWrittenAndAreGraded(t *testing.T) {
 		}
 		decisions = append(decisions, d)
 	}
-	entry := entryOf(t, func(d *store.Draft) error { return WriteDecisions(d, "x", 2, decisions) })
+	entry := storetest.Entry(t, func(d *store.Draft) error { return WriteDecisions(d, "x", 2, decisions) })
 	got, err := ReadDecisions(entry, "x", queries, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +96,7 @@ func TestAnswersReadAsTheyWereWrittenAndAreGraded(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, line := range []string{`{"query":5,"calls":[]}`, `{"query":0,"calls":[]}`, `{`} {
-		entry := entryOf(t, func(d *store.Draft) error {
+		entry := storetest.Entry(t, func(d *store.Draft) error {
 			return errors.Join(WriteDecisions(d, "x", 2, []routing.Decision{decisions[4]}), d.WriteFile(answersFile("x"), []byte(line)))
 		})
 		if _, err := ReadDecisions(entry, "x", queries[4:], 2); err == nil || !strings.Contains(err.Error(), "x.jsonl:1: ") {
@@ -124,7 +107,7 @@ func TestAnswersReadAsTheyWereWrittenAndAreGraded(t *testing.T) {
 
 func TestASweepIsWrittenAsItsChanges(t *testing.T) {
 	sweep := &Sweep{Settings: 4, Queries: []Swept{{"p,0", 0, 2, []Turn{{2, 1}, {3, 0}}}, {"p,0", 1, 0, nil}}}
-	entry := entryOf(t, func(d *store.Draft) error { return sweep.Write(d, "x") })
+	entry := storetest.Entry(t, func(d *store.Draft) error { return sweep.Write(d, "x") })
 	text, err := entry.ReadFile("sweep/x.csv")
 	if want := "problem,run,first,turns\n\"p,0\",0,2,2:1 3:0\n\"p,0\",1,0,\n"; err != nil || string(text) != want {
 		t.Errorf("got %q (%v), want %q", text, err, want)
@@ -156,7 +139,7 @@ func TestOutcomesAndProfilesReadAsTheyWereWritten(t *testing.T) {
 			pr.Tokens, pr.USD = append(pr.Tokens, []float64{0.5, 7}), append(pr.USD, []float64{1e-9, 2})
 			pr.ProbeCorrect, pr.ProbeSamples = append(pr.ProbeCorrect, count.Draw(rt, "probe")), append(pr.ProbeSamples, count.Draw(rt, "probe"))
 		}
-		entry := entryOf(t, func(d *store.Draft) error {
+		entry := storetest.Entry(t, func(d *store.Draft) error {
 			return errors.Join(WriteProfile(d, pr), WriteOutcomes(d, Nanodollars, func(line func(problem, run, expert int, o routing.Outcome)) error {
 				for i, of := range want {
 					for m, o := range of {
@@ -205,7 +188,7 @@ func TestADamagedSweepIsRefused(t *testing.T) {
 		"a line too few":       "p0,0,1,\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			entry := entryOf(t, func(d *store.Draft) error {
+			entry := storetest.Entry(t, func(d *store.Draft) error {
 				return d.WriteFile(sweepFile("x"), []byte("problem,run,first,turns\n"+text))
 			})
 			if _, err := ReadSweep(entry, "x", qs, 4, 3); err == nil {
@@ -229,7 +212,7 @@ func TestMBestIsThatOfTheTrueRatesInTheLargeArena(t *testing.T) {
 
 func TestFoldsReadAsTheyWereWritten(t *testing.T) {
 	want := []Partition{{Seed: 1, Fold: []int{0, 2, 1}}, {Seed: 1 << 63, Fold: []int{2, 0, 0}}}
-	entry := entryOf(t, func(d *store.Draft) error { return WriteFolds(d, want) })
+	entry := storetest.Entry(t, func(d *store.Draft) error { return WriteFolds(d, want) })
 	got, err := readFolds(entry, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -248,7 +231,7 @@ func TestDamagedOutcomesAreRefused(t *testing.T) {
 		"an unknown bucket": "0,0,0,1.000000,fine,1.0,0\n0,0,1,0.000000,wrong,1.0,0\n",
 		"a run too many":    "0,0,0,1.000000,correct,1.0,0\n0,1,1,0.000000,wrong,1.0,0\n",
 	} {
-		entry := entryOf(t, func(d *store.Draft) error {
+		entry := storetest.Entry(t, func(d *store.Draft) error {
 			return d.WriteFile("outcomes.csv", []byte("problem,run,expert,correct,bucket,tokens,usd\n"+text))
 		})
 		if _, err := ReadOutcomes(entry, 1, 1, 2); err == nil {

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/entrorouter/entrorouter/harness/experts/internal/fixture"
+
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
@@ -249,7 +251,7 @@ func TestUnreachableServersAreNamed(t *testing.T) {
 }
 
 func TestEndpointsHaveTheAddressesOfThePoolFile(t *testing.T) {
-	pool, experts := load(t, "../../experiments/pools/vllm.yaml", priceFile)
+	pool, experts := fixture.Load(t, "../../experiments/pools/vllm.yaml", priceFile)
 	var got []string
 	for _, e := range Endpoints(pool, experts) {
 		got = append(got, e.ID+" "+e.URL)

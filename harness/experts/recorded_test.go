@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/experts/internal/fixture"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -140,7 +142,7 @@ func TestRecordedPoolsHoldTheKnownOutcomes(t *testing.T) {
 		{"routellm_mmlu", 14042, []float64{68.08, 80.58}},
 	} {
 		t.Run(c.pool, func(t *testing.T) {
-			pool, experts := load(t, "../../experiments/pools/"+c.pool+".yaml", "../../experiments/prices/recorded-2024.yaml")
+			pool, experts := fixture.Load(t, "../../experiments/pools/"+c.pool+".yaml", "../../experiments/prices/recorded-2024.yaml")
 			var models []string
 			for _, e := range experts {
 				models = append(models, e.Model)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/book/booktest"
+
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -34,7 +36,7 @@ func hasValue(t *testing.T, m metrics.Measurement, unit string, want float64) {
 
 // The toy arena with the dear expert right on the last question: 50% for 5.5/3 dollars against 83.3% for 18.5/3.
 func unevenArena() *book.Arena {
-	a := toyArena()
+	a := booktest.Arena()
 	a.Outcomes[3][1] = routing.Outcome{Correct: 1, Bucket: routing.Correct, Out: 70, USD: 7}
 	return a
 }
@@ -129,7 +131,7 @@ func TestChoicesByHand(t *testing.T) {
 
 // Where the strong expert is no better, money buys nothing and there is no price to regret at.
 func TestRegretNeedsAPrice(t *testing.T) {
-	s := examined(toyArena(), 0, 0, 0)
+	s := examined(booktest.Arena(), 0, 0, 0)
 	s.add(Row{ID: "cheap"}, s.Always(0))
 	m := lineOf(t, s.Choice(), "Choice", "cheap", "")
 	if _, ok := m.Value(units.Regret); ok {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/book/booktest"
+
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
@@ -20,7 +22,7 @@ func TestStrataOfDifficulty(t *testing.T) {
 }
 
 func TestTheRoutingDistributionByHand(t *testing.T) {
-	s := toySample(toyArena(), 1, 2).withRouter()
+	s := toySample(booktest.Arena(), 1, 2).withRouter()
 	s.Resampling.Resamples = 50
 	s.rows = s.rows[2:]
 	s.Best = []int{1, 1, 0} // the question of x and the first of y are hard, the other is easy; nothing is medium

@@ -6,30 +6,13 @@ import (
 	"math"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/book/booktest"
+
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
-
-// Two benchmarks: one question with two runs, two questions with one.
-func toyArena() *book.Arena {
-	a := &book.Arena{Name: metrics.PaperArena, Benchmarks: []book.Benchmark{{Name: "x", Runs: 2}, {Name: "y", Runs: 1}}}
-	a.Question = []int{0, 0, 1, 2}
-	a.Strata = []int{0, 1, 1}
-	a.Queries = make([]routing.Query, 4)
-	a.Outcomes = [][]routing.Outcome{
-		{{Correct: 1, Bucket: routing.Correct, Out: 10, USD: 1}, {Bucket: routing.Truncated, Out: 90, USD: 9}},
-		{{Bucket: routing.Wrong, Out: 20, USD: 2}, {Correct: 1, Bucket: routing.Correct, Out: 40, USD: 4}},
-		{{Bucket: routing.NoAnswer, Out: 30, USD: 3}, {Correct: 1, Bucket: routing.Correct, Out: 50, USD: 5}},
-		{{Correct: 1, Bucket: routing.Correct, Out: 10, USD: 1}, {Bucket: routing.Ungraded, Out: 70, USD: 7}},
-	}
-	a.Self = []routing.Outcome{
-		{Correct: 1, Bucket: routing.Correct, Out: 5}, {Correct: 1, Bucket: routing.Correct, Out: 8},
-		{Correct: 1, Bucket: routing.Correct, Out: 6}, {Bucket: routing.NoAnswer, Out: 7},
-	}
-	return a
-}
 
 func measured(t *testing.T, lines []metrics.Measurement, method, benchmark, seed string) metrics.Measurement {
 	t.Helper()
@@ -68,7 +51,7 @@ func (s *Sample) withRouter() *Sample {
 }
 
 func TestMeasurementsByHand(t *testing.T) {
-	lines := toySample(toyArena(), 1, 2).withRouter().Route()
+	lines := toySample(booktest.Arena(), 1, 2).withRouter().Route()
 	// Router: question x is right in both runs of training 1 (dollars (1+4)/2) and in one of training 2 ((1+2)/2);
 	// y's questions are right in both trainings, for 5 and 1 dollars.
 	for _, c := range []struct {
@@ -136,7 +119,7 @@ func TestMeasurementsByHand(t *testing.T) {
 
 // A router that answers itself for nothing is on the hull of the experts and itself, whichever training it is from.
 func TestSingleSeedsOfRowsThatAnswerThemselvesHaveTheirHull(t *testing.T) {
-	a := toyArena()
+	a := booktest.Arena()
 	a.Self = []routing.Outcome{{Correct: 1}, {}, {Correct: 1}, {}} // half of x, one of y's two: 50 %
 	s := toySample(a, 1, 2)
 	s.rows = append(s.rows, decided(s, Row{ID: "self", Own: true}, a.Always(routing.Self), a.Always(routing.Self)))
@@ -153,7 +136,7 @@ func TestSingleSeedsOfRowsThatAnswerThemselvesHaveTheirHull(t *testing.T) {
 
 // A large set stands for a benchmark of the paper's size: its questions weigh what the benchmark has, not what was drawn.
 func TestALargerSetKeepsTheWeightsOfThePaper(t *testing.T) {
-	a := toyArena()
+	a := booktest.Arena()
 	a.Name = metrics.LargeArena
 	lines := toySample(a, 30, 10).withRouter().Route()
 	for unit, want := range map[string]float64{

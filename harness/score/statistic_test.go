@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/book/booktest"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -75,7 +77,7 @@ func TestANumberIsAnEntry(t *testing.T) {
 	if !strings.Contains(string(text), `{Unit: "half-point", Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.all.Quality / 2 }},`) {
 		t.Error("CONTRIBUTING.md has another entry")
 	}
-	s := toySample(toyArena(), 1, 2).withRouter()
+	s := toySample(booktest.Arena(), 1, 2).withRouter()
 	s.Resampling.Resamples = 50
 	lines := s.route(append(slices.Clone(routeStatistic), entry))
 	if v, ok := measured(t, lines, "router", "avg", "").Value("half-point"); !ok || v.Number != 45.833 || !v.Bounded { // half of 91.667

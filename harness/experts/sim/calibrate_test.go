@@ -11,12 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/experts/internal/fixture"
+
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 func TestCommittedPoolsAreSolved(t *testing.T) {
 	for _, file := range []string{simFile, heteroFile} {
-		pool, members := load(t, file, priceFile)
+		pool, members := fixture.Load(t, file, priceFile)
 		solved, fits, err := Calibrate(*pool.Simulation, members)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -32,7 +34,7 @@ func TestCommittedPoolsAreSolved(t *testing.T) {
 			if err := os.WriteFile(file, data, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			pool, _ = load(t, file, priceFile)
+			pool, _ = fixture.Load(t, file, priceFile)
 		}
 		for _, f := range fits {
 			written := pool.Simulation.Experts[f.Expert]
@@ -56,7 +58,7 @@ func TestCommittedPoolsAreSolved(t *testing.T) {
 
 // The closed forms and the quadrature against plain sampling of the model.
 func TestQuadratureAgreesWithSampling(t *testing.T) {
-	pool, members := load(t, simFile, priceFile)
+	pool, members := fixture.Load(t, simFile, priceFile)
 	l := newLaw(*pool.Simulation)
 	const draws = 200_000
 	for _, c := range []struct {
@@ -100,7 +102,7 @@ func TestQuadratureAgreesWithSampling(t *testing.T) {
 }
 
 func TestCalibrationSaysWhatCannotBeReached(t *testing.T) {
-	pool, members := load(t, simFile, priceFile)
+	pool, members := fixture.Load(t, simFile, priceFile)
 	sim := *pool.Simulation
 	target := sim.Targets["HMMT"]
 	for name, c := range map[string]struct {
@@ -129,8 +131,8 @@ func TestCalibrationSaysWhatCannotBeReached(t *testing.T) {
 }
 
 func TestHeterogeneousPoolSharesTheMainPool(t *testing.T) {
-	main, _ := load(t, simFile, priceFile)
-	hetero, _ := load(t, heteroFile, priceFile)
+	main, _ := fixture.Load(t, simFile, priceFile)
+	hetero, _ := fixture.Load(t, heteroFile, priceFile)
 	a, b := main.Simulation, hetero.Simulation
 	if main.Sampling != hetero.Sampling || *main.Probe != *hetero.Probe || a.ResidualSD != b.ResidualSD || a.Tokens != b.Tokens {
 		t.Error("sampling, probe, residual or token law differ")

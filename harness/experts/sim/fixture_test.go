@@ -3,16 +3,15 @@ package sim
 // What the tests of this package share: the committed pools, problems for them, and a client of a served pool.
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/experts/internal/fixture"
+
 	"go.uber.org/goleak"
-	"gopkg.in/yaml.v3"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -28,36 +27,6 @@ const (
 	heteroFile = "../../../experiments/pools/sim-hetero.yaml"
 	priceFile  = "../../../experiments/prices/paper-novita.yaml"
 )
-
-// load reads a pool and its members, the probe last.
-func load(t testing.TB, poolFile, priceFile string) (spec.Pool, []routing.Expert) {
-	t.Helper()
-	var pool spec.Pool
-	var prices spec.Prices
-	readYAML(t, poolFile, &pool)
-	readYAML(t, priceFile, &prices)
-	members, probe, err := routing.Members(pool, prices)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if probe != nil {
-		members = append(members, *probe)
-	}
-	return pool, members
-}
-
-func readYAML(t testing.TB, file string, into any) {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(into); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-}
 
 // problemSet is n generated-looking problems with integer answers on the cells of sim.yaml.
 func problemSet(n int) (map[uint64]routing.Problem, map[uint64]routing.Latent, []routing.Problem) {
@@ -81,7 +50,7 @@ func offByOne(gold string, _ []string, r *rand.Rand) string {
 
 func simulated(t testing.TB, n int) (*Pool, spec.Pool, []routing.Problem) {
 	t.Helper()
-	pool, members := load(t, simFile, priceFile)
+	pool, members := fixture.Load(t, simFile, priceFile)
 	problems, latents, all := problemSet(n)
 	s, err := New(pool, members, 7, func(h uint64) (routing.Problem, routing.Latent, bool) {
 		p, ok := problems[h]

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/experts/internal/fixture"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
@@ -43,7 +45,7 @@ func TestNamesThatLeadNowhereAreRefused(t *testing.T) {
 		},
 		`expert "qwen3-4b": max_tokens 0: must be at least 1`: func(_ *spec.Simulation, e *[]routing.Expert) { (*e)[0].MaxTokens = 0 },
 	} {
-		pool, members := load(t, simFile, priceFile)
+		pool, members := fixture.Load(t, simFile, priceFile)
 		change(pool.Simulation, &members)
 		if _, err := New(pool, members, 0, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
@@ -142,7 +144,7 @@ func TestTrueIsTheMeanOfWhatIsGraded(t *testing.T) {
 		`topic "physics" is not`:   {Cell: "HMMT", Topic: "physics"},
 		"has no mean_tokens for c": {Cell: "MMLU", Topic: "physics"},
 	} {
-		hetero, members := load(t, heteroFile, priceFile)
+		hetero, members := fixture.Load(t, heteroFile, priceFile)
 		if latent.Cell == "MMLU" {
 			hetero.Simulation.Cells["MMLU"] = spec.SimCell{Mix: map[string]float64{"physics": 1}}
 			hetero.Simulation.Topics["physics"] = 0
@@ -158,7 +160,7 @@ func TestTrueIsTheMeanOfWhatIsGraded(t *testing.T) {
 }
 
 func TestResidualsAreOfAnExpertAndAProblem(t *testing.T) {
-	pool, members := load(t, simFile, priceFile)
+	pool, members := fixture.Load(t, simFile, priceFile)
 	twin := members[0]
 	twin.ID = "twin"
 	pool.Simulation.Experts["twin"] = pool.Simulation.Experts[members[0].ID]
