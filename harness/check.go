@@ -5,7 +5,7 @@ package harness
 import (
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/compare"
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 )
 
 // CheckRun holds a finished experiment, carried out with o, against another run of it; see compare.Runs.
@@ -14,5 +14,5 @@ func CheckRun(result *Result, o Options, other *book.Run) (*compare.RunReport, e
 	if err != nil {
 		return nil, err
 	}
-	return compare.Runs(result.Spec, result.Measurements, ours, other, "go"+lm.Numerics)
+	return compare.Runs(result.Spec, result.Measurements, ours, other, "go"+policy.Numerics)
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/compare"
-	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -80,7 +80,7 @@ outputs: [{kind: table, file: constants}]
 			if err != nil {
 				t.Fatal(err)
 			}
-			measured, err := stored.Measurements("go" + lm.Numerics)
+			measured, err := stored.Measurements("go" + policy.Numerics)
 			if err != nil {
 				t.Fatal(err)
 			}

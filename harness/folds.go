@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/explain"
-	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -98,7 +98,7 @@ func newFolds(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err 
 		return nil, err
 	}
 	for _, p := range r.Pools {
-		c := &recorded{e: &engine{spec: r, poolSpec: p, opt: e.opt, store: e.store, backend: e.backend, texts: lm.NewTexts(rememberedTexts)}}
+		c := &recorded{e: &engine{spec: r, poolSpec: p, opt: e.opt, store: e.store, backend: e.backend, texts: compact.NewTexts(rememberedTexts)}}
 		if err := c.load(ctx); err != nil {
 			return nil, err
 		}

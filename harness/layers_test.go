@@ -16,7 +16,7 @@ const module = "github.com/entrorouter/entrorouter/"
 // DESIGN.md, "The house", has the picture.
 var layers = map[string][]string{
 	"cmd/entrorouter":  {"*"},
-	"harness":          {"harness/book", "harness/collapse", "harness/compare", "harness/explain", "harness/score", "harness/trail", "harness/methods", "harness/lm", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/present", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed", "harness/cost", "verify"},
+	"harness":          {"harness/book", "harness/collapse", "harness/compare", "harness/explain", "harness/score", "harness/trail", "harness/methods", "harness/policy", "harness/compact", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/present", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed", "harness/cost", "verify"},
 	"harness/collapse": {"harness/theory", "harness/score", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed"},
 	// What is compared and what is shown are finished runs.
 	"harness/compare": {"harness/book", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/units", "harness/metrics"},
@@ -27,9 +27,12 @@ var layers = map[string][]string{
 	"harness/score": {"harness/book", "harness/routing", "harness/units", "harness/metrics", "harness/seed"},
 	// What is shown is decided from a spec and its measurements, whoever made them.
 	"harness/present": {"harness/methods", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics"},
-	"harness/methods": {"harness/multiround", "harness/train", "harness/lm", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
-	"harness/train":   {"harness/lm", "harness/seed", "harness/spec"},
-	"harness/lm":      {"harness/spec", "harness/seed"},
+	"harness/methods": {"harness/multiround", "harness/train", "harness/policy", "harness/compact", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
+	// Training changes the weights of any policy and knows none of them.
+	"harness/train":    {"harness/policy", "harness/seed", "harness/spec"},
+	"harness/compact":  {"harness/policy", "harness/seed", "harness/spec"},
+	"harness/policy":   {"harness/safetensors", "harness/seed"},
+	"harness/gpucheck": {"harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
 	"harness/paper":   {"harness/metrics", "harness/report"},
 	"harness/experts": {"harness/experts/internal/wire", "harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
@@ -56,7 +59,7 @@ var layers = map[string][]string{
 }
 
 // gomlx lists the packages that may name GoMLX; the command links a backend.
-var gomlx = []string{"cmd/entrorouter", "harness/lm", "harness/train"}
+var gomlx = []string{"harness/policy", "harness/compact", "harness/train", "harness/gpucheck"}
 
 func TestImportsFollowTheLayerTable(t *testing.T) {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...")

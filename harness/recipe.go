@@ -11,9 +11,10 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/explain"
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -69,8 +70,8 @@ func (p *params) code(name string, value any) { p.below(explain.RootCode)[name] 
 
 // features adds what losses depend on beside the knobs: how texts are read, and the build, which moves the last digits.
 func (p *params) features() {
-	p.code("features", lm.FeatureVersion)
-	p.below(explain.RootBuild)["numerics"] = lm.Numerics
+	p.code("features", compact.FeatureVersion)
+	p.below(explain.RootBuild)["numerics"] = policy.Numerics
 }
 
 // benchmarks adds some knobs of benchmarks in the order given.

@@ -14,10 +14,11 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/experts/sim"
-	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -89,8 +90,8 @@ type engine struct {
 
 	store    *store.Store
 	rollouts *store.Rollouts
-	backend  lm.Backend
-	texts    *lm.Texts // what fits have read
+	backend  policy.Backend
+	texts    *compact.Texts // what fits have read
 	files    problems.Source
 
 	experts []routing.Expert // [M] cheapest first
@@ -168,7 +169,7 @@ func (e *engine) measurements(ctx context.Context, steps ...*step) (*metrics.Set
 
 // newEngine opens the store and plans every step; it runs none.
 func newEngine(ctx context.Context, r *spec.Resolved, o Options) (_ *engine, err error) {
-	e := &engine{spec: r, opt: o.filled(), poolSpec: r.Pools[0], source: "http", texts: lm.NewTexts(rememberedTexts)}
+	e := &engine{spec: r, opt: o.filled(), poolSpec: r.Pools[0], source: "http", texts: compact.NewTexts(rememberedTexts)}
 	defer func() {
 		if err != nil {
 			e.close()
@@ -218,7 +219,7 @@ func (e *engine) openBackend() (err error) {
 	if e.opt.look {
 		return nil
 	}
-	if e.backend, err = lm.OpenBackend(e.spec.Experiment.Policy.Backend); err != nil {
+	if e.backend, err = policy.OpenBackend(e.spec.Experiment.Policy.Backend); err != nil {
 		return fmt.Errorf("%w: policy.backend: %v", ErrUsage, err)
 	}
 	return nil
@@ -415,5 +416,5 @@ func (e *engine) writeIndex() error {
 
 // provenance is how a run of an experiment makes its numbers.
 func provenance(x *spec.Experiment) metrics.Provenance {
-	return metrics.Provenance{Seed: x.Seed, Training: x.Evaluate.Seeds, Backend: x.Policy.Backend + lm.Numerics, Arch: runtime.GOARCH}
+	return metrics.Provenance{Seed: x.Seed, Training: x.Evaluate.Seeds, Backend: x.Policy.Backend + policy.Numerics, Arch: runtime.GOARCH}
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
-	"github.com/entrorouter/entrorouter/harness/train"
+	"github.com/entrorouter/entrorouter/harness/gpucheck"
+	"github.com/entrorouter/entrorouter/harness/policy"
 )
 
 func gpuCheckCommand() *cli.Command {
@@ -34,17 +34,17 @@ func gpuCheckCommand() *cli.Command {
 			case c.String("plugin") == "":
 				return usageError{errors.New("gpu-check needs --plugin: a name such as cuda, or the path of a PJRT library")}
 			}
-			xla, err := lm.OpenBackend("xla:" + c.String("plugin"))
+			xla, err := policy.OpenBackend("xla:" + c.String("plugin"))
 			if err != nil {
 				return err
 			}
 			defer xla.Finalize()
-			pure, err := lm.OpenBackend("go")
+			pure, err := policy.OpenBackend("go")
 			if err != nil {
 				return err
 			}
 			defer pure.Finalize()
-			pairs, err := train.CompareBackends(c.Context, xla, pure, c.Int("steps"))
+			pairs, err := gpucheck.Compare(c.Context, xla, pure, c.Int("steps"))
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,8 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -33,7 +34,7 @@ type bag struct {
 	Buckets int       `yaml:"buckets" in:"[1,inf)"`                // hashed n-gram buckets
 	NGrams  int       `yaml:"ngrams" in:"[1,inf)"`                 // longest word n-gram hashed
 
-	memory *lm.Texts
+	memory *compact.Texts
 }
 
 // bagChosen says below tables what the defaults owe to recorded answers.
@@ -110,7 +111,7 @@ func (e *embeddings) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func (e *embeddings) pass(r lm.Row) []float64 {
+func (e *embeddings) pass(r policy.Row) []float64 {
 	rates := e.logits(e.sums(r.IDs, r.Values))
 	for m, z := range rates {
 		rates[m] = sigmoid(z)

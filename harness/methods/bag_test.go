@@ -5,14 +5,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
 // toyBag has five features, three numbers an embedding and two experts.
 func toyBag() (*embeddings, design, [][]float64) {
 	net := newEmbeddings(5, 3, 2, seed.Derive("toy"))
-	d := newDesign([]lm.Row{
+	d := newDesign([]policy.Row{
 		{IDs: []int32{0, 3}, Values: []float32{1, -0.5}},
 		{IDs: []int32{1, 3, 4}, Values: []float32{0.25, 2, 1}},
 		{IDs: []int32{}, Values: []float32{}},

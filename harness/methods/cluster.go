@@ -8,7 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -24,7 +25,7 @@ type cluster struct {
 	Buckets  int     `yaml:"buckets" in:"[1,inf)"` // hashed n-gram buckets
 	NGrams   int     `yaml:"ngrams" in:"[1,inf)"`  // longest word n-gram hashed
 
-	memory *lm.Texts
+	memory *compact.Texts
 }
 
 func newCluster(s Setup) (routing.Method, error) {
@@ -137,7 +138,7 @@ type centroids struct {
 }
 
 // nearest returns the direction with the largest cosine, the first of equal ones. The row has norm 1 or 0.
-func (c centroids) nearest(row lm.Row) (at int, cosine float32) {
+func (c centroids) nearest(row policy.Row) (at int, cosine float32) {
 	sums := make([]float32, c.k)
 	for j, id := range row.IDs {
 		v := row.Values[j]
@@ -150,7 +151,7 @@ func (c centroids) nearest(row lm.Row) (at int, cosine float32) {
 }
 
 // members returns the nearest direction of each row.
-func (c centroids) members(rows []lm.Row) []int {
+func (c centroids) members(rows []policy.Row) []int {
 	return inParallel(len(rows), func(i int) int {
 		g, _ := c.nearest(rows[i])
 		return g
@@ -173,13 +174,13 @@ const maxRounds = 30
 
 // kMeans clusters rows of norm 1 by cosine into at most k groups: spherical k-means from k-means++ seeds. A group
 // that loses its rows keeps its direction.
-func kMeans(ctx context.Context, rows []lm.Row, width, k int, rng *rand.Rand) (centroids, error) {
+func kMeans(ctx context.Context, rows []policy.Row, width, k int, rng *rand.Rand) (centroids, error) {
 	// k-means++: each seed is a row drawn with probability in proportion to its distance from the nearest seed.
 	far := make([]float64, len(rows))
 	for i := range far {
 		far[i] = 1
 	}
-	var seeds []lm.Row
+	var seeds []policy.Row
 	for len(seeds) < k {
 		var total float64
 		for _, d := range far {
@@ -206,7 +207,7 @@ func kMeans(ctx context.Context, rows []lm.Row, width, k int, rng *rand.Rand) (c
 	}
 	c := centroids{len(seeds), make([]float32, width*len(seeds))}
 	for g, s := range seeds {
-		c.set(g, denseSum([]lm.Row{s}, width))
+		c.set(g, denseSum([]policy.Row{s}, width))
 	}
 	var members []int
 	for range maxRounds {
@@ -218,7 +219,7 @@ func kMeans(ctx context.Context, rows []lm.Row, width, k int, rng *rand.Rand) (c
 			break
 		}
 		members = next
-		groups := make([][]lm.Row, c.k)
+		groups := make([][]policy.Row, c.k)
 		for i, g := range members {
 			groups[g] = append(groups[g], rows[i])
 		}
@@ -232,7 +233,7 @@ func kMeans(ctx context.Context, rows []lm.Row, width, k int, rng *rand.Rand) (c
 }
 
 // denseSum adds up sparse rows, [width].
-func denseSum(rows []lm.Row, width int) []float64 {
+func denseSum(rows []policy.Row, width int) []float64 {
 	sum := make([]float64, width)
 	for _, r := range rows {
 		for j, id := range r.IDs {

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 )
 
 func TestKMeansFindsGroupsThatAreApart(t *testing.T) {
-	rows := make([]lm.Row, 60)
+	rows := make([]policy.Row, 60)
 	for i := range rows { // three groups on axes of their own, with a little of a fourth
-		rows[i] = lm.Row{IDs: []int32{int32(i % 3), 3}, Values: []float32{0.995, 0.1}}
+		rows[i] = policy.Row{IDs: []int32{int32(i % 3), 3}, Values: []float32{0.995, 0.1}}
 	}
 	for s := range uint64(20) {
 		c, err := kMeans(t.Context(), rows, 4, 3, rand.New(rand.NewPCG(s, 1)))

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -26,7 +27,7 @@ type difficulty struct {
 	Buckets int       `yaml:"buckets" in:"[1,inf)"` // hashed n-gram buckets
 	NGrams  int       `yaml:"ngrams" in:"[1,inf)"`  // longest word n-gram hashed
 
-	memory *lm.Texts
+	memory *compact.Texts
 }
 
 // difficultyChosen says below tables what the defaults owe to recorded answers.
@@ -83,12 +84,12 @@ type bottleneck struct {
 	Rates logits `json:"rates"`
 }
 
-func (b bottleneck) pass(r lm.Row) []float64 {
+func (b bottleneck) pass(r policy.Row) []float64 {
 	return b.Rates.pass(scoreRow(b.Score.at(r.IDs, r.Values)))
 }
 
 // bottleneck fits the score to rows of the design, and each expert's pass rate to the score.
-func (d design) bottleneck(ctx context.Context, rows []lm.Row, examples []routing.Example, experts int, grid []float64) (score linear, pass []linear, l2 float64, err error) {
+func (d design) bottleneck(ctx context.Context, rows []policy.Row, examples []routing.Example, experts int, grid []float64) (score linear, pass []linear, l2 float64, err error) {
 	y := make([]float64, len(examples))
 	for i, e := range examples {
 		y[i] = easiness(e.Kappa)
@@ -103,9 +104,9 @@ func (d design) bottleneck(ctx context.Context, rows []lm.Row, examples []routin
 		parts = 1 // one problem: nothing to fit the score to without it
 	}
 	start := append(append([]float64(nil), score.Weight...), score.Bias)
-	crossed := make([]lm.Row, len(rows))
+	crossed := make([]policy.Row, len(rows))
 	_, err = each(make([]struct{}, parts), func(part int) (none struct{}, err error) {
-		var kept []lm.Row
+		var kept []policy.Row
 		var labels []float64
 		for i, r := range rows {
 			if parts == 1 || i%parts != part {
@@ -143,6 +144,6 @@ func easiness(kappa []float64) float64 {
 }
 
 // scoreRow is a row whose one feature is a score.
-func scoreRow(score float64) lm.Row {
-	return lm.Row{IDs: []int32{0}, Values: []float32{float32(score)}}
+func scoreRow(score float64) policy.Row {
+	return policy.Row{IDs: []int32{0}, Values: []float32{float32(score)}}
 }

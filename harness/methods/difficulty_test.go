@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
@@ -27,7 +27,7 @@ func TestEasinessByHand(t *testing.T) {
 func TestPassRatesAreFittedToScoresOfOtherRows(t *testing.T) {
 	const n, width = 100, 400
 	r := rand.New(rand.NewPCG(1, 2))
-	rows, examples := make([]lm.Row, n), make([]routing.Example, n)
+	rows, examples := make([]policy.Row, n), make([]routing.Example, n)
 	for i := range rows {
 		for id := range int32(width) {
 			rows[i].IDs, rows[i].Values = append(rows[i].IDs, id), append(rows[i].Values, float32(r.NormFloat64()))

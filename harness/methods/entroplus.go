@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/train"
@@ -76,7 +77,7 @@ func (e *entroPlus) both() *entroRouter {
 }
 
 // prompts are the Stage II problems with u of every expert.
-func (e *entroPlus) prompts(ctx context.Context, policy lm.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
+func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
 	experts := len(set.Experts)
 	texts := textsOf(set.RL)
 	rows, err := policy.Encode(texts)
@@ -110,7 +111,7 @@ func (e *entroPlus) prompts(ctx context.Context, policy lm.Policy, set routing.T
 
 // Shrink returns the pass rates of the Stage II problems [problems][M] shrunk to a text regression that is fitted to the
 // Stage I problems and counts as prior rollouts: (N*kappa + prior*p) / (N + prior). With prior 0 they are as measured. texts may be nil.
-func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *lm.Texts, work routing.Work) ([][]float64, error) {
+func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *compact.Texts, work routing.Work) ([][]float64, error) {
 	experts := len(set.Experts)
 	rates := make([][]float64, len(set.RL))
 	for i, x := range set.RL {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/train"
 )
@@ -12,7 +11,7 @@ import (
 func plusPrompts(t *testing.T, params string, set routing.TrainSet) []train.Prompt {
 	t.Helper()
 	e := build(t, "entroplus", params).(*entroPlus)
-	policy, err := lm.NewPolicy(e.Policy, []string{"small", "medium", "large"}, []string{"x"}, nil)
+	policy, err := newPolicy(e.Policy, []string{"small", "medium", "large"}, []string{"x"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -35,10 +36,10 @@ type entroRouter struct {
 	Validate spec.Validate `yaml:"validate,omitempty"`
 
 	name     string
-	stageTwo func(context.Context, lm.Policy, routing.TrainSet, routing.Work) ([]train.Prompt, error) // nil: Stage I alone
+	stageTwo func(context.Context, policy.Policy, routing.TrainSet, routing.Work) ([]train.Prompt, error) // nil: Stage I alone
 	decoding string
-	backend  lm.Backend
-	memory   *lm.Texts
+	backend  policy.Backend
+	memory   *compact.Texts
 }
 
 func newEntroRouter(s Setup) (routing.Method, error) { return newTrained(s, true) }
@@ -53,7 +54,7 @@ func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, memory: s.Texts,
 	}
 	if stageTwo {
-		e.stageTwo = func(_ context.Context, policy lm.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
+		e.stageTwo = func(_ context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
 			return e.prompts(policy, set, work.Seed)
 		}
 	}
@@ -102,7 +103,7 @@ const (
 
 // Load implements Loader.
 func (e *entroRouter) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	model, err := lm.Load(e.backend, filepath.Join(from, checkpointDir))
+	model, err := policy.Load(e.backend, readPolicy, filepath.Join(from, checkpointDir))
 	if err != nil {
 		return nil, fmt.Errorf("method %s: %w", e.name, err)
 	}
@@ -121,7 +122,7 @@ func (e *entroRouter) Load(_ context.Context, experts []routing.Expert, from str
 	return e.router(model, work), nil
 }
 
-func (e *entroRouter) router(model *lm.Model, work routing.Work) *policyRouter {
+func (e *entroRouter) router(model *policy.Model, work routing.Work) *policyRouter {
 	return &policyRouter{model: model, decoding: e.decoding, seed: work.Seed}
 }
 
@@ -143,7 +144,7 @@ func copyFile(to, from string) error {
 }
 
 // train runs both stages. The caller closes the model.
-func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work routing.Work) (model *lm.Model, curve *train.Curve, err error) {
+func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work routing.Work) (model *policy.Model, curve *train.Curve, err error) {
 	defer func() {
 		if err == nil {
 			return
@@ -153,14 +154,14 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 		}
 		err = fmt.Errorf("method %s: %w", e.name, err)
 	}()
-	policy, err := lm.NewPolicy(e.Policy, expertIDs(set.Experts), textsOf(set.SFT), e.memory)
+	reader, err := newPolicy(e.Policy, expertIDs(set.Experts), textsOf(set.SFT), e.memory)
 	if err != nil {
 		return nil, nil, err
 	}
-	if model, err = lm.New(e.backend, policy, work.Seed); err != nil {
+	if model, err = policy.New(e.backend, reader, work.Seed); err != nil {
 		return nil, nil, err
 	}
-	examples, err := e.examples(policy, set.SFT, work.Seed)
+	examples, err := e.examples(reader, set.SFT, work.Seed)
 	if err != nil {
 		return model, nil, err
 	}
@@ -170,7 +171,7 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 	if e.stageTwo == nil {
 		return model, curve, nil
 	}
-	prompts, err := e.stageTwo(ctx, policy, set, work)
+	prompts, err := e.stageTwo(ctx, reader, set, work)
 	if err != nil {
 		return model, nil, err
 	}
@@ -183,7 +184,7 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 }
 
 // examples are the Stage I problems with their targets.
-func (e *entroRouter) examples(policy lm.Policy, set []routing.Example, s seed.Seed) ([]train.Example, error) {
+func (e *entroRouter) examples(policy policy.Policy, set []routing.Example, s seed.Seed) ([]train.Example, error) {
 	rows, err := policy.Encode(textsOf(set))
 	if err != nil {
 		return nil, err
@@ -245,7 +246,7 @@ func (e *entroRouter) score(ctx context.Context, kept, held routing.TrainSet, wo
 		if err != nil {
 			return 0, err
 		}
-		rows := make([]lm.Row, len(examples))
+		rows := make([]policy.Row, len(examples))
 		var weight float64
 		for i, x := range examples {
 			rows[i] = x.Row
@@ -269,7 +270,7 @@ func (e *entroRouter) score(ctx context.Context, kept, held routing.TrainSet, wo
 	if err != nil {
 		return 0, err
 	}
-	rows := make([]lm.Row, len(prompts))
+	rows := make([]policy.Row, len(prompts))
 	for i, x := range prompts {
 		rows[i] = x.Row
 	}
@@ -306,7 +307,7 @@ func writeCurve(path string, c *train.Curve) (err error) {
 }
 
 // prompts are the Stage II problems with the shaped reward of every expert.
-func (e *entroRouter) prompts(policy lm.Policy, set routing.TrainSet, s seed.Seed) ([]train.Prompt, error) {
+func (e *entroRouter) prompts(policy policy.Policy, set routing.TrainSet, s seed.Seed) ([]train.Prompt, error) {
 	problems := e.Noise.rates(set.RL, s)
 	if e.Reward.Balance {
 		problems = routing.Balance(problems, e.Targets.Tau, e.Reward, s)
@@ -336,7 +337,7 @@ func (e *entroRouter) prompts(policy lm.Policy, set routing.TrainSet, s seed.See
 
 // policyRouter decides by a trained policy: its likeliest expert, or a sample of its distribution.
 type policyRouter struct {
-	model    *lm.Model
+	model    *policy.Model
 	decoding string
 	seed     seed.Seed
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -188,7 +187,7 @@ func TestAnchorAndRewardKnobsReachTheReward(t *testing.T) {
 	set.RL[1].Kappa = []float64{0.2, 0.6, 0.8}
 	prompts := func(params string) (reward, anchor []float64) {
 		e := build(t, "entrorouter", params).(*entroRouter)
-		policy, err := lm.NewPolicy(e.Policy, []string{"small", "medium", "large"}, []string{"x"}, nil)
+		policy, err := newPolicy(e.Policy, []string{"small", "medium", "large"}, []string{"x"}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +249,7 @@ func TestBalanceCutsTheProblemsOfStageII(t *testing.T) {
 	set.RL = slices.DeleteFunc(set.RL, func(e routing.Example) bool { return e.Probe == 0 && e.Problem.ID > "p5" })
 	for params, balanced := range map[string]bool{"": false, "reward: {balance: true}": true} {
 		e := build(t, "entrorouter", params).(*entroRouter)
-		policy, err := lm.NewPolicy(e.Policy, []string{"a", "b", "c"}, []string{"x"}, nil)
+		policy, err := newPolicy(e.Policy, []string{"a", "b", "c"}, []string{"x"}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -19,27 +20,27 @@ import (
 // features turns texts into the rows that the linear methods and the nearest neighbours read: those of the compact
 // policy, rescaled. Ids below surface are surface features, the rest n-gram buckets.
 type features struct {
-	policy         *lm.Compact
+	policy         *compact.Policy
 	surface, width int
 }
 
 // hashing is how a method reads texts.
 type hashing struct {
-	buckets, ngrams int       // hashed n-gram buckets; longest word n-gram
-	memory          *lm.Texts // of what the texts are made of
+	buckets, ngrams int            // hashed n-gram buckets; longest word n-gram
+	memory          *compact.Texts // of what the texts are made of
 }
 
 // newFeatures standardises surface features on the first searchRows texts, which inHashOrder makes a random sample.
 // Nothing else is learned: the network behind the rows, of whatever two experts, is never built.
 func newFeatures(h hashing, texts []string) (features, error) {
-	policy, err := lm.NewCompact(spec.Policy{Kind: "compact", Buckets: h.buckets, NGrams: h.ngrams, Hidden: 1}, []string{"a", "b"}, texts[:min(len(texts), searchRows)], h.memory)
+	policy, err := compact.New(spec.Policy{Kind: "compact", Buckets: h.buckets, NGrams: h.ngrams, Hidden: 1}, []string{"a", "b"}, texts[:min(len(texts), searchRows)], h.memory)
 	if err != nil {
 		return features{}, err
 	}
 	return featuresOf(policy, h.buckets), nil
 }
 
-func featuresOf(policy *lm.Compact, buckets int) features {
+func featuresOf(policy *compact.Policy, buckets int) features {
 	width := policy.Weights()[0].Dims[0] // surface features, then buckets
 	return features{policy, width - buckets, width}
 }
@@ -49,7 +50,7 @@ func (f features) MarshalJSON() ([]byte, error) { return json.Marshal(f.policy.C
 
 // UnmarshalJSON reads what MarshalJSON wrote. Features of another version are an error.
 func (f *features) UnmarshalJSON(data []byte) error {
-	policy, err := lm.ReadCompact(data)
+	policy, err := compact.Read(data)
 	if err != nil {
 		return err
 	}
@@ -65,11 +66,11 @@ func (f *features) UnmarshalJSON(data []byte) error {
 type corpus struct {
 	features
 	examples []routing.Example // in hash order
-	rows     []lm.Row
+	rows     []policy.Row
 }
 
 // newCorpus puts examples in hash order and reads the first most of them by read: features.encode or features.ngrams.
-func newCorpus(examples []routing.Example, most int, h hashing, read func(features, []string) ([]lm.Row, error)) (c corpus, err error) {
+func newCorpus(examples []routing.Example, most int, h hashing, read func(features, []string) ([]policy.Row, error)) (c corpus, err error) {
 	inHashOrder(examples)
 	c.examples = examples
 	texts := textsOf(examples[:min(len(examples), most)])
@@ -80,7 +81,7 @@ func newCorpus(examples []routing.Example, most int, h hashing, read func(featur
 	return c, err
 }
 
-func (f features) encode(texts []string) ([]lm.Row, error) {
+func (f features) encode(texts []string) ([]policy.Row, error) {
 	rows, err := f.policy.Encode(texts)
 	if err != nil {
 		return nil, err
@@ -90,14 +91,14 @@ func (f features) encode(texts []string) ([]lm.Row, error) {
 }
 
 // ngrams is encode without the surface features, ids from 0.
-func (f features) ngrams(texts []string) ([]lm.Row, error) {
+func (f features) ngrams(texts []string) ([]policy.Row, error) {
 	rows, err := f.encode(texts)
 	if err != nil {
 		return nil, err
 	}
 	for i, r := range rows {
 		first, _ := slices.BinarySearch(r.IDs, int32(f.surface))
-		rows[i] = lm.Row{IDs: r.IDs[first:], Values: r.Values[first:]}
+		rows[i] = policy.Row{IDs: r.IDs[first:], Values: r.Values[first:]}
 		for k := range rows[i].IDs {
 			rows[i].IDs[k] -= int32(f.surface)
 		}
@@ -112,7 +113,7 @@ const surfaceScale = 0.15
 // rescale prepares rows of the compact policy for a penalty that treats all weights alike: n-grams to norm 1 in each
 // row, so that a long text has no more say than a short one, and surface features, the ids below surface, by
 // surfaceScale.
-func rescale(rows []lm.Row, surface int) {
+func rescale(rows []policy.Row, surface int) {
 	for _, r := range rows {
 		var square float64
 		for k, id := range r.IDs {

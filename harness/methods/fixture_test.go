@@ -11,13 +11,13 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-var backend = sync.OnceValues(func() (lm.Backend, error) { return lm.OpenBackend("go") })
+var backend = sync.OnceValues(func() (policy.Backend, error) { return policy.OpenBackend("go") })
 
 // experiment has the knobs of the paper on a network that trains in a blink.
 func experiment() *spec.Experiment {

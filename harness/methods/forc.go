@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -55,7 +55,7 @@ type forc struct {
 	PihatSum string `yaml:"pihat_sha256,omitempty"` // its checksum; unset: whatever it is
 
 	pihat  *imported
-	memory *lm.Texts
+	memory *compact.Texts
 }
 
 func newFORC(s Setup) (routing.Method, error) {

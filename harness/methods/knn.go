@@ -7,7 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -26,7 +27,7 @@ type knn struct {
 	Buckets int     `yaml:"buckets" in:"[1,inf)"` // hashed n-gram buckets
 	NGrams  int     `yaml:"ngrams" in:"[1,inf)"`  // longest word n-gram hashed
 
-	memory *lm.Texts
+	memory *compact.Texts
 }
 
 func newKNN(s Setup) (routing.Method, error) {
@@ -100,7 +101,7 @@ type profiledText struct {
 }
 
 // neighbours indexes what is known, of which rows are the features.
-func (k *knn) neighbours(of neighbourhood, rows []lm.Row) neighbours {
+func (k *knn) neighbours(of neighbourhood, rows []policy.Row) neighbours {
 	return neighbours{prior: k.Prior, known: of.Known, index: newPostings(rows, k.Buckets), usd: of.USD, pass: of.Pass}
 }
 
@@ -119,7 +120,7 @@ func (r neighbours) router(of neighbourhood) routing.Router {
 
 // choose returns the k of the grid with the least log loss, summed over the experts, on the first fifth of the rows
 // when only the rest may be neighbours. The smallest of equal ones wins.
-func (k *knn) choose(ctx context.Context, r neighbours, rows []lm.Row) (int, error) {
+func (k *knn) choose(ctx context.Context, r neighbours, rows []policy.Row) (int, error) {
 	searched := min(len(rows), searchRows)
 	held := searched / 5
 	if len(k.K) == 1 || held == 0 {
@@ -161,7 +162,7 @@ type neighbour struct {
 
 // nearest returns up to k of the known problems from the first on, nearest first; of equally near ones the first. A
 // problem of the same text is left out, and so is one that shares nothing.
-func (r neighbours) nearest(row lm.Row, text string, first, k int) []neighbour {
+func (r neighbours) nearest(row policy.Row, text string, first, k int) []neighbour {
 	cosine := r.index.dot(row)
 	near := make([]neighbour, 0, k+1)
 	for at, c := range cosine[first:] {
@@ -208,7 +209,7 @@ type postings struct {
 	value []float32
 }
 
-func newPostings(rows []lm.Row, width int) postings {
+func newPostings(rows []policy.Row, width int) postings {
 	p := postings{rows: len(rows), start: make([]int, width+1)}
 	for _, r := range rows {
 		for _, id := range r.IDs {
@@ -230,7 +231,7 @@ func newPostings(rows []lm.Row, width int) postings {
 }
 
 // dot returns the product of a row with each of the rows.
-func (p postings) dot(row lm.Row) []float32 {
+func (p postings) dot(row policy.Row) []float32 {
 	out := make([]float32, p.rows)
 	for k, id := range row.IDs {
 		v := row.Values[k]

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
@@ -42,13 +42,13 @@ func TestNeighboursByHand(t *testing.T) {
 	example := func(text string, pass, usd float64) profiledText {
 		return profiledText{text, []float64{pass}, []float64{usd}}
 	}
-	unit := func(id int32) lm.Row { return lm.Row{IDs: []int32{id}, Values: []float32{1}} }
+	unit := func(id int32) policy.Row { return policy.Row{IDs: []int32{id}, Values: []float32{1}} }
 	r := neighbours{
 		known: []profiledText{example("a", 1, 4), example("b", 0, 2), example("c", 1, 8), example("d", 0.5, 1)},
-		index: newPostings([]lm.Row{unit(0), unit(1), {IDs: []int32{0, 1}, Values: []float32{0.6, 0.8}}, unit(2)}, 3),
+		index: newPostings([]policy.Row{unit(0), unit(1), {IDs: []int32{0, 1}, Values: []float32{0.6, 0.8}}, unit(2)}, 3),
 		usd:   []float64{10}, pass: []float64{0.5}, prior: 1,
 	}
-	row := lm.Row{IDs: []int32{0, 1}, Values: []float32{0.8, 0.6}}
+	row := policy.Row{IDs: []int32{0, 1}, Values: []float32{0.8, 0.6}}
 	near := r.nearest(row, "x", 0, 4)
 	if len(near) != 3 || near[0].at != 2 || near[1].at != 0 || near[2].at != 1 || math.Abs(float64(near[0].cosine)-0.96) > 1e-6 {
 		t.Errorf("nearest are %v, want c, a, b and not d, which shares nothing", near)
@@ -75,7 +75,7 @@ func TestNeighboursByHand(t *testing.T) {
 func TestPostingsMultiplyAsRowsDo(t *testing.T) {
 	const width = 6
 	rapid.Check(t, func(rt *rapid.T) {
-		row := rapid.Custom(func(rt *rapid.T) (r lm.Row) {
+		row := rapid.Custom(func(rt *rapid.T) (r policy.Row) {
 			for id := range int32(width) {
 				if v := rapid.Float32Range(-1, 1).Draw(rt, "value"); rapid.Bool().Draw(rt, "set") {
 					r.IDs, r.Values = append(r.IDs, id), append(r.Values, v)

@@ -10,7 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -32,7 +33,7 @@ type logistic struct {
 	NGrams  int       `yaml:"ngrams" in:"[1,inf)"`         // longest word n-gram hashed
 	Cost    string    `yaml:"cost" oneof:"predicted mean"` // dollars of a question: predicted from the text, or the expert's training mean
 
-	memory *lm.Texts
+	memory *compact.Texts
 }
 
 const (
@@ -89,10 +90,10 @@ func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts 
 // logits are linear functions whose sigmoids are the pass rates of the experts, [M].
 type logits []linear
 
-func (l logits) pass(r lm.Row) []float64 { return passRates(l, r) }
+func (l logits) pass(r policy.Row) []float64 { return passRates(l, r) }
 
 // passing predicts the pass rates of the experts from a row, [M].
-type passing interface{ pass(lm.Row) []float64 }
+type passing interface{ pass(policy.Row) []float64 }
 
 // textual predicts pass rates and dollars of the experts from texts.
 type textual[P passing] struct {
@@ -206,7 +207,7 @@ func (d design) regressDollars(ctx context.Context, examples []routing.Example, 
 }
 
 // passRates applies fitted logits of the pass rate [M] to a row.
-func passRates(fits []linear, row lm.Row) []float64 {
+func passRates(fits []linear, row policy.Row) []float64 {
 	out := make([]float64, len(fits))
 	for m, f := range fits {
 		out[m] = sigmoid(f.at(row.IDs, row.Values))
@@ -215,7 +216,7 @@ func passRates(fits []linear, row lm.Row) []float64 {
 }
 
 // predictDollars applies fitted dollars [M] to a row.
-func predictDollars(fits []dollars, row lm.Row) []float64 {
+func predictDollars(fits []dollars, row policy.Row) []float64 {
 	out := make([]float64, len(fits))
 	for m, f := range fits {
 		out[m] = f.Scale * math.Exp(f.Log.at(row.IDs, row.Values))

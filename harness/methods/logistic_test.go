@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -233,7 +233,7 @@ func TestPenaltiesAreChecked(t *testing.T) {
 }
 
 func TestRescaleByHand(t *testing.T) {
-	rows := []lm.Row{
+	rows := []policy.Row{
 		{IDs: []int32{0, 1, 5, 9}, Values: []float32{2, -1, 3, -4}},
 		{IDs: []int32{1}, Values: []float32{4}}, // a text without n-grams
 	}

@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
-	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -22,10 +23,10 @@ import (
 type Setup struct {
 	Method  spec.Method
 	Spec    *spec.Experiment
-	Backend lm.Backend
-	Texts   *lm.Texts // what the texts that methods read are made of, so that they cut them up once; nil: no memory
-	Experts []string  // ids of the pool, cheapest first; nil: not known yet
-	Servers Servers   // nil: nobody can be asked, as when a spec is only checked
+	Backend policy.Backend
+	Texts   *compact.Texts // what the texts that methods read are made of, so that they cut them up once; nil: no memory
+	Experts []string       // ids of the pool, cheapest first; nil: not known yet
+	Servers Servers        // nil: nobody can be asked, as when a spec is only checked
 
 	Prices map[string]cost.Price // the experiment's price list, by model; nil: not known yet
 	Data   string                // folder of data files; empty: none was named

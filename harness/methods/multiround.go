@@ -13,7 +13,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/theory"
@@ -43,7 +44,7 @@ type multiRound struct {
 	training                                                       theory.Training
 	unit                                                           func(usd []float64) float64 // dollars -> the unit of the reward's costs; usd are the mean dollars of a call [M]
 	decoding                                                       string
-	memory                                                         *lm.Texts
+	memory                                                         *compact.Texts
 }
 
 // Features of the texts: logistic's, with fewer buckets, since the policy reads nothing but the regressions.
@@ -124,7 +125,7 @@ func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(tex
 	if err != nil {
 		return nil, err
 	}
-	logits := func(rows []lm.Row) [][]float64 {
+	logits := func(rows []policy.Row) [][]float64 {
 		out := make([][]float64, len(rows))
 		for i, row := range rows {
 			for _, fit := range fits {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 )
 
 // linear is a linear function of a sparse row.
@@ -46,7 +46,7 @@ type design struct {
 	values []float32
 }
 
-func newDesign(rows []lm.Row, width int) design {
+func newDesign(rows []policy.Row, width int) design {
 	d := design{width: width, start: make([]int, 1, len(rows)+1)}
 	for _, r := range rows {
 		d.ids = append(d.ids, r.IDs...)

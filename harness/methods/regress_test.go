@@ -10,12 +10,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 )
 
 // randomDesign returns rows with about half of the features each.
 func randomDesign(r *rand.Rand, rows, width int) design {
-	all := make([]lm.Row, rows)
+	all := make([]policy.Row, rows)
 	for i := range all {
 		for id := range width {
 			if r.IntN(2) == 0 {

@@ -9,7 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -54,7 +55,7 @@ type routeLLM struct {
 	ScoresSum string `yaml:"scores_sha256,omitempty"` // its checksum; unset: whatever it is
 
 	scores *imported
-	memory *lm.Texts
+	memory *compact.Texts
 }
 
 func newRouteLLM(s Setup) (routing.Method, error) {
@@ -137,7 +138,7 @@ type factorised struct {
 }
 
 // withConstant reads texts, with one feature more that is always 1.
-func withConstant(f features, texts []string) ([]lm.Row, error) {
+func withConstant(f features, texts []string) ([]policy.Row, error) {
 	rows, err := f.encode(texts)
 	for i := range rows {
 		rows[i].IDs, rows[i].Values = append(rows[i].IDs, int32(f.width)), append(rows[i].Values, 1)
@@ -321,7 +322,7 @@ func (f *factors) unit(m int) (u []float64, length float64) {
 }
 
 // scores returns s(m,x) of every expert.
-func (f *factors) scores(row lm.Row) []float64 {
+func (f *factors) scores(row policy.Row) []float64 {
 	v, _, w := f.parts(f.theta)
 	s := make([]float64, f.experts)
 	units := make([][]float64, f.experts)
@@ -355,7 +356,7 @@ func (f *factors) contrast(a, b int) []float64 {
 // loss returns the mean of log(1+exp(-margin)) over preferences and adds its gradient to grad, unless that is nil.
 // The margin is s(winner,x) - s(loser,x) plus noise times the length of the contrast, less the constant feature, times
 // draw(), a standard normal number: what independent noise on the features does to the margin.
-func (f *factors) loss(rows []lm.Row, batch []preference, noise float64, draw func() float64, grad []float64) float64 {
+func (f *factors) loss(rows []policy.Row, batch []preference, noise float64, draw func() float64, grad []float64) float64 {
 	type pull struct {
 		weight, slope []float64 // contrast and the gradient in it, [width]
 		length, noise float64   // of the contrast; slopes times their noise
@@ -440,7 +441,7 @@ func (f *factors) back(a, b int, slope, grad []float64) {
 const heldPart = 20
 
 // train fits the model by Adam and returns its accuracy on the preferences that it was not fitted to.
-func (r *routeLLM) train(ctx context.Context, model *factors, rows []lm.Row, all []preference, rng *rand.Rand) (accuracy float64, err error) {
+func (r *routeLLM) train(ctx context.Context, model *factors, rows []policy.Row, all []preference, rng *rand.Rand) (accuracy float64, err error) {
 	if len(all) == 0 { // nothing tells the experts apart
 		v, _, _ := model.parts(model.theta)
 		clear(v)
@@ -470,7 +471,7 @@ func (r *routeLLM) train(ctx context.Context, model *factors, rows []lm.Row, all
 }
 
 // accuracy is the share of preferences that the model agrees with, 0 of none.
-func (f *factors) accuracy(rows []lm.Row, all []preference) float64 {
+func (f *factors) accuracy(rows []policy.Row, all []preference) float64 {
 	right := 0.0
 	for _, x := range all {
 		if s := f.scores(rows[x.row]); s[x.winner] > s[x.loser] {

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
@@ -133,9 +133,9 @@ func TestChancesToWinAreAntisymmetric(t *testing.T) {
 	})
 }
 
-func someFactors() (*factors, []lm.Row, []preference) {
+func someFactors() (*factors, []policy.Row, []preference) {
 	f := newFactors(3, 4, 6, 1)
-	rows := []lm.Row{
+	rows := []policy.Row{
 		{IDs: []int32{0, 2, 5}, Values: []float32{0.6, -0.8, 1}}, {IDs: []int32{1, 3, 5}, Values: []float32{1, 0.3, 1}}, {IDs: []int32{5}, Values: []float32{1}},
 	}
 	return f, rows, []preference{{0, 2, 0}, {0, 1, 0}, {1, 0, 2}, {2, 2, 1}, {2, 0, 2}}

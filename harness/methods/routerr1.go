@@ -5,7 +5,7 @@ package methods
 import (
 	"context"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/theory"
@@ -39,7 +39,7 @@ type routerR1 struct {
 	L2      float64 `yaml:"l2" in:"(0,inf)"`            // penalty of the regressions that the policy sees
 
 	decoding string
-	memory   *lm.Texts
+	memory   *compact.Texts
 }
 
 func newRouterR1(s Setup) (routing.Method, error) {

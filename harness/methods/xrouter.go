@@ -6,7 +6,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/theory"
@@ -48,7 +48,7 @@ type xRouter struct {
 	L2       float64 `yaml:"l2" in:"(0,inf)"`                                     // penalty of the regressions that the policy sees
 
 	decoding string
-	memory   *lm.Texts
+	memory   *compact.Texts
 }
 
 func newXRouter(s Setup) (routing.Method, error) {

@@ -12,17 +12,17 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // Prompt is one problem of Stage II.
 type Prompt struct {
-	ID     string    // names the problem in random streams; unique
-	Row    lm.Row    // the text
-	Reward []float64 // [M] shaped reward r(m,x) + beta*log pi_ref(m|x), or that up to a constant of x
-	Anchor []float64 // [M] pi_ref(.|x), for the curve alone; nil: not measured
+	ID     string     // names the problem in random streams; unique
+	Row    policy.Row // the text
+	Reward []float64  // [M] shaped reward r(m,x) + beta*log pi_ref(m|x), or that up to a constant of x
+	Anchor []float64  // [M] pi_ref(.|x), for the curve alone; nil: not measured
 }
 
 // Estimators of spec.GRPO.
@@ -50,7 +50,7 @@ const (
 // do not act. It needs a policy that does not write.
 //
 // The context is looked at before every step. If GRPO fails, m is left half-trained and the curve ends there.
-func GRPO(ctx context.Context, m *lm.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (curve *Curve, err error) {
+func GRPO(ctx context.Context, m *policy.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (curve *Curve, err error) {
 	s = s.Derive("grpo")
 	ids, err := checkGRPO(m.Policy(), prompts, cfg)
 	if err != nil {
@@ -92,8 +92,8 @@ func GRPO(ctx context.Context, m *lm.Model, prompts []Prompt, cfg spec.GRPO, s s
 	return curve, nil
 }
 
-func checkGRPO(p lm.Policy, prompts []Prompt, cfg spec.GRPO) (ids []string, err error) {
-	_, writes := p.(lm.Writer)
+func checkGRPO(p policy.Policy, prompts []Prompt, cfg spec.GRPO) (ids []string, err error) {
+	_, writes := p.(policy.Writer)
 	switch {
 	case cfg.Estimator != Sampled && cfg.Estimator != Exact:
 		return nil, fmt.Errorf("unknown estimator %q; known: sampled, exact", cfg.Estimator)
@@ -160,7 +160,7 @@ func Advantages(rewards []float64, stdNorm bool) []float64 {
 
 // rollout samples choices and takes the gradient steps on them.
 type rollout struct {
-	model   *lm.Model
+	model   *policy.Model
 	cfg     spec.GRPO
 	seed    seed.Seed
 	old     *model.Exec // log-probabilities under the sampling policy: choices [B,M], written tokens [B,T]
@@ -170,10 +170,10 @@ type rollout struct {
 	inputs  int         // tensors of Policy.Inputs
 }
 
-func newRollout(m *lm.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (*rollout, error) {
+func newRollout(m *policy.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (*rollout, error) {
 	r := &rollout{model: m, cfg: cfg, seed: s, prompts: min(cfg.Batch, len(prompts)), choices: cfg.Group}
 	r.rows = r.prompts
-	if _, writes := m.Policy().(lm.Writer); writes {
+	if _, writes := m.Policy().(policy.Writer); writes {
 		r.rows, r.choices = r.prompts*cfg.Group, 1
 	}
 	probe, err := m.Policy().Inputs(nil, r.rows)
@@ -206,7 +206,7 @@ func (r *rollout) step(ctx context.Context, l *learner, batch []Prompt, point *P
 		if err != nil {
 			return err
 		}
-		old, err := lm.Call(r.old, inputs)
+		old, err := policy.Call(r.old, inputs)
 		if err != nil {
 			return err
 		}
@@ -241,15 +241,15 @@ func (r *rollout) policy(point *Point, logProbs []float32, batch []Prompt) {
 }
 
 // write returns the rows of a step: the prompts, or one copy a rollout with the text that the policy writes.
-func (r *rollout) write(ctx context.Context, batch []Prompt, step int) ([]lm.Row, error) {
+func (r *rollout) write(ctx context.Context, batch []Prompt, step int) ([]policy.Row, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	rows, ids := make([]lm.Row, len(batch)), make([]string, len(batch))
+	rows, ids := make([]policy.Row, len(batch)), make([]string, len(batch))
 	for i, p := range batch {
 		rows[i], ids[i] = p.Row, p.ID
 	}
-	w, writes := r.model.Policy().(lm.Writer)
+	w, writes := r.model.Policy().(policy.Writer)
 	if !writes {
 		return rows, nil
 	}
@@ -349,8 +349,8 @@ func anchorKL(logProbs []float32, batch []Prompt, copies int) float64 {
 
 // clippedLoss builds the loss of GRPO from actions [B,A], advantages [B,A], old log-probabilities of the actions
 // [B,A] and, if the policy writes, of the tokens [B,T].
-func clippedLoss(cfg spec.GRPO) func(lm.Outputs, []*graph.Node) []*graph.Node {
-	return func(out lm.Outputs, extra []*graph.Node) []*graph.Node {
+func clippedLoss(cfg spec.GRPO) func(policy.Outputs, []*graph.Node) []*graph.Node {
+	return func(out policy.Outputs, extra []*graph.Node) []*graph.Node {
 		actions, advantages, old := extra[0], extra[1], extra[2]
 		m := out.Choice.Shape().Dim(-1)
 		logProbs := graph.ExpandAxes(graph.LogSoftmax(out.Choice, -1), 1) // [B,1,M]
@@ -378,7 +378,7 @@ func surrogate(logProbs, old, advantages *graph.Node, cfg spec.GRPO) *graph.Node
 }
 
 // exactLoss is minus the expected reward, from rewards [B,M], and the policy's log-probabilities [B,M].
-func exactLoss(out lm.Outputs, extra []*graph.Node) []*graph.Node {
+func exactLoss(out policy.Outputs, extra []*graph.Node) []*graph.Node {
 	expected := graph.ReduceSum(graph.Mul(graph.Softmax(out.Choice, -1), extra[0]), -1)
 	return []*graph.Node{graph.Neg(graph.ReduceAllMean(expected)), graph.LogSoftmax(out.Choice, -1)}
 }

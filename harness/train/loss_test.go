@@ -11,7 +11,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"pgregory.net/rapid"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -145,7 +146,7 @@ func TestSurrogateAndItsGradient(t *testing.T) {
 // weights are the values of a compact policy, flat, in float64, to compute it from first principles.
 type weights [][]float64
 
-func weightsOf(t *testing.T, m *lm.Model) weights {
+func weightsOf(t *testing.T, m *policy.Model) weights {
 	t.Helper()
 	var w weights
 	for _, info := range m.Policy().Weights() {
@@ -164,7 +165,7 @@ func weightsOf(t *testing.T, m *lm.Model) weights {
 }
 
 // logProbs is the compact policy in plain loops.
-func (w weights) logProbs(row lm.Row) []float64 {
+func (w weights) logProbs(row policy.Row) []float64 {
 	hidden, m := len(w[1]), len(w[3])
 	logits := append([]float64(nil), w[3]...)
 	for h := range hidden {
@@ -205,10 +206,10 @@ func (w weights) gradient(loss func(weights) float64) weights {
 }
 
 // small returns a policy of few weights with rows and targets for it.
-func small(t *testing.T, n int) (m *lm.Model, rows []lm.Row, r *rand.Rand) {
+func small(t *testing.T, n int) (m *policy.Model, rows []policy.Row, r *rand.Rand) {
 	t.Helper()
 	texts, _ := planted(n, seed.Derive("small"))
-	p, err := lm.NewCompact(spec.Policy{Buckets: 6, NGrams: 1, Hidden: 4}, testExperts, texts, nil)
+	p, err := compact.New(spec.Policy{Buckets: 6, NGrams: 1, Hidden: 4}, testExperts, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +265,7 @@ func TestLossGradients(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		graph func(lm.Outputs, []*graph.Node) []*graph.Node
+		graph func(policy.Outputs, []*graph.Node) []*graph.Node
 		extra []*tensors.Tensor
 		plain func(weights) float64
 	}{
@@ -317,7 +318,7 @@ func TestLossGradients(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := lm.Call(exec, append(inputs, c.extra...))
+			got, err := policy.Call(exec, append(inputs, c.extra...))
 			if err != nil {
 				t.Fatal(err)
 			}

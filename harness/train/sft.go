@@ -11,17 +11,17 @@ import (
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // Example is one problem of Stage I.
 type Example struct {
-	ID     string    // names the problem in random streams; unique
-	Row    lm.Row    // the text, and the rationale if the policy writes one
-	Prob   []float64 // [M] Q(.|x), sums to 1
-	Weight float64   // 1, or 2 for the two rationales of a problem that only the strongest expert solves; 0 skips it
+	ID     string     // names the problem in random streams; unique
+	Row    policy.Row // the text, and the rationale if the policy writes one
+	Prob   []float64  // [M] Q(.|x), sums to 1
+	Weight float64    // 1, or 2 for the two rationales of a problem that only the strongest expert solves; 0 skips it
 }
 
 // SFT is Stage I: it minimises the cross-entropy between the soft targets and the policy (L_SFT of section 3.2 of the paper),
@@ -34,7 +34,7 @@ type Example struct {
 // The optimizer is Adam with decoupled weight decay; the rate rises linearly over the first cfg.WarmUp of the steps
 // and falls to 0 on a cosine (the paper names the warm-up share and no schedule). The last batch of an epoch may be
 // smaller. The context is looked at before every step. If SFT fails, m is left half-trained and the curve ends there.
-func SFT(ctx context.Context, m *lm.Model, examples []Example, cfg spec.SFT, s seed.Seed) (curve *Curve, err error) {
+func SFT(ctx context.Context, m *policy.Model, examples []Example, cfg spec.SFT, s seed.Seed) (curve *Curve, err error) {
 	s = s.Derive("sft")
 	experts := m.Policy().Experts()
 	examples, ids, err := checkSFT(examples, cfg, len(experts))
@@ -112,9 +112,9 @@ func checkSFT(examples []Example, cfg spec.SFT, m int) (kept []Example, ids []st
 }
 
 // sftInputs packs a batch of at most size examples; the rows behind the last example weigh nothing.
-func sftInputs(p lm.Policy, batch []Example, size int) ([]*tensors.Tensor, error) {
+func sftInputs(p policy.Policy, batch []Example, size int) ([]*tensors.Tensor, error) {
 	m := len(p.Experts())
-	rows := make([]lm.Row, len(batch))
+	rows := make([]policy.Row, len(batch))
 	target, weight := make([]float32, size*m), make([]float32, size)
 	for i, e := range batch {
 		rows[i] = e.Row
@@ -132,7 +132,7 @@ func sftInputs(p lm.Policy, batch []Example, size int) ([]*tensors.Tensor, error
 }
 
 // sftLoss returns the loss of SFT from targets [B,M] and weights [B], and the policy's log-probabilities [B,M].
-func sftLoss(out lm.Outputs, extra []*graph.Node) []*graph.Node {
+func sftLoss(out policy.Outputs, extra []*graph.Node) []*graph.Node {
 	target, weight := extra[0], extra[1]
 	logProbs := graph.LogSoftmax(out.Choice, -1)
 	loss := graph.Neg(graph.ReduceSum(graph.Mul(target, logProbs), -1))

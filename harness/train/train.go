@@ -1,7 +1,7 @@
 // Package train fits the weights of a policy: SFT with soft targets (Stage I of the paper) and GRPO with the soft
 // anchor (Stage II).
 //
-// Nothing here knows what a policy reads or whether it writes before it chooses: both stages go through lm.Policy.
+// Nothing here knows what a policy reads or whether it writes before it chooses: both stages go through policy.Policy.
 // Every random number is drawn on the host from a stream named by its coordinates (stage, epoch or step, id), except
 // dropout's, so the order in which examples are passed does not matter, and neither does the backend.
 //
@@ -22,7 +22,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
@@ -37,7 +37,7 @@ const (
 // learner runs one compiled optimizer step again and again: forward, backward, clipping by the global norm, Adam
 // with decoupled weight decay (of every weight, biases included). Moments start at zero with every learner.
 type learner struct {
-	model *lm.Model
+	model *policy.Model
 	exec  *model.Exec
 	rate  *model.Variable
 }
@@ -50,8 +50,8 @@ type gradientOptimizer interface {
 
 // newLearner compiles nothing yet. loss builds, from the policy's outputs and the extra inputs of step, a scalar
 // to minimise and further nodes to report.
-func newLearner(m *lm.Model, decay, dropout float64, s seed.Seed, inputs int,
-	loss func(out lm.Outputs, extra []*graph.Node) []*graph.Node) (*learner, error) {
+func newLearner(m *policy.Model, decay, dropout float64, s seed.Seed, inputs int,
+	loss func(out policy.Outputs, extra []*graph.Node) []*graph.Node) (*learner, error) {
 	store := m.Store()
 	// GoMLX's optimizers read the learning rate from one variable of the store and ignore the value given to any but
 	// the first of them, so it is made here and set before every step.
@@ -97,7 +97,7 @@ func (l *learner) step(rate float64, inputs []*tensors.Tensor) (loss float64, re
 	if err := l.rate.SetValue(tensors.FromScalar(float32(rate))); err != nil {
 		return 0, nil, fmt.Errorf("learning rate: %w", err)
 	}
-	out, err := lm.Call(l.exec, inputs)
+	out, err := policy.Call(l.exec, inputs)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -18,7 +18,8 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -26,7 +27,7 @@ import (
 // goBackend opens a backend for one test.
 func goBackend(t testing.TB) compute.Backend {
 	t.Helper()
-	b, err := lm.OpenBackend("go")
+	b, err := policy.OpenBackend("go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,18 +54,18 @@ func planted(n int, s seed.Seed) (texts []string, expert []int) {
 	return texts, expert
 }
 
-func compact(t testing.TB, texts []string) *lm.Compact {
+func newPolicy(t testing.TB, texts []string) *compact.Policy {
 	t.Helper()
-	p, err := lm.NewCompact(spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, testExperts, texts, nil)
+	p, err := compact.New(spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, testExperts, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func newModel(t testing.TB, b compute.Backend, p lm.Policy) *lm.Model {
+func newModel(t testing.TB, b compute.Backend, p policy.Policy) *policy.Model {
 	t.Helper()
-	m, err := lm.New(b, p, seed.Derive("test"))
+	m, err := policy.New(b, p, seed.Derive("test"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,10 +79,10 @@ var (
 )
 
 // task is a small planted problem: the expert of a text's topic is right, the others are wrong.
-func task(t testing.TB, n int) (p *lm.Compact, examples []Example, prompts []Prompt, test []lm.Row, expert []int) {
+func task(t testing.TB, n int) (p *compact.Policy, examples []Example, prompts []Prompt, test []policy.Row, expert []int) {
 	t.Helper()
 	texts, expert := planted(2*n, seed.Derive("task"))
-	p = compact(t, texts)
+	p = newPolicy(t, texts)
 	rows, err := p.Encode(texts)
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func task(t testing.TB, n int) (p *lm.Compact, examples []Example, prompts []Pro
 }
 
 // accuracy is the share of rows whose likeliest expert is the planted one.
-func accuracy(t *testing.T, m *lm.Model, rows []lm.Row, expert []int) float64 {
+func accuracy(t *testing.T, m *policy.Model, rows []policy.Row, expert []int) float64 {
 	t.Helper()
 	probs, err := m.ProbsOf(context.Background(), rows)
 	if err != nil {
@@ -113,7 +114,7 @@ func accuracy(t *testing.T, m *lm.Model, rows []lm.Row, expert []int) float64 {
 }
 
 // bytesOf is everything a training leaves: the curve and the checkpoint.
-func bytesOf(t *testing.T, m *lm.Model, curve *Curve) string {
+func bytesOf(t *testing.T, m *policy.Model, curve *Curve) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := curve.WriteCSV(&out); err != nil {
@@ -223,7 +224,7 @@ func TestPromptsWithoutVarianceChangeNothing(t *testing.T) {
 func TestCurveNumbersAreThoseOfTheBatch(t *testing.T) {
 	p, _, prompts, _, _ := task(t, 40)
 	m := newModel(t, goBackend(t), p)
-	var rows []lm.Row
+	var rows []policy.Row
 	for _, q := range prompts {
 		rows = append(rows, q.Row)
 	}
@@ -260,8 +261,8 @@ func TestCurveNumbersAreThoseOfTheBatch(t *testing.T) {
 }
 
 // trainBoth runs both stages and returns all they leave.
-func trainBoth(t *testing.T, b compute.Backend, p lm.Policy, examples []Example, prompts []Prompt, s seed.Seed) string {
-	m, err := lm.New(b, p, s)
+func trainBoth(t *testing.T, b compute.Backend, p policy.Policy, examples []Example, prompts []Prompt, s seed.Seed) string {
+	m, err := policy.New(b, p, s)
 	if err != nil {
 		t.Error(err)
 		return ""
@@ -457,25 +458,9 @@ func TestGoldenCurves(t *testing.T) {
 
 func comma(r rune) bool { return r == ',' || r == '\n' }
 
-func TestABackendAgreesWithItself(t *testing.T) {
-	b := goBackend(t)
-	found, err := CompareBackends(context.Background(), b, b, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found) != 3*3*2 {
-		t.Errorf("%d comparisons", len(found))
-	}
-	for _, c := range found {
-		if c.Diff() != 0 || c.What == "entropy" && c.A == 0 {
-			t.Errorf("%+v", c)
-		}
-	}
-}
-
 func BenchmarkCompactTraining(b *testing.B) {
 	texts, expert := planted(20000, seed.Derive("bench"))
-	p := compact(b, texts)
+	p := newPolicy(b, texts)
 	rows, _ := p.Encode(texts)
 	var examples []Example
 	var prompts []Prompt

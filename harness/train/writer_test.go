@@ -12,7 +12,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -25,12 +25,12 @@ func (writer) Kind() string      { return "writer" }
 func (writer) Experts() []string { return []string{"a", "b"} }
 func (writer) Config() any       { return struct{}{} }
 
-func (writer) Weights() []lm.Weight {
-	return []lm.Weight{{Name: "write", Dims: []int{2, 2}, Limit: .2}, {Name: "choose", Dims: []int{2, 2}, Limit: .2}}
+func (writer) Weights() []policy.Weight {
+	return []policy.Weight{{Name: "write", Dims: []int{2, 2}, Limit: .2}, {Name: "choose", Dims: []int{2, 2}, Limit: .2}}
 }
 
-func (writer) Encode(texts []string) ([]lm.Row, error) {
-	rows := make([]lm.Row, len(texts))
+func (writer) Encode(texts []string) ([]policy.Row, error) {
+	rows := make([]policy.Row, len(texts))
 	for i, t := range texts {
 		rows[i].IDs = []int32{0}
 		if strings.Contains(t, "integral") {
@@ -41,7 +41,7 @@ func (writer) Encode(texts []string) ([]lm.Row, error) {
 }
 
 // Inputs packs topic [B], word [B,2], padded as if longer texts existed, and mask [B,2].
-func (writer) Inputs(rows []lm.Row, size int) ([]*tensors.Tensor, error) {
+func (writer) Inputs(rows []policy.Row, size int) ([]*tensors.Tensor, error) {
 	topic, word, mask := make([]int32, size), make([]int32, 2*size), make([]float32, 2*size)
 	for i, r := range rows {
 		topic[i] = r.IDs[0]
@@ -53,20 +53,20 @@ func (writer) Inputs(rows []lm.Row, size int) ([]*tensors.Tensor, error) {
 		tensors.FromFlatDataAndDimensions(word, size, 2), tensors.FromFlatDataAndDimensions(mask, size, 2)}, nil
 }
 
-func (writer) Forward(scope *model.Scope, in []*graph.Node, _ float64) lm.Outputs {
+func (writer) Forward(scope *model.Scope, in []*graph.Node, _ float64) policy.Outputs {
 	g := in[0].Graph()
 	topic := graph.OneHot(in[0], 2, scope.GetVariable("write").DType())
 	words := graph.OneHot(in[1], 2, topic.DType()) // [B,2,2]
 	logProbs := graph.LogSoftmax(graph.MatMul(topic, scope.GetVariable("write").NodeValue(g)), -1)
 	first := graph.Squeeze(graph.Slice(words, graph.AxisRange(), graph.AxisRange(0, 1), graph.AxisRange()), 1)
-	return lm.Outputs{
+	return policy.Outputs{
 		Choice:  graph.MatMul(first, scope.GetVariable("choose").NodeValue(g)),
 		Written: graph.ReduceSum(graph.Mul(words, graph.ExpandAxes(logProbs, 1)), -1),
 		Mask:    in[2],
 	}
 }
 
-func (writer) Write(_ context.Context, m *lm.Model, ids []string, rows []lm.Row, n int, greedy bool, s seed.Seed) ([]lm.Row, error) {
+func (writer) Write(_ context.Context, m *policy.Model, ids []string, rows []policy.Row, n int, greedy bool, s seed.Seed) ([]policy.Row, error) {
 	value, err := m.Scope().GetVariable("write").Value()
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (writer) Write(_ context.Context, m *lm.Model, ids []string, rows []lm.Row,
 	if err != nil {
 		return nil, err
 	}
-	var out []lm.Row
+	var out []policy.Row
 	for i, r := range rows {
 		second := 1 / (1 + math.Exp(float64(w[2*r.IDs[0]]-w[2*r.IDs[0]+1]))) // probability of word 1
 		for k := range n {
@@ -83,7 +83,7 @@ func (writer) Write(_ context.Context, m *lm.Model, ids []string, rows []lm.Row,
 			if greedy && second > .5 || !greedy && s.Derive(ids[i], k).Uniform() < second {
 				word = 1
 			}
-			out = append(out, lm.Row{IDs: r.IDs, Written: []int32{word}})
+			out = append(out, policy.Row{IDs: r.IDs, Written: []int32{word}})
 		}
 	}
 	return out, nil
@@ -103,7 +103,7 @@ func TestAPolicyThatWritesTrainsLikeAnyOther(t *testing.T) {
 		row.Written = []int32{int32(right)} // its rationale
 		examples = append(examples, Example{ID: id, Row: row, Prob: prob, Weight: 1})
 	}
-	check := func(t *testing.T, m *lm.Model) {
+	check := func(t *testing.T, m *policy.Model) {
 		probs, err := m.Probs(context.Background(), texts)
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +182,7 @@ func TestTokensWrittenShareTheAdvantageOfTheChoice(t *testing.T) {
 		}
 	}
 	exec, err := graph.NewExec(goBackend(t), func(in []*graph.Node) *graph.Node {
-		return clippedLoss(clipping)(lm.Outputs{Choice: in[0], Written: in[1], Mask: in[2]}, in[3:])[0]
+		return clippedLoss(clipping)(policy.Outputs{Choice: in[0], Written: in[1], Mask: in[2]}, in[3:])[0]
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package lm
+package policy_test
 
 import (
 	"bytes"
@@ -13,6 +13,9 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -28,7 +31,7 @@ var texts = []string{
 
 func open(t testing.TB) compute.Backend {
 	t.Helper()
-	b, err := OpenBackend("go")
+	b, err := policy.OpenBackend("go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,13 +39,20 @@ func open(t testing.TB) compute.Backend {
 	return b
 }
 
-func newTestModel(t testing.TB, b compute.Backend, s seed.Seed) *Model {
+func read(kind string, config []byte) (policy.Policy, error) {
+	if kind != "compact" {
+		return nil, fmt.Errorf("unknown policy %q; known: compact", kind)
+	}
+	return compact.Read(config)
+}
+
+func newTestModel(t testing.TB, b compute.Backend, s seed.Seed) *policy.Model {
 	t.Helper()
-	p, err := NewPolicy(spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}, experts, texts, nil)
+	p, err := compact.New(spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}, experts, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := New(b, p, s)
+	m, err := policy.New(b, p, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +60,7 @@ func newTestModel(t testing.TB, b compute.Backend, s seed.Seed) *Model {
 }
 
 // reference is the compact policy in plain float64 loops.
-func reference(values []tensor, row Row) []float64 {
+func reference(values []safetensors.Tensor, row policy.Row) []float64 {
 	w1, b1, w2, b2 := values[0], values[1], values[2], values[3]
 	hidden, m := len(b1.Data), len(b2.Data)
 	logits := make([]float64, m)
@@ -78,7 +88,7 @@ func reference(values []tensor, row Row) []float64 {
 
 func TestProbsAreThoseOfTheNetworkComputedByHand(t *testing.T) {
 	m := newTestModel(t, open(t), 1)
-	values, err := m.values()
+	values, err := policy.Values(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +97,7 @@ func TestProbsAreThoseOfTheNetworkComputedByHand(t *testing.T) {
 			values[i].Data[k] += .1 * float32(k%3)
 		}
 	}
-	if m, err = newModel(m.backend, m.policy, values); err != nil {
+	if m, err = policy.NewModel(m.Backend(), m.Policy(), values); err != nil {
 		t.Fatal(err)
 	}
 	many := make([]string, 1100) // more than one full batch
@@ -133,7 +143,7 @@ func TestASavedModelLoadsToTheSameProbabilitiesAndBytes(t *testing.T) {
 	if err := m.Save(first); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := Load(b, first)
+	loaded, err := policy.Load(b, read, first)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +158,7 @@ func TestASavedModelLoadsToTheSameProbabilitiesAndBytes(t *testing.T) {
 	if err := loaded.Save(second); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []string{configFile, weightsFile} {
+	for _, f := range []string{policy.ConfigFile, policy.WeightsFile} {
 		x, _ := os.ReadFile(filepath.Join(first, f))
 		y, _ := os.ReadFile(filepath.Join(second, f))
 		if len(x) == 0 || !bytes.Equal(x, y) {
@@ -174,16 +184,16 @@ func TestADamagedCheckpointIsRefused(t *testing.T) {
 			}
 		}
 	}
-	rewrite := func(change func([]tensor) []tensor) func(t *testing.T, dir string) {
+	rewrite := func(change func([]safetensors.Tensor) []safetensors.Tensor) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
-			raw, _ := os.ReadFile(filepath.Join(dir, weightsFile))
-			values, err := decodeTensors(raw)
+			raw, _ := os.ReadFile(filepath.Join(dir, policy.WeightsFile))
+			values, err := safetensors.Decode(raw)
 			if err != nil {
 				t.Fatal(err)
 			}
-			changed, _ := encodeTensors(change(values))
-			edit(configFile, digest(raw), digest(changed))(t, dir)
-			os.WriteFile(filepath.Join(dir, weightsFile), changed, 0o644)
+			changed, _ := safetensors.Encode(change(values))
+			edit(policy.ConfigFile, policy.Digest(raw), policy.Digest(changed))(t, dir)
+			os.WriteFile(filepath.Join(dir, policy.WeightsFile), changed, 0o644)
 		}
 	}
 	for _, c := range []struct {
@@ -191,17 +201,19 @@ func TestADamagedCheckpointIsRefused(t *testing.T) {
 		damage func(t *testing.T, dir string)
 		want   string
 	}{
-		{"an interrupted save", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, configFile)) }, "no config.json: the folder holds no finished checkpoint"},
-		{"weights gone", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, weightsFile)) }, "no such file"},
-		{"weights changed", edit(weightsFile, "F32", "F16"), "damaged or of two checkpoints"},
-		{"a later format", edit(configFile, `"format": 1`, `"format": 2`), "format 2; this program reads format 1"},
-		{"another policy", edit(configFile, `"policy": "compact"`, `"policy": "giant"`), `unknown policy "giant"; known: compact`},
-		{"other features", edit(configFile, `"features": 1`, `"features": 9`), "features of version 9"},
-		{"an unknown key", edit(configFile, `"format"`, `"fromat"`), `unknown field "fromat"`},
-		{"a mean too few", edit(configFile, `"mean": [`, `"mean": [0,`), "means and"},
-		{"another width", edit(configFile, `"hidden": 5`, `"hidden": 6`), `weight "hidden.weight" has shape`},
-		{"a missing tensor", rewrite(func(v []tensor) []tensor { return v[:3] }), `weight "head.bias" is missing`},
-		{"a tensor too many", rewrite(func(v []tensor) []tensor { return append(v, tensor{Name: "x", Dims: []int{1}, Data: []float32{1}}) }), "5 tensors for 4 weights"},
+		{"an interrupted save", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, policy.ConfigFile)) }, "no config.json: the folder holds no finished checkpoint"},
+		{"weights gone", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, policy.WeightsFile)) }, "no such file"},
+		{"weights changed", edit(policy.WeightsFile, "F32", "F16"), "damaged or of two checkpoints"},
+		{"a later format", edit(policy.ConfigFile, `"format": 1`, `"format": 2`), "format 2; this program reads format 1"},
+		{"another policy", edit(policy.ConfigFile, `"policy": "compact"`, `"policy": "giant"`), `unknown policy "giant"; known: compact`},
+		{"other features", edit(policy.ConfigFile, `"features": 1`, `"features": 9`), "features of version 9"},
+		{"an unknown key", edit(policy.ConfigFile, `"format"`, `"fromat"`), `unknown field "fromat"`},
+		{"a mean too few", edit(policy.ConfigFile, `"mean": [`, `"mean": [0,`), "means and"},
+		{"another width", edit(policy.ConfigFile, `"hidden": 5`, `"hidden": 6`), `weight "hidden.weight" has shape`},
+		{"a missing tensor", rewrite(func(v []safetensors.Tensor) []safetensors.Tensor { return v[:3] }), `weight "head.bias" is missing`},
+		{"a tensor too many", rewrite(func(v []safetensors.Tensor) []safetensors.Tensor {
+			return append(v, safetensors.Tensor{Name: "x", Dims: []int{1}, Data: []float32{1}})
+		}), "5 tensors for 4 weights"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -209,7 +221,7 @@ func TestADamagedCheckpointIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.damage(t, dir)
-			if _, err := Load(b, dir); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), dir) {
+			if _, err := policy.Load(b, read, dir); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), dir) {
 				t.Errorf("error is %v, want %q in it and the folder", err, c.want)
 			}
 		})
@@ -224,39 +236,14 @@ func TestSaveIntoAnUnwritableFolderSaysSo(t *testing.T) {
 	}
 }
 
-func TestPolicyFaultsAreNamed(t *testing.T) {
-	good := spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}
-	change := func(f func(*spec.Policy)) spec.Policy { p := good; f(&p); return p }
-	for _, c := range []struct {
-		name    string
-		cfg     spec.Policy
-		experts []string
-		texts   []string
-		want    string
-	}{
-		{"an unknown kind", change(func(p *spec.Policy) { p.Kind = "qwen3" }), experts, texts, `unknown kind "qwen3"; known: compact`},
-		{"no buckets", change(func(p *spec.Policy) { p.Buckets = 0 }), experts, texts, "buckets is 0"},
-		{"no n-grams", change(func(p *spec.Policy) { p.NGrams = 0 }), experts, texts, "ngrams is 0"},
-		{"no layer", change(func(p *spec.Policy) { p.Hidden = -1 }), experts, texts, "hidden is -1"},
-		{"one expert", good, experts[:1], texts, "1 experts; a router needs at least 2"},
-		{"no texts", good, experts, nil, "pass the training texts"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if _, err := NewPolicy(c.cfg, c.experts, c.texts, nil); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error is %v, want %q in it", err, c.want)
-			}
-		})
-	}
-}
-
 func TestRowsOfAnotherPolicyAreRefused(t *testing.T) {
 	m := newTestModel(t, open(t), 1)
-	for name, row := range map[string]Row{
+	for name, row := range map[string]policy.Row{
 		"tokens":            {IDs: []int32{1, 2}},
 		"too large":         {IDs: []int32{1 << 20}, Values: []float32{1}},
 		"a negative number": {IDs: []int32{-1}, Values: []float32{1}},
 	} {
-		if _, err := m.ProbsOf(context.Background(), []Row{row}); err == nil || !strings.Contains(err.Error(), "encode texts with this policy") {
+		if _, err := m.ProbsOf(context.Background(), []policy.Row{row}); err == nil || !strings.Contains(err.Error(), "encode texts with this policy") {
 			t.Errorf("%s: error is %v", name, err)
 		}
 	}
@@ -271,7 +258,7 @@ func TestBackendsAreNamed(t *testing.T) {
 		{"xla:", `unknown backend "xla:"`},
 		{"xla:/nowhere/plugin.so", `open backend "xla:/nowhere/plugin.so"`},
 	} {
-		if _, err := OpenBackend(c.name); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := policy.OpenBackend(c.name); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error is %v, want %q in it", c.name, err, c.want)
 		}
 	}
@@ -281,7 +268,7 @@ func TestBackendsAreNamed(t *testing.T) {
 func TestInitialWeightsDependOnTheSeedAlone(t *testing.T) {
 	b := open(t)
 	weights := func(s seed.Seed) string {
-		v, err := newTestModel(t, b, s).values()
+		v, err := policy.Values(newTestModel(t, b, s))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,19 +280,5 @@ func TestInitialWeightsDependOnTheSeedAlone(t *testing.T) {
 	}
 	if first == weights(8) {
 		t.Error("two seeds give the same weights")
-	}
-}
-
-func BenchmarkEncode(b *testing.B) {
-	p, err := NewPolicy(spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	many := make([]string, 1000)
-	for i := range many {
-		many[i] = strings.Join(texts, " ") // 208 characters
-	}
-	for b.Loop() {
-		p.Encode(many)
 	}
 }

@@ -1,6 +1,6 @@
 // The backends that networks compute on, opened by name.
 
-package lm
+package policy
 
 import (
 	"fmt"

@@ -1,6 +1,5 @@
-// One training on two backends, compared.
-
-package train
+// Package gpucheck compares one training on two backends.
+package gpucheck
 
 import (
 	"context"
@@ -9,9 +8,11 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/train"
 )
 
 // Comparison is one number of a training on two backends.
@@ -30,15 +31,15 @@ func (c Comparison) String() string {
 // Diff returns |A-B|.
 func (c Comparison) Diff() float64 { return math.Abs(c.A - c.B) }
 
-// CompareBackends trains a compact policy on both backends, from the same weights on the same made-up problems: SFT,
+// Compare trains a compact policy on both backends, from the same weights on the same made-up problems: SFT,
 // then GRPO with either estimator, steps each. It returns loss and entropy of every step. Two sound float32 backends
-// stay within about 1e-4 over 20 steps; TF32 does not (lm.OpenBackend turns it off).
-func CompareBackends(ctx context.Context, a, b compute.Backend, steps int) ([]Comparison, error) {
-	curveA, err := compareCurve(ctx, a, steps)
+// stay within about 1e-4 over 20 steps; TF32 does not (policy.OpenBackend turns it off).
+func Compare(ctx context.Context, a, b compute.Backend, steps int) ([]Comparison, error) {
+	curveA, err := curve(ctx, a, steps)
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w", a.Name(), err)
 	}
-	curveB, err := compareCurve(ctx, b, steps)
+	curveB, err := curve(ctx, b, steps)
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w", b.Name(), err)
 	}
@@ -51,7 +52,7 @@ func CompareBackends(ctx context.Context, a, b compute.Backend, steps int) ([]Co
 	return found, nil
 }
 
-func compareCurve(ctx context.Context, backend compute.Backend, steps int) ([]Point, error) {
+func curve(ctx context.Context, backend compute.Backend, steps int) ([]train.Point, error) {
 	const batch, group = 64, 16
 	experts := []string{"small", "middle", "large"}
 	root := seed.Derive("compare backends")
@@ -62,34 +63,34 @@ func compareCurve(ctx context.Context, backend compute.Backend, steps int) ([]Po
 		texts[i] = fmt.Sprintf("Given a %s with %d parts and a %s, find $x_{%d}$.",
 			nouns[r.IntN(len(nouns))], r.IntN(1000), nouns[r.IntN(len(nouns))], r.IntN(100))
 	}
-	policy, err := lm.NewCompact(spec.Policy{Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, nil)
+	reader, err := compact.New(spec.Policy{Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, nil)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := policy.Encode(texts)
+	rows, err := reader.Encode(texts)
 	if err != nil {
 		return nil, err
 	}
-	examples, prompts := make([]Example, len(rows)), make([]Prompt, len(rows))
+	examples, prompts := make([]train.Example, len(rows)), make([]train.Prompt, len(rows))
 	for i, row := range rows {
 		r := root.Derive("target", i).Rand()
 		prob := make([]float64, len(experts))
 		prob[r.IntN(len(prob))] = 1
 		id := fmt.Sprint(i)
-		examples[i] = Example{ID: id, Row: row, Prob: prob, Weight: 1}
-		prompts[i] = Prompt{ID: id, Row: row, Reward: []float64{r.Float64(), r.Float64(), r.Float64()}}
+		examples[i] = train.Example{ID: id, Row: row, Prob: prob, Weight: 1}
+		prompts[i] = train.Prompt{ID: id, Row: row, Reward: []float64{r.Float64(), r.Float64(), r.Float64()}}
 	}
-	m, err := lm.New(backend, policy, root)
+	m, err := policy.New(backend, reader, root)
 	if err != nil {
 		return nil, err
 	}
 	defer m.Close()
-	curve, err := SFT(ctx, m, examples, spec.SFT{Epochs: 1, Batch: batch, LR: 3e-3, WarmUp: .1}, root)
+	all, err := train.SFT(ctx, m, examples, spec.SFT{Epochs: 1, Batch: batch, LR: 3e-3, WarmUp: .1}, root)
 	if err != nil {
 		return nil, err
 	}
-	for _, estimator := range []string{Exact, Sampled} {
-		stage, err := GRPO(ctx, m, prompts, spec.GRPO{Estimator: estimator, Steps: steps, Batch: batch, Group: group,
+	for _, estimator := range []string{train.Exact, train.Sampled} {
+		stage, err := train.GRPO(ctx, m, prompts, spec.GRPO{Estimator: estimator, Steps: steps, Batch: batch, Group: group,
 			LR: 3e-3, ClipLow: .2, ClipHigh: .2, DualClip: 3, StdNorm: true, Epochs: 1}, root)
 		if err != nil {
 			return nil, err
@@ -97,7 +98,7 @@ func compareCurve(ctx context.Context, backend compute.Backend, steps int) ([]Po
 		for i := range stage.Points {
 			stage.Points[i].Stage += " " + estimator
 		}
-		curve.Append(stage)
+		all.Append(stage)
 	}
-	return curve.Points, nil
+	return all.Points, nil
 }

@@ -1,9 +1,7 @@
-// The small policy: hashed n-grams and surface features of a text through one hidden layer.
-
-package lm
+// Package compact is the small policy: hashed n-grams and surface features of a text through one hidden layer.
+package compact
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -16,26 +14,27 @@ import (
 	"github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // surfaceClip bounds a standardised surface feature: a text unlike any training text must not saturate the layer.
 const surfaceClip = 4
 
-// Compact is the small policy: signed hashed n-grams and surface features of the text, one shared tanh layer, and a
+// Policy is the small policy: signed hashed n-grams and surface features of the text, one shared tanh layer, and a
 // softmax over the experts. It is not the paper's backbone (a 4B language model); it stands in for it where a run
 // must take seconds on a laptop.
 //
 // Inputs are dense [B,V], V = surface features + buckets. With the pure-Go backend a dense product beats gathering
 // embeddings at 256 buckets by seven times and is level with it at 4,096 (measured), and it is what a GPU likes.
-type Compact struct {
+type Policy struct {
 	experts []string
-	cfg     compactConfig
+	cfg     config
 	texts   *Texts
 }
 
-// compactConfig is what a checkpoint holds beside the weights.
-type compactConfig struct {
+// config is what a checkpoint holds beside the weights.
+type config struct {
 	Features int       `json:"features"` // FeatureVersion
 	Experts  []string  `json:"experts"`
 	Buckets  int       `json:"buckets"`
@@ -46,9 +45,9 @@ type compactConfig struct {
 	SD       []float64 `json:"sd"`      // 0: the feature was constant there and is not used
 }
 
-// NewCompact builds the policy for the given experts (ids, cheapest first) and fits the standardisation of the
+// New builds the policy for the given experts (ids, cheapest first) and fits the standardisation of the
 // surface features on texts. memory is of the texts it reads then and later; nil: none.
-func NewCompact(cfg spec.Policy, experts []string, texts []string, memory *Texts) (*Compact, error) {
+func New(cfg spec.Policy, experts []string, texts []string, memory *Texts) (*Policy, error) {
 	if len(texts) == 0 {
 		return nil, errors.New("compact policy: no text to fit the features on; pass the training texts")
 	}
@@ -66,7 +65,7 @@ func NewCompact(cfg spec.Policy, experts []string, texts []string, memory *Texts
 			sd[k] = 0
 		}
 	}
-	c, err := newCompact(compactConfig{
+	c, err := build(config{
 		Features: FeatureVersion, Experts: slices.Clone(experts),
 		Buckets: cfg.Buckets, NGrams: cfg.NGrams, Hidden: cfg.Hidden,
 		Surface: surfaceNames, Mean: mean, SD: sd,
@@ -78,7 +77,7 @@ func NewCompact(cfg spec.Policy, experts []string, texts []string, memory *Texts
 	return c, nil
 }
 
-func newCompact(cfg compactConfig) (*Compact, error) {
+func build(cfg config) (*Policy, error) {
 	switch {
 	case len(cfg.Experts) < 2:
 		return nil, fmt.Errorf("compact policy: %d experts; a router needs at least 2", len(cfg.Experts))
@@ -89,15 +88,13 @@ func newCompact(cfg compactConfig) (*Compact, error) {
 	case cfg.Hidden < 1:
 		return nil, fmt.Errorf("compact policy: hidden is %d; it must be at least 1", cfg.Hidden)
 	}
-	return &Compact{experts: cfg.Experts, cfg: cfg}, nil
+	return &Policy{experts: cfg.Experts, cfg: cfg}, nil
 }
 
-// ReadCompact returns the policy of what Config returns, as JSON. Another version of the features is an error.
-func ReadCompact(config []byte) (*Compact, error) { return loadCompact(config) }
-
-func loadCompact(raw json.RawMessage) (*Compact, error) {
-	var cfg compactConfig
-	if err := unmarshalStrict(raw, &cfg); err != nil {
+// Read returns the policy of what Config returns, as JSON. Another version of the features is an error.
+func Read(raw []byte) (*Policy, error) {
+	var cfg config
+	if err := policy.ReadConfig(raw, &cfg); err != nil {
 		return nil, fmt.Errorf("compact policy: %w", err)
 	}
 	if cfg.Features != FeatureVersion || !slices.Equal(cfg.Surface, surfaceNames) {
@@ -108,26 +105,26 @@ func loadCompact(raw json.RawMessage) (*Compact, error) {
 		return nil, fmt.Errorf("compact policy: %d means and %d deviations for %d surface features",
 			len(cfg.Mean), len(cfg.SD), len(surfaceNames))
 	}
-	return newCompact(cfg)
+	return build(cfg)
 }
 
 // Kind returns "compact".
-func (c *Compact) Kind() string { return "compact" }
+func (c *Policy) Kind() string { return "compact" }
 
 // Experts implements Policy.
-func (c *Compact) Experts() []string { return c.experts }
+func (c *Policy) Experts() []string { return c.experts }
 
 // Config implements Policy.
-func (c *Compact) Config() any { return c.cfg }
+func (c *Policy) Config() any { return c.cfg }
 
-func (c *Compact) width() int { return len(surfaceNames) + c.cfg.Buckets }
+func (c *Policy) width() int { return len(surfaceNames) + c.cfg.Buckets }
 
 // Weights implements Policy: the shared layer [V,H], [H] and the head [H,M], [M], initialised as Glorot and Bengio
 // (2010) propose.
-func (c *Compact) Weights() []Weight {
+func (c *Policy) Weights() []policy.Weight {
 	v, h, m := c.width(), c.cfg.Hidden, len(c.experts)
 	glorot := func(in, out int) float64 { return math.Sqrt(6 / float64(in+out)) }
-	return []Weight{
+	return []policy.Weight{
 		{Name: "hidden.weight", Dims: []int{v, h}, Limit: glorot(v, h)},
 		{Name: "hidden.bias", Dims: []int{h}},
 		{Name: "head.weight", Dims: []int{h, m}, Limit: glorot(h, m)},
@@ -137,15 +134,15 @@ func (c *Compact) Weights() []Weight {
 
 // Encode implements Policy. Ids below the number of surface features are those features, standardised and clipped;
 // the rest are n-gram buckets with value sign(c)*log(1+|c|), c the signed count. It never fails.
-func (c *Compact) Encode(texts []string) ([]Row, error) {
-	rows := make([]Row, len(texts))
+func (c *Policy) Encode(texts []string) ([]policy.Row, error) {
+	rows := make([]policy.Row, len(texts))
 	parallel(len(texts), func(i int) { rows[i] = c.encode(texts[i]) })
 	return rows, nil
 }
 
-func (c *Compact) encode(text string) Row {
+func (c *Policy) encode(text string) policy.Row {
 	surface, counts := c.texts.read(text, c.cfg.Buckets, c.cfg.NGrams)
-	row := Row{IDs: make([]int32, 0, len(surface)+len(counts)), Values: make([]float32, 0, len(surface)+len(counts))}
+	row := policy.Row{IDs: make([]int32, 0, len(surface)+len(counts)), Values: make([]float32, 0, len(surface)+len(counts))}
 	for k, x := range surface {
 		if c.cfg.SD[k] == 0 {
 			continue
@@ -161,7 +158,7 @@ func (c *Compact) encode(text string) Row {
 }
 
 // Inputs implements Policy: one dense tensor [size,V].
-func (c *Compact) Inputs(rows []Row, size int) ([]*tensors.Tensor, error) {
+func (c *Policy) Inputs(rows []policy.Row, size int) ([]*tensors.Tensor, error) {
 	v := c.width()
 	x := make([]float32, size*v)
 	for i, row := range rows {
@@ -179,14 +176,14 @@ func (c *Compact) Inputs(rows []Row, size int) ([]*tensors.Tensor, error) {
 }
 
 // Forward implements Policy: logits = head(dropout(tanh(hidden(x)))).
-func (c *Compact) Forward(scope *model.Scope, inputs []*graph.Node, dropout float64) Outputs {
+func (c *Policy) Forward(scope *model.Scope, inputs []*graph.Node, dropout float64) policy.Outputs {
 	x := inputs[0]
 	x.AssertDims(-1, c.width())
 	h := graph.Tanh(dense(scope, "hidden", x))
 	h = layers.DropoutStatic(scope, h, dropout)
 	logits := dense(scope, "head", h)
 	logits.AssertDims(-1, len(c.experts))
-	return Outputs{Choice: logits}
+	return policy.Outputs{Choice: logits}
 }
 
 // dense returns x [B,in] times <name>.weight [in,out] plus <name>.bias [out].

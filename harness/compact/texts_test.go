@@ -1,4 +1,4 @@
-package lm
+package compact
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -16,10 +17,10 @@ func TestRowsAreTheSameWithAnyMemory(t *testing.T) {
 		texts = append(texts, fmt.Sprintf(`Find $x_%d$ if \frac{x}{%d} = %d. Why? %c`, i%50, i%50, 7*(i%50), 'a'+rune(i%25)))
 	}
 	texts = append(texts, "")
-	policies := func(m *Texts) []*Compact {
-		var all []*Compact
+	policies := func(m *Texts) []*Policy {
+		var all []*Policy
 		for _, size := range []struct{ buckets, ngrams int }{{64, 1}, {64, 2}, {4096, 2}, {64, 2}} {
-			p, err := NewCompact(spec.Policy{Kind: "compact", Buckets: size.buckets, NGrams: size.ngrams, Hidden: 3}, []string{"a", "b"}, texts[:20], m)
+			p, err := New(spec.Policy{Kind: "compact", Buckets: size.buckets, NGrams: size.ngrams, Hidden: 3}, []string{"a", "b"}, texts[:20], m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -27,7 +28,7 @@ func TestRowsAreTheSameWithAnyMemory(t *testing.T) {
 		}
 		return all
 	}
-	rows := func(p *Compact) []Row {
+	rows := func(p *Policy) []policy.Row {
 		r, err := p.Encode(texts)
 		if err != nil {
 			t.Fatal(err)

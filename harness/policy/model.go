@@ -1,6 +1,6 @@
 // A policy with weights, and what it says about texts.
 
-package lm
+package policy
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
@@ -30,7 +31,7 @@ type Model struct {
 
 // New returns a model with initial weights, drawn on the host from the stream of s: the same on every backend.
 func New(backend compute.Backend, policy Policy, s seed.Seed) (*Model, error) {
-	var values []tensor
+	var values []safetensors.Tensor
 	for _, w := range policy.Weights() {
 		data := make([]float32, w.Size())
 		if w.Limit > 0 {
@@ -39,12 +40,12 @@ func New(backend compute.Backend, policy Policy, s seed.Seed) (*Model, error) {
 				data[i] = float32(w.Limit * (2*r.Float64() - 1))
 			}
 		}
-		values = append(values, tensor{Name: w.Name, Dims: w.Dims, Data: data})
+		values = append(values, safetensors.Tensor{Name: w.Name, Dims: w.Dims, Data: data})
 	}
 	return newModel(backend, policy, values)
 }
 
-func newModel(backend compute.Backend, policy Policy, values []tensor) (*Model, error) {
+func newModel(backend compute.Backend, policy Policy, values []safetensors.Tensor) (*Model, error) {
 	m := &Model{policy: policy, backend: backend, store: model.NewStore()}
 	for _, v := range values {
 		value := tensors.FromFlatDataAndDimensions(v.Data, v.Dims...)

@@ -2,7 +2,7 @@
 
 // The XLA backend.
 
-package lm
+package policy
 
 import (
 	"fmt"

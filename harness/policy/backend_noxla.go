@@ -2,7 +2,7 @@
 
 // Builds without XLA say how to get it.
 
-package lm
+package policy
 
 import (
 	"fmt"

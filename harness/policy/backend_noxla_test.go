@@ -1,6 +1,6 @@
 //go:build !xla
 
-package lm
+package policy
 
 import "testing"
 

@@ -1,21 +1,19 @@
-// The format of weights in a checkpoint.
-
-package lm
+// Package safetensors reads and writes named tensors in the safetensors format.
+package safetensors
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 )
 
-// tensor is a named float32 array.
-type tensor struct {
+// Tensor is a named float32 array.
+type Tensor struct {
 	Name string
 	Dims []int
 	Data []float32 // row-major
@@ -31,10 +29,10 @@ type tensorInfo struct {
 	Offsets [2]int64 `json:"data_offsets"` // into the bytes after the header
 }
 
-// encodeTensors returns tensors in the safetensors format: the length of a JSON header as a little-endian uint64,
+// Encode returns tensors in the format: the length of a JSON header as a little-endian uint64,
 // the header padded with spaces to 8 bytes, then the values. The same tensors always give the same bytes: names are
 // sorted in the header, data is stored in the order given.
-func encodeTensors(tensors []tensor) ([]byte, error) {
+func Encode(tensors []Tensor) ([]byte, error) {
 	header := make(map[string]tensorInfo, len(tensors))
 	var data bytes.Buffer
 	for _, t := range tensors {
@@ -55,9 +53,9 @@ func encodeTensors(tensors []tensor) ([]byte, error) {
 	return append(append(out, head...), data.Bytes()...), nil
 }
 
-// decodeTensors reads what encodeTensors wrote, or any safetensors file of float32 values, in the order of the data.
+// Decode reads what Encode wrote, or any safetensors file of float32 values, in the order of the data.
 // The values must fill the file without gaps or overlaps.
-func decodeTensors(file []byte) ([]tensor, error) {
+func Decode(file []byte) ([]Tensor, error) {
 	if len(file) < 8 {
 		return nil, io.ErrUnexpectedEOF
 	}
@@ -75,7 +73,9 @@ func decodeTensors(file []byte) ([]tensor, error) {
 	names := make([]string, 0, len(header))
 	for name, raw := range header {
 		var info tensorInfo
-		if err := unmarshalStrict(raw, &info); err != nil {
+		d := json.NewDecoder(bytes.NewReader(raw))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&info); err != nil {
 			return nil, fmt.Errorf("header: tensor %q: %w", name, err)
 		}
 		infos[name] = info
@@ -85,7 +85,7 @@ func decodeTensors(file []byte) ([]tensor, error) {
 		x, y := infos[a].Offsets, infos[b].Offsets
 		return cmp.Or(slices.Compare(x[:], y[:]), cmp.Compare(a, b))
 	})
-	var tensors []tensor
+	var tensors []Tensor
 	var end int64
 	for _, name := range names {
 		info := infos[name]
@@ -105,7 +105,7 @@ func decodeTensors(file []byte) ([]tensor, error) {
 		for i := range values {
 			values[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[info.Offsets[0]+4*int64(i):]))
 		}
-		tensors = append(tensors, tensor{Name: name, Dims: info.Shape, Data: values})
+		tensors = append(tensors, Tensor{Name: name, Dims: info.Shape, Data: values})
 	}
 	if end != int64(len(data)) {
 		return nil, fmt.Errorf("%d bytes after the last tensor", int64(len(data))-end)
@@ -123,17 +123,4 @@ func elements(shape []int) (int64, error) {
 		n *= int64(d)
 	}
 	return n, nil
-}
-
-// unmarshalStrict decodes exactly one JSON value without unknown keys.
-func unmarshalStrict(raw []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more than one JSON value")
-	}
-	return nil
 }

@@ -2,7 +2,7 @@
 
 // What tells builds apart whose losses differ: this one computes without vector instructions.
 
-package lm
+package policy
 
 // Numerics tells apart builds whose losses differ.
 const Numerics = ""

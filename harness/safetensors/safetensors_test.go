@@ -1,4 +1,4 @@
-package lm
+package safetensors
 
 import (
 	"bytes"
@@ -12,20 +12,20 @@ import (
 
 func TestTensorsSurviveAFile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var tensors []tensor
+		var tensors []Tensor
 		for _, name := range rapid.SliceOfDistinct(rapid.StringMatching(`[a-z.]{1,8}`), rapid.ID[string]).Draw(t, "names") {
 			dims := rapid.SliceOfN(rapid.IntRange(1, 4), 0, 3).Draw(t, "dims")
-			data := rapid.SliceOfN(rapid.Float32(), Weight{Dims: dims}.Size(), Weight{Dims: dims}.Size()).Draw(t, "data")
-			tensors = append(tensors, tensor{name, dims, data})
+			data := rapid.SliceOfN(rapid.Float32(), size(dims), size(dims)).Draw(t, "data")
+			tensors = append(tensors, Tensor{name, dims, data})
 		}
-		file, err := encodeTensors(tensors)
+		file, err := Encode(tensors)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := encodeTensors(tensors); !bytes.Equal(file, again) {
+		if again, _ := Encode(tensors); !bytes.Equal(file, again) {
 			t.Fatal("the same tensors gave other bytes")
 		}
-		got, err := decodeTensors(file)
+		got, err := Decode(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,30 +60,30 @@ func TestAMalformedTensorFileIsRefused(t *testing.T) {
 		{"data left over", file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 5), "1 bytes after the last tensor"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := decodeTensors(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := Decode(c.file); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error is %v, want %q in it", err, c.want)
 			}
 		})
 	}
-	if got, err := decodeTensors(file(`{"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4)); err != nil || len(got) != 1 {
+	if got, err := Decode(file(`{"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}`, 4)); err != nil || len(got) != 1 {
 		t.Errorf("metadata is not skipped: %v, %v", got, err)
 	}
 }
 
 func FuzzDecodeTensors(f *testing.F) {
-	good, _ := encodeTensors([]tensor{{"a", []int{2}, []float32{1, 2}}, {"b", []int{1, 1}, []float32{3}}})
+	good, _ := Encode([]Tensor{{"a", []int{2}, []float32{1, 2}}, {"b", []int{1, 1}, []float32{3}}})
 	f.Add(good)
 	f.Add(file(`{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}`, 0))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		got, err := decodeTensors(raw)
+		got, err := Decode(raw)
 		if err != nil {
 			return
 		}
-		again, err := encodeTensors(got)
+		again, err := Encode(got)
 		if err != nil {
 			t.Fatal(err)
 		}
-		once, err := decodeTensors(again)
+		once, err := Decode(again)
 		if err != nil || len(once) != len(got) {
 			t.Fatalf("what was read cannot be written and read: %v", err)
 		}
@@ -93,4 +93,12 @@ func FuzzDecodeTensors(f *testing.F) {
 			}
 		}
 	})
+}
+
+func size(dims []int) int {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	return n
 }

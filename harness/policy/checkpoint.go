@@ -1,13 +1,15 @@
 // Checkpoints: a model as two files, written and read.
 
-package lm
+package policy
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +17,8 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/entrorouter/entrorouter/harness/safetensors"
 )
 
 // Files of a checkpoint.
@@ -41,7 +45,7 @@ func (m *Model) Save(dir string) error {
 	if err != nil {
 		return err
 	}
-	weights, err := encodeTensors(values)
+	weights, err := safetensors.Encode(values)
 	if err != nil {
 		return fmt.Errorf("save checkpoint: %w", err)
 	}
@@ -67,17 +71,20 @@ func (m *Model) Save(dir string) error {
 	return nil
 }
 
+// Read returns the policy of a kind from what its Config returned, as JSON.
+type Read func(kind string, config []byte) (Policy, error)
+
 // Load reads a checkpoint that Save wrote. It fails on anything missing, damaged or of another shape; it never fills
 // in weights.
-func Load(backend compute.Backend, dir string) (*Model, error) {
-	m, err := load(backend, dir)
+func Load(backend compute.Backend, read Read, dir string) (*Model, error) {
+	m, err := load(backend, read, dir)
 	if err != nil {
 		return nil, fmt.Errorf("load checkpoint %s: %w", dir, err)
 	}
 	return m, nil
 }
 
-func load(backend compute.Backend, dir string) (*Model, error) {
+func load(backend compute.Backend, read Read, dir string) (*Model, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, configFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("no %s: the folder holds no finished checkpoint; train again", configFile)
@@ -85,13 +92,13 @@ func load(backend compute.Backend, dir string) (*Model, error) {
 		return nil, err
 	}
 	var config checkpointConfig
-	if err := unmarshalStrict(raw, &config); err != nil {
+	if err := ReadConfig(raw, &config); err != nil {
 		return nil, fmt.Errorf("%s: %w", configFile, err)
 	}
 	if config.Format != checkpointFormat {
 		return nil, fmt.Errorf("%s: format %d; this program reads format %d", configFile, config.Format, checkpointFormat)
 	}
-	policy, err := loadPolicy(config.Policy, config.Config)
+	policy, err := read(config.Policy, config.Config)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", configFile, err)
 	}
@@ -103,7 +110,7 @@ func load(backend compute.Backend, dir string) (*Model, error) {
 		return nil, fmt.Errorf("%s has sha256 %s, %s expects %s: the files are damaged or of two checkpoints; train again",
 			weightsFile, got, configFile, config.Weights)
 	}
-	values, err := decodeTensors(weights)
+	values, err := safetensors.Decode(weights)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", weightsFile, err)
 	}
@@ -113,20 +120,11 @@ func load(backend compute.Backend, dir string) (*Model, error) {
 	return newModel(backend, policy, values)
 }
 
-func loadPolicy(kind string, config json.RawMessage) (Policy, error) {
-	switch kind {
-	case "compact":
-		return loadCompact(config)
-	default:
-		return nil, fmt.Errorf("unknown policy %q; known: compact", kind)
-	}
-}
-
 // match returns values in the order of weights, if there is exactly one of each and every shape is right.
-func match(weights []Weight, values []tensor) ([]tensor, error) {
-	ordered := make([]tensor, 0, len(weights))
+func match(weights []Weight, values []safetensors.Tensor) ([]safetensors.Tensor, error) {
+	ordered := make([]safetensors.Tensor, 0, len(weights))
 	for _, w := range weights {
-		i := slices.IndexFunc(values, func(t tensor) bool { return t.Name == w.Name })
+		i := slices.IndexFunc(values, func(t safetensors.Tensor) bool { return t.Name == w.Name })
 		if i < 0 {
 			return nil, fmt.Errorf("weight %q is missing", w.Name)
 		}
@@ -142,8 +140,8 @@ func match(weights []Weight, values []tensor) ([]tensor, error) {
 }
 
 // values copies the weights out of the store, in the policy's order.
-func (m *Model) values() ([]tensor, error) {
-	var values []tensor
+func (m *Model) values() ([]safetensors.Tensor, error) {
+	var values []safetensors.Tensor
 	for _, w := range m.policy.Weights() {
 		value, err := m.Scope().GetVariable(w.Name).Value()
 		if err != nil {
@@ -153,7 +151,7 @@ func (m *Model) values() ([]tensor, error) {
 		if err != nil {
 			return nil, fmt.Errorf("weight %q: %w", w.Name, err)
 		}
-		values = append(values, tensor{Name: w.Name, Dims: w.Dims, Data: data})
+		values = append(values, safetensors.Tensor{Name: w.Name, Dims: w.Dims, Data: data})
 	}
 	return values, nil
 }
@@ -188,4 +186,17 @@ func writeFile(path string, data []byte) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// ReadConfig decodes exactly one JSON value without unknown keys.
+func ReadConfig(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("more than one JSON value")
+	}
+	return nil
 }

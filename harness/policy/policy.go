@@ -1,22 +1,20 @@
-// Package lm holds the trainable policies: networks in GoMLX that read a problem and give a distribution over
-// the experts. Package train changes their weights; nothing else does.
+// Package policy is what a trainable router is: a network in GoMLX that reads a problem and gives a distribution
+// over the experts. Package train changes its weights; nothing else does.
 //
 // A Policy is the network and how texts become its input; it is immutable. A Model is a policy with weights on a
 // backend. A checkpoint is a Model on disk: plain JSON and safetensors.
 //
 // Letters in doc comments: B rows of a batch, M experts (cheapest first), T tokens, V inputs, H hidden units.
-package lm
+package policy
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
 	"github.com/entrorouter/entrorouter/harness/seed"
-	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // Row is one text as a policy reads it. It depends on the policy alone, not on the weights, so callers encode a
@@ -78,15 +76,4 @@ type Writer interface {
 	// Write returns n copies of every row (row i's are i*n to i*n+n-1) with Written filled: sampled at temperature
 	// 1 from the stream of s, or the likeliest text if greedy. ids name the rows in the stream.
 	Write(ctx context.Context, m *Model, ids []string, rows []Row, n int, greedy bool, s seed.Seed) ([]Row, error)
-}
-
-// NewPolicy builds the policy that a spec names, for the given experts (ids, cheapest first). Constants of the
-// features are fitted on texts, which should be the training texts. It fails on an unknown kind or a size below 1.
-func NewPolicy(cfg spec.Policy, experts []string, texts []string, memory *Texts) (Policy, error) {
-	switch cfg.Kind {
-	case "compact":
-		return NewCompact(cfg, experts, texts, memory)
-	default:
-		return nil, fmt.Errorf("policy: unknown kind %q; known: compact", cfg.Kind)
-	}
 }

@@ -2,7 +2,7 @@
 
 // What tells builds apart whose losses differ: this one computes with vector instructions.
 
-package lm
+package policy
 
 // Numerics tells apart builds whose losses differ.
 const Numerics = "+simd"

@@ -1,6 +1,6 @@
 // A memory of what texts are made of, within a bound.
 
-package lm
+package compact
 
 import "sync"
 

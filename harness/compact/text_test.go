@@ -1,4 +1,4 @@
-package lm
+package compact
 
 import (
 	"fmt"
@@ -110,7 +110,7 @@ func TestFeaturesAreThoseOfTheirVersion(t *testing.T) {
 		"A train leaves at 9:45 and travels 120 km.\nHow long does it take at 80 km/h?",
 		`Évaluer \(\int_0^1 \sqrt{1-t^2}\,dt\)!`,
 	}
-	p, err := NewCompact(spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, []string{"a", "b"}, texts, nil)
+	p, err := New(spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, []string{"a", "b"}, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestFeaturesAreThoseOfTheirVersion(t *testing.T) {
 }
 
 func FuzzEncode(f *testing.F) {
-	p, err := NewCompact(spec.Policy{Kind: "compact", Buckets: 64, NGrams: 3, Hidden: 4}, []string{"a", "b"},
+	p, err := New(spec.Policy{Kind: "compact", Buckets: 64, NGrams: 3, Hidden: 4}, []string{"a", "b"},
 		[]string{"one text", `and \frac{1}{2} more?`}, nil)
 	if err != nil {
 		f.Fatal(err)

@@ -1,6 +1,6 @@
 // What the small policy sees of a text: tokens, n-grams and surface features.
 
-package lm
+package compact
 
 import (
 	"math"

@@ -1,0 +1,14 @@
+// What tests in other packages' company see of this one.
+
+package policy
+
+const (
+	ConfigFile  = configFile
+	WeightsFile = weightsFile
+)
+
+var (
+	NewModel = newModel
+	Values   = (*Model).values
+	Digest   = digest
+)
