@@ -15,9 +15,15 @@ const module = "github.com/entrorouter/entrorouter/"
 // layers says which packages of this module a package may import. Anything absent here may import none of them.
 // DESIGN.md, "The house", has the picture.
 var layers = map[string][]string{
-	"cmd/entrorouter":  {"*"},
-	"harness":          {"harness/book", "harness/collapse", "harness/compare", "harness/explain", "harness/score", "harness/trail", "harness/methods", "harness/policy", "harness/compact", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/present", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed", "harness/cost", "verify"},
-	"harness/collapse": {"harness/theory", "harness/score", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed"},
+	"cmd/entrorouter": {"*"},
+	// Carrying out, explaining, following and checking an experiment: the walk from top to bottom.
+	"harness": {"harness/protocol", "harness/asking", "harness/steps", "harness/book", "harness/compare", "harness/explain", "harness/trail", "harness/policy", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
+	// What to do for an experiment, and who is asked on the way.
+	"harness/protocol":     {"harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/compact", "harness/experts", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
+	"harness/asking":       {"harness/steps", "harness/methods", "harness/experts", "harness/experts/sim", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
+	"harness/steps":        {"harness/book", "harness/explain", "harness/experts/sim", "harness/policy", "harness/compact", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/metrics", "harness/cost", "verify"},
+	"harness/internal/toy": {"experiments", "harness/methods", "harness/spec"},
+	"harness/collapse":     {"harness/theory", "harness/score", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed"},
 	// What is compared and what is shown are finished runs.
 	"harness/compare": {"harness/book", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/units", "harness/metrics"},
 	// Why a step is to do follows from its recipe and from what is stored.
