@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -99,5 +102,28 @@ func TestImportsFollowTheLayerTable(t *testing.T) {
 	}
 	if seen < len(layers) {
 		t.Errorf("go list found %d packages, the table has %d", seen, len(layers))
+	}
+}
+
+// What an experiment is made of follows from its protocol in two packages; the others ask what they have before them.
+func TestProtocolsAreToldApartInTwoPackages(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{range .GoFiles}}{{$.ImportPath}} {{$.Dir}}/{{.}}{{"\n"}}{{end}}`, module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := regexp.MustCompile(`(x|e|Experiment)\.Protocol (==|!=)|switch \S*\.Protocol\b`)
+	found := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		name, path, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), module), " ")
+		code, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asks.Match(code) {
+			found[name] = true
+		}
+	}
+	if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, []string{"harness/protocol", "harness/spec"}) {
+		t.Errorf("packages that tell protocols apart: %v", got)
 	}
 }
