@@ -165,6 +165,9 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 	if err != nil {
 		return model, nil, err
 	}
+	if !slices.ContainsFunc(examples, func(x train.Example) bool { return x.Weight > 0 }) {
+		return model, nil, &routing.Unfit{Why: "no problem weighs anything in Stage I"}
+	}
 	if curve, err = train.SFT(ctx, model, examples, e.SFT, work.Seed.Derive("sft")); err != nil {
 		return model, nil, err
 	}
@@ -174,6 +177,9 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 	prompts, err := e.stageTwo(ctx, reader, set, work)
 	if err != nil {
 		return model, nil, err
+	}
+	if len(prompts) == 0 {
+		return model, nil, &routing.Unfit{Why: "no problem is left for Stage II"}
 	}
 	later, err := train.GRPO(ctx, model, prompts, e.GRPO, work.Seed.Derive("grpo"))
 	if err != nil {
