@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -418,4 +419,78 @@ func TestPublishedVectorsOfQwen(t *testing.T) {
 	if tok.Size() != 151669 {
 		t.Errorf("size %d", tok.Size())
 	}
+}
+
+// prose is text of problems: words, formulas, numbers.
+func prose(t testing.TB) string {
+	t.Helper()
+	file, err := os.ReadFile("../../../shared/data/benchmarks/math500.jsonl")
+	if err != nil {
+		t.Skip("needs ../shared/data beside the checkout")
+	}
+	var b strings.Builder
+	for line := range strings.Lines(string(file)) {
+		var row struct{ Problem string }
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(row.Problem + "\n")
+	}
+	return b.String()
+}
+
+func BenchmarkEncode(b *testing.B) {
+	tok, err := Open(qwenFolder(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := prose(b)
+	for _, c := range []struct {
+		name string
+		fn   func() int
+	}{
+		{"whole", func() int { return len(tok.Encode(text)) }},
+		{"lines", func() (n int) {
+			for line := range strings.Lines(text) {
+				n += len(tok.Encode(line))
+			}
+			return n
+		}},
+		{"unseen", func() int { // no piece is known
+			clear(tok.bpe.cache)
+			return len(tok.Encode(text))
+		}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				n = c.fn()
+			}
+			b.ReportMetric(float64(n), "tokens")
+		})
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	dir := qwenFolder(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		before := heap()
+		tok, err := Open(dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(heap()-before)/1e6, "MB-kept")
+		runtime.KeepAlive(tok)
+	}
+}
+
+// heap returns how much is in use after a collection.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
