@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/nikolalohinski/gonja/v2/builtins"
+	"github.com/nikolalohinski/gonja/v2/builtins/methods/pystring"
 	jinja "github.com/nikolalohinski/gonja/v2/config"
 	"github.com/nikolalohinski/gonja/v2/exec"
 	"github.com/nikolalohinski/gonja/v2/loaders"
@@ -94,7 +96,7 @@ func NewChat(template string, special map[string]string) (*Chat, error) {
 	settings.TrimBlocks, settings.LeftStripBlocks = true, true // as transformers has them
 	parsed, err := exec.NewTemplate(name, settings, loader, &exec.Environment{
 		Context: exec.EmptyContext().Update(builtins.GlobalFunctions).Update(builtins.GlobalVariables),
-		Filters: builtins.Filters, Tests: builtins.Tests, ControlStructures: builtins.ControlStructures, Methods: builtins.Methods,
+		Filters: builtins.Filters, Tests: builtins.Tests, ControlStructures: builtins.ControlStructures, Methods: methodsOf(template),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("chat_template: %w", err)
@@ -104,12 +106,12 @@ func NewChat(template string, special map[string]string) (*Chat, error) {
 
 // Render writes messages in the chat format. With addGenerationPrompt it ends where the answer of the model begins.
 func (c *Chat) Render(messages []Message, addGenerationPrompt bool) (string, error) {
-	list := make([]map[string]any, len(messages))
+	all := make(list[map[string]any], len(messages))
 	for i, m := range messages {
-		list[i] = map[string]any{"role": m.Role, "content": m.Content}
+		all[i] = map[string]any{"role": m.Role, "content": m.Content}
 	}
 	values := map[string]any{
-		"messages": list, "add_generation_prompt": addGenerationPrompt, "tools": nil, "documents": nil,
+		"messages": all, "add_generation_prompt": addGenerationPrompt, "tools": nil, "documents": nil,
 		"raise_exception": func(message string) (string, error) { return "", errors.New(message) },
 	}
 	for name, token := range c.special {
@@ -120,4 +122,41 @@ func (c *Chat) Render(messages []Message, addGenerationPrompt bool) (string, err
 		return "", fmt.Errorf("chat_template: %w", err)
 	}
 	return out, nil
+}
+
+// list is a list for templates. The library's own lists, as of version 2.9.1, have no x[-1] where there is one element,
+// which the template of Qwen3 asks of what split returns.
+type list[T any] []T
+
+// GetItem returns an element by its number, from the end if it is negative.
+func (l list[T]) GetItem(key any) (*exec.Value, bool) {
+	i, ok := key.(int)
+	if i < 0 {
+		i += len(l)
+	}
+	if !ok || i < 0 || i >= len(l) {
+		return exec.AsValue(nil), false
+	}
+	return exec.AsValue(l[i]), true
+}
+
+var word = regexp.MustCompile(`\w+`)
+
+// methodsOf returns the methods of values, of strings those that a template names, which return a list where they return several strings.
+func methodsOf(template string) exec.Methods {
+	ofStrings := map[string]exec.Method[string]{}
+	for _, name := range word.FindAllString(template, -1) {
+		if method, ok := builtins.Methods.Str.Get(name); ok {
+			ofStrings[name] = func(self string, value *exec.Value, arguments *exec.VarArgs) (any, error) {
+				out, err := method(self, value, arguments)
+				if several, ok := out.([]pystring.PyString); ok {
+					out = list[pystring.PyString](several)
+				}
+				return out, err
+			}
+		}
+	}
+	methods := builtins.Methods
+	methods.Str = exec.NewMethodSet(ofStrings)
+	return methods
 }
