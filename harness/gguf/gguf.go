@@ -381,5 +381,5 @@ func (f *File) Values(t Tensor) ([]float32, error) {
 	if _, err := f.data.ReadAt(raw, f.start+t.offset); err != nil {
 		return nil, fmt.Errorf("tensor %q: %w", t.Name, err)
 	}
-	return t.Type.decode(raw, t.Elements()), nil
+	return t.Type.decode(raw), nil
 }

@@ -3,9 +3,9 @@
 package gguf
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
+
+	"github.com/entrorouter/entrorouter/harness/safetensors"
 )
 
 // Type is how the values of a tensor are stored, by its number in the format.
@@ -28,89 +28,81 @@ const (
 // block is how many values the types with a scale store together.
 const block = 32
 
-// layout returns the name of a type, and the values and bytes of what is stored together. The name of an unknown type is empty.
-func (t Type) layout() (name string, values, bytes int) {
+// layout is how a type stores values: so many of them together, in so many bytes, of which the first are float16.
+type layout struct {
+	name          string
+	values, bytes int
+	halves        int // in numbers, not in bytes
+}
+
+// layout returns the layout of a type; no name if it is not known.
+func (t Type) layout() layout {
 	switch t {
 	case F32:
-		return "F32", 1, 4
+		return layout{"F32", 1, 4, 0}
 	case F16:
-		return "F16", 1, 2
+		return layout{"F16", 1, 2, 0}
 	case BF16:
-		return "BF16", 1, 2
+		return layout{"BF16", 1, 2, 0}
 	case Q4_0:
-		return "Q4_0", block, 2 + block/2
+		return layout{"Q4_0", block, 2 + block/2, 1}
 	case Q4_1:
-		return "Q4_1", block, 4 + block/2
+		return layout{"Q4_1", block, 4 + block/2, 2}
 	case Q8_0:
-		return "Q8_0", block, 2 + block
+		return layout{"Q8_0", block, 2 + block, 1}
 	}
-	return "", 0, 0
+	return layout{}
 }
 
 func (t Type) String() string {
-	if name, _, _ := t.layout(); name != "" {
-		return name
+	if l := t.layout(); l.name != "" {
+		return l.name
 	}
 	return fmt.Sprintf("type %d", uint32(t))
 }
 
 // bytes returns how many bytes a tensor takes.
 func (t Tensor) bytes() (int64, error) {
-	name, values, bytes := t.Type.layout()
-	if name == "" {
+	l := t.Type.layout()
+	if l.name == "" {
 		return 0, fmt.Errorf("tensor %q is stored as %v, which is not known; known are F32, F16, BF16, Q8_0, Q4_0 and Q4_1", t.Name, t.Type)
 	}
-	if values > 1 && (len(t.Dims) == 0 || t.Dims[len(t.Dims)-1]%values != 0) {
-		return 0, fmt.Errorf("tensor %q of shape %v is stored as %s, in rows of %d values", t.Name, t.Dims, name, values)
+	if l.values > 1 && (len(t.Dims) == 0 || t.Dims[len(t.Dims)-1]%l.values != 0) {
+		return 0, fmt.Errorf("tensor %q of shape %v is stored as %s, in rows of a multiple of %d values", t.Name, t.Dims, l.name, l.values)
 	}
-	return int64(t.Elements()/values) * int64(bytes), nil
+	return int64(t.Elements()/l.values) * int64(l.bytes), nil
 }
 
-// decode turns stored bytes into n values. The bytes are as many as the type wants.
-func (t Type) decode(raw []byte, n int) []float32 {
-	out := make([]float32, n)
-	_, values, bytes := t.layout()
-	for i := 0; i < n; i += values {
-		from, to := raw[:bytes], out[i:i+values]
-		raw = raw[bytes:]
-		switch t {
-		case F32:
-			to[0] = math.Float32frombits(binary.LittleEndian.Uint32(from))
-		case F16:
-			to[0] = half(from)
-		case BF16:
-			to[0] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(from)) << 16)
-		case Q4_0:
-			d := half(from)
-			for j, q := range from[2:] {
-				to[j] = d * float32(int(q&15)-8)
-				to[j+block/2] = d * float32(int(q>>4)-8)
-			}
-		case Q4_1:
-			d, m := half(from), half(from[2:])
-			for j, q := range from[4:] {
-				to[j] = float32(d*float32(q&15)) + m // rounded twice on every machine
-				to[j+block/2] = float32(d*float32(q>>4)) + m
-			}
-		case Q8_0:
-			d := half(from)
-			for j, q := range from[2:] {
-				to[j] = d * float32(int8(q))
+// decode turns stored bytes, as many as the type wants for a number of values, into these.
+func (t Type) decode(raw []byte) []float32 {
+	switch t {
+	case F32:
+		return safetensors.F32.Widen(raw)
+	case F16:
+		return safetensors.F16.Widen(raw)
+	case BF16:
+		return safetensors.BF16.Widen(raw)
+	}
+	l := t.layout()
+	blocks := len(raw) / l.bytes
+	var heads []byte
+	for b := range blocks {
+		heads = append(heads, raw[b*l.bytes:][:2*l.halves]...)
+	}
+	halves := safetensors.F16.Widen(heads)
+	out := make([]float32, blocks*block)
+	for b := range blocks {
+		x, q, h := out[b*block:][:block], raw[b*l.bytes+2*l.halves:][:l.bytes-2*l.halves], halves[b*l.halves:]
+		for j, q := range q {
+			switch t {
+			case Q8_0:
+				x[j] = h[0] * float32(int8(q))
+			case Q4_0:
+				x[j], x[j+block/2] = h[0]*float32(int(q&15)-8), h[0]*float32(int(q>>4)-8)
+			case Q4_1: // the conversion keeps the product and the sum from being one operation, which rounds otherwise
+				x[j], x[j+block/2] = float32(h[0]*float32(q&15))+h[1], float32(h[0]*float32(q>>4))+h[1]
 			}
 		}
 	}
 	return out
-}
-
-// half returns the float16 with which b begins.
-func half(b []byte) float32 {
-	v := uint32(binary.LittleEndian.Uint16(b))
-	sign, exponent, fraction := v>>15<<31, v>>10&31, v&1023
-	switch exponent {
-	case 0: // zero and subnormal numbers
-		return math.Float32frombits(sign | math.Float32bits(float32(fraction)/(1<<24)))
-	case 31: // infinite, or no number
-		return math.Float32frombits(sign | 255<<23 | fraction<<13)
-	}
-	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }
