@@ -12,7 +12,7 @@ import (
 
 // bpe merges the bytes of pieces. It is safe for use by several goroutines.
 type bpe struct {
-	ofByte [256]int32
+	ofByte [256]int32 // -1: none
 	merges map[pair]merge
 	seed   maphash.Seed
 	cache  []atomic.Pointer[entry]
@@ -35,13 +35,14 @@ const (
 	cachePiece  = 48 // bytes
 )
 
-// newBPE checks that every byte that UTF-8 has is a token, and every part and product of a merge.
+// newBPE checks that every part and product of a merge is a token, and every character of ASCII that is printed. Other bytes may
+// have none: SmolLM2 has no token for six control characters, nor for bytes that begin characters of planes without any.
 func newBPE(ids map[string]int32, merges [][2]string) (*bpe, error) {
 	b := &bpe{merges: make(map[pair]merge, len(merges)), seed: maphash.MakeSeed(), cache: make([]atomic.Pointer[entry], cachePlaces)}
 	for i, r := range letters {
 		id, ok := ids[string(r)]
 		if !ok {
-			if i != 0xc0 && i != 0xc1 && i < 0xf5 { // no text has the others
+			if i >= ' ' && i <= '~' || i == '\n' {
 				return nil, fmt.Errorf("the vocabulary has no token for the byte %#02x, spelled %q", i, string(r))
 			}
 			id = -1
@@ -87,10 +88,7 @@ func (b *bpe) worker() *worker { return &worker{bpe: b} }
 
 // append appends the tokens of a piece to out.
 func (w *worker) append(out []int32, piece string) []int32 {
-	if len(piece) == 1 {
-		return append(out, w.ofByte[piece[0]])
-	}
-	if len(piece) > cachePiece {
+	if len(piece) == 1 || len(piece) > cachePiece {
 		return w.merge(out, piece)
 	}
 	place := &w.cache[maphash.String(w.seed, piece)%cachePlaces]
@@ -107,10 +105,16 @@ func (w *worker) append(out []int32, piece string) []int32 {
 func (w *worker) merge(out []int32, piece string) []int32 {
 	w.symbols, w.heap = w.symbols[:0], w.heap[:0]
 	for i := range len(piece) {
-		w.symbols = append(w.symbols, symbol{id: w.ofByte[piece[i]], before: int32(i) - 1, after: int32(i) + 1})
+		if id := w.ofByte[piece[i]]; id >= 0 {
+			n := int32(len(w.symbols))
+			w.symbols = append(w.symbols, symbol{id: id, before: n - 1, after: n + 1})
+		}
 	}
-	w.symbols[len(piece)-1].after = -1
-	for i := range len(piece) - 1 {
+	if len(w.symbols) == 0 {
+		return out
+	}
+	w.symbols[len(w.symbols)-1].after = -1
+	for i := range len(w.symbols) - 1 {
 		w.consider(int32(i))
 	}
 	for len(w.heap) > 0 {

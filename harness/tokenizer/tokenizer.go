@@ -147,7 +147,8 @@ func (t *Tokenizer) SingleToken(text string) (int32, bool) {
 	return 0, false
 }
 
-// Encode returns the tokens of a text. Nothing is put before or after them. A byte that is not UTF-8 counts as U+FFFD.
+// Encode returns the tokens of a text. Nothing is put before or after them. A byte that is not UTF-8 counts as U+FFFD, and one for
+// which the vocabulary has no token, as SmolLM2's has none for some control characters, is left out: the library tokenizers does so.
 func (t *Tokenizer) Encode(text string) []int32 {
 	text = validUTF8(text)
 	out := make([]int32, 0, len(text)/3+1)

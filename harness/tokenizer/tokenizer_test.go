@@ -288,6 +288,17 @@ func TestAddedTokensAreFoundFirstAndTheLongestOfThem(t *testing.T) {
 	}
 }
 
+func TestAByteWithoutATokenIsLeftOut(t *testing.T) {
+	d := tiny(SmolLM, "a b")
+	d.Tokens[4], d.Tokens[0xf1] = "", ""
+	tok := must(t, d)
+	for text, want := range map[string][]int32{"\x04": {}, "a\x04b": {'a', 'b'}, "\x05\x04\x05": {5, 5}, "\U00040000": {0x80, 0x80, 0x80}} {
+		if got := tok.Encode(text); !slices.Equal(got, want) {
+			t.Errorf("%q is %v, want %v", text, got, want)
+		}
+	}
+}
+
 func TestALabelIsASingleToken(t *testing.T) {
 	tok := must(t, tiny(SmolLM, "Ġ A"))
 	for text, single := range map[string]bool{"A": true, " A": true, "AA": false, "": false, "é": false} {
