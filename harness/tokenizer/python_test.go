@@ -164,12 +164,39 @@ func TestXLATokensOfSmallVocabulariesAreThoseOfTransformers(t *testing.T) {
 	}
 }
 
+// smolLM2 is the folder that make smollm2 leaves.
+const smolLM2 = "../../build/smollm2/hf"
+
+func needsSmolLM2(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(smolLM2); err != nil {
+		t.Skip("needs what make smollm2 leaves in build/smollm2")
+	}
+}
+
+func TestXLATokensOfSmolLM2AreThoseOfTransformers(t *testing.T) {
+	xlatest.Python(t)
+	needsSmolLM2(t)
+	agrees(t, smolLM2, generated(10_000, strings.Fields(prose(t))))
+}
+
 func TestXLAChatOfQwenIsThatOfTransformers(t *testing.T) {
 	xlatest.Python(t)
-	const config = "qwen3_4b_thinking_tokenizer_config.json"
+	chatAgrees(t, qwenFolder(t))
+}
+
+func TestXLAChatOfSmolLM2IsThatOfTransformers(t *testing.T) {
+	xlatest.Python(t)
+	needsSmolLM2(t)
+	chatAgrees(t, smolLM2)
+}
+
+// chatAgrees wants the chat template of a folder to be rendered as transformers does.
+func chatAgrees(t *testing.T, folder string) {
+	t.Helper()
 	r := rand.New(rand.NewPCG(12, 3))
 	words := strings.Fields("a <think> </think> <tool_response> </tool_response> {{x}} {%y%} é 'q' \"r\" <&>")
-	f := format{Name: "generated", Config: config}
+	f := format{Name: "generated", Config: configFile}
 	for range 500 {
 		var messages []message
 		for i := range 1 + r.IntN(5) {
@@ -193,10 +220,10 @@ func TestXLAChatOfQwenIsThatOfTransformers(t *testing.T) {
 	if err := os.WriteFile(path, file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	chat, err := OpenChat(qwenFolder(t))
+	chat, err := OpenChat(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	python(t, nil, nil, "chat.py", path, "../../../shared/data/tokenizer")
+	python(t, nil, nil, "chat.py", path, folder)
 	readFormats(t, path)[0].check(t, chat)
 }
