@@ -197,7 +197,7 @@ func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
 	if n < 1 || n > maxSeeds {
 		return nil, usageError{fmt.Errorf("--seeds %d: name how many trainings to average over, 1 to %d", n, maxSeeds)}
 	}
-	if r.Experiment.Protocol == "folds" {
+	if r.Experiment.Recorded() {
 		return nil, usageError{fmt.Errorf("--seeds: spec %s trains once a fold and partition; set folds.seeds in a spec of your own", r.Experiment.Name)}
 	}
 	r.Experiment.Evaluate.Seeds = nil
