@@ -1,6 +1,7 @@
 # make reproduce   every table and figure on simulated experts, below results/; SEEDS=10 trains with ten seeds instead of three
 # make recorded    the same methods on recorded answers, DATA=folder
 # make test        all tests
+# make test-xla    the tests that need XLA, on the CPU; installs and builds what they need below build/xla
 #
 # UPDATE=1 with reproduce or recorded rewrites the committed tables and figures instead.
 GO      ?= go
@@ -10,7 +11,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check clean
+.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check xla-cpu test-xla clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -105,6 +106,30 @@ verify-dev:
 # Trains the policy on XLA and on the Go backend and compares the losses. PJRT is the path of a CUDA PJRT plugin.
 gpu-check: build-xla
 	$(BIN)-xla gpu-check --plugin '$(PJRT)'
+
+# XLA on the CPU, below build/xla: a Python with packages of PyPI, a PJRT plugin made of tools/pjrt-cpu, the program with XLA.
+# Needs python3, g++ and, the first time, network: some minutes. tools/pjrt-cpu/README.md says why.
+XLA      = build/xla
+PYTHON   = $(XLA)/venv/bin/python
+
+xla-cpu: $(XLA)/pjrt_c_api_cpu_plugin.so
+	CGO_ENABLED=1 $(GO) build -tags xla -ldflags '$(LDFLAGS)' -o $(XLA)/entrorouter-xla ./cmd/entrorouter
+
+$(XLA)/pjrt_c_api_cpu_plugin.so: $(wildcard tools/pjrt-cpu/*.cc tools/pjrt-cpu/build.sh tools/pjrt-cpu/stub/*.h) $(XLA)/installed
+	@command -v g++ >/dev/null || { echo 'make xla-cpu needs g++ to build the plugin for the CPU'; exit 1; }
+	tools/pjrt-cpu/build.sh $(PYTHON) '$(GO)' $@
+
+$(XLA)/installed: tools/pjrt-cpu/requirements.txt tools/python/requirements.txt
+	@mkdir -p $(XLA)
+	@test -x $(PYTHON) || python3 -m venv $(XLA)/venv || { echo 'make xla-cpu needs python3 with venv'; exit 1; }
+	@{ $(PYTHON) -m pip install -r tools/pjrt-cpu/requirements.txt && \
+	  $(PYTHON) -m pip install --no-deps -r tools/python/requirements.txt && tools/python/torch-cpu.sh $(XLA)/venv; } >$(XLA)/pip.log 2>&1 || \
+	  { echo 'make xla-cpu cannot install the Python packages of tools/, see $(XLA)/pip.log; is there a network?'; exit 1; }
+	@touch $@
+
+# Every test that needs XLA, Python packages or a compiler: their names begin with TestXLA, and go test ./... skips them.
+test-xla: xla-cpu
+	ENTROROUTER_XLA='$(CURDIR)/$(XLA)' CGO_ENABLED=1 $(GO) test -count=1 -tags xla -run '^TestXLA' -timeout 60m $$($(GO) list ./...)
 
 clean:
 	rm -rf bin build results/runs results/figures

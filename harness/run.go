@@ -42,6 +42,7 @@ type Options struct {
 	Data    string // data folder of benchmarks and recorded outcomes; empty: none
 	Offline bool   // ask no expert: what is not stored is an error
 	Key     string // bearer token of the experts' servers
+	Plugin  string // PJRT plugin of policies on XLA, a name or an absolute path; empty: cuda
 
 	Progress Progress     // nil: silent
 	Log      *slog.Logger // nil: silent
@@ -219,7 +220,11 @@ func (e *engine) openBackend() (err error) {
 	if e.opt.look {
 		return nil
 	}
-	if e.backend, err = policy.OpenBackend(e.spec.Experiment.Policy.Backend); err != nil {
+	name := e.spec.Experiment.Policy.Backend
+	if name == "xla" && e.opt.Plugin != "" {
+		name += ":" + e.opt.Plugin
+	}
+	if e.backend, err = policy.OpenBackend(name); err != nil {
 		return fmt.Errorf("%w: policy.backend: %v", ErrUsage, err)
 	}
 	return nil

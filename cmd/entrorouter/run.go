@@ -44,7 +44,10 @@ func verboseFlag() cli.Flag {
 
 // runFlags are those of every command that carries an experiment out.
 func runFlags() []cli.Flag {
-	return append(storeFlags(), &cli.BoolFlag{Name: "offline", Usage: "ask no expert: what is not stored is an error (exit code 4)"}, verboseFlag())
+	return append(storeFlags(),
+		&cli.BoolFlag{Name: "offline", Usage: "ask no expert: what is not stored is an error (exit code 4)"},
+		&cli.StringFlag{Name: "plugin", Usage: "PJRT plugin of policies on XLA, a name or the absolute path of the library", DefaultText: "cuda", EnvVars: []string{"ENTROROUTER_PLUGIN"}},
+		verboseFlag())
 }
 
 func seedsFlag() cli.Flag {
@@ -235,6 +238,7 @@ func options(c *cli.Context) harness.Options {
 	}
 	return harness.Options{
 		Out: c.String("out"), Data: c.String("data"), Offline: c.Bool("offline"), Key: os.Getenv("ENTROROUTER_API_KEY"),
+		Plugin:   c.String("plugin"),
 		Progress: &progress{out: c.App.ErrWriter},
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
 		Env:      environment(),

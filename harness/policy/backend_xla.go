@@ -27,7 +27,7 @@ func openXLA(name, plugin string) (compute.Backend, error) {
 	if !filepath.IsAbs(library) && !slices.ContainsFunc(xla.GetAvailablePlugins(), func(known string) bool {
 		return known == library || strings.HasPrefix(known, library+"_v")
 	}) {
-		return nil, fmt.Errorf("open backend %q: there is no PJRT plugin %s; install one (for CUDA by %s) and name its folder in PJRT_PLUGIN_LIBRARY_PATH, where the library must be called pjrt_c_api_%s_plugin.so", name, library, cudaPlugin, library)
+		return nil, fmt.Errorf("open backend %q: there is no PJRT plugin %s; install one (for CUDA by %s) and give the absolute path of the library (jax_plugins/xla_cuda13/xla_cuda_plugin.so), or its folder in PJRT_PLUGIN_LIBRARY_PATH, where it must be called pjrt_c_api_%s_plugin.so", name, library, cudaPlugin, library)
 	}
 	backend, err := xla.New(plugin)
 	if err != nil {
