@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes the torch of PyPI importable without the CUDA libraries that it is linked to (3 GB of nvidia-* packages): puts
-# libraries beside it that define the symbols it asks of them and answer 100, "no device". Computing on the CPU never calls more.
+# libraries beside it that define the symbols it asks of them and answer 100, "no device". nvidia-cuda-runtime, which is small and
+# which torch does ask on the CPU, must be installed.
 #
 #     tools/python/torch-cpu.sh VENV      needs cc, nm and readelf
 set -eu
@@ -13,7 +14,7 @@ for f in "$lib"/lib*torch*.so "$lib"/libc10*.so; do
 	nm -D --undefined-only "$f" | sed -n 's/.* U //p' >>"$work/symbols"
 done
 for so in $(sort -u "$work/needed" | grep -E '^lib(cu|nv|nccl)'); do
-	if test -e "$lib/$so"; then continue; fi
+	if ls "$lib/$so" "$lib"/../../nvidia/*/lib/"$so" >/dev/null 2>&1; then continue; fi
 	: >"$work/stub.c"
 	: >"$work/map"
 	# A version names its library. What has none is defined in every library that has no versions.
