@@ -128,6 +128,11 @@ func parseConfig(raw []byte) (Config, error) {
 			return Config{}, fmt.Errorf("dtype is %q; known: float32, float16, bfloat16", name)
 		}
 	}
+	for _, id := range []*json.RawMessage{&c.BOS, &c.EOS} {
+		if string(*id) == "null" {
+			*id = nil
+		}
+	}
 	return c, c.check()
 }
 

@@ -38,7 +38,7 @@ type checkpointConfig struct {
 }
 
 // Save writes the model into dir, which is created if needed: config.json with everything but the weights, and
-// weights.safetensors. The same model gives the same bytes. config.json is written last and names the digest of the
+// weights.safetensors with the trained weights. The same model gives the same bytes. config.json is written last and names the digest of the
 // weights, so a checkpoint that was interrupted does not load.
 func (m *Model) Save(dir string) error {
 	values, err := m.values()
@@ -114,7 +114,7 @@ func load(backend compute.Backend, read Read, dir string) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", weightsFile, err)
 	}
-	if values, err = match(policy.Weights(), values); err != nil {
+	if values, err = match(trained(policy), values); err != nil {
 		return nil, fmt.Errorf("%s: %w", weightsFile, err)
 	}
 	return newModel(backend, policy, values)
@@ -139,10 +139,10 @@ func match(weights []Weight, values []safetensors.Tensor) ([]safetensors.Tensor,
 	return ordered, nil
 }
 
-// values copies the weights out of the store, in the policy's order.
+// values copies the trained weights out of the store, in the policy's order.
 func (m *Model) values() ([]safetensors.Tensor, error) {
 	var values []safetensors.Tensor
-	for _, w := range m.policy.Weights() {
+	for _, w := range trained(m.policy) {
 		value, err := m.Scope().GetVariable(w.Name).Value()
 		if err != nil {
 			return nil, fmt.Errorf("weight %q: %w", w.Name, err)

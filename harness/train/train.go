@@ -35,17 +35,11 @@ const (
 )
 
 // learner runs one compiled optimizer step again and again: forward, backward, clipping by the global norm, Adam
-// with decoupled weight decay (of every weight, biases included). Moments start at zero with every learner.
+// with decoupled weight decay (of every weight that the policy does not except, biases included). Moments start at zero with every learner.
 type learner struct {
 	model *policy.Model
 	exec  *model.Exec
 	rate  *model.Variable
-}
-
-// gradientOptimizer is the part of GoMLX's optimizers that takes gradients: between them and the update is where the
-// norm is clipped.
-type gradientOptimizer interface {
-	UpdateGraphWithGradients(scope *model.Scope, grads []*graph.Node, dtype dtypes.DType)
 }
 
 // newLearner compiles nothing yet. loss builds, from the policy's outputs and the extra inputs of step, a scalar
@@ -59,16 +53,16 @@ func newLearner(m *policy.Model, decay, dropout float64, s seed.Seed, inputs int
 	if err := store.SetRNGStateFromSeed(int64(s.Derive("dropout"))); err != nil {
 		return nil, fmt.Errorf("dropout: %w", err)
 	}
-	adam, ok := optimizer.Adam().Epsilon(adamEpsilon).WeightDecay(decay).Done().(gradientOptimizer)
-	if !ok {
-		return nil, errors.New("this version of GoMLX has no Adam that takes gradients")
+	adam, err := newAdam(m, decay)
+	if err != nil {
+		return nil, err
 	}
 	exec, err := model.NewExec(m.Backend(), store, func(scope *model.Scope, in []*graph.Node) []*graph.Node {
 		g := in[0].Graph()
 		store.SetTraining(g, true)
 		nodes := loss(m.Policy().Forward(m.Scope(), in[:inputs], dropout), in[inputs:])
 		grads := scope.BuildTrainableVariablesGradientsGraph(nodes[0])
-		adam.UpdateGraphWithGradients(scope, clipNorm(grads, gradNorm), nodes[0].DType())
+		adam.update(scope, clipNorm(grads, gradNorm))
 		return nodes
 	})
 	if err != nil {

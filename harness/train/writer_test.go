@@ -26,7 +26,7 @@ func (writer) Experts() []string { return []string{"a", "b"} }
 func (writer) Config() any       { return struct{}{} }
 
 func (writer) Weights() []policy.Weight {
-	return []policy.Weight{{Name: "write", Dims: []int{2, 2}, Limit: .2}, {Name: "choose", Dims: []int{2, 2}, Limit: .2}}
+	return []policy.Weight{{Name: "write", Dims: []int{2, 2}, Start: policy.Uniform(.2)}, {Name: "choose", Dims: []int{2, 2}, Start: policy.Uniform(.2)}}
 }
 
 func (writer) Encode(texts []string) ([]policy.Row, error) {
