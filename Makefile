@@ -103,9 +103,10 @@ verify-dev:
 	  build/math-verify/bin/python verify/testdata/mathverify.py build/math-verify/rows '$(DEV)'/dev_*.jsonl.gz || echo 'Math-Verify is not to be had: no comparison'; fi
 	VERIFY_DEV='$(abspath $(DEV))' VERIFY_OTHER='$(CURDIR)/build/math-verify/rows' VERIFY_MISSES=$(MISSES) $(GO) test -count=1 -v -run '^TestDevelopmentRows$$' ./verify
 
-# Trains the policy on XLA and on the Go backend and compares the losses. PJRT is the path of a CUDA PJRT plugin.
+# Compares XLA with the Go backend and times a decoder's training. PJRT is the path of a CUDA PJRT plugin, SHAPES which sizes.
+SHAPES ?= tiny,0.6b,1.7b,4b
 gpu-check: build-xla
-	$(BIN)-xla gpu-check --plugin '$(PJRT)'
+	$(BIN)-xla gpu-check --plugin '$(PJRT)' --shapes '$(SHAPES)'
 
 # XLA on the CPU, below build/xla: a Python with packages of PyPI, a PJRT plugin made of tools/pjrt-cpu, the program with XLA.
 # Needs python3, g++ and, the first time, network: some minutes. tools/pjrt-cpu/README.md says why.
@@ -129,6 +130,7 @@ $(XLA)/installed: tools/pjrt-cpu/requirements.txt tools/python/requirements.txt
 
 # Every test that needs XLA, Python packages or a compiler: their names begin with TestXLA, and go test ./... skips them.
 test-xla: xla-cpu
+	$(XLA)/entrorouter-xla gpu-check --plugin '$(CURDIR)/$(XLA)/pjrt_c_api_cpu_plugin.so' --rows 16 --tokens 64 --python $(PYTHON)
 	ENTROROUTER_XLA='$(CURDIR)/$(XLA)' CGO_ENABLED=1 $(GO) test -count=1 -tags xla -run '^TestXLA' -timeout 60m $$($(GO) list ./...)
 
 clean:

@@ -32,7 +32,8 @@ var layers = map[string][]string{
 	"harness/train":    {"harness/policy", "harness/seed", "harness/spec"},
 	"harness/compact":  {"harness/policy", "harness/seed", "harness/spec"},
 	"harness/policy":   {"harness/safetensors", "harness/seed"},
-	"harness/gpucheck": {"harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
+	"harness/workload": {"harness/lm", "harness/policy", "harness/seed"},
+	"harness/gpucheck": {"harness/workload", "harness/lm", "harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
 	"harness/paper":   {"harness/metrics", "harness/report"},
 	"harness/experts": {"harness/experts/internal/wire", "harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
@@ -60,7 +61,7 @@ var layers = map[string][]string{
 }
 
 // gomlx lists the packages that may name GoMLX; the command links a backend.
-var gomlx = []string{"harness/policy", "harness/compact", "harness/train", "harness/gpucheck"}
+var gomlx = []string{"harness/policy", "harness/compact", "harness/train", "harness/gpucheck", "harness/workload"}
 
 func TestImportsFollowTheLayerTable(t *testing.T) {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...")
