@@ -113,18 +113,23 @@ gpu-check: build-xla
 XLA      = build/xla
 PYTHON   = $(XLA)/venv/bin/python
 
-xla-cpu: $(XLA)/pjrt_c_api_cpu_plugin.so
+xla-cpu: $(XLA)/pjrt_c_api_cpu_plugin.so $(XLA)/xla_cuda_programs.so
 	CGO_ENABLED=1 $(GO) build -tags xla -ldflags '$(LDFLAGS)' -o $(XLA)/entrorouter-xla ./cmd/entrorouter
 
 $(XLA)/pjrt_c_api_cpu_plugin.so: $(wildcard tools/pjrt-cpu/*.cc tools/pjrt-cpu/build.sh tools/pjrt-cpu/stub/*.h) $(XLA)/installed
 	@command -v g++ >/dev/null || { echo 'make xla-cpu needs g++ to build the plugin for the CPU'; exit 1; }
 	tools/pjrt-cpu/build.sh $(PYTHON) '$(GO)' $@
 
-$(XLA)/installed: tools/pjrt-cpu/requirements.txt tools/python/requirements.txt
+# The name tells go-xla to write what it gives to a CUDA card.
+$(XLA)/xla_cuda_programs.so: tools/pjrt-dump/plugin.c $(XLA)/installed
+	@command -v gcc >/dev/null || { echo 'make xla-cpu needs gcc to build the plugin that writes programs'; exit 1; }
+	gcc -std=c11 -O1 -Wall -Wextra -fPIC -shared -fvisibility=hidden -I"$$($(GO) list -m -f '{{.Dir}}' github.com/gomlx/go-xla)/pjrt" $< -o $@
+
+$(XLA)/installed: tools/pjrt-cpu/requirements.txt tools/pjrt-dump/requirements.txt tools/python/requirements.txt
 	@mkdir -p $(XLA)
 	@test -x $(PYTHON) || python3 -m venv $(XLA)/venv || { echo 'make xla-cpu needs python3 with venv'; exit 1; }
 	@{ $(PYTHON) -m pip install -r tools/pjrt-cpu/requirements.txt && \
-	  $(PYTHON) -m pip install --no-deps -r tools/python/requirements.txt && tools/python/torch-cpu.sh $(XLA)/venv; } >$(XLA)/pip.log 2>&1 || \
+	  $(PYTHON) -m pip install --no-deps -r tools/pjrt-dump/requirements.txt -r tools/python/requirements.txt && tools/python/torch-cpu.sh $(XLA)/venv; } >$(XLA)/pip.log 2>&1 || \
 	  { echo 'make xla-cpu cannot install the Python packages of tools/, see $(XLA)/pip.log; is there a network?'; exit 1; }
 	@touch $@
 

@@ -32,6 +32,7 @@ var layers = map[string][]string{
 	"harness/train":    {"harness/policy", "harness/seed", "harness/spec"},
 	"harness/compact":  {"harness/policy", "harness/seed", "harness/spec"},
 	"harness/policy":   {"harness/safetensors", "harness/seed"},
+	"harness/programs": {"harness/policy"},
 	"harness/workload": {"harness/lm", "harness/policy", "harness/seed"},
 	"harness/gpucheck": {"harness/workload", "harness/lm", "harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
