@@ -11,6 +11,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/compare"
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -20,8 +21,8 @@ import (
 func TestOneTrainingIsHeldAgainstItsOwnInTheReference(t *testing.T) {
 	dir := t.TempDir()
 	reference := tinyIn(t, dir).Measurements
-	reference.Comment = []string{provenance(&tiny(t).Experiment).String()}
-	r := tiny(t)
+	reference.Comment = []string{provenance(&toy.Tiny(t).Experiment).String()}
+	r := toy.Tiny(t)
 	r.Experiment.Evaluate.Seeds = r.Experiment.Evaluate.Seeds[1:]
 	one := runIn(t, r, dir)
 	golden := func() (n int) {
@@ -53,7 +54,7 @@ func TestOneTrainingIsHeldAgainstItsOwnInTheReference(t *testing.T) {
 
 // A file of one training has no line of its seed. What trains or draws is not held against another one; what does not, is.
 func TestOneTrainingIsNotHeldAgainstAnother(t *testing.T) {
-	dir, _ := toyFolder(t, ", versus: [cheapest]", `
+	dir, _ := toy.Folder(t, ", versus: [cheapest]", `
 methods:
   - {name: random}
   - {name: fixed, id: cheapest, params: {expert: cheapest}}
@@ -61,8 +62,8 @@ outputs: [{kind: table, file: constants}]
 `)
 	out := t.TempDir()
 	for name, load := range map[string]func(t *testing.T) *spec.Resolved{
-		"split":    func(t *testing.T) *spec.Resolved { return tiny(t) },
-		"folds":    func(t *testing.T) *spec.Resolved { return loadFile(t, filepath.Join(dir, "constants.yaml")) },
+		"split":    func(t *testing.T) *spec.Resolved { return toy.Tiny(t) },
+		"folds":    func(t *testing.T) *spec.Resolved { return toy.Load(t, filepath.Join(dir, "constants.yaml")) },
 		"collapse": smallCollapse,
 	} {
 		run := func(t *testing.T, seed uint64) *Result {

@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -23,6 +22,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -56,7 +56,7 @@ func rowOf(t *testing.T, r *compare.RunReport, id, arena string) compare.RowMove
 
 func TestARunAgainAndInAnotherStoreIsTheSame(t *testing.T) {
 	dir := t.TempDir()
-	r := tiny(t)
+	r := toy.Tiny(t)
 	runIn(t, r, dir)
 	before := entries(t, dir)
 	_, report := checkedRun(t, r, dir)
@@ -83,7 +83,7 @@ func TestARunAgainAndInAnotherStoreIsTheSame(t *testing.T) {
 func TestAnotherKnobIsNamedAndComparedQuestionByQuestion(t *testing.T) {
 	dir := t.TempDir()
 	before := tinyIn(t, dir)
-	r := tiny(t)
+	r := toy.Tiny(t)
 	r.Experiment.GRPO.Steps = 9
 	after, report := checkedRun(t, r, dir)
 	if len(report.Asked) != 1 || len(report.Asked[0].Fields) != 1 || len(report.Asked[0].Steps) != 4 {
@@ -134,7 +134,7 @@ func TestAnotherKnobIsNamedAndComparedQuestionByQuestion(t *testing.T) {
 func TestAnotherPriceIsMoreThanNoise(t *testing.T) {
 	dir := t.TempDir()
 	tinyIn(t, dir)
-	r := tiny(t)
+	r := toy.Tiny(t)
 	models := map[string]cost.Price{}
 	for name, p := range r.Prices.Models {
 		p.In, p.Out = 1.1*p.In, 1.1*p.Out
@@ -199,7 +199,7 @@ func mutate(t *testing.T, dir, experiment, step, name string, change func(string
 // One decision of one training, at the paper's sizes.
 func TestOneDecisionIsFound(t *testing.T) {
 	dir := t.TempDir()
-	r := tiny(t)
+	r := toy.Tiny(t)
 	runIn(t, r, dir)
 	var problem string
 	mutate(t, dir, "tiny", "fit entrorouter seed=1", "decisions/paper.csv", func(text string) string {
@@ -230,7 +230,7 @@ func TestOneDecisionIsFound(t *testing.T) {
 func TestRunsThatCannotBeComparedByQuestionAreComparedByTheirMeasurements(t *testing.T) {
 	dir := t.TempDir()
 	tinyIn(t, dir)
-	r := tiny(t)
+	r := toy.Tiny(t)
 	r.Experiment.Seed++
 	_, report := checkedRun(t, r, dir)
 	if len(report.Rows) > 0 || report.Numbers == nil || len(report.Numbers.Changes) == 0 {
@@ -249,7 +249,7 @@ func TestRunsThatCannotBeComparedByQuestionAreComparedByTheirMeasurements(t *tes
 func TestQuestionsRowsAndBenchmarksOfOneSideAreCounted(t *testing.T) {
 	dir := t.TempDir()
 	tinyIn(t, dir)
-	r := tiny(t)
+	r := toy.Tiny(t)
 	b := r.Benchmarks["sim-aime25"]
 	b.Size -= 3
 	r.Benchmarks["sim-aime25"] = b
@@ -265,7 +265,7 @@ func TestQuestionsRowsAndBenchmarksOfOneSideAreCounted(t *testing.T) {
 
 func TestARunThatCannotBeReadIsSaidInOneSentence(t *testing.T) {
 	dir := t.TempDir()
-	r := tiny(t)
+	r := toy.Tiny(t)
 	result := runIn(t, r, dir)
 	if _, err := book.OpenRun(dir, "main"); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "holds no finished run of experiment main; it has: tiny") {
 		t.Errorf("%v", err)
@@ -380,7 +380,7 @@ func rerecord(t *testing.T, dir, stage string, change func(recipe map[string]any
 
 func TestARunOfAnotherVersionIsReadAsLongAsItsFilesAre(t *testing.T) {
 	dir := t.TempDir()
-	r := tiny(t)
+	r := toy.Tiny(t)
 	result := runIn(t, r, dir)
 	out := t.TempDir()
 	runIn(t, r, out)
@@ -391,15 +391,16 @@ func TestARunOfAnotherVersionIsReadAsLongAsItsFilesAre(t *testing.T) {
 		}
 		return CheckRun(result, Options{Out: out}, other)
 	}
+	var version float64
 	rerecord(t, dir, "measure", func(recipe map[string]any) {
-		recipe["version"] = 3.
+		version, recipe["version"] = recipe["version"].(float64), 3.
 		recipe["params"].(map[string]any)["Former"] = "knob"
 	})
 	report, err := check()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Asked) != 1 || len(report.Asked[0].Fields) != 2 || report.Asked[0].Fields[1] != (compare.AskedField{Name: "version", Ours: strconv.Itoa(measureVersion), Reference: "3"}) {
+	if len(report.Asked) != 1 || len(report.Asked[0].Fields) != 2 || report.Asked[0].Fields[1] != (compare.AskedField{Name: "version", Ours: fmt.Sprint(version), Reference: "3"}) {
 		t.Errorf("asked for differently: %+v", report.Asked)
 	}
 	if report.Regressed() || len(report.Rows) == 0 {
@@ -461,21 +462,10 @@ func fields(r *compare.RunReport) (names string) {
 	return names
 }
 
-// learned is a row that is trained among rows that are not.
-const learned = `
-methods:
-  - {name: fixed, id: cheapest, params: {expert: cheapest}}
-  - {name: fixed, id: strongest, params: {expert: strongest}}
-  - {name: random}
-  - {name: mixture, kappa: "01"}
-  - {name: routellm, kappa: "01"}
-outputs: [{kind: table, file: constants}]
-`
-
 // toyRun runs the toy recording of a folder into a new store.
 func toyRun(t *testing.T, dir string, change func(r *spec.Resolved)) (*Result, Options) {
 	t.Helper()
-	r := loadFile(t, filepath.Join(dir, "constants.yaml"))
+	r := toy.Load(t, filepath.Join(dir, "constants.yaml"))
 	change(r)
 	o := Options{Out: t.TempDir(), Data: dir, Env: map[string]string{"arch": runtime.GOARCH}}
 	result, err := Run(t.Context(), r, o)
@@ -500,14 +490,14 @@ func reportOf(t *testing.T, result *Result, after, before Options) *compare.RunR
 }
 
 func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
-	dir, outcomes := toyFolder(t, "", learned)
+	dir, outcomes := toy.Folder(t, "", toy.Learned)
 	unchanged := func(*spec.Resolved) {}
 	first, before := toyRun(t, dir, unchanged)
 
 	t.Run("the same", func(t *testing.T) {
 		result, after := toyRun(t, dir, unchanged)
 		report := reportOf(t, result, after, before)
-		if d := cmp.Diff([]compare.Overlap{{Arena: "toy", Common: toyQuestions}}, report.Questions); d != "" || report.Numbers != nil || fields(report) != "" {
+		if d := cmp.Diff([]compare.Overlap{{Arena: "toy", Common: toy.Questions}}, report.Questions); d != "" || report.Numbers != nil || fields(report) != "" {
 			t.Errorf("questions (-want +got):\n%s, numbers: %v, asked: %s", d, report.Numbers, fields(report))
 		}
 		for _, row := range report.Rows {
@@ -601,8 +591,8 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 
 	t.Run("another recording", func(t *testing.T) {
 		moved, file := strings.Replace(outcomes, `"output_tokens": 7`, `"output_tokens": 8`, 1), filepath.Join(dir, "outcomes.jsonl")
-		put(t, file, moved)
-		defer put(t, file, outcomes)
+		toy.Put(t, file, moved)
+		defer toy.Put(t, file, outcomes)
 		result, after := toyRun(t, dir, func(r *spec.Resolved) {
 			r.Pools[0].Recorded.Outcomes.SHA256 = fmt.Sprintf("%x", sha256.Sum256([]byte(moved)))
 		})
@@ -616,7 +606,7 @@ func TestRecordedRunsAreComparedQuestionByQuestion(t *testing.T) {
 
 // The pools that both runs have are compared question by question; one that only the other has is gone.
 func TestAPoolOfOneSideIsNamed(t *testing.T) {
-	dir, _ := toyFolder(t, "", learned)
+	dir, _ := toy.Folder(t, "", toy.Learned)
 	second := func(r *spec.Resolved) {
 		more := r.Pools[0]
 		more.Name = "more"
@@ -639,9 +629,9 @@ func TestAPoolOfOneSideIsNamed(t *testing.T) {
 
 // Where questions with gaps are left out, those without an answer of the probe are too, though no row is scored by it.
 func TestGapsOfTheProbeAreGapsOfTheComparison(t *testing.T) {
-	dir, outcomes := toyFolder(t, "", learned)
+	dir, outcomes := toy.Folder(t, "", toy.Learned)
 	short := regexp.MustCompile(`\{"query_id": "q[37]", "model": "m3".*\n`).ReplaceAllString(outcomes, "")
-	put(t, filepath.Join(dir, "outcomes.jsonl"), short)
+	toy.Put(t, filepath.Join(dir, "outcomes.jsonl"), short)
 	run := func() (*Result, Options) {
 		return toyRun(t, dir, func(r *spec.Resolved) {
 			r.Pools[0].Recorded.Gaps = "drop"
@@ -651,7 +641,7 @@ func TestGapsOfTheProbeAreGapsOfTheComparison(t *testing.T) {
 	_, before := run()
 	result, after := run()
 	report := reportOf(t, result, after, before)
-	if d := cmp.Diff([]compare.Overlap{{Arena: "toy", Common: toyQuestions - 2}}, report.Questions); d != "" || report.Regressed() || report.Numbers != nil {
+	if d := cmp.Diff([]compare.Overlap{{Arena: "toy", Common: toy.Questions - 2}}, report.Questions); d != "" || report.Regressed() || report.Numbers != nil {
 		t.Errorf("questions (-want +got):\n%s, regressed: %v", d, report.Regressed())
 	}
 }
@@ -669,7 +659,7 @@ func TestTooFewTrainingsJudgeNothing(t *testing.T) {
 		{"two pairs", func(x *spec.Experiment) { x.GRPO.Steps = 9 }, "too few trainings"},
 		{"two and two", func(x *spec.Experiment) { x.Evaluate.Seeds = []uint64{7, 8} }, ""},
 	} {
-		r := tiny(t)
+		r := toy.Tiny(t)
 		c.change(&r.Experiment)
 		_, report := checkedRun(t, r, dir)
 		row := rowOf(t, report, "entrorouter", metrics.LargeArena)
@@ -683,11 +673,11 @@ func TestTooFewTrainingsJudgeNothing(t *testing.T) {
 // Other trainings make another recipe of the measurement, not of what rows that train nothing did.
 func TestANumberThatMovedIsFoundThoughTrainingsDiffer(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Run(t.Context(), tiny(t), Options{Out: dir, Env: map[string]string{"arch": runtime.GOARCH}}); err != nil {
+	if _, err := Run(t.Context(), toy.Tiny(t), Options{Out: dir, Env: map[string]string{"arch": runtime.GOARCH}}); err != nil {
 		t.Fatal(err)
 	}
 	other := func() *compare.RunReport {
-		r := tiny(t)
+		r := toy.Tiny(t)
 		r.Experiment.Evaluate.Seeds = []uint64{7, 8}
 		_, report := checkedRun(t, r, dir)
 		return report
@@ -730,7 +720,7 @@ func TestWhatARowAsksForIsNamedWhateverItsStepsAreCalled(t *testing.T) {
 			x.Methods[i] = spec.Method{Name: "random", ID: "entrorouter"}
 		}},
 	} {
-		r := tiny(t)
+		r := toy.Tiny(t)
 		c.change(&r.Experiment)
 		_, report := checkedRun(t, r, dir)
 		if fields := fields(report); !strings.Contains(fields, c.want) || c.want == "" && fields != "" {

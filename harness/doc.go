@@ -1,16 +1,16 @@
-// Package harness turns a spec into measurements: it plans the steps of an experiment, carries out those that the store
-// does not have, and opens what they made. Other packages read, measure, compare and show it.
+// Package harness carries out experiments: from a spec to measurements, and from a finished run to what is asked of it.
 //
 //	experiments/*.yaml
 //	    | spec.Load
 //	    v
-//	problems -> profile -> fit, match (method x seed) -> measure          Run: plan.go, folds.go, collapse.go
+//	protocol.Open: a plan (steps.Plan) of
+//	problems -> profile -> fit, match (method x seed) -> measure          Run carries it out: steps.Plan.Measurements
 //	    |          |            |                          |
-//	    |     ask.go        methods, train                 | book.Open: arenas with rows and decisions
+//	    |       asking     methods, train                  | book.Open: arenas with rows and decisions
 //	    +-> outcomes, expected                             v
 //	                                                    score: numbers -> present, report: tables and figures
 //
-//	a finished run -> book.OpenRun -> compare (check), trail (show)       a plan -> explain
+//	a finished run -> book.OpenRun -> compare (CheckRun), trail (OpenTrail)       a plan -> explain (Plan, Explain)
 //
 // One direction. Each box above is a step: a pure function from a recipe and the keys of its inputs to a folder of plain
 // text (package store), except the rollouts, which live in SQLite. Keys follow from recipes alone, so a finished

@@ -16,26 +16,11 @@ import (
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/explain"
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
-
-// tinyWith is tiny.yaml with some text replaced: old, new, old, new...
-func tinyWith(t *testing.T, pairs ...string) *spec.Resolved {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "tiny.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed := strings.NewReplacer(pairs...).Replace(string(text))
-	if changed == string(text) && pairs != nil {
-		t.Fatalf("tiny.yaml holds none of %q", pairs)
-	}
-	path := filepath.Join(t.TempDir(), "tiny.yaml")
-	put(t, path, changed)
-	return loadFile(t, path)
-}
 
 // snapshot lists the files and folders below a root with what they hold and when they were changed.
 func snapshot(t *testing.T, root string) map[string]string {
@@ -85,14 +70,17 @@ func firstRun(t *testing.T, out string) {
 	if err := os.CopyFS(part, os.DirFS(out)); err != nil {
 		t.Fatal(err)
 	}
-	e, err := look(t.Context(), tiny(t), Options{Out: part})
+	e, err := look(t.Context(), toy.Tiny(t), Options{Out: part})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.close()
-	gone := []*step{e.measured[0], e.fits[0][1].step, e.fits[8][0].step} // random seed=2, entrorouter seed=1
-	for _, s := range gone {
-		entry, err := e.store.Get(s.recipe)
+	defer e.Close()
+	gone := []string{"measure", "fit random seed=2", "fit entrorouter seed=1"}
+	for _, s := range e.Steps {
+		if !slices.Contains(gone, s.Name) {
+			continue
+		}
+		entry, err := e.Store.Get(s.Recipe)
 		if err := errors.Join(err, os.RemoveAll(entry.Dir)); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +88,7 @@ func firstRun(t *testing.T, out string) {
 	if err := os.RemoveAll(filepath.Join(part, "experiments")); err != nil {
 		t.Fatal(err)
 	}
-	x, err := Explain(t.Context(), tiny(t), Options{Out: part})
+	x, err := Explain(t.Context(), toy.Tiny(t), Options{Out: part})
 	if err != nil || x.ToDo != len(gone) || len(x.Causes) != 1 || sentence(x.Causes[0]) != ": not made yet" {
 		t.Errorf("%+v, %v", x, err)
 	}
@@ -222,9 +210,9 @@ func groupsByKnob(t *testing.T, out string) {
 func tinyWithName(t *testing.T, edit []string) *spec.Resolved {
 	t.Helper()
 	if !strings.Contains(edit[0], "name: tiny\n") {
-		return tinyWith(t, edit...)
+		return toy.TinyWith(t, edit...)
 	}
-	r := tinyWith(t, edit[2:]...)
+	r := toy.TinyWith(t, edit[2:]...)
 	r.Experiment.Name = "other"
 	return r
 }
@@ -244,7 +232,7 @@ func sameSet(a, b []string) bool {
 func TestAFinishedExperimentHasNothingToExplain(t *testing.T) {
 	out := t.TempDir()
 	tinyIn(t, out)
-	x, err := Explain(t.Context(), tiny(t), Options{Out: out})
+	x, err := Explain(t.Context(), toy.Tiny(t), Options{Out: out})
 	if err != nil || x.ToDo != 0 || len(x.Causes) != 0 {
 		t.Errorf("%+v, %v", x, err)
 	}
@@ -252,10 +240,10 @@ func TestAFinishedExperimentHasNothingToExplain(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(out, "stages", "fit")); err != nil {
 		t.Fatal(err)
 	}
-	if x, err = Explain(t.Context(), tiny(t), Options{Out: out}); err != nil || x.ToDo != 0 {
+	if x, err = Explain(t.Context(), toy.Tiny(t), Options{Out: out}); err != nil || x.ToDo != 0 {
 		t.Errorf("%+v, %v", x, err)
 	}
-	plan, err := Plan(t.Context(), tiny(t), Options{Out: out})
+	plan, err := Plan(t.Context(), toy.Tiny(t), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,24 +260,24 @@ func TestAFinishedExperimentHasNothingToExplain(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(out, "stages", "measure")); err != nil {
 		t.Fatal(err)
 	}
-	if x, err = Explain(t.Context(), tiny(t), Options{Out: out}); err != nil || x.ToDo != 14 || len(x.Causes) != 1 || sentence(x.Causes[0]) != "the store: what the last run made is no longer there" {
+	if x, err = Explain(t.Context(), toy.Tiny(t), Options{Out: out}); err != nil || x.ToDo != 14 || len(x.Causes) != 1 || sentence(x.Causes[0]) != "the store: what the last run made is no longer there" {
 		t.Errorf("%+v, %v", x, err)
 	}
 }
 
 func TestAStoreThatIsOnlyLookedAtIsNotMade(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "none")
-	x, err := Explain(t.Context(), tiny(t), Options{Out: out})
+	x, err := Explain(t.Context(), toy.Tiny(t), Options{Out: out})
 	if err != nil || x.ToDo != x.Steps || len(x.Causes) != 1 || sentence(x.Causes[0]) != ": not made yet" {
 		t.Errorf("%+v, %v", x, err)
 	}
-	if _, err := Plan(t.Context(), tiny(t), Options{Out: out}); err != nil {
+	if _, err := Plan(t.Context(), toy.Tiny(t), Options{Out: out}); err != nil {
 		t.Error(err)
 	}
-	if _, err := ExplainStep(t.Context(), tiny(t), Options{Out: out}, "measure"); err != nil {
+	if _, err := ExplainStep(t.Context(), toy.Tiny(t), Options{Out: out}, "measure"); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := OpenTrail(t.Context(), tiny(t), Options{Out: out}); !errors.Is(err, ErrIncomplete) {
+	if _, _, err := OpenTrail(t.Context(), toy.Tiny(t), Options{Out: out}); !errors.Is(err, ErrIncomplete) {
 		t.Errorf("%v, want ErrIncomplete", err)
 	}
 	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
@@ -298,7 +286,7 @@ func TestAStoreThatIsOnlyLookedAtIsNotMade(t *testing.T) {
 }
 
 func followsToTheRoot(t *testing.T, out string) {
-	r := tinyWith(t, "size: 80", "size: 90")
+	r := toy.TinyWith(t, "size: 80", "size: 90")
 	x, err := ExplainStep(t.Context(), r, Options{Out: out}, "match logistic seed=2")
 	if err != nil {
 		t.Fatal(err)
@@ -326,8 +314,8 @@ func followsToTheRoot(t *testing.T, out string) {
 // What the recipes call their fields is what files call them: a reader changes what a file says.
 func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
 	code := map[string]bool{"features": true, "points": true, "counts": true, "prior": true, "sweep": true, "split": true, "simulation": true, "simulated_router": true, "asked_again": true}
-	dir, _ := toyFolder(t, "", constants)
-	cases := map[string]*spec.Resolved{"folds": loadFile(t, filepath.Join(dir, "constants.yaml")), "tiny": tiny(t)}
+	dir, _ := toy.Folder(t, "", toy.Constants)
+	cases := map[string]*spec.Resolved{"folds": toy.Load(t, filepath.Join(dir, "constants.yaml")), "tiny": toy.Tiny(t)}
 	for _, name := range spec.Names(experiments.FS) {
 		r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()})
 		if err != nil {
@@ -342,7 +330,7 @@ func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := e.explainable()
+		plan := e.Explain()
 		seen := map[string]bool{}
 		for _, s := range plan.Steps {
 			var all any
@@ -389,7 +377,7 @@ func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
 				}
 			}
 		}
-		e.close()
+		e.Close()
 	}
 }
 
@@ -436,15 +424,21 @@ func hasPath(v any, path string) bool {
 func TestAnEntryOfOlderCodeOrADamagedOneIsAReason(t *testing.T) {
 	out := t.TempDir()
 	tinyIn(t, out)
-	e, err := look(t.Context(), tiny(t), Options{Out: out})
+	e, err := look(t.Context(), toy.Tiny(t), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.close()
+	defer e.Close()
 	if err := os.RemoveAll(filepath.Join(out, "stages", "measure")); err != nil {
 		t.Fatal(err)
 	}
-	older, err := store.NewRecipe("measure", measureVersion-1, e.measured[0].recipe.Params(), e.measured[0].recipe.Inputs())
+	recipe := e.Measured[0].Recipe
+	var now struct{ Version int }
+	if err := json.Unmarshal(recipe.JSON(), &now); err != nil {
+		t.Fatal(err)
+	}
+	version := now.Version
+	older, err := store.NewRecipe("measure", version-1, recipe.Params(), recipe.Inputs())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -458,16 +452,16 @@ func TestAnEntryOfOlderCodeOrADamagedOneIsAReason(t *testing.T) {
 	if err := s.WriteIndex("tiny", []store.Step{{Name: "measure", Key: older.Key()}}); err != nil {
 		t.Fatal(err)
 	}
-	x, err := Explain(t.Context(), tiny(t), Options{Out: out})
-	if want := fmt.Sprintf("the code: measure steps mean something else: version %d stored, %d wanted", measureVersion-1, measureVersion); err != nil || len(x.Causes) != 1 || sentence(x.Causes[0]) != want {
+	x, err := Explain(t.Context(), toy.Tiny(t), Options{Out: out})
+	if want := fmt.Sprintf("the code: measure steps mean something else: version %d stored, %d wanted", version-1, version); err != nil || len(x.Causes) != 1 || sentence(x.Causes[0]) != want {
 		t.Errorf("%+v, %v; want %s", x, err, want)
 	}
-	damaged, err := s.Get(e.measured[0].inputs[0].recipe)
+	damaged, err := s.Get(e.Measured[0].Inputs[0].Recipe)
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, damaged.Path("fit.json"), "{}")
-	if x, err = Explain(t.Context(), tiny(t), Options{Out: out}); err != nil || len(x.Causes) != 2 || !strings.Contains(sentence(x.Causes[0]), "the store: "+damaged.Key.String()+": corrupt entry in ") {
+	toy.Put(t, damaged.Path("fit.json"), "{}")
+	if x, err = Explain(t.Context(), toy.Tiny(t), Options{Out: out}); err != nil || len(x.Causes) != 2 || !strings.Contains(sentence(x.Causes[0]), "the store: "+damaged.Key.String()+": corrupt entry in ") {
 		t.Errorf("%+v, %v", x, err)
 	}
 }
@@ -476,11 +470,7 @@ func TestAnEntryOfOlderCodeOrADamagedOneIsAReason(t *testing.T) {
 func besideTiny(t *testing.T, out string, edits ...string) (causes []string) {
 	t.Helper()
 	dir := t.TempDir()
-	text, err := os.ReadFile(filepath.Join("testdata", "tiny.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	put(t, filepath.Join(dir, "tiny.yaml"), string(text))
+	toy.Put(t, filepath.Join(dir, "tiny.yaml"), toy.Text(t, "tiny.yaml"))
 	for ; len(edits) > 0; edits = edits[3:] {
 		text, err := fs.ReadFile(experiments.FS, edits[0])
 		if err != nil {
@@ -489,9 +479,9 @@ func besideTiny(t *testing.T, out string, edits ...string) (causes []string) {
 		if !strings.Contains(string(text), edits[1]) {
 			t.Fatalf("%s does not hold %q", edits[0], edits[1])
 		}
-		put(t, filepath.Join(dir, filepath.FromSlash(edits[0])), strings.Replace(string(text), edits[1], edits[2], 1))
+		toy.Put(t, filepath.Join(dir, filepath.FromSlash(edits[0])), strings.Replace(string(text), edits[1], edits[2], 1))
 	}
-	x, err := Explain(t.Context(), loadFile(t, filepath.Join(dir, "tiny.yaml")), Options{Out: out})
+	x, err := Explain(t.Context(), toy.Load(t, filepath.Join(dir, "tiny.yaml")), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -532,7 +522,7 @@ func benchmarkKnobs(t *testing.T, out string) {
 }
 
 func TestWhyIsARecordedPoolMeasuredAgain(t *testing.T) {
-	dir, _ := toyFolder(t, "", constants)
+	dir, _ := toy.Folder(t, "", toy.Constants)
 	path := filepath.Join(dir, "constants.yaml")
 	o := Options{Out: filepath.Join(dir, "out"), Data: dir}
 	runFile(t, path, o)
@@ -549,8 +539,8 @@ func TestWhyIsARecordedPoolMeasuredAgain(t *testing.T) {
 		{"  - {name: mixture", "  - {name: benchmark, id: again}\n  - {name: mixture", "methods: row again is new"},
 		{"probe: m3,", "probe: m3, versus: [mixture],", `folds.versus: not set in what is stored, ["mixture"] wanted`},
 	} {
-		put(t, path, strings.Replace(string(text), c.old, c.new, 1))
-		x, err := Explain(t.Context(), loadFile(t, path), o)
+		toy.Put(t, path, strings.Replace(string(text), c.old, c.new, 1))
+		x, err := Explain(t.Context(), toy.Load(t, path), o)
 		if err != nil {
 			t.Fatal(err)
 		}

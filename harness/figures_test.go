@@ -11,18 +11,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
-	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/results"
 )
-
-// figures returns testdata/figures.yaml.
-func figures(t testing.TB) *spec.Resolved {
-	t.Helper()
-	return loadFile(t, filepath.Join("testdata", "figures.yaml"))
-}
 
 // drawn prints a result and returns what was printed and its files by name.
 func drawn(t *testing.T, r *Result) (string, map[string]string) {
@@ -40,7 +34,7 @@ func drawn(t *testing.T, r *Result) (string, map[string]string) {
 }
 
 func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
-	r := figures(t)
+	r := toy.Figures(t)
 	_, files := drawn(t, runIn(t, r, t.TempDir()))
 	want := []string{"figures-measurements.txt"}
 	for _, o := range r.Experiment.Outputs {
@@ -95,28 +89,12 @@ func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
 	}
 }
 
-func TestARowLearnsFromTheFirstProblemsOfBothStages(t *testing.T) {
-	all := &routing.TrainSet{SFT: make([]routing.Example, 5), RL: make([]routing.Example, 3)}
-	for i := range all.SFT {
-		all.SFT[i].Problem.ID = "s" + string(rune('0'+i))
-	}
-	for n, want := range map[int][2]int{0: {5, 3}, 2: {2, 2}, 4: {4, 3}} {
-		got := (&fit{row: spec.Method{Train: n}}).learns(all)
-		if len(got.SFT) != want[0] || len(got.RL) != want[1] || got.SFT[1].Problem.ID != "s1" {
-			t.Errorf("train %d: %d and %d problems, want %v", n, len(got.SFT), len(got.RL), want)
-		}
-	}
-	if len(all.SFT) != 5 || len(all.RL) != 3 {
-		t.Error("the training set of other rows has changed")
-	}
-}
-
 func TestASweepThatCannotBeDrawnIsNotBegun(t *testing.T) {
 	for want, o := range map[string]spec.Output{
 		`no row has a number "anchor.t2"`:              {Kind: "sweep", File: "f", Param: "anchor.t2", Axis: "x"},
 		`row logistic has no number "anchor.strength"`: {Kind: "sweep", File: "f", Param: "anchor.strength", Axis: "x", Series: []spec.Series{{Rows: []string{"logistic"}}}},
 	} {
-		r, out := figures(t), t.TempDir()
+		r, out := toy.Figures(t), t.TempDir()
 		r.Experiment.Outputs = []spec.Output{o}
 		if _, err := Run(t.Context(), r, Options{Out: out}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -140,7 +118,7 @@ func TestFiguresThatTheSpecCannotHaveAreRefused(t *testing.T) {
 			x.Methods, x.Outputs = x.Methods[1:], []spec.Output{{Kind: "pareto", File: "f"}}
 		},
 		`experts of pool sim; spec figures has 2`: func(x *spec.Experiment) { // three rows of two experts
-			x.Methods[1] = row(t, "fixed", "medium", "{expert: cheapest}")
+			x.Methods[1] = toy.Row(t, "fixed", "medium", "{expert: cheapest}")
 			x.Outputs = []spec.Output{{Kind: "pareto", File: "f"}}
 		},
 		`two outputs write f-large.csv; give one of them another file`: func(x *spec.Experiment) {
@@ -154,7 +132,7 @@ func TestFiguresThatTheSpecCannotHaveAreRefused(t *testing.T) {
 			x.Evaluate.Seeds, x.Outputs = []uint64{1}, []spec.Output{{Kind: "seeds", File: "f"}}
 		},
 	} {
-		r := figures(t)
+		r := toy.Figures(t)
 		change(&r.Experiment)
 		result, err := Run(t.Context(), r, Options{Out: out})
 		if err == nil {

@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,9 +18,15 @@ const module = "github.com/entrorouter/entrorouter/"
 // layers says which packages of this module a package may import. Anything absent here may import none of them.
 // DESIGN.md, "The house", has the picture.
 var layers = map[string][]string{
-	"cmd/entrorouter":  {"*"},
-	"harness":          {"harness/book", "harness/collapse", "harness/compare", "harness/explain", "harness/score", "harness/trail", "harness/methods", "harness/policy", "harness/compact", "harness/experts", "harness/experts/sim", "harness/store", "harness/problems", "harness/present", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed", "harness/cost", "verify"},
-	"harness/collapse": {"harness/theory", "harness/score", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed"},
+	"cmd/entrorouter": {"*"},
+	// Carrying out, explaining, following and checking an experiment: the walk from top to bottom.
+	"harness": {"harness/programs", "harness/workload", "harness/methods", "harness/protocol", "harness/asking", "harness/steps", "harness/book", "harness/compare", "harness/explain", "harness/trail", "harness/policy", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
+	// What to do for an experiment, and who is asked on the way.
+	"harness/protocol":     {"harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/compact", "harness/experts", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
+	"harness/asking":       {"harness/steps", "harness/methods", "harness/experts", "harness/experts/sim", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
+	"harness/steps":        {"harness/book", "harness/explain", "harness/experts/sim", "harness/policy", "harness/compact", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/metrics", "harness/cost", "verify"},
+	"harness/internal/toy": {"experiments", "harness/methods", "harness/spec"},
+	"harness/collapse":     {"harness/theory", "harness/score", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed"},
 	// What is compared and what is shown are finished runs.
 	"harness/compare": {"harness/book", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/units", "harness/metrics"},
 	// Why a step is to do follows from its recipe and from what is stored.
@@ -33,7 +42,7 @@ var layers = map[string][]string{
 	"harness/compact":  {"harness/policy", "harness/seed", "harness/spec"},
 	"harness/policy":   {"harness/safetensors", "harness/seed"},
 	"harness/programs": {"harness/policy"},
-	"harness/workload": {"harness/lm", "harness/policy", "harness/seed"},
+	"harness/workload": {"harness/lm", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec"},
 	"harness/gpucheck": {"harness/workload", "harness/lm", "harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
 	"harness/paper":   {"harness/metrics", "harness/report"},
@@ -96,5 +105,28 @@ func TestImportsFollowTheLayerTable(t *testing.T) {
 	}
 	if seen < len(layers) {
 		t.Errorf("go list found %d packages, the table has %d", seen, len(layers))
+	}
+}
+
+// What an experiment is made of follows from its protocol in two packages; the others ask what they have before them.
+func TestProtocolsAreToldApartInTwoPackages(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{range .GoFiles}}{{$.ImportPath}} {{$.Dir}}/{{.}}{{"\n"}}{{end}}`, module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := regexp.MustCompile(`(x|e|Experiment)\.Protocol (==|!=)|switch \S*\.Protocol\b`)
+	found := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		name, path, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), module), " ")
+		code, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asks.Match(code) {
+			found[name] = true
+		}
+	}
+	if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, []string{"harness/protocol", "harness/spec"}) {
+		t.Errorf("packages that tell protocols apart: %v", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -100,7 +101,7 @@ func Regrade(ctx context.Context, dir string) (*Regraded, error) {
 		if groups[k] == nil {
 			groups[k] = &RegradedGroup{Benchmark: k.benchmark, Split: k.split, Model: k.model}
 		}
-		of, now := groups[k], grade(p, g.Response, g.Finish)
+		of, now := groups[k], asking.Grade(p, g.Response, g.Finish)
 		out.Answers++
 		out.Before[g.Verifier]++
 		of.Answers++

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/verify"
 )
@@ -34,7 +35,7 @@ func alter(t *testing.T, dir, statement string, args ...any) int {
 // for wrong ones. What moves is told beforehand; the next run corrects it offline.
 func TestANewVerifierGradesWhatIsStoredAndAsksNobody(t *testing.T) {
 	dir := t.TempDir()
-	want := render(t, runIn(t, tiny(t), dir))
+	want := render(t, runIn(t, toy.Tiny(t), dir))
 	same, err := Regrade(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +72,7 @@ func TestANewVerifierGradesWhatIsStoredAndAsksNobody(t *testing.T) {
 		t.Errorf("groups: %d moved of %d, %d more correct", moved, answers, correct)
 	}
 
-	again, err := Run(t.Context(), tiny(t), Options{Out: dir, Offline: true})
+	again, err := Run(t.Context(), toy.Tiny(t), Options{Out: dir, Offline: true})
 	if err != nil {
 		t.Fatal(err)
 	}

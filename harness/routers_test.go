@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,110 +12,18 @@ import (
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-// row makes a row of a spec.
-func row(t testing.TB, name, id, params string) spec.Method {
-	t.Helper()
-	m := spec.Method{Name: name, ID: id}
-	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(params), &doc); err != nil {
-		t.Fatal(err)
-	}
-	m.Params = *doc.Content[0]
-	return m
-}
-
-// asks are n texts with two runs each.
-func asks(n int) (all []methods.Ask) {
-	for i := range n {
-		for run := range 2 {
-			all = append(all, methods.Ask{Text: fmt.Sprint("problem ", i), Run: run, Seed: seed.Derive(i, run)})
-		}
-	}
-	return all
-}
-
-// A run that is interrupted keeps what was answered, and asks the rest only when it goes on.
-func TestRoutersAreAskedNothingTwice(t *testing.T) {
-	a, dir := &asker{}, t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	a.before = func(ctx context.Context, n int) int {
-		if n == 8 {
-			cancel()
-			<-ctx.Done()
-		}
-		return 0
-	}
-	server := httptest.NewServer(a)
-	defer server.Close()
-	model := experts.Endpoint{Expert: routing.Expert{ID: "r", Model: "m", MaxTokens: 9}, URL: server.URL + "/v1"}
-	sampling := spec.Sampling{TopP: 1, Prompt: "Who? {problem}"}
-	e := asking(t, &asker{}, dir, 1)
-	if _, err := (servers{e}).Ask(ctx, model, sampling, asks(6)); !errors.Is(err, context.Canceled) {
-		t.Fatalf("error %v", err)
-	}
-	a.before = nil
-	a.requests()
-	ask := func(e *engine, s spec.Sampling) []experts.Completion {
-		t.Helper()
-		twice := append(asks(6), asks(6)...) // the same question twice is one
-		got, err := (servers{e}).Ask(t.Context(), model, s, twice)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(got[:12], got[12:]); diff != "" {
-			t.Error(diff)
-		}
-		return got[:12]
-	}
-	first := ask(e, sampling)
-	if n := a.requests(); n != 5 {
-		t.Errorf("%d requests after an interruption at the 8th of 12, want 5", n)
-	}
-	for i, q := range asks(6) {
-		s := uint64(q.Seed) & (1<<53 - 1)
-		want := experts.Completion{Text: fmt.Sprintf("\\boxed{%d}", 7+s%2), Finish: routing.Stop}
-		want.Usage.In, want.Usage.Out = 3, int64(10+s%100)
-		if diff := cmp.Diff(want, first[i]); diff != "" {
-			t.Errorf("answer %d: %s", i, diff)
-		}
-	}
-	other := asking(t, &asker{}, dir, 4)
-	other.opt.Offline = true
-	if diff := cmp.Diff(first, ask(other, sampling)); diff != "" {
-		t.Error(diff)
-	}
-	if n := a.requests(); n != 0 {
-		t.Errorf("%d requests for what is stored", n)
-	}
-	warm := sampling
-	warm.Temperature = 0.6
-	if _, err := (servers{other}).Ask(t.Context(), model, warm, asks(6)); !errors.Is(err, ErrIncomplete) || !strings.Contains(err.Error(), "12 of 12 answers of m are not stored") {
-		t.Errorf("offline, at another temperature: %v", err)
-	}
-	other.opt.Offline = false
-	ask(other, warm)
-	if n := a.requests(); n != 12 {
-		t.Errorf("%d requests at another temperature, want 12", n)
-	}
-}
-
 func TestRoutersThatNobodyServesAreRefusedBeforeAnythingIsAsked(t *testing.T) {
 	for want, change := range map[string]func(*spec.Resolved){
 		`row r: cannot be done: model "router-9" has no url and is no simulated router of pool sim; it has: [router-0.4 router-0.6 router-0.8 router-1.0]`: func(r *spec.Resolved) {
-			r.Experiment.Methods = []spec.Method{row(t, "llmrouter", "r", "{model: router-9}")}
+			r.Experiment.Methods = []spec.Method{toy.Row(t, "llmrouter", "r", "{model: router-9}")}
 		},
 		`model "router-0.6" has no url, and pool sim is of kind http, which has no simulated routers; give the row a url`: func(r *spec.Resolved) {
 			p := r.Pools[0]
@@ -127,13 +34,13 @@ func TestRoutersThatNobodyServesAreRefusedBeforeAnythingIsAsked(t *testing.T) {
 				r.Benchmarks[name] = b
 			}
 			r.Experiment.Large = 0
-			r.Experiment.Methods = []spec.Method{row(t, "llmrouter", "r", "{model: router-0.6}")}
+			r.Experiment.Methods = []spec.Method{toy.Row(t, "llmrouter", "r", "{model: router-0.6}")}
 		},
 		`row mixture: match names r, which asks a language model for every decision`: func(r *spec.Resolved) {
-			r.Experiment.Methods = []spec.Method{row(t, "llmrouter", "r", "{model: router-0.6}"), {Name: "mixture", Match: "r"}}
+			r.Experiment.Methods = []spec.Method{toy.Row(t, "llmrouter", "r", "{model: router-0.6}"), {Name: "mixture", Match: "r"}}
 		},
 	} {
-		r := tiny(t)
+		r := toy.Tiny(t)
 		change(r)
 		r.Experiment.Outputs = nil
 		_, err := Run(t.Context(), r, Options{Out: t.TempDir()})
@@ -145,12 +52,12 @@ func TestRoutersThatNobodyServesAreRefusedBeforeAnythingIsAsked(t *testing.T) {
 
 // The simulated routers end to end, and the same rows again through a server with an address.
 func TestLLMRoutersRunOnSimulatedAndOnServedModels(t *testing.T) {
-	r := tiny(t)
+	r := toy.Tiny(t)
 	server := httptest.NewServer(http.HandlerFunc(strongestOrNonsense))
 	defer server.Close()
 	r.Experiment.Methods = append(r.Experiment.Methods,
-		row(t, "llmrouter", "sim", "{model: router-1.0, billed_as: Qwen3-235B-A22B-Instruct-2507}"),
-		row(t, "llmrouter", "served", fmt.Sprintf("{model: oracle-9000, url: %q, shuffle_order: true}", server.URL+"/v1")))
+		toy.Row(t, "llmrouter", "sim", "{model: router-1.0, billed_as: Qwen3-235B-A22B-Instruct-2507}"),
+		toy.Row(t, "llmrouter", "served", fmt.Sprintf("{model: oracle-9000, url: %q, shuffle_order: true}", server.URL+"/v1")))
 	out := t.TempDir()
 	result := runIn(t, r, out)
 	for _, arena := range []string{metrics.PaperArena, metrics.LargeArena} {
@@ -190,7 +97,7 @@ func TestLLMRoutersRunOnSimulatedAndOnServedModels(t *testing.T) {
 		t.Errorf("again: %v", err)
 	}
 	// Answers outlive decisions: another row that asks the same gets them from the rollouts.
-	r.Experiment.Methods = append(r.Experiment.Methods, row(t, "llmrouter", "cheap", fmt.Sprintf("{model: oracle-9000, url: %q, shuffle_order: true, on_parse_fail: cheapest}", server.URL+"/v1")))
+	r.Experiment.Methods = append(r.Experiment.Methods, toy.Row(t, "llmrouter", "cheap", fmt.Sprintf("{model: oracle-9000, url: %q, shuffle_order: true, on_parse_fail: cheapest}", server.URL+"/v1")))
 	if _, err := Run(t.Context(), r, Options{Out: out, Offline: true}); err != nil {
 		t.Error(err)
 	}

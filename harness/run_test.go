@@ -18,20 +18,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/explain"
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
-
-// tiny returns testdata/tiny.yaml.
-func tiny(t testing.TB) *spec.Resolved {
-	t.Helper()
-	return loadFile(t, filepath.Join("testdata", "tiny.yaml"))
-}
 
 func runIn(t testing.TB, r *spec.Resolved, out string) *Result {
 	t.Helper()
@@ -46,11 +40,11 @@ func runIn(t testing.TB, r *spec.Resolved, out string) *Result {
 func tinyIn(t testing.TB, out string) *Result {
 	t.Helper()
 	dir := filepath.Join(shared, "tiny")
-	tinyOnce.Do(func() { runIn(t, tiny(t), dir) })
+	tinyOnce.Do(func() { runIn(t, toy.Tiny(t), dir) })
 	if err := os.CopyFS(out, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	return runIn(t, tiny(t), out)
+	return runIn(t, toy.Tiny(t), out)
 }
 
 var (
@@ -99,7 +93,7 @@ func render(t *testing.T, r *Result) string {
 
 // How many requests are in flight, in what order answers arrive and where the files lie decide nothing.
 func TestARunIsTheSameByteForByteAtAnyConcurrency(t *testing.T) {
-	one, many := tiny(t), tiny(t)
+	one, many := toy.Tiny(t), toy.Tiny(t)
 	one.Experiment.Profile.Concurrency, many.Experiment.Profile.Concurrency = 3, 64
 	outs := []string{t.TempDir(), filepath.Join(t.TempDir(), "deeper")}
 	a, b := runIn(t, one, outs[0]), runIn(t, many, outs[1])
@@ -127,7 +121,7 @@ func TestARunIsTheSameByteForByteAtAnyConcurrency(t *testing.T) {
 // rates and outcomes.
 func TestAnHTTPPoolThatPointsAtServeGetsTheSameOutcomes(t *testing.T) {
 	dir := t.TempDir()
-	r := tiny(t)
+	r := toy.Tiny(t)
 	r.Experiment.Large, r.Experiment.Methods, r.Experiment.Outputs = 0, r.Experiment.Methods[:2], nil
 	runIn(t, r, filepath.Join(dir, "sim"))
 
@@ -177,7 +171,7 @@ func TestAnHTTPPoolThatPointsAtServeGetsTheSameOutcomes(t *testing.T) {
 			continue // the second stage's draw is part of the first's
 		}
 		file := spec.File{Path: benchmark + ".jsonl", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(lines.String())))}
-		put(t, filepath.Join(dir, "data", file.Path), lines.String())
+		toy.Put(t, filepath.Join(dir, "data", file.Path), lines.String())
 		b := r.Benchmarks[benchmark]
 		b.Generated, b.File, b.Size = nil, &file, n
 		over.Benchmarks[benchmark] = b
@@ -219,9 +213,9 @@ func TestAnHTTPPoolThatPointsAtServeGetsTheSameOutcomes(t *testing.T) {
 }
 
 func TestAnInterruptedRunSaysSoAndGoesOn(t *testing.T) {
-	r, out := tiny(t), t.TempDir()
+	r, out := toy.Tiny(t), t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := Run(ctx, r, Options{Out: out, Progress: &cancelAt{cancel: cancel, what: "fit "}})
+	_, err := Run(ctx, r, Options{Out: out, Progress: &cancelAt{Progress: Options{}.Filled().Progress, cancel: cancel, what: "fit "}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
@@ -237,7 +231,7 @@ func TestAnInterruptedRunSaysSoAndGoesOn(t *testing.T) {
 
 // cancelAt interrupts when something starts.
 type cancelAt struct {
-	silent
+	Progress
 	cancel func()
 	what   string
 }
@@ -249,7 +243,7 @@ func (c *cancelAt) Start(what string, _ int) {
 }
 
 func TestAPlanTellsWhatARunThenDoes(t *testing.T) {
-	r, out := tiny(t), t.TempDir()
+	r, out := toy.Tiny(t), t.TempDir()
 	plan := func() []explain.StepStatus {
 		steps, err := Plan(t.Context(), r, Options{Out: out})
 		if err != nil {
@@ -287,10 +281,10 @@ func TestAPlanTellsWhatARunThenDoes(t *testing.T) {
 }
 
 func TestARunCountsTheStepsThatWereStored(t *testing.T) {
-	dir, _ := toyFolder(t, "", constants)
+	dir, _ := toy.Folder(t, "", toy.Constants)
 	for name, load := range map[string]func() *spec.Resolved{
-		"split":    func() *spec.Resolved { return tiny(t) },
-		"folds":    func() *spec.Resolved { return loadFile(t, filepath.Join(dir, "constants.yaml")) },
+		"split":    func() *spec.Resolved { return toy.Tiny(t) },
+		"folds":    func() *spec.Resolved { return toy.Load(t, filepath.Join(dir, "constants.yaml")) },
 		"collapse": func() *spec.Resolved { return smallCollapse(t) },
 	} {
 		out := t.TempDir()
@@ -313,20 +307,6 @@ func TestARunCountsTheStepsThatWereStored(t *testing.T) {
 		if r := run(more); name == "folds" && r.Stored != r.Steps-1 || name == "split" && r.Stored != 0 {
 			t.Errorf("%s: %d of %d steps were stored before a run with another seed", name, r.Stored, r.Steps)
 		}
-	}
-}
-
-// A client of servers that do not serve would be kept and asked: there is none.
-func TestNobodyIsConnectedToAServerThatIsDown(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	e := &engine{spec: tiny(t), opt: Options{}.filled()}
-	client, err := e.connect(t.Context(), []experts.Endpoint{{Expert: routing.Expert{ID: "x", Model: "x", MaxTokens: 1}, URL: "http://" + l.Addr().String() + "/v1"}})
-	if client != nil || err == nil {
-		t.Errorf("client %v, error %v", client, err)
 	}
 }
 
@@ -365,7 +345,7 @@ func TestWhatCannotBeRunIsRefusedBeforeAnythingIsAsked(t *testing.T) {
 		{"a figure of a row that is not there", func(r *spec.Resolved) { r.Experiment.Methods = r.Experiment.Methods[:3] }, `shows the row "entrorouter"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, out := tiny(t), t.TempDir()
+			r, out := toy.Tiny(t), t.TempDir()
 			c.change(r)
 			_, err := Run(t.Context(), r, Options{Out: out})
 			if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -380,7 +360,7 @@ func TestWhatCannotBeRunIsRefusedBeforeAnythingIsAsked(t *testing.T) {
 
 // Few problems may leave a stratum of the routing distribution empty: the figure shows the others.
 func TestAnEmptyStratumIsLeftOutOfTheFigure(t *testing.T) {
-	r := tiny(t)
+	r := toy.Tiny(t)
 	r.Experiment.Test = []string{"sim-math500"}
 	b := r.Benchmarks["sim-math500"]
 	b.Size = 2
@@ -401,7 +381,7 @@ func TestAnEmptyStratumIsLeftOutOfTheFigure(t *testing.T) {
 
 // Rows and decisions follow prices and ids, not the order in which a pool file lists its experts.
 func TestTheOrderOfExpertsInThePoolDoesNotMatter(t *testing.T) {
-	r, back := tiny(t), tiny(t)
+	r, back := toy.Tiny(t), toy.Tiny(t)
 	pool := back.Pools[0]
 	pool.Experts = slices.Clone(pool.Experts)
 	slices.Reverse(pool.Experts)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/entrorouter/entrorouter/harness/experts/sim"
+	"github.com/entrorouter/entrorouter/harness/protocol"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -18,19 +18,10 @@ func Serve(ctx context.Context, r *spec.Resolved, o Options, l net.Listener, rea
 	if p := r.Pools[0]; p.Kind != "simulated" {
 		return fmt.Errorf("%w: pool %s is of kind %s; only simulated experts can be served", ErrUsage, p.Name, p.Kind)
 	}
-	e, err := newEngine(ctx, r, o)
+	run, err := protocol.Open(ctx, r, o)
 	if err != nil {
 		return err
 	}
-	defer e.close()
-	if err := e.loadKnown(ctx); err != nil {
-		return err
-	}
-	pool := sim.Join(e.sim, sim.NewRouters(e.sim, e.poolSpec.Simulation.Routers, e.known.Lookup))
-	var models []string
-	for _, x := range pool.Experts() {
-		models = append(models, x.Model)
-	}
-	ready(models)
-	return sim.Serve(ctx, l, sim.NewServer(pool, e.opt.Log), e.opt.Log)
+	defer run.Close()
+	return run.Asker.Serve(ctx, l, ready)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/score"
@@ -187,7 +188,7 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 }
 
 func TestTheTrailOfEveryCellEndsAtItsRollouts(t *testing.T) {
-	r, dir := tiny(t), t.TempDir()
+	r, dir := toy.Tiny(t), t.TempDir()
 	for _, x := range r.Pools[0].Experts[:2] { // so that every coin flip is between rows
 		m := spec.Method{Name: "fixed", ID: x.ID}
 		if err := m.Params.Encode(map[string]string{"expert": x.ID}); err != nil {
@@ -204,7 +205,7 @@ func TestTheTrailOfEveryCellEndsAtItsRollouts(t *testing.T) {
 }
 
 func TestTheTrailOfEveryRecordedCellEndsAtItsOutcomes(t *testing.T) {
-	dir, _ := toyFolder(t, "", `
+	dir, _ := toy.Folder(t, "", `
 methods:
   - {name: random}
   - {name: fixed, id: middle, params: {expert: middle}}
@@ -215,8 +216,8 @@ outputs: [{kind: table, file: constants}]
 `)
 	o := Options{Out: filepath.Join(dir, "out"), Data: dir}
 	path := filepath.Join(dir, "constants.yaml")
-	followTrail(t, loadFile(t, path), o, runFile(t, path, o))
-	tr, done, err := OpenTrail(t.Context(), loadFile(t, path), o)
+	followTrail(t, toy.Load(t, path), o, runFile(t, path, o))
+	tr, done, err := OpenTrail(t.Context(), toy.Load(t, path), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,14 +238,14 @@ outputs: [{kind: table, file: constants}]
 
 func TestATrailLeadsBackAndSaysWhatItCannotFollow(t *testing.T) {
 	out := t.TempDir()
-	if _, _, err := OpenTrail(t.Context(), tiny(t), Options{Out: out}); !errors.Is(err, ErrIncomplete) {
+	if _, _, err := OpenTrail(t.Context(), toy.Tiny(t), Options{Out: out}); !errors.Is(err, ErrIncomplete) {
 		t.Errorf("%v, want ErrIncomplete", err)
 	}
 	if _, _, err := OpenTrail(t.Context(), smallCollapse(t), Options{Out: out}); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "without problems") {
 		t.Errorf("%v", err)
 	}
 	tinyIn(t, out)
-	tr, done, err := OpenTrail(t.Context(), tiny(t), Options{Out: out})
+	tr, done, err := OpenTrail(t.Context(), toy.Tiny(t), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,14 +19,14 @@ var mutants = []mutant{
 	{"two prices are swapped", "experiments/prices/paper-novita.yaml",
 		"Qwen3-4B-Thinking-2507: {in: 0.03, out: 0.03}\n  Qwen3-30B-A3B-Thinking-2507: {in: 0.10, out: 0.45}",
 		"Qwen3-4B-Thinking-2507: {in: 0.10, out: 0.45}\n  Qwen3-30B-A3B-Thinking-2507: {in: 0.03, out: 0.03}", 3, "method=qwen3-4b/benchmark=sim-"},
-	{"one run too few", "harness/plan.go", "e.newOutcomes(set, e.spec.Benchmarks[name].Runs, ", "e.newOutcomes(set, max(1, e.spec.Benchmarks[name].Runs-1), ", 3, " rollouts: "},
+	{"one run too few", "harness/protocol/split.go", "e.newOutcomes(set, e.Spec.Benchmarks[name].Runs, ", "e.newOutcomes(set, max(1, e.Spec.Benchmarks[name].Runs-1), ", 3, " rollouts: "},
 	{"the sign of the anchor", "harness/routing/reward.go", "out[m] += a.Strength * a.T * lp[m]", "out[m] -= a.Strength * a.T * lp[m]", 3, "method=entrorouter/benchmark=avg/seed=1"},
 	{"the strongest expert's pass rate is measured", "harness/routing/reward.go", `r.StrongestKappa == "one"`, `r.StrongestKappa != "one"`, 3, "method=entrorouter/benchmark=avg/seed=1"},
 	{"advantages are not centred", "harness/train/grpo.go", "a[i] = r - mean", "a[i] = r", 3, "method=entrorouter/benchmark=avg/seed=1"},
-	{"answers that were cut off count as right", "harness/ask.go", "v.Bucket, v.Reason = routing.Truncated, ", "v.Bucket, v.Reason = routing.Correct, ", 3, "method=qwen3-4b/benchmark=sim-"},
+	{"answers that were cut off count as right", "harness/asking/rollouts.go", "v.Bucket, v.Reason = routing.Truncated, ", "v.Bucket, v.Reason = routing.Correct, ", 3, "method=qwen3-4b/benchmark=sim-"},
 	{"cost is a mean over questions, not a sum", "harness/score/route.go", "return p.Benchmarks[p.bench].Pass * p.by[p.bench].Cost", "return p.by[p.bench].Cost", 3, "method=qwen3-4b/benchmark=sim-"},
 	{"the labels of Stage I are in another order", "harness/routing/target.go", "t.Prob[m] = 1 / float64(len(top))", "t.Prob[(m+1)%len(kappa)] = 1 / float64(len(top))", 3, "method=sft/benchmark=avg/seed=1"},
-	{"the test problems are training problems", "harness/plan.go", `e.newProblemSet(name, problems.Sized, e.spec.Benchmarks[name].Size, "")`, `e.newProblemSet(x.Train.SFT.Benchmark, problems.Sized, e.spec.Benchmarks[name].Size, "")`, 2, "have the same text"},
+	{"the test problems are training problems", "harness/protocol/split.go", `e.newProblemSet(name, problems.Sized, e.Spec.Benchmarks[name].Size, "")`, `e.newProblemSet(x.Train.SFT.Benchmark, problems.Sized, e.Spec.Benchmarks[name].Size, "")`, 2, "have the same text"},
 }
 
 // mutant is a regression that is planted.

@@ -41,7 +41,7 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 		enc := json.NewEncoder(c.App.Writer)
 		enc.SetIndent("", "  ")
 		err = enc.Encode(runJSON(report, result, against))
-	} else if err = writeRun(c.App.Writer, report, against, "entrorouter show "+r.Named, r.Experiment.Protocol == "folds"); err == nil {
+	} else if err = writeRun(c.App.Writer, report, against, "entrorouter show "+r.Named, r.Experiment.Recorded()); err == nil {
 		err = writeStored(c.App.Writer, result, options(c).Out)
 	}
 	if err != nil {

@@ -81,7 +81,7 @@ var commandsOfDocuments = []documented{
 	{command: "go test ./cmd/entrorouter -run Documents", as: `ln -s "$(command -v entrorouter)" bin/tests && bin/tests -test.list Documents`, why: "this is it: what runs lists itself", prints: `TestEveryCommandOfTheDocumentsIsCarriedOut`},
 	{command: "make study", as: "make study GO=echo", why: "an hour: what it calls", needs: "make", prints: `test .*-run Study \./results`},
 	{command: "go test -bench", as: `cd "$ROOT" && go test ./verify -run xxx -bench . -benchtime 1x`, why: "one package, once", slow: true, prints: `Benchmark`},
-	{command: "go test ./harness -run xxx -bench Profile -benchtime 20x", as: `cd "$ROOT" && go test ./harness -run xxx -bench Profile -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkProfile`},
+	{command: "go test ./harness/protocol -run xxx -bench Profile -benchtime 20x", as: `cd "$ROOT" && go test ./harness/protocol -run xxx -bench Profile -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkProfile`},
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
 	{command: "go test ./verify -run xxx -bench DevelopmentRows -cpu 1", as: `cd "$ROOT" && go test ./verify -run xxx -bench DevelopmentRows -benchtime 1x`, why: "once", slow: true, prints: `ok`},
 	{command: "go doc ./harness/metrics", as: `cd "$ROOT" && go doc ./harness/metrics`, why: "in the folder of the code", prints: `OracleGap`},

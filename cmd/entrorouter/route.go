@@ -13,8 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/protocol"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
@@ -67,7 +67,7 @@ func routeCommand() *cli.Command {
 					return usageError{err}
 				}
 			}
-			routed, err := harness.Route(c.Context, r, options(c), c.String("row"), queries, c.String("dir"))
+			routed, err := protocol.Route(c.Context, r, options(c), c.String("row"), queries, c.String("dir"))
 			if err != nil {
 				return err
 			}

@@ -70,7 +70,7 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 		matched[m.RowID()] = m.Match != ""
 		untrained[m.RowID()] = methods.TrainsNothing(m.Name)
 	}
-	partitions := x.Protocol == "folds" // which their key seed counts
+	partitions := x.Recorded() // which their key seed counts
 	if len(x.Evaluate.Seeds) == 1 && !partitions {
 		measured = withOnlySeed(measured, reference, x.Evaluate.Seeds[0])
 	}
@@ -80,8 +80,8 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 	out.Changes = metrics.Compare(measured, reference, metrics.Comparison{
 		SameProblems: out.SameProblems, SameNumerics: out.SameNumerics,
 		OtherTraining: func(m metrics.Measurement) bool {
-			// Without a method, lines of the other protocols are of trainings too, as those of contrasts are.
-			return oneEach && !slices.Equal(ours.Training, theirs.Training) && (m.Key("method") != "" || x.Protocol != "split")
+			// Without a method, lines of recordings and of the collapse are of trainings too, as those of contrasts are.
+			return oneEach && !slices.Equal(ours.Training, theirs.Training) && (m.Key("method") != "" || partitions || x.Collapse != nil)
 		},
 		// Probabilities of the large set may differ in their last digit between architectures, counts of answers not.
 		Untrained: func(m metrics.Measurement) bool {

@@ -205,3 +205,11 @@ func digest(dir string) (string, error) {
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
+
+// vocabulary returns how the model's texts become tokens.
+func (b *Base) vocabulary() (Vocabulary, error) {
+	if b.dir == "" {
+		return byteVocabulary{}, nil
+	}
+	return nil, fmt.Errorf("language model %s: no vocabulary", b.dir)
+}

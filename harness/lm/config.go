@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/safetensors"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // configFile is where a Hugging Face folder says what its model is.
@@ -208,9 +209,6 @@ func (c Config) encode(dtype safetensors.DType) ([]byte, error) {
 	return append(raw, '\n'), err
 }
 
-// The projections of a layer that adapters may change, by the names of Hugging Face.
-var projections = []string{"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}
-
 // Names of the weights outside the layers.
 const (
 	embedName = "model.embed_tokens.weight"
@@ -278,7 +276,7 @@ func (c Config) tensors() []tensor {
 // layer lists the weights of a layer.
 func (c Config) layer(l int) []tensor {
 	all := []tensor{{layerName(l, "input_layernorm.weight"), []int{c.Hidden}}}
-	for _, p := range projections {
+	for _, p := range spec.Projections {
 		if p == "gate_proj" {
 			all = append(all, tensor{layerName(l, "post_attention_layernorm.weight"), []int{c.Hidden}})
 		}

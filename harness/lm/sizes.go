@@ -2,10 +2,7 @@
 
 package lm
 
-import "slices"
-
-// Projections returns the names of the products of a layer that adapters may change, as Hugging Face has them.
-func Projections() []string { return slices.Clone(projections) }
+import "github.com/entrorouter/entrorouter/harness/spec"
 
 // Size is the name and the shape of a weight.
 type Size struct {
@@ -26,7 +23,7 @@ func (c Config) Sizes() []Size {
 func (d Decoder) AdapterSizes() []Size {
 	var all []Size
 	for l := range d.Config.Layers {
-		for _, p := range projections {
+		for _, p := range spec.Projections {
 			if name := projection(l, p); d.LoRA.adapts(name) {
 				dims := d.Config.shape(p)
 				all = append(all, Size{name + loraA, []int{d.LoRA.Rank, dims[1]}}, Size{name + loraB, []int{dims[0], d.LoRA.Rank}})
@@ -34,4 +31,16 @@ func (d Decoder) AdapterSizes() []Size {
 		}
 	}
 	return all
+}
+
+// ConfigOf returns the sizes of what a policy starts from. Of a folder it reads config.json alone.
+func ConfigOf(of spec.LanguageModel) (Config, error) {
+	if of.Folder != "" {
+		return ReadConfig(of.Folder)
+	}
+	fresh, err := open(of)
+	if err != nil {
+		return Config{}, err
+	}
+	return fresh.Config, fresh.Close()
 }

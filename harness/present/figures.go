@@ -43,7 +43,7 @@ type ofPlane struct {
 	Shown, Rows                int  // of the experiment
 }
 
-// paretoFigures draw the plane of cost and accuracy; protocol folds has one a pool, of all questions.
+// paretoFigures draw the plane of cost and accuracy; of recordings one a pool, of all questions.
 func (r *Run) paretoFigures(o spec.Output, _ published) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
 	looks := r.looks()
@@ -80,7 +80,7 @@ func (r *Run) paretoFigures(o spec.Output, _ published) ([]*report.Figure, error
 		}
 		return report.Pareto(l, r.Measurements)
 	}
-	if x.Protocol != "folds" {
+	if !x.Recorded() {
 		f, err := plane(report.ParetoLayout{Name: o.File, Benchmark: metrics.Average, Cost: report.CostOfAThousand()},
 			"pareto caption", inPool{words: r.words(), Pool: r.Spec.Pools[0]}, metrics.Keys("arena", r.arena())...)
 		return []*report.Figure{f}, err
@@ -131,9 +131,9 @@ func (r *Run) swept(rows []spec.Method) bool {
 	})
 }
 
-// sweepFigures draw rows against a number; protocol folds has one a pool.
+// sweepFigures draw rows against a number; of recordings one a pool.
 func (r *Run) sweepFigures(o spec.Output, paper published) ([]*report.Figure, error) {
-	if r.Spec.Experiment.Protocol == "folds" {
+	if r.Spec.Experiment.Recorded() {
 		return r.foldSweeps(o)
 	}
 	return one(r.sweepFigure(o, paper.table))
@@ -206,10 +206,10 @@ func CheckSweep(r *spec.Resolved, o spec.Output) error {
 	return err
 }
 
-// sweepLayout needs no measurement. pool is that of protocol folds.
+// sweepLayout needs no measurement. pool is that of a recording.
 func (r *Run) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err error) {
 	x := &r.Spec.Experiment
-	if x.Protocol != "split" && x.Protocol != "folds" {
+	if x.Collapse != nil {
 		return l, fmt.Errorf("%w: output %s: a sweep needs protocol split or folds; spec %s has protocol %s", spec.ErrUsage, o.File, x.Name, x.Protocol)
 	}
 	l = report.SweepLayout{Name: o.File, Axis: o.Axis, Log: o.Log, Panels: []report.Quantity{
@@ -238,7 +238,7 @@ func (r *Run) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err
 				continue
 			}
 			point := report.SweepPoint{X: at, Keys: metrics.Keys("arena", r.arena(), "method", m.RowID(), "benchmark", metrics.Average, "knob", "")}
-			if x.Protocol == "folds" {
+			if x.Recorded() {
 				point.Keys = metrics.Keys("pool", pool, "method", m.RowID(), "benchmark", metrics.BothStrata)
 			}
 			if o.Paper && m.Paper != "" {
@@ -262,7 +262,7 @@ func (r *Run) param(m spec.Method, path string) (number float64, ok bool, err er
 		if m.Train > 0 {
 			return float64(m.Train), true, nil
 		}
-		if x.Protocol == "folds" {
+		if x.Recorded() {
 			return 0, false, nil // as many as its fold leaves
 		}
 		return float64(x.Train.SFT.Size), true, nil

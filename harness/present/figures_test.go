@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
@@ -121,7 +122,7 @@ func TestEveryFixedExpertOfACommittedPlaneIsNamed(t *testing.T) {
 }
 
 func TestTheNumberOfARowIsItsOwnOrItsDefault(t *testing.T) {
-	r := &Run{Spec: figures(t)}
+	r := &Run{Spec: toy.Figures(t)}
 	row := map[string]spec.Method{}
 	for _, m := range r.Spec.Experiment.Methods {
 		row[m.RowID()] = m

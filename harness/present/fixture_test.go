@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -25,36 +23,6 @@ func builtin(t *testing.T, name string) *spec.Resolved {
 		t.Fatal(err)
 	}
 	return r
-}
-
-// engineSpec returns a small spec of the engine's tests.
-func engineSpec(t *testing.T, name string) *spec.Resolved {
-	t.Helper()
-	fsys, found, err := spec.Find(filepath.Join("..", "testdata", name), experiments.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := spec.Load(fsys, found, spec.Known{Methods: methods.Kinds()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func tiny(t *testing.T) *spec.Resolved { return engineSpec(t, "tiny.yaml") }
-
-func figures(t *testing.T) *spec.Resolved { return engineSpec(t, "figures.yaml") }
-
-// row makes a row of a spec.
-func row(t *testing.T, name, id, params string) spec.Method {
-	t.Helper()
-	m := spec.Method{Name: name, ID: id}
-	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(params), &doc); err != nil {
-		t.Fatal(err)
-	}
-	m.Params = *doc.Content[0]
-	return m
 }
 
 // loadMeasurements reads the committed measurements of an experiment.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -112,7 +113,7 @@ func TestAPartOfTheQuestionsHasNoWholeRowBesideIt(t *testing.T) {
 			t.Errorf("%s: table %v, whole rows %v", c.name, p.table != nil, whole)
 		}
 	}
-	r := tiny(t)
+	r := toy.Tiny(t)
 	r.Experiment.Paper = "nowhere"
 	if _, err := (&Run{Spec: r}).readPublished(results.FS); err == nil || !strings.Contains(err.Error(), `paper table "nowhere"`) {
 		t.Errorf("a table that the paper has not: %v", err)

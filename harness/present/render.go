@@ -84,7 +84,7 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 // tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
 func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	x, name := &r.Spec.Experiment, o.File
-	if x.Protocol == "folds" {
+	if x.Recorded() {
 		return r.foldTables(name)
 	}
 	main := report.Layout{Name: name, Paper: x.Paper, Head: "Method"}

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 func TestRowsThatMatchAnotherAreNamedBelowTheTable(t *testing.T) {
-	r := &Run{Spec: tiny(t), Measurements: &metrics.Set{}}
+	r := &Run{Spec: toy.Tiny(t), Measurements: &metrics.Set{}}
 	want := "Spending on the training problems what entrorouter spends there: mixture, benchmark, logistic."
 	if got := said(t, "table notes", ofTable{words: r.words()}); !strings.Contains(got, want) {
 		t.Errorf("no %q in %q", want, got)
@@ -47,7 +48,7 @@ func TestNotesSayWhichRowsHaveALimitAndWhichWereChosenBefore(t *testing.T) {
 }
 
 func TestCalibrationIsNamedBelowTheTable(t *testing.T) {
-	r := &Run{Spec: tiny(t), Measurements: &metrics.Set{}}
+	r := &Run{Spec: toy.Tiny(t), Measurements: &metrics.Set{}}
 	calibration := func() (found []string) {
 		for line := range strings.Lines(said(t, "table notes", ofTable{words: r.words()})) {
 			if line = strings.TrimSpace(line); strings.HasPrefix(line, "Expected calibration") {
@@ -70,7 +71,7 @@ func TestCalibrationIsNamedBelowTheTable(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	x := &r.Spec.Experiment
-	x.Methods = append(slices.Clone(x.Methods), row(t, "forc", "forc-file", "{pihat: p.jsonl}"))
+	x.Methods = append(slices.Clone(x.Methods), toy.Row(t, "forc", "forc-file", "{pihat: p.jsonl}"))
 	for _, m := range r.Measurements.Measurements {
 		m.Keys = metrics.Keys("arena", m.Key("arena"), "method", "forc-file", "benchmark", metrics.Average)
 		r.Measurements.Measurements = append(r.Measurements.Measurements, m)
@@ -118,7 +119,7 @@ func TestEveryTemplateIsSaid(t *testing.T) {
 }
 
 func TestHowALineIsBrokenDoesNotMatter(t *testing.T) {
-	got, err := notes("large caption", (&Run{Spec: tiny(t), Measurements: &metrics.Set{}}).words())
+	got, err := notes("large caption", (&Run{Spec: toy.Tiny(t), Measurements: &metrics.Set{}}).words())
 	if err != nil || len(got) != 1 || strings.Contains(got[0], "\n") || strings.Contains(got[0], "  ") {
 		t.Errorf("%q, error %v", got, err)
 	}

@@ -5,8 +5,10 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -17,7 +19,9 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // labels is M.
@@ -28,7 +32,7 @@ const rate = 1e-3
 
 // Step says which step. Its loss is the cross entropy between soft targets and the distribution over M labels at each text's last
 // token, its optimizer Adam. With adapters these are trained, in float32, and the network's weights are kept in
-// bfloat16 if Decoder.Compute is; without them all weights are trained, in float32.
+// the type that the config says they are stored in, bfloat16 or float32; without them all weights are trained, in float32.
 type Step struct {
 	Decoder lm.Decoder
 	B, T    int
@@ -47,12 +51,35 @@ func Full(c lm.Config, b, t int) Step {
 	return Step{Decoder: lm.Decoder{Config: c, Compute: dtypes.BFloat16, Checkpoint: true}, B: b, T: t}
 }
 
+// Of returns the step of a policy of kind lm on a batch of its longest prompts, its weights kept in bfloat16 if its
+// folder has them so. A policy with layers that no step computes, tune head or last, is an error: such a step is small.
+func Of(p spec.Policy, batch int) (Step, error) {
+	if p.Kind != "lm" {
+		return Step{}, fmt.Errorf("a policy of kind %s is no language model", p.Kind)
+	}
+	if p.Tune.LoRA == nil && p.Tune.Part != "full" {
+		return Step{}, errors.New("its frozen layers are run once a text and are no part of a step; want tune lora or full")
+	}
+	config, err := lm.ConfigOf(*p.Model)
+	if err != nil {
+		return Step{}, err
+	}
+	s := Step{Decoder: lm.Decoder{Config: config, Compute: dtypes.Float32, Checkpoint: p.Checkpoint}, B: batch, T: p.MaxTokens}
+	if p.Compute == "bfloat16" {
+		s.Decoder.Compute = dtypes.BFloat16
+	}
+	if l := p.Tune.LoRA; l != nil {
+		s.Decoder.LoRA = &lm.LoRA{Rank: l.R, Scale: l.Alpha / float64(l.R), Targets: l.Targets}
+	}
+	return s, nil
+}
+
 // kept is the type of the network's weights.
 func (s Step) kept() dtypes.DType {
-	if s.Decoder.LoRA == nil {
+	if s.Decoder.LoRA == nil || s.Decoder.Config.Stored != safetensors.BF16 {
 		return dtypes.Float32
 	}
-	return s.Decoder.Compute
+	return dtypes.BFloat16
 }
 
 // Products counts the floating point operations of the products of a step that training asks for: two an element
@@ -237,7 +264,7 @@ func (t *Trainer) Close() {
 
 // Qwen3 returns the shapes of a published Qwen3 model by its size: 0.6b, 1.7b or 4b; or tiny, which is none of them.
 func Qwen3(size string) (lm.Config, error) {
-	c := lm.Config{Arch: "qwen3", Vocab: 151936, Layers: 28, Heads: 16, KVHeads: 8, HeadDim: 128, Epsilon: 1e-6, Theta: 1e6, Tied: true}
+	c := lm.Config{Arch: "qwen3", Stored: safetensors.BF16, Vocab: 151936, Layers: 28, Heads: 16, KVHeads: 8, HeadDim: 128, Epsilon: 1e-6, Theta: 1e6, Tied: true}
 	switch size {
 	case "tiny":
 		c.Vocab, c.Hidden, c.Inner, c.Layers, c.Heads, c.KVHeads, c.HeadDim = 512, 64, 192, 2, 4, 2, 16
@@ -255,5 +282,5 @@ func Qwen3(size string) (lm.Config, error) {
 
 // Adapters are LoRA of rank 16 on every projection.
 func Adapters() *lm.LoRA {
-	return &lm.LoRA{Rank: 16, Scale: 2, Targets: lm.Projections()}
+	return &lm.LoRA{Rank: 16, Scale: 2, Targets: slices.Clone(spec.Projections)}
 }

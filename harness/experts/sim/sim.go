@@ -21,6 +21,12 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
+// Versions of what is simulated: raised when other responses come out of the same parameters.
+const (
+	Version       = 1 // of the responses of experts
+	RouterVersion = 1 // of the answers of routers
+)
+
 // Lookup finds the generated problem with a text, by routing.TextHash. It must be safe for concurrent use.
 type Lookup func(textHash uint64) (routing.Problem, routing.Latent, bool)
 

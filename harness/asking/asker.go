@@ -1,0 +1,182 @@
+// Package asking has the models of a run asked: what is stored is read and graded, what is not is asked for once and kept.
+//
+// An Asker knows who answers: the servers of a pool, or the simulation behind a server of its own. Rollouts of experts are
+// graded; what methods ask by themselves (routers, conversations) is kept beside them.
+package asking
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"path/filepath"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/experts/sim"
+	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/steps"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// Asker asks the models of a run. It is used by one goroutine at a time.
+type Asker struct {
+	Known Problems  // what simulated experts may be asked
+	Arena Problems  // what simulated routers may be asked
+	Sim   *sim.Pool // nil: the pool is not simulated
+
+	plan     *steps.Plan
+	pool     *steps.Pool
+	source   string                                    // what answers: "http", or the simulated pool, a hash of its parameters and the version of its code
+	rollouts *store.Rollouts                           // nil: none are stored, of a plan that only looks
+	read     map[store.Scope]map[store.RolloutKey]kept // rollouts of the scopes that were read
+	client   *experts.HTTP                             // of the pool; nil: not asked yet
+	clients  []*experts.HTTP                           // of the methods that ask by themselves
+	loopback *sim.Loopback                             // serves the simulated experts
+	known    problems.Index
+	routers  routers // language models that route
+}
+
+// Problems hands every problem with what is latent in it to add.
+type Problems func(ctx context.Context, add func([]routing.Problem, []routing.Latent) error) error
+
+// Open opens the rollouts of a plan for the members of a pool; it asks nobody.
+func Open(ctx context.Context, plan *steps.Plan, pool *steps.Pool) (*Asker, error) {
+	a := &Asker{plan: plan, pool: pool, source: "http"}
+	if pool.Kind == "simulated" {
+		if err := a.simulate(); err != nil {
+			return nil, err
+		}
+	}
+	path := filepath.Join(plan.Options.Out, "rollouts.db")
+	var err error
+	if !plan.Options.Look {
+		a.rollouts, err = store.OpenRollouts(ctx, path)
+	} else if a.rollouts, err = store.ReadRollouts(ctx, path); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return a, err
+}
+
+// Pool is whose members are asked.
+func (a *Asker) Pool() *steps.Pool { return a.pool }
+
+// USD is what a rollout of an expert costs.
+func (a *Asker) USD(x routing.Expert, s store.Stored) float64 {
+	return x.Price.USD(cost.Usage{In: s.In, Out: s.Out}, a.plan.Spec.Experiment.CountInput)
+}
+
+// Close ends the connections and the servers of the simulation.
+func (a *Asker) Close() {
+	if a.client != nil {
+		a.client.Close()
+	}
+	for _, c := range a.clients {
+		c.Close()
+	}
+	if a.loopback != nil {
+		a.loopback.Close()
+	}
+	a.routers.close()
+	if a.rollouts != nil {
+		a.rollouts.Close()
+	}
+}
+
+// simulate builds the simulated experts. The same value scores the large set and, behind HTTP, answers requests.
+func (a *Asker) simulate() (err error) {
+	law := *a.pool.Simulation
+	law.Targets, law.Routers = nil, nil // what the law was solved for, and who else knows it, does not change what it says
+	knobs, err := spec.Canonical(law)
+	if err != nil {
+		return err
+	}
+	a.source = fmt.Sprintf("simulated %s %016x v%d", a.pool.Name, uint64(seed.Derive(string(knobs))), sim.Version)
+	a.Sim, err = sim.New(a.pool.Pool, a.pool.Members(), seed.Seed(a.plan.Spec.Experiment.Seed), a.known.Lookup, problems.Distractor)
+	if err != nil {
+		return fmt.Errorf("%w: %v", spec.ErrUsage, err)
+	}
+	return nil
+}
+
+// experts returns the client that asks the experts, starting the server of a simulated pool first.
+func (a *Asker) experts(ctx context.Context) (experts.Pool, error) {
+	if a.client != nil {
+		return a.client, nil
+	}
+	endpoints, err := a.endpoints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client, err := a.connect(ctx, endpoints)
+	if err != nil {
+		return nil, err
+	}
+	a.client = client
+	return client, nil
+}
+
+// connect returns a client of servers that were found to serve what they are to be asked for.
+func (a *Asker) connect(ctx context.Context, endpoints []experts.Endpoint) (*experts.HTTP, error) {
+	o := a.httpOptions()
+	// A server that is down when a run begins stays down longer than a client waits: one try, and an answer at once.
+	o.Tries = 1
+	first, err := experts.NewHTTP(endpoints, o)
+	if err != nil {
+		return nil, err
+	}
+	defer first.Close()
+	if err := first.Preflight(ctx); err != nil {
+		return nil, err
+	}
+	return experts.NewHTTP(endpoints, a.httpOptions())
+}
+
+func (a *Asker) httpOptions() experts.HTTPOptions {
+	return experts.HTTPOptions{Concurrency: a.plan.Spec.Experiment.Profile.Concurrency, Key: a.plan.Options.Key, Log: a.plan.Options.Log}
+}
+
+// endpoints returns the members of the pool at their addresses, starting the server of a simulated pool first.
+func (a *Asker) endpoints(ctx context.Context) ([]experts.Endpoint, error) {
+	if a.Sim == nil {
+		return experts.Endpoints(a.pool.Pool, a.pool.Members()), nil
+	}
+	if a.loopback == nil {
+		err := a.Known(ctx, a.known.Add)
+		if err != nil {
+			return nil, err
+		}
+		if a.loopback, err = sim.StartLoopback(a.Sim, a.plan.Options.Log); err != nil {
+			return nil, err
+		}
+	}
+	return a.loopback.Endpoints(a.pool.Members()), nil
+}
+
+// Scope is the part of a rollout's key that all rollouts of an expert share.
+func (a *Asker) Scope(x routing.Expert, split routing.Split) store.Scope {
+	s := a.pool.Sampling
+	return store.Scope{
+		Source: a.source, Model: x.Model, Revision: x.Revision, Prompt: s.Prompt,
+		Temperature: s.Temperature, TopP: s.TopP, TopK: s.TopK, MaxTokens: x.MaxTokens, Split: split,
+	}
+}
+
+// Serve answers on l for the simulated experts and routers of the pool until ctx ends. ready is called with the names of
+// the models once the problems are there.
+func (a *Asker) Serve(ctx context.Context, l net.Listener, ready func(models []string)) error {
+	if err := a.Known(ctx, a.known.Add); err != nil {
+		return err
+	}
+	pool := sim.Join(a.Sim, sim.NewRouters(a.Sim, a.pool.Simulation.Routers, a.known.Lookup))
+	var models []string
+	for _, x := range pool.Experts() {
+		models = append(models, x.Model)
+	}
+	ready(models)
+	return sim.Serve(ctx, l, sim.NewServer(pool, a.plan.Options.Log), a.plan.Options.Log)
+}

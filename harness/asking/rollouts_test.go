@@ -1,0 +1,375 @@
+package asking
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/steps"
+	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/verify"
+)
+
+// asker is an expert behind HTTP that answers "7" to even seeds and "8" to odd ones.
+type asker struct {
+	mu     sync.Mutex
+	asked  int
+	before func(ctx context.Context, n int) (status int) // called for the n-th request, from 1
+}
+
+func (a *asker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/v1/models" {
+		fmt.Fprint(w, `{"data":[{"id":"m"}]}`)
+		return
+	}
+	var q struct{ Seed uint64 }
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	a.mu.Lock()
+	a.asked++
+	n := a.asked
+	a.mu.Unlock()
+	if a.before != nil {
+		if status := a.before(r.Context(), n); status != 0 {
+			http.Error(w, "no", status)
+			return
+		}
+	}
+	fmt.Fprintf(w, `{"choices":[{"message":{"content":"\\boxed{%d}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":%d}}`, 7+q.Seed%2, 10+q.Seed%100)
+}
+
+// requests returns how many there were since the last call.
+func (a *asker) requests() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := a.asked
+	a.asked = 0
+	return n
+}
+
+var one = routing.Expert{ID: "one", Model: "m", MaxTokens: 500}
+
+// asking returns an engine that asks a over HTTP and stores in dir.
+func asking(t *testing.T, a *asker, dir string, concurrency int) *Asker {
+	t.Helper()
+	server := httptest.NewServer(a)
+	t.Cleanup(server.Close)
+	r := &spec.Resolved{}
+	r.Experiment.Seed = 1
+	r.Experiment.Profile.Concurrency = concurrency
+	pool := &steps.Pool{Pool: spec.Pool{Kind: "http", Experts: []spec.Expert{{ID: "one", Model: "m", MaxTokens: 500, URL: server.URL + "/v1"}}}, Experts: []routing.Expert{one}}
+	e, err := Open(t.Context(), &steps.Plan{Spec: r, Options: steps.Options{Out: dir}.Filled()}, pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+// sevens are n problems whose answer is 7.
+func sevens(n int) []routing.Problem {
+	var ps []routing.Problem
+	for i := range n {
+		ps = append(ps, routing.Problem{ID: fmt.Sprint("p", i), Text: fmt.Sprintf("What is %d - %d?", i+7, i), Gold: []string{"7"}})
+	}
+	return ps
+}
+
+// want is what a says to problems, graded against gold.
+func want(problems []routing.Problem, runs int, split routing.Split) [][]Graded {
+	out := make([][]Graded, len(problems))
+	for p, problem := range problems {
+		for run := range runs {
+			s := uint64(seed.Seed(1).Derive("rollout", string(split), problem.Text, "one", run)) & (1<<53 - 1)
+			g := Graded{Bucket: routing.Wrong}
+			if fmt.Sprint(7+s%2) == problem.Gold[0] {
+				g.Bucket = routing.Correct
+			}
+			g.Usage.In, g.Usage.Out = 3, int64(10+s%100)
+			out[p] = append(out[p], g)
+		}
+	}
+	return out
+}
+
+func stored(t *testing.T, e *Asker) int {
+	t.Helper()
+	n := 0
+	for _, err := range e.rollouts.Load(t.Context(), e.Scope(one, routing.Train), verify.Version) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+func TestRolloutsAreTheSameWhateverTheConcurrencyAndAskedOnce(t *testing.T) {
+	problems := sevens(40)
+	for _, concurrency := range []int{1, 7, 64} {
+		a := &asker{}
+		e := asking(t, a, t.TempDir(), concurrency)
+		for _, round := range []struct {
+			name     string
+			problems []routing.Problem
+			runs     int
+			requests int
+		}{
+			{"nothing is stored", problems[:30], 3, 90},
+			{"all is stored", problems[:30], 3, 0},
+			{"other problems and another run are asked for, and they alone", problems, 4, 70},
+			{"fewer runs are part of more", problems, 2, 0},
+		} {
+			if concurrency == 7 {
+				e.read = nil // as another process would find it
+			}
+			got, err := e.Ask(t.Context(), one, routing.Train, round.problems, round.runs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want(round.problems, round.runs, routing.Train), got); diff != "" {
+				t.Errorf("concurrency %d, %s: %s", concurrency, round.name, diff)
+			}
+			if n := a.requests(); n != round.requests {
+				t.Errorf("concurrency %d, %s: %d requests, want %d", concurrency, round.name, n, round.requests)
+			}
+		}
+		// Training rollouts and evaluation runs are never mixed.
+		got, err := e.Ask(t.Context(), one, routing.Test, problems[:2], 2)
+		if err != nil || a.requests() != 4 {
+			t.Errorf("evaluation runs: %v, want 4 requests", err)
+		}
+		if diff := cmp.Diff(want(problems[:2], 2, routing.Test), got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestProblemsThatShareATextShareRolloutsAndAreGradedApart(t *testing.T) {
+	a := &asker{}
+	e := asking(t, a, t.TempDir(), 4)
+	problems := sevens(3)
+	twin := problems[1]
+	twin.ID, twin.Gold = "twin", []string{"8"}
+	problems = append(problems, twin)
+	for round, requests := range []int{15, 0} {
+		got, err := e.Ask(t.Context(), one, routing.Train, problems, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want(problems, 5, routing.Train), got); diff != "" {
+			t.Errorf("round %d: %s", round, diff)
+		}
+		if n := a.requests(); n != requests {
+			t.Errorf("round %d: %d requests, want %d", round, n, requests)
+		}
+	}
+}
+
+func TestStoredRolloutsAreGradedAgainWithoutAsking(t *testing.T) {
+	problems := sevens(20)
+	changed := sevens(20)
+	for i := range changed {
+		changed[i].Gold = []string{"8"}
+	}
+	for _, c := range []struct {
+		name     string
+		problems []routing.Problem
+		verifier string
+	}{
+		{"another verifier graded them", problems, "an older one"},
+		{"this verifier graded them against another answer", changed, verify.Version},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := &asker{}
+			e := asking(t, a, t.TempDir(), 4)
+			scope := e.Scope(one, routing.Train)
+			var rows []store.Row
+			for _, p := range c.problems {
+				for run := range 3 {
+					s := uint64(seed.Seed(1).Derive("rollout", "train", p.Text, "one", run)) & (1<<53 - 1)
+					rows = append(rows, store.Row{Text: p.Text, Run: run, Seed: s, Response: fmt.Sprintf("\\boxed{%d}", 7+s%2), Finish: routing.Stop, In: 3, Out: int64(10 + s%100)})
+				}
+			}
+			ids, err := e.rollouts.Put(t.Context(), scope, rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var verdicts []store.Verdict
+			for _, id := range ids { // all wrong, which half of them are not
+				verdicts = append(verdicts, store.Verdict{Rollout: id, Gold: store.GoldKey(problems[0]), Bucket: routing.NoAnswer})
+			}
+			if err := e.rollouts.PutVerdicts(t.Context(), c.verifier, verdicts); err != nil {
+				t.Fatal(err)
+			}
+			e.plan.Options.Offline = true
+			for range 2 { // the second time the new grades are stored
+				e.read = nil
+				got, err := e.Ask(t.Context(), one, routing.Train, c.problems, 3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want(c.problems, 3, routing.Train), got); diff != "" {
+					t.Error(diff)
+				}
+			}
+			for s, err := range e.rollouts.Load(t.Context(), scope, verify.Version) {
+				if err != nil || s.Verdict.Bucket == routing.NoAnswer || s.Verdict.Gold != store.GoldKey(c.problems[0]) {
+					t.Fatalf("%+v is stored (%v)", s.Verdict, err)
+				}
+			}
+			if n := a.requests(); n != 0 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+func TestOfflineNobodyIsAsked(t *testing.T) {
+	a := &asker{}
+	e := asking(t, a, t.TempDir(), 4)
+	if _, err := e.Ask(t.Context(), one, routing.Train, sevens(3), 2); err != nil {
+		t.Fatal(err)
+	}
+	a.requests()
+	e.plan.Options.Offline = true
+	_, err := e.Ask(t.Context(), one, routing.Train, sevens(5), 2)
+	if !errors.Is(err, steps.ErrIncomplete) || err.Error() != "incomplete: 4 of 10 rollouts of one are not stored and --offline forbids asking for them" {
+		t.Errorf("error %v", err)
+	}
+	if n := a.requests(); n != 0 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// Requests come one by one, so that by the n-th all before it were answered.
+func TestWhatWasAnsweredIsKept(t *testing.T) {
+	problems := sevens(30)
+	for _, c := range []struct {
+		name   string
+		failed func(cancel func()) func(context.Context, int) int
+		is     error
+	}{
+		{"when a server refuses", func(func()) func(context.Context, int) int {
+			return func(_ context.Context, n int) int {
+				if n == 21 {
+					return http.StatusBadRequest
+				}
+				return 0
+			}
+		}, nil},
+		{"when the run is interrupted", func(cancel func()) func(context.Context, int) int {
+			return func(ctx context.Context, n int) int {
+				if n == 21 {
+					cancel()
+					<-ctx.Done() // the client hangs up
+				}
+				return 0
+			}
+		}, context.Canceled},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			a := &asker{before: c.failed(cancel)}
+			e := asking(t, a, t.TempDir(), 1)
+			_, err := e.Ask(ctx, one, routing.Train, problems, 2)
+			if err == nil || c.is != nil && !errors.Is(err, c.is) {
+				t.Fatalf("error %v, want %v", err, c.is)
+			}
+			if n := stored(t, e); n != 20 {
+				t.Errorf("%d rollouts are stored, want 20", n)
+			}
+			a.requests()
+			a.before, e.read = nil, nil
+			got, err := e.Ask(t.Context(), one, routing.Train, problems, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want(problems, 2, routing.Train), got); diff != "" {
+				t.Error(diff)
+			}
+			if n := a.requests(); n != 40 {
+				t.Errorf("%d requests after it, want 40", n)
+			}
+		})
+	}
+}
+
+func TestAnswersOfAnotherProcessStay(t *testing.T) {
+	dir := t.TempDir()
+	problems := sevens(6)
+	e := asking(t, &asker{}, dir, 2)
+	other := asking(t, &asker{}, dir, 2)
+	a := &asker{before: func(ctx context.Context, n int) int {
+		if n == 1 { // somebody else is faster, and was told otherwise
+			var rows []store.Row
+			for _, p := range problems {
+				s := uint64(seed.Seed(1).Derive("rollout", "train", p.Text, "one", 0)) & (1<<53 - 1)
+				rows = append(rows, store.Row{Text: p.Text, Seed: s, Response: "\\boxed{7}", Finish: routing.Stop, In: 1, Out: 2})
+			}
+			if _, err := other.rollouts.Put(ctx, other.Scope(one, routing.Train), rows); err != nil {
+				t.Error(err)
+			}
+		}
+		return 0
+	}}
+	server := httptest.NewServer(a)
+	defer server.Close()
+	e.pool.Pool.Experts[0].URL = server.URL + "/v1"
+	got, err := e.Ask(t.Context(), one, routing.Train, problems, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p, of := range got {
+		if of[0].Bucket != routing.Correct || of[0].Usage.Out != 2 {
+			t.Errorf("problem %d: %+v, want what is stored", p, of[0])
+		}
+	}
+}
+
+func TestAServerThatIsDownIsReportedAtOnce(t *testing.T) {
+	e := asking(t, &asker{}, t.TempDir(), 2)
+	e.pool.Pool.Experts[0].URL = "http://127.0.0.1:1/v1"
+	e.plan.Options.Log = slog.New(slog.NewTextHandler(failOnWrite{t}, nil))
+	_, err := e.Ask(t.Context(), one, routing.Train, sevens(1), 1)
+	if !errors.Is(err, experts.ErrUnavailable) {
+		t.Errorf("error %v, want %v", err, experts.ErrUnavailable)
+	}
+}
+
+// failOnWrite is a log that must stay empty.
+type failOnWrite struct{ t *testing.T }
+
+func (w failOnWrite) Write(p []byte) (int, error) {
+	w.t.Errorf("logged: %s", p)
+	return len(p), nil
+}
+
+// A client of servers that do not serve would be kept and asked: there is none.
+func TestNobodyIsConnectedToAServerThatIsDown(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	e := asking(t, &asker{}, t.TempDir(), 1)
+	client, err := e.connect(t.Context(), []experts.Endpoint{{Expert: routing.Expert{ID: "x", Model: "x", MaxTokens: 1}, URL: "http://" + l.Addr().String() + "/v1"}})
+	if client != nil || err == nil {
+		t.Errorf("client %v, error %v", client, err)
+	}
+}

@@ -1,0 +1,192 @@
+// Language models that route, as opposed to the experts they route to: who answers for them, and what is kept.
+
+package asking
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/experts/sim"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/steps"
+	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/verify"
+)
+
+// routers are the language models that route, as opposed to the experts they route to.
+type routers struct {
+	clients  map[string]*experts.HTTP // by URL and model
+	loopback *sim.Loopback            // serves the simulated ones
+	known    problems.Index           // what those may be asked about: the problems of every arena
+}
+
+func (r *routers) close() {
+	for _, c := range r.clients {
+		c.Close()
+	}
+	if r.loopback != nil {
+		r.loopback.Close()
+	}
+}
+
+// RouterSource says who answers for a language model that routes: a server, or a simulation and its parameters. It is
+// part of the recipe of what it decides. A model without a URL must be one of the pool's simulated routers.
+func (a *Asker) RouterSource(m experts.Endpoint) (string, error) {
+	if m.URL != "" {
+		return "http", nil
+	}
+	if a.Sim == nil {
+		return "", fmt.Errorf("%w: model %q has no url, and pool %s is of kind %s, which has no simulated routers; give the row a url", spec.ErrUsage, m.Model, a.pool.Name, a.pool.Kind)
+	}
+	knobs, ok := a.pool.Simulation.Routers[m.Model]
+	if !ok {
+		return "", fmt.Errorf("%w: model %q has no url and is no simulated router of pool %s; it has: %v", spec.ErrUsage, m.Model, a.pool.Name, slices.Sorted(maps.Keys(a.pool.Simulation.Routers)))
+	}
+	text, err := spec.Canonical(knobs)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s router %016x v%d", a.source, uint64(seed.Derive(string(text))), sim.RouterVersion), nil
+}
+
+// routerClient returns the client that asks a language model that routes, starting the server of the simulated ones first.
+func (a *Asker) routerClient(ctx context.Context, m experts.Endpoint) (*experts.HTTP, error) {
+	r := &a.routers
+	key := m.URL + " " + m.Model
+	if c := r.clients[key]; c != nil {
+		return c, nil
+	}
+	if m.URL == "" {
+		if err := a.startRouters(ctx); err != nil {
+			return nil, err
+		}
+		m.URL = r.loopback.URL
+	}
+	client, err := a.connect(ctx, []experts.Endpoint{m})
+	if err != nil {
+		return nil, err
+	}
+	if r.clients == nil {
+		r.clients = map[string]*experts.HTTP{}
+	}
+	r.clients[key] = client
+	return client, nil
+}
+
+// startRouters serves the simulated routers on the problems of every arena. Where two problems share a text, which a
+// reader of the text cannot tell apart, the first counts.
+func (a *Asker) startRouters(ctx context.Context) (err error) {
+	r := &a.routers
+	if r.loopback != nil {
+		return nil
+	}
+	add := func(problems []routing.Problem, latents []routing.Latent) error {
+		r.known.AddNew(problems, latents)
+		return nil
+	}
+	if err := a.Arena(ctx, add); err != nil {
+		return err
+	}
+	pool := sim.NewRouters(a.Sim, a.pool.Simulation.Routers, r.known.Lookup)
+	r.loopback, err = sim.StartLoopback(pool, a.plan.Options.Log)
+	return err
+}
+
+// Ask implements methods.Servers. Answers are kept with the rollouts, under the model, the template and the sampling, so
+// that all rows and experiments of the store share them. Unlike those of conversations they are stored many at a time:
+// a simulated router is asked about every problem of the large set.
+func (s Servers) Ask(ctx context.Context, m experts.Endpoint, sampling spec.Sampling, asks []methods.Ask) ([]experts.Completion, error) {
+	a := s.Asker
+	source, err := a.RouterSource(m)
+	if err != nil {
+		return nil, err
+	}
+	scope := store.Scope{
+		Source: source, Model: m.Model, Revision: m.Revision, Prompt: sampling.Prompt,
+		Temperature: sampling.Temperature, TopP: sampling.TopP, TopK: sampling.TopK, MaxTokens: m.MaxTokens, Split: routing.Routing,
+	}
+	keyOf := func(q methods.Ask) store.RolloutKey {
+		return store.RolloutKey{Problem: store.KeyOfText(q.Text), Run: q.Run, Seed: uint64(q.Seed) & (1<<53 - 1)}
+	}
+	have, err := a.answers(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	var todo []methods.Ask
+	want := map[store.RolloutKey]bool{}
+	for _, q := range asks {
+		if k := keyOf(q); !want[k] {
+			if _, ok := have[k]; !ok {
+				want[k] = true
+				todo = append(todo, q)
+			}
+		}
+	}
+	if len(todo) > 0 {
+		if a.plan.Options.Offline {
+			return nil, fmt.Errorf("%w: %d of %d answers of %s are not stored and --offline forbids asking for them", steps.ErrIncomplete, len(todo), len(asks), m.Model)
+		}
+		client, err := a.routerClient(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		a.plan.Options.Progress.Start("asking "+m.Model, len(todo))
+		defer a.plan.Options.Progress.Done()
+		err = gather(ctx, a.plan.Spec.Experiment.Profile.Concurrency, todo, func(ctx context.Context, q methods.Ask) (store.Row, error) {
+			c, err := client.Complete(ctx, experts.Request{
+				Expert: m.ID, Prompt: experts.Prompt(sampling.Prompt, q.Text), Seed: q.Seed, Sampling: sampling, MaxTokens: m.MaxTokens,
+			})
+			if err != nil {
+				return store.Row{}, fmt.Errorf("problem %.60q: %w", q.Text, err)
+			}
+			return store.Row{Text: q.Text, Run: q.Run, Seed: uint64(q.Seed) & (1<<53 - 1), Response: c.Text, Finish: c.Finish, In: c.Usage.In, Out: c.Usage.Out}, nil
+		}, func(batch []store.Row) error {
+			a.plan.Options.Progress.Add(len(batch))
+			_, err := a.rollouts.Put(context.WithoutCancel(ctx), scope, batch)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		// Another process may have stored its answer first, and that one stays.
+		if have, err = a.answers(ctx, scope); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]experts.Completion, len(asks))
+	for i, q := range asks {
+		out[i] = have[keyOf(q)]
+	}
+	return out, nil
+}
+
+// answers returns what is stored under a scope.
+func (a *Asker) answers(ctx context.Context, scope store.Scope) (map[store.RolloutKey]experts.Completion, error) {
+	have := map[store.RolloutKey]experts.Completion{}
+	for s, err := range a.rollouts.Load(ctx, scope, verify.Version) {
+		if err != nil {
+			return nil, err
+		}
+		have[s.Key] = experts.Completion{Finish: s.Finish, Usage: cost.Usage{In: s.In, Out: s.Out}}
+	}
+	if len(have) == 0 {
+		return have, nil
+	}
+	for r, err := range a.rollouts.Responses(ctx, scope) {
+		if err != nil {
+			return nil, err
+		}
+		c := have[r.Key]
+		c.Text, c.Finish = r.Response, r.Finish
+		have[r.Key] = c
+	}
+	return have, nil
+}

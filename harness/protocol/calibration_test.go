@@ -1,0 +1,40 @@
+package protocol
+
+import (
+	"math"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
+	"github.com/entrorouter/entrorouter/harness/steps"
+)
+
+// A truth with the probe in it, or of other problems, would be far from the pass rates.
+func TestTheTruthIsThatOfTheExpertsOnTheirProblems(t *testing.T) {
+	e := open(t, toy.Figures(t), steps.Options{Out: t.TempDir()}).split
+	set, err := e.trainSet(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth, err := e.truth(e.rlProfile.set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(truth) != len(set.RL) {
+		t.Fatalf("%d truths of %d problems", len(truth), len(set.RL))
+	}
+	for m := range e.pool.Experts {
+		var squares float64
+		for i, x := range set.RL {
+			if len(truth[i]) != len(x.Kappa) {
+				t.Fatalf("%d truths of %d experts", len(truth[i]), len(x.Kappa))
+			}
+			squares += (truth[i][m] - x.Kappa[m]) * (truth[i][m] - x.Kappa[m]) / float64(len(set.RL))
+		}
+		// Five rollouts err by at most sqrt(1/20) = 0.22 on average.
+		if math.Sqrt(squares) > 0.22 {
+			t.Errorf("expert %d: pass rates err by %.2f", m, math.Sqrt(squares))
+		}
+	}
+}
+
+// At least 4 of 5 rollouts right: 5p^4(1-p) + p^5.

@@ -1,0 +1,428 @@
+// Fits and matches: the steps that train a row and write what it decides.
+
+package protocol
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/asking"
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/explain"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/steps"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// fit is one method trained with one seed, and its decisions on every arena.
+//
+// A row that is matched to another is two steps: the fit, which does not know what the row is matched to and sweeps its
+// knob, and the match, which finds the setting and reads its decisions off the sweep. The same fit serves every match.
+type fit struct {
+	*steps.Step
+	e    *experiment
+	row  spec.Method
+	seed uint64
+
+	method    routing.Method
+	unmatched *fit // the fit behind a match, whose knob is set to what matched spends; nil: not matched
+	matched   *fit
+	hindsight bool // the row reads the outcomes it is scored on
+	asking    bool // the row asks language models for every decision
+}
+
+// covers says whether the row can be scored on an arena: hindsight needs answers, and the large arena has
+// probabilities.
+func (f *fit) covers(a *arena) bool { return !f.hindsight || a.Name != metrics.LargeArena }
+
+// newFit plans a fit.
+func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
+	method, err := methods.New(methods.Setup{Method: row, Spec: &e.Spec.Experiment, Backend: e.backend, Texts: e.texts, Experts: e.pool.IDs(), Servers: asking.Servers{Asker: e.asker}, Prices: e.Spec.Prices.Models, Data: e.Options.Data})
+	if err != nil {
+		return nil, err
+	}
+	p := e.Params(e.pool)
+	p.Method(row, method)
+	p.Seeds(s)
+	p.Spec("large")
+	p.Runs(e.Spec.Experiment.Test...) // a decision is made for each
+	if methods.Knob(row.Name) {
+		p.Code("sweep", true) // the entry has the sweep of the router's knob
+	}
+	asking, asks := method.(methods.Asking)
+	if asks {
+		var simulated []string
+		for _, m := range asking.Endpoints() {
+			if _, err := e.asker.RouterSource(m); err != nil {
+				return nil, fmt.Errorf("row %s: %w", row.RowID(), err)
+			}
+			if m.URL == "" {
+				simulated = append(simulated, m.Model)
+			}
+		}
+		if simulated != nil {
+			p.Routers(simulated...)
+		}
+	}
+	inputs := []steps.Input{e.sftProfile.As("profile/sft"), e.rlProfile.As("profile/rl")}
+	for _, a := range e.arenas {
+		inputs = append(inputs, a.problemInputs()...)
+	}
+	f := &fit{e: e, row: row, seed: s, method: method, asking: asks}
+	if _, f.hindsight = method.(routing.HindsightRouter); f.hindsight {
+		for _, a := range e.arenas {
+			if f.covers(a) {
+				inputs = append(inputs, a.outcomeInputs()...)
+			}
+		}
+	}
+	f.Step, err = e.Add(fmt.Sprintf("fit %s seed=%d", row.RowID(), s), "fit", fitVersion, p, inputs, f.run)
+	if err != nil {
+		return nil, err
+	}
+	f.Row, f.Fits, f.Asking = &f.row, 1, asks
+	return f, nil
+}
+
+// The inputs of a match.
+const (
+	inputFit   = "fit"                         // whose knob is set
+	inputMatch = explain.RootMethod + ".match" // who spends what it is set to
+)
+
+// newMatch plans the match of a fit to another row's spending.
+func (e *experiment) newMatch(row spec.Method, s uint64, unmatched, to *fit) (*fit, error) {
+	if !methods.Knob(row.Name) {
+		return nil, fmt.Errorf("%w: row %s: method %s has no knob that could be set to the cost of row %s; leave match out", spec.ErrUsage, row.RowID(), row.Name, row.Match)
+	}
+	f := &fit{e: e, row: row, seed: s, unmatched: unmatched, matched: to}
+	p := e.Params(e.pool)
+	p.Pick(explain.RootMethod, row, "match")
+	var err error
+	f.Step, err = e.Add(fmt.Sprintf("match %s seed=%d", row.RowID(), s), "match", matchVersion, p, []steps.Input{unmatched.As(inputFit), to.As(inputMatch)}, f.match)
+	if err != nil {
+		return nil, err
+	}
+	f.Row = &f.row
+	return f, nil
+}
+
+// learns is the part of the training set that the row may learn from.
+func (f *fit) learns(all *routing.TrainSet) *routing.TrainSet {
+	set := *all
+	if n := f.row.Train; n > 0 {
+		set.SFT, set.RL = set.SFT[:min(n, len(set.SFT))], set.RL[:min(n, len(set.RL))]
+	}
+	return &set
+}
+
+// router returns the router of the row, its knob set: the stored fit's, if there is one and the method can load it, and
+// one fitted now otherwise, as of stores that are older than what its method keeps. Training problems are read for what
+// is fitted or matched now. What a fit leaves goes to dir, nowhere if it is empty. done frees the router.
+func (f *fit) router(ctx context.Context, dir string) (router routing.Router, done func(), err error) {
+	if f.unmatched != nil {
+		if router, done, err = f.unmatched.router(ctx, dir); err != nil {
+			return nil, done, err
+		}
+		frontier, ok := router.(routing.Frontier)
+		if !ok {
+			return nil, done, f.noKnob()
+		}
+		setting, err := f.setting(ctx, frontier)
+		if err != nil {
+			return nil, done, err
+		}
+		return setting.Router(frontier), done, nil
+	}
+	again := func() (routing.Router, func(), error) {
+		all, err := f.e.trainSet(ctx)
+		if err != nil {
+			return nil, func() {}, err
+		}
+		return f.train(ctx, all, dir)
+	}
+	loader, ok := f.method.(methods.Loader)
+	if !ok {
+		return again()
+	}
+	entry, err := f.e.Store.Get(f.Recipe)
+	switch {
+	case errors.Is(err, store.ErrMissing):
+		return again()
+	case err == nil:
+		router, err = loader.Load(ctx, f.e.pool.Experts, entry.Dir, f.work(dir))
+		if err == nil {
+			return router, closer(router), nil
+		}
+		if errors.Is(err, methods.ErrNotLearned) {
+			return again()
+		}
+		err = &store.CorruptError{Key: entry.Key, Dir: entry.Dir, Faults: []string{err.Error()}}
+	}
+	return nil, func() {}, &steps.Error{Step: f.Name, Err: f.e.Lost(f.Step, err)}
+}
+
+// setting is where the knob of a match stands: by the sweep that is stored with the fit, or else by that of its router,
+// which reads the training problems.
+func (f *fit) setting(ctx context.Context, frontier routing.Frontier) (s methods.Setting, err error) {
+	to, err := f.matched.report(ctx)
+	if err != nil {
+		return s, err
+	}
+	if _, err := f.e.Store.Get(f.unmatched.Recipe); err != nil {
+		all, err := f.e.trainSet(ctx)
+		if err != nil {
+			return s, err
+		}
+		return methods.Settle(ctx, frontier, f.learns(all).RL, to.TrainUSD)
+	}
+	dollars, err := f.e.rlProfile.dollars(ctx)
+	if err != nil {
+		return s, err
+	}
+	set := f.learns(&routing.TrainSet{RL: dollars})
+	train, err := f.unmatched.sweep(ctx, trainSweep, trainQueries(set))
+	if err != nil {
+		return s, err
+	}
+	if train == nil {
+		return s, f.noKnob()
+	}
+	if s, err = methods.Settle(ctx, newReplayed(len(f.e.pool.Experts), train), set.RL, to.TrainUSD); err != nil {
+		return s, err
+	}
+	knobs := frontier.Knobs() // a replayed router counts them
+	s.Cheap, s.Dear = knobs[int(s.Cheap)], knobs[int(s.Dear)]
+	return s, nil
+}
+
+// train fits the row on its part of the training set. What the fit leaves goes to dir, nowhere if it is empty. done frees
+// the router.
+func (f *fit) train(ctx context.Context, all *routing.TrainSet, dir string) (router routing.Router, done func(), err error) {
+	router, err = f.method.Fit(ctx, *f.learns(all), f.work(dir))
+	if err != nil {
+		return nil, func() {}, err
+	}
+	return router, closer(router), nil
+}
+
+func (f *fit) work(dir string) routing.Work {
+	return routing.Work{Seed: seed.Seed(f.seed), Dir: dir, Log: f.e.Options.Log}
+}
+
+// closer frees a router.
+func closer(router routing.Router) func() {
+	if c, ok := router.(io.Closer); ok {
+		return func() { c.Close() }
+	}
+	return func() {}
+}
+
+func (f *fit) noKnob() error {
+	return fmt.Errorf("match: method %s has no knob with these parameters that could be set to another row's cost; leave match out", f.row.Name)
+}
+
+// run makes a fit.
+func (f *fit) run(ctx context.Context, d *store.Draft) error {
+	e := f.e
+	all, err := e.trainSet(ctx)
+	if err != nil {
+		return err
+	}
+	e.Options.Progress.Start(f.Name, 1)
+	defer e.Options.Progress.Done()
+	router, done, err := f.train(ctx, all, d.Dir())
+	defer done()
+	if err != nil {
+		return err
+	}
+	var report book.Fit
+	hindsight, knows := router.(routing.HindsightRouter)
+	if knows != f.hindsight {
+		return fmt.Errorf("method %s: the method and its router must both be a routing.HindsightRouter or neither: the recipe of a fit that reads outcomes names them", f.row.Name)
+	}
+	frontier, sweeps := router.(routing.Frontier)
+	if sweeps && !methods.Knob(f.row.Name) {
+		return fmt.Errorf("method %s: its router has a knob and the list of methods says it has none: the recipe of a fit that stores a sweep says so", f.row.Name)
+	}
+	if !knows && !f.asking {
+		if report.TrainUSD, err = methods.Spend(ctx, router, f.learns(all).RL); err != nil {
+			return err
+		}
+	}
+	for _, a := range e.arenas {
+		if !f.covers(a) {
+			continue
+		}
+		if err := a.loadQueries(ctx); err != nil {
+			return err
+		}
+		var decisions []routing.Decision
+		if knows {
+			if err := a.loadOutcomes(ctx); err != nil {
+				return err
+			}
+			decisions, err = hindsight.RouteKnowing(ctx, a.Queries, a.Outcomes)
+		} else {
+			decisions, err = router.Route(ctx, a.Queries)
+		}
+		if err != nil {
+			return err
+		}
+		if err := book.WriteDecisions(d, a.Name, len(e.pool.Experts), decisions); err != nil {
+			return err
+		}
+		if r, ok := router.(methods.Reporter); ok {
+			if report.Router == nil {
+				report.Router = map[string][]metrics.Value{}
+			}
+			report.Router[a.Name] = r.Report()
+		}
+		if sweeps {
+			if err := writeSweep(ctx, d, a.Name, frontier, a.Queries); err != nil {
+				return err
+			}
+		}
+	}
+	if sweeps {
+		report.Knobs = frontier.Knobs()
+		if err := writeSweep(ctx, d, trainSweep, frontier, trainQueries(f.learns(all))); err != nil {
+			return err
+		}
+	}
+	e.Options.Progress.Add(1)
+	return report.Write(d)
+}
+
+// match makes a match.
+func (f *fit) match(ctx context.Context, d *store.Draft) error {
+	e := f.e
+	all, err := e.trainSet(ctx)
+	if err != nil {
+		return err
+	}
+	set := f.learns(all)
+	e.Options.Progress.Start(f.Name, 1)
+	defer e.Options.Progress.Done()
+	train, err := f.unmatched.sweep(ctx, trainSweep, trainQueries(set))
+	if err != nil {
+		return err
+	}
+	if train == nil {
+		return f.noKnob()
+	}
+	sweeps := []*book.Sweep{train}
+	for _, a := range e.arenas {
+		if err := a.loadQueries(ctx); err != nil {
+			return err
+		}
+		s, err := f.unmatched.sweep(ctx, a.Name, a.Queries)
+		if err != nil {
+			return err
+		}
+		sweeps = append(sweeps, s)
+	}
+	to, err := f.matched.report(ctx)
+	if err != nil {
+		return err
+	}
+	router, err := methods.Match(ctx, newReplayed(len(e.pool.Experts), sweeps...), set.RL, to.TrainUSD)
+	if err != nil {
+		return err
+	}
+	var report book.Fit
+	if report.TrainUSD, err = methods.Spend(ctx, router, set.RL); err != nil {
+		return err
+	}
+	for _, a := range e.arenas {
+		decisions, err := router.Route(ctx, a.Queries)
+		if err != nil {
+			return err
+		}
+		own, err := f.unmatched.decisions(ctx, a)
+		if err != nil {
+			return err
+		}
+		for i := range decisions {
+			decisions[i].Usage = own[i].Usage // what the router itself reads and writes does not depend on its knob
+		}
+		if err := book.WriteDecisions(d, a.Name, len(e.pool.Experts), decisions); err != nil {
+			return err
+		}
+	}
+	e.Options.Progress.Add(1)
+	return report.Write(d)
+}
+
+// trainQueries are what knobs are set on.
+func trainQueries(set *routing.TrainSet) []routing.Query {
+	queries := make([]routing.Query, len(set.RL))
+	for i, x := range set.RL {
+		queries[i] = routing.Query{Problem: x.Problem}
+	}
+	return queries
+}
+
+// writeSweep sweeps a router over queries.
+func writeSweep(ctx context.Context, d *store.Draft, name string, f routing.Frontier, queries []routing.Query) error {
+	s, err := sweepOf(ctx, f, queries)
+	if err != nil {
+		return err
+	}
+	return s.Write(d, name)
+}
+
+// sweep reads the choices of a fit at every setting of its knob; nil if its router has none.
+func (f *fit) sweep(ctx context.Context, name string, queries []routing.Query) (*book.Sweep, error) {
+	report, err := f.report(ctx)
+	if err != nil || report.Knobs == nil {
+		return nil, err
+	}
+	entry, err := f.e.Get(ctx, f.Step)
+	if err != nil {
+		return nil, err
+	}
+	return book.ReadSweep(entry, name, queries, len(report.Knobs), len(f.e.pool.Experts))
+}
+
+func (f *fit) report(ctx context.Context) (r book.Fit, err error) {
+	entry, err := f.e.Get(ctx, f.Step)
+	if err != nil {
+		return r, err
+	}
+	return book.ReadFit(entry)
+}
+
+// decisions reads the decisions on an arena, in the order of its queries.
+func (f *fit) decisions(ctx context.Context, a *arena) ([]routing.Decision, error) {
+	entry, err := f.e.Get(ctx, f.Step)
+	if err != nil {
+		return nil, err
+	}
+	return book.ReadDecisions(entry, a.Name, a.Queries, len(f.e.pool.Experts))
+}
+
+// fitInputs are the trainings of rows, with the fit behind each match, and adds their seeds.
+func fitInputs(p *steps.Params, rows ...[]*fit) (inputs []steps.Input) {
+	var seeds []uint64
+	for _, row := range rows {
+		for _, f := range row {
+			inputs = append(inputs, f.As(book.OfRow("fit", f.row.RowID(), f.seed)))
+			if f.unmatched != nil {
+				inputs = append(inputs, f.unmatched.As(book.OfRow("sweep", f.row.RowID(), f.seed)))
+			}
+			if !slices.Contains(seeds, f.seed) {
+				seeds = append(seeds, f.seed)
+			}
+		}
+	}
+	p.Seeds(seeds...)
+	return inputs
+}

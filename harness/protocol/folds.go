@@ -1,0 +1,512 @@
+// Protocol folds: recorded pools under cross-validation, planned and carried out.
+
+package protocol
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/explain"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/score"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/steps"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+const (
+	crossFitVersion     = 3
+	foldsMeasureVersion = 4
+	recordingVersion    = 1
+)
+
+// noProbe is the folds.probe of a recording that has no model to spare.
+const noProbe = "none"
+
+// recorded is one recorded pool under cross-validation.
+type recorded struct {
+	*steps.Plan
+	pool    *steps.Pool
+	backend policy.Backend // nil: the store is only looked at
+	texts   *compact.Texts // what fits have read
+
+	rec       *experts.Recording
+	problems  []routing.Problem
+	columns   []int // [M] index of each expert among the models of the recording
+	probe     int   // -1: none, the gate never opens
+	partition []*partition
+}
+
+// partition is one assignment of the questions to folds.
+type partition struct {
+	seed uint64
+	fold []int // [Q]
+	rows []*crossFit
+}
+
+// crossFit is one row's decisions on every question, each made by a router that was fitted on the other folds.
+type crossFit struct {
+	*steps.Step
+	row spec.Method
+}
+
+// newFolds opens the store, reads the recordings and plans every step of protocol folds; it runs none.
+func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, error) {
+	x := &r.Experiment
+	switch {
+	case len(x.Evaluate.Seeds) != 1 || x.Evaluate.MaxProblems != 0 || x.Evaluate.MaxRuns != 0:
+		return nil, fmt.Errorf("%w: spec %s: protocol folds has one training seed (its partitions stand in for more), all questions and one run; set evaluate.seeds to one seed, max_problems and max_runs to 0", spec.ErrUsage, x.Name)
+	case o.Data == "":
+		return nil, fmt.Errorf("%w: spec %s reads recorded outcomes; say in which folder with --data DIR", spec.ErrUsage, x.Name)
+	}
+	for _, out := range x.Outputs {
+		if out.Kind == "sweep" {
+			if err := present.CheckSweep(r, out); err != nil {
+				return nil, err
+			}
+		}
+	}
+	plan, err := steps.Open(r, o)
+	if err != nil {
+		return nil, err
+	}
+	run := &Run{Plan: plan, Head: []string{
+		" " + x.Title + ".",
+		fmt.Sprintf(" %d-fold cross-validation, %d partitions. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, trained routers held fixed.",
+			x.Folds.K, len(x.Folds.Seeds), 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
+		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
+	}}
+	backend, err := run.openBackend()
+	if err != nil {
+		return nil, err
+	}
+	for _, pool := range r.Pools {
+		if err := planRecorded(ctx, plan, pool, backend); err != nil {
+			run.Close()
+			return nil, err
+		}
+	}
+	return run, nil
+}
+
+// planRecorded reads the recording of a pool and plans its steps.
+func planRecorded(ctx context.Context, plan *steps.Plan, pool spec.Pool, backend policy.Backend) error {
+	if pool.Recorded == nil {
+		return fmt.Errorf("%w: pool %s is of kind %s; protocol folds needs recorded pools", spec.ErrUsage, pool.Name, pool.Kind)
+	}
+	members, err := steps.OpenPool(pool, plan.Spec.Prices)
+	if err != nil {
+		return err
+	}
+	c := &recorded{Plan: plan, pool: members, backend: backend, texts: compact.NewTexts(rememberedTexts)}
+	if err := c.read(ctx); err != nil {
+		return err
+	}
+	measured, err := c.plan()
+	if err != nil {
+		return err
+	}
+	plan.Measured = append(plan.Measured, measured)
+	return nil
+}
+
+// read reads what the experts, and the probe, did on the questions of the recording.
+func (c *recorded) read(ctx context.Context) (err error) {
+	f := c.Spec.Experiment.Folds
+	var names []string
+	if f.Probe != noProbe {
+		names = append(names, f.Probe)
+	}
+	for _, x := range c.pool.Experts {
+		names = append(names, x.Model)
+	}
+	if c.rec, err = experts.LoadRecording(ctx, c.Options.Data, *c.pool.Recorded, names); err != nil {
+		if lacks := (*experts.NoOutcomesError)(nil); errors.As(err, &lacks) && lacks.Model == f.Probe {
+			return fmt.Errorf("%w: folds.probe: %w; name a weak one of these, or none", spec.ErrUsage, err)
+		}
+		return err
+	}
+	for _, x := range c.pool.Experts {
+		m, err := c.rec.Model(x.Model)
+		if err != nil {
+			return err
+		}
+		c.columns = append(c.columns, m)
+	}
+	c.probe = -1
+	if f.Probe != noProbe {
+		if c.probe, err = c.rec.Model(f.Probe); err != nil {
+			return err
+		}
+	}
+	for _, q := range c.rec.Queries {
+		text := q.Problem // with the options, as the experts read it
+		for i, o := range q.Options {
+			text += fmt.Sprintf("\n%c. %s", 'A'+i, o)
+		}
+		c.problems = append(c.problems, routing.Problem{ID: q.ID, Benchmark: q.Benchmark, Split: routing.Test, Text: text, Gold: []string{q.Gold}, Options: q.Options})
+	}
+	return nil
+}
+
+// outcome is what expert m did on question q.
+func (c *recorded) outcome(q, m int) routing.Outcome {
+	a := c.columns[m]
+	o := routing.Outcome{Bucket: routing.Wrong, Out: float64(c.rec.Out[q][a])}
+	switch {
+	case c.rec.Correct[q][a]:
+		o.Correct, o.Bucket = 1, routing.Correct
+	case c.rec.NoAnswer[q][a]:
+		o.Bucket = routing.NoAnswer
+	}
+	o.USD = c.pool.Experts[m].Price.USD(cost.Usage{In: c.rec.Queries[q].PromptTokens, Out: c.rec.Out[q][a]}, c.Spec.Experiment.CountInput)
+	return o
+}
+
+// folds assigns questions to k folds: inside each benchmark they are sorted by Hash("<seed>|<id>") and dealt round. A
+// question that is asked again, in whatever benchmark, is in the fold of the one with the least id and not dealt, or a
+// router would be tested on what it was trained on.
+func folds(problems []routing.Problem, k int, s uint64) []int {
+	first := firsts(problems)
+	byBenchmark := map[string][]int{}
+	for i, p := range problems {
+		if first[i] == i {
+			byBenchmark[p.Benchmark] = append(byBenchmark[p.Benchmark], i)
+		}
+	}
+	fold := make([]int, len(problems))
+	for _, of := range byBenchmark {
+		slices.SortFunc(of, func(a, b int) int {
+			key := func(i int) uint64 { return seed.Hash(fmt.Sprintf("%d|%s", s, problems[i].ID)) }
+			return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(problems[a].ID, problems[b].ID))
+		})
+		for rank, i := range of {
+			fold[i] = rank % k
+		}
+	}
+	for i, f := range first {
+		fold[i] = fold[f]
+	}
+	return fold
+}
+
+// firsts returns of every question that of its text with the least id: itself, if no other has its text.
+func firsts(problems []routing.Problem) []int {
+	of := map[string]int{}
+	for i, p := range problems {
+		if f, ok := of[p.Text]; !ok || p.ID < problems[f].ID {
+			of[p.Text] = i
+		}
+	}
+	out := make([]int, len(problems))
+	for i, p := range problems {
+		out[i] = of[p.Text]
+	}
+	return out
+}
+
+// plan lays out a cross-fit for each partition and row, and the measurement of the pool.
+func (c *recorded) plan() (*steps.Step, error) {
+	x := &c.Spec.Experiment
+	again := 0 // questions that share the fold of another of their text
+	for i, f := range firsts(c.problems) {
+		if f != i {
+			again++
+		}
+	}
+	source := func() *steps.Params {
+		p := c.Params(c.pool)
+		p.Recorded()
+		if again > 0 {
+			p.Code("asked_again", again)
+		}
+		return p
+	}
+	var inputs []steps.Input
+	for _, s := range x.Folds.Seeds {
+		p := &partition{seed: s, fold: folds(c.problems, x.Folds.K, s)}
+		for _, row := range x.Methods {
+			if row.Match != "" {
+				return nil, fmt.Errorf("%w: row %s: protocol folds compares at every cost; leave match out", spec.ErrUsage, row.RowID())
+			}
+			if methods.AnswersItself(row.Name) {
+				return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", spec.ErrUsage, row.RowID())
+			}
+			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Experts: c.pool.IDs(), Prices: c.Spec.Prices.Models, Data: c.Options.Data})
+			if err != nil {
+				return nil, err
+			}
+			f := &crossFit{row: row}
+			params := source()
+			params.Method(row, method)
+			params.Pick(explain.RootMethod, spec.Method{Kappa: c.kappa(row)}, "kappa")
+			params.Spec("folds.k", "folds.probe")
+			params.Pick("", spec.Experiment{Folds: spec.Folds{Seeds: []uint64{s}}}, "folds.seeds")
+			params.Seeds(x.Evaluate.Seeds[0])
+			f.Step, err = c.Add(fmt.Sprintf("crossfit %s %s partition=%d", c.pool.Name, row.RowID(), s), "crossfit", crossFitVersion, params, nil,
+				func(ctx context.Context, d *store.Draft) error { return c.crossFit(ctx, p, row, method, d) })
+			if err != nil {
+				return nil, err
+			}
+			f.Row, f.Fits = &f.row, x.Folds.K
+			p.rows = append(p.rows, f)
+			inputs = append(inputs, f.As(book.OfRow("crossfit", row.RowID(), s)))
+		}
+		c.partition = append(c.partition, p)
+	}
+	what, err := c.planOutcomes(source())
+	if err != nil {
+		return nil, err
+	}
+	inputs = append(inputs, what.As(book.OfArena("outcomes", book.Recorded, "")))
+	params := source()
+	params.PoolName()
+	params.Rows(x.Methods, "versus")
+	params.Spec("folds.seeds", "folds.probe", "folds.whole", "folds.versus", "evaluate.bootstrap", "evaluate.confidence", "seed")
+	return planMeasured(c.Plan, "measure "+c.pool.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, nil)
+}
+
+// planOutcomes plans the step that keeps what was recorded in the form of every other run: questions, what the experts of
+// the pool did on them, and the folds of each partition.
+func (c *recorded) planOutcomes(p *steps.Params) (*steps.Step, error) {
+	p.Spec("folds.k", "folds.seeds", "folds.probe")
+	return c.Add("recording "+c.pool.Name, "recording", recordingVersion, p, nil, func(_ context.Context, d *store.Draft) error {
+		var partitions []book.Partition
+		for _, p := range c.partition {
+			partitions = append(partitions, book.Partition{Seed: p.seed, Fold: p.fold})
+		}
+		return errors.Join(book.WriteProblems(d, c.problems, nil), book.WriteFolds(d, partitions),
+			book.WriteOutcomes(d, book.Exact, func(line func(problem, run, expert int, o routing.Outcome)) error {
+				for q := range c.problems {
+					for m := range c.columns {
+						line(q, 0, m, c.outcome(q, m))
+					}
+				}
+				return nil
+			}))
+	})
+}
+
+// contrasts are the pairs of rows that a spec asks to compare.
+func contrasts(x *spec.Experiment) (out []score.Contrast) {
+	has := func(id string) bool {
+		return slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == id })
+	}
+	for _, m := range x.Methods {
+		asked := slices.Concat(x.Folds.Versus, m.Versus)
+		for at, id := range asked {
+			if id != m.RowID() && has(id) && !slices.Contains(asked[:at], id) {
+				out = append(out, score.Contrast{Row: m.RowID(), Versus: id})
+			}
+		}
+	}
+	return out
+}
+
+// kappa is the kind of label that a row learns from.
+func (c *recorded) kappa(row spec.Method) string {
+	if row.Kappa != "" {
+		return row.Kappa
+	}
+	return c.Spec.Experiment.Folds.Kappa
+}
+
+// crossFit fits a row on all folds but one, for every fold, and writes its decisions on the one left out; of a router
+// with a knob also its choices at every setting. Folds are fitted at the same time, as many as there are processors.
+func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, method routing.Method, d *store.Draft) error {
+	k := c.Spec.Experiment.Folds.K
+	c.Options.Progress.Start(fmt.Sprintf("%s: %s, partition %d", c.pool.Name, row.RowLabel(), p.seed), k)
+	defer c.Options.Progress.Done()
+	parts := make([]routed, k)
+	finished := make(chan int, k)
+	group, gctx := errgroup.WithContext(ctx)
+	workers := min(k, runtime.GOMAXPROCS(0))
+	for w := range workers {
+		group.Go(func() (err error) {
+			for fold := w; fold < k; fold += workers {
+				if parts[fold], err = c.fitFold(gctx, p, fold, row, method); err != nil {
+					return err
+				}
+				finished <- fold
+			}
+			return nil
+		})
+	}
+	for range k {
+		select {
+		case <-finished:
+			c.Options.Progress.Add(1)
+		case <-gctx.Done():
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	decisions := make([]routing.Decision, len(c.problems))
+	var sweep *book.Sweep
+	report := book.Fit{Knobs: parts[0].knobs}
+	if report.Knobs != nil {
+		sweep = &book.Sweep{Queries: make([]book.Swept, len(c.problems)), Settings: len(report.Knobs)}
+	}
+	for _, part := range parts {
+		if len(part.knobs) != len(report.Knobs) {
+			return fmt.Errorf("the router has %d settings in one fold and %d in another; a sweep needs the same number", len(report.Knobs), len(part.knobs))
+		}
+		for i, q := range part.test {
+			decisions[q] = part.decisions[i]
+			if sweep != nil {
+				sweep.Queries[q] = part.sweep.Queries[i]
+			}
+		}
+	}
+	if err := book.WriteDecisions(d, book.Recorded, len(c.pool.Experts), decisions); err != nil {
+		return err
+	}
+	if sweep != nil {
+		if err := sweep.Write(d, book.Recorded); err != nil {
+			return err
+		}
+	}
+	return report.Write(d)
+}
+
+// routed is what a router did on the questions of one fold.
+type routed struct {
+	test      []int // questions
+	decisions []routing.Decision
+	knobs     []float64   // nil: no knob
+	sweep     *book.Sweep // of the test questions
+}
+
+// fitFold fits a row on all folds but one and routes the questions of that one.
+func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec.Method, method routing.Method) (out routed, err error) {
+	x := &c.Spec.Experiment
+	var train []int
+	var queries []routing.Query
+	for q, f := range p.fold {
+		if f == fold {
+			out.test = append(out.test, q)
+			queries = append(queries, routing.Query{Problem: c.problems[q]})
+		} else {
+			train = append(train, q)
+		}
+	}
+	if train, err = c.fewer(train, row.Train, p.seed); err != nil {
+		return out, err
+	}
+	examples := c.examples(train, c.kappa(row))
+	set := routing.TrainSet{Experts: c.pool.Experts, C: routing.Costs(c.pool.Experts, x.CUnit), SFT: examples, RL: examples}
+	router, err := method.Fit(ctx, set, routing.Work{Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("fold", p.seed, fold), Log: c.Options.Log})
+	if err != nil {
+		return out, err
+	}
+	if closer, ok := router.(io.Closer); ok {
+		defer func() { err = errors.Join(err, closer.Close()) }()
+	}
+	if h, ok := router.(routing.HindsightRouter); ok {
+		outcomes := make([][]routing.Outcome, len(out.test))
+		for i, q := range out.test {
+			for m := range c.pool.Experts {
+				outcomes[i] = append(outcomes[i], c.outcome(q, m))
+			}
+		}
+		out.decisions, err = h.RouteKnowing(ctx, queries, outcomes)
+	} else {
+		out.decisions, err = router.Route(ctx, queries)
+	}
+	if err != nil {
+		return out, err
+	}
+	f, ok := router.(routing.Frontier)
+	if !ok {
+		return out, nil
+	}
+	out.knobs = f.Knobs()
+	out.sweep, err = sweepOf(ctx, f, queries)
+	return out, err
+}
+
+// fewer returns n of the training questions, those with the smallest Hash("<1000 + seed of the partition>|<id>"): each
+// is among those of a larger n. 0 is all of them.
+func (c *recorded) fewer(train []int, n int, partition uint64) ([]int, error) {
+	if n == 0 {
+		return train, nil
+	}
+	if n > len(train) {
+		return nil, fmt.Errorf("train: %d questions are asked for, and a fold leaves %d", n, len(train))
+	}
+	key := func(q int) uint64 { return seed.Hash(fmt.Sprintf("%d|%s", 1000+partition, c.problems[q].ID)) }
+	sorted := slices.Clone(train)
+	slices.SortFunc(sorted, func(a, b int) int {
+		return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(c.problems[a].ID, c.problems[b].ID))
+	})
+	return sorted[:n], nil
+}
+
+// examples are training questions with pass rates. "01" is the one recorded answer; "k5" is the mean of it and of the
+// answers of the 4 models outside the pool that agree with the expert on most of the training questions, an imitation of
+// N = 5 that leans towards those models' accuracy.
+func (c *recorded) examples(train []int, kind string) []routing.Example {
+	lenders := make([][]int, len(c.columns))
+	if kind == "k5" {
+		for m, own := range c.columns {
+			lenders[m] = c.neighbours(train, own)
+		}
+	}
+	out := make([]routing.Example, len(train))
+	for i, q := range train {
+		x := routing.Example{Problem: c.problems[q]}
+		if c.probe >= 0 && c.rec.Correct[q][c.probe] {
+			x.Probe = 1
+		}
+		for m := range c.columns {
+			o := c.outcome(q, m)
+			right := o.Correct
+			for _, a := range lenders[m] {
+				if c.rec.Correct[q][a] {
+					right++
+				}
+			}
+			x.Samples = append(x.Samples, 1+len(lenders[m]))
+			x.Kappa = append(x.Kappa, right/float64(1+len(lenders[m])))
+			x.Tokens = append(x.Tokens, o.Out)
+			x.USD = append(x.USD, o.USD)
+		}
+		out[i] = x
+	}
+	return out
+}
+
+// neighbours returns the models outside the pool that are nearest to a model in Hamming distance.
+func (c *recorded) neighbours(train []int, own int) []int {
+	var others []int
+	distance := make([]int, len(c.rec.Models))
+	for a := range c.rec.Models {
+		if slices.Contains(c.columns, a) {
+			continue
+		}
+		others = append(others, a)
+		for _, q := range train {
+			if c.rec.Correct[q][a] != c.rec.Correct[q][own] {
+				distance[a]++
+			}
+		}
+	}
+	slices.SortFunc(others, func(a, b int) int { return cmp.Or(cmp.Compare(distance[a], distance[b]), cmp.Compare(a, b)) })
+	return others[:min(spec.NearestModels, len(others))]
+}

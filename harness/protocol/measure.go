@@ -1,0 +1,224 @@
+// The step that measures: arenas are opened by the names of its inputs and handed to package score.
+
+package protocol
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/score"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/steps"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// planMeasure plans the step that turns decisions and outcomes into measurements.
+func (e *experiment) planMeasure() error {
+	x := &e.Spec.Experiment
+	params := e.Params(e.pool)
+	params.PoolName()
+	params.Rows(x.Methods)
+	params.Spec("large", "seed", "targets.tau", "evaluate.bootstrap", "evaluate.confidence")
+	params.Benchmarks(x.Test, func(name string) spec.Benchmark { return spec.Benchmark{Size: e.Spec.Benchmarks[name].Whole} }, "size")
+	inputs := fitInputs(params, e.fits...)
+	for _, a := range e.arenas {
+		inputs = append(inputs, slices.Concat(a.outcomeInputs(), a.selfInputs())...)
+	}
+	for _, p := range e.testProfiles {
+		inputs = append(inputs, p.As(book.OfArena("profile", metrics.PaperArena, p.set.benchmark)))
+	}
+	measured, err := planMeasured(e.Plan, "measure", book.MeasureStage, measureVersion, params, inputs, e.prepare)
+	e.Measured = append(e.Measured, measured)
+	return err
+}
+
+// planMeasured plans a step that measures the arenas behind its inputs. prepare, if it is not nil, makes some of them in an
+// order of its own first.
+func planMeasured(p *steps.Plan, name, stage string, version int, params *steps.Params, inputs []steps.Input, prepare func(context.Context) error) (measured *steps.Step, err error) {
+	measured, err = p.Add(name, stage, version, params, inputs, func(ctx context.Context, d *store.Draft) error {
+		if prepare != nil {
+			if err := prepare(ctx); err != nil {
+				return err
+			}
+		}
+		arenas, err := book.Open(p.Entries(ctx), measured.Recipe)
+		if err != nil {
+			return err
+		}
+		set := &metrics.Set{}
+		for _, a := range arenas {
+			p.Options.Progress.Start("measuring "+a.Title(), 1)
+			lines, err := measureArena(&p.Spec.Experiment, a)
+			if err != nil {
+				return err
+			}
+			set.Measurements = append(set.Measurements, lines...)
+			p.Options.Progress.Add(1)
+			p.Options.Progress.Done()
+		}
+		return book.WriteMeasurements(d, set)
+	})
+	return measured, err
+}
+
+// measureArena measures every row of an arena.
+func measureArena(x *spec.Experiment, a *book.Arena) ([]metrics.Measurement, error) {
+	resampling := score.Resampling{Resamples: x.Evaluate.Bootstrap, Confidence: x.Evaluate.Confidence, Seed: seed.Seed(x.Seed)}
+	if a.Name == book.Recorded {
+		f := &score.Folds{Arena: a, Reference: methods.ReferenceRow, Baseline: methods.BenchmarkRow, Contrasts: contrasts(x), Whole: x.Folds.Whole, Resampling: resampling}
+		return measureFolds(f)
+	}
+	s := &score.Sample{Arena: a, Reference: methods.ReferenceRow, Resampling: resampling}
+	for _, r := range a.Rows {
+		row := score.Row{ID: r.ID, Own: methods.AnswersItself(r.Kind), Knob: methods.Knob(r.Kind)}
+		var decisions [][]routing.Decision
+		var fits []book.Fit
+		for _, t := range r.Trainings {
+			of, err := a.Decisions(t)
+			if err != nil {
+				return nil, err
+			}
+			fit, err := book.ReadFit(t.Entry)
+			if err != nil {
+				return nil, err
+			}
+			row.Seeds, decisions, fits = append(row.Seeds, t.Seed), append(decisions, of), append(fits, fit)
+		}
+		row.Reported = reported(fits, a.Name)
+		sweeps, err := sweepsOf(a, r.Trainings)
+		if err != nil {
+			return nil, err
+		}
+		s.Add(row, decisions, sweeps)
+	}
+	out := slices.Concat(s.Route(), s.Choice())
+	if a.Name == metrics.PaperArena {
+		out = append(out, s.Difficulty()...)
+	}
+	return out, nil
+}
+
+// measureFolds measures a recorded pool: all questions and each benchmark.
+func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
+	for _, r := range f.Arena.Rows {
+		knob := false
+		for i, t := range r.Trainings {
+			decisions, err := f.Decisions(t)
+			if err != nil {
+				return nil, err
+			}
+			sweep, err := f.Sweep(t)
+			if err != nil {
+				return nil, err
+			}
+			if i > 0 && knob != (sweep != nil) {
+				return nil, fmt.Errorf("row %s has a knob in one partition and none in another; its numbers over partitions would be of two kinds", r.ID)
+			}
+			knob = sweep != nil
+			f.Add(r.ID, t, decisions, sweep)
+		}
+	}
+	for _, b := range f.Strata() {
+		out = append(out, f.Measure(b)...)
+	}
+	return out, nil
+}
+
+// prepare makes what measuring reads in the order of the picture in doc.go. Every problem set comes before the first
+// question to an expert, so that a data file that is missing costs nobody anything.
+func (e *experiment) prepare(ctx context.Context) error {
+	for _, s := range e.sets {
+		if _, err := e.Get(ctx, s.Step); err != nil {
+			return err
+		}
+	}
+	if err := e.asker.Preflight(ctx, e.unasked()); err != nil {
+		return err
+	}
+	for _, row := range e.fits {
+		for _, f := range row {
+			if _, err := e.Get(ctx, f.Step); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unasked are the servers that rows are yet to ask.
+func (e *experiment) unasked() (endpoints []experts.Endpoint) {
+	for _, row := range e.fits {
+		for _, f := range row {
+			m, ok := f.method.(methods.Asking)
+			if !ok {
+				continue
+			}
+			if _, err := e.Store.Get(f.Recipe); err == nil {
+				continue
+			}
+			for _, x := range m.Endpoints() {
+				if x.URL != "" && !slices.ContainsFunc(endpoints, func(y experts.Endpoint) bool { return x.URL == y.URL && x.Model == y.Model }) {
+					endpoints = append(endpoints, x)
+				}
+			}
+		}
+	}
+	return endpoints
+}
+
+// head stands above the measurements of protocol split.
+func (e *experiment) head() []string {
+	x := &e.Spec.Experiment
+	c := []string{" " + x.Title + "."}
+	if e.asker.Sim != nil {
+		c = append(c, " A simulation: experts of pool "+e.pool.Name+" follow an item-response model calibrated to the paper's fixed experts and to nothing else.")
+	}
+	return append(c,
+		fmt.Sprintf(" Intervals: %g%% paired question bootstrap, %d resamples (%d of lines Choice and Curve), stratified by benchmark, trained routers held fixed.",
+			100*x.Evaluate.Confidence, x.Evaluate.Bootstrap, min(x.Evaluate.Bootstrap, score.ChoiceResamples)),
+		" usd is the total of one pass over a benchmark, averaged over runs; lines with benchmark=avg hold dollars a query.")
+}
+
+// reported averages over trainings what their routers said of their decisions on an arena; over those that said it, as the
+// accuracy among no queries is nothing.
+func reported(fits []book.Fit, arena string) (out []metrics.Value) {
+	said := map[string]float64{} // by unit
+	for _, f := range fits {
+		for _, v := range f.Router[arena] {
+			said[v.Unit]++
+			k := slices.IndexFunc(out, func(o metrics.Value) bool { return o.Unit == v.Unit })
+			if k < 0 {
+				k, out = len(out), append(out, metrics.Rounded(0, v.Unit, v.Decimals))
+			}
+			out[k].Number += v.Number
+		}
+	}
+	for k, v := range out {
+		out[k] = metrics.Rounded(v.Number/said[v.Unit], v.Unit, v.Decimals)
+	}
+	return out
+}
+
+// sweepsOf reads the sweeps behind the trainings of a row, each once; nil if it has no knob.
+func sweepsOf(a *book.Arena, trainings []book.Training) (sweeps []*book.Sweep, err error) {
+	var read []store.Key
+	for _, t := range trainings {
+		if slices.Contains(read, t.Sweeper.Key) {
+			continue
+		}
+		read = append(read, t.Sweeper.Key)
+		sweep, err := a.Sweep(t)
+		if sweep == nil || err != nil {
+			return nil, err
+		}
+		sweeps = append(sweeps, sweep)
+	}
+	return sweeps, nil
+}

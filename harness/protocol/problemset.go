@@ -1,0 +1,107 @@
+// The step that draws or reads the problems of a benchmark.
+
+package protocol
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/steps"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// problemSet is a draw of one benchmark.
+type problemSet struct {
+	*steps.Step
+	e         *experiment
+	benchmark string
+	n         int
+
+	read     bool
+	problems []routing.Problem
+	latents  []routing.Latent // [len(problems)] of a generated set, else nil
+}
+
+// newProblemSet plans the first n problems of a draw of a benchmark. by is what draws it in the spec, as in train.sft;
+// empty: test.
+func (e *experiment) newProblemSet(name, draw string, n int, by string) (*problemSet, error) {
+	b := e.Spec.Benchmarks[name]
+	var population *problems.Population
+	if b.Generated != nil {
+		if e.pool.Simulation == nil {
+			return nil, fmt.Errorf("%w: benchmark %s is generated for a simulated pool, but pool %s is of kind %s; name benchmarks that have a file", spec.ErrUsage, name, e.pool.Name, e.pool.Kind)
+		}
+		pop, err := problems.NewPopulation(name, b, e.pool.Simulation)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %v", spec.ErrUsage, err)
+		}
+		population = &pop
+	}
+	p := e.Params(e.pool)
+	p.Problems(name, draw, by, n, population)
+	set := &problemSet{e: e, benchmark: name, n: n}
+	var err error
+	set.Step, err = e.Add(strings.TrimSpace("problems "+name+" "+draw), "problems", problemsVersion, p, nil, func(ctx context.Context, d *store.Draft) error {
+		var ps []routing.Problem
+		var latents []routing.Latent
+		var err error
+		switch {
+		case population != nil:
+			ps, latents, err = problems.Generate(seed.Seed(e.Spec.Experiment.Seed), *population, draw, n)
+		case e.Options.Data == "":
+			err = fmt.Errorf("%w: benchmark %s is read from %s; say in which folder with --data DIR", spec.ErrUsage, name, b.File.Path)
+		default:
+			ps, err = e.files.Load(ctx, name)
+			if err == nil && len(ps) < n {
+				err = fmt.Errorf("benchmark %s has %d problems, %d are asked for", name, len(ps), n)
+			}
+			if err == nil {
+				ps = ps[:n]
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return book.WriteProblems(d, ps, latents)
+	})
+	if err != nil {
+		return nil, err
+	}
+	set.Benchmark = name
+	return set, nil
+}
+
+// load reads the problems, making them first if need be.
+func (s *problemSet) load(ctx context.Context) error {
+	if s.read {
+		return nil
+	}
+	entry, err := s.e.Get(ctx, s.Step)
+	if err != nil {
+		return err
+	}
+	if s.problems, s.latents, err = book.ReadProblems(entry); err != nil {
+		return err
+	}
+	s.read = true
+	return nil
+}
+
+// missing counts the rollouts of some experts on the problems that are not stored; all of them, as a bound, if the problems
+// are not made yet.
+func (s *problemSet) missing(ctx context.Context, of []routing.Expert, split routing.Split, runs int) (n int, atMost bool, err error) {
+	if _, err := s.e.Store.Get(s.Recipe); err != nil {
+		return s.n * len(of) * runs, true, nil
+	}
+	if err := s.load(ctx); err != nil {
+		return 0, false, err
+	}
+	n, err = s.e.asker.Missing(ctx, s.problems, of, split, runs)
+	return n, false, err
+}

@@ -1,0 +1,171 @@
+// The step that measures pass rates of experts on problems.
+
+package protocol
+
+import (
+	"context"
+
+	"github.com/entrorouter/entrorouter/harness/asking"
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/steps"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// profile is the measured pass rates of a problem set (section 3.2): Rollouts rollouts of every expert and of the
+// probe on every problem. The paper stops at the probe where it passes; every expert is asked all the same, since
+// the ablation without the gate needs their rates. A profile of test problems (split Strata) needs no probe.
+type profile struct {
+	*steps.Step
+	e     *experiment
+	set   *problemSet
+	split routing.Split
+	probe *routing.Expert // nil: not asked
+	read  *routing.Profile
+}
+
+func (e *experiment) newProfile(set *problemSet, split routing.Split) (*profile, error) {
+	p := &profile{e: e, set: set, split: split}
+	of, asked := e.Params(e.pool), e.pool.Experts
+	if split == routing.Train && e.pool.Probe != nil {
+		p.probe, asked = e.pool.Probe, e.pool.Members()
+	}
+	of.Asks(asked, split)
+	of.Spec("profile.rollouts")
+	var err error
+	p.Step, err = e.Add("profile "+set.benchmark, "profile", profileVersion, of, []steps.Input{set.As("problems/" + set.benchmark)}, func(ctx context.Context, d *store.Draft) error {
+		pr, err := p.measure(ctx)
+		if err != nil {
+			return err
+		}
+		return book.WriteProfile(d, pr)
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.Benchmark = set.benchmark
+	p.Asks = func(ctx context.Context) (int, bool, error) {
+		return set.missing(ctx, asked, split, e.Spec.Experiment.Profile.Rollouts)
+	}
+	return p, nil
+}
+
+func (p *profile) measure(ctx context.Context) (*routing.Profile, error) {
+	if err := p.set.load(ctx); err != nil {
+		return nil, err
+	}
+	n, problems := p.e.Spec.Experiment.Profile.Rollouts, p.set.problems
+	pr := &routing.Profile{}
+	for _, x := range p.e.pool.Experts {
+		pr.Experts = append(pr.Experts, x.ID)
+	}
+	m := len(pr.Experts)
+	for _, q := range problems {
+		pr.Problems = append(pr.Problems, q.ID)
+		pr.Correct = append(pr.Correct, make([]int, m))
+		pr.Samples = append(pr.Samples, make([]int, m))
+		pr.Truncated = append(pr.Truncated, make([]int, m))
+		pr.Unknown = append(pr.Unknown, make([]int, m))
+		pr.Tokens = append(pr.Tokens, make([]float64, m))
+		pr.USD = append(pr.USD, make([]float64, m))
+	}
+	if p.probe != nil {
+		rollouts, err := p.e.asker.Ask(ctx, *p.probe, p.split, problems, n)
+		if err != nil {
+			return nil, err
+		}
+		for i := range problems {
+			pr.ProbeSamples = append(pr.ProbeSamples, n)
+			pr.ProbeCorrect = append(pr.ProbeCorrect, count(rollouts[i], routing.Correct))
+		}
+	}
+	for j, x := range p.e.pool.Experts {
+		rollouts, err := p.e.asker.Ask(ctx, x, p.split, problems, n)
+		if err != nil {
+			return nil, err
+		}
+		for i, of := range rollouts {
+			pr.Samples[i][j] = n
+			pr.Correct[i][j] = count(of, routing.Correct)
+			pr.Truncated[i][j] = count(of, routing.Truncated)
+			pr.Unknown[i][j] = count(of, routing.Ungraded)
+			for _, r := range of {
+				pr.Tokens[i][j] += float64(r.Usage.Out) / float64(n)
+				pr.USD[i][j] += x.Price.USD(r.Usage, p.e.Spec.Experiment.CountInput) / float64(n)
+			}
+		}
+	}
+	return pr, nil
+}
+
+func count(rollouts []asking.Graded, b routing.Bucket) int {
+	n := 0
+	for _, r := range rollouts {
+		if r.Bucket == b {
+			n++
+		}
+	}
+	return n
+}
+
+// load returns the profile, measuring it first if need be.
+func (p *profile) load(ctx context.Context) (*routing.Profile, error) {
+	if p.read != nil {
+		return p.read, nil
+	}
+	entry, err := p.e.Get(ctx, p.Step)
+	if err != nil {
+		return nil, err
+	}
+	p.read, err = book.ReadProfile(entry, p.e.pool.IDs())
+	return p.read, err
+}
+
+// examples returns the problems with what was measured on them.
+func (p *profile) examples(ctx context.Context) ([]routing.Example, error) {
+	pr, err := p.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.set.load(ctx); err != nil {
+		return nil, err
+	}
+	out := make([]routing.Example, len(pr.Problems))
+	for i := range out {
+		x := routing.Example{Problem: p.set.problems[i], Samples: pr.Samples[i], Tokens: pr.Tokens[i], USD: pr.USD[i], Probe: pr.Probe(i)}
+		for m := range pr.Experts {
+			x.Kappa = append(x.Kappa, pr.Kappa(i, m))
+		}
+		out[i] = x
+	}
+	return out, nil
+}
+
+// dollars are the problems by their ids alone, with what each costs the experts: what can be said without reading their
+// texts.
+func (p *profile) dollars(ctx context.Context) ([]routing.Example, error) {
+	pr, err := p.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]routing.Example, len(pr.Problems))
+	for i, id := range pr.Problems {
+		out[i] = routing.Example{Problem: routing.Problem{ID: id}, USD: pr.USD[i]}
+	}
+	return out, nil
+}
+
+// meanDollars is what a question costs each expert on average, [M].
+func (p *profile) meanDollars(ctx context.Context) ([]float64, error) {
+	examples, err := p.dollars(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mean := make([]float64, len(p.e.pool.Experts))
+	for _, x := range examples {
+		for m, v := range x.USD {
+			mean[m] += v / float64(len(examples))
+		}
+	}
+	return mean, nil
+}

@@ -1,0 +1,83 @@
+// Package protocol plans experiments: which steps there are, what each reads, and what stands above the numbers.
+//
+// There are three protocols. split trains on some problems and tests on others (split.go and the steps it is made of:
+// problemset.go, profile.go, arena.go, fit.go, measure.go); folds cross-validates on recordings (folds.go); collapse trains
+// small policies in an environment without problems (collapse.go). All but collapse end in arenas, which package score
+// measures. No other package asks which protocol an experiment has.
+package protocol
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/entrorouter/entrorouter/harness/asking"
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/steps"
+)
+
+// Run is an experiment as its protocol plans it; nothing of it has been carried out.
+type Run struct {
+	*steps.Plan
+	Head  []string      // what stands above the measurements
+	Asker *asking.Asker // nil: nobody is asked
+
+	split   *experiment // nil: another protocol
+	backend policy.Backend
+}
+
+// Open opens the store and plans every step of an experiment.
+func Open(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, error) {
+	switch r.Experiment.Protocol {
+	case "folds":
+		return newFolds(ctx, r, o)
+	case "collapse":
+		return newCollapse(r, o)
+	}
+	return newSplit(ctx, r, o)
+}
+
+// CheckTrail fails if the numbers of an experiment lead to no problems.
+func CheckTrail(x *spec.Experiment) error {
+	if x.Protocol == "collapse" {
+		return fmt.Errorf("%w: spec %s has protocol collapse, whose numbers are expectations over a small environment without problems; the formulas are in package theory", spec.ErrUsage, x.Name)
+	}
+	return nil
+}
+
+// Close frees what the run holds.
+func (r *Run) Close() {
+	if r.Asker != nil {
+		r.Asker.Close()
+	}
+	if r.backend != nil {
+		r.backend.Finalize()
+	}
+}
+
+// openBackend opens what the policies of the run compute on; to look at a store none is needed.
+func (r *Run) openBackend() (policy.Backend, error) {
+	if r.Options.Look {
+		return nil, nil
+	}
+	var err error
+	name := r.Spec.Experiment.Policy.Backend
+	if name == "xla" && r.Options.Plugin != "" {
+		name += ":" + r.Options.Plugin
+	}
+	if r.backend, err = policy.OpenBackend(name); err != nil {
+		return nil, fmt.Errorf("%w: policy.backend: %v", spec.ErrUsage, err)
+	}
+	return r.backend, nil
+}
+
+// Arenas are the steps that measure arenas.
+func (r *Run) Arenas() (arenas []*steps.Step) {
+	for _, s := range r.Measured {
+		if stage := s.Recipe.Key().Stage; stage == book.MeasureStage || stage == book.MeasureFoldsStage {
+			arenas = append(arenas, s)
+		}
+	}
+	return arenas
+}

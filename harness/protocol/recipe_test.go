@@ -1,0 +1,111 @@
+package protocol
+
+import (
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/steps"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// knobsOf visits the plain knobs of a spec with their paths, rows and outputs apart.
+func knobsOf(v reflect.Value, path string, visit func(path, oneof string, v reflect.Value)) {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if name == "-" {
+			continue
+		}
+		at := strings.TrimPrefix(path+"."+name, ".")
+		if f.Type.Kind() == reflect.Struct {
+			knobsOf(v.Field(i), at, visit)
+		} else if k := f.Type.Kind(); k != reflect.Slice && k != reflect.Pointer {
+			visit(at, f.Tag.Get("oneof"), v.Field(i))
+		}
+	}
+}
+
+// twist sets a knob to another value that it accepts; false if it has no other.
+func twist(v reflect.Value, oneof string) bool {
+	switch {
+	case v.CanInt():
+		v.SetInt(v.Int() + 1)
+	case v.CanUint():
+		v.SetUint(v.Uint() + 1)
+	case v.CanFloat():
+		v.SetFloat(v.Float()*0.9 + 0.001)
+	case v.Kind() == reflect.Bool:
+		v.SetBool(!v.Bool())
+	default:
+		i := slices.IndexFunc(strings.Fields(oneof), func(name string) bool { return name != v.String() })
+		if i < 0 {
+			return false
+		}
+		v.SetString(strings.Fields(oneof)[i])
+	}
+	return true
+}
+
+// keysOfPlan are the keys of an experiment's steps; nil if it is refused.
+func keysOfPlan(t *testing.T, r *spec.Resolved, o steps.Options) map[store.Key]bool {
+	t.Helper()
+	o.Look = true
+	e, err := Open(t.Context(), r, o)
+	if err != nil {
+		return nil
+	}
+	defer e.Close()
+	keys := map[store.Key]bool{}
+	for _, s := range e.Steps {
+		keys[s.Recipe.Key()] = true
+	}
+	return keys
+}
+
+// What is left out of every recipe would be changed and nothing made again.
+func TestEveryKnobIsInARecipeButThoseThatMoveNoNumber(t *testing.T) {
+	dir, _ := toy.Folder(t, "", toy.Learned)
+	for _, c := range []struct {
+		name    string
+		load    func() *spec.Resolved
+		without []string // read by no step of the protocol, or by the loader alone, which caps sizes and runs
+	}{
+		{"split", func() *spec.Resolved { return toy.TinyWith(t, "large: 20", "large: 0") },
+			[]string{"profile.concurrency", "folds.k", "folds.kappa", "folds.whole", "evaluate.max_problems", "evaluate.max_runs"}},
+		{"folds", func() *spec.Resolved {
+			r := toy.Load(t, filepath.Join(dir, "constants.yaml"))
+			r.Experiment.Methods = append(r.Experiment.Methods, spec.Method{Name: "entrorouter"})
+			return r
+		}, []string{"train.sft.size", "train.rl.size", "large", "profile.rollouts", "profile.concurrency"}},
+	} {
+		o := steps.Options{Out: filepath.Join(dir, "none"), Data: dir}
+		before := keysOfPlan(t, c.load(), o)
+		if before == nil {
+			t.Fatalf("protocol %s: the experiment is refused", c.name)
+		}
+		var without, paths []string
+		knobsOf(reflect.ValueOf(&c.load().Experiment).Elem(), "", func(path, _ string, _ reflect.Value) { paths = append(paths, path) })
+		for _, path := range paths {
+			r := c.load()
+			turned := false
+			knobsOf(reflect.ValueOf(&r.Experiment).Elem(), "", func(p, oneof string, v reflect.Value) {
+				if p == path && p != "protocol" {
+					turned = twist(v, oneof)
+				}
+			})
+			if turned && cmp.Equal(before, keysOfPlan(t, r, o)) {
+				without = append(without, path)
+			}
+		}
+		if d := cmp.Diff(c.without, without); d != "" {
+			t.Errorf("protocol %s: knobs in no recipe (-want +got):\n%s", c.name, d)
+		}
+	}
+}

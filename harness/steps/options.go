@@ -1,0 +1,50 @@
+// Where a run reads and writes, and who hears of it.
+
+package steps
+
+import (
+	"errors"
+	"log/slog"
+)
+
+// ErrIncomplete says that the run stopped with work left that it was not allowed to do.
+var ErrIncomplete = errors.New("incomplete")
+
+// Options say where a run reads and writes.
+type Options struct {
+	Out     string // folder of the store and the rollouts, e.g. results/runs
+	Data    string // data folder of benchmarks and recorded outcomes; empty: none
+	Offline bool   // ask no expert: what is not stored is an error
+	Key     string // bearer token of the experts' servers
+	Plugin  string // PJRT plugin of policies on XLA, a name or an absolute path; empty: cuda
+
+	Progress Progress     // nil: silent
+	Log      *slog.Logger // nil: silent
+	Env      any          // versions and machine, written beside every entry, never compared
+
+	Look bool // the store is only looked at: nothing is made in it, not even its folder
+}
+
+// Filled puts silence where nothing was given.
+func (o Options) Filled() Options {
+	if o.Progress == nil {
+		o.Progress = silent{}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Progress hears how far a run is. Calls come from one goroutine.
+type Progress interface {
+	Start(what string, total int)
+	Add(n int)
+	Done()
+}
+
+type silent struct{}
+
+func (silent) Start(string, int) {}
+func (silent) Add(int)           {}
+func (silent) Done()             {}
