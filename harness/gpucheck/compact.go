@@ -86,13 +86,13 @@ func curves(ctx context.Context, backend policy.Backend, steps int) ([]curve, er
 		return nil, err
 	}
 	defer m.Close()
-	sft, err := train.SFT(ctx, m, examples, spec.SFT{Epochs: 1, Batch: batch, LR: 3e-3, WarmUp: .1}, root)
+	sft, err := (train.Conduct{}).SFT(ctx, m, examples, spec.SFT{Epochs: 1, Batch: batch, LR: 3e-3, WarmUp: .1}, root)
 	if err != nil {
 		return nil, err
 	}
 	all := []curve{{"sft", sft.Points}}
 	for _, estimator := range []string{train.Exact, train.Sampled} {
-		stage, err := train.GRPO(ctx, m, prompts, spec.GRPO{Estimator: estimator, Steps: steps, Batch: batch, Group: group,
+		stage, err := (train.Conduct{}).GRPO(ctx, m, prompts, spec.GRPO{Estimator: estimator, Steps: steps, Batch: batch, Group: group,
 			LR: 3e-3, ClipLow: .2, ClipHigh: .2, DualClip: 3, StdNorm: true, Epochs: 1}, root)
 		if err != nil {
 			return nil, err

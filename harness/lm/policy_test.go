@@ -172,7 +172,7 @@ func sft(t testing.TB, m *policy.Model, texts []string, prob [][]float64, epochs
 	for i, row := range rows {
 		examples = append(examples, train.Example{ID: fmt.Sprint(i), Row: row, Prob: prob[i], Weight: 1})
 	}
-	curve, err := train.SFT(context.Background(), m, examples, spec.SFT{Epochs: epochs, Batch: 4, LR: rate, WeightDecay: .01}, 1)
+	curve, err := (train.Conduct{}).SFT(context.Background(), m, examples, spec.SFT{Epochs: epochs, Batch: 4, LR: rate, WeightDecay: .01}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestBothStagesLearnAPlantedRule(t *testing.T) {
 	for i, row := range rows {
 		prompts = append(prompts, train.Prompt{ID: fmt.Sprint(i), Row: row, Reward: reward[i]})
 	}
-	_, err = train.GRPO(context.Background(), m, prompts, spec.GRPO{Estimator: "sampled", Steps: 6, Batch: 8, Group: 8, LR: 5e-3, ClipLow: .2, ClipHigh: .2, DualClip: 3, StdNorm: true, Epochs: 1}, 1)
+	_, err = (train.Conduct{}).GRPO(context.Background(), m, prompts, spec.GRPO{Estimator: "sampled", Steps: 6, Batch: 8, Group: 8, LR: 5e-3, ClipLow: .2, ClipHigh: .2, DualClip: 3, StdNorm: true, Epochs: 1}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
