@@ -146,7 +146,7 @@ func (f *fit) router(ctx context.Context, dir string) (router routing.Router, do
 		if err != nil {
 			return nil, func() {}, err
 		}
-		return f.train(ctx, all, dir)
+		return f.train(ctx, all, f.work(dir))
 	}
 	loader, ok := f.method.(methods.Loader)
 	if !ok {
@@ -211,10 +211,9 @@ func (f *fit) setting(ctx context.Context, frontier routing.Frontier) (s methods
 	return s, nil
 }
 
-// train fits the row on its part of the training set. What the fit leaves goes to dir, nowhere if it is empty. done frees
-// the router.
-func (f *fit) train(ctx context.Context, all *routing.TrainSet, dir string) (router routing.Router, done func(), err error) {
-	router, err = f.method.Fit(ctx, *f.learns(all), f.work(dir))
+// train fits the row on its part of the training set. done frees the router.
+func (f *fit) train(ctx context.Context, all *routing.TrainSet, work routing.Work) (router routing.Router, done func(), err error) {
+	router, err = f.method.Fit(ctx, *f.learns(all), work)
 	if err != nil {
 		return nil, func() {}, err
 	}
@@ -246,7 +245,9 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	}
 	e.Options.Progress.Start(f.Name, 1)
 	defer e.Options.Progress.Done()
-	router, done, err := f.train(ctx, all, d.Dir())
+	work := f.work(d.Dir())
+	work.Unfinished, work.Every, work.Say = d.Unfinished(), e.Options.Every, e.Options.Progress.Say
+	router, done, err := f.train(ctx, all, work)
 	defer done()
 	if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
 		return f.unfit(d, unfit.Why)

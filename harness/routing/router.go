@@ -167,4 +167,10 @@ type Work struct {
 	Seed seed.Seed    // training seed of this fit
 	Dir  string       // checkpoints and curves are written here; empty: nowhere
 	Log  *slog.Logger // never nil
+
+	// Unfinished is a folder that outlives a fit that is stopped: where its training is kept every Every steps and goes on from.
+	// Empty: nowhere.
+	Unfinished string
+	Every      int
+	Say        func(text string) // hears how training proceeds; nil: nobody
 }

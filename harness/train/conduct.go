@@ -4,7 +4,6 @@ package train
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"slices"
 	"time"
@@ -45,9 +44,6 @@ func (p Progress) String() string {
 	}
 	return text + ", " + p.Left.Round(time.Second).String() + " left"
 }
-
-// LogValue implements slog.LogValuer.
-func (p Progress) LogValue() slog.Value { return slog.StringValue(p.String()) }
 
 // pace tells how a stage proceeds.
 type pace struct {
