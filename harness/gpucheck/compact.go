@@ -90,14 +90,14 @@ func curves(ctx context.Context, backend policy.Backend, steps int) ([]curve, er
 	if err != nil {
 		return nil, err
 	}
-	all := []curve{{"sft", sft.Points}}
+	all := []curve{{"stage I", sft.Points}}
 	for _, estimator := range []string{train.Exact, train.Sampled} {
 		stage, err := (train.Conduct{}).GRPO(ctx, m, prompts, spec.GRPO{Estimator: estimator, Steps: steps, Batch: batch, Group: group,
 			LR: 3e-3, ClipLow: .2, ClipHigh: .2, DualClip: 3, StdNorm: true, Epochs: 1}, root)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, curve{"grpo " + estimator, stage.Points})
+		all = append(all, curve{"stage II " + estimator, stage.Points})
 	}
 	return all, nil
 }
