@@ -35,7 +35,7 @@ func Compact(ctx context.Context, a, b policy.Backend, steps int) ([]Agreement, 
 			{"entropy", func(p train.Point) []float64 { return []float64{p.Entropy} }},
 			{"probability", func(p train.Point) []float64 { return p.Share }},
 		} {
-			if what.name == "loss" && c.stage == "grpo sampled" {
+			if what.name == "loss" && c.stage == "stage II "+train.Sampled {
 				continue
 			}
 			agreement, err := compare("compact policy, "+c.stage, what.name, series(c.points, what.of), series(y[i].points, what.of), float32Allowed)
