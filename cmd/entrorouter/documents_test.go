@@ -126,7 +126,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter calibrate SPEC", prints: `largest difference in accuracy: 0\.0`},
 	{command: "entrorouter calibrate main", prints: `(?s)truncated %.*largest difference in accuracy: 0\.0`},
 	{command: "entrorouter gpu-check --plugin P", exit: 1, why: "no GPU is needed to run the tests: what is missing", as: "entrorouter gpu-check --plugin cuda", prints: `built without XLA`},
-	{command: "make smollm2", as: "make -n smollm2", why: "97 MB from a network: what it calls", needs: "make", prints: `model import build/smollm2/.*--out build/smollm2/hf`},
+	{command: "make smollm2", as: `make -C "$ROOT" -n smollm2 SMOLLM2=build/nowhere`, why: "97 MB from a network: what it calls", needs: "make", prints: `model import build/nowhere/.*--out build/nowhere/hf`},
 	{command: "entrorouter model import FILE.gguf", as: "entrorouter model import model.gguf", why: "the name of a file", prints: `model: llama model of 27808 weights as float32, 262 tokens`},
 	{command: "entrorouter model import model.gguf --out DIR --dtype bfloat16", as: "entrorouter model import model.gguf --out imported --dtype bfloat16", why: "a folder that is not there yet", prints: `imported: llama model of 27808 weights as bfloat16`},
 	{command: "entrorouter verify", as: "entrorouter verify answers.jsonl", why: "of one of its two forms", prints: `"verdict":"different"`},
