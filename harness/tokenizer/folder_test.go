@@ -107,6 +107,7 @@ func TestAFolderThatIsNotKnownIsRefused(t *testing.T) {
 		{"no vocabulary", map[string]string{configFile: `{"tokenizer_class": "Qwen2Tokenizer"}`}, "vocab.json"},
 		{"no JSON", map[string]string{"tokenizer.json": "{"}, "tokenizer.json: unexpected end"},
 		{"model", edit(`"BPE"`, `"Unigram"`), `type "Unigram"`},
+		{"unknown", edit(`"unk_token": null`, `"unk_token": "<|im_end|>"`), "unk_token is not known"},
 		{"ignore_merges", edit(`"ignore_merges": false`, `"ignore_merges": true`), "ignore_merges is not known"},
 		{"byte_fallback", edit(`"byte_fallback": false`, `"byte_fallback": true`), "byte_fallback is not known"},
 		{"normalizer", edit(`"NFC"`, `"NFKC"`), `normalizer of type "NFKC"`},
