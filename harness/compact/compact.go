@@ -125,9 +125,9 @@ func (c *Policy) Weights() []policy.Weight {
 	v, h, m := c.width(), c.cfg.Hidden, len(c.experts)
 	glorot := func(in, out int) float64 { return math.Sqrt(6 / float64(in+out)) }
 	return []policy.Weight{
-		{Name: "hidden.weight", Dims: []int{v, h}, Limit: glorot(v, h)},
+		{Name: "hidden.weight", Dims: []int{v, h}, Start: policy.Uniform(glorot(v, h))},
 		{Name: "hidden.bias", Dims: []int{h}},
-		{Name: "head.weight", Dims: []int{h, m}, Limit: glorot(h, m)},
+		{Name: "head.weight", Dims: []int{h, m}, Start: policy.Uniform(glorot(h, m))},
 		{Name: "head.bias", Dims: []int{m}},
 	}
 }

@@ -165,7 +165,10 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 	if err != nil {
 		return model, nil, err
 	}
-	if curve, err = train.SFT(ctx, model, examples, e.SFT, work.Seed.Derive("sft")); err != nil {
+	if !slices.ContainsFunc(examples, func(x train.Example) bool { return x.Weight > 0 }) {
+		return model, nil, &routing.Unfit{Why: "no problem weighs anything in Stage I"}
+	}
+	if curve, err = (train.Conduct{}).SFT(ctx, model, examples, e.SFT, work.Seed.Derive("sft")); err != nil {
 		return model, nil, err
 	}
 	if e.stageTwo == nil {
@@ -175,7 +178,10 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 	if err != nil {
 		return model, nil, err
 	}
-	later, err := train.GRPO(ctx, model, prompts, e.GRPO, work.Seed.Derive("grpo"))
+	if len(prompts) == 0 {
+		return model, nil, &routing.Unfit{Why: "no problem is left for Stage II"}
+	}
+	later, err := (train.Conduct{}).GRPO(ctx, model, prompts, e.GRPO, work.Seed.Derive("grpo"))
 	if err != nil {
 		return model, nil, err
 	}

@@ -38,7 +38,7 @@ type checkpointConfig struct {
 }
 
 // Save writes the model into dir, which is created if needed: config.json with everything but the weights, and
-// weights.safetensors. The same model gives the same bytes. config.json is written last and names the digest of the
+// weights.safetensors with the trained weights. The same model gives the same bytes. config.json is written last and names the digest of the
 // weights, so a checkpoint that was interrupted does not load.
 func (m *Model) Save(dir string) error {
 	values, err := m.values()
@@ -62,10 +62,10 @@ func (m *Model) Save(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("save checkpoint: %w", err)
 	}
-	if err := writeFile(filepath.Join(dir, weightsFile), weights); err != nil {
+	if err := WriteFile(filepath.Join(dir, weightsFile), weights); err != nil {
 		return fmt.Errorf("save checkpoint: %w", err)
 	}
-	if err := writeFile(filepath.Join(dir, configFile), append(config, '\n')); err != nil {
+	if err := WriteFile(filepath.Join(dir, configFile), append(config, '\n')); err != nil {
 		return fmt.Errorf("save checkpoint: %w", err)
 	}
 	return nil
@@ -114,7 +114,7 @@ func load(backend compute.Backend, read Read, dir string) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", weightsFile, err)
 	}
-	if values, err = match(policy.Weights(), values); err != nil {
+	if values, err = match(trained(policy), values); err != nil {
 		return nil, fmt.Errorf("%s: %w", weightsFile, err)
 	}
 	return newModel(backend, policy, values)
@@ -139,10 +139,10 @@ func match(weights []Weight, values []safetensors.Tensor) ([]safetensors.Tensor,
 	return ordered, nil
 }
 
-// values copies the weights out of the store, in the policy's order.
+// values copies the trained weights out of the store, in the policy's order.
 func (m *Model) values() ([]safetensors.Tensor, error) {
 	var values []safetensors.Tensor
-	for _, w := range m.policy.Weights() {
+	for _, w := range trained(m.policy) {
 		value, err := m.Scope().GetVariable(w.Name).Value()
 		if err != nil {
 			return nil, fmt.Errorf("weight %q: %w", w.Name, err)
@@ -161,8 +161,8 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// writeFile replaces a file in one step, so that no reader and no crash sees half of it.
-func writeFile(path string, data []byte) (err error) {
+// WriteFile replaces a file in one step, so that no reader and no crash sees half of it.
+func WriteFile(path string, data []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
 	if err != nil {
 		return err

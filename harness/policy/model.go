@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gomlx/compute"
@@ -32,12 +33,11 @@ type Model struct {
 // New returns a model with initial weights, drawn on the host from the stream of s: the same on every backend.
 func New(backend compute.Backend, policy Policy, s seed.Seed) (*Model, error) {
 	var values []safetensors.Tensor
-	for _, w := range policy.Weights() {
+	for _, w := range trained(policy) {
 		data := make([]float32, w.Size())
-		if w.Limit > 0 {
-			r := s.Derive("weights", w.Name).Rand()
-			for i := range data {
-				data[i] = float32(w.Limit * (2*r.Float64() - 1))
+		if w.Start != nil {
+			if err := w.Start(s.Derive("weights", w.Name), data); err != nil {
+				return nil, fmt.Errorf("%s policy: weight %q: %w", policy.Kind(), w.Name, err)
 			}
 		}
 		values = append(values, safetensors.Tensor{Name: w.Name, Dims: w.Dims, Data: data})
@@ -45,12 +45,34 @@ func New(backend compute.Backend, policy Policy, s seed.Seed) (*Model, error) {
 	return newModel(backend, policy, values)
 }
 
+// trained lists the weights that training changes and checkpoints hold.
+func trained(policy Policy) []Weight {
+	return slices.DeleteFunc(slices.Clone(policy.Weights()), func(w Weight) bool { return w.Frozen != nil })
+}
+
+// newModel puts the trained weights' values and the frozen weights on a backend.
 func newModel(backend compute.Backend, policy Policy, values []safetensors.Tensor) (*Model, error) {
 	m := &Model{policy: policy, backend: backend, store: model.NewStore()}
 	for _, v := range values {
 		value := tensors.FromFlatDataAndDimensions(v.Data, v.Dims...)
 		if _, err := m.store.CreateVariable(weightScope+"/"+v.Name, value); err != nil {
 			return nil, fmt.Errorf("%s policy: weight %q: %w", policy.Kind(), v.Name, err)
+		}
+	}
+	for _, w := range policy.Weights() {
+		if w.Frozen == nil {
+			continue
+		}
+		value, err := w.Frozen()
+		if err == nil {
+			var v *model.Variable
+			if v, err = m.store.CreateVariable(weightScope+"/"+w.Name, value); err == nil {
+				v.SetTrainable(false)
+			}
+		}
+		if err != nil {
+			m.store.Finalize()
+			return nil, fmt.Errorf("%s policy: frozen weight %q: %w", policy.Kind(), w.Name, err)
 		}
 	}
 	var err error
@@ -90,8 +112,13 @@ func (m *Model) Close() {
 	m.store.Finalize()
 }
 
-// batchSizes are the compiled row counts of Probs: a few shapes, so that the cache of compiled graphs never fills up.
-var batchSizes = [...]int{16, 128, 1024}
+// batchSizes returns the compiled row counts of Probs: a few shapes, so that the cache of compiled graphs never fills up.
+func batchSizes(p Policy) []int {
+	if s, ok := p.(Sized); ok {
+		return s.Sizes()
+	}
+	return []int{16, 128, 1024}
+}
 
 // Probs returns the policy's distribution over the experts for each text: [len(texts)][M], each summing to 1. A
 // policy that writes before it chooses writes its likeliest text.
@@ -116,13 +143,14 @@ func (m *Model) ProbsOf(ctx context.Context, rows []Row) ([][]float64, error) {
 		}
 	}
 	experts := len(m.policy.Experts())
+	sizes := batchSizes(m.policy)
 	probs := make([][]float64, 0, len(rows))
 	for len(rows) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		size := batchSizes[len(batchSizes)-1]
-		for _, b := range batchSizes {
+		size := sizes[len(sizes)-1]
+		for _, b := range sizes {
 			if b >= len(rows) {
 				size = b
 				break

@@ -25,11 +25,38 @@ type Row struct {
 	Written []int32   // tokens the policy wrote before it chooses; nil for a policy that only chooses
 }
 
-// Weight is one trained tensor.
+// Weight is one tensor of a policy: trained, in float32, or frozen.
 type Weight struct {
-	Name  string  // as in the checkpoint, e.g. "hidden.weight"
-	Dims  []int   // shape
-	Limit float64 // initial values are uniform in [-Limit, Limit); 0: zeros
+	Name    string                          // as in the checkpoint, e.g. "hidden.weight"
+	Dims    []int                           // shape
+	Start   Start                           // of a trained weight; nil: zeros
+	NoDecay bool                            // weight decay leaves a trained weight alone
+	Frozen  func() (*tensors.Tensor, error) // reads a weight of any type that is neither trained nor in checkpoints; nil: the weight is trained
+}
+
+// Start fills in the values that a trained weight has before training. Numbers are drawn from the stream of s.
+type Start func(s seed.Seed, values []float32) error
+
+// Uniform draws values from [-limit, limit).
+func Uniform(limit float64) Start {
+	return func(s seed.Seed, values []float32) error {
+		r := s.Rand()
+		for i := range values {
+			values[i] = float32(limit * (2*r.Float64() - 1))
+		}
+		return nil
+	}
+}
+
+// Normal draws values from the normal distribution with mean 0 and a deviation.
+func Normal(sd float64) Start {
+	return func(s seed.Seed, values []float32) error {
+		r := s.Rand()
+		for i := range values {
+			values[i] = float32(sd * r.NormFloat64())
+		}
+		return nil
+	}
 }
 
 // Size returns the number of values.
@@ -56,7 +83,7 @@ type Policy interface {
 	Kind() string
 	// Experts are the ids of the pool, cheapest first: the meaning of the M outputs.
 	Experts() []string
-	// Weights lists every trained tensor, in the order in which they are stored.
+	// Weights lists every tensor, in the order in which the trained ones are stored.
 	Weights() []Weight
 	// Config returns what, beside the weights, a checkpoint must hold; it is encoded as JSON.
 	Config() any
@@ -68,6 +95,12 @@ type Policy interface {
 	// Forward builds the graph on the inputs. dropout is the share of units dropped while training, 0 otherwise.
 	// As GoMLX graph code does, it panics on a fault; Model turns that into an error.
 	Forward(scope *model.Scope, inputs []*graph.Node, dropout float64) Outputs
+}
+
+// Sized is a policy that bounds how many rows are computed with at once where nothing is trained.
+type Sized interface {
+	// Sizes are the numbers of rows to pack, ascending and at most three.
+	Sizes() []int
 }
 
 // Writer is a policy that writes text before it chooses.

@@ -354,7 +354,12 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 		case <-gctx.Done():
 		}
 	}
-	if err := group.Wait(); err != nil {
+	err := group.Wait()
+	if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
+		c.Options.Log.Warn("a row could not be fitted", "row", row.RowID(), "partition", p.seed, "why", unfit.Why)
+		return book.Fit{Unfit: unfit.Why}.Write(d)
+	}
+	if err != nil {
 		return err
 	}
 	decisions := make([]routing.Decision, len(c.problems))

@@ -121,6 +121,14 @@ type Method interface {
 	Fit(ctx context.Context, train TrainSet, work Work) (Router, error)
 }
 
+// Unfit is the error of a Fit that finds nothing to learn from in its training problems. It ends the row, whose numbers are
+// then not defined, and not the experiment.
+type Unfit struct {
+	Why string // one line: no problem is left for Stage II
+}
+
+func (u *Unfit) Error() string { return u.Why }
+
 // Example is one profiled training problem.
 type Example struct {
 	Problem Problem

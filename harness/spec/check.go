@@ -45,6 +45,9 @@ func (l *loader) checkExperiment(file string) {
 	if m, set := d.at["methods"]; e.Protocol != "collapse" && len(e.Methods) == 0 && !m.broken {
 		d.faultAt("methods", "%s", map[bool]string{true: "must not be empty", false: "not set"}[set])
 	}
+	if knob, fault := e.Policy.Check(); fault != "" {
+		d.faultAt("policy"+knob, "%s", fault)
+	}
 	l.checkCollapse()
 	distinct(d, "evaluate.seeds", e.Evaluate.Seeds)
 	distinct(d, "folds.seeds", e.Folds.Seeds)
@@ -124,6 +127,57 @@ func (l *loader) checkExperiment(file string) {
 			d.faultAt(fmt.Sprintf("outputs[%d]", i), "a sweep needs param and axis: the number that its rows change and what to call it")
 		}
 	}
+}
+
+// Projections are the products of a layer that an adapter may change, by their names in Hugging Face folders.
+var Projections = []string{"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}
+
+// Check returns the first thing that is wrong with knobs that belong together, and the knob below the policy's, as
+// in .tune.last; empty: nothing.
+func (p Policy) Check() (knob, fault string) {
+	if p.Kind != "lm" {
+		for _, k := range []struct {
+			knob string
+			set  bool
+		}{{".model", p.Model != nil}, {".tune", p.Tune != nil}, {".rationale", p.Rationale != ""}, {".max_tokens", p.MaxTokens != 0}, {".compute", p.Compute != ""}, {".checkpoint", p.Checkpoint}} {
+			if k.set {
+				return k.knob, fmt.Sprintf("belongs to policies of kind lm, this one is %s", p.Kind)
+			}
+		}
+		return "", ""
+	}
+	switch m := p.Model; {
+	case m == nil:
+		return ".model", "not set; policies of kind lm need a folder or the sizes of a fresh model"
+	case m.Folder != "" && *m != (LanguageModel{Folder: m.Folder}):
+		return ".model", "want a folder or the sizes of a fresh model, not both"
+	case m.Folder == "" && (m.Arch == "" || m.Hidden == 0 || m.Inner == 0 || m.Layers == 0 || m.Heads == 0 || m.KVHeads == 0 || m.HeadDim == 0):
+		return ".model", "a fresh model needs arch, hidden, inner, layers, heads, kv_heads and head_dim"
+	}
+	switch t := p.Tune; {
+	case t == nil:
+		return ".tune", "not set; want head, full, last: K or lora: {r, alpha, targets}"
+	case (t.Part != "") && (t.Last != 0 || t.LoRA != nil) || t.Last != 0 && t.LoRA != nil || t.Part == "" && t.Last == 0 && t.LoRA == nil:
+		return ".tune", "want one of head, full, last: K and lora: {r, alpha, targets}"
+	case t.LoRA != nil:
+		for i, name := range t.LoRA.Targets {
+			switch {
+			case !slices.Contains(Projections, name):
+				return fmt.Sprintf(".tune.lora.targets[%d]", i), unknown("projection", name, Projections)
+			case slices.Contains(t.LoRA.Targets[:i], name):
+				return fmt.Sprintf(".tune.lora.targets[%d]", i), fmt.Sprintf("%s is in the list twice", name)
+			}
+		}
+	}
+	switch {
+	case p.Rationale == "":
+		return ".rationale", "not set; policies of kind lm need it"
+	case p.MaxTokens == 0:
+		return ".max_tokens", "not set; policies of kind lm need it"
+	case p.Compute == "":
+		return ".compute", "not set; policies of kind lm need it"
+	}
+	return "", ""
 }
 
 // checkRows reports ids that are no row's.

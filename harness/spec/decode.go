@@ -187,10 +187,20 @@ func (d *decoder) pairs(n *yaml.Node, path string, f func(key, value *yaml.Node)
 }
 
 func (d *decoder) structure(n *yaml.Node, v reflect.Value, path string, whole bool) bool {
+	all := knobs(v.Type())
+	if word := slices.IndexFunc(all, func(k knob) bool { return k.word }); word >= 0 {
+		v.SetZero() // one of several ways to say it replaces another
+		if k := all[word]; n.Kind == yaml.ScalarNode {
+			if ok := d.value(n, v.Field(k.index), path, whole); !ok {
+				return false
+			}
+			d.accept(k, v.Field(k.index), n, path)
+			return true
+		}
+	}
 	if n.Kind != yaml.MappingNode {
 		return d.misfit(n, path, "want keys and values, got %s", describe(n))
 	}
-	all := knobs(v.Type())
 	var names []string
 	for _, k := range all {
 		names = append(names, k.name)

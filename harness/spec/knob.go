@@ -18,6 +18,7 @@ type knob struct {
 	optional bool     // yaml tag with omitempty
 	in       string   // interval of numbers, e.g. (0,1]
 	oneof    []string // accepted names
+	word     bool     // tag word: the struct may be written as this knob's value alone
 }
 
 // knobs returns the exported fields of a struct type that YAML can set, in order.
@@ -33,6 +34,7 @@ func knobs(t reflect.Type) []knob {
 			name = strings.ToLower(f.Name)
 		}
 		k := knob{name: name, index: i, typ: f.Type, optional: strings.Contains(options, "omitempty"), in: f.Tag.Get("in")}
+		k.word = f.Tag.Get("word") != ""
 		if names := f.Tag.Get("oneof"); names != "" {
 			k.oneof = strings.Fields(names)
 		}

@@ -104,11 +104,46 @@ func (x *Experiment) Recorded() bool { return x.Protocol == "folds" }
 
 // Policy is the trainable network.
 type Policy struct {
-	Kind    string `yaml:"kind" oneof:"compact"`   // compact
-	Buckets int    `yaml:"buckets" in:"[1,inf)"`   // hashed n-gram buckets
-	NGrams  int    `yaml:"ngrams" in:"[1,inf)"`    // longest word n-gram hashed
-	Hidden  int    `yaml:"hidden" in:"[1,inf)"`    // units of the shared layer
-	Backend string `yaml:"backend" oneof:"go xla"` // what computes it, one a run: losses differ in the last digits
+	Kind    string `yaml:"kind" oneof:"compact lm"` // compact, or lm: a language model
+	Buckets int    `yaml:"buckets" in:"[1,inf)"`    // kind compact: hashed n-gram buckets
+	NGrams  int    `yaml:"ngrams" in:"[1,inf)"`     // kind compact: longest word n-gram hashed
+	Hidden  int    `yaml:"hidden" in:"[1,inf)"`     // kind compact: units of the shared layer
+	Backend string `yaml:"backend" oneof:"go xla"`  // what computes it, one a run: losses differ in the last digits
+
+	Model      *LanguageModel `yaml:"model,omitempty"`                            // kind lm: what it starts from
+	Tune       *Tune          `yaml:"tune,omitempty"`                             // kind lm: which of its weights are trained
+	Rationale  string         `yaml:"rationale,omitempty" oneof:"none"`           // kind lm: what it writes before it chooses; none: nothing, the choice is its first token
+	MaxTokens  int            `yaml:"max_tokens,omitempty" in:"[1,8192]"`         // kind lm: tokens of the longest prompt; a longer one is an error
+	Compute    string         `yaml:"compute,omitempty" oneof:"float32 bfloat16"` // kind lm: type of products; trained weights are float32 under both
+	Checkpoint bool           `yaml:"checkpoint,omitempty"`                       // kind lm: the backward pass computes layers again instead of keeping what is in them
+}
+
+// LanguageModel is what a policy of kind lm starts from: a folder, which may be written as its name alone, or the sizes of
+// a fresh model, whose weights are random and whose tokens are bytes.
+type LanguageModel struct {
+	Folder  string `yaml:"folder,omitempty" word:"true"`       // Hugging Face folder of a Qwen3 or Llama model; model: FOLDER says the same
+	Arch    string `yaml:"arch,omitempty" oneof:"qwen3 llama"` // fresh: qwen3, which normalises queries and keys, or llama
+	Hidden  int    `yaml:"hidden,omitempty" in:"[1,inf)"`      // fresh: width of the hidden states
+	Inner   int    `yaml:"inner,omitempty" in:"[1,inf)"`       // fresh: width of the feed-forward part
+	Layers  int    `yaml:"layers,omitempty" in:"[1,inf)"`      // fresh: number of layers
+	Heads   int    `yaml:"heads,omitempty" in:"[1,inf)"`       // fresh: heads of the queries
+	KVHeads int    `yaml:"kv_heads,omitempty" in:"[1,inf)"`    // fresh: heads of keys and values
+	HeadDim int    `yaml:"head_dim,omitempty" in:"[2,inf)"`    // fresh: width of a head
+	Seed    uint64 `yaml:"seed,omitempty"`                     // fresh: of its weights; default: 0
+}
+
+// Tune says which weights of a language model are trained; one of its keys is set. A part may be written alone.
+type Tune struct {
+	Part string `yaml:"part,omitempty" oneof:"head full" word:"true"` // head: a linear head on the frozen model; full: every weight; tune: head says the same
+	Last int    `yaml:"last,omitempty" in:"[1,inf)"`                  // the last layers, this many, and the norm after them
+	LoRA *LoRA  `yaml:"lora,omitempty"`                               // low-rank adapters beside frozen weights
+}
+
+// LoRA are low-rank adapters (Hu et al. 2022): alpha/r * B A x is added to what a projection makes of x.
+type LoRA struct {
+	R       int      `yaml:"r" in:"[1,inf)"`     // rank
+	Alpha   float64  `yaml:"alpha" in:"(0,inf)"` // scale times rank
+	Targets []string `yaml:"targets"`            // projections with an adapter: q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj
 }
 
 // SFT is Stage I training (appendix D).

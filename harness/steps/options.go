@@ -16,6 +16,7 @@ type Options struct {
 	Data    string // data folder of benchmarks and recorded outcomes; empty: none
 	Offline bool   // ask no expert: what is not stored is an error
 	Key     string // bearer token of the experts' servers
+	Plugin  string // PJRT plugin of policies on XLA, a name or an absolute path; empty: cuda
 
 	Progress Progress     // nil: silent
 	Log      *slog.Logger // nil: silent

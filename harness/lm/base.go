@@ -1,0 +1,215 @@
+// The weights a model starts from: those of a folder, or fresh ones that a seed decides.
+
+package lm
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/tensors"
+
+	"github.com/entrorouter/entrorouter/harness/safetensors"
+	"github.com/entrorouter/entrorouter/harness/seed"
+)
+
+// freshSD is the deviation of fresh weights, as transformers draws them (initializer_range).
+const freshSD = 0.02
+
+// Base is a model before any training: its config and where its weights are. It is read only and safe for concurrent use.
+type Base struct {
+	Config Config
+	Digest string // of everything that decides what the model computes, in hexadecimal
+
+	dir  string            // folder; empty: fresh
+	file *safetensors.File // nil: fresh
+	seed seed.Seed         // of fresh weights
+}
+
+// Open opens a Hugging Face folder. A weight that is missing, of another shape, or not the model's is an error with its name.
+// The caller closes the base.
+func Open(dir string) (*Base, error) {
+	b := &Base{dir: dir}
+	var err error
+	if b.Config, err = ReadConfig(dir); err != nil {
+		return nil, err
+	}
+	if b.file, err = safetensors.Open(dir); err != nil {
+		return nil, fmt.Errorf("language model %s: %w", dir, err)
+	}
+	if err = b.check(); err == nil {
+		b.Digest, err = digest(dir)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("language model %s: %w", dir, err), b.file.Close())
+	}
+	return b, nil
+}
+
+// Fresh returns a model that no file holds: norms are 1, all other weights normal with deviation 0.02, drawn on the host
+// from the stream of s.
+func Fresh(c Config, s seed.Seed) (*Base, error) {
+	if _, ok := classes[c.Arch]; !ok {
+		return nil, fmt.Errorf("fresh language model: unknown arch %q; known: llama, qwen3", c.Arch)
+	}
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("fresh language model: %w", err)
+	}
+	c.Stored = safetensors.F32
+	b := &Base{Config: c, seed: s.Derive("language model")}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%+v %d", c, b.seed))
+	b.Digest = hex.EncodeToString(sum[:])
+	return b, nil
+}
+
+// Close closes the files.
+func (b *Base) Close() error {
+	if b.file == nil {
+		return nil
+	}
+	return b.file.Close()
+}
+
+// check compares what the files hold with what the config asks for.
+func (b *Base) check() error {
+	known := map[string]bool{}
+	for _, t := range b.Config.tensors() {
+		known[t.name] = true
+		switch info, ok := b.file.Find(t.name); {
+		case !ok:
+			return fmt.Errorf("tensor %q is missing; %s asks for it", t.name, configFile)
+		case !slices.Equal(info.Dims, t.dims):
+			return fmt.Errorf("tensor %q has shape %v; %s asks for %v", t.name, info.Dims, configFile, t.dims)
+		}
+	}
+	for _, info := range b.file.Tensors() {
+		switch {
+		case known[info.Name]:
+		case b.Config.Tied && info.Name == headName:
+			if err := b.checkTied(info); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("tensor %q is in the file; %s does not ask for it", info.Name, configFile)
+		}
+	}
+	return nil
+}
+
+// checkTied compares a head that is stored beside the embedding it is tied to, as in some published folders.
+func (b *Base) checkTied(head safetensors.Info) error {
+	embed, _ := b.file.Find(embedName)
+	if head.DType != embed.DType || !slices.Equal(head.Dims, embed.Dims) {
+		return fmt.Errorf("tensor %q is %s %v; tie_word_embeddings makes it the embedding, %s %v", headName, head.DType, head.Dims, embed.DType, embed.Dims)
+	}
+	x, y := make([]byte, head.Bytes()), make([]byte, head.Bytes())
+	if err := errors.Join(b.file.Read(headName, x), b.file.Read(embedName, y)); err != nil {
+		return err
+	}
+	if !bytes.Equal(x, y) {
+		return fmt.Errorf("tensor %q differs from the embedding, to which tie_word_embeddings ties it", headName)
+	}
+	return nil
+}
+
+// values returns a weight in float32.
+func (b *Base) values(t tensor) ([]float32, error) {
+	if b.file != nil {
+		return b.file.Floats(t.name)
+	}
+	values := make([]float32, size(t.dims))
+	if t.norm() {
+		for i := range values {
+			values[i] = 1
+		}
+		return values, nil
+	}
+	r := b.seed.Derive(t.name).Rand()
+	for i := range values {
+		values[i] = float32(freshSD * r.NormFloat64())
+	}
+	return values, nil
+}
+
+// stored returns a weight in the type in which it is kept: BF16 stays, everything else is float32.
+func (b *Base) stored(t tensor) (*tensors.Tensor, error) {
+	if b.file != nil {
+		if info, _ := b.file.Find(t.name); info.DType == safetensors.BF16 {
+			value := tensors.FromShape(shapes.Make(dtypes.BFloat16, t.dims...))
+			var err error
+			if access := value.MutableBytes(func(data []byte) { err = b.file.Read(t.name, data) }); access != nil {
+				err = access
+			}
+			return value, err
+		}
+	}
+	values, err := b.values(t)
+	if err != nil {
+		return nil, err
+	}
+	return tensors.FromFlatDataAndDimensions(values, t.dims...), nil
+}
+
+// rows returns rows of a weight [rows,width] in float32, one after another.
+func (b *Base) rows(t tensor, rows []int32) ([]float32, error) {
+	values, err := b.values(t)
+	if err != nil {
+		return nil, err
+	}
+	width := t.dims[1]
+	picked := make([]float32, 0, len(rows)*width)
+	for _, r := range rows {
+		picked = append(picked, values[int(r)*width:(int(r)+1)*width]...)
+	}
+	return picked, nil
+}
+
+// vocabularyFiles are the files of a folder that say how texts become tokens and conversations texts, and how to generate.
+var vocabularyFiles = []string{"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", generationFile}
+
+const generationFile = "generation_config.json"
+
+// digest is the SHA-256 of the config, the weights and the vocabulary of a folder, with the names of the files.
+func digest(dir string) (string, error) {
+	shards, err := filepath.Glob(filepath.Join(dir, "model*.safetensors"))
+	if err != nil {
+		return "", err
+	}
+	files := []string{configFile, safetensors.IndexFile}
+	for _, s := range shards {
+		files = append(files, filepath.Base(s))
+	}
+	sum := sha256.New()
+	for _, name := range append(files, vocabularyFiles...) {
+		f, err := os.Open(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return "", err
+		}
+		own := sha256.New()
+		_, err = io.Copy(own, f)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s %x\n", name, own.Sum(nil))
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// vocabulary returns how the model's texts become tokens.
+func (b *Base) vocabulary() (Vocabulary, error) {
+	if b.dir == "" {
+		return byteVocabulary{}, nil
+	}
+	return nil, fmt.Errorf("language model %s: no vocabulary", b.dir)
+}

@@ -1,0 +1,102 @@
+// The models of a run, each opened once.
+
+package lm
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gomlx/compute/dtypes"
+
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Models opens language models and keeps what their frozen layers made of texts, for all policies of a run. Safe for
+// concurrent use.
+type Models struct {
+	mu     sync.Mutex
+	bases  map[spec.LanguageModel]*Base
+	trunks map[trunkKey]*trunk
+	left   memory
+}
+
+type trunkKey struct {
+	backend policy.Backend
+	base    *Base
+	compute dtypes.DType
+	from    int
+}
+
+// NewModels returns models that remember about so many bytes of hidden states. The caller closes them, before the backends
+// of the policies built from them.
+func NewModels(bytes int64) *Models {
+	return &Models{bases: map[spec.LanguageModel]*Base{}, trunks: map[trunkKey]*trunk{}, left: memory{bytes: bytes}}
+}
+
+// Digest returns what tells apart models and prompts whose policies would differ.
+func (m *Models) Digest(of spec.LanguageModel) (string, error) {
+	base, err := m.base(of)
+	if err != nil {
+		return "", err
+	}
+	return base.Digest + " " + promptDigest(), nil
+}
+
+// base opens a model, or returns it if it is open.
+func (m *Models) base(of spec.LanguageModel) (*Base, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if b, ok := m.bases[of]; ok {
+		return b, nil
+	}
+	b, err := open(of)
+	if err == nil {
+		m.bases[of] = b
+	}
+	return b, err
+}
+
+func open(of spec.LanguageModel) (*Base, error) {
+	if of.Folder != "" {
+		return Open(of.Folder)
+	}
+	return Fresh(Config{
+		Arch: of.Arch, Vocab: byteTokens, Hidden: of.Hidden, Inner: of.Inner, Layers: of.Layers, Heads: of.Heads, KVHeads: of.KVHeads,
+		HeadDim: of.HeadDim, Epsilon: 1e-6, Theta: 1e6, Tied: true,
+	}, seed.Seed(of.Seed))
+}
+
+// trunk returns the frozen layers below one of a decoder, which policies share.
+func (m *Models) trunk(backend policy.Backend, d Decoder, base *Base, from int) (*trunk, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := trunkKey{backend, base, d.Compute, from}
+	if k, ok := m.trunks[key]; ok {
+		return k, nil
+	}
+	k, err := newTrunk(backend, Decoder{Config: d.Config, Compute: d.Compute}, base, from, &m.left)
+	if err != nil {
+		return nil, fmt.Errorf("frozen layers: %w", err)
+	}
+	m.trunks[key] = k
+	return k, nil
+}
+
+// Close frees what the models hold. Policies built from them cannot be used afterwards.
+func (m *Models) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var errs []error
+	for _, k := range m.trunks {
+		k.close()
+	}
+	for _, b := range m.bases {
+		errs = append(errs, b.Close())
+	}
+	clear(m.trunks)
+	clear(m.bases)
+	return errors.Join(errs...)
+}

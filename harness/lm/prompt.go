@@ -1,0 +1,76 @@
+// What the language model reads: the pool and a problem as a conversation.
+
+package lm
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+)
+
+//go:embed prompt.tmpl
+var promptText string
+
+// promptDigest tells apart versions of the prompt.
+func promptDigest() string {
+	sum := sha256.Sum256([]byte(promptText))
+	return hex.EncodeToString(sum[:])
+}
+
+// Expert is a member of the pool as the prompt shows it.
+type Expert struct {
+	ID     string     `json:"id"`
+	Params float64    `json:"params,omitempty"` // billions of parameters; 0: not known
+	Price  cost.Price `json:"price"`            // USD per million tokens
+}
+
+// mostExperts is how many single letters there are to name experts by.
+const mostExperts = 26
+
+// label names the expert at an index.
+func label(i int) string { return string(rune('A' + i)) }
+
+// labels returns the token of each expert's label. A label of several tokens is an error.
+func labels(v Vocabulary, experts int) ([]int32, error) {
+	if experts > mostExperts {
+		return nil, fmt.Errorf("%d experts; there are letters for %d", experts, mostExperts)
+	}
+	ids := make([]int32, experts)
+	for i := range ids {
+		tokens, err := v.Encode(label(i))
+		if err != nil {
+			return nil, fmt.Errorf("label %s: %w", label(i), err)
+		}
+		if len(tokens) != 1 {
+			return nil, fmt.Errorf("the label %s is %d tokens of the vocabulary; an expert is chosen by one token, so take a model whose vocabulary has it", label(i), len(tokens))
+		}
+		ids[i] = tokens[0]
+	}
+	return ids, nil
+}
+
+// instructions returns the system message that shows the pool.
+func instructions(experts []Expert) (string, error) {
+	t, err := template.New("prompt").Parse(promptText)
+	if err != nil {
+		return "", fmt.Errorf("prompt: %w", err)
+	}
+	type row struct {
+		Label string
+		Expert
+	}
+	rows := make([]row, len(experts))
+	for i, x := range experts {
+		rows[i] = row{label(i), x}
+	}
+	var text strings.Builder
+	if err := t.ExecuteTemplate(&text, "system", rows); err != nil {
+		return "", fmt.Errorf("prompt: %w", err)
+	}
+	return text.String(), nil
+}

@@ -1,0 +1,137 @@
+// The frozen layers, run once for each text.
+
+package lm
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/entrorouter/entrorouter/harness/policy"
+)
+
+// trunk runs the layers below the first trained one and remembers what they made of texts. It forgets nothing and stops
+// learning when the memory is full. Safe for concurrent use.
+type trunk struct {
+	width int
+
+	mu    sync.Mutex
+	net   *Network
+	exec  *model.Exec
+	known map[[sha256.Size]byte][]float32 // by the tokens
+	left  *memory
+}
+
+// memory is what is left of a bound, in bytes. Trunks share it.
+type memory struct {
+	mu    sync.Mutex
+	bytes int64
+}
+
+// take reports whether so many bytes were left, and takes them if so.
+func (m *memory) take(bytes int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if bytes > m.bytes {
+		return false
+	}
+	m.bytes -= bytes
+	return true
+}
+
+// newTrunk prepares the layers below from; with from the number of layers and one more, the last norm too, at a text's last
+// position alone.
+func newTrunk(backend policy.Backend, d Decoder, base *Base, from int, left *memory) (*trunk, error) {
+	whole := from > d.Config.Layers
+	net, err := NewNetwork(backend, d, base, func(name string) bool {
+		l, in := inLayer(name)
+		return in && l < from || name == embedName || whole && name == normName
+	})
+	if err != nil {
+		return nil, err
+	}
+	exec, err := model.NewExec(backend, net.store, func(_ *model.Scope, in []*graph.Node) *graph.Node {
+		w := net.weights(in[0].Graph())
+		x := net.Embed(w, in[0])
+		if whole {
+			x = net.Last(w, x, 0, in[1])
+		} else {
+			// The lengths are used so that both forms have the same inputs.
+			x = graph.Add(net.Layers(w, x, 0, from), graph.ConvertDType(graph.ReduceAllSum(graph.MulScalar(in[1], 0)), x.DType()))
+		}
+		return graph.ConvertDType(x, dtypes.Float32)
+	})
+	if err != nil {
+		net.Close()
+		return nil, err
+	}
+	return &trunk{width: d.Config.Hidden, net: net, exec: exec, known: map[[sha256.Size]byte][]float32{}, left: left}, nil
+}
+
+func (k *trunk) close() {
+	k.exec.Finalize()
+	k.net.Close()
+}
+
+// states returns what the frozen layers make of each text: [len(text)*D], or [D] if all layers are frozen. Callers must not
+// change it.
+func (k *trunk) states(texts [][]int32) ([][]float32, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	states := make([][]float32, len(texts))
+	for i, text := range texts {
+		var err error
+		if states[i], err = k.state(text); err != nil {
+			return nil, err
+		}
+	}
+	return states, nil
+}
+
+// state is what the frozen layers make of a text. It is read alone and padded to the bucket of its length, so that what comes out does
+// not depend on its company, which may be that of other fits.
+func (k *trunk) state(text []int32) ([]float32, error) {
+	key := hash(text)
+	if s, ok := k.known[key]; ok {
+		return s, nil
+	}
+	width := bucket(len(text))
+	out, err := policy.Call(k.exec, []*tensors.Tensor{
+		tensors.FromFlatDataAndDimensions(pad([][]int32{text}, width), 1, width), tensors.FromFlatDataAndDimensions([]int32{int32(len(text))}, 1)})
+	if err != nil {
+		return nil, fmt.Errorf("frozen layers: %w", err)
+	}
+	s := slices.Clone(out[0][:min(len(out[0]), len(text)*k.width)]) // without the padding
+	if k.left.take(int64(4 * len(s))) {
+		k.known[key] = s
+	}
+	return s, nil
+}
+
+func hash(text []int32) [sha256.Size]byte {
+	raw := make([]byte, 0, 4*len(text))
+	for _, t := range text {
+		raw = binary.LittleEndian.AppendUint32(raw, uint32(t))
+	}
+	return sha256.Sum256(raw)
+}
+
+// bucket returns the length that texts of up to n tokens are padded to: 64, 96, 128, 192, 256 and so on, so that few
+// shapes are compiled.
+func bucket(n int) int {
+	for b := 64; ; b *= 2 {
+		if n <= b {
+			return b
+		}
+		if n <= b+b/2 {
+			return b + b/2
+		}
+	}
+}
