@@ -60,8 +60,6 @@ var layers = map[string][]string{
 	"harness/store": {"harness/routing"},
 	// What tests of several packages share.
 	"harness/experts/internal/fixture": {"harness/routing", "harness/spec"},
-	"harness/gguf":                     {"harness/safetensors"},
-	"harness/gguf/convert":             {"harness/gguf", "harness/safetensors", "harness/tokenizer"},
 	"harness/store/storetest":          {"harness/store"},
 	"harness/internal/xlatest":         {"harness/policy"},
 	"harness/book/booktest":            {"harness/book", "harness/routing", "harness/metrics"},
