@@ -167,12 +167,10 @@ func FuzzDamagedFiles(f *testing.F) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		file, err := read(in)
-		if err == nil {
-			for _, tensor := range file.Tensors {
-				if values, err := file.Values(tensor); err == nil && len(values) != tensor.Elements() {
-					t.Errorf("%d values of %d", len(values), tensor.Elements())
-				}
-				break // tensors may share their bytes, so that all of them are many
+		if err == nil && len(file.Tensors) > 0 { // tensors may share their bytes, so that all of them are many
+			tensor := file.Tensors[0]
+			if values, err := file.Values(tensor); err == nil && len(values) != tensor.Elements() {
+				t.Errorf("%d values of %d", len(values), tensor.Elements())
 			}
 		}
 		runtime.ReadMemStats(&after)

@@ -24,7 +24,7 @@ type Message struct {
 	Content string
 }
 
-// Chat is a chat format.
+// Chat is a chat format. It may be used by several goroutines at once.
 type Chat struct {
 	template *exec.Template
 	special  map[string]string

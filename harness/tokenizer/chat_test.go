@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -79,6 +80,23 @@ func TestChatTemplatesAreRenderedAsTransformersDoes(t *testing.T) {
 			}
 			f.check(t, chat)
 		})
+	}
+}
+
+func TestChatsAreTheSameFromManyGoroutines(t *testing.T) {
+	for _, f := range readFormats(t, "testdata/chat.json") {
+		if f.Template == nil {
+			continue
+		}
+		chat, err := NewChat(*f.Template, f.Special)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() { f.check(t, chat) })
+		}
+		wg.Wait()
 	}
 }
 

@@ -65,21 +65,17 @@ type typed struct {
 	Normalizers   []json.RawMessage `json:"normalizers"`   // Sequence
 	Pretokenizers []json.RawMessage `json:"pretokenizers"` // Sequence
 
-	Pattern  struct{ Regex, String string } `json:"pattern"` // Split
-	Behavior string                         `json:"behavior"`
-	Invert   bool                           `json:"invert"`
+	Pattern  struct{ Regex string } `json:"pattern"` // Split
+	Behavior string                 `json:"behavior"`
+	Invert   bool                   `json:"invert"`
 
 	IndividualDigits bool  `json:"individual_digits"` // Digits
 	AddPrefixSpace   bool  `json:"add_prefix_space"`  // ByteLevel
 	UseRegex         *bool `json:"use_regex"`
-	TrimOffsets      bool  `json:"trim_offsets"`
 }
 
-// tokenizerFile is tokenizer.json.
+// tokenizerFile is tokenizer.json, as far as it matters here: truncation and padding are left to the caller.
 type tokenizerFile struct {
-	Version       string          `json:"version"`
-	Truncation    json.RawMessage `json:"truncation"`
-	Padding       json.RawMessage `json:"padding"`
 	AddedTokens   []addedToken    `json:"added_tokens"`
 	Normalizer    json.RawMessage `json:"normalizer"`
 	PreTokenizer  json.RawMessage `json:"pre_tokenizer"`
@@ -100,11 +96,10 @@ type addedToken struct {
 
 type model struct {
 	Type                    string           `json:"type"`
-	Dropout                 *float64         `json:"dropout"`
 	UnkToken                *string          `json:"unk_token"`
+	Dropout                 *float64         `json:"dropout"`
 	ContinuingSubwordPrefix *string          `json:"continuing_subword_prefix"`
 	EndOfWordSuffix         *string          `json:"end_of_word_suffix"`
-	FuseUnk                 bool             `json:"fuse_unk"`
 	ByteFallback            bool             `json:"byte_fallback"`
 	IgnoreMerges            bool             `json:"ignore_merges"`
 	Vocab                   map[string]int32 `json:"vocab"`
@@ -162,6 +157,7 @@ func (m model) check() error {
 		is   bool
 	}{
 		{fmt.Sprintf("type %q", m.Type), m.Type != "BPE"},
+		{"unk_token", set(m.UnkToken)},
 		{"dropout", m.Dropout != nil && *m.Dropout != 0},
 		{"continuing_subword_prefix", set(m.ContinuingSubwordPrefix)},
 		{"end_of_word_suffix", set(m.EndOfWordSuffix)},
@@ -172,7 +168,7 @@ func (m model) check() error {
 			return fmt.Errorf("model: %s is not known; known is BPE whose merges are applied in their order and nothing else", c.what)
 		}
 	}
-	return nil // an unknown token is never made: every byte of a text is a token
+	return nil
 }
 
 // The parts of the two schemes, as tokenizer.json spells them.

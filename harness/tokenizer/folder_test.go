@@ -107,6 +107,7 @@ func TestAFolderThatIsNotKnownIsRefused(t *testing.T) {
 		{"no vocabulary", map[string]string{configFile: `{"tokenizer_class": "Qwen2Tokenizer"}`}, "vocab.json"},
 		{"no JSON", map[string]string{"tokenizer.json": "{"}, "tokenizer.json: unexpected end"},
 		{"model", edit(`"BPE"`, `"Unigram"`), `type "Unigram"`},
+		{"unknown", edit(`"unk_token": null`, `"unk_token": "<|im_end|>"`), "unk_token is not known"},
 		{"ignore_merges", edit(`"ignore_merges": false`, `"ignore_merges": true`), "ignore_merges is not known"},
 		{"byte_fallback", edit(`"byte_fallback": false`, `"byte_fallback": true`), "byte_fallback is not known"},
 		{"normalizer", edit(`"NFC"`, `"NFKC"`), `normalizer of type "NFKC"`},
@@ -123,6 +124,7 @@ func TestAFolderThatIsNotKnownIsRefused(t *testing.T) {
 		{"far", edit(`"!": 33`, `"!": 2000000000`), "want a text and 0 to"},
 		{"first token", config(`{"add_bos_token": true}`), "add_bos_token"},
 		{"another added", config(`{"added_tokens_decoder": {"257": {"content": "<y>"}}}`), `both have the number 257`},
+		{"not alike", config(`{"added_tokens_decoder": {"257": {"content": "<|im_end|>", "special": false}}}`), `"<|im_end|>" is described twice, and not alike`},
 		{"no number", config(`{"added_tokens_decoder": {"x": {"content": "<y>"}}}`), `"x" is no number`},
 	} {
 		if _, err := Open(folder(t, c.files)); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -114,6 +114,8 @@ func (t *Tokenizer) add(a Added, tokens []string, added map[int32]string) error 
 		return fmt.Errorf("added token %d is %q: want a text", a.ID, a.Content)
 	case a.ID < 0 || a.ID >= maxTokens:
 		return fmt.Errorf("added token %q has the number %d: want 0 to %d", a.Content, a.ID, maxTokens-1)
+	case added[a.ID] == a.Content:
+		return fmt.Errorf("added token %q is described twice, and not alike", a.Content)
 	case added[a.ID] != "":
 		return fmt.Errorf("added tokens %q and %q both have the number %d", added[a.ID], a.Content, a.ID)
 	}

@@ -72,7 +72,7 @@ func checkWeights(t *testing.T, architecture string, dtype safetensors.DType, we
 	t.Helper()
 	perLayer, size := 9, gguftest.Hidden/gguftest.Heads
 	if architecture == "qwen3" {
-		perLayer, size = 11, 16
+		perLayer, size = 11, 128
 	}
 	if got, want := len(weights.Tensors()), 2+perLayer*gguftest.Layers; got != want {
 		t.Errorf("%d tensors, want %d", got, want)
@@ -121,9 +121,9 @@ func checkTexts(t *testing.T, architecture, dir string) {
 	t.Helper()
 	config := readJSON(t, filepath.Join(dir, "config.json"))
 	want := map[string]any{"model_type": architecture, "hidden_size": 32., "head_dim": 8., "num_key_value_heads": 2., "rms_norm_eps": 1e-5, "rope_theta": 1e5,
-		"tie_word_embeddings": true, "vocab_size": 288., "eos_token_id": 260., "num_hidden_layers": 2.}
+		"tie_word_embeddings": true, "vocab_size": 263., "eos_token_id": 260., "num_hidden_layers": 2.}
 	if architecture == "qwen3" {
-		want["head_dim"] = 16.
+		want["head_dim"] = 128.
 	}
 	for key, value := range want {
 		if config[key] != value {

@@ -12,7 +12,7 @@ import (
 // The measures of the small models. Their values are float32 but for the embeddings, which are Q8_0.
 const (
 	Layers, Hidden, Inner, Heads, KeyHeads = 2, 32, 64, 4, 2
-	Vocabulary                             = 288
+	Vocabulary                             = 263
 )
 
 // Model returns a small model of an architecture, llama or qwen3, with a byte-level tokenizer of three merges, two control tokens
@@ -27,7 +27,7 @@ func Model(architecture string) ([]Entry, []Tensor) {
 		{key("rope.freq_base"), float32(1e5)}, {key("attention.layer_norm_rms_epsilon"), float32(1e-5)},
 	}
 	if architecture == "qwen3" {
-		pre, size = "qwen2", 16
+		pre, size = "qwen2", 128 // transformers reads no other from a GGUF file
 		metadata = append(metadata, Entry{key("attention.key_length"), uint32(size)}, Entry{key("attention.value_length"), uint32(size)})
 	}
 	metadata = append(metadata, words(pre)...)

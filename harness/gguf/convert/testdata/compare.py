@@ -20,7 +20,7 @@ ours, info = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, o
 theirs = AutoModelForCausalLM.from_pretrained(**source, dtype=torch.float32)
 a, b = ours.state_dict(), theirs.state_dict()
 tokenizer = AutoTokenizer.from_pretrained(**source).backend_tokenizer
-tokens = torch.tensor([[1, 4093, 198, 1780, 314, 260, 2, 198]])
+tokens = torch.tensor([[1, 4093, 198, 1780, 314, 260, 2, 198]]) % ours.config.vocab_size
 with torch.no_grad():
     logits = (ours(tokens).logits - theirs(tokens).logits).abs().max().item()
 json.dump({
