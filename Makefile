@@ -20,9 +20,16 @@ build:
 build-simd:
 	GOEXPERIMENT=simd $(GO) build -ldflags '$(LDFLAGS)' -o $(BIN)-simd ./cmd/entrorouter
 
-# XLA backend: needs cgo to build and a PJRT plugin to run.
-build-xla:
-	CGO_ENABLED=1 $(GO) build -tags xla -ldflags '$(LDFLAGS)' -o $(BIN)-xla ./cmd/entrorouter
+# XLA backend: needs cgo to build and a PJRT plugin to run. go-xla is a copy with tools/go-xla-donate.patch applied.
+build-xla: build/go.xla.mod
+	CGO_ENABLED=1 $(GO) build -modfile build/go.xla.mod -tags xla -ldflags '$(LDFLAGS)' -o $(BIN)-xla ./cmd/entrorouter
+
+build/go.xla.mod: go.mod go.sum tools/go-xla-donate.patch
+	@command -v patch >/dev/null || { echo 'a build with XLA needs patch, to change a copy of go-xla'; exit 1; }
+	@mkdir -p build && $(GO) mod download github.com/gomlx/go-xla && rm -rf build/go-xla
+	@cp -R "$$($(GO) list -m -f '{{.Dir}}' github.com/gomlx/go-xla)" build/go-xla && chmod -R u+w build/go-xla
+	patch -s -p1 -d build/go-xla <tools/go-xla-donate.patch
+	@cp go.sum build/go.xla.sum && cp go.mod $@.new && $(GO) mod edit -replace github.com/gomlx/go-xla=./build/go-xla $@.new && mv $@.new $@
 
 test:
 	$(GO) test ./...
@@ -113,8 +120,8 @@ gpu-check: build-xla
 XLA      = build/xla
 PYTHON   = $(XLA)/venv/bin/python
 
-xla-cpu: $(XLA)/pjrt_c_api_cpu_plugin.so $(XLA)/xla_cuda_programs.so
-	CGO_ENABLED=1 $(GO) build -tags xla -ldflags '$(LDFLAGS)' -o $(XLA)/entrorouter-xla ./cmd/entrorouter
+xla-cpu: $(XLA)/pjrt_c_api_cpu_plugin.so $(XLA)/xla_cuda_programs.so build/go.xla.mod
+	CGO_ENABLED=1 $(GO) build -modfile build/go.xla.mod -tags xla -ldflags '$(LDFLAGS)' -o $(XLA)/entrorouter-xla ./cmd/entrorouter
 
 $(XLA)/pjrt_c_api_cpu_plugin.so: $(wildcard tools/pjrt-cpu/*.cc tools/pjrt-cpu/build.sh tools/pjrt-cpu/stub/*.h) $(XLA)/installed
 	@command -v g++ >/dev/null || { echo 'make xla-cpu needs g++ to build the plugin for the CPU'; exit 1; }
@@ -136,7 +143,7 @@ $(XLA)/installed: tools/pjrt-cpu/requirements.txt tools/pjrt-dump/requirements.t
 # Every test that needs XLA, Python packages or a compiler: their names begin with TestXLA, and go test ./... skips them.
 test-xla: xla-cpu
 	$(XLA)/entrorouter-xla gpu-check --plugin '$(CURDIR)/$(XLA)/pjrt_c_api_cpu_plugin.so' --rows 16 --tokens 64 --python $(PYTHON)
-	ENTROROUTER_XLA='$(CURDIR)/$(XLA)' CGO_ENABLED=1 $(GO) test -count=1 -tags xla -run '^TestXLA' -timeout 60m $$($(GO) list ./...)
+	ENTROROUTER_XLA='$(CURDIR)/$(XLA)' CGO_ENABLED=1 $(GO) test -count=1 -modfile build/go.xla.mod -tags xla -run '^TestXLA' -timeout 60m $$($(GO) list ./...)
 
 clean:
 	rm -rf bin build results/runs results/figures
