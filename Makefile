@@ -11,7 +11,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check xla-cpu test-xla clean
+.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check xla-cpu test-xla gpu-day clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -141,9 +141,19 @@ $(XLA)/installed: tools/pjrt-cpu/requirements.txt tools/pjrt-dump/requirements.t
 	@touch $@
 
 # Every test that needs XLA, Python packages or a compiler: their names begin with TestXLA, and go test ./... skips them.
-test-xla: xla-cpu
-	$(XLA)/entrorouter-xla gpu-check --plugin '$(CURDIR)/$(XLA)/pjrt_c_api_cpu_plugin.so' --rows 16 --tokens 64 --python $(PYTHON)
+# The first of them is part 1 of gpu-day, carried out on the CPU: gpu-check.
+test-xla: xla-cpu gpu-day
+	$(PYTHON) build/gpu-day/part1/part1.py build/gpu-day/out --plugin $(XLA)/pjrt_c_api_cpu_plugin.so --minutes 20 --compared '--shapes tiny --rows 16 --tokens 64' --large ''
 	ENTROROUTER_XLA='$(CURDIR)/$(XLA)' CGO_ENABLED=1 $(GO) test -count=1 -modfile build/go.xla.mod -tags xla -run '^TestXLA' -timeout 60m $$($(GO) list ./...)
+
+# What only a card can tell, to be carried to a machine that has one and nothing but Python with JAX and PyTorch: a folder
+# below build/gpu-day for each part, 20 MB, eight minutes each. tools/gpu-day has what they do.
+gpu-day: build/go.xla.mod
+	mkdir -p build/gpu-day/part1
+	CGO_ENABLED=1 $(GO) build -modfile build/go.xla.mod -tags xla -trimpath -ldflags '-s -w $(LDFLAGS)' -o build/gpu-day/entrorouter ./cmd/entrorouter
+	gzip -9 -c build/gpu-day/entrorouter >build/gpu-day/part1/entrorouter.gz
+	cp tools/gpu-day/part1.py build/gpu-day/part1/
+	@echo 'build/gpu-day/part1: python3 part1.py OUT'
 
 clean:
 	rm -rf bin build results/runs results/figures
