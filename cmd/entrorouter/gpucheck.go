@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -127,8 +126,8 @@ func agreements(ctx context.Context, out io.Writer, xla, pure policy.Backend, pl
 		code = "for CUDA cards"
 	}
 	fmt.Fprintf(out, "\nXLA beside the Go backend, with go-xla's code %s:\n", code)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "training\tnumber\tcount\tgreatest difference\tallowed\t")
+	const line = "%-31s  %-15s  %5v  %19s  %7s  %s\n" // one at a time: whoever stops the command early keeps what was said
+	fmt.Fprintf(out, line, "training", "number", "count", "greatest difference", "allowed", "")
 	all := true
 	for _, compared := range []func(context.Context, policy.Backend, policy.Backend, int) ([]gpucheck.Agreement, error){gpucheck.Compact, gpucheck.Decoder} {
 		found, err := compared(ctx, xla, pure, steps)
@@ -140,10 +139,10 @@ func agreements(ctx context.Context, out io.Writer, xla, pure policy.Backend, pl
 			if !a.Holds() {
 				verdict, all = "DIFFERS", false
 			}
-			fmt.Fprintf(w, "%s\t%s\t%d\t%.1e\t%.0e\t%s\n", a.Training, a.What, a.Numbers, a.Worst, a.Allowed, verdict)
+			fmt.Fprintf(out, line, a.Training, a.What, a.Numbers, fmt.Sprintf("%.1e", a.Worst), fmt.Sprintf("%.0e", a.Allowed), verdict)
 		}
 	}
-	return all, w.Flush()
+	return all, nil
 }
 
 // speeds prints how fast steps are, beside the backend's own products and PyTorch. A step that does not fit into memory ends the list.

@@ -51,6 +51,17 @@ func TestXLAProgramsAreThoseOfACard(t *testing.T) {
 	}
 }
 
+// Weights, moments and step counts are written where they lay: only loss, norm and log-probabilities are new.
+func TestXLAProgramsWriteInPlace(t *testing.T) {
+	found, err := CompileH200(t.Context(), xlatest.Python(t), []string{written(t, "tiny", qwen3(t, "tiny"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := found[0]; m.Aliased == 0 || m.Outputs-m.Aliased > 4<<10 {
+		t.Errorf("%+v: outputs lie beside what they replace; go-xla's change in tools/go-xla-donate.patch is for that (-modfile build/go.xla.mod)", m)
+	}
+}
+
 // The LoRA step of Qwen3-4B, 4 x 1024 tokens on a bfloat16 base, each layer computed again backwards, leaves an H200 room
 // for a server beside it. Minutes of compilation; no weight is made.
 func TestXLAQwen34BAdaptersFitBelow16GiB(t *testing.T) {
