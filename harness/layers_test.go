@@ -41,7 +41,7 @@ var layers = map[string][]string{
 	"harness/train":   {"harness/policy", "harness/seed", "harness/spec"},
 	"harness/compact": {"harness/policy", "harness/seed", "harness/spec"},
 	"harness/policy":  {"harness/safetensors", "harness/seed"},
-	"harness/lm":      {"harness/policy", "harness/safetensors", "harness/seed", "harness/spec", "harness/cost"},
+	"harness/lm":      {"harness/tokenizer", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec", "harness/cost"},
 	// A model in another format becomes a Hugging Face folder; nothing is computed with it.
 	"harness/gguf":         {"harness/safetensors"},
 	"harness/gguf/convert": {"harness/gguf", "harness/safetensors", "harness/tokenizer"},

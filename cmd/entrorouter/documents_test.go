@@ -73,8 +73,9 @@ var commandsOfDocuments = []documented{
 	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=mine/recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `written to results/figures`},
 	{command: "make recorded DATA=DIR UPDATE=1", as: "make recorded RECORDED=mine/recorded.yaml DATA=data UPDATE=1" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `(?s)Cheapest expert.*EntroRouter\+`},
 	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp "$ROOT"/results/reference/smoke-measurements.txt paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
-	{command: "make gpu-check", as: "make gpu-check PJRT=cuda" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
+	{command: "make gpu-check", as: "make gpu-check PJRT=cuda -o build/go.xla.mod" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
 	{command: "make build-xla", as: `cd "$ROOT" && go list -deps -tags xla ./cmd/entrorouter`, why: "minutes of C: what it compiles is there", prints: `gomlx`},
+	{command: "make xla-cpu", as: `make -C "$ROOT" -n xla-cpu XLA=build/nowhere`, why: "gigabytes from a network and minutes of C++: what it calls", needs: "make", prints: `tools/pjrt-cpu/build.sh`},
 	{command: "make race", as: "make race GO=echo", why: "all tests again, half an hour: what it calls", needs: "make", prints: `test -race .*-short \./\.\.\.`},
 
 	{command: "go test ./...", as: `cd "$ROOT" && go list ./...`, why: "this is a part of it", prints: `entrorouter/verify`},
