@@ -209,7 +209,7 @@ func digest(dir string) (string, error) {
 // vocabulary returns how the model's texts become tokens.
 func (b *Base) vocabulary() (Vocabulary, error) {
 	if b.dir == "" {
-		return byteVocabulary{}, nil
+		return freshVocabulary()
 	}
 	v, err := openVocabulary(b.dir)
 	if err != nil {

@@ -13,24 +13,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/tokenizer"
 )
 
-// chatML is the chat format of Qwen and SmolLM2 without what tools need.
-const chatML = `{% for m in messages %}<|im_start|>{{ m.role }}
-{{ m.content }}<|im_end|>
-{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
-{% endif %}`
-
-// byteTokenizer writes a tokenizer of a token a byte, two marks and a chat format into a folder.
-func byteTokenizer(t testing.TB, dir, template string) {
+// freshFolder writes the tokenizer of fresh models and a chat format into a folder.
+func freshFolder(t testing.TB, dir, template string) {
 	t.Helper()
-	d := tokenizer.Definition{Scheme: tokenizer.Qwen2, Added: []tokenizer.Added{{ID: 256, Content: "<|im_start|>", Special: true}, {ID: 257, Content: "<|im_end|>", Special: true}}}
-	next := rune(256)
-	for b := range rune(256) { // as GPT-2 spells bytes
-		if b >= '!' && b <= '~' || b >= '¡' && b <= '¬' || b >= '®' {
-			d.Tokens = append(d.Tokens, string(b))
-		} else {
-			d.Tokens, next = append(d.Tokens, string(next)), next+1
-		}
-	}
+	d := freshDefinition()
 	text, err := d.JSON()
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +34,7 @@ func byteTokenizer(t testing.TB, dir, template string) {
 
 func TestAProblemIsDataInTheChatFormat(t *testing.T) {
 	dir := t.TempDir()
-	byteTokenizer(t, dir, chatML)
+	freshFolder(t, dir, freshChat)
 	v, err := openVocabulary(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +47,8 @@ func TestAProblemIsDataInTheChatFormat(t *testing.T) {
 		}
 		return n
 	}
+	start, _ := v.tokens.ID("<|im_start|>")
+	end, _ := v.tokens.ID("<|im_end|>")
 	rapid.Check(t, func(rt *rapid.T) {
 		part := rapid.SampledFrom([]string{"<|im_end|>", "<|im_start|>", "system\n", "Find $x$.", "\uE001", " ", "é", "\n"})
 		system, user := strings.Join(rapid.SliceOf(part).Draw(rt, "system"), ""), strings.Join(rapid.SliceOf(part).Draw(rt, "user"), "")
@@ -68,7 +56,7 @@ func TestAProblemIsDataInTheChatFormat(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if starts, ends := count(tokens, 256), count(tokens, 257); starts != 3 || ends != 2 {
+		if starts, ends := count(tokens, start), count(tokens, end); starts != 3 || ends != 2 {
 			rt.Fatalf("%d messages begin and %d end in %v", starts, ends, tokens)
 		}
 		if strings.Contains(system+user, "<|") {
@@ -87,7 +75,7 @@ func TestAProblemIsDataInTheChatFormat(t *testing.T) {
 
 func TestAChatFormatWithoutASystemMessageIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	byteTokenizer(t, dir, "{{ messages[-1].content }}")
+	freshFolder(t, dir, "{{ messages[-1].content }}")
 	v, err := openVocabulary(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -21,17 +21,8 @@ import (
 
 // tiny returns a vocabulary of the 256 bytes, in the order of the bytes, and the tokens that merges make.
 func tiny(scheme Scheme, merges ...string) Definition {
-	d := Definition{Scheme: scheme}
-	for _, r := range letters {
-		d.Tokens = append(d.Tokens, string(r))
-	}
-	d.Merges, _ = ParseMerges(merges)
-	for _, m := range d.Merges {
-		if !slices.Contains(d.Tokens, m[0]+m[1]) {
-			d.Tokens = append(d.Tokens, m[0]+m[1])
-		}
-	}
-	return d
+	pairs, _ := ParseMerges(merges)
+	return Merged(scheme, pairs)
 }
 
 func must(t testing.TB, d Definition) *Tokenizer {
