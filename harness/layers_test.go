@@ -38,12 +38,16 @@ var layers = map[string][]string{
 	"harness/present": {"harness/methods", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics"},
 	"harness/methods": {"harness/multiround", "harness/train", "harness/policy", "harness/compact", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	// Training changes the weights of any policy and knows none of them.
-	"harness/train":    {"harness/policy", "harness/seed", "harness/spec"},
-	"harness/compact":  {"harness/policy", "harness/seed", "harness/spec"},
-	"harness/policy":   {"harness/safetensors", "harness/seed"},
-	"harness/programs": {"harness/policy"},
-	"harness/workload": {"harness/lm", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec"},
-	"harness/gpucheck": {"harness/workload", "harness/lm", "harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
+	"harness/train":   {"harness/policy", "harness/seed", "harness/spec"},
+	"harness/compact": {"harness/policy", "harness/seed", "harness/spec"},
+	"harness/policy":  {"harness/safetensors", "harness/seed"},
+	"harness/lm":      {"harness/policy", "harness/safetensors", "harness/seed", "harness/spec", "harness/cost"},
+	// A model in another format becomes a Hugging Face folder; nothing is computed with it.
+	"harness/gguf":         {"harness/safetensors"},
+	"harness/gguf/convert": {"harness/gguf", "harness/safetensors", "harness/tokenizer"},
+	"harness/programs":     {"harness/policy"},
+	"harness/workload":     {"harness/lm", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec"},
+	"harness/gpucheck":     {"harness/workload", "harness/lm", "harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
 	"harness/paper":   {"harness/metrics", "harness/report"},
 	"harness/experts": {"harness/experts/internal/wire", "harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
@@ -71,7 +75,7 @@ var layers = map[string][]string{
 }
 
 // gomlx lists the packages that may name GoMLX; the command links a backend.
-var gomlx = []string{"harness/policy", "harness/compact", "harness/train", "harness/gpucheck", "harness/workload"}
+var gomlx = []string{"harness/policy", "harness/compact", "harness/train", "harness/lm", "harness/gpucheck", "harness/workload"}
 
 func TestImportsFollowTheLayerTable(t *testing.T) {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...")

@@ -47,6 +47,7 @@ func verboseFlag() cli.Flag {
 func runFlags() []cli.Flag {
 	return append(storeFlags(),
 		&cli.BoolFlag{Name: "offline", Usage: "ask no expert: what is not stored is an error (exit code 4)"},
+		&cli.IntFlag{Name: "save-every", Value: 10, Usage: "keep the state of a training every `N` steps: a run that is stopped goes on from there"},
 		&cli.StringFlag{Name: "plugin", Usage: "PJRT plugin of policies on XLA, a name or the absolute path of the library", DefaultText: "cuda", EnvVars: []string{"ENTROROUTER_PLUGIN"}},
 		verboseFlag())
 }
@@ -281,6 +282,7 @@ func options(c *cli.Context) harness.Options {
 	return harness.Options{
 		Out: c.String("out"), Data: c.String("data"), Offline: c.Bool("offline"), Key: os.Getenv("ENTROROUTER_API_KEY"),
 		Plugin:   c.String("plugin"),
+		Every:    max(c.Int("save-every"), 0),
 		Progress: &progress{out: c.App.ErrWriter},
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
 		Env:      environment(),

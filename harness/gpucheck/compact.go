@@ -35,7 +35,7 @@ func Compact(ctx context.Context, a, b policy.Backend, steps int) ([]Agreement, 
 			{"entropy", func(p train.Point) []float64 { return []float64{p.Entropy} }},
 			{"probability", func(p train.Point) []float64 { return p.Share }},
 		} {
-			if what.name == "loss" && c.stage == "grpo sampled" {
+			if what.name == "loss" && c.stage == "stage II "+train.Sampled {
 				continue
 			}
 			agreement, err := compare("compact policy, "+c.stage, what.name, series(c.points, what.of), series(y[i].points, what.of), float32Allowed)
@@ -86,18 +86,18 @@ func curves(ctx context.Context, backend policy.Backend, steps int) ([]curve, er
 		return nil, err
 	}
 	defer m.Close()
-	sft, err := train.SFT(ctx, m, examples, spec.SFT{Epochs: 1, Batch: batch, LR: 3e-3, WarmUp: .1}, root)
+	sft, err := (train.Conduct{}).SFT(ctx, m, examples, spec.SFT{Epochs: 1, Batch: batch, LR: 3e-3, WarmUp: .1}, root)
 	if err != nil {
 		return nil, err
 	}
-	all := []curve{{"sft", sft.Points}}
+	all := []curve{{"stage I", sft.Points}}
 	for _, estimator := range []string{train.Exact, train.Sampled} {
-		stage, err := train.GRPO(ctx, m, prompts, spec.GRPO{Estimator: estimator, Steps: steps, Batch: batch, Group: group,
+		stage, err := (train.Conduct{}).GRPO(ctx, m, prompts, spec.GRPO{Estimator: estimator, Steps: steps, Batch: batch, Group: group,
 			LR: 3e-3, ClipLow: .2, ClipHigh: .2, DualClip: 3, StdNorm: true, Epochs: 1}, root)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, curve{"grpo " + estimator, stage.Points})
+		all = append(all, curve{"stage II " + estimator, stage.Points})
 	}
 	return all, nil
 }

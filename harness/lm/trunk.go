@@ -3,7 +3,6 @@
 package lm
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -17,9 +16,6 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/policy"
 )
-
-// trunkRows is how many texts the frozen layers read at once.
-const trunkRows = 8
 
 // trunk runs the layers below the first trained one and remembers what they made of texts. It forgets nothing and stops
 // learning when the memory is full. Safe for concurrent use.
@@ -90,42 +86,33 @@ func (k *trunk) states(texts [][]int32) ([][]float32, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	states := make([][]float32, len(texts))
-	var missing []int
 	for i, text := range texts {
-		if s, ok := k.known[hash(text)]; ok {
-			states[i] = s
-		} else {
-			missing = append(missing, i)
-		}
-	}
-	// Texts of like length are read together: little is padded.
-	slices.SortStableFunc(missing, func(a, b int) int { return cmp.Compare(len(texts[a]), len(texts[b])) })
-	for part := range slices.Chunk(missing, trunkRows) {
-		batch := make([][]int32, trunkRows)
-		for i := range batch {
-			batch[i] = texts[part[min(i, len(part)-1)]]
-		}
-		width := bucket(len(batch[len(batch)-1]))
-		lengths := make([]int32, trunkRows)
-		for i, text := range batch {
-			lengths[i] = int32(len(text))
-		}
-		out, err := policy.Call(k.exec, []*tensors.Tensor{
-			tensors.FromFlatDataAndDimensions(pad(batch, width), trunkRows, width), tensors.FromFlatDataAndDimensions(lengths, trunkRows)})
-		if err != nil {
-			return nil, fmt.Errorf("frozen layers: %w", err)
-		}
-		each := len(out[0]) / trunkRows
-		for i, index := range part {
-			s := out[0][i*each : (i+1)*each]
-			s = slices.Clone(s[:min(each, len(texts[index])*k.width)])
-			states[index] = s
-			if k.left.take(int64(4 * len(s))) {
-				k.known[hash(texts[index])] = s
-			}
+		var err error
+		if states[i], err = k.state(text); err != nil {
+			return nil, err
 		}
 	}
 	return states, nil
+}
+
+// state is what the frozen layers make of a text. It is read alone and padded to the bucket of its length, so that what comes out does
+// not depend on its company, which may be that of other fits.
+func (k *trunk) state(text []int32) ([]float32, error) {
+	key := hash(text)
+	if s, ok := k.known[key]; ok {
+		return s, nil
+	}
+	width := bucket(len(text))
+	out, err := policy.Call(k.exec, []*tensors.Tensor{
+		tensors.FromFlatDataAndDimensions(pad([][]int32{text}, width), 1, width), tensors.FromFlatDataAndDimensions([]int32{int32(len(text))}, 1)})
+	if err != nil {
+		return nil, fmt.Errorf("frozen layers: %w", err)
+	}
+	s := slices.Clone(out[0][:min(len(out[0]), len(text)*k.width)]) // without the padding
+	if k.left.take(int64(4 * len(s))) {
+		k.known[key] = s
+	}
+	return s, nil
 }
 
 func hash(text []int32) [sha256.Size]byte {

@@ -161,11 +161,15 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 	if model, err = policy.New(e.backend, reader, work.Seed); err != nil {
 		return nil, nil, err
 	}
+	conduct := conductOf(e.Policy, work)
 	examples, err := e.examples(reader, set.SFT, work.Seed)
 	if err != nil {
 		return model, nil, err
 	}
-	if curve, err = train.SFT(ctx, model, examples, e.SFT, work.Seed.Derive("sft")); err != nil {
+	if !slices.ContainsFunc(examples, func(x train.Example) bool { return x.Weight > 0 }) {
+		return model, nil, &routing.Unfit{Why: "no problem weighs anything in Stage I"}
+	}
+	if curve, err = conduct.SFT(ctx, model, examples, e.SFT, work.Seed.Derive("sft")); err != nil {
 		return model, nil, err
 	}
 	if e.stageTwo == nil {
@@ -175,7 +179,10 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 	if err != nil {
 		return model, nil, err
 	}
-	later, err := train.GRPO(ctx, model, prompts, e.GRPO, work.Seed.Derive("grpo"))
+	if len(prompts) == 0 {
+		return model, nil, &routing.Unfit{Why: "no problem is left for Stage II"}
+	}
+	later, err := conduct.GRPO(ctx, model, prompts, e.GRPO, work.Seed.Derive("grpo"))
 	if err != nil {
 		return model, nil, err
 	}
@@ -222,6 +229,10 @@ func (e *entroRouter) validated(ctx context.Context, set routing.TrainSet, work 
 	for _, decay := range grid {
 		next := *e
 		next.SFT.WeightDecay, next.GRPO.WeightDecay = decay, decay
+		work := work
+		if work.Unfinished != "" {
+			work.Unfinished = filepath.Join(work.Unfinished, fmt.Sprintf("weight-decay-%g", decay))
+		}
 		score, err := next.score(ctx, kept, held, work)
 		if err != nil {
 			return nil, err

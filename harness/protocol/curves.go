@@ -46,11 +46,19 @@ func (e *experiment) planCurves(rows []string) (*steps.Step, error) {
 			var seeds [][]score.Step
 			var ids []uint64
 			for _, f := range fits[i] {
+				if report, err := f.report(ctx); err != nil {
+					return err
+				} else if report.Unfit != "" {
+					continue
+				}
 				points, err := f.curve(ctx)
 				if err != nil {
 					return fmt.Errorf("row %s: %w", id, err)
 				}
 				seeds, ids = append(seeds, points), append(ids, f.seed)
+			}
+			if seeds == nil {
+				continue
 			}
 			lines, err := score.Training(metrics.Keys("pool", e.pool.Name, "method", id), e.pool.IDs(), ids, seeds)
 			if err != nil {

@@ -134,7 +134,7 @@ func New(backend policy.Backend, step Step, s seed.Seed) (*Trainer, error) {
 		}
 		t := tensors.FromFlatDataAndDimensions(values, w.Dims...)
 		if dtype != dtypes.Float32 {
-			converted, err := graph.ExecOnce(backend, func(x *graph.Node) *graph.Node { return graph.ConvertDType(x, dtype) }, t)
+			converted, err := graph.CallOnce(backend, func(x *graph.Node) *graph.Node { return graph.ConvertDType(x, dtype) }, t)
 			if err != nil {
 				return nil, err
 			}
