@@ -75,7 +75,7 @@ var commandsOfDocuments = []documented{
 	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp "$ROOT"/results/reference/smoke-measurements.txt paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
 	{command: "make gpu-check PJRT=FILE", as: "make -o build/go.xla.mod gpu-check PJRT=cuda" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
 	{command: "make build-xla", as: `cd "$ROOT" && go list -deps -tags xla ./cmd/entrorouter`, why: "minutes of C: what it compiles is there", prints: `gomlx`},
-	{command: "make xla-cpu", as: `make -C "$ROOT" -B -n xla-cpu`, why: "it installs packages and compiles C++: what it calls", needs: "make", prints: `pip install .*tools/pjrt-cpu/requirements\.txt`},
+	{command: "make xla-cpu", as: `make -C "$ROOT" -n xla-cpu XLA=build/nowhere`, why: "it installs packages and compiles C++: what it calls", needs: "make", prints: `tools/pjrt-cpu/build\.sh`},
 	{command: "make test-xla", as: `make -C "$ROOT" -B -n test-xla`, why: "it needs what make xla-cpu makes: what it calls", needs: "make", prints: `ENTROROUTER_XLA=.* -run '\^TestXLA'`},
 	{command: "make gpu-day", as: `make -C "$ROOT" -B -n gpu-day`, why: "minutes of C: what it calls", needs: "make", prints: `gzip .*part1/entrorouter\.gz`},
 	{command: "make race", as: "make race GO=echo", why: "all tests again, half an hour: what it calls", needs: "make", prints: `test -race .*-short \./\.\.\.`},

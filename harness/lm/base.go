@@ -211,5 +211,9 @@ func (b *Base) vocabulary() (Vocabulary, error) {
 	if b.dir == "" {
 		return byteVocabulary{}, nil
 	}
-	return nil, fmt.Errorf("language model %s: no vocabulary", b.dir)
+	v, err := openVocabulary(b.dir)
+	if err != nil {
+		return nil, fmt.Errorf("language model %s: %w", b.dir, err)
+	}
+	return v, nil
 }

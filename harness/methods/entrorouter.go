@@ -85,7 +85,7 @@ func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routin
 	if work.Dir != "" {
 		err = model.Save(filepath.Join(work.Dir, checkpointDir))
 		if err == nil {
-			err = writeCurve(filepath.Join(work.Dir, curveFile), curve)
+			err = writeCurve(filepath.Join(work.Dir, CurveFile), curve)
 		}
 		if err != nil {
 			model.Close()
@@ -95,11 +95,11 @@ func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routin
 	return e.router(model, work), nil
 }
 
-// Where Fit leaves the trained policy and how training went.
-const (
-	checkpointDir = "checkpoint"
-	curveFile     = "curve.csv"
-)
+// CurveFile is where a fit leaves how training went, as train.Curve writes it.
+const CurveFile = "curve.csv"
+
+// checkpointDir is where a fit leaves the trained policy.
+const checkpointDir = "checkpoint"
 
 // Load implements Loader.
 func (e *entroRouter) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
@@ -112,7 +112,7 @@ func (e *entroRouter) Load(_ context.Context, experts []routing.Expert, from str
 	}
 	if err == nil && work.Dir != "" {
 		if err = model.Save(filepath.Join(work.Dir, checkpointDir)); err == nil {
-			err = copyFile(filepath.Join(work.Dir, curveFile), filepath.Join(from, curveFile))
+			err = copyFile(filepath.Join(work.Dir, CurveFile), filepath.Join(from, CurveFile))
 		}
 	}
 	if err != nil {

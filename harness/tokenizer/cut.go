@@ -1,5 +1,14 @@
-// Pre-tokenizers: how a text is cut into the pieces within which bytes are merged. They are scanners and not regular expressions,
-// because Go's have no lookahead and are slow. The pattern of Qwen2 is, an alternative a line,
+// Pre-tokenizers: how a text is cut into the pieces within which bytes are merged.
+
+package tokenizer
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The pattern of Qwen2 is, an alternative a line,
 //
 //	(?i:'s|'t|'re|'ve|'m|'ll|'d)
 //	[^\r\n\p{L}\p{N}]?\p{L}+
@@ -16,14 +25,8 @@
 //	 ?[^\s\p{L}\p{N}]+
 //	\s+(?!\S)
 //	\s+
-
-package tokenizer
-
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+//
+// They are scanners here and no regular expressions, because Go's have no lookahead and are slow.
 
 // A cutter returns the length of the first piece of a text that is not empty. The pieces of a text are its cuts one after another.
 type cutter func(s string) int

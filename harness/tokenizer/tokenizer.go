@@ -159,14 +159,27 @@ func (t *Tokenizer) Encode(text string) []int32 {
 		if t.normalise {
 			part = norm.NFC.String(part)
 		}
-		t.cooked.divide(part, func(part string) {
-			for part != "" {
-				n := t.cut(part)
-				out = w.append(out, part[:n])
-				part = part[n:]
-			}
-		}, func(id int32) { out = append(out, id) })
+		t.cooked.divide(part, func(part string) { out = t.merge(w, out, part) }, func(id int32) { out = append(out, id) })
 	}, func(id int32) { out = append(out, id) })
+	return out
+}
+
+// EncodeData is Encode for text that is data: an added token in it is letters like any other.
+func (t *Tokenizer) EncodeData(text string) []int32 {
+	text = validUTF8(text)
+	if t.normalise {
+		text = norm.NFC.String(text)
+	}
+	return t.merge(t.bpe.worker(), make([]int32, 0, len(text)/3+1), text)
+}
+
+// merge appends the tokens of text without added ones.
+func (t *Tokenizer) merge(w *worker, out []int32, text string) []int32 {
+	for text != "" {
+		n := t.cut(text)
+		out = w.append(out, text[:n])
+		text = text[n:]
+	}
 	return out
 }
 
