@@ -142,11 +142,13 @@ $(XLA)/installed: tools/pjrt-cpu/requirements.txt tools/pjrt-dump/requirements.t
 	  { echo 'make xla-cpu cannot install the Python packages of tools/, see $(XLA)/pip.log; is there a network?'; exit 1; }
 	@touch $@
 
-# Every test that needs XLA, Python packages or a compiler: their names begin with TestXLA, and go test ./... skips them.
+# Every test that needs XLA, Python packages or a compiler: their names begin with TestXLA, and go test ./... skips them. Those of
+# package lm run on both backends.
 # The first of them is part 1 of gpu-day, carried out on the CPU: gpu-check.
 test-xla: xla-cpu gpu-day
 	$(PYTHON) build/gpu-day/part1/part1.py build/gpu-day/out --plugin $(XLA)/pjrt_c_api_cpu_plugin.so --minutes 20 --compared '--shapes tiny --rows 16 --tokens 64' --large ''
 	ENTROROUTER_XLA='$(CURDIR)/$(XLA)' CGO_ENABLED=1 $(GO) test -count=1 -modfile build/go.xla.mod -tags xla -run '^TestXLA' -timeout 60m $$($(GO) list ./...)
+	ENTROROUTER_XLA='$(CURDIR)/$(XLA)' CGO_ENABLED=1 $(GO) test -count=1 -modfile build/go.xla.mod -tags xla -timeout 60m ./harness/lm
 
 # What only a card can tell, to be carried to a machine that has one and nothing but Python with JAX and PyTorch: a folder
 # below build/gpu-day for each part, below 20 MB, eight minutes each. tools/gpu-day has what they do.
