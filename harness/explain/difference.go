@@ -21,6 +21,7 @@ import (
 const (
 	InCode     = "the code"
 	InVerifier = "the answer verifier"
+	InModel    = "the language model that the policy starts from, or its prompt"
 	InBuild    = "the build"
 )
 
@@ -48,6 +49,8 @@ func (x *explainer) where(s *Step, path string) string {
 		return InBuild
 	case RootVerifier:
 		return InVerifier
+	case RootModel:
+		return InModel
 	case RootPool:
 		return "pools/" + s.Pool + ".yaml: " + rest
 	case RootPrices:
@@ -230,7 +233,7 @@ func (x *explainer) words(s *Step, f store.Field) []Change {
 	path := strings.Join(f.Path[1:], ".")
 	c := Change{Knob: x.where(s, path), Field: f.Name(), Stored: Raw(f.Stored), Wanted: Raw(f.Wanted)}
 	switch c.Knob {
-	case InCode, InBuild, InVerifier:
+	case InCode, InBuild, InVerifier, InModel:
 		c.Text = fmt.Sprintf("%s: %s", f.Path[len(f.Path)-1], compared(c.Stored, c.Wanted))
 		return []Change{c}
 	}

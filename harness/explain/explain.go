@@ -61,6 +61,7 @@ const (
 	RootCode       = "code"       // versions and constants of the program
 	RootBuild      = "build"      // how it was built
 	RootVerifier   = "verifier"   // version of the answer verifier
+	RootModel      = "model"      // files of the language model that a policy starts from, and the prompt it reads
 )
 
 func (s *Step) stage() string { return s.Recipe.Key().Stage }

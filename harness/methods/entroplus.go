@@ -54,7 +54,7 @@ func newEntroPlus(s Setup) (routing.Method, error) {
 	if err := spec.DecodeParams(s.Method, e); err != nil {
 		return nil, err
 	}
-	return e, oneBackend(s, e.Policy)
+	return e, checkPolicy(s, e.Policy)
 }
 
 func (e *entroPlus) Name() string { return e.setup.Method.Name }
@@ -72,7 +72,7 @@ func (e *entroPlus) Load(ctx context.Context, experts []routing.Expert, from str
 func (e *entroPlus) both() *entroRouter {
 	return &entroRouter{
 		Targets: e.Targets, Policy: e.Policy, SFT: e.SFT, GRPO: e.GRPO, Validate: e.Validate,
-		name: e.Name(), decoding: e.setup.Spec.Evaluate.Decoding, backend: e.setup.Backend, memory: e.setup.Texts, stageTwo: e.prompts,
+		name: e.Name(), decoding: e.setup.Spec.Evaluate.Decoding, backend: e.setup.Backend, memory: e.setup.Texts, models: e.setup.Models, stageTwo: e.prompts,
 	}
 }
 

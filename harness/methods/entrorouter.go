@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -40,6 +41,7 @@ type entroRouter struct {
 	decoding string
 	backend  policy.Backend
 	memory   *compact.Texts
+	models   *lm.Models
 }
 
 func newEntroRouter(s Setup) (routing.Method, error) { return newTrained(s, true) }
@@ -51,7 +53,7 @@ func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 	e := &entroRouter{
 		Targets: s.Spec.Targets, Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Policy: s.Spec.Policy,
 		SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
-		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, memory: s.Texts,
+		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, memory: s.Texts, models: s.Models,
 	}
 	if stageTwo {
 		e.stageTwo = func(_ context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
@@ -61,15 +63,7 @@ func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 	if err := spec.DecodeParams(s.Method, e); err != nil {
 		return nil, err
 	}
-	return e, oneBackend(s, e.Policy)
-}
-
-// oneBackend refuses a row whose policy is to compute on another backend than the run's.
-func oneBackend(s Setup, policy spec.Policy) error {
-	if policy.Backend != s.Spec.Policy.Backend {
-		return paramFault(s.Method, "policy.backend", "a run has one backend; set policy.backend of the experiment, which is %s here", s.Spec.Policy.Backend)
-	}
-	return nil
+	return e, checkPolicy(s, e.Policy)
 }
 
 func (e *entroRouter) Name() string { return e.name }
@@ -103,7 +97,7 @@ const (
 
 // Load implements Loader.
 func (e *entroRouter) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	model, err := policy.Load(e.backend, readPolicy, filepath.Join(from, checkpointDir))
+	model, err := policy.Load(e.backend, e.readPolicy, filepath.Join(from, checkpointDir))
 	if err != nil {
 		return nil, fmt.Errorf("method %s: %w", e.name, err)
 	}
@@ -154,7 +148,7 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 		}
 		err = fmt.Errorf("method %s: %w", e.name, err)
 	}()
-	reader, err := newPolicy(e.Policy, expertIDs(set.Experts), textsOf(set.SFT), e.memory)
+	reader, err := e.newPolicy(set.Experts, textsOf(set.SFT))
 	if err != nil {
 		return nil, nil, err
 	}

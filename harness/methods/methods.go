@@ -11,6 +11,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -25,6 +26,7 @@ type Setup struct {
 	Spec    *spec.Experiment
 	Backend policy.Backend
 	Texts   *compact.Texts // what the texts that methods read are made of, so that they cut them up once; nil: no memory
+	Models  *lm.Models     // language models that policies start from; nil: none is opened, as when a spec is only checked
 	Experts []string       // ids of the pool, cheapest first; nil: not known yet
 	Servers Servers        // nil: nobody can be asked, as when a spec is only checked
 

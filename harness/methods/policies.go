@@ -3,30 +3,77 @@
 package methods
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// newPolicy builds the policy that a spec names, for the given experts (ids, cheapest first). Constants of the
-// features are fitted on texts, which should be the training texts. It fails on an unknown kind or a size below 1.
-func newPolicy(cfg spec.Policy, experts []string, texts []string, memory *compact.Texts) (policy.Policy, error) {
-	switch cfg.Kind {
+// checkPolicy refuses a row whose policy is to compute on another backend than the run's, or whose knobs do not belong together.
+func checkPolicy(s Setup, p spec.Policy) error {
+	if p.Backend != s.Spec.Policy.Backend {
+		return paramFault(s.Method, "policy.backend", "a run has one backend; set policy.backend of the experiment, which is %s here", s.Spec.Policy.Backend)
+	}
+	if knob, fault := p.Check(); fault != "" {
+		return paramFault(s.Method, "policy"+knob, "%s", fault)
+	}
+	return nil
+}
+
+// newPolicy builds the policy of the row, for the given experts, cheapest first. Constants of features are fitted on texts,
+// which should be the training texts. It fails on an unknown kind or a size below 1.
+func (e *entroRouter) newPolicy(experts []routing.Expert, texts []string) (policy.Policy, error) {
+	switch e.Policy.Kind {
 	case "compact":
-		return compact.New(cfg, experts, texts, memory)
+		return compact.New(e.Policy, expertIDs(experts), texts, e.memory)
+	case "lm":
+		if e.models == nil {
+			return nil, errNoModels
+		}
+		pool := make([]lm.Expert, len(experts))
+		for i, x := range experts {
+			pool[i] = lm.Expert{ID: x.ID, Params: x.Params, Price: x.Price}
+		}
+		return e.models.New(e.backend, e.Policy, pool)
 	default:
-		return nil, fmt.Errorf("policy: unknown kind %q; known: compact", cfg.Kind)
+		return nil, fmt.Errorf("policy: unknown kind %q; known: compact, lm", e.Policy.Kind)
 	}
 }
 
 // readPolicy is the policy.Read of every kind.
-func readPolicy(kind string, config []byte) (policy.Policy, error) {
+func (e *entroRouter) readPolicy(kind string, config []byte) (policy.Policy, error) {
 	switch kind {
 	case "compact":
 		return compact.Read(config)
+	case "lm":
+		if e.models == nil {
+			return nil, errNoModels
+		}
+		return e.models.Read(e.backend, config)
 	default:
-		return nil, fmt.Errorf("unknown policy %q; known: compact", kind)
+		return nil, fmt.Errorf("unknown policy %q; known: compact, lm", kind)
 	}
+}
+
+var errNoModels = errors.New("policy: language models are opened by a run; there is none here")
+
+// ModelDigest returns what tells apart the language models that the policy may start from, and their prompts; empty: it
+// starts from none.
+func (e *entroRouter) ModelDigest() (string, error) { return modelDigest(e.Policy, e.models) }
+
+// ModelDigest is as that of entroRouter.
+func (e *entroPlus) ModelDigest() (string, error) { return modelDigest(e.Policy, e.setup.Models) }
+
+func modelDigest(p spec.Policy, models *lm.Models) (string, error) {
+	switch {
+	case p.Kind != "lm":
+		return "", nil
+	case models == nil:
+		return "", errNoModels
+	}
+	return models.Digest(*p.Model)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/explain"
+	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/present"
@@ -44,6 +45,7 @@ type recorded struct {
 	pool    *steps.Pool
 	backend policy.Backend // nil: the store is only looked at
 	texts   *compact.Texts // what fits have read
+	models  *lm.Models
 
 	rec       *experts.Recording
 	problems  []routing.Problem
@@ -96,7 +98,7 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 		return nil, err
 	}
 	for _, pool := range r.Pools {
-		if err := planRecorded(ctx, plan, pool, backend); err != nil {
+		if err := planRecorded(ctx, plan, pool, backend, run.models); err != nil {
 			run.Close()
 			return nil, err
 		}
@@ -105,7 +107,7 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 }
 
 // planRecorded reads the recording of a pool and plans its steps.
-func planRecorded(ctx context.Context, plan *steps.Plan, pool spec.Pool, backend policy.Backend) error {
+func planRecorded(ctx context.Context, plan *steps.Plan, pool spec.Pool, backend policy.Backend, models *lm.Models) error {
 	if pool.Recorded == nil {
 		return fmt.Errorf("%w: pool %s is of kind %s; protocol folds needs recorded pools", spec.ErrUsage, pool.Name, pool.Kind)
 	}
@@ -113,7 +115,7 @@ func planRecorded(ctx context.Context, plan *steps.Plan, pool spec.Pool, backend
 	if err != nil {
 		return err
 	}
-	c := &recorded{Plan: plan, pool: members, backend: backend, texts: compact.NewTexts(rememberedTexts)}
+	c := &recorded{Plan: plan, pool: members, backend: backend, texts: compact.NewTexts(rememberedTexts), models: models}
 	if err := c.read(ctx); err != nil {
 		return err
 	}
@@ -247,7 +249,7 @@ func (c *recorded) plan() (*steps.Step, error) {
 			if methods.AnswersItself(row.Name) {
 				return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", spec.ErrUsage, row.RowID())
 			}
-			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Experts: c.pool.IDs(), Prices: c.Spec.Prices.Models, Data: c.Options.Data})
+			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Models: c.models, Experts: c.pool.IDs(), Prices: c.Spec.Prices.Models, Data: c.Options.Data})
 			if err != nil {
 				return nil, err
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
@@ -25,6 +26,7 @@ type Run struct {
 
 	split   *experiment // nil: another protocol
 	backend policy.Backend
+	models  *lm.Models
 }
 
 // Open opens the store and plans every step of an experiment.
@@ -51,13 +53,22 @@ func (r *Run) Close() {
 	if r.Asker != nil {
 		r.Asker.Close()
 	}
+	if r.models != nil {
+		// Its files were only read.
+		_ = r.models.Close()
+	}
 	if r.backend != nil {
 		r.backend.Finalize()
 	}
 }
 
-// openBackend opens what the policies of the run compute on; to look at a store none is needed.
+// rememberedStates bounds what is kept of what frozen layers of language models made of texts, in bytes.
+const rememberedStates = 1 << 30
+
+// openBackend opens what the policies of the run compute on; to look at a store none is needed. Language models are
+// opened when one is asked for.
 func (r *Run) openBackend() (policy.Backend, error) {
+	r.models = lm.NewModels(rememberedStates)
 	if r.Options.Look {
 		return nil, nil
 	}

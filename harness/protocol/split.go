@@ -10,6 +10,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
@@ -42,6 +43,7 @@ type experiment struct {
 	asker   *asking.Asker
 	backend policy.Backend // nil: the store is only looked at
 	texts   *compact.Texts // what fits have read
+	models  *lm.Models
 	files   problems.Source
 
 	sets                  []*problemSet
@@ -78,6 +80,7 @@ func newSplit(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	if e.backend, err = run.openBackend(); err != nil {
 		return nil, err
 	}
+	e.models = run.models
 	if e.asker, err = asking.Open(ctx, plan, members); err != nil {
 		run.Close()
 		return nil, err

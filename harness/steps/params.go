@@ -210,6 +210,15 @@ func (p *Params) Method(row spec.Method, method routing.Method) {
 	p.below(explain.RootMethod)["params"] = json.RawMessage(resolved)
 	p.Spec("c_unit", "policy", "evaluate.decoding")
 	p.Features()
+	if based, ok := method.(interface{ ModelDigest() (string, error) }); ok {
+		digest, err := based.ModelDigest()
+		if err != nil && p.err == nil {
+			p.err = fmt.Errorf("method %s: %w", row.RowID(), err)
+		}
+		if digest != "" {
+			p.below(explain.RootModel)["sha256"] = digest
+		}
+	}
 }
 
 // Rows adds the rows that are measured, in their order, with some knobs of each.
