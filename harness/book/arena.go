@@ -36,7 +36,14 @@ type Arena struct {
 	Best     []int               // [Q] m_best of each question; nil: not known
 
 	Rows    []Row
+	Unfit   []Unfit     // rows that could not be fitted
 	Sources []store.Key // of the outcomes
+}
+
+// Unfit is a row that could not be fitted with one of its seeds and decides nothing.
+type Unfit struct {
+	ID  string
+	Why string
 }
 
 // Benchmark is a column of the tables.

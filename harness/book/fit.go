@@ -17,6 +17,8 @@ type Fit struct {
 	TrainUSD float64   `json:"train_usd"`       // mean dollars a question on the training problems; 0 for rows of hindsight and rows that ask for every decision
 	Knobs    []float64 `json:"knobs,omitempty"` // settings of the sweep, dearest first; of a match or a router without a knob none
 
+	Unfit string `json:"unfit,omitempty"` // why the row could not be fitted and decides nothing; empty: it was
+
 	Router map[string][]metrics.Value `json:"router,omitempty"` // arena -> what the router says of its decisions
 }
 

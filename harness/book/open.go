@@ -139,16 +139,29 @@ func (r *reader) arena(name string) (*Arena, error) {
 		if of.Trainings == nil {
 			return nil, fmt.Errorf("%w: no training of row %s among the inputs in the recipe", errOther, row.ID)
 		}
-		a.addRow(of)
+		if err := a.addRow(of); err != nil {
+			return nil, err
+		}
 	}
 	return a, nil
 }
 
-// addRow adds a row that decides something here.
-func (a *Arena) addRow(r Row) {
+// addRow adds a row that decides something here, or why it could not be fitted.
+func (a *Arena) addRow(r Row) error {
+	for _, t := range r.Trainings {
+		fit, err := ReadFit(t.Entry)
+		if err != nil {
+			return err
+		}
+		if fit.Unfit != "" {
+			a.Unfit = append(a.Unfit, Unfit{r.ID, fit.Unfit})
+			return nil
+		}
+	}
 	if r.Trainings[0].Entry.Has(decisionsFile(a.Name)) {
 		a.Rows = append(a.Rows, r)
 	}
+	return nil
 }
 
 // training reads a training and the name of its method. A match has the method of the fit behind it.
@@ -293,7 +306,9 @@ func (r *reader) recording() (*Arena, error) {
 			t.Seed, t.Fold, of.Kind = p.Seed, p.Fold, kind
 			of.Trainings = append(of.Trainings, t)
 		}
-		a.addRow(of)
+		if err := a.addRow(of); err != nil {
+			return nil, err
+		}
 	}
 	return a, nil
 }

@@ -209,7 +209,11 @@ func digest(dir string) (string, error) {
 // vocabulary returns how the model's texts become tokens.
 func (b *Base) vocabulary() (Vocabulary, error) {
 	if b.dir == "" {
-		return byteVocabulary{}, nil
+		return freshVocabulary()
 	}
-	return nil, fmt.Errorf("language model %s: no vocabulary", b.dir)
+	v, err := openVocabulary(b.dir)
+	if err != nil {
+		return nil, fmt.Errorf("language model %s: %w", b.dir, err)
+	}
+	return v, nil
 }

@@ -64,7 +64,7 @@ func open(of spec.LanguageModel) (*Base, error) {
 		return Open(of.Folder)
 	}
 	return Fresh(Config{
-		Arch: of.Arch, Vocab: byteTokens, Hidden: of.Hidden, Inner: of.Inner, Layers: of.Layers, Heads: of.Heads, KVHeads: of.KVHeads,
+		Arch: of.Arch, Vocab: freshDefinition().Size(), Hidden: of.Hidden, Inner: of.Inner, Layers: of.Layers, Heads: of.Heads, KVHeads: of.KVHeads,
 		HeadDim: of.HeadDim, Epsilon: 1e-6, Theta: 1e6, Tied: true,
 	}, seed.Seed(of.Seed))
 }

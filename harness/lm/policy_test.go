@@ -107,13 +107,14 @@ func TestBeforeTrainingEveryTuningChoosesAsTheModel(t *testing.T) {
 	n := network(t, b, base, dtypes.Float32)
 	system, _ := instructions(pool)
 	for i, problem := range problems {
-		text, _ := byteVocabulary{}.Chat(system, problem)
+		text, _ := fresh(t).Chat(system, problem)
 		all := call(t, n, func(w Weights, in []*graph.Node) []*graph.Node {
 			return []*graph.Node{n.scores(w, in[0])}
 		}, tokensOf([][]int32{text}, len(text), 0))[0]
-		last := all[(len(text)-1)*byteTokens:]
+		last := all[(len(text)-1)*base.Config.Vocab:]
 		var sum float64
-		for _, label := range "ABC" {
+		ids, _ := labels(fresh(t), 3)
+		for _, label := range ids {
 			sum += math.Exp(float64(last[label]))
 		}
 		for k, label := range "ABC" {
@@ -172,7 +173,7 @@ func sft(t testing.TB, m *policy.Model, texts []string, prob [][]float64, epochs
 	for i, row := range rows {
 		examples = append(examples, train.Example{ID: fmt.Sprint(i), Row: row, Prob: prob[i], Weight: 1})
 	}
-	curve, err := train.SFT(context.Background(), m, examples, spec.SFT{Epochs: epochs, Batch: 4, LR: rate, WeightDecay: .01}, 1)
+	curve, err := (train.Conduct{}).SFT(context.Background(), m, examples, spec.SFT{Epochs: epochs, Batch: 4, LR: rate, WeightDecay: .01}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +371,7 @@ func TestBothStagesLearnAPlantedRule(t *testing.T) {
 	for i, row := range rows {
 		prompts = append(prompts, train.Prompt{ID: fmt.Sprint(i), Row: row, Reward: reward[i]})
 	}
-	_, err = train.GRPO(context.Background(), m, prompts, spec.GRPO{Estimator: "sampled", Steps: 6, Batch: 8, Group: 8, LR: 5e-3, ClipLow: .2, ClipHigh: .2, DualClip: 3, StdNorm: true, Epochs: 1}, 1)
+	_, err = (train.Conduct{}).GRPO(context.Background(), m, prompts, spec.GRPO{Estimator: "sampled", Steps: 6, Batch: 8, Group: 8, LR: 5e-3, ClipLow: .2, ClipHigh: .2, DualClip: 3, StdNorm: true, Epochs: 1}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -419,20 +420,20 @@ func TestBFloat16PoliciesTrain(t *testing.T) {
 }
 
 // wordy is a vocabulary whose letters are two tokens.
-type wordy struct{ byteVocabulary }
+type wordy struct{ Vocabulary }
 
 func (w wordy) Encode(text string) ([]int32, error) {
-	tokens, err := w.byteVocabulary.Encode(text)
+	tokens, err := w.Vocabulary.Encode(text)
 	return append([]int32{32}, tokens...), err
 }
 
 func TestFaultsOfLanguageModelPoliciesAreNamed(t *testing.T) {
 	b := openGo(t)
 	models := newModels(t, 1<<20)
-	if _, err := labels(wordy{}, 3); err == nil || !strings.Contains(err.Error(), "the label A is 2 tokens of the vocabulary") {
+	if _, err := labels(wordy{fresh(t)}, 3); err == nil || !strings.Contains(err.Error(), "the label A is 2 tokens of the vocabulary") {
 		t.Errorf("error is %v", err)
 	}
-	if _, err := labels(byteVocabulary{}, 27); err == nil || !strings.Contains(err.Error(), "27 experts; there are letters for 26") {
+	if _, err := labels(fresh(t), 27); err == nil || !strings.Contains(err.Error(), "27 experts; there are letters for 26") {
 		t.Errorf("error is %v", err)
 	}
 	for want, change := range map[string]func(*spec.Policy){
@@ -453,7 +454,7 @@ func TestFaultsOfLanguageModelPoliciesAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := "Find x. " + strings.Repeat("very long ", 60)
+	long := "Find x. " + strings.Repeat("very long ", 300)
 	if _, err := p.Encode([]string{problems[0], long}); err == nil || !strings.Contains(err.Error(), `the prompt of problem "Find x. very long `) || !strings.Contains(err.Error(), "policy.max_tokens is 500") {
 		t.Errorf("error is %v", err)
 	}
@@ -504,13 +505,23 @@ func TestThePromptShowsThePoolAndEndsWhereTheLabelIsExpected(t *testing.T) {
 			t.Errorf("%q is not in %q", want, system)
 		}
 	}
-	tokens, err := byteVocabulary{}.Chat("S", "P\x01")
+	v := fresh(t)
+	tokens, err := v.Chat("S", "P\x01")
 	if err != nil {
 		t.Fatal(err)
 	}
-	bytes := func(s string) (t []int32) { t, _ = byteVocabulary{}.Encode(s); return t }
-	want := slices.Concat([]int32{startToken}, bytes("system\nS"), []int32{endToken, startToken}, bytes("user\nP\x01"), []int32{endToken, startToken}, bytes("assistant\n"))
-	if !slices.Equal(tokens, want) {
-		t.Errorf("tokens are %v, want %v", tokens, want)
+	text, err := v.tokens.Decode(tokens)
+	if want := "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nP\x01<|im_end|>\n<|im_start|>assistant\n"; err != nil || text != want {
+		t.Errorf("the conversation is %q, want %q", text, want)
 	}
+}
+
+// fresh is the vocabulary of fresh models.
+func fresh(t testing.TB) chatVocabulary {
+	t.Helper()
+	v, err := freshVocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

@@ -79,7 +79,7 @@ func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routin
 	if work.Dir != "" {
 		err = model.Save(filepath.Join(work.Dir, checkpointDir))
 		if err == nil {
-			err = writeCurve(filepath.Join(work.Dir, curveFile), curve)
+			err = writeCurve(filepath.Join(work.Dir, CurveFile), curve)
 		}
 		if err != nil {
 			model.Close()
@@ -89,11 +89,11 @@ func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routin
 	return e.router(model, work), nil
 }
 
-// Where Fit leaves the trained policy and how training went.
-const (
-	checkpointDir = "checkpoint"
-	curveFile     = "curve.csv"
-)
+// CurveFile is where a fit leaves how training went, as train.Curve writes it.
+const CurveFile = "curve.csv"
+
+// checkpointDir is where a fit leaves the trained policy.
+const checkpointDir = "checkpoint"
 
 // Load implements Loader.
 func (e *entroRouter) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
@@ -106,7 +106,7 @@ func (e *entroRouter) Load(_ context.Context, experts []routing.Expert, from str
 	}
 	if err == nil && work.Dir != "" {
 		if err = model.Save(filepath.Join(work.Dir, checkpointDir)); err == nil {
-			err = copyFile(filepath.Join(work.Dir, curveFile), filepath.Join(from, curveFile))
+			err = copyFile(filepath.Join(work.Dir, CurveFile), filepath.Join(from, CurveFile))
 		}
 	}
 	if err != nil {
@@ -155,11 +155,15 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 	if model, err = policy.New(e.backend, reader, work.Seed); err != nil {
 		return nil, nil, err
 	}
+	conduct := conductOf(e.Policy, work)
 	examples, err := e.examples(reader, set.SFT, work.Seed)
 	if err != nil {
 		return model, nil, err
 	}
-	if curve, err = train.SFT(ctx, model, examples, e.SFT, work.Seed.Derive("sft")); err != nil {
+	if !slices.ContainsFunc(examples, func(x train.Example) bool { return x.Weight > 0 }) {
+		return model, nil, &routing.Unfit{Why: "no problem weighs anything in Stage I"}
+	}
+	if curve, err = conduct.SFT(ctx, model, examples, e.SFT, work.Seed.Derive("sft")); err != nil {
 		return model, nil, err
 	}
 	if e.stageTwo == nil {
@@ -169,7 +173,10 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 	if err != nil {
 		return model, nil, err
 	}
-	later, err := train.GRPO(ctx, model, prompts, e.GRPO, work.Seed.Derive("grpo"))
+	if len(prompts) == 0 {
+		return model, nil, &routing.Unfit{Why: "no problem is left for Stage II"}
+	}
+	later, err := conduct.GRPO(ctx, model, prompts, e.GRPO, work.Seed.Derive("grpo"))
 	if err != nil {
 		return model, nil, err
 	}
@@ -216,6 +223,10 @@ func (e *entroRouter) validated(ctx context.Context, set routing.TrainSet, work 
 	for _, decay := range grid {
 		next := *e
 		next.SFT.WeightDecay, next.GRPO.WeightDecay = decay, decay
+		work := work
+		if work.Unfinished != "" {
+			work.Unfinished = filepath.Join(work.Unfinished, fmt.Sprintf("weight-decay-%g", decay))
+		}
 		score, err := next.score(ctx, kept, held, work)
 		if err != nil {
 			return nil, err

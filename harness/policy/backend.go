@@ -14,7 +14,7 @@ import (
 type Backend = compute.Backend
 
 // cudaPlugin is what installs the PJRT plugin for CUDA.
-const cudaPlugin = "pip install jax-cuda12-pjrt"
+const cudaPlugin = "pip install jax-cuda13-pjrt"
 
 // OpenBackend opens a backend by name:
 //

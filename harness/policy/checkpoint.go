@@ -62,10 +62,10 @@ func (m *Model) Save(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("save checkpoint: %w", err)
 	}
-	if err := writeFile(filepath.Join(dir, weightsFile), weights); err != nil {
+	if err := WriteFile(filepath.Join(dir, weightsFile), weights); err != nil {
 		return fmt.Errorf("save checkpoint: %w", err)
 	}
-	if err := writeFile(filepath.Join(dir, configFile), append(config, '\n')); err != nil {
+	if err := WriteFile(filepath.Join(dir, configFile), append(config, '\n')); err != nil {
 		return fmt.Errorf("save checkpoint: %w", err)
 	}
 	return nil
@@ -161,8 +161,8 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// writeFile replaces a file in one step, so that no reader and no crash sees half of it.
-func writeFile(path string, data []byte) (err error) {
+// WriteFile replaces a file in one step, so that no reader and no crash sees half of it.
+func WriteFile(path string, data []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
 	if err != nil {
 		return err

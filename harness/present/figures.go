@@ -25,15 +25,22 @@ func (r *Run) arena() string {
 	return metrics.PaperArena
 }
 
-// shown are the rows that an output shows: those it names, or all of them.
+// shown are the rows that a figure shows: those the output names, or all of them, but none that could not be fitted.
 func (r *Run) shown(ids []string) []spec.Method {
 	var rows []spec.Method
 	for _, m := range r.Spec.Experiment.Methods {
-		if ids == nil || slices.Contains(ids, m.RowID()) {
+		if (ids == nil || slices.Contains(ids, m.RowID())) && !r.unfit(m.RowID()) {
 			rows = append(rows, m)
 		}
 	}
 	return rows
+}
+
+// unfit says whether a row could not be fitted: a table says so and a figure leaves it out.
+func (r *Run) unfit(row string) bool {
+	return r.Measurements != nil && slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", row)...), func(m metrics.Measurement) bool {
+		return m.Why(metrics.Accuracy) != ""
+	})
 }
 
 // ofPlane is what captions of planes fill in besides.
@@ -139,10 +146,10 @@ func (r *Run) sweepFigures(o spec.Output, paper published) ([]*report.Figure, er
 	return one(r.sweepFigure(o, paper.table))
 }
 
-// sweepFigure draws accuracy, hull gain and cost against a number that the rows change.
+// sweepFigure draws accuracy, hull gain and cost against a number that the rows change; nil if none could be fitted.
 func (r *Run) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure, error) {
 	l, err := r.sweepLayout(o, "")
-	if err != nil {
+	if err != nil || l.Lines == nil {
 		return nil, err
 	}
 	point := func(has func(report.SweepPoint) bool) bool {
@@ -166,7 +173,7 @@ func (r *Run) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 	var figures []*report.Figure
 	for _, pool := range r.Spec.Pools {
 		l, err := r.sweepLayout(o, pool.Name)
-		if err != nil {
+		if err != nil || l.Lines == nil {
 			return nil, err
 		}
 		l.Name, l.Repeat = l.Name+"-"+pool.Name, "partition"
@@ -246,6 +253,9 @@ func (r *Run) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err
 			}
 			line.Points, line.Look = append(line.Points, point), report.Look(slices.Index(methods.Marked(), m.Name))
 		}
+		if len(line.Points) == 0 && r.Measurements != nil {
+			continue // of rows that could not be fitted: that there are rows was checked before they were
+		}
 		if len(line.Points) == 0 {
 			return l, fmt.Errorf("%w: output %s: no row has a number %q", spec.ErrUsage, o.File, o.Param)
 		}
@@ -289,6 +299,9 @@ func (r *Run) param(m spec.Method, path string) (number float64, ok bool, err er
 
 // distributionFigure draws where EntroRouter sends easy, medium and hard problems.
 func (r *Run) distributionFigure(o spec.Output, _ published) ([]*report.Figure, error) {
+	if r.unfit(methods.ReferenceRow) {
+		return nil, nil
+	}
 	l := report.DistributionLayout{Name: o.File, Keys: metrics.Keys("arena", metrics.PaperArena, "method", methods.ReferenceRow)}
 	var err error
 	if l.Caption, err = caption("distribution caption", r.words()); err != nil {

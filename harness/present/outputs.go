@@ -59,4 +59,9 @@ func (r *Run) output(o spec.Output, paper published) (tables []*report.Table, fi
 }
 
 // one is a figure by itself.
-func one(f *report.Figure, err error) ([]*report.Figure, error) { return []*report.Figure{f}, err }
+func one(f *report.Figure, err error) ([]*report.Figure, error) {
+	if f == nil || err != nil {
+		return nil, err
+	}
+	return []*report.Figure{f}, nil
+}

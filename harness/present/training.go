@@ -27,6 +27,9 @@ func (r *Run) trainingFigure(o spec.Output, _ published) ([]*report.Figure, erro
 	for _, m := range r.shown(CurveRows(o)) {
 		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: m.RowLabel()})
 	}
+	if l.Methods == nil {
+		return nil, nil // none of them could be fitted
+	}
 	var err error
 	if l.Caption, err = caption("training caption", struct {
 		words
@@ -51,6 +54,9 @@ func (r *Run) seedsFigure(o spec.Output, _ published) ([]*report.Figure, error) 
 		if single || o.Rows != nil {
 			l.Rows = append(l.Rows, report.Mark{Label: m.RowLabel(), Keys: at})
 		}
+	}
+	if len(l.Rows) == 0 && slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return r.unfit(m.RowID()) }) {
+		return nil, nil
 	}
 	if len(l.Rows) == 0 {
 		return nil, fmt.Errorf("%w: output %s: no row of spec %s was trained with more than one seed; name more in evaluate.seeds", spec.ErrUsage, o.File, x.Name)

@@ -4,20 +4,18 @@ package protocol
 
 import (
 	"context"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/explain"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/train"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
@@ -46,11 +44,19 @@ func (e *experiment) planCurves(rows []string) (*steps.Step, error) {
 			var seeds [][]score.Step
 			var ids []uint64
 			for _, f := range fits[i] {
+				if report, err := f.report(ctx); err != nil {
+					return err
+				} else if report.Unfit != "" {
+					continue
+				}
 				points, err := f.curve(ctx)
 				if err != nil {
 					return fmt.Errorf("row %s: %w", id, err)
 				}
 				seeds, ids = append(seeds, points), append(ids, f.seed)
+			}
+			if seeds == nil {
+				continue
 			}
 			lines, err := score.Training(metrics.Keys("pool", e.pool.Name, "method", id), e.pool.IDs(), ids, seeds)
 			if err != nil {
@@ -68,50 +74,21 @@ func (f *fit) curve(ctx context.Context) ([]score.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !entry.Has("curve.csv") {
+	if !entry.Has(methods.CurveFile) {
 		return nil, fmt.Errorf("%w: method %s writes no training curve", spec.ErrUsage, f.row.Name)
 	}
-	file, err := entry.Open("curve.csv")
+	file, err := entry.Open(methods.CurveFile)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	lines, err := csv.NewReader(file).ReadAll()
+	curve, err := train.ReadCSV(file.Name(), file, f.e.pool.IDs())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file.Name(), err)
-	}
-	column := map[string]int{}
-	for i, name := range lines[0] {
-		column[name] = i
-	}
-	for _, name := range []string{"stage", "step", "loss", "reward", "entropy", "anchor_kl", "zero_groups"} {
-		if _, ok := column[name]; !ok {
-			return nil, fmt.Errorf("%s has no column %q", file.Name(), name)
-		}
+		return nil, err
 	}
 	var points []score.Step
-	for i, line := range lines[1:] {
-		var bad error
-		at := func(name string) float64 {
-			text := line[column[name]]
-			if text == "" {
-				return math.NaN()
-			}
-			v, err := strconv.ParseFloat(text, 64)
-			bad = errors.Join(bad, err)
-			return v
-		}
-		p := score.Step{Stage: line[column["stage"]], Step: int(at("step")), Loss: at("loss"), Reward: at("reward"),
-			Entropy: at("entropy"), Anchor: at("anchor_kl"), Zero: at("zero_groups")}
-		for _, id := range f.e.pool.IDs() {
-			if _, ok := column["share:"+id]; ok {
-				p.Share = append(p.Share, at("share:"+id))
-			}
-		}
-		if bad != nil {
-			return nil, fmt.Errorf("%s:%d: %w", file.Name(), i+2, bad)
-		}
-		points = append(points, p)
+	for _, p := range curve.Points {
+		points = append(points, score.Step{Stage: p.Stage, Step: p.Step, Loss: p.Loss, Reward: p.Reward, Entropy: p.Entropy, Anchor: p.AnchorKL, Zero: p.ZeroGroups, Share: p.Share})
 	}
 	return points, nil
 }

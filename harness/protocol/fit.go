@@ -146,7 +146,7 @@ func (f *fit) router(ctx context.Context, dir string) (router routing.Router, do
 		if err != nil {
 			return nil, func() {}, err
 		}
-		return f.train(ctx, all, dir)
+		return f.train(ctx, all, f.work(dir))
 	}
 	loader, ok := f.method.(methods.Loader)
 	if !ok {
@@ -157,6 +157,14 @@ func (f *fit) router(ctx context.Context, dir string) (router routing.Router, do
 	case errors.Is(err, store.ErrMissing):
 		return again()
 	case err == nil:
+		report, bad := book.ReadFit(entry)
+		if bad != nil {
+			err = bad
+			break
+		}
+		if report.Unfit != "" {
+			return nil, func() {}, fmt.Errorf("%w: row %s could not be fitted: %s; name another row, or give it other training problems", spec.ErrUsage, f.row.RowID(), report.Unfit)
+		}
 		router, err = loader.Load(ctx, f.e.pool.Experts, entry.Dir, f.work(dir))
 		if err == nil {
 			return router, closer(router), nil
@@ -203,10 +211,9 @@ func (f *fit) setting(ctx context.Context, frontier routing.Frontier) (s methods
 	return s, nil
 }
 
-// train fits the row on its part of the training set. What the fit leaves goes to dir, nowhere if it is empty. done frees
-// the router.
-func (f *fit) train(ctx context.Context, all *routing.TrainSet, dir string) (router routing.Router, done func(), err error) {
-	router, err = f.method.Fit(ctx, *f.learns(all), f.work(dir))
+// train fits the row on its part of the training set. done frees the router.
+func (f *fit) train(ctx context.Context, all *routing.TrainSet, work routing.Work) (router routing.Router, done func(), err error) {
+	router, err = f.method.Fit(ctx, *f.learns(all), work)
 	if err != nil {
 		return nil, func() {}, err
 	}
@@ -238,8 +245,13 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	}
 	e.Options.Progress.Start(f.Name, 1)
 	defer e.Options.Progress.Done()
-	router, done, err := f.train(ctx, all, d.Dir())
+	work := f.work(d.Dir())
+	work.Unfinished, work.Every, work.Say = d.Unfinished(), e.Options.Every, e.Options.Progress.Say
+	router, done, err := f.train(ctx, all, work)
 	defer done()
+	if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
+		return f.unfit(d, unfit.Why)
+	}
 	if err != nil {
 		return err
 	}
@@ -301,6 +313,13 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	return report.Write(d)
 }
 
+// unfit leaves why the row could not be fitted, and nothing else.
+func (f *fit) unfit(d *store.Draft, why string) error {
+	f.e.Options.Log.Warn("a row could not be fitted", "row", f.row.RowID(), "why", why)
+	f.e.Options.Progress.Add(1)
+	return book.Fit{Unfit: why}.Write(d)
+}
+
 // match makes a match.
 func (f *fit) match(ctx context.Context, d *store.Draft) error {
 	e := f.e
@@ -311,6 +330,19 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 	set := f.learns(all)
 	e.Options.Progress.Start(f.Name, 1)
 	defer e.Options.Progress.Done()
+	to, err := f.matched.report(ctx)
+	if err != nil {
+		return err
+	}
+	own, err := f.unmatched.report(ctx)
+	switch {
+	case err != nil:
+		return err
+	case own.Unfit != "":
+		return f.unfit(d, own.Unfit)
+	case to.Unfit != "":
+		return f.unfit(d, "row "+f.row.Match+", to whose spending it is set, could not be fitted: "+to.Unfit)
+	}
 	train, err := f.unmatched.sweep(ctx, trainSweep, trainQueries(set))
 	if err != nil {
 		return err
@@ -329,10 +361,6 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 		}
 		sweeps = append(sweeps, s)
 	}
-	to, err := f.matched.report(ctx)
-	if err != nil {
-		return err
-	}
 	router, err := methods.Match(ctx, newReplayed(len(e.pool.Experts), sweeps...), set.RL, to.TrainUSD)
 	if err != nil {
 		return err
@@ -346,12 +374,12 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 		if err != nil {
 			return err
 		}
-		own, err := f.unmatched.decisions(ctx, a)
+		decided, err := f.unmatched.decisions(ctx, a)
 		if err != nil {
 			return err
 		}
 		for i := range decisions {
-			decisions[i].Usage = own[i].Usage // what the router itself reads and writes does not depend on its knob
+			decisions[i].Usage = decided[i].Usage // what the router itself reads and writes does not depend on its knob
 		}
 		if err := book.WriteDecisions(d, a.Name, len(e.pool.Experts), decisions); err != nil {
 			return err

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 
 	"golang.org/x/sync/errgroup"
 
@@ -341,7 +343,7 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 	for w := range workers {
 		group.Go(func() (err error) {
 			for fold := w; fold < k; fold += workers {
-				if parts[fold], err = c.fitFold(gctx, p, fold, row, method); err != nil {
+				if parts[fold], err = c.fitFold(gctx, p, fold, row, method, filepath.Join(d.Unfinished(), strconv.Itoa(fold))); err != nil {
 					return err
 				}
 				finished <- fold
@@ -356,7 +358,12 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 		case <-gctx.Done():
 		}
 	}
-	if err := group.Wait(); err != nil {
+	err := group.Wait()
+	if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
+		c.Options.Log.Warn("a row could not be fitted", "row", row.RowID(), "partition", p.seed, "why", unfit.Why)
+		return book.Fit{Unfit: unfit.Why}.Write(d)
+	}
+	if err != nil {
 		return err
 	}
 	decisions := make([]routing.Decision, len(c.problems))
@@ -396,7 +403,7 @@ type routed struct {
 }
 
 // fitFold fits a row on all folds but one and routes the questions of that one.
-func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec.Method, method routing.Method) (out routed, err error) {
+func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec.Method, method routing.Method, unfinished string) (out routed, err error) {
 	x := &c.Spec.Experiment
 	var train []int
 	var queries []routing.Query
@@ -413,7 +420,9 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec
 	}
 	examples := c.examples(train, c.kappa(row))
 	set := routing.TrainSet{Experts: c.pool.Experts, C: routing.Costs(c.pool.Experts, x.CUnit), SFT: examples, RL: examples}
-	router, err := method.Fit(ctx, set, routing.Work{Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("fold", p.seed, fold), Log: c.Options.Log})
+	router, err := method.Fit(ctx, set, routing.Work{
+		Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("fold", p.seed, fold), Log: c.Options.Log, Unfinished: unfinished, Every: c.Options.Every,
+	})
 	if err != nil {
 		return out, err
 	}

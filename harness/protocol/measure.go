@@ -98,7 +98,10 @@ func measureArena(x *spec.Experiment, a *book.Arena) ([]metrics.Measurement, err
 		}
 		s.Add(row, decisions, sweeps)
 	}
-	out := slices.Concat(s.Route(), s.Choice())
+	if len(a.Rows) == 0 {
+		return s.Unfit(), nil
+	}
+	out := slices.Concat(s.Route(), s.Choice(), s.Unfit())
 	if a.Name == metrics.PaperArena {
 		out = append(out, s.Difficulty()...)
 	}
@@ -125,10 +128,13 @@ func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
 			f.Add(r.ID, t, decisions, sweep)
 		}
 	}
+	if len(f.Arena.Rows) == 0 {
+		return f.Unfit(), nil
+	}
 	for _, b := range f.Strata() {
 		out = append(out, f.Measure(b)...)
 	}
-	return out, nil
+	return append(out, f.Unfit()...), nil
 }
 
 // prepare makes what measuring reads in the order of the picture in doc.go. Every problem set comes before the first

@@ -73,7 +73,11 @@ func (r *Run) openBackend() (policy.Backend, error) {
 		return nil, nil
 	}
 	var err error
-	if r.backend, err = policy.OpenBackend(r.Spec.Experiment.Policy.Backend); err != nil {
+	name := r.Spec.Experiment.Policy.Backend
+	if name == "xla" && r.Options.Plugin != "" {
+		name += ":" + r.Options.Plugin
+	}
+	if r.backend, err = policy.OpenBackend(name); err != nil {
 		return nil, fmt.Errorf("%w: policy.backend: %v", spec.ErrUsage, err)
 	}
 	return r.backend, nil

@@ -196,8 +196,12 @@ func (t *Table) legend(mark string) (notes []string) {
 	return append(notes, t.undefined()...)
 }
 
-// undefined says which numbers are not defined, and why.
+// undefined says which numbers are not defined, and why: a note for the columns in which the same rows have none for the
+// same reason.
 func (t *Table) undefined() (notes []string) {
+	type gap struct{ rows, why string }
+	titles := map[gap][]string{}
+	var gaps []gap
 	for k, c := range t.columns() {
 		rows := map[string][]string{} // by reason
 		var reasons []string
@@ -212,8 +216,21 @@ func (t *Table) undefined() (notes []string) {
 			rows[why] = append(rows[why], r.Label)
 		}
 		for _, why := range reasons {
-			notes = append(notes, fmt.Sprintf("%s is not defined for %s: %s.", c.Title, strings.Join(rows[why], ", "), why))
+			g := gap{strings.Join(rows[why], ", "), why}
+			if titles[g] == nil {
+				gaps = append(gaps, g)
+			}
+			if !slices.Contains(titles[g], c.Title) {
+				titles[g] = append(titles[g], c.Title)
+			}
 		}
+	}
+	for _, g := range gaps {
+		verb := "is"
+		if len(titles[g]) > 1 {
+			verb = "are"
+		}
+		notes = append(notes, fmt.Sprintf("%s %s not defined for %s: %s.", strings.Join(titles[g], ", "), verb, g.rows, g.why))
 	}
 	return notes
 }

@@ -121,6 +121,14 @@ type Method interface {
 	Fit(ctx context.Context, train TrainSet, work Work) (Router, error)
 }
 
+// Unfit is the error of a Fit that finds nothing to learn from in its training problems. It ends the row, whose numbers are
+// then not defined, and not the experiment.
+type Unfit struct {
+	Why string // one line: no problem is left for Stage II
+}
+
+func (u *Unfit) Error() string { return u.Why }
+
 // Example is one profiled training problem.
 type Example struct {
 	Problem Problem
@@ -159,4 +167,10 @@ type Work struct {
 	Seed seed.Seed    // training seed of this fit
 	Dir  string       // checkpoints and curves are written here; empty: nowhere
 	Log  *slog.Logger // never nil
+
+	// Unfinished is a folder that outlives a fit that is stopped: where its training is kept every Every steps and goes on from.
+	// Empty: nowhere.
+	Unfinished string
+	Every      int
+	Say        func(text string) // hears how training proceeds; nil: nobody
 }

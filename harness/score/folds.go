@@ -178,15 +178,20 @@ func (f *Folds) Strata() []string {
 	return out
 }
 
+// inside are the questions of a stratum, and the benchmark of each.
+func (f *Folds) inside(stratum string) (questions, benchmarks []int) {
+	for q, b := range f.Arena.Strata {
+		if stratum == metrics.BothStrata || f.Benchmarks[b].Name == stratum {
+			questions, benchmarks = append(questions, q), append(benchmarks, b)
+		}
+	}
+	return questions, benchmarks
+}
+
 // Measure computes the lines of the questions of one benchmark, or of all (metrics.BothStrata): Route for every row, with
 // a line for each partition, and Contrast. Resamples draw the same questions in every partition.
 func (f *Folds) Measure(benchmark string) []metrics.Measurement {
-	var inside, strata []int
-	for q, b := range f.Arena.Strata {
-		if benchmark == metrics.BothStrata || f.Benchmarks[b].Name == benchmark {
-			inside, strata = append(inside, q), append(strata, b)
-		}
-	}
+	inside, strata := f.inside(benchmark)
 	accuracy, usd := f.alone(inside)
 	type fitted struct {
 		quality, usd []float64
@@ -245,6 +250,9 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 			views = append(views, c)
 		}
 		for _, pair := range f.Contrasts {
+			if index(pair.Row) < 0 || index(pair.Versus) < 0 {
+				continue // of a row that could not be fitted
+			}
 			views = append(views, crossed{row: index(pair.Row), versus: index(pair.Versus), contrast: true, baseline: -1, questions: len(inside), partitions: under})
 		}
 		return views

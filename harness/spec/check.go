@@ -139,7 +139,7 @@ func (p Policy) Check() (knob, fault string) {
 		for _, k := range []struct {
 			knob string
 			set  bool
-		}{{".model", p.Model != nil}, {".tune", p.Tune != nil}, {".rationale", p.Rationale != ""}, {".max_tokens", p.MaxTokens != 0}, {".compute", p.Compute != ""}, {".checkpoint", p.Checkpoint}} {
+		}{{".model", p.Model != nil}, {".tune", p.Tune != nil}, {".rationale", p.Rationale != ""}, {".max_tokens", p.MaxTokens != 0}, {".compute", p.Compute != ""}, {".checkpoint", p.Checkpoint}, {".micro_batch", p.MicroBatch != 0}} {
 			if k.set {
 				return k.knob, fmt.Sprintf("belongs to policies of kind lm, this one is %s", p.Kind)
 			}

@@ -115,6 +115,7 @@ type Policy struct {
 	Rationale  string         `yaml:"rationale,omitempty" oneof:"none"`           // kind lm: what it writes before it chooses; none: nothing, the choice is its first token
 	MaxTokens  int            `yaml:"max_tokens,omitempty" in:"[1,8192]"`         // kind lm: tokens of the longest prompt; a longer one is an error
 	Compute    string         `yaml:"compute,omitempty" oneof:"float32 bfloat16"` // kind lm: type of products; trained weights are float32 under both
+	MicroBatch int            `yaml:"micro_batch,omitempty" in:"[1,inf)"`         // kind lm: rows of a forward and backward pass at most, whose gradients are summed over the batch; default: the batch at once
 	Checkpoint bool           `yaml:"checkpoint,omitempty"`                       // kind lm: the backward pass computes layers again instead of keeping what is in them
 }
 

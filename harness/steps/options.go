@@ -16,6 +16,8 @@ type Options struct {
 	Data    string // data folder of benchmarks and recorded outcomes; empty: none
 	Offline bool   // ask no expert: what is not stored is an error
 	Key     string // bearer token of the experts' servers
+	Plugin  string // PJRT plugin of policies on XLA, a name or an absolute path; empty: cuda
+	Every   int    // steps of a training between two states that are kept, from which it goes on if it is stopped; 0: none is kept
 
 	Progress Progress     // nil: silent
 	Log      *slog.Logger // nil: silent
@@ -39,6 +41,7 @@ func (o Options) Filled() Options {
 type Progress interface {
 	Start(what string, total int)
 	Add(n int)
+	Say(text string) // how what was started proceeds
 	Done()
 }
 
@@ -46,4 +49,5 @@ type silent struct{}
 
 func (silent) Start(string, int) {}
 func (silent) Add(int)           {}
+func (silent) Say(string)        {}
 func (silent) Done()             {}

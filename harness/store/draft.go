@@ -60,6 +60,12 @@ func (d *Draft) start() error {
 // becomes the entry.
 func (d *Draft) Dir() string { return d.dir }
 
+// Unfinished is a folder for what should outlive a draft that is never committed: who begins the entry again finds it as it
+// was left. It need not exist, and goes when the entry is committed.
+func (d *Draft) Unfinished() string {
+	return filepath.Join(d.store.root, "unfinished", d.recipe.Key().String())
+}
+
 // Create makes a file of the entry, with folders as needed. name is a slash-separated path. Writes are buffered;
 // the file must be closed before Commit.
 func (d *Draft) Create(name string) (io.WriteCloser, error) {
@@ -149,6 +155,9 @@ func (d *Draft) Commit() (Entry, error) {
 	e, err := d.commit()
 	if err != nil {
 		return Entry{}, fmt.Errorf("%s: %w", d.recipe.Key(), explainWrite(d.dir, err))
+	}
+	if err := os.RemoveAll(d.Unfinished()); err != nil {
+		d.store.log.Warn("what is left of an unfinished entry cannot be removed", "fault", err)
 	}
 	return e, nil
 }

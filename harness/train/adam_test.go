@@ -73,7 +73,7 @@ func TestDecayActsOnTheWeightsThatThePolicySays(t *testing.T) {
 	}
 	examples := []Example{{ID: "x", Prob: []float64{1, 0}, Weight: 1}}
 	cfg := spec.SFT{Epochs: 1, Batch: 1, LR: .1, WeightDecay: .5}
-	if _, err := SFT(context.Background(), m, examples, cfg, 1); err != nil {
+	if _, err := (Conduct{}).SFT(context.Background(), m, examples, cfg, 1); err != nil {
 		t.Fatal(err)
 	}
 	after := values()

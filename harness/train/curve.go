@@ -3,10 +3,11 @@
 package train
 
 import (
-	"encoding/csv"
 	"io"
 	"math"
 	"strconv"
+
+	"github.com/entrorouter/entrorouter/harness/table"
 )
 
 // Point is one optimizer step of a curve. What a stage does not measure is NaN.
@@ -35,26 +36,65 @@ func (c *Curve) Append(later *Curve) { c.Points = append(c.Points, later.Points.
 
 // WriteCSV writes one line a step, decimals fixed, what was not measured empty.
 func (c *Curve) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	head := []string{"stage", "step", "epoch", "rate", "loss", "reward", "entropy", "anchor_kl", "zero_groups"}
-	for _, e := range c.Experts {
-		head = append(head, "share:"+e)
-	}
-	out.Write(head)
+	out := table.NewWriter(w, columns(c.Experts))
 	for _, p := range c.Points {
-		line := []string{p.Stage, strconv.Itoa(p.Step), strconv.Itoa(p.Epoch), strconv.FormatFloat(p.Rate, 'e', 6, 64)}
-		for _, v := range append([]float64{p.Loss, p.Reward, p.Entropy, p.AnchorKL, p.ZeroGroups}, p.Share...) {
-			cell := ""
-			if !math.IsNaN(v) {
-				cell = strconv.FormatFloat(v, 'f', 6, 64)
-			}
-			if cell == "-0.000000" { // the sign of a rounding error
-				cell = "0.000000"
-			}
-			line = append(line, cell)
-		}
-		out.Write(line)
+		out.Write(p)
 	}
-	out.Flush()
-	return out.Error()
+	return out.Flush()
+}
+
+// ReadCSV reads what WriteCSV wrote of a training with these experts.
+func ReadCSV(file string, r io.Reader, experts []string) (*Curve, error) {
+	c := &Curve{Experts: experts}
+	return c, table.Read(file, r, columns(experts), func(p Point) error {
+		c.Points = append(c.Points, p)
+		return nil
+	})
+}
+
+func columns(experts []string) []table.Column[Point] {
+	list := []table.Column[Point]{
+		table.Text("stage", func(p *Point) *string { return &p.Stage }),
+		table.Int("step", func(p *Point) *int { return &p.Step }),
+		table.Int("epoch", func(p *Point) *int { return &p.Epoch }),
+		{Name: "rate", Text: func(p *Point) string { return strconv.FormatFloat(p.Rate, 'e', 6, 64) }, Set: func(p *Point, text string) (err error) {
+			p.Rate, err = strconv.ParseFloat(text, 64)
+			return err
+		}},
+		measured("loss", func(p *Point) *float64 { return &p.Loss }),
+		measured("reward", func(p *Point) *float64 { return &p.Reward }),
+		measured("entropy", func(p *Point) *float64 { return &p.Entropy }),
+		measured("anchor_kl", func(p *Point) *float64 { return &p.AnchorKL }),
+		measured("zero_groups", func(p *Point) *float64 { return &p.ZeroGroups }),
+	}
+	for i, e := range experts {
+		list = append(list, measured("share:"+e, func(p *Point) *float64 {
+			if p.Share == nil {
+				p.Share = make([]float64, len(experts))
+			}
+			return &p.Share[i]
+		}))
+	}
+	return list
+}
+
+// measured is a column of numbers that a stage may not measure: NaN is empty.
+func measured(name string, at func(*Point) *float64) table.Column[Point] {
+	of := table.Float(name, 6, at)
+	return table.Column[Point]{Name: name, Text: func(p *Point) string {
+		switch text := of.Text(p); {
+		case math.IsNaN(*at(p)):
+			return ""
+		case text == "-0.000000": // the sign of a rounding error
+			return "0.000000"
+		default:
+			return text
+		}
+	}, Set: func(p *Point, text string) error {
+		if text == "" {
+			*at(p) = math.NaN()
+			return nil
+		}
+		return of.Set(p, text)
+	}}
 }

@@ -31,8 +31,8 @@ const (
 	Exact   = "exact"
 )
 
-// GRPO is Stage II: group relative policy optimization as VeRL computes it (section 3.3 of the paper and its training
-// details, which name the algorithm, the group and the number of steps; VeRL where they are silent).
+// GRPO is Stage II: group relative policy optimization (section 3.3 of the paper and its training details, which name the
+// algorithm, the group and the number of steps; VeRL where they are silent).
 //
 // A step takes the next cfg.Batch prompts of a shuffled pass over all prompts (a new pass begins within a batch if
 // need be), samples cfg.Group choices for each at temperature 1, turns their rewards into Advantages, and takes
@@ -42,21 +42,28 @@ const (
 //	L    = max(-A*rho, -A*clip(rho, 1-ClipLow, 1+ClipHigh)), and at most -A*DualClip where A < 0
 //
 // averaged over all tokens of the batch (token-mean; the choice is one token, each token of a written rationale
-// another with the same advantage). One epoch is exactly on-policy: rho is 1 and clipping never acts. The learning
-// rate is constant. There is no KL loss and no entropy bonus.
+// another with the same advantage).
 //
-// Estimator Exact replaces sampling by the expectation: the loss is -mean_x sum_m pi(m|x) Reward(m,x), whose gradient
-// is that of the sampled estimator with StdNorm off in the limit of large groups. Group, StdNorm and the clips then
-// do not act. It needs a policy that does not write.
+// Where it is not GRPO as it was proposed, or not VeRL's, or not what the paper does:
+//
+//   - One epoch (the default) is exactly on-policy: rho is 1 and clipping never acts, as in VeRL with one mini-batch a step.
+//   - There is no KL loss against a frozen policy and no entropy bonus. The paper's anchor is in the rewards.
+//   - The mean is over the tokens of a batch (VeRL's default), not first over each text (the original).
+//   - Without a rationale a rollout is one token, and the policy's whole distribution over the experts is at hand: choices are drawn
+//     from it, never from the vocabulary, so that no rollout is without an expert.
+//   - The rate is constant, gradients are cut to a global norm of 1 (VeRL's defaults); the paper names neither.
+//   - Estimator Exact replaces sampling by the expectation: the loss is -mean_x sum_m pi(m|x) Reward(m,x), whose gradient
+//     is that of the sampled estimator with StdNorm off in the limit of large groups. Group, StdNorm and the clips then
+//     do not act. It needs a policy that does not write.
 //
 // The context is looked at before every step. If GRPO fails, m is left half-trained and the curve ends there.
-func GRPO(ctx context.Context, m *policy.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (curve *Curve, err error) {
+func (c Conduct) GRPO(ctx context.Context, m *policy.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (curve *Curve, err error) {
 	s = s.Derive("grpo")
 	ids, err := checkGRPO(m.Policy(), prompts, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("grpo: %w", err)
 	}
-	r, err := newRollout(m, prompts, cfg, s)
+	r, err := newRollout(c, m, cfg, s)
 	if err != nil {
 		return nil, fmt.Errorf("grpo: %w", err)
 	}
@@ -65,17 +72,23 @@ func GRPO(ctx context.Context, m *policy.Model, prompts []Prompt, cfg spec.GRPO,
 	if cfg.Estimator == Exact {
 		loss = exactLoss
 	}
-	l, err := newLearner(m, cfg.WeightDecay, 0, s, r.inputs, loss)
+	l, err := newLearner(m, cfg.WeightDecay, 0, s, loss)
 	if err != nil {
 		return nil, fmt.Errorf("grpo: %w", err)
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
 	curve = &Curve{Experts: m.Policy().Experts()}
+	done, points, err := c.resume("grpo", m)
+	if err != nil {
+		return nil, fmt.Errorf("grpo: %w", err)
+	}
+	curve.Points = points
+	pace := c.pace("grpo", done, cfg.Steps)
 	var indices []int
 	taken, pass := 0, -1
 	for step := range cfg.Steps {
-		batch := make([]Prompt, 0, r.prompts)
-		for len(batch) < r.prompts {
+		var batch []Prompt
+		for range min(cfg.Batch, len(prompts)) {
 			if taken == len(indices) {
 				pass++
 				indices, taken = order(s, pass, ids), 0
@@ -83,11 +96,19 @@ func GRPO(ctx context.Context, m *policy.Model, prompts []Prompt, cfg spec.GRPO,
 			batch = append(batch, prompts[indices[taken]])
 			taken++
 		}
+		if step < done {
+			continue // its batch alone is needed, to find the next one
+		}
 		point := Point{Stage: "grpo", Step: step, Epoch: pass, Rate: cfg.LR}
-		if err := r.step(ctx, l, batch, &point); err != nil {
+		rows, err := r.step(ctx, l, batch, &point)
+		if err != nil {
 			return curve, wrap(ctx, "grpo", step, err)
 		}
 		curve.Points = append(curve.Points, point)
+		if err := c.keep("grpo", m, step+1, cfg.Steps, curve.Points); err != nil {
+			return curve, wrap(ctx, "grpo", step, err)
+		}
+		pace.after(step, point.Loss, rows, 1+cfg.Epochs)
 	}
 	return curve, nil
 }
@@ -160,27 +181,20 @@ func Advantages(rewards []float64, stdNorm bool) []float64 {
 
 // rollout samples choices and takes the gradient steps on them.
 type rollout struct {
+	Conduct
 	model   *policy.Model
 	cfg     spec.GRPO
 	seed    seed.Seed
 	old     *model.Exec // log-probabilities under the sampling policy: choices [B,M], written tokens [B,T]
-	prompts int         // prompts of a step
-	rows    int         // B: a row a prompt, or one for each rollout if the policy writes
-	choices int         // A: all rollouts of the prompt, or one if the policy writes
-	inputs  int         // tensors of Policy.Inputs
+	choices int         // A: all rollouts of a prompt in its row, or one if the policy writes, which has a row a rollout
 }
 
-func newRollout(m *policy.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (*rollout, error) {
-	r := &rollout{model: m, cfg: cfg, seed: s, prompts: min(cfg.Batch, len(prompts)), choices: cfg.Group}
-	r.rows = r.prompts
+func newRollout(c Conduct, m *policy.Model, cfg spec.GRPO, s seed.Seed) (*rollout, error) {
+	r := &rollout{Conduct: c, model: m, cfg: cfg, seed: s, choices: cfg.Group}
 	if _, writes := m.Policy().(policy.Writer); writes {
-		r.rows, r.choices = r.prompts*cfg.Group, 1
+		r.choices = 1
 	}
-	probe, err := m.Policy().Inputs(nil, r.rows)
-	if err != nil {
-		return nil, err
-	}
-	r.inputs = len(probe)
+	var err error
 	r.old, err = model.NewExec(m.Backend(), m.Store(), func(_ *model.Scope, in []*graph.Node) []*graph.Node {
 		out := m.Policy().Forward(m.Scope(), in, 0)
 		nodes := []*graph.Node{graph.LogSoftmax(out.Choice, -1)}
@@ -192,52 +206,77 @@ func newRollout(m *policy.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (
 	return r, err
 }
 
-// step is one step of GRPO on a batch of prompts. It fills in what the curve tells of it.
-func (r *rollout) step(ctx context.Context, l *learner, batch []Prompt, point *Point) error {
+// step is one step of GRPO on a batch of prompts. It fills in what the curve tells of it and returns the rows that were read.
+func (r *rollout) step(ctx context.Context, l *learner, batch []Prompt, point *Point) ([]policy.Row, error) {
 	rows, err := r.write(ctx, batch, point.Step)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var extra func() []*tensors.Tensor
-	if r.cfg.Estimator == Exact {
-		extra = rewardInputs(batch)
-	} else {
-		inputs, err := r.model.Policy().Inputs(rows, r.rows)
+	divided := r.parts(rows)
+	var sampled samples
+	if r.cfg.Estimator == Sampled {
+		old, err := r.look(rows, divided)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		old, err := policy.Call(r.old, inputs)
-		if err != nil {
-			return err
-		}
-		r.policy(point, old[0], batch)
-		extra = r.sample(old, batch, point)
+		r.policy(point, old.choices, batch, len(rows)/len(batch))
+		sampled = r.sample(old, batch, point)
 	}
 	for epoch := range r.cfg.Epochs {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		inputs, err := r.model.Policy().Inputs(rows, r.rows)
-		if err != nil {
-			return err
+		var parts []part
+		for _, at := range divided {
+			inputs, err := r.model.Policy().Inputs(pickRows(rows, at), len(at))
+			if err != nil {
+				return nil, err
+			}
+			p := part{policy: inputs, rows: len(at), share: share(rows, at, r.choices)}
+			if r.cfg.Estimator == Exact {
+				p.loss = rewardInputs(batch, at)
+			} else {
+				p.loss = sampled.inputs(at)
+			}
+			parts = append(parts, p)
 		}
-		loss, reported, err := l.step(r.cfg.LR, append(inputs, extra()...))
+		loss, reported, err := l.step(r.cfg.LR, parts)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		point.Loss += loss / float64(r.cfg.Epochs)
 		if r.cfg.Estimator == Exact && epoch == 0 { // before the update, as sampling would have found it
-			r.policy(point, reported[0], batch)
-			point.expect(reported[0], batch)
+			m := len(r.model.Policy().Experts())
+			logProbs := make([]float32, len(rows)*m)
+			for i, at := range divided {
+				for j, k := range at {
+					copy(logProbs[k*m:(k+1)*m], reported[i][0][j*m:])
+				}
+			}
+			r.policy(point, logProbs, batch, 1)
+			point.expect(logProbs, batch)
 		}
 	}
-	return nil
+	return rows, nil
 }
 
-// policy fills in what a point tells of the policy, from its log-probabilities [B,M] on a batch.
-func (r *rollout) policy(point *Point, logProbs []float32, batch []Prompt) {
+// share is that of a part in the tokens of a batch: the choices of its rows and what was written before them.
+func share(rows []policy.Row, at []int, choices int) float64 {
+	tokens := func(r policy.Row) int { return choices + len(r.Written) }
+	var own, all int
+	for _, k := range at {
+		own += tokens(rows[k])
+	}
+	for _, r := range rows {
+		all += tokens(r)
+	}
+	return float64(own) / float64(all)
+}
+
+// policy fills in what a point tells of the policy, from its log-probabilities [B,M] on a batch whose prompts have copies rows each.
+func (r *rollout) policy(point *Point, logProbs []float32, batch []Prompt, copies int) {
 	point.distribution(logProbs, len(r.model.Policy().Experts()))
-	point.AnchorKL = anchorKL(logProbs, batch, r.rows/r.prompts)
+	point.AnchorKL = anchorKL(logProbs, batch, copies)
 }
 
 // write returns the rows of a step: the prompts, or one copy a rollout with the text that the policy writes.
@@ -256,43 +295,93 @@ func (r *rollout) write(ctx context.Context, batch []Prompt, step int) ([]policy
 	return w.Write(ctx, r.model, ids, rows, r.cfg.Group, false, r.seed.Derive("write", step))
 }
 
-// sample draws the choices of a step and returns what makes the inputs of clippedLoss.
-func (r *rollout) sample(old [][]float32, batch []Prompt, point *Point) func() []*tensors.Tensor {
+// before is what the sampling policy says of rows: log-probabilities of choices [B*M] and, of a policy that writes, of the tokens of
+// every row, padded as its part was.
+type before struct {
+	choices []float32
+	written [][]float32
+}
+
+func (r *rollout) look(rows []policy.Row, divided [][]int) (b before, err error) {
+	m := len(r.model.Policy().Experts())
+	b.choices, b.written = make([]float32, len(rows)*m), make([][]float32, len(rows))
+	for _, at := range divided {
+		inputs, err := r.model.Policy().Inputs(pickRows(rows, at), len(at))
+		if err != nil {
+			return b, err
+		}
+		out, err := policy.Call(r.old, inputs)
+		if err != nil {
+			return b, err
+		}
+		for j, k := range at {
+			copy(b.choices[k*m:(k+1)*m], out[0][j*m:])
+			if len(out) > 1 {
+				width := len(out[1]) / len(at)
+				b.written[k] = out[1][j*width : (j+1)*width]
+			}
+		}
+	}
+	return b, nil
+}
+
+// samples are the choices of a step with their advantages, a list of A for every row.
+type samples struct {
+	choices             int // A
+	actions             []int32
+	advantages, logProb []float32
+	written             [][]float32
+}
+
+// sample draws the choices of a step.
+func (r *rollout) sample(old before, batch []Prompt, point *Point) samples {
 	m, group := len(batch[0].Reward), r.cfg.Group
-	actions := make([]int32, len(batch)*group)
-	oldChoice := make([]float32, len(actions))
-	advantages := make([]float32, len(actions))
+	n := len(batch) * group
+	s := samples{r.choices, make([]int32, n), make([]float32, n), make([]float32, n), old.written}
 	rewards := make([]float64, group)
 	for i, p := range batch {
 		// The position tells apart two copies of a prompt, where a new pass begins within the batch.
 		stream := r.seed.Derive("choice", point.Step, i, p.ID)
 		for g := range group {
 			k := i*group + g
-			logProbs := old[0][k/r.choices*m : (k/r.choices+1)*m]
+			logProbs := old.choices[k/r.choices*m : (k/r.choices+1)*m]
 			a := draw(logProbs, stream.Derive(g).Uniform())
-			actions[k], oldChoice[k], rewards[g] = int32(a), logProbs[a], p.Reward[a]
-			point.Reward += p.Reward[a] / float64(len(actions))
+			s.actions[k], s.logProb[k], rewards[g] = int32(a), logProbs[a], p.Reward[a]
+			point.Reward += p.Reward[a] / float64(n)
 		}
 		zero := true
 		for g, a := range Advantages(rewards, r.cfg.StdNorm) {
-			advantages[i*group+g] = float32(a)
+			s.advantages[i*group+g] = float32(a)
 			zero = zero && rewards[g] == rewards[0]
 		}
 		if zero {
 			point.ZeroGroups += 1 / float64(len(batch))
 		}
 	}
-	return func() []*tensors.Tensor {
-		extra := []*tensors.Tensor{
-			tensors.FromFlatDataAndDimensions(actions, r.rows, r.choices),
-			tensors.FromFlatDataAndDimensions(advantages, r.rows, r.choices),
-			tensors.FromFlatDataAndDimensions(oldChoice, r.rows, r.choices),
-		}
-		if len(old) > 1 {
-			extra = append(extra, tensors.FromFlatDataAndDimensions(old[1], r.rows, len(old[1])/r.rows))
-		}
-		return extra
+	return s
+}
+
+// inputs are those of clippedLoss for some rows: actions, advantages and old log-probabilities [rows,A], and those of the tokens
+// written [rows,T].
+func (s samples) inputs(at []int) []*tensors.Tensor {
+	a := s.choices
+	var actions []int32
+	var advantages, logProb, written []float32
+	for _, k := range at {
+		actions = append(actions, s.actions[k*a:(k+1)*a]...)
+		advantages = append(advantages, s.advantages[k*a:(k+1)*a]...)
+		logProb = append(logProb, s.logProb[k*a:(k+1)*a]...)
+		written = append(written, s.written[k]...)
 	}
+	inputs := []*tensors.Tensor{
+		tensors.FromFlatDataAndDimensions(actions, len(at), a),
+		tensors.FromFlatDataAndDimensions(advantages, len(at), a),
+		tensors.FromFlatDataAndDimensions(logProb, len(at), a),
+	}
+	if written != nil {
+		inputs = append(inputs, tensors.FromFlatDataAndDimensions(written, len(at), len(written)/len(at)))
+	}
+	return inputs
 }
 
 // draw returns the index at which the cumulative probability passes u in [0,1).
@@ -306,18 +395,15 @@ func draw(logProbs []float32, u float64) int {
 	return len(logProbs) - 1 // rounding left the sum a little below 1
 }
 
-// rewardInputs returns what makes the inputs of exactLoss.
-func rewardInputs(batch []Prompt) func() []*tensors.Tensor {
-	m := len(batch[0].Reward)
-	rewards := make([]float32, 0, len(batch)*m)
-	for _, p := range batch {
-		for _, v := range p.Reward {
+// rewardInputs are the inputs of exactLoss for some prompts.
+func rewardInputs(batch []Prompt, at []int) []*tensors.Tensor {
+	var rewards []float32
+	for _, k := range at {
+		for _, v := range batch[k].Reward {
 			rewards = append(rewards, float32(v))
 		}
 	}
-	return func() []*tensors.Tensor {
-		return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(rewards, len(batch), m)}
-	}
+	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(rewards, len(at), len(batch[0].Reward))}
 }
 
 // expect fills in the reward that a policy of these log-probabilities [B,M] expects; there are no groups.

@@ -359,7 +359,7 @@ func TestSFTStepsAreThoseOfAPlainTrainer(t *testing.T) {
 		examples = append(examples, Example{ID: ids[i], Row: row, Prob: distributionOf(draws(r, m, (*rand.Rand).NormFloat64)), Weight: 1 + float64(i%2)})
 	}
 	w := weightsOf(t, mod)
-	curve, err := SFT(context.Background(), mod, examples, cfg, root)
+	curve, err := (Conduct{}).SFT(context.Background(), mod, examples, cfg, root)
 	if err != nil {
 		t.Fatal(err)
 	}

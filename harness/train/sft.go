@@ -31,54 +31,68 @@ type Example struct {
 // over each batch. A policy that writes adds the negative log-probability of its rationale's tokens, and the mean
 // is then over all tokens, the choice being one.
 //
-// The optimizer is Adam with decoupled weight decay; the rate rises linearly over the first cfg.WarmUp of the steps
-// and falls to 0 on a cosine (the paper names the warm-up share and no schedule). The last batch of an epoch may be
-// smaller. The context is looked at before every step. If SFT fails, m is left half-trained and the curve ends there.
-func SFT(ctx context.Context, m *policy.Model, examples []Example, cfg spec.SFT, s seed.Seed) (curve *Curve, err error) {
+// Where it is not what the paper does, or the paper is silent:
+//
+//   - The paper turns a problem into one or two texts, each with one label; here a problem is one row with a distribution.
+//     Without a rationale that is the same loss.
+//   - The rate rises linearly over the first cfg.WarmUp of the steps and falls to 0 on a cosine; the paper names the share.
+//   - The optimizer is Adam with decoupled weight decay (cfg.WeightDecay, not of norms and what else the policy
+//     excepts); gradients are cut to a global norm of 1. The paper names neither.
+//   - The last batch of an epoch may be smaller.
+//
+// The context is looked at before every step. If SFT fails, m is left half-trained and the curve ends there.
+func (c Conduct) SFT(ctx context.Context, m *policy.Model, examples []Example, cfg spec.SFT, s seed.Seed) (curve *Curve, err error) {
 	s = s.Derive("sft")
 	experts := m.Policy().Experts()
 	examples, ids, err := checkSFT(examples, cfg, len(experts))
 	if err != nil {
 		return nil, fmt.Errorf("sft: %w", err)
 	}
-	size := min(cfg.Batch, len(examples))
-	probe, err := m.Policy().Inputs(nil, size)
-	if err != nil {
-		return nil, fmt.Errorf("sft: %w", err)
-	}
-	l, err := newLearner(m, cfg.WeightDecay, cfg.Dropout, s, len(probe), sftLoss)
+	l, err := newLearner(m, cfg.WeightDecay, cfg.Dropout, s, sftLoss)
 	if err != nil {
 		return nil, fmt.Errorf("sft: %w", err)
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
-	curve = &Curve{Experts: experts}
+	size := min(cfg.Batch, len(examples))
 	perEpoch := (len(examples) + size - 1) / size
 	total := cfg.Epochs * perEpoch
-	for epoch := range cfg.Epochs {
-		indices := order(s, epoch, ids)
-		for b := range perEpoch {
-			step := epoch*perEpoch + b
-			if ctx.Err() != nil {
-				return curve, wrap(ctx, "sft", step, nil)
-			}
-			batch := make([]Example, 0, size)
-			for _, i := range indices[b*size : min((b+1)*size, len(indices))] {
-				batch = append(batch, examples[i])
-			}
-			rate := cfg.LR * warmUpCosine(step, total, cfg.WarmUp)
-			inputs, err := sftInputs(m.Policy(), batch, size)
-			if err != nil {
-				return curve, wrap(ctx, "sft", step, err)
-			}
-			loss, reported, err := l.step(rate, inputs)
-			if err != nil {
-				return curve, wrap(ctx, "sft", step, err)
-			}
-			point := Point{Stage: "sft", Step: step, Epoch: epoch, Rate: rate, Loss: loss,
-				Reward: math.NaN(), AnchorKL: math.NaN(), ZeroGroups: math.NaN()}
-			point.distribution(reported[0][:len(batch)*len(experts)], len(experts))
-			curve.Points = append(curve.Points, point)
+	curve = &Curve{Experts: experts}
+	done, points, err := c.resume("sft", m)
+	if err != nil {
+		return nil, fmt.Errorf("sft: %w", err)
+	}
+	curve.Points = points
+	pace := c.pace("sft", done, total)
+	var indices []int
+	for step := done; step < total; step++ {
+		if ctx.Err() != nil {
+			return curve, wrap(ctx, "sft", step, nil)
 		}
+		epoch, b := step/perEpoch, step%perEpoch
+		if step == done || b == 0 {
+			indices = order(s, epoch, ids)
+		}
+		var batch []Example
+		for _, i := range indices[b*size : min((b+1)*size, len(indices))] {
+			batch = append(batch, examples[i])
+		}
+		rate := cfg.LR * warmUpCosine(step, total, cfg.WarmUp)
+		parts, err := c.sftParts(m.Policy(), batch, size)
+		if err != nil {
+			return curve, wrap(ctx, "sft", step, err)
+		}
+		loss, reported, err := l.step(rate, parts)
+		if err != nil {
+			return curve, wrap(ctx, "sft", step, err)
+		}
+		point := Point{Stage: "sft", Step: step, Epoch: epoch, Rate: rate, Loss: loss,
+			Reward: math.NaN(), AnchorKL: math.NaN(), ZeroGroups: math.NaN()}
+		point.distribution(logProbsOf(parts, reported, len(experts)), len(experts))
+		curve.Points = append(curve.Points, point)
+		if err := c.keep("sft", m, step+1, total, curve.Points); err != nil {
+			return curve, wrap(ctx, "sft", step, err)
+		}
+		pace.after(step, loss, rowsOf(batch), 1)
 	}
 	return curve, nil
 }
@@ -111,24 +125,45 @@ func checkSFT(examples []Example, cfg spec.SFT, m int) (kept []Example, ids []st
 	return kept, ids, checkIDs(ids)
 }
 
-// sftInputs packs a batch of at most size examples; the rows behind the last example weigh nothing.
-func sftInputs(p policy.Policy, batch []Example, size int) ([]*tensors.Tensor, error) {
-	m := len(p.Experts())
+// sftParts packs a batch of at most size examples; what fills up a part weighs nothing.
+func (c Conduct) sftParts(p policy.Policy, batch []Example, size int) (parts []part, err error) {
+	rows, m := rowsOf(batch), len(p.Experts())
+	divided := c.parts(rows)
+	if len(divided) > 1 {
+		size = c.Micro
+	}
+	var all float64
+	for _, e := range batch {
+		all += e.tokens()
+	}
+	for _, at := range divided {
+		target, weight, own := make([]float32, size*m), make([]float32, size), 0.0
+		for i, k := range at {
+			for j, q := range batch[k].Prob {
+				target[i*m+j] = float32(q)
+			}
+			weight[i] = float32(batch[k].Weight)
+			own += batch[k].tokens()
+		}
+		inputs, err := p.Inputs(pickRows(rows, at), size)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part{policy: inputs, loss: []*tensors.Tensor{tensors.FromFlatDataAndDimensions(target, size, m), tensors.FromFlatDataAndDimensions(weight, size)},
+			rows: len(at), share: own / all})
+	}
+	return parts, nil
+}
+
+// tokens are those that the loss is a mean over, weighed: the choice and what was written before it.
+func (e Example) tokens() float64 { return e.Weight * float64(1+len(e.Row.Written)) }
+
+func rowsOf(batch []Example) []policy.Row {
 	rows := make([]policy.Row, len(batch))
-	target, weight := make([]float32, size*m), make([]float32, size)
 	for i, e := range batch {
 		rows[i] = e.Row
-		for k, q := range e.Prob {
-			target[i*m+k] = float32(q)
-		}
-		weight[i] = float32(e.Weight)
 	}
-	inputs, err := p.Inputs(rows, size)
-	if err != nil {
-		return nil, err
-	}
-	return append(inputs, tensors.FromFlatDataAndDimensions(target, size, m),
-		tensors.FromFlatDataAndDimensions(weight, size)), nil
+	return rows
 }
 
 // sftLoss returns the loss of SFT from targets [B,M] and weights [B], and the policy's log-probabilities [B,M].

@@ -155,7 +155,7 @@ func TestSFTLearnsAPlantedRule(t *testing.T) {
 	before := accuracy(t, m, test, expert)
 	cfg := sftConfig
 	cfg.Batch, cfg.Epochs, cfg.LR, cfg.Dropout = 64, 12, 1e-2, .1
-	curve, err := SFT(context.Background(), m, examples, cfg, 1)
+	curve, err := (Conduct{}).SFT(context.Background(), m, examples, cfg, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestGRPOMovesMassToTheBestExpert(t *testing.T) {
 			m := newModel(t, goBackend(t), p)
 			cfg := grpoConfig
 			cfg.Estimator, cfg.StdNorm, cfg.Epochs, cfg.LR = c.estimator, c.std, c.epochs, 1e-2
-			curve, err := GRPO(context.Background(), m, prompts, cfg, 1)
+			curve, err := (Conduct{}).GRPO(context.Background(), m, prompts, cfg, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -207,7 +207,7 @@ func TestPromptsWithoutVarianceChangeNothing(t *testing.T) {
 	}
 	m := newModel(t, goBackend(t), p)
 	before := bytesOf(t, m, &Curve{})
-	curve, err := GRPO(context.Background(), m, prompts, grpoConfig, 1)
+	curve, err := (Conduct{}).GRPO(context.Background(), m, prompts, grpoConfig, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestCurveNumbersAreThoseOfTheBatch(t *testing.T) {
 	}
 	cfg := grpoConfig
 	cfg.Estimator, cfg.Steps = Exact, 2
-	curve, err := GRPO(context.Background(), m, prompts, cfg, 1)
+	curve, err := (Conduct{}).GRPO(context.Background(), m, prompts, cfg, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,12 +271,12 @@ func trainBoth(t *testing.T, b compute.Backend, p policy.Policy, examples []Exam
 	sft, grpo := sftConfig, grpoConfig
 	sft.Batch, sft.Epochs, sft.Dropout = 32, 2, .2
 	grpo.Batch, grpo.Steps = 32, 6
-	curve, err := SFT(context.Background(), m, examples, sft, s)
+	curve, err := (Conduct{}).SFT(context.Background(), m, examples, sft, s)
 	if err != nil {
 		t.Error(err)
 		return ""
 	}
-	rl, err := GRPO(context.Background(), m, prompts, grpo, s)
+	rl, err := (Conduct{}).GRPO(context.Background(), m, prompts, grpo, s)
 	if err != nil {
 		t.Error(err)
 		return ""
@@ -316,8 +316,8 @@ func TestACancelledContextStopsWithinAStep(t *testing.T) {
 	within(t, time.Minute, func() {
 		m := newModel(t, goBackend(t), p)
 		for name, stage := range map[string]func(context.Context) (*Curve, error){
-			"sft":  func(ctx context.Context) (*Curve, error) { return SFT(ctx, m, examples, sftConfig, 1) },
-			"grpo": func(ctx context.Context) (*Curve, error) { return GRPO(ctx, m, prompts, grpoConfig, 1) },
+			"sft":  func(ctx context.Context) (*Curve, error) { return (Conduct{}).SFT(ctx, m, examples, sftConfig, 1) },
+			"grpo": func(ctx context.Context) (*Curve, error) { return (Conduct{}).GRPO(ctx, m, prompts, grpoConfig, 1) },
 		} {
 			ctx, cancel := context.WithCancel(context.Background())
 			cancel()
@@ -339,7 +339,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		return func() error {
 			cfg, e := sftConfig, slices.Clone(examples)
 			change(&cfg, e)
-			_, err := SFT(context.Background(), m, e, cfg, 1)
+			_, err := (Conduct{}).SFT(context.Background(), m, e, cfg, 1)
 			return err
 		}
 	}
@@ -347,7 +347,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		return func() error {
 			cfg, q := grpoConfig, slices.Clone(prompts)
 			change(&cfg, q)
-			_, err := GRPO(context.Background(), m, q, cfg, 1)
+			_, err := (Conduct{}).GRPO(context.Background(), m, q, cfg, 1)
 			return err
 		}
 	}
@@ -378,7 +378,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		{"a reward too few", grpo(func(_ *spec.GRPO, q []Prompt) { q[3].Reward = q[3].Reward[:2] }), `prompt "p0003": 2 rewards for 3 experts`},
 		{"a reward that is no number", grpo(func(_ *spec.GRPO, q []Prompt) { q[3].Reward = []float64{0, math.NaN(), 0} }), "reward NaN"},
 		{"an anchor that is none", grpo(func(_ *spec.GRPO, q []Prompt) { q[3].Anchor = []float64{1, 1, 1} }), `prompt "p0003": anchor`},
-		{"no prompts", func() error { _, err := GRPO(context.Background(), m, nil, grpoConfig, 1); return err }, "grpo: no prompt"},
+		{"no prompts", func() error { _, err := (Conduct{}).GRPO(context.Background(), m, nil, grpoConfig, 1); return err }, "grpo: no prompt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := c.run(); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -419,11 +419,11 @@ func TestGoldenCurves(t *testing.T) {
 	m := newModel(t, goBackend(t), p)
 	sft, grpo := sftConfig, grpoConfig
 	sft.Batch, sft.Epochs, grpo.Steps = 64, 1, 10
-	curve, err := SFT(context.Background(), m, examples, sft, 1)
+	curve, err := (Conduct{}).SFT(context.Background(), m, examples, sft, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rl, err := GRPO(context.Background(), m, prompts, grpo, 1)
+	rl, err := (Conduct{}).GRPO(context.Background(), m, prompts, grpo, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -477,10 +477,10 @@ func BenchmarkCompactTraining(b *testing.B) {
 	backend := goBackend(b)
 	for b.Loop() {
 		m := newModel(b, backend, p)
-		if _, err := SFT(context.Background(), m, examples, sftConfig, 1); err != nil {
+		if _, err := (Conduct{}).SFT(context.Background(), m, examples, sftConfig, 1); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := GRPO(context.Background(), m, prompts, grpoConfig, 1); err != nil {
+		if _, err := (Conduct{}).GRPO(context.Background(), m, prompts, grpoConfig, 1); err != nil {
 			b.Fatal(err)
 		}
 		m.Close()

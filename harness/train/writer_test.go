@@ -117,7 +117,7 @@ func TestAPolicyThatWritesTrainsLikeAnyOther(t *testing.T) {
 	t.Run("sft", func(t *testing.T) {
 		m := newModel(t, goBackend(t), writer{})
 		w := weightsOf(t, m)
-		curve, err := SFT(context.Background(), m, examples, spec.SFT{Epochs: 60, Batch: 64, LR: .1}, 1)
+		curve, err := (Conduct{}).SFT(context.Background(), m, examples, spec.SFT{Epochs: 60, Batch: 64, LR: .1}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,12 +136,12 @@ func TestAPolicyThatWritesTrainsLikeAnyOther(t *testing.T) {
 	t.Run("grpo", func(t *testing.T) {
 		m := newModel(t, goBackend(t), writer{})
 		// A short Stage I: from a blank start the two words are a game of coordination that may end anywhere.
-		if _, err := SFT(context.Background(), m, examples, spec.SFT{Epochs: 3, Batch: 64, LR: .1}, 1); err != nil {
+		if _, err := (Conduct{}).SFT(context.Background(), m, examples, spec.SFT{Epochs: 3, Batch: 64, LR: .1}, 1); err != nil {
 			t.Fatal(err)
 		}
 		cfg := grpoConfig
 		cfg.Batch, cfg.LR, cfg.Steps, cfg.Epochs = 64, .1, 80, 2
-		curve, err := GRPO(context.Background(), m, prompts, cfg, 1)
+		curve, err := (Conduct{}).GRPO(context.Background(), m, prompts, cfg, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestAPolicyThatWritesTrainsLikeAnyOther(t *testing.T) {
 	t.Run("exact cannot", func(t *testing.T) {
 		cfg := grpoConfig
 		cfg.Estimator = Exact
-		if _, err := GRPO(context.Background(), newModel(t, goBackend(t), writer{}), prompts, cfg, 1); err == nil || !strings.Contains(err.Error(), "use sampled") {
+		if _, err := (Conduct{}).GRPO(context.Background(), newModel(t, goBackend(t), writer{}), prompts, cfg, 1); err == nil || !strings.Contains(err.Error(), "use sampled") {
 			t.Errorf("error is %v", err)
 		}
 	})

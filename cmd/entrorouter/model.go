@@ -1,0 +1,56 @@
+// The command model: language models as files.
+
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness/gguf"
+	"github.com/entrorouter/entrorouter/harness/gguf/convert"
+	"github.com/entrorouter/entrorouter/harness/safetensors"
+)
+
+func modelCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "model",
+		Usage:     "make a Hugging Face folder of a GGUF file",
+		ArgsUsage: "import FILE.gguf",
+		Description: "Reads a Llama or Qwen3 model in F32, F16, BF16, Q8_0, Q4_0 or Q4_1 and writes a folder that this program,\n" +
+			"transformers and vLLM load: config.json, model.safetensors, the tokenizer, the chat template. What of the file is\n" +
+			"not understood is an error that names it.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Usage: "write `DIR`, which must not be there yet; without it the name of the file without .gguf"},
+			&cli.StringFlag{Name: "dtype", Value: "float32", Usage: "store weights as `TYPE` float32 or bfloat16"},
+		},
+		Action: func(c *cli.Context) error {
+			dtype, ok := map[string]safetensors.DType{"float32": safetensors.F32, "bfloat16": safetensors.BF16}[c.String("dtype")]
+			path := c.Args().Get(1)
+			switch {
+			case c.Args().First() != "import" || c.Args().Len() != 2:
+				return usageError{fmt.Errorf("model wants 'import FILE.gguf', got %q", strings.Join(c.Args().Slice(), " "))}
+			case !ok:
+				return usageError{fmt.Errorf("--dtype %s: want float32 or bfloat16", c.String("dtype"))}
+			}
+			dir := c.String("out")
+			if dir == "" {
+				if dir = strings.TrimSuffix(path, ".gguf"); dir == path {
+					return usageError{fmt.Errorf("%s does not end in .gguf: say with --out which folder to write", path)}
+				}
+			}
+			file, err := gguf.Open(path)
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			made, err := convert.Folder(file, dir, dtype)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			fmt.Fprintf(c.App.Writer, "%s: %s model of %d weights as %s, %d tokens\n", dir, made.Architecture, made.Weights, c.String("dtype"), made.Tokens)
+			return nil
+		},
+	}
+}

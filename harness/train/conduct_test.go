@@ -1,0 +1,185 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// toyTraining is both stages on planted problems: with dropout, unequal weights and several steps.
+type toyTraining struct {
+	policy   policy.Policy
+	examples []Example
+	prompts  []Prompt
+	sft      spec.SFT
+	grpo     spec.GRPO
+}
+
+func newToyTraining(t *testing.T) *toyTraining {
+	t.Helper()
+	texts, expert := planted(50, seed.Derive("conduct"))
+	y := &toyTraining{policy: newPolicy(t, texts),
+		sft:  spec.SFT{Epochs: 2, Batch: 12, LR: 3e-3, WarmUp: .1, Dropout: .2},
+		grpo: spec.GRPO{Estimator: Sampled, Steps: 6, Batch: 20, Group: 4, LR: 3e-3, ClipLow: .2, ClipHigh: .2, DualClip: 3, StdNorm: true, Epochs: 2}}
+	rows, err := y.policy.Encode(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range rows {
+		q, r := make([]float64, 3), make([]float64, 3)
+		q[expert[i]], r[expert[i]] = 1, 1
+		id := texts[i] + string(rune('a'+i%26)) + string(rune('a'+i/26))
+		y.examples = append(y.examples, Example{ID: id, Row: row, Prob: q, Weight: float64(1 + i%2)})
+		y.prompts = append(y.prompts, Prompt{ID: id, Row: row, Reward: r})
+	}
+	return y
+}
+
+// run carries both stages out and returns the curve and the probabilities that come of them.
+func (y *toyTraining) run(ctx context.Context, t *testing.T, c Conduct) (*Curve, [][]float64, error) {
+	t.Helper()
+	m := newModel(t, goBackend(t), y.policy)
+	defer m.Close()
+	curve, err := c.SFT(ctx, m, y.examples, y.sft, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	later, err := c.GRPO(ctx, m, y.prompts, y.grpo, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	curve.Append(later)
+	var rows []policy.Row
+	for _, x := range y.examples {
+		rows = append(rows, x.Row)
+	}
+	probs, err := m.ProbsOf(context.Background(), rows)
+	return curve, probs, err
+}
+
+// sameBits compares curves and probabilities to the last bit.
+func sameBits(t *testing.T, a, b *Curve, p, q [][]float64) {
+	t.Helper()
+	if len(a.Points) != len(b.Points) {
+		t.Fatalf("%d and %d points", len(a.Points), len(b.Points))
+	}
+	for i := range a.Points {
+		x, y := a.Points[i], b.Points[i]
+		if math.Float64bits(x.Loss) != math.Float64bits(y.Loss) || math.Float64bits(x.Entropy) != math.Float64bits(y.Entropy) || !slices.Equal(x.Share, y.Share) {
+			t.Fatalf("point %d: %+v and %+v", i, x, y)
+		}
+	}
+	for i := range p {
+		if !slices.Equal(p[i], q[i]) {
+			t.Fatalf("row %d: %v and %v", i, p[i], q[i])
+		}
+	}
+}
+
+func TestATrainingThatIsStoppedGoesOnToTheSameBits(t *testing.T) {
+	y := newToyTraining(t)
+	for _, micro := range []int{0, 5} {
+		want, probs, err := y.run(t.Context(), t, Conduct{Micro: micro})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, stop := range []struct {
+			stage string
+			step  int // steps taken when it is stopped
+			again int // steps that are taken again
+		}{{"sft", 1, 1}, {"sft", 3, 1}, {"sft", 4, 0}, {"sft", 10, 0}, {"grpo", 1, 1}, {"grpo", 5, 1}} {
+			c := Conduct{Micro: micro, Dir: t.TempDir(), Every: 2}
+			ctx, cancel := context.WithCancel(t.Context())
+			c.Tell = func(p Progress) {
+				if p.Stage == stop.stage && p.Step == stop.step {
+					cancel()
+				}
+			}
+			if _, _, err := y.run(ctx, t, c); !errors.Is(err, context.Canceled) {
+				t.Fatalf("stopped: %v", err)
+			}
+			var taken []int
+			c.Tell = func(p Progress) {
+				if p.Stage == stop.stage {
+					taken = append(taken, p.Step)
+				}
+			}
+			got, after, err := y.run(t.Context(), t, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameBits(t, want, got, probs, after)
+			if first := stop.step + 1 - stop.again; taken != nil && taken[0] != first {
+				t.Errorf("stopped after step %d of %s, it went on with %d, want %d", stop.step, stop.stage, taken[0], first)
+			}
+		}
+	}
+}
+
+func TestABatchInPartsIsTheBatch(t *testing.T) {
+	y := newToyTraining(t)
+	y.sft.Dropout = 0 // is drawn for each part
+	for _, estimator := range []string{Sampled, Exact} {
+		y.grpo.Estimator = estimator
+		whole, probs, err := y.run(t.Context(), t, Conduct{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, micro := range []int{1, 5, 7, 12} {
+			parts, after, err := y.run(t.Context(), t, Conduct{Micro: micro})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range whole.Points {
+				if x, z := whole.Points[i], parts.Points[i]; math.Abs(x.Loss-z.Loss) > 2e-5 || math.Abs(x.Entropy-z.Entropy) > 2e-5 {
+					t.Errorf("%s, parts of %d, point %d: loss %v and %v, entropy %v and %v", estimator, micro, i, x.Loss, z.Loss, x.Entropy, z.Entropy)
+				}
+			}
+			for i := range probs {
+				for k := range probs[i] {
+					if math.Abs(probs[i][k]-after[i][k]) > 2e-4 {
+						t.Fatalf("%s, parts of %d, row %d: %v and %v", estimator, micro, i, probs[i], after[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestADamagedStateIsNoBeginning(t *testing.T) {
+	y := newToyTraining(t)
+	c := Conduct{Dir: t.TempDir()}
+	if _, _, err := y.run(t.Context(), t, c); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(c.Dir, "sft.state")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, damaged := range map[string][]byte{"half of it": data[:len(data)/2], "a changed byte": append(slices.Clone(data[:len(data)-1]), data[len(data)-1]^1), "nothing": nil} {
+		if err := os.WriteFile(path, damaged, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := y.run(t.Context(), t, c); err == nil || !strings.Contains(err.Error(), path+": its checksum is wrong; remove the file, and the training begins again") {
+			t.Errorf("%s: error is %v", name, err)
+		}
+	}
+}
+
+func TestProgressIsToldOnOneLine(t *testing.T) {
+	p := Progress{Stage: "grpo", Step: 3, Of: 40, Loss: -0.01234, Tokens: 1234.5, Memory: 3 << 29, Left: 90 * time.Second}
+	if got, want := p.String(), "grpo step 3 of 40, loss -0.0123, 1234 tokens/s, 1.5 GiB, 1m30s left"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
