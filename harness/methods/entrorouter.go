@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -357,10 +358,15 @@ func (r *policyRouter) Close() error {
 
 func (r *policyRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
 	texts, index := distinctTexts(queries)
-	probs, err := r.model.Probs(ctx, texts)
+	rows, err := r.model.Policy().Encode(texts)
 	if err != nil {
 		return nil, fmt.Errorf("route: %w", err)
 	}
+	probs, err := r.model.ProbsOf(ctx, rows)
+	if err != nil {
+		return nil, fmt.Errorf("route: %w", err)
+	}
+	reader, reads := r.model.Policy().(policy.Reader)
 	out := make([]routing.Decision, len(queries))
 	for i, q := range queries {
 		prob := probs[index[q.Problem.Text]]
@@ -368,6 +374,10 @@ func (r *policyRouter) Route(ctx context.Context, queries []routing.Query) ([]ro
 			return nil, fmt.Errorf("route: the policy gives no number for problem %s; its weights are damaged, train it again", q.Problem.ID)
 		}
 		out[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: prob, Expert: slices.Index(prob, slices.Max(prob))}
+		if reads {
+			in, written := reader.Tokens(rows[index[q.Problem.Text]])
+			out[i].Usage = cost.Usage{In: int64(in), Out: int64(written)}
+		}
 		if r.decoding == "sample" {
 			out[i].Expert = draw(prob, r.seed.Derive("decode", q.Problem.ID, q.Run).Uniform())
 		}

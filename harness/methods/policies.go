@@ -77,3 +77,25 @@ func modelDigest(p spec.Policy, models *lm.Models) (string, error) {
 	}
 	return models.Digest(*p.Model)
 }
+
+// LanguageModel returns the policy of a row that trains a language model, or a head on one; ok is false for other rows.
+func LanguageModel(row spec.Method, x *spec.Experiment) (p spec.Policy, ok bool) {
+	method, err := New(Setup{Method: row, Spec: x})
+	if err != nil {
+		return p, false // said where the row is planned
+	}
+	trained, ok := method.(interface{ policy() spec.Policy })
+	if !ok || trained.policy().Kind != "lm" {
+		return p, false
+	}
+	return trained.policy(), true
+}
+
+// FrozenTrunk says whether a row trains nothing of a language model but a linear head on it.
+func FrozenTrunk(row spec.Method, x *spec.Experiment) bool {
+	p, ok := LanguageModel(row, x)
+	return ok && p.Tune.Part == "head"
+}
+
+func (e *entroRouter) policy() spec.Policy { return e.Policy }
+func (e *entroPlus) policy() spec.Policy   { return e.Policy }
