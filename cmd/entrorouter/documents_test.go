@@ -77,6 +77,7 @@ var commandsOfDocuments = []documented{
 	{command: "make build-xla", as: `cd "$ROOT" && go list -deps -tags xla ./cmd/entrorouter`, why: "minutes of C: what it compiles is there", prints: `gomlx`},
 	{command: "make xla-cpu", as: `make -C "$ROOT" -n xla-cpu XLA=build/nowhere`, why: "it installs packages and compiles C++: what it calls", needs: "make", prints: `tools/pjrt-cpu/build\.sh`},
 	{command: "make test-xla", as: `make -C "$ROOT" -B -n test-xla`, why: "it needs what make xla-cpu makes: what it calls", needs: "make", prints: `ENTROROUTER_XLA=.* -run '\^TestXLA'`},
+	{command: "make lm-accept", as: `make -C "$ROOT" -n lm-accept`, why: "half an hour: what it calls", needs: "make", prints: `run \./cmd/lm-accept`},
 	{command: "make gpu-day", as: `make -C "$ROOT" -B -n gpu-day`, why: "minutes of C: what it calls", needs: "make", prints: `gzip .*part1/entrorouter\.gz`},
 	{command: "make race", as: "make race GO=echo", why: "all tests again, half an hour: what it calls", needs: "make", prints: `test -race .*-short \./\.\.\.`},
 
