@@ -483,14 +483,14 @@ func TestMakeRunsEveryExperiment(t *testing.T) {
 		made = append(made, strings.Fields(m[1])...)
 	}
 	for _, name := range spec.Names(experiments.FS) {
-		if name == "smoke" || name == "large" || strings.HasPrefix(name, "live") {
+		if name == "smoke" || name == "large" || strings.HasPrefix(name, "live") || strings.HasPrefix(name, "lm-") {
 			made = append(made, name)
 		}
 	}
 	slices.Sort(made)
 	want := slices.Sorted(slices.Values(spec.Names(experiments.FS)))
 	if !slices.Equal(made, want) {
-		t.Errorf("the Makefile's experiments, with smoke, large and those of servers, are\n%v\nand the built-in ones\n%v", made, want)
+		t.Errorf("the Makefile's experiments, with smoke, large, those of servers and of language models, are\n%v\nand the built-in ones\n%v", made, want)
 	}
 }
 
