@@ -472,7 +472,7 @@ func unitsAreDocumented(t *testing.T, set *metrics.Set) {
 }
 
 // What is carried out in the place of 'make reproduce' and 'make recorded' is one small experiment. Theirs are built in,
-// and all that are built in are theirs but those for a quick look, for a long run and for servers.
+// and all that are built in are theirs but those for a quick look, for a long run, for servers and of language models.
 func TestMakeRunsEveryExperiment(t *testing.T) {
 	var made []string
 	for _, list := range []string{"SIMULATED", "RECORDED"} {
@@ -490,7 +490,7 @@ func TestMakeRunsEveryExperiment(t *testing.T) {
 	slices.Sort(made)
 	want := slices.Sorted(slices.Values(spec.Names(experiments.FS)))
 	if !slices.Equal(made, want) {
-		t.Errorf("the Makefile's experiments, with smoke, large, those of servers and of language models, are\n%v\nand the built-in ones\n%v", made, want)
+		t.Errorf("the Makefile's experiments, with smoke, large and those of servers and language models, are\n%v\nand the built-in ones\n%v", made, want)
 	}
 }
 
