@@ -240,7 +240,7 @@ func TestAFolderWrittenIsReadAsTheSameModel(t *testing.T) {
 	}
 }
 
-func TestTransformersLoadsAFolderWritten(t *testing.T) {
+func TestXLATransformersLoadsAFolderWritten(t *testing.T) {
 	python := xlatest.Python(t)
 	for _, c := range []Config{tiny("qwen3", true), tiny("llama", false)} {
 		base, err := Fresh(c, 3)
