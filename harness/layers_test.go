@@ -47,7 +47,7 @@ var layers = map[string][]string{
 	"harness/gguf/convert": {"harness/gguf", "harness/safetensors", "harness/tokenizer"},
 	"harness/programs":     {"harness/policy"},
 	"harness/workload":     {"harness/lm", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec"},
-	"harness/gpucheck":     {"harness/workload", "harness/lm", "harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
+	"harness/gpucheck":     {"harness/workload", "harness/lm", "harness/safetensors", "harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
 	"harness/paper":   {"harness/metrics", "harness/report"},
 	"harness/experts": {"harness/experts/internal/wire", "harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},

@@ -26,7 +26,7 @@ import (
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
 var documents = []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", help,
-	"CONTRIBUTING.md", "docs/findings.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/ci.md", "docs/performance.md"}
+	"CONTRIBUTING.md", "docs/findings.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/ci.md", "docs/performance.md", "docs/xla.md"}
 
 const help = "help"
 
@@ -73,9 +73,11 @@ var commandsOfDocuments = []documented{
 	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=mine/recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `written to results/figures`},
 	{command: "make recorded DATA=DIR UPDATE=1", as: "make recorded RECORDED=mine/recorded.yaml DATA=data UPDATE=1" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `(?s)Cheapest expert.*EntroRouter\+`},
 	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp "$ROOT"/results/reference/smoke-measurements.txt paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
-	{command: "make gpu-check", as: "make gpu-check PJRT=cuda -o build/go.xla.mod" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
+	{command: "make gpu-check PJRT=FILE", as: "make -o build/go.xla.mod gpu-check PJRT=cuda" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
 	{command: "make build-xla", as: `cd "$ROOT" && go list -deps -tags xla ./cmd/entrorouter`, why: "minutes of C: what it compiles is there", prints: `gomlx`},
-	{command: "make xla-cpu", as: `make -C "$ROOT" -n xla-cpu XLA=build/nowhere`, why: "gigabytes from a network and minutes of C++: what it calls", needs: "make", prints: `tools/pjrt-cpu/build.sh`},
+	{command: "make xla-cpu", as: `make -C "$ROOT" -n xla-cpu XLA=build/nowhere`, why: "it installs packages and compiles C++: what it calls", needs: "make", prints: `tools/pjrt-cpu/build\.sh`},
+	{command: "make test-xla", as: `make -C "$ROOT" -B -n test-xla`, why: "it needs what make xla-cpu makes: what it calls", needs: "make", prints: `ENTROROUTER_XLA=.* -run '\^TestXLA'`},
+	{command: "make gpu-day", as: `make -C "$ROOT" -B -n gpu-day`, why: "minutes of C: what it calls", needs: "make", prints: `gzip .*part1/entrorouter\.gz`},
 	{command: "make race", as: "make race GO=echo", why: "all tests again, half an hour: what it calls", needs: "make", prints: `test -race .*-short \./\.\.\.`},
 
 	{command: "go test ./...", as: `cd "$ROOT" && go list ./...`, why: "this is a part of it", prints: `entrorouter/verify`},
@@ -126,6 +128,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter serve SPEC", as: "entrorouter serve tiny.yaml --listen 127.0.0.1:0 >serving & until grep listening serving; do kill -0 $! && sleep .1 || exit 1; done; kill $! && wait $!", why: "to end it", prints: `listening on http://127\.0\.0\.1:\d+/v1 for models`},
 	{command: "entrorouter calibrate SPEC", prints: `largest difference in accuracy: 0\.0`},
 	{command: "entrorouter calibrate main", prints: `(?s)truncated %.*largest difference in accuracy: 0\.0`},
+	{command: "entrorouter plan SPEC --compile DIR", as: "entrorouter plan tiny.yaml --compile programs", why: "it writes through XLA: what it says of a spec without language models", exit: 2, prints: `trains no language model`},
 	{command: "entrorouter gpu-check --plugin P", exit: 1, why: "no GPU is needed to run the tests: what is missing", as: "entrorouter gpu-check --plugin cuda", prints: `built without XLA`},
 	{command: "make smollm2", as: `make -C "$ROOT" -n smollm2 SMOLLM2=build/nowhere`, why: "97 MB from a network: what it calls", needs: "make", prints: `model import build/nowhere/.*--out build/nowhere/hf`},
 	{command: "entrorouter model import FILE.gguf", as: "entrorouter model import model.gguf", why: "the name of a file", prints: `model: llama model of 27008 weights as float32, 262 tokens`},

@@ -126,7 +126,7 @@ func agreements(ctx context.Context, out io.Writer, xla, pure policy.Backend, pl
 		code = "for CUDA cards"
 	}
 	fmt.Fprintf(out, "\nXLA beside the Go backend, with go-xla's code %s:\n", code)
-	const line = "%-31s  %-15s  %5v  %19s  %7s  %s\n" // one at a time: whoever stops the command early keeps what was said
+	const line = "%-32s  %-15s  %5v  %19s  %7s  %s\n" // one at a time: whoever stops the command early keeps what was said
 	fmt.Fprintf(out, line, "training", "number", "count", "greatest difference", "allowed", "")
 	all := true
 	for _, compared := range []func(context.Context, policy.Backend, policy.Backend, int) ([]gpucheck.Agreement, error){gpucheck.Compact, gpucheck.Decoder} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/workload"
 )
@@ -25,7 +26,7 @@ const (
 )
 
 // Decoder trains a tiny Qwen3 on both backends from the same weights, for some steps each: all weights and adapters alone, in
-// float32 and with products in bfloat16. It compares loss, norm of the gradients and log-probabilities of every step.
+// float32 and in bfloat16, where weights that are trained stay float32. It compares loss, norm of the gradients and log-probabilities of every step.
 func Decoder(ctx context.Context, a, b policy.Backend, steps int) ([]Agreement, error) {
 	config, err := workload.Qwen3("tiny")
 	if err != nil {
@@ -35,6 +36,10 @@ func Decoder(ctx context.Context, a, b policy.Backend, steps int) ([]Agreement, 
 	for _, dtype := range []dtypes.DType{dtypes.Float32, dtypes.BFloat16} {
 		for _, adapters := range []*lm.LoRA{nil, workload.Adapters()} {
 			name := fmt.Sprintf("decoder, %s, all weights", dtype)
+			config.Stored = safetensors.F32
+			if dtype == dtypes.BFloat16 {
+				config.Stored = safetensors.BF16
+			}
 			if adapters != nil {
 				name = fmt.Sprintf("decoder, %s, adapters", dtype)
 			}

@@ -15,8 +15,8 @@ import (
 	"github.com/entrorouter/entrorouter/harness/workload"
 )
 
-//go:embed torch.py
-var torchScript string
+//go:embed pytorch.py
+var torchScript string // not torch.py: a Python started in this folder would import that
 
 // Torch is what a training step takes in PyTorch.
 type Torch struct {

@@ -38,11 +38,11 @@ type Step struct {
 	B, T    int
 }
 
-// Adapted is the step of a decoder whose adapters are trained, as they would be on a card: products in bfloat16, each layer
-// computed again backwards.
+// Adapted is the step of a decoder whose adapters are trained, as they would be on a card: weights and products in bfloat16,
+// each layer computed again backwards.
 func Adapted(c lm.Config, b, t int) Step {
 	s := Full(c, b, t)
-	s.Decoder.LoRA = Adapters()
+	s.Decoder.LoRA, s.Decoder.Config.Stored = Adapters(), safetensors.BF16
 	return s
 }
 
@@ -134,7 +134,7 @@ func New(backend policy.Backend, step Step, s seed.Seed) (*Trainer, error) {
 		}
 		t := tensors.FromFlatDataAndDimensions(values, w.Dims...)
 		if dtype != dtypes.Float32 {
-			converted, err := graph.ExecOnce(backend, func(x *graph.Node) *graph.Node { return graph.ConvertDType(x, dtype) }, t)
+			converted, err := graph.CallOnce(backend, func(x *graph.Node) *graph.Node { return graph.ConvertDType(x, dtype) }, t)
 			if err != nil {
 				return nil, err
 			}
@@ -267,6 +267,7 @@ func Qwen3(size string) (lm.Config, error) {
 	c := lm.Config{Arch: "qwen3", Stored: safetensors.BF16, Vocab: 151936, Layers: 28, Heads: 16, KVHeads: 8, HeadDim: 128, Epsilon: 1e-6, Theta: 1e6, Tied: true}
 	switch size {
 	case "tiny":
+		c.Stored = safetensors.F32
 		c.Vocab, c.Hidden, c.Inner, c.Layers, c.Heads, c.KVHeads, c.HeadDim = 512, 64, 192, 2, 4, 2, 16
 	case "0.6b":
 		c.Hidden, c.Inner = 1024, 3072
