@@ -165,6 +165,12 @@ func (m models) names() []string {
 	return names
 }
 
+// Served returns the names of the models that the server at a base URL has.
+func (h *HTTP) Served(ctx context.Context, base string) ([]string, error) {
+	m, err := h.models(ctx, strings.TrimRight(base, "/"))
+	return m.names(), err
+}
+
 func (h *HTTP) models(ctx context.Context, base string) (models, error) {
 	return retry(ctx, h, base, func(ctx context.Context) (models, error) {
 		var m models
@@ -430,7 +436,12 @@ func readCompletion(body []byte) (Completion, error) {
 					} `json:"function"`
 				} `json:"tool_calls"`
 			} `json:"message"`
-			Finish string `json:"finish_reason"`
+			Finish   string `json:"finish_reason"`
+			LogProbs *struct {
+				Content []struct {
+					Top []TopToken `json:"top_logprobs"`
+				} `json:"content"`
+			} `json:"logprobs"`
 		} `json:"choices"`
 		Usage *struct {
 			Prompt     int64 `json:"prompt_tokens"`
@@ -448,6 +459,9 @@ func readCompletion(body []byte) (Completion, error) {
 	c := Completion{Text: choice.Message.Content, Reasoning: cmp.Or(choice.Message.Reasoning, choice.Message.ReasoningContent), Finish: routing.Finish(choice.Finish)}
 	for _, t := range choice.Message.Calls {
 		c.Calls = append(c.Calls, ToolCall{t.ID, t.Function.Name, string(t.Function.Arguments)})
+	}
+	if choice.LogProbs != nil && len(choice.LogProbs.Content) > 0 {
+		c.Top = choice.LogProbs.Content[0].Top
 	}
 	if choice.Finish == "" || choice.Finish == "abort" {
 		return Completion{}, &transient{err: fmt.Errorf("the response was not finished (finish_reason %q)", choice.Finish)}

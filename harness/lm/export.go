@@ -181,3 +181,43 @@ func (x Export) adapter(p *Policy, trained map[string]func() ([]float32, error),
 		"r": lora.Rank, "lora_alpha": p.record.Policy.Tune.LoRA.Alpha, "target_modules": lora.Targets, "base_model_name_or_path": base,
 	})
 }
+
+// About is what a reader of an exported policy needs to know of it.
+type About struct {
+	Pool   []Labelled
+	System string // message before the problem
+	Base   string // what training started from, in words
+	Digest string // SHA-256 of what decides what that computes
+	Tune   string // which weights were trained, in words
+}
+
+// Labelled is an expert and the letter that names it.
+type Labelled struct {
+	Label string
+	Expert
+}
+
+// About says what the policy is.
+func (p *Policy) About() About {
+	a := About{System: p.system, Digest: p.base.Digest}
+	for i, x := range p.record.Experts {
+		a.Pool = append(a.Pool, Labelled{label(i), x})
+	}
+	c := p.base.Config
+	a.Base = fmt.Sprintf("a fresh model whose weights are random, seed %d", p.record.Policy.Model.Seed)
+	if p.base.dir != "" {
+		a.Base = p.base.dir
+	}
+	a.Base += fmt.Sprintf(" (%s, layers: %d, width %d, %d weights)", c.Arch, c.Layers, c.Hidden, c.Parameters())
+	switch tune := p.record.Policy.Tune; {
+	case tune.LoRA != nil:
+		a.Tune = fmt.Sprintf("low-rank adapters of rank %d with alpha %g on %s", tune.LoRA.R, tune.LoRA.Alpha, strings.Join(tune.LoRA.Targets, ", "))
+	case tune.Last > 0:
+		a.Tune = fmt.Sprintf("the last layers, %d of them, and the norm after them", tune.Last)
+	case p.head():
+		a.Tune = "the letters' rows of the head: a linear head on a frozen language model"
+	default:
+		a.Tune = "every weight"
+	}
+	return a
+}

@@ -34,11 +34,7 @@ func (e *entroRouter) newPolicy(experts []routing.Expert, texts []string) (polic
 		if e.models == nil {
 			return nil, errNoModels
 		}
-		pool := make([]lm.Expert, len(experts))
-		for i, x := range experts {
-			pool[i] = lm.Expert{ID: x.ID, Params: x.Params, Price: x.Price}
-		}
-		return e.models.New(e.backend, e.Policy, pool)
+		return e.models.New(e.backend, e.Policy, lmPool(experts))
 	default:
 		return nil, fmt.Errorf("policy: unknown kind %q; known: compact, lm", e.Policy.Kind)
 	}
@@ -61,11 +57,10 @@ func (e *entroRouter) readPolicy(kind string, config []byte) (policy.Policy, err
 
 var errNoModels = errors.New("policy: language models are opened by a run; there is none here")
 
-// ModelDigest returns what tells apart the language models that the policy may start from, and their prompts; empty: it
-// starts from none.
+// ModelDigest implements LanguageModel.
 func (e *entroRouter) ModelDigest() (string, error) { return modelDigest(e.Policy, e.models) }
 
-// ModelDigest is as that of entroRouter.
+// ModelDigest implements LanguageModel.
 func (e *entroPlus) ModelDigest() (string, error) { return modelDigest(e.Policy, e.setup.Models) }
 
 func modelDigest(p spec.Policy, models *lm.Models) (string, error) {

@@ -8,6 +8,7 @@ package protocol
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/entrorouter/entrorouter/harness/asking"
@@ -16,6 +17,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
+	"github.com/entrorouter/entrorouter/harness/store"
 )
 
 // Run is an experiment as its protocol plans it; nothing of it has been carried out.
@@ -81,6 +83,22 @@ func (r *Run) openBackend() (policy.Backend, error) {
 		return nil, fmt.Errorf("%w: policy.backend: %v", spec.ErrUsage, err)
 	}
 	return r.backend, nil
+}
+
+// Finished fails with ErrIncomplete if the store does not have what a step makes, and says what to do.
+func (r *Run) Finished(s *steps.Step) error {
+	name := r.Spec.Experiment.Name
+	_, err := r.Store.Get(s.Recipe)
+	switch {
+	case err == nil:
+		return nil
+	case !errors.Is(err, store.ErrMissing):
+		return r.Lost(s, err)
+	}
+	if _, err := r.Store.ReadIndex(name); err == nil {
+		return fmt.Errorf("%w: experiment %s was run, but not as it is now: entrorouter explain %s says what differs, entrorouter run %s carries it out", steps.ErrIncomplete, name, r.Spec.Named, r.Spec.Named)
+	}
+	return fmt.Errorf("%w: experiment %s is not finished in this store; run it first: entrorouter run %s", steps.ErrIncomplete, name, r.Spec.Named)
 }
 
 // Arenas are the steps that measure arenas.

@@ -29,11 +29,8 @@ type Routed struct {
 // router of its run byte for byte. Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint,
 // curves, trajectories of a served policy) goes to dir, nowhere if it is empty.
 func Route(ctx context.Context, r *spec.Resolved, o steps.Options, row string, queries []routing.Query, dir string) ([]Routed, error) {
-	switch protocol := r.Experiment.Protocol; protocol {
-	case "folds":
-		return nil, fmt.Errorf("%w: spec %s has protocol folds, whose routers are one a fold; name a spec with protocol split", spec.ErrUsage, r.Experiment.Name)
-	case "collapse":
-		return nil, fmt.Errorf("%w: spec %s has protocol collapse, whose policies read no problems; name a spec with protocol split", spec.ErrUsage, r.Experiment.Name)
+	if err := oneRouter(r); err != nil {
+		return nil, err
 	}
 	run, err := newSplit(ctx, r, o)
 	if err != nil {
@@ -45,6 +42,17 @@ func Route(ctx context.Context, r *spec.Resolved, o steps.Options, row string, q
 		return nil, err
 	}
 	return run.split.route(ctx, f, queries, dir)
+}
+
+// oneRouter refuses an experiment whose rows are not one router a training seed.
+func oneRouter(r *spec.Resolved) error {
+	switch r.Experiment.Protocol {
+	case "folds":
+		return fmt.Errorf("%w: spec %s has protocol folds, whose routers are one a fold; name a spec with protocol split", spec.ErrUsage, r.Experiment.Name)
+	case "collapse":
+		return fmt.Errorf("%w: spec %s has protocol collapse, whose policies read no problems; name a spec with protocol split", spec.ErrUsage, r.Experiment.Name)
+	}
+	return nil
 }
 
 // routable is the fit of a row, with its first seed, if it can decide about new problems.
