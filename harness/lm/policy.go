@@ -227,6 +227,9 @@ func (p *Policy) Encode(texts []string) ([]policy.Row, error) {
 	return rows, nil
 }
 
+// Tokens implements policy.Reader: the prompt, and the label.
+func (p *Policy) Tokens(row policy.Row) (in, out int) { return len(row.IDs), 1 }
+
 // beginning is enough of a text to find it by.
 func beginning(text string) string {
 	if r := []rune(text); len(r) > 80 {
@@ -304,4 +307,5 @@ func (p *Policy) Forward(scope *model.Scope, inputs []*graph.Node, dropout float
 var _ interface {
 	policy.Policy
 	policy.Sized
+	policy.Reader
 } = (*Policy)(nil)

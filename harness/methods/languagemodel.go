@@ -16,13 +16,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
-// LanguageModel is a method whose policy may be a language model.
-type LanguageModel interface {
-	// ModelDigest returns what tells apart the language models that the policy may start from, and their prompts; empty:
-	// it starts from none.
-	ModelDigest() (string, error)
-	// OnServer returns a router that asks an exported policy behind a server, by the id of its endpoint, in place of the
-	// router that Fit returns. work is Fit's.
+// Servable is a method whose policy, if that is a language model, can be asked behind a server once it is exported.
+type Servable interface {
+	// OnServer returns a router that asks a server, by the id of its endpoint, in place of the router that Fit returns.
+	// pool are the experts that Fit had and work is Fit's.
 	OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error)
 }
 
@@ -50,16 +47,17 @@ func (n network) choose(ctx context.Context, texts []string) ([][]float64, []cos
 		return nil, nil, err
 	}
 	var usage []cost.Usage
-	if _, ok := n.Policy().(*lm.Policy); ok {
+	if reader, ok := n.Policy().(policy.Reader); ok {
 		for _, row := range rows {
-			usage = append(usage, cost.Usage{In: int64(len(row.IDs)), Out: 1}) // the letter
+			in, out := reader.Tokens(row)
+			usage = append(usage, cost.Usage{In: int64(in), Out: int64(out)})
 		}
 	}
 	probs, err := n.ProbsOf(ctx, rows)
 	return probs, usage, err
 }
 
-// OnServer implements LanguageModel.
+// OnServer implements Servable.
 func (e *entroRouter) OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error) {
 	system, labels, err := lm.Prompt(lmPool(pool))
 	if err != nil {
@@ -68,7 +66,7 @@ func (e *entroRouter) OnServer(chat experts.Chatter, endpoint string, pool []rou
 	return &policyRouter{chooser: onServer{chat, endpoint, system, labels}, decoding: e.decoding, seed: work.Seed}, nil
 }
 
-// OnServer implements LanguageModel.
+// OnServer implements Servable.
 func (e *entroPlus) OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error) {
 	return e.both().OnServer(chat, endpoint, pool, work)
 }

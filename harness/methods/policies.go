@@ -57,10 +57,11 @@ func (e *entroRouter) readPolicy(kind string, config []byte) (policy.Policy, err
 
 var errNoModels = errors.New("policy: language models are opened by a run; there is none here")
 
-// ModelDigest implements LanguageModel.
+// ModelDigest returns what tells apart the language models that the policy may start from, and their prompts; empty: it
+// starts from none.
 func (e *entroRouter) ModelDigest() (string, error) { return modelDigest(e.Policy, e.models) }
 
-// ModelDigest implements LanguageModel.
+// ModelDigest is as that of entroRouter.
 func (e *entroPlus) ModelDigest() (string, error) { return modelDigest(e.Policy, e.setup.Models) }
 
 func modelDigest(p spec.Policy, models *lm.Models) (string, error) {
@@ -72,3 +73,25 @@ func modelDigest(p spec.Policy, models *lm.Models) (string, error) {
 	}
 	return models.Digest(*p.Model)
 }
+
+// LanguageModel returns the policy of a row that trains a language model, or a head on one; ok is false for other rows.
+func LanguageModel(row spec.Method, x *spec.Experiment) (p spec.Policy, ok bool) {
+	method, err := New(Setup{Method: row, Spec: x})
+	if err != nil {
+		return p, false // said where the row is planned
+	}
+	trained, ok := method.(interface{ policy() spec.Policy })
+	if !ok || trained.policy().Kind != "lm" {
+		return p, false
+	}
+	return trained.policy(), true
+}
+
+// FrozenTrunk says whether a row trains nothing of a language model but a linear head on it.
+func FrozenTrunk(row spec.Method, x *spec.Experiment) bool {
+	p, ok := LanguageModel(row, x)
+	return ok && p.Tune.Part == "head"
+}
+
+func (e *entroRouter) policy() spec.Policy { return e.Policy }
+func (e *entroPlus) policy() spec.Policy   { return e.Policy }

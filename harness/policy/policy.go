@@ -103,6 +103,12 @@ type Sized interface {
 	Sizes() []int
 }
 
+// Reader is a policy that reads and writes tokens, which whoever serves it pays for.
+type Reader interface {
+	// Tokens returns how many a row has it read and write to choose.
+	Tokens(Row) (in, out int)
+}
+
 // Writer is a policy that writes text before it chooses.
 type Writer interface {
 	Policy

@@ -19,34 +19,42 @@ func (r *Run) paperRows() (rows []report.RowLayout) {
 	return rows
 }
 
-// askedTable shows what routers that are language models read, write and cost themselves, and how their answers could
-// be read; nil if no row of rows is one.
+// askedTable shows what routers that are language models read, write and cost themselves, and how the answers of those that are
+// asked could be read; nil if no row of rows is one.
 func (r *Run) askedTable(name string, rows []report.RowLayout, paper published) (*report.Table, error) {
 	var err error
 	l := report.Layout{
 		Name: name + "-routers", Paper: recomputed, Head: "Router",
-		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: []report.Column{
-			{Title: "Tokens/query", Unit: units.RouterTokens, Decimals: 1},
-			{Title: "Router $/query", Unit: methods.RouterUSD, Decimals: 6},
-			{Title: "Experts $/query", Unit: metrics.USDPerQuery, Decimals: 4, Plain: true},
-			{Title: "Not in the form, %", Unit: methods.LooseAnswer, Decimals: 2},
-			{Title: "Asked again, %", Unit: methods.AskedAgain, Decimals: 2},
-			{Title: "Fell back, %", Unit: methods.ParseFail, Decimals: 2},
-		}}},
 	}
+	columns := []report.Column{{Title: "Tokens/query", Unit: units.RouterTokens, Decimals: 1}, {Title: "Experts $/query", Unit: metrics.USDPerQuery, Decimals: 4, Plain: true}}
+	w := struct {
+		words
+		Asked, Trained bool // a router is asked for an answer; one is trained here and gives a distribution
+	}{words: r.words()}
 	for i, m := range r.Spec.Experiment.Methods {
-		if !methods.AsksForDecisions(m.Name) {
+		_, trained := methods.LanguageModel(m, &r.Spec.Experiment)
+		if !trained && !methods.AsksForDecisions(m.Name) {
 			continue
 		}
 		l.Rows = append(l.Rows, rows[i])
+		w.Asked, w.Trained = w.Asked || !trained, w.Trained || trained
 	}
 	if l.Rows == nil {
 		return nil, nil
 	}
-	if l.Caption, err = caption("routers caption", r.words()); err != nil {
+	if w.Asked {
+		columns = []report.Column{
+			columns[0], {Title: "Router $/query", Unit: methods.RouterUSD, Decimals: 6}, columns[1],
+			{Title: "Not in the form, %", Unit: methods.LooseAnswer, Decimals: 2},
+			{Title: "Asked again, %", Unit: methods.AskedAgain, Decimals: 2},
+			{Title: "Fell back, %", Unit: methods.ParseFail, Decimals: 2},
+		}
+	}
+	l.Groups = []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: columns}}
+	if l.Caption, err = caption("routers caption", w); err != nil {
 		return nil, err
 	}
-	if l.Notes, err = notes("routers notes", r.words()); err != nil {
+	if l.Notes, err = notes("routers notes", w); err != nil {
 		return nil, err
 	}
 	t, err := report.Build(l, r.Measurements, paper.whole)

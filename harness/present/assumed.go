@@ -11,8 +11,8 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// reference says which rows do not compete for the best: yardsticks, which the strongest expert of the pool is, and rows
-// whose numbers follow from an assumption.
+// reference says which rows do not compete for the best: yardsticks, which the strongest expert of the pool is, rows
+// whose numbers follow from an assumption, and language models that are not trained.
 func (r *Run) reference(m spec.Method, pool spec.Pool) (bool, error) {
 	if id, ok := r.asks(m, pool); methods.Hindsight(m.Name) || ok && id == r.strongest(pool) {
 		return true, nil
@@ -20,8 +20,20 @@ func (r *Run) reference(m spec.Method, pool spec.Pool) (bool, error) {
 	if _, ok := r.simulatedRouter(m); ok {
 		return true, nil
 	}
+	if methods.FrozenTrunk(m, &r.Spec.Experiment) {
+		return true, nil
+	}
 	_, ok, err := methods.AssumptionsOf(m)
 	return ok, err
+}
+
+// label is what tables and figures call a row. A linear head on a language model that is not trained says so: it is not
+// what the paper trains, and supports no verdict on it.
+func (r *Run) label(m spec.Method) string {
+	if methods.FrozenTrunk(m, &r.Spec.Experiment) {
+		return m.RowLabel() + " (linear head on a frozen LM)"
+	}
+	return m.RowLabel()
 }
 
 // simulatedRouter returns the simulated language model behind a row of kind llmrouter.

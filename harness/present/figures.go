@@ -65,7 +65,7 @@ func (r *Run) paretoFigures(o spec.Output, _ published) ([]*report.Figure, error
 		l.Gain = units.HullGain
 		fixed := map[string]bool{}
 		for _, m := range r.shown(nil) {
-			mark := report.Mark{Label: m.RowLabel(), Look: looks[m.RowID()], Keys: append(slices.Clone(at), metrics.Keys("method", m.RowID())...)}
+			mark := report.Mark{Label: r.label(m), Look: looks[m.RowID()], Keys: append(slices.Clone(at), metrics.Keys("method", m.RowID())...)}
 			switch {
 			case len(r.Measurements.Where(mark.Keys...)) == 0: // a row of hindsight, which needs answers and not probabilities
 			case methods.Fixed(m.Name):

@@ -59,7 +59,7 @@ func (r *Run) metricsTables(o spec.Output, paper published) ([]*report.Table, er
 		},
 	}
 	for _, m := range x.Methods {
-		row := report.RowLayout{Section: methods.Section(m.Name), Label: m.RowLabel(), Keys: metrics.Keys("arena", arena, "method", m.RowID())}
+		row := report.RowLayout{Section: methods.Section(m.Name), Label: r.label(m), Keys: metrics.Keys("arena", arena, "method", m.RowID())}
 		var err error
 		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
 			return nil, err

@@ -109,7 +109,7 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 		return nil, err
 	}
 	for _, m := range x.Methods {
-		row := report.RowLayout{Section: methods.Section(m.Name), Label: m.RowLabel(), Keys: metrics.Keys("arena", metrics.PaperArena, "method", m.RowID())}
+		row := report.RowLayout{Section: methods.Section(m.Name), Label: r.label(m), Keys: metrics.Keys("arena", metrics.PaperArena, "method", m.RowID())}
 		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
 			return nil, err
 		}
@@ -299,7 +299,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 				return nil, err
 			}
 			for _, m := range x.Methods {
-				row := report.RowLayout{Section: methods.Section(m.Name), Label: m.RowLabel(), Keys: metrics.Keys("pool", pool.Name, "method", m.RowID())}
+				row := report.RowLayout{Section: methods.Section(m.Name), Label: r.label(m), Keys: metrics.Keys("pool", pool.Name, "method", m.RowID())}
 				if row.Reference, err = r.reference(m, pool); err != nil {
 					return nil, err
 				}

@@ -25,7 +25,7 @@ func CurveRows(o spec.Output) []string {
 func (r *Run) trainingFigure(o spec.Output, _ published) ([]*report.Figure, error) {
 	l := report.TrainingLayout{Name: o.File, Strongest: r.strongest(r.Spec.Pools[0])}
 	for _, m := range r.shown(CurveRows(o)) {
-		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: m.RowLabel()})
+		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: r.label(m)})
 	}
 	if l.Methods == nil {
 		return nil, nil // none of them could be fitted
@@ -52,7 +52,7 @@ func (r *Run) seedsFigure(o spec.Output, _ published) ([]*report.Figure, error) 
 		at := metrics.Keys("arena", r.arena(), "method", m.RowID(), "benchmark", metrics.Average, "knob", "")
 		single := slices.ContainsFunc(r.Measurements.Where(at...), func(m metrics.Measurement) bool { return m.Key("seed") != "" })
 		if single || o.Rows != nil {
-			l.Rows = append(l.Rows, report.Mark{Label: m.RowLabel(), Keys: at})
+			l.Rows = append(l.Rows, report.Mark{Label: r.label(m), Keys: at})
 		}
 	}
 	if len(l.Rows) == 0 && slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return r.unfit(m.RowID()) }) {

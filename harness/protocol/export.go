@@ -91,14 +91,7 @@ func (e *experiment) exportable(row string, seed uint64) (*fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	based, ok := first.method.(methods.LanguageModel)
-	digest := ""
-	if ok {
-		if digest, err = based.ModelDigest(); err != nil {
-			return nil, err
-		}
-	}
-	if digest == "" {
+	if _, ok := methods.LanguageModel(first.row, &e.Spec.Experiment); !ok {
 		return nil, fmt.Errorf("%w: row %s is no language model; name a row whose policy is of kind lm", spec.ErrUsage, row)
 	}
 	if seed == 0 {
