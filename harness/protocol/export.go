@@ -17,7 +17,6 @@ import (
 	"text/template"
 
 	"github.com/entrorouter/entrorouter/harness/lm"
-	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -87,12 +86,9 @@ func (x Export) Write(ctx context.Context, r *spec.Resolved, o steps.Options) (d
 
 // exportable is the fit of a row with a seed, if its policy is a language model.
 func (e *experiment) exportable(row string, seed uint64) (*fit, error) {
-	first, err := e.routable(row)
+	first, err := e.languageModel(row)
 	if err != nil {
 		return nil, err
-	}
-	if _, ok := methods.LanguageModel(first.row, &e.Spec.Experiment); !ok {
-		return nil, fmt.Errorf("%w: row %s is no language model; name a row whose policy is of kind lm", spec.ErrUsage, row)
 	}
 	if seed == 0 {
 		return first, nil
