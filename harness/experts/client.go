@@ -347,7 +347,7 @@ func lost(address string, err error) error {
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return &transient{err: fmt.Errorf("cannot get an answer from %s (%w): is the server running, and is the url in the pool file right?", address, err)}
+	return &transient{err: fmt.Errorf("cannot get an answer from %s (%w): is the server running, and is the url right?", address, err)}
 }
 
 // refusal turns a status other than 200 into an error.
@@ -417,7 +417,7 @@ func decode(body []byte, into any) error {
 	if errors.As(err, &syntax) && syntax.Offset >= int64(len(body)) {
 		return &transient{err: fmt.Errorf("the response ends in the middle (%w)", err)}
 	}
-	return fmt.Errorf("the response is not what an OpenAI-compatible server sends (%w): is the url in the pool file right?", err)
+	return fmt.Errorf("the response is not what an OpenAI-compatible server sends (%w): is the url right?", err)
 }
 
 // readCompletion reads a chat completion.

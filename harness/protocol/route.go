@@ -94,28 +94,31 @@ func RouteOnServer(ctx context.Context, r *spec.Resolved, o steps.Options, row s
 // exportedRouter is the id of the endpoint that has an exported router.
 const exportedRouter = "exported router"
 
-// connect returns a client of a server that was found to serve the model.
+// connect returns a client of a server that was found to serve the model. A server that is down at the beginning is asked once.
 func (s Server) connect(ctx context.Context, o steps.Options) (*experts.HTTP, error) {
-	client := func() (*experts.HTTP, error) {
-		return experts.NewHTTP([]experts.Endpoint{{Expert: routing.Expert{ID: exportedRouter, Model: s.Model}, URL: s.URL}}, experts.HTTPOptions{Key: o.Key, Log: o.Log, Tries: 2})
+	client := func(model string, tries int) (*experts.HTTP, error) {
+		at := experts.Endpoint{Expert: routing.Expert{ID: exportedRouter, Model: model}, URL: s.URL}
+		return experts.NewHTTP([]experts.Endpoint{at}, experts.HTTPOptions{Key: o.Key, Log: o.Log, Tries: tries})
 	}
-	h, err := client()
+	first, err := client(s.Model, 1)
 	if err != nil {
 		return nil, err
 	}
+	defer first.Close()
 	if s.Model != "" {
-		return h, h.Preflight(ctx)
+		if err := first.Preflight(ctx); err != nil {
+			return nil, err
+		}
+		return client(s.Model, 0)
 	}
-	defer h.Close()
-	names, err := h.Served(ctx, s.URL)
+	names, err := first.Served(ctx, s.URL)
 	if err != nil {
 		return nil, err
 	}
 	if len(names) != 1 {
 		return nil, fmt.Errorf("%w: %s serves %d models (%s): say which one with --model", spec.ErrUsage, s.URL, len(names), strings.Join(names, ", "))
 	}
-	s.Model = names[0]
-	return client()
+	return client(names[0], 0)
 }
 
 // languageModel is the fit of a row whose policy is a language model, with its first seed.
