@@ -85,6 +85,7 @@ var commandsOfDocuments = []documented{
 	{command: "make study", as: "make study GO=echo", why: "an hour: what it calls", needs: "make", prints: `test .*-run Study \./results`},
 	{command: "go test -bench", as: `cd "$ROOT" && go test ./verify -run xxx -bench . -benchtime 1x`, why: "one package, once", slow: true, prints: `Benchmark`},
 	{command: "go test ./harness/protocol -run xxx -bench Profile -benchtime 20x", as: `cd "$ROOT" && go test ./harness/protocol -run xxx -bench Profile -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkProfile`},
+	{command: "go test ./harness/lm -run ExportedModel -v", as: `cd "$ROOT" && go test ./harness/lm -run ExportedModel -v`, why: "in the folder of the code", slow: true, prints: `full in F32: probabilities differ by`},
 	{command: "go test ./harness/tokenizer -run xxx -bench . -cpu 1", as: `cd "$ROOT" && go test ./harness/tokenizer -run xxx -bench . -benchtime 1x`, why: "once", slow: true, prints: `ok`},
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
 	{command: "go test ./verify -run xxx -bench DevelopmentRows -cpu 1", as: `cd "$ROOT" && go test ./verify -run xxx -bench DevelopmentRows -benchtime 1x`, why: "once", slow: true, prints: `ok`},
