@@ -1,6 +1,9 @@
 package protocol
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -107,5 +110,54 @@ func TestEveryKnobIsInARecipeButThoseThatMoveNoNumber(t *testing.T) {
 		if d := cmp.Diff(c.without, without); d != "" {
 			t.Errorf("protocol %s: knobs in no recipe (-want +got):\n%s", c.name, d)
 		}
+	}
+}
+
+// Another weight, tokenizer or config of the model that a policy starts from makes another fit, and moves no measurement of experts.
+func TestTheFilesOfALanguageModelAreInTheRecipesOfItsFits(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "lm", "testdata", "qwen3"))); err != nil {
+		t.Fatal(err)
+	}
+	keys := func() map[store.Key]bool {
+		r := toy.TinyWith(t, "large: 20", "large: 0")
+		p := &r.Experiment.Policy
+		p.Kind, p.Model, p.Tune = "lm", &spec.LanguageModel{Folder: dir}, &spec.Tune{Part: "head"}
+		p.Rationale, p.MaxTokens, p.Compute = "none", 64, "float32"
+		found := keysOfPlan(t, r, steps.Options{Out: filepath.Join(dir, "none")})
+		if found == nil {
+			t.Fatal("the experiment is refused")
+		}
+		return found
+	}
+	before := keys()
+	if !cmp.Equal(before, keys()) {
+		t.Error("the same folder gives other keys")
+	}
+	for _, name := range []string{"model.safetensors", "tokenizer.json", "config.json"} {
+		path := filepath.Join(dir, name)
+		data, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if name == "model.safetensors" {
+			data[len(data)-1] ^= 1
+		} else {
+			data = append(data, '\n')
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		after := keys()
+		moved := map[string]bool{}
+		for k := range after {
+			if !before[k] {
+				moved[k.Stage] = true
+			}
+		}
+		if !moved["fit"] || moved["profile"] || moved["problems"] {
+			t.Errorf("%s changed: new keys of stages %v", name, moved)
+		}
+		before = after
 	}
 }
