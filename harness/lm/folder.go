@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/safetensors"
 )
@@ -76,12 +77,16 @@ func writeWeights(path string, infos []safetensors.Info, values Values) error {
 			if err != nil {
 				return err
 			}
-			data, err := i.DType.Narrow(v)
-			if err != nil {
-				return err
+			for part := range slices.Chunk(v, 1<<16) { // no second copy of a large weight
+				data, err := i.DType.Narrow(part)
+				if err != nil {
+					return err
+				}
+				if _, err := w.Write(data); err != nil {
+					return err
+				}
 			}
-			_, err = w.Write(data)
-			return err
+			return nil
 		})
 	})
 }
