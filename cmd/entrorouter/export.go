@@ -22,7 +22,7 @@ func exportCommand() *cli.Command {
 		Description: "SPEC is an experiment that has been run and whose row has a policy of kind lm. Writes config.json, the merged weights,\n" +
 			"the tokenizer with its chat template, and README.md, which says what the model is, how it was made and what was measured of it.\n" +
 			"The folder is loaded by transformers, and by this program as policy.model. Nothing is trained and nobody is asked.",
-		Flags: append(storeFlags(), seedsFlag(), verboseFlag(),
+		Flags: append(storeFlags(), seedsFlag(), pluginFlag(), verboseFlag(),
 			&cli.StringFlag{Name: "hf", Usage: "write the folder `DIR`, which must be empty or not there yet"},
 			&cli.StringFlag{Name: "row", Value: methods.ReferenceRow, Usage: "id of the row"},
 			&cli.Uint64Flag{Name: "seed", DefaultText: "the first of the experiment", Usage: "training seed of the model"},
