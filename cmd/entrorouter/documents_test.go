@@ -480,7 +480,7 @@ func unitsAreDocumented(t *testing.T, set *metrics.Set) {
 }
 
 // What is carried out in the place of 'make reproduce' and 'make recorded' is one small experiment. Theirs are built in,
-// and all that are built in are theirs but those for a quick look, for a long run and for servers.
+// and all that are built in are theirs but those for a quick look, for a long run, for servers and of language models.
 func TestMakeRunsEveryExperiment(t *testing.T) {
 	var made []string
 	for _, list := range []string{"SIMULATED", "RECORDED"} {
@@ -491,14 +491,14 @@ func TestMakeRunsEveryExperiment(t *testing.T) {
 		made = append(made, strings.Fields(m[1])...)
 	}
 	for _, name := range spec.Names(experiments.FS) {
-		if name == "smoke" || name == "large" || strings.HasPrefix(name, "live") {
+		if name == "smoke" || name == "large" || strings.HasPrefix(name, "live") || strings.HasPrefix(name, "lm-") {
 			made = append(made, name)
 		}
 	}
 	slices.Sort(made)
 	want := slices.Sorted(slices.Values(spec.Names(experiments.FS)))
 	if !slices.Equal(made, want) {
-		t.Errorf("the Makefile's experiments, with smoke, large and those of servers, are\n%v\nand the built-in ones\n%v", made, want)
+		t.Errorf("the Makefile's experiments, with smoke, large and those of servers and language models, are\n%v\nand the built-in ones\n%v", made, want)
 	}
 }
 

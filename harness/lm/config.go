@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,6 +85,9 @@ type configJSON struct {
 func ReadConfig(dir string) (Config, error) {
 	path := filepath.Join(dir, configFile)
 	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Config{}, fmt.Errorf("language model %s: there is no %s; name a Hugging Face folder (make smollm2 makes build/smollm2/hf, entrorouter model import one of a GGUF file)", dir, configFile)
+	}
 	if err != nil {
 		return Config{}, fmt.Errorf("language model: %w", err)
 	}

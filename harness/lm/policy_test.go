@@ -440,8 +440,8 @@ func TestFaultsOfLanguageModelPoliciesAreNamed(t *testing.T) {
 		"policy.tune.last is 3; the model has 2 layers": func(p *spec.Policy) { p.Tune = &spec.Tune{Last: 3} },
 		"policy.tune: not set":                          func(p *spec.Policy) { p.Tune = nil },
 		"2 attention heads cannot share 4":              func(p *spec.Policy) { x := freshModel; x.KVHeads = 4; p.Model = &x },
-		"no such file":                                  func(p *spec.Policy) { p.Model = &spec.LanguageModel{Folder: "testdata/nowhere"} },
-		"max_tokens is 500; the model was made for texts of up to 64 tokens": func(p *spec.Policy) { p.Model = &spec.LanguageModel{Folder: "testdata/qwen3"} },
+		"language model testdata/nowhere: there is no config.json; name a Hugging Face folder": func(p *spec.Policy) { p.Model = &spec.LanguageModel{Folder: "testdata/nowhere"} },
+		"max_tokens is 500; the model was made for texts of up to 64 tokens":                   func(p *spec.Policy) { p.Model = &spec.LanguageModel{Folder: "testdata/qwen3"} },
 	} {
 		cfg := configOf(tunings["head"])
 		change(&cfg)

@@ -85,22 +85,18 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 			}
 		}
 	}
-	plan, err := steps.Open(r, o)
+	run, err := begin(r, o)
 	if err != nil {
 		return nil, err
 	}
-	run := &Run{Plan: plan, Head: []string{
+	run.Head = []string{
 		" " + x.Title + ".",
 		fmt.Sprintf(" %d-fold cross-validation, %d partitions. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, trained routers held fixed.",
 			x.Folds.K, len(x.Folds.Seeds), 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
 		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
-	}}
-	backend, err := run.openBackend()
-	if err != nil {
-		return nil, err
 	}
 	for _, pool := range r.Pools {
-		if err := planRecorded(ctx, plan, pool, backend, run.models); err != nil {
+		if err := planRecorded(ctx, run, pool); err != nil {
 			run.Close()
 			return nil, err
 		}
@@ -109,15 +105,15 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 }
 
 // planRecorded reads the recording of a pool and plans its steps.
-func planRecorded(ctx context.Context, plan *steps.Plan, pool spec.Pool, backend policy.Backend, models *lm.Models) error {
+func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
 	if pool.Recorded == nil {
 		return fmt.Errorf("%w: pool %s is of kind %s; protocol folds needs recorded pools", spec.ErrUsage, pool.Name, pool.Kind)
 	}
-	members, err := steps.OpenPool(pool, plan.Spec.Prices)
+	members, err := steps.OpenPool(pool, run.Spec.Prices)
 	if err != nil {
 		return err
 	}
-	c := &recorded{Plan: plan, pool: members, backend: backend, texts: compact.NewTexts(rememberedTexts), models: models}
+	c := &recorded{Plan: run.Plan, pool: members, backend: run.backend, texts: compact.NewTexts(rememberedTexts), models: run.models}
 	if err := c.read(ctx); err != nil {
 		return err
 	}
@@ -125,7 +121,7 @@ func planRecorded(ctx context.Context, plan *steps.Plan, pool spec.Pool, backend
 	if err != nil {
 		return err
 	}
-	plan.Measured = append(plan.Measured, measured)
+	run.Measured = append(run.Measured, measured)
 	return nil
 }
 

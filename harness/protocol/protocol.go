@@ -67,22 +67,25 @@ func (r *Run) Close() {
 // rememberedStates bounds what is kept of what frozen layers of language models made of texts, in bytes.
 const rememberedStates = 1 << 30
 
-// openBackend opens what the policies of the run compute on; to look at a store none is needed. Language models are
-// opened when one is asked for.
-func (r *Run) openBackend() (policy.Backend, error) {
-	r.models = lm.NewModels(rememberedStates)
-	if r.Options.Look {
-		return nil, nil
-	}
+// begin opens what the policies of a run compute on, then the store; to look at a store no backend is needed. Language models
+// are opened when one is asked for.
+func begin(r *spec.Resolved, o steps.Options) (*Run, error) {
+	run := &Run{models: lm.NewModels(rememberedStates)}
 	var err error
-	name := r.Spec.Experiment.Policy.Backend
-	if name == "xla" && r.Options.Plugin != "" {
-		name += ":" + r.Options.Plugin
+	if !o.Look {
+		name := r.Experiment.Policy.Backend
+		if name == "xla" && o.Plugin != "" {
+			name += ":" + o.Plugin
+		}
+		if run.backend, err = policy.OpenBackend(name); err != nil {
+			return nil, fmt.Errorf("%w: policy.backend: %v", spec.ErrUsage, err)
+		}
 	}
-	if r.backend, err = policy.OpenBackend(name); err != nil {
-		return nil, fmt.Errorf("%w: policy.backend: %v", spec.ErrUsage, err)
+	if run.Plan, err = steps.Open(r, o); err != nil {
+		run.Close()
+		return nil, err
 	}
-	return r.backend, nil
+	return run, nil
 }
 
 // Finished fails with ErrIncomplete if the store does not have what a step makes, and says what to do.

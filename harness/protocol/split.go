@@ -71,17 +71,13 @@ func newSplit(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	case x.CountInput && x.Large > 0:
 		return nil, fmt.Errorf("%w: the large set is scored by expectations of output tokens; set large: 0 with count_input: true", spec.ErrUsage)
 	}
-	plan, err := steps.Open(r, o)
+	run, err := begin(r, o)
 	if err != nil {
 		return nil, err
 	}
-	e := &experiment{Plan: plan, pool: members, texts: compact.NewTexts(rememberedTexts), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
-	run := &Run{Plan: plan, split: e}
-	if e.backend, err = run.openBackend(); err != nil {
-		return nil, err
-	}
-	e.models = run.models
-	if e.asker, err = asking.Open(ctx, plan, members); err != nil {
+	e := &experiment{Plan: run.Plan, pool: members, backend: run.backend, models: run.models, texts: compact.NewTexts(rememberedTexts), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
+	run.split = e
+	if e.asker, err = asking.Open(ctx, run.Plan, members); err != nil {
 		run.Close()
 		return nil, err
 	}
