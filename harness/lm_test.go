@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,10 +14,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
+	"github.com/entrorouter/entrorouter/harness/internal/xlatest"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/protocol"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/train"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // languageModel is tiny.yaml with a fresh decoder as the policy of every trained row.
@@ -115,4 +121,111 @@ func unfinished(t *testing.T, out string) (names []string) {
 		names = append(names, f.Name())
 	}
 	return names
+}
+
+// A row whose language model is frozen says so in the table and competes for nothing; one whose model is trained is called as
+// any other. What a router reads stands in a table of its own.
+func TestALinearHeadOnAFrozenModelSaysSo(t *testing.T) {
+	const said = "EntroRouter (linear head on a frozen LM)"
+	for _, c := range []struct {
+		tune spec.Tune
+		want bool
+	}{{spec.Tune{Part: "head"}, true}, {spec.Tune{Last: 1}, false}} {
+		r := languageModel(t, c.tune)
+		for i := range r.Experiment.Methods {
+			if m := &r.Experiment.Methods[i]; m.Name == "entrorouter" {
+				m.Label = "EntroRouter"
+			}
+		}
+		result := runIn(t, r, t.TempDir())
+		text := render(t, result)
+		if got := strings.Contains(text, said); got != c.want {
+			t.Errorf("%v: the tables have %q: %v\n%s", c.tune, said, got, text)
+		}
+		m, ok, err := result.Measurements.Find(metrics.Keys("arena", metrics.PaperArena, "method", "entrorouter", "benchmark", metrics.Average, "seed", "")...)
+		v, has := m.Value(units.RouterTokens)
+		if err != nil || !ok || !has || v.Number < 50 || v.Number > 1024 {
+			t.Errorf("%v: the router reads %v tokens a query (%v, %v, %v)", c.tune, v.Number, ok, has, err)
+		}
+		if !strings.Contains(text, "Tokens/query") {
+			t.Errorf("%v: no table of what routers read\n%s", c.tune, text)
+		}
+	}
+}
+
+// The whole way on XLA: the same training, within what float32 rounds, and the same decisions.
+func TestXLAALanguageModelDecidesAsOnTheGoBackend(t *testing.T) {
+	plugin := xlatest.Plugin(t)
+	type fit struct {
+		points    []train.Point
+		decisions []routing.Decision
+	}
+	fits := map[string]map[string]fit{}
+	for _, backend := range []string{"go", "xla"} {
+		r := languageModel(t, spec.Tune{Part: "full"})
+		r.Experiment.Policy.Backend = backend
+		r.Experiment.Train.SFT.Size, r.Experiment.Train.RL.Size = 160, 96
+		r.Experiment.SFT.Epochs, r.Experiment.SFT.Batch, r.Experiment.SFT.LR = 3, 16, 1e-2
+		r.Experiment.Evaluate.MaxProblems = 20
+		out := t.TempDir()
+		if _, err := Run(t.Context(), r, Options{Out: out, Plugin: plugin}); err != nil {
+			t.Fatal(err)
+		}
+		run, err := book.OpenRun(out, r.Experiment.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arenas, err := run.Arenas()
+		if err != nil || len(arenas) != 1 {
+			t.Fatalf("%d arenas: %v", len(arenas), err)
+		}
+		fits[backend] = map[string]fit{}
+		for _, id := range []string{"sft", "entrorouter"} {
+			row, ok := arenas[0].Row(id)
+			if !ok {
+				t.Fatalf("no row %s", id)
+			}
+			training := row.Trainings[0]
+			decisions, err := arenas[0].Decisions(training)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, err := training.Entry.Open("curve.csv")
+			if err != nil {
+				t.Fatal(err)
+			}
+			curve, err := train.ReadCSV("curve.csv", file, arenas[0].IDs())
+			if err := errors.Join(err, file.Close()); err != nil {
+				t.Fatal(err)
+			}
+			fits[backend][id] = fit{curve.Points, decisions}
+		}
+	}
+	for _, id := range []string{"sft", "entrorouter"} {
+		a, b := fits["go"][id], fits["xla"][id]
+		if len(a.points) != len(b.points) || len(a.decisions) != len(b.decisions) || len(a.decisions) == 0 {
+			t.Fatalf("%s: %d steps and %d decisions of Go, %d and %d of XLA", id, len(a.points), len(a.decisions), len(b.points), len(b.decisions))
+		}
+		loss, entropy, prob, asked := 0.0, 0.0, 0.0, map[int]int{}
+		for i, p := range a.points {
+			loss, entropy = max(loss, math.Abs(p.Loss-b.points[i].Loss)), max(entropy, math.Abs(p.Entropy-b.points[i].Entropy))
+		}
+		for i, d := range a.decisions {
+			other := b.decisions[i]
+			asked[d.Expert]++
+			if d.Problem != other.Problem || d.Expert != other.Expert {
+				t.Errorf("%s: %s: Go asks %d (%v), XLA %d (%v)", id, d.Problem, d.Expert, d.Prob, other.Expert, other.Prob)
+			}
+			for m := range d.Prob {
+				prob = max(prob, math.Abs(d.Prob[m]-other.Prob[m]))
+			}
+		}
+		t.Logf("%s: of %d steps losses differ by %.1e, entropies by %.1e; of %d decisions probabilities by %.1e; experts are asked %v times", id, len(a.points), loss, entropy, len(a.decisions), prob, asked)
+		if !(loss <= 1e-4 && entropy <= 1e-4 && prob <= 1e-4) {
+			t.Errorf("%s: losses differ by %.1e, entropies by %.1e, probabilities by %.1e; want 1e-4", id, loss, entropy, prob)
+		}
+		if len(asked) < 2 {
+			t.Errorf("%s: every problem has the same expert, so that agreement says little", id)
+		}
+	}
 }

@@ -120,7 +120,7 @@ type Policy struct {
 }
 
 // LanguageModel is what a policy of kind lm starts from: a folder, which may be written as its name alone, or the sizes of
-// a fresh model, whose weights are random and whose tokens are bytes.
+// a fresh model, whose weights are random and whose tokens were learned from generated problems.
 type LanguageModel struct {
 	Folder  string `yaml:"folder,omitempty" word:"true"`       // Hugging Face folder of a Qwen3 or Llama model; model: FOLDER says the same
 	Arch    string `yaml:"arch,omitempty" oneof:"qwen3 llama"` // fresh: qwen3, which normalises queries and keys, or llama
