@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -406,14 +408,21 @@ func leafPaths(path []string, v any) (out [][]string) {
 	return append(out, path)
 }
 
+// fieldsOf are the fields of types of specs, which are read from their source.
+var fieldsOf sync.Map
+
 // hasPath is spec.HasPath with names of entries of maps and of members of lists on the way.
 func hasPath(v any, path string) bool {
 	names := strings.Split(path, ".")
-	fields, err := spec.Fields(v)
-	if err != nil {
-		panic(err)
+	of, ok := fieldsOf.Load(reflect.TypeOf(v))
+	if !ok {
+		fields, err := spec.Fields(v)
+		if err != nil {
+			panic(err)
+		}
+		of, _ = fieldsOf.LoadOrStore(reflect.TypeOf(v), fields)
 	}
-	for _, f := range fields {
+	for _, f := range of.([]spec.Field) {
 		want := strings.Split(strings.ReplaceAll(f.Path, "[]", ".NAME"), ".")
 		if n := min(len(want), len(names)); slices.EqualFunc(want[:n], names[:n], func(w, n string) bool { return w == n || w == "NAME" }) {
 			return true

@@ -4,15 +4,12 @@ package harness
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/protocol"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/harness/trail"
 )
 
@@ -34,14 +31,8 @@ func OpenTrail(ctx context.Context, r *spec.Resolved, o Options, rows ...string)
 	}()
 	var arenas []*book.Arena
 	for _, s := range run.Arenas() {
-		if _, err := run.Store.Get(s.Recipe); err != nil {
-			if errors.Is(err, store.ErrMissing) {
-				if _, err := run.Store.ReadIndex(x.Name); err == nil {
-					return nil, nil, fmt.Errorf("%w: experiment %s was run, but not as it is now: entrorouter explain %s says what differs, entrorouter run %s carries it out", ErrIncomplete, x.Name, r.Named, r.Named)
-				}
-				return nil, nil, fmt.Errorf("%w: experiment %s is not finished in this store; run it first: entrorouter run %s", ErrIncomplete, x.Name, r.Named)
-			}
-			return nil, nil, run.Lost(s, err)
+		if err := run.Finished(s); err != nil {
+			return nil, nil, err
 		}
 		of, err := book.Open(run.Entries(ctx), s.Recipe, rows...)
 		if err != nil {

@@ -86,6 +86,7 @@ var commandsOfDocuments = []documented{
 	{command: "make study", as: "make study GO=echo", why: "an hour: what it calls", needs: "make", prints: `test .*-run Study \./results`},
 	{command: "go test -bench", as: `cd "$ROOT" && go test ./verify -run xxx -bench . -benchtime 1x`, why: "one package, once", slow: true, prints: `Benchmark`},
 	{command: "go test ./harness/protocol -run xxx -bench Profile -benchtime 20x", as: `cd "$ROOT" && go test ./harness/protocol -run xxx -bench Profile -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkProfile`},
+	{command: "go test ./harness/lm -run ExportedModel -v", as: `cd "$ROOT" && go test ./harness/lm -run ExportedModel -v`, why: "in the folder of the code", slow: true, prints: `full in F32: probabilities differ by`},
 	{command: "go test ./harness/tokenizer -run xxx -bench . -cpu 1", as: `cd "$ROOT" && go test ./harness/tokenizer -run xxx -bench . -benchtime 1x`, why: "once", slow: true, prints: `ok`},
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
 	{command: "go test ./verify -run xxx -bench DevelopmentRows -cpu 1", as: `cd "$ROOT" && go test ./verify -run xxx -bench DevelopmentRows -benchtime 1x`, why: "once", slow: true, prints: `ok`},
@@ -139,6 +140,11 @@ var commandsOfDocuments = []documented{
 	{command: "make smollm2", as: `make -C "$ROOT" -n smollm2 SMOLLM2=build/nowhere`, why: "97 MB from a network: what it calls", needs: "make", prints: `model import build/nowhere/.*--out build/nowhere/hf`},
 	{command: "entrorouter model import FILE.gguf", as: "entrorouter model import model.gguf", why: "the name of a file", prints: `model: llama model of 27008 weights as float32, 262 tokens`},
 	{command: "entrorouter model import model.gguf --out DIR --dtype bfloat16", as: "entrorouter model import model.gguf --out imported --dtype bfloat16", why: "a folder that is not there yet", prints: `imported: llama model of 27008 weights as bfloat16`},
+	{command: "entrorouter export lm-tiny --hf DIR", as: "entrorouter run lm.yaml && entrorouter export lm.yaml --hf router", edit: ownModel, why: "half a minute: a smaller model", prints: `router: row entrorouter of lm, training seed 1, fit-\w+, as float32`},
+	{command: "entrorouter export lm-tiny --row sft --seed 1 --dtype bfloat16 --hf DIR", as: "entrorouter export lm.yaml --row sft --seed 1 --dtype bfloat16 --hf half", why: "a smaller model", prints: `half: row sft of lm, training seed 1, fit-\w+, as bfloat16`},
+	{command: "entrorouter export SPEC --hf DIR", exit: 2, prints: `row entrorouter is no language model`, as: "entrorouter export tiny.yaml --hf data", why: "a spec without one: it says so"},
+	{command: "entrorouter route lm-tiny problems.jsonl", as: "entrorouter route lm.yaml problems.jsonl", why: "a smaller model", prints: `"tokens":\d+,"ms":`},
+	{command: "entrorouter route lm-tiny problems.jsonl --server URL --model router", as: "entrorouter route lm.yaml problems.jsonl --server http://127.0.0.1:1/v1 --model router", exit: 1, why: "there is no such server: it says so", prints: `cannot get an answer from http://127\.0\.0\.1:1/v1`},
 	{command: "entrorouter verify", as: "entrorouter verify answers.jsonl", why: "of one of its two forms", prints: `"verdict":"different"`},
 	{command: `entrorouter verify --gold '\frac12' --response 'so \boxed{0.5}' --explain`, prints: `equal`},
 	{command: "entrorouter verify answers.jsonl --out verdicts.jsonl --summary", prints: `accuracy 50\.00 %`},
@@ -439,6 +445,14 @@ func ownServers(t *testing.T, r *reader) {
 func ownPolicies(t *testing.T, r *reader) {
 	t.Helper()
 	r.write(t, "mine/live-multiround.yaml", replaced(t, builtin(t, "live-multiround.yaml", r.url), "size: 500", "size: 12"))
+}
+
+// ownModel writes lm.yaml, of a language model that a second trains.
+func ownModel(t *testing.T, r *reader) {
+	t.Helper()
+	r.write(t, "lm.yaml", replaced(t, documentText(t, "experiments/lm-tiny.yaml"), "name: lm-tiny", "name: lm", "file: lm-tiny", "file: lm",
+		"hidden: 32, inner: 64", "hidden: 8, inner: 16", "head_dim: 8", "head_dim: 4", "size: 400", "size: 80", "size: 300", "size: 60",
+		"large: 60", "large: 0", "epochs: 3", "epochs: 1", "steps: 12", "steps: 2", "max_problems: 20", "max_problems: 4"))
 }
 
 // replaced puts one text for another, which has to be there, and so on.

@@ -93,7 +93,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 func commands() []*cli.Command {
 	return []*cli.Command{
 		runCommand(), renderCommand(), showCommand(), checkCommand(), claimsCommand(), planCommand(), explainCommand(), listCommand(), routeCommand(),
-		serveCommand(), calibrateCommand(), gpuCheckCommand(), verifyCommand(), modelCommand(),
+		serveCommand(), calibrateCommand(), gpuCheckCommand(), verifyCommand(), modelCommand(), exportCommand(),
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/gguf"
 	"github.com/entrorouter/entrorouter/harness/gguf/convert"
-	"github.com/entrorouter/entrorouter/harness/safetensors"
 )
 
 func modelCommand() *cli.Command {
@@ -23,16 +22,16 @@ func modelCommand() *cli.Command {
 			"not understood is an error that names it.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "write `DIR`, which must not be there yet; without it the name of the file without .gguf"},
-			&cli.StringFlag{Name: "dtype", Value: "float32", Usage: "store weights as `TYPE` float32 or bfloat16"},
+			dtypeFlag(),
 		},
 		Action: func(c *cli.Context) error {
-			dtype, ok := map[string]safetensors.DType{"float32": safetensors.F32, "bfloat16": safetensors.BF16}[c.String("dtype")]
-			path := c.Args().Get(1)
-			switch {
-			case c.Args().First() != "import" || c.Args().Len() != 2:
+			if c.Args().First() != "import" || c.Args().Len() != 2 {
 				return usageError{fmt.Errorf("model wants 'import FILE.gguf', got %q", strings.Join(c.Args().Slice(), " "))}
-			case !ok:
-				return usageError{fmt.Errorf("--dtype %s: want float32 or bfloat16", c.String("dtype"))}
+			}
+			path := c.Args().Get(1)
+			dtype, err := dtypeOf(c)
+			if err != nil {
+				return err
 			}
 			dir := c.String("out")
 			if dir == "" {

@@ -24,13 +24,17 @@ func routeCommand() *cli.Command {
 		Usage:     "decide which expert should answer problems, by a router of an experiment",
 		ArgsUsage: "SPEC [FILE]",
 		Description: "FILE holds one JSON object a line, {\"id\": ..., \"problem\": ...}; without it, or as -, standard input is read.\n" +
-			"Prints one JSON line each: the expert, the probabilities, and the expected dollars.\n\n" +
+			"Prints one JSON line each: the expert, the probabilities, and the expected dollars; of a language model also the tokens that\n" +
+			"it read and wrote, and the milliseconds of the whole call a problem, whose means are said on standard error. With --server an\n" +
+			"exported model is asked instead of the stored one, one problem after another; tokens are the server's count.\n\n" +
 			"A row with a policy behind a server plays each problem out and prints its answer and what its calls cost. With --dir it\n" +
 			"leaves trajectories.jsonl there, for a trainer: give \"gold\" (a text or a list) and, for multiple choice, \"options\" with\n" +
 			"each problem, so that trajectories are graded and have a reward, and --runs for groups.",
 		Flags: append(runFlags(),
 			&cli.StringFlag{Name: "row", Value: methods.ReferenceRow, Usage: "id of the row whose router decides"},
 			&cli.IntFlag{Name: "runs", Value: 1, Usage: "decide on each problem this many times"},
+			&cli.StringFlag{Name: "server", Usage: "ask the exported model behind the OpenAI-compatible server at `URL`, which ends in /v1"},
+			&cli.StringFlag{Name: "model", Usage: "`NAME` by which that server knows it", DefaultText: "the only one that it serves"},
 			&cli.StringFlag{Name: "dir", Usage: "folder for what the router leaves: checkpoint, curves, trajectories"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() < 1 || c.NArg() > 2 {
@@ -62,14 +66,33 @@ func routeCommand() *cli.Command {
 					queries = append(queries, routing.Query{Problem: p, Run: run})
 				}
 			}
+			server := protocol.Server{URL: c.String("server"), Model: c.String("model")}
+			switch {
+			case server.URL == "" && (c.IsSet("server") || c.IsSet("model")):
+				return usageError{errors.New("--model names a model of a server: say with --server which one")}
+			case server.URL != "" && (c.Bool("offline") || c.String("dir") != ""):
+				return usageError{errors.New("--server asks a server and leaves nothing: leave --offline and --dir out")}
+			}
 			if dir := c.String("dir"); dir != "" {
 				if err := os.MkdirAll(dir, 0o777); err != nil {
 					return usageError{err}
 				}
 			}
-			routed, err := protocol.Route(c.Context, r, options(c), c.String("row"), queries, c.String("dir"))
+			var routed []protocol.Routed
+			if server.URL != "" {
+				routed, err = protocol.RouteOnServer(c.Context, r, options(c), c.String("row"), server, queries)
+			} else {
+				routed, err = protocol.Route(c.Context, r, options(c), c.String("row"), queries, c.String("dir"))
+			}
 			if err != nil {
 				return err
+			}
+			var tokens int64
+			for _, line := range routed {
+				tokens += line.Tokens
+			}
+			if tokens > 0 {
+				fmt.Fprintf(c.App.ErrWriter, "entrorouter: %d decisions, %.1f tokens and %.3g ms each\n", len(routed), float64(tokens)/float64(len(routed)), routed[0].MS)
 			}
 			w := bufio.NewWriter(c.App.Writer)
 			enc := json.NewEncoder(w)

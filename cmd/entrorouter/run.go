@@ -48,8 +48,12 @@ func runFlags() []cli.Flag {
 	return append(storeFlags(),
 		&cli.BoolFlag{Name: "offline", Usage: "ask no expert: what is not stored is an error (exit code 4)"},
 		&cli.IntFlag{Name: "save-every", Value: 10, Usage: "keep the state of a training every `N` steps: a run that is stopped goes on from there"},
-		&cli.StringFlag{Name: "plugin", Usage: "PJRT plugin of policies on XLA, a name or the absolute path of the library", DefaultText: "cuda", EnvVars: []string{"ENTROROUTER_PLUGIN"}},
+		pluginFlag(),
 		verboseFlag())
+}
+
+func pluginFlag() cli.Flag {
+	return &cli.StringFlag{Name: "plugin", Usage: "PJRT plugin of policies on XLA, a name or the absolute path of the library", DefaultText: "cuda", EnvVars: []string{"ENTROROUTER_PLUGIN"}}
 }
 
 func seedsFlag() cli.Flag {

@@ -53,6 +53,7 @@ type ChatRequest struct {
 	Seed      seed.Seed     // its low 53 bits are sent
 	Sampling  spec.Sampling // temperature and the like; Prompt is not applied
 	MaxTokens int           // 0: the endpoint's own limit
+	Top       int           // so many of the likeliest first tokens are asked for; 0: none
 }
 
 // Chatter asks models for the next message of a conversation. HTTP is one, and Remember makes another of it.
@@ -115,6 +116,9 @@ func appendChat(b []byte, model string, maxTokens int, r ChatRequest) []byte {
 	if r.Sampling.TopK > 0 {
 		b = strconv.AppendInt(append(b, `,"top_k":`...), int64(r.Sampling.TopK), 10)
 	}
+	if r.Top > 0 {
+		b = strconv.AppendInt(append(b, `,"logprobs":true,"top_logprobs":`...), int64(r.Top), 10)
+	}
 	return append(b, '}')
 }
 
@@ -162,6 +166,7 @@ type remembered struct {
 	Finish    string     `json:"finish"`
 	In        int64      `json:"in"`
 	Out       int64      `json:"out"`
+	Top       []TopToken `json:"top,omitempty"`
 }
 
 func (r *remembering) Chat(ctx context.Context, q ChatRequest) (Completion, error) {
@@ -193,7 +198,7 @@ func (r *remembering) answer(ctx context.Context, q ChatRequest, scope store.Sco
 	if err != nil {
 		return Completion{}, err
 	}
-	text, err := json.Marshal(remembered{c.Text, c.Reasoning, c.Calls, string(c.Finish), c.Usage.In, c.Usage.Out})
+	text, err := json.Marshal(remembered{c.Text, c.Reasoning, c.Calls, string(c.Finish), c.Usage.In, c.Usage.Out, c.Top})
 	if err != nil {
 		return Completion{}, err
 	}
@@ -222,5 +227,5 @@ func (r *remembering) find(ctx context.Context, scope store.Scope, key store.Rol
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return Completion{}, false, fmt.Errorf("stored answer of model %q: %w", scope.Model, err)
 	}
-	return Completion{s.Text, s.Reasoning, s.Calls, routing.Finish(s.Finish), cost.Usage{In: s.In, Out: s.Out}}, true, nil
+	return Completion{s.Text, s.Reasoning, s.Calls, routing.Finish(s.Finish), cost.Usage{In: s.In, Out: s.Out}, s.Top}, true, nil
 }

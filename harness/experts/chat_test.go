@@ -69,6 +69,37 @@ func TestConversationsTravelWhole(t *testing.T) {
 	}
 }
 
+const topAnswer = `{"choices":[{"message":{"content":"A"},"finish_reason":"length","logprobs":{"content":[
+	{"token":"A","logprob":-0.25,"top_logprobs":[{"token":"A","logprob":-0.25,"bytes":[65]},{"token":" B","logprob":-2}]},
+	{"token":"C","logprob":-1,"top_logprobs":[{"token":"C","logprob":-1}]}]}}],
+	"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}`
+
+func TestTheLikeliestFirstTokensAreAskedForAndKept(t *testing.T) {
+	var got map[string]any
+	h, _ := scripted(t, HTTPOptions{}, func(w http.ResponseWriter, r *http.Request) {
+		json.NewDecoder(r.Body).Decode(&got)
+		say(200, topAnswer)(w, r)
+	})
+	db, err := store.OpenRollouts(t.Context(), filepath.Join(t.TempDir(), "rollouts.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	c := Remember(h, []Endpoint{{Expert: routing.Expert{ID: "e", Model: "m"}}}, db, "http")
+	for range 2 {
+		answer, err := c.Chat(t.Context(), ChatRequest{Expert: "e", Messages: []Message{{Role: "user", Content: "2+2"}}, Top: 20, MaxTokens: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]TopToken{{"A", -.25}, {" B", -2}}, answer.Top); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if got["logprobs"] != true || got["top_logprobs"] != 20. || got["max_tokens"] != 1. {
+		t.Errorf("asked %v", got)
+	}
+}
+
 func TestAnUnknownEndpointIsRefused(t *testing.T) {
 	h, asked := scripted(t, HTTPOptions{}, say(200, answer))
 	if _, err := h.Chat(context.Background(), ChatRequest{Expert: "f"}); !errors.Is(err, ErrUnknownExpert) || !strings.Contains(err.Error(), `"f"`) || asked.Load() != 0 {

@@ -165,6 +165,12 @@ func (m models) names() []string {
 	return names
 }
 
+// Served returns the names of the models that the server at a base URL has.
+func (h *HTTP) Served(ctx context.Context, base string) ([]string, error) {
+	m, err := h.models(ctx, strings.TrimRight(base, "/"))
+	return m.names(), err
+}
+
 func (h *HTTP) models(ctx context.Context, base string) (models, error) {
 	return retry(ctx, h, base, func(ctx context.Context) (models, error) {
 		var m models
@@ -341,7 +347,7 @@ func lost(address string, err error) error {
 	if errors.As(err, &u) {
 		err = u.Err
 	}
-	return &transient{err: fmt.Errorf("cannot get an answer from %s (%w): is the server running, and is the url in the pool file right?", address, err)}
+	return &transient{err: fmt.Errorf("cannot get an answer from %s (%w): is the server running, and is the url right?", address, err)}
 }
 
 // refusal turns a status other than 200 into an error.
@@ -411,7 +417,7 @@ func decode(body []byte, into any) error {
 	if errors.As(err, &syntax) && syntax.Offset >= int64(len(body)) {
 		return &transient{err: fmt.Errorf("the response ends in the middle (%w)", err)}
 	}
-	return fmt.Errorf("the response is not what an OpenAI-compatible server sends (%w): is the url in the pool file right?", err)
+	return fmt.Errorf("the response is not what an OpenAI-compatible server sends (%w): is the url right?", err)
 }
 
 // readCompletion reads a chat completion.
@@ -430,7 +436,12 @@ func readCompletion(body []byte) (Completion, error) {
 					} `json:"function"`
 				} `json:"tool_calls"`
 			} `json:"message"`
-			Finish string `json:"finish_reason"`
+			Finish   string `json:"finish_reason"`
+			LogProbs *struct {
+				Content []struct {
+					Top []TopToken `json:"top_logprobs"`
+				} `json:"content"`
+			} `json:"logprobs"`
 		} `json:"choices"`
 		Usage *struct {
 			Prompt     int64 `json:"prompt_tokens"`
@@ -448,6 +459,9 @@ func readCompletion(body []byte) (Completion, error) {
 	c := Completion{Text: choice.Message.Content, Reasoning: cmp.Or(choice.Message.Reasoning, choice.Message.ReasoningContent), Finish: routing.Finish(choice.Finish)}
 	for _, t := range choice.Message.Calls {
 		c.Calls = append(c.Calls, ToolCall{t.ID, t.Function.Name, string(t.Function.Arguments)})
+	}
+	if choice.LogProbs != nil && len(choice.LogProbs.Content) > 0 {
+		c.Top = choice.LogProbs.Content[0].Top
 	}
 	if choice.Finish == "" || choice.Finish == "abort" {
 		return Completion{}, &transient{err: fmt.Errorf("the response was not finished (finish_reason %q)", choice.Finish)}

@@ -52,6 +52,13 @@ type Completion struct {
 	Calls     []ToolCall     // of tools, in the model's order; nil unless tools were offered
 	Finish    routing.Finish // other values than Stop and Length are passed on as the server wrote them
 	Usage     cost.Usage     // Out includes the tokens of the thinking
+	Top       []TopToken     // the likeliest first tokens; nil unless they were asked for and the server sends them
+}
+
+// TopToken is a token and its log-probability.
+type TopToken struct {
+	Token   string  `json:"token"`
+	LogProb float64 `json:"logprob"`
 }
 
 // Prompt puts the text of a problem into a template. An empty template is the text alone.

@@ -3,6 +3,7 @@
 package lm
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/safetensors"
 )
@@ -17,20 +19,22 @@ import (
 // Values returns a weight by its name in a folder.
 type Values func(name string) ([]float32, error)
 
-// Write writes the folder of a model with this config into dir, which is created if needed: config.json,
-// model.safetensors in F32 or BF16, and generation_config.json. What says how texts become tokens is copied unchanged from
-// base, if that is a folder.
+// Write writes the folder of a model with this config into dir, which must be empty or not there yet: config.json,
+// model.safetensors in F32 or BF16, one weight at a time, and generation_config.json. What says how texts become tokens is
+// that of base, copied unchanged from its folder if it has one; nil: nothing is written. config.json comes last, so that a
+// folder half written does not load.
 func Write(dir string, c Config, values Values, dtype safetensors.DType, base *Base) error {
-	if err := write(dir, c, values, dtype, base); err != nil {
+	err := empty(dir)
+	if err == nil {
+		err = write(dir, c, values, dtype, base)
+	}
+	if err != nil {
 		return fmt.Errorf("write language model %s: %w", dir, err)
 	}
 	return nil
 }
 
 func write(dir string, c Config, values Values, dtype safetensors.DType, base *Base) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
 	config, err := c.encode(dtype)
 	if err != nil {
 		return err
@@ -39,47 +43,96 @@ func write(dir string, c Config, values Values, dtype safetensors.DType, base *B
 	for _, t := range c.tensors() {
 		infos = append(infos, safetensors.Info{Name: t.name, DType: dtype, Dims: t.dims})
 	}
-	err = create(filepath.Join(dir, safetensors.ModelFile), func(w io.Writer) error {
-		return safetensors.Write(w, map[string]string{"format": "pt"}, infos, func(i safetensors.Info, w io.Writer) error {
-			v, err := values(i.Name)
-			if err != nil {
-				return err
-			}
-			data, err := dtype.Narrow(v)
-			if err != nil {
-				return err
-			}
-			_, err = w.Write(data)
-			return err
-		})
-	})
-	if err != nil {
+	if err := writeWeights(filepath.Join(dir, safetensors.ModelFile), infos, values); err != nil {
 		return err
 	}
 	if err := writeGeneration(dir, c); err != nil {
 		return err
 	}
-	if base != nil && base.dir != "" {
-		for _, name := range vocabularyFiles {
-			if err := copyFile(dir, base.dir, name); err != nil {
-				return err
-			}
+	if base != nil {
+		if err := base.writeVocabulary(dir); err != nil {
+			return err
 		}
 	}
 	return os.WriteFile(filepath.Join(dir, configFile), config, 0o666)
 }
 
-// writeGeneration writes what transformers' generate reads.
-func writeGeneration(dir string, c Config) error {
-	raw, err := json.MarshalIndent(struct {
-		Greedy bool            `json:"do_sample"`
-		BOS    json.RawMessage `json:"bos_token_id,omitempty"`
-		EOS    json.RawMessage `json:"eos_token_id,omitempty"`
-	}{false, c.BOS, c.EOS}, "", "  ")
+// empty makes a folder, and refuses one that holds something.
+func empty(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	held, err := os.ReadDir(dir)
+	if err == nil && len(held) > 0 {
+		err = fmt.Errorf("the folder holds %s already; name one that is empty or not there yet", held[0].Name())
+	}
+	return err
+}
+
+// writeWeights writes a file, one tensor after another.
+func writeWeights(path string, infos []safetensors.Info, values Values) error {
+	return create(path, func(w io.Writer) error {
+		return safetensors.Write(w, map[string]string{"format": "pt"}, infos, func(i safetensors.Info, w io.Writer) error {
+			v, err := values(i.Name)
+			if err != nil {
+				return err
+			}
+			for part := range slices.Chunk(v, 1<<16) { // no second copy of a large weight
+				data, err := i.DType.Narrow(part)
+				if err != nil {
+					return err
+				}
+				if _, err := w.Write(data); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// writeVocabulary writes what says how texts become tokens.
+func (b *Base) writeVocabulary(dir string) error {
+	if b.dir != "" {
+		for _, name := range vocabularyFiles {
+			if err := copyFile(dir, b.dir, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	words, err := freshDefinition().JSON()
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, generationFile), append(raw, '\n'), 0o666)
+	if err := os.WriteFile(filepath.Join(dir, "tokenizer.json"), words, 0o666); err != nil {
+		return err
+	}
+	return writeJSON(filepath.Join(dir, "tokenizer_config.json"), map[string]any{
+		"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": false,
+		"eos_token": freshEnd, "pad_token": freshEnd, "chat_template": freshChat,
+	})
+}
+
+// writeJSON writes a value as Hugging Face does, indented by two.
+func writeJSON(path string, value any) error {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(value); err != nil {
+		return err
+	}
+	return os.WriteFile(path, out.Bytes(), 0o666)
+}
+
+// writeGeneration writes what transformers' generate reads.
+func writeGeneration(dir string, c Config) error {
+	return writeJSON(filepath.Join(dir, generationFile), struct {
+		Greedy bool            `json:"do_sample"`
+		BOS    json.RawMessage `json:"bos_token_id,omitempty"`
+		EOS    json.RawMessage `json:"eos_token_id,omitempty"`
+	}{false, c.BOS, c.EOS})
 }
 
 // copyFile copies a file that may be missing.

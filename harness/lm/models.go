@@ -5,6 +5,7 @@ package lm
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 
 	"github.com/gomlx/compute/dtypes"
@@ -63,8 +64,9 @@ func open(of spec.LanguageModel) (*Base, error) {
 	if of.Folder != "" {
 		return Open(of.Folder)
 	}
+	size := freshDefinition().Size()
 	return Fresh(Config{
-		Arch: of.Arch, Vocab: freshDefinition().Size(), Hidden: of.Hidden, Inner: of.Inner, Layers: of.Layers, Heads: of.Heads, KVHeads: of.KVHeads,
+		Arch: of.Arch, Vocab: size, EOS: strconv.AppendInt(nil, int64(size-1), 10), Hidden: of.Hidden, Inner: of.Inner, Layers: of.Layers, Heads: of.Heads, KVHeads: of.KVHeads,
 		HeadDim: of.HeadDim, Epsilon: 1e-6, Theta: 1e6, Tied: true,
 	}, seed.Seed(of.Seed))
 }

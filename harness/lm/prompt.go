@@ -54,6 +54,19 @@ func labels(v Vocabulary, experts int) ([]int32, error) {
 	return ids, nil
 }
 
+// Prompt returns the system message that shows a pool, cheapest expert first, and the letters that name its members. A problem is the user's
+// message; the letter is the first token of the answer.
+func Prompt(pool []Expert) (system string, letters []string, err error) {
+	if len(pool) > mostExperts {
+		return "", nil, fmt.Errorf("%d experts; there are letters for %d", len(pool), mostExperts)
+	}
+	for i := range pool {
+		letters = append(letters, label(i))
+	}
+	system, err = instructions(pool)
+	return system, letters, err
+}
+
 // instructions returns the system message that shows the pool.
 func instructions(experts []Expert) (string, error) {
 	t, err := template.New("prompt").Parse(promptText)

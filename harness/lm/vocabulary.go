@@ -32,13 +32,16 @@ const freshChat = `{% for m in messages %}<|im_start|>{{ m.role }}
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
 {% endif %}`
 
+// freshStart and freshEnd are the marks of messages in it.
+const freshStart, freshEnd = "<|im_start|>", "<|im_end|>"
+
 // freshDefinition is the tokenizer of fresh models: a token a byte, one a merge, and the marks of messages.
 func freshDefinition() tokenizer.Definition {
 	merges, err := tokenizer.ParseMerges(strings.Split(strings.TrimSpace(freshMerges), "\n"))
 	if err != nil {
 		panic(err) // a file of this package
 	}
-	return tokenizer.Merged(tokenizer.Qwen2, merges, "<|im_start|>", "<|im_end|>")
+	return tokenizer.Merged(tokenizer.Qwen2, merges, freshStart, freshEnd)
 }
 
 // freshVocabulary is the vocabulary of fresh models.

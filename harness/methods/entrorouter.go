@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
-	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -118,7 +117,7 @@ func (e *entroRouter) Load(_ context.Context, experts []routing.Expert, from str
 }
 
 func (e *entroRouter) router(model *policy.Model, work routing.Work) *policyRouter {
-	return &policyRouter{model: model, decoding: e.decoding, seed: work.Seed}
+	return &policyRouter{chooser: network{model}, decoding: e.decoding, seed: work.Seed}
 }
 
 // expertIDs are the experts that a method is to choose among, cheapest first.
@@ -343,30 +342,33 @@ func (e *entroRouter) prompts(policy policy.Policy, set routing.TrainSet, s seed
 
 // policyRouter decides by a trained policy: its likeliest expert, or a sample of its distribution.
 type policyRouter struct {
-	model    *policy.Model
+	chooser  chooser
 	decoding string
 	seed     seed.Seed
 }
 
 var _ io.Closer = (*policyRouter)(nil)
 
-// Close frees the model.
+// Close frees the model, if it is here.
 func (r *policyRouter) Close() error {
-	r.model.Close()
+	if m := r.Model(); m != nil {
+		m.Close()
+	}
 	return nil
+}
+
+// Model returns the trained policy; nil: a server has it.
+func (r *policyRouter) Model() *policy.Model {
+	n, _ := r.chooser.(network)
+	return n.Model
 }
 
 func (r *policyRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
 	texts, index := distinctTexts(queries)
-	rows, err := r.model.Policy().Encode(texts)
+	probs, usage, err := r.chooser.choose(ctx, texts)
 	if err != nil {
 		return nil, fmt.Errorf("route: %w", err)
 	}
-	probs, err := r.model.ProbsOf(ctx, rows)
-	if err != nil {
-		return nil, fmt.Errorf("route: %w", err)
-	}
-	reader, reads := r.model.Policy().(policy.Reader)
 	out := make([]routing.Decision, len(queries))
 	for i, q := range queries {
 		prob := probs[index[q.Problem.Text]]
@@ -374,9 +376,8 @@ func (r *policyRouter) Route(ctx context.Context, queries []routing.Query) ([]ro
 			return nil, fmt.Errorf("route: the policy gives no number for problem %s; its weights are damaged, train it again", q.Problem.ID)
 		}
 		out[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: prob, Expert: slices.Index(prob, slices.Max(prob))}
-		if reads {
-			in, written := reader.Tokens(rows[index[q.Problem.Text]])
-			out[i].Usage = cost.Usage{In: int64(in), Out: int64(written)}
+		if usage != nil {
+			out[i].Usage = usage[index[q.Problem.Text]]
 		}
 		if r.decoding == "sample" {
 			out[i].Expert = draw(prob, r.seed.Derive("decode", q.Problem.ID, q.Run).Uniform())

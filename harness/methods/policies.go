@@ -34,11 +34,7 @@ func (e *entroRouter) newPolicy(experts []routing.Expert, texts []string) (polic
 		if e.models == nil {
 			return nil, errNoModels
 		}
-		pool := make([]lm.Expert, len(experts))
-		for i, x := range experts {
-			pool[i] = lm.Expert{ID: x.ID, Params: x.Params, Price: x.Price}
-		}
-		return e.models.New(e.backend, e.Policy, pool)
+		return e.models.New(e.backend, e.Policy, lmPool(experts))
 	default:
 		return nil, fmt.Errorf("policy: unknown kind %q; known: compact, lm", e.Policy.Kind)
 	}

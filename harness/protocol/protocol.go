@@ -8,6 +8,7 @@ package protocol
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/entrorouter/entrorouter/harness/asking"
@@ -16,6 +17,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
+	"github.com/entrorouter/entrorouter/harness/store"
 )
 
 // Run is an experiment as its protocol plans it; nothing of it has been carried out.
@@ -84,6 +86,22 @@ func begin(r *spec.Resolved, o steps.Options) (*Run, error) {
 		return nil, err
 	}
 	return run, nil
+}
+
+// Finished fails with ErrIncomplete if the store does not have what a step makes, and says what to do.
+func (r *Run) Finished(s *steps.Step) error {
+	name := r.Spec.Experiment.Name
+	_, err := r.Store.Get(s.Recipe)
+	switch {
+	case err == nil:
+		return nil
+	case !errors.Is(err, store.ErrMissing):
+		return r.Lost(s, err)
+	}
+	if _, err := r.Store.ReadIndex(name); err == nil {
+		return fmt.Errorf("%w: experiment %s was run, but not as it is now: entrorouter explain %s says what differs, entrorouter run %s carries it out", steps.ErrIncomplete, name, r.Spec.Named, r.Spec.Named)
+	}
+	return fmt.Errorf("%w: experiment %s is not finished in this store; run it first: entrorouter run %s", steps.ErrIncomplete, name, r.Spec.Named)
 }
 
 // Arenas are the steps that measure arenas.

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
@@ -22,6 +25,9 @@ type Routed struct {
 	Prob   map[string]float64 `json:"prob"`             // of every expert, sums to 1, to less where the router may answer itself
 	Answer string             `json:"answer,omitempty"` // of a router that has talked to the experts
 	USD    float64            `json:"usd"`              // expected: what the experts asked cost a question on the training problems, the mean over the coin where the row flips one; what the calls cost where there is an answer
+
+	Tokens int64   `json:"tokens,omitempty"` // a language model's: its prompt and the letter
+	MS     float64 `json:"ms,omitempty"`     // a language model's: milliseconds of the whole call a query, compiling included
 }
 
 // Route routes queries by the router of one row of an experiment. A trained router is loaded from its stored fit. A row
@@ -29,11 +35,8 @@ type Routed struct {
 // router of its run byte for byte. Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint,
 // curves, trajectories of a served policy) goes to dir, nowhere if it is empty.
 func Route(ctx context.Context, r *spec.Resolved, o steps.Options, row string, queries []routing.Query, dir string) ([]Routed, error) {
-	switch protocol := r.Experiment.Protocol; protocol {
-	case "folds":
-		return nil, fmt.Errorf("%w: spec %s has protocol folds, whose routers are one a fold; name a spec with protocol split", spec.ErrUsage, r.Experiment.Name)
-	case "collapse":
-		return nil, fmt.Errorf("%w: spec %s has protocol collapse, whose policies read no problems; name a spec with protocol split", spec.ErrUsage, r.Experiment.Name)
+	if err := oneRouter(r); err != nil {
+		return nil, err
 	}
 	run, err := newSplit(ctx, r, o)
 	if err != nil {
@@ -45,6 +48,100 @@ func Route(ctx context.Context, r *spec.Resolved, o steps.Options, row string, q
 		return nil, err
 	}
 	return run.split.route(ctx, f, queries, dir)
+}
+
+// Server is an OpenAI-compatible server that has an exported router.
+type Server struct {
+	URL   string // base URL, ending in /v1
+	Model string // name that the server knows it by; empty: the only one that it serves
+}
+
+// RouteOnServer is Route by a server to which the language model of the row was exported. The stored fit is not read. A
+// server that does not say how likely the letters of the experts are is an error.
+func RouteOnServer(ctx context.Context, r *spec.Resolved, o steps.Options, row string, server Server, queries []routing.Query) ([]Routed, error) {
+	if err := oneRouter(r); err != nil {
+		return nil, err
+	}
+	if err := experts.CheckURL(server.URL); err != nil {
+		return nil, fmt.Errorf("%w: server: %w", spec.ErrUsage, err)
+	}
+	run, err := newSplit(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer run.Close()
+	e := run.split
+	f, err := e.languageModel(row)
+	if err != nil {
+		return nil, err
+	}
+	client, err := server.connect(ctx, o.Filled())
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	method, ok := f.method.(methods.Servable)
+	if !ok {
+		return nil, fmt.Errorf("%w: row %s cannot be asked behind a server", spec.ErrUsage, row)
+	}
+	router, err := method.OnServer(client, exportedRouter, e.pool.Experts, f.work(""))
+	if err != nil {
+		return nil, err
+	}
+	return e.decide(ctx, f, router, queries)
+}
+
+// exportedRouter is the id of the endpoint that has an exported router.
+const exportedRouter = "exported router"
+
+// connect returns a client of a server that was found to serve the model. A server that is down at the beginning is asked once.
+func (s Server) connect(ctx context.Context, o steps.Options) (*experts.HTTP, error) {
+	client := func(model string, tries int) (*experts.HTTP, error) {
+		at := experts.Endpoint{Expert: routing.Expert{ID: exportedRouter, Model: model}, URL: s.URL}
+		return experts.NewHTTP([]experts.Endpoint{at}, experts.HTTPOptions{Key: o.Key, Log: o.Log, Tries: tries})
+	}
+	first, err := client(s.Model, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer first.Close()
+	if s.Model != "" {
+		if err := first.Preflight(ctx); err != nil {
+			return nil, err
+		}
+		return client(s.Model, 0)
+	}
+	names, err := first.Served(ctx, s.URL)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) != 1 {
+		return nil, fmt.Errorf("%w: %s serves %d models (%s): say which one with --model", spec.ErrUsage, s.URL, len(names), strings.Join(names, ", "))
+	}
+	return client(names[0], 0)
+}
+
+// languageModel is the fit of a row whose policy is a language model, with its first seed.
+func (e *experiment) languageModel(row string) (*fit, error) {
+	f, err := e.routable(row)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := methods.LanguageModel(f.row, &e.Spec.Experiment); !ok {
+		return nil, fmt.Errorf("%w: row %s is no language model; name a row whose policy is of kind lm", spec.ErrUsage, row)
+	}
+	return f, nil
+}
+
+// oneRouter refuses an experiment whose rows are not one router a training seed.
+func oneRouter(r *spec.Resolved) error {
+	switch r.Experiment.Protocol {
+	case "folds":
+		return fmt.Errorf("%w: spec %s has protocol folds, whose routers are one a fold; name a spec with protocol split", spec.ErrUsage, r.Experiment.Name)
+	case "collapse":
+		return fmt.Errorf("%w: spec %s has protocol collapse, whose policies read no problems; name a spec with protocol split", spec.ErrUsage, r.Experiment.Name)
+	}
+	return nil
 }
 
 // routable is the fit of a row, with its first seed, if it can decide about new problems.
@@ -66,19 +163,27 @@ func (e *experiment) routable(row string) (*fit, error) {
 
 // route is Route with a fit.
 func (e *experiment) route(ctx context.Context, f *fit, queries []routing.Query, dir string) ([]Routed, error) {
-	usd, err := e.rlProfile.meanDollars(ctx)
-	if err != nil {
-		return nil, err
-	}
 	router, done, err := f.router(ctx, dir)
 	defer done()
 	if err != nil {
 		return nil, err
 	}
+	return e.decide(ctx, f, router, queries)
+}
+
+// decide routes queries by a router of a fit.
+func (e *experiment) decide(ctx context.Context, f *fit, router routing.Router, queries []routing.Query) ([]Routed, error) {
+	usd, err := e.rlProfile.meanDollars(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, reads := methods.LanguageModel(f.row, &e.Spec.Experiment)
+	start := time.Now()
 	decisions, err := router.Route(ctx, queries)
 	if err != nil {
 		return nil, err
 	}
+	ms := float64(time.Since(start).Microseconds()) / 1000 / float64(len(queries))
 	out := make([]Routed, len(decisions))
 	for i, d := range decisions {
 		out[i] = Routed{ID: queries[i].Problem.ID, Run: queries[i].Run, Prob: map[string]float64{}}
@@ -97,6 +202,9 @@ func (e *experiment) route(ctx context.Context, f *fit, queries []routing.Query,
 		for m, x := range e.pool.Experts {
 			out[i].Prob[x.ID] = d.Prob[m]
 			out[i].USD += asked[m] * usd[m]
+		}
+		if reads {
+			out[i].Tokens, out[i].MS = d.Usage.In+d.Usage.Out, ms
 		}
 		if d.Answer != nil {
 			out[i].Answer, out[i].USD = d.Answer.Text, d.Paid(e.pool.Experts, e.Spec.Experiment.CountInput)

@@ -1,0 +1,70 @@
+// The command export: a trained language model as a Hugging Face folder.
+
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/protocol"
+	"github.com/entrorouter/entrorouter/harness/safetensors"
+)
+
+func exportCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "write the trained language model of a row as a Hugging Face folder",
+		ArgsUsage: "SPEC",
+		Description: "SPEC is an experiment that has been run and whose row has a policy of kind lm. Writes config.json, the merged weights,\n" +
+			"the tokenizer with its chat template, and README.md, which says what the model is, how it was made and what was measured of it.\n" +
+			"The folder is loaded by transformers, and by this program as policy.model. Nothing is trained and nobody is asked.",
+		Flags: append(storeFlags(), seedsFlag(), pluginFlag(), verboseFlag(),
+			&cli.StringFlag{Name: "hf", Usage: "write the folder `DIR`, which must be empty or not there yet"},
+			&cli.StringFlag{Name: "row", Value: methods.ReferenceRow, Usage: "id of the row"},
+			&cli.Uint64Flag{Name: "seed", DefaultText: "the first of the experiment", Usage: "training seed of the model"},
+			&cli.BoolFlag{Name: "adapter", Usage: "write the low-rank adapters alone, as PEFT reads them"},
+			dtypeFlag()),
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usageError{fmt.Errorf("export takes one SPEC, got %d arguments", c.NArg())}
+			}
+			if c.String("hf") == "" {
+				return usageError{errors.New("say with --hf which folder to write")}
+			}
+			dtype, err := dtypeOf(c)
+			if err != nil {
+				return err
+			}
+			r, err := loadSpec(c, c.Args().First())
+			if err != nil {
+				return err
+			}
+			x := protocol.Export{Row: c.String("row"), Seed: c.Uint64("seed"), Dir: c.String("hf"), As: lm.Export{DType: dtype, Adapter: c.Bool("adapter")}}
+			done, err := x.Write(c.Context, r, options(c))
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.App.Writer, "%s: row %s of %s, training seed %d, %s, as %s\n", x.Dir, x.Row, r.Experiment.Name, done.Seed, done.Fit, c.String("dtype"))
+			return nil
+		},
+	}
+}
+
+// dtypeFlag says how weights are stored.
+func dtypeFlag() cli.Flag {
+	return &cli.StringFlag{Name: "dtype", Value: "float32", Usage: "store weights as `TYPE` float32 or bfloat16"}
+}
+
+func dtypeOf(c *cli.Context) (safetensors.DType, error) {
+	switch c.String("dtype") {
+	case "float32":
+		return safetensors.F32, nil
+	case "bfloat16":
+		return safetensors.BF16, nil
+	}
+	return "", usageError{fmt.Errorf("--dtype %s: want float32 or bfloat16", c.String("dtype"))}
+}

@@ -1,0 +1,133 @@
+// Rows whose policy is a language model: what its own program or a server says of a text.
+
+package methods
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+// Servable is a method whose policy, if that is a language model, can be asked behind a server once it is exported.
+type Servable interface {
+	// OnServer returns a router that asks a server, by the id of its endpoint, in place of the router that Fit returns.
+	// pool are the experts that Fit had and work is Fit's.
+	OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error)
+}
+
+// lmPool is a pool as the prompt of a language model shows it.
+func lmPool(experts []routing.Expert) []lm.Expert {
+	pool := make([]lm.Expert, len(experts))
+	for i, x := range experts {
+		pool[i] = lm.Expert{ID: x.ID, Params: x.Params, Price: x.Price}
+	}
+	return pool
+}
+
+// A chooser gives a distribution over the experts for each text, and the tokens that it read and wrote for it; no usages: it
+// reads no tokens.
+type chooser interface {
+	choose(ctx context.Context, texts []string) (probs [][]float64, usage []cost.Usage, err error)
+}
+
+// network is a chooser whose weights are here.
+type network struct{ *policy.Model }
+
+func (n network) choose(ctx context.Context, texts []string) ([][]float64, []cost.Usage, error) {
+	rows, err := n.Policy().Encode(texts)
+	if err != nil {
+		return nil, nil, err
+	}
+	var usage []cost.Usage
+	if reader, ok := n.Policy().(policy.Reader); ok {
+		for _, row := range rows {
+			in, out := reader.Tokens(row)
+			usage = append(usage, cost.Usage{In: int64(in), Out: int64(out)})
+		}
+	}
+	probs, err := n.ProbsOf(ctx, rows)
+	return probs, usage, err
+}
+
+// OnServer implements Servable.
+func (e *entroRouter) OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error) {
+	system, labels, err := lm.Prompt(lmPool(pool))
+	if err != nil {
+		return nil, fmt.Errorf("method %s: %w", e.name, err)
+	}
+	return &policyRouter{chooser: onServer{chat, endpoint, system, labels}, decoding: e.decoding, seed: work.Seed}, nil
+}
+
+// OnServer implements Servable.
+func (e *entroPlus) OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error) {
+	return e.both().OnServer(chat, endpoint, pool, work)
+}
+
+// onServer is a chooser whose weights a server has. Each text is one request for one token; the likeliest first tokens that
+// come with it have the labels among them.
+type onServer struct {
+	chat     experts.Chatter
+	endpoint string
+	system   string
+	labels   []string
+}
+
+// topTokens is how many of the likeliest tokens are asked for: OpenAI's bound, and vLLM's as long as nobody sets another.
+const topTokens = 20
+
+func (s onServer) choose(ctx context.Context, texts []string) (probs [][]float64, usage []cost.Usage, err error) {
+	for _, text := range texts {
+		c, err := s.chat.Chat(ctx, experts.ChatRequest{
+			Expert: s.endpoint, Messages: []experts.Message{{Role: "system", Content: s.system}, {Role: "user", Content: text}}, MaxTokens: 1, Top: topTokens,
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		p, err := s.share(c.Top)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", s.endpoint, err)
+		}
+		probs, usage = append(probs, p), append(usage, c.Usage)
+	}
+	return probs, usage, nil
+}
+
+// share returns the labels' shares of what they have of the first token's probability together.
+func (s onServer) share(top []experts.TopToken) ([]float64, error) {
+	if len(top) == 0 {
+		return nil, fmt.Errorf("the server sent no log-probabilities of its first token, so what it would choose is not known: ask one that obeys logprobs and top_logprobs")
+	}
+	var missing []string
+	p, sum := make([]float64, len(s.labels)), 0.0
+	best := math.Inf(-1)
+	for _, t := range top {
+		best = max(best, t.LogProb)
+	}
+	for k, label := range s.labels {
+		i := slices.IndexFunc(top, func(t experts.TopToken) bool { return t.Token == label })
+		if i < 0 {
+			missing = append(missing, label)
+			continue
+		}
+		p[k] = math.Exp(top[i].LogProb - best)
+		sum += p[k]
+	}
+	switch {
+	case missing != nil:
+		return nil, fmt.Errorf("%s not among the %d likeliest first tokens that the server sent, so the probabilities are not known: is it the exported model, and does the row choose among this pool?", strings.Join(missing, ", ")+map[bool]string{true: " is", false: " are"}[len(missing) == 1], len(top))
+	case !(sum > 0):
+		return nil, fmt.Errorf("the letters have no probability beside other first tokens: is it the exported model?")
+	}
+	for k := range p {
+		p[k] /= sum
+	}
+	return p, nil
+}
