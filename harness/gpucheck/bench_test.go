@@ -54,6 +54,11 @@ func BenchmarkTrainingStep(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+			again, err := peak(b.Context(), backend, step.Decoder.Compute) // others may have wanted the machine meanwhile
+			if err != nil {
+				b.Fatal(err)
+			}
+			fastest = max(fastest, again)
 			seconds := b.Elapsed().Seconds() / float64(b.N)
 			b.ReportMetric(float64(step.B*step.T)/seconds, "tokens/s")
 			b.ReportMetric(fastest/1e9, "peak-GFLOP/s")
