@@ -14,7 +14,7 @@ import (
 // Conduct says how trainings are carried out. The zero value takes batches at once, keeps nothing and tells nobody.
 type Conduct struct {
 	// Micro bounds the rows of a forward and backward pass: a batch of more is computed in parts, of rows of like length, whose
-	// gradients are summed. 0: a batch at once. Parts move the last digits of a loss and nothing else.
+	// gradients are summed. 0: a batch at once. Parts move the last digits of a loss; dropout is drawn for each of them.
 	Micro int
 
 	// Dir is where the state of an unfinished training is kept, every Every steps: weights, moments, streams and position. A

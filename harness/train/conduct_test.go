@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gomlx/gomlx/core/tensors"
+
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -152,6 +154,36 @@ func TestABatchInPartsIsTheBatch(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// sized is a policy that notes how many rows are computed with at once.
+type sized struct {
+	policy.Policy
+	sizes map[int]bool
+}
+
+func (p sized) Inputs(rows []policy.Row, size int) ([]*tensors.Tensor, error) {
+	p.sizes[size] = true
+	return p.Policy.Inputs(rows, size)
+}
+
+func TestNoPassHasMoreRowsThanAPartMay(t *testing.T) {
+	y := newToyTraining(t)
+	const micro = 5 // the last of 50 examples in batches of 12 are two, which one part holds
+	p := sized{y.policy, map[int]bool{}}
+	m := newModel(t, goBackend(t), p)
+	c := Conduct{Micro: micro}
+	if _, err := c.SFT(t.Context(), m, y.examples, y.sft, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.GRPO(t.Context(), m, y.prompts, y.grpo, 1); err != nil {
+		t.Fatal(err)
+	}
+	for size := range p.sizes {
+		if size > micro {
+			t.Errorf("a pass of %d rows, where at most %d were asked for", size, micro)
 		}
 	}
 }
