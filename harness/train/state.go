@@ -76,15 +76,24 @@ func (s state) write(file io.Writer, variables []*model.Variable) error {
 	for _, v := range variables {
 		now, err := v.Value()
 		if err == nil {
-			if access := now.ConstBytes(func(data []byte) { _, err = w.Write(data) }); access != nil {
-				err = access
-			}
+			err = copyBytes(w, now)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.Path(), err)
 		}
 	}
 	_, err := file.Write(sum.Sum(nil))
+	return err
+}
+
+// copyBytes writes the bytes of a tensor, and leaves no copy in main memory of one that lies elsewhere.
+func copyBytes(w io.Writer, t *tensors.Tensor) (err error) {
+	if !t.IsLocal() {
+		defer t.FinalizeLocal()
+	}
+	if access := t.ConstBytes(func(data []byte) { _, err = w.Write(data) }); access != nil {
+		err = access
+	}
 	return err
 }
 
