@@ -53,36 +53,41 @@ func trained(policy Policy) []Weight {
 // newModel puts the trained weights' values and the frozen weights on a backend.
 func newModel(backend compute.Backend, policy Policy, values []safetensors.Tensor) (*Model, error) {
 	m := &Model{policy: policy, backend: backend, store: model.NewStore()}
+	err := m.fill(values)
+	if err == nil {
+		m.logits, err = model.NewExec(backend, m.store, func(_ *model.Scope, in []*graph.Node) *graph.Node {
+			return policy.Forward(m.Scope(), in, 0).Choice
+		})
+	}
+	if err != nil {
+		m.store.Finalize()
+		return nil, fmt.Errorf("%s policy: %w", policy.Kind(), err)
+	}
+	return m, nil
+}
+
+// fill makes the variables of the trained weights, from values, and of the frozen ones.
+func (m *Model) fill(values []safetensors.Tensor) error {
 	for _, v := range values {
-		value := tensors.FromFlatDataAndDimensions(v.Data, v.Dims...)
-		if _, err := m.store.CreateVariable(weightScope+"/"+v.Name, value); err != nil {
-			return nil, fmt.Errorf("%s policy: weight %q: %w", policy.Kind(), v.Name, err)
+		if _, err := m.store.CreateVariable(weightScope+"/"+v.Name, tensors.FromFlatDataAndDimensions(v.Data, v.Dims...)); err != nil {
+			return fmt.Errorf("weight %q: %w", v.Name, err)
 		}
 	}
-	for _, w := range policy.Weights() {
+	for _, w := range m.policy.Weights() {
 		if w.Frozen == nil {
 			continue
 		}
 		value, err := w.Frozen()
-		if err == nil {
-			var v *model.Variable
-			if v, err = m.store.CreateVariable(weightScope+"/"+w.Name, value); err == nil {
-				v.SetTrainable(false)
-			}
-		}
 		if err != nil {
-			m.store.Finalize()
-			return nil, fmt.Errorf("%s policy: frozen weight %q: %w", policy.Kind(), w.Name, err)
+			return fmt.Errorf("frozen weight %q: %w", w.Name, err)
 		}
+		v, err := m.store.CreateVariable(weightScope+"/"+w.Name, value)
+		if err != nil {
+			return fmt.Errorf("frozen weight %q: %w", w.Name, err)
+		}
+		v.SetTrainable(false)
 	}
-	var err error
-	m.logits, err = model.NewExec(backend, m.store, func(scope *model.Scope, in []*graph.Node) *graph.Node {
-		return policy.Forward(m.Scope(), in, 0).Choice
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s policy: %w", policy.Kind(), err)
-	}
-	return m, nil
+	return nil
 }
 
 // Policy returns the network.
