@@ -3,6 +3,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -179,8 +180,14 @@ func (m *Model) ProbsOf(ctx context.Context, rows []Row) ([][]float64, error) {
 }
 
 // Call runs a compiled graph of float32 outputs and returns them as flat slices. It frees every tensor, those of
-// inputs included.
-func Call(exec *model.Exec, inputs []*tensors.Tensor) ([][]float32, error) {
+// inputs included, whether it fails or not.
+func Call(exec *model.Exec, inputs []*tensors.Tensor) (flat [][]float32, err error) {
+	used := slices.Clone(inputs)
+	defer func() {
+		for _, t := range used {
+			err = cmp.Or(err, t.FinalizeAll())
+		}
+	}()
 	args := make([]any, len(inputs))
 	for i, t := range inputs {
 		args[i] = t
@@ -189,14 +196,10 @@ func Call(exec *model.Exec, inputs []*tensors.Tensor) ([][]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	flat := make([][]float32, len(outputs))
+	used = append(used, outputs...)
+	flat = make([][]float32, len(outputs))
 	for i, t := range outputs {
 		if flat[i], err = tensors.CopyFlatData[float32](t); err != nil {
-			return nil, err
-		}
-	}
-	for _, t := range append(outputs, inputs...) {
-		if err := t.FinalizeAll(); err != nil {
 			return nil, err
 		}
 	}

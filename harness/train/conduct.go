@@ -31,7 +31,7 @@ type Progress struct {
 	Stage    string // sft or grpo
 	Step, Of int    // steps taken, and all of them
 	Loss     float64
-	Tokens   float64       // a second: ids of rows read forward and backward, padding apart
+	Tokens   float64       // a second: ids of rows, as often as the network read them, padding apart
 	Memory   int64         // bytes that the process holds in main memory; 0: not known
 	Left     time.Duration // at the pace so far
 }
@@ -59,7 +59,7 @@ func (c Conduct) pace(stage string, done, all int) *pace {
 	return &pace{Conduct: c, stage: stage, done: done, all: all, began: time.Now()}
 }
 
-// after tells of a step and the rows it read.
+// after tells of a step and the rows it read in each of some passes.
 func (p *pace) after(step int, loss float64, rows []policy.Row, passes int) {
 	if p.Tell == nil {
 		return

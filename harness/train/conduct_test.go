@@ -209,6 +209,29 @@ func TestADamagedStateIsNoBeginning(t *testing.T) {
 	}
 }
 
+func TestProgressCountsTheTokensOfEveryPass(t *testing.T) {
+	y := newToyTraining(t)
+	y.grpo.Steps, y.grpo.Batch = 2, len(y.prompts)
+	ids := 0
+	for _, q := range y.prompts {
+		ids += len(q.Row.IDs)
+	}
+	for estimator, passes := range map[string]int{Sampled: 3, Exact: 2} { // two epochs, before which samples are drawn
+		y.grpo.Estimator = estimator
+		m := newModel(t, goBackend(t), y.policy)
+		defer m.Close()
+		_, err := Conduct{Tell: func(p Progress) {
+			// After the first step of two as much time is left as was spent.
+			if got := p.Tokens * p.Left.Seconds(); p.Step == 1 && math.Abs(got-float64(passes*ids)) > .5 {
+				t.Errorf("%s: %v tokens were read, want %d times %d", estimator, got, passes, ids)
+			}
+		}}.GRPO(t.Context(), m, y.prompts, y.grpo, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestProgressIsToldOnOneLine(t *testing.T) {
 	p := Progress{Stage: "grpo", Step: 3, Of: 40, Loss: -0.01234, Tokens: 1234.5, Memory: 3 << 29, Left: 90 * time.Second}
 	if got, want := p.String(), "grpo step 3 of 40, loss -0.0123, 1234 tokens/s, 1.5 GiB, 1m30s left"; got != want {
