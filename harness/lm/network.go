@@ -30,10 +30,11 @@ func NewNetwork(backend policy.Backend, d Decoder, base *Base, want func(name st
 			continue
 		}
 		value, err := base.stored(t)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			_, err = n.store.CreateVariable("/"+t.name, value)
 		}
-		if _, err := n.store.CreateVariable("/"+t.name, value); err != nil {
+		if err != nil {
+			n.Close()
 			return nil, fmt.Errorf("weight %q: %w", t.name, err)
 		}
 	}
