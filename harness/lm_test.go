@@ -153,7 +153,7 @@ func TestALinearHeadOnAFrozenModelSaysSo(t *testing.T) {
 	}
 }
 
-// The whole way on XLA: the same training, within what float32 rounds, and the same decisions.
+// lm-tiny with less of Stage II, the whole way on XLA: the same training, within what float32 rounds, and the same decisions.
 func TestXLAALanguageModelDecidesAsOnTheGoBackend(t *testing.T) {
 	plugin := xlatest.Plugin(t)
 	type fit struct {
@@ -162,11 +162,10 @@ func TestXLAALanguageModelDecidesAsOnTheGoBackend(t *testing.T) {
 	}
 	fits := map[string]map[string]fit{}
 	for _, backend := range []string{"go", "xla"} {
-		r := languageModel(t, spec.Tune{Part: "full"})
-		r.Experiment.Policy.Backend = backend
-		r.Experiment.Train.SFT.Size, r.Experiment.Train.RL.Size = 160, 96
-		r.Experiment.SFT.Epochs, r.Experiment.SFT.Batch, r.Experiment.SFT.LR = 3, 16, 1e-2
-		r.Experiment.Evaluate.MaxProblems = 20
+		r := toy.Load(t, filepath.Join("..", "experiments", "lm-tiny.yaml"))
+		x := &r.Experiment
+		x.Policy.Backend, x.GRPO.Steps, x.Large, x.Outputs = backend, 4, 0, x.Outputs[:1]
+		x.Methods = slices.DeleteFunc(x.Methods, func(m spec.Method) bool { return m.Name != "entrorouter" && m.Name != "sft" && m.Name != "fixed" })
 		out := t.TempDir()
 		if _, err := Run(t.Context(), r, Options{Out: out, Plugin: plugin}); err != nil {
 			t.Fatal(err)

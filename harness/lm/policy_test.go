@@ -19,6 +19,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/tokenizer"
 	"github.com/entrorouter/entrorouter/harness/train"
 )
 
@@ -524,6 +525,21 @@ func TestFaultsOfLanguageModelPoliciesAreNamed(t *testing.T) {
 	other := strings.Replace(string(raw), `"Seed":7`, `"Seed":8`, 1)
 	if _, err := models.Read(b, []byte(other)); err == nil || !strings.Contains(err.Error(), "it was trained from a model or a prompt with sha256") {
 		t.Errorf("another base: error is %v", err)
+	}
+}
+
+func TestTheVocabularyOfAModelIsReadOnce(t *testing.T) {
+	models, b := newModels(t, 0), openGo(t)
+	var read [2]*tokenizer.Tokenizer
+	for i := range read {
+		p, err := models.New(b, configOf(tunings["full"]), pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read[i] = p.vocabulary.(chatVocabulary).tokens
+	}
+	if read[0] != read[1] {
+		t.Error("two policies on one model have two tokenizers")
 	}
 }
 
