@@ -42,6 +42,9 @@ func report(w io.Writer, module fs.FS) error {
 		if name := d.Name(); d.IsDir() && (name == "testdata" || name != "." && strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
 			return fs.SkipDir
 		}
+		if _, err := fs.Stat(module, filepath.ToSlash(filepath.Join(path, "go.mod"))); d.IsDir() && path != "." && err == nil {
+			return fs.SkipDir // another module
+		}
 		if d.IsDir() || filepath.Ext(path) != ".go" {
 			return nil
 		}

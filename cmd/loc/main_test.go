@@ -21,7 +21,7 @@ func TestPackagesAndTestsAreApart(t *testing.T) {
 	var out strings.Builder
 	if err := report(&out, fstest.MapFS{
 		"a.go": file("package a\n"), "a_test.go": file("package a\nvar x = 1\n"), "b/b.go": file("package b\n\nvar y = 2\n"),
-		"b/testdata/c.go": file("package c\n"), ".git/d.go": file("package d\n"), "_e/e.go": file("package e\n"), "b/b.txt": file("text\n"),
+		"b/testdata/c.go": file("package c\n"), ".git/d.go": file("package d\n"), "_e/e.go": file("package e\n"), "b/b.txt": file("text\n"), "m/go.mod": file("module m\n"), "m/m.go": file("package m\n"),
 	}); err != nil {
 		t.Fatal(err)
 	}

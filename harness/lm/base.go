@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -33,12 +34,15 @@ type Base struct {
 	dir  string            // folder; empty: fresh
 	file *safetensors.File // nil: fresh
 	seed seed.Seed         // of fresh weights
+
+	vocabulary func() (Vocabulary, error) // how its texts become tokens; read when it is asked for first
 }
 
 // Open opens a Hugging Face folder. A weight that is missing, of another shape, or not the model's is an error with its name.
 // The caller closes the base.
 func Open(dir string) (*Base, error) {
 	b := &Base{dir: dir}
+	b.vocabulary = sync.OnceValues(b.readVocabulary)
 	var err error
 	if b.Config, err = ReadConfig(dir); err != nil {
 		return nil, err
@@ -66,6 +70,7 @@ func Fresh(c Config, s seed.Seed) (*Base, error) {
 	}
 	c.Stored = safetensors.F32
 	b := &Base{Config: c, seed: s.Derive("language model")}
+	b.vocabulary = sync.OnceValues(b.readVocabulary)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%+v %d", c, b.seed))
 	b.Digest = hex.EncodeToString(sum[:])
 	return b, nil
@@ -206,8 +211,8 @@ func digest(dir string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// vocabulary returns how the model's texts become tokens.
-func (b *Base) vocabulary() (Vocabulary, error) {
+// readVocabulary returns how the model's texts become tokens.
+func (b *Base) readVocabulary() (Vocabulary, error) {
 	if b.dir == "" {
 		return freshVocabulary()
 	}

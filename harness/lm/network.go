@@ -3,6 +3,7 @@
 package lm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,10 +31,11 @@ func NewNetwork(backend policy.Backend, d Decoder, base *Base, want func(name st
 			continue
 		}
 		value, err := base.stored(t)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			_, err = n.store.CreateVariable("/"+t.name, value)
 		}
-		if _, err := n.store.CreateVariable("/"+t.name, value); err != nil {
+		if err != nil {
+			n.Close()
 			return nil, fmt.Errorf("weight %q: %w", t.name, err)
 		}
 	}
@@ -94,6 +96,11 @@ func (n *Network) Greedy(ctx context.Context, prompts [][]int32, most int, stop 
 		open[i] = most > 0
 	}
 	token, exec, inputs := pad(prompts, longest), read, []any(nil)
+	defer func() {
+		for _, kept := range inputs {
+			err = cmp.Or(err, kept.(*tensors.Tensor).FinalizeAll())
+		}
+	}()
 	for width := longest; slices.Contains(open, true) && ctx.Err() == nil; width = 1 {
 		// The position of the token read last; when the prompts are read, that of their last token is one before.
 		at := tensors.FromFlatDataAndDimensions(slices.Clone(lengths), len(prompts), 1)
@@ -107,7 +114,7 @@ func (n *Network) Greedy(ctx context.Context, prompts [][]int32, most int, stop 
 			}
 		}
 		scores, err := tensors.CopyFlatData[float32](out[0])
-		if err != nil {
+		if err := cmp.Or(err, out[0].FinalizeAll()); err != nil {
 			return nil, fmt.Errorf("generate: %w", err)
 		}
 		if seen != nil {

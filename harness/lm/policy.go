@@ -70,7 +70,10 @@ func (m *Models) Read(backend policy.Backend, raw []byte) (*Policy, error) {
 }
 
 func (m *Models) build(backend policy.Backend, s record) (*Policy, error) {
-	if knob, fault := s.Policy.Check(); fault != "" || s.Policy.Kind != kind {
+	if s.Policy.Kind != kind {
+		return nil, fmt.Errorf("policy.kind is %q; this is a policy of kind %s", s.Policy.Kind, kind)
+	}
+	if knob, fault := s.Policy.Check(); fault != "" {
 		return nil, fmt.Errorf("policy%s: %s", knob, fault)
 	}
 	if len(s.Experts) < 2 {

@@ -13,11 +13,13 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/tokenizer"
 	"github.com/entrorouter/entrorouter/harness/train"
 )
 
@@ -178,6 +180,53 @@ func sft(t testing.TB, m *policy.Model, texts []string, prob [][]float64, epochs
 		t.Fatal(err)
 	}
 	return curve
+}
+
+// TestFitsAtTheSameTimeAreThoseOneAfterAnother: folds are fitted so, on models and frozen layers that they share.
+func TestFitsAtTheSameTimeAreThoseOneAfterAnother(t *testing.T) {
+	b := openGo(t)
+	fit := func(models *Models, name string) (probs [][]float64, err error) {
+		p, err := models.New(b, configOf(tunings[name]), pool)
+		if err != nil {
+			return nil, err
+		}
+		m, err := policy.New(b, p, 1)
+		if err != nil {
+			return nil, err
+		}
+		defer m.Close()
+		rows, err := p.Encode(problems)
+		if err != nil {
+			return nil, err
+		}
+		var examples []train.Example
+		for i, row := range rows {
+			examples = append(examples, train.Example{ID: fmt.Sprint(i), Row: row, Prob: targets[i], Weight: 1})
+		}
+		if _, err := (train.Conduct{Micro: 2}).SFT(t.Context(), m, examples, spec.SFT{Epochs: 2, Batch: 4, LR: .01}, 1); err != nil {
+			return nil, err
+		}
+		return m.ProbsOf(t.Context(), rows)
+	}
+	names := []string{"head", "last 1", "last 1", "lora", "head"}
+	models := newModels(t, 1<<20)
+	got := make([][][]float64, len(names))
+	var group errgroup.Group
+	for i, name := range names {
+		group.Go(func() (err error) { got[i], err = fit(models, name); return err })
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		want, err := fit(newModels(t, 0), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if apart(want, got[i]) != 0 {
+			t.Errorf("%s: %v at the same time, %v alone", name, got[i], want)
+		}
+	}
 }
 
 var targets = [][]float64{{1, 0, 0}, {0, 0, 1}, {0, .5, .5}, {1, 0, 0}}
@@ -442,6 +491,7 @@ func TestFaultsOfLanguageModelPoliciesAreNamed(t *testing.T) {
 		"2 attention heads cannot share 4":              func(p *spec.Policy) { x := freshModel; x.KVHeads = 4; p.Model = &x },
 		"language model testdata/nowhere: there is no config.json; name a Hugging Face folder": func(p *spec.Policy) { p.Model = &spec.LanguageModel{Folder: "testdata/nowhere"} },
 		"max_tokens is 500; the model was made for texts of up to 64 tokens":                   func(p *spec.Policy) { p.Model = &spec.LanguageModel{Folder: "testdata/qwen3"} },
+		`policy.kind is "compact"; this is a policy of kind lm`:                                func(p *spec.Policy) { *p = spec.Policy{Kind: "compact"} },
 	} {
 		cfg := configOf(tunings["head"])
 		change(&cfg)
@@ -475,6 +525,21 @@ func TestFaultsOfLanguageModelPoliciesAreNamed(t *testing.T) {
 	other := strings.Replace(string(raw), `"Seed":7`, `"Seed":8`, 1)
 	if _, err := models.Read(b, []byte(other)); err == nil || !strings.Contains(err.Error(), "it was trained from a model or a prompt with sha256") {
 		t.Errorf("another base: error is %v", err)
+	}
+}
+
+func TestTheVocabularyOfAModelIsReadOnce(t *testing.T) {
+	models, b := newModels(t, 0), openGo(t)
+	var read [2]*tokenizer.Tokenizer
+	for i := range read {
+		p, err := models.New(b, configOf(tunings["full"]), pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read[i] = p.vocabulary.(chatVocabulary).tokens
+	}
+	if read[0] != read[1] {
+		t.Error("two policies on one model have two tokenizers")
 	}
 }
 

@@ -24,13 +24,13 @@ func conductOf(p spec.Policy, work routing.Work) train.Conduct {
 		c.Dir, c.Every = work.Unfinished, work.Every
 	}
 	last := time.Now()
-	c.Tell = func(p train.Progress) {
+	c.Tell = func(far train.Progress) {
 		if work.Say != nil {
-			work.Say(p.String())
+			work.Say(far.String())
 		}
 		if time.Since(last) > betweenLines {
 			last = time.Now()
-			work.Log.Info("training", "progress", p.String())
+			work.Log.Info("training", "progress", far.String())
 		}
 	}
 	return c

@@ -62,11 +62,17 @@ func (m *Model) Save(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("save checkpoint: %w", err)
 	}
-	if err := WriteFile(filepath.Join(dir, weightsFile), weights); err != nil {
-		return fmt.Errorf("save checkpoint: %w", err)
-	}
-	if err := WriteFile(filepath.Join(dir, configFile), append(config, '\n')); err != nil {
-		return fmt.Errorf("save checkpoint: %w", err)
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{{weightsFile, weights}, {configFile, append(config, '\n')}} {
+		err := WriteFile(filepath.Join(dir, file.name), func(w io.Writer) error {
+			_, err := w.Write(file.data)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("save checkpoint: %w", err)
+		}
 	}
 	return nil
 }
@@ -161,8 +167,8 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// WriteFile replaces a file in one step, so that no reader and no crash sees half of it.
-func WriteFile(path string, data []byte) (err error) {
+// WriteFile replaces a file by what fill writes, in one step, so that no reader and no crash sees half of it.
+func WriteFile(path string, fill func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
 	if err != nil {
 		return err
@@ -173,7 +179,7 @@ func WriteFile(path string, data []byte) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if _, err = f.Write(data); err != nil {
+	if err = fill(f); err != nil {
 		return err
 	}
 	if err = f.Chmod(0o644); err != nil {

@@ -3,6 +3,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -53,36 +54,41 @@ func trained(policy Policy) []Weight {
 // newModel puts the trained weights' values and the frozen weights on a backend.
 func newModel(backend compute.Backend, policy Policy, values []safetensors.Tensor) (*Model, error) {
 	m := &Model{policy: policy, backend: backend, store: model.NewStore()}
+	err := m.fill(values)
+	if err == nil {
+		m.logits, err = model.NewExec(backend, m.store, func(_ *model.Scope, in []*graph.Node) *graph.Node {
+			return policy.Forward(m.Scope(), in, 0).Choice
+		})
+	}
+	if err != nil {
+		m.store.Finalize()
+		return nil, fmt.Errorf("%s policy: %w", policy.Kind(), err)
+	}
+	return m, nil
+}
+
+// fill makes the variables of the trained weights, from values, and of the frozen ones.
+func (m *Model) fill(values []safetensors.Tensor) error {
 	for _, v := range values {
-		value := tensors.FromFlatDataAndDimensions(v.Data, v.Dims...)
-		if _, err := m.store.CreateVariable(weightScope+"/"+v.Name, value); err != nil {
-			return nil, fmt.Errorf("%s policy: weight %q: %w", policy.Kind(), v.Name, err)
+		if _, err := m.store.CreateVariable(weightScope+"/"+v.Name, tensors.FromFlatDataAndDimensions(v.Data, v.Dims...)); err != nil {
+			return fmt.Errorf("weight %q: %w", v.Name, err)
 		}
 	}
-	for _, w := range policy.Weights() {
+	for _, w := range m.policy.Weights() {
 		if w.Frozen == nil {
 			continue
 		}
 		value, err := w.Frozen()
-		if err == nil {
-			var v *model.Variable
-			if v, err = m.store.CreateVariable(weightScope+"/"+w.Name, value); err == nil {
-				v.SetTrainable(false)
-			}
-		}
 		if err != nil {
-			m.store.Finalize()
-			return nil, fmt.Errorf("%s policy: frozen weight %q: %w", policy.Kind(), w.Name, err)
+			return fmt.Errorf("frozen weight %q: %w", w.Name, err)
 		}
+		v, err := m.store.CreateVariable(weightScope+"/"+w.Name, value)
+		if err != nil {
+			return fmt.Errorf("frozen weight %q: %w", w.Name, err)
+		}
+		v.SetTrainable(false)
 	}
-	var err error
-	m.logits, err = model.NewExec(backend, m.store, func(scope *model.Scope, in []*graph.Node) *graph.Node {
-		return policy.Forward(m.Scope(), in, 0).Choice
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s policy: %w", policy.Kind(), err)
-	}
-	return m, nil
+	return nil
 }
 
 // Policy returns the network.
@@ -174,8 +180,14 @@ func (m *Model) ProbsOf(ctx context.Context, rows []Row) ([][]float64, error) {
 }
 
 // Call runs a compiled graph of float32 outputs and returns them as flat slices. It frees every tensor, those of
-// inputs included.
-func Call(exec *model.Exec, inputs []*tensors.Tensor) ([][]float32, error) {
+// inputs included, whether it fails or not.
+func Call(exec *model.Exec, inputs []*tensors.Tensor) (flat [][]float32, err error) {
+	used := slices.Clone(inputs)
+	defer func() {
+		for _, t := range used {
+			err = cmp.Or(err, t.FinalizeAll())
+		}
+	}()
 	args := make([]any, len(inputs))
 	for i, t := range inputs {
 		args[i] = t
@@ -184,14 +196,10 @@ func Call(exec *model.Exec, inputs []*tensors.Tensor) ([][]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	flat := make([][]float32, len(outputs))
+	used = append(used, outputs...)
+	flat = make([][]float32, len(outputs))
 	for i, t := range outputs {
 		if flat[i], err = tensors.CopyFlatData[float32](t); err != nil {
-			return nil, err
-		}
-	}
-	for _, t := range append(outputs, inputs...) {
-		if err := t.FinalizeAll(); err != nil {
 			return nil, err
 		}
 	}

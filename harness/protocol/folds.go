@@ -327,7 +327,8 @@ func (c *recorded) kappa(row spec.Method) string {
 }
 
 // crossFit fits a row on all folds but one, for every fold, and writes its decisions on the one left out; of a router
-// with a knob also its choices at every setting. Folds are fitted at the same time, as many as there are processors.
+// with a knob also its choices at every setting. Folds are fitted at the same time, as many as there are processors; those of
+// language models one after another.
 func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, method routing.Method, d *store.Draft) error {
 	k := c.Spec.Experiment.Folds.K
 	c.Options.Progress.Start(fmt.Sprintf("%s: %s, partition %d", c.pool.Name, row.RowLabel(), p.seed), k)
@@ -336,10 +337,16 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 	finished := make(chan int, k)
 	group, gctx := errgroup.WithContext(ctx)
 	workers := min(k, runtime.GOMAXPROCS(0))
+	if _, ok := methods.LanguageModel(row, &c.Spec.Experiment); ok {
+		workers = 1 // each has weights and moments of its own
+	}
 	for w := range workers {
 		group.Go(func() (err error) {
 			for fold := w; fold < k; fold += workers {
-				if parts[fold], err = c.fitFold(gctx, p, fold, row, method, filepath.Join(d.Unfinished(), strconv.Itoa(fold))); err != nil {
+				parts[fold], err = c.fitFold(gctx, p, fold, row, method, filepath.Join(d.Unfinished(), strconv.Itoa(fold)))
+				if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
+					parts[fold].unfit = unfit.Why
+				} else if err != nil {
 					return err
 				}
 				finished <- fold
@@ -354,13 +361,12 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 		case <-gctx.Done():
 		}
 	}
-	err := group.Wait()
-	if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
-		c.Options.Log.Warn("a row could not be fitted", "row", row.RowID(), "partition", p.seed, "why", unfit.Why)
-		return book.Fit{Unfit: unfit.Why}.Write(d)
-	}
-	if err != nil {
+	if err := group.Wait(); err != nil {
 		return err
+	}
+	if i := slices.IndexFunc(parts, func(r routed) bool { return r.unfit != "" }); i >= 0 {
+		c.Options.Log.Warn("a row could not be fitted", "row", row.RowID(), "partition", p.seed, "why", parts[i].unfit)
+		return book.Fit{Unfit: parts[i].unfit}.Write(d)
 	}
 	decisions := make([]routing.Decision, len(c.problems))
 	var sweep *book.Sweep
@@ -396,6 +402,7 @@ type routed struct {
 	decisions []routing.Decision
 	knobs     []float64   // nil: no knob
 	sweep     *book.Sweep // of the test questions
+	unfit     string      // why the row could not be fitted on the other folds; empty: it was
 }
 
 // fitFold fits a row on all folds but one and routes the questions of that one.

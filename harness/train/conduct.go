@@ -14,7 +14,7 @@ import (
 // Conduct says how trainings are carried out. The zero value takes batches at once, keeps nothing and tells nobody.
 type Conduct struct {
 	// Micro bounds the rows of a forward and backward pass: a batch of more is computed in parts, of rows of like length, whose
-	// gradients are summed. 0: a batch at once. Parts move the last digits of a loss and nothing else.
+	// gradients are summed. 0: a batch at once. Parts move the last digits of a loss; dropout is drawn for each of them.
 	Micro int
 
 	// Dir is where the state of an unfinished training is kept, every Every steps: weights, moments, streams and position. A
@@ -31,7 +31,7 @@ type Progress struct {
 	Stage    string // sft or grpo
 	Step, Of int    // steps taken, and all of them
 	Loss     float64
-	Tokens   float64       // a second: ids of rows read forward and backward, padding apart
+	Tokens   float64       // a second: ids of rows, as often as the network read them, padding apart
 	Memory   int64         // bytes that the process holds in main memory; 0: not known
 	Left     time.Duration // at the pace so far
 }
@@ -59,7 +59,7 @@ func (c Conduct) pace(stage string, done, all int) *pace {
 	return &pace{Conduct: c, stage: stage, done: done, all: all, began: time.Now()}
 }
 
-// after tells of a step and the rows it read.
+// after tells of a step and the rows it read in each of some passes.
 func (p *pace) after(step int, loss float64, rows []policy.Row, passes int) {
 	if p.Tell == nil {
 		return

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gomlx/gomlx/core/tensors"
+
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -156,6 +158,36 @@ func TestABatchInPartsIsTheBatch(t *testing.T) {
 	}
 }
 
+// sized is a policy that notes how many rows are computed with at once.
+type sized struct {
+	policy.Policy
+	sizes map[int]bool
+}
+
+func (p sized) Inputs(rows []policy.Row, size int) ([]*tensors.Tensor, error) {
+	p.sizes[size] = true
+	return p.Policy.Inputs(rows, size)
+}
+
+func TestNoPassHasMoreRowsThanAPartMay(t *testing.T) {
+	y := newToyTraining(t)
+	const micro = 5 // the last of 50 examples in batches of 12 are two, which one part holds
+	p := sized{y.policy, map[int]bool{}}
+	m := newModel(t, goBackend(t), p)
+	c := Conduct{Micro: micro}
+	if _, err := c.SFT(t.Context(), m, y.examples, y.sft, 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.GRPO(t.Context(), m, y.prompts, y.grpo, 1); err != nil {
+		t.Fatal(err)
+	}
+	for size := range p.sizes {
+		if size > micro {
+			t.Errorf("a pass of %d rows, where at most %d were asked for", size, micro)
+		}
+	}
+}
+
 func TestADamagedStateIsNoBeginning(t *testing.T) {
 	y := newToyTraining(t)
 	c := Conduct{Dir: t.TempDir()}
@@ -173,6 +205,29 @@ func TestADamagedStateIsNoBeginning(t *testing.T) {
 		}
 		if _, _, err := y.run(t.Context(), t, c); err == nil || !strings.Contains(err.Error(), path+": its checksum is wrong; remove the file, and the training begins again") {
 			t.Errorf("%s: error is %v", name, err)
+		}
+	}
+}
+
+func TestProgressCountsTheTokensOfEveryPass(t *testing.T) {
+	y := newToyTraining(t)
+	y.grpo.Steps, y.grpo.Batch = 2, len(y.prompts)
+	ids := 0
+	for _, q := range y.prompts {
+		ids += len(q.Row.IDs)
+	}
+	for estimator, passes := range map[string]int{Sampled: 3, Exact: 2} { // two epochs, before which samples are drawn
+		y.grpo.Estimator = estimator
+		m := newModel(t, goBackend(t), y.policy)
+		defer m.Close()
+		_, err := Conduct{Tell: func(p Progress) {
+			// After the first step of two as much time is left as was spent.
+			if got := p.Tokens * p.Left.Seconds(); p.Step == 1 && math.Abs(got-float64(passes*ids)) > .5 {
+				t.Errorf("%s: %v tokens were read, want %d times %d", estimator, got, passes, ids)
+			}
+		}}.GRPO(t.Context(), m, y.prompts, y.grpo, 1)
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -108,7 +108,11 @@ func (c Conduct) GRPO(ctx context.Context, m *policy.Model, prompts []Prompt, cf
 		if err := c.keep("grpo", m, step+1, cfg.Steps, curve.Points); err != nil {
 			return curve, wrap(ctx, "grpo", step, err)
 		}
-		pace.after(step, point.Loss, rows, 1+cfg.Epochs)
+		passes := cfg.Epochs
+		if cfg.Estimator == Sampled {
+			passes++ // the look at what the policy chooses
+		}
+		pace.after(step, point.Loss, rows, passes)
 	}
 	return curve, nil
 }

@@ -30,7 +30,8 @@ const (
 const sumScope = "/sum"
 
 // learner takes optimizer steps: forward, backward, clipping by the global norm, Adam with decoupled weight decay (of every
-// weight that the policy does not except, biases included). Moments start at zero with every learner.
+// weight that the policy does not except, biases included). Moments start at zero, or where a stopped training
+// left them.
 type learner struct {
 	model *policy.Model
 	whole *model.Exec // a batch at once

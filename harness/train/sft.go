@@ -128,15 +128,14 @@ func checkSFT(examples []Example, cfg spec.SFT, m int) (kept []Example, ids []st
 // sftParts packs a batch of at most size examples; what fills up a part weighs nothing.
 func (c Conduct) sftParts(p policy.Policy, batch []Example, size int) (parts []part, err error) {
 	rows, m := rowsOf(batch), len(p.Experts())
-	divided := c.parts(rows)
-	if len(divided) > 1 {
-		size = c.Micro
+	if c.Micro > 0 {
+		size = min(size, c.Micro)
 	}
 	var all float64
 	for _, e := range batch {
 		all += e.tokens()
 	}
-	for _, at := range divided {
+	for _, at := range c.parts(rows) {
 		target, weight, own := make([]float32, size*m), make([]float32, size), 0.0
 		for i, k := range at {
 			for j, q := range batch[k].Prob {
@@ -149,8 +148,8 @@ func (c Conduct) sftParts(p policy.Policy, batch []Example, size int) (parts []p
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, part{policy: inputs, loss: []*tensors.Tensor{tensors.FromFlatDataAndDimensions(target, size, m), tensors.FromFlatDataAndDimensions(weight, size)},
-			rows: len(at), share: own / all})
+		loss := []*tensors.Tensor{tensors.FromFlatDataAndDimensions(target, size, m), tensors.FromFlatDataAndDimensions(weight, size)}
+		parts = append(parts, part{policy: inputs, loss: loss, rows: len(at), share: own / all})
 	}
 	return parts, nil
 }

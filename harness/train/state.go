@@ -1,13 +1,16 @@
-// The state of an unfinished training in a file: written at once or not at all, and read back to the last bit.
+// The state of an unfinished training in a file: written at once or not at all, and read back to the last bit. It may be
+// larger than the main memory, through which it goes a variable at a time.
 
 package train
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,23 +18,24 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
 
 	"github.com/entrorouter/entrorouter/harness/policy"
 )
 
-// state is what a training needs to go on.
+// state is what a training needs to go on. A file begins with it; the bytes of the values follow one after another, and a
+// checksum of all that.
 type state struct {
 	Done   int     // steps taken
 	Points []Point // of these
 	Values []value // trained weights, moments, counters and the stream of dropout; sums of gradients are zero between steps
 }
 
-// value is a variable.
+// value is a variable without its bytes.
 type value struct {
 	Path  string
 	DType int32
 	Dims  []int
-	Data  []byte
 }
 
 // keep writes the state of a stage if it is time to, or if the stage is finished: the next one starts from there.
@@ -44,32 +48,53 @@ func (c Conduct) keep(stage string, m *policy.Model, done, all int, points []Poi
 	for _, w := range m.Policy().Weights() {
 		frozen[w.Name] = w.Frozen != nil
 	}
+	var variables []*model.Variable
 	for v := range m.Store().IterVariables() {
 		if v.Scope() == sumScope || v.Scope() == m.Scope().Scope() && frozen[v.Name()] || !v.HasValue() {
 			continue
 		}
-		now, err := v.Value()
-		if err != nil {
-			return fmt.Errorf("keep %s: %w", v.Path(), err)
-		}
-		x := value{Path: v.Path(), DType: int32(v.DType()), Dims: v.Shape().Dimensions}
-		if err := now.ConstBytes(func(data []byte) { x.Data = bytes.Clone(data) }); err != nil {
-			return fmt.Errorf("keep %s: %w", v.Path(), err)
-		}
-		s.Values = append(s.Values, x)
+		variables = append(variables, v)
+		s.Values = append(s.Values, value{v.Path(), int32(v.DType()), v.Shape().Dimensions})
 	}
-	var body bytes.Buffer
-	if err := gob.NewEncoder(&body).Encode(s); err != nil {
-		return fmt.Errorf("keep: %w", err)
+	err := os.MkdirAll(c.Dir, 0o777)
+	if err == nil {
+		err = policy.WriteFile(c.file(stage), func(file io.Writer) error { return s.write(file, variables) })
 	}
-	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
-		return fmt.Errorf("keep: %w", err)
-	}
-	sum := sha256.Sum256(body.Bytes())
-	if err := policy.WriteFile(c.file(stage), append(sum[:], body.Bytes()...)); err != nil {
+	if err != nil {
 		return fmt.Errorf("keep: %w", err)
 	}
 	return nil
+}
+
+// write writes a state with the bytes of its variables.
+func (s state) write(file io.Writer, variables []*model.Variable) error {
+	sum := sha256.New()
+	w := io.MultiWriter(file, sum)
+	if err := gob.NewEncoder(w).Encode(s); err != nil {
+		return err
+	}
+	for _, v := range variables {
+		now, err := v.Value()
+		if err == nil {
+			err = copyBytes(w, now)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", v.Path(), err)
+		}
+	}
+	_, err := file.Write(sum.Sum(nil))
+	return err
+}
+
+// copyBytes writes the bytes of a tensor, and leaves no copy in main memory of one that lies elsewhere.
+func copyBytes(w io.Writer, t *tensors.Tensor) (err error) {
+	if !t.IsLocal() {
+		defer t.FinalizeLocal()
+	}
+	if access := t.ConstBytes(func(data []byte) { _, err = w.Write(data) }); access != nil {
+		err = access
+	}
+	return err
 }
 
 func (c Conduct) file(stage string) string { return filepath.Join(c.Dir, stage+".state") }
@@ -80,55 +105,69 @@ func (c Conduct) resume(stage string, m *policy.Model) (done int, points []Point
 	if c.Dir == "" {
 		return 0, nil, nil
 	}
-	data, err := os.ReadFile(c.file(stage))
+	f, err := os.Open(c.file(stage))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, nil
 	}
 	if err != nil {
 		return 0, nil, err
 	}
-	var s state
-	if len(data) < sha256.Size || sha256.Sum256(data[sha256.Size:]) != [sha256.Size]byte(data[:sha256.Size]) {
-		err = errors.New("its checksum is wrong")
-	} else {
-		err = gob.NewDecoder(bytes.NewReader(data[sha256.Size:])).Decode(&s)
-	}
-	if err == nil {
-		err = s.restore(m)
-	}
+	defer f.Close() // was only read
+	s, err := readState(f, m.Store())
 	if err != nil {
 		return 0, nil, fmt.Errorf("%s: %w; remove the file, and the training begins again", c.file(stage), err)
 	}
 	return s.Done, s.Points, nil
 }
 
-func (s state) restore(m *policy.Model) error {
-	store := m.Store()
+// readState reads a state and puts its values into a store.
+func readState(f *os.File, store *model.Store) (s state, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return s, err
+	}
+	size := max(0, info.Size()-sha256.Size)
+	sum, want := sha256.New(), make([]byte, sha256.Size)
+	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
+		return s, err
+	}
+	if _, err := f.ReadAt(want, size); err != nil && err != io.EOF {
+		return s, err
+	}
+	if !bytes.Equal(want, sum.Sum(nil)) {
+		return s, errors.New("its checksum is wrong")
+	}
+	r := bufio.NewReader(io.NewSectionReader(f, 0, size))
+	if err := gob.NewDecoder(r).Decode(&s); err != nil {
+		return s, err
+	}
 	for _, x := range s.Values {
-		shape := shapes.Make(dtypes.DType(x.DType), x.Dims...)
-		t := tensors.FromShape(shape)
-		var size int
-		if err := t.MutableBytes(func(data []byte) { size = copy(data, x.Data) }); err != nil {
-			return fmt.Errorf("%s: %w", x.Path, err)
-		}
-		if size != len(x.Data) || int64(size) != shape.ByteSize() {
-			return fmt.Errorf("%s has %d bytes, not %d", x.Path, len(x.Data), shape.ByteSize())
-		}
-		v := store.GetVariable(x.Path)
-		if v == nil {
-			created, err := store.CreateVariable(x.Path, t)
-			if err != nil {
-				return fmt.Errorf("%s: %w", x.Path, err)
-			}
-			created.SetTrainable(false) // weights are there already
-			continue
-		}
-		if !v.Shape().Equal(shape) {
-			return fmt.Errorf("%s is %s, the model's is %s", x.Path, shape, v.Shape())
-		}
-		if err := v.SetValue(t); err != nil {
-			return fmt.Errorf("%s: %w", x.Path, err)
+		if err := x.read(r, store); err != nil {
+			return s, fmt.Errorf("%s: %w", x.Path, err)
 		}
 	}
-	return nil
+	return s, nil
+}
+
+// read reads the bytes of a value into its variable, which is made if the store has none.
+func (x value) read(r io.Reader, store *model.Store) (err error) {
+	shape := shapes.Make(dtypes.DType(x.DType), x.Dims...)
+	v := store.GetVariable(x.Path)
+	if v != nil && !v.Shape().Equal(shape) {
+		return fmt.Errorf("it is %s, the model's is %s", shape, v.Shape())
+	}
+	t := tensors.FromShape(shape)
+	if access := t.MutableBytes(func(data []byte) { _, err = io.ReadFull(r, data) }); access != nil {
+		err = access
+	}
+	if err != nil {
+		return err
+	}
+	if v != nil {
+		return v.SetValue(t)
+	}
+	if v, err = store.CreateVariable(x.Path, t); err == nil {
+		v.SetTrainable(false) // weights are there already
+	}
+	return err
 }
