@@ -220,7 +220,7 @@ func TestXLAALanguageModelDecidesAsOnTheGoBackend(t *testing.T) {
 			}
 		}
 		t.Logf("%s: of %d steps losses differ by %.1e, entropies by %.1e; of %d decisions probabilities by %.1e; experts are asked %v times", id, len(a.points), loss, entropy, len(a.decisions), prob, asked)
-		// Adam divides by small moments, so that what float32 rounds grows over 79 steps.
+		// What float32 rounds grows over 79 steps.
 		if !(loss <= 1e-4 && entropy <= 1e-3 && prob <= 1e-2) {
 			t.Errorf("%s: losses differ by %.1e, entropies by %.1e, probabilities by %.1e; want 1e-4, 1e-3, 1e-2", id, loss, entropy, prob)
 		}
