@@ -51,8 +51,9 @@ var layers = map[string][]string{
 	"harness/workload":     {"harness/lm", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec"},
 	"harness/gpucheck":     {"harness/workload", "harness/lm", "harness/safetensors", "harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
-	"harness/paper":   {"harness/metrics", "harness/report"},
-	"harness/experts": {"harness/experts/internal/wire", "harness/store", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
+	"harness/paper": {"harness/metrics", "harness/report"},
+	// Who asks stores nothing: that is harness/asking.
+	"harness/experts": {"harness/experts/internal/wire", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
 	// A client knows no simulation; the simulation answers a client's requests.
 	"harness/experts/sim": {"harness/experts", "harness/experts/vllm", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
 	// A server of models that are functions, and what goes wrong with one: no client, so that the client's tests can have both.

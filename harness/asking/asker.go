@@ -46,6 +46,7 @@ type Asker struct {
 	started  bool                   // the run is noted in the rollouts
 	known    problems.Index
 	routers  routers // language models that route
+	talked   conversations
 }
 
 // Problems hands every problem with what is latent in it to add.

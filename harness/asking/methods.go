@@ -4,13 +4,10 @@ package asking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/steps"
-	"github.com/entrorouter/entrorouter/harness/store"
 )
 
 // Servers lets methods ask language models by themselves.
@@ -41,21 +38,20 @@ func (s Servers) Chat(ctx context.Context, endpoints []experts.Endpoint) (expert
 	if s.Sim != nil { // whose answers depend on the experiment's seed beside their own
 		source += fmt.Sprintf(" seed=%d", s.plan.Spec.Experiment.Seed)
 	}
+	t := &talk{Asker: s.Asker, endpoints: map[string]experts.Endpoint{}, source: source, flight: &flight{starting: ctx}}
+	for _, e := range endpoints {
+		t.endpoints[e.ID] = e
+	}
 	if s.plan.Options.Offline {
-		return offline{experts.Remember(nil, endpoints, s.rollouts, source, nil)}, nil
+		return t, nil
 	}
 	client, err := s.connect(ctx, endpoints)
 	if err != nil {
 		return nil, err
 	}
 	s.clients = append(s.clients, client)
-	if err := s.startRun(ctx); err != nil {
-		return nil, err
-	}
-	flight := &flight{starting: ctx}
-	return experts.Remember(client, endpoints, s.rollouts, source, func(e experts.Endpoint, scope store.Scope, row store.Row, prompt int) experts.Attempts {
-		return s.ledgerOf(flight, e.Expert, scope, row, prompt)
-	}), nil
+	t.next = client
+	return t, s.startRun(ctx)
 }
 
 // Progress implements methods.Servers.
@@ -74,15 +70,4 @@ func (a *Asker) Preflight(ctx context.Context, endpoints []experts.Endpoint) err
 		client.Close()
 	}
 	return err
-}
-
-// offline says in the words of a run that an answer is missing.
-type offline struct{ experts.Chatter }
-
-func (o offline) Chat(ctx context.Context, r experts.ChatRequest) (experts.Completion, error) {
-	c, err := o.Chatter.Chat(ctx, r)
-	if errors.Is(err, experts.ErrNotStored) {
-		err = fmt.Errorf("%w: %w, and --offline forbids asking for it", steps.ErrIncomplete, err)
-	}
-	return c, err
 }

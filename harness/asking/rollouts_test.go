@@ -76,10 +76,16 @@ func asking(t *testing.T, a *asker, dir string, concurrency int) *Asker {
 	t.Helper()
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
+	return engine(t, server.URL, dir, concurrency)
+}
+
+// engine returns an engine that asks the server at a URL and stores in dir.
+func engine(t *testing.T, url, dir string, concurrency int) *Asker {
+	t.Helper()
 	r := &spec.Resolved{}
 	r.Experiment.Seed = 1
 	r.Experiment.Profile.Concurrency = concurrency
-	pool := &steps.Pool{Pool: spec.Pool{Kind: "http", Experts: []spec.Expert{{ID: "one", Model: "m", MaxTokens: 500, URL: server.URL + "/v1"}}}, Experts: []routing.Expert{one}}
+	pool := &steps.Pool{Pool: spec.Pool{Kind: "http", Experts: []spec.Expert{{ID: "one", Model: "m", MaxTokens: 500, URL: url + "/v1"}}}, Experts: []routing.Expert{one}}
 	plan, err := steps.Open(r, steps.Options{Out: dir})
 	if err != nil {
 		t.Fatal(err)
@@ -218,15 +224,10 @@ func TestStoredRolloutsAreGradedAgainWithoutAsking(t *testing.T) {
 					rows = append(rows, store.Row{Text: p.Text, Run: run, Seed: s, Response: fmt.Sprintf("\\boxed{%d}", 7+s%2), Finish: routing.Stop, In: 3, Out: int64(10 + s%100)})
 				}
 			}
-			ids, err := e.rollouts.Put(t.Context(), scope, rows)
-			if err != nil {
-				t.Fatal(err)
+			for _, row := range rows { // all wrong, which half of them are not
+				e.rollouts.Keep(scope, row, c.verifier, store.Verdict{Gold: store.GoldKey(problems[0]), Bucket: routing.NoAnswer}, nil)
 			}
-			var verdicts []store.Verdict
-			for _, id := range ids { // all wrong, which half of them are not
-				verdicts = append(verdicts, store.Verdict{Rollout: id, Gold: store.GoldKey(problems[0]), Bucket: routing.NoAnswer})
-			}
-			if err := e.rollouts.PutVerdicts(t.Context(), c.verifier, verdicts); err != nil {
+			if err := e.rollouts.Sync(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			e.plan.Options.Offline = true

@@ -10,7 +10,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// appendChat writes what shapes the answer. Remember stores conversations under a hash of it, so a field added later must
+// appendChat writes what shapes the answer. Conversations are stored under a hash of it (Digest), so a field added later must
 // be left out where it is zero: otherwise nothing stored before is found again.
 func appendChat(b []byte, model, limitField string, maxTokens int, r ChatRequest) []byte {
 	s := r.Sampling

@@ -4,19 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/store"
 )
 
 const toolAnswer = `{"choices":[{"message":{"content":null,"tool_calls":[
@@ -75,34 +72,23 @@ const topAnswer = `{"choices":[{"message":{"content":"A"},"finish_reason":"lengt
 	{"token":"C","logprob":-1,"top_logprobs":[{"token":"C","logprob":-1}]}]}}],
 	"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}`
 
-func TestTheLikeliestFirstTokensAreAskedForAndKept(t *testing.T) {
+func TestTheLikeliestFirstTokensAreAskedFor(t *testing.T) {
 	var got map[string]any
 	h, _ := scripted(t, HTTPOptions{}, func(w http.ResponseWriter, r *http.Request) {
 		json.NewDecoder(r.Body).Decode(&got)
 		say(200, topAnswer)(w, r)
 	})
-	db, err := store.OpenRollouts(t.Context(), filepath.Join(t.TempDir(), "rollouts.db"))
+	answer, err := h.Chat(t.Context(), ChatRequest{Expert: "e", Messages: []Message{{Role: "user", Content: "2+2"}}, Top: 20, MaxTokens: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
-	c := Remember(h, []Endpoint{{Expert: routing.Expert{ID: "e", Model: "m"}}}, db, "http", unheard)
-	for range 2 {
-		answer, err := c.Chat(t.Context(), ChatRequest{Expert: "e", Messages: []Message{{Role: "user", Content: "2+2"}}, Top: 20, MaxTokens: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]TopToken{{"A", -.25}, {" B", -2}}, answer.Top); diff != "" {
-			t.Error(diff)
-		}
+	if diff := cmp.Diff([]TopToken{{"A", -.25}, {" B", -2}}, answer.Top); diff != "" {
+		t.Error(diff)
 	}
 	if got["logprobs"] != true || got["top_logprobs"] != 20. || got["max_tokens"] != 1. {
 		t.Errorf("asked %v", got)
 	}
 }
-
-// unheard says that nobody hears of attempts.
-func unheard(Endpoint, store.Scope, store.Row, int) Attempts { return nil }
 
 func TestAnUnknownEndpointIsRefused(t *testing.T) {
 	h, asked := scripted(t, HTTPOptions{}, say(200, answer))
@@ -111,88 +97,22 @@ func TestAnUnknownEndpointIsRefused(t *testing.T) {
 	}
 }
 
-// A program that was killed opens the file again and asks for nothing that was answered.
-func TestWhatWasAnsweredIsNotAskedAgain(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "rollouts.db")
-	var db *store.Rollouts
-	open := func() *store.Rollouts {
-		if db != nil {
-			db.Close()
+// Answers are stored under the digest, so it must be the same in every version; the endpoint's limit is part of it where the
+// request has none.
+func TestTheDigestOfAConversationStays(t *testing.T) {
+	q := ChatRequest{
+		Messages: []Message{{Role: "user", Content: "2+2"}, {Role: "assistant", Calls: []ToolCall{{"a", "f", `{"x":1}`}}}, {Role: "tool", Content: "4", CallID: "a"}},
+		Tools:    []Tool{{"f", "asks", `{"type":"object"}`}}, Seed: 5, Sampling: spec.Sampling{Temperature: 1, TopK: 20}, Top: 3,
+	}
+	e := Endpoint{Expert: routing.Expert{ID: "e", Model: "m", MaxTokens: 500}}
+	short := q
+	short.MaxTokens = 7
+	for want, q := range map[string]ChatRequest{
+		"b8be29547b0352c123581edefc1e6654ca3e65da0b5cda8f1e65960a57d2a3c5": q,
+		"00fa5bbf369ee3d2c9ab150241ba7cc0d8d564fe52fa60aaaeeccbfe6638c310": short,
+	} {
+		if got := fmt.Sprintf("%x", q.Digest(e)); got != want {
+			t.Errorf("digest %s, want %s", got, want)
 		}
-		var err error
-		if db, err = store.OpenRollouts(t.Context(), path); err != nil {
-			t.Fatal(err)
-		}
-		return db
-	}
-	defer func() { db.Close() }()
-	h, asked := scripted(t, HTTPOptions{Tries: 1}, say(200, toolAnswer), say(500, ""), say(200, answer))
-	endpoints := []Endpoint{{Expert: routing.Expert{ID: "e", Model: "m"}}, {Expert: routing.Expert{ID: "later", Model: "m", Revision: "2"}}}
-	first := ChatRequest{Expert: "e", Messages: []Message{{Role: "user", Content: "2+2"}}}
-	c := Remember(h, endpoints, open(), "http", unheard)
-	want, err := c.Chat(t.Context(), first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c = Remember(h, endpoints, open(), "http", unheard)
-	got, err := c.Chat(t.Context(), first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want.Server = ""
-	if diff := cmp.Diff(want, got); diff != "" || asked.Load() != 1 {
-		t.Errorf("%d requests; %s", asked.Load(), diff)
-	}
-
-	other := first
-	other.Seed = 1
-	if _, err := c.Chat(t.Context(), other); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("another seed got %v", err)
-	}
-	if _, err := c.Chat(t.Context(), other); err != nil || asked.Load() != 3 {
-		t.Errorf("a failure was stored: %d requests, %v", asked.Load(), err)
-	}
-
-	offline := Remember(nil, endpoints, open(), "http", unheard)
-	if got, err := offline.Chat(t.Context(), first); err != nil || len(got.Calls) != 2 {
-		t.Errorf("offline: %+v, %v", got, err)
-	}
-	if _, err := Remember(nil, endpoints, db, "simulated", unheard).Chat(t.Context(), first); !errors.Is(err, ErrNotStored) {
-		t.Errorf("another source: %v", err)
-	}
-	first.Expert = "later"
-	if _, err := offline.Chat(t.Context(), first); !errors.Is(err, ErrNotStored) {
-		t.Errorf("another revision: %v", err)
-	}
-	if _, err := offline.Chat(t.Context(), ChatRequest{Expert: "nobody"}); !errors.Is(err, ErrUnknownExpert) {
-		t.Error(err)
-	}
-}
-
-func TestWhoAsksTheSameAtTheSameTimeWaitsForOneAnswer(t *testing.T) {
-	release := make(chan struct{})
-	h, asked := scripted(t, HTTPOptions{}, func(w http.ResponseWriter, r *http.Request) {
-		<-release
-		say(200, answer)(w, r)
-	})
-	db, err := store.OpenRollouts(t.Context(), filepath.Join(t.TempDir(), "rollouts.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	c := Remember(h, []Endpoint{{Expert: routing.Expert{ID: "e", Model: "m"}}}, db, "http", unheard)
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			if got, err := c.Chat(t.Context(), ChatRequest{Expert: "e", Messages: []Message{{Role: "user", Content: "2+2"}}}); err != nil || got.Usage.Out != 9 {
-				t.Errorf("%+v, %v", got, err)
-			}
-		})
-	}
-	time.Sleep(30 * time.Millisecond) // the others come while the first is being answered
-	close(release)
-	all.Wait()
-	if asked.Load() != 1 {
-		t.Errorf("asked %d times", asked.Load())
 	}
 }

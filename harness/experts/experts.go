@@ -1,5 +1,5 @@
-// Package experts asks language models for responses: HTTP asks any OpenAI-compatible server, Remember stores what was
-// answered, and Recording reads outcomes that were measured elsewhere. It knows no simulation: package sim simulates
+// Package experts asks language models for responses: HTTP asks any OpenAI-compatible server, and Recording reads outcomes
+// that were measured elsewhere. It stores nothing, which package asking does, and knows no simulation: package sim simulates
 // experts and serves them over the same protocol, so that the default run talks to them as it would to vLLM.
 package experts
 

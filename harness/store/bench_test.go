@@ -66,11 +66,7 @@ func filled(b *testing.B) (*Rollouts, Scope) {
 	r := rand.New(rand.NewPCG(1, 2))
 	scope := Scope{Model: "m"}
 	for p := 0; p < 4000; p += 200 {
-		ids, err := db.Put(b.Context(), scope, sampleRows(r, p, 200))
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := db.PutVerdicts(b.Context(), "1", sampleVerdicts(ids)); err != nil {
+		if err := db.PutVerdicts(b.Context(), "1", sampleVerdicts(put(b, db, scope, sampleRows(r, p, 200)...))); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -105,26 +101,6 @@ func BenchmarkResponses(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "rows/s")
-}
-
-// BenchmarkHave looks keys up one by one.
-func BenchmarkHave(b *testing.B) {
-	db, scope := filled(b)
-	var keys []RolloutKey
-	for s, err := range db.Load(b.Context(), scope, "1") {
-		if err != nil {
-			b.Fatal(err)
-		}
-		if keys = append(keys, s.Key); len(keys) == 1000 {
-			break
-		}
-	}
-	for b.Loop() {
-		if _, err := db.Have(b.Context(), scope, keys); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.N*len(keys))/b.Elapsed().Seconds(), "keys/s")
 }
 
 // BenchmarkMake finds and verifies an entry of 1 MB.

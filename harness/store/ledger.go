@@ -128,7 +128,7 @@ func (t *transaction) endAttempt(e Ended, ended int64) error {
 // An answer that is stored already is an error of the file, which Begin and Sync return from then on.
 func (db *Rollouts) Keep(scope Scope, row Row, verifier string, verdict Verdict, stored func(RolloutID)) {
 	var id RolloutID
-	c := db.keepOnce(scope, row, verifier, verdict, &id)
+	c := db.keep(scope, row, verifier, verdict, &id)
 	if stored != nil {
 		c.done = func(err error) {
 			if err == nil && id != 0 {
@@ -139,31 +139,25 @@ func (db *Rollouts) Keep(scope Scope, row Row, verifier string, verdict Verdict,
 	db.w.add(c, false)
 }
 
-// keepOnce stores an answer whose key must be free, and sets id.
-func (db *Rollouts) keepOnce(scope Scope, row Row, verifier string, verdict Verdict, id *RolloutID) change {
-	c := db.keep(scope, row, verifier, verdict, id)
-	do := c.do
-	c.do = func(t *transaction) error {
-		err := do(t)
-		if err == nil && *id == 0 {
-			t.broken = damaged("the answer of model %s to problem %x, run %d, seed %d is stored twice", scope.Model, KeyOfText(row.Text), row.Run, row.Seed)
-		}
-		return err
-	}
-	return c
-}
-
-// keep stores an answer unless its key is taken, and then sets id.
+// keep stores an answer, whose key must be free, and sets id.
 func (db *Rollouts) keep(scope Scope, row Row, verifier string, verdict Verdict, id *RolloutID) change {
 	return change{what: "answers", size: len(row.Text) + len(row.Response) + len(row.Reasoning), do: func(t *transaction) (err error) {
-		if *id, err = t.addRollout(scope, row); err != nil || *id == 0 || verdict.Bucket == "" {
+		*id, err = t.addRollout(scope, row)
+		switch {
+		case err != nil:
 			return err
+		case *id == 0:
+			t.broken = damaged("the answer of model %s to problem %x, run %d, seed %d is stored twice", scope.Model, KeyOfText(row.Text), row.Run, row.Seed)
+			return nil
+		case verdict.Bucket == "":
+			return nil
 		}
 		verdict.Rollout = *id
 		return t.addVerdicts(verifier, []Verdict{verdict})
 	}}
 }
 
+// addRollout stores an answer and returns its id, 0 if its key is taken.
 func (t *transaction) addRollout(s Scope, r Row) (RolloutID, error) {
 	scope, err := t.scope(s)
 	if err != nil {
@@ -316,36 +310,11 @@ func (db *Rollouts) Want(scope Scope, n int) {
 	}}, false)
 }
 
-// Put stores rows and returns their ids, len(rows), once they are synced. An id is 0 where the key was stored before: that
-// response stays and this one is dropped.
-func (db *Rollouts) Put(ctx context.Context, scope Scope, rows []Row) ([]RolloutID, error) {
-	ids := make([]RolloutID, len(rows))
-	err := ctx.Err()
-	if err == nil && len(rows) > 0 {
-		all := change{what: "batches of answers", do: func(t *transaction) error {
-			for i, r := range rows {
-				if err := db.keep(scope, r, "", Verdict{}, &ids[i]).do(t); err != nil {
-					return err
-				}
-			}
-			return nil
-		}}
-		for _, r := range rows {
-			all.size += len(r.Response) + len(r.Reasoning)
-		}
-		err = db.w.wait(all)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("rollouts %q: %d rows not stored: %w", db.path, len(rows), err)
-	}
-	return ids, nil
-}
-
 // ImportAnswer queues an attempt that was made elsewhere with the answer that it got and the verdict on it, as Begin, End and Keep
 // would: all of it is stored or nothing. An answer that is stored already is an error of the file. After an error nothing
 // more is stored.
 func (db *Rollouts) ImportAnswer(a Attempt, e Ended, row Row, verifier string, v Verdict) error {
-	return db.imported("imported answers", a, e, db.keepOnce(a.Scope, row, verifier, v, new(RolloutID)))
+	return db.imported("imported answers", a, e, db.keep(a.Scope, row, verifier, v, new(RolloutID)))
 }
 
 // ImportFailure is ImportAnswer for an attempt that got none.

@@ -70,46 +70,6 @@ func findScope(ctx context.Context, q querier, s Scope) (row scopeRow, err error
 	return row, err
 }
 
-// Have returns the ids of the rollouts that are stored under a scope, len(keys), 0 where there is none. For more than
-// some ten thousand keys Load is faster.
-func (db *Rollouts) Have(ctx context.Context, scope Scope, keys []RolloutKey) ([]RolloutID, error) {
-	ids, err := db.have(ctx, scope, keys)
-	if err != nil {
-		return nil, fmt.Errorf("rollouts %q: look up: %w", db.path, explainSQL(err))
-	}
-	return ids, nil
-}
-
-func (db *Rollouts) have(ctx context.Context, scope Scope, keys []RolloutKey) ([]RolloutID, error) {
-	ids := make([]RolloutID, len(keys))
-	of, err := findScope(ctx, db.read, scope)
-	if err != nil || of.id == 0 {
-		return ids, err
-	}
-	find, err := db.read.PrepareContext(ctx, `SELECT id, finish, tokens_in, tokens_out, text, digest FROM rollout
-		WHERE scope = ? AND problem = (SELECT id FROM problem WHERE hash = ?) AND run = ? AND seed = ?`)
-	if err != nil {
-		return nil, err
-	}
-	defer find.Close()
-	var buf fields
-	for i, k := range keys {
-		s := Stored{Key: k}
-		var digest int64
-		err := find.QueryRowContext(ctx, of.id, k.Problem[:], k.Run, int64(k.Seed)).Scan(&s.ID, &s.Finish, &s.In, &s.Out, &s.text, &digest)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			continue
-		case err != nil:
-			return nil, err
-		case s.digest(buf, of.digest) != digest:
-			return nil, damaged("rollout %d", s.ID)
-		}
-		ids[i] = s.ID
-	}
-	return ids, nil
-}
-
 // words keeps one string for all rows that hold the same short word.
 type words map[string]string
 

@@ -21,9 +21,7 @@ func TestRepeatedAnswersAreCounted(t *testing.T) {
 		row("b", 0, "x", ""), row("b", 1, "", ""), row("b", 2, "", ""), // one does
 	}
 	for scope, of := range map[Scope][]Row{one: rows, other: rows[3:6]} {
-		if _, err := db.Put(t.Context(), scope, of); err != nil {
-			t.Fatal(err)
-		}
+		put(t, db, scope, of...)
 	}
 	for scope, want := range map[Scope][2]int64{one: {8, 3}, other: {3, 0}, {Model: "nobody"}: {0, 0}} {
 		n, repeated, err := db.Repeated(t.Context(), scope)
