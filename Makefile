@@ -206,8 +206,7 @@ LIVE   = build/live
 SERVED = $(abspath $(LIVE))/SmolLM2-135M-Instruct.Q4_1.gguf
 
 live-demo: build $(LIVE)/installed
-	@rm -rf $(LIVE)/runs
-	@cd $(LIVE) && venv/bin/python '$(CURDIR)/tools/live/serve.py' '$(SERVED)' smol-brief=8101 smol-long=8102 smol-warm=8103 -- \
+	@cd $(LIVE) && venv/bin/python '$(CURDIR)/tools/live/serve.py' '$(SERVED)' smol-brief=8101 smol-long=8102 smol-warm=8103 --fresh runs -- \
 	  '$(CURDIR)/$(BIN)' run '$(CURDIR)/tools/live/live-demo.yaml' --data '$(CURDIR)/tools/live' --out runs --figures figures
 	@echo && $(BIN) status --out $(LIVE)/runs
 	@echo && echo 'This was a demonstration: a model of 135 million weights, a dozen sums, made-up prices. The servers are stopped.'

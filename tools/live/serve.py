@@ -1,11 +1,15 @@
 # Serves one GGUF file under several names, each by a llama.cpp server in a process of its own, until a signal comes or the
 # command after -- ends. The servers end with this process, however it ends.
 #
-#   python serve.py MODEL.gguf NAME=PORT... [--parallel N] [--context N] [-- COMMAND...]
+#   python serve.py MODEL.gguf NAME=PORT... [--parallel N] [--context N] [--fresh FOLDER] [-- COMMAND...]
 #
-# Exit code: that of COMMAND; 1 if a server does not start; 0 after a signal.
+# One of these at a time works in a folder: it keeps the servers' logs there, and COMMAND may keep what --fresh removes.
+#
+# Exit code: that of COMMAND; 1 if a server does not start or another works here; 0 after a signal.
 import argparse
+import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -45,6 +49,20 @@ def healthy(port):
         return False
 
 
+def alone():
+    """Holds this folder until the file that it returns is closed, here and in every process that was given it."""
+    lock = open("serving", "a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        sys.exit(f"process {lock.read().strip()} or what it runs works in {os.getcwd()}: wait until it ends, or stop it")
+    lock.truncate(0)
+    lock.write(f"{os.getpid()}\n")
+    lock.flush()
+    return lock
+
+
 def main():
     arguments, command = sys.argv[1:], []
     if "--" in arguments:
@@ -55,15 +73,19 @@ def main():
     parser.add_argument("servers", nargs="+", metavar="NAME=PORT")
     parser.add_argument("--parallel", type=int, default=2, help="answers at a time, of each server")
     parser.add_argument("--context", type=int, default=512, help="tokens of a prompt and its answer")
+    parser.add_argument("--fresh", metavar="FOLDER", help="what is removed first")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     a = parser.parse_args(arguments)
     wanted = [(name, int(port)) for name, _, port in (s.partition("=") for s in a.servers)]
     if a.here:
         server(a.model, *wanted[0], a.parallel, a.context)
 
+    lock = alone()
     for name, port in wanted:
         if healthy(port):
             sys.exit(f"port {port}, which {name} is to have, is taken: stop what serves there")
+    if a.fresh:
+        shutil.rmtree(a.fresh, ignore_errors=True)
     stopped, run = threading.Event(), None
 
     def stop(number, _):
@@ -91,7 +113,7 @@ def main():
             stopped.wait()
             return 0
         try:
-            run = subprocess.Popen(command)
+            run = subprocess.Popen(command, pass_fds=[lock.fileno()])  # it holds the folder as long as it lives
         except OSError as e:
             sys.exit(f"{command[0]} cannot be run: {e.strerror}")
         code = run.wait()
