@@ -71,8 +71,13 @@ func (s *Sample) alone() (accuracy, usd [][]float64) {
 // means are the weighted means of a column [Q] on every benchmark; the bootstrap keeps the size of every stratum.
 func (s *Sample) means(column, weights []float64, size []int) []float64 {
 	out := make([]float64, len(s.Benchmarks))
-	for q, v := range column {
-		out[s.Strata[q]] += weights[q] * v
+	for q := 0; q < len(column); {
+		b := s.Strata[q]
+		sum := out[b] // in a register while the benchmark lasts: most of what a bootstrap does is done here
+		for ; q < len(column) && s.Strata[q] == b; q++ {
+			sum += weights[q] * column[q]
+		}
+		out[b] = sum
 	}
 	for b := range out {
 		out[b] /= float64(size[b])
