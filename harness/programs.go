@@ -3,55 +3,72 @@
 package harness
 
 import (
+	"bytes"
 	"fmt"
-	"slices"
+	"os"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/programs"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/workload"
 )
 
-// WritePrograms writes the StableHLO of every training step of the language models of an experiment into a folder, a
-// file for each row and stage, and returns the files. Two that are the same program are written once. plugin is the
-// library that 'make xla-cpu' makes of tools/pjrt-dump. No weight is read and the store is not looked at.
-func WritePrograms(r *spec.Resolved, plugin, folder string) ([]string, error) {
+// Program is the StableHLO of a training step.
+type Program struct {
+	Path   string
+	Beside int64 // bytes that lie on a device beside what the program takes
+}
+
+// WritePrograms writes the programs of the trainer's own optimizer steps, of every language model that an experiment trains, into a
+// folder, a file for each row and stage. Two that are the same program are written once. plugin is the library that
+// 'make xla-cpu' makes of tools/pjrt-dump. No weight is read and the store is not looked at.
+func WritePrograms(r *spec.Resolved, plugin, folder string) ([]Program, error) {
 	x := &r.Experiment
-	steps := map[string]workload.Step{}
-	var names, seen []string
+	steps := map[string]methods.TrainingStep{}
+	var names []string
 	for _, row := range x.Methods {
-		trained, err := methods.TrainingSteps(methods.Setup{Method: row, Spec: x, Prices: r.Prices.Models})
+		trained, err := methods.TrainingSteps(methods.Setup{Method: row, Spec: x, Prices: r.Prices.Models}, len(r.Pools[0].Experts))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: row %s: %v", ErrUsage, row.RowID(), err)
 		}
 		for _, t := range trained {
-			if t.Policy.Kind != "lm" {
-				continue
-			}
 			name := row.RowID() + "-" + t.Stage
-			step, err := workload.Of(t.Policy, t.Batch)
-			if err != nil {
-				return nil, fmt.Errorf("%w: row %s: policy: %v", ErrUsage, row.RowID(), err)
-			}
-			bare := step
-			bare.Decoder.LoRA = nil
-			same := fmt.Sprintf("%+v %+v", bare, step.Decoder.LoRA)
-			if slices.Contains(seen, same) {
-				continue
-			}
-			seen, names, steps[name] = append(seen, same), append(names, name), step
+			names, steps[name] = append(names, name), t
 		}
 	}
 	if names == nil {
 		return nil, fmt.Errorf("%w: spec %s trains no language model (policy.kind lm)", ErrUsage, x.Name)
 	}
-	return programs.Write(plugin, folder, names, func(b policy.Backend, name string) error {
-		t, err := workload.NewLarge(b, steps[name])
+	paths, err := programs.Write(plugin, folder, names, func(b policy.Backend, name string) error { return steps[name].Compile(b) })
+	if err != nil {
+		return nil, err
+	}
+	var found []Program
+	for i, path := range paths {
+		again, err := written(found, path)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		defer t.Close()
-		return t.Compile()
-	})
+		if !again {
+			found = append(found, Program{path, steps[names[i]].Beside})
+		} else if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// written says whether a program is one of those before it.
+func written(before []Program, path string) (bool, error) {
+	own, err := os.ReadFile(path)
+	if err != nil {
+		return false, err
+	}
+	for _, p := range before {
+		text, err := os.ReadFile(p.Path)
+		if err != nil || bytes.Equal(text, own) {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }

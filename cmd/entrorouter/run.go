@@ -187,9 +187,13 @@ func compilePrograms(c *cli.Context, r *spec.Resolved) error {
 	if err != nil {
 		return err
 	}
-	files, err := harness.WritePrograms(r, plugin, folder)
+	written, err := harness.WritePrograms(r, plugin, folder)
 	if err != nil {
 		return err
+	}
+	var files []string
+	for _, p := range written {
+		files = append(files, p.Path)
 	}
 	takes, err := programs.CompileH200(c.Context, c.String("python"), files)
 	if errors.Is(err, programs.ErrNoCompiler) {
@@ -199,9 +203,10 @@ func compilePrograms(c *cli.Context, r *spec.Resolved) error {
 		return err
 	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "arguments\toutputs\taliased\ttemporary\ttotal\tGiB on an H200 of\t")
+	fmt.Fprintln(w, "arguments\toutputs\taliased\ttemporary\tbeside\ttotal\tGiB on an H200 of\t")
 	for i, m := range takes {
-		for _, bytes := range []int64{m.Arguments, m.Outputs, m.Aliased, m.Temporary, m.Total()} {
+		beside := written[i].Beside
+		for _, bytes := range []int64{m.Arguments, m.Outputs, m.Aliased, m.Temporary, beside, m.Total() + beside} {
 			fmt.Fprintf(w, "%.3f\t", float64(bytes)/(1<<30))
 		}
 		fmt.Fprintf(w, "%s\t\n", files[i])

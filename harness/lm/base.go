@@ -145,17 +145,28 @@ func (b *Base) values(t tensor) ([]float32, error) {
 	return values, nil
 }
 
-// stored returns a weight in the type in which it is kept: BF16 stays, everything else is float32.
-func (b *Base) stored(t tensor) (*tensors.Tensor, error) {
+// kept is the type in which a weight is kept: BF16 stays, everything else is float32. Without files the config says it.
+func (b *Base) kept(t tensor) dtypes.DType {
+	stored := b.Config.Stored
 	if b.file != nil {
-		if info, _ := b.file.Find(t.name); info.DType == safetensors.BF16 {
-			value := tensors.FromShape(shapes.Make(dtypes.BFloat16, t.dims...))
-			var err error
-			if access := value.MutableBytes(func(data []byte) { err = b.file.Read(t.name, data) }); access != nil {
-				err = access
-			}
-			return value, err
+		info, _ := b.file.Find(t.name)
+		stored = info.DType
+	}
+	if stored == safetensors.BF16 {
+		return dtypes.BFloat16
+	}
+	return dtypes.Float32
+}
+
+// stored returns a weight in the type in which it is kept.
+func (b *Base) stored(t tensor) (*tensors.Tensor, error) {
+	if b.kept(t) == dtypes.BFloat16 {
+		value := tensors.FromShape(shapes.Make(dtypes.BFloat16, t.dims...))
+		var err error
+		if access := value.MutableBytes(func(data []byte) { err = b.file.Read(t.name, data) }); access != nil {
+			err = access
 		}
+		return value, err
 	}
 	values, err := b.values(t)
 	if err != nil {

@@ -89,10 +89,7 @@ func (m *Models) build(backend policy.Backend, s record) (*Policy, error) {
 	if limit := base.Config.Position; limit > 0 && s.Policy.MaxTokens > limit {
 		return nil, fmt.Errorf("max_tokens is %d; the model was made for texts of up to %d tokens", s.Policy.MaxTokens, limit)
 	}
-	p := &Policy{record: s, base: base, decoder: Decoder{Config: base.Config, Compute: dtypes.Float32, Checkpoint: s.Policy.Checkpoint}}
-	if s.Policy.Compute == "bfloat16" {
-		p.decoder.Compute = dtypes.BFloat16
-	}
+	p := &Policy{record: s, base: base, decoder: decoderOf(base.Config, s.Policy)}
 	if p.vocabulary, err = base.vocabulary(); err != nil {
 		return nil, err
 	}
@@ -103,10 +100,7 @@ func (m *Models) build(backend policy.Backend, s record) (*Policy, error) {
 		return nil, err
 	}
 	switch tune := s.Policy.Tune; {
-	case tune.Part == "full":
-		return p, nil
-	case tune.LoRA != nil:
-		p.decoder.LoRA = &LoRA{Rank: tune.LoRA.R, Scale: tune.LoRA.Alpha / float64(tune.LoRA.R), Targets: tune.LoRA.Targets}
+	case tune.Part == "full" || tune.LoRA != nil:
 		return p, nil
 	case tune.Last > base.Config.Layers:
 		return nil, fmt.Errorf("policy.tune.last is %d; the model has %d layers", tune.Last, base.Config.Layers)
@@ -117,6 +111,18 @@ func (m *Models) build(backend policy.Backend, s record) (*Policy, error) {
 	}
 	p.trunk, err = m.trunk(backend, p.decoder, base, p.from)
 	return p, err
+}
+
+// decoderOf is how a policy computes with a model of some sizes.
+func decoderOf(c Config, p spec.Policy) Decoder {
+	d := Decoder{Config: c, Compute: dtypes.Float32, Checkpoint: p.Checkpoint}
+	if p.Compute == "bfloat16" {
+		d.Compute = dtypes.BFloat16
+	}
+	if l := p.Tune.LoRA; l != nil {
+		d.LoRA = &LoRA{Rank: l.R, Scale: l.Alpha / float64(l.R), Targets: l.Targets}
+	}
+	return d
 }
 
 // Kind implements policy.Policy.
@@ -153,7 +159,7 @@ func (p *Policy) Weights() []policy.Weight {
 		case t.name == headName && !full:
 			continue // the labels' rows are enough
 		case lora != nil:
-			weights = append(weights, policy.Weight{Name: t.name, Dims: t.dims, Frozen: func() (*tensors.Tensor, error) { return p.base.stored(t) }})
+			weights = append(weights, policy.Weight{Name: t.name, Dims: t.dims, Kept: p.base.kept(t), Frozen: func() (*tensors.Tensor, error) { return p.base.stored(t) }})
 		default:
 			weights = append(weights, policy.Weight{Name: t.name, Dims: t.dims, NoDecay: t.norm(), Start: func(_ seed.Seed, values []float32) error {
 				from, err := p.base.values(t)
@@ -184,6 +190,7 @@ func (p *Policy) Weights() []policy.Weight {
 			return err
 		}
 	} else {
+		rows.Kept = dtypes.Float32
 		rows.Frozen = func() (*tensors.Tensor, error) {
 			values, err := p.labelRows()
 			if err != nil {

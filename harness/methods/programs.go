@@ -1,37 +1,69 @@
-// The training steps of rows that train a policy, for those who only want to know what they take.
+// The training steps of rows that train a language model, for those who only want to know what they take.
 
 package methods
 
-import "github.com/entrorouter/entrorouter/harness/spec"
+import (
+	"fmt"
 
-// TrainingStep is one optimizer step of a stage.
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/train"
+)
+
+// TrainingStep is one optimizer step of a stage on a batch of the longest prompts.
 type TrainingStep struct {
-	Stage  string // sft or grpo
-	Policy spec.Policy
-	Batch  int // texts
+	Stage   string                             // sft or grpo
+	Beside  int64                              // bytes that lie on a device beside what the program takes
+	Compile func(backend policy.Backend) error // has the backend compile the program, for which no weight is read
 }
 
-// TrainingSteps returns the steps of a row, one a stage; none if it trains no policy.
-func TrainingSteps(s Setup) ([]TrainingStep, error) {
+// TrainingSteps returns the steps of a row, one a stage, for a pool of some experts; none if it trains no language model. A policy
+// whose step is small, since its frozen layers are none of it, is an error.
+func TrainingSteps(s Setup, experts int) ([]TrainingStep, error) {
 	m, err := New(s)
 	if err != nil {
 		return nil, err
 	}
-	var policy spec.Policy
+	var of spec.Policy
 	var sft spec.SFT
 	var grpo spec.GRPO
 	two := true
 	switch m := m.(type) {
 	case *entroRouter:
-		policy, sft, grpo, two = m.Policy, m.SFT, m.GRPO, m.stageTwo != nil
+		of, sft, grpo, two = m.Policy, m.SFT, m.GRPO, m.stageTwo != nil
 	case *entroPlus:
-		policy, sft, grpo = m.Policy, m.SFT, m.GRPO
-	default:
+		of, sft, grpo = m.Policy, m.SFT, m.GRPO
+	}
+	if of.Kind != "lm" {
 		return nil, nil
 	}
-	found := []TrainingStep{{"sft", policy, sft.Batch}}
+	config, err := lm.ConfigOf(*of.Model)
+	if err != nil {
+		return nil, err
+	}
+	outline, err := lm.Outline(config, of, experts)
+	if err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	conduct := train.Conduct{Micro: of.MicroBatch}
+	step := func(stage string, batch int, compile func(*policy.Model) error) TrainingStep {
+		return TrainingStep{stage, conduct.Beside(outline, batch), func(b policy.Backend) error {
+			m, err := policy.Outline(b, outline)
+			if err != nil {
+				return err
+			}
+			defer m.Close()
+			return compile(m)
+		}}
+	}
+	found := []TrainingStep{step("sft", sft.Batch, func(m *policy.Model) error {
+		return conduct.CompileSFT(m, outline.Longest(), sft)
+	})}
 	if two {
-		found = append(found, TrainingStep{"grpo", policy, grpo.Batch})
+		found = append(found, step("grpo", grpo.Batch, func(m *policy.Model) error {
+			return conduct.CompileGRPO(m, outline.Longest(), grpo)
+		}))
 	}
 	return found, nil
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -51,10 +53,21 @@ func trained(policy Policy) []Weight {
 	return slices.DeleteFunc(slices.Clone(policy.Weights()), func(w Weight) bool { return w.Frozen != nil })
 }
 
+// Outline returns a model whose weights have shapes and types alone: its graphs can be compiled, for which none is read or
+// made, and say nothing when they are run.
+func Outline(backend compute.Backend, policy Policy) (*Model, error) {
+	return build(backend, policy, (*Model).outline)
+}
+
 // newModel puts the trained weights' values and the frozen weights on a backend.
 func newModel(backend compute.Backend, policy Policy, values []safetensors.Tensor) (*Model, error) {
+	return build(backend, policy, func(m *Model) error { return m.fill(values) })
+}
+
+// build returns a model whose variables are made by weights.
+func build(backend compute.Backend, policy Policy, weights func(*Model) error) (*Model, error) {
 	m := &Model{policy: policy, backend: backend, store: model.NewStore()}
-	err := m.fill(values)
+	err := weights(m)
 	if err == nil {
 		m.logits, err = model.NewExec(backend, m.store, func(_ *model.Scope, in []*graph.Node) *graph.Node {
 			return policy.Forward(m.Scope(), in, 0).Choice
@@ -87,6 +100,19 @@ func (m *Model) fill(values []safetensors.Tensor) error {
 			return fmt.Errorf("frozen weight %q: %w", w.Name, err)
 		}
 		v.SetTrainable(false)
+	}
+	return nil
+}
+
+// outline makes the variables of all weights without a value.
+func (m *Model) outline() error {
+	for _, w := range m.policy.Weights() {
+		dtype := dtypes.Float32
+		if w.Frozen != nil {
+			dtype = w.Kept
+		}
+		v := m.store.VariableWithShape(weightScope+"/"+w.Name, shapes.Make(dtype, w.Dims...), graph.Zeros)
+		v.SetTrainable(w.Frozen == nil)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ package policy
 import (
 	"context"
 
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -31,7 +32,8 @@ type Weight struct {
 	Dims    []int                           // shape
 	Start   Start                           // of a trained weight; nil: zeros
 	NoDecay bool                            // weight decay leaves a trained weight alone
-	Frozen  func() (*tensors.Tensor, error) // reads a weight of any type that is neither trained nor in checkpoints; nil: the weight is trained
+	Frozen  func() (*tensors.Tensor, error) // reads a weight that is neither trained nor in checkpoints; nil: the weight is trained
+	Kept    dtypes.DType                    // type of a frozen weight; a trained one has float32
 }
 
 // Start fills in the values that a trained weight has before training. Numbers are drawn from the stream of s.

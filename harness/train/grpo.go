@@ -69,11 +69,7 @@ func (c Conduct) GRPO(ctx context.Context, m *policy.Model, prompts []Prompt, cf
 		return nil, fmt.Errorf("grpo: %w", err)
 	}
 	defer r.old.Finalize()
-	loss := clippedLoss(cfg)
-	if cfg.Estimator == Exact {
-		loss = exactLoss
-	}
-	l, err := newLearner(m, cfg.WeightDecay, 0, s, loss)
+	l, err := newLearner(m, cfg.WeightDecay, 0, s, grpoLoss(cfg))
 	if err != nil {
 		return nil, fmt.Errorf("grpo: %w", err)
 	}
@@ -432,6 +428,14 @@ func anchorKL(logProbs []float32, batch []Prompt, copies int) float64 {
 		}
 	}
 	return kl / float64(len(logProbs)/m)
+}
+
+// grpoLoss builds the loss of an estimator.
+func grpoLoss(cfg spec.GRPO) func(policy.Outputs, []*graph.Node) []*graph.Node {
+	if cfg.Estimator == Exact {
+		return exactLoss
+	}
+	return clippedLoss(cfg)
 }
 
 // clippedLoss builds the loss of GRPO from actions [B,A], advantages [B,A], old log-probabilities of the actions

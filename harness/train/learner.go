@@ -146,9 +146,7 @@ func (l *learner) step(rate float64, parts []part) (loss float64, reported [][][
 	exec := l.whole
 	if len(parts) > 1 {
 		exec = l.add
-		if err := l.makeSums(); err != nil {
-			return 0, nil, err
-		}
+		l.makeSums()
 	}
 	for _, p := range parts {
 		l.reads = len(p.policy)
@@ -177,19 +175,14 @@ func (l *learner) step(rate float64, parts []part) (loss float64, reported [][][
 }
 
 // makeSums makes a sum of zero for every trained weight that has none.
-func (l *learner) makeSums() error {
+func (l *learner) makeSums() {
 	for _, w := range l.model.Policy().Weights() {
 		path := sumScope + "/" + w.Name
 		if w.Frozen != nil || l.model.Store().GetVariable(path) != nil {
 			continue
 		}
-		sum, err := l.model.Store().CreateVariable(path, tensors.FromShape(shapes.Make(dtypes.Float32, w.Dims...)))
-		if err != nil {
-			return fmt.Errorf("sum of gradients of %q: %w", w.Name, err)
-		}
-		sum.SetTrainable(false)
+		l.model.Store().VariableWithShape(path, shapes.Make(dtypes.Float32, w.Dims...), graph.Zeros).SetTrainable(false)
 	}
-	return nil
 }
 
 // close drops the moments and whatever else the optimizer keeps beside the weights.

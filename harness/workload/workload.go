@@ -1,11 +1,10 @@
 // Package workload is a training step of a decoder without a pool, a tokenizer or a data set: what backends are compared
-// by, what is timed, and what is compiled without a weight. Weights and tokens are made up.
+// by, and what is timed. Weights and tokens are made up.
 //
 // Letters in doc comments: B texts of a step, T tokens of each, M labels.
 package workload
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -49,29 +48,6 @@ func Adapted(c lm.Config, b, t int) Step {
 // Full is Adapted for all weights.
 func Full(c lm.Config, b, t int) Step {
 	return Step{Decoder: lm.Decoder{Config: c, Compute: dtypes.BFloat16, Checkpoint: true}, B: b, T: t}
-}
-
-// Of returns the step of a policy of kind lm on a batch of its longest prompts, its weights kept in bfloat16 if its
-// folder has them so. A policy with layers that no step computes, tune head or last, is an error: such a step is small.
-func Of(p spec.Policy, batch int) (Step, error) {
-	if p.Kind != "lm" {
-		return Step{}, fmt.Errorf("a policy of kind %s is no language model", p.Kind)
-	}
-	if p.Tune.LoRA == nil && p.Tune.Part != "full" {
-		return Step{}, errors.New("its frozen layers are run once a text and are no part of a step; want tune lora or full")
-	}
-	config, err := lm.ConfigOf(*p.Model)
-	if err != nil {
-		return Step{}, err
-	}
-	s := Step{Decoder: lm.Decoder{Config: config, Compute: dtypes.Float32, Checkpoint: p.Checkpoint}, B: batch, T: p.MaxTokens}
-	if p.Compute == "bfloat16" {
-		s.Decoder.Compute = dtypes.BFloat16
-	}
-	if l := p.Tune.LoRA; l != nil {
-		s.Decoder.LoRA = &lm.LoRA{Rank: l.R, Scale: l.Alpha / float64(l.R), Targets: l.Targets}
-	}
-	return s, nil
 }
 
 // kept is the type of the network's weights.
@@ -144,8 +120,8 @@ func New(backend policy.Backend, step Step, s seed.Seed) (*Trainer, error) {
 	})
 }
 
-// NewLarge returns a trainer whose weights are made on the device when it first runs, or never: Compile needs none. They
-// are no random numbers, but differ as random numbers do. The caller closes it.
+// NewLarge returns a trainer whose weights are made on the device when it first runs. They are no random numbers,
+// but differ as random numbers do. The caller closes it.
 func NewLarge(backend policy.Backend, step Step) (*Trainer, error) {
 	return trainer(backend, step, func(store *model.Store, w lm.Size, dtype dtypes.DType) (*model.Variable, error) {
 		return store.VariableWithShape("/"+w.Name, shapes.Make(dtype, w.Dims...), func(g *graph.Graph, shape shapes.Shape) *graph.Node {
@@ -244,16 +220,6 @@ func (t *Trainer) Run() (Result, error) {
 		}
 	}
 	return Result{Loss: float64(flat[0][0]), Norm: float64(flat[1][0]), LogProbs: flat[2]}, nil
-}
-
-// Compile builds the step's program and gives it to the backend, which need not be able to run it. No weight is made.
-func (t *Trainer) Compile() error {
-	var of []shapes.Shape
-	for _, d := range t.data {
-		of = append(of, d.Shape())
-	}
-	_, err := t.exec.Compile(of...)
-	return err
 }
 
 // Close frees the weights.
