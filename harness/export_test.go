@@ -127,7 +127,7 @@ func TestAnExportedRowDecidesTheSameHereAndBehindAServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, _ := m.Policy().Encode(texts)
+		rows, _ := m.Policy().Encode(t.Context(), texts)
 		server := chatServer(t, m, func(map[string]any, []map[string]any) {})
 		asked, err := protocol.RouteOnServer(t.Context(), r, Options{Out: out}, "entrorouter", protocol.Server{URL: server.URL + "/v1"}, exportQueries)
 		if err != nil {

@@ -2,6 +2,7 @@
 package compact
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -48,12 +49,14 @@ type config struct {
 
 // New builds the policy for the given experts (ids, cheapest first) and fits the standardisation of the
 // surface features on texts. memory is of the texts it reads then and later; nil: none.
-func New(cfg spec.Policy, experts []string, texts []string, memory *Texts) (*Policy, error) {
+func New(ctx context.Context, cfg spec.Policy, experts []string, texts []string, memory *Texts) (*Policy, error) {
 	if len(texts) == 0 {
 		return nil, errors.New("compact policy: no text to fit the features on; pass the training texts")
 	}
 	rows := make([][]float64, len(texts))
-	parallel(len(texts), func(i int) { rows[i] = memory.surface(texts[i]) })
+	if err := parallel(ctx, len(texts), func(i int) { rows[i] = memory.surface(texts[i]) }); err != nil {
+		return nil, err
+	}
 	mean, sd := make([]float64, len(surfaceNames)), make([]float64, len(surfaceNames))
 	for k := range surfaceNames {
 		for _, x := range rows {
@@ -134,11 +137,11 @@ func (c *Policy) Weights() []policy.Weight {
 }
 
 // Encode implements Policy. Ids below the number of surface features are those features, standardised and clipped;
-// the rest are n-gram buckets with value sign(c)*log(1+|c|), c the signed count. It never fails.
-func (c *Policy) Encode(texts []string) ([]policy.Row, error) {
+// the rest are n-gram buckets with value sign(c)*log(1+|c|), c the signed count. It fails where ctx
+// ends alone.
+func (c *Policy) Encode(ctx context.Context, texts []string) ([]policy.Row, error) {
 	rows := make([]policy.Row, len(texts))
-	parallel(len(texts), func(i int) { rows[i] = c.encode(texts[i]) })
-	return rows, nil
+	return rows, parallel(ctx, len(texts), func(i int) { rows[i] = c.encode(texts[i]) })
 }
 
 func (c *Policy) encode(text string) policy.Row {
@@ -156,6 +159,19 @@ func (c *Policy) encode(text string) policy.Row {
 		row.Values = append(row.Values, float32(math.Copysign(math.Log1p(math.Abs(float64(g.count))), float64(g.count))))
 	}
 	return row
+}
+
+// atOnce is how many products of a weight and an input are computed before the context is looked at again, unless fewer rows
+// than the least batch have more: about half a second of two cores.
+const atOnce = 1 << 30
+
+// Sizes implements policy.Sized.
+func (c *Policy) Sizes() []int {
+	sizes := []int{16, 128, 1024}
+	for len(sizes) > 1 && sizes[len(sizes)-1] > atOnce/(c.width()*c.cfg.Hidden) {
+		sizes = sizes[:len(sizes)-1]
+	}
+	return sizes
 }
 
 // Inputs implements Policy: one dense tensor [size,V].
@@ -195,17 +211,18 @@ func dense(scope *model.Scope, name string, x *graph.Node) *graph.Node {
 	return graph.Add(graph.MatMul(x, w), graph.ExpandLeftToRank(b, 2))
 }
 
-// parallel calls f(0) to f(n-1) on all cores and returns when all are done.
-func parallel(n int, f func(i int)) {
+// parallel calls f(0) to f(n-1) on all cores and returns when all are done, or with the error of ctx when it ends before.
+func parallel(ctx context.Context, n int, f func(i int)) error {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
 			defer crash.Exit()
-			for i := w * n / workers; i < (w+1)*n/workers; i++ {
+			for i := w * n / workers; i < (w+1)*n/workers && ctx.Err() == nil; i++ {
 				f(i)
 			}
 		})
 	}
 	wg.Wait()
+	return ctx.Err()
 }

@@ -1,7 +1,11 @@
 package compact
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -33,7 +37,7 @@ func TestPolicyFaultsAreNamed(t *testing.T) {
 		{"no texts", good, experts, nil, "pass the training texts"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := New(c.cfg, c.experts, c.texts, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := New(t.Context(), c.cfg, c.experts, c.texts, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error is %v, want %q in it", err, c.want)
 			}
 		})
@@ -41,7 +45,7 @@ func TestPolicyFaultsAreNamed(t *testing.T) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	p, err := New(spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, nil)
+	p, err := New(b.Context(), spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -50,6 +54,49 @@ func BenchmarkEncode(b *testing.B) {
 		many[i] = strings.Join(texts, " ") // 208 characters
 	}
 	for b.Loop() {
-		p.Encode(many)
+		if _, err := p.Encode(b.Context(), many); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// ending is a context that has ended after so many looks at it.
+type ending struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (e *ending) Err() error {
+	if e.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestTextsAreReadUntilTheContextEnds(t *testing.T) {
+	ctx, read := &ending{Context: t.Context()}, atomic.Int64{}
+	ctx.left.Store(10)
+	if err := parallel(ctx, 1000, func(int) { read.Add(1) }); !errors.Is(err, context.Canceled) || read.Load() != 10 {
+		t.Errorf("%d texts read after 10 looks, %v", read.Load(), err)
+	}
+}
+
+func TestRowsAtOnceAreFewerInALargerNetwork(t *testing.T) {
+	for _, c := range []struct {
+		buckets, hidden int
+		want            []int
+	}{
+		{256, 32, []int{16, 128, 1024}},
+		{4096, 128, []int{16, 128, 1024}},
+		{4096, 1024, []int{16, 128}},
+		{4194304, 4096, []int{16}},
+	} {
+		p, err := New(t.Context(), spec.Policy{Buckets: c.buckets, NGrams: 1, Hidden: c.hidden}, experts, texts, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Sizes(); !slices.Equal(got, c.want) {
+			t.Errorf("%d buckets of %d units: %v rows, want %v", c.buckets, c.hidden, got, c.want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"context"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -110,11 +111,11 @@ func TestFeaturesAreThoseOfTheirVersion(t *testing.T) {
 		"A train leaves at 9:45 and travels 120 km.\nHow long does it take at 80 km/h?",
 		`Évaluer \(\int_0^1 \sqrt{1-t^2}\,dt\)!`,
 	}
-	p, err := New(spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, []string{"a", "b"}, texts, nil)
+	p, err := New(context.Background(), spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, []string{"a", "b"}, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := p.Encode(texts)
+	rows, err := p.Encode(context.Background(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestFeaturesAreThoseOfTheirVersion(t *testing.T) {
 }
 
 func FuzzEncode(f *testing.F) {
-	p, err := New(spec.Policy{Kind: "compact", Buckets: 64, NGrams: 3, Hidden: 4}, []string{"a", "b"},
+	p, err := New(context.Background(), spec.Policy{Kind: "compact", Buckets: 64, NGrams: 3, Hidden: 4}, []string{"a", "b"},
 		[]string{"one text", `and \frac{1}{2} more?`}, nil)
 	if err != nil {
 		f.Fatal(err)
@@ -140,7 +141,7 @@ func FuzzEncode(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		rows, err := p.Encode([]string{text, text})
+		rows, err := p.Encode(context.Background(), []string{text, text})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func TestRowsAreTheSameWithAnyMemory(t *testing.T) {
 	policies := func(m *Texts) []*Policy {
 		var all []*Policy
 		for _, size := range []struct{ buckets, ngrams int }{{64, 1}, {64, 2}, {4096, 2}, {64, 2}} {
-			p, err := New(spec.Policy{Kind: "compact", Buckets: size.buckets, NGrams: size.ngrams, Hidden: 3}, []string{"a", "b"}, texts[:20], m)
+			p, err := New(t.Context(), spec.Policy{Kind: "compact", Buckets: size.buckets, NGrams: size.ngrams, Hidden: 3}, []string{"a", "b"}, texts[:20], m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -29,7 +29,7 @@ func TestRowsAreTheSameWithAnyMemory(t *testing.T) {
 		return all
 	}
 	rows := func(p *Policy) []policy.Row {
-		r, err := p.Encode(texts)
+		r, err := p.Encode(t.Context(), texts)
 		if err != nil {
 			t.Fatal(err)
 		}

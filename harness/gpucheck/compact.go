@@ -64,11 +64,11 @@ func curves(ctx context.Context, backend policy.Backend, steps int) ([]curve, er
 		texts[i] = fmt.Sprintf("Given a %s with %d parts and a %s, find $x_{%d}$.",
 			nouns[r.IntN(len(nouns))], r.IntN(1000), nouns[r.IntN(len(nouns))], r.IntN(100))
 	}
-	reader, err := compact.New(spec.Policy{Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, nil)
+	reader, err := compact.New(ctx, spec.Policy{Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, nil)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := reader.Encode(texts)
+	rows, err := reader.Encode(ctx, texts)
 	if err != nil {
 		return nil, err
 	}

@@ -61,8 +61,8 @@ func TestAnExportedModelDecidesTheSame(t *testing.T) {
 			if !(far < limit) {
 				t.Errorf("%s in %s: probabilities differ by %v", name, dtype, far)
 			}
-			ours, _ := m.Policy().Encode(texts)
-			theirs, _ := again.Policy().Encode(texts)
+			ours, _ := m.Policy().Encode(t.Context(), texts)
+			theirs, _ := again.Policy().Encode(t.Context(), texts)
 			for i := range ours {
 				if !slices.Equal(ours[i].IDs, theirs[i].IDs) {
 					t.Errorf("%s: problem %d is other tokens", name, i)
@@ -226,7 +226,7 @@ func (a asked) agree(t *testing.T, m *policy.Model, texts []string) {
 	if len(a.Keys) > 0 {
 		t.Errorf("missing or surplus keys %q", a.Keys)
 	}
-	rows, err := m.Policy().Encode(texts)
+	rows, err := m.Policy().Encode(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@
 package lm
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -212,9 +213,12 @@ func (p *Policy) labelRows() ([]float32, error) {
 func (p *Policy) Sizes() []int { return []int{4, 32} }
 
 // Encode implements policy.Policy. A prompt of more tokens than the spec allows is an error that shows the problem's beginning.
-func (p *Policy) Encode(texts []string) ([]policy.Row, error) {
+func (p *Policy) Encode(ctx context.Context, texts []string) ([]policy.Row, error) {
 	rows, tokens := make([]policy.Row, len(texts)), make([][]int32, len(texts))
 	for i, text := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		var err error
 		if tokens[i], err = p.vocabulary.Chat(p.system, text); err != nil {
 			return nil, fmt.Errorf("lm policy: problem %q: %w", beginning(text), err)
@@ -227,7 +231,7 @@ func (p *Policy) Encode(texts []string) ([]policy.Row, error) {
 	if p.trunk == nil {
 		return rows, nil
 	}
-	states, err := p.trunk.states(tokens)
+	states, err := p.trunk.states(ctx, tokens)
 	if err != nil {
 		return nil, fmt.Errorf("lm policy: %w", err)
 	}

@@ -167,7 +167,7 @@ func frozenWeights(t *testing.T, m *policy.Model) map[string]string {
 
 func sft(t testing.TB, m *policy.Model, texts []string, prob [][]float64, epochs int, rate float64) *train.Curve {
 	t.Helper()
-	rows, err := m.Policy().Encode(texts)
+	rows, err := m.Policy().Encode(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestFitsAtTheSameTimeAreThoseOneAfterAnother(t *testing.T) {
 			return nil, err
 		}
 		defer m.Close()
-		rows, err := p.Encode(problems)
+		rows, err := p.Encode(t.Context(), problems)
 		if err != nil {
 			return nil, err
 		}
@@ -341,7 +341,7 @@ func TestHiddenStatesDependOnTheTextAlone(t *testing.T) {
 		for i := range 11 {
 			many = append(many, fmt.Sprintf("%d %s %s", i, problems[i%len(problems)], strings.Repeat("again ", 2*i)))
 		}
-		want, err := p.Encode(many)
+		want, err := p.Encode(t.Context(), many)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +362,7 @@ func TestHiddenStatesDependOnTheTextAlone(t *testing.T) {
 			}
 			for i := len(many) - 1; i >= 0; i-- {
 				for range 2 { // the second time remembered, or not
-					got, err := other.Encode(many[i : i+1])
+					got, err := other.Encode(t.Context(), many[i:i+1])
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -412,7 +412,7 @@ func TestBothStagesLearnAPlantedRule(t *testing.T) {
 	before := right(m)
 	sft(t, m, texts, prob, 4, 1e-2)
 	between := right(m)
-	rows, err := m.Policy().Encode(texts)
+	rows, err := m.Policy().Encode(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -435,12 +435,12 @@ func TestTrainingMovesNoStateOfAFrozenLayer(t *testing.T) {
 	// In a frozen trunk no row depends on what is trained: the same rows serve before and after.
 	b := openGo(t)
 	m := newModel(t, b, newModels(t, 0), configOf(tunings["last 1"]))
-	before, err := m.Policy().Encode(problems)
+	before, err := m.Policy().Encode(t.Context(), problems)
 	if err != nil {
 		t.Fatal(err)
 	}
 	sft(t, m, problems, targets, 1, 1e-2)
-	after, err := m.Policy().Encode(problems)
+	after, err := m.Policy().Encode(t.Context(), problems)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -505,7 +505,7 @@ func TestFaultsOfLanguageModelPoliciesAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := "Find x. " + strings.Repeat("very long ", 300)
-	if _, err := p.Encode([]string{problems[0], long}); err == nil || !strings.Contains(err.Error(), `the prompt of problem "Find x. very long `) || !strings.Contains(err.Error(), "policy.max_tokens is 500") {
+	if _, err := p.Encode(t.Context(), []string{problems[0], long}); err == nil || !strings.Contains(err.Error(), `the prompt of problem "Find x. very long `) || !strings.Contains(err.Error(), "policy.max_tokens is 500") {
 		t.Errorf("error is %v", err)
 	}
 	for name, row := range map[string]policy.Row{

@@ -3,6 +3,7 @@
 package lm
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -82,11 +83,14 @@ func (k *trunk) close() {
 
 // states returns what the frozen layers make of each text: [len(text)*D], or [D] if all layers are frozen. Callers must not
 // change it.
-func (k *trunk) states(texts [][]int32) ([][]float32, error) {
+func (k *trunk) states(ctx context.Context, texts [][]int32) ([][]float32, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	states := make([][]float32, len(texts))
 	for i, text := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		var err error
 		if states[i], err = k.state(text); err != nil {
 			return nil, err

@@ -56,7 +56,7 @@ func (b *bag) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 		return nil, err
 	}
 	experts := len(train.Experts)
-	c, err := newCorpus(examples, len(examples), hashing{b.Buckets, b.NGrams, b.memory}, features.encode)
+	c, err := newCorpus(ctx, examples, len(examples), hashing{b.Buckets, b.NGrams, b.memory}, features.encode)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func TestTheBagLearnsWhichWordsAreHard(t *testing.T) {
 	for i, q := range qs {
 		texts[i] = q.Problem.Text
 	}
-	found, err := r.predict(texts)
+	found, err := r.predict(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestTheBagLearnsWhichWordsAreHard(t *testing.T) {
 	other, same := fit(t, build(t, "bag", "buckets: 256"), set, 2).(*scoreRouter), fit(t, build(t, "bag", "buckets: 256"), set, 2).(*scoreRouter)
 	first := fit(t, build(t, "bag", "buckets: 256"), set, 1).(*scoreRouter)
 	predict := func(r *scoreRouter) []float64 {
-		s, err := r.predict([]string{qs[0].Problem.Text})
+		s, err := r.predict(t.Context(), []string{qs[0].Problem.Text})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func (c *cluster) Fit(ctx context.Context, train routing.TrainSet, work routing.
 	if err != nil {
 		return nil, err
 	}
-	of, err := newCorpus(examples, len(examples), hashing{c.Buckets, c.NGrams, c.memory}, features.ngrams)
+	of, err := newCorpus(ctx, examples, len(examples), hashing{c.Buckets, c.NGrams, c.memory}, features.ngrams)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,11 @@ func (c *cluster) Fit(ctx context.Context, train routing.TrainSet, work routing.
 	experts := len(train.Experts)
 	learned := clustered{Features: of.features, Clusters: centres.k, Directions: centres.weight, Pass: make([][]float64, centres.k), USD: make([][]float64, centres.k)}
 	groups := make([][]routing.Example, centres.k)
-	for i, g := range centres.members(of.rows) {
+	members, err := centres.members(ctx, of.rows)
+	if err != nil {
+		return nil, err
+	}
+	for i, g := range members {
 		groups[g] = append(groups[g], of.examples[i])
 	}
 	for g, group := range groups {
@@ -83,15 +87,15 @@ type clustered struct {
 
 func (c *cluster) router(of clustered) (routing.Router, error) {
 	centres := centroids{of.Clusters, of.Directions}
-	r := newScoreRouter(len(of.Pass[0]), alphaKnobs(), func(texts []string) ([]scores, error) {
-		rows, err := of.Features.ngrams(texts)
+	r := newScoreRouter(len(of.Pass[0]), alphaKnobs(), func(ctx context.Context, texts []string) ([]scores, error) {
+		rows, err := of.Features.ngrams(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		return inParallel(len(rows), func(i int) scores {
+		return inParallel(ctx, len(rows), func(i int) scores {
 			g, _ := centres.nearest(rows[i])
 			return scores{pass: of.Pass[g], usd: of.USD[g]}
-		}), nil
+		})
 	}, balanced)
 	r.knob = c.Alpha
 	return r, nil
@@ -151,8 +155,8 @@ func (c centroids) nearest(row policy.Row) (at int, cosine float32) {
 }
 
 // members returns the nearest direction of each row.
-func (c centroids) members(rows []policy.Row) []int {
-	return inParallel(len(rows), func(i int) int {
+func (c centroids) members(ctx context.Context, rows []policy.Row) ([]int, error) {
+	return inParallel(ctx, len(rows), func(i int) int {
 		g, _ := c.nearest(rows[i])
 		return g
 	})
@@ -198,10 +202,14 @@ func kMeans(ctx context.Context, rows []policy.Row, width, k int, rng *rand.Rand
 		seeds = append(seeds, rows[at])
 		one := centroids{1, make([]float32, width)}
 		one.set(0, denseSum(rows[at:at+1], width))
-		for i, d := range inParallel(len(rows), func(i int) float64 {
+		distances, err := inParallel(ctx, len(rows), func(i int) float64 {
 			_, cosine := one.nearest(rows[i])
 			return max(0, 1-float64(cosine))
-		}) {
+		})
+		if err != nil {
+			return centroids{}, err
+		}
+		for i, d := range distances {
 			far[i] = min(far[i], d)
 		}
 	}
@@ -211,10 +219,10 @@ func kMeans(ctx context.Context, rows []policy.Row, width, k int, rng *rand.Rand
 	}
 	var members []int
 	for range maxRounds {
-		if err := ctx.Err(); err != nil {
+		next, err := c.members(ctx, rows)
+		if err != nil {
 			return centroids{}, err
 		}
-		next := c.members(rows)
 		if slices.Equal(next, members) {
 			break
 		}

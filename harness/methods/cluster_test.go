@@ -19,7 +19,10 @@ func TestKMeansFindsGroupsThatAreApart(t *testing.T) {
 		if err != nil || c.k != 3 {
 			t.Fatalf("%d groups, %v", c.k, err)
 		}
-		members := c.members(rows)
+		members, err := c.members(t.Context(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, g := range members {
 			if g != members[i%3] {
 				t.Fatalf("seed %d: rows %d and %d are in groups %d and %d", s, i, i%3, g, members[i%3])
@@ -30,8 +33,11 @@ func TestKMeansFindsGroupsThatAreApart(t *testing.T) {
 		}
 	}
 	c, err := kMeans(t.Context(), rows[:2], 4, 9, rand.New(rand.NewPCG(1, 1)))
-	if err != nil || c.k != 2 || c.members(rows)[0] == c.members(rows)[1] {
-		t.Errorf("two rows make %d groups: %v", c.k, err)
+	if err != nil || c.k != 2 {
+		t.Fatalf("two rows make %d groups: %v", c.k, err)
+	}
+	if members, err := c.members(t.Context(), rows); err != nil || members[0] == members[1] {
+		t.Errorf("two rows are in groups %v: %v", members, err)
 	}
 }
 

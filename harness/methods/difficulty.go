@@ -56,7 +56,7 @@ func (d *difficulty) Fit(ctx context.Context, train routing.TrainSet, work routi
 		return nil, err
 	}
 	experts := len(train.Experts)
-	c, err := newCorpus(examples, len(examples), hashing{d.Buckets, d.NGrams, d.memory}, features.encode)
+	c, err := newCorpus(ctx, examples, len(examples), hashing{d.Buckets, d.NGrams, d.memory}, features.encode)
 	if err != nil {
 		return nil, err
 	}

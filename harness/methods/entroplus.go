@@ -80,7 +80,7 @@ func (e *entroPlus) both() *entroRouter {
 func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
 	experts := len(set.Experts)
 	texts := textsOf(set.RL)
-	rows, err := policy.Encode(texts)
+	rows, err := policy.Encode(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *com
 	if err != nil {
 		return nil, fmt.Errorf("text regression: %w", err)
 	}
-	expected, err := fitted.predict(textsOf(set.RL))
+	expected, err := fitted.predict(ctx, textsOf(set.RL))
 	if err != nil {
 		return nil, err
 	}

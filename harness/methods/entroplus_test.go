@@ -11,7 +11,7 @@ import (
 func plusPrompts(t *testing.T, params string, set routing.TrainSet) []train.Prompt {
 	t.Helper()
 	e := build(t, "entroplus", params).(*entroPlus)
-	policy, err := e.both().newPolicy([]routing.Expert{{ID: "small"}, {ID: "medium"}, {ID: "large"}}, []string{"x"})
+	policy, err := e.both().newPolicy(t.Context(), []routing.Expert{{ID: "small"}, {ID: "medium"}, {ID: "large"}}, []string{"x"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,8 +55,8 @@ func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, memory: s.Texts, models: s.Models,
 	}
 	if stageTwo {
-		e.stageTwo = func(_ context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
-			return e.prompts(policy, set, work.Seed)
+		e.stageTwo = func(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
+			return e.prompts(ctx, policy, set, work.Seed)
 		}
 	}
 	if err := spec.DecodeParams(s.Method, e); err != nil {
@@ -147,7 +147,7 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 		}
 		err = fmt.Errorf("method %s: %w", e.name, err)
 	}()
-	reader, err := e.newPolicy(set.Experts, textsOf(set.SFT))
+	reader, err := e.newPolicy(ctx, set.Experts, textsOf(set.SFT))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -155,7 +155,7 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 		return nil, nil, err
 	}
 	conduct := conductOf(e.Policy, work)
-	examples, err := e.examples(reader, set.SFT, work.Seed)
+	examples, err := e.examples(ctx, reader, set.SFT, work.Seed)
 	if err != nil {
 		return model, nil, err
 	}
@@ -184,8 +184,8 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 }
 
 // examples are the Stage I problems with their targets.
-func (e *entroRouter) examples(policy policy.Policy, set []routing.Example, s seed.Seed) ([]train.Example, error) {
-	rows, err := policy.Encode(textsOf(set))
+func (e *entroRouter) examples(ctx context.Context, policy policy.Policy, set []routing.Example, s seed.Seed) ([]train.Example, error) {
+	rows, err := policy.Encode(ctx, textsOf(set))
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (e *entroRouter) score(ctx context.Context, kept, held routing.TrainSet, wo
 	}
 	defer model.Close()
 	if e.stageTwo == nil {
-		examples, err := e.examples(model.Policy(), held.SFT, work.Seed)
+		examples, err := e.examples(ctx, model.Policy(), held.SFT, work.Seed)
 		if err != nil {
 			return 0, err
 		}
@@ -302,7 +302,7 @@ func holdOut(examples []routing.Example) (kept, held []routing.Example) {
 }
 
 // prompts are the Stage II problems with the shaped reward of every expert.
-func (e *entroRouter) prompts(policy policy.Policy, set routing.TrainSet, s seed.Seed) ([]train.Prompt, error) {
+func (e *entroRouter) prompts(ctx context.Context, policy policy.Policy, set routing.TrainSet, s seed.Seed) ([]train.Prompt, error) {
 	problems := e.Noise.rates(set.RL, s)
 	if e.Reward.Balance {
 		problems = routing.Balance(problems, e.Targets.Tau, e.Reward, s)
@@ -311,7 +311,7 @@ func (e *entroRouter) prompts(policy policy.Policy, set routing.TrainSet, s seed
 	for i, x := range problems {
 		texts[i] = x.Problem.Text
 	}
-	rows, err := policy.Encode(texts)
+	rows, err := policy.Encode(ctx, texts)
 	if err != nil {
 		return nil, err
 	}

@@ -187,11 +187,11 @@ func TestAnchorAndRewardKnobsReachTheReward(t *testing.T) {
 	set.RL[1].Kappa = []float64{0.2, 0.6, 0.8}
 	prompts := func(params string) (reward, anchor []float64) {
 		e := build(t, "entrorouter", params).(*entroRouter)
-		policy, err := e.newPolicy([]routing.Expert{{ID: "small"}, {ID: "medium"}, {ID: "large"}}, []string{"x"})
+		policy, err := e.newPolicy(t.Context(), []routing.Expert{{ID: "small"}, {ID: "medium"}, {ID: "large"}}, []string{"x"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := e.prompts(policy, set, 1)
+		p, err := e.prompts(t.Context(), policy, set, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,11 +249,11 @@ func TestBalanceCutsTheProblemsOfStageII(t *testing.T) {
 	set.RL = slices.DeleteFunc(set.RL, func(e routing.Example) bool { return e.Probe == 0 && e.Problem.ID > "p5" })
 	for params, balanced := range map[string]bool{"": false, "reward: {balance: true}": true} {
 		e := build(t, "entrorouter", params).(*entroRouter)
-		policy, err := e.newPolicy([]routing.Expert{{ID: "a"}, {ID: "b"}, {ID: "c"}}, []string{"x"})
+		policy, err := e.newPolicy(t.Context(), []routing.Expert{{ID: "a"}, {ID: "b"}, {ID: "c"}}, []string{"x"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := e.prompts(policy, set, 1)
+		p, err := e.prompts(t.Context(), policy, set, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ package methods
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"math"
 	"runtime"
@@ -33,8 +34,8 @@ type hashing struct {
 
 // newFeatures standardises surface features on the first searchRows texts, which inHashOrder makes a random sample.
 // Nothing else is learned: the network behind the rows, of whatever two experts, is never built.
-func newFeatures(h hashing, texts []string) (features, error) {
-	policy, err := compact.New(spec.Policy{Kind: "compact", Buckets: h.buckets, NGrams: h.ngrams, Hidden: 1}, []string{"a", "b"}, texts[:min(len(texts), searchRows)], h.memory)
+func newFeatures(ctx context.Context, h hashing, texts []string) (features, error) {
+	policy, err := compact.New(ctx, spec.Policy{Kind: "compact", Buckets: h.buckets, NGrams: h.ngrams, Hidden: 1}, []string{"a", "b"}, texts[:min(len(texts), searchRows)], h.memory)
 	if err != nil {
 		return features{}, err
 	}
@@ -71,19 +72,19 @@ type corpus struct {
 }
 
 // newCorpus puts examples in hash order and reads the first most of them by read: features.encode or features.ngrams.
-func newCorpus(examples []routing.Example, most int, h hashing, read func(features, []string) ([]policy.Row, error)) (c corpus, err error) {
+func newCorpus(ctx context.Context, examples []routing.Example, most int, h hashing, read func(features, context.Context, []string) ([]policy.Row, error)) (c corpus, err error) {
 	inHashOrder(examples)
 	c.examples = examples
 	texts := textsOf(examples[:min(len(examples), most)])
-	if c.features, err = newFeatures(h, texts); err != nil {
+	if c.features, err = newFeatures(ctx, h, texts); err != nil {
 		return corpus{}, err
 	}
-	c.rows, err = read(c.features, texts)
+	c.rows, err = read(c.features, ctx, texts)
 	return c, err
 }
 
-func (f features) encode(texts []string) ([]policy.Row, error) {
-	rows, err := f.policy.Encode(texts)
+func (f features) encode(ctx context.Context, texts []string) ([]policy.Row, error) {
+	rows, err := f.policy.Encode(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +93,8 @@ func (f features) encode(texts []string) ([]policy.Row, error) {
 }
 
 // ngrams is encode without the surface features, ids from 0.
-func (f features) ngrams(texts []string) ([]policy.Row, error) {
-	rows, err := f.encode(texts)
+func (f features) ngrams(ctx context.Context, texts []string) ([]policy.Row, error) {
+	rows, err := f.encode(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -159,19 +160,19 @@ func penalties(l2 []float64) []float64 {
 	return slices.Compact(l2)
 }
 
-// inParallel calls f for every i below n on all cores and returns the results in order.
-func inParallel[T any](n int, f func(i int) T) []T {
+// inParallel calls f for every i below n on all cores and returns the results in order, or the error of ctx when it ends before.
+func inParallel[T any](ctx context.Context, n int, f func(i int) T) ([]T, error) {
 	out := make([]T, n)
 	workers := min(n, runtime.GOMAXPROCS(0))
 	var g sync.WaitGroup
 	for w := range workers {
 		g.Go(func() {
 			defer crash.Exit()
-			for i := w; i < n; i += workers {
+			for i := w; i < n && ctx.Err() == nil; i += workers {
 				out[i] = f(i)
 			}
 		})
 	}
 	g.Wait()
-	return out
+	return out, ctx.Err()
 }

@@ -129,14 +129,14 @@ func (f *forc) learn(ctx context.Context, examples []routing.Example, experts in
 		keys = idsOf(examples)
 	}
 	if f.Cost == "per_bucket" {
-		found, err := f.predicted(of)(keys)
+		found, err := f.predicted(of)(ctx, keys)
 		if err != nil {
 			return of, err
 		}
 		of.Buckets = bucketDollars(examples, found)
 	}
 	if f.Strategy == "cost" {
-		found, err := f.predicted(of)(keys)
+		found, err := f.predicted(of)(ctx, keys)
 		if err != nil {
 			return of, err
 		}
@@ -147,16 +147,16 @@ func (f *forc) learn(ctx context.Context, examples []routing.Example, experts in
 }
 
 // predicted predicts pass rates and dollars from the keys of questions.
-func (f *forc) predicted(of forecast) func(keys []string) ([]scores, error) {
-	predict := of.Rates.predict
+func (f *forc) predicted(of forecast) predictor {
+	var predict predictor = of.Rates.predict
 	if f.pihat != nil {
 		predict = f.pihat.lookup
 	}
 	if of.Buckets == nil && f.pihat == nil {
 		return predict
 	}
-	return func(keys []string) ([]scores, error) {
-		all, err := predict(keys)
+	return func(ctx context.Context, keys []string) ([]scores, error) {
+		all, err := predict(ctx, keys)
 		for i, s := range all {
 			all[i].usd = of.USD
 			if of.Buckets != nil {
@@ -217,7 +217,7 @@ const CalibrationError = "calibration-error-points"
 func (f *forc) rates(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[logits], ece *float64, err error) {
 	inHashOrder(examples)
 	if f.pihat != nil {
-		found, err := f.pihat.lookup(idsOf(examples))
+		found, err := f.pihat.lookup(ctx, idsOf(examples))
 		if err != nil {
 			return t, nil, err
 		}
@@ -231,7 +231,7 @@ func (f *forc) rates(ctx context.Context, examples []routing.Example, experts in
 		if err != nil {
 			return t, nil, err
 		}
-		found, err := part.predict(textsOf(examples[:held]))
+		found, err := part.predict(ctx, textsOf(examples[:held]))
 		if err != nil {
 			return t, nil, err
 		}
@@ -326,7 +326,7 @@ type greedyRouter struct {
 func (r greedyRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
 	r.router.lock.Lock()
 	defer r.router.lock.Unlock()
-	if err := r.router.learn(queries); err != nil {
+	if err := r.router.learn(ctx, queries); err != nil {
 		return nil, err
 	}
 	order := make([]int, len(queries))

@@ -5,6 +5,7 @@ package methods
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -138,7 +139,7 @@ func readPass(experts []string) func(line []byte, into map[string][]float64) err
 }
 
 // lookup returns the predictions on problems, by their ids. It is what a scoreRouter keyed by id predicts with.
-func (in *imported) lookup(ids []string) ([]scores, error) {
+func (in *imported) lookup(_ context.Context, ids []string) ([]scores, error) {
 	out := make([]scores, len(ids))
 	for i, id := range ids {
 		p, ok := in.of[id]

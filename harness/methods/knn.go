@@ -47,7 +47,7 @@ func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCorpus(examples, k.Most, hashing{k.Buckets, k.NGrams, k.memory}, features.ngrams)
+	c, err := newCorpus(ctx, examples, k.Most, hashing{k.Buckets, k.NGrams, k.memory}, features.ngrams)
 	if err != nil {
 		return nil, err
 	}
@@ -65,13 +65,13 @@ func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 }
 
 // Load implements Loader.
-func (k *knn) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+func (k *knn) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
 	return restore(experts, from, work, func(of neighbourhood) (routing.Router, error) {
 		texts := make([]string, len(of.Known))
 		for i, x := range of.Known {
 			texts[i] = x.Text
 		}
-		rows, err := of.Features.ngrams(texts)
+		rows, err := of.Features.ngrams(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
@@ -102,14 +102,14 @@ func (k *knn) neighbours(of neighbourhood, rows []policy.Row) neighbours {
 
 // router is a utility router by the nearest.
 func (r neighbours) router(of neighbourhood) routing.Router {
-	return newUtilityRouter(len(r.usd), dollarUnit(r.usd), func(texts []string) ([]scores, error) {
-		rows, err := of.Features.ngrams(texts)
+	return newUtilityRouter(len(r.usd), dollarUnit(r.usd), func(ctx context.Context, texts []string) ([]scores, error) {
+		rows, err := of.Features.ngrams(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		return inParallel(len(rows), func(i int) scores {
+		return inParallel(ctx, len(rows), func(i int) scores {
 			return r.scores(r.nearest(rows[i], texts[i], 0, of.K), of.K)
-		}), nil
+		})
 	})
 }
 
@@ -121,7 +121,7 @@ func (k *knn) choose(ctx context.Context, r neighbours, rows []policy.Row) (int,
 	if len(k.K) == 1 || held == 0 {
 		return k.K[0], ctx.Err()
 	}
-	losses := inParallel(held, func(i int) []float64 {
+	losses, err := inParallel(ctx, held, func(i int) []float64 {
 		near := r.nearest(rows[i], r.known[i].Text, held, k.K[len(k.K)-1])
 		at := make([]float64, len(k.K))
 		for j, size := range k.K {
@@ -133,13 +133,16 @@ func (k *knn) choose(ctx context.Context, r neighbours, rows []policy.Row) (int,
 		}
 		return at
 	})
+	if err != nil {
+		return 0, err
+	}
 	sums := make([]float64, len(k.K))
 	for _, at := range losses {
 		for j, v := range at {
 			sums[j] += v
 		}
 	}
-	return k.K[slices.Index(sums, slices.Min(sums))], ctx.Err()
+	return k.K[slices.Index(sums, slices.Min(sums))], nil
 }
 
 // neighbours answers from profiled problems.

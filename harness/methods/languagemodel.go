@@ -42,7 +42,7 @@ type chooser interface {
 type network struct{ *policy.Model }
 
 func (n network) choose(ctx context.Context, texts []string) ([][]float64, []cost.Usage, error) {
-	rows, err := n.Policy().Encode(texts)
+	rows, err := n.Policy().Encode(ctx, texts)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -72,7 +72,7 @@ func (l *logistic) Load(_ context.Context, experts []routing.Expert, from string
 
 // fit returns what predicts pass rates and dollars of the experts on texts.
 func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[logits], err error) {
-	c, err := newCorpus(examples, len(examples), hashing{l.Buckets, l.NGrams, l.memory}, features.encode)
+	c, err := newCorpus(ctx, examples, len(examples), hashing{l.Buckets, l.NGrams, l.memory}, features.encode)
 	if err != nil {
 		return t, err
 	}
@@ -101,16 +101,14 @@ type textual[P passing] struct {
 	USD      []float64 `json:"usd"`     // [M] means on the training problems
 }
 
-func (t textual[P]) predict(texts []string) ([]scores, error) {
-	rows, err := t.Features.encode(texts)
+func (t textual[P]) predict(ctx context.Context, texts []string) ([]scores, error) {
+	rows, err := t.Features.encode(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]scores, len(rows))
-	for i, r := range rows {
-		out[i] = scores{pass: t.Pass.pass(r), usd: predictDollars(t.Dollars, r)}
-	}
-	return out, nil
+	return inParallel(ctx, len(rows), func(i int) scores {
+		return scores{pass: t.Pass.pass(rows[i]), usd: predictDollars(t.Dollars, rows[i])}
+	})
 }
 
 // router is a utility router.

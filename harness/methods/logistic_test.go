@@ -25,7 +25,7 @@ func TestLogisticFindsThePlantedRule(t *testing.T) {
 	for i, q := range qs {
 		texts[i] = q.Problem.Text
 	}
-	found, err := r.predict(texts)
+	found, err := r.predict(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestPredictedDollarsAverageToTheTrainingMeans(t *testing.T) {
 		r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(*scoreRouter)
 		got := make([]float64, 3)
 		for _, e := range set.SFT {
-			s, err := r.predict([]string{e.Problem.Text})
+			s, err := r.predict(t.Context(), []string{e.Problem.Text})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,7 +182,7 @@ func TestConstantPassRatesAreLearned(t *testing.T) {
 		set.RL[i].Kappa = set.SFT[i].Kappa
 	}
 	r := fit(t, build(t, "logistic", ""), set, 1).(*scoreRouter)
-	found, err := r.predict([]string{"apples in baskets", "a tensor"})
+	found, err := r.predict(t.Context(), []string{"apples in baskets", "a tensor"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,8 +201,8 @@ func TestLogisticDoesNotDependOnTheOrderOfTheTrainingProblems(t *testing.T) {
 	slices.Reverse(back.RL)
 	a := fit(t, build(t, "logistic", ""), set, 1).(*scoreRouter)
 	b := fit(t, build(t, "logistic", ""), back, 1).(*scoreRouter)
-	x, err1 := a.predict([]string{"find the tensor"})
-	y, err2 := b.predict([]string{"find the tensor"})
+	x, err1 := a.predict(t.Context(), []string{"find the tensor"})
+	y, err2 := b.predict(t.Context(), []string{"find the tensor"})
 	if err1 != nil || err2 != nil || fmt.Sprint(x) != fmt.Sprint(y) {
 		t.Errorf("%v and %v, %v, %v", x, y, err1, err2)
 	}
@@ -252,7 +252,7 @@ func TestAUtilityRouterAsksForEachTextOnce(t *testing.T) {
 	asked := map[string]int{}
 	broken := errors.New("broken")
 	var fail error
-	r := newUtilityRouter(2, 1, func(texts []string) ([]scores, error) {
+	r := newUtilityRouter(2, 1, func(_ context.Context, texts []string) ([]scores, error) {
 		if fail != nil {
 			return nil, fail
 		}

@@ -71,7 +71,7 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 	}
 	problems := slices.Clone(train.RL)
 	inHashOrder(problems)
-	seen, err := sight(textsOf(problems))
+	seen, err := sight(ctx, textsOf(problems))
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +108,8 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 
 // look returns what the policy sees of texts, [len(texts)][1+M]: standardised logits of the pass rates of the router and
 // of each expert.
-func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(texts []string) ([][]float64, error), error) {
-	c, err := newCorpus(slices.Clone(train.SFT), len(train.SFT), hashing{multiRoundBuckets, multiRoundNGrams, r.memory}, features.encode)
+func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx context.Context, texts []string) ([][]float64, error), error) {
+	c, err := newCorpus(ctx, slices.Clone(train.SFT), len(train.SFT), hashing{multiRoundBuckets, multiRoundNGrams, r.memory}, features.encode)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +145,8 @@ func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(tex
 			deviation[i] += (v - mean[i]) * (v - mean[i]) / float64(len(found))
 		}
 	}
-	return func(texts []string) ([][]float64, error) {
-		rows, err := c.encode(texts)
+	return func(ctx context.Context, texts []string) ([][]float64, error) {
+		rows, err := c.encode(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
@@ -199,13 +199,13 @@ func writeCourse(path string, experts []routing.Expert, curve []theory.Snapshot,
 type multiRoundRouter struct {
 	*multiRound
 	policy *theory.Policy
-	sight  func(texts []string) ([][]float64, error)
+	sight  func(ctx context.Context, texts []string) ([][]float64, error)
 	seed   seed.Seed
 }
 
-func (r *multiRoundRouter) Route(_ context.Context, queries []routing.Query) ([]routing.Decision, error) {
+func (r *multiRoundRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
 	texts, index := distinctTexts(queries)
-	seen, err := r.sight(texts)
+	seen, err := r.sight(ctx, texts)
 	if err != nil {
 		return nil, fmt.Errorf("route: %w", err)
 	}

@@ -3,6 +3,7 @@
 package methods
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -26,10 +27,10 @@ func checkPolicy(s Setup, p spec.Policy) error {
 
 // newPolicy builds the policy of the row, for the given experts, cheapest first. Constants of features are fitted on texts,
 // which should be the training texts. It fails on an unknown kind or a size below 1.
-func (e *entroRouter) newPolicy(experts []routing.Expert, texts []string) (policy.Policy, error) {
+func (e *entroRouter) newPolicy(ctx context.Context, experts []routing.Expert, texts []string) (policy.Policy, error) {
 	switch e.Policy.Kind {
 	case "compact":
-		return compact.New(e.Policy, expertIDs(experts), texts, e.memory)
+		return compact.New(ctx, e.Policy, expertIDs(experts), texts, e.memory)
 	case "lm":
 		if e.models == nil {
 			return nil, errNoModels

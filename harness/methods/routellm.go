@@ -88,9 +88,9 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 		return nil, err
 	}
 	if r.scores != nil {
-		return r.useScores(examples, len(train.Experts))
+		return r.useScores(ctx, examples, len(train.Experts))
 	}
-	c, err := newCorpus(examples, len(examples), hashing{r.Buckets, r.NGrams, r.memory}, withConstant)
+	c, err := newCorpus(ctx, examples, len(examples), hashing{r.Buckets, r.NGrams, r.memory}, features.withConstant)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 		price[m] = usd[m] / unit
 	}
 	of := factorised{Features: c.features, Dims: r.Dims, Theta: model.theta, Price: price}
-	found, err := of.predict(textsOf(c.examples))
+	found, err := of.predict(ctx, textsOf(c.examples))
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +138,8 @@ type factorised struct {
 }
 
 // withConstant reads texts, with one feature more that is always 1.
-func withConstant(f features, texts []string) ([]policy.Row, error) {
-	rows, err := f.encode(texts)
+func (f features) withConstant(ctx context.Context, texts []string) ([]policy.Row, error) {
+	rows, err := f.encode(ctx, texts)
 	for i := range rows {
 		rows[i].IDs, rows[i].Values = append(rows[i].IDs, int32(f.width)), append(rows[i].Values, 1)
 	}
@@ -147,13 +147,13 @@ func withConstant(f features, texts []string) ([]policy.Row, error) {
 }
 
 // predict has s(m,x) for pass rates.
-func (f factorised) predict(texts []string) ([]scores, error) {
-	rows, err := withConstant(f.Features, texts)
+func (f factorised) predict(ctx context.Context, texts []string) ([]scores, error) {
+	rows, err := f.Features.withConstant(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
 	model := &factors{experts: len(f.Price), dims: f.Dims, width: f.Features.width + 1, theta: f.Theta}
-	return inParallel(len(rows), func(i int) scores { return scores{pass: model.scores(rows[i]), usd: f.Price} }), nil
+	return inParallel(ctx, len(rows), func(i int) scores { return scores{pass: model.scores(rows[i]), usd: f.Price} })
 }
 
 func (r *routeLLM) router(of factorised) (routing.Router, error) {
@@ -170,7 +170,7 @@ func (r *routeLLM) knobs() []float64 {
 }
 
 // useScores is Fit with imported scores.
-func (r *routeLLM) useScores(examples []routing.Example, experts int) (routing.Router, error) {
+func (r *routeLLM) useScores(ctx context.Context, examples []routing.Example, experts int) (routing.Router, error) {
 	knobs := winKnobs()
 	router := newScoreRouter(experts, knobs, r.scores.lookup, func(s scores, knob float64) int {
 		if s.pass[0] >= knob {
@@ -179,7 +179,7 @@ func (r *routeLLM) useScores(examples []routing.Example, experts int) (routing.R
 		return 0
 	})
 	router.key = byID
-	found, err := r.scores.lookup(idsOf(examples))
+	found, err := r.scores.lookup(ctx, idsOf(examples))
 	if err != nil {
 		return nil, fmt.Errorf("method routellm: %w", err)
 	}

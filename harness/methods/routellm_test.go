@@ -115,7 +115,7 @@ func TestFactorsFindPlantedDifficulty(t *testing.T) {
 	for _, q := range qs {
 		texts = append(texts, q.Problem.Text)
 	}
-	found, err := r.predict(texts)
+	found, err := r.predict(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestExpertsThatNeverDifferAreEquallyGood(t *testing.T) {
 	for i := range set.SFT {
 		set.SFT[i].Kappa, set.RL[i].Kappa = []float64{1, 1, 1}, []float64{1, 1, 1}
 	}
-	found, err := fit(t, build(t, "routellm", ""), set, seed.Seed(3)).(*scoreRouter).predict([]string{"apples"})
+	found, err := fit(t, build(t, "routellm", ""), set, seed.Seed(3)).(*scoreRouter).predict(t.Context(), []string{"apples"})
 	if err != nil || !slices.Equal(found[0].pass, []float64{0, 0, 0}) {
 		t.Errorf("%v, %v", found, err)
 	}

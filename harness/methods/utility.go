@@ -38,6 +38,9 @@ func utility(p, usd []float64, mu, unit float64) int {
 // strongest, or the most that any costs if the strongest is free, or 1 if all are.
 func dollarUnit(usd []float64) float64 { return cmp.Or(usd[len(usd)-1], slices.Max(usd), 1) }
 
+// A predictor says what it expects of the experts on questions, by their keys.
+type predictor func(ctx context.Context, keys []string) ([]scores, error)
+
 // scores are what a router expects of the experts on one question, [M].
 type scores struct{ pass, usd []float64 }
 
@@ -47,7 +50,7 @@ type scores struct{ pass, usd []float64 }
 // setting: about 200 bytes a question, for as long as the router lives. It is safe for concurrent use.
 type scoreRouter struct {
 	key     func(p routing.Problem) string // what a question is predicted from; nil: its text
-	predict func(keys []string) ([]scores, error)
+	predict predictor
 	experts int
 	choose  func(s scores, knob float64) int
 	knobs   []float64 // dearest first
@@ -65,12 +68,12 @@ type question struct {
 
 // newUtilityRouter picks argmax_m pass(m) - mu*usd(m)/unit, mu being its knob. Raising mu never raises the predicted
 // dollars of a decision. Route ignores the price: knob 0.
-func newUtilityRouter(experts int, unit float64, predict func(keys []string) ([]scores, error)) *scoreRouter {
+func newUtilityRouter(experts int, unit float64, predict predictor) *scoreRouter {
 	return newScoreRouter(experts, utilityKnobs(), predict, func(s scores, mu float64) int { return utility(s.pass, s.usd, mu, unit) })
 }
 
 // newScoreRouter starts at the first of its knobs.
-func newScoreRouter(experts int, knobs []float64, predict func(keys []string) ([]scores, error), choose func(s scores, knob float64) int) *scoreRouter {
+func newScoreRouter(experts int, knobs []float64, predict predictor, choose func(s scores, knob float64) int) *scoreRouter {
 	return &scoreRouter{predict: predict, experts: experts, choose: choose, knobs: knobs, knob: knobs[0], known: map[string]scores{}}
 }
 
@@ -89,7 +92,7 @@ func (r *scoreRouter) RouteAt(ctx context.Context, queries []routing.Query, knob
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	if !slices.EqualFunc(queries, r.last, func(q routing.Query, l question) bool { return r.keyOf(q) == l.key }) {
-		if err := r.learn(queries); err != nil {
+		if err := r.learn(ctx, queries); err != nil {
 			return nil, err
 		}
 		r.last = make([]question, len(queries))
@@ -109,7 +112,7 @@ func (r *scoreRouter) keyOf(q routing.Query) string {
 }
 
 // learn predicts the scores of questions that are not known yet.
-func (r *scoreRouter) learn(queries []routing.Query) error {
+func (r *scoreRouter) learn(ctx context.Context, queries []routing.Query) error {
 	var keys []string
 	asked := map[string]bool{}
 	for _, q := range queries {
@@ -119,7 +122,7 @@ func (r *scoreRouter) learn(queries []routing.Query) error {
 			keys = append(keys, key)
 		}
 	}
-	found, err := r.predict(keys)
+	found, err := r.predict(ctx, keys)
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func batchSizes(p Policy) []int {
 // Probs returns the policy's distribution over the experts for each text: [len(texts)][M], each summing to 1. A
 // policy that writes before it chooses writes its likeliest text.
 func (m *Model) Probs(ctx context.Context, texts []string) ([][]float64, error) {
-	rows, err := m.policy.Encode(texts)
+	rows, err := m.policy.Encode(ctx, texts)
 	if err != nil {
 		return nil, err
 	}

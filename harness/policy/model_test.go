@@ -48,7 +48,7 @@ func read(kind string, config []byte) (policy.Policy, error) {
 
 func newTestModel(t testing.TB, b compute.Backend, s seed.Seed) *policy.Model {
 	t.Helper()
-	p, err := compact.New(spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}, experts, texts, nil)
+	p, err := compact.New(context.Background(), spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}, experts, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestProbsAreThoseOfTheNetworkComputedByHand(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf("%s %s", texts[i%len(texts)], strings.Repeat("again ", i%7))
 	}
-	rows, _ := m.Policy().Encode(many)
+	rows, _ := m.Policy().Encode(context.Background(), many)
 	got, err := m.Probs(context.Background(), many)
 	if err != nil {
 		t.Fatal(err)

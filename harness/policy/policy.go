@@ -89,8 +89,8 @@ type Policy interface {
 	Weights() []Weight
 	// Config returns what, beside the weights, a checkpoint must hold; it is encoded as JSON.
 	Config() any
-	// Encode reads texts. It fails on a text that the policy cannot read, never shortens one silently.
-	Encode(texts []string) ([]Row, error)
+	// Encode reads texts. It fails on a text that the policy cannot read, never shortens one silently, and stops with ctx.
+	Encode(ctx context.Context, texts []string) ([]Row, error)
 	// Inputs packs rows into the tensors that Forward takes, padded to size rows. Few distinct shapes may come out
 	// of it for one size: each is compiled once, and GoMLX keeps 32.
 	Inputs(rows []Row, size int) ([]*tensors.Tensor, error)

@@ -32,7 +32,9 @@ func (idle) Weights() []policy.Weight {
 	}
 }
 
-func (idle) Encode(texts []string) ([]policy.Row, error) { return make([]policy.Row, len(texts)), nil }
+func (idle) Encode(_ context.Context, texts []string) ([]policy.Row, error) {
+	return make([]policy.Row, len(texts)), nil
+}
 
 func (idle) Inputs(_ []policy.Row, size int) ([]*tensors.Tensor, error) {
 	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(make([]float32, 2*size), size, 2)}, nil

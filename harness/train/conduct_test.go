@@ -35,7 +35,7 @@ func newToyTraining(t *testing.T) *toyTraining {
 	y := &toyTraining{policy: newPolicy(t, texts),
 		sft:  spec.SFT{Epochs: 2, Batch: 12, LR: 3e-3, WarmUp: .1, Dropout: .2},
 		grpo: spec.GRPO{Estimator: Sampled, Steps: 6, Batch: 20, Group: 4, LR: 3e-3, ClipLow: .2, ClipHigh: .2, DualClip: 3, StdNorm: true, Epochs: 2}}
-	rows, err := y.policy.Encode(texts)
+	rows, err := y.policy.Encode(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}

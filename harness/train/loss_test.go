@@ -209,11 +209,11 @@ func (w weights) gradient(loss func(weights) float64) weights {
 func small(t *testing.T, n int) (m *policy.Model, rows []policy.Row, r *rand.Rand) {
 	t.Helper()
 	texts, _ := planted(n, seed.Derive("small"))
-	p, err := compact.New(spec.Policy{Buckets: 6, NGrams: 1, Hidden: 4}, testExperts, texts, nil)
+	p, err := compact.New(t.Context(), spec.Policy{Buckets: 6, NGrams: 1, Hidden: 4}, testExperts, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err = p.Encode(texts)
+	rows, err = p.Encode(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}

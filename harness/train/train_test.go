@@ -56,7 +56,7 @@ func planted(n int, s seed.Seed) (texts []string, expert []int) {
 
 func newPolicy(t testing.TB, texts []string) *compact.Policy {
 	t.Helper()
-	p, err := compact.New(spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, testExperts, texts, nil)
+	p, err := compact.New(t.Context(), spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, testExperts, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func task(t testing.TB, n int) (p *compact.Policy, examples []Example, prompts [
 	t.Helper()
 	texts, expert := planted(2*n, seed.Derive("task"))
 	p = newPolicy(t, texts)
-	rows, err := p.Encode(texts)
+	rows, err := p.Encode(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -461,7 +461,7 @@ func comma(r rune) bool { return r == ',' || r == '\n' }
 func BenchmarkCompactTraining(b *testing.B) {
 	texts, expert := planted(20000, seed.Derive("bench"))
 	p := newPolicy(b, texts)
-	rows, _ := p.Encode(texts)
+	rows, _ := p.Encode(b.Context(), texts)
 	var examples []Example
 	var prompts []Prompt
 	r := rand.New(rand.NewPCG(1, 2))

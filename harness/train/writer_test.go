@@ -29,7 +29,7 @@ func (writer) Weights() []policy.Weight {
 	return []policy.Weight{{Name: "write", Dims: []int{2, 2}, Start: policy.Uniform(.2)}, {Name: "choose", Dims: []int{2, 2}, Start: policy.Uniform(.2)}}
 }
 
-func (writer) Encode(texts []string) ([]policy.Row, error) {
+func (writer) Encode(_ context.Context, texts []string) ([]policy.Row, error) {
 	rows := make([]policy.Row, len(texts))
 	for i, t := range texts {
 		rows[i].IDs = []int32{0}
@@ -91,7 +91,7 @@ func (writer) Write(_ context.Context, m *policy.Model, ids []string, rows []pol
 
 func TestAPolicyThatWritesTrainsLikeAnyOther(t *testing.T) {
 	texts, topics := planted(64, seed.Derive("writer"))
-	rows, _ := writer{}.Encode(texts)
+	rows, _ := writer{}.Encode(t.Context(), texts)
 	var prompts []Prompt
 	var examples []Example
 	for i, row := range rows {

@@ -1,0 +1,62 @@
+// A fit that is told to stop does.
+
+package methods
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync/atomic"
+	"testing"
+)
+
+// ending is a context that counts how often it is looked at and has ended after so many looks.
+type ending struct {
+	context.Context
+	looks atomic.Int64
+	most  int64
+}
+
+func (e *ending) Err() error {
+	if e.looks.Add(1) > e.most {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestAFitLooksAtItsContextBetweenTwoTextsAndStopsWithIt(t *testing.T) {
+	const problems = 80
+	for _, name := range []string{"bag", "cluster", "difficulty", "entroplus", "entrorouter", "forc", "knn", "logistic", "routellm", "sft"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			try := func(most int64) (looks int64, err error) {
+				ctx := &ending{Context: t.Context(), most: most}
+				r, err := build(t, name, "").Fit(ctx, planted(problems), work(1))
+				if c, ok := r.(*policyRouter); ok {
+					c.Close()
+				}
+				return ctx.looks.Load(), err
+			}
+			all, err := try(math.MaxInt64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all < problems {
+				t.Errorf("a fit to %d texts looks at its context %d times", problems, all)
+			}
+			for _, most := range []int64{0, 1, problems / 2, all / 2, all - 1} {
+				if _, err := try(most); !errors.Is(err, context.Canceled) {
+					t.Errorf("a fit that was told to stop after %d of %d looks: %v", most, all, err)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatIsDoneInParallelStopsWithItsContext(t *testing.T) {
+	ctx := &ending{Context: t.Context(), most: 10}
+	var done atomic.Int64
+	if _, err := inParallel(ctx, 1000, func(int) int64 { return done.Add(1) }); !errors.Is(err, context.Canceled) || done.Load() != 10 {
+		t.Errorf("%d calls after 10 looks, %v", done.Load(), err)
+	}
+}
