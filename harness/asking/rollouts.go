@@ -369,8 +369,11 @@ func (a *Asker) MayBeHad(ctx context.Context, b Block) (n int, err error) {
 func (a *Asker) Failing(ctx context.Context, b Block) (bool, error) {
 	for _, x := range b.Experts {
 		have, err := a.stored(ctx, a.Scope(x, b.Split))
-		if err != nil || len(have.failed) > 0 {
-			return len(have.failed) > 0, err
+		if err != nil {
+			return false, err
+		}
+		if len(have.failed) > 0 {
+			return true, nil
 		}
 	}
 	return false, nil

@@ -496,3 +496,21 @@ func TestRepeatedAnswersAreSaid(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoLooksAtWhatIsStoredWhenTheRunIsInterruptedIsToldSo(t *testing.T) {
+	e := asking(t, &asker{}, t.TempDir(), 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b := Block{Experts: []routing.Expert{one}, Split: routing.Train, Problems: sevens(3), Runs: 1}
+	for what, err := range map[string]error{
+		"failing":    func() error { _, err := e.Failing(ctx, b); return err }(),
+		"missing":    func() error { _, err := e.Missing(ctx, b); return err }(),
+		"may be had": func() error { _, err := e.MayBeHad(ctx, b); return err }(),
+		"unanswered": func() error { _, err := e.Unanswered(ctx, b, true); return err }(),
+		"usual":      func() error { _, err := e.Usual(ctx, one); return err }(),
+	} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want %v", what, err, context.Canceled)
+		}
+	}
+}

@@ -137,10 +137,20 @@ func rescale(rows []policy.Row, surface int) {
 // inHashOrder sorts examples by seed.Hash("99|<id>"): what is fitted does not depend on the caller's order, and any
 // first part of them is a random sample.
 func inHashOrder(examples []routing.Example) {
-	key := func(e routing.Example) uint64 { return seed.Hash("99|" + e.Problem.ID) }
-	slices.SortFunc(examples, func(a, b routing.Example) int {
-		return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(a.Problem.ID, b.Problem.ID))
+	type hashed struct {
+		key uint64
+		routing.Example
+	}
+	all := make([]hashed, len(examples))
+	for i, e := range examples {
+		all[i] = hashed{seed.Hash("99|" + e.Problem.ID), e}
+	}
+	slices.SortFunc(all, func(a, b hashed) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.Problem.ID, b.Problem.ID))
 	})
+	for i, e := range all {
+		examples[i] = e.Example
+	}
 }
 
 func textsOf(examples []routing.Example) []string {
