@@ -1,10 +1,13 @@
 package harness
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -191,6 +194,68 @@ func TestBenchmarkIdentityGainsOnRealRecordingsWhatWasFound(t *testing.T) {
 		}
 		if g := find(t, result, c.pool, "mixture", "all", units.MeanGain); math.Abs(g) > 0 {
 			t.Errorf("%s: mean gain of a mixture is %v, want 0", c.pool, g)
+		}
+	}
+}
+
+// Three answers to every question: the first is scored, so no number of a fixed expert moves; the tables say how far they agree.
+func TestOfSeveralRecordedAnswersTheFirstIsScored(t *testing.T) {
+	rows := strings.Replace(toy.Constants, "  - {name: mixture,", `  - {name: oracle}
+  - {name: oracle, id: others, label: Oracle of the others, kappa: runs}
+  - {name: mixture,`, 1)
+	dir, once := toy.Folder(t, "", rows)
+	first := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "once"), Data: dir})
+	if strings.Contains(render(t, first), "disagree") {
+		t.Error("a recording of one answer a question says how far answers agree")
+	}
+
+	// Every fifth second answer is another than the first; the third is the first again, and cut where it is wrong.
+	n := 0
+	lines := regexp.MustCompile(`"correct": (\d), "output_tokens": (\d+)`).ReplaceAllStringFunc(once, func(s string) string {
+		c, tokens := s[len(`"correct": `)], s[strings.LastIndexByte(s, ' ')+1:]
+		second := c
+		if n++; n%5 == 0 {
+			second = '0' + '1' - c
+		}
+		finish := map[byte]string{'0': "length", '1': "stop"}[c]
+		return fmt.Sprintf(`"correct": [%c, %c, %c], "output_tokens": [%s, 7, 8], "finish": ["stop", "stop", %q]`, c, second, c, tokens, finish)
+	})
+	pool := filepath.Join(dir, "pools", "toy.yaml")
+	text, err := os.ReadFile(pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+	toy.Put(t, filepath.Join(dir, "outcomes.jsonl"), lines)
+	toy.Put(t, pool, strings.Replace(string(text), sum(once), sum(lines), 1))
+	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "thrice"), Data: dir})
+	for _, row := range []string{"cheapest", "middle", "strongest", "oracle"} {
+		for _, unit := range []string{metrics.Accuracy, units.CostShare} {
+			if a, b := find(t, first, "toy", row, "all", unit), find(t, result, "toy", row, "all", unit); a != b {
+				t.Errorf("%s of %s: %v of one answer, %v of the first of three", unit, row, a, b)
+			}
+		}
+	}
+	if own, others := find(t, result, "toy", "oracle", "all", metrics.Accuracy), find(t, result, "toy", "others", "all", metrics.Accuracy); others >= own {
+		t.Errorf("knowing the other answers (%v) is no worse than knowing those that are scored (%v)", others, own)
+	}
+	// One of five second answers differs from both others: two of three pairs.
+	m, ok, err := result.Measurements.Find(metrics.Keys("pool", "toy", "expert", "small")...)
+	if err != nil || !ok || m.N != toy.Questions {
+		t.Fatalf("%+v, %v, %v", m, ok, err)
+	}
+	if v, ok := m.Value(units.Disagreement); !ok || math.Abs(v.Number-40.0/3) > 0.01 {
+		t.Errorf("disagreement %+v, want 13.33", v)
+	}
+	if v, ok := m.Value(units.Truncated); !ok || v.Number != 0 {
+		t.Errorf("of the first answers none was cut: %+v", v)
+	}
+	for _, want := range []string{
+		"Coverage: the first answer of every question and model is scored", "On the 300 questions that were asked more than once two answers of one model disagree in 13.3% (small), 13.3% (mid), 13.3% (big) of pairs",
+		"A limit cut 0.0% (small), 0.0% (mid), 0.0% (big) of the answers.", "The oracle picks by the answer that is scored",
+	} {
+		if got := render(t, result); !strings.Contains(got, want) {
+			t.Errorf("the table does not say %q:\n%s", want, got)
 		}
 	}
 }

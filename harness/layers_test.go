@@ -22,7 +22,7 @@ var layers = map[string][]string{
 	// Carrying out, explaining, following and checking an experiment: the walk from top to bottom.
 	"harness": {"harness/machine", "harness/programs", "harness/workload", "harness/methods", "harness/protocol", "harness/asking", "harness/steps", "harness/book", "harness/compare", "harness/explain", "harness/trail", "harness/policy", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
 	// What to do for an experiment, and who is asked on the way.
-	"harness/protocol":     {"harness/train", "harness/lm", "harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/compact", "harness/experts", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
+	"harness/protocol":     {"harness/train", "harness/lm", "harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/compact", "harness/experts", "harness/recording", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
 	"harness/asking":       {"harness/steps", "harness/methods", "harness/experts", "harness/experts/sim", "harness/experts/vllm", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
 	"harness/steps":        {"harness/machine", "harness/book", "harness/explain", "harness/experts/sim", "harness/policy", "harness/compact", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/metrics", "harness/cost", "verify"},
 	"harness/internal/toy": {"experiments", "harness/methods", "harness/spec"},
@@ -53,7 +53,7 @@ var layers = map[string][]string{
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
 	"harness/paper": {"harness/metrics", "harness/report"},
 	// Who asks stores nothing: that is harness/asking.
-	"harness/experts": {"harness/experts/internal/wire", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
+	"harness/experts": {"harness/lines", "harness/experts/internal/wire", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
 	// A client knows no simulation; the simulation answers a client's requests.
 	"harness/experts/sim": {"harness/experts", "harness/experts/vllm", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
 	// A server of models that are functions, and what goes wrong with one: no client, so that the client's tests can have both.
@@ -74,7 +74,10 @@ var layers = map[string][]string{
 	"harness/asking/askingtest":        {"harness/experts/fault", "harness/experts/vllm", "harness/store", "harness/seed"},
 	"harness/internal/xlatest":         {"harness/policy"},
 	"harness/book/booktest":            {"harness/book", "harness/routing", "harness/metrics"},
-	"harness/problems":                 {"harness/routing", "harness/seed", "harness/spec"},
+	// Files of the data folder, and what was recorded elsewhere: nobody is asked.
+	"harness/lines":     {"harness/spec"},
+	"harness/recording": {"harness/lines", "harness/cost", "harness/seed", "harness/spec"},
+	"harness/problems":  {"harness/routing", "harness/seed", "harness/spec"},
 	// Problem sets come to the data folder; nothing that runs knows from where.
 	"harness/fetch":   {"harness/problems", "harness/spec", "harness/store"},
 	"harness/report":  {"harness/units", "harness/metrics", "harness/routing"},

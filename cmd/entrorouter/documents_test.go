@@ -106,7 +106,7 @@ var commandsOfDocuments = []documented{
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
 	{command: "go test ./verify -run xxx -bench DevelopmentRows -cpu 1", as: `cd "$ROOT" && go test ./verify -run xxx -bench DevelopmentRows -benchtime 1x`, why: "once", slow: true, prints: `ok`},
 	{command: "go doc ./harness/metrics", as: `cd "$ROOT" && go doc ./harness/metrics`, why: "in the folder of the code", prints: `OracleGap`},
-	{command: "go doc ./harness/experts.Recording", as: `cd "$ROOT" && go doc ./harness/experts.Recording`, why: "in the folder of the code", prints: `"query_id": "q1", "benchmark"`},
+	{command: "go doc ./harness/recording.Table", as: `cd "$ROOT" && go doc ./harness/recording.Table`, why: "in the folder of the code", prints: `"query_id": "q1", "benchmark"`},
 	{command: "go doc ./harness/experts.Answers", as: `cd "$ROOT" && go doc ./harness/experts.Answers`, why: "in the folder of the code", prints: `"tokens_out": 228`},
 	{command: "go doc ./harness/spec.Expert", as: `cd "$ROOT" && go doc ./harness/spec.Expert`, why: "in the folder of the code", prints: `key_env`},
 	{command: "go doc ./harness/spec.Sampling", as: `cd "$ROOT" && go doc ./harness/spec.Sampling`, why: "in the folder of the code", prints: `leave_out`},

@@ -6,6 +6,9 @@ type Usage struct {
 	In, Out int64 // tokens
 }
 
+// MaxTokens is more than a model of today reads or writes at once, and few enough that no sum of them overflows.
+const MaxTokens = 10_000_000
+
 // Add returns the sum of two usages.
 func (u Usage) Add(v Usage) Usage { return Usage{In: u.In + v.In, Out: u.Out + v.Out} }
 

@@ -9,9 +9,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -39,7 +39,7 @@ type askedBefore struct {
 // LoadAnswers reads the answers of an expert from a file below a data folder and checks its checksum.
 func LoadAnswers(ctx context.Context, folder string, file spec.File, expert string) (*Answers, error) {
 	a := &Answers{map[askedBefore]Completion{}}
-	return a, readLines(ctx, filepath.Join(folder, filepath.FromSlash(file.Path)), file, func(line []byte) error {
+	_, err := lines.Read(ctx, folder, file, func(line []byte) error {
 		var l struct {
 			Text      *string `json:"text"`
 			Hash      string  `json:"text_sha256"`
@@ -59,8 +59,8 @@ func LoadAnswers(ctx context.Context, folder string, file spec.File, expert stri
 			return nil
 		case (l.Text == nil) == (l.Hash == "") || l.Response == nil || l.In == nil || l.Out == nil:
 			return errors.New("want text or text_sha256, response, tokens_in and tokens_out")
-		case *l.In < 0 || *l.In > maxTokens || *l.Out < 0 || *l.Out > maxTokens || l.Run < 0:
-			return fmt.Errorf("%d tokens in and %d out in run %d: want 0 to %d tokens, and runs from 0", *l.In, *l.Out, l.Run, int64(maxTokens))
+		case *l.In < 0 || *l.In > cost.MaxTokens || *l.Out < 0 || *l.Out > cost.MaxTokens || l.Run < 0:
+			return fmt.Errorf("%d tokens in and %d out in run %d: want 0 to %d tokens, and runs from 0", *l.In, *l.Out, l.Run, int64(cost.MaxTokens))
 		case l.Finish == "":
 			l.Finish = string(routing.Stop)
 		}
@@ -76,6 +76,7 @@ func LoadAnswers(ctx context.Context, folder string, file spec.File, expert stri
 		a.of[k] = Completion{Text: *l.Response, Reasoning: l.Reasoning, Finish: routing.Finish(l.Finish), Usage: cost.Usage{In: *l.In, Out: *l.Out}}
 		return nil
 	})
+	return a, err
 }
 
 func keyOf(text string) [16]byte {

@@ -158,23 +158,79 @@ func (w words) Chosen() (sentences []string) {
 // label is a kind of label that rows learn from.
 type label struct {
 	Kappa   string
-	Nearest int // models that lend their answers
+	Nearest int      // models that lend their answers
+	Repeats bool     // questions were asked more than once
+	Rows    []string // that have it, if it is not that of most
 }
 
-// labels say which rows learn from what; of the two kinds of labels that there are a row may have the other one.
+// labels say which rows learn from what.
 type labels struct {
-	Own, Other label
-	Rows       []string // that have the other one
+	Own    label
+	Others []label // by their first row
 }
 
-func (w words) Labels() labels {
-	l := labels{Own: label{w.Experiment.Folds.Kappa, spec.NearestModels}}
+func (w inPool) Labels() labels {
+	repeats := w.Repeats() != nil
+	l := labels{Own: label{w.Experiment.Folds.Kappa, spec.NearestModels, repeats, nil}}
 	for _, m := range w.Experiment.Methods {
-		if m.Kappa != "" && m.Kappa != l.Own.Kappa {
-			l.Other, l.Rows = label{m.Kappa, spec.NearestModels}, append(l.Rows, m.RowLabel())
+		if m.Kappa == "" || m.Kappa == l.Own.Kappa || methods.Hindsight(m.Name) {
+			continue
 		}
+		at := slices.IndexFunc(l.Others, func(o label) bool { return o.Kappa == m.Kappa })
+		if at < 0 {
+			at = len(l.Others)
+			l.Others = append(l.Others, label{m.Kappa, spec.NearestModels, repeats, nil})
+		}
+		l.Others[at].Rows = append(l.Others[at].Rows, m.RowLabel())
 	}
 	return l
+}
+
+// repeats says how far the answers of a recorded pool agree where questions were asked more than once.
+type repeats struct {
+	Scored    string
+	Questions int
+	Disagree  []string // a model with the share of pairs
+	Reliable  []string // a model with the reliability of one answer
+}
+
+// Repeats is nil for a recording that has one answer a question and model.
+func (w inPool) Repeats() *repeats {
+	r := &repeats{Scored: "the first answer"}
+	if n := w.Pool.Recorded.Scored; n > 1 {
+		r.Scored = fmt.Sprintf("the first %d answers", n)
+	}
+	w.recorded(units.Disagreement, func(expert string, v metrics.Value, line metrics.Measurement) {
+		n, _ := line.Value(units.Repeated)
+		r.Questions = max(r.Questions, int(n.Number))
+		r.Disagree = append(r.Disagree, fmt.Sprintf("%.1f%% (%s)", v.Number, expert))
+	})
+	w.recorded(units.Reliability, func(expert string, v metrics.Value, _ metrics.Measurement) {
+		r.Reliable = append(r.Reliable, fmt.Sprintf("%.2f (%s)", v.Number, expert))
+	})
+	if r.Questions == 0 {
+		return nil
+	}
+	return r
+}
+
+// Cut says of every model how many of its answers a limit cut, where the recording says so.
+func (w inPool) Cut() (shares []string) {
+	w.recorded(units.Truncated, func(expert string, v metrics.Value, _ metrics.Measurement) {
+		shares = append(shares, fmt.Sprintf("%.1f%% (%s)", v.Number, expert))
+	})
+	return shares
+}
+
+// recorded goes through the lines of the pool's experts that have a unit, cheapest first.
+func (w inPool) recorded(unit string, each func(expert string, v metrics.Value, line metrics.Measurement)) {
+	for _, e := range w.run.byPrice(w.Pool) {
+		for _, line := range w.run.Measurements.Where(metrics.Keys("pool", w.Pool.Name, "expert", e.ID)...) {
+			if v, ok := line.Value(unit); ok && line.Name == "Recorded" {
+				each(e.ID, v, line)
+			}
+		}
+	}
 }
 
 // exchange is the price at which worth counts dollars.

@@ -58,13 +58,14 @@ func TestACaptionSaysInWordsWhatRowsLearnFrom(t *testing.T) {
 		"recorded-routellm": "Rows learn from the one recorded answer.",
 		"recorded-learning": "Rows learn from pass rates over the recorded answer and those of up to 4 models outside the pool that agree most with the expert",
 	} {
-		if got := said(t, "labels", (&Run{Spec: builtin(t, name)}).words().Labels()); !strings.HasPrefix(got, want) {
+		r := builtin(t, name)
+		if got := said(t, "labels", (&Run{Spec: r, Measurements: &metrics.Set{}}).inPool(r.Pools[0], metrics.BothStrata).Labels()); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 	r := builtin(t, "recorded-routellm")
 	r.Experiment.Methods = append(r.Experiment.Methods, spec.Method{Name: "sft", Label: "Lent", Kappa: "k5"}, spec.Method{Name: "entrorouter", Label: "Lent, too", Kappa: "k5"})
-	if got, want := said(t, "labels", (&Run{Spec: r}).words().Labels()), "the one recorded answer, but from pass rates over"; !strings.Contains(got, want) || !strings.HasSuffix(got, ": Lent; Lent, too.") {
+	if got, want := said(t, "labels", (&Run{Spec: r, Measurements: &metrics.Set{}}).inPool(r.Pools[0], metrics.BothStrata).Labels()), "the one recorded answer, but from pass rates over"; !strings.Contains(got, want) || !strings.HasSuffix(got, ": Lent; Lent, too.") {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -19,18 +20,20 @@ import (
 	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/crash"
-	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 const (
@@ -50,9 +53,10 @@ type recorded struct {
 	texts   *compact.Texts // what fits have read
 	models  *lm.Models
 
-	rec       *experts.Recording
+	rec       *recording.Table
+	scored    int // runs of every question and model
 	problems  []routing.Problem
-	columns   []int // [M] index of each expert among the models of the recording
+	columns   []int // [M] index of each expert among the candidates of the recording
 	probe     int   // -1: none, the gate never opens
 	partition []*partition
 }
@@ -129,21 +133,24 @@ func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
 // read reads what the experts, and the probe, did on the questions of the recording.
 func (c *recorded) read(ctx context.Context) (err error) {
 	f := c.Spec.Experiment.Folds
-	var names []string
+	probe := recording.Candidate{Model: f.Probe}
+	var needed []recording.Candidate
 	if f.Probe != noProbe {
-		names = append(names, f.Probe)
+		needed = append(needed, probe)
 	}
+	var own []recording.Candidate
 	for _, x := range c.pool.Experts {
-		names = append(names, x.Model)
+		own = append(own, recording.CandidateOf(x.Model, x.Settings))
 	}
-	if c.rec, err = experts.LoadRecording(ctx, c.Options.Data, *c.pool.Recorded, names); err != nil {
-		if lacks := (*experts.NoOutcomesError)(nil); errors.As(err, &lacks) && lacks.Model == f.Probe {
+	c.scored = cmp.Or(c.pool.Recorded.Scored, 1)
+	if c.rec, err = recording.Load(ctx, c.Options.Data, *c.pool.Recorded, append(needed, own...)); err != nil {
+		if lacks := (*recording.NoOutcomesError)(nil); errors.As(err, &lacks) && lacks.Model == probe {
 			return fmt.Errorf("%w: folds.probe: %w; name a weak one of these, or none", spec.ErrUsage, err)
 		}
 		return err
 	}
-	for _, x := range c.pool.Experts {
-		m, err := c.rec.Model(x.Model)
+	for _, candidate := range own {
+		m, err := c.rec.Find(candidate)
 		if err != nil {
 			return err
 		}
@@ -151,7 +158,7 @@ func (c *recorded) read(ctx context.Context) (err error) {
 	}
 	c.probe = -1
 	if f.Probe != noProbe {
-		if c.probe, err = c.rec.Model(f.Probe); err != nil {
+		if c.probe, err = c.rec.Find(probe); err != nil {
 			return err
 		}
 	}
@@ -165,17 +172,34 @@ func (c *recorded) read(ctx context.Context) (err error) {
 	return nil
 }
 
-// outcome is what expert m did on question q.
+// outcome is what expert m did on question q in the runs that are scored, their mean. It is in the bucket of the first that is
+// not right, if there is one.
 func (c *recorded) outcome(q, m int) routing.Outcome {
-	a := c.columns[m]
-	o := routing.Outcome{Bucket: routing.Wrong, Out: float64(c.rec.Out[q][a])}
-	switch {
-	case c.rec.Correct[q][a]:
-		o.Correct, o.Bucket = 1, routing.Correct
-	case c.rec.NoAnswer[q][a]:
-		o.Bucket = routing.NoAnswer
+	return c.mean(m, c.rec.Scored(q, c.columns[m], c.scored))
+}
+
+func (c *recorded) mean(m int, runs []recording.Answer) (o routing.Outcome) {
+	n := float64(len(runs))
+	for _, r := range runs {
+		bucket := routing.Wrong
+		switch {
+		case r.Correct:
+			o.Correct += 1 / n
+			bucket = routing.Correct
+		case r.NoAnswer:
+			bucket = routing.NoAnswer
+		case r.Cut():
+			bucket = routing.Truncated
+		}
+		if o.Bucket == "" || o.Bucket == routing.Correct {
+			o.Bucket = bucket
+		}
+		o.Out += float64(r.Out) / n
+		o.USD += c.pool.Experts[m].Price.USD(cost.Usage{In: r.In, Out: r.Out}, c.Spec.Experiment.CountInput) / n
 	}
-	o.USD = c.pool.Experts[m].Price.USD(cost.Usage{In: c.rec.Queries[q].PromptTokens, Out: c.rec.Out[q][a]}, c.Spec.Experiment.CountInput)
+	if o.Bucket == routing.Correct {
+		o.Correct = 1 // and not what thirds add up to
+	}
 	return o
 }
 
@@ -279,7 +303,7 @@ func (c *recorded) plan() (*steps.Step, error) {
 	params.PoolName()
 	params.Rows(x.Methods, "versus")
 	params.Spec("folds.seeds", "folds.probe", "folds.whole", "folds.versus", "evaluate.bootstrap", "evaluate.confidence", "seed")
-	return planMeasured(c.Plan, "measure "+c.pool.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, nil)
+	return planMeasured(c.Plan, "measure "+c.pool.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, nil, c.described())
 }
 
 // planOutcomes plans the step that keeps what was recorded in the form of every other run: questions, what the experts of
@@ -301,6 +325,40 @@ func (c *recorded) planOutcomes(p *steps.Params) (*steps.Step, error) {
 				return nil
 			}))
 	})
+}
+
+// described are the lines Recorded: of each expert how far its runs agree and how many a limit cut, where the recording says.
+func (c *recorded) described() (out []metrics.Measurement) {
+	for m, a := range c.columns {
+		scored, finished, cut := 0, 0, 0
+		for q := range c.problems {
+			for _, r := range c.rec.Scored(q, a, c.scored) {
+				scored++
+				if r.Finish != "" {
+					finished++
+				}
+				if r.Cut() {
+					cut++
+				}
+			}
+		}
+		line := metrics.Measurement{Name: "Recorded", Keys: metrics.Keys("pool", c.pool.Name, "expert", c.pool.Experts[m].ID), N: scored}
+		if finished > 0 {
+			line.Values = append(line.Values, metrics.Rounded(100*float64(cut)/float64(scored), units.Truncated, 2))
+		}
+		if n := c.rec.Noise(a); n.Questions > 0 {
+			line.Values = append(line.Values, metrics.Rounded(float64(n.Questions), units.Repeated, 0), metrics.Rounded(100*n.Disagree, units.Disagreement, 2))
+			if one, ok := n.Reliability(1); ok {
+				line.Values = append(line.Values, metrics.Rounded(one, units.Reliability, 3))
+			} else {
+				line.Undefined = append(line.Undefined, metrics.Undefined{Unit: units.Reliability, Why: "all runs are alike"})
+			}
+		}
+		if line.Values != nil {
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // contrasts are the pairs of rows that a spec asks to compare.
@@ -437,8 +495,12 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec
 	if h, ok := router.(routing.HindsightRouter); ok {
 		outcomes := make([][]routing.Outcome, len(out.test))
 		for i, q := range out.test {
-			for m := range c.pool.Experts {
-				outcomes[i] = append(outcomes[i], c.outcome(q, m))
+			for m, a := range c.columns {
+				o := c.outcome(q, m)
+				if row.Kappa == "runs" { // it knows what the others of its model say, and not what is scored
+					o = c.mean(m, c.labels(q, a, row.Kappa))
+				}
+				outcomes[i] = append(outcomes[i], o)
 			}
 		}
 		out.decisions, err = h.RouteKnowing(ctx, queries, outcomes)
@@ -474,9 +536,9 @@ func (c *recorded) fewer(train []int, n int, partition uint64) ([]int, error) {
 	return sorted[:n], nil
 }
 
-// examples are training questions with pass rates. "01" is the one recorded answer; "k5" is the mean of it and of the
-// answers of the 4 models outside the pool that agree with the expert on most of the training questions, an imitation of
-// N = 5 that leans towards those models' accuracy.
+// examples are training questions with pass rates, of the runs that are not scored where there are others: "runs" is the mean of
+// these; "01" the first of them alone; "k5" the mean of them and of the first answers of the 4 models outside the pool that agree
+// with the expert on most of the training questions, an imitation of N = 5 that leans towards those models' accuracy.
 func (c *recorded) examples(train []int, kind string) []routing.Example {
 	lenders := make([][]int, len(c.columns))
 	if kind == "k5" {
@@ -487,19 +549,20 @@ func (c *recorded) examples(train []int, kind string) []routing.Example {
 	out := make([]routing.Example, len(train))
 	for i, q := range train {
 		x := routing.Example{Problem: c.problems[q]}
-		if c.probe >= 0 && c.rec.Correct[q][c.probe] {
-			x.Probe = 1
+		if c.probe >= 0 {
+			x.Probe = recording.PassRate(c.labels(q, c.probe, kind))
 		}
-		for m := range c.columns {
-			o := c.outcome(q, m)
-			right := o.Correct
+		for m, own := range c.columns {
+			runs := c.labels(q, own, kind)
+			right := math.Round(recording.PassRate(runs) * float64(len(runs)))
 			for _, a := range lenders[m] {
-				if c.rec.Correct[q][a] {
+				if c.right(q, a) {
 					right++
 				}
 			}
-			x.Samples = append(x.Samples, 1+len(lenders[m]))
-			x.Kappa = append(x.Kappa, right/float64(1+len(lenders[m])))
+			o := c.mean(m, runs)
+			x.Samples = append(x.Samples, len(runs)+len(lenders[m]))
+			x.Kappa = append(x.Kappa, right/float64(len(runs)+len(lenders[m])))
 			x.Tokens = append(x.Tokens, o.Out)
 			x.USD = append(x.USD, o.USD)
 		}
@@ -508,17 +571,29 @@ func (c *recorded) examples(train []int, kind string) []routing.Example {
 	return out
 }
 
+// labels are the runs of a candidate that a row learns from.
+func (c *recorded) labels(q, a int, kind string) []recording.Answer {
+	runs := c.rec.Labels(q, a, c.scored)
+	if kind == "01" {
+		return runs[:1]
+	}
+	return runs
+}
+
+// right says whether the first of the runs of a candidate that may be learned from is right.
+func (c *recorded) right(q, a int) bool { return c.rec.Labels(q, a, c.scored)[0].Correct }
+
 // neighbours returns the models outside the pool that are nearest to a model in Hamming distance.
 func (c *recorded) neighbours(train []int, own int) []int {
 	var others []int
-	distance := make([]int, len(c.rec.Models))
-	for a := range c.rec.Models {
+	distance := make([]int, len(c.rec.Candidates))
+	for a := range c.rec.Candidates {
 		if slices.Contains(c.columns, a) {
 			continue
 		}
 		others = append(others, a)
 		for _, q := range train {
-			if c.rec.Correct[q][a] != c.rec.Correct[q][own] {
+			if c.right(q, a) != c.right(q, own) {
 				distance[a]++
 			}
 		}

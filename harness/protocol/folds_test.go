@@ -2,14 +2,16 @@ package protocol
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
-	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
@@ -99,25 +101,22 @@ func toyRecording() *recorded {
 		"00010010",
 		"10011111", // not a training question
 	}
-	rec := &experts.Recording{}
+	rec := &recording.Table{}
 	for q, row := range rows {
-		var correct, no []bool
-		var out []int64
+		var runs [][]recording.Answer
 		for m, c := range row {
-			correct = append(correct, c == '1')
-			no = append(no, q == 3 && m == 0)
-			out = append(out, int64(100*(q+1)+m))
+			runs = append(runs, []recording.Answer{{Correct: c == '1', NoAnswer: q == 3 && m == 0, In: 1000, Out: int64(100*(q+1) + m)}})
 		}
-		rec.Correct, rec.NoAnswer, rec.Out = append(rec.Correct, correct), append(rec.NoAnswer, no), append(rec.Out, out)
-		rec.Queries = append(rec.Queries, experts.Recorded{ID: fmt.Sprint("q", q), Benchmark: "b", Problem: "?", Gold: "1", PromptTokens: 1000})
+		rec.Runs = append(rec.Runs, runs)
+		rec.Queries = append(rec.Queries, recording.Query{ID: fmt.Sprint("q", q), Benchmark: "b", Problem: "?", Gold: "1", PromptTokens: 1000})
 	}
 	for m := range rows[0] {
-		rec.Models = append(rec.Models, fmt.Sprint("m", m))
+		rec.Candidates = append(rec.Candidates, recording.Candidate{Model: fmt.Sprint("m", m)})
 	}
 	pool := &steps.Pool{Experts: []routing.Expert{{ID: "cheap"}, {ID: "dear"}}}
 	pool.Experts[0].Price.In, pool.Experts[0].Price.Out = 1, 2
 	pool.Experts[1].Price.In, pool.Experts[1].Price.Out = 10, 20
-	c := &recorded{Plan: &steps.Plan{Spec: &spec.Resolved{}}, pool: pool, rec: rec, columns: []int{0, 2}, probe: 1}
+	c := &recorded{Plan: &steps.Plan{Spec: &spec.Resolved{}}, pool: pool, rec: rec, scored: 1, columns: []int{0, 2}, probe: 1}
 	for _, q := range rec.Queries {
 		c.problems = append(c.problems, routing.Problem{ID: q.ID, Benchmark: q.Benchmark})
 	}
@@ -168,6 +167,60 @@ func TestPassRatesAreLentByTheNearestModelsOutsideThePool(t *testing.T) {
 	}
 	if o := c.outcome(3, 0); o.Bucket != routing.NoAnswer || o.Correct != 0 {
 		t.Errorf("outcome %+v of a response without an answer", o)
+	}
+}
+
+func TestRunsThatAreScoredGiveNoPassRates(t *testing.T) {
+	c := toyRecording()
+	// Question 0 has three runs of both experts and of the models that lend; the others one.
+	for a := range c.rec.Runs[0] {
+		first := c.rec.Runs[0][a][0]
+		c.rec.Runs[0][a] = []recording.Answer{first, {Correct: !first.Correct, In: 1000, Out: 10}, {Correct: true, In: 1000, Out: 31, Finish: "stop"}}
+	}
+	c.rec.Runs[1][0][0] = recording.Answer{In: 1000, Out: 7, Finish: "length"}
+	if o := c.outcome(0, 0); o.Correct != 1 || o.Out != 100 {
+		t.Errorf("scored %+v, want the first run alone", o)
+	}
+	if o := c.outcome(1, 0); o.Bucket != routing.Truncated {
+		t.Errorf("a run that a limit cut is %s", o.Bucket)
+	}
+	// m0 is right, then wrong, then right: of the runs left one of two. m2 is wrong, right, right.
+	for kind, want := range map[string]struct {
+		kappa   []float64
+		samples []int
+		tokens  []float64
+		usd     []float64
+	}{
+		"runs": {[]float64{0.5, 1}, []int{2, 2}, []float64{20.5, 20.5}, []float64{20.5 * 2e-6, 20.5 * 20e-6}},
+		"01":   {[]float64{0, 1}, []int{1, 1}, []float64{10, 10}, []float64{10 * 2e-6, 10 * 20e-6}},
+	} {
+		got := c.examples([]int{0, 1, 2, 3}, kind)
+		if diff := cmp.Diff(want.kappa, got[0].Kappa); diff != "" {
+			t.Error(kind, diff)
+		}
+		if diff := cmp.Diff(want.samples, got[0].Samples); diff != "" {
+			t.Error(kind, diff)
+		}
+		if diff := cmp.Diff(want.tokens, got[0].Tokens); diff != "" {
+			t.Error(kind, diff)
+		}
+		if diff := cmp.Diff(want.usd, got[0].USD, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
+			t.Error(kind, diff)
+		}
+		if probe := map[string]float64{"runs": 0.5, "01": 0}[kind]; got[0].Probe != probe { // right, wrong, right
+			t.Errorf("%s: probe %v, want %v", kind, got[0].Probe, probe)
+		}
+	}
+	c.scored = 2
+	if o := c.outcome(0, 0); o.Correct != 0.5 || o.Out != 55 || o.Bucket != routing.Wrong {
+		t.Errorf("two runs scored: %+v", o)
+	}
+	if got := c.examples([]int{0}, "runs")[0]; got.Kappa[0] != 1 || got.Samples[0] != 1 {
+		t.Errorf("one run left: %+v", got)
+	}
+	c.scored = 3
+	if o := c.outcome(0, 1); math.Abs(o.Correct-2.0/3) > 1e-15 {
+		t.Errorf("three runs scored: %+v", o)
 	}
 }
 

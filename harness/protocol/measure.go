@@ -36,14 +36,14 @@ func (e *experiment) planMeasure() error {
 	for _, p := range e.testProfiles {
 		inputs = append(inputs, p.As(book.OfArena("profile", metrics.PaperArena, p.set.benchmark)))
 	}
-	measured, err := planMeasured(e.Plan, "measure", book.MeasureStage, measureVersion, params, inputs, e.prepare)
+	measured, err := planMeasured(e.Plan, "measure", book.MeasureStage, measureVersion, params, inputs, e.prepare, nil)
 	e.Measured = append(e.Measured, measured)
 	return err
 }
 
 // planMeasured plans a step that measures the arenas behind its inputs. prepare, if it is not nil, makes some of them in an
-// order of its own first.
-func planMeasured(p *steps.Plan, name, stage string, version int, params *steps.Params, inputs []steps.Input, prepare func(context.Context) error) (measured *steps.Step, err error) {
+// order of its own first; more are lines of what no arena holds.
+func planMeasured(p *steps.Plan, name, stage string, version int, params *steps.Params, inputs []steps.Input, prepare func(context.Context) error, more []metrics.Measurement) (measured *steps.Step, err error) {
 	measured, err = p.Add(name, stage, version, params, inputs, func(ctx context.Context, d *store.Draft) error {
 		if prepare != nil {
 			if err := prepare(ctx); err != nil {
@@ -71,6 +71,7 @@ func planMeasured(p *steps.Plan, name, stage string, version int, params *steps.
 			p.Options.Progress.Add(1)
 			p.Options.Progress.Done()
 		}
+		set.Measurements = append(set.Measurements, more...)
 		return book.WriteMeasurements(d, set)
 	})
 	return measured, err

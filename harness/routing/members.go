@@ -28,7 +28,7 @@ func Members(pool spec.Pool, prices spec.Prices) ([]Expert, *Expert, error) {
 		if err != nil {
 			return Expert{}, fmt.Errorf("pool %s: expert %s: %w", pool.Name, e.ID, err)
 		}
-		return Expert{ID: e.ID, Model: e.Model, Revision: e.Revision, Params: e.Params, MaxTokens: e.MaxTokens, Sampling: sampling, Price: prices.Models[e.Model]}, nil
+		return Expert{ID: e.ID, Model: e.Model, Revision: e.Revision, Params: e.Params, MaxTokens: e.MaxTokens, Sampling: sampling, Settings: e.Settings, Price: prices.Models[e.Model]}, nil
 	}
 	experts := make([]Expert, 0, len(pool.Experts))
 	for _, e := range pool.Experts {

@@ -59,13 +59,14 @@ func TextHash(text string) uint64 { return seed.Hash(text) }
 
 // Expert is an LLM with a price, a limit and an address.
 type Expert struct {
-	ID        string        // name used in specs and results, without spaces or slashes
-	Model     string        // name the server knows it by
-	Revision  string        // revision of the weights, if known
-	Params    float64       // billions of parameters; 0 if unknown
-	Price     cost.Price    // USD per million tokens
-	MaxTokens int           // generation limit; a response that reaches it is truncated
-	Sampling  spec.Sampling // how it is asked
+	ID        string            // name used in specs and results, without spaces or slashes
+	Model     string            // name the server knows it by
+	Revision  string            // revision of the weights, if known
+	Params    float64           // billions of parameters; 0 if unknown
+	Price     cost.Price        // USD per million tokens
+	MaxTokens int               // generation limit; a response that reaches it is truncated
+	Sampling  spec.Sampling     // how it is asked
+	Settings  map[string]string // how it was asked when it was recorded, as far as that names it
 }
 
 // SortByPrice orders experts by output price, then by id: the order of every M-indexed slice in the harness.

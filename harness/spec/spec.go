@@ -185,10 +185,10 @@ const NearestModels = 4
 
 // Folds is the cross-validation of protocol folds.
 type Folds struct {
-	K     int      `yaml:"k" in:"[2,1000]"`     // parts; each is tested once
-	Seeds []uint64 `yaml:"seeds"`               // one partition each
-	Kappa string   `yaml:"kappa" oneof:"k5 01"` // k5: own sample and the 4 nearest models outside the pool; 01: the one sample
-	Probe string   `yaml:"probe"`               // model of the recording that plays the probe; none: the gate stays shut
+	K     int      `yaml:"k" in:"[2,1000]"`          // parts; each is tested once
+	Seeds []uint64 `yaml:"seeds"`                    // one partition each
+	Kappa string   `yaml:"kappa" oneof:"k5 01 runs"` // runs: all runs of the model that are not scored, or the scored ones where there are no others; 01: the first of these; k5: these and one each of the 4 nearest models outside the pool
+	Probe string   `yaml:"probe"`                    // model of the recording that plays the probe; none: the gate stays shut
 
 	Whole  bool     `yaml:"whole,omitempty"`  // measure all questions only, no benchmark apart
 	Versus []string `yaml:"versus,omitempty"` // ids of rows: the difference of every other row to each of them is measured
@@ -207,15 +207,15 @@ type Evaluate struct {
 
 // Method is one row.
 type Method struct {
-	Name   string    `yaml:"name"`                              // kind, one of the list in package methods
-	ID     string    `yaml:"id,omitempty"`                      // of the row in measurements and in match, unique; default: the name
-	Label  string    `yaml:"label,omitempty" line:"true"`       // row label; default: the id
-	Paper  string    `yaml:"paper,omitempty"`                   // row of results/paper printed beside this one: a method and any further keys, as in entrorouter/alpha=0.2
-	Match  string    `yaml:"match,omitempty"`                   // id of the row whose mean dollars on the training problems this row's knob is set to
-	Kappa  string    `yaml:"kappa,omitempty" oneof:"k5 01"`     // labels the row is trained on, protocol folds; default: folds.kappa
-	Versus []string  `yaml:"versus,omitempty"`                  // ids of rows that this one's difference to is measured beside folds.versus, protocol folds
-	Train  int       `yaml:"train,omitempty" in:"[1,10000000]"` // the row learns from the first problems of each stage, this many; protocol folds: from this many of a fold's training questions, those of fewer among those of more; default: all
-	Params yaml.Node `yaml:"params,omitempty"`                  // read by DecodeParams
+	Name   string    `yaml:"name"`                               // kind, one of the list in package methods
+	ID     string    `yaml:"id,omitempty"`                       // of the row in measurements and in match, unique; default: the name
+	Label  string    `yaml:"label,omitempty" line:"true"`        // row label; default: the id
+	Paper  string    `yaml:"paper,omitempty"`                    // row of results/paper printed beside this one: a method and any further keys, as in entrorouter/alpha=0.2
+	Match  string    `yaml:"match,omitempty"`                    // id of the row whose mean dollars on the training problems this row's knob is set to
+	Kappa  string    `yaml:"kappa,omitempty" oneof:"k5 01 runs"` // labels the row is trained on, protocol folds; default: folds.kappa
+	Versus []string  `yaml:"versus,omitempty"`                   // ids of rows that this one's difference to is measured beside folds.versus, protocol folds
+	Train  int       `yaml:"train,omitempty" in:"[1,10000000]"`  // the row learns from the first problems of each stage, this many; protocol folds: from this many of a fold's training questions, those of fewer among those of more; default: all
+	Params yaml.Node `yaml:"params,omitempty"`                   // read by DecodeParams
 
 	File string `yaml:"-"` // where the row is written, for messages; set by Load
 	Line int    `yaml:"-"`
@@ -322,6 +322,8 @@ type Expert struct {
 	Limits     *Limits   `yaml:"limits,omitempty"`                                               // what the expert is asked at most
 	Sampling   yaml.Node `yaml:"sampling,omitempty"`                                             // knobs of the pool's sampling that are others for this expert
 
+	Settings map[string]string `yaml:"settings,omitempty"` // kind recorded: the settings under which it was asked, where the recording has several of the model
+
 	Answers *File `yaml:"answers,omitempty"` // what the model answered elsewhere, in place of a server; kinds simulated and http
 }
 
@@ -345,8 +347,9 @@ type Asking struct {
 type Recorded struct {
 	Queries      File    `yaml:"queries"`
 	Outcomes     File    `yaml:"outcomes"`                          // may be the file of the queries
-	Format       *Format `yaml:"format,omitempty"`                  // how the files differ from what experts.Recording describes
+	Format       *Format `yaml:"format,omitempty"`                  // how the files differ from what recording.Table describes
 	Gaps         string  `yaml:"gaps,omitempty" oneof:"error drop"` // questions without an outcome of an expert or the probe: an error (default) or left out
+	Scored       int     `yaml:"scored,omitempty" in:"[1,1000]"`    // runs of every question and model that are scored, its first; routers learn from its others, and where there are none from these, other folds then; default: 1
 	PromptTokens int     `yaml:"prompt_tokens" in:"[0,10000000]"`   // instruction tokens added to every question's input
 
 	Benchmarks []string          `yaml:"benchmarks,omitempty"`         // questions of these only; default: all
@@ -354,14 +357,17 @@ type Recorded struct {
 	Note       string            `yaml:"note,omitempty" line:"true"`   // what tables say of the pool, without the last stop
 }
 
-// Format says how the files of a recorded pool differ from those that experts.Recording describes.
+// Format says how the files of a recorded pool differ from those that recording.Table describes.
 type Format struct {
 	Layout        string            `yaml:"layout" oneof:"long wide"`                   // of the outcomes: a line a query and model, or a line a query with objects of models under correct and output_tokens
-	Keys          map[string]string `yaml:"keys,omitempty"`                             // key of experts.Recording -> what the files call it
+	Keys          map[string]string `yaml:"keys,omitempty"`                             // key of recording.Table -> what the files call it; the id of a question may keep its name in one of the two
 	Ignore        []string          `yaml:"ignore,omitempty"`                           // keys of the files that are not read
 	CharsPerToken float64           `yaml:"chars_per_token,omitempty" in:"[0.01,1000]"` // output_tokens counts characters, or is the text of the answer; prompt_tokens, where it is missing, are the characters of the question; both over this
-	Benchmark     string            `yaml:"benchmark,omitempty"`                        // of every query, where the files do not say
+	Benchmark     string            `yaml:"benchmark,omitempty"`                        // of every query, where the files do not say; {key} in it stands for what a key of the file says
 	OutputTokens  int               `yaml:"output_tokens,omitempty" in:"[1,10000000]"`  // of every answer, where the files do not say
+	CorrectFrom   float64           `yaml:"correct_from,omitempty" in:"(0,1000000]"`    // correct is a score, and this one and better ones are right
+	Settings      []string          `yaml:"settings,omitempty"`                         // keys of the outcomes that are settings the model was asked under
+	Where         map[string]string `yaml:"where,omitempty"`                            // key of the queries -> pattern; queries that do not match are left out
 }
 
 // File is a data file with its checksum, source and licence.

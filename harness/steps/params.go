@@ -140,13 +140,13 @@ func (p *Params) capped(benchmark, field string, n, most int, knob string) {
 // since prices decide every other.
 func (p *Params) Experts(of []routing.Expert, paths ...string) {
 	if paths == nil {
-		paths = []string{"model", "revision", "params", "max_tokens"}
+		paths = []string{"model", "revision", "params", "max_tokens", "settings"}
 	}
 	prices := spec.Prices{Models: map[string]cost.Price{}}
 	var list []any
 	for _, x := range slices.SortedFunc(slices.Values(of), func(a, b routing.Expert) int { return strings.Compare(a.ID, b.ID) }) {
 		m := spec.Tree{}
-		err := m.Pick(spec.Expert{ID: x.ID, Model: x.Model, Revision: x.Revision, Params: x.Params, MaxTokens: x.MaxTokens}, append([]string{"id"}, paths...)...)
+		err := m.Pick(spec.Expert{ID: x.ID, Model: x.Model, Revision: x.Revision, Params: x.Params, MaxTokens: x.MaxTokens, Settings: x.Settings}, append([]string{"id"}, paths...)...)
 		if own, ok := p.pool.Own(x.ID); ok && err == nil {
 			err = m.Pick(own, "sampling")
 		}
@@ -251,7 +251,7 @@ func (p *Params) Rows(rows []spec.Method, paths ...string) {
 
 // Recorded adds a recording: its checksums, how it is read, and who answered at which price.
 func (p *Params) Recorded() {
-	p.Pick(explain.RootPool, p.pool.Pool, "recorded.queries.sha256", "recorded.outcomes.sha256", "recorded.benchmarks", "recorded.prompt_tokens", "recorded.format", "recorded.gaps")
+	p.Pick(explain.RootPool, p.pool.Pool, "recorded.queries.sha256", "recorded.outcomes.sha256", "recorded.benchmarks", "recorded.prompt_tokens", "recorded.format", "recorded.gaps", "recorded.scored")
 	p.Experts(p.pool.Experts)
 	p.Spec("count_input")
 }

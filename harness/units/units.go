@@ -70,6 +70,13 @@ const (
 	LeadOver       = "lead-points"                 // at the row's own cost: accuracy above that of the other row, which has a knob, for the same money
 )
 
+// Units of the lines Recorded, of an expert whose answers were recorded; beside Truncated, of those that are scored.
+const (
+	Repeated     = "repeated-questions" // questions that were asked more than once
+	Disagreement = "disagreement-%"     // of these, pairs of runs of which one is right and one is wrong
+	Reliability  = "reliability"        // of these, the share of the variance of one run's label that is between questions
+)
+
 // Units of the comparison of the sweep with its closed form. A cell is silent if fewer than SilentRate of its episodes
 // have a call after training, on the mean over seeds.
 const (

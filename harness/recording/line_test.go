@@ -1,4 +1,4 @@
-package experts
+package recording
 
 import (
 	"strings"
@@ -43,35 +43,38 @@ func TestFilesOfOtherPeopleAreReadAsTheirFormatIsDeclared(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines string
 		spec  func(*spec.Recorded)
-		want  Recording
+		want  Table
 	}{
-		"a line a query, lengths in characters, questions with gaps left out": {wideLines, func(s *spec.Recorded) { s.Format, s.Gaps = wideFormat(), "drop" }, Recording{
+		"a line a query, lengths in characters, questions with gaps left out": {wideLines, func(s *spec.Recorded) { s.Format, s.Gaps = wideFormat(), "drop" }, Table{
 			// q1 has 4 + 2 + 3 characters, 9/4 rounded and the 80 around it; 401 characters are 100 tokens.
-			Queries: []Recorded{{"q1", "law", "Who?", "A", []string{"me", "you"}, 82}, {"q3", "law", "Where?", "C", nil, 82}},
-			Models:  []string{"big", "small"}, Partial: []string{"gap"},
-			Correct:  [][]bool{{true, false}, {false, true}},
-			NoAnswer: [][]bool{{false, false}, {false, false}},
-			Out:      [][]int64{{100, 3}, {0, 2}},
+			Queries:    []Query{{"q1", "law", "Who?", "A", []string{"me", "you"}, 82}, {"q3", "law", "Where?", "C", nil, 82}},
+			Candidates: models("big", "small"), Partial: models("gap"),
+			Runs: [][][]Answer{
+				{{{Correct: true, In: 82, Out: 100}}, {{In: 82, Out: 3}}},
+				{{{In: 82}}, {{Correct: true, In: 82, Out: 2}}},
+			},
 		}},
-		"both kinds of line in one file, texts for lengths, no benchmark": {repeatLines, func(s *spec.Recorded) { s.Format = repeatFormat() }, Recording{
+		"both kinds of line in one file, texts for lengths, no benchmark": {repeatLines, func(s *spec.Recorded) { s.Format = repeatFormat() }, Table{
 			// Characters, not bytes: 11 and 4 of the questions; 8, 20, 0 and 4 of the answers.
-			Queries: []Recorded{{"q1", "sums", "Äpfel: 1+1?", "", nil, 86}, {"q2", "sums", "2+2?", "", nil, 82}},
-			Models:  []string{"big", "small"},
-			Correct: [][]bool{{true, true}, {true, false}}, NoAnswer: [][]bool{{false, false}, {false, false}},
-			Out: [][]int64{{10, 4}, {2, 0}},
+			Queries:    []Query{{"q1", "sums", "Äpfel: 1+1?", "", nil, 86}, {"q2", "sums", "2+2?", "", nil, 82}},
+			Candidates: models("big", "small"),
+			Runs: [][][]Answer{
+				{{{Correct: true, In: 86, Out: 10}}, {{Correct: true, In: 86, Out: 4}}},
+				{{{Correct: true, In: 82, Out: 2}}, {{In: 82}}},
+			},
 		}},
 		"no lengths at all": {bareLines, func(s *spec.Recorded) {
 			s.Format = &spec.Format{Layout: "wide", Keys: map[string]string{"benchmark": "subject"}, CharsPerToken: 4, OutputTokens: 7}
-		}, Recording{
-			Queries: []Recorded{{"q1", "law", "Who?", "", nil, 81}},
-			Models:  []string{"big", "small"},
-			Correct: [][]bool{{true, false}}, NoAnswer: [][]bool{{false, false}}, Out: [][]int64{{7, 7}},
+		}, Table{
+			Queries:    []Query{{"q1", "law", "Who?", "", nil, 81}},
+			Candidates: models("big", "small"),
+			Runs:       [][][]Answer{{{{Correct: true, In: 81, Out: 7}}, {{In: 81, Out: 7}}}},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, s := oneFile(t, c.lines, nil)
 			c.spec(&s)
-			got, err := LoadRecording(t.Context(), dir, s, []string{"small", "big"})
+			got, err := Load(t.Context(), dir, s, models("small", "big"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +108,7 @@ func TestAFormatThatDoesNotFitIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, s := oneFile(t, replaced(t, c.lines, c.change), c.format)
-			if _, err := LoadRecording(t.Context(), dir, s, []string{"small", "big"}); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := Load(t.Context(), dir, s, models("small", "big")); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v does not say %q", err, c.want)
 			}
 		})

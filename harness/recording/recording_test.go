@@ -1,4 +1,4 @@
-package experts
+package recording
 
 import (
 	"bytes"
@@ -6,16 +6,17 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness/experts/internal/fixture"
-
 	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
 
+	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -36,6 +37,14 @@ const (
 `
 )
 
+// models are candidates of these names.
+func models(names ...string) (all []Candidate) {
+	for _, n := range names {
+		all = append(all, Candidate{Model: n})
+	}
+	return all
+}
+
 // record writes a recording and returns its folder and spec.
 func record(t *testing.T, queries, outcomes string) (string, spec.Recorded) {
 	t.Helper()
@@ -52,29 +61,31 @@ func record(t *testing.T, queries, outcomes string) (string, spec.Recorded) {
 
 func TestRecordingIsATableOfQueriesAndCompleteModels(t *testing.T) {
 	dir, s := record(t, queryLines, outcomeLines)
-	got, err := LoadRecording(context.Background(), dir, s, []string{"small", "big"})
+	got, err := Load(context.Background(), dir, s, models("small", "big"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Recording{
-		Queries: []Recorded{{"q1", "a", "1+1?", "2", nil, 85}, {"q2", "a", "2+2?", "B", []string{"3", "4"}, 86}, {"q3", "b", "3+3?", "6", nil, 87}},
-		Models:  []string{"big", "small"}, Partial: []string{"gap"},
-		Correct:  [][]bool{{true, true}, {true, false}, {false, true}},
-		NoAnswer: [][]bool{{false, false}, {false, true}, {false, false}},
-		Out:      [][]int64{{11, 10}, {21, 20}, {31, 30}},
+	want := &Table{
+		Queries:    []Query{{"q1", "a", "1+1?", "2", nil, 85}, {"q2", "a", "2+2?", "B", []string{"3", "4"}, 86}, {"q3", "b", "3+3?", "6", nil, 87}},
+		Candidates: models("big", "small"), Partial: models("gap"),
+		Runs: [][][]Answer{
+			{{{Correct: true, In: 85, Out: 11}}, {{Correct: true, In: 85, Out: 10}}},
+			{{{Correct: true, In: 86, Out: 21}}, {{NoAnswer: true, In: 86, Out: 20}}},
+			{{{In: 87, Out: 31}}, {{Correct: true, In: 87, Out: 30}}},
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	s.Benchmarks = []string{"a"}
-	if got, err = LoadRecording(context.Background(), dir, s, []string{"gap"}); err != nil || len(got.Queries) != 2 || len(got.Models) != 3 {
+	if got, err = Load(context.Background(), dir, s, models("gap")); err != nil || len(got.Queries) != 2 || len(got.Candidates) != 3 {
 		t.Errorf("benchmark a alone: %v, %v", got, err)
 	}
 }
 
 func TestARecordingMayBeginWithAByteOrderMark(t *testing.T) {
 	dir, s := record(t, "\ufeff"+queryLines, "\ufeff"+outcomeLines)
-	if got, err := LoadRecording(t.Context(), dir, s, []string{"small", "big"}); err != nil || len(got.Queries) != 3 {
+	if got, err := Load(t.Context(), dir, s, models("small", "big")); err != nil || len(got.Queries) != 3 {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -134,7 +145,7 @@ func TestRecordingSaysWhereItIsWrong(t *testing.T) {
 				sum := sha256.Sum256(half)
 				s.Outcomes.SHA256 = hex.EncodeToString(sum[:])
 			}
-			if _, err := LoadRecording(context.Background(), dir, s, []string{"small", "big"}); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := Load(context.Background(), dir, s, models("small", "big")); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v does not say %q", err, c.want)
 			}
 		})
@@ -151,6 +162,19 @@ func replaced(t *testing.T, text, change string) string {
 		t.Fatalf("nothing to replace: %s", before)
 	}
 	return strings.ReplaceAll(text, before, after)
+}
+
+// load reads a committed pool.
+func load(t *testing.T, name string) (pool spec.Pool) {
+	t.Helper()
+	data, err := fs.ReadFile(experiments.FS, "pools/"+name+".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(data, &pool); err != nil {
+		t.Fatal(err)
+	}
+	return pool
 }
 
 // Accuracies and mean tokens of the recorded pools, as the data's own documentation gives them.
@@ -172,29 +196,29 @@ func TestRecordedPoolsHoldTheKnownOutcomes(t *testing.T) {
 		{"routellm_mmlu", 14042, []float64{68.08, 80.58}},
 	} {
 		t.Run(c.pool, func(t *testing.T) {
-			pool, experts := fixture.Load(t, "../../experiments/pools/"+c.pool+".yaml", "../../experiments/prices/recorded-2024.yaml")
-			var models []string
-			for _, e := range experts {
-				models = append(models, e.Model)
+			pool := load(t, c.pool)
+			var needed []Candidate
+			for _, e := range pool.Experts {
+				needed = append(needed, Candidate{Model: e.Model})
 			}
-			r, err := LoadRecording(context.Background(), data, *pool.Recorded, models)
+			r, err := Load(context.Background(), data, *pool.Recorded, needed)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if len(r.Queries) != c.queries {
 				t.Errorf("%d queries, want %d", len(r.Queries), c.queries)
 			}
-			if c.pool == "llama31" && len(r.Models) != 28 {
-				t.Errorf("%d complete models, want 28", len(r.Models))
+			if c.pool == "llama31" && len(r.Candidates) != 28 {
+				t.Errorf("%d complete models, want 28", len(r.Candidates))
 			}
-			for m, e := range experts {
-				a, err := r.Model(e.Model)
+			for m, e := range pool.Experts {
+				a, err := r.Find(Candidate{Model: e.Model})
 				if err != nil {
 					t.Fatal(err)
 				}
 				right := 0
 				for q := range r.Queries {
-					if r.Correct[q][a] {
+					if r.Runs[q][a][0].Correct {
 						right++
 					}
 				}
