@@ -122,11 +122,14 @@ func statusReport(st *store.Status, now time.Time) string {
 	classes("requests without an answer", failed)
 	classes("attempts without an answer", errs)
 	if st.Oldest != nil {
-		fmt.Fprintf(&b, "oldest request in flight: %s\n", now.Sub(*st.Oldest).Round(time.Second))
+		fmt.Fprintf(&b, "oldest request in flight: %s\n", max(0, now.Sub(*st.Oldest)).Round(time.Second))
 	}
 	if st.Holder != nil && left > 0 {
-		window := min(time.Minute, now.Sub(st.Holder.Started))
-		if all.LastMinute == 0 || window <= 0 {
+		window := time.Minute
+		if ran := now.Sub(st.Holder.Started); ran > 0 { // else the clock was set back
+			window = min(window, ran)
+		}
+		if all.LastMinute == 0 {
 			b.WriteString("time left: unknown, nothing was answered in the last minute\n")
 		} else {
 			fmt.Fprintf(&b, "time left: about %s, at the rate of the last minute\n", time.Duration(float64(left)/float64(all.LastMinute)*float64(window)).Round(time.Second))

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/entrorouter/entrorouter/harness/experts/internal/wire"
 )
@@ -38,7 +37,7 @@ func (e Endpoint) Reply(r Request, status int, body []byte) (Completion, Attempt
 			t = reply.ended()
 		}
 	} else {
-		t = refusal(&http.Response{StatusCode: status, Status: strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status)))}, body, time.Time{})
+		t = refusal(&http.Response{StatusCode: status, Status: strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status)))}, body)
 	}
 	return e.replied(r, reply, t)
 }

@@ -470,7 +470,7 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 		timer.Reset(min(h.o.Idle, time.Minute))
 		said, _ := io.ReadAll(io.LimitReader(response.Body, maxHead))
 		response.Body.Close()
-		t = refusal(response, said, time.Now())
+		t = refusal(response, said)
 		if t.class == Refused && streamed && strings.Contains(strings.ToLower(string(said)), "stream") {
 			e.whole.Store(true)
 			t.whole = true

@@ -392,6 +392,7 @@ func TestAnHourOfLimitsTakesNoTries(t *testing.T) {
 		"negative":        {[]string{"Retry-After", "-5"}, 80 * time.Second},
 		"garbage":         {[]string{"Retry-After", "soon"}, 80 * time.Second},
 		"another clock":   {[]string{"Retry-After", "Mon, 02 Jan 2006 15:14:05 GMT", "Date", "Mon, 02 Jan 2006 15:04:05 GMT"}, 11 * time.Minute},
+		"no clock":        {[]string{"Retry-After", "Mon, 02 Jan 2006 15:14:05 GMT"}, 80 * time.Second},
 		"for a whole day": {[]string{"Retry-After", "86400"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -467,6 +468,20 @@ func TestALoadingServerIsWaitedFor(t *testing.T) {
 		_, err := ask(t.Context(), h, newBook(t), 1)
 		var f *experts.Failure
 		if !errors.As(err, &f) || !f.Again || !errors.Is(err, experts.ErrUnavailable) || time.Since(begin) < 5*time.Minute || time.Since(begin) > 6*time.Minute {
+			t.Errorf("%v after %s", err, time.Since(begin))
+		}
+	})
+}
+
+// A server that asks to be left alone for longer than it is waited for is not waited for at all.
+func TestPreflightWaitsNoLongerThanItMay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		h := client(t, experts.HTTPOptions{Transport: carrier(func(*http.Request) (*http.Response, error) { return respond(503, "", "Retry-After", "3600"), nil })}, "http://a.example/v1")
+		if err := h.Preflight(t.Context(), 10*time.Minute); !errors.Is(err, experts.ErrUnavailable) || time.Since(begin) > time.Minute {
+			t.Errorf("%v after %s", err, time.Since(begin))
+		}
+		if err := h.Preflight(t.Context(), 2*time.Hour); !errors.Is(err, experts.ErrUnavailable) || time.Since(begin) < time.Hour || time.Since(begin) > 2*time.Hour {
 			t.Errorf("%v after %s", err, time.Since(begin))
 		}
 	})

@@ -259,14 +259,12 @@ func TestRetryAfterIsReadByTheServersClock(t *testing.T) {
 		want        time.Duration
 	}{
 		{"", "", 0}, {"soon", "", 0}, {"-5", "", 0}, {"0", "", 0}, {"3", "", 3 * time.Second}, {"0.5", "", time.Second / 2}, {"1e300", "", 0}, {"86400", "", 24 * time.Hour},
-		{date(-time.Hour), "", 0}, {date(time.Hour), date(59 * time.Minute), time.Minute}, {date(time.Hour), date(2 * time.Hour), 0},
+		{date(time.Hour), date(59 * time.Minute), time.Minute}, {date(time.Hour), date(2 * time.Hour), 0},
+		{date(-time.Hour), "", 0}, {date(time.Hour), "", 0}, {date(time.Hour), "yesterday", 0}, // our clock may be off, or jump
 	} {
-		if got := waitFor(http.Header{"Retry-After": {c.after}, "Date": {c.date}}, now); got != c.want {
+		if got := waitFor(http.Header{"Retry-After": {c.after}, "Date": {c.date}}); got != c.want {
 			t.Errorf("Retry-After %q at %q: %s, want %s", c.after, c.date, got, c.want)
 		}
-	}
-	if got := waitFor(http.Header{"Retry-After": {date(time.Hour)}}, now); got < 59*time.Minute || got > time.Hour {
-		t.Errorf("Retry-After in an hour: %s", got)
 	}
 }
 

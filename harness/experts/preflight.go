@@ -124,7 +124,7 @@ func (h *HTTP) look(ctx context.Context, s *server, most time.Duration) (models,
 			if response, body, err = h.get(ctx, s, s.base+"/models"); err != nil {
 				t = lost(err)
 			} else if response.StatusCode != http.StatusOK {
-				t = refusal(response, body, time.Now())
+				t = refusal(response, body)
 			} else if json.Unmarshal(body, &m) != nil {
 				return m, fmt.Errorf("%s/models is not what an OpenAI-compatible server sends: is the url right?", s.base)
 			} else {
@@ -134,11 +134,14 @@ func (h *HTTP) look(ctx context.Context, s *server, most time.Duration) (models,
 		if ctx.Err() != nil {
 			return m, ctx.Err()
 		}
-		waited := time.Since(begun)
-		if t.class != Unavailable && t.class != Limited || waited+wait > most {
+		waited, pause := time.Since(begun), max(wait, t.after)
+		if t.class != Unavailable && t.class != Limited || waited+pause > most {
 			after := ""
 			if waited > time.Second {
 				after = fmt.Sprintf(" after %s", waited.Round(time.Second))
+			}
+			if t.after > 0 {
+				after += fmt.Sprintf(", and asks to be left alone for %s", t.after.Round(time.Second))
 			}
 			text := fmt.Sprintf("%s: %s%s", s.base, line(t.err.Error(), s.key), after)
 			if advice := h.advice(&expert{}, t); t.class == Key && advice != "" {
@@ -150,7 +153,7 @@ func (h *HTTP) look(ctx context.Context, s *server, most time.Duration) (models,
 			h.o.Log.Warn("waiting for a server", "server", s.base, "why", line(t.err.Error(), s.key), "at most", most)
 		}
 		select {
-		case <-time.After(max(wait, t.after)):
+		case <-time.After(pause):
 			wait = min(wait*3/2, 15*time.Second)
 		case <-ctx.Done():
 		}

@@ -79,8 +79,8 @@ func lost(err error) *trouble {
 }
 
 // refusal says what a status other than 200 means. The server's own clock dates what it asks to wait for.
-func refusal(response *http.Response, body []byte, now time.Time) *trouble {
-	t := &trouble{err: fmt.Errorf("answered %s%s", line(response.Status, ""), said(body)), after: waitFor(response.Header, now)}
+func refusal(response *http.Response, body []byte) *trouble {
+	t := &trouble{err: fmt.Errorf("answered %s%s", line(response.Status, ""), said(body)), after: waitFor(response.Header)}
 	t.class = classOf(response.StatusCode)
 	switch response.StatusCode {
 	case http.StatusServiceUnavailable:
@@ -185,8 +185,9 @@ func line(text, key string) string {
 	return text
 }
 
-// waitFor reads a Retry-After: seconds, or a date by the server's own clock. Nothing readable, and nothing to wait, is 0.
-func waitFor(h http.Header, now time.Time) time.Duration {
+// waitFor reads a Retry-After: seconds, or a date by the server's own clock, without which it says nothing: ours may be off by
+// an hour, or jump by one. Nothing readable, and nothing to wait, is 0.
+func waitFor(h http.Header) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
 		if seconds > 0 && seconds < 1e9 {
@@ -195,11 +196,9 @@ func waitFor(h http.Header, now time.Time) time.Duration {
 		return 0
 	}
 	at, err := http.ParseTime(value)
-	if err != nil {
+	now, unknown := http.ParseTime(h.Get("Date"))
+	if err != nil || unknown != nil {
 		return 0
-	}
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = date
 	}
 	return max(0, at.Sub(now))
 }

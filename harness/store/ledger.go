@@ -64,8 +64,9 @@ func (db *Rollouts) Begin(ctx context.Context, a Attempt) (AttemptID, error) {
 	err := cmp.Or(ctx.Err(), db.w.failure())
 	if err == nil {
 		id := AttemptID(db.w.nextAttempt.Add(1))
-		began := time.Now()
+		began := db.w.now()
 		if err = db.w.wait(change{size: len(a.Text), do: func(t *transaction) error { return t.beginAttempt(id, a, began) }}); err == nil {
+			db.w.began.Store(id, began)
 			return id, nil
 		}
 	}
@@ -93,8 +94,12 @@ func (t *transaction) beginAttempt(id AttemptID, a Attempt, began time.Time) err
 
 // End queues what became of an attempt that was begun.
 func (db *Rollouts) End(e Ended) {
-	ended := time.Now().UnixMilli()
-	db.w.add(change{what: "ends of attempts", size: len(e.Error), do: func(t *transaction) error { return t.endAttempt(e, ended) }}, false)
+	ended := db.w.now()
+	if began, ok := db.w.began.LoadAndDelete(e.ID); ok {
+		// The clock of the wall may have been set meanwhile: what is kept is how long the attempt took.
+		ended = began.(time.Time).Add(ended.Sub(began.(time.Time)))
+	}
+	db.w.add(change{what: "ends of attempts", size: len(e.Error), do: func(t *transaction) error { return t.endAttempt(e, ended.UnixMilli()) }}, false)
 }
 
 func (t *transaction) endAttempt(e Ended, ended int64) error {
@@ -327,7 +332,7 @@ func (db *Rollouts) imported(what string, a Attempt, e Ended, became change) err
 		return fmt.Errorf("rollouts %q: %w", db.path, err)
 	}
 	e.ID = AttemptID(db.w.nextAttempt.Add(1))
-	now := time.Now()
+	now := db.w.now()
 	do := became.do
 	became.what, became.size = what, became.size+len(a.Text)
 	became.do = func(t *transaction) error {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+	"unsafe"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
@@ -155,3 +157,70 @@ func TestTextsWaitForTheirBlock(t *testing.T) {
 }
 
 func (k RolloutKey) String() string { return fmt.Sprintf("%x/%d/%d", k.Problem, k.Run, k.Seed) }
+
+// set is a time by a clock of the wall that is set by whole seconds, forwards or back. Its monotonic reading stays, as it does
+// when a system's clock is set: what package time keeps of both is read here.
+func set(now time.Time, seconds int64) time.Time {
+	t := (*struct {
+		wall uint64 // 1 bit: there is a monotonic reading; 33 bits: seconds; 30 bits: nanoseconds
+		mono int64
+	})(unsafe.Pointer(&now))
+	t.wall += uint64(seconds) << 30
+	return now
+}
+
+// Whatever is done to the clock while requests are under way, each took as long as it took: rates are of true times, and what ended
+// before the clock was set back is not of the last minute for an hour.
+func TestAttemptsTakeAsLongAsTheyTakeWhenTheClockIsSet(t *testing.T) {
+	db := newDB(t)
+	start, seconds, elapsed := time.Now(), int64(0), time.Duration(0)
+	db.w.now = func() time.Time { return set(start.Add(elapsed), seconds) }
+	if now := db.w.now(); now.Sub(start) != 0 || set(now, 3600).Sub(start) != 0 || set(now, 3600).UnixMilli()-start.UnixMilli() != 3600e3 {
+		t.Fatal("package time keeps wall and monotonic time in another way than this test knows")
+	}
+	var ids []AttemptID
+	for range 4 {
+		id, err := db.Begin(t.Context(), attempt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	for k, id := range ids { // after 10, 20, 30 and 40 seconds
+		elapsed, seconds = time.Duration(k+1)*10*time.Second, int64(k%3-1)*3600
+		db.End(Ended{ID: id, Class: AnsweredClass, Spent: Spent{1, 2, 0.25}})
+	}
+	if err := db.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	k := 0
+	for a, err := range db.Attempts(t.Context()) {
+		k++
+		if took := a.Ended.Sub(a.Began); took != time.Duration(k)*10*time.Second || err != nil {
+			t.Errorf("attempt %d took %s, %v", k, took, err)
+		}
+	}
+	if pace, ok, err := db.Pace(t.Context(), attempt.Scope); pace != 25 || !ok || err != nil {
+		t.Errorf("an answer takes %v seconds, %v", pace, err)
+	}
+
+	elapsed, seconds = 0, 3600 // one before the clock is set back, and one after
+	late, err := db.Begin(t.Context(), attempt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.End(Ended{ID: late, Class: AnsweredClass})
+	seconds = 0
+	now, err := db.Begin(t.Context(), attempt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.End(Ended{ID: now, Class: AnsweredClass})
+	if err := db.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	st, err := ReadStatus(t.Context(), filepath.Dir(db.path))
+	if err != nil || st.Scopes[0].LastMinute != 1 { // those of before are to end 10 to 40 seconds from now
+		t.Errorf("%d answers in the last minute, %v", st.Scopes[0].LastMinute, err)
+	}
+}

@@ -225,6 +225,7 @@ func (st *Status) read(ctx context.Context, tx *sql.Tx) error {
 	case !errors.Is(err, sql.ErrNoRows):
 		return err
 	}
+	now := time.Now()
 	of := map[int64]*ScopeStatus{}
 	at := map[Scope]*ScopeStatus{}
 	for _, q := range []struct {
@@ -284,7 +285,8 @@ func (st *Status) read(ctx context.Context, tx *sql.Tx) error {
 			of[id].Failed[class] = n
 			return nil
 		}},
-		{"SELECT scope, count(*) FROM attempt WHERE ended > ? AND class = ? GROUP BY 1", []any{time.Now().Add(-time.Minute).UnixMilli(), AnsweredClass}, func(rows *sql.Rows) error {
+		// What ended later than now did so before the clock was set back.
+		{"SELECT scope, count(*) FROM attempt WHERE ended > ? AND ended <= ? AND class = ? GROUP BY 1", []any{now.Add(-time.Minute).UnixMilli(), now.UnixMilli(), AnsweredClass}, func(rows *sql.Rows) error {
 			var id, n int64
 			if err := rows.Scan(&id, &n); err != nil {
 				return err

@@ -60,6 +60,8 @@ type writer struct {
 	prepared []*sql.Stmt // all of stmts
 	at       step
 
+	now         func() time.Time
+	began       sync.Map // AttemptID to time.Time, of the attempts under way
 	nextAttempt atomic.Int64
 	process     atomic.Int64 // row of the run that writes; 0: it did not say
 
@@ -111,7 +113,7 @@ type statements struct {
 }
 
 func newWriter(ctx context.Context, path string, db *sql.DB, codec codec) (_ *writer, err error) {
-	w := &writer{path: path, db: db, codec: codec, wake: make(chan struct{}, 1), stopped: make(chan struct{}), lost: map[string]int{},
+	w := &writer{path: path, db: db, codec: codec, now: time.Now, wake: make(chan struct{}, 1), stopped: make(chan struct{}), lost: map[string]int{},
 		cache: cache{scopes: map[Scope]scopeRow{}, problems: map[TextKey]int64{}, servers: map[string]int64{}, verifiers: map[string]int64{}, open: map[int64]openBlock{}}}
 	w.room.L = &w.mu
 	ctx = context.WithoutCancel(ctx) // the driver starts a goroutine a statement for a context that can end
