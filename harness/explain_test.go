@@ -126,9 +126,11 @@ func groupsByKnob(t *testing.T, out string) {
 		{name: "intervals", edit: []string{"bootstrap: 20", "bootstrap: 30"},
 			cause: "evaluate.bootstrap: 20 stored, 30 wanted", direct: []string{"measure"}},
 		{name: "a training set", edit: []string{"size: 80", "size: 90"}, cause: "train.rl.size: 80 stored, 90 wanted",
-			direct: []string{"problems sim-train-sft"}, work: explain.Work{Fits: 13, Asked: explain.Asked{Rollouts: 90 * 4 * 5, AtMost: true}, Routing: 1}},
+			direct: []string{"problems sim-train-sft"}, work: explain.Work{Fits: 13, Routing: 1}}, // they begin the 120 of the first stage, which are answered
+		{name: "a larger one than both", edit: []string{"size: 80", "size: 130"}, cause: "train.rl.size: 80 stored, 130 wanted",
+			direct: []string{"problems sim-train-sft"}, work: explain.Work{Fits: 13, Asked: explain.Asked{Rollouts: 130 * 4 * 5, AtMost: true}, Routing: 1}},
 		{name: "rollouts a problem, of which five are stored", edit: []string{"profile: {", "profile: {rollouts: 6, "}, cause: "profile.rollouts: 5 stored, 6 wanted",
-			direct: []string{"profile sim-train-sft", "profile sim-train-sft", "profile sim-aime25", "profile sim-math500"}, work: explain.Work{Fits: 13, Asked: explain.Asked{Rollouts: 120*4 + 80*4 + 2*8*3}, Routing: 1}},
+			direct: []string{"profile sim-train-sft", "profile sim-train-sft", "profile sim-aime25", "profile sim-math500"}, work: explain.Work{Fits: 13, Asked: explain.Asked{Rollouts: 120*4 + 2*8*3}, Routing: 1}},
 		{name: "one more seed", edit: []string{"seeds: [1, 2]", "seeds: [1, 2, 3]"}, cause: "evaluate.seeds: 3 is new",
 			direct: []string{"fit random seed=3", "fit sft seed=3", "fit entrorouter seed=3", "measure"}, follow: []string{"match mixture seed=3", "match benchmark seed=3", "match logistic seed=3"}, work: explain.Work{Fits: 3}},
 		{name: "another row", edit: []string{"{name: self}", "{name: knn}"}, cause: "methods: row knn is new; row self is gone",

@@ -48,6 +48,11 @@ type Block struct {
 	Runs     int
 }
 
+// Wants says whether a block has answers of a model under a split.
+func (b Block) Wants(x routing.Expert, split routing.Split) bool {
+	return b.Split == split && slices.ContainsFunc(b.Experts, func(y routing.Expert) bool { return x.ID == y.ID })
+}
+
 // stored returns what is stored under a scope. A scope is read once: the problem sets of an experiment share it, and
 // Gather keeps it up to date.
 func (a *Asker) stored(ctx context.Context, scope store.Scope) (*known, error) {
@@ -418,15 +423,23 @@ func (u Usual) Times(n int, p cost.Price) (tokens, usd float64) {
 	return float64(n) * (u.In + u.Out), float64(n) * (u.In*p.In + u.Out*p.Out) / 1e6
 }
 
-// Missing counts the answers of a block that are to be asked for.
-func (a *Asker) Missing(ctx context.Context, b Block) (n int, err error) {
+// Missing counts the answers of a block that are to be asked for, but for those that others want too.
+func (a *Asker) Missing(ctx context.Context, b Block, others ...Block) (n int, err error) {
 	for _, x := range b.Experts {
 		have, err := a.stored(ctx, a.Scope(x, b.Split))
 		if err != nil {
 			return 0, err
 		}
+		counted := map[store.RolloutKey]bool{}
+		for _, o := range others {
+			if o.Wants(x, b.Split) {
+				for _, q := range a.questions(x, o) {
+					counted[q.key] = true
+				}
+			}
+		}
 		for _, q := range a.questions(x, b) {
-			if a.lacks(have, q.key) {
+			if a.lacks(have, q.key) && !counted[q.key] {
 				n++
 			}
 		}

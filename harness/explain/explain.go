@@ -31,11 +31,13 @@ type Step struct {
 	Inputs    []Input
 	From      map[string]Origin // path of the recipe -> where the value is set, where that is not at its path
 	Pool      string
-	Row       *spec.Method                         // of a fit: the row of the spec
-	Benchmark string                               // of problems and what is asked about them
-	Fits      int                                  // routers that it fits
-	Asking    bool                                 // they ask language models for every decision
-	Asks      func(context.Context) (Asked, error) // the answers that are not stored; nil: asks for none
+	Row       *spec.Method // of a fit: the row of the spec
+	Benchmark string       // of problems and what is asked about them
+	Fits      int          // routers that it fits
+	Asking    bool         // they ask language models for every decision
+
+	// Asks says which answers are not stored, but for those that the counted steps ask for too; nil: asks for none.
+	Asks func(ctx context.Context, counted []*Step) (Asked, error)
 }
 
 // Input is a step that another reads, under the name that it has there: a path that says what it is, as in
@@ -448,8 +450,8 @@ func (x *explainer) roots(s *Step, seen map[*Step]bool) []Change {
 	return out
 }
 
-// work adds what a step costs.
-func (x *explainer) work(ctx context.Context, w *Work, s *Step) error {
+// work adds what a step costs. An answer that a counted step asks for too costs nothing again.
+func (x *explainer) work(ctx context.Context, w *Work, s *Step, counted []*Step) error {
 	w.Fits += s.Fits
 	if s.Asking {
 		w.Routing++
@@ -457,7 +459,7 @@ func (x *explainer) work(ctx context.Context, w *Work, s *Step) error {
 	if s.Asks == nil {
 		return nil
 	}
-	asked, err := s.Asks(ctx)
+	asked, err := s.Asks(ctx, counted)
 	w.Asked = w.Asked.Add(asked)
 	return err
 }
@@ -469,6 +471,7 @@ func (p *Plan) All(ctx context.Context) (*Explanation, error) {
 		return nil, err
 	}
 	out := &Explanation{Experiment: p.Spec.Experiment.Name, Steps: len(p.Steps), Causes: []Cause{}}
+	var counted []*Step
 	for _, s := range p.Steps {
 		if !x.todo[s] {
 			if err := x.missing[s]; errors.Is(err, store.ErrCorrupt) {
@@ -478,12 +481,13 @@ func (p *Plan) All(ctx context.Context) (*Explanation, error) {
 		}
 		out.ToDo++
 		var cost Work
-		if err := x.work(ctx, &cost, s); err != nil {
+		if err := x.work(ctx, &cost, s, counted); err != nil {
 			return nil, err
 		}
+		counted = append(counted, s)
 		out.Work.add(cost)
 		why := x.reason(s)
-		counted := map[int]bool{}
+		caused := map[int]bool{}
 		for _, c := range x.roots(s, map[*Step]bool{}) {
 			i := slices.IndexFunc(out.Causes, func(k Cause) bool { return k.Knob == c.Knob })
 			if i < 0 {
@@ -491,10 +495,10 @@ func (p *Plan) All(ctx context.Context) (*Explanation, error) {
 			}
 			k := &out.Causes[i]
 			k.Changes = add(k.Changes, c)
-			if counted[i] {
+			if caused[i] {
 				continue
 			}
-			counted[i] = true
+			caused[i] = true
 			k.Work.add(cost)
 			if slices.ContainsFunc(why.own, func(d Change) bool { return d.Knob == c.Knob }) {
 				k.Direct = append(k.Direct, s.Name)

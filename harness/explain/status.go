@@ -17,7 +17,7 @@ type StepStatus struct {
 	Stored bool   `json:"stored"`
 	State  string `json:"state"`           // StateStored, StateToDo or StateNotNeeded
 	Why    string `json:"why,omitempty"`   // it is to do: what changed, or which step that is to do it reads; also what is damaged and not needed
-	Asked  *Asked `json:"asked,omitempty"` // it is to do: the answers that it needs; nil: none
+	Asked  *Asked `json:"asked,omitempty"` // it is to do: the answers that it needs and no step before it asks for; nil: none
 }
 
 // Status says what a run would do, step by step.
@@ -27,13 +27,15 @@ func (p *Plan) Status(ctx context.Context) ([]StepStatus, error) {
 		return nil, err
 	}
 	var out []StepStatus
+	var counted []*Step
 	for _, s := range p.Steps {
 		st := x.status(s)
 		if st.State == StateToDo && s.Asks != nil {
-			asked, err := s.Asks(ctx)
+			asked, err := s.Asks(ctx, counted)
 			if err != nil {
 				return nil, err
 			}
+			counted = append(counted, s)
 			if asked.Rollouts > 0 {
 				st.Asked = &asked
 			}

@@ -27,12 +27,12 @@ func TestNoAnswerIsAskedForThatNobodyNeeds(t *testing.T) {
 		{"a figure by difficulty profiles the questions", func(x *spec.Experiment) {
 			x.Methods = append(x.Methods, spec.Method{Name: "entrorouter"})
 			x.Outputs = []spec.Output{{Kind: "routing-distribution", File: "f"}}
-		}, test*3 + questions*3*5 + (120+80)*4*5},
+		}, test*3 + questions*3*5 + 120*4*5}, // both stages draw from one benchmark: 80 of the 120
 		{"so does the spec", func(x *spec.Experiment) { x.Profile.Test = true }, test*3 + questions*3*5},
-		{"a row that learns has its training problems profiled", func(x *spec.Experiment) { x.Methods = append(x.Methods, spec.Method{Name: "logistic"}) }, test*3 + (120+80)*4*5},
+		{"a row that learns has its training problems profiled", func(x *spec.Experiment) { x.Methods = append(x.Methods, spec.Method{Name: "logistic"}) }, test*3 + 120*4*5},
 		{"and so has one that is matched", func(x *spec.Experiment) {
 			x.Methods = append(x.Methods, spec.Method{Name: "mixture", Match: "qwen3-235b"})
-		}, test*3 + (120+80)*4*5},
+		}, test*3 + 120*4*5},
 	} {
 		r := toy.TinyWith(t, "large: 20", "large: 0", "expert: strongest", "expert: qwen3-235b")
 		x := &r.Experiment
@@ -41,6 +41,41 @@ func TestNoAnswerIsAskedForThatNobodyNeeds(t *testing.T) {
 		c.change(x)
 		if got := asked(t, r); got != c.want {
 			t.Errorf("%s: %d answers are asked for, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// An answer that several steps want is asked for once, and counted once, whatever of it is made: tiny draws 120 and 80 problems of one
+// benchmark, asks 3 experts and the probe 5 times about each, and 3 experts and the probe about 8 questions twice and 8 once.
+func TestAnAnswerThatTwoStepsWantIsCountedOnce(t *testing.T) {
+	const test = (8*2 + 8*1) * 4
+	for _, c := range []struct {
+		name     string
+		sft, rl  int
+		problems int // that differ
+	}{
+		{"the second draw within the first", 120, 80, 120},
+		{"the first within the second", 80, 120, 120},
+		{"the same", 80, 80, 80},
+	} {
+		r := toy.TinyWith(t, "large: 20", "large: 0")
+		x := &r.Experiment
+		x.Train.SFT.Size, x.Train.RL.Size, x.Outputs = c.sft, c.rl, nil
+		want := test + c.problems*4*5
+		run, err := Open(t.Context(), r, steps.Options{Out: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run.Close()
+		for made := range 1 + len(run.split.sets) {
+			if n := wanted(t, run); n != want {
+				t.Errorf("%s: %d answers are counted when %d problem sets are made, want %d", c.name, n, made, want)
+			}
+			if made < len(run.split.sets) {
+				if err := run.split.sets[made].load(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 	}
 }
@@ -60,16 +95,20 @@ func asked(t *testing.T, r *spec.Resolved) int {
 		t.Fatal(err)
 	}
 	defer run.Close()
-	n := 0
-	for _, s := range run.Steps {
-		if s.Asks == nil {
-			continue
+	return wanted(t, run)
+}
+
+// wanted counts the answers that a plan says are to be asked for.
+func wanted(t *testing.T, run *Run) (n int) {
+	t.Helper()
+	all, err := run.Explain().Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		if s.Asked != nil {
+			n += s.Asked.Rollouts
 		}
-		asked, err := s.Asks(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		n += asked.Rollouts
 	}
 	return n
 }

@@ -59,29 +59,29 @@ func (w *want) know(ctx context.Context) error {
 	return nil
 }
 
-// asked says what is to be asked for and what it is expected to cost. If the problems are not made yet it is a bound.
-func (w *want) asked(ctx context.Context) (out explain.Asked, err error) {
-	_, unmade := w.set.e.Store.Get(w.set.Recipe)
-	if unmade == nil {
-		if err := w.set.load(ctx); err != nil {
-			return out, err
+// asked says what is to be asked for beside what the counted steps ask for, and what it is expected to cost. If the problems
+// are not made yet it is a bound.
+func (w *want) asked(ctx context.Context, counted []*explain.Step) (out explain.Asked, err error) {
+	var others []*want
+	for _, o := range w.set.e.wants {
+		if o != w && slices.Contains(counted, &o.step.Step) {
+			others = append(others, o)
 		}
-		w.Problems = w.set.problems
+	}
+	known, err := w.set.known(ctx)
+	if err != nil {
+		return out, err
 	}
 	for _, x := range w.Experts {
-		block := w.Block
-		block.Experts = []routing.Expert{x}
-		n := w.set.n * w.Runs
-		if unmade == nil {
-			if n, err = w.set.e.asker.Missing(ctx, block); err != nil {
-				return out, err
-			}
+		n, err := w.missing(ctx, x, known, others)
+		if err != nil {
+			return out, err
 		}
 		if n == 0 {
 			continue
 		}
 		if w.set.e.asker.Sim != nil { // which is paid nothing
-			out = out.Add(explain.Asked{Rollouts: n, AtMost: unmade != nil})
+			out = out.Add(explain.Asked{Rollouts: n, AtMost: known == nil})
 			continue
 		}
 		u, err := w.set.e.asker.Usual(ctx, x)
@@ -94,11 +94,39 @@ func (w *want) asked(ctx context.Context) (out explain.Asked, err error) {
 		}
 		tokens, usd := u.Times(n, x.Price)
 		out = out.Add(explain.Asked{
-			Rollouts: n, AtMost: unmade != nil, Tokens: tokens, USD: usd,
+			Rollouts: n, AtMost: known == nil, Tokens: tokens, USD: usd,
 			Bound: !u.Measured, Hours: map[string]float64{x.ID: float64(n) * u.Seconds / float64(at) / 3600},
 		})
 	}
 	return out, nil
+}
+
+// missing counts what one expert is to be asked for beside what others ask it for. known are the problems; nil: they are not
+// made, and all that is known is that the smaller of two draws of a benchmark begins the larger.
+func (w *want) missing(ctx context.Context, x routing.Expert, known []routing.Problem, others []*want) (int, error) {
+	one := []routing.Expert{x}
+	var counted []asking.Block
+	shared := 0
+	for _, o := range others {
+		if !o.Wants(x, w.Split) {
+			continue
+		}
+		theirs, err := o.set.known(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if both := min(w.set.n, o.set.n); o.set.benchmark == w.set.benchmark {
+			shared = max(shared, both*min(w.Runs, o.Runs))
+			if theirs == nil && known != nil {
+				theirs = known[:both]
+			}
+		}
+		counted = append(counted, asking.Block{Experts: one, Split: w.Split, Problems: theirs, Runs: o.Runs})
+	}
+	if known == nil {
+		return w.set.n*w.Runs - shared, nil
+	}
+	return w.set.e.asker.Missing(ctx, asking.Block{Experts: one, Split: w.Split, Problems: known, Runs: w.Runs}, counted...)
 }
 
 // answers returns what one of the experts answered, [problems][runs], asking first for what is missing.
