@@ -211,6 +211,9 @@ func (a *Asker) Gather(ctx context.Context, blocks []Block) error {
 		}
 		q := queue{expert: m.expert}
 		for _, ask := range lacking {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			q.requests = append(q.requests, request{
 				scope: m.scope, row: ask.row(),
 				prompt: experts.Prompt(m.expert.Sampling.Prompt, ask.problem.Text),
