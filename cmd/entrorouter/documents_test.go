@@ -26,7 +26,7 @@ import (
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
 var documents = []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", help,
-	"CONTRIBUTING.md", "docs/findings.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/performance.md", "docs/xla.md"}
+	"CONTRIBUTING.md", "docs/findings.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
 
 const help = "help"
 
@@ -77,6 +77,8 @@ var commandsOfDocuments = []documented{
 	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*written to results/figures.*Claims: \d+ hold`},
 	{command: "make reproduce SEEDS=10", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `(?s)Training seeds: 3.*None of tiny\.yaml has committed tables`},
 	{command: "make reproduce SEEDS=10 UPDATE=1", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3 UPDATE=1" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `(?s)Training seeds: 3.*written to figures`},
+	{command: "entrorouter plan smoke", prints: `from an empty store: about \d+ MB of memory, [0-9.]+ MB of disk, \d+ trainings, `},
+	{command: "ENTROROUTER_PREFLIGHT=off entrorouter run SPEC", prints: `Tiny`},
 	{command: "make smoke", as: "make smoke" + prebuilt, why: "built already", needs: "make", prints: `Smoke test`},
 	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=mine/recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `written to results/figures`},
 	{command: "make recorded DATA=DIR UPDATE=1", as: "make recorded RECORDED=mine/recorded.yaml DATA=data UPDATE=1" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `(?s)Cheapest expert.*EntroRouter\+`},
