@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,8 +69,14 @@ func TestEveryPoolLoads(t *testing.T) {
 				t.Fatal(err)
 			}
 			switch {
-			case bytes.Contains(data, []byte("kind: recorded")):
+			case bytes.Contains(data, []byte("kind: recorded")): // its models have prices in the list of who uses it
+				in := regexp.MustCompile(`(?m)^pools: .*\b` + pool + `\b`)
 				base = "recorded"
+				for _, name := range spec.Names(experiments.FS) {
+					if text, err := experiments.FS.ReadFile(name + ".yaml"); err == nil && in.Match(text) {
+						base = name
+					}
+				}
 			case bytes.Contains(data, []byte("kind: http")):
 				base = "live"
 			}

@@ -203,7 +203,7 @@ func TestOfSeveralRecordedAnswersTheFirstIsScored(t *testing.T) {
 	rows := strings.Replace(toy.Constants, "  - {name: mixture,", `  - {name: oracle}
   - {name: oracle, id: others, label: Oracle of the others, kappa: runs}
   - {name: mixture,`, 1)
-	dir, once := toy.Folder(t, "", rows)
+	dir, once := toy.Folder(t, ", kappa: runs", rows)
 	first := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "once"), Data: dir})
 	if strings.Contains(render(t, first), "disagree") {
 		t.Error("a recording of one answer a question says how far answers agree")

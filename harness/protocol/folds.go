@@ -280,6 +280,9 @@ func (c *recorded) plan() (*steps.Step, error) {
 			params := source()
 			params.Method(row, method)
 			params.Pick(explain.RootMethod, spec.Method{Kappa: c.kappa(row)}, "kappa")
+			if knowsOthers(row) {
+				params.Code("knows", "labels")
+			}
 			params.Spec("folds.k", "folds.probe")
 			params.Pick("", spec.Experiment{Folds: spec.Folds{Seeds: []uint64{s}}}, "folds.seeds")
 			params.Seeds(x.Evaluate.Seeds[0])
@@ -376,6 +379,9 @@ func contrasts(x *spec.Experiment) (out []score.Contrast) {
 	}
 	return out
 }
+
+// knowsOthers says whether a row that chooses in hindsight knows what routers learn from, and not the answers that are scored.
+func knowsOthers(row spec.Method) bool { return methods.Hindsight(row.Name) && row.Kappa == "runs" }
 
 // kappa is the kind of label that a row learns from.
 func (c *recorded) kappa(row spec.Method) string {
@@ -497,7 +503,7 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec
 		for i, q := range out.test {
 			for m, a := range c.columns {
 				o := c.outcome(q, m)
-				if row.Kappa == "runs" { // it knows what the others of its model say, and not what is scored
+				if knowsOthers(row) {
 					o = c.mean(m, c.labels(q, a, row.Kappa))
 				}
 				outcomes[i] = append(outcomes[i], o)

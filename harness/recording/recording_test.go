@@ -194,12 +194,15 @@ func TestRecordedPoolsHoldTheKnownOutcomes(t *testing.T) {
 		{"mmlu_pro_llama_gemini", 11985, []float64{44.29, 62.98, 70.25}},
 		{"routellm_gsm8k", 1319, []float64{63.84, 85.67}},
 		{"routellm_mmlu", 14042, []float64{68.08, 80.58}},
+		{"rgym_math", 2506, []float64{59.62, 68.56, 62.37}}, // of these 11 were not put to the probe
+		{"rgym", 9344, []float64{32.97, 44.61, 43.61}},
+		{"qwen3_lineage", 160, []float64{49.375, 57.5, 85.625}},
 	} {
 		t.Run(c.pool, func(t *testing.T) {
 			pool := load(t, c.pool)
 			var needed []Candidate
 			for _, e := range pool.Experts {
-				needed = append(needed, Candidate{Model: e.Model})
+				needed = append(needed, CandidateOf(e.Model, e.Settings))
 			}
 			r, err := Load(context.Background(), data, *pool.Recorded, needed)
 			if err != nil {
@@ -212,7 +215,7 @@ func TestRecordedPoolsHoldTheKnownOutcomes(t *testing.T) {
 				t.Errorf("%d complete models, want 28", len(r.Candidates))
 			}
 			for m, e := range pool.Experts {
-				a, err := r.Find(Candidate{Model: e.Model})
+				a, err := r.Find(CandidateOf(e.Model, e.Settings))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -212,7 +212,7 @@ type Method struct {
 	Label  string    `yaml:"label,omitempty" line:"true"`        // row label; default: the id
 	Paper  string    `yaml:"paper,omitempty"`                    // row of results/paper printed beside this one: a method and any further keys, as in entrorouter/alpha=0.2
 	Match  string    `yaml:"match,omitempty"`                    // id of the row whose mean dollars on the training problems this row's knob is set to
-	Kappa  string    `yaml:"kappa,omitempty" oneof:"k5 01 runs"` // labels the row is trained on, protocol folds; default: folds.kappa
+	Kappa  string    `yaml:"kappa,omitempty" oneof:"k5 01 runs"` // labels the row is trained on, protocol folds; default: folds.kappa. Of an oracle runs: it knows these, and not what is scored
 	Versus []string  `yaml:"versus,omitempty"`                   // ids of rows that this one's difference to is measured beside folds.versus, protocol folds
 	Train  int       `yaml:"train,omitempty" in:"[1,10000000]"`  // the row learns from the first problems of each stage, this many; protocol folds: from this many of a fold's training questions, those of fewer among those of more; default: all
 	Params yaml.Node `yaml:"params,omitempty"`                   // read by DecodeParams
