@@ -125,8 +125,8 @@ func NewHTTP(endpoints []Endpoint, o HTTPOptions) (*HTTP, error) {
 			MaxIdleConnsPerHost: 1 << 20,
 			IdleConnTimeout:     4 * time.Second,
 			DisableCompression:  true,
-			WriteBufferSize:     2 << 10,
-			ReadBufferSize:      4 << 10,
+			WriteBufferSize:     1 << 10,
+			ReadBufferSize:      1 << 10,
 		}
 	}
 	var random [4]byte
@@ -230,29 +230,45 @@ func (h *HTTP) Experts() []routing.Expert {
 
 // Complete implements Pool.
 func (h *HTTP) Complete(ctx context.Context, r Request) (Completion, error) {
-	messages := [1]Message{{Role: "user", Content: r.Prompt}}
-	return h.Chat(ctx, ChatRequest{
-		Expert: r.Expert, Messages: messages[:], Seed: r.Seed, Sampling: r.Sampling, MaxTokens: r.MaxTokens, Attempts: r.Attempts,
-	})
+	e, q, err := h.single(&r)
+	if err != nil {
+		return Completion{}, err
+	}
+	return h.ask(ctx, e, q, r.Attempts)
 }
 
 // Chat implements Chatter.
 func (h *HTTP) Chat(ctx context.Context, r ChatRequest) (Completion, error) {
+	e, q, err := h.question(&r)
+	if err != nil {
+		return Completion{}, err
+	}
+	return h.ask(ctx, e, q, r.Attempts)
+}
+
+func (h *HTTP) single(r *Request) (*expert, question, error) {
+	messages := [1]Message{{Role: "user", Content: r.Prompt}}
+	return h.question(&ChatRequest{Expert: r.Expert, Messages: messages[:], Seed: r.Seed, Sampling: r.Sampling, MaxTokens: r.MaxTokens})
+}
+
+// question writes a request as it is sent, and says whom to ask. Requests wait by the thousand, and their stacks are most of the
+// memory that they need: what is done before and after the wait is in functions of its own, which need none of it meanwhile.
+func (h *HTTP) question(r *ChatRequest) (*expert, question, error) {
 	e, ok := h.ids[r.Expert]
 	if !ok {
 		var ids []string
 		for _, e := range h.experts {
 			ids = append(ids, e.ID)
 		}
-		return Completion{}, fmt.Errorf("%w %q; the pool has: %s", ErrUnknownExpert, r.Expert, list(ids))
+		return nil, question{}, fmt.Errorf("%w %q; the pool has: %s", ErrUnknownExpert, r.Expert, list(ids))
 	}
 	q := question{limit: cmp.Or(r.MaxTokens, e.MaxTokens), whole: len(r.Tools) > 0 || r.Top > 0}
 	for _, m := range r.Messages {
 		q.prompt += len(m.Content)
 	}
 	q.prompt += len(r.Sampling.System)
-	q.body = e.body(r, q.prompt)
-	return h.ask(ctx, e, q, r.Attempts)
+	q.body = e.body(*r, q.prompt)
+	return e, q, nil
 }
 
 // question is a request as it is sent.
@@ -316,25 +332,33 @@ func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (
 			}
 		default:
 			if tries++; tries < trouble.again(h.o.Tries) {
-				wait := h.o.Wait
-				for range tries - 1 {
-					wait = min(wait*3/2, time.Minute)
+				if err := h.pause(ctx, e, s, trouble, tries); err != nil {
+					return Completion{}, err
 				}
-				wait = wait/2 + time.Duration(mathrand.Int64N(int64(wait)))
-				h.o.Log.Warn("asking again", "expert", e.ID, "server", s.base, "why", a.Error, "head", line(string(trouble.head), s.key),
-					"in", wait.Round(time.Millisecond), "try", tries+1, "of", trouble.again(h.o.Tries))
-				select {
-				case <-time.After(wait):
-					continue
-				case <-ctx.Done():
-					return Completion{}, ctx.Err()
-				}
+				continue
 			}
 			if tries > 1 {
 				trouble.err = fmt.Errorf("%w, and so or otherwise in each of %d tries", trouble.err, tries)
 			}
 		}
 		return Completion{}, h.failure(e, s, trouble)
+	}
+}
+
+// pause says that a request is asked again, and waits before it is.
+func (h *HTTP) pause(ctx context.Context, e *expert, s *server, t *trouble, tries int) error {
+	wait := h.o.Wait
+	for range tries - 1 {
+		wait = min(wait*3/2, time.Minute)
+	}
+	wait = wait/2 + time.Duration(mathrand.Int64N(int64(wait)))
+	h.o.Log.Warn("asking again", "expert", e.ID, "server", s.base, "why", line(t.err.Error(), s.key), "head", line(string(t.head), s.key),
+		"in", wait.Round(time.Millisecond), "try", tries+1, "of", t.again(h.o.Tries))
+	select {
+	case <-time.After(wait):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -468,14 +492,7 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	case response.StatusCode != http.StatusOK:
 		begun.Store(true)
 		timer.Reset(min(h.o.Idle, time.Minute))
-		said, _ := io.ReadAll(io.LimitReader(response.Body, maxHead))
-		response.Body.Close()
-		t = refusal(response, said)
-		if t.class == Refused && streamed && strings.Contains(strings.ToLower(string(said)), "stream") {
-			e.whole.Store(true)
-			t.whole = true
-			h.o.Log.Warn("this server does not stream: answers are asked for whole", "expert", e.ID, "server", s.base, "why", line(t.err.Error(), s.key))
-		}
+		t = h.turnedDown(e, s, response, streamed)
 	default:
 		begun.Store(true)
 		timer.Reset(h.o.Idle)
@@ -493,16 +510,7 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	a.Usage, a.Estimated = cost.Usage{}, false
 	sent := err == nil && response.StatusCode == http.StatusOK
 	if cause := context.Cause(ctx); t != nil && cause != nil {
-		switch {
-		case errors.Is(cause, errFirst):
-			t = &trouble{class: Idle, err: fmt.Errorf("no byte of an answer came within %s", h.o.FirstByte)}
-		case errors.Is(cause, errIdle):
-			t = &trouble{class: Idle, err: fmt.Errorf("no further byte came within %s", h.o.Idle)}
-		case errors.Is(cause, errSlow):
-			t = &trouble{class: Slow, err: fmt.Errorf("one try took longer than %s", h.o.RequestTime)}
-		default:
-			t = &trouble{class: Cancelled, err: errors.New("cancelled")}
-		}
+		t = h.cut(cause)
 		sent = sent || err != nil && !lost(err).down
 	}
 	switch {
@@ -519,6 +527,32 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	c := r.completion()
 	c.Usage, c.Estimated, c.Server = a.Usage, a.Estimated, s.base
 	return c, nil
+}
+
+// turnedDown reads why a server gave no answer.
+func (h *HTTP) turnedDown(e *expert, s *server, response *http.Response, streamed bool) *trouble {
+	said, _ := io.ReadAll(io.LimitReader(response.Body, maxHead))
+	response.Body.Close()
+	t := refusal(response, said)
+	if t.class == Refused && streamed && strings.Contains(strings.ToLower(string(said)), "stream") {
+		e.whole.Store(true)
+		t.whole = true
+		h.o.Log.Warn("this server does not stream: answers are asked for whole", "expert", e.ID, "server", s.base, "why", line(t.err.Error(), s.key))
+	}
+	return t
+}
+
+// cut says why we ended a try.
+func (h *HTTP) cut(cause error) *trouble {
+	switch {
+	case errors.Is(cause, errFirst):
+		return &trouble{class: Idle, err: fmt.Errorf("no byte of an answer came within %s", h.o.FirstByte)}
+	case errors.Is(cause, errIdle):
+		return &trouble{class: Idle, err: fmt.Errorf("no further byte came within %s", h.o.Idle)}
+	case errors.Is(cause, errSlow):
+		return &trouble{class: Slow, err: fmt.Errorf("one try took longer than %s", h.o.RequestTime)}
+	}
+	return &trouble{class: Cancelled, err: errors.New("cancelled")}
 }
 
 // finished says whether an answer that has come to its end is one.

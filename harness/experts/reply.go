@@ -280,7 +280,7 @@ var bom = []byte("\ufeff")
 
 func head(data []byte) []byte { return bytes.Clone(data[:min(len(data), maxHead)]) }
 
-var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 2<<10) }}
 
 // stream reads the events of a stream. An answer is complete once it has a finish_reason: [DONE] and the end of the body
 // prove nothing. What comes after it is read as well, since the tokens are counted there, but its loss is none of the answer.
