@@ -38,6 +38,8 @@ type queue struct {
 	answers  *experts.Answers // what the model answered elsewhere; nil: the pool is asked
 	expert   routing.Expert
 	requests []request
+
+	shortest, longest *routing.Problem // of what experts are asked; nil: of others
 }
 
 // gather asks every model for what is in its queue, all at the same time. A request that fails is kept as a failure and

@@ -209,10 +209,15 @@ func (a *Asker) Gather(ctx context.Context, blocks []Block) error {
 		if a.plan.Options.Offline {
 			return fmt.Errorf("%w: %d of %d rollouts of %s are not stored and --offline forbids asking for them", steps.ErrIncomplete, len(lacking), len(m.questions), m.expert.ID)
 		}
-		q := queue{expert: m.expert}
+		q := queue{expert: m.expert, shortest: lacking[0].problem, longest: lacking[0].problem}
 		for _, ask := range lacking {
 			if err := ctx.Err(); err != nil {
 				return err
+			}
+			if n := len(ask.problem.Text); n < len(q.shortest.Text) {
+				q.shortest = ask.problem
+			} else if n > len(q.longest.Text) {
+				q.longest = ask.problem
 			}
 			q.requests = append(q.requests, request{
 				scope: m.scope, row: ask.row(),
@@ -242,7 +247,9 @@ func (a *Asker) Gather(ctx context.Context, blocks []Block) error {
 		own, _ := a.pool.Own(q.expert.ID)
 		var err error
 		if a.pool.SourceOf(q.expert.ID) != spec.Answered {
-			q.pool, err = a.experts(ctx)
+			if q.pool, err = a.experts(ctx); err == nil {
+				err = a.client.Room(ctx, q.expert.ID, planned(q.expert, q.shortest), planned(q.expert, q.longest))
+			}
 		} else if a.plan.Options.Data == "" {
 			err = fmt.Errorf("%w: the answers of expert %s are read from %s; say in which folder with --data DIR", spec.ErrUsage, own.ID, own.Answers.Path)
 		} else {
@@ -326,6 +333,10 @@ func (a *Asker) Ask(ctx context.Context, x routing.Expert, b Block) ([][]Graded,
 		}
 	}
 	return out, a.regrade(ctx, scope, ungraded, b.Problems, have, out)
+}
+
+func planned(x routing.Expert, p *routing.Problem) experts.Planned {
+	return experts.Planned{Problem: p.ID, Prompt: experts.Prompt(x.Sampling.Prompt, p.Text)}
 }
 
 // Unanswered is a digest of the answers of a block that were asked for and are not to be had; empty if there are none. Those

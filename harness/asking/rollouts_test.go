@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -512,5 +513,28 @@ func TestWhoLooksAtWhatIsStoredWhenTheRunIsInterruptedIsToldSo(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want %v", what, err, context.Canceled)
 		}
+	}
+}
+
+func TestNobodyIsAskedWhereNoPromptHasRoom(t *testing.T) {
+	a := &asker{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/models":
+			fmt.Fprint(w, `{"data":[{"id":"m","max_model_len":501}]}`)
+		case "/tokenize":
+			fmt.Fprint(w, `{"count":2}`)
+		default:
+			a.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	e := engine(t, server.URL, t.TempDir(), 1)
+	err := e.Gather(t.Context(), []Block{{Experts: []routing.Expert{one}, Split: routing.Train, Problems: sevens(3), Runs: 1}})
+	if !errors.Is(err, experts.ErrMisconfigured) || !strings.Contains(err.Error(), "takes 2: every request would be refused") {
+		t.Errorf("error %v", err)
+	}
+	if n := stored(t, e); n != 0 {
+		t.Errorf("%d answers", n)
 	}
 }

@@ -595,9 +595,17 @@ var jsonType = []string{"application/json"}
 
 // get fetches a short answer that is not for a model.
 func (h *HTTP) get(ctx context.Context, s *server, address string) (*http.Response, []byte, error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	return h.fetch(ctx, s, http.MethodGet, address, nil)
+}
+
+// fetch is get with a body of JSON.
+func (h *HTTP) fetch(ctx context.Context, s *server, method, address string, send []byte) (*http.Response, []byte, error) {
+	q, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(send))
 	if err != nil {
 		return nil, nil, err
+	}
+	if send != nil {
+		q.Header.Set("Content-Type", "application/json")
 	}
 	if s.key != "" {
 		q.Header.Set("Authorization", "Bearer "+s.key)

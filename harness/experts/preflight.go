@@ -86,6 +86,7 @@ func (m models) fits(e *expert, s *server) error {
 	if i < 0 {
 		return fmt.Errorf("%w: %s does not serve the model %q; it serves: %s", ErrUnknownExpert, s.base, e.Model, list(m.names()))
 	}
+	e.note(s, m.Data[i].MaxModelLen)
 	if room := m.Data[i].MaxModelLen; room > 0 && room <= e.MaxTokens {
 		return fmt.Errorf("%s serves %q with room for %d tokens in all, so every request for max_tokens %d would be refused: start it with a larger --max-model-len", s.base, e.Model, room, e.MaxTokens)
 	}

@@ -54,6 +54,8 @@ type expert struct {
 	Endpoint
 	servers []*server
 	whole   atomic.Bool // its servers were found not to stream
+	room    int         // tokens of prompt and answer at the server that has least, set by Preflight; 0: none says
+	narrow  *server     // that server
 
 	inflight int
 	most     int // of requests in flight
