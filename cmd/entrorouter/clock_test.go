@@ -137,3 +137,15 @@ func TestOurClockJumps(t *testing.T) {
 		t.Errorf("dates of attempts are off by %v: the clock was not set", off)
 	}
 }
+
+// A clock that was set back dates what runs into the future. 60 answers in the last minute and 120 left take two minutes all the same.
+func TestAStatusHasNoTimesBelowNone(t *testing.T) {
+	now := time.Now()
+	later := now.Add(time.Hour)
+	said := statusReport(&store.Status{Holder: &store.Holder{PID: 1, Started: later}, Oldest: &later, Scopes: []store.ScopeStatus{{Answered: 80, Want: 200, LastMinute: 60}}}, now)
+	for _, want := range []string{"oldest request in flight: 0s\n", "time left: about 2m0s, at the rate of the last minute\n"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the status lacks %q:\n%s", want, said)
+		}
+	}
+}
