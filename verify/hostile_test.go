@@ -178,25 +178,42 @@ func hostilePair(seed uint64) (gold, answer string) {
 	return gold, strings.Replace(gold, "9", "8", 1)
 }
 
-// TestHostileInputsTakeLittleMemory counts all that a verdict allocates, which is more than it holds at any time.
-func TestHostileInputsTakeLittleMemory(t *testing.T) {
-	const most = 48 << 20
-	check := func(name, gold, response string) {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		Grade(gold, response)
-		runtime.ReadMemStats(&after)
-		if used := after.TotalAlloc - before.TotalAlloc; used > most {
-			t.Errorf("%s: %d MB", name, used>>20)
-		}
-	}
+// allocated is all that a verdict allocates, in bytes, which is more than it holds at any time.
+func allocated(gold, response string) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	Grade(gold, response)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// eachHostile calls f with every hostile input and with generated ones.
+func eachHostile(f func(name, gold, response string)) {
 	for _, h := range hostile() {
-		check(h.name, h.gold, h.response)
+		f(h.name, h.gold, h.response)
 	}
 	for seed := range uint64(150) {
 		gold, answer := hostilePair(seed)
-		check(fmt.Sprint("generated pair ", seed), gold, `\boxed{`+answer+"}")
+		f(fmt.Sprint("generated pair ", seed), gold, `\boxed{`+answer+"}")
 	}
+}
+
+func TestHostileInputsTakeLittleMemory(t *testing.T) {
+	const most = 48 << 20
+	eachHostile(func(name, gold, response string) {
+		if used := allocated(gold, response); used > most {
+			t.Errorf("%s: %d MB", name, used>>20)
+		}
+	})
+}
+
+// BenchmarkHostileMemory reports the most that a verdict on a hostile input allocates: a bound on its peak.
+func BenchmarkHostileMemory(b *testing.B) {
+	var most uint64
+	for b.Loop() {
+		eachHostile(func(_, gold, response string) { most = max(most, allocated(gold, response)) })
+	}
+	b.ReportMetric(float64(most)/1e6, "most-MB")
 }
 
 func TestGeneratedHostilePairsGetTheSameVerdictTwice(t *testing.T) {

@@ -106,6 +106,8 @@ var commandsOfDocuments = []documented{
 	{command: "ENTROROUTER_XLA=$PWD/build/xla CGO_ENABLED=1 go test -modfile build/go.xla.mod -tags xla ./harness/gpucheck -run xxx -bench TrainingStep/xla", as: `cd "$ROOT" && go test ./harness/gpucheck -run xxx -bench TrainingStep/xla`, why: "it needs what make xla-cpu makes", slow: true, prints: `ok`},
 	{command: "go test ./harness/tokenizer -run xxx -bench . -cpu 1", as: `cd "$ROOT" && go test ./harness/tokenizer -run xxx -bench . -benchtime 1x`, why: "once", slow: true, prints: `ok`},
 	{command: "go test ./harness/train -run xxx -bench CompactTraining", as: `cd "$ROOT" && go test ./harness/train -run xxx -bench CompactTraining -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkCompactTraining`},
+	{command: "go test ./verify -run xxx -bench HostileMemory -cpu 1", as: `cd "$ROOT" && go test ./verify -run xxx -bench HostileMemory -benchtime 1x`, why: "once", slow: true, prints: `most-MB`},
+	{command: "go test ./verify -run xxx -bench TenMegabytes -cpu 1", as: `cd "$ROOT" && go test ./verify -run xxx -bench TenMegabytes -benchtime 1x`, why: "once", slow: true, prints: `allocs/op`},
 	{command: "go test ./verify -run xxx -bench DevelopmentRows -cpu 1", as: `cd "$ROOT" && go test ./verify -run xxx -bench DevelopmentRows -benchtime 1x`, why: "once", slow: true, prints: `ok`},
 	{command: "go doc ./harness/metrics", as: `cd "$ROOT" && go doc ./harness/metrics`, why: "in the folder of the code", prints: `OracleGap`},
 	{command: "go doc ./harness/recording.Table", as: `cd "$ROOT" && go doc ./harness/recording.Table`, why: "in the folder of the code", prints: `"query_id": "q1", "benchmark"`},
