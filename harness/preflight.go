@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/entrorouter/entrorouter/harness/machine"
 	"github.com/entrorouter/entrorouter/harness/methods"
@@ -20,17 +21,21 @@ type Needs struct {
 	Memory    int64 // bytes
 	Disk      int64 // bytes, of the store
 
-	memory, disk knobShare // the knobs that take most
+	// Training is how long the networks train that are trained in steps, on the Go backend and two cores; 0: on another
+	// backend, whose speed is not known here.
+	Training time.Duration
+
+	memory, disk, training knobShare // the knobs that take most
 }
 
 // knobShare is what a knob takes.
 type knobShare struct {
 	knob  string
 	what  string // its value in words
-	bytes int64
+	takes int64  // bytes, or nanoseconds of training
 }
 
-// Bytes that were measured: of a run's memory and of its store, before and after a knob was raised.
+// Bytes and times that were measured: of a run's memory and of its store, before and after a knob was raised.
 const (
 	runMemory     = 80 << 20
 	largeMemory   = 14 << 10 // a problem of the large set
@@ -42,6 +47,10 @@ const (
 	largeDisk     = 2 << 10
 	simulatedDisk = 300     // an answer
 	servedDisk    = 4 << 10 // an answer, compressed
+
+	stepTime    = time.Millisecond // of a step whose network is small
+	goFLOPS     = 4e9              // of a large one, a second
+	weightFLOPs = 6                // of a weight and a text: forward, backward, update
 )
 
 // Estimate says what a run of a spec takes.
@@ -51,10 +60,10 @@ func Estimate(r *spec.Resolved) Needs {
 	takes := func(memory, disk int64, knob, format string, args ...any) {
 		n.Memory, n.Disk = n.Memory+memory, n.Disk+disk
 		what := fmt.Sprintf(format, args...)
-		if memory > n.memory.bytes {
+		if memory > n.memory.takes {
 			n.memory = knobShare{knob, what, memory}
 		}
-		if disk > n.disk.bytes {
+		if disk > n.disk.takes {
 			n.disk = knobShare{knob, what, disk}
 		}
 	}
@@ -99,7 +108,17 @@ func Estimate(r *spec.Resolved) Needs {
 		n.Trainings += seeds
 		takes(4*network.Weights*weightCopies, 4*network.Weights*seeds, "row "+m.RowID()+": "+network.Knob, "%s", network.Value)
 		if network.Policy {
-			n.Steps += seeds * (int64(x.SFT.Epochs)*int64((x.Train.SFT.Size-1)/x.SFT.Batch+1) + int64(x.GRPO.Steps)*int64(x.GRPO.Epochs))
+			one, two := int64(x.SFT.Epochs)*int64((x.Train.SFT.Size-1)/x.SFT.Batch+1), int64(x.GRPO.Steps)*int64(x.GRPO.Epochs)
+			n.Steps += seeds * (one + two)
+			if x.Policy.Backend == "go" {
+				texts := float64(x.SFT.Epochs)*float64(x.Train.SFT.Size) + float64(two)*float64(min(x.GRPO.Batch, x.Train.RL.Size))
+				seconds := float64(seeds) * (float64(one+two)*stepTime.Seconds() + texts*float64(network.Weights)*weightFLOPs/goFLOPS)
+				took := time.Duration(min(seconds, 1e9) * float64(time.Second)) // 30 years, of each row
+				n.Training = min(n.Training+took, 1<<62)
+				if int64(took) > n.training.takes {
+					n.training = knobShare{"row " + m.RowID() + ": " + network.Knob, fmt.Sprintf("%s, trained in %d steps", network.Value, one+two), int64(took)}
+				}
+			}
 			episodes := int64(min(x.GRPO.Batch, x.Train.RL.Size)) * int64(x.GRPO.Group)
 			takes(episodes*episodeMemory, 0, "grpo.group", "%d rollouts of each problem of a batch", x.GRPO.Group)
 		}
@@ -111,19 +130,35 @@ func Estimate(r *spec.Resolved) Needs {
 	return n
 }
 
-// check refuses needs that there is no room for. stored are the bytes of the store that there are.
+// check refuses needs that there is no room for, and trainings that would not end. stored are the bytes of the store that there are.
 func (n Needs) check(room machine.Room, stored int64) error {
 	refuse := func(share knobShare, needs, left int64, what string) error {
 		return fmt.Errorf("%w: %s: %s take about %s of %s, the run %s, and %s are left; ask for less, or set %s=off to try all the same",
-			ErrUsage, share.knob, share.what, size(share.bytes), what, size(needs), size(left), PreflightEnv)
+			ErrUsage, share.knob, share.what, size(share.takes), what, size(needs), size(left), PreflightEnv)
 	}
 	switch {
-	case room.Memory > 0 && n.Memory > room.Memory && n.memory.bytes > room.Memory/2:
+	case room.Memory > 0 && n.Memory > room.Memory && n.memory.takes > room.Memory/2:
 		return refuse(n.memory, n.Memory, room.Memory, "memory")
-	case room.Disk > 0 && n.Disk-stored > room.Disk && n.disk.bytes > room.Disk/2:
+	case room.Disk > 0 && n.Disk-stored > room.Disk && n.disk.takes > room.Disk/2:
 		return refuse(n.disk, n.Disk, room.Disk, "disk")
+	case room.Time > 0 && n.Training > room.Time:
+		return fmt.Errorf("%w: %s: %s take about %s on two cores, the run %s; ask for less (sft.epochs, grpo.steps, the network), train on XLA (policy.backend), or set %s=off to try all the same",
+			ErrUsage, n.training.knob, n.training.what, long(time.Duration(n.training.takes)), long(n.Training), PreflightEnv)
 	}
 	return nil
+}
+
+// long writes a duration as a person does who plans with it.
+func long(d time.Duration) string {
+	switch day := 24 * time.Hour; {
+	case d > 2*365*day:
+		return fmt.Sprintf("%d years", d/(365*day))
+	case d > 2*day:
+		return fmt.Sprintf("%d days", d/day)
+	case d > 2*time.Hour:
+		return fmt.Sprintf("%d hours", d/time.Hour)
+	}
+	return fmt.Sprintf("%d minutes", d/time.Minute)
 }
 
 // storedBytes is what the rollouts of a store take, which a run does not write again.
@@ -150,6 +185,9 @@ func (n Needs) String() string {
 		if c.n > 0 {
 			text += fmt.Sprintf(", %d %s", c.n, map[bool]string{true: c.one, false: c.many}[c.n == 1])
 		}
+	}
+	if n.Training > 2*time.Minute {
+		text += fmt.Sprintf(", about %s on two cores", long(n.Training))
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"gopkg.in/yaml.v3"
 	"pgregory.net/rapid"
@@ -107,6 +108,45 @@ func TestARunThatThereIsNoRoomForIsRefusedByItsKnob(t *testing.T) {
 		case c.want == "" && err == nil:
 		case err == nil || c.want == "" || !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), PreflightEnv):
 			t.Errorf("%s: %v, want %q", c.new, err, c.want)
+		}
+	}
+}
+
+func TestATrainingThatWouldNotEndIsRefusedByItsKnob(t *testing.T) {
+	plan := func(old, new string, most time.Duration) error {
+		files := smallSpec(t)
+		text := string(files["small.yaml"].Data)
+		files["small.yaml"].Data = []byte(strings.Replace(text, old, new, 1))
+		r, err := loadSmall(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Plan(t.Context(), r, Options{Out: t.TempDir(), Room: machine.Room{Time: most}})
+		return err
+	}
+	// 256 * 65536 weights, 6 operations each at 4e9 a second, two seeds: 10,000 epochs of 100 texts, or 20,000,000 steps of 16.
+	if r := plan("sft: {epochs: 3,", "policy: {hidden: 65536}\nsft: {epochs: 10000,", 100*24*time.Hour); r != nil {
+		t.Errorf("14 hours are refused: %v", r)
+	}
+	ages := func(most time.Duration) error {
+		return plan("sft: {epochs: 3, batch: 32}\ngrpo: {steps: 2, batch: 16, group: 4, epochs: 2}", "policy: {hidden: 65536}\nsft: {epochs: 3, batch: 32}\ngrpo: {steps: 1000000, batch: 16, group: 4, epochs: 20}", most)
+	}
+	err := ages(100 * 24 * time.Hour)
+	const want = "row entrorouter: policy.buckets: 256 buckets of 65536 units, trained in 20000012 steps take about 186 days on two cores"
+	if err == nil || !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), PreflightEnv) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	if err := ages(0); err != nil {
+		t.Errorf("refused where a run may take as long as it likes: %v", err)
+	}
+}
+
+func TestTimeIsSaidAsAPersonPlans(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		3 * time.Minute: "3 minutes", 119 * time.Minute: "119 minutes", 30 * time.Hour: "30 hours", 71 * time.Hour: "2 days", 800 * 24 * time.Hour: "2 years",
+	} {
+		if got := long(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
 		}
 	}
 }

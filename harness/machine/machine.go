@@ -1,12 +1,18 @@
 // Package machine says what room the computer has left, where the system tells.
 package machine
 
+import "time"
+
 // Room is what a run may take. Zero: not known, or as much as it likes.
 type Room struct {
-	Memory int64 // bytes, of this process's group too where it has a limit
-	Disk   int64 // bytes, of the file system of a folder
+	Memory int64         // bytes, of this process's group too where it has a limit
+	Disk   int64         // bytes, of the file system of a folder
+	Time   time.Duration // of training
 }
+
+// patience is longer than anybody waits for a run.
+const patience = 100 * 24 * time.Hour
 
 // Left is the room that the computer has now, for files in a folder or, if that is not there yet, in the one that it would be
 // made in.
-func Left(folder string) Room { return Room{Memory: memory(), Disk: disk(folder)} }
+func Left(folder string) Room { return Room{Memory: memory(), Disk: disk(folder), Time: patience} }
