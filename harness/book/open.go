@@ -246,7 +246,7 @@ func (r *reader) best(a *Arena) (unprofiled map[int][]string, err error) {
 		for m := range kappa {
 			kappa[m] = of(m)
 		}
-		a.Best = append(a.Best, routing.MBest(kappa, r.params.Targets.Tau))
+		a.Best = append(a.Best, routing.MBest(kappa, r.params.Targets.Tau, len(kappa)-1))
 	}
 	if a.Name == metrics.LargeArena {
 		for _, o := range a.Outcomes {

@@ -155,7 +155,7 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 		return nil, nil, err
 	}
 	conduct := conductOf(e.Policy, work)
-	examples, err := e.examples(ctx, reader, set.SFT, work.Seed)
+	examples, err := e.examples(ctx, reader, set.SFT, routing.Strongest(set.SFT, len(set.C), e.Targets.Strongest), work.Seed)
 	if err != nil {
 		return model, nil, err
 	}
@@ -184,14 +184,14 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 }
 
 // examples are the Stage I problems with their targets.
-func (e *entroRouter) examples(ctx context.Context, policy policy.Policy, set []routing.Example, s seed.Seed) ([]train.Example, error) {
+func (e *entroRouter) examples(ctx context.Context, policy policy.Policy, set []routing.Example, strongest int, s seed.Seed) ([]train.Example, error) {
 	rows, err := policy.Encode(ctx, textsOf(set))
 	if err != nil {
 		return nil, err
 	}
 	examples := make([]train.Example, len(set))
 	for i, x := range set {
-		target := routing.NewTarget(x.Kappa, x.Probe, e.Targets)
+		target := routing.NewTarget(x.Kappa, x.Probe, strongest, e.Targets)
 		examples[i] = train.Example{ID: x.Problem.ID, Row: rows[i], Prob: e.Noise.target(target.Prob, s, x.Problem.ID), Weight: target.Weight}
 	}
 	return examples, nil
@@ -246,7 +246,7 @@ func (e *entroRouter) score(ctx context.Context, kept, held routing.TrainSet, wo
 	}
 	defer model.Close()
 	if e.stageTwo == nil {
-		examples, err := e.examples(ctx, model.Policy(), held.SFT, work.Seed)
+		examples, err := e.examples(ctx, model.Policy(), held.SFT, routing.Strongest(kept.SFT, len(kept.C), e.Targets.Strongest), work.Seed)
 		if err != nil {
 			return 0, err
 		}
@@ -304,8 +304,9 @@ func holdOut(examples []routing.Example) (kept, held []routing.Example) {
 // prompts are the Stage II problems with the shaped reward of every expert.
 func (e *entroRouter) prompts(ctx context.Context, policy policy.Policy, set routing.TrainSet, s seed.Seed) ([]train.Prompt, error) {
 	problems := e.Noise.rates(set.RL, s)
+	strongest := routing.Strongest(set.SFT, len(set.C), e.Targets.Strongest)
 	if e.Reward.Balance {
-		problems = routing.Balance(problems, e.Targets.Tau, e.Reward, s)
+		problems = routing.Balance(problems, e.Targets.Tau, strongest, e.Reward, s)
 	}
 	texts := make([]string, len(problems))
 	for i, x := range problems {
@@ -317,14 +318,14 @@ func (e *entroRouter) prompts(ctx context.Context, policy policy.Policy, set rou
 	}
 	prompts := make([]train.Prompt, len(problems))
 	for i, x := range problems {
-		kappa := routing.StageTwoKappa(x.Kappa, e.Reward)
+		kappa := routing.StageTwoKappa(x.Kappa, strongest, e.Reward)
 		anchor := routing.LogAnchor(routing.Utility(kappa, set.C, e.Anchor.Alpha), e.Anchor.T)
 		for m := range anchor {
 			anchor[m] = math.Exp(anchor[m])
 		}
 		prompts[i] = train.Prompt{
 			ID: x.Problem.ID, Row: rows[i], Anchor: anchor,
-			Reward: routing.ShapedReward(kappa, set.C, e.Targets.Tau, e.Reward, e.Anchor),
+			Reward: routing.ShapedReward(kappa, set.C, e.Targets.Tau, strongest, e.Reward, e.Anchor),
 		}
 	}
 	return prompts, nil

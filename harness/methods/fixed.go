@@ -13,7 +13,7 @@ import (
 )
 
 // fixed asks the same expert every time: an id of the pool, or "cheapest", "middle" (the cheaper of the two in an
-// even pool) or "strongest" by price.
+// even pool) or "strongest" by price, or "best", the one that is most accurate on the training problems.
 type fixed struct {
 	Expert string `yaml:"expert,omitempty"`
 }
@@ -24,9 +24,9 @@ func newFixed(s Setup) (routing.Method, error) {
 		return nil, err
 	}
 	if f.Expert == "" {
-		return nil, paramFault(s.Method, "expert", "not set; give an expert's id, cheapest, middle or strongest")
+		return nil, paramFault(s.Method, "expert", "not set; give an expert's id, cheapest, middle, strongest or best")
 	}
-	if s.Experts != nil {
+	if s.Experts != nil && f.Expert != mostAccurate {
 		if _, err := expertIndex(f.Expert, s.Experts); err != nil {
 			return nil, paramFault(s.Method, "expert", "%v", err)
 		}
@@ -55,12 +55,28 @@ func (f *fixed) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (
 	for _, e := range train.Experts {
 		ids = append(ids, e.ID)
 	}
+	if f.Expert == mostAccurate && !slices.Contains(ids, mostAccurate) {
+		examples, err := profiled(f, train)
+		if err != nil {
+			return nil, err
+		}
+		return always{routing.Strongest(examples, len(ids), "accuracy"), len(ids)}, nil
+	}
 	m, err := expertIndex(f.Expert, ids)
 	if err != nil {
 		return nil, fmt.Errorf("method fixed: %w", err)
 	}
 	return always{m, len(ids)}, nil
 }
+
+// AsksBest says whether a row always asks the expert that is most accurate on its training problems.
+func AsksBest(row spec.Method) bool {
+	f := &fixed{}
+	return row.Name == "fixed" && spec.DecodeParams(row, f) == nil && f.Expert == mostAccurate
+}
+
+// mostAccurate names the expert that is most accurate on the training problems, which no list of experts says.
+const mostAccurate = "best"
 
 // expertIndex finds an expert by id, or by price as cheapest, middle or strongest, in a pool, cheapest first.
 func expertIndex(name string, ids []string) (int, error) {
@@ -75,7 +91,7 @@ func expertIndex(name string, ids []string) (int, error) {
 	case "strongest":
 		return len(ids) - 1, nil
 	}
-	return 0, fmt.Errorf("expert %q is not in the pool; known: %s, cheapest, middle, strongest", name, strings.Join(ids, ", "))
+	return 0, fmt.Errorf("expert %q is not in the pool; known: %s, cheapest, middle, strongest, best", name, strings.Join(ids, ", "))
 }
 
 // always routes every query to expert m of n.

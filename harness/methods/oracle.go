@@ -82,7 +82,7 @@ func (o *oracle) reliable(queries []routing.Query, outcomes [][]routing.Outcome)
 		for m := range kappa {
 			kappa[m] /= runs[id]
 		}
-		best[id] = routing.MBest(kappa, o.tau)
+		best[id] = routing.MBest(kappa, o.tau, len(kappa)-1)
 	}
 	return best
 }

@@ -23,7 +23,8 @@ import (
 // RouteLLM knows two experts. For more there are three readings:
 //
 //   - pair: the cheapest and the strongest; the others are never asked, nor learned from. The default, and what the
-//     paper's numbers for it look like. The strongest is asked where its chance to win is at least the knob.
+//     paper's numbers for it look like. Who the strongest is says Strongest, by the rule of targets.strongest; of a pool whose
+//     cheapest is the strongest it is the dearest. The strongest is asked where its chance to win is at least the knob.
 //   - ladder: from the strongest down, the first that beats the next cheaper with at least that chance; else the cheapest.
 //   - argmax: the largest s(m,x) - knob*C(m), C the training mean dollars over those of the strongest.
 //
@@ -40,10 +41,11 @@ import (
 // Nothing is trained then, the extension is pair, and the knob is set on the training problems as ever.
 type routeLLM struct {
 	Extension string  `yaml:"extension" oneof:"pair ladder argmax"`
-	Ties      string  `yaml:"ties" oneof:"drop cheap both"` // a tie is left out, won by the cheaper expert, or won once by each
-	Share     float64 `yaml:"share,omitempty" in:"[0,1]"`   // of training problems that go to the strongest, of a row that is not matched
-	Dims      int     `yaml:"dims" in:"[1,65536]"`          // of P_m
-	Epochs    int     `yaml:"epochs" in:"[1,10000]"`        // the weights of the epoch with the best accuracy on a held-out twentieth are kept
+	Ties      string  `yaml:"ties" oneof:"drop cheap both"`               // a tie is left out, won by the cheaper expert, or won once by each
+	Share     float64 `yaml:"share,omitempty" in:"[0,1]"`                 // of training problems that go to the strongest, of a row that is not matched
+	Strongest string  `yaml:"strongest,omitempty" oneof:"price accuracy"` // default: targets.strongest of the spec
+	Dims      int     `yaml:"dims" in:"[1,65536]"`                        // of P_m
+	Epochs    int     `yaml:"epochs" in:"[1,10000]"`                      // the weights of the epoch with the best accuracy on a held-out twentieth are kept
 	Batch     int     `yaml:"batch" in:"[1,1000000]"`
 	LR        float64 `yaml:"lr" in:"(0,100]"` // of Adam
 	Decay     float64 `yaml:"weight_decay,omitempty" in:"[0,1000]"`
@@ -59,7 +61,7 @@ type routeLLM struct {
 }
 
 func newRouteLLM(s Setup) (routing.Method, error) {
-	r := &routeLLM{Extension: "pair", Ties: "drop", Share: 0.5, Dims: 32, Epochs: 30, Batch: 64, LR: 0.003, Decay: 1e-5, Noise: 0.1, Buckets: 256, NGrams: 2, memory: s.Texts}
+	r := &routeLLM{Extension: "pair", Ties: "drop", Share: 0.5, Strongest: s.Spec.Targets.Strongest, Dims: 32, Epochs: 30, Batch: 64, LR: 0.003, Decay: 1e-5, Noise: 0.1, Buckets: 256, NGrams: 2, memory: s.Texts}
 	if err := spec.DecodeParams(s.Method, r); err != nil {
 		return nil, err
 	}
@@ -95,7 +97,11 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 		return nil, err
 	}
 	experts := len(train.Experts)
-	preferences := r.preferences(c.examples, experts)
+	strongest := routing.Strongest(c.examples, experts, r.Strongest)
+	if strongest == 0 {
+		strongest = experts - 1
+	}
+	preferences := r.preferences(c.examples, experts, strongest)
 	model := newFactors(experts, r.Dims, c.width+1, work.Seed.Derive("routellm", "weights"))
 	accuracy, err := r.train(ctx, model, c.rows, preferences, work.Seed.Derive("routellm", "batches").Rand())
 	if err != nil {
@@ -110,13 +116,16 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 		price[m] = usd[m] / unit
 	}
 	of := factorised{Features: c.features, Dims: r.Dims, Theta: model.theta, Price: price}
+	if strongest < experts-1 {
+		of.Strongest = &strongest
+	}
 	found, err := of.predict(ctx, textsOf(c.examples))
 	if err != nil {
 		return nil, err
 	}
 	highest := make([]float64, len(found))
 	for i, s := range found {
-		highest[i] = r.highestKnob(s)
+		highest[i] = r.highestKnob(s, strongest)
 	}
 	knobs := r.knobs()
 	of.Knob = shareKnob(highest, r.Share, knobs[len(knobs)-1])
@@ -135,6 +144,8 @@ type factorised struct {
 	Theta    []float64 `json:"theta"` // see factors
 	Price    []float64 `json:"price"` // [M] training mean dollars over those of the strongest
 	Knob     float64   `json:"knob"`  // at which the strongest answers its share
+
+	Strongest *int `json:"strongest,omitempty"` // of the pair; nil: the dearest
 }
 
 // withConstant reads texts, with one feature more that is always 1.
@@ -157,7 +168,11 @@ func (f factorised) predict(ctx context.Context, texts []string) ([]scores, erro
 }
 
 func (r *routeLLM) router(of factorised) (routing.Router, error) {
-	router := newScoreRouter(len(of.Price), r.knobs(), of.predict, r.choose)
+	strongest := len(of.Price) - 1
+	if of.Strongest != nil {
+		strongest = *of.Strongest
+	}
+	router := newScoreRouter(len(of.Price), r.knobs(), of.predict, func(s scores, knob float64) int { return r.choose(s, strongest, knob) })
 	router.knob = of.Knob
 	return router, nil
 }
@@ -201,13 +216,12 @@ func winKnobs() []float64 {
 }
 
 // choose reads s(m,x) from pass.
-func (r *routeLLM) choose(s scores, knob float64) int {
-	strongest := len(s.pass) - 1
+func (r *routeLLM) choose(s scores, strongest int, knob float64) int {
 	switch r.Extension {
 	case "argmax":
 		return utility(s.pass, s.usd, knob, 1)
 	case "ladder":
-		for m := strongest; m > 0; m-- {
+		for m := len(s.pass) - 1; m > 0; m-- {
 			if beats(s.pass, m, m-1) >= knob {
 				return m
 			}
@@ -225,10 +239,10 @@ func (r *routeLLM) choose(s scores, knob float64) int {
 func beats(s []float64, a, b int) float64 { return sigmoid(s[a] - s[b]) }
 
 // highestKnob is the largest knob at which the strongest expert answers.
-func (r *routeLLM) highestKnob(s scores) float64 {
-	strongest := len(s.pass) - 1
+func (r *routeLLM) highestKnob(s scores, strongest int) float64 {
 	switch r.Extension {
 	case "argmax":
+		strongest := len(s.pass) - 1
 		highest := math.Inf(1)
 		for m := range strongest {
 			if saved := s.usd[strongest] - s.usd[m]; saved > 0 {
@@ -239,7 +253,7 @@ func (r *routeLLM) highestKnob(s scores) float64 {
 		}
 		return highest
 	case "ladder":
-		return beats(s.pass, strongest, max(strongest-1, 0))
+		return beats(s.pass, len(s.pass)-1, max(len(s.pass)-2, 0))
 	default:
 		return beats(s.pass, strongest, 0)
 	}
@@ -262,13 +276,13 @@ type preference struct{ row, winner, loser int }
 
 // preferences returns those of every question, in the order of the examples: of the cheapest and the strongest
 // expert, or of all pairs for the extensions that use all experts.
-func (r *routeLLM) preferences(examples []routing.Example, experts int) []preference {
+func (r *routeLLM) preferences(examples []routing.Example, experts, strongest int) []preference {
 	var all []preference
 	for i, e := range examples {
 		for a := range experts {
 			for b := a + 1; b < experts; b++ { // a is cheaper
 				switch {
-				case r.Extension == "pair" && (a != 0 || b != experts-1):
+				case r.Extension == "pair" && (a != 0 || b != strongest):
 				case e.Kappa[a] == e.Kappa[b] && r.Ties == "both":
 					all = append(all, preference{i, a, b}, preference{i, b, a})
 				case e.Kappa[a] > e.Kappa[b], e.Kappa[a] == e.Kappa[b] && r.Ties == "cheap":

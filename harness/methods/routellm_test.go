@@ -22,7 +22,7 @@ func TestPreferencesByHand(t *testing.T) {
 		"extension: ladder":                {{0, 1, 0}, {0, 2, 0}, {2, 0, 1}, {2, 0, 2}, {2, 2, 1}},
 		"{extension: argmax, ties: cheap}": {{0, 1, 0}, {0, 2, 0}, {0, 1, 2}, {1, 0, 1}, {1, 0, 2}, {1, 1, 2}, {2, 0, 1}, {2, 0, 2}, {2, 2, 1}},
 	} {
-		if got := build(t, "routellm", params).(*routeLLM).preferences(set, 3); !slices.Equal(got, want) {
+		if got := build(t, "routellm", params).(*routeLLM).preferences(set, 3, 2); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", params, got, want)
 		}
 	}
@@ -41,7 +41,7 @@ func TestChoicesOfTheExtensionsByHand(t *testing.T) {
 		{"argmax", 0, 2}, {"argmax", 0.99, 2}, {"argmax", 1.01, 1}, {"argmax", 3.7, 1}, {"argmax", 3.8, 0},
 	} {
 		r := build(t, "routellm", "extension: "+c.extension).(*routeLLM)
-		if got := r.choose(s, c.knob); got != c.want {
+		if got := r.choose(s, 2, c.knob); got != c.want {
 			t.Errorf("%s at %v: expert %d, want %d", c.extension, c.knob, got, c.want)
 		}
 	}
@@ -59,12 +59,12 @@ func TestKnobsOfTheExtensionsAreMonotone(t *testing.T) {
 			knobs := winKnobs()
 			if extension == "argmax" {
 				knobs = utilityKnobs()
-			} else if r.choose(s, 0) != n-1 || r.choose(s, 2) != 0 {
-				rt.Fatalf("at 0 expert %d, at 2 expert %d", r.choose(s, 0), r.choose(s, 2))
+			} else if r.choose(s, n-1, 0) != n-1 || r.choose(s, n-1, 2) != 0 {
+				rt.Fatalf("at 0 expert %d, at 2 expert %d", r.choose(s, n-1, 0), r.choose(s, n-1, 2))
 			}
-			highest, last := r.highestKnob(s), math.Inf(1)
+			highest, last := r.highestKnob(s, n-1), math.Inf(1)
 			for _, knob := range knobs {
-				m := r.choose(s, knob)
+				m := r.choose(s, n-1, knob)
 				if s.usd[m] > last {
 					rt.Fatalf("at %v a question costs %v, at a lower knob %v", knob, s.usd[m], last)
 				}

@@ -44,6 +44,10 @@ func TestFixedFindsItsExpert(t *testing.T) {
 			t.Errorf("%s is expert %d, want %d", name, got, want)
 		}
 	}
+	three.SFT = []routing.Example{{Kappa: []float64{0, 1, 0.5}}, {Kappa: []float64{0.6, 0.4, 0.5}}}
+	if got := route(t, fit(t, build(t, "fixed", "expert: best"), three, 1), fresh(1))[0].Expert; got != 1 {
+		t.Errorf("the most accurate on the training problems is expert %d, want 1", got)
+	}
 	two := routing.TrainSet{Experts: pool()[:2]}
 	if got := route(t, fit(t, build(t, "fixed", "expert: middle"), two, 1), fresh(1))[0].Expert; got != 0 {
 		t.Errorf("the middle of two experts is %d, want the cheaper", got)

@@ -14,7 +14,7 @@ import (
 // reference says which rows do not compete for the best: yardsticks, which the strongest expert of the pool is, rows
 // whose numbers follow from an assumption, and language models that are not trained.
 func (r *Run) reference(m spec.Method, pool spec.Pool) (bool, error) {
-	if id, ok := r.asks(m, pool); methods.Hindsight(m.Name) || ok && id == r.strongest(pool) {
+	if id, ok := r.asks(m, pool); methods.Hindsight(m.Name) || methods.AsksBest(m) || ok && id == r.strongest(pool) {
 		return true, nil
 	}
 	if _, ok := r.simulatedRouter(m); ok {

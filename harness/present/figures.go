@@ -94,7 +94,7 @@ func (r *Run) paretoFigures(o spec.Output, _ published) ([]*report.Figure, error
 	}
 	var all []*report.Figure
 	for _, pool := range r.Spec.Pools {
-		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: metrics.BothStrata, Cost: report.Quantity{Unit: units.CostShare, Label: "Cost (% of the strongest's)"}},
+		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: metrics.BothStrata, Cost: report.Quantity{Unit: units.CostShare, Label: "Cost (% of the " + dearest(x) + "'s)"}},
 			"pareto caption of a pool", r.inPool(pool, metrics.BothStrata), metrics.Keys("pool", pool.Name)...)
 		if err != nil {
 			return nil, err

@@ -253,12 +253,20 @@ func (r *Run) samePass(paper *metrics.Set) bool {
 	return slices.Equal(ours, slices.Compact(theirs))
 }
 
+// dearest is what the dearest expert is called: the strongest where that is how the strongest is found, as in the paper.
+func dearest(x *spec.Experiment) string {
+	if x.Targets.Strongest == "accuracy" {
+		return "dearest"
+	}
+	return "strongest"
+}
+
 // foldTables has one table a pool and stratum. A pool of one benchmark has the table of all questions alone.
 func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	x := &r.Spec.Experiment
 	own := []report.Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher, Unranked: true},
-		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
+		{Title: "Cost, % of " + dearest(x), Unit: units.CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
 		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
 	}
 	lead := ""

@@ -13,10 +13,10 @@ import (
 
 // StageTwoKappa returns the pass rates that Stage II works with: the measured ones, except that the strongest
 // expert's is 1 by decree when r.StrongestKappa is "one", as appendix C says. Stage I uses the measured rates.
-func StageTwoKappa(kappa []float64, r spec.Reward) []float64 {
+func StageTwoKappa(kappa []float64, strongest int, r spec.Reward) []float64 {
 	k := slices.Clone(kappa)
 	if r.StrongestKappa == "one" {
-		k[len(k)-1] = 1
+		k[strongest] = 1
 	}
 	return k
 }
@@ -47,8 +47,8 @@ func LogAnchor(mu []float64, t float64) []float64 {
 // TaskReward returns r(m,x) for every expert (equation 8): kappa*R_succ + (1-kappa)*R_fail, with R_succ of
 // appendix D.1 clamped below m_best and decaying above it; or, with r.Kind "sparse", the outcome reward of appendix D.2.
 // delta_max, "the maximum cost spread", is max C - min C. kappa is the one of StageTwoKappa.
-func TaskReward(kappa, c []float64, tau float64, r spec.Reward) []float64 {
-	best := MBest(kappa, tau)
+func TaskReward(kappa, c []float64, tau float64, strongest int, r spec.Reward) []float64 {
+	best := MBest(kappa, tau, strongest)
 	spread := slices.Max(c) - slices.Min(c)
 	out := make([]float64, len(kappa))
 	for m := range out {
@@ -76,8 +76,8 @@ func TaskReward(kappa, c []float64, tau float64, r spec.Reward) []float64 {
 // ShapedReward returns r(m,x) + beta*log pi_ref(m|x) (appendix B.2), with beta = a.Strength*a.T.
 // Since log pi_ref = mu/T - log Z and the log Z of a problem is the same for every expert, group-normalised
 // advantages depend on beta/T alone.
-func ShapedReward(kappa, c []float64, tau float64, r spec.Reward, a spec.Anchor) []float64 {
-	out := TaskReward(kappa, c, tau, r)
+func ShapedReward(kappa, c []float64, tau float64, strongest int, r spec.Reward, a spec.Anchor) []float64 {
+	out := TaskReward(kappa, c, tau, strongest, r)
 	if a.Strength == 0 {
 		return out
 	}
@@ -91,14 +91,14 @@ func ShapedReward(kappa, c []float64, tau float64, r spec.Reward, a spec.Anchor)
 // Balance cuts the class of problems whose m_best is the cheapest expert to the size of the second largest class
 // (appendix C: "random downsampling on this class to ensure a balanced distribution"; the size is our reading).
 // Which ones stay depends on their ids and s alone. The order of the rest is kept.
-func Balance(examples []Example, tau float64, r spec.Reward, s seed.Seed) []Example {
+func Balance(examples []Example, tau float64, strongest int, r spec.Reward, s seed.Seed) []Example {
 	if len(examples) == 0 {
 		return examples
 	}
 	best := make([]int, len(examples))
 	size := make([]int, len(examples[0].Kappa))
 	for i, e := range examples {
-		best[i] = MBest(StageTwoKappa(e.Kappa, r), tau)
+		best[i] = MBest(StageTwoKappa(e.Kappa, strongest, r), tau, strongest)
 		size[best[i]]++
 	}
 	keep := slices.Max(size[1:])

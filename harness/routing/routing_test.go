@@ -46,7 +46,7 @@ func TestStageOneTargets(t *testing.T) {
 		{"hard labels keep the weight of the hardest", []float64{0, 0, 1}, 0, hard, []float64{0, 0, 1}, 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := NewTarget(tc.kappa, tc.probe, tc.p)
+			got := NewTarget(tc.kappa, tc.probe, len(tc.kappa)-1, tc.p)
 			if diff := cmp.Diff(Target{Prob: tc.prob, Weight: tc.weight}, got); diff != "" {
 				t.Error(diff)
 			}
@@ -64,7 +64,7 @@ func TestTargetsAreDistributionsOnQualifiedExperts(t *testing.T) {
 		p.Soft, p.Gate = rapid.Bool().Draw(t, "soft"), rapid.Bool().Draw(t, "gate")
 		p.K = rapid.IntRange(1, 4).Draw(t, "K")
 		probe := float64(rapid.IntRange(0, 5).Draw(t, "probe")) / 5
-		got := NewTarget(kappa, probe, p)
+		got := NewTarget(kappa, probe, len(kappa)-1, p)
 		sum, support := 0.0, 0
 		for m, q := range got.Prob {
 			sum += q
@@ -95,7 +95,7 @@ func TestSuccessRewardAtThePapersPrices(t *testing.T) {
 		for m := best; m < 3; m++ {
 			kappa[m] = 1
 		}
-		r := TaskReward(kappa, paperC, 0.8, paperReward)
+		r := TaskReward(kappa, paperC, 0.8, 2, paperReward)
 		for m := range 3 {
 			w := want[m][best]
 			if m < best {
@@ -111,7 +111,7 @@ func TestSuccessRewardAtThePapersPrices(t *testing.T) {
 func TestSparseReward(t *testing.T) {
 	sparse := paperReward
 	sparse.Kind = "sparse"
-	got := TaskReward([]float64{0.2, 0.8, 1}, paperC, 0.8, sparse)
+	got := TaskReward([]float64{0.2, 0.8, 1}, paperC, 0.8, 2, sparse)
 	if diff := cmp.Diff([]float64{0, 1, 0.5}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -130,7 +130,7 @@ func TestTheAnchorByHand(t *testing.T) {
 	}
 	// r by hand: m_best is the second; r = (.4*.6-.6*3, .8-.2*3, 1-.35/.77*.8).
 	r := []float64{-1.56, 0.2, 1 - 0.35/0.77*0.8}
-	got := ShapedReward([]float64{0.4, 0.8, 1}, paperC, 0.8, paperReward, paperAnchor)
+	got := ShapedReward([]float64{0.4, 0.8, 1}, paperC, 0.8, 2, paperReward, paperAnchor)
 	for m := range r {
 		r[m] += 0.25 * want[m]
 	}
@@ -151,8 +151,8 @@ func TestEqualAnchorRatiosDifferByAConstant(t *testing.T) {
 		a.Strength = rapid.Float64Range(0.1, 8).Draw(t, "s")
 		b := a
 		b.T = rapid.Float64Range(0.05, 4).Draw(t, "T")
-		x := ShapedReward(kappa, paperC, 0.8, paperReward, a)
-		y := ShapedReward(kappa, paperC, 0.8, paperReward, b)
+		x := ShapedReward(kappa, paperC, 0.8, 2, paperReward, a)
+		y := ShapedReward(kappa, paperC, 0.8, 2, paperReward, b)
 		for m := range x {
 			if math.Abs((x[m]-y[m])-(x[0]-y[0])) > 1e-9 {
 				t.Fatalf("strength %v, T %v and %v: differences %v", a.Strength, a.T, b.T, []float64{x[0] - y[0], x[m] - y[m]})
@@ -163,12 +163,12 @@ func TestEqualAnchorRatiosDifferByAConstant(t *testing.T) {
 
 func TestStrongestCountsAsPerfectOnlyByDecree(t *testing.T) {
 	k := []float64{0.2, 0.4, 0.6}
-	if got := StageTwoKappa(k, paperReward); got[2] != 1 || k[2] != 0.6 {
+	if got := StageTwoKappa(k, 2, paperReward); got[2] != 1 || k[2] != 0.6 {
 		t.Errorf("got %v from %v", got, k)
 	}
 	measured := paperReward
 	measured.StrongestKappa = "measured"
-	if got := StageTwoKappa(k, measured); got[2] != 0.6 {
+	if got := StageTwoKappa(k, 2, measured); got[2] != 0.6 {
 		t.Errorf("got %v", got)
 	}
 }
@@ -183,10 +183,10 @@ func TestBalanceCutsTheCheapestClassToTheSecondLargest(t *testing.T) {
 	add(50, 1, 1, 1)
 	add(7, 0, 1, 1)
 	add(20, 0, 0, 0)
-	got := Balance(all, 0.8, paperReward, 1)
+	got := Balance(all, 0.8, 2, paperReward, 1)
 	var size [3]int
 	for _, e := range got {
-		size[MBest(StageTwoKappa(e.Kappa, paperReward), 0.8)]++
+		size[MBest(StageTwoKappa(e.Kappa, 2, paperReward), 0.8, 2)]++
 	}
 	if size != [3]int{20, 7, 20} {
 		t.Errorf("classes %v", size)
@@ -196,7 +196,7 @@ func TestBalanceCutsTheCheapestClassToTheSecondLargest(t *testing.T) {
 	for _, e := range got {
 		kept[e.Problem.ID] = true
 	}
-	for _, e := range Balance(shuffled, 0.8, paperReward, 1) {
+	for _, e := range Balance(shuffled, 0.8, 2, paperReward, 1) {
 		if !kept[e.Problem.ID] {
 			t.Fatalf("%s is kept in one order of the problems and not in the other", e.Problem.ID)
 		}

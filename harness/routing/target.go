@@ -2,7 +2,11 @@
 
 package routing
 
-import "github.com/entrorouter/entrorouter/harness/spec"
+import (
+	"math"
+
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
 
 // slack lets a pass rate such as 0.6+0.2 count as 0.8.
 const slack = 1e-9
@@ -24,15 +28,34 @@ func Costs(experts []Expert, unit string) []float64 {
 	return c
 }
 
+// Strongest returns the expert that is taken where none is reliable, by the rule of spec.Targets: the dearest, which is the last, or
+// the one with the highest mean pass rate on some problems, the cheapest of equals.
+func Strongest(examples []Example, experts int, rule string) int {
+	if rule != "accuracy" {
+		return experts - 1
+	}
+	best, top := 0, math.Inf(-1)
+	for m := range experts {
+		var sum float64
+		for _, e := range examples {
+			sum += e.Kappa[m]
+		}
+		if sum > top {
+			best, top = m, sum
+		}
+	}
+	return best
+}
+
 // MBest returns the most economical expert that passes the threshold (equation 1). kappa is [M], cheapest first.
-// If none passes it is the strongest, the last one (appendix C).
-func MBest(kappa []float64, tau float64) int {
+// If none passes it is the strongest (appendix C).
+func MBest(kappa []float64, tau float64, strongest int) int {
 	for m, k := range kappa {
 		if k >= tau-slack {
 			return m
 		}
 	}
-	return len(kappa) - 1
+	return strongest
 }
 
 // TopK returns the k cheapest experts that pass the threshold, fewer if fewer pass (equation 2, which is infeasible
@@ -58,16 +81,16 @@ type Target struct {
 //   - The gate is open when the probe's pass rate reaches tau; the target is then the cheapest expert of the pool.
 //     The text and appendix C say so; equation 3 says m_best, which differs when the cheapest fails where the probe passes.
 //   - Otherwise the mass is spread evenly over TopK; with p.Soft false it is all on m_best.
-//   - If nobody but the strongest qualifies, it is all on the strongest and the problem weighs p.HardWeight
+//   - If nobody cheaper than the strongest qualifies, it is all on the strongest and the problem weighs p.HardWeight
 //     (the paper's two rationales for the same label).
-func NewTarget(kappa []float64, probe float64, p spec.Targets) Target {
+func NewTarget(kappa []float64, probe float64, strongest int, p spec.Targets) Target {
 	t := Target{Prob: make([]float64, len(kappa)), Weight: 1}
 	if p.Gate && probe >= p.Tau-slack {
 		t.Prob[0] = 1
 		return t
 	}
-	best := MBest(kappa, p.Tau)
-	if best == len(kappa)-1 {
+	best := MBest(kappa, p.Tau, strongest)
+	if best == strongest {
 		t.Weight = p.HardWeight
 	}
 	top := TopK(kappa, p.Tau, p.K)

@@ -64,7 +64,7 @@ func (c *Calibration) compare(estimate string, rates [][]float64, bins int, bin 
 	}
 	var cheap, dear float64
 	for i, r := range rates {
-		switch named, best := routing.MBest(r, c.Tau), routing.MBest(c.Truth[i], c.Tau); {
+		switch named, best := routing.MBest(r, c.Tau, len(r)-1), routing.MBest(c.Truth[i], c.Tau, len(r)-1); {
 		case named < best:
 			cheap += 100 / float64(len(rates))
 		case named > best:
@@ -85,7 +85,7 @@ func (c *Calibration) Expected(counts []int) []metrics.Measurement {
 	for _, n := range counts {
 		var cheap, dear float64
 		for _, truth := range c.Truth {
-			best := routing.MBest(truth, c.Tau)
+			best := routing.MBest(truth, c.Tau, len(truth)-1)
 			left := 100 / float64(len(c.Truth)) // of the problem's weight, for experts from here on
 			for m, p := range truth {
 				named := left
@@ -110,7 +110,7 @@ func (c *Calibration) Expected(counts []int) []metrics.Measurement {
 func passes(p float64, n int, tau float64) float64 {
 	sum := 0.0
 	for k := range n + 1 {
-		if routing.MBest([]float64{float64(k) / float64(n), 1}, tau) != 0 {
+		if routing.MBest([]float64{float64(k) / float64(n), 1}, tau, 1) != 0 {
 			continue // not enough
 		}
 		log := lchoose(n, k)

@@ -106,7 +106,7 @@ func TestTheExpectedShareOfWrongBestIsWhatRolloutsGive(t *testing.T) {
 			t.Errorf("%s: %v in rollouts, %v expected", unit, of(got, unit), of(want, unit))
 		}
 	}
-	if routing.MBest(c.Truth[0], c.Tau) < 0 || of(got, units.WrongBest) < 10 {
+	if routing.MBest(c.Truth[0], c.Tau, len(c.Truth[0])-1) < 0 || of(got, units.WrongBest) < 10 {
 		t.Errorf("too few wrong to tell: %v", of(got, units.WrongBest))
 	}
 }

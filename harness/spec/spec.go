@@ -77,11 +77,12 @@ type Profile struct {
 
 // Targets is Stage I (equations 1 to 3, appendix C).
 type Targets struct {
-	Tau        float64 `yaml:"tau" in:"(0,1]"`               // reliability threshold; paper: 0.8
-	K          int     `yaml:"k" in:"[1,1000]"`              // size of M_topk; paper: 2
-	Gate       bool    `yaml:"gate"`                         // the probe's gate g(x)
-	Soft       bool    `yaml:"soft"`                         // false: one-hot on m_best
-	HardWeight float64 `yaml:"hard_weight" in:"(0,1000000]"` // weight of problems that only the strongest solves; paper: two rationales, so 2
+	Tau        float64 `yaml:"tau" in:"(0,1]"`                             // reliability threshold; paper: 0.8
+	K          int     `yaml:"k" in:"[1,1000]"`                            // size of M_topk; paper: 2
+	Gate       bool    `yaml:"gate"`                                       // the probe's gate g(x)
+	Soft       bool    `yaml:"soft"`                                       // false: one-hot on m_best
+	HardWeight float64 `yaml:"hard_weight" in:"(0,1000000]"`               // weight of problems that only the strongest solves; paper: two rationales, so 2
+	Strongest  string  `yaml:"strongest,omitempty" oneof:"price accuracy"` // who that is, in both stages: price, the dearest, as in the paper (default); accuracy, the most accurate on the training problems
 }
 
 // Anchor is pi_ref (equations 5 and 6). Only beta/T acts under GRPO, so the knob is the ratio.
