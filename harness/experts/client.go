@@ -475,8 +475,6 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 		slow := time.AfterFunc(h.o.RequestTime, func() { cancel(errSlow) })
 		defer slow.Stop()
 	}
-	r := newReply()
-	defer r.free()
 	streamed := !(q.whole || e.Whole || e.whole.Load())
 	body := q.body
 	if streamed {
@@ -484,6 +482,8 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	}
 	id := h.name + strconv.FormatUint(h.asked.Add(1), 10)
 	response, kept, err := h.post(ctx, s, body, id)
+	r := newReply()
+	defer r.free()
 	var t *trouble
 	switch {
 	case err != nil:
