@@ -12,8 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -85,7 +87,7 @@ func (e *entroRouter) Fit(ctx context.Context, set routing.TrainSet, work routin
 			return nil, fmt.Errorf("method %s: %w", e.name, err)
 		}
 	}
-	return e.router(model, work), nil
+	return e.router(model, set.Experts, work), nil
 }
 
 // CurveFile is where a fit leaves how training went, as train.Curve writes it.
@@ -112,11 +114,11 @@ func (e *entroRouter) Load(_ context.Context, experts []routing.Expert, from str
 		model.Close()
 		return nil, fmt.Errorf("method %s: %w", e.name, err)
 	}
-	return e.router(model, work), nil
+	return e.router(model, experts, work), nil
 }
 
-func (e *entroRouter) router(model *policy.Model, work routing.Work) *policyRouter {
-	return &policyRouter{chooser: network{model}, decoding: e.decoding, seed: work.Seed}
+func (e *entroRouter) router(model *policy.Model, experts []routing.Expert, work routing.Work) *policyRouter {
+	return &policyRouter{chooser: network{model}, decoding: e.decoding, seed: work.Seed, costs: routing.Costs(experts, "normalised")}
 }
 
 // expertIDs are the experts that a method is to choose among, cheapest first.
@@ -331,11 +333,22 @@ func (e *entroRouter) prompts(ctx context.Context, policy policy.Policy, set rou
 	return prompts, nil
 }
 
-// policyRouter decides by a trained policy: its likeliest expert, or a sample of its distribution.
+// policyRouter decides by a trained policy: its likeliest expert, or a sample of its distribution. It is safe for concurrent use as far as
+// its chooser is.
 type policyRouter struct {
 	chooser  chooser
 	decoding string
 	seed     seed.Seed
+	costs    []float64 // [M] c(m), list prices over the dearest's
+
+	lock  sync.Mutex
+	known map[string]opinion // by text
+}
+
+// opinion is what a policy says of a text.
+type opinion struct {
+	prob  []float64 // [M]
+	usage cost.Usage
 }
 
 var _ io.Closer = (*policyRouter)(nil)
@@ -355,21 +368,14 @@ func (r *policyRouter) Model() *policy.Model {
 }
 
 func (r *policyRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	texts, index := distinctTexts(queries)
-	probs, usage, err := r.chooser.choose(ctx, texts)
+	said, err := r.say(ctx, queries)
 	if err != nil {
-		return nil, fmt.Errorf("route: %w", err)
+		return nil, err
 	}
 	out := make([]routing.Decision, len(queries))
 	for i, q := range queries {
-		prob := probs[index[q.Problem.Text]]
-		if math.IsNaN(slices.Max(prob)) {
-			return nil, fmt.Errorf("route: the policy gives no number for problem %s; its weights are damaged, train it again", q.Problem.ID)
-		}
-		out[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: prob, Expert: slices.Index(prob, slices.Max(prob))}
-		if usage != nil {
-			out[i].Usage = usage[index[q.Problem.Text]]
-		}
+		prob := said[i].prob
+		out[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: prob, Expert: slices.Index(prob, slices.Max(prob)), Usage: said[i].usage}
 		if r.decoding == "sample" {
 			out[i].Expert = draw(prob, r.seed.Derive("decode", q.Problem.ID, q.Run).Uniform())
 		}

@@ -63,7 +63,7 @@ func (e *entroRouter) OnServer(chat experts.Chatter, endpoint string, pool []rou
 	if err != nil {
 		return nil, fmt.Errorf("method %s: %w", e.name, err)
 	}
-	return &policyRouter{chooser: onServer{chat, endpoint, system, labels}, decoding: e.decoding, seed: work.Seed}, nil
+	return &policyRouter{chooser: onServer{chat, endpoint, system, labels}, decoding: e.decoding, seed: work.Seed, costs: routing.Costs(pool, "normalised")}, nil
 }
 
 // OnServer implements Servable.

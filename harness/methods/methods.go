@@ -91,6 +91,7 @@ type kind struct {
 	fixed     bool // a row is one expert, which is always asked
 	alone     bool // the router answers every problem itself, asking nobody
 	knob      bool // its routers are routing.Frontiers, for some parameters at least
+	policy    bool // its routers have a distribution over the experts of their own, and stand on their curve where training put them
 	hindsight bool // it decides by the answers themselves
 	asks      bool // the router is a language model that is asked for its decision
 	assumes   bool // its routers may follow from Assumptions; its methods are assuming then
@@ -140,9 +141,9 @@ func list() []kind {
 		{name: "forc", section: underRouters, marker: 8, also: []mark{{"forc-matched", 15}, {"forc-cost", 16}}, knob: true, build: newFORC},
 		{name: "routellm", section: underRouters, marker: 7, also: []mark{{"routellm-11", 17}}, seeded: true, knob: true, build: newRouteLLM},
 		{name: "llmrouter", section: underLanguageModels, marker: 23, asks: true, build: newLLMRouter},
-		{name: "sft", section: underOurs, marker: 3, seeded: true, build: newSFT},
-		{name: ReferenceRow, section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}}, seeded: true, build: newEntroRouter},
-		{name: "entroplus", section: underOurs, marker: 11, seeded: true, build: newEntroPlus},
+		{name: "sft", section: underOurs, marker: 3, seeded: true, knob: true, policy: true, build: newSFT},
+		{name: ReferenceRow, section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}}, seeded: true, knob: true, policy: true, build: newEntroRouter},
+		{name: "entroplus", section: underOurs, marker: 11, seeded: true, knob: true, policy: true, build: newEntroPlus},
 		{name: "routerr1", section: underMultiRound, marker: 24, also: []mark{{"router-r1", 20}}, seeded: true, self: true, assumes: true, build: byPolicy(newServedRouterR1, newRouterR1)},
 		{name: "xrouter", section: underMultiRound, marker: 25, seeded: true, self: true, assumes: true, build: byPolicy(newServedXRouter, newXRouter)},
 	}
@@ -188,6 +189,10 @@ func Alone(name string) bool { return named(name).alone }
 // Knob says whether the routers of a kind of method have a knob: whether they are routing.Frontiers, for some of its
 // parameters at least.
 func Knob(name string) bool { return named(name).knob }
+
+// Policy says whether routers of a kind decide by a distribution over the experts that was trained: a score, which a choice by a
+// knob is not.
+func Policy(name string) bool { return named(name).policy }
 
 // Section returns the heading under which tables have the rows of a kind.
 func Section(name string) string { return named(name).section }

@@ -1,11 +1,13 @@
 package methods
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
@@ -84,7 +86,7 @@ func TestDecisionsAreValidAndDependOnSeedAndQueryAlone(t *testing.T) {
 
 func TestKnobsSweepFromTheDearestToTheCheapestSetting(t *testing.T) {
 	set := planted(120)
-	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "bag", "cluster", "forc", "routellm"} {
+	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "bag", "cluster", "forc", "routellm", "sft", "entrorouter", "entroplus"} {
 		r := fit(t, build(t, kind, ""), set, 1).(routing.Frontier)
 		var costs []float64
 		for _, knob := range r.Knobs() {
@@ -96,6 +98,75 @@ func TestKnobsSweepFromTheDearestToTheCheapestSetting(t *testing.T) {
 		}
 		if n := len(costs); n < 2 || costs[0] <= costs[n-1] || slices.Max(costs) != costs[0] || slices.Min(costs) != costs[n-1] {
 			t.Errorf("%s spends %v over its sweep", kind, costs)
+		}
+	}
+}
+
+// At mu = 0 the curve of a policy goes through where training put it.
+func TestThePolicysCurveGoesThroughItsOwnDecisions(t *testing.T) {
+	set := planted(60)
+	for _, kind := range Kinds() {
+		if !Policy(kind) {
+			continue
+		}
+		r := fit(t, build(t, kind, ""), set, 1).(routing.Frontier)
+		if !slices.Contains(r.Knobs(), 0) {
+			t.Fatalf("%s sweeps %v", kind, r.Knobs())
+		}
+		own, err := r.Route(t.Context(), queries(set.RL))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := r.RouteAt(t.Context(), queries(set.RL), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range own {
+			if d.Expert != at[i].Expert {
+				t.Errorf("%s: problem %s goes to %d, on the curve to %d", kind, d.Problem, d.Expert, at[i].Expert)
+			}
+		}
+	}
+}
+
+// ones says the same of every text, and how often it was asked.
+type ones struct {
+	prob  []float64
+	texts int
+}
+
+func (o *ones) choose(_ context.Context, texts []string) (probs [][]float64, _ []cost.Usage, _ error) {
+	o.texts += len(texts)
+	return slices.Repeat([][]float64{o.prob}, len(texts)), nil, nil
+}
+
+func TestThePolicysCurveByHand(t *testing.T) {
+	says := &ones{prob: []float64{0.1, 0.7, 0.2}}
+	r := &policyRouter{chooser: says, costs: []float64{0.1, 0.5, 1}}
+	for _, c := range []struct {
+		mu   float64
+		want int
+	}{
+		{0, 1},
+		{math.Log(7)/0.4 - 1e-6, 1}, {math.Log(7)/0.4 + 1e-6, 0}, // log 0.7 - 0.5 mu = log 0.1 - 0.1 mu
+		{-math.Log(3.5)/0.5 + 1e-6, 1}, {-math.Log(3.5)/0.5 - 1e-6, 2}, // log 0.7 - 0.5 mu = log 0.2 - mu
+		{1e9, 0}, {-1e9, 2},
+	} {
+		d, err := r.RouteAt(t.Context(), []routing.Query{{Problem: routing.Problem{ID: "a", Text: "x"}}, {Problem: routing.Problem{ID: "b", Text: "x"}}}, c.mu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d[0].Expert != c.want || d[1].Expert != c.want {
+			t.Errorf("mu %g: experts %d and %d, not %d", c.mu, d[0].Expert, d[1].Expert, c.want)
+		}
+	}
+	if says.texts != 1 {
+		t.Errorf("one text was read %d times", says.texts)
+	}
+	sure := &policyRouter{chooser: &ones{prob: []float64{0, 1, 0}}, costs: []float64{0.1, 0.5, 1}}
+	for mu, want := range map[float64]int{1e9: 0, -1e9: 2} {
+		if d, err := sure.RouteAt(t.Context(), []routing.Query{{}}, mu); err != nil || d[0].Expert != want {
+			t.Errorf("a policy that is sure, at mu %g: %v, %v", mu, d, err)
 		}
 	}
 }

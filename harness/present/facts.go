@@ -144,6 +144,16 @@ func (w words) Limits() (rows []string, err error) {
 	return rows, nil
 }
 
+// Policies says whether a curve stands beside a row that decides by a trained distribution. Measurements of older programs have none.
+func (w words) Policies() bool {
+	return slices.ContainsFunc(w.Experiment.Methods, func(m spec.Method) bool {
+		return methods.Policy(m.Name) && slices.ContainsFunc(w.run.Measurements.Where(metrics.Keys("method", m.RowID())...), func(line metrics.Measurement) bool {
+			_, curve := line.Value(units.MeanGain)
+			return curve
+		})
+	})
+}
+
 // Chosen says which kinds of rows have defaults that were chosen on recorded answers, a sentence each.
 func (w words) Chosen() (sentences []string) {
 	for _, kind := range methods.Kinds() {

@@ -12,6 +12,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 func TestRowsThatMatchAnotherAreNamedBelowTheTable(t *testing.T) {
@@ -32,6 +33,12 @@ func TestNotesSayWhichRowsHaveALimitAndWhichWereChosenBefore(t *testing.T) {
 	if got, want := folds(), "Rows with a knob spend without limit at their own operating point, but for RouteLLM (the strongest expert answers a share of the training questions); FORC (the cheapest expert above a predicted pass rate); FORC, cost strategy (a share of the strongest expert's dollars); their curve says more."; !strings.Contains(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	result.Measurements.Measurements = append(result.Measurements.Measurements, metrics.Measurement{Name: "Route",
+		Keys: metrics.Keys("pool", "p", "method", "entrorouter"), Values: []metrics.Value{{Number: 1, Unit: units.MeanGain}}})
+	if got, want := folds(), "dollars), and trained policies stand where training put them; their curve says more."; !strings.Contains(got, want) {
+		t.Errorf("with a curve: got %q, want %q", got, want)
+	}
+	result.Measurements = &metrics.Set{}
 	if got := folds(); !strings.Contains(got, "Bag of embeddings: settings chosen on the questions of pool qwen2_o1mini") || !strings.Contains(got, "Difficulty: form and features") {
 		t.Errorf("rows chosen before: %q", got)
 	}

@@ -279,6 +279,9 @@ func (c *recorded) plan() (*steps.Step, error) {
 			f := &crossFit{row: row}
 			params := source()
 			params.Method(row, method)
+			if methods.Policy(row.Name) {
+				params.Code("curve", true) // the entry has it, which those of older programs have not
+			}
 			params.Pick(explain.RootMethod, spec.Method{Kappa: c.kappa(row)}, "kappa")
 			if knowsOthers(row) {
 				params.Code("knows", "labels")

@@ -86,7 +86,7 @@ func measureArena(ctx context.Context, x *spec.Experiment, a *book.Arena) ([]met
 	}
 	s := &score.Sample{Arena: a, Reference: methods.ReferenceRow, Resampling: resampling}
 	for _, r := range a.Rows {
-		row := score.Row{ID: r.ID, Own: methods.AnswersItself(r.Kind), Knob: methods.Knob(r.Kind)}
+		row := score.Row{ID: r.ID, Own: methods.AnswersItself(r.Kind), Knob: methods.Knob(r.Kind) && (r.Matched() || !methods.Policy(r.Kind))}
 		var decisions [][]routing.Decision
 		var fits []book.Fit
 		for _, t := range r.Trainings {

@@ -30,7 +30,7 @@ type Row struct {
 
 	traits []traits             // [seeds]
 	curves []*metrics.KnobCurve // of the sweeps behind the row; nil: no knob
-	early  []*score             // [curves] how early in a sweep a question goes to the cheapest expert
+	early  []*score             // [curves] how early in a sweep a question goes to the cheapest expert; nil: the row has a score of its own
 }
 
 // Add adds a row with the decisions of each of its trainings, one a query in the order of the arena, and the sweeps of
@@ -43,7 +43,10 @@ func (s *Sample) Add(row Row, decisions [][]routing.Decision, sweeps []*book.Swe
 	}
 	for _, sweep := range sweeps {
 		curve, early := s.trace(sweep)
-		row.curves, row.early = append(row.curves, curve), append(row.early, early)
+		row.curves = append(row.curves, curve)
+		if row.Knob {
+			row.early = append(row.early, early)
+		}
 	}
 	s.rows = append(s.rows, row)
 }
