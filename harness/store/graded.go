@@ -5,7 +5,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"iter"
 )
 
@@ -36,7 +35,7 @@ func (db *Rollouts) Graded(ctx context.Context, verifier string) iter.Seq2[Grade
 		var hash, params sql.RawBytes
 		var buf fields
 		texts := reader{db: db, tx: tx}
-		scopes := map[int64]Scope{}
+		scopes := readScopes{}
 		last := RolloutID(0)
 		for rows.Next() {
 			var g Graded
@@ -51,12 +50,8 @@ func (db *Rollouts) Graded(ctx context.Context, verifier string) iter.Seq2[Grade
 				continue // verdicts of other versions
 			}
 			last = s.ID
-			if _, ok := scopes[scope]; !ok {
-				var p Scope
-				if err := json.Unmarshal(params, &p); err != nil {
-					return damaged("scope %d", scope)
-				}
-				scopes[scope] = p
+			if g.Scope, err = scopes.read(scope, params); err != nil {
+				return err
 			}
 			copy(s.Key.Problem[:], hash)
 			s.Key.Seed, g.Verdict.Gold, g.Verdict.Rollout = uint64(seed), uint64(gold), s.ID
@@ -70,7 +65,7 @@ func (db *Rollouts) Graded(ctx context.Context, verifier string) iter.Seq2[Grade
 			if err != nil {
 				return err
 			}
-			g.Scope, g.Answer = scopes[scope], Answer{s.ID, s.Key, s.Finish, s.In, s.Out, t.response, t.reasoning}
+			g.Answer = Answer{s.ID, s.Key, s.Finish, s.In, s.Out, t.response, t.reasoning}
 			if !yield(g) {
 				return nil
 			}

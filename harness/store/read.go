@@ -5,6 +5,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -342,4 +343,19 @@ func (db *Rollouts) Responses(ctx context.Context, scope Scope) iter.Seq2[Answer
 		}
 		return rows.Err()
 	})
+}
+
+// readScopes are the scopes that a query has met, by their row.
+type readScopes map[int64]Scope
+
+// read returns the scope of a row, decoded once.
+func (r readScopes) read(id int64, params []byte) (Scope, error) {
+	s, ok := r[id]
+	if !ok {
+		if err := json.Unmarshal(params, &s); err != nil {
+			return s, damaged("scope %d", id)
+		}
+		r[id] = s
+	}
+	return s, nil
 }

@@ -55,7 +55,7 @@ func attempts(ctx context.Context, q querier, clause string, yield func(StoredAt
 	defer rows.Close()
 	var params, hash sql.RawBytes
 	var buf fields
-	scopes := map[int64]Scope{}
+	scopes := readScopes{}
 	for rows.Next() {
 		var a StoredAttempt
 		var scope, of, seed, began, digest int64
@@ -64,15 +64,11 @@ func attempts(ctx context.Context, q querier, clause string, yield func(StoredAt
 			&ended, &a.Class, &a.Error, &a.Spent.In, &a.Spent.Out, &a.Spent.USD, &a.Estimated, &digest); err != nil {
 			return err
 		}
-		if _, ok := scopes[scope]; !ok {
-			var s Scope
-			if err := json.Unmarshal(params, &s); err != nil {
-				return damaged("scope %d", scope)
-			}
-			scopes[scope] = s
+		if a.Scope, err = scopes.read(scope, params); err != nil {
+			return err
 		}
 		copy(a.Key.Problem[:], hash)
-		a.Scope, a.Key.Seed, a.Began = scopes[scope], uint64(seed), time.UnixMilli(began)
+		a.Key.Seed, a.Began = uint64(seed), time.UnixMilli(began)
 		if a.digest(buf, of, ended) != digest {
 			return damaged("attempt %d", a.ID)
 		}
