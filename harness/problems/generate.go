@@ -29,17 +29,10 @@ const (
 	Large = "large" // the set scored by the true success probability
 )
 
-// How much of the difficulty the text shows: a modelling choice, and one draw of it. It stands for a router that reads
-// problems better than a bag of words does and worse than the results of other models would let it.
 const (
-	textNoise  = 4.2  // standard deviation, in logits, of the noise between difficulty and each visible cue
-	textCentre = 2.5  // minus the mean difficulty of the training population
-	topicLeak  = 0.10 // share of problems set in the scenery of another topic
-	sizeShown  = 0.40 // share of Choice problems whose numbers follow the difficulty at all
-	newWords   = 0.50 // share of Choice nuisance phrases that no Math problem uses
-
-	maxSteps = 12
-	maxLevel = 8
+	textCentre = 2.5 // minus the mean difficulty of the training population
+	maxSteps   = 12
+	maxLevel   = 8
 )
 
 // maxAttempts bounds the redraws of one problem's text after a clash or an unsuitable chain.
@@ -52,6 +45,7 @@ type Population struct {
 	Cell            string             // row of the simulated pool
 	Mix             spec.SimCell       // mean, spread and topic shares of the cell
 	TopicDifficulty map[string]float64 // logits, one entry for every topic of the mix
+	Text            spec.SimText       // what texts show of difficulty and topic
 	Family          string             // Math or Choice
 	Options         int                // Choice: number of options, 2 to 10
 }
@@ -67,7 +61,7 @@ func NewPopulation(name string, b spec.Benchmark, sim *spec.Simulation) (Populat
 		return Population{}, fmt.Errorf("benchmark %q: unknown cell %q; known: %s", name, g.Cell, strings.Join(slices.Sorted(maps.Keys(sim.Cells)), ", "))
 	}
 	pop := Population{Name: name, Split: routing.Split(b.Split), Cell: g.Cell, Mix: cell,
-		TopicDifficulty: sim.Topics, Family: g.Family, Options: g.Options}
+		TopicDifficulty: sim.Topics, Text: sim.Text, Family: g.Family, Options: g.Options}
 	return pop, pop.check()
 }
 
@@ -238,7 +232,7 @@ type question struct {
 // write makes a text for lat; ok is false if the chain led nowhere.
 func (g *generator) write(r *rand.Rand, lat routing.Latent) (q question, ok bool) {
 	t := g.topics[slices.IndexFunc(g.topics, func(t *topic) bool { return t.id == lat.Topic })]
-	steps, level := cues(r, lat.Difficulty, g.pop.Family)
+	steps, level := g.pop.cues(r, lat.Difficulty)
 	d := &draft{r: r, level: level}
 	chain, ans, ok := d.chain(t, steps)
 	if !ok {
@@ -247,7 +241,7 @@ func (g *generator) write(r *rand.Rand, lat routing.Latent) (q question, ok bool
 	q.steps, q.gold, q.scenery = chain, ans.gold, t.id
 
 	scenery := t
-	if r.Float64() < topicLeak {
+	if r.Float64() < g.pop.Text.TopicLeak {
 		for scenery == t {
 			scenery = g.topics[r.IntN(len(g.topics))]
 		}
@@ -255,7 +249,7 @@ func (g *generator) write(r *rand.Rand, lat routing.Latent) (q question, ok bool
 	}
 	fresh := 0.0
 	if g.pop.Family == Choice {
-		fresh = newWords
+		fresh = g.pop.Text.NewWords
 	}
 	story := g.words.story(r, 8+steps+r.IntN(4), fresh)
 	setting := d.pick(scenery.settings...)
@@ -273,14 +267,14 @@ func (g *generator) write(r *rand.Rand, lat routing.Latent) (q question, ok bool
 
 // cues draws what the text shows of a difficulty: the number of steps (1 to maxSteps) and the size level of the
 // numbers (1 to maxLevel). On Choice problems the steps follow half as steeply and the size mostly not at all.
-func cues(r *rand.Rand, difficulty float64, family string) (steps, level int) {
-	a := difficulty + textNoise*r.NormFloat64() + textCentre
-	b := difficulty + textNoise*r.NormFloat64() + textCentre
+func (p Population) cues(r *rand.Rand, difficulty float64) (steps, level int) {
+	a := difficulty + p.Text.Noise*r.NormFloat64() + textCentre
+	b := difficulty + p.Text.Noise*r.NormFloat64() + textCentre
 	steps = clip(math.Round(a/1.5)+6, 1, maxSteps)
 	level = clip(math.Round(b/2)+4, 1, maxLevel)
-	if family == Choice {
+	if p.Family == Choice {
 		steps = clip(math.Round(.5*a/1.5)+4, 1, maxSteps)
-		if r.Float64() >= sizeShown {
+		if r.Float64() >= p.Text.SizeShown {
 			level = 1 + r.IntN(maxLevel)
 		}
 	}

@@ -22,16 +22,19 @@ import (
 	"github.com/entrorouter/entrorouter/verify"
 )
 
+// shown is what the texts of the built-in pools show.
+var shown = spec.SimText{Noise: 4.2, TopicLeak: 0.1, SizeShown: 0.4, NewWords: 0.5}
+
 // training is a population like that of the training set, all topics alike.
 func training(name string) Population {
 	return Population{Name: name, Split: routing.Train, Cell: "train", Family: Math,
-		Mix: spec.SimCell{Mu: -2.5, SD: 2.8, Mix: even(Math)}, TopicDifficulty: even(Math)}
+		Mix: spec.SimCell{Mu: -2.5, SD: 2.8, Mix: even(Math)}, TopicDifficulty: even(Math), Text: shown}
 }
 
 // unseen is a population like those of the out-of-distribution sets, all topics alike.
 func unseen(name string, options int) Population {
 	return Population{Name: name, Split: routing.Test, Cell: "GPQA", Family: Choice, Options: options,
-		Mix: spec.SimCell{Mu: -2.5, SD: 2.96, Mix: even(Choice)}, TopicDifficulty: even(Choice)}
+		Mix: spec.SimCell{Mu: -2.5, SD: 2.96, Mix: even(Choice)}, TopicDifficulty: even(Choice), Text: shown}
 }
 
 func even(family string) map[string]float64 {
@@ -348,7 +351,7 @@ func TestStoriesHaveAboutTheWordsAskedFor(t *testing.T) {
 	for words := 9; words <= 23; words++ {
 		total := 0
 		for range 500 {
-			n := len(strings.Fields(trainWords().story(r, words, newWords)))
+			n := len(strings.Fields(trainWords().story(r, words, 0.5)))
 			if n < words {
 				t.Fatalf("a story of %d words, want at least %d", n, words)
 			}
@@ -487,5 +490,31 @@ func BenchmarkLargeSets(b *testing.B) { // 9 x 4,000 problems
 		}
 		generate(b, unseen("sim-gpqa", 4), Large, 4_000)
 		generate(b, unseen("sim-mmlu-pro", 10), Large, 4_000)
+	}
+}
+
+// What a text tells of its difficulty is a knob: without noise the cues follow it step by step, with much they say nothing.
+func TestTextsShowAsMuchAsTheKnobSays(t *testing.T) {
+	told := func(noise float64) (agree float64) {
+		p := training("sim-a")
+		p.Text.Noise = noise
+		r := seed.Derive("cues").Rand()
+		const pairs = 4000
+		for range pairs {
+			a, b := -2.5+2.8*r.NormFloat64(), -2.5+2.8*r.NormFloat64()
+			stepsA, _ := p.cues(r, a)
+			stepsB, _ := p.cues(r, b)
+			switch {
+			case stepsA == stepsB:
+				agree += .5
+			case stepsA > stepsB == (a > b):
+				agree++
+			}
+		}
+		return agree / pairs
+	}
+	all, some, none := told(0), told(4.2), told(1000)
+	if !(all > .9 && all > some+.1 && some > none+.1 && math.Abs(none-.5) < .03) {
+		t.Errorf("pairs whose longer text is the harder problem: %.3f without noise, %.3f with 4.2 logits, %.3f with 1,000", all, some, none)
 	}
 }

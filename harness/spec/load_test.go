@@ -83,6 +83,7 @@ simulation:
     small: {theta: 0, w: {sums: 0.2}, offset: {Q: 0.1}, mean_tokens: {train: 300, Q: 400}}
     big: {theta: 1, w: {words: 0.2}, offset: {Q: 0.1}, mean_tokens: {train: 500, Q: 600}}
     probe: {theta: -2}
+  text: {noise: 4, topic_leak: 0.1, size_shown: 0.4, new_words: 0.5}
 `)},
 		"pools/served.yaml": {Data: []byte(`name: served
 kind: http
@@ -244,7 +245,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 	}{
 		// What YAML lets pass.
 		{"an unknown key with one near it", "spec.yaml", "large: 100", "larg: 100", `spec.yaml:7: unknown key "larg"; did you mean "large"? known: name, base, title, paper, protocol, pools, prices, seed, c_unit, count_input, train, test, large, profile, targets, anchor, reward, policy, sft, grpo, validate, folds, evaluate, collapse, methods, more_methods, paper_rows, outputs`, ""},
-		{"an unknown key far from all", "spec.yaml", "  tau: 0.6", "  threshold: 0.6", `spec.yaml:9: targets: unknown key "threshold"; known: tau, k, gate, soft, hard_weight`, ""},
+		{"an unknown key far from all", "spec.yaml", "  tau: 0.6", "  threshold: 0.6", `spec.yaml:9: targets: unknown key "threshold"; known: tau, k, gate, soft, hard_weight, strongest`, ""},
 		{"an unknown key in a row", "spec.yaml", "    match: entrorouter", "    matches: Ours", `spec.yaml:17: methods[2]: unknown key "matches"; did you mean "match"? known: name, id, label, paper, match, kappa, versus, train, params`, ""},
 		{"a key set twice", "spec.yaml", "large: 100", "large: 100\nprices: list", `spec.yaml:8: key "prices" is already set on line 5`, ""},
 		{"a key set twice in flow style", "base.yaml", "{tau: 0.8,", "{tau: 0.8, tau: 0.7,", `base.yaml:10: targets: key "tau" is already set on line 10`, ""},

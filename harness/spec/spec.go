@@ -385,6 +385,7 @@ type File struct {
 type Simulation struct {
 	ResidualSD float64             `yaml:"residual_sd" in:"[0,100]"` // of e, per expert and question, logits
 	Tokens     SimTokens           `yaml:"tokens"`
+	Text       SimText             `yaml:"text"`
 	Topics     map[string]float64  `yaml:"topic_difficulty" in:"[-100,100]"` // logits
 	Cells      map[string]SimCell  `yaml:"cells"`                            // benchmark cell -> population
 	Experts    map[string]SimSkill `yaml:"skills"`                           // expert id (and the probe's) -> skill
@@ -415,6 +416,14 @@ type SimTokens struct {
 	Slope float64 `yaml:"slope" in:"[0,20]"`
 	Scale float64 `yaml:"scale" in:"[0.01,1000]"`
 	Sigma float64 `yaml:"sigma" in:"[0,4]"`
+}
+
+// SimText is how much of a problem its text tells a router. No data fix it, and what a router gains over a coin flip follows from it.
+type SimText struct {
+	Noise     float64 `yaml:"noise" in:"[0,1000]"`   // standard deviation, in logits, between difficulty and each cue: the number of steps, the size of numbers
+	TopicLeak float64 `yaml:"topic_leak" in:"[0,1]"` // share of problems set in the scenery of another topic
+	SizeShown float64 `yaml:"size_shown" in:"[0,1]"` // share of Choice problems whose numbers follow the difficulty at all
+	NewWords  float64 `yaml:"new_words" in:"[0,1]"`  // share of Choice nuisance phrases that no Math problem uses
 }
 
 // SimCell is a population of problems: d = mu + topic difficulty + sd*z, z ~ N(0,1).

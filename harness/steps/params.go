@@ -115,7 +115,7 @@ func (p *Params) Problems(name, draw, by string, n int, population *problems.Pop
 		p.Benchmarks([]string{name}, func(string) spec.Benchmark { return b }, append(paths, "generated")...)
 		pool := p.pool.Pool
 		pool.Simulation = &spec.Simulation{Cells: map[string]spec.SimCell{population.Cell: population.Mix}, Topics: population.TopicDifficulty}
-		p.Pick(explain.RootPool, pool, "simulation.cells", "simulation.topic_difficulty")
+		p.Pick(explain.RootPool, pool, "simulation.cells", "simulation.topic_difficulty", "simulation.text")
 		p.Spec("seed")
 	}
 	if by != "" {
