@@ -94,7 +94,10 @@ endef
 reproduce: build
 	$(call carry-out,$(SIMULATED),$(if $(SEEDS),--seeds $(SEEDS)))
 
+# Recordings that can be fetched are, where they are missing; docs/data.md says of the others where they are from.
 recorded: build
+	$(if $(filter recorded-rgym%,$(RECORDED)),$(BIN) fetch reasoning-gym --data '$(DATA)')
+	$(if $(filter recorded-routellm,$(RECORDED)),$(BIN) fetch routellm-mmlu --data '$(DATA)')
 	$(call carry-out,$(RECORDED),--data '$(DATA)')
 
 # One PDF of the tables and figures of reproduce and recorded that have measurements in figures/. Needs pdflatex.

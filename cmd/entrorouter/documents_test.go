@@ -172,6 +172,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter fetch --list", prints: `gpqa +GPQA +test +198 +unpinned`},
 	{command: "entrorouter fetch SET... --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", edit: ownShelf, why: "hosts that tests do not ask: a set that is there", prints: `published: 1 rows, recorded, in shelf/published\.jsonl`},
 	{command: "entrorouter fetch aime25 math500 --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
+	{command: "entrorouter fetch reasoning-gym routellm-mmlu --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch SET --specs mine --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "go doc ./harness/problems.JSONL", as: `cd "$ROOT" && go doc ./harness/problems.JSONL`, why: "in the folder of the code", prints: `"problem": "Find`},
 	{command: "go doc ./harness/spec.Home", as: `cd "$ROOT" && go doc ./harness/spec.Home`, why: "in the folder of the code", prints: `where a data file is published`},

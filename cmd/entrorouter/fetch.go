@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -25,9 +27,9 @@ import (
 func fetchCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "fetch",
-		Usage:     "get benchmarks and training sets from where they are published",
+		Usage:     "get benchmarks, training sets and recorded answers from where they are published",
 		ArgsUsage: "SET...",
-		Description: "A SET is an entry of benchmarks.yaml with a home. Its file in the data folder is used first and never written over:\n" +
+		Description: "A SET is an entry of benchmarks.yaml with a home, or one of recordings.yaml. Its file in the data folder is used first and never written over:\n" +
 			"it must have the SHA-256 of benchmarks.yaml, or the one that fetched.yaml in the folder records. What is missing is\n" +
 			"downloaded, checked, converted to JSON lines and put in its place whole. A download that was cut short goes on. Where\n" +
 			"nobody has pinned a revision or a SHA-256, the first fetch records it, and it holds from then on.\n\n" +
@@ -55,15 +57,19 @@ func fetchAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	recordings, err := spec.LoadRecordings(fsys)
+	if err != nil {
+		return err
+	}
 	f := &fetch.Fetcher{
-		Dir: c.String("data"), Benchmarks: all, HuggingFace: fetch.HuggingFace, GitHub: fetch.GitHub, Token: os.Getenv("HF_TOKEN"),
+		Dir: c.String("data"), Benchmarks: all, Recordings: recordings, Archives: fetch.Archives, HuggingFace: fetch.HuggingFace, GitHub: fetch.GitHub, Token: os.Getenv("HF_TOKEN"),
 		Now: time.Now,
 	}
 	if home := strings.TrimSuffix(c.String("home"), "/"); home != "" {
 		if !strings.HasPrefix(home, "http://") && !strings.HasPrefix(home, "https://") {
 			return usageError{fmt.Errorf("--home wants an address such as https://mirror.example, got %q", home)}
 		}
-		f.HuggingFace, f.GitHub, f.Token = home, home, ""
+		f.HuggingFace, f.GitHub, f.Archives, f.Token = home, home, home, ""
 	}
 	switch {
 	case c.Bool("list"):
@@ -74,13 +80,19 @@ func fetchAction(c *cli.Context) error {
 		return usageError{errors.New("say with --data DIR in which folder the sets are or are to be")}
 	}
 	for _, name := range c.Args().Slice() {
-		if b, ok := all[name]; !ok || b.File == nil || b.File.Home == nil {
-			return usageError{fmt.Errorf("no set %q can be fetched; there are %s", name, strings.Join(f.Sets(), ", "))}
+		_, recorded := recordings[name]
+		if b, ok := all[name]; !recorded && (!ok || b.File == nil || b.File.Home == nil) {
+			return usageError{fmt.Errorf("no set %q can be fetched; there are %s", name, strings.Join(slices.Concat(f.Sets(), slices.Sorted(maps.Keys(recordings))), ", "))}
 		}
 	}
 	var failed error
 	for _, name := range c.Args().Slice() {
-		err := fetchOne(c.Context, f, name, all[name], c.App.Writer, c.App.ErrWriter)
+		var err error
+		if p, recorded := recordings[name]; recorded {
+			err = fetchRecording(c.Context, f, name, p, c.App.Writer, c.App.ErrWriter)
+		} else {
+			err = fetchOne(c.Context, f, name, all[name], c.App.Writer, c.App.ErrWriter)
+		}
 		if c.Context.Err() != nil {
 			return c.Context.Err()
 		}
@@ -104,6 +116,21 @@ func fetchOne(ctx context.Context, f *fetch.Fetcher, name string, b spec.Benchma
 		return err
 	}
 	fmt.Fprintf(out, "%s: %d rows, %s, in %s\n  %s; licence: %s; sha256 %s\n", name, got.Rows, got.How, got.Path, b.File.Source, b.File.Licence, got.SHA256)
+	return nil
+}
+
+// fetchRecording fetches one recorded set and says what came of it.
+func fetchRecording(ctx context.Context, f *fetch.Fetcher, name string, p spec.Published, out, errs io.Writer) error {
+	shown := bytesShown{out: errs}
+	f.Progress = shown.show
+	got, err := f.FetchRecording(ctx, name)
+	shown.done()
+	if err != nil {
+		return err
+	}
+	for _, r := range got {
+		fmt.Fprintf(out, "%s: %d rows, %s, in %s\n  github %s at %s; licence: %s; sha256 %s\n", name, r.Rows, r.How, r.Path, p.Repo, p.Revision, p.Licence, r.SHA256)
+	}
 	return nil
 }
 

@@ -34,6 +34,8 @@ var ErrUnknown = errors.New("unknown set")
 type Fetcher struct {
 	Dir         string
 	Benchmarks  spec.Benchmarks
+	Recordings  spec.Recordings
+	Archives    string                                // address of archives of GitHub repositories
 	HuggingFace string                                // address, without a last slash
 	GitHub      string                                // address of raw files
 	Now         func() time.Time                      // for the date in records
@@ -335,5 +337,5 @@ func (f *Fetcher) Status() ([]Status, error) {
 		}
 		all = append(all, s)
 	}
-	return all, nil
+	return append(all, f.recorded()...), nil
 }

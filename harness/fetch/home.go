@@ -22,6 +22,7 @@ import (
 const (
 	HuggingFace = "https://huggingface.co"
 	GitHub      = "https://raw.githubusercontent.com"
+	Archives    = "https://codeload.github.com"
 )
 
 // maxListing bounds what a host says of a repository, in bytes.

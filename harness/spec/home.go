@@ -107,6 +107,63 @@ func checkHome(d *decoder, knob string, f File) {
 	}
 }
 
+// Recordings is the file recordings.yaml: sets of recorded answers that are published.
+type Recordings map[string]Published
+
+// Published says where a recorded set is published and what is made of it.
+type Published struct {
+	Title    string          `yaml:"title" line:"true"`
+	Licence  string          `yaml:"licence"`
+	Repo     string          `yaml:"repo"`                                       // owner/name at GitHub
+	Revision string          `yaml:"revision"`                                   // commit, or as many of its first digits as name it
+	Format   string          `yaml:"format" oneof:"reasoning-gym routellm-mmlu"` // what its files are, see package publisher
+	Most     int             `yaml:"most" in:"[1,1e6]"`                          // MB of its archive; more is refused
+	Files    []PublishedFile `yaml:"files"`
+}
+
+// PublishedFile is a file of lines that is made of a recorded set.
+type PublishedFile struct {
+	Path   string `yaml:"path"`   // below the data folder; its name without extension is that of the converter
+	SHA256 string `yaml:"sha256"` // of the lines, or unpinned
+	Rows   int    `yaml:"rows" in:"[1,1e9]"`
+}
+
+// recordingsFile is the file of the published recordings.
+const recordingsFile = "recordings.yaml"
+
+var shortCommit = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
+
+// LoadRecordings reads recordings.yaml of a file system and checks it. A folder without one has none.
+func LoadRecordings(fsys fs.FS) (Recordings, error) {
+	l := &loader{fsys: fsys, out: &Resolved{Files: map[string][]byte{}}, spec: newDecoder(where(fsys, recordingsFile))}
+	l.faults = l.spec.faults
+	all := Recordings{}
+	if data, ok := l.read(recordingsFile); ok {
+		l.spec.document(data, &all, true)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		p, at := all[name], child("", name)
+		switch {
+		case !plainName.MatchString(name):
+			l.spec.faultAt(at, "%q is not a name; %s", name, nameRule)
+		case p.Repo != "" && !repoName.MatchString(p.Repo):
+			l.spec.faultAt(at+".repo", "want owner/name, got %q", p.Repo)
+		case p.Revision != "" && !shortCommit.MatchString(p.Revision):
+			l.spec.faultAt(at+".revision", "want the first 7 to 40 hexadecimal digits of a commit, got %q", p.Revision)
+		}
+		for i, f := range p.Files {
+			knob := fmt.Sprintf("%s.files[%d]", at, i)
+			if f.SHA256 != Unpinned && f.SHA256 != "" && !sha256Hex.MatchString(f.SHA256) {
+				l.spec.faultAt(knob+".sha256", "want 64 hexadecimal digits or %s, got %q", Unpinned, f.SHA256)
+			}
+			if f.Path != "" && (!fs.ValidPath(f.Path) || path.Ext(f.Path) != ".jsonl") {
+				l.spec.faultAt(knob+".path", "want a path below the data folder that ends in .jsonl, got %q", f.Path)
+			}
+		}
+	}
+	return all, l.faults.err()
+}
+
 // LoadBenchmarks reads benchmarks.yaml of a file system, checked as Load checks it, without an experiment.
 func LoadBenchmarks(fsys fs.FS) (Benchmarks, error) {
 	l := &loader{fsys: fsys, out: &Resolved{Files: map[string][]byte{}}, spec: newDecoder(where(fsys, benchmarksFile))}

@@ -64,7 +64,7 @@ func Load(fsys fs.FS, name string, known Known) (*Resolved, error) {
 // Names lists the specs of a file system that can be run.
 func Names(fsys fs.FS) []string {
 	names := list(fsys, ".")
-	return slices.DeleteFunc(names, func(n string) bool { return n == "base" || n == "benchmarks" })
+	return slices.DeleteFunc(names, func(n string) bool { return n == "base" || n == "benchmarks" || n == "recordings" })
 }
 
 // list returns the names of the YAML files in a folder, without extension. A folder that cannot be read has none.

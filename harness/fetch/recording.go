@@ -1,0 +1,189 @@
+// The walk through one recorded set: look, download the archive of its repository, convert, check, put in its place, record.
+
+package fetch
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/recording/publisher"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// FetchRecording makes sure that the files of a recorded set are in the data folder and what they must be. Files that are there
+// are used and never written over.
+func (f *Fetcher) FetchRecording(ctx context.Context, name string) (all []Result, err error) {
+	p, ok := f.Recordings[name]
+	if !ok {
+		return nil, fmt.Errorf("%w %q; known: %s", ErrUnknown, name, strings.Join(slices.Sorted(maps.Keys(f.Recordings)), ", "))
+	}
+	if all, err = f.fetchRecording(ctx, name, p); err != nil {
+		return all, fmt.Errorf("%s: %w", name, err)
+	}
+	return all, nil
+}
+
+func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Published) (all []Result, err error) {
+	if info, err := os.Stat(f.Dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is no folder", f.Dir)
+	}
+	fetched, err := problems.ReadFetched(f.Dir)
+	if err != nil {
+		return nil, err
+	}
+	want := make([]string, len(p.Files))
+	missing := 0
+	for i, file := range p.Files {
+		by := "recordings.yaml"
+		if want[i] = file.SHA256; want[i] == spec.Unpinned {
+			if record, ok := fetched[file.Path]; ok {
+				want[i], by = record.SHA256, filepath.Join(f.Dir, problems.FetchedFile)
+			}
+		}
+		at, _, sum, err := problems.Content(f.Dir, file.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			all = append(all, Result{Set: name, Path: filepath.Join(f.Dir, filepath.FromSlash(file.Path)), Rows: file.Rows, How: Fetched})
+			missing++
+			continue
+		case err != nil:
+			return nil, err
+		case want[i] != spec.Unpinned && sum != want[i]:
+			return nil, fmt.Errorf("%s has sha256 %s, but %s says %s; move it away to fetch it again", at, sum, by, want[i])
+		}
+		all = append(all, Result{Set: name, Path: at, Rows: file.Rows, SHA256: sum, How: Here})
+	}
+	if missing == 0 {
+		return all, nil
+	}
+	dir := filepath.Join(f.Dir, scratch, name)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(f.Dir, scratch, name+".lock"))
+	if mine, err := lock.TryLock(); err != nil {
+		return nil, err
+	} else if !mine {
+		return nil, errors.New("another process is fetching it; wait until that has ended")
+	}
+	defer lock.Unlock()
+	s := source{url: join(f.Archives, p.Repo, "tar.gz", p.Revision), repo: p.Repo, revision: p.Revision, path: "archive.tar.gz"}
+	archive := keep(dir, s)
+	archiveSum, err := f.download(ctx, &spec.Home{Most: p.Most}, s, archive, int64(p.Most)<<20)
+	if err != nil {
+		return nil, err
+	}
+	made, err := publisher.Of(p.Format)(unpacked(ctx, archive))
+	if err != nil {
+		return nil, fmt.Errorf("%s at %s: %w", p.Repo, p.Revision, err)
+	}
+	for i, file := range p.Files { // all are checked before one is written
+		if all[i].How == Here {
+			continue
+		}
+		lines, ok := made[strings.TrimSuffix(path.Base(file.Path), ".jsonl")]
+		if !ok {
+			return nil, fmt.Errorf("%s: format %s makes no file of this name; it makes %s", file.Path, p.Format, strings.Join(slices.Sorted(maps.Keys(made)), ", "))
+		}
+		sum := sha256.Sum256(lines)
+		all[i].SHA256 = hex.EncodeToString(sum[:])
+		rows := bytes.Count(lines, []byte("\n"))
+		if rows != file.Rows {
+			return nil, fmt.Errorf("%s: what is published makes %d lines, but recordings.yaml says %d", file.Path, rows, file.Rows)
+		}
+		if want[i] != spec.Unpinned && all[i].SHA256 != want[i] {
+			return nil, fmt.Errorf("%s: what is published makes lines with sha256 %s, but %s is what it must be; nothing was written, and the archive lies in %s", file.Path, all[i].SHA256, want[i], archive)
+		}
+	}
+	for i, file := range p.Files {
+		if all[i].How == Here {
+			continue
+		}
+		record := problems.Record{Set: name, SHA256: all[i].SHA256, Rows: file.Rows, From: []problems.Came{{Repo: p.Repo, Revision: p.Revision, Path: s.path, SHA256: archiveSum}}}
+		if err := f.record(file.Path, record); err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(filepath.Dir(all[i].Path), 0o777); err != nil {
+			return nil, err
+		}
+		if err := store.WriteFile(all[i].Path, made[strings.TrimSuffix(path.Base(file.Path), ".jsonl")]); err != nil {
+			return nil, err
+		}
+	}
+	return all, os.RemoveAll(dir)
+}
+
+// unpacked are the files of a compressed archive, each to be read before the next one is asked for.
+func unpacked(ctx context.Context, archive string) iter.Seq2[publisher.File, error] {
+	return func(yield func(publisher.File, error) bool) {
+		f, err := os.Open(archive)
+		if err != nil {
+			yield(publisher.File{}, err)
+			return
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(bufio.NewReader(f))
+		if err != nil {
+			yield(publisher.File{}, fmt.Errorf("is no compressed archive: %w", err))
+			return
+		}
+		for t := tar.NewReader(z); ; {
+			h, err := t.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(publisher.File{}, fmt.Errorf("its archive is damaged: %w", err))
+				return
+			}
+			if h.Typeflag != tar.TypeReg {
+				continue
+			}
+			if !yield(publisher.File{Path: h.Name, Read: func() ([]byte, error) { return io.ReadAll(t) }}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// recorded says what is known of every recorded set without asking anybody.
+func (f *Fetcher) recorded() (all []Status) {
+	for _, name := range slices.Sorted(maps.Keys(f.Recordings)) {
+		p := f.Recordings[name]
+		s := Status{Set: name, Title: p.Title, Split: "recorded", Licence: p.Licence, Pinned: "revision, lines", Present: f.Dir != ""}
+		for _, file := range p.Files {
+			s.Rows += file.Rows
+			if file.SHA256 == spec.Unpinned {
+				s.Pinned = "revision"
+			}
+			if _, _, _, err := problems.Content(f.Dir, file.Path); err != nil {
+				s.Present = false
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}

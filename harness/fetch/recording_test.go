@@ -1,0 +1,149 @@
+package fetch
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+const (
+	gymPath      = "gym-1234567/reasoninggym-paper-experiments/zero-shot/easy/m_20250416_010203/algebra/sums.json"
+	gymText      = `{"results": [{"question": "1+1?", "expected_answer": "2", "completions": [{"score": 1.0, "full_model_response": "two"}]}]}`
+	gymQuestions = `{"id": "0194e27aa140", "level": "easy", "category": "algebra", "dataset": "sums", "question": "1+1?", "answer": "2"}` + "\n"
+	gymOutcomes  = `{"query_id": "0194e27aa140", "model": "m", "scores": [1.0], "chars": [3], "dups": 1}` + "\n"
+)
+
+// archived packs files as GitHub does: the repository is a folder.
+func archived(t *testing.T, files map[string]string) string {
+	t.Helper()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	w := tar.NewWriter(z)
+	for path, text := range files {
+		if err := errors.Join(w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: path, Mode: 0o644, Size: int64(len(text))}), func() error { _, err := w.Write([]byte(text)); return err }()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return packed.String()
+}
+
+// withGym has one recorded set, whose outcomes nobody has pinned.
+func withGym(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	put(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/1234567"), archived(t, map[string]string{gymPath: gymText, "gym-1234567/README.md": "read me"}))
+	w.Archives = w.url
+	w.Recordings = spec.Recordings{"gym": {Title: "Gym", Licence: "MIT", Repo: "us/gym", Revision: "1234567", Format: "reasoning-gym", Most: 1, Files: []spec.PublishedFile{
+		{Path: "outcomes/reasoning_gym_questions.jsonl", SHA256: sumOf(gymQuestions), Rows: 1},
+		{Path: "outcomes/reasoning_gym_outcomes.jsonl", SHA256: spec.Unpinned, Rows: 1},
+	}}}
+	return w
+}
+
+func TestARecordedSetIsFetchedConvertedAndRecorded(t *testing.T) {
+	w := withGym(t)
+	got, err := w.FetchRecording(t.Context(), "gym")
+	if err != nil || len(got) != 2 || got[0].How != Fetched || got[1].SHA256 != sumOf(gymOutcomes) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(w.Dir, "outcomes", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if q, o := read("reasoning_gym_questions.jsonl"), read("reasoning_gym_outcomes.jsonl"); q != gymQuestions || o != gymOutcomes {
+		t.Errorf("questions %q, outcomes %q", q, o)
+	}
+	record, err := problems.ReadFetched(w.Dir)
+	if r := record["outcomes/reasoning_gym_outcomes.jsonl"]; err != nil || r.SHA256 != sumOf(gymOutcomes) || r.Set != "gym" || len(r.From) != 1 || r.From[0].Revision != "1234567" {
+		t.Errorf("%+v, %v", record, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(w.Dir, scratch, "gym", "*")); left != nil {
+		t.Errorf("the download is still there: %v", left)
+	}
+	asked := len(w.hub.Asked())
+	if got, err = w.FetchRecording(t.Context(), "gym"); err != nil || got[0].How != Here || got[1].How != Here || len(w.hub.Asked()) != asked {
+		t.Errorf("again: %+v, %v, asked %v", got, err, w.hub.Asked()[asked:])
+	}
+
+	// One of the two is gone, and what is published now is another: what was recorded holds, and what is here is not touched.
+	if err := os.Remove(filepath.Join(w.Dir, "outcomes/reasoning_gym_outcomes.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/1234567"), archived(t, map[string]string{gymPath: strings.Replace(gymText, "two", "three", 1)}))
+	if _, err = w.FetchRecording(t.Context(), "gym"); err == nil || !strings.Contains(err.Error(), "what is published makes lines with sha256 ") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(w.Dir, "outcomes/reasoning_gym_outcomes.jsonl")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("other lines were written:", err)
+	}
+}
+
+func TestARecordedSetThatDoesNotFitIsRefusedAndNothingIsWritten(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*testing.T, *world)
+		want   string
+	}{
+		"no such file":      {func(t *testing.T, w *world) { os.RemoveAll(filepath.Join(w.hub.Root, "us/gym")) }, "404 Not Found"},
+		"no archive":        {func(t *testing.T, w *world) { put(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/1234567"), "text") }, "is no compressed archive"},
+		"a damaged archive": {func(t *testing.T, w *world) { cut(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/1234567")) }, "its archive is damaged"},
+		"none of its files": {func(t *testing.T, w *world) {
+			put(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/1234567"), archived(t, map[string]string{"a": "b"}))
+		}, "us/gym at 1234567: holds none of the files that this set is made of"},
+		"another number":      {func(t *testing.T, w *world) { w.Recordings["gym"].Files[1].Rows = 2 }, "makes 1 lines, but recordings.yaml says 2"},
+		"other lines":         {func(t *testing.T, w *world) { w.Recordings["gym"].Files[0].SHA256 = sumOf("") }, "is what it must be; nothing was written"},
+		"a file of no format": {func(t *testing.T, w *world) { w.Recordings["gym"].Files[0].Path = "outcomes/other.jsonl" }, "format reasoning-gym makes no file of this name; it makes reasoning_gym_outcomes, reasoning_gym_questions"},
+		"another file there": {func(t *testing.T, w *world) {
+			put(t, filepath.Join(w.Dir, "outcomes/reasoning_gym_questions.jsonl"), "mine\n")
+		}, "but recordings.yaml says " + sumOf(gymQuestions) + "; move it away to fetch it again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := withGym(t)
+			c.change(t, w)
+			if _, err := w.FetchRecording(t.Context(), "gym"); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v does not say %q", err, c.want)
+			}
+			if found, _ := filepath.Glob(filepath.Join(w.Dir, "outcomes", "*")); len(found) > 0 && name != "another file there" {
+				t.Errorf("written: %v", found)
+			}
+		})
+	}
+	if _, err := withGym(t).FetchRecording(t.Context(), "none"); !errors.Is(err, ErrUnknown) {
+		t.Error(err)
+	}
+}
+
+// cut leaves the first half of a file.
+func cut(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, path, string(text[:len(text)/2]))
+}
+
+func TestRecordedSetsAreListed(t *testing.T) {
+	all, err := withGym(t).Status()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(all, func(s Status) bool { return s.Set == "gym" })
+	if at < 0 || all[at] != (Status{Set: "gym", Title: "Gym", Split: "recorded", Rows: 2, Licence: "MIT", Pinned: "revision"}) {
+		t.Errorf("%+v", all)
+	}
+}

@@ -1,0 +1,238 @@
+package publisher
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// given are files of a publisher by their paths, in the order of a map: none.
+func given(files map[string]string) iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		for path, text := range files {
+			if !yield(File{path, func() ([]byte, error) { return []byte(text), nil }}, nil) {
+				return
+			}
+		}
+	}
+}
+
+const gym = "archive/reasoninggym-paper-experiments/zero-shot/"
+
+func TestReasoningGymByHand(t *testing.T) {
+	got, err := ReasoningGym(given(map[string]string{
+		"archive/README.md": "not read",
+		gym + "hard/a_big_20250416_010203/games/maze.json":       `{"results": [{"question": "é\u007f 𝒙?", "expected_answer": "4", "completions": [{"score": 0.5, "full_model_response": null}]}]}`,
+		gym + "easy/b_small_20250416_010203/algebra/sums.json":   `{"results": [{"question": "1+1?", "expected_answer": "2", "completions": [{"score": 1.0, "full_model_response": "zwölf"}, {"score": 0, "full_model_response": ""}]}]}`,
+		gym + "easy/a_big_20250417_010203/algebra/sums.json":     `{"name": "sums", "results": [{"question": "2+\"2\"?", "expected_answer": "4", "completions": [{"score": 0.01, "full_model_response": "a"}]}, {"question": "1+1?", "expected_answer": "2", "completions": [{"score": 1.0, "full_model_response": "bb"}]}, {"question": "2+\"2\"?", "expected_answer": "4", "completions": [{"score": 1.0, "full_model_response": "c"}]}]}`,
+		gym + "easy/a_big_20250417_010203/algebra/summary.jsonl": "not read",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Ids are the first 12 digits of SHA-256, by another program.
+	want := `{"id": "fc30d05fa6ce", "level": "easy", "category": "algebra", "dataset": "sums", "question": "2+\"2\"?", "answer": "4"}
+{"id": "0194e27aa140", "level": "easy", "category": "algebra", "dataset": "sums", "question": "1+1?", "answer": "2"}
+{"id": "523033708dcc", "level": "hard", "category": "games", "dataset": "maze", "question": "\u00e9\u007f \ud835\udc99?", "answer": "4"}
+`
+	if text := string(got["reasoning_gym_questions"]); text != want {
+		t.Errorf("questions\n%swant\n%s", text, want)
+	}
+	want = `{"query_id": "fc30d05fa6ce", "model": "a_big", "scores": [0.01], "chars": [1], "dups": 2}
+{"query_id": "0194e27aa140", "model": "a_big", "scores": [1.0], "chars": [2], "dups": 1}
+{"query_id": "0194e27aa140", "model": "b_small", "scores": [1.0, 0], "chars": [5, 0], "dups": 1}
+{"query_id": "523033708dcc", "model": "a_big", "scores": [0.5], "chars": [0], "dups": 1}
+`
+	if text := string(got["reasoning_gym_outcomes"]); text != want {
+		t.Errorf("outcomes\n%swant\n%s", text, want)
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"no JSON":       {"[", "sums.json: unexpected end of JSON input"},
+		"no completion": {`{"results": [{"question": "?", "expected_answer": "1"}]}`, "easy/m/algebra/sums: a question has no completion"},
+	} {
+		if _, err := ReasoningGym(given(map[string]string{gym + "easy/m/algebra/sums.json": c.text})); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := ReasoningGym(given(map[string]string{"a/b.json": "{}"})); !errors.Is(err, ErrNoFiles) {
+		t.Error(err)
+	}
+}
+
+func TestRouteLLMByHand(t *testing.T) {
+	got, err := RouteLLMMMLU(given(map[string]string{
+		"x/routellm/evals/mmlu/responses/mmlu_law.csv": "prompt,mixtral-8x7b-instruct-v0.1,gpt-4-1106-preview\n\"Who, é?\nA. \"\"me\"\"\",True,False\n",
+		"x/routellm/evals/mmlu/responses/mmlu_art.csv": "gpt-4-1106-preview,prompt,mixtral-8x7b-instruct-v0.1\nTrue,What?,False\nFalse,Why?,False\n",
+		"x/routellm/evals/mmlu/responses/README":       "not read",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"query_id":"mmlu-art-0","benchmark":"mmlu","problem":"What?","subject":"art","correct":{"mistralai/Mixtral-8x7B-Instruct-v0.1":0,"gpt-4-1106-preview":1}}
+{"query_id":"mmlu-art-1","benchmark":"mmlu","problem":"Why?","subject":"art","correct":{"mistralai/Mixtral-8x7B-Instruct-v0.1":0,"gpt-4-1106-preview":0}}
+{"query_id":"mmlu-law-0","benchmark":"mmlu","problem":"Who, é?\nA. \"me\"","subject":"law","correct":{"mistralai/Mixtral-8x7B-Instruct-v0.1":1,"gpt-4-1106-preview":0}}
+`
+	if text := string(got["routellm_mmlu"]); text != want {
+		t.Errorf("%swant\n%s", text, want)
+	}
+	for text, want := range map[string]string{
+		"prompt,gpt-4-1106-preview\nq,True\n": "has no column mixtral-8x7b-instruct-v0.1",
+		"question\nq\n":                       "has no column prompt",
+		"prompt,mixtral-8x7b-instruct-v0.1,gpt-4-1106-preview\nq,True,yes\n": `row 1: "yes" is neither True nor False`,
+	} {
+		if _, err := RouteLLMMMLU(given(map[string]string{"routellm/evals/mmlu/responses/mmlu_x.csv": text})); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+const data = "../../../../shared/data"
+
+// unpacked is a compressed file beside the project.
+func unpacked(t *testing.T, name string) []byte {
+	t.Helper()
+	f, err := os.Open(filepath.Join(data, name))
+	if err != nil {
+		t.Skipf("no data folder with recorded outcomes: %v", err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Two files as they were published make the lines that the whole conversion has of them.
+func TestPublishedFilesBecomeTheLinesThatAreKnown(t *testing.T) {
+	files := map[string]string{}
+	for _, level := range []string{"easy", "hard"} {
+		files[gym+level+"/google_gemma-3-27b-it_20250416_010203/arithmetic/chain_sum.json"] = string(unpacked(t, "raw/reasoning_gym_"+level+"_gemma_chain_sum.json.gz"))
+	}
+	got, err := ReasoningGym(given(files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range got {
+		whole := unpacked(t, "outcomes/"+name+".jsonl.gz")
+		lines := bytes.SplitAfter(text, []byte("\n"))
+		for _, line := range lines {
+			if !bytes.Contains(whole, line) {
+				t.Fatalf("%s has not %s", name, line)
+			}
+		}
+		if len(lines) != 101 {
+			t.Errorf("%s: %d lines, want 100", name, len(lines)-1)
+		}
+	}
+}
+
+// The known lines, put back into files as they are published, come out with the same bytes. That the publishers' files are these is
+// not shown by it.
+func TestWholeSetsComeOutWithTheSameBytes(t *testing.T) {
+	questions, outcomes := unpacked(t, "outcomes/reasoning_gym_questions.jsonl.gz"), unpacked(t, "outcomes/reasoning_gym_outcomes.jsonl.gz")
+	type question struct{ ID, Level, Category, Dataset, Question, Answer string }
+	of := map[string]question{}
+	each(t, questions, func(line []byte) {
+		var q question
+		decode(t, line, &q)
+		of[q.ID] = q
+	})
+	type completion struct {
+		Score    json.Number `json:"score"`
+		Response string      `json:"full_model_response"`
+	}
+	type result struct {
+		Question    string       `json:"question"`
+		Expected    string       `json:"expected_answer"`
+		Completions []completion `json:"completions"`
+	}
+	results := map[string][]result{}
+	each(t, outcomes, func(line []byte) {
+		var o struct {
+			ID     string `json:"query_id"`
+			Model  string
+			Scores []json.Number
+			Chars  []int
+			Dups   int
+		}
+		decode(t, line, &o)
+		q := of[o.ID]
+		r := result{Question: q.Question, Expected: q.Answer}
+		for i, s := range o.Scores {
+			r.Completions = append(r.Completions, completion{s, strings.Repeat("ü", o.Chars[i])})
+		}
+		path := fmt.Sprintf("%s%s/%s_20250416_010203/%s/%s.json", gym, q.Level, o.Model, q.Category, q.Dataset)
+		results[path] = append(results[path], slices.Repeat([]result{r}, o.Dups)...)
+	})
+	files := map[string]string{}
+	for path, all := range results {
+		text, err := json.Marshal(map[string]any{"results": all})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[path] = string(text)
+	}
+	got, err := ReasoningGym(given(files))
+	if err != nil || !bytes.Equal(got["reasoning_gym_questions"], questions) || !bytes.Equal(got["reasoning_gym_outcomes"], outcomes) {
+		t.Errorf("reasoning-gym differs: %v", err)
+	}
+
+	mmlu := unpacked(t, "outcomes/routellm_mmlu.jsonl.gz")
+	rows := map[string][][]string{}
+	each(t, mmlu, func(line []byte) {
+		var q struct {
+			Problem, Subject string
+			Correct          map[string]int
+		}
+		decode(t, line, &q)
+		row := []string{q.Problem}
+		for _, c := range mmluColumns {
+			row = append(row, map[int]string{0: "False", 1: "True"}[q.Correct[c.model]])
+		}
+		rows[q.Subject] = append(rows[q.Subject], row)
+	})
+	files = map[string]string{}
+	for subject, of := range rows {
+		var text bytes.Buffer
+		w := csv.NewWriter(&text)
+		if err := cmp.Or(w.Write([]string{"prompt", mmluColumns[0].column, mmluColumns[1].column}), w.WriteAll(of)); err != nil {
+			t.Fatal(err)
+		}
+		files["routellm/evals/mmlu/responses/mmlu_"+subject+".csv"] = text.String()
+	}
+	if got, err = RouteLLMMMLU(given(files)); err != nil || !bytes.Equal(got["routellm_mmlu"], mmlu) {
+		t.Errorf("routellm-mmlu differs: %v", err)
+	}
+}
+
+func each(t *testing.T, text []byte, read func(line []byte)) {
+	t.Helper()
+	for _, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
+		read(line)
+	}
+}
+
+func decode(t *testing.T, line []byte, into any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if err := d.Decode(into); err != nil {
+		t.Fatal(err)
+	}
+}
