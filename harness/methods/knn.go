@@ -4,6 +4,7 @@ package methods
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -17,6 +18,9 @@ import (
 // al. 2024): means of pass rate and dollars over the k nearest by the cosine of hashed n-grams, each weighted by its
 // cosine, with the overall means added at weight Prior. It picks argmax_m p(m) - mu*usd(m), and mu is its knob.
 //
+// With Guard it asks the cheapest expert that its neighbours do not prove worse than a dearer one, by that many standard errors of the mean
+// difference, and the number of standard errors is its knob: a router that pays more only where it has evidence.
+//
 // k is chosen by every fit from its training problems alone, by log loss on a held-out fifth of at most searchRows of
 // them. A training problem is not its own neighbour, nor is one of the same text, so that what the router spends on
 // training problems is what it would spend on new ones.
@@ -26,6 +30,8 @@ type knn struct {
 	Most    int     `yaml:"most" in:"[2,10000000]"`   // training problems kept, a random sample; more take time in proportion
 	Buckets int     `yaml:"buckets" in:"[1,4194304]"` // hashed n-gram buckets
 	NGrams  int     `yaml:"ngrams" in:"[1,16]"`       // longest word n-gram hashed
+
+	Guard float64 `yaml:"guard,omitempty" in:"[0,100]"` // standard errors by which the nearest must prove a cheaper expert worse; 0: utility decides
 
 	memory *compact.Texts
 }
@@ -61,7 +67,7 @@ func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 		return nil, err
 	}
 	work.Log.Debug("nearest neighbours kept", "problems", len(r.known), "k", of.K)
-	return keep(train.Experts, work, of, func(of neighbourhood) (routing.Router, error) { return r.router(of), nil })
+	return keep(train.Experts, work, of, func(of neighbourhood) (routing.Router, error) { return k.router(r, of), nil })
 }
 
 // Load implements Loader.
@@ -75,7 +81,7 @@ func (k *knn) Load(ctx context.Context, experts []routing.Expert, from string, w
 		if err != nil {
 			return nil, err
 		}
-		return k.neighbours(of, rows).router(of), nil
+		return k.router(k.neighbours(of, rows), of), nil
 	})
 }
 
@@ -100,8 +106,77 @@ func (k *knn) neighbours(of neighbourhood, rows []policy.Row) neighbours {
 	return neighbours{prior: k.Prior, known: of.Known, index: newPostings(rows, k.Buckets), usd: of.USD, pass: of.Pass}
 }
 
-// router is a utility router by the nearest.
-func (r neighbours) router(of neighbourhood) routing.Router {
+// limit implements limited.
+func (k *knn) limit() string {
+	if k.Guard == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the cheapest expert that neighbours do not prove worse by %g standard errors", k.Guard)
+}
+
+// router decides by the nearest.
+func (k *knn) router(r neighbours, of neighbourhood) routing.Router {
+	if k.Guard == 0 {
+		return r.useful(of)
+	}
+	guarded := newScoreRouter(len(r.usd), guardKnobs(), func(ctx context.Context, texts []string) ([]scores, error) {
+		rows, err := of.Features.ngrams(ctx, texts)
+		if err != nil {
+			return nil, err
+		}
+		return inParallel(ctx, len(rows), func(i int) scores {
+			return scores{pass: r.worse(r.nearest(rows[i], texts[i], 0, of.K))}
+		})
+	}, func(s scores, z float64) int {
+		return slices.IndexFunc(s.pass, func(worse float64) bool { return worse <= z })
+	})
+	guarded.knob = k.Guard
+	return guarded
+}
+
+// guardKnobs is the sweep of the guard, dearest first: standard errors from "any doubt asks the strongest" to "no proof is enough".
+func guardKnobs() []float64 {
+	knobs := []float64{-2 * certain}
+	for z := -60; z <= 60; z++ {
+		knobs = append(knobs, float64(z)/10)
+	}
+	return append(knobs, 2*certain)
+}
+
+// certain is what neighbours prove that all say the same, in standard errors.
+const certain = 1e6
+
+// worse returns for every expert [M] by how many standard errors the nearest prove it worse than a dearer one: the largest, over
+// those, of the mean difference of pass rates weighted by cosine, over its error at the effective number of neighbours. Of
+// the strongest, and of neighbours that prove nothing, it is minus infinity and 0.
+func (r neighbours) worse(near []neighbour) []float64 {
+	z := slices.Repeat([]float64{math.Inf(-1)}, len(r.pass))
+	var weight, squares float64
+	for _, n := range near {
+		weight += float64(n.cosine)
+		squares += float64(n.cosine) * float64(n.cosine)
+	}
+	for m := range z[:len(z)-1] {
+		for dearer := m + 1; dearer < len(z); dearer++ {
+			var sum, square float64
+			for _, n := range near {
+				d := r.known[n.at].Pass[dearer] - r.known[n.at].Pass[m]
+				sum += float64(n.cosine) * d
+				square += float64(n.cosine) * d * d
+			}
+			proof := 0.0
+			if size := weight * weight / squares; size > 1 && sum != 0 {
+				mean := sum / weight
+				proof = min(max(mean/math.Sqrt(max(square/weight-mean*mean, 0)/(size-1)), -certain), certain)
+			}
+			z[m] = max(z[m], proof)
+		}
+	}
+	return z
+}
+
+// useful is a utility router by the nearest.
+func (r neighbours) useful(of neighbourhood) routing.Router {
 	return newUtilityRouter(len(r.usd), dollarUnit(r.usd), func(ctx context.Context, texts []string) ([]scores, error) {
 		rows, err := of.Features.ngrams(ctx, texts)
 		if err != nil {

@@ -122,3 +122,27 @@ func benchmarkFit(b *testing.B, kind string) {
 		}
 	}
 }
+
+// By hand: of four neighbours alike the dearer expert is right where the cheaper is wrong on three; mean difference 3/4, variance
+// 3/16, error sqrt(3/16/3) = 1/4: three standard errors.
+func TestTheGuardCountsStandardErrors(t *testing.T) {
+	r := neighbours{pass: make([]float64, 2), usd: make([]float64, 2), known: []profiledText{
+		{Pass: []float64{0, 1}}, {Pass: []float64{0, 1}}, {Pass: []float64{0, 1}}, {Pass: []float64{1, 1}},
+	}}
+	all := []neighbour{{.5, 0}, {.5, 1}, {.5, 2}, {.5, 3}}
+	if z := r.worse(all); math.Abs(z[0]-3) > 1e-12 || !math.IsInf(z[1], -1) {
+		t.Errorf("%v standard errors, not 3 and minus infinity", z)
+	}
+	if z := r.worse(all[:3]); z[0] != certain {
+		t.Errorf("three alike prove %v", z)
+	}
+	for _, few := range [][]neighbour{nil, all[:1], all[3:]} {
+		if z := r.worse(few); z[0] != 0 {
+			t.Errorf("%v prove %v, not nothing", few, z)
+		}
+	}
+	// Half the weight on the one that differs: mean 1/2, variance 1/4, effective size 1/(1/4+3/36) = 3.
+	if z := r.worse([]neighbour{{.5, 3}, {.5 / 3, 0}, {.5 / 3, 1}, {.5 / 3, 2}}); math.Abs(z[0]-.5/math.Sqrt(.25/2)) > 1e-6 {
+		t.Errorf("%v standard errors, not sqrt 2", z)
+	}
+}

@@ -171,6 +171,38 @@ func TestThePolicysCurveByHand(t *testing.T) {
 	}
 }
 
+func TestTheGuardSweepsFromTheStrongestToTheCheapest(t *testing.T) {
+	set := planted(120)
+	r := fit(t, build(t, "knn", "guard: 2"), set, 1).(routing.Frontier)
+	knobs := r.Knobs()
+	last := len(set.Experts) - 1
+	for _, at := range []struct {
+		knob float64
+		want func(expert int) bool
+	}{{knobs[0], func(m int) bool { return m == last }}, {knobs[len(knobs)-1], func(m int) bool { return m == 0 }}} {
+		d, err := r.RouteAt(t.Context(), queries(set.RL), at.knob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range d {
+			if !at.want(x.Expert) {
+				t.Fatalf("at %g standard errors expert %d is asked", at.knob, x.Expert)
+			}
+		}
+	}
+	own, err := r.Route(t.Context(), queries(set.RL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := r.RouteAt(t.Context(), queries(set.RL), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.EqualFunc(own, at, func(a, b routing.Decision) bool { return a.Expert == b.Expert }) {
+		t.Error("the router does not stand at its guard")
+	}
+}
+
 func TestTheListSaysWhichKindsHaveAKnob(t *testing.T) {
 	set := planted(60)
 	for _, kind := range Kinds() {
