@@ -250,6 +250,46 @@ func TestDefaultsAreThePapers(t *testing.T) {
 	}
 }
 
+// What is fetched is what pools read.
+func TestPublishedRecordingsAreThoseOfPools(t *testing.T) {
+	recordings, err := spec.LoadRecordings(experiments.FS)
+	if err != nil || len(recordings) == 0 {
+		t.Fatal(recordings, err)
+	}
+	read := map[string]string{} // path -> sha256
+	entries, err := experiments.FS.ReadDir("pools")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		text, err := experiments.FS.ReadFile("pools/" + e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var pool spec.Pool
+		if err := yaml.Unmarshal(text, &pool); err != nil {
+			t.Fatal(err)
+		}
+		if pool.Recorded != nil {
+			read[pool.Recorded.Queries.Path], read[pool.Recorded.Outcomes.Path] = pool.Recorded.Queries.SHA256, pool.Recorded.Outcomes.SHA256
+		}
+	}
+	for name, p := range recordings {
+		for _, f := range p.Files {
+			if sum, ok := read[f.Path]; !ok || sum != f.SHA256 {
+				t.Errorf("%s: %s has sha256 %s, pools read %q", name, f.Path, f.SHA256, sum)
+			}
+			raw, err := os.Stat("../../shared/data")
+			if err != nil || !raw.IsDir() {
+				continue
+			}
+			if _, text, sum, err := problems.Content("../../shared/data", f.Path); err != nil || sum != f.SHA256 || bytes.Count(text, []byte("\n")) != f.Rows {
+				t.Errorf("%s: %s beside the project has sha256 %s, %v", name, f.Path, sum, err)
+			}
+		}
+	}
+}
+
 func TestDataFilesHaveTheStatedChecksumsAndSizes(t *testing.T) {
 	const data = "../../shared/data"
 	if _, err := os.Stat(data); err != nil {

@@ -71,7 +71,14 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 		case want[i] != spec.Unpinned && sum != want[i]:
 			return nil, fmt.Errorf("%s has sha256 %s, but %s says %s; move it away to fetch it again", at, sum, by, want[i])
 		}
-		all = append(all, Result{Set: name, Path: at, Rows: file.Rows, SHA256: sum, How: Here})
+		of := Result{Set: name, Path: at, Rows: file.Rows, SHA256: sum, How: Here}
+		if want[i] == spec.Unpinned { // nobody knows better: from now on it is what is here
+			of.How = Recorded
+			if err := f.record(file.Path, problems.Record{Set: name, SHA256: sum, Rows: file.Rows}); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, of)
 	}
 	if missing == 0 {
 		return all, nil
@@ -98,7 +105,7 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 		return nil, fmt.Errorf("%s at %s: %w", p.Repo, p.Revision, err)
 	}
 	for i, file := range p.Files { // all are checked before one is written
-		if all[i].How == Here {
+		if all[i].How != Fetched {
 			continue
 		}
 		lines, ok := made[strings.TrimSuffix(path.Base(file.Path), ".jsonl")]
@@ -116,7 +123,7 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 		}
 	}
 	for i, file := range p.Files {
-		if all[i].How == Here {
+		if all[i].How != Fetched {
 			continue
 		}
 		record := problems.Record{Set: name, SHA256: all[i].SHA256, Rows: file.Rows, From: []problems.Came{{Repo: p.Repo, Revision: p.Revision, Path: s.path, SHA256: archiveSum}}}

@@ -93,6 +93,19 @@ func TestARecordedSetIsFetchedConvertedAndRecorded(t *testing.T) {
 	}
 }
 
+func TestAFileOfOnesOwnAtThePathOfAnUnpinnedOneIsRecorded(t *testing.T) {
+	w := withGym(t)
+	put(t, filepath.Join(w.Dir, "outcomes/reasoning_gym_outcomes.jsonl"), "mine\n")
+	got, err := w.FetchRecording(t.Context(), "gym")
+	if err != nil || got[0].How != Fetched || got[1].How != Recorded {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	put(t, filepath.Join(w.Dir, "outcomes/reasoning_gym_outcomes.jsonl"), "another\n")
+	if _, err := w.FetchRecording(t.Context(), "gym"); err == nil || !strings.Contains(err.Error(), "fetched.yaml says "+sumOf("mine\n")) {
+		t.Error(err)
+	}
+}
+
 func TestARecordedSetThatDoesNotFitIsRefusedAndNothingIsWritten(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*testing.T, *world)
