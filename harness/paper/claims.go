@@ -18,6 +18,7 @@ import (
 const (
 	Holds        = "holds"
 	Mismatch     = "mismatch"
+	WrongUnit    = "wrong unit" // the number follows from the tables in another unit than the printed one
 	NotCheckable = "not checkable"
 )
 
@@ -29,6 +30,9 @@ type List struct {
 	Claims      []Claim              `yaml:"claims"`
 	Averages    []Averages           `yaml:"averages"`
 	Granularity []Granularity        `yaml:"granularity"`
+	Repeated    []Repeated           `yaml:"repeated"`
+	Costs       []Costs              `yaml:"costs"`
+	Totals      []Totals             `yaml:"totals"`
 }
 
 // Claim is a sentence with a number or a comparison in it.
@@ -40,12 +44,13 @@ type Claim struct {
 	Unit    string  `yaml:"unit"`    // behind the numbers; may be empty
 	Formula string  `yaml:"formula"` // empty: no table holds what it is made of
 	Allow   float64 `yaml:"allow"`   // tolerance beside rounding: sampling noise of rows drawn at random
+	Slip    string  `yaml:"slip"`    // a formula in another unit: the verdict is WrongUnit where only it gives the printed number; empty: none
 	Ours    *Ours   `yaml:"ours"`    // what it means on our measurements; nil: nothing
 	Verdict string  `yaml:"verdict"` // recorded
 	Reason  string  `yaml:"reason"`  // says why, where the verdict is not Holds; may say more where it is
 
-	line    int
-	formula *Formula
+	line          int
+	formula, slip *Formula
 }
 
 // Finding is what became of a claim or a check.
@@ -98,6 +103,15 @@ func ReadList(file string, data []byte) (*List, error) {
 	for i, line := range linesOf(data, "granularity") {
 		l.Granularity[i].line = line
 	}
+	for i, line := range linesOf(data, "repeated") {
+		l.Repeated[i].line = line
+	}
+	for i, line := range linesOf(data, "costs") {
+		l.Costs[i].line = line
+	}
+	for i, line := range linesOf(data, "totals") {
+		l.Totals[i].line = line
+	}
 	for _, b := range sortedKeys(l.Sizes) {
 		if len(l.Sizes[b]) == 0 {
 			f.add(0, "sizes", "%s has no size; leave it out", b)
@@ -109,7 +123,7 @@ func ReadList(file string, data []byte) (*List, error) {
 var decimal = regexp.MustCompile(`^-?\d+(\.\d+)?(e-?\d+)?$`)
 
 func (c *Claim) check(f *faults) {
-	verdicts := []string{Holds, Mismatch, NotCheckable}
+	verdicts := []string{Holds, Mismatch, WrongUnit, NotCheckable}
 	switch {
 	case c.ID == "":
 		f.add(c.line, "claim", "no id")
@@ -131,6 +145,14 @@ func (c *Claim) check(f *faults) {
 			f.add(c.line, c.ID, "formula: %v", err)
 		} else if c.formula.Compares() && c.Printed != "" {
 			f.add(c.line, c.ID, "the formula is a comparison, so there is nothing that printed %q could be", c.Printed)
+		}
+	}
+	if c.Slip != "" {
+		var err error
+		if c.slip, err = Parse(c.Slip); err != nil {
+			f.add(c.line, c.ID, "slip: %v", err)
+		} else if c.slip.Compares() || c.formula == nil || c.Printed == "" {
+			f.add(c.line, c.ID, "slip is what a printed number that the formula does not give would be; printed, formula and a slip that is no comparison must be set")
 		}
 	}
 	if c.Ours != nil {
@@ -174,7 +196,8 @@ func (l *List) Check(file string, t *Tables, measured *Measurements, o *Ordering
 	if err != nil {
 		f.text = append(f.text, err.Error())
 	}
-	return append(findings, whole...), f.err()
+	findings = append(findings, whole...)
+	return append(findings, l.across(t, f)...), f.err()
 }
 
 // checkAgainst looks for scales that no ordering knows, and for ids that one of them has: the digest names both by their
@@ -263,6 +286,17 @@ func (l *List) claim(c *Claim, t *Tables) (Finding, error) {
 		} else if try.Verdict == Holds && found.Verdict == Mismatch {
 			found.Recomputed, found.Tolerance, found.Verdict = try.Recomputed, try.Tolerance, try.Verdict
 			found.Reason = strings.TrimSpace(found.Reason + " With " + names[i] + ".")
+		}
+	}
+	if found.Verdict == Mismatch && c.slip != nil {
+		slip := *c
+		slip.formula = c.slip
+		try, err := slip.try(t)
+		if err != nil {
+			return Finding{}, fmt.Errorf("slip: %w", err)
+		}
+		if try.Verdict == Holds {
+			found.Verdict = WrongUnit
 		}
 	}
 	return found, nil

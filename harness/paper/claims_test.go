@@ -41,7 +41,7 @@ func TestEveryTableIsTriedWhateverTheListSays(t *testing.T) {
 	if f := found[0]; f.ID != "averages of toy" || f.Verdict != Holds || f.At() != "folder" {
 		t.Errorf("%+v", f)
 	}
-	if f := found[1]; f.ID != "granularity of toy" || f.Verdict != Mismatch || !strings.HasPrefix(f.Differs, "mismatch now, recorded as holding: cheap a, ") {
+	if f := found[1]; f.ID != "granularity of toy" || f.Verdict != Mismatch || !strings.HasPrefix(f.Differs, "toy.txt: mismatch now, recorded as holding: cheap on a: 50.0% of 3; ") {
 		t.Errorf("%+v", f)
 	}
 	bare, err := ReadTables(fstest.MapFS{"t.txt": {Data: []byte("BenchmarkRoute/table=t/method=x/benchmark=p 4 25.0 accuracy-%\n")}}, ".")
@@ -146,14 +146,14 @@ func TestAveragesAreRecomputedFromTheirRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := checked(t, l, tables)
-	if f.Verdict != Mismatch || f.Differs != "mismatch now, recorded as holding: cheap accuracy" || !strings.Contains(f.Reason, "printed 55.2, the cells give 55") {
+	if f.Verdict != Mismatch || f.Differs != "toy.txt: mismatch now, recorded as holding: cheap accuracy: printed 55.2, the cells give 55" || !strings.Contains(f.Reason, "printed 55.2, the cells give 55") {
 		t.Errorf("%+v", f)
 	}
 	l = list1(t, "averages:\n  - {table: toy, mismatch: [cheap accuracy]}\n")
 	if f := checked(t, l, tables); f.Verdict != Mismatch || f.Differs != "" {
 		t.Errorf("%+v", f)
 	}
-	if f := checked(t, l, toyTables(t)); f.Differs != "holds now, recorded as mismatch: cheap accuracy" {
+	if f := checked(t, l, toyTables(t)); f.Differs != "toy.txt: holds now, recorded as mismatch: cheap accuracy" {
 		t.Errorf("%+v", f)
 	}
 }
@@ -248,7 +248,7 @@ func TestFaultsOfFilesNameTheLine(t *testing.T) {
 		{"a list that is none", "claims: 3\n", "c.yaml:1: cannot unmarshal"},
 		{"no id", "claims:\n  - {source: s}\n", "c.yaml:2: claim: no id"},
 		{"no source", "claims:\n  - {id: x, says: y, verdict: holds}\n", "c.yaml:2: x: source and says must both be set"},
-		{"verdict", "claims:\n\n  - {id: x, source: s, says: y, verdict: hold}\n", `c.yaml:3: x: unknown verdict "hold"; known: holds, mismatch, not checkable`},
+		{"verdict", "claims:\n\n  - {id: x, source: s, says: y, verdict: hold}\n", `c.yaml:3: x: unknown verdict "hold"; known: holds, mismatch, wrong unit, not checkable`},
 		{"reason", "claims:\n  - {id: x, source: s, says: y, verdict: mismatch}\n", `c.yaml:2: x: a verdict of "mismatch" needs a reason`},
 		{"printed", "claims:\n  - {id: x, source: s, says: y, verdict: holds, printed: 3%}\n", `c.yaml:2: x: printed is "3%"`},
 		{"formula", "claims:\n  - {id: x, source: s, says: y, verdict: holds, formula: 1 +}\n", "c.yaml:2: x: formula: column 4: the formula ends"},
@@ -321,7 +321,7 @@ func TestThePapersClaimsComeOutAsAnAuditFoundThem(t *testing.T) {
 		{"average-accuracy", "88.639", Holds},
 		{"ood-retention", "95.54", Holds},
 		{"ood-saving", "38.43", Mismatch},
-		{"ood-loss", "4.46", Mismatch},
+		{"ood-loss", "4.46", WrongUnit},
 		{"ood-sample", "76.90", Mismatch},
 		{"hetero-gain-aime", "8.7", Holds},
 		{"hetero-gain-hmmt", "9.1", Holds},

@@ -123,7 +123,7 @@ func (d *DigestLine) onPaper(findings []Finding, f *faults) string {
 		}
 		counts[findings[k].Verdict]++
 	}
-	for _, v := range []string{Holds, NotCheckable, Mismatch} {
+	for _, v := range []string{Holds, NotCheckable, WrongUnit, Mismatch} {
 		if counts[v] > 0 {
 			verdict = v
 		}

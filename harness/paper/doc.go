@@ -4,8 +4,9 @@
 //
 // A claim is a sentence with a number or a comparison in it, and the formula that recomputes it from the paper's own
 // tables. It holds if the printed number can be the recomputed one, given that both it and the cells it comes from
-// are rounded; it is a mismatch if it cannot; it is not checkable if no table holds what it is made of, or if the
-// sentence prints nothing that a number could contradict.
+// are rounded; it is a mismatch if it cannot; it has the wrong unit if it can in another unit alone, whose formula the
+// claim has as its slip; it is not checkable if no table holds what it is made of, or if the sentence prints nothing that
+// a number could contradict.
 //
 // The tolerance is half a unit of the last printed digit of the claim, plus what rounding can have hidden in the cells:
 // each may lie anywhere within half a unit of its own last digit, though no cost below 0 and no percentage above 100,
@@ -39,6 +40,21 @@
 // 2017). A folder of tables without a list of claims gets these alone. On our measurements, where a line has counts of
 // answers and is a mean over training seeds, both are sharper; the documentation of Measurements.CheckTables says what
 // is tried and what is left out.
+//
+// Three more run where the list of claims asks for them, since a folder of tables does not say what they need:
+//
+//   - A row that several tables print (repeated) has the same cells in all of them, to the digits of the coarser one. Of
+//     cells that differ the one is named that most others contradict. Averages are compared where they are over the same
+//     benchmarks.
+//   - The cost of an expert (costs), divided by its price, is a number of tokens a question: above 0, within the limit of an
+//     answer, and not further from the other experts' than a stated factor, since they answer the same questions. With the
+//     right prices that puts them in order of cost as well. A row that asks one of them each time costs no less than the
+//     cheapest and no more than the dearest. A uniform choice costs their mean, give or take two standard errors of so many
+//     draws; lengths are taken to spread as much as their mean, which is more than they do. Prices that were inferred from
+//     the same costs can tell a cell that leaves the others, and not that all are wrong by one factor.
+//   - Every row and column adds up to its control total (totals), which was read from the paper and not from the files. It
+//     is what finds an error of transcription that nothing in the paper contradicts: a cell that was mistyped moves one row
+//     and one column, which name it.
 //
 // # Claims on our measurements
 //

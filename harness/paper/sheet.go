@@ -50,7 +50,11 @@ func ClaimsSheet(findings []Finding) *report.Sheet {
 	if slices.ContainsFunc(findings, func(f Finding) bool { return f.Ours != nil }) {
 		s.Notes[0] += " What the claims come to on our measurements is in claims-measured.md."
 	}
-	claimed.Title = fmt.Sprintf("Claims: %d hold, %d do not, %d cannot be checked", counts[Holds], counts[Mismatch], counts[NotCheckable])
+	unit := ""
+	if n := counts[WrongUnit]; n > 0 {
+		unit = fmt.Sprintf(" %d in another unit alone,", n)
+	}
+	claimed.Title = fmt.Sprintf("Claims: %d hold,%s %d do not, %d cannot be checked", counts[Holds], unit, counts[Mismatch], counts[NotCheckable])
 	if differs > 0 {
 		s.Notes = append([]string{fmt.Sprintf("Verdicts that are not the recorded ones: %d.", differs)}, s.Notes...)
 	}

@@ -17,6 +17,7 @@ import (
 // behind it, its other keys: entrorouter/alpha=0.6.
 type Tables struct {
 	lines     map[string]map[string]map[string]metrics.Measurement // table, row, benchmark
+	files     map[[3]string]string                                 // of each line, by table, row and benchmark
 	questions map[string]float64                                   // sizes that replace those of the tables, by benchmark
 }
 
@@ -30,7 +31,7 @@ func ReadTables(fsys fs.FS, dir string) (*Tables, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("%s: there is no such file; want the tables of a paper in the measurement format", path.Join(dir, "*.txt"))
 	}
-	t := &Tables{lines: map[string]map[string]map[string]metrics.Measurement{}}
+	t := &Tables{lines: map[string]map[string]map[string]metrics.Measurement{}, files: map[[3]string]string{}}
 	for _, name := range files {
 		f, err := fsys.Open(name)
 		if err != nil {
@@ -68,13 +69,27 @@ func ReadTables(fsys fs.FS, dir string) (*Tables, error) {
 				return nil, fmt.Errorf("%s: %s is in another file already", name, m.Label())
 			}
 			t.lines[table][row][benchmark] = m
+			t.files[[3]string{table, row, benchmark}] = name
 		}
 	}
 	return t, nil
 }
 
 // with returns t with other sizes of some benchmarks.
-func (t *Tables) with(questions map[string]float64) *Tables { return &Tables{t.lines, questions} }
+func (t *Tables) with(questions map[string]float64) *Tables {
+	return &Tables{t.lines, t.files, questions}
+}
+
+// fileOf names the file of a table, or the files if it lies in several.
+func (t *Tables) fileOf(table string) string {
+	names := map[string]bool{}
+	for at, name := range t.files {
+		if at[0] == table {
+			names[path.Base(name)] = true
+		}
+	}
+	return list(names)
+}
 
 // All returns the rows of every table, as Rows.
 func (t *Tables) All() map[string][]string {

@@ -36,8 +36,11 @@ type Granularity struct {
 func (l *List) wholeTables(file string, t *Tables) ([]Finding, error) {
 	f := &faults{file: file}
 	var findings []Finding
-	add := func(found Finding, line int) {
+	add := func(found Finding, table string, line int) {
 		found.File, found.Line = file, line
+		if found.Differs != "" {
+			found.Differs = t.fileOf(table) + ": " + found.Differs
+		}
 		findings = append(findings, found)
 	}
 	averages := map[string]Averages{}
@@ -77,7 +80,7 @@ func (l *List) wholeTables(file string, t *Tables) ([]Finding, error) {
 		if err != nil {
 			f.add(a.line, "averages", "%v", err)
 		} else if found != nil {
-			add(*found, a.line)
+			add(*found, table, a.line)
 		}
 	}
 	for _, table := range sortedKeys(t.lines) {
@@ -94,7 +97,7 @@ func (l *List) wholeTables(file string, t *Tables) ([]Finding, error) {
 			if err != nil {
 				f.add(g.line, "granularity", "%v", err)
 			} else if found != nil {
-				add(*found, g.line)
+				add(*found, table, g.line)
 			}
 		}
 	}
@@ -251,10 +254,15 @@ func tableFinding(id, source, says string, n int, wrong, said, recorded []string
 		f.Reason = strings.TrimSpace(strings.Join(said, "; ") + ". " + reason)
 	}
 	missing := slices.DeleteFunc(slices.Clone(recorded), func(s string) bool { return slices.Contains(wrong, s) })
-	extra := slices.DeleteFunc(slices.Clone(wrong), func(s string) bool { return slices.Contains(recorded, s) })
+	var extra []string
+	for i, name := range wrong {
+		if !slices.Contains(recorded, name) {
+			extra = append(extra, said[i])
+		}
+	}
 	var differs []string
 	if len(extra) > 0 {
-		differs = append(differs, "mismatch now, recorded as holding: "+strings.Join(extra, ", "))
+		differs = append(differs, "mismatch now, recorded as holding: "+strings.Join(extra, "; "))
 	}
 	if len(missing) > 0 {
 		differs = append(differs, "holds now, recorded as mismatch: "+strings.Join(missing, ", "))
