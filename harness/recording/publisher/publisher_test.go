@@ -145,6 +145,9 @@ func TestPublishedFilesBecomeTheLinesThatAreKnown(t *testing.T) {
 // The known lines, put back into files as they are published, come out with the same bytes. That the publishers' files are these is
 // not shown by it.
 func TestWholeSetsComeOutWithTheSameBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a hundred thousand answers: minutes under the race detector")
+	}
 	questions, outcomes := unpacked(t, "outcomes/reasoning_gym_questions.jsonl.gz"), unpacked(t, "outcomes/reasoning_gym_outcomes.jsonl.gz")
 	type question struct{ ID, Level, Category, Dataset, Question, Answer string }
 	of := map[string]question{}
