@@ -15,7 +15,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race kill lint loc study reproduce recorded paper-pdf smoke bench bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 live-demo test-live lm-accept clean
+.PHONY: build build-simd build-xla test race kill lint loc study reproduce ensemble recorded paper-pdf smoke bench bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 live-demo test-live lm-accept clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -93,6 +93,10 @@ endef
 
 reproduce: build
 	$(call carry-out,$(SIMULATED),$(if $(SEEDS),--seeds $(SEEDS)))
+
+# Contrasts on 24 simulated pools that fit the paper's fixed experts alike: a quarter of an hour of CPU.
+ensemble: build
+	$(BIN) ensemble ensemble
 
 # Recordings that can be fetched are, where they are missing; docs/data.md says of the others where they are from.
 recorded: build

@@ -30,8 +30,9 @@ var layers = map[string][]string{
 	// What is compared and what is shown are finished runs.
 	"harness/compare": {"harness/book", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/units", "harness/metrics"},
 	// Why a step is to do follows from its recipe and from what is stored.
-	"harness/explain": {"harness/spec", "harness/store"},
-	"harness/trail":   {"harness/book", "harness/score", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
+	"harness/explain":  {"harness/spec", "harness/store"},
+	"harness/ensemble": {"harness/experts/sim", "harness/metrics", "harness/routing", "harness/seed", "harness/spec", "harness/table", "harness/units"},
+	"harness/trail":    {"harness/book", "harness/score", "harness/methods", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
 	// Numbers come from decisions and outcomes, wherever those are from.
 	"harness/score": {"harness/book", "harness/routing", "harness/units", "harness/metrics", "harness/seed"},
 	// Plain numbers; a file is read strictly where the vocabulary says what a unit can be.

@@ -155,6 +155,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter serve --pool sim", as: `rm -f serving; entrorouter serve --pool sim --listen 127.0.0.1:0 >serving & until grep listening serving; do kill -0 $! && sleep .1 || exit 1; done; kill $! && wait $!`, why: "to end it", prints: `listening on http://127\.0\.0\.1:\d+/v1 for models`},
 	{command: "entrorouter serve --pool sim --faults plan.yaml", as: "rm -f serving; grep '^faults:' -A 99 \"$ROOT\"/docs/serve.md | sed '/^$/,$d; /^[^ f]/d' >plan.yaml; entrorouter serve --pool sim --faults plan.yaml --listen 127.0.0.1:0 >serving & until grep listening serving; do kill -0 $! && sleep .1 || exit 1; done; kill $! && wait $!; cat serving", why: "to end it", prints: `(?s)listening on http://127\.0\.0\.1:\d+/v1 for models.*fault 8: 0 requests`},
 	{command: "entrorouter serve --pool sim --key-env KEY", as: `rm -f serving; export KEY=sesame; entrorouter serve --pool sim --key-env KEY --listen 127.0.0.1:0 >serving & until grep listening serving; do kill -0 $! && sleep .1 || exit 1; done; kill $! && wait $!`, why: "to end it", prints: `listening on http://127\.0\.0\.1:\d+/v1 for models`},
+	{command: "entrorouter ensemble SPEC", why: "it takes 24 pools: what it says of a spec that draws none", exit: 2, prints: `has no block ensemble`},
 	{command: "entrorouter calibrate SPEC", prints: `largest difference in accuracy: 0\.0`},
 	{command: "entrorouter calibrate main", prints: `(?s)truncated %.*largest difference in accuracy: 0\.0`},
 	{command: "entrorouter plan SPEC --compile DIR", as: "entrorouter plan tiny.yaml --compile programs", why: "it writes through XLA: what it says of a spec without language models", exit: 2, prints: `trains no language model`},
@@ -547,14 +548,14 @@ func TestMakeRunsEveryExperiment(t *testing.T) {
 		made = append(made, strings.Fields(m[1])...)
 	}
 	for _, name := range spec.Names(experiments.FS) {
-		if name == "smoke" || name == "large" || strings.HasPrefix(name, "live") || strings.HasPrefix(name, "lm-") {
+		if name == "smoke" || name == "large" || name == "ensemble" || strings.HasPrefix(name, "live") || strings.HasPrefix(name, "lm-") {
 			made = append(made, name)
 		}
 	}
 	slices.Sort(made)
 	want := slices.Sorted(slices.Values(spec.Names(experiments.FS)))
 	if !slices.Equal(made, want) {
-		t.Errorf("the Makefile's experiments, with smoke, large and those of servers and language models, are\n%v\nand the built-in ones\n%v", made, want)
+		t.Errorf("the Makefile's experiments, with smoke, large, ensemble and those of servers and language models, are\n%v\nand the built-in ones\n%v", made, want)
 	}
 }
 

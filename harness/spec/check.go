@@ -62,6 +62,7 @@ func (l *loader) checkExperiment(file string) {
 		d.faultAt("policy"+knob, "%s", fault)
 	}
 	l.checkCollapse()
+	l.checkEnsemble()
 	distinct(d, "evaluate.seeds", e.Evaluate.Seeds)
 	distinct(d, "folds.seeds", e.Folds.Seeds)
 

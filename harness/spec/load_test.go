@@ -244,7 +244,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		also                 string // "old => new" in spec.yaml, to make the file matter
 	}{
 		// What YAML lets pass.
-		{"an unknown key with one near it", "spec.yaml", "large: 100", "larg: 100", `spec.yaml:7: unknown key "larg"; did you mean "large"? known: name, base, title, paper, protocol, pools, prices, seed, c_unit, count_input, train, test, large, profile, targets, anchor, reward, policy, sft, grpo, validate, folds, evaluate, collapse, methods, more_methods, paper_rows, outputs`, ""},
+		{"an unknown key with one near it", "spec.yaml", "large: 100", "larg: 100", `spec.yaml:7: unknown key "larg"; did you mean "large"? known: name, base, title, paper, protocol, pools, prices, seed, c_unit, count_input, train, test, large, profile, targets, anchor, reward, policy, sft, grpo, validate, folds, evaluate, collapse, ensemble, methods, more_methods, paper_rows, outputs`, ""},
 		{"an unknown key far from all", "spec.yaml", "  tau: 0.6", "  threshold: 0.6", `spec.yaml:9: targets: unknown key "threshold"; known: tau, k, gate, soft, hard_weight, strongest`, ""},
 		{"an unknown key in a row", "spec.yaml", "    match: entrorouter", "    matches: Ours", `spec.yaml:17: methods[2]: unknown key "matches"; did you mean "match"? known: name, id, label, paper, match, kappa, versus, train, params`, ""},
 		{"a key set twice", "spec.yaml", "large: 100", "large: 100\nprices: list", `spec.yaml:8: key "prices" is already set on line 5`, ""},
@@ -637,6 +637,29 @@ func TestARowOfThePaperHasAMethodAndFurtherKeys(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, spec.Method{Paper: paper}.PaperKeys()); diff != "" {
 			t.Errorf("%s: %s", paper, diff)
+		}
+	}
+}
+
+func TestRangesOfAnEnsembleAreChecked(t *testing.T) {
+	for _, c := range []struct{ edit, want string }{
+		{"", ""},
+		{"noise: {from: 9, to: 1, why: w}", "ensemble.noise: from 9 is above to 1"},
+		{"noise: {from: 0, to: 1, scale: log, why: w}", "ensemble.noise.from: a logarithmic scale does not begin at 0"},
+		{"noise: {from: 1, to: 2, why: ''}", "ensemble.noise.why"},
+		{"noise: {from: 1, to: 2000, why: w}", "ensemble.noise.to: want at least 0 and at most 1000"},
+		{"noise: {from: 1, to: 2, scale: cubic, why: w}", "ensemble.noise.scale"},
+	} {
+		files := sound()
+		noise := c.edit
+		if noise == "" {
+			noise = "noise: {from: 1, to: 2, scale: log, why: w}"
+		}
+		files["spec.yaml"].Data = append(files["spec.yaml"].Data, []byte("ensemble:\n  pools: 2\n  "+noise+"\n  topic_leak: {from: 0, to: 1, why: w}\n  residual_sd: {from: 0, to: 1, why: w}\n"+
+			"  topic_sd: {from: 0, to: 1, why: w}\n  strength_sd: {from: 0, to: 1, why: w}\n  tokens_sigma: {from: 0, to: 1, why: w}\n")...)
+		_, err := spec.Load(files, "spec", known)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v", noise, err)
 		}
 	}
 }

@@ -48,6 +48,7 @@ type Experiment struct {
 	Evaluate Evaluate `yaml:"evaluate"`
 
 	Collapse *Collapse `yaml:"collapse,omitempty"` // protocol collapse
+	Ensemble *Ensemble `yaml:"ensemble,omitempty"` // of simulated pools, for 'entrorouter ensemble'
 
 	Methods []Method `yaml:"methods,omitempty"`      // rows; protocols split and folds
 	More    []Method `yaml:"more_methods,omitempty"` // rows after those of the base; Load moves them there

@@ -1,0 +1,91 @@
+// The command ensemble: an experiment on many simulated pools that fit the paper's fixed experts alike.
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/ensemble"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/seed"
+)
+
+func ensembleCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "ensemble",
+		Usage:     "carry out an experiment on many simulated pools and say on how many of them each contrast comes out",
+		ArgsUsage: "SPEC",
+		Description: "The spec has a block ensemble with the ranges of what no data fix: how much a text shows, how far topics and experts\n" +
+			"differ. Pools are a Latin hypercube over them, and each is calibrated to the paper's fixed experts. What comes out on\n" +
+			"all of them does not rest on a constant of ours; what comes out on some says nothing of the paper. What is stored\n" +
+			"already is not done again.",
+		Flags: append(append(runFlags(), seedsFlag()), figuresFlags("folder for SPEC-pools.csv and SPEC-shares.csv; empty: do not write any")...),
+		Action: func(c *cli.Context) error {
+			folder, err := figuresFolder(c)
+			if err != nil {
+				return err
+			}
+			r, err := load(c)
+			if err != nil {
+				return err
+			}
+			x := &r.Experiment
+			if x.Ensemble == nil {
+				return usageError{fmt.Errorf("spec %s has no block ensemble, which says what pools are drawn from; the built-in one is: ensemble", x.Name)}
+			}
+			members, err := ensemble.Draw(x.Ensemble, r.Pools[0], r.Prices, seed.Seed(x.Seed))
+			if err != nil {
+				return usageError{err}
+			}
+			name := x.Name
+			var measured []*metrics.Set
+			for i, m := range members {
+				own := *r
+				own.Pools = append(own.Pools[:0:0], r.Pools...)
+				own.Pools[0], own.Experiment.Name = m.Pool, fmt.Sprintf("%s-%02d", name, i+1)
+				result, err := harness.Run(c.Context, &own, options(c))
+				if err != nil {
+					return fmt.Errorf("pool %s: %w", m.Pool.Name, err)
+				}
+				measured = append(measured, result.Measurements)
+			}
+			shares := ensemble.Shares(measured)
+			if err := printShares(c.App.Writer, shares); err != nil {
+				return err
+			}
+			if folder == "" {
+				return nil
+			}
+			for file, write := range map[string]func(io.Writer) error{
+				name + "-pools.csv":  func(w io.Writer) error { return ensemble.WritePools(w, x.Ensemble, members) },
+				name + "-shares.csv": func(w io.Writer) error { return ensemble.WriteShares(w, shares) },
+			} {
+				if err := os.MkdirAll(folder, 0o777); err != nil {
+					return err
+				}
+				if err := policy.WriteFile(filepath.Join(folder, file), write); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// printShares prints a line a row and number.
+func printShares(w io.Writer, shares []ensemble.Share) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "row\tnumber\tpools\tabove 0\tbelow 0\tmedian\tfrom\tto\t")
+	for _, s := range shares {
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%.2f\t%.2f\t%.2f\t\n", s.Row, s.Unit, s.Pools, s.Above, s.Below, s.Median, s.Least, s.Most)
+	}
+	return t.Flush()
+}

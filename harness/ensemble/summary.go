@@ -1,0 +1,105 @@
+// What an ensemble says of a contrast.
+
+package ensemble
+
+import (
+	"io"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/table"
+	"github.com/entrorouter/entrorouter/harness/units"
+)
+
+// Share says on how many pools a number of a row is above 0, and between which numbers it lies.
+type Share struct {
+	Row, Unit           string
+	Pools               int // with the number
+	Above, Below        int // pools on which it is above 0, and below
+	Median, Least, Most float64
+}
+
+// contrasted are the numbers of a row that have a sign: against the reference row, and against the coin flips between fixed experts.
+var contrasted = []string{units.Difference, units.HullDifference, units.HullGain}
+
+// Shares summarises what was measured on the pools, averages over the larger set's benchmarks, rows in the order of the first pool.
+func Shares(measured []*metrics.Set) (shares []Share) {
+	type key struct{ row, unit string }
+	numbers := map[key][]float64{}
+	var order []key
+	for _, set := range measured {
+		for _, line := range set.Where(metrics.Keys("arena", metrics.LargeArena, "benchmark", metrics.Average, "seed", "")...) {
+			if line.Name != "Route" {
+				continue
+			}
+			for _, unit := range contrasted {
+				v, ok := line.Value(unit)
+				if !ok {
+					continue
+				}
+				k := key{line.Key("method"), unit}
+				if numbers[k] == nil {
+					order = append(order, k)
+				}
+				numbers[k] = append(numbers[k], v.Number)
+			}
+		}
+	}
+	for _, k := range order {
+		all := slices.Sorted(slices.Values(numbers[k]))
+		s := Share{Row: k.row, Unit: k.unit, Pools: len(all), Least: all[0], Most: all[len(all)-1], Median: (all[(len(all)-1)/2] + all[len(all)/2]) / 2}
+		for _, v := range all {
+			switch {
+			case v > 0:
+				s.Above++
+			case v < 0:
+				s.Below++
+			}
+		}
+		shares = append(shares, s)
+	}
+	return shares
+}
+
+var shareColumns = []table.Column[Share]{
+	table.Text("row", func(s *Share) *string { return &s.Row }),
+	table.Text("number", func(s *Share) *string { return &s.Unit }),
+	table.Int("pools", func(s *Share) *int { return &s.Pools }),
+	table.Int("above 0", func(s *Share) *int { return &s.Above }),
+	table.Int("below 0", func(s *Share) *int { return &s.Below }),
+	table.Float("median", 3, func(s *Share) *float64 { return &s.Median }),
+	table.Float("from", 3, func(s *Share) *float64 { return &s.Least }),
+	table.Float("to", 3, func(s *Share) *float64 { return &s.Most }),
+}
+
+// WriteShares writes them as CSV.
+func WriteShares(w io.Writer, shares []Share) error {
+	t := table.NewWriter(w, shareColumns)
+	for _, s := range shares {
+		t.Write(s)
+	}
+	return t.Flush()
+}
+
+// ReadShares reads what WriteShares wrote.
+func ReadShares(file string, r io.Reader) (shares []Share, err error) {
+	err = table.Read(file, r, shareColumns, func(s Share) error {
+		shares = append(shares, s)
+		return nil
+	})
+	return shares, err
+}
+
+// WritePools writes which knobs every pool has, as CSV.
+func WritePools(w io.Writer, e *spec.Ensemble, members []Member) error {
+	columns := []table.Column[Member]{table.Text("pool", func(m *Member) *string { return &m.Pool.Name })}
+	for i, r := range e.Ranges() {
+		columns = append(columns, table.Float(r.Knob, 4, func(m *Member) *float64 { return &m.Knobs[i] }))
+	}
+	t := table.NewWriter(w, columns)
+	for _, m := range members {
+		t.Write(m)
+	}
+	return t.Flush()
+}
