@@ -178,6 +178,9 @@ func (l *List) Check(file string, t *Tables, measured *Measurements, o *Ordering
 		}
 		if measured != nil && o != nil && c.Ours != nil {
 			found.OursReason, found.Margin = c.Ours.Reason, c.Ours.Margin
+			if c.Ours.Seen {
+				found.OursReason += " It was chosen after a table of verdicts had been seen."
+			}
 			for _, scale := range o.scalesOfClaims() {
 				on, err := c.onScale(ours{measured, o, scale, t})
 				if err != nil {

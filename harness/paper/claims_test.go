@@ -258,6 +258,7 @@ func TestFaultsOfFilesNameTheLine(t *testing.T) {
 		{"a margin without a printed number", "claims:\n  - {id: x, source: s, says: y, verdict: holds, formula: 1 < 2, ours: {margin: 1, reason: r}}\n", "c.yaml:2: x: ours: a margin above 0 goes with a printed number"},
 		{"a printed number without a margin", "claims:\n  - {id: x, source: s, says: y, verdict: holds, printed: \"1\", formula: \"1\", ours: {}}\n", "c.yaml:2: x: ours: a margin above 0 goes with a printed number"},
 		{"a margin without a reason", "claims:\n  - {id: x, source: s, says: y, verdict: holds, printed: \"1\", formula: \"1\", ours: {margin: 1}}\n", "c.yaml:2: x: ours: a margin and needs want a reason"},
+		{"seen without a margin", "claims:\n  - {id: x, source: s, says: y, verdict: holds, formula: 1 < 2, ours: {seen: true}}\n", "c.yaml:2: x: ours: seen is about a margin"},
 		{"ours without a formula", "claims:\n  - {id: x, source: s, says: y, verdict: not checkable, reason: r, ours: {}}\n", "c.yaml:2: x: ours needs a formula"},
 		{"ours with a bad one", "claims:\n  - {id: x, source: s, says: y, verdict: not checkable, reason: r, ours: {formula: 1 +}}\n", "c.yaml:2: x: ours: formula: column 4"},
 		{"needs", "claims:\n  - {id: x, source: s, says: y, verdict: holds, formula: 1 < 2, ours: {needs: luck, reason: r}}\n", `c.yaml:2: x: ours: unknown needs "luck"; known: language-model, assumption`},

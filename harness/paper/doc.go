@@ -96,6 +96,13 @@
 //
 // A missing measurement has no verdict: its cell says "not run".
 //
+// Many verdicts are given at once, each at 95%, so that a few come out by chance. Where a difference with an interval decides,
+// the verdict has a p value: twice the least tail at which the interval, made in the same way with other quantiles, would
+// still decide; it is no less than 0.001, since resamples and seeds are few. Two adjusted values stand beside it: Holm's,
+// within a section on one scale, and Benjamini and Hochberg's, over all orderings and scales, which supposes positive
+// dependence. They change no verdict. Beside them verdicts.csv has the difference that would have been told with 80% power.
+// Rows that are level, single trainings, verdicts at equal cost and claims have none of it.
+//
 // On simulated scales and recorded answers the difference is the paired one if one of the rows is the row that
 // measurements take differences from; otherwise the two intervals are combined as those of independent numbers (MOVER,
 // Zou and Donner 2008), which for rows on the same questions is too wide rather than too narrow. To the spread over

@@ -30,6 +30,9 @@ type Contrast struct {
 	Seeds  int  // training seeds whose spread is in the interval; 0: none
 	Fixed  bool // a row was trained more than once, and no line says what single seeds gave here
 	Once   bool // a row was trained once here: nothing says what another training would give
+
+	questions [2]float64   // of the interval, what questions alone reach below and above the number
+	spread    metrics.Mean // the error of training seeds, if there are any
 }
 
 // Judged is an ordering on one scale.
@@ -42,6 +45,7 @@ type Judged struct {
 	Equal   *Contrast // of accuracies: hull gains; nil as well between rows with different hulls
 	AtEqual string    // the verdict by Equal, as the sentence has it; empty without
 	Reason  string    // of NeedsModel and Assumed
+	Tested  *Tested   // the test behind the verdict, adjusted for the others; nil: there is none
 	Missing string    // of NotRun: what there is no measurement of
 }
 
@@ -74,11 +78,13 @@ func (o *Orderings) Judge(file string, t *Tables, measured *Measurements) ([]Row
 				if err != nil {
 					f.add(x.line, x.ID, "%v", err)
 				}
+				judged.Tested = x.tested(judged)
 				row.Judged = append(row.Judged, judged)
 			}
 			rows = append(rows, row)
 		}
 	}
+	adjust(rows)
 	return rows, f.err()
 }
 
@@ -277,6 +283,9 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 	if ok {
 		c.Value, c.Paired = p, true
 	}
+	if c.Bounded {
+		c.questions = [2]float64{c.Number - c.Low, c.High - c.Number}
+	}
 	spread, n, err := seedSpread(measured, experiment, scale, a, b, u.own)
 	if err != nil {
 		return nil, err
@@ -284,9 +293,9 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 	c.Fixed = n == 0 && (measured.trained(experiment, scale, a["method"]) || measured.trained(experiment, scale, b["method"]))
 	c.Once = measured.once(experiment, scale, a["method"], o.Seedless) || measured.once(experiment, scale, b["method"], o.Seedless)
 	if n > 0 && c.Bounded {
-		c.Seeds = n
-		c.Low = c.Number - math.Hypot(c.Number-c.Low, spread)
-		c.High = c.Number + math.Hypot(c.High-c.Number, spread)
+		c.Seeds, c.spread = n, spread
+		c.Low = c.Number - c.reach(0, 0.025)
+		c.High = c.Number + c.reach(1, 0.025)
 	}
 	return c, nil
 }
@@ -299,12 +308,12 @@ func seedBySeed(measured *Measurements, experiment string, scale Scale, a, b Pla
 	if len(measured.seeds(experiment, scale, a)) < 2 || len(measured.seeds(experiment, scale, b)) < 2 {
 		return c, nil
 	}
-	half, n, err := seedSpread(measured, experiment, scale, a, b, unit)
+	spread, n, err := seedSpread(measured, experiment, scale, a, b, unit)
 	if err != nil || n == 0 {
 		return c, err
 	}
-	c.Bounded, c.Paired, c.Seeds = true, true, n
-	c.Low, c.High = c.Number-half, c.Number+half
+	c.Bounded, c.Paired, c.Seeds, c.spread = true, true, n, spread
+	c.Low, c.High = c.Number-c.reach(0, 0.025), c.Number+c.reach(1, 0.025)
 	return c, nil
 }
 
@@ -370,12 +379,12 @@ func unpaired(a, b metrics.Value) metrics.Value {
 	return d
 }
 
-// seedSpread returns half the width of the interval that training seeds give A - B, and the number of seeds; 0 seeds
+// seedSpread returns the mean of A - B over training seeds with its error, and the number of seeds; 0 seeds
 // if neither row was trained more than once. A row without lines of single seeds is the same under all of them.
-func seedSpread(measured *Measurements, experiment string, scale Scale, a, b Place, unit string) (half float64, n int, err error) {
+func seedSpread(measured *Measurements, experiment string, scale Scale, a, b Place, unit string) (spread metrics.Mean, n int, err error) {
 	sa, sb := measured.seeds(experiment, scale, a), measured.seeds(experiment, scale, b)
 	if len(sa) > 0 && len(sb) > 0 && !slices.Equal(sortedKeys(sa), sortedKeys(sb)) {
-		return 0, 0, fmt.Errorf("experiment %s on scale %s: %v has the seeds %s, %v has %s; they have to be the same",
+		return metrics.Mean{}, 0, fmt.Errorf("experiment %s on scale %s: %v has the seeds %s, %v has %s; they have to be the same",
 			experiment, scale.ID, a, strings.Join(sortedKeys(sa), ", "), b, strings.Join(sortedKeys(sb), ", "))
 	}
 	all := sa
@@ -395,14 +404,14 @@ func seedSpread(measured *Measurements, experiment string, scale Scale, a, b Pla
 			}
 			v, ok := m.Value(unit)
 			if !ok {
-				return 0, 0, nil
+				return metrics.Mean{}, 0, nil
 			}
 			x += side.sign * v.Number
 		}
 		d = append(d, x)
 	}
 	if len(d) < 2 {
-		return 0, 0, nil
+		return metrics.Mean{}, 0, nil
 	}
-	return metrics.MeanOf(d).Half(0.025), len(d), nil
+	return metrics.MeanOf(d), len(d), nil
 }

@@ -18,6 +18,7 @@ type Ours struct {
 	Formula string   `yaml:"formula"` // empty: that of the claim
 	Scales  []string `yaml:"scales"`  // where it means something; empty: wherever its rows are
 	Margin  float64  `yaml:"margin"`  // of a printed number: how far off still counts as the same
+	Seen    bool     `yaml:"seen"`    // the margin was chosen after a table of verdicts had been seen
 	Needs   string   `yaml:"needs"`   // language-model or assumption; empty: nothing
 	Reason  string   `yaml:"reason"`  // of the margin, or of what it needs
 
@@ -44,6 +45,8 @@ func (c *Claim) checkOurs(f *faults) {
 		f.add(c.line, c.ID, "ours: unknown needs %q; known: %s, %s", o.Needs, languageModel, assumption)
 	case (o.Margin > 0) != (c.Printed != "" && !o.formula.Compares()):
 		f.add(c.line, c.ID, "ours: a margin above 0 goes with a printed number, and only with one")
+	case o.Seen && o.Margin == 0:
+		f.add(c.line, c.ID, "ours: seen is about a margin, and there is none")
 	case (o.Margin > 0 || o.Needs != "") && o.Reason == "":
 		f.add(c.line, c.ID, "ours: a margin and needs want a reason")
 	}

@@ -563,7 +563,7 @@ func TestIntervalsWithoutTheSpreadOverSeedsSaySo(t *testing.T) {
 	if !j.Delta.Fixed || j.Delta.Seeds != 0 {
 		t.Errorf("%+v", j.Delta)
 	}
-	if text := cell(&o.Sections[0].Orderings[0], j); !strings.Contains(strings.Join(text.Lines, "|"), "+10.00 [7.00, 13.00]|routers held fixed") {
+	if text := cell(&o.Sections[0].Orderings[0], j); !strings.Contains(strings.Join(text.Lines, "|"), "+10.00 [7.00, 13.00]|p ≤0.001, Holm ≤0.001, FDR ≤0.001|routers held fixed") {
 		t.Errorf("%v", text)
 	}
 }

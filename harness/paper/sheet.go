@@ -187,12 +187,13 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 		Name:    "verdicts",
 		Caption: "Every ordering that the paper states, on our measurements.",
 		Records: [][]string{{"id", "section", "source", "says", "metric", "is", "benchmark", "paper", "paper-has-it", "scale", "verdict", "shows",
-			"difference", "low", "high", "paired", "seeds", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "reason", "missing"}},
+			"difference", "low", "high", "paired", "seeds", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "p", "p-holm", "p-fdr", "detectable", "reason", "missing"}},
 		Notes: []string{
 			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their interval. On simulated scales and recorded answers it holds the spread over questions, at the confidence of the measurements (95% in the built-in specs), and, where rows were trained, that over training seeds (over partitions on recorded answers), a 95% t interval; \"routers held fixed\" marks where no line has single seeds, \"trained once\" where there is one, which decides nothing. " +
 				"Of training curves and of the small environment, in nats or percent, it is the 95% t interval of the differences seed by seed, and of fewer than two seeds there is none. " +
 				"cost: the difference in cost. equal cost: the difference in hull gain, accuracy above the best coin flip between fixed experts at the same cost. An accuracy that comes with a cost was bought." + o.differentHulls(),
 			"not testable: without a language model, since the sentence is about what a part does to one in fine-tuning; what our small policy shows stands below it. assumed: the order follows from a stated parameter of the simulation. not run: there is no measurement.",
+			aboutTests,
 			fmt.Sprintf("On simulated scales the experts are simulated, calibrated to the paper's fixed-expert rows and to nothing else. Measurements read: %s.", experiments(measured)),
 		},
 	}
@@ -258,13 +259,14 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 		Notes: []string{
 			"Simulated: the larger set, or else the sizes of the paper or the small environment. At equal cost: the same sentence about points above the coin flips between fixed experts, each row at its own cost. level: the same to the last digit, as of two routers that decide alike." + o.differentHulls(),
 			"not testable: without a language model; assumed: follows from a stated parameter of the simulation; what our rows show is in brackets.",
+			"Left after Holm and FDR: of the row's verdicts on all scales that came out or did not, how many survive that many verdicts are given at once, adjusted within a section and scale, and over all. How: verdicts.md.",
 		},
-		Records: [][]string{{"id", "simulated", "equal-cost"}},
+		Records: [][]string{{"id", "simulated", "equal-cost", "left"}},
 	}
 	if once := trainedOnce(rows); once != "" {
 		s.Notes = append(s.Notes, once)
 	}
-	g := report.Grid{Head: []string{"Ordering", "Simulated", "At equal cost"}, Widths: []float64{0.4, 0.2, 0.12}}
+	g := report.Grid{Head: []string{"Ordering", "Simulated", "At equal cost", "Left after Holm and FDR"}, Widths: []float64{0.36, 0.17, 0.11, 0.08}}
 	var recorded []int
 	for i, scale := range o.Scales {
 		if scale.Kind == "recorded" {
@@ -285,7 +287,7 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 			g.Rows = append(g.Rows, heading)
 		}
 		own := resolving(r.Judged)
-		cells := []string{own.phrase(), own.atEqualCost()}
+		cells := []string{own.phrase(), own.atEqualCost(), survivors(r.Judged)}
 		for _, i := range recorded {
 			cells = append(cells, r.Judged[i].phrase())
 		}
@@ -369,10 +371,13 @@ func word(verdict string) string {
 
 func (o *Orderings) summary(rows []Row) report.Grid {
 	g := report.Grid{Title: fmt.Sprintf("Verdicts on %d orderings", len(rows)), Head: []string{"Scale"}, Widths: []float64{0.34}}
+	g.Widths[0] = 0.3
 	for _, w := range verdictWords {
 		g.Head = append(g.Head, w.word)
-		g.Widths = append(g.Widths, 0.11)
+		g.Widths = append(g.Widths, 0.09)
 	}
+	g.Head = append(g.Head, "left after Holm and FDR")
+	g.Widths = append(g.Widths, 0.16)
 	for i, scale := range o.Scales {
 		row := []report.Text{report.Say(scale.Title)}
 		for _, w := range verdictWords {
@@ -384,6 +389,11 @@ func (o *Orderings) summary(rows []Row) report.Grid {
 			}
 			row = append(row, report.Say(strconv.Itoa(n)))
 		}
+		var here []Judged
+		for _, r := range rows {
+			here = append(here, r.Judged[i])
+		}
+		row = append(row, report.Say(survivors(here)))
 		g.Rows = append(g.Rows, row)
 	}
 	return g
@@ -453,6 +463,9 @@ func cell(o *Ordering, j Judged) report.Text {
 		return t
 	}
 	t.Lines = append(t.Lines, o.number(*j.Delta))
+	if j.Tested != nil {
+		t.Lines = append(t.Lines, j.Tested.line())
+	}
 	t.Lines = append(t.Lines, j.Delta.trainings()...)
 	if j.Cost != nil {
 		t.Lines = append(t.Lines, "cost "+signed(j.Cost.Number, 1))
@@ -528,6 +541,7 @@ func records(r Row) [][]string {
 		record = append(record, paired, seeds)
 		record = append(record, digits(j.Cost)...)
 		record = append(record, digits(j.Equal)...)
+		record = append(record, j.Tested.fields()...)
 		out = append(out, append(record, j.Reason, j.Missing))
 	}
 	return out

@@ -1,0 +1,137 @@
+package paper
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+func TestAdjustedValuesByHand(t *testing.T) {
+	for _, c := range []struct {
+		name                string
+		p, holm, discovered []float64
+	}{
+		{"none", nil, nil, nil},
+		{"one is not adjusted", []float64{0.03}, []float64{0.03}, []float64{0.03}},
+		// In order .005 .01 .03 .04. Holm: times 4, 3, 2, 1 is .02 .03 .06 .04, and none is below the one before.
+		// Benjamini and Hochberg: times 4/1, 4/2, 4/3, 4/4 is .02 .02 .04 .04.
+		{"four", []float64{0.01, 0.04, 0.03, 0.005}, []float64{0.03, 0.06, 0.06, 0.02}, []float64{0.02, 0.04, 0.04, 0.02}},
+		// Times 3, 2, 1 is .12 .1 .05; times 3/1, 3/2, 3/3 is .12 .075 .05, and none is above the one behind.
+		{"rank counts more than value", []float64{0.05, 0.05, 0.04}, []float64{0.12, 0.12, 0.12}, []float64{0.05, 0.05, 0.05}},
+		{"no more than certain", []float64{0.9, 0.6}, []float64{1, 1}, []float64{0.9, 0.9}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			close := func(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
+			if got := holm(c.p); !slices.EqualFunc(got, c.holm, close) {
+				t.Errorf("Holm: %v, want %v", got, c.holm)
+			}
+			if got := falseDiscovery(c.p); !slices.EqualFunc(got, c.discovered, close) {
+				t.Errorf("false discovery rate: %v, want %v", got, c.discovered)
+			}
+		})
+	}
+}
+
+// contrastOf is a contrast with its interval, made as those of measurements are.
+func contrastOf(number, below, above float64, seeds ...float64) *Contrast {
+	c := &Contrast{Value: metrics.Value{Number: number, Bounded: true}, questions: [2]float64{below, above}, Seeds: len(seeds)}
+	if len(seeds) > 0 {
+		c.spread = metrics.MeanOf(seeds)
+	}
+	c.Low, c.High = number-c.reach(0, 0.025), number+c.reach(1, 0.025)
+	return c
+}
+
+func TestPValuesByHand(t *testing.T) {
+	const z = 1.959963985 // of 95%
+	level := &Ordering{Is: "level", Margin: 3}
+	for _, c := range []struct {
+		name string
+		of   *Ordering
+		on   *Contrast
+		p    float64
+	}{
+		{"two errors above", &Ordering{Is: "above"}, contrastOf(2, z, 9), 0.0455},
+		{"two errors below", &Ordering{Is: "above"}, contrastOf(-2, 9, z), 0.0455},
+		{"one error", &Ordering{Is: "below"}, contrastOf(1, z, z), 0.3173},
+		{"nothing", &Ordering{Is: "below"}, contrastOf(0, z, z), 1},
+		{"two errors inside both edges", level, contrastOf(0, 1.5*z, 1.5*z), 0.0455},
+		{"the nearer edge counts", level, contrastOf(1, z, z), 0.0455},
+		{"two errors outside", level, contrastOf(-5, 9, z), 0.0455},
+		{"ten errors are no more than the resamples say", &Ordering{Is: "above"}, contrastOf(10, z, z), 0.001},
+		// Of three seeds the mean is 2 and its error 1/sqrt(3): t is 3.464 with two degrees of freedom, p is 0.0742.
+		{"three seeds", &Ordering{Is: "above"}, contrastOf(2, 0, 0, 1, 2, 3), 0.0742},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := c.of.tested(Judged{Verdict: c.of.verdict(*c.on), Delta: c.on})
+			if got == nil || math.Abs(got.P-c.p) > 0.00005 {
+				t.Errorf("%+v, want p %v", got, c.p)
+			}
+		})
+	}
+	// With 80% power an error of 1 tells 1.96 + 0.8416.
+	if got := level.tested(Judged{Verdict: CameOut, Delta: contrastOf(0, z, z)}); math.Abs(got.Detectable-2.8016) > 0.0001 {
+		t.Errorf("detectable: %v, want 2.8016", got.Detectable)
+	}
+	for name, j := range map[string]Judged{
+		"assumed":         {Verdict: Assumed, Shows: CameOut, Delta: contrastOf(2, z, z)},
+		"not run":         {Verdict: NotRun},
+		"no interval":     {Verdict: CannotBeTold, Delta: &Contrast{}},
+		"one training":    {Verdict: CannotBeTold, Delta: &Contrast{Value: contrastOf(2, z, z).Value, questions: [2]float64{z, z}, Once: true}},
+		"decide as one":   {Verdict: DidNot, Delta: contrastOf(0, 0, 0)},
+		"seeds all alike": {Verdict: CameOut, Delta: contrastOf(2, 0, 0, 2, 2)},
+	} {
+		if got := (&Ordering{Is: "above"}).tested(j); got != nil {
+			t.Errorf("%s: %+v, want no test", name, got)
+		}
+	}
+}
+
+// A verdict that came out or did not is one with p up to 0.05, and the other way round.
+func TestPDecidesAsTheIntervalDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := &Ordering{Is: rapid.SampledFrom([]string{"above", "below", "level"}).Draw(t, "is"), Margin: 1}
+		number := rapid.Float64Range(-3, 3).Draw(t, "number")
+		seeds := rapid.SliceOfN(rapid.Float64Range(-1, 1), 2, 4).Draw(t, "seeds")
+		if rapid.Bool().Draw(t, "untrained") {
+			seeds = nil
+		}
+		c := contrastOf(number, rapid.Float64Range(0.01, 3).Draw(t, "below"), rapid.Float64Range(0.01, 3).Draw(t, "above"), seeds...)
+		verdict := o.verdict(*c)
+		p := o.tested(Judged{Verdict: verdict, Delta: c}).P
+		if math.Abs(p-0.05) > 1e-9 && (p < 0.05) != (verdict != CannotBeTold) {
+			t.Fatalf("p %v, %s, %v [%v, %v]", p, verdict, c.Number, c.Low, c.High)
+		}
+	})
+}
+
+func TestHolmIsWithinASectionAndScale(t *testing.T) {
+	tested := func(p float64) Judged { return Judged{Scale: Scale{ID: "s"}, Verdict: CameOut, Tested: &Tested{P: p}} }
+	other := tested(0.04)
+	other.Scale.ID = "t"
+	first, second := &Section{}, &Section{}
+	rows := []Row{
+		{Section: first, Judged: []Judged{tested(0.02), other}},
+		{Section: first, Judged: []Judged{tested(0.03), {}}},
+		{Section: second, Judged: []Judged{tested(0.04), {}}},
+	}
+	adjust(rows)
+	got := []float64{rows[0].Judged[0].Tested.Holm, rows[0].Judged[1].Tested.Holm, rows[1].Judged[0].Tested.Holm, rows[2].Judged[0].Tested.Holm}
+	if want := []float64{0.04, 0.04, 0.04, 0.04}; !slices.Equal(got, want) { // twice 0.02 and not below it; the others alone
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got, want := survivors(rows[0].Judged), "2 of 2"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	rows[0].Judged[1].Tested.Holm = 0.06
+	if got, want := survivors(rows[0].Judged), "Holm 1, FDR 2 of 2"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := rows[1].Judged[0].Tested.FDR; math.Abs(got-0.04) > 1e-12 {
+		t.Errorf("false discovery rate over all: %v, want 0.04", got)
+	}
+}
