@@ -80,7 +80,9 @@ var layers = map[string][]string{
 	"harness/recording": {"harness/lines", "harness/cost", "harness/seed", "harness/spec"},
 	"harness/problems":  {"harness/routing", "harness/seed", "harness/spec"},
 	// Problem sets come to the data folder; nothing that runs knows from where.
-	"harness/fetch":   {"harness/recording/publisher", "harness/problems", "harness/spec", "harness/store"},
+	"harness/fetch": {"harness/recording/publisher", "harness/problems", "harness/spec", "harness/store"},
+	// Logs become files of a recording, which runs read as anybody's.
+	"harness/imports": {"harness/recording", "harness/spec", "harness/store", "harness/seed", "harness/cost", "verify"},
 	"harness/report":  {"harness/units", "harness/metrics", "harness/routing"},
 	"harness/routing": {"harness/cost", "harness/seed", "harness/spec", "verify"},
 	"harness/spec":    {"harness/cost"},

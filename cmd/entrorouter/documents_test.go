@@ -26,7 +26,7 @@ import (
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
 var documents = []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", help,
-	"CONTRIBUTING.md", "docs/findings.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
+	"CONTRIBUTING.md", "docs/findings.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
 
 const help = "help"
 
@@ -175,6 +175,14 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter fetch aime25 math500 --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch reasoning-gym routellm-mmlu --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch SET --specs mine --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
+	{command: "entrorouter import csv answers.csv --out imported --key problem=question --key output_tokens=tokens --price small=0.1/0.4 --price large=2/8", edit: ownExports, why: "a log made by hand", prints: `imported: questions 40, benchmarks 2, models 2, answers 80; .*\naudit: nothing found`},
+	{command: "entrorouter run imported/imported.yaml --data imported", edit: fewerFolds, why: "fewer folds and rows", prints: `(?s)Imported answers.*Cheapest expert`},
+	{command: "entrorouter import FORMAT FILE... --out DIR", as: "entrorouter import csv answers.csv --out again --key problem=question --key output_tokens=tokens", why: "a format and a file", prints: `audit: unknown prices: no price of large, small`},
+	{command: "entrorouter import inspect logs/*.eval --out inspected", as: "entrorouter import inspect exported/*.json --out inspected", why: "a log made by hand", prints: `inspected: questions 1, .* answers 1;`},
+	{command: "entrorouter import openai batch.jsonl results.jsonl --problems golds.jsonl --out asked", as: "entrorouter import openai exported/batch.jsonl exported/results.jsonl --problems exported/golds.jsonl --out asked", why: "logs made by hand", prints: `asked: questions 1, .* answers 1;`},
+	{command: "entrorouter import reasoning-gym easy/*/*/*.json --out gym --chars-per-token 4", as: "entrorouter import reasoning-gym exported/*/*/*.json --out gym --chars-per-token 4", why: "logs made by hand", prints: `gym: questions 1, .* answers 2;`},
+	{command: "entrorouter import omnisbench results.json --problems golds.jsonl --out omnis", as: "entrorouter import omnisbench exported/omnis/results.json --problems exported/golds.jsonl --out omnis", why: "logs made by hand", prints: `omnis: questions 1, .* answers 1;`},
+	{command: "entrorouter import jsonl answers.jsonl --keys keys.yaml --out lines", as: "entrorouter import jsonl exported/answers.jsonl --keys exported/keys.yaml --out lines", why: "a log made by hand", prints: `lines: questions 1, .* answers 1;`},
 	{command: "go doc ./harness/problems.JSONL", as: `cd "$ROOT" && go doc ./harness/problems.JSONL`, why: "in the folder of the code", prints: `"problem": "Find`},
 	{command: "go doc ./harness/spec.Home", as: `cd "$ROOT" && go doc ./harness/spec.Home`, why: "in the folder of the code", prints: `where a data file is published`},
 	{command: "entrorouter model import FILE.gguf", as: "entrorouter model import model.gguf", why: "the name of a file", prints: `model: llama model of 27008 weights as float32, 262 tokens`},
@@ -476,6 +484,38 @@ func ownLogs(t *testing.T, r *reader) {
 	r.change(t, "mine/prices/mine.yaml", "models:\n", "models:\n  small: {in: 0.1, out: 0.1}\n  medium: {in: 0.5, out: 0.5}\n  large: {in: 3, out: 3}\n")
 	r.change(t, "mine/recorded.yaml", "pools: [llama31, qwen2_o1mini, qwen25]", "pools: [mine]", "prices: recorded-2024", "prices: mine", "folds:\n", "folds:\n  probe: none\n")
 	r.change(t, "mine/recorded.yaml", "folds:\n", "folds:\n  k: 2\n  seeds: [0]\n", "steps: 130", "steps: 2", "epochs: 10", "epochs: 1", "weight_decay: [30, 10, 3]", "weight_decay: [30]")
+}
+
+// ownExports has logs of the formats that 'entrorouter import' reads.
+func ownExports(t *testing.T, r *reader) {
+	t.Helper()
+	var answers strings.Builder
+	answers.WriteString("query_id,benchmark,question,gold,model,response,prompt_tokens,tokens\n")
+	for i := range 40 {
+		for m, model := range []string{"small", "large"} {
+			said := i + i*i
+			if i%(2+3*m) == 0 {
+				said++
+			}
+			fmt.Fprintf(&answers, "q%d,%s,What is %d + %d?,%d,%s,The answer is %d.,12,%d\n", i, []string{"sums", "more-sums"}[i%2], i, i*i, i+i*i, model, said, 100+7*i+m*(i%5))
+		}
+	}
+	r.write(t, "answers.csv", answers.String())
+	r.write(t, "exported/one.json", `{"eval": {"task": "sums", "model": "small"}, "samples": [{"id": 1, "input": "1 + 1?", "target": "2", "output": {"choices": [{"message": {"content": "2"}, "stop_reason": "stop"}], "usage": {"input_tokens": 3, "output_tokens": 1}}}]}`)
+	r.write(t, "exported/batch.jsonl", `{"custom_id": "a", "body": {"model": "small", "messages": [{"role": "user", "content": "1 + 1?"}]}}`+"\n")
+	r.write(t, "exported/results.jsonl", `{"custom_id": "a", "response": {"body": {"choices": [{"message": {"content": "2"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}}}`+"\n")
+	r.write(t, "exported/golds.jsonl", `{"id": "a", "problem": "1 + 1?", "answer": "2"}`+"\n")
+	r.write(t, "exported/small_20250227_230002/arithmetic/sums.json", `{"name": "sums", "results": [{"question": "1 + 1?", "expected_answer": "2", "completions": [{"full_model_response": "<answer>2</answer>", "score": 1}, {"full_model_response": "3", "score": 0}]}]}`)
+	r.write(t, "exported/omnis/results.json", `{"items": [{"policy": "always_small", "dataset": "sums", "item_id": "a", "grader": "numeric_match", "reference": "2", "response_text": "2", "chosen_model": "small", "passed": true, "input_tokens": 3, "output_tokens": 1}]}`)
+	r.write(t, "exported/answers.jsonl", `{"model": "small", "ask": {"text": "1 + 1?"}, "correct": 1, "prompt_tokens": 3, "output_tokens": 1}`+"\n")
+	r.write(t, "exported/keys.yaml", "problem: ask.text\n")
+}
+
+// fewerFolds has an imported spec train a few rows twice.
+func fewerFolds(t *testing.T, r *reader) {
+	t.Helper()
+	r.change(t, "imported/imported.yaml", "folds: {", "folds: {k: 2, seeds: [0], versus: [benchmark], ",
+		"outputs:", "methods:\n  - {name: random}\n  - {name: fixed, id: cheapest, label: Cheapest expert, params: {expert: cheapest}}\n  - {name: benchmark}\noutputs:")
 }
 
 // ownServers edits what the recipe for servers has copied: their addresses, and a few questions of the reader's own.

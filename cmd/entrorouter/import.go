@@ -1,0 +1,170 @@
+// The command import: logs of other programs become a recording, with the pool, the prices and the spec that run it.
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"gopkg.in/yaml.v3"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/imports"
+)
+
+func importCommand() *cli.Command {
+	var formats strings.Builder
+	for _, f := range imports.Formats() {
+		fmt.Fprintf(&formats, "   %-15s %s\n", f.Name, f.Reads)
+	}
+	return &cli.Command{
+		Name:      "import",
+		Usage:     "make a recorded pool of logs that you have",
+		ArgsUsage: "FORMAT FILE...",
+		Description: "FORMAT is one of\n\n" + formats.String() + "\nFiles may be compressed (.gz). Answers are graded again where the log has them and the golds. The folder of --out gets the\n" +
+			"recording, a pool, a price list and a spec, and audit.txt, which is printed as well: what of the log would spoil a comparison.\n" +
+			"Nothing is written where a file cannot be read.\n\n" +
+			"Keys of csv and jsonl: " + strings.Join(imports.Keys, ", ") + ",\nand settings.NAME. A column of another name is given with --key; in jsonl a.b is b within a.\n\n" +
+			"The exit code is 0 if the folder was written, whatever the audit says, 1 or 2 if it was not.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Usage: "write the folder `DIR`, which must be empty or not there yet"},
+			&cli.StringFlag{Name: "name", Usage: "call the pool and its spec `NAME`; default: the last part of DIR"},
+			&cli.StringFlag{Name: "problems", Usage: "JSON lines `FILE` with id, problem and answer of the questions: by id, or by the text that a prompt holds"},
+			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model, where the log does not say"},
+			&cli.StringFlag{Name: "benchmark", Usage: "`NAME` of the benchmark, where the log does not say"},
+			&cli.StringSliceFlag{Name: "key", Usage: "read the `KEY=COLUMN` of csv and jsonl; once for each that is called otherwise"},
+			&cli.StringFlag{Name: "keys", Usage: "YAML `FILE` of such pairs"},
+			&cli.StringSliceFlag{Name: "price", Usage: "`MODEL=IN/OUT` in dollars a million tokens; once for each model"},
+			&cli.BoolFlag{Name: "keep-labels", Usage: "what the log says of an answer stands, even where the verifier says otherwise"},
+			&cli.Float64Flag{Name: "correct-from", Value: 1, Usage: "scores from `X` on are right"},
+			&cli.Float64Flag{Name: "chars-per-token", Usage: "count `N` characters as a token where the log has no tokens"},
+			&cli.StringFlag{Name: "source", Usage: "where the log is from, a `TEXT` for the pool file; default: the names of the files"},
+			&cli.StringFlag{Name: "licence", Value: "unknown", Usage: "`LICENCE` of the log, for the pool file"},
+		},
+		Action: importAction,
+	}
+}
+
+// poolName is what pools, price lists and specs can be called.
+var poolName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
+
+func importAction(c *cli.Context) error {
+	if c.NArg() < 2 {
+		return usageError{errors.New("import wants a FORMAT and the files of a log; 'entrorouter import --help' has the formats")}
+	}
+	format, err := imports.Find(c.Args().First())
+	if err != nil {
+		return usageError{err}
+	}
+	dir := c.String("out")
+	if dir == "" {
+		return usageError{errors.New("say with --out which folder to write")}
+	}
+	name := c.String("name")
+	if name == "" {
+		name = filepath.Base(filepath.Clean(dir))
+	}
+	if !poolName.MatchString(name) {
+		return usageError{fmt.Errorf("%q cannot be the name of a pool; give one of small letters, digits and hyphens with --name", name)}
+	}
+	o, prices, err := importOptions(c, format)
+	if err != nil {
+		return usageError{err}
+	}
+	var files []imports.File
+	for _, path := range c.Args().Slice()[1:] {
+		if slices.ContainsFunc(files, func(f imports.File) bool { return f.Name == path }) {
+			return usageError{fmt.Errorf("%s is named twice", path)}
+		}
+		files = append(files, imports.Open(path))
+	}
+	if path := c.String("problems"); path != "" {
+		if o.Problems, err = imports.ReadProblems(imports.Open(path)); err != nil {
+			return usageError{err}
+		}
+	}
+	log, err := format.Read(c.Context, files, o)
+	if err != nil {
+		if c.Context.Err() != nil {
+			return c.Context.Err()
+		}
+		return usageError{err}
+	}
+	source := c.String("source")
+	if source == "" {
+		if source = filepath.Base(files[0].Name); len(files) > 1 {
+			source += fmt.Sprintf(" and %d more", len(files)-1)
+		}
+	}
+	priced := log.Priced(prices)
+	findings := log.Audit(priced)
+	pool := imports.Pool{Name: name, Source: source, Licence: c.String("licence"), Date: time.Now().Format(time.DateOnly), Prices: priced}
+	if err := log.Write(dir, pool, findings); err != nil {
+		return err
+	}
+	n := log.Count(o.Keep)
+	fmt.Fprintf(c.App.Writer, "%s: questions %d, benchmarks %d, models %d, answers %d; graded by the verifier %d, as published %d, unknown and therefore wrong %d\n",
+		dir, len(log.Questions), n.Benchmarks, len(log.Models), n.Answers, n.Verified, n.Published, n.Unknown)
+	_, err = io.WriteString(c.App.Writer, imports.Report(findings, log.Left))
+	return err
+}
+
+// importOptions reads what flags say of a log.
+func importOptions(c *cli.Context, format imports.Format) (o imports.Options, prices map[string]cost.Price, err error) {
+	o = imports.Options{
+		Model: c.String("model"), Benchmark: c.String("benchmark"), Keep: c.Bool("keep-labels"),
+		CharsPerToken: c.Float64("chars-per-token"), CorrectFrom: c.Float64("correct-from"), Keys: map[string]string{},
+	}
+	if n := o.CharsPerToken; c.IsSet("chars-per-token") && (!(n >= 0.01) || n > 1000) {
+		return o, nil, fmt.Errorf("--chars-per-token %g; want 0.01 to 1000", n)
+	}
+	if !(o.CorrectFrom > 0) || math.IsInf(o.CorrectFrom, 0) {
+		return o, nil, fmt.Errorf("--correct-from %g; want a score above 0", o.CorrectFrom)
+	}
+	if path := c.String("keys"); path != "" {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return o, nil, err
+		}
+		if err := yaml.Unmarshal(data, &o.Keys); err != nil {
+			return o, nil, fmt.Errorf("%s: want a line KEY: COLUMN for each key, and nothing else", path)
+		}
+	}
+	for _, pair := range c.StringSlice("key") {
+		key, column, ok := strings.Cut(pair, "=")
+		if !ok || column == "" {
+			return o, nil, fmt.Errorf("--key %q; want KEY=COLUMN", pair)
+		}
+		o.Keys[key] = column
+	}
+	if len(o.Keys) > 0 && format.Name != "csv" && format.Name != "jsonl" {
+		return o, nil, fmt.Errorf("--key and --keys go with the formats csv and jsonl; %s has names of its own", format.Name)
+	}
+	if err := imports.CheckKeys(o.Keys); err != nil {
+		return o, nil, err
+	}
+	prices = map[string]cost.Price{}
+	for _, text := range c.StringSlice("price") {
+		at := strings.LastIndex(text, "=")
+		in, out, ok := strings.Cut(text[at+1:], "/")
+		p := cost.Price{}
+		var wrong [2]error
+		p.In, wrong[0] = strconv.ParseFloat(in, 64)
+		p.Out, wrong[1] = strconv.ParseFloat(out, 64)
+		if at < 1 || !ok || wrong != [2]error{} || !(p.In >= 0 && p.In <= 1e6 && p.Out >= 0 && p.Out <= 1e6) {
+			return o, nil, fmt.Errorf("--price %q; want MODEL=IN/OUT in dollars a million tokens, as in small=0.1/0.4", text)
+		}
+		prices[text[:at]] = p
+	}
+	return o, prices, nil
+}

@@ -1,0 +1,452 @@
+// The audit: what of a log would spoil a comparison of routers, a sentence each. A check speaks where chance does not explain
+// what it sees: clean logs of any size have no finding.
+
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/recording"
+)
+
+// Finding is one thing that is wrong with a log, or may be.
+type Finding struct {
+	Check string // which check found it
+	Text  string // a sentence
+}
+
+// Report is what the audit says, for people: its findings, and what was left out of the log.
+func Report(findings []Finding, left []string) string {
+	var b strings.Builder
+	for _, l := range left {
+		fmt.Fprintf(&b, "left out: %s.\n", l)
+	}
+	for _, f := range findings {
+		fmt.Fprintf(&b, "audit: %s: %s.\n", f.Check, f.Text)
+	}
+	if len(findings) == 0 {
+		b.WriteString("audit: nothing found.\n")
+	}
+	return b.String()
+}
+
+const (
+	fewest   = 20  // questions that a statement about selection needs
+	certain  = 5.0 // standard deviations beyond which it is no chance, whatever the number of models
+	longText = 80  // characters from which two answers do not agree by chance
+)
+
+// Audit looks for what would spoil a comparison.
+func (l *Log) Audit(prices map[string]Price) []Finding {
+	a := audit{Log: l}
+	a.pricesUnknown(prices)
+	if l.Estimated {
+		a.find("estimated tokens", "the log lacks tokens, and characters stand in their place, which do not count thinking that is hidden")
+	}
+	for m := range l.Models {
+		a.tokens(m)
+		a.cut(m)
+		a.empty(m)
+		a.wrong(m)
+		a.bestFirst(m)
+	}
+	a.labels()
+	a.prompts()
+	a.goldsInPrompts()
+	a.answered()
+	a.selected()
+	a.oracle()
+	a.copies()
+	return a.found
+}
+
+type audit struct {
+	*Log
+	found []Finding
+}
+
+func (a *audit) find(check, format string, args ...any) {
+	a.found = append(a.found, Finding{check, fmt.Sprintf(format, args...)})
+}
+
+// all calls use for every answer of a model.
+func (a *audit) all(m int, use func(q int, x Answer)) {
+	for q, of := range a.Answers {
+		for _, x := range of[m] {
+			use(q, x)
+		}
+	}
+}
+
+func (a *audit) pricesUnknown(prices map[string]Price) {
+	var unknown, free []string
+	for _, c := range a.Models {
+		switch p, ok := prices[c.Model]; {
+		case !ok && !slices.Contains(unknown, c.Model):
+			unknown = append(unknown, c.Model)
+		case ok && p.Out == 0 && !slices.Contains(free, c.Model):
+			free = append(free, c.Model)
+		}
+	}
+	if len(unknown) > 0 {
+		a.find("unknown prices", "no price of %s; give --price MODEL=IN/OUT in dollars a million tokens, or fill the price list in", strings.Join(unknown, ", "))
+	}
+	if len(free) > 0 {
+		a.find("unknown prices", "output tokens of %s cost nothing, which a router learns to always choose", strings.Join(free, ", "))
+	}
+}
+
+// tokens looks for columns that count nothing.
+func (a *audit) tokens(m int) {
+	var zero, n, least, most int
+	values := map[int64]int{}
+	texts := map[uint64]bool{}
+	least = math.MaxInt
+	a.all(m, func(_ int, x Answer) {
+		n++
+		values[x.Out]++
+		if x.Out == 0 && x.Chars != 0 {
+			zero++
+		}
+		if x.Chars >= 0 {
+			least, most, texts[x.Text] = min(least, x.Chars), max(most, x.Chars), true
+		}
+	})
+	if zero > 0 {
+		a.find("zero tokens", "%d of %s of %s have no output tokens, though they say something", zero, counted(n, "answer"), a.Models[m])
+	}
+	if varied := len(texts) == 0 || most >= 2*max(least, 10); len(values) == 1 && zero == 0 && n >= 10 && varied {
+		a.find("constant tokens", "all %d answers of %s have %d output tokens, which nobody counted", n, a.Models[m], slices.Collect(maps.Keys(values))[0])
+	}
+}
+
+// cut looks for answers that a limit of tokens ended, whether the log says so or not.
+func (a *audit) cut(m int) {
+	n, cut := 0, 0
+	lengths := map[int64]int{}
+	longest := int64(0)
+	a.all(m, func(_ int, x Answer) {
+		n++
+		if x.Finish == "length" {
+			cut++
+			return
+		}
+		lengths[x.Out]++
+		longest = max(longest, x.Out)
+	})
+	if cut > 0 {
+		a.find("truncation", "%d of %s of %s were cut by a limit of tokens, and count as wrong", cut, counted(n, "answer"), a.Models[m])
+	}
+	if at, usual := lengths[longest], n/max(len(lengths), 1); longest >= 64 && len(lengths) > 1 && at >= max(5, n/100) && at > 3+5*usual {
+		a.find("truncation", "%d of %s of %s have exactly %d output tokens, the most of all: a limit that the log does not own to", at, counted(n, "answer"), a.Models[m], longest)
+	}
+}
+
+func (a *audit) empty(m int) {
+	n, empty := 0, 0
+	a.all(m, func(_ int, x Answer) {
+		n++
+		empty += bit(x.Chars == 0)
+	})
+	if empty >= 3 && 20*empty >= n {
+		a.find("empty answers", "%d of %s of %s are empty: failures of a server, perhaps, and not of the model", empty, counted(n, "answer"), a.Models[m])
+	}
+}
+
+func (a *audit) wrong(m int) {
+	n, right := 0, 0
+	a.all(m, func(_ int, x Answer) {
+		n++
+		right += bit(x.Correct)
+	})
+	if right == 0 && n >= 30 {
+		a.find("never right", "not one of %d answers of %s is right: its answers may be in a form that is not read", n, a.Models[m])
+	}
+}
+
+// bestFirst looks for first answers that were chosen among several: the first is scored.
+func (a *audit) bestFirst(m int) {
+	mixed, first, expected, variance := 0, 0, 0.0, 0.0
+	for _, of := range a.Answers {
+		right := 0
+		for _, x := range of[m] {
+			right += bit(x.Correct)
+		}
+		if n := len(of[m]); right > 0 && right < n {
+			p := float64(right) / float64(n)
+			mixed, first = mixed+1, first+bit(of[m][0].Correct)
+			expected, variance = expected+p, variance+p*(1-p)
+		}
+	}
+	if mixed >= fewest && float64(first)-expected > certain*math.Sqrt(variance) {
+		a.find("best first", "of %d questions that %s answers both rightly and wrongly, its first answer is right on %d, and chance has %.0f: the best of several was put first, and the first is scored", mixed, a.Models[m], first, expected)
+	}
+}
+
+// labels compares what was published with what the verifier says.
+func (a *audit) labels() {
+	for m, model := range a.Models {
+		n, generous, strict := 0, 0, 0
+		a.all(m, func(_ int, x Answer) {
+			if x.Published == nil || !x.Graded {
+				return
+			}
+			n++
+			generous += bit(*x.Published && !x.Verified)
+			strict += bit(!*x.Published && x.Verified)
+		})
+		if off := generous + strict; off >= 3 && 50*off > n {
+			a.find("labels", "the verifier differs from the log on %d of %s of %s: %d are right in the log alone, %d by the verifier alone", off, counted(n, "answer"), model, generous, strict)
+		}
+	}
+}
+
+// plain is a question without what does not change it.
+func plain(q Question) string {
+	return strings.Join(strings.Fields(strings.ToLower(q.Problem+" "+strings.Join(q.Options, " "))), " ")
+}
+
+// prompts looks for questions that are there several times: in one benchmark, in several, in train and test, with other golds.
+func (a *audit) prompts() {
+	same := map[string][]int{}
+	for q, of := range a.Questions {
+		same[plain(of)] = append(same[plain(of)], q)
+	}
+	var twice, across, differ, splits []string
+	for _, text := range slices.Sorted(maps.Keys(same)) {
+		at := same[text]
+		if len(at) == 1 {
+			continue
+		}
+		first, has := a.Questions[at[0]], map[string]bool{}
+		for _, q := range at[1:] {
+			other := a.Questions[q]
+			name := first.ID + " and " + other.ID
+			if !slices.Equal(first.Golds, other.Golds) {
+				has["differ"] = true
+				differ = append(differ, name)
+			}
+			switch {
+			case first.Split != other.Split:
+				splits = append(splits, name)
+			case first.Benchmark != other.Benchmark:
+				across = append(across, name)
+			default:
+				twice = append(twice, name)
+			}
+		}
+	}
+	say := func(check string, pairs []string, what string) {
+		if len(pairs) > 0 {
+			a.find(check, "%s of questions %s, such as %s", counted(len(pairs), "pair"), what, pairs[0])
+		}
+	}
+	say("duplicated prompts", twice, "of one benchmark have the same text but for capitals and spaces")
+	say("train/test overlap", splits, "with the same text are in two splits")
+	say("train/test overlap", across, "with the same text are in two benchmarks")
+	say("contradicting golds", differ, "have the same text and different golds")
+}
+
+// announced is a text that says an answer.
+var announced = regexp.MustCompile(`(?i)(?:\b(?:answers?|solutions?|gold|target|correct|label)\b\W{0,3}(?:is|are|was|would be|=|:)|####|\\boxed\{)[\s"'$*({\[:]*`)
+
+// goldsInPrompts looks for prompts that say their answer. A prompt with examples says answers too: those of other questions, as
+// often as their own.
+func (a *audit) goldsInPrompts() {
+	said := make([][]string, len(a.Questions)) // what stands behind the announcements of a prompt
+	golds := make([]string, len(a.Questions))
+	var with []int
+	for q, of := range a.Questions {
+		if len(of.Golds) == 0 {
+			continue
+		}
+		golds[q] = strings.ToLower(of.Golds[0])
+		for _, at := range announced.FindAllStringIndex(of.Problem, -1) {
+			said[q] = append(said[q], strings.ToLower(of.Problem[at[1]:min(len(of.Problem), at[1]+200)]))
+		}
+		with = append(with, q)
+	}
+	says := func(q int, gold string) bool {
+		return gold != "" && slices.ContainsFunc(said[q], func(text string) bool {
+			rest, ok := strings.CutPrefix(text, gold)
+			return ok && !(rest != "" && (rest[0] >= '0' && rest[0] <= '9' || rest[0] >= 'a' && rest[0] <= 'z' || rest[0] == '/' ||
+				len(rest) > 1 && (rest[0] == '.' || rest[0] == ',') && rest[1] >= '0' && rest[1] <= '9'))
+		})
+	}
+	own, chance := 0, 0.0
+	example := ""
+	for i, q := range with {
+		if len(said[q]) == 0 {
+			continue
+		}
+		if says(q, golds[q]) {
+			own++
+			example = cmp.Or(example, a.Questions[q].ID)
+		}
+		others, hits := 0, 0
+		for k := 1; k <= 50 && k < len(with); k++ {
+			others++
+			hits += bit(says(q, golds[with[(i+k)%len(with)]]))
+		}
+		if others > 0 {
+			chance += float64(hits) / float64(others)
+		}
+	}
+	if own > 0 && float64(own) > chance+certain*math.Sqrt(chance)+1 || own > 0 && chance == 0 {
+		a.find("golds in prompts", "the text of %s says its own answer, such as that of %s", counted(own, "question"), example)
+	}
+}
+
+// answered looks for models that were asked other questions than the others.
+func (a *audit) answered() {
+	if len(a.Models) == 1 {
+		a.find("one model", "the log has answers of %s alone: there is nothing to route to", a.Models[0])
+		return
+	}
+	n, everybody := make([]int, len(a.Models)), 0
+	several := 0
+	for _, of := range a.Answers {
+		by := 0
+		for m, runs := range of {
+			if len(runs) > 0 {
+				n[m]++
+				by++
+			}
+		}
+		everybody += bit(by == len(a.Models))
+		several += bit(by > 1)
+	}
+	switch {
+	case several == 0:
+		a.find("selection", "no question has answers of two models: this is what a router chose, and what it did not choose nobody knows")
+	case everybody < len(a.Questions):
+		most, least := slices.Index(n, slices.Max(n)), slices.Index(n, slices.Min(n))
+		a.find("different questions", "%d of %s have answers of all %d models, from %s with %d to %s with %d; the others are left out of a run",
+			everybody, counted(len(a.Questions), "question"), len(a.Models), a.Models[most], n[most], a.Models[least], n[least])
+	}
+}
+
+// selected looks for models that were asked, or whose answers were kept, by how others did: within benchmarks, those that one
+// model was asked are compared with those it was not (a test of Mantel and Haenszel).
+func (a *audit) selected() {
+	for m, model := range a.Models {
+		worst, by, kept, lost := 0.0, -1, [2]int{}, [2]int{}
+		enough, n, right := certain, 0, 0
+		a.all(m, func(_ int, x Answer) {
+			n++
+			right += bit(x.Correct)
+		})
+		if n >= fewest && 100*right >= 99*n { // that all it has is right is evidence already
+			enough = 3
+		}
+		for o := range a.Models {
+			if o == m {
+				continue
+			}
+			type cells struct{ asked, right, both, n float64 }
+			benchmarks := map[string]*cells{}
+			var of [2][2]int // asked or not, of the other model: questions and right ones
+			for q, answers := range a.Answers {
+				if len(answers[o]) == 0 {
+					continue
+				}
+				c := benchmarks[a.Questions[q].Benchmark]
+				if c == nil {
+					c = &cells{}
+					benchmarks[a.Questions[q].Benchmark] = c
+				}
+				asked, right := bit(len(answers[m]) > 0), bit(answers[o][0].Correct)
+				c.n++
+				c.asked += float64(asked)
+				c.right += float64(right)
+				c.both += float64(asked * right)
+				of[asked][0]++
+				of[asked][1] += right
+			}
+			excess, variance := 0.0, 0.0
+			for _, name := range slices.Sorted(maps.Keys(benchmarks)) {
+				if c := benchmarks[name]; c.n > 1 {
+					excess += c.both - c.asked*c.right/c.n
+					variance += c.asked * (c.n - c.asked) * c.right * (c.n - c.right) / (c.n * c.n * (c.n - 1))
+				}
+			}
+			if of[0][0] < 10 || of[1][0] < 10 || variance == 0 {
+				continue
+			}
+			if z := excess / math.Sqrt(variance); math.Abs(z) > math.Abs(worst) {
+				worst, by, lost, kept = z, o, of[0], of[1]
+			}
+		}
+		if math.Abs(worst) > enough {
+			a.find("selection", "whether %s has an answer depends on how %s did, which is right on %d of %d questions where it has one and on %d of %d where not: the log of a router or an oracle, not of everybody",
+				model, a.Models[by], kept[1], kept[0], lost[1], lost[0])
+		}
+	}
+}
+
+// oracle looks for a model whose answers are right exactly where some other one's are.
+func (a *audit) oracle() {
+	for m, model := range a.Models {
+		mixed, nobody, off := 0, 0, 0
+		differs := make([]int, len(a.Models))
+		for _, of := range a.Answers {
+			if len(of[m]) == 0 {
+				continue
+			}
+			right, others := 0, 0
+			for o, runs := range of {
+				if o != m && len(runs) > 0 {
+					others++
+					right += bit(runs[0].Correct)
+					differs[o] += bit(runs[0].Correct != of[m][0].Correct)
+				}
+			}
+			if others < 2 {
+				continue
+			}
+			mixed += bit(right > 0 && right < others)
+			nobody += bit(right == 0)
+			off += bit(of[m][0].Correct != (right > 0))
+		}
+		differs[m] = math.MaxInt
+		if mixed >= fewest && nobody >= fewest && 200*off <= mixed+nobody && slices.Min(differs) >= 10 {
+			a.find("oracle", "%s is right exactly where another model is, on %d questions that these disagree about and none of %d that they all fail: its answers are chosen from theirs", model, mixed, nobody)
+		}
+	}
+}
+
+// copies looks for answers and for columns of tokens that are another model's.
+func (a *audit) copies() {
+	for m := range a.Models {
+		for o := range m {
+			long, same, tokens, both := 0, 0, 0, 0
+			values := map[int64]bool{}
+			for _, of := range a.Answers {
+				if len(of[m]) == 0 || len(of[o]) == 0 {
+					continue
+				}
+				x, y := of[m][0], of[o][0]
+				both++
+				values[x.Out] = true
+				tokens += bit(x.Out == y.Out)
+				if min(x.Chars, y.Chars) >= longText {
+					long++
+					same += bit(x.Text == y.Text)
+				}
+			}
+			names := func() (recording.Candidate, recording.Candidate) { return a.Models[o], a.Models[m] }
+			switch x, y := names(); {
+			case same >= fewest/2 && 10*same >= long:
+				a.find("copied answers", "%d of %d long answers of %s and %s are the same letter by letter", same, long, x, y)
+			case both >= fewest && 10*tokens >= 9*both && len(values) >= both/4 && len(values) >= 5:
+				a.find("copied tokens", "%s and %s have the same number of output tokens on %d of %d questions", x, y, tokens, both)
+			}
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+)
+
+// clean draws a log as it should be: models of different strength answer the same questions, harder ones less often.
+func clean(r *rand.Rand, questions, models, runs int) []Row {
+	var rows []Row
+	for q := range questions {
+		difficulty, gold := r.NormFloat64(), fmt.Sprint(1000+r.IntN(9000))
+		for m := range models {
+			for run := range runs {
+				right := r.Float64() < 1/(1+math.Exp(difficulty-1.5*(float64(m)-1)))
+				said := gold
+				if !right {
+					said = fmt.Sprint(10000 + r.IntN(9000))
+				}
+				response := strings.Repeat("so ", 20+r.IntN(200)) + fmt.Sprintf("by %d steps the answer is %s", q*100+m*10+run, said)
+				rows = append(rows, Row{
+					At: fmt.Sprintf("log:%d", len(rows)+1), Question: fmt.Sprint("q", q), Benchmark: []string{"sums", "products"}[q%2], Split: []string{"train", "test"}[q%4/2],
+					Problem: fmt.Sprintf("What do %d boxes of %d cost at %d?", q, q+1, q*q), Golds: []string{gold}, Model: fmt.Sprint("model", m),
+					Response: &response, Correct: &right, In: int64(40 + q%7), Out: int64(len(response)/4 + r.IntN(9)), USD: math.NaN(), Finish: "stop",
+				})
+			}
+		}
+	}
+	return rows
+}
+
+// audited reads rows and says which checks found something.
+func audited(t interface{ Fatal(...any) }, rows []Row, prices map[string]cost.Price) []Finding {
+	f := Format{rows: func(_ []File, _ Options, add func(Row) error) ([]string, error) {
+		for _, r := range rows {
+			if err := add(r); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}}
+	l, err := f.Read(context.Background(), nil, Options{CharsPerToken: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.Audit(l.Priced(prices))
+}
+
+func pricesOf(rows []Row) map[string]cost.Price {
+	all := map[string]cost.Price{}
+	for _, r := range rows {
+		all[r.Model] = cost.Price{In: 1, Out: 2}
+	}
+	return all
+}
+
+func TestCleanLogsHaveNoFinding(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		rows := clean(r, rapid.IntRange(2, 400).Draw(t, "questions"), rapid.IntRange(2, 5).Draw(t, "models"), rapid.IntRange(1, 3).Draw(t, "runs"))
+		if found := audited(t, rows, pricesOf(rows)); len(found) > 0 {
+			t.Fatal(found)
+		}
+	})
+}
+
+// A model of which some answers are lost at random answered other questions, and nothing else is wrong.
+func TestAnswersLostAtRandomAreNoSelection(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		rows := slices.DeleteFunc(clean(r, 300, 3, 1), func(x Row) bool { return x.Model == "model2" && r.Float64() < 0.4 })
+		for _, f := range audited(t, rows, pricesOf(rows)) {
+			if f.Check != "different questions" {
+				t.Fatal(f)
+			}
+		}
+	})
+}
+
+// say changes what a row says into another answer.
+func say(r *Row, right bool) {
+	answer := r.Golds[0]
+	if !right {
+		answer = "7"
+	}
+	text := strings.Replace(*r.Response, "the answer is", "we have", 1) + ", so the answer is " + answer
+	r.Response, r.Correct = &text, &right
+}
+
+// byQuestion are the rows of each question, by model.
+func byQuestion(rows []Row) map[string]map[string]*Row {
+	all := map[string]map[string]*Row{}
+	for i := range rows {
+		r := &rows[i]
+		if all[r.Question] == nil {
+			all[r.Question] = map[string]*Row{}
+		}
+		if all[r.Question][r.Model] == nil {
+			all[r.Question][r.Model] = r
+		}
+	}
+	return all
+}
+
+func TestPlantedFraudsAreFound(t *testing.T) {
+	of := func(model string, change func(i int, r *Row)) func([]Row) []Row {
+		return func(rows []Row) []Row {
+			n := 0
+			for i := range rows {
+				if rows[i].Model == model {
+					change(n, &rows[i])
+					n++
+				}
+			}
+			return rows
+		}
+	}
+	for name, c := range map[string]struct {
+		plant func([]Row) []Row
+		runs  int
+		want  []string // the checks that speak
+		says  string
+	}{
+		"a column of tokens that nobody counted": {of("model1", func(_ int, r *Row) { r.Out = 512 }), 1, []string{"constant tokens"}, "all 300 answers of model1 have 512 output tokens"},
+		"answers that cost nothing":              {of("model1", func(i int, r *Row) { r.Out *= int64(bit(i%10 > 0)) }), 1, []string{"zero tokens"}, "30 of 300 answers of model1 have no output tokens"},
+		"tokens of another model": {func(rows []Row) []Row {
+			for _, m := range byQuestion(rows) {
+				m["model2"].Out = m["model0"].Out
+			}
+			return rows
+		}, 1, []string{"copied tokens"}, "model0 and model2 have the same number of output tokens on 300 of 300"},
+		"no tokens at all": {of("model1", func(_ int, r *Row) { r.Out = -1 }), 1, []string{"estimated tokens"}, ""},
+		"questions twice": {func(rows []Row) []Row {
+			for i := range rows {
+				if rows[i].Question == "q8" {
+					rows[i].Problem = strings.ToUpper(" What do 0 boxes of 1 cost at  0?")
+					rows[i].Golds = rows[0].Golds
+				}
+			}
+			return rows
+		}, 1, []string{"duplicated prompts"}, "1 pair of questions of one benchmark have the same text but for capitals and spaces, such as sums-q0 and sums-q8"},
+		"a question with two golds": {func(rows []Row) []Row {
+			for i := range rows {
+				if rows[i].Question == "q8" {
+					rows[i].Problem = rows[0].Problem
+				}
+			}
+			return rows
+		}, 1, []string{"duplicated prompts", "contradicting golds"}, "such as sums-q0 and sums-q8"},
+		"a question of training in the test": {func(rows []Row) []Row {
+			for i := range rows {
+				if rows[i].Question == "q2" {
+					rows[i].Problem, rows[i].Golds = rows[0].Problem, rows[0].Golds
+				}
+			}
+			return rows
+		}, 1, []string{"train/test overlap"}, "in two splits, such as sums-q0 and sums-q2"},
+		"golds in prompts": {func(rows []Row) []Row {
+			for i := range rows {
+				if rows[i].Question == "q5" || rows[i].Question == "q7" {
+					rows[i].Problem += " (Answer: " + rows[i].Golds[0] + ")"
+				}
+			}
+			return rows
+		}, 1, []string{"golds in prompts"}, "the text of 2 questions says its own answer, such as that of products-q5"},
+		"answers that were cut": {of("model2", func(i int, r *Row) {
+			if i%20 == 0 {
+				r.Finish = "length"
+			}
+		}), 1, []string{"truncation"}, "15 of 300 answers of model2 were cut"},
+		"a limit that is hidden": {of("model2", func(_ int, r *Row) { r.Out = min(r.Out, 120) }), 1, []string{"truncation"}, "exactly 120 output tokens"},
+		"an oracle among the models": {func(rows []Row) []Row {
+			for _, m := range byQuestion(rows) {
+				say(m["model3"], *m["model0"].Correct || *m["model1"].Correct || *m["model2"].Correct)
+			}
+			return rows
+		}, 1, []string{"oracle"}, "model3 is right exactly where another model is"},
+		"the log of a cascade": {func(rows []Row) []Row {
+			all := byQuestion(rows)
+			return slices.DeleteFunc(rows, func(r Row) bool { return r.Model == "model3" && *all[r.Question]["model0"].Correct })
+		}, 1, []string{"different questions", "selection"}, "whether model3 has an answer depends on how model0 did"},
+		"only what a model got right": {func(rows []Row) []Row {
+			return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Model == "model1" && !*r.Correct })
+		}, 1, []string{"different questions", "selection"}, "whether model1 has an answer depends on how"},
+		"the log of a router": {func(rows []Row) []Row {
+			return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Model != fmt.Sprint("model", len(r.Problem)%4) })
+		}, 1, []string{"selection"}, "no question has answers of two models"},
+		"models that were asked other questions": {func(rows []Row) []Row {
+			return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Model == "model1" && r.Benchmark == "sums" })
+		}, 1, []string{"different questions"}, "150 of 300 questions have answers of all 4 models"},
+		"the best of several first": {func(rows []Row) []Row {
+			slices.SortStableFunc(rows, func(a, b Row) int {
+				if a.Question != b.Question || a.Model != b.Model || a.Model != "model1" {
+					return 0
+				}
+				return bit(*b.Correct) - bit(*a.Correct)
+			})
+			return rows
+		}, 3, []string{"best first"}, "the best of several was put first"},
+		"labels that are too kind": {of("model0", func(i int, r *Row) {
+			if i%10 == 0 {
+				kind := true
+				r.Correct = &kind
+			}
+		}), 1, []string{"labels"}, "are right in the log alone, 0 by the verifier alone"},
+		"answers of another model": {func(rows []Row) []Row {
+			for _, m := range byQuestion(rows) {
+				m["model1"].Response, m["model1"].Correct = m["model2"].Response, m["model2"].Correct
+			}
+			return rows
+		}, 1, []string{"copied answers"}, "300 of 300 long answers of model1 and model2 are the same"},
+		"answers that never came": {of("model1", func(i int, r *Row) {
+			if i%10 == 0 {
+				none, wrong := "", false
+				r.Response, r.Correct, r.Out = &none, &wrong, 0
+			}
+		}), 1, []string{"empty answers"}, "30 of 300 answers of model1 are empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows := c.plant(clean(rand.New(rand.NewPCG(1, 2)), 300, 4, c.runs))
+			found := audited(t, rows, pricesOf(rows))
+			checks := map[string]bool{}
+			said := false
+			for _, f := range found {
+				checks[f.Check] = true
+				said = said || strings.Contains(f.Text, c.says)
+				if !slices.Contains(c.want, f.Check) {
+					t.Errorf("an alarm that is none: %v", f)
+				}
+			}
+			for _, check := range c.want {
+				if !checks[check] {
+					t.Errorf("%s is not found; found: %v", check, found)
+				}
+			}
+			if !said {
+				t.Errorf("no finding says %q: %v", c.says, found)
+			}
+		})
+	}
+	t.Run("prices that nobody knows", func(t *testing.T) {
+		rows := clean(rand.New(rand.NewPCG(1, 2)), 30, 2, 1)
+		found := audited(t, rows, map[string]cost.Price{"model0": {Out: 1}})
+		if len(found) != 1 || found[0].Check != "unknown prices" || !strings.Contains(found[0].Text, "no price of model1;") {
+			t.Error(found)
+		}
+	})
+}
+
+// Examples before a question say answers, and now and then by chance its own.
+func TestExamplesInPromptsAreNoGolds(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	rows := clean(r, 300, 2, 1)
+	golds := map[string]string{}
+	for i := range rows {
+		if golds[rows[i].Question] == "" {
+			golds[rows[i].Question] = fmt.Sprint(r.IntN(10))
+		}
+		rows[i].Golds, rows[i].Correct = []string{golds[rows[i].Question]}, nil
+		rows[i].Problem = "1 + 1? Answer: 2\n3 + 4? Answer: 7\n" + rows[i].Problem + " Answer:"
+	}
+	for _, f := range audited(t, rows, pricesOf(rows)) {
+		if f.Check == "golds in prompts" {
+			t.Error(f)
+		}
+	}
+}
+
+func TestPricesAreInferredWhereTheyExplainEveryBill(t *testing.T) {
+	p := cost.Price{In: 0.05, Out: 0.4}
+	in, out, usd := []int64{100, 200, 50, 10}, []int64{10, 400, 90, 4000}, []float64(nil)
+	for k := range in {
+		usd = append(usd, p.USD(cost.Usage{In: in[k], Out: out[k]}, true))
+	}
+	if got, ok := infer(in, out, usd); !ok || got != p {
+		t.Error(got, ok)
+	}
+	usd[2] *= 1.5
+	if got, ok := infer(in, out, usd); ok {
+		t.Error("a bill that no price explains: ", got)
+	}
+	if got, ok := infer(in[:2], out[:2], usd[:2]); ok {
+		t.Error("two bills are explained by any prices: ", got)
+	}
+}

@@ -1,0 +1,72 @@
+// Results of reasoning-gym-eval: a file a data set and model, which its folder names.
+
+package imports
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"regexp"
+
+	"github.com/entrorouter/entrorouter/harness/seed"
+)
+
+// gymFolder is the folder of a model: anthropic_claude-3.5-sonnet_20250227_230002.
+var gymFolder = regexp.MustCompile(`^(.+)_\d{8}_\d{6}$`)
+
+func gymRows(files []File, o Options, add func(Row) error) ([]string, error) {
+	for _, f := range files {
+		data, err := f.Data()
+		if err != nil {
+			return nil, err
+		}
+		var set struct {
+			Name    string `json:"name"`
+			Results []struct {
+				Question    string          `json:"question"`
+				Gold        json.RawMessage `json:"expected_answer"`
+				Completions []struct {
+					Response *string  `json:"full_model_response"`
+					Score    *float64 `json:"score"`
+				} `json:"completions"`
+			} `json:"results"`
+		}
+		if err := json.Unmarshal(data, &set); err != nil {
+			return nil, fmt.Errorf("%s: no result of reasoning-gym-eval: %w", f.Name, err)
+		}
+		if set.Name == "" || len(set.Results) == 0 {
+			return nil, fmt.Errorf("%s: no result of reasoning-gym-eval: name or results are missing; a summary.json has none", f.Name)
+		}
+		model := o.Model
+		if m := gymFolder.FindStringSubmatch(filepath.Base(filepath.Dir(filepath.Dir(f.Name)))); m != nil && model == "" {
+			model = m[1]
+		}
+		times := map[uint64]int{} // a generator may draw a question twice
+		for i, q := range set.Results {
+			text := seed.Hash(q.Question)
+			times[text]++
+			row := Row{
+				At: fmt.Sprintf("%s: result %d", f.Name, i+1), Question: fmt.Sprintf("%s-%016x", set.Name, text),
+				Benchmark: set.Name, Problem: q.Question, Model: model, In: -1, Out: -1, USD: math.NaN(),
+			}
+			if times[text] > 1 {
+				row.Question += fmt.Sprintf("-%d", times[text])
+			}
+			if gold, ok := textOf(q.Gold); ok && gold != "" {
+				row.Golds = []string{gold}
+			}
+			for _, c := range q.Completions {
+				row.Response, row.Correct = c.Response, nil
+				if c.Score != nil {
+					right := *c.Score >= min(o.CorrectFrom, 0.99) // lower scores are for parts of an answer and for its form
+					row.Correct = &right
+				}
+				if err := add(row); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,410 @@
+// Package imports brings the logs of other programs into the format of recordings (recording.Table): questions, and what
+// models answered to them, graded again where an answer and a gold are there. What a log cannot support is said by an audit.
+//
+// Where things are: this file has the rows that every format gives and how they become a log; inspect.go, openai.go, gym.go,
+// omnis.go, lmeval.go and rows.go read a format each; problems.go finds the questions of logs that lack them; audit.go looks for
+// what would spoil a comparison; write.go makes the folder of a pool.
+package imports
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/recording"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/verify"
+)
+
+// Row is one completion as a log has it.
+type Row struct {
+	At        string // file and place, for messages
+	Question  string // its id; empty: questions are told apart by their text
+	Benchmark string
+	Split     string // train, test or whatever the log calls it; empty: it does not say
+	Problem   string // empty: Options.Problems has it
+	Golds     []string
+	Options   []string // multiple choice
+	Model     string
+	Settings  map[string]string
+	Response  *string // nil: the log has none
+	Correct   *bool   // as published; nil: not graded
+	Opaque    bool    // the gold is no answer, such as a unit test: what was published stands
+	In, Out   int64   // billed tokens; -1: the log does not say
+	USD       float64 // what was billed; NaN: the log does not say
+	Finish    string  // length: a limit cut it
+	name      string  // of the request, which may be that of the question: Problems knows
+}
+
+// settings are those that answers depend on and that requests and logs name alike.
+type settings struct {
+	Temperature *float64 `json:"temperature"`
+	TopP        *float64 `json:"top_p"`
+	Effort      string   `json:"reasoning_effort"`
+}
+
+func (s settings) all() map[string]string {
+	all := map[string]string{}
+	if s.Temperature != nil {
+		all["temperature"] = fmt.Sprint(*s.Temperature)
+	}
+	if s.TopP != nil {
+		all["top_p"] = fmt.Sprint(*s.TopP)
+	}
+	if s.Effort != "" {
+		all["reasoning_effort"] = s.Effort
+	}
+	return all
+}
+
+// File is a file of a log. Data gives its bytes, decompressed.
+type File struct {
+	Name string
+	Data func() ([]byte, error)
+}
+
+// mostBytes of a file, decompressed: more is no log that fits in memory beside what is made of it.
+const mostBytes = 1 << 30
+
+// Open returns a file of the disk, which is decompressed where its name ends in .gz.
+func Open(path string) File {
+	return File{path, func() ([]byte, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return nil, fmt.Errorf("%s is a folder; name its files", path)
+		}
+		if !strings.HasSuffix(path, ".gz") {
+			return whole(path, f)
+		}
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			return nil, fmt.Errorf("%s: not compressed, though its name says so: %w", path, err)
+		}
+		return whole(path, z)
+	}}
+}
+
+func whole(path string, r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: cannot be read: %w", path, err)
+	case len(data) > mostBytes:
+		return nil, fmt.Errorf("%s: more than %d bytes; divide it", path, mostBytes)
+	case len(bytes.TrimSpace(data)) == 0:
+		return nil, fmt.Errorf("%s: the file is empty", path)
+	}
+	return data, nil
+}
+
+// stem is a path without what its ending says of its format.
+func stem(path string) string {
+	path = strings.TrimSuffix(path, ".gz")
+	for _, ending := range []string{".csv", ".jsonl", ".json"} {
+		if short, ok := strings.CutSuffix(path, ending); ok {
+			return short
+		}
+	}
+	return path
+}
+
+// Options are what a log does not say by itself.
+type Options struct {
+	Model         string            // of every answer, where the log does not say
+	Benchmark     string            // of every question, where the log does not say
+	Keys          map[string]string // formats csv and jsonl: key of Keys -> what the files call it
+	Problems      *Problems         // questions and golds; nil: the log has them
+	Keep          bool              // what was published stands; otherwise the verifier's word does, where it has one
+	CharsPerToken float64           // tokens that the log lacks are characters over this; 0: they must be there
+	CorrectFrom   float64           // a score from here on is right
+}
+
+// Format reads one kind of log.
+type Format struct {
+	Name  string
+	Reads string // what it reads, in a few words
+	rows  func(files []File, o Options, add func(Row) error) (left []string, err error)
+}
+
+// Formats are the formats that there are.
+func Formats() []Format {
+	return []Format{
+		{"inspect", "logs of inspect_ai, .eval or .json", inspectRows},
+		{"openai", "requests and responses of chat completions: pairs of files, lines of pairs, batch files", openAIRows},
+		{"reasoning-gym", "results of reasoning-gym-eval, a file a data set and model", gymRows},
+		{"omnisbench", "results.json of OmnisBench", omnisRows},
+		{"csv", "a line an answer under a line of names", csvRows},
+		{"jsonl", "a JSON object an answer", jsonRows},
+	}
+}
+
+// Find returns the format of a name.
+func Find(name string) (Format, error) {
+	var names []string
+	for _, f := range Formats() {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return Format{}, fmt.Errorf("no format %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// Log is what was read: questions, models and answers.
+type Log struct {
+	Questions []Question
+	Models    []recording.Candidate // in order
+	Answers   [][][]Answer          // [question][model][run]; none: it was not asked
+	Left      []string              // what was left out, a sentence each
+	Estimated bool                  // tokens are characters over Options.CharsPerToken, of some answers at least
+}
+
+// Question is a question of a log.
+type Question struct {
+	ID, Benchmark, Split, Problem string
+	Golds, Options                []string
+	at                            string
+}
+
+// Answer is a completion, graded.
+type Answer struct {
+	Correct   bool
+	Published *bool // what the log says
+	Graded    bool  // the verifier has a verdict that is not unknown
+	Verified  bool  // and says that it is right
+	Unknown   bool  // the verifier looked at it and could not tell
+	NoAnswer  bool
+	In, Out   int64
+	USD       float64 // NaN: unknown
+	Finish    string
+	Chars     int    // of the response; -1: the log has none
+	Text      uint64 // hash of the response
+	At        string
+}
+
+// Read reads the files of a log and grades what it says.
+func (f Format) Read(ctx context.Context, files []File, o Options) (*Log, error) {
+	c := collector{ctx: ctx, o: o, log: &Log{}, at: map[string]int{}, models: map[recording.Candidate]int{}}
+	if o.CorrectFrom == 0 {
+		c.o.CorrectFrom = 1
+	}
+	left, err := f.rows(files, c.o, c.add)
+	if err != nil {
+		return nil, err
+	}
+	if c.unnamed > 0 {
+		left = append(left, fmt.Sprintf("%s: their question is not among those of the problems", counted(c.unnamed, "answer")))
+	}
+	c.log.Left = left
+	if len(c.log.Questions) == 0 {
+		return nil, fmt.Errorf("no answer in %s", counted(len(files), "file"))
+	}
+	c.log.sort()
+	return c.log, nil
+}
+
+// collector makes a log of rows.
+type collector struct {
+	ctx     context.Context
+	o       Options
+	log     *Log
+	at      map[string]int // key of a question -> its position
+	models  map[recording.Candidate]int
+	unnamed int // answers to questions that the problems lack
+}
+
+var inNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// add takes a row in.
+func (c *collector) add(r Row) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("%s: %w", r.At, fmt.Errorf(format, args...))
+	}
+	if c.o.Problems != nil {
+		if !c.o.Problems.fill(&r) {
+			c.unnamed++
+			return nil
+		}
+	}
+	r.Model = cmp.Or(r.Model, c.o.Model)
+	r.Benchmark = strings.Trim(inNames.ReplaceAllString(cmp.Or(r.Benchmark, c.o.Benchmark, "all"), "-"), "-")
+	switch {
+	case r.Model == "":
+		return wrong("which model answered is not said; name it with --model")
+	case strings.TrimSpace(r.Problem) == "":
+		return wrong("the question has no text; give the questions with --problems")
+	case !utf8.ValidString(r.Problem):
+		return wrong("the question is not UTF-8")
+	}
+	q, err := c.question(r)
+	if err != nil {
+		return wrong("%w", err)
+	}
+	a := Answer{Published: r.Correct, In: r.In, Out: r.Out, USD: r.USD, Finish: r.Finish, Chars: -1, At: r.At}
+	if r.Response != nil {
+		a.Chars, a.Text = utf8.RuneCountInString(*r.Response), seed.Hash(*r.Response)
+	}
+	if err := c.tokens(&a, r); err != nil {
+		return wrong("%w", err)
+	}
+	if err := c.grade(&a, r); err != nil {
+		return wrong("%w", err)
+	}
+	m := recording.CandidateOf(r.Model, r.Settings)
+	at, ok := c.models[m]
+	if !ok {
+		at = len(c.log.Models)
+		c.models[m] = at
+		c.log.Models = append(c.log.Models, m)
+	}
+	for len(c.log.Answers[q]) <= at {
+		c.log.Answers[q] = append(c.log.Answers[q], nil)
+	}
+	c.log.Answers[q][at] = append(c.log.Answers[q][at], a)
+	return nil
+}
+
+// question finds the question of a row or makes it.
+func (c *collector) question(r Row) (int, error) {
+	id := r.Question
+	if id == "" {
+		id = fmt.Sprintf("%016x", seed.Hash(strings.Join(append([]string{r.Problem}, r.Options...), "\x00")))
+	}
+	if !strings.HasPrefix(id, r.Benchmark) {
+		id = r.Benchmark + "-" + id
+	}
+	now := Question{ID: id, Benchmark: r.Benchmark, Split: r.Split, Problem: r.Problem, Golds: r.Golds, Options: r.Options, at: r.At}
+	at, ok := c.at[id]
+	if !ok {
+		c.at[id] = len(c.log.Questions)
+		c.log.Questions = append(c.log.Questions, now)
+		c.log.Answers = append(c.log.Answers, nil)
+		return c.at[id], nil
+	}
+	before := c.log.Questions[at]
+	switch {
+	case before.Problem != now.Problem || !slices.Equal(before.Options, now.Options):
+		return 0, fmt.Errorf("question %q reads otherwise than at %s; give questions that differ ids that do", id, before.at)
+	case !slices.Equal(before.Golds, now.Golds):
+		return 0, fmt.Errorf("question %q has the gold %q here and %q at %s", id, now.Golds, before.Golds, before.at)
+	}
+	return at, nil
+}
+
+// tokens fills in what the log does not say.
+func (c *collector) tokens(a *Answer, r Row) error {
+	estimate := func(n *int64, what string, characters int) error {
+		switch {
+		case *n > cost.MaxTokens:
+			return fmt.Errorf("%d %s tokens; want 0 to %d", *n, what, cost.MaxTokens)
+		case *n >= 0:
+			return nil
+		case c.o.CharsPerToken == 0 || characters < 0:
+			return fmt.Errorf("the %s tokens are not said; --chars-per-token 4 counts characters in their place, where there is a text", what)
+		}
+		*n = int64(math.Round(float64(characters) / c.o.CharsPerToken))
+		c.log.Estimated = true
+		return nil
+	}
+	question := utf8.RuneCountInString(r.Problem)
+	for _, o := range r.Options {
+		question += utf8.RuneCountInString(o)
+	}
+	if err := estimate(&a.In, "input", question); err != nil {
+		return err
+	}
+	return estimate(&a.Out, "output", a.Chars)
+}
+
+// grade says whether an answer is right: by the verifier where it can tell, or else as published. One that a limit cut is wrong.
+func (c *collector) grade(a *Answer, r Row) error {
+	if len(r.Golds) > 0 && r.Response != nil && !r.Opaque {
+		v := verify.Key{Gold: r.Golds, Options: r.Options, Question: r.Problem}.Grade(*r.Response)
+		a.Graded, a.Verified, a.Unknown = v.Outcome != verify.OutcomeUnknown, v.Outcome == verify.OutcomeEqual, v.Outcome == verify.OutcomeUnknown
+		a.NoAnswer = v.Reason == verify.ReasonNoAnswer
+	}
+	switch {
+	case a.Published != nil && (c.o.Keep || !a.Graded):
+		a.Correct = *a.Published
+	case a.Graded || a.Unknown:
+		a.Correct = a.Verified
+	default:
+		return errors.New("nothing says whether the answer is right: there is no label, and no gold with a response; give the golds with --problems")
+	}
+	if a.Finish == "length" {
+		a.Correct = false
+	}
+	a.NoAnswer = a.NoAnswer && !a.Correct
+	return nil
+}
+
+// sort puts models in order; questions stay in that of the files.
+func (l *Log) sort() {
+	before := slices.Clone(l.Models)
+	slices.SortFunc(l.Models, func(a, b recording.Candidate) int {
+		return cmp.Or(strings.Compare(a.Model, b.Model), strings.Compare(a.Settings, b.Settings))
+	})
+	for q, of := range l.Answers {
+		row := make([][]Answer, len(l.Models))
+		for m, answers := range of {
+			row[slices.Index(l.Models, before[m])] = answers
+		}
+		l.Answers[q] = row
+	}
+}
+
+// Counts are what a log has.
+type Counts struct {
+	Benchmarks, Answers          int
+	Verified, Published, Unknown int // answers by who graded them: the verifier, the log, nobody, which counts as wrong
+}
+
+// Count counts the answers of a log by who graded them.
+func (l *Log) Count(keep bool) (n Counts) {
+	benchmarks := map[string]bool{}
+	for q, of := range l.Answers {
+		benchmarks[l.Questions[q].Benchmark] = true
+		for _, runs := range of {
+			for _, a := range runs {
+				n.Answers++
+				switch {
+				case a.Published != nil && (keep || !a.Graded):
+					n.Published++
+				case a.Graded:
+					n.Verified++
+				default:
+					n.Unknown++
+				}
+			}
+		}
+	}
+	n.Benchmarks = len(slices.Collect(maps.Keys(benchmarks)))
+	return n
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,263 @@
+package imports
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/recording"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// file is a file that is in no folder.
+func file(name, text string) File {
+	return File{name, func() ([]byte, error) { return []byte(text), nil }}
+}
+
+// zipped are files as an archive, which is a text too.
+func zipped(t *testing.T, files ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := 0; i < len(files); i += 2 {
+		w, err := z.Create(files[i])
+		if err == nil {
+			_, err = w.Write([]byte(files[i+1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+const (
+	header = `{"eval": {"task": "suite/sums", "model": "lab/small"}, "plan": {"config": {"temperature": 0.5}}}`
+	sample = `{"id": 7, "epoch": 1, "input": "What is 1 + 1?", "target": [" 2", "two"], "output": {"model": "small-1", "choices":
+		[{"message": {"content": [{"type": "reasoning", "reasoning": "3"}, {"type": "text", "text": "The answer is 2."}]}, "stop_reason": "stop"}],
+		"usage": {"input_tokens": 10, "output_tokens": 5, "total_tokens": 19}}, "scores": {"match": {"value": "I"}}}`
+	choice = `{"id": "b", "epoch": 1, "input": [{"role": "system", "content": "Choose."}, {"role": "user", "content": "attachment://abc"}], "attachments": {"abc": "Which is red?"},
+		"choices": ["a rose", "the sea"], "target": "A", "output": {"choices": [{"message": {"content": "ANSWER: B"}, "stop_reason": "max_tokens"}]},
+		"model_usage": {"lab/small": {"input_tokens": 3, "output_tokens": 4}}, "scores": {}}`
+	failed   = `{"id": 9, "input": "?", "target": "?", "error": {"message": "down"}}`
+	requests = `{"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "small", "temperature": 0.5, "messages": [{"role": "user", "content": "What is 1 + 1?"}]}}
+{"custom_id": "2", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "small", "temperature": 0.5, "messages": [{"role": "user", "content": "Think. What is 2 + 2? Box it."}]}}
+`
+	results = `{"id": "r2", "custom_id": "2", "response": {"status_code": 200, "body": {"model": "small-2025", "choices": [{"finish_reason": "length", "message": {"content": "\\boxed{4}"}}], "usage": {"prompt_tokens": 9, "completion_tokens": 8}}}, "error": null}
+{"id": "r1", "custom_id": "1", "response": {"status_code": 200, "body": {"model": "small-2025", "choices": [{"finish_reason": "stop", "message": {"content": "\\boxed{3}"}}], "usage": {"prompt_tokens": 7, "completion_tokens": 6, "cost": 0.01}}}, "error": null}
+`
+	golds = `{"id": "a", "problem": "What is 1 + 1?", "answer": "2", "level": 3}
+{"id": "b", "problem": "What is 2 + 2?", "answer": 4}
+`
+	gym = `{"name": "sums", "results": [{"question": "1 + 1 = ", "expected_answer": "2", "completions": [{"full_model_response": "<answer>2</answer>", "score": 1.0}, {"full_model_response": "<answer>3</answer>", "score": 0.01}]},
+		{"question": "1 + 1 = ", "expected_answer": "2", "completions": [{"full_model_response": "<answer>2</answer>", "score": 0.5}]}]}`
+	omnis = `{"items": [{"policy": "always_big", "dataset": "sums", "item_id": "s1", "grader": "numeric_match", "reference": "2", "response_text": "It is 2.", "chosen_model": "big", "passed": false, "cost_usd": 0.5, "input_tokens": 3, "output_tokens": 4},
+		{"policy": "oracle", "dataset": "sums", "item_id": "s1", "grader": "numeric_match", "reference": "2", "response_text": "It is 2.", "chosen_model": "big", "passed": true, "input_tokens": 3, "output_tokens": 4},
+		{"policy": "oracle", "dataset": "code", "item_id": "c1", "grader": "code_unittest", "reference": "check", "response_text": "def f", "chosen_model": "small", "passed": true, "input_tokens": 3, "output_tokens": 4},
+		{"policy": "always_big", "dataset": "code", "item_id": "c1", "grader": "code_unittest", "reference": "check(f)", "response_text": "def f", "chosen_model": "big", "passed": true, "input_tokens": 5, "output_tokens": 6}]}`
+	omnisProblems = `{"id": "s1", "problem": "What is 1 + 1?", "answer": "2"}
+{"id": "c1", "problem": "Write f.", "answer": "-"}
+`
+	table = "name,question,answer,model,said,in,out,ok,heat\n" +
+		"q1,\"What is 1 + 1,\nagain?\",2,small,It is 2.,10,5,0,0.5\nq1,\"What is 1 + 1,\nagain?\",2,big,It is 3.,10,7,1,0.5\n"
+	objects = `{"q": {"text": "What is 1 + 1?"}, "options": ["2", "3"], "gold": "A", "model": "small", "correct": 0.5, "usd": 0.25, "prompt_tokens": 1, "output_tokens": 2, "split": "test"}` + "\n"
+)
+
+// hashed is the id of a question that has none.
+var hashed = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
+
+// told is what a test looks at: question, gold, model, verdict, tokens, why it ended.
+func told(l *Log) (all []string) {
+	for q, of := range l.Questions {
+		for m, model := range l.Models {
+			for _, a := range l.Answers[q][m] {
+				all = append(all, fmt.Sprintf("%s %q %q %v | %s | %v %d/%d %s", of.ID, of.Problem, of.Golds, of.Options, model, a.Correct, a.In, a.Out, a.Finish))
+			}
+		}
+	}
+	return all
+}
+
+func TestFormatsAreRead(t *testing.T) {
+	problems := func(text string) *Problems {
+		p, err := ReadProblems(file("problems", text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	columns := map[string]string{"query_id": "name", "problem": "question", "gold": "answer", "response": "said", "prompt_tokens": "in", "output_tokens": "out", "correct": "ok", "settings.temperature": "heat"}
+	zip := zipped(t, "header.json", header, "samples/7_epoch_1.json", sample, "samples/b_epoch_1.json", choice, "samples/9_epoch_1.json", failed, "summaries.json", "[]")
+	inspected := []string{`sums-7 "What is 1 + 1?" ["2" "two"] [] | lab/small temperature=0.5 | true 14/5 stop`, `sums-b "Which is red?" ["A"] [a rose the sea] | lab/small temperature=0.5 | false 3/4 length`}
+	for name, c := range map[string]struct {
+		format string
+		o      Options
+		files  []File
+		want   []string
+		left   []string
+	}{
+		"inspect, a zip":     {"inspect", Options{}, []File{file("a.eval", zip)}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
+		"inspect, one file":  {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+","+choice+"]}")}, inspected, nil},
+		"inspect, as it was": {"inspect", Options{Keep: true}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+"]}")}, []string{strings.Replace(inspected[0], "true", "false", 1)}, nil},
+		"a batch, whose golds are elsewhere": {"openai", Options{Problems: problems(golds), Benchmark: "sums"}, []File{file("in.jsonl", requests), file("out.jsonl", results)}, []string{
+			`sums-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`, `sums-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, nil},
+		"pairs on lines and in files": {"openai", Options{Problems: problems(golds)}, []File{
+			file("pairs.jsonl", `{"request": {"model": "big", "messages": [{"role": "user", "content": "What is 1 + 1?"}]}, "response": {"choices": [{"finish_reason": "stop", "message": {"content": "2"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}}`+"\n"+
+				`{"request": {"model": "big", "messages": []}, "response": {"error": "down"}}`+"\n"),
+			file("x_response.json", `{"choices": [{"finish_reason": "stop", "message": {"content": "5"}}], "usage": {"prompt_tokens": 2, "completion_tokens": 3}}`),
+			file("x_request.json", `{"model": "small", "messages": [{"role": "user", "content": [{"type": "text", "text": "What is 1 + 1?"}]}]}`)}, []string{
+			`all-a "What is 1 + 1?" ["2"] [] | big | true 1/1 stop`, `all-a "What is 1 + 1?" ["2"] [] | small | false 2/3 stop`}, []string{"1 response: a failure in the place of an answer"}},
+		"two batches of the same names": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("big", strings.ReplaceAll(requests, "small", "big")), file("out", results), file("more", strings.ReplaceAll(results, "small", "big"))}, []string{
+			`all-b "What is 2 + 2?" ["4"] [] | big temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`,
+			`all-a "What is 1 + 1?" ["2"] [] | big temperature=0.5 | false 7/6 stop`, `all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, nil},
+		"reasoning gym": {"reasoning-gym", Options{CharsPerToken: 4}, []File{file("easy/lab_small_20250227_230002/arithmetic/sums.json", gym)}, []string{
+			`sums-ID "1 + 1 = " ["2"] [] | lab_small | true 2/5 `, `sums-ID "1 + 1 = " ["2"] [] | lab_small | false 2/5 `, `sums-ID-2 "1 + 1 = " ["2"] [] | lab_small | true 2/5 `}, nil},
+		"omnisbench": {"omnisbench", Options{Problems: problems(omnisProblems)}, []File{file("results.json", omnis)}, []string{
+			`sums-s1 "What is 1 + 1?" ["2"] [] | big | true 3/4 `, `code-c1 "Write f." [] [] | big | true 5/6 `},
+			[]string{"2 answers of oracle: these policies choose a model, and a recording has the answers of every model"}},
+		"csv": {"csv", Options{Keys: columns}, []File{file("a.csv", "\ufeff"+table)}, []string{
+			`all-q1 "What is 1 + 1,\nagain?" ["2"] [] | big temperature=0.5 | false 10/7 `, `all-q1 "What is 1 + 1,\nagain?" ["2"] [] | small temperature=0.5 | true 10/5 `}, nil},
+		"jsonl": {"jsonl", Options{Keys: map[string]string{"problem": "q.text"}, CorrectFrom: 0.5}, []File{file("a.jsonl", objects)}, []string{
+			`all-ID "What is 1 + 1?" ["A"] [2 3] | small | true 1/2 `}, nil},
+		"a model that its file names": {"jsonl", Options{Keys: map[string]string{"problem": "q.text", "model": "nobody"}}, []File{file("logs/gpt-4.1.jsonl.gz", objects)}, []string{
+			`all-ID "What is 1 + 1?" ["A"] [2 3] | gpt-4.1 | false 1/2 `}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := Find(c.format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := f.Read(context.Background(), c.files, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := told(l)
+			for i := range got {
+				got[i] = hashed.ReplaceAllString(got[i], "ID")
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(c.left, l.Left); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoLogIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		format string
+		o      Options
+		text   string
+		want   string
+	}{
+		"no JSON":                 {"inspect", Options{}, "PDF", "f: no log of inspect_ai: invalid character"},
+		"a zip cut short":         {"inspect", Options{}, zipped(t, "header.json", header)[:60], "f: no log of inspect_ai: zip: not a valid zip file; was it cut short?"},
+		"a zip of other things":   {"inspect", Options{}, zipped(t, "a", "b"), "f: no log of inspect_ai: its header names no model"},
+		"a sample without id":     {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [{"input": "?"}]}`, "f: sample 1: the sample has no id"},
+		"no samples":              {"inspect", Options{}, header, "no answer in 1 file"},
+		"a response alone":        {"openai", Options{}, results, `f:1: 0 requests "2" to this response; name the one file that has it too`},
+		"a request twice":         {"openai", Options{}, requests + requests, `f:3: the request "1" to "small" is at f:1 already`},
+		"neither":                 {"openai", Options{}, "{\"a\": 1}\n{}\n", "f:1: neither a request nor a response of chat completions"},
+		"no gold":                 {"openai", Options{}, requests + results, "nothing says whether the answer is right"},
+		"a summary":               {"reasoning-gym", Options{}, "{}", "f: no result of reasoning-gym-eval: name or results are missing"},
+		"no model":                {"reasoning-gym", Options{CharsPerToken: 4}, gym, "f: result 1: which model answered is not said; name it with --model"},
+		"no tokens":               {"reasoning-gym", Options{Model: "m"}, gym, "f: result 1: the input tokens are not said; --chars-per-token 4"},
+		"no questions":            {"omnisbench", Options{}, omnis, "f: item 1: the question has no text; give the questions with --problems"},
+		"no column":               {"csv", Options{Keys: map[string]string{"problem": "q"}}, table, `f: problem is to be read from the column "q", and there is none; there are name, question`},
+		"a column twice":          {"csv", Options{}, "a,a\n", `f: the column "a" is there twice`},
+		"a short line":            {"csv", Options{}, "problem,gold\n1\n", "f: record on line 2: wrong number of fields"},
+		"tokens that are none":    {"csv", Options{}, "problem,output_tokens\na,-3\n", `f:2: output_tokens is "-3"; want a number of tokens`},
+		"more than any":           {"csv", Options{}, "problem,prompt_tokens,output_tokens,correct\na,1,10000001,1\n", `f:2: 10000001 output tokens; want 0 to 10000000`},
+		"a verdict that is none":  {"csv", Options{}, "problem,correct\na,maybe\n", `f:2: correct is "maybe"; want true or false`},
+		"dollars that are none":   {"csv", Options{}, "problem,usd\na,NaN\n", `f:2: usd is "NaN"; want dollars`},
+		"a question that changes": {"csv", Options{Model: "m"}, "query_id,problem,correct,prompt_tokens,output_tokens\nq,a,1,1,1\nq,b,1,1,1\n", `f:3: question "all-q" reads otherwise than at f:2`},
+		"a gold that changes":     {"csv", Options{Model: "m"}, "problem,gold,correct,prompt_tokens,output_tokens\na,1,1,1,1\na,2,1,1,1\n", `has the gold ["2"] here and ["1"] at f:2`},
+		"a list on a line":        {"jsonl", Options{}, "[]\n", "f:1: not a JSON object"},
+		"half a line":             {"jsonl", Options{}, objects[:40], "f:1: not a JSON object"},
+		"options that are none":   {"jsonl", Options{}, `{"options": "red"}`, `f:1: options is no list of texts: "red"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := Find(c.format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Read(context.Background(), []File{file("f", c.text)}, c.o); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v does not say %q", err, c.want)
+			}
+		})
+	}
+}
+
+// What is written is what a recording is read from, and a folder that holds something stays as it is.
+func TestTheFolderIsARecording(t *testing.T) {
+	f, err := Find("csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	text.WriteString("query_id,benchmark,problem,gold,model,response,prompt_tokens,output_tokens,settings\n")
+	for q := range 5 {
+		for m, model := range []string{"lab/small", "lab/big", "lab/big"} {
+			fmt.Fprintf(&text, "q%d,sums,What is %d + 1?,%d,%s,it is %d,%d,%d,%d\n", q, q, q+1, model, q+1-(q+m)%2, 10+m, 20+q, m)
+		}
+	}
+	l, err := f.Read(context.Background(), []File{file("a.csv", text.String())}, Options{Keys: map[string]string{"settings.heat": "settings"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "mine")
+	if err := l.Write(dir, Pool{Name: "mine", Source: "a test", Licence: "none", Date: "2026-01-31"}, l.Audit(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Write(dir, Pool{Name: "mine"}, nil); err == nil || !strings.Contains(err.Error(), "holds audit.txt already") {
+		t.Error("a second import: ", err)
+	}
+	if parts, err := filepath.Glob(dir + ".part"); err != nil || len(parts) > 0 {
+		t.Error(parts, err)
+	}
+	if held, err := os.ReadDir(dir); err != nil || len(held) != 6 {
+		t.Error(held, err)
+	}
+	pool, err := os.ReadFile(filepath.Join(dir, "pools", "mine.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := map[string]string{}
+	for line := range strings.Lines(string(pool)) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && (key == "path" || key == "sha256") {
+			sums[key] += value + " "
+		}
+	}
+	paths, hashes := strings.Fields(sums["path"]), strings.Fields(sums["sha256"])
+	read, err := recording.Load(t.Context(), dir, spec.Recorded{
+		Queries: spec.File{Path: paths[0], SHA256: hashes[0]}, Outcomes: spec.File{Path: paths[1], SHA256: hashes[1]}, Gaps: "drop",
+	}, l.Models)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(read.Candidates, l.Models) || len(read.Queries) != 5 {
+		t.Fatal(read.Candidates, read.Queries)
+	}
+	for q, query := range read.Queries {
+		for m := range read.Candidates {
+			x, y := read.Runs[q][m][0], l.Answers[q][m][0]
+			if query.Problem != l.Questions[q].Problem || x.Correct != y.Correct || x.In != y.In || x.Out != y.Out {
+				t.Errorf("%v is read as %v", y, x)
+			}
+		}
+	}
+}

@@ -1,0 +1,252 @@
+// Logs of inspect_ai: a zip of samples (.eval), or one JSON file with them.
+
+package imports
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"path"
+	"strings"
+)
+
+// inspectHeader is what a log says of all its samples.
+type inspectHeader struct {
+	Eval struct {
+		Task    string   `json:"task"`
+		Model   string   `json:"model"`
+		Config  settings `json:"model_generate_config"`
+		Dataset struct {
+			Name string `json:"name"`
+		} `json:"dataset"`
+	} `json:"eval"`
+	Plan struct {
+		Config settings `json:"config"`
+	} `json:"plan"`
+}
+
+type inspectUsage struct {
+	In    int64 `json:"input_tokens"`
+	Out   int64 `json:"output_tokens"`
+	Total int64 `json:"total_tokens"`
+}
+
+type inspectSample struct {
+	ID          json.RawMessage   `json:"id"`
+	Epoch       int               `json:"epoch"`
+	Input       json.RawMessage   `json:"input"`
+	Choices     []string          `json:"choices"`
+	Target      json.RawMessage   `json:"target"`
+	Attachments map[string]string `json:"attachments"`
+	Output      struct {
+		Choices []struct {
+			Message struct {
+				Content json.RawMessage `json:"content"`
+			} `json:"message"`
+			Stop string `json:"stop_reason"`
+		} `json:"choices"`
+		Usage *inspectUsage `json:"usage"`
+	} `json:"output"`
+	Usage  map[string]inspectUsage `json:"model_usage"`
+	Scores map[string]struct {
+		Value json.RawMessage `json:"value"`
+	} `json:"scores"`
+	Error json.RawMessage `json:"error"`
+}
+
+func inspectRows(files []File, o Options, add func(Row) error) ([]string, error) {
+	failed := 0
+	for _, f := range files {
+		data, err := f.Data()
+		if err != nil {
+			return nil, err
+		}
+		read := inspectJSON
+		if bytes.HasPrefix(data, []byte("PK")) {
+			read = inspectZip
+		}
+		err = read(data, func(h inspectHeader, name string, s inspectSample) error {
+			if len(s.Error) > 0 && string(s.Error) != "null" {
+				failed++
+				return nil
+			}
+			row, err := s.row(h, o)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			row.At = f.Name + ": " + name
+			return add(row)
+		})
+		if err != nil {
+			if strings.HasPrefix(err.Error(), f.Name) {
+				return nil, err
+			}
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
+	if failed > 0 {
+		return []string{counted(failed, "sample") + ": the log has an error in the place of an answer"}, nil
+	}
+	return nil, nil
+}
+
+func inspectJSON(data []byte, use func(inspectHeader, string, inspectSample) error) error {
+	var log struct {
+		inspectHeader
+		Samples []inspectSample `json:"samples"`
+	}
+	if err := json.Unmarshal(data, &log); err != nil {
+		return fmt.Errorf("no log of inspect_ai: %w", err)
+	}
+	if log.Eval.Model == "" {
+		return fmt.Errorf("no log of inspect_ai: eval.model is missing")
+	}
+	for i, s := range log.Samples {
+		if err := use(log.inspectHeader, fmt.Sprintf("sample %d", i+1), s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func inspectZip(data []byte, use func(inspectHeader, string, inspectSample) error) error {
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return fmt.Errorf("no log of inspect_ai: %w; was it cut short?", err)
+	}
+	var h inspectHeader
+	for _, name := range []string{"header.json", "_journal/start.json"} { // an evaluation that did not end has no header
+		if f, err := z.Open(name); err == nil {
+			err := decode(f, &h)
+			f.Close()
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			break
+		}
+	}
+	if h.Eval.Model == "" {
+		return fmt.Errorf("no log of inspect_ai: its header names no model")
+	}
+	for _, f := range z.File {
+		if path.Dir(f.Name) != "samples" || path.Ext(f.Name) != ".json" {
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		var s inspectSample
+		err = decode(r, &s)
+		r.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if err := use(h, f.Name, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostSample is more bytes than any sample has: a zip may hold more than fits in memory.
+const mostSample = 256 << 20
+
+func decode(r io.Reader, into any) error {
+	data, err := io.ReadAll(io.LimitReader(r, mostSample+1))
+	if err != nil {
+		return err
+	}
+	if len(data) > mostSample {
+		return fmt.Errorf("more than %d bytes", mostSample)
+	}
+	return json.Unmarshal(data, into)
+}
+
+func (s inspectSample) row(h inspectHeader, o Options) (Row, error) {
+	r := Row{Benchmark: o.Benchmark, Model: h.Eval.Model, Options: s.Choices, In: -1, Out: -1, USD: math.NaN()}
+	if r.Benchmark == "" {
+		r.Benchmark = path.Base(h.Eval.Task)
+	}
+	id, ok := textOf(s.ID)
+	if !ok {
+		return r, fmt.Errorf("the sample has no id")
+	}
+	r.Question = id
+	var err error
+	if r.Problem, err = s.input(); err != nil {
+		return r, err
+	}
+	var golds []string
+	if gold, ok := textOf(s.Target); ok {
+		golds = []string{gold}
+	} else if err := json.Unmarshal(s.Target, &golds); err != nil {
+		return r, fmt.Errorf("target is neither a text nor a list of texts")
+	}
+	for _, g := range golds {
+		if g = strings.TrimSpace(g); g != "" {
+			r.Golds = append(r.Golds, g)
+		}
+	}
+	r.Settings = h.Eval.Config.all()
+	maps.Copy(r.Settings, h.Plan.Config.all())
+	if len(s.Output.Choices) > 0 {
+		text := content(s.Output.Choices[0].Message.Content)
+		r.Response = &text
+		switch s.Output.Choices[0].Stop {
+		case "max_tokens", "model_length":
+			r.Finish = "length"
+		default:
+			r.Finish = s.Output.Choices[0].Stop
+		}
+	}
+	usage := s.Output.Usage
+	if all, ok := s.Usage[h.Eval.Model]; ok { // every call of the sample, not the last one only
+		usage = &all
+	}
+	if usage != nil {
+		r.In, r.Out = max(usage.In, usage.Total-usage.Out), usage.Out // what was read from a cache is in the total only
+	}
+	if len(s.Scores) == 1 { // of several nobody knows which one counts
+		for _, score := range s.Scores {
+			r.Correct = judged(score.Value, o.CorrectFrom)
+		}
+	}
+	return r, nil
+}
+
+// input is the question: a text, or what the user says last.
+func (s inspectSample) input() (string, error) {
+	text, ok := textOf(s.Input)
+	if !ok {
+		var messages []message
+		if err := json.Unmarshal(s.Input, &messages); err != nil {
+			return "", fmt.Errorf("input is neither a text nor a list of messages")
+		}
+		text = said(messages)
+	}
+	if key, ok := strings.CutPrefix(text, "attachment://"); ok {
+		text = s.Attachments[key]
+	}
+	return text, nil
+}
+
+// judged reads a score: C and I, a truth value, a number, or an object of them under "value". nil: it is none that says right or wrong.
+func judged(raw json.RawMessage, from float64) *bool {
+	var right bool
+	var number float64
+	switch text, ok := textOf(raw); {
+	case json.Unmarshal(raw, &right) == nil:
+	case json.Unmarshal(raw, &number) == nil:
+		right = number >= from
+	case ok && (text == "C" || text == "I" || text == "P" || text == "N"):
+		right = text == "C"
+	default:
+		return nil
+	}
+	return &right
+}

@@ -1,0 +1,78 @@
+// Results of OmnisBench: what policies got for every question, of which those that always ask one model are that model's answers.
+
+package imports
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+func omnisRows(files []File, _ Options, add func(Row) error) (left []string, err error) {
+	for _, f := range files {
+		data, err := f.Data()
+		if err != nil {
+			return nil, err
+		}
+		var run struct {
+			Items []struct {
+				Policy    string          `json:"policy"`
+				Dataset   string          `json:"dataset"`
+				ID        string          `json:"item_id"`
+				Grader    string          `json:"grader"`
+				Reference json.RawMessage `json:"reference"`
+				Response  *string         `json:"response_text"`
+				Model     string          `json:"chosen_model"`
+				Passed    *bool           `json:"passed"`
+				USD       *float64        `json:"cost_usd"`
+				In        *int64          `json:"input_tokens"`
+				Out       *int64          `json:"output_tokens"`
+			} `json:"items"`
+		}
+		if err := json.Unmarshal(data, &run); err != nil {
+			return nil, fmt.Errorf("%s: no results of OmnisBench: %w", f.Name, err)
+		}
+		asked := map[string]map[string]bool{} // policy -> models
+		for _, x := range run.Items {
+			if asked[x.Policy] == nil {
+				asked[x.Policy] = map[string]bool{}
+			}
+			asked[x.Policy][x.Model] = true
+		}
+		chose := map[string]int{}
+		for i, x := range run.Items {
+			if len(asked[x.Policy]) > 1 {
+				chose[x.Policy]++
+				continue
+			}
+			row := Row{
+				At: fmt.Sprintf("%s: item %d", f.Name, i+1), Question: x.ID, Benchmark: x.Dataset, Model: x.Model,
+				Response: x.Response, Correct: x.Passed, Opaque: x.Grader != "numeric_match", In: -1, Out: -1, USD: math.NaN(),
+			}
+			if gold, ok := textOf(x.Reference); ok && !row.Opaque {
+				row.Golds = []string{gold}
+			}
+			if x.In != nil && x.Out != nil {
+				row.In, row.Out = *x.In, *x.Out
+			}
+			if x.USD != nil {
+				row.USD = *x.USD
+			}
+			if err := add(row); err != nil {
+				return nil, err
+			}
+		}
+		if len(chose) > 0 {
+			n := 0
+			for _, of := range chose {
+				n += of
+			}
+			left = append(left, fmt.Sprintf("%s of %s: these policies choose a model, and a recording has the answers of every model",
+				counted(n, "answer"), strings.Join(slices.Sorted(maps.Keys(chose)), " and ")))
+		}
+	}
+	return left, nil
+}

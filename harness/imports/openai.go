@@ -1,0 +1,229 @@
+// Chat completions in OpenAI's format: pairs of files, lines of pairs, and the input and output of batches.
+
+package imports
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+type message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+type chatRequest struct {
+	settings
+	Model    string    `json:"model"`
+	Messages []message `json:"messages"`
+}
+
+type chatResponse struct {
+	Model   string `json:"model"`
+	Choices []struct {
+		Finish  string `json:"finish_reason"`
+		Message struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"message"`
+	} `json:"choices"`
+	Usage *struct {
+		In   int64    `json:"prompt_tokens"`
+		Out  int64    `json:"completion_tokens"`
+		Cost *float64 `json:"cost"` // OpenRouter's, in dollars
+	} `json:"usage"`
+}
+
+// exchange is one object of a file: a request, a response, both, or a line of a batch.
+type exchange struct {
+	ID       string          `json:"custom_id"`
+	Body     *chatRequest    `json:"body"`
+	Request  *chatRequest    `json:"request"`
+	Response json.RawMessage `json:"response"`
+	Error    json.RawMessage `json:"error"`
+	chatRequest
+	Choices json.RawMessage `json:"choices"`
+}
+
+type asking struct {
+	at      string
+	request chatRequest
+}
+
+func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) {
+	requests := map[string][]asking{} // by custom_id, which batches of two models may share, or by the name of the file
+	type told struct {
+		at       string
+		id       string
+		response chatResponse
+	}
+	var responses []told
+	failed := 0
+	one := func(at, file string, raw []byte) error {
+		var x exchange
+		if err := json.Unmarshal(raw, &x); err != nil {
+			return fmt.Errorf("not a JSON object of a request or a response: %s", strings.TrimPrefix(err.Error(), "json: "))
+		}
+		id := x.ID
+		keep := func(r chatRequest) error {
+			for _, before := range requests[id] {
+				if before.request.Model == r.Model {
+					return fmt.Errorf("the request %q to %q is at %s already", id, r.Model, before.at)
+				}
+			}
+			requests[id] = append(requests[id], asking{at, r})
+			return nil
+		}
+		take := func(raw json.RawMessage) error {
+			t := told{at: at, id: id}
+			if err := json.Unmarshal(raw, &t.response); err != nil {
+				return fmt.Errorf("the response is none of chat completions: %s", strings.TrimPrefix(err.Error(), "json: "))
+			}
+			if len(t.response.Choices) == 0 {
+				failed++
+				return nil
+			}
+			responses = append(responses, t)
+			return nil
+		}
+		switch {
+		case x.Body != nil && id != "": // a line of a batch's input
+			return keep(*x.Body)
+		case x.Request != nil: // a pair on a line
+			id = cmp.Or(id, at)
+			if err := keep(*x.Request); err != nil {
+				return err
+			}
+			return take(x.Response)
+		case id != "": // a line of a batch's output
+			var r struct {
+				Body json.RawMessage `json:"body"`
+			}
+			if len(x.Error) > 0 && string(x.Error) != "null" || json.Unmarshal(x.Response, &r) != nil || r.Body == nil {
+				failed++
+				return nil
+			}
+			return take(r.Body)
+		case x.Choices != nil:
+			id = strings.TrimSuffix(strings.TrimSuffix(stem(file), "response"), "_")
+			return take(raw)
+		case x.Messages != nil:
+			id = strings.TrimSuffix(strings.TrimSuffix(stem(file), "request"), "_")
+			return keep(x.chatRequest)
+		}
+		return errors.New("neither a request nor a response of chat completions, nor a line of a batch")
+	}
+	for _, f := range files {
+		data, err := f.Data()
+		if err != nil {
+			return nil, err
+		}
+		if json.Valid(data) {
+			if err := one(f.Name, f.Name, data); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Name, err)
+			}
+			continue
+		}
+		if err := eachLine(f.Name, data, func(at string, line []byte) error { return one(at, f.Name, line) }); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range responses {
+		of := requests[t.id]
+		if len(of) > 1 { // a service says which snapshot of a model it was
+			of = slices.DeleteFunc(slices.Clone(of), func(a asking) bool { return !strings.HasPrefix(t.response.Model, a.request.Model) })
+		}
+		if len(of) != 1 {
+			return nil, fmt.Errorf("%s: %s %q to this response; name the one file that has it too", t.at, counted(len(of), "request"), t.id)
+		}
+		if err := add(t.response.row(t.at, t.id, of[0].request)); err != nil {
+			return nil, err
+		}
+	}
+	if failed > 0 {
+		return []string{counted(failed, "response") + ": a failure in the place of an answer"}, nil
+	}
+	return nil, nil
+}
+
+func (t chatResponse) row(at, id string, asked chatRequest) Row {
+	r := Row{At: at, name: id, Problem: said(asked.Messages), Model: cmp.Or(asked.Model, t.Model), In: -1, Out: -1, USD: math.NaN()}
+	r.Settings = asked.all()
+	text := content(t.Choices[0].Message.Content)
+	r.Response, r.Finish = &text, t.Choices[0].Finish
+	if t.Usage != nil {
+		r.In, r.Out = t.Usage.In, t.Usage.Out
+		if t.Usage.Cost != nil {
+			r.USD = *t.Usage.Cost
+		}
+	}
+	return r
+}
+
+// said is what the user says last.
+func said(messages []message) string {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].Role == "user" {
+			return content(messages[i].Content)
+		}
+	}
+	return ""
+}
+
+// content is the text of a message: a text, or the texts of its parts.
+func content(raw json.RawMessage) string {
+	if text, ok := textOf(raw); ok {
+		return text
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return ""
+	}
+	var all []string
+	for _, p := range parts {
+		if p.Type == "text" {
+			all = append(all, p.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// textOf is a JSON text or number as a text.
+func textOf(raw json.RawMessage) (string, bool) {
+	var text string
+	if len(raw) > 0 && string(raw) != "null" && json.Unmarshal(raw, &text) == nil {
+		return text, true
+	}
+	var n json.Number
+	if len(raw) > 0 && raw[0] != '"' && string(raw) != "null" && json.Unmarshal(raw, &n) == nil {
+		return n.String(), true
+	}
+	return "", false
+}
+
+// eachLine calls use for each line that is not blank and says in its errors where that is.
+func eachLine(name string, data []byte, use func(at string, line []byte) error) error {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		at := fmt.Sprintf("%s:%d", name, n)
+		if err := use(at, line); err != nil {
+			if strings.HasPrefix(err.Error(), at) {
+				return err
+			}
+			return fmt.Errorf("%s: %w", at, err)
+		}
+	}
+	return nil
+}

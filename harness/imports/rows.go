@@ -1,0 +1,173 @@
+// Tables of answers, CSV or JSON lines, whose columns have any name.
+
+package imports
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// Keys are what a table may say of an answer. settings.NAME is a setting that the model was asked under.
+var Keys = []string{"query_id", "benchmark", "split", "problem", "gold", "options", "model", "response", "correct", "prompt_tokens", "output_tokens", "usd", "finish"}
+
+// settingKey stands before the name of a setting.
+const settingKey = "settings."
+
+// CheckKeys says which key of a mapping is none.
+func CheckKeys(keys map[string]string) error {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if !slices.Contains(Keys, key) && (!strings.HasPrefix(key, settingKey) || key == settingKey) {
+			return fmt.Errorf("an answer has no key %q; it has: %s, settings.NAME", key, strings.Join(Keys, ", "))
+		}
+	}
+	return nil
+}
+
+func csvRows(files []File, o Options, add func(Row) error) ([]string, error) {
+	for _, f := range files {
+		data, err := f.Data()
+		if err != nil {
+			return nil, err
+		}
+		r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+		names, err := r.Read()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		column := map[string]int{}
+		for i, name := range names {
+			if _, twice := column[name]; twice {
+				return nil, fmt.Errorf("%s: the column %q is there twice", f.Name, name)
+			}
+			column[name] = i
+		}
+		for _, key := range slices.Sorted(maps.Keys(o.Keys)) {
+			if _, ok := column[o.Keys[key]]; !ok {
+				return nil, fmt.Errorf("%s: %s is to be read from the column %q, and there is none; there are %s", f.Name, key, o.Keys[key], strings.Join(names, ", "))
+			}
+		}
+		for {
+			line, err := r.Read()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Name, err)
+			}
+			n, _ := r.FieldPos(0)
+			at := fmt.Sprintf("%s:%d", f.Name, n)
+			if err := tableRow(f.Name, at, o, add, func(key string) (string, bool) {
+				i, ok := column[key]
+				if !ok {
+					return "", false
+				}
+				return line[i], line[i] != ""
+			}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+func jsonRows(files []File, o Options, add func(Row) error) ([]string, error) {
+	for _, f := range files {
+		data, err := f.Data()
+		if err != nil {
+			return nil, err
+		}
+		if err := eachLine(f.Name, data, func(at string, line []byte) error {
+			if !gjson.ValidBytes(line) || line[0] != '{' {
+				return errors.New("not a JSON object")
+			}
+			return tableRow(f.Name, at, o, add, func(key string) (string, bool) {
+				v := gjson.GetBytes(line, key)
+				if v.IsArray() || v.IsObject() {
+					return v.Raw, true
+				}
+				return v.String(), v.Exists() && v.Type != gjson.Null
+			})
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// tableRow makes a row of what a line says; get reads it by the names of the file.
+func tableRow(file, at string, o Options, add func(Row) error, get func(key string) (string, bool)) error {
+	value := func(key string) (string, bool) { return get(cmp.Or(o.Keys[key], key)) }
+	text := func(key string) string { v, _ := value(key); return v }
+	r := Row{At: at, Question: text("query_id"), Benchmark: text("benchmark"), Split: text("split"), Problem: text("problem"),
+		Model: cmp.Or(text("model"), o.Model, stem(filepath.Base(file))), In: -1, Out: -1, USD: math.NaN(), Finish: text("finish"), Settings: map[string]string{}}
+	if response, ok := value("response"); ok {
+		r.Response = &response
+	} else if _, ok := o.Keys["response"]; ok { // a column that is empty here
+		r.Response = &response
+	}
+	if gold := text("gold"); gold != "" {
+		r.Golds = list(gold)
+	}
+	if options := text("options"); options != "" {
+		if r.Options = list(options); len(r.Options) < 2 {
+			return fmt.Errorf("%s: options is no list of texts: %.60q", at, options)
+		}
+	}
+	for key, into := range map[string]*int64{"prompt_tokens": &r.In, "output_tokens": &r.Out} {
+		if v, ok := value(key); ok {
+			n, err := strconv.ParseFloat(v, 64)
+			if err != nil || n < 0 || n != math.Trunc(n) || n > 1e15 {
+				return fmt.Errorf("%s: %s is %q; want a number of tokens", at, key, v)
+			}
+			*into = int64(n)
+		}
+	}
+	if v, ok := value("usd"); ok {
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil || n < 0 || math.IsInf(n, 0) || math.IsNaN(n) {
+			return fmt.Errorf("%s: usd is %q; want dollars", at, v)
+		}
+		r.USD = n
+	}
+	if v, ok := value("correct"); ok {
+		right, err := strconv.ParseBool(strings.ToLower(v))
+		if err != nil {
+			score, other := strconv.ParseFloat(v, 64)
+			if other != nil {
+				return fmt.Errorf("%s: correct is %q; want true or false, 1 or 0, or a score", at, v)
+			}
+			right = score >= o.CorrectFrom
+		}
+		r.Correct = &right
+	}
+	for key := range o.Keys {
+		if name, ok := strings.CutPrefix(key, settingKey); ok {
+			if v := text(key); v != "" {
+				r.Settings[name] = v
+			}
+		}
+	}
+	return add(r)
+}
+
+// list reads a JSON list of texts, or the one text that is none.
+func list(text string) []string {
+	var all []string
+	if strings.HasPrefix(text, "[") && json.Unmarshal([]byte(text), &all) == nil && len(all) > 0 {
+		return all
+	}
+	return []string{text}
+}
