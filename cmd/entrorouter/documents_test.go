@@ -175,9 +175,9 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter fetch aime25 math500 --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch reasoning-gym routellm-mmlu --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch SET --specs mine --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
-	{command: "entrorouter import csv answers.csv --out imported --key problem=question --key output_tokens=tokens --price small=0.1/0.4 --price large=2/8", edit: ownExports, why: "a log made by hand", prints: `imported: questions 40, benchmarks 2, models 2, answers 80; .*\naudit: nothing found`},
-	{command: "entrorouter run imported/imported.yaml --data imported", edit: fewerFolds, why: "fewer folds and rows", prints: `(?s)Imported answers.*Cheapest expert`},
-	{command: "entrorouter import FORMAT FILE... --out DIR", as: "entrorouter import csv answers.csv --out again --key problem=question --key output_tokens=tokens", why: "a format and a file", prints: `audit: unknown prices: no price of large, small`},
+	{command: "entrorouter import csv answers.csv --out logged --key problem=question --key output_tokens=tokens --price small=0.1/0.4 --price large=2/8", edit: ownExports, why: "a log made by hand", prints: `logged: questions 40, benchmarks 2, models 2, answers 80; .*\naudit: nothing found`},
+	{command: "entrorouter run logged/logged.yaml --data logged", edit: fewerFolds, why: "fewer folds and rows", prints: `(?s)Imported answers.*Cheapest expert`},
+	{command: "entrorouter import FORMAT FILE... --out DIR", as: "entrorouter import csv answers.csv --out unpriced --key problem=question --key output_tokens=tokens", why: "a format and a file", prints: `audit: unknown prices: no price of large, small`},
 	{command: "entrorouter import inspect logs/*.eval --out inspected", as: "entrorouter import inspect exported/*.json --out inspected", why: "a log made by hand", prints: `inspected: questions 1, .* answers 1;`},
 	{command: "entrorouter import openai batch.jsonl results.jsonl --problems golds.jsonl --out asked", as: "entrorouter import openai exported/batch.jsonl exported/results.jsonl --problems exported/golds.jsonl --out asked", why: "logs made by hand", prints: `asked: questions 1, .* answers 1;`},
 	{command: "entrorouter import reasoning-gym easy/*/*/*.json --out gym --chars-per-token 4", as: "entrorouter import reasoning-gym exported/*/*/*.json --out gym --chars-per-token 4", why: "logs made by hand", prints: `gym: questions 1, .* answers 2;`},
@@ -514,7 +514,7 @@ func ownExports(t *testing.T, r *reader) {
 // fewerFolds has an imported spec train a few rows twice.
 func fewerFolds(t *testing.T, r *reader) {
 	t.Helper()
-	r.change(t, "imported/imported.yaml", "folds: {", "folds: {k: 2, seeds: [0], versus: [benchmark], ",
+	r.change(t, "logged/logged.yaml", "folds: {", "folds: {k: 2, seeds: [0], versus: [benchmark], ",
 		"outputs:", "methods:\n  - {name: random}\n  - {name: fixed, id: cheapest, label: Cheapest expert, params: {expert: cheapest}}\n  - {name: benchmark}\noutputs:")
 }
 
