@@ -27,8 +27,9 @@ func claimsCommand() *cli.Command {
 		Description: "Recomputes every number that the paper states in words from its own tables (results/paper/claims.yaml), and gives\n" +
 			"each, and every ordering that it states (results/paper/orderings.yaml), a verdict on the measurements that run has\n" +
 			"written. Tables of the paper and of measurements are tried as a whole: can each percentage be a number of right\n" +
-			"answers, does each average follow from its row? Exit code 3 if a verdict on the paper is not the recorded one, or a\n" +
-			"table of measurements contradicts itself. Rules: go doc ./harness/paper.",
+			"answers, does each average follow from its row? Those of the paper also against each other: do rows that several\n" +
+			"print agree, are costs those of plausible answers, does each row and column add up to its control total? Exit\n" +
+			"code 3 if a verdict on the paper is not the recorded one, or a table of measurements contradicts itself. Rules: go doc ./harness/paper.",
 		Flags: append(figuresFlags("folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"),
 			&cli.StringSliceFlag{Name: "measurements", DefaultText: ownFigures + ", or " + committedFigures + " with --update", Usage: "`PATH` of a measurement file, or of a folder with *-measurements.txt; repeat it for more"},
 			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt) and, if wanted, claims.yaml and orderings.yaml instead of the built-in ones"}),
