@@ -73,7 +73,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data})
 		return
 	}
-	if r.Method != http.MethodPost { // it has no /health, as some servers
+	if r.URL.Path != "/v1/chat/completions" { // it has no /health and no /tokenize, as some servers
 		http.NotFound(w, r)
 		return
 	}
