@@ -79,6 +79,8 @@ var layers = map[string][]string{
 	"harness/lines":     {"harness/spec"},
 	"harness/recording": {"harness/lines", "harness/cost", "harness/seed", "harness/spec"},
 	"harness/problems":  {"harness/routing", "harness/seed", "harness/spec"},
+	// The files that an experiment of one's own begins with: text, made of what is in the data.
+	"harness/starting": {"harness/problems", "harness/recording", "harness/store", "harness/spec", "harness/cost"},
 	// Problem sets come to the data folder; nothing that runs knows from where.
 	"harness/fetch": {"harness/recording/publisher", "harness/problems", "harness/spec", "harness/store"},
 	// Logs become files of a recording, which runs read as anybody's.

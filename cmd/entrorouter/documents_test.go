@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,11 +55,13 @@ const benchstat = "golang.org/x/perf@v0.0.0-20260908200009-22c9c6c9d4da" // wher
 
 var commandsOfDocuments = []documented{
 	{command: "make clean build", as: `mkdir -p again/bin && cp Makefile again && touch again/bin/old && make -C again clean && test ! -e again/bin && CGO_ENABLED=$(go env CGO_ENABLED) make -C "$ROOT" build BIN="$PWD/again/entrorouter" && again/entrorouter --version`, why: "into another folder", needs: "make", slow: true, prints: `entrorouter version`},
-	{command: "mkdir -p mine/pools mine/prices"},
-	{command: "cp experiments/recorded.yaml mine/"},
-	{command: "cp experiments/pools/llama31.yaml mine/pools/mine.yaml"},
-	{command: "cp experiments/prices/recorded-2024.yaml mine/prices/mine.yaml"},
-	{command: "entrorouter run mine/recorded.yaml --data DIR --figures mine/figures", edit: ownLogs, why: "40 questions, fewer folds and steps", prints: `(?s)Cheapest expert.*EntroRouter\+.*written to mine/figures`},
+	{command: "entrorouter try --model small=http://localhost:8001/v1 --model large=http://localhost:8002/v1 --price small=0.1,0.4 --price large=1,4 --questions questions.jsonl --into mine", edit: ownQuestions,
+		as: `entrorouter try --model Qwen3-4B-Thinking-2507=$(cat url) --model Qwen3-30B-A3B-Thinking-2507=$(cat url) --price Qwen3-4B-Thinking-2507=0.1,0.4 --price Qwen3-30B-A3B-Thinking-2507=1,4 --questions questions.jsonl --into tried --name mine --answer-tokens 32768`, why: "a stand-in for servers", prints: `(?s)Always Qwen3-4B.*\.$`},
+	{command: "entrorouter run mine/mine.yaml --data mine", as: "entrorouter run tried/mine.yaml --data tried", why: "another folder", prints: `(?s)Always Qwen3-4B.*mine-verdict\.txt`},
+	{command: "entrorouter init logs --price small=0.1,0.4 --price medium=0.5,1 --price large=1,4", edit: ownLogs, why: "40 questions", prints: `then: entrorouter run logs/logs\.yaml --data logs`},
+	{command: "entrorouter try", exit: 2, prints: `name the file of questions with --questions FILE`},
+	{command: "entrorouter init FOLDER", as: "entrorouter init logs", why: "with prices", exit: 2, prints: `logs/prices/logs\.yaml is there already`},
+	{command: "entrorouter run logs/logs.yaml --data logs --figures mine/figures", edit: fewerSteps, why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter.*written to mine/figures`},
 	{command: "mkdir -p mine/pools"},
 	{command: "cp experiments/live.yaml mine/"},
 	{command: "cp experiments/pools/vllm.yaml mine/pools/"},
@@ -80,8 +81,8 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter plan smoke", prints: `from an empty store: about \d+ MB of memory, [0-9.]+ MB of disk, \d+ trainings, `},
 	{command: "ENTROROUTER_PREFLIGHT=off entrorouter run SPEC", prints: `Tiny`},
 	{command: "make smoke", as: "make smoke" + prebuilt, why: "built already", needs: "make", prints: `Smoke test`},
-	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=mine/recorded.yaml DATA=data" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `written to results/figures`},
-	{command: "make recorded DATA=DIR UPDATE=1", as: "make recorded RECORDED=mine/recorded.yaml DATA=data UPDATE=1" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `(?s)Cheapest expert.*EntroRouter\+`},
+	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=logs/logs.yaml DATA=logs" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `written to results/figures`},
+	{command: "make recorded DATA=DIR UPDATE=1", as: "make recorded RECORDED=logs/logs.yaml DATA=logs UPDATE=1" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `(?s)Best mixture.*EntroRouter`},
 	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp "$ROOT"/results/reference/smoke-measurements.txt paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
 	{command: "make gpu-check PJRT=FILE", as: "make -o build/go.xla.mod gpu-check PJRT=cuda" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
 	{command: "make build-xla", as: `cd "$ROOT" && go list -deps -tags xla ./cmd/entrorouter`, why: "minutes of C: what it compiles is there", prints: `gomlx`},
@@ -128,7 +129,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter run SPEC...", prints: `Tiny`},
 	{command: "entrorouter run main", as: "entrorouter run tiny.yaml", why: "minutes: a small experiment", prints: `Tiny`},
 	{command: "entrorouter run large", as: "entrorouter run tiny.yaml", why: "an hour: a small experiment", prints: `Tiny`},
-	{command: "entrorouter run recorded --data DIR", as: "entrorouter run mine/recorded.yaml --data data", why: "fourteen minutes, and recordings that are not ours: a small one", prints: `(?s)Cheapest expert.*EntroRouter\+`},
+	{command: "entrorouter run recorded --data DIR", as: "entrorouter run logs/logs.yaml --data logs", why: "fourteen minutes, and recordings that are not ours: a small one", prints: `(?s)Best mixture.*EntroRouter`},
 	{command: "entrorouter run recorded-ablation", as: "entrorouter run recorded-ablation", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
 	{command: "entrorouter plan SPEC", prints: `stored +profile`},
 	{command: "entrorouter render", as: "entrorouter render --figures old", why: "the recording in results/figures is of another spec", prints: `Main results`},
@@ -445,8 +446,6 @@ func (r *reader) change(t *testing.T, name string, pairs ...string) {
 	r.write(t, name, replaced(t, string(text), pairs...))
 }
 
-// ownLogs edits what the README's recipe for logs has copied as its comments say: 40 questions and the answers of three
-// models to them. Then fewer folds and steps than a reader would have.
 // ownShelf has a set of the reader's own that is published, and its file.
 func ownShelf(t *testing.T, r *reader) {
 	t.Helper()
@@ -458,6 +457,7 @@ func ownShelf(t *testing.T, r *reader) {
 `)
 }
 
+// ownLogs has 40 questions and the answers of three models to them.
 func ownLogs(t *testing.T, r *reader) {
 	t.Helper()
 	var queries, outcomes strings.Builder
@@ -471,19 +471,24 @@ func ownLogs(t *testing.T, r *reader) {
 			fmt.Fprintf(&outcomes, `{"query_id": "q%d", "model": "%s", "correct": %d, "output_tokens": %d}`+"\n", i, name, right, 100+7*i+m)
 		}
 	}
-	r.write(t, "data/queries.jsonl", queries.String())
-	r.write(t, "data/outcomes.jsonl", outcomes.String())
-	r.change(t, "mine/pools/mine.yaml", "name: llama31", "name: mine",
-		"{id: llama31-8b, model: Meta-Llama-3.1-8B-Instruct, params: 8}", "{id: small, model: small, params: 8}",
-		"{id: llama31-70b, model: Meta-Llama-3.1-70B-Instruct, params: 70}", "{id: medium, model: medium, params: 70}",
-		`{id: llama31-405b, model: "Llama-3.1-405B-Inst@sambanova", params: 405}`, "{id: large, model: large, params: 405}",
-		"outcomes/zeroeval_queries.jsonl.gz", "queries.jsonl",
-		"outcomes/zeroeval_outcomes_all.jsonl.gz", "outcomes.jsonl",
-		"d31947b62c3abc7db3db84e97901ce4e11a6be291ffc767ca8b9a375d540f704", fmt.Sprintf("%x", sha256.Sum256([]byte(queries.String()))),
-		"c76996930ce6595761e7ca5b83bae0455cb16ef9cb1b15be9172c40731989acb", fmt.Sprintf("%x", sha256.Sum256([]byte(outcomes.String()))))
-	r.change(t, "mine/prices/mine.yaml", "models:\n", "models:\n  small: {in: 0.1, out: 0.1}\n  medium: {in: 0.5, out: 0.5}\n  large: {in: 3, out: 3}\n")
-	r.change(t, "mine/recorded.yaml", "pools: [llama31, qwen2_o1mini, qwen25]", "pools: [mine]", "prices: recorded-2024", "prices: mine", "folds:\n", "folds:\n  probe: none\n")
-	r.change(t, "mine/recorded.yaml", "folds:\n", "folds:\n  k: 2\n  seeds: [0]\n", "steps: 130", "steps: 2", "epochs: 10", "epochs: 1", "weight_decay: [30, 10, 3]", "weight_decay: [30]")
+	r.write(t, "logs/queries.jsonl", queries.String())
+	r.write(t, "logs/outcomes.jsonl", outcomes.String())
+}
+
+// fewerSteps has less of everything in the spec that init wrote.
+func fewerSteps(t *testing.T, r *reader) {
+	t.Helper()
+	r.change(t, "logs/logs.yaml", "k: 5", "k: 2", "seeds: [0, 1, 2]", "seeds: [0]", "steps: 10", "steps: 2", "epochs: 10", "epochs: 1", "weight_decay: [30, 10, 3]", "weight_decay: [30]")
+}
+
+// ownQuestions has questions that the servers know, and the servers' address.
+func ownQuestions(t *testing.T, r *reader) {
+	t.Helper()
+	liveData(t, r.server, filepath.Join(r.dir, "asked"), map[string]int{"own": 80})
+	if err := os.Rename(filepath.Join(r.dir, "asked", "data", "own.jsonl"), filepath.Join(r.dir, "questions.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	r.write(t, "url", r.url)
 }
 
 // ownExports has logs of the formats that 'entrorouter import' reads.

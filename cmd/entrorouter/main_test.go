@@ -129,6 +129,8 @@ func linkTree(to, from string) error {
 //	edit file old new    replaces text in a file
 //	damagepage file n    overwrites the n-th page of 4096 bytes
 //	tinygguf file        writes a small Llama model as GGUF
+//	questions file n     writes n training problems of the run that is stored here as questions
+//	logs dir n           writes recorded outcomes of two models to n questions
 //	hub dir [bytes]      publishes the data sets of a folder at $HUB; the first file stays silent after some bytes
 //
 // and every script finds tiny.yaml in its folder, a free port in $PORT and the folder of the paper's tables in $PAPER.
@@ -174,7 +176,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"stored": stored, "exits": exits, "says": says, "same": same, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit, "append": appendTo, "damagepage": damagePage, "tinygguf": tinyGGUF, "hub": hub,
+			"stored": stored, "exits": exits, "says": says, "same": same, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit, "append": appendTo, "damagepage": damagePage, "tinygguf": tinyGGUF, "hub": hub, "questions": questions, "logs": logs,
 		},
 	})
 }

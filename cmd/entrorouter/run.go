@@ -99,27 +99,37 @@ func runCommand() *cli.Command {
 			}
 			missing := 0
 			for _, r := range specs {
-				result, err := harness.Run(c.Context, r, options(c))
+				mayBeHad, err := runSpec(c, r, options(c), folder)
 				if err != nil {
 					return err
 				}
-				files, err := present.Draw(&present.Run{Spec: result.Spec, Measurements: result.Measurements, RouterMS: result.RouterMS}, results.FS, terminal(c.App.Writer), c.App.Writer)
-				if err != nil {
-					return err
-				}
-				if folder != "" {
-					if err := save(c.App.Writer, folder, files); err != nil {
-						return err
-					}
-				}
-				missing += result.MayBeHad
+				missing += mayBeHad
 			}
-			if missing > 0 {
-				return fmt.Errorf("%w: %d answers failed and may be had: run the same command again, and it asks for these alone", harness.ErrIncomplete, missing)
-			}
-			return nil
+			return allHad(missing)
 		},
 	}
+}
+
+// runSpec carries out an experiment, prints its tables and writes its figures to a folder; empty: to none. missing is how many
+// answers failed and may be had.
+func runSpec(c *cli.Context, r *spec.Resolved, o harness.Options, folder string) (missing int, err error) {
+	result, err := harness.Run(c.Context, r, o)
+	if err != nil {
+		return 0, err
+	}
+	files, err := present.Draw(&present.Run{Spec: result.Spec, Measurements: result.Measurements, RouterMS: result.RouterMS}, results.FS, terminal(c.App.Writer), c.App.Writer)
+	if err == nil && folder != "" {
+		err = save(c.App.Writer, folder, files)
+	}
+	return result.MayBeHad, err
+}
+
+// allHad is an error if answers are missing that may be had.
+func allHad(missing int) error {
+	if missing > 0 {
+		return fmt.Errorf("%w: %d answers failed and may be had: run the same command again, and it asks for these alone", harness.ErrIncomplete, missing)
+	}
+	return nil
 }
 
 func planCommand() *cli.Command {

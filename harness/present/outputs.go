@@ -19,6 +19,7 @@ type output struct {
 	difficulty bool // it shows how difficult test problems are, which takes a profile of them
 	tables     func(r *Run, o spec.Output, paper published) ([]*report.Table, error)
 	figures    func(r *Run, o spec.Output, paper published) ([]*report.Figure, error)
+	text       func(r *Run, o spec.Output) (string, error) // shown on the terminal as it is
 }
 
 func outputs() []output {
@@ -33,6 +34,7 @@ func outputs() []output {
 		{kind: "training", figures: (*Run).trainingFigure},
 		{kind: "calibration", figures: (*Run).calibrationFigure},
 		{kind: "phase", figures: (*Run).phaseFigure},
+		{kind: "verdict", text: (*Run).verdictText},
 	}
 }
 
@@ -49,19 +51,31 @@ func ShowsDifficulty(kind string) bool {
 	return slices.ContainsFunc(outputs(), func(of output) bool { return of.kind == kind && of.difficulty })
 }
 
-// output draws one output; printed says whether its tables are shown on the terminal.
-func (r *Run) output(o spec.Output, paper published) (tables []*report.Table, figures []*report.Figure, printed bool, err error) {
+// made is what came of one output.
+type made struct {
+	tables  []*report.Table
+	figures []*report.Figure
+	text    string
+	printed bool // the tables are shown on the terminal
+}
+
+// output draws one output.
+func (r *Run) output(o spec.Output, paper published) (d made, err error) {
 	at := slices.IndexFunc(outputs(), func(of output) bool { return of.kind == o.Kind })
 	if at < 0 {
-		return nil, nil, false, fmt.Errorf("%w: unknown output kind %q; known: %s", spec.ErrUsage, o.Kind, strings.Join(Kinds(), ", "))
+		return d, fmt.Errorf("%w: unknown output kind %q; known: %s", spec.ErrUsage, o.Kind, strings.Join(Kinds(), ", "))
 	}
 	of := outputs()[at]
-	if of.tables != nil {
-		tables, err = of.tables(r, o, paper)
-	} else {
-		figures, err = of.figures(r, o, paper)
+	d.printed = of.printed
+	switch {
+	case of.tables != nil:
+		d.tables, err = of.tables(r, o, paper)
+	case of.figures != nil:
+		d.figures, err = of.figures(r, o, paper)
+	default:
+		d.text, err = of.text(r, o)
 	}
-	return tables, figures, of.printed, err
+	return d, err
 }
 
 // one is a figure by itself.

@@ -44,13 +44,19 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 	}
 	var files []report.File
 	for _, o := range r.Spec.Experiment.Outputs {
-		tables, figures, printed, err := r.output(o, paper)
+		d, err := r.output(o, paper)
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range tables {
+		if d.text != "" {
+			if _, err := io.WriteString(w, d.text); err != nil {
+				return nil, err
+			}
+			files = append(files, report.File{Name: o.File + ".txt", Data: []byte(d.text)})
+		}
+		for _, t := range d.tables {
 			t.Style = r.Style
-			if printed {
+			if d.printed {
 				if err := to.Write(w, t); err != nil {
 					return nil, err
 				}
@@ -62,7 +68,7 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 			}
 			files = append(files, f...)
 		}
-		for _, fig := range figures {
+		for _, fig := range d.figures {
 			f, err := fig.Files(formats...)
 			if err != nil {
 				return nil, err

@@ -266,7 +266,7 @@ type Output struct {
 	Kind string `yaml:"kind"` // what is drawn: Known.Outputs
 	File string `yaml:"file"` // base name under figures/
 
-	Rows   []string `yaml:"rows,omitempty"`             // kinds pareto, seeds and training: ids of the rows shown; default: all that can be, entrorouter in training
+	Rows   []string `yaml:"rows,omitempty"`             // kinds pareto, seeds and training: ids of the rows shown; default: all that can be, entrorouter in training; kind verdict: of the routers that it is about
 	Param  string   `yaml:"param,omitempty"`            // kind sweep: the number on the axis, train or one of the rows' params, as in anchor.strength
 	Axis   string   `yaml:"axis,omitempty" line:"true"` // kind sweep: what the number is, with its unit
 	Log    bool     `yaml:"log,omitempty"`              // kind sweep: logarithmic axis

@@ -1,0 +1,174 @@
+// The commands init and try: what an experiment on somebody's own models begins with.
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/starting"
+)
+
+// prices are the values of --price by model.
+type prices map[string]cost.Price
+
+func (p prices) String() string { return "" }
+
+// Set reads NAME=IN,OUT. A name may hold an equals sign.
+func (p prices) Set(text string) error {
+	at := strings.LastIndexByte(text, '=')
+	in, out, ok := strings.Cut(text[at+1:], ",")
+	var price cost.Price
+	var errIn, errOut error
+	price.In, errIn = strconv.ParseFloat(in, 64)
+	price.Out, errOut = strconv.ParseFloat(out, 64)
+	if at < 1 || !ok || errIn != nil || errOut != nil || !(price.In >= 0 && price.In <= 1e6 && price.Out >= 0 && price.Out <= 1e6) {
+		return errors.New("want a model and its dollars a million tokens, in and out, as in small=0.1,0.4")
+	}
+	if _, twice := p[text[:at]]; twice {
+		return fmt.Errorf("the price of %s is given twice", text[:at])
+	}
+	p[text[:at]] = price
+	return nil
+}
+
+// servers are the values of --model, in order.
+type servers []starting.Expert
+
+func (s *servers) String() string { return "" }
+
+// Set reads NAME=URL.
+func (s *servers) Set(text string) error {
+	name, url, ok := strings.Cut(text, "=")
+	if !ok || name == "" || url == "" {
+		return errors.New("want a model and where it is served, as in small=http://localhost:8001/v1")
+	}
+	*s = append(*s, starting.Expert{Model: name, URL: url})
+	return nil
+}
+
+func nameFlag() cli.Flag {
+	return &cli.StringFlag{Name: "name", DefaultText: "that of the folder", Usage: "name of the experiment and of its files"}
+}
+
+func priceFlag() cli.Flag {
+	return &cli.GenericFlag{Name: "price", Value: prices{}, Usage: "what a model costs, `NAME=IN,OUT`: dollars a million tokens read and written; once a model"}
+}
+
+func initCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "init",
+		Usage:     "write pool, prices and spec for outcomes that are recorded",
+		ArgsUsage: "FOLDER",
+		Description: "FOLDER has the questions in " + starting.Queries + " and the graded answers of models in " + starting.Outcomes + ", as\n" +
+			"'go doc ./harness/recording.Table' describes them. What is written beside them explains every knob, and has names,\n" +
+			"checksums and sizes. Prices that no --price gives are left to be filled in, and run refuses until they are. A file that\n" +
+			"is there already is not overwritten.",
+		Flags: []cli.Flag{priceFlag(), nameFlag()},
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usageError{fmt.Errorf("init takes one FOLDER, which has %s and %s; got %d arguments", starting.Queries, starting.Outcomes, c.NArg())}
+			}
+			folder := filepath.Clean(c.Args().First())
+			name, err := starting.Name(c.String("name"), folder)
+			if err != nil {
+				return err
+			}
+			given, _ := c.Generic("price").(prices)
+			files, priceless, err := starting.Recorded(c.Context, folder, name, given, time.Now())
+			if err != nil {
+				return err
+			}
+			if err := starting.Write(folder, files); err != nil {
+				return err
+			}
+			written(c, folder, files)
+			if len(priceless) > 0 {
+				fmt.Fprintf(c.App.Writer, "fill in what %s cost: %s\n", strings.Join(priceless, ", "), filepath.Join(folder, "prices", name+".yaml"))
+			}
+			_, err = fmt.Fprintf(c.App.Writer, "then: entrorouter run %s --data %s\n", shellWord(filepath.Join(folder, name+".yaml")), shellWord(folder))
+			return err
+		},
+	}
+}
+
+// written says which files were.
+func written(c *cli.Context, folder string, files []starting.File) {
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name)
+	}
+	fmt.Fprintf(c.App.Writer, "written to %s: %s\n", folder, strings.Join(names, " "))
+}
+
+func tryCommand() *cli.Command {
+	flags := []cli.Flag{
+		&cli.GenericFlag{Name: "model", Value: &servers{}, Usage: "a model and its server, `NAME=URL`: the name that /v1/models lists and a base URL ending in /v1; once a model"},
+		priceFlag(),
+		&cli.StringFlag{Name: "questions", Usage: "`FILE` of lines {\"id\": \"1\", \"problem\": \"...\", \"answer\": \"42\"}"},
+		&cli.StringFlag{Name: "into", Value: "try", Usage: "`FOLDER` that pool, prices, spec and questions are written to"},
+		nameFlag(),
+		&cli.IntFlag{Name: "answer-tokens", Value: 16384, Usage: "tokens of the longest answer"},
+		&cli.IntFlag{Name: "runs", Value: 1, Usage: "answers of every model to every question"},
+	}
+	for _, f := range runFlags() {
+		if f.Names()[0] != "data" { // the folder that is written
+			flags = append(flags, f)
+		}
+	}
+	return &cli.Command{
+		Name:  "try",
+		Usage: "ask models on servers, and say whether a router between them pays",
+		Description: "Every --model is a server that speaks OpenAI's protocol. Half of the questions are learned from, half are scored. Pool,\n" +
+			"prices, spec and questions are written to a folder, whose files explain every knob, and carried out as run does. The last\n" +
+			"line says whether a router pays, with intervals. Called again it goes on where it stopped, and asks for nothing twice.\n" +
+			"Servers that want a key get that of the environment variable ENTROROUTER_API_KEY.",
+		Flags: flags,
+		Action: func(c *cli.Context) error {
+			models, _ := c.Generic("model").(*servers)
+			given, _ := c.Generic("price").(prices)
+			folder := filepath.Clean(c.String("into"))
+			switch {
+			case c.NArg() > 0:
+				return usageError{fmt.Errorf("try takes flags alone, got %q; 'entrorouter try --help' has them", c.Args().First())}
+			case c.String("questions") == "":
+				return usageError{errors.New("name the file of questions with --questions FILE")}
+			case c.Int("answer-tokens") < 1 || c.Int("answer-tokens") > cost.MaxTokens:
+				return usageError{fmt.Errorf("--answer-tokens %d: want 1 to %d", c.Int("answer-tokens"), cost.MaxTokens)}
+			case c.Int("runs") < 1 || c.Int("runs") > maxSeeds:
+				return usageError{fmt.Errorf("--runs %d: want 1 to %d", c.Int("runs"), maxSeeds)}
+			}
+			name, err := starting.Name(c.String("name"), folder)
+			if err != nil {
+				return err
+			}
+			how := starting.Live{MaxTokens: c.Int("answer-tokens"), Runs: c.Int("runs")}
+			files, err := starting.LiveFiles(c.Context, folder, name, c.String("questions"), *models, given, how, time.Now())
+			if err != nil {
+				return err
+			}
+			if err := starting.Write(folder, files); err != nil {
+				return err
+			}
+			written(c, folder, files)
+			r, err := loadSpec(c, filepath.Join(folder, name+".yaml"))
+			if err != nil {
+				return err
+			}
+			o := options(c)
+			o.Data = folder
+			missing, err := runSpec(c, r, o, "")
+			if err != nil {
+				return err
+			}
+			return allHad(missing)
+		},
+	}
+}

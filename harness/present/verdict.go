@@ -1,0 +1,355 @@
+// Whether a router pays, in words: read off the measurements of rows and their intervals.
+
+package present
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
+)
+
+const (
+	// fewestQuestions is below what an interval over questions means little.
+	fewestQuestions = 30
+	// toldApart is a difference of accuracy that is worth knowing of, in points.
+	toldApart = 2.0
+)
+
+// Finding is what a verdict comes to.
+type Finding string
+
+// Findings, from the best.
+const (
+	Saves     Finding = "saves"     // a router above every coin flip and cheaper than the strongest expert, whose accuracy it has but for toldApart and for what can be told
+	Above     Finding = "above"     // a router above every coin flip, and less accurate than the strongest expert or no cheaper
+	Level     Finding = "level"     // no router is above the coin flip for all that can be told
+	TooFew    Finding = "too few"   // there are too few questions for any of these
+	Undefined Finding = "undefined" // gains are not defined
+)
+
+// Verdict says whether a router pays on a pool, and by how much.
+//
+// The intervals of routers are those of the measurements, widened so that they hold for all routers at once (Bonferroni, by
+// normal quantiles): the one that is best on these questions is named. A row that is measured at several budgets is as many routers. The strongest expert is the most accurate one here.
+type Verdict struct {
+	Finding   Finding
+	Why       string   // of Undefined
+	Questions int      // that were scored
+	Routers   int      // that were tried
+	Strongest string   // id of the expert
+	Best      Judged   // the router that the finding is about; zero for TooFew and Undefined
+	Flip      []string // ids of the experts of the coin flip that costs what Best costs
+	Needed    int      // about how many scored questions tell differences of toldApart points; 0: these do, or nobody knows
+
+	experts, routers []Judged
+}
+
+// Judged is a row, an expert that is always asked or a router.
+type Judged struct {
+	Label    string
+	Accuracy Range // percent
+	Share    Range // dollars in percent of the dearest expert's
+	Dollars  Range // of 1,000 questions; zero where dollars are not measured
+	Gain     Range // points of accuracy above the coin flip of the same cost
+	Beside   Range // points of accuracy above the strongest expert's
+	Saving   Range // percent of the strongest expert's dollars, which are taken as known where it is not the dearest
+
+	line metrics.Measurement
+}
+
+// Range is a number with its interval.
+type Range struct{ Number, Low, High float64 }
+
+func rangeOf(v metrics.Value) Range { return Range{v.Number, v.Low, v.High} }
+
+// times is the range of a multiple.
+func (r Range) times(by float64) Range {
+	out := Range{r.Number * by, r.Low * by, r.High * by}
+	if by < 0 {
+		out.Low, out.High = out.High, out.Low
+	}
+	return out
+}
+
+func (r Range) plus(x float64) Range { return Range{r.Number + x, r.Low + x, r.High + x} }
+
+// wider is the range with its ends so many times as far away.
+func (r Range) wider(by float64) Range {
+	return Range{r.Number, r.Number - by*(r.Number-r.Low), r.Number + by*(r.High-r.Number)}
+}
+
+// half is half the width.
+func (r Range) half() float64 { return (r.High - r.Low) / 2 }
+
+// Points writes a range as points with one decimal.
+func (r Range) Points() string { return r.written(" points") }
+
+// written writes a range with one decimal, and a unit after the number.
+func (r Range) written(unit string) string {
+	return fmt.Sprintf("%s%s [%s, %s]", fixedPoint(r.Number), unit, fixedPoint(r.Low), fixedPoint(r.High))
+}
+
+// Percent writes a range as whole percentages, without the ends where they are the number.
+func (r Range) Percent() string {
+	if r.Low == r.High {
+		return fmt.Sprintf("%.0f%%", r.Number+0)
+	}
+	return fmt.Sprintf("%.0f%% [%.0f, %.0f]", r.Number+0, math.Round(r.Low)+0, math.Round(r.High)+0)
+}
+
+func fixedPoint(x float64) string { return fmt.Sprintf("%.1f", math.Round(10*x)/10+0) }
+
+// significant writes a number with three significant digits, without an exponent: 0.00123, 4.50, 1230.
+func significant(x float64) string {
+	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 2, 64), 64) // what FormatFloat writes can be read
+	decimals := 2 - int(math.Floor(math.Log10(math.Abs(rounded))))
+	return strconv.FormatFloat(rounded, 'f', max(decimals, 0), 64)
+}
+
+// verdictText is what the output prints: a line a row, and the verdict as the last.
+func (r *Run) verdictText(o spec.Output) (string, error) {
+	var b strings.Builder
+	for i, pool := range r.Spec.Pools {
+		v, err := r.verdict(pool, o.Rows)
+		if err != nil {
+			return "", err
+		}
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		if len(r.Spec.Pools) > 1 {
+			fmt.Fprintf(&b, "Pool %s\n", pool.Name)
+		}
+		v.lines(&b)
+		paragraphs, err := notes("verdict", ofVerdict{words: r.words(), Verdict: v})
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(strings.Join(paragraphs, "\n") + "\n")
+	}
+	return b.String(), nil
+}
+
+// ofVerdict is what the template of a verdict fills in.
+type ofVerdict struct {
+	words
+	Verdict
+}
+
+// Coin says what a router is held against at its cost.
+func (v Verdict) Coin() string {
+	if len(v.Flip) == 1 {
+		return "always asking " + v.Flip[0]
+	}
+	return "the coin flip between " + strings.Join(v.Flip, " and ")
+}
+
+// lines writes what every row gets and costs.
+func (v Verdict) lines(b *strings.Builder) {
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	defer t.Flush()
+	dollars := slices.ContainsFunc(v.experts, func(j Judged) bool { return j.Dollars != Range{} })
+	head := []string{"", "accuracy, %"}
+	if dollars {
+		head = append(head, "$ per 1,000 questions")
+	}
+	fmt.Fprintln(t, strings.Join(append(head, "cost, % of dearest", "points above the coin flip"), "\t"))
+	for _, j := range slices.Concat(v.experts, v.routers) {
+		cells := []string{j.Label, j.Accuracy.written("")}
+		if dollars {
+			cells = append(cells, significant(j.Dollars.Number))
+		}
+		fmt.Fprintln(t, strings.Join(append(cells, fixedPoint(j.Share.Number), j.Gain.written("")), "\t"))
+	}
+}
+
+// verdict judges the rows of a pool; rows are the ids of the routers.
+func (r *Run) verdict(pool spec.Pool, rows []string) (v Verdict, err error) {
+	if len(rows) == 0 {
+		return v, fmt.Errorf("%w: spec %s: an output of kind verdict names the routers that it is about: rows: [logistic, entrorouter]", spec.ErrUsage, r.Spec.Experiment.Name)
+	}
+	var ids []string
+	strongest := 0 // index into experts
+	for _, m := range r.Spec.Experiment.Methods {
+		id, fixed := r.asks(m, pool)
+		if router := slices.Contains(rows, m.RowID()); !fixed && !router || fixed && slices.Contains(ids, id) {
+			continue
+		}
+		j, why, err := r.judged(m, pool)
+		if err != nil {
+			return v, err
+		}
+		if why != "" {
+			return Verdict{Finding: Undefined, Why: why}, nil
+		}
+		questions, _ := j.line.Value(metrics.Questions)
+		v.Questions = int(questions.Number)
+		if !fixed {
+			v.routers = append(v.routers, j.settings(m)...)
+			continue
+		}
+		if ids, v.experts = append(ids, id), append(v.experts, j); j.Accuracy.Number > v.experts[strongest].Accuracy.Number {
+			strongest = len(ids) - 1
+		}
+	}
+	if len(ids) != len(pool.Experts) {
+		return v, fmt.Errorf("%w: spec %s: an output of kind verdict needs a row of kind fixed for every expert of pool %s, which has %d, and finds %d", spec.ErrUsage, r.Spec.Experiment.Name, pool.Name, len(pool.Experts), len(ids))
+	}
+	v.Routers, v.Strongest = len(v.routers), ids[strongest]
+	widen := wideningFor(v.Routers, r.Spec.Experiment.Evaluate.Confidence)
+	for i := range v.routers {
+		j := &v.routers[i]
+		j.Gain = j.Gain.wider(widen)
+		j.Beside = r.beside(*j, v.experts[strongest], v.Strongest == r.strongest(pool)).wider(widen)
+		j.Saving = j.Share.times(-100 / v.experts[strongest].Share.Number).plus(100).wider(widen)
+	}
+	v.find()
+	if v.Finding != TooFew {
+		v.Flip = flip(v.experts, ids, v.Best.Share.Number)
+	}
+	return v, nil
+}
+
+// find decides what the verdict comes to.
+func (v *Verdict) find() {
+	least := func(of func(Judged) float64) func(a, b Judged) int {
+		return func(a, b Judged) int { return cmp.Compare(of(a), of(b)) }
+	}
+	above := slices.DeleteFunc(slices.Clone(v.routers), func(j Judged) bool { return j.Gain.Low <= 0 })
+	saving := slices.DeleteFunc(slices.Clone(above), func(j Judged) bool { return j.Beside.High < 0 || j.Beside.Number < -toldApart || j.Saving.Low <= 0 })
+	switch {
+	case v.Questions < fewestQuestions:
+		v.Finding = TooFew
+		return
+	case len(saving) > 0:
+		v.Finding, v.Best = Saves, slices.MaxFunc(saving, least(func(j Judged) float64 { return j.Saving.Number }))
+	case len(above) > 0:
+		v.Finding, v.Best = Above, slices.MaxFunc(above, least(func(j Judged) float64 { return j.Gain.Low }))
+	default:
+		v.Finding, v.Best = Level, slices.MaxFunc(v.routers, least(func(j Judged) float64 { return j.Gain.Number }))
+	}
+	// The width of an interval goes with the root of the number of questions.
+	half := v.Best.Gain.half()
+	if v.Finding == Saves {
+		half = max(half, v.Best.Beside.half())
+	}
+	if half > toldApart {
+		needed := float64(v.Questions) * math.Pow(half/toldApart, 2)
+		digits := math.Pow(10, math.Floor(math.Log10(needed)))
+		v.Needed = int(math.Ceil(needed/digits) * digits)
+	}
+}
+
+// judged reads the line of a row that averages over trainings and partitions; why says what of it is not defined.
+func (r *Run) judged(m spec.Method, pool spec.Pool) (j Judged, why string, err error) {
+	keys := metrics.Keys("pool", pool.Name, "method", m.RowID(), "seed", "", "benchmark", metrics.BothStrata)
+	if !r.Spec.Experiment.Recorded() {
+		keys = metrics.Keys("pool", pool.Name, "method", m.RowID(), "seed", "", "benchmark", metrics.Average, "arena", metrics.PaperArena)
+	}
+	for _, found := range r.Measurements.Where(keys...) {
+		if found.Name == "Route" {
+			j.line = found
+		}
+	}
+	j.Label = r.label(m)
+	if j.line.Name == "" {
+		return j, "", fmt.Errorf("nothing was measured of row %s on all questions of pool %s", m.RowID(), pool.Name)
+	}
+	for _, of := range []struct {
+		unit string
+		into *Range
+	}{{metrics.Accuracy, &j.Accuracy}, {units.CostShare, &j.Share}, {units.HullGain, &j.Gain}} {
+		value, ok := j.line.Value(of.unit)
+		switch {
+		case !ok:
+			return j, cmp.Or(j.line.Why(of.unit), of.unit+" was not measured"), nil
+		case !value.Bounded:
+			return j, "numbers have no intervals; evaluate.bootstrap is how many resamples these are of", nil
+		}
+		*of.into = rangeOf(value)
+	}
+	if usd, ok := j.line.Value(metrics.USDPerQuery); ok {
+		j.Dollars = rangeOf(usd).times(1000)
+	}
+	return j, "", nil
+}
+
+// settings are the routers that a row stands for: of protocol folds a row with a knob spends without limit at its own operating
+// point, and what it does for a part of the dollars is on its curve.
+func (j Judged) settings(m spec.Method) []Judged {
+	if methods.Policy(m.Name) {
+		return []Judged{j}
+	}
+	var all []Judged
+	for _, percent := range []int{25, 50, 75} {
+		gain, ok := j.line.Value(fmt.Sprintf(units.GainAt, percent))
+		accuracy, also := j.line.Value(fmt.Sprintf(units.QualityAt, percent))
+		if ok && also && gain.Bounded && accuracy.Bounded {
+			share := float64(percent)
+			all = append(all, Judged{Label: fmt.Sprintf("%s at %d%%", j.Label, percent), Accuracy: rangeOf(accuracy), Gain: rangeOf(gain), Share: Range{share, share, share}})
+		}
+	}
+	if all == nil {
+		return []Judged{j}
+	}
+	return all
+}
+
+// beside is the accuracy of a router above the strongest expert's. Where the pair is measured it is paired: as a contrast, or as
+// what is kept of the dearest expert's accuracy. Otherwise both intervals count, as if the two were of other questions.
+func (r *Run) beside(router, strongest Judged, dearest bool) Range {
+	if router.line.Name == "" { // a setting
+		return apart(router, strongest)
+	}
+	pair := metrics.Keys("pool", router.line.Key("pool"), "benchmark", router.line.Key("benchmark"), "row", router.line.Key("method"), "versus", strongest.line.Key("method"))
+	for _, contrast := range r.Measurements.Where(pair...) {
+		if v, ok := contrast.Value(units.Difference); ok && v.Bounded {
+			return rangeOf(v)
+		}
+	}
+	if kept, ok := router.line.Value(units.Retention); ok && kept.Bounded && dearest {
+		return rangeOf(kept).plus(-100).times(strongest.Accuracy.Number / 100)
+	}
+	return apart(router, strongest)
+}
+
+// apart is the difference of two accuracies as if they were of other questions.
+func apart(router, strongest Judged) Range {
+	d, half := router.Accuracy.Number-strongest.Accuracy.Number, math.Hypot(router.Accuracy.half(), strongest.Accuracy.half())
+	return Range{d, d - half, d + half}
+}
+
+// wideningFor is how many times as wide an interval is that holds for n numbers at once.
+func wideningFor(n int, confidence float64) float64 {
+	return math.Erfinv(1-(1-confidence)/float64(n)) / math.Erfinv(confidence)
+}
+
+// flip names the experts between whom a coin is flipped at a cost: one where the cheapest costs more or the dearest on the hull less.
+func flip(experts []Judged, ids []string, share float64) []string {
+	points := make([]metrics.Point, len(experts))
+	for i, e := range experts {
+		points[i] = metrics.Point{Quality: e.Accuracy.Number, Cost: e.Share.Number}
+	}
+	vertices := metrics.Vertices(points)
+	slices.SortFunc(vertices, func(a, b int) int { return cmp.Compare(points[a].Cost, points[b].Cost) })
+	next := slices.IndexFunc(vertices, func(i int) bool { return points[i].Cost > share })
+	switch next {
+	case -1:
+		return []string{ids[vertices[len(vertices)-1]]}
+	case 0:
+		return []string{ids[vertices[0]]}
+	}
+	return []string{ids[vertices[next-1]], ids[vertices[next]]}
+}

@@ -1,0 +1,110 @@
+package present
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
+)
+
+func TestDollarsHaveThreeSignificantDigits(t *testing.T) {
+	for x, want := range map[float64]string{0: "0", 0.0012345: "0.00123", 0.0000099996: "0.0000100", 4.5: "4.50", 9.996: "10.0", 99.95: "100", 1234: "1230", 12.34: "12.3", 0.1: "0.100"} {
+		if got := significant(x); got != want {
+			t.Errorf("%g is written %s, want %s", x, got, want)
+		}
+	}
+}
+
+// The normal quantiles of 1-0.05/2 and 1-0.05/6 are 1.959964 and 2.393980.
+func TestIntervalsOfSeveralRoutersAreWider(t *testing.T) {
+	if got := wideningFor(1, 0.95); got != 1 {
+		t.Errorf("one router: %g", got)
+	}
+	if got, want := wideningFor(3, 0.95), 2.393980/1.959964; math.Abs(got-want) > 1e-6 {
+		t.Errorf("three routers: %g, want %g", got, want)
+	}
+}
+
+// judging is a run of two experts, small at a tenth of the dollars of big, and of routers with the values given.
+type judging struct {
+	questions int
+	kept      [3]float64 // percent of big's accuracy, with the ends of its interval
+	share     [3]float64
+	gain      [3]float64
+}
+
+func (c judging) text(t *testing.T) string {
+	t.Helper()
+	interval := func(unit string, x [3]float64) metrics.Value {
+		return metrics.Rounded(x[0], unit, 3).Within(x[1], x[2])
+	}
+	line := func(row string, accuracy, share, kept, gain [3]float64) metrics.Measurement {
+		return metrics.Measurement{Name: "Route", Keys: metrics.Keys("pool", "mine", "arena", metrics.PaperArena, "method", row, "benchmark", metrics.Average), N: c.questions,
+			Values: []metrics.Value{interval(metrics.Accuracy, accuracy), metrics.Rounded(share[0]*1.2345e-7, metrics.USDPerQuery, 8), interval(units.CostShare, share),
+				interval(units.Retention, kept), interval(units.HullGain, gain), metrics.Rounded(float64(c.questions), metrics.Questions, 0)}}
+	}
+	set := &metrics.Set{Measurements: []metrics.Measurement{
+		line("always-small", [3]float64{50, 45, 55}, [3]float64{10, 9, 11}, [3]float64{62.5, 60, 65}, [3]float64{}),
+		line("always-big", [3]float64{80, 76, 84}, [3]float64{100, 100, 100}, [3]float64{100, 100, 100}, [3]float64{}),
+		line("logistic", [3]float64{c.kept[0] * 0.8, 70, 90}, c.share, c.kept, c.gain),
+	}}
+	fixed := func(id string) spec.Method {
+		m := spec.Method{Name: "fixed", ID: "always-" + id, Label: "Always " + id}
+		if err := m.Params.Encode(map[string]string{"expert": id}); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	r := &Run{Measurements: set, Spec: &spec.Resolved{
+		Pools:  []spec.Pool{{Name: "mine", Kind: "http", Experts: []spec.Expert{{ID: "small", Model: "small"}, {ID: "big", Model: "big"}}}},
+		Prices: spec.Prices{Models: map[string]cost.Price{"small": {Out: 1}, "big": {Out: 10}}},
+		Experiment: spec.Experiment{Name: "mine", Protocol: "split", Prices: "mine", Evaluate: spec.Evaluate{Confidence: 0.95},
+			Methods: []spec.Method{fixed("small"), fixed("big"), {Name: "logistic", Label: "Logistic"}}},
+	}}
+	text, err := r.verdictText(spec.Output{Kind: "verdict", File: "mine", Rows: []string{"logistic"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// What is said follows from the numbers: a saving of 100 minus the share of the dollars, and 80 points times what is kept beyond 100%.
+func TestTheVerdictFollowsFromTheNumbers(t *testing.T) {
+	for _, c := range []struct {
+		of   judging
+		want string
+	}{
+		{judging{1000, [3]float64{99.5, 98, 101}, [3]float64{69, 55, 88}, [3]float64{9, 7.5, 10.5}},
+			"At the accuracy of big, the strongest expert (-0.4 points [-1.6, 0.8] beside it), the router saves 31% [12, 45] of its dollars: Logistic, which is 9.0 points [7.5, 10.5] above the coin flip between small and big."},
+		{judging{1000, [3]float64{90, 88, 92}, [3]float64{40, 36, 44}, [3]float64{12, 10.5, 13.5}},
+			"Logistic, the router, is 12.0 points [10.5, 13.5] above the coin flip between small and big; beside big, the strongest expert, it has -8.0 points [-9.6, -6.4] of accuracy and saves 60% [56, 64] of the dollars."},
+		{judging{1000, [3]float64{90, 88, 92}, [3]float64{70, 66, 74}, [3]float64{0.5, -1, 2}},
+			"No router is above the coin flip between small and big: Logistic, the router, has 0.5 points [-1.0, 2.0] beside it."},
+		{judging{100, [3]float64{90, 88, 92}, [3]float64{100, 98, 102}, [3]float64{0.5, -5.5, 6.5}},
+			"No router is above always asking big: Logistic, the router, has 0.5 points [-5.5, 6.5] beside it. 100 scored questions are too few to tell differences of 2 points; about 900 would do."},
+		{judging{29, [3]float64{90, 88, 92}, [3]float64{70, 66, 74}, [3]float64{0, 0, 0}},
+			"29 questions are too few to say whether a router pays: some hundreds are needed."},
+	} {
+		text := c.of.text(t)
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		if got := lines[len(lines)-1]; got != c.want {
+			t.Errorf("%+v\n%s\nwant\n%s", c.of, got, c.want)
+		}
+		if !strings.Contains(text, "0.00123 ") || !strings.Contains(text, "0.0123 ") {
+			t.Errorf("dollars of 1,000 questions are missing:\n%s", text)
+		}
+	}
+}
+
+// A gain that is not defined has no verdict, and no words about one.
+func TestAVerdictNeedsGains(t *testing.T) {
+	v := Verdict{Finding: Undefined, Why: "the strongest expert cost nothing"}
+	r := &Run{Spec: &spec.Resolved{Experiment: spec.Experiment{Methods: []spec.Method{{Name: "random"}}}}, Measurements: &metrics.Set{}}
+	if got, want := said(t, "verdict", ofVerdict{r.words(), v}), "Whether a router pays cannot be said: the strongest expert cost nothing."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

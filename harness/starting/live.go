@@ -1,0 +1,100 @@
+// Files for servers that are to be asked.
+
+package starting
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Live is how servers are asked.
+type Live struct {
+	MaxTokens int // of the longest answer
+	Runs      int // answers of every model to every question
+}
+
+// Fewest is how many questions two servers are tried on at least: half are learned from, half are scored.
+const Fewest = 4
+
+// LiveFiles returns the files of an experiment on servers: models and their base URLs, which all have a price, and the questions
+// of a file of problems.JSONL. Of these every second one, in the order of a hash of the text, is learned from and the others are
+// scored. Errors are spec.ErrUsage where an argument is at fault.
+func LiveFiles(ctx context.Context, folder, name, questions string, models []Expert, prices map[string]cost.Price, how Live, now time.Time) ([]File, error) {
+	if len(models) < 2 {
+		return nil, fmt.Errorf("%w: routing takes two models or more; name each with --model NAME=URL", spec.ErrUsage)
+	}
+	x := experiment{Name: name, Folder: folder, Date: today(now), Experts: slices.Clone(models), Live: &how}
+	for _, m := range models {
+		if u, err := url.Parse(m.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || !strings.HasSuffix(u.Path, "/v1") {
+			return nil, fmt.Errorf("%w: --model %s: want a base URL such as http://localhost:8000/v1, got %q", spec.ErrUsage, m.Model, m.URL)
+		}
+	}
+	if err := errors.Join(identify(x.Experts), priced(x.Experts, prices)); err != nil {
+		return nil, err
+	}
+	for _, m := range x.Priceless() {
+		return nil, fmt.Errorf("%w: what %s costs is not said; give dollars a million tokens, in and out, with --price %s=IN,OUT", spec.ErrUsage, m.Model, m.Model)
+	}
+	train, test, err := halves(ctx, questions)
+	if err != nil {
+		return nil, err
+	}
+	x.Train = part{"questions/train.jsonl", sumOf(train), bytes.Count(train, []byte("\n"))}
+	x.Test = part{"questions/test.jsonl", sumOf(test), bytes.Count(test, []byte("\n"))}
+	files, err := x.filled(map[string]string{"pool": "pools/" + name + ".yaml", "prices": "prices/" + name + ".yaml", "benchmarks": "benchmarks.yaml", "spec": name + ".yaml"})
+	return append([]File{{x.Train.Path, train}, {x.Test.Path, test}}, files...), err
+}
+
+// halves divides the lines of a file of questions in two.
+func halves(ctx context.Context, file string) (train, test []byte, err error) {
+	dir, base := filepath.Split(file)
+	dir = cmp.Or(dir, ".")
+	path, data, sum, err := problems.Content(dir, base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("%w: --questions %s: no such file", spec.ErrUsage, file)
+	} else if err != nil {
+		return nil, nil, err
+	}
+	all, err := problems.JSONL{Dir: dir, Benchmarks: spec.Benchmarks{"questions": {Split: "test", File: &spec.File{Path: base, SHA256: sum, Source: file}}}}.Load(ctx, "questions")
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", spec.ErrUsage, err)
+	}
+	type question struct {
+		text string
+		line []byte
+	}
+	var questions []question
+	for line := range bytes.Lines(data) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			questions = append(questions, question{sumOf([]byte(all[len(questions)].Text)), line})
+		}
+	}
+	slices.SortFunc(questions, func(a, b question) int { return strings.Compare(a.text, b.text) })
+	for i, q := range questions {
+		if i > 0 && questions[i-1].text == q.text {
+			return nil, nil, fmt.Errorf("%w: %s: two lines ask the same question, which would be learned from and scored: %.80s", spec.ErrUsage, path, q.line)
+		}
+		half := &train
+		if i%2 == 1 {
+			half = &test
+		}
+		*half = append(append(*half, q.line...), '\n')
+	}
+	if len(questions) < Fewest {
+		return nil, nil, fmt.Errorf("%w: %s has %d questions; half are learned from and half are scored, so %d are the fewest and some hundreds tell something", spec.ErrUsage, path, len(questions), Fewest)
+	}
+	return train, test, nil
+}

@@ -1,0 +1,222 @@
+// Package starting writes the files that an experiment on somebody's own models begins with: a pool, prices, a spec and, for
+// servers, the questions. Every knob that is written is explained beside it, and nothing is left to compute by hand.
+//
+// Where things are: this file has what both kinds share, recorded.go files for outcomes that are there, live.go files for
+// servers that are to be asked; the files themselves are templates, in the folder files.
+package starting
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// File is a file to write, below a folder.
+type File struct {
+	Name string // with slashes
+	Data []byte
+}
+
+// Expert is a model of a pool.
+type Expert struct {
+	ID       string
+	Model    string
+	Settings map[string]string // of a recording that has several of the model
+	URL      string            // of a server
+	Says     string            // what a comment says of it; empty: nothing
+	Price    *cost.Price       // dollars a million tokens; nil: not known yet
+}
+
+// experiment is what the templates fill in.
+type experiment struct {
+	Name, Folder string // of the files, and where they are written
+	Date         string // of the prices
+	Experts      []Expert
+
+	Recorded *recorded
+	Live     *Live
+	Train    part
+	Test     part
+}
+
+// part is a file of the experiment's data.
+type part struct {
+	Path, SHA256 string
+	N            int // questions
+}
+
+//go:embed files/*.tmpl
+var templates embed.FS
+
+// plainText is a text that YAML reads as itself.
+var plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._/-]*$`)
+
+// words that YAML, in one of its versions, reads as something else.
+var words = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
+
+// quoted writes a text as YAML that is read as that text, whatever is in it.
+func quoted(v any) (string, error) {
+	if text, ok := v.(string); ok && plainText.MatchString(text) && !slices.Contains(words, strings.ToLower(text)) {
+		return text, nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return strings.TrimSpace(b.String()), err
+}
+
+// filled returns files made of the templates of the same names.
+func (x experiment) filled(names map[string]string) ([]File, error) {
+	t, err := template.New("").Funcs(template.FuncMap{"quoted": quoted}).ParseFS(templates, "files/*.tmpl")
+	if err != nil {
+		return nil, fmt.Errorf("templates: %w", err)
+	}
+	var files []File
+	for _, of := range []string{"pool", "prices", "benchmarks", "spec"} { // the spec last: it names the others
+		name, ok := names[of]
+		if !ok {
+			continue
+		}
+		var b bytes.Buffer
+		kind := "live-"
+		if x.Recorded != nil {
+			kind = "recorded-"
+		}
+		if of == "prices" {
+			kind = ""
+		}
+		if err := t.ExecuteTemplate(&b, kind+of+".tmpl", x); err != nil {
+			return nil, fmt.Errorf("templates: %w", err)
+		}
+		files = append(files, File{name, b.Bytes()})
+	}
+	return files, nil
+}
+
+// plainName is a name that specs and ids may have.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// Name checks the name of an experiment; empty asks for that of the folder that it is written to.
+func Name(name, folder string) (string, error) {
+	if name == "" {
+		path, err := filepath.Abs(folder)
+		if err != nil {
+			return "", err
+		}
+		name = filepath.Base(path)
+	}
+	if !plainName.MatchString(name) || name == "base" || name == "benchmarks" || name == fetched {
+		return "", fmt.Errorf("%w: %q cannot be the name of an experiment; give it one of letters, digits, dots, dashes and underscores with --name", spec.ErrUsage, name)
+	}
+	return name, nil
+}
+
+// fetched is the name of what a data folder records.
+const fetched = "fetched"
+
+var notPlain = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// identify gives experts ids: what follows the last slash of the model, and what tells candidates of one model apart.
+func identify(experts []Expert) error {
+	seen := map[string]string{}
+	for i := range experts {
+		x := &experts[i]
+		id := x.Model[strings.LastIndex(x.Model, "/")+1:]
+		for _, v := range sortedValues(x.Settings) {
+			id += "-" + v
+		}
+		id = strings.Trim(notPlain.ReplaceAllString(id, "-"), "-._")
+		if other, twice := seen[id]; twice || id == "" {
+			return fmt.Errorf("%w: the models %q and %q would both be called %q; serve or log one of them under another name", spec.ErrUsage, other, x.Model, id)
+		}
+		seen[id], x.ID = x.Model, id
+	}
+	return nil
+}
+
+// priced gives experts their prices. Models without one keep none; a price of no model is an error.
+func priced(experts []Expert, prices map[string]cost.Price) error {
+	var models []string
+	known := map[string]bool{}
+	for i := range experts {
+		x := &experts[i]
+		if p, ok := prices[x.Model]; ok {
+			x.Price = &p
+		}
+		models, known[x.Model] = append(models, x.Model), true
+	}
+	for model := range prices {
+		if !known[model] {
+			return fmt.Errorf("%w: --price %s: there is no such model; there are %s", spec.ErrUsage, model, strings.Join(models, ", "))
+		}
+	}
+	return nil
+}
+
+// Prices are the models with a price, each once.
+func (x experiment) Prices() []Expert { return x.distinct(true) }
+
+// Priceless are the models without, each once.
+func (x experiment) Priceless() []Expert { return x.distinct(false) }
+
+func (x experiment) distinct(priced bool) (some []Expert) {
+	seen := map[string]bool{}
+	for _, e := range x.Experts {
+		if (e.Price != nil) == priced && !seen[e.Model] {
+			seen[e.Model], some = true, append(some, e)
+		}
+	}
+	return some
+}
+
+// Steps is how many batches make ten passes over the training questions, of which each fit has so many.
+func (x experiment) Steps() int { return max(1, (10*x.Train.N+x.Batch()-1)/x.Batch()) }
+
+// Batch is how many questions a step learns from.
+func (x experiment) Batch() int { return max(1, min(128, x.Train.N)) }
+
+func today(now time.Time) string { return now.Format(time.DateOnly) }
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// Write writes files below a folder. A file that is there already is left as it is: if it has other content, it is an error that
+// names it and nothing is written.
+func Write(folder string, files []File) error {
+	for _, f := range files {
+		path := filepath.Join(folder, filepath.FromSlash(f.Name))
+		there, err := os.ReadFile(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case !bytes.Equal(there, f.Data):
+			return fmt.Errorf("%w: %s is there already and is not overwritten; use it with 'entrorouter run', or name another folder", spec.ErrUsage, path)
+		}
+	}
+	for _, f := range files {
+		if err := store.WriteFile(filepath.Join(folder, filepath.FromSlash(f.Name)), f.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
