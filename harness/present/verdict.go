@@ -240,11 +240,16 @@ func (v *Verdict) find() {
 	default:
 		v.Finding, v.Best = Level, slices.MaxFunc(v.routers, least(func(j Judged) float64 { return j.Gain.Number }))
 	}
-	// The width of an interval goes with the root of the number of questions.
 	half := v.Best.Gain.half()
-	if v.Finding == Saves {
+	switch v.Finding {
+	case Saves:
 		half = max(half, v.Best.Beside.half())
+	case Level: // what always asks one expert has no width, and says nothing of the others
+		for _, j := range v.routers {
+			half = max(half, j.Gain.half())
+		}
 	}
+	// The width of an interval goes with the root of the number of questions.
 	if half > toldApart {
 		needed := float64(v.Questions) * math.Pow(half/toldApart, 2)
 		digits := math.Pow(10, math.Floor(math.Log10(needed)))
