@@ -1,0 +1,150 @@
+package starting
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Whatever a model is called, the files say so. Specs have no characters that do not print.
+func TestTextsAreReadAsTheyAre(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.StringOf(rapid.RuneFrom(nil, unicode.GraphicRanges...)), rapid.SampledFrom([]string{"yes", "No", "~", "1e3", "0x1", "a: b", "a #b", "2026-01-31", "null", "org/model-7b"})).Draw(t, "text")
+		written, err := quoted(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read any
+		if err := yaml.Unmarshal([]byte("{k: "+written+"}"), &struct{ K *any }{&read}); err != nil || read != text {
+			t.Fatalf("%q is written %s and read as %v: %v", text, written, read, err)
+		}
+	})
+}
+
+var day = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// load reads the spec of a folder as run does, but for what methods and outputs say of themselves.
+func load(t *testing.T, folder, name string) *spec.Resolved {
+	t.Helper()
+	fsys, err := spec.Layer(folder, experiments.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := spec.Load(fsys, name, spec.Known{Methods: []string{"random", "fixed", "oracle", "mixture", "benchmark", "logistic", "knn", "entrorouter"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A model under two settings is two experts, several answers are pass rates, and a model with gaps is left out.
+func TestRecordedOutcomesAreDescribed(t *testing.T) {
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, Queries), `{"query_id": "1", "benchmark": "a", "problem": "1 + 1", "gold": "2", "prompt_tokens": 5}
+{"query_id": "2", "benchmark": "b", "problem": "1 + 2", "gold": "3", "prompt_tokens": 5}
+`)
+	write(t, filepath.Join(folder, Outcomes), `{"query_id": "1", "model": "org/a: b", "correct": [1, 0], "output_tokens": [10, 30], "settings": {"effort": "low"}}
+{"query_id": "2", "model": "org/a: b", "correct": [1, 1], "output_tokens": [20, 20], "settings": {"effort": "low"}}
+{"query_id": "1", "model": "org/a: b", "correct": 1, "output_tokens": 100, "settings": {"effort": "high"}}
+{"query_id": "2", "model": "org/a: b", "correct": 1, "output_tokens": 100, "settings": {"effort": "high"}}
+{"query_id": "2", "model": "gaps", "correct": 1, "output_tokens": 5}
+`)
+	files, priceless, err := Recorded(t.Context(), folder, "mine", map[string]cost.Price{"org/a: b": {In: 1e-7, Out: 2}}, day)
+	if err != nil || len(priceless) > 0 {
+		t.Fatal(err, priceless)
+	}
+	if err := Write(folder, files); err != nil {
+		t.Fatal(err)
+	}
+	r := load(t, folder, "mine")
+	p := r.Pools[0]
+	if len(p.Experts) != 2 || p.Experts[0].ID != "a-b-high" || p.Experts[0].Settings["effort"] != "high" || p.Experts[1].Model != "org/a: b" {
+		t.Errorf("experts %+v", p.Experts)
+	}
+	if p.Recorded.Scored != 1 || r.Prices.Models["org/a: b"] != (cost.Price{In: 1e-7, Out: 2}) || r.Prices.Date != "2026-01-31" {
+		t.Errorf("scored %d, prices %+v", p.Recorded.Scored, r.Prices)
+	}
+	pool := string(files[0].Data)
+	for _, want := range []string{"right in 75.0% of 4 answers, 20 tokens an answer", "Left out, since it did not answer every question: gaps"} {
+		if !strings.Contains(pool, want) {
+			t.Errorf("no %q in\n%s", want, pool)
+		}
+	}
+}
+
+// The same questions are divided alike in whatever order they come, into halves that share none.
+func TestQuestionsAreDividedByTheirTexts(t *testing.T) {
+	folder := t.TempDir()
+	lines := []string{`{"id": "1", "problem": "one", "answer": "1"}`, `{"id": "2", "problem": "two", "answer": "A", "options": ["2", "3"]}`, `{"id": "3", "problem": "three", "answer": "3"}`, `{"id": "4", "problem": "four", "answer": "4"}`, `{"id": "5", "problem": "five", "answer": "5"}`}
+	file := filepath.Join(folder, "questions.jsonl")
+	write(t, file, strings.Join(lines, "\n\n")+"\n")
+	train, test, err := halves(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, m := bytes.Count(train, []byte("\n")), bytes.Count(test, []byte("\n")); n != 3 || m != 2 {
+		t.Errorf("%d and %d questions", n, m)
+	}
+	for _, line := range lines {
+		if strings.Contains(string(train), line) == strings.Contains(string(test), line) {
+			t.Errorf("%s is in both halves or in none", line)
+		}
+	}
+	write(t, file, lines[4]+"\n"+lines[0]+"\n"+lines[2]+"\n"+lines[1]+"\n"+lines[3])
+	again, other, err := halves(t.Context(), file)
+	if err != nil || !bytes.Equal(again, train) || !bytes.Equal(other, test) {
+		t.Errorf("in another order the halves are\n%s\n%s\nand were\n%s\n%s: %v", again, other, train, test, err)
+	}
+}
+
+// What is there stays as it is; if it differs nothing is written.
+func TestNothingIsOverwritten(t *testing.T) {
+	folder := t.TempDir()
+	files := []File{{"pools/a.yaml", []byte("a")}, {"b.yaml", []byte("b")}}
+	for range 2 {
+		if err := Write(folder, files); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(folder, "b.yaml"), "mine")
+	err := Write(folder, []File{{"c.yaml", []byte("c")}, {"b.yaml", []byte("b")}})
+	if !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), filepath.Join(folder, "b.yaml")) {
+		t.Errorf("%v", err)
+	}
+	if got, _ := os.ReadFile(filepath.Join(folder, "b.yaml")); string(got) != "mine" {
+		t.Errorf("b.yaml is %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "c.yaml")); err == nil {
+		t.Error("c.yaml was written")
+	}
+}
+
+func TestNamesAreThoseOfFiles(t *testing.T) {
+	if name, err := Name("", filepath.Join("x", "logs")); name != "logs" || err != nil {
+		t.Errorf("%q: %v", name, err)
+	}
+	for _, name := range []string{"base", "benchmarks", "fetched", "a b", ".hidden", "ä"} {
+		if _, err := Name(name, "x"); !errors.Is(err, spec.ErrUsage) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
