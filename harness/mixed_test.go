@@ -34,7 +34,7 @@ func TestASimulatedPoolCanHaveAServedExpertBesideItsOwn(t *testing.T) {
 	served := r.Pools[0].Experts[1]
 	serving(t, r, address, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-			if q.Method == http.MethodPost {
+			if q.URL.Path == "/v1/chat/completions" {
 				others.Add(1)
 			}
 			next.ServeHTTP(w, q)

@@ -136,7 +136,7 @@ outputs: [{kind: table, file: taped}]
 	var requests atomic.Int64
 	models := tape.Serve()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
+		if r.URL.Path == "/v1/chat/completions" {
 			requests.Add(1)
 		}
 		models.ServeHTTP(w, r)

@@ -47,7 +47,7 @@ func TestARunGoesOnPastWhatIsNotToBeHad(t *testing.T) {
 	var asked atomic.Int64
 	count := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-			if q.Method == http.MethodPost {
+			if q.URL.Path == "/v1/chat/completions" {
 				asked.Add(1)
 			}
 			next.ServeHTTP(w, q)

@@ -42,7 +42,7 @@ func (x *asked) serve(asking string, plan fault.Plan) (stop func()) {
 	x.Helper()
 	h := x.Handler(x, plan, fault.Options{Served: x.Count})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
+		if r.URL.Path == "/v1/chat/completions" {
 			x.posts.Add(1)
 		}
 		h.ServeHTTP(w, r)
