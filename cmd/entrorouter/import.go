@@ -11,14 +11,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 	"gopkg.in/yaml.v3"
 
-	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/imports"
 )
 
@@ -44,7 +42,7 @@ func importCommand() *cli.Command {
 			&cli.StringFlag{Name: "benchmark", Usage: "`NAME` of the benchmark, where the log does not say"},
 			&cli.StringSliceFlag{Name: "key", Usage: "read the `KEY=COLUMN` of csv and jsonl; once for each that is called otherwise"},
 			&cli.StringFlag{Name: "keys", Usage: "YAML `FILE` of such pairs"},
-			&cli.StringSliceFlag{Name: "price", Usage: "`MODEL=IN/OUT` in dollars a million tokens; once for each model"},
+			priceFlag(),
 			&cli.BoolFlag{Name: "keep-labels", Usage: "what the log says of an answer stands, even where the verifier says otherwise"},
 			&cli.Float64Flag{Name: "correct-from", Value: 1, Usage: "scores from `X` on are right"},
 			&cli.Float64Flag{Name: "chars-per-token", Usage: "count `N` characters as a token where the log has no tokens"},
@@ -77,7 +75,7 @@ func importAction(c *cli.Context) error {
 	if !poolName.MatchString(name) {
 		return usageError{fmt.Errorf("%q cannot be the name of a pool; give one of small letters, digits and hyphens with --name", name)}
 	}
-	o, prices, err := importOptions(c, format)
+	o, err := importOptions(c, format)
 	if err != nil {
 		return usageError{err}
 	}
@@ -106,7 +104,8 @@ func importAction(c *cli.Context) error {
 			source += fmt.Sprintf(" and %d more", len(files)-1)
 		}
 	}
-	priced := log.Priced(prices)
+	given, _ := c.Generic("price").(prices)
+	priced := log.Priced(given)
 	findings := log.Audit(priced)
 	pool := imports.Pool{Name: name, Source: source, Licence: c.String("licence"), Date: time.Now().Format(time.DateOnly), Prices: priced}
 	if err := log.Write(dir, pool, findings); err != nil {
@@ -120,51 +119,38 @@ func importAction(c *cli.Context) error {
 }
 
 // importOptions reads what flags say of a log.
-func importOptions(c *cli.Context, format imports.Format) (o imports.Options, prices map[string]cost.Price, err error) {
+func importOptions(c *cli.Context, format imports.Format) (o imports.Options, err error) {
 	o = imports.Options{
 		Model: c.String("model"), Benchmark: c.String("benchmark"), Keep: c.Bool("keep-labels"),
 		CharsPerToken: c.Float64("chars-per-token"), CorrectFrom: c.Float64("correct-from"), Keys: map[string]string{},
 	}
 	if n := o.CharsPerToken; c.IsSet("chars-per-token") && (!(n >= 0.01) || n > 1000) {
-		return o, nil, fmt.Errorf("--chars-per-token %g; want 0.01 to 1000", n)
+		return o, fmt.Errorf("--chars-per-token %g; want 0.01 to 1000", n)
 	}
 	if !(o.CorrectFrom > 0) || math.IsInf(o.CorrectFrom, 0) {
-		return o, nil, fmt.Errorf("--correct-from %g; want a score above 0", o.CorrectFrom)
+		return o, fmt.Errorf("--correct-from %g; want a score above 0", o.CorrectFrom)
 	}
 	if path := c.String("keys"); path != "" {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return o, nil, err
+			return o, err
 		}
 		if err := yaml.Unmarshal(data, &o.Keys); err != nil {
-			return o, nil, fmt.Errorf("%s: want a line KEY: COLUMN for each key, and nothing else", path)
+			return o, fmt.Errorf("%s: want a line KEY: COLUMN for each key, and nothing else", path)
 		}
 	}
 	for _, pair := range c.StringSlice("key") {
 		key, column, ok := strings.Cut(pair, "=")
 		if !ok || column == "" {
-			return o, nil, fmt.Errorf("--key %q; want KEY=COLUMN", pair)
+			return o, fmt.Errorf("--key %q; want KEY=COLUMN", pair)
 		}
 		o.Keys[key] = column
 	}
 	if len(o.Keys) > 0 && format.Name != "csv" && format.Name != "jsonl" {
-		return o, nil, fmt.Errorf("--key and --keys go with the formats csv and jsonl; %s has names of its own", format.Name)
+		return o, fmt.Errorf("--key and --keys go with the formats csv and jsonl; %s has names of its own", format.Name)
 	}
 	if err := imports.CheckKeys(o.Keys); err != nil {
-		return o, nil, err
+		return o, err
 	}
-	prices = map[string]cost.Price{}
-	for _, text := range c.StringSlice("price") {
-		at := strings.LastIndex(text, "=")
-		in, out, ok := strings.Cut(text[at+1:], "/")
-		p := cost.Price{}
-		var wrong [2]error
-		p.In, wrong[0] = strconv.ParseFloat(in, 64)
-		p.Out, wrong[1] = strconv.ParseFloat(out, 64)
-		if at < 1 || !ok || wrong != [2]error{} || !(p.In >= 0 && p.In <= 1e6 && p.Out >= 0 && p.Out <= 1e6) {
-			return o, nil, fmt.Errorf("--price %q; want MODEL=IN/OUT in dollars a million tokens, as in small=0.1/0.4", text)
-		}
-		prices[text[:at]] = p
-	}
-	return o, prices, nil
+	return o, nil
 }
