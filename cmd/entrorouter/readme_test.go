@@ -97,7 +97,7 @@ func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 		}
 	}
 	for name := range committed {
-		asked := strings.HasSuffix(name, ".pdf") || strings.HasSuffix(name, ".png") // by --formats
+		asked := strings.HasSuffix(name, ".pdf") || strings.HasSuffix(name, ".png") || strings.HasPrefix(name, "ensemble-") // by --formats, and by the command ensemble
 		if _, ok := made[name]; !ok && !asked {
 			t.Errorf("nothing makes figures/%s", name)
 		}

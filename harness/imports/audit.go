@@ -416,7 +416,7 @@ func (a *audit) oracle() {
 		}
 		differs[m] = math.MaxInt
 		if mixed >= fewest && nobody >= fewest && 200*off <= mixed+nobody && slices.Min(differs) >= 10 {
-			a.find("oracle", "%s is right exactly where another model is, on %d questions that these disagree about and none of %d that they all fail: its answers are chosen from theirs", model, mixed, nobody)
+			a.find("answers of others", "%s is right exactly where another model is, on %d questions that these disagree about and none of %d that they all fail: its answers are chosen from theirs", model, mixed, nobody)
 		}
 	}
 }

@@ -183,7 +183,7 @@ func TestPlantedFraudsAreFound(t *testing.T) {
 				say(m["model3"], *m["model0"].Correct || *m["model1"].Correct || *m["model2"].Correct)
 			}
 			return rows
-		}, 1, []string{"oracle"}, "model3 is right exactly where another model is"},
+		}, 1, []string{"answers of others"}, "model3 is right exactly where another model is"},
 		"the log of a cascade": {func(rows []Row) []Row {
 			all := byQuestion(rows)
 			return slices.DeleteFunc(rows, func(r Row) bool { return r.Model == "model3" && *all[r.Question]["model0"].Correct })
