@@ -90,7 +90,11 @@ func Estimate(r *spec.Resolved) Needs {
 			knob string
 			draw spec.Draw
 		}{{"train.sft.size", x.Train.SFT}, {"train.rl.size", x.Train.RL}} {
-			answers(d.draw.Size, members, int64(x.Profile.Rollouts), d.knob, "%d problems, asked %d times (profile.rollouts) of %d models", d.draw.Size, x.Profile.Rollouts, members)
+			asked := d.draw.Size
+			if d.knob == "train.rl.size" {
+				asked -= x.Train.Again(asked)
+			}
+			answers(asked, members, int64(x.Profile.Rollouts), d.knob, "%d problems, asked %d times (profile.rollouts) of %d models", asked, x.Profile.Rollouts, members)
 		}
 		for _, name := range x.Test {
 			b := r.Benchmarks[name]

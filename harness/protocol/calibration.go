@@ -23,13 +23,16 @@ const calibrationVersion = 1
 // rolloutCounts are the numbers of rollouts for which the share of wrong m_best is expected.
 func rolloutCounts() []int { return []int{1, 2, 5, 10, 20, 50, 100} }
 
-// planCalibration plans the comparison of the profile's pass rates with the true success probabilities, on the Stage II
-// problems: there EntroRouter+ shrinks rates to a regression that has not seen them.
+// planCalibration plans the comparison of the profile's pass rates with the true success probabilities, on the problems of
+// Stage II that Stage I has not seen: there EntroRouter+ shrinks rates to a regression that has not seen them.
 func (e *experiment) planCalibration() (*steps.Step, error) {
 	if e.asker.Sim == nil || e.pool.Mixed() {
 		return nil, fmt.Errorf("%w: spec %s: calibration compares pass rates with the truth, which only a simulated pool knows; leave the output out", spec.ErrUsage, e.Spec.Experiment.Name)
 	}
 	x := &e.Spec.Experiment
+	if e.rlProfile == nil {
+		return nil, fmt.Errorf("%w: spec %s: calibration compares pass rates on problems of Stage II that Stage I has not seen, and train.seen leaves none; lower it or leave the output out", spec.ErrUsage, x.Name)
+	}
 	p := e.Params(e.pool)
 	p.Source()
 	p.Spec("seed", "targets.tau")
@@ -38,8 +41,12 @@ func (e *experiment) planCalibration() (*steps.Step, error) {
 	p.Features()
 	inputs := []steps.Input{e.sftProfile.As("profile/sft"), e.rlProfile.As("profile/rl"), e.rlProfile.set.As("problems/rl")}
 	return e.Add("calibration", "calibration", calibrationVersion, p, inputs, func(ctx context.Context, d *store.Draft) error {
-		set, err := e.trainSet(ctx)
+		all, err := e.trainSet(ctx)
 		if err != nil {
+			return err
+		}
+		set := *all
+		if set.RL, err = e.rlProfile.examples(ctx); err != nil {
 			return err
 		}
 		e.Options.Progress.Start("calibration of pass rates", 1)
@@ -48,7 +55,7 @@ func (e *experiment) planCalibration() (*steps.Step, error) {
 		if err != nil {
 			return err
 		}
-		shrunk, err := methods.Shrink(ctx, *set, methods.ShrinkagePrior, e.texts, routing.Work{Log: slog.New(slog.DiscardHandler)})
+		shrunk, err := methods.Shrink(ctx, set, methods.ShrinkagePrior, e.texts, routing.Work{Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			return err
 		}

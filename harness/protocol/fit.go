@@ -74,7 +74,13 @@ func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
 	}
 	var inputs []steps.Input
 	if e.sftProfile != nil {
-		inputs = append(inputs, e.sftProfile.As("profile/sft"), e.rlProfile.As("profile/rl"))
+		inputs = append(inputs, e.sftProfile.As("profile/sft"))
+		if e.rlProfile != nil {
+			inputs = append(inputs, e.rlProfile.As("profile/rl"))
+		}
+		if train := &e.Spec.Experiment.Train; train.Again(train.RL.Size) > 0 {
+			p.Spec("train.rl.size", "train.seen")
+		}
 	}
 	for _, a := range e.arenas {
 		inputs = append(inputs, a.problemInputs()...)
@@ -195,7 +201,7 @@ func (f *fit) setting(ctx context.Context, frontier routing.Frontier) (s methods
 		}
 		return methods.Settle(ctx, frontier, f.learns(all).RL, to.TrainUSD)
 	}
-	dollars, err := f.e.rlProfile.dollars(ctx)
+	dollars, err := f.e.stageTwo(ctx, (*profile).dollars)
 	if err != nil {
 		return s, err
 	}
@@ -268,7 +274,7 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	if sweeps && !methods.Knob(f.row.Name) {
 		return fmt.Errorf("method %s: its router has a knob and the list of methods says it has none: the recipe of a fit that stores a sweep says so", f.row.Name)
 	}
-	if !knows && !f.asking && e.rlProfile != nil {
+	if !knows && !f.asking && e.sftProfile != nil {
 		if report.TrainUSD, err = methods.Spend(ctx, router, f.learns(all).RL); err != nil {
 			return err
 		}

@@ -169,13 +169,13 @@ func (p *profile) dollars(ctx context.Context) ([]routing.Example, error) {
 	return out, nil
 }
 
-// meanDollars is what a question costs each expert on average, [M].
-func (p *profile) meanDollars(ctx context.Context) ([]float64, error) {
-	examples, err := p.dollars(ctx)
+// meanDollars is what a question of Stage II costs each expert on average, [M].
+func (e *experiment) meanDollars(ctx context.Context) ([]float64, error) {
+	examples, err := e.stageTwo(ctx, (*profile).dollars)
 	if err != nil {
 		return nil, err
 	}
-	mean := make([]float64, len(p.e.pool.Experts))
+	mean := make([]float64, len(e.pool.Experts))
 	for _, x := range examples {
 		for m, v := range x.USD {
 			mean[m] += v / float64(len(examples))

@@ -173,10 +173,10 @@ func (e *experiment) route(ctx context.Context, f *fit, queries []routing.Query,
 
 // decide routes queries by a router of a fit.
 func (e *experiment) decide(ctx context.Context, f *fit, router routing.Router, queries []routing.Query) ([]Routed, error) {
-	if e.rlProfile == nil {
+	if e.sftProfile == nil {
 		return nil, fmt.Errorf("%w: row %s: no row of experiment %s looks at a training problem, so what a question costs was not measured; route by an experiment with a trained row", spec.ErrUsage, f.row.RowID(), e.Spec.Experiment.Name)
 	}
-	usd, err := e.rlProfile.meanDollars(ctx)
+	usd, err := e.meanDollars(ctx)
 	if err != nil {
 		return nil, err
 	}

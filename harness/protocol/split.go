@@ -48,7 +48,7 @@ type experiment struct {
 
 	sets                  []*problemSet
 	wants                 []*want
-	sftProfile, rlProfile *profile   // nil: no row looks at a training problem
+	sftProfile, rlProfile *profile   // nil: no row looks at a training problem; the second has the problems that Stage II alone sees, and is nil, too, if there are none
 	testProfiles          []*profile // [test benchmarks]: how difficult their problems are; nil: nobody asks
 	arenas                []*arena
 	fits                  [][]*fit // [rows][seeds]; rows that do not depend on a seed have one
@@ -143,12 +143,40 @@ func (e *experiment) trainSet(ctx context.Context) (*routing.TrainSet, error) {
 		if set.SFT, err = e.sftProfile.examples(ctx); err != nil {
 			return nil, err
 		}
-		if set.RL, err = e.rlProfile.examples(ctx); err != nil {
+		if set.RL, err = e.stageTwo(ctx, (*profile).examples); err != nil {
 			return nil, err
 		}
 	}
 	e.train = set
 	return e.train, e.checkLeak(ctx)
+}
+
+// stageTwo reads the problems of Stage II: its own and, among them, those that Stage I has seen, in such an order that of the first of
+// them, however many, the same share was seen and is among as many of Stage I's. What was measured of those is Stage I's.
+func (e *experiment) stageTwo(ctx context.Context, read func(*profile, context.Context) ([]routing.Example, error)) (all []routing.Example, err error) {
+	train := &e.Spec.Experiment.Train
+	var seen, own []routing.Example
+	if e.rlProfile != nil {
+		if own, err = read(e.rlProfile, ctx); err != nil {
+			return nil, err
+		}
+	}
+	if train.Again(train.RL.Size) == 0 {
+		return own, nil
+	}
+	if seen, err = read(e.sftProfile, ctx); err != nil {
+		return nil, err
+	}
+	for i := range train.RL.Size {
+		from := &own
+		if train.Again(i+1) > train.Again(i) {
+			from = &seen
+		}
+		if len(*from) > 0 { // less than planned were answered
+			all, *from = append(all, (*from)[0]), (*from)[1:]
+		}
+	}
+	return all, nil
 }
 
 // checkLeak fails if a training problem has the text of a test problem.
@@ -187,8 +215,11 @@ func (e *experiment) plan(ctx context.Context) error {
 		if e.sftProfile, err = trainProfile(x.Train.SFT, "train.sft"); err != nil {
 			return err
 		}
-		if e.rlProfile, err = trainProfile(x.Train.RL, "train.rl"); err != nil {
-			return err
+		own := x.Train.RL
+		if own.Size -= x.Train.Again(own.Size); own.Size > 0 {
+			if e.rlProfile, err = trainProfile(own, "train.rl"); err != nil {
+				return err
+			}
 		}
 	}
 	profiled := x.Profile.Test || slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return present.ShowsDifficulty(o.Kind) })

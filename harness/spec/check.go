@@ -114,6 +114,9 @@ func (l *loader) checkExperiment(file string) {
 			d.faultAt(fmt.Sprintf("methods[%d].train", i), "%d is more than the %d problems of the larger training set", m.Train, most)
 		}
 	}
+	if again := e.Train.Again(e.Train.RL.Size); again > e.Train.SFT.Size {
+		d.faultAt("train.seen", "%g of the %d problems of Stage II are %d, and Stage I has %d; want a smaller share or more problems in Stage I", e.Train.Seen, e.Train.RL.Size, again, e.Train.SFT.Size)
+	}
 	l.checkVersus("folds.versus", e.Folds.Versus, -1, rows)
 	files := map[string]bool{}
 	for i, o := range e.Outputs {

@@ -10,6 +10,7 @@
 package spec
 
 import (
+	"math"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -59,8 +60,18 @@ type Experiment struct {
 
 // Train names the training problems of both stages (appendix C).
 type Train struct {
-	SFT Draw `yaml:"sft"`
-	RL  Draw `yaml:"rl"`
+	SFT  Draw    `yaml:"sft"`
+	RL   Draw    `yaml:"rl"`
+	Seen float64 `yaml:"seen,omitempty" in:"[0,1]"` // share of the problems of Stage II that are Stage I's, where the stages draw from two benchmarks; of one, both read the first; paper: 0.6; default: 0
+}
+
+// Again returns how many of the first n problems of Stage II are Stage I's by Seen, those it begins with. The others are
+// the first of Stage II's own benchmark.
+func (t Train) Again(n int) int {
+	if t.SFT.Benchmark == t.RL.Benchmark {
+		return 0
+	}
+	return int(math.Round(t.Seen * float64(n)))
 }
 
 // Draw takes the first Size problems of a benchmark.
