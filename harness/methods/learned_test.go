@@ -18,8 +18,9 @@ import (
 func learning() map[string][]string {
 	return map[string][]string{
 		"mixture": {""}, "benchmark": {""}, "logistic": {"", "cost: mean"}, "knn": {"", "most: 20"}, "difficulty": {""}, "bag": {""}, "cluster": {"", "alpha: 0.3"},
-		"forc":     {"", "strategy: performance", "strategy: cost", "strategy: greedy", "strategy: cost\ncost: per_bucket", "cost: predicted"},
-		"routellm": {"", "extension: ladder", "extension: argmax"},
+		"forc":      {"", "strategy: performance", "strategy: cost", "strategy: greedy", "strategy: cost\ncost: per_bucket", "cost: predicted"},
+		"swranking": {"", "most: 20"},
+		"routellm":  {"", "extension: ladder", "extension: argmax"},
 	}
 }
 

@@ -140,6 +140,7 @@ func list() []kind {
 		{name: "cluster", section: underRouters, marker: 6, seeded: true, knob: true, build: newCluster},
 		{name: "forc", section: underRouters, marker: 8, also: []mark{{"forc-matched", 15}, {"forc-cost", 16}}, knob: true, build: newFORC},
 		{name: "routellm", section: underRouters, marker: 7, also: []mark{{"routellm-11", 17}}, seeded: true, knob: true, build: newRouteLLM},
+		{name: "swranking", section: underRouters, marker: 26, knob: true, build: newSWRanking},
 		{name: "llmrouter", section: underLanguageModels, marker: 23, asks: true, build: newLLMRouter},
 		{name: "sft", section: underOurs, marker: 3, seeded: true, knob: true, policy: true, build: newSFT},
 		{name: ReferenceRow, section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}}, seeded: true, knob: true, policy: true, build: newEntroRouter},

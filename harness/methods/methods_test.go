@@ -34,7 +34,7 @@ func TestUnknownNamesAreRefusedWithTheKnownOnes(t *testing.T) {
 	}
 	for kind, known := range map[string]string{
 		"random": "closed_form", "fixed": "expert", "self": "no key is known", "oracle": "by", "mixture": "no key is known",
-		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "bag": "dropout", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "llmrouter": "shuffle_order", "sft": "targets", "entrorouter": "anchor", "entroplus": "prior",
+		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "bag": "dropout", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "swranking": "most", "llmrouter": "shuffle_order", "sft": "targets", "entrorouter": "anchor", "entroplus": "prior",
 		"routerr1": "critic_lr", "xrouter": "cost_unit",
 	} {
 		_, err := New(setup(t, kind, "zzz: 1"))
@@ -86,7 +86,7 @@ func TestDecisionsAreValidAndDependOnSeedAndQueryAlone(t *testing.T) {
 
 func TestKnobsSweepFromTheDearestToTheCheapestSetting(t *testing.T) {
 	set := planted(120)
-	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "bag", "cluster", "forc", "routellm", "sft", "entrorouter", "entroplus"} {
+	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "bag", "cluster", "forc", "routellm", "swranking", "sft", "entrorouter", "entroplus"} {
 		r := fit(t, build(t, kind, ""), set, 1).(routing.Frontier)
 		var costs []float64
 		for _, knob := range r.Knobs() {
@@ -213,7 +213,7 @@ func TestTheListSaysWhichKindsHaveAKnob(t *testing.T) {
 }
 
 func TestLearningFromNothingIsAnError(t *testing.T) {
-	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "bag", "cluster", "forc", "routellm", "routerr1", "xrouter", "sft", "entrorouter", "entroplus"} {
+	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "bag", "cluster", "forc", "routellm", "swranking", "routerr1", "xrouter", "sft", "entrorouter", "entroplus"} {
 		_, err := build(t, kind, "").Fit(t.Context(), routing.TrainSet{Experts: pool()}, work(1))
 		if err == nil || !strings.Contains(err.Error(), "method "+kind) {
 			t.Errorf("%s on no problem: %v", kind, err)

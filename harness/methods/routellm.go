@@ -38,10 +38,11 @@ import (
 //
 // RouteLLM's other routers, a fine-tuned encoder and a language model that grades, are trained elsewhere: Scores names a
 // file of what they say, JSON lines {"qid": id of a problem, "p": chance that the strongest wins against the cheapest}.
-// Nothing is trained then, the extension is pair, and the knob is set on the training problems as ever.
+// Nothing is trained then, the extension is pair, and the knob is set on the training problems as ever. Its ranking by similarity is the
+// kind swranking.
 type routeLLM struct {
 	Extension string  `yaml:"extension" oneof:"pair ladder argmax"`
-	Ties      string  `yaml:"ties" oneof:"drop cheap both"`               // a tie is left out, won by the cheaper expert, or won once by each
+	Ties      string  `yaml:"ties" oneof:"drop cheap both"`               // a tie is left out, as the source's factorisation is trained; won by the cheaper expert, as its encoder and its language model count them; or won once by each
 	Share     float64 `yaml:"share,omitempty" in:"[0,1]"`                 // of training problems that go to the strongest, of a row that is not matched
 	Strongest string  `yaml:"strongest,omitempty" oneof:"price accuracy"` // default: targets.strongest of the spec
 	Dims      int     `yaml:"dims" in:"[1,65536]"`                        // of P_m
@@ -97,10 +98,7 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 		return nil, err
 	}
 	experts := len(train.Experts)
-	strongest := routing.Strongest(c.examples, experts, r.Strongest)
-	if strongest == 0 {
-		strongest = experts - 1
-	}
+	strongest := dearOfPair(c.examples, experts, r.Strongest)
 	preferences := r.preferences(c.examples, experts, strongest)
 	model := newFactors(experts, r.Dims, c.width+1, work.Seed.Derive("routellm", "weights"))
 	accuracy, err := r.train(ctx, model, c.rows, preferences, work.Seed.Derive("routellm", "batches").Rand())
@@ -135,6 +133,14 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 // Load implements Loader. Where scores are imported nothing is trained, and nothing kept.
 func (r *routeLLM) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
 	return restore(experts, from, work, r.router)
+}
+
+// dearOfPair returns whom RouteLLM asks beside the cheapest expert: the strongest by a rule or, where that is the cheapest, the dearest.
+func dearOfPair(examples []routing.Example, experts int, rule string) int {
+	if strongest := routing.Strongest(examples, experts, rule); strongest > 0 {
+		return strongest
+	}
+	return experts - 1
 }
 
 // factorised is what a fit learns.

@@ -26,7 +26,7 @@ func (e *ending) Err() error {
 
 func TestAFitLooksAtItsContextBetweenTwoTextsAndStopsWithIt(t *testing.T) {
 	const problems = 80
-	for _, name := range []string{"bag", "cluster", "difficulty", "entroplus", "entrorouter", "forc", "knn", "logistic", "routellm", "sft"} {
+	for _, name := range []string{"bag", "cluster", "difficulty", "entroplus", "entrorouter", "forc", "knn", "logistic", "routellm", "sft", "swranking"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			try := func(most int64) (looks int64, err error) {

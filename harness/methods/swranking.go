@@ -1,0 +1,259 @@
+// Row kind swranking: RouteLLM's ranking by similarity.
+
+package methods
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// swRanking is RouteLLM's similarity-weighted ranking (Ong et al. 2024). Nothing is trained: for every question the experts are rated
+// anew (Bradley and Terry) by how they compare on the training problems, each of which counts 10^(s/max s) times, s being the
+// cosine of its text with the question's. So the most similar problem counts ten times as much as one that has nothing in common. On a
+// problem every expert is compared with every other by pass rates, and a tie is half a win for each, as in the source. The
+// strongest expert is asked where its chance to win against the cheapest is at least the knob, else the cheapest; the others are
+// rated and never asked. Who the strongest is, and how Share and Match set the knob, is as in routeLLM.
+//
+// The source embeds texts with a language model; these are hashed n-grams, as in knn. It has experts of about equal rating
+// play under one name, ten names of 64; a pool's few keep their own. Its fit has no penalty and ends where its solver
+// gives up on an expert that never loses; here no share of wins is nearer to 0 or 1 than certainShare. A training problem does
+// not count on itself, nor does one of the same text.
+type swRanking struct {
+	Share     float64 `yaml:"share,omitempty" in:"[0,1]"`                 // of training problems that go to the strongest, of a row that is not matched
+	Strongest string  `yaml:"strongest,omitempty" oneof:"price accuracy"` // default: targets.strongest of the spec
+	Most      int     `yaml:"most" in:"[2,10000000]"`                     // training problems kept, a random sample; more take time in proportion
+	Buckets   int     `yaml:"buckets" in:"[1,4194304]"`                   // hashed n-gram buckets
+	NGrams    int     `yaml:"ngrams" in:"[1,16]"`                         // longest word n-gram hashed
+
+	memory *compact.Texts
+}
+
+// certainShare of all comparisons is won at least by every expert.
+const certainShare = 1e-6
+
+func newSWRanking(s Setup) (routing.Method, error) {
+	r := &swRanking{Share: 0.5, Strongest: s.Spec.Targets.Strongest, Most: 4000, Buckets: 4096, NGrams: 2, memory: s.Texts}
+	return r, spec.DecodeParams(s.Method, r)
+}
+
+func (*swRanking) Name() string { return "swranking" }
+
+func (*swRanking) limit() string { return (*routeLLM)(nil).limit() }
+
+func (r *swRanking) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
+	examples, err := profiled(r, train)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newCorpus(ctx, examples, r.Most, hashing{r.Buckets, r.NGrams, r.memory}, features.ngrams)
+	if err != nil {
+		return nil, err
+	}
+	of := battles{Features: c.features, Strongest: dearOfPair(c.examples, len(train.Experts), r.Strongest)}
+	for _, e := range c.examples[:len(c.rows)] {
+		of.Texts, of.Pass = append(of.Texts, e.Problem.Text), append(of.Pass, e.Kappa)
+	}
+	chances, err := inParallel(ctx, len(c.rows), newArena(of, c.rows).chanceOf(c.rows, of.Texts))
+	if err != nil {
+		return nil, err
+	}
+	of.Knobs, of.Knob = quantileKnobs(chances), shareKnob(chances, r.Share, never)
+	return keep(train.Experts, work, of, func(of battles) (routing.Router, error) { return newArena(of, c.rows).router(of), nil })
+}
+
+// Load implements Loader.
+func (r *swRanking) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	return restore(experts, from, work, func(of battles) (routing.Router, error) {
+		rows, err := of.Features.ngrams(ctx, of.Texts)
+		if err != nil {
+			return nil, err
+		}
+		return newArena(of, rows).router(of), nil
+	})
+}
+
+// battles is what a fit learns.
+type battles struct {
+	Features  features    `json:"features"`
+	Texts     []string    `json:"texts"`     // of the training problems kept
+	Pass      [][]float64 `json:"pass"`      // the experts' pass rates on them, [problems][M]
+	Strongest int         `json:"strongest"` // who is asked beside the cheapest
+	Knobs     []float64   `json:"knobs"`
+	Knob      float64     `json:"knob"` // at which the strongest answers its share
+}
+
+// never is a threshold on a chance that none reaches.
+const never = 2
+
+// quantileKnobs is a sweep of a threshold on a chance, dearest first: 0, the quantiles of the chances on the training problems, which
+// lie close together, and never.
+func quantileKnobs(chances []float64) []float64 {
+	const steps = 160
+	sorted := slices.Sorted(slices.Values(chances))
+	knobs := []float64{0}
+	for i := range steps + 1 {
+		knobs = append(knobs, sorted[i*(len(sorted)-1)/steps])
+	}
+	return append(knobs, never)
+}
+
+// arena is the training problems as comparisons of experts.
+type arena struct {
+	index     postings
+	same      map[string][]int // problems by their text
+	won       [][]float64      // [problems][pairs] of a pair, in the order of eachPair, what the dearer one wins: 1, 0 or, in a tie, 1/2
+	sums      []float64        // [pairs] of won over all problems
+	experts   int
+	strongest int
+}
+
+// newArena compares experts on what a fit learned, of which rows are the features.
+func newArena(of battles, rows []policy.Row) *arena {
+	experts, buckets := len(of.Pass[0]), of.Features.width-of.Features.surface
+	a := &arena{index: newPostings(rows, buckets), same: map[string][]int{}, experts: experts, strongest: of.Strongest, sums: make([]float64, experts*(experts-1)/2)}
+	for i, pass := range of.Pass {
+		a.same[of.Texts[i]] = append(a.same[of.Texts[i]], i)
+		var won []float64
+		eachPair(experts, func(pair, cheap, dear int) {
+			share := 0.5
+			if pass[dear] != pass[cheap] {
+				share = 0
+				if pass[dear] > pass[cheap] {
+					share = 1
+				}
+			}
+			won = append(won, share)
+			a.sums[pair] += share
+		})
+		a.won = append(a.won, won)
+	}
+	return a
+}
+
+// eachPair calls f for every pair of experts.
+func eachPair(experts int, f func(pair, cheap, dear int)) {
+	pair := 0
+	for cheap := range experts {
+		for dear := cheap + 1; dear < experts; dear++ {
+			f(pair, cheap, dear)
+			pair++
+		}
+	}
+}
+
+// shares returns what share of all comparisons with the cheaper one the dearer one of every pair wins, weighted for a question, [pairs].
+// A half where nothing is left to compare.
+func (a *arena) shares(row policy.Row, text string) []float64 {
+	cosine := a.index.dot(row)
+	sums, weight := slices.Clone(a.sums), float64(len(a.won)) // of what has nothing in common with the question: each counts once
+	add := func(problem int, times float64) {
+		weight += times
+		for pair, won := range a.won[problem] {
+			sums[pair] += times * won
+		}
+	}
+	for _, i := range a.same[text] {
+		add(i, -1)
+		cosine[i] = 0
+	}
+	if nearest := slices.Max(cosine); nearest > 0 {
+		for i, s := range cosine {
+			if s > 0 {
+				add(i, math.Pow(10, float64(s/nearest))-1)
+			}
+		}
+	}
+	for pair := range sums {
+		if weight <= 0 {
+			sums[pair] = 0.5
+			continue
+		}
+		sums[pair] = min(max(sums[pair]/weight, certainShare), 1-certainShare)
+	}
+	return sums
+}
+
+// chanceOf returns the strongest expert's chance to win against the cheapest on every text.
+func (a *arena) chanceOf(rows []policy.Row, texts []string) func(i int) float64 {
+	return func(i int) float64 {
+		ratings := bradleyTerry(a.experts, a.shares(rows[i], texts[i]))
+		return sigmoid(ratings[a.strongest] - ratings[0])
+	}
+}
+
+func (a *arena) router(of battles) routing.Router {
+	r := newScoreRouter(a.experts, of.Knobs, func(ctx context.Context, texts []string) ([]scores, error) {
+		rows, err := of.Features.ngrams(ctx, texts)
+		if err != nil {
+			return nil, err
+		}
+		chance := a.chanceOf(rows, texts)
+		return inParallel(ctx, len(rows), func(i int) scores { return scores{pass: []float64{chance(i)}} })
+	}, func(s scores, knob float64) int {
+		if s.pass[0] >= knob {
+			return of.Strongest
+		}
+		return 0
+	})
+	r.knob = of.Knob
+	return r
+}
+
+// bradleyTerry returns ratings of experts, the first 0, under which the dearer one of a pair wins with the chance sigmoid(dear -
+// cheap): those that make shares [pairs], as eachPair numbers them, of equally many comparisons likeliest. All shares lie
+// inside (0,1), which makes the ratings finite and the only ones.
+func bradleyTerry(experts int, shares []float64) []float64 {
+	ratings := make([]float64, experts)
+	if experts == 1 {
+		return ratings
+	}
+	loss := func(of []float64) (sum float64) {
+		eachPair(experts, func(pair, cheap, dear int) {
+			value, _ := logLoss(of[dear]-of[cheap], shares[pair])
+			sum += value
+		})
+		return sum
+	}
+	for range 100 { // Newton's method takes fewer than ten
+		slope, curve := mat.NewVecDense(experts-1, nil), mat.NewSymDense(experts-1, nil)
+		eachPair(experts, func(pair, cheap, dear int) {
+			_, s := logLoss(ratings[dear]-ratings[cheap], shares[pair])
+			p := sigmoid(ratings[dear] - ratings[cheap])
+			h := p * (1 - p)
+			slope.SetVec(dear-1, slope.AtVec(dear-1)+s)
+			curve.SetSym(dear-1, dear-1, curve.At(dear-1, dear-1)+h)
+			if cheap > 0 { // the first rating stays 0
+				slope.SetVec(cheap-1, slope.AtVec(cheap-1)-s)
+				curve.SetSym(cheap-1, cheap-1, curve.At(cheap-1, cheap-1)+h)
+				curve.SetSym(cheap-1, dear-1, curve.At(cheap-1, dear-1)-h)
+			}
+		})
+		if mat.Norm(slope, math.Inf(1)) < 1e-12 {
+			break
+		}
+		var chol mat.Cholesky
+		step := mat.NewVecDense(experts-1, nil)
+		if !chol.Factorize(curve) || chol.SolveVecTo(step, slope) != nil {
+			break // flat to rounding
+		}
+		before, next := loss(ratings), make([]float64, experts)
+		for scale := 1.0; scale > 1e-9; scale /= 2 { // a whole step may lead too far
+			for m := 1; m < experts; m++ {
+				next[m] = ratings[m] - scale*step.AtVec(m-1)
+			}
+			if loss(next) <= before+1e-9 { // or is as good to rounding: this near, whole steps converge
+				break
+			}
+		}
+		ratings = next
+	}
+	return ratings
+}

@@ -1,0 +1,161 @@
+package methods
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/policy"
+)
+
+// compared is an arena of problems with the given pass rates and rows of one feature or two.
+func compared(strongest int, pass [][]float64, rows []policy.Row) (*arena, []string) {
+	texts := []string{"p0", "p1", "p2", "p3"}[:len(pass)]
+	return newArena(battles{Features: features{width: 2}, Texts: texts, Pass: pass, Strongest: strongest}, rows), texts
+}
+
+// along is a row of length 1 whose cosine with the first feature is c.
+func along(c float64) policy.Row {
+	return policy.Row{IDs: []int32{0, 1}, Values: []float32{float32(c), float32(math.Sqrt(1 - c*c))}}
+}
+
+func theQuestion() policy.Row { return policy.Row{IDs: []int32{0}, Values: []float32{1}} }
+
+// Cosines 0.8, 0.4 and 0: weights 10^1, 10^0.5 and 10^0. The dear expert wins the first, loses the second and ties the third.
+func TestRankingOfTwoExpertsByHand(t *testing.T) {
+	pass := [][]float64{{0.2, 0.8}, {1, 0.6}, {0.4, 0.4}}
+	a, _ := compared(1, pass, []policy.Row{along(0.8), along(0.4), along(0)})
+	got := a.chanceOf([]policy.Row{theQuestion(), {}}, []string{"new", "another"})
+	if want := (10 + 0.5) / (10 + math.Sqrt(10) + 1); math.Abs(got(0)-want) > 1e-9 {
+		t.Errorf("the dear expert's chance is %v, want %v", got(0), want)
+	}
+	if math.Abs(got(1)-0.5) > 1e-9 { // one win, one loss, one tie
+		t.Errorf("with nothing in common its chance is %v, want 0.5", got(1))
+	}
+	if got := a.chanceOf([]policy.Row{theQuestion()}, []string{"p0"})(0); math.Abs(got-0.5/11) > 1e-9 { // the nearest is then the second
+		t.Errorf("of the first problem itself its chance is %v, want %v", got, 0.5/11)
+	}
+}
+
+func TestAnExpertThatNeverLosesHasAFiniteRating(t *testing.T) {
+	a, _ := compared(1, [][]float64{{0, 1}, {0, 1}}, []policy.Row{along(0.8), along(0.4)})
+	if got := a.chanceOf([]policy.Row{theQuestion()}, []string{"new"})(0); math.Abs(got-(1-certainShare)) > 1e-9 {
+		t.Errorf("its chance is %v, want %v", got, 1-certainShare)
+	}
+	a, texts := compared(1, [][]float64{{0, 1}}, []policy.Row{along(0.8)})
+	if got := a.chanceOf([]policy.Row{theQuestion()}, texts)(0); got != 0.5 {
+		t.Errorf("where nothing is left to compare its chance is %v, want 0.5", got)
+	}
+}
+
+// zermelo fits the same model by the oldest algorithm for it: strengths are wins over what they would be expected to play.
+func zermelo(experts int, shares []float64) []float64 {
+	strength := slices.Repeat([]float64{1}, experts)
+	for range 20_000 {
+		wins, played := make([]float64, experts), make([]float64, experts)
+		eachPair(experts, func(pair, cheap, dear int) {
+			wins[dear] += shares[pair]
+			wins[cheap] += 1 - shares[pair]
+			for _, m := range []int{cheap, dear} {
+				played[m] += 1 / (strength[cheap] + strength[dear])
+			}
+		})
+		for m := range strength {
+			strength[m] = wins[m] / played[m]
+		}
+	}
+	ratings := make([]float64, experts)
+	for m := range ratings {
+		ratings[m] = math.Log(strength[m] / strength[0])
+	}
+	return ratings
+}
+
+func TestRatingsAreThoseOfZermelosAlgorithm(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(2, 4).Draw(rt, "experts")
+		shares := rapid.SliceOfN(rapid.Float64Range(0.02, 0.98), n*(n-1)/2, n*(n-1)/2).Draw(rt, "shares")
+		got, want := bradleyTerry(n, shares), zermelo(n, shares)
+		for m := range got {
+			if math.Abs(got[m]-want[m]) > 1e-6 {
+				rt.Fatalf("shares %v: ratings %v, want %v", shares, got, want)
+			}
+		}
+	})
+}
+
+// Of expected wins as many come out as there are: what makes ratings the likeliest, for any shares.
+func TestRatingsExpectTheWinsThatThereAre(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(2, 6).Draw(rt, "experts")
+		shares := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]float64{certainShare, 0.5, 1 - certainShare}), rapid.Float64Range(certainShare, 1-certainShare)), n*(n-1)/2, n*(n-1)/2).Draw(rt, "shares")
+		r, left := bradleyTerry(n, shares), make([]float64, n)
+		eachPair(n, func(pair, cheap, dear int) {
+			more := shares[pair] - sigmoid(r[dear]-r[cheap])
+			left[dear] += more
+			left[cheap] -= more
+		})
+		for m, x := range left {
+			if math.Abs(x) > 1e-9 {
+				rt.Fatalf("shares %v: under ratings %v expert %d wins %v more than expected", shares, r, m, x)
+			}
+		}
+	})
+}
+
+func TestRankingFindsPlantedDifficulty(t *testing.T) {
+	set, qs := planted(600), fresh(200)
+	r := fit(t, build(t, "swranking", ""), set, 1).(*scoreRouter)
+	var texts []string
+	for _, q := range qs {
+		texts = append(texts, q.Problem.Text)
+	}
+	found, err := r.predict(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].pass[0], isHard(i) }); auc < 0.95 {
+		t.Errorf("AUC of the strongest's chance to win is %.3f, want more than 0.95", auc)
+	}
+}
+
+func TestTheSharesOfARankingAreThoseOfTheTrainingProblems(t *testing.T) {
+	set := planted(200)
+	for _, share := range []float64{0, 0.114, 0.5, 1} {
+		m := build(t, "swranking", "").(*swRanking)
+		m.Share = share
+		strongest := 0.0
+		for _, d := range route(t, fit(t, m, set, 1), queries(set.SFT)) {
+			if d.Expert == 2 {
+				strongest++
+			}
+		}
+		if math.Abs(strongest/200-share) > 0.005 {
+			t.Errorf("%v of the training problems go to the strongest, want %v", strongest/200, share)
+		}
+	}
+}
+
+// By the rule of accuracy the middle expert is the strongest here; where the cheapest is, the dearest is asked.
+func TestWhoIsAskedBesideTheCheapest(t *testing.T) {
+	set := planted(40)
+	for i := range set.SFT {
+		set.SFT[i].Kappa = []float64{0, 1, 0.5}
+	}
+	if got := dearOfPair(set.SFT, 3, "accuracy"); got != 1 {
+		t.Errorf("expert %d, want 1", got)
+	}
+	if got := dearOfPair(set.SFT, 3, "price"); got != 2 {
+		t.Errorf("expert %d, want 2", got)
+	}
+	for i := range set.SFT {
+		set.SFT[i].Kappa = []float64{1, 0, 0}
+	}
+	if got := dearOfPair(set.SFT, 3, "accuracy"); got != 2 {
+		t.Errorf("expert %d, want 2", got)
+	}
+}
+
+func BenchmarkRankingFit(b *testing.B) { benchmarkFit(b, "swranking") }
