@@ -61,7 +61,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter init logs --price small=0.1,0.4 --price medium=0.5,1 --price large=1,4", edit: ownLogs, why: "40 questions", prints: `then: entrorouter run logs/logs\.yaml --data logs`},
 	{command: "entrorouter try", exit: 2, prints: `name the file of questions with --questions FILE`},
 	{command: "entrorouter init FOLDER", as: "entrorouter init logs", why: "with prices", exit: 2, prints: `logs/prices/logs\.yaml is there already`},
-	{command: "entrorouter run logs/logs.yaml --data logs --figures mine/figures", edit: fewerSteps, why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter.*written to mine/figures`},
+	{command: "entrorouter run logs/logs.yaml --data logs --figures mine/figures", edit: fewerSteps("logs/logs.yaml"), why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter.*written to mine/figures`},
 	{command: "mkdir -p mine/pools"},
 	{command: "cp experiments/live.yaml mine/"},
 	{command: "cp experiments/pools/vllm.yaml mine/pools/"},
@@ -176,14 +176,14 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter fetch aime25 math500 --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch reasoning-gym routellm-mmlu --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch SET --specs mine --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
-	{command: "entrorouter import csv answers.csv --out logged --key problem=question --key output_tokens=tokens --price small=0.1,0.4 --price large=2,8", edit: ownExports, why: "a log made by hand", prints: `logged: questions 40, benchmarks 2, models 2, answers 80; .*\naudit: nothing found`},
-	{command: "entrorouter run logged/logged.yaml --data logged", edit: fewerFolds, why: "fewer folds and rows", prints: `(?s)Imported answers.*Cheapest expert`},
+	{command: "entrorouter import csv answers.csv --out logged --key problem=question --key output_tokens=tokens --price small=0.1,0.4 --price large=2,8", edit: ownExports, why: "a log made by hand", prints: `read: questions 40, benchmarks 2, models 2, answers 80; .*\naudit: nothing found`},
+	{command: "entrorouter run logged/logged.yaml --data logged", edit: fewerSteps("logged/logged.yaml"), why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter.*written to`},
 	{command: "entrorouter import FORMAT FILE... --out DIR", as: "entrorouter import csv answers.csv --out unpriced --key problem=question --key output_tokens=tokens", why: "a format and a file", prints: `audit: unknown prices: no price of large, small`},
-	{command: "entrorouter import inspect logs/*.eval --out inspected", as: "entrorouter import inspect exported/*.json --out inspected", why: "a log made by hand", prints: `inspected: questions 1, .* answers 1;`},
-	{command: "entrorouter import openai batch.jsonl results.jsonl --problems golds.jsonl --out asked", as: "entrorouter import openai exported/batch.jsonl exported/results.jsonl --problems exported/golds.jsonl --out requested", why: "logs made by hand", prints: `requested: questions 1, .* answers 1;`},
-	{command: "entrorouter import reasoning-gym easy/*/*/*.json --out gym --chars-per-token 4", as: "entrorouter import reasoning-gym exported/*/*/*.json --out gym --chars-per-token 4", why: "logs made by hand", prints: `gym: questions 1, .* answers 2;`},
-	{command: "entrorouter import omnisbench results.json --problems golds.jsonl --out omnis", as: "entrorouter import omnisbench exported/omnis/results.json --problems exported/golds.jsonl --out omnis", why: "logs made by hand", prints: `omnis: questions 1, .* answers 1;`},
-	{command: "entrorouter import jsonl answers.jsonl --keys keys.yaml --out lines", as: "entrorouter import jsonl exported/answers.jsonl --keys exported/keys.yaml --out lines", why: "a log made by hand", prints: `lines: questions 1, .* answers 1;`},
+	{command: "entrorouter import inspect logs/*.eval --out inspected", as: "entrorouter import inspect exported/*.json --out inspected", why: "a log made by hand", prints: `read: questions 1, .* answers 2;(.|\n)*written to inspected: `},
+	{command: "entrorouter import openai batch.jsonl results.jsonl --problems golds.jsonl --out asked", as: "entrorouter import openai exported/batch.jsonl exported/results.jsonl --problems exported/golds.jsonl --out requested", why: "logs made by hand", prints: `read: questions 1, .* answers 2;(.|\n)*written to requested: `},
+	{command: "entrorouter import reasoning-gym easy/*/*/*.json --out gym --chars-per-token 4", as: "entrorouter import reasoning-gym exported/*/*/*.json --out gym --chars-per-token 4", why: "logs made by hand", prints: `read: questions 1, .* answers 4;(.|\n)*written to gym: `},
+	{command: "entrorouter import omnisbench results.json --problems golds.jsonl --out omnis", as: "entrorouter import omnisbench exported/omnis/results.json --problems exported/golds.jsonl --out omnis", why: "logs made by hand", prints: `read: questions 1, .* answers 2;(.|\n)*written to omnis: `},
+	{command: "entrorouter import jsonl answers.jsonl --keys keys.yaml --out lines", as: "entrorouter import jsonl exported/answers.jsonl --keys exported/keys.yaml --out lines", why: "a log made by hand", prints: `read: questions 1, .* answers 2;(.|\n)*written to lines: `},
 	{command: "go doc ./harness/problems.JSONL", as: `cd "$ROOT" && go doc ./harness/problems.JSONL`, why: "in the folder of the code", prints: `"problem": "Find`},
 	{command: "go doc ./harness/spec.Home", as: `cd "$ROOT" && go doc ./harness/spec.Home`, why: "in the folder of the code", prints: `where a data file is published`},
 	{command: "entrorouter model import FILE.gguf", as: "entrorouter model import model.gguf", why: "the name of a file", prints: `model: llama model of 27008 weights as float32, 262 tokens`},
@@ -475,10 +475,12 @@ func ownLogs(t *testing.T, r *reader) {
 	r.write(t, "logs/outcomes.jsonl", outcomes.String())
 }
 
-// fewerSteps has less of everything in the spec that init wrote.
-func fewerSteps(t *testing.T, r *reader) {
-	t.Helper()
-	r.change(t, "logs/logs.yaml", "k: 5", "k: 2", "seeds: [0, 1, 2]", "seeds: [0]", "steps: 10", "steps: 2", "epochs: 10", "epochs: 1", "weight_decay: [30, 10, 3]", "weight_decay: [30]")
+// fewerSteps has less of everything in a spec that init or import wrote.
+func fewerSteps(file string) func(*testing.T, *reader) {
+	return func(t *testing.T, r *reader) {
+		t.Helper()
+		r.change(t, file, "k: 5", "k: 2", "seeds: [0, 1, 2]", "seeds: [0]", "steps: 10", "steps: 2", "epochs: 10", "epochs: 1", "weight_decay: [30, 10, 3]", "weight_decay: [30]")
+	}
 }
 
 // ownQuestions has questions that the servers know, and the servers' address.
@@ -506,21 +508,21 @@ func ownExports(t *testing.T, r *reader) {
 		}
 	}
 	r.write(t, "answers.csv", answers.String())
-	r.write(t, "exported/one.json", `{"eval": {"task": "sums", "model": "small"}, "samples": [{"id": 1, "input": "1 + 1?", "target": "2", "output": {"choices": [{"message": {"content": "2"}, "stop_reason": "stop"}], "usage": {"input_tokens": 3, "output_tokens": 1}}}]}`)
-	r.write(t, "exported/batch.jsonl", `{"custom_id": "a", "body": {"model": "small", "messages": [{"role": "user", "content": "1 + 1?"}]}}`+"\n")
-	r.write(t, "exported/results.jsonl", `{"custom_id": "a", "response": {"body": {"choices": [{"message": {"content": "2"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}}}`+"\n")
+	var batch, results, items, lines strings.Builder
+	for _, model := range []string{"small", "large"} {
+		r.write(t, "exported/"+model+".json", `{"eval": {"task": "sums", "model": "`+model+`"}, "samples": [{"id": 1, "input": "1 + 1?", "target": "2", "output": {"choices": [{"message": {"content": "2"}, "stop_reason": "stop"}], "usage": {"input_tokens": 3, "output_tokens": 1}}}]}`)
+		fmt.Fprintf(&batch, `{"custom_id": "%[1]s", "body": {"model": "%[1]s", "messages": [{"role": "user", "content": "1 + 1?"}]}}`+"\n", model)
+		fmt.Fprintf(&results, `{"custom_id": "%s", "response": {"body": {"choices": [{"message": {"content": "2"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}}}`+"\n", model)
+		r.write(t, "exported/"+model+"_20250227_230002/arithmetic/sums.json", `{"name": "sums", "results": [{"question": "1 + 1?", "expected_answer": "2", "completions": [{"full_model_response": "<answer>2</answer>", "score": 1}, {"full_model_response": "3", "score": 0}]}]}`)
+		fmt.Fprintf(&items, `, {"policy": "always_%[1]s", "dataset": "sums", "item_id": "a", "grader": "numeric_match", "reference": "2", "response_text": "2", "chosen_model": "%[1]s", "passed": true, "input_tokens": 3, "output_tokens": 1}`, model)
+		fmt.Fprintf(&lines, `{"model": "%s", "ask": {"text": "1 + 1?"}, "correct": 1, "prompt_tokens": 3, "output_tokens": 1}`+"\n", model)
+	}
+	r.write(t, "exported/batch.jsonl", batch.String())
+	r.write(t, "exported/results.jsonl", results.String())
 	r.write(t, "exported/golds.jsonl", `{"id": "a", "problem": "1 + 1?", "answer": "2"}`+"\n")
-	r.write(t, "exported/small_20250227_230002/arithmetic/sums.json", `{"name": "sums", "results": [{"question": "1 + 1?", "expected_answer": "2", "completions": [{"full_model_response": "<answer>2</answer>", "score": 1}, {"full_model_response": "3", "score": 0}]}]}`)
-	r.write(t, "exported/omnis/results.json", `{"items": [{"policy": "always_small", "dataset": "sums", "item_id": "a", "grader": "numeric_match", "reference": "2", "response_text": "2", "chosen_model": "small", "passed": true, "input_tokens": 3, "output_tokens": 1}]}`)
-	r.write(t, "exported/answers.jsonl", `{"model": "small", "ask": {"text": "1 + 1?"}, "correct": 1, "prompt_tokens": 3, "output_tokens": 1}`+"\n")
+	r.write(t, "exported/omnis/results.json", `{"items": [`+items.String()[2:]+`]}`)
+	r.write(t, "exported/answers.jsonl", lines.String())
 	r.write(t, "exported/keys.yaml", "problem: ask.text\n")
-}
-
-// fewerFolds has an imported spec train a few rows twice.
-func fewerFolds(t *testing.T, r *reader) {
-	t.Helper()
-	r.change(t, "logged/logged.yaml", "folds: {", "folds: {k: 2, seeds: [0], versus: [benchmark], ",
-		"outputs:", "methods:\n  - {name: random}\n  - {name: fixed, id: cheapest, label: Cheapest expert, params: {expert: cheapest}}\n  - {name: benchmark}\noutputs:")
 }
 
 // ownServers edits what the recipe for servers has copied: their addresses, and a few questions of the reader's own.

@@ -5,11 +5,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/entrorouter/entrorouter/harness/imports"
+	"github.com/entrorouter/entrorouter/harness/starting"
 )
 
 func importCommand() *cli.Command {
@@ -30,13 +29,13 @@ func importCommand() *cli.Command {
 		Usage:     "make a recorded pool of logs that you have",
 		ArgsUsage: "FORMAT FILE...",
 		Description: "FORMAT is one of\n\n" + formats.String() + "\nFiles may be compressed (.gz). Answers are graded again where the log has them and the golds. The folder of --out gets the\n" +
-			"recording, a pool, a price list and a spec, and audit.txt, which is printed as well: what of the log would spoil a comparison.\n" +
-			"Nothing is written where a file cannot be read.\n\n" +
+			"recording, audit.txt, which is printed as well (what of the log would spoil a comparison), and what init writes. Nothing\n" +
+			"is written where a file cannot be read or no two models answered the same question.\n\n" +
 			"Keys of csv and jsonl: " + strings.Join(imports.Keys, ", ") + ",\nand settings.NAME. A column of another name is given with --key; in jsonl a.b is b within a.\n\n" +
 			"The exit code is 0 if the folder was written, whatever the audit says, 1 or 2 if it was not.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "write the folder `DIR`, which must be empty or not there yet"},
-			&cli.StringFlag{Name: "name", Usage: "call the pool and its spec `NAME`; default: the last part of DIR"},
+			nameFlag(),
 			&cli.StringFlag{Name: "problems", Usage: "JSON lines `FILE` with id, problem and answer of the questions: by id, or by the text that a prompt holds"},
 			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model, where the log does not say"},
 			&cli.StringFlag{Name: "benchmark", Usage: "`NAME` of the benchmark, where the log does not say"},
@@ -53,9 +52,6 @@ func importCommand() *cli.Command {
 	}
 }
 
-// poolName is what pools, price lists and specs can be called.
-var poolName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
-
 func importAction(c *cli.Context) error {
 	if c.NArg() < 2 {
 		return usageError{errors.New("import wants a FORMAT and the files of a log; 'entrorouter import --help' has the formats")}
@@ -68,12 +64,9 @@ func importAction(c *cli.Context) error {
 	if dir == "" {
 		return usageError{errors.New("say with --out which folder to write")}
 	}
-	name := c.String("name")
-	if name == "" {
-		name = filepath.Base(filepath.Clean(dir))
-	}
-	if !poolName.MatchString(name) {
-		return usageError{fmt.Errorf("%q cannot be the name of a pool; give one of small letters, digits and hyphens with --name", name)}
+	name, err := starting.Name(c.String("name"), dir)
+	if err != nil {
+		return err
 	}
 	o, err := importOptions(c, format)
 	if err != nil {
@@ -107,15 +100,14 @@ func importAction(c *cli.Context) error {
 	given, _ := c.Generic("price").(prices)
 	priced := log.Priced(given)
 	findings := log.Audit(priced)
-	pool := imports.Pool{Name: name, Source: source, Licence: c.String("licence"), Date: time.Now().Format(time.DateOnly), Prices: priced}
-	if err := log.Write(dir, pool, findings); err != nil {
+	n := log.Count(o.Keep)
+	fmt.Fprintf(c.App.Writer, "read: questions %d, benchmarks %d, models %d, answers %d; graded by the verifier %d, as published %d, unknown and therefore wrong %d\n%s",
+		len(log.Questions), n.Benchmarks, len(log.Models), n.Answers, n.Verified, n.Published, n.Unknown, imports.Report(findings, log.Left))
+	b, err := log.Write(c.Context, dir, name, starting.Origin{Source: source, Licence: c.String("licence"), Prices: priced}, findings, time.Now())
+	if err != nil {
 		return err
 	}
-	n := log.Count(o.Keep)
-	fmt.Fprintf(c.App.Writer, "%s: questions %d, benchmarks %d, models %d, answers %d; graded by the verifier %d, as published %d, unknown and therefore wrong %d\n",
-		dir, len(log.Questions), n.Benchmarks, len(log.Models), n.Answers, n.Verified, n.Published, n.Unknown)
-	_, err = io.WriteString(c.App.Writer, imports.Report(findings, log.Left))
-	return err
+	return begun(c, dir, name, b)
 }
 
 // importOptions reads what flags say of a log.

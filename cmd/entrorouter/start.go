@@ -17,7 +17,7 @@ import (
 )
 
 // prices are the values of --price by model.
-type prices map[string]cost.Price
+type prices map[string]starting.Price
 
 func (p prices) String() string { return "" }
 
@@ -25,7 +25,7 @@ func (p prices) String() string { return "" }
 func (p prices) Set(text string) error {
 	at := strings.LastIndexByte(text, '=')
 	in, out, ok := strings.Cut(text[at+1:], ",")
-	var price cost.Price
+	var price starting.Price
 	var errIn, errOut error
 	price.In, errIn = strconv.ParseFloat(in, 64)
 	price.Out, errOut = strconv.ParseFloat(out, 64)
@@ -82,21 +82,29 @@ func initCommand() *cli.Command {
 				return err
 			}
 			given, _ := c.Generic("price").(prices)
-			files, priceless, err := starting.Recorded(c.Context, folder, name, given, time.Now())
+			b, err := starting.Recorded(c.Context, folder, name, starting.Origin{Source: "own logs", Licence: "own", Prices: given}, time.Now())
 			if err != nil {
 				return err
 			}
-			if err := starting.Write(folder, files); err != nil {
+			if err := starting.Write(folder, b.Files); err != nil {
 				return err
 			}
-			written(c, folder, files)
-			if len(priceless) > 0 {
-				fmt.Fprintf(c.App.Writer, "fill in what %s cost: %s\n", strings.Join(priceless, ", "), filepath.Join(folder, "prices", name+".yaml"))
-			}
-			_, err = fmt.Fprintf(c.App.Writer, "then: entrorouter run %s --data %s\n", shellWord(filepath.Join(folder, name+".yaml")), shellWord(folder))
-			return err
+			return begun(c, folder, name, b)
 		},
 	}
+}
+
+// begun says what was written for outcomes, and what is to be done with it.
+func begun(c *cli.Context, folder, name string, b starting.Beginning) error {
+	written(c, folder, b.Files)
+	if b.Left != "" {
+		fmt.Fprintf(c.App.Writer, "left out: %s\n", b.Left)
+	}
+	if len(b.Priceless) > 0 {
+		fmt.Fprintf(c.App.Writer, "fill in what %s cost: %s\n", strings.Join(b.Priceless, ", "), filepath.Join(folder, "prices", name+".yaml"))
+	}
+	_, err := fmt.Fprintf(c.App.Writer, "then: entrorouter run %s --data %s\n", shellWord(filepath.Join(folder, name+".yaml")), shellWord(folder))
+	return err
 }
 
 // written says which files were.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/recording"
+	"github.com/entrorouter/entrorouter/harness/starting"
 )
 
 // Finding is one thing that is wrong with a log, or may be.
@@ -43,7 +44,7 @@ const (
 )
 
 // Audit looks for what would spoil a comparison.
-func (l *Log) Audit(prices map[string]Price) []Finding {
+func (l *Log) Audit(prices map[string]starting.Price) []Finding {
 	a := audit{Log: l}
 	a.pricesUnknown(prices)
 	if l.Estimated {
@@ -84,7 +85,7 @@ func (a *audit) all(m int, use func(q int, x Answer)) {
 	}
 }
 
-func (a *audit) pricesUnknown(prices map[string]Price) {
+func (a *audit) pricesUnknown(prices map[string]starting.Price) {
 	var unknown, free []string
 	for _, c := range a.Models {
 		switch p, ok := prices[c.Model]; {
@@ -327,7 +328,7 @@ func (a *audit) answered() {
 		a.find("selection", "no question has answers of two models: this is what a router chose, and what it did not choose nobody knows")
 	case everybody < len(a.Questions):
 		most, least := slices.Index(n, slices.Max(n)), slices.Index(n, slices.Min(n))
-		a.find("different questions", "%d of %s have answers of all %d models, from %s with %d to %s with %d; the others are left out of a run",
+		a.find("different questions", "%d of %s have answers of all %d models, from %s with %d to %s with %d",
 			everybody, counted(len(a.Questions), "question"), len(a.Models), a.Models[most], n[most], a.Models[least], n[least])
 	}
 }

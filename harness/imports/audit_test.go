@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/starting"
 )
 
 // clean draws a log as it should be: models of different strength answer the same questions, harder ones less often.
@@ -39,7 +40,7 @@ func clean(r *rand.Rand, questions, models, runs int) []Row {
 }
 
 // audited reads rows and says which checks found something.
-func audited(t interface{ Fatal(...any) }, rows []Row, prices map[string]cost.Price) []Finding {
+func audited(t interface{ Fatal(...any) }, rows []Row, prices map[string]starting.Price) []Finding {
 	f := Format{rows: func(_ []File, _ Options, add func(Row) error) ([]string, error) {
 		for _, r := range rows {
 			if err := add(r); err != nil {
@@ -55,10 +56,10 @@ func audited(t interface{ Fatal(...any) }, rows []Row, prices map[string]cost.Pr
 	return l.Audit(l.Priced(prices))
 }
 
-func pricesOf(rows []Row) map[string]cost.Price {
-	all := map[string]cost.Price{}
+func pricesOf(rows []Row) map[string]starting.Price {
+	all := map[string]starting.Price{}
 	for _, r := range rows {
-		all[r.Model] = cost.Price{In: 1, Out: 2}
+		all[r.Model] = starting.Price{Price: cost.Price{In: 1, Out: 2}}
 	}
 	return all
 }
@@ -249,7 +250,7 @@ func TestPlantedFraudsAreFound(t *testing.T) {
 	}
 	t.Run("prices that nobody knows", func(t *testing.T) {
 		rows := clean(rand.New(rand.NewPCG(1, 2)), 30, 2, 1)
-		found := audited(t, rows, map[string]cost.Price{"model0": {Out: 1}})
+		found := audited(t, rows, map[string]starting.Price{"model0": {Price: cost.Price{Out: 1}}})
 		if len(found) != 1 || found[0].Check != "unknown prices" || !strings.Contains(found[0].Text, "no price of model1;") {
 			t.Error(found)
 		}

@@ -3,7 +3,7 @@
 //
 // Where things are: this file has the rows that every format gives and how they become a log; inspect.go, openai.go, gym.go,
 // omnis.go, lmeval.go and rows.go read a format each; problems.go finds the questions of logs that lack them; audit.go looks for
-// what would spoil a comparison; write.go makes the folder of a pool.
+// what would spoil a comparison; write.go makes the folder of a log.
 package imports
 
 import (
@@ -360,9 +360,7 @@ func (c *collector) grade(a *Answer, r Row) error {
 // sort puts models in order; questions stay in that of the files.
 func (l *Log) sort() {
 	before := slices.Clone(l.Models)
-	slices.SortFunc(l.Models, func(a, b recording.Candidate) int {
-		return cmp.Or(strings.Compare(a.Model, b.Model), strings.Compare(a.Settings, b.Settings))
-	})
+	slices.SortFunc(l.Models, recording.Compare)
 	for q, of := range l.Answers {
 		row := make([][]Answer, len(l.Models))
 		for m, answers := range of {

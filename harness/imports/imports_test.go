@@ -11,11 +11,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+	"gopkg.in/yaml.v3"
 
 	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/starting"
 )
 
 // file is a file that is in no folder.
@@ -23,13 +27,14 @@ func file(name, text string) File {
 	return File{name, func() ([]byte, error) { return []byte(text), nil }}
 }
 
-// zipped are files as an archive, which is a text too.
-func zipped(t *testing.T, files ...string) string {
+// zipped are files as an archive of a method, which is a text too.
+func zipped(t *testing.T, method uint16, files ...string) string {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
+	z.RegisterCompressor(zstd.ZipMethodWinZip, zstd.ZipCompressor())
 	for i := 0; i < len(files); i += 2 {
-		w, err := z.Create(files[i])
+		w, err := z.CreateHeader(&zip.FileHeader{Name: files[i], Method: method})
 		if err == nil {
 			_, err = w.Write([]byte(files[i+1]))
 		}
@@ -99,7 +104,7 @@ func TestFormatsAreRead(t *testing.T) {
 		return p
 	}
 	columns := map[string]string{"query_id": "name", "problem": "question", "gold": "answer", "response": "said", "prompt_tokens": "in", "output_tokens": "out", "correct": "ok", "settings.temperature": "heat"}
-	zip := zipped(t, "header.json", header, "samples/7_epoch_1.json", sample, "samples/b_epoch_1.json", choice, "samples/9_epoch_1.json", failed, "summaries.json", "[]")
+	parts := []string{"header.json", header, "samples/7_epoch_1.json", sample, "samples/b_epoch_1.json", choice, "samples/9_epoch_1.json", failed, "summaries.json", "[]"}
 	inspected := []string{`sums-7 "What is 1 + 1?" ["2" "two"] [] | lab/small temperature=0.5 | true 14/5 stop`, `sums-b "Which is red?" ["A"] [a rose the sea] | lab/small temperature=0.5 | false 3/4 length`}
 	for name, c := range map[string]struct {
 		format string
@@ -108,7 +113,8 @@ func TestFormatsAreRead(t *testing.T) {
 		want   []string
 		left   []string
 	}{
-		"inspect, a zip":     {"inspect", Options{}, []File{file("a.eval", zip)}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
+		"inspect, a zip":     {"inspect", Options{}, []File{file("a.eval", zipped(t, zip.Deflate, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
+		"inspect, with zstd": {"inspect", Options{}, []File{file("a.eval", zipped(t, zstd.ZipMethodWinZip, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
 		"inspect, one file":  {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+","+choice+"]}")}, inspected, nil},
 		"inspect, as it was": {"inspect", Options{Keep: true}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+"]}")}, []string{strings.Replace(inspected[0], "true", "false", 1)}, nil},
 		"a batch, whose golds are elsewhere": {"openai", Options{Problems: problems(golds), Benchmark: "sums"}, []File{file("in.jsonl", requests), file("out.jsonl", results)}, []string{
@@ -165,8 +171,8 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		want   string
 	}{
 		"no JSON":                 {"inspect", Options{}, "PDF", "f: no log of inspect_ai: invalid character"},
-		"a zip cut short":         {"inspect", Options{}, zipped(t, "header.json", header)[:60], "f: no log of inspect_ai: zip: not a valid zip file; was it cut short?"},
-		"a zip of other things":   {"inspect", Options{}, zipped(t, "a", "b"), "f: no log of inspect_ai: its header names no model"},
+		"a zip cut short":         {"inspect", Options{}, zipped(t, zip.Deflate, "header.json", header)[:60], "f: no log of inspect_ai: zip: not a valid zip file; was it cut short?"},
+		"a zip of other things":   {"inspect", Options{}, zipped(t, zip.Deflate, "a", "b"), "f: no log of inspect_ai: its header names no model"},
 		"a sample without id":     {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [{"input": "?"}]}`, "f: sample 1: the sample has no id"},
 		"no samples":              {"inspect", Options{}, header, "no answer in 1 file"},
 		"a response alone":        {"openai", Options{}, results, `f:1: 0 requests "2" to this response; name the one file that has it too`},
@@ -220,10 +226,11 @@ func TestTheFolderIsARecording(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "mine")
-	if err := l.Write(dir, Pool{Name: "mine", Source: "a test", Licence: "none", Date: "2026-01-31"}, l.Audit(nil)); err != nil {
-		t.Fatal(err)
+	origin := starting.Origin{Source: "a test", Licence: "none"}
+	if b, err := l.Write(t.Context(), dir, "mine", origin, l.Audit(nil), time.Now()); err != nil || b.Left != "" || len(b.Files) != 6 || !slices.Equal(b.Priceless, []string{"lab/big", "lab/small"}) {
+		t.Fatal(b, err)
 	}
-	if err := l.Write(dir, Pool{Name: "mine"}, nil); err == nil || !strings.Contains(err.Error(), "holds audit.txt already") {
+	if _, err := l.Write(t.Context(), dir, "mine", origin, nil, time.Now()); err == nil || !strings.Contains(err.Error(), "holds audit.txt already") {
 		t.Error("a second import: ", err)
 	}
 	if parts, err := filepath.Glob(dir + ".part"); err != nil || len(parts) > 0 {
@@ -232,20 +239,15 @@ func TestTheFolderIsARecording(t *testing.T) {
 	if held, err := os.ReadDir(dir); err != nil || len(held) != 6 {
 		t.Error(held, err)
 	}
-	pool, err := os.ReadFile(filepath.Join(dir, "pools", "mine.yaml"))
+	data, err := os.ReadFile(filepath.Join(dir, "pools", "mine.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums := map[string]string{}
-	for line := range strings.Lines(string(pool)) {
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && (key == "path" || key == "sha256") {
-			sums[key] += value + " "
-		}
+	var pool spec.Pool
+	if err := yaml.Unmarshal(data, &pool); err != nil {
+		t.Fatal(err)
 	}
-	paths, hashes := strings.Fields(sums["path"]), strings.Fields(sums["sha256"])
-	read, err := recording.Load(t.Context(), dir, spec.Recorded{
-		Queries: spec.File{Path: paths[0], SHA256: hashes[0]}, Outcomes: spec.File{Path: paths[1], SHA256: hashes[1]}, Gaps: "drop",
-	}, l.Models)
+	read, err := recording.Load(t.Context(), dir, *pool.Recorded, l.Models)
 	if err != nil {
 		t.Fatal(err)
 	}

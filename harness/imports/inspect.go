@@ -6,12 +6,16 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"math"
 	"path"
 	"strings"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // inspectHeader is what a log says of all its samples.
@@ -118,16 +122,21 @@ func inspectZip(data []byte, use func(inspectHeader, string, inspectSample) erro
 	if err != nil {
 		return fmt.Errorf("no log of inspect_ai: %w; was it cut short?", err)
 	}
+	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
 	var h inspectHeader
 	for _, name := range []string{"header.json", "_journal/start.json"} { // an evaluation that did not end has no header
-		if f, err := z.Open(name); err == nil {
-			err := decode(f, &h)
-			f.Close()
-			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			break
+		f, err := z.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
+		if err == nil {
+			err = decode(f, &h)
+			f.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		break
 	}
 	if h.Eval.Model == "" {
 		return fmt.Errorf("no log of inspect_ai: its header names no model")

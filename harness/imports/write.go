@@ -1,44 +1,25 @@
-// The folder of a pool: the files of a recording, a pool and a price list beside a spec that runs them, and what the audit says.
+// The folder of a log: the files of a recording, what starting makes of them, and what the audit says; prices that bills tell.
 
 package imports
 
 import (
 	"bytes"
-	"crypto/sha256"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
-
-	"gopkg.in/yaml.v3"
+	"time"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
-	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/starting"
 )
-
-// Pool is what a recording is to be called and where it is from.
-type Pool struct {
-	Name    string // of the pool, the price list, the spec and its table
-	Source  string // one line
-	Licence string
-	Date    string // of the price list, YYYY-MM-DD
-	Prices  map[string]Price
-}
-
-// Price is what a model costs and how that is known.
-type Price struct {
-	cost.Price
-	Inferred bool // from what was billed; otherwise it was given
-}
 
 // infer finds the prices that explain what was billed for every answer to one part in a hundred, in USD per million tokens.
 // ok is false where nothing was billed or no prices do.
@@ -65,12 +46,12 @@ func infer(in, out []int64, usd []float64) (p cost.Price, ok bool) {
 	return p, true
 }
 
-// Priced returns the prices of the models of a log: those given, or those that explain what was billed. Others have none.
-func (l *Log) Priced(given map[string]cost.Price) map[string]Price {
-	out := map[string]Price{}
+// Priced returns the prices that are given, and of other models of the log those that explain what was billed.
+func (l *Log) Priced(given map[string]starting.Price) map[string]starting.Price {
+	out := map[string]starting.Price{}
+	maps.Copy(out, given)
 	for m, model := range l.Models {
-		if p, ok := given[model.Model]; ok {
-			out[model.Model] = Price{p, false}
+		if _, ok := given[model.Model]; ok {
 			continue
 		}
 		var in, tokens []int64
@@ -83,7 +64,7 @@ func (l *Log) Priced(given map[string]cost.Price) map[string]Price {
 			}
 		}
 		if p, ok := infer(in, tokens, usd); ok {
-			out[model.Model] = Price{p, true}
+			out[model.Model] = starting.Price{Price: p, Inferred: true}
 		}
 	}
 	return out
@@ -123,7 +104,7 @@ func (l *Log) Lines() (queries, outcomes []byte, err error) {
 			if len(l.Answers[i][m]) == 0 {
 				continue
 			}
-			x := outcome{ID: of.ID, Model: model.Model, Settings: settingsOf(model)}
+			x := outcome{ID: of.ID, Model: model.Model, Settings: model.Named()}
 			for _, a := range l.Answers[i][m] {
 				x.Correct, x.NoAnswer = append(x.Correct, bit(a.Correct)), append(x.NoAnswer, bit(a.NoAnswer))
 				x.In, x.Out, x.Finish = append(x.In, a.In), append(x.Out, a.Out), append(x.Finish, a.Finish)
@@ -143,175 +124,44 @@ func bit(b bool) int {
 	return 0
 }
 
-// settingsOf reads the settings of a candidate back.
-func settingsOf(c recording.Candidate) map[string]string {
-	all := map[string]string{}
-	for _, s := range strings.Fields(c.Settings) {
-		name, value, _ := strings.Cut(s, "=")
-		all[name] = value
+// Write makes a folder of the recording, of an experiment on it and of what the audit says, and returns what starting wrote with
+// all files of the folder. The folder must be empty or not there yet, and is whole or not made.
+func (l *Log) Write(ctx context.Context, dir, name string, o starting.Origin, findings []Finding, now time.Time) (b starting.Beginning, err error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return b, fmt.Errorf("%w: %s is a file; name a folder that is empty or not there yet", spec.ErrUsage, dir)
 	}
-	return all
-}
-
-// Write makes a folder of the recording, of a pool and what it needs, and of what the audit found. The folder must be empty or
-// not there yet, and is whole or not made.
-func (l *Log) Write(dir string, p Pool, findings []Finding) (err error) {
 	if held, err := os.ReadDir(dir); err == nil && len(held) > 0 {
-		return fmt.Errorf("%w: %s holds %s already; name a folder that is empty or not there yet", spec.ErrUsage, dir, held[0].Name())
+		return b, fmt.Errorf("%w: %s holds %s already; name a folder that is empty or not there yet", spec.ErrUsage, dir, held[0].Name())
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return b, err
 	}
 	queries, outcomes, err := l.Lines()
 	if err != nil {
-		return err
+		return b, err
 	}
+	if l.Estimated {
+		o.Note = "tokens are counted in characters"
+	}
+	o.Folder = dir
 	temporary := filepath.Clean(dir) + ".part"
 	if err := os.RemoveAll(temporary); err != nil { // of a process that was killed
-		return err
+		return b, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
-	pool, err := l.pool(p, queries, outcomes)
-	if err != nil {
-		return err
+	recorded := []starting.File{{Name: starting.Queries, Data: queries}, {Name: starting.Outcomes, Data: outcomes}}
+	if err := starting.Write(temporary, recorded); err != nil {
+		return b, err
 	}
-	prices, err := l.prices(p)
-	if err != nil {
-		return err
+	if b, err = starting.Recorded(ctx, temporary, name, o, now); err != nil {
+		return b, err
 	}
-	for name, data := range map[string][]byte{
-		"queries.jsonl": queries, "outcomes.jsonl": outcomes, "pools/" + p.Name + ".yaml": pool, "prices/" + p.Name + ".yaml": prices,
-		p.Name + ".yaml": l.spec(p), "audit.txt": []byte(Report(findings, l.Left)),
-	} {
-		path := filepath.Join(temporary, filepath.FromSlash(name))
-		if err := store.WriteTo(path, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
-			return err
-		}
+	b.Files = append(b.Files, starting.File{Name: "audit.txt", Data: []byte(Report(findings, l.Left))})
+	if err := starting.Write(temporary, b.Files); err != nil {
+		return b, err
 	}
+	b.Files = append(recorded, b.Files...)
 	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // empty: a folder is renamed over one on some systems only
-		return err
+		return b, err
 	}
-	return os.Rename(temporary, dir)
-}
-
-var inIDs = regexp.MustCompile(`[^a-z0-9.-]+`)
-
-// ids are names for the models in specs: the last part of each where that tells them apart.
-func (l *Log) ids() []string {
-	short := make([]string, len(l.Models))
-	for m, c := range l.Models {
-		name := c.Model[strings.LastIndex(c.Model, "/")+1:]
-		if l.several(c.Model) {
-			name = c.Model[strings.LastIndex(c.Model, "/")+1:] + "-" + c.Settings
-		}
-		short[m] = strings.Trim(inIDs.ReplaceAllString(strings.ToLower(name), "-"), "-.")
-	}
-	for m, id := range short {
-		if id == "" || slices.Index(short, id) != m {
-			short[m] = fmt.Sprintf("model-%d", m+1)
-		}
-	}
-	return short
-}
-
-// several says whether a model was asked under several settings.
-func (l *Log) several(model string) bool {
-	n := 0
-	for _, c := range l.Models {
-		if c.Model == model {
-			n++
-		}
-	}
-	return n > 1
-}
-
-func (l *Log) pool(p Pool, queries, outcomes []byte) ([]byte, error) {
-	file := func(path string, data []byte) spec.File {
-		return spec.File{Path: path, SHA256: fmt.Sprintf("%x", sha256.Sum256(data)), Source: p.Source, Licence: p.Licence}
-	}
-	pool := spec.Pool{Name: p.Name, Kind: "recorded", Recorded: &spec.Recorded{Queries: file("queries.jsonl", queries), Outcomes: file("outcomes.jsonl", outcomes), Gaps: "drop"}}
-	if l.Estimated {
-		pool.Recorded.Note = "tokens are counted in characters"
-	}
-	ids := l.ids()
-	for m, c := range l.Models {
-		x := spec.Expert{ID: ids[m], Model: c.Model}
-		if l.several(c.Model) {
-			x.Settings = settingsOf(c)
-		}
-		pool.Experts = append(pool.Experts, x)
-	}
-	return commented("Written by 'entrorouter import'. Questions that not every expert here answered are left out.", pool)
-}
-
-func (l *Log) prices(p Pool) ([]byte, error) {
-	list := spec.Prices{Date: p.Date, Basis: "assumed", Source: "given with 'entrorouter import'", Models: map[string]cost.Price{}}
-	inferred := 0
-	var unknown []string
-	for _, c := range l.Models {
-		switch price, ok := p.Prices[c.Model]; {
-		case !ok && !slices.Contains(unknown, c.Model):
-			unknown = append(unknown, c.Model)
-		case ok:
-			list.Models[c.Model] = price.Price
-			inferred += bit(price.Inferred)
-		}
-	}
-	if inferred > 0 {
-		list.Source += "; of " + counted(inferred, "model") + " inferred from what was billed for each answer"
-		if inferred == len(l.Models) {
-			list.Basis, list.Source = "inferred", "what was billed for each answer of "+p.Source
-		}
-	}
-	text := "USD per million tokens. Written by 'entrorouter import'."
-	for _, model := range unknown {
-		text += fmt.Sprintf("\nUnknown, to be filled in below models: %q: {in: , out: }", model)
-	}
-	return commented(text, list)
-}
-
-// spec is an experiment on the pool: the rows of recorded.yaml, with what a pool of unknown models needs.
-func (l *Log) spec(p Pool) []byte {
-	kappa := "k5"
-	if l.repeats() {
-		kappa = "runs"
-	}
-	return fmt.Appendf(nil, `# Written by 'entrorouter import'. Run it with 'entrorouter run DIR/%[1]s.yaml --data DIR'.
-name: %[1]s
-base: recorded.yaml
-title: Imported answers
-pools: [%[1]s]
-prices: %[1]s
-targets: {strongest: accuracy, gate: false}   # measured on the training questions; no model is known to be weak
-reward: {strongest_kappa: measured}
-folds: {kappa: %[2]s, probe: none, whole: true}
-outputs:
-  - {kind: table, file: %[1]s}
-`, p.Name, kappa)
-}
-
-// repeats says whether a model was asked a question several times.
-func (l *Log) repeats() bool {
-	for _, of := range l.Answers {
-		for _, runs := range of {
-			if len(runs) > 1 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// commented writes YAML under a comment.
-func commented(comment string, v any) ([]byte, error) {
-	var b bytes.Buffer
-	for line := range strings.Lines(comment) {
-		b.WriteString("# " + line)
-	}
-	b.WriteString("\n")
-	e := yaml.NewEncoder(&b)
-	e.SetIndent(2)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), e.Close()
+	return b, os.Rename(temporary, dir)
 }

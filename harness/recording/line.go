@@ -30,7 +30,6 @@ var (
 // lineFormat reads one kind of line.
 type lineFormat struct {
 	spec.Format
-	declared bool              // the pool declares a format: a gold may be missing
 	repeats  bool              // one file holds queries and outcomes, so a query may stand on several lines
 	known    []string          // keys of the files that are read
 	skip     []string          // keys of the files that are not
@@ -43,7 +42,7 @@ type lineFormat struct {
 func newLineFormat(f *spec.Format, keys []string, together bool) (lineFormat, error) {
 	l := lineFormat{rename: map[string]string{}}
 	if f != nil {
-		l.Format, l.declared = *f, true
+		l.Format = *f
 	}
 	l.together = together
 	both := slices.Concat(queryKeys, outcomeKeys[1:len(outcomeKeys)-1]) // they share the id and the tokens of a prompt
@@ -189,7 +188,7 @@ func (l lineFormat) query(line []byte) (q Query, chosen bool, err error) {
 		key      string
 		into     *string
 		optional bool
-	}{{"query_id", &q.ID, false}, {"benchmark", &q.Benchmark, false}, {"problem", &q.Problem, false}, {"gold", &q.Gold, l.declared}} {
+	}{{"query_id", &q.ID, false}, {"benchmark", &q.Benchmark, false}, {"problem", &q.Problem, false}, {"gold", &q.Gold, true}} {
 		if _, err := readKey(fields, f.key, f.into); err != nil {
 			return q, false, err
 		}

@@ -29,7 +29,7 @@ import (
 //	            "prompt_tokens": 91, "settings": {"temperature": 0.6}}
 //
 // query_id is unique, and no key of a line is there twice. prompt_tokens counts the tokens of the problem, output_tokens every token that was billed,
-// thinking included; neither is above ten million. correct and no_answer are 0 or 1. options and all after output_tokens may be left out, nothing else may, and
+// thinking included; neither is above ten million. correct and no_answer are 0 or 1. gold, options and all after output_tokens may be left out, nothing else may, and
 // no other key is allowed: a misspelt key would otherwise be a silent zero. prompt_tokens of an outcome are those billed for it and
 // stand in the place of the question's, which may then lack them. finish is why the completion ended: length says that a limit cut it.
 // The settings that a model was asked under make it a candidate of its own; a pool names it with its settings where there are several.
@@ -46,7 +46,7 @@ import (
 //
 // Files of other people differ; spec.Format says how: other names of keys, keys that are not read, both kinds of line
 // in one file, a line a query with objects of models ({"correct": {"small": 1, "big": 0}}), scores, lengths in characters, or
-// no lengths and no benchmark at all. A gold may then be missing too: the outcomes are graded.
+// no lengths and no benchmark at all.
 //
 // Letters: Q queries, A candidates, R runs, which may be more of one pair than of another.
 type Table struct {
@@ -83,9 +83,37 @@ func CandidateOf(model string, settings map[string]string) Candidate {
 		if n, err := strconv.ParseFloat(value, 64); err == nil {
 			value = strconv.FormatFloat(n, 'g', -1, 64)
 		}
-		all = append(all, name+"="+value)
+		all = append(all, word(name)+"="+word(value))
 	}
 	return Candidate{model, strings.Join(all, " ")}
+}
+
+// word is a text that ends where the settings of a candidate go on.
+func word(text string) string {
+	if text == "" || strings.ContainsAny(text, " =\"'`\n") {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// Named are the settings of a candidate by name, as CandidateOf takes them.
+func (c Candidate) Named() map[string]string {
+	all, rest := map[string]string{}, c.Settings
+	next := func(end string) string {
+		text, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			text, rest, _ = strings.Cut(rest, end)
+			return text
+		}
+		rest = strings.TrimPrefix(rest[len(text):], end)
+		text, _ = strconv.Unquote(text) // it is quoted
+		return text
+	}
+	for rest != "" {
+		name := next("=")
+		all[name] = next(" ")
+	}
+	return all
 }
 
 // Answer is one graded completion.
@@ -177,78 +205,13 @@ func list[T any](names []T) string {
 // those that must be complete (the pool's and its probe): queries without an outcome of one of them are an error or,
 // with s.Gaps drop, left out. Others with gaps are listed in Partial and left out.
 func Load(ctx context.Context, folder string, s spec.Recorded, needed []Candidate) (*Table, error) {
-	t := &Table{}
-	together := s.Queries.Path == s.Outcomes.Path
-	queries, err := newLineFormat(s.Format, queryKeys, together)
+	path, queries, columns, err := read(ctx, folder, s)
 	if err != nil {
 		return nil, err
 	}
-	outcomes, err := newLineFormat(s.Format, outcomeKeys, together)
-	if err != nil {
-		return nil, err
-	}
-	index := map[string]int{} // query id -> position; -1: of a benchmark that was not chosen
-	path, err := lines.Read(ctx, folder, s.Queries, func(line []byte) error {
-		q, chosen, err := queries.query(line)
-		if err != nil {
-			return err
-		}
-		if q.PromptTokens >= 0 {
-			q.PromptTokens += int64(s.PromptTokens)
-		}
-		if at, twice := index[q.ID]; twice {
-			switch {
-			case !queries.repeats:
-				return fmt.Errorf("query_id %q is there twice", q.ID)
-			case at >= 0 && !reflect.DeepEqual(t.Queries[at], q):
-				return fmt.Errorf("query_id %q is there twice and differs", q.ID)
-			}
-			return nil
-		}
-		index[q.ID] = -1
-		if chosen && (len(s.Benchmarks) == 0 || slices.Contains(s.Benchmarks, q.Benchmark)) {
-			index[q.ID] = len(t.Queries)
-			t.Queries = append(t.Queries, q)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(t.Queries) == 0 {
-		return nil, fmt.Errorf("%s: no query of benchmarks %s", path, list(s.Benchmarks))
-	}
-
-	columns := map[Candidate]*column{}
-	path, err = lines.Read(ctx, folder, s.Outcomes, func(line []byte) error {
-		id, given, err := outcomes.outcomes(line)
-		if err != nil {
-			return err
-		}
-		q, ok := index[id]
-		switch {
-		case !ok:
-			return fmt.Errorf("query_id %q is not in the queries file", id)
-		case q < 0:
-			return nil
-		}
-		for _, o := range given {
-			c := columns[o.candidate]
-			if c == nil {
-				c = &column{runs: make([][]numbered, len(t.Queries))}
-				columns[o.candidate] = c
-			}
-			if err := c.add(q, o, t.Queries[q].PromptTokens); err != nil {
-				return fmt.Errorf("query_id %q and model %q %w", id, o.candidate, err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
+	t := &Table{Queries: queries}
 	var complete []*column
-	all := slices.SortedFunc(maps.Keys(columns), compare)
+	all := slices.SortedFunc(maps.Keys(columns), Compare)
 	for _, m := range needed {
 		found := find(all, m)
 		if len(found) > 1 {
@@ -271,7 +234,101 @@ func Load(ctx context.Context, folder string, s spec.Recorded, needed []Candidat
 	return t, nil
 }
 
-func compare(a, b Candidate) int {
+// Coverage is which queries a candidate has outcomes of.
+type Coverage struct {
+	Candidate
+	Answered []bool // [Q] in the order of the file
+}
+
+// Coverages are those of the candidates of a recording, in order.
+func Coverages(ctx context.Context, folder string, s spec.Recorded) (all []Coverage, err error) {
+	_, _, columns, err := read(ctx, folder, s)
+	for _, c := range slices.SortedFunc(maps.Keys(columns), Compare) {
+		of := Coverage{Candidate: c}
+		for _, runs := range columns[c].runs {
+			of.Answered = append(of.Answered, runs != nil)
+		}
+		all = append(all, of)
+	}
+	return all, err
+}
+
+// read reads the queries and what each candidate did on them; path is that of the outcomes.
+func read(ctx context.Context, folder string, s spec.Recorded) (path string, chosen []Query, columns map[Candidate]*column, err error) {
+	together := s.Queries.Path == s.Outcomes.Path
+	queries, err := newLineFormat(s.Format, queryKeys, together)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	outcomes, err := newLineFormat(s.Format, outcomeKeys, together)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	index := map[string]int{} // query id -> position; -1: of a benchmark that was not chosen
+	path, err = lines.Read(ctx, folder, s.Queries, func(line []byte) error {
+		q, wanted, err := queries.query(line)
+		if err != nil {
+			return err
+		}
+		if q.PromptTokens >= 0 {
+			q.PromptTokens += int64(s.PromptTokens)
+		}
+		if at, twice := index[q.ID]; twice {
+			switch {
+			case !queries.repeats:
+				return fmt.Errorf("query_id %q is there twice", q.ID)
+			case at >= 0 && !reflect.DeepEqual(chosen[at], q):
+				return fmt.Errorf("query_id %q is there twice and differs", q.ID)
+			}
+			return nil
+		}
+		index[q.ID] = -1
+		if wanted && (len(s.Benchmarks) == 0 || slices.Contains(s.Benchmarks, q.Benchmark)) {
+			index[q.ID] = len(chosen)
+			chosen = append(chosen, q)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", nil, nil, err
+	}
+	if len(chosen) == 0 {
+		return "", nil, nil, fmt.Errorf("%s: no query of benchmarks %s", path, list(s.Benchmarks))
+	}
+
+	columns = map[Candidate]*column{}
+	path, err = lines.Read(ctx, folder, s.Outcomes, func(line []byte) error {
+		id, given, err := outcomes.outcomes(line)
+		if err != nil {
+			return err
+		}
+		q, ok := index[id]
+		switch {
+		case !ok:
+			return fmt.Errorf("query_id %q is not in the queries file", id)
+		case q < 0:
+			return nil
+		}
+		for _, o := range given {
+			c := columns[o.candidate]
+			if c == nil {
+				c = &column{runs: make([][]numbered, len(chosen))}
+				columns[o.candidate] = c
+			}
+			if err := c.add(q, o, chosen[q].PromptTokens); err != nil {
+				return fmt.Errorf("query_id %q and model %q %w", id, o.candidate, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return "", nil, nil, err
+	}
+	return path, chosen, columns, nil
+}
+
+// Compare puts candidates in order: of models, then of settings.
+func Compare(a, b Candidate) int {
 	return cmp.Or(strings.Compare(a.Model, b.Model), strings.Compare(a.Settings, b.Settings))
 }
 
@@ -329,8 +386,8 @@ func (t *Table) fill(columns map[Candidate]*column, complete []*column) {
 			t.Candidates = append(t.Candidates, name)
 		}
 	}
-	slices.SortFunc(t.Candidates, compare)
-	slices.SortFunc(t.Partial, compare)
+	slices.SortFunc(t.Candidates, Compare)
+	slices.SortFunc(t.Partial, Compare)
 	all := t.Queries
 	t.Queries = make([]Query, len(kept))
 	for i, q := range kept {

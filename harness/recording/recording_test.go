@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
+	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -83,6 +84,41 @@ func TestRecordingIsATableOfQueriesAndCompleteModels(t *testing.T) {
 	}
 }
 
+func TestWhoAnsweredWhat(t *testing.T) {
+	dir, s := record(t, queryLines, outcomeLines)
+	got, err := Coverages(t.Context(), dir, s)
+	want := []Coverage{{Candidate{Model: "big"}, []bool{true, true, true}}, {Candidate{Model: "gap"}, []bool{true, true, false}}, {Candidate{Model: "small"}, []bool{true, true, true}}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
+// Outcomes are graded: nobody needs a gold.
+func TestAGoldMayBeMissing(t *testing.T) {
+	dir, s := record(t, replaced(t, queryLines, `"gold":"6",=>`), outcomeLines)
+	if got, err := Load(t.Context(), dir, s, models("small", "big")); err != nil || got.Queries[2].Gold != "" {
+		t.Error(got, err)
+	}
+}
+
+// Settings of any names and values are read back as they are, but for how a number is written.
+func TestSettingsAreReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", " ", "be brief", "a=b", `"`, "`x`", "'", "\n", "0.60", "high"}))
+		settings := rapid.MapOf(text, text).Draw(t, "settings")
+		c := CandidateOf("m", settings)
+		got := c.Named()
+		if again := CandidateOf("m", got); again != c || len(got) != len(settings) {
+			t.Fatalf("%q is read as %q", settings, got)
+		}
+		for name := range settings {
+			if _, ok := got[name]; !ok {
+				t.Fatalf("%q is read as %q", settings, got)
+			}
+		}
+	})
+}
+
 func TestARecordingMayBeginWithAByteOrderMark(t *testing.T) {
 	dir, s := record(t, "\ufeff"+queryLines, "\ufeff"+outcomeLines)
 	if got, err := Load(t.Context(), dir, s, models("small", "big")); err != nil || len(got.Queries) != 3 {
@@ -108,7 +144,7 @@ func TestRecordingSaysWhereItIsWrong(t *testing.T) {
 		"a right missing answer":   {outcomes: `"output_tokens":21,"no_answer":0=>"output_tokens":21,"no_answer":1`, want: "o.jsonl:5: correct and no_answer are both 1"},
 		"text that is not JSON":    {queries: `{"query_id":"q2"=>{"query_id"q2"`, want: "q.jsonl:2: expected colon after object key"},
 		"two objects on a line":    {outcomes: `"output_tokens":31,"no_answer":0}=>"output_tokens":31,"no_answer":0} {}`, want: "o.jsonl:6: more than one JSON object"},
-		"an empty gold":            {queries: `"gold":"6"=>"gold":""`, want: "q.jsonl:4: gold is missing or empty"},
+		"an empty problem":         {queries: `"problem":"3+3?"=>"problem":""`, want: "q.jsonl:4: problem is missing or empty"},
 		"an unknown benchmark":     {spec: func(s *spec.Recorded) { s.Benchmarks = []string{"c"} }, want: "q.jsonl: no query of benchmarks c"},
 		"no checksum":              {spec: func(s *spec.Recorded) { s.Outcomes.SHA256 = "" }, want: `the pool file has no sha256 for it, so nothing would notice a change of the data; write there: sha256: `},
 		"another checksum":         {spec: func(s *spec.Recorded) { s.Outcomes.SHA256 = "beef" }, want: `the pool file says "beef": get the file from a test again`},

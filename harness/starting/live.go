@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -32,7 +31,7 @@ const Fewest = 4
 // LiveFiles returns the files of an experiment on servers: models and their base URLs, which all have a price, and the questions
 // of a file of problems.JSONL. Of these every second one, in the order of a hash of the text, is learned from and the others are
 // scored. Errors are spec.ErrUsage where an argument is at fault.
-func LiveFiles(ctx context.Context, folder, name, questions string, models []Expert, prices map[string]cost.Price, how Live, now time.Time) ([]File, error) {
+func LiveFiles(ctx context.Context, folder, name, questions string, models []Expert, prices map[string]Price, how Live, now time.Time) ([]File, error) {
 	if len(models) < 2 {
 		return nil, fmt.Errorf("%w: routing takes two models or more; name each with --model NAME=URL", spec.ErrUsage)
 	}
@@ -42,7 +41,15 @@ func LiveFiles(ctx context.Context, folder, name, questions string, models []Exp
 			return nil, fmt.Errorf("%w: --model %s: want a base URL such as http://localhost:8000/v1, got %q", spec.ErrUsage, m.Model, m.URL)
 		}
 	}
-	if err := errors.Join(identify(x.Experts), priced(x.Experts, prices)); err != nil {
+	identify(x.Experts)
+	known := map[string]bool{}
+	for _, m := range models {
+		if known[m.Model] {
+			return nil, fmt.Errorf("%w: --model %s is given twice; give one server, and name the others below urls of the pool file that is written", spec.ErrUsage, m.Model)
+		}
+		known[m.Model] = true
+	}
+	if err := priced(x.Experts, prices, known); err != nil {
 		return nil, err
 	}
 	for _, m := range x.Priceless() {

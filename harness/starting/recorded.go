@@ -3,17 +3,16 @@
 package starting
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -25,19 +24,38 @@ const (
 	Outcomes = "outcomes.jsonl"
 )
 
+// Origin is where recorded outcomes are from, for whoever reads the files and the tables.
+type Origin struct {
+	Folder  string // that the files will be in at last; empty: the one that the outcomes are in
+	Source  string // one line
+	Licence string
+	Note    string           // what tables say of the pool, without the last stop; empty: nothing
+	Prices  map[string]Price // by model
+}
+
+// Beginning is what an experiment begins with.
+type Beginning struct {
+	Files     []File
+	Priceless []string // models whose price is to be filled in
+	Left      string   // which models and questions are left out and what remains, without a stop; empty: nothing is
+}
+
 // recorded is what templates of recorded outcomes fill in.
 type recorded struct {
+	Origin
 	Queries, Outcomes part
 	Benchmarks        []string
 	Repeated          bool     // some question was put to a model more than once
-	Partial           []string // models that are left out, since they did not answer every question
+	Gaps              int      // questions that are left out, since not every expert answered them
+	LeftOut           []string // models, and why
 }
 
 // Recorded returns the files of an experiment on the outcomes in a folder, which has the files Queries and Outcomes as
-// recording.Table describes them. prices are dollars a million tokens by model; of models without one, which are returned
-// too, the price file has a line to fill in. Errors are spec.ErrUsage where the folder or a price is at fault.
-func Recorded(ctx context.Context, folder, name string, prices map[string]cost.Price, now time.Time) (files []File, priceless []string, err error) {
-	x := experiment{Name: name, Folder: folder, Date: today(now), Recorded: &recorded{}}
+// recording.Table describes them. Of questions and models that do not meet some are left out: see kept. Of models without a price
+// the price file has a line to fill in. Errors are spec.ErrUsage where the folder or a price is at fault.
+func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time) (Beginning, error) {
+	o.Folder = cmp.Or(o.Folder, folder)
+	x := experiment{Name: name, Folder: o.Folder, Date: today(now), Recorded: &recorded{Origin: o}}
 	r := x.Recorded
 	for _, f := range []struct {
 		name string
@@ -45,39 +63,49 @@ func Recorded(ctx context.Context, folder, name string, prices map[string]cost.P
 	}{{Queries, &r.Queries}, {Outcomes, &r.Outcomes}} {
 		_, _, sum, err := problems.Content(folder, f.name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("%w: %s: no such file; a folder of recorded outcomes has %s and %s, as 'go doc ./harness/recording.Table' describes them", spec.ErrUsage, filepath.Join(folder, f.name), Queries, Outcomes)
+			return Beginning{}, fmt.Errorf("%w: %s: no such file; a folder of recorded outcomes has %s and %s, as 'go doc ./harness/recording.Table' describes them", spec.ErrUsage, filepath.Join(folder, f.name), Queries, Outcomes)
 		} else if err != nil {
-			return nil, nil, err
+			return Beginning{}, err
 		}
 		*f.into = part{Path: f.name, SHA256: sum}
 	}
-	table, err := recording.Load(ctx, folder, spec.Recorded{
+	files := spec.Recorded{
 		Queries:  spec.File{Path: Queries, SHA256: r.Queries.SHA256, Source: folder},
 		Outcomes: spec.File{Path: Outcomes, SHA256: r.Outcomes.SHA256, Source: folder},
-	}, nil)
+		Gaps:     "drop",
+	}
+	all, err := recording.Coverages(ctx, folder, files)
 	if err != nil {
-		return nil, nil, err
+		return Beginning{}, err
+	}
+	var some []recording.Candidate
+	some, r.LeftOut, err = kept(all)
+	if err != nil {
+		return Beginning{}, fmt.Errorf("%w: %s: %w", spec.ErrUsage, o.Folder, err)
+	}
+	table, err := recording.Load(ctx, folder, files, some)
+	if err != nil {
+		return Beginning{}, err
 	}
 	r.Queries.N = len(table.Queries)
+	r.Gaps = len(all[0].Answered) - r.Queries.N
 	for _, q := range table.Queries {
 		if !slices.Contains(r.Benchmarks, q.Benchmark) {
 			r.Benchmarks = append(r.Benchmarks, q.Benchmark)
 		}
 	}
-	for _, c := range table.Partial {
-		r.Partial = append(r.Partial, c.String())
-	}
-	if len(table.Candidates) < 2 {
-		return nil, nil, fmt.Errorf("%w: %s: %d model answered every question and routing takes two or more; not every question was answered by %s", spec.ErrUsage, filepath.Join(folder, Outcomes), len(table.Candidates), strings.Join(r.Partial, ", "))
-	}
 	models := map[string]int{}
-	for _, c := range table.Candidates {
+	for _, c := range some {
 		models[c.Model]++
 	}
-	for a, c := range table.Candidates {
+	for _, c := range some {
 		e := Expert{Model: c.Model}
 		if models[c.Model] > 1 {
-			e.Settings = settings(c)
+			e.Settings = c.Named()
+		}
+		a, err := table.Find(c)
+		if err != nil {
+			return Beginning{}, err
 		}
 		right, tokens, n := 0, int64(0), 0
 		for q := range table.Queries {
@@ -93,30 +121,76 @@ func Recorded(ctx context.Context, folder, name string, prices map[string]cost.P
 		e.Says = fmt.Sprintf("right in %.1f%% of %d answers, %.0f tokens an answer", 100*float64(right)/float64(n), n, float64(tokens)/float64(n))
 		x.Experts = append(x.Experts, e)
 	}
+	known := map[string]bool{}
+	for _, c := range all {
+		known[c.Model] = true
+	}
 	x.Train.N = r.Queries.N * 4 / 5 // of five folds four are learned from
-	if err := errors.Join(identify(x.Experts), priced(x.Experts, prices)); err != nil {
-		return nil, nil, err
+	identify(x.Experts)
+	if err := priced(x.Experts, o.Prices, known); err != nil {
+		return Beginning{}, err
+	}
+	var b Beginning
+	left := slices.Clone(r.LeftOut)
+	if r.Gaps > 0 {
+		by := "model"
+		if len(left) > 0 {
+			by = "other model"
+		}
+		left = append(left, fmt.Sprintf("%d of %d questions, which not every %s answered", r.Gaps, r.Gaps+r.Queries.N, by))
+	}
+	if len(left) > 0 {
+		b.Left = fmt.Sprintf("%s; %d models and %d questions remain", strings.Join(left, "; "), len(some), r.Queries.N)
 	}
 	for _, e := range x.Priceless() {
-		priceless = append(priceless, e.Model)
+		b.Priceless = append(b.Priceless, e.Model)
 	}
-	files, err = x.filled(map[string]string{"pool": "pools/" + name + ".yaml", "prices": "prices/" + name + ".yaml", "spec": name + ".yaml"})
-	return files, priceless, err
+	b.Files, err = x.filled(map[string]string{"pool": "pools/" + name + ".yaml", "prices": "prices/" + name + ".yaml", "spec": name + ".yaml"})
+	return b, err
 }
 
-// settings are those of a candidate, by name.
-func settings(c recording.Candidate) map[string]string {
-	all := map[string]string{}
-	for _, s := range strings.Fields(c.Settings) {
-		name, value, _ := strings.Cut(s, "=")
-		all[name] = value
+// kept chooses the candidates that are compared, on the questions that all of them answered: all candidates, where these are at
+// least half of the questions, and otherwise all but those that answered the fewest, as many as it takes. out says who these are.
+func kept(all []recording.Coverage) (some []recording.Candidate, out []string, err error) {
+	answers := map[recording.Candidate]int{}
+	for _, c := range all {
+		for _, answered := range c.Answered {
+			answers[c.Candidate] += bit(answered)
+		}
 	}
-	return all
+	order := slices.Clone(all)
+	slices.SortStableFunc(order, func(a, b recording.Coverage) int { return cmp.Compare(answers[b.Candidate], answers[a.Candidate]) })
+	var together []bool // questions that those who are kept answered
+	for _, c := range order {
+		now := slices.Clone(c.Answered)
+		n := 0
+		for q := range now {
+			now[q] = now[q] && (together == nil || together[q])
+			n += bit(now[q])
+		}
+		if len(some) >= 2 && 2*n < len(now) {
+			break
+		}
+		some, together = append(some, c.Candidate), now
+	}
+	switch {
+	case len(some) == 0:
+		return nil, nil, errors.New("there is no answer of any model")
+	case len(some) == 1:
+		return nil, nil, fmt.Errorf("routing takes two models or more, and all answers are of %s", some[0])
+	case !slices.Contains(together, true):
+		return nil, nil, fmt.Errorf("routing takes models that answered the same questions, and %s and %s, which answered the most, have none in common", some[0], some[1])
+	}
+	for _, c := range order[len(some):] {
+		out = append(out, fmt.Sprintf("%s, which answered %d of %d questions", c, answers[c.Candidate], len(c.Answered)))
+	}
+	slices.SortFunc(some, recording.Compare)
+	return some, out, nil
 }
 
-func sortedValues(of map[string]string) (values []string) {
-	for _, k := range slices.Sorted(maps.Keys(of)) {
-		values = append(values, of[k])
+func bit(b bool) int {
+	if b {
+		return 1
 	}
-	return values
+	return 0
 }

@@ -7,6 +7,7 @@ package starting
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,7 +42,13 @@ type Expert struct {
 	Settings map[string]string // of a recording that has several of the model
 	URL      string            // of a server
 	Says     string            // what a comment says of it; empty: nothing
-	Price    *cost.Price       // dollars a million tokens; nil: not known yet
+	Price    *Price            // nil: not known yet
+}
+
+// Price is what a model costs, in dollars a million tokens, and how that is known.
+type Price struct {
+	cost.Price
+	Inferred bool // from what was billed; otherwise somebody gave it
 }
 
 // experiment is what the templates fill in.
@@ -133,41 +141,47 @@ const fetched = "fetched"
 
 var notPlain = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// identify gives experts ids: what follows the last slash of the model, and what tells candidates of one model apart.
-func identify(experts []Expert) error {
-	seen := map[string]string{}
+// identify gives experts ids: what follows the last slash of the model, or all of it where that is another's, and what tells
+// candidates of one model apart.
+func identify(experts []Expert) {
+	taken := map[string]bool{}
 	for i := range experts {
 		x := &experts[i]
-		id := x.Model[strings.LastIndex(x.Model, "/")+1:]
-		for _, v := range sortedValues(x.Settings) {
-			id += "-" + v
+		plain := func(id string) string {
+			for _, name := range slices.Sorted(maps.Keys(x.Settings)) {
+				id += "-" + x.Settings[name]
+			}
+			return cmp.Or(strings.Trim(notPlain.ReplaceAllString(id, "-"), "-._"), "model")
 		}
-		id = strings.Trim(notPlain.ReplaceAllString(id, "-"), "-._")
-		if other, twice := seen[id]; twice || id == "" {
-			return fmt.Errorf("%w: the models %q and %q would both be called %q; serve or log one of them under another name", spec.ErrUsage, other, x.Model, id)
+		x.ID = plain(x.Model[strings.LastIndex(x.Model, "/")+1:])
+		if taken[x.ID] {
+			x.ID = plain(x.Model)
 		}
-		seen[id], x.ID = x.Model, id
+		for n, id := 2, x.ID; taken[x.ID]; n++ {
+			x.ID = fmt.Sprintf("%s-%d", id, n)
+		}
+		taken[x.ID] = true
+	}
+}
+
+// priced gives experts their prices. Models without one keep none; a price of a model that is not known is an error.
+func priced(experts []Expert, prices map[string]Price, known map[string]bool) error {
+	for i := range experts {
+		if p, ok := prices[experts[i].Model]; ok {
+			experts[i].Price = &p
+		}
+	}
+	for _, model := range slices.Sorted(maps.Keys(prices)) {
+		if !known[model] {
+			return fmt.Errorf("%w: --price %s: there is no such model; there are %s", spec.ErrUsage, model, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
 	}
 	return nil
 }
 
-// priced gives experts their prices. Models without one keep none; a price of no model is an error.
-func priced(experts []Expert, prices map[string]cost.Price) error {
-	var models []string
-	known := map[string]bool{}
-	for i := range experts {
-		x := &experts[i]
-		if p, ok := prices[x.Model]; ok {
-			x.Price = &p
-		}
-		models, known[x.Model] = append(models, x.Model), true
-	}
-	for model := range prices {
-		if !known[model] {
-			return fmt.Errorf("%w: --price %s: there is no such model; there are %s", spec.ErrUsage, model, strings.Join(models, ", "))
-		}
-	}
-	return nil
+// Inferred says whether some price is inferred.
+func (x experiment) Inferred() bool {
+	return slices.ContainsFunc(x.Experts, func(e Expert) bool { return e.Price != nil && e.Price.Inferred })
 }
 
 // Prices are the models with a price, each once.

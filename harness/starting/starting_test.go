@@ -3,8 +3,10 @@ package starting
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -56,23 +59,25 @@ func load(t *testing.T, folder, name string) *spec.Resolved {
 	return r
 }
 
-// A model under two settings is two experts, several answers are pass rates, and a model with gaps is left out.
+// A model under two settings is two experts, several answers are pass rates, and what is left out is said.
 func TestRecordedOutcomesAreDescribed(t *testing.T) {
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, Queries), `{"query_id": "1", "benchmark": "a", "problem": "1 + 1", "gold": "2", "prompt_tokens": 5}
 {"query_id": "2", "benchmark": "b", "problem": "1 + 2", "gold": "3", "prompt_tokens": 5}
+{"query_id": "3", "benchmark": "b", "problem": "1 + 3", "prompt_tokens": 5}
 `)
 	write(t, filepath.Join(folder, Outcomes), `{"query_id": "1", "model": "org/a: b", "correct": [1, 0], "output_tokens": [10, 30], "settings": {"effort": "low"}}
 {"query_id": "2", "model": "org/a: b", "correct": [1, 1], "output_tokens": [20, 20], "settings": {"effort": "low"}}
 {"query_id": "1", "model": "org/a: b", "correct": 1, "output_tokens": 100, "settings": {"effort": "high"}}
 {"query_id": "2", "model": "org/a: b", "correct": 1, "output_tokens": 100, "settings": {"effort": "high"}}
+{"query_id": "3", "model": "org/a: b", "correct": 1, "output_tokens": 100, "settings": {"effort": "high"}}
 {"query_id": "2", "model": "gaps", "correct": 1, "output_tokens": 5}
 `)
-	files, priceless, err := Recorded(t.Context(), folder, "mine", map[string]cost.Price{"org/a: b": {In: 1e-7, Out: 2}}, day)
-	if err != nil || len(priceless) > 0 {
-		t.Fatal(err, priceless)
+	b, err := Recorded(t.Context(), folder, "mine", Origin{Source: "a test", Licence: "none", Note: "made up: yes", Prices: map[string]Price{"org/a: b": {Price: cost.Price{In: 1e-7, Out: 2}}, "gaps": {}}}, day)
+	if err != nil || len(b.Priceless) > 0 || b.Left != "gaps, which answered 1 of 3 questions; 1 of 3 questions, which not every other model answered; 2 models and 2 questions remain" {
+		t.Fatal(err, b)
 	}
-	if err := Write(folder, files); err != nil {
+	if err := Write(folder, b.Files); err != nil {
 		t.Fatal(err)
 	}
 	r := load(t, folder, "mine")
@@ -83,11 +88,77 @@ func TestRecordedOutcomesAreDescribed(t *testing.T) {
 	if p.Recorded.Scored != 1 || r.Prices.Models["org/a: b"] != (cost.Price{In: 1e-7, Out: 2}) || r.Prices.Date != "2026-01-31" {
 		t.Errorf("scored %d, prices %+v", p.Recorded.Scored, r.Prices)
 	}
-	pool := string(files[0].Data)
-	for _, want := range []string{"right in 75.0% of 4 answers, 20 tokens an answer", "Left out, since it did not answer every question: gaps"} {
+	if p.Recorded.Note != "made up: yes" || p.Recorded.Gaps != "drop" || p.Recorded.Queries.Source != "a test" || p.Recorded.Outcomes.Licence != "none" {
+		t.Errorf("%+v", p.Recorded)
+	}
+	pool := string(b.Files[0].Data)
+	for _, want := range []string{"right in 75.0% of 4 answers, 20 tokens an answer", `Left out: "gaps, which answered 1 of 3 questions"`} {
 		if !strings.Contains(pool, want) {
 			t.Errorf("no %q in\n%s", want, pool)
 		}
+	}
+}
+
+// All models are kept where half of the questions have answers of all of them; otherwise those go that answered the fewest.
+func TestWhatIsKeptOfModelsWithGaps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		questions := rapid.IntRange(1, 8).Draw(t, "questions")
+		var all []recording.Coverage
+		for m := range rapid.IntRange(0, 6).Draw(t, "models") {
+			all = append(all, recording.Coverage{Candidate: recording.Candidate{Model: fmt.Sprint(m)}, Answered: rapid.SliceOfN(rapid.SampledFrom([]bool{true, true, true, false}), questions, questions).Draw(t, "answered")})
+		}
+		common := func(of ...recording.Coverage) (n int) {
+			for q := range questions {
+				n += bit(!slices.ContainsFunc(of, func(c recording.Coverage) bool { return !c.Answered[q] }))
+			}
+			return n
+		}
+		some, out, err := kept(all)
+		if err != nil {
+			if len(all) > 1 && common(all...) > 0 {
+				t.Fatal(err)
+			}
+			return
+		}
+		var in, gone []recording.Coverage
+		for _, c := range all {
+			if slices.Contains(some, c.Candidate) {
+				in = append(in, c)
+			} else {
+				gone = append(gone, c)
+			}
+		}
+		n := common(in...)
+		if len(in) != len(some) || len(in) < 2 || n == 0 || len(in) > 2 && 2*n < questions || len(gone) != len(out) || len(gone) > 0 && 2*common(all...) >= questions {
+			t.Fatalf("%v are kept of %v, out are %v", some, all, out)
+		}
+		for _, c := range in {
+			for _, other := range gone {
+				if common(c) < common(other) {
+					t.Fatalf("%v is kept and %v is not", c, other)
+				}
+			}
+		}
+		if len(gone) > 0 {
+			name, _, _ := strings.Cut(out[0], ",")
+			next := gone[slices.IndexFunc(gone, func(c recording.Coverage) bool { return c.Model == name })]
+			if 2*common(append(in, next)...) >= questions {
+				t.Fatalf("%v need not be left out of %v", next, all)
+			}
+		}
+	})
+}
+
+// Ids are plain and each one's own, whatever models are called.
+func TestIdsAreOnesOwn(t *testing.T) {
+	experts := []Expert{{Model: "a/small"}, {Model: "b/small"}, {Model: "大"}, {Model: "b-small"}, {Model: "b/small", Settings: map[string]string{"t": "0.5"}}, {Model: "小"}}
+	identify(experts)
+	var got []string
+	for _, x := range experts {
+		got = append(got, x.ID)
+	}
+	if want := []string{"small", "b-small", "model", "b-small-2", "small-0.5", "model-2"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
