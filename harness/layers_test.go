@@ -39,7 +39,10 @@ var layers = map[string][]string{
 	"harness/metrics": {"harness/units"},
 	// What is shown is decided from a spec and its measurements, whoever made them.
 	"harness/present": {"harness/methods", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics"},
-	"harness/methods": {"harness/table", "harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
+	"harness/methods": {"harness/features", "harness/learn", "harness/table", "harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
+	// What rows learn with knows neither texts nor experts, what they read of texts learns nothing but its own scale.
+	"harness/learn":    {"harness/policy", "harness/seed"},
+	"harness/features": {"harness/compact", "harness/policy", "harness/spec"},
 	// Training changes the weights of any policy and knows none of them.
 	"harness/train":   {"harness/table", "harness/policy", "harness/seed", "harness/spec"},
 	"harness/compact": {"harness/policy", "harness/seed", "harness/spec"},

@@ -1,17 +1,15 @@
-// A bag of embeddings that is trained on pass rates.
+// Row kind bag: a bag of embeddings that is trained on pass rates.
 
 package methods
 
 import (
 	"context"
 	"fmt"
-	"math"
-	"math/rand/v2"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
-	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/features"
+	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -56,168 +54,22 @@ func (b *bag) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 		return nil, err
 	}
 	experts := len(train.Experts)
-	c, err := newCorpus(ctx, examples, len(examples), hashing{b.Buckets, b.NGrams, b.memory}, features.encode)
+	c, err := newCorpus(ctx, examples, len(examples), features.Hashing{Buckets: b.Buckets, NGrams: b.NGrams, Memory: b.memory}, features.Set.Encode)
 	if err != nil {
 		return nil, err
 	}
-	learned, err := fitTexts(ctx, c, experts, b.L2, false, work.Log, func(d design) (*embeddings, float64, error) {
-		net := newEmbeddings(c.width, b.Hidden, experts, work.Seed.Derive("bag", "weights"))
-		if err := b.train(ctx, net, d, labels(c.examples, experts, passRate), work.Seed.Derive("bag", "batches").Rand()); err != nil {
-			return nil, 0, err
-		}
-		return net, b.Decay, nil
+	learned, err := fitTexts(ctx, c, experts, b.L2, false, work.Log, func(d learn.Design) (*learn.Embeddings, float64, error) {
+		net, err := learn.FitEmbeddings(ctx, d, labels(c.examples, experts, passRate), b.Hidden, b.Dropout,
+			learn.Descent{Epochs: b.Epochs, Batch: b.Batch, LR: b.LR, Decay: b.Decay}, work.Seed.Derive("bag", "weights"), work.Seed.Derive("bag", "batches"))
+		return net, b.Decay, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("method bag: %w", err)
 	}
-	return keep(train.Experts, work, learned, textual[*embeddings].router)
+	return keep(train.Experts, work, learned, textual[*learn.Embeddings].router)
 }
 
 // Load implements Loader.
 func (b *bag) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, textual[*embeddings].router)
-}
-
-// embeddings is the network: its parameters in one slice, as Adam takes them.
-type embeddings struct {
-	Width   int       `json:"width"`
-	Hidden  int       `json:"hidden"`
-	Experts int       `json:"experts"`
-	Theta   []float64 `json:"theta"`
-}
-
-func (e *embeddings) pass(r policy.Row) []float64 {
-	rates := e.logits(e.sums(r.IDs, r.Values))
-	for m, z := range rates {
-		rates[m] = sigmoid(z)
-	}
-	return rates
-}
-
-func newEmbeddings(width, hidden, experts int, s seed.Seed) *embeddings {
-	e := &embeddings{Width: width, Hidden: hidden, Experts: experts}
-	e.Theta = make([]float64, (width+1)*hidden+(hidden+1)*experts)
-	vectors, _, head, _ := e.parts(e.Theta)
-	rng := s.Rand()
-	for _, layer := range []struct {
-		weight  []float64
-		in, out int
-	}{{vectors, width, hidden}, {head, hidden, experts}} {
-		limit := math.Sqrt(6 / float64(layer.in+layer.out)) // Glorot and Bengio (2010)
-		for i := range layer.weight {
-			layer.weight[i] = limit * (2*rng.Float64() - 1)
-		}
-	}
-	return e
-}
-
-// parts are the vectors [width][hidden] and their bias [hidden], the head [experts][hidden] and its bias [experts].
-func (e *embeddings) parts(theta []float64) (vectors, bias, head, headBias []float64) {
-	a := e.Width * e.Hidden
-	b := a + e.Hidden
-	c := b + e.Experts*e.Hidden
-	return theta[:a], theta[a:b], theta[b:c], theta[c:]
-}
-
-// sums adds up the vectors of a row and applies tanh, [hidden].
-func (e *embeddings) sums(ids []int32, values []float32) []float64 {
-	vectors, bias, _, _ := e.parts(e.Theta)
-	out := append(make([]float64, 0, e.Hidden), bias...)
-	for k, id := range ids {
-		v := float64(values[k])
-		for j, w := range vectors[int(id)*e.Hidden : int(id+1)*e.Hidden] {
-			out[j] += v * w
-		}
-	}
-	for j, z := range out {
-		out[j] = math.Tanh(z)
-	}
-	return out
-}
-
-// logits are linear in the sums, [experts].
-func (e *embeddings) logits(sums []float64) []float64 {
-	_, _, head, bias := e.parts(e.Theta)
-	out := append(make([]float64, 0, e.Experts), bias...)
-	for m := range out {
-		for j, s := range sums {
-			out[m] += s * head[m*e.Hidden+j]
-		}
-	}
-	return out
-}
-
-// loss returns the mean over a batch of the cross-entropies with the pass rates y [experts][rows], summed over the
-// experts, and adds its gradient to grad. keep is what each sum is multiplied by, drawn anew for every row; nil: 1.
-func (e *embeddings) loss(d design, batch []int, y [][]float64, keep func() float64, grad []float64) (sum float64) {
-	_, _, head, _ := e.parts(e.Theta)
-	dVectors, dBias, dHead, dHeadBias := e.parts(grad)
-	n := float64(len(batch))
-	mask, back := make([]float64, e.Hidden), make([]float64, e.Hidden)
-	for _, i := range batch {
-		ids, values := d.row(i)
-		sums := e.sums(ids, values)
-		kept := make([]float64, e.Hidden)
-		for j, s := range sums {
-			mask[j] = 1
-			if keep != nil {
-				mask[j] = keep()
-			}
-			kept[j] = mask[j] * s
-		}
-		clear(back)
-		for m, z := range e.logits(kept) {
-			value, slope := logLoss(z, y[m][i])
-			sum += value / n
-			slope /= n
-			dHeadBias[m] += slope
-			for j, s := range kept {
-				dHead[m*e.Hidden+j] += slope * s
-				back[j] += slope * head[m*e.Hidden+j]
-			}
-		}
-		for j, s := range sums {
-			back[j] *= mask[j] * (1 - s*s)
-			dBias[j] += back[j]
-		}
-		for k, id := range ids {
-			v := float64(values[k])
-			of := dVectors[int(id)*e.Hidden : int(id+1)*e.Hidden]
-			for j, s := range back {
-				of[j] += v * s
-			}
-		}
-	}
-	return sum
-}
-
-// train takes Epochs passes over shuffled batches.
-func (b *bag) train(ctx context.Context, net *embeddings, d design, y [][]float64, rng *rand.Rand) error {
-	opt := adam{decay: b.Decay, m: make([]float64, len(net.Theta)), v: make([]float64, len(net.Theta))}
-	grad := make([]float64, len(net.Theta))
-	keep := func() float64 {
-		if rng.Float64() < b.Dropout {
-			return 0
-		}
-		return 1 / (1 - b.Dropout)
-	}
-	order := make([]int, d.rows())
-	for i := range order {
-		order[i] = i
-	}
-	perEpoch := (d.rows() + b.Batch - 1) / b.Batch
-	for step := range b.Epochs * perEpoch {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if step%perEpoch == 0 {
-			rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-		}
-		from := step % perEpoch * b.Batch
-		opt.lr = b.LR * (1 - float64(step)/float64(b.Epochs*perEpoch))
-		clear(grad)
-		net.loss(d, order[from:min(from+b.Batch, len(order))], y, keep, grad)
-		opt.step(net.Theta, grad)
-	}
-	return nil
+	return restore(experts, from, work, textual[*learn.Embeddings].router)
 }

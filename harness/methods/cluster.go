@@ -4,12 +4,11 @@ package methods
 
 import (
 	"context"
-	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
-	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/features"
+	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -40,19 +39,19 @@ func (c *cluster) Fit(ctx context.Context, train routing.TrainSet, work routing.
 	if err != nil {
 		return nil, err
 	}
-	of, err := newCorpus(ctx, examples, len(examples), hashing{c.Buckets, c.NGrams, c.memory}, features.ngrams)
+	of, err := newCorpus(ctx, examples, len(examples), features.Hashing{Buckets: c.Buckets, NGrams: c.NGrams, Memory: c.memory}, features.Set.NGrams)
 	if err != nil {
 		return nil, err
 	}
 	// The groups are found on a random sample; what the experts do on each is learned from all.
-	centres, err := kMeans(ctx, of.rows[:min(len(of.rows), searchRows)], c.Buckets, c.Clusters, work.Seed.Derive("cluster").Rand())
+	centres, err := learn.KMeans(ctx, of.rows[:min(len(of.rows), learn.SearchRows)], c.Buckets, c.Clusters, work.Seed.Derive("cluster").Rand())
 	if err != nil {
 		return nil, err
 	}
 	experts := len(train.Experts)
-	learned := clustered{Features: of.features, Clusters: centres.k, Directions: centres.weight, Pass: make([][]float64, centres.k), USD: make([][]float64, centres.k)}
-	groups := make([][]routing.Example, centres.k)
-	members, err := centres.members(ctx, of.rows)
+	learned := clustered{Features: of.Set, Centroids: centres, Pass: make([][]float64, centres.K), USD: make([][]float64, centres.K)}
+	groups := make([][]routing.Example, centres.K)
+	members, err := centres.Members(ctx, of.rows)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +66,7 @@ func (c *cluster) Fit(ctx context.Context, train routing.TrainSet, work routing.
 		scaleToUnit(learned.USD[g])
 		scaleToUnit(learned.Pass[g])
 	}
-	work.Log.Debug("problems clustered", "problems", len(of.examples), "clusters", centres.k)
+	work.Log.Debug("problems clustered", "problems", len(of.examples), "clusters", centres.K)
 	return keep(train.Experts, work, learned, c.router)
 }
 
@@ -78,22 +77,20 @@ func (c *cluster) Load(_ context.Context, experts []routing.Expert, from string,
 
 // clustered is what a fit learns.
 type clustered struct {
-	Features   features    `json:"features"`
-	Clusters   int         `json:"clusters"`
-	Directions []float32   `json:"directions"` // [width][clusters], see centroids
-	Pass       [][]float64 `json:"pass"`       // [clusters][M] pass rates, scaled to [0,1] over the experts
-	USD        [][]float64 `json:"usd"`        // [clusters][M] dollars, scaled alike
+	Features features.Set `json:"features"`
+	learn.Centroids
+	Pass [][]float64 `json:"pass"` // [clusters][M] pass rates, scaled to [0,1] over the experts
+	USD  [][]float64 `json:"usd"`  // [clusters][M] dollars, scaled alike
 }
 
 func (c *cluster) router(of clustered) (routing.Router, error) {
-	centres := centroids{of.Clusters, of.Directions}
 	r := newScoreRouter(len(of.Pass[0]), alphaKnobs(), func(ctx context.Context, texts []string) ([]scores, error) {
-		rows, err := of.Features.ngrams(ctx, texts)
+		rows, err := of.Features.NGrams(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		return inParallel(ctx, len(rows), func(i int) scores {
-			g, _ := centres.nearest(rows[i])
+		return learn.InParallel(ctx, len(rows), func(i int) scores {
+			g, _ := of.Nearest(rows[i])
 			return scores{pass: of.Pass[g], usd: of.USD[g]}
 		})
 	}, balanced)
@@ -133,129 +130,4 @@ func scaleToUnit(x []float64) {
 			x[i] = 0
 		}
 	}
-}
-
-// centroids are directions in the space of rows.
-type centroids struct {
-	k      int
-	weight []float32 // [width][k], each direction of norm 1 or 0
-}
-
-// nearest returns the direction with the largest cosine, the first of equal ones. The row has norm 1 or 0.
-func (c centroids) nearest(row policy.Row) (at int, cosine float32) {
-	sums := make([]float32, c.k)
-	for j, id := range row.IDs {
-		v := row.Values[j]
-		for g, w := range c.weight[int(id)*c.k : int(id+1)*c.k] {
-			sums[g] += v * w
-		}
-	}
-	cosine = slices.Max(sums)
-	return slices.Index(sums, cosine), cosine
-}
-
-// members returns the nearest direction of each row.
-func (c centroids) members(ctx context.Context, rows []policy.Row) ([]int, error) {
-	return inParallel(ctx, len(rows), func(i int) int {
-		g, _ := c.nearest(rows[i])
-		return g
-	})
-}
-
-// set makes direction g that of a sum of rows.
-func (c centroids) set(g int, sum []float64) {
-	norm := norm(sum)
-	for id, v := range sum {
-		if norm > 0 {
-			v /= norm
-		}
-		c.weight[id*c.k+g] = float32(v)
-	}
-}
-
-// maxRounds ends a k-means that has not settled; it is near its end then.
-const maxRounds = 30
-
-// kMeans clusters rows of norm 1 by cosine into at most k groups: spherical k-means from k-means++ seeds. A group
-// that loses its rows keeps its direction.
-func kMeans(ctx context.Context, rows []policy.Row, width, k int, rng *rand.Rand) (centroids, error) {
-	// k-means++: each seed is a row drawn with probability in proportion to its distance from the nearest seed.
-	far := make([]float64, len(rows))
-	for i := range far {
-		far[i] = 1
-	}
-	var seeds []policy.Row
-	for len(seeds) < k {
-		var total float64
-		for _, d := range far {
-			total += d
-		}
-		if total <= 1e-9*float64(len(rows)) {
-			break // every row is a seed
-		}
-		at, u := 0, rng.Float64()*total
-		for at = range far {
-			if u -= far[at]; u < 0 {
-				break
-			}
-		}
-		seeds = append(seeds, rows[at])
-		one := centroids{1, make([]float32, width)}
-		one.set(0, denseSum(rows[at:at+1], width))
-		distances, err := inParallel(ctx, len(rows), func(i int) float64 {
-			_, cosine := one.nearest(rows[i])
-			return max(0, 1-float64(cosine))
-		})
-		if err != nil {
-			return centroids{}, err
-		}
-		for i, d := range distances {
-			far[i] = min(far[i], d)
-		}
-	}
-	c := centroids{len(seeds), make([]float32, width*len(seeds))}
-	for g, s := range seeds {
-		c.set(g, denseSum([]policy.Row{s}, width))
-	}
-	var members []int
-	for range maxRounds {
-		next, err := c.members(ctx, rows)
-		if err != nil {
-			return centroids{}, err
-		}
-		if slices.Equal(next, members) {
-			break
-		}
-		members = next
-		groups := make([][]policy.Row, c.k)
-		for i, g := range members {
-			groups[g] = append(groups[g], rows[i])
-		}
-		for g, group := range groups {
-			if len(group) > 0 {
-				c.set(g, denseSum(group, width))
-			}
-		}
-	}
-	return c, nil
-}
-
-// denseSum adds up sparse rows, [width].
-func denseSum(rows []policy.Row, width int) []float64 {
-	sum := make([]float64, width)
-	for _, r := range rows {
-		for j, id := range r.IDs {
-			sum[id] += float64(r.Values[j])
-		}
-	}
-	return sum
-}
-
-// norm is the Euclidean length of x.
-func norm(x []float64) float64 {
-	var square float64
-	for _, v := range x {
-		square += v * v
-	}
-	return math.Sqrt(square)
 }

@@ -158,3 +158,21 @@ func paramsOf(kind string) string {
 	}
 	return ""
 }
+
+func queries(examples []routing.Example) []routing.Query {
+	q := make([]routing.Query, len(examples))
+	for i, e := range examples {
+		q[i] = routing.Query{Problem: e.Problem}
+	}
+	return q
+}
+
+// spends returns the mean dollars a question of a router on examples, at a setting of its knob.
+func spends(t testing.TB, f routing.Frontier, knob float64, examples []routing.Example) float64 {
+	t.Helper()
+	usd, err := routing.Spend(t.Context(), routing.Setting{Cheap: knob}.Router(f), examples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return usd
+}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -25,7 +26,7 @@ import (
 //   - cost: the assignment with the largest sum of predicted pass rates that spends no more than Share of what the
 //     strongest expert would. The public code solves an integer program for a batch; here a price on money is found on
 //     the training problems (see priceOf), so that decisions do not depend on what else is asked. That is exact but for
-//     the one question that a budget may split. Its knob is the price, so that Match can set it to another row's cost;
+//     the one question that a budget may split. Its knob is the price, so that routing.Match can set it to another row's cost;
 //     the public code's other programs, least cost for a sum of pass rates and a weighted sum of the two, are settings
 //     of the same price.
 //   - greedy: one question after the other, the largest predicted pass rate that the money left for the batch allows
@@ -111,11 +112,11 @@ func (f *forc) Load(_ context.Context, experts []routing.Expert, from string, wo
 
 // forecast is what a fit learns.
 type forecast struct {
-	Rates   textual[logits] `json:"rates"`             // nothing where pass rates are imported
-	USD     []float64       `json:"usd"`               // [M] means on the training problems
-	Buckets *bucketed       `json:"buckets,omitempty"` // of dollars per bucket
-	Price   float64         `json:"price,omitempty"`   // of strategy cost: its knob
-	ECE     *float64        `json:"ece,omitempty"`     // calibration error, 0 to 1; nil: too few problems
+	Rates   textual[learn.Logits] `json:"rates"`             // nothing where pass rates are imported
+	USD     []float64             `json:"usd"`               // [M] means on the training problems
+	Buckets *bucketed             `json:"buckets,omitempty"` // of dollars per bucket
+	Price   float64               `json:"price,omitempty"`   // of strategy cost: its knob
+	ECE     *float64              `json:"ece,omitempty"`     // calibration error, 0 to 1; nil: too few problems
 }
 
 // learn fits what the strategy needs.
@@ -214,7 +215,7 @@ const CalibrationError = "calibration-error-points"
 // rates fits what predicts pass rates, and by f.Cost dollars, from texts, unless predictions are imported, and says how
 // far off they are: those of a second fit are on a held-out fifth of the problems when it has the others; nil if there are
 // too few.
-func (f *forc) rates(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[logits], ece *float64, err error) {
+func (f *forc) rates(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[learn.Logits], ece *float64, err error) {
 	inHashOrder(examples)
 	if f.pihat != nil {
 		found, err := f.pihat.lookup(ctx, idsOf(examples))
@@ -225,7 +226,7 @@ func (f *forc) rates(ctx context.Context, examples []routing.Example, experts in
 	}
 	// What it predicts is what logistic predicts: the two differ in how they decide, and by default in dollars.
 	regression := logistic{L2: f.L2, Buckets: f.Buckets, NGrams: f.NGrams, Cost: "mean", memory: f.memory}
-	searched := min(len(examples), searchRows)
+	searched := min(len(examples), learn.SearchRows)
 	if held := searched / 5; held > 0 {
 		part, err := regression.fit(ctx, slices.Clone(examples[held:searched]), experts, work)
 		if err != nil {
@@ -383,7 +384,7 @@ func greedy(all []scores, budget float64) []int {
 func chanceKnobs() []float64 {
 	knobs := []float64{1}
 	for i := range 161 {
-		knobs = append(knobs, sigmoid(8-float64(i)/10))
+		knobs = append(knobs, learn.Sigmoid(8-float64(i)/10))
 	}
 	return append(knobs, 0)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/features"
+	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -21,7 +23,7 @@ import (
 // With Guard it asks the cheapest expert that its neighbours do not prove worse than a dearer one, by that many standard errors of the mean
 // difference, and the number of standard errors is its knob: a router that pays more only where it has evidence.
 //
-// k is chosen by every fit from its training problems alone, by log loss on a held-out fifth of at most searchRows of
+// k is chosen by every fit from its training problems alone, by log loss on a held-out fifth of at most learn.SearchRows of
 // them. A training problem is not its own neighbour, nor is one of the same text, so that what the router spends on
 // training problems is what it would spend on new ones.
 type knn struct {
@@ -53,11 +55,11 @@ func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCorpus(ctx, examples, k.Most, hashing{k.Buckets, k.NGrams, k.memory}, features.ngrams)
+	c, err := newCorpus(ctx, examples, k.Most, features.Hashing{Buckets: k.Buckets, NGrams: k.NGrams, Memory: k.memory}, features.Set.NGrams)
 	if err != nil {
 		return nil, err
 	}
-	of := neighbourhood{Features: c.features}
+	of := neighbourhood{Features: c.Set}
 	of.USD, of.Pass = means(c.examples, len(train.Experts))
 	for _, e := range c.examples[:len(c.rows)] {
 		of.Known = append(of.Known, profiledText{e.Problem.Text, e.Kappa, e.USD})
@@ -77,7 +79,7 @@ func (k *knn) Load(ctx context.Context, experts []routing.Expert, from string, w
 		for i, x := range of.Known {
 			texts[i] = x.Text
 		}
-		rows, err := of.Features.ngrams(ctx, texts)
+		rows, err := of.Features.NGrams(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +89,7 @@ func (k *knn) Load(ctx context.Context, experts []routing.Expert, from string, w
 
 // neighbourhood is what a fit learns.
 type neighbourhood struct {
-	Features features       `json:"features"`
+	Features features.Set   `json:"features"`
 	K        int            `json:"k"`
 	USD      []float64      `json:"usd"`  // [M] means of all training problems
 	Pass     []float64      `json:"pass"` // [M]
@@ -103,7 +105,7 @@ type profiledText struct {
 
 // neighbours indexes what is known, of which rows are the features.
 func (k *knn) neighbours(of neighbourhood, rows []policy.Row) neighbours {
-	return neighbours{prior: k.Prior, known: of.Known, index: newPostings(rows, k.Buckets), usd: of.USD, pass: of.Pass}
+	return neighbours{prior: k.Prior, known: of.Known, index: learn.NewIndex(rows), usd: of.USD, pass: of.Pass}
 }
 
 // limit implements limited.
@@ -120,11 +122,11 @@ func (k *knn) router(r neighbours, of neighbourhood) routing.Router {
 		return r.useful(of)
 	}
 	guarded := newScoreRouter(len(r.usd), guardKnobs(), func(ctx context.Context, texts []string) ([]scores, error) {
-		rows, err := of.Features.ngrams(ctx, texts)
+		rows, err := of.Features.NGrams(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		return inParallel(ctx, len(rows), func(i int) scores {
+		return learn.InParallel(ctx, len(rows), func(i int) scores {
 			return scores{pass: r.worse(r.nearest(rows[i], texts[i], 0, of.K))}
 		})
 	}, func(s scores, z float64) int {
@@ -149,20 +151,20 @@ const certain = 1e6
 // worse returns for every expert [M] by how many standard errors the nearest prove it worse than a dearer one: the largest, over
 // those, of the mean difference of pass rates weighted by cosine, over its error at the effective number of neighbours. Of
 // the strongest, and of neighbours that prove nothing, it is minus infinity and 0.
-func (r neighbours) worse(near []neighbour) []float64 {
+func (r neighbours) worse(near []learn.Neighbour) []float64 {
 	z := slices.Repeat([]float64{math.Inf(-1)}, len(r.pass))
 	var weight, squares float64
 	for _, n := range near {
-		weight += float64(n.cosine)
-		squares += float64(n.cosine) * float64(n.cosine)
+		weight += float64(n.Cosine)
+		squares += float64(n.Cosine) * float64(n.Cosine)
 	}
 	for m := range z[:len(z)-1] {
 		for dearer := m + 1; dearer < len(z); dearer++ {
 			var sum, square float64
 			for _, n := range near {
-				d := r.known[n.at].Pass[dearer] - r.known[n.at].Pass[m]
-				sum += float64(n.cosine) * d
-				square += float64(n.cosine) * d * d
+				d := r.known[n.At].Pass[dearer] - r.known[n.At].Pass[m]
+				sum += float64(n.Cosine) * d
+				square += float64(n.Cosine) * d * d
 			}
 			proof := 0.0
 			if size := weight * weight / squares; size > 1 && sum != 0 {
@@ -178,11 +180,11 @@ func (r neighbours) worse(near []neighbour) []float64 {
 // useful is a utility router by the nearest.
 func (r neighbours) useful(of neighbourhood) routing.Router {
 	return newUtilityRouter(len(r.usd), dollarUnit(r.usd), func(ctx context.Context, texts []string) ([]scores, error) {
-		rows, err := of.Features.ngrams(ctx, texts)
+		rows, err := of.Features.NGrams(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		return inParallel(ctx, len(rows), func(i int) scores {
+		return learn.InParallel(ctx, len(rows), func(i int) scores {
 			return r.scores(r.nearest(rows[i], texts[i], 0, of.K), of.K)
 		})
 	})
@@ -191,12 +193,12 @@ func (r neighbours) useful(of neighbourhood) routing.Router {
 // choose returns the k of the grid with the least log loss, summed over the experts, on the first fifth of the rows
 // when only the rest may be neighbours. The smallest of equal ones wins.
 func (k *knn) choose(ctx context.Context, r neighbours, rows []policy.Row) (int, error) {
-	searched := min(len(rows), searchRows)
+	searched := min(len(rows), learn.SearchRows)
 	held := searched / 5
 	if len(k.K) == 1 || held == 0 {
 		return k.K[0], ctx.Err()
 	}
-	losses, err := inParallel(ctx, held, func(i int) []float64 {
+	losses, err := learn.InParallel(ctx, held, func(i int) []float64 {
 		near := r.nearest(rows[i], r.known[i].Text, held, k.K[len(k.K)-1])
 		at := make([]float64, len(k.K))
 		for j, size := range k.K {
@@ -223,95 +225,31 @@ func (k *knn) choose(ctx context.Context, r neighbours, rows []policy.Row) (int,
 // neighbours answers from profiled problems.
 type neighbours struct {
 	known     []profiledText
-	index     postings
+	index     learn.Index
 	usd, pass []float64 // [M] means of all training problems
 	prior     float64
 }
 
-type neighbour struct {
-	cosine float32
-	at     int // in known
-}
-
-// nearest returns up to k of the known problems from the first on, nearest first; of equally near ones the first. A
-// problem of the same text is left out, and so is one that shares nothing.
-func (r neighbours) nearest(row policy.Row, text string, first, k int) []neighbour {
-	cosine := r.index.dot(row)
-	near := make([]neighbour, 0, k+1)
-	for at, c := range cosine[first:] {
-		at += first
-		if c <= 0 || len(near) == k && c <= near[k-1].cosine || r.known[at].Text == text {
-			continue
-		}
-		i, _ := slices.BinarySearchFunc(near, c, func(n neighbour, c float32) int {
-			if n.cosine >= c {
-				return -1
-			}
-			return 1
-		})
-		near = slices.Insert(near, i, neighbour{c, at})
-		near = near[:min(len(near), k)]
-	}
-	return near
+// nearest returns up to k of the known problems from the first on, nearest first. A problem of the same text is left out.
+func (r neighbours) nearest(row policy.Row, text string, first, k int) []learn.Neighbour {
+	return r.index.Nearest(row, first, k, func(at int) bool { return r.known[at].Text == text })
 }
 
 // scores averages over the first k of near.
-func (r neighbours) scores(near []neighbour, k int) scores {
+func (r neighbours) scores(near []learn.Neighbour, k int) scores {
 	s := scores{pass: make([]float64, len(r.pass)), usd: make([]float64, len(r.usd))}
 	near = near[:min(len(near), k)]
 	total := r.prior
 	for _, n := range near {
-		total += float64(n.cosine)
+		total += float64(n.Cosine)
 	}
 	for m := range s.pass {
 		s.pass[m], s.usd[m] = r.prior/total*r.pass[m], r.prior/total*r.usd[m]
 		for _, n := range near {
-			w := float64(n.cosine) / total
-			s.pass[m] += w * r.known[n.at].Pass[m]
-			s.usd[m] += w * r.known[n.at].USD[m]
+			w := float64(n.Cosine) / total
+			s.pass[m] += w * r.known[n.At].Pass[m]
+			s.usd[m] += w * r.known[n.At].USD[m]
 		}
 	}
 	return s
-}
-
-// postings holds sparse rows by feature: a product with all rows touches only what they share.
-type postings struct {
-	rows  int
-	start []int // [width+1] feature j is in at[start[j]:start[j+1]]
-	at    []int32
-	value []float32
-}
-
-func newPostings(rows []policy.Row, width int) postings {
-	p := postings{rows: len(rows), start: make([]int, width+1)}
-	for _, r := range rows {
-		for _, id := range r.IDs {
-			p.start[id+1]++
-		}
-	}
-	for j := range width {
-		p.start[j+1] += p.start[j]
-	}
-	p.at, p.value = make([]int32, p.start[width]), make([]float32, p.start[width])
-	next := slices.Clone(p.start)
-	for i, r := range rows {
-		for k, id := range r.IDs {
-			p.at[next[id]], p.value[next[id]] = int32(i), r.Values[k]
-			next[id]++
-		}
-	}
-	return p
-}
-
-// dot returns the product of a row with each of the rows.
-func (p postings) dot(row policy.Row) []float32 {
-	out := make([]float32, p.rows)
-	for k, id := range row.IDs {
-		v := row.Values[k]
-		at, value := p.at[p.start[id]:p.start[id+1]], p.value[p.start[id]:p.start[id+1]]
-		for j, i := range at {
-			out[i] += v * value[j]
-		}
-	}
-	return out
 }

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
+	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
@@ -45,18 +44,18 @@ func TestNeighboursByHand(t *testing.T) {
 	unit := func(id int32) policy.Row { return policy.Row{IDs: []int32{id}, Values: []float32{1}} }
 	r := neighbours{
 		known: []profiledText{example("a", 1, 4), example("b", 0, 2), example("c", 1, 8), example("d", 0.5, 1)},
-		index: newPostings([]policy.Row{unit(0), unit(1), {IDs: []int32{0, 1}, Values: []float32{0.6, 0.8}}, unit(2)}, 3),
+		index: learn.NewIndex([]policy.Row{unit(0), unit(1), {IDs: []int32{0, 1}, Values: []float32{0.6, 0.8}}, unit(2)}),
 		usd:   []float64{10}, pass: []float64{0.5}, prior: 1,
 	}
 	row := policy.Row{IDs: []int32{0, 1}, Values: []float32{0.8, 0.6}}
 	near := r.nearest(row, "x", 0, 4)
-	if len(near) != 3 || near[0].at != 2 || near[1].at != 0 || near[2].at != 1 || math.Abs(float64(near[0].cosine)-0.96) > 1e-6 {
+	if len(near) != 3 || near[0].At != 2 || near[1].At != 0 || near[2].At != 1 || math.Abs(float64(near[0].Cosine)-0.96) > 1e-6 {
 		t.Errorf("nearest are %v, want c, a, b and not d, which shares nothing", near)
 	}
-	if own := r.nearest(row, "c", 0, 4); len(own) != 2 || own[0].at != 0 {
+	if own := r.nearest(row, "c", 0, 4); len(own) != 2 || own[0].At != 0 {
 		t.Errorf("a question has its own text as a neighbour: %v", own)
 	}
-	if later := r.nearest(row, "x", 1, 1); len(later) != 1 || later[0].at != 2 {
+	if later := r.nearest(row, "x", 1, 1); len(later) != 1 || later[0].At != 2 {
 		t.Errorf("from the second on, the nearest is %v", later)
 	}
 	// The two nearest weigh 0.96 and 0.8, the prior 1.
@@ -70,31 +69,6 @@ func TestNeighboursByHand(t *testing.T) {
 	if alone := r.scores(nil, 2); alone.pass[0] != 0.5 || alone.usd[0] != 10 {
 		t.Errorf("without neighbours %v, want the means", alone)
 	}
-}
-
-func TestPostingsMultiplyAsRowsDo(t *testing.T) {
-	const width = 6
-	rapid.Check(t, func(rt *rapid.T) {
-		row := rapid.Custom(func(rt *rapid.T) (r policy.Row) {
-			for id := range int32(width) {
-				if v := rapid.Float32Range(-1, 1).Draw(rt, "value"); rapid.Bool().Draw(rt, "set") {
-					r.IDs, r.Values = append(r.IDs, id), append(r.Values, v)
-				}
-			}
-			return r
-		})
-		rows := rapid.SliceOfN(row, 1, 5).Draw(rt, "rows")
-		x := row.Draw(rt, "row")
-		for i, got := range newPostings(rows, width).dot(x) {
-			dense := make([]float64, width)
-			for k, id := range x.IDs {
-				dense[id] = float64(x.Values[k])
-			}
-			if want := dot(dense, rows[i].IDs, rows[i].Values); math.Abs(float64(got)-want) > 1e-5 {
-				rt.Errorf("row %d: %v, want %v", i, got, want)
-			}
-		}
-	})
 }
 
 func TestNeighbourParamsAreChecked(t *testing.T) {
@@ -129,20 +103,20 @@ func TestTheGuardCountsStandardErrors(t *testing.T) {
 	r := neighbours{pass: make([]float64, 2), usd: make([]float64, 2), known: []profiledText{
 		{Pass: []float64{0, 1}}, {Pass: []float64{0, 1}}, {Pass: []float64{0, 1}}, {Pass: []float64{1, 1}},
 	}}
-	all := []neighbour{{.5, 0}, {.5, 1}, {.5, 2}, {.5, 3}}
+	all := []learn.Neighbour{{Cosine: .5, At: 0}, {Cosine: .5, At: 1}, {Cosine: .5, At: 2}, {Cosine: .5, At: 3}}
 	if z := r.worse(all); math.Abs(z[0]-3) > 1e-12 || !math.IsInf(z[1], -1) {
 		t.Errorf("%v standard errors, not 3 and minus infinity", z)
 	}
 	if z := r.worse(all[:3]); z[0] != certain {
 		t.Errorf("three alike prove %v", z)
 	}
-	for _, few := range [][]neighbour{nil, all[:1], all[3:]} {
+	for _, few := range [][]learn.Neighbour{nil, all[:1], all[3:]} {
 		if z := r.worse(few); z[0] != 0 {
 			t.Errorf("%v prove %v, not nothing", few, z)
 		}
 	}
 	// Half the weight on the one that differs: mean 1/2, variance 1/4, effective size 1/(1/4+3/36) = 3.
-	if z := r.worse([]neighbour{{.5, 3}, {.5 / 3, 0}, {.5 / 3, 1}, {.5 / 3, 2}}); math.Abs(z[0]-.5/math.Sqrt(.25/2)) > 1e-6 {
+	if z := r.worse([]learn.Neighbour{{Cosine: .5, At: 3}, {Cosine: .5 / 3, At: 0}, {Cosine: .5 / 3, At: 1}, {Cosine: .5 / 3, At: 2}}); math.Abs(z[0]-.5/math.Sqrt(.25/2)) > 1e-6 {
 		t.Errorf("%v standard errors, not sqrt 2", z)
 	}
 }

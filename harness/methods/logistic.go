@@ -5,14 +5,10 @@ package methods
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"math"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
-	"github.com/entrorouter/entrorouter/harness/crash"
-	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/features"
+	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -23,9 +19,9 @@ import (
 //
 // The penalties are chosen by every fit, from its training problems alone: those with the smallest fifth of
 // seed.Hash("99|<id>") are held out, the penalty with the least log loss (squared error for dollars) on them, summed
-// over the experts, wins, and all problems are fitted with it. See regressAll.
+// over the experts, wins, and all problems are fitted with it. See learn.FitLogits.
 //
-// The features are those of the compact policy with more buckets, rescaled (see rescale). Buckets, n-grams and scale
+// The features are those of the compact policy with more buckets, rescaled (see package features). Buckets, n-grams and scale
 // were chosen by the same held-out loss inside training folds of the recorded pools and on simulated problems, after a
 // first version with a fixed penalty and the policy's features had overfitted the recorded pools (LOG.md).
 type logistic struct {
@@ -62,162 +58,21 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if err != nil {
 		return nil, fmt.Errorf("method logistic: %w", err)
 	}
-	return keep(train.Experts, work, learned, textual[logits].router)
+	return keep(train.Experts, work, learned, textual[learn.Logits].router)
 }
 
 // Load implements Loader.
 func (l *logistic) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, textual[logits].router)
+	return restore(experts, from, work, textual[learn.Logits].router)
 }
 
 // fit returns what predicts pass rates and dollars of the experts on texts.
-func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[logits], err error) {
-	c, err := newCorpus(ctx, examples, len(examples), hashing{l.Buckets, l.NGrams, l.memory}, features.encode)
+func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[learn.Logits], err error) {
+	c, err := newCorpus(ctx, examples, len(examples), features.Hashing{Buckets: l.Buckets, NGrams: l.NGrams, Memory: l.memory}, features.Set.Encode)
 	if err != nil {
 		return t, err
 	}
-	return fitTexts(ctx, c, experts, l.L2, l.Cost == "mean", work.Log, func(d design) (logits, float64, error) {
-		pass, l2, err := d.regressAll(ctx, labels(c.examples, experts, passRate), l.L2, logLoss)
-		if err != nil {
-			return nil, 0, fmt.Errorf("pass rates: %w", err)
-		}
-		return pass, l2, nil
+	return fitTexts(ctx, c, experts, l.L2, l.Cost == "mean", work.Log, func(d learn.Design) (learn.Logits, float64, error) {
+		return learn.FitLogits(ctx, d, labels(c.examples, experts, passRate), l.L2)
 	})
-}
-
-// logits are linear functions whose sigmoids are the pass rates of the experts, [M].
-type logits []linear
-
-func (l logits) pass(r policy.Row) []float64 { return passRates(l, r) }
-
-// passing predicts the pass rates of the experts from a row, [M].
-type passing interface{ pass(policy.Row) []float64 }
-
-// textual predicts pass rates and dollars of the experts from texts.
-type textual[P passing] struct {
-	Features features  `json:"features"`
-	Pass     P         `json:"pass"`
-	Dollars  []dollars `json:"dollars"` // [M]
-	USD      []float64 `json:"usd"`     // [M] means on the training problems
-}
-
-func (t textual[P]) predict(ctx context.Context, texts []string) ([]scores, error) {
-	rows, err := t.Features.encode(ctx, texts)
-	if err != nil {
-		return nil, err
-	}
-	return inParallel(ctx, len(rows), func(i int) scores {
-		return scores{pass: t.Pass.pass(rows[i]), usd: predictDollars(t.Dollars, rows[i])}
-	})
-}
-
-// router is a utility router.
-func (t textual[P]) router() (routing.Router, error) {
-	return newUtilityRouter(len(t.USD), dollarUnit(t.USD), t.predict), nil
-}
-
-// fitTexts returns what predicts pass rates, by what fitPass fits to the rows and the penalty it chose, and dollars: by
-// regression with a penalty chosen from grid, or the experts' means.
-func fitTexts[P passing](ctx context.Context, c corpus, experts int, grid []float64, meanCost bool, log *slog.Logger, fitPass func(d design) (P, float64, error)) (textual[P], error) {
-	d := newDesign(c.rows, c.width)
-	t := textual[P]{Features: c.features}
-	t.USD, _ = means(c.examples, experts)
-	var passL2, usdL2 float64
-	var g errgroup.Group
-	g.Go(func() (err error) {
-		defer crash.Exit()
-		t.Pass, passL2, err = fitPass(d)
-		return err
-	})
-	g.Go(func() (err error) {
-		defer crash.Exit()
-		if meanCost {
-			t.Dollars = meanDollars(t.USD, c.width)
-			return nil
-		}
-		if t.Dollars, usdL2, err = d.regressDollars(ctx, c.examples, t.USD, grid); err != nil {
-			return fmt.Errorf("dollars: %w", err)
-		}
-		return nil
-	})
-	if err := g.Wait(); err != nil {
-		return textual[P]{}, err
-	}
-	log.Debug("pass rates and dollars fitted to texts", "problems", len(c.examples), "pass_l2", passL2, "usd_l2", usdL2)
-	return t, nil
-}
-
-// labels returns a number of every example and expert, [M][examples].
-func labels(examples []routing.Example, experts int, of func(e routing.Example, m int) float64) [][]float64 {
-	y := make([][]float64, experts)
-	for m := range y {
-		y[m] = make([]float64, len(examples))
-		for i, e := range examples {
-			y[m][i] = of(e, m)
-		}
-	}
-	return y
-}
-
-func passRate(e routing.Example, m int) float64 { return e.Kappa[m] }
-
-// dollars predicts scale*exp(log) dollars.
-type dollars struct {
-	Log   linear  `json:"log"`
-	Scale float64 `json:"scale"`
-}
-
-// meanDollars predicts the mean dollars usd [M] whatever the row.
-func meanDollars(usd []float64, width int) []dollars {
-	fits := make([]dollars, len(usd))
-	for m, mean := range usd {
-		fits[m] = dollars{Log: linear{Weight: make([]float64, width)}, Scale: mean}
-	}
-	return fits
-}
-
-// leastShare bounds the logarithm of an answer that cost next to nothing: it counts as this share of the expert's
-// mean, so that one empty answer does not bend the whole regression.
-const leastShare = 1e-3
-
-// regressDollars fits the logarithm of each expert's dollars, relative to their mean usd [M]. exp of a mean of
-// logarithms is less than the mean, so the predictions are scaled to give usd on average over the training rows. An
-// expert that cost nothing is predicted to be free.
-func (d design) regressDollars(ctx context.Context, examples []routing.Example, usd, grid []float64) (fits []dollars, l2 float64, err error) {
-	y := labels(examples, len(usd), func(e routing.Example, m int) float64 {
-		if usd[m] == 0 {
-			return 0
-		}
-		return math.Log(max(e.USD[m]/usd[m], leastShare))
-	})
-	logs, l2, err := d.regressAll(ctx, y, grid, squaredLoss)
-	if err != nil {
-		return nil, 0, err
-	}
-	for m, f := range logs {
-		var sum float64
-		for i := range d.rows() {
-			sum += math.Exp(f.at(d.row(i)))
-		}
-		fits = append(fits, dollars{Log: f, Scale: usd[m] * float64(d.rows()) / sum})
-	}
-	return fits, l2, nil
-}
-
-// passRates applies fitted logits of the pass rate [M] to a row.
-func passRates(fits []linear, row policy.Row) []float64 {
-	out := make([]float64, len(fits))
-	for m, f := range fits {
-		out[m] = sigmoid(f.at(row.IDs, row.Values))
-	}
-	return out
-}
-
-// predictDollars applies fitted dollars [M] to a row.
-func predictDollars(fits []dollars, row policy.Row) []float64 {
-	out := make([]float64, len(fits))
-	for m, f := range fits {
-		out[m] = f.Scale * math.Exp(f.Log.at(row.IDs, row.Values))
-	}
-	return out
 }

@@ -1,4 +1,22 @@
-// Package methods holds one file a row of the tables. A new method is a file and a line in list.
+// Package methods holds the rows of the tables: a file a kind, which says at its top "Row kind ...", and a line for it in
+// list, which has all that others need to know of it. What rows learn with is in package learn, what they read of texts in
+// package features. The other files here are what several rows share:
+//
+//	methods.go        the list, what a method is built from, small change
+//	utility.go        routers that weigh predicted pass rates against dollars by a knob
+//	texts.go          what predicts pass rates and dollars from texts
+//	imported.go       predictions of other programs, in place of those
+//	learned.go        what a fit keeps, and how its router comes back from it
+//	policies.go       rows that train a policy (sft, entrorouter, entroplus): its kinds, how it is trained
+//	policycurve.go    the curve of such a row
+//	languagemodel.go  such a row where the policy is a language model, here or behind a server
+//	programs.go       its training steps, compiled and not carried out
+//	noise.go          corrupted pass rates for it
+//	multiround.go     routers that ask several experts (routerr1, xrouter), trained here
+//	served.go         and with a policy behind a server
+//	assumptions.go    what specs can ask of a row without building its router
+//
+// A new method is a file and a line in list.
 package methods
 
 import (

@@ -90,11 +90,7 @@ func TestKnobsSweepFromTheDearestToTheCheapestSetting(t *testing.T) {
 		r := fit(t, build(t, kind, ""), set, 1).(routing.Frontier)
 		var costs []float64
 		for _, knob := range r.Knobs() {
-			d, err := r.RouteAt(t.Context(), queries(set.RL), knob)
-			if err != nil {
-				t.Fatal(err)
-			}
-			costs = append(costs, spent(d, set.RL))
+			costs = append(costs, spends(t, r, knob, set.RL))
 		}
 		if n := len(costs); n < 2 || costs[0] <= costs[n-1] || slices.Max(costs) != costs[0] || slices.Min(costs) != costs[n-1] {
 			t.Errorf("%s spends %v over its sweep", kind, costs)

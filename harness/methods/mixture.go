@@ -15,7 +15,7 @@ import (
 
 // mixture is the best constant policy: a coin between the two fixed experts that are neighbours on the upper hull
 // of (dollars, accuracy) on the training problems. It never reads the question. Its knob is the mean dollars a
-// question that it may spend; Match flips the coin between two settings.
+// question that it may spend; routing.Match flips the coin between two settings.
 type mixture struct{}
 
 func newMixture(s Setup) (routing.Method, error) {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/features"
+	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -109,7 +111,7 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 // look returns what the policy sees of texts, [len(texts)][1+M]: standardised logits of the pass rates of the router and
 // of each expert.
 func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx context.Context, texts []string) ([][]float64, error), error) {
-	c, err := newCorpus(ctx, slices.Clone(train.SFT), len(train.SFT), hashing{multiRoundBuckets, multiRoundNGrams, r.memory}, features.encode)
+	c, err := newCorpus(ctx, slices.Clone(train.SFT), len(train.SFT), features.Hashing{Buckets: multiRoundBuckets, NGrams: multiRoundNGrams, Memory: r.memory}, features.Set.Encode)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +122,7 @@ func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx
 		}
 		return e.Kappa[who-1]
 	})
-	fits, _, err := newDesign(c.rows, c.width).regressAll(ctx, rates, []float64{r.regressionL2}, logLoss)
+	fits, _, err := learn.FitLogits(ctx, learn.NewDesign(c.rows, c.Width()), rates, []float64{r.regressionL2})
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +130,7 @@ func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx
 		out := make([][]float64, len(rows))
 		for i, row := range rows {
 			for _, fit := range fits {
-				out[i] = append(out[i], fit.at(row.IDs, row.Values))
+				out[i] = append(out[i], fit.At(row))
 			}
 		}
 		return out
@@ -146,7 +148,7 @@ func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx
 		}
 	}
 	return func(ctx context.Context, texts []string) ([][]float64, error) {
-		rows, err := c.encode(ctx, texts)
+		rows, err := c.Encode(ctx, texts)
 		if err != nil {
 			return nil, err
 		}

@@ -121,3 +121,38 @@ func TestNamesOfMethodsAreFound(t *testing.T) {
 		}
 	}
 }
+
+// A file of the folder is a kind of row and says so at its top, or is in the package's list of what rows share.
+func TestTheFolderReadsAsItsDocumentationSays(t *testing.T) {
+	set := token.NewFileSet()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := parser.ParseFile(set, "methods.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{}
+	for line := range strings.Lines(list.Doc.Text()) {
+		if name, _, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasSuffix(name, ".go") {
+			listed[name] = true
+		}
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row := strings.HasPrefix(file.Comments[0].Text(), "Row kind"); row == listed[name] {
+			t.Errorf("%s: says that it is a row: %v; is in the list of what rows share: %v", name, row, listed[name])
+		}
+		delete(listed, name)
+	}
+	for name := range listed {
+		t.Errorf("there is no %s", name)
+	}
+}

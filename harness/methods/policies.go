@@ -1,4 +1,4 @@
-// The kinds of trainable policies.
+// The kinds of trainable policies, and how one is trained.
 
 package methods
 
@@ -12,6 +12,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/train"
 )
 
 // checkPolicy refuses a row whose policy is to compute on another backend than the run's, or whose knobs do not belong together.
@@ -39,6 +40,25 @@ func (e *entroRouter) newPolicy(ctx context.Context, experts []routing.Expert, t
 	default:
 		return nil, fmt.Errorf("policy: unknown kind %q; known: compact, lm", e.Policy.Kind)
 	}
+}
+
+// conductOf keeps the trainings of language models as they go; the compact network is trained again in less time than a
+// file takes.
+func conductOf(p spec.Policy, work routing.Work) train.Conduct {
+	c := train.Conduct{Micro: p.MicroBatch}
+	if p.Kind == "compact" {
+		return c
+	}
+	if work.Every > 0 {
+		c.Dir, c.Every = work.Unfinished, work.Every
+	}
+	c.Tell = func(far train.Progress) {
+		if work.Say != nil {
+			work.Say(far.String())
+		}
+		work.Log.Debug("training", "progress", far.String())
+	}
+	return c
 }
 
 // readPolicy is the policy.Read of every kind.

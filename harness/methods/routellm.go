@@ -6,13 +6,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/features"
+	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -29,7 +29,7 @@ import (
 //   - argmax: the largest s(m,x) - knob*C(m), C the training mean dollars over those of the strongest.
 //
 // The knob is set on the training problems, never on test problems: so that the strongest answers Share of them, or by
-// Match. Share has no default in RouteLLM, where users say it.
+// routing.Match. Share has no default in RouteLLM, where users say it.
 //
 // The public code embeds texts with a language model; this reads logistic's features, plus one that is always 1 in
 // place of the mean that such embeddings have. Its Gaussian noise on embeddings, which acts on a preference through
@@ -93,15 +93,15 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if r.scores != nil {
 		return r.useScores(ctx, examples, len(train.Experts))
 	}
-	c, err := newCorpus(ctx, examples, len(examples), hashing{r.Buckets, r.NGrams, r.memory}, features.withConstant)
+	c, err := newCorpus(ctx, examples, len(examples), features.Hashing{Buckets: r.Buckets, NGrams: r.NGrams, Memory: r.memory}, withConstant)
 	if err != nil {
 		return nil, err
 	}
 	experts := len(train.Experts)
 	strongest := dearOfPair(c.examples, experts, r.Strongest)
 	preferences := r.preferences(c.examples, experts, strongest)
-	model := newFactors(experts, r.Dims, c.width+1, work.Seed.Derive("routellm", "weights"))
-	accuracy, err := r.train(ctx, model, c.rows, preferences, work.Seed.Derive("routellm", "batches").Rand())
+	model, accuracy, err := learn.FitFactors(ctx, c.rows, c.Width()+1, preferences, experts, r.Dims, r.Noise,
+		learn.Descent{Epochs: r.Epochs, Batch: r.Batch, LR: r.LR, Decay: r.Decay}, work.Seed.Derive("routellm", "weights"), work.Seed.Derive("routellm", "batches"))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	for m := range price {
 		price[m] = usd[m] / unit
 	}
-	of := factorised{Features: c.features, Dims: r.Dims, Theta: model.theta, Price: price}
+	of := factorised{Features: c.Set, Factors: model, Price: price}
 	if strongest < experts-1 {
 		of.Strongest = &strongest
 	}
@@ -145,32 +145,30 @@ func dearOfPair(examples []routing.Example, experts int, rule string) int {
 
 // factorised is what a fit learns.
 type factorised struct {
-	Features features  `json:"features"`
-	Dims     int       `json:"dims"`
-	Theta    []float64 `json:"theta"` // see factors
-	Price    []float64 `json:"price"` // [M] training mean dollars over those of the strongest
-	Knob     float64   `json:"knob"`  // at which the strongest answers its share
+	Features features.Set   `json:"features"`
+	Factors  *learn.Factors `json:"factors"`
+	Price    []float64      `json:"price"` // [M] training mean dollars over those of the strongest
+	Knob     float64        `json:"knob"`  // at which the strongest answers its share
 
 	Strongest *int `json:"strongest,omitempty"` // of the pair; nil: the dearest
 }
 
 // withConstant reads texts, with one feature more that is always 1.
-func (f features) withConstant(ctx context.Context, texts []string) ([]policy.Row, error) {
-	rows, err := f.encode(ctx, texts)
+func withConstant(of features.Set, ctx context.Context, texts []string) ([]policy.Row, error) {
+	rows, err := of.Encode(ctx, texts)
 	for i := range rows {
-		rows[i].IDs, rows[i].Values = append(rows[i].IDs, int32(f.width)), append(rows[i].Values, 1)
+		rows[i].IDs, rows[i].Values = append(rows[i].IDs, int32(of.Width())), append(rows[i].Values, 1)
 	}
 	return rows, err
 }
 
 // predict has s(m,x) for pass rates.
 func (f factorised) predict(ctx context.Context, texts []string) ([]scores, error) {
-	rows, err := f.Features.withConstant(ctx, texts)
+	rows, err := withConstant(f.Features, ctx, texts)
 	if err != nil {
 		return nil, err
 	}
-	model := &factors{experts: len(f.Price), dims: f.Dims, width: f.Features.width + 1, theta: f.Theta}
-	return inParallel(ctx, len(rows), func(i int) scores { return scores{pass: model.scores(rows[i]), usd: f.Price} })
+	return learn.InParallel(ctx, len(rows), func(i int) scores { return scores{pass: f.Factors.Scores(rows[i]), usd: f.Price} })
 }
 
 func (r *routeLLM) router(of factorised) (routing.Router, error) {
@@ -242,7 +240,7 @@ func (r *routeLLM) choose(s scores, strongest int, knob float64) int {
 }
 
 // beats is the chance that expert a's answer is preferred to b's (Bradley and Terry).
-func beats(s []float64, a, b int) float64 { return sigmoid(s[a] - s[b]) }
+func beats(s []float64, a, b int) float64 { return learn.Sigmoid(s[a] - s[b]) }
 
 // highestKnob is the largest knob at which the strongest expert answers.
 func (r *routeLLM) highestKnob(s scores, strongest int) float64 {
@@ -277,245 +275,24 @@ func shareKnob(highest []float64, share, never float64) float64 {
 	return min(max(sorted[len(sorted)-count], 0), never)
 }
 
-// preference says which of two experts answers a question better.
-type preference struct{ row, winner, loser int }
-
 // preferences returns those of every question, in the order of the examples: of the cheapest and the strongest
 // expert, or of all pairs for the extensions that use all experts.
-func (r *routeLLM) preferences(examples []routing.Example, experts, strongest int) []preference {
-	var all []preference
+func (r *routeLLM) preferences(examples []routing.Example, experts, strongest int) []learn.Preference {
+	var all []learn.Preference
 	for i, e := range examples {
 		for a := range experts {
 			for b := a + 1; b < experts; b++ { // a is cheaper
 				switch {
 				case r.Extension == "pair" && (a != 0 || b != strongest):
 				case e.Kappa[a] == e.Kappa[b] && r.Ties == "both":
-					all = append(all, preference{i, a, b}, preference{i, b, a})
+					all = append(all, learn.Preference{Row: i, Winner: a, Loser: b}, learn.Preference{Row: i, Winner: b, Loser: a})
 				case e.Kappa[a] > e.Kappa[b], e.Kappa[a] == e.Kappa[b] && r.Ties == "cheap":
-					all = append(all, preference{i, a, b})
+					all = append(all, learn.Preference{Row: i, Winner: a, Loser: b})
 				case e.Kappa[a] < e.Kappa[b]:
-					all = append(all, preference{i, b, a})
+					all = append(all, learn.Preference{Row: i, Winner: b, Loser: a})
 				}
 			}
 		}
 	}
 	return all
-}
-
-// factors is the model: s(m,x) = sum_d v_d p_md (W e(x))_d, with p_m scaled to length 1.
-type factors struct {
-	experts, dims, width int
-	theta                []float64 // v [dims], P [experts][dims], W [dims][width]
-}
-
-// newFactors draws weights as the layers of the public code do: normal embeddings, uniform matrices.
-func newFactors(experts, dims, width int, s seed.Seed) *factors {
-	f := &factors{experts: experts, dims: dims, width: width, theta: make([]float64, dims*(1+experts+width))}
-	rng := s.Rand()
-	v, p, w := f.parts(f.theta)
-	for i := range p {
-		p[i] = rng.NormFloat64()
-	}
-	uniform := func(x []float64, inputs int) {
-		for i := range x {
-			x[i] = (2*rng.Float64() - 1) / math.Sqrt(float64(inputs))
-		}
-	}
-	uniform(v, dims)
-	uniform(w, width)
-	return f
-}
-
-func (f *factors) parts(theta []float64) (v, p, w []float64) {
-	return theta[:f.dims], theta[f.dims : f.dims*(1+f.experts)], theta[f.dims*(1+f.experts):]
-}
-
-// unit returns P_m scaled to length 1, and its length before.
-func (f *factors) unit(m int) (u []float64, length float64) {
-	_, p, _ := f.parts(f.theta)
-	u = slices.Clone(p[m*f.dims : (m+1)*f.dims])
-	length = max(norm(u), 1e-12)
-	for d := range u {
-		u[d] /= length
-	}
-	return u, length
-}
-
-// scores returns s(m,x) of every expert.
-func (f *factors) scores(row policy.Row) []float64 {
-	v, _, w := f.parts(f.theta)
-	s := make([]float64, f.experts)
-	units := make([][]float64, f.experts)
-	for m := range units {
-		units[m], _ = f.unit(m)
-	}
-	for d := range f.dims {
-		h := v[d] * dot(w[d*f.width:(d+1)*f.width], row.IDs, row.Values)
-		for m := range s {
-			s[m] += units[m][d] * h
-		}
-	}
-	return s
-}
-
-// contrast returns the linear function that s(a,x) - s(b,x) is of e(x), [width].
-func (f *factors) contrast(a, b int) []float64 {
-	v, _, w := f.parts(f.theta)
-	ua, _ := f.unit(a)
-	ub, _ := f.unit(b)
-	g := make([]float64, f.width)
-	for d := range f.dims {
-		q := v[d] * (ua[d] - ub[d])
-		for j, x := range w[d*f.width : (d+1)*f.width] {
-			g[j] += q * x
-		}
-	}
-	return g
-}
-
-// loss returns the mean of log(1+exp(-margin)) over preferences and adds its gradient to grad, unless that is nil.
-// The margin is s(winner,x) - s(loser,x) plus noise times the length of the contrast, less the constant feature, times
-// draw(), a standard normal number: what independent noise on the features does to the margin.
-func (f *factors) loss(rows []policy.Row, batch []preference, noise float64, draw func() float64, grad []float64) float64 {
-	type pull struct {
-		weight, slope []float64 // contrast and the gradient in it, [width]
-		length, noise float64   // of the contrast; slopes times their noise
-	}
-	pulls := make([]*pull, f.experts*f.experts)
-	var sum float64
-	n := float64(len(batch))
-	for _, x := range batch {
-		at := &pulls[x.winner*f.experts+x.loser]
-		if *at == nil {
-			g := f.contrast(x.winner, x.loser)
-			*at = &pull{weight: g, slope: make([]float64, f.width), length: norm(g[:f.width-1])}
-		}
-		c := *at
-		ids, values := rows[x.row].IDs, rows[x.row].Values
-		z := dot(c.weight, ids, values)
-		var eps float64
-		if noise > 0 {
-			eps = noise * draw()
-			z += eps * c.length
-		}
-		value, slope := logLoss(z, 1)
-		sum += value / n
-		if grad == nil {
-			continue
-		}
-		for k, id := range ids {
-			c.slope[id] += slope / n * float64(values[k])
-		}
-		c.noise += slope / n * eps
-	}
-	if grad == nil {
-		return sum
-	}
-	for at, c := range pulls {
-		if c != nil {
-			if c.length > 0 {
-				for j, w := range c.weight[:f.width-1] {
-					c.slope[j] += c.noise * w / c.length
-				}
-			}
-			f.back(at/f.experts, at%f.experts, c.slope, grad)
-		}
-	}
-	return sum
-}
-
-// back adds to grad the gradient that a slope in the contrast of a and b makes.
-func (f *factors) back(a, b int, slope, grad []float64) {
-	v, _, w := f.parts(f.theta)
-	dv, dp, dw := f.parts(grad)
-	ua, la := f.unit(a)
-	ub, lb := f.unit(b)
-	du := make([]float64, f.dims) // in ua; in ub it is the negative
-	for d := range f.dims {
-		q := v[d] * (ua[d] - ub[d])
-		var along float64
-		row, drow := w[d*f.width:(d+1)*f.width], dw[d*f.width:(d+1)*f.width]
-		for j, s := range slope {
-			along += s * row[j]
-			drow[j] += q * s
-		}
-		dv[d] += along * (ua[d] - ub[d])
-		du[d] = along * v[d]
-	}
-	for _, side := range []struct {
-		m            int
-		u            []float64
-		length, sign float64
-	}{{a, ua, la, 1}, {b, ub, lb, -1}} {
-		var radial float64 // a change of length changes nothing
-		for d, u := range side.u {
-			radial += du[d] * u
-		}
-		for d, u := range side.u {
-			dp[side.m*f.dims+d] += side.sign * (du[d] - radial*u) / side.length
-		}
-	}
-}
-
-// heldPart of the preferences chooses the epoch.
-const heldPart = 20
-
-// train fits the model by Adam and returns its accuracy on the preferences that it was not fitted to.
-func (r *routeLLM) train(ctx context.Context, model *factors, rows []policy.Row, all []preference, rng *rand.Rand) (accuracy float64, err error) {
-	if len(all) == 0 { // nothing tells the experts apart
-		v, _, _ := model.parts(model.theta)
-		clear(v)
-		return 0, ctx.Err()
-	}
-	opt := adam{lr: r.LR, decay: r.Decay, m: make([]float64, len(model.theta)), v: make([]float64, len(model.theta))}
-	grad := make([]float64, len(model.theta))
-	held, fitted := all[:len(all)/heldPart], slices.Clone(all[len(all)/heldPart:])
-	best := slices.Clone(model.theta)
-	for range r.Epochs {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		rng.Shuffle(len(fitted), func(i, j int) { fitted[i], fitted[j] = fitted[j], fitted[i] })
-		for batch := range slices.Chunk(fitted, r.Batch) {
-			clear(grad)
-			model.loss(rows, batch, r.Noise, rng.NormFloat64, grad)
-			opt.step(model.theta, grad)
-		}
-		if a := model.accuracy(rows, held); a >= accuracy { // with nothing held out, the last epoch
-			accuracy = a
-			copy(best, model.theta)
-		}
-	}
-	copy(model.theta, best)
-	return accuracy, nil
-}
-
-// accuracy is the share of preferences that the model agrees with, 0 of none.
-func (f *factors) accuracy(rows []policy.Row, all []preference) float64 {
-	right := 0.0
-	for _, x := range all {
-		if s := f.scores(rows[x.row]); s[x.winner] > s[x.loser] {
-			right += 1 / float64(len(all))
-		}
-	}
-	return right
-}
-
-// adam is the optimiser of the public code: Adam with the penalty decay/2*|theta|^2 in the gradient.
-type adam struct {
-	lr, decay float64
-	m, v      []float64
-	steps     int
-}
-
-func (o *adam) step(theta, grad []float64) {
-	const b1, b2, eps = 0.9, 0.999, 1e-8
-	o.steps++
-	c1, c2 := 1-math.Pow(b1, float64(o.steps)), 1-math.Pow(b2, float64(o.steps))
-	for i, g := range grad {
-		g += o.decay * theta[i]
-		o.m[i] = b1*o.m[i] + (1-b1)*g
-		o.v[i] = b2*o.v[i] + (1-b2)*g*g
-		theta[i] -= o.lr * o.m[i] / c1 / (math.Sqrt(o.v[i]/c2) + eps)
-	}
 }

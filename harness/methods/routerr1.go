@@ -1,4 +1,4 @@
-// Row kind routerr1: Router-R1, trained in the small environment.
+// Row kind routerr1: Router-R1, trained in the small environment or behind a server.
 
 package methods
 
@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/multiround"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/theory"
@@ -69,4 +70,25 @@ func (r *routerR1) Fit(ctx context.Context, train routing.TrainSet, work routing
 		unit: func([]float64) float64 { return 1e6 }, // the source counts tokens times dollars a million
 	}
 	return m.fit(ctx, train, work)
+}
+
+// servedRouterR1 is Router-R1 with a policy behind a server: see package multiround.
+type servedRouterR1 struct {
+	Policy   servedPolicy        `yaml:"policy"`
+	Protocol multiround.Tags     `yaml:"protocol"`
+	Reward   multiround.RouterR1 `yaml:"reward"`
+	Failures string              `yaml:"failures" oneof:"inform stop"`
+}
+
+func newServedRouterR1(s Setup) (routing.Method, error) {
+	m := servedRouterR1{
+		Policy:   servedPolicy{Temperature: 1, TopP: 0.95}, // as its rollouts
+		Protocol: multiround.SourceTags(), Reward: multiround.SourceRouterR1(), Failures: multiround.Inform,
+	}
+	if err := spec.DecodeParams(s.Method, &m); err != nil {
+		return nil, err
+	}
+	return newServed(s, m.Policy, m.Failures, m.Protocol, m.Reward, func(pool []routing.Expert, _ float64) (multiround.Reward, error) {
+		return m.Reward.For(pool)
+	})
 }

@@ -1,4 +1,4 @@
-// Rows whose policy is served elsewhere.
+// What the rows of Router-R1 and xRouter with a policy behind a server have in common.
 
 package methods
 
@@ -40,46 +40,6 @@ func byPolicy(served, fitted func(Setup) (routing.Method, error)) func(Setup) (r
 		}
 		return fitted(s)
 	}
-}
-
-// servedRouterR1 is Router-R1 with a policy behind a server: see package multiround.
-type servedRouterR1 struct {
-	Policy   servedPolicy        `yaml:"policy"`
-	Protocol multiround.Tags     `yaml:"protocol"`
-	Reward   multiround.RouterR1 `yaml:"reward"`
-	Failures string              `yaml:"failures" oneof:"inform stop"`
-}
-
-func newServedRouterR1(s Setup) (routing.Method, error) {
-	m := servedRouterR1{
-		Policy:   servedPolicy{Temperature: 1, TopP: 0.95}, // as its rollouts
-		Protocol: multiround.SourceTags(), Reward: multiround.SourceRouterR1(), Failures: multiround.Inform,
-	}
-	if err := spec.DecodeParams(s.Method, &m); err != nil {
-		return nil, err
-	}
-	return newServed(s, m.Policy, m.Failures, m.Protocol, m.Reward, func(pool []routing.Expert, _ float64) (multiround.Reward, error) {
-		return m.Reward.For(pool)
-	})
-}
-
-// servedXRouter is xRouter with a policy behind a server: see package multiround.
-type servedXRouter struct {
-	Policy   servedPolicy       `yaml:"policy"`
-	Protocol multiround.Tools   `yaml:"protocol"`
-	Reward   multiround.XRouter `yaml:"reward"`
-	Failures string             `yaml:"failures" oneof:"inform stop"`
-}
-
-func newServedXRouter(s Setup) (routing.Method, error) {
-	m := servedXRouter{
-		Policy:   servedPolicy{Temperature: 1, TopP: 1}, // as its rollouts
-		Protocol: multiround.SourceTools(), Reward: multiround.SourceXRouter(), Failures: multiround.Inform,
-	}
-	if err := spec.DecodeParams(s.Method, &m); err != nil {
-		return nil, err
-	}
-	return newServed(s, m.Policy, m.Failures, m.Protocol, m.Reward, m.Reward.For)
 }
 
 // served is a multi-round router whose policy is behind a server. Nothing is fitted. The training seed is the root of the

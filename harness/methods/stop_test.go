@@ -52,11 +52,3 @@ func TestAFitLooksAtItsContextBetweenTwoTextsAndStopsWithIt(t *testing.T) {
 		})
 	}
 }
-
-func TestWhatIsDoneInParallelStopsWithItsContext(t *testing.T) {
-	ctx := &ending{Context: t.Context(), most: 10}
-	var done atomic.Int64
-	if _, err := inParallel(ctx, 1000, func(int) int64 { return done.Add(1) }); !errors.Is(err, context.Canceled) || done.Load() != 10 {
-		t.Errorf("%d calls after 10 looks, %v", done.Load(), err)
-	}
-}

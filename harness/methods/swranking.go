@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/features"
+	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -53,15 +53,15 @@ func (r *swRanking) Fit(ctx context.Context, train routing.TrainSet, work routin
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCorpus(ctx, examples, r.Most, hashing{r.Buckets, r.NGrams, r.memory}, features.ngrams)
+	c, err := newCorpus(ctx, examples, r.Most, features.Hashing{Buckets: r.Buckets, NGrams: r.NGrams, Memory: r.memory}, features.Set.NGrams)
 	if err != nil {
 		return nil, err
 	}
-	of := battles{Features: c.features, Strongest: dearOfPair(c.examples, len(train.Experts), r.Strongest)}
+	of := battles{Features: c.Set, Strongest: dearOfPair(c.examples, len(train.Experts), r.Strongest)}
 	for _, e := range c.examples[:len(c.rows)] {
 		of.Texts, of.Pass = append(of.Texts, e.Problem.Text), append(of.Pass, e.Kappa)
 	}
-	chances, err := inParallel(ctx, len(c.rows), newArena(of, c.rows).chanceOf(c.rows, of.Texts))
+	chances, err := learn.InParallel(ctx, len(c.rows), newArena(of, c.rows).chanceOf(c.rows, of.Texts))
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (r *swRanking) Fit(ctx context.Context, train routing.TrainSet, work routin
 // Load implements Loader.
 func (r *swRanking) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
 	return restore(experts, from, work, func(of battles) (routing.Router, error) {
-		rows, err := of.Features.ngrams(ctx, of.Texts)
+		rows, err := of.Features.NGrams(ctx, of.Texts)
 		if err != nil {
 			return nil, err
 		}
@@ -82,12 +82,12 @@ func (r *swRanking) Load(ctx context.Context, experts []routing.Expert, from str
 
 // battles is what a fit learns.
 type battles struct {
-	Features  features    `json:"features"`
-	Texts     []string    `json:"texts"`     // of the training problems kept
-	Pass      [][]float64 `json:"pass"`      // the experts' pass rates on them, [problems][M]
-	Strongest int         `json:"strongest"` // who is asked beside the cheapest
-	Knobs     []float64   `json:"knobs"`
-	Knob      float64     `json:"knob"` // at which the strongest answers its share
+	Features  features.Set `json:"features"`
+	Texts     []string     `json:"texts"`     // of the training problems kept
+	Pass      [][]float64  `json:"pass"`      // the experts' pass rates on them, [problems][M]
+	Strongest int          `json:"strongest"` // who is asked beside the cheapest
+	Knobs     []float64    `json:"knobs"`
+	Knob      float64      `json:"knob"` // at which the strongest answers its share
 }
 
 // never is a threshold on a chance that none reaches.
@@ -107,9 +107,9 @@ func quantileKnobs(chances []float64) []float64 {
 
 // arena is the training problems as comparisons of experts.
 type arena struct {
-	index     postings
+	index     learn.Index
 	same      map[string][]int // problems by their text
-	won       [][]float64      // [problems][pairs] of a pair, in the order of eachPair, what the dearer one wins: 1, 0 or, in a tie, 1/2
+	won       [][]float64      // [problems][pairs] of a pair, in the order of learn.EachPair, what the dearer one wins: 1, 0 or, in a tie, 1/2
 	sums      []float64        // [pairs] of won over all problems
 	experts   int
 	strongest int
@@ -117,12 +117,12 @@ type arena struct {
 
 // newArena compares experts on what a fit learned, of which rows are the features.
 func newArena(of battles, rows []policy.Row) *arena {
-	experts, buckets := len(of.Pass[0]), of.Features.width-of.Features.surface
-	a := &arena{index: newPostings(rows, buckets), same: map[string][]int{}, experts: experts, strongest: of.Strongest, sums: make([]float64, experts*(experts-1)/2)}
+	experts := len(of.Pass[0])
+	a := &arena{index: learn.NewIndex(rows), same: map[string][]int{}, experts: experts, strongest: of.Strongest, sums: make([]float64, experts*(experts-1)/2)}
 	for i, pass := range of.Pass {
 		a.same[of.Texts[i]] = append(a.same[of.Texts[i]], i)
 		var won []float64
-		eachPair(experts, func(pair, cheap, dear int) {
+		learn.EachPair(experts, func(pair, cheap, dear int) {
 			share := 0.5
 			if pass[dear] != pass[cheap] {
 				share = 0
@@ -138,21 +138,10 @@ func newArena(of battles, rows []policy.Row) *arena {
 	return a
 }
 
-// eachPair calls f for every pair of experts.
-func eachPair(experts int, f func(pair, cheap, dear int)) {
-	pair := 0
-	for cheap := range experts {
-		for dear := cheap + 1; dear < experts; dear++ {
-			f(pair, cheap, dear)
-			pair++
-		}
-	}
-}
-
 // shares returns what share of all comparisons with the cheaper one the dearer one of every pair wins, weighted for a question, [pairs].
 // A half where nothing is left to compare.
 func (a *arena) shares(row policy.Row, text string) []float64 {
-	cosine := a.index.dot(row)
+	cosine := a.index.Dot(row)
 	sums, weight := slices.Clone(a.sums), float64(len(a.won)) // of what has nothing in common with the question: each counts once
 	add := func(problem int, times float64) {
 		weight += times
@@ -184,19 +173,19 @@ func (a *arena) shares(row policy.Row, text string) []float64 {
 // chanceOf returns the strongest expert's chance to win against the cheapest on every text.
 func (a *arena) chanceOf(rows []policy.Row, texts []string) func(i int) float64 {
 	return func(i int) float64 {
-		ratings := bradleyTerry(a.experts, a.shares(rows[i], texts[i]))
-		return sigmoid(ratings[a.strongest] - ratings[0])
+		ratings := learn.Ratings(a.experts, a.shares(rows[i], texts[i]))
+		return learn.Sigmoid(ratings[a.strongest] - ratings[0])
 	}
 }
 
 func (a *arena) router(of battles) routing.Router {
 	r := newScoreRouter(a.experts, of.Knobs, func(ctx context.Context, texts []string) ([]scores, error) {
-		rows, err := of.Features.ngrams(ctx, texts)
+		rows, err := of.Features.NGrams(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
 		chance := a.chanceOf(rows, texts)
-		return inParallel(ctx, len(rows), func(i int) scores { return scores{pass: []float64{chance(i)}} })
+		return learn.InParallel(ctx, len(rows), func(i int) scores { return scores{pass: []float64{chance(i)}} })
 	}, func(s scores, knob float64) int {
 		if s.pass[0] >= knob {
 			return of.Strongest
@@ -205,55 +194,4 @@ func (a *arena) router(of battles) routing.Router {
 	})
 	r.knob = of.Knob
 	return r
-}
-
-// bradleyTerry returns ratings of experts, the first 0, under which the dearer one of a pair wins with the chance sigmoid(dear -
-// cheap): those that make shares [pairs], as eachPair numbers them, of equally many comparisons likeliest. All shares lie
-// inside (0,1), which makes the ratings finite and the only ones.
-func bradleyTerry(experts int, shares []float64) []float64 {
-	ratings := make([]float64, experts)
-	if experts == 1 {
-		return ratings
-	}
-	loss := func(of []float64) (sum float64) {
-		eachPair(experts, func(pair, cheap, dear int) {
-			value, _ := logLoss(of[dear]-of[cheap], shares[pair])
-			sum += value
-		})
-		return sum
-	}
-	for range 100 { // Newton's method takes fewer than ten
-		slope, curve := mat.NewVecDense(experts-1, nil), mat.NewSymDense(experts-1, nil)
-		eachPair(experts, func(pair, cheap, dear int) {
-			_, s := logLoss(ratings[dear]-ratings[cheap], shares[pair])
-			p := sigmoid(ratings[dear] - ratings[cheap])
-			h := p * (1 - p)
-			slope.SetVec(dear-1, slope.AtVec(dear-1)+s)
-			curve.SetSym(dear-1, dear-1, curve.At(dear-1, dear-1)+h)
-			if cheap > 0 { // the first rating stays 0
-				slope.SetVec(cheap-1, slope.AtVec(cheap-1)-s)
-				curve.SetSym(cheap-1, cheap-1, curve.At(cheap-1, cheap-1)+h)
-				curve.SetSym(cheap-1, dear-1, curve.At(cheap-1, dear-1)-h)
-			}
-		})
-		if mat.Norm(slope, math.Inf(1)) < 1e-12 {
-			break
-		}
-		var chol mat.Cholesky
-		step := mat.NewVecDense(experts-1, nil)
-		if !chol.Factorize(curve) || chol.SolveVecTo(step, slope) != nil {
-			break // flat to rounding
-		}
-		before, next := loss(ratings), make([]float64, experts)
-		for scale := 1.0; scale > 1e-9; scale /= 2 { // a whole step may lead too far
-			for m := 1; m < experts; m++ {
-				next[m] = ratings[m] - scale*step.AtVec(m-1)
-			}
-			if loss(next) <= before+1e-9 { // or is as good to rounding: this near, whole steps converge
-				break
-			}
-		}
-		ratings = next
-	}
-	return ratings
 }

@@ -2,10 +2,7 @@ package methods
 
 import (
 	"math"
-	"slices"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/policy"
 )
@@ -13,7 +10,7 @@ import (
 // compared is an arena of problems with the given pass rates and rows of one feature or two.
 func compared(strongest int, pass [][]float64, rows []policy.Row) (*arena, []string) {
 	texts := []string{"p0", "p1", "p2", "p3"}[:len(pass)]
-	return newArena(battles{Features: features{width: 2}, Texts: texts, Pass: pass, Strongest: strongest}, rows), texts
+	return newArena(battles{Texts: texts, Pass: pass, Strongest: strongest}, rows), texts
 }
 
 // along is a row of length 1 whose cosine with the first feature is c.
@@ -48,61 +45,6 @@ func TestAnExpertThatNeverLosesHasAFiniteRating(t *testing.T) {
 	if got := a.chanceOf([]policy.Row{theQuestion()}, texts)(0); got != 0.5 {
 		t.Errorf("where nothing is left to compare its chance is %v, want 0.5", got)
 	}
-}
-
-// zermelo fits the same model by the oldest algorithm for it: strengths are wins over what they would be expected to play.
-func zermelo(experts int, shares []float64) []float64 {
-	strength := slices.Repeat([]float64{1}, experts)
-	for range 20_000 {
-		wins, played := make([]float64, experts), make([]float64, experts)
-		eachPair(experts, func(pair, cheap, dear int) {
-			wins[dear] += shares[pair]
-			wins[cheap] += 1 - shares[pair]
-			for _, m := range []int{cheap, dear} {
-				played[m] += 1 / (strength[cheap] + strength[dear])
-			}
-		})
-		for m := range strength {
-			strength[m] = wins[m] / played[m]
-		}
-	}
-	ratings := make([]float64, experts)
-	for m := range ratings {
-		ratings[m] = math.Log(strength[m] / strength[0])
-	}
-	return ratings
-}
-
-func TestRatingsAreThoseOfZermelosAlgorithm(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.IntRange(2, 4).Draw(rt, "experts")
-		shares := rapid.SliceOfN(rapid.Float64Range(0.02, 0.98), n*(n-1)/2, n*(n-1)/2).Draw(rt, "shares")
-		got, want := bradleyTerry(n, shares), zermelo(n, shares)
-		for m := range got {
-			if math.Abs(got[m]-want[m]) > 1e-6 {
-				rt.Fatalf("shares %v: ratings %v, want %v", shares, got, want)
-			}
-		}
-	})
-}
-
-// Of expected wins as many come out as there are: what makes ratings the likeliest, for any shares.
-func TestRatingsExpectTheWinsThatThereAre(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.IntRange(2, 6).Draw(rt, "experts")
-		shares := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]float64{certainShare, 0.5, 1 - certainShare}), rapid.Float64Range(certainShare, 1-certainShare)), n*(n-1)/2, n*(n-1)/2).Draw(rt, "shares")
-		r, left := bradleyTerry(n, shares), make([]float64, n)
-		eachPair(n, func(pair, cheap, dear int) {
-			more := shares[pair] - sigmoid(r[dear]-r[cheap])
-			left[dear] += more
-			left[cheap] -= more
-		})
-		for m, x := range left {
-			if math.Abs(x) > 1e-9 {
-				rt.Fatalf("shares %v: under ratings %v expert %d wins %v more than expected", shares, r, m, x)
-			}
-		}
-	})
 }
 
 func TestRankingFindsPlantedDifficulty(t *testing.T) {

@@ -1,4 +1,4 @@
-// Row kind xrouter: xRouter, trained in the small environment.
+// Row kind xrouter: xRouter, trained in the small environment or behind a server.
 
 package methods
 
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/multiround"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/theory"
@@ -95,4 +96,23 @@ func (x *xRouter) unit(usd []float64) float64 {
 		}
 	}
 	return 1
+}
+
+// servedXRouter is xRouter with a policy behind a server: see package multiround.
+type servedXRouter struct {
+	Policy   servedPolicy       `yaml:"policy"`
+	Protocol multiround.Tools   `yaml:"protocol"`
+	Reward   multiround.XRouter `yaml:"reward"`
+	Failures string             `yaml:"failures" oneof:"inform stop"`
+}
+
+func newServedXRouter(s Setup) (routing.Method, error) {
+	m := servedXRouter{
+		Policy:   servedPolicy{Temperature: 1, TopP: 1}, // as its rollouts
+		Protocol: multiround.SourceTools(), Reward: multiround.SourceXRouter(), Failures: multiround.Inform,
+	}
+	if err := spec.DecodeParams(s.Method, &m); err != nil {
+		return nil, err
+	}
+	return newServed(s, m.Policy, m.Failures, m.Protocol, m.Reward, m.Reward.For)
 }

@@ -132,7 +132,7 @@ func TestMixtureWalksTheHullOfTheExperts(t *testing.T) {
 	if d := route(t, r, fresh(1)); d[0].Expert != 2 {
 		t.Errorf("with no budget expert %d is asked, want the dearest on the hull", d[0].Expert)
 	}
-	matched, err := Match(t.Context(), r, set.SFT, 2.5)
+	matched, err := routing.Match(t.Context(), r, set.SFT, 2.5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestMatchedMixtureLiesOnTheHull(t *testing.T) {
 			return p
 		}())
 		budget := rapid.Float64Range(hull[0].Cost, hull[len(hull)-1].Cost).Draw(rt, "budget")
-		matched, err := Match(t.Context(), r.(routing.Frontier), set.SFT, budget)
+		matched, err := routing.Match(t.Context(), r.(routing.Frontier), set.SFT, budget)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -168,10 +168,8 @@ func TestMatchedMixtureLiesOnTheHull(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		mass := make([]float64, n)
-		addMass(mass, d[0], 1)
 		quality, cost := 0.0, 0.0
-		for m, p := range mass {
+		for m, p := range d[0].Asked(n) {
 			quality += p * kappa[m]
 			cost += p * usd[m]
 		}
@@ -236,5 +234,25 @@ func TestTheOracleOnPassRatesAsksTheCheapestReliableExpert(t *testing.T) {
 		if d.Expert != want[d.Problem] {
 			t.Errorf("%s: expert %d, want %d", d.Problem, d.Expert, want[d.Problem])
 		}
+	}
+}
+
+func TestMatchedRoutersSpendTheBudgetToRounding(t *testing.T) {
+	set := planted(160)
+	for _, kind := range []string{"mixture", "benchmark", "logistic"} {
+		r := fit(t, build(t, kind, ""), set, 1).(routing.Frontier)
+		knobs := r.Knobs()
+		low, high := spends(t, r, knobs[len(knobs)-1], set.RL), spends(t, r, knobs[0], set.RL)
+		rapid.Check(t, func(rt *rapid.T) {
+			usd := rapid.Float64Range(low, high).Draw(rt, "usd")
+			m, err := routing.Match(t.Context(), r, set.RL, usd)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			got, err := routing.Spend(t.Context(), m, set.RL)
+			if err != nil || math.Abs(got-usd) > 1e-9*usd {
+				rt.Errorf("%s spends %v of %v: %v", kind, got, usd, err)
+			}
+		})
 	}
 }

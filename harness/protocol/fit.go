@@ -189,7 +189,7 @@ func (f *fit) router(ctx context.Context, dir string) (router routing.Router, do
 
 // setting is where the knob of a match stands: by the sweep that is stored with the fit, or else by that of its router,
 // which reads the training problems.
-func (f *fit) setting(ctx context.Context, frontier routing.Frontier) (s methods.Setting, err error) {
+func (f *fit) setting(ctx context.Context, frontier routing.Frontier) (s routing.Setting, err error) {
 	to, err := f.matched.report(ctx)
 	if err != nil {
 		return s, err
@@ -199,7 +199,7 @@ func (f *fit) setting(ctx context.Context, frontier routing.Frontier) (s methods
 		if err != nil {
 			return s, err
 		}
-		return methods.Settle(ctx, frontier, f.learns(all).RL, to.TrainUSD)
+		return routing.Settle(ctx, frontier, f.learns(all).RL, to.TrainUSD)
 	}
 	dollars, err := f.e.stageTwo(ctx, (*profile).dollars)
 	if err != nil {
@@ -213,7 +213,7 @@ func (f *fit) setting(ctx context.Context, frontier routing.Frontier) (s methods
 	if train == nil {
 		return s, f.noKnob()
 	}
-	if s, err = methods.Settle(ctx, newReplayed(len(f.e.pool.Experts), train), set.RL, to.TrainUSD); err != nil {
+	if s, err = routing.Settle(ctx, newReplayed(len(f.e.pool.Experts), train), set.RL, to.TrainUSD); err != nil {
 		return s, err
 	}
 	knobs := frontier.Knobs() // a replayed router counts them
@@ -275,7 +275,7 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 		return fmt.Errorf("method %s: its router has a knob and the list of methods says it has none: the recipe of a fit that stores a sweep says so", f.row.Name)
 	}
 	if !knows && !f.asking && e.sftProfile != nil {
-		if report.TrainUSD, err = methods.Spend(ctx, router, f.learns(all).RL); err != nil {
+		if report.TrainUSD, err = routing.Spend(ctx, router, f.learns(all).RL); err != nil {
 			return err
 		}
 	}
@@ -391,12 +391,12 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 		}
 		sweeps = append(sweeps, s)
 	}
-	router, err := methods.Match(ctx, newReplayed(len(e.pool.Experts), sweeps...), set.RL, to.TrainUSD)
+	router, err := routing.Match(ctx, newReplayed(len(e.pool.Experts), sweeps...), set.RL, to.TrainUSD)
 	if err != nil {
 		return err
 	}
 	var report book.Fit
-	if report.TrainUSD, err = methods.Spend(ctx, router, set.RL); err != nil {
+	if report.TrainUSD, err = routing.Spend(ctx, router, set.RL); err != nil {
 		return err
 	}
 	for _, a := range e.arenas {

@@ -1,19 +1,17 @@
 // Sets the knob of a router so that it spends as much as another.
 
-package methods
+package routing
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
 // Spend returns the mean dollars a question that a router spends on profiled examples, of which there must be one.
 // Calls of experts are counted, the router's own tokens are not.
-func Spend(ctx context.Context, r routing.Router, examples []routing.Example) (float64, error) {
+func Spend(ctx context.Context, r Router, examples []Example) (float64, error) {
 	if len(examples) == 0 {
 		return 0, errors.New("spend: no training problem to count dollars on")
 	}
@@ -24,16 +22,16 @@ func Spend(ctx context.Context, r routing.Router, examples []routing.Example) (f
 	return spent(decisions, examples), nil
 }
 
-func queries(examples []routing.Example) []routing.Query {
-	q := make([]routing.Query, len(examples))
+func queries(examples []Example) []Query {
+	q := make([]Query, len(examples))
 	for i, e := range examples {
-		q[i] = routing.Query{Problem: e.Problem}
+		q[i] = Query{Problem: e.Problem}
 	}
 	return q
 }
 
 // spent returns the mean dollars of decisions on the examples they were made for.
-func spent(decisions []routing.Decision, examples []routing.Example) float64 {
+func spent(decisions []Decision, examples []Example) float64 {
 	var usd float64
 	for i, d := range decisions {
 		for m, n := range d.Asked(len(examples[i].USD)) {
@@ -51,7 +49,7 @@ func spent(decisions []routing.Decision, examples []routing.Example) float64 {
 //
 // Spending need not fall with the knob, since a router sweeps dollars that it predicts: the two settings are neighbours
 // in spending, whatever their order in the sweep. Of settings that spend the same, the first of the sweep is taken.
-func Match(ctx context.Context, f routing.Frontier, examples []routing.Example, usd float64) (routing.Router, error) {
+func Match(ctx context.Context, f Frontier, examples []Example, usd float64) (Router, error) {
 	s, err := Settle(ctx, f, examples, usd)
 	if err != nil {
 		return nil, err
@@ -64,7 +62,7 @@ func Match(ctx context.Context, f routing.Frontier, examples []routing.Example, 
 type Setting struct{ Cheap, Dear, Share float64 }
 
 // Settle returns the setting at which Match fixes the knob. Of the examples it needs the ids and the dollars.
-func Settle(ctx context.Context, f routing.Frontier, examples []routing.Example, usd float64) (s Setting, err error) {
+func Settle(ctx context.Context, f Frontier, examples []Example, usd float64) (s Setting, err error) {
 	if len(examples) == 0 {
 		return s, errors.New("match: no training problem to match the cost on")
 	}
@@ -97,15 +95,15 @@ func Settle(ctx context.Context, f routing.Frontier, examples []routing.Example,
 }
 
 // Router returns a router with its knob there.
-func (s Setting) Router(f routing.Frontier) routing.Router { return &matched{f, s} }
+func (s Setting) Router(f Frontier) Router { return &matched{f, s} }
 
 // matched takes the dear setting of the knob with probability Share.
 type matched struct {
-	router routing.Frontier
+	router Frontier
 	Setting
 }
 
-func (r *matched) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
+func (r *matched) Route(ctx context.Context, queries []Query) ([]Decision, error) {
 	out, err := r.router.RouteAt(ctx, queries, r.Cheap)
 	if err != nil || r.Share == 0 {
 		return out, err
@@ -115,21 +113,21 @@ func (r *matched) Route(ctx context.Context, queries []routing.Query) ([]routing
 		return nil, err
 	}
 	for i, d := range dear {
-		if d.Expert == out[i].Expert && d.Expert != routing.Expected {
+		if d.Expert == out[i].Expert && d.Expert != Expected {
 			continue
 		}
 		prob := make([]float64, len(d.Prob))
 		addMass(prob, out[i], 1-r.Share)
 		addMass(prob, d, r.Share)
-		out[i].Prob, out[i].Expert = prob, routing.Expected
+		out[i].Prob, out[i].Expert = prob, Expected
 	}
 	return out, nil
 }
 
 // addMass adds to prob the distribution that a decision is scored by, times share: that of the router if it is scored
 // by its expectation, else all of it on the expert chosen, which a router with a soft distribution has too.
-func addMass(prob []float64, d routing.Decision, share float64) {
-	if d.Expert != routing.Expected {
+func addMass(prob []float64, d Decision, share float64) {
+	if d.Expert != Expected {
 		prob[d.Expert] += share
 		return
 	}

@@ -1,4 +1,4 @@
-package methods
+package learn
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 )
 
 // randomDesign returns rows with about half of the features each.
-func randomDesign(r *rand.Rand, rows, width int) design {
+func randomDesign(r *rand.Rand, rows, width int) Design {
 	all := make([]policy.Row, rows)
 	for i := range all {
 		for id := range width {
@@ -24,7 +24,7 @@ func randomDesign(r *rand.Rand, rows, width int) design {
 			}
 		}
 	}
-	return newDesign(all, width)
+	return NewDesign(all, width)
 }
 
 func normals(r *rand.Rand, n int) []float64 {
@@ -91,9 +91,9 @@ func TestRidgeIsTheSolutionOfTheNormalEquations(t *testing.T) {
 	}
 	x := mat.NewDense(rows, width+1, nil)
 	for i := range rows {
-		ids, values := d.row(i)
-		for k, id := range ids {
-			x.Set(i, int(id), float64(values[k]))
+		row := d.row(i)
+		for k, id := range row.IDs {
+			x.Set(i, int(id), float64(row.Values[k]))
 		}
 		x.Set(i, width, 1)
 	}
@@ -116,14 +116,13 @@ func TestRidgeIsTheSolutionOfTheNormalEquations(t *testing.T) {
 
 func TestDotAgreesWithTheSumAtEveryLength(t *testing.T) {
 	weight := []float64{1, 10, 100, 1000, 1e4, 1e5, 1e6, 1e7, 1e8}
-	var ids []int32
-	var values []float32
+	var row policy.Row
 	want := 0.0
 	for id := range weight {
-		if got := dot(weight, ids, values); got != want {
-			t.Errorf("dot of %d features is %v, want %v", len(ids), got, want)
+		if got := dot(weight, row); got != want {
+			t.Errorf("dot of %d features is %v, want %v", len(row.IDs), got, want)
 		}
-		ids, values = append(ids, int32(id)), append(values, 2)
+		row.IDs, row.Values = append(row.IDs, int32(id)), append(row.Values, 2)
 		want += 2 * weight[id]
 	}
 }
@@ -132,11 +131,10 @@ func TestThePenaltyIsChosenByHeldOutLoss(t *testing.T) {
 	const width = 30
 	r := rand.New(rand.NewPCG(9, 1))
 	truth := normals(r, width)
-	labels := func(d design, signal float64) []float64 {
+	labels := func(d Design, signal float64) []float64 {
 		y := make([]float64, d.rows())
 		for i := range y {
-			ids, values := d.row(i)
-			y[i] = signal*dot(truth, ids, values) + r.NormFloat64()
+			y[i] = signal*dot(truth, d.row(i)) + r.NormFloat64()
 		}
 		return y
 	}
@@ -181,8 +179,7 @@ func TestThePenaltyIsTheBestOnTheFirstFifth(t *testing.T) {
 		d, truth := randomDesign(r, 200, 30), normals(r, 30)
 		y := make([]float64, d.rows())
 		for i := range y {
-			ids, values := d.row(i)
-			y[i] = dot(truth, ids, values) + 6*r.NormFloat64()
+			y[i] = dot(truth, d.row(i)) + 6*r.NormFloat64()
 		}
 		best, least := 0.0, math.Inf(1)
 		for _, l2 := range grid {

@@ -1,0 +1,40 @@
+package learn
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/policy"
+)
+
+func TestKMeansFindsGroupsThatAreApart(t *testing.T) {
+	rows := make([]policy.Row, 60)
+	for i := range rows { // three groups on axes of their own, with a little of a fourth
+		rows[i] = policy.Row{IDs: []int32{int32(i % 3), 3}, Values: []float32{0.995, 0.1}}
+	}
+	for s := range uint64(20) {
+		c, err := KMeans(t.Context(), rows, 4, 3, rand.New(rand.NewPCG(s, 1)))
+		if err != nil || c.K != 3 {
+			t.Fatalf("%d groups, %v", c.K, err)
+		}
+		members, err := c.Members(t.Context(), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, g := range members {
+			if g != members[i%3] {
+				t.Fatalf("seed %d: rows %d and %d are in groups %d and %d", s, i, i%3, g, members[i%3])
+			}
+		}
+		if members[0] == members[1] || members[1] == members[2] || members[0] == members[2] {
+			t.Fatalf("seed %d: groups %v", s, members[:3])
+		}
+	}
+	c, err := KMeans(t.Context(), rows[:2], 4, 9, rand.New(rand.NewPCG(1, 1)))
+	if err != nil || c.K != 2 {
+		t.Fatalf("two rows make %d groups: %v", c.K, err)
+	}
+	if members, err := c.Members(t.Context(), rows); err != nil || members[0] == members[1] {
+		t.Errorf("two rows are in groups %v: %v", members, err)
+	}
+}

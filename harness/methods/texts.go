@@ -1,0 +1,146 @@
+// What rows share that predict pass rates and dollars from texts.
+
+package methods
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/entrorouter/entrorouter/harness/crash"
+	"github.com/entrorouter/entrorouter/harness/features"
+	"github.com/entrorouter/entrorouter/harness/learn"
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+)
+
+// corpus is training problems and the rows that a method reads of them.
+type corpus struct {
+	features.Set
+	examples []routing.Example // in hash order
+	rows     []policy.Row
+}
+
+// newCorpus puts examples in hash order and reads the first most of them by read: features.Set.Encode or features.Set.NGrams.
+// What features need to know of texts they learn from a random sample.
+func newCorpus(ctx context.Context, examples []routing.Example, most int, h features.Hashing, read func(features.Set, context.Context, []string) ([]policy.Row, error)) (c corpus, err error) {
+	inHashOrder(examples)
+	c.examples = examples
+	texts := textsOf(examples[:min(len(examples), most)])
+	if c.Set, err = features.New(ctx, h, texts[:min(len(texts), learn.SearchRows)]); err != nil {
+		return corpus{}, err
+	}
+	c.rows, err = read(c.Set, ctx, texts)
+	return c, err
+}
+
+// passing predicts the pass rates of the experts from a row, [M].
+type passing interface{ Pass(policy.Row) []float64 }
+
+// textual predicts pass rates and dollars of the experts from texts.
+type textual[P passing] struct {
+	Features features.Set  `json:"features"`
+	Pass     P             `json:"pass"`
+	Dollars  learn.Amounts `json:"dollars"` // [M]
+	USD      []float64     `json:"usd"`     // [M] means on the training problems
+}
+
+func (t textual[P]) predict(ctx context.Context, texts []string) ([]scores, error) {
+	rows, err := t.Features.Encode(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	return learn.InParallel(ctx, len(rows), func(i int) scores {
+		return scores{pass: t.Pass.Pass(rows[i]), usd: t.Dollars.At(rows[i])}
+	})
+}
+
+// router is a utility router.
+func (t textual[P]) router() (routing.Router, error) {
+	return newUtilityRouter(len(t.USD), dollarUnit(t.USD), t.predict), nil
+}
+
+// fitTexts returns what predicts pass rates, by what fitPass fits to the rows and the penalty it chose, and dollars: by
+// regression with a penalty chosen from grid, or the experts' means.
+func fitTexts[P passing](ctx context.Context, c corpus, experts int, grid []float64, meanCost bool, log *slog.Logger, fitPass func(d learn.Design) (P, float64, error)) (textual[P], error) {
+	d := learn.NewDesign(c.rows, c.Width())
+	t := textual[P]{Features: c.Set}
+	t.USD, _ = means(c.examples, experts)
+	var passL2, usdL2 float64
+	var g errgroup.Group
+	g.Go(func() (err error) {
+		defer crash.Exit()
+		t.Pass, passL2, err = fitPass(d)
+		return err
+	})
+	g.Go(func() (err error) {
+		defer crash.Exit()
+		if meanCost {
+			t.Dollars = learn.ConstantAmounts(t.USD, c.Width())
+			return nil
+		}
+		t.Dollars, usdL2, err = learn.FitAmounts(ctx, d, labels(c.examples, experts, dollars), t.USD, grid)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return textual[P]{}, err
+	}
+	log.Debug("pass rates and dollars fitted to texts", "problems", len(c.examples), "pass_l2", passL2, "usd_l2", usdL2)
+	return t, nil
+}
+
+// labels returns a number of every example and expert, [M][examples].
+func labels(examples []routing.Example, experts int, of func(e routing.Example, m int) float64) [][]float64 {
+	y := make([][]float64, experts)
+	for m := range y {
+		y[m] = make([]float64, len(examples))
+		for i, e := range examples {
+			y[m][i] = of(e, m)
+		}
+	}
+	return y
+}
+
+func passRate(e routing.Example, m int) float64 { return e.Kappa[m] }
+
+func dollars(e routing.Example, m int) float64 { return e.USD[m] }
+
+// inHashOrder sorts examples by seed.Hash("99|<id>"): what is fitted does not depend on the caller's order, and any
+// first part of them is a random sample.
+func inHashOrder(examples []routing.Example) {
+	type hashed struct {
+		key uint64
+		routing.Example
+	}
+	all := make([]hashed, len(examples))
+	for i, e := range examples {
+		all[i] = hashed{seed.Hash("99|" + e.Problem.ID), e}
+	}
+	slices.SortFunc(all, func(a, b hashed) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.Problem.ID, b.Problem.ID))
+	})
+	for i, e := range all {
+		examples[i] = e.Example
+	}
+}
+
+func textsOf(examples []routing.Example) []string {
+	texts := make([]string, len(examples))
+	for i, e := range examples {
+		texts[i] = e.Problem.Text
+	}
+	return texts
+}
+
+// penaltyGrid is what the penalty of a regression is chosen from unless a row says otherwise.
+func penaltyGrid() []float64 { return []float64{100, 30, 10, 3, 1, 0.3, 0.1} }
+
+// penalties returns the penalties of a row once each, strongest first.
+func penalties(l2 []float64) []float64 {
+	slices.SortFunc(l2, func(a, b float64) int { return cmp.Compare(b, a) })
+	return slices.Compact(l2)
+}
