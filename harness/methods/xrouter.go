@@ -22,6 +22,9 @@ import (
 // guide. Its scripts take 512 of 4. Weight decay is left out: at the source's rate of 1e-6 its 0.1 does nothing, at this
 // network's it would.
 //
+// Filter: the first of its scripts leaves out groups that agree in the field acc, by name DAPO's correctness. Its reward manager writes the
+// cost-shaped reward there, so groups that are all right and differ in dollars stay. The second script filters nothing.
+//
 // Select is the source's tool select_response. Nothing has to be assimilated to hand an answer over, so the assumption
 // behind the paper's theorem does not hold for xRouter as it is published; without Select it may.
 type xRouter struct {
@@ -41,7 +44,7 @@ type xRouter struct {
 	Batch    int     `yaml:"batch" in:"[1,1000000]"`                              // problems
 	Group    int     `yaml:"group" in:"[2,4096]"`                                 // episodes of each
 	Mini     int     `yaml:"mini_batch" in:"[1,1000000]"`                         // problems an update
-	Filter   string  `yaml:"filter" oneof:"none reward correct"`                  // groups that agree in this are left out: DAPO takes correctness, xRouter's own choice is not known
+	Filter   string  `yaml:"filter" oneof:"none reward correct"`                  // groups that agree in this are left out; its first script: reward, see above; DAPO: correct
 	Batches  int     `yaml:"gen_batches" in:"[1,10000]"`                          // sampled at most to fill one
 	LR       float64 `yaml:"lr" in:"(0,100]"`                                     // Adam's step
 	WarmUp   int     `yaml:"warm_up" in:"[0,1000000]"`                            // steps
