@@ -87,7 +87,7 @@ var layers = map[string][]string{
 	// Problem sets come to the data folder; nothing that runs knows from where.
 	"harness/fetch": {"harness/recording/publisher", "harness/problems", "harness/spec", "harness/store"},
 	// Logs become files of a recording, which runs read as anybody's.
-	"harness/imports": {"harness/starting", "harness/recording", "harness/spec", "harness/seed", "harness/cost", "verify"},
+	"harness/imports": {"harness/starting", "harness/recording/publisher", "harness/recording", "harness/spec", "harness/seed", "harness/cost", "verify"},
 	"harness/report":  {"harness/units", "harness/metrics", "harness/routing"},
 	"harness/routing": {"harness/cost", "harness/seed", "harness/spec", "verify"},
 	"harness/spec":    {"harness/cost"},

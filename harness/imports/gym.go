@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"github.com/entrorouter/entrorouter/harness/recording/publisher"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
@@ -21,17 +22,7 @@ func gymRows(files []File, o Options, add func(Row) error) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		var set struct {
-			Name    string `json:"name"`
-			Results []struct {
-				Question    string          `json:"question"`
-				Gold        json.RawMessage `json:"expected_answer"`
-				Completions []struct {
-					Response *string  `json:"full_model_response"`
-					Score    *float64 `json:"score"`
-				} `json:"completions"`
-			} `json:"results"`
-		}
+		var set publisher.GymSet
 		if err := json.Unmarshal(data, &set); err != nil {
 			return nil, fmt.Errorf("%s: no result of reasoning-gym-eval: %w", f.Name, err)
 		}
@@ -53,13 +44,13 @@ func gymRows(files []File, o Options, add func(Row) error) ([]string, error) {
 			if times[text] > 1 {
 				row.Question += fmt.Sprintf("-%d", times[text])
 			}
-			if gold, ok := textOf(q.Gold); ok && gold != "" {
-				row.Golds = []string{gold}
+			if q.Expected != "" {
+				row.Golds = []string{string(q.Expected)}
 			}
 			for _, c := range q.Completions {
 				row.Response, row.Correct = c.Response, nil
-				if c.Score != nil {
-					right := *c.Score >= min(o.CorrectFrom, 0.99) // lower scores are for parts of an answer and for its form
+				if score, err := c.Score.Float64(); err == nil {
+					right := score >= min(o.CorrectFrom, 0.99) // lower scores are for parts of an answer and for its form
 					row.Correct = &right
 				}
 				if err := add(row); err != nil {

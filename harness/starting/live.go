@@ -25,8 +25,8 @@ type Live struct {
 	Runs      int // answers of every model to every question
 }
 
-// Fewest is how many questions two servers are tried on at least: half are learned from, half are scored.
-const Fewest = 4
+// fewest is how many questions servers are tried on at least: of the half that is learned from a fifth is held out.
+const fewest = 10
 
 // LiveFiles returns the files of an experiment on servers: models and their base URLs, which all have a price, and the questions
 // of a file of problems.JSONL. Of these every second one, in the order of a hash of the text, is learned from and the others are
@@ -61,6 +61,9 @@ func LiveFiles(ctx context.Context, folder, name, questions string, models []Exp
 	}
 	x.Train = part{"questions/train.jsonl", sumOf(train), bytes.Count(train, []byte("\n"))}
 	x.Test = part{"questions/test.jsonl", sumOf(test), bytes.Count(test, []byte("\n"))}
+	if n := x.Train.N + x.Test.N; n < fewest {
+		return nil, fmt.Errorf("%w: %s has %d questions; half are learned from and half are scored, so %d are the fewest and some hundreds tell something", spec.ErrUsage, questions, n, fewest)
+	}
 	files, err := x.filled(map[string]string{"pool": "pools/" + name + ".yaml", "prices": "prices/" + name + ".yaml", "benchmarks": "benchmarks.yaml", "spec": name + ".yaml"})
 	return append([]File{{x.Train.Path, train}, {x.Test.Path, test}}, files...), err
 }
@@ -99,9 +102,6 @@ func halves(ctx context.Context, file string) (train, test []byte, err error) {
 			half = &test
 		}
 		*half = append(append(*half, q.line...), '\n')
-	}
-	if len(questions) < Fewest {
-		return nil, nil, fmt.Errorf("%w: %s has %d questions; half are learned from and half are scored, so %d are the fewest and some hundreds tell something", spec.ErrUsage, path, len(questions), Fewest)
 	}
 	return train, test, nil
 }

@@ -140,7 +140,7 @@ func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time)
 		left = append(left, fmt.Sprintf("%d of %d questions, which not every %s answered", r.Gaps, r.Gaps+r.Queries.N, by))
 	}
 	if len(left) > 0 {
-		b.Left = fmt.Sprintf("%s; %d models and %d questions remain", strings.Join(left, "; "), len(some), r.Queries.N)
+		b.Left = fmt.Sprintf("%s; remaining: models %d, questions %d", strings.Join(left, "; "), len(some), r.Queries.N)
 	}
 	for _, e := range x.Priceless() {
 		b.Priceless = append(b.Priceless, e.Model)

@@ -74,7 +74,7 @@ func TestRecordedOutcomesAreDescribed(t *testing.T) {
 {"query_id": "2", "model": "gaps", "correct": 1, "output_tokens": 5}
 `)
 	b, err := Recorded(t.Context(), folder, "mine", Origin{Source: "a test", Licence: "none", Note: "made up: yes", Prices: map[string]Price{"org/a: b": {Price: cost.Price{In: 1e-7, Out: 2}}, "gaps": {}}}, day)
-	if err != nil || len(b.Priceless) > 0 || b.Left != "gaps, which answered 1 of 3 questions; 1 of 3 questions, which not every other model answered; 2 models and 2 questions remain" {
+	if err != nil || len(b.Priceless) > 0 || b.Left != "gaps, which answered 1 of 3 questions; 1 of 3 questions, which not every other model answered; remaining: models 2, questions 2" {
 		t.Fatal(err, b)
 	}
 	if err := Write(folder, b.Files); err != nil {

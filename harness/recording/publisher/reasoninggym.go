@@ -18,21 +18,42 @@ import (
 // gymFile is the path of a file: level, model with the time of its run, category, dataset.
 var gymFile = regexp.MustCompile(`(?:^|/)reasoninggym-paper-experiments/zero-shot/(easy|hard)/([^/]+?)(?:_\d{8}_\d{6})?/([^/]+)/([^/]+)\.json$`)
 
+// GymSet is what a file has: what a model answered to the questions of a data set.
+type GymSet struct {
+	Name    string      `json:"name"`
+	Results []GymResult `json:"results"`
+}
+
+// GymResult is a question with its completions.
+type GymResult struct {
+	Question    string  `json:"question"`
+	Expected    gymText `json:"expected_answer"`
+	Completions []struct {
+		Score    json.Number `json:"score"` // empty: none
+		Response *string     `json:"full_model_response"`
+	} `json:"completions"`
+}
+
+// gymText is a text, or a number as its text; what is neither is empty.
+type gymText string
+
+func (t *gymText) UnmarshalJSON(data []byte) error {
+	var text string
+	var n json.Number
+	if json.Unmarshal(data, &text) != nil && json.Unmarshal(data, &n) == nil {
+		text = n.String()
+	}
+	*t = gymText(text)
+	return nil
+}
+
 // ReasoningGym makes reasoning_gym_questions and reasoning_gym_outcomes: questions in the order in which they were first put, by
 // level, model, category and dataset; of an answer the scores of its completions and the lengths of their texts in characters.
 // A question that a dataset holds several times is one, with the completions of the first; dups says how many there were.
 func ReasoningGym(files iter.Seq2[File, error]) (map[string][]byte, error) {
-	type gymQuestion struct {
-		Question    string `json:"question"`
-		Expected    string `json:"expected_answer"`
-		Completions []struct {
-			Score    json.Number `json:"score"`
-			Response *string     `json:"full_model_response"`
-		} `json:"completions"`
-	}
 	type evaluation struct {
 		level, model, category, dataset string
-		results                         []gymQuestion
+		results                         []GymResult
 	}
 	var all []evaluation
 	for f, err := range files {
@@ -47,9 +68,7 @@ func ReasoningGym(files iter.Seq2[File, error]) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		var of struct {
-			Results []gymQuestion `json:"results"`
-		}
+		var of GymSet
 		if err := json.Unmarshal(raw, &of); err != nil {
 			return nil, fmt.Errorf("%s: %s", f.Path, strings.TrimPrefix(err.Error(), "json: "))
 		}
@@ -78,7 +97,7 @@ func ReasoningGym(files iter.Seq2[File, error]) (map[string][]byte, error) {
 			id := hex.EncodeToString(sum[:6])
 			if !written[id] {
 				written[id] = true
-				questions.line(pair{"id", id}, pair{"level", e.level}, pair{"category", e.category}, pair{"dataset", e.dataset}, pair{"question", q.Question}, pair{"answer", q.Expected})
+				questions.line(pair{"id", id}, pair{"level", e.level}, pair{"category", e.category}, pair{"dataset", e.dataset}, pair{"question", q.Question}, pair{"answer", string(q.Expected)})
 			}
 			var scores []number
 			var chars []int
