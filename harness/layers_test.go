@@ -57,7 +57,7 @@ var layers = map[string][]string{
 	// Verdicts read measurements and the paper's tables, and nothing that made them.
 	"harness/paper": {"harness/metrics", "harness/report"},
 	// Who asks stores nothing: that is harness/asking.
-	"harness/experts": {"harness/lines", "harness/experts/internal/wire", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
+	"harness/experts": {"harness/lines", "harness/internal/retryafter", "harness/experts/internal/wire", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
 	// A client knows no simulation; the simulation answers a client's requests.
 	"harness/experts/sim": {"harness/experts", "harness/experts/vllm", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
 	// A server of models that are functions, and what goes wrong with one: no client, so that the client's tests can have both.
@@ -85,7 +85,7 @@ var layers = map[string][]string{
 	// The files that an experiment of one's own begins with: text, made of what is in the data.
 	"harness/starting": {"harness/problems", "harness/recording", "harness/store", "harness/spec", "harness/cost"},
 	// Problem sets come to the data folder; nothing that runs knows from where.
-	"harness/fetch": {"harness/recording/publisher", "harness/problems", "harness/spec", "harness/store"},
+	"harness/fetch": {"harness/internal/retryafter", "harness/recording/publisher", "harness/problems", "harness/spec", "harness/store"},
 	// Logs become files of a recording, which runs read as anybody's.
 	"harness/imports": {"harness/starting", "harness/recording/publisher", "harness/recording", "harness/spec", "harness/seed", "harness/cost", "verify"},
 	"harness/report":  {"harness/units", "harness/metrics", "harness/routing"},

@@ -28,7 +28,23 @@ func tapeFiles(t *testing.T, dir, spec, pool string) string {
 	toy.Put(t, filepath.Join(dir, "prices", "tape.yaml"), "date: 2026-01-01\nbasis: assumed\nsource: made up\nmodels: {a: {in: 1, out: 2}, b: {in: 2, out: 5}, c: {in: 4, out: 11}}\n")
 	toy.Put(t, filepath.Join(dir, "pools", "tape.yaml"), "name: tape\n"+pool)
 	path := filepath.Join(dir, "taped.yaml")
-	toy.Put(t, path, "name: taped\nbase: base.yaml\ntitle: Taped\npools: [tape]\nprices: tape\ncount_input: true\ntargets: {gate: false}\n"+spec)
+	toy.Put(t, path, `name: taped
+base: base.yaml
+title: Taped
+pools: [tape]
+prices: tape
+count_input: true
+targets: {gate: false}
+evaluate: {bootstrap: 50, seeds: [1]}
+methods:
+  - {name: fixed, id: cheapest, params: {expert: cheapest}}
+  - {name: fixed, id: strongest, params: {expert: strongest}}
+  - {name: random}
+  - {name: oracle}
+  - {name: mixture}
+  - {name: logistic}
+outputs: [{kind: table, file: taped}]
+`+spec)
 	return path
 }
 
@@ -41,15 +57,6 @@ func folded(t *testing.T, queries, outcomes string) *metrics.Set {
 	path := tapeFiles(t, dir, `
 protocol: folds
 folds: {k: 5, probe: none, kappa: "01", seeds: [0, 1]}
-evaluate: {bootstrap: 50, seeds: [1]}
-methods:
-  - {name: fixed, id: cheapest, params: {expert: cheapest}}
-  - {name: fixed, id: strongest, params: {expert: strongest}}
-  - {name: random}
-  - {name: oracle}
-  - {name: mixture}
-  - {name: logistic}
-outputs: [{kind: table, file: taped}]
 `, fmt.Sprintf(`
 kind: recorded
 experts: [{id: small, model: a}, {id: mid, model: b}, {id: big, model: c}]
@@ -114,15 +121,6 @@ large: 0
 train: {sft: {benchmark: study, size: 60}, rl: {benchmark: study, size: 60}}
 test: [exam]
 profile: {rollouts: 1, concurrency: 8}
-evaluate: {bootstrap: 50, seeds: [1]}
-methods:
-  - {name: fixed, id: cheapest, params: {expert: cheapest}}
-  - {name: fixed, id: strongest, params: {expert: strongest}}
-  - {name: random}
-  - {name: oracle}
-  - {name: mixture}
-  - {name: logistic}
-outputs: [{kind: table, file: taped}]
 `
 	data := t.TempDir()
 	sum := map[string]string{}

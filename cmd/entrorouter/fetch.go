@@ -108,10 +108,9 @@ func fetchAction(c *cli.Context) error {
 
 // fetchOne fetches one set and says what came of it.
 func fetchOne(ctx context.Context, f *fetch.Fetcher, name string, b spec.Benchmark, out, errs io.Writer) error {
-	p := bytesShown{out: errs}
-	f.Progress = p.show
+	done := showBytes(f, errs)
 	got, err := f.Fetch(ctx, name)
-	p.done()
+	done()
 	if err != nil {
 		return err
 	}
@@ -121,10 +120,9 @@ func fetchOne(ctx context.Context, f *fetch.Fetcher, name string, b spec.Benchma
 
 // fetchRecording fetches one recorded set and says what came of it.
 func fetchRecording(ctx context.Context, f *fetch.Fetcher, name string, p spec.Published, out, errs io.Writer) error {
-	shown := bytesShown{out: errs}
-	f.Progress = shown.show
+	done := showBytes(f, errs)
 	got, err := f.FetchRecording(ctx, name)
-	shown.done()
+	done()
 	if err != nil {
 		return err
 	}
@@ -158,6 +156,13 @@ type bytesShown struct {
 	out  io.Writer
 	what string
 	bar  *progressbar.ProgressBar
+}
+
+// showBytes shows the progress of a fetcher until done is called.
+func showBytes(f *fetch.Fetcher, out io.Writer) (done func()) {
+	p := &bytesShown{out: out}
+	f.Progress = p.show
+	return p.done
 }
 
 func (p *bytesShown) show(what string, n, total int64) {

@@ -14,6 +14,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/entrorouter/entrorouter/harness/internal/retryafter"
 )
 
 // trouble is why an attempt has no answer.
@@ -80,7 +82,7 @@ func lost(err error) *trouble {
 
 // refusal says what a status other than 200 means. The server's own clock dates what it asks to wait for.
 func refusal(response *http.Response, body []byte) *trouble {
-	t := &trouble{err: fmt.Errorf("answered %s%s", line(response.Status, ""), said(body)), after: waitFor(response.Header)}
+	t := &trouble{err: fmt.Errorf("answered %s%s", line(response.Status, ""), said(body)), after: retryafter.Wait(response.Header)}
 	t.class = classOf(response.StatusCode)
 	switch response.StatusCode {
 	case http.StatusServiceUnavailable:
@@ -183,22 +185,4 @@ func line(text, key string) string {
 		text += "..."
 	}
 	return text
-}
-
-// waitFor reads a Retry-After: seconds, or a date by the server's own clock, without which it says nothing: ours may be off by
-// an hour, or jump by one. Nothing readable, and nothing to wait, is 0.
-func waitFor(h http.Header) time.Duration {
-	value := strings.TrimSpace(h.Get("Retry-After"))
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil {
-		if seconds > 0 && seconds < 1e9 {
-			return time.Duration(seconds * float64(time.Second))
-		}
-		return 0
-	}
-	at, err := http.ParseTime(value)
-	now, unknown := http.ParseTime(h.Get("Date"))
-	if err != nil || unknown != nil {
-		return 0
-	}
-	return max(0, at.Sub(now))
 }

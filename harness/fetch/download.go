@@ -16,7 +16,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -73,17 +72,6 @@ func (f *Fetcher) retry(ctx context.Context, op func(context.Context) error) err
 		case <-time.After(max(t.after, waits.NextBackOff())):
 		}
 	}
-}
-
-// retryAfter reads the header of that name: seconds, or a date.
-func retryAfter(text string, now time.Time) time.Duration {
-	if n, err := strconv.Atoi(text); err == nil && n > 0 {
-		return time.Duration(n) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(at.Sub(now), 0)
-	}
-	return 0
 }
 
 // download brings a file to a path, which is whole or not there, and returns its SHA-256. It may have at most that many

@@ -395,18 +395,6 @@ func TestTransientFaultsAreTriedAgain(t *testing.T) {
 	w.has(t, map[string]string{"benchmarks/sums.jsonl": lines1})
 }
 
-func TestRetryAfterIsSecondsOrADate(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for text, want := range map[string]time.Duration{
-		"7": 7 * time.Second, "0": 0, "-3": 0, "": 0, "soon": 0,
-		"Fri, 02 Jan 2026 03:05:05 GMT": time.Minute, "Fri, 02 Jan 2026 03:00:00 GMT": 0,
-	} {
-		if got := retryAfter(text, now); got != want {
-			t.Errorf("%q is %s, want %s", text, got, want)
-		}
-	}
-}
-
 // A download that is cut anywhere, any number of times, ends in the bytes that are published, and asks for none of them twice.
 func TestCutDownloadsGoOn(t *testing.T) {
 	whole := published1 + strings.Repeat("\n", 5000)

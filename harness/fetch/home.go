@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/internal/retryafter"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -187,7 +188,7 @@ func (f *Fetcher) get(ctx context.Context, at string, home *spec.Home, header ht
 	err = fmt.Errorf("%s: %s", at, r.Status)
 	switch {
 	case r.StatusCode == http.StatusTooManyRequests || r.StatusCode >= 500:
-		return nil, &transient{err: err, after: retryAfter(r.Header.Get("Retry-After"), f.Now())}
+		return nil, &transient{err: err, after: retryafter.Wait(r.Header)}
 	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
 		what := "the publisher does not let it go without an account"
 		if home.Access != "" {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/recording/publisher"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -260,21 +261,6 @@ func write(to *bytes.Buffer, v any) {
 		}
 		to.WriteByte(']')
 	case string:
-		to.WriteByte('"')
-		for _, r := range v {
-			switch {
-			case r == '"' || r == '\\':
-				to.WriteByte('\\')
-				to.WriteRune(r)
-			case r >= ' ':
-				to.WriteRune(r)
-			case strings.ContainsRune("\b\t\n\f\r", r):
-				to.WriteByte('\\')
-				to.WriteByte("btn?fr"[r-'\b'])
-			default:
-				fmt.Fprintf(to, `\u%04x`, r)
-			}
-		}
-		to.WriteByte('"')
+		publisher.WriteText(to, v, false)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/safetensors"
+	"github.com/entrorouter/entrorouter/harness/tokenizer"
 )
 
 // Export says how a trained policy is written.
@@ -176,7 +177,7 @@ func (x Export) adapter(p *Policy, trained map[string]func() ([]float32, error),
 	if err != nil {
 		return err
 	}
-	return writeJSON(filepath.Join(dir, adapterConfigFile), map[string]any{
+	return tokenizer.WriteJSON(filepath.Join(dir, adapterConfigFile), map[string]any{
 		"peft_type": "LORA", "task_type": "CAUSAL_LM", "inference_mode": true, "bias": "none", "fan_in_fan_out": false, "lora_dropout": 0,
 		"r": lora.Rank, "lora_alpha": p.record.Policy.Tune.LoRA.Alpha, "target_modules": lora.Targets, "base_model_name_or_path": base,
 	})

@@ -3,7 +3,6 @@
 package lm
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/safetensors"
+	"github.com/entrorouter/entrorouter/harness/tokenizer"
 )
 
 // Values returns a weight by its name in a folder.
@@ -108,27 +108,15 @@ func (b *Base) writeVocabulary(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "tokenizer.json"), words, 0o666); err != nil {
 		return err
 	}
-	return writeJSON(filepath.Join(dir, "tokenizer_config.json"), map[string]any{
+	return tokenizer.WriteJSON(filepath.Join(dir, "tokenizer_config.json"), map[string]any{
 		"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": false,
 		"eos_token": freshEnd, "pad_token": freshEnd, "chat_template": freshChat,
 	})
 }
 
-// writeJSON writes a value as Hugging Face does, indented by two.
-func writeJSON(path string, value any) error {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(value); err != nil {
-		return err
-	}
-	return os.WriteFile(path, out.Bytes(), 0o666)
-}
-
 // writeGeneration writes what transformers' generate reads.
 func writeGeneration(dir string, c Config) error {
-	return writeJSON(filepath.Join(dir, generationFile), struct {
+	return tokenizer.WriteJSON(filepath.Join(dir, generationFile), struct {
 		Greedy bool            `json:"do_sample"`
 		BOS    json.RawMessage `json:"bos_token_id,omitempty"`
 		EOS    json.RawMessage `json:"eos_token_id,omitempty"`

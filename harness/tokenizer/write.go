@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 )
 
 // JSON returns the definition as tokenizer.json. Read gives the same definition back.
@@ -36,11 +37,7 @@ func (d Definition) JSON() ([]byte, error) {
 	for i, m := range d.Merges {
 		merges[i] = m[0] + " " + m[1]
 	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(struct {
+	return indented(struct {
 		Version       string       `json:"version"`
 		Truncation    any          `json:"truncation"`
 		Padding       any          `json:"padding"`
@@ -65,7 +62,24 @@ func (d Definition) JSON() ([]byte, error) {
 			Merges                  []string `json:"merges"`
 		}{Type: "BPE", Vocab: numbered(d.Tokens), Merges: merges},
 	})
+}
+
+func indented(value any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(value)
 	return out.Bytes(), err
+}
+
+// WriteJSON writes a value to a file as Hugging Face does, indented by two.
+func WriteJSON(path string, value any) error {
+	data, err := indented(value)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o666)
 }
 
 // numbered is written as an object of tokens and their numbers, in the order of the numbers.

@@ -2,8 +2,6 @@
 package convert
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -62,7 +60,7 @@ func Folder(file *gguf.File, dir string, dtype safetensors.DType) (made Made, er
 	}
 	texts := map[string]any{"config.json": m.config(words.special, dtype), "generation_config.json": words.special, "tokenizer_config.json": words.config(m)}
 	for name, value := range texts {
-		if err := writeJSON(filepath.Join(temporary, name), value); err != nil {
+		if err := tokenizer.WriteJSON(filepath.Join(temporary, name), value); err != nil {
 			return made, err
 		}
 	}
@@ -77,18 +75,6 @@ func Folder(file *gguf.File, dir string, dtype safetensors.DType) (made Made, er
 	}
 	made.Architecture, made.Tokens = m.architecture, words.tokens
 	return made, os.Rename(temporary, dir)
-}
-
-// writeJSON writes a value as Hugging Face does, indented by two.
-func writeJSON(path string, value any) error {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(value); err != nil {
-		return err
-	}
-	return os.WriteFile(path, out.Bytes(), 0o666)
 }
 
 // writeWeights writes model.safetensors, a tensor at a time.

@@ -95,7 +95,10 @@ func list[T any](w *writer, of []T) {
 	w.WriteByte(']')
 }
 
-func (w *writer) text(s string) {
+func (w *writer) text(s string) { WriteText(&w.Buffer, s, w.ascii) }
+
+// WriteText writes a text as JSON as Python's json module does: with other characters than those of ASCII escaped, or as they are.
+func WriteText(w *bytes.Buffer, s string, ascii bool) {
 	w.WriteByte('"')
 	for _, r := range s {
 		switch {
@@ -105,9 +108,9 @@ func (w *writer) text(s string) {
 		case strings.ContainsRune("\b\t\n\f\r", r):
 			w.WriteByte('\\')
 			w.WriteByte("btn?fr"[r-'\b'])
-		case r < ' ' || w.ascii && r > '~' && r <= 0xffff:
+		case r < ' ' || ascii && r > '~' && r <= 0xffff:
 			fmt.Fprintf(w, `\u%04x`, r)
-		case w.ascii && r > 0xffff:
+		case ascii && r > 0xffff:
 			r -= 0x10000
 			fmt.Fprintf(w, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
 		default:
