@@ -208,9 +208,7 @@ func (e *entroRouter) validated(ctx context.Context, set routing.TrainSet, work 
 	if len(e.Validate.WeightDecay) == 0 {
 		return e, nil
 	}
-	kept, held := set, set
-	kept.SFT, held.SFT = holdOut(set.SFT)
-	kept.RL, held.RL = holdOut(set.RL)
+	kept, held := holdOutOfBoth(set)
 	if len(held.SFT) == 0 || len(held.RL) == 0 {
 		return nil, fmt.Errorf("method %s: validate: %d training problems are too few to hold a fifth of them out; give it more, or leave validate out of the spec", e.name, min(len(set.SFT), len(set.RL)))
 	}
@@ -301,6 +299,19 @@ func holdOut(examples []routing.Example) (kept, held []routing.Example) {
 	inHashOrder(sorted)
 	n := len(sorted) / 5
 	return sorted[n:], sorted[:n]
+}
+
+// holdOutOfBoth is holdOut in both stages. No problem that is held out of Stage II is kept in Stage I, which may have seen it.
+func holdOutOfBoth(set routing.TrainSet) (kept, held routing.TrainSet) {
+	kept, held = set, set
+	kept.SFT, held.SFT = holdOut(set.SFT)
+	kept.RL, held.RL = holdOut(set.RL)
+	out := map[string]bool{}
+	for _, x := range held.RL {
+		out[x.Problem.ID] = true
+	}
+	kept.SFT = slices.DeleteFunc(kept.SFT, func(x routing.Example) bool { return out[x.Problem.ID] })
+	return kept, held
 }
 
 // prompts are the Stage II problems with the shaped reward of every expert.

@@ -334,6 +334,13 @@ func TestTheWeightDecayIsChosenOnProblemsThatAreHeldOut(t *testing.T) {
 			t.Errorf("%s: %+v, %v with nothing to choose from", kind, e, err)
 		}
 	}
+	both := planted(100)
+	both.RL = append(planted(50).RL, planted(150).RL[100:]...) // half of it is of Stage I, as in the paper
+	if kept, held := holdOutOfBoth(both); slices.ContainsFunc(kept.Examples(), func(x routing.Example) bool {
+		return slices.ContainsFunc(held.RL, func(y routing.Example) bool { return x.Problem.ID == y.Problem.ID })
+	}) || len(held.RL) != 20 {
+		t.Errorf("%d problems are held out of Stage II, want 20, and none of them kept in a stage", len(held.RL))
+	}
 	_, err := build(t, "entrorouter", "validate: {weight_decay: [1, 50]}").Fit(t.Context(), planted(100), work(1))
 	if err == nil || !strings.Contains(err.Error(), "a weight decay of 50 at a learning rate of 0.02") {
 		t.Errorf("a decay that turns weights around: %v", err)
