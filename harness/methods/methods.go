@@ -101,7 +101,7 @@ type Ask struct {
 type kind struct {
 	name    string
 	section string // heading of its rows in tables
-	marker  int    // of its row in figures, from 0; no two are alike
+	marker  int    // of its row in figures, from 0; no two are alike; a fixed expert, which figures have by name, has none
 	also    []mark // markers of further rows of the kind
 
 	seeded    bool // the fit or its decisions depend on the training seed
@@ -146,22 +146,22 @@ const (
 func list() []kind {
 	return []kind{
 		{name: "random", section: underHeuristics, marker: 1, also: []mark{{"random-expected", 13}}, seeded: true, blind: true, build: newRandom},
-		{name: "fixed", section: underHeuristics, marker: 21, fixed: true, blind: true, build: newFixed},
+		{name: "fixed", section: underHeuristics, fixed: true, blind: true, build: newFixed},
 		{name: "self", section: underHeuristics, marker: 22, self: true, alone: true, blind: true, build: newSelf},
 		{name: "oracle", section: underYardsticks, marker: 14, also: []mark{{"oracle-kappa", 18}}, hindsight: true, blind: true, build: newOracle},
 		{name: "mixture", section: underYardsticks, marker: 10, knob: true, build: newMixture},
 		{name: "benchmark", section: underYardsticks, marker: 2, knob: true, build: newBenchmark},
 		{name: "logistic", section: underRouters, marker: 4, knob: true, build: newLogistic},
-		{name: "knn", section: underRouters, marker: 5, knob: true, build: newKNN},
+		{name: "knn", section: underRouters, marker: 5, also: []mark{{"knn-guard", 26}}, knob: true, build: newKNN},
 		{name: "bag", section: underRouters, marker: 12, seeded: true, knob: true, chosen: bagChosen, build: newBag},
 		{name: "difficulty", section: underRouters, marker: 9, knob: true, chosen: difficultyChosen, build: newDifficulty},
 		{name: "cluster", section: underRouters, marker: 6, seeded: true, knob: true, build: newCluster},
 		{name: "forc", section: underRouters, marker: 8, also: []mark{{"forc-matched", 15}, {"forc-cost", 16}}, knob: true, build: newFORC},
-		{name: "routellm", section: underRouters, marker: 7, also: []mark{{"routellm-11", 17}}, seeded: true, knob: true, build: newRouteLLM},
-		{name: "swranking", section: underRouters, marker: 26, knob: true, build: newSWRanking},
+		{name: "routellm", section: underRouters, marker: 7, also: []mark{{"routellm-11", 17}, {"routellm-ties", 27}}, seeded: true, knob: true, build: newRouteLLM},
+		{name: "swranking", section: underRouters, marker: 21, knob: true, build: newSWRanking},
 		{name: "llmrouter", section: underLanguageModels, marker: 23, asks: true, build: newLLMRouter},
 		{name: "sft", section: underOurs, marker: 3, seeded: true, knob: true, policy: true, build: newSFT},
-		{name: ReferenceRow, section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}}, seeded: true, knob: true, policy: true, build: newEntroRouter},
+		{name: ReferenceRow, section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}, {"entrorouter-exact", 28}}, seeded: true, knob: true, policy: true, build: newEntroRouter},
 		{name: "entroplus", section: underOurs, marker: 11, seeded: true, knob: true, policy: true, build: newEntroPlus},
 		{name: "routerr1", section: underMultiRound, marker: 24, also: []mark{{"router-r1", 20}}, seeded: true, self: true, assumes: true, build: byPolicy(newServedRouterR1, newRouterR1)},
 		{name: "xrouter", section: underMultiRound, marker: 25, seeded: true, self: true, assumes: true, build: byPolicy(newServedXRouter, newXRouter)},
@@ -182,7 +182,9 @@ func Kinds() []string {
 func Marked() []string {
 	var all []mark
 	for _, k := range list() {
-		all = append(append(all, mark{k.name, k.marker}), k.also...)
+		if !k.fixed {
+			all = append(append(all, mark{k.name, k.marker}), k.also...)
+		}
 	}
 	slices.SortFunc(all, func(a, b mark) int { return a.marker - b.marker })
 	rows := make([]string, len(all))

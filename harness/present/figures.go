@@ -252,6 +252,9 @@ func (r *Run) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err
 				point.Paper = append(metrics.Keys(m.PaperKeys()...), metrics.Keys("benchmark", metrics.Average)...)
 			}
 			line.Points, line.Look = append(line.Points, point), report.Look(slices.Index(methods.Marked(), m.Name))
+			if line.Look < 0 { // fixed experts have no marker of their own
+				line.Look = report.Looks - 1
+			}
 		}
 		if len(line.Points) == 0 && r.Measurements != nil {
 			continue // of rows that could not be fitted: that there are rows was checked before they were
