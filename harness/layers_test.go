@@ -22,9 +22,9 @@ var layers = map[string][]string{
 	// Carrying out, explaining, following and checking an experiment: the walk from top to bottom.
 	"harness": {"harness/machine", "harness/programs", "harness/workload", "harness/methods", "harness/protocol", "harness/asking", "harness/steps", "harness/book", "harness/compare", "harness/explain", "harness/trail", "harness/policy", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
 	// What to do for an experiment, and who is asked on the way.
-	"harness/protocol":     {"harness/train", "harness/lm", "harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/compact", "harness/experts", "harness/recording", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
+	"harness/protocol":     {"harness/train", "harness/lm", "harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/features", "harness/experts", "harness/recording", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
 	"harness/asking":       {"harness/steps", "harness/methods", "harness/experts", "harness/experts/sim", "harness/experts/vllm", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
-	"harness/steps":        {"harness/machine", "harness/book", "harness/explain", "harness/experts/sim", "harness/policy", "harness/compact", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/metrics", "harness/cost", "verify"},
+	"harness/steps":        {"harness/machine", "harness/book", "harness/explain", "harness/experts/sim", "harness/policy", "harness/features", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/metrics", "harness/cost", "verify"},
 	"harness/internal/toy": {"experiments", "harness/methods", "harness/spec"},
 	"harness/collapse":     {"harness/table", "harness/theory", "harness/score", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed"},
 	// What is compared and what is shown are finished runs.
@@ -39,13 +39,13 @@ var layers = map[string][]string{
 	"harness/metrics": {"harness/units"},
 	// What is shown is decided from a spec and its measurements, whoever made them.
 	"harness/present": {"harness/methods", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics"},
-	"harness/methods": {"harness/features", "harness/learn", "harness/table", "harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
+	"harness/methods": {"harness/features", "harness/learn", "harness/parallel", "harness/table", "harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	// What rows learn with knows neither texts nor experts, what they read of texts learns nothing but its own scale.
-	"harness/learn":    {"harness/policy", "harness/seed"},
-	"harness/features": {"harness/compact", "harness/policy", "harness/spec"},
+	"harness/learn":    {"harness/parallel", "harness/policy", "harness/seed"},
+	"harness/features": {"harness/parallel", "harness/policy", "harness/seed", "harness/spec"},
 	// Training changes the weights of any policy and knows none of them.
 	"harness/train":   {"harness/table", "harness/policy", "harness/seed", "harness/spec"},
-	"harness/compact": {"harness/policy", "harness/seed", "harness/spec"},
+	"harness/compact": {"harness/features", "harness/policy", "harness/spec"},
 	"harness/policy":  {"harness/safetensors", "harness/seed"},
 	"harness/lm":      {"harness/tokenizer", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec", "harness/cost"},
 	// A model in another format becomes a Hugging Face folder; nothing is computed with it.

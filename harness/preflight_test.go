@@ -89,7 +89,7 @@ func TestARunThatThereIsNoRoomForIsRefusedByItsKnob(t *testing.T) {
 		{"large: 20", "large: 20", machine.Room{Memory: 8 << 30, Disk: 1 << 30}, ""},
 		{"bootstrap: 20", "bootstrap: 1000000", machine.Room{Memory: 512 << 20}, "evaluate.bootstrap: 1000000 resamples of 5 rows and 2 benchmarks"},
 		{"name: entrorouter", "name: entrorouter, params: {policy: {buckets: 4194304, hidden: 65536}}", machine.Room{Memory: 1 << 40}, "row entrorouter: policy.buckets: 4194304 buckets of 65536 units take about 8.8 TB of memory"},
-		{"hidden: 16", "hidden: 65536, buckets: 4194304", machine.Room{Memory: 1 << 40}, "row bag: buckets: 4194304 buckets of 65536 units"},
+		{"hidden: 16", "hidden: 65536, features: {words: {buckets: 4194304}}", machine.Room{Memory: 1 << 40}, "row bag: features.words.buckets: 4194304 buckets of 65536 units"},
 		{"sft: {epochs: 3,", "profile: {rollouts: 1000}\nsft: {epochs: 3,", machine.Room{Disk: 100 << 20}, "train.sft.size: 100 problems, asked 1000 times (profile.rollouts) of 4 models take about 120 MB of disk"},
 	} {
 		files := smallSpec(t)

@@ -3,25 +3,19 @@ package compact
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"github.com/entrorouter/entrorouter/harness/crash"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
-
-// surfaceClip bounds a standardised surface feature: a text unlike any training text must not saturate the layer.
-const surfaceClip = 4
 
 // Policy is the small policy: signed hashed n-grams and surface features of the text, one shared tanh layer, and a
 // softmax over the experts. It is not the paper's backbone (a 4B language model); it stands in for it where a run
@@ -32,63 +26,30 @@ const surfaceClip = 4
 type Policy struct {
 	experts []string
 	cfg     config
-	texts   *Texts
 }
 
 // config is what a checkpoint holds beside the weights.
 type config struct {
-	Features int       `json:"features"` // FeatureVersion
-	Experts  []string  `json:"experts"`
-	Buckets  int       `json:"buckets"`
-	NGrams   int       `json:"ngrams"`
-	Hidden   int       `json:"hidden"`
-	Surface  []string  `json:"surface"` // names, in input order
-	Mean     []float64 `json:"mean"`    // of each surface feature over the training texts
-	SD       []float64 `json:"sd"`      // 0: the feature was constant there and is not used
+	Version int      `json:"features"` // features.Version
+	Experts []string `json:"experts"`
+	Hidden  int      `json:"hidden"`
+	features.Counts
 }
 
 // New builds the policy for the given experts (ids, cheapest first) and fits the standardisation of the
 // surface features on texts. memory is of the texts it reads then and later; nil: none.
-func New(ctx context.Context, cfg spec.Policy, experts []string, texts []string, memory *Texts) (*Policy, error) {
-	if len(texts) == 0 {
-		return nil, errors.New("compact policy: no text to fit the features on; pass the training texts")
-	}
-	rows := make([][]float64, len(texts))
-	if err := parallel(ctx, len(texts), func(i int) { rows[i] = memory.surface(texts[i]) }); err != nil {
-		return nil, err
-	}
-	mean, sd := make([]float64, len(surfaceNames)), make([]float64, len(surfaceNames))
-	for k := range surfaceNames {
-		for _, x := range rows {
-			mean[k] += x[k] / float64(len(rows))
-		}
-		for _, x := range rows {
-			sd[k] += (x[k] - mean[k]) * (x[k] - mean[k]) / float64(len(rows))
-		}
-		if sd[k] = math.Sqrt(sd[k]); sd[k] < 1e-9 {
-			sd[k] = 0
-		}
-	}
-	c, err := build(config{
-		Features: FeatureVersion, Experts: slices.Clone(experts),
-		Buckets: cfg.Buckets, NGrams: cfg.NGrams, Hidden: cfg.Hidden,
-		Surface: surfaceNames, Mean: mean, SD: sd,
-	})
+func New(ctx context.Context, cfg spec.Policy, experts []string, texts []string, memory *features.Texts) (*Policy, error) {
+	counts, err := features.NewCounts(ctx, cfg.Buckets, cfg.NGrams, texts, memory)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("compact policy: %w", err)
 	}
-	c.texts = memory
-	return c, nil
+	return build(config{Version: features.Version, Experts: slices.Clone(experts), Hidden: cfg.Hidden, Counts: counts})
 }
 
 func build(cfg config) (*Policy, error) {
 	switch {
 	case len(cfg.Experts) < 2:
 		return nil, fmt.Errorf("compact policy: %d experts; a router needs at least 2", len(cfg.Experts))
-	case cfg.Buckets < 1:
-		return nil, fmt.Errorf("compact policy: buckets is %d; it must be at least 1", cfg.Buckets)
-	case cfg.NGrams < 1:
-		return nil, fmt.Errorf("compact policy: ngrams is %d; it must be at least 1", cfg.NGrams)
 	case cfg.Hidden < 1:
 		return nil, fmt.Errorf("compact policy: hidden is %d; it must be at least 1", cfg.Hidden)
 	}
@@ -101,13 +62,11 @@ func Read(raw []byte) (*Policy, error) {
 	if err := policy.ReadConfig(raw, &cfg); err != nil {
 		return nil, fmt.Errorf("compact policy: %w", err)
 	}
-	if cfg.Features != FeatureVersion || !slices.Equal(cfg.Surface, surfaceNames) {
-		return nil, fmt.Errorf("compact policy: trained on features of version %d, this program computes version %d; train it again",
-			cfg.Features, FeatureVersion)
+	if cfg.Version != features.Version {
+		return nil, fmt.Errorf("compact policy: trained on features of version %d, this program computes version %d; train it again", cfg.Version, features.Version)
 	}
-	if len(cfg.Mean) != len(surfaceNames) || len(cfg.SD) != len(surfaceNames) {
-		return nil, fmt.Errorf("compact policy: %d means and %d deviations for %d surface features",
-			len(cfg.Mean), len(cfg.SD), len(surfaceNames))
+	if err := cfg.Counts.Check(); err != nil {
+		return nil, fmt.Errorf("compact policy: %w", err)
 	}
 	return build(cfg)
 }
@@ -121,7 +80,7 @@ func (c *Policy) Experts() []string { return c.experts }
 // Config implements Policy.
 func (c *Policy) Config() any { return c.cfg }
 
-func (c *Policy) width() int { return len(surfaceNames) + c.cfg.Buckets }
+func (c *Policy) width() int { return c.cfg.Width() }
 
 // Weights implements Policy: the shared layer [V,H], [H] and the head [H,M], [M], initialised as Glorot and Bengio
 // (2010) propose.
@@ -136,29 +95,9 @@ func (c *Policy) Weights() []policy.Weight {
 	}
 }
 
-// Encode implements Policy. Ids below the number of surface features are those features, standardised and clipped;
-// the rest are n-gram buckets with value sign(c)*log(1+|c|), c the signed count. It fails where ctx
-// ends alone.
+// Encode implements Policy, see features.Counts. It fails where ctx ends alone.
 func (c *Policy) Encode(ctx context.Context, texts []string) ([]policy.Row, error) {
-	rows := make([]policy.Row, len(texts))
-	return rows, parallel(ctx, len(texts), func(i int) { rows[i] = c.encode(texts[i]) })
-}
-
-func (c *Policy) encode(text string) policy.Row {
-	surface, counts := c.texts.read(text, c.cfg.Buckets, c.cfg.NGrams)
-	row := policy.Row{IDs: make([]int32, 0, len(surface)+len(counts)), Values: make([]float32, 0, len(surface)+len(counts))}
-	for k, x := range surface {
-		if c.cfg.SD[k] == 0 {
-			continue
-		}
-		row.IDs = append(row.IDs, int32(k))
-		row.Values = append(row.Values, float32(min(max((x-c.cfg.Mean[k])/c.cfg.SD[k], -surfaceClip), surfaceClip)))
-	}
-	for _, g := range counts {
-		row.IDs = append(row.IDs, int32(len(surfaceNames))+g.bucket)
-		row.Values = append(row.Values, float32(math.Copysign(math.Log1p(math.Abs(float64(g.count))), float64(g.count))))
-	}
-	return row
+	return c.cfg.Rows(ctx, texts)
 }
 
 // atOnce is how many products of a weight and an input are computed before the context is looked at again, unless fewer rows
@@ -209,20 +148,4 @@ func dense(scope *model.Scope, name string, x *graph.Node) *graph.Node {
 	w := scope.GetVariable(name + ".weight").NodeValue(g)
 	b := scope.GetVariable(name + ".bias").NodeValue(g)
 	return graph.Add(graph.MatMul(x, w), graph.ExpandLeftToRank(b, 2))
-}
-
-// parallel calls f(0) to f(n-1) on all cores and returns when all are done, or with the error of ctx when it ends before.
-func parallel(ctx context.Context, n int, f func(i int)) error {
-	workers := min(runtime.GOMAXPROCS(0), n)
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			defer crash.Exit()
-			for i := w * n / workers; i < (w+1)*n/workers && ctx.Err() == nil; i++ {
-				f(i)
-			}
-		})
-	}
-	wg.Wait()
-	return ctx.Err()
 }

@@ -1,11 +1,8 @@
 package compact
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -57,27 +54,6 @@ func BenchmarkEncode(b *testing.B) {
 		if _, err := p.Encode(b.Context(), many); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-// ending is a context that has ended after so many looks at it.
-type ending struct {
-	context.Context
-	left atomic.Int64
-}
-
-func (e *ending) Err() error {
-	if e.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-func TestTextsAreReadUntilTheContextEnds(t *testing.T) {
-	ctx, read := &ending{Context: t.Context()}, atomic.Int64{}
-	ctx.left.Store(10)
-	if err := parallel(ctx, 1000, func(int) { read.Add(1) }); !errors.Is(err, context.Canceled) || read.Load() != 10 {
-		t.Errorf("%d texts read after 10 looks, %v", read.Load(), err)
 	}
 }
 

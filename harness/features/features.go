@@ -1,113 +1,143 @@
-// Package features turns texts into sparse rows of numbers, as regressions and nearest neighbours read them.
+// Package features turns texts into sparse rows of numbers: counts of what is in them, as a small policy reads them, and the
+// parts that regressions and nearest neighbours read.
 package features
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"math"
-	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// Set turns texts into rows: those of the compact policy, rescaled. Ids below surface are surface features, the rest n-gram
-// buckets. JSON keeps it.
+// Set turns texts into rows of the parts that it reads, side by side: structure, words, characters, vectors. JSON keeps what it learned,
+// but no vectors.
 type Set struct {
-	policy         *compact.Policy
-	surface, width int
+	Version int           `json:"version"`
+	Of      spec.Features `json:"of"`
+	Counts  Counts        `json:"counts"` // structure and words
+	Size    int           `json:"size"`   // numbers of a vector; 0: none are read
+
+	vectors *Vectors
 }
 
-// Hashing is how texts are read.
-type Hashing struct {
-	Buckets, NGrams int            // hashed n-gram buckets; longest word n-gram
-	Memory          *compact.Texts // of what the texts are made of; nil: none
+// New standardises surface features on texts, of which there must be one. of names at least one part, and vectors has those of the texts
+// if it names them. memory is of what texts are made of; nil: none.
+func New(ctx context.Context, of spec.Features, texts []string, vectors *Vectors, memory *Texts) (Set, error) {
+	s := Set{Version: Version, Of: of.Only(), vectors: vectors}
+	if of.Reads(spec.ReadVectors) {
+		s.Size = vectors.Size()
+	}
+	var err error
+	s.Counts, err = NewCounts(ctx, max(of.Words.Buckets, 1), max(of.Words.NGrams, 1), texts, memory)
+	return s, err
 }
 
-// New standardises surface features on texts. Nothing else is learned: the network behind the rows, of whatever two
-// experts, is never built.
-func New(ctx context.Context, h Hashing, texts []string) (Set, error) {
-	policy, err := compact.New(ctx, spec.Policy{Kind: "compact", Buckets: h.Buckets, NGrams: h.NGrams, Hidden: 1}, []string{"a", "b"}, texts, h.Memory)
-	if err != nil {
-		return Set{}, err
+// With returns a set that came back from JSON with what it reads texts with. It fails if that is not what it learned from.
+func (s Set) With(vectors *Vectors, memory *Texts) (Set, error) {
+	switch {
+	case s.Version != Version:
+		return s, fmt.Errorf("trained on features of version %d, this program computes version %d; train it again", s.Version, Version)
+	case s.Size > 0 && (vectors == nil || vectors.Size() != s.Size):
+		return s, fmt.Errorf("trained on vectors of %d numbers, and those given are others", s.Size)
 	}
-	return setOf(policy, h.Buckets), nil
+	s.vectors, s.Counts.memory = vectors, memory
+	return s, s.Counts.Check()
 }
 
-func setOf(policy *compact.Policy, buckets int) Set {
-	width := policy.Weights()[0].Dims[0] // surface features, then buckets
-	return Set{policy, width - buckets, width}
+// Width is the number of features; ids are below it.
+func (s Set) Width() (n int) {
+	for _, part := range s.Of.Read {
+		n += s.widthOf(part)
+	}
+	return n
 }
 
-// Width is the number of features of Encode.
-func (s Set) Width() int { return s.width }
-
-// MarshalJSON writes what the features are, as a checkpoint of the compact policy has it.
-func (s Set) MarshalJSON() ([]byte, error) { return json.Marshal(s.policy.Config()) }
-
-// UnmarshalJSON reads what MarshalJSON wrote. Features of another version are an error.
-func (s *Set) UnmarshalJSON(data []byte) error {
-	policy, err := compact.Read(data)
-	if err != nil {
-		return err
+func (s Set) widthOf(part string) int {
+	switch part {
+	case spec.ReadStructure:
+		return len(surfaceNames)
+	case spec.ReadWords:
+		return s.Counts.Buckets
+	case spec.ReadCharacters:
+		return s.Of.Characters.Buckets
+	default:
+		return s.Size
 	}
-	var of struct{ Buckets int }
-	if err := json.Unmarshal(data, &of); err != nil {
-		return err
-	}
-	*s = setOf(policy, of.Buckets)
-	return nil
-}
-
-// Encode returns the rows of texts. It fails where ctx ends alone.
-func (s Set) Encode(ctx context.Context, texts []string) ([]policy.Row, error) {
-	rows, err := s.policy.Encode(ctx, texts)
-	if err != nil {
-		return nil, err
-	}
-	rescale(rows, s.surface)
-	return rows, nil
-}
-
-// NGrams is Encode without the surface features, ids from 0.
-func (s Set) NGrams(ctx context.Context, texts []string) ([]policy.Row, error) {
-	rows, err := s.Encode(ctx, texts)
-	if err != nil {
-		return nil, err
-	}
-	for i, r := range rows {
-		first, _ := slices.BinarySearch(r.IDs, int32(s.surface))
-		rows[i] = policy.Row{IDs: r.IDs[first:], Values: r.Values[first:]}
-		for k := range rows[i].IDs {
-			rows[i].IDs[k] -= int32(s.surface)
-		}
-	}
-	return rows, nil
 }
 
 // surfaceScale is what standardised surface features are multiplied by: the 40 of them then weigh about as much as
 // the n-grams of a row together.
 const surfaceScale = 0.15
 
-// rescale prepares rows of the compact policy for a penalty that treats all weights alike: n-grams to norm 1 in each
-// row, so that a long text has no more say than a short one, and surface features, the ids below surface, by
-// surfaceScale.
-func rescale(rows []policy.Row, surface int) {
-	for _, r := range rows {
-		var square float64
-		for k, id := range r.IDs {
-			if int(id) >= surface {
-				square += float64(r.Values[k]) * float64(r.Values[k])
-			}
+// Rows reads texts, ready for a penalty that treats all weights alike: every part has length 1, so that a long text has no more say than a
+// short one, and structure is scaled to weigh about as much. It fails where ctx ends, and on a text without a vector.
+func (s Set) Rows(ctx context.Context, texts []string) ([]policy.Row, error) {
+	var vectors [][]float32
+	if s.Of.Reads(spec.ReadVectors) {
+		var err error
+		if vectors, err = s.vectors.Of(texts); err != nil {
+			return nil, err
 		}
-		norm := float32(math.Sqrt(square))
-		for k, id := range r.IDs {
-			if int(id) < surface {
-				r.Values[k] *= surfaceScale
-			} else {
-				r.Values[k] /= norm
-			}
+	}
+	counts := s.Of.Reads(spec.ReadStructure) || s.Of.Reads(spec.ReadWords)
+	return parallel.Map(ctx, len(texts), func(i int) (row policy.Row) {
+		var surface []float64
+		var words []bucketCount
+		if counts {
+			surface, words = s.Counts.memory.read(texts[i], s.Counts.Buckets, s.Counts.NGrams)
 		}
+		first := 0
+		for _, part := range s.Of.Read { // in the order of Only
+			start := len(row.IDs)
+			switch part {
+			case spec.ReadStructure:
+				row = s.Counts.appendStructure(row, surface)
+				for k := range row.Values {
+					row.Values[k] *= surfaceScale
+				}
+			case spec.ReadWords:
+				row = appendCounts(row, first, words)
+			case spec.ReadCharacters:
+				row = appendCounts(row, first, characters(texts[i], s.Of.Characters))
+			case spec.ReadVectors:
+				for k, v := range vectors[i] {
+					row.IDs, row.Values = append(row.IDs, int32(first+k)), append(row.Values, v)
+				}
+			}
+			if part != spec.ReadStructure {
+				toLength1(row.Values[start:])
+			}
+			first += s.widthOf(part)
+		}
+		return row
+	})
+}
+
+// Directions is Rows scaled to length 1, for cosines.
+func (s Set) Directions(ctx context.Context, texts []string) ([]policy.Row, error) {
+	rows, err := s.Rows(ctx, texts)
+	if len(s.Of.Read) > 1 || s.Of.Reads(spec.ReadStructure) {
+		for _, r := range rows {
+			toLength1(r.Values)
+		}
+	}
+	return rows, err
+}
+
+// toLength1 divides numbers by their Euclidean length, unless all are 0.
+func toLength1(values []float32) {
+	var square float64
+	for _, v := range values {
+		square += float64(v) * float64(v)
+	}
+	if square == 0 {
+		return
+	}
+	length := float32(math.Sqrt(square))
+	for k := range values {
+		values[k] /= length
 	}
 }

@@ -1,24 +1,226 @@
 package features
 
 import (
+	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-func TestRescaleByHand(t *testing.T) {
-	rows := []policy.Row{
-		{IDs: []int32{0, 1, 5, 9}, Values: []float32{2, -1, 3, -4}},
-		{IDs: []int32{1}, Values: []float32{4}}, // a text without n-grams
+// every reads all parts.
+func every() spec.Features {
+	return spec.Features{
+		Read: []string{"vectors", "words", "structure", "characters"}, Words: spec.Words{Buckets: 64, NGrams: 2},
+		Characters: spec.Characters{Buckets: 32, Shortest: 1, Longest: 3}, Vectors: spec.Vectors{File: "v.jsonl"},
 	}
-	rescale(rows, 2)
-	for i, want := range [][]float32{{0.3, -0.15, 0.6, -0.8}, {0.6}} {
-		for k, v := range rows[i].Values {
-			if math.Abs(float64(v-want[k])) > 1e-6 {
-				t.Errorf("row %d is %v, want %v", i, rows[i].Values, want)
-				break
+}
+
+func vectorsOf(texts ...string) *Vectors {
+	v := &Vectors{name: "v.jsonl", size: 2, of: map[string][]float32{}}
+	for i, x := range texts {
+		v.of[x] = []float32{3, float32(i)}
+	}
+	return v
+}
+
+func length(values []float32) float64 {
+	var square float64
+	for _, v := range values {
+		square += float64(v) * float64(v)
+	}
+	return math.Sqrt(square)
+}
+
+// between returns the part of a row with ids from first to last-1, ids from 0.
+func between(row policy.Row, first, last int) (part policy.Row) {
+	for k, id := range row.IDs {
+		if int(id) >= first && int(id) < last {
+			part.IDs, part.Values = append(part.IDs, id-int32(first)), append(part.Values, row.Values[k])
+		}
+	}
+	return part
+}
+
+// A row of all parts is the rows of the parts side by side, in one order however the spec has them.
+func TestARowIsItsPartsSideBySide(t *testing.T) {
+	texts := []string{"Find $x^2 = 49$.", "How many ways are there?", ""}
+	whole, err := New(t.Context(), every(), texts, vectorsOf(texts...), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := whole.Rows(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := 0
+	for _, part := range []string{"structure", "words", "characters", "vectors"} {
+		of := every()
+		of.Read = []string{part}
+		if part != "vectors" {
+			of.Vectors = spec.Vectors{}
+		}
+		alone, err := New(t.Context(), of, texts, vectorsOf(texts...), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := alone.Rows(t.Context(), texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range rows {
+			got := between(row, first, first+alone.Width())
+			if diff := cmp.Diff(want[i], got); diff != "" {
+				t.Errorf("%s of %q: %s", part, texts[i], diff)
 			}
+			if l := length(got.Values); part != "structure" && len(got.Values) > 0 && math.Abs(l-1) > 1e-6 {
+				t.Errorf("%s of %q have length %v", part, texts[i], l)
+			}
+		}
+		first += alone.Width()
+	}
+	if whole.Width() != first {
+		t.Errorf("%d features, the parts have %d", whole.Width(), first)
+	}
+	directions, err := whole.Directions(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range directions {
+		if l := length(row.Values); math.Abs(l-1) > 1e-6 {
+			t.Errorf("the direction of %q has length %v", texts[i], l)
+		}
+	}
+}
+
+// By hand: counts 1 and 3 have values log 2 and log 4, so 1 and 2 over the root of 5. Structure is standardised and scaled.
+func TestRowsByHand(t *testing.T) {
+	texts := []string{"a a a b", "b"}
+	s, err := New(t.Context(), spec.Features{Read: []string{"words", "structure"}, Words: spec.Words{Buckets: 1 << 20, NGrams: 1}}, texts, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := s.Rows(t.Context(), texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := between(rows[0], len(surfaceNames), s.Width()).Values
+	for i, v := range words {
+		words[i] = float32(math.Abs(float64(v)))
+	}
+	slices.Sort(words)
+	if len(words) != 2 || math.Abs(float64(words[0])-1/math.Sqrt(5)) > 1e-6 || math.Abs(float64(words[1])-2/math.Sqrt(5)) > 1e-6 {
+		t.Errorf("words %v", words)
+	}
+	for _, v := range between(rows[0], 0, len(surfaceNames)).Values { // of two texts, each is one deviation from the mean
+		if math.Abs(math.Abs(float64(v))-0.15) > 1e-6 {
+			t.Errorf("structure %v, want 0.15", v)
+		}
+	}
+}
+
+// A character n-gram knows neither which digit it has, nor the case, nor how wide a blank is.
+func TestCharactersByHand(t *testing.T) {
+	of := spec.Characters{Buckets: 1 << 20, Shortest: 2, Longest: 3}
+	if diff := cmp.Diff(characters("Ab\n\n 12", of), characters("aB 98", of), cmp.AllowUnexported(bucketCount{})); diff != "" {
+		t.Error(diff)
+	}
+	if got := characters("äbc", of); len(got) != 3 { // äb, bc, äbc
+		t.Errorf("%d n-grams of three characters, want 3", len(got))
+	}
+	if got := characters("a", of); len(got) != 0 {
+		t.Errorf("one character has n-grams of two: %v", got)
+	}
+}
+
+func TestIdsOfAnyTextAreDistinctAndBelowTheWidth(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.String().Draw(rt, "text")
+		s, err := New(t.Context(), every(), []string{"one text"}, vectorsOf(text), nil)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		rows, err := s.Rows(t.Context(), []string{text})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		ids := rows[0].IDs
+		if !slices.IsSorted(ids) || len(slices.Compact(slices.Clone(ids))) != len(ids) || int(ids[len(ids)-1]) >= s.Width() {
+			rt.Errorf("ids %v of width %d", ids, s.Width())
+		}
+	})
+}
+
+func TestASetComesBackFromJSON(t *testing.T) {
+	texts := []string{"Find $x^2 = 49$.", "How many ways are there?"}
+	s, err := New(t.Context(), every(), texts, vectorsOf(texts...), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Set
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	if back, err = back.With(vectorsOf(texts...), nil); err != nil {
+		t.Fatal(err)
+	}
+	want, err1 := s.Rows(t.Context(), texts)
+	got, err2 := back.Rows(t.Context(), texts)
+	if diff := cmp.Diff(want, got); diff != "" || err1 != nil || err2 != nil {
+		t.Errorf("%v, %v: %s", err1, err2, diff)
+	}
+	if _, err := back.With(&Vectors{size: 3}, nil); err == nil || !strings.Contains(err.Error(), "vectors of 2 numbers") {
+		t.Errorf("vectors of another size: %v", err)
+	}
+	if _, err := (Set{}).With(nil, nil); err == nil || !strings.Contains(err.Error(), "version 0") {
+		t.Errorf("another version: %v", err)
+	}
+}
+
+func TestFilesOfVectorsAreReadStrictly(t *testing.T) {
+	read := func(lines string) (*Vectors, error) {
+		path := filepath.Join(t.TempDir(), "v.jsonl")
+		if err := os.WriteFile(path, []byte(lines), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		v, _, err := ReadVectors(path, "v.jsonl")
+		return v, err
+	}
+	v, err := read("{\"text\": \"a\", \"vector\": [1, -2.5]}\n\n{\"text\": \"\", \"vector\": [0, 1e-3]}")
+	if err != nil || v.Size() != 2 {
+		t.Fatal(v, err)
+	}
+	if got, err := v.Of([]string{"", "a"}); err != nil || !slices.Equal(got[1], []float32{1, -2.5}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := v.Of([]string{"b"}); err == nil || !strings.Contains(err.Error(), `no vector of the text "b" in v.jsonl, which has those of 2`) {
+		t.Errorf("a text without a vector: %v", err)
+	}
+	for lines, want := range map[string]string{
+		"":                                      "has no vector",
+		`{"text": "a"}`:                         "v.jsonl:1: want",
+		`{"vector": [1]}`:                       "v.jsonl:1: want",
+		`{"text": "a", "vector": [1e39]}`:       "too large",
+		`{"text": "a", "vector": ["x"]}`:        "v.jsonl:1:",
+		`{"text": "a", "vector": [1], "id": 3}`: "unknown field",
+		"{\"text\": \"a\", \"vector\": [1]} 3":  "more than one value",
+		"{\"text\": \"a\", \"vector\": [1]}\n{\"text\": \"a\", \"vector\": [2]}":    "v.jsonl:2: the text \"a\" is there already",
+		"{\"text\": \"a\", \"vector\": [1]}\n{\"text\": \"b\", \"vector\": [2, 3]}": "a vector of 2 numbers among vectors of 1",
+	} {
+		if _, err := read(lines); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", lines, err, want)
 		}
 	}
 }

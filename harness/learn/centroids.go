@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
 )
 
@@ -31,7 +32,7 @@ func (c Centroids) Nearest(row policy.Row) (at int, cosine float32) {
 
 // Members returns the nearest direction of each row, as Nearest.
 func (c Centroids) Members(ctx context.Context, rows []policy.Row) ([]int, error) {
-	return InParallel(ctx, len(rows), func(i int) int {
+	return parallel.Map(ctx, len(rows), func(i int) int {
 		g, _ := c.Nearest(rows[i])
 		return g
 	})
@@ -77,7 +78,7 @@ func KMeans(ctx context.Context, rows []policy.Row, width, k int, rng *rand.Rand
 		seeds = append(seeds, rows[at])
 		one := Centroids{1, make([]float32, width)}
 		one.set(0, denseSum(rows[at:at+1], width))
-		distances, err := InParallel(ctx, len(rows), func(i int) float64 {
+		distances, err := parallel.Map(ctx, len(rows), func(i int) float64 {
 			_, cosine := one.Nearest(rows[i])
 			return max(0, 1-float64(cosine))
 		})

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"math"
 
+	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/entrorouter/entrorouter/harness/crash"
 	"github.com/entrorouter/entrorouter/harness/policy"
 )
 
@@ -170,4 +172,18 @@ func (l Logits) Pass(row policy.Row) []float64 {
 		out[m] = Sigmoid(f.At(row))
 	}
 	return out
+}
+
+// each calls f for every index of in at the same time and returns the results in order.
+func each[T any](in []T, f func(i int) (T, error)) ([]T, error) {
+	out := make([]T, len(in))
+	var g errgroup.Group
+	for i := range in {
+		g.Go(func() (err error) {
+			defer crash.Exit()
+			out[i], err = f(i)
+			return err
+		})
+	}
+	return out, g.Wait()
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -21,29 +20,30 @@ import (
 // The defaults are the best of a dozen variants (n-grams, surface features, activation, outputs) in an earlier study,
 // which compared them by test folds of the recorded pool qwen2_o1mini: they are optimistic there, and unchanged since.
 type bag struct {
-	Hidden  int       `yaml:"hidden" in:"[1,65536]"` // numbers of an embedding
-	Epochs  int       `yaml:"epochs" in:"[1,10000]"`
-	Batch   int       `yaml:"batch" in:"[1,1000000]"`
-	LR      float64   `yaml:"lr" in:"(0,100]"`                      // of Adam, falling linearly to 0
-	Decay   float64   `yaml:"weight_decay,omitempty" in:"[0,1000]"` // penalty decay/2*|theta|^2 on the mean loss
-	Dropout float64   `yaml:"dropout,omitempty" in:"[0,1)"`         // share of the sums dropped in training
-	L2      []float64 `yaml:"l2" in:"(0,1000000000]"`               // penalties to choose from for dollars, as in logistic
-	Buckets int       `yaml:"buckets" in:"[1,4194304]"`             // hashed n-gram buckets
-	NGrams  int       `yaml:"ngrams" in:"[1,16]"`                   // longest word n-gram hashed
+	Hidden   int           `yaml:"hidden" in:"[1,65536]"` // numbers of an embedding
+	Epochs   int           `yaml:"epochs" in:"[1,10000]"`
+	Batch    int           `yaml:"batch" in:"[1,1000000]"`
+	LR       float64       `yaml:"lr" in:"(0,100]"`                      // of Adam, falling linearly to 0
+	Decay    float64       `yaml:"weight_decay,omitempty" in:"[0,1000]"` // penalty decay/2*|theta|^2 on the mean loss
+	Dropout  float64       `yaml:"dropout,omitempty" in:"[0,1)"`         // share of the sums dropped in training
+	L2       []float64     `yaml:"l2" in:"(0,1000000000]"`               // penalties to choose from for dollars, as in logistic
+	Features spec.Features `yaml:"features"`
 
-	memory *compact.Texts
+	reading reading
 }
 
 // bagChosen says below tables what the defaults owe to recorded answers.
 const bagChosen = "Bag of embeddings: settings chosen on the questions of pool qwen2_o1mini in an earlier study, so optimistic there; untouched on the others."
 
 func newBag(s Setup) (routing.Method, error) {
-	b := &bag{Hidden: 32, Epochs: 15, Batch: 128, LR: 0.003, Decay: 1e-3, Dropout: 0.2, L2: penaltyGrid(), Buckets: 4096, NGrams: 2, memory: s.Texts}
+	b := &bag{Hidden: 32, Epochs: 15, Batch: 128, LR: 0.003, Decay: 1e-3, Dropout: 0.2, L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure)}
 	if err := spec.DecodeParams(s.Method, b); err != nil {
 		return nil, err
 	}
 	b.L2 = penalties(b.L2)
-	return b, nil
+	var err error
+	b.reading, err = s.reads(&b.Features)
+	return b, err
 }
 
 func (*bag) Name() string { return "bag" }
@@ -54,7 +54,7 @@ func (b *bag) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 		return nil, err
 	}
 	experts := len(train.Experts)
-	c, err := newCorpus(ctx, examples, len(examples), features.Hashing{Buckets: b.Buckets, NGrams: b.NGrams, Memory: b.memory}, features.Set.Encode)
+	c, err := newCorpus(ctx, examples, len(examples), b.reading, features.Set.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -71,5 +71,5 @@ func (b *bag) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 
 // Load implements Loader.
 func (b *bag) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, textual[*learn.Embeddings].router)
+	return restore(experts, from, work, func(t textual[*learn.Embeddings]) (routing.Router, error) { return t.again(b.reading) })
 }

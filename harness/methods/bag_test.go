@@ -25,8 +25,8 @@ func TestTheBagLearnsWhichWordsAreHard(t *testing.T) {
 	if right < 190 {
 		t.Errorf("the small expert is expected to solve the easy problems and no other, the large one all: on %d of 200", right)
 	}
-	other, same := fit(t, build(t, "bag", "buckets: 256"), set, 2).(*scoreRouter), fit(t, build(t, "bag", "buckets: 256"), set, 2).(*scoreRouter)
-	first := fit(t, build(t, "bag", "buckets: 256"), set, 1).(*scoreRouter)
+	other, same := fit(t, build(t, "bag", "features: {words: {buckets: 256}}"), set, 2).(*scoreRouter), fit(t, build(t, "bag", "features: {words: {buckets: 256}}"), set, 2).(*scoreRouter)
+	first := fit(t, build(t, "bag", "features: {words: {buckets: 256}}"), set, 1).(*scoreRouter)
 	predict := func(r *scoreRouter) []float64 {
 		s, err := r.predict(t.Context(), []string{qs[0].Problem.Text})
 		if err != nil {

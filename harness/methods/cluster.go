@@ -6,7 +6,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/parallel"
+
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -19,17 +20,21 @@ import (
 //
 // The public code embeds texts with a language model; this clusters the directions of hashed n-grams by k-means.
 type cluster struct {
-	Clusters int     `yaml:"clusters" in:"[1,100000]"`
-	Alpha    float64 `yaml:"alpha" in:"[0,1]"`         // of a row that is not matched
-	Buckets  int     `yaml:"buckets" in:"[1,4194304]"` // hashed n-gram buckets
-	NGrams   int     `yaml:"ngrams" in:"[1,16]"`       // longest word n-gram hashed
+	Clusters int           `yaml:"clusters" in:"[1,100000]"`
+	Alpha    float64       `yaml:"alpha" in:"[0,1]"` // of a row that is not matched
+	Features spec.Features `yaml:"features"`
 
-	memory *compact.Texts
+	reading reading
 }
 
 func newCluster(s Setup) (routing.Method, error) {
-	c := &cluster{Clusters: 32, Alpha: 1, Buckets: 4096, NGrams: 2, memory: s.Texts}
-	return c, spec.DecodeParams(s.Method, c)
+	c := &cluster{Clusters: 32, Alpha: 1, Features: s.textFeatures(spec.ReadWords)}
+	if err := spec.DecodeParams(s.Method, c); err != nil {
+		return nil, err
+	}
+	var err error
+	c.reading, err = s.reads(&c.Features)
+	return c, err
 }
 
 func (*cluster) Name() string { return "cluster" }
@@ -39,12 +44,12 @@ func (c *cluster) Fit(ctx context.Context, train routing.TrainSet, work routing.
 	if err != nil {
 		return nil, err
 	}
-	of, err := newCorpus(ctx, examples, len(examples), features.Hashing{Buckets: c.Buckets, NGrams: c.NGrams, Memory: c.memory}, features.Set.NGrams)
+	of, err := newCorpus(ctx, examples, len(examples), c.reading, features.Set.Directions)
 	if err != nil {
 		return nil, err
 	}
 	// The groups are found on a random sample; what the experts do on each is learned from all.
-	centres, err := learn.KMeans(ctx, of.rows[:min(len(of.rows), learn.SearchRows)], c.Buckets, c.Clusters, work.Seed.Derive("cluster").Rand())
+	centres, err := learn.KMeans(ctx, of.rows[:min(len(of.rows), learn.SearchRows)], of.Width(), c.Clusters, work.Seed.Derive("cluster").Rand())
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +77,12 @@ func (c *cluster) Fit(ctx context.Context, train routing.TrainSet, work routing.
 
 // Load implements Loader.
 func (c *cluster) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, c.router)
+	return restore(experts, from, work, func(of clustered) (_ routing.Router, err error) {
+		if of.Features, err = of.Features.With(c.reading.vectors, c.reading.memory); err != nil {
+			return nil, err
+		}
+		return c.router(of)
+	})
 }
 
 // clustered is what a fit learns.
@@ -85,11 +95,11 @@ type clustered struct {
 
 func (c *cluster) router(of clustered) (routing.Router, error) {
 	r := newScoreRouter(len(of.Pass[0]), alphaKnobs(), func(ctx context.Context, texts []string) ([]scores, error) {
-		rows, err := of.Features.NGrams(ctx, texts)
+		rows, err := of.Features.Directions(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		return learn.InParallel(ctx, len(rows), func(i int) scores {
+		return parallel.Map(ctx, len(rows), func(i int) scores {
 			g, _ := of.Nearest(rows[i])
 			return scores{pass: of.Pass[g], usd: of.USD[g]}
 		})

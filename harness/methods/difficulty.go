@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -23,23 +22,24 @@ import (
 // one number is read and from which features goes back to the study that bag's defaults come from, where it was among
 // the best on the recorded pool qwen2_o1mini.
 type difficulty struct {
-	L2      []float64 `yaml:"l2" in:"(0,1000000000]"`   // penalties to choose from for the ridge regressions, as in logistic
-	Buckets int       `yaml:"buckets" in:"[1,4194304]"` // hashed n-gram buckets
-	NGrams  int       `yaml:"ngrams" in:"[1,16]"`       // longest word n-gram hashed
+	L2       []float64     `yaml:"l2" in:"(0,1000000000]"` // penalties to choose from for the ridge regressions, as in logistic
+	Features spec.Features `yaml:"features"`
 
-	memory *compact.Texts
+	reading reading
 }
 
 // difficultyChosen says below tables what the defaults owe to recorded answers.
 const difficultyChosen = "Difficulty: form and features, not penalties, chosen in an earlier study where they were among the best on pool qwen2_o1mini."
 
 func newDifficulty(s Setup) (routing.Method, error) {
-	d := &difficulty{L2: penaltyGrid(), Buckets: 4096, NGrams: 2, memory: s.Texts}
+	d := &difficulty{L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure)}
 	if err := spec.DecodeParams(s.Method, d); err != nil {
 		return nil, err
 	}
 	d.L2 = penalties(d.L2)
-	return d, nil
+	var err error
+	d.reading, err = s.reads(&d.Features)
+	return d, err
 }
 
 func (*difficulty) Name() string { return "difficulty" }
@@ -50,7 +50,7 @@ func (d *difficulty) Fit(ctx context.Context, train routing.TrainSet, work routi
 		return nil, err
 	}
 	experts := len(train.Experts)
-	c, err := newCorpus(ctx, examples, len(examples), features.Hashing{Buckets: d.Buckets, NGrams: d.NGrams, Memory: d.memory}, features.Set.Encode)
+	c, err := newCorpus(ctx, examples, len(examples), d.reading, features.Set.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -65,5 +65,5 @@ func (d *difficulty) Fit(ctx context.Context, train routing.TrainSet, work routi
 
 // Load implements Loader.
 func (d *difficulty) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, textual[learn.Bottleneck].router)
+	return restore(experts, from, work, func(t textual[learn.Bottleneck]) (routing.Router, error) { return t.again(d.reading) })
 }

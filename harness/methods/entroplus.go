@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -39,7 +39,10 @@ type entroPlus struct {
 	Cost           string  `yaml:"cost" oneof:"query token"`             // c(m,x): measured dollars, or the price alone
 	StrongestKappa string  `yaml:"strongest_kappa" oneof:"one measured"` // one: k(strongest,x) = 1, as in the paper's Stage II
 
-	setup Setup
+	Features spec.Features `yaml:"features"` // of the text regression; the policy reads what policy says
+
+	reading reading
+	setup   Setup
 }
 
 // ShrinkagePrior is how many rollouts the text regression of EntroRouter+ counts as.
@@ -48,10 +51,14 @@ const ShrinkagePrior = 45
 func newEntroPlus(s Setup) (routing.Method, error) {
 	e := &entroPlus{
 		Targets: s.Spec.Targets, Policy: s.Spec.Policy, SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
-		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured",
+		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured", Features: s.textFeatures(spec.ReadWords, spec.ReadStructure),
 		setup: s,
 	}
 	if err := spec.DecodeParams(s.Method, e); err != nil {
+		return nil, err
+	}
+	var err error
+	if e.reading, err = s.reads(&e.Features); err != nil {
 		return nil, err
 	}
 	return e, checkPolicy(s, e.Policy)
@@ -84,7 +91,7 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 	if err != nil {
 		return nil, err
 	}
-	rates, err := Shrink(ctx, set, e.Prior, e.setup.Texts, work)
+	rates, err := shrink(ctx, set, e.Prior, e.reading, work)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +118,12 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 
 // Shrink returns the pass rates of the Stage II problems [problems][M] shrunk to a text regression that is fitted to the
 // Stage I problems and counts as prior rollouts: (N*kappa + prior*p) / (N + prior). With prior 0 they are as measured. texts may be nil.
-func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *compact.Texts, work routing.Work) ([][]float64, error) {
+func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *features.Texts, work routing.Work) ([][]float64, error) {
+	return shrink(ctx, set, prior, reading{of: (Setup{Spec: &spec.Experiment{}}).textFeatures(spec.ReadStructure, spec.ReadWords), memory: texts}, work)
+}
+
+// shrink is Shrink by a regression on other features.
+func shrink(ctx context.Context, set routing.TrainSet, prior float64, by reading, work routing.Work) ([][]float64, error) {
 	experts := len(set.Experts)
 	rates := make([][]float64, len(set.RL))
 	for i, x := range set.RL {
@@ -120,7 +132,7 @@ func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *com
 	if prior == 0 {
 		return rates, nil
 	}
-	text := &logistic{L2: penaltyGrid(), Buckets: logisticBuckets, NGrams: logisticNGrams, Cost: "mean", memory: texts}
+	text := &logistic{L2: penaltyGrid(), Cost: "mean", reading: by}
 	fitted, err := text.fit(ctx, slices.Clone(set.SFT), experts, work)
 	if err != nil {
 		return nil, fmt.Errorf("text regression: %w", err)

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -41,7 +41,7 @@ type entroRouter struct {
 	stageTwo func(context.Context, policy.Policy, routing.TrainSet, routing.Work) ([]train.Prompt, error) // nil: Stage I alone
 	decoding string
 	backend  policy.Backend
-	memory   *compact.Texts
+	memory   *features.Texts
 	models   *lm.Models
 }
 

@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -41,30 +40,33 @@ import (
 // What an expert costs is its training mean, as in the public code; its mean on the training problems that are predicted
 // to be about as easy (see bucketDollars); or predicted from the text, which imported predictions do not have.
 type forc struct {
-	Strategy  string    `yaml:"strategy" oneof:"threshold performance cost greedy"`
-	Threshold float64   `yaml:"threshold" in:"[0,1]"`
-	AllWrong  string    `yaml:"all_wrong" oneof:"biggest cheapest"`
-	Multiple  string    `yaml:"multiple" oneof:"cheapest biggest"`
-	Share     float64   `yaml:"share" in:"(0,1]"`                       // strategies cost and greedy: budget as a share of the strongest expert's mean dollars
-	Cost      string    `yaml:"cost" oneof:"mean per_bucket predicted"` // dollars of a question
-	L2        []float64 `yaml:"l2" in:"(0,1000000000]"`                 // penalties to choose from, as in logistic
-	Buckets   int       `yaml:"buckets" in:"[1,4194304]"`
-	NGrams    int       `yaml:"ngrams" in:"[1,16]"`
-	Bins      int       `yaml:"calibration_bins" in:"[1,100000]"` // of the calibration error that Report states
+	Strategy  string        `yaml:"strategy" oneof:"threshold performance cost greedy"`
+	Threshold float64       `yaml:"threshold" in:"[0,1]"`
+	AllWrong  string        `yaml:"all_wrong" oneof:"biggest cheapest"`
+	Multiple  string        `yaml:"multiple" oneof:"cheapest biggest"`
+	Share     float64       `yaml:"share" in:"(0,1]"`                       // strategies cost and greedy: budget as a share of the strongest expert's mean dollars
+	Cost      string        `yaml:"cost" oneof:"mean per_bucket predicted"` // dollars of a question
+	L2        []float64     `yaml:"l2" in:"(0,1000000000]"`                 // penalties to choose from, as in logistic
+	Features  spec.Features `yaml:"features"`
+	Bins      int           `yaml:"calibration_bins" in:"[1,100000]"` // of the calibration error that Report states
 
 	Pihat    string `yaml:"pihat,omitempty"`        // path of the file below the data folder
 	PihatSum string `yaml:"pihat_sha256,omitempty"` // its checksum; unset: whatever it is
 
-	pihat  *imported
-	memory *compact.Texts
+	pihat   *imported
+	reading reading
 }
 
 func newFORC(s Setup) (routing.Method, error) {
-	f := &forc{Strategy: "threshold", Threshold: 0.5, AllWrong: "biggest", Multiple: "cheapest", Share: 0.5, Cost: "mean", L2: penaltyGrid(), Buckets: 4096, NGrams: 2, Bins: 10, memory: s.Texts}
+	f := &forc{Strategy: "threshold", Threshold: 0.5, AllWrong: "biggest", Multiple: "cheapest", Share: 0.5, Cost: "mean", L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), Bins: 10}
 	if err := spec.DecodeParams(s.Method, f); err != nil {
 		return nil, err
 	}
 	f.L2 = penalties(f.L2)
+	var err error
+	if f.reading, err = s.reads(&f.Features); err != nil {
+		return nil, err
+	}
 	switch {
 	case f.Pihat == "" && f.PihatSum != "":
 		return nil, paramFault(s.Method, "pihat_sha256", "set without pihat; name the file")
@@ -73,7 +75,6 @@ func newFORC(s Setup) (routing.Method, error) {
 	case f.Cost == "predicted":
 		return nil, paramFault(s.Method, "cost", "imported predictions come without texts to predict dollars from; want mean or per_bucket")
 	}
-	var err error
 	f.pihat, f.PihatSum, err = importFile(s, "pihat", f.Pihat, f.PihatSum, readPass(s.Experts))
 	return f, err
 }
@@ -107,7 +108,12 @@ func (f *forc) Fit(ctx context.Context, train routing.TrainSet, work routing.Wor
 
 // Load implements Loader. Where pass rates are imported nothing is trained, and nothing kept.
 func (f *forc) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, f.router)
+	return restore(experts, from, work, func(of forecast) (_ routing.Router, err error) {
+		if of.Rates.Features, err = of.Rates.Features.With(f.reading.vectors, f.reading.memory); err != nil {
+			return nil, err
+		}
+		return f.router(of)
+	})
 }
 
 // forecast is what a fit learns.
@@ -225,7 +231,7 @@ func (f *forc) rates(ctx context.Context, examples []routing.Example, experts in
 		return t, calibrationError(examples, found, f.Bins), nil
 	}
 	// What it predicts is what logistic predicts: the two differ in how they decide, and by default in dollars.
-	regression := logistic{L2: f.L2, Buckets: f.Buckets, NGrams: f.NGrams, Cost: "mean", memory: f.memory}
+	regression := logistic{L2: f.L2, Cost: "mean", reading: f.reading}
 	searched := min(len(examples), learn.SearchRows)
 	if held := searched / 5; held > 0 {
 		part, err := regression.fit(ctx, slices.Clone(examples[held:searched]), experts, work)

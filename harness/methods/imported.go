@@ -28,16 +28,11 @@ type imported struct {
 // keys. sum is what the row says the SHA-256 is, empty if nothing; the one found is returned, so that it becomes part of
 // the recipe. Nothing is read, and nil returned, while a spec is only checked.
 func importFile(s Setup, param, path, sum string, read func(line []byte, into map[string][]float64) error) (*imported, string, error) {
-	if !filepath.IsLocal(filepath.FromSlash(path)) {
-		return nil, "", paramFault(s.Method, param, "want a path below the data folder, got %q", path)
+	at, err := s.below(param, path)
+	if at == "" {
+		return nil, sum, err
 	}
-	if s.Experts == nil {
-		return nil, sum, nil
-	}
-	if s.Data == "" {
-		return nil, "", paramFault(s.Method, param, "%q is read from the data folder; say which with --data DIR", path)
-	}
-	data, err := os.ReadFile(filepath.Join(s.Data, filepath.FromSlash(path)))
+	data, err := os.ReadFile(at)
 	if err != nil {
 		return nil, "", paramFault(s.Method, param, "%v", err)
 	}
@@ -58,6 +53,19 @@ func importFile(s Setup, param, path, sum string, read func(line []byte, into ma
 			return in, found, nil
 		}
 	}
+}
+
+// below returns where a file below the data folder is that a parameter names; empty while a spec is only checked.
+func (s Setup) below(param, path string) (string, error) {
+	switch {
+	case !filepath.IsLocal(filepath.FromSlash(path)):
+		return "", paramFault(s.Method, param, "want a path below the data folder, got %q", path)
+	case s.Experts == nil:
+		return "", nil
+	case s.Data == "":
+		return "", paramFault(s.Method, param, "%q is read from the data folder; say which with --data DIR", path)
+	}
+	return filepath.Join(s.Data, filepath.FromSlash(path)), nil
 }
 
 // decodeLine reads one JSON object and nothing else.

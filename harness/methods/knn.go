@@ -8,9 +8,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
+	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -27,25 +27,26 @@ import (
 // them. A training problem is not its own neighbour, nor is one of the same text, so that what the router spends on
 // training problems is what it would spend on new ones.
 type knn struct {
-	K       []int   `yaml:"k" in:"[1,1000000]"`       // numbers of neighbours to choose from
-	Prior   float64 `yaml:"prior" in:"(0,1000000]"`   // weight of the overall means, in neighbours of cosine 1
-	Most    int     `yaml:"most" in:"[2,10000000]"`   // training problems kept, a random sample; more take time in proportion
-	Buckets int     `yaml:"buckets" in:"[1,4194304]"` // hashed n-gram buckets
-	NGrams  int     `yaml:"ngrams" in:"[1,16]"`       // longest word n-gram hashed
+	K        []int         `yaml:"k" in:"[1,1000000]"`     // numbers of neighbours to choose from
+	Prior    float64       `yaml:"prior" in:"(0,1000000]"` // weight of the overall means, in neighbours of cosine 1
+	Most     int           `yaml:"most" in:"[2,10000000]"` // training problems kept, a random sample; more take time in proportion
+	Features spec.Features `yaml:"features"`
 
 	Guard float64 `yaml:"guard,omitempty" in:"[0,100]"` // standard errors by which the nearest must prove a cheaper expert worse; 0: utility decides
 
-	memory *compact.Texts
+	reading reading
 }
 
 func newKNN(s Setup) (routing.Method, error) {
-	k := &knn{K: []int{10, 20, 40, 80, 160}, Prior: 2, Most: 4000, Buckets: 4096, NGrams: 2, memory: s.Texts}
+	k := &knn{K: []int{10, 20, 40, 80, 160}, Prior: 2, Most: 4000, Features: s.textFeatures(spec.ReadWords)}
 	if err := spec.DecodeParams(s.Method, k); err != nil {
 		return nil, err
 	}
 	slices.Sort(k.K)
 	k.K = slices.Compact(k.K)
-	return k, nil
+	var err error
+	k.reading, err = s.reads(&k.Features)
+	return k, err
 }
 
 func (*knn) Name() string { return "knn" }
@@ -55,7 +56,7 @@ func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCorpus(ctx, examples, k.Most, features.Hashing{Buckets: k.Buckets, NGrams: k.NGrams, Memory: k.memory}, features.Set.NGrams)
+	c, err := newCorpus(ctx, examples, k.Most, k.reading, features.Set.Directions)
 	if err != nil {
 		return nil, err
 	}
@@ -74,12 +75,15 @@ func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 
 // Load implements Loader.
 func (k *knn) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, func(of neighbourhood) (routing.Router, error) {
+	return restore(experts, from, work, func(of neighbourhood) (_ routing.Router, err error) {
+		if of.Features, err = of.Features.With(k.reading.vectors, k.reading.memory); err != nil {
+			return nil, err
+		}
 		texts := make([]string, len(of.Known))
 		for i, x := range of.Known {
 			texts[i] = x.Text
 		}
-		rows, err := of.Features.NGrams(ctx, texts)
+		rows, err := of.Features.Directions(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
@@ -122,11 +126,11 @@ func (k *knn) router(r neighbours, of neighbourhood) routing.Router {
 		return r.useful(of)
 	}
 	guarded := newScoreRouter(len(r.usd), guardKnobs(), func(ctx context.Context, texts []string) ([]scores, error) {
-		rows, err := of.Features.NGrams(ctx, texts)
+		rows, err := of.Features.Directions(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		return learn.InParallel(ctx, len(rows), func(i int) scores {
+		return parallel.Map(ctx, len(rows), func(i int) scores {
 			return scores{pass: r.worse(r.nearest(rows[i], texts[i], 0, of.K))}
 		})
 	}, func(s scores, z float64) int {
@@ -180,11 +184,11 @@ func (r neighbours) worse(near []learn.Neighbour) []float64 {
 // useful is a utility router by the nearest.
 func (r neighbours) useful(of neighbourhood) routing.Router {
 	return newUtilityRouter(len(r.usd), dollarUnit(r.usd), func(ctx context.Context, texts []string) ([]scores, error) {
-		rows, err := of.Features.NGrams(ctx, texts)
+		rows, err := of.Features.Directions(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		return learn.InParallel(ctx, len(rows), func(i int) scores {
+		return parallel.Map(ctx, len(rows), func(i int) scores {
 			return r.scores(r.nearest(rows[i], texts[i], 0, of.K), of.K)
 		})
 	})
@@ -198,7 +202,7 @@ func (k *knn) choose(ctx context.Context, r neighbours, rows []policy.Row) (int,
 	if len(k.K) == 1 || held == 0 {
 		return k.K[0], ctx.Err()
 	}
-	losses, err := learn.InParallel(ctx, held, func(i int) []float64 {
+	losses, err := parallel.Map(ctx, held, func(i int) []float64 {
 		near := r.nearest(rows[i], r.known[i].Text, held, k.K[len(k.K)-1])
 		at := make([]float64, len(k.K))
 		for j, size := range k.K {

@@ -23,7 +23,7 @@ var ErrNotLearned = errors.New("the fit left nothing to load")
 const learnedFile = "learned.json"
 
 // learnedFormat counts the changes of what any method keeps.
-const learnedFormat = 2
+const learnedFormat = 3
 
 // learnedFrom is learned.json: what a method learned, and of which experts, cheapest first. Numbers are written so that
 // they come back to the last bit.

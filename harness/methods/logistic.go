@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -25,26 +24,22 @@ import (
 // were chosen by the same held-out loss inside training folds of the recorded pools and on simulated problems, after a
 // first version with a fixed penalty and the policy's features had overfitted the recorded pools (LOG.md).
 type logistic struct {
-	L2      []float64 `yaml:"l2" in:"(0,1000000000]"`      // penalties to choose from, 1/2*L2*|w|^2 on the summed loss; the bias is free
-	Buckets int       `yaml:"buckets" in:"[1,4194304]"`    // hashed n-gram buckets
-	NGrams  int       `yaml:"ngrams" in:"[1,16]"`          // longest word n-gram hashed
-	Cost    string    `yaml:"cost" oneof:"predicted mean"` // dollars of a question: predicted from the text, or the expert's training mean
+	L2       []float64     `yaml:"l2" in:"(0,1000000000]"` // penalties to choose from, 1/2*L2*|w|^2 on the summed loss; the bias is free
+	Features spec.Features `yaml:"features"`
+	Cost     string        `yaml:"cost" oneof:"predicted mean"` // dollars of a question: predicted from the text, or the expert's training mean
 
-	memory *compact.Texts
+	reading reading
 }
 
-const (
-	logisticBuckets = 4096
-	logisticNGrams  = 2
-)
-
 func newLogistic(s Setup) (routing.Method, error) {
-	l := &logistic{L2: penaltyGrid(), Buckets: logisticBuckets, NGrams: logisticNGrams, Cost: "predicted", memory: s.Texts}
+	l := &logistic{L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), Cost: "predicted"}
 	if err := spec.DecodeParams(s.Method, l); err != nil {
 		return nil, err
 	}
 	l.L2 = penalties(l.L2)
-	return l, nil
+	var err error
+	l.reading, err = s.reads(&l.Features)
+	return l, err
 }
 
 func (l *logistic) Name() string { return "logistic" }
@@ -63,12 +58,12 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 
 // Load implements Loader.
 func (l *logistic) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, textual[learn.Logits].router)
+	return restore(experts, from, work, func(t textual[learn.Logits]) (routing.Router, error) { return t.again(l.reading) })
 }
 
 // fit returns what predicts pass rates and dollars of the experts on texts.
 func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[learn.Logits], err error) {
-	c, err := newCorpus(ctx, examples, len(examples), features.Hashing{Buckets: l.Buckets, NGrams: l.NGrams, Memory: l.memory}, features.Set.Encode)
+	c, err := newCorpus(ctx, examples, len(examples), l.reading, features.Set.Rows)
 	if err != nil {
 		return t, err
 	}

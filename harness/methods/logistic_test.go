@@ -209,12 +209,12 @@ func TestLogisticDoesNotDependOnTheOrderOfTheTrainingProblems(t *testing.T) {
 
 func TestPenaltiesAreChecked(t *testing.T) {
 	for params, want := range map[string]string{
-		"l2: [1, 0]":    `params.l2[1]: want more than 0 and at most 1000000000, got "0"`,
-		"l2: [-0.5]":    `params.l2[0]: want more than 0 and at most 1000000000, got "-0.5"`,
-		"l2: []":        "must not be empty",
-		"l2: 3":         "want a list",
-		"buckets: 0":    "at least 1",
-		"cost: guessed": "predicted, mean",
+		"l2: [1, 0]":                      `params.l2[1]: want more than 0 and at most 1000000000, got "0"`,
+		"l2: [-0.5]":                      `params.l2[0]: want more than 0 and at most 1000000000, got "-0.5"`,
+		"l2: []":                          "must not be empty",
+		"l2: 3":                           "want a list",
+		"features: {words: {buckets: 0}}": "at least 1",
+		"cost: guessed":                   "predicted, mean",
 	} {
 		if _, err := New(setup(t, "logistic", params)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", params, err, want)

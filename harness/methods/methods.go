@@ -26,9 +26,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
@@ -43,10 +43,10 @@ type Setup struct {
 	Method  spec.Method
 	Spec    *spec.Experiment
 	Backend policy.Backend
-	Texts   *compact.Texts // what the texts that methods read are made of, so that they cut them up once; nil: no memory
-	Models  *lm.Models     // language models that policies start from; nil: none is opened, as when a spec is only checked
-	Experts []string       // ids of the pool, cheapest first; nil: not known yet
-	Servers Servers        // nil: nobody can be asked, as when a spec is only checked
+	Texts   *features.Texts // what the texts that methods read are made of, so that they cut them up once; nil: no memory
+	Models  *lm.Models      // language models that policies start from; nil: none is opened, as when a spec is only checked
+	Experts []string        // ids of the pool, cheapest first; nil: not known yet
+	Servers Servers         // nil: nobody can be asked, as when a spec is only checked
 
 	Prices map[string]cost.Price // the experiment's price list, by model; nil: not known yet
 	Data   string                // folder of data files; empty: none was named

@@ -34,7 +34,7 @@ func TestUnknownNamesAreRefusedWithTheKnownOnes(t *testing.T) {
 	}
 	for kind, known := range map[string]string{
 		"random": "closed_form", "fixed": "expert", "self": "no key is known", "oracle": "by", "mixture": "no key is known",
-		"benchmark": "no key is known", "logistic": "buckets", "knn": "prior", "difficulty": "ngrams", "bag": "dropout", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "swranking": "most", "llmrouter": "shuffle_order", "sft": "targets", "entrorouter": "anchor", "entroplus": "prior",
+		"benchmark": "no key is known", "logistic": "features", "knn": "prior", "difficulty": "features", "bag": "dropout", "cluster": "alpha", "forc": "all_wrong", "routellm": "extension", "swranking": "most", "llmrouter": "shuffle_order", "sft": "targets", "entrorouter": "anchor", "entroplus": "prior",
 		"routerr1": "critic_lr", "xrouter": "cost_unit",
 	} {
 		_, err := New(setup(t, kind, "zzz: 1"))

@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/table"
 	"github.com/entrorouter/entrorouter/harness/theory"
 )
@@ -45,15 +45,16 @@ type multiRound struct {
 	training                                                       theory.Training
 	unit                                                           func(usd []float64) float64 // dollars -> the unit of the reward's costs; usd are the mean dollars of a call [M]
 	decoding                                                       string
-	memory                                                         *compact.Texts
+	memory                                                         *features.Texts
 }
 
-// Features of the texts: logistic's, with fewer buckets, since the policy reads nothing but the regressions.
-const (
-	multiRoundBuckets = 1024
-	multiRoundNGrams  = 2
-	multiRoundL2      = 3 // penalty of the regressions
-)
+// multiRoundFeatures are those of the texts: logistic's, with fewer buckets, since the policy reads nothing but the regressions.
+func multiRoundFeatures() spec.Features {
+	return spec.Features{Read: []string{spec.ReadStructure, spec.ReadWords}, Words: spec.Words{Buckets: 1024, NGrams: wordNGrams}}
+}
+
+// multiRoundL2 is the penalty of the regressions.
+const multiRoundL2 = 3
 
 func (r *multiRound) fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	router, err := r.learn(ctx, train, work)
@@ -111,7 +112,7 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 // look returns what the policy sees of texts, [len(texts)][1+M]: standardised logits of the pass rates of the router and
 // of each expert.
 func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx context.Context, texts []string) ([][]float64, error), error) {
-	c, err := newCorpus(ctx, slices.Clone(train.SFT), len(train.SFT), features.Hashing{Buckets: multiRoundBuckets, NGrams: multiRoundNGrams, Memory: r.memory}, features.Set.Encode)
+	c, err := newCorpus(ctx, slices.Clone(train.SFT), len(train.SFT), reading{of: multiRoundFeatures(), memory: r.memory}, features.Set.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx
 		}
 	}
 	return func(ctx context.Context, texts []string) ([][]float64, error) {
-		rows, err := c.Encode(ctx, texts)
+		rows, err := c.Rows(ctx, texts)
 		if err != nil {
 			return nil, err
 		}

@@ -144,9 +144,9 @@ func NetworkOf(row spec.Method, x *spec.Experiment) (n Network, ok bool) {
 		n.Policy = true
 		return n, true
 	case *bag:
-		return hashed("", m.Buckets, m.Hidden), true
+		return hashed("features.words.", m.Features.Words.Buckets, m.Hidden), true
 	case *routeLLM:
-		return hashed("", m.Buckets, m.Dims), true
+		return hashed("features.words.", m.Features.Words.Buckets, m.Dims), true
 	}
 	return n, false
 }

@@ -8,9 +8,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
+	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -41,29 +41,35 @@ import (
 // Nothing is trained then, the extension is pair, and the knob is set on the training problems as ever. Its ranking by similarity is the
 // kind swranking.
 type routeLLM struct {
-	Extension string  `yaml:"extension" oneof:"pair ladder argmax"`
-	Ties      string  `yaml:"ties" oneof:"drop cheap both"`               // a tie is left out, as the source's factorisation is trained; won by the cheaper expert, as its encoder and its language model count them; or won once by each
-	Share     float64 `yaml:"share,omitempty" in:"[0,1]"`                 // of training problems that go to the strongest, of a row that is not matched
-	Strongest string  `yaml:"strongest,omitempty" oneof:"price accuracy"` // default: targets.strongest of the spec
-	Dims      int     `yaml:"dims" in:"[1,65536]"`                        // of P_m
-	Epochs    int     `yaml:"epochs" in:"[1,10000]"`                      // the weights of the epoch with the best accuracy on a held-out twentieth are kept; the source watches that accuracy and keeps the last
-	Batch     int     `yaml:"batch" in:"[1,1000000]"`
-	LR        float64 `yaml:"lr" in:"(0,100]"` // of Adam
-	Decay     float64 `yaml:"weight_decay,omitempty" in:"[0,1000]"`
-	Noise     float64 `yaml:"noise,omitempty" in:"[0,1000]"` // standard deviation of the noise on each feature, in training
-	Buckets   int     `yaml:"buckets" in:"[1,4194304]"`      // hashed n-gram buckets
-	NGrams    int     `yaml:"ngrams" in:"[1,16]"`            // longest word n-gram hashed
+	Extension string        `yaml:"extension" oneof:"pair ladder argmax"`
+	Ties      string        `yaml:"ties" oneof:"drop cheap both"`               // a tie is left out, as the source's factorisation is trained; won by the cheaper expert, as its encoder and its language model count them; or won once by each
+	Share     float64       `yaml:"share,omitempty" in:"[0,1]"`                 // of training problems that go to the strongest, of a row that is not matched
+	Strongest string        `yaml:"strongest,omitempty" oneof:"price accuracy"` // default: targets.strongest of the spec
+	Dims      int           `yaml:"dims" in:"[1,65536]"`                        // of P_m
+	Epochs    int           `yaml:"epochs" in:"[1,10000]"`                      // the weights of the epoch with the best accuracy on a held-out twentieth are kept; the source watches that accuracy and keeps the last
+	Batch     int           `yaml:"batch" in:"[1,1000000]"`
+	LR        float64       `yaml:"lr" in:"(0,100]"` // of Adam
+	Decay     float64       `yaml:"weight_decay,omitempty" in:"[0,1000]"`
+	Noise     float64       `yaml:"noise,omitempty" in:"[0,1000]"` // standard deviation of the noise on each feature, in training
+	Features  spec.Features `yaml:"features"`
 
 	Scores    string `yaml:"scores,omitempty"`        // path of the file below the data folder
 	ScoresSum string `yaml:"scores_sha256,omitempty"` // its checksum; unset: whatever it is
 
-	scores *imported
-	memory *compact.Texts
+	scores  *imported
+	reading reading
 }
 
 func newRouteLLM(s Setup) (routing.Method, error) {
-	r := &routeLLM{Extension: "pair", Ties: "drop", Share: 0.5, Strongest: s.Spec.Targets.Strongest, Dims: 32, Epochs: 30, Batch: 64, LR: 0.003, Decay: 1e-5, Noise: 0.1, Buckets: 256, NGrams: 2, memory: s.Texts}
+	r := &routeLLM{Extension: "pair", Ties: "drop", Share: 0.5, Strongest: s.Spec.Targets.Strongest, Dims: 32, Epochs: 30, Batch: 64, LR: 0.003, Decay: 1e-5, Noise: 0.1, Features: s.textFeatures(spec.ReadWords, spec.ReadStructure)}
+	if s.Spec.Features.Words.Buckets == 0 {
+		r.Features.Words.Buckets = 256
+	}
 	if err := spec.DecodeParams(s.Method, r); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.reading, err = s.reads(&r.Features); err != nil {
 		return nil, err
 	}
 	switch {
@@ -74,7 +80,6 @@ func newRouteLLM(s Setup) (routing.Method, error) {
 	case r.Extension != "pair":
 		return nil, paramFault(s.Method, "extension", "imported scores compare the strongest expert with the cheapest; want pair, got %q", r.Extension)
 	}
-	var err error
 	r.scores, r.ScoresSum, err = importFile(s, "scores", r.Scores, r.ScoresSum, readWin)
 	return r, err
 }
@@ -93,7 +98,7 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if r.scores != nil {
 		return r.useScores(ctx, examples, len(train.Experts))
 	}
-	c, err := newCorpus(ctx, examples, len(examples), features.Hashing{Buckets: r.Buckets, NGrams: r.NGrams, Memory: r.memory}, withConstant)
+	c, err := newCorpus(ctx, examples, len(examples), r.reading, withConstant)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +137,12 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 
 // Load implements Loader. Where scores are imported nothing is trained, and nothing kept.
 func (r *routeLLM) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, r.router)
+	return restore(experts, from, work, func(of factorised) (_ routing.Router, err error) {
+		if of.Features, err = of.Features.With(r.reading.vectors, r.reading.memory); err != nil {
+			return nil, err
+		}
+		return r.router(of)
+	})
 }
 
 // dearOfPair returns whom RouteLLM asks beside the cheapest expert: the strongest by a rule or, where that is the cheapest, the dearest.
@@ -155,7 +165,7 @@ type factorised struct {
 
 // withConstant reads texts, with one feature more that is always 1.
 func withConstant(of features.Set, ctx context.Context, texts []string) ([]policy.Row, error) {
-	rows, err := of.Encode(ctx, texts)
+	rows, err := of.Rows(ctx, texts)
 	for i := range rows {
 		rows[i].IDs, rows[i].Values = append(rows[i].IDs, int32(of.Width())), append(rows[i].Values, 1)
 	}
@@ -168,7 +178,7 @@ func (f factorised) predict(ctx context.Context, texts []string) ([]scores, erro
 	if err != nil {
 		return nil, err
 	}
-	return learn.InParallel(ctx, len(rows), func(i int) scores { return scores{pass: f.Factors.Scores(rows[i]), usd: f.Price} })
+	return parallel.Map(ctx, len(rows), func(i int) scores { return scores{pass: f.Factors.Scores(rows[i]), usd: f.Price} })
 }
 
 func (r *routeLLM) router(of factorised) (routing.Router, error) {

@@ -5,7 +5,7 @@ package methods
 import (
 	"context"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/multiround"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -40,7 +40,7 @@ type routerR1 struct {
 	L2      float64 `yaml:"l2" in:"(0,1000000000]"`         // penalty of the regressions that the policy sees
 
 	decoding string
-	memory   *compact.Texts
+	memory   *features.Texts
 }
 
 func newRouterR1(s Setup) (routing.Method, error) {

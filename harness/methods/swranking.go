@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
+	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -27,21 +27,25 @@ import (
 // gives up on an expert that never loses; here no share of wins is nearer to 0 or 1 than certainShare. A training problem does
 // not count on itself, nor does one of the same text.
 type swRanking struct {
-	Share     float64 `yaml:"share,omitempty" in:"[0,1]"`                 // of training problems that go to the strongest, of a row that is not matched
-	Strongest string  `yaml:"strongest,omitempty" oneof:"price accuracy"` // default: targets.strongest of the spec
-	Most      int     `yaml:"most" in:"[2,10000000]"`                     // training problems kept, a random sample; more take time in proportion
-	Buckets   int     `yaml:"buckets" in:"[1,4194304]"`                   // hashed n-gram buckets
-	NGrams    int     `yaml:"ngrams" in:"[1,16]"`                         // longest word n-gram hashed
+	Share     float64       `yaml:"share,omitempty" in:"[0,1]"`                 // of training problems that go to the strongest, of a row that is not matched
+	Strongest string        `yaml:"strongest,omitempty" oneof:"price accuracy"` // default: targets.strongest of the spec
+	Most      int           `yaml:"most" in:"[2,10000000]"`                     // training problems kept, a random sample; more take time in proportion
+	Features  spec.Features `yaml:"features"`
 
-	memory *compact.Texts
+	reading reading
 }
 
 // certainShare of all comparisons is won at least by every expert.
 const certainShare = 1e-6
 
 func newSWRanking(s Setup) (routing.Method, error) {
-	r := &swRanking{Share: 0.5, Strongest: s.Spec.Targets.Strongest, Most: 4000, Buckets: 4096, NGrams: 2, memory: s.Texts}
-	return r, spec.DecodeParams(s.Method, r)
+	r := &swRanking{Share: 0.5, Strongest: s.Spec.Targets.Strongest, Most: 4000, Features: s.textFeatures(spec.ReadWords)}
+	if err := spec.DecodeParams(s.Method, r); err != nil {
+		return nil, err
+	}
+	var err error
+	r.reading, err = s.reads(&r.Features)
+	return r, err
 }
 
 func (*swRanking) Name() string { return "swranking" }
@@ -53,7 +57,7 @@ func (r *swRanking) Fit(ctx context.Context, train routing.TrainSet, work routin
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCorpus(ctx, examples, r.Most, features.Hashing{Buckets: r.Buckets, NGrams: r.NGrams, Memory: r.memory}, features.Set.NGrams)
+	c, err := newCorpus(ctx, examples, r.Most, r.reading, features.Set.Directions)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +65,7 @@ func (r *swRanking) Fit(ctx context.Context, train routing.TrainSet, work routin
 	for _, e := range c.examples[:len(c.rows)] {
 		of.Texts, of.Pass = append(of.Texts, e.Problem.Text), append(of.Pass, e.Kappa)
 	}
-	chances, err := learn.InParallel(ctx, len(c.rows), newArena(of, c.rows).chanceOf(c.rows, of.Texts))
+	chances, err := parallel.Map(ctx, len(c.rows), newArena(of, c.rows).chanceOf(c.rows, of.Texts))
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +75,11 @@ func (r *swRanking) Fit(ctx context.Context, train routing.TrainSet, work routin
 
 // Load implements Loader.
 func (r *swRanking) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, func(of battles) (routing.Router, error) {
-		rows, err := of.Features.NGrams(ctx, of.Texts)
+	return restore(experts, from, work, func(of battles) (_ routing.Router, err error) {
+		if of.Features, err = of.Features.With(r.reading.vectors, r.reading.memory); err != nil {
+			return nil, err
+		}
+		rows, err := of.Features.Directions(ctx, of.Texts)
 		if err != nil {
 			return nil, err
 		}
@@ -180,12 +187,12 @@ func (a *arena) chanceOf(rows []policy.Row, texts []string) func(i int) float64 
 
 func (a *arena) router(of battles) routing.Router {
 	r := newScoreRouter(a.experts, of.Knobs, func(ctx context.Context, texts []string) ([]scores, error) {
-		rows, err := of.Features.NGrams(ctx, texts)
+		rows, err := of.Features.Directions(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
 		chance := a.chanceOf(rows, texts)
-		return learn.InParallel(ctx, len(rows), func(i int) scores { return scores{pass: []float64{chance(i)}} })
+		return parallel.Map(ctx, len(rows), func(i int) scores { return scores{pass: []float64{chance(i)}} })
 	}, func(s scores, knob float64) int {
 		if s.pass[0] >= knob {
 			return of.Strongest

@@ -13,10 +13,57 @@ import (
 	"github.com/entrorouter/entrorouter/harness/crash"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
+	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
+
+// How words are read by default.
+const (
+	wordBuckets = 4096
+	wordNGrams  = 2
+)
+
+// textFeatures are the features of a row by default, and what of the spec's own is laid over them.
+func (s Setup) textFeatures(read ...string) spec.Features {
+	return s.Spec.Features.Over(spec.Features{
+		Read: read, Words: spec.Words{Buckets: wordBuckets, NGrams: wordNGrams}, Characters: spec.Characters{Buckets: 16384, Shortest: 2, Longest: 5},
+	})
+}
+
+// reading is what a row reads of texts, and what with.
+type reading struct {
+	of      spec.Features
+	vectors *features.Vectors
+	memory  *features.Texts
+}
+
+// reads checks the features that a row's parameters left, and leaves in them what its recipe says: what is read alone, with the checksum of
+// a file. No file is read while a spec is only checked.
+func (s Setup) reads(f *spec.Features) (r reading, err error) {
+	if knob, fault := f.Check(); fault != "" {
+		return r, paramFault(s.Method, "features"+knob, "%s", fault)
+	}
+	*f = f.Only()
+	if file := f.Vectors.File; file != "" {
+		path, err := s.below("features.vectors.file", file)
+		if path == "" {
+			return r, err
+		}
+		var sum string
+		if r.vectors, sum, err = features.ReadVectors(path, file); err != nil {
+			return r, paramFault(s.Method, "features.vectors.file", "%v", err)
+		}
+		if f.Vectors.SHA256 != "" && f.Vectors.SHA256 != sum {
+			return r, paramFault(s.Method, "features.vectors.sha256", "the file %q has the checksum %s, not %s; it has changed", file, sum, f.Vectors.SHA256)
+		}
+		f.Vectors.SHA256 = sum
+	}
+	r.of, r.memory = *f, s.Texts
+	return r, nil
+}
 
 // corpus is training problems and the rows that a method reads of them.
 type corpus struct {
@@ -25,13 +72,13 @@ type corpus struct {
 	rows     []policy.Row
 }
 
-// newCorpus puts examples in hash order and reads the first most of them by read: features.Set.Encode or features.Set.NGrams.
+// newCorpus puts examples in hash order and reads the first most of them by read: features.Set.Rows or features.Set.Directions.
 // What features need to know of texts they learn from a random sample.
-func newCorpus(ctx context.Context, examples []routing.Example, most int, h features.Hashing, read func(features.Set, context.Context, []string) ([]policy.Row, error)) (c corpus, err error) {
+func newCorpus(ctx context.Context, examples []routing.Example, most int, by reading, read func(features.Set, context.Context, []string) ([]policy.Row, error)) (c corpus, err error) {
 	inHashOrder(examples)
 	c.examples = examples
 	texts := textsOf(examples[:min(len(examples), most)])
-	if c.Set, err = features.New(ctx, h, texts[:min(len(texts), learn.SearchRows)]); err != nil {
+	if c.Set, err = features.New(ctx, by.of, texts[:min(len(texts), learn.SearchRows)], by.vectors, by.memory); err != nil {
 		return corpus{}, err
 	}
 	c.rows, err = read(c.Set, ctx, texts)
@@ -50,11 +97,11 @@ type textual[P passing] struct {
 }
 
 func (t textual[P]) predict(ctx context.Context, texts []string) ([]scores, error) {
-	rows, err := t.Features.Encode(ctx, texts)
+	rows, err := t.Features.Rows(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
-	return learn.InParallel(ctx, len(rows), func(i int) scores {
+	return parallel.Map(ctx, len(rows), func(i int) scores {
 		return scores{pass: t.Pass.Pass(rows[i]), usd: t.Dollars.At(rows[i])}
 	})
 }
@@ -62,6 +109,14 @@ func (t textual[P]) predict(ctx context.Context, texts []string) ([]scores, erro
 // router is a utility router.
 func (t textual[P]) router() (routing.Router, error) {
 	return newUtilityRouter(len(t.USD), dollarUnit(t.USD), t.predict), nil
+}
+
+// again is router of what came back from a file.
+func (t textual[P]) again(by reading) (_ routing.Router, err error) {
+	if t.Features, err = t.Features.With(by.vectors, by.memory); err != nil {
+		return nil, err
+	}
+	return t.router()
 }
 
 // fitTexts returns what predicts pass rates, by what fitPass fits to the rows and the penalty it chose, and dollars: by

@@ -6,7 +6,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/multiround"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -52,7 +52,7 @@ type xRouter struct {
 	L2       float64 `yaml:"l2" in:"(0,1000000000]"`                              // penalty of the regressions that the policy sees
 
 	decoding string
-	memory   *compact.Texts
+	memory   *features.Texts
 }
 
 func newXRouter(s Setup) (routing.Method, error) {

@@ -17,10 +17,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/crash"
 	"github.com/entrorouter/entrorouter/harness/explain"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -49,8 +49,8 @@ const noProbe = "none"
 type recorded struct {
 	*steps.Plan
 	pool    *steps.Pool
-	backend policy.Backend // nil: the store is only looked at
-	texts   *compact.Texts // what fits have read
+	backend policy.Backend  // nil: the store is only looked at
+	texts   *features.Texts // what fits have read
 	models  *lm.Models
 
 	rec       *recording.Table
@@ -118,7 +118,7 @@ func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
 	if err != nil {
 		return err
 	}
-	c := &recorded{Plan: run.Plan, pool: members, backend: run.backend, texts: compact.NewTexts(rememberedTexts), models: run.models}
+	c := &recorded{Plan: run.Plan, pool: members, backend: run.backend, texts: features.NewTexts(rememberedTexts), models: run.models}
 	if err := c.read(ctx); err != nil {
 		return err
 	}

@@ -80,7 +80,9 @@ func TestEveryKnobIsInARecipeButThoseThatMoveNoNumber(t *testing.T) {
 		load    func() *spec.Resolved
 		without []string // read by no step of the protocol, or by the loader alone, which caps sizes and runs; profile.test adds steps that an output has here
 	}{
-		{"split", func() *spec.Resolved { return toy.TinyWith(t, "large: 20", "large: 0", "rl: {benchmark: sim-train-sft, size: 80}", "rl: {benchmark: sim-train-rl, size: 80}\n  seen: 0.5") },
+		{"split", func() *spec.Resolved {
+			return toy.TinyWith(t, "large: 20", "large: 0", "rl: {benchmark: sim-train-sft, size: 80}", "rl: {benchmark: sim-train-rl, size: 80}\n  seen: 0.5")
+		},
 			[]string{"profile.concurrency", "profile.test", "folds.k", "folds.kappa", "folds.whole", "evaluate.max_problems", "evaluate.max_runs"}},
 		{"folds", func() *spec.Resolved {
 			r := toy.Load(t, filepath.Join(dir, "constants.yaml"))

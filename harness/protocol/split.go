@@ -9,7 +9,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -41,8 +41,8 @@ type experiment struct {
 	*steps.Plan
 	pool    *steps.Pool
 	asker   *asking.Asker
-	backend policy.Backend // nil: the store is only looked at
-	texts   *compact.Texts // what fits have read
+	backend policy.Backend  // nil: the store is only looked at
+	texts   *features.Texts // what fits have read
 	models  *lm.Models
 	files   problems.Source
 
@@ -83,7 +83,7 @@ func newSplit(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	if err != nil {
 		return nil, err
 	}
-	e := &experiment{Plan: run.Plan, pool: members, backend: run.backend, models: run.models, texts: compact.NewTexts(rememberedTexts), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
+	e := &experiment{Plan: run.Plan, pool: members, backend: run.backend, models: run.models, texts: features.NewTexts(rememberedTexts), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
 	run.split = e
 	if e.asker, err = asking.Open(ctx, run.Plan, members); err != nil {
 		run.Close()

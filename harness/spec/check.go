@@ -61,6 +61,9 @@ func (l *loader) checkExperiment(file string) {
 	if knob, fault := e.Policy.Check(); fault != "" {
 		d.faultAt("policy"+knob, "%s", fault)
 	}
+	if knob, fault := e.Features.Over(Features{Read: []string{ReadWords}, Characters: Characters{Longest: 16}}).Check(); fault != "" {
+		d.faultAt("features"+knob, "%s", fault)
+	}
 	l.checkCollapse()
 	l.checkEnsemble()
 	distinct(d, "evaluate.seeds", e.Evaluate.Seeds)

@@ -14,7 +14,7 @@ import (
 
 // sources are the files that hold knobs.
 //
-//go:embed spec.go collapse.go ensemble.go
+//go:embed spec.go features.go collapse.go ensemble.go
 var sources embed.FS
 
 // Field describes one knob for readers of specs.
@@ -99,7 +99,7 @@ func kindName(t reflect.Type, plural bool) string {
 // comments returns the line comment of every struct field of this package, by "Type.Field".
 func comments() (map[string]string, error) {
 	docs := map[string]string{}
-	for _, name := range []string{"spec.go", "collapse.go", "ensemble.go"} {
+	for _, name := range []string{"spec.go", "features.go", "collapse.go", "ensemble.go"} {
 		text, err := sources.ReadFile(name)
 		if err != nil {
 			return nil, fmt.Errorf("comments of the knobs: %w", err)

@@ -41,6 +41,7 @@ type Experiment struct {
 	Targets  Targets  `yaml:"targets"`
 	Anchor   Anchor   `yaml:"anchor"`
 	Reward   Reward   `yaml:"reward"`
+	Features Features `yaml:"features,omitempty"` // of all rows that predict pass rates and dollars from texts, unless a row sets its own; default: each row's
 	Policy   Policy   `yaml:"policy"`
 	SFT      SFT      `yaml:"sft"`
 	GRPO     GRPO     `yaml:"grpo"`

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts/sim"
 	"github.com/entrorouter/entrorouter/harness/explain"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -73,7 +73,7 @@ func (p *Params) Code(name string, value any) { p.below(explain.RootCode)[name] 
 
 // Features adds what losses depend on beside the knobs: how texts are read, and the build, which moves the last digits.
 func (p *Params) Features() {
-	p.Code("features", compact.FeatureVersion)
+	p.Code("features", features.Version)
 	p.below(explain.RootBuild)["numerics"] = policy.Numerics
 }
 

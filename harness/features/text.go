@@ -1,6 +1,6 @@
-// What the small policy sees of a text: tokens, n-grams and surface features.
+// What is counted in a text: tokens, n-grams and surface features.
 
-package compact
+package features
 
 import (
 	"math"
@@ -8,13 +8,11 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
-// FeatureVersion changes whenever the same text would give other features, so that an old checkpoint is refused
+// Version changes whenever the same text would give other features, so that an old checkpoint is refused
 // rather than fed inputs that it was not trained on.
-const FeatureVersion = 1
+const Version = 1
 
 // tokenize cuts a text into lower-case words, LaTeX commands, symbols and numbers. A number becomes "#" and how many
 // digits it has: its size matters to a router, its value does not.
@@ -49,20 +47,14 @@ func tokenize(text string) []string {
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
-// hashNGrams adds the n-grams of tokens up to length n to counts [buckets]: each adds +1 or -1, by one bit of its
-// hash, so that grams that share a bucket cancel on average instead of adding up.
+// hashNGrams adds the n-grams of tokens up to length n to counts [buckets].
 func hashNGrams(tokens []string, n int, counts []int32) {
 	var gram []byte
 	for i := range tokens {
 		gram = gram[:0]
 		for k := 0; k < n && i+k < len(tokens); k++ {
 			gram = append(append(gram, tokens[i+k]...), ' ')
-			h := seed.Hash(string(gram))
-			if h>>63 == 0 {
-				counts[h%uint64(len(counts))]++
-			} else {
-				counts[h%uint64(len(counts))]--
-			}
+			count(string(gram), counts)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package compact
+package features
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/policy"
-	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 func TestRowsAreTheSameWithAnyMemory(t *testing.T) {
@@ -17,10 +16,10 @@ func TestRowsAreTheSameWithAnyMemory(t *testing.T) {
 		texts = append(texts, fmt.Sprintf(`Find $x_%d$ if \frac{x}{%d} = %d. Why? %c`, i%50, i%50, 7*(i%50), 'a'+rune(i%25)))
 	}
 	texts = append(texts, "")
-	policies := func(m *Texts) []*Policy {
-		var all []*Policy
+	readers := func(m *Texts) []Counts {
+		var all []Counts
 		for _, size := range []struct{ buckets, ngrams int }{{64, 1}, {64, 2}, {4096, 2}, {64, 2}} {
-			p, err := New(t.Context(), spec.Policy{Kind: "compact", Buckets: size.buckets, NGrams: size.ngrams, Hidden: 3}, []string{"a", "b"}, texts[:20], m)
+			p, err := NewCounts(t.Context(), size.buckets, size.ngrams, texts[:20], m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -28,20 +27,20 @@ func TestRowsAreTheSameWithAnyMemory(t *testing.T) {
 		}
 		return all
 	}
-	rows := func(p *Policy) []policy.Row {
-		r, err := p.Encode(t.Context(), texts)
+	rows := func(p Counts) []policy.Row {
+		r, err := p.Rows(t.Context(), texts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
-	anew := policies(nil)
+	anew := readers(nil)
 	for _, bytes := range []int{0, 1000, 20000, 1 << 30} {
 		memory := NewTexts(bytes)
 		for round := range 2 {
-			for i, p := range policies(memory) {
+			for i, p := range readers(memory) {
 				if diff := cmp.Diff(rows(anew[i]), rows(p)); diff != "" {
-					t.Fatalf("%d bytes, policy %d, round %d: %s", bytes, i, round, diff)
+					t.Fatalf("%d bytes, reader %d, round %d: %s", bytes, i, round, diff)
 				}
 			}
 		}

@@ -1,4 +1,4 @@
-package learn
+package parallel
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func (e *ending) Err() error {
 func TestWhatIsDoneInParallelStopsWithItsContext(t *testing.T) {
 	ctx := &ending{Context: t.Context(), most: 10}
 	var done atomic.Int64
-	if _, err := InParallel(ctx, 1000, func(int) int64 { return done.Add(1) }); !errors.Is(err, context.Canceled) || done.Load() != 10 {
+	if _, err := Map(ctx, 1000, func(int) int64 { return done.Add(1) }); !errors.Is(err, context.Canceled) || done.Load() != 10 {
 		t.Errorf("%d calls after 10 looks, %v", done.Load(), err)
 	}
 }

@@ -1,10 +1,10 @@
 // A memory of what texts are made of, within a bound.
 
-package compact
+package features
 
 import "sync"
 
-// Texts remembers what texts are made of, so that policies that read the same texts cut them up once. It forgets
+// Texts remembers what texts are made of, so that whoever reads the same texts cuts them up once. It forgets
 // nothing and stops learning when it is full: with readers that go through the same texts in the same order, one that
 // dropped the oldest would never know the next. What it returns is what reading anew would, so it decides no number.
 // Safe for concurrent use; a nil *Texts remembers nothing.
@@ -73,20 +73,26 @@ func (t *Texts) read(text string, buckets, ngrams int) (s []float64, counts []bu
 	}
 	all := make([]int32, buckets)
 	hashNGrams(tokens, ngrams, all)
+	counts = nonZero(all)
+	t.learn(text, s, hashed{buckets, ngrams, counts})
+	return s, counts
+}
+
+// nonZero returns the buckets that were counted.
+func nonZero(all []int32) []bucketCount {
 	n := 0
 	for _, c := range all {
 		if c != 0 {
 			n++
 		}
 	}
-	counts = make([]bucketCount, 0, n)
+	counts := make([]bucketCount, 0, n)
 	for b, c := range all {
 		if c != 0 {
 			counts = append(counts, bucketCount{int32(b), c})
 		}
 	}
-	t.learn(text, s, hashed{buckets, ngrams, counts})
-	return s, counts
+	return counts
 }
 
 // learn remembers surface features and, unless they are empty, hashed n-grams, if there is room.

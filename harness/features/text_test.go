@@ -1,4 +1,4 @@
-package compact
+package features
 
 import (
 	"context"
@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-
-	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 func TestTokenize(t *testing.T) {
@@ -103,19 +101,19 @@ func TestHashedNGramsKnowWhereATokenEnds(t *testing.T) {
 	}
 }
 
-// TestFeaturesAreThoseOfTheirVersion fails when a text gives other features than it did when FeatureVersion was set.
-// Raise FeatureVersion together with the digest here, or old checkpoints will be fed wrong inputs.
+// TestFeaturesAreThoseOfTheirVersion fails when a text gives other features than it did when Version was set.
+// Raise Version together with the digest here, or old checkpoints will be fed wrong inputs.
 func TestFeaturesAreThoseOfTheirVersion(t *testing.T) {
 	texts := []string{
 		`Let $x$ be a positive integer with $x^2 \equiv 4 \pmod{15}$. Find the sum of all $x < 100$.`,
 		"A train leaves at 9:45 and travels 120 km.\nHow long does it take at 80 km/h?",
 		`Évaluer \(\int_0^1 \sqrt{1-t^2}\,dt\)!`,
 	}
-	p, err := New(context.Background(), spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, []string{"a", "b"}, texts, nil)
+	p, err := NewCounts(t.Context(), 256, 2, texts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := p.Encode(context.Background(), texts)
+	rows, err := p.Rows(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,14 +124,13 @@ func TestFeaturesAreThoseOfTheirVersion(t *testing.T) {
 		}
 	}
 	const version, want = 1, "ab8f67f3cc7277f6"
-	if got := fmt.Sprintf("%x", h.Sum64()); FeatureVersion != version || got != want {
-		t.Errorf("feature version %d has digest %s; this test knows version %d with %s", FeatureVersion, got, version, want)
+	if got := fmt.Sprintf("%x", h.Sum64()); Version != version || got != want {
+		t.Errorf("feature version %d has digest %s; this test knows version %d with %s", Version, got, version, want)
 	}
 }
 
-func FuzzEncode(f *testing.F) {
-	p, err := New(context.Background(), spec.Policy{Kind: "compact", Buckets: 64, NGrams: 3, Hidden: 4}, []string{"a", "b"},
-		[]string{"one text", `and \frac{1}{2} more?`}, nil)
+func FuzzCounts(f *testing.F) {
+	p, err := NewCounts(context.Background(), 64, 3, []string{"one text", `and \frac{1}{2} more?`}, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -141,7 +138,7 @@ func FuzzEncode(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		rows, err := p.Encode(context.Background(), []string{text, text})
+		rows, err := p.Rows(t.Context(), []string{text, text})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,8 +149,8 @@ func FuzzEncode(f *testing.F) {
 			t.Fatalf("ids are not distinct and sorted: %v", rows[0].IDs)
 		}
 		for i, v := range rows[0].Values {
-			if id := int(rows[0].IDs[i]); id < 0 || id >= p.width() {
-				t.Fatalf("id %d outside %d inputs", id, p.width())
+			if id := int(rows[0].IDs[i]); id < 0 || id >= p.Width() {
+				t.Fatalf("id %d outside %d inputs", id, p.Width())
 			}
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 				t.Fatalf("value %v", v)

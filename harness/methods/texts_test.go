@@ -1,0 +1,100 @@
+package methods
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// vectorFile writes a vector of every planted and fresh problem: whether it is hard, and noise.
+func vectorFile(t *testing.T, folder string) {
+	t.Helper()
+	var lines strings.Builder
+	for _, from := range []int{0, 100_000} {
+		for i := range 400 {
+			hard := 0.0
+			if isHard(i) {
+				hard = 1
+			}
+			fmt.Fprintf(&lines, "{\"text\": %q, \"vector\": [%v, %v, 0.2]}\n", plantedExample(from+i).Problem.Text, hard, float64(i*7919%100)/100)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, "v.jsonl"), []byte(lines.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every row that reads texts can read vectors and nothing else, and is the same after a restart.
+func TestRowsReadVectors(t *testing.T) {
+	data := t.TempDir()
+	vectorFile(t, data)
+	qs := fresh(100)
+	for _, kind := range []string{"logistic", "bag", "difficulty", "knn", "cluster", "forc", "swranking", "routellm"} {
+		s := setup(t, kind, "features: {read: [vectors], vectors: {file: v.jsonl}}")
+		s.Data, s.Experts = data, []string{"small", "medium", "large"}
+		m, err := New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recipe, err := spec.Canonical(m)
+		if err != nil || !strings.Contains(string(recipe), `"features":{"read":["vectors"],"vectors":{"file":"v.jsonl","sha256":"`) {
+			t.Errorf("%s: the recipe %s, %v", kind, recipe, err)
+		}
+		w := work(1)
+		w.Dir = t.TempDir()
+		r, err := m.Fit(t.Context(), planted(300), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decisions, hard := route(t, r, qs), 0
+		for i, d := range decisions {
+			if d.Expert == 2 && isHard(i) {
+				hard++
+			}
+		}
+		if hard < 45 {
+			t.Errorf("%s: %d of 50 hard questions go to the expert that solves them", kind, hard)
+		}
+		back, err := m.(Loader).Load(t.Context(), pool(), w.Dir, work(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameDecisions(t, kind+", loaded", route(t, back, qs), decisions)
+	}
+}
+
+func TestFeaturesAreChecked(t *testing.T) {
+	data := t.TempDir()
+	vectorFile(t, data)
+	for params, want := range map[string]string{
+		"features: {read: []}":                                                  "params.features.read",
+		"features: {read: [word]}":                                              `params.features.read[0]: unknown part "word"; did you mean "words"?`,
+		"features: {read: [words, words]}":                                      "params.features.read[1]: words is there already",
+		"features: {read: [vectors]}":                                           "params.features.vectors.file: not set",
+		"features: {vectors: {file: v.jsonl}}":                                  "params.features.vectors: set and not read",
+		"features: {read: [characters], characters: {shortest: 9}}":             "params.features.characters.shortest: 9 is more than longest, which is 5",
+		"features: {read: [vectors], vectors: {file: ../v.jsonl}}":              "below the data folder",
+		"features: {read: [vectors], vectors: {file: w.jsonl}}":                 "params.features.vectors.file",
+		"features: {read: [vectors], vectors: {file: v.jsonl, sha256: \"00\"}}": "it has changed",
+	} {
+		s := setup(t, "logistic", params)
+		s.Data, s.Experts = data, []string{"small", "medium", "large"}
+		if _, err := New(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", params, err, want)
+		}
+	}
+	// What is set at the top of a spec is of every row; a row's own wins.
+	s := setup(t, "knn", "features: {words: {buckets: 512}}")
+	s.Spec.Features = spec.Features{Read: []string{"structure", "words"}, Words: spec.Words{Buckets: 64, NGrams: 1}}
+	m, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := spec.Canonical(m.(*knn).Features); err != nil || string(got) != `{"read":["structure","words"],"words":{"buckets":512,"ngrams":1}}` {
+		t.Errorf("%s, %v", got, err)
+	}
+}
