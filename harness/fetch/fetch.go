@@ -22,6 +22,7 @@ import (
 	"github.com/gofrs/flock"
 	"gopkg.in/yaml.v3"
 
+	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -101,7 +102,7 @@ func (f *Fetcher) fetch(ctx context.Context, name string, b spec.Benchmark) (Res
 	if want == spec.Unpinned && recorded {
 		want, by = record.SHA256, filepath.Join(f.Dir, problems.FetchedFile)
 	}
-	path, _, sum, err := problems.Content(f.Dir, b.File.Path)
+	path, sum, err := lines.Sum(f.Dir, b.File.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:

@@ -196,7 +196,7 @@ func TestTheDataFolderIsUsedFirst(t *testing.T) {
 	})
 	for name, c := range map[string]struct{ file, text, want string }{
 		"other bytes":      {"sums.jsonl", lines1 + "\n", `^sums: .*sums\.jsonl has sha256 .*, but benchmarks\.yaml says .*; move it away to fetch it again`},
-		"no compression":   {"sums.jsonl.gz", lines1, `^sums: .*sums\.jsonl\.gz: is named \.gz but is not compressed`},
+		"no compression":   {"sums.jsonl.gz", lines1, `^sums: .*sums\.jsonl\.gz: cannot be read: gzip: invalid header`},
 		"too few rows":     {"hard.jsonl", lines1, `^hard: .*hard\.jsonl: has 2 problems, but benchmark "hard" asks for 3`},
 		"no problem lines": {"hard.jsonl", "<html>", `^hard: .*hard\.jsonl:1: not a problem in JSON`},
 	} {
@@ -231,7 +231,7 @@ func TestWhatDoesNotMatchIsRefused(t *testing.T) {
 		{"the same id twice", "hard", func(all spec.Benchmarks) {
 			all["hard"].File.Home.Columns["id"] = spec.Column{From: []string{"problem"}, Match: "", As: ""}
 			all["hard"].File.Home.Columns["id"] = spec.Column{From: []string{"problem"}, Match: ".", As: "same"}
-		}, "", `lines\.jsonl:2: id "hard-same" is also on line 1`},
+		}, "", `lines\.jsonl:2: id "hard-same" is there twice`},
 		{"no rows of a set", "sums", nil, "<!doctype html>", `us/sums/sums\.jsonl: line 1 is no JSON object`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -132,7 +132,7 @@ func builtIn(t testing.TB) spec.Benchmarks {
 	return all
 }
 
-func lines(t testing.TB, p published, home *spec.Home) (string, error) {
+func converted(t testing.TB, p published, home *spec.Home) (string, error) {
 	t.Helper()
 	c, err := newConverter(p.set, home)
 	if err != nil {
@@ -157,7 +157,7 @@ func TestRowsBecomeLines(t *testing.T) {
 		if p.set == "gpqa" {
 			continue // TestOptionsAreInAnOrderOfTheirOwn
 		}
-		got, err := lines(t, p, all[p.set].File.Home)
+		got, err := converted(t, p, all[p.set].File.Home)
 		if err != nil || got != p.lines {
 			t.Errorf("%s: %v\ngot  %swant %s", p.set, err, got, p.lines)
 		}
@@ -174,7 +174,7 @@ func TestOptionsAreInAnOrderOfTheirOwn(t *testing.T) {
 		if p.set != "gpqa" {
 			continue
 		}
-		got, err := lines(t, p, builtIn(t)["gpqa"].File.Home)
+		got, err := converted(t, p, builtIn(t)["gpqa"].File.Home)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,14 +207,14 @@ func TestRowsThatDoNotFitAreRefused(t *testing.T) {
 		{"Parquet with a footer larger than itself", "deepmath", "PAR1\xff\xff\xff\xffPAR1", `is damaged: it has 12 bytes, and its footer says that it has 4294967295 itself`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := lines(t, published{set: c.set, file: c.file}, all[c.set].File.Home)
+			_, err := converted(t, published{set: c.set, file: c.file}, all[c.set].File.Home)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error is %v, want %q in it", err, c.want)
 			}
 		})
 	}
 	p := published{set: "deepmath", rows: exact{{Index: 1, Problem: "p"}}}
-	if _, err := lines(t, p, all["deepmath"].File.Home); err == nil || !strings.Contains(err.Error(), `has none of the columns`) {
+	if _, err := converted(t, p, all["deepmath"].File.Home); err == nil || !strings.Contains(err.Error(), `has none of the columns`) {
 		t.Errorf("Parquet of other columns: %v", err)
 	}
 }

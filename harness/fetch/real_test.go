@@ -11,7 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/lines"
 )
 
 // Of the real files that lie beside the project, the rows are put back into their publishers' columns and published here: what
@@ -36,16 +36,13 @@ func TestRealFilesComeOutAsTheyArePinned(t *testing.T) {
 	w := newWorld(t)
 	w.Benchmarks = builtIn(t)
 	read := func(set string) (all []line) {
-		_, content, _, err := problems.Content(data, w.Benchmarks[set].File.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, text := range bytes.Split(bytes.TrimSuffix(content, []byte("\n")), []byte("\n")) {
+		if _, err := lines.Read(t.Context(), data, lines.File{File: *w.Benchmarks[set].File}, func(text []byte) error {
 			var l line
-			if err := json.Unmarshal(text, &l); err != nil {
-				t.Fatal(err)
-			}
+			err := json.Unmarshal(text, &l)
 			all = append(all, l)
+			return err
+		}); err != nil {
+			t.Fatal(err)
 		}
 		return all
 	}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/recording/publisher"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -60,7 +61,7 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 				want[i], by = record.SHA256, filepath.Join(f.Dir, problems.FetchedFile)
 			}
 		}
-		at, _, sum, err := problems.Content(f.Dir, file.Path)
+		at, sum, err := lines.Sum(f.Dir, file.Path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			all = append(all, Result{Set: name, Path: filepath.Join(f.Dir, filepath.FromSlash(file.Path)), Rows: file.Rows, How: Fetched})
@@ -186,7 +187,7 @@ func (f *Fetcher) recorded() (all []Status) {
 			if file.SHA256 == spec.Unpinned {
 				s.Pinned = "revision"
 			}
-			if _, _, _, err := problems.Content(f.Dir, file.Path); err != nil {
+			if _, _, err := lines.Sum(f.Dir, file.Path); err != nil {
 				s.Present = false
 			}
 		}

@@ -22,43 +22,75 @@ import (
 // longest is the most bytes of a line.
 const longest = 16 << 20
 
-// Read checks the checksum of a file and calls read for each line that is not blank. It returns where the file lies; its
-// errors name the line. As of every file of a data folder the checksum is that of the lines, however they are compressed,
-// unless the path itself ends in .gz.
-func Read(ctx context.Context, folder string, file spec.File, read func(line []byte) error) (path string, err error) {
-	path = filepath.Join(folder, filepath.FromSlash(file.Path))
-	stored := strings.HasSuffix(path, ".gz")
-	f, err := os.Open(path)
-	if !stored && errors.Is(err, fs.ErrNotExist) {
+// File is a file of a data folder. Set is what 'entrorouter fetch' calls it; empty: it cannot get it.
+type File struct {
+	spec.File
+	Set string
+}
+
+// open opens a file of a data folder, compressed (NAME.gz) where it is not there plain, and says where it lies.
+func open(folder, name string) (f *os.File, path string, err error) {
+	path = filepath.Join(folder, filepath.FromSlash(name))
+	f, err = os.Open(path)
+	if !strings.HasSuffix(path, ".gz") && errors.Is(err, fs.ErrNotExist) {
 		if packed, other := os.Open(path + ".gz"); other == nil {
-			path, f, err = path+".gz", packed, nil
+			return packed, path + ".gz", nil
 		}
 	}
+	return f, path, err
+}
+
+// sumOf is the checksum of a file that open found under a name.
+func sumOf(f *os.File, path, name string) (string, error) {
+	var text io.Reader = f
+	if strings.HasSuffix(path, ".gz") && !strings.HasSuffix(name, ".gz") {
+		z, err := gzip.NewReader(bufio.NewReader(f))
+		if err != nil {
+			return "", err
+		}
+		text = z
+	}
+	sum := sha256.New()
+	_, err := io.Copy(sum, text)
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// Sum returns where a file of a data folder lies and its SHA-256: that of the lines, however they are compressed, or of the file
+// as it is stored where the name itself ends in .gz. A file that is not there is fs.ErrNotExist.
+func Sum(folder, name string) (path, sum string, err error) {
+	f, path, err := open(folder, name)
 	if err != nil {
-		return path, fmt.Errorf("%w: point --data at the folder that holds %s (source: %s); 'entrorouter fetch --list' has what it can get", err, file.Path, file.Source)
+		return path, "", err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	_, err = io.Copy(sum, f)
-	if err == nil && strings.HasSuffix(path, ".gz") && !stored {
-		sum.Reset()
-		_, err = f.Seek(0, io.SeekStart)
-		var text io.Reader
-		if err == nil {
-			text, err = gzip.NewReader(bufio.NewReader(f))
-		}
-		if err == nil {
-			_, err = io.Copy(sum, text)
-		}
+	if sum, err = sumOf(f, path, name); err != nil {
+		return path, "", fmt.Errorf("%s: cannot be read: %w", path, err)
 	}
+	return path, sum, nil
+}
+
+// Read checks the checksum of a file, which is that of Sum, and calls read for each line that is not blank. It returns where the
+// file lies; its errors name the line.
+func Read(ctx context.Context, folder string, file File, read func(line []byte) error) (path string, err error) {
+	f, path, err := open(folder, file.Path)
 	if err != nil {
-		return path, fmt.Errorf("%s: cannot be read: %w; get the file from %s again", path, err, file.Source)
+		from := "--list' has what it can get"
+		if file.Set != "" {
+			from = file.Set + "' gets it"
+		}
+		return path, fmt.Errorf("%w: point --data at the folder that holds %s (source: %s); 'entrorouter fetch %s", err, file.Path, file.Source, from)
 	}
-	switch got := hex.EncodeToString(sum.Sum(nil)); {
+	defer f.Close()
+	got, err := sumOf(f, path, file.Path)
+	switch {
+	case err != nil:
+		return path, fmt.Errorf("%s: cannot be read: %w; get the file from %s again", path, err, file.Source)
 	case file.SHA256 == "":
-		return path, fmt.Errorf("%s: the pool file has no sha256 for it, so nothing would notice a change of the data; write there: sha256: %s", path, got)
+		return path, fmt.Errorf("%s: no sha256 is given for it, so nothing would notice a change of the data; write beside its path: sha256: %s", path, got)
+	case file.SHA256 == spec.Unpinned:
+		return path, fmt.Errorf("%s: nothing is recorded of it, so nothing would notice a change of the data; 'entrorouter fetch %s' records it as it is", path, file.Set)
 	case !strings.EqualFold(got, file.SHA256):
-		return path, fmt.Errorf("%s: sha256 is %s, the pool file says %q: get the file from %s again, or correct the pool file if the data are meant to differ", path, got, file.SHA256, file.Source)
+		return path, fmt.Errorf("%s: sha256 is %s and was to be %q: get the file from %s again, or correct its sha256 if the data are meant to differ", path, got, file.SHA256, file.Source)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return path, err
@@ -77,7 +109,7 @@ func Read(ctx context.Context, folder string, file spec.File, read func(line []b
 	n := 0
 	for all.Scan() {
 		n++
-		if n%1024 == 0 && ctx.Err() != nil {
+		if n%1024 == 1 && ctx.Err() != nil {
 			return path, ctx.Err()
 		}
 		line := all.Bytes()
@@ -97,9 +129,9 @@ func Read(ctx context.Context, folder string, file spec.File, read func(line []b
 	}
 	switch err := all.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return path, fmt.Errorf("%s:%d: longer than %d MiB; a line is one query or one outcome, so write a line feed after each", path, n+1, longest>>20)
+		return path, fmt.Errorf("%s:%d: longer than %d MiB; a line is one JSON object, so write a line feed after each", path, n+1, longest>>20)
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum):
-		return path, fmt.Errorf("%s:%d: the compressed data are cut short or damaged here (%w); get the file again from %s, or compress it again and write its sha256 to the pool file", path, n+1, err, file.Source)
+		return path, fmt.Errorf("%s:%d: the compressed data are cut short or damaged here (%w); get the file again from %s, or compress it again and correct its sha256", path, n+1, err, file.Source)
 	case err != nil:
 		return path, fmt.Errorf("%s:%d: %w", path, n+1, err)
 	}

@@ -54,7 +54,7 @@ func TestTheChecksumIsThatOfTheLinesUnlessThePathIsCompressed(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			path, err := Read(t.Context(), dir, spec.File{Path: c.path, SHA256: c.sha256, Source: "a test"}, func(line []byte) error {
+			path, err := Read(t.Context(), dir, File{File: spec.File{Path: c.path, SHA256: c.sha256, Source: "a test"}}, func(line []byte) error {
 				got = append(got, string(line))
 				return nil
 			})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -37,7 +38,7 @@ func TestUnpinnedFilesAreWhatTheFolderRecorded(t *testing.T) {
 	if err := load(); err == nil || !strings.Contains(err.Error(), "b.jsonl: nothing is recorded of it, so nothing would notice a change of the data; 'entrorouter fetch b' records it as it is") {
 		t.Errorf("without a record: %v", err)
 	}
-	_, _, sum, err := Content(dir, "b.jsonl")
+	_, sum, err := lines.Sum(dir, "b.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestUnpinnedFilesAreWhatTheFolderRecorded(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "b.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	if err := load(); err == nil || !strings.Contains(err.Error(), "b.jsonl: no such file; point --data at the folder that holds it, or get it with 'entrorouter fetch b'") {
+	if err := load(); err == nil || !strings.Contains(err.Error(), "b.jsonl: no such file or directory: point --data at the folder that holds b.jsonl (source: ") {
 		t.Errorf("gone: %v", err)
 	}
 	put("b.jsonl.gz", string(compress(t, text))) // the checksum is that of the lines

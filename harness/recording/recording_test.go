@@ -146,8 +146,8 @@ func TestRecordingSaysWhereItIsWrong(t *testing.T) {
 		"two objects on a line":    {outcomes: `"output_tokens":31,"no_answer":0}=>"output_tokens":31,"no_answer":0} {}`, want: "o.jsonl:6: more than one JSON object"},
 		"an empty problem":         {queries: `"problem":"3+3?"=>"problem":""`, want: "q.jsonl:4: problem is missing or empty"},
 		"an unknown benchmark":     {spec: func(s *spec.Recorded) { s.Benchmarks = []string{"c"} }, want: "q.jsonl: no query of benchmarks c"},
-		"no checksum":              {spec: func(s *spec.Recorded) { s.Outcomes.SHA256 = "" }, want: `the pool file has no sha256 for it, so nothing would notice a change of the data; write there: sha256: `},
-		"another checksum":         {spec: func(s *spec.Recorded) { s.Outcomes.SHA256 = "beef" }, want: `the pool file says "beef": get the file from a test again`},
+		"no checksum":              {spec: func(s *spec.Recorded) { s.Outcomes.SHA256 = "" }, want: `no sha256 is given for it, so nothing would notice a change of the data; write beside its path: sha256: `},
+		"another checksum":         {spec: func(s *spec.Recorded) { s.Outcomes.SHA256 = "beef" }, want: `and was to be "beef": get the file from a test again`},
 		"a missing file":           {spec: func(s *spec.Recorded) { s.Outcomes.Path = "none.jsonl" }, want: "no such file or directory: point --data at the folder that holds none.jsonl"},
 		"tokens that nobody knows": {outcomes: `"output_tokens":31=>"output_tokens":null`, want: "o.jsonl:6: output_tokens is missing"},
 		"tokens beyond any model":  {outcomes: `"output_tokens":31=>"output_tokens":9223372036854775807`, want: "o.jsonl:6: output_tokens is 9223372036854775807; want 0 to 10000000"},
@@ -156,8 +156,8 @@ func TestRecordingSaysWhereItIsWrong(t *testing.T) {
 		"a key twice":              {outcomes: `"output_tokens":31=>"output_tokens":31,"output_tokens":32`, want: `o.jsonl:6: key "output_tokens" is there twice`},
 		"a list":                   {queries: `{"query_id":"q2"=>[{"query_id":"q2"`, want: "q.jsonl:2: not a JSON object"},
 		"half a line":              {outcomes: `"output_tokens":31,"no_answer":0}=>"output_tokens":31`, want: "o.jsonl:6: the line ends within its JSON object"},
-		"a line without end":       {queries: `"problem":"3+3?"=>"problem":"` + strings.Repeat("3+", 8<<20) + `3?"`, want: "q.jsonl:4: longer than 16 MiB; a line is one query or one outcome, so write a line feed after each"},
-		"half a .gz":               {spec: func(s *spec.Recorded) { s.Outcomes.Path = "half.gz" }, want: "half.gz:1: the compressed data are cut short or damaged here (unexpected EOF); get the file again from a test, or compress it again and write its sha256 to the pool file"},
+		"a line without end":       {queries: `"problem":"3+3?"=>"problem":"` + strings.Repeat("3+", 8<<20) + `3?"`, want: "q.jsonl:4: longer than 16 MiB; a line is one JSON object, so write a line feed after each"},
+		"half a .gz":               {spec: func(s *spec.Recorded) { s.Outcomes.Path = "half.gz" }, want: "half.gz:1: the compressed data are cut short or damaged here (unexpected EOF); get the file again from a test, or compress it again and correct its sha256"},
 		"a file that is not a .gz": {spec: func(s *spec.Recorded) { s.Outcomes.Path = "plain.gz" }, want: "plain.gz: not compressed, though its name says so: gzip: invalid header"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -72,13 +73,14 @@ func LiveFiles(ctx context.Context, folder, name, questions string, models []Exp
 func halves(ctx context.Context, file string) (train, test []byte, err error) {
 	dir, base := filepath.Split(file)
 	dir = cmp.Or(dir, ".")
-	path, data, sum, err := problems.Content(dir, base)
+	path, sum, err := lines.Sum(dir, base)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("%w: --questions %s: no such file", spec.ErrUsage, file)
 	} else if err != nil {
 		return nil, nil, err
 	}
-	all, err := problems.JSONL{Dir: dir, Benchmarks: spec.Benchmarks{"questions": {Split: "test", File: &spec.File{Path: base, SHA256: sum, Source: file}}}}.Load(ctx, "questions")
+	source := spec.File{Path: base, SHA256: sum, Source: file}
+	all, err := problems.JSONL{Dir: dir, Benchmarks: spec.Benchmarks{"questions": {Split: "test", File: &source}}}.Load(ctx, "questions")
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", spec.ErrUsage, err)
 	}
@@ -87,10 +89,11 @@ func halves(ctx context.Context, file string) (train, test []byte, err error) {
 		line []byte
 	}
 	var questions []question
-	for line := range bytes.Lines(data) {
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			questions = append(questions, question{sumOf([]byte(all[len(questions)].Text)), line})
-		}
+	if _, err := lines.Read(ctx, dir, lines.File{File: source}, func(line []byte) error {
+		questions = append(questions, question{sumOf([]byte(all[len(questions)].Text)), bytes.Clone(line)})
+		return nil
+	}); err != nil {
+		return nil, nil, err
 	}
 	slices.SortFunc(questions, func(a, b question) int { return strings.Compare(a.text, b.text) })
 	for i, q := range questions {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/entrorouter/entrorouter/harness/problems"
+	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -61,7 +61,7 @@ func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time)
 		name string
 		into *part
 	}{{Queries, &r.Queries}, {Outcomes, &r.Outcomes}} {
-		_, _, sum, err := problems.Content(folder, f.name)
+		_, sum, err := lines.Sum(folder, f.name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return Beginning{}, fmt.Errorf("%w: %s: no such file; a folder of recorded outcomes has %s and %s, as 'go doc ./harness/recording.Table' describes them", spec.ErrUsage, filepath.Join(folder, f.name), Queries, Outcomes)
 		} else if err != nil {
