@@ -163,7 +163,7 @@ func (a *arena) shares(row policy.Row, text string) []float64 {
 	if nearest := slices.Max(cosine); nearest > 0 {
 		for i, s := range cosine {
 			if s > 0 {
-				add(i, math.Pow(10, float64(s/nearest))-1)
+				add(i, math.Exp(math.Ln10*float64(s/nearest))-1)
 			}
 		}
 	}
