@@ -149,6 +149,8 @@ func paramsOf(kind string) string {
 	switch kind {
 	case "fixed":
 		return "expert: middle"
+	case "mean":
+		return "of: [{name: bag, params: {epochs: 1}}, {name: bag, params: {epochs: 1, hidden: 8}}]"
 	case "llmrouter":
 		return "model: router"
 	case "routellm", "bag":

@@ -20,6 +20,7 @@ func learning() map[string][]string {
 		"mixture": {""}, "benchmark": {""}, "logistic": {"", "cost: mean"}, "knn": {"", "most: 20"}, "difficulty": {""}, "bag": {""}, "cluster": {"", "alpha: 0.3"},
 		"forc":      {"", "strategy: performance", "strategy: cost", "strategy: greedy", "strategy: cost\ncost: per_bucket", "cost: predicted"},
 		"swranking": {"", "most: 20"},
+		"mean":      {twoRows, "of: [{name: knn}, {name: difficulty}]"},
 		"routellm":  {"", "extension: ladder", "extension: argmax"},
 	}
 }

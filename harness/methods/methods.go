@@ -159,6 +159,7 @@ func list() []kind {
 		{name: "forc", section: underRouters, marker: 8, also: []mark{{"forc-matched", 15}, {"forc-cost", 16}}, knob: true, build: newFORC},
 		{name: "routellm", section: underRouters, marker: 7, also: []mark{{"routellm-11", 17}, {"routellm-ties", 27}}, seeded: true, knob: true, build: newRouteLLM},
 		{name: "swranking", section: underRouters, marker: 21, knob: true, build: newSWRanking},
+		{name: "mean", section: underRouters, marker: 29, seeded: true, knob: true, build: newMean},
 		{name: "llmrouter", section: underLanguageModels, marker: 23, asks: true, build: newLLMRouter},
 		{name: "sft", section: underOurs, marker: 3, seeded: true, knob: true, policy: true, build: newSFT},
 		{name: ReferenceRow, section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}, {"entrorouter-exact", 28}}, seeded: true, knob: true, policy: true, build: newEntroRouter},

@@ -22,6 +22,7 @@ var otherMeanings = map[string][]string{
 	"self":        {"harness/"},                                                                                                                  // who answers, and whose answers they are
 	"difficulty":  {"harness/score/"},                                                                                                            // a stream of random numbers
 	"mixture":     {"harness/problems/"},                                                                                                         // of liquids
+	"mean":        {"harness/paper/"},                                                                                                            // of cells
 	"bag":         {"verify/"},                                                                                                                   // a thing that is counted
 	"xrouter":     {"harness/theory/"},                                                                                                           // a reward, of protocol collapse
 	"entrorouter": {"harness/experts/sim/", "harness/fetch/home.go", "cmd/entrorouter/run.go", "cmd/entrorouter/main.go", "tools/peers/main.go"}, // this program

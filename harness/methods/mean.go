@@ -1,0 +1,153 @@
+// Row kind mean: what other rows expect of the experts, averaged.
+
+package methods
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// mean averages the pass rates and dollars that two or more rows expect of the experts on a question, each with the same say, and picks
+// argmax_m p(m) - mu*usd(m), mu being its knob, as they do. Every row is fitted as it would be alone.
+//
+// The exported fields are its recipe.
+type mean struct {
+	Of []averaged `yaml:"of"`
+}
+
+// averaged is a row in a mean.
+type averaged struct {
+	Name   string         `yaml:"name"`
+	Method routing.Method `yaml:"params"`
+}
+
+// weighing is a method whose routers may weigh the pass rates and dollars that they expect, by a knob.
+type weighing interface {
+	weighs() bool // these do
+}
+
+func (*logistic) weighs() bool   { return true }
+func (*bag) weighs() bool        { return true }
+func (*difficulty) weighs() bool { return true }
+func (k *knn) weighs() bool      { return k.Guard == 0 }
+func (*mean) weighs() bool       { return true }
+
+func newMean(s Setup) (routing.Method, error) {
+	var params struct {
+		Of []struct {
+			Name   string    `yaml:"name"` // kind of row
+			Params yaml.Node `yaml:"params,omitempty"`
+		} `yaml:"of"`
+	}
+	if err := spec.DecodeParams(s.Method, &params); err != nil {
+		return nil, err
+	}
+	if len(params.Of) < 2 {
+		return nil, paramFault(s.Method, "of", "%d rows; a mean is of two at least", len(params.Of))
+	}
+	m := &mean{}
+	for i, row := range params.Of {
+		at := fmt.Sprintf("of[%d]", i)
+		of := s
+		of.Method = spec.Method{Name: row.Name, Params: row.Params, File: s.Method.File, Line: s.Method.Params.Line, Path: s.Method.Path + ".params." + at}
+		method, err := New(of)
+		if named(row.Name).build == nil {
+			return nil, paramFault(s.Method, at+".name", "%v", err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if w, ok := method.(weighing); !ok || !w.weighs() {
+			return nil, paramFault(s.Method, at+".name", "row kind %s, set so, does not weigh pass rates against dollars that it expects, so there is nothing to average; want logistic, bag, difficulty or knn without guard", row.Name)
+		}
+		m.Of = append(m.Of, averaged{row.Name, method})
+	}
+	return m, nil
+}
+
+func (*mean) Name() string { return "mean" }
+
+// memberDir is where the fit of a member leaves what it learned.
+func memberDir(dir string, i int) string {
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, fmt.Sprintf("of-%d", i))
+}
+
+func (m *mean) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
+	examples, err := profiled(m, train)
+	if err != nil {
+		return nil, err
+	}
+	inHashOrder(examples)
+	usd, _ := means(examples, len(train.Experts))
+	routers, err := m.each(work, func(method routing.Method, _ int, work routing.Work) (routing.Router, error) {
+		return method.Fit(ctx, train, work)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return keep(train.Experts, work, usd, m.router(routers))
+}
+
+// Load implements Loader.
+func (m *mean) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	routers, err := m.each(work, func(method routing.Method, i int, work routing.Work) (routing.Router, error) {
+		return method.(Loader).Load(ctx, experts, memberDir(from, i), work)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return restore(experts, from, work, m.router(routers))
+}
+
+// each makes the router of every row, each with a folder of its own.
+func (m *mean) each(work routing.Work, get func(method routing.Method, i int, work routing.Work) (routing.Router, error)) (routers []*scoreRouter, err error) {
+	for i, of := range m.Of {
+		own := work
+		if own.Dir = memberDir(work.Dir, i); own.Dir != "" {
+			if err := os.Mkdir(own.Dir, 0o777); err != nil {
+				return nil, err
+			}
+		}
+		r, err := get(of.Method, i, own)
+		if err != nil {
+			return nil, fmt.Errorf("method mean: %w", err)
+		}
+		routers = append(routers, r.(*scoreRouter))
+	}
+	return routers, nil
+}
+
+// router weighs the mean of what routers expect; usd are the experts' mean dollars on the training problems.
+func (m *mean) router(of []*scoreRouter) func(usd []float64) (routing.Router, error) {
+	return func(usd []float64) (routing.Router, error) {
+		return newUtilityRouter(len(usd), dollarUnit(usd), func(ctx context.Context, texts []string) ([]scores, error) {
+			all := make([]scores, len(texts))
+			for i := range all {
+				all[i] = scores{pass: make([]float64, len(usd)), usd: make([]float64, len(usd))}
+			}
+			for _, r := range of {
+				found, err := r.predict(ctx, texts)
+				if err != nil {
+					return nil, err
+				}
+				for i, s := range found {
+					for k := range usd {
+						all[i].pass[k] += s.pass[k] / float64(len(of))
+						all[i].usd[k] += s.usd[k] / float64(len(of))
+					}
+				}
+			}
+			return all, nil
+		}), nil
+	}
+}
