@@ -38,6 +38,7 @@ prices: paper-novita
 train:
   sft: {benchmark: sim-train-sft, size: 100}
   rl: {benchmark: sim-train-rl, size: 80}
+  seen: 0
 test: [sim-aime25, sim-math500]
 large: 20
 sft: {epochs: 3, batch: 32}

@@ -11,24 +11,24 @@ import (
 // A truth with the probe in it, or of other problems, would be far from the pass rates.
 func TestTheTruthIsThatOfTheExpertsOnTheirProblems(t *testing.T) {
 	e := open(t, toy.Figures(t), steps.Options{Out: t.TempDir()}).split
-	set, err := e.trainSet(t.Context())
+	examples, err := e.rlProfile.examples(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	truth, err := e.truth(e.rlProfile.set, set.RL)
+	truth, err := e.truth(e.rlProfile.set, examples)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(truth) != len(set.RL) {
-		t.Fatalf("%d truths of %d problems", len(truth), len(set.RL))
+	if len(truth) != len(examples) {
+		t.Fatalf("%d truths of %d problems", len(truth), len(examples))
 	}
 	for m := range e.pool.Experts {
 		var squares float64
-		for i, x := range set.RL {
+		for i, x := range examples {
 			if len(truth[i]) != len(x.Kappa) {
 				t.Fatalf("%d truths of %d experts", len(truth[i]), len(x.Kappa))
 			}
-			squares += (truth[i][m] - x.Kappa[m]) * (truth[i][m] - x.Kappa[m]) / float64(len(set.RL))
+			squares += (truth[i][m] - x.Kappa[m]) * (truth[i][m] - x.Kappa[m]) / float64(len(examples))
 		}
 		// Five rollouts err by at most sqrt(1/20) = 0.22 on average.
 		if math.Sqrt(squares) > 0.22 {

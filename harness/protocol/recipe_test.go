@@ -81,7 +81,7 @@ func TestEveryKnobIsInARecipeButThoseThatMoveNoNumber(t *testing.T) {
 		without []string // read by no step of the protocol, or by the loader alone, which caps sizes and runs; profile.test adds steps that an output has here
 	}{
 		{"split", func() *spec.Resolved {
-			return toy.TinyWith(t, "large: 20", "large: 0", "rl: {benchmark: sim-train-sft, size: 80}", "rl: {benchmark: sim-train-rl, size: 80}\n  seen: 0.5")
+			return toy.TinyWith(t, "large: 20", "large: 0", "rl: {benchmark: sim-train-sft", "rl: {benchmark: sim-train-rl", "seen: 0 ", "seen: 0.5 ")
 		},
 			[]string{"profile.concurrency", "profile.test", "folds.k", "folds.kappa", "folds.whole", "evaluate.max_problems", "evaluate.max_runs"}},
 		{"folds", func() *spec.Resolved {
