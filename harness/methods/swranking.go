@@ -162,7 +162,7 @@ func (a *arena) shares(row policy.Row, text string) []float64 {
 	}
 	if nearest := slices.Max(cosine); nearest > 0 {
 		for i, s := range cosine {
-			if s > 0 {
+			if s != 0 { // vectors of a language model may point apart
 				add(i, math.Exp(math.Ln10*float64(s/nearest))-1)
 			}
 		}

@@ -36,6 +36,16 @@ func TestRankingOfTwoExpertsByHand(t *testing.T) {
 	}
 }
 
+// A problem whose text points the other way counts less than one that has nothing in common.
+func TestOppositeTextsCountLeast(t *testing.T) {
+	back := policy.Row{IDs: []int32{0}, Values: []float32{-0.4}}
+	a, _ := compared(1, [][]float64{{0.2, 0.8}, {1, 0.6}}, []policy.Row{along(0.8), back})
+	want := 10 / (10 + math.Pow(10, -0.5))
+	if got := a.chanceOf([]policy.Row{theQuestion()}, []string{"new"})(0); math.Abs(got-want) > 1e-6 {
+		t.Errorf("the dear expert's chance is %v, want %v", got, want)
+	}
+}
+
 func TestAnExpertThatNeverLosesHasAFiniteRating(t *testing.T) {
 	a, _ := compared(1, [][]float64{{0, 1}, {0, 1}}, []policy.Row{along(0.8), along(0.4)})
 	if got := a.chanceOf([]policy.Row{theQuestion()}, []string{"new"})(0); math.Abs(got-(1-certainShare)) > 1e-9 {
