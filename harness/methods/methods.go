@@ -101,7 +101,7 @@ type Ask struct {
 type kind struct {
 	name    string
 	section string // heading of its rows in tables
-	marker  int    // of its row in figures, from 0; no two are alike; a fixed expert, which figures have by name, has none
+	marker  int    // of its row in figures, from 0; no two are alike; or unmarked
 	also    []mark // markers of further rows of the kind
 
 	seeded    bool // the fit or its decisions depend on the training seed
@@ -118,6 +118,10 @@ type kind struct {
 	chosen string // a sentence: which of its defaults were chosen on recorded answers, and what that means; empty: none were
 	build  func(Setup) (routing.Method, error)
 }
+
+// unmarked are kinds that figures have by name, as fixed experts, or whose rows have ids and markers of their own: there are no more
+// markers than report.Looks.
+const unmarked = -1
 
 // mark is the marker of a row that is not the first of its kind.
 type mark struct {
@@ -146,7 +150,7 @@ const (
 func list() []kind {
 	return []kind{
 		{name: "random", section: underHeuristics, marker: 1, also: []mark{{"random-expected", 13}}, seeded: true, blind: true, build: newRandom},
-		{name: "fixed", section: underHeuristics, fixed: true, blind: true, build: newFixed},
+		{name: "fixed", section: underHeuristics, marker: unmarked, fixed: true, blind: true, build: newFixed},
 		{name: "self", section: underHeuristics, marker: 22, self: true, alone: true, blind: true, build: newSelf},
 		{name: "oracle", section: underYardsticks, marker: 14, also: []mark{{"oracle-kappa", 18}}, hindsight: true, blind: true, build: newOracle},
 		{name: "mixture", section: underYardsticks, marker: 10, knob: true, build: newMixture},
@@ -159,12 +163,12 @@ func list() []kind {
 		{name: "forc", section: underRouters, marker: 8, also: []mark{{"forc-matched", 15}, {"forc-cost", 16}}, knob: true, build: newFORC},
 		{name: "routellm", section: underRouters, marker: 7, also: []mark{{"routellm-11", 17}, {"routellm-ties", 27}}, seeded: true, knob: true, build: newRouteLLM},
 		{name: "swranking", section: underRouters, marker: 21, knob: true, build: newSWRanking},
-		{name: "mean", section: underRouters, marker: 29, seeded: true, knob: true, build: newMean},
+		{name: "mean", section: underRouters, marker: 24, seeded: true, knob: true, build: newMean},
 		{name: "llmrouter", section: underLanguageModels, marker: 23, asks: true, build: newLLMRouter},
 		{name: "sft", section: underOurs, marker: 3, seeded: true, knob: true, policy: true, build: newSFT},
 		{name: ReferenceRow, section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}, {"entrorouter-exact", 28}}, seeded: true, knob: true, policy: true, build: newEntroRouter},
 		{name: "entroplus", section: underOurs, marker: 11, seeded: true, knob: true, policy: true, build: newEntroPlus},
-		{name: "routerr1", section: underMultiRound, marker: 24, also: []mark{{"router-r1", 20}}, seeded: true, self: true, assumes: true, build: byPolicy(newServedRouterR1, newRouterR1)},
+		{name: "routerr1", section: underMultiRound, marker: unmarked, also: []mark{{"router-r1", 20}}, seeded: true, self: true, assumes: true, build: byPolicy(newServedRouterR1, newRouterR1)},
 		{name: "xrouter", section: underMultiRound, marker: 25, seeded: true, self: true, assumes: true, build: byPolicy(newServedXRouter, newXRouter)},
 	}
 }
@@ -183,9 +187,10 @@ func Kinds() []string {
 func Marked() []string {
 	var all []mark
 	for _, k := range list() {
-		if !k.fixed {
-			all = append(append(all, mark{k.name, k.marker}), k.also...)
+		if k.marker != unmarked {
+			all = append(all, mark{k.name, k.marker})
 		}
+		all = append(all, k.also...)
 	}
 	slices.SortFunc(all, func(a, b mark) int { return a.marker - b.marker })
 	rows := make([]string, len(all))

@@ -314,10 +314,11 @@ func TestMarkersAreNumberedWithoutGaps(t *testing.T) {
 	next := len(Marked())
 	seen := map[int]string{}
 	for _, k := range list() {
-		if k.fixed {
-			continue
+		marked := k.also
+		if k.marker != unmarked {
+			marked = append([]mark{{k.name, k.marker}}, marked...)
 		}
-		for _, m := range append([]mark{{k.name, k.marker}}, k.also...) {
+		for _, m := range marked {
 			if other, ok := seen[m.marker]; ok || m.marker < 0 || m.marker >= next {
 				t.Errorf("row %s has marker %d, which is row %q's or outside 0 to %d; a new row takes %d", m.row, m.marker, other, next-1, next-1)
 			}

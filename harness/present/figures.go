@@ -252,7 +252,7 @@ func (r *Run) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err
 				point.Paper = append(metrics.Keys(m.PaperKeys()...), metrics.Keys("benchmark", metrics.Average)...)
 			}
 			line.Points, line.Look = append(line.Points, point), report.Look(slices.Index(methods.Marked(), m.Name))
-			if line.Look < 0 { // fixed experts have no marker of their own
+			if line.Look < 0 { // a kind without a marker of its own
 				line.Look = report.Looks - 1
 			}
 		}
