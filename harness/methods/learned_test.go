@@ -84,7 +84,7 @@ func TestWhatWasLearnedOfAnotherPoolOrNotAtAllIsNotLoaded(t *testing.T) {
 	for kind := range learning() {
 		w := work(1)
 		w.Dir = t.TempDir()
-		m := build(t, kind, "")
+		m := build(t, kind, paramsOf(kind))
 		if _, err := m.Fit(t.Context(), set, w); err != nil {
 			t.Fatal(err)
 		}
