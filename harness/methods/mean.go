@@ -88,14 +88,15 @@ func (m *mean) Fit(ctx context.Context, train routing.TrainSet, work routing.Wor
 		return nil, err
 	}
 	inHashOrder(examples)
-	usd, _ := means(examples, len(train.Experts))
+	var of average
+	of.USD, _ = means(examples, len(train.Experts))
 	routers, err := m.each(work, func(method routing.Method, _ int, work routing.Work) (routing.Router, error) {
 		return method.Fit(ctx, train, work)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return keep(train.Experts, work, usd, m.router(routers))
+	return keep(train.Experts, work, of, m.router(routers))
 }
 
 // Load implements Loader.
@@ -127,9 +128,15 @@ func (m *mean) each(work routing.Work, get func(method routing.Method, i int, wo
 	return routers, nil
 }
 
-// router weighs the mean of what routers expect; usd are the experts' mean dollars on the training problems.
-func (m *mean) router(of []*scoreRouter) func(usd []float64) (routing.Router, error) {
-	return func(usd []float64) (routing.Router, error) {
+// average is what a fit learns beside what its rows do.
+type average struct {
+	USD []float64 `json:"usd"` // [M] means on the training problems
+}
+
+// router weighs the mean of what routers expect.
+func (m *mean) router(of []*scoreRouter) func(average) (routing.Router, error) {
+	return func(learned average) (routing.Router, error) {
+		usd := learned.USD
 		return newUtilityRouter(len(usd), dollarUnit(usd), func(ctx context.Context, texts []string) ([]scores, error) {
 			all := make([]scores, len(texts))
 			for i := range all {
