@@ -19,6 +19,7 @@
 //	+ - * / ( )                         arithmetic
 //	accuracy(table, row, benchmark)     a printed cell, in percent; benchmark avg is the printed average
 //	usd(table, row, benchmark)          a printed cell: dollars of one pass; avg: dollars a query
+//	cell(table, row, benchmark, unit)   a printed cell in any unit, such as apgr; not on measurements
 //	mean(table, row[, benchmark...])    accuracy averaged over questions, from the cells, without the printed average
 //	total(table, row[, benchmark...])   dollars of one pass over the benchmarks
 //	query(table, row[, benchmark...])   dollars a question, from the cells

@@ -243,7 +243,7 @@ type reference struct {
 // references are the functions that read tables, with the least and the most words they take; 0: any number.
 var references = map[string][2]int{
 	"accuracy": {3, 3}, "usd": {3, 3}, "mean": {2, 0}, "total": {2, 0}, "query": {2, 0},
-	"retention": {3, 3}, "saving": {3, 3}, "gain": {3, 0}, "lead": {2, 0}, "share": {4, 4},
+	"retention": {3, 3}, "saving": {3, 3}, "gain": {3, 0}, "lead": {2, 0}, "share": {4, 4}, "cell": {4, 4},
 }
 
 func (r reference) eval(t *trace) float64 {
@@ -265,6 +265,8 @@ func (r reference) read(t *trace) float64 {
 			return t.cell(table, row, rest[0], metrics.USDPerQuery)
 		}
 		return t.cell(table, row, rest[0], metrics.USD)
+	case "cell":
+		return t.cell(table, row, rest[0], rest[1])
 	case "gain":
 		return t.gain(table, row, rest)
 	case "lead":
@@ -393,8 +395,11 @@ func (p pair) unit() string { return cmp.Or(unitOf(p.left), unitOf(p.right)) }
 func unitOf(n node) string {
 	switch n := n.(type) {
 	case reference:
-		if slices.Contains([]string{"usd", "total", "query"}, n.function) {
+		switch {
+		case slices.Contains([]string{"usd", "total", "query"}, n.function):
 			return " $"
+		case n.function == "cell" && !strings.HasSuffix(n.words[3], "%"):
+			return ""
 		}
 		return " points"
 	case extreme:
@@ -566,7 +571,7 @@ func (p *parser) call(rest string) node {
 			return p.fail("%s takes a table, a row%s; got %d names", name, map[string]string{
 				"accuracy": " and a benchmark", "usd": " and a benchmark", "gain": " and the rows of fixed experts",
 				"retention": " and the row of the strongest expert", "saving": " and the row of the strongest expert",
-				"share": ", a stratum and an expert",
+				"share": ", a stratum and an expert", "cell": ", a benchmark and a unit",
 			}[name], len(words))
 		}
 		p.at += end + 1

@@ -44,6 +44,9 @@ func TestFormulasByHand(t *testing.T) {
 		{"accuracy(toy, cheap, a)", 50, 0.05, 0.05},
 		{"usd(toy, dear, b)", 3, 0.05, 0.05},
 		{"usd(toy, dear, avg)", 2.5, 0.05, 0.05},
+		{"cell(toy, cheap, a, usd)", 1, 0.05, 0.05},
+		{"cell(toy, cheap, avg, usd/query)", 0.5, 0.05, 0.05},
+		{"cell(toy, dear, b, accuracy-%)", 100, 0, 0.05}, // no more than 100
 		{"accuracy( toy ,router/knob=2,avg )", 80, 0.05, 0.05},
 		{"mean(toy, cheap)", 55, 0.05, 0.05}, // (3*50 + 70)/4
 		{"mean(toy, cheap, b)", 70, 0.05, 0.05},
@@ -179,9 +182,10 @@ func TestFaultsOfFormulasNameTheColumn(t *testing.T) {
 		"(1":                           `column 3: want ')'`,
 		"mean(toy":                     "column 6: mean( is never closed",
 		"mean toy":                     "column 6: mean takes its arguments in parentheses",
-		"meen(toy, cheap)":             `column 1: unknown function "meen"; known: accuracy, gain, lead, max, mean, min, query, retention, saving, share, total, usd`,
+		"meen(toy, cheap)":             `column 1: unknown function "meen"; known: accuracy, cell, gain, lead, max, mean, min, query, retention, saving, share, total, usd`,
 		"1 + %":                        `column 5: '%' is no operand`,
 		"accuracy(toy, cheap)":         "column 10: accuracy takes a table, a row and a benchmark; got 2 names",
+		"cell(toy, cheap, a)":          "column 6: cell takes a table, a row, a benchmark and a unit; got 3 names",
 		"mean(toy)":                    "column 6: mean takes a table, a row; got 1 names",
 		"mean(toy, )":                  `column 6: mean: "" is no name`,
 		"min(1, 2":                     "column 9: want ',' or ')' in min",
@@ -201,6 +205,7 @@ func TestFormulasThatAskForWhatIsNotThere(t *testing.T) {
 	for formula, want := range map[string]string{
 		"lead(toy, cheap, dearer)":              `table toy has no row "dearer" to leave out; known: cheap, dear, router/knob=2`,
 		"lead(toy, dear, cheap, router/knob=2)": `table toy has no other row than dear`,
+		"cell(toy, cheap, a, apgr)":             `column 1: cell(toy, cheap, a, apgr): row cheap of table toy has no apgr on a`,
 		"share(toy, cheap, easy, cheap)":        `no table of a paper has shares`,
 		"mean(tou, cheap)":                      `column 1: mean(tou, cheap): unknown table "tou"; known: toy`,
 		"1 + mean(toy, cheep)":                  `column 5: mean(toy, cheep): table toy has no row "cheep"; known: cheap, dear, router/knob=2`,

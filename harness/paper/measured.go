@@ -203,6 +203,8 @@ func (o ours) read(r reference) (reading, error) {
 		return o.retention(experiment, at, r)
 	case "saving":
 		return o.saving(experiment, at)
+	case "cell":
+		return reading{}, errors.New("a cell is one of a paper's tables; ours names what is measured: accuracy, usd, mean and the others")
 	case "lead":
 		return reading{}, errors.New("on measurements a lead stands alone on the left of > 0")
 	}

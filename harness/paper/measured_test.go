@@ -285,6 +285,16 @@ func TestSharesAreReadOnMeasurementsAlone(t *testing.T) {
 	}
 }
 
+// A column that no function names is the paper's alone: ours has other names for what it measures.
+func TestCellsAreOfAPapersTablesAlone(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	m := measured(t, "toy/arena=paper/method=cheap/benchmark=avg 10"+points("accuracy-%", 60, 58, 62))
+	_, err := claim1(t, `printed: "60", ours: {formula: "cell(toy, cheap, avg, accuracy-%)", margin: 5, reason: m}`).onScale(ours{m, o, o.Scales[0], toyTables(t)})
+	if err == nil || !strings.Contains(err.Error(), "a cell is one of a paper's tables") {
+		t.Error(err)
+	}
+}
+
 // The interval of a sum is never narrower than that of either term, nor wider than both together, and it holds the number.
 func TestIntervalsOfSumsAddInQuadrature(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
