@@ -25,7 +25,7 @@ import (
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
 var documents = []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", help,
-	"CONTRIBUTING.md", "docs/findings.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
+	"CONTRIBUTING.md", "docs/findings.md", "docs/other-papers.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
 
 const help = "help"
 
@@ -144,6 +144,8 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter show SPEC --rollout N [--row ROW]", as: `entrorouter show tiny.yaml --rollout "$(entrorouter show tiny.yaml --problem sim-aime25-00001 | grep '^qwen3-4b ' | head -1 | grep -o '[0-9]*$')" --row entrorouter`, why: "a number of this store", prints: `sim-aime25-00001 of`},
 	{command: "entrorouter show SPEC --problem ID [--row ROW]", as: "entrorouter show tiny.yaml --problem sim-aime25-00001 --row entrorouter", why: "with the part in brackets", prints: `gold:`},
 	{command: "entrorouter claims", prints: `Claims: \d+ hold`},
+	{command: "entrorouter claims --paper DIR", as: `entrorouter claims --paper "$ROOT/results/papers/routellm"`, why: "the paper that there is", prints: `Claims: 56 hold`},
+	{command: "entrorouter claims --paper results/papers/routellm", as: `entrorouter claims --paper "$ROOT/results/papers/routellm" --measurements "$ROOT/figures/main-measurements.txt"`, why: "beside the folder of the code", prints: `(?s)Claims: 56 hold, 1 in another unit alone, 8 do not, 4 cannot be checked\n.*17%  +21\.00% +wrong unit`},
 	{command: "entrorouter check", as: "entrorouter check smoke", why: "of an experiment", prints: `regressions: 0`},
 	{command: "entrorouter check smoke", prints: `regressions: 0`},
 	{command: "entrorouter check smoke --seeds 10 --against results/reference", as: "entrorouter check smoke", why: "three trainings instead of ten", prints: `regressions: 0`},
