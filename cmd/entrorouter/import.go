@@ -20,9 +20,12 @@ import (
 )
 
 func importCommand() *cli.Command {
-	var formats strings.Builder
+	var formats, keys strings.Builder
 	for _, f := range imports.Formats() {
 		fmt.Fprintf(&formats, "   %-15s %s\n", f.Name, f.Reads)
+		if len(f.Keys) > 0 {
+			fmt.Fprintf(&keys, "   %-15s %s\n", f.Name, strings.Join(f.Keys, ", "))
+		}
 	}
 	return &cli.Command{
 		Name:      "import",
@@ -31,7 +34,7 @@ func importCommand() *cli.Command {
 		Description: "FORMAT is one of\n\n" + formats.String() + "\nFiles may be compressed (.gz). Answers are graded again where the log has them and the golds. The folder of --out gets the\n" +
 			"recording, audit.txt, which is printed as well (what of the log would spoil a comparison), and what init writes. Nothing\n" +
 			"is written where a file cannot be read or no two models answered the same question.\n\n" +
-			"Keys of csv and jsonl: " + strings.Join(imports.Keys, ", ") + ",\nand settings.NAME. A column of another name is given with --key; in jsonl a.b is b within a.\n\n" +
+			"What --key gives where a log calls it otherwise; in JSON a.b is b within a:\n\n" + keys.String() + "\n" +
 			"The exit code is 0 if the folder was written, whatever the audit says, 1 or 2 if it was not.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "write the folder `DIR`, which must be empty or not there yet"},
@@ -39,7 +42,7 @@ func importCommand() *cli.Command {
 			&cli.StringFlag{Name: "problems", Usage: "JSON lines `FILE` with id, problem and answer of the questions: by id, or by the text that a prompt holds"},
 			&cli.StringFlag{Name: "model", Usage: "`NAME` of the model, where the log does not say"},
 			&cli.StringFlag{Name: "benchmark", Usage: "`NAME` of the benchmark, where the log does not say"},
-			&cli.StringSliceFlag{Name: "key", Usage: "read the `KEY=COLUMN` of csv and jsonl; once for each that is called otherwise"},
+			&cli.StringSliceFlag{Name: "key", Usage: "read the `KEY=COLUMN` of csv, jsonl and lm-eval; once for each that is called otherwise"},
 			&cli.StringFlag{Name: "keys", Usage: "YAML `FILE` of such pairs"},
 			priceFlag(),
 			&cli.BoolFlag{Name: "keep-labels", Usage: "what the log says of an answer stands, even where the verifier says otherwise"},
@@ -138,11 +141,5 @@ func importOptions(c *cli.Context, format imports.Format) (o imports.Options, er
 		}
 		o.Keys[key] = column
 	}
-	if len(o.Keys) > 0 && format.Name != "csv" && format.Name != "jsonl" {
-		return o, fmt.Errorf("--key and --keys go with the formats csv and jsonl; %s has names of its own", format.Name)
-	}
-	if err := imports.CheckKeys(o.Keys); err != nil {
-		return o, err
-	}
-	return o, nil
+	return o, format.CheckKeys(o.Keys)
 }

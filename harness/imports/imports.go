@@ -128,7 +128,7 @@ func stem(path string) string {
 type Options struct {
 	Model         string            // of every answer, where the log does not say
 	Benchmark     string            // of every question, where the log does not say
-	Keys          map[string]string // formats csv and jsonl: key of Keys -> what the files call it
+	Keys          map[string]string // key of Format.Keys -> what the files call it
 	Problems      *Problems         // questions and golds; nil: the log has them
 	Keep          bool              // what was published stands; otherwise the verifier's word does, where it has one
 	CharsPerToken float64           // tokens that the log lacks are characters over this; 0: they must be there
@@ -138,19 +138,21 @@ type Options struct {
 // Format reads one kind of log.
 type Format struct {
 	Name  string
-	Reads string // what it reads, in a few words
+	Reads string   // what it reads, in a few words
+	Keys  []string // what Options.Keys may say where to find
 	rows  func(files []File, o Options, add func(Row) error) (left []string, err error)
 }
 
 // Formats are the formats that there are.
 func Formats() []Format {
 	return []Format{
-		{"inspect", "logs of inspect_ai, .eval or .json", inspectRows},
-		{"openai", "requests and responses of chat completions: pairs of files, lines of pairs, batch files", openAIRows},
-		{"reasoning-gym", "results of reasoning-gym-eval, a file a data set and model", gymRows},
-		{"omnisbench", "results.json of OmnisBench", omnisRows},
-		{"csv", "a line an answer under a line of names", csvRows},
-		{"jsonl", "a JSON object an answer", jsonRows},
+		{"inspect", "logs of inspect_ai, .eval or .json", nil, inspectRows},
+		{"lm-eval", "samples of lm-evaluation-harness, with the results beside them", []string{"problem", "gold", "options"}, lmEvalRows},
+		{"openai", "requests and responses of chat completions: pairs of files, lines of pairs, batch files", nil, openAIRows},
+		{"reasoning-gym", "results of reasoning-gym-eval, a file a data set and model", nil, gymRows},
+		{"omnisbench", "results.json of OmnisBench", nil, omnisRows},
+		{"csv", "a line an answer under a line of names", tableKeys, csvRows},
+		{"jsonl", "a JSON object an answer", tableKeys, jsonRows},
 	}
 }
 
@@ -303,7 +305,7 @@ func (c *collector) question(r Row) (int, error) {
 	before := c.log.Questions[at]
 	switch {
 	case before.Problem != now.Problem || !slices.Equal(before.Options, now.Options):
-		return 0, fmt.Errorf("question %q reads otherwise than at %s; give questions that differ ids that do", id, before.at)
+		return 0, fmt.Errorf("question %q reads otherwise than at %s; give two questions two ids, or one question one text with --problems", id, before.at)
 	case !slices.Equal(before.Golds, now.Golds):
 		return 0, fmt.Errorf("question %q has the gold %q here and %q at %s", id, now.Golds, before.Golds, before.at)
 	}

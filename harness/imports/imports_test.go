@@ -66,6 +66,16 @@ const (
 	golds = `{"id": "a", "problem": "What is 1 + 1?", "answer": "2", "level": 3}
 {"id": "b", "problem": "What is 2 + 2?", "answer": 4}
 `
+	lmTime    = "2026-11-23T09-10-18.159992"
+	lmResults = `{"model_name": "lab/small", "config": {"model": "local-chat-completions", "gen_kwargs": {"temperature": 0.5}}}`
+	lmFirst   = `{"doc_id": 7, "doc": {"text": "1 + 1"}, "target": "2", "arguments": {"gen_args_0": {"arg_0": ["[{\"role\": \"system\", \"content\": \"Add.\"}, {\"role\": \"user\", \"content\": \"What is 1 + 1?\"}]"], "arg_1": {"until": []}}},
+"resps": [["It is 2."]], "filtered_resps": ["[invalid]"], "filter": "strict", "metrics": ["exact_match"], "exact_match": 0.0}
+`
+	lmSecond = `{"doc_id": 7, "doc": {"text": "1 + 1"}, "target": "2", "arguments": {"gen_args_0": {"arg_0": "<user>What is 1 + 1?<end>", "arg_1": {"until": []}}}, "resps": [["It is 2."]], "filter": "loose", "metrics": ["exact_match"], "exact_match": 1.0}
+{"doc_id": 8, "doc": {"text": "1 + 2", "choices": ["2", "3"]}, "target": "3", "arguments": {"gen_args_0": {"arg_0": "What is 1 + 2?", "arg_1": {"until": []}}}, "resps": [["B", "It is 4."]], "filter": "loose", "metrics": ["exact_match"], "exact_match": 1.0}
+{"doc_id": 9, "doc": {}, "target": "0", "arguments": {"gen_args_0": {"arg_0": "Red?", "arg_1": " a rose"}, "gen_args_1": {"arg_0": "Red?", "arg_1": " the sea"}}, "resps": [[["-0.2", "True"]], [["-0.8", "False"]]], "filter": "none", "metrics": ["acc"], "acc": 1.0}
+{"doc_id": 10, "doc": {}, "target": "['Bern', \"the town of Bern\"]", "arguments": {"gen_args_0": {"arg_0": "Which town?", "arg_1": {"until": []}}}, "resps": [["Bern"]], "filter": "none", "metrics": ["exact_match", "f1"], "exact_match": 1.0, "f1": 1}
+`
 	gym = `{"name": "sums", "results": [{"question": "1 + 1 = ", "expected_answer": "2", "completions": [{"full_model_response": "<answer>2</answer>", "score": 1.0}, {"full_model_response": "<answer>3</answer>", "score": 0.01}]},
 		{"question": "1 + 1 = ", "expected_answer": "2", "completions": [{"full_model_response": "<answer>2</answer>", "score": 0.5}]}]}`
 	omnis = `{"items": [{"policy": "always_big", "dataset": "sums", "item_id": "s1", "grader": "numeric_match", "reference": "2", "response_text": "It is 2.", "chosen_model": "big", "passed": false, "cost_usd": 0.5, "input_tokens": 3, "output_tokens": 4},
@@ -79,6 +89,9 @@ const (
 		"q1,\"What is 1 + 1,\nagain?\",2,small,It is 2.,10,5,0,0.5\nq1,\"What is 1 + 1,\nagain?\",2,big,It is 3.,10,7,1,0.5\n"
 	objects = `{"q": {"text": "What is 1 + 1?"}, "options": ["2", "3"], "gold": "A", "model": "small", "correct": 0.5, "usd": 0.25, "prompt_tokens": 1, "output_tokens": 2, "split": "test"}` + "\n"
 )
+
+// oneLine is a sample that stands on two here.
+func oneLine(sample string) string { return strings.Replace(sample, ",\n", ", ", 1) }
 
 // hashed is the id of a question that has none.
 var hashed = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
@@ -117,6 +130,22 @@ func TestFormatsAreRead(t *testing.T) {
 		"inspect, with zstd": {"inspect", Options{}, []File{file("a.eval", zipped(t, zstd.ZipMethodWinZip, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
 		"inspect, one file":  {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+","+choice+"]}")}, inspected, nil},
 		"inspect, as it was": {"inspect", Options{Keep: true}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+"]}")}, []string{strings.Replace(inspected[0], "true", "false", 1)}, nil},
+		"lm-eval": {"lm-eval", Options{CharsPerToken: 4}, []File{file("out/small/results_"+lmTime+".json", lmResults), file("out/small/samples_my_sums_"+lmTime+".jsonl", oneLine(lmFirst)+lmSecond)}, []string{
+			`my_sums-7 "What is 1 + 1?" ["2"] [] | lab/small temperature=0.5 | true 4/2 `,
+			`my_sums-8 "What is 1 + 2?" ["3"] [] | lab/small temperature=0.5 | false 4/0 `, `my_sums-8 "What is 1 + 2?" ["3"] [] | lab/small temperature=0.5 | false 4/2 `,
+			`my_sums-10 "Which town?" [] [] | lab/small temperature=0.5 | true 3/1 `}, []string{"1 sample: likelihoods of given texts, and no answer of a model"}},
+		"lm-eval, as it was": {"lm-eval", Options{CharsPerToken: 4, Keep: true, Model: "m", Benchmark: "sums"}, []File{file("samples.jsonl", oneLine(lmFirst))}, []string{
+			`sums-7 "What is 1 + 1?" ["2"] [] | m | false 4/2 `}, nil},
+		"lm-eval, filters that differ": {"lm-eval", Options{CharsPerToken: 4, Keep: true, Model: "m", Benchmark: "sums"}, []File{file("samples.jsonl", oneLine(lmFirst)+strings.SplitAfter(lmSecond, "\n")[0])}, []string{
+			`sums-7 "What is 1 + 1?" ["2"] [] | m | true 4/2 `}, nil},
+		"lm-eval, prompts of two templates": {"lm-eval", Options{CharsPerToken: 4, Keys: map[string]string{"problem": "doc.text"}}, []File{
+			file("a/samples_sums_"+lmTime+".jsonl", oneLine(lmFirst)), file("b/samples_sums_"+lmTime+".jsonl.gz", strings.SplitAfter(lmSecond, "\n")[0]),
+			file("a/results_"+lmTime+".json", lmResults), file("b/out_"+lmTime+".json", strings.ReplaceAll(lmResults, "small", "big"))}, []string{
+			`sums-7 "1 + 1" ["2"] [] | lab/big temperature=0.5 | true 1/2 `, `sums-7 "1 + 1" ["2"] [] | lab/small temperature=0.5 | true 1/2 `}, nil},
+		"lm-eval, options and gold named": {"lm-eval", Options{Model: "m", CharsPerToken: 4, Keys: map[string]string{"options": "doc.choices", "gold": "doc.choices.1"}}, []File{file("sums.jsonl", strings.SplitAfter(lmSecond, "\n")[1])}, []string{
+			`all-8 "What is 1 + 2?" ["3"] [2 3] | m | true 4/0 `, `all-8 "What is 1 + 2?" ["3"] [2 3] | m | false 4/2 `}, nil},
+		"lm-eval, whose golds are elsewhere": {"lm-eval", Options{Model: "m", CharsPerToken: 4, Problems: problems(`{"id": "8", "problem": "What is 1 + 1?", "answer": 3}`)}, []File{file("sums.jsonl", strings.Join(strings.SplitAfter(lmSecond, "\n")[:2], ""))}, []string{
+			`all-8 "What is 1 + 1?" ["3"] [] | m | false 4/2 `}, []string{"2 answers: their question is not among those of the problems"}},
 		"a batch, whose golds are elsewhere": {"openai", Options{Problems: problems(golds), Benchmark: "sums"}, []File{file("in.jsonl", requests), file("out.jsonl", results)}, []string{
 			`sums-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`, `sums-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, nil},
 		"pairs on lines and in files": {"openai", Options{Problems: problems(golds)}, []File{
@@ -179,6 +208,12 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a request twice":         {"openai", Options{}, requests + requests, `f:3: the request "1" to "small" is at f:1 already`},
 		"neither":                 {"openai", Options{}, "{\"a\": 1}\n{}\n", "f:1: neither a request nor a response of chat completions"},
 		"no gold":                 {"openai", Options{}, requests + results, "nothing says whether the answer is right"},
+		"samples of something":    {"lm-eval", Options{}, "{}\n", "f:1: no sample of lm-evaluation-harness: want an object with doc_id"},
+		"samples without model":   {"lm-eval", Options{CharsPerToken: 4}, oneLine(lmFirst), "f:1: which model answered is not said; name it with --model"},
+		"samples without tokens":  {"lm-eval", Options{Model: "m"}, oneLine(lmFirst), "f:1: the input tokens are not said; --chars-per-token 4"},
+		"a sample twice":          {"lm-eval", Options{Model: "m"}, oneLine(lmFirst) + oneLine(lmFirst), `f:2: doc_id 7 with the filter "strict" is there already`},
+		"a prompt of no kind":     {"lm-eval", Options{Model: "m"}, strings.Replace(oneLine(lmFirst), `["[{`, `["{`, 1), "f:1: the prompt is neither a text nor a list of messages"},
+		"a path into nothing":     {"lm-eval", Options{Model: "m", Keys: map[string]string{"problem": "doc.question"}}, oneLine(lmFirst), `f:1: problem is to be read from "doc.question", and there is none or it is empty`},
 		"a summary":               {"reasoning-gym", Options{}, "{}", "f: no result of reasoning-gym-eval: name or results are missing"},
 		"no model":                {"reasoning-gym", Options{CharsPerToken: 4}, gym, "f: result 1: which model answered is not said; name it with --model"},
 		"no tokens":               {"reasoning-gym", Options{Model: "m"}, gym, "f: result 1: the input tokens are not said; --chars-per-token 4"},

@@ -2,10 +2,14 @@ package imports
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Files as their publishers wrote them, where they lie beside the repository.
@@ -73,5 +77,60 @@ func TestFilesOfPublishersAreRead(t *testing.T) {
 				t.Errorf("found %q", found)
 			}
 		})
+	}
+}
+
+// What lm-evaluation-harness wrote: testdata/lm-eval/README.md says how.
+func TestSamplesOfLMEvalAreRead(t *testing.T) {
+	files := func(pattern string) (all []File) {
+		paths, err := filepath.Glob(filepath.Join("testdata", "lm-eval", pattern))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(paths, err)
+		}
+		for _, p := range paths {
+			all = append(all, Open(p))
+		}
+		return all
+	}
+	f, err := Find("lm-eval")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := f.Read(t.Context(), append(files("Qwen3*/*"), append(files("dummy/results*"), files("dummy/samples_colours*")...)...), Options{CharsPerToken: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// All six answers are right, as a reader sees; the filters of the task let one through, and by the other none is.
+	want := []string{
+		`made-0 ["(1, 15)"] | Qwen3-235B-A22B-Thinking-2507 | true, log false`, `made-0 ["(1, 15)"] | Qwen3-4B-Thinking-2507 | true, log unsure`,
+		`made-1 ["\\frac{127}{343}"] | Qwen3-235B-A22B-Thinking-2507 | true, log false`, `made-1 ["\\frac{127}{343}"] | Qwen3-4B-Thinking-2507 | true, log false`,
+		`made-2 ["x^{2} + 8x - 7209"] | Qwen3-235B-A22B-Thinking-2507 | true, log false`, `made-2 ["x^{2} + 8x - 7209"] | Qwen3-4B-Thinking-2507 | true, log false`,
+	}
+	var got []string
+	for q, of := range l.Answers {
+		for m, runs := range of {
+			for _, a := range runs {
+				published := "unsure"
+				if a.Published != nil {
+					published = fmt.Sprint(*a.Published)
+				}
+				got = append(got, fmt.Sprintf("%s %q | %s | %v, log %s", l.Questions[q].ID, l.Questions[q].Golds, l.Models[m], a.Correct, published))
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"3 samples: likelihoods of given texts, and no answer of a model"}, l.Left); diff != "" {
+		t.Error(diff)
+	}
+	for _, c := range []struct{ pattern, model, want string }{
+		{"dummy/samples_capitals*", "", "the model is said by the results of 2026-11-23T09-13-45.772846 alone; name their file too, or the model with --model"},
+		{"dummy/samples_capitals*", "dummy", "nothing says whether the answer is right"}, // which of two was judged? and the golds are a list of Python
+		{"*/results*", "", "no file of samples; lm_eval writes them with --log_samples"},
+	} {
+		if _, err := f.Read(t.Context(), files(c.pattern), Options{CharsPerToken: 4, Model: c.model}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.pattern, err, c.want)
+		}
 	}
 }

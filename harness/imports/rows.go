@@ -20,17 +20,21 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Keys are what a table may say of an answer. settings.NAME is a setting that the model was asked under.
-var Keys = []string{"query_id", "benchmark", "split", "problem", "gold", "options", "model", "response", "correct", "prompt_tokens", "output_tokens", "usd", "finish"}
+// tableKeys are what a table may say of an answer. settings.NAME is a setting that the model was asked under.
+var tableKeys = []string{"query_id", "benchmark", "split", "problem", "gold", "options", "model", "response", "correct", "prompt_tokens", "output_tokens", "usd", "finish", anySetting}
 
 // settingKey stands before the name of a setting.
-const settingKey = "settings."
+const settingKey, anySetting = "settings.", "settings.NAME"
 
-// CheckKeys says which key of a mapping is none.
-func CheckKeys(keys map[string]string) error {
+// CheckKeys says which key of a mapping the format has not.
+func (f Format) CheckKeys(keys map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if !slices.Contains(Keys, key) && (!strings.HasPrefix(key, settingKey) || key == settingKey) {
-			return fmt.Errorf("an answer has no key %q; it has: %s, settings.NAME", key, strings.Join(Keys, ", "))
+		name, setting := strings.CutPrefix(key, settingKey)
+		switch known := slices.Contains(f.Keys, key) || setting && name != "" && slices.Contains(f.Keys, anySetting); {
+		case len(f.Keys) == 0:
+			return fmt.Errorf("--key and --keys go with formats whose names differ from log to log; %s has names of its own", f.Name)
+		case !known:
+			return fmt.Errorf("an answer has no key %q; it has: %s", key, strings.Join(f.Keys, ", "))
 		}
 	}
 	return nil
