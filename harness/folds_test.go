@@ -101,7 +101,7 @@ outputs: [{kind: table, file: constants}]
 	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
 	contrast := func(row, versus, unit string) metrics.Value {
 		t.Helper()
-		m, ok, err := result.Measurements.Find(metrics.Keys("row", row, "versus", versus, "benchmark", "toy")...)
+		m, ok, err := result.Measurements.Find(metrics.Keys("row", row, "versus", versus, "benchmark", "toy", "seed", "")...)
 		if err != nil || !ok {
 			t.Fatalf("%s versus %s: %v", row, versus, err)
 		}
@@ -116,16 +116,19 @@ outputs: [{kind: table, file: constants}]
 		t.Fatal(err)
 	}
 	gain, _ := m.Value(units.HullGain)
-	got := contrast("random", "cheapest", units.HullDifference)
-	gain.Unit = units.HullDifference
+	got := contrast("random", "cheapest", units.Lead)
+	gain.Unit = units.Lead
 	if diff := cmp.Diff(gain, got); diff != "" || got.Number >= 0 {
-		t.Error("hull gain of random and its difference to a fixed expert:", diff)
+		t.Error("hull gain of random and its lead over a fixed expert, which is on the hull:", diff)
+	}
+	if v := contrast("random", "cheapest", units.OtherLead); v.Number != 0 || v.Low != 0 || v.High != 0 {
+		t.Errorf("a fixed expert on the hull leads by %+v over what is below the hull", v)
 	}
 	cheap := 100 * float64(strings.Count(outcomes, `"model": "m0", "correct": 1`)) / toy.Questions
 	if got := contrast("random", "cheapest", units.Difference).Number; math.Abs(got-(find(t, result, "toy", "random", "toy", metrics.Accuracy)-cheap)) > 2e-3 {
 		t.Errorf("accuracy of random is %v points above the cheapest expert's %v", got, cheap)
 	}
-	for _, unit := range []string{units.HullDifference, units.MeanDifference, units.LeadOver, units.CostDifference} {
+	for _, unit := range []string{units.MeanDifference, units.CostDifference} {
 		if v := contrast("again", "mixture", unit); v.Number != 0 || v.Low != 0 || v.High != 0 {
 			t.Errorf("the same row twice differs by %+v", v)
 		}

@@ -93,7 +93,7 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 			return !matched[m.Key("method")] && (m.Key("arena") != metrics.PaperArena || x.Large == 0)
 		},
 		Relative: func(unit string) bool {
-			return slices.Contains([]string{units.Difference, units.CostDifference, units.HullDifference, units.McNemar}, unit)
+			return slices.Contains([]string{units.Difference, units.CostDifference, units.Lead, units.OtherLead, units.McNemar}, unit)
 		},
 		// Other problems may have other corners of the hull.
 		Sampled:    func(unit string) bool { return unit == units.HullGain },

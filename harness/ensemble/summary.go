@@ -21,7 +21,7 @@ type Share struct {
 }
 
 // contrasted are the numbers of a row that have a sign: against the reference row, and against the coin flips between fixed experts.
-var contrasted = []string{units.Difference, units.HullDifference, units.HullGain}
+var contrasted = []string{units.Difference, units.Lead, units.OtherLead, units.HullGain}
 
 // Shares summarises what was measured on the pools, averages over the larger set's benchmarks, rows in the order of the first pool.
 func Shares(measured []*metrics.Set) (shares []Share) {

@@ -120,6 +120,7 @@ type FoldPaths struct {
 
 type foldPath struct {
 	weight       float64
+	experts      []Point // [M]
 	path         Hull
 	weak, strong float64 // mean costs of the cheapest and of the strongest expert
 }
@@ -131,7 +132,7 @@ func (f *Folds) Under(weights []float64) *FoldPaths {
 	points, total := f.means(weights, len(f.vertices))
 	for k, experts := range points {
 		fold := &h.fold[k]
-		fold.weight = total[k]
+		fold.weight, fold.experts = total[k], experts
 		h.total += total[k]
 		fold.weak, fold.strong = experts[0].Cost, experts[len(experts)-1].Cost
 		for _, m := range f.vertices[k] {
@@ -153,18 +154,67 @@ func (h *FoldPaths) average(number func(k int, fold foldPath) float64) float64 {
 	return sum / h.total
 }
 
-// Gain returns the hull gain of a router without a knob: how far it lies above the path at its own cost in each
-// fold. quality and cost are [P]: what the router got and paid on each question.
-func (h *FoldPaths) Gain(quality, cost []float64) float64 {
+// Points returns what a router gets and pays in each fold, [fold]. quality and cost are [P]: on each question. A fold without
+// weight has its point at the origin.
+func (h *FoldPaths) Points(quality, cost []float64) []Point {
 	at := make([]Point, len(h.fold))
 	for p, w := range h.weights {
 		k := h.folds.fold[p]
 		at[k].Quality += w * quality[p]
 		at[k].Cost += w * cost[p]
 	}
-	return h.average(func(k int, fold foldPath) float64 {
-		return fold.path.Gain(Point{Cost: at[k].Cost / fold.weight, Quality: at[k].Quality / fold.weight})
-	})
+	for k, fold := range h.fold {
+		if fold.weight > 0 {
+			at[k] = Point{Cost: at[k].Cost / fold.weight, Quality: at[k].Quality / fold.weight}
+		}
+	}
+	return at
+}
+
+// Gain returns the hull gain of a router at one operating point: how far it lies above the path at its own cost in each fold. at is
+// what Points returns.
+func (h *FoldPaths) Gain(at []Point) float64 {
+	return h.average(func(k int, fold foldPath) float64 { return fold.path.Gain(at[k]) })
+}
+
+// Rival is what there is besides a router, in each fold: the fixed experts [M], then another router at its operating point, which
+// Points returns, then the same at every setting of its knob.
+type Rival struct {
+	Other []Point     // [fold]
+	Knob  *FoldCurves // nil: it has none
+}
+
+// at returns the points of a rival in a fold, in its order.
+func (h *FoldPaths) at(k int, r Rival) func(i int) Point {
+	experts := h.fold[k].experts
+	return func(i int) Point {
+		switch {
+		case i < len(experts):
+			return experts[i]
+		case i == len(experts):
+			return r.Other[k]
+		}
+		return r.Knob.curve[k][i-len(experts)-1]
+	}
+}
+
+// Coins returns, for each fold, the coin that gets most for what a router pays there. own is what Points returns.
+func (h *FoldPaths) Coins(own []Point, r Rival) []Coin {
+	coins := make([]Coin, len(own))
+	for k, p := range own {
+		all := append(slices.Clone(h.fold[k].experts), r.Other[k])
+		if r.Knob != nil {
+			all = append(all, r.Knob.curve[k]...)
+		}
+		coins[k] = BestCoin(all, p.Cost)
+	}
+	return coins
+}
+
+// Lead returns how far a router lies above the coin of each fold at its own cost. own is what Points returns; the coins were
+// chosen for this router and rival on the folds as they are.
+func (h *FoldPaths) Lead(own []Point, r Rival, coins []Coin) float64 {
+	return h.average(func(k int, _ foldPath) float64 { return own[k].Quality - coins[k].At(own[k].Cost, h.at(k, r)) })
 }
 
 // FoldCurves are the curves of one router in all folds under one set of weights.
@@ -259,18 +309,4 @@ func read(curve []Point, budget float64) float64 {
 	}
 	last := curve[len(curve)-1]
 	return last.Quality * max(budget, 0) / last.Cost
-}
-
-// Lead returns how far a router without a knob lies above this curve at its own cost in each fold: its quality minus
-// what the router of the curve reaches for the same money. quality and cost are [P].
-func (c *FoldCurves) Lead(quality, cost []float64) float64 {
-	at := make([]Point, len(c.curve))
-	for p, w := range c.paths.weights {
-		k := c.paths.folds.fold[p]
-		at[k].Quality += w * quality[p]
-		at[k].Cost += w * cost[p]
-	}
-	return c.paths.average(func(k int, fold foldPath) float64 {
-		return at[k].Quality/fold.weight - read(c.curve[k], at[k].Cost/fold.weight)
-	})
 }

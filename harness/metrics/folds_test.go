@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	. "github.com/entrorouter/entrorouter/harness/metrics"
 )
 
@@ -85,7 +87,7 @@ func TestAConstantRouterHasNoHullGain(t *testing.T) {
 	check()
 	strata := make([]int, n)
 	for m := range f.Quality {
-		near(t, "gain of a fixed expert", f.folds().Under(weights).Gain(f.Quality[m], f.Cost[m]), 0, 1e-9)
+		near(t, "gain of a fixed expert", gainOf(f.folds().Under(weights), f.Quality[m], f.Cost[m]), 0, 1e-9)
 	}
 	Resample(strata, 50, 1, func(w []float64) { weights = w; check() })
 }
@@ -99,8 +101,8 @@ func TestGainsAreAveragedByTheWeightOfTheFold(t *testing.T) {
 		Cost:    [][]float64{{1, 1, 1, 1}, {3, 3, 3, 3}},
 	}.folds()
 	weights := []float64{1, 1, 2, 2}
-	near(t, "gain", f.Under(weights).Gain([]float64{100, 100, 0, 0}, []float64{1, 3, 1, 1}), 25./3, 1e-12)
-	near(t, "a fold without weight is not asked", f.Under([]float64{1, 1, 0, 0}).Gain([]float64{100, 100, 0, 0}, []float64{1, 3, 1, 1}), 25, 1e-12)
+	near(t, "gain", gainOf(f.Under(weights), []float64{100, 100, 0, 0}, []float64{1, 3, 1, 1}), 25./3, 1e-12)
+	near(t, "a fold without weight is not asked", gainOf(f.Under([]float64{1, 1, 0, 0}), []float64{100, 100, 0, 0}, []float64{1, 3, 1, 1}), 25, 1e-12)
 	// Sweep: both questions of a fold to the dear expert, then the oracle's choice, then all to the cheap one.
 	curves := f.Under(weights).Curves(NewSweep([][]int{{1, 1, 1, 1}, {0, 1, 1, 1}, {0, 0, 0, 0}}))
 	// Budget 0.5*3 = 1.5. Fold 0: points (3,100), (2,100), (1,50): quality 75, hull 62.5. Fold 1: hull itself, 25.
@@ -112,6 +114,77 @@ func TestGainsAreAveragedByTheWeightOfTheFold(t *testing.T) {
 		want += 25 * min(float64(i)/10, 2-float64(i)/10)
 	}
 	near(t, "mean gain", curves.MeanGain(), want/19/3, 1e-12)
+}
+
+func gainOf(h *FoldPaths, quality, cost []float64) float64 { return h.Gain(h.Points(quality, cost)) }
+
+// By hand: experts at (1, 0.2) and (10, 0.8), so a coin between them is at (7, 0.6), and a curve whose one setting is at (7, 0.7).
+func TestALeadIsOverTheBestCoinWithTheFixedExperts(t *testing.T) {
+	f := NewFolds([]int{0, 0}, [][]float64{{0.2, 0.2}, {0.4, 1.2}}, [][]float64{{1, 1}, {7, 13}})
+	h := f.Under([]float64{1, 1})
+	lead := func(at Point, curve *Sweep, other Point) float64 {
+		r := Rival{Other: []Point{other}}
+		if curve != nil {
+			r.Knob = h.Curves(curve)
+		}
+		own := []Point{at}
+		return h.Lead(own, r, h.Coins(own, r))
+	}
+	weak := Point{1, 0.2}
+	above, below := NewSweep([][]int{{0, 1}, {0, 0}}), NewSweep([][]int{{1, 0}, {0, 0}}) // (7, 0.7) and (4, 0.3)
+	for _, c := range []struct {
+		name  string
+		at    Point
+		knob  *Sweep
+		other Point
+		want  float64
+	}{
+		{"the strongest leads over no curve that ends before it", Point{10, 0.8}, above, weak, 0},
+		{"more for the same money", Point{10, 0.9}, above, weak, 0.1},
+		{"between the curve's end and the strongest", Point{8.5, 0.75}, above, weak, 0},
+		{"on the curve", Point{7, 0.7}, above, weak, 0},
+		{"the same over a curve below the coins: over the experts", Point{7, 0.7}, below, weak, 0.1},
+		{"over the other's operating point", Point{7, 0.7}, nil, Point{7, 0.75}, -0.05},
+		{"dearer than everything", Point{12, 0.8}, nil, weak, 0},
+		{"cheaper than everything", Point{0.5, 0.2}, nil, weak, 0.1},
+	} {
+		near(t, c.name, lead(c.at, c.knob, c.other), c.want, 1e-12)
+	}
+}
+
+// A coin is chosen on the sample; under other weights it is read at the router's cost there, on the line through its two ends.
+func TestACoinKeepsItsEnds(t *testing.T) {
+	points := []Point{{1, 0.2}, {10, 0.8}, {4, 0.1}}
+	c := BestCoin(points, 4)
+	if c != (Coin{0, 1}) {
+		t.Fatalf("%+v", c)
+	}
+	moved := []Point{{2, 0.3}, {8, 0.9}, {4, 5}}
+	near(t, "moved", c.At(5, func(i int) Point { return moved[i] }), 0.6, 1e-12)
+	near(t, "past its end", c.At(9, func(i int) Point { return moved[i] }), 1, 1e-12)
+	near(t, "ends that cost the same", c.At(9, func(i int) Point { return Point{3, float64(i)} }), 1, 1e-12)
+	if c := BestCoin(points, 0.5); c != (Coin{-1, 0}) {
+		t.Errorf("left of the cheapest: %+v", c)
+	}
+	if c := BestCoin(points, 10); c != (Coin{1, 1}) {
+		t.Errorf("at the dearest: %+v", c)
+	}
+}
+
+// A row that is on the hull of itself and the experts leads over itself by nothing, whatever is drawn, and nothing chosen from the other side
+// gets more than the hull of all.
+func TestLeadsObeyTheHull(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		point := rapid.Custom(func(t *rapid.T) Point {
+			return Point{rapid.Float64Range(0.1, 10).Draw(t, "cost"), rapid.Float64Range(0, 1).Draw(t, "quality")}
+		})
+		points := rapid.SliceOfN(point, 1, 8).Draw(t, "points")
+		at := point.Draw(t, "at")
+		got := BestCoin(points, at.Cost).At(at.Cost, func(i int) Point { return points[i] })
+		if want := UpperHull(points).At(at.Cost); math.Abs(got-want) > 1e-9 {
+			t.Fatalf("the coin gets %v, the hull %v", got, want)
+		}
+	})
 }
 
 func TestReadingACurveAtABudget(t *testing.T) {

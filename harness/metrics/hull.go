@@ -100,6 +100,47 @@ func (h Hull) Shares(cost float64) []float64 {
 // Gain returns how far p lies above the hull at its own cost, in units of quality: the hull gain.
 func (h Hull) Gain(p Point) float64 { return p.Quality - h.At(p.Cost) }
 
+// Coin is a mixture of two of several points, by their places in a list; of one where both are the same.
+type Coin struct{ Cheaper, Dearer int }
+
+// BestCoin returns the mixture that gets most for a cost. Left of the cheapest vertex of the hull it is that vertex mixed with no answer at
+// all (Cheaper is -1), right of the dearest it is the dearest. points must not be empty.
+//
+// It is chosen once, on the sample as it is: resamples move the points and the share of each, and At reads the same mixture at the cost
+// that a router has there. Chosen anew in every resample, it would lie above the router by chance.
+func BestCoin(points []Point, cost float64) Coin {
+	vertices := Vertices(points)
+	hull := make(Hull, len(vertices))
+	for i, v := range vertices {
+		hull[i] = points[v]
+	}
+	switch i := hull.dearer(cost); i {
+	case 0:
+		return Coin{-1, vertices[0]}
+	case len(hull):
+		return Coin{vertices[i-1], vertices[i-1]}
+	default:
+		return Coin{vertices[i-1], vertices[i]}
+	}
+}
+
+// At returns what the mixture gets for a cost, where at returns the points of the list: the value of the line through both, which
+// goes on beyond them where a resample has moved the cost past one of them. Where both have come to cost the same it is the better.
+func (c Coin) At(cost float64, at func(i int) Point) float64 {
+	b := at(c.Dearer)
+	if c.Cheaper == c.Dearer {
+		return b.Quality
+	}
+	a := Point{}
+	if c.Cheaper >= 0 {
+		a = at(c.Cheaper)
+	}
+	if a.Cost == b.Cost {
+		return max(a.Quality, b.Quality)
+	}
+	return a.Quality + (b.Quality-a.Quality)*(cost-a.Cost)/(b.Cost-a.Cost)
+}
+
 // area returns the integral of the hull from a to b.
 func (h Hull) area(a, b float64) float64 {
 	knots := []float64{a, b}

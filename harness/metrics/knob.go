@@ -2,6 +2,8 @@
 
 package metrics
 
+import "slices"
+
 // KnobCurve is what a router with a knob gets and pays at every setting, as a function of the weights of the questions.
 // A question changes a few times along some hundred settings, so changes are what is kept.
 type KnobCurve struct {
@@ -45,3 +47,15 @@ func (c *KnobCurve) Under(weights []float64, curve []Point) {
 
 // Settings returns the number of settings.
 func (c *KnobCurve) Settings() int { return c.settings }
+
+// At returns what every question gets and costs at one setting, [P].
+func (c *KnobCurve) At(setting int) []Point {
+	at := slices.Clone(c.first)
+	for _, x := range c.changes {
+		if int(x.setting) <= setting {
+			at[x.question].Cost += x.by.Cost
+			at[x.question].Quality += x.by.Quality
+		}
+	}
+	return at
+}

@@ -96,7 +96,7 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 	}
 	s.Notes = append([]string{
 		"Own tables: whether the paper's numbers follow from its tables. Simulated: experts calibrated to the paper's fixed-expert rows, the larger set if it has the rows; in brackets 95% intervals over questions and training seeds. " +
-			"At equal cost: the same sentence about points above the best coin flip between fixed experts, since accuracy can be bought. Real outcomes: stored answers of other models, by pool, and the range over pools.",
+			"At equal cost: since accuracy can be bought, whether the row lies above the best coin between the other, at any setting of its knob, and the fixed experts for the same money. Real outcomes: stored answers of other models, by pool, and the range over pools.",
 		"A printed number came out if our whole interval lies within the margin that stands beside it; the margins are ours, their reasons are in claims-measured.csv. Of several claims behind a line the least favourable verdict counts, with how many have it if not all have. " +
 			"level: the same to the last digit, as of two routers that decide alike. not testable: it is about what a part does to a language model in fine-tuning; what our small policy shows is in brackets. assumed: it follows from a number that we put in.",
 	}, slices.DeleteFunc([]string{strongest, trainedOnce(rows), o.toldByLarger(told)}, func(note string) bool { return note == "" })...)
@@ -245,7 +245,7 @@ func (o *Orderings) telling(id string, findings []Finding, rows []Row) telling {
 				t.numbers = []figure{rows[i].figure(o.Reference, j)}
 			}
 			if j.Equal != nil {
-				t.equalNumber = interval(*j.Equal, 2)
+				t.equalNumber = interval(j.Equal.Told, 2)
 			}
 			return t, true
 		}

@@ -74,8 +74,8 @@ func TestTheDigestTakesTheLeastFavourableOfALine(t *testing.T) {
 	small, p, q := "toy/arena=paper", "logs/pool=p", "logs/pool=q"
 	got, err := digest(t, digestHead,
 		row(small, "ours", "avg 10")+points("accuracy-%", 82, 81, 83)+points("hull-gain-points", 1, 1, 1),
-		row(small, "cheap", "avg 10")+points("accuracy-%", 50, 49, 51)+points("difference-points", -32, -33, -31)+points("hull-gain-points", 0, 0, 0)+points("hull-difference-points", -1, -2, -0.5),
-		row(small, "dear", "avg 10")+points("accuracy-%", 90, 89, 91)+points("difference-points", 8, 7, 9)+points("hull-gain-points", 0, 0, 0)+points("hull-difference-points", -1, -2, 0.5),
+		row(small, "cheap", "avg 10")+points("accuracy-%", 50, 49, 51)+points("difference-points", -32, -33, -31)+points("hull-gain-points", 0, 0, 0)+points("lead-points", -1, -2, -0.5)+points("other-lead-points", 1, 0.5, 2),
+		row(small, "dear", "avg 10")+points("accuracy-%", 90, 89, 91)+points("difference-points", 8, 7, 9)+points("hull-gain-points", 0, 0, 0)+points("lead-points", -1, -2, -0.5)+points("other-lead-points", 1, -0.5, 2),
 		row(p, "ours", "all 10")+points("accuracy-%", 60, 59, 61),
 		row(p, "cheap", "all 10")+points("accuracy-%", 50, 49, 51)+points("difference-points", -10, -11, -9),
 		row(p, "dear", "all 10")+points("accuracy-%", 50, 49, 51)+points("difference-points", -10, -11, -9),

@@ -126,12 +126,11 @@
 // most over training seeds, which make no interval. The difference has the t interval of the differences seed by seed,
 // also between two steps of one row; with fewer than two seeds on either side it has none and cannot be told.
 //
-// Accuracy can be bought. Beside the verdict on an accuracy stands the contrast at equal cost: the difference of hull
-// gains, points of accuracy above the best coin flip between fixed experts at the row's own cost, with the interval made
-// in the same way, and the verdict that the sentence gets by it. What can be gained differs along the hull, so between
-// rows of very different cost this contrast is no last word either. It is left blank between a row that may answer
-// itself and one that may not: the first is measured above a hull that has the router alone on it, the second above that
-// of the experts.
+// Accuracy can be bought. Beside the verdict on an accuracy stands the one at equal cost (EqualCost): whether the row that is to be
+// above lies, at its own cost, above what one would have for the same money without it: the best coin between the other
+// row, at any setting of its knob, and the fixed experts, and the router alone where either row may answer itself. The interval is made
+// in the same way, from the lead that measurements hold, and no other number is read for it; where they hold none it is blank.
+// Two rows may each lead over the other, each at its own cost.
 //
 // # Digest
 //

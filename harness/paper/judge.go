@@ -39,14 +39,22 @@ type Contrast struct {
 type Judged struct {
 	Scale   Scale
 	Verdict string
-	Shows   string    // of NeedsModel and Assumed: what the difference would say; otherwise empty
-	Delta   *Contrast // in the metric's unit; nil: not measured
-	Cost    *Contrast // of accuracies: in percent of the strongest expert's cost
-	Equal   *Contrast // of accuracies: hull gains; nil as well between rows with different hulls
-	AtEqual string    // the verdict by Equal, as the sentence has it; empty without
-	Reason  string    // of NeedsModel and Assumed
-	Tested  *Tested   // the test behind the verdict, adjusted for the others; nil: there is none
-	Missing string    // of NotRun: what there is no measurement of
+	Shows   string     // of NeedsModel and Assumed: what the difference would say; otherwise empty
+	Delta   *Contrast  // in the metric's unit; nil: not measured
+	Cost    *Contrast  // of accuracies: in percent of the strongest expert's cost
+	Equal   *EqualCost // of accuracies
+	AtEqual string     // the verdict by Equal, as the sentence has it; empty without
+	Reason  string     // of NeedsModel and Assumed
+	Tested  *Tested    // the test behind the verdict, adjusted for the others; nil: there is none
+	Missing string     // of NotRun: what there is no measurement of
+}
+
+// EqualCost is two rows at equal cost, and the only thing that a sentence about it reads: how far each lies, at its own cost, above
+// the best coin between the other, at every setting of its knob, and the fixed experts. Both leads may be above 0: each row is then best
+// where it stands.
+type EqualCost struct {
+	A, B Contrast
+	Told Contrast // as a number of A - B: of the two, the lead that the sentence is about
 }
 
 // Row is an ordering with its verdicts.
@@ -137,10 +145,15 @@ func (o *Ordering) paper(table string, t *Tables) (text string, has bool, err er
 // units of a metric: of a row's own line, and of its paired difference to the reference.
 type units struct{ own, paired string }
 
+const (
+	leadUnit      = "lead-points"
+	otherLeadUnit = "other-lead-points"
+)
+
 var metricUnits = map[string]units{
 	"accuracy":  {metrics.Accuracy, "difference-points"},
 	"cost":      {"cost-share-%", "cost-difference-%"},
-	"hull-gain": {"hull-gain-points", "hull-difference-points"},
+	"hull-gain": {"hull-gain-points", ""},
 }
 
 func unitsOf(metric string) units {
@@ -197,16 +210,15 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 		j.Verdict = x.verdict(*delta)
 	}
 	if x.Metric == "accuracy" && j.Delta != nil {
-		for metric, into := range map[string]**Contrast{"cost": &j.Cost, "hull-gain": &j.Equal} {
-			if metric == "hull-gain" && !comparable {
-				continue
-			}
-			if *into, err = measure(metric); err != nil && !errors.Is(err, errNotRun) {
-				return j, err
-			}
+		if j.Cost, err = measure("cost"); err != nil && !errors.Is(err, errNotRun) {
+			return j, err
+		}
+		if j.Equal, err = o.equalCost(measured, rows.Experiment, scale, a, b); err != nil {
+			return j, err
 		}
 		if j.Equal != nil {
-			j.AtEqual = x.verdict(*j.Equal)
+			j.Equal.Told = j.Equal.told(x.Is)
+			j.AtEqual = x.atEqualCost(*j.Equal)
 		}
 	}
 	if over := overruled(rows.Needs); over != "" && j.Verdict != NotRun {
@@ -247,6 +259,34 @@ func (o *Ordering) verdict(d Contrast) string {
 	return CannotBeTold
 }
 
+// atEqualCost reads the verdict off two rows at equal cost: one that is to be above the other has to lead, as in verdict, and of rows that
+// are level neither leads by more than the margin.
+func (o *Ordering) atEqualCost(e EqualCost) string {
+	if o.Is != "level" {
+		return o.verdict(e.Told)
+	}
+	switch {
+	case !e.A.Bounded || !e.B.Bounded || e.A.Once || e.B.Once:
+		return CannotBeTold
+	case e.A.High <= o.Margin && e.B.High <= o.Margin:
+		return CameOut
+	case e.A.Low > o.Margin || e.B.Low > o.Margin:
+		return DidNot
+	}
+	return CannotBeTold
+}
+
+// told is the lead that a sentence is about, as a number of A - B: that of A, and below 0 that of B where A is to be below; where they are
+// to be level, the greater of the two.
+func (e EqualCost) told(is string) Contrast {
+	if is == "above" || is == "level" && e.A.Number >= e.B.Number {
+		return e.A
+	}
+	b := e.B
+	b.Value = negative(b.Value)
+	return b
+}
+
 // level says whether two rows are the same whatever is drawn: two routers that decide alike.
 func (c Contrast) level() bool { return c.Bounded && c.Low == 0 && c.High == 0 }
 
@@ -283,12 +323,18 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 	if ok {
 		c.Value, c.Paired = p, true
 	}
-	if c.Bounded {
-		c.questions = [2]float64{c.Number - c.Low, c.High - c.Number}
-	}
 	spread, n, err := seedSpread(measured, experiment, scale, a, b, u.own)
 	if err != nil {
 		return nil, err
+	}
+	o.widen(c, measured, experiment, scale, a, b, spread, n)
+	return c, nil
+}
+
+// widen adds the spread of n training seeds to an interval over questions, and notes what is not known of it.
+func (o *Orderings) widen(c *Contrast, measured *Measurements, experiment string, scale Scale, a, b Place, spread metrics.Mean, n int) {
+	if c.Bounded {
+		c.questions = [2]float64{c.Number - c.Low, c.High - c.Number}
 	}
 	c.Fixed = n == 0 && (measured.trained(experiment, scale, a["method"]) || measured.trained(experiment, scale, b["method"]))
 	c.Once = measured.once(experiment, scale, a["method"], o.Seedless) || measured.once(experiment, scale, b["method"], o.Seedless)
@@ -297,7 +343,68 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 		c.Low = c.Number - c.reach(0, 0.025)
 		c.High = c.Number + c.reach(1, 0.025)
 	}
-	return c, nil
+}
+
+// equalCost reads the leads of two rows over each other off the line that has both: that of the row that is not the reference, or the line of
+// a contrast. nil: there is none, or no question was drawn.
+func (o *Orderings) equalCost(measured *Measurements, experiment string, scale Scale, a, b Place) (*EqualCost, error) {
+	if scale.bySeeds() || a["method"] == "" || b["method"] == "" || a["method"] == b["method"] {
+		return nil, nil
+	}
+	beside := func(row, versus string) Place {
+		at := Place{"row": row, "versus": versus}
+		for k, v := range a {
+			if k != "method" {
+				at[k] = v
+			}
+		}
+		return at
+	}
+	for _, line := range []struct {
+		at     Place
+		turned bool // it is of B held against A
+		ok     bool
+	}{
+		{a, false, b["method"] == o.Reference}, {b, true, a["method"] == o.Reference},
+		{beside(a["method"], b["method"]), false, true}, {beside(b["method"], a["method"]), true, true},
+	} {
+		if !line.ok {
+			continue
+		}
+		m, found, err := measured.find(experiment, scale, line.at)
+		if err != nil {
+			return nil, err
+		}
+		lead, ok1 := m.Value(leadUnit)
+		other, ok2 := m.Value(otherLeadUnit)
+		if !found || !ok1 || !ok2 {
+			continue
+		}
+		e := &EqualCost{A: Contrast{Value: lead, Paired: true}, B: Contrast{Value: other, Paired: true}}
+		for unit, c := range map[string]*Contrast{leadUnit: &e.A, otherLeadUnit: &e.B} {
+			spread, n := spreadOf(measured.seeds(experiment, scale, line.at), unit)
+			o.widen(c, measured, experiment, scale, a, b, spread, n)
+		}
+		if line.turned {
+			e.A, e.B = e.B, e.A
+		}
+		return e, nil
+	}
+	return nil, nil
+}
+
+// spreadOf returns the mean of a number over the lines of single seeds with its error, and their number; 0: there are no two.
+func spreadOf(lines map[string]metrics.Measurement, unit string) (spread metrics.Mean, n int) {
+	var each []float64
+	for _, seed := range sortedKeys(lines) {
+		if v, ok := lines[seed].Value(unit); ok {
+			each = append(each, v.Number)
+		}
+	}
+	if len(each) < 2 || len(each) < len(lines) {
+		return metrics.Mean{}, 0
+	}
+	return metrics.MeanOf(each), len(each)
 }
 
 // seedBySeed is the difference where no question was drawn, with the t interval of the differences of single seeds; of

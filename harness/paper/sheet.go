@@ -191,7 +191,7 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 		Notes: []string{
 			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their interval. On simulated scales and recorded answers it holds the spread over questions, at the confidence of the measurements (95% in the built-in specs), and, where rows were trained, that over training seeds (over partitions on recorded answers), a 95% t interval; \"routers held fixed\" marks where no line has single seeds, \"trained once\" where there is one, which decides nothing. " +
 				"Of training curves and of the small environment, in nats or percent, it is the 95% t interval of the differences seed by seed, and of fewer than two seeds there is none. " +
-				"cost: the difference in cost. equal cost: the difference in hull gain, accuracy above the best coin flip between fixed experts at the same cost. An accuracy that comes with a cost was bought." + o.differentHulls(),
+				"cost: the difference in cost. equal cost: how far the row that is to be above lies, at its own cost, above the best coin between the other row, at any setting of its knob, and the fixed experts (below 0 the other way round). An accuracy that comes with a cost was bought.",
 			"not testable: without a language model, since the sentence is about what a part does to one in fine-tuning; what our small policy shows stands below it. assumed: the order follows from a stated parameter of the simulation. not run: there is no measurement.",
 			aboutTests,
 			fmt.Sprintf("On simulated scales the experts are simulated, calibrated to the paper's fixed-expert rows and to nothing else. Measurements read: %s.", experiments(measured)),
@@ -235,14 +235,6 @@ func (o *Orderings) reasons() []string {
 	return notes
 }
 
-// differentHulls says where nothing stands at equal cost, and why.
-func (o *Orderings) differentHulls() string {
-	if len(o.AnswerThemselves) == 0 {
-		return ""
-	}
-	return " Blank between a row that may answer itself (" + strings.Join(o.AnswerThemselves, ", ") + ") and one that may not: the coin flips that the first is measured against may land on the router alone, those of the second may not."
-}
-
 func experiments(measured *Measurements) string {
 	if found := measured.Experiments(); len(found) > 0 {
 		return strings.Join(found, ", ")
@@ -257,7 +249,7 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 		Name:    "verdicts-short",
 		Caption: "Every ordering that the paper states, in words. Numbers, intervals and reasons: verdicts.md.",
 		Notes: []string{
-			"Simulated: the larger set, or else the sizes of the paper or the small environment. At equal cost: the same sentence about points above the coin flips between fixed experts, each row at its own cost. level: the same to the last digit, as of two routers that decide alike." + o.differentHulls(),
+			"Simulated: the larger set, or else the sizes of the paper or the small environment. At equal cost: whether the row that is to be above lies, at its own cost, above the best coin between the other, at any setting of its knob, and the fixed experts. level: the same to the last digit, as of two routers that decide alike.",
 			"not testable: without a language model; assumed: follows from a stated parameter of the simulation; what our rows show is in brackets.",
 			"Left after Holm and FDR: of the row's verdicts on all scales that came out or did not, how many survive that many verdicts are given at once, adjusted within a section and scale, and over all. How: verdicts.md.",
 		},
@@ -342,9 +334,9 @@ func (j Judged) atEqualCost() string {
 	case j.AtEqual == "":
 		return ""
 	case j.Shows == "":
-		return spelled(j.AtEqual, j.Equal, " (level)")
+		return spelled(j.AtEqual, &j.Equal.Told, " (level)")
 	}
-	return "(" + spelled(j.AtEqual, j.Equal, ", level") + ")"
+	return "(" + spelled(j.AtEqual, &j.Equal.Told, ", level") + ")"
 }
 
 // spelled is the word for a verdict, with that for rows that are level behind it.
@@ -471,7 +463,7 @@ func cell(o *Ordering, j Judged) report.Text {
 		t.Lines = append(t.Lines, "cost "+signed(j.Cost.Number, 1))
 	}
 	if j.Equal != nil {
-		t.Lines = append(t.Lines, "equal cost "+interval(*j.Equal, 2))
+		t.Lines = append(t.Lines, "equal cost "+interval(j.Equal.Told, 2))
 	}
 	return t
 }
@@ -540,7 +532,11 @@ func records(r Row) [][]string {
 		}
 		record = append(record, paired, seeds)
 		record = append(record, digits(j.Cost)...)
-		record = append(record, digits(j.Equal)...)
+		var equal *Contrast
+		if j.Equal != nil {
+			equal = &j.Equal.Told
+		}
+		record = append(record, digits(equal)...)
 		record = append(record, j.Tested.fields()...)
 		out = append(out, append(record, j.Reason, j.Missing))
 	}

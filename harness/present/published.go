@@ -141,7 +141,7 @@ func (r *Run) recompute(table, all *metrics.Set) *metrics.Set {
 		if complete && !row.own {
 			add(hull.Gain(point), units.HullGain, 1)
 			if reference != nil && *reference != point {
-				add(hull.Gain(point)-hull.Gain(*reference), units.HullDifference, 1)
+				add(metrics.UpperHull(append(slices.Clone(fixed), *reference)).Gain(point), units.Lead, 1)
 			}
 		}
 		if !slices.ContainsFunc(out.Measurements, func(other metrics.Measurement) bool { return slices.Equal(other.Keys, m.Keys) }) {

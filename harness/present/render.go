@@ -168,7 +168,7 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
 		{Title: "Acc. kept, %", Unit: units.Retention, Decimals: 2, Better: report.Higher, Unranked: true},
 		{Title: "Hull gain, points", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
-		{Title: "Hull gain - EntroRouter's", Unit: units.HullDifference, Decimals: 2, Better: report.Higher, Unranked: true},
+		{Title: "Lead over EntroRouter", Unit: units.Lead, Decimals: 2, Better: report.Higher, Unranked: true},
 	}
 	if r.seeds() > 1 {
 		columns = append(columns, report.Column{Title: "Seed SD of acc.", Unit: units.SeedSD, Decimals: 2})
@@ -186,7 +186,7 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	for i, row := range main.Rows {
 		row.Keys = metrics.Keys("arena", metrics.LargeArena, "method", x.Methods[i].RowID())
 		if methods.AnswersItself(x.Methods[i].Name) {
-			row.Omit, row.Apart = []string{units.HullDifference}, []string{units.HullGain}
+			row.Apart = []string{units.HullGain}
 		}
 		if len(r.Measurements.Where(row.Keys...)) == 0 {
 			continue // a row of hindsight, which needs answers and not probabilities
@@ -279,7 +279,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.BenchmarkRow }); k >= 0 {
 		label := x.Methods[k].RowLabel()
 		lead = "Lead over " + strings.ToLower(label[:1]) + label[1:]
-		own = append(own, report.Column{Title: lead, Unit: units.Lead, Decimals: 2, Better: report.Higher, Unranked: true})
+		own = append(own, report.Column{Title: lead, Unit: units.LeadBenchmark, Decimals: 2, Better: report.Higher, Unranked: true})
 	}
 	if r.seeds() > 1 {
 		own = append(own, report.Column{Title: "Partition SD", Unit: units.FoldsSD, Decimals: 2})

@@ -38,7 +38,7 @@ import (
 
 const (
 	crossFitVersion     = 3
-	foldsMeasureVersion = 5
+	foldsMeasureVersion = 6
 	recordingVersion    = 1
 )
 

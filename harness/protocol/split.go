@@ -30,7 +30,7 @@ const (
 	expectedVersion = 1
 	fitVersion      = 5
 	matchVersion    = 2
-	measureVersion  = 10
+	measureVersion  = 11
 )
 
 // rememberedTexts bounds the memory of what texts are made of, in bytes: about 60,000 texts read in two ways.

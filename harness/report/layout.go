@@ -38,7 +38,6 @@ type RowLayout struct {
 	Keys      []metrics.Key // that name its measurements: method=entrorouter; the keys benchmark and seed are set by Build. nil: a row of the paper alone
 	Paper     []metrics.Key // the same in the paper's; nil: the paper has no such row
 	Reference bool
-	Omit      []string // units that the row prints nothing in
 	Apart     []string // units in which it is not comparable with other rows
 }
 
@@ -105,9 +104,6 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 			}
 			for _, c := range g.Columns {
 				cell := Cell{Ours: in(mine, c.Unit), Why: mine.Why(c.Unit), Paper: in(theirs, c.Unit), Apart: slices.Contains(r.Apart, c.Unit)}
-				if slices.Contains(r.Omit, c.Unit) {
-					cell = Cell{}
-				}
 				row.Cells = append(row.Cells, cell)
 			}
 		}

@@ -37,12 +37,8 @@ type yardsticks struct {
 }
 
 func (s *Sample) yardsticks() *yardsticks {
-	size, total := s.Sizes(), s.Total()
 	n := len(s.Strata)
-	y := &yardsticks{oracle: make([]float64, n), right: make([]float64, n), share: make([]float64, n), best: s.Best != nil}
-	for q, b := range s.Strata {
-		y.share[q] = s.Benchmarks[b].Pass / float64(size[b]) / total
-	}
+	y := &yardsticks{oracle: make([]float64, n), right: make([]float64, n), share: s.share(), best: s.Best != nil}
 	accuracy, usd := s.alone()
 	for m := range accuracy {
 		points := make([]metrics.Point, n)
@@ -307,15 +303,6 @@ func (s *Sample) Choice() []metrics.Measurement {
 
 // sweepLines are the settings of a knob, trainings averaged, with those left out that hardly differ from the one before.
 func sweepLines(row []metrics.Key, n int, curves []*metrics.KnobCurve, share []float64, strong float64) []metrics.Measurement {
-	mean := make([]metrics.Point, curves[0].Settings())
-	at := make([]metrics.Point, len(mean))
-	for _, c := range curves {
-		c.Under(share, at)
-		for j, p := range at {
-			mean[j].Cost += p.Cost / float64(len(curves))
-			mean[j].Quality += p.Quality / float64(len(curves))
-		}
-	}
 	setting := []Statistic[metrics.Point]{
 		{Unit: metrics.Accuracy, Decimals: 3, Of: func(p metrics.Point) float64 { return p.Quality }},
 		{Unit: metrics.USDPerQuery, Decimals: 8, Of: func(p metrics.Point) float64 { return p.Cost }},
@@ -323,6 +310,7 @@ func sweepLines(row []metrics.Key, n int, curves []*metrics.KnobCurve, share []f
 	}
 	var out []metrics.Measurement
 	last := math.Inf(1)
+	mean := meanCurve(curves, share)
 	for j, p := range mean {
 		cost := 100 * p.Cost / strong
 		if end := j == len(mean)-1; !end && math.Abs(cost-last) < thinnest {

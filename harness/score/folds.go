@@ -67,15 +67,24 @@ type crossed struct {
 type foldsUnder struct {
 	paths *metrics.FoldPaths
 	rows  []foldsRow
+	coins map[pair][]metrics.Coin // that each row is held against beside each other, [fold]; chosen on the sample
+}
+
+// pair is a row and another that it is held against, by their indices.
+type pair struct{ row, over int }
+
+// rival is a row as another is held against it.
+func (u *foldsUnder) rival(row int) metrics.Rival {
+	return metrics.Rival{Other: u.rows[row].at, Knob: u.rows[row].curves}
 }
 
 type foldsRow struct {
-	quality, usd []float64 // [questions]
-	accuracy     float64
-	share        float64 // dollars in percent of the strongest expert's
-	gain         float64
-	tokens       float64             // that the router itself read and wrote, a question
-	curves       *metrics.FoldCurves // nil: no knob
+	at       []metrics.Point // [fold]
+	accuracy float64
+	share    float64 // dollars in percent of the strongest expert's
+	gain     float64
+	tokens   float64             // that the router itself read and wrote, a question
+	curves   *metrics.FoldCurves // nil: no knob
 }
 
 // over averages a number of a row over partitions.
@@ -92,24 +101,24 @@ func (c crossed) less(of func(foldsRow) float64) float64 {
 	return c.over(c.row, of) - c.over(c.versus, of)
 }
 
-// lead is how far this row lies above the curve of another at its own cost.
-func (c crossed) lead(over int) float64 {
+// lead is how far a row lies, at its own cost, above the best coin between another, at every setting of its knob, and the fixed experts.
+func (c crossed) lead(row, over int) float64 {
 	sum := 0.0
 	for _, p := range c.partitions {
-		own := p.rows[c.row]
-		sum += 1 / float64(len(c.partitions)) * p.rows[over].curves.Lead(own.quality, own.usd)
+		sum += 1 / float64(len(c.partitions)) * p.paths.Lead(p.rows[row].at, p.rival(over), p.coins[pair{row, over}])
 	}
 	return sum
 }
 
-func (c crossed) ofRow() bool         { return !c.contrast }
-func (c crossed) reads() bool         { return c.ofRow() && c.over(c.row, foldsRow.itsTokens) > 0 }
-func (c crossed) compared() bool      { return c.versus >= 0 }
-func (c crossed) knob() bool          { return c.partitions[0].rows[c.row].curves != nil }
-func (c crossed) rowWithKnob() bool   { return c.ofRow() && c.knob() }
-func (c crossed) overBaseline() bool  { return c.ofRow() && c.baseline >= 0 }
-func (c crossed) versusKnob() bool    { return c.contrast && c.partitions[0].rows[c.versus].curves != nil }
-func (c crossed) bothKnobs() bool     { return c.versusKnob() && c.knob() }
+func (c crossed) ofRow() bool        { return !c.contrast }
+func (c crossed) reads() bool        { return c.ofRow() && c.over(c.row, foldsRow.itsTokens) > 0 }
+func (c crossed) compared() bool     { return c.versus >= 0 }
+func (c crossed) knob() bool         { return c.partitions[0].rows[c.row].curves != nil }
+func (c crossed) rowWithKnob() bool  { return c.ofRow() && c.knob() }
+func (c crossed) overBaseline() bool { return c.ofRow() && c.baseline >= 0 }
+func (c crossed) bothKnobs() bool {
+	return c.contrast && c.partitions[0].rows[c.versus].curves != nil && c.knob()
+}
 func (r foldsRow) meanGain() float64  { return r.curves.MeanGain() }
 func (r foldsRow) itsTokens() float64 { return r.tokens }
 
@@ -132,7 +141,9 @@ var (
 	foldAccuracy   = Statistic[crossed]{Unit: metrics.Accuracy, Decimals: 3, For: crossed.ofRow, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.accuracy }) }}
 	foldGain       = Statistic[crossed]{Unit: units.HullGain, Decimals: 3, For: crossed.ofRow, Without: nothingPaid, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.gain }) }}
 	foldMeanGain   = Statistic[crossed]{Unit: units.MeanGain, Decimals: 3, For: crossed.rowWithKnob, Without: sameCost, Of: func(c crossed) float64 { return c.over(c.row, foldsRow.meanGain) }}
-	everyPartition = []Statistic[crossed]{foldAccuracy, foldGain, foldMeanGain}
+	foldLead       = Statistic[crossed]{Unit: units.Lead, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.lead(c.row, c.versus) }}
+	foldOtherLead  = Statistic[crossed]{Unit: units.OtherLead, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.lead(c.versus, c.row) }}
+	everyPartition = []Statistic[crossed]{foldAccuracy, foldGain, foldMeanGain, foldLead, foldOtherLead}
 	foldStatistics = slices.Concat([]Statistic[crossed]{
 		foldAccuracy,
 		{Unit: units.CostShare, Decimals: 3, For: crossed.ofRow, Without: nothingPaid, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.share }) }},
@@ -141,9 +152,9 @@ var (
 		{Unit: metrics.Questions, Whole: true, For: crossed.ofRow, Of: func(c crossed) float64 { return float64(c.questions) }},
 		{Unit: units.Difference, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.less(func(r foldsRow) float64 { return r.accuracy }) }},
 		{Unit: units.CostDifference, Decimals: 3, For: crossed.compared, Without: nothingPaid, Of: func(c crossed) float64 { return c.less(func(r foldsRow) float64 { return r.share }) }},
-		{Unit: units.HullDifference, Decimals: 3, For: crossed.compared, Without: nothingPaid, Of: func(c crossed) float64 { return c.less(func(r foldsRow) float64 { return r.gain }) }},
-		{Unit: units.Lead, Decimals: 3, For: crossed.overBaseline, Without: nothingPaid, Of: func(c crossed) float64 { return c.lead(c.baseline) }},
-		{Unit: units.LeadOver, Decimals: 3, For: crossed.versusKnob, Without: nothingPaid, Of: func(c crossed) float64 { return c.lead(c.versus) }},
+		foldLead,
+		foldOtherLead,
+		{Unit: units.LeadBenchmark, Decimals: 3, For: crossed.overBaseline, Of: func(c crossed) float64 { return c.lead(c.row, c.baseline) }},
 		{Unit: units.MeanDifference, Decimals: 3, For: crossed.bothKnobs, Without: sameCost, Of: func(c crossed) float64 { return c.less(foldsRow.meanGain) }},
 		foldMeanGain,
 	}, budgetStatistics(), []Statistic[crossed]{
@@ -192,8 +203,8 @@ func (f *Folds) inside(stratum string) (questions, benchmarks []int) {
 	return questions, benchmarks
 }
 
-// Measure computes the lines of the questions of one benchmark, or of all (metrics.BothStrata): Route for every row, with
-// a line for each partition, and Contrast. Resamples draw the same questions in every partition.
+// Measure computes the lines of the questions of one benchmark, or of all (metrics.BothStrata): Route for every row and
+// Contrast, each with a line for each partition. Resamples draw the same questions in every partition.
 func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 	inside, strata := f.inside(benchmark)
 	accuracy, usd := f.alone(inside)
@@ -228,23 +239,53 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 	if baseline >= 0 && f.rows[baseline].partitions[0].sweep == nil {
 		baseline = -1
 	}
+	var contrasts, held []pair
+	for _, c := range f.Contrasts {
+		if p := (pair{index(c.Row), index(c.Versus)}); p.row >= 0 && p.over >= 0 { // both could be fitted
+			contrasts = append(contrasts, p)
+			held = append(held, p, pair{p.over, p.row})
+		}
+	}
+	for j := range f.rows {
+		if reference >= 0 && j != reference {
+			held = append(held, pair{j, reference}, pair{reference, j})
+		}
+		if baseline >= 0 && j != baseline {
+			held = append(held, pair{j, baseline})
+		}
+	}
 	strong := usd[len(usd)-1]
-	views := func(weights []float64) (views []crossed) {
-		var under []*foldsUnder
-		for i := range folds {
-			u := &foldsUnder{paths: folds[i].Under(weights)}
-			for _, r := range rows[i] {
-				of := foldsRow{quality: r.quality, usd: r.usd, accuracy: metrics.WeightedMean(r.quality, weights),
-					share: 100 * metrics.WeightedMean(r.usd, weights) / metrics.WeightedMean(strong, weights), gain: u.paths.Gain(r.quality, r.usd), tokens: metrics.WeightedMean(r.tokens, weights)}
-				if r.sweep != nil {
-					of.curves = u.paths.Curves(r.sweep)
-				}
-				u.rows = append(u.rows, of)
+	under := func(weights []float64, i int) *foldsUnder {
+		u := &foldsUnder{paths: folds[i].Under(weights)}
+		for _, r := range rows[i] {
+			of := foldsRow{at: u.paths.Points(r.quality, r.usd), accuracy: metrics.WeightedMean(r.quality, weights),
+				share: 100 * metrics.WeightedMean(r.usd, weights) / metrics.WeightedMean(strong, weights), tokens: metrics.WeightedMean(r.tokens, weights)}
+			of.gain = u.paths.Gain(of.at)
+			if r.sweep != nil {
+				of.curves = u.paths.Curves(r.sweep)
 			}
-			under = append(under, u)
+			u.rows = append(u.rows, of)
+		}
+		return u
+	}
+	ones := slices.Repeat([]float64{1}, len(inside))
+	chosen := make([]map[pair][]metrics.Coin, len(folds))
+	for i := range folds {
+		u := under(ones, i)
+		chosen[i] = map[pair][]metrics.Coin{}
+		for _, p := range held {
+			chosen[i][p] = u.paths.Coins(u.rows[p.row].at, u.rival(p.over))
+		}
+	}
+	views := func(weights []float64) (views []crossed) {
+		var partitions []*foldsUnder
+		for i := range folds {
+			u := under(weights, i)
+			u.coins = chosen[i]
+			partitions = append(partitions, u)
 		}
 		for j := range f.rows {
-			c := crossed{row: j, versus: reference, baseline: baseline, questions: len(inside), partitions: under}
+			c := crossed{row: j, versus: reference, baseline: baseline, questions: len(inside), partitions: partitions}
 			if j == reference {
 				c.versus = -1
 			}
@@ -253,27 +294,23 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 			}
 			views = append(views, c)
 		}
-		for _, pair := range f.Contrasts {
-			if index(pair.Row) < 0 || index(pair.Versus) < 0 {
-				continue // of a row that could not be fitted
-			}
-			views = append(views, crossed{row: index(pair.Row), versus: index(pair.Versus), contrast: true, baseline: -1, questions: len(inside), partitions: under})
+		for _, p := range contrasts {
+			views = append(views, crossed{row: p.row, versus: p.over, contrast: true, baseline: -1, questions: len(inside), partitions: partitions})
 		}
 		return views
 	}
 	numbers := estimate(foldStatistics, strata, f.Resampling.derive(f.Pool, benchmark), func() func([]float64) []crossed { return views })
 	var out []metrics.Measurement
-	for i, c := range views(slices.Repeat([]float64{1}, len(inside))) {
+	for i, c := range views(ones) {
+		name, keys := "Route", metrics.Keys("pool", f.Pool, "method", f.rows[c.row].id, "benchmark", benchmark)
 		if c.contrast {
-			out = append(out, numbers[i].line("Contrast", metrics.Keys("pool", f.Pool, "row", f.rows[c.row].id, "versus", f.rows[c.versus].id, "benchmark", benchmark), len(inside)))
-			continue
+			name, keys = "Contrast", metrics.Keys("pool", f.Pool, "row", f.rows[c.row].id, "versus", f.rows[c.versus].id, "benchmark", benchmark)
 		}
-		keys := metrics.Keys("pool", f.Pool, "method", f.rows[c.row].id, "benchmark", benchmark)
 		for k, p := range partitions {
 			of := whole(everyPartition, c.partition(k))
-			out = append(out, of[0].line("Route", append(slices.Clone(keys), metrics.Keys("seed", fmt.Sprint(p.Seed))...), len(inside)))
+			out = append(out, of[0].line(name, append(slices.Clone(keys), metrics.Keys("seed", fmt.Sprint(p.Seed))...), len(inside)))
 		}
-		out = append(out, numbers[i].line("Route", keys, len(inside)))
+		out = append(out, numbers[i].line(name, keys, len(inside)))
 	}
 	return out
 }

@@ -16,8 +16,8 @@ import (
 type operatingPoint struct {
 	*weighed
 	*rowMeans
-	reference *rowMeans // nil: there is none, or it is this row
-	bench     int       // overall: the average
+	*duel     // nil: there is no reference, or it is this row
+	bench int // overall: the average
 }
 
 // overall is the bench of an average.
@@ -94,11 +94,18 @@ func (p operatingPoint) deviation(of func(operatingPoint) float64) float64 {
 // training is the point of one training.
 func (p operatingPoint) training(k int) operatingPoint {
 	of := p.row.training(k)
-	p.rowMeans = p.weighed.rowMeans(of, of.Scores[0].Accuracy, of.Scores[0].USD)
+	p.rowMeans = p.weighed.of(of)
+	if p.duel != nil {
+		reference := p.duel.reference.row
+		if len(reference.Scores) > k {
+			reference = reference.training(k)
+		}
+		p.duel = p.weighed.duel(p.rowMeans, p.weighed.of(reference))
+	}
 	return p
 }
 
-func compared(p operatingPoint) bool        { return p.reference != nil }
+func compared(p operatingPoint) bool        { return p.duel != nil }
 func comparedOverall(p operatingPoint) bool { return p.averaged() && compared(p) }
 func answersItself(p operatingPoint) bool   { return p.averaged() && p.row.Own }
 func severalSeeds(p operatingPoint) bool    { return p.averaged() && len(p.row.Scores) > 1 }
@@ -115,7 +122,9 @@ var (
 	dollarsAQuery  = Statistic[operatingPoint]{Unit: metrics.USDPerQuery, Decimals: 8, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.all.Cost }}
 	costShare      = Statistic[operatingPoint]{Unit: units.CostShare, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.share(p.rowMeans) }, Without: nothingPaid}
 	hullGain       = Statistic[operatingPoint]{Unit: units.HullGain, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.gain(p.rowMeans) }, Without: nothingPaid}
-	everyTraining  = []Statistic[operatingPoint]{accuracy, dollarsAQuery, costShare, hullGain}
+	lead           = Statistic[operatingPoint]{Unit: units.Lead, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return p.ours.lead(p.weighed, p.all, p.reference.all) }}
+	otherLead      = Statistic[operatingPoint]{Unit: units.OtherLead, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return p.theirs.lead(p.weighed, p.reference.all, p.all) }}
+	everyTraining  = []Statistic[operatingPoint]{accuracy, dollarsAQuery, costShare, hullGain, lead, otherLead}
 	routeStatistic = slices.Concat([]Statistic[operatingPoint]{
 		accuracy,
 		{Unit: metrics.USD, Decimals: 6, For: operatingPoint.single, Of: func(p operatingPoint) float64 { return p.Benchmarks[p.bench].Pass * p.by[p.bench].Cost }},
@@ -134,7 +143,8 @@ var (
 		}},
 		{Unit: units.Truncated, Decimals: 3, Whole: true, For: func(p operatingPoint) bool { return p.averaged() && p.graded() }, Of: operatingPoint.truncated, Without: noQuery},
 		{Unit: units.Difference, Decimals: 3, For: compared, Of: func(p operatingPoint) float64 { return p.at(p.rowMeans).Quality - p.at(p.reference).Quality }},
-		{Unit: units.HullDifference, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return p.gain(p.rowMeans) - p.gain(p.reference) }, Without: nothingPaid},
+		lead,
+		otherLead,
 		{Unit: units.CostDifference, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return p.share(p.rowMeans) - p.share(p.reference) }, Without: nothingPaid},
 		{Unit: units.McNemar, Decimals: 4, Whole: true, For: operatingPoint.paired, Of: operatingPoint.mcNemar},
 		{Unit: units.CallRate, Decimals: 2, Whole: true, For: answersItself, Of: func(p operatingPoint) float64 { return 100 * p.mean(askedOf) }},
@@ -178,6 +188,17 @@ func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 		columns[i].accuracy, columns[i].usd = book.Mean(r.Scores, accuracyOf), book.Mean(r.Scores, usdOf)
 	}
 	reference := s.reference()
+	ones := slices.Repeat([]float64{1}, len(s.Strata))
+	duels := make([]*duel, len(s.rows))
+	if reference >= 0 {
+		w := f.under(ones)
+		theirs := w.of(s.rows[reference])
+		for i, r := range s.rows {
+			if i != reference {
+				duels[i] = w.duel(w.of(r), theirs)
+			}
+		}
+	}
 	views := func(weights []float64) (views []operatingPoint) {
 		w := f.under(weights)
 		means := make([]*rowMeans, len(s.rows))
@@ -186,8 +207,8 @@ func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 		}
 		for i, r := range means {
 			p := operatingPoint{weighed: w, rowMeans: r}
-			if reference >= 0 && reference != i {
-				p.reference = means[reference]
+			if d := duels[i]; d != nil {
+				p.duel = &duel{d.ours, d.theirs, means[reference]}
 			}
 			for p.bench = overall; p.bench < len(s.Benchmarks); p.bench++ {
 				views = append(views, p)
@@ -196,7 +217,6 @@ func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 		return views
 	}
 	numbers := estimate(list, s.Strata, s.Resampling.derive(s.Name), func() func([]float64) []operatingPoint { return views })
-	ones := slices.Repeat([]float64{1}, len(s.Strata))
 	var out []metrics.Measurement
 	for i, p := range views(ones) {
 		queries := 0

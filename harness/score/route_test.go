@@ -229,8 +229,8 @@ func TestWhatIsNotDefinedIsSaidAndTheRestStays(t *testing.T) {
 func TestMcNemarTakesTheMedianOfTrainings(t *testing.T) {
 	of := func(accuracy ...float64) book.Scores { return book.Scores{Accuracy: accuracy, Buckets: [][]float64{}} }
 	p := operatingPoint{
-		weighed:   &weighed{fixed: &fixed{Sample: &Sample{Arena: &book.Arena{Benchmarks: []book.Benchmark{{Runs: 1}, {Runs: 1}}, Strata: []int{0, 0, 0, 0, 0, 0, 1, 1}}}}},
-		reference: &rowMeans{row: Row{Scores: []book.Scores{of(0, 0, 0, 0, 0, 0, 100, 100)}}},
+		weighed: &weighed{fixed: &fixed{Sample: &Sample{Arena: &book.Arena{Benchmarks: []book.Benchmark{{Runs: 1}, {Runs: 1}}, Strata: []int{0, 0, 0, 0, 0, 0, 1, 1}}}}},
+		duel:    &duel{reference: &rowMeans{row: Row{Scores: []book.Scores{of(0, 0, 0, 0, 0, 0, 100, 100)}}}},
 		rowMeans: &rowMeans{row: Row{Scores: []book.Scores{
 			of(100, 100, 100, 100, 100, 0, 0, 0), // 5 against 0: 1/16
 			of(100, 100, 50, 0, 0, 0, 0, 0),      // 2 against 0: 1/2; a coin is left out

@@ -54,6 +54,9 @@ func (s *Sample) Add(row Row, decisions [][]routing.Decision, sweeps []*book.Swe
 // training is a row of one training of a row.
 func (r Row) training(k int) Row {
 	r.Seeds, r.Scores = r.Seeds[k:k+1], r.Scores[k:k+1]
+	if len(r.curves) > 1 {
+		r.curves = r.curves[k : k+1]
+	}
 	return r
 }
 

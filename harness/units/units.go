@@ -5,24 +5,25 @@ package units
 
 // Units of the lines Route: a row, a benchmark or all of them, an operating point.
 const (
-	Tokens         = "tokens/query"           // mean output tokens of the experts that were asked
-	CostShare      = "cost-share-%"           // dollars relative to the strongest expert's
-	HullGain       = "hull-gain-points"       // accuracy above the hull of the fixed experts at the same cost; of a row that may answer itself: of them and the router alone
-	Difference     = "difference-points"      // accuracy minus the reference row's, question by question
-	HullDifference = "hull-difference-points" // hull gain minus the reference row's, in the same resamples
-	CostDifference = "cost-difference-%"      // cost share minus the reference row's, in the same resamples
-	RouterMS       = "router-ms/query"        // milliseconds that a trained language model took to decide; in no measurement
-	RouterTokens   = "router-tokens/query"    // tokens that the router itself read and wrote, its own answer included; in no cost
-	CallRate       = "call-rate-%"            // queries on which a row that may answer itself asked an expert
-	Calls          = "calls/query"            // calls of experts by such a row
-	OwnAnswers     = "own-answers-%"          // queries on which the router's own answer stood
-	Retention      = "retention-%"            // accuracy relative to the strongest expert's
-	SavedCost      = "saving-%"               // dollars below the strongest expert's: 100 minus the cost share
-	PGR            = "pgr"                    // metrics.PGR between the cheapest and the strongest expert
-	Truncated      = "truncated-%"            // answers that the token limit cut, weighted as accuracy is
-	McNemar        = "mcnemar-p"              // metrics.McNemar against the reference row; benchmarks of one run
-	SeedSD         = "seed-sd-points"         // standard deviation of the accuracy over training seeds
-	SeedCostSD     = "seed-cost-sd-%"         // the same of the cost share
+	Tokens         = "tokens/query"        // mean output tokens of the experts that were asked
+	CostShare      = "cost-share-%"        // dollars relative to the strongest expert's
+	HullGain       = "hull-gain-points"    // accuracy above the hull of the fixed experts at the same cost; of a row that may answer itself: of them and the router alone
+	Difference     = "difference-points"   // accuracy minus the reference row's, question by question
+	Lead           = "lead-points"         // accuracy above the best coin between the reference row, its knob at any setting and the fixed experts, for the row's own money
+	OtherLead      = "other-lead-points"   // the same of the reference row at its own cost, held against this row
+	CostDifference = "cost-difference-%"   // cost share minus the reference row's, in the same resamples
+	RouterMS       = "router-ms/query"     // milliseconds that a trained language model took to decide; in no measurement
+	RouterTokens   = "router-tokens/query" // tokens that the router itself read and wrote, its own answer included; in no cost
+	CallRate       = "call-rate-%"         // queries on which a row that may answer itself asked an expert
+	Calls          = "calls/query"         // calls of experts by such a row
+	OwnAnswers     = "own-answers-%"       // queries on which the router's own answer stood
+	Retention      = "retention-%"         // accuracy relative to the strongest expert's
+	SavedCost      = "saving-%"            // dollars below the strongest expert's: 100 minus the cost share
+	PGR            = "pgr"                 // metrics.PGR between the cheapest and the strongest expert
+	Truncated      = "truncated-%"         // answers that the token limit cut, weighted as accuracy is
+	McNemar        = "mcnemar-p"           // metrics.McNemar against the reference row; benchmarks of one run
+	SeedSD         = "seed-sd-points"      // standard deviation of the accuracy over training seeds
+	SeedCostSD     = "seed-cost-sd-%"      // the same of the cost share
 )
 
 // Units of the lines Choice, which say how good the decisions of a row are and what they depend on. Yardsticks are made
@@ -58,16 +59,15 @@ const (
 // Units that protocol folds adds. Gains are points of accuracy above the best mixture of fixed experts at the same
 // cost, taken inside each test fold and averaged over folds and partitions.
 const (
-	MeanGain  = "mean-gain-points"           // over 19 budgets; routers with a knob only
-	FoldsSD   = "partition-sd-points"        // standard deviation over partitions of the mean gain, of the hull gain for rows without a knob
-	Lead      = "lead-over-benchmark-points" // above the benchmark-identity router at the same cost
-	GainAt    = "gain-at-%d%%-points"        // at a share of the strongest expert's cost
-	QualityAt = "accuracy-at-%d%%-%%"
+	MeanGain      = "mean-gain-points"           // over 19 budgets; routers with a knob only
+	FoldsSD       = "partition-sd-points"        // standard deviation over partitions of the mean gain, of the hull gain for rows without a knob
+	LeadBenchmark = "lead-over-benchmark-points" // as lead-points, over the benchmark-identity router
+	GainAt        = "gain-at-%d%%-points"        // at a share of the strongest expert's cost
+	QualityAt     = "accuracy-at-%d%%-%%"
 
-	// Of a contrast between two rows, paired: in the same resamples, as difference-points, cost-difference-% and
-	// hull-difference-points.
+	// Of a contrast between two rows, paired: in the same resamples, as difference-points, cost-difference-%, lead-points and
+	// other-lead-points, for which the other row is the reference.
 	MeanDifference = "mean-gain-difference-points" // of two rows with a knob
-	LeadOver       = "lead-points"                 // at the row's own cost: accuracy above that of the other row, which has a knob, for the same money
 )
 
 // Units of the lines Recorded, of an expert whose answers were recorded; beside Truncated, of those that are scored.

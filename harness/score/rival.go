@@ -1,0 +1,127 @@
+// What a row gets more than what else there is would get for the same money.
+
+package score
+
+import (
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// rival is what one has without a row, at the row's cost: the best coin between the fixed experts, another row at its own operating point and
+// that row at every setting of its knob. Where either row may answer itself, the router alone is one more. The coin is chosen
+// on the sample, see metrics.BestCoin.
+type rival struct {
+	coin metrics.Coin
+	ends []end // that the coin names
+}
+
+// end is a point that moves with the weights: a fixed expert, or with settings [Q] a setting of the other row's knob, or else the other
+// row's operating point.
+type end struct {
+	expert        int // -1: none
+	accuracy, usd []float64
+}
+
+// rival chooses what a row is held against. at is the row on the sample as it is, other and its point the row that it is held against; own
+// says whether either may answer itself.
+func (w *weighed) rival(at metrics.Point, other Row, point metrics.Point, own bool) rival {
+	experts := w.points
+	if !own && w.Self != nil {
+		experts = experts[:len(experts)-1]
+	}
+	all := append(slices.Clone(experts), point)
+	if len(other.curves) > 0 {
+		all = append(all, meanCurve(other.curves, w.share())...)
+	}
+	coin := metrics.BestCoin(all, at.Cost)
+	var r rival
+	name := func(i int) int {
+		switch {
+		case i < 0:
+			return i
+		case i < len(experts):
+			r.ends = append(r.ends, end{expert: i})
+		case i == len(experts):
+			r.ends = append(r.ends, end{expert: -1})
+		default:
+			of := end{expert: -1, accuracy: make([]float64, len(w.Strata)), usd: make([]float64, len(w.Strata))}
+			for _, c := range other.curves {
+				for q, at := range c.At(i - len(experts) - 1) {
+					of.accuracy[q] += at.Quality / float64(len(other.curves))
+					of.usd[q] += at.Cost / float64(len(other.curves))
+				}
+			}
+			r.ends = append(r.ends, of)
+		}
+		return len(r.ends) - 1
+	}
+	r.coin = metrics.Coin{Cheaper: name(coin.Cheaper), Dearer: coin.Dearer}
+	if coin.Cheaper == coin.Dearer {
+		r.coin.Dearer = r.coin.Cheaper
+	} else {
+		r.coin.Dearer = name(coin.Dearer)
+	}
+	return r
+}
+
+// lead is how far a row lies above its rival. other is the operating point of the other row under the same weights.
+func (r rival) lead(w *weighed, at, other metrics.Point) float64 {
+	points := make([]metrics.Point, len(r.ends))
+	for i, e := range r.ends {
+		switch {
+		case e.expert >= 0:
+			points[i] = w.points[e.expert]
+		case e.accuracy != nil:
+			points[i] = metrics.Point{Quality: w.average(w.means(e.accuracy, w.weights, w.size)), Cost: w.average(w.means(e.usd, w.weights, w.size))}
+		default:
+			points[i] = other
+		}
+	}
+	return at.Quality - r.coin.At(at.Cost, func(i int) metrics.Point { return points[i] })
+}
+
+// share is the weight of every question in averages over benchmarks [Q]; it sums to 1.
+func (s *Sample) share() []float64 {
+	size, total := s.Sizes(), s.Total()
+	share := make([]float64, len(s.Strata))
+	for q, b := range s.Strata {
+		share[q] = s.Benchmarks[b].Pass / float64(size[b]) / total
+	}
+	return share
+}
+
+// meanCurve is a knob at every setting, trainings averaged, under weights that sum to 1.
+func meanCurve(curves []*metrics.KnobCurve, weights []float64) []metrics.Point {
+	mean := make([]metrics.Point, curves[0].Settings())
+	at := make([]metrics.Point, len(mean))
+	for _, c := range curves {
+		c.Under(weights, at)
+		for j, p := range at {
+			mean[j].Cost += p.Cost / float64(len(curves))
+			mean[j].Quality += p.Quality / float64(len(curves))
+		}
+	}
+	return mean
+}
+
+// duel is a row beside the reference, each held against the other at its own cost.
+type duel struct {
+	ours, theirs rival
+	reference    *rowMeans
+}
+
+func (w *weighed) duel(row, reference *rowMeans) *duel {
+	own := row.row.Own || reference.row.Own
+	return &duel{
+		ours:      w.rival(row.all, reference.row, reference.all, own),
+		theirs:    w.rival(reference.all, row.row, row.all, own),
+		reference: reference,
+	}
+}
+
+// means of the columns of a row under weights.
+func (w *weighed) of(r Row) *rowMeans {
+	return w.rowMeans(r, book.Mean(r.Scores, accuracyOf), book.Mean(r.Scores, usdOf))
+}

@@ -1,0 +1,66 @@
+package score
+
+import (
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/units"
+)
+
+// The cheap expert gets 50 for 5.5/3 dollars, the dear one 250/3 for 18.5/3, and the router's knob stands at the cheap one, at the same as the dear one
+// for 12.5/3, or at the dear one. The knob's middle setting takes all from who always asks the dear expert, and half of what
+// a row between them gets above the coin.
+func TestARowIsHeldAgainstAllSettingsOfAKnob(t *testing.T) {
+	s := examined(unevenArena(), 0, 0, 0)
+	s.Reference, s.Self = "knob", nil
+	s.Resampling.Resamples = 40
+	s.Queries = make([]routing.Query, 4)
+	cheapFrom := func(setting int) book.Swept {
+		return book.Swept{First: 1, Turns: []book.Turn{{Setting: setting, Expert: 0}}}
+	}
+	always := s.Always(0)
+	for k := range always {
+		always[k].Prob = []float64{1, 0}
+	}
+	s.Add(Row{ID: "knob", Knob: true, Seeds: []uint64{1}}, [][]routing.Decision{always},
+		[]*book.Sweep{{Settings: 3, Queries: []book.Swept{cheapFrom(2), cheapFrom(2), cheapFrom(2), cheapFrom(1)}}})
+	s.add(Row{ID: "dear"}, s.Always(1))
+	one := s.Always(0)
+	one[2].Expert = 1
+	s.add(Row{ID: "one"}, one)
+	s.add(Row{ID: "itself", Own: true}, s.Always(0))
+	lines := s.Route()
+
+	cheap, middle := metrics.Point{Cost: 5.5 / 3, Quality: 50}, metrics.Point{Cost: 12.5 / 3, Quality: 250. / 3}
+	line := lineOf(t, lines, "Route", "dear", "")
+	hasValue(t, line, units.Lead, 0)
+	hasValue(t, line, units.HullGain, 0)
+	hasValue(t, line, units.OtherLead, 0)
+	line = lineOf(t, lines, "Route", "one", "")
+	hasValue(t, line, metrics.Accuracy, 250./3)
+	hasValue(t, line, metrics.USDPerQuery, 2.5)
+	hasValue(t, line, units.Lead, 250./3-metrics.Hull{cheap, middle}.At(2.5))
+	if v, _ := line.Value(units.Lead); !v.Bounded || v.Low > v.Number || v.High < v.Number {
+		t.Errorf("%+v", v)
+	}
+	hasValue(t, lineOf(t, lines, "Route", "itself", ""), units.Lead, 0)
+	if _, ok := lineOf(t, lines, "Route", "knob", "").Value(units.Lead); ok {
+		t.Error("the reference is held against itself")
+	}
+}
+
+// Where a row may answer itself, the router alone costs nothing and is one more end: it is right on every question here.
+func TestARowThatMayAnswerItselfIsHeldAgainstTheRouterAlone(t *testing.T) {
+	s := examined(unevenArena(), 0, 0, 0)
+	s.Reference = "dear"
+	s.Self = []routing.Outcome{{Correct: 1}, {Correct: 1}, {Correct: 1}, {Correct: 1}}
+	s.add(Row{ID: "dear"}, s.Always(1))
+	s.add(Row{ID: "cheap"}, s.Always(0))
+	s.add(Row{ID: "itself", Own: true}, s.Always(0))
+	lines := s.Route()
+	hasValue(t, lineOf(t, lines, "Route", "cheap", ""), units.Lead, 0)
+	hasValue(t, lineOf(t, lines, "Route", "itself", ""), units.Lead, 50-100)
+	hasValue(t, lineOf(t, lines, "Route", "itself", ""), units.OtherLead, 250./3-100)
+}
