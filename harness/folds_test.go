@@ -117,9 +117,9 @@ outputs: [{kind: table, file: constants}]
 	}
 	gain, _ := m.Value(units.HullGain)
 	got := contrast("random", "cheapest", units.Lead)
-	gain.Unit = units.Lead
-	if diff := cmp.Diff(gain, got); diff != "" || got.Number >= 0 {
-		t.Error("hull gain of random and its lead over a fixed expert, which is on the hull:", diff)
+	// The ends of a gain are those of another piece of the hull where a resample moves the cost there, those of a lead stay.
+	if got.Number != gain.Number || math.Abs(got.Low-gain.Low) > 0.2 || math.Abs(got.High-gain.High) > 0.2 || got.Number >= 0 {
+		t.Errorf("random has a hull gain of %+v and a lead over a fixed expert, which is on the hull, of %+v", gain, got)
 	}
 	if v := contrast("random", "cheapest", units.OtherLead); v.Number != 0 || v.Low != 0 || v.High != 0 {
 		t.Errorf("a fixed expert on the hull leads by %+v over what is below the hull", v)
