@@ -65,8 +65,9 @@ func ensembleCommand() *cli.Command {
 				return nil
 			}
 			for file, write := range map[string]func(io.Writer) error{
-				name + "-pools.csv":  func(w io.Writer) error { return ensemble.WritePools(w, x.Ensemble, members) },
-				name + "-shares.csv": func(w io.Writer) error { return ensemble.WriteShares(w, shares) },
+				name + "-pools.csv":        func(w io.Writer) error { return ensemble.WritePools(w, x.Ensemble, members) },
+				name + "-shares.csv":       func(w io.Writer) error { return ensemble.WriteShares(w, shares) },
+				name + "-measurements.txt": ensemble.Lines(name, measured).Write,
 			} {
 				if err := os.MkdirAll(folder, 0o777); err != nil {
 					return err

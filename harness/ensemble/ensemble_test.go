@@ -126,7 +126,11 @@ func TestSharesByHand(t *testing.T) {
 	if err := WriteShares(&csv, got); err != nil {
 		t.Fatal(err)
 	}
-	if read, err := ReadShares("shares.csv", &csv); err != nil || !slices.Equal(read, want) {
-		t.Errorf("%+v read again, %v", read, err)
+	if want := "row,number,pools,above 0,below 0,median,from,to\na,difference-points,4,2,1,1.000,-1.000,4.000\n"; csv.String() != want {
+		t.Errorf("%q, not %q", csv.String(), want)
+	}
+	lines := Lines("all", measured).Measurements
+	if len(lines) != 4 || lines[0].Label() != "Route/arena=large/method=a/benchmark=avg" || len(lines[0].Values) != 2 || lines[0].Values[0].Unit != metrics.Accuracy {
+		t.Errorf("%+v", lines)
 	}
 }

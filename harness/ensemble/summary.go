@@ -23,16 +23,51 @@ type Share struct {
 // contrasted are the numbers of a row that have a sign: against the reference row, and against the coin flips between fixed experts.
 var contrasted = []string{units.Difference, units.Lead, units.OtherLead, units.HullGain}
 
+// kept are the numbers of a row that stay of a pool.
+var kept = append([]string{metrics.Accuracy, units.CostShare, units.CostDifference}, contrasted...)
+
+// Lines are what was measured on the pools, averages over the larger set's benchmarks, as lines of one experiment. One pool's numbers have no
+// interval: what counts is how they differ between pools.
+func Lines(experiment string, measured []*metrics.Set) *metrics.Set {
+	out := &metrics.Set{}
+	for _, set := range measured {
+		for _, line := range averages(set) {
+			own := metrics.Measurement{Name: line.Name, N: line.N}
+			for _, k := range line.Keys {
+				if k.Name == "experiment" {
+					k.Value = experiment
+				}
+				own.Keys = append(own.Keys, k)
+			}
+			for _, unit := range kept {
+				if v, ok := line.Value(unit); ok {
+					v.Bounded, v.Low, v.High = false, 0, 0
+					own.Values = append(own.Values, v)
+				}
+			}
+			out.Measurements = append(out.Measurements, own)
+		}
+	}
+	return out
+}
+
+// averages are the lines of the rows on the larger set, over all benchmarks and trainings.
+func averages(set *metrics.Set) (lines []metrics.Measurement) {
+	for _, line := range set.Where(metrics.Keys("arena", metrics.LargeArena, "benchmark", metrics.Average, "seed", "")...) {
+		if line.Name == "Route" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // Shares summarises what was measured on the pools, averages over the larger set's benchmarks, rows in the order of the first pool.
 func Shares(measured []*metrics.Set) (shares []Share) {
 	type key struct{ row, unit string }
 	numbers := map[key][]float64{}
 	var order []key
 	for _, set := range measured {
-		for _, line := range set.Where(metrics.Keys("arena", metrics.LargeArena, "benchmark", metrics.Average, "seed", "")...) {
-			if line.Name != "Route" {
-				continue
-			}
+		for _, line := range averages(set) {
 			for _, unit := range contrasted {
 				v, ok := line.Value(unit)
 				if !ok {
@@ -80,15 +115,6 @@ func WriteShares(w io.Writer, shares []Share) error {
 		t.Write(s)
 	}
 	return t.Flush()
-}
-
-// ReadShares reads what WriteShares wrote.
-func ReadShares(file string, r io.Reader) (shares []Share, err error) {
-	err = table.Read(file, r, shareColumns, func(s Share) error {
-		shares = append(shares, s)
-		return nil
-	})
-	return shares, err
 }
 
 // WritePools writes which knobs every pool has, as CSV.

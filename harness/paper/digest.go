@@ -63,10 +63,9 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 	s := &report.Sheet{
 		Name:    "digest",
 		Caption: "What the paper says, in its own tables and on our measurements.",
-		Records: [][]string{{"says", "paper", "simulated", "equal-cost", "recorded"}},
+		Records: [][]string{{"says", "paper", "recorded", "simulated"}},
 	}
-	g := report.Grid{Head: []string{"The paper says", "Its own tables", "Simulated", "At equal cost", "Real outcomes"}, Widths: []float64{0.28, 0.1, 0.24, 0.14, 0.24}}
-	told := map[string]telling{}
+	g := report.Grid{Head: []string{"The paper says", "Its own tables", "Real outcomes", "Simulated"}, Widths: []float64{0.28, 0.1, 0.31, 0.31}}
 	for _, d := range o.Digest {
 		if d.Group != "" {
 			heading := make([]report.Text, len(g.Head))
@@ -80,14 +79,12 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 				f.add(d.line, "digest", "there is no claim or ordering %q", id)
 				continue
 			}
-			told[id] = t
 			of = append(of, t)
 		}
 		paper := d.onPaper(findings, f)
-		simulated, equal := o.simulated(of)
-		recorded := o.recorded(of)
-		g.Rows = append(g.Rows, []report.Text{report.Say(upper(d.Says) + "."), report.Say(paper), verdictFirst(simulated), report.Say(equal), verdictFirst(recorded)})
-		s.Records = append(s.Records, []string{d.Says, paper, strings.Join(simulated, " "), equal, strings.Join(recorded, "; ")})
+		recorded, simulated := o.recorded(of), o.simulated(of)
+		g.Rows = append(g.Rows, []report.Text{report.Say(upper(d.Says) + "."), report.Say(paper), verdictFirst(recorded), verdictFirst(simulated)})
+		s.Records = append(s.Records, []string{d.Says, paper, strings.Join(recorded, "; "), strings.Join(simulated, "; ")})
 	}
 	s.Grids = []report.Grid{g}
 	strongest, err := o.alwaysStrongest(measured)
@@ -95,11 +92,12 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 		f.add(0, "digest", "%v", err)
 	}
 	s.Notes = append([]string{
-		"Own tables: whether the paper's numbers follow from its tables. Simulated: experts calibrated to the paper's fixed-expert rows, the larger set if it has the rows; in brackets 95% intervals over questions and training seeds. " +
-			"At equal cost: since accuracy can be bought, whether the row lies above the best coin between the other, at any setting of its knob, and the fixed experts for the same money. Real outcomes: stored answers of other models, by pool, and the range over pools.",
+		"Own tables: whether the paper's numbers follow from its tables. Real outcomes: stored answers of other models, by pool, and the range over pools. " +
+			"Simulated: experts calibrated to the paper's fixed-expert rows. A number of one such pool follows from numbers that we put in, above all how much a text shows, so it is \"assumed\"; what the larger set shows is in brackets, with 95% intervals over questions and training seeds. Between routers that learn the verdict is over an ensemble of pools in which those numbers vary: it comes out if it does on at least 95% of them; the median stands there with the least and the greatest. " +
+			"At equal cost: since accuracy can be bought, whether the row lies above the best coin between the other, at any setting of its knob, and the fixed experts for the same money.",
 		"A printed number came out if our whole interval lies within the margin that stands beside it; the margins are ours, their reasons are in claims-measured.csv. Of several claims behind a line the least favourable verdict counts, with how many have it if not all have. " +
 			"level: the same to the last digit, as of two routers that decide alike. not testable: it is about what a part does to a language model in fine-tuning; what our small policy shows is in brackets. assumed: it follows from a number that we put in.",
-	}, slices.DeleteFunc([]string{strongest, trainedOnce(rows), o.toldByLarger(told)}, func(note string) bool { return note == "" })...)
+	}, slices.DeleteFunc([]string{strongest, trainedOnce(rows)}, func(note string) bool { return note == "" })...)
 	return s, f.err()
 }
 
@@ -141,7 +139,7 @@ const nearlyAll = 99.5
 func (o *Orderings) alwaysStrongest(measured *Measurements) (string, error) {
 	var pools []string
 	for _, scale := range o.Scales {
-		if scale.Kind != "recorded" {
+		if scale.Kind != kindRecorded {
 			continue
 		}
 		for _, table := range sortedKeys(scale.Experiments) {
@@ -178,32 +176,6 @@ func trainedOnce(rows []Row) string {
 		return ""
 	}
 	return "Trained once on " + listed(titles) + ": their intervals leave out what another training would give, so what concerns a trained row cannot be told there."
-}
-
-// toldByLarger names what only a larger set than the first can tell.
-func (o *Orderings) toldByLarger(of map[string]telling) string {
-	var first string
-	var ids []string
-	for _, id := range sortedKeys(of) {
-		small := ""
-		for _, scale := range o.Scales {
-			t, ok := of[id](scale.ID)
-			switch {
-			case scale.Kind != "simulated" || !ok:
-			case small == "":
-				small = scale.Title
-				if t.verdict != CannotBeTold {
-					small = "-"
-				}
-			case small != "-" && (t.verdict == CameOut || t.verdict == DidNot):
-				first, ids = small, append(ids, id)
-			}
-		}
-	}
-	if len(ids) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s: these cannot be told there, only on the larger set (ids of claims.yaml and orderings.yaml): %s.", first, listed(ids))
 }
 
 // listed puts words into a sentence, as report.Listed divides them.
@@ -350,13 +322,13 @@ func worse(a, b string) string {
 const few = 3
 
 // simulated is a line on simulated experts: each claim and ordering on the last scale of our own where it was run.
-func (o *Orderings) simulated(of []telling) (lines []string, equal string) {
+func (o *Orderings) simulated(of []telling) (lines []string) {
 	var parts []told
 	for _, tell := range of {
 		var best told
 		found := false
 		for _, scale := range o.Scales {
-			if scale.Kind == "recorded" {
+			if scale.Kind == kindRecorded {
 				continue
 			}
 			if t, ok := tell(scale.ID); ok && (!found || t.verdict != NotRun) {
@@ -368,7 +340,7 @@ func (o *Orderings) simulated(of []telling) (lines []string, equal string) {
 		}
 	}
 	if len(parts) == 0 {
-		return nil, ""
+		return nil
 	}
 	t := least(parts)
 	lines = []string{t.words(t.part())}
@@ -377,7 +349,10 @@ func (o *Orderings) simulated(of []telling) (lines []string, equal string) {
 			lines = append(lines, n.line(t.of > 1))
 		}
 	}
-	return lines, t.beside(strings.TrimSpace(t.equal + " " + t.equalNumber))
+	if t.equal != "" {
+		lines = append(lines, t.beside("at equal cost "+strings.TrimSpace(t.equal+" "+t.equalNumber)))
+	}
+	return lines
 }
 
 // line prints a number and what it stands beside; that of one of several says its verdict.
@@ -430,7 +405,7 @@ func (o *Orderings) recorded(of []telling) []string {
 	pools := 0
 	var last told
 	for _, scale := range o.Scales {
-		if scale.Kind != "recorded" {
+		if scale.Kind != kindRecorded {
 			continue
 		}
 		var all []told

@@ -97,6 +97,12 @@
 //
 // A missing measurement has no verdict: its cell says "not run".
 //
+// A file of orderings may say why a number of one simulated pool decides nothing (one-pool): what a router gains there
+// follows from knobs that nobody measured. Then claims and orderings on simulated scales are assumed, and verdicts are given on scales of
+// kind ensemble, which hold many pools over which those knobs vary. There the sign of the number counts, pool by pool: a
+// sentence comes out if it does on at least 95% of the pools, it does not if it does on at most 5%, and else it cannot be told. Such a
+// scale names the rows that it is asked about; a sentence about a row that the calibration fixes, such as an expert, is not among them.
+//
 // Many verdicts are given at once, each at 95%, so that a few come out by chance. Where a difference with an interval decides,
 // the verdict has a p value: twice the least tail at which the interval, made in the same way with other quantiles, would
 // still decide; it is no less than 0.001, since resamples and seeds are few. Two adjusted values stand beside it: Holm's,
@@ -136,6 +142,6 @@
 //
 // The digest is a line for each of the sentences that a reader comes for: its list says which claims and orderings stand
 // behind a line. Of several the least favourable verdict counts, and a line is assumed or not testable if one of them is.
-// Simulated scales give, for each, the last one that has it, recorded answers the number of pools with each verdict.
+// Recorded answers give, for each, the number of pools with each verdict, simulated scales the last one that has it.
 // Beside every printed number stand its margin and ours.
 package paper

@@ -31,6 +31,8 @@ type Contrast struct {
 	Fixed  bool // a row was trained more than once, and no line says what single seeds gave here
 	Once   bool // a row was trained once here: nothing says what another training would give
 
+	Pools *Pools // of an ensemble, whose median the number is; nil: it is of one pool
+
 	questions [2]float64   // of the interval, what questions alone reach below and above the number
 	spread    metrics.Mean // the error of training seeds, if there are any
 }
@@ -168,7 +170,7 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 	j := Judged{Scale: scale}
 	rows, ok := x.on(scale.Kind, table)
 	if !ok || !rows.have(scale) {
-		if x.Needs == languageModel && scale.Kind == "simulated" && !x.stated(table) {
+		if x.Needs == languageModel && scale.Kind == kindSimulated && !x.stated(table) {
 			j.Verdict, j.Reason = NeedsModel, x.Reason // no row could stand for it
 		}
 		return j, nil
@@ -178,17 +180,10 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 			return j, nil
 		}
 	}
-	at := func(side Operand) Place {
-		if side.Keys != nil {
-			return side.Keys
-		}
-		benchmark := scale.average()
-		if x.Benchmark != "" {
-			benchmark = o.Names.benchmark(x.Benchmark)
-		}
-		return Place{"method": o.row(scale, rows.Experiment, side.Row), "benchmark": benchmark}
+	if scale.Kind == kindEnsemble {
+		return o.judgePools(x, rows, scale, measured)
 	}
-	a, b := at(rows.A), at(rows.B)
+	a, b := o.sides(x, rows, scale)
 	comparable := slices.Contains(o.AnswerThemselves, a["method"]) == slices.Contains(o.AnswerThemselves, b["method"])
 	if x.Metric == "hull-gain" && !comparable {
 		return j, fmt.Errorf("the hull gains of %v and %v are above different hulls; compare accuracies", a, b)
@@ -221,10 +216,28 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 			j.AtEqual = x.atEqualCost(*j.Equal)
 		}
 	}
+	if scale.Kind == kindSimulated && rows.Needs == "" && o.OnePool != "" {
+		rows.Needs, rows.Reason = assumption, o.OnePool
+	}
 	if over := overruled(rows.Needs); over != "" && j.Verdict != NotRun {
 		j.Verdict, j.Shows, j.Reason = over, j.Verdict, rows.Reason
 	}
 	return j, nil
+}
+
+// sides are where the lines of both rows of an ordering stand.
+func (o *Orderings) sides(x *Ordering, rows Rows, scale Scale) (a, b Place) {
+	at := func(side Operand) Place {
+		if side.Keys != nil {
+			return side.Keys
+		}
+		benchmark := scale.average()
+		if x.Benchmark != "" {
+			benchmark = o.Names.benchmark(x.Benchmark)
+		}
+		return Place{"method": o.row(scale, rows.Experiment, side.Row), "benchmark": benchmark}
+	}
+	return at(rows.A), at(rows.B)
 }
 
 // overruled is the verdict on what rests on something that no difference can decide.

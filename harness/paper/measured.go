@@ -65,7 +65,7 @@ type OnScale struct {
 // onScale evaluates a claim on a scale.
 func (c *Claim) onScale(o ours) (OnScale, error) {
 	s := OnScale{Scale: o.scale, Unit: c.Unit}
-	if c.Ours == nil || len(c.Ours.Scales) > 0 && !slices.Contains(c.Ours.Scales, o.scale.ID) {
+	if c.Ours == nil || o.scale.Kind == kindEnsemble || len(c.Ours.Scales) > 0 && !slices.Contains(c.Ours.Scales, o.scale.ID) {
 		return s, nil
 	}
 	var err error
@@ -88,7 +88,11 @@ func (c *Claim) onScale(o ours) (OnScale, error) {
 	case err != nil:
 		return s, err
 	default:
-		if over := overruled(c.Ours.Needs); over != "" {
+		needs := c.Ours.Needs
+		if needs == "" && o.scale.Kind == kindSimulated && o.orderings.OnePool != "" {
+			needs = assumption
+		}
+		if over := overruled(needs); over != "" && s.Verdict != "" {
 			s.Verdict, s.Shows = over, s.Verdict
 		}
 	}
@@ -195,7 +199,7 @@ func (o ours) read(r reference) (reading, error) {
 	case "usd":
 		return o.reading(experiment, at, metrics.USD, metrics.USDPerQuery)
 	case "share":
-		if o.scale.Kind != "simulated" {
+		if o.scale.Kind != kindSimulated {
 			return reading{}, errNotStated
 		}
 		return o.reading(experiment, Place{"method": at["method"], "stratum": r.words[2], "expert": r.words[3]}, share)

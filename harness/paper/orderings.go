@@ -27,6 +27,9 @@ type Orderings struct {
 
 	Digest []DigestLine `yaml:"digest"`
 
+	// OnePool is why a number of one simulated pool decides nothing, so that claims and orderings there are assumed; empty: it decides.
+	OnePool string `yaml:"one-pool"`
+
 	// AnswerThemselves are the rows, as measurements call them, that may answer without an expert: the hull that their
 	// gain is above has the router alone on it.
 	AnswerThemselves []string `yaml:"answer-themselves"`
@@ -84,6 +87,7 @@ type Ordering struct {
 	Contradicted bool `yaml:"contradicted"` // those numbers do not have the order
 
 	Simulated   *Rows `yaml:"simulated"`
+	Ensemble    *Rows `yaml:"ensemble"`
 	Training    *Rows `yaml:"training"`
 	Environment *Rows `yaml:"environment"`
 	Recorded    *Rows `yaml:"recorded"`
@@ -119,23 +123,32 @@ type Rows struct {
 	None       bool     `yaml:"none"`   // the scale has no such rows
 }
 
-var kinds = []string{"simulated", "training", "environment", "recorded"}
+// Kinds of scales. An ensemble is many simulated pools: what one pool says follows from knobs of it that nobody measured.
+const (
+	kindSimulated = "simulated"
+	kindEnsemble  = "ensemble"
+	kindRecorded  = "recorded"
+)
+
+var kinds = []string{kindSimulated, kindEnsemble, "training", "environment", kindRecorded}
 
 // bySeeds says whether the low and high of the scale's measurements are the least and the most over training seeds.
 func (s Scale) bySeeds() bool { return s.Kind == "training" || s.Kind == "environment" }
 
 // on returns the rows of an ordering on scales of a kind, and false if it has none there. Orderings about a table
-// are stated on simulated scales unless they say otherwise.
+// are stated on simulated scales and ensembles unless they say otherwise.
 func (o *Ordering) on(kind, table string) (Rows, bool) {
-	rows := map[string]*Rows{"simulated": o.Simulated, "training": o.Training, "environment": o.Environment, "recorded": o.Recorded}[kind]
+	rows := map[string]*Rows{kindSimulated: o.Simulated, kindEnsemble: o.Ensemble, "training": o.Training, "environment": o.Environment, kindRecorded: o.Recorded}[kind]
 	r := Rows{}
 	switch {
-	case rows != nil && rows.None, rows == nil && (kind != "simulated" || table == ""):
+	case rows != nil && rows.None,
+		rows == nil && (kind != kindSimulated && kind != kindEnsemble || table == ""),
+		rows == nil && kind == kindEnsemble && o.Simulated != nil: // other rows than the ordering's own
 		return r, false
 	case rows != nil:
 		r = *rows
 	}
-	if r.Experiment == "" && kind != "recorded" {
+	if r.Experiment == "" && kind != kindRecorded && kind != kindEnsemble {
 		r.Experiment = table
 	}
 	if r.A.empty() {
@@ -248,7 +261,7 @@ func (o *Ordering) check(table string, f *faults) {
 		switch {
 		case r.A.empty() || r.B.empty():
 			f.add(o.line, o.ID, "%s: a and b must both be set", kind)
-		case r.Experiment == "" && kind != "recorded":
+		case r.Experiment == "" && kind != kindRecorded && kind != kindEnsemble:
 			f.add(o.line, o.ID, "%s: no experiment; the section has no table to name it", kind)
 		case !slices.Contains(needs, r.Needs):
 			f.add(o.line, o.ID, "%s: unknown needs %q; known: %s, %s", kind, r.Needs, languageModel, assumption)

@@ -438,7 +438,7 @@ func TestFaultsOfOrderingsNameTheLine(t *testing.T) {
 		}
 	}
 	_, err := ReadOrderings("o.yaml", []byte("scales:\n  - {id: a, title: b, kind: c}\n"))
-	if err == nil || !strings.Contains(err.Error(), `o.yaml:2: a: unknown kind "c"; known: simulated, training, environment, recorded`) {
+	if err == nil || !strings.Contains(err.Error(), `o.yaml:2: a: unknown kind "c"; known: simulated, ensemble, training, environment, recorded`) {
 		t.Errorf("%v", err)
 	}
 }

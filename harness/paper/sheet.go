@@ -108,7 +108,7 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 	for _, recorded := range []bool{false, true} {
 		var some []int
 		for i, scale := range scales {
-			if (scale.Kind == "recorded") == recorded {
+			if (scale.Kind == kindRecorded) == recorded {
 				some = append(some, i)
 			}
 		}
@@ -187,12 +187,12 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 		Name:    "verdicts",
 		Caption: "Every ordering that the paper states, on our measurements.",
 		Records: [][]string{{"id", "section", "source", "says", "metric", "is", "benchmark", "paper", "paper-has-it", "scale", "verdict", "shows",
-			"difference", "low", "high", "paired", "seeds", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "p", "p-holm", "p-fdr", "detectable", "reason", "missing"}},
+			"difference", "low", "high", "paired", "seeds", "pools", "came-out-on", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "p", "p-holm", "p-fdr", "detectable", "reason", "missing"}},
 		Notes: []string{
 			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their interval. On simulated scales and recorded answers it holds the spread over questions, at the confidence of the measurements (95% in the built-in specs), and, where rows were trained, that over training seeds (over partitions on recorded answers), a 95% t interval; \"routers held fixed\" marks where no line has single seeds, \"trained once\" where there is one, which decides nothing. " +
 				"Of training curves and of the small environment, in nats or percent, it is the 95% t interval of the differences seed by seed, and of fewer than two seeds there is none. " +
 				"cost: the difference in cost. equal cost: how far the row that is to be above lies, at its own cost, above the best coin between the other row, at any setting of its knob, and the fixed experts (below 0 the other way round). An accuracy that comes with a cost was bought.",
-			"not testable: without a language model, since the sentence is about what a part does to one in fine-tuning; what our small policy shows stands below it. assumed: the order follows from a stated parameter of the simulation. not run: there is no measurement.",
+			"not testable: without a language model, since the sentence is about what a part does to one in fine-tuning; what our small policy shows stands below it. assumed: the order follows from a stated parameter of the simulation. Over an ensemble of pools: came out on at least 95% of them, did not on at most 5%; the number is the median, in brackets the least and the greatest, of one training a pool. not run: there is no measurement.",
 			aboutTests,
 			fmt.Sprintf("On simulated scales the experts are simulated, calibrated to the paper's fixed-expert rows and to nothing else. Measurements read: %s.", experiments(measured)),
 		},
@@ -249,7 +249,7 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 		Name:    "verdicts-short",
 		Caption: "Every ordering that the paper states, in words. Numbers, intervals and reasons: verdicts.md.",
 		Notes: []string{
-			"Simulated: the larger set, or else the sizes of the paper or the small environment. At equal cost: whether the row that is to be above lies, at its own cost, above the best coin between the other, at any setting of its knob, and the fixed experts. level: the same to the last digit, as of two routers that decide alike.",
+			"Simulated: the ensemble of pools, or else the larger set, the sizes of the paper or the small environment. At equal cost: whether the row that is to be above lies, at its own cost, above the best coin between the other, at any setting of its knob, and the fixed experts. level: the same to the last digit, as of two routers that decide alike.",
 			"not testable: without a language model; assumed: follows from a stated parameter of the simulation; what our rows show is in brackets.",
 			"Left after Holm and FDR: of the row's verdicts on all scales that came out or did not, how many survive that many verdicts are given at once, adjusted within a section and scale, and over all. How: verdicts.md.",
 		},
@@ -261,7 +261,7 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 	g := report.Grid{Head: []string{"Ordering", "Simulated", "At equal cost", "Left after Holm and FDR"}, Widths: []float64{0.36, 0.17, 0.11, 0.08}}
 	var recorded []int
 	for i, scale := range o.Scales {
-		if scale.Kind == "recorded" {
+		if scale.Kind == kindRecorded {
 			recorded = append(recorded, i)
 			g.Head = append(g.Head, scale.Title)
 			s.Records[0] = append(s.Records[0], scale.ID)
@@ -302,7 +302,7 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 func resolving(all []Judged) Judged {
 	best := Judged{}
 	for _, j := range all {
-		if j.Scale.Kind != "recorded" && j.Verdict != NotStated && (j.Delta != nil || best.Delta == nil) {
+		if j.Scale.Kind != kindRecorded && j.Verdict != NotStated && (j.Delta != nil || best.Delta == nil) {
 			best = j
 		}
 	}
@@ -404,7 +404,7 @@ func sectionGrids(title string, rows []Row) []report.Grid {
 	for _, recorded := range []bool{false, true} {
 		var scales []int
 		for i, j := range rows[0].Judged {
-			if (j.Scale.Kind == "recorded") == recorded && slices.ContainsFunc(rows, func(r Row) bool { return r.Judged[i].Verdict != NotStated }) {
+			if (j.Scale.Kind == kindRecorded) == recorded && slices.ContainsFunc(rows, func(r Row) bool { return r.Judged[i].Verdict != NotStated }) {
 				scales = append(scales, i)
 			}
 		}
@@ -490,7 +490,10 @@ const mostDecimals = 3
 // interval prints a contrast with the given decimals, or with more where they would hide that an end is not 0, which may be
 // the verdict, or that there are two ends.
 func interval(c Contrast, decimals int) string {
-	if !c.Bounded {
+	switch {
+	case c.Pools != nil:
+		return c.Pools.number(c.Number, decimals)
+	case !c.Bounded:
 		return signed(c.Number, decimals)
 	}
 	decimals = c.decimals(decimals)
@@ -530,7 +533,11 @@ func records(r Row) [][]string {
 		if j.Delta != nil {
 			paired, seeds = strconv.FormatBool(j.Delta.Paired), strconv.Itoa(j.Delta.Seeds)
 		}
-		record = append(record, paired, seeds)
+		pools, came := "", ""
+		if j.Delta != nil && j.Delta.Pools != nil {
+			pools, came = strconv.Itoa(j.Delta.Pools.Of), strconv.Itoa(j.Delta.Pools.Came)
+		}
+		record = append(record, paired, seeds, pools, came)
 		record = append(record, digits(j.Cost)...)
 		var equal *Contrast
 		if j.Equal != nil {

@@ -1,0 +1,110 @@
+package paper
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Over an ensemble the sign on every pool counts, and one pool decides nothing where the file says so.
+func TestAnOrderingIsJudgedOverTheEnsemble(t *testing.T) {
+	const head = `
+reference: ours
+one-pool: Nobody measured its knobs.
+scales:
+  - {id: one, title: One, kind: simulated, keys: {arena: paper}}
+  - {id: many, title: Many, kind: ensemble, keys: {arena: large}, experiments: {toy: pools}, rows: {router/knob=2: ours, cheap: beside}}
+sections:
+  - title: Toy
+    table: toy
+    orderings:
+      - `
+	// beside is above ours by half a point on the first of so many pools and below it on the others, and pays more.
+	lines := func(above, of int) (all []string) {
+		for k := range of {
+			pool, d := fmt.Sprintf("pools/pool=sim-%02d/arena=large", k+1), -2+float64(k)/100
+			if k < above {
+				d = 0.5 + float64(k)/100
+			}
+			all = append(all,
+				pool+"/method=ours/benchmark=avg 100"+points("accuracy-%", 80)+points("cost-share-%", 50),
+				pool+"/method=beside/benchmark=avg 100"+points("accuracy-%", 80+d)+points("cost-share-%", 60)+points("lead-points", d/2)+points("other-lead-points", -d/4))
+		}
+		return append(all, "toy/arena=paper/method=router/knob=2/benchmark=avg 100"+points("accuracy-%", 80, 79.9, 80.1), "toy/arena=paper/method=cheap/benchmark=avg 100"+points("accuracy-%", 90, 89, 91))
+	}
+	const above, below = "{id: x, source: s, says: y, a: cheap, b: router/knob=2, is: above}", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: below}"
+	for _, c := range []struct {
+		item          string
+		above, of     int
+		verdict, text string
+		equal         string
+	}{
+		{above, 24, 24, CameOut, "on 24 of 24 pools, +0.62 (0.50 to 0.73)", "on 24 of 24 pools, +0.31 (0.25 to 0.36)"},
+		{above, 23, 24, CameOut, "on 23 of 24 pools, +0.60 (-1.77 to 0.72)", "on 23 of 24 pools, +0.30 (-0.89 to 0.36)"},
+		{above, 22, 24, CannotBeTold, "on 22 of 24 pools, +0.59 (-1.78 to 0.71)", "on 22 of 24 pools, +0.30 (-0.89 to 0.35)"},
+		{above, 1, 24, DidNot, "on 1 of 24 pools, -1.88 (-1.99 to 0.50)", "on 1 of 24 pools, -0.94 (-0.99 to 0.25)"},
+		{below, 24, 24, CameOut, "on 24 of 24 pools, -0.62 (-0.73 to -0.50)", "on 24 of 24 pools, -0.31 (-0.36 to -0.25)"},
+		{"{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: level, margin: 1}", 24, 24, CameOut, "on 24 of 24 pools, -0.62 (-0.73 to -0.50)", ""},
+		{"{id: x, source: s, says: y, a: cheap, b: router/knob=2, metric: cost, is: above}", 1, 24, CameOut, "on 24 of 24 pools, +10.0 (10.0 to 10.0)", ""},
+		{"{id: x, source: s, says: y, a: cheap, b: router/knob=2, is: above, needs: assumption, reason: r}", 24, 24, Assumed, "on 24 of 24 pools, +0.62 (0.50 to 0.73)", "on 24 of 24 pools, +0.31 (0.25 to 0.36)"},
+	} {
+		o, err := ReadOrderings("o.yaml", []byte(head+c.item+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := o.Judge("o.yaml", toyTables(t), measured(t, lines(c.above, c.of)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, many := rows[0].Judged[0], rows[0].Judged[1]
+		if one.Verdict != Assumed && one.Verdict != NotRun || one.Verdict == Assumed && one.Reason != "Nobody measured its knobs." && one.Reason != "r" {
+			t.Errorf("%s: one pool says %s, %s", c.item, one.Verdict, one.Reason)
+		}
+		if got := rows[0].Ordering.number(*many.Delta); many.Verdict != c.verdict || got != c.text {
+			t.Errorf("%s, %d of %d: %s, %s; want %s, %s", c.item, c.above, c.of, many.Verdict, got, c.verdict, c.text)
+		}
+		equal := ""
+		if many.Equal != nil {
+			equal = interval(many.Equal.Told, 2)
+		}
+		if equal != c.equal {
+			t.Errorf("%s: at equal cost %s, want %s", c.item, equal, c.equal)
+		}
+		if sheet := o.Sheet(rows, measured(t)); !strings.Contains(strings.Join(sheet.Records[len(sheet.Records)-1], ","), fmt.Sprintf(",%d,%d,", many.Delta.Pools.Of, many.Delta.Pools.Came)) {
+			t.Errorf("%s: %v", c.item, sheet.Records)
+		}
+	}
+}
+
+// A row that the scale does not name is not stated there; one that it names and nobody measured was not run.
+func TestRowsThatAnEnsembleDoesNotHave(t *testing.T) {
+	const head = `
+reference: ours
+scales:
+  - {id: many, title: Many, kind: ensemble, keys: {arena: large}, experiments: {toy: pools}, rows: {router/knob=2: ours, cheap: beside}}
+sections:
+  - title: Toy
+    table: toy
+    orderings:
+      - `
+	for item, want := range map[string]string{
+		"{id: x, source: s, says: y, a: dear, b: router/knob=2, is: above}":                                                          NotStated,
+		"{id: x, source: s, says: y, a: {method: dear, benchmark: avg}, b: {method: ours, benchmark: avg}, is: above}":               NotStated,
+		"{id: x, source: s, says: y, a: cheap, b: router/knob=2, is: above}":                                                         NotRun,
+		"{id: x, source: s, says: y, a: {method: beside, benchmark: avg}, b: {method: ours, benchmark: avg}, is: above}":             NotRun,
+		"{id: x, source: s, says: y, a: cheap, b: router/knob=2, is: above, simulated: {scales: [many]}}":                            NotStated,
+		"{id: x, source: s, says: y, a: cheap, b: router/knob=2, is: above, simulated: {none: true}, ensemble: {experiment: pools}}": NotRun,
+	} {
+		o, err := ReadOrderings("o.yaml", []byte(head+item+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := o.Judge("o.yaml", toyTables(t), measured(t, "pools/pool=a/arena=large/method=ours/benchmark=avg 100"+points("accuracy-%", 80)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rows[0].Judged[0]; got.Verdict != want || want == NotRun && got.Missing != "pools without these rows" {
+			t.Errorf("%s: %q %q, want %q", item, got.Verdict, got.Missing, want)
+		}
+	}
+}
