@@ -167,7 +167,7 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher, Unranked: true},
 		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
 		{Title: "Acc. kept, %", Unit: units.Retention, Decimals: 2, Better: report.Higher, Unranked: true},
-		{Title: "Hull gain, points", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
+		{Title: "Hull gain, points", Unit: units.HullGain, Decimals: 2, Better: report.Higher, Unranked: true},
 		{Title: "Lead over EntroRouter", Unit: units.Lead, Decimals: 2, Better: report.Higher, Unranked: true},
 	}
 	if r.seeds() > 1 {
@@ -176,6 +176,9 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	large := report.Layout{
 		Name: name + "-large", Paper: recomputed, Head: "Method",
 		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: columns}},
+	}
+	if slices.ContainsFunc(r.Measurements.Where(metrics.Keys("arena", metrics.LargeArena)...), func(m metrics.Measurement) bool { return m.Name == "Curve" }) {
+		large.Groups = append(large.Groups, report.GroupLayout{Title: "Whole curve", Line: "Curve", Columns: []report.Column{{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Better: report.Higher}}})
 	}
 	if large.Caption, err = caption("large caption", w); err != nil {
 		return nil, err
@@ -273,7 +276,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	own := []report.Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher, Unranked: true},
 		{Title: "Cost, % of " + dearest(x), Unit: units.CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
-		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
+		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2, Better: report.Higher, Unranked: true},
 	}
 	lead := ""
 	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.BenchmarkRow }); k >= 0 {

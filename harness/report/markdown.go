@@ -91,7 +91,7 @@ func markdownCell(c shown) string {
 		s = "**" + s + "**"
 	}
 	if c.spread != "" {
-		s += " <sub>±" + c.spread + "</sub>"
+		s += " ± " + c.spread
 	}
 	return s
 }
