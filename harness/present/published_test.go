@@ -51,7 +51,7 @@ func TestWholeRowsOfThePaperAreRecomputed(t *testing.T) {
 		{large, "Router-R1 (assumed a=0)/All benchmarks", units.HullGain, ""},
 		{decisions, "EntroRouter/Accuracy and cost", units.SavedCost, "48.3"},
 		{decisions, "EntroRouter/Accuracy and cost", units.PGR, "0.73"},
-		{calls, "Router-R1 (assumed a=0)/All benchmarks", metrics.USDPerQuery, "0.0002"},
+		{calls, "Router-R1 (assumed a=0)/All benchmarks", "usd/1000-queries", "0.2"},
 	} {
 		if got := c.cells[c.row+"/"+c.unit][1]; got != c.want {
 			t.Errorf("%s, %s: the paper's is %q, want %q", c.row, c.unit, got, c.want)
@@ -73,7 +73,7 @@ func TestExpertsThatATableLeavesOutComeFromAnother(t *testing.T) {
 		row, want string
 	}{
 		{main, "EntroRouter/Avg./" + metrics.Accuracy, "73.8"},
-		{main, "EntroRouter/Avg./" + metrics.USDPerQuery, "0.0065"},
+		{main, "EntroRouter/Avg./usd/1000-queries", "6.5"},
 		{large, "EntroRouter/All benchmarks/" + units.CostShare, "34.6"},
 		{large, "EntroRouter/All benchmarks/" + units.HullGain, "2.7"},
 	} {
@@ -136,7 +136,7 @@ func TestEveryTableSaysItsCoverageSeedsAndScale(t *testing.T) {
 	}{
 		{"main", "main", []string{"Simulated experts", "Training seeds: 10", "Coverage: of the 3703 rollouts", "9.9% were truncated", "0.00% an unknown verdict", "Bold: our best number"}},
 		{"main", "main-coverage", []string{"Simulated experts", "10 training seeds", "Truncated answers count as wrong"}},
-		{"main", "main-large", []string{"Simulated experts", "training seeds, of which there are 10", "no verdict is unknown"}},
+		{"main", "main-large", []string{"Simulated experts", "over the 10 training seeds", "no verdict is unknown"}},
 		{"main", "main-calls", []string{"Simulated experts", "10 training seeds", "Coverage: of the 3703 rollouts"}},
 		{"main", "main-metrics", []string{"Simulated experts", "10 training seeds"}},
 		{"main", "main-metrics-knobs", []string{"Simulated experts", "10 training seeds"}},

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
@@ -108,16 +108,6 @@ func (r Range) Percent() string {
 
 func fixedPoint(x float64) string { return fmt.Sprintf("%.1f", math.Round(10*x)/10+0) }
 
-// significant writes a number with three significant digits, without an exponent: 0.00123, 4.50, 1230.
-func significant(x float64) string {
-	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 2, 64), 64) // what FormatFloat writes can be read
-	decimals := 2 - int(math.Floor(math.Log10(math.Abs(rounded))))
-	return strconv.FormatFloat(rounded, 'f', max(decimals, 0), 64)
-}
-
 // verdictText is what the output prints: a line a row, and the verdict as the last.
 func (r *Run) verdictText(o spec.Output) (string, error) {
 	var b strings.Builder
@@ -169,7 +159,7 @@ func (v Verdict) lines(b *strings.Builder) {
 	for _, j := range slices.Concat(v.experts, v.routers) {
 		cells := []string{j.Label, j.Accuracy.written("")}
 		if dollars {
-			cells = append(cells, significant(j.Dollars.Number))
+			cells = append(cells, report.Significant(j.Dollars.Number))
 		}
 		fmt.Fprintln(t, strings.Join(append(cells, fixedPoint(j.Share.Number), j.Gain.written("")), "\t"))
 	}

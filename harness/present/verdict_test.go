@@ -11,14 +11,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-func TestDollarsHaveThreeSignificantDigits(t *testing.T) {
-	for x, want := range map[float64]string{0: "0", 0.0012345: "0.00123", 0.0000099996: "0.0000100", 4.5: "4.50", 9.996: "10.0", 99.95: "100", 1234: "1230", 12.34: "12.3", 0.1: "0.100"} {
-		if got := significant(x); got != want {
-			t.Errorf("%g is written %s, want %s", x, got, want)
-		}
-	}
-}
-
 // The normal quantiles of 1-0.05/2 and 1-0.05/6 are 1.959964 and 2.393980.
 func TestIntervalsOfSeveralRoutersAreWider(t *testing.T) {
 	if got := wideningFor(1, 0.95); got != 1 {

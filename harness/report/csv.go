@@ -34,8 +34,12 @@ func (CSV) Write(w io.Writer, t *Table) error {
 		c := 0
 		for _, g := range t.Groups {
 			for _, column := range g.Columns {
-				cell := r.Cells[c]
+				cell, unit := r.Cells[c], column.Unit
 				c++
+				cell.Ours, cell.Paper = column.value(cell.Ours), column.value(cell.Paper)
+				if column.Per1000 {
+					unit = per1000
+				}
 				if cell.Ours == nil && (cell.Paper == nil || t.Style.Paper == None) {
 					continue
 				}
@@ -43,7 +47,7 @@ func (CSV) Write(w io.Writer, t *Table) error {
 				if cell.Ours != nil {
 					ours = ends(*cell.Ours)
 				}
-				record := append([]string{r.Section, r.Label, strconv.FormatBool(r.Reference), g.Title, column.Title, column.Unit}, ours...)
+				record := append([]string{r.Section, r.Label, strconv.FormatBool(r.Reference), g.Title, column.Title, unit}, ours...)
 				if t.Style.Paper != None {
 					record = append(record, "")
 					if v := cell.Paper; v != nil {
@@ -53,7 +57,7 @@ func (CSV) Write(w io.Writer, t *Table) error {
 				if t.Style.Differences {
 					record = append(record, "")
 					if ours, paper := cell.Ours, cell.Paper; ours != nil && paper != nil {
-						d := metrics.Rounded(ours.Number-paper.Number, column.Unit, differenceDecimals(cell, column))
+						d := metrics.Rounded(ours.Number-paper.Number, unit, column.differenceDecimals(*paper))
 						record[len(record)-1] = metrics.Format(d.Number, d.Decimals)
 					}
 				}

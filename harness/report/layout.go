@@ -62,11 +62,11 @@ func AccuracyAndCost() []Column {
 	}
 }
 
-// AverageAccuracyAndCost returns the pair for the average column, where cost is dollars a query.
+// AverageAccuracyAndCost returns the pair for the average column, where cost is dollars for 1,000 questions.
 func AverageAccuracyAndCost() []Column {
 	return []Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1, Better: Higher},
-		{Title: "$/query", Unit: metrics.USDPerQuery, Decimals: 4, Better: Lower, Unranked: true, Plain: true},
+		{Title: "$ per 1,000", Unit: metrics.USDPerQuery, Better: Lower, Unranked: true, Plain: true, Per1000: true},
 	}
 }
 

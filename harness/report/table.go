@@ -74,6 +74,45 @@ type Column struct {
 	Better   Direction
 	Unranked bool // which end is better is known, but the best is not set in bold: a cost says nothing without its accuracy
 	Plain    bool // no interval beside the number; CSV has it all the same
+	Per1000  bool // dollars of a question, shown for 1,000 of them; ours with three significant digits, but in CSV as measured
+}
+
+// per1000 is the unit of the CSV files for dollars of 1,000 questions.
+const per1000 = "usd/1000-queries"
+
+// value is what a column shows of a measured or printed number.
+func (c Column) value(v *metrics.Value) *metrics.Value {
+	if v == nil || !c.Per1000 {
+		return v
+	}
+	shown := *v
+	shown.Unit, shown.Decimals = per1000, max(0, v.Decimals-3)
+	for _, x := range []*float64{&shown.Number, &shown.Low, &shown.High} {
+		*x, _ = strconv.ParseFloat(strconv.FormatFloat(1000**x, 'g', 12, 64), 64) // 4.656, not 4.656000000000001
+	}
+	return &shown
+}
+
+// text is a number of ours, as value has it, with the column's digits.
+func (c Column) text(x float64) string {
+	if c.Per1000 {
+		return Significant(x)
+	}
+	return Fixed(x, c.Decimals)
+}
+
+// same says whether two measured numbers are printed alike.
+func (c Column) same(x, y float64) bool {
+	of := func(x float64) string { return c.text(c.value(&metrics.Value{Number: x}).Number) }
+	return of(x) == of(y)
+}
+
+// differenceDecimals is how many decimals a difference is known to: as many as the paper's number.
+func (c Column) differenceDecimals(paper metrics.Value) int {
+	if c.Per1000 {
+		return paper.Decimals
+	}
+	return min(c.Decimals, paper.Decimals)
 }
 
 func (c Column) ranked() bool { return c.Better != Neither && !c.Unranked }
@@ -312,10 +351,11 @@ func blank(l line) bool {
 }
 
 func (t *Table) cellText(kind role, cell Cell, column Column) shown {
+	cell.Ours, cell.Paper = column.value(cell.Ours), column.value(cell.Paper)
 	switch {
 	case kind == ours && cell.Ours != nil:
 		v := *cell.Ours
-		c := shown{number: Fixed(v.Number, column.Decimals), role: ours}
+		c := shown{number: column.text(v.Number), role: ours}
 		if v.Bounded && !column.Plain {
 			c.spread = spread((v.High-v.Low)/2, column.Decimals)
 		}
@@ -325,14 +365,9 @@ func (t *Table) cellText(kind role, cell Cell, column Column) shown {
 	case kind == paper && cell.Paper != nil:
 		return shown{number: Fixed(cell.Paper.Number, cell.Paper.Decimals), role: paper}
 	case kind == difference && cell.compared():
-		return shown{number: signed(cell.Ours.Number-cell.Paper.Number, differenceDecimals(cell, column)), role: difference}
+		return shown{number: signed(cell.Ours.Number-cell.Paper.Number, column.differenceDecimals(*cell.Paper)), role: difference}
 	}
 	return shown{role: kind}
-}
-
-// differenceDecimals is how many decimals a difference is known to: as many as the paper's number.
-func differenceDecimals(cell Cell, column Column) int {
-	return min(column.Decimals, cell.Paper.Decimals)
 }
 
 // Listed sets words beside each other; semicolons divide them where one of them has a comma inside.
@@ -366,6 +401,16 @@ func Fixed(x float64, decimals int) string {
 	return s
 }
 
+// Significant writes a number with three significant digits, without an exponent: 0.00123, 4.50, 1230.
+func Significant(x float64) string {
+	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 2, 64), 64) // what FormatFloat writes can be read
+	decimals := 2 - int(math.Floor(math.Log10(math.Abs(rounded))))
+	return strconv.FormatFloat(rounded, 'f', max(decimals, 0), 64)
+}
+
 // best marks our best numbers of every column among rows that are no reference and cells that do not stand apart: all
 // that agree with the best as printed, since bold must not split what the reader sees as equal. A column in which fewer
 // than two rows have a number marks none.
@@ -394,7 +439,7 @@ func (t *Table) best(columns []Column) [][]bool {
 		}
 		for i, row := range t.Rows {
 			v := row.Cells[c].Ours
-			marks[i][c] = v != nil && row.competes(c) && Fixed(v.Number, column.Decimals) == Fixed(sign*top, column.Decimals)
+			marks[i][c] = v != nil && row.competes(c) && column.same(v.Number, sign*top)
 		}
 	}
 	return marks

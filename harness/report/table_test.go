@@ -552,3 +552,26 @@ func FuzzEscapeLaTeX(f *testing.F) {
 		}
 	})
 }
+
+func TestDollarsHaveThreeSignificantDigits(t *testing.T) {
+	for x, want := range map[float64]string{0: "0", 0.0012345: "0.00123", 0.0000099996: "0.0000100", 4.5: "4.50", 9.996: "10.0", 99.95: "100", 1234: "1230", 12.34: "12.3", 0.1: "0.100"} {
+		if got := Significant(x); got != want {
+			t.Errorf("%g is written %s, want %s", x, got, want)
+		}
+	}
+}
+
+// A question of 0.0055 dollars in the paper, as printed, is 5.5 for 1,000; ours has three digits whatever its size.
+func TestDollarsArePrintedForAThousandQuestions(t *testing.T) {
+	c := Column{Title: "$ per 1,000", Unit: metrics.USDPerQuery, Per1000: true}
+	table := &Table{Style: Style{Paper: Beside, Differences: true}}
+	cell := Cell{Ours: &metrics.Value{Number: 0.00543211, Decimals: 8}, Paper: &metrics.Value{Number: 0.0055, Decimals: 4}}
+	for kind, want := range map[role]string{ours: "5.43", paper: "5.5", difference: "-0.1"} {
+		if got := table.cellText(kind, cell, c).number; got != want {
+			t.Errorf("%v: %q, want %q", kind, got, want)
+		}
+	}
+	if got := c.text(1.7e-5); got != "0.0000170" {
+		t.Error(got)
+	}
+}
