@@ -27,7 +27,7 @@ func (r *Run) askedTable(name string, rows []report.RowLayout, paper published) 
 	l := report.Layout{
 		Name: name + "-routers", Paper: recomputed, Head: "Router",
 	}
-	columns := []report.Column{{Title: "Tokens/query", Unit: units.RouterTokens, Decimals: 1}, {Title: "Experts $ per 1,000", Unit: metrics.USDPerQuery, Plain: true, Per1000: true}}
+	columns := []report.Column{{Title: "Tokens/query", Unit: units.RouterTokens, Decimals: 1}, {Title: "Experts $/1,000", Unit: metrics.USDPerQuery, Plain: true, Per1000: true}}
 	w := struct {
 		words
 		Asked, Trained, Timed bool // a router is asked for an answer; one is trained here and gives a distribution; how long it took is known
@@ -45,7 +45,7 @@ func (r *Run) askedTable(name string, rows []report.RowLayout, paper published) 
 	}
 	if w.Asked {
 		columns = []report.Column{
-			columns[0], {Title: "Router $ per 1,000", Unit: methods.RouterUSD, Plain: true, Per1000: true}, columns[1],
+			columns[0], {Title: "Router $/1,000", Unit: methods.RouterUSD, Plain: true, Per1000: true}, columns[1],
 			{Title: "Not in the form, %", Unit: methods.LooseAnswer, Decimals: 2},
 			{Title: "Asked again, %", Unit: methods.AskedAgain, Decimals: 2},
 			{Title: "Fell back, %", Unit: methods.ParseFail, Decimals: 2},

@@ -22,7 +22,7 @@ func (r *Run) callsTable(name string, rows []report.RowLayout, paper published) 
 			{Title: "Asks an expert, %", Unit: units.CallRate, Decimals: 1},
 			{Title: "Calls a question", Unit: units.Calls, Decimals: 2},
 			{Title: "Own answer stands, %", Unit: units.OwnAnswers, Decimals: 1},
-			{Title: "Experts $ per 1,000", Unit: metrics.USDPerQuery, Plain: true, Per1000: true},
+			{Title: "Experts $/1,000", Unit: metrics.USDPerQuery, Plain: true, Per1000: true},
 			{Title: "Router's tokens/query", Unit: units.RouterTokens, Decimals: 0},
 		}}},
 	}

@@ -66,7 +66,7 @@ func AccuracyAndCost() []Column {
 func AverageAccuracyAndCost() []Column {
 	return []Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1, Better: Higher},
-		{Title: "$ per 1,000", Unit: metrics.USDPerQuery, Better: Lower, Unranked: true, Plain: true, Per1000: true},
+		{Title: "$/1,000", Unit: metrics.USDPerQuery, Better: Lower, Unranked: true, Plain: true, Per1000: true},
 	}
 }
 

@@ -563,7 +563,7 @@ func TestDollarsHaveThreeSignificantDigits(t *testing.T) {
 
 // A question of 0.0055 dollars in the paper, as printed, is 5.5 for 1,000; ours has three digits whatever its size.
 func TestDollarsArePrintedForAThousandQuestions(t *testing.T) {
-	c := Column{Title: "$ per 1,000", Unit: metrics.USDPerQuery, Per1000: true}
+	c := Column{Title: "$/1,000", Unit: metrics.USDPerQuery, Per1000: true}
 	table := &Table{Style: Style{Paper: Beside, Differences: true}}
 	cell := Cell{Ours: &metrics.Value{Number: 0.00543211, Decimals: 8}, Paper: &metrics.Value{Number: 0.0055, Decimals: 4}}
 	for kind, want := range map[role]string{ours: "5.43", paper: "5.5", difference: "-0.1"} {
