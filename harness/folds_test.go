@@ -99,7 +99,7 @@ outputs: [{kind: table, file: constants}]
 	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
 	contrast := func(row, versus, unit string) metrics.Value {
 		t.Helper()
-		m, ok, err := result.Measurements.Find(metrics.Keys("row", row, "versus", versus, "benchmark", "toy", "seed", "")...)
+		m, ok, err := result.Measurements.Find(metrics.Keys("row", row, "versus", versus, "benchmark", "toy")...)
 		if err != nil || !ok {
 			t.Fatalf("%s versus %s: %v", row, versus, err)
 		}

@@ -1,4 +1,4 @@
-// Resampling of questions, percentile intervals and McNemar's test.
+// Resampling of questions and McNemar's test.
 
 package metrics
 
@@ -14,15 +14,16 @@ import (
 	"github.com/entrorouter/entrorouter/harness/crash"
 )
 
-// Resample calls visit for each of b bootstrap resamples of the questions, stratified: the p-th weight is how
-// often question p was drawn, every stratum keeps its size, and the weights of a stratum are multinomial.
+// Resample calls visit for each of b bootstrap resamples of the questions, stratified: of a stratum of n questions n-1 are
+// drawn, and each drawn one weighs n/(n-1), so that every stratum keeps its size and the variance of a mean over resamples is
+// the unbiased one; n draws would make it too small by the factor (n-1)/n (Rao and Wu 1988).
 // strata is [P], the stratum of each question (its benchmark, or the subject within one); visit must not keep
 // the slice. Each resample depends on seed and strata alone, so methods, folds and statistics that read the
 // same weights are compared in pairs.
 //
 // This is the question bootstrap of routing results: runs are averaged inside a question before, so what is
-// resampled is the question, not the rollout. Trained routers are held fixed; the variance between training
-// seeds is not in it and is reported apart. A stratum of one question contributes no variance at all.
+// resampled is the question, not the rollout. Trained routers are held fixed; the spread of trainings comes in with
+// Evidence. A stratum of one question contributes no variance at all.
 //
 // Runs are not resampled a second time inside a question. The spread of the questions' means already holds the noise of
 // their runs: its expectation is the variance between questions plus that within one over the number of runs. A second
@@ -54,8 +55,12 @@ func resample(strata []int, b int, seed uint64, stop <-chan struct{}, visit func
 				to++
 			}
 			members := order[from:to]
-			for range members {
-				weights[members[rng.IntN(len(members))]]++
+			if n := len(members); n == 1 {
+				weights[members[0]] = 1
+			} else {
+				for range n - 1 {
+					weights[members[rng.IntN(n)]] += float64(n) / float64(n-1)
+				}
 			}
 			from = to
 		}
@@ -122,26 +127,6 @@ func bootstrap(stop <-chan struct{}, strata []int, b int, seed uint64, k, worker
 	close(drawn)
 	g.Wait()
 	return point, samples
-}
-
-// Interval returns the percentile interval of bootstrap samples at the given confidence (0.95 leaves 2.5% on
-// either side), interpolating between order statistics (type 7 of Hyndman and Fan 1996). It is NaN on both
-// ends if a sample is NaN, if there is none, or if confidence is outside (0,1). samples is left as it is.
-func Interval(samples []float64, confidence float64) (low, high float64) {
-	if len(samples) == 0 || !(confidence > 0 && confidence < 1) || slices.ContainsFunc(samples, math.IsNaN) {
-		return math.NaN(), math.NaN()
-	}
-	sorted := slices.Clone(samples)
-	slices.Sort(sorted)
-	tail := (1 - confidence) / 2
-	return quantile(sorted, tail), quantile(sorted, 1-tail)
-}
-
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	below := min(int(at), len(sorted)-1)
-	above := min(below+1, len(sorted)-1)
-	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
 }
 
 // WeightedMean returns sum(weights*column)/sum(weights), both [P]: with the weights of Resample the micro

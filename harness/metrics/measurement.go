@@ -8,7 +8,7 @@
 //   - one operating point: Retention, Saving, PGR, Hull.Gain, OracleGap, Regret with ExchangeRate
 //   - all settings of a knob (KnobCurve): AIQ, MeanGain, APGR, AUDC, CPT, QNC, Peak; FoldCurves inside folds
 //   - decisions: Entropy, MutualInformation; a router's score: Ranking.AUC, ECE, Brier
-//   - uncertainty: Resample, BootstrapParallel, Interval, McNemar
+//   - uncertainty: Resample, BootstrapParallel, Evidence.Interval, McNemar
 //
 // Qualities are in percent (0 to 100) wherever the paper prints percent, so a gain of 1 is one point; costs
 // may be in any unit as long as one comparison keeps to one.
@@ -71,14 +71,13 @@ type Value struct {
 	Low, High float64 // confidence interval of Number, in the same unit
 }
 
-// Estimated is a rounded number with the interval of its resamples, none if there are no resamples or the number is not
-// defined in each of them: with the worst left out, the interval would be that of better luck.
-func Estimated(x float64, samples []float64, confidence float64, unit string, decimals int) Value {
+// Estimated is a rounded number with its interval, none if the evidence has none.
+func Estimated(x float64, e Evidence, confidence float64, unit string, decimals int) Value {
 	v := Rounded(x, unit, decimals)
-	if len(samples) == 0 || !finite(x) || slices.ContainsFunc(samples, func(s float64) bool { return !finite(s) }) {
-		return v
+	if low, high, ok := e.Interval(x, confidence); ok {
+		return v.Within(low, high)
 	}
-	return v.Within(Interval(samples, confidence))
+	return v
 }
 
 // Undefined is a number that does not exist, such as a share of nothing, and why.

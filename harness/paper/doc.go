@@ -112,11 +112,12 @@
 //
 // On simulated scales and recorded answers the difference is the paired one if one of the rows is the row that
 // measurements take differences from; otherwise the two intervals are combined as those of independent numbers (MOVER,
-// Zou and Donner 2008), which for rows on the same questions is too wide rather than too narrow. To the spread over
-// questions, with trained routers held fixed, the spread over training seeds is added: the t interval of the mean of the
-// differences seed by seed, combined with the first as independent errors are, by the root of the sum of squares on each
-// side. Three seeds make wide intervals, since the quantile is 4.3. The intervals over questions have the confidence of
-// the measurements, 0.95 in the built-in specs; that over seeds is always one of 95%.
+// Zou and Donner 2008), which for rows on the same questions is too wide rather than too narrow. Intervals
+// of measurements hold the spread over questions and that over training seeds. Where lines of single seeds tell the second
+// it is taken out of them first, and that of the differences seed by seed is put in its place: a t interval, combined with the
+// rest as independent errors are, by the root of the sum of squares on each side. Three seeds make wide intervals, since the
+// quantile is 4.3. Partitions of recorded answers are no such seeds: the intervals as they were measured hold the bound of
+// metrics.MeanOfPartitions. All of this supposes that measurements have the confidence 0.95, as in the built-in specs.
 //
 // A row that trains nothing has lines of single seeds on recorded answers too, one for each partition of the questions. It
 // is known by its accuracy, which is the same in all of them.
@@ -125,8 +126,7 @@
 // verdicts cannot be told, and its numbers are marked "trained once", with the interval over questions. It is known by
 // lines of one seed, or in what 'run' wrote by the lack of any; rows that have the same accuracy under several seeds
 // elsewhere train nothing and are judged, as those are that the list of orderings calls seedless. A row that was trained
-// more than once, where no line says what single seeds gave, is judged by the mean over its trainings, marked "routers
-// held fixed".
+// more than once is judged by the mean over its trainings.
 //
 // On the scales training and environment no question was drawn: low and high of a measurement there are the least and the
 // most over training seeds, which make no interval. The difference has the t interval of the differences seed by seed,

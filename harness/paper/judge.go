@@ -27,14 +27,13 @@ const (
 type Contrast struct {
 	metrics.Value
 	Paired bool // from differences question by question or seed by seed; otherwise the intervals of both rows were combined
-	Seeds  int  // training seeds whose spread is in the interval; 0: none
-	Fixed  bool // a row was trained more than once, and no line says what single seeds gave here
+	Seeds  int  // training seeds whose spread was made into the interval here; 0: none, it is in the interval as it was measured
 	Once   bool // a row was trained once here: nothing says what another training would give
 
 	Pools *Pools // of an ensemble, whose median the number is; nil: it is of one pool
 
-	questions [2]float64   // of the interval, what questions alone reach below and above the number
-	spread    metrics.Mean // the error of training seeds, if there are any
+	questions [2]float64   // of the interval, what it reaches below and above the number but for spread
+	spread    metrics.Mean // the error of training seeds, where lines of single seeds tell it
 }
 
 // Judged is an ordering on one scale.
@@ -328,28 +327,37 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 	if scale.bySeeds() {
 		return seedBySeed(measured, experiment, scale, a, b, va, vb, u.own)
 	}
-	c := &Contrast{Value: unpaired(va, vb)}
+	spread, n, err := seedSpread(measured, experiment, scale, &a, &b, u.own)
+	if err != nil {
+		return nil, err
+	}
 	p, ok, err := o.paired(measured, experiment, scale, a, b, ma, mb, u)
 	if err != nil {
 		return nil, err
 	}
+	c := &Contrast{Paired: ok}
 	if ok {
-		c.Value, c.Paired = p, true
-	}
-	spread, n, err := seedSpread(measured, experiment, scale, a, b, u.own)
-	if err != nil {
-		return nil, err
+		c.Value = withoutSeeds(p, spread)
+	} else {
+		spreadA, _, err := seedSpread(measured, experiment, scale, &a, nil, u.own)
+		if err != nil {
+			return nil, err
+		}
+		spreadB, _, err := seedSpread(measured, experiment, scale, nil, &b, u.own)
+		if err != nil {
+			return nil, err
+		}
+		c.Value = unpaired(withoutSeeds(va, spreadA), withoutSeeds(vb, spreadB))
 	}
 	o.widen(c, measured, experiment, scale, a, b, spread, n)
 	return c, nil
 }
 
-// widen adds the spread of n training seeds to an interval over questions, and notes what is not known of it.
+// widen adds the spread of n training seeds to an interval without it, and notes what is not known of it.
 func (o *Orderings) widen(c *Contrast, measured *Measurements, experiment string, scale Scale, a, b Place, spread metrics.Mean, n int) {
 	if c.Bounded {
 		c.questions = [2]float64{c.Number - c.Low, c.High - c.Number}
 	}
-	c.Fixed = n == 0 && (measured.trained(experiment, scale, a["method"]) || measured.trained(experiment, scale, b["method"]))
 	c.Once = measured.once(experiment, scale, a["method"], o.Seedless) || measured.once(experiment, scale, b["method"], o.Seedless)
 	if n > 0 && c.Bounded {
 		c.Seeds, c.spread = n, spread
@@ -395,7 +403,11 @@ func (o *Orderings) equalCost(measured *Measurements, experiment string, scale S
 		}
 		e := &EqualCost{A: Contrast{Value: lead, Paired: true}, B: Contrast{Value: other, Paired: true}}
 		for unit, c := range map[string]*Contrast{leadUnit: &e.A, otherLeadUnit: &e.B} {
-			spread, n := spreadOf(measured.seeds(experiment, scale, line.at), unit)
+			spread, n := metrics.Mean{}, 0
+			if scale.Kind != kindRecorded { // where partitions are in the interval as it was measured
+				spread, n = spreadOf(measured.seeds(experiment, scale, line.at), unit)
+			}
+			c.Value = withoutSeeds(c.Value, spread)
 			o.widen(c, measured, experiment, scale, a, b, spread, n)
 		}
 		if line.turned {
@@ -420,6 +432,18 @@ func spreadOf(lines map[string]metrics.Measurement, unit string) (spread metrics
 	return metrics.MeanOf(each), len(each)
 }
 
+// withoutSeeds takes the spread over training seeds out of an interval that was measured, where it was added by the root of the
+// sum of squares: what is left can be paired, and made into intervals at other tails.
+func withoutSeeds(v metrics.Value, spread metrics.Mean) metrics.Value {
+	half := spread.Half(0.025)
+	if !v.Bounded || !(half > 0) {
+		return v
+	}
+	left := func(reach float64) float64 { return math.Sqrt(max(reach*reach-half*half, 0)) }
+	v.Low, v.High = v.Number-left(v.Number-v.Low), v.Number+left(v.High-v.Number)
+	return v
+}
+
 // seedBySeed is the difference where no question was drawn, with the t interval of the differences of single seeds; of
 // fewer than two seeds on either side it has none.
 func seedBySeed(measured *Measurements, experiment string, scale Scale, a, b Place, va, vb metrics.Value, unit string) (*Contrast, error) {
@@ -428,7 +452,7 @@ func seedBySeed(measured *Measurements, experiment string, scale Scale, a, b Pla
 	if len(measured.seeds(experiment, scale, a)) < 2 || len(measured.seeds(experiment, scale, b)) < 2 {
 		return c, nil
 	}
-	spread, n, err := seedSpread(measured, experiment, scale, a, b, unit)
+	spread, n, err := seedSpread(measured, experiment, scale, &a, &b, unit)
 	if err != nil || n == 0 {
 		return c, err
 	}
@@ -500,12 +524,23 @@ func unpaired(a, b metrics.Value) metrics.Value {
 }
 
 // seedSpread returns the mean of A - B over training seeds with its error, and the number of seeds; 0 seeds
-// if neither row was trained more than once. A row without lines of single seeds is the same under all of them.
-func seedSpread(measured *Measurements, experiment string, scale Scale, a, b Place, unit string) (spread metrics.Mean, n int, err error) {
-	sa, sb := measured.seeds(experiment, scale, a), measured.seeds(experiment, scale, b)
+// if neither row was trained more than once, or what tells their lines apart is partitions of the same questions, which are no
+// independent trainings: their bound is in the intervals as they were measured. A row without lines of single seeds is the same
+// under all of them; one side may be nil.
+func seedSpread(measured *Measurements, experiment string, scale Scale, a, b *Place, unit string) (spread metrics.Mean, n int, err error) {
+	if scale.Kind == kindRecorded {
+		return metrics.Mean{}, 0, nil
+	}
+	var sa, sb map[string]metrics.Measurement
+	if a != nil {
+		sa = measured.seeds(experiment, scale, *a)
+	}
+	if b != nil {
+		sb = measured.seeds(experiment, scale, *b)
+	}
 	if len(sa) > 0 && len(sb) > 0 && !slices.Equal(sortedKeys(sa), sortedKeys(sb)) {
 		return metrics.Mean{}, 0, fmt.Errorf("experiment %s on scale %s: %v has the seeds %s, %v has %s; they have to be the same",
-			experiment, scale.ID, a, strings.Join(sortedKeys(sa), ", "), b, strings.Join(sortedKeys(sb), ", "))
+			experiment, scale.ID, *a, strings.Join(sortedKeys(sa), ", "), *b, strings.Join(sortedKeys(sb), ", "))
 	}
 	all := sa
 	if len(all) == 0 {

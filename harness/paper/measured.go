@@ -138,7 +138,6 @@ func (o ours) place(table, row, benchmark string) (experiment string, at Place, 
 type reading struct {
 	metrics.Value
 	seeds map[string]float64
-	fixed bool // trained more than once, and no line says what single seeds gave
 	once  bool // trained once
 }
 
@@ -151,7 +150,6 @@ func (o ours) reading(experiment string, at Place, units ...string) (reading, er
 	for _, unit := range units {
 		if v, has := m.Value(unit); ok && has {
 			r := reading{Value: v, seeds: o.seeds(experiment, at, unit)}
-			r.fixed = r.seeds == nil && o.measured.trained(experiment, o.scale, at["method"])
 			r.once = o.measured.once(experiment, o.scale, at["method"], o.orderings.Seedless)
 			return r, nil
 		}
@@ -159,8 +157,11 @@ func (o ours) reading(experiment string, at Place, units ...string) (reading, er
 	return reading{}, errNotRun
 }
 
-// seeds returns a unit by seed, and nil unless every line of a single seed has it.
+// seeds returns a unit by seed, and nil unless every line of a single seed has it. Partitions of the same questions are no seeds.
 func (o ours) seeds(experiment string, at Place, unit string) map[string]float64 {
+	if o.scale.Kind == "recorded" {
+		return nil
+	}
 	lines := o.measured.seeds(experiment, o.scale, at)
 	found := map[string]float64{}
 	for seed, m := range lines {
@@ -254,7 +255,6 @@ func (o ours) retention(experiment string, at Place, r reference) (reading, erro
 	found, err := o.reading(experiment, at, retention)
 	if err == nil {
 		if found.seeds = o.seeds(experiment, at, metrics.Accuracy); found.seeds != nil {
-			found.fixed = false
 			for seed := range found.seeds {
 				found.seeds[seed] *= 100 / whole.Number
 			}
@@ -267,8 +267,8 @@ func (o ours) retention(experiment string, at Place, r reference) (reading, erro
 	if err != nil {
 		return reading{}, err
 	}
-	c, err := propagate([]reading{{Value: behind.Value, fixed: behind.Fixed, once: behind.Once}, {Value: whole.Value}}, func(x []float64) float64 { return 100 * (1 + x[0]/x[1]) })
-	return reading{Value: c.Value, fixed: c.Fixed, once: c.Once}, err
+	c, err := propagate([]reading{{Value: behind.Value, once: behind.Once}, {Value: whole.Value}}, func(x []float64) float64 { return 100 * (1 + x[0]/x[1]) })
+	return reading{Value: c.Value, once: c.Once}, err
 }
 
 // saving reads the saving that was measured, or else what is left of the strongest expert's cost.
@@ -286,7 +286,7 @@ func (o ours) saving(experiment string, at Place) (reading, error) {
 	if errors.Is(err, errNotRun) {
 		return left, nil
 	}
-	found.seeds, found.fixed = left.seeds, left.fixed
+	found.seeds = left.seeds
 	return found, err
 }
 
@@ -337,7 +337,7 @@ func (o ours) leaf(n node) (reading, bool, error) {
 	case binary:
 		c, ok, err := o.difference(n)
 		if ok && err == nil {
-			return reading{Value: c.Value, fixed: c.Fixed, once: c.Once}, true, nil
+			return reading{Value: c.Value, once: c.Once}, true, nil
 		}
 		return reading{}, ok, err
 	}
@@ -433,6 +433,7 @@ func substituted(n node, measured func(node) (float64, bool)) node {
 // of its own interval, and what that moves f by is added in quadrature, to either side (MOVER). Training seeds are
 // shared by all rows: their spread is that of f seed by seed.
 func propagate(x []reading, f func([]float64) float64) (Contrast, error) {
+	x = slices.Clone(x)
 	at := make([]float64, len(x))
 	bounded := true
 	var names []string
@@ -440,11 +441,17 @@ func propagate(x []reading, f func([]float64) float64) (Contrast, error) {
 	for i, r := range x {
 		at[i] = r.Number
 		bounded = bounded && r.Bounded
-		c.Fixed, c.Once = c.Fixed || r.fixed, c.Once || r.once
+		c.Once = c.Once || r.once
 		if r.seeds == nil {
 			continue
 		}
-		if mine := sortedKeys(r.seeds); names == nil {
+		mine := sortedKeys(r.seeds)
+		single := make([]float64, len(mine))
+		for k, seed := range mine {
+			single[k] = r.seeds[seed]
+		}
+		x[i].Value = withoutSeeds(r.Value, metrics.MeanOf(single))
+		if names == nil {
 			names = mine
 		} else if !slices.Equal(names, mine) {
 			return c, fmt.Errorf("rows have the seeds %s and %s; they have to be the same", strings.Join(names, ", "), strings.Join(mine, ", "))

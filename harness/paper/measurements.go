@@ -208,24 +208,3 @@ func (s *Measurements) seeds(experiment string, scale Scale, at Place) map[strin
 	}
 	return found
 }
-
-// trained says whether single seeds give a row different accuracies anywhere. Those of a row that trains nothing are
-// partitions of the questions, on recorded answers: all have the same accuracy.
-func (s *Measurements) trained(experiment string, scale Scale, method string) bool {
-	first := map[string]float64{} // by label without the seed
-	return method != "" && slices.ContainsFunc(s.of[experiment], func(m metrics.Measurement) bool {
-		if m.Key("seed") == "" || m.Key("method") != method || !scale.has(m) {
-			return false
-		}
-		v, ok := m.Value(metrics.Accuracy)
-		if !ok {
-			return false
-		}
-		label := withoutSeed(m)
-		x, seen := first[label]
-		if !seen {
-			first[label] = v.Number
-		}
-		return seen && v.Number != x
-	})
-}

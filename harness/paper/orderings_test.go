@@ -152,21 +152,31 @@ func TestTrainingSeedsWidenTheInterval(t *testing.T) {
 	seed := func(method string, k int, x float64) string {
 		return fmt.Sprintf("toy/arena=paper/method=%s/benchmark=avg/seed=%d 100%s", method, k, points("accuracy-%", x))
 	}
+	// The mean of 8, 10 and 12 has the t interval 10 +- 4.303 * 2/sqrt(3); questions add 3 points to it.
+	half := math.Hypot(3, 4.302652729911275*2/math.Sqrt(3))
 	lines := []string{
-		line("paper", "cheap", points("accuracy-%", 50, 40, 60)+points("difference-points", -10, -13, -7)),
+		line("paper", "cheap", points("accuracy-%", 50, 40, 60)+points("difference-points", -10, -10-half, -10+half)),
 		line("paper", "ours", points("accuracy-%", 60, 50, 70)),
 		seed("ours", 1, 58), seed("ours", 2, 60), seed("ours", 3, 62),
 	}
-	// The mean of 8, 10 and 12 has the t interval 10 +- 4.303 * 2/sqrt(3).
-	half := math.Hypot(3, 4.302652729911275*2/math.Sqrt(3))
 	j := judged(t, o, measured(t, lines...))
 	if math.Abs(j.Delta.Low-(10-half)) > 1e-9 || math.Abs(j.Delta.High-(10+half)) > 1e-9 || j.Delta.Seeds != 3 {
 		t.Errorf("%+v, want 10 +- %v", j.Delta, half)
 	}
-	// A row that moves with the other seed by seed leaves no spread.
+	if math.Abs(j.Delta.questions[0]-3) > 1e-9 || math.Abs(j.Delta.questions[1]-3) > 1e-9 {
+		t.Errorf("%v of questions, want 3", j.Delta.questions)
+	}
+	// A row that moves with the other seed by seed leaves no spread; the interval is as it was measured.
 	j = judged(t, o, measured(t, append(lines, seed("cheap", 1, 48), seed("cheap", 2, 50), seed("cheap", 3, 52))...))
-	if j.Delta.Low != 7 || j.Delta.High != 13 || j.Delta.Seeds != 3 {
-		t.Errorf("%+v, want 10 +- 3", j.Delta)
+	if j.Delta.Low != 10-half || j.Delta.High != 10+half || j.Delta.Seeds != 3 {
+		t.Errorf("%+v, want 10 +- %v", j.Delta, half)
+	}
+	// Of rows without a paired difference each loses its own spread, and that of the differences takes its place.
+	own := math.Hypot(4, 4.302652729911275*2/math.Sqrt(3))
+	unpaired := append([]string{line("paper", "cheap", points("accuracy-%", 50, 47, 53)), line("paper", "ours", points("accuracy-%", 60, 60-own, 60+own))}, lines[2:]...)
+	j = judged(t, o, measured(t, unpaired...))
+	if want := math.Hypot(5, 4.302652729911275*2/math.Sqrt(3)); math.Abs(j.Delta.Low-(10-want)) > 1e-9 || math.Abs(j.Delta.High-(10+want)) > 1e-9 {
+		t.Errorf("%+v, want 10 +- %v", j.Delta, want)
 	}
 	_, err := o.Judge("o.yaml", toyTables(t), measured(t, append(lines, seed("cheap", 1, 48), seed("cheap", 2, 50))...))
 	if err == nil || !strings.Contains(err.Error(), "o.yaml:12: x: experiment toy on scale small: benchmark=avg/method=ours has the seeds 1, 2, 3, benchmark=avg/method=cheap has 1, 2") {
@@ -318,7 +328,7 @@ func TestTrainingsAreComparedSeedBySeed(t *testing.T) {
 				}
 				j := judged(t, o, measured(t, append(ranges[:2:2], c.lines...)...))
 				d := j.Delta
-				if j.Verdict != c.want || d.Number != -0.25 || d.Seeds != c.seeds || d.Bounded != c.bounded || d.Paired != c.pair || d.Fixed ||
+				if j.Verdict != c.want || d.Number != -0.25 || d.Seeds != c.seeds || d.Bounded != c.bounded || d.Paired != c.pair ||
 					math.Abs(d.Low-c.low) > 1e-9 || math.Abs(d.High-c.high) > 1e-9 {
 					t.Errorf("%s, %+v; want %+v", j.Verdict, d, c)
 				}
@@ -531,28 +541,21 @@ func TestMeasurementsThatCannotBeToldApart(t *testing.T) {
 	}
 }
 
-// Where no line has single seeds, the interval leaves the spread over trainings out, and says so.
-func TestIntervalsWithoutTheSpreadOverSeedsSaySo(t *testing.T) {
-	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, benchmark: b, is: above}")
-	lines := []string{
-		"toy/arena=paper/method=ours/benchmark=sim-b 10" + points("accuracy-%", 60, 50, 70),
-		"toy/arena=paper/method=cheap/benchmark=sim-b 10" + points("accuracy-%", 50, 40, 60) + points("difference-points", -10, -13, -7),
+// Partitions of the same questions are no training seeds: what they add is in the interval as it was measured.
+func TestPartitionsAreNoSeeds(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, recorded: {a: ours, b: cheap}}")
+	row := func(method, values string) string { return "logs/pool=p/method=" + method + "/benchmark=all" + values }
+	lines := []string{row("cheap", " 100"+points("accuracy-%", 50, 40, 60)+points("difference-points", -10, -13, -7)), row("ours", " 100"+points("accuracy-%", 60, 50, 70))}
+	for k, x := range []float64{55, 60, 65} {
+		lines = append(lines, row("ours", fmt.Sprintf("/seed=%d 100%s", k, points("accuracy-%", x))))
 	}
-	if j := judged(t, o, measured(t, lines...)); j.Delta.Fixed || j.Verdict != CameOut {
-		t.Errorf("%+v", j.Delta)
+	rows, err := o.Judge("o.yaml", toyTables(t), measured(t, lines...))
+	if err != nil {
+		t.Fatal(err)
 	}
-	// Single seeds that all give the same are partitions of the questions: a row that trains nothing.
-	lines = append(lines, "toy/arena=paper/method=ours/benchmark=avg/seed=1 10 60 accuracy-% 1 hull-gain-points", "toy/arena=paper/method=ours/benchmark=avg/seed=2 10 60 accuracy-% 2 hull-gain-points")
-	if j := judged(t, o, measured(t, lines...)); j.Delta.Fixed {
-		t.Errorf("nothing was trained: %+v", j.Delta)
-	}
-	lines = append(lines, "toy/arena=paper/method=ours/benchmark=avg/seed=3 10 61 accuracy-% 2 hull-gain-points")
-	j := judged(t, o, measured(t, lines...))
-	if !j.Delta.Fixed || j.Delta.Seeds != 0 {
-		t.Errorf("%+v", j.Delta)
-	}
-	if text := cell(&o.Sections[0].Orderings[0], j); !strings.Contains(strings.Join(text.Lines, "|"), "+10.00 [7.00, 13.00]|p ≤0.001, Holm ≤0.001, FDR ≤0.001|routers held fixed") {
-		t.Errorf("%v", text)
+	at := slices.IndexFunc(rows[0].Judged, func(j Judged) bool { return j.Scale.Kind == "recorded" })
+	if j := rows[0].Judged[at]; j.Delta == nil || j.Delta.Low != 7 || j.Delta.High != 13 || j.Delta.Seeds != 0 || j.Verdict != CameOut {
+		t.Errorf("%s, %+v", j.Verdict, j.Delta)
 	}
 }
 

@@ -81,7 +81,7 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 		Caption: "What the paper says in numbers, on our measurements.",
 		Notes: []string{
 			"A printed number came out if our whole interval lies within a margin of it, did not if all of it lies outside, and cannot be told otherwise; margins and their reasons are in claims-measured.csv. A comparison came out if the interval of the difference lies on the side that the claim names; of one with several rows the least favourable part decides and is named. " +
-				"In brackets 95% intervals over questions and, where rows were trained, over training seeds; \"routers held fixed\" marks where no line has single seeds, \"trained once\" where there is one, which decides nothing.",
+				"In brackets 95% intervals over questions and, where rows were trained, over training seeds; \"trained once\" marks where there is one, which decides nothing.",
 			"not testable: without a language model; assumed: it follows from a stated parameter of the simulation; what our rows show stands below. Simulated experts are calibrated to the paper's fixed-expert rows and to nothing else; recorded answers are of other models, at other prices.",
 		},
 		Records: [][]string{{"id", "source", "says", "printed", "recomputed", "on-paper", "scale", "verdict", "shows", "value", "low", "high", "unit", "against", "seeds", "reason"}},
@@ -189,7 +189,7 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 		Records: [][]string{{"id", "section", "source", "says", "metric", "is", "benchmark", "paper", "paper-has-it", "scale", "verdict", "shows",
 			"difference", "low", "high", "paired", "seeds", "pools", "came-out-on", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "p", "p-holm", "p-fdr", "detectable", "reason", "missing"}},
 		Notes: []string{
-			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their interval. On simulated scales and recorded answers it holds the spread over questions, at the confidence of the measurements (95% in the built-in specs), and, where rows were trained, that over training seeds (over partitions on recorded answers), a 95% t interval; \"routers held fixed\" marks where no line has single seeds, \"trained once\" where there is one, which decides nothing. " +
+			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their interval. On simulated scales and recorded answers it holds the spread over questions, at the confidence of the measurements (95% in the built-in specs), and, where rows were trained, that over training seeds, a 95% t interval (on recorded answers that over partitions, widened since they share their questions); \"trained once\" marks where there is one, which decides nothing. " +
 				"Of training curves and of the small environment, in nats or percent, it is the 95% t interval of the differences seed by seed, and of fewer than two seeds there is none. " +
 				"cost: the difference in cost. equal cost: how far the row that is to be above lies, at its own cost, above the best coin between the other row, at any setting of its knob, and the fixed experts (below 0 the other way round). An accuracy that comes with a cost was bought.",
 			"not testable: without a language model, since the sentence is about what a part does to one in fine-tuning; what our small policy shows stands below it. assumed: the order follows from a stated parameter of the simulation. Over an ensemble of pools: came out on at least 95% of them, did not on at most 5%; the number is the median, in brackets the least and the greatest, of one training a pool. not run: there is no measurement.",
@@ -311,11 +311,8 @@ func resolving(all []Judged) Judged {
 
 // trainings says what an interval leaves out of the trainings behind it.
 func (c Contrast) trainings() []string {
-	switch {
-	case c.Once:
+	if c.Once {
 		return []string{"trained once"}
-	case c.Fixed:
-		return []string{"routers held fixed"}
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func (r *Run) trainingFigure(o spec.Output, _ published) ([]*report.Figure, erro
 	return one(report.Training(l, r.Measurements))
 }
 
-// seedsFigure draws the training seeds of rows beside the interval over questions.
+// seedsFigure draws the training seeds of rows beside the interval of their mean.
 func (r *Run) seedsFigure(o spec.Output, _ published) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
 	l := report.SeedsLayout{Name: o.File, Panels: []report.Quantity{

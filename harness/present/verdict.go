@@ -308,7 +308,7 @@ func (r *Run) beside(router, strongest Judged, dearest bool) Range {
 	if router.line.Name == "" { // a setting
 		return apart(router, strongest)
 	}
-	pair := metrics.Keys("pool", router.line.Key("pool"), "benchmark", router.line.Key("benchmark"), "row", router.line.Key("method"), "versus", strongest.line.Key("method"), "seed", "")
+	pair := metrics.Keys("pool", router.line.Key("pool"), "benchmark", router.line.Key("benchmark"), "row", router.line.Key("method"), "versus", strongest.line.Key("method"))
 	for _, contrast := range r.Measurements.Where(pair...) {
 		if v, ok := contrast.Value(units.Difference); ok && v.Bounded {
 			return rangeOf(v)

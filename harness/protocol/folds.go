@@ -96,7 +96,7 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	}
 	run.Head = []string{
 		" " + x.Title + ".",
-		fmt.Sprintf(" %d-fold cross-validation, %d partitions. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, trained routers held fixed.",
+		fmt.Sprintf(" %d-fold cross-validation, %d partitions. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, and partitions, as trainings that share their questions (Nadeau and Bengio).",
 			x.Folds.K, len(x.Folds.Seeds), 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
 		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
 	}

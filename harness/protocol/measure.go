@@ -193,7 +193,7 @@ func (e *experiment) head() []string {
 		c = append(c, " No simulation, but answers given elsewhere: "+strings.Join(beside, ", ")+".")
 	}
 	return append(c,
-		fmt.Sprintf(" Intervals: %g%% paired question bootstrap, %d resamples (%d of lines Choice and Curve), stratified by benchmark, trained routers held fixed.",
+		fmt.Sprintf(" Intervals: %g%% paired question bootstrap, %d resamples (%d of lines Choice and Curve), stratified by benchmark, and training seeds.",
 			100*x.Evaluate.Confidence, x.Evaluate.Bootstrap, min(x.Evaluate.Bootstrap, score.ChoiceResamples)),
 		" usd is the total of one pass over a benchmark, averaged over runs; lines with benchmark=avg hold dollars a query.")
 }

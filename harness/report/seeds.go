@@ -35,8 +35,8 @@ type seedsCell struct {
 	seeds []float64
 }
 
-// Seeds draws every training seed of every row as a dot, above the bar of the interval over questions: what is luck in
-// training beside what is luck in the questions.
+// Seeds draws every training seed of every row as a dot, above the bar of the interval of their mean, over questions and
+// trainings.
 func Seeds(l SeedsLayout, set *metrics.Set) (*Figure, error) {
 	if len(l.Panels) == 0 || len(l.Rows) == 0 {
 		return nil, fmt.Errorf("figure %q: no quantity or no row to show", l.Name)
@@ -77,8 +77,8 @@ func seedsOf(set *metrics.Set, unit string, keys []metrics.Key) iter.Seq2[string
 	}
 }
 
-// questionBar is the bar of an interval over questions.
-func questionBar() color.Color { return color.RGBA{0xB8, 0xD4, 0xE8, 0xFF} }
+// intervalBar is the colour of an interval.
+func intervalBar() color.Color { return color.RGBA{0xB8, 0xD4, 0xE8, 0xFF} }
 
 // seedsLegend names what is drawn, with rings of single seeds or without.
 func seedsLegend(rings bool) []entry {
@@ -87,7 +87,7 @@ func seedsLegend(rings bool) []entry {
 		line = "Mean over seeds"
 	}
 	legend := []entry{
-		{"Interval over questions", func(c draw.Canvas, at vg.Rectangle) { fillRectangle(c, at, questionBar()) }},
+		{"Interval of the mean", func(c draw.Canvas, at vg.Rectangle) { fillRectangle(c, at, intervalBar()) }},
 		{line, func(c draw.Canvas, at vg.Rectangle) {
 			c.StrokeLine2(draw.LineStyle{Color: ink(), Width: thickLine}, centre(at).X, at.Min.Y-1, centre(at).X, at.Max.Y+1)
 		}},
@@ -136,7 +136,7 @@ func paintSeeds(c draw.Canvas, l SeedsLayout, cells [][]seedsCell) {
 			mean := at(cell.mean.Number)
 			if cell.mean.Bounded {
 				low, high := at(cell.mean.Low), at(cell.mean.High)
-				fillRectangle(p.data, vg.Rectangle{Min: vg.Point{X: low.X, Y: mean.Y - 4}, Max: vg.Point{X: high.X, Y: mean.Y + 4}}, questionBar())
+				fillRectangle(p.data, vg.Rectangle{Min: vg.Point{X: low.X, Y: mean.Y - 4}, Max: vg.Point{X: high.X, Y: mean.Y + 4}}, intervalBar())
 			}
 			p.data.StrokeLine2(draw.LineStyle{Color: ink(), Width: thickLine}, mean.X, mean.Y-5, mean.X, mean.Y+5)
 			for _, v := range cell.seeds {

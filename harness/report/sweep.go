@@ -67,8 +67,7 @@ func (d sweepData) rings() bool {
 	return slices.ContainsFunc(d.seeds, func(s series) bool { return len(s.points) > 0 })
 }
 
-// Sweep draws quantities against a number: lines and bands of the mean over training seeds with its interval over
-// questions, rings of single seeds, and the paper's numbers where paper has them. paper may be nil. The caption says which
+// Sweep draws quantities against a number: lines and bands of the mean over training seeds with its interval, rings of single seeds, and the paper's numbers where paper has them. paper may be nil. The caption says which
 // panels have rings, and that points of several lines are moved apart.
 func Sweep(l SweepLayout, set, paper *metrics.Set) (*Figure, error) {
 	if len(l.Panels) == 0 || len(l.Lines) == 0 {

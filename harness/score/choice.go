@@ -119,6 +119,39 @@ func (y *yardsticks) columns(r Row) *rowChoices {
 	return c
 }
 
+// under are the decisions of a row under weights that sum to 1, with the points of the experts.
+func (y *yardsticks) under(columns *rowChoices, u []float64, points []metrics.Point) choices {
+	c := choices{yardsticks: y, rowChoices: columns, u: u, points: points}
+	for _, t := range c.row.traits {
+		entropy, information := t.information(u, len(y.experts))
+		c.entropy += 1 / float64(len(c.row.traits)) * entropy
+		c.information += 1 / float64(len(c.row.traits)) * information
+	}
+	for _, curve := range c.row.curves {
+		at := make([]metrics.Point, curve.Settings())
+		curve.Under(u, at)
+		c.settings = append(c.settings, at)
+	}
+	return c
+}
+
+func (c choices) asked() (questions, runs int) { return len(c.u), 1 }
+
+func (c choices) trainings() (out []choices) {
+	n := max(len(c.row.traits), len(c.row.curves))
+	if n < 2 {
+		return nil
+	}
+	for k := range n {
+		of := c.yardsticks.under(c.columns(c.row.training(k)), c.u, c.points)
+		of.knob = c.knob
+		out = append(out, of)
+	}
+	return out
+}
+
+func (c choices) spread(each []float64) metrics.Mean { return metrics.MeanOf(each) }
+
 // over averages a number over the trainings.
 func (c choices) over(of func(traits) float64) float64 {
 	sum := 0.0
@@ -265,17 +298,7 @@ func (s *Sample) Choice() []metrics.Measurement {
 			points := y.means(u)
 			var views []choices
 			for i, r := range s.rows {
-				c := choices{yardsticks: y, rowChoices: columns[i], u: u, points: points}
-				for _, t := range r.traits {
-					entropy, information := t.information(u, len(y.experts))
-					c.entropy += 1 / float64(len(r.traits)) * entropy
-					c.information += 1 / float64(len(r.traits)) * information
-				}
-				for _, curve := range r.curves {
-					at := make([]metrics.Point, curve.Settings())
-					curve.Under(u, at)
-					c.settings = append(c.settings, at)
-				}
+				c := y.under(columns[i], u, points)
 				views = append(views, c)
 				if c.knob = r.curves != nil; c.knob {
 					views = append(views, c)

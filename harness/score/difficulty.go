@@ -28,21 +28,43 @@ func Difficulty(best, experts int) int {
 
 // group is the questions of one stratum under weights, and one row or one expert of a row in them.
 type group struct {
-	row     int
+	*track
 	stratum int
 	size    float64
-	expert  string // whose share it is; empty: the row itself
 	mean    float64
+}
+
+// track is what is counted of a row, question by question.
+type track struct {
+	row     int
+	expert  string      // whose share it is; empty: what the row itself pays
+	column  []float64   // [Q] trainings averaged
+	singles [][]float64 // [trainings][strata] means of single trainings
 }
 
 func (g group) ofRow() bool    { return g.expert == "" }
 func (g group) ofExpert() bool { return g.expert != "" }
 func (g group) value() float64 { return g.mean }
 
+func (g group) asked() (questions, runs int) { return int(g.size), 1 }
+
+func (g group) trainings() (out []group) {
+	if len(g.singles) < 2 {
+		return nil
+	}
+	for _, means := range g.singles {
+		g.mean = means[g.stratum]
+		out = append(out, g)
+	}
+	return out
+}
+
+func (g group) spread(each []float64) metrics.Mean { return metrics.MeanOf(each) }
+
 var difficultyStatistics = []Statistic[group]{
 	{Unit: metrics.USDPerQuery, Decimals: 8, For: group.ofRow, Of: group.value},
 	{Unit: metrics.Questions, Whole: true, For: group.ofRow, Of: func(g group) float64 { return g.size }},
-	{Unit: units.Share, Decimals: 2, For: group.ofExpert, Of: group.value},
+	{Unit: units.Share, Decimals: 2, Range: metrics.Percent, For: group.ofExpert, Of: group.value},
 }
 
 // Difficulty computes the lines of the routing distribution: what every row pays in each stratum and which share of its
@@ -55,42 +77,48 @@ func (s *Sample) Difficulty() []metrics.Measurement {
 		of[q] = Difficulty(m, experts)
 		size[of[q]]++
 	}
-	type track struct {
-		row    int
-		expert string
-		column []float64 // [Q]
+	ones := slices.Repeat([]float64{1}, len(of))
+	means := func(column, weights []float64) []float64 {
+		out := make([]float64, len(Difficulties))
+		for q, v := range column {
+			out[of[q]] += weights[q] * v / size[of[q]]
+		}
+		return out
 	}
-	var tracks []track
+	var tracks []*track
+	add := func(row int, expert string, column func(book.Scores) []float64) {
+		t := &track{row: row, expert: expert, column: book.Mean(s.rows[row].Scores, column)}
+		for _, scores := range s.rows[row].Scores {
+			t.singles = append(t.singles, means(column(scores), ones))
+		}
+		tracks = append(tracks, t)
+	}
 	for i, r := range s.rows {
-		tracks = append(tracks, track{i, "", book.Mean(r.Scores, usdOf)})
+		add(i, "", usdOf)
 		for m, id := range s.IDs() {
-			tracks = append(tracks, track{i, id, book.Mean(r.Scores, func(c book.Scores) []float64 {
+			add(i, id, func(c book.Scores) []float64 {
 				share := make([]float64, len(c.Chosen))
 				for q := range share {
 					share[q] = 100 * c.Chosen[q][m]
 				}
 				return share
-			})})
+			})
 		}
 		if r.Own {
-			tracks = append(tracks, track{i, routing.SelfID, book.Mean(r.Scores, func(c book.Scores) []float64 {
+			add(i, routing.SelfID, func(c book.Scores) []float64 {
 				own := c.Own()
 				for q := range own {
 					own[q] *= 100
 				}
 				return own
-			})})
+			})
 		}
 	}
 	views := func(weights []float64) (views []group) {
 		for _, t := range tracks {
-			sums := make([]float64, len(Difficulties))
-			for q, v := range t.column {
-				sums[of[q]] += weights[q] * v / size[of[q]]
-			}
-			for k, sum := range sums {
+			for k, mean := range means(t.column, weights) {
 				if size[k] > 0 {
-					views = append(views, group{t.row, k, size[k], t.expert, sum})
+					views = append(views, group{t, k, size[k], mean})
 				}
 			}
 		}
@@ -98,7 +126,7 @@ func (s *Sample) Difficulty() []metrics.Measurement {
 	}
 	numbers := estimate(difficultyStatistics, of, s.Resampling.derive(s.Name, "difficulty"), func() func([]float64) []group { return views })
 	var out []metrics.Measurement
-	for i, g := range views(slices.Repeat([]float64{1}, len(of))) {
+	for i, g := range views(ones) {
 		keys := metrics.Keys("pool", s.Pool, "arena", s.Name, "method", s.rows[g.row].ID, "stratum", Difficulties[g.stratum])
 		name := "Difficulty"
 		if g.ofExpert() {

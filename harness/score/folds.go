@@ -60,6 +60,7 @@ type crossed struct {
 	contrast    bool
 	baseline    int // -1: none, or it has no knob
 	questions   int
+	folds       int // of a partition
 	partitions  []*foldsUnder
 }
 
@@ -79,12 +80,13 @@ func (u *foldsUnder) rival(row int) metrics.Rival {
 }
 
 type foldsRow struct {
-	at       []metrics.Point // [fold]
-	accuracy float64
-	share    float64 // dollars in percent of the strongest expert's
-	gain     float64
-	tokens   float64             // that the router itself read and wrote, a question
-	curves   *metrics.FoldCurves // nil: no knob
+	quality, usd []float64       // [questions]
+	at           []metrics.Point // [fold]
+	accuracy     float64
+	share        float64 // dollars in percent of the strongest expert's
+	gain         float64
+	tokens       float64             // that the router itself read and wrote, a question
+	curves       *metrics.FoldCurves // nil: no knob
 }
 
 // over averages a number of a row over partitions.
@@ -130,6 +132,28 @@ func (r foldsRow) headline() float64 {
 	return r.gain
 }
 
+func (c crossed) asked() (questions, runs int) { return c.questions, 1 }
+
+func (c crossed) trainings() (out []crossed) {
+	for i := range c.partitions {
+		out = append(out, c.partition(i))
+	}
+	if len(out) == 1 {
+		return nil
+	}
+	return out
+}
+
+func (c crossed) spread(each []float64) metrics.Mean { return metrics.MeanOfPartitions(each, c.folds) }
+
+// alike says whether a row and the other one got and paid the same on every question in every partition.
+func (c crossed) alike() bool {
+	return !slices.ContainsFunc(c.partitions, func(p *foldsUnder) bool {
+		own, other := p.rows[c.row], p.rows[c.versus]
+		return !slices.Equal(own.quality, other.quality) || !slices.Equal(own.usd, other.usd)
+	})
+}
+
 // partition is what one partition says alone.
 func (c crossed) partition(i int) crossed {
 	c.partitions = c.partitions[i : i+1]
@@ -138,7 +162,7 @@ func (c crossed) partition(i int) crossed {
 
 // The numbers of a row that single partitions have too.
 var (
-	foldAccuracy   = Statistic[crossed]{Unit: metrics.Accuracy, Decimals: 3, For: crossed.ofRow, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.accuracy }) }}
+	foldAccuracy   = Statistic[crossed]{Unit: metrics.Accuracy, Decimals: 3, Range: metrics.Percent, For: crossed.ofRow, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.accuracy }) }}
 	foldGain       = Statistic[crossed]{Unit: units.HullGain, Decimals: 3, For: crossed.ofRow, Without: nothingPaid, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.gain }) }}
 	foldMeanGain   = Statistic[crossed]{Unit: units.MeanGain, Decimals: 3, For: crossed.rowWithKnob, Without: sameCost, Of: func(c crossed) float64 { return c.over(c.row, foldsRow.meanGain) }}
 	foldLead       = Statistic[crossed]{Unit: units.Lead, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.lead(c.row, c.versus) }}
@@ -150,7 +174,7 @@ var (
 		foldGain,
 		{Unit: units.RouterTokens, Decimals: 1, Whole: true, For: crossed.reads, Of: func(c crossed) float64 { return c.over(c.row, foldsRow.itsTokens) }},
 		{Unit: metrics.Questions, Whole: true, For: crossed.ofRow, Of: func(c crossed) float64 { return float64(c.questions) }},
-		{Unit: units.Difference, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.less(func(r foldsRow) float64 { return r.accuracy }) }},
+		{Unit: units.Difference, Decimals: 3, Range: metrics.PercentDifference, Known: crossed.alike, For: crossed.compared, Of: func(c crossed) float64 { return c.less(func(r foldsRow) float64 { return r.accuracy }) }},
 		{Unit: units.CostDifference, Decimals: 3, For: crossed.compared, Without: nothingPaid, Of: func(c crossed) float64 { return c.less(func(r foldsRow) float64 { return r.share }) }},
 		foldLead,
 		foldOtherLead,
@@ -203,8 +227,8 @@ func (f *Folds) inside(stratum string) (questions, benchmarks []int) {
 	return questions, benchmarks
 }
 
-// Measure computes the lines of the questions of one benchmark, or of all (metrics.BothStrata): Route for every row and
-// Contrast, each with a line for each partition. Resamples draw the same questions in every partition.
+// Measure computes the lines of the questions of one benchmark, or of all (metrics.BothStrata): Route for every row, with
+// a line for each partition, and Contrast. Resamples draw the same questions in every partition.
 func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 	inside, strata := f.inside(benchmark)
 	accuracy, usd := f.alone(inside)
@@ -255,10 +279,11 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 		}
 	}
 	strong := usd[len(usd)-1]
+	count := 1 + slices.Max(partitions[0].Fold)
 	under := func(weights []float64, i int) *foldsUnder {
 		u := &foldsUnder{paths: folds[i].Under(weights)}
 		for _, r := range rows[i] {
-			of := foldsRow{at: u.paths.Points(r.quality, r.usd), accuracy: metrics.WeightedMean(r.quality, weights),
+			of := foldsRow{quality: r.quality, usd: r.usd, at: u.paths.Points(r.quality, r.usd), accuracy: metrics.WeightedMean(r.quality, weights),
 				share: 100 * metrics.WeightedMean(r.usd, weights) / metrics.WeightedMean(strong, weights), tokens: metrics.WeightedMean(r.tokens, weights)}
 			of.gain = u.paths.Gain(of.at)
 			if r.sweep != nil {
@@ -285,7 +310,7 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 			partitions = append(partitions, u)
 		}
 		for j := range f.rows {
-			c := crossed{row: j, versus: reference, baseline: baseline, questions: len(inside), partitions: partitions}
+			c := crossed{row: j, versus: reference, baseline: baseline, questions: len(inside), folds: count, partitions: partitions}
 			if j == reference {
 				c.versus = -1
 			}
@@ -295,22 +320,23 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 			views = append(views, c)
 		}
 		for _, p := range contrasts {
-			views = append(views, crossed{row: p.row, versus: p.over, contrast: true, baseline: -1, questions: len(inside), partitions: partitions})
+			views = append(views, crossed{row: p.row, versus: p.over, contrast: true, baseline: -1, questions: len(inside), folds: count, partitions: partitions})
 		}
 		return views
 	}
 	numbers := estimate(foldStatistics, strata, f.Resampling.derive(f.Pool, benchmark), func() func([]float64) []crossed { return views })
 	var out []metrics.Measurement
 	for i, c := range views(ones) {
-		name, keys := "Route", metrics.Keys("pool", f.Pool, "method", f.rows[c.row].id, "benchmark", benchmark)
 		if c.contrast {
-			name, keys = "Contrast", metrics.Keys("pool", f.Pool, "row", f.rows[c.row].id, "versus", f.rows[c.versus].id, "benchmark", benchmark)
+			out = append(out, numbers[i].line("Contrast", metrics.Keys("pool", f.Pool, "row", f.rows[c.row].id, "versus", f.rows[c.versus].id, "benchmark", benchmark), len(inside)))
+			continue
 		}
+		keys := metrics.Keys("pool", f.Pool, "method", f.rows[c.row].id, "benchmark", benchmark)
 		for k, p := range partitions {
 			of := whole(everyPartition, c.partition(k))
-			out = append(out, of[0].line(name, append(slices.Clone(keys), metrics.Keys("seed", fmt.Sprint(p.Seed))...), len(inside)))
+			out = append(out, of[0].line("Route", append(slices.Clone(keys), metrics.Keys("seed", fmt.Sprint(p.Seed))...), len(inside)))
 		}
-		out = append(out, numbers[i].line(name, keys, len(inside)))
+		out = append(out, numbers[i].line("Route", keys, len(inside)))
 	}
 	return out
 }

@@ -95,14 +95,54 @@ func (p operatingPoint) deviation(of func(operatingPoint) float64) float64 {
 func (p operatingPoint) training(k int) operatingPoint {
 	of := p.row.training(k)
 	p.rowMeans = p.weighed.of(of)
-	if p.duel != nil {
-		reference := p.duel.reference.row
-		if len(reference.Scores) > k {
-			reference = reference.training(k)
-		}
-		p.duel = p.weighed.duel(p.rowMeans, p.weighed.of(reference))
+	if p.duel == nil {
+		return p
+	}
+	reference := p.weighed.of(p.reference.row.training(k))
+	if p.single() {
+		p.duel = &duel{reference: reference}
+	} else {
+		p.duel = p.weighed.duel(p.rowMeans, reference)
 	}
 	return p
+}
+
+// trainings are the points of single trainings, those of the row that is compared with paired by seed.
+func (p operatingPoint) trainings() []operatingPoint {
+	n := len(p.row.Scores)
+	if p.duel != nil {
+		n = max(n, len(p.reference.row.Scores))
+	}
+	if n == 1 {
+		return nil
+	}
+	out := make([]operatingPoint, n)
+	for k := range out {
+		out[k] = p.training(k)
+	}
+	return out
+}
+
+func (p operatingPoint) spread(each []float64) metrics.Mean { return metrics.MeanOf(each) }
+
+// asked has one run where benchmarks are averaged, whose runs differ.
+func (p operatingPoint) asked() (questions, runs int) {
+	if p.averaged() {
+		return int(p.questions()), 1
+	}
+	return int(p.questions()), p.Benchmarks[p.bench].Runs
+}
+
+// alike says whether the row and the one that it is compared with decide the same on every question of the sample.
+func (p operatingPoint) alike() bool {
+	ours, theirs := p.row.Scores, p.reference.row.Scores
+	for k := range max(len(ours), len(theirs)) {
+		own, other := ours[min(k, len(ours)-1)], theirs[min(k, len(theirs)-1)]
+		if !slices.Equal(own.Accuracy, other.Accuracy) || !slices.EqualFunc(own.Chosen, other.Chosen, slices.Equal) {
+			return false
+		}
+	}
+	return true
 }
 
 func compared(p operatingPoint) bool        { return p.duel != nil }
@@ -118,7 +158,7 @@ const (
 
 // The numbers of a row that single trainings have too.
 var (
-	accuracy       = Statistic[operatingPoint]{Unit: metrics.Accuracy, Decimals: 3, Of: func(p operatingPoint) float64 { return p.at(p.rowMeans).Quality }}
+	accuracy       = Statistic[operatingPoint]{Unit: metrics.Accuracy, Decimals: 3, Range: metrics.Percent, Of: func(p operatingPoint) float64 { return p.at(p.rowMeans).Quality }}
 	dollarsAQuery  = Statistic[operatingPoint]{Unit: metrics.USDPerQuery, Decimals: 8, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.all.Cost }}
 	costShare      = Statistic[operatingPoint]{Unit: units.CostShare, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.share(p.rowMeans) }, Without: nothingPaid}
 	hullGain       = Statistic[operatingPoint]{Unit: units.HullGain, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.gain(p.rowMeans) }, Without: nothingPaid}
@@ -142,7 +182,7 @@ var (
 			return metrics.PGR(p.all.Quality, p.points[0].Quality, p.strongest().Quality)
 		}},
 		{Unit: units.Truncated, Decimals: 3, Whole: true, For: func(p operatingPoint) bool { return p.averaged() && p.graded() }, Of: operatingPoint.truncated, Without: noQuery},
-		{Unit: units.Difference, Decimals: 3, For: compared, Of: func(p operatingPoint) float64 { return p.at(p.rowMeans).Quality - p.at(p.reference).Quality }},
+		{Unit: units.Difference, Decimals: 3, For: compared, Range: metrics.PercentDifference, Known: operatingPoint.alike, Of: func(p operatingPoint) float64 { return p.at(p.rowMeans).Quality - p.at(p.reference).Quality }},
 		lead,
 		otherLead,
 		{Unit: units.CostDifference, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return p.share(p.rowMeans) - p.share(p.reference) }, Without: nothingPaid},

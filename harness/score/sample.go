@@ -53,11 +53,16 @@ func (s *Sample) Add(row Row, decisions [][]routing.Decision, sweeps []*book.Swe
 
 // training is a row of one training of a row.
 func (r Row) training(k int) Row {
-	r.Seeds, r.Scores = r.Seeds[k:k+1], r.Scores[k:k+1]
-	if len(r.curves) > 1 {
-		r.curves = r.curves[k : k+1]
-	}
+	r.Seeds, r.Scores, r.traits, r.curves, r.early = only(r.Seeds, k), only(r.Scores, k), only(r.traits, k), only(r.curves, k), only(r.early, k)
 	return r
+}
+
+// only is the k-th of a list, and the list where it has one for all trainings or none.
+func only[T any](list []T, k int) []T {
+	if len(list) < 2 {
+		return list
+	}
+	return list[k : k+1]
 }
 
 // keys are those of a line of a row.

@@ -17,6 +17,15 @@ type Statistic[V any] struct {
 	For      func(V) bool    // whom it is about; nil: every subject
 	Without  string          // what is missing where it is not defined: "the strongest expert solved nothing"
 	Whole    bool            // a number of the sample as it is, without an interval
+	Range    metrics.Range   // of the values of questions, if it is a mean of them
+	Known    func(V) bool    // it is what it is whatever is drawn: the interval has no width; nil: never
+}
+
+// subject is what a statistic with an interval is about.
+type subject[V any] interface {
+	asked() (questions, runs int)       // behind its numbers; the runs of every question
+	trainings() []V                     // single trainings of it; nil: there is one
+	spread(each []float64) metrics.Mean // over trainings, of a number that each of them has
 }
 
 // about narrows statistics down to some subjects.
@@ -59,8 +68,8 @@ func (r Resampling) derive(names ...any) Resampling {
 // estimate computes the statistics of a list for every subject, on the sample and on one set of resamples. strata is [P],
 // as metrics.Resample takes it. newViews is called for each core, and for the sample, and returns a function of weights [P] that gives
 // the views of all subjects, in an order that does not depend on the weights. Whom a statistic is about is asked of the
-// sample alone.
-func estimate[V any](list []Statistic[V], strata []int, r Resampling, newViews func() func(weights []float64) []V) []Numbers {
+// sample alone. The spread of single trainings, on the sample, is in the intervals.
+func estimate[V subject[V]](list []Statistic[V], strata []int, r Resampling, newViews func() func(weights []float64) []V) []Numbers {
 	type place struct{ subject, entry int }
 	ones := make([]float64, len(strata))
 	for p := range ones {
@@ -84,14 +93,32 @@ func estimate[V any](list []Statistic[V], strata []int, r Resampling, newViews f
 			}
 		}
 	})
+	trainings := make([][]V, len(sample))
+	if r.Resamples > 0 {
+		for i, view := range sample {
+			trainings[i] = view.trainings()
+		}
+	}
 	at := 0
 	return collect(list, sample, func(view V, s Statistic[V]) metrics.Value {
 		if s.Whole {
 			return metrics.Rounded(s.Of(view), s.Unit, s.Decimals)
 		}
-		v := metrics.Estimated(point[at], samples[at], r.Confidence, s.Unit, s.Decimals)
+		x, of := point[at], resampled[at].subject
+		e := metrics.Evidence{Samples: samples[at], Range: s.Range}
 		at++
-		return v
+		if s.Known != nil && s.Known(view) && len(e.Samples) > 0 {
+			return metrics.Rounded(x, s.Unit, s.Decimals).Within(x, x)
+		}
+		e.Questions, e.Runs = view.asked()
+		if trainings[of] != nil {
+			each := make([]float64, len(trainings[of]))
+			for k, t := range trainings[of] {
+				each[k] = s.Of(t)
+			}
+			e.Trainings = view.spread(each)
+		}
+		return metrics.Estimated(x, e, r.Confidence, s.Unit, s.Decimals)
 	})
 }
 

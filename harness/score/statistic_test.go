@@ -14,14 +14,20 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
+// half is the mean of one of two halves.
+type half struct {
+	of   int
+	mean float64
+}
+
+func (h half) asked() (questions, runs int)  { return 2, 1 }
+func (h half) trainings() []half             { return nil }
+func (h half) spread([]float64) metrics.Mean { return metrics.Mean{} }
+
 // A statistic is of its subjects alone, is missed with its reason where the sample does not define it, and has an interval
 // only where every resample defines it.
 func TestAListIsComputedForEverySubject(t *testing.T) {
 	values := []float64{1, 2, 3, 4}
-	type half struct {
-		of   int
-		mean float64
-	}
 	views := func(weights []float64) (out []half) {
 		for i := range 2 {
 			sum, n := 0.0, 0.0

@@ -1,0 +1,129 @@
+// Intervals: what resamples of questions and single trainings say of how far off a number may be.
+
+package metrics
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Range is which values one question can have in a number that is a mean over questions. Where it is known, an interval counts
+// with questions that were not drawn: 30 questions that are all right do not say that the 31st is.
+type Range int
+
+const (
+	Unbounded         Range = iota // not known, or the number is no mean over questions
+	Percent                        // 0 to 100, as an accuracy
+	PercentDifference              // -100 to 100, as a difference of two accuracies
+)
+
+// ends are the least and the most that a value can be.
+func (r Range) ends() (least, most float64) {
+	switch r {
+	case Percent:
+		return 0, 100
+	case PercentDifference:
+		return -100, 100
+	}
+	return math.Inf(-1), math.Inf(1)
+}
+
+// Evidence is what an interval is made of.
+type Evidence struct {
+	Samples   []float64 // the number in resamples of the questions
+	Questions int       // behind the number; of fewer than two there is no interval
+	Runs      int       // of a question, at least 1
+	Range     Range
+	Trainings Mean // of single trainings, for the error that they add; DF 0: there is one, and its error is in no interval
+}
+
+// unseen is the variance, in squares of the range, that questions add to a sum because few of them may be all that tell
+// them apart. With less, intervals of rates near 1 over few questions of many runs cover too seldom: TestIntervalsCover of
+// package score is what it was set by.
+const unseen = 1. / 8
+
+// Interval returns the interval of the number x at the given confidence (0.95 leaves 2.5% on either side). ok is false if there
+// is none: no resample, one in which the number is not defined, a training in which it is not, or fewer than two questions.
+//
+// It combines two errors, each on its own side of x, by the root of the sum of squares:
+//
+//   - questions: the percentiles of the resamples, at the tails of Student's t of one degree of freedom less than there are
+//     questions (Hesterberg 2015). Of a number with a range it is Wilson's interval (1927) instead, at the number of
+//     independent answers that have the variance of the resamples, which never has the ends of a rate of 0 or 1 coincide.
+//   - trainings: Student's t of their mean (Mean.Half).
+//
+// Where trainings differ question by question both have that part of the spread, so such intervals are rather too wide.
+func (e Evidence) Interval(x, confidence float64) (low, high float64, ok bool) {
+	if len(e.Samples) == 0 || e.Questions < 2 || !(confidence > 0 && confidence < 1) || !finite(x) || slices.ContainsFunc(e.Samples, func(s float64) bool { return !finite(s) }) {
+		return 0, 0, false
+	}
+	tail := (1 - confidence) / 2
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(e.Questions - 1)}.Quantile(1 - tail)
+	least, most := e.Range.ends()
+	if e.Range == Unbounded {
+		low, high = percentiles(e.Samples, distuv.UnitNormal.CDF(-t))
+	} else {
+		low, high = e.wilson(x, t)
+	}
+	if e.Trainings.DF > 0 {
+		half := e.Trainings.Half(tail)
+		if math.IsNaN(half) {
+			return 0, 0, false
+		}
+		if half > 0 {
+			low, high = x-math.Hypot(max(x-low, 0), half), x+math.Hypot(max(high-x, 0), half)
+		}
+	}
+	return max(low, least), min(high, most), true
+}
+
+// wilson is the score interval of a mean of values in a range, t standard errors wide on either side.
+func (e Evidence) wilson(x, t float64) (low, high float64) {
+	least, most := e.Range.ends()
+	p, n := min(max((x-least)/(most-least), 0), 1), float64(e.Questions)
+	if spread := p * (1 - p); spread > 1e-12 { // otherwise a question is one answer
+		variance := 0.0
+		if len(e.Samples) > 1 {
+			variance = stat.Variance(e.Samples, nil) / square(most-least)
+		}
+		if e.Range == Percent {
+			// No more than of questions whose runs are all right or all wrong.
+			variance = max(variance, min(variance+unseen/square(n), spread/n))
+		} else {
+			// One more question, whose runs are flips of a coin.
+			variance += 1 / (4 * float64(max(e.Runs, 1)) * square(n))
+		}
+		n = spread / variance
+	}
+	middle := (p + t*t/(2*n)) / (1 + t*t/n)
+	half := t / (1 + t*t/n) * math.Sqrt(p*(1-p)/n+square(t/(2*n)))
+	// Rounding aside, the number is inside, and the end of a rate of 0 or 1 is that rate.
+	return min(least+(most-least)*(middle-half), x), max(least+(most-least)*(middle+half), x)
+}
+
+// percentiles leave so much out on either side, interpolated between order statistics (type 7 of Hyndman and Fan 1996).
+func percentiles(samples []float64, tail float64) (low, high float64) {
+	sorted := slices.Sorted(slices.Values(samples))
+	return quantile(sorted, tail), quantile(sorted, 1-tail)
+}
+
+func quantile(sorted []float64, q float64) float64 {
+	at := q * float64(len(sorted)-1)
+	below := min(int(at), len(sorted)-1)
+	above := min(below+1, len(sorted)-1)
+	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
+}
+
+// MeanOfPartitions is the mean of a number over partitions of the same questions into so many folds. Partitions share
+// all questions and most of what routers learn from, so the variance of their mean is not that of independent
+// trainings: Nadeau and Bengio (2003) add the test questions over the training questions of a fold to one over the number
+// of partitions, and so do we. It is more than the spread of partitions shows, since all of them have one draw of questions.
+func MeanOfPartitions(values []float64, folds int) Mean {
+	m := MeanOf(values)
+	n := float64(len(values))
+	m.Variance *= 1 + n/float64(max(folds-1, 1))
+	return m
+}
