@@ -266,7 +266,7 @@ func TestIntervalsOfAveragesCover(t *testing.T) {
 				{"router", units.Retention, 100 * is["router"].Quality / is["dear"].Quality, several},
 				{"router", units.CostShare, 100 * is["router"].Cost / is["dear"].Cost, several},
 				{"router", units.HullGain, hull.Gain(is["router"]), several},
-				{"other", units.HullDifference, hull.Gain(is["other"]) - hull.Gain(is["router"]), several},
+				{"other", units.Lead, metrics.UpperHull([]metrics.Point{is["cheap"], is["dear"], is["router"]}).Gain(is["other"]), several},
 				{"other", units.Difference, is["other"].Quality - is["router"].Quality, several},
 			}, metrics.Average, func(rng *rand.Rand) []metrics.Measurement {
 				return p.evaluation(rng, c.trainings, []book.Benchmark{{Name: "x", Runs: 8, Pass: 30}, {Name: "y", Runs: 1, Pass: 120}, {Name: "z", Runs: 4, Pass: 83}}).Route()
