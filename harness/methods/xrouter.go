@@ -58,7 +58,7 @@ type xRouter struct {
 func newXRouter(s Setup) (routing.Method, error) {
 	x := &xRouter{
 		Distraction: 0.05, MaxTurns: 3, Select: true, ColdStart: 0.9, Lambda: 3, K: 1, CostMax: 0.8, CostUnit: "usd",
-		Steps: 250, Batch: 64, Group: 8, Mini: 16, Filter: theory.ByCorrectness, Batches: 10, LR: 0.003, WarmUp: 10, Hidden: 32, L2: multiRoundL2,
+		Steps: 250, Batch: 64, Group: 8, Mini: 16, Filter: theory.ByReward, Batches: 10, LR: 0.003, WarmUp: 10, Hidden: 32, L2: multiRoundL2,
 		decoding: s.Spec.Evaluate.Decoding, memory: s.Texts,
 	}
 	return x, spec.DecodeParams(s.Method, x)

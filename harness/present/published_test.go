@@ -57,7 +57,7 @@ func TestWholeRowsOfThePaperAreRecomputed(t *testing.T) {
 			t.Errorf("%s, %s: the paper's is %q, want %q", c.row, c.unit, got, c.want)
 		}
 	}
-	for _, row := range []string{"Router alone", "Router-R1 (assumed a=0)", "xRouter (assumed a=0, no select)"} {
+	for _, row := range []string{"Router alone", "Router-R1 (assumed a=0)", "xRouter (assumed a=0)"} {
 		if got := large[row+"/All benchmarks/"+units.Lead][1]; got != "" {
 			t.Errorf("the paper does not print what the router alone gets, but %s has a lead: %v", row, got)
 		}
