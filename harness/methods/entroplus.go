@@ -79,7 +79,7 @@ func (e *entroPlus) Load(ctx context.Context, experts []routing.Expert, from str
 func (e *entroPlus) both() *entroRouter {
 	return &entroRouter{
 		Targets: e.Targets, Policy: e.Policy, SFT: e.SFT, GRPO: e.GRPO, Validate: e.Validate,
-		name: e.Name(), decoding: e.setup.Spec.Evaluate.Decoding, backend: e.setup.Backend, memory: e.setup.Texts, models: e.setup.Models, stageTwo: e.prompts,
+		name: e.Name(), decoding: e.setup.Spec.Evaluate.Decoding, backend: e.setup.Backend, memory: e.setup.Texts, stages: e.setup.Stages, models: e.setup.Models, stageTwo: e.prompts,
 	}
 }
 

@@ -42,6 +42,7 @@ type entroRouter struct {
 	decoding string
 	backend  policy.Backend
 	memory   *features.Texts
+	stages   *StageOne
 	models   *lm.Models
 }
 
@@ -54,7 +55,7 @@ func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 	e := &entroRouter{
 		Targets: s.Spec.Targets, Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Policy: s.Spec.Policy,
 		SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
-		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, memory: s.Texts, models: s.Models,
+		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, memory: s.Texts, stages: s.Stages, models: s.Models,
 	}
 	if stageTwo {
 		e.stageTwo = func(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
@@ -153,18 +154,15 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 	if err != nil {
 		return nil, nil, err
 	}
-	if model, err = policy.New(e.backend, reader, work.Seed); err != nil {
-		return nil, nil, err
-	}
-	conduct := conductOf(e.Policy, work)
 	examples, err := e.examples(ctx, reader, set.SFT, routing.Strongest(set.SFT, len(set.C), e.Targets.Strongest), work.Seed)
 	if err != nil {
-		return model, nil, err
+		return nil, nil, err
 	}
 	if !slices.ContainsFunc(examples, func(x train.Example) bool { return x.Weight > 0 }) {
-		return model, nil, &routing.Unfit{Why: "no problem weighs anything in Stage I"}
+		return nil, nil, &routing.Unfit{Why: "no problem weighs anything in Stage I"}
 	}
-	if curve, err = conduct.SFT(ctx, model, examples, e.SFT, work.Seed.Derive("sft")); err != nil {
+	conduct := conductOf(e.Policy, work)
+	if model, curve, err = e.first(ctx, conduct, reader, examples, work.Seed); err != nil {
 		return model, nil, err
 	}
 	if e.stageTwo == nil {
@@ -183,6 +181,29 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 	}
 	curve.Append(later)
 	return model, curve, nil
+}
+
+// first is Stage I: a new network trained on examples, or as it is remembered. Language models are not remembered, whose weights are many.
+func (e *entroRouter) first(ctx context.Context, conduct train.Conduct, reader policy.Policy, examples []train.Example, s seed.Seed) (model *policy.Model, curve *train.Curve, err error) {
+	memory := e.stages
+	if e.Policy.Kind != "compact" {
+		memory = nil
+	}
+	key, err := keyOfStageOne(reader, e.SFT, s, examples)
+	if err != nil {
+		return nil, nil, err
+	}
+	if weights, curve, ok := memory.find(key, reader.Experts()); ok {
+		model, err = policy.With(e.backend, reader, weights)
+		return model, curve, err
+	}
+	if model, err = policy.New(e.backend, reader, s); err != nil {
+		return nil, nil, err
+	}
+	if curve, err = conduct.SFT(ctx, model, examples, e.SFT, s.Derive("sft")); err != nil {
+		return model, nil, err
+	}
+	return model, curve, memory.learn(key, model, curve)
 }
 
 // examples are the Stage I problems with their targets.

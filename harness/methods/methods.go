@@ -44,6 +44,7 @@ type Setup struct {
 	Spec    *spec.Experiment
 	Backend policy.Backend
 	Texts   *features.Texts // what the texts that methods read are made of, so that they cut them up once; nil: no memory
+	Stages  *StageOne       // what Stage I came to, so that rows that share it train it once; nil: no memory
 	Models  *lm.Models      // language models that policies start from; nil: none is opened, as when a spec is only checked
 	Experts []string        // ids of the pool, cheapest first; nil: not known yet
 	Servers Servers         // nil: nobody can be asked, as when a spec is only checked

@@ -41,7 +41,7 @@ type checkpointConfig struct {
 // weights.safetensors with the trained weights. The same model gives the same bytes. config.json is written last and names the digest of the
 // weights, so a checkpoint that was interrupted does not load.
 func (m *Model) Save(dir string) error {
-	values, err := m.values()
+	values, err := m.Weights()
 	if err != nil {
 		return err
 	}
@@ -145,8 +145,8 @@ func match(weights []Weight, values []safetensors.Tensor) ([]safetensors.Tensor,
 	return ordered, nil
 }
 
-// values copies the trained weights out of the store, in the policy's order.
-func (m *Model) values() ([]safetensors.Tensor, error) {
+// Weights copies the trained weights out of the store, in the policy's order.
+func (m *Model) Weights() ([]safetensors.Tensor, error) {
 	var values []safetensors.Tensor
 	for _, w := range trained(m.policy) {
 		value, err := m.Scope().GetVariable(w.Name).Value()

@@ -48,6 +48,11 @@ func New(backend compute.Backend, policy Policy, s seed.Seed) (*Model, error) {
 	return newModel(backend, policy, values)
 }
 
+// With returns a model with trained weights that Weights returned, of a model of the same policy.
+func With(backend compute.Backend, policy Policy, weights []safetensors.Tensor) (*Model, error) {
+	return newModel(backend, policy, weights)
+}
+
 // trained lists the weights that training changes and checkpoints hold.
 func trained(policy Policy) []Weight {
 	return slices.DeleteFunc(slices.Clone(policy.Weights()), func(w Weight) bool { return w.Frozen != nil })
@@ -131,7 +136,7 @@ func (m *Model) Scope() *model.Scope { return m.store.Scope(weightScope) }
 
 // Clone returns a copy of the model that trains on its own, on the given backend.
 func (m *Model) Clone(backend compute.Backend) (*Model, error) {
-	values, err := m.values()
+	values, err := m.Weights()
 	if err != nil {
 		return nil, err
 	}

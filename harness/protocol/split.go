@@ -36,6 +36,9 @@ const (
 // rememberedTexts bounds the memory of what texts are made of, in bytes: about 60,000 texts read in two ways.
 const rememberedTexts = 128 << 20
 
+// rememberedStages bounds the memory of what Stage I came to, in bytes.
+const rememberedStages = 64 << 20
+
 // experiment is an experiment of protocol split as it is planned and carried out: what its steps share.
 type experiment struct {
 	*steps.Plan
@@ -43,6 +46,7 @@ type experiment struct {
 	asker   *asking.Asker
 	backend policy.Backend  // nil: the store is only looked at
 	texts   *features.Texts // what fits have read
+	stages  *methods.StageOne
 	models  *lm.Models
 	files   problems.Source
 
@@ -83,7 +87,7 @@ func newSplit(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	if err != nil {
 		return nil, err
 	}
-	e := &experiment{Plan: run.Plan, pool: members, backend: run.backend, models: run.models, texts: features.NewTexts(rememberedTexts), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
+	e := &experiment{Plan: run.Plan, pool: members, backend: run.backend, models: run.models, texts: features.NewTexts(rememberedTexts), stages: methods.NewStageOne(rememberedStages), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
 	run.split = e
 	if e.asker, err = asking.Open(ctx, run.Plan, members); err != nil {
 		run.Close()

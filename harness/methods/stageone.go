@@ -1,0 +1,103 @@
+// A memory of what Stage I comes to: rows that differ in Stage II alone train it once.
+
+package methods
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"hash"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/safetensors"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/train"
+)
+
+// StageOne remembers the weights after Stage I by all that they follow from. Like features.Texts it forgets nothing and learns no more
+// when it is full, and what it returns is what training again would, so it decides no number. Safe for concurrent use; a nil *StageOne
+// remembers nothing.
+type StageOne struct {
+	mu    sync.Mutex
+	left  int // bytes
+	known map[[sha256.Size]byte]trainedOnce
+}
+
+// trainedOnce is a network after Stage I and how it got there. Readers must not change it.
+type trainedOnce struct {
+	weights []safetensors.Tensor
+	points  []train.Point
+}
+
+// NewStageOne returns an empty memory of about so many bytes.
+func NewStageOne(bytes int) *StageOne {
+	return &StageOne{left: bytes, known: map[[sha256.Size]byte]trainedOnce{}}
+}
+
+// keyOfStageOne is a digest of what Stage I is trained with.
+func keyOfStageOne(network policy.Policy, sft spec.SFT, s seed.Seed, examples []train.Example) (key [sha256.Size]byte, err error) {
+	h := sha256.New()
+	settings, err := json.Marshal([]any{network.Kind(), network.Experts(), network.Config(), sft, s})
+	if err != nil {
+		return key, err
+	}
+	h.Write(settings)
+	for _, x := range examples {
+		h.Write([]byte(x.ID))
+		numbers(h, []float64{x.Weight})
+		numbers(h, x.Prob)
+		numbers(h, x.Row.IDs)
+		numbers(h, x.Row.Values)
+		numbers(h, x.Row.Written)
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
+}
+
+// numbers writes how many numbers there are, and each.
+func numbers[T int32 | float32 | float64](h hash.Hash, list []T) {
+	buffer := binary.LittleEndian.AppendUint64(make([]byte, 0, 8+8*len(list)), uint64(len(list)))
+	for _, x := range list {
+		buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(float64(x)))
+	}
+	h.Write(buffer)
+}
+
+// find returns the weights of a key and the curve that led to them.
+func (s *StageOne) find(key [sha256.Size]byte, experts []string) (weights []safetensors.Tensor, curve *train.Curve, ok bool) {
+	if s == nil {
+		return nil, nil, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known, ok := s.known[key]
+	return known.weights, &train.Curve{Experts: experts, Points: slices.Clone(known.points)}, ok
+}
+
+// learn remembers what a training came to, while there is room.
+func (s *StageOne) learn(key [sha256.Size]byte, model *policy.Model, curve *train.Curve) error {
+	if s == nil {
+		return nil
+	}
+	weights, err := model.Weights()
+	if err != nil {
+		return err
+	}
+	bytes := 0
+	for _, w := range weights {
+		bytes += 4 * len(w.Data)
+	}
+	for _, p := range curve.Points {
+		bytes += 8 * (12 + len(p.Share))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left >= bytes {
+		s.left -= bytes
+		s.known[key] = trainedOnce{weights, slices.Clone(curve.Points)}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package methods
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
+)
+
+// Rows that share Stage I train it once and leave the bytes of rows that train it each; other targets, another seed and other problems
+// are another Stage I, and without room nothing is remembered.
+func TestStageOneIsTrainedOnce(t *testing.T) {
+	set, fewer := planted(100), planted(80)
+	fit := func(kind, params string, stages *StageOne, set routing.TrainSet, s seed.Seed) map[string]string {
+		t.Helper()
+		own := setup(t, kind, params)
+		own.Stages = stages
+		m, err := New(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		work := work(s)
+		work.Dir = t.TempDir()
+		router, err := m.Fit(t.Context(), set, work)
+		if err != nil {
+			t.Fatal(err)
+		}
+		router.(*policyRouter).Close()
+		left := map[string]string{}
+		files, err := filepath.Glob(filepath.Join(work.Dir, checkpointDir, "*"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, file := range append(files, filepath.Join(work.Dir, CurveFile)) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left[filepath.Base(file)] = string(data)
+		}
+		return left
+	}
+	memory := NewStageOne(1 << 30)
+	seen := map[string]bool{}
+	for _, c := range []struct {
+		kind, params string
+		set          routing.TrainSet
+		seed         seed.Seed
+		stages       int // remembered after it
+	}{
+		{"sft", "", set, 1, 1},
+		{"entrorouter", "", set, 1, 1},
+		{"entrorouter", "anchor: {strength: 0}", set, 1, 1},
+		{"entroplus", "", set, 1, 1},
+		{"entrorouter", "targets: {gate: false}", set, 1, 2},
+		{"entrorouter", "", set, 2, 3},
+		{"entrorouter", "sft: {dropout: 0.1}", set, 1, 4},
+		{"entrorouter", "", fewer, 1, 5},
+		{"entrorouter", "validate: {weight_decay: [10, 1]}", set, 1, 8}, // two to choose from, and one of them on all problems
+		{"entroplus", "validate: {weight_decay: [10, 1]}", set, 1, 0},
+	} {
+		want := fit(c.kind, c.params, nil, c.set, c.seed)
+		got := fit(c.kind, c.params, memory, c.set, c.seed)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s %q: %s", c.kind, c.params, diff)
+		}
+		if c.stages > 0 && len(memory.known) != c.stages {
+			t.Errorf("%s %q: %d stages are remembered, want %d", c.kind, c.params, len(memory.known), c.stages)
+		}
+		seen[got[CurveFile]] = true
+	}
+	if len(seen) < 8 {
+		t.Errorf("only %d different trainings", len(seen))
+	}
+	before := maps.Clone(memory.known)
+	memory.left = 0
+	fit("sft", "", memory, set, 99)
+	if len(memory.known) != len(before) {
+		t.Error("a memory without room learned")
+	}
+}
+
+func BenchmarkKeyOfStageOne(b *testing.B) {
+	e := build(b, "entrorouter", "").(*entroRouter)
+	set := planted(1000)
+	reader, err := e.newPolicy(b.Context(), set.Experts, textsOf(set.SFT))
+	if err != nil {
+		b.Fatal(err)
+	}
+	examples, err := e.examples(b.Context(), reader, set.SFT, len(set.Experts)-1, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := keyOfStageOne(reader, e.SFT, 1, examples); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
