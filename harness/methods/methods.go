@@ -4,6 +4,7 @@
 //
 //	methods.go        the list, what a method is built from, small change
 //	utility.go        routers that weigh predicted pass rates against dollars by a knob
+//	stageone.go       what Stage I comes to, remembered
 //	texts.go          what predicts pass rates and dollars from texts
 //	imported.go       predictions of other programs, in place of those
 //	learned.go        what a fit keeps, and how its router comes back from it

@@ -75,18 +75,22 @@ func keysOfPlan(t *testing.T, r *spec.Resolved, o steps.Options) map[store.Key]b
 // What is left out of every recipe would be changed and nothing made again.
 func TestEveryKnobIsInARecipeButThoseThatMoveNoNumber(t *testing.T) {
 	dir, _ := toy.Folder(t, "", toy.Learned)
+	every := []string{spec.ReadStructure, spec.ReadWords, spec.ReadCharacters} // a part that is not read is in no recipe
 	for _, c := range []struct {
 		name    string
 		load    func() *spec.Resolved
 		without []string // read by no step of the protocol, or by the loader alone, which caps sizes and runs; profile.test adds steps that an output has here
 	}{
 		{"split", func() *spec.Resolved {
-			return toy.TinyWith(t, "large: 20", "large: 0", "rl: {benchmark: sim-train-sft", "rl: {benchmark: sim-train-rl", "seen: 0 ", "seen: 0.5 ")
+			r := toy.TinyWith(t, "large: 20", "large: 0", "rl: {benchmark: sim-train-sft", "rl: {benchmark: sim-train-rl", "seen: 0 ", "seen: 0.5 ")
+			r.Experiment.Features.Read = every
+			return r
 		},
 			[]string{"profile.concurrency", "profile.test", "folds.k", "folds.kappa", "folds.whole", "evaluate.max_problems", "evaluate.max_runs"}},
 		{"folds", func() *spec.Resolved {
 			r := toy.Load(t, filepath.Join(dir, "constants.yaml"))
 			r.Experiment.Methods = append(r.Experiment.Methods, spec.Method{Name: "entrorouter"})
+			r.Experiment.Features.Read = every
 			return r
 		}, []string{"train.sft.size", "train.rl.size", "train.seen", "large", "profile.rollouts", "profile.concurrency", "profile.test"}},
 	} {
