@@ -125,8 +125,8 @@ func (r *RunReport) Regressed() bool {
 //
 // What two runs asked for is in the recipes of their steps. Steps of one recipe must hold the same bytes (on one
 // architecture; rows that train nothing on any). Where recipes differ, rows are compared question by question on the
-// questions that both runs have, by text and gold answer; recordings pool by pool, where a partition is a training: the
-// error of a mean difference is that of its questions, clustered by question and stratified by benchmark for the average,
+// questions that both runs have, by text and gold answer; recordings pool by pool, where a partition is a training
+// that shares its questions with the others (metrics.MeanOfPartitions): the error of a mean difference is that of its questions, clustered by question and stratified by benchmark for the average,
 // and that of the trainings where these differ, added as independent errors are. With m such differences each is held
 // against the t interval of a false alarm rate of FalseAlarm/m. Where no error is known (one training on each side,
 // trainings that all agree, one question), or from trainings that leave one degree of freedom, nothing is gated, nor are
@@ -482,6 +482,10 @@ func (p pairing) compare(ours, theirs book.Row, confidence float64) (out RowMove
 			out.Changed++
 		}
 	}
+	folds := 0
+	if recorded {
+		folds = min(foldsOf(ours), foldsOf(theirs))
+	}
 	// Trainings that were the same are no source of error.
 	seeds := trained && !(sameFits && madeAlike)
 	move := func(mine, others [][]float64) (by []Move, average Move) {
@@ -526,13 +530,7 @@ func (p pairing) compare(ours, theirs book.Row, confidence float64) (out RowMove
 			unknown := d.DF == 0
 			if seeds {
 				mine, others := singles(mine, b), singles(others, b)
-				spread := metrics.TwoSample(mine, others)
-				if sameSeeds && len(mine) > 1 {
-					for k := range mine {
-						mine[k] -= others[k]
-					}
-					spread = metrics.MeanOf(mine)
-				}
+				spread := spreadOf(mine, others, sameSeeds, folds)
 				m.errors = append(m.errors, spread)
 				unknown = unknown || spread.DF == 0
 				switch {
@@ -586,6 +584,29 @@ func (p pairing) compare(ours, theirs book.Row, confidence float64) (out RowMove
 	out.Most = p.most(a, b, changed)
 	return out, nil
 }
+
+// spreadOf is the difference of a number between trainings of two runs, with the error that trainings add to it: of pairs where both runs
+// have the same seeds, else of two samples. folds is how many a partition has where partitions are the trainings, which share all of
+// their questions, and else 0.
+func spreadOf(ours, theirs []float64, sameSeeds bool, folds int) metrics.Mean {
+	if !sameSeeds || len(ours) < 2 {
+		if folds > 0 {
+			return metrics.TwoSamplesOfPartitions(ours, theirs, folds)
+		}
+		return metrics.TwoSample(ours, theirs)
+	}
+	pairs := make([]float64, len(ours))
+	for k := range pairs {
+		pairs[k] = ours[k] - theirs[k]
+	}
+	if folds > 0 {
+		return metrics.MeanOfPartitions(pairs, folds)
+	}
+	return metrics.MeanOf(pairs)
+}
+
+// foldsOf is how many folds the partitions of a recording's row have.
+func foldsOf(row book.Row) int { return 1 + slices.Max(row.Trainings[0].Fold) }
 
 // mostMoved is how many questions of a row are named.
 const mostMoved = 5

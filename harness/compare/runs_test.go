@@ -1,11 +1,13 @@
 package compare
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
@@ -28,5 +30,34 @@ func TestQuestionsAskedTwiceArePairedOnce(t *testing.T) {
 	}
 	if p := pair(of("q1", "q2"), of("r1", "r2")); p.overlap.Common != 2 || p.questions[0] == p.questions[1] || p.questions[0][1] == p.questions[1][1] {
 		t.Errorf("pairs under other ids: %v", p.questions)
+	}
+}
+
+// Differences of 4 and 8 over two partitions into five folds have the variance 8 times 1/2 + 1/4, of independent trainings 8 times 1/2;
+// as two samples they have (32+8)/2 times
+// 1/2 + 1/2 + 2/4, and times 1/2 + 1/2.
+func TestPartitionsOfTwoRunsAreNoIndependentTrainings(t *testing.T) {
+	ours, theirs := []float64{14, 22}, []float64{10, 14}
+	for _, c := range []struct {
+		name      string
+		sameSeeds bool
+		folds     int
+		want      metrics.Mean
+	}{
+		{"the same partitions", true, 5, metrics.Mean{Value: 6, Variance: 6, DF: 1}},
+		{"the same seeds", true, 0, metrics.Mean{Value: 6, Variance: 4, DF: 1}},
+		{"other partitions", false, 5, metrics.Mean{Value: 6, Variance: 30, DF: 2}},
+		{"other seeds", false, 0, metrics.Mean{Value: 6, Variance: 20, DF: 2}},
+	} {
+		if got := spreadOf(ours, theirs, c.sameSeeds, c.folds); math.Abs(got.Value-c.want.Value) > 1e-9 || math.Abs(got.Variance-c.want.Variance) > 1e-9 || got.DF != c.want.DF {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+	if one := spreadOf([]float64{1}, []float64{2}, true, 5); one.DF != 0 {
+		t.Errorf("one partition: %+v", one)
+	}
+	fold := func(folds ...int) book.Row { return book.Row{Trainings: []book.Training{{Fold: folds}}} }
+	if got := foldsOf(fold(0, 2, 1, 2)); got != 3 {
+		t.Errorf("%d folds, want 3", got)
 	}
 }

@@ -127,3 +127,12 @@ func MeanOfPartitions(values []float64, folds int) Mean {
 	m.Variance *= 1 + n/float64(max(folds-1, 1))
 	return m
 }
+
+// TwoSamplesOfPartitions is the difference of the means of a number over two samples of partitions of the same questions into so many
+// folds: TwoSample with what MeanOfPartitions adds, for both samples.
+func TwoSamplesOfPartitions(ours, theirs []float64, folds int) Mean {
+	m := TwoSample(ours, theirs)
+	shared, own := 2/float64(max(folds-1, 1)), 1/float64(len(ours))+1/float64(len(theirs))
+	m.Variance *= 1 + shared/own
+	return m
+}

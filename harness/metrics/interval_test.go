@@ -124,3 +124,14 @@ func TestPartitionsAreNoIndependentTrainings(t *testing.T) {
 		t.Errorf("one partition: %+v", one)
 	}
 }
+
+// Partitions of 10 and 14, and of 1, 2 and 3, into five folds: a pooled variance of (8+2)/3, times 1/2 + 1/3 and 1/4 of each side.
+func TestTwoSamplesOfPartitionsShareTheirQuestions(t *testing.T) {
+	m := TwoSamplesOfPartitions([]float64{10, 14}, []float64{1, 2, 3}, 5)
+	near(t, "mean", m.Value, 10, 1e-12)
+	near(t, "variance", m.Variance, 10./3*(1./2+1./3+2./4), 1e-9)
+	near(t, "degrees of freedom", m.DF, 3, 0)
+	if one := TwoSamplesOfPartitions([]float64{10}, []float64{1}, 5); one.DF != 0 {
+		t.Errorf("one partition each: %+v", one)
+	}
+}
