@@ -30,7 +30,8 @@ type Contrast struct {
 	Seeds  int  // training seeds whose spread was made into the interval here; 0: none, it is in the interval as it was measured
 	Once   bool // a row was trained once here: nothing says what another training would give
 
-	Pools *Pools // of an ensemble, whose median the number is; nil: it is of one pool
+	Questions int    // that both rows were scored on; 0: none was drawn, or their number was not measured
+	Pools     *Pools // of an ensemble, whose median the number is; nil: it is of one pool
 
 	questions [2]float64   // of the interval, what it reaches below and above the number but for spread
 	spread    metrics.Mean // the error of training seeds, where lines of single seeds tell it
@@ -350,7 +351,18 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 		c.Value = unpaired(withoutSeeds(va, spreadA), withoutSeeds(vb, spreadB))
 	}
 	o.widen(c, measured, experiment, scale, a, b, spread, n)
+	c.Questions = questionsOf(ma, mb)
 	return c, nil
+}
+
+// questionsOf is how many questions are behind both of two lines; 0: a line does not say.
+func questionsOf(a, b metrics.Measurement) int {
+	na, okA := a.Value(metrics.Questions)
+	nb, okB := b.Value(metrics.Questions)
+	if !okA || !okB {
+		return 0
+	}
+	return int(min(na.Number, nb.Number))
 }
 
 // widen adds the spread of n training seeds to an interval without it, and notes what is not known of it.

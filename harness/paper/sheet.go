@@ -187,7 +187,7 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 		Name:    "verdicts",
 		Caption: "Every ordering that the paper states, on our measurements.",
 		Records: [][]string{{"id", "section", "source", "says", "metric", "is", "benchmark", "paper", "paper-has-it", "scale", "verdict", "shows",
-			"difference", "low", "high", "paired", "seeds", "pools", "came-out-on", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "p", "p-holm", "p-fdr", "detectable", "reason", "missing"}},
+			"difference", "low", "high", "paired", "seeds", "pools", "came-out-on", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "p", "p-holm", "p-fdr", "detectable", "questions", "reason", "missing"}},
 		Notes: []string{
 			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their interval. On simulated scales and recorded answers it holds the spread over questions, at the confidence of the measurements (95% in the built-in specs), and, where rows were trained, that over training seeds, a 95% t interval (on recorded answers that over partitions, widened since they share their questions); \"trained once\" marks where there is one, which decides nothing. " +
 				"Of training curves and of the small environment, in nats or percent, it is the 95% t interval of the differences seed by seed, and of fewer than two seeds there is none. " +
@@ -526,9 +526,12 @@ func records(r Row) [][]string {
 		}
 		record := []string{o.ID, r.Section.Title, o.Source, o.Says, o.Metric, o.Is, o.Benchmark, r.Paper, strconv.FormatBool(r.PaperHas), j.Scale.ID, j.Verdict, j.Shows}
 		record = append(record, digits(j.Delta)...)
-		paired, seeds := "", ""
+		paired, seeds, questions := "", "", ""
 		if j.Delta != nil {
 			paired, seeds = strconv.FormatBool(j.Delta.Paired), strconv.Itoa(j.Delta.Seeds)
+			if j.Delta.Questions > 0 {
+				questions = strconv.Itoa(j.Delta.Questions)
+			}
 		}
 		pools, came := "", ""
 		if j.Delta != nil && j.Delta.Pools != nil {
@@ -542,7 +545,7 @@ func records(r Row) [][]string {
 		}
 		record = append(record, digits(equal)...)
 		record = append(record, j.Tested.fields()...)
-		out = append(out, append(record, j.Reason, j.Missing))
+		out = append(out, append(record, questions, j.Reason, j.Missing))
 	}
 	return out
 }
