@@ -15,7 +15,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race kill lint loc study reproduce ensemble recorded paper-pdf smoke bench bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 live-demo test-live lm-accept clean
+.PHONY: build build-simd build-xla test race kill lint loc study reproduce ensemble recorded paper-pdf smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 live-demo test-live lm-accept clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -118,6 +118,12 @@ smoke: build
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# What make reproduce costs beside commit 7b47ec0, from empty stores with the same three training seeds: CPU and wall time of each
+# experiment that both have, in turn. Some twenty minutes of CPU; EXPERIMENTS=smoke is one small one.
+bench-reproduce: EXPERIMENTS ?= $(SIMULATED)
+bench-reproduce:
+	sh tools/benchreproduce/run.sh $(EXPERIMENTS)
 
 # What the client of servers costs beside aiohttp, in a virtual environment below build: medians of five runs in turn.
 bench-client:

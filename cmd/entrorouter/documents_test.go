@@ -95,6 +95,8 @@ var commandsOfDocuments = []documented{
 
 	{command: "go test ./...", as: `cd "$ROOT" && go list ./...`, why: "this is a part of it", prints: `entrorouter/verify`},
 	{command: "go test ./cmd/entrorouter -run Documents", as: `ln -s "$(command -v entrorouter)" bin/tests && bin/tests -test.list Documents`, why: "this is it: what runs lists itself", prints: `TestEveryCommandOfTheDocumentsIsCarriedOut`},
+	{command: "make bench-reproduce", as: `make -C "$ROOT" -n bench-reproduce`, why: "half an hour: what it calls", needs: "make", prints: `tools/benchreproduce/run\.sh main `},
+	{command: "make bench-reproduce EXPERIMENTS=smoke", as: `make -C "$ROOT" -n bench-reproduce EXPERIMENTS=smoke`, why: "it builds two programs: what it calls", needs: "make", prints: `tools/benchreproduce/run\.sh smoke\n`},
 	{command: "RUNS=5 make bench-client", as: `make -C "$ROOT" -n bench-client`, why: "minutes, and aiohttp from PyPI: what it calls", needs: "make", prints: `tools/clientbench/run\.sh`},
 	{command: "RUNS=1 make bench-peers", as: `make -C "$ROOT" -n bench-peers`, why: "minutes, and lm-eval and inspect_ai from PyPI: what it calls", needs: "make", prints: `tools/peers/run\.sh`},
 	{command: "make loc", as: `make -C "$ROOT" loc`, why: "in the folder of the code", needs: "make", prints: `\d+ +\d+ +total`},

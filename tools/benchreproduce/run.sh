@@ -19,27 +19,29 @@ done
 test -n "$both" || { echo "$before has none of $*" >&2; exit 2; }
 echo "carried out by $before and by this checkout, in seconds:$both"
 test -z "$alone" || echo "left out, since $before does not have them:$alone"
-echo "Rows, outputs and statistics of an experiment are those that the program has: the newer one may do more."
+echo "Rows and outputs of an experiment are those that the program has, so the newer one may do more: steps are what it planned."
 
-# measure WHICH EXPERIMENT appends to $dir/WHICH.took: seconds of CPU, of wall. The shell's times counts the children of this subshell alone.
+# measure WHICH EXPERIMENT appends to $dir/WHICH.took: steps to do, seconds of CPU, of wall. The shell's times counts the children of this subshell alone.
 measure() (
 	program=$PWD/$dir/$1/entrorouter
 	cd "$dir/$1"
+	steps=$("$program" plan "$2" --seeds 3 --out store | grep -c '^to do' || true)
+	times >before
 	began=$(date +%s)
 	"$program" run "$2" --seeds 3 --out store --figures figures >"$2.log" 2>&1 || { echo "$1: $2 failed, see $dir/$1/$2.log" >&2; exit 1; }
 	wall=$(($(date +%s) - began))
-	times >times
-	awk -v wall=$wall 'NR == 2 { split($1 "m" $2, t, /[ms]+/); printf "%.2f %d\n", 60*t[1]+t[2]+60*t[3]+t[4], wall }' times >>"../$1.took"
+	times >after
+	awk -v steps="$steps" -v wall="$wall" 'FNR == 2 { split($1 "m" $2, t, /[ms]+/); cpu = 60*t[1]+t[2]+60*t[3]+t[4] - cpu }
+		END { printf "%d %.2f %d\n", steps, cpu, wall }' before after >>"../$1.took"
 )
 
-line='%-20s %10s %10s %6s %10s %10s %6s\n'
-printf "$line" experiment "CPU before" now ratio "wall before" now ratio
+line='%-20s %12s %6s %12s %8s %6s %12s %6s %6s\n'
+printf "$line" experiment 'steps before' now 'CPU before' now ratio 'wall before' now ratio
 rows() {
 	paste -d' ' "$dir/names" "$dir/before.took" "$dir/now.took" | awk -v line="$line" '
 		function ratio(now, before) { return before > 0 ? sprintf("%.2f", now / before) : "" }
-		function row(name, a, b, c, d) { printf line, name, sprintf("%.1f", a), sprintf("%.1f", c), ratio(c, a), b, d, ratio(d, b) }
-		{ last = $0; for (i = 2; i <= 5; i++) sum[i] += $i }
-		END { if (total) row("all", sum[2], sum[3], sum[4], sum[5]); else { split(last, x, " "); row(x[1], x[2], x[3], x[4], x[5]) } }' "$@"
+		{ if (!total) for (i = 2; i <= 7; i++) x[i] = 0; for (i = 2; i <= 7; i++) x[i] += $i }
+		END { printf line, total ? "all" : $1, x[2], x[5], sprintf("%.1f", x[3]), sprintf("%.1f", x[6]), ratio(x[6], x[3]), x[4], x[7], ratio(x[7], x[4]) }' "$@"
 }
 for e in $both; do
 	measure before "$e"
