@@ -38,8 +38,8 @@ const (
 
 // Verdict says whether a router pays on a pool, and by how much.
 //
-// The intervals of routers are those of the measurements, widened so that they hold for all routers at once (Bonferroni, by
-// normal quantiles): the one that is best on these questions is named. A row that is measured at several budgets is as many routers. The strongest expert is the most accurate one here.
+// The intervals of routers are those of the measurements, widened so that they hold for all routers at once (Bonferroni; trained has
+// by how much): the one that is best on these questions is named. A row that is measured at several budgets is as many routers. The strongest expert is the most accurate one here.
 type Verdict struct {
 	Finding   Finding
 	Why       string   // of Undefined
@@ -63,7 +63,8 @@ type Judged struct {
 	Beside   Range // points of accuracy above the strongest expert's
 	Saving   Range // percent of the strongest expert's dollars, which are taken as known where it is not the dearest
 
-	line metrics.Measurement
+	line    metrics.Measurement
+	trained trained
 }
 
 // Range is a number with its interval.
@@ -198,9 +199,9 @@ func (r *Run) verdict(pool spec.Pool, rows []string) (v Verdict, err error) {
 		return v, fmt.Errorf("%w: spec %s: an output of kind verdict needs a row of kind fixed for every expert of pool %s, which has %d, and finds %d", spec.ErrUsage, r.Spec.Experiment.Name, pool.Name, len(pool.Experts), len(ids))
 	}
 	v.Routers, v.Strongest = len(v.routers), ids[strongest]
-	widen := wideningFor(v.Routers, r.Spec.Experiment.Evaluate.Confidence)
 	for i := range v.routers {
 		j := &v.routers[i]
+		widen := j.trained.widening(v.Routers, v.Questions, r.Spec.Experiment.Evaluate.Confidence)
 		j.Gain = j.Gain.wider(widen)
 		j.Beside = r.beside(*j, v.experts[strongest], v.Strongest == r.strongest(pool)).wider(widen)
 		j.Saving = j.Share.times(-100 / v.experts[strongest].Share.Number).plus(100).wider(widen)
@@ -258,7 +259,7 @@ func (r *Run) judged(m spec.Method, pool spec.Pool) (j Judged, why string, err e
 			j.line = found
 		}
 	}
-	j.Label = r.label(m)
+	j.Label, j.trained = r.label(m), r.trained(j.line)
 	if j.line.Name == "" {
 		return j, "", fmt.Errorf("nothing was measured of row %s on all questions of pool %s", m.RowID(), pool.Name)
 	}
@@ -293,7 +294,7 @@ func (j Judged) settings(m spec.Method) []Judged {
 		accuracy, also := j.line.Value(fmt.Sprintf(units.QualityAt, percent))
 		if ok && also && gain.Bounded && accuracy.Bounded {
 			share := float64(percent)
-			all = append(all, Judged{Label: fmt.Sprintf("%s at %d%%", j.Label, percent), Accuracy: rangeOf(accuracy), Gain: rangeOf(gain), Share: Range{share, share, share}})
+			all = append(all, Judged{Label: fmt.Sprintf("%s at %d%%", j.Label, percent), Accuracy: rangeOf(accuracy), Gain: rangeOf(gain), Share: Range{share, share, share}, trained: j.trained})
 		}
 	}
 	if all == nil {
@@ -326,9 +327,49 @@ func apart(router, strongest Judged) Range {
 	return Range{d, d - half, d + half}
 }
 
-// wideningFor is how many times as wide an interval is that holds for n numbers at once.
-func wideningFor(n int, confidence float64) float64 {
-	return math.Erfinv(1-(1-confidence)/float64(n)) / math.Erfinv(confidence)
+// trained is how much of the intervals of a row is the spread of its trainings, or of partitions.
+type trained struct {
+	share float64 // of the square of an interval's reach, in the number of the row in which it is greatest; 0: trained once
+	df    float64 // degrees of freedom of that part
+}
+
+// trained reads the share off the lines of single trainings. Not every number has these, so what is found is the greatest share of the
+// numbers that do: on the side of intervals that are too wide, as far as the others are like them.
+func (r *Run) trained(line metrics.Measurement) (of trained) {
+	values := map[string][]float64{}
+	for _, single := range r.Measurements.Where(line.Keys...) {
+		if single.Name == line.Name && single.Key("seed") != "" {
+			for _, v := range single.Values {
+				values[v.Unit] = append(values[v.Unit], v.Number)
+			}
+		}
+	}
+	x := &r.Spec.Experiment
+	for _, unit := range []string{metrics.Accuracy, units.CostShare, units.HullGain, units.MeanGain, units.Retention} {
+		spread := metrics.MeanOf(values[unit])
+		if x.Recorded() {
+			spread = metrics.MeanOfPartitions(values[unit], x.Folds.K)
+		}
+		v, ok := line.Value(unit)
+		if reach := min(v.Number-v.Low, v.High-v.Number); ok && v.Bounded && reach > 0 && spread.DF > 0 {
+			of.share, of.df = max(of.share, min(1, math.Pow(spread.Half((1-x.Evaluate.Confidence)/2)/reach, 2))), spread.DF
+		}
+	}
+	return of
+}
+
+// widening is how many times as wide an interval of the row is that holds for n numbers at once. An interval is made of Student's t of
+// questions and of trainings, added by the root of the sum of squares: each grows by its own t.
+func (t trained) widening(n, questions int, confidence float64) float64 {
+	growth := func(df float64) float64 {
+		one, tail := metrics.Mean{Variance: 1, DF: df}, (1-confidence)/2
+		return one.Half(tail/float64(n)) / one.Half(tail)
+	}
+	byQuestions := growth(float64(max(questions-1, 1)))
+	if t.share == 0 {
+		return byQuestions
+	}
+	return math.Sqrt((1-t.share)*math.Pow(byQuestions, 2) + t.share*math.Pow(growth(t.df), 2))
 }
 
 // flip names the experts between whom a coin is flipped at a cost: one where the cheapest costs more or the dearest on the hull less.

@@ -11,13 +11,57 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-// The normal quantiles of 1-0.05/2 and 1-0.05/6 are 1.959964 and 2.393980.
+// Quantiles of t have closed forms at one degree of freedom, tan(pi (p-1/2)), and at two, (2p-1)/sqrt(2p(1-p)). Of 1-0.05/2 and 1-0.05/6
+// they are 12.7062 and 38.1885, and 4.30265 and 7.64887; at many they are the normal 1.959964 and 2.393980.
 func TestIntervalsOfSeveralRoutersAreWider(t *testing.T) {
-	if got := wideningFor(1, 0.95); got != 1 {
-		t.Errorf("one router: %g", got)
+	one, two := 38.1885/12.7062, 7.64887/4.30265
+	for _, c := range []struct {
+		name      string
+		of        trained
+		routers   int
+		questions int
+		want      float64
+	}{
+		{"one router", trained{share: 0.3, df: 2}, 1, 50, 1},
+		{"many questions, one training", trained{}, 3, 1e7, 2.393980 / 1.959964},
+		{"three questions, one training", trained{}, 3, 3, two},
+		{"two trainings alone", trained{share: 1, df: 1}, 3, 1e7, one},
+		{"a quarter is of two trainings", trained{share: 0.25, df: 1}, 3, 3, math.Sqrt(0.75*two*two + 0.25*one*one)},
+	} {
+		if got := c.of.widening(c.routers, c.questions, 0.95); math.Abs(got-c.want) > 1e-4 {
+			t.Errorf("%s: %g, want %g", c.name, got, c.want)
+		}
 	}
-	if got, want := wideningFor(3, 0.95), 2.393980/1.959964; math.Abs(got-want) > 1e-6 {
-		t.Errorf("three routers: %g, want %g", got, want)
+}
+
+// Gains of 8 and 10 have an error of 1 with one degree of freedom, 12.7062 on either side: a quarter of the square of 25.4124. Two partitions
+// into three folds have twice the variance. Accuracies that are nearly alike count less, and other rows not at all.
+func TestTheShareOfTrainingsIsReadOffTheirLines(t *testing.T) {
+	line := func(row, seed string, values ...metrics.Value) metrics.Measurement {
+		keys := metrics.Keys("pool", "mine", "method", row, "benchmark", metrics.Average)
+		if seed != "" {
+			keys = append(keys, metrics.Keys("seed", seed)...)
+		}
+		return metrics.Measurement{Name: "Route", Keys: keys, Values: values}
+	}
+	number := func(x float64, unit string) metrics.Value { return metrics.Rounded(x, unit, 3) }
+	mean := line("logistic", "", number(50, metrics.Accuracy).Within(10, 90), number(9, units.HullGain).Within(9-25.4124, 40))
+	r := &Run{Measurements: &metrics.Set{Measurements: []metrics.Measurement{
+		mean,
+		line("logistic", "1", number(49.9, metrics.Accuracy), number(8, units.HullGain)),
+		line("logistic", "2", number(50.1, metrics.Accuracy), number(10, units.HullGain)),
+		line("other", "1", number(0, units.HullGain)),
+	}}, Spec: &spec.Resolved{Experiment: spec.Experiment{Protocol: "split", Evaluate: spec.Evaluate{Confidence: 0.95}, Folds: spec.Folds{K: 3}}}}
+	if got := r.trained(mean); math.Abs(got.share-0.25) > 1e-4 || got.df != 1 {
+		t.Errorf("two trainings: %+v, want a quarter at one degree of freedom", got)
+	}
+	r.Spec.Experiment.Protocol = "folds"
+	if got := r.trained(mean); math.Abs(got.share-0.5) > 1e-4 || got.df != 1 {
+		t.Errorf("two partitions: %+v, want a half at one degree of freedom", got)
+	}
+	r.Measurements.Measurements = r.Measurements.Measurements[:2]
+	if got := r.trained(mean); got != (trained{}) {
+		t.Errorf("one training: %+v, want none", got)
 	}
 }
 
