@@ -96,6 +96,9 @@ func renderCommand() *cli.Command {
 				if err := save(c.App.Writer, dir, files[i]); err != nil {
 					return err
 				}
+				if err := present.Conclude(redo[i], c.App.Writer); err != nil {
+					return err
+				}
 			}
 			if c.Bool("document") {
 				return writeDocument(dir, redo, files)

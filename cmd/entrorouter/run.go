@@ -117,9 +117,13 @@ func runSpec(c *cli.Context, r *spec.Resolved, o harness.Options, folder string)
 	if err != nil {
 		return 0, err
 	}
-	files, err := present.Draw(&present.Run{Spec: result.Spec, Measurements: result.Measurements, RouterMS: result.RouterMS}, results.FS, terminal(c.App.Writer), c.App.Writer)
+	shown := &present.Run{Spec: result.Spec, Measurements: result.Measurements, RouterMS: result.RouterMS}
+	files, err := present.Draw(shown, results.FS, terminal(c.App.Writer), c.App.Writer)
 	if err == nil && folder != "" {
 		err = save(c.App.Writer, folder, files)
+	}
+	if err == nil {
+		err = present.Conclude(shown, c.App.Writer)
 	}
 	return result.MayBeHad, err
 }

@@ -19,7 +19,7 @@ type output struct {
 	difficulty bool // it shows how difficult test problems are, which takes a profile of them
 	tables     func(r *Run, o spec.Output, paper published) ([]*report.Table, error)
 	figures    func(r *Run, o spec.Output, paper published) ([]*report.Figure, error)
-	text       func(r *Run, o spec.Output) (string, error) // shown on the terminal as it is
+	text       func(r *Run, o spec.Output) (string, error) // what Conclude prints
 }
 
 func outputs() []output {

@@ -28,7 +28,7 @@ type Run struct {
 	RouterMS map[string]float64
 }
 
-// Draw prints the tables of a finished experiment and returns the files of its outputs: tables as Markdown, LaTeX and CSV,
+// Draw prints the tables of a finished experiment and returns the files of its outputs: tables as Markdown, LaTeX and CSV, words as text,
 // figures in the given formats (none: SVG) with their numbers and caption, and the measurements themselves. It measures
 // nothing: our numbers are read from the measurements, the paper's from the files paper/<table>.txt of papers. What it
 // works out follows from these: whole rows of the paper, shares of the coverage, differences, and what is best.
@@ -49,9 +49,6 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 			return nil, err
 		}
 		if d.text != "" {
-			if _, err := io.WriteString(w, d.text); err != nil {
-				return nil, err
-			}
 			files = append(files, report.File{Name: o.File + ".txt", Data: []byte(d.text)})
 		}
 		for _, t := range d.tables {
@@ -89,6 +86,25 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 		seen[f.Name] = true
 	}
 	return files, nil
+}
+
+// Conclude prints the outputs of a finished experiment that are words. They are the last that is said of it: what a reader came for is
+// the last line.
+func Conclude(r *Run, w io.Writer) error {
+	for _, o := range r.Spec.Experiment.Outputs {
+		at := slices.IndexFunc(outputs(), func(of output) bool { return of.kind == o.Kind && of.text != nil })
+		if at < 0 {
+			continue
+		}
+		text, err := outputs()[at].text(r, o)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
