@@ -15,7 +15,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race kill lint loc study reproduce ensemble recorded paper-pdf smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 live-demo test-live lm-accept clean
+.PHONY: build build-simd build-xla test race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 live-demo test-live lm-accept clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -97,6 +97,13 @@ reproduce: build
 # Contrasts on 24 simulated pools that fit the paper's fixed experts alike: a quarter of an hour of CPU.
 ensemble: build
 	$(BIN) ensemble ensemble
+
+# EntroRouter trained anew for eight values of alpha beside the curve of one training, on simulated experts and, with DATA=folder, on a
+# recorded pool; the time that it took. From an empty store, build/alpha-curve, unless that was interrupted.
+ALPHAS = alpha-curve recorded-alpha
+alpha-curve: build
+	@began=$$(date +%s); $(BIN) run $(if $(DATA),$(ALPHAS) --data '$(DATA)',$(filter-out recorded-%,$(ALPHAS))) --out build/alpha-curve $(if $(UPDATE),--update) && \
+	  echo "made in $$(($$(date +%s) - began)) s; CPU time of the shell, then of what it called (user, system):" && times
 
 # Recordings that can be fetched are, where they are missing; docs/data.md says of the others where they are from.
 recorded: build

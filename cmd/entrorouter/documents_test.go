@@ -95,6 +95,7 @@ var commandsOfDocuments = []documented{
 
 	{command: "go test ./...", as: `cd "$ROOT" && go list ./...`, why: "this is a part of it", prints: `entrorouter/verify`},
 	{command: "go test ./cmd/entrorouter -run Documents", as: `ln -s "$(command -v entrorouter)" bin/tests && bin/tests -test.list Documents`, why: "this is it: what runs lists itself", prints: `TestEveryCommandOfTheDocumentsIsCarriedOut`},
+	{command: "make alpha-curve DATA=DIR", as: `make -C "$ROOT" -n alpha-curve DATA=DIR`, why: "half an hour: what it calls", needs: "make", prints: `run alpha-curve recorded-alpha --data 'DIR' --out build/alpha-curve`},
 	{command: "make bench-reproduce", as: `make -C "$ROOT" -n bench-reproduce`, why: "half an hour: what it calls", needs: "make", prints: `tools/benchreproduce/run\.sh main `},
 	{command: "make bench-reproduce EXPERIMENTS=smoke", as: `make -C "$ROOT" -n bench-reproduce EXPERIMENTS=smoke`, why: "it builds two programs: what it calls", needs: "make", prints: `tools/benchreproduce/run\.sh smoke\n`},
 	{command: "RUNS=5 make bench-client", as: `make -C "$ROOT" -n bench-client`, why: "minutes, and aiohttp from PyPI: what it calls", needs: "make", prints: `tools/clientbench/run\.sh`},
@@ -589,10 +590,10 @@ func unitsAreDocumented(t *testing.T, set *metrics.Set) {
 }
 
 // What is carried out in the place of 'make reproduce' and 'make recorded' is one small experiment. Theirs are built in,
-// and all that are built in are theirs or held back, but those for a quick look, for a long run, for servers and of language models.
+// and all that are built in are theirs, held back or of 'make alpha-curve', but those for a quick look, for a long run, for servers and of language models.
 func TestMakeRunsEveryExperiment(t *testing.T) {
 	var made []string
-	for _, list := range []string{"SIMULATED", "RECORDED", "HELD"} {
+	for _, list := range []string{"SIMULATED", "RECORDED", "HELD", "ALPHAS"} {
 		m := regexp.MustCompile(`(?m)^` + list + ` *= *(.*)$`).FindStringSubmatch(documentText(t, "Makefile"))
 		if m == nil {
 			t.Fatal("the Makefile has no list ", list)
