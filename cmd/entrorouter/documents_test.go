@@ -95,6 +95,7 @@ var commandsOfDocuments = []documented{
 
 	{command: "go test ./...", as: `cd "$ROOT" && go list ./...`, why: "this is a part of it", prints: `entrorouter/verify`},
 	{command: "go test ./cmd/entrorouter -run Documents", as: `ln -s "$(command -v entrorouter)" bin/tests && bin/tests -test.list Documents`, why: "this is it: what runs lists itself", prints: `TestEveryCommandOfTheDocumentsIsCarriedOut`},
+	{command: "make ensemble", as: `make -C "$ROOT" -n ensemble`, why: "a quarter of an hour: what it calls", needs: "make", prints: `entrorouter ensemble ensemble`},
 	{command: "make alpha-curve DATA=DIR", as: `make -C "$ROOT" -n alpha-curve DATA=DIR`, why: "half an hour: what it calls", needs: "make", prints: `run alpha-curve recorded-alpha --data 'DIR' --out build/alpha-curve`},
 	{command: "make bench-reproduce", as: `make -C "$ROOT" -n bench-reproduce`, why: "half an hour: what it calls", needs: "make", prints: `tools/benchreproduce/run\.sh main `},
 	{command: "make bench-reproduce EXPERIMENTS=smoke", as: `make -C "$ROOT" -n bench-reproduce EXPERIMENTS=smoke`, why: "it builds two programs: what it calls", needs: "make", prints: `tools/benchreproduce/run\.sh smoke\n`},
@@ -174,6 +175,8 @@ var commandsOfDocuments = []documented{
 	{command: "make smollm2", as: `make -C "$ROOT" -n smollm2 SMOLLM2=build/nowhere`, why: "97 MB from a network: what it calls", needs: "make", prints: `model import build/nowhere/.*--out build/nowhere/hf`},
 	{command: "entrorouter status", prints: `no process is running; last asked by: `},
 	{command: "entrorouter fsck", prints: `\d+ entries, \d+ rollouts, \d+ attempts; faults: 0`},
+	{command: "go test -count=1 ./...", as: `cd "$ROOT" && go list ./...`, why: "minutes: what it tests", prints: `entrorouter/harness\n`},
+	{command: "ENTROROUTER_COVERAGE=1000 go test ./harness/score -run Cover -v", as: `cd "$ROOT" && go test ./harness/score -list Cover`, why: "minutes: what it runs", slow: true, prints: `TestIntervalsCover`},
 	{command: "go test ./harness/store -run xxx -bench Ledger", as: `cd "$ROOT" && go test ./harness/store -run xxx -bench Ledger -benchtime 1x`, why: "once", slow: true, prints: `CPU-us/row`},
 	{command: "go test ./harness/store -run xxx -bench Resume", as: `cd "$ROOT" && go test ./harness/store -list Resume`, why: "a minute: a million rows are written first", slow: true, prints: `BenchmarkResume`},
 	{command: "entrorouter fetch --list", prints: `gpqa +GPQA +test +198 +unpinned`},
