@@ -9,6 +9,5 @@ const (
 
 var (
 	NewModel = newModel
-	Values   = (*Model).values
 	Digest   = digest
 )

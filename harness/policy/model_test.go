@@ -88,7 +88,7 @@ func reference(values []safetensors.Tensor, row policy.Row) []float64 {
 
 func TestProbsAreThoseOfTheNetworkComputedByHand(t *testing.T) {
 	m := newTestModel(t, open(t), 1)
-	values, err := policy.Values(m)
+	values, err := m.Weights()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestBackendsAreNamed(t *testing.T) {
 func TestInitialWeightsDependOnTheSeedAlone(t *testing.T) {
 	b := open(t)
 	weights := func(s seed.Seed) string {
-		v, err := policy.Values(newTestModel(t, b, s))
+		v, err := newTestModel(t, b, s).Weights()
 		if err != nil {
 			t.Fatal(err)
 		}
