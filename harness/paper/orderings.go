@@ -292,11 +292,18 @@ func (o *Orderings) Rows() []Named {
 				if experiment == "" {
 					experiment, ok = scale.experiment(s.Table)
 				}
+				var rows []string
 				for _, side := range []Operand{r.A, r.B} {
 					row := o.row(scale, experiment, side.Row)
 					if side.Keys != nil {
 						row = side.Keys["method"]
 					}
+					rows = append(rows, row)
+				}
+				if scale.Kind == kindEnsemble && slices.ContainsFunc(rows, func(row string) bool { return !scale.named(Place{"method": row}) }) {
+					continue // not stated there, see judgePools
+				}
+				for _, row := range rows {
 					if n := (Named{experiment, row}); ok && row != "" && !slices.Contains(all, n) {
 						all = append(all, n)
 					}
