@@ -72,6 +72,12 @@ func renderCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
+				if r.Experiment.Ensemble != nil {
+					if c.Args().Present() {
+						return usageError{fmt.Errorf("spec %s is of many pools, whose tables 'entrorouter ensemble %s' writes", name, name)}
+					}
+					continue
+				}
 				set, err := readMeasurements(dir, r)
 				if err != nil {
 					return err
