@@ -19,7 +19,7 @@ var mutants = []mutant{
 	{"two prices are swapped", "experiments/prices/paper-novita.yaml",
 		"Qwen3-4B-Thinking-2507: {in: 0.03, out: 0.03}\n  Qwen3-30B-A3B-Thinking-2507: {in: 0.10, out: 0.45}",
 		"Qwen3-4B-Thinking-2507: {in: 0.10, out: 0.45}\n  Qwen3-30B-A3B-Thinking-2507: {in: 0.03, out: 0.03}", 3, "method=qwen3-4b/benchmark=sim-"},
-	{"one run too few", "harness/protocol/split.go", "e.newOutcomes(ctx, set, e.Spec.Benchmarks[name].Runs, ", "e.newOutcomes(ctx, set, max(1, e.Spec.Benchmarks[name].Runs-1), ", 3, " rollouts: "},
+	{"one run too few", "harness/spec/load.go", "b.Runs = min(b.Runs, e.Evaluate.MaxRuns)", "b.Runs = max(1, min(b.Runs, e.Evaluate.MaxRuns)-1)", 3, " rollouts: "},
 	{"the sign of the anchor", "harness/routing/reward.go", "out[m] += a.Strength * a.T * lp[m]", "out[m] -= a.Strength * a.T * lp[m]", 3, "method=entrorouter/benchmark=avg/seed=1"},
 	{"the strongest expert's pass rate is measured", "harness/routing/reward.go", `r.StrongestKappa == "one"`, `r.StrongestKappa != "one"`, 3, "method=entrorouter/benchmark=avg/seed=1"},
 	{"advantages are not centred", "harness/train/grpo.go", "a[i] = r - mean", "a[i] = r", 3, "method=entrorouter/benchmark=avg/seed=1"},
