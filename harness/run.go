@@ -16,6 +16,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/protocol"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
+	"github.com/entrorouter/entrorouter/harness/store"
 )
 
 var (
@@ -48,6 +49,9 @@ func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
 	if err := Estimate(r).check(o.Room, storedBytes(o.Out)); err != nil {
 		return nil, err
 	}
+	o = o.Filled()
+	o.Progress.Start(r.Experiment.Name, 0)
+	defer o.Progress.Done()
 	run, err := gathered(ctx, r, o)
 	if err != nil {
 		return nil, err
@@ -86,7 +90,7 @@ func sayUnfinished(run *protocol.Run) error {
 // them are others than were planned.
 func gathered(ctx context.Context, r *spec.Resolved, o Options) (*protocol.Run, error) {
 	o.Again = !o.Offline
-	run, err := protocol.Open(ctx, r, o)
+	run, err := planned(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +103,53 @@ func gathered(ctx context.Context, r *spec.Resolved, o Options) (*protocol.Run, 
 		return nil, err
 	}
 	o.Again = false
-	return protocol.Open(ctx, r, o)
+	return planned(ctx, r, o)
+}
+
+// planned opens an experiment and tells what is to be made.
+func planned(ctx context.Context, r *spec.Resolved, o Options) (*protocol.Run, error) {
+	run, err := protocol.Open(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	todo, err := run.Explain().ToDo()
+	if err != nil {
+		run.Close()
+		return nil, err
+	}
+	var names []string
+	for _, s := range todo {
+		names = append(names, s.Name)
+	}
+	o.Progress.Plan(names)
+	return run, nil
+}
+
+// ToDo lists the names of the steps that Run would make of several experiments, one after another: a step that two have is the
+// first one's. It does nothing but look at the store.
+func ToDo(ctx context.Context, specs []*spec.Resolved, o Options) ([][]string, error) {
+	seen := map[store.Key]bool{}
+	var all [][]string
+	for _, r := range specs {
+		run, err := look(ctx, r, o)
+		if err != nil {
+			return nil, err
+		}
+		todo, err := run.Explain().ToDo()
+		run.Close()
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, s := range todo {
+			if k := s.Recipe.Key(); !seen[k] {
+				seen[k] = true
+				names = append(names, s.Name)
+			}
+		}
+		all = append(all, names)
+	}
+	return all, nil
 }
 
 // trainings reads what is noted of the making of a run's fits: on which platforms policies were trained, and by row how long a question

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
@@ -228,10 +230,14 @@ func TestAnHTTPPoolThatPointsAtServeGetsTheSameOutcomes(t *testing.T) {
 
 	over, address := overHTTP(t, r, dir)
 	stop := serving(t, r, address, nil)
-	if _, err := Run(t.Context(), over, Options{Out: filepath.Join(dir, "http"), Data: filepath.Join(dir, "data")}); err != nil {
+	heard := &hearing{Progress: Options{}.Filled().Progress}
+	if _, err := Run(t.Context(), over, Options{Out: filepath.Join(dir, "http"), Data: filepath.Join(dir, "data"), Progress: heard}); err != nil {
 		t.Fatal(err)
 	}
 	stop()
+	if heard.sent == 0 || heard.retries > 0 || heard.usd <= 0 {
+		t.Errorf("progress heard of %d requests, %d retries and %g dollars", heard.sent, heard.retries, heard.usd)
+	}
 
 	for file, n := range map[string]int{"profile.csv": 4, "outcomes.csv": 2} {
 		sim, http := contentsOf(entries(t, filepath.Join(dir, "sim")), file), contentsOf(entries(t, filepath.Join(dir, "http")), file)
@@ -256,6 +262,62 @@ func TestAnInterruptedRunSaysSoAndGoesOn(t *testing.T) {
 	if x, y := render(t, runIn(t, r, out)), render(t, runIn(t, r, calm)); x != y {
 		t.Errorf("tables differ:\n%s\n%s", x, y)
 	}
+}
+
+// What progress is told to be made is made, each step once; a run that finds all stored makes nothing.
+func TestProgressHearsOfTheStepsThatARunMakes(t *testing.T) {
+	r, out := toy.Tiny(t), t.TempDir()
+	all, err := ToDo(t.Context(), []*spec.Resolved{r, r}, Options{Out: out})
+	if err != nil || len(all) != 2 || len(all[0]) == 0 || len(all[1]) > 0 {
+		t.Fatalf("before the run are to do %q (%v), want steps of the first of two that agree", all, err)
+	}
+	for _, want := range [][]string{all[0], nil} {
+		heard := &hearing{Progress: Options{}.Filled().Progress}
+		if _, err := Run(t.Context(), r, Options{Out: out, Progress: heard}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, heard.plan); diff != "" {
+			t.Error(diff)
+		}
+		made := slices.DeleteFunc(heard.started, func(what string) bool { return !slices.Contains(want, what) })
+		slices.Sort(made)
+		if diff := cmp.Diff(strings.Join(slices.Sorted(slices.Values(want)), "\n"), strings.Join(made, "\n")); diff != "" {
+			t.Error(diff)
+		}
+		if heard.open != 0 || heard.sent > 0 {
+			t.Errorf("%d are not done; %d requests of a simulation", heard.open, heard.sent)
+		}
+	}
+}
+
+// hearing remembers what progress is told.
+type hearing struct {
+	Progress
+	mu            sync.Mutex
+	plan, started []string
+	open          int
+	sent, retries int
+	usd           float64
+}
+
+func (h *hearing) Plan(steps []string) { h.plan = steps }
+
+func (h *hearing) Start(what string, _ int) { h.started, h.open = append(h.started, what), h.open+1 }
+
+func (h *hearing) Done() { h.open-- }
+
+func (h *hearing) Sent(retry bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sent++; retry {
+		h.retries++
+	}
+}
+
+func (h *hearing) Spent(usd float64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.usd += usd
 }
 
 // cancelAt interrupts when something starts.

@@ -23,7 +23,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/gguf/gguftest"
 )
 
+// What is asserted of standard error must not depend on how long a run takes: progress has tests of its own.
 func TestMain(m *testing.M) {
+	os.Setenv("ENTROROUTER_QUIET", "1")
 	testscript.Main(sharing{m}, map[string]func(){
 		"entrorouter": func() { os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
 	})
@@ -163,6 +165,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("PAPER", paper)
+			env.Setenv("ENTROROUTER_QUIET", "1")
 			return os.WriteFile(filepath.Join(env.WorkDir, "tiny.yaml"), spec, 0o644)
 		},
 		Condition: func(cond string) (bool, error) {

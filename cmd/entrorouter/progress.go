@@ -1,72 +1,388 @@
-// Progress on a terminal.
+// How far a command is: one line on a terminal, a line every 15 seconds elsewhere.
 
 package main
 
 import (
+	"fmt"
 	"io"
-	"log/slog"
+	"math"
 	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
-	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/entrorouter/entrorouter/harness/crash"
 )
 
-// progress follows the rules of the interface: results go to standard output and nothing else does; progress is
-// one line on a terminal. Where standard error is a pipe or a file it is nothing at all, or, with --verbose, a line of
-// the log every half a minute.
-type progress struct {
-	out  io.Writer
-	log  *slog.Logger
-	bar  *progressbar.ProgressBar
-	what string
+const (
+	drawEvery = time.Second      // on a terminal
+	lineEvery = 15 * time.Second // elsewhere
+)
 
-	done, total int
-	said        string
-	logged      time.Time
+// progress says how far a run is, on standard error. It implements harness.Progress. As a writer it is for what else goes there:
+// the line makes room for it. Nothing is shown before the first Start and after the last Done.
+type progress struct {
+	out   io.Writer
+	quiet bool       // nobody looks
+	width func() int // of the terminal that a line is drawn on over and over; nil: there is none, lines follow one another
+	of    int        // experiments
+	all   [][]string // the steps of each, as far as they were known before the first began
+
+	mu       sync.Mutex
+	nth      int // experiment that has begun
+	began    time.Time
+	stack    []*started
+	steps    []string // of the experiment, which are to be made
+	made     int
+	took     map[string]*pace // by kind of step
+	since    time.Time        // when the step under way was last charged
+	requests int
+	retries  int
+	usd      float64
+	drawn    bool // the line stands on the terminal
+	stop     chan struct{}
+	stopped  sync.WaitGroup
 }
 
-const logEvery = 30 * time.Second
+// started is what has begun and is not done.
+type started struct {
+	what, said  string
+	done, total int
+	step        bool
+	began       time.Time
+	spent       time.Duration // of a step, what it consists of apart
+}
+
+// pace is what steps of a kind took.
+type pace struct {
+	n    int
+	took time.Duration
+}
 
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
+// newProgress is the progress of a command that carries out one experiment; quiet: nobody looks.
+func newProgress(w io.Writer, quiet bool) *progress {
+	p := &progress{out: w, quiet: quiet, of: 1}
+	if isTerminal(w) && os.Getenv("TERM") != "dumb" {
+		fd := int(w.(*os.File).Fd())
+		p.width = func() int {
+			width, _, err := term.GetSize(fd)
+			if err != nil {
+				return 80
+			}
+			return width
+		}
+	}
+	return p
+}
+
 // Start implements harness.Progress.
 func (p *progress) Start(what string, total int) {
-	p.Done()
-	p.what, p.done, p.total, p.said, p.logged = what, 0, total, "", time.Now()
-	p.bar = progressbar.NewOptions(total,
-		progressbar.OptionSetWriter(p.out), progressbar.OptionSetVisibility(isTerminal(p.out)),
-		progressbar.OptionSetDescription(what), progressbar.OptionSetWidth(24), progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-}
-
-// Add implements harness.Progress.
-func (p *progress) Add(n int) {
-	if p.bar == nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if p.began.IsZero() {
+		p.began = now
+	}
+	p.charge(now)
+	if len(p.stack) == 0 {
+		p.nth++
+		p.steps, p.made = nil, 0
+	}
+	p.stack = append(p.stack, &started{what: what, total: total, began: now, step: slices.Contains(p.steps, what)})
+	if p.quiet {
 		return
 	}
-	p.bar.Add(n)
-	if p.done += n; !isTerminal(p.out) && time.Since(p.logged) >= logEvery {
-		p.logged = time.Now()
-		p.log.Info(p.what, "done", p.done, "of", p.total, "note", p.said)
+	if p.stop == nil {
+		p.stop = make(chan struct{})
+		p.stopped.Add(1)
+		go p.tick(p.stop)
 	}
+	p.draw(now)
 }
 
-// Say implements harness.Progress.
-func (p *progress) Say(text string) {
-	if p.said = text; p.bar != nil {
-		p.bar.Describe(p.what + ": " + text)
-		p.bar.RenderBlank() // shows it though no step is done
+// tick shows the line until stop is closed.
+func (p *progress) tick(stop chan struct{}) {
+	defer crash.Exit()
+	defer p.stopped.Done()
+	every := lineEvery
+	if p.width != nil {
+		every = drawEvery
+	}
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case now := <-t.C:
+			p.mu.Lock()
+			if p.width != nil {
+				p.draw(now)
+			} else if p.stop == stop {
+				fmt.Fprintln(p.out, p.line(now, math.MaxInt))
+			}
+			p.mu.Unlock()
+		}
 	}
 }
 
 // Done implements harness.Progress.
 func (p *progress) Done() {
-	if p.bar != nil {
-		p.bar.Finish()
-		p.bar = nil
+	p.mu.Lock()
+	now := time.Now()
+	p.charge(now)
+	last := p.stack[len(p.stack)-1]
+	p.stack = p.stack[:len(p.stack)-1]
+	if last.step {
+		p.made++
+		if p.took == nil {
+			p.took = map[string]*pace{}
+		}
+		for _, kind := range []string{kindOf(last.what), stageOf(last.what)} {
+			if p.took[kind] == nil {
+				p.took[kind] = &pace{}
+			}
+			p.took[kind].n++
+			p.took[kind].took += last.spent
+		}
+		if i := slices.Index(p.steps, last.what); i >= 0 {
+			p.steps = slices.Delete(p.steps, i, i+1)
+		}
 	}
+	ended := p.stop
+	if len(p.stack) == 0 && ended != nil {
+		p.stop = nil
+		p.clear()
+	} else {
+		ended = nil
+		p.draw(now)
+	}
+	p.mu.Unlock()
+	if ended != nil {
+		close(ended)
+		p.stopped.Wait()
+	}
+}
+
+// Add implements harness.Progress.
+func (p *progress) Add(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.stack) > 0 {
+		p.stack[len(p.stack)-1].done += n
+	}
+}
+
+// Say implements harness.Progress.
+func (p *progress) Say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.stack) > 0 {
+		p.stack[len(p.stack)-1].said = text
+	}
+}
+
+// Plan implements harness.Progress.
+func (p *progress) Plan(steps []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.steps = slices.Clone(steps)
+}
+
+// Sent implements harness.Progress.
+func (p *progress) Sent(retry bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests++
+	if retry {
+		p.retries++
+	}
+}
+
+// Spent implements harness.Progress.
+func (p *progress) Spent(usd float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.usd += usd
+}
+
+// expect says of all experiments that are to come which steps they are to make.
+func (p *progress) expect(all [][]string) { p.of, p.all = len(all), all }
+
+// Write writes what is no progress: a line of the log.
+func (p *progress) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	return p.out.Write(b)
+}
+
+// charge adds the time since the last charge to the innermost step.
+func (p *progress) charge(now time.Time) {
+	for _, s := range slices.Backward(p.stack) {
+		if s.step {
+			s.spent += now.Sub(p.since)
+			break
+		}
+	}
+	p.since = now
+}
+
+// clear takes the line from the terminal.
+func (p *progress) clear() {
+	if p.drawn {
+		io.WriteString(p.out, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+// draw puts the line on the terminal.
+func (p *progress) draw(now time.Time) {
+	if p.quiet || p.width == nil || len(p.stack) == 0 {
+		return
+	}
+	io.WriteString(p.out, "\r"+p.line(now, p.width()-1)+"\x1b[K")
+	p.drawn = true
+}
+
+// line is the progress in at most so many columns: what is under way is cut first.
+func (p *progress) line(now time.Time, most int) string {
+	p.charge(now)
+	head := p.stack[0].what
+	if p.of > 1 {
+		head = fmt.Sprintf("%d/%d %s", p.nth, p.of, head)
+	}
+	if n := p.made + len(p.steps); n > 0 {
+		head += fmt.Sprintf(" · step %d/%d", min(p.made+1, n), n)
+	}
+	under := p.stack[len(p.stack)-1]
+	what := readable(under.what)
+	if len(p.stack) == 1 {
+		what = "looking at what is stored"
+		if under.total > 0 { // no experiment
+			head, what = "", under.what
+		}
+	}
+	count := ""
+	if under.total > 0 {
+		count = fmt.Sprintf(" %d/%d", under.done, under.total)
+	}
+	if under.said != "" {
+		count += ": " + under.said
+	}
+	tail := clock(now.Sub(p.began)) + " elapsed"
+	if left, ok := p.left(now); ok {
+		tail += ", " + about(left)
+	}
+	if p.requests > 0 {
+		asked := fmt.Sprintf("%d requests", p.requests)
+		if p.retries > 0 {
+			asked += fmt.Sprintf(", %d retries", p.retries)
+		}
+		tail = fmt.Sprintf("%s, $%.2f · %s", asked, p.usd, tail)
+	}
+	const between = " · "
+	if head != "" {
+		head += between
+	}
+	tail = between + tail
+	columns := utf8.RuneCountInString
+	room := most - columns(head+tail)
+	if room < columns(what+count) {
+		short := strings.Replace(tail, " elapsed", "", 1)
+		room, tail = room+columns(tail)-columns(short), short
+	}
+	switch name := room - columns(count); {
+	case name >= min(columns(what), 8):
+		return head + cut(what, name) + count + tail
+	case room >= 8:
+		return head + cut(what+count, room) + tail
+	}
+	return cut(head+strings.TrimPrefix(tail, between), most)
+}
+
+// cut shortens a text to so many columns.
+func cut(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:max(most-1, 0)]) + "…"
+}
+
+var keyed = regexp.MustCompile(` (\w+)=`)
+
+// readable is the name of a step as a person says it: "fit knn seed=2" is "fit knn, seed 2".
+func readable(name string) string { return keyed.ReplaceAllString(name, ", $1 ") }
+
+var numbered = regexp.MustCompile(`=\d+`)
+
+// kindOf is a name without its seed or partition: such steps take as long as each other. stageOf is its first word.
+func kindOf(name string) string  { return numbered.ReplaceAllString(name, "") }
+func stageOf(name string) string { stage, _, _ := strings.Cut(name, " "); return "stage " + stage }
+
+// left is how long the rest takes, at the pace of steps like those that are left; ok is false where too little is known.
+func (p *progress) left(now time.Time) (left time.Duration, ok bool) {
+	spent, making := map[string]time.Duration{}, false // of the steps under way
+	for _, s := range p.stack {
+		if s.step {
+			spent[s.what], making = s.spent, true
+		}
+	}
+	todo := slices.Clone(p.steps)
+	if p.nth < len(p.all) {
+		todo = slices.Concat(todo, slices.Concat(p.all[p.nth:]...))
+	}
+	known, unknown := time.Duration(0), 0
+	for _, name := range todo {
+		of := p.took[kindOf(name)]
+		if of == nil {
+			of = p.took[stageOf(name)]
+		}
+		if of == nil {
+			unknown++
+			continue
+		}
+		takes := of.took / time.Duration(of.n)
+		known += takes - min(takes, spent[name])
+		spent[name] = 0 // those of later experiments may be called alike
+	}
+	if under := p.stack[len(p.stack)-1]; under.done > 0 && !making {
+		known += now.Sub(under.began) * time.Duration(under.total-under.done) / time.Duration(under.done)
+	}
+	if len(todo) > 0 {
+		known += known * time.Duration(unknown) / time.Duration(max(1, len(todo)-unknown))
+	}
+	return known, unknown*4 <= len(todo) && now.Sub(p.began) >= 5*time.Second && known > 0
+}
+
+// clock is a time as a watch shows it.
+func clock(d time.Duration) string {
+	s := int(d.Round(time.Second) / time.Second)
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// about is a time that is left, no more precise than it is known.
+func about(d time.Duration) string {
+	m := int(math.Ceil(d.Minutes()))
+	switch {
+	case d < time.Minute:
+		return "less than a minute left"
+	case m >= 90:
+		return fmt.Sprintf("about %d h %02d min left", m/60, m/10%6*10)
+	}
+	return fmt.Sprintf("about %d min left", m)
 }

@@ -47,6 +47,10 @@ func verboseFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "log to standard error"}
 }
 
+func quietFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "say nothing of progress", EnvVars: []string{"ENTROROUTER_QUIET"}}
+}
+
 // runFlags are those of every command that carries an experiment out.
 func runFlags() []cli.Flag {
 	return append(storeFlags(),
@@ -57,7 +61,7 @@ func runFlags() []cli.Flag {
 		&cli.DurationFlag{Name: "grace", Value: 10 * time.Minute, Usage: "let requests in flight finish for `TIME` after the first Ctrl-C"},
 		&cli.IntFlag{Name: "save-every", Value: 10, Usage: "keep the state of a training every `N` steps: a run that is stopped goes on from there"},
 		pluginFlag(),
-		verboseFlag())
+		verboseFlag(), quietFlag())
 }
 
 func pluginFlag() cli.Flag {
@@ -97,9 +101,17 @@ func runCommand() *cli.Command {
 				}
 				specs = append(specs, r)
 			}
-			missing := 0
+			show, missing := newProgress(c.App.ErrWriter, c.Bool("quiet")), 0
+			o := optionsShown(c, show)
+			if len(specs) > 1 {
+				todo, err := harness.ToDo(c.Context, specs, o)
+				if err != nil {
+					return err
+				}
+				show.expect(todo)
+			}
 			for _, r := range specs {
-				mayBeHad, err := runSpec(c, r, options(c), folder)
+				mayBeHad, err := runSpec(c, r, o, folder)
 				if err != nil {
 					return err
 				}
@@ -322,6 +334,11 @@ func shellWord(s string) string {
 }
 
 func options(c *cli.Context) harness.Options {
+	return optionsShown(c, newProgress(c.App.ErrWriter, c.Bool("quiet")))
+}
+
+// optionsShown are the options of a command whose progress is shown.
+func optionsShown(c *cli.Context, show *progress) harness.Options {
 	level := slog.LevelWarn
 	if c.Bool("verbose") {
 		level = slog.LevelDebug
@@ -331,13 +348,13 @@ func options(c *cli.Context) harness.Options {
 	if os.Getenv(harness.PreflightEnv) == "off" {
 		room = machine.Room{}
 	}
-	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, &slog.HandlerOptions{Level: level}))
+	log := slog.New(slog.NewTextHandler(show, &slog.HandlerOptions{Level: level}))
 	return harness.Options{
 		Room: room, Budget: budget(c), Grace: c.Duration("grace"), Cut: cut,
 		Out: c.String("out"), Data: c.String("data"), Offline: c.Bool("offline"), Key: os.Getenv("ENTROROUTER_API_KEY"),
 		Plugin:   c.String("plugin"),
 		Every:    max(c.Int("save-every"), 0),
-		Progress: &progress{out: c.App.ErrWriter, log: log},
+		Progress: show,
 		Log:      log,
 		Env:      environment(),
 	}

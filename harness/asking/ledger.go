@@ -10,6 +10,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
@@ -26,6 +27,8 @@ type ledger struct {
 	attempt  store.Attempt
 	price    cost.Price
 	flight   *flight
+	show     steps.Progress // hears of attempts; nil: they are paid nothing
+	begun    bool           // there was an attempt before
 	id       store.AttemptID
 	sent     atomic.Bool // an attempt is under way
 	refused  error       // why an attempt may not be sent
@@ -39,9 +42,13 @@ type flight struct {
 
 // ledgerOf returns the ledger of a request to a model. A token is at least one byte of its prompt.
 func (a *Asker) ledgerOf(f *flight, x routing.Expert, scope store.Scope, row store.Row, prompt int) *ledger {
-	return &ledger{
+	l := &ledger{
 		flight: f, rollouts: a.rollouts, budget: a.plan.Options.Budget, price: x.Price, attempt: attemptOf(x, scope, row, prompt),
 	}
+	if a.Sim == nil {
+		l.show = a.plan.Options.Progress
+	}
+	return l
 }
 
 // attemptOf is an attempt of a request that has not been sent.
@@ -79,6 +86,10 @@ func (l *ledger) begin(ctx context.Context, server string) (err error) {
 		l.End(experts.Attempt{Class: experts.Cancelled, Error: "not sent"})
 		return err
 	}
+	if l.show != nil {
+		l.show.Sent(l.begun)
+	}
+	l.begun = true
 	return nil
 }
 
@@ -88,5 +99,8 @@ func (l *ledger) End(a experts.Attempt) {
 	l.flight.n.Add(-1)
 	s := spent(l.price, a.Usage)
 	l.budget.End(a.Usage, s.USD)
+	if l.show != nil {
+		l.show.Spent(s.USD)
+	}
 	l.rollouts.End(store.Ended{ID: l.id, Class: string(a.Class), Error: a.Error, Spent: s, Estimated: a.Estimated})
 }

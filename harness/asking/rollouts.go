@@ -272,7 +272,7 @@ func (a *Asker) Gather(ctx context.Context, blocks []Block) error {
 		had -= len(q.requests)
 	}
 	if had > 0 {
-		what += fmt.Sprintf(", %d answers are there", had)
+		what += fmt.Sprintf(" (%d answers are stored)", had)
 		a.plan.Options.Log.Info("going on", "answers that are there", had)
 	}
 	if err := a.gather(ctx, what, todo); err != nil {

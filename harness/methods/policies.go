@@ -47,6 +47,9 @@ func (e *entroRouter) newPolicy(ctx context.Context, experts []routing.Expert, t
 func conductOf(p spec.Policy, work routing.Work) train.Conduct {
 	c := train.Conduct{Micro: p.MicroBatch}
 	if p.Kind == "compact" {
+		if work.Say != nil {
+			c.Tell = func(far train.Progress) { work.Say(fmt.Sprintf("%s step %d of %d", far.Stage, far.Step, far.Of)) }
+		}
 		return c
 	}
 	if work.Every > 0 {

@@ -49,8 +49,6 @@ func (e *experiment) planCalibration() (*steps.Step, error) {
 		if set.RL, err = e.rlProfile.examples(ctx); err != nil {
 			return err
 		}
-		e.Options.Progress.Start("calibration of pass rates", 1)
-		defer e.Options.Progress.Done()
 		truth, err := e.truth(e.rlProfile.set, set.RL)
 		if err != nil {
 			return err

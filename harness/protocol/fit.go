@@ -253,8 +253,6 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	if err != nil {
 		return err
 	}
-	e.Options.Progress.Start(f.Name, 1)
-	defer e.Options.Progress.Done()
 	work := f.work(d.Dir())
 	work.Unfinished, work.Every, work.Say = d.Unfinished(), e.Options.Every, e.Options.Progress.Say
 	router, done, err := f.train(ctx, all, work)
@@ -327,7 +325,6 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 			return err
 		}
 	}
-	e.Options.Progress.Add(1)
 	if ms != nil {
 		book.NoteRouterMS(d, ms)
 	}
@@ -346,7 +343,6 @@ func texts(queries []routing.Query) int {
 // unfit leaves why the row could not be fitted, and nothing else.
 func (f *fit) unfit(d *store.Draft, why string) error {
 	f.e.Options.Log.Warn("a row could not be fitted", "row", f.row.RowID(), "why", why)
-	f.e.Options.Progress.Add(1)
 	return book.Fit{Unfit: why}.Write(d)
 }
 
@@ -358,8 +354,6 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 		return err
 	}
 	set := f.learns(all)
-	e.Options.Progress.Start(f.Name, 1)
-	defer e.Options.Progress.Done()
 	to, err := f.matched.report(ctx)
 	if err != nil {
 		return err
@@ -415,7 +409,6 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 			return err
 		}
 	}
-	e.Options.Progress.Add(1)
 	return report.Write(d)
 }
 

@@ -59,8 +59,9 @@ func planMeasured(p *steps.Plan, name, stage string, version int, params *steps.
 		}
 		set := &metrics.Set{}
 		for _, a := range arenas {
-			p.Options.Progress.Start("measuring "+a.Title(), 1)
+			p.Options.Progress.Start("measuring "+a.Title(), 0)
 			lines, err := measureArena(ctx, &p.Spec.Experiment, a)
+			p.Options.Progress.Done()
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -68,8 +69,6 @@ func planMeasured(p *steps.Plan, name, stage string, version int, params *steps.
 				return err
 			}
 			set.Measurements = append(set.Measurements, lines...)
-			p.Options.Progress.Add(1)
-			p.Options.Progress.Done()
 		}
 		set.Measurements = append(set.Measurements, more...)
 		return book.WriteMeasurements(d, set)

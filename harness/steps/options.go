@@ -53,12 +53,18 @@ func (o Options) Filled() Options {
 	return o
 }
 
-// Progress hears how far a run is. Calls come from one goroutine.
+// Progress hears how far a run is. Several goroutines may call it.
 type Progress interface {
+	// Start says that something begins: an experiment, a step inside it, what a step consists of. Done ends what began last. total
+	// is how many parts it has, 0 where nobody counts; Add says that n more are done, Say how it proceeds.
 	Start(what string, total int)
 	Add(n int)
-	Say(text string) // how what was started proceeds
+	Say(text string)
 	Done()
+
+	Plan(steps []string) // the experiment that has begun has these steps to make; each is started under its name
+	Sent(retry bool)     // a request went to a server that is paid, perhaps not for the first time
+	Spent(usd float64)   // and cost so much
 }
 
 type silent struct{}
@@ -67,3 +73,6 @@ func (silent) Start(string, int) {}
 func (silent) Add(int)           {}
 func (silent) Say(string)        {}
 func (silent) Done()             {}
+func (silent) Plan([]string)     {}
+func (silent) Sent(bool)         {}
+func (silent) Spent(float64)     {}

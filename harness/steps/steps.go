@@ -147,6 +147,8 @@ func (p *Plan) Get(ctx context.Context, s *Step) (store.Entry, error) {
 	ran := false
 	entry, err := p.Store.Make(ctx, s.Recipe, func(ctx context.Context, draft *store.Draft) error {
 		ran = true
+		p.Options.Progress.Start(s.Name, 0)
+		defer p.Options.Progress.Done()
 		failed = s.make(ctx, draft)
 		return failed
 	})

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+)
+
+// shown is what stands on a terminal of one line, after what was written to it.
+func shown(written string) string {
+	lines := strings.Split(written, "\r")
+	return strings.TrimSuffix(lines[len(lines)-1], "\x1b[K")
+}
+
+func onTerminal(out io.Writer, width int) *progress {
+	p := newProgress(out, false)
+	p.width = func() int { return width }
+	return p
+}
+
+// A run of two experiments, as a person watches it.
+func TestProgressOfTwoExperiments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := onTerminal(&out, 120)
+		p.expect([][]string{{"a"}, {"fit knn seed=1", "fit knn seed=2", "fit knn seed=3"}})
+		says := func(want string) {
+			t.Helper()
+			synctest.Wait()
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if got := shown(out.String()); got != want {
+				t.Errorf("the line is\n%s\nwant\n%s", got, want)
+			}
+		}
+		p.Start("main", 0)
+		says("1/2 main · looking at what is stored · 0:00 elapsed")
+		p.Plan([]string{"problems sim", "fit knn seed=1", "fit knn seed=2", "fit knn seed=3"})
+		p.Start("asking qwen3-4b", 400)
+		time.Sleep(2 * time.Second)
+		says("1/2 main · step 1/4 · asking qwen3-4b 0/400 · 0:02 elapsed")
+		p.Add(100)
+		p.Done()
+		p.Start("problems sim", 0)
+		time.Sleep(10 * time.Second)
+		p.Done()
+		p.Start("fit knn seed=1", 0)
+		p.Start("folds", 5)
+		time.Sleep(60 * time.Second)
+		p.Done()
+		p.Done()
+		// It moves while a step is under way, though nothing is heard of it.
+		p.Start("fit knn seed=2", 0)
+		says("1/2 main · step 3/4 · fit knn, seed 2 · 1:12 elapsed, about 5 min left") // 2 here, 3 to come
+		time.Sleep(30 * time.Second)
+		says("1/2 main · step 3/4 · fit knn, seed 2 · 1:42 elapsed, about 5 min left")
+		time.Sleep(time.Second)
+		says("1/2 main · step 3/4 · fit knn, seed 2 · 1:43 elapsed, about 5 min left")
+		p.Say("grpo step 3 of 40")
+		time.Sleep(29 * time.Second)
+		says("1/2 main · step 3/4 · fit knn, seed 2: grpo step 3 of 40 · 2:12 elapsed, about 4 min left")
+		p.Done()
+		p.Start("fit knn seed=3", 0)
+		time.Sleep(time.Minute)
+		p.Done()
+		p.Done()
+		says("")
+		p.Start("ablation", 0)
+		p.Plan([]string{"fit knn seed=4"})
+		p.Start("fit knn seed=4", 0)
+		time.Sleep(55 * time.Second)
+		says("2/2 ablation · step 1/1 · fit knn, seed 4 · 4:07 elapsed, less than a minute left")
+		p.Done()
+		p.Done()
+		says("")
+	})
+}
+
+// What is asked of servers that are paid is counted, and the line fits on a narrow terminal.
+func TestProgressOfServersOnANarrowTerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := onTerminal(&out, 80)
+		p.Start("live", 0)
+		p.Plan([]string{"outcomes aime25"})
+		p.Start("asking Qwen3-235B-A22B-Thinking-2507", 400)
+		for i := range 100 {
+			p.Sent(i%10 == 9)
+			p.Spent(0.0125)
+			p.Add(1)
+		}
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		p.mu.Lock()
+		text := shown(out.String())
+		long := p.line(time.Now(), 200)
+		p.mu.Unlock()
+		if want := "live · step 1/1 · asking Qwen… 100/400 · 100 requests, 10 retries, $1.25 · 0:20"; text != want {
+			t.Errorf("got  %s\nwant %s", text, want)
+		}
+		if n := utf8.RuneCountInString(text); n > 79 {
+			t.Errorf("%d columns", n)
+		}
+		if want := "live · step 1/1 · asking Qwen3-235B-A22B-Thinking-2507 100/400 · 100 requests, 10 retries, $1.25 · 0:20 elapsed"; long != want {
+			t.Errorf("got  %s\nwant %s", long, want)
+		}
+		p.Done()
+		p.Done()
+	})
+}
+
+// Without a terminal there is a line every 15 seconds, and nothing of a run that is over before.
+func TestProgressWithoutATerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := newProgress(&out, false)
+		p.Start("main", 0)
+		p.Plan([]string{"fit knn seed=1"})
+		p.Start("fit knn seed=1", 0)
+		time.Sleep(14 * time.Second)
+		synctest.Wait()
+		if out.Len() > 0 {
+			t.Errorf("after 14 seconds: %q", &out)
+		}
+		time.Sleep(20 * time.Second)
+		p.Done()
+		p.Done()
+		if want := "main · step 1/1 · fit knn, seed 1 · 0:15 elapsed\nmain · step 1/1 · fit knn, seed 1 · 0:30 elapsed\n"; out.String() != want {
+			t.Errorf("got %q\nwant %q", &out, want)
+		}
+	})
+}
+
+func TestQuietProgressSaysNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := newProgress(&out, true)
+		p.Start("main", 0)
+		time.Sleep(time.Hour)
+		p.Done()
+		if out.Len() > 0 {
+			t.Errorf("%q", &out)
+		}
+	})
+}
+
+// A line of the log takes the place of the progress, which then stands below it.
+func TestLogBesideProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := onTerminal(&out, 80)
+		p.Start("main", 0)
+		_, err := io.WriteString(p, "a request failed\n")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		p.Done()
+		first := "\rmain · looking at what is stored · 0:00 elapsed\x1b[K"
+		second := strings.Replace(first, "0:00", "0:01", 1)
+		if want := first + "\r\x1b[Ka request failed\n" + second + "\r\x1b[K"; err != nil || out.String() != want {
+			t.Errorf("got  %q (%v)\nwant %q", &out, errors.Join(err), want)
+		}
+	})
+}
+
+func TestClockAndAbout(t *testing.T) {
+	for d, want := range map[time.Duration][2]string{
+		0:                                  {"0:00", "less than a minute left"},
+		59 * time.Second:                   {"0:59", "less than a minute left"},
+		61 * time.Second:                   {"1:01", "about 2 min left"},
+		89 * time.Minute:                   {"1:29:00", "about 89 min left"},
+		2*time.Hour + 9*time.Minute:        {"2:09:00", "about 2 h 00 min left"},
+		3*time.Hour + 40*time.Minute + 9e9: {"3:40:09", "about 3 h 40 min left"},
+	} {
+		if got := [2]string{clock(d), about(d)}; got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
