@@ -1,8 +1,9 @@
-// Package compact is the small policy: hashed n-grams and surface features of a text through one hidden layer.
+// Package compact is the small policy: features of a text through one hidden layer.
 package compact
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -17,11 +18,11 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// Policy is the small policy: signed hashed n-grams and surface features of the text, one shared tanh layer, and a
-// softmax over the experts. It is not the paper's backbone (a 4B language model); it stands in for it where a run
-// must take seconds on a laptop.
+// Policy is the small policy: features of the text, one shared tanh layer, and a softmax over the experts. It is not the
+// paper's backbone (a 4B language model); it stands in for it where a run must take seconds on a laptop.
 //
-// Inputs are dense [B,V], V = surface features + buckets. With the pure-Go backend a dense product beats gathering
+// It reads signed hashed n-grams of words and surface features as they are counted, or else what other rows read (features.Set),
+// times scale. Inputs are dense [B,V]. With the pure-Go backend a dense product beats gathering
 // embeddings at 256 buckets by seven times and is level with it at 4,096 (measured), and it is what a GPU likes.
 type Policy struct {
 	experts []string
@@ -33,17 +34,52 @@ type config struct {
 	Version int      `json:"features"` // features.Version
 	Experts []string `json:"experts"`
 	Hidden  int      `json:"hidden"`
-	features.Counts
+
+	*features.Counts               // what it reads; nil: Set is it
+	Set              *features.Set `json:"set,omitempty"`
 }
 
-// New builds the policy for the given experts (ids, cheapest first) and fits the standardisation of the
-// surface features on texts. memory is of the texts it reads then and later; nil: none.
-func New(ctx context.Context, cfg spec.Policy, experts []string, texts []string, memory *features.Texts) (*Policy, error) {
-	counts, err := features.NewCounts(ctx, cfg.Buckets, cfg.NGrams, texts, memory)
-	if err != nil {
-		return nil, fmt.Errorf("compact policy: %w", err)
+// reads is what turns texts into rows.
+func (c config) reads() reader {
+	if c.Set != nil {
+		return c.Set
 	}
-	return build(config{Version: features.Version, Experts: slices.Clone(experts), Hidden: cfg.Hidden, Counts: counts})
+	return c.Counts
+}
+
+type reader interface {
+	Width() int
+	Rows(ctx context.Context, texts []string) ([]policy.Row, error)
+}
+
+// scale is what rows of a features.Set are multiplied by, whose parts have length 1: learning rates are those of counts, whose parts
+// are about six long.
+const scale = 6
+
+// Reading is what a policy reads of texts.
+type Reading struct {
+	Of      spec.Features   // in place of the counts that spec.Policy says; nothing read: those counts
+	Vectors features.Source // nil: Of reads none
+	Memory  *features.Texts // of the texts that are read now and later; nil: none
+}
+
+// New builds the policy for the given experts (ids, cheapest first) and fits what it reads on texts, which should be the training texts.
+func New(ctx context.Context, cfg spec.Policy, experts []string, texts []string, reading Reading) (*Policy, error) {
+	c := config{Version: features.Version, Experts: slices.Clone(experts), Hidden: cfg.Hidden}
+	if len(reading.Of.Read) > 0 {
+		set, err := features.New(ctx, reading.Of, texts, reading.Vectors, reading.Memory)
+		if err != nil {
+			return nil, fmt.Errorf("compact policy: %w", err)
+		}
+		c.Set = &set
+	} else {
+		counts, err := features.NewCounts(ctx, cfg.Buckets, cfg.NGrams, texts, reading.Memory)
+		if err != nil {
+			return nil, fmt.Errorf("compact policy: %w", err)
+		}
+		c.Counts = &counts
+	}
+	return build(c)
 }
 
 func build(cfg config) (*Policy, error) {
@@ -56,8 +92,8 @@ func build(cfg config) (*Policy, error) {
 	return &Policy{experts: cfg.Experts, cfg: cfg}, nil
 }
 
-// Read returns the policy of what Config returns, as JSON. Another version of the features is an error.
-func Read(raw []byte) (*Policy, error) {
+// Read returns the policy of what Config returns, as JSON, with what it reads vectors from. Another version of the features is an error.
+func Read(raw []byte, reading Reading) (*Policy, error) {
 	var cfg config
 	if err := policy.ReadConfig(raw, &cfg); err != nil {
 		return nil, fmt.Errorf("compact policy: %w", err)
@@ -65,7 +101,16 @@ func Read(raw []byte) (*Policy, error) {
 	if cfg.Version != features.Version {
 		return nil, fmt.Errorf("compact policy: trained on features of version %d, this program computes version %d; train it again", cfg.Version, features.Version)
 	}
-	if err := cfg.Counts.Check(); err != nil {
+	var err error
+	switch {
+	case cfg.Set != nil:
+		*cfg.Set, err = cfg.Set.With(reading.Vectors, reading.Memory)
+	case cfg.Counts != nil:
+		err = cfg.Counts.Check()
+	default:
+		err = errors.New("the checkpoint does not say what is read of a text; train it again")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("compact policy: %w", err)
 	}
 	return build(cfg)
@@ -80,7 +125,7 @@ func (c *Policy) Experts() []string { return c.experts }
 // Config implements Policy.
 func (c *Policy) Config() any { return c.cfg }
 
-func (c *Policy) width() int { return c.cfg.Width() }
+func (c *Policy) width() int { return c.cfg.reads().Width() }
 
 // Weights implements Policy: the shared layer [V,H], [H] and the head [H,M], [M], initialised as Glorot and Bengio
 // (2010) propose.
@@ -95,9 +140,18 @@ func (c *Policy) Weights() []policy.Weight {
 	}
 }
 
-// Encode implements Policy, see features.Counts. It fails where ctx ends alone.
+// Encode implements Policy, see features.Counts and features.Set. It fails where ctx ends, and on a text without a vector where vectors
+// are read.
 func (c *Policy) Encode(ctx context.Context, texts []string) ([]policy.Row, error) {
-	return c.cfg.Rows(ctx, texts)
+	rows, err := c.cfg.reads().Rows(ctx, texts)
+	if c.cfg.Set != nil {
+		for _, row := range rows {
+			for k := range row.Values {
+				row.Values[k] *= scale
+			}
+		}
+	}
+	return rows, err
 }
 
 // atOnce is how many products of a weight and an input are computed before the context is looked at again, unless fewer rows

@@ -1,9 +1,14 @@
 package compact
 
 import (
+	"encoding/json"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -34,15 +39,81 @@ func TestPolicyFaultsAreNamed(t *testing.T) {
 		{"no texts", good, experts, nil, "pass the training texts"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := New(t.Context(), c.cfg, c.experts, c.texts, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := New(t.Context(), c.cfg, c.experts, c.texts, Reading{}); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error is %v, want %q in it", err, c.want)
 			}
 		})
 	}
 }
 
+// What older programs kept has no set, and is read as before.
+func TestACheckpointSaysWhatIsRead(t *testing.T) {
+	cfg := spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}
+	of := spec.Features{Read: []string{"words", "characters"}, Words: spec.Words{Buckets: 64, NGrams: 1}, Characters: spec.Characters{Buckets: 128, Shortest: 2, Longest: 3}}
+	for _, c := range []struct {
+		reading Reading
+		width   int
+		keys    string
+	}{
+		{Reading{}, 38 + 32, "buckets experts features hidden mean ngrams sd surface"},
+		{Reading{Of: of}, 64 + 128, "experts features hidden set"},
+	} {
+		p, err := New(t.Context(), cfg, experts, texts, c.reading)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(p.Config())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys map[string]any
+		if err := json.Unmarshal(raw, &keys); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(slices.Sorted(maps.Keys(keys)), " "); got != c.keys {
+			t.Errorf("the checkpoint has %s, want %s", got, c.keys)
+		}
+		back, err := Read(raw, c.reading)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err1 := p.Encode(t.Context(), texts)
+		got, err2 := back.Encode(t.Context(), texts)
+		if diff := cmp.Diff(want, got); diff != "" || err1 != nil || err2 != nil {
+			t.Errorf("%v, %v: %s", err1, err2, diff)
+		}
+		if dims := back.Weights()[0].Dims[0]; dims != c.width {
+			t.Errorf("%d inputs, want %d", dims, c.width)
+		}
+	}
+	if _, err := Read([]byte(`{"features": 1, "experts": ["a", "b"], "hidden": 5}`), Reading{}); err == nil || !strings.Contains(err.Error(), "does not say what is read") {
+		t.Errorf("nothing read: %v", err)
+	}
+}
+
+// Parts of length 1 reach the network at the length of counts.
+func TestASetIsScaledToTheLengthOfCounts(t *testing.T) {
+	p, err := New(t.Context(), spec.Policy{Hidden: 5}, experts, texts, Reading{Of: spec.Features{Read: []string{"words"}, Words: spec.Words{Buckets: 64, NGrams: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // and once only
+		rows, err := p.Encode(t.Context(), texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var square float64
+		for _, v := range rows[0].Values {
+			square += float64(v) * float64(v)
+		}
+		if math.Abs(math.Sqrt(square)-6) > 1e-5 {
+			t.Errorf("a row of length %v, want 6", math.Sqrt(square))
+		}
+	}
+}
+
 func BenchmarkEncode(b *testing.B) {
-	p, err := New(b.Context(), spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, nil)
+	p, err := New(b.Context(), spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, Reading{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -67,7 +138,7 @@ func TestRowsAtOnceAreFewerInALargerNetwork(t *testing.T) {
 		{4096, 1024, []int{16, 128}},
 		{4194304, 4096, []int{16}},
 	} {
-		p, err := New(t.Context(), spec.Policy{Buckets: c.buckets, NGrams: 1, Hidden: c.hidden}, experts, texts, nil)
+		p, err := New(t.Context(), spec.Policy{Buckets: c.buckets, NGrams: 1, Hidden: c.hidden}, experts, texts, Reading{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,28 +20,31 @@ type Set struct {
 	Counts  Counts        `json:"counts"` // structure and words
 	Size    int           `json:"size"`   // numbers of a vector; 0: none are read
 
-	vectors *Vectors
+	vectors Source
 }
 
 // New standardises surface features on texts, of which there must be one. of names at least one part, and vectors has those of the texts
-// if it names them. memory is of what texts are made of; nil: none.
-func New(ctx context.Context, of spec.Features, texts []string, vectors *Vectors, memory *Texts) (Set, error) {
-	s := Set{Version: Version, Of: of.Only(), vectors: vectors}
-	if of.Reads(spec.ReadVectors) {
-		s.Size = vectors.Size()
+// if it names them; nil: it names none. memory is of what texts are made of; nil: none.
+func New(ctx context.Context, of spec.Features, texts []string, vectors Source, memory *Texts) (s Set, err error) {
+	s = Set{Version: Version, Of: of.Only(), vectors: vectors}
+	if of.Reads(spec.ReadVectors) && len(texts) > 0 {
+		all, err := vectors.Of(ctx, texts)
+		if err != nil {
+			return s, err
+		}
+		s.Size = len(all[0])
 	}
-	var err error
 	s.Counts, err = NewCounts(ctx, max(of.Words.Buckets, 1), max(of.Words.NGrams, 1), texts, memory)
 	return s, err
 }
 
 // With returns a set that came back from JSON with what it reads texts with. It fails if that is not what it learned from.
-func (s Set) With(vectors *Vectors, memory *Texts) (Set, error) {
+func (s Set) With(vectors Source, memory *Texts) (Set, error) {
 	switch {
 	case s.Version != Version:
 		return s, fmt.Errorf("trained on features of version %d, this program computes version %d; train it again", s.Version, Version)
-	case s.Size > 0 && (vectors == nil || vectors.Size() != s.Size):
-		return s, fmt.Errorf("trained on vectors of %d numbers, and those given are others", s.Size)
+	case s.Size > 0 && vectors == nil:
+		return s, fmt.Errorf("trained on vectors of %d numbers, and none are given", s.Size)
 	}
 	s.vectors, s.Counts.memory = vectors, memory
 	return s, s.Counts.Check()
@@ -68,18 +71,24 @@ func (s Set) widthOf(part string) int {
 	}
 }
 
-// surfaceScale is what standardised surface features are multiplied by: the 40 of them then weigh about as much as
+// surfaceScale is what standardised surface features are multiplied by: the 38 of them then weigh about as much as
 // the n-grams of a row together.
 const surfaceScale = 0.15
 
 // Rows reads texts, ready for a penalty that treats all weights alike: every part has length 1, so that a long text has no more say than a
-// short one, and structure is scaled to weigh about as much. It fails where ctx ends, and on a text without a vector.
+// short one, and structure is scaled to weigh about as much. It fails where ctx ends, and on a text without a vector of the size that was
+// learned from.
 func (s Set) Rows(ctx context.Context, texts []string) ([]policy.Row, error) {
 	var vectors [][]float32
 	if s.Of.Reads(spec.ReadVectors) {
 		var err error
-		if vectors, err = s.vectors.Of(texts); err != nil {
+		if vectors, err = s.vectors.Of(ctx, texts); err != nil {
 			return nil, err
+		}
+		for i, v := range vectors {
+			if len(v) != s.Size {
+				return nil, fmt.Errorf("trained on vectors of %d numbers, and that of %.60q has %d", s.Size, texts[i], len(v))
+			}
 		}
 	}
 	counts := s.Of.Reads(spec.ReadStructure) || s.Of.Reads(spec.ReadWords)

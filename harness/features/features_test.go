@@ -3,8 +3,6 @@ package features
 import (
 	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,9 +23,9 @@ func every() spec.Features {
 }
 
 func vectorsOf(texts ...string) *Vectors {
-	v := &Vectors{name: "v.jsonl", size: 2, of: map[string][]float32{}}
+	v := &Vectors{name: "v.jsonl", size: 2, byText: map[string][]float32{}}
 	for i, x := range texts {
-		v.of[x] = []float32{3, float32(i)}
+		v.byText[x] = []float32{3, float32(i)}
 	}
 	return v
 }
@@ -144,7 +142,7 @@ func TestCharactersByHand(t *testing.T) {
 func TestIdsOfAnyTextAreDistinctAndBelowTheWidth(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.String().Draw(rt, "text")
-		s, err := New(t.Context(), every(), []string{"one text"}, vectorsOf(text), nil)
+		s, err := New(t.Context(), every(), []string{"one text"}, vectorsOf("one text", text), nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -181,46 +179,15 @@ func TestASetComesBackFromJSON(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err1 != nil || err2 != nil {
 		t.Errorf("%v, %v: %s", err1, err2, diff)
 	}
-	if _, err := back.With(&Vectors{size: 3}, nil); err == nil || !strings.Contains(err.Error(), "vectors of 2 numbers") {
+	if other, err := back.With(&Vectors{byText: map[string][]float32{texts[0]: {1, 2, 3}}}, nil); err != nil {
+		t.Error(err)
+	} else if _, err := other.Rows(t.Context(), texts[:1]); err == nil || !strings.Contains(err.Error(), `vectors of 2 numbers, and that of "Find $x^2 = 49$." has 3`) {
 		t.Errorf("vectors of another size: %v", err)
+	}
+	if _, err := back.With(nil, nil); err == nil || !strings.Contains(err.Error(), "vectors of 2 numbers, and none are given") {
+		t.Errorf("no vectors: %v", err)
 	}
 	if _, err := (Set{}).With(nil, nil); err == nil || !strings.Contains(err.Error(), "version 0") {
 		t.Errorf("another version: %v", err)
-	}
-}
-
-func TestFilesOfVectorsAreReadStrictly(t *testing.T) {
-	read := func(lines string) (*Vectors, error) {
-		path := filepath.Join(t.TempDir(), "v.jsonl")
-		if err := os.WriteFile(path, []byte(lines), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		v, _, err := ReadVectors(path, "v.jsonl")
-		return v, err
-	}
-	v, err := read("{\"text\": \"a\", \"vector\": [1, -2.5]}\n\n{\"text\": \"\", \"vector\": [0, 1e-3]}")
-	if err != nil || v.Size() != 2 {
-		t.Fatal(v, err)
-	}
-	if got, err := v.Of([]string{"", "a"}); err != nil || !slices.Equal(got[1], []float32{1, -2.5}) {
-		t.Errorf("%v, %v", got, err)
-	}
-	if _, err := v.Of([]string{"b"}); err == nil || !strings.Contains(err.Error(), `no vector of the text "b" in v.jsonl, which has those of 2`) {
-		t.Errorf("a text without a vector: %v", err)
-	}
-	for lines, want := range map[string]string{
-		"":                                      "has no vector",
-		`{"text": "a"}`:                         "v.jsonl:1: want",
-		`{"vector": [1]}`:                       "v.jsonl:1: want",
-		`{"text": "a", "vector": [1e39]}`:       "too large",
-		`{"text": "a", "vector": ["x"]}`:        "v.jsonl:1:",
-		`{"text": "a", "vector": [1], "id": 3}`: "unknown field",
-		"{\"text\": \"a\", \"vector\": [1]} 3":  "more than one value",
-		"{\"text\": \"a\", \"vector\": [1]}\n{\"text\": \"a\", \"vector\": [2]}":    "v.jsonl:2: the text \"a\" is there already",
-		"{\"text\": \"a\", \"vector\": [1]}\n{\"text\": \"b\", \"vector\": [2, 3]}": "a vector of 2 numbers among vectors of 1",
-	} {
-		if _, err := read(lines); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", lines, err, want)
-		}
 	}
 }

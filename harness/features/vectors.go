@@ -5,6 +5,7 @@ package features
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -12,61 +13,120 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// Vectors are the vectors of texts, of one size.
-type Vectors struct {
-	name string
-	size int
-	of   map[string][]float32 // by text
+// Source has the vectors of texts, all of one size. It is safe for concurrent use.
+type Source interface {
+	// Of returns the vectors of texts in their order, which readers must not change. It fails if there is none of a text.
+	Of(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Size is how many numbers a vector has.
-func (v *Vectors) Size() int { return v.size }
+// IDs returns the ids of problems by text.
+type IDs func(ctx context.Context) (map[string]string, error)
 
-// Of returns the vectors of texts. It fails if there is none of a text.
-func (v *Vectors) Of(texts []string) ([][]float32, error) {
+// Vectors are the vectors of texts, of one size, found by the text or by the id of the problem that has it. They are a Source.
+type Vectors struct {
+	name   string
+	size   int
+	byText map[string][]float32
+	byID   map[string][]float32
+
+	problems IDs // nil: no problem is known
+	mu       sync.Mutex
+	ids      map[string]string // by text; nil: not asked for yet
+}
+
+// Of implements Source. The error counts the texts without a vector, names the first and wraps spec.ErrUsage.
+func (v *Vectors) Of(ctx context.Context, texts []string) ([][]float32, error) {
+	ids, err := v.known(ctx)
+	if err != nil {
+		return nil, err
+	}
 	out := make([][]float32, len(texts))
+	lacking, first := 0, 0
 	for i, text := range texts {
 		var ok bool
-		if out[i], ok = v.of[text]; !ok {
-			return nil, fmt.Errorf("no vector of the text %.60q in %s, which has those of %d; add the vectors of all training and test problems", text, v.name, len(v.of))
+		if out[i], ok = v.byText[text]; !ok {
+			if id, known := ids[text]; known {
+				out[i], ok = v.byID[id]
+			}
 		}
+		if !ok {
+			if lacking++; lacking == 1 {
+				first = i
+			}
+		}
+	}
+	if lacking > 0 {
+		problem := "no problem of this experiment"
+		if id, known := ids[texts[first]]; known {
+			problem = "problem " + id
+		}
+		return nil, fmt.Errorf("%w: %s has no vector of %d of %d problems, the first of them %s, %.60q; add the vectors of all training and test problems", spec.ErrUsage, v.name, lacking, len(texts), problem, texts[first])
 	}
 	return out, nil
 }
 
-// ReadVectors reads JSON lines {"text": a text, "vector": its numbers} from a file and returns them with the SHA-256 of the file. name is
-// the file's in messages. It fails on anything else, a text that is there twice, vectors of different sizes, and
-// numbers that are not finite.
-func ReadVectors(path, name string) (v *Vectors, sum string, err error) {
+// known returns the ids of problems by text; nil if there are none.
+func (v *Vectors) known(ctx context.Context) (map[string]string, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.ids != nil || v.problems == nil {
+		return v.ids, nil
+	}
+	ids, err := v.problems(ctx)
+	v.ids = ids
+	return ids, err
+}
+
+// ReadVectors reads vectors from a file and returns them with the SHA-256 of the file: from a .npz archive of NumPy with the arrays ids or
+// texts, and vectors; from any other JSON lines {"id": of a problem, "vector": its numbers}, or with "text" in place of "id". name is
+// the file's in messages, and problems knows the ids. It fails on anything else, an id or a text that is there twice, vectors of different
+// sizes, and numbers that are not finite; the error names the line or the row.
+func ReadVectors(path, name string, problems IDs) (v *Vectors, sum string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, "", err
 	}
-	v = &Vectors{name: name, of: map[string][]float32{}}
+	v = &Vectors{name: name, byText: map[string][]float32{}, byID: map[string][]float32{}, problems: problems}
+	if filepath.Ext(path) == ".npz" {
+		err = v.readArchive(data)
+	} else {
+		err = v.readLines(data)
+	}
+	if err == nil && v.size == 0 {
+		err = fmt.Errorf("%s has no vector", name)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return v, fmt.Sprintf("%x", sha256.Sum256(data)), nil
+}
+
+func (v *Vectors) readLines(data []byte) error {
 	r := bufio.NewReader(bytes.NewReader(data))
 	for n := 1; ; n++ {
 		line, err := r.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if err := v.read(line); err != nil {
-				return nil, "", fmt.Errorf("%s:%d: %w", name, n, err)
+				return fmt.Errorf("%s:%d: %w", v.name, n, err)
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 	}
-	if len(v.of) == 0 {
-		return nil, "", fmt.Errorf("%s has no vector", name)
-	}
-	return v, fmt.Sprintf("%x", sha256.Sum256(data)), nil
 }
 
 func (v *Vectors) read(line []byte) error {
 	var l struct {
-		Text   *string   `json:"text"`
-		Vector []float64 `json:"vector"`
+		ID     *string         `json:"id"`
+		Text   *string         `json:"text"`
+		Vector json.RawMessage `json:"vector"`
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
@@ -76,24 +136,41 @@ func (v *Vectors) read(line []byte) error {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one value on a line")
 	}
-	if l.Text == nil || len(l.Vector) == 0 {
-		return errors.New(`want {"text": a text, "vector": its numbers}`)
+	var numbers []float64
+	if l.Vector != nil {
+		if err := json.Unmarshal(l.Vector, &numbers); err != nil {
+			return fmt.Errorf("vector: %w", err)
+		}
 	}
-	if _, twice := v.of[*l.Text]; twice {
-		return fmt.Errorf("the text %.60q is there already", *l.Text)
+	if bytes.Contains(l.Vector, []byte("null")) { // which would be read as 0
+		return errors.New("vector: null is no number")
 	}
-	if v.size == 0 {
-		v.size = len(l.Vector)
-	}
-	if len(l.Vector) != v.size {
-		return fmt.Errorf("a vector of %d numbers among vectors of %d", len(l.Vector), v.size)
-	}
-	vector := make([]float32, v.size)
-	for i, x := range l.Vector {
+	vector := make([]float32, len(numbers))
+	for i, x := range numbers {
 		if vector[i] = float32(x); math.IsInf(float64(vector[i]), 0) {
 			return fmt.Errorf("%g is too large", x)
 		}
 	}
-	v.of[*l.Text] = vector
+	switch {
+	case l.ID != nil && l.Text == nil && len(vector) > 0:
+		return v.add(v.byID, "id", *l.ID, vector)
+	case l.Text != nil && l.ID == nil && len(vector) > 0:
+		return v.add(v.byText, "text", *l.Text, vector)
+	}
+	return errors.New(`want {"id": of a problem, "vector": its numbers}, or "text" in place of "id"`)
+}
+
+// add adds a vector under a key of a kind, which is id or text.
+func (v *Vectors) add(to map[string][]float32, kind, key string, vector []float32) error {
+	if _, twice := to[key]; twice {
+		return fmt.Errorf("the %s %.60q is there already", kind, key)
+	}
+	if v.size == 0 {
+		v.size = len(vector)
+	}
+	if len(vector) != v.size {
+		return fmt.Errorf("a vector of %d numbers among vectors of %d", len(vector), v.size)
+	}
+	to[key] = vector
 	return nil
 }

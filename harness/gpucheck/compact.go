@@ -64,7 +64,7 @@ func curves(ctx context.Context, backend policy.Backend, steps int) ([]curve, er
 		texts[i] = fmt.Sprintf("Given a %s with %d parts and a %s, find $x_{%d}$.",
 			nouns[r.IntN(len(nouns))], r.IntN(1000), nouns[r.IntN(len(nouns))], r.IntN(100))
 	}
-	reader, err := compact.New(ctx, spec.Policy{Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, nil)
+	reader, err := compact.New(ctx, spec.Policy{Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, compact.Reading{})
 	if err != nil {
 		return nil, err
 	}

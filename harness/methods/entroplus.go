@@ -39,10 +39,12 @@ type entroPlus struct {
 	Cost           string  `yaml:"cost" oneof:"query token"`             // c(m,x): measured dollars, or the price alone
 	StrongestKappa string  `yaml:"strongest_kappa" oneof:"one measured"` // one: k(strongest,x) = 1, as in the paper's Stage II
 
-	Features spec.Features `yaml:"features"` // of the text regression; the policy reads what policy says
+	Features       spec.Features `yaml:"features"`                  // of the text regression
+	PolicyFeatures spec.Features `yaml:"policy_features,omitempty"` // as the features of EntroRouter
 
-	reading reading
-	setup   Setup
+	reading       reading
+	policyReading reading
+	setup         Setup
 }
 
 // ShrinkagePrior is how many rollouts the text regression of EntroRouter+ counts as.
@@ -51,7 +53,7 @@ const ShrinkagePrior = 45
 func newEntroPlus(s Setup) (routing.Method, error) {
 	e := &entroPlus{
 		Targets: s.Spec.Targets, Policy: s.Spec.Policy, SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
-		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured", Features: s.textFeatures(spec.ReadWords, spec.ReadStructure),
+		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured", Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), PolicyFeatures: s.Spec.Features,
 		setup: s,
 	}
 	if err := spec.DecodeParams(s.Method, e); err != nil {
@@ -61,7 +63,11 @@ func newEntroPlus(s Setup) (routing.Method, error) {
 	if e.reading, err = s.reads(&e.Features); err != nil {
 		return nil, err
 	}
-	return e, checkPolicy(s, e.Policy)
+	if err := checkPolicy(s, e.Policy); err != nil {
+		return nil, err
+	}
+	e.policyReading, err = s.policyReads("policy_features", &e.PolicyFeatures, e.Policy)
+	return e, err
 }
 
 func (e *entroPlus) Name() string { return e.setup.Method.Name }
@@ -78,8 +84,8 @@ func (e *entroPlus) Load(ctx context.Context, experts []routing.Expert, from str
 // both are the two stages, the second with this method's reward.
 func (e *entroPlus) both() *entroRouter {
 	return &entroRouter{
-		Targets: e.Targets, Policy: e.Policy, SFT: e.SFT, GRPO: e.GRPO, Validate: e.Validate,
-		name: e.Name(), decoding: e.setup.Spec.Evaluate.Decoding, backend: e.setup.Backend, memory: e.setup.Texts, stages: e.setup.Stages, models: e.setup.Models, stageTwo: e.prompts,
+		Targets: e.Targets, Policy: e.Policy, SFT: e.SFT, GRPO: e.GRPO, Validate: e.Validate, Features: e.PolicyFeatures,
+		name: e.Name(), decoding: e.setup.Spec.Evaluate.Decoding, backend: e.setup.Backend, reading: e.policyReading, stages: e.setup.Stages, models: e.setup.Models, stageTwo: e.prompts,
 	}
 }
 

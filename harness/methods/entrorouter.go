@@ -15,7 +15,6 @@ import (
 	"sync"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
-	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -37,11 +36,13 @@ type entroRouter struct {
 
 	Validate spec.Validate `yaml:"validate,omitempty"`
 
+	Features spec.Features `yaml:"features,omitempty"` // what a policy of kind compact reads, as other rows; default: words, as policy says
+
 	name     string
 	stageTwo func(context.Context, policy.Policy, routing.TrainSet, routing.Work) ([]train.Prompt, error) // nil: Stage I alone
 	decoding string
 	backend  policy.Backend
-	memory   *features.Texts
+	reading  reading
 	stages   *StageOne
 	models   *lm.Models
 }
@@ -54,8 +55,8 @@ func newSFT(s Setup) (routing.Method, error) { return newTrained(s, false) }
 func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 	e := &entroRouter{
 		Targets: s.Spec.Targets, Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Policy: s.Spec.Policy,
-		SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
-		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, memory: s.Texts, stages: s.Stages, models: s.Models,
+		SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate, Features: s.Spec.Features,
+		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, stages: s.Stages, models: s.Models,
 	}
 	if stageTwo {
 		e.stageTwo = func(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
@@ -65,7 +66,12 @@ func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 	if err := spec.DecodeParams(s.Method, e); err != nil {
 		return nil, err
 	}
-	return e, checkPolicy(s, e.Policy)
+	if err := checkPolicy(s, e.Policy); err != nil {
+		return nil, err
+	}
+	var err error
+	e.reading, err = s.policyReads("features", &e.Features, e.Policy)
+	return e, err
 }
 
 func (e *entroRouter) Name() string { return e.name }

@@ -49,6 +49,7 @@ type Setup struct {
 	Models  *lm.Models      // language models that policies start from; nil: none is opened, as when a spec is only checked
 	Experts []string        // ids of the pool, cheapest first; nil: not known yet
 	Servers Servers         // nil: nobody can be asked, as when a spec is only checked
+	IDs     features.IDs    // of all problems of the experiment; nil: not known yet
 
 	Prices map[string]cost.Price // the experiment's price list, by model; nil: not known yet
 	Data   string                // folder of data files; empty: none was named

@@ -31,7 +31,7 @@ func checkPolicy(s Setup, p spec.Policy) error {
 func (e *entroRouter) newPolicy(ctx context.Context, experts []routing.Expert, texts []string) (policy.Policy, error) {
 	switch e.Policy.Kind {
 	case "compact":
-		return compact.New(ctx, e.Policy, expertIDs(experts), texts, e.memory)
+		return compact.New(ctx, e.Policy, expertIDs(experts), texts, e.reading.compact())
 	case "lm":
 		if e.models == nil {
 			return nil, errNoModels
@@ -40,6 +40,11 @@ func (e *entroRouter) newPolicy(ctx context.Context, experts []routing.Expert, t
 	default:
 		return nil, fmt.Errorf("policy: unknown kind %q; known: compact, lm", e.Policy.Kind)
 	}
+}
+
+// compact is what the small policy reads.
+func (r reading) compact() compact.Reading {
+	return compact.Reading{Of: r.of, Vectors: r.vectors, Memory: r.memory}
 }
 
 // conductOf keeps the trainings of language models as they go; the compact network is trained again in less time than a
@@ -68,7 +73,7 @@ func conductOf(p spec.Policy, work routing.Work) train.Conduct {
 func (e *entroRouter) readPolicy(kind string, config []byte) (policy.Policy, error) {
 	switch kind {
 	case "compact":
-		return compact.Read(config)
+		return compact.Read(config, e.reading.compact())
 	case "lm":
 		if e.models == nil {
 			return nil, errNoModels
@@ -135,11 +140,20 @@ func NetworkOf(row spec.Method, x *spec.Experiment) (n Network, ok bool) {
 		return Network{Weights: int64(buckets) * int64(width), Knob: knob + "buckets", Value: fmt.Sprintf("%d buckets of %d units", buckets, width)}
 	}
 	switch m := method.(type) {
-	case interface{ policy() spec.Policy }:
+	case interface {
+		policy() spec.Policy
+		reads() (param string, f spec.Features)
+	}:
 		p := m.policy()
 		n = Network{Knob: "policy.model", Value: "a language model"}
 		if p.Kind != "lm" {
 			n = hashed("policy.", p.Buckets, p.Hidden)
+			if param, f := m.reads(); len(f.Read) > 0 {
+				n = hashed(param+".words.", f.Words.Buckets, p.Hidden)
+				if f.Characters.Buckets > f.Words.Buckets {
+					n = hashed(param+".characters.", f.Characters.Buckets, p.Hidden)
+				}
+			}
 		} else if l := p.Model; l.Folder == "" {
 			n.Weights = int64(l.Layers) * int64(l.Hidden) * (2*int64(l.HeadDim)*int64(l.Heads+l.KVHeads) + 3*int64(l.Inner))
 			n.Value = fmt.Sprintf("%d layers of width %d and %d inside", l.Layers, l.Hidden, l.Inner)
@@ -156,3 +170,9 @@ func NetworkOf(row spec.Method, x *spec.Experiment) (n Network, ok bool) {
 
 func (e *entroRouter) policy() spec.Policy { return e.Policy }
 func (e *entroPlus) policy() spec.Policy   { return e.Policy }
+
+// reads returns what the compact policy reads, and the parameter that says so.
+func (e *entroRouter) reads() (param string, f spec.Features) { return "features", e.Features }
+func (e *entroPlus) reads() (param string, f spec.Features) {
+	return "policy_features", e.PolicyFeatures
+}

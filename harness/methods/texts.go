@@ -28,41 +28,63 @@ const (
 
 // textFeatures are the features of a row by default, and what of the spec's own is laid over them.
 func (s Setup) textFeatures(read ...string) spec.Features {
-	return s.Spec.Features.Over(spec.Features{
-		Read: read, Words: spec.Words{Buckets: wordBuckets, NGrams: wordNGrams}, Characters: spec.Characters{Buckets: 16384, Shortest: 2, Longest: 5},
-	})
+	return s.Spec.Features.Over(defaultFeatures(read, spec.Words{Buckets: wordBuckets, NGrams: wordNGrams}))
+}
+
+func defaultFeatures(read []string, words spec.Words) spec.Features {
+	return spec.Features{Read: read, Words: words, Characters: spec.Characters{Buckets: 16384, Shortest: 2, Longest: 5}}
 }
 
 // reading is what a row reads of texts, and what with.
 type reading struct {
 	of      spec.Features
-	vectors *features.Vectors
+	vectors features.Source
 	memory  *features.Texts
 }
 
-// reads checks the features that a row's parameters left, and leaves in them what its recipe says: what is read alone, with the checksum of
+// reads is readsOf the parameter that most rows have.
+func (s Setup) reads(f *spec.Features) (reading, error) { return s.readsOf("features", f) }
+
+// readsOf checks the features that a row's parameter left, and leaves in them what its recipe says: what is read alone, with the checksum of
 // a file. No file is read while a spec is only checked.
-func (s Setup) reads(f *spec.Features) (r reading, err error) {
+func (s Setup) readsOf(param string, f *spec.Features) (r reading, err error) {
 	if knob, fault := f.Check(); fault != "" {
-		return r, paramFault(s.Method, "features"+knob, "%s", fault)
+		return r, paramFault(s.Method, param+knob, "%s", fault)
 	}
 	*f = f.Only()
 	if file := f.Vectors.File; file != "" {
-		path, err := s.below("features.vectors.file", file)
+		path, err := s.below(param+".vectors.file", file)
 		if path == "" {
 			return r, err
 		}
 		var sum string
-		if r.vectors, sum, err = features.ReadVectors(path, file); err != nil {
-			return r, paramFault(s.Method, "features.vectors.file", "%v", err)
+		if r.vectors, sum, err = features.ReadVectors(path, file, s.IDs); err != nil {
+			return r, paramFault(s.Method, param+".vectors.file", "%v", err)
 		}
 		if f.Vectors.SHA256 != "" && f.Vectors.SHA256 != sum {
-			return r, paramFault(s.Method, "features.vectors.sha256", "the file %q has the checksum %s, not %s; it has changed", file, sum, f.Vectors.SHA256)
+			return r, paramFault(s.Method, param+".vectors.sha256", "the file %q has the checksum %s, not %s; it has changed", file, sum, f.Vectors.SHA256)
 		}
 		f.Vectors.SHA256 = sum
 	}
 	r.of, r.memory = *f, s.Texts
 	return r, nil
+}
+
+// policyReads is reads for a policy, which reads what a spec or a row says is read, and else the counts of words that the policy's own knobs
+// are of. A language model reads the text itself.
+func (s Setup) policyReads(param string, f *spec.Features, p spec.Policy) (reading, error) {
+	own := sets(s.Method, param)
+	switch {
+	case own && p.Kind == "lm":
+		return reading{}, paramFault(s.Method, param, "a language model reads the text itself; leave %s out", param)
+	case own && len(f.Read) == 0:
+		return reading{}, paramFault(s.Method, param+".read", "not set, and then a policy reads words as policy says; name what it reads, or set policy.buckets and policy.ngrams")
+	case len(f.Read) == 0 || p.Kind == "lm":
+		*f = spec.Features{}
+		return reading{memory: s.Texts}, nil
+	}
+	*f = f.Over(defaultFeatures(nil, spec.Words{Buckets: p.Buckets, NGrams: p.NGrams}))
+	return s.readsOf(param, f)
 }
 
 // corpus is training problems and the rows that a method reads of them.

@@ -1,6 +1,8 @@
 package methods
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -64,6 +66,105 @@ func TestRowsReadVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 		sameDecisions(t, kind+", loaded", route(t, back, qs), decisions)
+	}
+}
+
+// A policy reads what the spec says that rows read, and its own counts of words where it says nothing.
+func TestPoliciesReadWhatOtherRowsRead(t *testing.T) {
+	data := t.TempDir()
+	vectorFile(t, data)
+	qs := fresh(100)
+	vectors := spec.Features{Read: []string{"vectors"}, Vectors: spec.Vectors{File: "v.jsonl"}}
+	for kind, key := range map[string]string{"sft": "features", "entrorouter": "features", "entroplus": "policy_features"} {
+		s := setup(t, kind, "")
+		s.Data, s.Experts = data, []string{"small", "medium", "large"}
+		recipe := func() string {
+			m, err := New(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := spec.Canonical(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
+		want := `"` + key + `":{"read":["vectors"],"vectors":{"file":"v.jsonl","sha256":"`
+		if got := recipe(); kind != "entroplus" && strings.Contains(got, "features") || strings.Contains(got, "policy_features") {
+			t.Errorf("%s: features in the recipe by default: %s", kind, got)
+		}
+		s.Spec.Features = spec.Features{Words: spec.Words{Buckets: 64}} // and of parts that nobody says are read
+		if got := recipe(); kind != "entroplus" && strings.Contains(got, "features") || strings.Contains(got, "policy_features") {
+			t.Errorf("%s: features that are not read are in the recipe: %s", kind, got)
+		}
+		s.Spec.Features = vectors
+		if got := recipe(); !strings.Contains(got, want) {
+			t.Errorf("%s: no %s in the recipe %s", kind, want, got)
+		}
+		m, err := New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := work(1)
+		w.Dir = t.TempDir()
+		r, err := m.Fit(t.Context(), planted(300), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decisions, right := route(t, r, qs), 0
+		for i, d := range decisions {
+			if isHard(i) == (d.Expert == 2) {
+				right++
+			}
+		}
+		if right < 90 {
+			t.Errorf("%s: %d of 100 questions go where their vector says", kind, right)
+		}
+		back, err := m.(Loader).Load(t.Context(), pool(), w.Dir, work(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameDecisions(t, kind+", loaded", route(t, back, qs), decisions)
+	}
+}
+
+func TestFeaturesOfPoliciesAreChecked(t *testing.T) {
+	for _, c := range []struct{ kind, params, want string }{
+		{"sft", "features: {words: {buckets: 64}}", "params.features.read: not set, and then a policy reads words as policy says"},
+		{"entroplus", "policy_features: {read: [characters], characters: {shortest: 9}}", "params.policy_features.characters.shortest: 9 is more than longest, which is 5"},
+		{"entrorouter", "{policy: {kind: lm, model: {arch: qwen3, hidden: 8, inner: 8, layers: 1, heads: 1, kv_heads: 1, head_dim: 8}, tune: head, rationale: none, max_tokens: 100, compute: float32}, features: {read: [words]}}", "params.features: a language model reads the text itself"},
+	} {
+		if _, err := New(setup(t, c.kind, c.params)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, %s: %v, want %q", c.kind, c.params, err, c.want)
+		}
+	}
+}
+
+// Vectors are found by the ids of problems, as protocols know them.
+func TestVectorsAreFoundByTheIDsOfProblems(t *testing.T) {
+	data := t.TempDir()
+	if err := os.WriteFile(filepath.Join(data, "v.jsonl"), []byte("{\"id\": \"p0\", \"vector\": [1, 0]}\n{\"id\": \"p1\", \"vector\": [0, 1]}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s := setup(t, "logistic", "features: {read: [vectors], vectors: {file: v.jsonl}}")
+	s.Data, s.Experts = data, []string{"small", "medium", "large"}
+	s.IDs = func(context.Context) (map[string]string, error) {
+		ids := map[string]string{}
+		for i := range 3 {
+			p := plantedExample(i).Problem
+			ids[p.Text] = p.ID
+		}
+		return ids, nil
+	}
+	m, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Fit(t.Context(), planted(2), work(1)); err != nil {
+		t.Error(err)
+	}
+	if _, err := m.Fit(t.Context(), planted(3), work(1)); !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), "v.jsonl has no vector of 1 of 3 problems, the first of them problem p2,") {
+		t.Error(err)
 	}
 }
 

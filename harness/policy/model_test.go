@@ -43,12 +43,12 @@ func read(kind string, config []byte) (policy.Policy, error) {
 	if kind != "compact" {
 		return nil, fmt.Errorf("unknown policy %q; known: compact", kind)
 	}
-	return compact.Read(config)
+	return compact.Read(config, compact.Reading{})
 }
 
 func newTestModel(t testing.TB, b compute.Backend, s seed.Seed) *policy.Model {
 	t.Helper()
-	p, err := compact.New(context.Background(), spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}, experts, texts, nil)
+	p, err := compact.New(context.Background(), spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}, experts, texts, compact.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -173,6 +173,13 @@ func (c *recorded) read(ctx context.Context) (err error) {
 	return nil
 }
 
+// ids are those of all questions by text. Of questions that share a text the first counts.
+func (c *recorded) ids(context.Context) (map[string]string, error) {
+	ids := map[string]string{}
+	addIDs(ids, c.problems)
+	return ids, nil
+}
+
 // outcome is what expert m did on question q in the runs that are scored, their mean. It is in the bucket of the first that is
 // not right, if there is one.
 func (c *recorded) outcome(q, m int) routing.Outcome {
@@ -273,7 +280,7 @@ func (c *recorded) plan() (*steps.Step, error) {
 			if methods.AnswersItself(row.Name) {
 				return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", spec.ErrUsage, row.RowID())
 			}
-			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Stages: c.stages, Models: c.models, Experts: c.pool.IDs(), Prices: c.Spec.Prices.Models, Data: c.Options.Data})
+			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Stages: c.stages, Models: c.models, Experts: c.pool.IDs(), IDs: c.ids, Prices: c.Spec.Prices.Models, Data: c.Options.Data})
 			if err != nil {
 				return nil, err
 			}

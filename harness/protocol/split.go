@@ -4,6 +4,7 @@ package protocol
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -134,6 +135,24 @@ func (e *experiment) asked(ctx context.Context, add func([]routing.Problem, []ro
 		}
 	}
 	return nil
+}
+
+// ids are those of all problems by text. Of problems that share a text the first counts.
+func (e *experiment) ids(ctx context.Context) (map[string]string, error) {
+	ids := map[string]string{}
+	add := func(problems []routing.Problem, _ []routing.Latent) error {
+		addIDs(ids, problems)
+		return nil
+	}
+	return ids, errors.Join(e.known(ctx, add), e.asked(ctx, add))
+}
+
+func addIDs(ids map[string]string, problems []routing.Problem) {
+	for _, p := range problems {
+		if _, ok := ids[p.Text]; !ok {
+			ids[p.Text] = p.ID
+		}
+	}
 }
 
 // trainSet reads what methods may learn from.

@@ -9,7 +9,7 @@ import (
 )
 
 // Features say what a router reads of a text: parts, side by side, of which every one but structure has length 1 in every text.
-// Rows that read texts into features have defaults of their own for what is not set.
+// Rows have defaults of their own for what is not set.
 type Features struct {
 	Read       []string   `yaml:"read,omitempty"`       // the parts, each once: words, characters, structure (lengths, numbers, symbols), vectors
 	Words      Words      `yaml:"words,omitempty"`      // words, LaTeX commands, symbols; of a number how long it is
@@ -32,7 +32,7 @@ type Characters struct {
 
 // Vectors are those of texts in a file.
 type Vectors struct {
-	File   string `yaml:"file,omitempty"`   // path below the data folder: JSON lines {"text": a text, "vector": its numbers}
+	File   string `yaml:"file,omitempty"`   // path below the data folder: .npz with ids and vectors, or JSON lines {"id": of a problem, "vector": its numbers}; texts in place of ids
 	SHA256 string `yaml:"sha256,omitempty"` // its checksum; unset: whatever it is
 }
 

@@ -41,7 +41,7 @@ type Experiment struct {
 	Targets  Targets  `yaml:"targets"`
 	Anchor   Anchor   `yaml:"anchor"`
 	Reward   Reward   `yaml:"reward"`
-	Features Features `yaml:"features,omitempty"` // of all rows that predict pass rates and dollars from texts, unless a row sets its own; default: each row's
+	Features Features `yaml:"features,omitempty"` // what all rows read that learn from texts, unless a row sets its own; default: each row's
 	Policy   Policy   `yaml:"policy"`
 	SFT      SFT      `yaml:"sft"`
 	GRPO     GRPO     `yaml:"grpo"`
@@ -121,8 +121,8 @@ func (x *Experiment) Recorded() bool { return x.Protocol == "folds" }
 // Policy is the trainable network.
 type Policy struct {
 	Kind    string `yaml:"kind" oneof:"compact lm"`  // compact, or lm: a language model
-	Buckets int    `yaml:"buckets" in:"[1,4194304]"` // kind compact: hashed n-gram buckets
-	NGrams  int    `yaml:"ngrams" in:"[1,16]"`       // kind compact: longest word n-gram hashed
+	Buckets int    `yaml:"buckets" in:"[1,4194304]"` // kind compact, where features do not say what is read: hashed n-gram buckets
+	NGrams  int    `yaml:"ngrams" in:"[1,16]"`       // and longest word n-gram hashed
 	Hidden  int    `yaml:"hidden" in:"[1,65536]"`    // kind compact: units of the shared layer
 	Backend string `yaml:"backend" oneof:"go xla"`   // what computes it, one a run: losses differ in the last digits
 

@@ -209,7 +209,7 @@ func (w weights) gradient(loss func(weights) float64) weights {
 func small(t *testing.T, n int) (m *policy.Model, rows []policy.Row, r *rand.Rand) {
 	t.Helper()
 	texts, _ := planted(n, seed.Derive("small"))
-	p, err := compact.New(t.Context(), spec.Policy{Buckets: 6, NGrams: 1, Hidden: 4}, testExperts, texts, nil)
+	p, err := compact.New(t.Context(), spec.Policy{Buckets: 6, NGrams: 1, Hidden: 4}, testExperts, texts, compact.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}

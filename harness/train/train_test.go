@@ -56,7 +56,7 @@ func planted(n int, s seed.Seed) (texts []string, expert []int) {
 
 func newPolicy(t testing.TB, texts []string) *compact.Policy {
 	t.Helper()
-	p, err := compact.New(t.Context(), spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, testExperts, texts, nil)
+	p, err := compact.New(t.Context(), spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, testExperts, texts, compact.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
