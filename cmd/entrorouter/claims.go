@@ -132,7 +132,11 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 		if err != nil {
 			return usageError{err}
 		}
-		short = []*report.Sheet{digest, p.orderings.Short(rows)}
+		front, err := p.orderings.FrontSheet(p.orderingsFile, findings, rows, measured)
+		if err != nil {
+			return usageError{err}
+		}
+		short = []*report.Sheet{front, digest, p.orderings.Short(rows)}
 	}
 	to := terminal(c.App.Writer)
 	var files []report.File

@@ -25,7 +25,7 @@ import (
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
 var documents = []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", help,
-	"CONTRIBUTING.md", "docs/findings.md", "docs/other-papers.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
+	"CONTRIBUTING.md", "CHANGELOG.md", "docs/commands.md", "docs/glossary.md", "docs/findings.md", "docs/other-papers.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
 
 const help = "help"
 
@@ -55,6 +55,7 @@ const benchstat = "golang.org/x/perf@v0.0.0-20260908200009-22c9c6c9d4da" // wher
 
 var commandsOfDocuments = []documented{
 	{command: "make clean build", as: `mkdir -p again/bin && cp Makefile again && touch again/bin/old && make -C again clean && test ! -e again/bin && CGO_ENABLED=$(go env CGO_ENABLED) make -C "$ROOT" build BIN="$PWD/again/entrorouter" && again/entrorouter --version`, why: "into another folder", needs: "make", slow: true, prints: `entrorouter version`},
+	{command: "make build", as: `make -C "$ROOT" -n build`, why: "make clean build has built it: what it calls", needs: "make", prints: `go build .*-o bin/entrorouter`},
 	{command: "entrorouter try --model small=http://localhost:8001/v1 --model large=http://localhost:8002/v1 --price small=0.1,0.4 --price large=1,4 --questions questions.jsonl --into mine", edit: ownQuestions,
 		as: `entrorouter try --model Qwen3-4B-Thinking-2507=$(cat url) --model Qwen3-30B-A3B-Thinking-2507=$(cat url) --price Qwen3-4B-Thinking-2507=0.1,0.4 --price Qwen3-30B-A3B-Thinking-2507=1,4 --questions questions.jsonl --into tried --name mine --answer-tokens 32768`, why: "a stand-in for servers", prints: `(?s)Always Qwen3-4B.*40 scored questions are too few to tell differences of 2 points; about \d+ would do\.\n$`},
 	{command: "entrorouter run mine/mine.yaml --data mine", as: "entrorouter run tried/mine.yaml --data tried", why: "another folder", prints: `(?s)mine-verdict\.txt.*Always Qwen3-4B`},
@@ -615,11 +616,14 @@ func TestMakeRunsEveryExperiment(t *testing.T) {
 	}
 }
 
-func TestTheReadmeNamesEveryCommand(t *testing.T) {
-	readme := documentText(t, "README.md")
+func TestThePageOfCommandsNamesEveryCommand(t *testing.T) {
+	page, readme := documentText(t, "docs/commands.md"), documentText(t, "README.md")
 	for _, c := range commands() {
-		if !strings.Contains(readme, "| `entrorouter "+c.Name) {
-			t.Errorf("the README's table of commands lacks %s", c.Name)
+		if !strings.Contains(page, "| `entrorouter "+c.Name) {
+			t.Errorf("docs/commands.md lacks %s", c.Name)
+		}
+		if !strings.Contains(readme, "`"+c.Name+"`") {
+			t.Errorf("the README's list of commands lacks %s", c.Name)
 		}
 	}
 }

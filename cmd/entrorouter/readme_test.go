@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,7 +20,7 @@ const longestReadme = 200
 func TestTheReadmeHoldsTheCommittedTables(t *testing.T) {
 	root := filepath.Join("..", "..")
 	block := regexp.MustCompile(`(?s)<!-- begin (\S+) -->\n.*?<!-- end (\S+) -->`)
-	for name, tables := range map[string]int{"README.md": 1, "docs/findings.md": 5} {
+	for name, tables := range map[string]int{"README.md": 1, "docs/findings.md": 6} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		page, err := os.ReadFile(path)
 		if err != nil {
@@ -104,20 +105,79 @@ func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 	}
 }
 
-// What a document of the project links to is there.
+// link is where a document leads: a link or a picture of Markdown, or one of HTML.
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"`)
+
+// brokenLinks are the links of a page of the project that lead nowhere in root: files, and headings of pages.
+func brokenLinks(root, page, text string) (broken []string) {
+	for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		to := m[1] + m[2]
+		if strings.Contains(to, "://") || strings.HasPrefix(to, "mailto:") {
+			continue
+		}
+		file, heading, _ := strings.Cut(to, "#")
+		path := filepath.Join(root, filepath.Dir(page), filepath.FromSlash(file))
+		if file == "" {
+			path = filepath.Join(root, page)
+		}
+		if _, err := os.Stat(path); err != nil {
+			broken = append(broken, to)
+			continue
+		}
+		if heading == "" || filepath.Ext(path) != ".md" {
+			continue
+		}
+		there, err := os.ReadFile(path)
+		if err != nil || !slices.Contains(anchors(string(there)), heading) {
+			broken = append(broken, to)
+		}
+	}
+	return broken
+}
+
+// anchors are the headings of a page as links name them: in small letters, with hyphens for spaces.
+func anchors(text string) (names []string) {
+	drop := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	for line := range strings.Lines(fence.ReplaceAllString(text, "")) {
+		if title := strings.TrimLeft(line, "#"); title != line && strings.HasPrefix(title, " ") {
+			names = append(names, strings.ReplaceAll(drop.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), ""), " ", "-"))
+		}
+	}
+	return names
+}
+
+// What a page of the project links to is there, on every page that is written by hand.
 func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 	root := filepath.Join("..", "..")
-	link := regexp.MustCompile(`\]\(([A-Za-z.][^):#]*)\)`)
-	for _, name := range []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", "docs/verify.md", "docs/findings.md", "docs/distance.md", "docs/own-models.md", "docs/data.md", "docs/ci.md", "docs/performance.md"} {
-		text, err := os.ReadFile(filepath.Join(root, name))
+	links := 0
+	for _, pattern := range []string{"*.md", "docs/*.md", "results/*.md", "results/*/*.md"} {
+		pages, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range link.FindAllSubmatch(text, -1) {
-			if _, err := os.Stat(filepath.Join(root, filepath.Dir(name), filepath.FromSlash(string(m[1])))); err != nil {
-				t.Errorf("%s links to %s: %v", name, m[1], err)
+		for _, path := range pages {
+			page, err := filepath.Rel(root, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := documentText(t, filepath.ToSlash(page))
+			links += len(link.FindAllString(text, -1))
+			for _, to := range brokenLinks(root, page, text) {
+				t.Errorf("%s links to %s, which is not there", page, to)
 			}
 		}
+	}
+	if links < 200 {
+		t.Errorf("only %d links found", links)
+	}
+}
+
+func TestABrokenLinkIsFound(t *testing.T) {
+	root := t.TempDir()
+	put(t, filepath.Join(root, "there.md"), []byte("# A title, of `sorts`\n"))
+	text := "[a](../there.md) [b](../gone.md) [c](https://example.com/x) [d](../there.md#a-title-of-sorts) [e](../there.md#gone) <img src=\"../gone.svg\">\n```sh\n[f](gone)\n```\n"
+	if got, want := fmt.Sprint(brokenLinks(root, "docs/page.md", text)), "[../gone.md ../there.md#gone ../gone.svg]"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

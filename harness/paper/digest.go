@@ -15,6 +15,7 @@ import (
 type DigestLine struct {
 	Group string   `yaml:"group"` // heading of the lines from here on; empty: that of the line before
 	Says  string   `yaml:"says"`
+	Front string   `yaml:"front"` // the same in few words, for the front page; empty: it is not there
 	Paper []string `yaml:"paper"` // claims whose verdict on the paper's own tables it has; none: no table has such a row
 	Of    []string `yaml:"of"`    // claims and orderings whose verdicts on our measurements it has
 
@@ -45,6 +46,7 @@ type told struct {
 type figure struct {
 	number     float64
 	text, unit string
+	brief      string // without its interval
 	printed    string // the paper's, and how near ours has to be; empty: no number of the paper is held against ours
 	side       string // whether ours did not come out by being too high or too low
 	against    string // the row that ours is beside, behind the row that is meant if that is not the reference
@@ -72,16 +74,9 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 			heading[0].Lead = d.Group
 			g.Rows = append(g.Rows, heading)
 		}
-		var of []telling
-		for _, id := range d.Of {
-			t := o.telling(id, findings, rows)
-			if t == nil {
-				f.add(d.line, "digest", "there is no claim or ordering %q", id)
-				continue
-			}
-			of = append(of, t)
-		}
-		paper := d.onPaper(findings, f)
+		of := o.tellings(d, findings, rows, f)
+		verdict, part := d.onPaper(findings, f)
+		paper := verdict + part
 		recorded, simulated := o.recorded(of), o.simulated(of)
 		g.Rows = append(g.Rows, []report.Text{report.Say(upper(d.Says) + "."), report.Say(paper), verdictFirst(recorded), verdictFirst(simulated)})
 		s.Records = append(s.Records, []string{d.Says, paper, strings.Join(recorded, "; "), strings.Join(simulated, "; ")})
@@ -101,6 +96,18 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 	return s, f.err()
 }
 
+// tellings are the claims and orderings behind a line.
+func (o *Orderings) tellings(d DigestLine, findings []Finding, rows []Row, f *faults) (of []telling) {
+	for _, id := range d.Of {
+		if t := o.telling(id, findings, rows); t != nil {
+			of = append(of, t)
+		} else {
+			f.add(d.line, "digest", "there is no claim or ordering %q", id)
+		}
+	}
+	return of
+}
+
 // verdictFirst is a cell whose first line is found at a glance.
 func verdictFirst(lines []string) report.Text {
 	if len(lines) == 0 {
@@ -110,8 +117,8 @@ func verdictFirst(lines []string) report.Text {
 }
 
 // onPaper is the verdict of a line on the paper's own tables, the worst of its claims, and of how many if not of all.
-func (d *DigestLine) onPaper(findings []Finding, f *faults) string {
-	verdict := "no such row"
+func (d *DigestLine) onPaper(findings []Finding, f *faults) (verdict, part string) {
+	verdict = noSuchRow
 	counts := map[string]int{}
 	for _, id := range d.Paper {
 		k := slices.IndexFunc(findings, func(x Finding) bool { return x.ID == id })
@@ -127,10 +134,13 @@ func (d *DigestLine) onPaper(findings []Finding, f *faults) string {
 		}
 	}
 	if n := counts[verdict]; n > 0 && n < len(d.Paper) {
-		verdict += fmt.Sprintf(" in %d of %d", n, len(d.Paper))
+		part = fmt.Sprintf(" in %d of %d", n, len(d.Paper))
 	}
-	return verdict
+	return verdict, part
 }
+
+// noSuchRow is said of what no table of the paper has.
+const noSuchRow = "no such row"
 
 // nearlyAll is the share of the strongest expert's cost, in percent, from which a router is that expert.
 const nearlyAll = 99.5
@@ -227,7 +237,9 @@ func (o *Orderings) telling(id string, findings []Finding, rows []Row) telling {
 
 // figure is what a claim comes to on a scale.
 func (f *Finding) figure(on OnScale) figure {
-	x := figure{number: on.Value.Number, text: on.text(), unit: on.Unit, verdict: cmp.Or(on.Shows, on.Verdict)}
+	alone := on
+	alone.Value = on.Value.alone()
+	x := figure{number: on.Value.Number, text: on.text(), brief: alone.text(), unit: on.Unit, verdict: cmp.Or(on.Shows, on.Verdict)}
 	if on.Against != "" {
 		x.against = "beside " + on.Against
 	}
@@ -250,7 +262,7 @@ func (f *Finding) figure(on OnScale) figure {
 // figure is what an ordering comes to on a scale.
 func (r *Row) figure(reference string, j Judged) figure {
 	unit := r.Ordering.unit()
-	x := figure{number: j.Delta.Number, text: r.Ordering.number(*j.Delta) + unit, unit: unit, verdict: cmp.Or(j.Shows, j.Verdict)}
+	x := figure{number: j.Delta.Number, text: r.Ordering.number(*j.Delta) + unit, brief: r.Ordering.number(*j.Delta.alone()) + unit, unit: unit, verdict: cmp.Or(j.Shows, j.Verdict)}
 	if a, b := r.Ordering.A.Row, r.Ordering.B.Row; b != "" {
 		x.against = "beside " + strings.TrimPrefix(b, reference+"/")
 		if a != reference {
@@ -261,6 +273,13 @@ func (r *Row) figure(reference string, j Judged) figure {
 		x.paper = r.Paper
 	}
 	return x
+}
+
+// alone is a contrast without its interval.
+func (c *Contrast) alone() *Contrast {
+	bare := *c
+	bare.Bounded, bare.Pools = false, nil
+	return &bare
 }
 
 // unit is what the numbers of an ordering are in, for a reader who does not see its heads.
@@ -321,8 +340,8 @@ func worse(a, b string) string {
 // few is how many numbers stand in a cell at most, but for those that the paper prints.
 const few = 3
 
-// simulated is a line on simulated experts: each claim and ordering on the last scale of our own where it was run.
-func (o *Orderings) simulated(of []telling) (lines []string) {
+// resolved is what a line says on simulated experts: each claim and ordering on the last scale of our own where it was run.
+func (o *Orderings) resolved(of []telling) (t told, ok bool) {
 	var parts []told
 	for _, tell := range of {
 		var best told
@@ -340,9 +359,17 @@ func (o *Orderings) simulated(of []telling) (lines []string) {
 		}
 	}
 	if len(parts) == 0 {
+		return told{}, false
+	}
+	return least(parts), true
+}
+
+// simulated prints a line on simulated experts.
+func (o *Orderings) simulated(of []telling) (lines []string) {
+	t, ok := o.resolved(of)
+	if !ok {
 		return nil
 	}
-	t := least(parts)
 	lines = []string{t.words(t.part())}
 	for _, n := range t.numbers {
 		if t.verdict != NotRun && (len(t.numbers) <= few || n.printed != "") {
@@ -397,13 +424,8 @@ func (t told) beside(equal string) string {
 	return "(" + equal + ")"
 }
 
-// recorded counts the verdicts of a line over the pools of recorded answers.
-func (o *Orderings) recorded(of []telling) []string {
-	verdicts, equals, sides := map[string]int{}, map[string]int{}, map[string]int{}
-	parts := map[string][2]int{} // by verdict: claims and orderings that have it, of how many
-	var numbers []figure
-	pools := 0
-	var last told
+// perPool is what a line says on each pool of recorded answers that has it.
+func (o *Orderings) perPool(of []telling) (pools []told) {
 	for _, scale := range o.Scales {
 		if scale.Kind != kindRecorded {
 			continue
@@ -414,12 +436,21 @@ func (o *Orderings) recorded(of []telling) []string {
 				all = append(all, t)
 			}
 		}
-		if len(all) == 0 {
-			continue
+		if len(all) > 0 {
+			pools = append(pools, least(all))
 		}
-		t := least(all)
-		last = t
-		pools++
+	}
+	return pools
+}
+
+// recorded counts the verdicts of a line over the pools of recorded answers.
+func (o *Orderings) recorded(of []telling) []string {
+	verdicts, equals, sides := map[string]int{}, map[string]int{}, map[string]int{}
+	parts := map[string][2]int{} // by verdict: claims and orderings that have it, of how many
+	var numbers []figure
+	all := o.perPool(of)
+	pools := len(all)
+	for _, t := range all {
 		numbers = append(numbers, t.numbers...)
 		words := t.words("")
 		verdicts[words]++
@@ -456,7 +487,7 @@ func (o *Orderings) recorded(of []telling) []string {
 		lines = append(lines, text)
 	}
 	if len(equals) > 0 {
-		lines = append(lines, last.beside("at equal cost "+counted(equals, pools, none)))
+		lines = append(lines, all[pools-1].beside("at equal cost "+counted(equals, pools, none)))
 	}
 	return lines
 }

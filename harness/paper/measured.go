@@ -177,6 +177,7 @@ func (o ours) seeds(experiment string, at Place, unit string) map[string]float64
 
 const (
 	costShare = "cost-share-%"
+	meanGain  = "mean-gain-points"
 	retention = "retention-%"
 	saving    = "saving-%"
 	share     = "share-%"

@@ -26,6 +26,7 @@ type Orderings struct {
 	Sections  []Section `yaml:"sections"`
 
 	Digest []DigestLine `yaml:"digest"`
+	Front  []FrontRow   `yaml:"front"` // rows of the front page's table of real outcomes
 
 	// OnePool is why a number of one simulated pool decides nothing, so that claims and orderings there are assumed; empty: it decides.
 	OnePool string `yaml:"one-pool"`

@@ -1,0 +1,168 @@
+// The tables of the front page: a claim is a line with one number a cell, and what rows gain on real outcomes.
+
+package paper
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/report"
+)
+
+// FrontRow is a row of the front page's table of real outcomes.
+type FrontRow struct {
+	Title  string `yaml:"title"`
+	Method string `yaml:"method"` // of measurements
+}
+
+// Marks of verdicts, so that a column is read at a glance.
+const (
+	yes     = "✔"
+	no      = "✘"
+	open    = "?"
+	nothing = "–"
+)
+
+// marks are those of verdicts, on the paper's tables and on our measurements; what rests on an assumption has nothing to say.
+var marks = map[string]string{Holds: yes, Mismatch: no, WrongUnit: no, CameOut: yes, DidNot: no, CannotBeTold: open}
+
+func marked(verdict, text string) string {
+	mark, ok := marks[verdict]
+	if !ok {
+		mark = nothing
+	}
+	return mark + "\u00a0" + text // the mark is not left alone at the end of a line
+}
+
+// FrontSheet is the front page: the lines of the digest that have few words for it, and below them what rows of recorded
+// answers gain. Nothing of it is longer than a line or two of a narrow column; DigestSheet has the rest.
+func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, measured *Measurements) (*report.Sheet, error) {
+	f := &faults{file: file}
+	claims := report.Grid{Head: []string{"The paper says", "Its own tables", "Real outcomes", "Simulated"}, Widths: []float64{0.34, 0.18, 0.24, 0.24}}
+	s := &report.Sheet{Name: "front", Caption: "What the paper says, in its own tables and on our measurements, a number each.", Records: [][]string{{"says", "paper", "recorded", "simulated"}}}
+	for _, d := range o.Digest {
+		if d.Front == "" {
+			continue
+		}
+		of := o.tellings(d, findings, rows, f)
+		cells := [][]string{d.frontPaper(findings, f), frontRecorded(o.perPool(of)), o.frontSimulated(of)}
+		row, record := []report.Text{report.Say(upper(d.Front))}, []string{d.Front}
+		for _, lines := range cells {
+			row, record = append(row, report.Say(lines...)), append(record, strings.Join(lines, "; "))
+		}
+		claims.Rows, s.Records = append(claims.Rows, row), append(s.Records, record)
+	}
+	gains, err := o.frontGains(measured)
+	if err != nil {
+		f.add(0, "front", "%v", err)
+	}
+	s.Grids = []report.Grid{claims, gains}
+	s.Notes = []string{
+		yes + " holds or came out, " + no + " does not, " + open + " cannot be told, " + nothing + " no verdict. A count is of pools of real outcomes, or of the parts of a claim; mixed: no verdict has more than half of the pools. " +
+			"assumed: it follows from a number that we put in, and what our rows show stands in brackets. not testable: it takes a language model as the router.",
+		"Gain: points of accuracy above a coin flip between two fixed experts that costs as much, mean over 19 budgets; " + yes + " or " + no + " where the 95% interval has no 0.",
+	}
+	return s, f.err()
+}
+
+// frontPaper is a line on the paper's own tables, with the number that they give if it is about one.
+func (d *DigestLine) frontPaper(findings []Finding, f *faults) []string {
+	verdict, part := d.onPaper(findings, f)
+	text := verdict + part
+	if verdict != NotCheckable && len(d.Paper) == 1 {
+		for _, x := range findings {
+			if number := strings.TrimPrefix(x.Recomputed, "difference "); x.ID == d.Paper[0] && number != "" {
+				text += ", " + number
+			}
+		}
+	}
+	return []string{marked(verdict, text)}
+}
+
+// frontRecorded is the verdict that more than half of the pools have, and on how many of them; it says so if none has.
+func frontRecorded(pools []told) []string {
+	if len(pools) == 0 {
+		return nil
+	}
+	say := func(of func(told) string, before string) string {
+		counts, last := map[string]int{}, told{}
+		for _, t := range pools {
+			counts[of(t)]++
+			last = t
+		}
+		for verdict, n := range counts {
+			if 2*n <= len(pools) {
+				continue
+			}
+			text := fmt.Sprintf("%s on %d of %d", verdict, n, len(pools))
+			if last.shows == "" {
+				return marked(verdict, before+text)
+			}
+			return marked(last.verdict, before+word(last.verdict)+" ("+text+")")
+		}
+		return marked(CannotBeTold, before+fmt.Sprintf("mixed: %s on %d of %d", CameOut, counts[CameOut], len(pools)))
+	}
+	lines := []string{say(told.decides, "")}
+	for _, t := range pools {
+		if t.equal == "" {
+			return lines
+		}
+	}
+	return append(lines, say(func(t told) string { return t.equal }, "at equal cost: "))
+}
+
+// frontSimulated is a line on simulated experts, with its number if it has one.
+func (o *Orderings) frontSimulated(of []telling) []string {
+	t, ok := o.resolved(of)
+	if !ok {
+		return nil
+	}
+	text := t.words(t.part())
+	if len(t.numbers) == 1 && t.verdict != NotRun {
+		text += ", " + t.numbers[0].brief
+	}
+	lines := []string{marked(t.verdict, text)}
+	if t.equal != "" && t.shows == "" {
+		lines = append(lines, marked(t.equal, "at equal cost: "+t.equal))
+	}
+	return lines
+}
+
+// frontGains is what rows gain over coin flips on each pool of recorded answers.
+func (o *Orderings) frontGains(measured *Measurements) (report.Grid, error) {
+	g := report.Grid{Title: "Mean gain on real outcomes, in points", Head: []string{"Row"}, Widths: []float64{0.2}}
+	var pools []Scale
+	for _, scale := range o.Scales {
+		if _, ok := scale.experiment("main"); ok && scale.Kind == kindRecorded {
+			pools = append(pools, scale)
+			g.Head = append(g.Head, scale.Title)
+		}
+	}
+	for range pools {
+		g.Widths = append(g.Widths, 0.8/float64(len(pools)))
+	}
+	for _, r := range o.Front {
+		row := []report.Text{report.Say(r.Title)}
+		for _, scale := range pools {
+			experiment, _ := scale.experiment("main")
+			m, _, err := measured.find(experiment, scale, Place{"method": r.Method, "benchmark": scale.average()})
+			if err != nil {
+				return g, err
+			}
+			cell := ""
+			if v, ok := m.Value(meanGain); ok {
+				verdict := CannotBeTold
+				switch {
+				case v.Low > 0:
+					verdict = CameOut
+				case v.High < 0:
+					verdict = DidNot
+				}
+				cell = marked(verdict, report.Fixed(v.Number, 2))
+			}
+			row = append(row, report.Say(cell))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g, nil
+}

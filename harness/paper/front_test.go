@@ -1,0 +1,97 @@
+package paper
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A cell of real outcomes says what more than half of the pools say, and that none has so many.
+func TestTheFrontPageSaysWhatMostPoolsSay(t *testing.T) {
+	pools := func(verdicts ...string) (of []told) {
+		for _, v := range verdicts {
+			of = append(of, told{verdict: v})
+		}
+		return of
+	}
+	equal := func(of []told, verdicts ...string) []told {
+		for i, v := range verdicts {
+			of[i].equal = v
+		}
+		return of
+	}
+	for _, c := range []struct {
+		of   []told
+		want string
+	}{
+		{nil, ""},
+		{pools(CameOut, CameOut, DidNot), "✔ came out on 2 of 3"},
+		{pools(DidNot, CannotBeTold, DidNot), "✘ did not come out on 2 of 3"},
+		{pools(CannotBeTold), "? cannot be told on 1 of 1"},
+		{pools(CameOut, DidNot), "? mixed: came out on 1 of 2"}, // half is not most
+		{pools(CannotBeTold, DidNot), "? mixed: came out on 0 of 2"},
+		{[]told{{verdict: NeedsModel, shows: DidNot}, {verdict: NeedsModel, shows: DidNot}, {verdict: NeedsModel, shows: CameOut}}, "– not testable (did not come out on 2 of 3)"},
+		{equal(pools(CameOut, CameOut), DidNot, DidNot), "✔ came out on 2 of 2|✘ at equal cost: did not come out on 2 of 2"},
+		{equal(pools(CameOut, CameOut), DidNot), "✔ came out on 2 of 2"}, // nothing at equal cost on the other
+	} {
+		if got := strings.ReplaceAll(strings.Join(frontRecorded(c.of), "|"), "\u00a0", " "); got != c.want {
+			t.Errorf("%v: %q, want %q", c.of, got, c.want)
+		}
+	}
+}
+
+const frontHead = digestHead + `
+front:
+  - {title: Ours, method: ours}
+  - {title: None, method: none}
+`
+
+// The front page has the lines that have few words for it, a number each, and what rows gain on pools.
+func TestTheFrontPageHasANumberPerCell(t *testing.T) {
+	head := strings.NewReplacer("says: one number,", "says: one number, front: a number,", "says: two orderings,", "says: two orderings, front: two,",
+		"experiments: {toy: logs}", "experiments: {toy: logs, main: logs}").Replace(frontHead)
+	o, err := ReadOrderings("o.yaml", []byte(head))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := func(at, method, values string) string { return at + "/method=" + method + "/benchmark=" + values }
+	small, p, q := "toy/arena=paper", "logs/pool=p", "logs/pool=q"
+	m := measured(t,
+		row(small, "ours", "avg 10")+points("accuracy-%", 82, 81, 83),
+		row(small, "cheap", "avg 10")+points("accuracy-%", 50, 49, 51)+points("difference-points", -32, -33, -31),
+		row(small, "dear", "avg 10")+points("accuracy-%", 90, 89, 91)+points("difference-points", 8, 7, 9),
+		row(p, "ours", "all 10")+points("accuracy-%", 60, 59, 61)+points("mean-gain-points", -1, -2, -0.5),
+		row(q, "ours", "all 10")+points("accuracy-%", 81, 80, 82)+points("mean-gain-points", 1.234, 1, 2))
+	findings, err := list1(t, digestClaims).Check("c.yaml", toyTables(t), m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := o.Judge("o.yaml", toyTables(t), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.FrontSheet("o.yaml", findings, rows, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, g := range s.Grids {
+		for _, r := range g.Rows {
+			var cells []string
+			for _, c := range r {
+				cells = append(cells, strings.ReplaceAll(strings.Join(c.Lines, "|"), "\u00a0", " "))
+			}
+			got = append(got, strings.Join(cells, "; "))
+		}
+	}
+	want := []string{
+		"A number; ✔ holds, 80.000; ? mixed: came out on 1 of 2; ✔ came out, 82.00",
+		"Two; ✘ mismatch in 1 of 2; – not run on 2 of 2; ✘ did not come out in 1 of 2",
+		"Ours; ✘ -1.00; ✔ 1.23",
+		"None; ; ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
