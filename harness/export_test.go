@@ -32,7 +32,7 @@ func served(t *testing.T, r *spec.Resolved, dir string) *policy.Model {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Finalize)
-	models := lm.NewModels(0)
+	models := lm.NewModels(0, "")
 	t.Cleanup(func() { models.Close() })
 	experts, _, err := routing.Members(r.Pools[0], r.Prices)
 	if err != nil {

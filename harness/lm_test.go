@@ -20,6 +20,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/internal/xlatest"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/protocol"
@@ -241,6 +242,97 @@ outputs: [{kind: table, file: constants}]
 	}
 	if text := render(t, result); !strings.Contains(text, "tokens/query") {
 		t.Errorf("no column of what routers read\n%s", text)
+	}
+}
+
+// The frozen model is run once a text: what it made of texts is kept for rows that come later, whose numbers are those of a run of all. A
+// row may have a compact network beside the experiment's language model.
+func TestAFrozenModelReadsRecordedQuestionsOnce(t *testing.T) {
+	rows := []string{
+		`{name: fixed, id: cheapest, params: {expert: cheapest}}`,
+		`{name: sft, kappa: "01"}`,
+		`{name: entrorouter, kappa: "01"}`,
+		`{name: sft, id: compact, kappa: "01", params: {policy: {kind: compact, buckets: 16}}}`,
+		`{name: entroplus, kappa: "01", params: {policy: {kind: compact, buckets: 16}, prior: 0}}`,
+	}
+	dir, _ := toy.Folder(t, ", k: 2", `
+policy: {kind: lm, model: {arch: qwen3, hidden: 8, inner: 8, layers: 1, heads: 1, kv_heads: 1, head_dim: 8}, tune: head, rationale: none, max_tokens: 1024, compute: float32}
+sft: {epochs: 1, batch: 64}
+grpo: {steps: 2}
+methods:
+  - ROWS
+outputs: [{kind: table, file: constants}]
+`)
+	path := filepath.Join(dir, "constants.yaml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(out string, n int) *Result {
+		toy.Put(t, path, strings.Replace(string(text), "ROWS", strings.Join(rows[:n], "\n  - "), 1))
+		return runFile(t, path, Options{Out: filepath.Join(dir, out), Data: dir})
+	}
+	kept := func(out string) string {
+		t.Helper()
+		files, err := filepath.Glob(filepath.Join(dir, out, "states", "*"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("files %v, %v", files, err)
+		}
+		states, err := os.ReadFile(files[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(states)
+	}
+	run("out", 2)
+	before := kept("out")
+	later, all := run("out", len(rows)), run("all", len(rows))
+	if after := kept("out"); after != before || len(after) == 0 {
+		t.Errorf("%d bytes of states became %d", len(before), len(after))
+	}
+	if diff := cmp.Diff(all.Measurements, later.Measurements); diff != "" {
+		t.Error(diff)
+	}
+	if _, ok, err := later.Measurements.Find(metrics.Keys("pool", "toy", "method", "compact", "benchmark", "all", "seed", "")...); err != nil || !ok {
+		t.Error("no numbers of the compact network", err)
+	}
+}
+
+// The study of a language model on recorded answers, without its model, which tests do not have.
+func TestTheStudyOfALanguageModelOnRecordedAnswersIsPlanned(t *testing.T) {
+	r := toy.Load(t, filepath.Join("..", "experiments", "lm-recorded.yaml"))
+	r.Experiment.Policy.Model = &spec.LanguageModel{Arch: "qwen3", Hidden: 8, Inner: 8, Layers: 1, Heads: 1, KVHeads: 1, HeadDim: 8}
+	_, err := protocol.Open(t.Context(), r, Options{Out: t.TempDir(), Look: true})
+	if want := "spec lm-recorded reads recorded outcomes; say in which folder with --data DIR"; !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
+		t.Errorf("without data: %v, want %s", err, want)
+	}
+	data := filepath.Join("..", "..", "shared", "data")
+	if _, err := os.Stat(filepath.Join(data, "outcomes")); err != nil {
+		t.Skip("no data folder with recorded outcomes")
+	}
+	run, err := protocol.Open(t.Context(), r, Options{Out: t.TempDir(), Data: data, Look: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	x := &r.Experiment
+	fits := 0
+	for _, s := range run.Steps {
+		if s.Row != nil {
+			fits += s.Fits
+		}
+	}
+	if want := len(x.Methods) * len(x.Folds.Seeds) * x.Folds.K; fits != want {
+		t.Errorf("%d trainings are planned, want %d", fits, want)
+	}
+	frozen := 0
+	for _, m := range x.Methods {
+		if methods.FrozenTrunk(m, x) {
+			frozen++
+		}
+	}
+	if frozen != 3 {
+		t.Errorf("%d rows are a head on the frozen model, want 3", frozen)
 	}
 }
 

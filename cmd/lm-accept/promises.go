@@ -94,6 +94,8 @@ var promises = []promise{
 		tests("./harness/train ./harness/lm", "TestDecayActsOnTheWeightsThatThePolicySays", "TestABatchInPartsIsTheBatch", "TestCheckpointsOfLayersChangeNoLoss", "TestBFloat16PoliciesTrain")},
 	{"frozen layers are run once a text, whatever its company", nil,
 		tests("./harness/lm", "TestHiddenStatesDependOnTheTextAlone")},
+	{"what a frozen model made of texts outlives a run, and is computed again where it was damaged", nil,
+		tests("./harness/lm ./harness", "TestStatesOfTextsOutliveARunAndDamage", "TestAFrozenModelReadsRecordedQuestionsOnce")},
 	{"a training that is stopped goes on to the same bits, and a run to the same bytes", nil,
 		tests("./harness/train ./harness", "TestATrainingThatIsStoppedGoesOnToTheSameBits", "TestADamagedStateIsNoBeginning", "TestAStateOfAnotherVersionIsNoBeginning", "TestALanguageModelThatIsStoppedGoesOnToTheSameBytes")},
 	{"progress has loss, time of the step, tokens a second, memory and the time left on one line", nil,

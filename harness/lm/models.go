@@ -22,6 +22,7 @@ type Models struct {
 	bases  map[spec.LanguageModel]*Base
 	trunks map[trunkKey]*trunk
 	left   memory
+	dir    string
 }
 
 type trunkKey struct {
@@ -31,10 +32,10 @@ type trunkKey struct {
 	from    int
 }
 
-// NewModels returns models that remember about so many bytes of hidden states. The caller closes them, before the backends
-// of the policies built from them.
-func NewModels(bytes int64) *Models {
-	return &Models{bases: map[spec.LanguageModel]*Base{}, trunks: map[trunkKey]*trunk{}, left: memory{bytes: bytes}}
+// NewModels returns models that remember about so many bytes of hidden states, and keep those of whole frozen models in files below
+// dir; empty: nowhere. One process at a time may have a dir. The caller closes them, before the backends of the policies built from them.
+func NewModels(bytes int64, dir string) *Models {
+	return &Models{bases: map[spec.LanguageModel]*Base{}, trunks: map[trunkKey]*trunk{}, left: memory{bytes: bytes}, dir: dir}
 }
 
 // Digest returns what tells apart models and prompts whose policies would differ.
@@ -79,7 +80,7 @@ func (m *Models) trunk(backend policy.Backend, d Decoder, base *Base, from int) 
 	if k, ok := m.trunks[key]; ok {
 		return k, nil
 	}
-	k, err := newTrunk(backend, Decoder{Config: d.Config, Compute: d.Compute}, base, from, &m.left)
+	k, err := newTrunk(backend, Decoder{Config: d.Config, Compute: d.Compute}, base, from, &m.left, m.dir)
 	if err != nil {
 		return nil, fmt.Errorf("frozen layers: %w", err)
 	}
@@ -93,7 +94,7 @@ func (m *Models) Close() error {
 	defer m.mu.Unlock()
 	var errs []error
 	for _, k := range m.trunks {
-		k.close()
+		errs = append(errs, k.close())
 	}
 	for _, b := range m.bases {
 		errs = append(errs, b.Close())

@@ -50,7 +50,7 @@ func configOf(tune spec.Tune) spec.Policy {
 
 func newModels(t testing.TB, bytes int64) *Models {
 	t.Helper()
-	m := NewModels(bytes)
+	m := NewModels(bytes, "")
 	t.Cleanup(func() {
 		if err := m.Close(); err != nil {
 			t.Error(err)

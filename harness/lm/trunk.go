@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -28,6 +29,7 @@ type trunk struct {
 	exec  *model.Exec
 	known map[[sha256.Size]byte][]float32 // by the tokens
 	left  *memory
+	file  *statesFile // nil: what is known is kept nowhere
 }
 
 // memory is what is left of a bound, in bytes. Trunks share it.
@@ -48,8 +50,8 @@ func (m *memory) take(bytes int64) bool {
 }
 
 // newTrunk prepares the layers below from; with from the number of layers and one more, the last norm too, at a text's last
-// position alone.
-func newTrunk(backend policy.Backend, d Decoder, base *Base, from int, left *memory) (*trunk, error) {
+// position alone. What those come to is kept in dir; empty: nowhere.
+func newTrunk(backend policy.Backend, d Decoder, base *Base, from int, left *memory, dir string) (*trunk, error) {
 	whole := from > d.Config.Layers
 	net, err := NewNetwork(backend, d, base, func(name string) bool {
 		l, in := inLayer(name)
@@ -73,12 +75,29 @@ func newTrunk(backend policy.Backend, d Decoder, base *Base, from int, left *mem
 		net.Close()
 		return nil, err
 	}
-	return &trunk{width: d.Config.Hidden, net: net, exec: exec, known: map[[sha256.Size]byte][]float32{}, left: left}, nil
+	k := &trunk{width: d.Config.Hidden, net: net, exec: exec, known: map[[sha256.Size]byte][]float32{}, left: left}
+	if whole && dir != "" {
+		if k.file, err = openStates(statesName(dir, backend, d, base), k.width, k.learn); err != nil {
+			return nil, errors.Join(err, k.close())
+		}
+	}
+	return k, nil
 }
 
-func (k *trunk) close() {
+func (k *trunk) close() error {
 	k.exec.Finalize()
 	k.net.Close()
+	if k.file == nil {
+		return nil
+	}
+	return k.file.file.Close()
+}
+
+// learn remembers a state while there is room.
+func (k *trunk) learn(text [sha256.Size]byte, state []float32) {
+	if k.left.take(int64(4 * len(state))) {
+		k.known[text] = state
+	}
 }
 
 // states returns what the frozen layers make of each text: [len(text)*D], or [D] if all layers are frozen. Callers must not
@@ -113,10 +132,11 @@ func (k *trunk) state(text []int32) ([]float32, error) {
 		return nil, fmt.Errorf("frozen layers: %w", err)
 	}
 	s := slices.Clone(out[0][:min(len(out[0]), len(text)*k.width)]) // without the padding
-	if k.left.take(int64(4 * len(s))) {
-		k.known[key] = s
+	k.learn(key, s)
+	if k.file != nil {
+		err = k.file.keep(key, s)
 	}
-	return s, nil
+	return s, err
 }
 
 func hash(text []int32) [sha256.Size]byte {

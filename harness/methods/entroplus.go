@@ -52,7 +52,7 @@ const ShrinkagePrior = 45
 
 func newEntroPlus(s Setup) (routing.Method, error) {
 	e := &entroPlus{
-		Targets: s.Spec.Targets, Policy: s.Spec.Policy, SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
+		Targets: s.Spec.Targets, Policy: startingPolicy(s), SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
 		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured", Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), PolicyFeatures: s.Spec.Features,
 		setup: s,
 	}

@@ -54,7 +54,7 @@ func newSFT(s Setup) (routing.Method, error) { return newTrained(s, false) }
 
 func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 	e := &entroRouter{
-		Targets: s.Spec.Targets, Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Policy: s.Spec.Policy,
+		Targets: s.Spec.Targets, Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Policy: startingPolicy(s),
 		SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate, Features: s.Spec.Features,
 		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, stages: s.Stages, models: s.Models,
 	}

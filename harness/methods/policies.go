@@ -26,6 +26,21 @@ func checkPolicy(s Setup, p spec.Policy) error {
 	return nil
 }
 
+// startingPolicy is the policy that the params of a row lie over: the experiment's, without the knobs of a language model if the row names
+// another kind.
+func startingPolicy(s Setup) spec.Policy {
+	var named struct {
+		Policy struct {
+			Kind string `yaml:"kind"`
+		} `yaml:"policy"`
+	}
+	p := s.Spec.Policy
+	if err := s.Method.Params.Decode(&named); err == nil && named.Policy.Kind == "compact" { // a fault is said where params are decoded
+		return spec.Policy{Kind: p.Kind, Buckets: p.Buckets, NGrams: p.NGrams, Hidden: p.Hidden, Backend: p.Backend}
+	}
+	return p
+}
+
 // newPolicy builds the policy of the row, for the given experts, cheapest first. Constants of features are fitted on texts,
 // which should be the training texts. It fails on an unknown kind or a size below 1.
 func (e *entroRouter) newPolicy(ctx context.Context, experts []routing.Expert, texts []string) (policy.Policy, error) {

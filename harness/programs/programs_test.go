@@ -101,7 +101,7 @@ func TestXLAProgramsAreThoseOfTheTrainer(t *testing.T) {
 					defer m.Close()
 					return do.compiled(conduct, m)
 				}
-				models := lm.NewModels(1 << 20)
+				models := lm.NewModels(1<<20, "")
 				defer models.Close()
 				p, err := models.New(b, cfg, []lm.Expert{{ID: "small"}, {ID: "large"}})
 				if err != nil {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
@@ -56,13 +57,13 @@ func (r *Run) Close() {
 	if r.Asker != nil {
 		r.Asker.Close()
 	}
+	if r.models != nil {
+		// What it wrote can be computed again.
+		_ = r.models.Close()
+	}
 	if r.Plan != nil {
 		// What was written is synced; what remains is to let others write.
 		_ = r.Plan.Close()
-	}
-	if r.models != nil {
-		// Its files were only read.
-		_ = r.models.Close()
 	}
 	if r.backend != nil {
 		r.backend.Finalize()
@@ -99,7 +100,12 @@ const rememberedStates = 1 << 30
 // begin opens what the policies of a run compute on, then the store; to look at a store no backend is needed. Language models
 // are opened when one is asked for.
 func begin(r *spec.Resolved, o steps.Options) (*Run, error) {
-	run := &Run{models: lm.NewModels(rememberedStates)}
+	run := &Run{}
+	states := ""
+	if !o.Look {
+		states = filepath.Join(o.Out, "states")
+	}
+	run.models = lm.NewModels(rememberedStates, states)
 	var err error
 	if !o.Look {
 		name := r.Experiment.Policy.Backend

@@ -20,6 +20,7 @@
 //	tmp/<stage>-<key12>/       an entry being made; removed at the next Open if its maker died
 //	lock                       held by the one process that writes; says which
 //	unfinished/<stage>-<key12>/  from which a maker that was stopped goes on; removed when the entry is committed
+//	states/                    what frozen language models made of texts, see package lm; may be removed at any time
 //	corrupt/<stage>-<key12>.N/ entries that failed verification, for inspection
 //
 // Entries lie below stages/ and not below the experiment because they belong to their recipe: two tables that
