@@ -71,7 +71,7 @@ loc:
 
 SIMULATED = main ablation alpha anchor ood hetero noise llm-as-router llm-as-router-ood multiround learning collapse
 RECORDED  = recorded recorded-mmlu recorded-routellm recorded-learning recorded-ablation recorded-rgym-math
-# Held back from development, to be scored at a commit that is named beforehand: make recorded RECORDED='recorded-rgym recorded-lineage'.
+# Held back from development, and scored once (LOG.md): make recorded RECORDED='recorded-rgym recorded-lineage'.
 HELD      = recorded-rgym recorded-lineage
 
 # The experiments of a list whose measurements are committed.
