@@ -79,17 +79,19 @@ committed = $(foreach e,$1,$(if $(wildcard figures/$e-measurements.txt),$e))
 
 # Carries out the experiments of a list with flags. The last table has the verdict on every ordering that the paper states,
 # on what has been run so far. Then a line an experiment says whether it agrees with the committed tables; its whole account
-# is in results/figures/NAME-check.txt. Other training seeds are no disagreement, and a regression is an error.
+# is in results/figures/NAME-check.txt. Other training seeds are no disagreement, and a regression is an error. Last comes one HTML file
+# of all of it.
 define carry-out
 	$(BIN) run $1 $2 $(if $(UPDATE),--update)
 	$(BIN) claims $(if $(UPDATE),--update)
 	@echo
-	$(if $(UPDATE),@echo 'The tables and figures in figures/ are those of this run now.',$(if $(call committed,$1),$(compare),@echo 'None of $1 has committed tables to compare with.'))
+	@status=0; $(if $(UPDATE),echo 'The tables and figures in figures/ are those of this run now.',$(if $(call committed,$1),$(compare),echo 'None of $1 has committed tables to compare with.')); \
+	$(BIN) report $1 --figures $(if $(UPDATE),figures,results/figures) --output results/figures/report.html || status=$$?; exit $$status
 endef
 define compare
-@status=0; for e in $(call committed,$1); do \
+for e in $(call committed,$1); do \
 	  $(BIN) check $$e $2 --against figures >results/figures/$$e-check.txt || status=$$?; head -n 1 results/figures/$$e-check.txt; \
-	done; exit $$status
+	done
 endef
 
 reproduce: build

@@ -25,7 +25,7 @@ import (
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
 var documents = []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", help,
-	"CONTRIBUTING.md", "CHANGELOG.md", "docs/commands.md", "docs/glossary.md", "docs/findings.md", "docs/other-papers.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
+	"CONTRIBUTING.md", "CHANGELOG.md", "docs/commands.md", "docs/glossary.md", "docs/findings.md", "docs/other-papers.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/report.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
 
 const help = "help"
 
@@ -76,9 +76,12 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter plan live --data DIR", as: "entrorouter plan mine/live.yaml --data data --out later", why: "a few questions", prints: `Answers to ask for: at most \d+ \(at most .* tokens, \$`},
 	{command: "entrorouter run mine/live.yaml --data DIR --figures mine/figures --max-cost 20 --max-tokens 50000000 --deadline 7h30m", as: "entrorouter run mine/live.yaml --data data --figures mine/figures --max-cost 20 --max-tokens 50000000 --deadline 7h30m", why: "the same servers", prints: `Main results with served experts`},
 
-	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*written to results/figures.*Claims: \d+ hold`},
+	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*written to results/figures.*Claims: \d+ hold.*written to results/figures/report\.html: experiments 1, \d+ kB; open it in a browser\n$`},
 	{command: "make reproduce SEEDS=10", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `(?s)Training seeds: 3.*None of tiny\.yaml has committed tables`},
 	{command: "make reproduce SEEDS=10 UPDATE=1", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3 UPDATE=1" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `(?s)Training seeds: 3.*written to figures`},
+	{command: "entrorouter report", as: "entrorouter report tiny.yaml --output all.html", why: "one experiment has been run", prints: `^written to all\.html: experiments 1, \d+ kB; open it in a browser\n$`},
+	{command: "entrorouter report --figures figures --output committed.html", as: `entrorouter report --figures "$ROOT/figures" --output committed.html`, why: "from another folder", prints: `^written to committed\.html: experiments \d\d, \d+ kB`},
+	{command: "entrorouter report main ood --figures figures", as: `entrorouter report main ood --figures "$ROOT/figures"`, why: "from another folder", prints: `^written to report\.html: experiments 2, `},
 	{command: "entrorouter plan smoke", prints: `from an empty store: about \d+ MB of memory, [0-9.]+ MB of disk, \d+ trainings, `},
 	{command: "ENTROROUTER_PREFLIGHT=off entrorouter run SPEC", prints: `Tiny`},
 	{command: "make smoke", as: "make smoke" + prebuilt, why: "built already", needs: "make", prints: `Smoke test`},

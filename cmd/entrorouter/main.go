@@ -126,7 +126,7 @@ func listen() (ctx context.Context, cut <-chan struct{}, stop func()) {
 
 func commands() []*cli.Command {
 	return []*cli.Command{
-		tryCommand(), initCommand(), runCommand(), renderCommand(), showCommand(), checkCommand(), claimsCommand(), planCommand(), explainCommand(), listCommand(), routeCommand(),
+		tryCommand(), initCommand(), runCommand(), renderCommand(), reportCommand(), showCommand(), checkCommand(), claimsCommand(), planCommand(), explainCommand(), listCommand(), routeCommand(),
 		serveCommand(), calibrateCommand(), ensembleCommand(), gpuCheckCommand(), verifyCommand(), modelCommand(), exportCommand(), batchCommand(), fetchCommand(), importCommand(), statusCommand(), fsckCommand(),
 	}
 }

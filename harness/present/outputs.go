@@ -51,29 +51,30 @@ func ShowsDifficulty(kind string) bool {
 	return slices.ContainsFunc(outputs(), func(of output) bool { return of.kind == kind && of.difficulty })
 }
 
-// made is what came of one output.
-type made struct {
-	tables  []*report.Table
-	figures []*report.Figure
-	text    string
+// Output is what came of one output of a spec.
+type Output struct {
+	File    string // base name of a text
+	Tables  []*report.Table
+	Figures []*report.Figure
+	Text    string
 	printed bool // the tables are shown on the terminal
 }
 
 // output draws one output.
-func (r *Run) output(o spec.Output, paper published) (d made, err error) {
+func (r *Run) output(o spec.Output, paper published) (d Output, err error) {
 	at := slices.IndexFunc(outputs(), func(of output) bool { return of.kind == o.Kind })
 	if at < 0 {
 		return d, fmt.Errorf("%w: unknown output kind %q; known: %s", spec.ErrUsage, o.Kind, strings.Join(Kinds(), ", "))
 	}
 	of := outputs()[at]
-	d.printed = of.printed
+	d.File, d.printed = o.File, of.printed
 	switch {
 	case of.tables != nil:
-		d.tables, err = of.tables(r, o, paper)
+		d.Tables, err = of.tables(r, o, paper)
 	case of.figures != nil:
-		d.figures, err = of.figures(r, o, paper)
+		d.Figures, err = of.figures(r, o, paper)
 	default:
-		d.text, err = of.text(r, o)
+		d.Text, err = of.text(r, o)
 	}
 	return d, err
 }

@@ -28,11 +28,9 @@ type Run struct {
 	RouterMS map[string]float64
 }
 
-// Draw prints the tables of a finished experiment and returns the files of its outputs: tables as Markdown, LaTeX and CSV, words as text,
-// figures in the given formats (none: SVG) with their numbers and caption, and the measurements themselves. It measures
-// nothing: our numbers are read from the measurements, the paper's from the files paper/<table>.txt of papers. What it
-// works out follows from these: whole rows of the paper, shares of the coverage, differences, and what is best.
-func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...report.Format) ([]report.File, error) {
+// Outputs are the outputs of a finished experiment, in the order of its spec. They are made of the measurements and of the
+// files paper/<table>.txt of papers: nothing is measured.
+func Outputs(r *Run, papers fs.FS) ([]Output, error) {
 	for _, m := range r.Spec.Experiment.Methods {
 		if len(r.Measurements.Where(metrics.Keys("method", m.RowID())...)) == 0 {
 			return nil, fmt.Errorf("nothing was measured of row %s", m.RowID())
@@ -42,17 +40,35 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 	if err != nil {
 		return nil, err
 	}
-	var files []report.File
+	var all []Output
 	for _, o := range r.Spec.Experiment.Outputs {
-		d, err := r.output(o, paper)
+		made, err := r.output(o, paper)
 		if err != nil {
 			return nil, err
 		}
-		if d.text != "" {
-			files = append(files, report.File{Name: o.File + ".txt", Data: []byte(d.text)})
-		}
-		for _, t := range d.tables {
+		for _, t := range made.Tables {
 			t.Style = r.Style
+		}
+		all = append(all, made)
+	}
+	return all, nil
+}
+
+// Draw prints the tables of a finished experiment and returns the files of its outputs: tables as Markdown, LaTeX and CSV, words as text,
+// figures in the given formats (none: SVG) with their numbers and caption, and the measurements themselves. It measures
+// nothing: our numbers are read from the measurements, the paper's from the files paper/<table>.txt of papers. What it
+// works out follows from these: whole rows of the paper, shares of the coverage, differences, and what is best.
+func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...report.Format) ([]report.File, error) {
+	made, err := Outputs(r, papers)
+	if err != nil {
+		return nil, err
+	}
+	var files []report.File
+	for _, d := range made {
+		if d.Text != "" {
+			files = append(files, report.File{Name: d.File + ".txt", Data: []byte(d.Text)})
+		}
+		for _, t := range d.Tables {
 			if d.printed {
 				if err := to.Write(w, t); err != nil {
 					return nil, err
@@ -65,7 +81,7 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 			}
 			files = append(files, f...)
 		}
-		for _, fig := range d.figures {
+		for _, fig := range d.Figures {
 			f, err := fig.Files(formats...)
 			if err != nil {
 				return nil, err

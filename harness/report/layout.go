@@ -77,11 +77,11 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 	t := &Table{Name: l.Name, Caption: l.Caption, Head: l.Head, Notes: slices.Clone(l.Notes)}
 	var lines []*metrics.Set // [groups]
 	for _, g := range l.Groups {
-		t.Groups = append(t.Groups, Group{Title: g.Title, Columns: g.Columns})
+		t.Groups = append(t.Groups, Group{Title: g.Title, Benchmark: g.Benchmark, Columns: g.Columns})
 		lines = append(lines, named(ours, g.Line))
 	}
 	for _, r := range l.rows() {
-		row := Row{Section: r.Section, Label: r.Label, Reference: r.Reference}
+		row := Row{ID: methodOf(r.Keys), Section: r.Section, Label: r.Label, Reference: r.Reference}
 		found := false
 		for i, g := range l.Groups {
 			var mine metrics.Measurement
@@ -113,6 +113,16 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 		t.Rows = append(t.Rows, row)
 	}
 	return t, t.check()
+}
+
+// methodOf is the row that keys name.
+func methodOf(keys []metrics.Key) string {
+	for _, k := range keys {
+		if k.Name == "method" {
+			return k.Value
+		}
+	}
+	return ""
 }
 
 // named returns the measurements of a name; empty: all.

@@ -62,8 +62,9 @@ func ParsePlacement(name string) (Placement, error) {
 
 // Group is columns under one head.
 type Group struct {
-	Title   string // AIME25
-	Columns []Column
+	Title     string // AIME25
+	Benchmark string // name in measurements; metrics.Average: all; empty: the columns are of no benchmark
+	Columns   []Column
 }
 
 // Column is one number a row.
@@ -128,6 +129,7 @@ const (
 
 // Row is one method.
 type Row struct {
+	ID        string // value of the key method in measurements; empty: it is of the paper alone
 	Section   string // heading printed above the first row of each section; empty: none
 	Label     string
 	Reference bool   // a yardstick (strongest expert, oracle), or follows from an assumption: set apart, never in bold

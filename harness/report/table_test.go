@@ -168,7 +168,7 @@ func value1(x float64) *metrics.Value { return &metrics.Value{Number: x, Unit: m
 
 // small makes a table of one column.
 func small(better Direction, rows ...Row) *Table {
-	return &Table{Name: "small", Head: "Method", Groups: []Group{{"G", []Column{{Title: "c", Decimals: 1, Better: better}}}}, Rows: rows}
+	return &Table{Name: "small", Head: "Method", Groups: []Group{{Title: "G", Columns: []Column{{Title: "c", Decimals: 1, Better: better}}}}, Rows: rows}
 }
 
 func row(x float64, reference bool) Row {
@@ -278,11 +278,11 @@ func TestTablesThatCannotBeBuilt(t *testing.T) {
 }
 
 func TestLongHeadsBreakOverNarrowNumbers(t *testing.T) {
-	table := &Table{Name: "wide", Head: "Method", Groups: []Group{{"All benchmarks", []Column{
+	table := &Table{Name: "wide", Head: "Method", Groups: []Group{{Title: "All benchmarks", Columns: []Column{
 		{Title: "Acc. %", Decimals: 2, Better: Higher},
 		{Title: "Cost, % of strongest", Decimals: 1},
 		{Title: "Acc. - EntroRouter, points", Decimals: 2},
-	}}, {"Other", []Column{{Title: "n"}}}}}
+	}}, {Title: "Other", Columns: []Column{{Title: "n"}}}}}
 	for i, label := range []string{"EntroRouter", "Logistic utility"} {
 		x := float64(10 - 25*i)
 		cells := []Cell{{Ours: value1(80 + x)}, {Ours: value1(50 + x)}, {Ours: value1(x)}, {Ours: value1(3)}}
@@ -347,7 +347,7 @@ func TestTablesOfManyGroupsBecomeSeveralFloats(t *testing.T) {
 	one.Columns = slices.Repeat(one.Columns, 10)
 	table.Groups = nil
 	for _, title := range []string{"A", "B", "C", "D"} {
-		table.Groups = append(table.Groups, Group{title, one.Columns})
+		table.Groups = append(table.Groups, Group{Title: title, Columns: one.Columns})
 	}
 	for i := range table.Rows {
 		for range 40 {

@@ -1,0 +1,160 @@
+// The command report: verdicts, tables and figures as one HTML file.
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/page"
+	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/results"
+)
+
+func reportCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "report",
+		Usage:     "make one HTML file of verdicts, tables and figures",
+		ArgsUsage: "[SPEC...]",
+		Description: "Reads FIGURES/NAME-measurements.txt of every SPEC, and judges what the paper says on all measurements there.\n" +
+			"Without SPEC: of every built-in experiment that has measurements there. The file loads nothing from anywhere.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "figures", Value: ownFigures, Usage: "folder of the measurements; " + committedFigures + " has the committed ones"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "report.html", Usage: "`FILE` to write"},
+		},
+		Action: func(c *cli.Context) error {
+			dir, file := c.String("figures"), c.String("output")
+			switch {
+			case dir == "":
+				return usageError{errors.New("--figures is empty; name the folder of the measurements")}
+			case file == "":
+				return usageError{errors.New("--output is empty; name the file to write")}
+			}
+			p := &page.Page{Version: c.App.Version}
+			specs, err := measuredSpecs(c, dir)
+			if err != nil {
+				return err
+			}
+			for _, r := range specs {
+				e, err := experimentOf(dir, r)
+				if err != nil {
+					return err
+				}
+				p.Experiments = append(p.Experiments, e)
+			}
+			if p.Paper, err = paperOf(dir); err != nil {
+				return err
+			}
+			p.Paper.Commands = builtInCommands(c, dir)
+			var text bytes.Buffer
+			if err := p.Write(&text); err != nil {
+				return err
+			}
+			if info, err := os.Stat(file); err == nil && info.IsDir() {
+				return usageError{fmt.Errorf("%s is a folder; name a file with --output, as in --output %s", file, filepath.Join(file, "report.html"))}
+			}
+			if err := store.WriteFile(file, text.Bytes()); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.App.Writer, "written to %s: experiments %d, %d kB; open it in a browser\n", file, len(p.Experiments), (text.Len()+999)/1000)
+			return err
+		},
+	}
+}
+
+// measuredSpecs are the specs that are asked for, or every built-in one that has measurements in a folder.
+func measuredSpecs(c *cli.Context, dir string) (specs []*spec.Resolved, err error) {
+	names := c.Args().Slice()
+	if len(names) == 0 {
+		for _, name := range spec.Names(experiments.FS) {
+			if _, err := os.Stat(measurementsFile(dir, name)); err == nil {
+				names = append(names, name)
+			}
+		}
+		if len(names) == 0 {
+			return nil, usageError{fmt.Errorf("no measurements in %s; 'entrorouter run SPEC --figures %s' makes some", dir, dir)}
+		}
+	}
+	for _, name := range names {
+		r, err := loadSpec(c, name)
+		if err != nil {
+			return nil, err
+		}
+		if r.Experiment.Ensemble != nil { // its measurements have verdicts; its tables are those of the command ensemble
+			if c.Args().Present() {
+				return nil, usageError{fmt.Errorf("spec %s is of many pools, whose tables 'entrorouter ensemble %s' writes; leave it out: its measurements are judged wherever they are", name, name)}
+			}
+			continue
+		}
+		specs = append(specs, r)
+	}
+	return specs, nil
+}
+
+// experimentOf is an experiment as its measurements in a folder show it.
+func experimentOf(dir string, r *spec.Resolved) (e page.Experiment, err error) {
+	x := &r.Experiment
+	set, err := readMeasurements(dir, r)
+	if err != nil {
+		return e, err
+	}
+	run := &present.Run{Spec: r, Measurements: set}
+	e = page.Experiment{Run: run, File: measurementsFile(dir, x.Name), Commands: []string{runs(r, dir), "entrorouter render " + r.Named + " --figures " + shellWord(dir), "entrorouter show " + r.Named}}
+	e.Outputs, err = present.Outputs(run, results.FS)
+	if err != nil && !errors.Is(err, spec.ErrUsage) {
+		err = fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", e.File, x.Name, err)
+	}
+	return e, err
+}
+
+// runs is the command that makes the measurements of a spec.
+func runs(r *spec.Resolved, dir string) string {
+	command, data := "run", ""
+	switch {
+	case r.Experiment.Ensemble != nil:
+		command = "ensemble"
+	case r.Experiment.Recorded():
+		data = " --data DIR"
+	}
+	return "entrorouter " + command + " " + r.Named + data + " --figures " + shellWord(dir)
+}
+
+// builtInCommands make the measurements of each built-in experiment, by its name.
+func builtInCommands(c *cli.Context, dir string) map[string]string {
+	commands := map[string]string{}
+	for _, name := range spec.Names(experiments.FS) {
+		if r, err := loadSpec(c, name); err == nil {
+			commands[r.Experiment.Name] = runs(r, dir)
+		}
+	}
+	return commands
+}
+
+// paperOf judges the built-in paper on all measurements of a folder.
+func paperOf(dir string) (*page.Paper, error) {
+	measured, err := readAllMeasurements([]string{dir}, false)
+	if err != nil {
+		return nil, err
+	}
+	of, err := readPaper("")
+	if err != nil {
+		return nil, err
+	}
+	p := &page.Paper{List: of.list, Orderings: of.orderings, Judge: "entrorouter claims --measurements " + shellWord(dir) + " --figures ''"}
+	if p.Findings, err = of.list.Check(of.listFile, of.tables, measured, of.orderings); err != nil {
+		return nil, usageError{err}
+	}
+	p.Findings = append(p.Findings, measured.CheckTables()...)
+	if p.Rows, err = of.orderings.Judge(of.orderingsFile, of.tables, measured); err != nil {
+		return nil, usageError{err}
+	}
+	return p, nil
+}

@@ -1,0 +1,161 @@
+// Package page makes one HTML file of what experiments measured: the verdicts on what the paper says, tables and figures, and of
+// runs whose store is at hand the questions behind them. The file loads nothing: its content security policy allows its own style
+// and script, by their hashes, and nothing else. Tables, figures and verdicts can be read without the script.
+//
+// It computes no number: verdicts are those of package paper, tables and figures are those of package present, answers and
+// decisions those of package trail.
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/report"
+)
+
+// Page is what is shown.
+type Page struct {
+	Version     string // of the program
+	Paper       *Paper // nil: no paper is judged
+	Experiments []Experiment
+}
+
+// Experiment is one finished run.
+type Experiment struct {
+	Run      *present.Run
+	Outputs  []present.Output
+	File     string   // of its measurements
+	Commands []string // that make it, in the order of their use
+}
+
+//go:embed page.gohtml page.css page.js
+var files embed.FS
+
+var pageTemplate = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{"slug": slug, "own": ownTables}).ParseFS(files, "page.gohtml"))
+
+// slug makes an id of a name.
+func slug(name string) string { return strings.Join(strings.Fields(name), "-") }
+
+// whole is what the template is filled with.
+type whole struct {
+	*Page
+	Policy      string
+	Style       template.CSS
+	Script      template.JS
+	Verdicts    *verdicts
+	Experiments []section
+}
+
+// section is an experiment with its parts drawn.
+type section struct {
+	*Experiment
+	Name, Title string
+	Provenance  provenance
+	Parts       []template.HTML
+}
+
+type provenance struct {
+	Comment []string
+	Seeds   []string // of single trainings or partitions, where there are several
+	Numbers int
+}
+
+// Write writes the page. Equal pages are equal byte for byte.
+func (p *Page) Write(w io.Writer) error {
+	style, err := files.ReadFile("page.css")
+	if err != nil {
+		return err
+	}
+	script, err := files.ReadFile("page.js")
+	if err != nil {
+		return err
+	}
+	out := whole{Page: p, Script: template.JS(script)}
+	draw := &report.HTML{}
+	for i := range p.Experiments {
+		s, err := p.Experiments[i].section(draw)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Experiments[i].Run.Spec.Experiment.Name, err)
+		}
+		out.Experiments = append(out.Experiments, s)
+	}
+	columns := ""
+	if p.Paper != nil {
+		var here []string
+		for _, e := range out.Experiments {
+			here = append(here, e.Name)
+		}
+		out.Verdicts = p.Paper.verdicts(here)
+		columns = fmt.Sprintf(":root{--scales:%d}\n", 1+len(out.Verdicts.Scales))
+	}
+	out.Style = template.CSS(string(style) + columns + draw.Styles())
+	out.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash([]byte(out.Style)), hash([]byte(out.Script)))
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, out); err != nil {
+		return err
+	}
+	text := bytes.ReplaceAll(b.Bytes(), []byte("&#43;"), []byte("+")) // escaped for encodings that this is not in
+	_, err = w.Write(bytes.Map(harmless, text))
+	return err
+}
+
+// hash is how a content security policy names a text.
+func hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// harmless replaces what would change the order of the text around it, or has no place in a page.
+func harmless(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+// section draws what an experiment shows.
+func (e *Experiment) section(draw *report.HTML) (section, error) {
+	x := &e.Run.Spec.Experiment
+	s := section{Experiment: e, Name: x.Name, Title: x.Title, Provenance: provenanceOf(e.Run.Measurements)}
+	for _, o := range e.Outputs {
+		for _, t := range o.Tables {
+			part, err := draw.Table(t)
+			if err != nil {
+				return s, err
+			}
+			s.Parts = append(s.Parts, part)
+		}
+		for _, f := range o.Figures {
+			part, err := draw.Figure(f)
+			if err != nil {
+				return s, err
+			}
+			s.Parts = append(s.Parts, part)
+		}
+		if o.Text != "" {
+			s.Parts = append(s.Parts, template.HTML("<pre>"+template.HTMLEscapeString(o.Text)+"</pre>\n"))
+		}
+	}
+	return s, nil
+}
+
+func provenanceOf(set *metrics.Set) (p provenance) {
+	p.Comment, p.Numbers = set.Comment, len(set.Measurements)
+	seen := map[string]bool{"": true}
+	for _, m := range set.Measurements {
+		if seed := m.Key("seed"); !seen[seed] {
+			seen[seed] = true
+			p.Seeds = append(p.Seeds, seed)
+		}
+	}
+	return p
+}

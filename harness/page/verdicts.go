@@ -1,0 +1,241 @@
+// The verdicts on what a paper says, and what stands behind each.
+
+package page
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/paper"
+)
+
+// Paper is a paper that was judged.
+type Paper struct {
+	List      *paper.List
+	Findings  []paper.Finding
+	Orderings *paper.Orderings // nil: it has none
+	Rows      []paper.Row
+	Commands  map[string]string // that make the measurements of an experiment, by its name
+	Judge     string            // the command that gives these verdicts
+}
+
+type verdicts struct {
+	Scales   []scale
+	Sections []sentences
+	Legend   []kind
+	Judge    string
+}
+
+type scale struct{ ID, Title string }
+
+// sentences are those of one part of a paper.
+type sentences struct {
+	Title string
+	Wide  bool // they are judged on our scales too
+	Of    []sentence
+}
+
+type sentence struct {
+	ID, Says, Source string
+	Printed          string // by the paper
+	Recomputed       string
+	Tolerance        string
+	Reason           string
+	Ours             string // why a number of ours decides nothing, or what the margin is
+	Own              mark   // on the paper's own tables
+	On               []judged
+	Where            []string // symbols of the code that decide
+	Commands         []string
+}
+
+// judged is a sentence on one scale.
+type judged struct {
+	Scale scale
+	mark
+	Lines       []string // number, interval and what else tables print
+	Questions   int      // 0: none was drawn, or their number was not measured
+	Seeds       int      // whose spread is in the interval; 0: none is
+	Reason      string
+	Experiments []origin
+}
+
+// origin is an experiment whose measurements are read.
+type origin struct {
+	Name string
+	Here bool // it is in the page
+}
+
+// mark is a verdict as a sign of its own form, so that it does not depend on colour.
+type mark struct{ Word, Sign, Class string }
+
+// kind is a mark and what it means.
+type kind struct {
+	mark
+	Means string
+}
+
+var kinds = []kind{
+	{mark{paper.CameOut, "✓", "yes"}, "the interval lies where the sentence says"},
+	{mark{paper.DidNot, "✗", "no"}, "the interval lies on the other side"},
+	{mark{paper.CannotBeTold, "?", "open"}, "the interval does not decide"},
+	{mark{paper.Assumed, "≈", "given"}, "it follows from a number of the simulation that was put in"},
+	{mark{paper.NeedsModel, "∅", "given"}, "about what a part does to a language model in fine-tuning"},
+	{mark{paper.NotRun, "…", "none"}, "there is no measurement"},
+	{mark{paper.Holds, "✓", "yes"}, "of the paper's own tables: the printed number follows from them"},
+	{mark{paper.Mismatch, "✗", "no"}, "of the paper's own tables: it does not"},
+	{mark{paper.WrongUnit, "✗", "no"}, "of the paper's own tables: it does in another unit"},
+	{mark{paper.NotCheckable, "?", "open"}, "of the paper's own tables: no table has what it is made of"},
+}
+
+// markOf is the sign of a verdict; nothing of none.
+func markOf(verdict string) mark {
+	if verdict == paper.NotStated {
+		return mark{}
+	}
+	for _, k := range kinds {
+		if k.Word == verdict {
+			return k.mark
+		}
+	}
+	return mark{verdict, "?", "open"}
+}
+
+// Where verdicts are decided, as symbols of the module; a test holds them to the code.
+var (
+	ofClaims    = []string{"paper.List.Check", "paper.TestVerdictsOnClaims"}
+	ofOurs      = []string{"paper.List.Check", "paper.TestEveryClaimIsJudgedOnTheCommittedMeasurements"}
+	ofTables    = []string{"paper.List.Check", "paper.TestEveryTableIsTriedWhateverTheListSays"}
+	ofMeasured  = []string{"paper.Measurements.CheckTables", "paper.TestEveryTableIsTriedWhateverTheListSays"}
+	ofOrderings = []string{"paper.Orderings.Judge", "paper.TestVerdictsByTheInterval"}
+	ofPools     = []string{"paper.Orderings.Judge", "paper.TestAnOrderingIsJudgedOverTheEnsemble"}
+)
+
+// verdicts are those of a page with some experiments.
+func (p *Paper) verdicts(here []string) *verdicts {
+	v := &verdicts{Legend: kinds, Judge: p.Judge}
+	at := map[string]int{} // column of a scale
+	if p.Orderings != nil {
+		for i, s := range p.Orderings.Scales {
+			at[s.ID] = i
+			v.Scales = append(v.Scales, scale{s.ID, s.Title})
+		}
+	}
+	claims, whole, ours := sentences{Title: "Numbers in words", Wide: true}, sentences{Title: "Whole tables of the paper"}, sentences{Title: "Whole tables of our measurements"}
+	for _, f := range p.Findings {
+		s := sentence{ID: f.ID, Says: f.Says, Source: f.Source, Printed: f.Printed, Recomputed: f.Recomputed, Tolerance: f.Tolerance, Reason: f.Reason, Ours: f.OursReason, Own: markOf(f.Verdict)}
+		if f.Differs != "" {
+			s.Reason = strings.TrimSpace(s.Reason + " Not as recorded: " + f.Differs + ".")
+		}
+		switch {
+		case f.Measured:
+			s.Says, s.Where, s.Commands = "percentages and averages of experiment "+f.ID, ofMeasured, p.commands([]string{f.ID})
+			ours.Of = append(ours.Of, s)
+		case f.Table:
+			s.Says, s.Where, s.Commands = cmp.Or(f.Says, f.ID), ofTables, p.commands(nil)
+			whole.Of = append(whole.Of, s)
+		default:
+			s.Where = ofClaims
+			var from []string
+			if f.Ours != nil {
+				s.Where, s.On = ofOurs, make([]judged, len(v.Scales))
+			}
+			for _, on := range f.Ours {
+				j := judged{Scale: v.Scales[at[on.Scale.ID]], mark: markOf(on.Verdict), Lines: on.Cell().Lines}
+				if on.Verdict == paper.NotStated && on.Value != nil { // a number that nothing printed is held against
+					j.mark = mark{"no verdict", "·", "none"}
+				}
+				if on.Value != nil {
+					j.Questions, j.Seeds = on.Value.Questions, on.Value.Seeds
+				}
+				if j.Word != "" {
+					names := p.claim(f.ID).Experiments(on.Scale)
+					j.Experiments, from = origins(names, here), merge(from, names)
+				}
+				s.On[at[on.Scale.ID]] = j
+			}
+			s.Commands = p.commands(from)
+			claims.Of = append(claims.Of, s)
+		}
+	}
+	for _, r := range p.Rows {
+		if n := len(v.Sections); n == 0 || v.Sections[n-1].Title != r.Section.Title {
+			v.Sections = append(v.Sections, sentences{Title: r.Section.Title, Wide: true})
+		}
+		part := &v.Sections[len(v.Sections)-1]
+		part.Of = append(part.Of, p.ordering(r, v.Scales, here))
+	}
+	for _, part := range []sentences{claims, whole, ours} {
+		if part.Of != nil {
+			v.Sections = append(v.Sections, part)
+		}
+	}
+	return v
+}
+
+// ordering is a sentence that puts a row above another.
+func (p *Paper) ordering(r paper.Row, scales []scale, here []string) sentence {
+	o := r.Ordering
+	s := sentence{ID: o.ID, Says: o.Says, Source: o.Source, Printed: r.Paper, Where: ofOrderings, Own: mark{"in its own table", "✓", "yes"}}
+	if !r.PaperHas {
+		s.Own = mark{"not so in its own table", "✗", "no"}
+	}
+	if r.Paper == "" {
+		s.Own = mark{}
+	}
+	var from []string
+	for i, j := range r.Judged {
+		on := judged{Scale: scales[i], mark: markOf(j.Verdict), Lines: r.Cell(i).Lines, Reason: j.Reason}
+		if j.Delta != nil {
+			on.Questions, on.Seeds = j.Delta.Questions, j.Delta.Seeds
+			if j.Delta.Pools != nil {
+				s.Where = ofPools
+			}
+		}
+		if experiment := r.Experiment(i); experiment != "" {
+			names := []string{experiment}
+			on.Experiments, from = origins(names, here), merge(from, names)
+		}
+		s.On = append(s.On, on)
+	}
+	s.Commands = p.commands(from)
+	return s
+}
+
+func (p *Paper) claim(id string) *paper.Claim {
+	for i := range p.List.Claims {
+		if p.List.Claims[i].ID == id {
+			return &p.List.Claims[i]
+		}
+	}
+	return &paper.Claim{}
+}
+
+// commands make the measurements of experiments and judge.
+func (p *Paper) commands(experiments []string) (all []string) {
+	for _, x := range experiments {
+		all = append(all, cmp.Or(p.Commands[x], "entrorouter run "+x))
+	}
+	return append(all, p.Judge)
+}
+
+func origins(names, here []string) (all []origin) {
+	for _, name := range names {
+		all = append(all, origin{name, slices.Contains(here, name)})
+	}
+	return all
+}
+
+func merge(some, more []string) []string {
+	for _, x := range more {
+		if !slices.Contains(some, x) {
+			some = append(some, x)
+		}
+	}
+	return some
+}
+
+// ownTables is the cell of the paper's own tables.
+func ownTables(m mark) judged {
+	return judged{Scale: scale{"paper", "The paper's own tables"}, mark: m}
+}

@@ -1,0 +1,50 @@
+// What a reader who opens a verdict is told, scale by scale.
+
+package paper
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/report"
+)
+
+// Cell is the verdict on the scale at an index as the tables have it: its word, and below it the number with its interval, what
+// is left of it among many, its cost and the number at equal cost.
+func (r Row) Cell(at int) report.Text { return cell(r.Ordering, r.Judged[at]) }
+
+// Experiment is the one whose measurements decide on the scale at an index; empty: the sentence is not stated there.
+func (r Row) Experiment(at int) string {
+	j := r.Judged[at]
+	rows, ok := r.Ordering.on(j.Scale.Kind, r.Section.Table)
+	if !ok || j.Verdict == NotStated {
+		return ""
+	}
+	if rows.Experiment == "" {
+		rows.Experiment, _ = j.Scale.experiment(r.Section.Table)
+	}
+	return rows.Experiment
+}
+
+// Cell is the verdict as the tables have it: its word, and below it the number with its interval.
+func (s OnScale) Cell() report.Text { return s.cell() }
+
+// tableOfFormula finds the table that each reference of a formula reads.
+var tableOfFormula = regexp.MustCompile(`[a-z]\(([\w-]+),`)
+
+// Experiments are those whose measurements a claim is evaluated on, of a scale.
+func (c *Claim) Experiments(s Scale) (all []string) {
+	if c.Ours == nil {
+		return nil
+	}
+	formula := c.Ours.Formula
+	if formula == "" {
+		formula = c.Formula
+	}
+	for _, m := range tableOfFormula.FindAllStringSubmatch(formula, -1) {
+		if name, ok := s.experiment(m[1]); ok && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}

@@ -1,0 +1,288 @@
+// Tables, sheets and figures as elements of an HTML page.
+
+package report
+
+import (
+	"bytes"
+	"embed"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+)
+
+// HTML writes tables, sheets and figures as elements of one page. What they look like is the page's: they have classes and no
+// styles, apart from those of drawings, which Styles returns when all of them are made. The zero value is ready to use.
+//
+// Classes: a row is ours (none), paper or difference; each with those below it, and each section, is a tbody. Columns of a single
+// benchmark are of class g where the table has an average too, so that a page can fold them.
+type HTML struct {
+	Link func(row, benchmark string) string // where a number of ours leads to, of a row and a benchmark as measurements call them; empty: nowhere. May be nil
+
+	classes map[string]string // of drawings, by style
+	styles  []string          // in the order of their first use
+}
+
+//go:embed html.gohtml
+var htmlFiles embed.FS
+
+var htmlTemplates = template.Must(template.New("").ParseFS(htmlFiles, "html.gohtml"))
+
+// fill carries out one of the templates.
+func fill(name string, with any) (template.HTML, error) {
+	var b bytes.Buffer
+	err := htmlTemplates.ExecuteTemplate(&b, name, with)
+	return template.HTML(b.String()), err // what html/template wrote is escaped
+}
+
+type htmlTable struct {
+	*Table
+	Groups  []htmlGroup
+	Columns []htmlColumn
+	Bodies  []htmlBody
+	Notes   []string
+	Folds   bool // some groups can be folded
+	Width   int  // columns, with that of the labels
+}
+
+type htmlGroup struct {
+	Title string
+	Span  int
+	Fold  bool
+}
+
+type htmlColumn struct {
+	Title string
+	Fold  bool
+}
+
+type htmlBody struct {
+	Section string // heading; then there are no lines
+	Lines   []htmlLine
+}
+
+type htmlLine struct {
+	Class, Label string
+	Cells        []htmlCell
+}
+
+type htmlCell struct {
+	Class, Number, Spread, Link string
+	Best                        bool
+}
+
+// Table returns a table with its caption and notes.
+func (h *HTML) Table(t *Table) (template.HTML, error) {
+	if err := t.check(); err != nil {
+		return "", err
+	}
+	out := htmlTable{Table: t, Notes: t.notes("Bold"), Width: 1}
+	averaged := slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Benchmark == metrics.Average })
+	var of []string // [columns] benchmark
+	for i, slots := range t.slots() {
+		g := t.Groups[i]
+		fold := averaged && g.Benchmark != "" && g.Benchmark != metrics.Average
+		out.Folds = out.Folds || fold
+		out.Groups = append(out.Groups, htmlGroup{g.Title, len(slots), fold})
+		for _, s := range slots {
+			out.Columns = append(out.Columns, htmlColumn{s.Title, fold})
+			of = append(of, g.Benchmark)
+			out.Width++
+		}
+	}
+	for _, l := range t.lines() {
+		if l.role == section {
+			out.Bodies = append(out.Bodies, htmlBody{Section: l.label}, htmlBody{})
+			continue
+		}
+		if l.role == ours && (len(out.Bodies) == 0 || len(out.Bodies[len(out.Bodies)-1].Lines) > 0) {
+			out.Bodies = append(out.Bodies, htmlBody{})
+		}
+		body := &out.Bodies[len(out.Bodies)-1]
+		line := htmlLine{Class: classOf[l.role], Label: l.label}
+		for k, c := range l.cells {
+			cell := htmlCell{Number: c.number, Spread: c.spread, Best: c.best}
+			if l.role == ours && c.role != ours {
+				cell.Class = classOf[c.role]
+			}
+			if out.Columns[k].Fold {
+				cell.Class = strings.TrimSpace(cell.Class + " g")
+			}
+			if id := t.Rows[l.row].ID; h.Link != nil && id != "" && of[k] != "" && c.role == ours && c.number != "" && c.number != missing {
+				cell.Link = h.Link(id, of[k])
+			}
+			line.Cells = append(line.Cells, cell)
+		}
+		body.Lines = append(body.Lines, line)
+	}
+	return fill("table", out)
+}
+
+// classOf has the class of a role; ours has none.
+var classOf = map[role]string{paper: "paper", difference: "difference"}
+
+type htmlSheet struct {
+	*Sheet
+	Grids []htmlGrid
+}
+
+type htmlGrid struct {
+	Grid
+	Rows []htmlWords
+}
+
+type htmlWords struct {
+	Heading string // of the rows that follow; then there are no cells
+	Cells   []Text
+}
+
+// Sheet returns a sheet: each grid is a table.
+func (h *HTML) Sheet(s *Sheet) (template.HTML, error) {
+	if err := s.check(); err != nil {
+		return "", err
+	}
+	out := htmlSheet{Sheet: s}
+	for _, g := range s.Grids {
+		grid := htmlGrid{Grid: g}
+		for _, r := range g.Rows {
+			words := htmlWords{Cells: r}
+			if !slices.ContainsFunc(r[1:], func(t Text) bool { return t.Lead != "" || len(t.Lines) > 0 }) && len(r[0].Lines) == 0 {
+				words = htmlWords{Heading: r[0].Lead}
+			}
+			grid.Rows = append(grid.Rows, words)
+		}
+		out.Grids = append(out.Grids, grid)
+	}
+	return fill("sheet", out)
+}
+
+// Figure returns a figure with its drawing and caption. The drawing can be read without styles of its own, so that a page need not
+// allow any.
+func (h *HTML) Figure(f *Figure) (template.HTML, error) {
+	var svg bytes.Buffer
+	if err := f.Write(&svg, SVG); err != nil {
+		return "", err
+	}
+	drawing, err := h.drawing(&svg)
+	if err != nil {
+		return "", fmt.Errorf("figure %q: %w", f.Name, err)
+	}
+	return fill("figure", struct {
+		*Figure
+		Drawing template.HTML
+	}{f, drawing})
+}
+
+// Styles are the rules of the drawings so far.
+func (h *HTML) Styles() string {
+	var b strings.Builder
+	for _, style := range h.styles {
+		fmt.Fprintf(&b, ".%s{%s}\n", h.classes[style], style)
+	}
+	return b.String()
+}
+
+// class returns the class of a style of drawings.
+func (h *HTML) class(style string) string {
+	if h.classes == nil {
+		h.classes = map[string]string{}
+	}
+	if h.classes[style] == "" {
+		h.classes[style] = fmt.Sprintf("v%x", len(h.styles))
+		h.styles = append(h.styles, style)
+	}
+	return h.classes[style]
+}
+
+// drawn are the elements of a drawing, with the attributes that are taken over. Nothing else is.
+var drawn = map[string][]string{
+	"svg":  {"viewBox"},
+	"g":    {"transform"},
+	"path": {"d"},
+	"text": {"x", "y", "transform"},
+}
+
+// magnified is how large a drawing is at most on a page, in pixels a point: type of 7 points is as large as that of tables.
+const magnified = 2
+
+// breadth is that of a drawing in points, from its viewBox.
+func breadth(viewBox string) (w float64) {
+	if f := strings.Fields(viewBox); len(f) == 4 {
+		w, _ = strconv.ParseFloat(f[2], 64) // 0, which is no width, where it is no number
+	}
+	return w
+}
+
+// measure is a number with more than one decimal: a tenth of a point is all that a screen shows.
+var measure = regexp.MustCompile(`\d+\.\d{2,}`)
+
+func tenth(number string) string {
+	x, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return number
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
+}
+
+// drawing writes an SVG file as an element of a page, its styles as classes. Its name and caption are left to the page.
+func (h *HTML) drawing(svg io.Reader) (template.HTML, error) {
+	var b strings.Builder
+	d := xml.NewDecoder(svg)
+	var open []string // elements
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return template.HTML(b.String()), nil // elements that we know, and escaped text
+		}
+		if err != nil {
+			return "", err
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			name := x.Name.Local
+			if name == "title" || name == "desc" {
+				if err := d.Skip(); err != nil {
+					return "", err
+				}
+				continue
+			}
+			known, ok := drawn[name]
+			if !ok {
+				return "", fmt.Errorf("a drawing has the element %s, which pages do not know", name)
+			}
+			open = append(open, name)
+			b.WriteString("<" + name)
+			if name == "svg" {
+				b.WriteString(` aria-hidden="true"`)
+			}
+			for _, a := range x.Attr {
+				switch {
+				case slices.Contains(known, a.Name.Local):
+					if a.Name.Local == "viewBox" {
+						fmt.Fprintf(&b, ` width="%.0f"`, magnified*breadth(a.Value))
+					} else {
+						a.Value = measure.ReplaceAllStringFunc(a.Value, tenth)
+					}
+					fmt.Fprintf(&b, ` %s="%s"`, a.Name.Local, template.HTMLEscapeString(a.Value))
+				case a.Name.Local == "style":
+					fmt.Fprintf(&b, ` class=%s`, h.class(a.Value))
+				}
+			}
+			b.WriteString(">")
+		case xml.EndElement:
+			open = open[:len(open)-1]
+			b.WriteString("</" + x.Name.Local + ">")
+		case xml.CharData:
+			if len(open) > 0 && open[len(open)-1] == "text" {
+				template.HTMLEscape(&b, x)
+			}
+		}
+	}
+}
