@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/page"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -26,15 +27,17 @@ func reportCommand() *cli.Command {
 		ArgsUsage: "[SPEC...]",
 		Description: "Reads FIGURES/NAME-measurements.txt of every SPEC, and judges what the paper says on all measurements there.\n" +
 			"Without SPEC: of every built-in experiment that has measurements there. The file loads nothing from anywhere.",
-		Flags: []cli.Flag{
+		Flags: append(storeFlags(), seedsFlag(),
 			&cli.StringFlag{Name: "figures", Value: ownFigures, Usage: "folder of the measurements; " + committedFigures + " has the committed ones"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "report.html", Usage: "`FILE` to write"},
-		},
+			&cli.IntFlag{Name: "questions", Value: 200, Usage: "show at most `N` questions of each experiment whose run is in --out; 0: none"}),
 		Action: func(c *cli.Context) error {
 			dir, file := c.String("figures"), c.String("output")
 			switch {
 			case dir == "":
 				return usageError{errors.New("--figures is empty; name the folder of the measurements")}
+			case c.Int("questions") < 0:
+				return usageError{fmt.Errorf("--questions is %d; it must be at least 0", c.Int("questions"))}
 			case file == "":
 				return usageError{errors.New("--output is empty; name the file to write")}
 			}
@@ -46,6 +49,9 @@ func reportCommand() *cli.Command {
 			for _, r := range specs {
 				e, err := experimentOf(dir, r)
 				if err != nil {
+					return err
+				}
+				if e.Questions, e.NoQuestions, err = questionsOf(c, r); err != nil {
 					return err
 				}
 				p.Experiments = append(p.Experiments, e)
@@ -113,6 +119,27 @@ func experimentOf(dir string, r *spec.Resolved) (e page.Experiment, err error) {
 		err = fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", e.File, x.Name, err)
 	}
 	return e, err
+}
+
+// questionsOf are questions of a finished run whose store is at hand, or the reason why there are none. Nobody is asked.
+func questionsOf(c *cli.Context, r *spec.Resolved) (sets []page.QuestionSet, why string, err error) {
+	if c.Int("questions") == 0 {
+		return nil, "", nil
+	}
+	t, done, err := harness.OpenTrail(c.Context, r, options(c))
+	switch {
+	case c.Context.Err() != nil:
+		return nil, "", c.Context.Err()
+	case err != nil: // a page without questions is a page all the same
+		return nil, fmt.Sprintf("Its questions are not here: %v.", err), nil
+	}
+	defer done()
+	var rows []page.Routed
+	for _, m := range r.Experiment.Methods {
+		rows = append(rows, page.Routed{ID: m.RowID(), Label: m.RowLabel()})
+	}
+	sets, err = page.Ask(c.Context, t, rows, c.Int("questions"))
+	return sets, "", err
 }
 
 // runs is the command that makes the measurements of a spec.

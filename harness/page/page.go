@@ -31,10 +31,12 @@ type Page struct {
 
 // Experiment is one finished run.
 type Experiment struct {
-	Run      *present.Run
-	Outputs  []present.Output
-	File     string   // of its measurements
-	Commands []string // that make it, in the order of their use
+	Run         *present.Run
+	Outputs     []present.Output
+	File        string        // of its measurements
+	Commands    []string      // that make it, in the order of their use
+	Questions   []QuestionSet // nil: there is no store of the run
+	NoQuestions string        // why there are none, a sentence; may be empty
 }
 
 //go:embed page.gohtml page.css page.js
@@ -61,6 +63,7 @@ type section struct {
 	Name, Title string
 	Provenance  provenance
 	Parts       []template.HTML
+	Sets        []asked
 }
 
 type provenance struct {
@@ -126,6 +129,10 @@ func harmless(r rune) rune {
 func (e *Experiment) section(draw *report.HTML) (section, error) {
 	x := &e.Run.Spec.Experiment
 	s := section{Experiment: e, Name: x.Name, Title: x.Title, Provenance: provenanceOf(e.Run.Measurements)}
+	for i := range e.Questions {
+		s.Sets = append(s.Sets, e.Questions[i].asked(x.Name))
+	}
+	draw.Link = link(s.Sets)
 	for _, o := range e.Outputs {
 		for _, t := range o.Tables {
 			part, err := draw.Table(t)

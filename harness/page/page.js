@@ -60,6 +60,53 @@ if (verdicts) {
   verdicts.addEventListener("submit", (event) => event.preventDefault());
 }
 
+// Questions are filtered, and the choices of one row are outlined.
+for (const part of all(".questions")) {
+  const form = part.querySelector("form"), rows = all(".grid tbody tr", part);
+  const { row, benchmark, expert, disagree } = form.elements;
+  form.hidden = false;
+  const cardOf = (line) => document.getElementById(decodeURIComponent(line.querySelector("a").hash.slice(1)));
+  const apply = () => {
+    const at = row.selectedIndex;
+    const shown = rows.filter((line) => {
+      const to = line.dataset.sent[at], choice = to === "-" ? -1 : parseInt(to, 36);
+      all("td", line).forEach((cell, m) => cell.classList.toggle("to", m === choice));
+      const fits = (benchmark.value === "" || line.dataset.benchmark === benchmark.value)
+        && (expert.value === "" || Number(expert.value) === choice)
+        && (!disagree.checked || line.classList.contains("disagree"));
+      line.hidden = !fits;
+      return fits;
+    });
+    shown.forEach((line, i) => {
+      const steps = cardOf(line).querySelector(".steps");
+      for (const [name, to] of [["before", shown[i - 1]], ["after", shown[i + 1]]]) {
+        const link = steps.querySelector("." + name);
+        if (!link) continue;
+        link.hidden = !to;
+        if (to) link.hash = to.querySelector("a").hash;
+      }
+    });
+    form.querySelector("output").textContent = shown.length + " questions";
+  };
+  form.addEventListener("input", apply);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  part.querySelector(".grid").addEventListener("click", (event) => {
+    const line = event.target.closest("tbody tr");
+    if (line && !event.target.closest("a")) line.querySelector("a").click();
+  });
+  for (const link of all("a[data-row]")) {
+    if (link.hash !== "#" + part.id) continue;
+    link.addEventListener("click", () => {
+      row.value = link.dataset.row;
+      benchmark.value = link.dataset.benchmark;
+      expert.value = "";
+      disagree.checked = false;
+      apply();
+    });
+  }
+  apply();
+}
+
 // What a link leads to is opened, and what is printed.
 const open = () => {
   const id = decodeURIComponent(location.hash.slice(1));

@@ -24,11 +24,14 @@ import (
 // Classes: a row is ours (none), paper or difference; each with those below it, and each section, is a tbody. Columns of a single
 // benchmark are of class g where the table has an average too, so that a page can fold them.
 type HTML struct {
-	Link func(row, benchmark string) string // where a number of ours leads to, of a row and a benchmark as measurements call them; empty: nowhere. May be nil
+	Link func(r Row, benchmark string) Link // where a number of ours leads to; benchmark is as measurements call it. May be nil
 
 	classes map[string]string // of drawings, by style
 	styles  []string          // in the order of their first use
 }
+
+// Link is where a number leads to, and for a script that filters there, of which row and benchmark it is.
+type Link struct{ Href, Row, Benchmark string } // Href empty: nowhere
 
 //go:embed html.gohtml
 var htmlFiles embed.FS
@@ -74,8 +77,9 @@ type htmlLine struct {
 }
 
 type htmlCell struct {
-	Class, Number, Spread, Link string
-	Best                        bool
+	Class, Number, Spread string
+	Best                  bool
+	Link                  Link
 }
 
 // Table returns a table with its caption and notes.
@@ -115,8 +119,8 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 			if out.Columns[k].Fold {
 				cell.Class = strings.TrimSpace(cell.Class + " g")
 			}
-			if id := t.Rows[l.row].ID; h.Link != nil && id != "" && of[k] != "" && c.role == ours && c.number != "" && c.number != missing {
-				cell.Link = h.Link(id, of[k])
+			if r := t.Rows[l.row]; h.Link != nil && r.Keys != nil && of[k] != "" && c.role == ours && c.number != "" && c.number != missing {
+				cell.Link = h.Link(r, of[k])
 			}
 			line.Cells = append(line.Cells, cell)
 		}

@@ -81,7 +81,7 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 		lines = append(lines, named(ours, g.Line))
 	}
 	for _, r := range l.rows() {
-		row := Row{ID: methodOf(r.Keys), Section: r.Section, Label: r.Label, Reference: r.Reference}
+		row := Row{Keys: r.Keys, Section: r.Section, Label: r.Label, Reference: r.Reference}
 		found := false
 		for i, g := range l.Groups {
 			var mine metrics.Measurement
@@ -113,16 +113,6 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 		t.Rows = append(t.Rows, row)
 	}
 	return t, t.check()
-}
-
-// methodOf is the row that keys name.
-func methodOf(keys []metrics.Key) string {
-	for _, k := range keys {
-		if k.Name == "method" {
-			return k.Value
-		}
-	}
-	return ""
 }
 
 // named returns the measurements of a name; empty: all.

@@ -129,7 +129,7 @@ const (
 
 // Row is one method.
 type Row struct {
-	ID        string // value of the key method in measurements; empty: it is of the paper alone
+	Keys      []metrics.Key // that name its measurements; nil: it is of the paper alone
 	Section   string // heading printed above the first row of each section; empty: none
 	Label     string
 	Reference bool   // a yardstick (strongest expert, oracle), or follows from an assumption: set apart, never in bold

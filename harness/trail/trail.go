@@ -197,6 +197,34 @@ func (t *Trail) asked(name, row string) ([]*set, []string, error) {
 	return sets, rows, err
 }
 
+// SetResult is a set of questions that rows are scored on.
+type SetResult struct {
+	Set      string
+	Experts  []string // ids; the model that plays the router is the last of them, where its answers are known
+	Problems []Listed // those that are scored for nobody last
+}
+
+// Listed is a question of a set.
+type Listed struct{ ID, Benchmark string }
+
+// Sets lists the sets with their questions, in the order of the run.
+func (t *Trail) Sets() (all []SetResult) {
+	for _, s := range t.sets {
+		of := SetResult{Set: s.Title(), Experts: s.IDs()}
+		if s.Self != nil {
+			of.Experts = append(of.Experts, s.Probe)
+		}
+		for q, p := range s.problems {
+			of.Problems = append(of.Problems, Listed{p.ID, s.Benchmarks[s.Strata[q]].Name})
+		}
+		for _, l := range s.Lost {
+			of.Problems = append(of.Problems, Listed{l.Problem, l.Benchmark})
+		}
+		all = append(all, of)
+	}
+	return all
+}
+
 // Cells returns the cells of one row, or of all if row is empty, on one set, or on all if set is empty.
 func (t *Trail) Cells(set, row string) ([]Cell, error) {
 	sets, rows, err := t.asked(set, row)
