@@ -47,22 +47,24 @@ func (r *Run) unfit(row string) bool {
 type ofPlane struct {
 	inPool
 	Swept, OtherHull, HasTable bool // a shown row has thin lines; one may answer itself; the experiment has a table
+	Wide, BesidePaper          bool // the panels stand side by side; the paper's router is there
 	Shown, Rows                int  // of the experiment
 }
 
 // paretoFigures draw the plane of cost and accuracy; of recordings one a pool, of all questions.
-func (r *Run) paretoFigures(o spec.Output, _ published) ([]*report.Figure, error) {
+func (r *Run) paretoFigures(o spec.Output, paper published) ([]*report.Figure, error) {
 	x := &r.Spec.Experiment
 	looks := r.looks()
 	shown := ofPlane{
 		Swept:     r.swept(r.shown(o.Rows)),
 		OtherHull: slices.ContainsFunc(r.shown(o.Rows), func(m spec.Method) bool { return methods.AnswersItself(m.Name) }),
 		HasTable:  slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return o.Kind == "table" }),
+		Wide:      o.Wide,
 		Rows:      len(x.Methods),
 	}
 	plane := func(l report.ParetoLayout, name string, of inPool, at ...metrics.Key) (*report.Figure, error) {
 		pool := of.Pool
-		l.Gain = units.HullGain
+		l.Gain, l.Wide = units.HullGain, o.Wide
 		fixed := map[string]bool{}
 		for _, m := range r.shown(nil) {
 			mark := report.Mark{Label: r.label(m), Look: looks[m.RowID()], Keys: append(slices.Clone(at), metrics.Keys("method", m.RowID())...)}
@@ -79,7 +81,12 @@ func (r *Run) paretoFigures(o spec.Output, _ published) ([]*report.Figure, error
 		if n := len(pool.Experts); len(fixed) < n {
 			return nil, fmt.Errorf("%w: output %s: the hull needs a row fixed of each of the %d experts of pool %s; spec %s has %d", spec.ErrUsage, o.File, n, pool.Name, x.Name, len(fixed))
 		}
+		if point, ok := paper.reference(); ok && o.Paper {
+			point.Look = looks[methods.ReferenceRow]
+			l.Paper = &point
+		}
 		said := shown
+		said.BesidePaper = l.Paper != nil
 		said.inPool, said.Shown = of, len(l.Experts)+len(l.Methods)
 		var err error
 		if l.Caption, err = caption(name, said); err != nil {

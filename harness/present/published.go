@@ -82,6 +82,16 @@ func (p published) Recomputed() bool { return p.shown && p.whole.Measurements !=
 // Blank are the labels of the rows whose gains in the paper are not known.
 func (p published) Blank() []string { return p.self }
 
+// reference is the paper's own router in the plane of dollars a question and accuracy, over all benchmarks.
+func (p published) reference() (report.Point, bool) {
+	m, ok, err := p.whole.Find(metrics.Keys("table", recomputed, "benchmark", metrics.Average, "method", methods.ReferenceRow)...)
+	cost, priced := m.Value(metrics.USDPerQuery)
+	accuracy, graded := m.Value(metrics.Accuracy)
+	gain, above := m.Value(units.HullGain)
+	return report.Point{Label: "EntroRouter, the paper's", Cost: cost.Number, Accuracy: accuracy.Number, Gain: gain.Number},
+		ok && err == nil && priced && graded && above
+}
+
 // recompute returns what follows from the cells that the paper prints for a row of a table over all benchmarks of the
 // experiment, weighted by their questions, in the units and under the keys of our averages. all has all of its tables: fixed
 // experts that the table leaves out come from another one, over the same benchmarks. Decimals are as many as cells

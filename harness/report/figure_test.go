@@ -113,6 +113,35 @@ func TestTheParetoPlane(t *testing.T) {
 	files(t, f)
 }
 
+// The paper's own point is in the legend, in both panels and among the numbers, under its own kind.
+func TestThePapersPointStandsInThePlane(t *testing.T) {
+	set := setOf(t, "BenchmarkRoute/method=a/benchmark=avg 100 60 accuracy-% 0.001 usd/query 0 gain\nBenchmarkRoute/method=b/benchmark=avg 100 80 accuracy-% 0.003 usd/query 0 gain\n")
+	l := ParetoLayout{Name: "pareto", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "gain"}
+	for _, id := range []string{"a", "b"} {
+		l.Experts = append(l.Experts, Mark{Label: id, Keys: metrics.Keys("method", id)})
+	}
+	for _, wide := range []bool{false, true} {
+		for _, point := range []*Point{nil, {Label: "Theirs", Cost: 0.0021, Accuracy: 88.6, Gain: 1.1}} {
+			l.Wide, l.Paper = wide, point
+			f, err := Pareto(l, set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var svg bytes.Buffer
+			if err := f.Write(&svg, SVG); err != nil {
+				t.Fatal(err)
+			}
+			if rings := strings.Count(svg.String(), "A3.4,3.4") / 2; point == nil && rings != 0 || point != nil && rings != 3 {
+				t.Errorf("wide %v, point %v: %d rings, want those of the legend and two panels", wide, point, rings)
+			}
+			last := strings.Join(f.records[len(f.records)-1], ",")
+			if drawn := strings.Contains(svg.String(), ">Theirs<"); drawn != (point != nil) || drawn != (last == "Theirs,paper,0.002100,,,88.6,,,1.10,,") {
+				t.Errorf("wide %v, point %v: %v, %s", wide, point, drawn, last)
+			}
+		}
+	}
+}
+
 func TestACaptionNamesRowsThatAPanelOfGainsLeavesOut(t *testing.T) {
 	l := ParetoLayout{Name: "pareto", Caption: "Accuracy against cost.", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "hull-gain-points"}
 	var text strings.Builder

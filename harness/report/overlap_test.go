@@ -323,7 +323,10 @@ func anyDistribution(rt *rapid.T) (*Figure, []string, error) {
 }
 
 func anyPareto(rt *rapid.T) (*Figure, []string, error) {
-	l := ParetoLayout{Name: "f", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "hull-gain-points"}
+	l := ParetoLayout{Name: "f", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "hull-gain-points", Wide: rapid.Bool().Draw(rt, "side by side")}
+	if rapid.Bool().Draw(rt, "paper") {
+		l.Paper = &Point{Label: "The paper", Cost: dollars(rt), Accuracy: percent(rt, "paper's accuracy"), Gain: rapid.Float64Range(-30, 5).Draw(rt, "paper's gain")}
+	}
 	var b strings.Builder
 	row := func(i int, label string) Mark {
 		cost := dollars(rt)
@@ -345,6 +348,9 @@ func anyPareto(rt *rapid.T) (*Figure, []string, error) {
 		} else {
 			l.Methods = append(l.Methods, row(i, label))
 		}
+	}
+	if l.Paper != nil {
+		all = append(all, l.Paper.Label)
 	}
 	f, err := Pareto(l, read(rt, b.String()))
 	return f, all, err

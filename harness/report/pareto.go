@@ -25,6 +25,16 @@ type ParetoLayout struct {
 	Gain      string // unit of the points above the hull, for the CSV; a row without it has none there
 	Experts   []Mark // fixed experts: their hull is drawn
 	Methods   []Mark // everything else
+	Paper     *Point // what the paper prints of its own router; nil: nothing
+	Wide      bool   // the panels stand side by side, over the width of the page
+}
+
+// Point is a mark that was not measured here.
+type Point struct {
+	Label          string
+	Cost, Accuracy float64 // in the units of the figure
+	Gain           float64 // above its own hull
+	Look           Look    // of the row that it stands beside: it has its colour
 }
 
 // CostOfAThousand is dollars a question, drawn as dollars per 1,000 questions.
@@ -104,11 +114,22 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 		taken[[2]int{colour, shape}] = true
 		m.style = draw.GlyphStyle{Color: category(colour), Radius: 2.6, Shape: glyph(shape)}
 	}
+	if p := l.Paper; p != nil {
+		colour, _ := p.Look.indices()
+		d.paper = []placed{{
+			Mark: Mark{Label: p.Label}, style: draw.GlyphStyle{Color: category(colour), Radius: 3.4, Shape: draw.RingGlyph{}}, measured: true,
+			accuracy: metrics.Rounded(p.Accuracy, metrics.Accuracy, 1), cost: metrics.Rounded(p.Cost, l.Cost.Unit, 6), gain: metrics.Rounded(p.Gain, l.Gain, 2),
+		}}
+	}
 	caption := l.Caption + d.bound()
-	legend := paretoLegend(d.methods)
+	legend := paretoLegend(slices.Concat(d.methods, d.paper))
+	width, height, paint := figureWidth, plotHeight+gainHeight, d.paint
+	if l.Wide {
+		width, height, paint = fullWidth, plotHeight, d.paintWide
+	}
 	return &Figure{
-		Name: l.Name, Caption: caption, width: figureWidth, height: plotHeight + gainHeight + legendHeight(legend, figureWidth), records: d.records(l),
-		paint: func(c draw.Canvas) { d.paint(drawLegend(c, legend)) },
+		Name: l.Name, Caption: caption, width: width, height: height + legendHeight(legend, width), records: d.records(l),
+		paint: func(c draw.Canvas) { paint(drawLegend(c, legend)) },
 	}, nil
 }
 
@@ -117,6 +138,7 @@ type paretoData struct {
 	label            string
 	factor           float64 // from dollars to what the axis says
 	experts, methods []placed
+	paper            []placed // one, or none
 	hull             metrics.Hull
 	low, high        float64 // of gains that are shown
 }
@@ -129,7 +151,7 @@ func (d *paretoData) comparable(p placed) bool {
 // bound sets the range of gains that is shown, and says which rows are below it or have none.
 func (d *paretoData) bound() (remark string) {
 	values := []float64{0}
-	for _, m := range slices.Concat(d.experts, d.methods) {
+	for _, m := range slices.Concat(d.experts, d.methods, d.paper) {
 		if !d.comparable(m) {
 			continue
 		}
@@ -175,13 +197,13 @@ func (d *paretoData) records(l ParetoLayout) [][]string {
 		low, high := metrics.Ends(unit)
 		records[0] = append(records[0], unit, low, high)
 	}
-	for i, group := range [][]placed{d.experts, d.methods} {
+	for i, group := range [][]placed{d.experts, d.methods, d.paper} {
 		for _, p := range group {
 			gain := []string{"", "", ""}
 			if p.measured {
 				gain = ends(p.gain)
 			}
-			records = append(records, slices.Concat([]string{p.Label, []string{"fixed expert", "router"}[i]}, ends(p.cost), ends(p.accuracy), gain))
+			records = append(records, slices.Concat([]string{p.Label, []string{"fixed expert", "router", "paper"}[i]}, ends(p.cost), ends(p.accuracy), gain))
 			for _, q := range p.curve {
 				records = append(records, []string{p.Label, "setting of its knob", number(q.Cost), "", "", number(q.Quality), "", "", Fixed(d.hull.Gain(q), 3), "", ""})
 			}
@@ -255,12 +277,13 @@ func (d *paretoData) all() []placed {
 	}
 	methods := slices.Clone(d.methods)
 	slices.SortStableFunc(methods, func(a, b placed) int { return cmp.Compare(min(b.Look, 1), min(a.Look, 1)) })
-	return append(marks, methods...)
+	return slices.Concat(marks, methods, d.paper)
 }
 
-func (d *paretoData) paint(c draw.Canvas) {
+// scales are those of costs, accuracies and gains.
+func (d *paretoData) scales() (costs, accuracies, gains scale) {
 	low, high, most := 100.0, 0.0, 0.0
-	for _, p := range slices.Concat(d.experts, d.methods) {
+	for _, p := range slices.Concat(d.experts, d.methods, d.paper) {
 		low, high = min(low, p.accuracy.Number), max(high, p.accuracy.Number)
 		most = max(most, d.factor*p.cost.Number)
 		if p.accuracy.Bounded {
@@ -273,10 +296,26 @@ func (d *paretoData) paint(c draw.Canvas) {
 	if most == 0 {
 		most = 1
 	}
-	costs := scale{low: -0.03 * most, high: 1.08 * most, label: d.label, marks: ticks(most, 6)}
+	costs = scale{low: -0.03 * most, high: 1.08 * most, label: d.label, marks: ticks(most, 6)}
 	gap := max(0.06*(high-low), 0.5)
-	accuracies := scale{low: low - 1.6*gap, high: high + 2.2*gap, label: "Accuracy (%)"} // names stand over and under the hull
-	gains := scale{low: d.low, high: d.high, label: "Hull gain (points)"}
+	accuracies = scale{low: low - 1.6*gap, high: high + 2.2*gap, label: "Accuracy (%)"} // names stand over and under the hull
+	gains = scale{low: d.low, high: d.high, label: "Hull gain (points)"}
+	return costs, accuracies, gains
+}
+
+// paintWide draws the panels side by side.
+func (d *paretoData) paintWide(c draw.Canvas) {
+	costs, accuracies, gains := d.scales()
+	left, right := c, c
+	left.Max.X = (c.Min.X+c.Max.X)/2 - margin
+	right.Min.X = left.Max.X + 2*margin
+	d.paintPlane(newPanel(left, costs, accuracies, 0))
+	d.paintGains(newPanel(right, costs, gains, 0))
+}
+
+// paint draws them one below the other.
+func (d *paretoData) paint(c draw.Canvas) {
+	costs, accuracies, gains := d.scales()
 	numbers := max(accuracies.width(), gains.width())
 
 	above, below := c, c
