@@ -25,7 +25,7 @@ import (
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
 var documents = []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", help,
-	"CONTRIBUTING.md", "CHANGELOG.md", "docs/commands.md", "docs/glossary.md", "docs/findings.md", "docs/other-papers.md", "docs/distance.md", "docs/own-models.md", "docs/language-models.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/report.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
+	"CONTRIBUTING.md", "CHANGELOG.md", "docs/commands.md", "docs/glossary.md", "docs/findings.md", "docs/other-papers.md", "docs/distance.md", "docs/own-models.md", "docs/features.md", "docs/language-models.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/report.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
 
 const help = "help"
 
@@ -63,6 +63,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter try", exit: 2, prints: `name the file of questions with --questions FILE`},
 	{command: "entrorouter init FOLDER", as: "entrorouter init logs", why: "with prices", exit: 2, prints: `logs/prices/logs\.yaml is there already`},
 	{command: "entrorouter run logs/logs.yaml --data logs --figures mine/figures", edit: fewerSteps("logs/logs.yaml"), why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter.*written to mine/figures`},
+	{command: "entrorouter run logs/vectors.yaml --data logs", edit: ownVectors, why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter`},
 	{command: "mkdir -p mine/pools"},
 	{command: "cp experiments/live.yaml mine/"},
 	{command: "cp experiments/pools/vllm.yaml mine/pools/"},
@@ -487,6 +488,17 @@ func ownLogs(t *testing.T, r *reader) {
 	}
 	r.write(t, "logs/queries.jsonl", queries.String())
 	r.write(t, "logs/outcomes.jsonl", outcomes.String())
+}
+
+// ownVectors has vectors of the questions of ownLogs, and a spec that reads them.
+func ownVectors(t *testing.T, r *reader) {
+	t.Helper()
+	var lines strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&lines, `{"id": "q%d", "vector": [%d, %d]}`+"\n", i, i%2, i%5)
+	}
+	r.write(t, "logs/vectors.jsonl", lines.String())
+	r.write(t, "logs/vectors.yaml", "name: vectors\nbase: logs.yaml\nfeatures: {read: [words, vectors], vectors: {file: vectors.jsonl}}\n")
 }
 
 // fewerSteps has less of everything in a spec that init or import wrote.

@@ -47,6 +47,7 @@ type Asker struct {
 	known    problems.Index
 	routers  routers // language models that route
 	talked   conversations
+	embedded embeddings
 }
 
 // Problems hands every problem with what is latent in it to add.

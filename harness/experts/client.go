@@ -40,6 +40,7 @@ type Endpoint struct {
 	Whole      bool        // answers are asked for whole, not as a stream
 	LimitField string      // what the servers call max_tokens; empty: max_tokens
 	Limits     spec.Limits // what the expert is asked at most
+	Embeds     bool        // it is asked for vectors alone: not every server of such models lists them
 }
 
 // Endpoints returns the members of a pool of kind http at the addresses that the pool file gives.
@@ -254,15 +255,11 @@ func (h *HTTP) single(r *Request) (*expert, question, error) {
 // question writes a request as it is sent, and says whom to ask. Requests wait by the thousand, and their stacks are most of the
 // memory that they need: what is done before and after the wait is in functions of its own, which need none of it meanwhile.
 func (h *HTTP) question(r *ChatRequest) (*expert, question, error) {
-	e, ok := h.ids[r.Expert]
-	if !ok {
-		var ids []string
-		for _, e := range h.experts {
-			ids = append(ids, e.ID)
-		}
-		return nil, question{}, fmt.Errorf("%w %q; the pool has: %s", ErrUnknownExpert, r.Expert, list(ids))
+	e, err := h.endpoint(r.Expert)
+	if err != nil {
+		return nil, question{}, err
 	}
-	q := question{limit: cmp.Or(r.MaxTokens, e.MaxTokens), whole: len(r.Tools) > 0 || r.Top > 0}
+	q := question{path: "/chat/completions", limit: cmp.Or(r.MaxTokens, e.MaxTokens), whole: len(r.Tools) > 0 || r.Top > 0}
 	for _, m := range r.Messages {
 		q.prompt += len(m.Content)
 	}
@@ -271,12 +268,26 @@ func (h *HTTP) question(r *ChatRequest) (*expert, question, error) {
 	return e, q, nil
 }
 
+// endpoint returns the expert of an id.
+func (h *HTTP) endpoint(id string) (*expert, error) {
+	if e, ok := h.ids[id]; ok {
+		return e, nil
+	}
+	var ids []string
+	for _, e := range h.experts {
+		ids = append(ids, e.ID)
+	}
+	return nil, fmt.Errorf("%w %q; the pool has: %s", ErrUnknownExpert, id, list(ids))
+}
+
 // question is a request as it is sent.
 type question struct {
-	body   []byte
-	prompt int  // bytes of the messages
-	limit  int  // tokens; 0: none
-	whole  bool // calls of tools and first tokens are short and come in one piece
+	path    string // below the base URL
+	body    []byte
+	prompt  int      // bytes of the messages
+	limit   int      // tokens; 0: none
+	whole   bool     // calls of tools and first tokens are short and come in one piece
+	vectors *vectors // asked for in place of a completion; nil: a completion is
 }
 
 // ask asks until there is an answer, or none to be had.
@@ -481,7 +492,7 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 		body = asStream(body, s.vllm.Load())
 	}
 	id := h.name + strconv.FormatUint(h.asked.Add(1), 10)
-	response, kept, err := h.post(ctx, s, body, id)
+	response, kept, err := h.post(ctx, s, q.path, body, id)
 	r := newReply()
 	defer r.free()
 	var t *trouble
@@ -497,13 +508,16 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 		begun.Store(true)
 		timer.Reset(h.o.Idle)
 		w := &watch{Reader: response.Body, idle: h.o.Idle, timer: timer}
-		if strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
+		switch {
+		case q.vectors != nil:
+			t = q.vectors.read(w, r, &h.bodies)
+		case strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream"):
 			t = r.stream(w)
-		} else {
+		default:
 			t = r.whole(w, &h.bodies)
 		}
 		response.Body.Close()
-		if t == nil {
+		if t == nil && q.vectors == nil {
 			t = h.finished(r, id)
 		}
 	}
@@ -574,10 +588,10 @@ func (h *HTTP) finished(r *reply, id string) *trouble {
 	return nil
 }
 
-// post sends a chat completion request, and says whether on a connection that was kept from an earlier one.
-func (h *HTTP) post(ctx context.Context, s *server, body []byte, id string) (response *http.Response, kept bool, err error) {
+// post sends a request for a model, and says whether on a connection that was kept from an earlier one.
+func (h *HTTP) post(ctx context.Context, s *server, path string, body []byte, id string) (response *http.Response, kept bool, err error) {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { kept = c.Reused }})
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/chat/completions", bytes.NewReader(body))
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, false, err
 	}

@@ -49,6 +49,9 @@ func (h *HTTP) Preflight(ctx context.Context, wait time.Duration) error {
 		for _, s := range e.servers {
 			f := found[s]
 			if f.err != nil {
+				if e.Embeds && errors.Is(f.err, ErrUnknownExpert) {
+					continue // there is no list of models; the first request tells
+				}
 				if !said[s] {
 					faults = append(faults, fmt.Errorf("expert %s: %w", e.ID, f.err))
 				}

@@ -250,20 +250,29 @@ func (r *reply) usage(s *wire.Scan) {
 	}
 }
 
+// body reads the bytes of an answer that does not come as a stream, into a buffer that the caller gives back.
+func (r *reply) body(body io.Reader, b *bytes.Buffer) (data []byte, t *trouble) {
+	_, err := b.ReadFrom(io.LimitReader(body, maxResponse+1))
+	r.bytes = int64(b.Len())
+	switch {
+	case err != nil && b.Len() == 0:
+		return nil, &trouble{class: Unavailable, err: fmt.Errorf("the connection broke before the answer (%w)", err), cause: err}
+	case err != nil:
+		return nil, &trouble{class: Broken, err: fmt.Errorf("the connection broke within the answer, after %d bytes (%w)", b.Len(), err), cause: err}
+	case b.Len() > maxResponse:
+		return nil, &trouble{class: Protocol, err: fmt.Errorf("the answer has more than %d bytes", maxResponse)}
+	}
+	return bytes.TrimPrefix(b.Bytes(), bom), nil
+}
+
 // whole reads an answer that does not come as a stream.
 func (r *reply) whole(body io.Reader, bodies *wire.Bodies) *trouble {
 	b := bodies.Get()
 	defer bodies.Put(b)
-	_, err := b.ReadFrom(io.LimitReader(body, maxResponse+1))
-	r.bytes = int64(b.Len())
-	data := bytes.TrimPrefix(b.Bytes(), bom)
+	data, t := r.body(body, b)
 	switch {
-	case err != nil && b.Len() == 0:
-		return &trouble{class: Unavailable, err: fmt.Errorf("the connection broke before the answer (%w)", err), cause: err}
-	case err != nil:
-		return &trouble{class: Broken, err: fmt.Errorf("the connection broke within the answer, after %d bytes (%w)", b.Len(), err), cause: err}
-	case b.Len() > maxResponse:
-		return &trouble{class: Protocol, err: fmt.Errorf("the answer has more than %d bytes", maxResponse)}
+	case t != nil:
+		return t
 	case !r.read(data):
 		return &trouble{class: Protocol, err: errors.New("the answer is not what an OpenAI-compatible server sends, or ends in the middle"), head: head(data)}
 	case r.failed != nil:

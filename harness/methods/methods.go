@@ -50,6 +50,7 @@ type Setup struct {
 	Experts []string        // ids of the pool, cheapest first; nil: not known yet
 	Servers Servers         // nil: nobody can be asked, as when a spec is only checked
 	IDs     features.IDs    // of all problems of the experiment; nil: not known yet
+	Embed   Embed           // has the vectors of texts; nil: nobody can be asked
 
 	Prices map[string]cost.Price // the experiment's price list, by model; nil: not known yet
 	Data   string                // folder of data files; empty: none was named

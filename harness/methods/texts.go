@@ -5,12 +5,14 @@ package methods
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/entrorouter/entrorouter/harness/crash"
+	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/parallel"
@@ -66,8 +68,31 @@ func (s Setup) readsOf(param string, f *spec.Features) (r reading, err error) {
 		}
 		f.Vectors.SHA256 = sum
 	}
+	if v := &f.Vectors; v.Model != "" {
+		if err := experts.CheckURL(v.URL); err != nil {
+			return r, paramFault(s.Method, param+".vectors.url", "%v", err)
+		}
+		r.vectors = embedder{experts.Endpoint{Expert: routing.Expert{ID: v.Model, Model: v.Model, Revision: v.Revision}, URL: v.URL, KeyEnv: v.KeyEnv, Embeds: true}, s.Embed}
+		v.URL, v.KeyEnv = "", "" // where a server stands decides nothing
+	}
 	r.of, r.memory = *f, s.Texts
 	return r, nil
+}
+
+// Embed returns the vectors of texts in their order by a model for vectors, asking for none twice.
+type Embed func(ctx context.Context, model experts.Endpoint, texts []string) ([][]float32, error)
+
+// embedder has the vectors of texts by a model. It is a features.Source.
+type embedder struct {
+	model experts.Endpoint
+	embed Embed // nil: nobody can be asked
+}
+
+func (e embedder) Of(ctx context.Context, texts []string) ([][]float32, error) {
+	if e.embed == nil {
+		return nil, fmt.Errorf("there is nobody to ask model %s for vectors", e.model.Model)
+	}
+	return e.embed(ctx, e.model, texts)
 }
 
 // policyReads is reads for a policy, which reads what a spec or a row says is read, and else the counts of words that the policy's own knobs

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -168,19 +169,56 @@ func TestVectorsAreFoundByTheIDsOfProblems(t *testing.T) {
 	}
 }
 
+// Vectors by a model are asked for; where its server stands decides nothing.
+func TestRowsReadVectorsByAModel(t *testing.T) {
+	recipe := ""
+	for _, url := range []string{"http://a/v1", "http://b/v1"} {
+		var asked experts.Endpoint
+		s := setup(t, "logistic", "features: {read: [vectors], vectors: {model: e5, revision: r, url: '"+url+"', key_env: KEY}}")
+		s.Embed = func(_ context.Context, m experts.Endpoint, texts []string) ([][]float32, error) {
+			asked = m
+			v := make([][]float32, len(texts))
+			for i, text := range texts {
+				v[i] = []float32{float32(len(text)), 1}
+			}
+			return v, nil
+		}
+		m, err := New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := spec.Canonical(m)
+		if err != nil || !strings.Contains(string(text), `"vectors":{"model":"e5","revision":"r"}}`) || recipe != "" && recipe != string(text) {
+			t.Errorf("the recipe %s, %v", text, err)
+		}
+		recipe = string(text)
+		if _, err := m.Fit(t.Context(), planted(20), work(1)); err != nil {
+			t.Fatal(err)
+		}
+		if asked.Model != "e5" || asked.Revision != "r" || asked.URL != url || asked.KeyEnv != "KEY" || !asked.Embeds {
+			t.Errorf("asked %+v", asked)
+		}
+	}
+}
+
 func TestFeaturesAreChecked(t *testing.T) {
 	data := t.TempDir()
 	vectorFile(t, data)
 	for params, want := range map[string]string{
-		"features: {read: []}":                                                  "params.features.read",
-		"features: {read: [word]}":                                              `params.features.read[0]: unknown part "word"; did you mean "words"?`,
-		"features: {read: [words, words]}":                                      "params.features.read[1]: words is there already",
-		"features: {read: [vectors]}":                                           "params.features.vectors.file: not set",
-		"features: {vectors: {file: v.jsonl}}":                                  "params.features.vectors: set and not read",
-		"features: {read: [characters], characters: {shortest: 9}}":             "params.features.characters.shortest: 9 is more than longest, which is 5",
-		"features: {read: [vectors], vectors: {file: ../v.jsonl}}":              "below the data folder",
-		"features: {read: [vectors], vectors: {file: w.jsonl}}":                 "params.features.vectors.file",
-		"features: {read: [vectors], vectors: {file: v.jsonl, sha256: \"00\"}}": "it has changed",
+		"features: {read: []}":                                                               "params.features.read",
+		"features: {read: [word]}":                                                           `params.features.read[0]: unknown part "word"; did you mean "words"?`,
+		"features: {read: [words, words]}":                                                   "params.features.read[1]: words is there already",
+		"features: {read: [vectors]}":                                                        "params.features.vectors.file: not set",
+		"features: {read: [vectors], vectors: {model: m}}":                                   "params.features.vectors.url: not set",
+		"features: {read: [vectors], vectors: {url: 'http://a/v1'}}":                         "params.features.vectors.file: not set",
+		"features: {read: [vectors], vectors: {model: m, url: 'a/v1'}}":                      "params.features.vectors.url: url \"a/v1\": want a base URL",
+		"features: {read: [vectors], vectors: {file: v.jsonl, model: m}}":                    "params.features.vectors.file: set beside what a server is asked for",
+		"features: {read: [vectors], vectors: {model: m, url: 'http://a/v1', sha256: '00'}}": "params.features.vectors.sha256: set without file",
+		"features: {vectors: {file: v.jsonl}}":                                               "params.features.vectors: set and not read",
+		"features: {read: [characters], characters: {shortest: 9}}":                          "params.features.characters.shortest: 9 is more than longest, which is 5",
+		"features: {read: [vectors], vectors: {file: ../v.jsonl}}":                           "below the data folder",
+		"features: {read: [vectors], vectors: {file: w.jsonl}}":                              "params.features.vectors.file",
+		"features: {read: [vectors], vectors: {file: v.jsonl, sha256: \"00\"}}":              "it has changed",
 	} {
 		s := setup(t, "logistic", params)
 		s.Data, s.Experts = data, []string{"small", "medium", "large"}

@@ -53,6 +53,7 @@ type recorded struct {
 	texts   *features.Texts // what fits have read
 	stages  *methods.StageOne
 	models  *lm.Models
+	embed   methods.Embed
 
 	rec       *recording.Table
 	scored    int // runs of every question and model
@@ -119,7 +120,7 @@ func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
 	if err != nil {
 		return err
 	}
-	c := &recorded{Plan: run.Plan, pool: members, backend: run.backend, texts: features.NewTexts(rememberedTexts), stages: methods.NewStageOne(rememberedStages), models: run.models}
+	c := &recorded{Plan: run.Plan, embed: run.embedder(members), pool: members, backend: run.backend, texts: features.NewTexts(rememberedTexts), stages: methods.NewStageOne(rememberedStages), models: run.models}
 	if err := c.read(ctx); err != nil {
 		return err
 	}
@@ -280,7 +281,7 @@ func (c *recorded) plan() (*steps.Step, error) {
 			if methods.AnswersItself(row.Name) {
 				return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", spec.ErrUsage, row.RowID())
 			}
-			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Stages: c.stages, Models: c.models, Experts: c.pool.IDs(), IDs: c.ids, Prices: c.Spec.Prices.Models, Data: c.Options.Data})
+			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Stages: c.stages, Models: c.models, Experts: c.pool.IDs(), IDs: c.ids, Embed: c.embed, Prices: c.Spec.Prices.Models, Data: c.Options.Data})
 			if err != nil {
 				return nil, err
 			}

@@ -12,10 +12,13 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"sync"
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
@@ -28,7 +31,9 @@ type Run struct {
 	Head  []string      // what stands above the measurements
 	Asker *asking.Asker // nil: nobody is asked
 
-	split   *experiment // nil: another protocol
+	split   *experiment   // nil: another protocol
+	opening sync.Mutex    // of vectors
+	vectors *asking.Asker // of runs without Asker, whose rows may read vectors by a model; nil: none has yet
 	backend policy.Backend
 	models  *lm.Models
 }
@@ -52,10 +57,29 @@ func CheckTrail(x *spec.Experiment) error {
 	return nil
 }
 
+// embedder returns what asks models for vectors where nobody is asked for anything else. What answers are stored in is opened when it is
+// first asked.
+func (r *Run) embedder(pool *steps.Pool) methods.Embed {
+	return func(ctx context.Context, model experts.Endpoint, texts []string) ([][]float32, error) {
+		r.opening.Lock()
+		defer r.opening.Unlock()
+		if r.vectors == nil {
+			a, err := asking.Open(ctx, r.Plan, pool)
+			if err != nil {
+				return nil, err
+			}
+			r.vectors = a
+		}
+		return r.vectors.Embed(ctx, model, texts)
+	}
+}
+
 // Close frees what the run holds.
 func (r *Run) Close() {
-	if r.Asker != nil {
-		r.Asker.Close()
+	for _, a := range []*asking.Asker{r.Asker, r.vectors} {
+		if a != nil {
+			a.Close()
+		}
 	}
 	if r.models != nil {
 		// What it wrote can be computed again.

@@ -30,10 +30,15 @@ type Characters struct {
 	Longest  int `yaml:"longest,omitempty" in:"[1,16]"`      // n-gram hashed, in characters
 }
 
-// Vectors are those of texts in a file.
+// Vectors are those of texts in a file, or by a model behind an OpenAI-compatible server.
 type Vectors struct {
 	File   string `yaml:"file,omitempty"`   // path below the data folder: .npz with ids and vectors, or JSON lines {"id": of a problem, "vector": its numbers}; texts in place of ids
-	SHA256 string `yaml:"sha256,omitempty"` // its checksum; unset: whatever it is
+	SHA256 string `yaml:"sha256,omitempty"` // of the file; unset: whatever it is
+
+	Model    string `yaml:"model,omitempty"`    // in place of a file: as its server knows it
+	Revision string `yaml:"revision,omitempty"` // of the model's weights; others under the same name need another, or what one has said is taken for the other's
+	URL      string `yaml:"url,omitempty"`      // base URL of the server, ending in /v1
+	KeyEnv   string `yaml:"key_env,omitempty"`  // environment variable that holds the key of that server; unset: none is sent
 }
 
 // The parts of a row.
@@ -97,12 +102,16 @@ func (f Features) Check() (knob, fault string) {
 		return ".read", "nothing is read; name at least one of words, characters, structure, vectors"
 	case f.Reads(ReadCharacters) && f.Characters.Shortest > f.Characters.Longest:
 		return ".characters.shortest", fmt.Sprintf("%d is more than longest, which is %d", f.Characters.Shortest, f.Characters.Longest)
-	case f.Reads(ReadVectors) && f.Vectors.File == "":
-		return ".vectors.file", "not set; name the file of vectors"
+	case f.Reads(ReadVectors) && f.Vectors.File == "" && f.Vectors.Model == "":
+		return ".vectors.file", "not set; name a file of vectors, or the model and url of a server"
 	case !f.Reads(ReadVectors) && f.Vectors != Vectors{}:
 		return ".vectors", "set and not read; add vectors to read"
 	case f.Vectors.File == "" && f.Vectors.SHA256 != "":
 		return ".vectors.sha256", "set without file; name the file"
+	case f.Vectors.File != "" && f.Vectors != Vectors{File: f.Vectors.File, SHA256: f.Vectors.SHA256}:
+		return ".vectors.file", "set beside what a server is asked for; leave one of them out"
+	case f.Vectors.Model != "" && f.Vectors.URL == "":
+		return ".vectors.url", "not set; give the base URL of the server that has the model, ending in /v1"
 	}
 	return "", ""
 }
