@@ -8,7 +8,8 @@
 # make test-live   the trials of a live run against those servers: faults, kills, resumption
 # make test-xla    the tests that need XLA, on the CPU; installs and builds what they need below build/xla
 #
-# UPDATE=1 with reproduce, recorded or lm-studies rewrites the committed tables and figures instead.
+# UPDATE=1 with reproduce, recorded or lm-studies rewrites the committed tables and figures instead; FULL=1 with the first two prints
+# every table.
 GO      ?= go
 VERSION ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS  = -X main.version=$(VERSION)
@@ -77,21 +78,16 @@ HELD      = recorded-rgym recorded-lineage
 # The experiments of a list whose measurements are committed.
 committed = $(foreach e,$1,$(if $(wildcard figures/$e-measurements.txt),$e))
 
-# Carries out the experiments of a list with flags. The last table has the verdict on every ordering that the paper states,
-# on what has been run so far. Then a line an experiment says whether it agrees with the committed tables; its whole account
-# is in results/figures/NAME-check.txt. Other training seeds are no disagreement, and a regression is an error. Last comes one HTML file
-# of all of it.
+# Carries out the experiments of a list with flags; FULL=1 prints every table. A summary says whether they agree with the committed
+# tables; the whole account of one is in results/figures/NAME-check.txt. Other training seeds are no disagreement, and a regression
+# (exit code 3 of run) is an error, after the verdicts on what the paper states. Last comes one HTML file of all of it.
 define carry-out
-	$(BIN) run $1 $2 $(if $(UPDATE),--update)
-	$(BIN) claims $(if $(UPDATE),--update)
-	@echo
-	@status=0; $(if $(UPDATE),echo 'The tables and figures in figures/ are those of this run now.',$(if $(call committed,$1),$(compare),echo 'None of $1 has committed tables to compare with.')); \
-	$(BIN) report $1 --figures $(if $(UPDATE),figures,results/figures) --output results/figures/report.html || status=$$?; exit $$status
-endef
-define compare
-for e in $(call committed,$1); do \
-	  $(BIN) check $$e $2 --against figures >results/figures/$$e-check.txt || status=$$?; head -n 1 results/figures/$$e-check.txt; \
-	done
+	@status=0; set -x; $(BIN) run $1 $2 $(if $(UPDATE),--update,--against figures) $(if $(FULL),--full) || status=$$?; \
+	if test $$status = 0 || test $$status = 3; then \
+	  $(BIN) claims $(if $(UPDATE),--update) $(if $(FULL),--full) || status=$$?; \
+	  $(BIN) report $1 --figures $(if $(UPDATE),figures,results/figures) --output results/figures/report.html || status=$$?; \
+	fi; { set +x; } 2>/dev/null; exit $$status
+	$(if $(UPDATE),@echo 'The tables and figures in figures/ are those of this run now.')
 endef
 
 reproduce: build

@@ -50,6 +50,7 @@ func checkCommand() *cli.Command {
 		Flags: append(runFlags(), seedsFlag(),
 			&cli.StringFlag{Name: "against", Value: referenceDir, Usage: "the reference: a store, a folder or a file"},
 			&cli.BoolFlag{Name: "update", Usage: "write the measurements to the folder named by --against instead of comparing"},
+			fullFlag("also what moved inside the noise, and more of each row"),
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
 		Action: func(c *cli.Context) error {
 			r, err := load(c)
@@ -95,9 +96,9 @@ func checkCommand() *cli.Command {
 			if c.Bool("json") {
 				err = writeCheckJSON(c.App.Writer, report, result, against)
 			} else {
-				writeCheck(c.App.Writer, report, against, paper)
+				writeCheck(c.App.Writer, report, r, against, paper, c.Bool("full"))
 				if len(report.Regressions()) > 0 && !paper {
-					fmt.Fprintf(c.App.Writer, "\nWhich questions moved, a run of the version before tells: check %s --against its --out folder.\n", c.Args().First())
+					fmt.Fprintf(c.App.Writer, "\nTo see which questions moved, check against a run of the version before: entrorouter check %s --against its --out folder.\n", c.Args().First())
 				}
 				err = writeStored(c.App.Writer, result, options(c).Out)
 			}
@@ -138,7 +139,7 @@ func writeStored(w io.Writer, r *harness.Result, out string) error {
 	if r.Stored == r.Steps {
 		steps = counted(r.Steps, "The one step was", "All %d steps were")
 	}
-	_, err := fmt.Fprintf(w, "\n%s in %s already and were not carried out again; what a change of the program does, an empty --out tells.\n", steps, out)
+	_, err := fmt.Fprintf(w, "\n%s in %s already and were not carried out again; to see what a change of the program does, use an empty --out.\n", steps, out)
 	return err
 }
 
@@ -282,8 +283,9 @@ func movedNumbers(r *compare.NumbersReport) []moved {
 	return out
 }
 
-// writeCheck prints a readable account, row by row; --json has every number.
-func writeCheck(w io.Writer, r *compare.NumbersReport, against string, paper bool) {
+// writeCheck prints a readable account, row by row: what moved by more than noise, causes first, in full what moved inside it too;
+// --json has every number.
+func writeCheck(w io.Writer, r *compare.NumbersReport, of *spec.Resolved, against string, paper, full bool) {
 	how := "on other problems, where averages of rows that train nothing are held against the question variance"
 	switch {
 	case paper:
@@ -303,7 +305,16 @@ func writeCheck(w io.Writer, r *compare.NumbersReport, against string, paper boo
 	}
 	switch {
 	case len(regressions) > 0:
-		fmt.Fprintf(w, "%s moved against %s by more than noise: %s.\n", r.Experiment, against, some(rowsOf(regressions), 8))
+		roots, follow := causesFirst(rowsOf(regressions), of)
+		fmt.Fprintf(w, "%s moved against %s by more than noise: %s.\n", r.Experiment, against, some(slices.Concat(roots, follow), 8))
+		if len(follow) > 0 && len(roots) > 0 {
+			fmt.Fprintf(w, "Look first at: %s. Set to spend what these do, and so likely to follow: %s.\n", some(roots, 8), some(follow, 8))
+		}
+		slices.SortStableFunc(regressions, func(a, b metrics.Change) int {
+			one, _ := placeOf(a)
+			two, _ := placeOf(b)
+			return cmp.Compare(slices.Index(follow, one), slices.Index(follow, two)) // -1: a root
+		})
 	case len(noise) > 0:
 		fmt.Fprintf(w, "%s has not moved by more than noise against %s%s.\n", r.Experiment, against, repeats)
 	case len(ungated) > 0:
@@ -313,11 +324,17 @@ func writeCheck(w io.Writer, r *compare.NumbersReport, against string, paper boo
 	}
 	fmt.Fprintf(w, "%d numbers compared %s: %d the same, %d moved inside the noise, %d moved with nothing to judge them by; regressions: %d.\n",
 		len(r.Changes), how, same, len(noise), len(ungated), len(regressions))
-	byRow(w, "More than noise:", regressions, 5, 4)
+	if full {
+		byRow(w, "More than noise:", regressions, 5, 4)
+	} else {
+		byRow(w, "More than noise:", regressions, 3, 2)
+	}
 	if n := len(slices.DeleteFunc(slices.Clone(regressions), func(c metrics.Change) bool { return !c.Lost })); n > 0 {
 		fmt.Fprintf(w, "\n%s lost in the reference: a line of it is damaged or gone. Get it again, or write it anew with --update.\n", counted(n, "1 number is", "%d numbers are"))
 	}
-	byRow(w, "Inside the noise, of each row the nearest to its edge:", noise, 10, 1)
+	if full {
+		byRow(w, "Inside the noise, of each row the nearest to its edge:", noise, 10, 1)
+	}
 	if paper {
 		byRow(w, "Rows of routers, which decide nothing:", ungated, len(ungated), len(ungated))
 	}

@@ -41,7 +41,7 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 		enc := json.NewEncoder(c.App.Writer)
 		enc.SetIndent("", "  ")
 		err = enc.Encode(runJSON(report, result, against))
-	} else if err = writeRun(c.App.Writer, report, against, "entrorouter show "+r.Named, r.Experiment.Recorded()); err == nil {
+	} else if err = writeRun(c.App.Writer, report, r, against, c.Bool("full")); err == nil {
 		err = writeStored(c.App.Writer, result, options(c).Out)
 	}
 	if err != nil {
@@ -140,8 +140,9 @@ func setName(arena string) string {
 }
 
 // writeRun prints an account of what moved between two runs: the conclusion, why it may have moved, by how much, and
-// which questions did it. look is the command that shows them; recorded says that trainings are those of partitions.
-func writeRun(w io.Writer, r *compare.RunReport, against, look string, recorded bool) error {
+// which questions did it. In full it lists rows that moved inside the noise too.
+func writeRun(w io.Writer, r *compare.RunReport, of *spec.Resolved, against string, full bool) error {
+	look, recorded := "entrorouter show "+of.Named, of.Experiment.Recorded()
 	var same, moved, alarming []compare.RowMove
 	for _, row := range r.Rows {
 		switch {
@@ -225,8 +226,16 @@ func writeRun(w io.Writer, r *compare.RunReport, against, look string, recorded 
 		fmt.Fprintf(w, "The same: %s.\n", strings.Join(alike, ", "))
 	}
 	if len(moved) > 0 {
-		if err := writeMoved(w, moved); err != nil {
+		listed := moved
+		if !full && len(alarming) > 0 {
+			follow := slices.DeleteFunc(slices.Clone(alarming), func(x compare.RowMove) bool { return !x.Follows || len(causes) == len(alarming) })
+			listed = slices.Concat(causes, follow)
+		}
+		if err := writeMoved(w, listed); err != nil {
 			return err
+		}
+		if n := len(moved) - len(listed); n > 0 {
+			fmt.Fprintln(w, counted(n, "1 more moved by no more than noise; --full lists it.", "%d more moved by no more than noise; --full lists them."))
 		}
 		averages := func(is func(compare.Move) bool) bool {
 			return slices.ContainsFunc(moved, func(row compare.RowMove) bool {
@@ -254,7 +263,7 @@ func writeRun(w io.Writer, r *compare.RunReport, against, look string, recorded 
 		if len(alarming) > 0 {
 			fmt.Fprintf(w, "Of %d measured numbers %d are not the same; --json lists them.\n", len(r.Numbers.Changes), len(r.Numbers.Regressions()))
 		} else {
-			writeCheck(w, r.Numbers, "the measurements of that run", false)
+			writeCheck(w, r.Numbers, of, "the measurements of that run", false, full)
 		}
 	}
 	return nil

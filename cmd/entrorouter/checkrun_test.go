@@ -6,6 +6,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // What cost nothing before, such as a router that answered everything itself, has no percentage.
@@ -19,7 +20,7 @@ func TestACostThatWasNothingMovesByDollars(t *testing.T) {
 		Most: []compare.QuestionMove{{Problem: "p", USD: [2]float64{0.002, 0}}},
 	}}}
 	var text strings.Builder
-	if err := writeRun(&text, report, "before", "show", false); err != nil {
+	if err := writeRun(&text, report, &spec.Resolved{}, "before", false); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -43,7 +44,7 @@ func TestRowsThatMovedInOneSetAreNotTheSame(t *testing.T) {
 	report := &compare.RunReport{Experiment: "tiny", Rows: []compare.RowMove{row("learned", metrics.PaperArena, 1), row("learned", metrics.LargeArena, 0)}}
 	said := func() string {
 		var text strings.Builder
-		if err := writeRun(&text, report, "before", "show", false); err != nil {
+		if err := writeRun(&text, report, &spec.Resolved{}, "before", false); err != nil {
 			t.Fatal(err)
 		}
 		return text.String()

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,13 +30,20 @@ func claimsCommand() *cli.Command {
 			"written. Tables of the paper and of measurements are tried as a whole: can each percentage be a number of right\n" +
 			"answers, does each average follow from its row? Those of the paper also against each other: do rows that several\n" +
 			"print agree, are costs those of plausible answers, does each row and column add up to its control total? Exit\n" +
-			"code 3 if a verdict on the paper is not the recorded one, or a table of measurements contradicts itself. Rules: go doc ./harness/paper.",
+			"code 3 if a verdict on the paper is not the recorded one, or a table of measurements contradicts itself. Rules: go doc ./harness/paper.\n\n" +
+			"Printed is what does not hold, and how many orderings came out on each scale. --json: claims, claims-measured and verdicts, each\n" +
+			"the rows of the CSV file of that name as objects; without orderings claims alone.",
 		Flags: append(figuresFlags("folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"),
 			&cli.StringSliceFlag{Name: "measurements", DefaultText: ownFigures + ", or " + committedFigures + " with --update", Usage: "`PATH` of a measurement file, or of a folder with *-measurements.txt; repeat it for more"},
+			fullFlag("print every claim and ordering, with numbers and reasons"),
+			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
 			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt) and, if wanted, claims.yaml and orderings.yaml instead of the built-in ones"}),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usageError{fmt.Errorf("claims takes no arguments, got %q", c.Args().First())}
+			}
+			if c.Bool("json") && c.Bool("full") {
+				return usageError{errors.New("--json has everything; leave --full out")}
 			}
 			folder, err := figuresFolder(c)
 			if err != nil {
@@ -120,7 +128,7 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 		return usageError{err}
 	}
 	findings = append(findings, measured.CheckTables()...)
-	sheets := []*report.Sheet{paper.ClaimsSheet(findings)}
+	sheets, shown := []*report.Sheet{paper.ClaimsSheet(findings)}, []*report.Sheet{paper.Brief(findings)}
 	var short []*report.Sheet // for the README: Markdown alone
 	if p.orderings != nil {
 		rows, err := p.orderings.Judge(p.orderingsFile, p.tables, measured)
@@ -128,6 +136,7 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 			return usageError{err}
 		}
 		sheets = append(sheets, p.orderings.MeasuredSheet(findings), p.orderings.Sheet(rows, measured))
+		shown = append(shown, p.orderings.Counts(rows, measured))
 		digest, err := p.orderings.DigestSheet(p.orderingsFile, findings, rows, measured)
 		if err != nil {
 			return usageError{err}
@@ -139,14 +148,27 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 		short = []*report.Sheet{front, digest, p.orderings.Short(rows)}
 	}
 	to := terminal(c.App.Writer)
-	var files []report.File
-	for i, sheet := range sheets {
+	switch {
+	case c.Bool("json"):
+		shown = nil
+		enc := json.NewEncoder(c.App.Writer)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(rowsOfSheets(sheets)); err != nil {
+			return err
+		}
+	case c.Bool("full"):
+		shown = sheets
+	}
+	for i, sheet := range shown {
 		if i > 0 {
 			fmt.Fprintln(c.App.Writer)
 		}
 		if err := to.WriteSheet(c.App.Writer, sheet); err != nil {
 			return err
 		}
+	}
+	var files []report.File
+	for _, sheet := range sheets {
 		f, err := sheet.Files()
 		if err != nil {
 			return err
@@ -168,7 +190,15 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 		if err := writeTogether(folder, files); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.App.Writer, "\nwritten to %s: %s\n", folder, strings.Join(names, " "))
+		if !c.Bool("json") {
+			fmt.Fprintf(c.App.Writer, "\nwritten to %s: %s\n", folder, strings.Join(names, " "))
+		}
+	}
+	if shown != nil && !c.Bool("full") {
+		if folder == "" {
+			fmt.Fprintln(c.App.Writer)
+		}
+		fmt.Fprintln(c.App.Writer, "Every claim and ordering with its numbers and reasons: entrorouter claims --full")
 	}
 	var status error
 	for _, f := range findings {
@@ -178,6 +208,22 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 		}
 	}
 	return status
+}
+
+// rowsOfSheets are the CSV files of sheets: by name a list of rows, each an object with the heads as names.
+func rowsOfSheets(sheets []*report.Sheet) map[string][]map[string]string {
+	out := map[string][]map[string]string{}
+	for _, s := range sheets {
+		out[s.Name] = []map[string]string{}
+		for _, r := range s.Records[1:] {
+			row := map[string]string{}
+			for i, head := range s.Records[0] {
+				row[head] = r[i]
+			}
+			out[s.Name] = append(out[s.Name], row)
+		}
+	}
+	return out
 }
 
 // writeTogether replaces files of a folder, all or none: new ones beside old ones would be read as one state.

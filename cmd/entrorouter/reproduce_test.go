@@ -49,13 +49,13 @@ func TestReproducingLeavesTheCheckoutClean(t *testing.T) {
 
 	const commit = "git -c user.name=A -c user.email=a@example.org commit -qam A"
 	const reproduce = "make reproduce" + prebuilt
-	agrees := `(?s)Claims: \d+ hold.*\n\nsmoke has not moved by more than noise against figures; every number that must repeat itself does\.\n$`
+	agrees := `(?s)Agrees with figures: nothing moved by more than noise, and every number that must repeat itself does: smoke\n.*Claims: \d+ hold.*written to results/figures: claims\.md .*\n$`
 	for _, step := range []documented{
 		{command: "git init -q . && git add . && " + commit},
 		{command: reproduce + " SIMULATED=smoke", prints: agrees},
 		{command: reproduce + " SIMULATED=smoke SEEDS=2", prints: agrees},
 		{command: "entrorouter render smoke && entrorouter claims", prints: `written to results/figures: smoke\.md .*\n(?s).*written to results/figures: claims\.md`},
-		{command: reproduce + " SIMULATED=tiny.yaml", prints: `None of tiny\.yaml has committed tables to compare with\.\n$`},
+		{command: reproduce + " SIMULATED=tiny.yaml", prints: `No measurements in figures to compare with: tiny\n`},
 		{command: "git status --porcelain", prints: `^$`},
 		{command: "make smoke" + prebuilt + " && git status --porcelain", prints: `written to build/smoke: .*\n$`},
 	} {
@@ -69,12 +69,12 @@ func TestReproducingLeavesTheCheckoutClean(t *testing.T) {
 	r.change(t, committed, "method=qwen3-235b/benchmark=sim-math500 ", "method=qwen3-235x/benchmark=sim-math500 ")
 	for _, step := range []documented{
 		{command: commit},
-		{command: reproduce + " SIMULATED=smoke", exit: 2, prints: `\nsmoke moved against figures by more than noise: qwen3-235x, qwen3-235b\.\n`},
+		{command: reproduce + " SIMULATED=smoke", exit: 2, prints: `(?s)\nsmoke moved against figures by more than noise: qwen3-235x, qwen3-235b\n  its account: results/figures/smoke-check\.txt\n.*Claims: \d+ hold`},
 		{command: "cat results/figures/smoke-check.txt", prints: `(?s)More than noise:.*qwen3-235x.*qwen3-235b`},
 		{command: "git status --porcelain", prints: `^$`},
 		{command: reproduce + " SIMULATED=smoke SEEDS=2 UPDATE=1", prints: `Training seeds: 2`},
 		{command: "git status --porcelain --untracked-files=no", prints: `^ M figures/claims\.md\n M figures/smoke-measurements\.txt\n M figures/smoke\.md\n$`},
-		{command: reproduce + " SIMULATED=smoke SEEDS=2", prints: `\nsmoke has not moved against figures\.\n$`},
+		{command: reproduce + " SIMULATED=smoke SEEDS=2", prints: `\nEvery number is that of figures: smoke\n`},
 	} {
 		carryOut(t, r.dir, step)
 	}

@@ -47,6 +47,8 @@ func verboseFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "log to standard error"}
 }
 
+func fullFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "full", Usage: usage} }
+
 func quietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "say nothing of progress", EnvVars: []string{"ENTROROUTER_QUIET"}}
 }
@@ -82,8 +84,15 @@ func runCommand() *cli.Command {
 		ArgsUsage: "SPEC...",
 		Description: "SPEC is the name of a built-in experiment ('entrorouter list' shows them) or a path to a YAML file,\n" +
 			"whose folder may override any built-in file. What is stored already is not done again. Servers that want a key get\n" +
-			"that of the environment variable ENTROROUTER_API_KEY.",
-		Flags: append(append(runFlags(), seedsFlag()), figuresFlags("folder for tables and figures; empty: do not write any")...),
+			"that of the environment variable ENTROROUTER_API_KEY.\n\n" +
+			"A run of several, or with --against, prints one table and ends with a summary; all tables are in the folder.\n" +
+			"--json: seconds, folder, against and experiments: experiment, title, seconds, steps, stored, may_be_had, files,\n" +
+			"agreement (verdict same, noise, not judged or regression; compared, regressions, rows).",
+		Flags: slices.Concat(runFlags(), []cli.Flag{seedsFlag(),
+			&cli.StringFlag{Name: "against", Usage: "hold the measurements against those of the folder `DIR`, as check does; exit code 3 on a regression"},
+			fullFlag("print every table of several experiments, not only the first of the first"),
+			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
+		}, figuresFlags("folder for tables and figures; empty: do not write any")),
 		Action: func(c *cli.Context) error {
 			if !c.Args().Present() {
 				return usageError{fmt.Errorf("run takes one SPEC or more; built in: %s", strings.Join(spec.Names(experiments.FS), ", "))}
@@ -91,6 +100,14 @@ func runCommand() *cli.Command {
 			folder, err := figuresFolder(c)
 			if err != nil {
 				return err
+			}
+			switch {
+			case c.IsSet("against") && c.String("against") == "":
+				return usageError{errors.New("--against is empty; name a folder of measurements, or leave it out")}
+			case c.IsSet("against") && c.Bool("update"):
+				return usageError{errors.New("--update writes over what --against compares with; leave one of them out")}
+			case c.Bool("json") && c.Bool("full"):
+				return usageError{errors.New("--json prints no tables; leave --full out")}
 			}
 			// A fault in the last spec should not wait for the first to be carried out.
 			var specs []*spec.Resolved
@@ -101,7 +118,8 @@ func runCommand() *cli.Command {
 				}
 				specs = append(specs, r)
 			}
-			show, missing := newProgress(c.App.ErrWriter, c.Bool("quiet")), 0
+			began, end := time.Now(), &runSummary{Folder: folder, Against: c.String("against"), several: len(specs) > 1 || c.IsSet("against")}
+			show := newProgress(c.App.ErrWriter, c.Bool("quiet"))
 			o := optionsShown(c, show)
 			if len(specs) > 1 {
 				todo, err := harness.ToDo(c.Context, specs, o)
@@ -111,33 +129,28 @@ func runCommand() *cli.Command {
 				show.expect(todo)
 			}
 			for _, r := range specs {
-				mayBeHad, err := runSpec(c, r, o, folder)
+				x, err := finish(c, r, o, folder, end.Against)
 				if err != nil {
 					return err
 				}
-				missing += mayBeHad
+				end.Experiments = append(end.Experiments, x)
+				if err := end.print(c, x); err != nil {
+					return err
+				}
 			}
-			return allHad(missing)
+			end.Seconds = time.Since(began).Seconds()
+			if err := end.conclude(c, specs[0].Named); err != nil {
+				return err
+			}
+			if err := allHad(end.mayBeHad()); err != nil {
+				return err
+			}
+			if end.regressed() {
+				return exitStatus(exitMismatch)
+			}
+			return nil
 		},
 	}
-}
-
-// runSpec carries out an experiment, prints its tables and writes its figures to a folder; empty: to none. missing is how many
-// answers failed and may be had.
-func runSpec(c *cli.Context, r *spec.Resolved, o harness.Options, folder string) (missing int, err error) {
-	result, err := harness.Run(c.Context, r, o)
-	if err != nil {
-		return 0, err
-	}
-	shown := &present.Run{Spec: result.Spec, Measurements: result.Measurements, RouterMS: result.RouterMS}
-	files, err := present.Draw(shown, results.FS, terminal(c.App.Writer), c.App.Writer)
-	if err == nil && folder != "" {
-		err = save(c.App.Writer, folder, files)
-	}
-	if err == nil {
-		err = present.Conclude(shown, c.App.Writer)
-	}
-	return result.MayBeHad, err
 }
 
 // allHad is an error if answers are missing that may be had.

@@ -172,11 +172,14 @@ func tryCommand() *cli.Command {
 			}
 			o := options(c)
 			o.Data = folder
-			missing, err := runSpec(c, r, o, "")
+			x, err := finish(c, r, o, "", "")
 			if err != nil {
 				return err
 			}
-			return allHad(missing)
+			if _, err := c.App.Writer.Write(x.printed); err != nil {
+				return err
+			}
+			return allHad(x.MayBeHad)
 		},
 	}
 }

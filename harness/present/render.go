@@ -54,7 +54,7 @@ func Outputs(r *Run, papers fs.FS) ([]Output, error) {
 	return all, nil
 }
 
-// Draw prints the tables of a finished experiment and returns the files of its outputs: tables as Markdown, LaTeX and CSV, words as text,
+// Draw prints the tables of a finished experiment, each with one Write, and returns the files of its outputs: tables as Markdown, LaTeX and CSV, words as text,
 // figures in the given formats (none: SVG) with their numbers and caption, and the measurements themselves. It measures
 // nothing: our numbers are read from the measurements, the paper's from the files paper/<table>.txt of papers. What it
 // works out follows from these: whole rows of the paper, shares of the coverage, differences, and what is best.
@@ -70,10 +70,14 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 		}
 		for _, t := range d.Tables {
 			if d.printed {
-				if err := to.Write(w, t); err != nil {
+				var text bytes.Buffer
+				if err := to.Write(&text, t); err != nil {
 					return nil, err
 				}
-				fmt.Fprintln(w)
+				text.WriteByte('\n')
+				if _, err := w.Write(text.Bytes()); err != nil {
+					return nil, err
+				}
 			}
 			f, err := t.Files()
 			if err != nil {

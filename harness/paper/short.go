@@ -1,0 +1,75 @@
+// Claims and verdicts on one screen: what is not as recorded and what does not hold; all else is counted.
+
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/report"
+)
+
+// Brief is the table of claims that are not as recorded, then of those that do not hold, with the whole tables that do not.
+func Brief(findings []Finding) *report.Sheet {
+	full := ClaimsSheet(findings)
+	s := &report.Sheet{Name: full.Name, Caption: full.Caption}
+	g := report.Grid{Head: []string{"Claim", "Printed", "Recomputed", "Verdict"}, Widths: []float64{0.5, 0.12, 0.2, 0.18}}
+	checks := map[bool]*[2]int{false: {}, true: {}} // of the paper's tables, of our measurements: that hold, and all
+	failing := map[bool][]string{}
+	claims := 0
+	failed := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool {
+		if of := checks[f.Measured]; f.Table || f.Measured {
+			of[1]++
+			if f.Verdict == Holds {
+				of[0]++
+			} else {
+				failing[f.Measured] = append(failing[f.Measured], f.ID)
+			}
+			return true
+		}
+		claims++
+		return f.Differs == "" && (f.Verdict == Holds || f.Verdict == NotCheckable)
+	})
+	slices.SortStableFunc(failed, func(a, b Finding) int {
+		if (a.Differs == "") == (b.Differs == "") {
+			return 0
+		}
+		if a.Differs != "" {
+			return -1
+		}
+		return 1
+	})
+	for _, f := range failed {
+		verdict := report.Text{Lead: f.Verdict}
+		if f.Differs != "" {
+			verdict.Lines = []string{"not as recorded: " + f.Differs}
+		}
+		g.Rows = append(g.Rows, []report.Text{report.Say(upper(f.Says) + "."), report.Say(f.Printed), report.Say(f.Recomputed), verdict})
+	}
+	if claims > 0 {
+		g.Title = full.Grids[0].Title
+		s.Grids = append(s.Grids, g)
+	}
+	for _, of := range []struct {
+		measured bool
+		what     string
+	}{{false, "Checks of the paper's whole tables"}, {true, "Checks of our measurements"}} {
+		n := checks[of.measured]
+		if n[1] == 0 {
+			continue
+		}
+		text := fmt.Sprintf("%s: %d of %d hold", of.what, n[0], n[1])
+		if failing[of.measured] != nil {
+			text += "; these do not: " + strings.Join(failing[of.measured], "; ")
+		}
+		s.Notes = append(s.Notes, text+".")
+	}
+	return s
+}
+
+// Counts is the table of how many orderings came out, by scale.
+func (o *Orderings) Counts(rows []Row, measured *Measurements) *report.Sheet {
+	return &report.Sheet{Name: "verdicts", Caption: "The paper's orderings on our measurements.", Grids: []report.Grid{o.summary(rows)},
+		Notes: []string{fmt.Sprintf("Measurements read: %s.", experiments(measured))}}
+}
