@@ -57,6 +57,31 @@ func TestTheReadmeHoldsTheCommittedTables(t *testing.T) {
 	}
 }
 
+// What the README shows of a run is what that run prints, line by line, on the machines whose last digits are the committed ones.
+func TestTheReadmeShowsWhatSmokePrints(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the last digits of trained rows are those of amd64")
+	}
+	m := regexp.MustCompile("(?s)```text\n(.*?)```").FindStringSubmatch(documentText(t, "README.md"))
+	if m == nil || strings.Count(m[1], "\n") < 8 {
+		t.Fatalf("the README shows nothing of a run: %q", m)
+	}
+	dir, err := smokeRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed, err := os.ReadFile(filepath.Join(dir, "printed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(printed), "\n")
+	for line := range strings.Lines(m[1]) {
+		if !slices.Contains(lines, strings.TrimRight(line, "\n")) {
+			t.Errorf("smoke does not print %q", line)
+		}
+	}
+}
+
 // What render and claims make of the committed measurements is what is committed, file by file and byte for byte.
 func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 	root := filepath.Join("..", "..")

@@ -9,7 +9,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 )
 
-// FrontRow is a row of the front page's table of real outcomes.
+// FrontRow is a column of the front page's table of real outcomes: a row of the tables.
 type FrontRow struct {
 	Title  string `yaml:"title"`
 	Method string `yaml:"method"` // of measurements
@@ -31,15 +31,18 @@ func marked(verdict, text string) string {
 	if !ok {
 		mark = nothing
 	}
-	return mark + "\u00a0" + text // the mark is not left alone at the end of a line
+	return mark + space + text
 }
+
+// space is one at which no line ends: a mark or a unit is not left alone.
+const space = "\u00a0"
 
 // FrontSheet is the front page: the lines of the digest that have few words for it, and below them what rows of recorded
 // answers gain. Nothing of it is longer than a line or two of a narrow column; DigestSheet has the rest.
 func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, measured *Measurements) (*report.Sheet, error) {
 	f := &faults{file: file}
 	claims := report.Grid{Head: []string{"The paper says", "Its own tables", "Real outcomes", "Simulated"}, Widths: []float64{0.34, 0.18, 0.24, 0.24}}
-	s := &report.Sheet{Name: "front", Caption: "What the paper says, in its own tables and on our measurements, a number each.", Records: [][]string{{"says", "paper", "recorded", "simulated"}}}
+	s := &report.Sheet{Name: "front", Caption: "What the paper says, in its own tables and on our measurements.", Records: [][]string{{"says", "paper", "recorded", "simulated"}}}
 	for _, d := range o.Digest {
 		if d.Front == "" {
 			continue
@@ -60,7 +63,7 @@ func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, meas
 	s.Notes = []string{
 		yes + " holds or came out, " + no + " does not, " + open + " cannot be told, " + nothing + " no verdict. A count is of pools of real outcomes, or of the parts of a claim; mixed: no verdict has more than half of the pools. " +
 			"assumed: it follows from a number that we put in, and what our rows show stands in brackets. not testable: it takes a language model as the router.",
-		"Gain: points of accuracy above a coin flip between two fixed experts that costs as much, mean over 19 budgets; " + yes + " or " + no + " where the 95% interval has no 0.",
+		"Gain: points of accuracy above a coin flip between two fixed experts that costs as much, mean over 19 budgets; " + yes + " or " + no + " where the 95% interval has no 0. Trained rows are taken over the whole curve of their knob, which may lie below where they stand.",
 	}
 	return s, f.err()
 }
@@ -72,7 +75,7 @@ func (d *DigestLine) frontPaper(findings []Finding, f *faults) []string {
 	if verdict != NotCheckable && len(d.Paper) == 1 {
 		for _, x := range findings {
 			if number := strings.TrimPrefix(x.Recomputed, "difference "); x.ID == d.Paper[0] && number != "" {
-				text += ", " + number
+				text += ", " + strings.ReplaceAll(number, " ", space)
 			}
 		}
 	}
@@ -82,7 +85,7 @@ func (d *DigestLine) frontPaper(findings []Finding, f *faults) []string {
 // frontRecorded is the verdict that more than half of the pools have, and on how many of them; it says so if none has.
 func frontRecorded(pools []told) []string {
 	if len(pools) == 0 {
-		return nil
+		return []string{nothing}
 	}
 	say := func(of func(told) string, before string) string {
 		counts, last := map[string]int{}, told{}
@@ -119,7 +122,7 @@ func (o *Orderings) frontSimulated(of []telling) []string {
 	}
 	text := t.words(t.part())
 	if len(t.numbers) == 1 && t.verdict != NotRun {
-		text += ", " + t.numbers[0].brief
+		text += ", " + strings.ReplaceAll(t.numbers[0].brief, " ", space)
 	}
 	lines := []string{marked(t.verdict, text)}
 	if t.equal != "" && t.shows == "" {
@@ -130,21 +133,17 @@ func (o *Orderings) frontSimulated(of []telling) []string {
 
 // frontGains is what rows gain over coin flips on each pool of recorded answers.
 func (o *Orderings) frontGains(measured *Measurements) (report.Grid, error) {
-	g := report.Grid{Title: "Mean gain on real outcomes, in points", Head: []string{"Row"}, Widths: []float64{0.2}}
-	var pools []Scale
-	for _, scale := range o.Scales {
-		if _, ok := scale.experiment("main"); ok && scale.Kind == kindRecorded {
-			pools = append(pools, scale)
-			g.Head = append(g.Head, scale.Title)
-		}
-	}
-	for range pools {
-		g.Widths = append(g.Widths, 0.8/float64(len(pools)))
-	}
+	g := report.Grid{Title: "Mean gain on real outcomes, in points", Head: []string{"Pool"}, Widths: []float64{0.22}}
 	for _, r := range o.Front {
-		row := []report.Text{report.Say(r.Title)}
-		for _, scale := range pools {
-			experiment, _ := scale.experiment("main")
+		g.Head, g.Widths = append(g.Head, r.Title), append(g.Widths, 0.78/float64(len(o.Front)))
+	}
+	for _, scale := range o.Scales {
+		experiment, ok := scale.experiment("main")
+		if !ok || scale.Kind != kindRecorded {
+			continue
+		}
+		row := []report.Text{report.Say(scale.Title)}
+		for _, r := range o.Front {
 			m, _, err := measured.find(experiment, scale, Place{"method": r.Method, "benchmark": scale.average()})
 			if err != nil {
 				return g, err

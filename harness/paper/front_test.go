@@ -25,7 +25,7 @@ func TestTheFrontPageSaysWhatMostPoolsSay(t *testing.T) {
 		of   []told
 		want string
 	}{
-		{nil, ""},
+		{nil, "–"},
 		{pools(CameOut, CameOut, DidNot), "✔ came out on 2 of 3"},
 		{pools(DidNot, CannotBeTold, DidNot), "✘ did not come out on 2 of 3"},
 		{pools(CannotBeTold), "? cannot be told on 1 of 1"},
@@ -35,7 +35,7 @@ func TestTheFrontPageSaysWhatMostPoolsSay(t *testing.T) {
 		{equal(pools(CameOut, CameOut), DidNot, DidNot), "✔ came out on 2 of 2|✘ at equal cost: did not come out on 2 of 2"},
 		{equal(pools(CameOut, CameOut), DidNot), "✔ came out on 2 of 2"}, // nothing at equal cost on the other
 	} {
-		if got := strings.ReplaceAll(strings.Join(frontRecorded(c.of), "|"), "\u00a0", " "); got != c.want {
+		if got := strings.ReplaceAll(strings.Join(frontRecorded(c.of), "|"), space, " "); got != c.want {
 			t.Errorf("%v: %q, want %q", c.of, got, c.want)
 		}
 	}
@@ -80,7 +80,7 @@ func TestTheFrontPageHasANumberPerCell(t *testing.T) {
 		for _, r := range g.Rows {
 			var cells []string
 			for _, c := range r {
-				cells = append(cells, strings.ReplaceAll(strings.Join(c.Lines, "|"), "\u00a0", " "))
+				cells = append(cells, strings.ReplaceAll(strings.Join(c.Lines, "|"), space, " "))
 			}
 			got = append(got, strings.Join(cells, "; "))
 		}
@@ -88,8 +88,8 @@ func TestTheFrontPageHasANumberPerCell(t *testing.T) {
 	want := []string{
 		"A number; ✔ holds, 80.000; ? mixed: came out on 1 of 2; ✔ came out, 82.00",
 		"Two; ✘ mismatch in 1 of 2; – not run on 2 of 2; ✘ did not come out in 1 of 2",
-		"Ours; ✘ -1.00; ✔ 1.23",
-		"None; ; ",
+		"P; ✘ -1.00; ",
+		"Q; ✔ 1.23; ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
