@@ -154,6 +154,28 @@ func (w words) Policies() bool {
 	})
 }
 
+// allowed are the rows with one allowance.
+type allowed struct {
+	methods.Allowance
+	Rows []string
+}
+
+// Allowed is what rows that learn from texts may read of them and choose, in the order of the experiment.
+func (w words) Allowed() (all []allowed) {
+	for _, m := range w.Experiment.Methods {
+		a, ok := methods.AllowanceOf(m, w.Experiment)
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(all, func(x allowed) bool { return x.Allowance == a })
+		if i < 0 {
+			i, all = len(all), append(all, allowed{Allowance: a})
+		}
+		all[i].Rows = append(all[i].Rows, m.RowLabel())
+	}
+	return all
+}
+
 // Chosen says which kinds of rows have defaults that were chosen on recorded answers, a sentence each.
 func (w words) Chosen() (sentences []string) {
 	for _, kind := range methods.Kinds() {

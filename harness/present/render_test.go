@@ -54,6 +54,33 @@ func TestNotesSayWhichRowsHaveALimitAndWhichWereChosenBefore(t *testing.T) {
 	}
 }
 
+// Where rows may learn from the same, the table says so; where not, it names each.
+func TestTablesSayOnceWhatRowsMayLearnFrom(t *testing.T) {
+	r := &Run{Spec: toy.Tiny(t), Measurements: &metrics.Set{}}
+	note := func() string { return said(t, "table notes", ofTable{words: r.words()}) }
+	for _, want := range []string{
+		"What is read of a text, and what every fit chooses inside its training problems: logistic: structure, n-grams of 1 to 2 words in 4096 buckets; one of 7 penalties. sft, entrorouter: counts of structure, ",
+		"buckets; nothing chosen.",
+	} {
+		if got := note(); strings.Count(got, want) != 1 {
+			t.Errorf("not once %q in %q", want, got)
+		}
+	}
+	r.Spec.Experiment.Features = spec.Features{Read: []string{"words"}, Words: spec.Words{Buckets: 64, NGrams: 1}}
+	if got, want := note(), "logistic: words in 64 buckets; one of 7 penalties. sft, entrorouter: words in 64 buckets; nothing chosen."; !strings.Contains(got, want) {
+		t.Errorf("no %q in %q", want, got)
+	}
+	r.Spec.Experiment.Validate.WeightDecay = []float64{1, 2}
+	r.Spec.Experiment.Methods = slices.DeleteFunc(r.Spec.Experiment.Methods, func(m spec.Method) bool { return m.Name == "logistic" })
+	if got, want := note(), "training problems: by every row that learns: words in 64 buckets; one of 2 weight decays."; !strings.Contains(got, want) {
+		t.Errorf("no %q in %q", want, got)
+	}
+	r.Spec.Experiment.Methods = []spec.Method{{Name: "random"}}
+	if got := note(); strings.Contains(got, "read of a text") {
+		t.Errorf("nothing is learned, and the note is %q", got)
+	}
+}
+
 func TestCalibrationIsNamedBelowTheTable(t *testing.T) {
 	r := &Run{Spec: toy.Tiny(t), Measurements: &metrics.Set{}}
 	calibration := func() (found []string) {
