@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
 // A cell of real outcomes says what more than half of the pools say, and that none has so many.
@@ -93,5 +95,27 @@ func TestTheFrontPageHasANumberPerCell(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A mark says at a glance what the words of a verdict say.
+func TestMarksOfVerdicts(t *testing.T) {
+	level := &Contrast{Value: metrics.Value{Bounded: true}}
+	for _, c := range []struct {
+		j    Judged
+		want string
+	}{
+		{Judged{}, ""},
+		{Judged{Verdict: NotRun}, "–"},
+		{Judged{Verdict: CameOut}, "✔"},
+		{Judged{Verdict: DidNot}, "✘"},
+		{Judged{Verdict: DidNot, Delta: level}, "="},
+		{Judged{Verdict: CannotBeTold, Delta: level}, "?"},
+		{Judged{Verdict: NeedsModel}, "–"},
+		{Judged{Verdict: NeedsModel, Shows: DidNot}, "(✘)"},
+	} {
+		if got := c.j.mark(); got != c.want {
+			t.Errorf("%s, shows %s: %q, want %q", c.j.Verdict, c.j.Shows, got, c.want)
+		}
 	}
 }

@@ -3,6 +3,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -243,7 +244,7 @@ func experiments(measured *Measurements) string {
 }
 
 // Short is the table of orderings in words alone, for a reader in a hurry: of our own scales the one that resolves most,
-// the last that has a measurement, and each recorded scale.
+// the last that has a measurement. The orderings that recorded answers have stand again below, a mark for each pool.
 func (o *Orderings) Short(rows []Row) *report.Sheet {
 	s := &report.Sheet{
 		Name:    "verdicts-short",
@@ -252,36 +253,35 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 			"Simulated: the ensemble of pools, or else the larger set, the sizes of the paper or the small environment. At equal cost: whether the row that is to be above lies, at its own cost, above the best coin between the other, at any setting of its knob, and the fixed experts. level: the same to the last digit, as of two routers that decide alike.",
 			"not testable: without a language model; assumed: follows from a stated parameter of the simulation; what our rows show is in brackets.",
 			"Left after Holm and FDR: of the row's verdicts on all scales that came out or did not, how many survive that many verdicts are given at once, adjusted within a section and scale, and over all. How: verdicts.md.",
+			"Real outcomes: " + yes + " came out, " + no + " did not, = did not and is level, " + open + " cannot be told, in brackets where it is not testable.",
 		},
 		Records: [][]string{{"id", "simulated", "equal-cost", "left"}},
 	}
 	if once := trainedOnce(rows); once != "" {
 		s.Notes = append(s.Notes, once)
 	}
-	g := report.Grid{Head: []string{"Ordering", "Simulated", "At equal cost", "Left after Holm and FDR"}, Widths: []float64{0.36, 0.17, 0.11, 0.08}}
+	own := report.Grid{Head: []string{"Ordering", "Simulated", "At equal cost", "Left after Holm and FDR"}, Widths: []float64{0.5, 0.2, 0.17, 0.13}}
+	outcomes := report.Grid{Title: "On real outcomes", Head: []string{"Ordering"}, Widths: []float64{0.64}}
 	var recorded []int
 	for i, scale := range o.Scales {
 		if scale.Kind == kindRecorded {
 			recorded = append(recorded, i)
-			g.Head = append(g.Head, scale.Title)
+			pool := strconv.Itoa(len(recorded)) // titles would leave no room for the orderings
+			outcomes.Head = append(outcomes.Head, pool)
+			outcomes.Title += map[bool]string{true: ": ", false: ", "}[pool == "1"] + pool + " " + scale.Title
 			s.Records[0] = append(s.Records[0], scale.ID)
 		}
 	}
 	for range recorded {
-		g.Widths = append(g.Widths, 0.28/float64(len(recorded)))
+		outcomes.Widths = append(outcomes.Widths, 0.36/float64(len(recorded)))
 	}
-	var section *Section
-	for _, r := range rows {
-		if r.Section != section {
-			section = r.Section
+	sections := map[*report.Grid]*Section{}
+	add := func(g *report.Grid, r Row, cells []string) {
+		if sections[g] != r.Section {
+			sections[g] = r.Section
 			heading := make([]report.Text, len(g.Head))
-			heading[0].Lead = section.Title
+			heading[0].Lead = r.Section.Title
 			g.Rows = append(g.Rows, heading)
-		}
-		own := resolving(r.Judged)
-		cells := []string{own.phrase(), own.atEqualCost(), survivors(r.Judged)}
-		for _, i := range recorded {
-			cells = append(cells, r.Judged[i].phrase())
 		}
 		says := upper(r.Ordering.Says) + "."
 		if !r.PaperHas {
@@ -292,10 +292,45 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 			row = append(row, report.Say(c))
 		}
 		g.Rows = append(g.Rows, row)
+	}
+	for _, r := range rows {
+		j := resolving(r.Judged)
+		cells := []string{j.phrase(), j.atEqualCost(), survivors(r.Judged)}
+		add(&own, r, cells)
+		var marks []string
+		for _, i := range recorded {
+			marks = append(marks, r.Judged[i].mark())
+			cells = append(cells, r.Judged[i].phrase())
+		}
+		if slices.ContainsFunc(marks, func(m string) bool { return m != "" }) {
+			add(&outcomes, r, marks)
+		}
 		s.Records = append(s.Records, append([]string{r.Ordering.ID}, cells...))
 	}
-	s.Grids = []report.Grid{g}
+	s.Grids = []report.Grid{own}
+	if len(outcomes.Rows) > 0 {
+		s.Grids = append(s.Grids, outcomes)
+	}
 	return s
+}
+
+// mark is a verdict in one sign, in brackets where it decides nothing; empty: nothing is stated there.
+func (j Judged) mark() string {
+	if j.Verdict == NotStated {
+		return ""
+	}
+	verdict := cmp.Or(j.Shows, j.Verdict)
+	mark, ok := marks[verdict]
+	switch {
+	case !ok:
+		return nothing
+	case verdict == DidNot && j.Delta != nil && j.Delta.level():
+		mark = "="
+	}
+	if j.Shows != "" {
+		mark = "(" + mark + ")"
+	}
+	return mark
 }
 
 // resolving returns the last of our own scales with a measurement, or else the last with rows.

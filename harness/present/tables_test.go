@@ -28,10 +28,10 @@ func TestNotesAndColumnsOfATableFitEachOther(t *testing.T) {
 		has, lacks        []string
 	}{
 		{"recorded", "recorded-qwen25-all", report.Style{}, []string{"Partition SD", "Lead over benchmark identity", "paired", "in expectation", "95% interval", "| Strongest expert † "}, []string{"whatever looks at nothing", "Middle expert †"}},
-		{"recorded-mmlu", "recorded-mmlu-mmlu_pro_llama_gemini-all", report.Style{}, []string{"Lead over subject identity", "Partition SD", "** ± "}, []string{"benchmark identity"}},
+		{"recorded-mmlu", "recorded-mmlu-mmlu_pro_llama_gemini-all", report.Style{}, []string{"Lead over subject identity", "Partition SD", "**\u00a0±\u00a0"}, []string{"benchmark identity"}},
 		{"recorded-learning", "recorded-learning-llama31-all", report.Style{}, []string{"Benchmark identity, 100; Logistic utility, 100; "}, []string{"Lead over", "oracle"}},
 		{"learning", "learning", report.Style{}, []string{"Logistic utility, 750; Logistic utility, 1,500; "}, nil},
-		{"main", "main-large", report.Style{}, []string{"**0.93** ±", "spend", "recomputed from the cells", "The paper's hull gain is blank for Router-R1"}, []string{"**89.53**"}},
+		{"main", "main-large", report.Style{}, []string{"**0.93**\u00a0±", "spend", "recomputed from the cells", "The paper's hull gain is blank for Router-R1"}, []string{"**89.53**"}},
 		{"main", "main-large", none, nil, []string{"recomputed", "The paper"}},
 		{"main", "main-metrics", none, nil, []string{"recomputed", "The paper"}},
 		{"hetero", "hetero", report.Style{}, []string{"those printed with ours are recomputed"}, []string{"beside ours"}},

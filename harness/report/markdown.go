@@ -10,13 +10,18 @@ import (
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
 // Markdown writes tables as GitHub-flavoured Markdown.
 type Markdown struct{}
 
+// widestPage is how many columns of numbers a table of a page has at most; what has more is cut between groups.
+const widestPage = 9
+
 // Write prints t. Markdown has one row of heads, so every column repeats its group's title; a single group's is left to
-// the caption.
+// the caption, or stands above the table where t is cut. Averages come first then, since they are what a reader looks for.
 func (Markdown) Write(w io.Writer, t *Table) error {
 	if err := t.check(); err != nil {
 		return err
@@ -25,41 +30,91 @@ func (Markdown) Write(w io.Writer, t *Table) error {
 	if t.Caption != "" {
 		b.WriteString(escapeMarkdown(t.Caption) + "\n\n")
 	}
-	heads, aligned := []string{escapeMarkdown(t.Head)}, []tw.Align{tw.AlignLeft}
-	for i, slots := range t.slots() {
-		for _, c := range slots {
-			head := escapeMarkdown(c.Title)
-			if len(t.Groups) > 1 {
-				head = escapeMarkdown(t.Groups[i].Title) + "<br>" + head
+	slots, lines := t.slots(), t.lines()
+	starts := make([]int, len(slots)) // where the cells of a group are
+	for i := 1; i < len(slots); i++ {
+		starts[i] = starts[i-1] + len(slots[i-1])
+	}
+	parts := t.pageParts(slots)
+	for k, groups := range parts {
+		if k > 0 {
+			b.WriteString("\n")
+		}
+		if len(parts) > 1 && len(groups) == 1 {
+			b.WriteString("**" + escapeMarkdown(t.Groups[groups[0]].Title) + "**\n\n")
+		}
+		heads, aligned := []string{escapeMarkdown(t.Head)}, []tw.Align{tw.AlignLeft}
+		for _, i := range groups {
+			for _, c := range slots[i] {
+				head := escapeMarkdown(c.Title)
+				if len(groups) > 1 {
+					head = escapeMarkdown(t.Groups[i].Title) + "<br>" + head
+				}
+				heads, aligned = append(heads, head), append(aligned, tw.AlignRight)
 			}
-			heads = append(heads, head)
-			aligned = append(aligned, tw.AlignRight)
 		}
-	}
-	var rows [][]string
-	for _, l := range t.lines() {
-		row := make([]string, len(heads))
-		label := escapeMarkdown(l.label)
-		switch l.role {
-		case section:
-			label = "**" + label + "**"
-		case paper, difference:
-			label = "*" + label + "*"
+		var rows [][]string
+		for _, l := range lines {
+			row := []string{escapeMarkdown(l.label)}
+			switch l.role {
+			case section:
+				row[0] = "**" + row[0] + "**"
+				row = append(row, make([]string, len(heads)-1)...)
+			case paper, difference:
+				row[0] = "*" + row[0] + "*"
+			}
+			empty := true
+			for _, i := range groups {
+				for c := range slots[i] {
+					if l.role != section {
+						row = append(row, markdownCell(l.cells[starts[i]+c]))
+						empty = empty && row[len(row)-1] == ""
+					}
+				}
+			}
+			if empty && (l.role == paper || l.role == difference) {
+				continue
+			}
+			rows = append(rows, row)
 		}
-		row[0] = label
-		for c, cell := range l.cells {
-			row[1+c] = markdownCell(cell)
+		if err := markdownTable(&b, heads, aligned, rows); err != nil {
+			return fmt.Errorf("table %q: %w", t.Name, err)
 		}
-		rows = append(rows, row)
-	}
-	if err := markdownTable(&b, heads, aligned, rows); err != nil {
-		return fmt.Errorf("table %q: %w", t.Name, err)
 	}
 	for _, note := range t.notes("Bold") {
 		b.WriteString("\n" + escapeMarkdown(note) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// pageParts are the groups of each table that a page has in the place of one that would be too wide: averages first, and as many
+// groups beside each other as fit.
+func (t *Table) pageParts(slots [][]slot) (parts [][]int) {
+	var averages, others, all []int
+	columns := 0
+	for i, g := range t.Groups {
+		columns += len(slots[i])
+		all = append(all, i)
+		if g.Benchmark == metrics.Average {
+			averages = append(averages, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	if columns <= widestPage {
+		return [][]int{all}
+	}
+	for _, groups := range [][]int{averages, others} {
+		used := widestPage + 1
+		for _, i := range groups {
+			if used += len(slots[i]); used > widestPage {
+				parts, used = append(parts, nil), len(slots[i])
+			}
+			parts[len(parts)-1] = append(parts[len(parts)-1], i)
+		}
+	}
+	return parts
 }
 
 // markdownTable writes cells that are escaped, columns aligned so.
@@ -91,7 +146,7 @@ func markdownCell(c shown) string {
 		s = "**" + s + "**"
 	}
 	if c.spread != "" {
-		s += " ± " + c.spread
+		s += "\u00a0±\u00a0" + c.spread // no line ends here
 	}
 	return s
 }

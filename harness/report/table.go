@@ -130,7 +130,7 @@ const (
 // Row is one method.
 type Row struct {
 	Keys      []metrics.Key // that name its measurements; nil: it is of the paper alone
-	Section   string // heading printed above the first row of each section; empty: none
+	Section   string        // heading printed above the first row of each section; empty: none
 	Label     string
 	Reference bool   // a yardstick (strongest expert, oracle), or follows from an assumption: set apart, never in bold
 	Cells     []Cell // one a column, over all groups
