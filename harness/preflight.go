@@ -138,7 +138,7 @@ func Estimate(r *spec.Resolved) Needs {
 func (n Needs) check(room machine.Room, stored int64) error {
 	refuse := func(share knobShare, needs, left int64, what string) error {
 		return fmt.Errorf("%w: %s: %s take about %s of %s, the run %s, and %s are left; ask for less, or set %s=off to try all the same",
-			ErrUsage, share.knob, share.what, size(share.takes), what, size(needs), size(left), PreflightEnv)
+			ErrUsage, share.knob, share.what, Size(share.takes), what, Size(needs), Size(left), PreflightEnv)
 	}
 	switch {
 	case room.Memory > 0 && n.Memory > room.Memory && n.memory.takes > room.Memory/2:
@@ -181,7 +181,7 @@ const PreflightEnv = "ENTROROUTER_PREFLIGHT"
 
 // String says the needs in a line.
 func (n Needs) String() string {
-	text := fmt.Sprintf("from an empty store: about %s of memory, %s of disk", size(n.Memory), size(n.Disk))
+	text := fmt.Sprintf("from an empty store: about %s of memory, %s of disk", Size(n.Memory), Size(n.Disk))
 	for _, c := range []struct {
 		n         int64
 		one, many string
@@ -196,8 +196,8 @@ func (n Needs) String() string {
 	return text
 }
 
-// size writes bytes as a person does.
-func size(bytes int64) string {
+// Size writes bytes as a person does.
+func Size(bytes int64) string {
 	units := []string{"kB", "MB", "GB", "TB", "PB", "EB"}
 	x, i := float64(bytes)/1e3, 0
 	for ; x >= 1000 && i < len(units)-1; i++ {

@@ -133,7 +133,9 @@ var commandsOfDocuments = []documented{
 	{command: `benchstat -filter '.name:Route /arena:large /benchmark:avg -/seed:"" .unit:hull-gain-points' -row /method -ignore /seed figures/main-measurements.txt`, needs: benchstat, slow: true, prints: `\nentrorouter +[0-9.m]+ ± +([0-9]+%|∞)`},
 	{command: `benchstat -filter '.name:Route /arena:large /benchmark:avg -/seed:"" .unit:cost-share-%' -row /method -ignore /seed old/main-measurements.txt new/main-measurements.txt`, needs: benchstat, slow: true, prints: `\nentrorouter .*p=1\.000 n=\d+`},
 
-	{command: "entrorouter list", prints: `experiments: .*main`},
+	{command: "entrorouter schema", prints: `"\$schema": "https://json-schema\.org`},
+	{command: "entrorouter completion bash", prints: `complete -o default -F _entrorouter entrorouter\n$`},
+	{command: "entrorouter list", prints: `(?s)experiments:.*main  +Main results`},
 	{command: "entrorouter batch export SPEC --dir DIR", as: "entrorouter batch export tiny.yaml --dir batch", exit: 2, why: "its experts are simulated: it says so", prints: `pool sim is of kind simulated`},
 	{command: "entrorouter batch import SPEC FILE...", as: "entrorouter batch import tiny.yaml answers.jsonl", exit: 2, why: "the same", prints: `pool sim is of kind simulated`},
 	{command: "entrorouter run SPEC...", prints: `Tiny`},

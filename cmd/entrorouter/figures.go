@@ -10,6 +10,7 @@ import (
 const (
 	ownFigures       = "results/figures" // ignored by git
 	committedFigures = "figures"
+	changedFigures   = "changed" // below ownFigures: of specs that flags change
 )
 
 // figuresFlags are those of every command that writes tables and figures.

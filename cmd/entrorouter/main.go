@@ -73,7 +73,15 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		ExitErrHandler:  func(*cli.Context, error) {},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usageError{fmt.Errorf("unknown command %q; 'entrorouter --help' lists them", c.Args().First())}
+				got, near := c.Args().First(), ""
+				var names []string
+				for _, of := range c.App.Commands {
+					names = append(names, of.Name)
+				}
+				if name := spec.Nearest(got, names); name != "" {
+					near = fmt.Sprintf(" did you mean %q?", name)
+				}
+				return usageError{fmt.Errorf("unknown command %q;%s 'entrorouter --help' lists them", got, near)}
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -126,7 +134,7 @@ func listen() (ctx context.Context, cut <-chan struct{}, stop func()) {
 
 func commands() []*cli.Command {
 	return []*cli.Command{
-		tryCommand(), initCommand(), runCommand(), renderCommand(), reportCommand(), showCommand(), checkCommand(), claimsCommand(), planCommand(), explainCommand(), listCommand(), routeCommand(),
+		tryCommand(), initCommand(), runCommand(), renderCommand(), reportCommand(), showCommand(), checkCommand(), claimsCommand(), planCommand(), explainCommand(), listCommand(), schemaCommand(), completionCommand(), routeCommand(),
 		serveCommand(), calibrateCommand(), ensembleCommand(), gpuCheckCommand(), verifyCommand(), modelCommand(), exportCommand(), batchCommand(), fetchCommand(), importCommand(), statusCommand(), fsckCommand(),
 	}
 }

@@ -74,6 +74,39 @@ func seedsFlag() cli.Flag {
 	return &cli.IntFlag{Name: "seeds", DefaultText: "those of the spec", Usage: "train with seeds 1 to `N`"}
 }
 
+// changeFlags change a spec before it is planned.
+func changeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "rows", DefaultText: "all", Usage: "carry out the rows `A,B` alone, with those that they are matched to"},
+		&cli.IntFlag{Name: "limit", DefaultText: "none", Usage: "score at most `N` questions of each benchmark"},
+		&cli.GenericFlag{Name: "set", Value: &texts{}, Usage: "set a knob of the spec, `PATH=VALUE` in YAML, as in grpo.steps=30; once a knob"},
+	}
+}
+
+// changesOf are the changes that changeFlags ask for.
+func changesOf(c *cli.Context) (x spec.Changes, err error) {
+	set, ours := c.Generic("set").(*texts) // show has another flag of that name
+	if !ours {
+		return x, nil
+	}
+	x.Set, x.Limit = *set, c.Int("limit")
+	if c.IsSet("rows") {
+		x.Rows = []string{}
+		for _, id := range strings.Split(c.String("rows"), ",") {
+			if id = strings.TrimSpace(id); id != "" {
+				x.Rows = append(x.Rows, id)
+			}
+		}
+		if len(x.Rows) == 0 {
+			return x, usageError{errors.New("--rows names no row; give ids with commas between them, as in --rows entrorouter,knn")}
+		}
+	}
+	if c.IsSet("limit") && x.Limit < 1 {
+		return x, usageError{fmt.Errorf("--limit %d: want 1 or more", x.Limit)}
+	}
+	return x, nil
+}
+
 // maxSeeds is more than anybody waits for.
 const maxSeeds = 1000
 
@@ -86,9 +119,11 @@ func runCommand() *cli.Command {
 			"whose folder may override any built-in file. What is stored already is not done again. Servers that want a key get\n" +
 			"that of the environment variable ENTROROUTER_API_KEY.\n\n" +
 			"A run of several, or with --against, prints one table and ends with a summary; all tables are in the folder.\n" +
+			"--rows, --limit and --set change the spec as it is read; titles say so, and by default what is written goes to\n" +
+			ownFigures + "/" + changedFigures + ".\n" +
 			"--json: seconds, folder, against and experiments: experiment, title, seconds, steps, stored, may_be_had, files,\n" +
 			"agreement (verdict same, noise, not judged or regression; compared, regressions, rows).",
-		Flags: slices.Concat(runFlags(), []cli.Flag{seedsFlag(),
+		Flags: slices.Concat(runFlags(), changeFlags(), []cli.Flag{seedsFlag(),
 			&cli.StringFlag{Name: "against", Usage: "hold the measurements against those of the folder `DIR`, as check does; exit code 3 on a regression"},
 			fullFlag("print every table of several experiments, not only the first of the first"),
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
@@ -108,6 +143,17 @@ func runCommand() *cli.Command {
 				return usageError{errors.New("--update writes over what --against compares with; leave one of them out")}
 			case c.Bool("json") && c.Bool("full"):
 				return usageError{errors.New("--json prints no tables; leave --full out")}
+			}
+			changes, err := changesOf(c)
+			switch {
+			case err != nil:
+				return err
+			case changes.Any() && c.Bool("update"):
+				return usageError{fmt.Errorf("--update writes the committed tables, which are those of the spec as it stands; leave %s out", strings.Join(changes.Flags(), " "))}
+			case changes.Any() && c.IsSet("against"):
+				return usageError{fmt.Errorf("--against compares the spec as it stands; leave %s out", strings.Join(changes.Flags(), " "))}
+			case changes.Any() && !c.IsSet("figures"):
+				folder = filepath.Join(folder, changedFigures) // claims reads what is in the folder itself
 			}
 			// A fault in the last spec should not wait for the first to be carried out.
 			var specs []*spec.Resolved
@@ -139,7 +185,11 @@ func runCommand() *cli.Command {
 				}
 			}
 			end.Seconds = time.Since(began).Seconds()
-			if err := end.conclude(c, specs[0].Named); err != nil {
+			named := specs[0].Named
+			if changes.Any() {
+				named = "" // show reads the spec as it stands
+			}
+			if err := end.conclude(c, named); err != nil {
 				return err
 			}
 			if err := allHad(end.mayBeHad()); err != nil {
@@ -173,7 +223,7 @@ func planCommand() *cli.Command {
 			"With --compile the training steps of language models are written instead, as StableHLO for a CUDA card and without\n" +
 			"a weight being read; where --python has jax-cuda13-pjrt they are compiled for an H200, and the memory they take is printed.\n" +
 			"'make xla-cpu' makes what that needs, and a program built with XLA.",
-		Flags: append(storeFlags(), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"},
+		Flags: append(slices.Concat(storeFlags(), changeFlags()), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"},
 			&cli.StringFlag{Name: "compile", Usage: "write the programs of training steps into the folder `DIR`"},
 			&cli.StringFlag{Name: "plugin", Value: filepath.Join("build", "xla", "xla_cuda_programs.so"), Usage: "the plugin that writes programs"},
 			&cli.StringFlag{Name: "python", Value: filepath.Join("build", "xla", "venv", "bin", "python"), Usage: "Python whose jax-cuda13-pjrt compiles them"}),
@@ -210,10 +260,48 @@ func planCommand() *cli.Command {
 			if all.Rollouts > 0 {
 				fmt.Fprintf(c.App.Writer, "Answers to ask for: %s.\n", askedText(all))
 			}
-			_, err = fmt.Fprintln(c.App.Writer, harness.Estimate(r))
+			needs := harness.Estimate(r)
+			_, err = fmt.Fprintf(c.App.Writer, "%s\n%s\n", totals(steps, all, needs), needs)
 			return err
 		},
 	}
+}
+
+// totals says what a run will take, as far as it is known.
+func totals(steps []explain.StepStatus, all explain.Asked, needs harness.Needs) string {
+	const unknown = "not known"
+	todo := 0
+	for _, s := range steps {
+		if s.State == explain.StateToDo {
+			todo++
+		}
+	}
+	most := ""
+	if all.AtMost {
+		most = "at most "
+	}
+	requests, tokens, dollars, minutes, disk := "0", "0", "0", unknown, unknown
+	if all.Rollouts > 0 {
+		requests = fmt.Sprintf("%s%d", most, all.Rollouts)
+	}
+	if all.Tokens > 0 {
+		if all.Bound {
+			most = "at most "
+		}
+		tokens, dollars = most+rounded(all.Tokens), fmt.Sprintf("%s%.2f", most, all.USD)
+		if h := all.Longest(); h > 0 {
+			minutes = fmt.Sprintf("about %.0f of asking", max(1, h*60))
+		}
+	} else if all.Rollouts > 0 {
+		tokens, dollars = "none that are paid", "0 (simulated)"
+	}
+	switch {
+	case todo == 0:
+		minutes, disk = "0", "0"
+	case todo == len(steps): // which is what was estimated
+		disk = "about " + harness.Size(needs.Disk)
+	}
+	return fmt.Sprintf("In all: steps %d of %d, requests %s, tokens %s, dollars %s, minutes %s, disk %s.", todo, len(steps), requests, tokens, dollars, minutes, disk)
 }
 
 // compilePrograms writes the programs of training steps and prints what they take.
@@ -255,16 +343,51 @@ func compilePrograms(c *cli.Context, r *spec.Resolved) error {
 
 func listCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "list",
-		Usage: "list the built-in experiments and the methods that a spec can name",
+		Name:        "list",
+		Usage:       "list the built-in experiments with their titles, and the methods that a spec can name",
+		Description: "--json: experiments (name, title, protocol, rows) and methods.",
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usageError{fmt.Errorf("list takes no arguments, got %q", c.Args().First())}
 			}
-			_, err := fmt.Fprintf(c.App.Writer, "experiments: %s\nmethods:     %s\n", strings.Join(spec.Names(experiments.FS), ", "), strings.Join(methods.Kinds(), ", "))
-			return err
+			all := listing{Methods: methods.Kinds()}
+			for _, name := range spec.Names(experiments.FS) {
+				r, err := loadSpec(c, name)
+				if err != nil {
+					return err
+				}
+				x := listed{Name: name, Title: r.Experiment.Title, Protocol: r.Experiment.Protocol, Rows: []string{}}
+				for _, m := range r.Experiment.Methods {
+					x.Rows = append(x.Rows, m.RowID())
+				}
+				all.Experiments = append(all.Experiments, x)
+			}
+			return show(c, all, all.write)
 		},
 	}
+}
+
+// listing is what list prints.
+type listing struct {
+	Experiments []listed `json:"experiments"`
+	Methods     []string `json:"methods"`
+}
+
+// listed is a built-in experiment.
+type listed struct {
+	Name     string   `json:"name"`
+	Title    string   `json:"title"`
+	Protocol string   `json:"protocol"`
+	Rows     []string `json:"rows"`
+}
+
+func (l listing) write(w io.Writer) {
+	fmt.Fprintln(w, "experiments:")
+	for _, x := range l.Experiments {
+		fmt.Fprintf(w, "  %s\t%s\n", x.Name, x.Title)
+	}
+	fmt.Fprintf(w, "\nmethods: %s\n", strings.Join(l.Methods, ", "))
 }
 
 // terminal says what standard output can show.
@@ -305,17 +428,25 @@ func loadFrom(c *cli.Context, fsys fs.FS, name, arg string) (*spec.Resolved, err
 	if err != nil {
 		return nil, err
 	}
-	r, err := spec.Load(fsys, name, spec.Known{
+	changes, err := changesOf(c)
+	if err != nil {
+		return nil, err
+	}
+	r, err := spec.LoadChanged(fsys, name, spec.Known{
 		Methods: methods.Kinds(), Outputs: present.Kinds(), Paper: tables.All(),
 		Build: func(x *spec.Experiment, m spec.Method) error {
 			_, err := methods.New(methods.Setup{Method: m, Spec: x})
 			return err
 		},
-	})
+	}, changes)
 	if err != nil {
 		return nil, err
 	}
 	r.Named = shellWord(arg)
+	for _, flag := range changes.Flags() {
+		name, value, _ := strings.Cut(flag, " ")
+		r.Named += " " + name + " " + shellWord(value)
+	}
 	for _, flag := range []string{"out", "data", "seeds"} {
 		if c.IsSet(flag) {
 			r.Named += " --" + flag + " " + shellWord(fmt.Sprint(c.Value(flag)))

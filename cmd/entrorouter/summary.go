@@ -227,7 +227,9 @@ func (s *runSummary) write(w io.Writer, named string) error {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "Behind a number: entrorouter show %s; what the paper says of it: entrorouter claims\n", named)
+	if named != "" {
+		fmt.Fprintf(&b, "Behind a number: entrorouter show %s; what the paper says of it: entrorouter claims\n", named)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -105,6 +105,9 @@ func nearest(got string, known []string) string {
 	return best
 }
 
+// Nearest returns the known name that a wrong one was probably meant to be; empty: none is near.
+func Nearest(got string, known []string) string { return nearest(got, known) }
+
 // Near returns the n known names nearest to got: those that hold it, then by edit distance, ties by name.
 func Near(got string, known []string, n int) []string {
 	far := map[string]int{}

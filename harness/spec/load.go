@@ -43,6 +43,11 @@ type Resolved struct {
 // benchmarks it names, and checks all of it. The error is Faults with everything that is wrong in all of those
 // files, unless the spec itself cannot be found.
 func Load(fsys fs.FS, name string, known Known) (*Resolved, error) {
+	return LoadChanged(fsys, name, known, Changes{})
+}
+
+// LoadChanged is Load with changes that are made before the spec is checked. Its title says which.
+func LoadChanged(fsys fs.FS, name string, known Known, changes Changes) (*Resolved, error) {
 	file := strings.TrimSuffix(name, ".yaml") + ".yaml"
 	l := &loader{fsys: fsys, known: known, out: &Resolved{Named: name, Benchmarks: Benchmarks{}, Files: map[string][]byte{}}}
 	l.spec = newDecoder(where(fsys, file))
@@ -50,7 +55,9 @@ func Load(fsys fs.FS, name string, known Known) (*Resolved, error) {
 	if _, err := fs.Stat(fsys, file); !fs.ValidPath(file) || errors.Is(err, fs.ErrNotExist) {
 		return nil, Faults{{Text: unknown("spec", name, Names(fsys))}}
 	}
-	l.experiment(file)
+	if !l.experiment(file, changes) {
+		return nil, l.faults.err()
+	}
 	l.pools()
 	l.prices()
 	l.benchmarks()
@@ -130,17 +137,18 @@ func (d *decoder) other(file string) *decoder {
 	return &decoder{file: file, faults: d.faults, at: map[string]mark{}}
 }
 
-func (l *loader) experiment(file string) {
+// experiment reads the spec. ok is false if nothing more can be said of it: it, or a file it is laid over, cannot be read.
+func (l *loader) experiment(file string, changes Changes) (ok bool) {
 	e := &l.out.Experiment
 	data, ok := l.read(file)
 	if !ok {
-		return
+		return false
 	}
 	root := l.spec.parse(data)
-	if root == nil {
-		return
+	if root == nil || !l.lay(l.spec, root, file) {
+		return false
 	}
-	l.lay(l.spec, root, file)
+	l.change(changes)
 	l.spec.unset(reflect.TypeFor[Experiment](), "")
 	for i := range e.Methods {
 		at := fmt.Sprintf("methods[%d]", i)
@@ -153,17 +161,29 @@ func (l *loader) experiment(file string) {
 		}
 	}
 	l.checkExperiment(strings.TrimSuffix(path.Base(file), ".yaml"))
+	if changes.Any() {
+		e.Title += fmt.Sprintf(" (changed: %s)", strings.Join(strings.Fields(strings.Join(changes.Flags(), " ")), " "))
+	}
+	return true
 }
 
 // lay lays the content of a file over its base, which is read first. under are the files that are being laid: this one,
-// and those it is a base of.
-func (l *loader) lay(d *decoder, root *yaml.Node, under ...string) {
+// and those it is a base of. ok is false if a base cannot be read: what it would have set is not a fault of this file.
+func (l *loader) lay(d *decoder, root *yaml.Node, under ...string) (ok bool) {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if k, v := root.Content[i], root.Content[i+1]; k.Value == "base" && v.Kind == yaml.ScalarNode && v.Value != "" {
-			l.base(d, v.Value, v.Line, under)
+			if !l.base(d, v.Value, v.Line, under) {
+				return false
+			}
 			break
 		}
 	}
+	l.assign(d, root)
+	return true
+}
+
+// assign lays the content of one file, or of a command line, over what has been read.
+func (l *loader) assign(d *decoder, root *yaml.Node) {
 	e := &l.out.Experiment
 	d.value(root, reflect.ValueOf(e).Elem(), "", false)
 	for i, m := range e.More {
@@ -174,24 +194,27 @@ func (l *loader) lay(d *decoder, root *yaml.Node, under ...string) {
 }
 
 // base reads the file that another one is laid over, d's.
-func (l *loader) base(d *decoder, file string, line int, under []string) {
+func (l *loader) base(d *decoder, file string, line int, under []string) (ok bool) {
 	_, err := fs.Stat(l.fsys, file)
 	if !fs.ValidPath(file) || errors.Is(err, fs.ErrNotExist) {
-		d.fault(line, "base", "no file %q beside this one or built in", file)
-		return
+		near := ""
+		if files := list(l.fsys, "."); slices.Contains(files, file) {
+			near = fmt.Sprintf("; did you mean %q?", file+".yaml")
+		}
+		d.fault(line, "base", "no file %q beside this one or built in%s", file, near)
+		return false
 	}
 	if slices.Contains(under, file) {
 		d.fault(line, "base", "%s is laid over itself: %s", file, strings.Join(append(under, file), ", then "))
-		return
+		return false
 	}
 	data, ok := l.read(file)
 	if !ok {
-		return
+		return false
 	}
 	below := l.spec.over(where(l.fsys, file))
-	if root := below.parse(data); root != nil {
-		l.lay(below, root, append(slices.Clone(under), file)...)
-	}
+	root := below.parse(data)
+	return root != nil && l.lay(below, root, append(slices.Clone(under), file)...)
 }
 
 func (l *loader) pools() {

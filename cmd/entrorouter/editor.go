@@ -1,0 +1,164 @@
+// The commands schema and completion: what editors and shells complete.
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// schemaKinds are the files that there is a schema of.
+var schemaKinds = []string{"spec", "pool", "prices"}
+
+func schemaCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "schema",
+		Usage:     "print the JSON Schema of specs, for editors",
+		ArgsUsage: "[spec|pool|prices]",
+		Description: "With an editor that reads YAML by a schema (yaml-language-server and what is built on it) the first line of a spec names it:\n\n" +
+			"   # yaml-language-server: $schema=spec.schema.json\n\n" +
+			"It knows the names, types, ranges and meanings of knobs; 'entrorouter plan SPEC' knows what a schema cannot say.",
+		Action: func(c *cli.Context) error {
+			if c.NArg() > 1 {
+				return usageError{fmt.Errorf("schema takes at most one kind of file, got %d arguments; there are %s", c.NArg(), strings.Join(schemaKinds, ", "))}
+			}
+			kind := c.Args().First()
+			if kind == "" {
+				kind = "spec"
+			}
+			s, err := schema(kind)
+			if err != nil {
+				return err
+			}
+			enc := json.NewEncoder(c.App.Writer)
+			enc.SetIndent("", "  ")
+			enc.SetEscapeHTML(false)
+			return enc.Encode(s)
+		},
+	}
+}
+
+// schema is the schema of a kind of file.
+func schema(kind string) (map[string]any, error) {
+	known := spec.Known{Methods: methods.Kinds(), Outputs: present.Kinds()}
+	switch kind {
+	case "spec":
+		return spec.Schema(spec.Experiment{}, known)
+	case "pool":
+		return spec.Schema(spec.Pool{}, known)
+	case "prices":
+		return spec.Schema(spec.Prices{}, known)
+	}
+	return nil, usageError{fmt.Errorf("there is no schema of %q%s", kind, meant(kind, schemaKinds))}
+}
+
+// meant ends a sentence about a wrong word with the one that may have been meant and all that there are.
+func meant(word string, known []string) string {
+	text := "; there are " + strings.Join(known, ", ")
+	if near := spec.Nearest(word, known); near != "" {
+		text = fmt.Sprintf("; did you mean %q?", near) + strings.Replace(text, ";", "", 1)
+	}
+	return text
+}
+
+var shells = []string{"bash", "zsh", "fish"}
+
+func completionCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "completion",
+		Usage:     "print a script that has a shell complete commands, flags and specs",
+		ArgsUsage: "bash|zsh|fish",
+		Description: "   source <(entrorouter completion bash)       in ~/.bashrc; zsh alike, in ~/.zshrc\n" +
+			"   entrorouter completion fish | source        in ~/.config/fish/config.fish",
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return usageError{fmt.Errorf("completion takes one shell, got %d arguments; there are %s", c.NArg(), strings.Join(shells, ", "))}
+			}
+			words := wordsOf(c.App.Commands)
+			switch shell := c.Args().First(); shell {
+			case "bash":
+				return writeBash(c.App.Writer, words)
+			case "zsh":
+				if _, err := io.WriteString(c.App.Writer, "autoload -U +X compinit bashcompinit && compinit && bashcompinit\n"); err != nil {
+					return err
+				}
+				return writeBash(c.App.Writer, words)
+			case "fish":
+				return writeFish(c.App.Writer, c.App.Commands, words)
+			default:
+				return usageError{fmt.Errorf("there is no completion of %q%s", shell, meant(shell, shells))}
+			}
+		},
+	}
+}
+
+// wordsOf are, by command, the words that may follow it: flags, specs, and what else it takes one of.
+func wordsOf(commands []*cli.Command) map[string][]string {
+	words := map[string][]string{}
+	for _, c := range commands {
+		var of []string
+		for _, f := range c.Flags {
+			of = append(of, "--"+f.Names()[0])
+		}
+		switch {
+		case strings.Contains(c.ArgsUsage, "SPEC"):
+			of = append(of, spec.Names(experiments.FS)...)
+		case strings.Contains(c.ArgsUsage, "|"):
+			of = append(of, strings.Split(strings.Trim(c.ArgsUsage, "[]"), "|")...)
+		}
+		words[c.Name] = of
+	}
+	return words
+}
+
+// writeBash writes the script of bash, and of zsh with bashcompinit. What is no word of a command is a file.
+func writeBash(w io.Writer, words map[string][]string) error {
+	var names []string
+	var cases strings.Builder
+	for name := range words {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(&cases, "  %s) words=%q ;;\n", name, strings.Join(words[name], " "))
+	}
+	_, err := fmt.Fprintf(w, `_entrorouter() {
+  local words=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    words=%q
+  else case "${COMP_WORDS[1]}" in
+%s  esac; fi
+  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _entrorouter entrorouter
+`, strings.Join(names, " "), cases.String())
+	return err
+}
+
+// writeFish writes the script of fish.
+func writeFish(w io.Writer, commands []*cli.Command, words map[string][]string) error {
+	var b strings.Builder
+	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'" }
+	for _, c := range commands {
+		fmt.Fprintf(&b, "complete -c entrorouter -n __fish_use_subcommand -f -a %s -d %s\n", c.Name, quote(c.Usage))
+		for _, word := range words[c.Name] {
+			if flag, ok := strings.CutPrefix(word, "--"); ok {
+				fmt.Fprintf(&b, "complete -c entrorouter -n '__fish_seen_subcommand_from %s' -l %s\n", c.Name, flag)
+			} else {
+				fmt.Fprintf(&b, "complete -c entrorouter -n '__fish_seen_subcommand_from %s' -a %s\n", c.Name, word)
+			}
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

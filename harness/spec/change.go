@@ -1,0 +1,141 @@
+// Changes to a spec that a command line asks for. They are made before it is checked, so what they lead to is checked as what a
+// file says.
+
+package spec
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Changes are made to a spec as it is read. The zero value changes nothing.
+type Changes struct {
+	Rows  []string // ids of the rows that are kept, with those that they are matched to; nil: all
+	Limit int      // at most so many problems of each test benchmark, and of each in the large set; 0: no limit
+	Set   []string // knobs: path=value in YAML, as in grpo.steps=30
+}
+
+// Any says whether anything is changed.
+func (c Changes) Any() bool { return c.Rows != nil || c.Limit != 0 || len(c.Set) > 0 }
+
+// Flags are the changes as a command line has them.
+func (c Changes) Flags() []string {
+	var out []string
+	if c.Rows != nil {
+		out = append(out, "--rows "+strings.Join(c.Rows, ","))
+	}
+	if c.Limit != 0 {
+		out = append(out, fmt.Sprintf("--limit %d", c.Limit))
+	}
+	for _, s := range c.Set {
+		out = append(out, "--set "+s)
+	}
+	return out
+}
+
+// set lays path=value over what files say.
+func (l *loader) set(text string) {
+	d := l.spec.over("--set " + text)
+	path, value, ok := strings.Cut(text, "=")
+	if !ok || path == "" {
+		d.fault(0, "", "want PATH=VALUE, as in grpo.steps=30")
+		return
+	}
+	if strings.ContainsAny(path, "[]") {
+		d.fault(0, "", "an element of a list has no path of its own; set the whole list, as in evaluate.seeds=[1,2]")
+		return
+	}
+	names := strings.Split(path, ".")
+	if slices.Contains([]string{"name", "base"}, names[0]) {
+		d.fault(0, "", "%s says what the file is; it cannot be set", names[0])
+		return
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(value), &doc); err != nil {
+		d.fault(0, path, "not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return
+	}
+	if doc.Content == nil {
+		d.fault(0, path, "no value; want PATH=VALUE, as in grpo.steps=30")
+		return
+	}
+	node := doc.Content[0]
+	unplaced(node)
+	for _, name := range slices.Backward(names) {
+		node = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}, node}}
+	}
+	around := maps.Clone(d.at) // where the file sets what is above the knob
+	l.assign(d, node)
+	for p := parent(path); ; p = parent(p) {
+		if m, ok := around[p]; ok {
+			d.at[p] = m
+		}
+		if p == "" {
+			return
+		}
+	}
+}
+
+// unplaced takes the lines from a value that is in no file.
+func unplaced(n *yaml.Node) {
+	n.Line, n.Column = 0, 0
+	for _, c := range n.Content {
+		unplaced(c)
+	}
+}
+
+// change makes the changes. Rows are kept in the order of the spec. Where some are left out, so are figures, which compare rows.
+func (l *loader) change(c Changes) {
+	for _, text := range c.Set {
+		l.set(text)
+	}
+	e, d := &l.out.Experiment, l.spec
+	if c.Limit < 0 {
+		d.over("--limit").fault(0, "", "%d questions; want 1 or more", c.Limit)
+	} else if c.Limit > 0 && e.Protocol != "split" {
+		d.over("--limit").fault(0, "", "only protocol split scores part of its questions, and this one is %s", e.Protocol)
+	} else if c.Limit > 0 {
+		if most := e.Evaluate.MaxProblems; most == 0 || most > c.Limit {
+			e.Evaluate.MaxProblems = c.Limit
+		}
+		e.Large = min(e.Large, c.Limit)
+	}
+	if c.Rows == nil {
+		return
+	}
+	keep, known := map[string]bool{}, []string{}
+	for _, m := range e.Methods {
+		known = append(known, m.RowID())
+	}
+	for _, id := range c.Rows {
+		i := slices.Index(known, id)
+		if i < 0 {
+			d.over("--rows").fault(0, "", "%s", unknown("row", id, known))
+			return
+		}
+		keep[id] = true
+		if match := e.Methods[i].Match; match != "" {
+			keep[match] = true
+		}
+	}
+	only := func(ids []string) []string {
+		return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !keep[id] })
+	}
+	var methods []Method
+	for i, m := range e.Methods {
+		if !keep[m.RowID()] {
+			continue
+		}
+		if to := len(methods); to != i {
+			d.move(fmt.Sprintf("methods[%d]", i), fmt.Sprintf("methods[%d]", to))
+		}
+		m.Versus = only(m.Versus)
+		methods = append(methods, m)
+	}
+	e.Methods, e.Folds.Versus = methods, only(e.Folds.Versus)
+	e.Outputs = slices.DeleteFunc(slices.Clone(e.Outputs), func(o Output) bool { return o.Kind != "table" && o.Kind != "metrics" })
+}
