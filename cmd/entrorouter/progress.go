@@ -106,14 +106,17 @@ func (p *progress) Start(what string, total int) {
 	if p.stop == nil {
 		p.stop = make(chan struct{})
 		p.stopped.Add(1)
-		go p.tick(p.stop)
+		stop := p.stop
+		go func() {
+			defer crash.Exit()
+			p.tick(stop)
+		}()
 	}
 	p.draw(now)
 }
 
 // tick shows the line until stop is closed.
 func (p *progress) tick(stop chan struct{}) {
-	defer crash.Exit()
 	defer p.stopped.Done()
 	every := lineEvery
 	if p.width != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/page"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -136,7 +137,7 @@ func questionsOf(c *cli.Context, r *spec.Resolved) (sets []page.QuestionSet, why
 	defer done()
 	var rows []page.Routed
 	for _, m := range r.Experiment.Methods {
-		rows = append(rows, page.Routed{ID: m.RowID(), Label: m.RowLabel()})
+		rows = append(rows, page.Routed{ID: m.RowID(), Label: m.RowLabel(), Outlined: m.RowID() == methods.ReferenceRow})
 	}
 	sets, err = page.Ask(c.Context, t, rows, c.Int("questions"))
 	return sets, "", err

@@ -6,6 +6,7 @@
 //	utility.go        routers that weigh predicted pass rates against dollars by a knob
 //	stageone.go       what Stage I comes to, remembered
 //	texts.go          what predicts pass rates and dollars from texts
+//	allowance.go      what rows that learn from texts are allowed to read and to choose
 //	imported.go       predictions of other programs, in place of those
 //	learned.go        what a fit keeps, and how its router comes back from it
 //	policies.go       rows that train a policy (sft, entrorouter, entroplus): its kinds, how it is trained

@@ -25,7 +25,10 @@ type QuestionSet struct {
 }
 
 // Routed is a row that sends questions to experts.
-type Routed struct{ ID, Label string }
+type Routed struct {
+	ID, Label string
+	Outlined  bool // its choices are outlined first
+}
 
 // Question is a question with its answers and decisions.
 type Question struct {
@@ -234,7 +237,7 @@ type sent struct {
 
 func (s *QuestionSet) asked(experiment string) asked {
 	out := asked{QuestionSet: s, Anchor: slug(experiment + "-" + s.Name), Signs: answerSigns}
-	out.Default = max(slices.IndexFunc(s.Rows, func(r Routed) bool { return r.ID == outlined }), 0)
+	out.Default = max(slices.IndexFunc(s.Rows, func(r Routed) bool { return r.Outlined }), 0)
 	for _, q := range s.Shown {
 		if !slices.Contains(out.Benchmarks, q.Benchmark) {
 			out.Benchmarks = append(out.Benchmarks, q.Benchmark)
@@ -276,9 +279,6 @@ func (s *QuestionSet) asked(experiment string) asked {
 	}
 	return out
 }
-
-// outlined is the row whose choices are outlined first, where there is one of the name.
-const outlined = "entrorouter"
 
 // link is where a number of a table leads to: the grid of its set, if that is shown.
 func link(sets []asked) func(report.Row, string) report.Link {
