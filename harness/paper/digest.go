@@ -87,10 +87,10 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 		f.add(0, "digest", "%v", err)
 	}
 	s.Notes = append([]string{
-		"Own tables: whether the paper's numbers follow from its tables. Real outcomes: stored answers of other models, by pool, and the range over pools. " +
-			"Simulated: experts calibrated to the paper's fixed-expert rows. A number of one such pool follows from numbers that we put in, above all how much a text shows, so it is \"assumed\"; what the larger set shows is in brackets, with 95% intervals over questions and training seeds. Between routers that learn the verdict is over an ensemble of pools in which those numbers vary: it comes out if it does on at least 95% of them; the median stands there with the least and the greatest. " +
-			"At equal cost: since accuracy can be bought, whether the row lies above the best coin between the other, at any setting of its knob, and the fixed experts for the same money.",
-		"A printed number came out if our whole interval lies within the margin that stands beside it; the margins are ours, their reasons are in claims-measured.csv. Of several claims behind a line the least favourable verdict counts, with how many have it if not all have. " +
+		"Own tables: whether the paper's numbers follow from its tables. Real outcomes: stored answers of other models; how many pools have which verdict, and the least and the greatest number over pools. " +
+			"Simulated: experts calibrated to the paper's fixed-expert rows. What one such pool shows follows from numbers that we put in, above all how much a text shows, so it is \"assumed\"; what the larger set shows stands in brackets, with 95% intervals over questions and training seeds. Between routers that learn, the verdict is over an ensemble of pools in which those numbers vary: it comes out if it does on at least 95% of them; beside it stand the median, the least and the greatest.",
+		"At equal cost: accuracy can be bought, so this says whether the row lies above the best coin between the other, at any setting of its knob, and the fixed experts for the same money.",
+		"A printed number came out if our whole interval lies within the margin beside it; the margins are ours, with reasons in claims-measured.csv. Where a line stands for several claims, the least favourable verdict counts, with how many have it if not all do. " +
 			"level: the same to the last digit, as of two routers that decide alike. not testable: it is about what a part does to a language model in fine-tuning; what our small policy shows is in brackets. assumed: it follows from a number that we put in.",
 	}, slices.DeleteFunc([]string{strongest, trainedOnce(rows)}, func(note string) bool { return note == "" })...)
 	return s, f.err()
@@ -169,7 +169,7 @@ func (o *Orderings) alwaysStrongest(measured *Measurements) (string, error) {
 	if len(pools) == 0 {
 		return "", nil
 	}
-	return "On " + listed(pools) + " the router (row " + o.Reference + ") asks the strongest expert always, or all but always: what it keeps and saves there is what that expert does.", nil
+	return "On " + listed(pools) + " the router (row " + o.Reference + ") asks the strongest expert on (almost) every question: what it keeps and saves there is what that expert does.", nil
 }
 
 // trainedOnce names the pools and sets where routers have one training.
