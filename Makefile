@@ -17,7 +17,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-studies live-demo test-live lm-accept clean
+.PHONY: build build-simd build-xla test test-browser race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-studies live-demo test-live lm-accept clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -48,6 +48,10 @@ test:
 
 race:
 	CGO_ENABLED=1 $(GO) test -race -gcflags=all=-d=checkptr=0 -timeout 30m -short ./...
+
+# What a reader does with the page of report, in Chromium; skipped where there is none.
+test-browser:
+	$(GO) test -count=1 -tags browser -run '^TestBrowser' ./cmd/entrorouter
 
 # kill -9 at any time while a run asks servers that fail, each time run again: some minutes.
 KILLS ?= 500
@@ -85,7 +89,7 @@ define carry-out
 	@status=0; set -x; $(BIN) run $1 $2 $(if $(UPDATE),--update,--against figures) $(if $(FULL),--full) || status=$$?; \
 	if test $$status = 0 || test $$status = 3; then \
 	  $(BIN) claims $(if $(UPDATE),--update) $(if $(FULL),--full) || status=$$?; \
-	  $(BIN) report $1 --figures $(if $(UPDATE),figures,results/figures) --output results/figures/report.html || status=$$?; \
+	  $(BIN) report $1 $2 --questions 40 --figures $(if $(UPDATE),figures,results/figures) --output results/figures/report.html || status=$$?; \
 	fi; { set +x; } 2>/dev/null; exit $$status
 	$(if $(UPDATE),@echo 'The tables and figures in figures/ are those of this run now.')
 endef

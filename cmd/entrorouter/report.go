@@ -131,6 +131,8 @@ func questionsOf(c *cli.Context, r *spec.Resolved) (sets []page.QuestionSet, why
 	switch {
 	case c.Context.Err() != nil:
 		return nil, "", c.Context.Err()
+	case errors.Is(err, harness.ErrIncomplete):
+		return nil, fmt.Sprintf("Its questions are here once 'entrorouter run %s --out %s' has been carried out.", r.Named, shellWord(c.String("out"))), nil
 	case err != nil: // a page without questions is a page all the same
 		return nil, fmt.Sprintf("Its questions are not here: %v.", err), nil
 	}

@@ -37,7 +37,7 @@ for (const table of all("table.numbers")) {
 }
 
 // A sign says by hovering what it says to a screen reader.
-for (const mark of all(".mark[data-scale]")) mark.title = mark.querySelector(".sr").textContent.trim();
+for (const mark of all(".mark[data-scale]")) mark.title = mark.ariaLabel;
 
 // Sentences are filtered by their words and verdicts.
 const verdicts = document.getElementById("filter-verdicts");
@@ -49,7 +49,7 @@ if (verdicts) {
     for (const sentence of all(".sentence")) {
       const said = sentence.querySelector(".says").textContent.toLowerCase();
       const marks = all("summary .mark[data-scale]", sentence).filter((m) => scale === "" || m.dataset.scale === scale);
-      const fits = said.includes(text) && (scale === "" || marks.length > 0) && (verdict === "" || marks.some((m) => m.title.endsWith(": " + verdict + ".")));
+      const fits = said.includes(text) && (scale === "" || marks.length > 0) && (verdict === "" || marks.some((m) => m.title.endsWith(": " + verdict)));
       sentence.hidden = !fits;
       if (fits) shown++;
     }

@@ -1,14 +1,25 @@
 package page
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
+	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/paper"
+	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/trail"
 )
 
 // Where the page says that verdicts are decided and tested, there is something of that name.
@@ -49,5 +60,143 @@ func TestVerdictsAreToldApartWithoutColour(t *testing.T) {
 	}
 	if markOf(paper.NotStated) != (mark{}) {
 		t.Error("what is not stated has a sign")
+	}
+}
+
+// What a model or a data set may say to change a page: to end elements, to run scripts, to load what is elsewhere, to command a
+// terminal, to turn the text after it around.
+const hostile = `</script></td></article></style><img src=x onerror="document.title='run'"><script>document.title='run'</script>"'` + "\x00\x1b[31m\u202e\u2066 {{.}} javascript:alert(1) ]]> <!--"
+
+// hostilePage is a page whose every text from outside is hostile.
+func hostilePage() *Page {
+	set := QuestionSet{Name: hostile, All: 2, Experts: []string{"small", hostile}, Rows: []Routed{{hostile, hostile}, {"entrorouter", "EntroRouter"}}}
+	for _, id := range []string{hostile, "other"} {
+		p := &trail.ProblemResult{
+			Problem: trail.Question{ID: id, Benchmark: hostile, Text: hostile, Gold: []string{hostile}, Options: []string{hostile}},
+			Rollouts: []trail.RolloutResult{
+				{Expert: "small", Bucket: routing.Wrong, Reason: hostile, Extracted: hostile, Response: hostile},
+				{Expert: hostile, Bucket: routing.Unanswered, Failure: &trail.FailureResult{Error: hostile}},
+			},
+			Unscored:  []string{hostile},
+			Decisions: []trail.DecisionResult{{Row: "entrorouter", Expert: "small"}, {Row: hostile, Expert: hostile}},
+		}
+		set.Shown = append(set.Shown, set.question(p))
+	}
+	ours := &metrics.Value{Number: 1}
+	table := &report.Table{
+		Name: "planted", Caption: hostile, Head: hostile, Notes: []string{hostile},
+		Groups: []report.Group{{Title: hostile, Benchmark: hostile, Columns: []report.Column{{Title: hostile}}}},
+		Rows:   []report.Row{{Section: hostile, Label: hostile, Keys: metrics.Keys("arena", hostile, "method", "entrorouter"), Cells: []report.Cell{{Ours: ours}}}},
+	}
+	return &Page{
+		Version: hostile,
+		Paper:   &Paper{Findings: []paper.Finding{{ID: hostile, Says: hostile, Source: hostile, Reason: hostile, Verdict: hostile}}, Judge: hostile},
+		Experiments: []Experiment{{
+			Run: &present.Run{
+				Spec:         &spec.Resolved{Named: hostile, Experiment: spec.Experiment{Name: "planted", Title: hostile}},
+				Measurements: &metrics.Set{Comment: []string{hostile}},
+			},
+			Outputs: []present.Output{{Tables: []*report.Table{table}, Text: hostile}},
+			File:    hostile, Commands: []string{hostile}, Questions: []QuestionSet{set}, NoQuestions: hostile,
+		}},
+	}
+}
+
+func TestWhatOthersSayRunsNothingAndChangesNothing(t *testing.T) {
+	var b bytes.Buffer
+	if err := hostilePage().Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	if n := strings.Count(text, "planted"); n == 0 {
+		t.Fatal("nothing was written")
+	}
+	if n := strings.Count(text, "document.title="); n < 20 {
+		t.Errorf("what was said is there %d times; it has to be readable, and harmless", n)
+	}
+	if n := strings.Count(text, "<script"); n != 1 {
+		t.Errorf("%d scripts", n)
+	}
+	if n := strings.Count(text, "</style"); n != 1 {
+		t.Errorf("%d ends of the style", n)
+	}
+	for _, r := range text {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+			t.Fatalf("%U is in the page", r)
+		}
+	}
+	markup, quoted := regexp.MustCompile(`<([a-zA-Z]\w*)(?:[^>"]|"[^"]*")*>`), regexp.MustCompile(`"[^"]*"`)
+	for _, m := range markup.FindAllStringSubmatch(text, -1) {
+		if m[1] == "img" || regexp.MustCompile(`(?i)\s(on\w+|src|style)\b`).MatchString(quoted.ReplaceAllString(m[0], "")) {
+			t.Errorf("planted: %s", m[0])
+		}
+	}
+	for _, m := range regexp.MustCompile(`href="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		if !strings.HasPrefix(m[1], "#") && m[1] != "data:," {
+			t.Errorf("a link leads to %s", m[1])
+		}
+	}
+}
+
+func TestQuestionsAreSpacedOverEveryBenchmark(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var problems []trail.Listed
+		sizes := rapid.SliceOfN(rapid.IntRange(1, 40), 1, 8).Draw(t, "sizes")
+		for b, n := range sizes {
+			for i := range n {
+				problems = append(problems, trail.Listed{ID: fmt.Sprintf("%d-%d", b, i), Benchmark: fmt.Sprint(b)})
+			}
+		}
+		most := rapid.IntRange(0, 400).Draw(t, "most")
+		ids := spaced(problems, most)
+		seen, of := map[string]bool{}, map[string]int{}
+		for _, id := range ids {
+			if seen[id] {
+				t.Fatalf("%s twice", id)
+			}
+			seen[id] = true
+			b, _, _ := strings.Cut(id, "-")
+			of[b]++
+		}
+		if len(ids) > most {
+			t.Fatalf("%d questions of at most %d", len(ids), most)
+		}
+		if most >= len(problems)*len(sizes) && len(ids) != len(problems) {
+			t.Fatalf("%d of %d questions, where there is room for all", len(ids), len(problems))
+		}
+		for b, n := range sizes {
+			if of[fmt.Sprint(b)] < min(n, most/len(sizes)) {
+				t.Fatalf("%d questions of benchmark %d, which has %d", of[fmt.Sprint(b)], b, n)
+			}
+		}
+	})
+}
+
+// By hand: two runs, of which the small expert has one right answer, and both of the large one are cut off.
+func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
+	s := QuestionSet{Name: "paper", Experts: []string{"small", "large"}, Rows: []Routed{{"random", "Random"}, {"entrorouter", "EntroRouter"}, {"alone", "Alone"}}}
+	s.Shown = []Question{s.question(&trail.ProblemResult{
+		Problem: trail.Question{ID: "x 1", Benchmark: "x"},
+		Rollouts: []trail.RolloutResult{
+			{Expert: "small", Bucket: routing.Correct, Reason: "equal", Extracted: "7", Usage: trail.UsageResult{Out: 10}, USD: 1},
+			{Expert: "small", Run: 1, Bucket: routing.Wrong, Reason: "different", Extracted: "8", Usage: trail.UsageResult{Out: 30}, USD: 3},
+			{Expert: "large", Bucket: routing.Truncated, Reason: "length", Usage: trail.UsageResult{Out: 100}, USD: 10},
+			{Expert: "large", Run: 1, Bucket: routing.Truncated, Reason: "length", Usage: trail.UsageResult{Out: 300}, USD: 20},
+		},
+		Decisions: []trail.DecisionResult{
+			{Row: "random", Expert: "small"}, {Row: "random", Expert: "large"}, {Row: "random", Expert: "large"},
+			{Row: "entrorouter", Expert: "small"}, {Row: "alone", Expert: "expected"},
+		},
+	})}
+	of := s.asked("main")
+	r := of.Rows[0]
+	if of.Anchor != "main-paper" || of.Default != 1 || r.Anchor != "q-main-paper-x-1" || r.Sent != "10-" || r.Disagree {
+		t.Errorf("%q, outlined %d, %q, sent %q, disagree %v", of.Anchor, of.Default, r.Anchor, r.Sent, r.Disagree)
+	}
+	if g := r.Grid; g[0].Sign != "✓" || g[0].Right != 1 || g[0].Of != 2 || !g[0].Chosen || g[1].Sign != "✂" || g[1].Right != 0 || g[1].Chosen {
+		t.Errorf("%+v", g)
+	}
+	if g := r.Cells[1].Groups; len(g) != 1 || g[0].N != 2 || g[0].Tokens != 200 || g[0].USD != 15 {
+		t.Errorf("%+v", g)
 	}
 }

@@ -5,7 +5,6 @@ package page
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/paper"
 )
@@ -41,7 +40,7 @@ type sentence struct {
 	Printed          string // by the paper
 	Recomputed       string
 	Tolerance        string
-	Reason           string
+	Reasons          []because
 	Ours             string // why a number of ours decides nothing, or what the margin is
 	Own              mark   // on the paper's own tables
 	On               []judged
@@ -56,9 +55,11 @@ type judged struct {
 	Lines       []string // number, interval and what else tables print
 	Questions   int      // 0: none was drawn, or their number was not measured
 	Seeds       int      // whose spread is in the interval; 0: none is
-	Reason      string
 	Experiments []origin
 }
+
+// because is a verdict, and why it fell: what is said of it, or else what the verdict means.
+type because struct{ Verdict, Why string }
 
 // origin is an experiment whose measurements are read.
 type origin struct {
@@ -86,6 +87,16 @@ var kinds = []kind{
 	{mark{paper.Mismatch, "✗", "no"}, "of the paper's own tables: it does not"},
 	{mark{paper.WrongUnit, "✗", "no"}, "of the paper's own tables: it does in another unit"},
 	{mark{paper.NotCheckable, "?", "open"}, "of the paper's own tables: no table has what it is made of"},
+}
+
+// because adds why a verdict fell, once.
+func (s *sentence) because(verdict, said string) {
+	if at := slices.IndexFunc(kinds, func(k kind) bool { return k.Word == verdict }); said == "" && at >= 0 {
+		said = kinds[at].Means
+	}
+	if b := (because{verdict, said}); said != "" && !slices.Contains(s.Reasons, b) {
+		s.Reasons = append(s.Reasons, b)
+	}
 }
 
 // markOf is the sign of a verdict; nothing of none.
@@ -123,9 +134,10 @@ func (p *Paper) verdicts(here []string) *verdicts {
 	}
 	claims, whole, ours := sentences{Title: "Numbers in words", Wide: true}, sentences{Title: "Whole tables of the paper"}, sentences{Title: "Whole tables of our measurements"}
 	for _, f := range p.Findings {
-		s := sentence{ID: f.ID, Says: f.Says, Source: f.Source, Printed: f.Printed, Recomputed: f.Recomputed, Tolerance: f.Tolerance, Reason: f.Reason, Ours: f.OursReason, Own: markOf(f.Verdict)}
+		s := sentence{ID: f.ID, Says: f.Says, Source: f.Source, Printed: f.Printed, Recomputed: f.Recomputed, Tolerance: f.Tolerance, Ours: f.OursReason, Own: markOf(f.Verdict)}
+		s.because(f.Verdict, f.Reason)
 		if f.Differs != "" {
-			s.Reason = strings.TrimSpace(s.Reason + " Not as recorded: " + f.Differs + ".")
+			s.because(f.Verdict, "Not as recorded: "+f.Differs+".")
 		}
 		switch {
 		case f.Measured:
@@ -148,6 +160,7 @@ func (p *Paper) verdicts(here []string) *verdicts {
 				if on.Value != nil {
 					j.Questions, j.Seeds = on.Value.Questions, on.Value.Seeds
 				}
+				s.because(on.Verdict, "")
 				if j.Word != "" {
 					names := p.claim(f.ID).Experiments(on.Scale)
 					j.Experiments, from = origins(names, here), merge(from, names)
@@ -185,7 +198,8 @@ func (p *Paper) ordering(r paper.Row, scales []scale, here []string) sentence {
 	}
 	var from []string
 	for i, j := range r.Judged {
-		on := judged{Scale: scales[i], mark: markOf(j.Verdict), Lines: r.Cell(i).Lines, Reason: j.Reason}
+		on := judged{Scale: scales[i], mark: markOf(j.Verdict), Lines: r.Cell(i).Lines}
+		s.because(j.Verdict, j.Reason)
 		if j.Delta != nil {
 			on.Questions, on.Seeds = j.Delta.Questions, j.Delta.Seeds
 			if j.Delta.Pools != nil {

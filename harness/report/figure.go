@@ -27,7 +27,14 @@ type Figure struct {
 
 	width, height vg.Length
 	paint         func(draw.Canvas)
-	records       [][]string // CSV, heads first
+	records       [][]string    // CSV, heads first
+	spots         func() []spot // of the last drawing; nil: it has none
+}
+
+// spot is where something stands in a drawing, from its lower left corner, and what a page says of it there.
+type spot struct {
+	at   vg.Point
+	says string
 }
 
 // Format is how a figure is written.

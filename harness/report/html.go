@@ -124,6 +124,9 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 			}
 			line.Cells = append(line.Cells, cell)
 		}
+		if l.role != ours && !slices.ContainsFunc(line.Cells, func(c htmlCell) bool { return c.Number != "" && !strings.HasSuffix(c.Class, "g") }) {
+			line.Class += " g" // nothing is left of it where benchmarks are folded
+		}
 		body.Lines = append(body.Lines, line)
 	}
 	return fill("table", out)
@@ -174,7 +177,11 @@ func (h *HTML) Figure(f *Figure) (template.HTML, error) {
 	if err := f.Write(&svg, SVG); err != nil {
 		return "", err
 	}
-	drawing, err := h.drawing(&svg)
+	var spots []spot
+	if f.spots != nil {
+		spots = f.spots()
+	}
+	drawing, err := h.drawing(&svg, spots)
 	if err != nil {
 		return "", fmt.Errorf("figure %q: %w", f.Name, err)
 	}
@@ -235,8 +242,9 @@ func tenth(number string) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
 }
 
-// drawing writes an SVG file as an element of a page, its styles as classes. Its name and caption are left to the page.
-func (h *HTML) drawing(svg io.Reader) (template.HTML, error) {
+// drawing writes an SVG file as an element of a page, its styles as classes, with what a pointer is told on its spots, which are of
+// class spot. Its name and caption are left to the page.
+func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 	var b strings.Builder
 	d := xml.NewDecoder(svg)
 	var open []string // elements
@@ -272,16 +280,28 @@ func (h *HTML) drawing(svg io.Reader) (template.HTML, error) {
 					if a.Name.Local == "viewBox" {
 						fmt.Fprintf(&b, ` width="%.0f"`, magnified*breadth(a.Value))
 					} else {
-						a.Value = measure.ReplaceAllStringFunc(a.Value, tenth)
+						a.Value = strings.ReplaceAll(measure.ReplaceAllStringFunc(a.Value, tenth), ", ", ",")
 					}
 					fmt.Fprintf(&b, ` %s="%s"`, a.Name.Local, template.HTMLEscapeString(a.Value))
 				case a.Name.Local == "style":
 					fmt.Fprintf(&b, ` class=%s`, h.class(a.Value))
 				}
 			}
+			if name == "path" {
+				b.WriteString(" /")
+			}
 			b.WriteString(">")
 		case xml.EndElement:
-			open = open[:len(open)-1]
+			switch open = open[:len(open)-1]; x.Name.Local {
+			case "path":
+				continue // it has no content, and was closed
+			case "g":
+				if len(open) == 1 { // the whole drawing
+					for _, s := range spots {
+						fmt.Fprintf(&b, `<circle class=spot cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`, s.at.X.Points(), s.at.Y.Points(), template.HTMLEscapeString(s.says))
+					}
+				}
+			}
 			b.WriteString("</" + x.Name.Local + ">")
 		case xml.CharData:
 			if len(open) > 0 && open[len(open)-1] == "text" {

@@ -129,7 +129,11 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 	}
 	return &Figure{
 		Name: l.Name, Caption: caption, width: width, height: height + legendHeight(legend, width), records: d.records(l),
-		paint: func(c draw.Canvas) { paint(drawLegend(c, legend)) },
+		paint: func(c draw.Canvas) {
+			d.spots = nil
+			paint(drawLegend(c, legend))
+		},
+		spots: func() []spot { return d.spots },
 	}, nil
 }
 
@@ -141,6 +145,19 @@ type paretoData struct {
 	paper            []placed // one, or none
 	hull             metrics.Hull
 	low, high        float64 // of gains that are shown
+	spots            []spot  // of the marks, as they were drawn last
+}
+
+// spot notes where the mark of a row was drawn, and its numbers there: cost, and what the panel shows.
+func (d *paretoData) spot(p placed, at vg.Point, what string, v metrics.Value) {
+	number := func(v metrics.Value, factor float64) string {
+		text := Significant(factor * v.Number)
+		if v.Bounded {
+			text += " [" + Significant(factor*v.Low) + ", " + Significant(factor*v.High) + "]"
+		}
+		return text
+	}
+	d.spots = append(d.spots, spot{at, fmt.Sprintf("%s: %s %s, %s %s", p.Label, what, number(v, 1), d.label, number(p.cost, d.factor))})
 }
 
 // comparable says whether a row has a coin to be compared with: one that costs no less than the cheapest expert.
@@ -354,6 +371,7 @@ func (d *paretoData) paintPlane(p panel) {
 			lines = append(lines, p.stroke(bar, []vg.Point{at(m.cost.Low, m.accuracy.Number), at(m.cost.High, m.accuracy.Number)})...)
 		}
 		p.data.DrawGlyph(m.style, point)
+		d.spot(m, point, "Accuracy (%)", m.accuracy)
 		taken = append(taken, box)
 	}
 	marks := slices.Clone(taken)
@@ -402,6 +420,7 @@ func (d *paretoData) paintGains(p panel) {
 			p.stroke(bar, []vg.Point{at(m.cost.Number, m.gain.Low), at(m.cost.Number, m.gain.High)})
 		}
 		p.data.DrawGlyph(m.style, point)
+		d.spot(m, point, "Hull gain (points)", m.gain)
 	}
 }
 

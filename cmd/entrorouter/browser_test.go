@@ -1,0 +1,164 @@
+//go:build browser
+
+// What a reader does with the page of report, in Chromium: make test-browser. The driver is large, so other tests are built without it.
+package main
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// browser opens a page of report; what the console says against it fails the test.
+func browser(t *testing.T, width int64, args ...string) (do func(...chromedp.Action)) {
+	t.Helper()
+	var found string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			found = path
+			break
+		}
+	}
+	if found == "" {
+		t.Skip("there is no Chromium to open a page with: install chromium")
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	var out, errs bytes.Buffer
+	if code := run(append([]string{"entrorouter", "report", "--output", file}, args...), nil, &out, &errs); code != exitOK {
+		t.Fatal(errs.String())
+	}
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox)...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(cancel)
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			t.Errorf("the script failed: %s", e.ExceptionDetails.Error())
+		case *log.EventEntryAdded:
+			t.Errorf("the console says: %s", e.Entry.Text)
+		}
+	})
+	do = func(actions ...chromedp.Action) {
+		t.Helper()
+		if err := chromedp.Run(ctx, actions...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	still := []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}
+	do(chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures(still), chromedp.Navigate("file://"+file))
+	return do
+}
+
+// click clicks what a selector finds first.
+func click(selector string) chromedp.Action { return chromedp.Click(selector, chromedp.ByQuery) }
+
+// tells is what an expression in the page comes to.
+func tells[T any](do func(...chromedp.Action), expression string) (value T) {
+	do(chromedp.Evaluate(expression, &value))
+	return value
+}
+
+func TestBrowserGoesFromAClaimToItsDetail(t *testing.T) {
+	do := browser(t, 1280, "main", "--figures", "../../figures")
+	const opened = `getComputedStyle(document.querySelector("#c-retention .opened")).contentVisibility !== "hidden" && document.querySelector("#c-retention .opened").checkVisibility()`
+	if tells[bool](do, opened) {
+		t.Error("a sentence is open before it is clicked")
+	}
+	do(click(`nav a[href="#verdicts"]`), click(`#c-retention > summary`)) // two clicks
+	if !tells[bool](do, opened) || !strings.Contains(tells[string](do, `document.querySelector("#c-retention .opened").innerText`), "paper.List.Check") {
+		t.Error("two clicks do not lead to what is behind a claim")
+	}
+	do(chromedp.SetValue(`#filter-verdicts [name=verdict]`, "did not come out", chromedp.ByQuery), chromedp.Evaluate(`document.getElementById("filter-verdicts").dispatchEvent(new Event("input"))`, nil))
+	if n, all := tells[int](do, `document.querySelectorAll(".sentence:not([hidden])").length`), tells[int](do, `document.querySelectorAll(".sentence").length`); n == 0 || n >= all {
+		t.Errorf("%d of %d sentences did not come out somewhere", n, all)
+	}
+	if n := tells[int](do, `[...document.querySelectorAll(".sentence:not([hidden])")].filter((s) => ![...s.querySelectorAll("summary .mark")].some((m) => m.ariaLabel.endsWith(": did not come out"))).length`); n > 0 {
+		t.Errorf("%d sentences are left that came out everywhere", n)
+	}
+}
+
+func TestBrowserSortsATable(t *testing.T) {
+	do := browser(t, 1280, "main", "--figures", "../../figures")
+	const order = `[...document.querySelectorAll("#t-main tbody:not(.section) tr:first-child")].map((r) => r.cells[0].textContent).join("|")`
+	before := tells[string](do, order)
+	const numbers = `[...document.querySelectorAll("#t-main tbody:not(.section) tr:first-child")].map((r) => parseFloat(r.cells[r.cells.length - 2].textContent)).filter((x) => !Number.isNaN(x))`
+	sort := click(`#t-main thead tr:last-child th:nth-last-child(2) button`)
+	for _, sign := range []float64{-1, 1} {
+		do(sort)
+		of := tells[[]float64](do, numbers)
+		for i := 1; i < len(of); i++ {
+			if sign*of[i] < sign*of[i-1] {
+				t.Errorf("sorted: %v", of)
+				break
+			}
+		}
+		if len(of) < 15 {
+			t.Errorf("%d numbers", len(of))
+		}
+	}
+	do(sort)
+	if after := tells[string](do, order); after != before {
+		t.Errorf("the third click leaves %s, not %s", after, before)
+	}
+	// The paper's rows and the benchmarks.
+	shown := func(selector string) int {
+		return tells[int](do, `[...document.querySelectorAll("`+selector+`")].filter((e) => e.checkVisibility()).length`)
+	}
+	if shown("#t-main tr.paper") == 0 || shown("#t-main td.g") > 0 {
+		t.Error("at first the paper's rows are there, and benchmarks are folded")
+	}
+	do(click("#paper-rows"), click("#t-main .fold input"))
+	if shown("#t-main tr.paper") > 0 || shown("#t-main td.g") == 0 {
+		t.Error("neither switch does anything")
+	}
+}
+
+func TestBrowserGoesFromACellToItsQuestions(t *testing.T) {
+	dir, err := smokeRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	do := browser(t, 1280, "smoke", "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out"))
+	do(click("#t-smoke .fold input"),
+		click(`#t-smoke a[data-row="logistic"][data-benchmark="sim-aime24"]`), // one click
+		click(`#g-smoke-paper .grid tbody tr:not([hidden]) td`))               // two
+	if of := tells[string](do, `document.querySelector(".card:target h4").textContent`); !strings.HasPrefix(of, "sim-aime24-") {
+		t.Errorf("two clicks lead to %q", of)
+	}
+	hash := tells[string](do, "location.hash")
+	if !strings.HasPrefix(hash, "#q-smoke-paper-sim-aime24-") {
+		t.Errorf("the address is %s", hash)
+	}
+	do(click(".card:target .after"))
+	if next := tells[string](do, "location.hash"); next == hash || !strings.HasPrefix(next, "#q-smoke-paper-sim-aime24-") {
+		t.Errorf("after %s comes %s", hash, next)
+	}
+	do(click(`#g-smoke-paper [name=disagree]`))
+	if n := tells[int](do, `document.querySelectorAll("#g-smoke-paper .grid tbody tr:not([hidden]):not(.disagree)").length`); n > 0 {
+		t.Errorf("%d questions are left on which nobody disagrees", n)
+	}
+}
+
+func TestBrowserScrollsNoPageSideways(t *testing.T) {
+	dir, err := smokeRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	do := browser(t, 400, "smoke", "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out"))
+	do(chromedp.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true; }); document.querySelectorAll(".fold input").forEach((f) => { f.checked = true; }); document.querySelector(".grid a").click()`, nil))
+	if width := tells[int](do, "document.documentElement.scrollWidth"); width > 400 {
+		t.Errorf("the page is %d pixels wide on a screen of 400", width)
+	}
+}
