@@ -187,8 +187,9 @@ func (h *HTML) Figure(f *Figure) (template.HTML, error) {
 	}
 	return fill("figure", struct {
 		*Figure
+		Wide    bool // wider than a column of a printed page
 		Drawing template.HTML
-	}{f, drawing})
+	}{f, f.width > figureWidth, drawing})
 }
 
 // Styles are the rules of the drawings so far.
