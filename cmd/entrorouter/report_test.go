@@ -7,10 +7,11 @@ import (
 	"encoding/csv"
 	"errors"
 	"html"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -152,47 +153,89 @@ func records(t *testing.T, file string) (all []map[string]string) {
 
 var (
 	tableElement = regexp.MustCompile(`(?s)<figure class="table" id="t-([^"]*)">.*?</figure>`)
-	tableBody    = regexp.MustCompile(`(?s)<tbody.*</table>`)
+	groupHead    = regexp.MustCompile(`<th colspan="(\d+)" scope="colgroup"[^>]*>([^<]*)`)
+	columnHead   = regexp.MustCompile(`<th scope="col"[^>]*>([^<]*)`)
 	anyTag       = regexp.MustCompile(`<[^>]*>`)
 )
 
-// words are the cells of a table that say something, without what sets them in bold or italics.
-func words(cells []string) (all []string) {
-	for _, c := range cells {
-		if c = strings.TrimSpace(strings.ReplaceAll(c, "*", "")); c != "" {
-			all = append(all, c)
-		}
-	}
-	return all
+// plain is the text of an element.
+func plain(markup string) string {
+	return strings.TrimSpace(html.UnescapeString(anyTag.ReplaceAllString(markup, "")))
 }
 
-// Every committed table is in the page, number by number, and so is every figure.
+// tableCells are the numbers of a table of the page as they are printed, by section, row, group, column and, of the paper's, "paper".
+func tableCells(t *testing.T, table string) map[[5]string]string {
+	t.Helper()
+	var columns [][2]string // group, column
+	heads, rest, _ := strings.Cut(table, "</thead>")
+	for _, g := range groupHead.FindAllStringSubmatch(heads, -1) {
+		n, err := strconv.Atoi(g[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range n {
+			columns = append(columns, [2]string{plain(g[2])})
+		}
+	}
+	for i, c := range columnHead.FindAllStringSubmatch(heads, -1)[1:] {
+		columns[i][1] = plain(c[1])
+	}
+	cells := map[[5]string]string{}
+	section, label := "", ""
+	for _, row := range strings.Split(rest, "<tr")[1:] {
+		row, _, _ = strings.Cut(row, "</table>")
+		parts := strings.Split(row, "<td")
+		head := plain("<tr" + parts[0])
+		whose := ""
+		switch {
+		case strings.Contains(parts[0], `scope="rowgroup"`):
+			section = head
+			continue
+		case strings.HasPrefix(row, ` class="paper`):
+			whose = "paper"
+		default:
+			label = strings.TrimSuffix(head, " †")
+		}
+		if len(parts) != len(columns)+1 {
+			t.Fatalf("%s has %d cells for %d columns", head, len(parts)-1, len(columns))
+		}
+		for i, c := range parts[1:] {
+			cells[[5]string{section, label, columns[i][0], columns[i][1], whose}] = plain("<td" + c)
+		}
+	}
+	return cells
+}
+
+// Every number of every committed table is in the page, rounded as it is printed, and every figure is.
 func TestEveryNumberOfATableIsInTheReport(t *testing.T) {
 	text := reportText(t)
-	tables := 0
+	tables, numbers := 0, 0
 	for _, m := range tableElement.FindAllStringSubmatch(text, -1) {
-		markdown, err := os.ReadFile(filepath.Join("../../figures", m[1]+".md"))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
 		tables++
-		var want, got []string
-		_, body, _ := strings.Cut(string(markdown), "\n|:")
-		for line := range strings.Lines(body) {
-			if cells := strings.Split(strings.TrimSpace(line), "|"); strings.HasPrefix(line, "| ") {
-				want = append(want, cells[2:len(cells)-1]...)
+		cells := tableCells(t, m[0])
+		for _, r := range records(t, filepath.Join("../../figures", m[1]+".csv")) {
+			for _, whose := range []string{"", "paper"} {
+				want := r["ours"]
+				if whose != "" {
+					want = r["paper"]
+				}
+				if want == "" {
+					continue
+				}
+				printed := cells[[5]string{r["section"], r["row"], r["group"], r["column"], whose}]
+				number, _, _ := strings.Cut(printed, " ")
+				x, err := strconv.ParseFloat(want, 64)
+				got, gotErr := strconv.ParseFloat(number, 64)
+				_, digits, _ := strings.Cut(number, ".")
+				unit := math.Pow10(-len(digits))
+				if len(digits) == 0 { // three significant digits
+					unit = math.Pow10(max(len(number)-3, 0))
+				}
+				if err != nil || gotErr != nil || math.Abs(got-x) > unit/2*(1+1e-6) {
+					t.Errorf("%s: %s, %s, %s %s is %s, and the page says %q", m[1], r["row"], r["group"], r["column"], whose, want, printed)
+				}
+				numbers++
 			}
-		}
-		for row := range strings.SplitSeq(tableBody.FindString(m[0]), "<tr") {
-			for _, c := range strings.Split(row, "<td")[1:] {
-				_, c, _ = strings.Cut(c, ">")
-				got = append(got, html.UnescapeString(anyTag.ReplaceAllString(c, "")))
-			}
-		}
-		got, want = words(got), words(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("table %s:\n%q\nin Markdown\n%q", m[1], got, want)
 		}
 	}
 	figures, _ := filepath.Glob("../../figures/*.svg")
@@ -201,7 +244,7 @@ func TestEveryNumberOfATableIsInTheReport(t *testing.T) {
 			t.Errorf("figure %s is not in the page", name)
 		}
 	}
-	if tables < 50 || len(figures) < 20 {
-		t.Errorf("%d tables, %d figures", tables, len(figures))
+	if tables < 50 || numbers < 5000 || len(figures) < 20 {
+		t.Errorf("%d tables, %d numbers, %d figures", tables, numbers, len(figures))
 	}
 }
