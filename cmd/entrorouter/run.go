@@ -177,6 +177,9 @@ func runCommand() *cli.Command {
 			for _, r := range specs {
 				x, err := finish(c, r, o, folder, end.Against)
 				if err != nil {
+					if x != nil { // computed, and not written
+						err = errors.Join(end.print(c, x), err)
+					}
 					return err
 				}
 				end.Experiments = append(end.Experiments, x)

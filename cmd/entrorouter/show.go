@@ -149,7 +149,10 @@ func show(c *cli.Context, value any, text func(io.Writer)) error {
 	plain := transform.NewWriter(c.App.Writer, runes.Map(harmless))
 	w := tabwriter.NewWriter(plain, 0, 0, 2, ' ', 0)
 	text(w)
-	return errors.Join(w.Flush(), plain.Close())
+	if err := w.Flush(); err != nil {
+		return err // which Close would repeat
+	}
+	return plain.Close()
 }
 
 // harmless replaces what could command a terminal, which texts of servers and data may hold.

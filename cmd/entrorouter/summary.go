@@ -57,7 +57,7 @@ type agreement struct {
 }
 
 // finish carries out an experiment and writes its figures to a folder; empty: to none. reference is a folder of measurements that
-// it is held against; empty: nobody asked.
+// it is held against; empty: nobody asked. Where the folder cannot be written to, what is printed comes with the error.
 func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, reference string) (*carriedOut, error) {
 	began := time.Now()
 	result, err := harness.Run(c.Context, r, o)
@@ -84,7 +84,8 @@ func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, referen
 	}
 	if folder != "" {
 		if err := save(&text, folder, files); err != nil {
-			return nil, err
+			x.printed = text.Bytes()
+			return x, err
 		}
 		for _, f := range files {
 			x.Files = append(x.Files, f.Name)

@@ -69,7 +69,7 @@ const hostile = `</script></td></article></style><img src=x onerror="document.ti
 
 // hostilePage is a page whose every text from outside is hostile.
 func hostilePage() *Page {
-	set := QuestionSet{Name: hostile, All: 2, Experts: []string{"small", hostile}, Rows: []Routed{{hostile, hostile}, {"entrorouter", "EntroRouter"}}}
+	set := QuestionSet{Name: hostile, All: 2, Experts: []string{"small", hostile}, Rows: []Routed{{ID: hostile, Label: hostile}, {ID: "entrorouter", Label: "EntroRouter", Outlined: true}}}
 	for _, id := range []string{hostile, "other"} {
 		p := &trail.ProblemResult{
 			Problem: trail.Question{ID: id, Benchmark: hostile, Text: hostile, Gold: []string{hostile}, Options: []string{hostile}},
@@ -174,7 +174,7 @@ func TestQuestionsAreSpacedOverEveryBenchmark(t *testing.T) {
 
 // By hand: two runs, of which the small expert has one right answer, and both of the large one are cut off.
 func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
-	s := QuestionSet{Name: "paper", Experts: []string{"small", "large"}, Rows: []Routed{{"random", "Random"}, {"entrorouter", "EntroRouter"}, {"alone", "Alone"}}}
+	s := QuestionSet{Name: "paper", Experts: []string{"small", "large"}, Rows: []Routed{{ID: "random", Label: "Random"}, {ID: "entrorouter", Label: "EntroRouter", Outlined: true}, {ID: "alone", Label: "Alone"}}}
 	s.Shown = []Question{s.question(&trail.ProblemResult{
 		Problem: trail.Question{ID: "x 1", Benchmark: "x"},
 		Rollouts: []trail.RolloutResult{
