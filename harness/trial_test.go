@@ -257,7 +257,7 @@ func TestEveryFaultInAWholeRun(t *testing.T) {
 		"4 limits, of no time":             {plan: fault.Plan{limited("0")}, class: experts.Limited, took: time.Second},
 		"4 limits, of less":                {plan: fault.Plan{limited("-5")}, class: experts.Limited, took: time.Second},
 		"4 limits, of something":           {plan: fault.Plan{limited("soon")}, class: experts.Limited, took: time.Second},
-		"4 limits, of a day":               {plan: fault.Plan{limited("86400")}, class: experts.Limited, says: "run again to ask for what is missing", is: ErrIncomplete},
+		"4 limits, of a day":               {plan: fault.Plan{limited("86400")}, class: experts.Limited, says: "the same command asks again for what may be had", is: ErrIncomplete},
 		"5 refused, loading, ready":        {plan: fault.Plan{{Path: "/", Status: 503, Until: 70 * time.Second}}, asking: "server_wait: 600", down: 40 * time.Second, took: 70 * time.Second},
 		"5 refused, nobody waits":          {down: time.Hour, says: "no connection", is: experts.ErrUnavailable},
 		"5 refused for longer":             {down: time.Hour, asking: "server_wait: 60", says: "no connection", is: experts.ErrUnavailable, took: 50 * time.Second},

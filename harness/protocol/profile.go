@@ -148,7 +148,7 @@ func (p *profile) examples(ctx context.Context) ([]routing.Example, error) {
 		out = append(out, x)
 	}
 	if out == nil {
-		return nil, fmt.Errorf("%w: no problem of %s was answered by every expert, so there is nothing to learn from; run again to ask for what is missing", steps.ErrIncomplete, p.set.benchmark)
+		return nil, fmt.Errorf("%w: no problem of %s was answered by every expert, so there is nothing to learn from; status says what failed, and the same command asks again for what may be had", steps.ErrIncomplete, p.set.benchmark)
 	}
 	return out, nil
 }

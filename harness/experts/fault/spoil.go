@@ -243,16 +243,18 @@ func (p Point) in(parts [][]byte, size int) int {
 	return 0
 }
 
-// tokens is how many tokens lie in the first bytes of a body.
+// tokens is how many tokens lie in the first bytes of a body. An event counts once its data are whole: some clients read it
+// without the empty line that ends it.
 func (a *answer) tokens(sent, size int) int64 {
 	if sent == size {
 		return a.out
 	}
-	end, told := 0, int64(0)
+	begin, told := 0, int64(0)
 	for i, part := range a.parts {
-		if end += len(part); end > sent {
+		if begin+len(bytes.TrimRight(part, "\r\n")) > sent {
 			break
 		}
+		begin += len(part)
 		told = max(told, a.told[i])
 	}
 	return told
