@@ -186,5 +186,8 @@ func paperOf(dir string) (*page.Paper, error) {
 	if p.Rows, err = of.orderings.Judge(of.orderingsFile, of.tables, measured); err != nil {
 		return nil, usageError{err}
 	}
+	if p.Short, err = of.orderings.FrontSheet(of.orderingsFile, p.Findings, p.Rows, measured); err != nil {
+		return nil, usageError{err}
+	}
 	return p, nil
 }

@@ -53,6 +53,8 @@ type whole struct {
 	Policy      string
 	Style       template.CSS
 	Script      template.JS
+	Short       template.HTML
+	First       bool // verdicts come before experiments: some of those are what the paper is judged on
 	Verdicts    *verdicts
 	Experiments []section
 }
@@ -98,6 +100,12 @@ func (p *Page) Write(w io.Writer) error {
 			here = append(here, e.Name)
 		}
 		out.Verdicts = p.Paper.verdicts(here)
+		out.First = len(out.Verdicts.Scales) > 0
+		if s := p.Paper.Short; s != nil && out.First {
+			if out.Short, err = draw.Sheet(s); err != nil {
+				return err
+			}
+		}
 		columns = fmt.Sprintf(":root{--scales:%d}\n", 1+len(out.Verdicts.Scales))
 	}
 	out.Style = template.CSS(string(style) + columns + draw.Styles())
@@ -133,6 +141,7 @@ func (e *Experiment) section(draw *report.HTML) (section, error) {
 		s.Sets = append(s.Sets, e.Questions[i].asked(x.Name))
 	}
 	draw.Link = link(s.Sets)
+	draw.Section()
 	for _, o := range e.Outputs {
 		for _, t := range o.Tables {
 			part, err := draw.Table(t)

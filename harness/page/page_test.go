@@ -200,3 +200,21 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 }
+
+func TestScalesWithoutANumberAreLeftOut(t *testing.T) {
+	none, some := judged{mark: markOf(paper.NotRun)}, judged{mark: markOf(paper.CameOut), measured: true}
+	v := &verdicts{
+		Scales: []scale{{"a", "A"}, {"b", "B"}, {"c", "C"}},
+		Sections: []sentences{
+			{Of: []sentence{{On: []judged{none, {}, some}}, {On: nil}}},
+			{Of: []sentence{{On: []judged{{mark: markOf(paper.NeedsModel)}, none, none}}}},
+		},
+	}
+	v.leaveOutWhatWasNotRun()
+	if got := fmt.Sprint(v.Scales, v.NotRun); got != "[{c C}] [A B]" {
+		t.Errorf("shown, and not run: %s", got)
+	}
+	if first, second := v.Sections[0].Of, v.Sections[1].Of[0]; len(first[0].On) != 1 || !first[0].On[0].measured || len(first[1].On) != 0 || len(second.On) != 1 || second.On[0].Word != paper.NotRun {
+		t.Errorf("%+v, %+v", first, second)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/paper"
+	"github.com/entrorouter/entrorouter/harness/report"
 )
 
 // Paper is a paper that was judged.
@@ -15,12 +16,14 @@ type Paper struct {
 	Findings  []paper.Finding
 	Orderings *paper.Orderings // nil: it has none
 	Rows      []paper.Row
+	Short     *report.Sheet     // what most readers want of them; nil: nothing
 	Commands  map[string]string // that make the measurements of an experiment, by its name
 	Judge     string            // the command that gives these verdicts
 }
 
 type verdicts struct {
 	Scales   []scale
+	NotRun   []string // scales without a measurement, which are left out
 	Sections []sentences
 	Legend   []kind
 	Judge    string
@@ -53,6 +56,7 @@ type judged struct {
 	Scale scale
 	mark
 	Lines       []string // number, interval and what else tables print
+	measured    bool     // there is a number of ours
 	Questions   int      // 0: none was drawn, or their number was not measured
 	Seeds       int      // whose spread is in the interval; 0: none is
 	Experiments []origin
@@ -158,6 +162,7 @@ func (p *Paper) verdicts(here []string) *verdicts {
 					j.mark = mark{"no verdict", "·", "none"}
 				}
 				if on.Value != nil {
+					j.measured = true
 					j.Questions, j.Seeds = on.Value.Questions, on.Value.Seeds
 				}
 				s.because(on.Verdict, "")
@@ -183,7 +188,38 @@ func (p *Paper) verdicts(here []string) *verdicts {
 			v.Sections = append(v.Sections, part)
 		}
 	}
+	v.leaveOutWhatWasNotRun()
 	return v
+}
+
+// leaveOutWhatWasNotRun leaves out the scales on which no sentence has a number.
+func (v *verdicts) leaveOutWhatWasNotRun() {
+	ran := make([]bool, len(v.Scales))
+	for _, part := range v.Sections {
+		for _, s := range part.Of {
+			for i, on := range s.On {
+				ran[i] = ran[i] || on.measured
+			}
+		}
+	}
+	var scales []scale
+	for i, s := range v.Scales {
+		if ran[i] {
+			scales = append(scales, s)
+		} else {
+			v.NotRun = append(v.NotRun, s.Title)
+		}
+	}
+	v.Scales = scales
+	for _, part := range v.Sections {
+		for i := range part.Of {
+			at := 0
+			part.Of[i].On = slices.DeleteFunc(part.Of[i].On, func(judged) bool {
+				at++
+				return !ran[at-1]
+			})
+		}
+	}
 }
 
 // ordering is a sentence that puts a row above another.
@@ -201,6 +237,7 @@ func (p *Paper) ordering(r paper.Row, scales []scale, here []string) sentence {
 		on := judged{Scale: scales[i], mark: markOf(j.Verdict), Lines: r.Cell(i).Lines}
 		s.because(j.Verdict, j.Reason)
 		if j.Delta != nil {
+			on.measured = true
 			on.Questions, on.Seeds = j.Delta.Questions, j.Delta.Seeds
 			if j.Delta.Pools != nil {
 				s.Where = ofPools

@@ -26,9 +26,13 @@ import (
 type HTML struct {
 	Link func(r Row, benchmark string) Link // where a number of ours leads to; benchmark is as measurements call it. May be nil
 
+	said    map[string]bool   // notes of the section; nil: there is none
 	classes map[string]string // of drawings, by style
 	styles  []string          // in the order of their first use
 }
+
+// Section begins a part of the page: a note of one of its tables is not repeated by the next, which says so.
+func (h *HTML) Section() { h.said = map[string]bool{} }
 
 // Link is where a number leads to, and for a script that filters there, of which row and benchmark it is.
 type Link struct{ Href, Row, Benchmark string } // Href empty: nowhere
@@ -51,6 +55,7 @@ type htmlTable struct {
 	Columns []htmlColumn
 	Bodies  []htmlBody
 	Notes   []string
+	Above   bool // notes of an earlier table hold here too
 	Folds   bool // some groups can be folded
 	Width   int  // columns, with that of the labels
 }
@@ -87,7 +92,17 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 	if err := t.check(); err != nil {
 		return "", err
 	}
-	out := htmlTable{Table: t, Notes: t.notes("Bold"), Width: 1}
+	out := htmlTable{Table: t, Width: 1}
+	for _, note := range t.notes("Bold") {
+		if h.said[note] {
+			out.Above = true
+			continue
+		}
+		out.Notes = append(out.Notes, note)
+		if h.said != nil {
+			h.said[note] = true
+		}
+	}
 	averaged := slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Benchmark == metrics.Average })
 	var of []string // [columns] benchmark
 	for i, slots := range t.slots() {
