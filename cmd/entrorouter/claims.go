@@ -31,7 +31,7 @@ func claimsCommand() *cli.Command {
 			"answers, does each average follow from its row? Those of the paper also against each other: do rows that several\n" +
 			"print agree, are costs those of plausible answers, does each row and column add up to its control total? Exit\n" +
 			"code 3 if a verdict on the paper is not the recorded one, or a table of measurements contradicts itself. Rules: go doc ./harness/paper.\n\n" +
-			"Printed is what does not hold, and how many orderings came out on each scale. --json: claims, claims-measured and verdicts, each\n" +
+			"Printed is what does not hold, and how many claims and orderings came out on each scale. --json: claims, claims-measured and verdicts, each\n" +
 			"the rows of the CSV file of that name as objects; without orderings claims alone.",
 		Flags: append(figuresFlags("folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"),
 			&cli.StringSliceFlag{Name: "measurements", DefaultText: ownFigures + ", or " + committedFigures + " with --update", Usage: "`PATH` of a measurement file, or of a folder with *-measurements.txt; repeat it for more"},
@@ -136,7 +136,7 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 			return usageError{err}
 		}
 		sheets = append(sheets, p.orderings.MeasuredSheet(findings), p.orderings.Sheet(rows, measured))
-		shown = append(shown, p.orderings.Counts(rows, measured))
+		shown = append(shown, p.orderings.Counts(findings, rows, measured))
 		digest, err := p.orderings.DigestSheet(p.orderingsFile, findings, rows, measured)
 		if err != nil {
 			return usageError{err}

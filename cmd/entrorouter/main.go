@@ -24,8 +24,16 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// version is set by the Makefile.
-var version = "unknown"
+// version is set by make and by goreleaser.
+var version string
+
+// built is the version of this program; of one that 'go install' made, that of its module.
+func built() string {
+	if info, ok := debug.ReadBuildInfo(); ok && version == "" {
+		return info.Main.Version
+	}
+	return version
+}
 
 const (
 	exitOK          = 0
@@ -59,7 +67,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	app := &cli.App{
 		Name:            "entrorouter",
 		Usage:           "reproduce the tables and figures of the EntroRouter paper",
-		Version:         version,
+		Version:         built(),
 		Reader:          stdin,
 		Writer:          stdout,
 		ErrWriter:       stderr,

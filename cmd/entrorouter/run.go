@@ -521,7 +521,7 @@ func budget(c *cli.Context) *cost.Budget {
 
 // environment is written beside every stored entry and never compared.
 func environment() map[string]string {
-	env := map[string]string{"entrorouter": version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
+	env := map[string]string{"entrorouter": built(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, path := range []string{"github.com/gomlx/gomlx", "github.com/gomlx/compute"} {
 			if i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == path }); i >= 0 {

@@ -393,34 +393,67 @@ func word(verdict string) string {
 	return verdict
 }
 
-func (o *Orderings) summary(rows []Row) report.Grid {
-	g := report.Grid{Title: fmt.Sprintf("Verdicts on %d orderings", len(rows)), Head: []string{"Scale"}, Widths: []float64{0.34}}
-	g.Widths[0] = 0.3
+// tally counts verdicts by scale; those of a scale are in the order of o.Scales.
+func (o *Orderings) tally(title string, given func(scale int) []string) report.Grid {
+	g := report.Grid{Title: title, Head: []string{"Scale"}, Widths: []float64{0.3}}
 	for _, w := range verdictWords {
 		g.Head = append(g.Head, w.word)
 		g.Widths = append(g.Widths, 0.09)
 	}
-	g.Head = append(g.Head, "left after Holm and FDR")
-	g.Widths = append(g.Widths, 0.16)
 	for i, scale := range o.Scales {
+		counts := map[string]int{}
+		for _, verdict := range given(i) {
+			counts[verdict]++
+		}
 		row := []report.Text{report.Say(scale.Title)}
 		for _, w := range verdictWords {
-			n := 0
-			for _, r := range rows {
-				if r.Judged[i].Verdict == w.verdict {
-					n++
-				}
-			}
-			row = append(row, report.Say(strconv.Itoa(n)))
+			row = append(row, report.Say(strconv.Itoa(counts[w.verdict])))
 		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+func (o *Orderings) summary(rows []Row) report.Grid {
+	g := o.tally(fmt.Sprintf("Verdicts on %d orderings", len(rows)), func(scale int) (given []string) {
+		for _, r := range rows {
+			given = append(given, r.Judged[scale].Verdict)
+		}
+		return given
+	})
+	g.Head = append(g.Head, "left after Holm and FDR")
+	g.Widths = append(g.Widths, 0.16)
+	for i := range g.Rows {
 		var here []Judged
 		for _, r := range rows {
 			here = append(here, r.Judged[i])
 		}
-		row = append(row, report.Say(survivors(here)))
-		g.Rows = append(g.Rows, row)
+		g.Rows[i] = append(g.Rows[i], report.Say(survivors(here)))
 	}
 	return g
+}
+
+// summaryOfClaims counts the verdicts on the paper's numbers and comparisons in words; false if there are none.
+func (o *Orderings) summaryOfClaims(findings []Finding) (report.Grid, bool) {
+	given, claims := map[string][]string{}, 0
+	for _, f := range findings {
+		judged := false
+		for _, on := range f.Ours {
+			if on.Verdict != NotStated {
+				given[on.Scale.ID], judged = append(given[on.Scale.ID], on.Verdict), true
+			}
+		}
+		if judged {
+			claims++
+		}
+	}
+	g := o.tally(fmt.Sprintf("Verdicts on %d claims", claims), func(scale int) []string { return given[o.Scales[scale].ID] })
+	for i := len(o.Scales) - 1; i >= 0; i-- {
+		if given[o.Scales[i].ID] == nil {
+			g.Rows = slices.Delete(g.Rows, i, i+1)
+		}
+	}
+	return g, claims > 0
 }
 
 // abreast is how many scales stand side by side in a grid, so that a page can hold it.

@@ -68,8 +68,13 @@ func Brief(findings []Finding) *report.Sheet {
 	return s
 }
 
-// Counts is the table of how many orderings came out, by scale.
-func (o *Orderings) Counts(rows []Row, measured *Measurements) *report.Sheet {
-	return &report.Sheet{Name: "verdicts", Caption: "The paper's orderings on our measurements.", Grids: []report.Grid{o.summary(rows)},
+// Counts is the tables of how many claims and orderings came out, by scale.
+func (o *Orderings) Counts(findings []Finding, rows []Row, measured *Measurements) *report.Sheet {
+	s := &report.Sheet{Name: "verdicts", Caption: "What the paper says, on our measurements.",
 		Notes: []string{fmt.Sprintf("Measurements read: %s.", experiments(measured))}}
+	if g, ok := o.summaryOfClaims(findings); ok {
+		s.Grids = append(s.Grids, g)
+	}
+	s.Grids = append(s.Grids, o.summary(rows))
+	return s
 }
