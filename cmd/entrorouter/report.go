@@ -27,10 +27,12 @@ func reportCommand() *cli.Command {
 		Usage:     "make one HTML file of verdicts, tables and figures",
 		ArgsUsage: "[SPEC...]",
 		Description: "Reads FIGURES/NAME-measurements.txt of every SPEC, and judges what the paper says on all measurements there.\n" +
-			"Without SPEC: of every built-in experiment that has measurements there. The file loads nothing from anywhere.",
+			"Without SPEC: of every built-in experiment that has measurements there. The file loads nothing from anywhere.\n" +
+			"With --serve the page is made when it is asked for, so that it follows what is run meanwhile.",
 		Flags: append(storeFlags(), seedsFlag(),
 			&cli.StringFlag{Name: "figures", Value: ownFigures, Usage: "folder of the measurements; " + committedFigures + " has the committed ones"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "report.html", Usage: "`FILE` to write"},
+			&cli.StringFlag{Name: "serve", Usage: "write no file: serve the page, whole answers and the status of a run at `ADDRESS`, as in 127.0.0.1:8080"},
 			&cli.IntFlag{Name: "questions", Value: 200, Usage: "show at most `N` questions of each experiment whose run is in --out; 0: none"}),
 		Action: func(c *cli.Context) error {
 			dir, file := c.String("figures"), c.String("output")
@@ -42,25 +44,13 @@ func reportCommand() *cli.Command {
 			case file == "":
 				return usageError{errors.New("--output is empty; name the file to write")}
 			}
-			p := &page.Page{Version: c.App.Version}
-			specs, err := measuredSpecs(c, dir)
+			if c.IsSet("serve") {
+				return serveReport(c)
+			}
+			p, err := reportOf(c)
 			if err != nil {
 				return err
 			}
-			for _, r := range specs {
-				e, err := experimentOf(dir, r)
-				if err != nil {
-					return err
-				}
-				if e.Questions, e.NoQuestions, err = questionsOf(c, r); err != nil {
-					return err
-				}
-				p.Experiments = append(p.Experiments, e)
-			}
-			if p.Paper, err = paperOf(dir); err != nil {
-				return err
-			}
-			p.Paper.Commands = builtInCommands(c, dir)
 			var text bytes.Buffer
 			if err := p.Write(&text); err != nil {
 				return err
@@ -75,6 +65,31 @@ func reportCommand() *cli.Command {
 			return err
 		},
 	}
+}
+
+// reportOf is the page that is asked for.
+func reportOf(c *cli.Context) (*page.Page, error) {
+	dir := c.String("figures")
+	p := &page.Page{Version: c.App.Version}
+	specs, err := measuredSpecs(c, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range specs {
+		e, err := experimentOf(dir, r)
+		if err != nil {
+			return nil, err
+		}
+		if e.Questions, e.NoQuestions, err = questionsOf(c, r); err != nil {
+			return nil, err
+		}
+		p.Experiments = append(p.Experiments, e)
+	}
+	if p.Paper, err = paperOf(dir); err != nil {
+		return nil, err
+	}
+	p.Paper.Commands = builtInCommands(c, dir)
+	return p, nil
 }
 
 // measuredSpecs are the specs that are asked for, or every built-in one that has measurements in a folder.

@@ -25,6 +25,7 @@ import (
 // Page is what is shown.
 type Page struct {
 	Version     string // of the program
+	Served      bool   // by a server that has the pages beside it
 	Paper       *Paper // nil: no paper is judged
 	Experiments []Experiment
 }
@@ -39,7 +40,7 @@ type Experiment struct {
 	NoQuestions string        // why there are none, a sentence; may be empty
 }
 
-//go:embed page.gohtml page.css page.js
+//go:embed page.gohtml page.css page.js served.gohtml
 var files embed.FS
 
 var pageTemplate = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{"slug": slug, "own": ownTables}).ParseFS(files, "page.gohtml"))
@@ -87,7 +88,7 @@ func (p *Page) Write(w io.Writer) error {
 	out := whole{Page: p, Script: template.JS(script)}
 	draw := &report.HTML{}
 	for i := range p.Experiments {
-		s, err := p.Experiments[i].section(draw)
+		s, err := p.Experiments[i].section(draw, p.Served)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Experiments[i].Run.Spec.Experiment.Name, err)
 		}
@@ -109,7 +110,7 @@ func (p *Page) Write(w io.Writer) error {
 		columns = fmt.Sprintf(":root{--scales:%d}\n", 1+len(out.Verdicts.Scales))
 	}
 	out.Style = template.CSS(string(style) + columns + draw.Styles())
-	out.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash([]byte(out.Style)), hash([]byte(out.Script)))
+	out.Policy = policy(string(out.Style), string(out.Script))
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, out); err != nil {
 		return err
@@ -117,6 +118,15 @@ func (p *Page) Write(w io.Writer) error {
 	text := bytes.ReplaceAll(b.Bytes(), []byte("&#43;"), []byte("+")) // escaped for encodings that this is not in
 	_, err = w.Write(bytes.Map(harmless, text))
 	return err
+}
+
+// policy is the content security policy of a page with a style and a script; empty: it has none.
+func policy(style, script string) string {
+	scripts := "'none'"
+	if script != "" {
+		scripts = "'" + hash([]byte(script)) + "'"
+	}
+	return fmt.Sprintf("default-src 'none'; style-src '%s'; script-src %s; img-src data:; base-uri 'none'; form-action 'none'", hash([]byte(style)), scripts)
 }
 
 // hash is how a content security policy names a text.
@@ -133,12 +143,12 @@ func harmless(r rune) rune {
 	return r
 }
 
-// section draws what an experiment shows.
-func (e *Experiment) section(draw *report.HTML) (section, error) {
+// section draws what an experiment shows; served: where a server has whole answers.
+func (e *Experiment) section(draw *report.HTML, served bool) (section, error) {
 	x := &e.Run.Spec.Experiment
 	s := section{Experiment: e, Name: x.Name, Title: x.Title, Provenance: provenanceOf(e.Run.Measurements)}
 	for i := range e.Questions {
-		s.Sets = append(s.Sets, e.Questions[i].asked(x.Name))
+		s.Sets = append(s.Sets, e.Questions[i].asked(x.Name, served))
 	}
 	draw.Link = link(s.Sets)
 	draw.Section()

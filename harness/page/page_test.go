@@ -188,7 +188,7 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 			{Row: "entrorouter", Expert: "small"}, {Row: "alone", Expert: "expected"},
 		},
 	})}
-	of := s.asked("main")
+	of := s.asked("main", false)
 	r := of.Rows[0]
 	if of.Anchor != "main-paper" || of.Default != 1 || r.Anchor != "q-main-paper-x-1" || r.Sent != "10-" || r.Disagree {
 		t.Errorf("%q, outlined %d, %q, sent %q, disagree %v", of.Anchor, of.Default, r.Anchor, r.Sent, r.Disagree)

@@ -37,6 +37,7 @@ type Question struct {
 	Cells               []Answered // [experts]
 	To                  []int      // [rows] expert that most decisions of the row went to; -1: another, or none
 	Unscored            []string   // models without an answer in every run: the question is scored for nobody
+	Texts               bool       // whole answers are stored
 }
 
 // Answered is what an expert answered to a question, over all runs.
@@ -94,7 +95,7 @@ func spaced(problems []trail.Listed, most int) (ids []string) {
 
 // question is what is shown of a problem.
 func (s *QuestionSet) question(p *trail.ProblemResult) Question {
-	q := Question{ID: p.Problem.ID, Benchmark: p.Problem.Benchmark, Text: p.Problem.Text, Options: p.Problem.Options, Gold: p.Problem.Gold, Unscored: p.Unscored}
+	q := Question{ID: p.Problem.ID, Benchmark: p.Problem.Benchmark, Text: p.Problem.Text, Options: p.Problem.Options, Gold: p.Problem.Gold, Unscored: p.Unscored, Texts: len(p.Rollouts) > 0}
 	for _, x := range s.Experts {
 		a := Answered{Expert: x}
 		for _, r := range p.Rollouts {
@@ -217,6 +218,7 @@ type asked struct {
 type row struct {
 	Question
 	Anchor, Before, After string
+	Answers               string // where whole answers are; empty: nowhere
 	Sent                  string // an expert a row, as a digit of base 36; - for none
 	Disagree              bool   // of the experts some are usually right, and some are not
 	Grid                  []gridCell
@@ -235,7 +237,7 @@ type sent struct {
 	Rows   []string
 }
 
-func (s *QuestionSet) asked(experiment string) asked {
+func (s *QuestionSet) asked(experiment string, served bool) asked {
 	out := asked{QuestionSet: s, Anchor: slug(experiment + "-" + s.Name), Signs: answerSigns}
 	out.Default = max(slices.IndexFunc(s.Rows, func(r Routed) bool { return r.Outlined }), 0)
 	for _, q := range s.Shown {
@@ -243,6 +245,9 @@ func (s *QuestionSet) asked(experiment string) asked {
 			out.Benchmarks = append(out.Benchmarks, q.Benchmark)
 		}
 		r := row{Question: q, Anchor: "q-" + slug(out.Anchor+"-"+q.ID)}
+		if served && q.Texts {
+			r.Answers = AnswersOf(experiment, s.Name, q.ID)
+		}
 		if n := len(out.Rows); n > 0 {
 			r.Before, out.Rows[n-1].After = out.Rows[n-1].Anchor, r.Anchor
 		}
