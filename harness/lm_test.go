@@ -331,8 +331,8 @@ func TestTheStudyOfALanguageModelOnRecordedAnswersIsPlanned(t *testing.T) {
 			frozen++
 		}
 	}
-	if frozen != 3 {
-		t.Errorf("%d rows are a head on the frozen model, want 3", frozen)
+	if frozen != 9 {
+		t.Errorf("%d rows are a head on the frozen model, want 9", frozen)
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
 var documents = []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", help,
-	"CONTRIBUTING.md", "CHANGELOG.md", "docs/commands.md", "docs/glossary.md", "docs/findings.md", "docs/other-papers.md", "docs/distance.md", "docs/own-models.md", "docs/features.md", "docs/language-models.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/report.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
+	"CONTRIBUTING.md", "CHANGELOG.md", "docs/commands.md", "docs/glossary.md", "docs/findings.md", "docs/other-papers.md", "docs/distance.md", "docs/own-models.md", "docs/features.md", "docs/language-models.md", "docs/lm-studies.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/report.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
 
 const help = "help"
 
@@ -192,6 +192,7 @@ var commandsOfDocuments = []documented{
 	{command: "build/xla/entrorouter-xla run lm-smollm2 --plugin $PWD/build/xla/pjrt_c_api_cpu_plugin.so", as: "entrorouter run lm-smollm2 --plugin $PWD/build/xla/pjrt_c_api_cpu_plugin.so", why: "it needs what make smollm2 xla-cpu makes: what this program says", exit: 2, prints: `built without XLA`},
 	{command: "go doc ./harness/train.Conduct.SFT", as: `cd "$ROOT" && go doc ./harness/train.Conduct.SFT`, why: "in the folder of the code", prints: `Where it is not what the paper does`},
 	{command: "go doc ./harness/train.Conduct.GRPO", as: `cd "$ROOT" && go doc ./harness/train.Conduct.GRPO`, why: "in the folder of the code", prints: `VeRL where they are silent`},
+	{command: "make lm-studies DATA=DIR", as: `make -C "$ROOT" -n lm-studies DATA=DIR SMOLLM2=build/nowhere XLA=build/nowhere`, why: "it installs packages and takes half an hour: what it calls", needs: "make", prints: `run lm-recorded --data 'DIR' --out build/lm-studies --plugin '.*pjrt_c_api_cpu_plugin\.so'`},
 	{command: "make smollm2", as: `make -C "$ROOT" -n smollm2 SMOLLM2=build/nowhere`, why: "97 MB from a network: what it calls", needs: "make", prints: `model import build/nowhere/.*--out build/nowhere/hf`},
 	{command: "entrorouter status", prints: `no process is running; last asked by: `},
 	{command: "entrorouter fsck", prints: `\d+ entries, \d+ rollouts, \d+ attempts; faults: 0`},
@@ -203,6 +204,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter fetch SET... --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", edit: ownShelf, why: "hosts that tests do not ask: a set that is there", prints: `published: 1 rows, recorded, in shelf/published\.jsonl`},
 	{command: "entrorouter fetch aime25 math500 --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch reasoning-gym routellm-mmlu --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
+	{command: "entrorouter fetch reasoning-gym --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch SET --specs mine --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter import csv answers.csv --out logged --key problem=question --key output_tokens=tokens --price small=0.1,0.4 --price large=2,8", edit: ownExports, why: "a log made by hand", prints: `read: questions 40, benchmarks 2, models 2, answers 80; .*\naudit: nothing found`},
 	{command: "entrorouter run logged/logged.yaml --data logged", edit: fewerSteps("logged/logged.yaml"), why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter.*written to`},
