@@ -32,7 +32,8 @@ func claimsCommand() *cli.Command {
 			"print agree, are costs those of plausible answers, does each row and column add up to its control total? Exit\n" +
 			"code 3 if a verdict on the paper is not the recorded one, or a table of measurements contradicts itself. Rules: go doc ./harness/paper.\n\n" +
 			"Printed is what does not hold, and how many claims and orderings came out on each scale. --json: claims, claims-measured and verdicts, each\n" +
-			"the rows of the CSV file of that name as objects; without orderings claims alone.",
+			"the rows of the CSV file of that name as objects; without orderings claims alone.\n\n" +
+			"With --update also figures/README.md, an index of the folder, and figures/claims-map.md, what stands behind each verdict.",
 		Flags: append(figuresFlags("folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"),
 			&cli.StringSliceFlag{Name: "measurements", DefaultText: ownFigures + ", or " + committedFigures + " with --update", Usage: "`PATH` of a measurement file, or of a folder with *-measurements.txt; repeat it for more"},
 			fullFlag("print every claim and ordering, with numbers and reasons"),
@@ -130,6 +131,7 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 	findings = append(findings, measured.CheckTables()...)
 	sheets, shown := []*report.Sheet{paper.ClaimsSheet(findings)}, []*report.Sheet{paper.Brief(findings)}
 	var short []*report.Sheet // for the README: Markdown alone
+	var behind []paper.Behind
 	if p.orderings != nil {
 		rows, err := p.orderings.Judge(p.orderingsFile, p.tables, measured)
 		if err != nil {
@@ -146,6 +148,7 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 			return usageError{err}
 		}
 		short = []*report.Sheet{front, digest, p.orderings.Short(rows)}
+		behind = p.orderings.Behind(p.orderingsFile, p.list, findings, rows)
 	}
 	to := terminal(c.App.Writer)
 	switch {
@@ -181,6 +184,13 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 			return err
 		}
 		files = append(files, f[0])
+	}
+	if c.Bool("update") && !c.IsSet("paper") {
+		pages, err := indexPages(c, folder, files, behind)
+		if err != nil {
+			return err
+		}
+		files = append(files, pages...)
 	}
 	if folder != "" {
 		var names []string

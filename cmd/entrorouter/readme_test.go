@@ -97,6 +97,7 @@ func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 		t.Fatal(err)
 	}
 	copyFiles(t, "figures", filepath.Join(root, "figures", "*-measurements.txt"))
+	copyFiles(t, "figures", filepath.Join(root, "figures", "ensemble-*.csv")) // the command ensemble makes them
 	for _, args := range [][]string{{"entrorouter", "render", "--update"}, {"entrorouter", "claims", "--update"}} {
 		var out bytes.Buffer
 		if code := run(args, strings.NewReader(""), &out, &out); code != 0 {
@@ -126,6 +127,26 @@ func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 		asked := strings.HasSuffix(name, ".pdf") || strings.HasSuffix(name, ".png") || strings.HasPrefix(name, "ensemble-") // by --formats, and by the command ensemble
 		if _, ok := made[name]; !ok && !asked {
 			t.Errorf("nothing makes figures/%s", name)
+		}
+	}
+}
+
+// The index names every committed file, and what it and the map of verdicts link to is there.
+func TestTheIndexOfFiguresIsComplete(t *testing.T) {
+	root := filepath.Join("..", "..")
+	index := documentText(t, "figures/README.md")
+	files, err := filepath.Glob(filepath.Join(root, "figures", "*"))
+	if err != nil || len(files) < 200 {
+		t.Fatal(len(files), err)
+	}
+	for _, f := range files {
+		if name := filepath.Base(f); name != "README.md" && !strings.Contains(index, "]("+name+")") {
+			t.Errorf("figures/README.md does not list %s; run entrorouter claims --update", name)
+		}
+	}
+	for _, page := range []string{"figures/README.md", "figures/claims-map.md"} {
+		for _, to := range brokenLinks(root, page, documentText(t, page)) {
+			t.Errorf("%s links to %s, which is not there", page, to)
 		}
 	}
 }

@@ -3,10 +3,7 @@ package page
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -21,32 +18,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/trail"
 )
-
-// Where the page says that verdicts are decided and tested, there is something of that name.
-func TestWhereVerdictsAreDecidedIsThere(t *testing.T) {
-	files, err := filepath.Glob("../paper/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var source strings.Builder
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		source.Write(text)
-	}
-	for _, symbol := range slices.Concat(ofClaims, ofOurs, ofTables, ofMeasured, ofOrderings, ofPools) {
-		parts := strings.Split(symbol, ".")
-		declared := `(?m)^func ` + parts[len(parts)-1] + `\(`
-		if len(parts) == 3 {
-			declared = `(?m)^func \(\w+ \*?` + parts[1] + `\) ` + parts[2] + `\(`
-		}
-		if parts[0] != "paper" || !regexp.MustCompile(declared).MatchString(source.String()) {
-			t.Errorf("there is no %s", symbol)
-		}
-	}
-}
 
 // No two verdicts that one cell may have look alike, and none looks like no verdict.
 func TestVerdictsAreToldApartWithoutColour(t *testing.T) {

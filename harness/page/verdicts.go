@@ -47,8 +47,8 @@ type sentence struct {
 	Ours             string // why a number of ours decides nothing, or what the margin is
 	Own              mark   // on the paper's own tables
 	On               []judged
-	Where            []string // symbols of the code that decide
-	Commands         []string
+	paper.Decided
+	Commands []string
 }
 
 // judged is a sentence on one scale.
@@ -116,16 +116,6 @@ func markOf(verdict string) mark {
 	return mark{verdict, "?", "open"}
 }
 
-// Where verdicts are decided, as symbols of the module; a test holds them to the code.
-var (
-	ofClaims    = []string{"paper.List.Check", "paper.TestVerdictsOnClaims"}
-	ofOurs      = []string{"paper.List.Check", "paper.TestEveryClaimIsJudgedOnTheCommittedMeasurements"}
-	ofTables    = []string{"paper.List.Check", "paper.TestEveryTableIsTriedWhateverTheListSays"}
-	ofMeasured  = []string{"paper.Measurements.CheckTables", "paper.TestEveryTableIsTriedWhateverTheListSays"}
-	ofOrderings = []string{"paper.Orderings.Judge", "paper.TestVerdictsByTheInterval"}
-	ofPools     = []string{"paper.Orderings.Judge", "paper.TestAnOrderingIsJudgedOverTheEnsemble"}
-)
-
 // verdicts are those of a page with some experiments.
 func (p *Paper) verdicts(here []string) *verdicts {
 	v := &verdicts{Legend: kinds, Judge: p.Judge}
@@ -138,23 +128,22 @@ func (p *Paper) verdicts(here []string) *verdicts {
 	}
 	claims, whole, ours := sentences{Title: "Numbers in words", Wide: true}, sentences{Title: "Whole tables of the paper"}, sentences{Title: "Whole tables of our measurements"}
 	for _, f := range p.Findings {
-		s := sentence{ID: f.ID, Says: f.Says, Source: f.Source, Printed: f.Printed, Recomputed: f.Recomputed, Tolerance: f.Tolerance, Ours: f.OursReason, Own: markOf(f.Verdict)}
+		s := sentence{ID: f.ID, Says: f.Says, Source: f.Source, Printed: f.Printed, Recomputed: f.Recomputed, Tolerance: f.Tolerance, Ours: f.OursReason, Own: markOf(f.Verdict), Decided: f.Decided()}
 		s.because(f.Verdict, f.Reason)
 		if f.Differs != "" {
 			s.because(f.Verdict, "Not as recorded: "+f.Differs+".")
 		}
 		switch {
 		case f.Measured:
-			s.Says, s.Where, s.Commands = "percentages and averages of experiment "+f.ID, ofMeasured, p.commands([]string{f.ID})
+			s.Says, s.Commands = "percentages and averages of experiment "+f.ID, p.commands([]string{f.ID})
 			ours.Of = append(ours.Of, s)
 		case f.Table:
-			s.Says, s.Where, s.Commands = cmp.Or(f.Says, f.ID), ofTables, p.commands(nil)
+			s.Says, s.Commands = cmp.Or(f.Says, f.ID), p.commands(nil)
 			whole.Of = append(whole.Of, s)
 		default:
-			s.Where = ofClaims
 			var from []string
 			if f.Ours != nil {
-				s.Where, s.On = ofOurs, make([]judged, len(v.Scales))
+				s.On = make([]judged, len(v.Scales))
 			}
 			for _, on := range f.Ours {
 				j := judged{Scale: v.Scales[at[on.Scale.ID]], mark: markOf(on.Verdict), Lines: on.Cell().Lines}
@@ -225,7 +214,7 @@ func (v *verdicts) leaveOutWhatWasNotRun() {
 // ordering is a sentence that puts a row above another.
 func (p *Paper) ordering(r paper.Row, scales []scale, here []string) sentence {
 	o := r.Ordering
-	s := sentence{ID: o.ID, Says: o.Says, Source: o.Source, Printed: r.Paper, Where: ofOrderings, Own: mark{"in its own table", "✓", "yes"}}
+	s := sentence{ID: o.ID, Says: o.Says, Source: o.Source, Printed: r.Paper, Decided: r.Decided(), Own: mark{"in its own table", "✓", "yes"}}
 	if !r.PaperHas {
 		s.Own = mark{"not so in its own table", "✗", "no"}
 	}
@@ -239,9 +228,6 @@ func (p *Paper) ordering(r paper.Row, scales []scale, here []string) sentence {
 		if j.Delta != nil {
 			on.measured = true
 			on.Questions, on.Seeds = j.Delta.Questions, j.Delta.Seeds
-			if j.Delta.Pools != nil {
-				s.Where = ofPools
-			}
 		}
 		if experiment := r.Experiment(i); experiment != "" {
 			names := []string{experiment}
