@@ -68,13 +68,41 @@ func Brief(findings []Finding) *report.Sheet {
 	return s
 }
 
-// Counts is the tables of how many claims and orderings came out, by scale.
+// Counts is the tables of how many claims and orderings came out, by scale. Scales of which nothing was run are named below.
 func (o *Orderings) Counts(findings []Finding, rows []Row, measured *Measurements) *report.Sheet {
 	s := &report.Sheet{Name: "verdicts", Caption: "What the paper says, on our measurements.",
 		Notes: []string{fmt.Sprintf("Measurements read: %s.", experiments(measured))}}
+	grids := []report.Grid{o.summary(rows)}
 	if g, ok := o.summaryOfClaims(findings); ok {
-		s.Grids = append(s.Grids, g)
+		grids = slices.Insert(grids, 0, g)
 	}
-	s.Grids = append(s.Grids, o.summary(rows))
+	var notRun []string
+	for _, g := range grids {
+		g.Rows = slices.DeleteFunc(g.Rows, func(row []report.Text) bool {
+			if tells(g.Head, row) {
+				return false
+			}
+			if title := row[0].Lines[0]; !slices.Contains(notRun, title) {
+				notRun = append(notRun, title)
+			}
+			return true
+		})
+		if len(g.Rows) > 0 {
+			s.Grids = append(s.Grids, g)
+		}
+	}
+	if notRun != nil {
+		s.Notes = append(s.Notes, "Not run: "+strings.Join(notRun, "; ")+".")
+	}
 	return s
+}
+
+// tells says whether a row of a tally counts a verdict that takes a measurement.
+func tells(head []string, row []report.Text) bool {
+	for i, of := range head {
+		if slices.Contains([]string{CameOut, DidNot, CannotBeTold, Assumed}, of) && row[i].Lines[0] != "0" {
+			return true
+		}
+	}
+	return false
 }

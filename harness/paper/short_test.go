@@ -1,12 +1,13 @@
 package paper
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// Claims and orderings are counted by scale; a scale that no claim is about has no line.
+// Claims and orderings are counted by scale; a scale that no claim is about has no line, and one of which nothing was run is named.
 func TestVerdictsAreCountedByScale(t *testing.T) {
 	o := orderings(t, "{id: x, source: s, says: first, a: router/knob=2, b: cheap, is: above}")
 	small, big := o.Scales[0], o.Scales[1]
@@ -25,7 +26,8 @@ func TestVerdictsAreCountedByScale(t *testing.T) {
 		Rows  [][]string
 	}
 	var got []grid
-	for _, g := range o.Counts(findings, rows, &Measurements{}).Grids {
+	sheet := o.Counts(findings, rows, &Measurements{})
+	for _, g := range sheet.Grids {
 		counted := grid{Title: g.Title}
 		for _, r := range g.Rows {
 			var cells []string
@@ -39,10 +41,19 @@ func TestVerdictsAreCountedByScale(t *testing.T) {
 	if diff := cmp.Diff(grid{"Verdicts on 3 claims", [][]string{{small.Title, "2", "0", "0", "0", "1", "0"}}}, got[0]); diff != "" {
 		t.Error(diff)
 	}
-	if got[1].Title != "Verdicts on 1 orderings" || len(got[1].Rows) != len(o.Scales) {
-		t.Errorf("%+v", got[1])
+	if len(got) != 1 { // no ordering was measured
+		t.Errorf("%+v", got[1:])
 	}
-	if n := len(o.Counts(nil, rows, &Measurements{}).Grids); n != 1 {
-		t.Errorf("%d tables without claims, want that of orderings alone", n)
+	var titles []string
+	for _, s := range o.Scales {
+		titles = append(titles, s.Title)
+	}
+	if n := len(sheet.Notes); sheet.Notes[n-1] != "Not run: "+strings.Join(titles, "; ")+"." {
+		t.Errorf("the notes are %q", sheet.Notes)
+	}
+	rows[0].Judged[1].Verdict = CameOut
+	grids := o.Counts(nil, rows, &Measurements{}).Grids
+	if len(grids) != 1 || grids[0].Title != "Verdicts on 1 orderings" || len(grids[0].Rows) != 1 || grids[0].Rows[0][0].Lines[0] != big.Title {
+		t.Errorf("of one ordering without claims: %+v", grids)
 	}
 }

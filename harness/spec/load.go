@@ -86,6 +86,7 @@ func list(fsys fs.FS, dir string) []string {
 			names = append(names, n)
 		}
 	}
+	slices.Sort(names) // without the extension, "main" comes before "main-more"
 	return names
 }
 
