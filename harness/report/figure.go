@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Figure is a drawing with the numbers behind it and a caption. No text lies on another, on a line or on a marker: a label
@@ -51,7 +50,7 @@ func (f *Figure) Write(w io.Writer, format Format) error {
 	var canvas vg.CanvasWriterTo
 	switch format {
 	case SVG:
-		canvas = vgsvg.New(f.width, f.height)
+		canvas = newSVGCanvas(f.width, f.height)
 	case PNG:
 		canvas = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(300))}
 	case PDF:
@@ -67,7 +66,11 @@ func (f *Figure) Write(w io.Writer, format Format) error {
 		return fmt.Errorf("figure %q: %w", f.Name, err)
 	}
 	out := b.Bytes()
-	if format == SVG {
+	if canvas, ok := canvas.(svgCanvas); ok {
+		var err error
+		if out, err = canvas.measured(out); err != nil {
+			return fmt.Errorf("figure %q: %w", f.Name, err)
+		}
 		// The drawing names one font, which few readers have; these are cut to the same widths.
 		out = bytes.ReplaceAll(out, []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
 		out = bytes.Map(inXML, f.described(out))

@@ -233,7 +233,7 @@ var drawn = map[string][]string{
 	"svg":  {"viewBox"},
 	"g":    {"transform"},
 	"path": {"d"},
-	"text": {"x", "y", "transform"},
+	"text": {"textLength", "lengthAdjust", "x", "y", "transform"},
 }
 
 // magnified is how large a drawing is at most on a page, in pixels a point: type of 7 points is as large as that of tables.
