@@ -96,7 +96,7 @@ func indexedExperiments(c *cli.Context, folder string) (all []indexed, err error
 			return nil, err
 		}
 		x := &r.Experiment
-		e := indexed{Name: name, Title: x.Title, Command: runs(r, folder), Measurements: filepath.Base(measurementsFile(folder, name)), outputs: []string{name}}
+		e := indexed{Name: name, Title: x.Title, Command: runs(folder, r)[0], Measurements: filepath.Base(measurementsFile(folder, name)), outputs: []string{name}}
 		switch {
 		case x.Ensemble != nil:
 			e.Kind = "many simulated pools"

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -129,7 +130,7 @@ func experimentOf(dir string, r *spec.Resolved) (e page.Experiment, err error) {
 		return e, err
 	}
 	run := &present.Run{Spec: r, Measurements: set}
-	e = page.Experiment{Run: run, File: measurementsFile(dir, x.Name), Commands: []string{runs(r, dir), "entrorouter render " + r.Named + " --figures " + shellWord(dir), "entrorouter show " + r.Named}}
+	e = page.Experiment{Run: run, File: measurementsFile(dir, x.Name), Commands: append(runs(dir, r), "entrorouter render "+r.Named+" --figures "+shellWord(dir), "entrorouter show "+r.Named)}
 	e.Outputs, err = present.Outputs(run, results.FS)
 	if err != nil && !errors.Is(err, spec.ErrUsage) {
 		err = fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", e.File, x.Name, err)
@@ -160,27 +161,42 @@ func questionsOf(c *cli.Context, r *spec.Resolved) (sets []page.QuestionSet, why
 	return sets, "", err
 }
 
-// runs is the command that makes the measurements of a spec.
-func runs(r *spec.Resolved, dir string) string {
-	command, data := "run", ""
-	switch {
-	case r.Experiment.Ensemble != nil:
-		command = "ensemble"
-	case r.Experiment.Recorded():
-		data = " --data DIR"
-	}
-	return "entrorouter " + command + " " + r.Named + data + " --figures " + shellWord(dir)
-}
-
-// builtInCommands make the measurements of each built-in experiment, by its name.
-func builtInCommands(c *cli.Context, dir string) map[string]string {
-	commands := map[string]string{}
-	for _, name := range spec.Names(experiments.FS) {
-		if r, err := loadSpec(c, name); err == nil {
-			commands[r.Experiment.Name] = runs(r, dir)
+// runs are the commands that make the measurements of specs.
+func runs(dir string, specs ...*spec.Resolved) (commands []string) {
+	run, data := "", ""
+	for _, r := range specs {
+		switch {
+		case r.Experiment.Ensemble != nil:
+			commands = append(commands, "entrorouter ensemble "+r.Named+" --figures "+shellWord(dir))
+			continue
+		case r.Experiment.Recorded():
+			data = " --data DIR"
 		}
+		run += " " + r.Named
+	}
+	if run != "" {
+		commands = slices.Insert(commands, 0, "entrorouter run"+run+data+" --figures "+shellWord(dir))
 	}
 	return commands
+}
+
+// builtInCommands make the measurements of built-in experiments.
+func builtInCommands(c *cli.Context, dir string) func(experiments []string) []string {
+	specs := map[string]*spec.Resolved{}
+	for _, name := range spec.Names(experiments.FS) {
+		if r, err := loadSpec(c, name); err == nil {
+			specs[r.Experiment.Name] = r
+		}
+	}
+	return func(experiments []string) []string {
+		var of []*spec.Resolved
+		for _, name := range experiments {
+			if r := specs[name]; r != nil {
+				of = append(of, r)
+			}
+		}
+		return runs(dir, of...)
+	}
 }
 
 // paperOf judges the built-in paper on all measurements of a folder.

@@ -16,9 +16,9 @@ type Paper struct {
 	Findings  []paper.Finding
 	Orderings *paper.Orderings // nil: it has none
 	Rows      []paper.Row
-	Short     *report.Sheet     // what most readers want of them; nil: nothing
-	Commands  map[string]string // that make the measurements of an experiment, by its name
-	Judge     string            // the command that gives these verdicts
+	Short     *report.Sheet                       // what most readers want of them; nil: nothing
+	Commands  func(experiments []string) []string // that make the measurements of experiments, by their names; nil: not known
+	Judge     string                              // the command that gives these verdicts
 }
 
 type verdicts struct {
@@ -62,7 +62,7 @@ type judged struct {
 	Experiments []origin
 }
 
-// because is a verdict, and why it fell: what is said of it, or else what the verdict means.
+// because is a verdict, and what is said of why it fell.
 type because struct{ Verdict, Why string }
 
 // origin is an experiment whose measurements are read.
@@ -93,11 +93,8 @@ var kinds = []kind{
 	{mark{paper.NotCheckable, "?", "open"}, "of the paper's own tables: no table has what it is made of"},
 }
 
-// because adds why a verdict fell, once.
+// because adds what is said of why a verdict fell, once; what every verdict means stands with the signs.
 func (s *sentence) because(verdict, said string) {
-	if at := slices.IndexFunc(kinds, func(k kind) bool { return k.Word == verdict }); said == "" && at >= 0 {
-		said = kinds[at].Means
-	}
 	if b := (because{verdict, said}); said != "" && !slices.Contains(s.Reasons, b) {
 		s.Reasons = append(s.Reasons, b)
 	}
@@ -154,7 +151,6 @@ func (p *Paper) verdicts(here []string) *verdicts {
 					j.measured = true
 					j.Questions, j.Seeds = on.Value.Questions, on.Value.Seeds
 				}
-				s.because(on.Verdict, "")
 				if j.Word != "" {
 					names := p.claim(f.ID).Experiments(on.Scale)
 					j.Experiments, from = origins(names, here), merge(from, names)
@@ -250,8 +246,8 @@ func (p *Paper) claim(id string) *paper.Claim {
 
 // commands make the measurements of experiments and judge.
 func (p *Paper) commands(experiments []string) (all []string) {
-	for _, x := range experiments {
-		all = append(all, cmp.Or(p.Commands[x], "entrorouter run "+x))
+	if p.Commands != nil {
+		all = p.Commands(experiments)
 	}
 	return append(all, p.Judge)
 }

@@ -232,8 +232,8 @@ func (h *HTML) class(style string) string {
 var drawn = map[string][]string{
 	"svg":  {"viewBox"},
 	"g":    {"transform"},
-	"path": {"d"},
-	"text": {"textLength", "lengthAdjust", "x", "y", "transform"},
+	"path": nil,
+	"text": {"textLength", "x", "y", "transform"}, // glyphs keep their form: only what is between them is fitted
 }
 
 // magnified is how large a drawing is at most on a page, in pixels a point: type of 7 points is as large as that of tables.
@@ -264,6 +264,13 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 	var b strings.Builder
 	d := xml.NewDecoder(svg)
 	var open []string // elements
+	var shape, class string // of paths that follow each other in one style: they are written as one
+	draw := func() {
+		if shape != "" {
+			fmt.Fprintf(&b, `<path d="%s" class=%s />`, template.HTMLEscapeString(shape), class)
+		}
+		shape = ""
+	}
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
@@ -286,6 +293,23 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 				return "", fmt.Errorf("a drawing has the element %s, which pages do not know", name)
 			}
 			open = append(open, name)
+			if name == "path" {
+				of, style := "", ""
+				for _, a := range x.Attr {
+					switch a.Name.Local {
+					case "d":
+						of = measure.ReplaceAllStringFunc(a.Value, tenth)
+					case "style":
+						style = h.class(a.Value)
+					}
+				}
+				if style != class {
+					draw()
+				}
+				shape, class = shape+of, style
+				continue
+			}
+			draw()
 			b.WriteString("<" + name)
 			if name == "svg" {
 				b.WriteString(` aria-hidden="true"`)
@@ -303,15 +327,13 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 					fmt.Fprintf(&b, ` class=%s`, h.class(a.Value))
 				}
 			}
-			if name == "path" {
-				b.WriteString(" /")
-			}
 			b.WriteString(">")
 		case xml.EndElement:
 			switch open = open[:len(open)-1]; x.Name.Local {
 			case "path":
-				continue // it has no content, and was closed
+				continue
 			case "g":
+				draw()
 				if len(open) == 1 { // the whole drawing
 					for _, s := range spots {
 						fmt.Fprintf(&b, `<circle class=spot cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`, s.at.X.Points(), s.at.Y.Points(), template.HTMLEscapeString(s.says))
