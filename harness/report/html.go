@@ -263,7 +263,7 @@ func tenth(number string) string {
 func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 	var b strings.Builder
 	d := xml.NewDecoder(svg)
-	var open []string // elements
+	var open []string       // elements
 	var shape, class string // of paths that follow each other in one style: they are written as one
 	draw := func() {
 		if shape != "" {
