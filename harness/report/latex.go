@@ -28,12 +28,12 @@ const (
 	roomySep                    = 4.0   // the same where there is room
 )
 
-// A table that is wider than the page's text is scaled to it, until its numbers have six points and the intervals beside
-// them, set smaller, 4.8; then it is broken into parts of whole groups. One that is higher than the page, by an estimate of
+// A table that is wider than the page's text is scaled to it, until its numbers have seven points and the intervals beside
+// them, set smaller, 5.6; then it is broken into parts of whole groups. One that is higher than the page, by an estimate of
 // its lines, is scaled to that. One that is wider than a column is scaled to it down to three quarters before it takes both
 // columns of the page.
 const (
-	leastScale  = 6 / tableSize
+	leastScale  = 7 / tableSize
 	columnScale = 0.75
 )
 
@@ -181,7 +181,7 @@ func typesetColumn(s slot, index int, lines []line) typesetSlot {
 		}
 		cell := l.cells[index]
 		c.decimals = max(c.decimals, decimalsOf(cell.number))
-		number = max(number, textWidth(cell.number, tableSize))
+		number = max(number, textWidth(strings.Replace(cell.number, "-", "−", 1), tableSize))
 		if cell.spread != "" {
 			c.spread = true
 			spread = max(spread, textWidth("±"+cell.spread, scriptSize))
@@ -195,7 +195,7 @@ func typesetColumn(s slot, index int, lines []line) typesetSlot {
 	}
 	for i, h := range c.head {
 		if i == len(c.head)-1 && s.Better != Neither {
-			h += " ±"
+			h += " ↑"
 		}
 		c.width = max(c.width, textWidth(h, tableSize)*boldness)
 	}

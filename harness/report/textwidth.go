@@ -2,6 +2,8 @@
 
 package report
 
+import "strings"
+
 // Widths of the signs of Times from the space to the tilde, in thousandths of the type size.
 var times = [...]int{
 	250, 333, 408, 500, 500, 833, 778, 333, 333, 333, 500, 564, 250, 333, 250, 278, // space to /
@@ -12,16 +14,22 @@ var times = [...]int{
 	500, 500, 333, 389, 278, 500, 500, 722, 500, 500, 444, 480, 200, 480, 541, //      p to ~
 }
 
-// otherSign is the width of a sign outside that range; ± is one.
-const otherSign = 600
+// Widths of signs outside that range: those of mathematics, and any other.
+const (
+	mathSign  = 778
+	otherSign = 600
+)
 
 // textWidth is how wide s is in Times of a size, in the unit of the size.
 func textWidth(s string, size float64) float64 {
 	total := 0
 	for _, r := range s {
-		if i := int(r - ' '); i >= 0 && i < len(times) {
+		switch i := int(r - ' '); {
+		case i >= 0 && i < len(times):
 			total += times[i]
-		} else {
+		case strings.ContainsRune("±×−≤≥", r):
+			total += mathSign
+		default:
 			total += otherSign
 		}
 	}
