@@ -246,7 +246,7 @@ outputs: [{kind: table, file: constants}]
 }
 
 // The frozen model is run once a text: what it made of texts is kept for rows that come later, whose numbers are those of a run of all. A
-// row may have a compact network beside the experiment's language model.
+// row may have a compact network beside the experiment's language model, and one that trains no policy may read what the model made.
 func TestAFrozenModelReadsRecordedQuestionsOnce(t *testing.T) {
 	rows := []string{
 		`{name: fixed, id: cheapest, params: {expert: cheapest}}`,
@@ -254,6 +254,7 @@ func TestAFrozenModelReadsRecordedQuestionsOnce(t *testing.T) {
 		`{name: entrorouter, kappa: "01"}`,
 		`{name: sft, id: compact, kappa: "01", params: {policy: {kind: compact, buckets: 16}}}`,
 		`{name: entroplus, kappa: "01", params: {policy: {kind: compact, buckets: 16}, prior: 0}}`,
+		`{name: logistic, id: states, kappa: "01", params: {features: {read: [vectors], vectors: {frozen: true}}}}`,
 	}
 	dir, _ := toy.Folder(t, ", k: 2", `
 policy: {kind: lm, model: {arch: qwen3, hidden: 8, inner: 8, layers: 1, heads: 1, kv_heads: 1, head_dim: 8}, tune: head, rationale: none, max_tokens: 1024, compute: float32}
@@ -293,8 +294,13 @@ outputs: [{kind: table, file: constants}]
 	if diff := cmp.Diff(all.Measurements, later.Measurements); diff != "" {
 		t.Error(diff)
 	}
-	if _, ok, err := later.Measurements.Find(metrics.Keys("pool", "toy", "method", "compact", "benchmark", "all", "seed", "")...); err != nil || !ok {
-		t.Error("no numbers of the compact network", err)
+	for _, row := range []string{"compact", "states"} {
+		if _, ok, err := later.Measurements.Find(metrics.Keys("pool", "toy", "method", row, "benchmark", "all", "seed", "")...); err != nil || !ok {
+			t.Errorf("no numbers of row %s: %v", row, err)
+		}
+	}
+	if text := render(t, later); !strings.Contains(text, "states of the frozen language model") {
+		t.Errorf("the table does not say what is read\n%s", text)
 	}
 }
 

@@ -118,6 +118,9 @@ func inWords(f spec.Features) string {
 			part = fmt.Sprintf("n-grams of %d to %d characters in %d buckets", f.Characters.Shortest, f.Characters.Longest, f.Characters.Buckets)
 		case spec.ReadVectors:
 			part = "vectors of " + f.Vectors.File + f.Vectors.Model
+			if f.Vectors.Frozen {
+				part = "states of the frozen language model"
+			}
 		}
 		parts = append(parts, part)
 	}

@@ -37,11 +37,11 @@ type limited interface {
 
 // Limit says what holds back the routers of a row at their own operating point; empty if nothing does or if they have no
 // knob.
-func Limit(row spec.Method) (string, error) {
+func Limit(row spec.Method, x *spec.Experiment) (string, error) {
 	if !named(row.Name).knob {
 		return "", nil
 	}
-	method, err := New(Setup{Method: row, Spec: &spec.Experiment{}})
+	method, err := New(Setup{Method: row, Spec: x})
 	if err != nil {
 		return "", err
 	}

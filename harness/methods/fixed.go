@@ -26,8 +26,8 @@ func newFixed(s Setup) (routing.Method, error) {
 	if f.Expert == "" {
 		return nil, paramFault(s.Method, "expert", "not set; give an expert's id, cheapest, middle, strongest or best")
 	}
-	if s.Experts != nil && f.Expert != mostAccurate {
-		if _, err := expertIndex(f.Expert, s.Experts); err != nil {
+	if s.Pool != nil && f.Expert != mostAccurate {
+		if _, err := expertIndex(f.Expert, expertIDs(s.Pool)); err != nil {
 			return nil, paramFault(s.Method, "expert", "%v", err)
 		}
 	}

@@ -178,3 +178,11 @@ func spends(t testing.TB, f routing.Frontier, knob float64, examples []routing.E
 	}
 	return usd
 }
+
+// poolOf is a pool of experts of which only the ids are known.
+func poolOf(ids ...string) (pool []routing.Expert) {
+	for _, id := range ids {
+		pool = append(pool, routing.Expert{ID: id})
+	}
+	return pool
+}

@@ -75,7 +75,7 @@ func newFORC(s Setup) (routing.Method, error) {
 	case f.Cost == "predicted":
 		return nil, paramFault(s.Method, "cost", "imported predictions come without texts to predict dollars from; want mean or per_bucket")
 	}
-	f.pihat, f.PihatSum, err = importFile(s, "pihat", f.Pihat, f.PihatSum, readPass(s.Experts))
+	f.pihat, f.PihatSum, err = importFile(s, "pihat", f.Pihat, f.PihatSum, readPass(expertIDs(s.Pool)))
 	return f, err
 }
 

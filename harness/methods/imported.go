@@ -60,7 +60,7 @@ func (s Setup) below(param, path string) (string, error) {
 	switch {
 	case !filepath.IsLocal(filepath.FromSlash(path)):
 		return "", paramFault(s.Method, param, "want a path below the data folder, got %q", path)
-	case s.Experts == nil:
+	case s.Pool == nil:
 		return "", nil
 	case s.Data == "":
 		return "", paramFault(s.Method, param, "%q is read from the data folder; say which with --data DIR", path)

@@ -15,7 +15,7 @@ import (
 func importing(t *testing.T, kind, params, text string) (routing.Method, error) {
 	t.Helper()
 	s := setup(t, kind, params)
-	s.Experts, s.Data = []string{"small", "medium", "large"}, t.TempDir()
+	s.Pool, s.Data = poolOf("small", "medium", "large"), t.TempDir()
 	if err := os.WriteFile(filepath.Join(s.Data, "x.jsonl"), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestImportedFilesAreCheckedAndPartOfTheRecipe(t *testing.T) {
 	if _, err := New(s); err != nil {
 		t.Errorf("a spec that is only checked: %v", err)
 	}
-	s.Experts = []string{"small", "large"}
+	s.Pool = poolOf("small", "large")
 	if _, err := New(s); err == nil || !strings.Contains(err.Error(), "--data DIR") {
 		t.Errorf("without a data folder: %v", err)
 	}

@@ -87,15 +87,15 @@ func newLLMRouter(s Setup) (routing.Method, error) {
 			l.Price = &p
 		}
 	}
-	if s.Experts == nil {
+	if s.Pool == nil {
 		return l, nil
 	}
-	if _, err := expertIndex(l.OnParseFail, s.Experts); err != nil {
+	if _, err := expertIndex(l.OnParseFail, expertIDs(s.Pool)); err != nil {
 		return nil, paramFault(s.Method, "on_parse_fail", "%v", err)
 	}
 	for _, id := range slices.Sorted(maps.Keys(l.Strengths)) {
-		if !slices.Contains(s.Experts, id) {
-			return nil, paramFault(s.Method, "strengths", "expert %q is not in the pool; known: %s", id, strings.Join(s.Experts, ", "))
+		if !slices.Contains(expertIDs(s.Pool), id) {
+			return nil, paramFault(s.Method, "strengths", "expert %q is not in the pool; known: %s", id, strings.Join(expertIDs(s.Pool), ", "))
 		}
 		if _, err := experts.RoutingPrompt("", []experts.Candidate{{ID: id, Strength: l.Strengths[id]}}, ""); err != nil {
 			return nil, paramFault(s.Method, "strengths", "%v", err)

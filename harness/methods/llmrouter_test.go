@@ -77,7 +77,7 @@ func llm(t testing.TB, params string, say func(prompt string, a Ask) string) (*l
 	a := &asked{distinct: map[string]bool{}}
 	s.Servers = talkative{say, a}
 	s.Prices = map[string]cost.Price{"router": {In: 1, Out: 10}, "other": {In: 2, Out: 0}}
-	s.Experts = []string{"small", "medium", "large"}
+	s.Pool = poolOf("small", "medium", "large")
 	m, err := New(s)
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +274,7 @@ func TestAccuraciesByThirds(t *testing.T) {
 func TestLLMRouterPricesAndFaults(t *testing.T) {
 	build := func(params string) (*llmRouter, error) {
 		s := setup(t, "llmrouter", params)
-		s.Prices, s.Experts = map[string]cost.Price{"router": {In: 1, Out: 10}, "other": {In: 2, Out: 3}}, []string{"small", "large"}
+		s.Prices, s.Pool = map[string]cost.Price{"router": {In: 1, Out: 10}, "other": {In: 2, Out: 3}}, poolOf("small", "large")
 		m, err := New(s)
 		if err != nil {
 			return nil, err

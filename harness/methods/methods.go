@@ -45,13 +45,13 @@ type Setup struct {
 	Method  spec.Method
 	Spec    *spec.Experiment
 	Backend policy.Backend
-	Texts   *features.Texts // what the texts that methods read are made of, so that they cut them up once; nil: no memory
-	Stages  *StageOne       // what Stage I came to, so that rows that share it train it once; nil: no memory
-	Models  *lm.Models      // language models that policies start from; nil: none is opened, as when a spec is only checked
-	Experts []string        // ids of the pool, cheapest first; nil: not known yet
-	Servers Servers         // nil: nobody can be asked, as when a spec is only checked
-	IDs     features.IDs    // of all problems of the experiment; nil: not known yet
-	Embed   Embed           // has the vectors of texts; nil: nobody can be asked
+	Texts   *features.Texts  // what the texts that methods read are made of, so that they cut them up once; nil: no memory
+	Stages  *StageOne        // what Stage I came to, so that rows that share it train it once; nil: no memory
+	Models  *lm.Models       // language models that policies start from; nil: none is opened, as when a spec is only checked
+	Pool    []routing.Expert // cheapest first; nil: not known yet
+	Servers Servers          // nil: nobody can be asked, as when a spec is only checked
+	IDs     features.IDs     // of all problems of the experiment; nil: not known yet
+	Embed   Embed            // has the vectors of texts; nil: nobody can be asked
 
 	Prices map[string]cost.Price // the experiment's price list, by model; nil: not known yet
 	Data   string                // folder of data files; empty: none was named

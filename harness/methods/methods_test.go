@@ -350,7 +350,7 @@ func TestWhatHoldsARowBackAtItsOwnOperatingPoint(t *testing.T) {
 		{"forc", "", "predicted pass rate"}, {"forc", "strategy: cost", "dollars"}, {"forc", "strategy: greedy", ""},
 		{"routellm", "", "share of the training questions"}, {"logistic", "", ""}, {"entrorouter", "", ""},
 	} {
-		got, err := Limit(setup(t, c.kind, c.params).Method)
+		got, err := Limit(setup(t, c.kind, c.params).Method, experiment())
 		if err != nil || !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s %s: %q (%v), want %q", c.kind, c.params, got, err, c.want)
 		}

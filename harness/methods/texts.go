@@ -5,6 +5,7 @@ package methods
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
+	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -75,8 +77,48 @@ func (s Setup) readsOf(param string, f *spec.Features) (r reading, err error) {
 		r.vectors = embedder{experts.Endpoint{Expert: routing.Expert{ID: v.Model, Model: v.Model, Revision: v.Revision}, URL: v.URL, KeyEnv: v.KeyEnv, Embeds: true}, s.Embed}
 		v.URL, v.KeyEnv = "", "" // where a server stands decides nothing
 	}
+	if f.Vectors.Frozen {
+		var sum string
+		if r.vectors, sum, err = s.frozen(param + ".vectors.frozen"); err != nil {
+			return r, err
+		}
+		if pinned := f.Vectors.SHA256; pinned != "" && sum != "" && pinned != sum {
+			return r, paramFault(s.Method, param+".vectors.sha256", "the language model of policy, its prompt and how it is computed have the checksum %s, not %s", sum, pinned)
+		}
+		f.Vectors.SHA256 = cmp.Or(sum, f.Vectors.SHA256)
+	}
 	r.of, r.memory = *f, s.Texts
 	return r, nil
+}
+
+// frozen is what the language model of the spec's policy makes of texts, and what tells apart models, prompts and how they are computed;
+// nothing while a spec is only checked.
+func (s Setup) frozen(param string) (features.Source, string, error) {
+	p := s.Spec.Policy
+	if p.Kind != "lm" {
+		return nil, "", paramFault(s.Method, param, "policy is of kind %s, which reads no language; make policy a language model, and that of rows which train another theirs", p.Kind)
+	}
+	if s.Pool == nil {
+		return nil, "", nil
+	}
+	digest, err := modelDigest(p, s.Models)
+	if err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s", digest, p.Compute, p.Backend))
+	return frozen{s.Models, s.Backend, p, lmPool(s.Pool)}, fmt.Sprintf("%x", sum), nil
+}
+
+// frozen has the states of texts by a language model whose layers are all frozen. It is a features.Source.
+type frozen struct {
+	models  *lm.Models
+	backend policy.Backend
+	policy  spec.Policy
+	pool    []lm.Expert
+}
+
+func (f frozen) Of(ctx context.Context, texts []string) ([][]float32, error) {
+	return f.models.States(ctx, f.backend, f.policy, f.pool, texts)
 }
 
 // Embed returns the vectors of texts in their order by a model for vectors, asking for none twice.

@@ -38,7 +38,7 @@ func TestRowsReadVectors(t *testing.T) {
 	qs := fresh(100)
 	for _, kind := range []string{"logistic", "bag", "difficulty", "knn", "cluster", "forc", "swranking", "routellm"} {
 		s := setup(t, kind, "features: {read: [vectors], vectors: {file: v.jsonl}}")
-		s.Data, s.Experts = data, []string{"small", "medium", "large"}
+		s.Data, s.Pool = data, poolOf("small", "medium", "large")
 		m, err := New(s)
 		if err != nil {
 			t.Fatal(err)
@@ -70,6 +70,22 @@ func TestRowsReadVectors(t *testing.T) {
 	}
 }
 
+// What a language model makes of texts is read where the policy is one, and nothing is named beside it.
+func TestFrozenVectorsAreThoseOfThePolicy(t *testing.T) {
+	for params, want := range map[string]string{
+		"features: {read: [vectors], vectors: {frozen: true}}":                             `features.vectors.frozen: policy is of kind compact, which reads no language`,
+		"features: {read: [vectors], vectors: {frozen: true, file: v.jsonl}}":              `features.vectors.frozen: set beside a file`,
+		"features: {read: [vectors], vectors: {frozen: true, model: m, url: http://h/v1}}": `features.vectors.frozen: set beside a file`,
+		"features: {read: [words], vectors: {frozen: true}}":                               `features.vectors: set and not read`,
+	} {
+		s := setup(t, "logistic", params)
+		s.Pool = poolOf("small", "medium", "large")
+		if _, err := New(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", params, err, want)
+		}
+	}
+}
+
 // A policy reads what the spec says that rows read, and its own counts of words where it says nothing.
 func TestPoliciesReadWhatOtherRowsRead(t *testing.T) {
 	data := t.TempDir()
@@ -78,7 +94,7 @@ func TestPoliciesReadWhatOtherRowsRead(t *testing.T) {
 	vectors := spec.Features{Read: []string{"vectors"}, Vectors: spec.Vectors{File: "v.jsonl"}}
 	for kind, key := range map[string]string{"sft": "features", "entrorouter": "features", "entroplus": "policy_features"} {
 		s := setup(t, kind, "")
-		s.Data, s.Experts = data, []string{"small", "medium", "large"}
+		s.Data, s.Pool = data, poolOf("small", "medium", "large")
 		recipe := func() string {
 			m, err := New(s)
 			if err != nil {
@@ -148,7 +164,7 @@ func TestVectorsAreFoundByTheIDsOfProblems(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := setup(t, "logistic", "features: {read: [vectors], vectors: {file: v.jsonl}}")
-	s.Data, s.Experts = data, []string{"small", "medium", "large"}
+	s.Data, s.Pool = data, poolOf("small", "medium", "large")
 	s.IDs = func(context.Context) (map[string]string, error) {
 		ids := map[string]string{}
 		for i := range 3 {
@@ -221,7 +237,7 @@ func TestFeaturesAreChecked(t *testing.T) {
 		"features: {read: [vectors], vectors: {file: v.jsonl, sha256: \"00\"}}":              "it has changed",
 	} {
 		s := setup(t, "logistic", params)
-		s.Data, s.Experts = data, []string{"small", "medium", "large"}
+		s.Data, s.Pool = data, poolOf("small", "medium", "large")
 		if _, err := New(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", params, err, want)
 		}

@@ -133,7 +133,7 @@ func (w words) Calibration() (c calibrated) {
 // Limits are the rows whose knob is held back at their own operating point, each with what holds it.
 func (w words) Limits() (rows []string, err error) {
 	for _, m := range w.Experiment.Methods {
-		limit, err := methods.Limit(m)
+		limit, err := methods.Limit(m, w.Experiment)
 		if err != nil {
 			return nil, err
 		}

@@ -281,7 +281,7 @@ func (c *recorded) plan() (*steps.Step, error) {
 			if methods.AnswersItself(row.Name) {
 				return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", spec.ErrUsage, row.RowID())
 			}
-			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Stages: c.stages, Models: c.models, Experts: c.pool.IDs(), IDs: c.ids, Embed: c.embed, Prices: c.Spec.Prices.Models, Data: c.Options.Data})
+			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Stages: c.stages, Models: c.models, Pool: c.pool.Experts, IDs: c.ids, Embed: c.embed, Prices: c.Spec.Prices.Models, Data: c.Options.Data})
 			if err != nil {
 				return nil, err
 			}

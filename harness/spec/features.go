@@ -30,10 +30,12 @@ type Characters struct {
 	Longest  int `yaml:"longest,omitempty" in:"[1,16]"`      // n-gram hashed, in characters
 }
 
-// Vectors are those of texts in a file, or by a model behind an OpenAI-compatible server.
+// Vectors are those of texts in a file, by a model behind an OpenAI-compatible server, or of the language model that is the policy.
 type Vectors struct {
 	File   string `yaml:"file,omitempty"`   // path below the data folder: .npz with ids and vectors, or JSON lines {"id": of a problem, "vector": its numbers}; texts in place of ids
-	SHA256 string `yaml:"sha256,omitempty"` // of the file; unset: whatever it is
+	SHA256 string `yaml:"sha256,omitempty"` // of the file, or of frozen; unset: whatever it is
+
+	Frozen bool `yaml:"frozen,omitempty"` // in place of a file: what the language model of policy, as published, makes of its prompt, the state that its head reads
 
 	Model    string `yaml:"model,omitempty"`    // in place of a file: as its server knows it
 	Revision string `yaml:"revision,omitempty"` // of the model's weights; others under the same name need another, or what one has said is taken for the other's
@@ -102,11 +104,13 @@ func (f Features) Check() (knob, fault string) {
 		return ".read", "nothing is read; name at least one of words, characters, structure, vectors"
 	case f.Reads(ReadCharacters) && f.Characters.Shortest > f.Characters.Longest:
 		return ".characters.shortest", fmt.Sprintf("%d is more than longest, which is %d", f.Characters.Shortest, f.Characters.Longest)
-	case f.Reads(ReadVectors) && f.Vectors.File == "" && f.Vectors.Model == "":
-		return ".vectors.file", "not set; name a file of vectors, or the model and url of a server"
+	case f.Reads(ReadVectors) && f.Vectors.File == "" && f.Vectors.Model == "" && !f.Vectors.Frozen:
+		return ".vectors.file", "not set; name a file of vectors, or the model and url of a server, or set frozen where policy is a language model"
 	case !f.Reads(ReadVectors) && f.Vectors != Vectors{}:
 		return ".vectors", "set and not read; add vectors to read"
-	case f.Vectors.File == "" && f.Vectors.SHA256 != "":
+	case f.Vectors.Frozen && f.Vectors != Vectors{Frozen: true, SHA256: f.Vectors.SHA256}:
+		return ".vectors.frozen", "set beside a file or what a server is asked for; leave one of them out"
+	case f.Vectors.File == "" && !f.Vectors.Frozen && f.Vectors.SHA256 != "":
 		return ".vectors.sha256", "set without file; name the file"
 	case f.Vectors.File != "" && f.Vectors != Vectors{File: f.Vectors.File, SHA256: f.Vectors.SHA256}:
 		return ".vectors.file", "set beside what a server is asked for; leave one of them out"
