@@ -20,6 +20,7 @@ type set struct {
 	groups    []group
 	strongest []float64 // [Q] dollars of the strongest expert
 	scored    map[string]*standing
+	read      map[string][]routing.Decision // by the folder of the entry: questions are asked about one after the other
 }
 
 // group is a column of a table: a benchmark, their average, a stratum.
@@ -55,7 +56,7 @@ func (s *set) runs(q int) int { return s.Benchmarks[s.Strata[q]].Runs }
 
 func newSet(a *book.Arena, whole bool) *set {
 	n := len(a.Strata)
-	s := &set{Arena: a, problems: make([]routing.Problem, n), scored: map[string]*standing{}}
+	s := &set{Arena: a, problems: make([]routing.Problem, n), scored: map[string]*standing{}, read: map[string][]routing.Decision{}}
 	for i, q := range a.Question {
 		s.problems[q] = a.Queries[i].Problem
 	}
@@ -207,6 +208,18 @@ func (s *set) outcomes(ctx context.Context, answers Answers, q int, out *Problem
 		add(s.Probe, s.Self[first])
 	}
 	return nil
+}
+
+// Decisions reads what a training decided, once. They are not to be changed.
+func (s *set) Decisions(t book.Training) ([]routing.Decision, error) {
+	if known, ok := s.read[t.Entry.Dir]; ok {
+		return known, nil
+	}
+	decisions, err := s.Arena.Decisions(t)
+	if err == nil {
+		s.read[t.Entry.Dir] = decisions
+	}
+	return decisions, err
 }
 
 // decided returns what a row decided on every run of a question, training by training.
