@@ -59,7 +59,7 @@ func (a *Asker) stored(ctx context.Context, scope store.Scope) (*known, error) {
 	if have, ok := a.read[scope]; ok {
 		return have, nil
 	}
-	have := &known{map[store.RolloutKey]kept{}, map[store.RolloutKey]store.Failed{}}
+	have := &known{rows: map[store.RolloutKey]kept{}, failed: map[store.RolloutKey]store.Failed{}}
 	if a.rollouts == nil {
 		return have, nil
 	}
@@ -73,17 +73,33 @@ func (a *Asker) stored(ctx context.Context, scope store.Scope) (*known, error) {
 		}
 		have.rows[s.Key] = k
 	}
-	for f, err := range a.rollouts.Failures(ctx, scope) {
-		if err != nil {
-			return nil, err
-		}
-		have.failed[f.Key] = f
+	var err error
+	if have.failed, err = a.failures(ctx, scope); err != nil {
+		return nil, err
 	}
 	if a.read == nil {
 		a.read = map[store.Scope]*known{}
 	}
 	a.read[scope] = have
 	return have, nil
+}
+
+// failures are the rollouts of a scope that were asked for and have no answer. What was answered is not read for them.
+func (a *Asker) failures(ctx context.Context, scope store.Scope) (map[store.RolloutKey]store.Failed, error) {
+	if have, ok := a.read[scope]; ok {
+		return have.failed, nil
+	}
+	failed := map[store.RolloutKey]store.Failed{}
+	if a.rollouts == nil {
+		return failed, nil
+	}
+	for f, err := range a.rollouts.Failures(ctx, scope) {
+		if err != nil {
+			return nil, err
+		}
+		failed[f.Key] = f
+	}
+	return failed, nil
 }
 
 // question is one rollout to be had: a run of a text. Problems of a set that share a text share its rollouts, each
@@ -345,15 +361,15 @@ func (a *Asker) Unanswered(ctx context.Context, b Block, all bool) (string, erro
 	digest := sha256.New()
 	found := false
 	for _, x := range b.Experts {
-		have, err := a.stored(ctx, a.Scope(x, b.Split))
+		failed, err := a.failures(ctx, a.Scope(x, b.Split))
 		if err != nil {
 			return "", err
 		}
-		if len(have.failed) == 0 {
+		if len(failed) == 0 {
 			continue
 		}
 		for _, q := range a.questions(x, b) {
-			if f, ok := have.failed[q.key]; ok && (all || !f.Again) {
+			if f, ok := failed[q.key]; ok && (all || !f.Again) {
 				found = true
 				fmt.Fprintf(digest, "%s %x %d %d\n", x.ID, q.key.Problem, q.run, q.key.Seed)
 			}
@@ -368,15 +384,15 @@ func (a *Asker) Unanswered(ctx context.Context, b Block, all bool) (string, erro
 // MayBeHad counts the answers of a block that failed and may be had when asked for again.
 func (a *Asker) MayBeHad(ctx context.Context, b Block) (n int, err error) {
 	for _, x := range b.Experts {
-		have, err := a.stored(ctx, a.Scope(x, b.Split))
+		failed, err := a.failures(ctx, a.Scope(x, b.Split))
 		if err != nil {
 			return 0, err
 		}
-		if len(have.failed) == 0 {
+		if len(failed) == 0 {
 			continue
 		}
 		for _, q := range a.questions(x, b) {
-			if have.failed[q.key].Again {
+			if failed[q.key].Again {
 				n++
 			}
 		}
@@ -387,12 +403,9 @@ func (a *Asker) MayBeHad(ctx context.Context, b Block) (n int, err error) {
 // Failing says whether some answer of the models of a block, to whatever problem, is not to be had.
 func (a *Asker) Failing(ctx context.Context, b Block) (bool, error) {
 	for _, x := range b.Experts {
-		have, err := a.stored(ctx, a.Scope(x, b.Split))
-		if err != nil {
-			return false, err
-		}
-		if len(have.failed) > 0 {
-			return true, nil
+		failed, err := a.failures(ctx, a.Scope(x, b.Split))
+		if err != nil || len(failed) > 0 {
+			return err == nil, err
 		}
 	}
 	return false, nil
