@@ -126,7 +126,7 @@ ensemble: build
 # recorded pool; the time that it took. From an empty store, build/alpha-curve, unless that was interrupted.
 ALPHAS = alpha-curve recorded-alpha
 alpha-curve: build
-	@began=$$(date +%s); $(BIN) run $(if $(DATA),$(ALPHAS) --data '$(DATA)',$(filter-out recorded-%,$(ALPHAS))) --out build/alpha-curve $(if $(UPDATE),--update) && \
+	@began=$$(date +%s); $(BIN) run $(if $(DATA),$(ALPHAS) --data '$(DATA)',$(filter-out recorded-%,$(ALPHAS))) --out build/alpha-curve $(if $(UPDATE),--update && $(BIN) claims --update) && \
 	  echo "made in $$(($$(date +%s) - began)) s; CPU time of the shell, then of what it called (user, system):" && times
 
 # Recordings that can be fetched are, where they are missing; docs/data.md says of the others where they are from.
@@ -254,7 +254,7 @@ $(SMOLLM2)/hf: tools/smollm2/requirements.txt | build
 # SmolLM2 as router of recorded answers. From an empty store, build/lm-studies; who stops it and begins again goes on where it was.
 LM_STUDIES = lm-recorded
 lm-studies: smollm2 xla-cpu
-	@began=$$(date +%s); $(XLA)/entrorouter-xla run $(LM_STUDIES) --data '$(DATA)' --out build/lm-studies --plugin '$(CURDIR)/$(XLA)/pjrt_c_api_cpu_plugin.so' $(if $(UPDATE),--update) && \
+	@began=$$(date +%s); $(XLA)/entrorouter-xla run $(LM_STUDIES) --data '$(DATA)' --out build/lm-studies --plugin '$(CURDIR)/$(XLA)/pjrt_c_api_cpu_plugin.so' $(if $(UPDATE),--update && $(XLA)/entrorouter-xla claims --update) && \
 	  echo "made in $$(($$(date +%s) - began)) s; CPU time of the shell, then of what it called (user, system):" && times
 
 # A live run, end to end: SmolLM2 as three experts, each behind a server of llama.cpp. Installs both in a virtual environment.
