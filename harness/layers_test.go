@@ -40,7 +40,7 @@ var layers = map[string][]string{
 	// What is shown is decided from a spec and its measurements, whoever made them.
 	"harness/present": {"harness/methods", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics"},
 	// A page shows what others found out: no step, expert or protocol is known to it.
-	"harness/page":    {"harness/paper", "harness/present", "harness/report", "harness/trail", "harness/routing", "harness/spec", "harness/metrics"},
+	"harness/page":    {"harness/compare", "harness/paper", "harness/present", "harness/report", "harness/trail", "harness/routing", "harness/spec", "harness/metrics"},
 	"harness/methods": {"harness/features", "harness/learn", "harness/parallel", "harness/table", "harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/safetensors", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	// What rows learn with knows neither texts nor experts, what they read of texts learns nothing but its own scale.
 	"harness/learn":    {"harness/parallel", "harness/policy", "harness/seed"},

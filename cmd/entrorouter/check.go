@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -217,38 +216,6 @@ type moved struct {
 	Verdict   string   `json:"verdict"`
 }
 
-// verdict says in words what a change is.
-func verdict(c metrics.Change) string {
-	switch {
-	case c.Missing:
-		return "missing"
-	case c.Lost:
-		return "lost in the reference"
-	case !c.Differs():
-		return "same"
-	case c.Gate == metrics.None:
-		return "not gated"
-	case c.Gate == metrics.Golden && math.Abs(c.Ours-c.Reference) <= c.Noise:
-		return "regression: the same seeds gave another number, though other seeds move it as much"
-	case c.Gate == metrics.Exact || c.Gate == metrics.Golden && c.Regressed():
-		return "regression: nothing should have moved it"
-	case c.Regressed():
-		return "regression"
-	}
-	return "noise"
-}
-
-// band is the greatest difference that is noise.
-func band(c metrics.Change) (float64, bool) {
-	switch {
-	case c.Gate == metrics.Golden:
-		return c.Noise, !math.IsNaN(c.Noise)
-	case c.Gate == metrics.None:
-		return 0, false
-	}
-	return c.Band, true
-}
-
 func writeCheckJSON(w io.Writer, r *compare.NumbersReport, result *harness.Result, against string) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
@@ -268,14 +235,14 @@ func movedNumbers(r *compare.NumbersReport) []moved {
 		if !c.Differs() {
 			continue
 		}
-		m := moved{Label: c.Label, Unit: c.Unit, Gate: string(c.Gate), Verdict: verdict(c)}
+		m := moved{Label: c.Label, Unit: c.Unit, Gate: string(c.Gate), Verdict: c.Verdict()}
 		if !c.Missing {
 			m.Ours = &c.Ours
 		}
 		if !c.Lost {
 			m.Reference = &c.Reference
 		}
-		if b, ok := band(c); ok {
+		if b, ok := c.Allowed(); ok {
 			m.Band = &b
 		}
 		out = append(out, m)
@@ -286,19 +253,12 @@ func movedNumbers(r *compare.NumbersReport) []moved {
 // writeCheck prints a readable account, row by row: what moved by more than noise, causes first, in full what moved inside it too;
 // --json has every number.
 func writeCheck(w io.Writer, r *compare.NumbersReport, of *spec.Resolved, against string, paper, full bool) {
-	how := "on other problems, where averages of rows that train nothing are held against the question variance"
-	switch {
-	case paper:
+	how := r.How()
+	if paper {
 		how = "where rows that always ask one expert are held against the question variance and the others are reported"
-	case !r.Provenance:
-		how = "as on other problems, since the reference has no line \"# Made with seed\" that says how it was made"
-	case r.SameProblems && r.SameNumerics:
-		how = "on the same problems, backend and architecture, where the same training seeds must give the same number"
-	case r.SameProblems:
-		how = "on the same problems, where trained rows are held against the spread of the reference's training seeds"
 	}
 	regressions, noise, ungated := r.Regressions(), r.Noise(), r.Ungated()
-	same := len(r.Changes) - len(regressions) - len(noise) - len(ungated)
+	same := r.Same()
 	repeats := ""
 	if slices.ContainsFunc(r.Changes, func(c metrics.Change) bool { return c.Gate == metrics.Exact || c.Gate == metrics.Golden }) {
 		repeats = "; every number that must repeat itself does"
@@ -311,8 +271,8 @@ func writeCheck(w io.Writer, r *compare.NumbersReport, of *spec.Resolved, agains
 			fmt.Fprintf(w, "Look first at: %s. Set to spend what these do, and so likely to follow: %s.\n", some(roots, 8), some(follow, 8))
 		}
 		slices.SortStableFunc(regressions, func(a, b metrics.Change) int {
-			one, _ := placeOf(a)
-			two, _ := placeOf(b)
+			one, _ := a.Place()
+			two, _ := b.Place()
 			return cmp.Compare(slices.Index(follow, one), slices.Index(follow, two)) // -1: a root
 		})
 	case len(noise) > 0:
@@ -343,7 +303,7 @@ func writeCheck(w io.Writer, r *compare.NumbersReport, of *spec.Resolved, agains
 // rowsOf lists the rows that changes belong to.
 func rowsOf(changes []metrics.Change) (rows []string) {
 	for _, c := range changes {
-		if row, _ := placeOf(c); !slices.Contains(rows, row) {
+		if row, _ := c.Place(); !slices.Contains(rows, row) {
 			rows = append(rows, row)
 		}
 	}
@@ -374,13 +334,13 @@ func byRow(w io.Writer, head string, of []metrics.Change, rows, each int) {
 	for _, row := range all[:min(rows, len(all))] {
 		n := 0
 		for _, c := range of {
-			if at, place := placeOf(c); at == row {
+			if at, place := c.Place(); at == row {
 				if n++; n == 1 {
 					fmt.Fprintf(w, "  %s\n", row)
 				}
 				if n <= each {
 					shown++
-					fmt.Fprintf(w, "    %s %s\n", place, moveOf(c))
+					fmt.Fprintf(w, "    %s %s\n", strings.Join(place, " "), moveOf(c))
 				}
 			}
 		}
@@ -396,30 +356,10 @@ func byRow(w io.Writer, head string, of []metrics.Change, rows, each int) {
 	}
 }
 
-// placeOf divides a label into the row, or the name of what has none, and the rest but for what all lines share.
-func placeOf(c metrics.Change) (row, place string) {
-	name, keys, _ := strings.Cut(c.Label, "/")
-	row = strings.ToLower(name)
-	var rest []string
-	if name != "Route" {
-		rest = append(rest, strings.ToLower(name))
-	}
-	for _, k := range strings.Split(keys, "/") {
-		switch key, value, _ := strings.Cut(k, "="); key {
-		case "method":
-			row = value
-		case "experiment", "pool":
-		default:
-			rest = append(rest, k)
-		}
-	}
-	return row, strings.Join(rest, " ")
-}
-
 // account says in one line what moved, by how much and whether that is noise.
 func account(c metrics.Change) string {
-	row, place := placeOf(c)
-	return row + " " + place + " " + moveOf(c)
+	row, place := c.Place()
+	return row + " " + strings.Join(place, " ") + " " + moveOf(c)
 }
 
 // moveOf says by how much a number moved and whether that is noise.
@@ -433,9 +373,9 @@ func moveOf(c metrics.Change) string {
 	if c.Lost {
 		return fmt.Sprintf("%s: %g now, not in the reference, which has the like", c.Unit, c.Ours)
 	}
-	says := strings.TrimPrefix(verdict(c), "regression: ") // which the heading says
+	says := strings.TrimPrefix(c.Verdict(), "regression: ") // which the heading says
 	s := fmt.Sprintf("%s: %g -> %g (%+.4g", c.Unit, c.Reference, c.Ours, c.Ours-c.Reference)
-	if b, ok := band(c); ok {
+	if b, ok := c.Allowed(); ok {
 		s += fmt.Sprintf("; noise is up to %.4g", b)
 	}
 	return s + "; " + says + ")"

@@ -88,6 +88,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter report [SPEC...]", as: "entrorouter report tiny.yaml", why: "one experiment has been run", prints: `^written to report\.html: experiments 1, `},
 	{command: "entrorouter report", as: "entrorouter report tiny.yaml --output all.html", why: "one experiment has been run", prints: `^written to all\.html: experiments 1, \d+ kB; open it in a browser\n$`},
 	{command: "entrorouter report --figures figures --output committed.html", as: `entrorouter report --figures "$ROOT/figures" --output committed.html`, why: "from another folder", prints: `^written to committed\.html: experiments \d\d, \d+ kB`},
+	{command: "entrorouter report main --figures figures --against results/figures", as: "entrorouter report tiny.yaml --against results/figures", why: "one experiment has been run", prints: `^written to report\.html: experiments 1, `},
 	{command: "make test-browser", as: `make -C "$ROOT" -n test-browser`, why: "it needs Chromium: what it calls", needs: "make", prints: `-tags browser -run '\^TestBrowser' \./cmd/entrorouter`},
 	{command: "entrorouter report main ood --figures figures", as: `entrorouter report main ood --figures "$ROOT/figures"`, why: "from another folder", prints: `^written to report\.html: experiments 2, `},
 	{command: "entrorouter plan smoke", prints: `from an empty store: about \d+ MB of memory, [0-9.]+ MB of disk, \d+ trainings, `},

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,10 @@ import (
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/page"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -29,10 +33,12 @@ func reportCommand() *cli.Command {
 		ArgsUsage: "[SPEC...]",
 		Description: "Reads FIGURES/NAME-measurements.txt of every SPEC, and judges what the paper says on all measurements there.\n" +
 			"Without SPEC: of every built-in experiment that has measurements there. The file loads nothing from anywhere.\n" +
+			"With --against every experiment stands beside another run of it: how many numbers moved, by more than noise or not, and which.\n" +
 			"With --serve the page is made when it is asked for, so that it follows what is run meanwhile.",
 		Flags: append(storeFlags(), seedsFlag(),
 			&cli.StringFlag{Name: "figures", Value: ownFigures, Usage: "folder of the measurements; " + committedFigures + " has the committed ones"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "report.html", Usage: "`FILE` to write"},
+			&cli.StringFlag{Name: "against", Usage: "another run to compare with: the `FOLDER` of its measurements, or one file of them"},
 			&cli.StringFlag{Name: "serve", Usage: "write no file: serve the page, whole answers and the status of a run at `ADDRESS`, as in 127.0.0.1:8080"},
 			&cli.IntFlag{Name: "questions", Value: 200, Usage: "show at most `N` questions of each experiment whose run is in --out; 0: none"}),
 		Action: func(c *cli.Context) error {
@@ -44,6 +50,9 @@ func reportCommand() *cli.Command {
 				return usageError{fmt.Errorf("--questions is %d; it must be at least 0", c.Int("questions"))}
 			case file == "":
 				return usageError{errors.New("--output is empty; name the file to write")}
+			}
+			if err := checkAgainst(c); err != nil {
+				return err
 			}
 			if c.IsSet("serve") {
 				return serveReport(c)
@@ -76,15 +85,32 @@ func reportOf(c *cli.Context) (*page.Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.IsSet("against") {
+		p.Against = &page.Against{Name: c.String("against")}
+	}
 	for _, r := range specs {
-		e, err := experimentOf(dir, r)
+		before, err := measuredBefore(c, r)
 		if err != nil {
 			return nil, err
+		}
+		e, err := experimentOf(dir, r, before)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case before != nil:
+			e.Against = compare.Numbers(r, e.Run.Measurements, before)
+			e.Compare = "entrorouter check " + r.Named + " --against " + shellWord(p.Against.Name) + " --json"
+		case p.Against != nil:
+			p.Against.None = append(p.Against.None, r.Experiment.Name)
 		}
 		if e.Questions, e.NoQuestions, err = questionsOf(c, r); err != nil {
 			return nil, err
 		}
 		p.Experiments = append(p.Experiments, e)
+	}
+	if p.Against != nil && len(p.Against.None) == len(specs) {
+		return nil, usageError{fmt.Errorf("--against %s has no measurements of %s; name the folder that --figures named in the other run", shellWord(p.Against.Name), some(p.Against.None, 8))}
 	}
 	if p.Paper, err = paperOf(dir); err != nil {
 		return nil, err
@@ -122,14 +148,59 @@ func measuredSpecs(c *cli.Context, dir string) (specs []*spec.Resolved, err erro
 	return specs, nil
 }
 
-// experimentOf is an experiment as its measurements in a folder show it.
-func experimentOf(dir string, r *spec.Resolved) (e page.Experiment, err error) {
+// checkAgainst says what cannot be compared with, before anything is read.
+func checkAgainst(c *cli.Context) error {
+	against := c.String("against")
+	switch _, err := os.Stat(against); {
+	case !c.IsSet("against"):
+		return nil
+	case against == "":
+		return usageError{errors.New("--against is empty; name the folder of another run's measurements")}
+	case filepath.ToSlash(filepath.Clean(against)) == paperDir:
+		return usageError{fmt.Errorf("--against %s: the tables have the paper's numbers beside ours anyway; name the folder of another run's measurements", against)}
+	case err != nil:
+		return usageError{fmt.Errorf("--against %s: there is no such folder or file; name the folder that --figures named in the other run", shellWord(against))}
+	case book.IsStore(against):
+		return usageError{fmt.Errorf("--against %s is a store; name the folder that --figures named in that run, or compare question by question: entrorouter check SPEC --against %[1]s", shellWord(against))}
+	}
+	return nil
+}
+
+// measuredBefore are the measurements of an experiment that --against has; nil: it has none.
+func measuredBefore(c *cli.Context, r *spec.Resolved) (*metrics.Set, error) {
+	if !c.IsSet("against") {
+		return nil, nil
+	}
+	file := c.String("against")
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = measurementsFile(file, r.Experiment.Name)
+	}
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	set, err := metrics.Read(file, f)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if len(set.Where(metrics.Keys("experiment", r.Experiment.Name)...)) == 0 {
+		return nil, nil
+	}
+	return set, nil
+}
+
+// experimentOf is an experiment as its measurements in a folder show it, with the marks of another run in its plane; nil: there is none.
+func experimentOf(dir string, r *spec.Resolved, before *metrics.Set) (e page.Experiment, err error) {
 	x := &r.Experiment
 	set, err := readMeasurements(dir, r)
 	if err != nil {
 		return e, err
 	}
-	run := &present.Run{Spec: r, Measurements: set}
+	run := &present.Run{Spec: r, Measurements: set, Before: before}
 	e = page.Experiment{Run: run, File: measurementsFile(dir, x.Name), Commands: append(runs(dir, r), "entrorouter render "+r.Named+" --figures "+shellWord(dir), "entrorouter show "+r.Named)}
 	e.Outputs, err = present.Outputs(run, results.FS)
 	if err != nil && !errors.Is(err, spec.ErrUsage) {

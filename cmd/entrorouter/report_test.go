@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"html"
 	"math"
 	"os"
@@ -246,5 +248,82 @@ func TestEveryNumberOfATableIsInTheReport(t *testing.T) {
 	}
 	if tables < 50 || numbers < 5000 || len(figures) < 20 {
 		t.Errorf("%d tables, %d numbers, %d figures", tables, numbers, len(figures))
+	}
+}
+
+// Beside another run stand the counts and verdicts of check, and the marks of both runs.
+func TestTheReportSetsARunBesideAnother(t *testing.T) {
+	dir, err := smokeRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	figures, other := filepath.Join(dir, "fig"), t.TempDir()
+	text, err := os.ReadFile(measurementsFile(figures, "smoke"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := regexp.MustCompile(`(?m)^(BenchmarkRoute/experiment=smoke/pool=sim/arena=large/method=(?:logistic|qwen3-4b)/benchmark=avg \d+) \S+`).ReplaceAll(text, []byte("$1 50.125"))
+	if bytes.Equal(was, text) {
+		t.Fatal("no number was changed")
+	}
+	if err := os.WriteFile(measurementsFile(other, "smoke"), was, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	page := func(args ...string) string {
+		file := filepath.Join(t.TempDir(), "report.html")
+		command(t, append([]string{"report", "smoke", "--figures", figures, "--questions", "0", "-o", file}, args...)...)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	beside := page("--against", other)
+	var out, errs bytes.Buffer
+	if code := run([]string{"entrorouter", "check", "smoke", "--out", filepath.Join(dir, "out"), "--against", other, "--json"}, nil, &out, &errs); code != exitMismatch {
+		t.Fatal(code, errs.String())
+	}
+	var check struct {
+		Compared int
+		Moved    []struct{ Verdict string }
+	}
+	if err := json.Unmarshal(out.Bytes(), &check); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(check.Moved); n < 2 || n > 20 {
+		t.Fatalf("%d numbers moved", n)
+	}
+	want := fmt.Sprintf(`<a href="#a-smoke">smoke</a><td>%d<td>%d<td>0<td>0<td><b>%d</b>`, check.Compared, check.Compared-len(check.Moved), len(check.Moved))
+	if !strings.Contains(beside, want) {
+		t.Errorf("check says %s", want)
+	}
+	for _, want := range []string{`<td class="said">avg<td class="said">arena=large<td class="said">accuracy-%<td>50.125<td>`, "in the other run accuracy 50.1", "A dotted line leads", "entrorouter check smoke --against "} {
+		if !strings.Contains(beside, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	for _, args := range [][]string{nil, {"--against", figures}} {
+		if text := page(args...); strings.Contains(text, "in the other run") || strings.Contains(text, "<b>") && strings.Contains(text, `<td>0<td>0<td><b>`) {
+			t.Errorf("%q: something moved", args)
+		}
+	}
+	if strings.Contains(page(), `id="against"`) {
+		t.Error("beside nothing stands something")
+	}
+	for args, want := range map[[2]string]string{
+		{"smoke", filepath.Join(other, "nowhere")}: `no such folder or file`,
+		{"smoke", ""}:                                        `--against is empty`,
+		{"smoke", filepath.Join(dir, "out")}:                 `is a store; name the folder`,
+		{"smoke", t.TempDir()}:                               `has no measurements of smoke; name the folder`,
+		{"smoke", measurementsFile("../../figures", "main")}: `has no measurements of smoke`,
+		{"smoke", "results/paper"}:                           `the tables have the paper's numbers`,
+		{"smoke", "report.go"}:                               `report.go:1`,
+	} {
+		if said := fails(t, exitUsage, "report", args[0], "--figures", figures, "--against", args[1], "-o", filepath.Join(other, "none.html")); !regexp.MustCompile(want).MatchString(said) || strings.Count(strings.TrimSpace(said), "\n") > 0 {
+			t.Errorf("%q: %s", args, said)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(other, "none.html")); err == nil {
+		t.Error("a page was written")
 	}
 }

@@ -49,6 +49,29 @@ func (c *NumbersReport) Ungated() []metrics.Change {
 	return slices.DeleteFunc(slices.Clone(c.Changes), func(x metrics.Change) bool { return !x.Differs() || x.Regressed() || x.Gate != metrics.None })
 }
 
+// Same is how many numbers did not move.
+func (c *NumbersReport) Same() (n int) {
+	for _, x := range c.Changes {
+		if !x.Differs() {
+			n++
+		}
+	}
+	return n
+}
+
+// How says what measurements were held against.
+func (c *NumbersReport) How() string {
+	switch {
+	case !c.Provenance:
+		return "as on other problems, since the reference has no line \"# Made with seed\" that says how it was made"
+	case c.SameProblems && c.SameNumerics:
+		return "on the same problems, backend and architecture, where the same training seeds must give the same number"
+	case c.SameProblems:
+		return "on the same problems, where trained rows are held against the spread of the reference's training seeds"
+	}
+	return "on other problems, where averages of rows that train nothing are held against the question variance"
+}
+
 // Numbers holds the measurements of an experiment against reference measurements of the same experiment.
 //
 // What is gated how, and why no band can be widened, is in metrics.Compare. Rows that train nothing must give the same

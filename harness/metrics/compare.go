@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -66,6 +67,57 @@ func (c Change) Differs() bool { return c.Missing || c.Lost || c.Ours != c.Refer
 // Regressed says whether the gate closes.
 func (c Change) Regressed() bool {
 	return c.Missing || c.Lost || c.Gate != None && math.Abs(c.Ours-c.Reference) > c.Band
+}
+
+// Verdict says in words what the change is.
+func (c Change) Verdict() string {
+	switch {
+	case c.Missing:
+		return "missing"
+	case c.Lost:
+		return "lost in the reference"
+	case !c.Differs():
+		return "same"
+	case c.Gate == None:
+		return "not gated"
+	case c.Gate == Golden && math.Abs(c.Ours-c.Reference) <= c.Noise:
+		return "regression: the same seeds gave another number, though other seeds move it as much"
+	case c.Gate == Exact || c.Gate == Golden && c.Regressed():
+		return "regression: nothing should have moved it"
+	case c.Regressed():
+		return "regression"
+	}
+	return "noise"
+}
+
+// Allowed is the greatest difference that is noise; of a number that has to repeat itself, what noise would be with other seeds.
+func (c Change) Allowed() (band float64, known bool) {
+	switch {
+	case c.Gate == Golden:
+		return c.Noise, !math.IsNaN(c.Noise)
+	case c.Gate == None:
+		return 0, false
+	}
+	return c.Band, true
+}
+
+// Place divides the label into the row, or the name of what has none, and the rest but for what all lines share.
+func (c Change) Place() (row string, rest []string) {
+	name, keys, _ := strings.Cut(c.Label, "/")
+	row = strings.ToLower(name)
+	if name != "Route" {
+		rest = append(rest, row)
+	}
+	for _, k := range strings.Split(keys, "/") {
+		switch key, value, _ := strings.Cut(k, "="); key {
+		case "method":
+			row = value
+		case "experiment", "pool":
+		default:
+			rest = append(rest, k)
+		}
+	}
+	return row, rest
 }
 
 // Compare compares our measurements with a reference, number by number in the order of the reference. Numbers that only

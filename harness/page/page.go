@@ -17,6 +17,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
@@ -24,9 +25,10 @@ import (
 
 // Page is what is shown.
 type Page struct {
-	Version     string // of the program
-	Served      bool   // by a server that has the pages beside it
-	Paper       *Paper // nil: no paper is judged
+	Version     string   // of the program
+	Served      bool     // by a server that has the pages beside it
+	Paper       *Paper   // nil: no paper is judged
+	Against     *Against // nil: nothing is compared
 	Experiments []Experiment
 }
 
@@ -38,6 +40,9 @@ type Experiment struct {
 	Commands    []string      // that make it, in the order of their use
 	Questions   []QuestionSet // nil: there is no store of the run
 	NoQuestions string        // why there are none, a sentence; may be empty
+
+	Against *compare.NumbersReport // its measurements beside those of the page's other run; nil: that has none
+	Compare string                 // the command that lists every number of it
 }
 
 //go:embed page.gohtml page.css page.js served.gohtml
@@ -57,6 +62,7 @@ type whole struct {
 	Short       template.HTML
 	First       bool // verdicts come before experiments: some of those are what the paper is judged on
 	Verdicts    *verdicts
+	Compared    []*compared
 	Experiments []section
 }
 
@@ -65,6 +71,7 @@ type section struct {
 	*Experiment
 	Name, Title string
 	Provenance  provenance
+	Compared    *compared
 	Parts       []template.HTML
 	Sets        []asked
 }
@@ -91,6 +98,11 @@ func (p *Page) Write(w io.Writer) error {
 		s, err := p.Experiments[i].section(draw, p.Served)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Experiments[i].Run.Spec.Experiment.Name, err)
+		}
+		if p.Against != nil {
+			if s.Compared = p.Experiments[i].compared(p.Against.Name); s.Compared != nil {
+				out.Compared = append(out.Compared, s.Compared)
+			}
 		}
 		out.Experiments = append(out.Experiments, s)
 	}

@@ -9,7 +9,7 @@ for (const table of all("table.numbers")) {
   const value = (body, at) => {
     const text = body.rows[0].cells[at]?.textContent.trim() ?? "";
     const number = parseFloat(text);
-    return at === 0 ? text : Number.isNaN(number) ? null : number;
+    return at > 0 && !Number.isNaN(number) ? number : text || null;
   };
   heads.forEach((head, at) => {
     const button = document.createElement("button");
@@ -28,7 +28,8 @@ for (const table of all("table.numbers")) {
         order = rows.filter((body) => !body.classList.contains("section")).sort((a, b) => {
           const x = value(a, at), y = value(b, at);
           if (x === null || y === null) return (x === null) - (y === null);
-          return sign * (at === 0 ? x.localeCompare(y) : x - y);
+          if (typeof x !== typeof y) return typeof x === "string" ? 1 : -1;
+          return sign * (typeof x === "string" ? x.localeCompare(y) : x - y);
         });
       }
       table.append(...order);

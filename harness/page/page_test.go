@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/paper"
 	"github.com/entrorouter/entrorouter/harness/present"
@@ -61,6 +63,7 @@ func hostilePage() *Page {
 	}
 	return &Page{
 		Version: hostile,
+		Against: &Against{Name: hostile, None: []string{hostile}},
 		Paper:   &Paper{Findings: []paper.Finding{{ID: hostile, Says: hostile, Source: hostile, Reason: hostile, Verdict: hostile}}, Judge: hostile},
 		Experiments: []Experiment{{
 			Run: &present.Run{
@@ -69,6 +72,8 @@ func hostilePage() *Page {
 			},
 			Outputs: []present.Output{{Tables: []*report.Table{table}, Text: hostile}},
 			File:    hostile, Commands: []string{hostile}, Questions: []QuestionSet{set}, NoQuestions: hostile,
+			Against: &compare.NumbersReport{Experiment: "planted", Changes: []metrics.Change{{Label: "Route/method=" + hostile + "/benchmark=" + hostile, Unit: hostile, Ours: 1, Reference: 2, Gate: metrics.Exact}}},
+			Compare: hostile,
 		}},
 	}
 }
@@ -187,5 +192,46 @@ func TestScalesWithoutANumberAreLeftOut(t *testing.T) {
 	}
 	if first, second := v.Sections[0].Of, v.Sections[1].Of[0]; len(first[0].On) != 1 || !first[0].On[0].measured || len(first[1].On) != 0 || len(second.On) != 1 || second.On[0].Word != paper.NotRun {
 		t.Errorf("%+v, %+v", first, second)
+	}
+}
+
+// By hand: of two numbers with bands of 2 and 1 the second moved further beyond its own, and what has to repeat itself moved most.
+func TestNumbersThatMovedAreListedBySize(t *testing.T) {
+	change := func(row, unit string, before, after float64, gate metrics.Gate, band float64) metrics.Change {
+		return metrics.Change{Label: "Route/experiment=x/pool=p/arena=paper/method=" + row + "/benchmark=avg", Unit: unit, Ours: after, Reference: before, Gate: gate, Band: band, Noise: math.NaN()}
+	}
+	e := Experiment{
+		Run: &present.Run{Spec: &spec.Resolved{Experiment: spec.Experiment{Methods: []spec.Method{{Name: "random", Label: "By chance"}}}}},
+		Against: &compare.NumbersReport{Experiment: "x", Changes: []metrics.Change{
+			change("random", "a", 10, 15, metrics.Seeds, 2), change("logistic", "b", 10, 13, metrics.Seeds, 1), change("fixed", "c", 10, 10.5, metrics.Exact, 0),
+			change("fixed", "d", 10, 10, metrics.Exact, 0), change("random", "e", 10, 11, metrics.Seeds, 2),
+			change("random", "f", 1, 2, metrics.None, 0), change("random", "g", 100, 110, metrics.None, 0),
+			{Label: "Cost/arena=paper/benchmark=x/seed=3", Unit: "h", Reference: 4, Missing: true, Gate: metrics.None, Noise: math.NaN()},
+		}},
+	}
+	c := e.compared("there")
+	if c.All != 8 || c.Same != 1 || c.Within != 1 || c.Unjudged != 2 || c.Beyond != 4 {
+		t.Errorf("%+v", c)
+	}
+	var order string
+	for _, k := range c.Kinds {
+		for _, m := range k.Of {
+			order += m.Unit
+		}
+		order += " "
+	}
+	if order != "hcba fg e " {
+		t.Errorf("listed as %s", order)
+	}
+	gone, moved := c.Kinds[0].Of[0], c.Kinds[0].Of[3]
+	if gone.Row != "cost" || gone.Benchmark != "x" || gone.Rest != "cost arena=paper seed=3" || gone.Before != "4" || gone.After+gone.Difference+gone.Noise != "" || gone.Verdict != "missing" {
+		t.Errorf("%+v", gone)
+	}
+	if moved.Row != "By chance" || moved.Benchmark != "avg" || moved.Rest != "arena=paper" || moved.Before != "10" || moved.After != "15" || moved.Difference != "+5" || moved.Noise != "2" || moved.Verdict != "regression" {
+		t.Errorf("%+v", moved)
+	}
+	e.Against = nil
+	if c := e.compared("there"); c != nil {
+		t.Errorf("compared with nothing: %+v", c)
 	}
 }

@@ -48,6 +48,7 @@ type ofPlane struct {
 	inPool
 	Swept, OtherHull, HasTable bool // a shown row has thin lines; one may answer itself; the experiment has a table
 	Wide, BesidePaper          bool // the panels stand side by side; the paper's router is there
+	Compared                   bool // another run has points too
 	Shown, Rows                int  // of the experiment
 }
 
@@ -64,7 +65,7 @@ func (r *Run) paretoFigures(o spec.Output, paper published) ([]*report.Figure, e
 	}
 	plane := func(l report.ParetoLayout, name string, of inPool, at ...metrics.Key) (*report.Figure, error) {
 		pool := of.Pool
-		l.Gain, l.Wide = units.HullGain, o.Wide
+		l.Gain, l.Wide, l.Before = units.HullGain, o.Wide, r.Before
 		fixed := map[string]bool{}
 		for _, m := range r.shown(nil) {
 			mark := report.Mark{Label: r.label(m), Look: looks[m.RowID()], Keys: append(slices.Clone(at), metrics.Keys("method", m.RowID())...)}
@@ -86,7 +87,7 @@ func (r *Run) paretoFigures(o spec.Output, paper published) ([]*report.Figure, e
 			l.Paper = &point
 		}
 		said := shown
-		said.BesidePaper = l.Paper != nil
+		said.BesidePaper, said.Compared = l.Paper != nil, l.Before != nil
 		said.inPool, said.Shown = of, len(l.Experts)+len(l.Methods)
 		var err error
 		if l.Caption, err = caption(name, said); err != nil {

@@ -21,6 +21,7 @@ import (
 type Run struct {
 	Spec         *spec.Resolved
 	Measurements *metrics.Set
+	Before       *metrics.Set // of another run, whose points planes show beside these; nil: of none
 	Style        report.Style // of its tables
 
 	// RouterMS is how long a row that trains a language model took to decide about a question, in milliseconds, by its id. It repeats

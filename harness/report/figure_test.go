@@ -142,6 +142,32 @@ func TestThePapersPointStandsInThePlane(t *testing.T) {
 	}
 }
 
+// A row that another run has elsewhere is drawn there too, one at the same place and one that it does not have are not.
+func TestThePlaneShowsWhereAnotherRunHasARow(t *testing.T) {
+	const same = "BenchmarkRoute/method=a/benchmark=avg 100 60 accuracy-% 0.001 usd/query\n"
+	set := setOf(t, same+"BenchmarkRoute/method=b/benchmark=avg 100 80 accuracy-% 0.003 usd/query\nBenchmarkRoute/method=c/benchmark=avg 100 70 accuracy-% 0.002 usd/query\n")
+	l := ParetoLayout{Name: "pareto", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "gain"}
+	for _, id := range []string{"a", "b", "c"} {
+		l.Experts = append(l.Experts, Mark{Label: id, Keys: metrics.Keys("method", id)})
+	}
+	for before, want := range map[string]int{"": 0, same: 0, same + "BenchmarkRoute/method=b/benchmark=avg 100 90 accuracy-% 0.004 usd/query\n": 1} {
+		if l.Before = nil; before != "" {
+			l.Before = setOf(t, before)
+		}
+		f, err := Pareto(l, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := (&HTML{}).Figure(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "in the other run accuracy 90.0, cost 4.00<"); n != want || strings.Count(string(text), "in the other run") != want {
+			t.Errorf("%q: %d rows at their place, %d in all, want %d", before, n, strings.Count(string(text), "in the other run"), want)
+		}
+	}
+}
+
 func TestACaptionNamesRowsThatAPanelOfGainsLeavesOut(t *testing.T) {
 	l := ParetoLayout{Name: "pareto", Caption: "Accuracy against cost.", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "hull-gain-points"}
 	var text strings.Builder

@@ -352,6 +352,13 @@ func anyPareto(rt *rapid.T) (*Figure, []string, error) {
 	if l.Paper != nil {
 		all = append(all, l.Paper.Label)
 	}
+	if rapid.Bool().Draw(rt, "another run") {
+		var before strings.Builder
+		for i := range all {
+			fmt.Fprintf(&before, "BenchmarkRoute/method=m%d/benchmark=avg 100 %g accuracy-%% %g usd/query\n", i, percent(rt, "accuracy before"), dollars(rt))
+		}
+		l.Before = read(rt, before.String())
+	}
 	f, err := Pareto(l, read(rt, b.String()))
 	return f, all, err
 }

@@ -27,6 +27,8 @@ type ParetoLayout struct {
 	Methods   []Mark // everything else
 	Paper     *Point // what the paper prints of its own router; nil: nothing
 	Wide      bool   // the panels stand side by side, over the width of the page
+
+	Before *metrics.Set // of another run: where it has a row, and the way from there; nil: nothing
 }
 
 // Point is a mark that was not measured here.
@@ -55,6 +57,7 @@ type placed struct {
 	accuracy, cost, gain metrics.Value
 	measured             bool            // gain
 	style                draw.GlyphStyle // of a router
+	before               *metrics.Point  // where another run has it, if elsewhere
 	curve                []metrics.Point // every setting of its knob, cheapest first; nil: none was measured
 }
 
@@ -82,6 +85,7 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 			}
 			p := placed{Mark: m, accuracy: accuracy, cost: cost, curve: knobCurve(set, l.Cost.Unit, m.Keys)}
 			p.gain, p.measured = line.Value(l.Gain)
+			p.before = l.before(own, metrics.Point{Cost: cost.Number, Quality: accuracy.Number})
 			out = append(out, p)
 		}
 		return out, nil
@@ -137,6 +141,22 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 	}, nil
 }
 
+// before is where another run has a row; nil: it does not have it, or has it at the same place.
+func (l ParetoLayout) before(keys []metrics.Key, now metrics.Point) *metrics.Point {
+	if l.Before == nil {
+		return nil
+	}
+	_, accuracy, err := value(l.Before, metrics.Accuracy, keys)
+	if err != nil {
+		return nil
+	}
+	_, cost, err := value(l.Before, l.Cost.Unit, keys)
+	if p := (metrics.Point{Cost: cost.Number, Quality: accuracy.Number}); err == nil && p != now {
+		return &p
+	}
+	return nil
+}
+
 // paretoData is what a plane shows.
 type paretoData struct {
 	label            string
@@ -157,7 +177,11 @@ func (d *paretoData) spot(p placed, at vg.Point, what string, v metrics.Value) {
 		}
 		return text
 	}
-	d.spots = append(d.spots, spot{at, fmt.Sprintf("%s: %s %s, %s %s", p.Label, what, number(v, 1), d.label, number(p.cost, d.factor))})
+	says := fmt.Sprintf("%s: %s %s, %s %s", p.Label, what, number(v, 1), d.label, number(p.cost, d.factor))
+	if b := p.before; b != nil {
+		says += fmt.Sprintf("; in the other run accuracy %s, cost %s", Significant(b.Quality), Significant(d.factor*b.Cost))
+	}
+	d.spots = append(d.spots, spot{at, says})
 }
 
 // comparable says whether a row has a coin to be compared with: one that costs no less than the cheapest expert.
@@ -309,6 +333,9 @@ func (d *paretoData) scales() (costs, accuracies, gains scale) {
 		if p.cost.Bounded {
 			most = max(most, d.factor*p.cost.High)
 		}
+		if b := p.before; b != nil {
+			low, high, most = min(low, b.Quality), max(high, b.Quality), max(most, d.factor*b.Cost)
+		}
 	}
 	if most == 0 {
 		most = 1
@@ -369,6 +396,11 @@ func (d *paretoData) paintPlane(p panel) {
 		}
 		if m.cost.Bounded {
 			lines = append(lines, p.stroke(bar, []vg.Point{at(m.cost.Low, m.accuracy.Number), at(m.cost.High, m.accuracy.Number)})...)
+		}
+		if b := m.before; b != nil {
+			was := at(b.Cost, b.Quality)
+			lines = append(lines, p.stroke(draw.LineStyle{Color: m.style.Color, Width: hairline, Dashes: []vg.Length{1, 1.5}}, []vg.Point{was, point})...)
+			p.data.DrawGlyph(draw.GlyphStyle{Color: m.style.Color, Radius: 1.4, Shape: draw.RingGlyph{}}, was)
 		}
 		p.data.DrawGlyph(m.style, point)
 		d.spot(m, point, "Accuracy (%)", m.accuracy)
