@@ -32,7 +32,7 @@ import (
 // Asker asks the models of a run. It is used by one goroutine at a time.
 type Asker struct {
 	Known Problems  // what simulated experts may be asked
-	Arena Problems  // what simulated routers may be asked
+	Arena Problems  // what simulated routers may be asked beside it
 	Sim   *sim.Pool // nil: the pool is not simulated
 
 	plan     *steps.Plan

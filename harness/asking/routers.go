@@ -4,6 +4,7 @@ package asking
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,7 +27,7 @@ import (
 type routers struct {
 	clients  map[string]*experts.HTTP // by URL and model
 	loopback *sim.Loopback            // serves the simulated ones
-	known    problems.Index           // what those may be asked about: the problems of every arena
+	known    problems.Index           // what those may be asked about: the problems of every arena, and those of training, for teachers
 }
 
 func (r *routers) close() {
@@ -82,7 +83,7 @@ func (a *Asker) routerClient(ctx context.Context, m experts.Endpoint) (*experts.
 	return client, nil
 }
 
-// startRouters serves the simulated routers on the problems of every arena. Where two problems share a text, which a
+// startRouters serves the simulated routers on the problems of every arena and of training. Where two problems share a text, which a
 // reader of the text cannot tell apart, the first counts.
 func (a *Asker) startRouters(ctx context.Context) (err error) {
 	r := &a.routers
@@ -93,7 +94,7 @@ func (a *Asker) startRouters(ctx context.Context) (err error) {
 		r.known.AddNew(problems, latents)
 		return nil
 	}
-	if err := a.Arena(ctx, add); err != nil {
+	if err := errors.Join(a.Arena(ctx, add), a.Known(ctx, add)); err != nil {
 		return err
 	}
 	pool := sim.NewRouters(a.Sim, a.pool.Simulation.Routers, r.known.Lookup)

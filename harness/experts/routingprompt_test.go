@@ -44,3 +44,29 @@ func TestRoutingPromptsAreReadAsWritten(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a problem says, a prompt that shows the choice is told from one that asks for it, and the choice is read as it was written.
+func TestThePromptOfARationaleShowsTheChoice(t *testing.T) {
+	part := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"<problem>\n", "\n</problem>", "\n\nThe right choice is ", `{"model":"x"}`, "\n"}))
+	rapid.Check(t, func(rt *rapid.T) {
+		text, id := strings.Join(rapid.SliceOf(part).Draw(rt, "text"), ""), rapid.StringMatching(`[a-z"\\.-]{1,9}`).Draw(rt, "id")
+		of := []Candidate{{ID: id, Out: 1}, {ID: "another", Out: 2}}
+		asking, err := RoutingPrompt("Choose.", of, "Answer.")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		showing, err := RationalePrompt("Explain.", of, id, "Write.")
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if got, ok := ReadChosen(Prompt(showing, text)); !ok || got != id {
+			rt.Errorf("read %q, %v, and wrote %q", got, ok, id)
+		}
+		if got, ok := ReadChosen(Prompt(asking, text)); ok {
+			rt.Errorf("read %q where nothing was said", got)
+		}
+		if got, read, err := ReadRoutingPrompt(Prompt(showing, text)); err != nil || read != text || len(got) != 2 {
+			rt.Errorf("read %q and %v (%v)", read, got, err)
+		}
+	})
+}

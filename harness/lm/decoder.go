@@ -81,8 +81,8 @@ func (d Decoder) Logits(w Weights, h, rows *graph.Node) *graph.Node {
 // Norm is the norm after the last layer.
 func (d Decoder) Norm(w Weights, x *graph.Node) *graph.Node { return d.norm(x, w(normName)) }
 
-// run computes layers. Position t of x [B,T,D] is t, or at [B,1] of a single position that reads the cache. With last [B,1],
-// the last layer is computed there alone, and what comes back is [B,1,D]. The keys and values of each layer come back too, two a layer
+// run computes layers. Position t of x [B,T,D] is t, or at [B,1] of a single position that reads the cache. With last [B,K],
+// the last layer is computed at these positions alone, and what comes back is [B,K,D]. The keys and values of each layer come back too, two a layer
 // [B,T or S,KVHeads,HeadDim]; those of a cache with the position written.
 func (d Decoder) run(w Weights, x *graph.Node, from, to int, at, last *graph.Node, cache []*graph.Node) (*graph.Node, []*graph.Node) {
 	g, t := x.Graph(), x.Shape().Dim(1)
@@ -192,9 +192,11 @@ func slot(at *graph.Node, n int, dtype dtypes.DType) *graph.Node {
 	return graph.ConvertDType(graph.Equal(graph.Iota(at.Graph(), shapes.Make(dtypes.Int32, b, n), 1), graph.BroadcastToDims(at, b, n)), dtype)
 }
 
-// pick returns position at [B,1] of x [B,T,D]: [B,1,D].
+// pick returns positions at [B,K] of x [B,T,D]: [B,K,D].
 func pick(x, at *graph.Node) *graph.Node {
-	return graph.ExpandAxes(graph.ReduceSum(graph.Mul(x, graph.ExpandAxes(slot(at, x.Shape().Dim(1), x.DType()), -1)), 1), 1)
+	places := graph.Iota(at.Graph(), shapes.Make(dtypes.Int32, 1, 1, x.Shape().Dim(1)), 2)
+	there := graph.Equal(graph.BroadcastToDims(places, at.Shape().Dim(0), at.Shape().Dim(1), x.Shape().Dim(1)), graph.BroadcastToDims(graph.ExpandAxes(at, -1), at.Shape().Dim(0), at.Shape().Dim(1), x.Shape().Dim(1)))
+	return graph.DotGeneral(graph.ConvertDType(there, x.DType()), []int{2}, []int{0}, x, []int{1}, []int{0})
 }
 
 // put puts a row [B,1,heads,HeadDim] at position at [B,1] of a cache [B,S,heads,HeadDim]. The Go backend has no update in place.

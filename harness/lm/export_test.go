@@ -198,7 +198,7 @@ type asked struct {
 func transformers(t *testing.T, dir, adapter string, texts []string) (a asked) {
 	t.Helper()
 	python := xlatest.Python(t)
-	system, err := instructions(pool)
+	system, err := instructions(pool, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,18 +40,18 @@ func NewModels(bytes int64, dir string) *Models {
 }
 
 // Digest returns what tells apart models and prompts whose policies would differ.
-func (m *Models) Digest(of spec.LanguageModel) (string, error) {
-	base, err := m.base(of)
+func (m *Models) Digest(of spec.Policy) (string, error) {
+	base, err := m.base(*of.Model)
 	if err != nil {
 		return "", err
 	}
-	return base.Digest + " " + promptDigest(), nil
+	return base.Digest + " " + promptDigest(of.Rationale == cot), nil
 }
 
 // States returns the states [texts][D] that the head of a policy's language model reads after its prompt, all layers as published,
 // whatever the policy trains. They are computed once for all policies of a pool, and kept.
 func (m *Models) States(ctx context.Context, backend policy.Backend, cfg spec.Policy, experts []Expert, texts []string) ([][]float32, error) {
-	cfg.Tune = &spec.Tune{Part: "head"}
+	cfg.Tune, cfg.Rationale, cfg.Writes = &spec.Tune{Part: "head"}, "none", nil
 	p, err := m.New(backend, cfg, experts)
 	if err != nil {
 		return nil, err

@@ -21,11 +21,13 @@ type Network struct {
 	Decoder
 	backend policy.Backend
 	store   *model.Store
+	scope   *model.Scope // of the weights in the store
 }
 
 // NewNetwork puts the weights of a base that want picks on a backend; nil: all. The caller closes the network.
 func NewNetwork(backend policy.Backend, d Decoder, base *Base, want func(name string) bool) (*Network, error) {
 	n := &Network{Decoder: d, backend: backend, store: model.NewStore()}
+	n.scope = n.store.RootScope()
 	for _, t := range base.Config.tensors() {
 		if want != nil && !want(t.name) {
 			continue
@@ -43,7 +45,7 @@ func NewNetwork(backend policy.Backend, d Decoder, base *Base, want func(name st
 }
 
 // weights finds the weights for a graph.
-func (n *Network) weights(g *graph.Graph) Weights { return weightsIn(n.store.RootScope(), g) }
+func (n *Network) weights(g *graph.Graph) Weights { return weightsIn(n.scope, g) }
 
 // weightsIn finds weights among the variables of a scope.
 func weightsIn(scope *model.Scope, g *graph.Graph) Weights {
@@ -60,17 +62,32 @@ func weightsIn(scope *model.Scope, g *graph.Graph) Weights {
 func (n *Network) Close() { n.store.Finalize() }
 
 // Greedy continues each prompt by up to most tokens, each the likeliest after what is before it, and stops behind one of
-// stop. The prompts are read once; then a step reads one token of each and the keys and values kept of those before. The
-// scores [len(prompts)*V] of every step go to seen, if it is not nil.
+// stop. The scores [len(prompts)*V] of every step go to seen, if it is not nil.
 func (n *Network) Greedy(ctx context.Context, prompts [][]int32, most int, stop []int32, seen func(scores []float32)) (texts [][]int32, err error) {
-	lengths, longest := make([]int32, len(prompts)), 0
-	for i, p := range prompts {
-		if len(p) == 0 {
-			return nil, fmt.Errorf("generate: prompt %d is empty", i)
-		}
-		lengths[i], longest = int32(len(p)), max(longest, len(p))
+	longest := 0
+	for _, p := range prompts {
+		longest = max(longest, len(p))
 	}
-	read, err := n.exec(func(w Weights, in []*graph.Node) (*graph.Node, []*graph.Node) {
+	g, err := n.generator(most, stop)
+	if err != nil {
+		return nil, err
+	}
+	defer g.close()
+	return g.texts(ctx, prompts, longest, seen, func(_ int, scores []float32) int32 { return argmax(scores) })
+}
+
+// generator continues prompts.
+type generator struct {
+	net        *Network
+	read, step *model.Exec
+	most       int
+	stop       []int32
+}
+
+// generator compiles what writes texts of up to most tokens that end behind one of stop. The caller closes it.
+func (n *Network) generator(most int, stop []int32) (g *generator, err error) {
+	g = &generator{net: n, most: most, stop: stop}
+	g.read, err = n.exec(func(w Weights, in []*graph.Node) (*graph.Node, []*graph.Node) {
 		x, kept := n.run(w, n.Embed(w, in[0]), 0, n.Config.Layers, nil, graph.AddScalar(in[1], -1), nil)
 		for i, k := range kept {
 			dims := slices.Clone(k.Shape().Dimensions)
@@ -82,26 +99,44 @@ func (n *Network) Greedy(ctx context.Context, prompts [][]int32, most int, stop 
 	if err != nil {
 		return nil, err
 	}
-	defer read.Finalize()
-	step, err := n.exec(func(w Weights, in []*graph.Node) (*graph.Node, []*graph.Node) {
+	g.step, err = n.exec(func(w Weights, in []*graph.Node) (*graph.Node, []*graph.Node) {
 		return n.run(w, n.Embed(w, in[0]), 0, n.Config.Layers, in[1], nil, in[2:])
 	})
 	if err != nil {
+		g.read.Finalize()
 		return nil, err
 	}
-	defer step.Finalize()
+	return g, nil
+}
+
+func (g *generator) close() {
+	g.read.Finalize()
+	g.step.Finalize()
+}
+
+// texts continues each prompt, padded to a width, by tokens that choose picks by the scores [V] of the text at an index. The prompts
+// are read once; then a step reads one token of each and the keys and values kept of those before. The scores [len(prompts)*V] of
+// every step go to seen, if it is not nil.
+func (g *generator) texts(ctx context.Context, prompts [][]int32, width int, seen func(scores []float32), choose func(text int, scores []float32) int32) (texts [][]int32, err error) {
+	lengths := make([]int32, len(prompts))
+	for i, p := range prompts {
+		if len(p) == 0 {
+			return nil, fmt.Errorf("generate: prompt %d is empty", i)
+		}
+		lengths[i] = int32(len(p))
+	}
 	texts = make([][]int32, len(prompts))
 	open := make([]bool, len(prompts))
 	for i := range open {
-		open[i] = most > 0
+		open[i] = g.most > 0
 	}
-	token, exec, inputs := pad(prompts, longest), read, []any(nil)
+	token, exec, inputs := pad(prompts, width), g.read, []any(nil)
 	defer func() {
 		for _, kept := range inputs {
 			err = cmp.Or(err, kept.(*tensors.Tensor).FinalizeAll())
 		}
 	}()
-	for width := longest; slices.Contains(open, true) && ctx.Err() == nil; width = 1 {
+	for ; slices.Contains(open, true) && ctx.Err() == nil; width = 1 {
 		// The position of the token read last; when the prompts are read, that of their last token is one before.
 		at := tensors.FromFlatDataAndDimensions(slices.Clone(lengths), len(prompts), 1)
 		out, err := exec.Call(append([]any{tensors.FromFlatDataAndDimensions(token, len(prompts), width), at}, inputs...)...)
@@ -120,18 +155,19 @@ func (n *Network) Greedy(ctx context.Context, prompts [][]int32, most int, stop 
 		if seen != nil {
 			seen(scores)
 		}
+		vocab := g.net.Config.Vocab
 		token = make([]int32, len(prompts))
 		for i := range prompts {
-			token[i] = argmax(scores[i*n.Config.Vocab : (i+1)*n.Config.Vocab])
 			if open[i] {
+				token[i] = choose(i, scores[i*vocab:(i+1)*vocab])
 				texts[i] = append(texts[i], token[i])
-				open[i] = len(texts[i]) < most && !slices.Contains(stop, token[i])
+				open[i] = len(texts[i]) < g.most && !slices.Contains(g.stop, token[i])
 			}
-			if exec == step {
+			if exec == g.step {
 				lengths[i]++
 			}
 		}
-		exec, inputs = step, inputs[:0]
+		exec, inputs = g.step, inputs[:0]
 		for _, kept := range out[1:] {
 			inputs = append(inputs, kept)
 		}

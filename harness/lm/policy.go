@@ -22,7 +22,8 @@ import (
 const kind = "lm"
 
 // Policy reads the pool and a problem as a conversation and chooses an expert by the score of its label as the first token
-// of the answer: the last hidden state times the rows of the head that belong to the labels.
+// of the answer: the last hidden state times the rows of the head that belong to the labels. With rationale cot the answer begins
+// with a paragraph that the policy writes, and the label is the first token of the next line.
 //
 // Layers below the first trained one are run once a text (tune head and last); rows then hold hidden states in Values,
 // and tokens in IDs for all tunings.
@@ -35,6 +36,7 @@ type Policy struct {
 	labels     []int32
 	from       int    // the first layer that is computed with the policy's weights; one more than there are: none
 	trunk      *trunk // what is below; nil: nothing
+	end        int32  // the token that ends what it writes: a line break
 }
 
 // record is what a checkpoint holds beside the trained weights.
@@ -84,7 +86,7 @@ func (m *Models) build(backend policy.Backend, s record) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Digest, err = m.Digest(*s.Policy.Model); err != nil {
+	if s.Digest, err = m.Digest(s.Policy); err != nil {
 		return nil, err
 	}
 	if limit := base.Config.Position; limit > 0 && s.Policy.MaxTokens > limit {
@@ -97,8 +99,16 @@ func (m *Models) build(backend policy.Backend, s record) (*Policy, error) {
 	if p.labels, err = labels(p.vocabulary, len(s.Experts)); err != nil {
 		return nil, err
 	}
-	if p.system, err = instructions(s.Experts); err != nil {
+	if p.system, err = instructions(s.Experts, p.Writes()); err != nil {
 		return nil, err
+	}
+	if p.Writes() {
+		if p.end, err = lineBreak(p.vocabulary); err != nil {
+			return nil, err
+		}
+		if most := s.Policy.MaxTokens + s.Policy.Writes.AtTest(); base.Config.Position > 0 && most > base.Config.Position {
+			return nil, fmt.Errorf("max_tokens and writes come to %d tokens; the model was made for texts of up to %d", most, base.Config.Position)
+		}
 	}
 	switch tune := s.Policy.Tune; {
 	case tune.Part == "full" || tune.LoRA != nil:
@@ -144,6 +154,9 @@ func (p *Policy) Config() any { return p.record }
 // labelHead is the name of the rows of the head that belong to the labels [M,D].
 const labelHead = "label_head.weight"
 
+// whole says whether the policy has every row of the head: all weights are trained, or it writes.
+func (p *Policy) whole() bool { return p.record.Policy.Tune.Part == "full" || p.Writes() }
+
 // head says whether nothing but a linear head is trained.
 func (p *Policy) head() bool { return p.from > p.base.Config.Layers }
 
@@ -151,13 +164,13 @@ func (p *Policy) head() bool { return p.from > p.base.Config.Layers }
 // the labels' rows of the head, unless all weights are trained.
 func (p *Policy) Weights() []policy.Weight {
 	var weights []policy.Weight
-	lora, full := p.decoder.LoRA, p.record.Policy.Tune.Part == "full"
+	lora := p.decoder.LoRA
 	for _, t := range p.base.Config.tensors() {
 		layer, in := inLayer(t.name)
 		switch {
 		case p.trunk != nil && (in && layer < p.from || t.name == embedName) || p.head() && t.name == normName:
 			continue // in the trunk
-		case t.name == headName && !full:
+		case t.name == headName && !p.whole():
 			continue // the labels' rows are enough
 		case lora != nil:
 			weights = append(weights, policy.Weight{Name: t.name, Dims: t.dims, Kept: p.base.kept(t), Frozen: func() (*tensors.Tensor, error) { return p.base.stored(t) }})
@@ -180,7 +193,7 @@ func (p *Policy) Weights() []policy.Weight {
 			}
 		}
 	}
-	if full {
+	if p.whole() {
 		return weights
 	}
 	rows := policy.Weight{Name: labelHead, Dims: []int{len(p.labels), p.base.Config.Hidden}}
@@ -241,8 +254,8 @@ func (p *Policy) Encode(ctx context.Context, texts []string) ([]policy.Row, erro
 	return rows, nil
 }
 
-// Tokens implements policy.Reader: the prompt, and the label.
-func (p *Policy) Tokens(row policy.Row) (in, out int) { return len(row.IDs), 1 }
+// Tokens implements policy.Reader: the prompt, what was written, and the label.
+func (p *Policy) Tokens(row policy.Row) (in, out int) { return len(row.IDs), len(row.Written) + 1 }
 
 // beginning is enough of a text to find it by.
 func beginning(text string) string {
@@ -253,7 +266,8 @@ func beginning(text string) string {
 }
 
 // Inputs implements policy.Policy: hidden states [size,D] for tune head; else hidden states [size,T,D] or tokens [size,T], and
-// lengths [size]. T is a bucket of lengths. Rows behind the last one are texts of one token.
+// lengths [size]; where the policy writes those of the prompts, and what was written [size,W], too. T is a bucket of lengths. Rows
+// behind the last one are texts of one token.
 func (p *Policy) Inputs(rows []policy.Row, size int) ([]*tensors.Tensor, error) {
 	d, longest := p.base.Config.Hidden, 1
 	for i, row := range rows {
@@ -272,7 +286,10 @@ func (p *Policy) Inputs(rows []policy.Row, size int) ([]*tensors.Tensor, error) 
 				return nil, fmt.Errorf("lm policy: row %d has token %d of %d; encode texts with this policy", i, id, p.base.Config.Vocab)
 			}
 		}
-		longest = max(longest, len(row.IDs))
+		longest = max(longest, len(row.IDs)+len(row.Written))
+	}
+	if p.Writes() {
+		return p.writtenInputs(rows, size, bucket(longest))
 	}
 	if p.head() {
 		x := make([]float32, size*d)
@@ -300,6 +317,9 @@ func (p *Policy) Inputs(rows []policy.Row, size int) ([]*tensors.Tensor, error) 
 func (p *Policy) Forward(scope *model.Scope, inputs []*graph.Node, dropout float64) policy.Outputs {
 	g, x := inputs[0].Graph(), inputs[0]
 	w := weightsIn(scope, g)
+	if p.Writes() {
+		return p.forwardWritten(scope, w, inputs, dropout)
+	}
 	if !p.head() {
 		if p.trunk == nil {
 			x = p.decoder.Embed(w, x)
@@ -307,19 +327,25 @@ func (p *Policy) Forward(scope *model.Scope, inputs []*graph.Node, dropout float
 		x = p.decoder.Last(w, graph.ConvertDType(x, p.decoder.Compute), p.from, inputs[1])
 	}
 	x = layers.DropoutStatic(scope, x, dropout)
+	return policy.Outputs{Choice: p.choice(w, x)}
+}
+
+// choice is the scores [B,M] of the labels after hidden states [B,D].
+func (p *Policy) choice(w Weights, x *graph.Node) *graph.Node {
 	var rows *graph.Node
-	if p.record.Policy.Tune.Part == "full" {
-		rows = graph.Gather(w(p.base.Config.headWeight()), graph.ExpandAxes(graph.Const(g, p.labels), -1))
+	if p.whole() {
+		rows = graph.Gather(w(p.base.Config.headWeight()), graph.ExpandAxes(graph.Const(x.Graph(), p.labels), -1))
 	} else {
 		rows = w(labelHead)
 	}
 	logits := p.decoder.Logits(w, x, rows)
 	logits.AssertDims(-1, len(p.labels))
-	return policy.Outputs{Choice: logits}
+	return logits
 }
 
 var _ interface {
 	policy.Policy
 	policy.Sized
 	policy.Reader
+	policy.Writer
 } = (*Policy)(nil)

@@ -107,7 +107,7 @@ func TestBeforeTrainingEveryTuningChoosesAsTheModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := network(t, b, base, dtypes.Float32)
-	system, _ := instructions(pool)
+	system, _ := instructions(pool, false)
 	for i, problem := range problems {
 		text, _ := fresh(t).Chat(system, problem)
 		all := call(t, n, func(w Weights, in []*graph.Node) []*graph.Node {
@@ -545,23 +545,29 @@ func TestTheVocabularyOfAModelIsReadOnce(t *testing.T) {
 
 func TestDigestsTellModelsApart(t *testing.T) {
 	models := newModels(t, 0)
-	one, err := models.Digest(freshModel)
+	of := func(m spec.LanguageModel, rationale string) spec.Policy {
+		return spec.Policy{Model: &m, Rationale: rationale}
+	}
+	one, err := models.Digest(of(freshModel, "none"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := freshModel
 	x.Seed++
-	two, err := models.Digest(x)
+	two, err := models.Digest(of(x, "none"))
 	if err != nil || one == two {
 		t.Errorf("two seeds have the digests %s and %s (%v)", one, two, err)
 	}
-	if three, err := models.Digest(spec.LanguageModel{Folder: "testdata/llama"}); err != nil || three == one {
+	if three, err := models.Digest(of(spec.LanguageModel{Folder: "testdata/llama"}, "none")); err != nil || three == one {
 		t.Errorf("a folder has the digest %s (%v)", three, err)
+	}
+	if four, err := models.Digest(of(freshModel, "cot")); err != nil || four == one {
+		t.Errorf("with another prompt it has the digest %s (%v)", four, err)
 	}
 }
 
 func TestThePromptShowsThePoolAndEndsWhereTheLabelIsExpected(t *testing.T) {
-	system, err := instructions(pool)
+	system, err := instructions(pool, false)
 	if err != nil {
 		t.Fatal(err)
 	}

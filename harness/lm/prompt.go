@@ -16,9 +16,16 @@ import (
 //go:embed prompt.tmpl
 var promptText string
 
+//go:embed rationale.tmpl
+var rationaleText string
+
 // promptDigest tells apart versions of the prompt.
-func promptDigest() string {
-	sum := sha256.Sum256([]byte(promptText))
+func promptDigest(writes bool) string {
+	text := promptText
+	if writes {
+		text = rationaleText
+	}
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -63,13 +70,18 @@ func Prompt(pool []Expert) (system string, letters []string, err error) {
 	for i := range pool {
 		letters = append(letters, label(i))
 	}
-	system, err = instructions(pool)
+	system, err = instructions(pool, false)
 	return system, letters, err
 }
 
-// instructions returns the system message that shows the pool.
-func instructions(experts []Expert) (string, error) {
-	t, err := template.New("prompt").Parse(promptText)
+// instructions returns the system message that shows the pool, to a policy that writes before it chooses or one that does not.
+func instructions(experts []Expert, writes bool) (string, error) {
+	name, t := "system", template.New("prompt")
+	_, err := t.Parse(promptText)
+	if writes && err == nil {
+		name = "rationale"
+		_, err = t.Parse(rationaleText)
+	}
 	if err != nil {
 		return "", fmt.Errorf("prompt: %w", err)
 	}
@@ -82,7 +94,7 @@ func instructions(experts []Expert) (string, error) {
 		rows[i] = row{label(i), x}
 	}
 	var text strings.Builder
-	if err := t.ExecuteTemplate(&text, "system", rows); err != nil {
+	if err := t.ExecuteTemplate(&text, name, rows); err != nil {
 		return "", fmt.Errorf("prompt: %w", err)
 	}
 	return text.String(), nil

@@ -85,7 +85,7 @@ func (e *entroPlus) Load(ctx context.Context, experts []routing.Expert, from str
 func (e *entroPlus) both() *entroRouter {
 	return &entroRouter{
 		Targets: e.Targets, Policy: e.Policy, SFT: e.SFT, GRPO: e.GRPO, Validate: e.Validate, Features: e.PolicyFeatures,
-		name: e.Name(), decoding: e.setup.Spec.Evaluate.Decoding, backend: e.setup.Backend, reading: e.policyReading, stages: e.setup.Stages, models: e.setup.Models, stageTwo: e.prompts,
+		name: e.Name(), decoding: e.setup.Spec.Evaluate.Decoding, backend: e.setup.Backend, reading: e.policyReading, stages: e.setup.Stages, models: e.setup.Models, stageTwo: e.prompts, setup: e.setup,
 	}
 }
 
@@ -117,7 +117,7 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 			}
 			reward[m] = k - e.Lambda*c
 		}
-		prompts[i] = train.Prompt{ID: x.Problem.ID, Row: rows[i], Reward: reward}
+		prompts[i] = train.Prompt{ID: x.Problem.ID, Row: rows[i], Reward: reward} // a text that is cut solves nothing and costs nothing
 	}
 	return prompts, nil
 }

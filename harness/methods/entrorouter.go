@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -45,6 +45,7 @@ type entroRouter struct {
 	reading  reading
 	stages   *StageOne
 	models   *lm.Models
+	setup    Setup
 }
 
 func newEntroRouter(s Setup) (routing.Method, error) { return newTrained(s, true) }
@@ -56,7 +57,7 @@ func newTrained(s Setup, stageTwo bool) (routing.Method, error) {
 	e := &entroRouter{
 		Targets: s.Spec.Targets, Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Policy: startingPolicy(s),
 		SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate, Features: s.Spec.Features,
-		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, stages: s.Stages, models: s.Models,
+		name: s.Method.Name, decoding: s.Spec.Evaluate.Decoding, backend: s.Backend, stages: s.Stages, models: s.Models, setup: s,
 	}
 	if stageTwo {
 		e.stageTwo = func(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
@@ -166,6 +167,9 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 	}
 	if !slices.ContainsFunc(examples, func(x train.Example) bool { return x.Weight > 0 }) {
 		return nil, nil, &routing.Unfit{Why: "no problem weighs anything in Stage I"}
+	}
+	if examples, err = e.taught(ctx, reader, set, examples, work); err != nil {
+		return nil, nil, err
 	}
 	conduct := conductOf(e.Policy, work)
 	if model, curve, err = e.first(ctx, conduct, reader, examples, work.Seed); err != nil {
@@ -366,6 +370,7 @@ func (e *entroRouter) prompts(ctx context.Context, policy policy.Policy, set rou
 		prompts[i] = train.Prompt{
 			ID: x.Problem.ID, Row: rows[i], Anchor: anchor,
 			Reward: routing.ShapedReward(kappa, set.C, e.Targets.Tau, strongest, e.Reward, e.Anchor),
+			Cut:    cutReward(e.Reward),
 		}
 	}
 	return prompts, nil
@@ -381,12 +386,8 @@ type policyRouter struct {
 
 	lock  sync.Mutex
 	known map[string]opinion // by text
-}
 
-// opinion is what a policy says of a text.
-type opinion struct {
-	prob  []float64 // [M]
-	usage cost.Usage
+	cut float64 // share of the queries of the last call of Route whose rationale was cut
 }
 
 var _ io.Closer = (*policyRouter)(nil)
@@ -411,7 +412,11 @@ func (r *policyRouter) Route(ctx context.Context, queries []routing.Query) ([]ro
 		return nil, err
 	}
 	out := make([]routing.Decision, len(queries))
+	r.cut = 0
 	for i, q := range queries {
+		if said[i].cut {
+			r.cut += 1 / float64(len(queries))
+		}
 		prob := said[i].prob
 		out[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: prob, Expert: slices.Index(prob, slices.Max(prob)), Usage: said[i].usage}
 		if r.decoding == "sample" {
@@ -419,4 +424,18 @@ func (r *policyRouter) Route(ctx context.Context, queries []routing.Query) ([]ro
 		}
 	}
 	return out, nil
+}
+
+// CutRationale is the unit of what Report says of a router that writes before it chooses: decisions whose rationale was cut, in
+// percent. They are those of the letters behind what was written.
+const CutRationale = "cut-rationale-%"
+
+// Report implements Reporter.
+func (r *policyRouter) Report() []metrics.Value {
+	if m := r.Model(); m != nil {
+		if _, writes := policy.WriterOf(m.Policy()); writes {
+			return []metrics.Value{metrics.Rounded(100*r.cut, CutRationale, 3)}
+		}
+	}
+	return nil
 }

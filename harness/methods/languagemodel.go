@@ -32,33 +32,50 @@ func lmPool(experts []routing.Expert) []lm.Expert {
 	return pool
 }
 
-// A chooser gives a distribution over the experts for each text, and the tokens that it read and wrote for it; no usages: it
-// reads no tokens.
+// A chooser says of each text what it makes of it.
 type chooser interface {
-	choose(ctx context.Context, texts []string) (probs [][]float64, usage []cost.Usage, err error)
+	choose(ctx context.Context, texts []string) ([]opinion, error)
+}
+
+// opinion is what a policy says of a text.
+type opinion struct {
+	prob  []float64  // [M]
+	usage cost.Usage // tokens that it read and wrote for it; none if it reads no tokens
+	cut   bool       // what it wrote before was cut off
 }
 
 // network is a chooser whose weights are here.
 type network struct{ *policy.Model }
 
-func (n network) choose(ctx context.Context, texts []string) ([][]float64, []cost.Usage, error) {
+func (n network) choose(ctx context.Context, texts []string) ([]opinion, error) {
 	rows, err := n.Policy().Encode(ctx, texts)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		rows, err = n.Written(ctx, rows)
 	}
-	var usage []cost.Usage
-	if reader, ok := n.Policy().(policy.Reader); ok {
-		for _, row := range rows {
-			in, out := reader.Tokens(row)
-			usage = append(usage, cost.Usage{In: int64(in), Out: int64(out)})
-		}
+	if err != nil {
+		return nil, err
 	}
 	probs, err := n.ProbsOf(ctx, rows)
-	return probs, usage, err
+	if err != nil {
+		return nil, err
+	}
+	reader, reads := n.Policy().(policy.Reader)
+	said := make([]opinion, len(rows))
+	for i, row := range rows {
+		said[i] = opinion{prob: probs[i], cut: row.Cut}
+		if reads {
+			in, out := reader.Tokens(row)
+			said[i].usage = cost.Usage{In: int64(in), Out: int64(out)}
+		}
+	}
+	return said, nil
 }
 
 // OnServer implements Servable.
 func (e *entroRouter) OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error) {
+	if e.Policy.Rationale == "cot" {
+		return nil, fmt.Errorf("method %s: its policy writes before it chooses, and a server is asked for the first token alone; leave the server out", e.name)
+	}
 	system, labels, err := lm.Prompt(lmPool(pool))
 	if err != nil {
 		return nil, fmt.Errorf("method %s: %w", e.name, err)
@@ -83,21 +100,21 @@ type onServer struct {
 // topTokens is how many of the likeliest tokens are asked for: OpenAI's bound, and vLLM's as long as nobody sets another.
 const topTokens = 20
 
-func (s onServer) choose(ctx context.Context, texts []string) (probs [][]float64, usage []cost.Usage, err error) {
+func (s onServer) choose(ctx context.Context, texts []string) (said []opinion, err error) {
 	for _, text := range texts {
 		c, err := s.chat.Chat(ctx, experts.ChatRequest{
 			Expert: s.endpoint, Messages: []experts.Message{{Role: "system", Content: s.system}, {Role: "user", Content: text}}, MaxTokens: 1, Top: topTokens,
 		})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		p, err := s.share(c.Top)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", s.endpoint, err)
+			return nil, fmt.Errorf("%s: %w", s.endpoint, err)
 		}
-		probs, usage = append(probs, p), append(usage, c.Usage)
+		said = append(said, opinion{prob: p, usage: c.Usage})
 	}
-	return probs, usage, nil
+	return said, nil
 }
 
 // share returns the labels' shares of what they have of the first token's probability together.

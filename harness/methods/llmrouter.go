@@ -307,23 +307,26 @@ func readChoice(answer string, ids []string) (m int, strict bool) {
 			}
 		}
 	}
-	found := -1
-	for _, word := range strings.FieldsFunc(answer, func(c rune) bool {
+	if found := mentioned(answer, ids); len(found) == 1 {
+		return found[0], false
+	}
+	return -1, false
+}
+
+// mentioned returns the experts whose ids are words of a text, each once.
+func mentioned(text string, ids []string) (found []int) {
+	for _, word := range strings.FieldsFunc(text, func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-_.", c)
 	}) {
 		m := slices.Index(ids, word)
 		if m < 0 {
 			m = slices.Index(ids, strings.Trim(word, "-_.")) // the end of a sentence
 		}
-		switch {
-		case m < 0, m == found:
-		case found >= 0:
-			return -1, false
-		default:
-			found = m
+		if m >= 0 && !slices.Contains(found, m) {
+			found = append(found, m)
 		}
 	}
-	return found, false
+	return found
 }
 
 // Units of what Report says of a router that is a language model.

@@ -12,6 +12,7 @@
 //	policies.go       rows that train a policy (sft, entrorouter, entroplus): its kinds, how it is trained
 //	policycurve.go    the curve of such a row
 //	languagemodel.go  such a row where the policy is a language model, here or behind a server
+//	rationale.go      what such a policy is taught to write before it chooses
 //	programs.go       its training steps, compiled and not carried out
 //	noise.go          corrupted pass rates for it
 //	multiround.go     routers that ask several experts (routerr1, xrouter), trained here

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
@@ -131,9 +130,9 @@ type ones struct {
 	texts int
 }
 
-func (o *ones) choose(_ context.Context, texts []string) (probs [][]float64, _ []cost.Usage, _ error) {
+func (o *ones) choose(_ context.Context, texts []string) ([]opinion, error) {
 	o.texts += len(texts)
-	return slices.Repeat([][]float64{o.prob}, len(texts)), nil, nil
+	return slices.Repeat([]opinion{{prob: o.prob}}, len(texts)), nil
 }
 
 func TestThePolicysCurveByHand(t *testing.T) {

@@ -23,7 +23,7 @@ func checkPolicy(s Setup, p spec.Policy) error {
 	if knob, fault := p.Check(); fault != "" {
 		return paramFault(s.Method, "policy"+knob, "%s", fault)
 	}
-	return nil
+	return checkTeacher(s, p)
 }
 
 // startingPolicy is the policy that the params of a row lie over: the experiment's, without the knobs of a language model if the row names
@@ -115,7 +115,7 @@ func modelDigest(p spec.Policy, models *lm.Models) (string, error) {
 	case models == nil:
 		return "", errNoModels
 	}
-	return models.Digest(*p.Model)
+	return models.Digest(p)
 }
 
 // LanguageModel returns the policy of a row that trains a language model, or a head on one; ok is false for other rows.

@@ -67,7 +67,7 @@ func (r *policyRouter) say(ctx context.Context, queries []routing.Query) ([]opin
 		}
 	}
 	if texts != nil {
-		probs, usage, err := r.chooser.choose(ctx, texts)
+		said, err := r.chooser.choose(ctx, texts)
 		if err != nil {
 			return nil, fmt.Errorf("route: %w", err)
 		}
@@ -75,11 +75,7 @@ func (r *policyRouter) say(ctx context.Context, queries []routing.Query) ([]opin
 			r.known = map[string]opinion{}
 		}
 		for i, text := range texts {
-			said := opinion{prob: probs[i]}
-			if usage != nil {
-				said.usage = usage[i]
-			}
-			r.known[text] = said
+			r.known[text] = said[i]
 		}
 	}
 	said := make([]opinion, len(queries))

@@ -167,17 +167,40 @@ func (m *Model) Probs(ctx context.Context, texts []string) ([][]float64, error) 
 	return m.ProbsOf(ctx, rows)
 }
 
-// ProbsOf is Probs for texts that are encoded already.
+// Written returns rows with the likeliest text that a policy writes before it chooses, where they have none; those of a policy that
+// only chooses are as they were.
+func (m *Model) Written(ctx context.Context, rows []Row) ([]Row, error) {
+	w, ok := WriterOf(m.policy)
+	if !ok {
+		return rows, nil
+	}
+	rows = slices.Clone(rows)
+	var ids []string
+	var blank []Row
+	var at []int
+	for i, row := range rows {
+		if row.Written == nil {
+			ids, blank, at = append(ids, strconv.Itoa(i)), append(blank, row), append(at, i)
+		}
+	}
+	if blank == nil {
+		return rows, nil
+	}
+	written, err := w.Write(ctx, m, ids, blank, 1, true, 0)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range at {
+		rows[i] = written[k]
+	}
+	return rows, nil
+}
+
+// ProbsOf is Probs for texts that are encoded already. What is written in a row is taken as it is.
 func (m *Model) ProbsOf(ctx context.Context, rows []Row) ([][]float64, error) {
-	if w, ok := m.policy.(Writer); ok {
-		ids := make([]string, len(rows))
-		for i := range ids {
-			ids[i] = strconv.Itoa(i)
-		}
-		var err error
-		if rows, err = w.Write(ctx, m, ids, rows, 1, true, 0); err != nil {
-			return nil, err
-		}
+	rows, err := m.Written(ctx, rows)
+	if err != nil {
+		return nil, err
 	}
 	experts := len(m.policy.Experts())
 	sizes := batchSizes(m.policy)

@@ -24,6 +24,7 @@ type Row struct {
 	IDs     []int32   // feature ids, or token ids in reading order
 	Values  []float32 // value of each feature; nil for tokens
 	Written []int32   // tokens the policy wrote before it chooses; nil for a policy that only chooses
+	Cut     bool      // they were cut off before their end, so that no choice follows from them
 }
 
 // Weight is one tensor of a policy: trained, in float32, or frozen.
@@ -111,10 +112,22 @@ type Reader interface {
 	Tokens(Row) (in, out int)
 }
 
-// Writer is a policy that writes text before it chooses.
+// Writer is a policy that may write text before it chooses.
 type Writer interface {
 	Policy
+	// Writes says whether it does.
+	Writes() bool
+	// Compose returns the tokens of a text that somebody else wrote, its end included, as Row.Written has them; none if the policy
+	// could not have written it, which may be too long.
+	Compose(text string) ([]int32, error)
 	// Write returns n copies of every row (row i's are i*n to i*n+n-1) with Written filled: sampled at temperature
-	// 1 from the stream of s, or the likeliest text if greedy. ids name the rows in the stream.
+	// 1 from the stream of s, or the likeliest text if greedy. ids name the rows in the stream. A text that comes to no end
+	// within the policy's bound is Cut.
 	Write(ctx context.Context, m *Model, ids []string, rows []Row, n int, greedy bool, s seed.Seed) ([]Row, error)
+}
+
+// WriterOf returns a policy that writes as what it is; ok is false for one that only chooses.
+func WriterOf(p Policy) (w Writer, ok bool) {
+	w, ok = p.(Writer)
+	return w, ok && w.Writes()
 }

@@ -31,14 +31,15 @@ func (r *Run) askedTable(name string, rows []report.RowLayout, paper published) 
 	w := struct {
 		words
 		Asked, Trained, Timed bool // a router is asked for an answer; one is trained here and gives a distribution; how long it took is known
+		Writes                bool // one that is trained writes before it chooses
 	}{words: r.words(), Timed: len(r.RouterMS) > 0}
 	for i, m := range r.Spec.Experiment.Methods {
-		_, trained := methods.LanguageModel(m, &r.Spec.Experiment)
+		policy, trained := methods.LanguageModel(m, &r.Spec.Experiment)
 		if !trained && !methods.AsksForDecisions(m.Name) {
 			continue
 		}
 		l.Rows = append(l.Rows, rows[i])
-		w.Asked, w.Trained = w.Asked || !trained, w.Trained || trained
+		w.Asked, w.Trained, w.Writes = w.Asked || !trained, w.Trained || trained, w.Writes || policy.Rationale == "cot"
 	}
 	if l.Rows == nil {
 		return nil, nil
@@ -50,6 +51,9 @@ func (r *Run) askedTable(name string, rows []report.RowLayout, paper published) 
 			{Title: "Asked again, %", Unit: methods.AskedAgain, Decimals: 2},
 			{Title: "Fell back, %", Unit: methods.ParseFail, Decimals: 2},
 		}
+	}
+	if w.Writes {
+		columns = append(columns, report.Column{Title: "Rationale cut, %", Unit: methods.CutRationale, Decimals: 2})
 	}
 	if w.Timed {
 		columns = slices.Insert(columns, 1, report.Column{Title: "ms/query", Unit: units.RouterMS, Decimals: 1, Plain: true})

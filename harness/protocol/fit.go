@@ -57,20 +57,21 @@ func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
 	if methods.Knob(row.Name) {
 		p.Code("sweep", true) // the entry has the sweep of the router's knob
 	}
-	asking, asks := method.(methods.Asking)
-	if asks {
-		var simulated []string
-		for _, m := range asking.Endpoints() {
-			if _, err := e.asker.RouterSource(m); err != nil {
-				return nil, fmt.Errorf("row %s: %w", row.RowID(), err)
-			}
-			if m.URL == "" {
-				simulated = append(simulated, m.Model)
-			}
+	_, asks := method.(methods.Asking)
+	var simulated []string
+	for _, m := range methods.Endpoints(method) {
+		if _, err := e.asker.RouterSource(m); err != nil {
+			return nil, fmt.Errorf("row %s: %w", row.RowID(), err)
 		}
-		if simulated != nil {
-			p.Routers(simulated...)
+		if m.URL == "" {
+			simulated = append(simulated, m.Model)
 		}
+	}
+	if simulated != nil {
+		p.Routers(simulated...)
+	}
+	if _, taught := methods.TeacherOf(method); taught {
+		p.Spec("teacher.model", "teacher.revision", "teacher.temperature", "teacher.top_p", "teacher.max_tokens", "teacher.attempts")
 	}
 	var inputs []steps.Input
 	if e.sftProfile != nil {
@@ -308,10 +309,12 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 			return err
 		}
 		if r, ok := router.(methods.Reporter); ok {
-			if report.Router == nil {
-				report.Router = map[string][]metrics.Value{}
+			if counted := r.Report(); counted != nil {
+				if report.Router == nil {
+					report.Router = map[string][]metrics.Value{}
+				}
+				report.Router[a.Name] = counted
 			}
-			report.Router[a.Name] = r.Report()
 		}
 		if sweeps {
 			if err := writeSweep(ctx, d, a.Name, frontier, a.Queries); err != nil {

@@ -161,14 +161,10 @@ func (e *experiment) prepare(ctx context.Context) error {
 func (e *experiment) unasked() (endpoints []experts.Endpoint) {
 	for _, row := range e.fits {
 		for _, f := range row {
-			m, ok := f.method.(methods.Asking)
-			if !ok {
-				continue
-			}
 			if _, err := e.Store.Get(f.Recipe); err == nil {
 				continue
 			}
-			for _, x := range m.Endpoints() {
+			for _, x := range methods.Endpoints(f.method) {
 				if x.URL != "" && !slices.ContainsFunc(endpoints, func(y experts.Endpoint) bool { return x.URL == y.URL && x.Model == y.Model }) {
 					endpoints = append(endpoints, x)
 				}

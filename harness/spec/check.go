@@ -64,6 +64,17 @@ func (l *loader) checkExperiment(file string) {
 	if knob, fault := e.Features.Over(Features{Read: []string{ReadWords}, Characters: Characters{Longest: 16}}).Check(); fault != "" {
 		d.faultAt("features"+knob, "%s", fault)
 	}
+	if t := e.Teacher; t != nil {
+		if t.Model == "" {
+			d.faultAt("teacher.model", "must not be empty")
+		}
+		if t.URL != "" {
+			checkServer(d, "teacher.url", t.URL)
+		}
+		if t.KeyEnv != "" && !environment.MatchString(t.KeyEnv) {
+			d.faultAt("teacher.key_env", "want the name of an environment variable that holds the key, not the key itself")
+		}
+	}
 	l.checkCollapse()
 	l.checkEnsemble()
 	distinct(d, "evaluate.seeds", e.Evaluate.Seeds)
@@ -155,7 +166,7 @@ func (p Policy) Check() (knob, fault string) {
 		for _, k := range []struct {
 			knob string
 			set  bool
-		}{{".model", p.Model != nil}, {".tune", p.Tune != nil}, {".rationale", p.Rationale != ""}, {".max_tokens", p.MaxTokens != 0}, {".compute", p.Compute != ""}, {".checkpoint", p.Checkpoint}, {".micro_batch", p.MicroBatch != 0}} {
+		}{{".model", p.Model != nil}, {".tune", p.Tune != nil}, {".rationale", p.Rationale != ""}, {".writes", p.Writes != nil}, {".max_tokens", p.MaxTokens != 0}, {".compute", p.Compute != ""}, {".checkpoint", p.Checkpoint}, {".micro_batch", p.MicroBatch != 0}} {
 			if k.set {
 				return k.knob, fmt.Sprintf("belongs to policies of kind lm, this one is %s", p.Kind)
 			}
@@ -192,8 +203,23 @@ func (p Policy) Check() (knob, fault string) {
 		return ".max_tokens", "not set; policies of kind lm need it"
 	case p.Compute == "":
 		return ".compute", "not set; policies of kind lm need it"
+	case p.Rationale != "cot" && p.Writes != nil:
+		return ".writes", "belongs to rationale cot; leave it out"
+	case p.Rationale == "cot" && p.Writes == nil:
+		return ".writes", "not set; rationale cot needs writes: {tokens: N}"
+	case p.Rationale == "cot" && p.Writes.TestTokens != 0 && p.Writes.TestTokens < p.Writes.Tokens:
+		return ".writes.test_tokens", fmt.Sprintf("%d is less than the %d of training", p.Writes.TestTokens, p.Writes.Tokens)
+	case p.Rationale == "cot" && p.Tune.LoRA == nil && p.Tune.Part != "full":
+		return ".tune", "rationale cot needs lora or full: layers that are run once a text write nothing"
 	}
 	return "", ""
+}
+
+// checkServer reports what is no base URL of a server.
+func checkServer(d *decoder, knob, text string) {
+	if u, err := url.Parse(text); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || !strings.HasSuffix(u.Path, "/v1") {
+		d.faultAt(knob, "want a base URL such as http://localhost:8000/v1, got %q", text)
+	}
 }
 
 // checkRows reports ids that are no row's.
@@ -292,9 +318,7 @@ func (l *loader) checkPool(d *decoder, file string, p *Pool) {
 			distinct(d, knob+".urls", x.URLs)
 		}
 		for _, name := range slices.Sorted(maps.Keys(urls)) {
-			if u, err := url.Parse(urls[name]); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || !strings.HasSuffix(u.Path, "/v1") {
-				d.faultAt(knob+"."+name, "want a base URL such as http://localhost:8000/v1, got %q", urls[name])
-			}
+			checkServer(d, knob+"."+name, urls[name])
 		}
 		if x.KeyEnv != "" && !environment.MatchString(x.KeyEnv) {
 			d.faultAt(knob+".key_env", "want the name of an environment variable that holds the key, not the key itself")

@@ -43,6 +43,7 @@ type Experiment struct {
 	Reward   Reward   `yaml:"reward"`
 	Features Features `yaml:"features,omitempty"` // what all rows read that learn from texts, unless a row sets its own; default: each row's
 	Policy   Policy   `yaml:"policy"`
+	Teacher  *Teacher `yaml:"teacher,omitempty"` // policy.rationale cot: who writes the rationales of Stage I
 	SFT      SFT      `yaml:"sft"`
 	GRPO     GRPO     `yaml:"grpo"`
 	Validate Validate `yaml:"validate,omitempty"`
@@ -128,11 +129,33 @@ type Policy struct {
 
 	Model      *LanguageModel `yaml:"model,omitempty"`                            // kind lm: what it starts from
 	Tune       *Tune          `yaml:"tune,omitempty"`                             // kind lm: which of its weights are trained
-	Rationale  string         `yaml:"rationale,omitempty" oneof:"none"`           // kind lm: what it writes before it chooses; none: nothing, the choice is its first token
+	Rationale  string         `yaml:"rationale,omitempty" oneof:"none cot"`       // kind lm: what it writes before it chooses; none: nothing, the choice is its first token; cot: an analysis of the problem, as a teacher writes them
+	Writes     *Writes        `yaml:"writes,omitempty"`                           // rationale cot: how much
 	MaxTokens  int            `yaml:"max_tokens,omitempty" in:"[1,8192]"`         // kind lm: tokens of the longest prompt; a longer one is an error
 	Compute    string         `yaml:"compute,omitempty" oneof:"float32 bfloat16"` // kind lm: type of products; trained weights are float32 under both
 	MicroBatch int            `yaml:"micro_batch,omitempty" in:"[1,1000000]"`     // kind lm: rows of a forward and backward pass at most, whose gradients are summed over the batch; default: the batch at once
 	Checkpoint bool           `yaml:"checkpoint,omitempty"`                       // kind lm: the backward pass computes layers again instead of keeping what is in them
+}
+
+// Writes bounds what a policy writes before it chooses. Text that reaches a bound is cut, and leads to no choice.
+type Writes struct {
+	Tokens     int `yaml:"tokens" in:"[2,32768]"`                // of a rationale in training, its end counted; the paper: 10,000, a problem counted
+	TestTokens int `yaml:"test_tokens,omitempty" in:"[2,32768]"` // when it routes; the paper: 12,000; default: tokens
+}
+
+// AtTest is the bound when it routes.
+func (w Writes) AtTest() int { return max(w.Tokens, w.TestTokens) }
+
+// Teacher is the language model that writes the rationales that a policy learns from (appendix C.1; the paper: GPT-OSS-120B).
+type Teacher struct {
+	Model       string  `yaml:"model"`                        // as its server knows it, or a simulated router of the pool
+	URL         string  `yaml:"url,omitempty"`                // base URL of the server, ending in /v1; none: a simulated router of the pool
+	KeyEnv      string  `yaml:"key_env,omitempty"`            // environment variable that holds the key of that server
+	Revision    string  `yaml:"revision,omitempty"`           // of the weights
+	Temperature float64 `yaml:"temperature" in:"[0,100]"`     // not in the paper
+	TopP        float64 `yaml:"top_p" in:"(0,1]"`             // not in the paper
+	MaxTokens   int     `yaml:"max_tokens" in:"[1,10000000]"` // of an answer, thinking included
+	Attempts    int     `yaml:"attempts" in:"[1,100]"`        // how often it is asked for a rationale until one can be used; a problem without one is left out of Stage I
 }
 
 // LanguageModel is what a policy of kind lm starts from: a folder, which may be written as its name alone, or the sizes of
@@ -408,12 +431,12 @@ type Simulation struct {
 	Targets map[string]SimTarget `yaml:"targets,omitempty"` // cell -> what the experts' offsets and mean tokens are solved for
 }
 
-// SimRouter is a simulated language model that is asked which expert should answer. Its skill is assumed: it stands for
-// no model.
+// SimRouter is a simulated language model that is asked which expert should answer, or, as a teacher, for the analysis behind a choice.
+// Its skill is assumed: it stands for no model.
 type SimRouter struct {
-	Skill     float64 `yaml:"skill" in:"[0,1]"`     // chance that it names the cheapest expert whose true success probability is at least Tau, the strongest if none has it; else it names another, drawn uniformly
+	Skill     float64 `yaml:"skill" in:"[0,1]"`     // chance that it names the cheapest expert whose true success probability is at least Tau, the strongest if none has it; else it names another, drawn uniformly. Of a teacher: that it says how hard a problem is, and not another of four words
 	Tau       float64 `yaml:"tau" in:"(0,1]"`       // what counts as likely to succeed
-	Malformed float64 `yaml:"malformed" in:"[0,1]"` // share of answers that are no JSON object naming an expert
+	Malformed float64 `yaml:"malformed" in:"[0,1]"` // share of answers that are no JSON object naming an expert. Of a teacher: of texts that name a model, choose another or are empty
 }
 
 // SimTarget is what fixed experts are known to reach on a cell: the data that `entrorouter calibrate` solves for.

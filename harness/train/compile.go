@@ -36,7 +36,7 @@ func (c Conduct) CompileSFT(m *policy.Model, row policy.Row, cfg spec.SFT) error
 // no part of it: it takes less.
 func (c Conduct) CompileGRPO(m *policy.Model, row policy.Row, cfg spec.GRPO) error {
 	experts := len(m.Policy().Experts())
-	if _, writes := m.Policy().(policy.Writer); writes {
+	if _, writes := policy.WriterOf(m.Policy()); writes {
 		return errors.New("the rollouts of a policy that writes have no shape before they are written")
 	}
 	batch, rows := make([]Prompt, cfg.Batch), slices.Repeat([]policy.Row{row}, cfg.Batch)

@@ -3,9 +3,13 @@
 package train
 
 import (
+	"bufio"
+	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/table"
 )
@@ -23,6 +27,9 @@ type Point struct {
 	AnchorKL   float64   // KL(pi || pi_ref) before the step, mean over the batch, in nats
 	ZeroGroups float64   // share of prompts whose rollouts all got one reward: they teach nothing
 	Share      []float64 // [M] mean probability of every expert before the step
+
+	Written float64 // mean tokens that were written before a choice; 0: the policy only chooses
+	Cut     float64 // share of texts that were cut before one
 }
 
 // Curve is the record of a training.
@@ -34,9 +41,10 @@ type Curve struct {
 // Append adds the points of a later stage.
 func (c *Curve) Append(later *Curve) { c.Points = append(c.Points, later.Points...) }
 
-// WriteCSV writes one line a step, decimals fixed, what was not measured empty.
+// WriteCSV writes one line a step, decimals fixed, what was not measured empty. What was written has columns if anything was.
 func (c *Curve) WriteCSV(w io.Writer) error {
-	out := table.NewWriter(w, columns(c.Experts))
+	wrote := slices.ContainsFunc(c.Points, func(p Point) bool { return p.Written > 0 })
+	out := table.NewWriter(w, columns(c.Experts, wrote))
 	for _, p := range c.Points {
 		out.Write(p)
 	}
@@ -46,13 +54,22 @@ func (c *Curve) WriteCSV(w io.Writer) error {
 // ReadCSV reads what WriteCSV wrote of a training with these experts.
 func ReadCSV(file string, r io.Reader, experts []string) (*Curve, error) {
 	c := &Curve{Experts: experts}
-	return c, table.Read(file, r, columns(experts), func(p Point) error {
+	in := bufio.NewReader(r)
+	head, err := in.ReadString('\n')
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	wrote := strings.Contains(head, ","+writtenColumn+",")
+	return c, table.Read(file, io.MultiReader(strings.NewReader(head), in), columns(experts, wrote), func(p Point) error {
 		c.Points = append(c.Points, p)
 		return nil
 	})
 }
 
-func columns(experts []string) []table.Column[Point] {
+// writtenColumn is the first of those that a policy has that writes.
+const writtenColumn = "written"
+
+func columns(experts []string, wrote bool) []table.Column[Point] {
 	list := []table.Column[Point]{
 		table.Text("stage", func(p *Point) *string { return &p.Stage }),
 		table.Int("step", func(p *Point) *int { return &p.Step }),
@@ -66,6 +83,9 @@ func columns(experts []string) []table.Column[Point] {
 		measured("entropy", func(p *Point) *float64 { return &p.Entropy }),
 		measured("anchor_kl", func(p *Point) *float64 { return &p.AnchorKL }),
 		measured("zero_groups", func(p *Point) *float64 { return &p.ZeroGroups }),
+	}
+	if wrote {
+		list = append(list, measured(writtenColumn, func(p *Point) *float64 { return &p.Written }), measured("cut", func(p *Point) *float64 { return &p.Cut }))
 	}
 	for i, e := range experts {
 		list = append(list, measured("share:"+e, func(p *Point) *float64 {

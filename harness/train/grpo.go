@@ -23,6 +23,7 @@ type Prompt struct {
 	Row    policy.Row // the text
 	Reward []float64  // [M] shaped reward r(m,x) + beta*log pi_ref(m|x), or that up to a constant of x
 	Anchor []float64  // [M] pi_ref(.|x), for the curve alone; nil: not measured
+	Cut    float64    // reward of a text that was cut before it came to a choice, whatever would have been chosen
 }
 
 // Estimators of spec.GRPO.
@@ -49,6 +50,8 @@ const (
 //   - One epoch (the default) is exactly on-policy: rho is 1 and clipping never acts, as in VeRL with one mini-batch a step.
 //   - There is no KL loss against a frozen policy and no entropy bonus. The paper's anchor is in the rewards.
 //   - The mean is over the tokens of a batch (VeRL's default), not first over each text (the original).
+//   - With a rationale the policy writes at temperature 1 until it ends the text or reaches its bound; then it chooses among the experts alone,
+//     as without one. A text that was cut has the reward Prompt.Cut, whatever is chosen behind it.
 //   - Without a rationale a rollout is one token, and the policy's whole distribution over the experts is at hand: choices are drawn
 //     from it, never from the vocabulary, so that no rollout is without an expert.
 //   - The rate is constant, gradients are cut to a global norm of 1 (VeRL's defaults); the paper names neither.
@@ -121,7 +124,7 @@ func (c Conduct) GRPO(ctx context.Context, m *policy.Model, prompts []Prompt, cf
 }
 
 func checkGRPO(p policy.Policy, prompts []Prompt, cfg spec.GRPO) (ids []string, err error) {
-	_, writes := p.(policy.Writer)
+	_, writes := policy.WriterOf(p)
 	switch {
 	case cfg.Estimator != Sampled && cfg.Estimator != Exact:
 		return nil, fmt.Errorf("unknown estimator %q; known: sampled, exact", cfg.Estimator)
@@ -198,7 +201,7 @@ type rollout struct {
 
 func newRollout(c Conduct, m *policy.Model, cfg spec.GRPO, s seed.Seed) (*rollout, error) {
 	r := &rollout{Conduct: c, model: m, cfg: cfg, seed: s, choices: cfg.Group}
-	if _, writes := m.Policy().(policy.Writer); writes {
+	if _, writes := policy.WriterOf(m.Policy()); writes {
 		r.choices = 1
 	}
 	var err error
@@ -223,7 +226,8 @@ func (r *rollout) step(l *learner, rows []policy.Row, batch []Prompt, point *Poi
 			return err
 		}
 		r.policy(point, old.choices, batch, len(rows)/len(batch))
-		sampled = r.sample(old, batch, point)
+		sampled = r.sample(old, rows, batch, point)
+		point.Written = meanWritten(rows)
 	}
 	for epoch := range r.cfg.Epochs {
 		var parts []part
@@ -260,6 +264,15 @@ func (r *rollout) step(l *learner, rows []policy.Row, batch []Prompt, point *Poi
 	return nil
 }
 
+// meanWritten is the mean number of tokens that rows have written.
+func meanWritten(rows []policy.Row) float64 {
+	var all int
+	for _, row := range rows {
+		all += len(row.Written)
+	}
+	return float64(all) / float64(len(rows))
+}
+
 // share is that of a part in the tokens of a batch: the choices of its rows and what was written before them.
 func share(rows []policy.Row, at []int, choices int) float64 {
 	tokens := func(r policy.Row) int { return choices + len(r.Written) }
@@ -285,7 +298,7 @@ func (r *rollout) write(ctx context.Context, batch []Prompt, step int) ([]policy
 	for i, p := range batch {
 		rows[i], ids[i] = p.Row, p.ID
 	}
-	w, writes := r.model.Policy().(policy.Writer)
+	w, writes := policy.WriterOf(r.model.Policy())
 	if !writes {
 		return rows, nil
 	}
@@ -330,8 +343,8 @@ type samples struct {
 	written             [][]float32
 }
 
-// sample draws the choices of a step.
-func (r *rollout) sample(old before, batch []Prompt, point *Point) samples {
+// sample draws the choices of a step, those of every row from its log-probabilities.
+func (r *rollout) sample(old before, rows []policy.Row, batch []Prompt, point *Point) samples {
 	m, group := len(batch[0].Reward), r.cfg.Group
 	n := len(batch) * group
 	s := samples{r.choices, make([]int32, n), make([]float32, n), make([]float32, n), old.written}
@@ -344,7 +357,11 @@ func (r *rollout) sample(old before, batch []Prompt, point *Point) samples {
 			logProbs := old.choices[k/r.choices*m : (k/r.choices+1)*m]
 			a := draw(logProbs, stream.Derive(g).Uniform())
 			s.actions[k], s.logProb[k], rewards[g] = int32(a), logProbs[a], p.Reward[a]
-			point.Reward += p.Reward[a] / float64(n)
+			if row := rows[k/r.choices]; row.Cut {
+				rewards[g] = p.Cut
+				point.Cut += 1 / float64(n)
+			}
+			point.Reward += rewards[g] / float64(n)
 		}
 		zero := true
 		for g, a := range Advantages(rewards, r.cfg.StdNorm) {

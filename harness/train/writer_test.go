@@ -24,6 +24,9 @@ type writer struct{}
 func (writer) Kind() string      { return "writer" }
 func (writer) Experts() []string { return []string{"a", "b"} }
 func (writer) Config() any       { return struct{}{} }
+func (writer) Writes() bool      { return true }
+
+func (writer) Compose(string) ([]int32, error) { return []int32{0}, nil }
 
 func (writer) Weights() []policy.Weight {
 	return []policy.Weight{{Name: "write", Dims: []int{2, 2}, Start: policy.Uniform(.2)}, {Name: "choose", Dims: []int{2, 2}, Start: policy.Uniform(.2)}}

@@ -73,6 +73,9 @@ func (r *Routers) Complete(ctx context.Context, q experts.Request) (experts.Comp
 			best = i
 		}
 	}
+	if chosen, asked := experts.ReadChosen(q.Prompt); asked {
+		return r.explain(q, knobs, text, latent, candidates, chosen, truths), nil
+	}
 	stream := r.pool.root.Derive("router", q.Expert, hash, experts.WireSeed(q.Seed)).Rand()
 	choice := best
 	if stream.Float64() >= knobs.Skill && len(candidates) > 1 {

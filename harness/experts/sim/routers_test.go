@@ -156,3 +156,62 @@ func TestSimulatedRoutersAreServedLikeOthers(t *testing.T) {
 		}
 	}
 }
+
+// A simulated router that is shown the choice writes the analysis behind it: the topic, and the level of the problem with its skill.
+func TestASimulatedTeacherExplainsAChoiceWithItsSkill(t *testing.T) {
+	const n = 2000
+	s, _, problems := simulated(t, n)
+	members := s.Experts()[:3]
+	var candidates []experts.Candidate
+	for _, e := range members {
+		candidates = append(candidates, experts.Candidate{ID: e.ID, Out: e.Price.Out})
+	}
+	template, err := experts.RationalePrompt("Explain.", candidates, members[1].ID, "Write.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, knobs := range []spec.SimRouter{{Skill: 1, Tau: 0.8}, {Skill: 0.25, Tau: 0.8}, {Skill: 1, Tau: 0.8, Malformed: 1}} {
+		r := NewRouters(s, map[string]spec.SimRouter{"r": knobs}, s.lookup)
+		levels, useless := 0, 0
+		for _, p := range problems {
+			request := experts.Request{Expert: "r", Prompt: experts.Prompt(template, p.Text), Seed: seed.Derive(p.ID)}
+			c, err := r.Complete(t.Context(), request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, _ := r.Complete(t.Context(), request); again.Text != c.Text || again.Usage != c.Usage {
+				t.Fatalf("%q and then %q", c.Text, again.Text)
+			}
+			analysis, choice, _ := strings.Cut(c.Text, "\n")
+			_, latent, _ := s.lookup(routing.TextHash(p.Text))
+			truths, err := s.True(routing.TextHash(p.Text), latent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mean := (truths[0].Correct + truths[1].Correct + truths[2].Correct) / 3
+			want := "very hard."
+			switch {
+			case mean >= .9:
+				want = " routine."
+			case mean >= .7:
+				want = " moderate."
+			case mean >= .4:
+				want = " hard."
+			}
+			if strings.HasSuffix(analysis, want) && (want != " hard." || !strings.HasSuffix(analysis, "very hard.")) {
+				levels++
+			}
+			if choice != `{"model": "`+members[1].ID+`"}` || analysis == "" || strings.Contains(analysis, members[1].ID) {
+				useless++
+			} else if !strings.Contains(analysis, latent.Topic) {
+				t.Errorf("%q says nothing of the topic %s", analysis, latent.Topic)
+			}
+		}
+		if knobs.Malformed == 0 && (useless > 0 || math.Abs(float64(levels)/n-knobs.Skill) > 0.04) {
+			t.Errorf("skill %v: %d of %d levels are right, %d texts are of no use", knobs.Skill, levels, n, useless)
+		}
+		if knobs.Malformed == 1 && useless < n {
+			t.Errorf("%d of %d texts that cannot be used can", n-useless, n)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package methods
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/train"
+)
+
+// tinyWriter is the policy of a row that writes up to 24 tokens.
+const tinyWriter = "policy: {kind: lm, model: {arch: qwen3, hidden: 8, inner: 8, layers: 1, heads: 1, kv_heads: 1, head_dim: 8}, tune: full, rationale: cot, writes: {tokens: 24}, max_tokens: 600, compute: float32}"
+
+// taughtBy is a row of a policy that writes, whose teacher says what say says.
+func taughtBy(t testing.TB, name string, say func(prompt string, a Ask) string) (*entroRouter, *asked) {
+	t.Helper()
+	s := setup(t, name, tinyWriter)
+	a := &asked{distinct: map[string]bool{}}
+	s.Servers = talkative{say, a}
+	s.Spec.Protocol = "split"
+	s.Spec.Teacher = &spec.Teacher{Model: "teacher", Temperature: 1, TopP: 1, MaxTokens: 100, Attempts: 3}
+	s.Models = lm.NewModels(1<<20, "")
+	t.Cleanup(func() { s.Models.Close() })
+	m, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := m.(*entroRouter)
+	e.SFT.Epochs, e.SFT.Batch, e.GRPO.Steps, e.GRPO.Batch, e.GRPO.Group = 1, 8, 1, 4, 2
+	return e, a
+}
+
+// three are a problem that everybody solves, one that the two dearer ones do, and one that the strongest alone does.
+func three() routing.TrainSet {
+	set := planted(3)
+	for i, kappa := range [][]float64{{1, 1, 1}, {0, 1, 1}, {0, 0, 1}} {
+		set.SFT[i].Kappa, set.SFT[i].Probe = kappa[:len(set.Experts)], 0
+	}
+	return set
+}
+
+func TestWhatATeacherWritesIsReadStrictly(t *testing.T) {
+	ids := []string{"small", "large"}
+	for answer, want := range map[string][2]string{
+		"Easy sums.\n{\"model\": \"small\"}":                                      {"Easy sums.", ""},
+		"  <think>small it is</think>\nTwo\n steps. \n\n{\"model\": \"small\"}\n": {"Two steps.", ""},
+		"Easy sums.\n{\"model\": \"large\"}":                                      {"Easy sums.", otherChoice},
+		"Easy sums.":                                                              {"", otherChoice},
+		"{\"model\": \"small\"}":                                                  {"", emptyText},
+		"So small.\n{\"model\": \"small\"}":                                       {"So small.", namesExpert},
+		"Not large.\n{\"model\": \"small\"}":                                      {"Not large.", namesExpert},
+		"Smaller sums.\n{\"model\":\"small\"}":                                    {"Smaller sums.", ""},
+		"":                                                                        {"", otherChoice},
+	} {
+		if text, fault := readRationale(answer, "small", ids); text != want[0] || fault != want[1] {
+			t.Errorf("%q is read as %q, %q; want %q", answer, text, fault, want)
+		}
+	}
+}
+
+// The examples that a policy which writes is trained on: the rationale of each before its whole soft target; of a problem that only
+// the strongest solves, two that differ, each of half its weight. What cannot be used is asked for again, with another seed.
+func TestStageOneLearnsRationales(t *testing.T) {
+	refused := 0
+	e, asked := taughtBy(t, "sft", func(prompt string, a Ask) string {
+		chosen, ok := experts.ReadChosen(prompt)
+		if !ok {
+			t.Fatalf("prompt\n%s\nasks for no rationale", prompt)
+		}
+		if refused < 2 { // the first two answers cannot be used
+			refused++
+			return []string{"", "It is " + chosen + "\n"}[refused-1] + fmt.Sprintf(`{"model": %q}`, chosen)
+		}
+		return fmt.Sprintf("Copy %d.\n{\"model\": %q}", a.Run, chosen)
+	})
+	set := three()
+	work := work(1)
+	work.Dir = t.TempDir()
+	reader, err := e.newPolicy(t.Context(), set.Experts, textsOf(set.SFT))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := e.examples(t.Context(), reader, set.SFT, len(set.Experts)-1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := e.taught(t.Context(), reader, set, plain, work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var weight, want float64
+	for _, x := range plain {
+		want += x.Weight
+	}
+	by := map[string][]train.Example{}
+	for _, x := range examples {
+		weight += x.Weight
+		problem, _, _ := strings.Cut(x.ID, " rationale ")
+		by[problem] = append(by[problem], x)
+		if len(x.Row.Written) < 3 {
+			t.Errorf("example %s has the rationale %v", x.ID, x.Row.Written)
+		}
+	}
+	if math.Abs(weight-want) > 1e-12 {
+		t.Errorf("the examples weigh %v, without rationales %v", weight, want)
+	}
+	for i, x := range plain {
+		got := by[x.ID]
+		if n := copies(x); len(got) != n || got[0].Prob[0] != x.Prob[0] {
+			t.Errorf("problem %d, of weight %v, has %d examples, want %d", i, x.Weight, len(got), n)
+		} else if n == 2 && (fmt.Sprint(got[0].Row.Written) == fmt.Sprint(got[1].Row.Written) || got[0].Weight != x.Weight/2) {
+			t.Errorf("its two are %+v", got)
+		}
+	}
+	if len(asked.prompts) != len(examples)+refused {
+		t.Errorf("%d answers were asked for; %d can be used and %d cannot", len(asked.prompts), len(examples), refused)
+	}
+	kept, err := os.ReadFile(filepath.Join(work.Dir, rationalesFile))
+	if err != nil || strings.Count(string(kept), "\n") != len(examples)+1 || !strings.Contains(string(kept), ",2,,Copy 0.") {
+		t.Errorf("%s holds\n%s(%v)", rationalesFile, kept, err)
+	}
+}
+
+func TestATeacherThatSaysNothingOfUseLeavesTheRowUnfitted(t *testing.T) {
+	e, asked := taughtBy(t, "sft", func(prompt string, a Ask) string { return "no" })
+	_, err := e.Fit(t.Context(), three(), work(1))
+	if err == nil || !strings.Contains(err.Error(), "none of the 4 rationales of Stage I that teacher wrote can be used") {
+		t.Errorf("error is %v", err)
+	}
+	if len(asked.prompts) != 12 {
+		t.Errorf("%d questions for 4 rationales of 3 attempts", len(asked.prompts))
+	}
+	e, _ = taughtBy(t, "sft", func(prompt string, a Ask) string {
+		chosen, _ := experts.ReadChosen(prompt)
+		return strings.Repeat("Longer and longer. ", 30) + fmt.Sprintf("\n{\"model\": %q}", chosen)
+	})
+	if _, err := e.Fit(t.Context(), three(), work(1)); err == nil || !strings.Contains(err.Error(), "fault: too long") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// Both stages train; the router's decisions come back from what it left, and count what it writes.
+func TestARouterThatWritesIsTrainedAndLoaded(t *testing.T) {
+	e, _ := taughtBy(t, "entrorouter", func(prompt string, a Ask) string {
+		chosen, _ := experts.ReadChosen(prompt)
+		return fmt.Sprintf("Copy %d.\n{\"model\": %q}", a.Run, chosen)
+	})
+	w := work(1)
+	w.Dir = t.TempDir()
+	set := three()
+	set.RL = set.SFT
+	r, err := e.Fit(t.Context(), set, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.(*policyRouter).Close()
+	loaded, err := e.Load(t.Context(), set.Experts, w.Dir, work(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.(*policyRouter).Close()
+	qs := []routing.Query{{Problem: set.SFT[0].Problem}, {Problem: set.SFT[2].Problem}}
+	one, two := route(t, r, qs), route(t, loaded, qs)
+	for i := range one {
+		if one[i].Expert != two[i].Expert || one[i].Usage != two[i].Usage {
+			t.Errorf("decision %+v becomes %+v", one[i], two[i])
+		}
+		if out := one[i].Usage.Out; out < 2 || out > 25 {
+			t.Errorf("%d tokens were written", out)
+		}
+	}
+	if _, err := e.OnServer(nil, "x", set.Experts, work(1)); err == nil || !strings.Contains(err.Error(), "writes before it chooses") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestAPolicyThatWritesNeedsATeacher(t *testing.T) {
+	s := setup(t, "sft", tinyWriter)
+	s.Spec.Protocol = "split"
+	if _, err := New(s); err == nil || !strings.Contains(err.Error(), "params.policy.rationale: cot needs teacher") {
+		t.Errorf("error is %v", err)
+	}
+	s.Spec.Teacher, s.Spec.Protocol = &spec.Teacher{Model: "x"}, "folds"
+	if _, err := New(s); err == nil || !strings.Contains(err.Error(), "protocol folds asks nobody") {
+		t.Errorf("error is %v", err)
+	}
+}
