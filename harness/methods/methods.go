@@ -16,6 +16,7 @@
 //	programs.go       its training steps, compiled and not carried out
 //	noise.go          corrupted pass rates for it
 //	multiround.go     routers that ask several experts (routerr1, xrouter), trained here
+//	rounds.go         with a language model as their policy
 //	served.go         and with a policy behind a server
 //	assumptions.go    what specs can ask of a row without building its router
 //

@@ -4,6 +4,7 @@ package methods
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -27,7 +28,7 @@ import (
 // experts' measured mean dollars. What it cannot take from anywhere is how often a router uses what an expert tells it.
 // That is one number, the assimilation, and every row that follows from it has to be labelled so.
 //
-// The policy is a network of one hidden layer. It sees how many calls have been made and of whom last, and of the text
+// The policy is a network of one hidden layer or a language model, see decoder. The network sees how many calls have been made and of whom last, and of the text
 // one number for the router and for each expert: the logit of its pass rate by a logistic regression on the text, fitted
 // to the problems of Stage I. The reinforcement learning runs on those of Stage II.
 //
@@ -46,6 +47,8 @@ type multiRound struct {
 	unit                                                           func(usd []float64) float64 // dollars -> the unit of the reward's costs; usd are the mean dollars of a call [M]
 	decoding                                                       string
 	memory                                                         *features.Texts
+	anchor                                                         *spec.Anchor // nil: none
+	lm                                                             *decoder     // nil: a small network
 }
 
 // multiRoundFeatures are those of the texts: logistic's, with fewer buckets, since the policy reads nothing but the regressions.
@@ -79,6 +82,7 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 		return nil, err
 	}
 	m := len(train.Experts)
+	c := append([]float64{0}, train.C...)
 	usd, pass := means(problems, m)
 	unit := r.unit(usd)
 	e := &theory.Environment{
@@ -87,7 +91,13 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 	}
 	for i, x := range problems {
 		e.Trust[0] += x.Probe / float64(len(problems))
-		b := theory.Bucket{Share: 1, Self: x.Probe, Expert: x.Kappa, Features: seen[i]}
+		b := seen[i]
+		b.Share, b.Self, b.Expert = 1, x.Probe, x.Kappa
+		if a := r.anchor; a != nil {
+			for _, l := range routing.LogAnchor(routing.Utility(append([]float64{x.Probe}, x.Kappa...), c, a.Alpha), a.T) {
+				b.Anchor = append(b.Anchor, a.Strength*a.T*l)
+			}
+		}
 		for _, v := range x.USD {
 			b.Cost = append(b.Cost, v*unit)
 		}
@@ -95,7 +105,13 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 	}
 	t := r.training
 	t.InitialCall, t.LogEvery, t.Seed = r.coldStart, 1, uint64(work.Seed.Derive(r.name))
-	policy, curve, err := theory.Learn(ctx, e, r.reward, t)
+	out := &multiRoundRouter{multiRound: r, sight: sight, seed: work.Seed}
+	var curve []theory.Snapshot
+	if r.lm != nil {
+		out.policy, curve, out.model, err = r.lm.teach(ctx, e, r.reward, t, train, work)
+	} else {
+		out.policy, curve, err = theory.Learn(ctx, e, r.reward, t)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -103,15 +119,24 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 	work.Log.Debug("multi-round policy trained", "method", r.name, "call_rate", last.CallRate, "calls", last.Calls, "accuracy", last.Accuracy, "reward", last.Reward)
 	if work.Dir != "" {
 		if err := writeCourse(filepath.Join(work.Dir, "curve.csv"), train.Experts, curve, unit); err != nil {
-			return nil, err
+			return nil, errors.Join(err, out.Close())
 		}
 	}
-	return &multiRoundRouter{multiRound: r, policy: policy, sight: sight, seed: work.Seed}, nil
+	return out, nil
 }
 
-// look returns what the policy sees of texts, [len(texts)][1+M]: standardised logits of the pass rates of the router and
-// of each expert.
-func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx context.Context, texts []string) ([][]float64, error), error) {
+// look returns what the policy sees of texts: a network [1+M] features, standardised logits of the pass rates of the router and
+// of each expert; a language model the text.
+func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx context.Context, texts []string) ([]theory.Bucket, error), error) {
+	if r.lm != nil {
+		return func(_ context.Context, texts []string) ([]theory.Bucket, error) {
+			seen := make([]theory.Bucket, len(texts))
+			for i, text := range texts {
+				seen[i].Text = text
+			}
+			return seen, nil
+		}, nil
+	}
 	c, err := newCorpus(ctx, slices.Clone(train.SFT), len(train.SFT), reading{of: multiRoundFeatures(), memory: r.memory}, features.Set.Rows)
 	if err != nil {
 		return nil, err
@@ -148,18 +173,19 @@ func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx
 			deviation[i] += (v - mean[i]) * (v - mean[i]) / float64(len(found))
 		}
 	}
-	return func(ctx context.Context, texts []string) ([][]float64, error) {
+	return func(ctx context.Context, texts []string) ([]theory.Bucket, error) {
 		rows, err := c.Rows(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		out := logits(rows)
-		for _, x := range out {
+		seen := make([]theory.Bucket, len(texts))
+		for k, x := range logits(rows) {
 			for i := range x {
 				x[i] = (x[i] - mean[i]) / math.Sqrt(deviation[i]+1e-8)
 			}
+			seen[k].Features = x
 		}
-		return out, nil
+		return seen, nil
 	}, nil
 }
 
@@ -202,8 +228,17 @@ func writeCourse(path string, experts []routing.Expert, curve []theory.Snapshot,
 type multiRoundRouter struct {
 	*multiRound
 	policy *theory.Policy
-	sight  func(ctx context.Context, texts []string) ([][]float64, error)
+	model  io.Closer // of a language model; nil: none
+	sight  func(ctx context.Context, texts []string) ([]theory.Bucket, error)
 	seed   seed.Seed
+}
+
+// Close frees the language model, if there is one.
+func (r *multiRoundRouter) Close() error {
+	if r.model == nil {
+		return nil
+	}
+	return r.model.Close()
 }
 
 func (r *multiRoundRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
@@ -226,6 +261,9 @@ func (r *multiRoundRouter) Route(ctx context.Context, queries []routing.Query) (
 			}
 		}
 		out[i] = d
+	}
+	if err := r.policy.Err(); err != nil {
+		return nil, fmt.Errorf("route: %w", err)
 	}
 	return out, nil
 }

@@ -38,9 +38,15 @@ type routerR1 struct {
 	KL      float64 `yaml:"kl" in:"[0,1000000]"`            // price of a nat by which an action is likelier than at the cold start
 	Hidden  int     `yaml:"hidden" in:"[1,65536]"`          // units of policy and critic
 	L2      float64 `yaml:"l2" in:"(0,1000000000]"`         // penalty of the regressions that the policy sees
+	Group   int     `yaml:"group,omitempty" in:"[2,4096]"`  // episodes of each problem, learned from by GRPO without a critic; default: PPO with one
+
+	LM     bool         `yaml:"lm,omitempty"`     // the experiment's policy, a language model, in place of the network: see decoder
+	SFT    *spec.SFT    `yaml:"sft,omitempty"`    // of a language model, to the cold start; default: the experiment's
+	Anchor *spec.Anchor `yaml:"anchor,omitempty"` // soft anchor on the first move, the router among the experts, free and with its own pass rate; an ablation
 
 	decoding string
 	memory   *features.Texts
+	decoder  *decoder
 }
 
 func newRouterR1(s Setup) (routing.Method, error) {
@@ -49,7 +55,15 @@ func newRouterR1(s Setup) (routing.Method, error) {
 		Steps: 225, Batch: 64, Mini: 32, LR: 0.003, Critic: 0.03, Entropy: 0.001, KL: 0.001, Hidden: 32, L2: multiRoundL2,
 		decoding: s.Spec.Evaluate.Decoding, memory: s.Texts,
 	}
-	return r, spec.DecodeParams(s.Method, r)
+	if err := spec.DecodeParams(s.Method, r); err != nil {
+		return nil, err
+	}
+	if r.LM && r.Group == 0 {
+		return nil, paramFault(s.Method, "lm", "a language model has no critic; set group, the episodes of each problem")
+	}
+	var err error
+	r.decoder, err = newDecoder(s, r.LM, &r.SFT)
+	return r, err
 }
 
 func (*routerR1) Name() string { return "routerr1" }
@@ -58,15 +72,22 @@ func (r *routerR1) assumptions() Assumptions {
 	return Assumptions{r.Assimilation, r.Distraction, r.ColdStart}
 }
 
+// ModelDigest is as that of entroRouter.
+func (r *routerR1) ModelDigest() (string, error) { return r.decoder.digest() }
+
 func (r *routerR1) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
+	t := theory.Training{
+		Algorithm: theory.PPO, Steps: r.Steps, Batch: r.Batch, Group: 1, MiniBatch: r.Mini, LR: r.LR, CriticLR: r.Critic,
+		ClipLow: 0.2, ClipHigh: 0.2, ValueClip: 0.5, ClipNorm: 1, EntropyBonus: r.Entropy, KL: r.KL, Hidden: r.Hidden,
+	}
+	if r.Group > 0 {
+		t.Algorithm, t.Group = theory.GRPO, r.Group
+	}
 	m := &multiRound{
 		name: r.Name(), assimilation: r.Assimilation, distraction: r.Distraction, coldStart: r.ColdStart, formatFail: r.FormatFail,
 		horizon: r.MaxTurns, regressionL2: r.L2, decoding: r.decoding, memory: r.memory,
-		reward: theory.Reward{Kind: theory.RouterR1, Alpha: r.Alpha, Window: r.Window, CallBonus: r.CallBonus},
-		training: theory.Training{
-			Algorithm: theory.PPO, Steps: r.Steps, Batch: r.Batch, Group: 1, MiniBatch: r.Mini, LR: r.LR, CriticLR: r.Critic,
-			ClipLow: 0.2, ClipHigh: 0.2, ValueClip: 0.5, ClipNorm: 1, EntropyBonus: r.Entropy, KL: r.KL, Hidden: r.Hidden,
-		},
+		reward:   theory.Reward{Kind: theory.RouterR1, Alpha: r.Alpha, Window: r.Window, CallBonus: r.CallBonus},
+		training: t, anchor: r.Anchor, lm: r.decoder,
 		unit: func([]float64) float64 { return 1e6 }, // the source counts tokens times dollars a million
 	}
 	return m.fit(ctx, train, work)

@@ -51,8 +51,13 @@ type xRouter struct {
 	Hidden   int     `yaml:"hidden" in:"[1,65536]"`                               // units of the policy
 	L2       float64 `yaml:"l2" in:"(0,1000000000]"`                              // penalty of the regressions that the policy sees
 
+	LM     bool         `yaml:"lm,omitempty"`     // the experiment's policy, a language model, in place of the network: see decoder
+	SFT    *spec.SFT    `yaml:"sft,omitempty"`    // of a language model, to the cold start; default: the experiment's
+	Anchor *spec.Anchor `yaml:"anchor,omitempty"` // soft anchor on the first move, the router among the experts, free and with its own pass rate; an ablation
+
 	decoding string
 	memory   *features.Texts
+	decoder  *decoder
 }
 
 func newXRouter(s Setup) (routing.Method, error) {
@@ -61,7 +66,12 @@ func newXRouter(s Setup) (routing.Method, error) {
 		Steps: 250, Batch: 64, Group: 8, Mini: 16, Filter: theory.ByReward, Batches: 10, LR: 0.003, WarmUp: 10, Hidden: 32, L2: multiRoundL2,
 		decoding: s.Spec.Evaluate.Decoding, memory: s.Texts,
 	}
-	return x, spec.DecodeParams(s.Method, x)
+	if err := spec.DecodeParams(s.Method, x); err != nil {
+		return nil, err
+	}
+	var err error
+	x.decoder, err = newDecoder(s, x.LM, &x.SFT)
+	return x, err
 }
 
 func (*xRouter) Name() string { return "xrouter" }
@@ -69,6 +79,9 @@ func (*xRouter) Name() string { return "xrouter" }
 func (x *xRouter) assumptions() Assumptions {
 	return Assumptions{x.Assimilation, x.Distraction, x.ColdStart}
 }
+
+// ModelDigest is as that of entroRouter.
+func (x *xRouter) ModelDigest() (string, error) { return x.decoder.digest() }
 
 func (x *xRouter) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	filter := x.Filter
@@ -83,6 +96,7 @@ func (x *xRouter) Fit(ctx context.Context, train routing.TrainSet, work routing.
 			Algorithm: theory.GRPO, Steps: x.Steps, Batch: x.Batch, Group: x.Group, MiniBatch: x.Mini, LR: x.LR, WarmUp: x.WarmUp,
 			ClipLow: 0.2, ClipHigh: 0.28, DualClip: 10, ClipNorm: 1, Filter: filter, Batches: x.Batches, Hidden: x.Hidden,
 		},
+		anchor: x.Anchor, lm: x.decoder,
 		unit: x.unit,
 	}
 	return m.fit(ctx, train, work)

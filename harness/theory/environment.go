@@ -36,10 +36,16 @@ type Bucket struct {
 
 	Cost     []float64 // [M] of one call; nil: that of the environment
 	Features []float64 // [D] what a network sees of the problem; a table tells buckets apart by themselves
+	Text     string    // what an Actor sees of it
+
+	// Anchor [1+M] is added to the reward that GRPO learns from, by the first move: answering, asking each expert. Snapshots are
+	// without it. nil: none.
+	Anchor []float64
 }
 
-// maxExperts bounds the width of a state's set of called experts.
-const maxExperts = 16
+// maxExperts bounds the width of a state's set of called experts, maxHorizon that of its list of calls: exact values walk a tree
+// that is exponential in it.
+const maxExperts, maxHorizon = 16, 6
 
 // check reports the first thing that makes no sense.
 func (e *Environment) check() error {
@@ -73,6 +79,9 @@ func (e *Environment) check() error {
 				return fmt.Errorf("environment: cost of expert %d in bucket %d is %v; want a number of at least 0", m, i, c)
 			}
 		}
+		if b.Anchor != nil && len(b.Anchor) != 1+len(e.Cost) {
+			return fmt.Errorf("environment: bucket %d has an anchor of %d moves; want answering and %d experts", i, len(b.Anchor), len(e.Cost))
+		}
 		if len(b.Features) != len(e.Buckets[0].Features) {
 			return fmt.Errorf("environment: bucket %d has %d features, the first has %d", i, len(b.Features), len(e.Buckets[0].Features))
 		}
@@ -95,8 +104,8 @@ func (e *Environment) check() error {
 	if e.Trust != nil && len(e.Trust) != 1+len(e.Cost) {
 		return fmt.Errorf("environment: trust in %d authors; want the router and %d experts", len(e.Trust), len(e.Cost))
 	}
-	if e.Horizon < 1 || e.Horizon > 6 { // exact values walk a tree that is exponential in it
-		return fmt.Errorf("environment: horizon is %d; want 1 to 6", e.Horizon)
+	if e.Horizon < 1 || e.Horizon > maxHorizon {
+		return fmt.Errorf("environment: horizon is %d; want 1 to %d", e.Horizon, maxHorizon)
 	}
 	for _, p := range []struct {
 		what  string
@@ -129,13 +138,14 @@ func (e *Environment) actions() int {
 // state is where an episode stands.
 type state struct {
 	bucket, calls int
-	called        uint32  // set of experts that have answered
-	own           float64 // the router's own chance of being right
-	best          float64 // of the assimilated answer that stands
-	cost          float64 // paid so far
-	author        int     // with Trust: whose answer stands, 0 the router's, 1 to M an expert's
-	last          int     // expert called last, 1 to M; 0: none
-	ignored       int     // calls that were not assimilated
+	called        uint32            // set of experts that have answered
+	own           float64           // the router's own chance of being right
+	best          float64           // of the assimilated answer that stands
+	cost          float64           // paid so far
+	author        int               // with Trust: whose answer stands, 0 the router's, 1 to M an expert's
+	last          int               // expert called last, 1 to M; 0: none
+	ignored       int               // calls that were not assimilated
+	asked         [maxHorizon]uint8 // whom each call asked, 0 to M-1
 }
 
 func (e *Environment) start(bucket int) state {
@@ -174,6 +184,7 @@ func (e *Environment) cost(bucket, m int) float64 {
 // ask returns the two states that a well-formed call leads to.
 func (e *Environment) ask(s state, m int) (assimilated, ignored state) {
 	b := &e.Buckets[s.bucket]
+	s.asked[s.calls] = uint8(m)
 	s.calls++
 	s.called |= 1 << m
 	s.last = 1 + m

@@ -16,3 +16,11 @@ func pilot() *Environment {
 func training(seed uint64) Training {
 	return Training{Steps: 250, Batch: 24, Group: 16, LR: 0.05, InitialCall: 0.9, Seed: seed, LogEvery: 5}
 }
+
+// own are the weights of a table or a perceptron.
+func own(n network) *weights {
+	if p, ok := n.(*policy); ok {
+		n = p.network
+	}
+	return n.(interface{ params() *weights }).params()
+}

@@ -30,6 +30,7 @@ func (x *trainer) grpo(step int) {
 					x.seen.add(&group[k], rewards[k])
 				}
 			}
+			x.anchor(group, rewards)
 			if len(ends) == x.t.Batch || !x.t.teaches(group, rewards) {
 				continue
 			}
@@ -49,15 +50,25 @@ func (x *trainer) learn(step int, ends []int) {
 	from := 0
 	for problems := range slices.Chunk(ends, cmp.Or(x.t.MiniBatch, x.t.Batch)) {
 		to := problems[len(problems)-1]
-		clear(x.p.params().grad)
+		x.p.clear()
 		x.improve(x.lessons[from:to])
 		if x.critic != nil {
-			clear(x.critic.params().grad)
+			x.critic.clear()
 			x.appraise(x.lessons[from:to])
 			x.update(x.critic, x.t.CriticLR, step)
 		}
 		x.update(x.p, x.t.LR, step)
 		from = to
+	}
+}
+
+// anchor adds to the rewards of a group what its problem's anchor says of each first move.
+func (x *trainer) anchor(group []episode, rewards []float64) {
+	for k := range group {
+		first := group[k].moves[0]
+		if anchor := x.e.Buckets[first.state.bucket].Anchor; anchor != nil {
+			rewards[k] += anchor[first.action]
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ func TestGRPOLearnsFromTheFirstGroupsThatDiffer(t *testing.T) {
 			e.Assimilation, e.Select = 0.5, true
 			o := Training{Steps: 1, Batch: 12, Group: 4, LR: 0.01, InitialCall: 0.6, LogEvery: 1, Hidden: 4, Filter: filter, Batches: batches, Seed: 9, MiniBatch: 5}
 			r := Reward{Kind: XRouter, Lambda: 0.3, CostMax: 0.8}
-			x := newTrainer(e, r, o)
+			x := newTrainer(e, r, o, newPolicy(e, o))
 			g, s := newGroups(e, newPolicyOn(x.p.at(e)), o), &scorer{Reward: r}
 			x.grpo(1)
 
@@ -101,7 +101,7 @@ func TestGRPOLearnsFromTheFirstGroupsThatDiffer(t *testing.T) {
 			if filter == ByCorrectness && (batches == 1) == (kept == 12) {
 				t.Errorf("%d batches give %d groups: the filter is not put to the test", batches, kept)
 			}
-			if updates, want := x.p.params().steps, (kept+4)/5; updates != want {
+			if updates, want := own(x.p).steps, (kept+4)/5; updates != want {
 				t.Errorf("filter %q: %d updates from %d groups in mini-batches of 5, want %d", filter, updates, kept, want)
 			}
 		}
@@ -149,11 +149,11 @@ func TestAPolicyIsLearnedForProblemsThatItHasNotSeen(t *testing.T) {
 		{"a hard one", []float64{-1, 0.3}, script{make([]bool, 2), []bool{true, true}}, Course{Calls: []int{1}, Expert: 1}},
 		{"a malformed call reaches nobody", []float64{-1, 0.3}, script{malformed: []bool{true}}, Course{Calls: []int{}, Expert: -1, Broken: true}},
 	} {
-		got := policy.Play(c.features, c.coins)
+		got := policy.Play(Bucket{Features: c.features}, c.coins)
 		if sum := got.First[0] + got.First[1]; sum < 0 || sum > 1 {
 			t.Errorf("%s: first move %v", c.name, got.First)
 		}
-		if diff := cmp.Diff(got, again.Play(c.features, c.coins)); diff != "" {
+		if diff := cmp.Diff(got, again.Play(Bucket{Features: c.features}, c.coins)); diff != "" {
 			t.Errorf("%s: learned again: %s", c.name, diff)
 		}
 		got.First = nil
@@ -161,7 +161,7 @@ func TestAPolicyIsLearnedForProblemsThatItHasNotSeen(t *testing.T) {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 	}
-	ignored := policy.Play([]float64{-1, 0.3}, script{make([]bool, 2), make([]bool, 2)})
+	ignored := policy.Play(Bucket{Features: []float64{-1, 0.3}}, script{make([]bool, 2), make([]bool, 2)})
 	if ignored.Expert != -1 || ignored.Ignored != len(ignored.Calls) || ignored.Ignored == 0 {
 		t.Errorf("nothing is used: %+v", ignored)
 	}
@@ -181,7 +181,7 @@ func TestAPolicyHandsOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := policy.Play([]float64{-1, 0}, script{make([]bool, 2), make([]bool, 2)})
+	got := policy.Play(Bucket{Features: []float64{-1, 0}}, script{make([]bool, 2), make([]bool, 2)})
 	if got.Expert != 1 || !slices.Contains(got.Calls, 1) {
 		t.Errorf("a hard problem without assimilation: %+v", got)
 	}

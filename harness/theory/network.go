@@ -15,7 +15,9 @@ type network interface {
 	forward(s state) []float64
 	// backward adds to the gradient the derivative of a sum of which slope has the derivatives by each number.
 	backward(s state, slope []float64)
-	params() *weights
+	// clear forgets the gradient, update makes a step of Adam up it, cut to a norm (0: not) and with decoupled weight decay.
+	clear()
+	update(lr, decay, norm float64)
 	// at returns a copy with weights of its own, for another environment of the same shape.
 	at(e *Environment) network
 }
@@ -32,6 +34,13 @@ func newWeights(n int) weights {
 }
 
 func (w *weights) params() *weights { return w }
+
+func (w *weights) clear() { clear(w.grad) }
+
+func (w *weights) update(lr, decay, norm float64) {
+	w.clip(norm)
+	w.ascend(lr, decay)
+}
 
 // ascend makes one step of Adam (0.9, 0.999, 1e-8) up the gradient, with decoupled weight decay.
 func (w *weights) ascend(lr, decay float64) {

@@ -16,8 +16,8 @@ func seen() *Environment {
 
 // away moves weights off the cold start, where the second layer is 0 and hides the first.
 func away(n network) {
-	for i := range n.params().theta {
-		n.params().theta[i] += 0.3 * math.Sin(float64(3*i+1))
+	for i := range own(n).theta {
+		own(n).theta[i] += 0.3 * math.Sin(float64(3*i+1))
 	}
 }
 
@@ -52,15 +52,15 @@ func TestTheExactGradientOfANetworkIsThatOfTheExpectedReward(t *testing.T) {
 	s, p := &scorer{Reward: Reward{Kind: XRouter, Lambda: 0.5, K: 1, CostMax: 0.6}}, newPolicy(e, o)
 	away(p)
 	evaluate(e, s, p, true)
-	for i, got := range p.params().grad {
+	for i, got := range own(p).grad {
 		const h = 1e-5
 		at := func(d float64) float64 {
 			q := newPolicyOn(p.at(e))
-			q.params().theta[i] += d
+			own(q).theta[i] += d
 			return evaluate(e, s, q, false).Reward
 		}
 		if want := (at(h) - at(-h)) / (2 * h); math.Abs(got-want) > 1e-8 {
-			t.Fatalf("gradient %d of %d is %v, finite differences say %v", i, len(p.params().grad), got, want)
+			t.Fatalf("gradient %d of %d is %v, finite differences say %v", i, len(own(p).grad), got, want)
 		}
 	}
 }

@@ -21,6 +21,17 @@ func newPolicy(e *Environment, t Training) *policy {
 	return newPolicyOn(newNetwork(e, t, start, "policy"))
 }
 
+// ColdStart returns the probabilities of the actions before training in a situation: experts share call, see newPolicy.
+func (e *Environment) ColdStart(at Situation, call float64) []float64 {
+	one := *e
+	one.Buckets = []Bucket{{Expert: make([]float64, len(e.Cost))}}
+	s := one.start(0)
+	for _, m := range at.Asked {
+		s, _ = one.ask(s, m)
+	}
+	return newPolicy(&one, Training{InitialCall: call}).probs(&one, s)
+}
+
 func newPolicyOn(n network) *policy {
 	return &policy{network: n, buffer: make([]float64, n.outputs()), slope: make([]float64, n.outputs())}
 }
@@ -149,10 +160,11 @@ type Course struct {
 	Broken  bool      // a malformed call ended the episode without an answer
 }
 
-// Play runs the policy on a problem of which it sees features [D], those that the buckets of its training had.
-func (p *Policy) Play(features []float64, coins Coins) Course {
+// Play runs the policy on a problem of which it sees what the buckets of its training had: Features or a Text.
+func (p *Policy) Play(problem Bucket, coins Coins) Course {
 	m := len(p.e.Cost)
-	p.e.Buckets = []Bucket{{Share: 1, Expert: make([]float64, m), Features: features}}
+	problem.Expert = make([]float64, m)
+	p.e.Buckets = []Bucket{problem}
 	c := Course{Expert: -1}
 	end, action, broken := p.p.run(&p.e, p.e.start(0), nil, coins, func(s state, action int, probs []float64) {
 		if c.First == nil {

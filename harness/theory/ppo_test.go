@@ -90,7 +90,7 @@ func TestGradientsOfPolicyAndCriticAreThoseOfTheirLosses(t *testing.T) {
 	e.Assimilation, e.Select, e.Horizon = 0.4, true, 2
 	o := Training{Algorithm: PPO, Steps: 1, Batch: 40, Group: 1, LR: 0.01, InitialCall: 0.6, LogEvery: 1, Hidden: 4, EntropyBonus: 0.05,
 		ClipLow: 0.2, ClipHigh: 0.2, DualClip: 3, CriticLR: 0.01, ValueClip: 0.1, KL: 0.1, Seed: 5}
-	x := newTrainer(e, Reward{Kind: RouterR1, Alpha: 0.6, Window: 50}, o)
+	x := newTrainer(e, Reward{Kind: RouterR1, Alpha: 0.6, Window: 50}, o, newPolicy(e, o))
 	x.ppo(1)
 	away(x.p)
 	away(x.critic)
@@ -117,12 +117,12 @@ func TestGradientsOfPolicyAndCriticAreThoseOfTheirLosses(t *testing.T) {
 		add  func([]lesson)
 		of   func() float64
 	}{{"policy", x.p, x.improve, objective}, {"critic", x.critic, x.appraise, loss}} {
-		clear(c.net.params().grad)
+		clear(own(c.net).grad)
 		c.add(x.lessons)
 		moved := 0
-		for i, got := range c.net.params().grad {
+		for i, got := range own(c.net).grad {
 			const h = 1e-6
-			theta := &c.net.params().theta[i]
+			theta := &own(c.net).theta[i]
 			at := *theta
 			*theta = at + h
 			up := c.of()
@@ -149,7 +149,7 @@ func TestTheFirstBatchPaysNoDivergence(t *testing.T) {
 	e.Assimilation = 0.4
 	o := Training{Algorithm: PPO, Steps: 1, Batch: 30, Group: 1, LR: 0.01, InitialCall: 0.6, LogEvery: 1, Hidden: 4,
 		ClipLow: 0.2, ClipHigh: 0.2, CriticLR: 0.01, ValueClip: 0.5, KL: 10, Seed: 5}
-	x := newTrainer(e, Reward{Kind: XRouter, Lambda: 0.3, K: 1, CostMax: 0.8}, o)
+	x := newTrainer(e, Reward{Kind: XRouter, Lambda: 0.3, K: 1, CostMax: 0.8}, o, newPolicy(e, o))
 	x.ppo(1)
 	check := func() (differ bool) {
 		k := 0

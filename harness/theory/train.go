@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Algorithms.
@@ -111,7 +112,7 @@ func Train(e *Environment, r Reward, t Training) ([]Snapshot, error) {
 	if err := Check(e, r, t); err != nil {
 		return nil, err
 	}
-	x := newTrainer(e, r, t)
+	x := newTrainer(e, r, t, newPolicy(e, t))
 	if !t.Exact {
 		x.g.sample(0, 0) // fills the window of router_r1, so that the first snapshot has a scale
 		x.s.observe(x.g.costs)
@@ -137,18 +138,23 @@ func Learn(ctx context.Context, e *Environment, r Reward, t Training) (*Policy, 
 	if e.Trust == nil || t.Hidden == 0 || t.Exact {
 		return nil, nil, fmt.Errorf("training: a policy for other problems is a network that samples episodes; set trust and hidden, and exact to false")
 	}
-	x := newTrainer(e, r, t)
-	x.g.entropy = true
+	x := newTrainer(e, r, t, newPolicy(e, t))
 	var log []Snapshot
 	for step := 1; step <= t.Steps; step++ {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		x.seen = &record{tally: tally{expert: make([]float64, len(e.Cost))}}
-		x.step(step)
-		log = append(log, x.seen.snapshot(step-1))
+		log = append(log, x.follow(step))
 	}
 	return newTrained(e, x.p), log, nil
+}
+
+// follow makes a step and returns what the policy did in it.
+func (x *trainer) follow(step int) Snapshot {
+	x.g.entropy = true
+	x.seen = &record{tally: tally{expert: make([]float64, len(x.e.Cost))}}
+	x.step(step)
+	return x.seen.snapshot(step - 1)
 }
 
 // Check returns the error that Train would return, and trains nothing.
@@ -161,6 +167,8 @@ func Check(e *Environment, r Reward, t Training) error {
 	switch {
 	case t.Exact && r.Kind == RouterR1:
 		return fmt.Errorf("training: the reward router_r1 is relative to sampled episodes and has no exact gradient; use %s or %s", Linear, XRouter)
+	case (t.Exact || t.Algorithm == PPO) && slices.ContainsFunc(e.Buckets, func(b Bucket) bool { return b.Anchor != nil }):
+		return fmt.Errorf("training: the anchor acts on the rewards of groups; leave it out, or train by sampled grpo")
 	case t.Exact && t.Algorithm == PPO:
 		return fmt.Errorf("training: ppo learns from sampled episodes; leave exact out")
 	case t.Hidden > 0 && len(e.Buckets[0].Features) == 0:
@@ -183,8 +191,8 @@ type trainer struct {
 	seen    *record // what the step's episodes did; nil: nobody asks
 }
 
-func newTrainer(e *Environment, r Reward, t Training) *trainer {
-	x := &trainer{e: e, t: t, s: &scorer{Reward: r}, p: newPolicy(e, t)}
+func newTrainer(e *Environment, r Reward, t Training, p *policy) *trainer {
+	x := &trainer{e: e, t: t, s: &scorer{Reward: r}, p: p}
 	x.g = newGroups(e, x.p, t)
 	if t.Algorithm == PPO {
 		x.critic = newNetwork(e, t, []float64{0}, "critic")
@@ -197,7 +205,7 @@ func newTrainer(e *Environment, r Reward, t Training) *trainer {
 func (x *trainer) step(step int) {
 	switch {
 	case x.t.Exact:
-		clear(x.p.params().grad)
+		x.p.clear()
 		evaluate(x.e, x.s, x.p, true)
 		x.p.entropyGradient(x.e, x.t.EntropyBonus)
 		x.update(x.p, x.t.LR, step)
@@ -213,8 +221,7 @@ func (x *trainer) update(n network, lr float64, step int) {
 	if step < x.t.WarmUp {
 		lr *= float64(step) / float64(x.t.WarmUp)
 	}
-	n.params().clip(x.t.ClipNorm)
-	n.params().ascend(lr, x.t.WeightDecay)
+	n.update(lr, x.t.WeightDecay, x.t.ClipNorm)
 }
 
 // lesson is a move and what it taught.

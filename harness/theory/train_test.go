@@ -84,20 +84,20 @@ func TestTheExactGradientIsThatOfTheExpectedReward(t *testing.T) {
 	e.Assimilation, e.FormatFail, e.Select, e.Horizon = 0.4, 0.1, true, 3
 	for _, r := range []Reward{{Kind: Linear, Lambda: 0.3, CallBonus: 0.1}, {Kind: XRouter, K: 1, Lambda: 0.5, CostMax: 0.6}} {
 		s, p := &scorer{Reward: r}, newPolicy(e, Training{InitialCall: 0.6})
-		for i := range p.params().theta {
-			p.params().theta[i] += 0.3 * math.Sin(float64(i)) // away from symmetry
+		for i := range own(p).theta {
+			own(p).theta[i] += 0.3 * math.Sin(float64(i)) // away from symmetry
 		}
 		evaluate(e, s, p, true)
-		for i := range p.params().theta {
+		for i := range own(p).theta {
 			const h = 1e-5
 			at := func(d float64) float64 {
 				q := newPolicy(e, Training{InitialCall: 0.6})
-				copy(q.params().theta, p.params().theta)
-				q.params().theta[i] += d
+				copy(own(q).theta, own(p).theta)
+				own(q).theta[i] += d
 				return evaluate(e, s, q, false).Reward
 			}
-			if want := (at(h) - at(-h)) / (2 * h); math.Abs(p.params().grad[i]-want) > 1e-8 {
-				t.Fatalf("%s: gradient %d is %v, finite differences say %v", r.Kind, i, p.params().grad[i], want)
+			if want := (at(h) - at(-h)) / (2 * h); math.Abs(own(p).grad[i]-want) > 1e-8 {
+				t.Fatalf("%s: gradient %d is %v, finite differences say %v", r.Kind, i, own(p).grad[i], want)
 			}
 		}
 	}

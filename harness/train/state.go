@@ -34,6 +34,7 @@ const stateVersion = "entrorouter training 1\n"
 type state struct {
 	Done   int     // steps taken
 	Points []Point // of these
+	Beside []byte  // what whoever takes the steps needs to go on
 	Values []value // trained weights, moments, counters and the stream of dropout; sums of gradients are zero between steps
 }
 
@@ -63,10 +64,13 @@ func (c Conduct) stop(ctx context.Context, stage string, m *policy.Model, done i
 
 // keepNow writes the state of a stage, if there is a folder for it.
 func (c Conduct) keepNow(stage string, m *policy.Model, done int, points []Point) error {
+	return c.keepState(stage, m, state{Done: done, Points: points})
+}
+
+func (c Conduct) keepState(stage string, m *policy.Model, s state) error {
 	if c.Dir == "" {
 		return nil
 	}
-	s := state{Done: done, Points: points}
 	frozen := map[string]bool{}
 	for _, w := range m.Policy().Weights() {
 		frozen[w.Name] = w.Frozen != nil
@@ -128,22 +132,26 @@ func (c Conduct) file(stage string) string { return filepath.Join(c.Dir, stage+"
 // resume puts what was kept of a stage into a model and returns how many steps it had taken, and their points; 0 if nothing
 // was kept. A damaged file is an error: weights that were half-trained must not be taken for a beginning.
 func (c Conduct) resume(stage string, m *policy.Model) (done int, points []Point, err error) {
+	s, err := c.resumeState(stage, m)
+	return s.Done, s.Points, err
+}
+
+func (c Conduct) resumeState(stage string, m *policy.Model) (s state, err error) {
 	if c.Dir == "" {
-		return 0, nil, nil
+		return s, nil
 	}
 	f, err := os.Open(c.file(stage))
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil, nil
+		return s, nil
 	}
 	if err != nil {
-		return 0, nil, err
+		return s, err
 	}
 	defer f.Close() // was only read
-	s, err := readState(f, m)
-	if err != nil {
-		return 0, nil, fmt.Errorf("%s: %w; remove the file, and the training begins again", c.file(stage), err)
+	if s, err = readState(f, m); err != nil {
+		return state{}, fmt.Errorf("%s: %w; remove the file, and the training begins again", c.file(stage), err)
 	}
-	return s.Done, s.Points, nil
+	return s, nil
 }
 
 // readState reads a state and puts its values into a model.
