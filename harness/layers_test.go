@@ -41,7 +41,7 @@ var layers = map[string][]string{
 	"harness/present": {"harness/methods", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics"},
 	// A page shows what others found out: no step, expert or protocol is known to it.
 	"harness/page":    {"harness/compare", "harness/paper", "harness/present", "harness/report", "harness/trail", "harness/routing", "harness/spec", "harness/metrics"},
-	"harness/methods": {"harness/features", "harness/learn", "harness/parallel", "harness/table", "harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/safetensors", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
+	"harness/methods": {"harness/generate", "harness/features", "harness/learn", "harness/parallel", "harness/table", "harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/safetensors", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	// What rows learn with knows neither texts nor experts, what they read of texts learns nothing but its own scale.
 	"harness/learn":    {"harness/parallel", "harness/policy", "harness/seed"},
 	"harness/features": {"harness/parallel", "harness/policy", "harness/seed", "harness/spec"},
@@ -50,6 +50,8 @@ var layers = map[string][]string{
 	"harness/compact": {"harness/features", "harness/policy", "harness/spec"},
 	"harness/policy":  {"harness/safetensors", "harness/seed"},
 	"harness/lm":      {"harness/tokenizer", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec", "harness/cost"},
+	// A server writes with the weights that are trained here.
+	"harness/generate": {"harness/lm", "harness/policy", "harness/safetensors", "harness/seed"},
 	// A model in another format becomes a Hugging Face folder; nothing is computed with it.
 	"harness/gguf":         {"harness/safetensors"},
 	"harness/gguf/convert": {"harness/gguf", "harness/safetensors", "harness/tokenizer"},

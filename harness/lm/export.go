@@ -79,7 +79,7 @@ func trainedValues(m *policy.Model) map[string]func() ([]float32, error) {
 func (x Export) model(p *Policy, trained map[string]func() ([]float32, error), dir string) error {
 	c := p.base.Config
 	if c.Position == 0 {
-		c.Position = p.record.Policy.MaxTokens + 1 // prompts that it has read, and the answer
+		c.Position = p.record.Policy.MaxTokens + p.About().Writes + 1 // prompts that it has read, and the answer
 	}
 	if p.head() {
 		c.Tied = false
@@ -190,6 +190,7 @@ type About struct {
 	Base   string // what training started from, in words
 	Digest string // SHA-256 of what decides what that computes
 	Tune   string // which weights were trained, in words
+	Writes int    // tokens that it writes at most before it chooses; 0: it only chooses
 }
 
 // Labelled is an expert and the letter that names it.
@@ -201,6 +202,9 @@ type Labelled struct {
 // About says what the policy is.
 func (p *Policy) About() About {
 	a := About{System: p.system, Digest: p.base.Digest}
+	if p.Writes() {
+		a.Writes = p.record.Policy.Writes.AtTest()
+	}
 	for i, x := range p.record.Experts {
 		a.Pool = append(a.Pool, Labelled{label(i), x})
 	}

@@ -49,12 +49,17 @@ func (p *Policy) Compose(text string) (tokens []int32, err error) {
 	return tokens, nil
 }
 
-// Write implements policy.Writer. It writes until a line break, or until the bound of training, or of the test where it is greedy.
-func (p *Policy) Write(ctx context.Context, m *policy.Model, ids []string, rows []policy.Row, n int, greedy bool, s seed.Seed) ([]policy.Row, error) {
-	most := p.record.Policy.Writes.Tokens
+// Bound returns the token that ends a text, and how many tokens a text has at most: in training, or when it routes, which is greedy.
+func (p *Policy) Bound(greedy bool) (end int32, most int) {
 	if greedy {
-		most = p.record.Policy.Writes.AtTest()
+		return p.end, p.record.Policy.Writes.AtTest()
 	}
+	return p.end, p.record.Policy.Writes.Tokens
+}
+
+// Write implements policy.Writer. It writes until a line break, or until the bound.
+func (p *Policy) Write(ctx context.Context, m *policy.Model, ids []string, rows []policy.Row, n int, greedy bool, s seed.Seed) ([]policy.Row, error) {
+	_, most := p.Bound(greedy)
 	net := &Network{Decoder: p.decoder, backend: m.Backend(), store: m.Store(), scope: m.Scope()}
 	net.Checkpoint = false
 	g, err := net.generator(most, []int32{p.end})

@@ -172,6 +172,9 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 		return nil, nil, err
 	}
 	conduct := conductOf(e.Policy, work)
+	if err := e.writtenElsewhere(&conduct, work); err != nil {
+		return nil, nil, err
+	}
 	if model, curve, err = e.first(ctx, conduct, reader, examples, work.Seed); err != nil {
 		return model, nil, err
 	}

@@ -3,15 +3,18 @@
 package methods
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/generate"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -69,7 +72,36 @@ func checkTeacher(s Setup, p spec.Policy) error {
 		return paramFault(s.Method, "policy.rationale", "cot needs teacher in the spec: who writes the rationales of Stage I")
 	case s.Spec.Protocol != "split":
 		return paramFault(s.Method, "policy.rationale", "cot needs protocol split; protocol %s asks nobody", s.Spec.Protocol)
+	case s.Spec.Writer != nil && (p.Tune.LoRA == nil || p.Model.Folder == ""):
+		return paramFault(s.Method, "policy.tune", "a writer takes adapters on a model that it has: want tune lora and a folder as model")
 	}
+	return nil
+}
+
+// WrittenBy returns who writes a method's rollouts, as its recipe has it; empty: nobody does, or this program.
+func WrittenBy(m routing.Method, x *spec.Experiment) string {
+	if _, taught := TeacherOf(m); taught && x.Writer != nil {
+		return "server"
+	}
+	return ""
+}
+
+// writtenElsewhere has the server of the spec write the rollouts of a training, if there is one.
+func (e *entroRouter) writtenElsewhere(c *train.Conduct, work routing.Work) error {
+	w := e.setup.Spec.Writer
+	if w == nil || e.Policy.Rationale != "cot" {
+		return nil
+	}
+	s := &generate.Server{URL: w.URL, Folder: cmp.Or(w.Folder, work.Unfinished), Flight: w.Flight}
+	if w.KeyEnv != "" {
+		if s.Key = os.Getenv(w.KeyEnv); s.Key == "" {
+			return fmt.Errorf("the environment variable %s, which is to hold the key of %s, is not set", w.KeyEnv, w.URL)
+		}
+	}
+	if s.Folder == "" {
+		return errors.New("there is no folder for the adapters of its writer; set writer.folder")
+	}
+	c.Write = s.Write
 	return nil
 }
 

@@ -181,13 +181,42 @@ func TestARouterThatWritesIsTrainedAndLoaded(t *testing.T) {
 	}
 }
 
+func TestAWriterNeedsItsKeyAndAFolder(t *testing.T) {
+	e, _ := taughtBy(t, "entrorouter", nil)
+	e.setup.Spec.Writer = &spec.Writer{URL: "http://localhost:1/v1", KeyEnv: "NO_SUCH_KEY_OF_A_WRITER", Flight: 1}
+	w := work(1)
+	w.Unfinished = t.TempDir()
+	var c train.Conduct
+	if err := e.writtenElsewhere(&c, w); err == nil || !strings.Contains(err.Error(), "NO_SUCH_KEY_OF_A_WRITER, which is to hold the key of http://localhost:1/v1, is not set") {
+		t.Errorf("error is %v", err)
+	}
+	t.Setenv("NO_SUCH_KEY_OF_A_WRITER", "sesame")
+	if err := e.writtenElsewhere(&c, work(1)); err == nil || !strings.Contains(err.Error(), "set writer.folder") {
+		t.Errorf("error is %v", err)
+	}
+	if err := e.writtenElsewhere(&c, w); err != nil || c.Write == nil {
+		t.Errorf("nobody writes (%v)", err)
+	}
+	if by := WrittenBy(e, e.setup.Spec); by != "server" {
+		t.Errorf("a recipe says that %q writes", by)
+	}
+	e.Policy.Rationale = "none"
+	if by := WrittenBy(e, e.setup.Spec); by != "" {
+		t.Errorf("a recipe says that %q writes for a row that writes nothing", by)
+	}
+}
+
 func TestAPolicyThatWritesNeedsATeacher(t *testing.T) {
 	s := setup(t, "sft", tinyWriter)
 	s.Spec.Protocol = "split"
 	if _, err := New(s); err == nil || !strings.Contains(err.Error(), "params.policy.rationale: cot needs teacher") {
 		t.Errorf("error is %v", err)
 	}
-	s.Spec.Teacher, s.Spec.Protocol = &spec.Teacher{Model: "x"}, "folds"
+	s.Spec.Teacher, s.Spec.Writer = &spec.Teacher{Model: "x"}, &spec.Writer{URL: "http://localhost:1/v1", Flight: 1}
+	if _, err := New(s); err == nil || !strings.Contains(err.Error(), "params.policy.tune: a writer takes adapters") {
+		t.Errorf("error is %v", err)
+	}
+	s.Spec.Protocol, s.Spec.Writer = "folds", nil
 	if _, err := New(s); err == nil || !strings.Contains(err.Error(), "protocol folds asks nobody") {
 		t.Errorf("error is %v", err)
 	}

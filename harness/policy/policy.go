@@ -24,6 +24,7 @@ type Row struct {
 	IDs     []int32   // feature ids, or token ids in reading order
 	Values  []float32 // value of each feature; nil for tokens
 	Written []int32   // tokens the policy wrote before it chooses; nil for a policy that only chooses
+	Said    []float32 // log-probabilities that the server gave them which wrote them; nil: they were written here
 	Cut     bool      // they were cut off before their end, so that no choice follows from them
 }
 

@@ -73,6 +73,9 @@ func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
 	if _, taught := methods.TeacherOf(method); taught {
 		p.Spec("teacher.model", "teacher.revision", "teacher.temperature", "teacher.top_p", "teacher.max_tokens", "teacher.attempts")
 	}
+	if by := methods.WrittenBy(method, &e.Spec.Experiment); by != "" {
+		p.Code("written_by", by)
+	}
 	var inputs []steps.Input
 	if e.sftProfile != nil {
 		inputs = append(inputs, e.sftProfile.As("profile/sft"))

@@ -75,6 +75,12 @@ func (l *loader) checkExperiment(file string) {
 			d.faultAt("teacher.key_env", "want the name of an environment variable that holds the key, not the key itself")
 		}
 	}
+	if w := e.Writer; w != nil {
+		checkServer(d, "writer.url", w.URL)
+		if w.KeyEnv != "" && !environment.MatchString(w.KeyEnv) {
+			d.faultAt("writer.key_env", "want the name of an environment variable that holds the key, not the key itself")
+		}
+	}
 	l.checkCollapse()
 	l.checkEnsemble()
 	distinct(d, "evaluate.seeds", e.Evaluate.Seeds)

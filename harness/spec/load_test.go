@@ -244,7 +244,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		also                 string // "old => new" in spec.yaml, to make the file matter
 	}{
 		// What YAML lets pass.
-		{"an unknown key with one near it", "spec.yaml", "large: 100", "larg: 100", `spec.yaml:7: unknown key "larg"; did you mean "large"? known: name, base, title, paper, protocol, pools, prices, seed, c_unit, count_input, train, test, large, profile, targets, anchor, reward, features, policy, teacher, sft, grpo, validate, folds, evaluate, collapse, ensemble, methods, more_methods, paper_rows, outputs`, ""},
+		{"an unknown key with one near it", "spec.yaml", "large: 100", "larg: 100", `spec.yaml:7: unknown key "larg"; did you mean "large"? known: name, base, title, paper, protocol, pools, prices, seed, c_unit, count_input, train, test, large, profile, targets, anchor, reward, features, policy, teacher, writer, sft, grpo, validate, folds, evaluate, collapse, ensemble, methods, more_methods, paper_rows, outputs`, ""},
 		{"an unknown key far from all", "spec.yaml", "  tau: 0.6", "  threshold: 0.6", `spec.yaml:9: targets: unknown key "threshold"; known: tau, k, gate, soft, hard_weight, strongest`, ""},
 		{"an unknown key in a row", "spec.yaml", "    match: entrorouter", "    matches: Ours", `spec.yaml:17: methods[2]: unknown key "matches"; did you mean "match"? known: name, id, label, paper, match, kappa, versus, train, params`, ""},
 		{"a key set twice", "spec.yaml", "large: 100", "large: 100\nprices: list", `spec.yaml:8: key "prices" is already set on line 5`, ""},

@@ -44,6 +44,7 @@ type Experiment struct {
 	Features Features `yaml:"features,omitempty"` // what all rows read that learn from texts, unless a row sets its own; default: each row's
 	Policy   Policy   `yaml:"policy"`
 	Teacher  *Teacher `yaml:"teacher,omitempty"` // policy.rationale cot: who writes the rationales of Stage I
+	Writer   *Writer  `yaml:"writer,omitempty"`  // policy.rationale cot: the server that writes the rollouts of Stage II; default: this program
 	SFT      SFT      `yaml:"sft"`
 	GRPO     GRPO     `yaml:"grpo"`
 	Validate Validate `yaml:"validate,omitempty"`
@@ -156,6 +157,14 @@ type Teacher struct {
 	TopP        float64 `yaml:"top_p" in:"(0,1]"`             // not in the paper
 	MaxTokens   int     `yaml:"max_tokens" in:"[1,10000000]"` // of an answer, thinking included
 	Attempts    int     `yaml:"attempts" in:"[1,100]"`        // how often it is asked for a rationale until one can be used; a problem without one is left out of Stage I
+}
+
+// Writer is a vLLM that has the model which a policy starts from, and takes its adapters as they are trained.
+type Writer struct {
+	URL    string `yaml:"url"`                         // base URL, ending in /v1
+	KeyEnv string `yaml:"key_env,omitempty"`           // environment variable that holds the key of that server
+	Folder string `yaml:"folder,omitempty"`            // where adapters are put, which the server reads under the same path; default: in the folder of the run
+	Flight int    `yaml:"concurrency" in:"[1,100000]"` // requests under way
 }
 
 // LanguageModel is what a policy of kind lm starts from: a folder, which may be written as its name alone, or the sizes of

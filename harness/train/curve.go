@@ -30,6 +30,7 @@ type Point struct {
 
 	Written float64 // mean tokens that were written before a choice; 0: the policy only chooses
 	Cut     float64 // share of texts that were cut before one
+	Gap     float64 // mean distance of the log-probabilities that a server gave written tokens from those computed here, in nats; NaN: none did
 }
 
 // Curve is the record of a training.
@@ -85,7 +86,7 @@ func columns(experts []string, wrote bool) []table.Column[Point] {
 		measured("zero_groups", func(p *Point) *float64 { return &p.ZeroGroups }),
 	}
 	if wrote {
-		list = append(list, measured(writtenColumn, func(p *Point) *float64 { return &p.Written }), measured("cut", func(p *Point) *float64 { return &p.Cut }))
+		list = append(list, measured(writtenColumn, func(p *Point) *float64 { return &p.Written }), measured("cut", func(p *Point) *float64 { return &p.Cut }), measured("server_gap", func(p *Point) *float64 { return &p.Gap }))
 	}
 	for i, e := range experts {
 		list = append(list, measured("share:"+e, func(p *Point) *float64 {

@@ -228,6 +228,7 @@ func (r *rollout) step(l *learner, rows []policy.Row, batch []Prompt, point *Poi
 		r.policy(point, old.choices, batch, len(rows)/len(batch))
 		sampled = r.sample(old, rows, batch, point)
 		point.Written = meanWritten(rows)
+		point.Gap = gap(rows, old.written)
 	}
 	for epoch := range r.cfg.Epochs {
 		var parts []part
@@ -273,6 +274,20 @@ func meanWritten(rows []policy.Row) float64 {
 	return float64(all) / float64(len(rows))
 }
 
+// gap is the mean distance of the log-probabilities that a server gave the tokens of rows from those computed here; NaN without a
+// server.
+func gap(rows []policy.Row, written [][]float32) float64 {
+	var sum float64
+	n := 0
+	for i, row := range rows {
+		for k, said := range row.Said {
+			sum += math.Abs(float64(said) - float64(written[i][k]))
+			n++
+		}
+	}
+	return sum / float64(n) // 0/0 is NaN
+}
+
 // share is that of a part in the tokens of a batch: the choices of its rows and what was written before them.
 func share(rows []policy.Row, at []int, choices int) float64 {
 	tokens := func(r policy.Row) int { return choices + len(r.Written) }
@@ -302,7 +317,11 @@ func (r *rollout) write(ctx context.Context, batch []Prompt, step int) ([]policy
 	if !writes {
 		return rows, nil
 	}
-	return w.Write(ctx, r.model, ids, rows, r.cfg.Group, false, r.seed.Derive("write", step))
+	write := w.Write
+	if r.Write != nil {
+		write = r.Write
+	}
+	return write(ctx, r.model, ids, rows, r.cfg.Group, false, r.seed.Derive("write", step))
 }
 
 // before is what the sampling policy says of rows: log-probabilities of choices [B*M] and, of a policy that writes, of the tokens of

@@ -89,7 +89,7 @@ func (c Conduct) SFT(ctx context.Context, m *policy.Model, examples []Example, c
 		point := Point{Stage: "sft", Step: step, Epoch: epoch, Rate: rate, Loss: loss,
 			Reward: math.NaN(), AnchorKL: math.NaN(), ZeroGroups: math.NaN()}
 		point.distribution(logProbsOf(parts, reported, len(experts)), len(experts))
-		point.Written = meanWritten(rowsOf(batch))
+		point.Written, point.Gap = meanWritten(rowsOf(batch)), math.NaN()
 		curve.Points = append(curve.Points, point)
 		if err := c.keep("sft", m, step+1, total, curve.Points); err != nil {
 			return curve, wrap(ctx, "sft", step, err)

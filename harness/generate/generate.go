@@ -1,0 +1,223 @@
+// Package generate has a server write what a policy writes before it chooses: at full size vLLM samples, and this program trains.
+//
+// Each step hands the adapters that are trained over as a folder of PEFT's, loads it under a name of its own through vLLM's calls for
+// that (the server needs --enable-lora, --max-lora-rank of at least the policy's rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=true), samples
+// tokens from tokens, and takes the folder away again. The log-probabilities that training starts from are computed here; those that
+// the server names come back beside the tokens, so that how far the two are apart can be seen.
+package generate
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/entrorouter/entrorouter/harness/crash"
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/safetensors"
+	"github.com/entrorouter/entrorouter/harness/seed"
+)
+
+// Server is a vLLM that has the model which training started from. It is used by one goroutine at a time.
+type Server struct {
+	URL    string        // base URL, ending in /v1
+	Key    string        // bearer token; empty: none
+	Folder string        // where adapters are put; the server reads them under the same path
+	Flight int           // requests under way at most
+	Client *http.Client  // nil: one without a bound on how long an answer takes
+	Wait   time.Duration // before a request is tried again, then longer; 0: a second
+
+	loads int
+}
+
+// tries is how often a request is sent that a server does not answer.
+const tries = 5
+
+// Write has the server write n texts behind every row, as policy.Writer: at temperature 1, or the likeliest, until the token that
+// ends a text or up to a bound. Row.Said has the server's log-probabilities.
+func (s *Server) Write(ctx context.Context, m *policy.Model, ids []string, rows []policy.Row, n int, greedy bool, root seed.Seed) (written []policy.Row, err error) {
+	p, ok := m.Policy().(*lm.Policy)
+	if !ok || !p.Writes() {
+		return nil, fmt.Errorf("generate: a policy of kind %s writes nothing", m.Policy().Kind())
+	}
+	end, most := p.Bound(greedy)
+	s.loads++
+	name := fmt.Sprintf("router-%d-%d", os.Getpid(), s.loads)
+	folder, err := filepath.Abs(filepath.Join(s.Folder, name))
+	if err != nil {
+		return nil, fmt.Errorf("generate: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	if err := (lm.Export{DType: safetensors.F32, Adapter: true}).Write(m, folder); err != nil {
+		return nil, fmt.Errorf("generate: %w", err)
+	}
+	if err := s.load(ctx, name, folder); err != nil {
+		return nil, err
+	}
+	defer func() {
+		unloaded := s.post(context.WithoutCancel(ctx), "unload_lora_adapter", map[string]string{"lora_name": name}, nil)
+		err = errors.Join(err, unloaded)
+	}()
+	written = make([]policy.Row, n*len(rows))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, s.Flight))
+	for i := range written {
+		group.Go(func() error {
+			defer crash.Exit()
+			// Of rows that share an id, as where a new pass begins within a batch, each has its own stream.
+			own := root.Derive("generate", ids[i/n], i/n, i%n)
+			row, err := s.text(ctx, name, rows[i/n], end, most, greedy, own)
+			written[i] = row
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return written, nil
+}
+
+// load hands an adapter over and looks whether the server has it.
+func (s *Server) load(ctx context.Context, name, folder string) error {
+	if err := s.post(ctx, "load_lora_adapter", map[string]string{"lora_name": name, "lora_path": folder}, nil); err != nil {
+		return fmt.Errorf("%w; the server must read that folder and take adapters while it runs (--enable-lora, VLLM_ALLOW_RUNTIME_LORA_UPDATING=true)", err)
+	}
+	var served struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := s.call(ctx, http.MethodGet, "models", nil, &served); err != nil {
+		return err
+	}
+	for _, x := range served.Data {
+		if x.ID == name {
+			return nil
+		}
+	}
+	return fmt.Errorf("generate: %s said that it loaded adapter %s and does not serve it", s.URL, name)
+}
+
+// completion is what vLLM answers to a request for one text.
+type completion struct {
+	Choices []struct {
+		Finish   string `json:"finish_reason"`
+		LogProbs struct {
+			Tokens        []string   `json:"tokens"`
+			TokenLogProbs []*float64 `json:"token_logprobs"`
+		} `json:"logprobs"`
+	} `json:"choices"`
+}
+
+// text asks for one text behind a row.
+func (s *Server) text(ctx context.Context, name string, row policy.Row, end int32, most int, greedy bool, own seed.Seed) (policy.Row, error) {
+	// What a server would take from the model's generation_config is said, too.
+	body := map[string]any{
+		"model": name, "prompt": row.IDs, "n": 1, "max_tokens": most, "temperature": 1, "top_p": 1, "top_k": -1, "min_p": 0, "repetition_penalty": 1,
+		"seed": uint64(own) & (1<<53 - 1), "stop_token_ids": []int32{end}, "logprobs": 0, "return_tokens_as_token_ids": true, "skip_special_tokens": false,
+	}
+	if greedy {
+		body["temperature"] = 0
+	}
+	var c completion
+	if err := s.post(ctx, "completions", body, &c); err != nil {
+		return row, err
+	}
+	if len(c.Choices) != 1 {
+		return row, fmt.Errorf("generate: %s sent %d texts where one was asked for", s.URL, len(c.Choices))
+	}
+	choice := c.Choices[0]
+	row.Written, row.Said = make([]int32, 0, len(choice.LogProbs.Tokens)), make([]float32, 0, len(choice.LogProbs.Tokens))
+	if len(choice.LogProbs.Tokens) != len(choice.LogProbs.TokenLogProbs) {
+		return row, fmt.Errorf("generate: %s sent %d tokens with %d log-probabilities", s.URL, len(choice.LogProbs.Tokens), len(choice.LogProbs.TokenLogProbs))
+	}
+	for i, token := range choice.LogProbs.Tokens {
+		id, err := strconv.ParseInt(strings.TrimPrefix(token, "token_id:"), 10, 32)
+		if err != nil || choice.LogProbs.TokenLogProbs[i] == nil {
+			return row, fmt.Errorf("generate: %s sent no token and its log-probability but %q; it must obey logprobs and return_tokens_as_token_ids", s.URL, token)
+		}
+		row.Written, row.Said = append(row.Written, int32(id)), append(row.Said, float32(*choice.LogProbs.TokenLogProbs[i]))
+	}
+	last := len(row.Written) - 1
+	switch {
+	case len(row.Written) == 0 || len(row.Written) > most:
+		return row, fmt.Errorf("generate: %s wrote %d tokens where 1 to %d were asked for", s.URL, len(row.Written), most)
+	case slices.Contains(row.Written[:last], end):
+		return row, fmt.Errorf("generate: %s wrote on behind token %d, which ends a text; it must obey stop_token_ids", s.URL, end)
+	}
+	row.Cut = row.Written[last] != end
+	return row, nil
+}
+
+func (s *Server) post(ctx context.Context, path string, body, answer any) error {
+	return s.call(ctx, http.MethodPost, path, body, answer)
+}
+
+// call sends a request until the server answers it; answer may be nil. What a server says with 4xx is final.
+func (s *Server) call(ctx context.Context, method, path string, body, answer any) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("generate: %w", err)
+	}
+	waits := backoff.NewExponentialBackOff()
+	waits.InitialInterval = cmp.Or(s.Wait, time.Second)
+	_, err = backoff.Retry(ctx, func() (struct{}, error) {
+		return struct{}{}, s.once(ctx, method, path, raw, answer)
+	}, backoff.WithBackOff(waits), backoff.WithMaxTries(tries))
+	return err
+}
+
+// once sends a request. Errors that another try cannot mend are permanent.
+func (s *Server) once(ctx context.Context, method, path string, raw []byte, answer any) error {
+	fault := func(format string, args ...any) error {
+		return fmt.Errorf("generate: %s: %w", s.URL+"/"+path, fmt.Errorf(format, args...))
+	}
+	request, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(s.URL, "/")+"/"+path, bytes.NewReader(raw))
+	if err != nil {
+		return backoff.Permanent(fault("%w", err))
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if s.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+s.Key)
+	}
+	client := cmp.Or(s.Client, http.DefaultClient)
+	response, err := client.Do(request)
+	if err != nil {
+		return fault("%w", err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	switch {
+	case err != nil:
+		return fault("%w", err)
+	case response.StatusCode >= 500:
+		return fault("%s: %s", response.Status, beginning(text))
+	case response.StatusCode != http.StatusOK:
+		return backoff.Permanent(fault("%s: %s", response.Status, beginning(text)))
+	case answer == nil:
+		return nil
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return backoff.Permanent(fault("no JSON as expected (%w): %s", err, beginning(text)))
+	}
+	return nil
+}
+
+// beginning is enough of what a server said.
+func beginning(text []byte) string {
+	return strings.TrimSpace(string(text[:min(len(text), 300)]))
+}

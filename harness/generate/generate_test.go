@@ -1,0 +1,378 @@
+package generate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/safetensors"
+	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/train"
+)
+
+var pool = []lm.Expert{{ID: "small"}, {ID: "large"}}
+
+// world is a folder of a tiny model, adapters on it, and a server that has the same model and loads adapters as vLLM does.
+type world struct {
+	t       *testing.T
+	backend policy.Backend
+	policy  policy.Policy
+	model   *policy.Model
+	rows    []policy.Row
+
+	mu     sync.Mutex
+	loaded map[string]*policy.Model
+	deaf   bool // it takes adapters and computes without them
+	before func(path string, body map[string]any, w http.ResponseWriter) bool
+	asked  []map[string]any
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	b, err := policy.OpenBackend("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	models := lm.NewModels(1<<20, "")
+	t.Cleanup(func() { models.Close() })
+	fresh := spec.LanguageModel{Arch: "qwen3", Hidden: 8, Inner: 8, Layers: 1, Heads: 1, KVHeads: 1, HeadDim: 8}
+	whole, err := models.New(b, spec.Policy{Kind: "lm", Model: &fresh, Tune: &spec.Tune{Part: "full"}, Rationale: "none", MaxTokens: 400, Compute: "float32"}, pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := &world{t: t, backend: b}
+	from := base.new(whole, nil)
+	folder := filepath.Join(t.TempDir(), "base")
+	if err := (lm.Export{DType: safetensors.F32}).Write(from, folder); err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, backend: b, loaded: map[string]*policy.Model{}}
+	w.policy, err = models.New(b, spec.Policy{
+		Kind: "lm", Model: &spec.LanguageModel{Folder: folder}, Tune: &spec.Tune{LoRA: &spec.LoRA{R: 2, Alpha: 8, Targets: spec.Projections}},
+		Rationale: "cot", Writes: &spec.Writes{Tokens: 5, TestTokens: 7}, MaxTokens: 300, Compute: "float32",
+	}, pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.model = w.new(w.policy, nil)
+	if w.rows, err = w.policy.Encode(t.Context(), []string{"Compute 1 + 1.", "Prove it."}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// new returns a model of a policy, with weights or as it starts.
+func (w *world) new(p policy.Policy, weights []safetensors.Tensor) *policy.Model {
+	w.t.Helper()
+	m, err := policy.New(w.backend, p, 1)
+	if weights != nil {
+		m, err = policy.With(w.backend, p, weights)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(m.Close)
+	return m
+}
+
+// serve answers as vLLM's server.
+func (w *world) serve() *Server {
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		body := map[string]any{}
+		if r.Method == http.MethodPost {
+			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+				w.t.Error(err)
+			}
+		}
+		path := strings.TrimPrefix(r.URL.Path, "/v1/")
+		if w.before != nil && w.before(path, body, out) {
+			return
+		}
+		if r.Header.Get("Authorization") != "Bearer sesame" {
+			http.Error(out, `{"error":"Unauthorized"}`, http.StatusUnauthorized)
+			return
+		}
+		switch path {
+		case "load_lora_adapter":
+			m, err := w.adapter(body["lora_path"].(string))
+			if err != nil {
+				http.Error(out, fmt.Sprintf(`{"error":{"message":%q}}`, err), http.StatusBadRequest)
+				return
+			}
+			w.loaded[body["lora_name"].(string)] = m
+			io.WriteString(out, "Success: LoRA adapter added successfully.")
+		case "unload_lora_adapter":
+			if w.loaded[body["lora_name"].(string)] == nil {
+				http.Error(out, "no such adapter", http.StatusNotFound)
+				return
+			}
+			delete(w.loaded, body["lora_name"].(string))
+		case "models":
+			var data []map[string]string
+			for name := range w.loaded {
+				data = append(data, map[string]string{"id": name})
+			}
+			json.NewEncoder(out).Encode(map[string]any{"data": data})
+		case "completions":
+			w.asked = append(w.asked, body)
+			json.NewEncoder(out).Encode(w.complete(body))
+		default:
+			http.NotFound(out, r)
+		}
+	}))
+	w.t.Cleanup(server.Close)
+	return &Server{URL: server.URL + "/v1", Key: "sesame", Folder: w.t.TempDir(), Flight: 4, Wait: time.Millisecond}
+}
+
+// adapter reads a folder as PEFT has them.
+func (w *world) adapter(dir string) (*policy.Model, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, "adapter_config.json"))
+	if err != nil {
+		return nil, err
+	}
+	var config struct {
+		Type string `json:"peft_type"`
+		R    int    `json:"r"`
+		Base string `json:"base_model_name_or_path"`
+	}
+	if err := json.Unmarshal(raw, &config); err != nil || config.Type != "LORA" || config.R != 2 {
+		return nil, fmt.Errorf("config %s: %v", raw, err)
+	}
+	if _, err := os.Stat(filepath.Join(config.Base, "model.safetensors")); err != nil {
+		return nil, err
+	}
+	tensors, err := os.ReadFile(filepath.Join(dir, "adapter_model.safetensors"))
+	if err != nil {
+		return nil, err
+	}
+	as := w.t.TempDir() // under the name that a folder of a model has them
+	if err := os.WriteFile(filepath.Join(as, "model.safetensors"), tensors, 0o666); err != nil {
+		return nil, err
+	}
+	file, err := safetensors.Open(as)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var weights []safetensors.Tensor
+	for _, x := range w.policy.Weights() {
+		if x.Frozen != nil {
+			continue
+		}
+		values, err := file.Floats("base_model.model." + x.Name)
+		if err != nil {
+			return nil, err
+		}
+		if w.deaf && strings.HasSuffix(x.Name, "lora_B.weight") {
+			clear(values)
+		}
+		weights = append(weights, safetensors.Tensor{Name: x.Name, Dims: x.Dims, Data: values})
+	}
+	return w.new(w.policy, weights), nil
+}
+
+// complete writes a text and says its tokens' log-probabilities.
+func (w *world) complete(body map[string]any) any {
+	m := w.loaded[body["model"].(string)]
+	var row policy.Row
+	for _, id := range body["prompt"].([]any) {
+		row.IDs = append(row.IDs, int32(id.(float64)))
+	}
+	p := w.policy.(*lm.Policy)
+	rows, err := p.Write(context.Background(), m, []string{"x"}, []policy.Row{row}, 1, body["temperature"] == 0., seed.Seed(uint64(body["seed"].(float64))))
+	if err != nil {
+		w.t.Error(err)
+		return nil
+	}
+	inputs, err := p.Inputs(rows, 1)
+	if err != nil {
+		w.t.Error(err)
+		return nil
+	}
+	exec, err := model.NewExec(w.backend, m.Store(), func(_ *model.Scope, in []*graph.Node) *graph.Node {
+		return p.Forward(m.Scope(), in, 0).Written
+	})
+	if err != nil {
+		w.t.Error(err)
+		return nil
+	}
+	defer exec.Finalize()
+	said, err := policy.Call(exec, inputs)
+	if err != nil {
+		w.t.Error(err)
+		return nil
+	}
+	var tokens []string
+	for _, id := range rows[0].Written {
+		tokens = append(tokens, fmt.Sprintf("token_id:%d", id))
+	}
+	finish := "stop"
+	if rows[0].Cut {
+		finish = "length"
+	}
+	return map[string]any{"choices": []any{map[string]any{"finish_reason": finish, "logprobs": map[string]any{"tokens": tokens, "token_logprobs": said[0][:len(tokens)]}}}}
+}
+
+// Stage II with the rollouts of a server: each step's adapter is the one that wrote, and the server's log-probabilities are ours.
+func TestAServerWritesWithTheAdaptersThatAreTrained(t *testing.T) {
+	w := newWorld(t)
+	s := w.serve()
+	var examples []train.Example
+	for i, row := range w.rows {
+		row.Written, _ = w.policy.(*lm.Policy).Compose("ok")
+		examples = append(examples, train.Example{ID: fmt.Sprint(i), Row: row, Prob: []float64{1, 0}, Weight: 1})
+	}
+	if _, err := (train.Conduct{}).SFT(t.Context(), w.model, examples, spec.SFT{Epochs: 20, Batch: 2, LR: .05}, 1); err != nil {
+		t.Fatal(err) // adapters that are not nought, and texts that end
+	}
+	run := func() *train.Curve {
+		t.Helper()
+		var prompts []train.Prompt
+		for i, row := range w.rows {
+			prompts = append(prompts, train.Prompt{ID: fmt.Sprint(i), Row: row, Reward: []float64{float64(i), 1 - float64(i)}, Cut: -3})
+		}
+		curve, err := (train.Conduct{Write: s.Write}).GRPO(t.Context(), w.model, prompts, spec.GRPO{Estimator: train.Sampled, Steps: 3, Batch: 2, Group: 4, LR: .1, ClipLow: .2, ClipHigh: .2, DualClip: 3, Epochs: 1}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return curve
+	}
+	for _, at := range run().Points {
+		if !(at.Gap < 1e-4) || !(at.Written > 0) {
+			t.Errorf("step %d: the server's log-probabilities are %v from ours, %v tokens", at.Step, at.Gap, at.Written)
+		}
+	}
+	if len(w.loaded) != 0 {
+		t.Errorf("the server still has the adapters %v", w.loaded)
+	}
+	if left, _ := os.ReadDir(s.Folder); len(left) != 0 {
+		t.Errorf("left in the folder: %v", left)
+	}
+	seeds := map[any]bool{}
+	for _, body := range w.asked {
+		seeds[body["seed"]] = true
+		if body["temperature"] != 1. || body["max_tokens"] != 5. || body["n"] != 1. || body["top_k"] != -1. {
+			t.Errorf("asked %v", body)
+		}
+	}
+	if len(seeds) != len(w.asked) || len(seeds) != 3*2*4 {
+		t.Errorf("%d seeds in %d requests", len(seeds), len(w.asked))
+	}
+	// A server that takes adapters and goes on without them is seen.
+	w.deaf = true
+	if last := run().Points[2]; !(last.Gap > 1e-3) {
+		t.Errorf("a server without the adapters is %v from us", last.Gap)
+	}
+}
+
+func TestAServerWritesTheLikeliestTextToTheBoundOfTheTest(t *testing.T) {
+	w := newWorld(t)
+	s := w.serve()
+	got, err := s.Write(t.Context(), w.model, []string{"a", "b"}, w.rows, 1, true, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := w.model.Written(t.Context(), w.rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		if fmt.Sprint(got[i].Written, got[i].Cut) != fmt.Sprint(want[i].Written, want[i].Cut) {
+			t.Errorf("the server wrote %v, we write %v", got[i].Written, want[i].Written)
+		}
+	}
+	if w.asked[0]["temperature"] != 0. || w.asked[0]["max_tokens"] != 7. {
+		t.Errorf("asked %v", w.asked[0])
+	}
+}
+
+func TestWhatAServerDoesWrongIsSaid(t *testing.T) {
+	w := newWorld(t)
+	fails := 0
+	answer := func(text string, status int) func(string, map[string]any, http.ResponseWriter) bool {
+		return func(path string, _ map[string]any, out http.ResponseWriter) bool {
+			if path != "completions" {
+				return false
+			}
+			out.WriteHeader(status)
+			io.WriteString(out, text)
+			return true
+		}
+	}
+	for name, c := range map[string]struct {
+		before func(path string, body map[string]any, out http.ResponseWriter) bool
+		want   string
+	}{
+		"no adapters": {func(path string, _ map[string]any, out http.ResponseWriter) bool {
+			if path == "load_lora_adapter" {
+				http.Error(out, "Not Found", http.StatusNotFound)
+			}
+			return path == "load_lora_adapter"
+		}, "404 Not Found: Not Found; the server must read that folder and take adapters while it runs (--enable-lora"},
+		"an adapter that it does not serve": {func(path string, _ map[string]any, out http.ResponseWriter) bool {
+			if path == "models" {
+				io.WriteString(out, `{"data":[{"id":"base"}]}`)
+			}
+			return path == "models"
+		}, "and does not serve it"},
+		"no token ids":      {answer(`{"choices":[{"logprobs":{"tokens":["a"],"token_logprobs":[-1]}}]}`, 200), "it must obey logprobs and return_tokens_as_token_ids"},
+		"no probability":    {answer(`{"choices":[{"logprobs":{"tokens":["token_id:1"],"token_logprobs":[null]}}]}`, 200), "it must obey logprobs"},
+		"fewer of them":     {answer(`{"choices":[{"logprobs":{"tokens":["token_id:1"],"token_logprobs":[]}}]}`, 200), "1 tokens with 0 log-probabilities"},
+		"nothing":           {answer(`{"choices":[]}`, 200), "0 texts where one was asked for"},
+		"an empty text":     {answer(`{"choices":[{"logprobs":{}}]}`, 200), "wrote 0 tokens where 1 to 5"},
+		"too long a text":   {answer(`{"choices":[{"logprobs":{"tokens":["token_id:1","token_id:1","token_id:1","token_id:1","token_id:1","token_id:1"],"token_logprobs":[-1,-1,-1,-1,-1,-1]}}]}`, 200), "wrote 6 tokens where 1 to 5"},
+		"no JSON":           {answer(`<html>`, 200), "no JSON as expected"},
+		"a request refused": {answer(`bad`, 400), "400 Bad Request: bad"},
+		"never well": {func(path string, _ map[string]any, out http.ResponseWriter) bool {
+			if path == "completions" {
+				http.Error(out, "engine dead", http.StatusInternalServerError)
+			}
+			return path == "completions"
+		}, "500 Internal Server Error: engine dead"},
+		"well at the third try": {func(path string, _ map[string]any, out http.ResponseWriter) bool {
+			if fails++; fails > 2 {
+				return false
+			}
+			http.Error(out, "", http.StatusServiceUnavailable)
+			return true
+		}, ""},
+	} {
+		w.before = c.before
+		s := w.serve()
+		_, err := s.Write(t.Context(), w.model, []string{"a", "b"}, w.rows, 1, false, 1)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: error is %v, want %q in it", name, err, c.want)
+		}
+		if left, _ := os.ReadDir(s.Folder); len(left) != 0 {
+			t.Errorf("%s: left in the folder: %v", name, left)
+		}
+	}
+	w.before = nil
+	s := w.serve()
+	s.Key = ""
+	if _, err := s.Write(t.Context(), w.model, []string{"a", "b"}, w.rows, 1, false, 1); err == nil || !strings.Contains(err.Error(), "401") {
+		t.Errorf("without a key the error is %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Write(ended, w.model, []string{"a", "b"}, w.rows, 1, false, 1); err == nil {
+		t.Error("a context that has ended stops nothing")
+	}
+}
