@@ -101,10 +101,10 @@ RECORDED  = recorded recorded-mmlu recorded-routellm recorded-learning recorded-
 HELD      = recorded-rgym recorded-lineage
 
 # The experiments of a list whose measurements are committed.
-committed = $(foreach e,$1,$(if $(wildcard figures/$e-measurements.txt),$e))
+committed = $(foreach e,$1,$(if $(wildcard figures/$e/measurements.txt),$e))
 
 # Carries out the experiments of a list with flags; FULL=1 prints every table. A summary says whether they agree with the committed
-# tables; the whole account of one is in results/figures/NAME-check.txt. Other training seeds are no disagreement, and a regression
+# tables; the whole account of one is in results/figures/NAME/check.txt. Other training seeds are no disagreement, and a regression
 # (exit code 3 of run) is an error, after the verdicts on what the paper states. Last comes one HTML file of all of it.
 define carry-out
 	@status=0; set -x; $(BIN) run $1 $2 $(if $(UPDATE),--update,--against figures) $(if $(FULL),--full) || status=$$?; \
@@ -138,7 +138,7 @@ recorded: build
 # One PDF of the tables and figures of reproduce and recorded that have measurements in figures/. Needs pdflatex.
 paper-pdf: build
 	rm -rf build/paper && mkdir -p build/paper
-	cp figures/*-measurements.txt build/paper/
+	cd figures && for e in *; do test ! -f $$e/measurements.txt || { mkdir ../build/paper/$$e && cp $$e/measurements.txt ../build/paper/$$e/; } || exit 1; done
 	$(BIN) claims --measurements build/paper --figures build/paper >build/paper/claims.log || test $$? = 3
 	$(BIN) render --figures build/paper --formats pdf --document $(call committed,$(SIMULATED) $(RECORDED)) >build/paper/render.log
 	cd build/paper && pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log && pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log

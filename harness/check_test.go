@@ -58,7 +58,7 @@ func TestOneTrainingIsNotHeldAgainstAnother(t *testing.T) {
 methods:
   - {name: random}
   - {name: fixed, id: cheapest, params: {expert: cheapest}}
-outputs: [{kind: table, file: constants}]
+outputs: [{kind: table}]
 `)
 	out := t.TempDir()
 	for name, load := range map[string]func(t *testing.T) *spec.Resolved{

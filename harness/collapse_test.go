@@ -56,7 +56,7 @@ func TestCaptionsOfCollapseCountTheSeedsOfTheMeasurements(t *testing.T) {
 	r := runIn(t, smallCollapse(t), t.TempDir())
 	r.Spec.Experiment.Evaluate.Seeds = []uint64{1, 2, 3, 4, 5}
 	_, files := drawn(t, r)
-	for name, want := range map[string]string{"collapse.txt": "Lines are means of 2 seeds", "phase.txt": "means of 2 seeds"} {
+	for name, want := range map[string]string{"collapse/collapse.txt": "Lines are means of 2 seeds", "collapse/phase.txt": "means of 2 seeds"} {
 		if !strings.Contains(files[name], want) {
 			t.Errorf("%s does not say %q: %s", name, want, files[name])
 		}
@@ -114,7 +114,7 @@ func TestCollapseMeasuresWhatTrainingDoes(t *testing.T) {
 func TestTheCollapseCaptionSaysWhatItDoesNotShow(t *testing.T) {
 	r := runIn(t, smallCollapse(t), t.TempDir())
 	_, files := drawn(t, r)
-	if caption := files["collapse.txt"]; !strings.Contains(caption, "It does not show that a language model has a small a") {
+	if caption := files["collapse/collapse.txt"]; !strings.Contains(caption, "It does not show that a language model has a small a") {
 		t.Errorf("caption: %s", caption)
 	}
 }
@@ -199,12 +199,12 @@ func TestThePhaseDiagramCountsCellsOnBothSidesOfTheThreshold(t *testing.T) {
 		}
 	}
 	_, files := drawn(t, r)
-	if caption := files["phase.txt"]; !strings.Contains(caption, "Easy: calls all but end (under 5%) in 4 of 4 cells left of the solid line and in 1 of 2 right of it.") {
+	if caption := files["collapse/phase.txt"]; !strings.Contains(caption, "Easy: calls all but end (under 5%) in 4 of 4 cells left of the solid line and in 1 of 2 right of it.") {
 		t.Errorf("caption: %s", caption)
 	}
 	r.Measurements.Measurements = slices.DeleteFunc(r.Measurements.Measurements, func(m metrics.Measurement) bool { return m.Name == "Theorem" })
 	_, files = drawn(t, r)
-	if caption := strings.TrimSpace(files["phase.txt"]); !strings.HasSuffix(caption, "right of it. Dots are cells in which a search on a grid finds the effective trust region of appendix A empty for every expert.") {
+	if caption := strings.TrimSpace(files["collapse/phase.txt"]); !strings.HasSuffix(caption, "right of it. Dots are cells in which a search on a grid finds the effective trust region of appendix A empty for every expert.") {
 		t.Errorf("caption without the comparison: %s", caption)
 	}
 }

@@ -36,8 +36,9 @@ func drawn(t *testing.T, r *Result) (string, map[string]string) {
 func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
 	r := toy.Figures(t)
 	_, files := drawn(t, runIn(t, r, t.TempDir()))
-	want := []string{"figures-measurements.txt"}
+	want := []string{"figures/measurements.txt"}
 	for _, o := range r.Experiment.Outputs {
+		o.File = present.File("figures", o.File)
 		want = append(want, o.File+".csv", o.File+".svg", o.File+".txt")
 		if caption := files[o.File+".txt"]; !strings.HasPrefix(caption, r.Experiment.Title) || !strings.Contains(caption, "Simulated experts") {
 			t.Errorf("%s: caption %q", o.File, caption)
@@ -46,10 +47,10 @@ func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
 	if diff := cmp.Diff(slices.Sorted(slices.Values(want)), slices.Sorted(maps.Keys(files))); diff != "" {
 		t.Error(diff)
 	}
-	if caption := files["figures-pareto.txt"]; !strings.Contains(caption, " Shown are 5 of 8 rows.") { // the oracle is not measured
+	if caption := files["figures/pareto.txt"]; !strings.Contains(caption, " Shown are 5 of 8 rows.") { // the oracle is not measured
 		t.Errorf("caption %q", caption)
 	}
-	for file, want := range map[string]bool{"figures-learning.txt": true, "figures-alpha.txt": false} {
+	for file, want := range map[string]bool{"figures/learning.txt": true, "figures/alpha.txt": false} {
 		if got := strings.Contains(files[file], " Stage II has at most 80 problems."); got != want { // 100 and 120 are on the axis
 			t.Errorf("%s: caption %q", file, files[file])
 		}
@@ -66,22 +67,22 @@ func TestEveryFigureHasNumbersAndACaptionThatNamesTheSimulation(t *testing.T) {
 		file, start string
 		want        int
 	}{
-		{"figures-pareto.csv", "small,fixed expert,", 1},
-		{"figures-pareto.csv", "logistic,router,", 1},
-		{"figures-pareto.csv", "oracle,", 0}, // the large arena has no answers
-		{"figures-pareto.csv", "logistic-40,", 0},
-		{"figures-alpha.csv", "accuracy-%,,", 6}, // two rows: the mean and two seeds each
-		{"figures-alpha.csv", "accuracy-%,Paper,0.6,,79.9,", 1},
-		{"figures-alpha.csv", "cost-share-%,Paper,", 0},
-		{"figures-learning.csv", "hull-gain-points,EntroRouter,100,", 3},
-		{"figures-learning.csv", "hull-gain-points,EntroRouter,120,", 3},
-		{"figures-learning.csv", "hull-gain-points,Logistic,40,", 1},
-		{"figures-seeds.csv", "cost-share-%,entrorouter,", 3},
-		{"figures-seeds.csv", "cost-share-%,logistic,", 0},     // one fit for all seeds
-		{"figures-training.csv", "a,sft,loss,entrorouter,", 4}, // 120 problems in batches of 32
-		{"figures-training.csv", "f,grpo,zero-groups-%,entrorouter-100,", 2},
-		{"figures-calibration.csv", "c,expected,", 7},
-		{"figures-calibration.csv", "c,measured,rollouts,5,wrong-best-%,", 1},
+		{"figures/pareto.csv", "small,fixed expert,", 1},
+		{"figures/pareto.csv", "logistic,router,", 1},
+		{"figures/pareto.csv", "oracle,", 0}, // the large arena has no answers
+		{"figures/pareto.csv", "logistic-40,", 0},
+		{"figures/alpha.csv", "accuracy-%,,", 6}, // two rows: the mean and two seeds each
+		{"figures/alpha.csv", "accuracy-%,Paper,0.6,,79.9,", 1},
+		{"figures/alpha.csv", "cost-share-%,Paper,", 0},
+		{"figures/learning.csv", "hull-gain-points,EntroRouter,100,", 3},
+		{"figures/learning.csv", "hull-gain-points,EntroRouter,120,", 3},
+		{"figures/learning.csv", "hull-gain-points,Logistic,40,", 1},
+		{"figures/seeds.csv", "cost-share-%,entrorouter,", 3},
+		{"figures/seeds.csv", "cost-share-%,logistic,", 0},     // one fit for all seeds
+		{"figures/training.csv", "a,sft,loss,entrorouter,", 4}, // 120 problems in batches of 32
+		{"figures/training.csv", "f,grpo,zero-groups-%,entrorouter-100,", 2},
+		{"figures/calibration.csv", "c,expected,", 7},
+		{"figures/calibration.csv", "c,measured,rollouts,5,wrong-best-%,", 1},
 	} {
 		if got := count(c.file, c.start); got != c.want {
 			t.Errorf("%s has %d lines that start with %q, want %d:\n%s", c.file, got, c.start, c.want, files[c.file])
@@ -121,11 +122,11 @@ func TestFiguresThatTheSpecCannotHaveAreRefused(t *testing.T) {
 			x.Methods[1] = toy.Row(t, "fixed", "medium", "{expert: cheapest}")
 			x.Outputs = []spec.Output{{Kind: "pareto", File: "f"}}
 		},
-		`two outputs write f-large.csv; give one of them another file`: func(x *spec.Experiment) {
+		`two outputs write figures/f-large.csv; give one of them another file`: func(x *spec.Experiment) {
 			x.Outputs = []spec.Output{{Kind: "table", File: "f"}, {Kind: "pareto", File: "f-large"}}
 		},
-		`two outputs write figures-measurements.txt; give one of them another file`: func(x *spec.Experiment) {
-			x.Outputs = []spec.Output{{Kind: "pareto", File: "figures-measurements"}}
+		`two outputs write figures/measurements.txt; give one of them another file`: func(x *spec.Experiment) {
+			x.Outputs = []spec.Output{{Kind: "pareto", File: "measurements"}}
 		},
 		`a phase diagram needs protocol collapse`: func(x *spec.Experiment) { x.Outputs = []spec.Output{{Kind: "phase", File: "f"}} },
 		`no row of spec figures was trained with more than one seed`: func(x *spec.Experiment) {

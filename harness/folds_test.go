@@ -94,7 +94,7 @@ methods:
   - {name: random}
   - {name: mixture, kappa: "01"}
   - {name: mixture, id: again, kappa: "01", versus: [mixture]}
-outputs: [{kind: table, file: constants}]
+outputs: [{kind: table}]
 `)
 	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
 	contrast := func(row, versus, unit string) metrics.Value {
@@ -150,7 +150,7 @@ outputs:
 	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
 	_, files := drawn(t, result)
 	for file, want := range map[string]string{"curve": "quantity,line,Questions,partition,value,low,high\n" + units.MeanGain + ",Mixture,50,,0.000,0.000,0.000", "point": units.HullGain + ",Cheapest,50,,0.000,0.000,0.000"} {
-		if got := files[file+"-toy.csv"]; !strings.Contains(got, want) {
+		if got := files["constants/"+file+"-toy.csv"]; !strings.Contains(got, want) {
 			t.Errorf("%s: no line %q in %s", file, want, got)
 		}
 	}

@@ -229,7 +229,7 @@ methods:
   - {name: fixed, id: cheapest, params: {expert: cheapest}}
   - {name: fixed, id: strongest, params: {expert: strongest}}
   - {name: sft, kappa: "01"}
-outputs: [{kind: table, file: constants}]
+outputs: [{kind: table}]
 `)
 	result := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
 	if n := find(t, result, "toy", "sft", "all", units.RouterTokens); n < 50 || n > 1024 {
@@ -262,7 +262,7 @@ sft: {epochs: 1, batch: 64}
 grpo: {steps: 2}
 methods:
   - ROWS
-outputs: [{kind: table, file: constants}]
+outputs: [{kind: table}]
 `)
 	path := filepath.Join(dir, "constants.yaml")
 	text, err := os.ReadFile(path)

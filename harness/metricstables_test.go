@@ -10,7 +10,7 @@ func TestTablesOfMetricsAreWrittenAndNotPrinted(t *testing.T) {
 	if strings.Contains(text, "Information") {
 		t.Error("the table is printed")
 	}
-	decisions, knobs := files["tiny-metrics.md"], files["tiny-metrics-knobs.md"]
+	decisions, knobs := files["tiny/metrics.md"], files["tiny/metrics-knobs.md"]
 	for _, want := range []string{"Oracle gap", "Brier", "| entrorouter", "qwen3-235b †"} {
 		if !strings.Contains(decisions, want) {
 			t.Errorf("no %q in\n%s", want, decisions)
@@ -26,7 +26,7 @@ func TestTablesOfMetricsAreWrittenAndNotPrinted(t *testing.T) {
 			t.Errorf("row %s is in\n%s", row, text)
 		}
 	}
-	for _, name := range []string{"tiny-metrics.tex", "tiny-metrics.csv", "tiny-metrics-knobs.tex", "tiny-metrics-knobs.csv"} {
+	for _, name := range []string{"tiny/metrics.tex", "tiny/metrics.csv", "tiny/metrics-knobs.tex", "tiny/metrics-knobs.csv"} {
 		if files[name] == "" {
 			t.Errorf("%s is empty", name)
 		}

@@ -51,7 +51,7 @@ methods:
   - {name: routerr1, params: {steps: 3}}
   - {name: entrorouter}
 outputs:
-  - {kind: table, file: small}
+  - {kind: table}
 `)}
 	return files
 }

@@ -212,7 +212,7 @@ methods:
   - {name: oracle}
   - {name: mixture, kappa: "01"}
   - {name: logistic, kappa: "01"}
-outputs: [{kind: table, file: constants}]
+outputs: [{kind: table}]
 `)
 	o := Options{Out: filepath.Join(dir, "out"), Data: dir}
 	path := filepath.Join(dir, "constants.yaml")

@@ -43,7 +43,7 @@ methods:
   - {name: oracle}
   - {name: mixture}
   - {name: logistic}
-outputs: [{kind: table, file: taped}]
+outputs: [{kind: table}]
 `+spec)
 	return path
 }

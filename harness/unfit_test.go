@@ -51,15 +51,15 @@ func TestFiguresLeaveOutARowThatCouldNotBeFitted(t *testing.T) {
 	r := toy.Figures(t)
 	r.Experiment.Train.RL.Size = 1
 	_, files := drawn(t, runIn(t, r, t.TempDir()))
-	for _, name := range []string{"figures-pareto.svg", "figures-learning.svg"} {
+	for _, name := range []string{"figures/pareto.svg", "figures/learning.svg"} {
 		if _, ok := files[name]; !ok {
 			t.Errorf("no %s", name)
 		}
 	}
-	if _, ok := files["figures-alpha.svg"]; ok {
+	if _, ok := files["figures/alpha.svg"]; ok {
 		t.Error("a sweep of rows that were not fitted is drawn")
 	}
-	if strings.Contains(files["figures-pareto.csv"], "entrorouter") {
-		t.Errorf("a row that was not fitted is a point:\n%s", files["figures-pareto.csv"])
+	if strings.Contains(files["figures/pareto.csv"], "entrorouter") {
+		t.Errorf("a row that was not fitted is a point:\n%s", files["figures/pareto.csv"])
 	}
 }

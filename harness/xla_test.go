@@ -38,7 +38,7 @@ func TestXLASmokeHasTheTablesOfTheGoBackend(t *testing.T) {
 			}
 			tables[backend][filepath.Base(path)] = string(text)
 		}
-		measured, err := os.ReadFile(filepath.Join(dir, "figures", "swapped-measurements.txt"))
+		measured, err := os.ReadFile(filepath.Join(dir, "figures", "swapped/measurements.txt"))
 		if by := "by backend " + map[string]string{"go": "go", "xla": "xla:cpu"}[backend] + " on "; err != nil || !bytes.Contains(measured, []byte(by)) {
 			t.Errorf("the measurements do not say %q: %v", by, err)
 		}

@@ -100,7 +100,7 @@ func TestTheWorkflowRunsTheTestsAndTheChecks(t *testing.T) {
 	if info, err := os.Stat("../.ci/run"); err != nil || info.Mode()&0o111 == 0 {
 		t.Errorf(".ci/run cannot be run: %v", err)
 	}
-	if _, err := os.Stat("../figures/main-measurements.txt"); err != nil {
+	if _, err := os.Stat("../figures/main/measurements.txt"); err != nil {
 		t.Error(err)
 	}
 }

@@ -68,7 +68,7 @@ var unitOf = strings.NewReplacer("-at-25%-", "-at-N%-", "-at-50%-", "-at-N%-", "
 
 func TestTheReadmeNamesEveryLineKeyAndUnit(t *testing.T) {
 	var files []string
-	for _, pattern := range []string{"paper/*.txt", "papers/*/*.txt", "reference/*.txt", "../figures/*-measurements.txt"} {
+	for _, pattern := range []string{"paper/*.txt", "papers/*/*.txt", "reference/*/*.txt", "../figures/*/measurements.txt"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatal(pattern, err)
@@ -183,7 +183,7 @@ func fields(of reflect.Type) []string {
 // The examples of the format are lines of the reference, with fewer pairs.
 func TestTheReadmesExamplesAreReal(t *testing.T) {
 	section := page(t, "## Measurements")
-	data, err := os.ReadFile("reference/smoke-measurements.txt")
+	data, err := os.ReadFile("reference/smoke/measurements.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,12 +49,12 @@ func smoke(t *testing.T) *spec.Resolved {
 
 func smokeReference(t *testing.T) *metrics.Set {
 	t.Helper()
-	f, err := results.FS.Open("reference/smoke-measurements.txt")
+	f, err := results.FS.Open("reference/smoke/measurements.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	set, err := metrics.Read("smoke-measurements.txt", f)
+	set, err := metrics.Read("measurements.txt", f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,11 +97,11 @@ func TestStudyOfCatchingPower(t *testing.T) {
 	}
 	otherSeeds := file("seeds/smoke.yaml", edited(t, string(text), "seeds: [1, 2]", "seeds: [101, 102]"))
 	otherProblems := file("problems/smoke.yaml", edited(t, string(text), "name: smoke\n", "name: smoke\nseed: 100\n"))
-	reference, err := fs.ReadFile(results.FS, "reference/smoke-measurements.txt")
+	reference, err := fs.ReadFile(results.FS, "reference/smoke/measurements.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	otherArch := file("arch/smoke-measurements.txt", edited(t, string(reference), " by backend go on amd64.", " by backend go on another."))
+	otherArch := file("arch/measurements.txt", edited(t, string(reference), " by backend go on amd64.", " by backend go on another."))
 	rerun(t, smoke(t), filepath.Join(dir, "clean"))
 	cases := []struct{ name, spec, against string }{
 		{sameSeeds, "smoke", "results/reference"},

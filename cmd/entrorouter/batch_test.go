@@ -102,7 +102,7 @@ train: {sft: {benchmark: files-sim-train-sft, size: 12}, rl: {benchmark: files-s
 test: [files-sim-aime25]
 evaluate: {seeds: [1], bootstrap: 20}
 methods: [{name: random}, {name: oracle}, {name: fixed, params: {expert: strongest}}, {name: knn}, {name: mixture, match: knn}]
-outputs: [{kind: table, file: served}]
+outputs: [{kind: table}]
 `)
 	return url
 }
@@ -168,7 +168,7 @@ func TestBatchesBringWhatARunWouldAskFor(t *testing.T) {
 	in := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }
 	spec, data := in("served.yaml"), in("data")
 	command(t, "run", spec, "--data", data, "--out", in("asked"), "--figures", in("fig"))
-	want, err := os.ReadFile(in("fig", "served-measurements.txt"))
+	want, err := os.ReadFile(in("fig", "served/measurements.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +285,7 @@ func TestBatchesBringWhatARunWouldAskFor(t *testing.T) {
 		t.Error("an empty folder was made")
 	}
 	command(t, "run", spec, "--data", data, "--out", in("out"), "--figures", in("fig2"), "--offline")
-	got, err := os.ReadFile(in("fig2", "served-measurements.txt"))
+	got, err := os.ReadFile(in("fig2", "served/measurements.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/results"
@@ -37,7 +39,7 @@ func checkCommand() *cli.Command {
 		ArgsUsage: "SPEC",
 		Description: "What a reference is, its content decides:\n\n" +
 			"   a store of runs (an --out folder)         its last run of SPEC, whichever version of the program made it\n" +
-			"   a folder with SPEC-measurements.txt       e.g. figures, or what --update wrote\n" +
+			"   a folder with SPEC/measurements.txt       e.g. figures, or what --update wrote\n" +
 			"   a file of measurements\n" +
 			"   results/reference, results/paper          built in; against the paper only rows that always ask one expert\n" +
 			"                                             are gated\n\n" +
@@ -193,11 +195,11 @@ func openReference(r *spec.Resolved, against string) (name string, f fs.File, er
 		f, err := os.Open(against)
 		return against, f, err
 	}
+	file := present.Measurements(r.Experiment.Name)
 	name = measurementsFile(against, r.Experiment.Name)
-	file := filepath.Base(name)
 	f, err = os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) && filepath.ToSlash(filepath.Clean(against)) == referenceDir {
-		f, err = results.FS.Open("reference/" + file) // a file that --update wrote here goes first
+		f, err = results.FS.Open(path.Join("reference", file)) // a file that --update wrote here goes first
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = usageError{fmt.Errorf("no %s in %s; make it: entrorouter check %s --against %s --update", file, against, r.Named, against)}

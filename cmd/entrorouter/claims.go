@@ -35,7 +35,7 @@ func claimsCommand() *cli.Command {
 			"the rows of the CSV file of that name as objects; without orderings claims alone.\n\n" +
 			"With --update also figures/README.md, an index of the folder, and figures/claims-map.md, what stands behind each verdict.",
 		Flags: append(figuresFlags("folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"),
-			&cli.StringSliceFlag{Name: "measurements", DefaultText: ownFigures + ", or " + committedFigures + " with --update", Usage: "`PATH` of a measurement file, or of a folder with *-measurements.txt; repeat it for more"},
+			&cli.StringSliceFlag{Name: "measurements", DefaultText: ownFigures + ", or " + committedFigures + " with --update", Usage: "`PATH` of a measurement file, or of a folder with */measurements.txt; repeat it for more"},
 			fullFlag("print every claim and ordering, with numbers and reasons"),
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
 			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt) and, if wanted, claims.yaml and orderings.yaml instead of the built-in ones"}),
@@ -276,11 +276,11 @@ func readAllMeasurements(paths []string, asked bool) (*paper.Measurements, error
 		case err != nil:
 			return nil, usageError{err}
 		case info.IsDir():
-			if files, err = filepath.Glob(filepath.Join(name, "*-measurements.txt")); err != nil {
+			if files, err = filepath.Glob(measurementsFile(name, "*")); err != nil {
 				return nil, usageError{err}
 			}
 			if len(files) == 0 && asked {
-				return nil, usageError{fmt.Errorf("%s has no *-measurements.txt; name a folder that \"run\" or \"render\" wrote to, or a file", name)}
+				return nil, usageError{fmt.Errorf("%s has no */measurements.txt; name a folder that \"run\" or \"render\" wrote to, or a file", name)}
 			}
 		}
 		for _, name := range files {

@@ -100,13 +100,13 @@ func TestAMethodAndAFigureAreTheirFilesAndALine(t *testing.T) {
 		t.Fatalf("run: %v\n%s", err, out)
 	}
 	read := func(name string) string {
-		data, err := os.ReadFile(filepath.Join(dir, "figures", name))
+		data, err := os.ReadFile(filepath.Join(dir, "figures", "walk", name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(data)
 	}
-	table, _, _ := strings.Cut(read("walk.md"), "**Yardsticks**")
+	table, _, _ := strings.Cut(read("table.md"), "**Yardsticks**")
 	cells := map[string]string{} // row -> its cells
 	for line := range strings.Lines(table) {
 		if _, line, ok := strings.Cut(line, "|"); ok {
@@ -117,16 +117,16 @@ func TestAMethodAndAFigureAreTheirFilesAndALine(t *testing.T) {
 	if got := cells["Second cheapest"]; got == "" || got != cells["Qwen3-30B"] {
 		t.Errorf("of three experts the second cheapest is Qwen3-30B; under Heuristic there is\n%s", table)
 	}
-	if got := read("walk-pareto.csv"); !strings.Contains(got, "\nSecond cheapest,router,") {
+	if got := read("pareto.csv"); !strings.Contains(got, "\nSecond cheapest,router,") {
 		t.Errorf("the plane has no row of the method:\n%s", got)
 	}
-	if got, want := read("walk-bars.txt"), "A walk: a bar a row is its accuracy. Simulated experts, "; !strings.HasPrefix(got, want) {
+	if got, want := read("bars.txt"), "A walk: a bar a row is its accuracy. Simulated experts, "; !strings.HasPrefix(got, want) {
 		t.Errorf("the caption is %q, want %q", got, want)
 	}
-	if got := read("walk-bars.csv"); !strings.Contains(got, "\nSecond cheapest,") {
+	if got := read("bars.csv"); !strings.Contains(got, "\nSecond cheapest,") {
 		t.Errorf("the bars are\n%s", got)
 	}
-	if got := read("walk-bars.svg"); !strings.Contains(got, "<path") {
+	if got := read("bars.svg"); !strings.Contains(got, "<path") {
 		t.Errorf("nothing is drawn:\n%s", got)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -62,7 +63,7 @@ var commandsOfDocuments = []documented{
 	{command: "make release-check", as: `make -C "$ROOT" -n release-check`, why: "minutes: what it calls", needs: "make", prints: `(?s)git archive HEAD.*go build -trimpath .*diff`},
 	{command: "entrorouter try --model small=http://localhost:8001/v1 --model large=http://localhost:8002/v1 --price small=0.1,0.4 --price large=1,4 --questions questions.jsonl --into mine", edit: ownQuestions,
 		as: `entrorouter try --model Qwen3-4B-Thinking-2507=$(cat url) --model Qwen3-30B-A3B-Thinking-2507=$(cat url) --price Qwen3-4B-Thinking-2507=0.1,0.4 --price Qwen3-30B-A3B-Thinking-2507=1,4 --questions questions.jsonl --into tried --name mine --answer-tokens 32768`, why: "a stand-in for servers", prints: `(?s)Always Qwen3-4B.*40 scored questions are too few to tell differences of 2 points; about \d+ would do\.\n$`},
-	{command: "entrorouter run mine/mine.yaml --data mine", as: "entrorouter run tried/mine.yaml --data tried", why: "another folder", prints: `(?s)mine-verdict\.txt.*Always Qwen3-4B`},
+	{command: "entrorouter run mine/mine.yaml --data mine", as: "entrorouter run tried/mine.yaml --data tried", why: "another folder", prints: `(?s)mine/verdict\.txt.*Always Qwen3-4B`},
 	{command: "entrorouter init logs --price small=0.1,0.4 --price medium=0.5,1 --price large=1,4", edit: ownLogs, why: "40 questions", prints: `then: entrorouter run logs/logs\.yaml --data logs`},
 	{command: "entrorouter try", exit: 2, prints: `name the file of questions with --questions FILE`},
 	{command: "entrorouter init FOLDER", as: "entrorouter init logs", why: "with prices", exit: 2, prints: `logs/prices/logs\.yaml is there already`},
@@ -96,7 +97,7 @@ var commandsOfDocuments = []documented{
 	{command: "make smoke", as: "make smoke" + prebuilt, why: "built already", needs: "make", prints: `Smoke test`},
 	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=logs/logs.yaml DATA=logs" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `written to results/figures`},
 	{command: "make recorded DATA=DIR UPDATE=1", as: "make recorded RECORDED=logs/logs.yaml DATA=logs UPDATE=1" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `(?s)Best mixture.*EntroRouter`},
-	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp "$ROOT"/results/reference/smoke-measurements.txt paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
+	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp -R "$ROOT"/results/reference/smoke paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
 	{command: "make gpu-check PJRT=FILE", as: "make -o build/go.xla.mod gpu-check PJRT=cuda" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
 	{command: "make build-xla", as: `cd "$ROOT" && go list -deps -tags xla ./cmd/entrorouter`, why: "minutes of C: what it compiles is there", prints: `gomlx`},
 	{command: "make xla-cpu", as: `make -C "$ROOT" -n xla-cpu XLA=build/nowhere`, why: "it installs packages and compiles C++: what it calls", needs: "make", prints: `tools/pjrt-cpu/build\.sh`},
@@ -135,10 +136,10 @@ var commandsOfDocuments = []documented{
 	{command: "go doc ./harness/spec.Format", as: `cd "$ROOT" && go doc ./harness/spec.Format`, why: "in the folder of the code", prints: `chars_per_token`},
 	{command: "go doc ./harness/paper", as: `cd "$ROOT" && go doc ./harness/paper`, why: "in the folder of the code", prints: `came out`},
 	{command: "go install golang.org/x/perf/cmd/benchstat@latest", as: `GOBIN="$PWD/bin" go install ` + strings.Replace(benchstat, "@", "/cmd/benchstat@", 1), why: "a version that is known, into this folder", needs: benchstat, slow: true},
-	{command: "benchstat figures/main-measurements.txt", needs: benchstat, slow: true, prints: `hull-gain-points`},
-	{command: `benchstat -filter '.name:Route /arena:large /benchmark:avg /seed:"" .unit:(accuracy-% OR hull-gain-points)' -row /method figures/main-measurements.txt`, needs: benchstat, slow: true, prints: `(?s)accuracy-%.*\nentrorouter .*hull-gain-points.*\nentrorouter `},
-	{command: `benchstat -filter '.name:Route /arena:large /benchmark:avg -/seed:"" .unit:hull-gain-points' -row /method -ignore /seed figures/main-measurements.txt`, needs: benchstat, slow: true, prints: `\nentrorouter +[0-9.m]+ ± +([0-9]+%|∞)`},
-	{command: `benchstat -filter '.name:Route /arena:large /benchmark:avg -/seed:"" .unit:cost-share-%' -row /method -ignore /seed old/main-measurements.txt new/main-measurements.txt`, needs: benchstat, slow: true, prints: `\nentrorouter .*p=1\.000 n=\d+`},
+	{command: "benchstat figures/main/measurements.txt", needs: benchstat, slow: true, prints: `hull-gain-points`},
+	{command: `benchstat -filter '.name:Route /arena:large /benchmark:avg /seed:"" .unit:(accuracy-% OR hull-gain-points)' -row /method figures/main/measurements.txt`, needs: benchstat, slow: true, prints: `(?s)accuracy-%.*\nentrorouter .*hull-gain-points.*\nentrorouter `},
+	{command: `benchstat -filter '.name:Route /arena:large /benchmark:avg -/seed:"" .unit:hull-gain-points' -row /method -ignore /seed figures/main/measurements.txt`, needs: benchstat, slow: true, prints: `\nentrorouter +[0-9.m]+ ± +([0-9]+%|∞)`},
+	{command: `benchstat -filter '.name:Route /arena:large /benchmark:avg -/seed:"" .unit:cost-share-%' -row /method -ignore /seed old/main/measurements.txt new/main/measurements.txt`, needs: benchstat, slow: true, prints: `\nentrorouter .*p=1\.000 n=\d+`},
 
 	{command: "entrorouter schema pool", prints: `"\$schema": "https://json-schema\.org`},
 	{command: "entrorouter schema", prints: `"\$schema": "https://json-schema\.org`},
@@ -169,14 +170,14 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter show SPEC --problem ID [--row ROW]", as: "entrorouter show tiny.yaml --problem sim-aime25-00001 --row entrorouter", why: "with the part in brackets", prints: `gold:`},
 	{command: "entrorouter claims", prints: `Claims: \d+ hold`},
 	{command: "entrorouter claims --paper DIR", as: `entrorouter claims --paper "$ROOT/results/papers/routellm"`, why: "the paper that there is", prints: `Claims: 56 hold`},
-	{command: "entrorouter claims --paper results/papers/routellm", as: `entrorouter claims --paper "$ROOT/results/papers/routellm" --measurements "$ROOT/figures/main-measurements.txt"`, why: "beside the folder of the code", prints: `(?s)Claims: 56 hold, 1 in another unit alone, 8 do not, 4 cannot be checked\n.*17%  +21\.00% +wrong unit`},
+	{command: "entrorouter claims --paper results/papers/routellm", as: `entrorouter claims --paper "$ROOT/results/papers/routellm" --measurements "$ROOT/figures/main/measurements.txt"`, why: "beside the folder of the code", prints: `(?s)Claims: 56 hold, 1 in another unit alone, 8 do not, 4 cannot be checked\n.*17%  +21\.00% +wrong unit`},
 	{command: "entrorouter check", as: "entrorouter check smoke", why: "of an experiment", prints: `regressions: 0`},
 	{command: "entrorouter check smoke", prints: `regressions: 0`},
 	{command: "entrorouter check smoke --seeds 10 --against results/reference", as: "entrorouter check smoke", why: "three trainings instead of ten", prints: `regressions: 0`},
 	{command: "entrorouter check SPEC", as: "entrorouter check tiny.yaml --against reference --update && entrorouter check tiny.yaml --against reference", why: "the built-in reference is that of smoke", prints: `regressions: 0`},
 	{command: "entrorouter check SPEC --json", as: "entrorouter check tiny.yaml --against reference --update && entrorouter check tiny.yaml --against reference --json", why: "the built-in reference is that of smoke", prints: `"moved": `},
-	{command: "entrorouter check smoke --seeds 10 --against results/reference --update", as: "entrorouter check smoke --seeds 2 --against results/reference --update", why: "two trainings instead of ten", prints: `^results/reference/smoke-measurements\.txt: \d+ lines`},
-	{command: "entrorouter check main --seeds 10 --against DIR --update", as: "entrorouter check tiny.yaml --seeds 3 --against data --update", why: "an hour: a small experiment", prints: `^data/tiny-measurements\.txt: \d+ lines`},
+	{command: "entrorouter check smoke --seeds 10 --against results/reference --update", as: "entrorouter check smoke --seeds 2 --against results/reference --update", why: "two trainings instead of ten", prints: `^results/reference/smoke/measurements\.txt: \d+ lines`},
+	{command: "entrorouter check main --seeds 10 --against DIR --update", as: "entrorouter check tiny.yaml --seeds 3 --against data --update", why: "an hour: a small experiment", prints: `^data/tiny/measurements\.txt: \d+ lines`},
 	{command: "entrorouter route SPEC [FILE]", prints: `"expert":"qwen3-`},
 	{command: "entrorouter route live-multiround problems.jsonl --row router-r1 --runs 8 --dir out --data DIR", as: "entrorouter route mine/live-multiround.yaml problems.jsonl --row router-r1 --runs 8 --dir out --data data && cat out/trajectories.jsonl", edit: ownPolicies, why: "stand-ins for its servers and its data", prints: `"reward"`},
 	{command: "entrorouter serve SPEC", as: "entrorouter serve tiny.yaml --listen 127.0.0.1:0 >serving & until grep listening serving; do kill -0 $! && sleep .1 || exit 1; done; kill $! && wait $!", why: "to end it", prints: `listening on http://127\.0\.0\.1:\d+/v1 for models`},
@@ -440,16 +441,16 @@ func newReader(t *testing.T) *reader {
 	}
 	r.write(t, "Makefile", documentText(t, "Makefile"))
 	r.write(t, "tiny.yaml", documentText(t, "cmd/entrorouter/testdata/tiny.yaml"))
-	measured, err := filepath.Glob(filepath.Join("..", "..", "figures", "*-measurements.txt"))
+	measured, err := filepath.Glob(measurementsFile(filepath.Join("..", "..", "figures"), "*"))
 	if err != nil || len(measured) == 0 {
 		t.Fatal("no measurements in figures/", err)
 	}
 	for _, path := range measured {
-		name := "figures/" + filepath.Base(path)
+		name := "figures/" + present.Measurements(filepath.Base(filepath.Dir(path)))
 		r.write(t, name, documentText(t, name))
 	}
 	for _, run := range []string{"old", "new"} {
-		r.write(t, run+"/main-measurements.txt", documentText(t, "figures/main-measurements.txt"))
+		r.write(t, run+"/main/measurements.txt", documentText(t, "figures/main/measurements.txt"))
 	}
 	if err := writeGGUF(filepath.Join(r.dir, "model.gguf")); err != nil {
 		t.Fatal(err)
@@ -592,7 +593,7 @@ func ownPolicies(t *testing.T, r *reader) {
 // ownModel writes lm.yaml, of a language model that a second trains.
 func ownModel(t *testing.T, r *reader) {
 	t.Helper()
-	r.write(t, "lm.yaml", replaced(t, documentText(t, "experiments/lm-tiny.yaml"), "name: lm-tiny", "name: lm", "file: lm-tiny", "file: lm",
+	r.write(t, "lm.yaml", replaced(t, documentText(t, "experiments/lm-tiny.yaml"), "name: lm-tiny", "name: lm",
 		"hidden: 32, inner: 64", "hidden: 8, inner: 16", "head_dim: 8", "head_dim: 4", "size: 400", "size: 80", "size: 300", "size: 60",
 		"large: 60", "large: 0", "epochs: 3", "epochs: 1", "steps: 12", "steps: 2", "max_problems: 20", "max_problems: 4"))
 }

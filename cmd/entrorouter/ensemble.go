@@ -15,6 +15,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/ensemble"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
@@ -27,7 +28,7 @@ func ensembleCommand() *cli.Command {
 			"differ. Pools are a Latin hypercube over them, and each is calibrated to the paper's fixed experts. What comes out on\n" +
 			"all of them does not rest on a constant of ours; what comes out on some says nothing of the paper. What is stored\n" +
 			"already is not done again.",
-		Flags: append(append(runFlags(), seedsFlag()), figuresFlags("folder for SPEC-pools.csv and SPEC-shares.csv; empty: do not write any")...),
+		Flags: append(append(runFlags(), seedsFlag()), figuresFlags("folder for SPEC/pools.csv and SPEC/shares.csv; empty: do not write any")...),
 		Action: func(c *cli.Context) error {
 			folder, err := figuresFolder(c)
 			if err != nil {
@@ -65,14 +66,15 @@ func ensembleCommand() *cli.Command {
 				return nil
 			}
 			for file, write := range map[string]func(io.Writer) error{
-				name + "-pools.csv":        func(w io.Writer) error { return ensemble.WritePools(w, x.Ensemble, members) },
-				name + "-shares.csv":       func(w io.Writer) error { return ensemble.WriteShares(w, shares) },
-				name + "-measurements.txt": ensemble.Lines(name, measured).Write,
+				present.File(name, "pools.csv"):  func(w io.Writer) error { return ensemble.WritePools(w, x.Ensemble, members) },
+				present.File(name, "shares.csv"): func(w io.Writer) error { return ensemble.WriteShares(w, shares) },
+				present.Measurements(name):       ensemble.Lines(name, measured).Write,
 			} {
-				if err := os.MkdirAll(folder, 0o777); err != nil {
+				file = filepath.Join(folder, file)
+				if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 					return err
 				}
-				if err := policy.WriteFile(filepath.Join(folder, file), write); err != nil {
+				if err := policy.WriteFile(file, write); err != nil {
 					return err
 				}
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/paper"
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -36,13 +37,11 @@ type indexed struct {
 	Specs             []string
 	Command           string
 	Data              []spec.File
-	Measurements      string
+	Measurements      string // its file, below the folder
 	Pages             []drawnAs
-
-	outputs []string // base names
 }
 
-// drawnAs is a table or a figure with its files.
+// drawnAs is a table or a figure with its files, below the folder.
 type drawnAs struct {
 	Name  string
 	Files []string
@@ -55,21 +54,8 @@ func indexPages(c *cli.Context, folder string, made []report.File, behind []pape
 		return nil, err
 	}
 	verdicts := []drawnAs{{Name: strings.TrimSuffix(behindFile, ".md"), Files: []string{behindFile}}}
-	known := []string{indexFile, behindFile}
 	for _, f := range made {
-		known = append(known, f.Name)
 		verdicts = file(verdicts, f.Name)
-	}
-	files, err := filepath.Glob(filepath.Join(folder, "*.*"))
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range files {
-		if name := filepath.Base(f); !slices.Contains(known, name) {
-			if at := owner(all, name); at >= 0 && name != all[at].Measurements {
-				all[at].Pages = file(all[at].Pages, name)
-			}
-		}
 	}
 	var index, claims bytes.Buffer
 	if err := indexTemplate.Execute(&index, map[string]any{"Verdicts": verdicts, "Experiments": all}); err != nil {
@@ -96,7 +82,7 @@ func indexedExperiments(c *cli.Context, folder string) (all []indexed, err error
 			return nil, err
 		}
 		x := &r.Experiment
-		e := indexed{Name: name, Title: x.Title, Command: runs(folder, r)[0], Measurements: filepath.Base(measurementsFile(folder, name)), outputs: []string{name}}
+		e := indexed{Name: name, Title: x.Title, Command: runs(folder, r)[0], Measurements: present.Measurements(name)}
 		switch {
 		case x.Ensemble != nil:
 			e.Kind = "many simulated pools"
@@ -127,8 +113,14 @@ func indexedExperiments(c *cli.Context, folder string) (all []indexed, err error
 				}
 			}
 		}
-		for _, o := range x.Outputs {
-			e.outputs = append(e.outputs, o.File)
+		files, err := filepath.Glob(filepath.Join(folder, filepath.FromSlash(present.File(name, "*.*"))))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if f := present.File(name, filepath.Base(f)); f != e.Measurements {
+				e.Pages = file(e.Pages, f)
+			}
 		}
 		all = append(all, e)
 	}
@@ -146,23 +138,9 @@ func seedsOf(set *metrics.Set) map[string]bool {
 	return seeds
 }
 
-// owner is the experiment with the output that a file is named after, the longest of all that it may be; -1: none.
-func owner(all []indexed, name string) int {
-	best, at := "", -1
-	base := strings.TrimSuffix(name, path.Ext(name))
-	for i, e := range all {
-		for _, o := range e.outputs {
-			if (base == o || strings.HasPrefix(base, o+"-")) && len(o) > len(best) {
-				best, at = o, i
-			}
-		}
-	}
-	return at
-}
-
 // file adds a file to the table or figure that it is of.
 func file(to []drawnAs, name string) []drawnAs {
-	base := strings.TrimSuffix(name, path.Ext(name))
+	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	at := slices.IndexFunc(to, func(s drawnAs) bool { return s.Name == base })
 	if at < 0 {
 		at, to = len(to), append(to, drawnAs{Name: base})
@@ -212,7 +190,7 @@ the paper says, and with ` + "`--update`" + ` writes this page. [Formats](../res
 
 - Made by ` + "`{{.Command}}`" + `, of {{codes .Specs}} in [experiments](../experiments).
 {{range .Data}}- Data: ` + "`{{.Path}}`" + `, SHA-256 ` + "`{{.SHA256}}`" + `; {{.Source}}; licence: {{.Licence}}.
-{{end}}- Numbers: [{{.Measurements}}]({{.Measurements}})
+{{end}}- Numbers: [measurements]({{.Measurements}})
 
 {{template "files" .Pages}}
 {{end}}

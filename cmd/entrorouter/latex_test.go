@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/present"
 )
 
 // The preamble of a paper in the ACL style: its packages, and its measures where acl.sty is not installed. Tables are
@@ -61,25 +63,22 @@ func TestTablesCompileUnderThePackagesOfTheACLStyle(t *testing.T) {
 func compileTables(t *testing.T, style []string, wider float64) {
 	dir := t.TempDir()
 	committed := filepath.Join("..", "..", "figures")
-	copyFiles(t, dir, filepath.Join(committed, "*-measurements.txt"))
+	copyFiles(t, dir, committed, present.Measurements("*"))
 	if wider != 1 {
 		widen(t, dir, wider)
 	}
-	copyFiles(t, dir, filepath.Join(committed, "claims*.tex"))
-	copyFiles(t, dir, filepath.Join(committed, "verdicts*.tex"))
+	copyFiles(t, dir, committed, "claims*.tex")
+	copyFiles(t, dir, committed, "verdicts*.tex")
 	var out bytes.Buffer
 	args := append([]string{"entrorouter", "render", "--figures", dir}, style...)
 	if code := run(args, strings.NewReader(""), &out, &out); code != 0 {
 		t.Fatalf("%q: exit code %d\n%s", args, code, out.String())
 	}
-	tables, err := filepath.Glob(filepath.Join(dir, "*.tex"))
-	if err != nil || len(tables) < 40 {
-		t.Fatalf("%d tables: %v", len(tables), err)
-	}
+	tables := tablesOf(t, dir)
 	var document strings.Builder
 	document.WriteString(aclPreamble)
 	for i, table := range tables {
-		fmt.Fprintf(&document, "\\input{%s}\n", strings.TrimSuffix(filepath.Base(table), ".tex"))
+		fmt.Fprintf(&document, "\\input{%s}\n", strings.TrimSuffix(table, ".tex"))
 		if i%4 == 3 {
 			document.WriteString("\\clearpage\n")
 		}
@@ -118,7 +117,7 @@ func compileTables(t *testing.T, style []string, wider float64) {
 // widen rewrites the measurements of a folder with intervals so many times as wide.
 func widen(t *testing.T, dir string, by float64) {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "*-measurements.txt"))
+	paths, err := filepath.Glob(measurementsFile(dir, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,16 +151,15 @@ func TestTablesNeedThePackagesThatTheyName(t *testing.T) {
 	if _, err := exec.LookPath("pdflatex"); err != nil {
 		t.Skip("pdflatex is not installed")
 	}
-	tables, err := filepath.Glob(filepath.Join("..", "..", "figures", "*.tex"))
-	if err != nil || len(tables) < 40 {
-		t.Fatalf("%d tables: %v", len(tables), err)
-	}
+	root := filepath.Join("..", "..", "figures")
+	dir := t.TempDir()
+	copyFiles(t, dir, root, "*.tex")
+	copyFiles(t, dir, root, present.File("*", "*.tex"))
+	tables := tablesOf(t, dir)
 	packages := regexp.MustCompile(`\\usepackage(?:\[\w+\])?\{[\w,]+\}`)
 	documents := map[string]*strings.Builder{} // by the packages
-	dir := t.TempDir()
-	copyFiles(t, dir, filepath.Join("..", "..", "figures", "*.tex"))
 	for _, table := range tables {
-		data, err := os.ReadFile(table)
+		data, err := os.ReadFile(filepath.Join(dir, table))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +168,7 @@ func TestTablesNeedThePackagesThatTheyName(t *testing.T) {
 		if documents[needs] == nil {
 			documents[needs] = &strings.Builder{}
 		}
-		fmt.Fprintf(documents[needs], "\\input{%s}\\clearpage\n", strings.TrimSuffix(filepath.Base(table), ".tex"))
+		fmt.Fprintf(documents[needs], "\\input{%s}\\clearpage\n", strings.TrimSuffix(table, ".tex"))
 	}
 	for needs, inputs := range documents {
 		text := "\\documentclass[twocolumn]{article}" + needs + "\\nofiles\\begin{document}\n" + inputs.String() + "\\end{document}\n"
@@ -205,20 +203,33 @@ func TestADocumentHasEveryTableOfClaims(t *testing.T) {
 	}
 }
 
-func copyFiles(t *testing.T, dir, pattern string) {
+// tablesOf are the tables of LaTeX of a folder, which has the committed ones.
+func tablesOf(t *testing.T, dir string) []string {
 	t.Helper()
-	files, err := filepath.Glob(pattern)
+	verdicts, err := fs.Glob(os.DirFS(dir), "*.tex")
+	if err != nil || len(verdicts) < 3 {
+		t.Fatal(verdicts, err)
+	}
+	tables, err := fs.Glob(os.DirFS(dir), present.File("*", "*.tex"))
+	if err != nil || len(tables) < 40 {
+		t.Fatal(tables, err)
+	}
+	return append(verdicts, tables...)
+}
+
+// copyFiles copies the files of a folder that match a pattern below another one.
+func copyFiles(t *testing.T, to, from, pattern string) {
+	t.Helper()
+	files, err := fs.Glob(os.DirFS(from), pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		data, err := os.ReadFile(filepath.Join(from, file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(to, file), data)
 	}
 }
 

@@ -113,7 +113,7 @@ func TestTheSpecOfMultiRoundRoutersRunsAgainstServers(t *testing.T) {
 	if again := command(t, args...); again != first || c.policy.Load() != 120 {
 		t.Errorf("the second run printed\n%s\nthe first\n%s", again, first)
 	}
-	f, err := os.Open(filepath.Join(dir, "fig", "live-multiround-measurements.txt"))
+	f, err := os.Open(filepath.Join(dir, "fig", "live-multiround/measurements.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -258,7 +258,7 @@ func TestTheLiveSpecRunsAgainstServers(t *testing.T) {
 	}
 
 	// The server knows what it said: every fixed expert's accuracy and buckets on a benchmark, by hand.
-	f, err := os.Open(filepath.Join(dir, "fig", "live-measurements.txt"))
+	f, err := os.Open(filepath.Join(dir, "fig", "live/measurements.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}

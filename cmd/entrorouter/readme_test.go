@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/present"
 )
 
 // longestReadme is how many lines a front page has at most.
@@ -96,8 +98,8 @@ func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 	if err := os.Mkdir("figures", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	copyFiles(t, "figures", filepath.Join(root, "figures", "*-measurements.txt"))
-	copyFiles(t, "figures", filepath.Join(root, "figures", "ensemble-*.csv")) // the command ensemble makes them
+	copyFiles(t, "figures", filepath.Join(root, "figures"), present.Measurements("*"))
+	copyFiles(t, "figures", filepath.Join(root, "figures"), present.File("ensemble", "*.csv")) // the command ensemble makes them
 	for _, args := range [][]string{{"entrorouter", "render", "--update"}, {"entrorouter", "claims", "--update"}} {
 		var out bytes.Buffer
 		if code := run(args, strings.NewReader(""), &out, &out); code != 0 {
@@ -106,14 +108,14 @@ func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 	}
 	read := func(dir string) map[string][]byte {
 		files := map[string][]byte{}
-		paths, err := filepath.Glob(filepath.Join(dir, "*"))
+		err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				files[path], err = os.ReadFile(filepath.Join(dir, path))
+			}
+			return err
+		})
 		if err != nil {
 			t.Fatal(err)
-		}
-		for _, path := range paths {
-			if files[filepath.Base(path)], err = os.ReadFile(path); err != nil {
-				t.Fatal(err)
-			}
 		}
 		return files
 	}
@@ -124,7 +126,7 @@ func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 		}
 	}
 	for name := range committed {
-		asked := strings.HasSuffix(name, ".pdf") || strings.HasSuffix(name, ".png") || strings.HasPrefix(name, "ensemble-") // by --formats, and by the command ensemble
+		asked := strings.HasSuffix(name, ".pdf") || strings.HasSuffix(name, ".png") || strings.HasPrefix(name, "ensemble/") // by --formats, and by the command ensemble
 		if _, ok := made[name]; !ok && !asked {
 			t.Errorf("nothing makes figures/%s", name)
 		}
@@ -135,14 +137,18 @@ func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 func TestTheIndexOfFiguresIsComplete(t *testing.T) {
 	root := filepath.Join("..", "..")
 	index := documentText(t, "figures/README.md")
-	files, err := filepath.Glob(filepath.Join(root, "figures", "*"))
-	if err != nil || len(files) < 200 {
-		t.Fatal(len(files), err)
-	}
-	for _, f := range files {
-		if name := filepath.Base(f); name != "README.md" && !strings.Contains(index, "]("+name+")") {
-			t.Errorf("figures/README.md does not list %s; run entrorouter claims --update", name)
+	files := 0
+	err := fs.WalkDir(os.DirFS(filepath.Join(root, "figures")), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files++
+			if name != "README.md" && !strings.Contains(index, "]("+name+")") {
+				t.Errorf("figures/README.md does not list %s; run entrorouter claims --update", name)
+			}
 		}
+		return err
+	})
+	if err != nil || files < 200 {
+		t.Fatal(files, err)
 	}
 	for _, page := range []string{"figures/README.md", "figures/claims-map.md"} {
 		for _, to := range brokenLinks(root, page, documentText(t, page)) {

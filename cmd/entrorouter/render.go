@@ -29,7 +29,7 @@ func renderCommand() *cli.Command {
 		Name:      "render",
 		Usage:     "draw tables and figures again from their measurements, computing nothing",
 		ArgsUsage: "[SPEC...]",
-		Description: "Reads FIGURES/NAME-measurements.txt of every SPEC and writes its tables and figures beside it.\n" +
+		Description: "Reads FIGURES/NAME/measurements.txt of every SPEC and writes its tables and figures beside it.\n" +
 			"Without SPEC: of every built-in experiment that has measurements there.",
 		Flags: append(figuresFlags("folder of the measurements, tables and figures"),
 			&cli.StringFlag{Name: "formats", Value: "svg", Usage: "formats of figures, of svg, pdf and png, with commas between them"},
@@ -203,8 +203,9 @@ func addTo(c *report.Chapter, dir, file string) error {
 	return nil
 }
 
+// measurementsFile is the file of an experiment's measurements in a folder of tables and figures; of experiment "*" a pattern.
 func measurementsFile(dir, experiment string) string {
-	return filepath.Join(dir, experiment+"-measurements.txt")
+	return filepath.Join(dir, filepath.FromSlash(present.Measurements(experiment)))
 }
 
 // readMeasurements reads what a run left beside its tables.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/present"
 )
 
 // largest is how many bytes the page of the committed experiments may have.
@@ -240,9 +243,9 @@ func TestEveryNumberOfATableIsInTheReport(t *testing.T) {
 			}
 		}
 	}
-	figures, _ := filepath.Glob("../../figures/*.svg")
+	figures, _ := fs.Glob(os.DirFS("../../figures"), present.File("*", "*.svg"))
 	for _, f := range figures {
-		if name := strings.TrimSuffix(filepath.Base(f), ".svg"); !strings.Contains(text, `id="f-`+name+`"`) {
+		if name := strings.TrimSuffix(f, ".svg"); !strings.Contains(text, `id="f-`+name+`"`) {
 			t.Errorf("figure %s is not in the page", name)
 		}
 	}
@@ -266,9 +269,7 @@ func TestTheReportSetsARunBesideAnother(t *testing.T) {
 	if bytes.Equal(was, text) {
 		t.Fatal("no number was changed")
 	}
-	if err := os.WriteFile(measurementsFile(other, "smoke"), was, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	put(t, measurementsFile(other, "smoke"), was)
 	page := func(args ...string) string {
 		file := filepath.Join(t.TempDir(), "report.html")
 		command(t, append([]string{"report", "smoke", "--figures", figures, "--questions", "0", "-o", file}, args...)...)

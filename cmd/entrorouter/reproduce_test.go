@@ -37,12 +37,12 @@ func TestReproducingLeavesTheCheckoutClean(t *testing.T) {
 	if err := os.Symlink(program, filepath.Join(r.dir, "bin", "entrorouter")); err != nil {
 		t.Skip("no symbolic links here: ", err)
 	}
-	const committed = "figures/smoke-measurements.txt"
+	const committed = "figures/smoke/measurements.txt"
 	r.write(t, "Makefile", documentText(t, "Makefile"))
 	r.write(t, ".gitignore", documentText(t, ".gitignore"))
 	r.write(t, "tiny.yaml", documentText(t, "cmd/entrorouter/testdata/tiny.yaml"))
-	r.write(t, committed, documentText(t, "results/reference/smoke-measurements.txt"))
-	r.write(t, "figures/smoke.md", "committed\n")
+	r.write(t, committed, documentText(t, "results/reference/smoke/measurements.txt"))
+	r.write(t, "figures/smoke/table.md", "committed\n")
 	r.write(t, "figures/claims.md", "committed\n")
 
 	smokeRun.store(t, filepath.Join(r.dir, "results", "runs"))
@@ -54,7 +54,7 @@ func TestReproducingLeavesTheCheckoutClean(t *testing.T) {
 		{command: "git init -q . && git add . && " + commit},
 		{command: reproduce + " SIMULATED=smoke", prints: agrees},
 		{command: reproduce + " SIMULATED=smoke SEEDS=2", prints: agrees},
-		{command: "entrorouter render smoke && entrorouter claims", prints: `written to results/figures: smoke\.md .*\n(?s).*written to results/figures: claims\.md`},
+		{command: "entrorouter render smoke && entrorouter claims", prints: `written to results/figures: smoke/table\.md .*\n(?s).*written to results/figures: claims\.md`},
 		{command: reproduce + " SIMULATED=tiny.yaml", prints: `No measurements in figures to compare with: tiny\n`},
 		{command: "git status --porcelain", prints: `^$`},
 		{command: "make smoke" + prebuilt + " && git status --porcelain", prints: `written to build/smoke: .*\n$`},
@@ -69,11 +69,11 @@ func TestReproducingLeavesTheCheckoutClean(t *testing.T) {
 	r.change(t, committed, "method=qwen3-235b/benchmark=sim-math500 ", "method=qwen3-235x/benchmark=sim-math500 ")
 	for _, step := range []documented{
 		{command: commit},
-		{command: reproduce + " SIMULATED=smoke", exit: 2, prints: `(?s)\nsmoke moved against figures by more than noise: qwen3-235x, qwen3-235b\n  its account: results/figures/smoke-check\.txt\n.*Claims: \d+ hold`},
-		{command: "cat results/figures/smoke-check.txt", prints: `(?s)More than noise:.*qwen3-235x.*qwen3-235b`},
+		{command: reproduce + " SIMULATED=smoke", exit: 2, prints: `(?s)\nsmoke moved against figures by more than noise: qwen3-235x, qwen3-235b\n  its account: results/figures/smoke/check\.txt\n.*Claims: \d+ hold`},
+		{command: "cat results/figures/smoke/check.txt", prints: `(?s)More than noise:.*qwen3-235x.*qwen3-235b`},
 		{command: "git status --porcelain", prints: `^$`},
 		{command: reproduce + " SIMULATED=smoke SEEDS=2 UPDATE=1", prints: `Training seeds: 2`},
-		{command: "git status --porcelain --untracked-files=no", prints: `^ M figures/claims\.md\n M figures/smoke-measurements\.txt\n M figures/smoke\.md\n$`},
+		{command: "git status --porcelain --untracked-files=no", prints: `^ M figures/claims\.md\n M figures/smoke/measurements\.txt\n M figures/smoke/table\.md\n$`},
 		{command: reproduce + " SIMULATED=smoke SEEDS=2", prints: `\nEvery number is that of figures: smoke\n`},
 	} {
 		carryOut(t, r.dir, step)

@@ -17,7 +17,7 @@ func BenchmarkRoute(b *testing.B) {
 	rows := []string{"entrorouter", "mixture", "benchmark", "logistic", "knn", "difficulty", "bag", "cluster", "routellm", "forc"}
 	var text strings.Builder
 	text.WriteString("name: route\nbase: main.yaml\ntitle: Route\nlarge: 0\nprofile: {rollouts: 1}\nsft: {epochs: 1}\ngrpo: {steps: 2}\n" +
-		"evaluate: {seeds: [1], bootstrap: 20, max_problems: 8, max_runs: 1}\npaper_rows: []\noutputs: [{kind: table, file: route}]\nmethods:\n")
+		"evaluate: {seeds: [1], bootstrap: 20, max_problems: 8, max_runs: 1}\npaper_rows: []\noutputs: [{kind: table}]\nmethods:\n")
 	for _, row := range rows {
 		match := ", match: entrorouter"
 		if row == "entrorouter" {

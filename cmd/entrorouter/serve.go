@@ -98,7 +98,7 @@ func served(c *cli.Context) (*spec.Resolved, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	text := fmt.Sprintf("name: served\nbase: main.yaml\ntitle: Served\nlarge: 0\npools: [%q]\nmethods: [{name: random}]\noutputs: [{kind: table, file: served}]\n", name)
+	text := fmt.Sprintf("name: served\nbase: main.yaml\ntitle: Served\nlarge: 0\npools: [%q]\nmethods: [{name: random}]\noutputs: [{kind: table}]\n", name)
 	if err := os.WriteFile(filepath.Join(dir, "served.yaml"), []byte(text), 0o600); err != nil {
 		return nil, err
 	}

@@ -126,8 +126,11 @@ func (x *carriedOut) holdAgainst(result *harness.Result, reference string) (*rep
 	x.Agreement = agreementOf(r, result.Spec)
 	var text bytes.Buffer
 	writeCheck(&text, r, result.Spec, reference, false, true)
-	return &report.File{Name: x.Experiment + "-check.txt", Data: text.Bytes()}, nil
+	return &report.File{Name: checkFile(x.Experiment), Data: text.Bytes()}, nil
 }
+
+// checkFile is the account of how an experiment agrees with a reference.
+func checkFile(experiment string) string { return present.File(experiment, "check.txt") }
 
 // Verdicts of an agreement.
 const (
@@ -215,7 +218,7 @@ func (s *runSummary) write(w io.Writer, named string) error {
 			if x.Agreement != nil && x.Agreement.Verdict == verdictRegression {
 				fmt.Fprintf(&b, "%s moved against %s by more than noise: %s\n", x.Experiment, s.Against, some(x.Agreement.Rows, 8))
 				if i == slices.IndexFunc(s.Experiments, func(y *carriedOut) bool { return y.Agreement != nil && y.Agreement.Verdict == verdictRegression }) && s.Folder != "" {
-					fmt.Fprintf(&b, "  its account: %s\n", filepath.Join(s.Folder, x.Experiment+"-check.txt"))
+					fmt.Fprintf(&b, "  its account: %s\n", filepath.Join(s.Folder, checkFile(x.Experiment)))
 				}
 			}
 		}

@@ -60,7 +60,7 @@ evaluate: {bootstrap: 10, seeds: [1]}
 targets: {gate: false}
 features: {read: [vectors], vectors: {model: v, url: "`+url+`"}}
 methods: [`+rows+`]
-outputs: [{kind: table, file: mine}]
+outputs: [{kind: table}]
 `)
 	}
 	args := func(command string, more ...string) []string {

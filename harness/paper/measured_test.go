@@ -329,7 +329,7 @@ func TestIntervalsOfSumsAddInQuadrature(t *testing.T) {
 // committed are the measurements under figures/.
 func committed(t *testing.T) *Measurements {
 	t.Helper()
-	files, err := filepath.Glob("../../figures/*-measurements.txt")
+	files, err := filepath.Glob("../../figures/*/measurements.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}

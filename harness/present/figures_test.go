@@ -106,7 +106,7 @@ func TestAMarkerDoesNotDependOnTheRowsThatAreShown(t *testing.T) {
 }
 
 func TestNoLabelOfACommittedFigureIsCut(t *testing.T) {
-	drawings, err := filepath.Glob(filepath.Join("..", "..", "figures", "*.svg"))
+	drawings, err := filepath.Glob(filepath.Join("..", "..", "figures", "*", "*.svg"))
 	if err != nil || len(drawings) == 0 {
 		t.Fatalf("%d drawings, error %v", len(drawings), err)
 	}
@@ -122,7 +122,7 @@ func TestNoLabelOfACommittedFigureIsCut(t *testing.T) {
 }
 
 func TestEveryFixedExpertOfACommittedPlaneIsNamed(t *testing.T) {
-	planes, err := filepath.Glob(filepath.Join("..", "..", "figures", "*pareto*.csv"))
+	planes, err := filepath.Glob(filepath.Join("..", "..", "figures", "*", "*pareto*.csv"))
 	if err != nil || len(planes) == 0 {
 		t.Fatalf("%d planes, error %v", len(planes), err)
 	}

@@ -28,7 +28,7 @@ func builtin(t *testing.T, name string) *spec.Resolved {
 // loadMeasurements reads the committed measurements of an experiment.
 func loadMeasurements(t *testing.T, name string) *metrics.Set {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "figures", name+"-measurements.txt"))
+	f, err := os.Open(filepath.Join("..", "..", "figures", Measurements(name)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func ShowsDifficulty(kind string) bool {
 
 // Output is what came of one output of a spec.
 type Output struct {
-	File    string // base name of a text
+	File    string // name of a text, without extension
 	Tables  []*report.Table
 	Figures []*report.Figure
 	Text    string
@@ -67,6 +67,7 @@ func (r *Run) output(o spec.Output, paper published) (d Output, err error) {
 		return d, fmt.Errorf("%w: unknown output kind %q; known: %s", spec.ErrUsage, o.Kind, strings.Join(Kinds(), ", "))
 	}
 	of := outputs()[at]
+	o.File = File(r.Spec.Experiment.Name, o.File)
 	d.File, d.printed = o.File, of.printed
 	switch {
 	case of.tables != nil:

@@ -34,7 +34,7 @@ func cells(t *testing.T, files map[string]string, table string) map[string][2]st
 // from the cells of its Table 1.
 func TestWholeRowsOfThePaperAreRecomputed(t *testing.T) {
 	files := committed(t, "main")
-	large, decisions, calls := cells(t, files, "main-large"), cells(t, files, "main-metrics"), cells(t, files, "main-calls")
+	large, decisions, calls := cells(t, files, "main/table-large"), cells(t, files, "main/metrics"), cells(t, files, "main/table-calls")
 	for _, c := range []struct {
 		cells     map[string][2]string
 		row, unit string
@@ -67,7 +67,7 @@ func TestWholeRowsOfThePaperAreRecomputed(t *testing.T) {
 // The heterogeneous table prints no averages and no Qwen3 expert; Table 1 has those on the same benchmarks.
 func TestExpertsThatATableLeavesOutComeFromAnother(t *testing.T) {
 	files := committed(t, "hetero")
-	main, large := cells(t, files, "hetero"), cells(t, files, "hetero-large")
+	main, large := cells(t, files, "hetero/table"), cells(t, files, "hetero/table-large")
 	for _, c := range []struct {
 		cells     map[string][2]string
 		row, want string
@@ -81,7 +81,7 @@ func TestExpertsThatATableLeavesOutComeFromAnother(t *testing.T) {
 			t.Errorf("%s: the paper's is %q, want %q", c.row, got, c.want)
 		}
 	}
-	if !strings.Contains(files["hetero.md"], "The paper prints no averages here") {
+	if !strings.Contains(files["hetero/table.md"], "The paper prints no averages here") {
 		t.Error("nothing says that the averages are recomputed")
 	}
 }
@@ -118,7 +118,7 @@ func TestAPartOfTheQuestionsHasNoWholeRowBesideIt(t *testing.T) {
 }
 
 func TestCaptionsOfRecordedTablesNameTheExperts(t *testing.T) {
-	text := committed(t, "recorded-mmlu")["recorded-mmlu-mmlu_pro_llama_gemini-all.md"]
+	text := committed(t, "recorded-mmlu")["recorded-mmlu/table-mmlu_pro_llama_gemini-all.md"]
 	caption, _, _ := strings.Cut(text, "\n")
 	for _, want := range []string{"llama", "gemini", "all 1", ", 3 partitions."} {
 		if !strings.Contains(caption, want) {
@@ -134,14 +134,14 @@ func TestEveryTableSaysItsCoverageSeedsAndScale(t *testing.T) {
 		experiment, table string
 		want              []string
 	}{
-		{"main", "main", []string{"Simulated experts", "Training seeds: 10", "Coverage: of the 3703 rollouts", "9.9% were truncated", "0.00% an unknown verdict", "Bold: our best number"}},
-		{"main", "main-coverage", []string{"Simulated experts", "10 training seeds", "Truncated answers count as wrong"}},
-		{"main", "main-large", []string{"Simulated experts", "over the 10 training seeds", "no verdict is unknown"}},
-		{"main", "main-calls", []string{"Simulated experts", "10 training seeds", "Coverage: of the 3703 rollouts"}},
-		{"main", "main-metrics", []string{"Simulated experts", "10 training seeds"}},
-		{"main", "main-metrics-knobs", []string{"Simulated experts", "10 training seeds"}},
-		{"llm-as-router", "llm-as-router-routers", []string{"Simulated experts", "10 training seeds"}},
-		{"recorded", "recorded-llama31-all", []string{"Recorded outcomes", "5 partitions", "trained once a fold and partition", "Coverage: every model has one labelled answer"}},
+		{"main", "main/table", []string{"Simulated experts", "Training seeds: 10", "Coverage: of the 3703 rollouts", "9.9% were truncated", "0.00% an unknown verdict", "Bold: our best number"}},
+		{"main", "main/table-coverage", []string{"Simulated experts", "10 training seeds", "Truncated answers count as wrong"}},
+		{"main", "main/table-large", []string{"Simulated experts", "over the 10 training seeds", "no verdict is unknown"}},
+		{"main", "main/table-calls", []string{"Simulated experts", "10 training seeds", "Coverage: of the 3703 rollouts"}},
+		{"main", "main/metrics", []string{"Simulated experts", "10 training seeds"}},
+		{"main", "main/metrics-knobs", []string{"Simulated experts", "10 training seeds"}},
+		{"llm-as-router", "llm-as-router/table-routers", []string{"Simulated experts", "10 training seeds"}},
+		{"recorded", "recorded/table-llama31-all", []string{"Recorded outcomes", "5 partitions", "trained once a fold and partition", "Coverage: every model has one labelled answer"}},
 	} {
 		if drawn[c.experiment] == nil {
 			drawn[c.experiment] = committed(t, c.experiment)

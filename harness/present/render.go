@@ -98,7 +98,7 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 	if err := r.Measurements.Write(&text); err != nil {
 		return nil, err
 	}
-	files = append(files, report.File{Name: r.Spec.Experiment.Name + "-measurements.txt", Data: text.Bytes()})
+	files = append(files, report.File{Name: Measurements(r.Spec.Experiment.Name), Data: text.Bytes()})
 	seen := map[string]bool{}
 	for _, f := range files {
 		if seen[f.Name] {

@@ -12,7 +12,7 @@ import (
 // Two tables of the same questions would differ in their intervals alone, whose resamples are drawn by the stratum's name.
 func TestARecordedPoolOfOneBenchmarkHasOneTable(t *testing.T) {
 	files := committed(t, "recorded")
-	for table, want := range map[string]bool{"recorded-qwen25-all": true, "recorded-qwen25-math_l5": false, "recorded-llama31-math_l5": true} {
+	for table, want := range map[string]bool{"recorded/table-qwen25-all": true, "recorded/table-qwen25-math_l5": false, "recorded/table-llama31-math_l5": true} {
 		if _, ok := files[table+".md"]; ok != want {
 			t.Errorf("%s: %v", table, ok)
 		}
@@ -27,16 +27,16 @@ func TestNotesAndColumnsOfATableFitEachOther(t *testing.T) {
 		style             report.Style
 		has, lacks        []string
 	}{
-		{"recorded", "recorded-qwen25-all", report.Style{}, []string{"Partition SD", "Lead over benchmark identity", "paired", "in expectation", "95% interval", "| Strongest expert † "}, []string{"whatever looks at nothing", "Middle expert †"}},
-		{"recorded-mmlu", "recorded-mmlu-mmlu_pro_llama_gemini-all", report.Style{}, []string{"Lead over subject identity", "Partition SD", "**\u00a0±\u00a0"}, []string{"benchmark identity"}},
-		{"recorded-learning", "recorded-learning-llama31-all", report.Style{}, []string{"Benchmark identity, 100; Logistic utility, 100; "}, []string{"Lead over", "oracle"}},
-		{"learning", "learning", report.Style{}, []string{"Logistic utility, 750; Logistic utility, 1,500; "}, nil},
-		{"main", "main-large", report.Style{}, []string{"**0.93**\u00a0±", "spend", "recomputed from the cells", "The paper's hull gain is blank for Router-R1"}, []string{"**89.53**"}},
-		{"main", "main-large", none, nil, []string{"recomputed", "The paper"}},
-		{"main", "main-metrics", none, nil, []string{"recomputed", "The paper"}},
-		{"hetero", "hetero", report.Style{}, []string{"those printed with ours are recomputed"}, []string{"beside ours"}},
-		{"hetero", "hetero", none, nil, []string{"The paper prints"}},
-		{"hetero", "hetero", report.Style{Paper: report.None, Differences: true}, []string{"The paper prints"}, nil},
+		{"recorded", "recorded/table-qwen25-all", report.Style{}, []string{"Partition SD", "Lead over benchmark identity", "paired", "in expectation", "95% interval", "| Strongest expert † "}, []string{"whatever looks at nothing", "Middle expert †"}},
+		{"recorded-mmlu", "recorded-mmlu/table-mmlu_pro_llama_gemini-all", report.Style{}, []string{"Lead over subject identity", "Partition SD", "**\u00a0±\u00a0"}, []string{"benchmark identity"}},
+		{"recorded-learning", "recorded-learning/table-llama31-all", report.Style{}, []string{"Benchmark identity, 100; Logistic utility, 100; "}, []string{"Lead over", "oracle"}},
+		{"learning", "learning/table", report.Style{}, []string{"Logistic utility, 750; Logistic utility, 1,500; "}, nil},
+		{"main", "main/table-large", report.Style{}, []string{"**0.93**\u00a0±", "spend", "recomputed from the cells", "The paper's hull gain is blank for Router-R1"}, []string{"**89.53**"}},
+		{"main", "main/table-large", none, nil, []string{"recomputed", "The paper"}},
+		{"main", "main/metrics", none, nil, []string{"recomputed", "The paper"}},
+		{"hetero", "hetero/table", report.Style{}, []string{"those printed with ours are recomputed"}, []string{"beside ours"}},
+		{"hetero", "hetero/table", none, nil, []string{"The paper prints"}},
+		{"hetero", "hetero/table", report.Style{Paper: report.None, Differences: true}, []string{"The paper prints"}, nil},
 	} {
 		text, ok := committedIn(t, c.experiment, c.style)[c.table+".md"]
 		if !ok {
@@ -71,7 +71,7 @@ func TestTextsCountWhatWasMeasured(t *testing.T) {
 		r := one(name)
 		r.Spec.Experiment.Large *= 2
 		for file, text := range drawn(t, r) {
-			if ext := filepath.Ext(file); ext != ".md" && ext != ".txt" || strings.HasSuffix(file, "-measurements.txt") {
+			if ext := filepath.Ext(file); ext != ".md" && ext != ".txt" || file == Measurements(name) {
 				continue
 			}
 			for _, wrong := range []string{"means of", "a mean of", "their mean", "1 seeds", "1 training seeds", "Rings are", "partitions", "bands their range", "Partition SD", "8000 problems a", "Seed SD"} {
@@ -84,7 +84,7 @@ func TestTextsCountWhatWasMeasured(t *testing.T) {
 }
 
 func TestTheTrainingCaptionSaysWhatIsAveraged(t *testing.T) {
-	caption := committed(t, "main")["training.txt"]
+	caption := committed(t, "main")["main/training.txt"]
 	// Stage II has 40 steps, each of them a point.
 	if want := "a stage of more than 50 steps is averaged over windows, at most 50 of them"; !strings.Contains(caption, want) {
 		t.Errorf("no %q in %s", want, caption)

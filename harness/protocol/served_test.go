@@ -44,7 +44,7 @@ methods:
     params: {policy: {url: "URL", model: router, temperature: 0.5}, protocol: {wrapper: problem, expert_max_tokens: 0}}
   - name: xrouter
     params: {policy: {url: "URL", model: router}, protocol: {expert_max_tokens: 0}}
-outputs: [{kind: table, file: served}]
+outputs: [{kind: table}]
 `
 
 // policyServer is a policy that asks the 30B with every word of the problem, and hands the response over (tools) or repeats

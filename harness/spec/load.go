@@ -160,6 +160,9 @@ func (l *loader) experiment(file string, changes Changes) (ok bool) {
 		if l.known.Outputs != nil && o.Kind != "" && !slices.Contains(l.known.Outputs, o.Kind) {
 			l.spec.faultAt(fmt.Sprintf("outputs[%d].kind", i), "%s", unknown("output", o.Kind, l.known.Outputs))
 		}
+		if o.File == "" {
+			e.Outputs[i].File = o.Kind
+		}
 	}
 	l.checkExperiment(strings.TrimSuffix(path.Base(file), ".yaml"))
 	if changes.Any() {

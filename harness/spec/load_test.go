@@ -292,7 +292,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		// What is missing.
 		{"a knob that no file sets", "base.yaml", ", dual_clip: 3", "", `base.yaml:15: grpo.dual_clip: not set`, ""},
 		{"a section that no file sets", "base.yaml", "anchor: {strength: 1, t: 0.25, alpha: 0.6}\n", "", `spec.yaml:1: anchor: not set`, ""},
-		{"a required key of a list element", "spec.yaml", "{kind: table, file: out}", "{kind: table}", `spec.yaml:21: outputs[0]: "file" is not set`, ""},
+		{"a required key of a list element", "spec.yaml", "{kind: table, file: out}", "{file: out}", `spec.yaml:21: outputs[0]: "kind" is not set`, ""},
 		{"no test set", "spec.yaml", "test: [quiz, exam]\n", "", `spec.yaml:1: test: not set; protocol split needs the benchmarks to test on`, ""},
 		{"a base that is not there", "spec.yaml", "base: base.yaml", "base: basis.yaml", `spec.yaml:2: base: no file "basis.yaml" beside this one or built in`, ""},
 		{"a base of itself", "base.yaml", "seed: 1", "seed: 1\nbase: spec.yaml", `base.yaml:3: base: spec.yaml is laid over itself: spec.yaml, then base.yaml, then spec.yaml`, ""},
@@ -355,6 +355,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"tables of metrics under protocol folds", "spec.yaml", "pools: [toy]", "pools: [tape]\nprotocol: folds", `spec.yaml:22: outputs[0].kind: tables of kind metrics need protocol split, this spec has protocol folds`, "{kind: table, file: out} => {kind: metrics, file: out}"},
 		{"a sweep over nothing", "spec.yaml", "{kind: table, file: out}", "{kind: sweep, file: out}", `spec.yaml:21: outputs[0]: a sweep needs param and axis: the number that its rows change and what to call it`, ""},
 		{"two outputs in one file", "spec.yaml", "  - {kind: table, file: out}", "  - {kind: table, file: out}\n  - {kind: table, file: out}", `spec.yaml:22: outputs[1].file: "out" is already written by another output`, ""},
+		{"two outputs of a kind", "spec.yaml", "{kind: table, file: out}", "{kind: table}\n  - {kind: table}", `spec.yaml:22: outputs[1].file: "table" is already written by another output`, ""},
 		{"a pool of one", "pools/served.yaml", "  - {id: big, model: B-9B, max_tokens: 2000, url: \"http://localhost:8002/v1\"}\n", "", `pools/served.yaml:4: experts: one expert leaves nothing to route; want at least 2`, "pools: [toy] => " + served},
 		{"an id taken twice", "pools/toy.yaml", "id: big", "id: small", `pools/toy.yaml:6: experts[1].id: the id "small" is already taken`, ""},
 		{"an id with a slash", "pools/toy.yaml", "id: big", "id: a/big", `pools/toy.yaml:6: experts[1].id: "a/big" is not an id; use letters, digits, dots, dashes and underscores`, ""},

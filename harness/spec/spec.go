@@ -307,8 +307,8 @@ func (m Method) RowLabel() string {
 
 // Output is one rendered table or figure. What a kind shows and needs is said where it is decided (package present).
 type Output struct {
-	Kind string `yaml:"kind"` // what is drawn: Known.Outputs
-	File string `yaml:"file"` // base name under figures/
+	Kind string `yaml:"kind"`           // what is drawn: Known.Outputs
+	File string `yaml:"file,omitempty"` // its name, without extension, among the tables and figures of the experiment; default: the kind
 
 	Rows   []string `yaml:"rows,omitempty"`             // kinds pareto, seeds and training: ids of the rows shown; default: all that can be, entrorouter in training; kind verdict: of the routers that it is about
 	Param  string   `yaml:"param,omitempty"`            // kind sweep: the number on the axis, train or one of the rows' params, as in anchor.strength

@@ -59,7 +59,7 @@ test: [asked-test]
 targets: {gate: false}
 evaluate: {seeds: [1], bootstrap: 20}
 methods: [{name: random}, {name: fixed, id: big, params: {expert: strongest}}, {name: logistic}]
-outputs: [{kind: table, file: asked}]
+outputs: [{kind: table}]
 `)
 	w.put(t, "prices/asked.yaml", "date: 2026-01-01\nbasis: assumed\nsource: made up for this test\nmodels: {s: {in: 1, out: 1}, b: {in: 2, out: 3}}\n")
 	benchmarks := ""

@@ -106,7 +106,7 @@ methods:
   - {name: fixed, id: strongest, params: {expert: strongest}}
   - {name: mixture, kappa: "01"}
   - {name: benchmark, kappa: "01"}
-outputs: [{kind: table, file: constants}]
+outputs: [{kind: table}]
 `
 
 // Learned is a row that is trained among rows that are not.
@@ -117,7 +117,7 @@ methods:
   - {name: random}
   - {name: mixture, kappa: "01"}
   - {name: routellm, kappa: "01"}
-outputs: [{kind: table, file: constants}]
+outputs: [{kind: table}]
 `
 
 // Folder writes a pool of three experts with 300 questions and the spec constants.yaml, whose rows and knobs below

@@ -1,0 +1,9 @@
+// Where the files of experiments lie in a folder of tables and figures: one folder an experiment.
+
+package present
+
+// File is the name of a file of an experiment below the folder of all, with a slash.
+func File(experiment, name string) string { return experiment + "/" + name }
+
+// Measurements is the name of the file that everything else is drawn from; of experiment "*" a pattern of all there are.
+func Measurements(experiment string) string { return File(experiment, "measurements.txt") }
