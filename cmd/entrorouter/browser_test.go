@@ -6,8 +6,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"math"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // browser opens a page of report; what the console says against it fails the test.
@@ -148,6 +152,62 @@ func TestBrowserGoesFromACellToItsQuestions(t *testing.T) {
 	do(click(`#g-smoke-paper [name=disagree]`))
 	if n := tells[int](do, `document.querySelectorAll("#g-smoke-paper .grid tbody tr:not([hidden]):not(.disagree)").length`); n > 0 {
 		t.Errorf("%d questions are left on which nobody disagrees", n)
+	}
+}
+
+// Whatever a point of accuracy is worth, the row that is marked has most left after its costs, and no row is above the line through it.
+func TestBrowserSaysWhichRowIsBestAtAPrice(t *testing.T) {
+	do := browser(t, 1280, "main", "--figures", "../../figures")
+	const slider = `#f-pareto .worth input`
+	type row struct {
+		Name                 string
+		Cost, Accuracy, X, Y float64
+		Best                 bool
+	}
+	const rows = `[...document.querySelectorAll("#f-pareto circle[data-row]")].map((c) => ({Name: c.dataset.row, Cost: +c.dataset.cost, Accuracy: +c.dataset.accuracy, X: +c.getAttribute("cx"), Y: +c.getAttribute("cy"), Best: c.matches(".best")}))`
+	look := func(at string) (best row) {
+		t.Helper()
+		said := tells[string](do, `document.querySelector("#f-pareto .worth output").textContent`)
+		var worth float64
+		if _, err := fmt.Sscanf(said, "$%f per 1,000 questions: best is ", &worth); err != nil || worth <= 0 {
+			t.Fatalf("%s: %q", at, said)
+		}
+		all := tells[[]row](do, rows)
+		marked := slices.DeleteFunc(slices.Clone(all), func(r row) bool { return !r.Best })
+		if len(all) < 10 || len(marked) != 1 {
+			t.Fatalf("%s: %d of %d rows are marked", at, len(marked), len(all))
+		}
+		best = marked[0]
+		if !strings.Contains(said, "best is "+best.Name+", which leaves ") || !strings.Contains(tells[string](do, `document.querySelector("`+slider+`").getAttribute("aria-valuetext")`), "best is "+best.Name) {
+			t.Errorf("%s: %q, and %s is marked", at, said, best.Name)
+		}
+		end := func(name string) float64 {
+			return tells[float64](do, `Number(document.querySelector("#f-pareto .iso").getAttribute("`+name+`"))`)
+		}
+		x1, y1, x2, y2 := end("x1"), end("y1"), end("x2"), end("y2")
+		line := func(x float64) float64 { return y1 + (x-x1)*(y2-y1)/(x2-x1) }
+		if d := line(best.X) - best.Y; x2-x1 < 1 || math.Abs(d) > 0.2 {
+			t.Errorf("%s: the line passes %s by %.2f points", at, best.Name, d)
+		}
+		for _, r := range all {
+			if most := best.Accuracy - best.Cost/worth; r.Accuracy-r.Cost/worth > most+0.01 || r.Y > line(r.X)+0.2 {
+				t.Errorf("%s: %s has %.3f left, %s %.3f", at, r.Name, r.Accuracy-r.Cost/worth, best.Name, most)
+			}
+		}
+		return best
+	}
+	set := func(value string) row {
+		do(chromedp.SetValue(slider, value, chromedp.ByQuery), chromedp.Evaluate(`document.querySelector("`+slider+`").dispatchEvent(new Event("input"))`, nil))
+		return look(value)
+	}
+	least, middle, most := set("0"), set("100"), set("200")
+	if least.Name != "Qwen3-4B" || most.Name != "Qwen3-235B" || middle.Accuracy <= least.Accuracy || middle.Accuracy >= most.Accuracy {
+		t.Errorf("best are %+v, %+v and %+v", least, middle, most)
+	}
+	before := tells[string](do, `document.querySelector("`+slider+`").value`)
+	do(chromedp.Focus(slider, chromedp.ByQuery), chromedp.KeyEvent(kb.Home), chromedp.KeyEvent(kb.ArrowRight))
+	if after := tells[string](do, `document.querySelector("`+slider+`").value`); before != "200" || after != "1" || look("by keys").Name != least.Name {
+		t.Errorf("keys lead from %s to %s", before, after)
 	}
 }
 

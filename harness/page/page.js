@@ -37,6 +37,50 @@ for (const table of all("table.numbers")) {
   });
 }
 
+// In a plane of cost and accuracy a point of accuracy is worth what the slider says, and the row is best that has most left after its costs.
+for (const form of all(".worth")) {
+  const slider = form.querySelector("input"), said = form.querySelector("output");
+  const rows = all("circle[data-row]", form.parentElement).map((at) => ({ at, name: at.dataset.row, cost: Number(at.dataset.cost), accuracy: Number(at.dataset.accuracy), x: Number(at.getAttribute("cx")), y: Number(at.getAttribute("cy")) }));
+  const edge = (key, sign) => rows.reduce((a, b) => (sign * (b[key] - a[key]) > 0 ? b : a));
+  const cheap = edge("cost", -1), dear = edge("cost", 1), low = edge("accuracy", -1), high = edge("accuracy", 1);
+  // Prices of a point at which another row becomes the best, from nothing on.
+  const turns = [];
+  for (let at = rows.filter((r) => r.cost === cheap.cost).reduce((a, b) => (b.accuracy > a.accuracy ? b : a)); ;) {
+    const price = (r) => (r.cost - at.cost) / (r.accuracy - at.accuracy);
+    const better = rows.filter((r) => r.accuracy > at.accuracy);
+    if (better.length === 0) break;
+    const next = better.reduce((a, b) => (price(b) < price(a) ? b : a));
+    turns.push(price(next));
+    at = next;
+  }
+  if (turns.length === 0 || turns[0] <= 0) continue; // the cheapest is the best at any price
+  const least = turns[0] / 2, most = 2 * turns[turns.length - 1];
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
+  line.setAttribute("class", "iso");
+  rows[0].at.before(line);
+  const apply = () => {
+    const worth = least * (most / least) ** (slider.value / slider.max);
+    const left = (r) => r.accuracy - r.cost / worth;
+    const [best, second] = [...rows].sort((a, b) => left(b) - left(a));
+    for (const r of rows) r.at.classList.toggle("best", r === best);
+    // All that are as good as the best lie on a line, of which the part between the lowest and the highest row is drawn.
+    const x = (cost) => cheap.x + (cost - cheap.cost) * (dear.x - cheap.x) / (dear.cost - cheap.cost);
+    const y = (accuracy) => low.y + (accuracy - low.accuracy) * (high.y - low.y) / (high.accuracy - low.accuracy);
+    const from = Math.max(cheap.cost, best.cost - (best.accuracy - low.accuracy) * worth), to = Math.min(dear.cost, best.cost + (high.accuracy - best.accuracy) * worth);
+    for (const [end, cost] of [["1", from], ["2", to]]) {
+      line.setAttribute("x" + end, x(cost));
+      line.setAttribute("y" + end, y(best.accuracy + (cost - best.cost) / worth));
+    }
+    const unit = slider.dataset.unit, price = Number(worth.toPrecision(3));
+    const priced = unit.startsWith("$") ? "$" + price + unit.slice(1) : price + unit;
+    said.textContent = priced + ": best is " + best.name + ", which leaves " + left(best).toFixed(1) + " points of its " + best.accuracy.toFixed(1) + " after costs" + (second ? "; next is " + second.name + " with " + (left(best) - left(second)).toFixed(2) + " less" : "") + ". That is by the marks alone, without their intervals.";
+    slider.setAttribute("aria-valuetext", priced + ", best is " + best.name);
+  };
+  slider.addEventListener("input", apply);
+  form.hidden = false;
+  apply();
+}
+
 // A sign says by hovering what it says to a screen reader.
 for (const mark of all(".mark[data-scale]")) mark.title = mark.ariaLabel;
 

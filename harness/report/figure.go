@@ -28,12 +28,20 @@ type Figure struct {
 	paint         func(draw.Canvas)
 	records       [][]string    // CSV, heads first
 	spots         func() []spot // of the last drawing; nil: it has none
+	money         string        // unit of costs of rivals among them; empty: there are none
 }
 
 // spot is where something stands in a drawing, from its lower left corner, and what a page says of it there.
 type spot struct {
 	at   vg.Point
 	says string
+	row  *rival // of a plane of cost and accuracy: a row that one may choose; nil: it is none
+}
+
+// rival is a row with what it costs, as the axis says it, and its accuracy in percent.
+type rival struct {
+	label          string
+	cost, accuracy float64
 }
 
 // Format is how a figure is written.

@@ -203,8 +203,9 @@ func (h *HTML) Figure(f *Figure) (template.HTML, error) {
 	return fill("figure", struct {
 		*Figure
 		Wide    bool // wider than a column of a printed page
+		Money   string
 		Drawing template.HTML
-	}{f, f.width > figureWidth, drawing})
+	}{f, f.width > figureWidth, f.money, drawing})
 }
 
 // Styles are the rules of the drawings so far.
@@ -336,7 +337,11 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 				draw()
 				if len(open) == 1 { // the whole drawing
 					for _, s := range spots {
-						fmt.Fprintf(&b, `<circle class=spot cx="%.1f" cy="%.1f" r="4"><title>%s</title></circle>`, s.at.X.Points(), s.at.Y.Points(), template.HTMLEscapeString(s.says))
+						row := ""
+						if r := s.row; r != nil {
+							row = fmt.Sprintf(` data-row="%s" data-cost="%.6g" data-accuracy="%.6g"`, template.HTMLEscapeString(r.label), r.cost, r.accuracy)
+						}
+						fmt.Fprintf(&b, `<circle class=spot cx="%.1f" cy="%.1f" r="4"%s><title>%s</title></circle>`, s.at.X.Points(), s.at.Y.Points(), row, template.HTMLEscapeString(s.says))
 					}
 				}
 			}

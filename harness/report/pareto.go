@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -138,6 +139,7 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 			paint(drawLegend(c, legend))
 		},
 		spots: func() []spot { return d.spots },
+		money: strings.TrimSuffix(strings.TrimPrefix(l.Cost.Label, "Cost ("), ")"),
 	}, nil
 }
 
@@ -170,18 +172,20 @@ type paretoData struct {
 
 // spot notes where the mark of a row was drawn, and its numbers there: cost, and what the panel shows.
 func (d *paretoData) spot(p placed, at vg.Point, what string, v metrics.Value) {
-	number := func(v metrics.Value, factor float64) string {
-		text := Significant(factor * v.Number)
-		if v.Bounded {
-			text += " [" + Significant(factor*v.Low) + ", " + Significant(factor*v.High) + "]"
-		}
-		return text
-	}
-	says := fmt.Sprintf("%s: %s %s, %s %s", p.Label, what, number(v, 1), d.label, number(p.cost, d.factor))
+	says := fmt.Sprintf("%s: %s %s, %s %s", p.Label, what, bounds(v, 1), d.label, bounds(p.cost, d.factor))
 	if b := p.before; b != nil {
 		says += fmt.Sprintf("; in the other run accuracy %s, cost %s", Significant(b.Quality), Significant(d.factor*b.Cost))
 	}
-	d.spots = append(d.spots, spot{at, says})
+	d.spots = append(d.spots, spot{at: at, says: says})
+}
+
+// bounds is a number with its interval.
+func bounds(v metrics.Value, factor float64) string {
+	text := Significant(factor * v.Number)
+	if v.Bounded {
+		text += " [" + Significant(factor*v.Low) + ", " + Significant(factor*v.High) + "]"
+	}
+	return text
 }
 
 // comparable says whether a row has a coin to be compared with: one that costs no less than the cheapest expert.
@@ -404,6 +408,13 @@ func (d *paretoData) paintPlane(p panel) {
 		}
 		p.data.DrawGlyph(m.style, point)
 		d.spot(m, point, "Accuracy (%)", m.accuracy)
+		here := &d.spots[len(d.spots)-1]
+		if d.comparable(m) {
+			here.says += "; above a coin that costs as much " + bounds(m.gain, 1) + " points"
+		}
+		if m.Keys != nil { // it was measured here
+			here.row = &rival{m.Label, d.factor * m.cost.Number, m.accuracy.Number}
+		}
 		taken = append(taken, box)
 	}
 	marks := slices.Clone(taken)
