@@ -212,6 +212,30 @@ func Explain(ctx context.Context, r *spec.Resolved, o Options) (*explain.Explana
 	return run.Explain().All(ctx)
 }
 
+// Made is a step that measures, and how it was made.
+type Made struct {
+	Step, Key string
+	By        map[string]string // what Options.Env was; nil: the store does not have it
+}
+
+// Measured lists the steps that give an experiment its numbers, under the keys of their recipes, which cover the recipes of all steps
+// behind them. It does nothing but look at the store.
+func Measured(ctx context.Context, r *spec.Resolved, o Options) (all []Made, err error) {
+	run, err := look(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer run.Close()
+	for _, s := range run.Plan.Measured {
+		made := Made{Step: s.Name, Key: s.Recipe.Key().String()}
+		if err := run.Store.Env(s.Recipe.Key(), &made.By); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		all = append(all, made)
+	}
+	return all, nil
+}
+
 // ExplainStep says everything of one step: named as Plan prints it, or by the beginning of its key. It writes nothing.
 func ExplainStep(ctx context.Context, r *spec.Resolved, o Options, name string) (*explain.StepExplanation, error) {
 	run, err := look(ctx, r, o)

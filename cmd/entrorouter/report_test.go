@@ -328,3 +328,46 @@ func TestTheReportSetsARunBesideAnother(t *testing.T) {
 		t.Error("a page was written")
 	}
 }
+
+// Provenance names the recipes that the store has, with what made them; of measurements alone those that a run would make with
+// their seeds; and the files of recordings.
+func TestTheReportNamesRecipes(t *testing.T) {
+	dir, err := smokeRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := func(args ...string) string {
+		t.Helper()
+		var of struct{ Key string }
+		if err := json.Unmarshal([]byte(command(t, append([]string{"explain"}, args...)...)), &of); err != nil || of.Key == "" {
+			t.Fatal(args, err)
+		}
+		return of.Key
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	for _, out := range []string{filepath.Join(dir, "out"), filepath.Join(t.TempDir(), "nothing")} {
+		command(t, "report", "smoke", "--figures", filepath.Join(dir, "fig"), "--out", out, "--questions", "0", "-o", file)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := filepath.Base(out) == "out"
+		want := regexp.MustCompile("<code>" + key("smoke", "--out", out, "measure", "--json") + "</code> of step measure, (made by |which is not)")
+		if m := want.FindSubmatch(text); m == nil || (string(m[1]) == "made by ") != stored {
+			t.Errorf("the page with the store %s has %q, want %s", out, m, want)
+		}
+		if stored && !strings.Contains(string(text), "github.com/gomlx/gomlx v") {
+			t.Error("the page does not say which versions made it")
+		}
+	}
+	committed := reportText(t)
+	for _, want := range []string{
+		"<code>" + key("main", "--seeds", "10", "--out", filepath.Join(t.TempDir(), "nothing"), "measure", "--json") + "</code> of step measure",
+		"entrorouter run main --seeds 10 --figures ../../figures\nentrorouter render main --figures ../../figures\nentrorouter show main --seeds 10\nentrorouter explain main --seeds 10 measure\n",
+		"SHA-256 <code>d31947b62c3abc7db3db84e97901ce4e11a6be291ffc767ca8b9a375d540f704</code>; Apache-2.0; questions of MATH and GSM8K MIT; github.com/WildEval/ZeroEval at ",
+	} {
+		if !strings.Contains(committed, want) {
+			t.Errorf("the page does not say %s", want)
+		}
+	}
+}

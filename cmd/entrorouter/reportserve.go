@@ -146,7 +146,12 @@ func (s *servedReport) answers(w http.ResponseWriter, r *http.Request) {
 		if x.Experiment.Name != experiment {
 			continue
 		}
-		t, done, err := harness.OpenTrail(r.Context(), x, options(s.c))
+		set, err := readMeasurements(s.c.String("figures"), x)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		}
+		t, done, err := harness.OpenTrail(r.Context(), asTrained(s.c, x, set), options(s.c))
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return

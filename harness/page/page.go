@@ -14,13 +14,14 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/entrorouter/entrorouter/harness/compare"
-	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // Page is what is shown.
@@ -38,11 +39,18 @@ type Experiment struct {
 	Outputs     []present.Output
 	File        string        // of its measurements
 	Commands    []string      // that make it, in the order of their use
+	Recipes     []Recipe      // nil: they are not known
 	Questions   []QuestionSet // nil: there is no store of the run
 	NoQuestions string        // why there are none, a sentence; may be empty
 
 	Against *compare.NumbersReport // its measurements beside those of the page's other run; nil: that has none
 	Compare string                 // the command that lists every number of it
+}
+
+// Recipe is that of a step that measures, whose key covers the recipes of all steps behind it.
+type Recipe struct {
+	Step, Key string
+	Made      string // by what, of a stored one; empty: the store does not have it
 }
 
 //go:embed page.gohtml page.css page.js served.gohtml
@@ -80,6 +88,7 @@ type provenance struct {
 	Comment []string
 	Seeds   []string // of single trainings or partitions, where there are several
 	Numbers int
+	Files   []spec.File // that are read, recorded answers or problems
 }
 
 // Write writes the page. Equal pages are equal byte for byte.
@@ -158,7 +167,7 @@ func harmless(r rune) rune {
 // section draws what an experiment shows; served: where a server has whole answers.
 func (e *Experiment) section(draw *report.HTML, served bool) (section, error) {
 	x := &e.Run.Spec.Experiment
-	s := section{Experiment: e, Name: x.Name, Title: x.Title, Provenance: provenanceOf(e.Run.Measurements)}
+	s := section{Experiment: e, Name: x.Name, Title: x.Title, Provenance: provenanceOf(e.Run)}
 	for i := range e.Questions {
 		s.Sets = append(s.Sets, e.Questions[i].asked(x.Name, served))
 	}
@@ -186,13 +195,29 @@ func (e *Experiment) section(draw *report.HTML, served bool) (section, error) {
 	return s, nil
 }
 
-func provenanceOf(set *metrics.Set) (p provenance) {
+func provenanceOf(r *present.Run) (p provenance) {
+	set := r.Measurements
 	p.Comment, p.Numbers = set.Comment, len(set.Measurements)
 	seen := map[string]bool{"": true}
 	for _, m := range set.Measurements {
 		if seed := m.Key("seed"); !seen[seed] {
 			seen[seed] = true
 			p.Seeds = append(p.Seeds, seed)
+		}
+	}
+	add := func(f *spec.File) {
+		if f != nil && f.Path != "" && !slices.ContainsFunc(p.Files, func(g spec.File) bool { return g.Path == f.Path }) {
+			p.Files = append(p.Files, *f)
+		}
+	}
+	x := &r.Spec.Experiment
+	for _, name := range append([]string{x.Train.SFT.Benchmark, x.Train.RL.Benchmark}, x.Test...) {
+		add(r.Spec.Benchmarks[name].File)
+	}
+	for _, pool := range r.Spec.Pools {
+		if of := pool.Recorded; of != nil {
+			add(&of.Queries)
+			add(&of.Outcomes)
 		}
 	}
 	return p

@@ -73,7 +73,7 @@ func hostilePage() *Page {
 			Outputs: []present.Output{{Tables: []*report.Table{table}, Text: hostile}},
 			File:    hostile, Commands: []string{hostile}, Questions: []QuestionSet{set}, NoQuestions: hostile,
 			Against: &compare.NumbersReport{Experiment: "planted", Changes: []metrics.Change{{Label: "Route/method=" + hostile + "/benchmark=" + hostile, Unit: hostile, Ours: 1, Reference: 2, Gate: metrics.Exact}}},
-			Compare: hostile,
+			Compare: hostile, Recipes: []Recipe{{hostile, hostile, hostile}},
 		}},
 	}
 }
