@@ -47,6 +47,60 @@ func languageModel(t *testing.T, tune spec.Tune) *spec.Resolved {
 	return r
 }
 
+// From the spec to decisions and back, of a policy that writes: the teacher is asked once for all rows and never again, a training that was
+// stopped goes on to the same bytes, and the tables say how many rationales were cut.
+func TestALanguageModelThatWritesIsTaughtAndGoesOnToTheSameBytes(t *testing.T) {
+	r := languageModel(t, spec.Tune{Part: "full"})
+	x := &r.Experiment
+	x.Policy.Rationale, x.Policy.Writes = "cot", &spec.Writes{Tokens: 24}
+	x.Teacher = &spec.Teacher{Model: "router-0.8", Temperature: 1, TopP: 1, MaxTokens: 100, Attempts: 2}
+	x.GRPO.Batch, x.GRPO.Group = 4, 4
+	calm := t.TempDir()
+	plan, err := Plan(t.Context(), r, Options{Out: calm})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lessons []int
+	for _, s := range plan {
+		if s.Asked != nil && strings.HasPrefix(s.Name, "fit ") {
+			lessons = append(lessons, s.Asked.Rollouts)
+		}
+	}
+	if want := []int{2 * 48 * 2}; !slices.Equal(slices.Sorted(slices.Values(lessons)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("a teacher is asked for %v rationales at most, want %v: rows share them", lessons, want)
+	}
+	want := runIn(t, r, calm)
+	for _, row := range []string{"sft", "entrorouter"} {
+		m, ok, err := want.Measurements.Find(metrics.Keys("arena", metrics.PaperArena, "method", row, "benchmark", metrics.Average, "seed", "")...)
+		if err != nil || !ok {
+			t.Fatalf("no numbers of %s: %v", row, err)
+		}
+		cut, has := m.Value(methods.CutRationale)
+		if tokens, ok := m.Value(units.RouterTokens); !ok || !has || cut.Number < 0 || cut.Number > 100 || tokens.Number < 50 {
+			t.Errorf("%s: %v%% of the rationales are cut, %v tokens", row, cut.Number, tokens.Number)
+		}
+	}
+	if text := render(t, want); !strings.Contains(text, "Rationale cut: questions on which") {
+		t.Errorf("no column of rationales that were cut\n%s", text)
+	}
+	out := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	says := &cancelWhen{Progress: Options{}.Filled().Progress, cancel: cancel, text: "grpo step 2 "}
+	if _, err := Run(ctx, r, Options{Out: out, Every: 100, Progress: says}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	got := runIn(t, r, out)
+	if diff := cmp.Diff(want.Measurements, got.Measurements); diff != "" {
+		t.Error(diff)
+	}
+	a, b := entries(t, calm), entries(t, out)
+	for name := range a {
+		if string(a[name]) != string(b[name]) {
+			t.Errorf("%s differs", name)
+		}
+	}
+}
+
 // From the spec to decisions and back: a language model is trained by both stages, stopped in the middle of either, and
 // goes on to the same bytes; route loads it.
 func TestALanguageModelThatIsStoppedGoesOnToTheSameBytes(t *testing.T) {

@@ -190,6 +190,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter plan SPEC --compile DIR", as: "entrorouter plan tiny.yaml --compile programs", why: "it writes through XLA: what it says of a spec without language models", exit: 2, prints: `trains no language model`},
 	{command: "entrorouter gpu-check --plugin P", exit: 1, why: "no GPU is needed to run the tests: what is missing", as: "entrorouter gpu-check --plugin cuda", prints: `built without XLA`},
 	{command: "entrorouter run lm-tiny", as: "entrorouter plan lm-tiny", why: "half a minute: what it does", prints: `to do +fit entrorouter seed=1`},
+	{command: "entrorouter plan live-lm", exit: 1, prints: `models/Qwen3-4B: there is no config\.json`},
 	{command: "entrorouter run lm-cot", as: "entrorouter plan lm-cot", why: "minutes: what it does", prints: `to do +fit cot seed=1`},
 	{command: "make smollm2 xla-cpu", as: `make -C "$ROOT" -n smollm2 xla-cpu SMOLLM2=build/nowhere XLA=build/nowhere`, why: "it installs packages: what it calls", needs: "make", prints: `(?s)model import build/nowhere/.*tools/pjrt-cpu/build\.sh`},
 	{command: "build/xla/entrorouter-xla run lm-smollm2 --plugin $PWD/build/xla/pjrt_c_api_cpu_plugin.so", as: "entrorouter run lm-smollm2 --plugin $PWD/build/xla/pjrt_c_api_cpu_plugin.so", why: "it needs what make smollm2 xla-cpu makes: what this program says", exit: 2, prints: `built without XLA`},

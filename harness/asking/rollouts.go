@@ -440,9 +440,14 @@ func (a *Asker) Usual(ctx context.Context, x routing.Expert) (u Usual, err error
 		}
 	}
 	if n == 0 {
-		return Usual{In: frame, Out: float64(cmp.Or(x.MaxTokens, longest))}, nil
+		return Unmeasured(x), nil
 	}
 	return Usual{u.In / n, u.Out / n, u.Seconds / max(1, paced), true}, nil
+}
+
+// Unmeasured is the most that an answer of a model takes, its prompt apart.
+func Unmeasured(x routing.Expert) Usual {
+	return Usual{In: frame, Out: float64(cmp.Or(x.MaxTokens, longest))}
 }
 
 // Times is what so many answers take and cost, prompts included.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -102,7 +103,34 @@ func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
 		return nil, err
 	}
 	f.Row, f.Fits, f.Asking = &f.row, 1, asks
+	if teacher, ok := methods.TeacherOf(method); ok {
+		f.Asks = func(_ context.Context, counted []*explain.Step) (explain.Asked, error) {
+			return f.lessons(teacher, counted), nil
+		}
+	}
 	return f, nil
+}
+
+// lessons are what a teacher is asked for at most: two rationales a problem of Stage I, each as often as the spec allows. Rows share them.
+func (f *fit) lessons(teacher experts.Endpoint, counted []*explain.Step) (a explain.Asked) {
+	for _, row := range f.e.fits {
+		for _, g := range row {
+			if t, ok := methods.TeacherOf(g.method); ok && t.Model == teacher.Model && slices.Contains(counted, &g.Step.Step) {
+				return a
+			}
+		}
+	}
+	x := &f.e.Spec.Experiment
+	n := x.Train.SFT.Size
+	if f.row.Train > 0 {
+		n = min(n, f.row.Train)
+	}
+	a = explain.Asked{Rollouts: 2 * n * x.Teacher.Attempts, AtMost: true}
+	if teacher.URL != "" {
+		a.Tokens, a.USD = asking.Unmeasured(teacher.Expert).Times(a.Rollouts, teacher.Price)
+		a.Bound, a.Hours = true, map[string]float64{teacher.Model: 0}
+	}
+	return a
 }
 
 // The inputs of a match.
