@@ -95,10 +95,10 @@ func TestBrowserGoesFromAClaimToItsDetail(t *testing.T) {
 
 func TestBrowserSortsATable(t *testing.T) {
 	do := browser(t, 1280, "main", "--figures", "../../figures")
-	const order = `[...document.querySelectorAll("#t-main tbody:not(.section) tr:first-child")].map((r) => r.cells[0].textContent).join("|")`
+	const order = `[...document.querySelectorAll("[id='t-main/table'] tbody:not(.section) tr:first-child")].map((r) => r.cells[0].textContent).join("|")`
 	before := tells[string](do, order)
-	const numbers = `[...document.querySelectorAll("#t-main tbody:not(.section) tr:first-child")].map((r) => parseFloat(r.cells[r.cells.length - 2].textContent)).filter((x) => !Number.isNaN(x))`
-	sort := click(`#t-main thead tr:last-child th:nth-last-child(2) button`)
+	const numbers = `[...document.querySelectorAll("[id='t-main/table'] tbody:not(.section) tr:first-child")].map((r) => parseFloat(r.cells[r.cells.length - 2].textContent)).filter((x) => !Number.isNaN(x))`
+	sort := click(`[id='t-main/table'] thead tr:last-child th:nth-last-child(2) button`)
 	for _, sign := range []float64{-1, 1} {
 		do(sort)
 		of := tells[[]float64](do, numbers)
@@ -120,11 +120,11 @@ func TestBrowserSortsATable(t *testing.T) {
 	shown := func(selector string) int {
 		return tells[int](do, `[...document.querySelectorAll("`+selector+`")].filter((e) => e.checkVisibility()).length`)
 	}
-	if shown("#t-main tr.paper") == 0 || shown("#t-main td.g") > 0 {
+	if shown("[id='t-main/table'] tr.paper") == 0 || shown("[id='t-main/table'] td.g") > 0 {
 		t.Error("at first the paper's rows are there, and benchmarks are folded")
 	}
-	do(click("#paper-rows"), click("#t-main .fold input"))
-	if shown("#t-main tr.paper") > 0 || shown("#t-main td.g") == 0 {
+	do(click("#paper-rows"), click("[id='t-main/table'] .fold input"))
+	if shown("[id='t-main/table'] tr.paper") > 0 || shown("[id='t-main/table'] td.g") == 0 {
 		t.Error("neither switch does anything")
 	}
 }
@@ -135,9 +135,9 @@ func TestBrowserGoesFromACellToItsQuestions(t *testing.T) {
 		t.Fatal(err)
 	}
 	do := browser(t, 1280, "smoke", "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out"))
-	do(click("#t-smoke .fold input"),
-		click(`#t-smoke a[data-row="logistic"][data-benchmark="sim-aime24"]`), // one click
-		click(`#g-smoke-paper .grid tbody tr:not([hidden]) td`))               // two
+	do(click("[id='t-smoke/table'] .fold input"),
+		click(`[id='t-smoke/table'] a[data-row="logistic"][data-benchmark="sim-aime24"]`), // one click
+		click(`#g-smoke-paper .grid tbody tr:not([hidden]) td`))                           // two
 	if of := tells[string](do, `document.querySelector(".card:target h4").textContent`); !strings.HasPrefix(of, "sim-aime24-") {
 		t.Errorf("two clicks lead to %q", of)
 	}
@@ -158,16 +158,16 @@ func TestBrowserGoesFromACellToItsQuestions(t *testing.T) {
 // Whatever a point of accuracy is worth, the row that is marked has most left after its costs, and no row is above the line through it.
 func TestBrowserSaysWhichRowIsBestAtAPrice(t *testing.T) {
 	do := browser(t, 1280, "main", "--figures", "../../figures")
-	const slider = `#f-pareto .worth input`
+	const slider = `[id='f-main/pareto'] .worth input`
 	type row struct {
 		Name                 string
 		Cost, Accuracy, X, Y float64
 		Best                 bool
 	}
-	const rows = `[...document.querySelectorAll("#f-pareto circle[data-row]")].map((c) => ({Name: c.dataset.row, Cost: +c.dataset.cost, Accuracy: +c.dataset.accuracy, X: +c.getAttribute("cx"), Y: +c.getAttribute("cy"), Best: c.matches(".best")}))`
+	const rows = `[...document.querySelectorAll("[id='f-main/pareto'] circle[data-row]")].map((c) => ({Name: c.dataset.row, Cost: +c.dataset.cost, Accuracy: +c.dataset.accuracy, X: +c.getAttribute("cx"), Y: +c.getAttribute("cy"), Best: c.matches(".best")}))`
 	look := func(at string) (best row) {
 		t.Helper()
-		said := tells[string](do, `document.querySelector("#f-pareto .worth output").textContent`)
+		said := tells[string](do, `document.querySelector("[id='f-main/pareto'] .worth output").textContent`)
 		var worth float64
 		if _, err := fmt.Sscanf(said, "$%f per 1,000 questions: best is ", &worth); err != nil || worth <= 0 {
 			t.Fatalf("%s: %q", at, said)
@@ -182,7 +182,7 @@ func TestBrowserSaysWhichRowIsBestAtAPrice(t *testing.T) {
 			t.Errorf("%s: %q, and %s is marked", at, said, best.Name)
 		}
 		end := func(name string) float64 {
-			return tells[float64](do, `Number(document.querySelector("#f-pareto .iso").getAttribute("`+name+`"))`)
+			return tells[float64](do, `Number(document.querySelector("[id='f-main/pareto'] .iso").getAttribute("`+name+`"))`)
 		}
 		x1, y1, x2, y2 := end("x1"), end("y1"), end("x2"), end("y2")
 		line := func(x float64) float64 { return y1 + (x-x1)*(y2-y1)/(x2-x1) }
