@@ -44,10 +44,17 @@ const (
 	exitInterrupted = 130
 )
 
-// memoryLimit is where the garbage collector starts to work harder, in bytes. GOMEMLIMIT overrides it.
-const memoryLimit = 700 << 20
+// How the garbage collector works: seldom, which saves an eighth of the CPU time of smoke, and harder from so many bytes on. GOGC and
+// GOMEMLIMIT override them.
+const (
+	garbage     = 400 // percent of what is in use, before it is collected
+	memoryLimit = 700 << 20
+)
 
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
