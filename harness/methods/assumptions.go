@@ -30,6 +30,31 @@ func AssumptionsOf(row spec.Method) (a Assumptions, ok bool, err error) {
 	return a, false, nil
 }
 
+// Asker is what a multi-round row that is trained here is, beside its assumptions.
+type Asker struct {
+	Reward       string  // whose, as people write it
+	Assimilation float64 // assumed
+	Anchored     bool    // the soft anchor acts on its first move
+}
+
+// AskerOf returns what a row is that is trained here and may ask several experts; ok is false for other rows.
+func AskerOf(row spec.Method) (a Asker, ok bool, err error) {
+	if !named(row.Name).assumes {
+		return a, false, nil
+	}
+	method, err := New(Setup{Method: row, Spec: &spec.Experiment{}})
+	if err != nil {
+		return a, false, err
+	}
+	switch m := method.(type) {
+	case *routerR1:
+		return Asker{"Router-R1", m.Assimilation, m.Anchor != nil}, true, nil
+	case *xRouter:
+		return Asker{"xRouter", m.Assimilation, m.Anchor != nil}, true, nil
+	}
+	return a, false, nil
+}
+
 // limited is a method with a knob whose routers are held back where the knob is left alone.
 type limited interface {
 	limit() string // by what, as in "a share of the dollars"; empty: by nothing

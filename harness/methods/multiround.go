@@ -10,7 +10,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
@@ -118,7 +117,7 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 	last := curve[len(curve)-1]
 	work.Log.Debug("multi-round policy trained", "method", r.name, "call_rate", last.CallRate, "calls", last.Calls, "accuracy", last.Accuracy, "reward", last.Reward)
 	if work.Dir != "" {
-		if err := writeCourse(filepath.Join(work.Dir, "curve.csv"), train.Experts, curve, unit); err != nil {
+		if err := writeCourse(filepath.Join(work.Dir, CurveFile), train.Experts, curve, unit); err != nil {
 			return nil, errors.Join(err, out.Close())
 		}
 	}
@@ -192,36 +191,47 @@ func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx
 // writeCourse writes what a policy did in every step of its training, on the episodes that it learned from. Costs are
 // dollars an episode. What is not defined, as an accuracy given calls where there is none, is left empty.
 func writeCourse(path string, experts []routing.Expert, curve []theory.Snapshot, unit float64) error {
-	number := func(name string, decimals int, of func(s *theory.Snapshot) float64) table.Column[theory.Snapshot] {
-		return table.Column[theory.Snapshot]{Name: name, Text: func(s *theory.Snapshot) string {
-			if v := of(s); !math.IsNaN(v) {
-				return strconv.FormatFloat(v, 'f', decimals, 64)
-			}
-			return ""
-		}}
-	}
-	columns := []table.Column[theory.Snapshot]{
-		table.Int("step", func(s *theory.Snapshot) *int { return &s.Step }),
-		number("reward", 6, func(s *theory.Snapshot) float64 { return s.Reward }),
-		number("call_rate", 6, func(s *theory.Snapshot) float64 { return s.CallRate }),
-		number("calls", 6, func(s *theory.Snapshot) float64 { return s.Calls }),
-		number("format_rate", 6, func(s *theory.Snapshot) float64 { return s.Format }),
-		number("entropy", 6, func(s *theory.Snapshot) float64 { return s.Entropy }),
-		number("accuracy", 6, func(s *theory.Snapshot) float64 { return s.Accuracy }),
-		number("accuracy_given_call", 6, func(s *theory.Snapshot) float64 { return s.AccuracyCall }),
-		number("accuracy_given_none", 6, func(s *theory.Snapshot) float64 { return s.AccuracyNone }),
-		number("usd", 9, func(s *theory.Snapshot) float64 { return s.Cost / unit }),
-	}
-	for m, x := range experts {
-		columns = append(columns, number("call_rate:"+x.ID, 6, func(s *theory.Snapshot) float64 { return s.Expert[m] }))
-	}
 	return replaceFile(path, func(w io.Writer) error {
-		out := table.NewWriter(w, columns)
+		out := table.NewWriter(w, course(expertIDs(experts)))
 		for _, s := range curve {
+			s.Cost /= unit
 			out.Write(s)
 		}
 		return out.Flush()
 	})
+}
+
+// ReadCourse reads the curve that a multi-round row left behind that was trained here on a pool of these experts, costs in dollars.
+func ReadCourse(file string, r io.Reader, experts []string) (curve []theory.Snapshot, err error) {
+	return curve, table.Read(file, r, course(experts), func(s theory.Snapshot) error {
+		curve = append(curve, s)
+		return nil
+	})
+}
+
+// course are the columns of a step.
+func course(experts []string) []table.Column[theory.Snapshot] {
+	columns := []table.Column[theory.Snapshot]{
+		table.Int("step", func(s *theory.Snapshot) *int { return &s.Step }),
+		table.Measured("reward", 6, func(s *theory.Snapshot) *float64 { return &s.Reward }),
+		table.Measured("call_rate", 6, func(s *theory.Snapshot) *float64 { return &s.CallRate }),
+		table.Measured("calls", 6, func(s *theory.Snapshot) *float64 { return &s.Calls }),
+		table.Measured("format_rate", 6, func(s *theory.Snapshot) *float64 { return &s.Format }),
+		table.Measured("entropy", 6, func(s *theory.Snapshot) *float64 { return &s.Entropy }),
+		table.Measured("accuracy", 6, func(s *theory.Snapshot) *float64 { return &s.Accuracy }),
+		table.Measured("accuracy_given_call", 6, func(s *theory.Snapshot) *float64 { return &s.AccuracyCall }),
+		table.Measured("accuracy_given_none", 6, func(s *theory.Snapshot) *float64 { return &s.AccuracyNone }),
+		table.Measured("usd", 9, func(s *theory.Snapshot) *float64 { return &s.Cost }),
+	}
+	for m, id := range experts {
+		columns = append(columns, table.Measured("call_rate:"+id, 6, func(s *theory.Snapshot) *float64 {
+			if s.Expert == nil {
+				s.Expert = make([]float64, len(experts))
+			}
+			return &s.Expert[m]
+		}))
+	}
+	return columns
 }
 
 // multiRoundRouter walks a trained policy through a problem.

@@ -32,6 +32,7 @@ func outputs() []output {
 		{kind: "sweep", figures: (*Run).sweepFigures},
 		{kind: "seeds", figures: (*Run).seedsFigure},
 		{kind: "training", figures: (*Run).trainingFigure},
+		{kind: "rounds", figures: (*Run).roundsFigure},
 		{kind: "calibration", figures: (*Run).calibrationFigure},
 		{kind: "phase", figures: (*Run).phaseFigure},
 		{kind: "verdict", text: (*Run).verdictText},

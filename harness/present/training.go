@@ -14,7 +14,13 @@ import (
 )
 
 // CurveRows are the ids of the rows whose training an output shows.
-func CurveRows(o spec.Output) []string {
+func CurveRows(o spec.Output) (rows []string) {
+	if o.Kind == "rounds" {
+		for _, s := range o.Series {
+			rows = append(rows, s.Rows...)
+		}
+		return rows
+	}
 	if o.Rows == nil {
 		return []string{methods.ReferenceRow}
 	}

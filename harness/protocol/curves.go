@@ -5,12 +5,14 @@ package protocol
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
@@ -31,7 +33,7 @@ func (e *experiment) planCurves(rows []string) (*steps.Step, error) {
 	for _, id := range rows {
 		i := slices.IndexFunc(e.Spec.Experiment.Methods, func(m spec.Method) bool { return m.RowID() == id })
 		if i < 0 {
-			return nil, fmt.Errorf("%w: spec %s: a training figure shows the row %q, which methods does not have", spec.ErrUsage, e.Spec.Experiment.Name, id)
+			return nil, fmt.Errorf("%w: spec %s: a figure of trainings shows the row %q, which methods does not have", spec.ErrUsage, e.Spec.Experiment.Name, id)
 		}
 		shown, fits = append(shown, e.Spec.Experiment.Methods[i]), append(fits, e.fits[i])
 	}
@@ -82,13 +84,21 @@ func (f *fit) curve(ctx context.Context) ([]score.Step, error) {
 		return nil, err
 	}
 	defer file.Close()
+	var points []score.Step
+	none := math.NaN()
+	if _, rounds, err := methods.AskerOf(f.row); err != nil || rounds {
+		course, err := methods.ReadCourse(file.Name(), file, f.e.pool.IDs())
+		for _, s := range course {
+			points = append(points, score.Step{Stage: present.RoundsStage, Step: s.Step, Reward: s.Reward, Entropy: s.Entropy, Calls: s.CallRate, Accuracy: s.Accuracy, Anchor: none, Zero: none})
+		}
+		return points, err
+	}
 	curve, err := train.ReadCSV(file.Name(), file, f.e.pool.IDs())
 	if err != nil {
 		return nil, err
 	}
-	var points []score.Step
 	for _, p := range curve.Points {
-		points = append(points, score.Step{Stage: p.Stage, Step: p.Step, Loss: p.Loss, Reward: p.Reward, Entropy: p.Entropy, Anchor: p.AnchorKL, Zero: p.ZeroGroups, Share: p.Share})
+		points = append(points, score.Step{Stage: p.Stage, Step: p.Step, Loss: p.Loss, Reward: p.Reward, Entropy: p.Entropy, Anchor: p.AnchorKL, Zero: p.ZeroGroups, Share: p.Share, Calls: none, Accuracy: none})
 	}
 	return points, nil
 }

@@ -320,7 +320,7 @@ func (e *experiment) planExtra() error {
 		var s *steps.Step
 		var err error
 		switch o.Kind {
-		case "training":
+		case "training", "rounds":
 			s, err = e.planCurves(present.CurveRows(o))
 		case "calibration":
 			s, err = e.planCalibration()

@@ -36,6 +36,15 @@ func tiles(n int) tiling {
 	return t
 }
 
+// inRows returns tiles in rows and columns, of which a page has mostColumns.
+func inRows(rows, columns int) tiling {
+	t := tiling{columns: columns}
+	for range rows {
+		t.heights = append(t.heights, panelHeight)
+	}
+	return t
+}
+
 func (t tiling) width() vg.Length {
 	return vg.Length(t.columns)*panelWidth + vg.Length(t.columns-1)*panelGap + 2*margin
 }

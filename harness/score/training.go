@@ -14,7 +14,7 @@ import (
 
 // Step is one step of a training. What was not measured is NaN.
 type Step struct {
-	Stage   string // "sft" or "grpo"
+	Stage   string // "sft", "grpo" or "rounds"
 	Step    int
 	Loss    float64
 	Reward  float64
@@ -22,6 +22,9 @@ type Step struct {
 	Anchor  float64   // KL divergence from the anchor, nats
 	Zero    float64   // share of prompts whose rollouts all got one reward
 	Share   []float64 // [M] of the prompts
+
+	Calls    float64 // share of episodes with a call
+	Accuracy float64 // share of episodes with a right answer
 }
 
 // Training averages the curves of the seeds, and each over windows of steps. Low and high of a value are the least
@@ -63,7 +66,9 @@ func Training(at []metrics.Key, experts []string, ids []uint64, seeds [][]Step) 
 					over(some, units.RewardUnit, 4, 1, func(p Step) float64 { return p.Reward }),
 					over(some, units.PolicyEntropy, 4, 1, func(p Step) float64 { return p.Entropy }),
 					over(some, units.AnchorKL, 4, 1, func(p Step) float64 { return p.Anchor }),
-					over(some, units.ZeroGroups, 2, 100, func(p Step) float64 { return p.Zero }))
+					over(some, units.ZeroGroups, 2, 100, func(p Step) float64 { return p.Zero }),
+					over(some, units.CallRate, 2, 100, func(p Step) float64 { return p.Calls }),
+					over(some, metrics.Accuracy, 2, 100, func(p Step) float64 { return p.Accuracy }))
 			}
 			out = append(out, metrics.Measurement{Name: "Curve", Keys: here, N: len(seeds), Values: all(seeds)})
 			if len(seeds) > 1 && (from == first || to == first+n) {

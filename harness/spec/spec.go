@@ -316,12 +316,12 @@ type Output struct {
 	Log    bool     `yaml:"log,omitempty"`              // kind sweep: logarithmic axis
 	Paper  bool     `yaml:"paper,omitempty"`            // kinds sweep and pareto: the paper's accuracies beside ours
 	Wide   bool     `yaml:"wide,omitempty"`             // kind pareto: the panels side by side
-	Series []Series `yaml:"series,omitempty"`           // kind sweep: the lines; default: one of all rows
+	Series []Series `yaml:"series,omitempty"`           // kind sweep: the lines; default: one of all rows. Kind rounds: columns of panels
 }
 
-// Series is one line of a sweep.
+// Series is one line of a sweep, or a column of panels.
 type Series struct {
-	Label string   `yaml:"label" line:"true"` // in the legend
+	Label string   `yaml:"label" line:"true"` // in the legend, or over the panels
 	Rows  []string `yaml:"rows"`              // ids
 }
 

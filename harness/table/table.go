@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Column is a column of a table whose rows are of type T.
@@ -41,6 +43,27 @@ func Float[T any](name string, decimals int, at func(*T) *float64) Column[T] {
 		v, err := strconv.ParseFloat(text, 64)
 		*at(row) = v
 		return plain(err)
+	}}
+}
+
+// Measured is a column of numbers that need not be defined: NaN is empty. A zero has no sign, which is that of a rounding error.
+func Measured[T any](name string, decimals int, at func(*T) *float64) Column[T] {
+	of := Float(name, decimals, at)
+	return Column[T]{name, func(row *T) string {
+		text := of.Text(row)
+		switch {
+		case math.IsNaN(*at(row)):
+			return ""
+		case strings.Trim(text, "-0.") == "":
+			return strings.TrimPrefix(text, "-")
+		}
+		return text
+	}, func(row *T, text string) error {
+		if text == "" {
+			*at(row) = math.NaN()
+			return nil
+		}
+		return of.Set(row, text)
 	}}
 }
 

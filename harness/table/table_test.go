@@ -80,3 +80,25 @@ func TestFaultsAreSaidWithTheirLine(t *testing.T) {
 		}
 	}
 }
+
+func TestAMeasuredNumberNeedNotBeDefined(t *testing.T) {
+	list := []Column[row]{Int("n", func(r *row) *int64 { return &r.n }), Measured("x", 2, func(r *row) *float64 { return &r.x })}
+	var text bytes.Buffer
+	w := NewWriter(&text, list)
+	for _, x := range []float64{1.234, math.NaN(), -0.001, -0.2} {
+		w.Write(row{x: x})
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if want := "n,x\n0,1.23\n0,\n0,0.00\n0,-0.20\n"; text.String() != want {
+		t.Errorf("%q, want %q", text.String(), want)
+	}
+	var got []float64
+	if err := Read("f", &text, list, func(r row) error { got = append(got, r.x); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != 4 || !math.IsNaN(got[1]) || got[0] != 1.23 || got[3] != -0.2 {
+		t.Errorf("read %v", got)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,17 +78,17 @@ func columns(experts []string, wrote bool) []table.Column[Point] {
 			p.Rate, err = strconv.ParseFloat(text, 64)
 			return err
 		}},
-		measured("loss", func(p *Point) *float64 { return &p.Loss }),
-		measured("reward", func(p *Point) *float64 { return &p.Reward }),
-		measured("entropy", func(p *Point) *float64 { return &p.Entropy }),
-		measured("anchor_kl", func(p *Point) *float64 { return &p.AnchorKL }),
-		measured("zero_groups", func(p *Point) *float64 { return &p.ZeroGroups }),
+		table.Measured("loss", 6, func(p *Point) *float64 { return &p.Loss }),
+		table.Measured("reward", 6, func(p *Point) *float64 { return &p.Reward }),
+		table.Measured("entropy", 6, func(p *Point) *float64 { return &p.Entropy }),
+		table.Measured("anchor_kl", 6, func(p *Point) *float64 { return &p.AnchorKL }),
+		table.Measured("zero_groups", 6, func(p *Point) *float64 { return &p.ZeroGroups }),
 	}
 	if wrote {
-		list = append(list, measured(writtenColumn, func(p *Point) *float64 { return &p.Written }), measured("cut", func(p *Point) *float64 { return &p.Cut }), measured("server_gap", func(p *Point) *float64 { return &p.Gap }))
+		list = append(list, table.Measured(writtenColumn, 6, func(p *Point) *float64 { return &p.Written }), table.Measured("cut", 6, func(p *Point) *float64 { return &p.Cut }), table.Measured("server_gap", 6, func(p *Point) *float64 { return &p.Gap }))
 	}
 	for i, e := range experts {
-		list = append(list, measured("share:"+e, func(p *Point) *float64 {
+		list = append(list, table.Measured("share:"+e, 6, func(p *Point) *float64 {
 			if p.Share == nil {
 				p.Share = make([]float64, len(experts))
 			}
@@ -97,25 +96,4 @@ func columns(experts []string, wrote bool) []table.Column[Point] {
 		}))
 	}
 	return list
-}
-
-// measured is a column of numbers that a stage may not measure: NaN is empty.
-func measured(name string, at func(*Point) *float64) table.Column[Point] {
-	of := table.Float(name, 6, at)
-	return table.Column[Point]{Name: name, Text: func(p *Point) string {
-		switch text := of.Text(p); {
-		case math.IsNaN(*at(p)):
-			return ""
-		case text == "-0.000000": // the sign of a rounding error
-			return "0.000000"
-		default:
-			return text
-		}
-	}, Set: func(p *Point, text string) error {
-		if text == "" {
-			*at(p) = math.NaN()
-			return nil
-		}
-		return of.Set(p, text)
-	}}
 }
