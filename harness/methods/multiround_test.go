@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"bytes"
 	"encoding/csv"
 	"math"
 	"os"
@@ -94,12 +95,11 @@ func TestTheCurveOfAMultiRoundRouterHasEveryStep(t *testing.T) {
 	if _, err := build(t, "routerr1", "{steps: 60}").Fit(t.Context(), set, w); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(filepath.Join(w.Dir, "curve.csv"))
+	raw, err := os.ReadFile(filepath.Join(w.Dir, "curve.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	lines, err := csv.NewReader(f).ReadAll()
+	lines, err := csv.NewReader(bytes.NewReader(raw)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,6 +115,10 @@ func TestTheCurveOfAMultiRoundRouterHasEveryStep(t *testing.T) {
 	}
 	if first, last := rate(1), rate(60); first < 0.75 || last > first-0.3 {
 		t.Errorf("call rate %v in the first step, %v in the last", first, last)
+	}
+	read, err := ReadCourse("curve.csv", bytes.NewReader(raw), []string{"small", "medium", "large"})
+	if err != nil || len(read) != 60 || math.Abs(read[59].CallRate-rate(60)) > 1e-9 || len(read[0].Expert) != 3 || read[7].Step != 7 {
+		t.Errorf("read back: %d steps, %v", len(read), err)
 	}
 	for _, line := range lines[1:] {
 		if line[4] != "1.000000" {

@@ -436,6 +436,28 @@ func anyTraining(rt *rapid.T) (*Figure, []string, error) {
 	return f, words(l.Methods), err
 }
 
+func anyRounds(rt *rapid.T) (*Figure, []string, error) {
+	l := RoundsLayout{Name: "f", Stage: "rounds"}
+	lines := terms(labels(rt, "rows", 1, 7))
+	titles := labels(rt, "columns", 1, mostColumns)
+	var b strings.Builder
+	for k, title := range titles {
+		c := RoundsColumn{Title: title}
+		stride := rapid.IntRange(1, 100_000).Draw(rt, "stride")
+		for _, m := range lines {
+			id := fmt.Sprintf("%s-%d", m.Value, k)
+			c.Lines = append(c.Lines, Term{Value: id, Label: m.Label})
+			for i := range 3 {
+				fmt.Fprintf(&b, "BenchmarkCurve/method=%s/stage=rounds/step=%d 3 %g call-rate-%% %g entropy-nats %g reward %g accuracy-%%\n", id, i*stride,
+					percent(rt, "calls"), rapid.Float64Range(0, 3).Draw(rt, "entropy"), rapid.Float64Range(-5, 5).Draw(rt, "reward"), percent(rt, "accuracy"))
+			}
+		}
+		l.Columns = append(l.Columns, c)
+	}
+	f, err := Rounds(l, read(rt, b.String()))
+	return f, append(words(lines), titles...), err
+}
+
 func anyCalibration(rt *rapid.T) (*Figure, []string, error) {
 	l := CalibrationLayout{Name: "f", Rollouts: rapid.IntRange(1, 5000).Draw(rt, "rollouts"), Experts: terms(labels(rt, "experts", 1, 7))}
 	var b strings.Builder
@@ -518,7 +540,7 @@ func TestNothingIsWrittenOverAnythingWhateverTheLabels(t *testing.T) {
 		any  func(*rapid.T) (*Figure, []string, error) // a figure and the labels that its CSV spells out
 	}{
 		{"distribution", anyDistribution}, {"pareto", anyPareto}, {"sweep", anySweep}, {"seeds", anySeeds},
-		{"training", anyTraining}, {"calibration", anyCalibration}, {"collapse", anyCollapse}, {"phase", anyPhase},
+		{"training", anyTraining}, {"rounds", anyRounds}, {"calibration", anyCalibration}, {"collapse", anyCollapse}, {"phase", anyPhase},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {

@@ -11,9 +11,9 @@ import (
 func TestCurvesAreAveragedOverSeedsAndWindows(t *testing.T) {
 	curve := func(shift float64) (points []Step) {
 		for i := range 60 { // windows of two steps
-			points = append(points, Step{Stage: "sft", Step: i, Loss: float64(i) + shift, Reward: math.NaN(), Entropy: 1, Anchor: math.NaN(), Zero: math.NaN(), Share: []float64{0.25, 0.75}})
+			points = append(points, Step{Stage: "sft", Step: i, Loss: float64(i) + shift, Reward: math.NaN(), Entropy: 1, Anchor: math.NaN(), Zero: math.NaN(), Calls: math.NaN(), Accuracy: math.NaN(), Share: []float64{0.25, 0.75}})
 		}
-		return append(points, Step{Stage: "grpo", Step: 0, Loss: 0, Reward: 0.5 + shift, Entropy: 0.5, Anchor: 0.25, Zero: 0.125, Share: []float64{0.5, 0.5}})
+		return append(points, Step{Stage: "grpo", Step: 0, Loss: 0, Reward: 0.5 + shift, Entropy: 0.5, Anchor: 0.25, Zero: 0.125, Calls: math.NaN(), Accuracy: math.NaN(), Share: []float64{0.5, 0.5}})
 	}
 	lines, err := Training(metrics.Keys("method", "ours"), []string{"small", "big"}, []uint64{7, 8, 9}, [][]Step{curve(0), curve(1), curve(5)})
 	if err != nil {
@@ -43,5 +43,21 @@ func TestCurvesAreAveragedOverSeedsAndWindows(t *testing.T) {
 	alone, err := Training(nil, []string{"small", "big"}, []uint64{7}, [][]Step{curve(0)})
 	if err != nil || len(alone) != 3*31 || alone[0].Values[0].Bounded {
 		t.Errorf("%d lines of one seed, the first %+v (%v); one seed has no range", len(alone), alone[0], err)
+	}
+}
+
+func TestCurvesOfRoundsHaveCallsAndAccuracy(t *testing.T) {
+	none := math.NaN()
+	curve := []Step{{Stage: "rounds", Step: 0, Reward: 0.5, Entropy: 1.25, Anchor: none, Zero: none, Calls: 0.75, Accuracy: 0.5}}
+	lines, err := Training(metrics.Keys("method", "ours"), []string{"small", "big"}, []uint64{7}, [][]Step{curve})
+	if err != nil || len(lines) != 1 {
+		t.Fatal(lines, err)
+	}
+	got := ""
+	for _, v := range lines[0].Values {
+		got += fmt.Sprint(" ", v.Number, " ", v.Unit)
+	}
+	if want := " 0.5 reward 1.25 entropy-nats 75 call-rate-% 50 accuracy-%"; got != want || lines[0].Label() != "Curve/method=ours/stage=rounds/step=0" {
+		t.Errorf("%s%s, want%s", lines[0].Label(), got, want)
 	}
 }
