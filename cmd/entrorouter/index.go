@@ -1,20 +1,25 @@
-// The pages of the committed folder that say what is in it: an index of experiments, and what stands behind each verdict. They are
-// made of specs, of the names of files and of measurements' own words.
+// The pages of the committed folder that say what is in it: an index of experiments, a page of each, and what stands behind each
+// verdict. They are made of specs, of the names of files, of captions and of measurements' own words.
 
 package main
 
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/mod/modfile"
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -29,26 +34,40 @@ const (
 	behindFile = "claims-map.md"
 )
 
-// indexed is an experiment on the index page.
+// indexed is an experiment in the folder.
 type indexed struct {
 	Name, Title, Kind string
 	Head              []string // what the measurements say of themselves
 	Seeds             int      // trainings that were measured one by one; 0: none
-	Specs             []string
-	Command           string
+	Commands          []string // that make and draw it
+	Specs             []string // files
+	Digest            string   // of what they say
 	Data              []spec.File
-	Measurements      string // its file, below the folder
-	Pages             []drawnAs
+	Model             string // folder of the language model that policies start from; empty: none
+	Drawn             []drawnAs
 }
 
-// drawnAs is a table or a figure with its files, below the folder.
+// Measurements is the base name of the file that everything else is drawn from.
+func (e indexed) Measurements() string { return path.Base(present.Measurements(e.Name)) }
+
+// drawnAs is a table or a figure with its files, by their base names.
 type drawnAs struct {
-	Name  string
-	Files []string
+	Name    string
+	Number  string // what the paper calls it; empty: it is ours alone
+	Caption string
+	Files   []string
 }
 
-// indexPages are both pages. made are the files of verdicts, which are in no experiment's name.
-func indexPages(c *cli.Context, folder string, made []report.File, behind []paper.Behind) ([]report.File, error) {
+// Image is what a browser shows of a figure; empty: it is a table.
+func (d drawnAs) Image() string {
+	if at := slices.IndexFunc(d.Files, func(name string) bool { return path.Ext(name) == ".svg" }); at >= 0 {
+		return d.Files[at]
+	}
+	return ""
+}
+
+// indexPages are the index, what stands behind the verdicts, and the page of each experiment. made are the files of verdicts.
+func indexPages(c *cli.Context, folder string, made []report.File, behind []paper.Behind) (pages []report.File, err error) {
 	all, err := indexedExperiments(c, folder)
 	if err != nil {
 		return nil, err
@@ -57,14 +76,65 @@ func indexPages(c *cli.Context, folder string, made []report.File, behind []pape
 	for _, f := range made {
 		verdicts = file(verdicts, f.Name)
 	}
-	var index, claims bytes.Buffer
-	if err := indexTemplate.Execute(&index, map[string]any{"Verdicts": verdicts, "Experiments": all}); err != nil {
+	add := func(name string, t *template.Template, data any) {
+		var text bytes.Buffer
+		if err == nil {
+			err = t.Execute(&text, data)
+		}
+		pages = append(pages, report.File{Name: name, Data: text.Bytes()})
+	}
+	versions, err := moduleVersions(filepath.Join(folder, "..", "go.mod"))
+	if err != nil {
 		return nil, err
 	}
-	if err := behindTemplate.Execute(&claims, behind); err != nil {
+	add(indexFile, indexTemplate, map[string]any{"Verdicts": verdicts, "Experiments": all, "Versions": versions, "Printed": printed(all)})
+	add(behindFile, behindTemplate, behind)
+	for _, e := range all {
+		add(present.File(e.Name, indexFile), experimentTemplate, e)
+	}
+	return pages, err
+}
+
+// moduleVersions are the versions of Go and of the modules that compute numbers, as a project pins them; none where there is no project.
+func moduleVersions(file string) (versions []string, err error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
-	return []report.File{{Name: indexFile, Data: index.Bytes()}, {Name: behindFile, Data: claims.Bytes()}}, nil
+	pinned, err := modfile.ParseLax(file, data, nil)
+	if err != nil {
+		return nil, err
+	}
+	if pinned.Go != nil {
+		versions = append(versions, "go "+pinned.Go.Version)
+	}
+	for _, m := range pinned.Require {
+		if slices.Contains([]string{"github.com/gomlx/gomlx", "github.com/gomlx/compute", "github.com/gomlx/go-xla", "gonum.org/v1/gonum"}, m.Mod.Path) {
+			versions = append(versions, m.Mod.Path+" "+m.Mod.Version)
+		}
+	}
+	return versions, nil
+}
+
+// printedAs is a table or a figure of the paper.
+type printedAs struct{ Number, Experiment, Name string }
+
+// printed are the tables and figures that the paper prints too, in the order of their numbers, figures first.
+func printed(all []indexed) (of []printedAs) {
+	for _, e := range all {
+		for _, d := range e.Drawn {
+			if d.Number != "" {
+				of = append(of, printedAs{d.Number, e.Name, d.Name})
+			}
+		}
+	}
+	slices.SortFunc(of, func(a, b printedAs) int {
+		return cmp.Or(strings.Compare(a.Number[:1], b.Number[:1]), cmp.Compare(len(a.Number), len(b.Number)), strings.Compare(a.Number, b.Number))
+	})
+	return of
 }
 
 // indexedExperiments are the built-in experiments that have measurements in a folder.
@@ -81,66 +151,125 @@ func indexedExperiments(c *cli.Context, folder string) (all []indexed, err error
 		if err != nil {
 			return nil, err
 		}
-		x := &r.Experiment
-		e := indexed{Name: name, Title: x.Title, Command: runs(folder, r)[0], Measurements: present.Measurements(name)}
-		switch {
-		case x.Ensemble != nil:
-			e.Kind = "many simulated pools"
-		case x.Recorded():
-			e.Kind = "recorded answers"
-		case len(r.Benchmarks) == 0: // nobody is asked anything
-			e.Kind = "small environment"
-		default:
-			e.Kind = "simulated experts"
-		}
-		for _, line := range set.Comment {
-			if line = strings.TrimSpace(line); line != x.Title+"." {
-				e.Head = append(e.Head, line)
-			}
-		}
-		e.Seeds = len(seedsOf(set))
-		for f := range r.Files {
-			e.Specs = append(e.Specs, f)
-		}
-		slices.Sort(e.Specs)
-		for _, p := range r.Pools {
-			if p.Recorded == nil {
-				continue
-			}
-			for _, f := range []spec.File{p.Recorded.Queries, p.Recorded.Outcomes} {
-				if !slices.ContainsFunc(e.Data, func(d spec.File) bool { return d.Path == f.Path }) {
-					e.Data = append(e.Data, f)
-				}
-			}
-		}
-		files, err := filepath.Glob(filepath.Join(folder, filepath.FromSlash(present.File(name, "*.*"))))
+		e, err := index(r, set, folder)
 		if err != nil {
 			return nil, err
-		}
-		for _, f := range files {
-			if f := present.File(name, filepath.Base(f)); f != e.Measurements {
-				e.Pages = file(e.Pages, f)
-			}
 		}
 		all = append(all, e)
 	}
 	return all, nil
 }
 
-// seedsOf are the training seeds that have lines of their own.
-func seedsOf(set *metrics.Set) map[string]bool {
-	seeds := map[string]bool{}
-	for _, m := range set.Measurements {
-		if seed := m.Key("seed"); seed != "" {
-			seeds[seed] = true
+// index describes an experiment and what a folder has of it.
+func index(r *spec.Resolved, set *metrics.Set, folder string) (e indexed, err error) {
+	x, seeds := &r.Experiment, seedsOf(set)
+	if n := len(seeds); n > 0 && !x.Recorded() && x.Ensemble == nil && n != len(x.Evaluate.Seeds) { // as --seeds says
+		r.Named += fmt.Sprintf(" --seeds %d", n)
+		x.Evaluate.Seeds = seeds
+	}
+	e = indexed{Name: x.Name, Title: x.Title, Seeds: len(seeds), Commands: runs(folder, r)}
+	if e.Digest, err = r.Digest(); err != nil {
+		return e, err
+	}
+	switch {
+	case x.Ensemble != nil:
+		e.Kind = "many simulated pools"
+	case x.Recorded():
+		e.Kind = "recorded answers"
+	case len(r.Benchmarks) == 0: // nobody is asked anything
+		e.Kind = "small environment"
+	default:
+		e.Kind = "simulated experts"
+	}
+	if x.Ensemble == nil {
+		e.Commands = append(e.Commands, "entrorouter render "+x.Name+" --figures "+shellWord(folder))
+	}
+	for _, line := range set.Comment {
+		if line = strings.TrimSpace(line); line != x.Title+"." {
+			e.Head = append(e.Head, line)
 		}
 	}
+	e.Specs = slices.Sorted(maps.Keys(r.Files))
+	for _, p := range r.Pools {
+		if p.Recorded == nil {
+			continue
+		}
+		for _, f := range []spec.File{p.Recorded.Queries, p.Recorded.Outcomes} {
+			if !slices.ContainsFunc(e.Data, func(d spec.File) bool { return d.Path == f.Path }) {
+				e.Data = append(e.Data, f)
+			}
+		}
+	}
+	if m := x.Policy.Model; m != nil {
+		e.Model = m.Folder
+	}
+	e.Drawn, err = drawnIn(filepath.Join(folder, filepath.FromSlash(present.File(x.Name, ""))), x.Outputs)
+	return e, err
+}
+
+// drawnIn are the tables and figures of the folder of an experiment, in the order of its outputs.
+func drawnIn(folder string, outputs []spec.Output) (all []drawnAs, err error) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if name := filepath.Base(f); name != path.Base(present.Measurements("")) && name != indexFile {
+			all = file(all, name)
+		}
+	}
+	slices.SortFunc(all, func(a, b drawnAs) int {
+		return cmp.Or(cmp.Compare(outputOf(outputs, a.Name), outputOf(outputs, b.Name)), strings.Compare(a.Name, b.Name)) // an output's first table has its name
+	})
+	for i := range all {
+		d := &all[i]
+		if at := slices.IndexFunc(outputs, func(o spec.Output) bool { return o.File == d.Name }); at >= 0 {
+			d.Number = outputs[at].Number
+		}
+		if slices.Contains(d.Files, d.Name+".txt") {
+			text, err := os.ReadFile(filepath.Join(folder, d.Name+".txt"))
+			if err != nil {
+				return nil, err
+			}
+			d.Caption = report.EscapeMarkdown(strings.TrimSpace(string(text)))
+		}
+		if slices.Contains(d.Files, d.Name+".md") { // a table's begins with it
+			text, err := os.ReadFile(filepath.Join(folder, d.Name+".md"))
+			if err != nil {
+				return nil, err
+			}
+			d.Caption, _, _ = strings.Cut(string(text), "\n\n")
+		}
+	}
+	return all, nil
+}
+
+// outputOf is the place of the output that a table or figure is of: what it is called begins with the output's name, the longest that
+// it may be.
+func outputOf(outputs []spec.Output, name string) (place int) {
+	place, most := len(outputs), 0
+	for i, o := range outputs {
+		if (name == o.File || strings.HasPrefix(name, o.File+"-")) && len(o.File) > most {
+			place, most = i, len(o.File)
+		}
+	}
+	return place
+}
+
+// seedsOf are the training seeds that have lines of their own.
+func seedsOf(set *metrics.Set) (seeds []uint64) {
+	for _, m := range set.Measurements {
+		if seed, err := strconv.ParseUint(m.Key("seed"), 10, 64); err == nil && !slices.Contains(seeds, seed) {
+			seeds = append(seeds, seed)
+		}
+	}
+	slices.Sort(seeds)
 	return seeds
 }
 
 // file adds a file to the table or figure that it is of.
 func file(to []drawnAs, name string) []drawnAs {
-	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	base := strings.TrimSuffix(name, path.Ext(name))
 	at := slices.IndexFunc(to, func(s drawnAs) bool { return s.Name == base })
 	if at < 0 {
 		at, to = len(to), append(to, drawnAs{Name: base})
@@ -156,6 +285,13 @@ func file(to []drawnAs, name string) []drawnAs {
 var pageFunctions = template.FuncMap{
 	"kind":  func(name string) string { return strings.TrimPrefix(path.Ext(name), ".") },
 	"codes": func(names []string) string { return "`" + strings.Join(names, "`, `") + "`" },
+	"specs": func(names []string) string {
+		var links []string
+		for _, name := range names {
+			links = append(links, fmt.Sprintf("[%s](../../experiments/%s)", name, name))
+		}
+		return strings.Join(links, ", ")
+	},
 	"data": func(at string) string { // a line of a file that GitHub shows
 		file, line, _ := strings.Cut(at, ":")
 		return fmt.Sprintf("[%s:%s](../%s#L%s)", path.Base(file), line, file, line)
@@ -164,7 +300,7 @@ var pageFunctions = template.FuncMap{
 	"links": func(names []string) string {
 		var links []string
 		for _, name := range names {
-			links = append(links, fmt.Sprintf("[%s](%s#%s)", name, indexFile, name))
+			links = append(links, fmt.Sprintf("[%s](%s)", name, present.File(name, indexFile)))
 		}
 		return strings.Join(links, ", ")
 	},
@@ -172,30 +308,45 @@ var pageFunctions = template.FuncMap{
 
 var indexTemplate = template.Must(template.New(indexFile).Funcs(pageFunctions).Parse(`# Tables and figures
 
-What the committed runs measured. ` + "`entrorouter run`" + ` writes measurements, ` + "`entrorouter render`" + ` draws them, ` + "`entrorouter claims`" + ` judges what
-the paper says, and with ` + "`--update`" + ` writes this page. [Formats](../results/README.md).
-
-| | What it shows | Numbers are of |
-|:---|:---|:---|
-| [verdicts](#verdicts) | What the paper says, judged | all below |
-{{range .Experiments}}| [{{.Name}}](#{{.Name}}) | {{cell .Title}} | {{.Kind}} |
+What the committed runs measured, a folder an experiment; its page has captions and what it was made of. ` + "`entrorouter run`" + ` writes
+measurements, ` + "`entrorouter render`" + ` draws them, ` + "`entrorouter claims`" + ` judges what the paper says, and with ` + "`--update`" + ` writes these pages.
+[Formats](../results/README.md).
+{{with .Versions}}
+Versions that numbers depend on, as [go.mod](../go.mod) has them: {{codes .}}.
+{{end}}{{with .Printed}}
+The paper's: {{range $i, $p := .}}{{if $i}}, {{end}}[{{.Number}}]({{.Experiment}}/README.md#{{.Name}}){{end}}.
+{{end}}
+| | What it shows | Numbers are of | Tables and figures |
+|:---|:---|:---|:---|
+| [verdicts](#verdicts) | What the paper says, judged | all below | |
+{{range $e := .Experiments}}| [{{.Name}}]({{.Name}}/README.md) | {{cell .Title}} | {{.Kind}} | {{range $i, $d := .Drawn}}{{if $i}}, {{end}}[{{.Name}}]({{$e.Name}}/README.md#{{.Name}}){{end}} |
 {{end}}
 ## verdicts
 
-{{template "files" .Verdicts}}
-{{range .Experiments}}
-## {{.Name}}
-
-{{.Title}}: {{.Kind}}.{{range .Head}} {{.}}{{end}}{{if .Seeds}} Trainings or partitions measured one by one: {{.Seeds}}.{{end}}
-
-- Made by ` + "`{{.Command}}`" + `, of {{codes .Specs}} in [experiments](../experiments).
-{{range .Data}}- Data: ` + "`{{.Path}}`" + `, SHA-256 ` + "`{{.SHA256}}`" + `; {{.Source}}; licence: {{.Licence}}.
-{{end}}- Numbers: [measurements]({{.Measurements}})
-
-{{template "files" .Pages}}
+{{range .Verdicts}}- {{.Name}}: {{template "files" .Files}}
 {{end}}
-{{- define "files"}}{{range $i, $s := .}}{{if $i}}
-{{end}}- {{.Name}}:{{range $k, $f := .Files}}{{if $k}},{{end}} [{{kind $f}}]({{$f}}){{end}}{{end}}{{end}}`))
+{{- define "files"}}{{range $i, $f := .}}{{if $i}}, {{end}}[{{kind $f}}]({{$f}}){{end}}{{end}}`))
+
+var experimentTemplate = template.Must(template.Must(indexTemplate.Clone()).New("experiment").Parse(`# {{.Name}}: {{.Title}}
+
+Numbers are of {{.Kind}}.{{range .Head}} {{.}}{{end}}{{if .Seeds}} Trainings or partitions measured one by one: {{.Seeds}}.{{end}}
+
+- Made by {{range $i, $c := .Commands}}{{if $i}}, drawn by {{end}}` + "`{{$c}}`" + `{{end}}.
+- Spec: {{specs .Specs}}; SHA-256 of what they say, in canonical form: ` + "`{{.Digest}}`" + `.
+{{range .Data}}- Data: ` + "`{{.Path}}`" + `, SHA-256 ` + "`{{.SHA256}}`" + `; {{.Source}}; licence: {{.Licence}}.
+{{end}}{{with .Model}}- Language model: ` + "`{{.}}`" + `.
+{{end}}- Numbers: [{{.Measurements}}]({{.Measurements}}). All experiments: [index](../README.md).
+{{$e := .}}{{range $d := .Drawn}}
+## {{.Name}}
+{{with .Number}}
+The paper's {{.}}.
+{{end}}{{with .Image}}
+![{{$d.Name}} of {{$e.Name}}]({{.}})
+{{end}}{{with .Caption}}
+{{.}}
+{{end}}
+{{template "files" .Files}}
+{{end}}`))
 
 var behindTemplate = template.Must(template.New(behindFile).Funcs(pageFunctions).Parse(`# What stands behind each verdict
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -12,7 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/results"
 )
 
 // longestReadme is how many lines a front page has at most.
@@ -98,6 +105,7 @@ func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 	if err := os.Mkdir("figures", 0o777); err != nil {
 		t.Fatal(err)
 	}
+	copyFiles(t, ".", root, "go.mod")
 	copyFiles(t, "figures", filepath.Join(root, "figures"), present.Measurements("*"))
 	copyFiles(t, "figures", filepath.Join(root, "figures"), present.File("ensemble", "*.csv")) // the command ensemble makes them
 	for _, args := range [][]string{{"entrorouter", "render", "--update"}, {"entrorouter", "claims", "--update"}} {
@@ -133,27 +141,76 @@ func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 	}
 }
 
-// The index names every committed file, and what it and the map of verdicts link to is there.
-func TestTheIndexOfFiguresIsComplete(t *testing.T) {
+// The index leads to the page of every experiment and that to each of its files, and what these pages and the map of verdicts link
+// to is there.
+func TestThePagesOfFiguresAreComplete(t *testing.T) {
 	root := filepath.Join("..", "..")
-	index := documentText(t, "figures/README.md")
+	var pages []string
 	files := 0
 	err := fs.WalkDir(os.DirFS(filepath.Join(root, "figures")), ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			files++
-			if name != "README.md" && !strings.Contains(index, "]("+name+")") {
-				t.Errorf("figures/README.md does not list %s; run entrorouter claims --update", name)
-			}
+		if err != nil || d.IsDir() {
+			return err
 		}
-		return err
+		files++
+		folder, base := path.Split("figures/" + name)
+		if path.Ext(base) == ".md" && (base == indexFile || base == behindFile) {
+			pages = append(pages, folder+base)
+			if folder == "figures/" {
+				return nil
+			}
+			folder, base = "figures/", name
+		}
+		if !strings.Contains(documentText(t, folder+indexFile), "]("+base+")") {
+			t.Errorf("%s%s does not list %s; run entrorouter claims --update", folder, indexFile, base)
+		}
+		return nil
 	})
-	if err != nil || files < 200 {
-		t.Fatal(files, err)
+	if err != nil || files < 200 || len(pages) < 20 {
+		t.Fatal(files, pages, err)
 	}
-	for _, page := range []string{"figures/README.md", "figures/claims-map.md"} {
+	for _, page := range pages {
 		for _, to := range brokenLinks(root, page, documentText(t, page)) {
 			t.Errorf("%s links to %s, which is not there", page, to)
 		}
+	}
+}
+
+// The tables and figures that specs call the paper's are those that results/paper has under these numbers.
+func TestNumbersOfThePaperAreThoseOfItsTables(t *testing.T) {
+	source := regexp.MustCompile(`^# source: .*, (Table \d+) \(tab:`)
+	want := map[string]string{}
+	tables, err := fs.Glob(results.FS, "paper/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range tables {
+		text, err := fs.ReadFile(results.FS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := source.FindSubmatch(text)
+		if m == nil {
+			t.Fatalf("%s does not begin with its table's number", name)
+		}
+		want[string(m[1])] = strings.TrimSuffix(path.Base(name), ".txt")
+	}
+	got := map[string]string{}
+	for _, name := range spec.Names(experiments.FS) {
+		r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range r.Experiment.Outputs {
+			if strings.HasPrefix(o.Number, "Table ") {
+				if of, twice := got[o.Number]; twice {
+					t.Errorf("%s is called the paper's of %s and %s", o.Number, of, name)
+				}
+				got[o.Number] = r.Experiment.Paper
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

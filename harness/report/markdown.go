@@ -28,7 +28,7 @@ func (Markdown) Write(w io.Writer, t *Table) error {
 	}
 	var b strings.Builder
 	if t.Caption != "" {
-		b.WriteString(escapeMarkdown(t.Caption) + "\n\n")
+		b.WriteString(EscapeMarkdown(t.Caption) + "\n\n")
 	}
 	slots, lines := t.slots(), t.lines()
 	starts := make([]int, len(slots)) // where the cells of a group are
@@ -41,21 +41,21 @@ func (Markdown) Write(w io.Writer, t *Table) error {
 			b.WriteString("\n")
 		}
 		if len(parts) > 1 && len(groups) == 1 {
-			b.WriteString("**" + escapeMarkdown(t.Groups[groups[0]].Title) + "**\n\n")
+			b.WriteString("**" + EscapeMarkdown(t.Groups[groups[0]].Title) + "**\n\n")
 		}
-		heads, aligned := []string{escapeMarkdown(t.Head)}, []tw.Align{tw.AlignLeft}
+		heads, aligned := []string{EscapeMarkdown(t.Head)}, []tw.Align{tw.AlignLeft}
 		for _, i := range groups {
 			for _, c := range slots[i] {
-				head := escapeMarkdown(c.Title)
+				head := EscapeMarkdown(c.Title)
 				if len(groups) > 1 {
-					head = escapeMarkdown(t.Groups[i].Title) + "<br>" + head
+					head = EscapeMarkdown(t.Groups[i].Title) + "<br>" + head
 				}
 				heads, aligned = append(heads, head), append(aligned, tw.AlignRight)
 			}
 		}
 		var rows [][]string
 		for _, l := range lines {
-			row := []string{escapeMarkdown(l.label)}
+			row := []string{EscapeMarkdown(l.label)}
 			switch l.role {
 			case section:
 				row[0] = "**" + row[0] + "**"
@@ -82,7 +82,7 @@ func (Markdown) Write(w io.Writer, t *Table) error {
 		}
 	}
 	for _, note := range t.notes("Bold") {
-		b.WriteString("\n" + escapeMarkdown(note) + "\n")
+		b.WriteString("\n" + EscapeMarkdown(note) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -151,7 +151,7 @@ func markdownCell(c shown) string {
 	return s
 }
 
-// escapeMarkdown keeps text from ending a cell or being read as markup.
-func escapeMarkdown(s string) string {
+// EscapeMarkdown keeps text from ending a cell or being read as markup.
+func EscapeMarkdown(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "$", `\$`, "[", `\[`, "<", "&lt;", "\n", " ").Replace(s)
 }

@@ -70,21 +70,21 @@ func (s *Sheet) Files() ([]File, error) {
 
 func (s *Sheet) markdown() ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteString(escapeMarkdown(s.Caption) + "\n")
+	b.WriteString(EscapeMarkdown(s.Caption) + "\n")
 	for _, g := range s.Grids {
 		if g.Title != "" {
-			b.WriteString("\n**" + escapeMarkdown(g.Title) + "**\n")
+			b.WriteString("\n**" + EscapeMarkdown(g.Title) + "**\n")
 		}
 		b.WriteString("\n")
 		heads := make([]string, len(g.Head))
 		for i, h := range g.Head {
-			heads[i] = escapeMarkdown(h)
+			heads[i] = EscapeMarkdown(h)
 		}
 		var rows [][]string
 		for _, r := range g.Rows {
 			row := make([]string, len(r))
 			for i, t := range r {
-				row[i] = strings.Join(t.each(escapeMarkdown, "**", "**"), "<br>")
+				row[i] = strings.Join(t.each(EscapeMarkdown, "**", "**"), "<br>")
 			}
 			rows = append(rows, row)
 		}
@@ -93,7 +93,7 @@ func (s *Sheet) markdown() ([]byte, error) {
 		}
 	}
 	for _, note := range s.Notes {
-		b.WriteString("\n" + escapeMarkdown(note) + "\n")
+		b.WriteString("\n" + EscapeMarkdown(note) + "\n")
 	}
 	return b.Bytes(), nil
 }

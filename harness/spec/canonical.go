@@ -4,6 +4,7 @@ package spec
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -29,6 +30,21 @@ func Canonical(v any) ([]byte, error) {
 		return nil, fmt.Errorf("canonical form of %T: %w", v, err)
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Digest is the SHA-256, in hexadecimal digits, of what a spec says in the end, in canonical form: its knobs and those of its bases, its
+// pools, prices and benchmarks.
+func (r *Resolved) Digest() (string, error) {
+	text, err := Canonical(struct {
+		Experiment Experiment `yaml:"experiment"`
+		Pools      []Pool     `yaml:"pools"`
+		Prices     Prices     `yaml:"prices"`
+		Benchmarks Benchmarks `yaml:"benchmarks"`
+	}{r.Experiment, r.Pools, r.Prices, r.Benchmarks})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(text)), nil
 }
 
 // plain turns a value into nil, bool, json.Number, string, []any and map[string]any.

@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// paperNumber is what a paper calls a table or a figure.
+var paperNumber = regexp.MustCompile(`^(?:Table|Figure) [1-9][0-9]*$`)
+
 // plainName is a name that is also part of file names and measurement keys.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
@@ -149,6 +152,9 @@ func (l *loader) checkExperiment(file string) {
 			d.faultAt(knob, "%q is already written by another output", o.File)
 		}
 		files[o.File] = true
+		if o.Number != "" && !paperNumber.MatchString(o.Number) {
+			d.faultAt(fmt.Sprintf("outputs[%d].number", i), "%q is no number of the paper's; want one as in Table 1 or Figure 3", o.Number)
+		}
 		checkRows(d, fmt.Sprintf("outputs[%d].rows", i), o.Rows, rows)
 		for j, s := range o.Series {
 			checkRows(d, fmt.Sprintf("outputs[%d].series[%d].rows", i, j), s.Rows, rows)

@@ -356,6 +356,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"a sweep over nothing", "spec.yaml", "{kind: table, file: out}", "{kind: sweep, file: out}", `spec.yaml:21: outputs[0]: a sweep needs param and axis: the number that its rows change and what to call it`, ""},
 		{"two outputs in one file", "spec.yaml", "  - {kind: table, file: out}", "  - {kind: table, file: out}\n  - {kind: table, file: out}", `spec.yaml:22: outputs[1].file: "out" is already written by another output`, ""},
 		{"two outputs of a kind", "spec.yaml", "{kind: table, file: out}", "{kind: table}\n  - {kind: table}", `spec.yaml:22: outputs[1].file: "table" is already written by another output`, ""},
+		{"a number that no paper has", "spec.yaml", "file: out", "file: out, number: Tab. 1", `spec.yaml:21: outputs[0].number: "Tab. 1" is no number of the paper's; want one as in Table 1 or Figure 3`, ""},
 		{"a pool of one", "pools/served.yaml", "  - {id: big, model: B-9B, max_tokens: 2000, url: \"http://localhost:8002/v1\"}\n", "", `pools/served.yaml:4: experts: one expert leaves nothing to route; want at least 2`, "pools: [toy] => " + served},
 		{"an id taken twice", "pools/toy.yaml", "id: big", "id: small", `pools/toy.yaml:6: experts[1].id: the id "small" is already taken`, ""},
 		{"an id with a slash", "pools/toy.yaml", "id: big", "id: a/big", `pools/toy.yaml:6: experts[1].id: "a/big" is not an id; use letters, digits, dots, dashes and underscores`, ""},
@@ -662,6 +663,50 @@ func TestRangesOfAnEnsembleAreChecked(t *testing.T) {
 		_, err := spec.Load(files, "spec", known)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v", noise, err)
+		}
+	}
+}
+
+// The digest of a spec is of what it says: each knob of every file counts, and how it is written does not.
+func TestTheDigestIsOfWhatASpecSays(t *testing.T) {
+	digest := func(pool, file, old, new string) string {
+		t.Helper()
+		files := sound()
+		if pool == "tape" {
+			edit(t, files, "spec.yaml", "pools: [toy]", "pools: [tape]\nprotocol: folds")
+			edit(t, files, "spec.yaml", "large: 100\n", "")
+		}
+		if old != "" {
+			edit(t, files, file, old, new)
+		}
+		r, err := spec.Load(files, "spec", known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := r.Digest()
+		if err != nil || len(d) != 64 {
+			t.Fatal(d, err)
+		}
+		return d
+	}
+	for _, c := range []struct {
+		pool, file, old, new string
+		same                 bool
+	}{
+		{"toy", "spec.yaml", "tau: 0.6", "tau: 0.60 # as before", true},
+		{"toy", "spec.yaml", "large: 100\n", "large: 100\nanchor: {alpha: 0.6}\n", true}, // which the base says
+		{"toy", "spec.yaml", "tau: 0.6", "tau: 0.7", false},
+		{"toy", "spec.yaml", "{expert: small}", "{expert: big}", false},
+		{"toy", "spec.yaml", "match: entrorouter", "match: small", false},
+		{"toy", "base.yaml", "alpha: 0.6", "alpha: 0.5", false},
+		{"toy", "base.yaml", "seeds: [1, 2]", "seeds: [1, 2, 3]", false},
+		{"toy", "pools/toy.yaml", "residual_sd: 0.5", "residual_sd: 0.6", false},
+		{"tape", "pools/tape.yaml", "outcomes: {path: o.jsonl, sha256: 00", "outcomes: {path: o.jsonl, sha256: 10", false},
+		{"toy", "prices/list.yaml", "{in: 1, out: 2}", "{in: 1, out: 3}", false},
+		{"toy", "benchmarks.yaml", "runs: 4, size: 30", "runs: 5, size: 30", false},
+	} {
+		if same := digest(c.pool, c.file, c.old, c.new) == digest(c.pool, "", "", ""); same != c.same {
+			t.Errorf("%s with %q for %q: the digest is the same: %v", c.file, c.new, c.old, same)
 		}
 	}
 }

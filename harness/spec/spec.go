@@ -310,6 +310,8 @@ type Output struct {
 	Kind string `yaml:"kind"`           // what is drawn: Known.Outputs
 	File string `yaml:"file,omitempty"` // its name, without extension, among the tables and figures of the experiment; default: the kind
 
+	Number string `yaml:"number,omitempty"` // what the paper calls it, as in Table 1; none: it is not in the paper
+
 	Rows   []string `yaml:"rows,omitempty"`             // kinds pareto, seeds and training: ids of the rows shown; default: all that can be, entrorouter in training; kind verdict: of the routers that it is about
 	Param  string   `yaml:"param,omitempty"`            // kind sweep: the number on the axis, train or one of the rows' params, as in anchor.strength
 	Axis   string   `yaml:"axis,omitempty" line:"true"` // kind sweep: what the number is, with its unit
