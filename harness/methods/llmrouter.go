@@ -115,7 +115,7 @@ func (l *llmRouter) endpoint() experts.Endpoint {
 
 func (l *llmRouter) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
 	if l.servers == nil {
-		return nil, fmt.Errorf("method llmrouter: model %q cannot be asked here: protocol folds asks nobody; use protocol split", l.Model)
+		return nil, fmt.Errorf("method llmrouter: model %q cannot be asked here", l.Model)
 	}
 	r := &llmRouting{llmRouter: l}
 	for _, e := range train.Experts {

@@ -70,8 +70,6 @@ func checkTeacher(s Setup, p spec.Policy) error {
 		return nil
 	case s.Spec.Teacher == nil:
 		return paramFault(s.Method, "policy.rationale", "cot needs teacher in the spec: who writes the rationales of Stage I")
-	case s.Spec.Protocol != "split":
-		return paramFault(s.Method, "policy.rationale", "cot needs protocol split; protocol %s asks nobody", s.Spec.Protocol)
 	case s.Spec.Writer != nil && (p.Tune.LoRA == nil || p.Model.Folder == ""):
 		return paramFault(s.Method, "policy.tune", "a writer takes adapters on a model that it has: want tune lora and a folder as model")
 	}

@@ -216,8 +216,4 @@ func TestAPolicyThatWritesNeedsATeacher(t *testing.T) {
 	if _, err := New(s); err == nil || !strings.Contains(err.Error(), "params.policy.tune: a writer takes adapters") {
 		t.Errorf("error is %v", err)
 	}
-	s.Spec.Protocol, s.Spec.Writer = "folds", nil
-	if _, err := New(s); err == nil || !strings.Contains(err.Error(), "protocol folds asks nobody") {
-		t.Errorf("error is %v", err)
-	}
 }

@@ -54,6 +54,7 @@ type recorded struct {
 	stages  *methods.StageOne
 	models  *lm.Models
 	embed   methods.Embed
+	servers methods.Servers
 
 	rec       *recording.Table
 	scored    int // runs of every question and model
@@ -120,7 +121,7 @@ func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
 	if err != nil {
 		return err
 	}
-	c := &recorded{Plan: run.Plan, embed: run.embedder(members), pool: members, backend: run.backend, texts: features.NewTexts(rememberedTexts), stages: methods.NewStageOne(rememberedStages), models: run.models}
+	c := &recorded{Plan: run.Plan, embed: run.embed(members), servers: servers{run, members}, pool: members, backend: run.backend, texts: features.NewTexts(rememberedTexts), stages: methods.NewStageOne(rememberedStages), models: run.models}
 	if err := c.read(ctx); err != nil {
 		return err
 	}
@@ -281,9 +282,14 @@ func (c *recorded) plan() (*steps.Step, error) {
 			if methods.AnswersItself(row.Name) {
 				return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", spec.ErrUsage, row.RowID())
 			}
-			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Stages: c.stages, Models: c.models, Pool: c.pool.Experts, IDs: c.ids, Embed: c.embed, Prices: c.Spec.Prices.Models, Data: c.Options.Data})
+			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Stages: c.stages, Models: c.models, Pool: c.pool.Experts, Servers: c.servers, IDs: c.ids, Embed: c.embed, Prices: c.Spec.Prices.Models, Data: c.Options.Data})
 			if err != nil {
 				return nil, err
+			}
+			for _, m := range methods.Endpoints(method) {
+				if m.URL == "" {
+					return nil, fmt.Errorf("%w: row %s: model %q has no url, and recorded pools have no simulated routers; give it a url", spec.ErrUsage, row.RowID(), m.Model)
+				}
 			}
 			f := &crossFit{row: row}
 			params := source()
@@ -414,8 +420,8 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 	finished := make(chan int, k)
 	group, gctx := errgroup.WithContext(ctx)
 	workers := min(k, runtime.GOMAXPROCS(0))
-	if _, ok := methods.LanguageModel(row, &c.Spec.Experiment); ok {
-		workers = 1 // each has weights and moments of its own
+	if _, ok := methods.LanguageModel(row, &c.Spec.Experiment); ok || len(methods.Endpoints(method)) > 0 {
+		workers = 1 // each has weights and moments of its own, or waits for the same server
 	}
 	for w := range workers {
 		group.Go(func() (err error) {
@@ -448,7 +454,7 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 	}
 	decisions := make([]routing.Decision, len(c.problems))
 	var sweep *book.Sweep
-	report := book.Fit{Knobs: parts[0].knobs}
+	report := book.Fit{Knobs: parts[0].knobs, Router: said(parts)}
 	if report.Knobs != nil {
 		sweep = &book.Sweep{Queries: make([]book.Swept, len(c.problems)), Settings: len(report.Knobs)}
 	}
@@ -474,13 +480,35 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 	return report.Write(d)
 }
 
+// said is what the routers of all folds say of themselves, each weighed by its questions; nil: nothing.
+func said(parts []routed) map[string][]metrics.Value {
+	var out []metrics.Value
+	questions := 0
+	for _, part := range parts {
+		questions += len(part.test)
+	}
+	for i := range parts[0].said {
+		v := parts[0].said[i]
+		v.Number = 0
+		for _, part := range parts {
+			v.Number += part.said[i].Number * float64(len(part.test)) / float64(questions)
+		}
+		out = append(out, metrics.Rounded(v.Number, v.Unit, v.Decimals))
+	}
+	if out == nil {
+		return nil
+	}
+	return map[string][]metrics.Value{book.Recorded: out}
+}
+
 // routed is what a router did on the questions of one fold.
 type routed struct {
 	test      []int // questions
 	decisions []routing.Decision
-	knobs     []float64   // nil: no knob
-	sweep     *book.Sweep // of the test questions
-	unfit     string      // why the row could not be fitted on the other folds; empty: it was
+	knobs     []float64       // nil: no knob
+	sweep     *book.Sweep     // of the test questions
+	said      []metrics.Value // what the router says of itself
+	unfit     string          // why the row could not be fitted on the other folds; empty: it was
 }
 
 // fitFold fits a row on all folds but one and routes the questions of that one.
@@ -527,6 +555,9 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec
 	}
 	if err != nil {
 		return out, err
+	}
+	if r, ok := router.(methods.Reporter); ok {
+		out.said = r.Report()
 	}
 	f, ok := router.(routing.Frontier)
 	if !ok {

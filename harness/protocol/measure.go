@@ -118,13 +118,20 @@ func measureArena(ctx context.Context, x *spec.Experiment, a *book.Arena) ([]met
 
 // measureFolds measures a recorded pool: all questions and each benchmark.
 func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
+	f.Reported = map[string][]metrics.Value{}
 	for _, r := range f.Arena.Rows {
 		knob := false
+		var fits []book.Fit
 		for i, t := range r.Trainings {
 			decisions, err := f.Decisions(t)
 			if err != nil {
 				return nil, err
 			}
+			fit, err := book.ReadFit(t.Entry)
+			if err != nil {
+				return nil, err
+			}
+			fits = append(fits, fit)
 			sweep, err := f.Sweep(t)
 			if err != nil {
 				return nil, err
@@ -135,6 +142,7 @@ func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
 			knob = sweep != nil
 			f.Add(r.ID, t, decisions, sweep)
 		}
+		f.Reported[r.ID] = reported(fits, book.Recorded)
 	}
 	if len(f.Arena.Rows) == 0 {
 		return f.Unfit(), nil

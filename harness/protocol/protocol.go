@@ -32,8 +32,8 @@ type Run struct {
 	Asker *asking.Asker // nil: nobody is asked
 
 	split   *experiment   // nil: another protocol
-	opening sync.Mutex    // of vectors
-	vectors *asking.Asker // of runs without Asker, whose rows may read vectors by a model; nil: none has yet
+	asks    sync.Mutex    // of rows
+	rows    *asking.Asker // of runs without Asker, whose rows may ask models of their own; nil: none has yet
 	backend policy.Backend
 	models  *lm.Models
 }
@@ -57,26 +57,71 @@ func CheckTrail(x *spec.Experiment) error {
 	return nil
 }
 
-// embedder returns what asks models for vectors where nobody is asked for anything else. What answers are stored in is opened when it is
-// first asked.
-func (r *Run) embedder(pool *steps.Pool) methods.Embed {
-	return func(ctx context.Context, model experts.Endpoint, texts []string) ([][]float32, error) {
-		r.opening.Lock()
-		defer r.opening.Unlock()
-		if r.vectors == nil {
-			a, err := asking.Open(ctx, r.Plan, pool)
-			if err != nil {
-				return nil, err
-			}
-			r.vectors = a
+// ask calls f with what asks for the rows of a run whose experts are asked for nothing: one row at a time. What answers are stored in is opened
+// when it is first called.
+func (r *Run) ask(ctx context.Context, pool *steps.Pool, f func(*asking.Asker) error) error {
+	r.asks.Lock()
+	defer r.asks.Unlock()
+	if r.rows == nil {
+		a, err := asking.Open(ctx, r.Plan, pool)
+		if err != nil {
+			return err
 		}
-		return r.vectors.Embed(ctx, model, texts)
+		r.rows = a
 	}
+	return f(r.rows)
+}
+
+// embed returns what asks models for vectors where no expert is asked.
+func (r *Run) embed(pool *steps.Pool) methods.Embed {
+	return func(ctx context.Context, model experts.Endpoint, texts []string) (vectors [][]float32, err error) {
+		err = r.ask(ctx, pool, func(a *asking.Asker) error {
+			vectors, err = a.Embed(ctx, model, texts)
+			return err
+		})
+		return vectors, err
+	}
+}
+
+// servers lets rows of recorded pools ask language models; the experts of such a pool cannot be asked.
+type servers struct {
+	run  *Run
+	pool *steps.Pool
+}
+
+// Pool implements methods.Servers.
+func (s servers) Pool(context.Context) ([]experts.Endpoint, spec.Sampling, error) {
+	return nil, spec.Sampling{}, s.refuse()
+}
+
+// Chat implements methods.Servers.
+func (s servers) Chat(context.Context, []experts.Endpoint) (experts.Chatter, error) {
+	return nil, s.refuse()
+}
+
+func (s servers) refuse() error {
+	return fmt.Errorf("%w: pool %s is recorded: its experts cannot be talked to", spec.ErrUsage, s.pool.Name)
+}
+
+// Progress implements methods.Servers.
+func (s servers) Progress(what string, total int) (one, done func()) {
+	show := s.run.Options.Progress
+	show.Start(what, total)
+	return func() { show.Add(1) }, show.Done
+}
+
+// Ask implements methods.Servers.
+func (s servers) Ask(ctx context.Context, model experts.Endpoint, sampling spec.Sampling, asks []methods.Ask) (answers []experts.Completion, err error) {
+	err = s.run.ask(ctx, s.pool, func(a *asking.Asker) error {
+		answers, err = asking.Servers{Asker: a}.Ask(ctx, model, sampling, asks)
+		return err
+	})
+	return answers, err
 }
 
 // Close frees what the run holds.
 func (r *Run) Close() {
-	for _, a := range []*asking.Asker{r.Asker, r.vectors} {
+	for _, a := range []*asking.Asker{r.Asker, r.rows} {
 		if a != nil {
 			a.Close()
 		}

@@ -24,6 +24,8 @@ type Folds struct {
 	Whole      bool       // all questions together are measured, and no single benchmark
 	Resampling Resampling
 
+	Reported map[string][]metrics.Value // by row: what its router says of itself on all questions, averaged over the partitions
+
 	rows []foldedRow
 }
 
@@ -336,7 +338,11 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 			of := whole(everyPartition, c.partition(k))
 			out = append(out, of[0].line("Route", append(slices.Clone(keys), metrics.Keys("seed", fmt.Sprint(p.Seed))...), len(inside)))
 		}
-		out = append(out, numbers[i].line("Route", keys, len(inside)))
+		var reported []metrics.Value
+		if benchmark == metrics.BothStrata {
+			reported = f.Reported[f.rows[c.row].id]
+		}
+		out = append(out, numbers[i].line("Route", keys, len(inside), reported...))
 	}
 	return out
 }
