@@ -19,7 +19,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build release release-check build-simd build-xla test test-browser race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf verify-paper smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-studies live-demo test-live lm-accept clean
+.PHONY: build release release-check build-simd build-xla test test-browser race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf verify-paper smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-studies lm-asked live-demo test-live lm-accept clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -266,6 +266,11 @@ live-demo: build $(LIVE)/installed
 	  '$(CURDIR)/$(BIN)' run '$(CURDIR)/tools/live/live-demo.yaml' --data '$(CURDIR)/tools/live' --out runs --figures figures
 	@echo && $(BIN) status --out $(LIVE)/runs
 	@echo && echo 'This was a demonstration: a model of 135 million weights, a dozen sums, made-up prices. The servers are stopped.'
+
+# SmolLM2 asked which model should answer, by the prompt of rows of kind llmrouter, about 160 recorded quizzes. What it has said is stored.
+lm-asked: build $(LIVE)/installed
+	@cd $(LIVE) && venv/bin/python '$(CURDIR)/tools/live/serve.py' '$(SERVED)' smol=8104 --parallel 4 --context 8192 -- \
+	  sh -c 'cd "$(CURDIR)" && exec $(BIN) run lm-asked --data "$(DATA)"'
 
 $(LIVE)/installed: tools/live/requirements.txt tools/smollm2/requirements.txt
 	$(call needs,python3,install what make live-demo runs)
