@@ -248,7 +248,8 @@ func TestAServerWritesWithTheAdaptersThatAreTrained(t *testing.T) {
 		for i, row := range w.rows {
 			prompts = append(prompts, train.Prompt{ID: fmt.Sprint(i), Row: row, Reward: []float64{float64(i), 1 - float64(i)}, Cut: -3})
 		}
-		curve, err := (train.Conduct{Write: s.Write}).GRPO(t.Context(), w.model, prompts, spec.GRPO{Estimator: train.Sampled, Steps: 3, Batch: 2, Group: 4, LR: .1, ClipLow: .2, ClipHigh: .2, DualClip: 3, Epochs: 1}, 1)
+		w.model.WrittenBy(s.Write)
+		curve, err := (train.Conduct{}).GRPO(t.Context(), w.model, prompts, spec.GRPO{Estimator: train.Sampled, Steps: 3, Batch: 2, Group: 4, LR: .1, ClipLow: .2, ClipHigh: .2, DualClip: 3, Epochs: 1}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,11 +286,12 @@ func TestAServerWritesWithTheAdaptersThatAreTrained(t *testing.T) {
 func TestAServerWritesTheLikeliestTextToTheBoundOfTheTest(t *testing.T) {
 	w := newWorld(t)
 	s := w.serve()
-	got, err := s.Write(t.Context(), w.model, []string{"a", "b"}, w.rows, 1, true, 1)
+	want, err := w.model.Written(t.Context(), w.rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := w.model.Written(t.Context(), w.rows)
+	w.model.WrittenBy(s.Write)
+	got, err := w.model.Written(t.Context(), w.rows)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,6 +110,12 @@ func (e *entroRouter) Load(_ context.Context, experts []routing.Expert, from str
 	if err != nil {
 		return nil, fmt.Errorf("method %s: %w", e.name, err)
 	}
+	write, err := e.writer(work)
+	if err != nil {
+		model.Close()
+		return nil, fmt.Errorf("method %s: %w", e.name, err)
+	}
+	model.WrittenBy(write)
 	if got, want := model.Policy().Experts(), expertIDs(experts); !slices.Equal(got, want) {
 		err = fmt.Errorf("the checkpoint in %s chooses among %s, the pool is %s", from, strings.Join(got, ", "), strings.Join(want, ", "))
 	}
@@ -172,12 +178,14 @@ func (e *entroRouter) train(ctx context.Context, set routing.TrainSet, work rout
 		return nil, nil, err
 	}
 	conduct := conductOf(e.Policy, work)
-	if err := e.writtenElsewhere(&conduct, work); err != nil {
+	write, err := e.writer(work)
+	if err != nil {
 		return nil, nil, err
 	}
 	if model, curve, err = e.first(ctx, conduct, reader, examples, work.Seed); err != nil {
 		return model, nil, err
 	}
+	model.WrittenBy(write)
 	if e.stageTwo == nil {
 		return model, curve, nil
 	}

@@ -84,23 +84,22 @@ func WrittenBy(m routing.Method, x *spec.Experiment) string {
 	return ""
 }
 
-// writtenElsewhere has the server of the spec write the rollouts of a training, if there is one.
-func (e *entroRouter) writtenElsewhere(c *train.Conduct, work routing.Work) error {
+// writer is the server of the spec that writes for a row's policy; nil: there is none, and the policy does.
+func (e *entroRouter) writer(work routing.Work) (policy.Write, error) {
 	w := e.setup.Spec.Writer
 	if w == nil || e.Policy.Rationale != "cot" {
-		return nil
+		return nil, nil
 	}
-	s := &generate.Server{URL: w.URL, Folder: cmp.Or(w.Folder, work.Unfinished), Flight: w.Flight}
+	s := &generate.Server{URL: w.URL, Folder: cmp.Or(w.Folder, work.Unfinished, work.Dir), Flight: w.Flight}
 	if w.KeyEnv != "" {
 		if s.Key = os.Getenv(w.KeyEnv); s.Key == "" {
-			return fmt.Errorf("the environment variable %s, which is to hold the key of %s, is not set", w.KeyEnv, w.URL)
+			return nil, fmt.Errorf("the environment variable %s, which is to hold the key of %s, is not set", w.KeyEnv, w.URL)
 		}
 	}
 	if s.Folder == "" {
-		return errors.New("there is no folder for the adapters of its writer; set writer.folder")
+		return nil, errors.New("there is no folder for the adapters of its writer; set writer.folder")
 	}
-	c.Write = s.Write
-	return nil
+	return s.Write, nil
 }
 
 // The teacher's prompt is ours: the paper names the two models that wrote its exemplar and its rationales (appendix C.1), and prints

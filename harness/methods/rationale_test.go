@@ -186,15 +186,14 @@ func TestAWriterNeedsItsKeyAndAFolder(t *testing.T) {
 	e.setup.Spec.Writer = &spec.Writer{URL: "http://localhost:1/v1", KeyEnv: "NO_SUCH_KEY_OF_A_WRITER", Flight: 1}
 	w := work(1)
 	w.Unfinished = t.TempDir()
-	var c train.Conduct
-	if err := e.writtenElsewhere(&c, w); err == nil || !strings.Contains(err.Error(), "NO_SUCH_KEY_OF_A_WRITER, which is to hold the key of http://localhost:1/v1, is not set") {
+	if _, err := e.writer(w); err == nil || !strings.Contains(err.Error(), "NO_SUCH_KEY_OF_A_WRITER, which is to hold the key of http://localhost:1/v1, is not set") {
 		t.Errorf("error is %v", err)
 	}
 	t.Setenv("NO_SUCH_KEY_OF_A_WRITER", "sesame")
-	if err := e.writtenElsewhere(&c, work(1)); err == nil || !strings.Contains(err.Error(), "set writer.folder") {
+	if _, err := e.writer(work(1)); err == nil || !strings.Contains(err.Error(), "set writer.folder") {
 		t.Errorf("error is %v", err)
 	}
-	if err := e.writtenElsewhere(&c, w); err != nil || c.Write == nil {
+	if write, err := e.writer(w); err != nil || write == nil {
 		t.Errorf("nobody writes (%v)", err)
 	}
 	if by := WrittenBy(e, e.setup.Spec); by != "server" {

@@ -31,6 +31,7 @@ type Model struct {
 	backend compute.Backend
 	store   *model.Store
 	logits  *model.Exec
+	write   Write // nil: the policy itself
 }
 
 // New returns a model with initial weights, drawn on the host from the stream of s: the same on every backend.
@@ -167,11 +168,27 @@ func (m *Model) Probs(ctx context.Context, texts []string) ([][]float64, error) 
 	return m.ProbsOf(ctx, rows)
 }
 
+// WrittenBy has something else write what the policy writes before it chooses.
+func (m *Model) WrittenBy(w Write) { m.write = w }
+
+// Write is Writer.Write, by whoever writes for the model. ok is false if its policy only chooses: the rows are as they were.
+func (m *Model) Write(ctx context.Context, ids []string, rows []Row, n int, greedy bool, s seed.Seed) (written []Row, ok bool, err error) {
+	w, ok := WriterOf(m.policy)
+	if !ok {
+		return rows, false, nil
+	}
+	write := m.write
+	if write == nil {
+		write = w.Write
+	}
+	written, err = write(ctx, m, ids, rows, n, greedy, s)
+	return written, true, err
+}
+
 // Written returns rows with the likeliest text that a policy writes before it chooses, where they have none; those of a policy that
 // only chooses are as they were.
 func (m *Model) Written(ctx context.Context, rows []Row) ([]Row, error) {
-	w, ok := WriterOf(m.policy)
-	if !ok {
+	if _, ok := WriterOf(m.policy); !ok {
 		return rows, nil
 	}
 	rows = slices.Clone(rows)
@@ -186,7 +203,7 @@ func (m *Model) Written(ctx context.Context, rows []Row) ([]Row, error) {
 	if blank == nil {
 		return rows, nil
 	}
-	written, err := w.Write(ctx, m, ids, blank, 1, true, 0)
+	written, _, err := m.Write(ctx, ids, blank, 1, true, 0)
 	if err != nil {
 		return nil, err
 	}

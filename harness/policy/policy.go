@@ -127,6 +127,9 @@ type Writer interface {
 	Write(ctx context.Context, m *Model, ids []string, rows []Row, n int, greedy bool, s seed.Seed) ([]Row, error)
 }
 
+// Write is what writes before a policy of a model chooses: its own Writer.Write, or something elsewhere.
+type Write func(ctx context.Context, m *Model, ids []string, rows []Row, n int, greedy bool, s seed.Seed) ([]Row, error)
+
 // WriterOf returns a policy that writes as what it is; ok is false for one that only chooses.
 func WriterOf(p Policy) (w Writer, ok bool) {
 	w, ok = p.(Writer)

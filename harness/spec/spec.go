@@ -44,7 +44,7 @@ type Experiment struct {
 	Features Features `yaml:"features,omitempty"` // what all rows read that learn from texts, unless a row sets its own; default: each row's
 	Policy   Policy   `yaml:"policy"`
 	Teacher  *Teacher `yaml:"teacher,omitempty"` // policy.rationale cot: who writes the rationales of Stage I
-	Writer   *Writer  `yaml:"writer,omitempty"`  // policy.rationale cot: the server that writes the rollouts of Stage II; default: this program
+	Writer   *Writer  `yaml:"writer,omitempty"`  // policy.rationale cot: the server that writes, in Stage II and when a row routes; default: this program
 	SFT      SFT      `yaml:"sft"`
 	GRPO     GRPO     `yaml:"grpo"`
 	Validate Validate `yaml:"validate,omitempty"`

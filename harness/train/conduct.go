@@ -3,14 +3,12 @@
 package train
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/entrorouter/entrorouter/harness/policy"
-	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
 // Conduct says how trainings are carried out. The zero value takes batches at once, keeps nothing and tells nobody.
@@ -26,9 +24,6 @@ type Conduct struct {
 	Every int
 
 	Tell func(Progress) // after every step; nil: nobody
-
-	// Write is asked for the rollouts of a policy that writes in the place of its own policy.Writer.Write; nil: that is.
-	Write func(ctx context.Context, m *policy.Model, ids []string, rows []policy.Row, n int, greedy bool, s seed.Seed) ([]policy.Row, error)
 }
 
 // Progress is how far a stage of a training is.

@@ -313,15 +313,8 @@ func (r *rollout) write(ctx context.Context, batch []Prompt, step int) ([]policy
 	for i, p := range batch {
 		rows[i], ids[i] = p.Row, p.ID
 	}
-	w, writes := policy.WriterOf(r.model.Policy())
-	if !writes {
-		return rows, nil
-	}
-	write := w.Write
-	if r.Write != nil {
-		write = r.Write
-	}
-	return write(ctx, r.model, ids, rows, r.cfg.Group, false, r.seed.Derive("write", step))
+	rows, _, err := r.model.Write(ctx, ids, rows, r.cfg.Group, false, r.seed.Derive("write", step))
+	return rows, err
 }
 
 // before is what the sampling policy says of rows: log-probabilities of choices [B*M] and, of a policy that writes, of the tokens of
