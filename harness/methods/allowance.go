@@ -60,9 +60,16 @@ func (f *forc) allowance() Allowance {
 	return Allowance{inWords(f.Features), oneOf(len(f.L2), "penalties")}
 }
 
-// Routers that ask several experts read texts by regressions with one penalty.
-func (*routerR1) allowance() Allowance { return Allowance{Reads: inWords(multiRoundFeatures())} }
-func (*xRouter) allowance() Allowance  { return Allowance{Reads: inWords(multiRoundFeatures())} }
+func (r *routerR1) allowance() Allowance { return r.decoder.allowance() }
+func (x *xRouter) allowance() Allowance  { return x.decoder.allowance() }
+
+// allowance is that of a router that may ask several experts: a small network reads texts by regressions with one penalty.
+func (d *decoder) allowance() Allowance {
+	if d != nil {
+		return Allowance{Reads: "the text itself, and who has been asked"}
+	}
+	return Allowance{Reads: inWords(multiRoundFeatures())}
+}
 
 func (*mean) allowance() Allowance {
 	return Allowance{Reads: "what the rows that it averages read", Chooses: "what they choose"}

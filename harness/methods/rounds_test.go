@@ -174,6 +174,9 @@ func TestWhatARowWithALanguageModelNeeds(t *testing.T) {
 	if err != nil || !strings.Contains(string(recipe), `"sft":{"batch":8`) || !strings.Contains(string(recipe), `"lm":true`) {
 		t.Errorf("recipe %s: %v", recipe, err)
 	}
+	if a, ok := AllowanceOf(s.Method, s.Spec); !ok || a.Reads != "the text itself, and who has been asked" {
+		t.Errorf("it reads %q", a.Reads)
+	}
 	small, err := spec.Canonical(build(t, "routerr1", ""))
 	if err != nil || strings.Contains(string(small), "sft") || strings.Contains(string(small), "anchor") {
 		t.Errorf("recipe of a small network %s: %v", small, err)
