@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -20,10 +21,23 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/entrorouter/entrorouter/harness/page"
+	"github.com/entrorouter/entrorouter/harness/trail"
 )
 
 // browser opens a page of report; what the console says against it fails the test.
 func browser(t *testing.T, width int64, args ...string) (do func(...chromedp.Action)) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.html")
+	var out, errs bytes.Buffer
+	if code := run(append([]string{"entrorouter", "report", "--output", file}, args...), nil, &out, &errs); code != exitOK {
+		t.Fatal(errs.String())
+	}
+	return browserAt(t, width, file)
+}
+
+func browserAt(t *testing.T, width int64, file string) (do func(...chromedp.Action)) {
 	t.Helper()
 	var found string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -34,11 +48,6 @@ func browser(t *testing.T, width int64, args ...string) (do func(...chromedp.Act
 	}
 	if found == "" {
 		t.Skip("there is no Chromium to open a page with: install chromium")
-	}
-	file := filepath.Join(t.TempDir(), "report.html")
-	var out, errs bytes.Buffer
-	if code := run(append([]string{"entrorouter", "report", "--output", file}, args...), nil, &out, &errs); code != exitOK {
-		t.Fatal(errs.String())
 	}
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox)...)
 	t.Cleanup(cancel)
@@ -208,6 +217,45 @@ func TestBrowserSaysWhichRowIsBestAtAPrice(t *testing.T) {
 	do(chromedp.Focus(slider, chromedp.ByQuery), chromedp.KeyEvent(kb.Home), chromedp.KeyEvent(kb.ArrowRight))
 	if after := tells[string](do, `document.querySelector("`+slider+`").value`); before != "200" || after != "1" || look("by keys").Name != least.Name {
 		t.Errorf("keys lead from %s to %s", before, after)
+	}
+}
+
+// A fraction stands upright, one that is no formula stays, and neither a wide nor a hostile one changes the page around it.
+func TestBrowserSetsFormulas(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "answers.html")
+	var text bytes.Buffer
+	wide := "$$" + strings.Repeat("x+", 400) + "1$$"
+	err := page.WriteAnswers(&text, "main", &trail.ProblemResult{
+		Problem:  trail.Question{ID: "q", Text: `Find $\frac{1}{2}$ of $3 and $4.`, Options: []string{wide, strings.ReplaceAll(wide, "$$", "$")}},
+		Rollouts: []trail.RolloutResult{{Expert: "small", Response: wide + ` \(\sqrt{\text{</math><script>document.title="run"</script>}}\) $<img src=x onerror=document.title=1>$ \[\boxed{\frac{3}{2}}\]`}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	do := browserAt(t, 400, file)
+	if n := tells[int](do, `document.querySelectorAll(".text math").length`); n != 3 {
+		t.Errorf("the question has %d formulas", n)
+	}
+	if upright := tells[bool](do, `(() => { const [above, below] = [...document.querySelectorAll("p.text mfrac > *")].map((e) => e.getBoundingClientRect()); return above.bottom <= below.top && above.height > 0; })()`); !upright {
+		t.Error("a fraction is a line")
+	}
+	if said := tells[string](do, `document.querySelector("p.text").innerText.replace(/\s/g, "")`); said != "Find12of$3and$4." {
+		t.Errorf("the question says %q", said)
+	}
+	if n := tells[int](do, `document.querySelectorAll(".answer > pre math").length`); n != 4 {
+		t.Errorf("the answer has %d formulas", n)
+	}
+	if title := tells[string](do, "document.title"); title != "EntroRouter: q" {
+		t.Errorf("a script ran: %s", title)
+	}
+	if n := tells[int](do, `document.querySelectorAll("script, img").length`); n != 0 {
+		t.Errorf("%d elements came of an answer", n)
+	}
+	if width := tells[int](do, "document.documentElement.scrollWidth"); width > 400 {
+		t.Errorf("the page is %d pixels wide on a screen of 400", width)
 	}
 }
 

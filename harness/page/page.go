@@ -56,7 +56,7 @@ type Recipe struct {
 //go:embed page.gohtml page.css page.js served.gohtml
 var files embed.FS
 
-var pageTemplate = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{"slug": slug, "own": ownTables}).ParseFS(files, "page.gohtml"))
+var pageTemplate = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{"slug": slug, "own": ownTables, "formulas": formulas}).ParseFS(files, "page.gohtml"))
 
 // slug makes an id of a name.
 func slug(name string) string { return strings.Join(strings.Fields(name), "-") }

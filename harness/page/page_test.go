@@ -38,7 +38,7 @@ func TestVerdictsAreToldApartWithoutColour(t *testing.T) {
 
 // What a model or a data set may say to change a page: to end elements, to run scripts, to load what is elsewhere, to command a
 // terminal, to turn the text after it around.
-const hostile = `</script></td></article></style><img src=x onerror="document.title='run'"><script>document.title='run'</script>"'` + "\x00\x1b[31m\u202e\u2066 {{.}} javascript:alert(1) ]]> <!--"
+const hostile = `</script></td></article></style><img src=x onerror="document.title='run'"><script>document.title='run'</script>"'` + "\x00\x1b[31m\u202e\u2066 {{.}} javascript:alert(1) ]]> $<img src=x onerror=document.title=1>^2$ \\(\\text{</math><script>}\\) <!--"
 
 // hostilePage is a page whose every text from outside is hostile.
 func hostilePage() *Page {

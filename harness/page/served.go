@@ -36,7 +36,7 @@ type beside struct {
 	Problem    *trail.ProblemResult
 }
 
-var besideTemplate = template.Must(template.New("served.gohtml").ParseFS(files, "served.gohtml"))
+var besideTemplate = template.Must(template.New("served.gohtml").Funcs(template.FuncMap{"formulas": formulas}).ParseFS(files, "served.gohtml"))
 
 // WriteAnswers writes everything that experts said to a question. What they say runs nothing, loads nothing and is text.
 func WriteAnswers(w io.Writer, experiment string, p *trail.ProblemResult) error {
