@@ -100,9 +100,6 @@ RECORDED  = recorded recorded-mmlu recorded-routellm recorded-learning recorded-
 # Held back from development, and scored once (LOG.md): make recorded RECORDED='recorded-rgym recorded-lineage'.
 HELD      = recorded-rgym recorded-lineage
 
-# The experiments of a list whose measurements are committed.
-committed = $(foreach e,$1,$(if $(wildcard figures/$e/measurements.txt),$e))
-
 # Carries out the experiments of a list with flags; FULL=1 prints every table. A summary says whether they agree with the committed
 # tables; the whole account of one is in results/figures/NAME/check.txt. Other training seeds are no disagreement, and a regression
 # (exit code 3 of run) is an error, after the verdicts on what the paper states. Last comes one HTML file of all of it.
@@ -135,13 +132,13 @@ recorded: build
 	$(if $(filter recorded-routellm,$(RECORDED)),$(BIN) fetch routellm-mmlu --data '$(DATA)')
 	$(call carry-out,$(RECORDED),--data '$(DATA)')
 
-# One PDF of the tables and figures of reproduce and recorded that have measurements in figures/. Needs pdflatex.
+# One PDF of the tables and figures of every experiment that has measurements in figures/, those of the paper first. Needs pdflatex.
 paper-pdf: build
 	rm -rf build/paper && mkdir -p build/paper
 	cd figures && for e in *; do test ! -f $$e/measurements.txt || { mkdir ../build/paper/$$e && cp $$e/measurements.txt ../build/paper/$$e/; } || exit 1; done
 	$(BIN) claims --measurements build/paper --figures build/paper >build/paper/claims.log || test $$? = 3
-	$(BIN) render --figures build/paper --formats pdf --document $(call committed,$(SIMULATED) $(RECORDED)) >build/paper/render.log
-	cd build/paper && pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log && pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log
+	$(BIN) render --figures build/paper --formats pdf --document >build/paper/render.log
+	cd build/paper && for run in 1 2 3; do pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log || exit 1; done # the contents have pages of their own
 	@echo build/paper/all.pdf
 
 # How much of what the paper says holds in its own tables and comes out on each scale, from the committed measurements. Nothing is run.

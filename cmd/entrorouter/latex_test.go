@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
 )
@@ -180,6 +182,72 @@ func TestTablesNeedThePackagesThatTheyName(t *testing.T) {
 		if log, err := latex.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", needs, err, tail(log))
 		}
+	}
+}
+
+// A document of the committed measurements begins with the paper's tables and figures, in their order and under their numbers, and has
+// those of every experiment, recorded answers and language models too; whatever a page shows stands in it once.
+func TestADocumentBeginsWithThePapersTables(t *testing.T) {
+	dir := t.TempDir()
+	copyFiles(t, dir, filepath.Join("..", "..", "figures"), present.Measurements("*"))
+	copyFiles(t, dir, filepath.Join("..", "..", "figures"), "*.tex")
+	var out bytes.Buffer
+	if code := run([]string{"entrorouter", "render", "--figures", dir, "--formats", "pdf", "--document"}, strings.NewReader(""), &out, &out); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, out.String())
+	}
+	text, err := os.ReadFile(filepath.Join(dir, document+".tex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, counted, ok := strings.Cut(string(text), `\renewcommand{\thetable}{S\arabic{table}}`)
+	_, printed, begun := strings.Cut(body, "\\tableofcontents\n\\clearpage\n")
+	if !ok || !begun {
+		t.Fatal("no tables of the paper's")
+	}
+	shown := regexp.MustCompile(`(?s)\\setcounter\{(\w+)\}\{(\d+)\}\n\\gdef\\listed\{[^\n]*(Table|Figure) (\d+): .*?\\(?:input|includegraphics\[[^]]*\])\{([^}]+)\}`)
+	var got []string
+	for _, m := range shown.FindAllStringSubmatch(printed, -1) {
+		if before, _ := strconv.Atoi(m[2]); strconv.Itoa(before+1) != m[4] || strings.ToLower(m[3]) != m[1] {
+			t.Errorf("%s %s is set as number %s+1 of %s", m[3], m[4], m[2], m[1])
+		}
+		got = append(got, m[3]+" "+m[4]+" "+m[5])
+	}
+	want := []string{"Table 1 main/table", "Table 2 ablation/table", "Table 3 llm-as-router/table", "Table 4 llm-as-router-ood/table", "Table 5 ood/table",
+		"Table 6 alpha/table", "Table 7 hetero/table", "Table 8 noise/table", "Figure 1 collapse/collapse", "Figure 3 main/routing-distribution"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, name := range append(want, "x y claims", "x y main/table-large", "x y recorded/table-llama31-all", "x y recorded-lineage/table-qwen3_lineage-all", "x y lm-recorded/table-rgym_math-all") {
+		name = strings.Fields(name)[2]
+		if n := strings.Count(string(text), "{"+name+"}\n"); n != 1 {
+			t.Errorf("%s is in the document %d times", name, n)
+		}
+	}
+	if strings.Contains(counted, "setcounter{table}{1") {
+		t.Error("tables of ours have numbers of the paper's")
+	}
+}
+
+// The parts of a table that is broken have its number.
+func TestPartsOfATableHaveOneNumber(t *testing.T) {
+	parts := 0
+	for _, name := range tablesOf(t, filepath.Join("..", "..", "figures")) {
+		text, err := os.ReadFile(filepath.Join("..", "..", "figures", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, float := range strings.Split(string(text), `\begin{table`)[1:] {
+			continued := strings.Contains(float, `, continued.}`)
+			if strings.Contains(float, `\addtocounter{table}{-1}`+"\n"+`\caption{`) != continued {
+				t.Errorf("%s: continued %v, and its number is counted on: %v", name, continued, continued)
+			}
+			if continued {
+				parts++
+			}
+		}
+	}
+	if parts == 0 {
+		t.Error("no table is broken")
 	}
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -35,7 +37,7 @@ func renderCommand() *cli.Command {
 			&cli.StringFlag{Name: "formats", Value: "svg", Usage: "formats of figures, of svg, pdf and png, with commas between them"},
 			&cli.StringFlag{Name: "paper", Value: "below", Usage: "where tables print the paper's numbers: below ours, beside them, or none"},
 			&cli.BoolFlag{Name: "difference", Usage: "tables print ours minus the paper's too"},
-			&cli.BoolFlag{Name: "document", Usage: "also write all.tex, a LaTeX document of these tables and figures and of those of claims; needs pdf among the formats"}),
+			&cli.BoolFlag{Name: "document", Usage: "also write all.tex, a LaTeX document of these tables and figures, the paper's first, and of those of claims; needs pdf among the formats"}),
 		Action: func(c *cli.Context) error {
 			dir, err := figuresFolder(c)
 			if err != nil {
@@ -149,8 +151,8 @@ const document = "all"
 // claimTables are the tables that the command claims writes.
 var claimTables = []string{"claims.tex", "claims-measured.tex", "verdicts.tex"}
 
-// writeDocument writes the LaTeX document of a folder: what the command claims wrote there, then the tables and figures of
-// the experiments that were rendered, files [experiment] in the order of their outputs.
+// writeDocument writes the LaTeX document of a folder: tables and figures of the paper, under its numbers, what the command claims wrote
+// there, then the others of the experiments that were rendered, files [experiment] in the order of their outputs.
 func writeDocument(dir string, experiments []*present.Run, files [][]report.File) error {
 	verdicts := report.Chapter{Title: "Claims and verdicts"}
 	for _, name := range claimTables {
@@ -161,34 +163,50 @@ func writeDocument(dir string, experiments []*present.Run, files [][]report.File
 		if err != nil {
 			return err
 		}
-		if err := addTo(&verdicts, dir, name); err != nil {
+		if err := addTo(&verdicts, dir, name, report.Printed{}); err != nil {
 			return err
 		}
 	}
-	chapters := []report.Chapter{verdicts}
+	printed, others := report.Chapter{Title: "Tables and figures of the paper"}, []report.Chapter{verdicts}
 	for i, r := range experiments {
+		numbers := map[string]report.Printed{}
+		for _, o := range r.Spec.Experiment.Outputs {
+			if _, n, ok := strings.Cut(o.Number, " "); ok {
+				number, err := strconv.Atoi(n)
+				if err != nil {
+					return err
+				}
+				numbers[present.File(r.Spec.Experiment.Name, o.File)] = report.Printed{Number: number, Title: r.Spec.Experiment.Title}
+			}
+		}
 		c := report.Chapter{Title: r.Spec.Experiment.Title}
 		for _, f := range files[i] {
-			if err := addTo(&c, dir, f.Name); err != nil {
+			to, number := &c, numbers[strings.TrimSuffix(f.Name, filepath.Ext(f.Name))]
+			if number.Number > 0 {
+				to = &printed
+			}
+			if err := addTo(to, dir, f.Name, number); err != nil {
 				return err
 			}
 		}
-		chapters = append(chapters, c)
+		others = append(others, c)
 	}
-	chapters = slices.DeleteFunc(chapters, func(c report.Chapter) bool { return c.Tables == nil && c.Figures == nil })
+	slices.SortStableFunc(printed.Tables, func(a, b report.Tabulation) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortStableFunc(printed.Figures, func(a, b report.Illustration) int { return cmp.Compare(a.Number, b.Number) })
+	others = slices.DeleteFunc(others, func(c report.Chapter) bool { return c.Tables == nil && c.Figures == nil })
 	var text bytes.Buffer
-	if err := report.Document(&text, "Tables and figures", chapters); err != nil {
+	if err := report.Document(&text, "Tables and figures", printed, others); err != nil {
 		return err
 	}
 	return store.WriteFile(filepath.Join(dir, document+".tex"), text.Bytes())
 }
 
 // addTo adds a file to a chapter if it is a table or a figure: a PDF file with its caption beside it.
-func addTo(c *report.Chapter, dir, file string) error {
+func addTo(c *report.Chapter, dir, file string, in report.Printed) error {
 	name := strings.TrimSuffix(file, filepath.Ext(file))
 	switch filepath.Ext(file) {
 	case ".tex":
-		c.Tables = append(c.Tables, name)
+		c.Tables = append(c.Tables, report.Tabulation{Name: name, Printed: in})
 	case ".pdf":
 		caption, err := os.ReadFile(filepath.Join(dir, name+".txt"))
 		if err != nil {
@@ -198,7 +216,7 @@ func addTo(c *report.Chapter, dir, file string) error {
 		if err != nil {
 			return err
 		}
-		c.Figures = append(c.Figures, report.Illustration{Name: name, Caption: string(caption), Wide: report.Wide(pdf)})
+		c.Figures = append(c.Figures, report.Illustration{Name: name, Caption: string(caption), Wide: report.Wide(pdf), Printed: in})
 	}
 	return nil
 }

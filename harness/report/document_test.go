@@ -27,7 +27,7 @@ func TestWideFiguresGoOverBothColumns(t *testing.T) {
 		t.Errorf("wide: %v and %v, want the first alone", figures[0].Wide, figures[1].Wide)
 	}
 	var text strings.Builder
-	if err := Document(&text, "All", []Chapter{{Title: "One", Figures: figures}}); err != nil {
+	if err := Document(&text, "All", Chapter{}, []Chapter{{Title: "One", Figures: figures}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"\\begin{figure*}[!tp]", "\\end{figure*}", "\\begin{figure}[!tp]", `\caption{$\beta$ of $\lambda$}`} {

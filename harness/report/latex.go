@@ -53,6 +53,9 @@ func (LaTeX) Write(w io.Writer, t *Table) error {
 	return err
 }
 
+// sameNumber stands before the caption of a part that continues a table.
+const sameNumber = `\addtocounter{table}{-1}`
+
 // typeset is the slots of some groups as they are set.
 type typeset struct {
 	groups []string // titles
@@ -269,6 +272,9 @@ func (t *Table) writeFloat(b *strings.Builder, p typeset, i, n int) {
 			notes[k] = escapeLaTeX(note)
 		}
 		put(`\par\smallskip\parbox{\linewidth}{\scriptsize %s}`, strings.Join(notes, " "))
+	}
+	if i > 0 {
+		put(sameNumber)
 	}
 	if caption != "" {
 		put(`\caption{%s}`, escapeLaTeX(caption))

@@ -166,6 +166,7 @@ func (s *Sheet) latex() []byte {
 			title := g.Title
 			if k > 0 {
 				title = strings.TrimPrefix(title+", continued", ", ")
+				put(sameNumber)
 			}
 			caption := s.Caption
 			if n > 1 {
