@@ -136,7 +136,8 @@ func sampled(scores []float32, u float64) int32 {
 }
 
 // writtenInputs are the tokens [size,T] of prompts and what was written behind them, the lengths [size] of both together and of the
-// prompts, and what was written [size,W]. W is the bound of training, or of the test where a row is longer.
+// prompts, and what was written [size,W]. W is the bound of training, or of the test where a row is longer, and T at most: so that
+// short texts cost little and a width has few.
 func (p *Policy) writtenInputs(rows []policy.Row, size, width int) ([]*tensors.Tensor, error) {
 	most := p.record.Policy.Writes.Tokens
 	lengths, prompts := slices.Repeat([]int32{1}, size), slices.Repeat([]int32{1}, size)
@@ -151,6 +152,7 @@ func (p *Policy) writtenInputs(rows []policy.Row, size, width int) ([]*tensors.T
 			return nil, fmt.Errorf("lm policy: row %d has %d written tokens; policy.writes allows %d", i, len(row.Written), most)
 		}
 	}
+	most = min(most, width)
 	return []*tensors.Tensor{
 		tensors.FromFlatDataAndDimensions(pad(texts, width), size, width),
 		tensors.FromFlatDataAndDimensions(lengths, size),

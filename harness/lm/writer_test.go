@@ -277,3 +277,40 @@ func TestWhatCannotWriteIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A batch in parts has the loss of the whole: rows of unlike lengths share the mean over their tokens.
+func TestABatchOfRationalesInPartsHasTheSameLoss(t *testing.T) {
+	b, models := openGo(t), newModels(t, 1<<20)
+	loss := map[int][]float64{}
+	for _, micro := range []int{0, 1, 2} {
+		m := newModel(t, b, models, writing(tunings["full"], 12, 0))
+		rows := encoded(t, m, problems[:4])
+		var examples []train.Example
+		var prompts []train.Prompt
+		for i, say := range []string{"easy", "", "so hard", "x"} {
+			row := rows[i]
+			row.Written, _ = m.Policy().(*Policy).Compose(say)
+			examples = append(examples, train.Example{ID: fmt.Sprint(i), Row: row, Prob: []float64{.5, .5, 0}, Weight: float64(1 + i%2)})
+			prompts = append(prompts, train.Prompt{ID: fmt.Sprint(i), Row: rows[i], Reward: []float64{1, float64(i), 0}, Cut: -1})
+		}
+		c := train.Conduct{Micro: micro}
+		sft, err := c.SFT(context.Background(), m, examples, spec.SFT{Epochs: 20, Batch: 4, LR: .02}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grpo, err := c.GRPO(context.Background(), m, prompts, spec.GRPO{Estimator: train.Sampled, Steps: 2, Batch: 4, Group: 4, LR: .001, ClipLow: .2, ClipHigh: .2, DualClip: 3, Epochs: 1}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range append(sft.Points, grpo.Points...) {
+			loss[micro] = append(loss[micro], p.Loss)
+		}
+	}
+	for micro, got := range loss {
+		for i := range got {
+			if !(math.Abs(got[i]-loss[0][i]) < 1e-3*(1+math.Abs(loss[0][i]))) {
+				t.Errorf("parts of %d: loss %v at step %d, whole %v", micro, got[i], i, loss[0][i])
+			}
+		}
+	}
+}

@@ -68,7 +68,7 @@ func (p *pace) after(step int, loss float64, rows []policy.Row, passes int) {
 	}
 	tokens := 0
 	for _, r := range rows {
-		tokens += passes * len(r.IDs)
+		tokens += passes * length(r)
 	}
 	now := time.Now()
 	took, spent, taken := now.Sub(p.last), now.Sub(p.began), step+1-p.done
@@ -99,9 +99,12 @@ func (c Conduct) parts(rows []policy.Row) [][]int {
 	if c.Micro == 0 || len(rows) <= c.Micro {
 		return [][]int{all}
 	}
-	slices.SortStableFunc(all, func(a, b int) int { return len(rows[a].IDs) - len(rows[b].IDs) })
+	slices.SortStableFunc(all, func(a, b int) int { return length(rows[a]) - length(rows[b]) })
 	return slices.Collect(slices.Chunk(all, c.Micro))
 }
+
+// length is how much of a row the network reads, what was written included.
+func length(r policy.Row) int { return len(r.IDs) + len(r.Written) }
 
 // pickRows are the rows of a part.
 func pickRows(rows []policy.Row, at []int) []policy.Row {
