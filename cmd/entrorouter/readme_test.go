@@ -17,8 +17,10 @@ import (
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 	"github.com/entrorouter/entrorouter/results"
 )
 
@@ -211,6 +213,63 @@ func TestNumbersOfThePaperAreThoseOfItsTables(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The differences between rows on the page of language models' studies are those of the measurements; UPDATE=1 writes them.
+func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
+	const page = "docs/lm-studies.md"
+	file, err := os.Open(measurementsFile(filepath.Join("..", "..", "figures"), "lm-recorded"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	set, err := metrics.Read(file.Name(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// contrast is what a row differs from another in a unit, with its interval, as the page prints it.
+	contrast := func(row, over, unit, turned string) string {
+		sign, lines := 1.0, set.Where(metrics.Keys("row", row, "versus", over, "benchmark", metrics.BothStrata)...)
+		if len(lines) == 0 { // it is measured the other way round
+			sign, unit, lines = -1, turned, set.Where(metrics.Keys("row", over, "versus", row, "benchmark", metrics.BothStrata)...)
+			if unit == units.OtherLead {
+				sign = 1 // of the row that stands first here
+			}
+		}
+		if len(lines) != 1 {
+			t.Fatalf("%d lines with %s over %s", len(lines), row, over)
+		}
+		v, ok := lines[0].Value(unit)
+		if !ok {
+			t.Fatalf("%s over %s has no %s", row, over, unit)
+		}
+		if v.Number == 0 && v.Low == 0 && v.High == 0 {
+			return "0.00"
+		}
+		return fmt.Sprintf(`%.2f \[%.2f, %.2f]`, sign*v.Number, min(sign*v.Low, sign*v.High), max(sign*v.Low, sign*v.High))
+	}
+	text, rows := documentText(t, page), 0
+	line := regexp.MustCompile("(?m)^(\\| [^|]*\\(`([a-z-]+)`\\), over [^|]*\\(`([a-z-]+)`\\)) \\|.*\\|$")
+	want := line.ReplaceAllStringFunc(text, func(old string) string {
+		rows++
+		m := line.FindStringSubmatch(old)
+		accuracy := contrast(m[2], m[3], units.Difference, units.Difference)
+		if accuracy == "0.00" {
+			accuracy = "level"
+		}
+		return fmt.Sprintf("%s | %s | %s | %s |", m[1], accuracy, contrast(m[2], m[3], units.Lead, units.OtherLead), contrast(m[2], m[3], units.MeanDifference, units.MeanDifference))
+	})
+	if rows != 16 {
+		t.Fatalf("%d rows", rows)
+	}
+	if want == text {
+		return
+	}
+	if os.Getenv("UPDATE") == "" {
+		t.Errorf("the differences on %s are not those measured; run UPDATE=1 go test ./cmd/entrorouter -run Differences", page)
+	} else if err := os.WriteFile(filepath.Join("..", "..", filepath.FromSlash(page)), []byte(want), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
