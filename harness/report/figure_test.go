@@ -154,9 +154,13 @@ func TestAPageIsToldTheRowsOfThePlane(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := (&HTML{}).Figure(f)
+	page := &HTML{}
+	text, err := page.Figure(f)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !strings.Contains(page.Styles(), ".drawing text{transform:scale(1,-1)}") || strings.Contains(string(text), `y="-`) == strings.Contains(string(text), `<text transform`) {
+		t.Error("texts stand on their heads, or each says that it does not")
 	}
 	for _, want := range []string{
 		`data-row="a" data-cost="1" data-accuracy="60"`, `data-row="b" data-cost="3" data-accuracy="80"`, `data-row="&#34;c&#34; &amp; &lt;d&gt;" data-cost="2" data-accuracy="75.125"`,

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -211,6 +212,7 @@ func (h *HTML) Figure(f *Figure) (template.HTML, error) {
 // Styles are the rules of the drawings so far.
 func (h *HTML) Styles() string {
 	var b strings.Builder
+	b.WriteString(".drawing text{transform:" + strings.ReplaceAll(upright, " ", "") + "}\n")
 	for _, style := range h.styles {
 		fmt.Fprintf(&b, ".%s{%s}\n", h.classes[style], style)
 	}
@@ -237,6 +239,9 @@ var drawn = map[string][]string{
 	"text": {"textLength", "x", "y", "transform"}, // glyphs keep their form: only what is between them is fitted
 }
 
+// upright is what drawings do to every text, as they have their lower left corner at the origin.
+const upright = "scale(1, -1)"
+
 // magnified is how large a drawing is at most on a page, in pixels a point: type of 7 points is as large as that of tables.
 const magnified = 2
 
@@ -257,6 +262,71 @@ func tenth(number string) string {
 		return number
 	}
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
+}
+
+var (
+	pathStep  = regexp.MustCompile(`([A-Za-z])([^A-Za-z]*)`)
+	pathParts = regexp.MustCompile(`[-.\d]+`)
+)
+
+// relative writes a path from each of its points to the next, which is half as long. Numbers have at most one decimal. A path with a
+// command that the canvas does not write is returned as it is.
+func relative(path string) string {
+	var b strings.Builder
+	var at, start [2]int // tenths
+	before := ""
+	for i, step := range pathStep.FindAllStringSubmatch(path, -1) {
+		command, numbers := step[1], pathParts.FindAllString(step[2], -1)
+		n := map[string]int{"M": 2, "L": 2, "A": 7, "Z": 0}[command]
+		if len(numbers) != n || n == 0 && command != "Z" {
+			return path
+		}
+		if command == "Z" {
+			b.WriteString("Z")
+			at, before = start, ""
+			continue
+		}
+		var to, by [2]int
+		for k, number := range numbers[n-2:] {
+			x, err := strconv.ParseFloat(number, 64)
+			if err != nil {
+				return path
+			}
+			to[k] = int(math.Round(10 * x))
+			by[k] = to[k] - at[k]
+		}
+		letter := strings.ToLower(command)
+		if i == 0 {
+			letter, by = "M", to // paths of one style are written behind each other
+		}
+		if letter != before {
+			b.WriteString(letter)
+			before = letter
+		} else if by[0] >= 0 || command == "A" {
+			b.WriteString(" ")
+		}
+		if command == "A" {
+			b.WriteString(strings.Join(numbers[:n-2], " ") + " ")
+		}
+		b.WriteString(tenths(by[0]))
+		if by[1] >= 0 {
+			b.WriteString(" ")
+		}
+		b.WriteString(tenths(by[1]))
+		if at = to; command == "M" {
+			start, before = to, ""
+		}
+	}
+	return b.String()
+}
+
+// tenths writes a number of tenths, without a zero before the point.
+func tenths(n int) string {
+	text := strings.TrimSuffix(strconv.FormatFloat(float64(n)/10, 'f', 1, 64), ".0")
+	if strings.HasPrefix(strings.TrimPrefix(text, "-"), "0.") {
+		text = strings.Replace(text, "0", "", 1)
+	}
+	return text
 }
 
 // drawing writes an SVG file as an element of a page, its styles as classes, with what a pointer is told on its spots, which are of
@@ -299,7 +369,7 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 				for _, a := range x.Attr {
 					switch a.Name.Local {
 					case "d":
-						of = measure.ReplaceAllStringFunc(a.Value, tenth)
+						of = relative(measure.ReplaceAllStringFunc(a.Value, tenth))
 					case "style":
 						style = h.class(a.Value)
 					}
@@ -317,6 +387,7 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 			}
 			for _, a := range x.Attr {
 				switch {
+				case name == "text" && a.Name.Local == "transform" && a.Value == upright: // Styles has it
 				case slices.Contains(known, a.Name.Local):
 					if a.Name.Local == "viewBox" {
 						fmt.Fprintf(&b, ` width="%.0f"`, magnified*breadth(a.Value))
