@@ -129,7 +129,7 @@ func reportOf(c *cli.Context) (*page.Page, error) {
 	if p.Paper, err = paperOf(dir); err != nil {
 		return nil, err
 	}
-	p.Paper.Commands = builtInCommands(c, dir)
+	p.Paper.Commands = builtInCommands(c, dir, p.Experiments)
 	return p, nil
 }
 
@@ -230,7 +230,7 @@ func asTrained(c *cli.Context, r *spec.Resolved, set *metrics.Set) *spec.Resolve
 // experimentOf is an experiment as its measurements show it.
 func experimentOf(dir string, run *present.Run) (e page.Experiment, err error) {
 	r := run.Spec
-	name, _, _ := strings.Cut(r.Named, " --") // render knows nothing of how a run is made
+	name, _ := unflagged(r.Named) // render knows nothing of how a run is made
 	e = page.Experiment{Run: run, File: measurementsFile(dir, r.Experiment.Name), Commands: append(runs(dir, r), "entrorouter render "+name+" --figures "+shellWord(dir), "entrorouter show "+r.Named)}
 	e.Outputs, err = present.Outputs(run, results.FS)
 	if err != nil && !errors.Is(err, spec.ErrUsage) {
@@ -283,31 +283,50 @@ func questionsOf(c *cli.Context, r *spec.Resolved) (sets []page.QuestionSet, why
 	return sets, "", err
 }
 
-// runs are the commands that make the measurements of specs.
+// runs are the commands that make the measurements of specs, a command for those that are made with the same flags.
 func runs(dir string, specs ...*spec.Resolved) (commands []string) {
-	run, data := "", ""
+	var ensembles, order []string
+	names, data := map[string]string{}, map[string]string{} // by flags
 	for _, r := range specs {
-		switch {
-		case r.Experiment.Ensemble != nil:
-			commands = append(commands, "entrorouter ensemble "+r.Named+" --figures "+shellWord(dir))
+		if r.Experiment.Ensemble != nil {
+			ensembles = append(ensembles, "entrorouter ensemble "+r.Named+" --figures "+shellWord(dir))
 			continue
-		case r.Experiment.Recorded():
-			data = " --data DIR"
 		}
-		run += " " + r.Named
+		name, flags := unflagged(r.Named)
+		if names[flags] == "" {
+			order = append(order, flags)
+		}
+		names[flags] += " " + name
+		if r.Experiment.Recorded() && !strings.Contains(flags, "--data ") {
+			data[flags] = " --data DIR"
+		}
 	}
-	if run != "" {
-		commands = slices.Insert(commands, 0, "entrorouter run"+run+data+" --figures "+shellWord(dir))
+	for _, flags := range order {
+		commands = append(commands, "entrorouter run"+names[flags]+flags+data[flags]+" --figures "+shellWord(dir))
 	}
-	return commands
+	return append(commands, ensembles...)
+}
+
+// unflagged divides how a command names a spec into the name and the flags, with a space before them.
+func unflagged(named string) (name, flags string) {
+	name, flags, has := strings.Cut(named, " --")
+	if has {
+		flags = " --" + flags
+	}
+	return name, flags
 }
 
 // builtInCommands make the measurements of built-in experiments.
-func builtInCommands(c *cli.Context, dir string) func(experiments []string) []string {
+func builtInCommands(c *cli.Context, dir string, shown []page.Experiment) func(experiments []string) []string {
 	specs := map[string]*spec.Resolved{}
 	for _, name := range spec.Names(experiments.FS) {
 		if r, err := loadSpec(c, name); err == nil {
 			specs[r.Experiment.Name] = r
+		}
+	}
+	for _, e := range shown {
+		if r := e.Run.Spec; specs[r.Experiment.Name] != nil {
+			specs[r.Experiment.Name] = r // with the seeds of its measurements
 		}
 	}
 	return func(experiments []string) []string {

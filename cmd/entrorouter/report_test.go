@@ -361,7 +361,11 @@ func TestTheReportNamesRecipes(t *testing.T) {
 		}
 	}
 	committed := reportText(t)
+	if m := regexp.MustCompile(`(?m)entrorouter (run [^\n]*recorded[^\n]*--seeds|render [^\n]*--seeds|[^\n]*--seeds 10[^\n]*--seeds)[^\n]*`).FindString(committed); m != "" {
+		t.Errorf("a command that is refused: %s", m)
+	}
 	for _, want := range []string{
+		"entrorouter run main --seeds 10 --figures ../../figures\nentrorouter run recorded recorded-mmlu recorded-rgym-math ",
 		"<code>" + key("main", "--seeds", "10", "--out", filepath.Join(t.TempDir(), "nothing"), "measure", "--json") + "</code> of step measure",
 		"entrorouter run main --seeds 10 --figures ../../figures\nentrorouter render main --figures ../../figures\nentrorouter show main --seeds 10\nentrorouter explain main --seeds 10 measure\n",
 		"SHA-256 <code>d31947b62c3abc7db3db84e97901ce4e11a6be291ffc767ca8b9a375d540f704</code>; Apache-2.0; questions of MATH and GSM8K MIT; github.com/WildEval/ZeroEval at ",
