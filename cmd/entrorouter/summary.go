@@ -65,7 +65,10 @@ func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, referen
 		return nil, err
 	}
 	x := &carriedOut{Experiment: r.Experiment.Name, Title: r.Experiment.Title, Steps: result.Steps, Stored: result.Stored, MayBeHad: result.MayBeHad}
-	shown := &present.Run{Spec: result.Spec, Measurements: result.Measurements, RouterMS: result.RouterMS}
+	shown := &present.Run{Spec: result.Spec, Measurements: result.Measurements}
+	if !c.Bool("update") { // what is committed is what render makes of the measurements
+		shown.RouterMS = result.RouterMS
+	}
 	var text bytes.Buffer
 	tables := &firstOf{w: &text}
 	files, err := present.Draw(shown, results.FS, terminal(c.App.Writer), tables)
