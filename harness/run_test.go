@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -57,6 +58,7 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // as the command does
 	var err error
 	if shared, err = os.MkdirTemp("", "harness"); err != nil {
 		fmt.Fprintln(os.Stderr, err)

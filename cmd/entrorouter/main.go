@@ -51,13 +51,17 @@ const (
 	memoryLimit = 700 << 20
 )
 
-func main() {
+func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
+}
+
+func main() {
+	collectSeldom()
 	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -26,6 +26,7 @@ import (
 // What is asserted of standard error must not depend on how long a run takes: progress has tests of its own.
 func TestMain(m *testing.M) {
 	os.Setenv("ENTROROUTER_QUIET", "1")
+	collectSeldom()
 	testscript.Main(sharing{m}, map[string]func(){
 		"entrorouter": func() { os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
 	})
