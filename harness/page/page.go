@@ -137,6 +137,7 @@ func (p *Page) Write(w io.Writer) error {
 		return err
 	}
 	text := bytes.ReplaceAll(b.Bytes(), []byte("&#43;"), []byte("+")) // escaped for encodings that this is not in
+	text = bytes.ReplaceAll(text, []byte("&#39;"), []byte("'"))       // escaped for attributes in such quotes, which there are none of
 	_, err = w.Write(bytes.Map(harmless, text))
 	return err
 }

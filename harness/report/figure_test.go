@@ -165,7 +165,7 @@ func TestAPageIsToldTheRowsOfThePlane(t *testing.T) {
 	}
 	for _, want := range []string{
 		`data-row="a" data-cost="1" data-accuracy="60"`, `data-row="b" data-cost="3" data-accuracy="80"`, `data-row="&#34;c&#34; &amp; &lt;d&gt;" data-cost="2" data-accuracy="75.125"`,
-		`; above a coin that costs as much 5.50`, `<p class="worth" hidden>`, `data-unit="$ per 1,000 questions"`,
+		`; hull gain 5.50`, `<p class="worth" hidden>`, `data-unit="$ per 1,000 questions"`,
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page is not told %s", want)

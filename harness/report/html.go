@@ -338,7 +338,7 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 	var shape, class string // of paths that follow each other in one style: they are written as one
 	draw := func() {
 		if shape != "" {
-			fmt.Fprintf(&b, `<path d="%s" class=%s />`, template.HTMLEscapeString(shape), class)
+			fmt.Fprintf(&b, `<path class=%s d="%s"/>`, class, template.HTMLEscapeString(shape))
 		}
 		shape = ""
 	}
@@ -412,7 +412,7 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 						if r := s.row; r != nil {
 							row = fmt.Sprintf(` data-row="%s" data-cost="%.6g" data-accuracy="%.6g"`, template.HTMLEscapeString(r.label), r.cost, r.accuracy)
 						}
-						fmt.Fprintf(&b, `<circle class=spot cx="%.1f" cy="%.1f" r="4"%s><title>%s</title></circle>`, s.at.X.Points(), s.at.Y.Points(), row, template.HTMLEscapeString(s.says))
+						fmt.Fprintf(&b, `<circle class=spot cx="%.1f" cy="%.1f"%s><title>%s</title></circle>`, s.at.X.Points(), s.at.Y.Points(), row, template.HTMLEscapeString(s.says))
 					}
 				}
 			}

@@ -410,7 +410,7 @@ func (d *paretoData) paintPlane(p panel) {
 		d.spot(m, point, "Accuracy (%)", m.accuracy)
 		here := &d.spots[len(d.spots)-1]
 		if d.comparable(m) {
-			here.says += "; above a coin that costs as much " + bounds(m.gain, 1) + " points"
+			here.says += "; hull gain " + bounds(m.gain, 1)
 		}
 		if m.Keys != nil { // it was measured here
 			here.row = &rival{m.Label, d.factor * m.cost.Number, m.accuracy.Number}
