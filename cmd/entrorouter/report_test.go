@@ -23,7 +23,7 @@ import (
 )
 
 // largest is how many bytes the page of the committed experiments may have.
-const largest = 1_600_000
+const largest = 1_500_000
 
 // committedReport is the page of the committed measurements.
 var committedReport = sync.OnceValues(func() (string, error) {
