@@ -112,7 +112,7 @@ func TestFiguresThatTheSpecCannotHaveAreRefused(t *testing.T) {
 		`method logistic writes no training curve`: func(x *spec.Experiment) {
 			x.Outputs = []spec.Output{{Kind: "training", File: "f", Rows: []string{"logistic"}}}
 		},
-		`a training figure shows the row "entrorouter"`: func(x *spec.Experiment) {
+		`a figure of trainings shows the row "entrorouter"`: func(x *spec.Experiment) {
 			x.Methods, x.Outputs = x.Methods[:1], []spec.Output{{Kind: "training", File: "f"}}
 		},
 		`the hull needs a row fixed of each of the 3 experts of pool sim; spec figures has 2`: func(x *spec.Experiment) {
