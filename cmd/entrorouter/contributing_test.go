@@ -158,9 +158,9 @@ func TestAPoolAndItsRecordingNeedNoGo(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, out.String())
 	}
 	for name, wants := range map[string][]string{
-		"mine-mine-all.md":      {"my-small-model, my-large-model (pool mine), all 40 questions. 2 folds, 1 partition.", "Pool: made up.", "| Benchmark identity ", "Prices are assumed, as of 2026-01-31"},
-		"mine-mine-sums.md":     {"the 20 questions of Sums of two numbers."},
-		"mine-mine-products.md": {"the 20 questions of products."},
+		"mine/table-mine-all.md":      {"my-small-model, my-large-model (pool mine), all 40 questions. 2 folds, 1 partition.", "Pool: made up.", "| Benchmark identity ", "Prices are assumed, as of 2026-01-31"},
+		"mine/table-mine-sums.md":     {"the 20 questions of Sums of two numbers."},
+		"mine/table-mine-products.md": {"the 20 questions of products."},
 	} {
 		data, err := os.ReadFile(filepath.Join("figures", name))
 		if err != nil {
