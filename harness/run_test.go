@@ -69,6 +69,20 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// sameEntries wants two folders to have the same entries, byte by byte.
+func sameEntries(t testing.TB, calm, out string) {
+	t.Helper()
+	a, b := entries(t, calm), entries(t, out)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b))); diff != "" {
+		t.Fatal(diff)
+	}
+	for name := range a {
+		if string(a[name]) != string(b[name]) {
+			t.Errorf("%s differs", name)
+		}
+	}
+}
+
 // entries returns the files of every stage entry below out, but what may differ between machines.
 func entries(t testing.TB, out string) map[string][]byte {
 	t.Helper()

@@ -44,7 +44,7 @@ const (
 	exitInterrupted = 130
 )
 
-// How the garbage collector works: seldom, which saves an eighth of the CPU time of smoke, and harder from so many bytes on. GOGC and
+// How the garbage collector works: seldom, and harder from so many bytes on. GOGC and
 // GOMEMLIMIT override them.
 const (
 	garbage     = 400 // percent of what is in use, before it is collected

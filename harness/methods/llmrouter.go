@@ -110,7 +110,11 @@ func (*llmRouter) Name() string { return "llmrouter" }
 func (l *llmRouter) Endpoints() []experts.Endpoint { return []experts.Endpoint{l.endpoint()} }
 
 func (l *llmRouter) endpoint() experts.Endpoint {
-	return experts.Endpoint{Expert: routing.Expert{ID: l.Model, Model: l.Model, Revision: l.Revision, MaxTokens: l.MaxTokens}, URL: l.url, KeyEnv: l.keyEnv}
+	x := experts.Endpoint{Expert: routing.Expert{ID: l.Model, Model: l.Model, Revision: l.Revision, MaxTokens: l.MaxTokens}, URL: l.url, KeyEnv: l.keyEnv}
+	if l.Price != nil {
+		x.Price = *l.Price
+	}
+	return x
 }
 
 func (l *llmRouter) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
@@ -292,12 +296,8 @@ func (r *llmRouting) Route(ctx context.Context, queries []routing.Query) ([]rout
 
 // readChoice returns the expert that an answer names, -1 if it names none or several, and whether it kept to the form.
 func readChoice(answer string, ids []string) (m int, strict bool) {
-	if i := strings.LastIndex(answer, "</think>"); i >= 0 {
-		answer = answer[i+len("</think>"):]
-	}
-	var object struct {
-		Model string `json:"model"`
-	}
+	answer = behindThinking(answer)
+	var object experts.Choice
 	dec := json.NewDecoder(bytes.NewReader([]byte(answer)))
 	dec.DisallowUnknownFields()
 	if dec.Decode(&object) == nil {
@@ -311,6 +311,15 @@ func readChoice(answer string, ids []string) (m int, strict bool) {
 		return found[0], false
 	}
 	return -1, false
+}
+
+// behindThinking is what an answer says when it has thought.
+func behindThinking(answer string) string {
+	const end = "</think>"
+	if i := strings.LastIndex(answer, end); i >= 0 {
+		return answer[i+len(end):]
+	}
+	return answer
 }
 
 // mentioned returns the experts whose ids are words of a text, each once.

@@ -369,3 +369,15 @@ func TestLLMDecisionsDoNotDependOnEachOther(t *testing.T) {
 		})
 	}
 }
+
+// What a router's tokens cost is known to whoever asks, so that a bound on dollars counts them.
+func TestARoutersPriceGoesWithItsRequests(t *testing.T) {
+	r, _ := llm(t, "{model: router}", func(string, Ask) string { return `{"model": "small"}` })
+	if got := r.Endpoints()[0].Price; got != (cost.Price{In: 1, Out: 10}) {
+		t.Errorf("its requests have the price %v", got)
+	}
+	r, _ = llm(t, "{model: unknown}", func(string, Ask) string { return `{"model": "small"}` })
+	if got := r.Endpoints()[0].Price; got != (cost.Price{}) {
+		t.Errorf("without a price its requests have %v", got)
+	}
+}

@@ -294,10 +294,7 @@ func (e *entroRouter) askTeacher(ctx context.Context, writer policy.Writer, set 
 // readRationale returns the analysis in a teacher's answer, on one line, and why it is of no use; empty: it is. The last line of an
 // answer names the choice in JSON; thinking before </think> is no part of it.
 func readRationale(answer, expert string, ids []string) (text, fault string) {
-	if i := strings.LastIndex(answer, "</think>"); i >= 0 {
-		answer = answer[i+len("</think>"):]
-	}
-	answer = strings.TrimSpace(answer)
+	answer = strings.TrimSpace(behindThinking(answer))
 	cut := strings.LastIndex(answer, "\n") + 1
 	var choice experts.Choice
 	err := json.Unmarshal([]byte(answer[cut:]), &choice)
