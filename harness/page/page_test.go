@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -233,5 +235,22 @@ func TestNumbersThatMovedAreListedBySize(t *testing.T) {
 	e.Against = nil
 	if c := e.compared("there"); c != nil {
 		t.Errorf("compared with nothing: %+v", c)
+	}
+}
+
+// Write leaves apostrophes as they are, which an attribute in such quotes would end at: no template has one.
+func TestNoAttributeStandsInApostrophes(t *testing.T) {
+	files, err := filepath.Glob("../*/*.gohtml")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("templates %v (%v)", files, err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := bytes.Index(text, []byte("='")); i >= 0 {
+			t.Errorf("%s has an attribute in apostrophes: %.60q", name, text[i:])
+		}
 	}
 }
