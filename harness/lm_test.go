@@ -26,6 +26,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/train"
 	"github.com/entrorouter/entrorouter/harness/units"
 	"github.com/entrorouter/entrorouter/results"
@@ -74,7 +75,7 @@ func TestALanguageModelThatWritesIsTaughtAndGoesOnToTheSameBytes(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatalf("no numbers of %s: %v", row, err)
 		}
-		cut, has := m.Value(methods.CutRationale)
+		cut, has := m.Value(stages.CutRationale)
 		if tokens, ok := m.Value(units.RouterTokens); !ok || !has || cut.Number < 0 || cut.Number > 100 || tokens.Number < 50 {
 			t.Errorf("%s: %v%% of the rationales are cut, %v tokens", row, cut.Number, tokens.Number)
 		}

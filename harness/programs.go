@@ -11,6 +11,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/programs"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
 )
 
 // Program is the StableHLO of a training step.
@@ -24,7 +25,7 @@ type Program struct {
 // 'make xla-cpu' makes of tools/pjrt-dump. No weight is read and the store is not looked at.
 func WritePrograms(r *spec.Resolved, plugin, folder string) ([]Program, error) {
 	x := &r.Experiment
-	steps := map[string]methods.TrainingStep{}
+	steps := map[string]stages.TrainingStep{}
 	var names []string
 	for _, row := range x.Methods {
 		trained, err := methods.TrainingSteps(methods.Setup{Method: row, Spec: x, Prices: r.Prices.Models}, len(r.Pools[0].Experts))

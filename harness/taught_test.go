@@ -20,6 +20,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
@@ -72,7 +73,7 @@ outputs: [{kind: table}]
 	if a, b := find(t, result, "toy", "brain", metrics.BothStrata, metrics.Accuracy), find(t, result, "toy", "strongest", metrics.BothStrata, metrics.Accuracy); a != b || chosen.Load() == 0 {
 		t.Errorf("a router that names the strongest or nobody has %v%%, the strongest %v%%", a, b)
 	}
-	if cut := find(t, result, "toy", "sft", metrics.BothStrata, methods.CutRationale); cut < 0 || cut > 100 {
+	if cut := find(t, result, "toy", "sft", metrics.BothStrata, stages.CutRationale); cut < 0 || cut > 100 {
 		t.Errorf("%v%% of the rationales are cut", cut)
 	}
 	if tokens := find(t, result, "toy", "brain", metrics.BothStrata, units.RouterTokens); tokens < 12 || tokens > 24 {

@@ -13,7 +13,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/experts/sim"
-	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -105,14 +104,14 @@ func (a *Asker) startRouters(ctx context.Context) (err error) {
 // Ask implements methods.Servers. Answers are kept with the rollouts, under the model, the template and the sampling, so
 // that all rows and experiments of the store share them. Unlike those of conversations they are stored many at a time:
 // a simulated router is asked about every problem of the large set.
-func (s Servers) Ask(ctx context.Context, m experts.Endpoint, sampling spec.Sampling, asks []methods.Ask) ([]experts.Completion, error) {
+func (s Servers) Ask(ctx context.Context, m experts.Endpoint, sampling spec.Sampling, asks []experts.Ask) ([]experts.Completion, error) {
 	a := s.Asker
 	source, err := a.RouterSource(m)
 	if err != nil {
 		return nil, err
 	}
 	scope := scope(source, m.Expert, sampling, routing.Routing)
-	keyOf := func(q methods.Ask) store.RolloutKey {
+	keyOf := func(q experts.Ask) store.RolloutKey {
 		return store.RolloutKey{Problem: store.KeyOfText(q.Text), Run: q.Run, Seed: uint64(q.Seed) & (1<<53 - 1)}
 	}
 	have, err := a.answers(ctx, scope)

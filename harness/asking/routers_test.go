@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
-	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -19,10 +18,10 @@ import (
 )
 
 // asks are n texts with two runs each.
-func asks(n int) (all []methods.Ask) {
+func asks(n int) (all []experts.Ask) {
 	for i := range n {
 		for run := range 2 {
-			all = append(all, methods.Ask{Text: fmt.Sprint("problem ", i), Run: run, Seed: seed.Derive(i, run)})
+			all = append(all, experts.Ask{Text: fmt.Sprint("problem ", i), Run: run, Seed: seed.Derive(i, run)})
 		}
 	}
 	return all

@@ -58,13 +58,7 @@ type Benchmark struct {
 }
 
 // IDs names the experts, [M].
-func (a *Arena) IDs() []string {
-	var ids []string
-	for _, x := range a.Experts {
-		ids = append(ids, x.ID)
-	}
-	return ids
-}
+func (a *Arena) IDs() []string { return routing.IDs(a.Experts) }
 
 // Add appends the problems of a benchmark, each asked runs times. Outcomes are appended apart, in the order of the queries.
 func (a *Arena) Add(b Benchmark, problems []routing.Problem) {

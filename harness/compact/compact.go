@@ -56,18 +56,12 @@ type reader interface {
 // are about six long.
 const scale = 6
 
-// Reading is what a policy reads of texts.
-type Reading struct {
-	Of      spec.Features   // in place of the counts that spec.Policy says; nothing read: those counts
-	Vectors features.Source // nil: Of reads none
-	Memory  *features.Texts // of the texts that are read now and later; nil: none
-}
-
 // New builds the policy for the given experts (ids, cheapest first) and fits what it reads on texts, which should be the training texts.
-func New(ctx context.Context, cfg spec.Policy, experts []string, texts []string, reading Reading) (*Policy, error) {
+// Where reading names no part it reads the counts that cfg says.
+func New(ctx context.Context, cfg spec.Policy, experts []string, texts []string, reading features.Reading) (*Policy, error) {
 	c := config{Version: features.Version, Experts: slices.Clone(experts), Hidden: cfg.Hidden}
 	if len(reading.Of.Read) > 0 {
-		set, err := features.New(ctx, reading.Of, texts, reading.Vectors, reading.Memory)
+		set, err := features.New(ctx, reading, texts)
 		if err != nil {
 			return nil, fmt.Errorf("compact policy: %w", err)
 		}
@@ -93,7 +87,7 @@ func build(cfg config) (*Policy, error) {
 }
 
 // Read returns the policy of what Config returns, as JSON, with what it reads vectors from. Another version of the features is an error.
-func Read(raw []byte, reading Reading) (*Policy, error) {
+func Read(raw []byte, reading features.Reading) (*Policy, error) {
 	var cfg config
 	if err := policy.ReadConfig(raw, &cfg); err != nil {
 		return nil, fmt.Errorf("compact policy: %w", err)
@@ -104,7 +98,7 @@ func Read(raw []byte, reading Reading) (*Policy, error) {
 	var err error
 	switch {
 	case cfg.Set != nil:
-		*cfg.Set, err = cfg.Set.With(reading.Vectors, reading.Memory)
+		*cfg.Set, err = cfg.Set.With(reading)
 	case cfg.Counts != nil:
 		err = cfg.Counts.Check()
 	default:

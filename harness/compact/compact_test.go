@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -39,7 +40,7 @@ func TestPolicyFaultsAreNamed(t *testing.T) {
 		{"no texts", good, experts, nil, "pass the training texts"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := New(t.Context(), c.cfg, c.experts, c.texts, Reading{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := New(t.Context(), c.cfg, c.experts, c.texts, features.Reading{}); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error is %v, want %q in it", err, c.want)
 			}
 		})
@@ -51,12 +52,12 @@ func TestACheckpointSaysWhatIsRead(t *testing.T) {
 	cfg := spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}
 	of := spec.Features{Read: []string{"words", "characters"}, Words: spec.Words{Buckets: 64, NGrams: 1}, Characters: spec.Characters{Buckets: 128, Shortest: 2, Longest: 3}}
 	for _, c := range []struct {
-		reading Reading
+		reading features.Reading
 		width   int
 		keys    string
 	}{
-		{Reading{}, 38 + 32, "buckets experts features hidden mean ngrams sd surface"},
-		{Reading{Of: of}, 64 + 128, "experts features hidden set"},
+		{features.Reading{}, 38 + 32, "buckets experts features hidden mean ngrams sd surface"},
+		{features.Reading{Of: of}, 64 + 128, "experts features hidden set"},
 	} {
 		p, err := New(t.Context(), cfg, experts, texts, c.reading)
 		if err != nil {
@@ -86,14 +87,14 @@ func TestACheckpointSaysWhatIsRead(t *testing.T) {
 			t.Errorf("%d inputs, want %d", dims, c.width)
 		}
 	}
-	if _, err := Read([]byte(`{"features": 1, "experts": ["a", "b"], "hidden": 5}`), Reading{}); err == nil || !strings.Contains(err.Error(), "does not say what is read") {
+	if _, err := Read([]byte(`{"features": 1, "experts": ["a", "b"], "hidden": 5}`), features.Reading{}); err == nil || !strings.Contains(err.Error(), "does not say what is read") {
 		t.Errorf("nothing read: %v", err)
 	}
 }
 
 // Parts of length 1 reach the network at the length of counts.
 func TestASetIsScaledToTheLengthOfCounts(t *testing.T) {
-	p, err := New(t.Context(), spec.Policy{Hidden: 5}, experts, texts, Reading{Of: spec.Features{Read: []string{"words"}, Words: spec.Words{Buckets: 64, NGrams: 1}}})
+	p, err := New(t.Context(), spec.Policy{Hidden: 5}, experts, texts, features.Reading{Of: spec.Features{Read: []string{"words"}, Words: spec.Words{Buckets: 64, NGrams: 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func TestASetIsScaledToTheLengthOfCounts(t *testing.T) {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	p, err := New(b.Context(), spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, Reading{})
+	p, err := New(b.Context(), spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, features.Reading{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestRowsAtOnceAreFewerInALargerNetwork(t *testing.T) {
 		{4096, 1024, []int{16, 128}},
 		{4194304, 4096, []int{16}},
 	} {
-		p, err := New(t.Context(), spec.Policy{Buckets: c.buckets, NGrams: 1, Hidden: c.hidden}, experts, texts, Reading{})
+		p, err := New(t.Context(), spec.Policy{Buckets: c.buckets, NGrams: 1, Hidden: c.hidden}, experts, texts, features.Reading{})
 		if err != nil {
 			t.Fatal(err)
 		}

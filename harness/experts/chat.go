@@ -46,6 +46,13 @@ type ChatRequest struct {
 	Attempts  Attempts      // hears of every attempt; nil: nobody
 }
 
+// Ask is one text for a model, outside a conversation.
+type Ask struct {
+	Text string
+	Run  int       // of the query
+	Seed seed.Seed // of the answer; its low 53 bits are sent
+}
+
 // Chatter asks models for the next message of a conversation. HTTP is one.
 type Chatter interface {
 	// Chat is safe for concurrent use. Errors are those of Pool.

@@ -11,11 +11,6 @@ import (
 // chosenMark stands before the choice.
 const chosenMark = "The right choice is "
 
-// Choice is an expert named in JSON, as prompts and answers have it.
-type Choice struct {
-	Model string `json:"model"`
-}
-
 // RationalePrompt returns the template of a prompt that shows what RoutingPrompt shows and the right choice, and asks for the analysis
 // that leads to it. Errors are those of RoutingPrompt.
 func RationalePrompt(task string, candidates []Candidate, chosen, form string) (string, error) {

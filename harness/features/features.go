@@ -23,30 +23,36 @@ type Set struct {
 	vectors Source
 }
 
-// New standardises surface features on texts, of which there must be one. of names at least one part, and vectors has those of the texts
-// if it names them; nil: it names none. memory is of what texts are made of; nil: none.
-func New(ctx context.Context, of spec.Features, texts []string, vectors Source, memory *Texts) (s Set, err error) {
-	s = Set{Version: Version, Of: of.Only(), vectors: vectors}
-	if of.Reads(spec.ReadVectors) && len(texts) > 0 {
-		all, err := vectors.Of(ctx, texts)
+// Reading is what is read of texts, and what with.
+type Reading struct {
+	Of      spec.Features
+	Vectors Source // nil: Of reads none
+	Memory  *Texts // of the texts that are read now and later; nil: none
+}
+
+// New standardises surface features on texts, of which there must be one. What is read has at least one part.
+func New(ctx context.Context, by Reading, texts []string) (s Set, err error) {
+	s = Set{Version: Version, Of: by.Of.Only(), vectors: by.Vectors}
+	if by.Of.Reads(spec.ReadVectors) && len(texts) > 0 {
+		all, err := by.Vectors.Of(ctx, texts)
 		if err != nil {
 			return s, err
 		}
 		s.Size = len(all[0])
 	}
-	s.Counts, err = NewCounts(ctx, max(of.Words.Buckets, 1), max(of.Words.NGrams, 1), texts, memory)
+	s.Counts, err = NewCounts(ctx, max(by.Of.Words.Buckets, 1), max(by.Of.Words.NGrams, 1), texts, by.Memory)
 	return s, err
 }
 
 // With returns a set that came back from JSON with what it reads texts with. It fails if that is not what it learned from.
-func (s Set) With(vectors Source, memory *Texts) (Set, error) {
+func (s Set) With(by Reading) (Set, error) {
 	switch {
 	case s.Version != Version:
 		return s, fmt.Errorf("trained on features of version %d, this program computes version %d; train it again", s.Version, Version)
-	case s.Size > 0 && vectors == nil:
+	case s.Size > 0 && by.Vectors == nil:
 		return s, fmt.Errorf("trained on vectors of %d numbers, and none are given", s.Size)
 	}
-	s.vectors, s.Counts.memory = vectors, memory
+	s.vectors, s.Counts.memory = by.Vectors, by.Memory
 	return s, s.Counts.Check()
 }
 

@@ -51,7 +51,7 @@ func between(row policy.Row, first, last int) (part policy.Row) {
 // A row of all parts is the rows of the parts side by side, in one order however the spec has them.
 func TestARowIsItsPartsSideBySide(t *testing.T) {
 	texts := []string{"Find $x^2 = 49$.", "How many ways are there?", ""}
-	whole, err := New(t.Context(), every(), texts, vectorsOf(texts...), nil)
+	whole, err := New(t.Context(), Reading{Of: every(), Vectors: vectorsOf(texts...)}, texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestARowIsItsPartsSideBySide(t *testing.T) {
 		if part != "vectors" {
 			of.Vectors = spec.Vectors{}
 		}
-		alone, err := New(t.Context(), of, texts, vectorsOf(texts...), nil)
+		alone, err := New(t.Context(), Reading{Of: of, Vectors: vectorsOf(texts...)}, texts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestARowIsItsPartsSideBySide(t *testing.T) {
 // By hand: counts 1 and 3 have values log 2 and log 4, so 1 and 2 over the root of 5. Structure is standardised and scaled.
 func TestRowsByHand(t *testing.T) {
 	texts := []string{"a a a b", "b"}
-	s, err := New(t.Context(), spec.Features{Read: []string{"words", "structure"}, Words: spec.Words{Buckets: 1 << 20, NGrams: 1}}, texts, nil, nil)
+	s, err := New(t.Context(), Reading{Of: spec.Features{Read: []string{"words", "structure"}, Words: spec.Words{Buckets: 1 << 20, NGrams: 1}}}, texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestCharactersByHand(t *testing.T) {
 func TestIdsOfAnyTextAreDistinctAndBelowTheWidth(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.String().Draw(rt, "text")
-		s, err := New(t.Context(), every(), []string{"one text"}, vectorsOf("one text", text), nil)
+		s, err := New(t.Context(), Reading{Of: every(), Vectors: vectorsOf("one text", text)}, []string{"one text"})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestIdsOfAnyTextAreDistinctAndBelowTheWidth(t *testing.T) {
 
 func TestASetComesBackFromJSON(t *testing.T) {
 	texts := []string{"Find $x^2 = 49$.", "How many ways are there?"}
-	s, err := New(t.Context(), every(), texts, vectorsOf(texts...), nil)
+	s, err := New(t.Context(), Reading{Of: every(), Vectors: vectorsOf(texts...)}, texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestASetComesBackFromJSON(t *testing.T) {
 	if err := json.Unmarshal(data, &back); err != nil {
 		t.Fatal(err)
 	}
-	if back, err = back.With(vectorsOf(texts...), nil); err != nil {
+	if back, err = back.With(Reading{Vectors: vectorsOf(texts...)}); err != nil {
 		t.Fatal(err)
 	}
 	want, err1 := s.Rows(t.Context(), texts)
@@ -179,15 +179,15 @@ func TestASetComesBackFromJSON(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err1 != nil || err2 != nil {
 		t.Errorf("%v, %v: %s", err1, err2, diff)
 	}
-	if other, err := back.With(&Vectors{byText: map[string][]float32{texts[0]: {1, 2, 3}}}, nil); err != nil {
+	if other, err := back.With(Reading{Vectors: &Vectors{byText: map[string][]float32{texts[0]: {1, 2, 3}}}}); err != nil {
 		t.Error(err)
 	} else if _, err := other.Rows(t.Context(), texts[:1]); err == nil || !strings.Contains(err.Error(), `vectors of 2 numbers, and that of "Find $x^2 = 49$." has 3`) {
 		t.Errorf("vectors of another size: %v", err)
 	}
-	if _, err := back.With(nil, nil); err == nil || !strings.Contains(err.Error(), "vectors of 2 numbers, and none are given") {
+	if _, err := back.With(Reading{}); err == nil || !strings.Contains(err.Error(), "vectors of 2 numbers, and none are given") {
 		t.Errorf("no vectors: %v", err)
 	}
-	if _, err := (Set{}).With(nil, nil); err == nil || !strings.Contains(err.Error(), "version 0") {
+	if _, err := (Set{}).With(Reading{}); err == nil || !strings.Contains(err.Error(), "version 0") {
 		t.Errorf("another version: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -64,7 +65,7 @@ func curves(ctx context.Context, backend policy.Backend, steps int) ([]curve, er
 		texts[i] = fmt.Sprintf("Given a %s with %d parts and a %s, find $x_{%d}$.",
 			nouns[r.IntN(len(nouns))], r.IntN(1000), nouns[r.IntN(len(nouns))], r.IntN(100))
 	}
-	reader, err := compact.New(ctx, spec.Policy{Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, compact.Reading{})
+	reader, err := compact.New(ctx, spec.Policy{Buckets: 256, NGrams: 2, Hidden: 32}, experts, texts, features.Reading{})
 	if err != nil {
 		return nil, err
 	}

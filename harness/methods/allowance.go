@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
 )
 
 // Allowance is what a row may learn with, in words.
@@ -21,8 +22,11 @@ func AllowanceOf(row spec.Method, x *spec.Experiment) (a Allowance, ok bool) {
 	if err != nil {
 		return a, false // said where the row is planned
 	}
-	if m, learns := method.(interface{ allowance() Allowance }); learns {
+	switch m := method.(type) {
+	case interface{ allowance() Allowance }:
 		a = m.allowance()
+	case *stages.Training:
+		a = policyAllowance(m)
 	}
 	return a, a.Reads != ""
 }
@@ -75,12 +79,12 @@ func (*mean) allowance() Allowance {
 	return Allowance{Reads: "what the rows that it averages read", Chooses: "what they choose"}
 }
 
-func (e *entroRouter) allowance() Allowance {
-	return Allowance{policyInWords(e.Policy, e.Features), oneOf(len(e.Validate.WeightDecay), "weight decays")}
+func policyAllowance(t *stages.Training) Allowance {
+	return Allowance{policyInWords(t.Policy, t.Features), oneOf(len(t.Validate.WeightDecay), "weight decays")}
 }
 
 func (e *entroPlus) allowance() Allowance {
-	a := e.both().allowance()
+	a := policyAllowance(e.Training)
 	if e.Prior == 0 {
 		return a
 	}

@@ -29,7 +29,7 @@ type bag struct {
 	L2       []float64     `yaml:"l2" in:"(0,1000000000]"`               // penalties to choose from for dollars, as in logistic
 	Features spec.Features `yaml:"features"`
 
-	reading reading
+	reading features.Reading
 }
 
 // bagChosen says below tables what the defaults owe to recorded answers.

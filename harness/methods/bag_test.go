@@ -3,10 +3,12 @@ package methods
 import (
 	"slices"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
 
 func TestTheBagLearnsWhichWordsAreHard(t *testing.T) {
-	set, qs := planted(400), fresh(200)
+	set, qs := routingtest.Planted(400), routingtest.Fresh(200)
 	r := fit(t, build(t, "bag", "epochs: 60"), set, 1).(*scoreRouter)
 	texts := make([]string, len(qs))
 	for i, q := range qs {
@@ -18,7 +20,7 @@ func TestTheBagLearnsWhichWordsAreHard(t *testing.T) {
 	}
 	right := 0
 	for i, s := range found {
-		if (s.pass[0] < 0.5) == isHard(i) && s.pass[2] > 0.9 {
+		if (s.pass[0] < 0.5) == routingtest.Hard(i) && s.pass[2] > 0.9 {
 			right++
 		}
 	}

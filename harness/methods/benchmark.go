@@ -72,7 +72,7 @@ func (r *byBenchmark) Route(ctx context.Context, queries []routing.Query) ([]rou
 }
 
 func (r *byBenchmark) RouteAt(_ context.Context, queries []routing.Query, mu float64) ([]routing.Decision, error) {
-	return decide(queries, len(r.Other.USD), func(_ int, q routing.Query) int {
+	return routing.Choices(queries, len(r.Other.USD), func(_ int, q routing.Query) int {
 		c, ok := r.Known[q.Problem.Benchmark]
 		if !ok {
 			c = r.Other

@@ -24,7 +24,7 @@ type cluster struct {
 	Alpha    float64       `yaml:"alpha" in:"[0,1]"` // of a row that is not matched
 	Features spec.Features `yaml:"features"`
 
-	reading reading
+	reading features.Reading
 }
 
 func newCluster(s Setup) (routing.Method, error) {
@@ -78,7 +78,7 @@ func (c *cluster) Fit(ctx context.Context, train routing.TrainSet, work routing.
 // Load implements Loader.
 func (c *cluster) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
 	return restore(experts, from, work, func(of clustered) (_ routing.Router, err error) {
-		if of.Features, err = of.Features.With(c.reading.vectors, c.reading.memory); err != nil {
+		if of.Features, err = of.Features.With(c.reading); err != nil {
 			return nil, err
 		}
 		return c.router(of)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
 
 func TestScoresOfAClusterByHand(t *testing.T) {
@@ -31,9 +33,9 @@ func TestScoresOfAClusterByHand(t *testing.T) {
 func TestClustersLearnThePlantedRule(t *testing.T) {
 	topic := func(text string) string {
 		words := strings.Fields(text)
-		return strings.Join(slices.DeleteFunc(words, func(w string) bool { return slices.Contains(fillerWords, w) }), " ")
+		return strings.Join(slices.DeleteFunc(words, func(w string) bool { return slices.Contains(routingtest.FillerWords, w) }), " ")
 	}
-	set, qs := planted(400), fresh(100)
+	set, qs := routingtest.Planted(400), routingtest.Fresh(100)
 	for i := range set.SFT {
 		set.SFT[i].Problem.Text = topic(set.SFT[i].Problem.Text)
 	}
@@ -41,8 +43,8 @@ func TestClustersLearnThePlantedRule(t *testing.T) {
 		qs[i].Problem.Text = topic(qs[i].Problem.Text)
 	}
 	right := 0
-	for i, d := range route(t, fit(t, build(t, "cluster", ""), set, 1), qs) {
-		if (d.Expert == 2) == isHard(i) && (d.Expert == 0) == !isHard(i) {
+	for i, d := range routingtest.Route(t, fit(t, build(t, "cluster", ""), set, 1), qs) {
+		if (d.Expert == 2) == routingtest.Hard(i) && (d.Expert == 0) == !routingtest.Hard(i) {
 			right++
 		}
 	}

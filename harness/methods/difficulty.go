@@ -25,7 +25,7 @@ type difficulty struct {
 	L2       []float64     `yaml:"l2" in:"(0,1000000000]"` // penalties to choose from for the ridge regressions, as in logistic
 	Features spec.Features `yaml:"features"`
 
-	reading reading
+	reading features.Reading
 }
 
 // difficultyChosen says below tables what the defaults owe to recorded answers.

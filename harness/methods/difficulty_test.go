@@ -1,8 +1,12 @@
 package methods
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
+)
 
 func TestDifficultyOfOneProblem(t *testing.T) {
-	set := planted(1)
-	valid(t, route(t, fit(t, build(t, "difficulty", ""), set, 1), fresh(1))[0], fresh(1)[0], 3, false)
+	set := routingtest.Planted(1)
+	valid(t, routingtest.Route(t, fit(t, build(t, "difficulty", ""), set, 1), routingtest.Fresh(1))[0], routingtest.Fresh(1)[0], 3, false)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/train"
 )
 
@@ -27,6 +28,8 @@ import (
 // and are not touched here. There lambda between 0.02 and 0.15 was the knob, 0.05 to 0.08 about the middle; the default is
 // the middle of that. Where both stages have the same problems, p has seen the rates that it shrinks.
 type entroPlus struct {
+	*stages.Training `yaml:"-"` // the two stages, the second with this method's reward
+
 	Targets spec.Targets `yaml:"targets"`
 	Policy  spec.Policy  `yaml:"policy"`
 	SFT     spec.SFT     `yaml:"sft"`
@@ -42,9 +45,7 @@ type entroPlus struct {
 	Features       spec.Features `yaml:"features"`                  // of the text regression
 	PolicyFeatures spec.Features `yaml:"policy_features,omitempty"` // as the features of EntroRouter
 
-	reading       reading
-	policyReading reading
-	setup         Setup
+	reading features.Reading
 }
 
 // ShrinkagePrior is how many rollouts the text regression of EntroRouter+ counts as.
@@ -54,7 +55,6 @@ func newEntroPlus(s Setup) (routing.Method, error) {
 	e := &entroPlus{
 		Targets: s.Spec.Targets, Policy: startingPolicy(s), SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
 		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured", Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), PolicyFeatures: s.Spec.Features,
-		setup: s,
 	}
 	if err := spec.DecodeParams(s.Method, e); err != nil {
 		return nil, err
@@ -63,36 +63,15 @@ func newEntroPlus(s Setup) (routing.Method, error) {
 	if e.reading, err = s.reads(&e.Features); err != nil {
 		return nil, err
 	}
-	if err := checkPolicy(s, e.Policy); err != nil {
-		return nil, err
-	}
-	e.policyReading, err = s.policyReads("policy_features", &e.PolicyFeatures, e.Policy)
-	return e, err
-}
-
-func (e *entroPlus) Name() string { return e.setup.Method.Name }
-
-func (e *entroPlus) Fit(ctx context.Context, set routing.TrainSet, work routing.Work) (routing.Router, error) {
-	return e.both().Fit(ctx, set, work)
-}
-
-// Load implements Loader.
-func (e *entroPlus) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return e.both().Load(ctx, experts, from, work)
-}
-
-// both are the two stages, the second with this method's reward.
-func (e *entroPlus) both() *entroRouter {
-	return &entroRouter{
-		Targets: e.Targets, Policy: e.Policy, SFT: e.SFT, GRPO: e.GRPO, Validate: e.Validate, Features: e.PolicyFeatures,
-		name: e.Name(), decoding: e.setup.Spec.Evaluate.Decoding, backend: e.setup.Backend, reading: e.policyReading, stages: e.setup.Stages, models: e.setup.Models, stageTwo: e.prompts, setup: e.setup,
-	}
+	e.Training = &stages.Training{Targets: e.Targets, Policy: e.Policy, SFT: e.SFT, GRPO: e.GRPO, Validate: e.Validate, Features: e.PolicyFeatures}
+	e.Training.With.StageTwo = e.prompts
+	return e, s.carriesOut(e.Training, "policy_features", &e.PolicyFeatures)
 }
 
 // prompts are the Stage II problems with u of every expert.
 func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
 	experts := len(set.Experts)
-	texts := textsOf(set.RL)
+	texts := routing.Texts(set.RL)
 	rows, err := policy.Encode(ctx, texts)
 	if err != nil {
 		return nil, err
@@ -125,11 +104,11 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 // Shrink returns the pass rates of the Stage II problems [problems][M] shrunk to a text regression that is fitted to the
 // Stage I problems and counts as prior rollouts: (N*kappa + prior*p) / (N + prior). With prior 0 they are as measured. texts may be nil.
 func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *features.Texts, work routing.Work) ([][]float64, error) {
-	return shrink(ctx, set, prior, reading{of: (Setup{Spec: &spec.Experiment{}}).textFeatures(spec.ReadStructure, spec.ReadWords), memory: texts}, work)
+	return shrink(ctx, set, prior, features.Reading{Of: (Setup{Spec: &spec.Experiment{}}).textFeatures(spec.ReadStructure, spec.ReadWords), Memory: texts}, work)
 }
 
 // shrink is Shrink by a regression on other features.
-func shrink(ctx context.Context, set routing.TrainSet, prior float64, by reading, work routing.Work) ([][]float64, error) {
+func shrink(ctx context.Context, set routing.TrainSet, prior float64, by features.Reading, work routing.Work) ([][]float64, error) {
 	experts := len(set.Experts)
 	rates := make([][]float64, len(set.RL))
 	for i, x := range set.RL {
@@ -143,7 +122,7 @@ func shrink(ctx context.Context, set routing.TrainSet, prior float64, by reading
 	if err != nil {
 		return nil, fmt.Errorf("text regression: %w", err)
 	}
-	expected, err := fitted.predict(ctx, textsOf(set.RL))
+	expected, err := fitted.predict(ctx, routing.Texts(set.RL))
 	if err != nil {
 		return nil, err
 	}

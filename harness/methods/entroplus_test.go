@@ -4,18 +4,20 @@ import (
 	"math"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/train"
 )
 
 func plusPrompts(t *testing.T, params string, set routing.TrainSet) []train.Prompt {
 	t.Helper()
 	e := build(t, "entroplus", params).(*entroPlus)
-	policy, err := e.both().newPolicy(t.Context(), []routing.Expert{{ID: "small"}, {ID: "medium"}, {ID: "large"}}, []string{"x"})
+	policy, err := compact.New(t.Context(), e.Policy, []string{"small", "medium", "large"}, []string{"x"}, e.With.Reading)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := e.prompts(t.Context(), policy, set, work(1))
+	p, err := e.prompts(t.Context(), policy, set, routingtest.Work(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +29,7 @@ func plusPrompts(t *testing.T, params string, set routing.TrainSet) []train.Prom
 
 // By hand: two training problems, C = .1, .4, 1. The strongest costs 8 and 12 dollars, 10 on average.
 func TestTheRewardOfEntroPlusByHand(t *testing.T) {
-	set := planted(2)
+	set := routingtest.Planted(2)
 	set.RL[0].Kappa, set.RL[0].USD = []float64{0.2, 0.6, 0.8}, []float64{1, 4, 8}
 	set.RL[1].Kappa, set.RL[1].USD = []float64{1, 1, 1}, []float64{1, 4, 12}
 	set.SFT = set.RL
@@ -50,7 +52,7 @@ func TestTheRewardOfEntroPlusByHand(t *testing.T) {
 // Half of the problems with easy words have rate 1 and the other half 0.2, so that the text says 0.6: 45 rollouts of 0.6
 // and 5 of the problem's own are near 0.64 and 0.56.
 func TestPassRatesShrinkToTheText(t *testing.T) {
-	set := planted(800)
+	set := routingtest.Planted(800)
 	for i := range set.SFT {
 		kappa := []float64{1, 1, 1}
 		if i%4 < 2 {
@@ -73,9 +75,9 @@ func TestPassRatesShrinkToTheText(t *testing.T) {
 // The price is high because a regression on so few problems stays short of 0 and 1: it would pay for the strongest.
 func TestEntroPlusSendsEasyToCheapAndHardToStrong(t *testing.T) {
 	right := 0
-	for i, d := range route(t, fit(t, build(t, "entroplus", "lambda: 0.3"), planted(400), 1), fresh(200)) {
+	for i, d := range routingtest.Route(t, fit(t, build(t, "entroplus", "lambda: 0.3"), routingtest.Planted(400), 1), routingtest.Fresh(200)) {
 		want := 0
-		if isHard(i) {
+		if routingtest.Hard(i) {
 			want = 2
 		}
 		if d.Expert == want {

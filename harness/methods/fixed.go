@@ -27,7 +27,7 @@ func newFixed(s Setup) (routing.Method, error) {
 		return nil, paramFault(s.Method, "expert", "not set; give an expert's id, cheapest, middle, strongest or best")
 	}
 	if s.Pool != nil && f.Expert != mostAccurate {
-		if _, err := expertIndex(f.Expert, expertIDs(s.Pool)); err != nil {
+		if _, err := expertIndex(f.Expert, routing.IDs(s.Pool)); err != nil {
 			return nil, paramFault(s.Method, "expert", "%v", err)
 		}
 	}
@@ -98,5 +98,5 @@ func expertIndex(name string, ids []string) (int, error) {
 type always struct{ m, n int }
 
 func (a always) Route(_ context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	return decide(queries, a.n, func(int, routing.Query) int { return a.m }), nil
+	return routing.Choices(queries, a.n, func(int, routing.Query) int { return a.m }), nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -54,7 +55,7 @@ type forc struct {
 	PihatSum string `yaml:"pihat_sha256,omitempty"` // its checksum; unset: whatever it is
 
 	pihat   *imported
-	reading reading
+	reading features.Reading
 }
 
 func newFORC(s Setup) (routing.Method, error) {
@@ -75,7 +76,7 @@ func newFORC(s Setup) (routing.Method, error) {
 	case f.Cost == "predicted":
 		return nil, paramFault(s.Method, "cost", "imported predictions come without texts to predict dollars from; want mean or per_bucket")
 	}
-	f.pihat, f.PihatSum, err = importFile(s, "pihat", f.Pihat, f.PihatSum, readPass(expertIDs(s.Pool)))
+	f.pihat, f.PihatSum, err = importFile(s, "pihat", f.Pihat, f.PihatSum, readPass(routing.IDs(s.Pool)))
 	return f, err
 }
 
@@ -109,7 +110,7 @@ func (f *forc) Fit(ctx context.Context, train routing.TrainSet, work routing.Wor
 // Load implements Loader. Where pass rates are imported nothing is trained, and nothing kept.
 func (f *forc) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
 	return restore(experts, from, work, func(of forecast) (_ routing.Router, err error) {
-		if of.Rates.Features, err = of.Rates.Features.With(f.reading.vectors, f.reading.memory); err != nil {
+		if of.Rates.Features, err = of.Rates.Features.With(f.reading); err != nil {
 			return nil, err
 		}
 		return f.router(of)
@@ -131,7 +132,7 @@ func (f *forc) learn(ctx context.Context, examples []routing.Example, experts in
 		return of, err
 	}
 	of.USD, _ = means(examples, experts)
-	keys := textsOf(examples)
+	keys := routing.Texts(examples)
 	if f.pihat != nil {
 		keys = idsOf(examples)
 	}
@@ -222,7 +223,7 @@ const CalibrationError = "calibration-error-points"
 // far off they are: those of a second fit are on a held-out fifth of the problems when it has the others; nil if there are
 // too few.
 func (f *forc) rates(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[learn.Logits], ece *float64, err error) {
-	inHashOrder(examples)
+	routing.InHashOrder(examples)
 	if f.pihat != nil {
 		found, err := f.pihat.lookup(ctx, idsOf(examples))
 		if err != nil {
@@ -238,7 +239,7 @@ func (f *forc) rates(ctx context.Context, examples []routing.Example, experts in
 		if err != nil {
 			return t, nil, err
 		}
-		found, err := part.predict(ctx, textsOf(examples[:held]))
+		found, err := part.predict(ctx, routing.Texts(examples[:held]))
 		if err != nil {
 			return t, nil, err
 		}
@@ -354,7 +355,7 @@ func (r greedyRouter) Route(ctx context.Context, queries []routing.Query) ([]rou
 	for k, m := range greedy(all, r.budget*float64(len(queries))) {
 		chosen[order[k]] = m
 	}
-	return decide(queries, r.router.experts, func(i int, _ routing.Query) int { return chosen[i] }), ctx.Err()
+	return routing.Choices(queries, r.router.experts, func(i int, _ routing.Query) int { return chosen[i] }), ctx.Err()
 }
 
 // greedy assigns an expert to one question after the other: the one with the largest predicted pass rate among those that

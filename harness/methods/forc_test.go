@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
 
 func TestThresholdStrategyByHand(t *testing.T) {
@@ -53,14 +54,14 @@ func TestRaisingTheThresholdNeverLowersPredictedDollars(t *testing.T) {
 }
 
 func TestStrategiesOfFORCOnThePlantedRule(t *testing.T) {
-	set, qs := planted(300), fresh(100)
+	set, qs := routingtest.Planted(300), routingtest.Fresh(100)
 	share := func(params string) (cheap, strong float64, r routing.Router) {
 		r = fit(t, build(t, "forc", params), set, 1)
-		for i, d := range route(t, r, qs) {
-			if d.Expert == 0 && !isHard(i) {
+		for i, d := range routingtest.Route(t, r, qs) {
+			if d.Expert == 0 && !routingtest.Hard(i) {
 				cheap++
 			}
-			if d.Expert == 2 && isHard(i) {
+			if d.Expert == 2 && routingtest.Hard(i) {
 				strong++
 			}
 		}
@@ -78,7 +79,7 @@ func TestStrategiesOfFORCOnThePlantedRule(t *testing.T) {
 	for _, budget := range []float64{0.2, 0.6, 1} {
 		_, _, r := share("{strategy: cost, l2: [0.01], share: " + fmt.Sprint(budget) + "}")
 		var spends float64
-		for _, d := range route(t, r, queries(set.SFT)) {
+		for _, d := range routingtest.Route(t, r, queries(set.SFT)) {
 			spends += usd[d.Expert] / float64(len(set.SFT))
 		}
 		if spends > budget*usd[2]*(1+1e-9) {
@@ -163,11 +164,11 @@ func TestGreedyByHand(t *testing.T) {
 }
 
 func TestTheGreedyRouterSharesOneBudgetWhateverTheOrder(t *testing.T) {
-	set, qs := planted(200), fresh(60)
+	set, qs := routingtest.Planted(200), routingtest.Fresh(60)
 	usd, _ := means(set.SFT, 3)
 	for _, share := range []float64{0.2, 0.6, 1} {
 		r := fit(t, build(t, "forc", "{strategy: greedy, l2: [0.01], share: "+fmt.Sprint(share)+"}"), set, 1)
-		want := route(t, r, qs)
+		want := routingtest.Route(t, r, qs)
 		spends := 0.0
 		for _, d := range want {
 			spends += usd[d.Expert] / float64(len(qs))
@@ -177,7 +178,7 @@ func TestTheGreedyRouterSharesOneBudgetWhateverTheOrder(t *testing.T) {
 		}
 		back := slices.Clone(qs)
 		slices.Reverse(back)
-		got := route(t, r, back)
+		got := routingtest.Route(t, r, back)
 		slices.Reverse(got)
 		sameDecisions(t, "asked in reverse", got, want)
 		if _, ok := r.(routing.Frontier); ok {
@@ -201,11 +202,11 @@ func TestCalibrationErrorByHand(t *testing.T) {
 
 func TestFORCReportsItsCalibration(t *testing.T) {
 	for _, params := range []string{"l2: [0.01]", "{strategy: performance, l2: [0.01]}", "{strategy: cost, l2: [0.01]}", "{strategy: greedy, l2: [0.01]}"} {
-		r, ok := fit(t, build(t, "forc", params), planted(300), 1).(Reporter)
+		r, ok := fit(t, build(t, "forc", params), routingtest.Planted(300), 1).(Reporter)
 		if !ok {
 			t.Fatalf("%s reports nothing", params)
 		}
-		if few := fit(t, build(t, "forc", params), planted(4), 1).(Reporter).Report(); len(few) != 0 {
+		if few := fit(t, build(t, "forc", params), routingtest.Planted(4), 1).(Reporter).Report(); len(few) != 0 {
 			t.Errorf("%s: on 4 problems %v", params, few)
 		}
 		if v := r.Report(); len(v) != 1 || v[0].Unit != CalibrationError || v[0].Number <= 0 || v[0].Number > 10 {
@@ -232,9 +233,9 @@ func TestDollarsByBucketAreThoseOfProblemsAboutAsEasy(t *testing.T) {
 	if got := same(scores{pass: []float64{0.9, 0.9}}); math.Abs(got[0]-5.5) > 1e-12 {
 		t.Errorf("where all are equally easy, %v dollars", got)
 	}
-	hardest := fit(t, build(t, "forc", "{strategy: cost, cost: per_bucket, l2: [0.01]}"), planted(300), 1)
-	for i, d := range route(t, hardest, fresh(60)) {
-		if !isHard(i) && d.Expert != 0 {
+	hardest := fit(t, build(t, "forc", "{strategy: cost, cost: per_bucket, l2: [0.01]}"), routingtest.Planted(300), 1)
+	for i, d := range routingtest.Route(t, hardest, routingtest.Fresh(60)) {
+		if !routingtest.Hard(i) && d.Expert != 0 {
 			t.Errorf("question %d is easy and goes to expert %d", i, d.Expert)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -27,14 +28,14 @@ func wins(n int, queries []routing.Query) string {
 	var b strings.Builder
 	for i := range n {
 		p := float64(i) / float64(10*n)
-		if isHard(i) {
+		if routingtest.Hard(i) {
 			p += 0.9
 		}
 		fmt.Fprintf(&b, "{\"qid\": \"p%d\", \"p\": %v}\n", i, p)
 	}
 	for i, q := range queries {
 		p := 0.01
-		if isHard(i) {
+		if routingtest.Hard(i) {
 			p = 0.99
 		}
 		fmt.Fprintf(&b, "{\"p\": %v, \"qid\": %q}\n\n", p, q.Problem.ID)
@@ -45,7 +46,7 @@ func wins(n int, queries []routing.Query) string {
 // Imported scores decide in the place of a model: the share is that of the training problems, and every law of a
 // threshold holds.
 func TestRouteLLMUsesImportedScores(t *testing.T) {
-	set, qs := planted(200), fresh(40)
+	set, qs := routingtest.Planted(200), routingtest.Fresh(40)
 	for _, share := range []float64{0, 0.114, 0.5, 1} {
 		m, err := importing(t, "routellm", fmt.Sprintf("{scores: x.jsonl, share: %v}", share), wins(200, qs))
 		if err != nil {
@@ -53,7 +54,7 @@ func TestRouteLLMUsesImportedScores(t *testing.T) {
 		}
 		r := fit(t, m, set, 1)
 		strongest := 0.0
-		for _, d := range route(t, r, queries(set.SFT)) {
+		for _, d := range routingtest.Route(t, r, queries(set.SFT)) {
 			if d.Expert == 2 {
 				strongest++
 			}
@@ -61,8 +62,8 @@ func TestRouteLLMUsesImportedScores(t *testing.T) {
 		if strongest != 200*share && !(share == 0.114 && strongest == 23) {
 			t.Errorf("share %v: %v of 200 training problems go to the strongest", share, strongest)
 		}
-		for i, d := range route(t, r, qs) {
-			if share == 0.5 && (d.Expert == 2) != isHard(i) || d.Expert == 1 {
+		for i, d := range routingtest.Route(t, r, qs) {
+			if share == 0.5 && (d.Expert == 2) != routingtest.Hard(i) || d.Expert == 1 {
 				t.Errorf("share %v: question %d goes to expert %d", share, i, d.Expert)
 			}
 		}
@@ -86,7 +87,7 @@ func TestRouteLLMUsesImportedScores(t *testing.T) {
 }
 
 func TestFORCUsesImportedPredictions(t *testing.T) {
-	set, qs := planted(100), fresh(20)
+	set, qs := routingtest.Planted(100), routingtest.Fresh(20)
 	var b strings.Builder
 	line := func(id string, hard bool) {
 		for m, p := range map[string]float64{"small": map[bool]float64{true: 0.1, false: 0.9}[hard], "medium": 0.3, "large": 0.95} {
@@ -94,10 +95,10 @@ func TestFORCUsesImportedPredictions(t *testing.T) {
 		}
 	}
 	for i := range 100 {
-		line(fmt.Sprint("p", i), isHard(i))
+		line(fmt.Sprint("p", i), routingtest.Hard(i))
 	}
 	for i, q := range qs {
-		line(q.Problem.ID, isHard(i))
+		line(q.Problem.ID, routingtest.Hard(i))
 	}
 	for params, want := range map[string][2]int{ // expert of easy and of hard problems
 		"pihat: x.jsonl": {0, 2},
@@ -113,8 +114,8 @@ func TestFORCUsesImportedPredictions(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := fit(t, m, set, 1)
-		for i, d := range route(t, r, qs) {
-			if hard := isHard(i); !hard && d.Expert != want[0] || hard && d.Expert != want[1] {
+		for i, d := range routingtest.Route(t, r, qs) {
+			if hard := routingtest.Hard(i); !hard && d.Expert != want[0] || hard && d.Expert != want[1] {
 				t.Errorf("%s: question %d goes to expert %d", params, i, d.Expert)
 			}
 		}
@@ -188,23 +189,23 @@ func TestImportedFilesAreCheckedAndPartOfTheRecipe(t *testing.T) {
 }
 
 func TestAProblemWithoutAPredictionIsAnError(t *testing.T) {
-	set := planted(4)
+	set := routingtest.Planted(4)
 	m, err := importing(t, "routellm", "scores: x.jsonl", `{"qid": "p0", "p": 0.5}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Fit(t.Context(), set, work(1)); err == nil || !strings.Contains(err.Error(), `on problem "p`) || !strings.Contains(err.Error(), "which has 1 problems") {
+	if _, err := m.Fit(t.Context(), set, routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), `on problem "p`) || !strings.Contains(err.Error(), "which has 1 problems") {
 		t.Errorf("a training problem: %v", err)
 	}
 	m, err = importing(t, "routellm", "scores: x.jsonl", wins(4, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := m.Fit(t.Context(), set, work(1))
+	r, err := m.Fit(t.Context(), set, routingtest.Work(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Route(t.Context(), fresh(1)); err == nil || !strings.Contains(err.Error(), `"p100000"`) {
+	if _, err := r.Route(t.Context(), routingtest.Fresh(1)); err == nil || !strings.Contains(err.Error(), `"p100000"`) {
 		t.Errorf("a test problem: %v", err)
 	}
 	m, err = importing(t, "forc", "pihat: x.jsonl", `{"qid": "p0", "model": "small", "p": 1}`)
@@ -212,7 +213,7 @@ func TestAProblemWithoutAPredictionIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	set.SFT, set.RL = set.SFT[:1], set.RL[:1]
-	if _, err := m.Fit(t.Context(), set, work(1)); err == nil || !strings.Contains(err.Error(), "not one for every expert") {
+	if _, err := m.Fit(t.Context(), set, routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "not one for every expert") {
 		t.Errorf("an expert: %v", err)
 	}
 }

@@ -34,7 +34,7 @@ type knn struct {
 
 	Guard float64 `yaml:"guard,omitempty" in:"[0,100]"` // standard errors by which the nearest must prove a cheaper expert worse; 0: utility decides
 
-	reading reading
+	reading features.Reading
 }
 
 func newKNN(s Setup) (routing.Method, error) {
@@ -76,7 +76,7 @@ func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 // Load implements Loader.
 func (k *knn) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
 	return restore(experts, from, work, func(of neighbourhood) (_ routing.Router, err error) {
-		if of.Features, err = of.Features.With(k.reading.vectors, k.reading.memory); err != nil {
+		if of.Features, err = of.Features.With(k.reading); err != nil {
 			return nil, err
 		}
 		texts := make([]string, len(of.Known))

@@ -8,6 +8,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
 
 // predicted fits a utility router to planted problems and returns what it expects on fresh ones.
@@ -17,7 +18,7 @@ func predicted(t *testing.T, kind, params string, problems int, qs []routing.Que
 	for i, q := range qs {
 		texts[i] = q.Problem.Text
 	}
-	found, err := fit(t, build(t, kind, params), planted(problems), 1).(*scoreRouter).predict(t.Context(), texts)
+	found, err := fit(t, build(t, kind, params), routingtest.Planted(problems), 1).(*scoreRouter).predict(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,13 +26,13 @@ func predicted(t *testing.T, kind, params string, problems int, qs []routing.Que
 }
 
 func TestPredictorsFindThePlantedRule(t *testing.T) {
-	qs := fresh(200)
+	qs := routingtest.Fresh(200)
 	for _, kind := range []string{"logistic", "knn", "difficulty"} {
 		found := predicted(t, kind, "", 300, qs)
-		if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].pass[0], !isHard(i) }); auc < 0.95 {
+		if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].pass[0], !routingtest.Hard(i) }); auc < 0.95 {
 			t.Errorf("%s: AUC of the small expert's pass rate is %.3f, want more than 0.95", kind, auc)
 		}
-		if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].usd[2], isHard(i) }); auc < 0.95 {
+		if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].usd[2], routingtest.Hard(i) }); auc < 0.95 {
 			t.Errorf("%s: AUC of the large expert's dollars as a sign of length is %.3f, want more than 0.95", kind, auc)
 		}
 	}
@@ -88,10 +89,10 @@ func BenchmarkClusterFit(b *testing.B)    { benchmarkFit(b, "cluster") }
 func BenchmarkFORCFit(b *testing.B)       { benchmarkFit(b, "forc") }
 
 func benchmarkFit(b *testing.B, kind string) {
-	set := planted(20_000)
+	set := routingtest.Planted(20_000)
 	m := build(b, kind, "")
 	for b.Loop() {
-		if _, err := m.Fit(b.Context(), set, work(1)); err != nil {
+		if _, err := m.Fit(b.Context(), set, routingtest.Work(1)); err != nil {
 			b.Fatal(err)
 		}
 	}

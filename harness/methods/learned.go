@@ -37,7 +37,7 @@ type learnedFrom[L any] struct {
 // that is made of nothing else is the same when it is loaded.
 func keep[L any](experts []routing.Expert, work routing.Work, learned L, router func(L) (routing.Router, error)) (routing.Router, error) {
 	if work.Dir != "" {
-		data, err := json.Marshal(learnedFrom[L]{learnedFormat, expertIDs(experts), learned})
+		data, err := json.Marshal(learnedFrom[L]{learnedFormat, routing.IDs(experts), learned})
 		if err == nil {
 			err = os.WriteFile(filepath.Join(work.Dir, learnedFile), append(data, '\n'), 0o666)
 		}
@@ -64,11 +64,11 @@ func restore[L any](experts []routing.Expert, from string, work routing.Work, ro
 	if of.Format != learnedFormat {
 		return nil, fmt.Errorf("%s in %s has format %d, this program reads %d: %w", learnedFile, from, of.Format, learnedFormat, ErrNotLearned)
 	}
-	if want := expertIDs(experts); !slices.Equal(of.Experts, want) {
+	if want := routing.IDs(experts); !slices.Equal(of.Experts, want) {
 		return nil, fmt.Errorf("%s in %s chooses among %s, the pool is %s", learnedFile, from, strings.Join(of.Experts, ", "), strings.Join(want, ", "))
 	}
 	if work.Dir != "" {
-		if err := copyFile(filepath.Join(work.Dir, learnedFile), filepath.Join(from, learnedFile)); err != nil {
+		if err := os.WriteFile(filepath.Join(work.Dir, learnedFile), data, 0o666); err != nil {
 			return nil, err
 		}
 	}

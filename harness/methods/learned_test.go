@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
 
 // learning are the rows whose fit leaves what it learned.
@@ -26,11 +27,11 @@ func learning() map[string][]string {
 }
 
 func TestALoadedRouterIsTheOneThatWasFitted(t *testing.T) {
-	set, qs := planted(100), fresh(30)
+	set, qs := routingtest.Planted(100), routingtest.Fresh(30)
 	for kind, all := range learning() {
 		for _, params := range all {
 			m := build(t, kind, params)
-			fitted, loaded := work(3), work(3)
+			fitted, loaded := routingtest.Work(3), routingtest.Work(3)
 			fitted.Dir, loaded.Dir = t.TempDir(), t.TempDir()
 			before, err := m.Fit(t.Context(), set, fitted)
 			if err != nil {
@@ -40,7 +41,7 @@ func TestALoadedRouterIsTheOneThatWasFitted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(route(t, before, qs), route(t, after, qs)); diff != "" {
+			if diff := cmp.Diff(routingtest.Route(t, before, qs), routingtest.Route(t, after, qs)); diff != "" {
 				t.Errorf("%s %s: %s", kind, params, diff)
 			}
 			a, sweeps := before.(routing.Frontier)
@@ -77,29 +78,29 @@ func TestALoadedRouterIsTheOneThatWasFitted(t *testing.T) {
 }
 
 func TestWhatWasLearnedOfAnotherPoolOrNotAtAllIsNotLoaded(t *testing.T) {
-	set := planted(30)
+	set := routingtest.Planted(30)
 	other := set
 	other.Experts = slices.Clone(set.Experts)
 	other.Experts[0].ID = "tiny"
 	for kind := range learning() {
-		w := work(1)
+		w := routingtest.Work(1)
 		w.Dir = t.TempDir()
 		m := build(t, kind, paramsOf(kind))
 		if _, err := m.Fit(t.Context(), set, w); err != nil {
 			t.Fatal(err)
 		}
 		load := m.(Loader).Load
-		if _, err := load(t.Context(), other.Experts, w.Dir, work(1)); err == nil || !strings.Contains(err.Error(), "chooses among small, medium, large, the pool is tiny, medium, large") {
+		if _, err := load(t.Context(), other.Experts, w.Dir, routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "chooses among small, medium, large, the pool is tiny, medium, large") {
 			t.Errorf("%s of another pool: %v", kind, err)
 		}
-		if _, err := load(t.Context(), set.Experts, t.TempDir(), work(1)); !errors.Is(err, ErrNotLearned) {
+		if _, err := load(t.Context(), set.Experts, t.TempDir(), routingtest.Work(1)); !errors.Is(err, ErrNotLearned) {
 			t.Errorf("%s of a fit that left nothing: %v", kind, err)
 		}
 		for text, old := range map[string]bool{"{": false, `{"format": 0, "learned": {}}`: true} {
 			if err := os.WriteFile(filepath.Join(w.Dir, learnedFile), []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := load(t.Context(), set.Experts, w.Dir, work(1)); err == nil || errors.Is(err, ErrNotLearned) != old {
+			if _, err := load(t.Context(), set.Experts, w.Dir, routingtest.Work(1)); err == nil || errors.Is(err, ErrNotLearned) != old {
 				t.Errorf("%s of a file %s: %v", kind, text, err)
 			}
 		}

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
@@ -90,12 +89,12 @@ func newLLMRouter(s Setup) (routing.Method, error) {
 	if s.Pool == nil {
 		return l, nil
 	}
-	if _, err := expertIndex(l.OnParseFail, expertIDs(s.Pool)); err != nil {
+	if _, err := expertIndex(l.OnParseFail, routing.IDs(s.Pool)); err != nil {
 		return nil, paramFault(s.Method, "on_parse_fail", "%v", err)
 	}
 	for _, id := range slices.Sorted(maps.Keys(l.Strengths)) {
-		if !slices.Contains(expertIDs(s.Pool), id) {
-			return nil, paramFault(s.Method, "strengths", "expert %q is not in the pool; known: %s", id, strings.Join(expertIDs(s.Pool), ", "))
+		if !slices.Contains(routing.IDs(s.Pool), id) {
+			return nil, paramFault(s.Method, "strengths", "expert %q is not in the pool; known: %s", id, strings.Join(routing.IDs(s.Pool), ", "))
 		}
 		if _, err := experts.RoutingPrompt("", []experts.Candidate{{ID: id, Strength: l.Strengths[id]}}, ""); err != nil {
 			return nil, paramFault(s.Method, "strengths", "%v", err)
@@ -143,7 +142,7 @@ func (l *llmRouter) Fit(_ context.Context, train routing.TrainSet, _ routing.Wor
 // accuracies returns the mean pass rate of each expert on all examples and by thirds of difficulty, which is their mean
 // pass rate over the experts, [M], to two decimals.
 func accuracies(examples []routing.Example, experts int) []map[string]float64 {
-	inHashOrder(examples)
+	routing.InHashOrder(examples)
 	ease := func(e routing.Example) (sum float64) {
 		for _, k := range e.Kappa {
 			sum += k
@@ -218,12 +217,12 @@ func (r *llmRouting) order(q routing.Query) []int {
 }
 
 // ask is what a query asks; attempt counts from 0.
-func (r *llmRouting) ask(q routing.Query, attempt int) Ask {
+func (r *llmRouting) ask(q routing.Query, attempt int) experts.Ask {
 	run := q.Run
 	if r.Temperature == 0 {
 		run = 0
 	}
-	return Ask{Text: q.Problem.Text, Run: run, Seed: r.seed.Derive("llmrouter", r.Model, q.Problem.Text, run, attempt)}
+	return experts.Ask{Text: q.Problem.Text, Run: run, Seed: r.seed.Derive("llmrouter", r.Model, q.Problem.Text, run, attempt)}
 }
 
 // Route implements routing.Router. Decisions depend on nothing but their own query.
@@ -256,7 +255,7 @@ func (r *llmRouting) Route(ctx context.Context, queries []routing.Query) ([]rout
 		}
 		for _, t := range slices.Sorted(maps.Keys(byTemplate)) {
 			of := byTemplate[t]
-			asks := make([]Ask, len(of))
+			asks := make([]experts.Ask, len(of))
 			for k, i := range of {
 				asks[k] = r.ask(queries[i], attempt)
 			}
@@ -287,7 +286,7 @@ func (r *llmRouting) Route(ctx context.Context, queries []routing.Query) ([]rout
 			r.counts.failed++
 		}
 	}
-	out := decide(queries, len(r.ids), func(i int, _ routing.Query) int { return chosen[i] })
+	out := routing.Choices(queries, len(r.ids), func(i int, _ routing.Query) int { return chosen[i] })
 	for i := range out {
 		out[i].Usage = usage[i]
 	}
@@ -296,7 +295,7 @@ func (r *llmRouting) Route(ctx context.Context, queries []routing.Query) ([]rout
 
 // readChoice returns the expert that an answer names, -1 if it names none or several, and whether it kept to the form.
 func readChoice(answer string, ids []string) (m int, strict bool) {
-	answer = behindThinking(answer)
+	answer = experts.BehindThinking(answer)
 	var object experts.Choice
 	dec := json.NewDecoder(bytes.NewReader([]byte(answer)))
 	dec.DisallowUnknownFields()
@@ -307,35 +306,10 @@ func readChoice(answer string, ids []string) (m int, strict bool) {
 			}
 		}
 	}
-	if found := mentioned(answer, ids); len(found) == 1 {
+	if found := experts.Mentioned(answer, ids); len(found) == 1 {
 		return found[0], false
 	}
 	return -1, false
-}
-
-// behindThinking is what an answer says when it has thought.
-func behindThinking(answer string) string {
-	const end = "</think>"
-	if i := strings.LastIndex(answer, end); i >= 0 {
-		return answer[i+len(end):]
-	}
-	return answer
-}
-
-// mentioned returns the experts whose ids are words of a text, each once.
-func mentioned(text string, ids []string) (found []int) {
-	for _, word := range strings.FieldsFunc(text, func(c rune) bool {
-		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-_.", c)
-	}) {
-		m := slices.Index(ids, word)
-		if m < 0 {
-			m = slices.Index(ids, strings.Trim(word, "-_.")) // the end of a sentence
-		}
-		if m >= 0 && !slices.Contains(found, m) {
-			found = append(found, m)
-		}
-	}
-	return found
 }
 
 // Units of what Report says of a router that is a language model.

@@ -16,13 +16,14 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // talkative is a language model that says what say makes of a prompt; nil: the strongest expert for planted hard
 // problems, else the cheapest. It counts distinct questions.
 type talkative struct {
-	say func(prompt string, a Ask) string
+	say func(prompt string, a experts.Ask) string
 
 	asked *asked
 }
@@ -44,7 +45,7 @@ func (talkative) Chat(context.Context, []experts.Endpoint) (experts.Chatter, err
 
 func (talkative) Progress(string, int) (one, done func()) { return func() {}, func() {} }
 
-func (s talkative) Ask(_ context.Context, m experts.Endpoint, sampling spec.Sampling, asks []Ask) ([]experts.Completion, error) {
+func (s talkative) Ask(_ context.Context, m experts.Endpoint, sampling spec.Sampling, asks []experts.Ask) ([]experts.Completion, error) {
 	var out []experts.Completion
 	for _, a := range asks {
 		prompt := experts.Prompt(sampling.Prompt, a.Text)
@@ -52,7 +53,7 @@ func (s talkative) Ask(_ context.Context, m experts.Endpoint, sampling spec.Samp
 		switch {
 		case s.say != nil:
 			text = s.say(prompt, a)
-		case slices.ContainsFunc(hardWords, func(w string) bool { return strings.Contains(a.Text, w) }):
+		case routingtest.SoundsHard(a.Text):
 			text = `{"model": "large"}`
 		}
 		if s.asked != nil {
@@ -71,7 +72,7 @@ func (s talkative) Ask(_ context.Context, m experts.Endpoint, sampling spec.Samp
 }
 
 // llm fits a row of kind llmrouter whose model says what say says.
-func llm(t testing.TB, params string, say func(prompt string, a Ask) string) (*llmRouting, *asked) {
+func llm(t testing.TB, params string, say func(prompt string, a experts.Ask) string) (*llmRouting, *asked) {
 	t.Helper()
 	s := setup(t, "llmrouter", params)
 	a := &asked{distinct: map[string]bool{}}
@@ -82,7 +83,7 @@ func llm(t testing.TB, params string, say func(prompt string, a Ask) string) (*l
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fit(t, m, planted(30), 1).(*llmRouting), a
+	return fit(t, m, routingtest.Planted(30), 1).(*llmRouting), a
 }
 
 func TestAnswersOfRoutersAreRead(t *testing.T) {
@@ -140,7 +141,7 @@ func FuzzReadChoice(f *testing.F) {
 func TestThePromptHoldsExpertsPricesAndProblem(t *testing.T) {
 	r, asked := llm(t, `{model: router, strengths: {large: proofs}, show_stats: true}`, nil)
 	q := routing.Query{Problem: routing.Problem{ID: "x", Text: "Find the tensor."}}
-	route(t, r, []routing.Query{q})
+	routingtest.Route(t, r, []routing.Query{q})
 	want := routerTask + `
 
 {"id":"small","usd_per_million_input_tokens":0,"usd_per_million_output_tokens":0.1,"accuracy":{"all":0.5,"easy":1,"hard":0,"medium":0.5}}
@@ -162,7 +163,7 @@ Find the tensor.
 
 // An answer that names nobody is asked for once more, with a reminder; then the fallback decides. Tokens of both count.
 func TestRoutersAreAskedAgainOnceAndThenFallBack(t *testing.T) {
-	say := func(prompt string, a Ask) string {
+	say := func(prompt string, a experts.Ask) string {
 		again := strings.HasSuffix(prompt, routerRemind)
 		switch {
 		case strings.HasPrefix(a.Text, "never"), strings.HasPrefix(a.Text, "later") && !again:
@@ -180,14 +181,14 @@ func TestRoutersAreAskedAgainOnceAndThenFallBack(t *testing.T) {
 	for fallback, want := range map[string][]int{"strongest": {1, 1, 2, 0}, "cheapest": {1, 1, 0, 0}, "medium": {1, 1, 1, 0}} {
 		r, _ := llm(t, "{model: router, on_parse_fail: "+fallback+"}", say)
 		var got []int
-		for _, d := range route(t, r, qs) {
+		for _, d := range routingtest.Route(t, r, qs) {
 			got = append(got, d.Expert)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("falling back to the %s: %v, want %v", fallback, got, want)
 		}
 	}
-	d := route(t, r, qs)
+	d := routingtest.Route(t, r, qs)
 	for i, tokens := range []int64{110, 220, 220, 110} {
 		if got := d[i].Usage.In + d[i].Usage.Out; got != tokens {
 			t.Errorf("query %d: %d tokens, want %d", i, got, tokens)
@@ -211,10 +212,10 @@ func TestRunsShareTheAnswerAtTemperatureZeroAlone(t *testing.T) {
 		qs = append(qs, routing.Query{Problem: routing.Problem{ID: "x", Text: "x"}, Run: run})
 	}
 	for params, want := range map[string]int{"{model: router}": 1, "{model: router, temperature: 0.6}": 3} {
-		r, asked := llm(t, params, func(_ string, a Ask) string {
+		r, asked := llm(t, params, func(_ string, a experts.Ask) string {
 			return `{"model": "` + []string{"small", "medium", "large"}[a.Run] + `"}`
 		})
-		d := route(t, r, qs)
+		d := routingtest.Route(t, r, qs)
 		if len(asked.distinct) != want {
 			t.Errorf("%s: %d questions, want %d", params, len(asked.distinct), want)
 		}
@@ -229,15 +230,15 @@ func TestRunsShareTheAnswerAtTemperatureZeroAlone(t *testing.T) {
 
 // A model that always names the first expert shows up as such; one that reads the problem does not care for the order.
 func TestShufflingShowsPositionBias(t *testing.T) {
-	first := func(prompt string, _ Ask) string {
+	first := func(prompt string, _ experts.Ask) string {
 		_, rest, _ := strings.Cut(prompt, `{"id":"`)
 		id, _, _ := strings.Cut(rest, `"`)
 		return `{"model": "` + id + `"}`
 	}
-	qs := fresh(300)
+	qs := routingtest.Fresh(300)
 	biased, asked := llm(t, "{model: router, shuffle_order: true}", first)
 	count := map[int]int{}
-	for _, d := range route(t, biased, qs) {
+	for _, d := range routingtest.Route(t, biased, qs) {
 		count[d.Expert]++
 	}
 	for m := range 3 {
@@ -253,7 +254,7 @@ func TestShufflingShowsPositionBias(t *testing.T) {
 	}
 	honest, _ := llm(t, "{model: router, shuffle_order: true}", nil)
 	plain, _ := llm(t, "{model: router}", nil)
-	sameDecisions(t, "shuffled", route(t, honest, qs), route(t, plain, qs))
+	sameDecisions(t, "shuffled", routingtest.Route(t, honest, qs), routingtest.Route(t, plain, qs))
 	if v := honest.Report()[3]; math.Abs(v.Number-100./3) > 12 {
 		t.Errorf("reports %v of a model that reads the problem", v)
 	}
@@ -331,7 +332,7 @@ func TestLLMRouterPricesAndFaults(t *testing.T) {
 	if text, err := spec.Canonical(d); err != nil || string(text) == texts[0] || d.endpoint().Revision != "step-40" || a.endpoint().Revision != "" {
 		t.Errorf("revision: recipe %s, asked as %+v; %v", text, d.endpoint(), err)
 	}
-	if _, err := (&llmRouter{Model: "m"}).Fit(t.Context(), planted(4), work(1)); err == nil || !strings.Contains(err.Error(), "cannot be asked here") {
+	if _, err := (&llmRouter{Model: "m"}).Fit(t.Context(), routingtest.Planted(4), routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "cannot be asked here") {
 		t.Errorf("without servers: %v", err)
 	}
 }
@@ -339,7 +340,7 @@ func TestLLMRouterPricesAndFaults(t *testing.T) {
 // A decision depends on its own query alone: any subset of the queries, in any order, is decided the same way, retries
 // and all.
 func TestLLMDecisionsDoNotDependOnEachOther(t *testing.T) {
-	say := func(prompt string, a Ask) string {
+	say := func(prompt string, a experts.Ask) string {
 		switch int(4 * a.Seed.Derive(prompt).Uniform()) {
 		case 0:
 			return "hm"
@@ -348,10 +349,10 @@ func TestLLMDecisionsDoNotDependOnEachOther(t *testing.T) {
 		}
 		return `{"model": "large"}`
 	}
-	qs := fresh(40)
+	qs := routingtest.Fresh(40)
 	for _, params := range []string{"{model: router}", "{model: router, temperature: 1, shuffle_order: true}"} {
 		r, _ := llm(t, params, say)
-		want := route(t, r, qs)
+		want := routingtest.Route(t, r, qs)
 		rapid.Check(t, func(rt *rapid.T) {
 			order := rapid.Permutation(slices.Collect(func(yield func(int) bool) {
 				for i := range qs {
@@ -365,18 +366,18 @@ func TestLLMDecisionsDoNotDependOnEachOther(t *testing.T) {
 			for _, i := range order {
 				some, expect = append(some, qs[i]), append(expect, want[i])
 			}
-			sameDecisions(t, "in part", route(t, r, some), expect)
+			sameDecisions(t, "in part", routingtest.Route(t, r, some), expect)
 		})
 	}
 }
 
 // What a router's tokens cost is known to whoever asks, so that a bound on dollars counts them.
 func TestARoutersPriceGoesWithItsRequests(t *testing.T) {
-	r, _ := llm(t, "{model: router}", func(string, Ask) string { return `{"model": "small"}` })
+	r, _ := llm(t, "{model: router}", func(string, experts.Ask) string { return `{"model": "small"}` })
 	if got := r.Endpoints()[0].Price; got != (cost.Price{In: 1, Out: 10}) {
 		t.Errorf("its requests have the price %v", got)
 	}
-	r, _ = llm(t, "{model: unknown}", func(string, Ask) string { return `{"model": "small"}` })
+	r, _ = llm(t, "{model: unknown}", func(string, experts.Ask) string { return `{"model": "small"}` })
 	if got := r.Endpoints()[0].Price; got != (cost.Price{}) {
 		t.Errorf("without a price its requests have %v", got)
 	}

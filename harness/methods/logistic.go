@@ -28,7 +28,7 @@ type logistic struct {
 	Features spec.Features `yaml:"features"`
 	Cost     string        `yaml:"cost" oneof:"predicted mean"` // dollars of a question: predicted from the text, or the expert's training mean
 
-	reading reading
+	reading features.Reading
 }
 
 func newLogistic(s Setup) (routing.Method, error) {

@@ -14,12 +14,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 func TestLogisticFindsThePlantedRule(t *testing.T) {
-	r := fit(t, build(t, "logistic", ""), planted(300), 1).(*scoreRouter)
-	qs := fresh(200)
+	r := fit(t, build(t, "logistic", ""), routingtest.Planted(300), 1).(*scoreRouter)
+	qs := routingtest.Fresh(200)
 	texts := make([]string, len(qs))
 	for i, q := range qs {
 		texts[i] = q.Problem.Text
@@ -28,20 +29,20 @@ func TestLogisticFindsThePlantedRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].pass[0], !isHard(i) }); auc < 0.95 {
+	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].pass[0], !routingtest.Hard(i) }); auc < 0.95 {
 		t.Errorf("AUC of the small expert's pass rate is %.3f, want more than 0.95", auc)
 	}
-	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].usd[2], isHard(i) }); auc < 0.95 {
+	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].usd[2], routingtest.Hard(i) }); auc < 0.95 {
 		t.Errorf("AUC of the large expert's dollars as a sign of length is %.3f, want more than 0.95", auc)
 	}
 	// A rule without noise wants next to no penalty.
-	d, err := fit(t, build(t, "logistic", "l2: [0.001]"), planted(300), 1).(*scoreRouter).RouteAt(t.Context(), qs, 0.2)
+	d, err := fit(t, build(t, "logistic", "l2: [0.001]"), routingtest.Planted(300), 1).(*scoreRouter).RouteAt(t.Context(), qs, 0.2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	right := 0
 	for i, x := range d {
-		if (x.Expert == 2) == isHard(i) && (x.Expert == 0) == !isHard(i) {
+		if (x.Expert == 2) == routingtest.Hard(i) && (x.Expert == 0) == !routingtest.Hard(i) {
 			right++
 		}
 	}
@@ -107,7 +108,7 @@ func TestTheSweepIsThatOfTheStudy(t *testing.T) {
 }
 
 func TestPredictedDollarsAverageToTheTrainingMeans(t *testing.T) {
-	set := planted(100)
+	set := routingtest.Planted(100)
 	want, _ := means(set.SFT, 3)
 	for _, kind := range []string{"predicted", "mean"} {
 		r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(*scoreRouter)
@@ -141,7 +142,7 @@ func TestFreeExpertsAndFreeAnswersArePredicted(t *testing.T) {
 		"all answers but one are free":       func(i, _ int) bool { return i != 3 },
 		"all answers but one expert's, once": func(i, m int) bool { return i != 3 || m != 1 },
 	} {
-		set := planted(60)
+		set := routingtest.Planted(60)
 		for i := range set.SFT {
 			usd := slices.Clone(set.SFT[i].USD)
 			for m := range usd {
@@ -154,12 +155,12 @@ func TestFreeExpertsAndFreeAnswersArePredicted(t *testing.T) {
 		for _, kind := range []string{"predicted", "mean"} {
 			r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(*scoreRouter)
 			for _, knob := range []float64{0, 0.1, 1e6} {
-				d, err := r.RouteAt(t.Context(), fresh(5), knob)
+				d, err := r.RouteAt(t.Context(), routingtest.Fresh(5), knob)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for i, x := range d {
-					valid(t, x, fresh(5)[i], 3, false)
+					valid(t, x, routingtest.Fresh(5)[i], 3, false)
 				}
 			}
 			for _, s := range r.known {
@@ -175,7 +176,7 @@ func TestFreeExpertsAndFreeAnswersArePredicted(t *testing.T) {
 
 // An expert that is always right, or never, has no finite regression: the fit still ends, near 1 or 0.
 func TestConstantPassRatesAreLearned(t *testing.T) {
-	set := planted(80)
+	set := routingtest.Planted(80)
 	for i := range set.SFT {
 		set.SFT[i].Kappa = []float64{0, 0.5, 1}
 		set.RL[i].Kappa = set.SFT[i].Kappa
@@ -193,7 +194,7 @@ func TestConstantPassRatesAreLearned(t *testing.T) {
 }
 
 func TestLogisticDoesNotDependOnTheOrderOfTheTrainingProblems(t *testing.T) {
-	set := planted(90)
+	set := routingtest.Planted(90)
 	back := set
 	back.SFT, back.RL = slices.Clone(set.SFT), slices.Clone(set.RL)
 	slices.Reverse(back.SFT)
@@ -280,10 +281,10 @@ func TestAUtilityRouterAsksForEachTextOnce(t *testing.T) {
 
 // 20,000 problems and three experts, features included. The planted texts are much shorter than generated ones.
 func BenchmarkLogisticFit(b *testing.B) {
-	set := planted(20_000)
+	set := routingtest.Planted(20_000)
 	m := build(b, "logistic", "")
 	for b.Loop() {
-		if _, err := m.Fit(b.Context(), set, work(1)); err != nil {
+		if _, err := m.Fit(b.Context(), set, routingtest.Work(1)); err != nil {
 			b.Fatal(err)
 		}
 	}

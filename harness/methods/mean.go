@@ -87,7 +87,7 @@ func (m *mean) Fit(ctx context.Context, train routing.TrainSet, work routing.Wor
 	if err != nil {
 		return nil, err
 	}
-	inHashOrder(examples)
+	routing.InHashOrder(examples)
 	var of average
 	of.USD, _ = means(examples, len(train.Experts))
 	routers, err := m.each(work, func(method routing.Method, _ int, work routing.Work) (routing.Router, error) {

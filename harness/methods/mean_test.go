@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 const twoRows = "of: [{name: logistic}, {name: bag, params: {epochs: 2}}]"
 
 func TestAMeanExpectsWhatItsRowsDoOnAverage(t *testing.T) {
-	set, qs := planted(120), fresh(20)
+	set, qs := routingtest.Planted(120), routingtest.Fresh(20)
 	var texts []string
 	for _, q := range qs {
 		texts = append(texts, q.Problem.Text)

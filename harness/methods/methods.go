@@ -1,20 +1,14 @@
 // Package methods holds the rows of the tables: a file a kind, which says at its top "Row kind ...", and a line for it in
 // list, which has all that others need to know of it. What rows learn with is in package learn, what they read of texts in
-// package features. The other files here are what several rows share:
+// package features, how a policy is trained in package stages. The other files here are what several rows share:
 //
 //	methods.go        the list, what a method is built from, small change
 //	utility.go        routers that weigh predicted pass rates against dollars by a knob
-//	stageone.go       what Stage I comes to, remembered
 //	texts.go          what predicts pass rates and dollars from texts
 //	allowance.go      what rows that learn from texts are allowed to read and to choose
 //	imported.go       predictions of other programs, in place of those
 //	learned.go        what a fit keeps, and how its router comes back from it
-//	policies.go       rows that train a policy (sft, entrorouter, entroplus): its kinds, how it is trained
-//	policycurve.go    the curve of such a row
-//	languagemodel.go  such a row where the policy is a language model, here or behind a server
-//	rationale.go      what such a policy is taught to write before it chooses
-//	programs.go       its training steps, compiled and not carried out
-//	noise.go          corrupted pass rates for it
+//	policies.go       rows that train a policy by package stages (sft, entrorouter, entroplus): their checks, what others ask of them
 //	multiround.go     routers that ask several experts (routerr1, xrouter), trained here
 //	rounds.go         with a language model as their policy
 //	served.go         and with a policy behind a server
@@ -37,8 +31,8 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
 )
 
 // Setup is what a method is built from: its own entry of the spec, the knobs it shares with others, and the
@@ -48,7 +42,7 @@ type Setup struct {
 	Spec    *spec.Experiment
 	Backend policy.Backend
 	Texts   *features.Texts  // what the texts that methods read are made of, so that they cut them up once; nil: no memory
-	Stages  *StageOne        // what Stage I came to, so that rows that share it train it once; nil: no memory
+	Stages  *stages.Memory   // what Stage I came to, so that rows that share it train it once; nil: no memory
 	Models  *lm.Models       // language models that policies start from; nil: none is opened, as when a spec is only checked
 	Pool    []routing.Expert // cheapest first; nil: not known yet
 	Servers Servers          // nil: nobody can be asked, as when a spec is only checked
@@ -93,14 +87,7 @@ type Servers interface {
 	Progress(what string, total int) (one func(), done func())
 	// Ask puts the texts, each in the template of s, to one language model and returns its answers in order. It asks
 	// nothing twice and obeys --offline, as Chat. A model without a URL is one of the pool's simulated routers.
-	Ask(ctx context.Context, model experts.Endpoint, s spec.Sampling, asks []Ask) ([]experts.Completion, error)
-}
-
-// Ask is one text for a language model.
-type Ask struct {
-	Text string
-	Run  int       // of the query
-	Seed seed.Seed // of the answer; its low 53 bits are sent
+	Ask(ctx context.Context, model experts.Endpoint, s spec.Sampling, asks []experts.Ask) ([]experts.Completion, error)
 }
 
 // kind is one method that a spec can name, with everything that tables, figures and the engine need to know of it: no
@@ -278,37 +265,6 @@ func distinctTexts(queries []routing.Query) (texts []string, index map[string]in
 		}
 	}
 	return texts, index
-}
-
-// oneHot returns a distribution over n experts with all mass on m.
-func oneHot(n, m int) []float64 {
-	p := make([]float64, n)
-	p[m] = 1
-	return p
-}
-
-// decide turns one-hot choices into decisions, which share their distributions: a sweep asks for millions.
-func decide(queries []routing.Query, experts int, choose func(i int, q routing.Query) int) []routing.Decision {
-	all := make([][]float64, experts)
-	for m := range all {
-		all[m] = oneHot(experts, m)
-	}
-	d := make([]routing.Decision, len(queries))
-	for i, q := range queries {
-		m := choose(i, q)
-		d[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: all[m], Expert: m}
-	}
-	return d
-}
-
-// draw returns the expert that a uniform number in [0,1) picks from a distribution.
-func draw(prob []float64, u float64) int {
-	for m, p := range prob {
-		if u -= p; u < 0 {
-			return m
-		}
-	}
-	return len(prob) - 1
 }
 
 // profiled returns the training problems of both stages. A method that learns from none would be a guess.

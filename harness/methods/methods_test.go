@@ -1,13 +1,13 @@
 package methods
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
@@ -46,9 +46,9 @@ func TestUnknownNamesAreRefusedWithTheKnownOnes(t *testing.T) {
 // Every router but the oracle, which is none: valid decisions in the order of the queries, the same ones for the same
 // seed, whatever the order of the queries and however they are split into calls.
 func TestDecisionsAreValidAndDependOnSeedAndQueryAlone(t *testing.T) {
-	set := planted(120)
+	set := routingtest.Planted(120)
 	var qs []routing.Query
-	for _, q := range fresh(25) {
+	for _, q := range routingtest.Fresh(25) {
 		qs = append(qs, q, routing.Query{Problem: q.Problem, Run: q.Run + 1}) // runs of a problem share its text
 	}
 	type row struct{ name, kind, params string }
@@ -63,20 +63,20 @@ func TestDecisionsAreValidAndDependOnSeedAndQueryAlone(t *testing.T) {
 			kind := x.kind
 			m := build(t, kind, x.params)
 			r := fit(t, m, set, 7)
-			want := route(t, r, qs)
+			want := routingtest.Route(t, r, qs)
 			for i, d := range want {
 				valid(t, d, qs[i], len(set.Experts), AnswersItself(kind))
 			}
-			sameDecisions(t, "fitted again", route(t, fit(t, m, set, 7), qs), want)
+			sameDecisions(t, "fitted again", routingtest.Route(t, fit(t, m, set, 7), qs), want)
 
 			back := slices.Clone(qs)
 			slices.Reverse(back)
-			got := route(t, r, back)
+			got := routingtest.Route(t, r, back)
 			slices.Reverse(got)
 			sameDecisions(t, "asked in reverse", got, want)
 
-			sameDecisions(t, "asked in two calls", append(route(t, r, qs[:13]), route(t, r, qs[13:])...), want)
-			if d := route(t, r, nil); len(d) != 0 {
+			sameDecisions(t, "asked in two calls", append(routingtest.Route(t, r, qs[:13]), routingtest.Route(t, r, qs[13:])...), want)
+			if d := routingtest.Route(t, r, nil); len(d) != 0 {
 				t.Errorf("%d decisions on no query", len(d))
 			}
 		})
@@ -84,7 +84,7 @@ func TestDecisionsAreValidAndDependOnSeedAndQueryAlone(t *testing.T) {
 }
 
 func TestKnobsSweepFromTheDearestToTheCheapestSetting(t *testing.T) {
-	set := planted(120)
+	set := routingtest.Planted(120)
 	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "bag", "cluster", "forc", "routellm", "swranking", "sft", "entrorouter", "entroplus"} {
 		r := fit(t, build(t, kind, ""), set, 1).(routing.Frontier)
 		var costs []float64
@@ -99,7 +99,7 @@ func TestKnobsSweepFromTheDearestToTheCheapestSetting(t *testing.T) {
 
 // At mu = 0 the curve of a policy goes through where training put it.
 func TestThePolicysCurveGoesThroughItsOwnDecisions(t *testing.T) {
-	set := planted(60)
+	set := routingtest.Planted(60)
 	for _, kind := range Kinds() {
 		if !Policy(kind) {
 			continue
@@ -124,50 +124,8 @@ func TestThePolicysCurveGoesThroughItsOwnDecisions(t *testing.T) {
 	}
 }
 
-// ones says the same of every text, and how often it was asked.
-type ones struct {
-	prob  []float64
-	texts int
-}
-
-func (o *ones) choose(_ context.Context, texts []string) ([]opinion, error) {
-	o.texts += len(texts)
-	return slices.Repeat([]opinion{{prob: o.prob}}, len(texts)), nil
-}
-
-func TestThePolicysCurveByHand(t *testing.T) {
-	says := &ones{prob: []float64{0.1, 0.7, 0.2}}
-	r := &policyRouter{chooser: says, costs: []float64{0.1, 0.5, 1}}
-	for _, c := range []struct {
-		mu   float64
-		want int
-	}{
-		{0, 1},
-		{math.Log(7)/0.4 - 1e-6, 1}, {math.Log(7)/0.4 + 1e-6, 0}, // log 0.7 - 0.5 mu = log 0.1 - 0.1 mu
-		{-math.Log(3.5)/0.5 + 1e-6, 1}, {-math.Log(3.5)/0.5 - 1e-6, 2}, // log 0.7 - 0.5 mu = log 0.2 - mu
-		{1e9, 0}, {-1e9, 2},
-	} {
-		d, err := r.RouteAt(t.Context(), []routing.Query{{Problem: routing.Problem{ID: "a", Text: "x"}}, {Problem: routing.Problem{ID: "b", Text: "x"}}}, c.mu)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d[0].Expert != c.want || d[1].Expert != c.want {
-			t.Errorf("mu %g: experts %d and %d, not %d", c.mu, d[0].Expert, d[1].Expert, c.want)
-		}
-	}
-	if says.texts != 1 {
-		t.Errorf("one text was read %d times", says.texts)
-	}
-	sure := &policyRouter{chooser: &ones{prob: []float64{0, 1, 0}}, costs: []float64{0.1, 0.5, 1}}
-	for mu, want := range map[float64]int{1e9: 0, -1e9: 2} {
-		if d, err := sure.RouteAt(t.Context(), []routing.Query{{}}, mu); err != nil || d[0].Expert != want {
-			t.Errorf("a policy that is sure, at mu %g: %v, %v", mu, d, err)
-		}
-	}
-}
-
 func TestTheGuardSweepsFromTheStrongestToTheCheapest(t *testing.T) {
-	set := planted(120)
+	set := routingtest.Planted(120)
 	r := fit(t, build(t, "knn", "guard: 2"), set, 1).(routing.Frontier)
 	knobs := r.Knobs()
 	last := len(set.Experts) - 1
@@ -199,7 +157,7 @@ func TestTheGuardSweepsFromTheStrongestToTheCheapest(t *testing.T) {
 }
 
 func TestTheListSaysWhichKindsHaveAKnob(t *testing.T) {
-	set := planted(60)
+	set := routingtest.Planted(60)
 	for _, kind := range Kinds() {
 		if _, ok := fit(t, build(t, kind, paramsOf(kind)), set, 1).(routing.Frontier); ok != Knob(kind) {
 			t.Errorf("%s has a knob: %v; the list says %v", kind, ok, Knob(kind))
@@ -209,7 +167,7 @@ func TestTheListSaysWhichKindsHaveAKnob(t *testing.T) {
 
 func TestLearningFromNothingIsAnError(t *testing.T) {
 	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "bag", "cluster", "forc", "routellm", "swranking", "routerr1", "xrouter", "sft", "entrorouter", "entroplus"} {
-		_, err := build(t, kind, "").Fit(t.Context(), routing.TrainSet{Experts: pool()}, work(1))
+		_, err := build(t, kind, "").Fit(t.Context(), routing.TrainSet{Experts: routingtest.Pool()}, routingtest.Work(1))
 		if err == nil || !strings.Contains(err.Error(), "method "+kind) {
 			t.Errorf("%s on no problem: %v", kind, err)
 		}
@@ -219,25 +177,13 @@ func TestLearningFromNothingIsAnError(t *testing.T) {
 func TestDrawFollowsTheDistribution(t *testing.T) {
 	prob := []float64{0.25, 0, 0.75}
 	for u, want := range map[float64]int{0: 0, 0.2499: 0, 0.25: 2, 0.9999: 2} {
-		if got := draw(prob, u); got != want {
-			t.Errorf("draw(%v, %v) = %d, want %d", prob, u, got, want)
+		if got := routing.Draw(prob, u); got != want {
+			t.Errorf("routing.Draw(%v, %v) = %d, want %d", prob, u, got, want)
 		}
 	}
-	if got := draw([]float64{0.5, 0.5 - 1e-12}, math.Nextafter(1, 0)); got != 1 {
+	if got := routing.Draw([]float64{0.5, 0.5 - 1e-12}, math.Nextafter(1, 0)); got != 1 {
 		t.Errorf("a distribution that rounds below 1 draws %d", got)
 	}
-}
-
-func route(t testing.TB, r routing.Router, qs []routing.Query) []routing.Decision {
-	t.Helper()
-	d, err := r.Route(t.Context(), qs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(d) != len(qs) {
-		t.Fatalf("%d decisions for %d queries", len(d), len(qs))
-	}
-	return d
 }
 
 func valid(t testing.TB, d routing.Decision, q routing.Query, experts int, answersItself bool) {
@@ -292,14 +238,14 @@ func sameDecisions(t testing.TB, when string, got, want []routing.Decision) {
 }
 
 func TestSeedsOfSeededKindsMatter(t *testing.T) {
-	set, qs := planted(60), fresh(40)
+	set, qs := routingtest.Planted(60), routingtest.Fresh(40)
 	for _, k := range list() {
 		if k.name == "oracle" {
 			continue
 		}
 		m := build(t, k.name, paramsOf(k.name))
 		differ := false
-		a, b := route(t, fit(t, m, set, 1), qs), route(t, fit(t, m, set, seed.Seed(2)), qs)
+		a, b := routingtest.Route(t, fit(t, m, set, 1), qs), routingtest.Route(t, fit(t, m, set, seed.Seed(2)), qs)
 		for i := range a {
 			differ = differ || a[i].Expert != b[i].Expert || !slices.Equal(a[i].Calls, b[i].Calls) || !slices.Equal(a[i].Prob, b[i].Prob)
 		}
@@ -349,7 +295,7 @@ func TestWhatHoldsARowBackAtItsOwnOperatingPoint(t *testing.T) {
 		{"forc", "", "predicted pass rate"}, {"forc", "strategy: cost", "dollars"}, {"forc", "strategy: greedy", ""},
 		{"routellm", "", "share of the training questions"}, {"logistic", "", ""}, {"entrorouter", "", ""},
 	} {
-		got, err := Limit(setup(t, c.kind, c.params).Method, experiment())
+		got, err := Limit(setup(t, c.kind, c.params).Method, routingtest.Experiment())
 		if err != nil || !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%s %s: %q (%v), want %q", c.kind, c.params, got, err, c.want)
 		}

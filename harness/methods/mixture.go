@@ -76,5 +76,5 @@ func (c coin) RouteAt(_ context.Context, queries []routing.Query, knob float64) 
 			best = m
 		}
 	}
-	return decide(queries, len(c.USD), func(int, routing.Query) int { return best }), nil
+	return routing.Choices(queries, len(c.USD), func(int, routing.Query) int { return best }), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/table"
 	"github.com/entrorouter/entrorouter/harness/theory"
 )
@@ -75,8 +76,8 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 		return nil, err
 	}
 	problems := slices.Clone(train.RL)
-	inHashOrder(problems)
-	seen, err := sight(ctx, textsOf(problems))
+	routing.InHashOrder(problems)
+	seen, err := sight(ctx, routing.Texts(problems))
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 	last := curve[len(curve)-1]
 	work.Log.Debug("multi-round policy trained", "method", r.name, "call_rate", last.CallRate, "calls", last.Calls, "accuracy", last.Accuracy, "reward", last.Reward)
 	if work.Dir != "" {
-		if err := writeCourse(filepath.Join(work.Dir, CurveFile), train.Experts, curve, unit); err != nil {
+		if err := writeCourse(filepath.Join(work.Dir, stages.CurveFile), train.Experts, curve, unit); err != nil {
 			return nil, errors.Join(err, out.Close())
 		}
 	}
@@ -136,7 +137,7 @@ func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx
 			return seen, nil
 		}, nil
 	}
-	c, err := newCorpus(ctx, slices.Clone(train.SFT), len(train.SFT), reading{of: multiRoundFeatures(), memory: r.memory}, features.Set.Rows)
+	c, err := newCorpus(ctx, slices.Clone(train.SFT), len(train.SFT), features.Reading{Of: multiRoundFeatures(), Memory: r.memory}, features.Set.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx
 // dollars an episode. What is not defined, as an accuracy given calls where there is none, is left empty.
 func writeCourse(path string, experts []routing.Expert, curve []theory.Snapshot, unit float64) error {
 	return replaceFile(path, func(w io.Writer) error {
-		out := table.NewWriter(w, course(expertIDs(experts)))
+		out := table.NewWriter(w, course(routing.IDs(experts)))
 		for _, s := range curve {
 			s.Cost /= unit
 			out.Write(s)
@@ -291,7 +292,7 @@ func (t throw) coin(what string, calls int) float64 {
 // Choose implements theory.Coins.
 func (t throw) Choose(calls int, probs []float64) int {
 	if t.decoding == "sample" {
-		return draw(probs, t.coin("decode", calls))
+		return routing.Draw(probs, t.coin("decode", calls))
 	}
 	return slices.Index(probs, slices.Max(probs))
 }

@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
 
 // On the planted problems the router itself solves the easy half and only the large expert the hard one. Where nothing
 // can be gained or lost, as on hard problems without assimilation, nothing is learned.
 func TestWhatMultiRoundRoutersLearnFollowsFromTheAssimilation(t *testing.T) {
-	set := planted(200)
-	qs := fresh(60)
+	set := routingtest.Planted(200)
+	qs := routingtest.Fresh(60)
 	for _, c := range []struct {
 		name, kind, params string
 		hard               bool // the problems that are looked at
@@ -32,8 +33,8 @@ func TestWhatMultiRoundRoutersLearnFollowsFromTheAssimilation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			so := 0
-			for i, d := range route(t, fit(t, build(t, c.kind, c.params), set, 1), qs) {
-				if isHard(i) == c.hard && d.Expert == c.want && (d.Expert != routing.Self || len(d.Calls) == 0) {
+			for i, d := range routingtest.Route(t, fit(t, build(t, c.kind, c.params), set, 1), qs) {
+				if routingtest.Hard(i) == c.hard && d.Expert == c.want && (d.Expert != routing.Self || len(d.Calls) == 0) {
 					so++
 				}
 			}
@@ -46,18 +47,18 @@ func TestWhatMultiRoundRoutersLearnFollowsFromTheAssimilation(t *testing.T) {
 
 // A bonus that outweighs everything makes the router call as often as it can.
 func TestCallsThatAreNotUsedSpoilTheRoutersOwnAnswer(t *testing.T) {
-	set, qs := planted(100), fresh(10)
-	for _, d := range route(t, fit(t, build(t, "xrouter", "{select: false, call_bonus: 5, steps: 30, max_turns: 1, distraction: 0.25}"), set, 1), qs) {
+	set, qs := routingtest.Planted(100), routingtest.Fresh(10)
+	for _, d := range routingtest.Route(t, fit(t, build(t, "xrouter", "{select: false, call_bonus: 5, steps: 30, max_turns: 1, distraction: 0.25}"), set, 1), qs) {
 		if d.Expert != routing.Self || len(d.Calls) != 1 || d.Spoiled != 0.25 {
 			t.Errorf("one unused call: %+v", d)
 		}
 	}
-	for _, d := range route(t, fit(t, build(t, "routerr1", "{call_bonus: 5, steps: 5, cold_start: 0.999, max_turns: 2, distraction: 0.5}"), set, 1), qs) {
+	for _, d := range routingtest.Route(t, fit(t, build(t, "routerr1", "{call_bonus: 5, steps: 5, cold_start: 0.999, max_turns: 2, distraction: 0.5}"), set, 1), qs) {
 		if d.Expert != routing.Self || len(d.Calls) != 2 || d.Spoiled != 0.75 {
 			t.Errorf("two unused calls: %+v", d)
 		}
 	}
-	for _, d := range route(t, fit(t, build(t, "routerr1", "{steps: 1, cold_start: 0.999, max_turns: 2, format_fail: 1}"), set, 1), qs) {
+	for _, d := range routingtest.Route(t, fit(t, build(t, "routerr1", "{steps: 1, cold_start: 0.999, max_turns: 2, format_fail: 1}"), set, 1), qs) {
 		if d.Expert != routing.Self || len(d.Calls) != 0 || d.Spoiled != 1 {
 			t.Errorf("a malformed call: %+v", d)
 		}
@@ -66,19 +67,19 @@ func TestCallsThatAreNotUsedSpoilTheRoutersOwnAnswer(t *testing.T) {
 
 // Coins for assimilation come out as often as they should, apart for problems and runs.
 func TestAnswersAreUsedAsOftenAsAssumed(t *testing.T) {
-	set := planted(100)
+	set := routingtest.Planted(100)
 	for i := range set.RL {
 		set.RL[i].Probe = 0 // every expert is trusted more than the router
 	}
 	r := fit(t, build(t, "routerr1", "{assimilation: 0.3, steps: 1, cold_start: 0.999, max_turns: 1}"), set, 1)
 	var qs []routing.Query
-	for _, q := range fresh(50) {
+	for _, q := range routingtest.Fresh(50) {
 		for run := range 40 {
 			qs = append(qs, routing.Query{Problem: q.Problem, Run: run})
 		}
 	}
 	used := 0.0
-	for _, d := range route(t, r, qs) {
+	for _, d := range routingtest.Route(t, r, qs) {
 		if d.Expert != routing.Self {
 			used++
 		}
@@ -89,8 +90,8 @@ func TestAnswersAreUsedAsOftenAsAssumed(t *testing.T) {
 }
 
 func TestTheCurveOfAMultiRoundRouterHasEveryStep(t *testing.T) {
-	set := planted(100)
-	w := work(1)
+	set := routingtest.Planted(100)
+	w := routingtest.Work(1)
 	w.Dir = t.TempDir()
 	if _, err := build(t, "routerr1", "{steps: 60}").Fit(t.Context(), set, w); err != nil {
 		t.Fatal(err)

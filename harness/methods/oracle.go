@@ -49,9 +49,9 @@ func (o *oracle) RouteKnowing(_ context.Context, queries []routing.Query, outcom
 	}
 	if o.By == "kappa" {
 		best := o.reliable(queries, outcomes)
-		return decide(queries, len(outcomes[0]), func(_ int, q routing.Query) int { return best[q.Problem.ID] }), nil
+		return routing.Choices(queries, len(outcomes[0]), func(_ int, q routing.Query) int { return best[q.Problem.ID] }), nil
 	}
-	return decide(queries, len(outcomes[0]), func(i int, _ routing.Query) int {
+	return routing.Choices(queries, len(outcomes[0]), func(i int, _ routing.Query) int {
 		best, right := 0, false
 		for m, o := range outcomes[i] {
 			ok := o.Correct == 1

@@ -1,18 +1,15 @@
-// The kinds of trainable policies, and how one is trained.
+// What rows that train a policy share: their checks, how their training is carried out, and what others ask of them.
 
 package methods
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
-	"github.com/entrorouter/entrorouter/harness/compact"
-	"github.com/entrorouter/entrorouter/harness/lm"
-	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/train"
+	"github.com/entrorouter/entrorouter/harness/stages"
 )
 
 // checkPolicy refuses a row whose policy is to compute on another backend than the run's, or whose knobs do not belong together.
@@ -24,6 +21,39 @@ func checkPolicy(s Setup, p spec.Policy) error {
 		return paramFault(s.Method, "policy"+knob, "%s", fault)
 	}
 	return checkTeacher(s, p)
+}
+
+// checkTeacher refuses a row whose policy writes and has nobody to learn it from.
+func checkTeacher(s Setup, p spec.Policy) error {
+	switch {
+	case p.Rationale != "cot":
+		return nil
+	case s.Spec.Teacher == nil:
+		return paramFault(s.Method, "policy.rationale", "cot needs teacher in the spec: who writes the rationales of Stage I")
+	case s.Spec.Writer != nil && (p.Tune.LoRA == nil || p.Model.Folder == ""):
+		return paramFault(s.Method, "policy.tune", "a writer takes adapters on a model that it has: want tune lora and a folder as model")
+	}
+	return nil
+}
+
+// carriesOut gives a training what the setup has, and checks its policy and what that reads by the param of this name, in which it leaves
+// what its recipe says.
+func (s Setup) carriesOut(t *stages.Training, param string, reads *spec.Features) (err error) {
+	if err := checkPolicy(s, t.Policy); err != nil {
+		return err
+	}
+	w := &t.With
+	w.Name, w.Decoding, w.Backend, w.Memory, w.Models, w.Writer = s.Method.Name, s.Spec.Evaluate.Decoding, s.Backend, s.Stages, s.Models, s.Spec.Writer
+	if x := s.Spec.Teacher; x != nil {
+		asked := routing.Expert{ID: x.Model, Model: x.Model, Revision: x.Revision, MaxTokens: x.MaxTokens, Price: s.Prices[x.Model]}
+		w.Teacher = &stages.Teacher{Teacher: *x, Endpoint: experts.Endpoint{Expert: asked, URL: x.URL, KeyEnv: x.KeyEnv}, Seed: seed.Seed(s.Spec.Seed)}
+		if s.Servers != nil {
+			w.Teacher.Servers = s.Servers
+		}
+	}
+	w.Reading, err = s.policyReads(param, reads, t.Policy)
+	t.Features = *reads
+	return err
 }
 
 // startingPolicy is the policy that the params of a row lie over: the experiment's, without the knobs of a language model if the row names
@@ -41,81 +71,44 @@ func startingPolicy(s Setup) spec.Policy {
 	return p
 }
 
-// newPolicy builds the policy of the row, for the given experts, cheapest first. Constants of features are fitted on texts,
-// which should be the training texts. It fails on an unknown kind or a size below 1.
-func (e *entroRouter) newPolicy(ctx context.Context, experts []routing.Expert, texts []string) (policy.Policy, error) {
-	switch e.Policy.Kind {
-	case "compact":
-		return compact.New(ctx, e.Policy, expertIDs(experts), texts, e.reading.compact())
-	case "lm":
-		if e.models == nil {
-			return nil, errNoModels
-		}
-		return e.models.New(e.backend, e.Policy, lmPool(experts))
-	default:
-		return nil, fmt.Errorf("policy: unknown kind %q; known: compact, lm", e.Policy.Kind)
-	}
+// Servable is a method whose policy, if that is a language model, can be asked behind a server once it is exported.
+type Servable interface {
+	// OnServer returns a router that asks a server, by the id of its endpoint, in place of the router that Fit returns.
+	// pool are the experts that Fit had and work is Fit's.
+	OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error)
 }
 
-// compact is what the small policy reads.
-func (r reading) compact() compact.Reading {
-	return compact.Reading{Of: r.of, Vectors: r.vectors, Memory: r.memory}
+// Taught is a method whose Stage I may learn from what a teacher writes.
+type Taught interface {
+	// Teacher returns the model that is asked; ok is false where nobody is.
+	Teacher() (teacher experts.Endpoint, ok bool)
 }
 
-// conductOf keeps the trainings of language models as they go; the compact network is trained again in less time than a
-// file takes.
-func conductOf(p spec.Policy, work routing.Work) train.Conduct {
-	c := train.Conduct{Micro: p.MicroBatch}
-	if p.Kind == "compact" {
-		if work.Say != nil {
-			c.Tell = func(far train.Progress) { work.Say(fmt.Sprintf("%s step %d of %d", far.Stage, far.Step, far.Of)) }
-		}
-		return c
+// TeacherOf returns whom a method learns from; ok is false for nobody.
+func TeacherOf(m routing.Method) (x experts.Endpoint, ok bool) {
+	if t, is := m.(Taught); is {
+		x, ok = t.Teacher()
 	}
-	if work.Every > 0 {
-		c.Dir, c.Every = work.Unfinished, work.Every
-	}
-	c.Tell = func(far train.Progress) {
-		if work.Say != nil {
-			work.Say(far.String())
-		}
-		work.Log.Debug("training", "progress", far.String())
-	}
-	return c
+	return x, ok
 }
 
-// readPolicy is the policy.Read of every kind.
-func (e *entroRouter) readPolicy(kind string, config []byte) (policy.Policy, error) {
-	switch kind {
-	case "compact":
-		return compact.Read(config, e.reading.compact())
-	case "lm":
-		if e.models == nil {
-			return nil, errNoModels
-		}
-		return e.models.Read(e.backend, config)
-	default:
-		return nil, fmt.Errorf("unknown policy %q; known: compact, lm", kind)
+// Endpoints returns the models that a method asks, to decide or to learn, and that are no experts of the pool.
+func Endpoints(m routing.Method) (all []experts.Endpoint) {
+	if a, ok := m.(Asking); ok {
+		all = a.Endpoints()
 	}
+	if t, ok := TeacherOf(m); ok {
+		all = append(all, t)
+	}
+	return all
 }
 
-var errNoModels = errors.New("policy: language models are opened by a run; there is none here")
-
-// ModelDigest returns what tells apart the language models that the policy may start from, and their prompts; empty: it
-// starts from none.
-func (e *entroRouter) ModelDigest() (string, error) { return modelDigest(e.Policy, e.models) }
-
-// ModelDigest is as that of entroRouter.
-func (e *entroPlus) ModelDigest() (string, error) { return modelDigest(e.Policy, e.setup.Models) }
-
-func modelDigest(p spec.Policy, models *lm.Models) (string, error) {
-	switch {
-	case p.Kind != "lm":
-		return "", nil
-	case models == nil:
-		return "", errNoModels
+// WrittenBy returns who writes a method's rollouts, as its recipe has it; empty: nobody does, or this program.
+func WrittenBy(m routing.Method, x *spec.Experiment) string {
+	if _, taught := TeacherOf(m); taught && x.Writer != nil {
+		return "server"
 	}
-	return models.Digest(p)
+	return ""
 }
 
 // LanguageModel returns the policy of a row that trains a language model, or a head on one; ok is false for other rows.
@@ -124,11 +117,33 @@ func LanguageModel(row spec.Method, x *spec.Experiment) (p spec.Policy, ok bool)
 	if err != nil {
 		return p, false // said where the row is planned
 	}
-	trained, ok := method.(interface{ policy() spec.Policy })
-	if !ok || trained.policy().Kind != "lm" {
-		return p, false
+	if t, _, ok := trains(method); ok && t.Policy.Kind == "lm" {
+		return t.Policy, true
 	}
-	return trained.policy(), true
+	return p, false
+}
+
+// trains returns the training of a method that trains a policy, and the param that says what a compact one reads; ok is false for others.
+func trains(m routing.Method) (t *stages.Training, reads string, ok bool) {
+	switch m := m.(type) {
+	case *stages.Training:
+		return m, "features", true
+	case *entroPlus:
+		return m.Training, "policy_features", true
+	}
+	return nil, "", false
+}
+
+// TrainingSteps returns the steps of a row as Steps of its training does; none if it trains no policy.
+func TrainingSteps(s Setup, experts int) ([]stages.TrainingStep, error) {
+	m, err := New(s)
+	if err != nil {
+		return nil, err
+	}
+	if t, _, ok := trains(m); ok {
+		return t.Steps(experts)
+	}
+	return nil, nil
 }
 
 // FrozenTrunk says whether a row trains nothing of a language model but a linear head on it.
@@ -154,16 +169,12 @@ func NetworkOf(row spec.Method, x *spec.Experiment) (n Network, ok bool) {
 	hashed := func(knob string, buckets, width int) Network {
 		return Network{Weights: int64(buckets) * int64(width), Knob: knob + "buckets", Value: fmt.Sprintf("%d buckets of %d units", buckets, width)}
 	}
-	switch m := method.(type) {
-	case interface {
-		policy() spec.Policy
-		reads() (param string, f spec.Features)
-	}:
-		p := m.policy()
+	if t, param, ok := trains(method); ok {
+		p := t.Policy
 		n = Network{Knob: "policy.model", Value: "a language model"}
 		if p.Kind != "lm" {
 			n = hashed("policy.", p.Buckets, p.Hidden)
-			if param, f := m.reads(); len(f.Read) > 0 {
+			if f := t.Features; len(f.Read) > 0 {
 				n = hashed(param+".words.", f.Words.Buckets, p.Hidden)
 				if f.Characters.Buckets > f.Words.Buckets {
 					n = hashed(param+".characters.", f.Characters.Buckets, p.Hidden)
@@ -175,19 +186,12 @@ func NetworkOf(row spec.Method, x *spec.Experiment) (n Network, ok bool) {
 		}
 		n.Policy = true
 		return n, true
+	}
+	switch m := method.(type) {
 	case *bag:
 		return hashed("features.words.", m.Features.Words.Buckets, m.Hidden), true
 	case *routeLLM:
 		return hashed("features.words.", m.Features.Words.Buckets, m.Dims), true
 	}
 	return n, false
-}
-
-func (e *entroRouter) policy() spec.Policy { return e.Policy }
-func (e *entroPlus) policy() spec.Policy   { return e.Policy }
-
-// reads returns what the compact policy reads, and the parameter that says so.
-func (e *entroRouter) reads() (param string, f spec.Features) { return "features", e.Features }
-func (e *entroPlus) reads() (param string, f spec.Features) {
-	return "policy_features", e.PolicyFeatures
 }

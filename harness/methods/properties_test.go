@@ -9,6 +9,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
@@ -31,7 +32,7 @@ func everyRouter(t *testing.T, set routing.TrainSet, but []string, check func(t 
 // A fit is a function of the set of its problems: their order says nothing, at any setting of a knob. Pass rates are
 // noise, so that whatever differs in the fit shows in decisions.
 func TestTheOrderOfTrainingProblemsDoesNotMatter(t *testing.T) {
-	set, qs := planted(60), fresh(40)
+	set, qs := routingtest.Planted(60), routingtest.Fresh(40)
 	for _, stage := range [][]routing.Example{set.SFT, set.RL} {
 		for i, e := range stage {
 			r := seed.Derive("noise", e.Problem.ID).Rand()
@@ -43,7 +44,7 @@ func TestTheOrderOfTrainingProblemsDoesNotMatter(t *testing.T) {
 	slices.Reverse(back.SFT)
 	slices.Reverse(back.RL)
 	sweep := func(t *testing.T, r routing.Router) (all []routing.Decision) {
-		all = route(t, r, qs)
+		all = routingtest.Route(t, r, qs)
 		if f, ok := r.(routing.Frontier); ok {
 			for _, knob := range f.Knobs() {
 				d, err := f.RouteAt(t.Context(), qs, knob)
@@ -64,17 +65,17 @@ func TestTheOrderOfTrainingProblemsDoesNotMatter(t *testing.T) {
 
 // With one expert there is one answer. Networks refuse to choose from one, and say so.
 func TestAPoolOfOneExpert(t *testing.T) {
-	set := planted(40)
+	set := routingtest.Planted(40)
 	set.Experts, set.C = set.Experts[2:], set.C[2:]
 	for _, stage := range [][]routing.Example{set.SFT, set.RL} {
 		for i, e := range stage {
 			stage[i].Kappa, stage[i].Samples, stage[i].Tokens, stage[i].USD = e.Kappa[2:], e.Samples[2:], e.Tokens[2:], e.USD[2:]
 		}
 	}
-	qs := fresh(10)
+	qs := routingtest.Fresh(10)
 	networks := []string{"sft", "entrorouter", "entroplus"}
 	everyRouter(t, set, networks, func(t *testing.T, kind string, r routing.Router) {
-		for i, d := range route(t, r, qs) {
+		for i, d := range routingtest.Route(t, r, qs) {
 			valid(t, d, qs[i], 1, AnswersItself(kind))
 			if d.Expert > 0 {
 				t.Errorf("query %d goes to expert %d of one", i, d.Expert)
@@ -82,7 +83,7 @@ func TestAPoolOfOneExpert(t *testing.T) {
 		}
 	})
 	for _, kind := range networks {
-		if _, err := build(t, kind, "").Fit(t.Context(), set, work(1)); err == nil || !strings.Contains(err.Error(), "a router needs at least 2") {
+		if _, err := build(t, kind, "").Fit(t.Context(), set, routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "a router needs at least 2") {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
@@ -92,7 +93,7 @@ func TestAPoolOfOneExpert(t *testing.T) {
 func TestPoolsOfEquals(t *testing.T) {
 	for name, usd := range map[string]float64{"free": 0, "equally dear": 0.01} {
 		t.Run(name, func(t *testing.T) {
-			set := planted(40)
+			set := routingtest.Planted(40)
 			for m := range set.Experts {
 				set.Experts[m].Price, set.C[m] = cost.Price{Out: 100 * usd}, 100*usd
 			}
@@ -101,9 +102,9 @@ func TestPoolsOfEquals(t *testing.T) {
 					stage[i].Kappa, stage[i].USD, stage[i].Tokens = []float64{0.6, 0.6, 0.6}, []float64{usd, usd, usd}, []float64{100, 100, 100}
 				}
 			}
-			qs := fresh(10)
+			qs := routingtest.Fresh(10)
 			everyRouter(t, set, nil, func(t *testing.T, kind string, r routing.Router) {
-				for i, d := range route(t, r, qs) {
+				for i, d := range routingtest.Route(t, r, qs) {
 					valid(t, d, qs[i], 3, AnswersItself(kind))
 				}
 			})
@@ -119,8 +120,8 @@ func TestTextsUnlikeAnyInTraining(t *testing.T) {
 	} {
 		qs = append(qs, routing.Query{Problem: routing.Problem{ID: fmt.Sprint("odd", i), Benchmark: "unheard-of", Text: text}})
 	}
-	everyRouter(t, planted(40), nil, func(t *testing.T, kind string, r routing.Router) {
-		for i, d := range route(t, r, qs) {
+	everyRouter(t, routingtest.Planted(40), nil, func(t *testing.T, kind string, r routing.Router) {
+		for i, d := range routingtest.Route(t, r, qs) {
 			valid(t, d, qs[i], 3, AnswersItself(kind))
 		}
 		f, ok := r.(routing.Frontier)

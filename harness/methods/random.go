@@ -39,7 +39,7 @@ func (r *random) Route(_ context.Context, queries []routing.Query) ([]routing.De
 		}
 		out[i] = routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: prob, Expert: routing.Expected}
 		if !r.ClosedForm {
-			out[i].Expert = draw(prob, r.seed.Derive("random", q.Problem.ID, q.Run).Uniform())
+			out[i].Expert = routing.Draw(prob, r.seed.Derive("random", q.Problem.ID, q.Run).Uniform())
 		}
 	}
 	return out, nil

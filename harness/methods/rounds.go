@@ -14,6 +14,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/theory"
 	"github.com/entrorouter/entrorouter/harness/train"
 )
@@ -47,7 +48,7 @@ func (d *decoder) digest() (string, error) {
 	if d == nil {
 		return "", nil
 	}
-	digest, err := modelDigest(d.policy, d.models)
+	digest, err := stages.ModelDigest(d.policy, d.models)
 	return digest + " " + lm.RoundsDigest(), err
 }
 
@@ -57,9 +58,9 @@ const roundsStage = "rounds"
 // teach trains the language model in an environment, and returns what to close when the policy has been played.
 func (d *decoder) teach(ctx context.Context, e *theory.Environment, r theory.Reward, t theory.Training, set routing.TrainSet, work routing.Work) (_ *theory.Policy, _ []theory.Snapshot, _ io.Closer, err error) {
 	if d.models == nil {
-		return nil, nil, nil, errNoModels
+		return nil, nil, nil, stages.ErrNoModels
 	}
-	reads, err := d.models.NewRounds(d.backend, d.policy, lmPool(set.Experts), e.Select)
+	reads, err := d.models.NewRounds(d.backend, d.policy, stages.Shown(set.Experts), e.Select)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -73,7 +74,7 @@ func (d *decoder) teach(ctx context.Context, e *theory.Environment, r theory.Rew
 			err = errors.Join(err, a.Close())
 		}
 	}()
-	conduct := conductOf(d.policy, work)
+	conduct := stages.Conduct(d.policy, work)
 	start, err := d.coldStart(ctx, e, reads, t.InitialCall, set.SFT, work)
 	if err != nil {
 		return nil, nil, nil, err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -48,7 +49,7 @@ func fitRounds(t *testing.T, kind, params string, set routing.TrainSet, work rou
 	if err != nil {
 		t.Fatal(err)
 	}
-	decisions := route(t, r, fresh(12))
+	decisions := routingtest.Route(t, r, routingtest.Fresh(12))
 	if err := r.(*multiRoundRouter).Close(); err != nil {
 		t.Error(err)
 	}
@@ -61,10 +62,10 @@ func fitRounds(t *testing.T, kind, params string, set routing.TrainSet, work rou
 
 // Of a router that uses nothing, distracting calls are all that training can do away with.
 func TestALanguageModelThatUsesNothingStopsAsking(t *testing.T) {
-	decisions, _ := fitRounds(t, "routerr1", "alpha: 0.6, distraction: 0.3, steps: 20", planted(24), work(1))
+	decisions, _ := fitRounds(t, "routerr1", "alpha: 0.6, distraction: 0.3, steps: 20", routingtest.Planted(24), routingtest.Work(1))
 	asked := 0
 	for i, d := range decisions {
-		valid(t, d, fresh(12)[i], 3, true)
+		valid(t, d, routingtest.Fresh(12)[i], 3, true)
 		asked += len(d.Calls)
 	}
 	if asked > 0 {
@@ -73,9 +74,9 @@ func TestALanguageModelThatUsesNothingStopsAsking(t *testing.T) {
 }
 
 func TestALanguageModelHandsOverTheAnswersOfExpertsIfItMay(t *testing.T) {
-	decisions, _ := fitRounds(t, "xrouter", "call_bonus: 5, select: true, filter: none, gen_batches: 1, warm_up: 0, steps: 20", planted(24), work(1))
+	decisions, _ := fitRounds(t, "xrouter", "call_bonus: 5, select: true, filter: none, gen_batches: 1, warm_up: 0, steps: 20", routingtest.Planted(24), routingtest.Work(1))
 	for i, d := range decisions {
-		valid(t, d, fresh(12)[i], 3, true)
+		valid(t, d, routingtest.Fresh(12)[i], 3, true)
 		if len(d.Calls) == 0 {
 			t.Errorf("nobody is asked about problem %d though calls are all that pays", i)
 		}
@@ -84,13 +85,13 @@ func TestALanguageModelHandsOverTheAnswersOfExpertsIfItMay(t *testing.T) {
 
 // The soft anchor knows what a router that uses nothing does not: who solves the problem. It keeps the calls, which are of no use.
 func TestTheSoftAnchorHoldsCallsThatAreOfNoUse(t *testing.T) {
-	set := planted(48)
+	set := routingtest.Planted(48)
 	hard := func(all []routing.Example) []routing.Example {
 		return slices.DeleteFunc(slices.Clone(all), func(e routing.Example) bool { return e.Problem.Benchmark != "hard" })
 	}
 	set.SFT, set.RL = hard(set.SFT), hard(set.RL)
 	for _, anchor := range []string{"", ", anchor: {strength: 20, t: 0.25, alpha: 0}"} {
-		decisions, _ := fitRounds(t, "routerr1", "alpha: 0.6, distraction: 0.3"+anchor+", steps: 20", set, work(1))
+		decisions, _ := fitRounds(t, "routerr1", "alpha: 0.6, distraction: 0.3"+anchor+", steps: 20", set, routingtest.Work(1))
 		asked := 0
 		for _, d := range decisions {
 			asked += min(len(d.Calls), 1)
@@ -103,7 +104,7 @@ func TestTheSoftAnchorHoldsCallsThatAreOfNoUse(t *testing.T) {
 
 func TestALanguageModelsRoundsRepeatAndGoOnToTheSameBytes(t *testing.T) {
 	params := "alpha: 0.6, window: 20, steps: 6"
-	decisions, curve := fitRounds(t, "routerr1", params, planted(24), work(3))
+	decisions, curve := fitRounds(t, "routerr1", params, routingtest.Planted(24), routingtest.Work(3))
 
 	s := setup(t, "routerr1", "{"+lmRounds+", "+params+"}")
 	tinyLM(t, &s)
@@ -112,7 +113,7 @@ func TestALanguageModelsRoundsRepeatAndGoOnToTheSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, stop := range []string{"sft step 5 ", "rounds step 1 ", "rounds step 4 "} {
-		w := work(3)
+		w := routingtest.Work(3)
 		w.Unfinished, w.Every = t.TempDir(), 3
 		ctx, cancel := context.WithCancel(t.Context())
 		w.Say = func(text string) {
@@ -120,7 +121,7 @@ func TestALanguageModelsRoundsRepeatAndGoOnToTheSameBytes(t *testing.T) {
 				cancel()
 			}
 		}
-		if _, err := m.Fit(ctx, planted(24), w); !errors.Is(err, context.Canceled) {
+		if _, err := m.Fit(ctx, routingtest.Planted(24), w); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped after %s: %v", stop, err)
 		}
 		w.Say = func(text string) {
@@ -128,7 +129,7 @@ func TestALanguageModelsRoundsRepeatAndGoOnToTheSameBytes(t *testing.T) {
 				t.Errorf("stopped after %s, it goes on with %s", stop, text)
 			}
 		}
-		again, same := fitRounds(t, "routerr1", params, planted(24), w)
+		again, same := fitRounds(t, "routerr1", params, routingtest.Planted(24), w)
 		if same != curve {
 			t.Errorf("stopped after %s: another curve", stop)
 		}
@@ -145,13 +146,13 @@ func TestWhatARowWithALanguageModelNeeds(t *testing.T) {
 		}
 		m, err := New(s)
 		if err == nil {
-			_, err = m.Fit(t.Context(), planted(8), work(1))
+			_, err = m.Fit(t.Context(), routingtest.Planted(8), routingtest.Work(1))
 		}
 		return err
 	}
 	for want, err := range map[string]error{
 		"set group":               with("routerr1", "{lm: true}", nil),
-		"is no language model":    with("xrouter", "{lm: true}", func(s *Setup) { s.Spec.Policy = experiment().Policy }),
+		"is no language model":    with("xrouter", "{lm: true}", func(s *Setup) { s.Spec.Policy = routingtest.Experiment().Policy }),
 		"policy.max_tokens is 20": with("xrouter", "{"+strings.Replace(lmRounds, "group", "steps: 1, group", 1)+"}", func(s *Setup) { s.Spec.Policy.MaxTokens = 20 }),
 		"opened by a run":         with("xrouter", "{"+lmRounds+"}", func(s *Setup) { s.Models = nil }),
 	} {

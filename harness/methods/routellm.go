@@ -57,7 +57,7 @@ type routeLLM struct {
 	ScoresSum string `yaml:"scores_sha256,omitempty"` // its checksum; unset: whatever it is
 
 	scores  *imported
-	reading reading
+	reading features.Reading
 }
 
 func newRouteLLM(s Setup) (routing.Method, error) {
@@ -122,7 +122,7 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if strongest < experts-1 {
 		of.Strongest = &strongest
 	}
-	found, err := of.predict(ctx, textsOf(c.examples))
+	found, err := of.predict(ctx, routing.Texts(c.examples))
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 // Load implements Loader. Where scores are imported nothing is trained, and nothing kept.
 func (r *routeLLM) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
 	return restore(experts, from, work, func(of factorised) (_ routing.Router, err error) {
-		if of.Features, err = of.Features.With(r.reading.vectors, r.reading.memory); err != nil {
+		if of.Features, err = of.Features.With(r.reading); err != nil {
 			return nil, err
 		}
 		return r.router(of)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
@@ -93,12 +94,12 @@ func TestShareKnobIsAQuantile(t *testing.T) {
 }
 
 func TestTheShareIsThatOfTheTrainingProblems(t *testing.T) {
-	set := planted(200)
+	set := routingtest.Planted(200)
 	for _, extension := range []string{"pair", "ladder"} {
 		for _, share := range []float64{0, 0.114, 0.5, 1} {
 			r := fit(t, build(t, "routellm", fmt.Sprintf("{extension: %s, share: %v}", extension, share)), set, 1)
 			strongest := 0.0
-			for _, d := range route(t, r, queries(set.SFT)) {
+			for _, d := range routingtest.Route(t, r, queries(set.SFT)) {
 				if d.Expert == 2 {
 					strongest++
 				}
@@ -112,7 +113,7 @@ func TestTheShareIsThatOfTheTrainingProblems(t *testing.T) {
 
 // In planted problems nothing but hardness decides whether the strongest wins; ties, on easy problems, must count.
 func TestFactorsFindPlantedDifficulty(t *testing.T) {
-	set, qs := planted(600), fresh(200)
+	set, qs := routingtest.Planted(600), routingtest.Fresh(200)
 	r := fit(t, build(t, "routellm", "ties: cheap"), set, 1).(*scoreRouter)
 	var texts []string
 	for _, q := range qs {
@@ -122,7 +123,7 @@ func TestFactorsFindPlantedDifficulty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return beats(found[i].pass, 2, 0), isHard(i) }); auc < 0.95 {
+	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return beats(found[i].pass, 2, 0), routingtest.Hard(i) }); auc < 0.95 {
 		t.Errorf("AUC of the strongest's chance to win is %.3f, want more than 0.95", auc)
 	}
 }
@@ -137,7 +138,7 @@ func TestChancesToWinAreAntisymmetric(t *testing.T) {
 }
 
 func TestExpertsThatNeverDifferAreEquallyGood(t *testing.T) {
-	set := planted(40)
+	set := routingtest.Planted(40)
 	for i := range set.SFT {
 		set.SFT[i].Kappa, set.RL[i].Kappa = []float64{1, 1, 1}, []float64{1, 1, 1}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/multiround"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -27,7 +28,7 @@ type standIns struct{ talkative }
 
 func (standIns) Pool(context.Context) ([]experts.Endpoint, spec.Sampling, error) {
 	var all []experts.Endpoint
-	for _, x := range pool() {
+	for _, x := range routingtest.Pool() {
 		all = append(all, experts.Endpoint{Expert: x, URL: "http://localhost/v1"})
 	}
 	return all, spec.Sampling{Temperature: 0.6, Prompt: "{problem}"}, nil
@@ -52,7 +53,7 @@ func (standIns) answers() experts.Chatter {
 	return chatFunc(func(r experts.ChatRequest) experts.Completion {
 		last := r.Messages[len(r.Messages)-1]
 		u := seed.Derive("stand-in", r.Seed).Uniform()
-		name := pool()[int(u*5)%3].ID
+		name := routingtest.Pool()[int(u*5)%3].ID
 		tags := func(rest string) experts.Completion { return experts.Completion{Text: "<think>hm</think>" + rest} }
 		tool := func(name, arguments string) experts.Completion {
 			return experts.Completion{Calls: []experts.ToolCall{{ID: "a", Name: name, Arguments: arguments}}}
@@ -76,14 +77,14 @@ func (standIns) answers() experts.Chatter {
 func TestServedRoutersDecideWithTheirAnswers(t *testing.T) {
 	for kind, answers := range map[string][2]string{"routerr1": {"1", "2"}, "xrouter": {"It is 1.", "\\boxed{7}"}} {
 		dir := t.TempDir()
-		w := work(3)
+		w := routingtest.Work(3)
 		w.Dir = dir
-		r, err := build(t, kind, servedParams).Fit(t.Context(), planted(10), w)
+		r, err := build(t, kind, servedParams).Fit(t.Context(), routingtest.Planted(10), w)
 		if err != nil {
 			t.Fatal(err)
 		}
 		asked, alone := 0, 0
-		for _, d := range route(t, r, fresh(40)) {
+		for _, d := range routingtest.Route(t, r, routingtest.Fresh(40)) {
 			switch {
 			case d.Answer == nil:
 				t.Fatalf("%s: %+v has no answer", kind, d)
@@ -198,11 +199,11 @@ func TestServedRoutersSayWhatIsMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Fit(t.Context(), planted(4), work(1)); err == nil || !strings.Contains(err.Error(), "nobody to ask") {
+	if _, err := m.Fit(t.Context(), routingtest.Planted(4), routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "nobody to ask") {
 		t.Error(err)
 	}
 	m = build(t, "xrouter", servedParams+"\nreward: {cost_unit: normalised}")
-	if _, err := m.Fit(t.Context(), routing.TrainSet{Experts: pool()}, work(1)); err == nil || !strings.Contains(err.Error(), "method xrouter: ") {
+	if _, err := m.Fit(t.Context(), routing.TrainSet{Experts: routingtest.Pool()}, routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "method xrouter: ") {
 		t.Errorf("a unit that nobody knows: %v", err)
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"math"
 	"sync/atomic"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
+	"github.com/entrorouter/entrorouter/harness/stages"
 )
 
 // ending is a context that counts how often it is looked at and has ended after so many looks.
@@ -31,8 +34,8 @@ func TestAFitLooksAtItsContextBetweenTwoTextsAndStopsWithIt(t *testing.T) {
 			t.Parallel()
 			try := func(most int64) (looks int64, err error) {
 				ctx := &ending{Context: t.Context(), most: most}
-				r, err := build(t, name, "").Fit(ctx, planted(problems), work(1))
-				if c, ok := r.(*policyRouter); ok {
+				r, err := build(t, name, "").Fit(ctx, routingtest.Planted(problems), routingtest.Work(1))
+				if c, ok := r.(*stages.Router); ok {
 					c.Close()
 				}
 				return ctx.looks.Load(), err

@@ -32,7 +32,7 @@ type swRanking struct {
 	Most      int           `yaml:"most" in:"[2,10000000]"`                     // training problems kept, a random sample; more take time in proportion
 	Features  spec.Features `yaml:"features"`
 
-	reading reading
+	reading features.Reading
 }
 
 // certainShare of all comparisons is won at least by every expert.
@@ -76,7 +76,7 @@ func (r *swRanking) Fit(ctx context.Context, train routing.TrainSet, work routin
 // Load implements Loader.
 func (r *swRanking) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
 	return restore(experts, from, work, func(of battles) (_ routing.Router, err error) {
-		if of.Features, err = of.Features.With(r.reading.vectors, r.reading.memory); err != nil {
+		if of.Features, err = of.Features.With(r.reading); err != nil {
 			return nil, err
 		}
 		rows, err := of.Features.Directions(ctx, of.Texts)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
 
 // compared is an arena of problems with the given pass rates and rows of one feature or two.
@@ -58,7 +59,7 @@ func TestAnExpertThatNeverLosesHasAFiniteRating(t *testing.T) {
 }
 
 func TestRankingFindsPlantedDifficulty(t *testing.T) {
-	set, qs := planted(600), fresh(200)
+	set, qs := routingtest.Planted(600), routingtest.Fresh(200)
 	r := fit(t, build(t, "swranking", ""), set, 1).(*scoreRouter)
 	var texts []string
 	for _, q := range qs {
@@ -68,18 +69,18 @@ func TestRankingFindsPlantedDifficulty(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].pass[0], isHard(i) }); auc < 0.95 {
+	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].pass[0], routingtest.Hard(i) }); auc < 0.95 {
 		t.Errorf("AUC of the strongest's chance to win is %.3f, want more than 0.95", auc)
 	}
 }
 
 func TestTheSharesOfARankingAreThoseOfTheTrainingProblems(t *testing.T) {
-	set := planted(200)
+	set := routingtest.Planted(200)
 	for _, share := range []float64{0, 0.114, 0.5, 1} {
 		m := build(t, "swranking", "").(*swRanking)
 		m.Share = share
 		strongest := 0.0
-		for _, d := range route(t, fit(t, m, set, 1), queries(set.SFT)) {
+		for _, d := range routingtest.Route(t, fit(t, m, set, 1), queries(set.SFT)) {
 			if d.Expert == 2 {
 				strongest++
 			}
@@ -92,7 +93,7 @@ func TestTheSharesOfARankingAreThoseOfTheTrainingProblems(t *testing.T) {
 
 // By the rule of accuracy the middle expert is the strongest here; where the cheapest is, the dearest is asked.
 func TestWhoIsAskedBesideTheCheapest(t *testing.T) {
-	set := planted(40)
+	set := routingtest.Planted(40)
 	for i := range set.SFT {
 		set.SFT[i].Kappa = []float64{0, 1, 0.5}
 	}

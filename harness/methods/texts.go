@@ -20,8 +20,8 @@ import (
 	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
 )
 
 // How words are read by default.
@@ -39,19 +39,12 @@ func defaultFeatures(read []string, words spec.Words) spec.Features {
 	return spec.Features{Read: read, Words: words, Characters: spec.Characters{Buckets: 16384, Shortest: 2, Longest: 5}}
 }
 
-// reading is what a row reads of texts, and what with.
-type reading struct {
-	of      spec.Features
-	vectors features.Source
-	memory  *features.Texts
-}
-
 // reads is readsOf the parameter that most rows have.
-func (s Setup) reads(f *spec.Features) (reading, error) { return s.readsOf("features", f) }
+func (s Setup) reads(f *spec.Features) (features.Reading, error) { return s.readsOf("features", f) }
 
 // readsOf checks the features that a row's parameter left, and leaves in them what its recipe says: what is read alone, with the checksum of
 // a file. No file is read while a spec is only checked.
-func (s Setup) readsOf(param string, f *spec.Features) (r reading, err error) {
+func (s Setup) readsOf(param string, f *spec.Features) (r features.Reading, err error) {
 	if knob, fault := f.Check(); fault != "" {
 		return r, paramFault(s.Method, param+knob, "%s", fault)
 	}
@@ -62,7 +55,7 @@ func (s Setup) readsOf(param string, f *spec.Features) (r reading, err error) {
 			return r, err
 		}
 		var sum string
-		if r.vectors, sum, err = features.ReadVectors(path, file, s.IDs); err != nil {
+		if r.Vectors, sum, err = features.ReadVectors(path, file, s.IDs); err != nil {
 			return r, paramFault(s.Method, param+".vectors.file", "%v", err)
 		}
 		if f.Vectors.SHA256 != "" && f.Vectors.SHA256 != sum {
@@ -74,12 +67,12 @@ func (s Setup) readsOf(param string, f *spec.Features) (r reading, err error) {
 		if err := experts.CheckURL(v.URL); err != nil {
 			return r, paramFault(s.Method, param+".vectors.url", "%v", err)
 		}
-		r.vectors = embedder{experts.Endpoint{Expert: routing.Expert{ID: v.Model, Model: v.Model, Revision: v.Revision}, URL: v.URL, KeyEnv: v.KeyEnv, Embeds: true}, s.Embed}
+		r.Vectors = embedder{experts.Endpoint{Expert: routing.Expert{ID: v.Model, Model: v.Model, Revision: v.Revision}, URL: v.URL, KeyEnv: v.KeyEnv, Embeds: true}, s.Embed}
 		v.URL, v.KeyEnv = "", "" // where a server stands decides nothing
 	}
 	if f.Vectors.Frozen {
 		var sum string
-		if r.vectors, sum, err = s.frozen(param + ".vectors.frozen"); err != nil {
+		if r.Vectors, sum, err = s.frozen(param + ".vectors.frozen"); err != nil {
 			return r, err
 		}
 		if pinned := f.Vectors.SHA256; pinned != "" && sum != "" && pinned != sum {
@@ -87,7 +80,7 @@ func (s Setup) readsOf(param string, f *spec.Features) (r reading, err error) {
 		}
 		f.Vectors.SHA256 = cmp.Or(sum, f.Vectors.SHA256)
 	}
-	r.of, r.memory = *f, s.Texts
+	r.Of, r.Memory = *f, s.Texts
 	return r, nil
 }
 
@@ -101,12 +94,12 @@ func (s Setup) frozen(param string) (features.Source, string, error) {
 	if s.Pool == nil {
 		return nil, "", nil
 	}
-	digest, err := modelDigest(p, s.Models)
+	digest, err := stages.ModelDigest(p, s.Models)
 	if err != nil {
 		return nil, "", err
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s", digest, p.Compute, p.Backend))
-	return frozen{s.Models, s.Backend, p, lmPool(s.Pool)}, fmt.Sprintf("%x", sum), nil
+	return frozen{s.Models, s.Backend, p, stages.Shown(s.Pool)}, fmt.Sprintf("%x", sum), nil
 }
 
 // frozen has the states of texts by a language model whose layers are all frozen. It is a features.Source.
@@ -139,16 +132,16 @@ func (e embedder) Of(ctx context.Context, texts []string) ([][]float32, error) {
 
 // policyReads is reads for a policy, which reads what a spec or a row says is read, and else the counts of words that the policy's own knobs
 // are of. A language model reads the text itself.
-func (s Setup) policyReads(param string, f *spec.Features, p spec.Policy) (reading, error) {
+func (s Setup) policyReads(param string, f *spec.Features, p spec.Policy) (features.Reading, error) {
 	own := sets(s.Method, param)
 	switch {
 	case own && p.Kind == "lm":
-		return reading{}, paramFault(s.Method, param, "a language model reads the text itself; leave %s out", param)
+		return features.Reading{}, paramFault(s.Method, param, "a language model reads the text itself; leave %s out", param)
 	case own && len(f.Read) == 0:
-		return reading{}, paramFault(s.Method, param+".read", "not set, and then a policy reads words as policy says; name what it reads, or set policy.buckets and policy.ngrams")
+		return features.Reading{}, paramFault(s.Method, param+".read", "not set, and then a policy reads words as policy says; name what it reads, or set policy.buckets and policy.ngrams")
 	case len(f.Read) == 0 || p.Kind == "lm":
 		*f = spec.Features{}
-		return reading{memory: s.Texts}, nil
+		return features.Reading{Memory: s.Texts}, nil
 	}
 	*f = f.Over(defaultFeatures(nil, spec.Words{Buckets: p.Buckets, NGrams: p.NGrams}))
 	return s.readsOf(param, f)
@@ -163,11 +156,11 @@ type corpus struct {
 
 // newCorpus puts examples in hash order and reads the first most of them by read: features.Set.Rows or features.Set.Directions.
 // What features need to know of texts they learn from a random sample.
-func newCorpus(ctx context.Context, examples []routing.Example, most int, by reading, read func(features.Set, context.Context, []string) ([]policy.Row, error)) (c corpus, err error) {
-	inHashOrder(examples)
+func newCorpus(ctx context.Context, examples []routing.Example, most int, by features.Reading, read func(features.Set, context.Context, []string) ([]policy.Row, error)) (c corpus, err error) {
+	routing.InHashOrder(examples)
 	c.examples = examples
-	texts := textsOf(examples[:min(len(examples), most)])
-	if c.Set, err = features.New(ctx, by.of, texts[:min(len(texts), learn.SearchRows)], by.vectors, by.memory); err != nil {
+	texts := routing.Texts(examples[:min(len(examples), most)])
+	if c.Set, err = features.New(ctx, by, texts[:min(len(texts), learn.SearchRows)]); err != nil {
 		return corpus{}, err
 	}
 	c.rows, err = read(c.Set, ctx, texts)
@@ -201,8 +194,8 @@ func (t textual[P]) router() (routing.Router, error) {
 }
 
 // again is router of what came back from a file.
-func (t textual[P]) again(by reading) (_ routing.Router, err error) {
-	if t.Features, err = t.Features.With(by.vectors, by.memory); err != nil {
+func (t textual[P]) again(by features.Reading) (_ routing.Router, err error) {
+	if t.Features, err = t.Features.With(by); err != nil {
 		return nil, err
 	}
 	return t.router()
@@ -252,33 +245,6 @@ func labels(examples []routing.Example, experts int, of func(e routing.Example, 
 func passRate(e routing.Example, m int) float64 { return e.Kappa[m] }
 
 func dollars(e routing.Example, m int) float64 { return e.USD[m] }
-
-// inHashOrder sorts examples by seed.Hash("99|<id>"): what is fitted does not depend on the caller's order, and any
-// first part of them is a random sample.
-func inHashOrder(examples []routing.Example) {
-	type hashed struct {
-		key uint64
-		routing.Example
-	}
-	all := make([]hashed, len(examples))
-	for i, e := range examples {
-		all[i] = hashed{seed.Hash("99|" + e.Problem.ID), e}
-	}
-	slices.SortFunc(all, func(a, b hashed) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.Problem.ID, b.Problem.ID))
-	})
-	for i, e := range all {
-		examples[i] = e.Example
-	}
-}
-
-func textsOf(examples []routing.Example) []string {
-	texts := make([]string, len(examples))
-	for i, e := range examples {
-		texts[i] = e.Problem.Text
-	}
-	return texts
-}
 
 // penaltyGrid is what the penalty of a regression is chosen from unless a row says otherwise.
 func penaltyGrid() []float64 { return []float64{100, 30, 10, 3, 1, 0.3, 0.1} }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -20,10 +21,10 @@ func vectorFile(t *testing.T, folder string) {
 	for _, from := range []int{0, 100_000} {
 		for i := range 400 {
 			hard := 0.0
-			if isHard(i) {
+			if routingtest.Hard(i) {
 				hard = 1
 			}
-			fmt.Fprintf(&lines, "{\"text\": %q, \"vector\": [%v, %v, 0.2]}\n", plantedExample(from+i).Problem.Text, hard, float64(i*7919%100)/100)
+			fmt.Fprintf(&lines, "{\"text\": %q, \"vector\": [%v, %v, 0.2]}\n", routingtest.PlantedExample(from+i).Problem.Text, hard, float64(i*7919%100)/100)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(folder, "v.jsonl"), []byte(lines.String()), 0o666); err != nil {
@@ -35,7 +36,7 @@ func vectorFile(t *testing.T, folder string) {
 func TestRowsReadVectors(t *testing.T) {
 	data := t.TempDir()
 	vectorFile(t, data)
-	qs := fresh(100)
+	qs := routingtest.Fresh(100)
 	for _, kind := range []string{"logistic", "bag", "difficulty", "knn", "cluster", "forc", "swranking", "routellm"} {
 		s := setup(t, kind, "features: {read: [vectors], vectors: {file: v.jsonl}}")
 		s.Data, s.Pool = data, poolOf("small", "medium", "large")
@@ -47,26 +48,26 @@ func TestRowsReadVectors(t *testing.T) {
 		if err != nil || !strings.Contains(string(recipe), `"features":{"read":["vectors"],"vectors":{"file":"v.jsonl","sha256":"`) {
 			t.Errorf("%s: the recipe %s, %v", kind, recipe, err)
 		}
-		w := work(1)
+		w := routingtest.Work(1)
 		w.Dir = t.TempDir()
-		r, err := m.Fit(t.Context(), planted(300), w)
+		r, err := m.Fit(t.Context(), routingtest.Planted(300), w)
 		if err != nil {
 			t.Fatal(err)
 		}
-		decisions, hard := route(t, r, qs), 0
+		decisions, hard := routingtest.Route(t, r, qs), 0
 		for i, d := range decisions {
-			if d.Expert == 2 && isHard(i) {
+			if d.Expert == 2 && routingtest.Hard(i) {
 				hard++
 			}
 		}
 		if hard < 45 {
 			t.Errorf("%s: %d of 50 hard questions go to the expert that solves them", kind, hard)
 		}
-		back, err := m.(Loader).Load(t.Context(), pool(), w.Dir, work(1))
+		back, err := m.(Loader).Load(t.Context(), routingtest.Pool(), w.Dir, routingtest.Work(1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameDecisions(t, kind+", loaded", route(t, back, qs), decisions)
+		sameDecisions(t, kind+", loaded", routingtest.Route(t, back, qs), decisions)
 	}
 }
 
@@ -90,7 +91,7 @@ func TestFrozenVectorsAreThoseOfThePolicy(t *testing.T) {
 func TestPoliciesReadWhatOtherRowsRead(t *testing.T) {
 	data := t.TempDir()
 	vectorFile(t, data)
-	qs := fresh(100)
+	qs := routingtest.Fresh(100)
 	vectors := spec.Features{Read: []string{"vectors"}, Vectors: spec.Vectors{File: "v.jsonl"}}
 	for kind, key := range map[string]string{"sft": "features", "entrorouter": "features", "entroplus": "policy_features"} {
 		s := setup(t, kind, "")
@@ -122,26 +123,26 @@ func TestPoliciesReadWhatOtherRowsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := work(1)
+		w := routingtest.Work(1)
 		w.Dir = t.TempDir()
-		r, err := m.Fit(t.Context(), planted(300), w)
+		r, err := m.Fit(t.Context(), routingtest.Planted(300), w)
 		if err != nil {
 			t.Fatal(err)
 		}
-		decisions, right := route(t, r, qs), 0
+		decisions, right := routingtest.Route(t, r, qs), 0
 		for i, d := range decisions {
-			if isHard(i) == (d.Expert == 2) {
+			if routingtest.Hard(i) == (d.Expert == 2) {
 				right++
 			}
 		}
 		if right < 90 {
 			t.Errorf("%s: %d of 100 questions go where their vector says", kind, right)
 		}
-		back, err := m.(Loader).Load(t.Context(), pool(), w.Dir, work(1))
+		back, err := m.(Loader).Load(t.Context(), routingtest.Pool(), w.Dir, routingtest.Work(1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameDecisions(t, kind+", loaded", route(t, back, qs), decisions)
+		sameDecisions(t, kind+", loaded", routingtest.Route(t, back, qs), decisions)
 	}
 }
 
@@ -168,7 +169,7 @@ func TestVectorsAreFoundByTheIDsOfProblems(t *testing.T) {
 	s.IDs = func(context.Context) (map[string]string, error) {
 		ids := map[string]string{}
 		for i := range 3 {
-			p := plantedExample(i).Problem
+			p := routingtest.PlantedExample(i).Problem
 			ids[p.Text] = p.ID
 		}
 		return ids, nil
@@ -177,10 +178,10 @@ func TestVectorsAreFoundByTheIDsOfProblems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Fit(t.Context(), planted(2), work(1)); err != nil {
+	if _, err := m.Fit(t.Context(), routingtest.Planted(2), routingtest.Work(1)); err != nil {
 		t.Error(err)
 	}
-	if _, err := m.Fit(t.Context(), planted(3), work(1)); !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), "v.jsonl has no vector of 1 of 3 problems, the first of them problem p2,") {
+	if _, err := m.Fit(t.Context(), routingtest.Planted(3), routingtest.Work(1)); !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), "v.jsonl has no vector of 1 of 3 problems, the first of them problem p2,") {
 		t.Error(err)
 	}
 }
@@ -208,7 +209,7 @@ func TestRowsReadVectorsByAModel(t *testing.T) {
 			t.Errorf("the recipe %s, %v", text, err)
 		}
 		recipe = string(text)
-		if _, err := m.Fit(t.Context(), planted(20), work(1)); err != nil {
+		if _, err := m.Fit(t.Context(), routingtest.Planted(20), routingtest.Work(1)); err != nil {
 			t.Fatal(err)
 		}
 		if asked.Model != "e5" || asked.Revision != "r" || asked.URL != url || asked.KeyEnv != "KEY" || !asked.Embeds {

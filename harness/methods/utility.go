@@ -101,7 +101,7 @@ func (r *scoreRouter) RouteAt(ctx context.Context, queries []routing.Query, knob
 			r.last[i] = question{key, r.known[key]}
 		}
 	}
-	return decide(queries, r.experts, func(i int, _ routing.Query) int { return r.choose(r.last[i].scores, knob) }), nil
+	return routing.Choices(queries, r.experts, func(i int, _ routing.Query) int { return r.choose(r.last[i].scores, knob) }), nil
 }
 
 func (r *scoreRouter) keyOf(q routing.Query) string {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
 
 func TestRandomAsksEveryExpertEquallyOften(t *testing.T) {
@@ -19,7 +20,7 @@ func TestRandomAsksEveryExpertEquallyOften(t *testing.T) {
 		qs[i] = routing.Query{Problem: routing.Problem{ID: "p"}, Run: i} // runs of one problem are drawn apart
 	}
 	count := make([]int, 3)
-	for _, d := range route(t, fit(t, build(t, "random", ""), routing.TrainSet{Experts: pool()}, 1), qs) {
+	for _, d := range routingtest.Route(t, fit(t, build(t, "random", ""), routing.TrainSet{Experts: routingtest.Pool()}, 1), qs) {
 		count[d.Expert]++
 		if d.Prob[0] != 1.0/3 {
 			t.Fatalf("distribution %v", d.Prob)
@@ -30,7 +31,7 @@ func TestRandomAsksEveryExpertEquallyOften(t *testing.T) {
 			t.Errorf("expert %d answers %d of %d queries", m, c, n)
 		}
 	}
-	for _, d := range route(t, fit(t, build(t, "random", "closed_form: true"), routing.TrainSet{Experts: pool()}, 1), qs[:2]) {
+	for _, d := range routingtest.Route(t, fit(t, build(t, "random", "closed_form: true"), routing.TrainSet{Experts: routingtest.Pool()}, 1), qs[:2]) {
 		if d.Expert != routing.Expected {
 			t.Errorf("the closed form draws expert %d", d.Expert)
 		}
@@ -38,25 +39,25 @@ func TestRandomAsksEveryExpertEquallyOften(t *testing.T) {
 }
 
 func TestFixedFindsItsExpert(t *testing.T) {
-	three := routing.TrainSet{Experts: pool()}
+	three := routing.TrainSet{Experts: routingtest.Pool()}
 	for name, want := range map[string]int{"small": 0, "large": 2, "cheapest": 0, "middle": 1, "strongest": 2} {
-		if got := route(t, fit(t, build(t, "fixed", "expert: "+name), three, 1), fresh(1))[0].Expert; got != want {
+		if got := routingtest.Route(t, fit(t, build(t, "fixed", "expert: "+name), three, 1), routingtest.Fresh(1))[0].Expert; got != want {
 			t.Errorf("%s is expert %d, want %d", name, got, want)
 		}
 	}
 	three.SFT = []routing.Example{{Kappa: []float64{0, 1, 0.5}}, {Kappa: []float64{0.6, 0.4, 0.5}}}
-	if got := route(t, fit(t, build(t, "fixed", "expert: best"), three, 1), fresh(1))[0].Expert; got != 1 {
+	if got := routingtest.Route(t, fit(t, build(t, "fixed", "expert: best"), three, 1), routingtest.Fresh(1))[0].Expert; got != 1 {
 		t.Errorf("the most accurate on the training problems is expert %d, want 1", got)
 	}
-	two := routing.TrainSet{Experts: pool()[:2]}
-	if got := route(t, fit(t, build(t, "fixed", "expert: middle"), two, 1), fresh(1))[0].Expert; got != 0 {
+	two := routing.TrainSet{Experts: routingtest.Pool()[:2]}
+	if got := routingtest.Route(t, fit(t, build(t, "fixed", "expert: middle"), two, 1), routingtest.Fresh(1))[0].Expert; got != 0 {
 		t.Errorf("the middle of two experts is %d, want the cheaper", got)
 	}
 	named := routing.TrainSet{Experts: []routing.Expert{{ID: "a"}, {ID: "cheapest"}}}
-	if got := route(t, fit(t, build(t, "fixed", "expert: cheapest"), named, 1), fresh(1))[0].Expert; got != 1 {
+	if got := routingtest.Route(t, fit(t, build(t, "fixed", "expert: cheapest"), named, 1), routingtest.Fresh(1))[0].Expert; got != 1 {
 		t.Errorf("an id of the pool gives way to a word: expert %d", got)
 	}
-	_, err := build(t, "fixed", "expert: gpt").Fit(t.Context(), three, work(1))
+	_, err := build(t, "fixed", "expert: gpt").Fit(t.Context(), three, routingtest.Work(1))
 	if err == nil || !strings.Contains(err.Error(), `"gpt"`) || !strings.Contains(err.Error(), "small, medium, large, cheapest") {
 		t.Errorf("unknown expert: %v", err)
 	}
@@ -87,7 +88,7 @@ func TestOracleTakesTheCheapestRightAnswer(t *testing.T) {
 		"a probability is not right":                   {outcome(right, 0.99, 0.5), 0},
 		"of equal answers, the expert that is cheaper": {[]routing.Outcome{{Correct: 1, USD: 1}, {Correct: 1, USD: 1}}, 0},
 	} {
-		d, err := (&oracle{}).RouteKnowing(t.Context(), fresh(1), [][]routing.Outcome{c.outcomes})
+		d, err := (&oracle{}).RouteKnowing(t.Context(), routingtest.Fresh(1), [][]routing.Outcome{c.outcomes})
 		if err != nil || d[0].Expert != c.want {
 			t.Errorf("%s: expert %d, %v; want %d", name, d[0].Expert, err, c.want)
 		}
@@ -95,10 +96,10 @@ func TestOracleTakesTheCheapestRightAnswer(t *testing.T) {
 	if d, err := (&oracle{}).RouteKnowing(t.Context(), nil, nil); err != nil || len(d) != 0 {
 		t.Errorf("no query: %v, %v", d, err)
 	}
-	if _, err := (&oracle{}).RouteKnowing(t.Context(), fresh(2), nil); err == nil {
+	if _, err := (&oracle{}).RouteKnowing(t.Context(), routingtest.Fresh(2), nil); err == nil {
 		t.Error("queries without outcomes are routed")
 	}
-	if _, err := fit(t, build(t, "oracle", ""), routing.TrainSet{}, 1).Route(t.Context(), fresh(1)); err == nil {
+	if _, err := fit(t, build(t, "oracle", ""), routing.TrainSet{}, 1).Route(t.Context(), routingtest.Fresh(1)); err == nil {
 		t.Error("the oracle routes without outcomes")
 	}
 }
@@ -119,7 +120,7 @@ func TestMixtureWalksTheHullOfTheExperts(t *testing.T) {
 		t.Fatalf("knobs %v", knobs)
 	}
 	for knob, want := range map[float64]int{6: 2, 3: 2, 2.99: 0, 2: 0, 1: 0, 0.5: 0} {
-		d, err := r.RouteAt(t.Context(), fresh(3), knob)
+		d, err := r.RouteAt(t.Context(), routingtest.Fresh(3), knob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,14 +130,14 @@ func TestMixtureWalksTheHullOfTheExperts(t *testing.T) {
 			}
 		}
 	}
-	if d := route(t, r, fresh(1)); d[0].Expert != 2 {
+	if d := routingtest.Route(t, r, routingtest.Fresh(1)); d[0].Expert != 2 {
 		t.Errorf("with no budget expert %d is asked, want the dearest on the hull", d[0].Expert)
 	}
 	matched, err := routing.Match(t.Context(), r, set.SFT, 2.5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := route(t, matched, fresh(1)); !near(d[0].Prob, []float64{.25, 0, .75, 0}) || d[0].Expert != routing.Expected {
+	if d := routingtest.Route(t, matched, routingtest.Fresh(1)); !near(d[0].Prob, []float64{.25, 0, .75, 0}) || d[0].Expert != routing.Expected {
 		t.Errorf("2.5 dollars are %+v, want a coin with 3/4 on expert 2", d[0])
 	}
 }
@@ -149,7 +150,7 @@ func TestMatchedMixtureLiesOnTheHull(t *testing.T) {
 		kappa := rapid.SliceOfN(rapid.Float64Range(0, 1), n, n).Draw(rt, "kappa")
 		slices.Sort(usd)
 		set := pointsSet(usd, kappa)
-		r, err := mixture{}.Fit(t.Context(), set, work(1))
+		r, err := mixture{}.Fit(t.Context(), set, routingtest.Work(1))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -183,7 +184,7 @@ func TestBenchmarkIdentityKnowsTheNameOnly(t *testing.T) {
 	example := func(id, benchmark string, kappa ...float64) routing.Example {
 		return routing.Example{Problem: routing.Problem{ID: id, Benchmark: benchmark}, Kappa: kappa, USD: []float64{1, 10}}
 	}
-	set := routing.TrainSet{Experts: pool()[:2], SFT: []routing.Example{
+	set := routing.TrainSet{Experts: routingtest.Pool()[:2], SFT: []routing.Example{
 		example("a", "sums", 1, 1), example("b", "sums", 0.8, 1), example("c", "proofs", 0, 1), example("d", "proofs", 0.2, 1), example("e", "proofs", 0, 1),
 	}}
 	r := fit(t, build(t, "benchmark", ""), set, 1).(routing.Frontier)
@@ -238,7 +239,7 @@ func TestTheOracleOnPassRatesAsksTheCheapestReliableExpert(t *testing.T) {
 }
 
 func TestMatchedRoutersSpendTheBudgetToRounding(t *testing.T) {
-	set := planted(160)
+	set := routingtest.Planted(160)
 	for _, kind := range []string{"mixture", "benchmark", "logistic"} {
 		r := fit(t, build(t, kind, ""), set, 1).(routing.Frontier)
 		knobs := r.Knobs()

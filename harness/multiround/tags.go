@@ -117,15 +117,7 @@ func (t Tags) play(ctx context.Context, g *game) error {
 
 // judge files the faults of the format.
 func (t Tags) judge(g *game) {
-	g.t.Format = Format(Transcript(g.t.Messages), ids(g.engine.Experts))
-}
-
-func ids(list []routing.Expert) []string {
-	var out []string
-	for _, x := range list {
-		out = append(out, x.ID)
-	}
-	return out
+	g.t.Format = Format(Transcript(g.t.Messages), routing.IDs(g.engine.Experts))
 }
 
 // Transcript returns what follows the prompt: the text that Router-R1 scores.

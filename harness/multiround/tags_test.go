@@ -292,7 +292,7 @@ func TestWellFormedTrajectoriesParseBack(t *testing.T) {
 		var want []Block
 		var policy, replies []string
 		for range turns {
-			think, name, question, reply := text.Draw(t, "think"), rapid.SampledFrom(ids(pool)).Draw(t, "name"), text.Draw(t, "question"), text.Draw(t, "reply")
+			think, name, question, reply := text.Draw(t, "think"), rapid.SampledFrom(routing.IDs(pool)).Draw(t, "name"), text.Draw(t, "question"), text.Draw(t, "reply")
 			reply = strings.TrimSpace(reply)
 			b := []Block{{thinkTag, think}, {searchTag, name + ":" + question}, {informationTag, reply}}
 			want = append(want, b...)

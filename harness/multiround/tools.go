@@ -224,7 +224,7 @@ func selected(arguments string, names []string, list []routing.Expert, last map[
 	}
 	m := slices.Index(names, *a.Name)
 	if m < 0 {
-		m = slices.Index(ids(list), *a.Name)
+		m = slices.Index(routing.IDs(list), *a.Name)
 	}
 	if m < 0 {
 		return Call{}, NothingToTake

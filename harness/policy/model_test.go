@@ -14,6 +14,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -43,12 +44,12 @@ func read(kind string, config []byte) (policy.Policy, error) {
 	if kind != "compact" {
 		return nil, fmt.Errorf("unknown policy %q; known: compact", kind)
 	}
-	return compact.Read(config, compact.Reading{})
+	return compact.Read(config, features.Reading{})
 }
 
 func newTestModel(t testing.TB, b compute.Backend, s seed.Seed) *policy.Model {
 	t.Helper()
-	p, err := compact.New(context.Background(), spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}, experts, texts, compact.Reading{})
+	p, err := compact.New(context.Background(), spec.Policy{Kind: "compact", Buckets: 32, NGrams: 2, Hidden: 5}, experts, texts, features.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}

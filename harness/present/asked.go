@@ -9,6 +9,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
@@ -53,7 +54,7 @@ func (r *Run) askedTable(name string, rows []report.RowLayout, paper published) 
 		}
 	}
 	if w.Writes {
-		columns = append(columns, report.Column{Title: "Rationale cut, %", Unit: methods.CutRationale, Decimals: 2})
+		columns = append(columns, report.Column{Title: "Rationale cut, %", Unit: stages.CutRationale, Decimals: 2})
 	}
 	if w.Timed {
 		columns = slices.Insert(columns, 1, report.Column{Title: "ms/query", Unit: units.RouterMS, Decimals: 1, Plain: true})

@@ -15,6 +15,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/harness/train"
@@ -76,10 +77,10 @@ func (f *fit) curve(ctx context.Context) ([]score.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !entry.Has(methods.CurveFile) {
+	if !entry.Has(stages.CurveFile) {
 		return nil, fmt.Errorf("%w: method %s writes no training curve", spec.ErrUsage, f.row.Name)
 	}
-	file, err := entry.Open(methods.CurveFile)
+	file, err := entry.Open(stages.CurveFile)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/harness/units"
@@ -51,7 +52,7 @@ type recorded struct {
 	pool    *steps.Pool
 	backend policy.Backend  // nil: the store is only looked at
 	texts   *features.Texts // what fits have read
-	stages  *methods.StageOne
+	stages  *stages.Memory
 	models  *lm.Models
 	embed   methods.Embed
 	servers methods.Servers
@@ -121,7 +122,7 @@ func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
 	if err != nil {
 		return err
 	}
-	c := &recorded{Plan: run.Plan, embed: run.embed(members), servers: servers{run, members}, pool: members, backend: run.backend, texts: features.NewTexts(rememberedTexts), stages: methods.NewStageOne(rememberedStages), models: run.models}
+	c := &recorded{Plan: run.Plan, embed: run.embed(members), servers: servers{run, members}, pool: members, backend: run.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), models: run.models}
 	if err := c.read(ctx); err != nil {
 		return err
 	}

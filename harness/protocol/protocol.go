@@ -111,7 +111,7 @@ func (s servers) Progress(what string, total int) (one, done func()) {
 }
 
 // Ask implements methods.Servers.
-func (s servers) Ask(ctx context.Context, model experts.Endpoint, sampling spec.Sampling, asks []methods.Ask) (answers []experts.Completion, err error) {
+func (s servers) Ask(ctx context.Context, model experts.Endpoint, sampling spec.Sampling, asks []experts.Ask) (answers []experts.Completion, err error) {
 	err = s.run.ask(ctx, s.pool, func(a *asking.Asker) error {
 		answers, err = asking.Servers{Asker: a}.Ask(ctx, model, sampling, asks)
 		return err

@@ -19,6 +19,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/steps"
 )
 
@@ -47,7 +48,7 @@ type experiment struct {
 	asker   *asking.Asker
 	backend policy.Backend  // nil: the store is only looked at
 	texts   *features.Texts // what fits have read
-	stages  *methods.StageOne
+	stages  *stages.Memory
 	models  *lm.Models
 	files   problems.Source
 
@@ -88,7 +89,7 @@ func newSplit(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	if err != nil {
 		return nil, err
 	}
-	e := &experiment{Plan: run.Plan, pool: members, backend: run.backend, models: run.models, texts: features.NewTexts(rememberedTexts), stages: methods.NewStageOne(rememberedStages), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
+	e := &experiment{Plan: run.Plan, pool: members, backend: run.backend, models: run.models, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
 	run.split = e
 	if e.asker, err = asking.Open(ctx, run.Plan, members); err != nil {
 		run.Close()

@@ -3,8 +3,10 @@
 package routing
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
@@ -93,6 +95,37 @@ func (d Decision) Paid(experts []Expert, countInput bool) (usd float64) {
 	return usd
 }
 
+// OneHot returns a distribution over n experts with all mass on m.
+func OneHot(n, m int) []float64 {
+	p := make([]float64, n)
+	p[m] = 1
+	return p
+}
+
+// Choices are the decisions for one expert each. They share their distributions: a sweep asks for millions.
+func Choices(queries []Query, experts int, choose func(i int, q Query) int) []Decision {
+	all := make([][]float64, experts)
+	for m := range all {
+		all[m] = OneHot(experts, m)
+	}
+	d := make([]Decision, len(queries))
+	for i, q := range queries {
+		m := choose(i, q)
+		d[i] = Decision{Problem: q.Problem.ID, Run: q.Run, Prob: all[m], Expert: m}
+	}
+	return d
+}
+
+// Draw returns the expert that a uniform number in [0,1) picks from a distribution.
+func Draw(prob []float64, u float64) int {
+	for m, p := range prob {
+		if u -= p; u < 0 {
+			return m
+		}
+	}
+	return len(prob) - 1
+}
+
 // Router maps queries to decisions, in the same order. Safe for use by one goroutine at a time.
 type Router interface {
 	Route(ctx context.Context, queries []Query) ([]Decision, error)
@@ -160,6 +193,34 @@ func (t TrainSet) Examples() []Example {
 		}
 	}
 	return all
+}
+
+// Texts are those of the problems of examples.
+func Texts(examples []Example) []string {
+	texts := make([]string, len(examples))
+	for i, e := range examples {
+		texts[i] = e.Problem.Text
+	}
+	return texts
+}
+
+// InHashOrder sorts examples by seed.Hash("99|<id>"): what is fitted does not depend on the caller's order, and any
+// first part of them is a random sample.
+func InHashOrder(examples []Example) {
+	type hashed struct {
+		key uint64
+		Example
+	}
+	all := make([]hashed, len(examples))
+	for i, e := range examples {
+		all[i] = hashed{seed.Hash("99|" + e.Problem.ID), e}
+	}
+	slices.SortFunc(all, func(a, b hashed) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.Problem.ID, b.Problem.ID))
+	})
+	for i, e := range all {
+		examples[i] = e.Example
+	}
 }
 
 // Work is where and how a fit runs.

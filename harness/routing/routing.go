@@ -76,6 +76,15 @@ func SortByPrice(experts []Expert) {
 	})
 }
 
+// IDs are those of experts, in their order.
+func IDs(experts []Expert) []string {
+	ids := make([]string, len(experts))
+	for m, x := range experts {
+		ids[m] = x.ID
+	}
+	return ids
+}
+
 // Finish says why a completion ended.
 type Finish string
 

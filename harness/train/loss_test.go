@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -209,7 +210,7 @@ func (w weights) gradient(loss func(weights) float64) weights {
 func small(t *testing.T, n int) (m *policy.Model, rows []policy.Row, r *rand.Rand) {
 	t.Helper()
 	texts, _ := planted(n, seed.Derive("small"))
-	p, err := compact.New(t.Context(), spec.Policy{Buckets: 6, NGrams: 1, Hidden: 4}, testExperts, texts, compact.Reading{})
+	p, err := compact.New(t.Context(), spec.Policy{Buckets: 6, NGrams: 1, Hidden: 4}, testExperts, texts, features.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}

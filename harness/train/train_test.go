@@ -19,6 +19,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"github.com/entrorouter/entrorouter/harness/compact"
+	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -56,7 +57,7 @@ func planted(n int, s seed.Seed) (texts []string, expert []int) {
 
 func newPolicy(t testing.TB, texts []string) *compact.Policy {
 	t.Helper()
-	p, err := compact.New(t.Context(), spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, testExperts, texts, compact.Reading{})
+	p, err := compact.New(t.Context(), spec.Policy{Kind: "compact", Buckets: 256, NGrams: 2, Hidden: 32}, testExperts, texts, features.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}

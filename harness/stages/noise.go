@@ -1,6 +1,6 @@
 // Corrupted estimates of pass rates, for the paper's test of robustness.
 
-package methods
+package stages
 
 import (
 	"slices"
@@ -9,26 +9,26 @@ import (
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
-// noise corrupts the offline estimates of a share of the training problems (appendix "Robustness to noisy offline
+// Noise corrupts the offline estimates of a share of the training problems (appendix "Robustness to noisy offline
 // estimates"): in Stage I the label moves to an adjacent tier, in Stage II the pass rates move by noiseSize. A problem
 // of both stages is corrupted in both or in neither.
 //
 // The paper leaves the distribution open. Here a fair coin decides each direction; a label at the end of the pool moves
 // inward; rates are clipped to [0,1]; the strongest expert's rate stays, as Stage II has it by decree. Which problems
 // are corrupted follows from the training seed, and those of a smaller share are among those of a larger one.
-type noise struct {
+type Noise struct {
 	Share float64 `yaml:"share" in:"[0,1]"` // of the training problems; paper: 0.1
 }
 
 // noiseSize is by how much a pass rate moves (the paper's appendix).
 const noiseSize = 0.2
 
-func (n noise) hits(s seed.Seed, problem string) bool {
+func (n Noise) hits(s seed.Seed, problem string) bool {
 	return s.Derive("noise", problem).Uniform() < n.Share
 }
 
 // target returns the Stage I distribution of a problem, corrupted or not.
-func (n noise) target(prob []float64, s seed.Seed, problem string) []float64 {
+func (n Noise) target(prob []float64, s seed.Seed, problem string) []float64 {
 	if !n.hits(s, problem) {
 		return prob
 	}
@@ -61,7 +61,7 @@ func moved(prob []float64, up bool) []float64 {
 
 // rates returns the Stage II problems with the pass rates of the corrupted ones moved. The examples given stay as they
 // are.
-func (n noise) rates(examples []routing.Example, s seed.Seed) []routing.Example {
+func (n Noise) rates(examples []routing.Example, s seed.Seed) []routing.Example {
 	if n.Share == 0 {
 		return examples
 	}

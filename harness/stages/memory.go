@@ -1,6 +1,6 @@
 // A memory of what Stage I comes to: rows that differ in Stage II alone train it once.
 
-package methods
+package stages
 
 import (
 	"crypto/sha256"
@@ -18,10 +18,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/train"
 )
 
-// StageOne remembers the weights after Stage I by all that they follow from. Like features.Texts it forgets nothing and learns no more
-// when it is full, and what it returns is what training again would, so it decides no number. Safe for concurrent use; a nil *StageOne
+// Memory remembers the weights after Stage I by all that they follow from. Like features.Texts it forgets nothing and learns no more
+// when it is full, and what it returns is what training again would, so it decides no number. Safe for concurrent use; a nil *Memory
 // remembers nothing.
-type StageOne struct {
+type Memory struct {
 	mu    sync.Mutex
 	left  int // bytes
 	known map[[sha256.Size]byte]trainedOnce
@@ -33,9 +33,9 @@ type trainedOnce struct {
 	points  []train.Point
 }
 
-// NewStageOne returns an empty memory of about so many bytes.
-func NewStageOne(bytes int) *StageOne {
-	return &StageOne{left: bytes, known: map[[sha256.Size]byte]trainedOnce{}}
+// NewMemory returns an empty memory of about so many bytes.
+func NewMemory(bytes int) *Memory {
+	return &Memory{left: bytes, known: map[[sha256.Size]byte]trainedOnce{}}
 }
 
 // keyOfStageOne is a digest of what Stage I is trained with.
@@ -67,7 +67,7 @@ func numbers[T int32 | float32 | float64](h hash.Hash, list []T) {
 }
 
 // find returns the weights of a key and the curve that led to them.
-func (s *StageOne) find(key [sha256.Size]byte, experts []string) (weights []safetensors.Tensor, curve *train.Curve, ok bool) {
+func (s *Memory) find(key [sha256.Size]byte, experts []string) (weights []safetensors.Tensor, curve *train.Curve, ok bool) {
 	if s == nil {
 		return nil, nil, false
 	}
@@ -78,7 +78,7 @@ func (s *StageOne) find(key [sha256.Size]byte, experts []string) (weights []safe
 }
 
 // learn remembers what a training came to, while there is room.
-func (s *StageOne) learn(key [sha256.Size]byte, model *policy.Model, curve *train.Curve) error {
+func (s *Memory) learn(key [sha256.Size]byte, model *policy.Model, curve *train.Curve) error {
 	if s == nil {
 		return nil
 	}

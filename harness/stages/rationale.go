@@ -1,6 +1,6 @@
 // What a policy that writes is taught to write: rationales of Stage I, from a teacher.
 
-package methods
+package stages
 
 import (
 	"cmp"
@@ -23,71 +23,31 @@ import (
 	"github.com/entrorouter/entrorouter/harness/train"
 )
 
-// Taught is a method whose Stage I may learn from what a teacher writes.
-type Taught interface {
-	// Teacher returns the model that is asked; ok is false where nobody is.
-	Teacher() (teacher experts.Endpoint, ok bool)
+// Teacher is who writes the rationales of Stage I.
+type Teacher struct {
+	spec.Teacher
+	Endpoint experts.Endpoint
+	Seed     seed.Seed // of the experiment
+	Servers  Asker     // nil: nobody can be asked
 }
 
-// TeacherOf returns whom a method learns from; ok is false for nobody.
-func TeacherOf(m routing.Method) (x experts.Endpoint, ok bool) {
-	if t, is := m.(Taught); is {
-		x, ok = t.Teacher()
-	}
-	return x, ok
+// Asker asks a language model for an answer to each text, in order, each in the template of s, and asks nothing twice.
+type Asker interface {
+	Ask(ctx context.Context, model experts.Endpoint, s spec.Sampling, asks []experts.Ask) ([]experts.Completion, error)
 }
 
-// Endpoints returns the models that a method asks, to decide or to learn, and that are no experts of the pool.
-func Endpoints(m routing.Method) (all []experts.Endpoint) {
-	if a, ok := m.(Asking); ok {
-		all = a.Endpoints()
-	}
-	if t, ok := TeacherOf(m); ok {
-		all = append(all, t)
-	}
-	return all
-}
-
-// teacherOf is the teacher of rows with a policy; ok is false if the policy writes nothing.
-func teacherOf(p spec.Policy, s Setup) (x experts.Endpoint, ok bool) {
-	t := s.Spec.Teacher
-	if p.Rationale != "cot" || t == nil {
+// Teacher returns the model that is asked for rationales; ok is false where nobody is.
+func (t *Training) Teacher() (x experts.Endpoint, ok bool) {
+	if t.Policy.Rationale != "cot" || t.With.Teacher == nil {
 		return x, false
 	}
-	return experts.Endpoint{Expert: routing.Expert{ID: t.Model, Model: t.Model, Revision: t.Revision, MaxTokens: t.MaxTokens, Price: s.Prices[t.Model]}, URL: t.URL, KeyEnv: t.KeyEnv}, true
-}
-
-// Teacher implements Taught.
-func (e *entroRouter) Teacher() (experts.Endpoint, bool) { return teacherOf(e.Policy, e.setup) }
-
-// Teacher implements Taught.
-func (e *entroPlus) Teacher() (experts.Endpoint, bool) { return teacherOf(e.Policy, e.setup) }
-
-// checkTeacher refuses a row whose policy writes and has nobody to learn it from.
-func checkTeacher(s Setup, p spec.Policy) error {
-	switch {
-	case p.Rationale != "cot":
-		return nil
-	case s.Spec.Teacher == nil:
-		return paramFault(s.Method, "policy.rationale", "cot needs teacher in the spec: who writes the rationales of Stage I")
-	case s.Spec.Writer != nil && (p.Tune.LoRA == nil || p.Model.Folder == ""):
-		return paramFault(s.Method, "policy.tune", "a writer takes adapters on a model that it has: want tune lora and a folder as model")
-	}
-	return nil
-}
-
-// WrittenBy returns who writes a method's rollouts, as its recipe has it; empty: nobody does, or this program.
-func WrittenBy(m routing.Method, x *spec.Experiment) string {
-	if _, taught := TeacherOf(m); taught && x.Writer != nil {
-		return "server"
-	}
-	return ""
+	return t.With.Teacher.Endpoint, true
 }
 
 // writer is the server of the spec that writes for a row's policy; nil: there is none, and the policy does.
-func (e *entroRouter) writer(work routing.Work) (policy.Write, error) {
-	w := e.setup.Spec.Writer
-	if w == nil || e.Policy.Rationale != "cot" {
+func (t *Training) writer(work routing.Work) (policy.Write, error) {
+	w := t.With.Writer
+	if w == nil || t.Policy.Rationale != "cot" {
 		return nil, nil
 	}
 	s := &generate.Server{URL: w.URL, Folder: cmp.Or(w.Folder, work.Unfinished, work.Dir), Flight: w.Flight}
@@ -167,12 +127,12 @@ func cutReward(r spec.Reward) float64 {
 //
 // The paper has a rationale of the pairs (x, m_best) alone, and soft labels over two experts: here the label behind a rationale is the
 // whole soft target.
-func (e *entroRouter) taught(ctx context.Context, reader policy.Policy, set routing.TrainSet, examples []train.Example, work routing.Work) ([]train.Example, error) {
+func (t *Training) taught(ctx context.Context, reader policy.Policy, set routing.TrainSet, examples []train.Example, work routing.Work) ([]train.Example, error) {
 	writer, ok := policy.WriterOf(reader)
 	if !ok {
 		return examples, nil
 	}
-	if e.setup.Servers == nil {
+	if t.With.Teacher == nil || t.With.Teacher.Servers == nil {
 		return nil, errors.New("the teacher of its rationales cannot be asked here")
 	}
 	var all []rationale
@@ -191,14 +151,13 @@ func (e *entroRouter) taught(ctx context.Context, reader policy.Policy, set rout
 			all, of = append(all, rationale{Problem: x.ID, Expert: set.Experts[best].ID, Copy: k, Fault: emptyText}), append(of, i)
 		}
 	}
-	for attempt := range e.setup.Spec.Teacher.Attempts {
-		if err := e.askTeacher(ctx, writer, set, all, of, attempt); err != nil {
+	for attempt := range t.With.Teacher.Attempts {
+		if err := t.askTeacher(ctx, writer, set, all, of, attempt); err != nil {
 			return nil, err
 		}
 	}
 	if work.Dir != "" {
-		write := func(w io.Writer) error { return writeRationales(w, all) }
-		if err := replaceFile(filepath.Join(work.Dir, rationalesFile), write); err != nil {
+		if err := write(filepath.Join(work.Dir, rationalesFile), func(w io.Writer) error { return writeRationales(w, all) }); err != nil {
 			return nil, err
 		}
 	}
@@ -214,9 +173,9 @@ func (e *entroRouter) taught(ctx context.Context, reader policy.Policy, set rout
 		x.Row.Written = r.tokens
 		kept = append(kept, x)
 	}
-	work.Log.Info("rationales", "method", e.name, "wanted", len(all), "used", len(kept))
+	work.Log.Info("rationales", "method", t.With.Name, "wanted", len(all), "used", len(kept))
 	if kept == nil {
-		return nil, &routing.Unfit{Why: fmt.Sprintf("none of the %d rationales of Stage I that %s wrote can be used; the last one's fault: %s", len(all), e.setup.Spec.Teacher.Model, all[len(all)-1].Fault)}
+		return nil, &routing.Unfit{Why: fmt.Sprintf("none of the %d rationales of Stage I that %s wrote can be used; the last one's fault: %s", len(all), t.With.Teacher.Model, all[len(all)-1].Fault)}
 	}
 	return kept, nil
 }
@@ -239,23 +198,22 @@ func twin(all []rationale, k int) *rationale {
 }
 
 // askTeacher asks for every rationale that is still wanted, one attempt of each.
-func (e *entroRouter) askTeacher(ctx context.Context, writer policy.Writer, set routing.TrainSet, all []rationale, of []int, attempt int) error {
-	teacher, _ := e.Teacher()
-	t := e.setup.Spec.Teacher
-	ids := expertIDs(set.Experts)
+func (t *Training) askTeacher(ctx context.Context, writer policy.Writer, set routing.TrainSet, all []rationale, of []int, attempt int) error {
+	teacher := t.With.Teacher
+	ids := routing.IDs(set.Experts)
 	candidates := make([]experts.Candidate, len(ids))
 	for m, x := range set.Experts {
 		candidates[m] = experts.Candidate{ID: x.ID, Billions: x.Params, In: x.Price.In, Out: x.Price.Out}
 	}
-	task := fmt.Sprintf(rationaleTask, max(1, int(wordsPerToken*float64(e.Policy.Writes.Tokens))))
+	task := fmt.Sprintf(rationaleTask, max(1, int(wordsPerToken*float64(t.Policy.Writes.Tokens))))
 	for _, expert := range ids {
 		var wanted []int
-		var asks []Ask
+		var asks []experts.Ask
 		for k, r := range all {
 			if r.Expert == expert && r.Fault != "" {
 				text := set.SFT[of[k]].Problem.Text
 				wanted = append(wanted, k)
-				asks = append(asks, Ask{Text: text, Run: r.Copy, Seed: seed.Seed(e.setup.Spec.Seed).Derive("rationale", t.Model, text, expert, r.Copy, attempt)})
+				asks = append(asks, experts.Ask{Text: text, Run: r.Copy, Seed: teacher.Seed.Derive("rationale", teacher.Model, text, expert, r.Copy, attempt)})
 			}
 		}
 		if asks == nil {
@@ -265,7 +223,7 @@ func (e *entroRouter) askTeacher(ctx context.Context, writer policy.Writer, set 
 		if err != nil {
 			return err
 		}
-		answers, err := e.setup.Servers.Ask(ctx, teacher, spec.Sampling{Temperature: t.Temperature, TopP: t.TopP, Prompt: template}, asks)
+		answers, err := teacher.Servers.Ask(ctx, teacher.Endpoint, spec.Sampling{Temperature: teacher.Temperature, TopP: teacher.TopP, Prompt: template}, asks)
 		if err != nil {
 			return fmt.Errorf("teacher: %w", err)
 		}
@@ -294,7 +252,7 @@ func (e *entroRouter) askTeacher(ctx context.Context, writer policy.Writer, set 
 // readRationale returns the analysis in a teacher's answer, on one line, and why it is of no use; empty: it is. The last line of an
 // answer names the choice in JSON; thinking before </think> is no part of it.
 func readRationale(answer, expert string, ids []string) (text, fault string) {
-	answer = strings.TrimSpace(behindThinking(answer))
+	answer = strings.TrimSpace(experts.BehindThinking(answer))
 	cut := strings.LastIndex(answer, "\n") + 1
 	var choice experts.Choice
 	err := json.Unmarshal([]byte(answer[cut:]), &choice)
@@ -306,7 +264,7 @@ func readRationale(answer, expert string, ids []string) (text, fault string) {
 		return text, otherChoice
 	case text == "":
 		return text, emptyText
-	case len(mentioned(text, ids)) > 0:
+	case len(experts.Mentioned(text, ids)) > 0:
 		return text, namesExpert
 	}
 	return text, ""

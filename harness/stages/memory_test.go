@@ -1,4 +1,4 @@
-package methods
+package stages
 
 import (
 	"maps"
@@ -9,28 +9,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
 // Rows that share Stage I train it once and leave the bytes of rows that train it each; other targets, another seed and other problems
 // are another Stage I, and without room nothing is remembered.
 func TestStageOneIsTrainedOnce(t *testing.T) {
-	set, fewer := planted(100), planted(80)
-	fit := func(kind, params string, stages *StageOne, set routing.TrainSet, s seed.Seed) map[string]string {
+	set, fewer := routingtest.Planted(100), routingtest.Planted(80)
+	fit := func(kind, params string, memory *Memory, set routing.TrainSet, s seed.Seed) map[string]string {
 		t.Helper()
-		own := setup(t, kind, params)
-		own.Stages = stages
-		m, err := New(own)
-		if err != nil {
-			t.Fatal(err)
-		}
-		work := work(s)
+		m := build(t, kind, params)
+		m.With.Memory = memory
+		work := routingtest.Work(s)
 		work.Dir = t.TempDir()
 		router, err := m.Fit(t.Context(), set, work)
 		if err != nil {
 			t.Fatal(err)
 		}
-		router.(*policyRouter).Close()
+		router.(*Router).Close()
 		left := map[string]string{}
 		files, err := filepath.Glob(filepath.Join(work.Dir, checkpointDir, "*"))
 		if err != nil || len(files) == 0 {
@@ -45,7 +42,7 @@ func TestStageOneIsTrainedOnce(t *testing.T) {
 		}
 		return left
 	}
-	memory := NewStageOne(1 << 30)
+	memory := NewMemory(1 << 30)
 	seen := map[string]bool{}
 	for _, c := range []struct {
 		kind, params string
@@ -56,13 +53,13 @@ func TestStageOneIsTrainedOnce(t *testing.T) {
 		{"sft", "", set, 1, 1},
 		{"entrorouter", "", set, 1, 1},
 		{"entrorouter", "anchor: {strength: 0}", set, 1, 1},
-		{"entroplus", "", set, 1, 1},
+		{"other", "", set, 1, 1},
 		{"entrorouter", "targets: {gate: false}", set, 1, 2},
 		{"entrorouter", "", set, 2, 3},
 		{"entrorouter", "sft: {dropout: 0.1}", set, 1, 4},
 		{"entrorouter", "", fewer, 1, 5},
 		{"entrorouter", "validate: {weight_decay: [10, 1]}", set, 1, 8}, // two to choose from, and one of them on all problems
-		{"entroplus", "validate: {weight_decay: [10, 1]}", set, 1, 0},
+		{"other", "validate: {weight_decay: [10, 1]}", set, 1, 0},
 	} {
 		want := fit(c.kind, c.params, nil, c.set, c.seed)
 		got := fit(c.kind, c.params, memory, c.set, c.seed)
@@ -86,9 +83,9 @@ func TestStageOneIsTrainedOnce(t *testing.T) {
 }
 
 func BenchmarkKeyOfStageOne(b *testing.B) {
-	e := build(b, "entrorouter", "").(*entroRouter)
-	set := planted(1000)
-	reader, err := e.newPolicy(b.Context(), set.Experts, textsOf(set.SFT))
+	e := build(b, "entrorouter", "")
+	set := routingtest.Planted(1000)
+	reader, err := e.newPolicy(b.Context(), set.Experts, routing.Texts(set.SFT))
 	if err != nil {
 		b.Fatal(err)
 	}

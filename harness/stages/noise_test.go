@@ -1,4 +1,4 @@
-package methods
+package stages
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
@@ -50,10 +51,10 @@ func TestAMovedLabelIsADistributionElsewhere(t *testing.T) {
 
 func TestNoiseHitsItsShareInBothStages(t *testing.T) {
 	const problems, share = 4000, 0.1
-	n, more := noise{Share: share}, noise{Share: 2 * share}
+	n, more := Noise{Share: share}, Noise{Share: 2 * share}
 	var set []routing.Example
 	for i := range problems {
-		e := plantedExample(i)
+		e := routingtest.PlantedExample(i)
 		e.Kappa = []float64{0, 0.4, 0.6}
 		set = append(set, e)
 	}
@@ -80,12 +81,12 @@ func TestNoiseHitsItsShareInBothStages(t *testing.T) {
 	if total := hit[0.2] + hit[0.6]; len(hit) != 2 || math.Abs(float64(total)-problems*share) > 76 || math.Abs(float64(hit[0.2]-hit[0.6])) > 80 {
 		t.Errorf("%v of %d problems are hit", hit, problems)
 	}
-	if got := (noise{}).rates(set, 1); &got[0] != &set[0] {
+	if got := (Noise{}).rates(set, 1); &got[0] != &set[0] {
 		t.Error("no noise copies the examples")
 	}
 	one := []routing.Example{{Problem: routing.Problem{ID: "p"}, Kappa: []float64{1, 1}}}
 	for s := range 20 { // 1 + 0.2 is clipped
-		if k := (noise{Share: 1}).rates(one, seed.Seed(s))[0].Kappa; k[0] != 1 && math.Abs(k[0]-0.8) > 1e-12 || k[1] != 1 {
+		if k := (Noise{Share: 1}).rates(one, seed.Seed(s))[0].Kappa; k[0] != 1 && math.Abs(k[0]-0.8) > 1e-12 || k[1] != 1 {
 			t.Errorf("rates %v from %v", k, one[0].Kappa)
 		}
 	}
@@ -93,14 +94,14 @@ func TestNoiseHitsItsShareInBothStages(t *testing.T) {
 
 // All labels corrupted: every easy problem's moves up from the cheapest, and every hard one's down from the strongest.
 func TestNoiseReachesBothStages(t *testing.T) {
-	set := planted(200)
-	for i, d := range route(t, fit(t, build(t, "sft", "noise: {share: 1}"), set, 1), fresh(20)) {
+	set := routingtest.Planted(200)
+	for i, d := range routingtest.Route(t, fit(t, build(t, "sft", "noise: {share: 1}"), set, 1), routingtest.Fresh(20)) {
 		if d.Expert != 1 {
 			t.Errorf("query %d goes to expert %d", i, d.Expert)
 		}
 	}
-	plain := route(t, fit(t, build(t, "entrorouter", ""), set, 1), fresh(20))
-	noisy := route(t, fit(t, build(t, "entrorouter", "noise: {share: 0.3}"), set, 1), fresh(20))
+	plain := routingtest.Route(t, fit(t, build(t, "entrorouter", ""), set, 1), routingtest.Fresh(20))
+	noisy := routingtest.Route(t, fit(t, build(t, "entrorouter", "noise: {share: 0.3}"), set, 1), routingtest.Fresh(20))
 	same := true
 	for i := range plain {
 		same = same && slices.Equal(plain[i].Prob, noisy[i].Prob)

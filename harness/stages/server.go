@@ -1,6 +1,6 @@
-// Rows whose policy is a language model: what its own program or a server says of a text.
+// What a policy says of a text, here or behind a server.
 
-package methods
+package stages
 
 import (
 	"context"
@@ -15,22 +15,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
-
-// Servable is a method whose policy, if that is a language model, can be asked behind a server once it is exported.
-type Servable interface {
-	// OnServer returns a router that asks a server, by the id of its endpoint, in place of the router that Fit returns.
-	// pool are the experts that Fit had and work is Fit's.
-	OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error)
-}
-
-// lmPool is a pool as the prompt of a language model shows it.
-func lmPool(experts []routing.Expert) []lm.Expert {
-	pool := make([]lm.Expert, len(experts))
-	for i, x := range experts {
-		pool[i] = lm.Expert{ID: x.ID, Params: x.Params, Price: x.Price}
-	}
-	return pool
-}
 
 // A chooser says of each text what it makes of it.
 type chooser interface {
@@ -71,21 +55,17 @@ func (n network) choose(ctx context.Context, texts []string) ([]opinion, error) 
 	return said, nil
 }
 
-// OnServer implements Servable.
-func (e *entroRouter) OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error) {
-	if e.Policy.Rationale == "cot" {
-		return nil, fmt.Errorf("method %s: its policy writes before it chooses, and a server is asked for the first token alone; leave the server out", e.name)
+// OnServer returns a router that asks a server, by the id of its endpoint, in place of the router that Fit returns. pool are the experts that
+// Fit had and work is Fit's.
+func (t *Training) OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error) {
+	if t.Policy.Rationale == "cot" {
+		return nil, fmt.Errorf("method %s: its policy writes before it chooses, and a server is asked for the first token alone; leave the server out", t.With.Name)
 	}
-	system, labels, err := lm.Prompt(lmPool(pool))
+	system, labels, err := lm.Prompt(Shown(pool))
 	if err != nil {
-		return nil, fmt.Errorf("method %s: %w", e.name, err)
+		return nil, fmt.Errorf("method %s: %w", t.With.Name, err)
 	}
-	return &policyRouter{chooser: onServer{chat, endpoint, system, labels}, decoding: e.decoding, seed: work.Seed, costs: routing.Costs(pool, "normalised")}, nil
-}
-
-// OnServer implements Servable.
-func (e *entroPlus) OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error) {
-	return e.both().OnServer(chat, endpoint, pool, work)
+	return &Router{chooser: onServer{chat, endpoint, system, labels}, decoding: t.With.Decoding, seed: work.Seed, costs: routing.Costs(pool, "normalised")}, nil
 }
 
 // onServer is a chooser whose weights a server has. Each text is one request for one token; the likeliest first tokens that

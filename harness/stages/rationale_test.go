@@ -1,6 +1,7 @@
-package methods
+package stages
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/train"
 )
@@ -18,28 +20,39 @@ import (
 // tinyWriter is the policy of a row that writes up to 24 tokens.
 const tinyWriter = "policy: {kind: lm, model: {arch: qwen3, hidden: 8, inner: 8, layers: 1, heads: 1, kv_heads: 1, head_dim: 8}, tune: full, rationale: cot, writes: {tokens: 24}, max_tokens: 600, compute: float32}"
 
-// taughtBy is a row of a policy that writes, whose teacher says what say says.
-func taughtBy(t testing.TB, name string, say func(prompt string, a Ask) string) (*entroRouter, *asked) {
+// taughtBy is a training of a policy that writes, whose teacher says what say says, and the prompts that it is asked with.
+func taughtBy(t testing.TB, name string, say func(prompt string, a experts.Ask) string) (*Training, *[]string) {
 	t.Helper()
-	s := setup(t, name, tinyWriter)
-	a := &asked{distinct: map[string]bool{}}
-	s.Servers = talkative{say, a}
-	s.Spec.Protocol = "split"
-	s.Spec.Teacher = &spec.Teacher{Model: "teacher", Temperature: 1, TopP: 1, MaxTokens: 100, Attempts: 3}
-	s.Models = lm.NewModels(1<<20, "")
-	t.Cleanup(func() { s.Models.Close() })
-	m, err := New(s)
-	if err != nil {
-		t.Fatal(err)
+	m := build(t, name, tinyWriter)
+	asked := &[]string{}
+	m.With.Teacher = &Teacher{
+		Teacher:  spec.Teacher{Model: "teacher", Temperature: 1, TopP: 1, MaxTokens: 100, Attempts: 3},
+		Endpoint: experts.Endpoint{Expert: routing.Expert{ID: "teacher", Model: "teacher", MaxTokens: 100}},
+		Servers: asker(func(s spec.Sampling, a experts.Ask) string {
+			prompt := experts.Prompt(s.Prompt, a.Text)
+			*asked = append(*asked, prompt)
+			return say(prompt, a)
+		}),
 	}
-	e := m.(*entroRouter)
-	e.SFT.Epochs, e.SFT.Batch, e.GRPO.Steps, e.GRPO.Batch, e.GRPO.Group = 1, 8, 1, 4, 2
-	return e, a
+	m.With.Models = lm.NewModels(1<<20, "")
+	t.Cleanup(func() { m.With.Models.Close() })
+	m.SFT.Epochs, m.SFT.Batch, m.GRPO.Steps, m.GRPO.Batch, m.GRPO.Group = 1, 8, 1, 4, 2
+	return m, asked
+}
+
+// asker is an Asker that is a function.
+type asker func(s spec.Sampling, a experts.Ask) string
+
+func (f asker) Ask(_ context.Context, _ experts.Endpoint, s spec.Sampling, asks []experts.Ask) (out []experts.Completion, err error) {
+	for _, a := range asks {
+		out = append(out, experts.Completion{Text: f(s, a), Finish: routing.Stop})
+	}
+	return out, nil
 }
 
 // three are a problem that everybody solves, one that the two dearer ones do, and one that the strongest alone does.
 func three() routing.TrainSet {
-	set := planted(3)
+	set := routingtest.Planted(3)
 	for i, kappa := range [][]float64{{1, 1, 1}, {0, 1, 1}, {0, 0, 1}} {
 		set.SFT[i].Kappa, set.SFT[i].Probe = kappa[:len(set.Experts)], 0
 	}
@@ -69,7 +82,7 @@ func TestWhatATeacherWritesIsReadStrictly(t *testing.T) {
 // the strongest solves, two that differ, each of half its weight. What cannot be used is asked for again, with another seed.
 func TestStageOneLearnsRationales(t *testing.T) {
 	refused := 0
-	e, asked := taughtBy(t, "sft", func(prompt string, a Ask) string {
+	e, asked := taughtBy(t, "sft", func(prompt string, a experts.Ask) string {
 		chosen, ok := experts.ReadChosen(prompt)
 		if !ok {
 			t.Fatalf("prompt\n%s\nasks for no rationale", prompt)
@@ -81,9 +94,9 @@ func TestStageOneLearnsRationales(t *testing.T) {
 		return fmt.Sprintf("Copy %d.\n{\"model\": %q}", a.Run, chosen)
 	})
 	set := three()
-	work := work(1)
+	work := routingtest.Work(1)
 	work.Dir = t.TempDir()
-	reader, err := e.newPolicy(t.Context(), set.Experts, textsOf(set.SFT))
+	reader, err := e.newPolicy(t.Context(), set.Experts, routing.Texts(set.SFT))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +132,8 @@ func TestStageOneLearnsRationales(t *testing.T) {
 			t.Errorf("its two are %+v", got)
 		}
 	}
-	if len(asked.prompts) != len(examples)+refused {
-		t.Errorf("%d answers were asked for; %d can be used and %d cannot", len(asked.prompts), len(examples), refused)
+	if len(*asked) != len(examples)+refused {
+		t.Errorf("%d answers were asked for; %d can be used and %d cannot", len(*asked), len(examples), refused)
 	}
 	kept, err := os.ReadFile(filepath.Join(work.Dir, rationalesFile))
 	if err != nil || strings.Count(string(kept), "\n") != len(examples)+1 || !strings.Contains(string(kept), ",2,,Copy 0.") {
@@ -129,30 +142,30 @@ func TestStageOneLearnsRationales(t *testing.T) {
 }
 
 func TestATeacherThatSaysNothingOfUseLeavesTheRowUnfitted(t *testing.T) {
-	e, asked := taughtBy(t, "sft", func(prompt string, a Ask) string { return "no" })
-	_, err := e.Fit(t.Context(), three(), work(1))
+	e, asked := taughtBy(t, "sft", func(prompt string, a experts.Ask) string { return "no" })
+	_, err := e.Fit(t.Context(), three(), routingtest.Work(1))
 	if err == nil || !strings.Contains(err.Error(), "none of the 4 rationales of Stage I that teacher wrote can be used") {
 		t.Errorf("error is %v", err)
 	}
-	if len(asked.prompts) != 12 {
-		t.Errorf("%d questions for 4 rationales of 3 attempts", len(asked.prompts))
+	if len(*asked) != 12 {
+		t.Errorf("%d questions for 4 rationales of 3 attempts", len(*asked))
 	}
-	e, _ = taughtBy(t, "sft", func(prompt string, a Ask) string {
+	e, _ = taughtBy(t, "sft", func(prompt string, a experts.Ask) string {
 		chosen, _ := experts.ReadChosen(prompt)
 		return strings.Repeat("Longer and longer. ", 30) + fmt.Sprintf("\n{\"model\": %q}", chosen)
 	})
-	if _, err := e.Fit(t.Context(), three(), work(1)); err == nil || !strings.Contains(err.Error(), "fault: too long") {
+	if _, err := e.Fit(t.Context(), three(), routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "fault: too long") {
 		t.Errorf("error is %v", err)
 	}
 }
 
 // Both stages train; the router's decisions come back from what it left, and count what it writes.
 func TestARouterThatWritesIsTrainedAndLoaded(t *testing.T) {
-	e, _ := taughtBy(t, "entrorouter", func(prompt string, a Ask) string {
+	e, _ := taughtBy(t, "entrorouter", func(prompt string, a experts.Ask) string {
 		chosen, _ := experts.ReadChosen(prompt)
 		return fmt.Sprintf("Copy %d.\n{\"model\": %q}", a.Run, chosen)
 	})
-	w := work(1)
+	w := routingtest.Work(1)
 	w.Dir = t.TempDir()
 	set := three()
 	set.RL = set.SFT
@@ -160,14 +173,14 @@ func TestARouterThatWritesIsTrainedAndLoaded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.(*policyRouter).Close()
-	loaded, err := e.Load(t.Context(), set.Experts, w.Dir, work(1))
+	defer r.(*Router).Close()
+	loaded, err := e.Load(t.Context(), set.Experts, w.Dir, routingtest.Work(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer loaded.(*policyRouter).Close()
+	defer loaded.(*Router).Close()
 	qs := []routing.Query{{Problem: set.SFT[0].Problem}, {Problem: set.SFT[2].Problem}}
-	one, two := route(t, r, qs), route(t, loaded, qs)
+	one, two := routingtest.Route(t, r, qs), routingtest.Route(t, loaded, qs)
 	for i := range one {
 		if one[i].Expert != two[i].Expert || one[i].Usage != two[i].Usage {
 			t.Errorf("decision %+v becomes %+v", one[i], two[i])
@@ -176,43 +189,24 @@ func TestARouterThatWritesIsTrainedAndLoaded(t *testing.T) {
 			t.Errorf("%d tokens were written", out)
 		}
 	}
-	if _, err := e.OnServer(nil, "x", set.Experts, work(1)); err == nil || !strings.Contains(err.Error(), "writes before it chooses") {
+	if _, err := e.OnServer(nil, "x", set.Experts, routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "writes before it chooses") {
 		t.Errorf("error is %v", err)
 	}
 }
 
 func TestAWriterNeedsItsKeyAndAFolder(t *testing.T) {
 	e, _ := taughtBy(t, "entrorouter", nil)
-	e.setup.Spec.Writer = &spec.Writer{URL: "http://localhost:1/v1", KeyEnv: "NO_SUCH_KEY_OF_A_WRITER", Flight: 1}
-	w := work(1)
+	e.With.Writer = &spec.Writer{URL: "http://localhost:1/v1", KeyEnv: "NO_SUCH_KEY_OF_A_WRITER", Flight: 1}
+	w := routingtest.Work(1)
 	w.Unfinished = t.TempDir()
 	if _, err := e.writer(w); err == nil || !strings.Contains(err.Error(), "NO_SUCH_KEY_OF_A_WRITER, which is to hold the key of http://localhost:1/v1, is not set") {
 		t.Errorf("error is %v", err)
 	}
 	t.Setenv("NO_SUCH_KEY_OF_A_WRITER", "sesame")
-	if _, err := e.writer(work(1)); err == nil || !strings.Contains(err.Error(), "set writer.folder") {
+	if _, err := e.writer(routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "set writer.folder") {
 		t.Errorf("error is %v", err)
 	}
 	if write, err := e.writer(w); err != nil || write == nil {
 		t.Errorf("nobody writes (%v)", err)
-	}
-	if by := WrittenBy(e, e.setup.Spec); by != "server" {
-		t.Errorf("a recipe says that %q writes", by)
-	}
-	e.Policy.Rationale = "none"
-	if by := WrittenBy(e, e.setup.Spec); by != "" {
-		t.Errorf("a recipe says that %q writes for a row that writes nothing", by)
-	}
-}
-
-func TestAPolicyThatWritesNeedsATeacher(t *testing.T) {
-	s := setup(t, "sft", tinyWriter)
-	s.Spec.Protocol = "split"
-	if _, err := New(s); err == nil || !strings.Contains(err.Error(), "params.policy.rationale: cot needs teacher") {
-		t.Errorf("error is %v", err)
-	}
-	s.Spec.Teacher, s.Spec.Writer = &spec.Teacher{Model: "x"}, &spec.Writer{URL: "http://localhost:1/v1", Flight: 1}
-	if _, err := New(s); err == nil || !strings.Contains(err.Error(), "params.policy.tune: a writer takes adapters") {
-		t.Errorf("error is %v", err)
 	}
 }

@@ -1,13 +1,12 @@
 // The training steps of rows that train a language model, for those who only want to know what they take.
 
-package methods
+package stages
 
 import (
 	"fmt"
 
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/policy"
-	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/train"
 )
 
@@ -18,23 +17,10 @@ type TrainingStep struct {
 	Compile func(backend policy.Backend) error // has the backend compile the program, for which no weight is read
 }
 
-// TrainingSteps returns the steps of a row, one a stage, for a pool of some experts; none if it trains no language model. A policy
+// Steps returns the steps of a training, one a stage, for a pool of some experts; none if it trains no language model. A policy
 // whose step is small, since its frozen layers are none of it, is an error.
-func TrainingSteps(s Setup, experts int) ([]TrainingStep, error) {
-	m, err := New(s)
-	if err != nil {
-		return nil, err
-	}
-	var of spec.Policy
-	var sft spec.SFT
-	var grpo spec.GRPO
-	two := true
-	switch m := m.(type) {
-	case *entroRouter:
-		of, sft, grpo, two = m.Policy, m.SFT, m.GRPO, m.stageTwo != nil
-	case *entroPlus:
-		of, sft, grpo = m.Policy, m.SFT, m.GRPO
-	}
+func (t *Training) Steps(experts int) ([]TrainingStep, error) {
+	of := t.Policy
 	if of.Kind != "lm" {
 		return nil, nil
 	}
@@ -57,12 +43,12 @@ func TrainingSteps(s Setup, experts int) ([]TrainingStep, error) {
 			return compile(m)
 		}}
 	}
-	found := []TrainingStep{step("sft", sft.Batch, func(m *policy.Model) error {
-		return conduct.CompileSFT(m, outline.Longest(), sft)
+	found := []TrainingStep{step("sft", t.SFT.Batch, func(m *policy.Model) error {
+		return conduct.CompileSFT(m, outline.Longest(), t.SFT)
 	})}
-	if two {
-		found = append(found, step("grpo", grpo.Batch, func(m *policy.Model) error {
-			return conduct.CompileGRPO(m, outline.Longest(), grpo)
+	if t.With.StageTwo != nil {
+		found = append(found, step("grpo", t.GRPO.Batch, func(m *policy.Model) error {
+			return conduct.CompileGRPO(m, outline.Longest(), t.GRPO)
 		}))
 	}
 	return found, nil
