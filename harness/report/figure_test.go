@@ -163,9 +163,12 @@ func TestAPageIsToldTheRowsOfThePlane(t *testing.T) {
 	if !strings.Contains(page.Styles(), ".drawing text{transform:scale(1,-1)}") || regexp.MustCompile(`<text[^>]*transform`).MatchString(string(text)) {
 		t.Error("texts stand on their heads, or each says that it does not")
 	}
+	if !strings.Contains(page.Styles(), ":where(.drawing) path{transform:scale(.1);stroke-width:10}") { // weaker than a class
+		t.Error("paths in tenths are drawn ten times as large, or those of a point, which say no width, are too thin")
+	}
 	for _, want := range []string{
-		`data-row="a" data-cost="1" data-accuracy="60"`, `data-row="b" data-cost="3" data-accuracy="80"`, `data-row="&#34;c&#34; &amp; &lt;d&gt;" data-cost="2" data-accuracy="75.125"`,
-		`; hull gain 5.50`, `<p class="worth" hidden>`, `data-unit="$ per 1,000 questions"`,
+		`data-row="a" data-cost=1 data-accuracy=60`, `data-row="b" data-cost=3 data-accuracy=80`, `data-row="&#34;c&#34; &amp; &lt;d&gt;" data-cost=2 data-accuracy=75.125`,
+		`; hull gain 5.50`, `<p class=worth hidden>`, `data-unit="$ per 1,000 questions"`,
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page is not told %s", want)

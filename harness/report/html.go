@@ -213,6 +213,7 @@ func (h *HTML) Figure(f *Figure) (template.HTML, error) {
 func (h *HTML) Styles() string {
 	var b strings.Builder
 	b.WriteString(".drawing text{transform:" + strings.ReplaceAll(upright, " ", "") + "}\n")
+	b.WriteString(":where(.drawing) path{transform:scale(.1);stroke-width:10}\n") // paths are in tenths of a point; 1 point is not said by their styles
 	for _, style := range h.styles {
 		fmt.Fprintf(&b, ".%s{%s}\n", h.classes[style], style)
 	}
@@ -233,7 +234,7 @@ func (h *HTML) class(style string) string {
 
 // drawn are the elements of a drawing, with the attributes that are taken over. Nothing else is.
 var drawn = map[string][]string{
-	"svg":  {"viewBox"},
+	"svg":  nil, // its viewBox says how wide it is
 	"g":    {"transform"},
 	"path": nil,
 	"text": {"textLength", "x", "y", "transform"}, // glyphs keep their form: only what is between them is fitted
@@ -265,68 +266,86 @@ func tenth(number string) string {
 }
 
 var (
-	pathStep  = regexp.MustCompile(`([A-Za-z])([^A-Za-z]*)`)
-	pathParts = regexp.MustCompile(`[-.\d]+`)
+	pathStep   = regexp.MustCompile(`([A-Za-z])([^A-Za-z]*)`)
+	pathNumber = regexp.MustCompile(`[-.\d]+`)
+	bareNumber = regexp.MustCompile(`^-?[.\d]+$`)
+	// strokeMeasure is what of the style of a path is in points.
+	strokeMeasure = regexp.MustCompile(`stroke-(?:width|dasharray):[\d.,]+`)
+	styleNumber   = regexp.MustCompile(`[\d.]+`)
 )
 
-// relative writes a path from each of its points to the next, which is half as long. Numbers have at most one decimal. A path with a
-// command that the canvas does not write is returned as it is.
-func relative(path string) string {
+// tenths is a number of points as a number of tenths.
+func tenths(number string) (int, error) {
+	x, err := strconv.ParseFloat(number, 64)
+	return int(math.Round(10 * x)), err
+}
+
+// inTenths is a style of paths whose unit is a tenth of a point.
+func inTenths(style string) string {
+	return strokeMeasure.ReplaceAllStringFunc(style, func(rule string) string {
+		return styleNumber.ReplaceAllStringFunc(rule, func(number string) string {
+			x, err := strconv.ParseFloat(number, 64)
+			if err != nil {
+				return number
+			}
+			return strconv.FormatFloat(math.Round(1000*x)/100, 'f', -1, 64)
+		})
+	})
+}
+
+// relative writes a path from each of its points to the next in tenths of a point, which is a third as long. It knows the commands that the
+// canvas writes.
+func relative(path string) (string, error) {
 	var b strings.Builder
-	var at, start [2]int // tenths
+	var at, start [2]int
 	before := ""
-	for i, step := range pathStep.FindAllStringSubmatch(path, -1) {
-		command, numbers := step[1], pathParts.FindAllString(step[2], -1)
+	for _, step := range pathStep.FindAllStringSubmatch(path, -1) {
+		command, numbers := step[1], pathNumber.FindAllString(step[2], -1)
 		n := map[string]int{"M": 2, "L": 2, "A": 7, "Z": 0}[command]
 		if len(numbers) != n || n == 0 && command != "Z" {
-			return path
+			return "", fmt.Errorf("a drawing has a path with %s, which pages do not know", step[0])
 		}
 		if command == "Z" {
 			b.WriteString("Z")
 			at, before = start, ""
 			continue
 		}
-		var to, by [2]int
-		for k, number := range numbers[n-2:] {
-			x, err := strconv.ParseFloat(number, 64)
+		var of []int
+		for _, number := range numbers {
+			x, err := tenths(number)
 			if err != nil {
-				return path
+				return "", fmt.Errorf("a drawing has a path with %s, which has no number %q", step[0], number)
 			}
-			to[k] = int(math.Round(10 * x))
-			by[k] = to[k] - at[k]
+			of = append(of, x)
 		}
-		letter := strings.ToLower(command)
-		if i == 0 {
-			letter, by = "M", to // paths of one style are written behind each other
+		to := [2]int(of[n-2:])
+		letter, by := strings.ToLower(command), []int{to[0] - at[0], to[1] - at[1]}
+		switch {
+		case letter == "l" && by[1] == 0:
+			letter, by = "h", by[:1]
+		case letter == "l" && by[0] == 0:
+			letter, by = "v", by[1:]
 		}
 		if letter != before {
 			b.WriteString(letter)
-			before = letter
-		} else if by[0] >= 0 || command == "A" {
+		} else if command == "A" || by[0] >= 0 {
 			b.WriteString(" ")
 		}
 		if command == "A" {
-			b.WriteString(strings.Join(numbers[:n-2], " ") + " ")
+			fmt.Fprintf(&b, "%d %d %s %s%s", of[0], of[1], numbers[2], numbers[3], numbers[4]) // flags are of one sign
 		}
-		b.WriteString(tenths(by[0]))
-		if by[1] >= 0 {
-			b.WriteString(" ")
+		for k, x := range by {
+			if k > 0 && x >= 0 {
+				b.WriteString(" ")
+			}
+			b.WriteString(strconv.Itoa(x))
 		}
-		b.WriteString(tenths(by[1]))
-		if at = to; command == "M" {
-			start, before = to, ""
+		at, before = to, letter
+		if command == "M" {
+			start, before = to, "l" // what follows a move are lines
 		}
 	}
-	return b.String()
-}
-
-// tenths writes a number of tenths, without a zero before the point.
-func tenths(n int) string {
-	text := strings.TrimSuffix(strconv.FormatFloat(float64(n)/10, 'f', 1, 64), ".0")
-	if strings.HasPrefix(strings.TrimPrefix(text, "-"), "0.") {
-		text = strings.Replace(text, "0", "", 1)
-	}
-	return text
+	return b.String(), nil
 }
 
 // drawing writes an SVG file as an element of a page, its styles as classes, with what a pointer is told on its spots, which are of
@@ -336,16 +355,22 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 	d := xml.NewDecoder(svg)
 	var open []string       // elements
 	var shape, class string // of paths that follow each other in one style: they are written as one
+	var unknown error       // the first path that cannot be written
 	draw := func() {
-		if shape != "" {
-			fmt.Fprintf(&b, `<path class=%s d="%s"/>`, class, template.HTMLEscapeString(shape))
+		if shape == "" {
+			return
 		}
+		steps, err := relative(shape)
+		if unknown == nil {
+			unknown = err
+		}
+		fmt.Fprintf(&b, `<path class=%s d="%s"/>`, class, steps)
 		shape = ""
 	}
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
-			return template.HTML(b.String()), nil // elements that we know, and escaped text
+			return template.HTML(b.String()), unknown // elements that we know, and escaped text
 		}
 		if err != nil {
 			return "", err
@@ -369,9 +394,9 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 				for _, a := range x.Attr {
 					switch a.Name.Local {
 					case "d":
-						of = relative(measure.ReplaceAllStringFunc(a.Value, tenth))
+						of = a.Value
 					case "style":
-						style = h.class(a.Value)
+						style = h.class(inTenths(a.Value))
 					}
 				}
 				if style != class {
@@ -383,18 +408,19 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 			draw()
 			b.WriteString("<" + name)
 			if name == "svg" {
-				b.WriteString(` aria-hidden="true"`)
+				b.WriteString(` aria-hidden=true`)
 			}
 			for _, a := range x.Attr {
 				switch {
 				case name == "text" && a.Name.Local == "transform" && a.Value == upright: // Styles has it
+				case a.Name.Local == "viewBox" && name == "svg":
+					fmt.Fprintf(&b, ` width=%.0f viewBox="%s"`, magnified*breadth(a.Value), template.HTMLEscapeString(a.Value))
 				case slices.Contains(known, a.Name.Local):
-					if a.Name.Local == "viewBox" {
-						fmt.Fprintf(&b, ` width="%.0f"`, magnified*breadth(a.Value))
-					} else {
-						a.Value = strings.ReplaceAll(measure.ReplaceAllStringFunc(a.Value, tenth), ", ", ",")
+					value := strings.ReplaceAll(measure.ReplaceAllStringFunc(a.Value, tenth), ", ", ",")
+					if !bareNumber.MatchString(value) {
+						value = `"` + template.HTMLEscapeString(value) + `"`
 					}
-					fmt.Fprintf(&b, ` %s="%s"`, a.Name.Local, template.HTMLEscapeString(a.Value))
+					fmt.Fprintf(&b, ` %s=%s`, a.Name.Local, value)
 				case a.Name.Local == "style":
 					fmt.Fprintf(&b, ` class=%s`, h.class(a.Value))
 				}
@@ -410,9 +436,9 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 					for _, s := range spots {
 						row := ""
 						if r := s.row; r != nil {
-							row = fmt.Sprintf(` data-row="%s" data-cost="%.6g" data-accuracy="%.6g"`, template.HTMLEscapeString(r.label), r.cost, r.accuracy)
+							row = fmt.Sprintf(` data-row="%s" data-cost=%.6g data-accuracy=%.6g`, template.HTMLEscapeString(r.label), r.cost, r.accuracy)
 						}
-						fmt.Fprintf(&b, `<circle class=spot cx="%.1f" cy="%.1f"%s><title>%s</title></circle>`, s.at.X.Points(), s.at.Y.Points(), row, template.HTMLEscapeString(s.says))
+						fmt.Fprintf(&b, `<circle class=spot cx=%.1f cy=%.1f%s><title>%s</title></circle>`, s.at.X.Points(), s.at.Y.Points(), row, template.HTMLEscapeString(s.says))
 					}
 				}
 			}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,88 +48,124 @@ func TestANoteIsSaidOnceInASection(t *testing.T) {
 // By hand, and of any path: followed from point to point it leads where it did, to a tenth.
 func TestAPathIsWrittenFromPointToPoint(t *testing.T) {
 	for path, want := range map[string]string{
-		"M1,2L1.5,1.5L0.9,3Z":                      "M1 2l.5-.5-.6 1.5Z",
-		"M12.2,292.5A2.2,2.2 0 1 1 7.8,292.5ZM1,1": "M12.2 292.5a2.2 2.2 0 1 1 -4.4 0Zm-11.2-291.5",
-		"M0,0Q1,1 2,2":                             "M0,0Q1,1 2,2",
+		"M1,2L1.5,1.5L0.9,3Z":                      "m10 20 5-5-6 15Z",
+		"M0.04,0L5,0L5,7L5,6L6,6L7,6L7,6L8,7":      "m0 0h50v70-10h10 10 0l10 10",
+		"M12.2,292.5A2.2,2.2 0 1 1 7.8,292.5ZM1,1": "m122 2925a22 22 0 11-44 0Zm-112-2915",
+		"M0,0A2.2,2.2 0 0 1 4,3":                   "m0 0a22 22 0 0140 30",
 		"":                                         "",
 	} {
-		if got := relative(path); got != want {
-			t.Errorf("%s is %s, want %s", path, got, want)
+		if got, err := relative(path); err != nil || got != want {
+			t.Errorf("%s is %s, want %s, %v", path, got, want, err)
+		}
+	}
+	for _, path := range []string{"M0,0Q1,1 2,2", "M1", "M1,1.2.3"} {
+		if got, err := relative(path); err == nil {
+			t.Errorf("%s is %s", path, got)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var path, want string
-		number := func() string {
-			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(rapid.IntRange(-5000, 5000).Draw(t, "tenths"))/10), ".0")
+		number := func() (int, string) {
+			n := rapid.IntRange(-5000, 5000).Draw(t, "tenths")
+			return n, fmt.Sprint(float64(n) / 10)
 		}
+		var at, start [2]int
 		for i := range rapid.IntRange(1, 30).Draw(t, "steps") {
 			command := "M"
 			if i > 0 {
-				command = rapid.SampledFrom([]string{"M", "L", "A", "Z"}).Draw(t, "command")
+				command = rapid.SampledFrom([]string{"M", "L", "A", "Z", "across", "up"}).Draw(t, "command")
 			}
-			switch x, y := number(), number(); command {
+			x, xText := number()
+			y, yText := number()
+			switch command {
 			case "Z":
-				path, want = path+"Z", want+"Z"
+				path, want, at = path+"Z", want+"Z", start
+				continue
 			case "A":
-				path, want = path+"A2.5,2.5 0 1 0 "+x+","+y, want+"A 2.5 2.5 0 1 0 "+x+" "+y+" "
-			default:
-				path, want = path+command+x+","+y, want+command+" "+x+" "+y+" "
+				sweep := rapid.SampledFrom([]string{"0", "1"}).Draw(t, "sweep")
+				path, want = path+"A2.5,2.5 0 1 "+sweep+" "+xText+","+yText, want+"A 25 25 0 1 "+sweep+" "+fmt.Sprint(x, y)+" "
+			case "across":
+				y, yText, command = at[1], fmt.Sprint(float64(at[1])/10), "L"
+			case "up":
+				x, xText, command = at[0], fmt.Sprint(float64(at[0])/10), "L"
+			}
+			if command != "A" {
+				path, want = path+command+xText+","+yText, want+fmt.Sprint(command, " ", x, " ", y, " ")
+			}
+			if at = [2]int{x, y}; command == "M" {
+				start = at
 			}
 		}
-		if got := absolute(relative(path)); strings.ReplaceAll(got, "-0 ", "0 ") != strings.ReplaceAll(want, "-0 ", "0 ") {
-			t.Fatalf("%s became %s, which is %s", path, relative(path), got)
+		steps, err := relative(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := absolute(steps); got != want {
+			t.Fatalf("%s became %s, which is %s and not %s", path, steps, got, want)
 		}
 	})
 }
 
-// absolute follows a path of relative steps as the standard says: a command holds for all numbers that follow, and a number ends where
-// a sign or a second point begins.
+// absolute follows a path of relative steps as the standard says: a command holds for all numbers that follow, after a move they are
+// of lines, a number ends where a sign begins, and a flag is a digit.
 func absolute(path string) string {
 	var b strings.Builder
-	var at, start [2]float64
+	var at, start [2]int
 	var command byte
-	var numbers []float64
-	write := func(x float64) string { return strconv.FormatFloat(math.Round(10*x)/10, 'f', -1, 64) + " " }
 	for i := 0; i < len(path); {
-		switch c := path[i]; {
-		case c == ' ':
+		if c := path[i]; strings.IndexByte("mlahvZ", c) >= 0 {
 			i++
-			continue
-		case c == 'Z':
-			b.WriteString("Z")
-			at = start
-			i++
-			continue
-		case strings.IndexByte("Mmla", c) >= 0:
-			command = c
-			i++
-			continue
-		}
-		end, points := i, 0
-		for ; end < len(path) && (path[end] >= '0' && path[end] <= '9' || path[end] == '-' && end == i || path[end] == '.' && points == 0); end++ {
-			if path[end] == '.' {
-				points++
+			if command = c; c == 'Z' {
+				b.WriteString("Z")
+				at = start
 			}
-		}
-		x, _ := strconv.ParseFloat(path[i:end], 64)
-		i = max(end, i+1)
-		numbers = append(numbers, x)
-		if len(numbers) < map[byte]int{'M': 2, 'm': 2, 'l': 2, 'a': 7}[command] {
 			continue
 		}
-		n := len(numbers)
-		if command == 'M' {
-			at = [2]float64{}
+		next := func(digits int) int {
+			for i < len(path) && path[i] == ' ' {
+				i++
+			}
+			end := i
+			for end < len(path) && end < i+digits && (path[end] >= '0' && path[end] <= '9' || path[end] == '-' && end == i) {
+				end++
+			}
+			n, err := strconv.Atoi(path[i:end])
+			if err != nil {
+				panic(err)
+			}
+			i = end
+			return n
 		}
-		at = [2]float64{at[0] + numbers[n-2], at[1] + numbers[n-1]}
-		b.WriteString(strings.ToUpper(string(command)) + " ")
-		for _, x := range append(numbers[:n-2], at[:]...) {
-			b.WriteString(write(x))
+		const number, flag = 1 << 10, 1
+		letter := "L"
+		switch command {
+		case 'm':
+			at[0] += next(number)
+			at[1] += next(number)
+			letter, start, command = "M", at, 'l'
+		case 'a':
+			letter = fmt.Sprint("A ", next(number), " ", next(number), " ", next(number), " ", next(flag), " ", next(flag))
+			fallthrough
+		case 'l':
+			at[0] += next(number)
+			at[1] += next(number)
+		case 'h':
+			at[0] += next(number)
+		case 'v':
+			at[1] += next(number)
 		}
-		if command == 'M' || command == 'm' {
-			start = at
-		}
-		numbers = numbers[:0]
+		fmt.Fprintf(&b, "%s %d %d ", letter, at[0], at[1])
 	}
 	return b.String()
+}
+
+func TestAStyleOfPathsIsInTenths(t *testing.T) {
+	for style, want := range map[string]string{
+		"fill:none;stroke:#222222;stroke-width:0.6":                       "fill:none;stroke:#222222;stroke-width:6",
+		"stroke-width:1.25;stroke-dasharray:5,1.5,1.2;fill-opacity:0.125": "stroke-width:12.5;stroke-dasharray:50,15,12;fill-opacity:0.125",
+	} {
+		if got := inTenths(style); got != want {
+			t.Errorf("%s is %s, want %s", style, got, want)
+		}
+	}
 }

@@ -47,7 +47,7 @@ func TestTextsAreAsWideInAnyFont(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(page), `textLength="`); n != 3 {
+	if n := strings.Count(string(page), `textLength=`); n != 3 {
 		t.Errorf("%d texts of a page say how wide they are:\n%s", n, page)
 	}
 }
