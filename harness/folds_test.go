@@ -2,16 +2,19 @@ package harness
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/units"
@@ -257,6 +260,62 @@ func TestOfSeveralRecordedAnswersTheFirstIsScored(t *testing.T) {
 	} {
 		if got := render(t, result); !strings.Contains(got, want) {
 			t.Errorf("the table does not say %q:\n%s", want, got)
+		}
+	}
+}
+
+// Benchmark identity predicts what the experts did on the questions of the other folds, so its losses follow from the recording.
+func TestPredictionsOfARecordedPoolAreThoseOfTheOtherFolds(t *testing.T) {
+	dir, outcomes := toy.Folder(t, ", predictions: benchmark", toy.Constants)
+	path := filepath.Join(dir, "constants.yaml")
+	o := Options{Out: filepath.Join(dir, "out"), Data: dir}
+	r := runFile(t, path, o)
+	right := make([][]float64, toy.Questions)
+	for line := range strings.Lines(outcomes) {
+		var said struct {
+			Query   string  `json:"query_id"`
+			Correct float64 `json:"correct"`
+		}
+		if err := json.Unmarshal([]byte(line), &said); err != nil {
+			t.Fatal(err)
+		}
+		q, err := strconv.Atoi(said.Query[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		right[q] = append(right[q], said.Correct)
+	}
+	run, err := book.OpenRun(o.Out, "constants")
+	if err != nil {
+		t.Fatal(err)
+	}
+	arenas, err := run.Arenas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, ok := arenas[0].Row("benchmark")
+	if !ok {
+		t.Fatal("nothing is known of the row")
+	}
+	for m, expert := range []string{"small", "mid", "big"} {
+		want := 0.0
+		for _, training := range row.Trainings {
+			for q, fold := range training.Fold {
+				rate, n := 0.0, 0.0
+				for other, f := range training.Fold {
+					if f != fold {
+						rate, n = rate+right[other][m], n+1
+					}
+				}
+				want += metrics.LogLoss(rate/n, right[q][m]) / float64(toy.Questions*len(row.Trainings))
+			}
+		}
+		line, ok, err := r.Measurements.Find(metrics.Keys("pool", "toy", "method", "benchmark", "expert", expert)...)
+		if err != nil || !ok {
+			t.Fatal(err)
+		}
+		if got, ok := line.Value(units.LogLoss); !ok || math.Abs(got.Number-want) > 5e-5 {
+			t.Errorf("log-loss of %s: %v, want %v", expert, got.Number, want)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 func TestTheBagLearnsWhichWordsAreHard(t *testing.T) {
 	set, qs := routingtest.Planted(400), routingtest.Fresh(200)
-	r := fit(t, build(t, "bag", "epochs: 60"), set, 1).(*scoreRouter)
+	r := fit(t, build(t, "bag", "epochs: 60"), set, 1).(rateRouter)
 	texts := make([]string, len(qs))
 	for i, q := range qs {
 		texts[i] = q.Problem.Text
@@ -27,9 +27,9 @@ func TestTheBagLearnsWhichWordsAreHard(t *testing.T) {
 	if right < 190 {
 		t.Errorf("the small expert is expected to solve the easy problems and no other, the large one all: on %d of 200", right)
 	}
-	other, same := fit(t, build(t, "bag", "features: {words: {buckets: 256}}"), set, 2).(*scoreRouter), fit(t, build(t, "bag", "features: {words: {buckets: 256}}"), set, 2).(*scoreRouter)
-	first := fit(t, build(t, "bag", "features: {words: {buckets: 256}}"), set, 1).(*scoreRouter)
-	predict := func(r *scoreRouter) []float64 {
+	other, same := fit(t, build(t, "bag", "features: {words: {buckets: 256}}"), set, 2).(rateRouter), fit(t, build(t, "bag", "features: {words: {buckets: 256}}"), set, 2).(rateRouter)
+	first := fit(t, build(t, "bag", "features: {words: {buckets: 256}}"), set, 1).(rateRouter)
+	predict := func(r rateRouter) []float64 {
 		s, err := r.predict(t.Context(), []string{qs[0].Problem.Text})
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ package methods
 
 import (
 	"context"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -73,10 +74,23 @@ func (r *byBenchmark) Route(ctx context.Context, queries []routing.Query) ([]rou
 
 func (r *byBenchmark) RouteAt(_ context.Context, queries []routing.Query, mu float64) ([]routing.Decision, error) {
 	return routing.Choices(queries, len(r.Other.USD), func(_ int, q routing.Query) int {
-		c, ok := r.Known[q.Problem.Benchmark]
-		if !ok {
-			c = r.Other
-		}
+		c := r.of(q)
 		return utility(c.Acc, c.USD, mu, r.unit)
 	}), nil
+}
+
+// PassRates implements routing.Predictor.
+func (r *byBenchmark) PassRates(_ context.Context, queries []routing.Query) ([][]float64, error) {
+	out := make([][]float64, len(queries))
+	for i, q := range queries {
+		out[i] = slices.Clone(r.of(q).Acc)
+	}
+	return out, nil
+}
+
+func (r *byBenchmark) of(q routing.Query) cell {
+	if c, ok := r.Known[q.Problem.Benchmark]; ok {
+		return c
+	}
+	return r.Other
 }

@@ -184,7 +184,7 @@ func (f *forc) router(of forecast) (routing.Router, error) {
 	r := newUtilityRouter(len(of.USD), unit, f.predicted(of)) // its knob starts at 0: money is nothing
 	switch f.Strategy {
 	case "threshold":
-		r = newScoreRouter(len(of.USD), chanceKnobs(), f.predicted(of), f.overThreshold)
+		r = rateRouter{newScoreRouter(len(of.USD), chanceKnobs(), f.predicted(of), f.overThreshold)}
 		r.knob = f.Threshold
 	case "cost":
 		r.knob = of.Price
@@ -194,20 +194,25 @@ func (f *forc) router(of forecast) (routing.Router, error) {
 	}
 	switch f.Strategy {
 	case "performance":
-		return struct {
-			routing.Router
-			reporting
-		}{r, report}, nil
+		return knobless{r, r, report}, nil
 	case "greedy":
-		return struct {
-			routing.Router
-			reporting
-		}{greedyRouter{r, f.Share * unit}, report}, nil
+		return knobless{greedyRouter{r.scoreRouter, f.Share * unit}, r, report}, nil
 	}
 	return struct {
-		routing.Frontier
+		rateRouter
 		reporting
 	}{r, report}, nil
+}
+
+// knobless is a router without a knob, beside the pass rates that it decides by.
+type knobless struct {
+	routing.Router
+	rates rateRouter
+	reporting
+}
+
+func (r knobless) PassRates(ctx context.Context, queries []routing.Query) ([][]float64, error) {
+	return r.rates.PassRates(ctx, queries)
 }
 
 // reporting implements Reporter with values that were measured when the router was fitted.

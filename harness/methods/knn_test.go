@@ -18,7 +18,7 @@ func predicted(t *testing.T, kind, params string, problems int, qs []routing.Que
 	for i, q := range qs {
 		texts[i] = q.Problem.Text
 	}
-	found, err := fit(t, build(t, kind, params), routingtest.Planted(problems), 1).(*scoreRouter).predict(t.Context(), texts)
+	found, err := fit(t, build(t, kind, params), routingtest.Planted(problems), 1).(rateRouter).predict(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}

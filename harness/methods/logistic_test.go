@@ -19,7 +19,7 @@ import (
 )
 
 func TestLogisticFindsThePlantedRule(t *testing.T) {
-	r := fit(t, build(t, "logistic", ""), routingtest.Planted(300), 1).(*scoreRouter)
+	r := fit(t, build(t, "logistic", ""), routingtest.Planted(300), 1).(rateRouter)
 	qs := routingtest.Fresh(200)
 	texts := make([]string, len(qs))
 	for i, q := range qs {
@@ -36,7 +36,7 @@ func TestLogisticFindsThePlantedRule(t *testing.T) {
 		t.Errorf("AUC of the large expert's dollars as a sign of length is %.3f, want more than 0.95", auc)
 	}
 	// A rule without noise wants next to no penalty.
-	d, err := fit(t, build(t, "logistic", "l2: [0.001]"), routingtest.Planted(300), 1).(*scoreRouter).RouteAt(t.Context(), qs, 0.2)
+	d, err := fit(t, build(t, "logistic", "l2: [0.001]"), routingtest.Planted(300), 1).(rateRouter).RouteAt(t.Context(), qs, 0.2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestPredictedDollarsAverageToTheTrainingMeans(t *testing.T) {
 	set := routingtest.Planted(100)
 	want, _ := means(set.SFT, 3)
 	for _, kind := range []string{"predicted", "mean"} {
-		r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(*scoreRouter)
+		r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(rateRouter)
 		got := make([]float64, 3)
 		for _, e := range set.SFT {
 			s, err := r.predict(t.Context(), []string{e.Problem.Text})
@@ -153,7 +153,7 @@ func TestFreeExpertsAndFreeAnswersArePredicted(t *testing.T) {
 			set.SFT[i].USD, set.RL[i].USD = usd, usd
 		}
 		for _, kind := range []string{"predicted", "mean"} {
-			r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(*scoreRouter)
+			r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(rateRouter)
 			for _, knob := range []float64{0, 0.1, 1e6} {
 				d, err := r.RouteAt(t.Context(), routingtest.Fresh(5), knob)
 				if err != nil {
@@ -181,7 +181,7 @@ func TestConstantPassRatesAreLearned(t *testing.T) {
 		set.SFT[i].Kappa = []float64{0, 0.5, 1}
 		set.RL[i].Kappa = set.SFT[i].Kappa
 	}
-	r := fit(t, build(t, "logistic", ""), set, 1).(*scoreRouter)
+	r := fit(t, build(t, "logistic", ""), set, 1).(rateRouter)
 	found, err := r.predict(t.Context(), []string{"apples in baskets", "a tensor"})
 	if err != nil {
 		t.Fatal(err)
@@ -199,8 +199,8 @@ func TestLogisticDoesNotDependOnTheOrderOfTheTrainingProblems(t *testing.T) {
 	back.SFT, back.RL = slices.Clone(set.SFT), slices.Clone(set.RL)
 	slices.Reverse(back.SFT)
 	slices.Reverse(back.RL)
-	a := fit(t, build(t, "logistic", ""), set, 1).(*scoreRouter)
-	b := fit(t, build(t, "logistic", ""), back, 1).(*scoreRouter)
+	a := fit(t, build(t, "logistic", ""), set, 1).(rateRouter)
+	b := fit(t, build(t, "logistic", ""), back, 1).(rateRouter)
 	x, err1 := a.predict(t.Context(), []string{"find the tensor"})
 	y, err2 := b.predict(t.Context(), []string{"find the tensor"})
 	if err1 != nil || err2 != nil || fmt.Sprint(x) != fmt.Sprint(y) {

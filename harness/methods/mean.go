@@ -111,7 +111,7 @@ func (m *mean) Load(ctx context.Context, experts []routing.Expert, from string, 
 }
 
 // each makes the router of every row, each with a folder of its own.
-func (m *mean) each(work routing.Work, get func(method routing.Method, i int, work routing.Work) (routing.Router, error)) (routers []*scoreRouter, err error) {
+func (m *mean) each(work routing.Work, get func(method routing.Method, i int, work routing.Work) (routing.Router, error)) (routers []rateRouter, err error) {
 	for i, of := range m.Of {
 		own := work
 		if own.Dir = memberDir(work.Dir, i); own.Dir != "" {
@@ -123,7 +123,7 @@ func (m *mean) each(work routing.Work, get func(method routing.Method, i int, wo
 		if err != nil {
 			return nil, fmt.Errorf("method mean: %w", err)
 		}
-		routers = append(routers, r.(*scoreRouter))
+		routers = append(routers, r.(rateRouter))
 	}
 	return routers, nil
 }
@@ -134,7 +134,7 @@ type average struct {
 }
 
 // router weighs the mean of what routers expect.
-func (m *mean) router(of []*scoreRouter) func(average) (routing.Router, error) {
+func (m *mean) router(of []rateRouter) func(average) (routing.Router, error) {
 	return func(learned average) (routing.Router, error) {
 		usd := learned.USD
 		return newUtilityRouter(len(usd), dollarUnit(usd), func(ctx context.Context, texts []string) ([]scores, error) {

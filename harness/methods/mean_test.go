@@ -18,7 +18,7 @@ func TestAMeanExpectsWhatItsRowsDoOnAverage(t *testing.T) {
 		texts = append(texts, q.Problem.Text)
 	}
 	expects := func(kind, params string) []scores {
-		found, err := fit(t, build(t, kind, params), set, 3).(*scoreRouter).predict(t.Context(), texts)
+		found, err := fit(t, build(t, kind, params), set, 3).(rateRouter).predict(t.Context(), texts)
 		if err != nil {
 			t.Fatal(err)
 		}

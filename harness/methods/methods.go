@@ -103,6 +103,7 @@ type kind struct {
 	fixed     bool // a row is one expert, which is always asked
 	alone     bool // the router answers every problem itself, asking nobody
 	knob      bool // its routers are routing.Frontiers, for some parameters at least
+	rates     bool // its routers are routing.Predictors, for some parameters at least
 	policy    bool // its routers have a distribution over the experts of their own, and stand on their curve where training put them
 	hindsight bool // it decides by the answers themselves
 	asks      bool // the router is a language model that is asked for its decision
@@ -148,16 +149,16 @@ func list() []kind {
 		{name: "self", section: underHeuristics, marker: 22, self: true, alone: true, blind: true, build: newSelf},
 		{name: "oracle", section: underYardsticks, marker: 14, also: []mark{{"oracle-kappa", 18}}, hindsight: true, blind: true, build: newOracle},
 		{name: "mixture", section: underYardsticks, marker: 10, knob: true, build: newMixture},
-		{name: "benchmark", section: underYardsticks, marker: 2, knob: true, build: newBenchmark},
-		{name: "logistic", section: underRouters, marker: 4, knob: true, build: newLogistic},
-		{name: "knn", section: underRouters, marker: 5, also: []mark{{"knn-guard", 26}}, knob: true, build: newKNN},
-		{name: "bag", section: underRouters, marker: 12, seeded: true, knob: true, chosen: bagChosen, build: newBag},
-		{name: "difficulty", section: underRouters, marker: 9, knob: true, chosen: difficultyChosen, build: newDifficulty},
+		{name: "benchmark", section: underYardsticks, marker: 2, knob: true, rates: true, build: newBenchmark},
+		{name: "logistic", section: underRouters, marker: 4, knob: true, rates: true, build: newLogistic},
+		{name: "knn", section: underRouters, marker: 5, also: []mark{{"knn-guard", 26}}, knob: true, rates: true, build: newKNN},
+		{name: "bag", section: underRouters, marker: 12, seeded: true, knob: true, rates: true, chosen: bagChosen, build: newBag},
+		{name: "difficulty", section: underRouters, marker: 9, knob: true, rates: true, chosen: difficultyChosen, build: newDifficulty},
 		{name: "cluster", section: underRouters, marker: 6, seeded: true, knob: true, build: newCluster},
-		{name: "forc", section: underRouters, marker: 8, also: []mark{{"forc-matched", 15}, {"forc-cost", 16}}, knob: true, build: newFORC},
+		{name: "forc", section: underRouters, marker: 8, also: []mark{{"forc-matched", 15}, {"forc-cost", 16}}, knob: true, rates: true, build: newFORC},
 		{name: "routellm", section: underRouters, marker: 7, also: []mark{{"routellm-11", 17}, {"routellm-ties", 27}}, seeded: true, knob: true, build: newRouteLLM},
 		{name: "swranking", section: underRouters, marker: 21, knob: true, build: newSWRanking},
-		{name: "mean", section: underRouters, marker: 24, seeded: true, knob: true, build: newMean},
+		{name: "mean", section: underRouters, marker: 24, seeded: true, knob: true, rates: true, build: newMean},
 		{name: "llmrouter", section: underLanguageModels, marker: 23, asks: true, build: newLLMRouter},
 		{name: "sft", section: underOurs, marker: 3, seeded: true, knob: true, policy: true, build: newSFT},
 		{name: ReferenceRow, section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}, {"entrorouter-exact", 28}}, seeded: true, knob: true, policy: true, build: newEntroRouter},
@@ -210,6 +211,10 @@ func Alone(name string) bool { return named(name).alone }
 // Knob says whether the routers of a kind of method have a knob: whether they are routing.Frontiers, for some of its
 // parameters at least.
 func Knob(name string) bool { return named(name).knob }
+
+// PredictsRates says whether the routers of a kind of method predict pass rates: whether they are routing.Predictors, for some of its
+// parameters at least.
+func PredictsRates(name string) bool { return named(name).rates }
 
 // Policy says whether routers of a kind decide by a distribution over the experts that was trained: a score, which a choice by a
 // knob is not.

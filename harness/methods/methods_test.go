@@ -165,6 +165,50 @@ func TestTheListSaysWhichKindsHaveAKnob(t *testing.T) {
 	}
 }
 
+func TestTheListSaysWhichKindsPredictPassRates(t *testing.T) {
+	set, qs := routingtest.Planted(60), routingtest.Fresh(9)
+	for _, kind := range Kinds() {
+		p, ok := fit(t, build(t, kind, paramsOf(kind)), set, 1).(routing.Predictor)
+		if ok != PredictsRates(kind) {
+			t.Errorf("%s predicts pass rates: %v; the list says %v", kind, ok, PredictsRates(kind))
+		}
+		if !ok {
+			continue
+		}
+		rates, err := p.PassRates(t.Context(), qs)
+		if err != nil || len(rates) != len(qs) {
+			t.Fatalf("%s: %d rates, %v", kind, len(rates), err)
+		}
+		for _, r := range rates {
+			if len(r) != len(set.Experts) || slices.Min(r) < 0 || slices.Max(r) > 1 {
+				t.Errorf("%s predicts %v", kind, r)
+			}
+		}
+	}
+	for kind, params := range map[string]string{"knn": "guard: 2", "forc": "strategy: greedy"} {
+		if _, ok := fit(t, build(t, kind, params), set, 1).(routing.Predictor); ok != (kind == "forc") {
+			t.Errorf("%s with %s predicts pass rates: %v", kind, params, ok)
+		}
+	}
+}
+
+// A router that weighs predicted rates and spends without limit asks the expert with the highest.
+func TestARouterDecidesByTheRatesThatItPredicts(t *testing.T) {
+	set, qs := routingtest.Planted(60), routingtest.Fresh(30)
+	for _, kind := range []string{"benchmark", "logistic", "knn", "bag", "difficulty", "mean"} {
+		r := fit(t, build(t, kind, paramsOf(kind)), set, 1)
+		rates, err := r.(routing.Predictor).PassRates(t.Context(), qs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range routingtest.Route(t, r, qs) {
+			if rates[i][d.Expert] != slices.Max(rates[i]) {
+				t.Errorf("%s asks expert %d where it predicts %v", kind, d.Expert, rates[i])
+			}
+		}
+	}
+}
+
 func TestLearningFromNothingIsAnError(t *testing.T) {
 	for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "bag", "cluster", "forc", "routellm", "swranking", "routerr1", "xrouter", "sft", "entrorouter", "entroplus"} {
 		_, err := build(t, kind, "").Fit(t.Context(), routing.TrainSet{Experts: routingtest.Pool()}, routingtest.Work(1))

@@ -68,8 +68,27 @@ type question struct {
 
 // newUtilityRouter picks argmax_m pass(m) - mu*usd(m)/unit, mu being its knob. Raising mu never raises the predicted
 // dollars of a decision. Route ignores the price: knob 0.
-func newUtilityRouter(experts int, unit float64, predict predictor) *scoreRouter {
-	return newScoreRouter(experts, utilityKnobs(), predict, func(s scores, mu float64) int { return utility(s.pass, s.usd, mu, unit) })
+func newUtilityRouter(experts int, unit float64, predict predictor) rateRouter {
+	return rateRouter{newScoreRouter(experts, utilityKnobs(), predict, func(s scores, mu float64) int { return utility(s.pass, s.usd, mu, unit) })}
+}
+
+// rateRouter is a router whose scores are pass rates: those of others rank the experts, and no more. It implements routing.Predictor.
+type rateRouter struct{ *scoreRouter }
+
+func (r rateRouter) PassRates(ctx context.Context, queries []routing.Query) ([][]float64, error) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if err := r.learn(ctx, queries); err != nil {
+		return nil, err
+	}
+	out := make([][]float64, len(queries))
+	for i, q := range queries {
+		out[i] = slices.Clone(r.known[r.keyOf(q)].pass)
+		for m, p := range out[i] {
+			out[i][m] = min(p, 1) // a mean of rates may be above by its last digit
+		}
+	}
+	return out, nil
 }
 
 // newScoreRouter starts at the first of its knobs.

@@ -66,6 +66,18 @@ func ECE(probability, outcome, weights []float64, bins int) float64 {
 	return sum / total
 }
 
+// LogLoss returns the loss in nats of one probability in [0,1], 0 log 0 being 0: infinite where it was certain and mistaken. outcome is
+// as in Brier.
+func LogLoss(probability, outcome float64) float64 {
+	of := func(share, p float64) float64 {
+		if share == 0 {
+			return 0
+		}
+		return -share * math.Log(p)
+	}
+	return of(outcome, probability) + of(1-outcome, 1-probability)
+}
+
 // Brier returns the mean squared difference of probabilities and outcomes (Brier 1950, two-class form). An outcome
 // between 0 and 1 is the share of answers that were right, or the chance of one: the mean is over answers. weights as in
 // ECE.

@@ -307,7 +307,7 @@ func dearest(x *spec.Experiment) string {
 	return "strongest"
 }
 
-// foldTables has one table a pool and stratum. A pool of one benchmark has the table of all questions alone.
+// foldTables has one table a pool and stratum, and one of predictions a pool. A pool of one benchmark has the table of all questions alone.
 func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	x := &r.Spec.Experiment
 	own := []report.Column{
@@ -331,7 +331,9 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	for _, pool := range r.Spec.Pools {
 		var benchmarks []string
 		for _, m := range r.Measurements.Where(metrics.Keys("pool", pool.Name, "method", x.Methods[0].RowID(), "seed", "")...) {
-			benchmarks = append(benchmarks, m.Key("benchmark"))
+			if m.Name == "Route" {
+				benchmarks = append(benchmarks, m.Key("benchmark"))
+			}
 		}
 		slices.SortFunc(benchmarks, func(a, b string) int { return strings.Compare(order(a), order(b)) })
 		for _, b := range benchmarks {
@@ -371,6 +373,13 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 				return nil, err
 			}
 			tables = append(tables, t)
+		}
+		predictions, err := r.predictionsTable(name, pool)
+		if err != nil {
+			return nil, err
+		}
+		if predictions != nil {
+			tables = append(tables, predictions)
 		}
 	}
 	return tables, nil

@@ -280,6 +280,9 @@ func (c *recorded) plan() (*steps.Step, error) {
 			if row.Match != "" {
 				return nil, fmt.Errorf("%w: row %s: protocol folds compares at every cost; leave match out", spec.ErrUsage, row.RowID())
 			}
+			if row.RowID() == x.Folds.Predictions && !methods.PredictsRates(row.Name) {
+				return nil, fmt.Errorf("%w: folds.predictions: row %s predicts no pass rates; name one that does, of kind logistic for example", spec.ErrUsage, row.RowID())
+			}
 			if methods.AnswersItself(row.Name) {
 				return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", spec.ErrUsage, row.RowID())
 			}
@@ -297,6 +300,9 @@ func (c *recorded) plan() (*steps.Step, error) {
 			params.Method(row, method)
 			if methods.Policy(row.Name) {
 				params.Code("curve", true) // the entry has it, which those of older programs have not
+			}
+			if c.predicts(row) {
+				params.Code("rates", true)
 			}
 			params.Pick(explain.RootMethod, spec.Method{Kappa: c.kappa(row)}, "kappa")
 			if knowsOthers(row) {
@@ -324,7 +330,7 @@ func (c *recorded) plan() (*steps.Step, error) {
 	params := source()
 	params.PoolName()
 	params.Rows(x.Methods, "versus")
-	params.Spec("folds.seeds", "folds.probe", "folds.whole", "folds.versus", "evaluate.bootstrap", "evaluate.confidence", "seed")
+	params.Spec("folds.seeds", "folds.probe", "folds.whole", "folds.versus", "folds.predictions", "evaluate.bootstrap", "evaluate.confidence", "seed")
 	return planMeasured(c.Plan, "measure "+c.pool.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, nil, c.described())
 }
 
@@ -410,6 +416,11 @@ func (c *recorded) kappa(row spec.Method) string {
 	return c.Spec.Experiment.Folds.Kappa
 }
 
+// predicts says whether the pass rates that a row predicts are kept.
+func (c *recorded) predicts(row spec.Method) bool {
+	return c.Spec.Experiment.Folds.Predictions != "" && methods.PredictsRates(row.Name)
+}
+
 // crossFit fits a row on all folds but one, for every fold, and writes its decisions on the one left out; of a router
 // with a knob also its choices at every setting. Folds are fitted at the same time, as many as there are processors; those of
 // language models one after another.
@@ -455,6 +466,10 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 	}
 	decisions := make([]routing.Decision, len(c.problems))
 	var sweep *book.Sweep
+	var rates [][]float64
+	if parts[0].rates != nil {
+		rates = make([][]float64, len(c.problems))
+	}
 	report := book.Fit{Knobs: parts[0].knobs, Router: said(parts)}
 	if report.Knobs != nil {
 		sweep = &book.Sweep{Queries: make([]book.Swept, len(c.problems)), Settings: len(report.Knobs)}
@@ -468,6 +483,9 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 			if sweep != nil {
 				sweep.Queries[q] = part.sweep.Queries[i]
 			}
+			if rates != nil {
+				rates[q] = part.rates[i]
+			}
 		}
 	}
 	if err := book.WriteDecisions(d, book.Recorded, len(c.pool.Experts), decisions); err != nil {
@@ -475,6 +493,11 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 	}
 	if sweep != nil {
 		if err := sweep.Write(d, book.Recorded); err != nil {
+			return err
+		}
+	}
+	if rates != nil {
+		if err := book.WriteRates(d, book.Recorded, decisions, rates); err != nil {
 			return err
 		}
 	}
@@ -508,6 +531,7 @@ type routed struct {
 	decisions []routing.Decision
 	knobs     []float64       // nil: no knob
 	sweep     *book.Sweep     // of the test questions
+	rates     [][]float64     // that the router predicts of the test questions, [test][M]; nil: it predicts none, or nobody asks
 	said      []metrics.Value // what the router says of itself
 	unfit     string          // why the row could not be fitted on the other folds; empty: it was
 }
@@ -559,6 +583,11 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec
 	}
 	if r, ok := router.(methods.Reporter); ok {
 		out.said = r.Report()
+	}
+	if p, ok := router.(routing.Predictor); ok && c.predicts(row) {
+		if out.rates, err = p.PassRates(ctx, queries); err != nil {
+			return out, err
+		}
 	}
 	f, ok := router.(routing.Frontier)
 	if !ok {

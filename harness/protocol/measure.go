@@ -80,7 +80,7 @@ func planMeasured(p *steps.Plan, name, stage string, version int, params *steps.
 func measureArena(ctx context.Context, x *spec.Experiment, a *book.Arena) ([]metrics.Measurement, error) {
 	resampling := score.Resampling{Resamples: x.Evaluate.Bootstrap, Confidence: x.Evaluate.Confidence, Seed: seed.Seed(x.Seed), Stop: ctx.Done()}
 	if a.Name == book.Recorded {
-		f := &score.Folds{Arena: a, Reference: methods.ReferenceRow, Baseline: methods.BenchmarkRow, Contrasts: contrasts(x), Whole: x.Folds.Whole, Resampling: resampling}
+		f := &score.Folds{Arena: a, Reference: methods.ReferenceRow, Baseline: methods.BenchmarkRow, Contrasts: contrasts(x), Whole: x.Folds.Whole, PredictionsVersus: x.Folds.Predictions, Resampling: resampling}
 		return measureFolds(f)
 	}
 	s := &score.Sample{Arena: a, Reference: methods.ReferenceRow, Resampling: resampling}
@@ -141,6 +141,11 @@ func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
 			}
 			knob = sweep != nil
 			f.Add(r.ID, t, decisions, sweep)
+			if rates, err := f.Rates(t); err != nil {
+				return nil, err
+			} else if rates != nil {
+				f.AddRates(r.ID, rates)
+			}
 		}
 		f.Reported[r.ID] = reported(fits, book.Recorded)
 	}
@@ -150,7 +155,7 @@ func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
 	for _, b := range f.Strata() {
 		out = append(out, f.Measure(b)...)
 	}
-	return append(out, f.Unfit()...), nil
+	return slices.Concat(out, f.Predictions(), f.Unfit()), nil
 }
 
 // prepare makes what measuring reads in the order of the picture in doc.go.

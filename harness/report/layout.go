@@ -25,9 +25,10 @@ type Layout struct {
 // GroupLayout is the columns of one benchmark.
 type GroupLayout struct {
 	Title     string
-	Line      string // name of our measurements; empty: of any name
-	Benchmark string // value of the key benchmark in our measurements; metrics.Average for averages, empty: they have no such key
-	Paper     string // the same in the paper's; empty: the paper has no such column
+	Line      string        // name of our measurements; empty: of any name
+	Keys      []metrics.Key // more keys that these have
+	Benchmark string        // value of the key benchmark in our measurements; metrics.Average for averages, empty: they have no such key
+	Paper     string        // the same in the paper's; empty: the paper has no such column
 	Columns   []Column
 }
 
@@ -88,7 +89,7 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 			var err error
 			if r.Keys != nil {
 				var ok bool
-				if mine, ok, err = lines[i].Find(append(slices.Clone(r.Keys), metrics.Key{Name: "benchmark", Value: g.Benchmark}, metrics.Key{Name: "seed"})...); err != nil {
+				if mine, ok, err = lines[i].Find(slices.Concat(r.Keys, g.Keys, []metrics.Key{{Name: "benchmark", Value: g.Benchmark}, {Name: "seed"}})...); err != nil {
 					return nil, fmt.Errorf("table %q, row %q: %w", l.Name, r.Label, err)
 				}
 				found = found || ok

@@ -146,6 +146,13 @@ type Frontier interface {
 	RouteAt(ctx context.Context, queries []Query, knob float64) ([]Decision, error)
 }
 
+// Predictor is a router that decides by how likely it takes each expert to answer a question right.
+type Predictor interface {
+	Router
+	// PassRates returns the probabilities, [len(queries)][M], each from 0 to 1.
+	PassRates(ctx context.Context, queries []Query) ([][]float64, error)
+}
+
 // Method is one row of a table: it fits a router.
 type Method interface {
 	// Name is the kind of method, as written in a spec.

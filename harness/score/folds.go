@@ -24,9 +24,12 @@ type Folds struct {
 	Whole      bool       // all questions together are measured, and no single benchmark
 	Resampling Resampling
 
+	PredictionsVersus string // id of the row whose predictions the others are compared with; none of that id: no comparisons
+
 	Reported map[string][]metrics.Value // by row: what its router says of itself on all questions, averaged over the partitions
 
-	rows []foldedRow
+	rows       []foldedRow
+	predicting []predicting
 }
 
 // Contrast is a pair of rows, by their ids.

@@ -137,5 +137,8 @@ func (l *loader) change(c Changes) {
 		methods = append(methods, m)
 	}
 	e.Methods, e.Folds.Versus = methods, only(e.Folds.Versus)
+	if !keep[e.Folds.Predictions] {
+		e.Folds.Predictions = ""
+	}
 	e.Outputs = slices.DeleteFunc(slices.Clone(e.Outputs), func(o Output) bool { return o.Kind != "table" && o.Kind != "metrics" })
 }

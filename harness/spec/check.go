@@ -141,6 +141,11 @@ func (l *loader) checkExperiment(file string) {
 		d.faultAt("train.seen", "%g of the %d problems of Stage II are %d, and Stage I has %d; want a smaller share or more problems in Stage I", e.Train.Seen, e.Train.RL.Size, again, e.Train.SFT.Size)
 	}
 	l.checkVersus("folds.versus", e.Folds.Versus, -1, rows)
+	if id := e.Folds.Predictions; id != "" && e.Protocol != "folds" {
+		d.faultAt("folds.predictions", "only protocol folds measures what rows predict; leave it out")
+	} else if _, ok := rows[id]; id != "" && !ok {
+		d.faultAt("folds.predictions", "%s", unknown("row", id, slices.Sorted(maps.Keys(rows))))
+	}
 	files := map[string]bool{}
 	for i, o := range e.Outputs {
 		knob := fmt.Sprintf("outputs[%d].file", i)

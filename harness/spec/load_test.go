@@ -345,6 +345,8 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"a row matched to a matched one", "spec.yaml", "    id: small", "    match: logistic", `spec.yaml:13: methods[1].match: the row "logistic" is itself matched; name one that is not`, ""},
 		{"labels of a row under protocol split", "spec.yaml", "    match: entrorouter", "    kappa: k5", `spec.yaml:17: methods[2].kappa: protocol split measures the labels; leave kappa out`, ""},
 		{"a contrast under protocol split", "spec.yaml", "    match: entrorouter", "    versus: [small]", `spec.yaml:17: methods[2].versus: only protocol folds measures contrasts; leave versus out`, ""},
+		{"predictions under protocol split", "spec.yaml", "methods:\n", "folds: {predictions: logistic}\nmethods:\n", `spec.yaml:10: folds.predictions: only protocol folds measures what rows predict; leave it out`, ""},
+		{"predictions against an unknown row", "spec.yaml", "pools: [toy]", "pools: [tape]\nprotocol: folds\nfolds: {predictions: theirs}", `spec.yaml:6: folds.predictions: unknown row "theirs"; known: entrorouter, logistic, random, small`, ""},
 		{"a contrast with an unknown row", "spec.yaml", "    match: entrorouter", "    versus: [theirs]", `spec.yaml:17: methods[2].versus[0]: unknown row "theirs"; known: entrorouter, logistic, random, small`, ""},
 		{"a contrast of a row with itself", "spec.yaml", "    match: entrorouter", "    versus: [logistic]", `spec.yaml:17: methods[2].versus[0]: the row "logistic" cannot be compared with itself`, ""},
 		{"an output into another folder", "spec.yaml", "file: out", "file: ../out", `spec.yaml:21: outputs[0].file: "../out" is not a file name; use letters, digits, dots, dashes and underscores`, ""},

@@ -238,6 +238,8 @@ type Folds struct {
 
 	Whole  bool     `yaml:"whole,omitempty"`  // measure all questions only, no benchmark apart
 	Versus []string `yaml:"versus,omitempty"` // ids of rows: the difference of every other row to each of them is measured
+
+	Predictions string `yaml:"predictions,omitempty"` // id of a row: how well rows predict who is right is measured, and compared with its predictions; unset: it is not
 }
 
 // Evaluate is how fitted routers are scored.

@@ -40,8 +40,8 @@ const (
 	QueryEntropy = "query-entropy-nats"  // mean over questions of the entropy of the router's distribution; 0 for routers that are sure, none for those that may answer themselves
 	Entropy      = "entropy-nats"        // entropy of the shares of questions that the experts get
 	Information  = "information-nats"    // mutual information of the decision and m_best
-	AUC          = "auc"                 // of the router's score for "the cheapest expert suffices"
-	ECE          = "ece"                 // expected calibration error of the same where it is a probability, 10 bins
+	AUC          = "auc"                 // of the router's score for "the cheapest expert suffices"; of a Prediction, of the rate
+	ECE          = "ece"                 // expected calibration error of the same where it is a probability, 10 bins; of a Prediction, of the rate
 	Brier        = "brier"
 )
 
@@ -85,6 +85,13 @@ const (
 	CellsAbove       = "cells-above"        // some number of calls pays
 	CellsAboveSilent = "cells-above-silent" // of these, silent all the same
 	SilentRate       = 0.05
+)
+
+// Units of the lines Prediction, of a row that predicts pass rates and an expert, over recorded questions; beside AUC and ECE, of the
+// predicted rate.
+const (
+	LogLoss           = "log-loss-nats"            // mean of metrics.LogLoss
+	LogLossDifference = "log-loss-difference-nats" // the same minus that of the row that spec.Folds.Predictions names
 )
 
 // Share is the unit of routing shares: percent of a stratum's questions that go to one expert.

@@ -1,0 +1,87 @@
+// The file of the pass rates that a router predicts.
+
+package book
+
+import (
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/harness/table"
+)
+
+// ratesFile is what a fit predicts of the queries of an arena.
+func ratesFile(arena string) string { return path.Join("rates", arena+".csv") }
+
+// predicted is a line of it.
+type predicted struct {
+	problem string
+	run     int
+	rates   []float64
+}
+
+// rateColumns have every digit: how sure a router was is what a log loss depends on.
+func rateColumns(experts int) []table.Column[predicted] {
+	columns := []table.Column[predicted]{
+		table.Text("problem", func(p *predicted) *string { return &p.problem }),
+		table.Int("run", func(p *predicted) *int { return &p.run }),
+	}
+	for m := range experts {
+		columns = append(columns, table.Float(fmt.Sprintf("rate:%d", m), -1, func(p *predicted) *float64 {
+			if p.rates == nil {
+				p.rates = make([]float64, experts)
+			}
+			return &p.rates[m]
+		}))
+	}
+	return columns
+}
+
+// WriteRates writes the pass rates that were predicted of each expert where decisions were made, [len(decisions)][M], a line a query.
+func WriteRates(d *store.Draft, arena string, decisions []routing.Decision, rates [][]float64) (err error) {
+	f, err := d.Create(ratesFile(arena))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := table.NewWriter(f, rateColumns(len(rates[0])))
+	for i, x := range decisions {
+		w.Write(predicted{x.Problem, x.Run, rates[i]})
+	}
+	return w.Flush()
+}
+
+// Rates reads the pass rates that a training predicted, [len(a.Queries)][M]; nil if it predicted none.
+func (a *Arena) Rates(t Training) ([][]float64, error) {
+	if !t.Entry.Has(ratesFile(a.Name)) {
+		return nil, nil
+	}
+	f, err := t.Entry.Open(ratesFile(a.Name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	queries := a.decided()
+	var rates [][]float64
+	err = table.Read(f.Name(), f, rateColumns(len(a.Experts)), func(p predicted) error {
+		i := len(rates)
+		ok := i < len(queries) && p.problem == queries[i].Problem.ID && p.run == queries[i].Run
+		for _, r := range p.rates {
+			ok = ok && 0 <= r && r <= 1
+		}
+		if !ok {
+			return fmt.Errorf("not what was predicted of query %d; remove the folder of this step and run again", i+1)
+		}
+		rates = append(rates, p.rates)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(rates) != len(queries) {
+		return nil, fmt.Errorf("%s: predictions on %d queries, want %d; remove the folder of this step and run again", f.Name(), len(rates), len(queries))
+	}
+	return answered(a, rates), nil
+}
