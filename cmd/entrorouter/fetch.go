@@ -126,6 +126,9 @@ func fetchRecording(ctx context.Context, f *fetch.Fetcher, name string, p spec.P
 	if err != nil {
 		return err
 	}
+	if set := p.Golds; set != "" {
+		fmt.Fprintf(out, "%s: the right answers are those of %s\n", name, set)
+	}
 	for _, r := range got {
 		fmt.Fprintf(out, "%s: %d rows, %s, in %s\n  github %s at %s; licence: %s; sha256 %s\n", name, r.Rows, r.How, r.Path, p.Repo, p.Revision, p.Licence, r.SHA256)
 	}

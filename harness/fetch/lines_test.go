@@ -31,6 +31,9 @@ var made = []published{
 		`{"id": 4, "question": "Which?", "answer": "3", "url": "https://wiki.example/2023_AMC_12A_Problems/Problem_1"}`,
 		lines: `{"id": "amc-2022AMC12B-10", "benchmark": "amc", "problem": "How many?", "answer": "-142", "subject": "2022_AMC_12B"}` + "\n" +
 			`{"id": "amc-2023AMC12A-1", "benchmark": "amc", "problem": "Which?", "answer": "3", "subject": "2023_AMC_12A"}` + "\n"},
+	{set: "gsm8k", file: `{"question": "How many\u2019s left?", "answer": "It is 3*4=<<3*4=12>>12.\n#### 12"}` + "\n" + `{"question": "And in all?", "answer": "Many.\n#### -1,234,567"}` + "\n",
+		lines: `{"id": "gsm8k-0", "benchmark": "gsm8k", "problem": "How many’s left?", "answer": "12"}` + "\n" +
+			`{"id": "gsm8k-1", "benchmark": "gsm8k", "problem": "And in all?", "answer": "-1234567"}` + "\n"},
 	{set: "olympiadbench", file: `[{"id": 12, "question": "Find \u00e9.", "final_answer": ["1", "2"], "subfield": "Algebra", "answer_type": "Numerical", "is_multiple_answer": true}]`,
 		lines: `{"id": "olympiad-12", "benchmark": "olympiadbench", "problem": "Find é.", "answer": "1, 2", "subject": "Algebra", "answer_type": "Numerical", "is_multiple_answer": true}` + "\n"},
 	{set: "math-train", file: `[{"problem": "a ", "answer": ""}, {"problem": "b ", "answer": "2 ", "difficulty": 5.0, "type": "Algebra"}]`,

@@ -62,6 +62,10 @@ func TestRealFilesComeOutAsTheyArePinned(t *testing.T) {
 		"amc": func(l line) any {
 			return map[string]any{"url": amc.ReplaceAllString(l.ID, "https://wiki.example/${1}_AMC_${2}_Problems/Problem_$3"), "problem": l.Problem + "\n", "answer": json.Number(l.Answer + ".0")}
 		},
+		"gsm8k": func(l line) any {
+			answer := regexp.MustCompile(`(\d)(\d{3})$`).ReplaceAllString(l.Answer, "$1,$2") // as some are written
+			return map[string]any{"question": l.Problem, "answer": "So it is 12.\n#### 12\n#### " + answer}
+		},
 		"olympiadbench": func(l line) any {
 			return map[string]any{"id": json.Number(number.FindString(l.ID)), "question": l.Problem, "final_answer": []string{l.Answer}, "subfield": l.Subject, "answer_type": l.Type, "is_multiple_answer": l.Several, "unit": l.Unit, "error": l.Error}
 		},
@@ -125,7 +129,7 @@ func TestRealFilesComeOutAsTheyArePinned(t *testing.T) {
 	}
 	put(t, filepath.Join(w.hub.Root, "datasets/TIGER-Lab/MMLU-Pro/data/test-00000-of-00001.parquet"), b.String())
 
-	for _, set := range []string{"math500", "amc", "olympiadbench", "math-train", "aime24", "aime25", "hmmt-feb25", "mmlu-pro"} {
+	for _, set := range []string{"math500", "amc", "olympiadbench", "math-train", "aime24", "aime25", "hmmt-feb25", "mmlu-pro", "gsm8k"} {
 		if got, err := w.Fetch(t.Context(), set); err != nil || got.SHA256 != w.Benchmarks[set].File.SHA256 {
 			t.Errorf("%+v, %v", got, err)
 		}

@@ -84,6 +84,10 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 	if missing == 0 {
 		return all, nil
 	}
+	golds, err := f.golds(ctx, p.Golds)
+	if err != nil {
+		return nil, err
+	}
 	dir := filepath.Join(f.Dir, scratch, name)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
@@ -101,7 +105,7 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 	if err != nil {
 		return nil, err
 	}
-	made, err := publisher.Of(p.Format)(unpacked(ctx, archive))
+	made, err := publisher.Of(p.Format)(followed(unpacked(ctx, archive), golds...))
 	if err != nil {
 		return nil, fmt.Errorf("%s at %s: %w", p.Repo, p.Revision, err)
 	}
@@ -139,6 +143,39 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 		}
 	}
 	return all, os.RemoveAll(dir)
+}
+
+// golds is the file of a problem set, which is fetched where it is not there; no file for no set.
+func (f *Fetcher) golds(ctx context.Context, set string) ([]publisher.File, error) {
+	if set == "" {
+		return nil, nil
+	}
+	got, err := f.Fetch(ctx, set)
+	if err != nil {
+		return nil, fmt.Errorf("golds: %w", err)
+	}
+	var text bytes.Buffer
+	_, err = lines.Read(ctx, f.Dir, lines.File{File: spec.File{Path: f.Benchmarks[set].File.Path, SHA256: got.SHA256}}, func(line []byte) error {
+		text.Write(append(line, '\n'))
+		return nil
+	})
+	return []publisher.File{{Path: publisher.Golds, Read: func() ([]byte, error) { return text.Bytes(), nil }}}, err
+}
+
+// followed are files and others behind them.
+func followed(files iter.Seq2[publisher.File, error], more ...publisher.File) iter.Seq2[publisher.File, error] {
+	return func(yield func(publisher.File, error) bool) {
+		for f, err := range files {
+			if !yield(f, err) {
+				return
+			}
+		}
+		for _, f := range more {
+			if !yield(f, nil) {
+				return
+			}
+		}
+	}
 }
 
 // unpacked are the files of a compressed archive, each to be read before the next one is asked for.

@@ -93,6 +93,40 @@ func TestARecordedSetIsFetchedConvertedAndRecorded(t *testing.T) {
 	}
 }
 
+// A publisher's file lacks the right answers: the problem set that has them is fetched with it, and is there already the next time.
+func TestASetThatLacksItsGoldsIsFetchedWithThem(t *testing.T) {
+	w := withGym(t)
+	sheet := "prompt,mixtral-8x7b-instruct-v0.1,gpt-4-1106-preview,mixtral-8x7b-instruct-v0.1_response,gpt-4-1106-preview_response\n1+1?,False,True,3,2\n"
+	put(t, filepath.Join(w.hub.Root, "us/route/tar.gz/1234567"), archived(t, map[string]string{"route-1/routellm/evals/gsm8k/gsm8k_responses.csv": sheet}))
+	w.Benchmarks = builtIn(t)
+	of := w.Benchmarks["gsm8k"]
+	file := *of.File
+	file.SHA256 = sumOf(`{"id": "gsm8k-0", "benchmark": "gsm8k", "problem": "1+1?", "answer": "2"}` + "\n")
+	of.File, of.Size = &file, 1
+	w.Benchmarks["gsm8k"] = of
+	home := file.Home.Parts[0]
+	put(t, filepath.Join(w.hub.Root, home.Repo, home.Revision, home.Path), `{"question": "1+1?", "answer": "Two.\n#### 2"}`)
+	w.Recordings["route"] = spec.Published{Repo: "us/route", Revision: "1234567", Format: "routellm-gsm8k", Golds: "gsm8k", Most: 1, Files: []spec.PublishedFile{{Path: "outcomes/routellm_gsm8k.jsonl", SHA256: spec.Unpinned, Rows: 2}}}
+	got, err := w.FetchRecording(t.Context(), "route")
+	if err != nil || len(got) != 1 || got[0].How != Fetched {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	text, err := os.ReadFile(got[0].Path)
+	if err != nil || strings.Count(string(text), `"gold":"2"`) != 2 {
+		t.Errorf("%s, %v", text, err)
+	}
+	if golds, err := w.Fetch(t.Context(), "gsm8k"); err != nil || golds.How != Here {
+		t.Errorf("%+v, %v", golds, err)
+	}
+	os.Remove(got[0].Path)
+	p := w.Recordings["route"]
+	p.Golds = "nowhere"
+	w.Recordings["route"] = p
+	if _, err := w.FetchRecording(t.Context(), "route"); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), `route: golds: unknown set "nowhere"`) {
+		t.Error(err)
+	}
+}
+
 func TestAFileOfOnesOwnAtThePathOfAnUnpinnedOneIsRecorded(t *testing.T) {
 	w := withGym(t)
 	put(t, filepath.Join(w.Dir, "outcomes/reasoning_gym_outcomes.jsonl"), "mine\n")

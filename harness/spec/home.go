@@ -114,10 +114,11 @@ type Recordings map[string]Published
 type Published struct {
 	Title    string          `yaml:"title" line:"true"`
 	Licence  string          `yaml:"licence"`
-	Repo     string          `yaml:"repo"`                                       // owner/name at GitHub
-	Revision string          `yaml:"revision"`                                   // commit, or as many of its first digits as name it
-	Format   string          `yaml:"format" oneof:"reasoning-gym routellm-mmlu"` // what its files are, see package publisher
-	Most     int             `yaml:"most" in:"[1,1e6]"`                          // MB of its archive; more is refused
+	Repo     string          `yaml:"repo"`                                                      // owner/name at GitHub
+	Revision string          `yaml:"revision"`                                                  // commit, or as many of its first digits as name it
+	Format   string          `yaml:"format" oneof:"reasoning-gym routellm-gsm8k routellm-mmlu"` // what its files are, see package publisher
+	Golds    string          `yaml:"golds,omitempty"`                                           // a problem set with a home, which has the answers that its publisher leaves out
+	Most     int             `yaml:"most" in:"[1,1e6]"`                                         // MB of its archive; more is refused
 	Files    []PublishedFile `yaml:"files"`
 }
 

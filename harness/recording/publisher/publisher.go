@@ -16,6 +16,9 @@ type File struct {
 	Read func() ([]byte, error)
 }
 
+// Golds is the path of a file that is no publisher's: the lines of a problem set, with the answers that a publisher leaves out.
+const Golds = "golds.jsonl"
+
 // Converter makes the lines of a recorded set, by the names of its files without their extension.
 type Converter func(files iter.Seq2[File, error]) (map[string][]byte, error)
 
@@ -27,6 +30,8 @@ func Of(format string) Converter {
 	switch format {
 	case "reasoning-gym":
 		return ReasoningGym
+	case "routellm-gsm8k":
+		return RouteLLMGSM8K
 	case "routellm-mmlu":
 		return RouteLLMMMLU
 	}

@@ -97,6 +97,34 @@ func TestRouteLLMByHand(t *testing.T) {
 	}
 }
 
+func TestRouteLLMsGSM8KByHand(t *testing.T) {
+	const path = "x/routellm/evals/gsm8k/gsm8k_responses.csv"
+	const header = "prompt,mixtral-8x7b-instruct-v0.1,gpt-4-1106-preview,mixtral-8x7b-instruct-v0.1_response,gpt-4-1106-preview_response\n"
+	golds := `{"id": "gsm8k-0", "benchmark": "gsm8k", "problem": "1+1?", "answer": "2"}` + "\n"
+	got, err := RouteLLMGSM8K(given(map[string]string{path: header + "1+1?,False,True,\" It is\n\"\"3\"\".\",2 – two\n", Golds: golds, "x/README": "not read"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"query_id":"gsm8k-0","model":"mistralai/Mixtral-8x7B-Instruct-v0.1","problem":"1+1?","gold":"2","correct":0,"response":" It is\n\"3\"."}
+{"query_id":"gsm8k-0","model":"gpt-4-1106-preview","problem":"1+1?","gold":"2","correct":1,"response":"2 – two"}
+`
+	if text := string(got["routellm_gsm8k"]); text != want {
+		t.Errorf("%swant\n%s", text, want)
+	}
+	for want, files := range map[string]map[string]string{
+		"holds none of the files":                   {Golds: golds},
+		"1 questions, and answers to 0":             {path: header + "1+1?,True,True,a,b\n"},
+		"row 1 is not the question of gsm8k-0":      {path: header + "1+2?,True,True,a,b\n", Golds: golds},
+		`row 1: "maybe" is neither True nor False`:  {path: header + "1+1?,maybe,True,a,b\n", Golds: golds},
+		"has no column gpt-4-1106-preview_response": {path: "prompt,mixtral-8x7b-instruct-v0.1,gpt-4-1106-preview,mixtral-8x7b-instruct-v0.1_response\n"},
+		"golds.jsonl: unexpected EOF":               {path: header, Golds: `{"id": "gsm8k-0"`},
+	} {
+		if _, err := RouteLLMGSM8K(given(files)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
 const data = "../../../../shared/data"
 
 // unpacked is a compressed file beside the project.
@@ -205,7 +233,7 @@ func TestWholeSetsComeOutWithTheSameBytes(t *testing.T) {
 		}
 		decode(t, line, &q)
 		row := []string{q.Problem}
-		for _, c := range mmluColumns {
+		for _, c := range models {
 			row = append(row, map[int]string{0: "False", 1: "True"}[q.Correct[c.model]])
 		}
 		rows[q.Subject] = append(rows[q.Subject], row)
@@ -214,13 +242,44 @@ func TestWholeSetsComeOutWithTheSameBytes(t *testing.T) {
 	for subject, of := range rows {
 		var text bytes.Buffer
 		w := csv.NewWriter(&text)
-		if err := cmp.Or(w.Write([]string{"prompt", mmluColumns[0].column, mmluColumns[1].column}), w.WriteAll(of)); err != nil {
+		if err := cmp.Or(w.Write([]string{"prompt", models[0].column, models[1].column}), w.WriteAll(of)); err != nil {
 			t.Fatal(err)
 		}
 		files["routellm/evals/mmlu/responses/mmlu_"+subject+".csv"] = text.String()
 	}
 	if got, err = RouteLLMMMLU(given(files)); err != nil || !bytes.Equal(got["routellm_mmlu"], mmlu) {
 		t.Errorf("routellm-mmlu differs: %v", err)
+	}
+
+	gsm8k := unpacked(t, "outcomes/routellm_gsm8k.jsonl.gz")
+	var text, golds bytes.Buffer
+	w := csv.NewWriter(&text)
+	w.Write([]string{"prompt", models[0].column, models[1].column, models[0].column + "_response", models[1].column + "_response"})
+	var row []string
+	each(t, gsm8k, func(line []byte) {
+		var a struct {
+			ID                      string `json:"query_id"`
+			Problem, Gold, Response string
+			Correct                 int
+		}
+		decode(t, line, &a)
+		right := []string{"False", "True"}[a.Correct]
+		if row == nil { // of two models, side by side
+			row = []string{a.Problem, right, "", a.Response}
+			gold, err := json.Marshal(map[string]string{"id": a.ID, "problem": a.Problem, "answer": a.Gold})
+			if err != nil {
+				t.Fatal(err)
+			}
+			golds.Write(append(gold, '\n'))
+			return
+		}
+		row[2] = right
+		w.Write(append(row, a.Response))
+		row = nil
+	})
+	w.Flush()
+	if got, err = RouteLLMGSM8K(given(map[string]string{"routellm/evals/gsm8k/gsm8k_responses.csv": text.String(), Golds: golds.String()})); err != nil || !bytes.Equal(got["routellm_gsm8k"], gsm8k) {
+		t.Errorf("routellm-gsm8k differs: %v", err)
 	}
 }
 
