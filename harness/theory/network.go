@@ -122,8 +122,51 @@ type perceptron struct {
 	e             *Environment
 	features      int // D
 	hidden, width int
-	units, out    []float64 // [hidden] after tanh, [width]
+	units, out    []float64 // [hidden] after tanh, [width], of the last state
 	slope         []float64 // [hidden]
+	memory        *memory   // nil: none
+}
+
+// memory is what a perceptron has computed since its last step: episodes and lessons come to the same states many times in between.
+type memory struct {
+	places     []int32   // [bucket, calls, last] where a state's numbers lie, from 1; 0: it was not seen
+	seen       []int     // the states that were, as indices into places
+	units, out []float64 // of those, one behind the other
+}
+
+// remember makes a perceptron compute no state twice between two steps, for as long as its weights change by steps alone.
+func remember(n network) {
+	if n, ok := n.(*perceptron); ok {
+		n.memory = &memory{places: make([]int32, len(n.e.Buckets)*(n.e.Horizon+1)*(len(n.e.Cost)+1))}
+	}
+}
+
+// known recalls the numbers of a state, or makes room for them.
+func (n *perceptron) known(s state) bool {
+	m := n.memory
+	if m == nil {
+		return false
+	}
+	at := (s.bucket*(n.e.Horizon+1)+s.calls)*(len(n.e.Cost)+1) + s.last
+	place, found := int(m.places[at]), m.places[at] > 0
+	if !found {
+		m.seen = append(m.seen, at)
+		place = len(m.seen)
+		m.places[at] = int32(place)
+		m.units, m.out = append(m.units, n.slope...), append(m.out, n.out...)
+	}
+	n.units, n.out = m.units[(place-1)*n.hidden:place*n.hidden], m.out[(place-1)*n.width:place*n.width]
+	return found
+}
+
+func (n *perceptron) update(lr, decay, norm float64) {
+	n.weights.update(lr, decay, norm)
+	if m := n.memory; m != nil {
+		for _, at := range m.seen {
+			m.places[at] = 0
+		}
+		m.seen, m.units, m.out = m.seen[:0], m.units[:0], m.out[:0]
+	}
 }
 
 func newPerceptron(e *Environment, hidden, width int) *perceptron {
@@ -152,6 +195,9 @@ func (n *perceptron) ones(s state) [2]int {
 }
 
 func (n *perceptron) forward(s state) []float64 {
+	if n.known(s) {
+		return n.out
+	}
 	first, bias, second, start := n.layers(n.theta)
 	copy(n.units, bias)
 	for i, x := range n.e.Buckets[s.bucket].Features {

@@ -2,7 +2,10 @@ package theory
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // seen is the pilot with features: what the buckets differ in.
@@ -86,4 +89,35 @@ func TestAdamByHand(t *testing.T) {
 	w.clip(1)
 	near(t, "clipped", w.grad[0], 0.6)
 	near(t, "clipped", w.grad[1], 0.8)
+}
+
+// What a perceptron remembers is what it computes, and no longer than its weights stay.
+func TestAPerceptronRemembersWhatItComputes(t *testing.T) {
+	e := problems(40)
+	e.Horizon = 3
+	o := Training{Hidden: 4, Seed: 3, InitialCall: 0.5}
+	slow, fast := newPolicy(e, o), newPolicy(e, o)
+	remember(fast.network)
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 20 {
+		slow.clear()
+		fast.clear()
+		for range 200 {
+			s := state{bucket: r.IntN(40), calls: r.IntN(4), last: r.IntN(3)}
+			if diff := cmp.Diff(slow.forward(s), fast.forward(s)); diff != "" {
+				t.Fatalf("%+v: %s", s, diff)
+			}
+			slope := []float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
+			slow.backward(s, slope)
+			fast.backward(s, slope)
+		}
+		if diff := cmp.Diff(own(slow).grad, own(fast).grad); diff != "" {
+			t.Fatal(diff)
+		}
+		slow.update(0.1, 0.01, 1)
+		fast.update(0.1, 0.01, 1)
+	}
+	if n := len(fast.network.(*perceptron).memory.seen); n != 0 {
+		t.Errorf("%d states are known after a step", n)
+	}
 }
