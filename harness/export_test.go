@@ -3,11 +3,13 @@ package harness
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,6 +157,98 @@ func TestAnExportedRowDecidesTheSameHereAndBehindAServer(t *testing.T) {
 		} {
 			if !strings.Contains(string(card), want) {
 				t.Errorf("%s: %q is not in\n%s", name, want, card)
+			}
+		}
+	}
+}
+
+// writingServer answers with tokens as a server that has the folder: a text for a prompt, and behind it the log-probabilities of the
+// letters and of one more token.
+func writingServer(t *testing.T, m *policy.Model) *httptest.Server {
+	t.Helper()
+	p := m.Policy().(*lm.Policy)
+	end, most := p.Bound(true)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.Method == http.MethodGet {
+			json.NewEncoder(w).Encode(map[string]any{"data": []map[string]any{{"id": "router"}}})
+			return
+		}
+		var asked struct {
+			Model       string
+			Prompt      []int32
+			Temperature float64
+			MaxTokens   int     `json:"max_tokens"`
+			LogProbs    int     `json:"logprobs"`
+			Stop        []int32 `json:"stop_token_ids"`
+			IDs         bool    `json:"return_tokens_as_token_ids"`
+		}
+		if err := json.NewDecoder(q.Body).Decode(&asked); err != nil {
+			t.Error(err)
+		}
+		if q.URL.Path != "/v1/completions" || q.Header.Get("Authorization") != "Bearer sesame" || asked.Model != "router" || asked.Temperature != 0 || !asked.IDs {
+			t.Errorf("%s asked %+v", q.URL, asked)
+		}
+		said := map[string]any{}
+		token := func(id int32) string { return fmt.Sprintf("token_id:%d", id) }
+		if asked.LogProbs == 20 && asked.MaxTokens == 1 {
+			probs, err := m.ProbsOf(q.Context(), []policy.Row{{IDs: asked.Prompt, Written: []int32{}}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			top := map[string]float64{token(end): math.Log(.25)}
+			for k, id := range p.Labels() {
+				top[token(id)] = math.Log(probs[0][k] * .75)
+			}
+			said["top_logprobs"] = []any{top}
+		} else {
+			if asked.MaxTokens != most || !slices.Equal(asked.Stop, []int32{end}) {
+				t.Errorf("asked %+v", asked)
+			}
+			written, err := p.Write(q.Context(), m, []string{"x"}, []policy.Row{{IDs: asked.Prompt}}, 1, true, 0)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var tokens []string
+			for _, id := range written[0].Written {
+				tokens = append(tokens, token(id))
+			}
+			said["tokens"], said["token_logprobs"] = tokens, make([]float64, len(tokens))
+		}
+		json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"logprobs": said}}})
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestAnExportedRowThatWritesDecidesTheSameHereAndBehindAServer(t *testing.T) {
+	r, out := languageModel(t, spec.Tune{Part: "full"}), t.TempDir()
+	x := &r.Experiment
+	x.Policy.Rationale, x.Policy.Writes = "cot", &spec.Writes{Tokens: 24, TestTokens: 30}
+	x.Teacher = &spec.Teacher{Model: "router-0.8", Temperature: 1, TopP: 1, MaxTokens: 100, Attempts: 2}
+	x.SFT.Epochs, x.GRPO.Batch, x.GRPO.Group = 2, 4, 4 // of the two queries one has a text that ends and one a text that is cut
+	runIn(t, r, out)
+	dir := filepath.Join(t.TempDir(), "hf")
+	if _, err := (protocol.Export{Row: "sft", Dir: dir, As: lm.Export{DType: safetensors.F32}}).Write(t.Context(), r, Options{Out: out}); err != nil {
+		t.Fatal(err)
+	}
+	routed, err := protocol.Route(t.Context(), r, Options{Out: out}, "sft", exportQueries, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := protocol.Server{URL: writingServer(t, served(t, r, dir)).URL + "/v1"}
+	asked, err := protocol.RouteOnServer(t.Context(), r, Options{Out: out, Key: "sesame"}, "sft", at, exportQueries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range routed {
+		if line.Expert != asked[i].Expert || line.USD != asked[i].USD || line.Tokens != asked[i].Tokens || line.Tokens < 100 {
+			t.Errorf("%+v here, %+v behind a server", line, asked[i])
+		}
+		for id, p := range line.Prob {
+			if math.Abs(p-asked[i].Prob[id]) > 1e-5 {
+				t.Errorf("%s has probability %v here, %v behind a server", id, p, asked[i].Prob[id])
 			}
 		}
 	}

@@ -26,7 +26,8 @@ func routeCommand() *cli.Command {
 		Description: "FILE holds one JSON object a line, {\"id\": ..., \"problem\": ...}; without it, or as -, standard input is read.\n" +
 			"Prints one JSON line each: the expert, the probabilities, and the expected dollars; of a language model also the tokens that\n" +
 			"it read and wrote, and the milliseconds of the whole call a problem, whose means are said on standard error. With --server an\n" +
-			"exported model is asked instead of the stored one, one problem after another; tokens are the server's count.\n\n" +
+			"exported model is asked instead of the stored one, one problem after another; tokens are the server's count, or\n" +
+			"of a model that writes before it chooses those of the problem, what it wrote, and the letter.\n\n" +
 			"A row with a policy behind a server plays each problem out and prints its answer and what its calls cost. With --dir it\n" +
 			"leaves trajectories.jsonl there, for a trainer: give \"gold\" (a text or a list) and, for multiple choice, \"options\" with\n" +
 			"each problem, so that trajectories are graded and have a reward, and --runs for groups.",

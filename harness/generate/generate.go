@@ -4,6 +4,8 @@
 // that (the server needs --enable-lora, --max-lora-rank of at least the policy's rank and VLLM_ALLOW_RUNTIME_LORA_UPDATING=true), samples
 // tokens from tokens, and takes the folder away again. The log-probabilities that training starts from are computed here; those that
 // the server names come back beside the tokens, so that how far the two are apart can be seen.
+//
+// A server that has an exported model needs no adapters: Likeliest and Next are how it routes.
 package generate
 
 import (
@@ -117,8 +119,9 @@ type completion struct {
 	Choices []struct {
 		Finish   string `json:"finish_reason"`
 		LogProbs struct {
-			Tokens        []string   `json:"tokens"`
-			TokenLogProbs []*float64 `json:"token_logprobs"`
+			Tokens        []string             `json:"tokens"`
+			TokenLogProbs []*float64           `json:"token_logprobs"`
+			TopLogProbs   []map[string]float64 `json:"top_logprobs"`
 		} `json:"logprobs"`
 	} `json:"choices"`
 }
@@ -146,11 +149,11 @@ func (s *Server) text(ctx context.Context, name string, row policy.Row, end int3
 		return row, fmt.Errorf("generate: %s sent %d tokens with %d log-probabilities", s.URL, len(choice.LogProbs.Tokens), len(choice.LogProbs.TokenLogProbs))
 	}
 	for i, token := range choice.LogProbs.Tokens {
-		id, err := strconv.ParseInt(strings.TrimPrefix(token, "token_id:"), 10, 32)
+		id, err := tokenID(token)
 		if err != nil || choice.LogProbs.TokenLogProbs[i] == nil {
 			return row, fmt.Errorf("generate: %s sent no token and its log-probability but %q; it must obey logprobs and return_tokens_as_token_ids", s.URL, token)
 		}
-		row.Written, row.Said = append(row.Written, int32(id)), append(row.Said, float32(*choice.LogProbs.TokenLogProbs[i]))
+		row.Written, row.Said = append(row.Written, id), append(row.Said, float32(*choice.LogProbs.TokenLogProbs[i]))
 	}
 	last := len(row.Written) - 1
 	switch {
@@ -161,6 +164,41 @@ func (s *Server) text(ctx context.Context, name string, row policy.Row, end int3
 	}
 	row.Cut = row.Written[last] != end
 	return row, nil
+}
+
+// tokenID reads a token as it is sent with return_tokens_as_token_ids.
+func tokenID(token string) (int32, error) {
+	id, err := strconv.ParseInt(strings.TrimPrefix(token, "token_id:"), 10, 32)
+	return int32(id), err
+}
+
+// Likeliest has a model that the server knows by name write the likeliest text behind a row, up to the token that ends it or most
+// tokens.
+func (s *Server) Likeliest(ctx context.Context, name string, row policy.Row, end int32, most int) (policy.Row, error) {
+	return s.text(ctx, name, row, end, most, true, 0)
+}
+
+// Next returns the likeliest n tokens behind a row and what was written behind it, with their log-probabilities; none if the server
+// names none.
+func (s *Server) Next(ctx context.Context, name string, row policy.Row, n int) (map[int32]float64, error) {
+	var c completion
+	if err := s.post(ctx, "completions", map[string]any{
+		"model": name, "prompt": slices.Concat(row.IDs, row.Written), "n": 1, "max_tokens": 1, "temperature": 0, "logprobs": n, "return_tokens_as_token_ids": true,
+	}, &c); err != nil {
+		return nil, err
+	}
+	next := map[int32]float64{}
+	if len(c.Choices) != 1 || len(c.Choices[0].LogProbs.TopLogProbs) == 0 {
+		return next, nil
+	}
+	for token, p := range c.Choices[0].LogProbs.TopLogProbs[0] {
+		id, err := tokenID(token)
+		if err != nil {
+			return nil, fmt.Errorf("generate: %s sent %q where a token was asked for; it must obey return_tokens_as_token_ids", s.URL, token)
+		}
+		next[id] = p
+	}
+	return next, nil
 }
 
 func (s *Server) post(ctx context.Context, path string, body, answer any) error {

@@ -305,6 +305,30 @@ func TestAServerWritesTheLikeliestTextToTheBoundOfTheTest(t *testing.T) {
 	}
 }
 
+func TestTheNextTokensAreThoseThatAServerNames(t *testing.T) {
+	w := newWorld(t)
+	row := w.rows[0]
+	row.Written = []int32{7}
+	for text, want := range map[string]string{
+		`{"choices":[{"logprobs":{"top_logprobs":[{"token_id:3":-1,"token_id:5":-2}]}}]}`: "map[3:-1 5:-2] <nil>",
+		`{"choices":[{"logprobs":null}]}`:                                                 "map[] <nil>",
+		`{"choices":[]}`:                                                                  "map[] <nil>",
+		`{"choices":[{"logprobs":{"top_logprobs":[{"A":-1}]}}]}`:                          `"A" where a token was asked for; it must obey return_tokens_as_token_ids`,
+	} {
+		w.before = func(_ string, body map[string]any, out http.ResponseWriter) bool {
+			if prompt := body["prompt"].([]any); len(prompt) != len(row.IDs)+1 || prompt[len(prompt)-1] != 7. || body["max_tokens"] != 1. || body["logprobs"] != 20. || body["model"] != "router" {
+				t.Errorf("asked %v", body)
+			}
+			io.WriteString(out, text)
+			return true
+		}
+		next, err := w.serve().Next(t.Context(), "router", row, 20)
+		if got := fmt.Sprint(next, err); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s in it", text, got, want)
+		}
+	}
+}
+
 func TestWhatAServerDoesWrongIsSaid(t *testing.T) {
 	w := newWorld(t)
 	fails := 0

@@ -148,6 +148,9 @@ func (p *Policy) Experts() []string {
 	return ids
 }
 
+// Labels are the tokens that name the experts, in their order.
+func (p *Policy) Labels() []int32 { return slices.Clone(p.labels) }
+
 // Config implements policy.Policy.
 func (p *Policy) Config() any { return p.record }
 

@@ -73,9 +73,9 @@ func startingPolicy(s Setup) spec.Policy {
 
 // Servable is a method whose policy, if that is a language model, can be asked behind a server once it is exported.
 type Servable interface {
-	// OnServer returns a router that asks a server, by the id of its endpoint, in place of the router that Fit returns.
-	// pool are the experts that Fit had and work is Fit's.
-	OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error)
+	// OnServer returns a router that asks a server, by chat or with tokens, in place of the router that Fit returns. key is the server's,
+	// empty: none. pool are the experts that Fit had and work is Fit's.
+	OnServer(chat experts.Chatter, at experts.Endpoint, key string, pool []routing.Expert, work routing.Work) (routing.Router, error)
 }
 
 // Taught is a method whose Stage I may learn from what a teacher writes.

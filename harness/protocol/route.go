@@ -75,7 +75,7 @@ func RouteOnServer(ctx context.Context, r *spec.Resolved, o steps.Options, row s
 	if err != nil {
 		return nil, err
 	}
-	client, err := server.connect(ctx, o.Filled())
+	client, at, err := server.connect(ctx, o.Filled())
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func RouteOnServer(ctx context.Context, r *spec.Resolved, o steps.Options, row s
 	if !ok {
 		return nil, fmt.Errorf("%w: row %s cannot be asked behind a server", spec.ErrUsage, row)
 	}
-	router, err := method.OnServer(client, exportedRouter, e.pool.Experts, f.work(""))
+	router, err := method.OnServer(client, at, o.Key, e.pool.Experts, f.work(""))
 	if err != nil {
 		return nil, err
 	}
@@ -94,29 +94,31 @@ func RouteOnServer(ctx context.Context, r *spec.Resolved, o steps.Options, row s
 // exportedRouter is the id of the endpoint that has an exported router.
 const exportedRouter = "exported router"
 
-// connect returns a client of a server that was found to serve the model. A server that is down at the beginning is asked once.
-func (s Server) connect(ctx context.Context, o steps.Options) (*experts.HTTP, error) {
-	client := func(model string, wait time.Duration) (*experts.HTTP, error) {
+// connect returns a client of a server that was found to serve the model, and where that is. A server that is down at the beginning
+// is asked once.
+func (s Server) connect(ctx context.Context, o steps.Options) (*experts.HTTP, experts.Endpoint, error) {
+	client := func(model string, wait time.Duration) (*experts.HTTP, experts.Endpoint, error) {
 		at := experts.Endpoint{Expert: routing.Expert{ID: exportedRouter, Model: model}, URL: s.URL}
-		return experts.NewHTTP([]experts.Endpoint{at}, experts.HTTPOptions{Key: o.Key, Log: o.Log, ServerWait: wait})
+		c, err := experts.NewHTTP([]experts.Endpoint{at}, experts.HTTPOptions{Key: o.Key, Log: o.Log, ServerWait: wait})
+		return c, at, err
 	}
-	first, err := client(s.Model, -1)
+	first, at, err := client(s.Model, -1)
 	if err != nil {
-		return nil, err
+		return nil, at, err
 	}
 	defer first.Close()
 	if s.Model != "" {
 		if err := first.Preflight(ctx, -1); err != nil {
-			return nil, err
+			return nil, at, err
 		}
 		return client(s.Model, 0)
 	}
 	names, err := first.Served(ctx)
 	if err != nil {
-		return nil, err
+		return nil, at, err
 	}
 	if len(names) != 1 {
-		return nil, fmt.Errorf("%w: %s serves %d models (%s): say which one with --model", spec.ErrUsage, s.URL, len(names), strings.Join(names, ", "))
+		return nil, at, fmt.Errorf("%w: %s serves %d models (%s): say which one with --model", spec.ErrUsage, s.URL, len(names), strings.Join(names, ", "))
 	}
 	return client(names[0], 0)
 }

@@ -20,6 +20,7 @@ import (
 // its chooser is.
 type Router struct {
 	chooser  chooser
+	writes   bool // before it chooses
 	decoding string
 	seed     seed.Seed
 	costs    []float64 // [M] c(m), list prices over the dearest's
@@ -72,12 +73,10 @@ const CutRationale = "cut-rationale-%"
 
 // Report returns the share of decisions whose rationale was cut, of a policy that writes.
 func (r *Router) Report() []metrics.Value {
-	if m := r.Model(); m != nil {
-		if _, writes := policy.WriterOf(m.Policy()); writes {
-			return []metrics.Value{metrics.Rounded(100*r.cut, CutRationale, 3)}
-		}
+	if !r.writes {
+		return nil
 	}
-	return nil
+	return []metrics.Value{metrics.Rounded(100*r.cut, CutRationale, 3)}
 }
 
 // policyKnobs is the sweep of a policy, dearest first: mu from "the dearest at any odds" over 0, where training put the policy, to

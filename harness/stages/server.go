@@ -11,6 +11,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/generate"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -55,17 +56,68 @@ func (n network) choose(ctx context.Context, texts []string) ([]opinion, error) 
 	return said, nil
 }
 
-// OnServer returns a router that asks a server, by the id of its endpoint, in place of the router that Fit returns. pool are the experts that
-// Fit had and work is Fit's.
-func (t *Training) OnServer(chat experts.Chatter, endpoint string, pool []routing.Expert, work routing.Work) (routing.Router, error) {
-	if t.Policy.Rationale == "cot" {
-		return nil, fmt.Errorf("method %s: its policy writes before it chooses, and a server is asked for the first token alone; leave the server out", t.With.Name)
-	}
+// OnServer returns a router that asks a server, by chat or, of a policy that writes, with tokens, in place of the router that Fit
+// returns. key is the server's, empty: none. pool are the experts that Fit had and work is Fit's. A policy that writes needs the
+// vocabulary of the model that its training starts from.
+func (t *Training) OnServer(chat experts.Chatter, at experts.Endpoint, key string, pool []routing.Expert, work routing.Work) (routing.Router, error) {
 	system, labels, err := lm.Prompt(Shown(pool))
 	if err != nil {
 		return nil, fmt.Errorf("method %s: %w", t.With.Name, err)
 	}
-	return &Router{chooser: onServer{chat, endpoint, system, labels}, decoding: t.With.Decoding, seed: work.Seed, costs: routing.Costs(pool, "normalised")}, nil
+	server := onServer{chat, at.ID, system, labels}
+	if t.Policy.Rationale != "cot" {
+		return t.router(server, pool, work), nil
+	}
+	if t.With.Models == nil {
+		return nil, fmt.Errorf("method %s: %w", t.With.Name, ErrNoModels)
+	}
+	p, err := t.With.Models.New(t.With.Backend, t.Policy, Shown(pool))
+	if err != nil {
+		return nil, fmt.Errorf("method %s: %w", t.With.Name, err)
+	}
+	return t.router(writesOnServer{server, &generate.Server{URL: at.URL, Key: key}, at.Model, p}, pool, work), nil
+}
+
+// writesOnServer is a chooser whose weights a server has and which writes before it chooses. Each text is two requests, in tokens, so
+// that what was written is read again as it was written: one for the likeliest text, one for the tokens behind it.
+type writesOnServer struct {
+	onServer
+	server *generate.Server
+	model  string
+	policy *lm.Policy
+}
+
+func (s writesOnServer) choose(ctx context.Context, texts []string) (said []opinion, err error) {
+	rows, err := s.policy.Encode(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	end, most := s.policy.Bound(true)
+	letters := s.policy.Labels()
+	for _, row := range rows {
+		if row, err = s.server.Likeliest(ctx, s.model, row, end, most); err != nil {
+			return nil, err
+		}
+		next, err := s.server.Next(ctx, s.model, row, topTokens)
+		if err != nil {
+			return nil, err
+		}
+		var top []experts.TopToken
+		for id, p := range next {
+			t := experts.TopToken{LogProb: p}
+			if k := slices.Index(letters, id); k >= 0 {
+				t.Token = s.labels[k]
+			}
+			top = append(top, t)
+		}
+		p, err := s.share(top)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.endpoint, err)
+		}
+		in, out := s.policy.Tokens(row)
+		said = append(said, opinion{prob: p, usage: cost.Usage{In: int64(in), Out: int64(out)}, cut: row.Cut})
+	}
+	return said, nil
 }
 
 // onServer is a chooser whose weights a server has. Each text is one request for one token; the likeliest first tokens that

@@ -90,7 +90,7 @@ func (t *Training) Fit(ctx context.Context, set routing.TrainSet, work routing.W
 			return nil, fmt.Errorf("method %s: %w", t.With.Name, err)
 		}
 	}
-	return t.router(model, set.Experts, work), nil
+	return t.router(network{model}, set.Experts, work), nil
 }
 
 // CurveFile is where a fit leaves how training went, as train.Curve writes it.
@@ -124,11 +124,11 @@ func (t *Training) Load(_ context.Context, experts []routing.Expert, from string
 		model.Close()
 		return nil, fmt.Errorf("method %s: %w", t.With.Name, err)
 	}
-	return t.router(model, experts, work), nil
+	return t.router(network{model}, experts, work), nil
 }
 
-func (t *Training) router(model *policy.Model, experts []routing.Expert, work routing.Work) *Router {
-	return &Router{chooser: network{model}, decoding: t.With.Decoding, seed: work.Seed, costs: routing.Costs(experts, "normalised")}
+func (t *Training) router(by chooser, experts []routing.Expert, work routing.Work) *Router {
+	return &Router{chooser: by, writes: t.Policy.Rationale == "cot", decoding: t.With.Decoding, seed: work.Seed, costs: routing.Costs(experts, "normalised")}
 }
 
 // write makes a file of what to writes.
