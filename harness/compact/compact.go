@@ -27,6 +27,7 @@ import (
 type Policy struct {
 	experts []string
 	cfg     config
+	start   Start // nil: the network starts from nothing, or from logits that are not known here
 }
 
 // config is what a checkpoint holds beside the weights.
@@ -37,6 +38,8 @@ type config struct {
 
 	*features.Counts               // what it reads; nil: Set is it
 	Set              *features.Set `json:"set,omitempty"`
+
+	Starts bool `json:"starts,omitempty"` // rows end with the logits that the network starts from
 }
 
 // reads is what turns texts into rows.
@@ -110,6 +113,27 @@ func Read(raw []byte, reading features.Reading) (*Policy, error) {
 	return build(cfg)
 }
 
+// Start returns for each text the logits [M] that a network starts from.
+type Start func(ctx context.Context, texts []string) ([][]float64, error)
+
+// From returns the policy whose network learns what is to be added to the logits of start, at first nothing. Of a policy that was read from
+// Config it is the one that was trained.
+func (c *Policy) From(start Start) *Policy {
+	from := *c
+	from.cfg.Starts, from.start = true, start
+	return &from
+}
+
+// Shifted returns a row of a policy that starts from logits, whose network starts elsewhere by so much [M].
+func Shifted(row policy.Row, by []float64) policy.Row {
+	row.Values = slices.Clone(row.Values)
+	own := row.Values[len(row.Values)-len(by):]
+	for m, z := range by {
+		own[m] += float32(z)
+	}
+	return row
+}
+
 // Kind returns "compact".
 func (c *Policy) Kind() string { return "compact" }
 
@@ -119,17 +143,30 @@ func (c *Policy) Experts() []string { return c.experts }
 // Config implements Policy.
 func (c *Policy) Config() any { return c.cfg }
 
-func (c *Policy) width() int { return c.cfg.reads().Width() }
+// width is that of an input: what is read and, behind it, the logits that the network starts from.
+func (c *Policy) width() int {
+	if c.cfg.Starts {
+		return c.read() + len(c.experts)
+	}
+	return c.read()
+}
+
+// read is the number of features.
+func (c *Policy) read() int { return c.cfg.reads().Width() }
 
 // Weights implements Policy: the shared layer [V,H], [H] and the head [H,M], [M], initialised as Glorot and Bengio
-// (2010) propose.
+// (2010) propose; a head that adds to logits is 0.
 func (c *Policy) Weights() []policy.Weight {
-	v, h, m := c.width(), c.cfg.Hidden, len(c.experts)
+	v, h, m := c.read(), c.cfg.Hidden, len(c.experts)
 	glorot := func(in, out int) float64 { return math.Sqrt(6 / float64(in+out)) }
+	head := policy.Uniform(glorot(h, m))
+	if c.cfg.Starts {
+		head = nil
+	}
 	return []policy.Weight{
 		{Name: "hidden.weight", Dims: []int{v, h}, Start: policy.Uniform(glorot(v, h))},
 		{Name: "hidden.bias", Dims: []int{h}},
-		{Name: "head.weight", Dims: []int{h, m}, Start: policy.Uniform(glorot(h, m))},
+		{Name: "head.weight", Dims: []int{h, m}, Start: head},
 		{Name: "head.bias", Dims: []int{m}},
 	}
 }
@@ -145,7 +182,24 @@ func (c *Policy) Encode(ctx context.Context, texts []string) ([]policy.Row, erro
 			}
 		}
 	}
-	return rows, err
+	if err != nil || !c.cfg.Starts {
+		return rows, err
+	}
+	if c.start == nil {
+		return nil, errors.New("compact policy: it was trained to add to logits, and nobody gives them here")
+	}
+	logits, err := c.start(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	for i, from := range logits {
+		row := policy.Row{IDs: slices.Clone(rows[i].IDs), Values: slices.Clone(rows[i].Values)}
+		for m, z := range from {
+			row.IDs, row.Values = append(row.IDs, int32(c.read()+m)), append(row.Values, float32(z))
+		}
+		rows[i] = row
+	}
+	return rows, nil
 }
 
 // atOnce is how many products of a weight and an input are computed before the context is looked at again, unless fewer rows
@@ -179,13 +233,21 @@ func (c *Policy) Inputs(rows []policy.Row, size int) ([]*tensors.Tensor, error) 
 	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, size, v)}, nil
 }
 
-// Forward implements Policy: logits = head(dropout(tanh(hidden(x)))).
+// Forward implements Policy: logits = head(dropout(tanh(hidden(x)))), added to those that it starts from.
 func (c *Policy) Forward(scope *model.Scope, inputs []*graph.Node, dropout float64) policy.Outputs {
 	x := inputs[0]
 	x.AssertDims(-1, c.width())
+	var from *graph.Node
+	if c.cfg.Starts {
+		from = graph.Slice(x, graph.AxisRange(), graph.AxisRange(c.read()))
+		x = graph.Slice(x, graph.AxisRange(), graph.AxisRange(0, c.read()))
+	}
 	h := graph.Tanh(dense(scope, "hidden", x))
 	h = layers.DropoutStatic(scope, h, dropout)
 	logits := dense(scope, "head", h)
+	if from != nil {
+		logits = graph.Add(logits, from)
+	}
 	logits.AssertDims(-1, len(c.experts))
 	return policy.Outputs{Choice: logits}
 }

@@ -83,8 +83,25 @@ func policyAllowance(t *stages.Training) Allowance {
 	return Allowance{policyInWords(t.Policy, t.Features), oneOf(len(t.Validate.WeightDecay), "weight decays")}
 }
 
+// startedFrom is the allowance of a policy that starts from what the rows of a mean expect.
+func (m *mean) startedFrom(a Allowance) Allowance {
+	var kinds []string
+	for _, of := range m.Of {
+		kinds = append(kinds, of.Name)
+	}
+	a.Reads += ", starting from the mean of what rows of kind " + strings.Join(kinds, ", ") + " expect"
+	if a.Chooses != "" {
+		a.Chooses += " and "
+	}
+	a.Chooses += "what they choose"
+	return a
+}
+
 func (e *entroPlus) allowance() Allowance {
 	a := policyAllowance(e.Training)
+	if e.rows != nil {
+		return e.rows.startedFrom(a)
+	}
 	if e.Prior == 0 {
 		return a
 	}

@@ -27,6 +27,10 @@ import (
 // The form, N = 5 and Prior = 45 were chosen on another draw of a simulated pool, on fresh seeds of which it was confirmed,
 // and are not touched here. There lambda between 0.02 and 0.15 was the knob, 0.05 to 0.08 about the middle; the default is
 // the middle of that. Where both stages have the same problems, p has seen the rates that it shrinks.
+//
+// With Starts the policy starts from the utilities that other rows expect, on average, at Lambda (stages.Start); p is what they expect,
+// of training problems what they do when fitted without them; and Stage II has every problem at every price of startingPrices, so that
+// the reward is that of the whole curve. The network learns what is to be added.
 type entroPlus struct {
 	*stages.Training `yaml:"-"` // the two stages, the second with this method's reward
 
@@ -42,10 +46,12 @@ type entroPlus struct {
 	Cost           string  `yaml:"cost" oneof:"query token"`             // c(m,x): measured dollars, or the price alone
 	StrongestKappa string  `yaml:"strongest_kappa" oneof:"one measured"` // one: k(strongest,x) = 1, as in the paper's Stage II
 
+	Starts         []member      `yaml:"starts,omitempty"`          // rows that expect pass rates and dollars; none: random weights, and the regression
 	Features       spec.Features `yaml:"features"`                  // of the text regression
 	PolicyFeatures spec.Features `yaml:"policy_features,omitempty"` // as the features of EntroRouter
 
 	reading features.Reading
+	rows    *mean // of Starts
 }
 
 // ShrinkagePrior is how many rollouts the text regression of EntroRouter+ counts as.
@@ -63,40 +69,70 @@ func newEntroPlus(s Setup) (routing.Method, error) {
 	if e.reading, err = s.reads(&e.Features); err != nil {
 		return nil, err
 	}
+	if len(e.Starts) > 0 {
+		if e.Policy.Kind != "compact" {
+			return nil, paramFault(s.Method, "starts", "a policy of kind %s starts from its own weights; leave starts out, or set policy.kind compact", e.Policy.Kind)
+		}
+		if e.rows, err = meanOf(s, "starts", e.Starts); err != nil {
+			return nil, err
+		}
+		for i, of := range e.rows.Of {
+			if e.Starts[i].Params, err = inFull(of.Method); err != nil {
+				return nil, err
+			}
+		}
+	}
 	e.Training = &stages.Training{Targets: e.Targets, Policy: e.Policy, SFT: e.SFT, GRPO: e.GRPO, Validate: e.Validate, Features: e.PolicyFeatures}
-	e.Training.With.StageTwo = e.prompts
+	e.Training.With.StageTwo = func(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
+		return e.prompts(ctx, policy, set, nil, work)
+	}
 	return e, s.carriesOut(e.Training, "policy_features", &e.PolicyFeatures)
 }
 
-// prompts are the Stage II problems with u of every expert.
-func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
+// prompts are the Stage II problems with u of every expert, at every price where the policy starts from what is expected.
+func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routing.TrainSet, from *expectation, work routing.Work) ([]train.Prompt, error) {
 	experts := len(set.Experts)
 	texts := routing.Texts(set.RL)
 	rows, err := policy.Encode(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
-	rates, err := shrink(ctx, set, e.Prior, e.reading, work)
+	prices := []float64{e.Lambda}
+	var rates [][]float64
+	var expected []stages.Expected
+	usd, _ := means(set.Examples(), experts)
+	unit := dollarUnit(usd)
+	if from == nil {
+		rates, err = shrink(ctx, set, e.Prior, e.reading, work)
+	} else if expected, err = from.of(ctx, texts); err == nil {
+		prices, unit = startingPrices(), from.unit
+		rates = shrunk(set.RL, e.Prior, func(i int) []float64 { return expected[i].Pass })
+	}
 	if err != nil {
 		return nil, err
 	}
-	usd, _ := means(set.Examples(), experts)
-	unit := dollarUnit(usd)
-	prompts := make([]train.Prompt, len(set.RL))
+	prompts := make([]train.Prompt, 0, len(set.RL)*len(prices))
 	for i, x := range set.RL {
-		reward := make([]float64, experts)
-		for m := range reward {
-			k := rates[i][m]
-			if e.StrongestKappa == "one" && m == experts-1 {
-				k = 1
+		for _, lambda := range prices {
+			reward := make([]float64, experts)
+			for m := range reward {
+				k := rates[i][m]
+				if e.StrongestKappa == "one" && m == experts-1 {
+					k = 1
+				}
+				c := x.USD[m] / unit
+				if e.Cost == "token" {
+					c = set.C[m] / dollarUnit(set.C)
+				}
+				reward[m] = k - lambda*c
 			}
-			c := x.USD[m] / unit
-			if e.Cost == "token" {
-				c = set.C[m] / dollarUnit(set.C)
+			prompt := train.Prompt{ID: x.Problem.ID, Row: rows[i], Reward: reward} // a text that is cut solves nothing and costs nothing
+			if from != nil {
+				prompt.ID = fmt.Sprintf("%s at %g", x.Problem.ID, lambda)
+				prompt.Row = from.start(e.Lambda).At(lambda, rows[i], expected[i])
 			}
-			reward[m] = k - e.Lambda*c
+			prompts = append(prompts, prompt)
 		}
-		prompts[i] = train.Prompt{ID: x.Problem.ID, Row: rows[i], Reward: reward} // a text that is cut solves nothing and costs nothing
 	}
 	return prompts, nil
 }
@@ -109,16 +145,11 @@ func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *fea
 
 // shrink is Shrink by a regression on other features.
 func shrink(ctx context.Context, set routing.TrainSet, prior float64, by features.Reading, work routing.Work) ([][]float64, error) {
-	experts := len(set.Experts)
-	rates := make([][]float64, len(set.RL))
-	for i, x := range set.RL {
-		rates[i] = slices.Clone(x.Kappa)
-	}
 	if prior == 0 {
-		return rates, nil
+		return shrunk(set.RL, 0, nil), nil
 	}
 	text := &logistic{L2: penaltyGrid(), Cost: "mean", reading: by}
-	fitted, err := text.fit(ctx, slices.Clone(set.SFT), experts, work)
+	fitted, err := text.fit(ctx, slices.Clone(set.SFT), len(set.Experts), work)
 	if err != nil {
 		return nil, fmt.Errorf("text regression: %w", err)
 	}
@@ -126,11 +157,22 @@ func shrink(ctx context.Context, set routing.TrainSet, prior float64, by feature
 	if err != nil {
 		return nil, err
 	}
-	for i, x := range set.RL {
+	return shrunk(set.RL, prior, func(i int) []float64 { return expected[i].pass }), nil
+}
+
+// shrunk are pass rates [problems][M] shrunk to those that are expected of each problem; with prior 0 as measured.
+func shrunk(problems []routing.Example, prior float64, expected func(i int) []float64) [][]float64 {
+	rates := make([][]float64, len(problems))
+	for i, x := range problems {
+		rates[i] = slices.Clone(x.Kappa)
+		if prior == 0 {
+			continue
+		}
+		p := expected(i)
 		for m, k := range rates[i] {
 			n := float64(x.Samples[m])
-			rates[i][m] = (n*k + prior*expected[i].pass[m]) / (n + prior)
+			rates[i][m] = (n*k + prior*p[m]) / (n + prior)
 		}
 	}
-	return rates, nil
+	return rates
 }

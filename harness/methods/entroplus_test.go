@@ -10,14 +10,20 @@ import (
 	"github.com/entrorouter/entrorouter/harness/train"
 )
 
-func plusPrompts(t *testing.T, params string, set routing.TrainSet) []train.Prompt {
+// plusReader is the policy of a row, untrained.
+func plusReader(t *testing.T, e *entroPlus) *compact.Policy {
 	t.Helper()
-	e := build(t, "entroplus", params).(*entroPlus)
-	policy, err := compact.New(t.Context(), e.Policy, []string{"small", "medium", "large"}, []string{"x"}, e.With.Reading)
+	p, err := compact.New(t.Context(), e.Policy, []string{"small", "medium", "large"}, []string{"x"}, e.With.Reading)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := e.prompts(t.Context(), policy, set, routingtest.Work(1))
+	return p
+}
+
+func plusPrompts(t *testing.T, params string, set routing.TrainSet) []train.Prompt {
+	t.Helper()
+	e := build(t, "entroplus", params).(*entroPlus)
+	p, err := e.prompts(t.Context(), plusReader(t, e), set, nil, routingtest.Work(1))
 	if err != nil {
 		t.Fatal(err)
 	}

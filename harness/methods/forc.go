@@ -184,7 +184,7 @@ func (f *forc) router(of forecast) (routing.Router, error) {
 	r := newUtilityRouter(len(of.USD), unit, f.predicted(of)) // its knob starts at 0: money is nothing
 	switch f.Strategy {
 	case "threshold":
-		r = rateRouter{newScoreRouter(len(of.USD), chanceKnobs(), f.predicted(of), f.overThreshold)}
+		r = rateRouter{scoreRouter: newScoreRouter(len(of.USD), chanceKnobs(), f.predicted(of), f.overThreshold)}
 		r.knob = f.Threshold
 	case "cost":
 		r.knob = of.Price
@@ -337,9 +337,8 @@ type greedyRouter struct {
 // Route implements routing.Router. Queries are visited in an order of their own, by a hash of problem and run, so that
 // the order in which they are asked does not matter.
 func (r greedyRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	r.router.lock.Lock()
-	defer r.router.lock.Unlock()
-	if err := r.router.learn(ctx, queries); err != nil {
+	expected, err := r.router.expects(ctx, r.router.keysOf(queries))
+	if err != nil {
 		return nil, err
 	}
 	order := make([]int, len(queries))
@@ -354,7 +353,7 @@ func (r greedyRouter) Route(ctx context.Context, queries []routing.Query) ([]rou
 	})
 	all := make([]scores, len(queries))
 	for k, i := range order {
-		all[k] = r.router.known[r.router.keyOf(queries[i])]
+		all[k] = expected[i]
 	}
 	chosen := make([]int, len(queries))
 	for k, m := range greedy(all, r.budget*float64(len(queries))) {

@@ -41,20 +41,28 @@ func (*mean) weighs() bool       { return true }
 
 func newMean(s Setup) (routing.Method, error) {
 	var params struct {
-		Of []struct {
-			Name   string    `yaml:"name"` // kind of row
-			Params yaml.Node `yaml:"params,omitempty"`
-		} `yaml:"of"`
+		Of []member `yaml:"of"`
 	}
 	if err := spec.DecodeParams(s.Method, &params); err != nil {
 		return nil, err
 	}
-	if len(params.Of) < 2 {
-		return nil, paramFault(s.Method, "of", "%d rows; a mean is of two at least", len(params.Of))
+	return meanOf(s, "of", params.Of)
+}
+
+// member is a row of a mean as params have it.
+type member struct {
+	Name   string    `yaml:"name"` // kind of row
+	Params yaml.Node `yaml:"params,omitempty"`
+}
+
+// meanOf is the mean of the rows that a parameter names.
+func meanOf(s Setup, param string, rows []member) (*mean, error) {
+	if len(rows) < 2 {
+		return nil, paramFault(s.Method, param, "%d rows; a mean is of two at least", len(rows))
 	}
 	m := &mean{}
-	for i, row := range params.Of {
-		at := fmt.Sprintf("of[%d]", i)
+	for i, row := range rows {
+		at := fmt.Sprintf("%s[%d]", param, i)
 		of := s
 		of.Method = spec.Method{Name: row.Name, Params: row.Params, File: s.Method.File, Line: s.Method.Params.Line, Path: s.Method.Path + ".params." + at}
 		method, err := New(of)

@@ -8,6 +8,7 @@
 //	allowance.go      what rows that learn from texts are allowed to read and to choose
 //	imported.go       predictions of other programs, in place of those
 //	learned.go        what a fit keeps, and how its router comes back from it
+//	starts.go         what entroplus starts from
 //	policies.go       rows that train a policy by package stages (sft, entrorouter, entroplus): their checks, what others ask of them
 //	multiround.go     routers that ask several experts (routerr1, xrouter), trained here
 //	rounds.go         with a language model as their policy

@@ -69,21 +69,24 @@ type question struct {
 // newUtilityRouter picks argmax_m pass(m) - mu*usd(m)/unit, mu being its knob. Raising mu never raises the predicted
 // dollars of a decision. Route ignores the price: knob 0.
 func newUtilityRouter(experts int, unit float64, predict predictor) rateRouter {
-	return rateRouter{newScoreRouter(experts, utilityKnobs(), predict, func(s scores, mu float64) int { return utility(s.pass, s.usd, mu, unit) })}
+	r := newScoreRouter(experts, utilityKnobs(), predict, func(s scores, mu float64) int { return utility(s.pass, s.usd, mu, unit) })
+	return rateRouter{r, unit}
 }
 
 // rateRouter is a router whose scores are pass rates: those of others rank the experts, and no more. It implements routing.Predictor.
-type rateRouter struct{ *scoreRouter }
+type rateRouter struct {
+	*scoreRouter
+	unit float64 // of dollars
+}
 
 func (r rateRouter) PassRates(ctx context.Context, queries []routing.Query) ([][]float64, error) {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if err := r.learn(ctx, queries); err != nil {
+	expected, err := r.expects(ctx, r.keysOf(queries))
+	if err != nil {
 		return nil, err
 	}
 	out := make([][]float64, len(queries))
-	for i, q := range queries {
-		out[i] = slices.Clone(r.known[r.keyOf(q)].pass)
+	for i, s := range expected {
+		out[i] = slices.Clone(s.pass)
 		for m, p := range out[i] {
 			out[i][m] = min(p, 1) // a mean of rates may be above by its last digit
 		}
@@ -111,12 +114,12 @@ func (r *scoreRouter) RouteAt(ctx context.Context, queries []routing.Query, knob
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	if !slices.EqualFunc(queries, r.last, func(q routing.Query, l question) bool { return r.keyOf(q) == l.key }) {
-		if err := r.learn(ctx, queries); err != nil {
+		keys := r.keysOf(queries)
+		if err := r.learn(ctx, keys); err != nil {
 			return nil, err
 		}
 		r.last = make([]question, len(queries))
-		for i, q := range queries {
-			key := r.keyOf(q)
+		for i, key := range keys {
 			r.last[i] = question{key, r.known[key]}
 		}
 	}
@@ -130,12 +133,33 @@ func (r *scoreRouter) keyOf(q routing.Query) string {
 	return q.Problem.Text
 }
 
+func (r *scoreRouter) keysOf(queries []routing.Query) []string {
+	keys := make([]string, len(queries))
+	for i, q := range queries {
+		keys[i] = r.keyOf(q)
+	}
+	return keys
+}
+
+// expects returns what is expected on questions, by their keys.
+func (r *scoreRouter) expects(ctx context.Context, keys []string) ([]scores, error) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if err := r.learn(ctx, keys); err != nil {
+		return nil, err
+	}
+	all := make([]scores, len(keys))
+	for i, key := range keys {
+		all[i] = r.known[key]
+	}
+	return all, nil
+}
+
 // learn predicts the scores of questions that are not known yet.
-func (r *scoreRouter) learn(ctx context.Context, queries []routing.Query) error {
+func (r *scoreRouter) learn(ctx context.Context, questions []string) error {
 	var keys []string
 	asked := map[string]bool{}
-	for _, q := range queries {
-		key := r.keyOf(q)
+	for _, key := range questions {
 		if _, known := r.known[key]; !known && !asked[key] {
 			asked[key] = true
 			keys = append(keys, key)

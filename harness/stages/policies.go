@@ -29,7 +29,8 @@ func Shown(experts []routing.Expert) []lm.Expert {
 func (t *Training) newPolicy(ctx context.Context, experts []routing.Expert, texts []string) (policy.Policy, error) {
 	switch t.Policy.Kind {
 	case "compact":
-		return compact.New(ctx, t.Policy, routing.IDs(experts), texts, t.With.Reading)
+		p, err := compact.New(ctx, t.Policy, routing.IDs(experts), texts, t.With.Reading)
+		return t.starting(p), err
 	case "lm":
 		if t.With.Models == nil {
 			return nil, ErrNoModels
@@ -38,6 +39,14 @@ func (t *Training) newPolicy(ctx context.Context, experts []routing.Expert, text
 	default:
 		return nil, fmt.Errorf("policy: unknown kind %q; known: compact, lm", t.Policy.Kind)
 	}
+}
+
+// starting is a compact policy that starts where the training says.
+func (t *Training) starting(p *compact.Policy) policy.Policy {
+	if t.With.Start == nil || p == nil {
+		return p
+	}
+	return p.From(t.With.Start.logits)
 }
 
 // Conduct keeps the trainings of language models as they go; the compact network is trained again in less time than a
@@ -66,7 +75,8 @@ func Conduct(p spec.Policy, work routing.Work) train.Conduct {
 func (t *Training) readPolicy(kind string, config []byte) (policy.Policy, error) {
 	switch kind {
 	case "compact":
-		return compact.Read(config, t.With.Reading)
+		p, err := compact.Read(config, t.With.Reading)
+		return t.starting(p), err
 	case "lm":
 		if t.With.Models == nil {
 			return nil, ErrNoModels

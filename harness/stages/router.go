@@ -24,6 +24,7 @@ type Router struct {
 	decoding string
 	seed     seed.Seed
 	costs    []float64 // [M] c(m), list prices over the dearest's
+	start    *Start    // nil: the policy starts from nothing
 
 	lock  sync.Mutex
 	known map[string]opinion // by text
@@ -98,19 +99,31 @@ func policyKnobs() []float64 {
 const rarest = 1e-30
 
 // Knobs implements routing.Frontier.
-func (r *Router) Knobs() []float64 { return policyKnobs() }
+func (r *Router) Knobs() []float64 {
+	if r.start != nil {
+		return slices.Clone(r.start.Prices)
+	}
+	return policyKnobs()
+}
 
 // RouteAt implements routing.Frontier: it takes the expert with the largest log pi(m|x) - mu*c(m), c being its list price over the dearest's;
 // ties go to the cheaper one. At 0 these are the decisions of Route where decoding is argmax. The policy reads a text once.
+// Of a policy with a Start mu is the price, and pi the policy at it.
 func (r *Router) RouteAt(ctx context.Context, queries []routing.Query, mu float64) ([]routing.Decision, error) {
 	said, err := r.say(ctx, queries)
 	if err != nil {
 		return nil, err
 	}
+	if r.start != nil {
+		mu = r.start.scale(mu)
+	}
 	return routing.Choices(queries, len(r.costs), func(i int, _ routing.Query) int {
-		best, top := 0, math.Inf(-1)
+		best, top, costs := 0, math.Inf(-1), r.costs
+		if r.start != nil {
+			costs = said[i].cost
+		}
 		for m, p := range said[i].prob {
-			if u := math.Log(max(p, rarest)) - mu*r.costs[m]; u > top {
+			if u := math.Log(max(p, rarest)) - mu*costs[m]; u > top {
 				best, top = m, u
 			}
 		}
@@ -138,6 +151,15 @@ func (r *Router) say(ctx context.Context, queries []routing.Query) ([]opinion, e
 		said, err := r.chooser.choose(ctx, texts)
 		if err != nil {
 			return nil, fmt.Errorf("route: %w", err)
+		}
+		if r.start != nil {
+			expected, err := r.start.Expect(ctx, texts)
+			if err != nil {
+				return nil, fmt.Errorf("route: %w", err)
+			}
+			for i, x := range expected {
+				said[i].cost = x.Cost
+			}
 		}
 		if r.known == nil {
 			r.known = map[string]opinion{}

@@ -25,6 +25,7 @@ type chooser interface {
 // opinion is what a policy says of a text.
 type opinion struct {
 	prob  []float64  // [M]
+	cost  []float64  // [M] expected, of a policy with a Start
 	usage cost.Usage // tokens that it read and wrote for it; none if it reads no tokens
 	cut   bool       // what it wrote before was cut off
 }

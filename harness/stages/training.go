@@ -2,6 +2,7 @@
 // reward. A Training is a routing.Method; what it returns is a Router, which decides by the policy and has a curve.
 //
 //	training.go   both stages, the checkpoint they leave, and how it comes back
+//	start.go      what a policy may start from
 //	targets.go    what each stage learns from: equations 1 to 4 in Stage I, 5 to 8 in Stage II
 //	policies.go   the kinds of policies: a compact network, a language model
 //	rationale.go  what a policy that writes is taught to write before it chooses
@@ -56,6 +57,7 @@ type Training struct {
 type With struct {
 	Name     string // of the method
 	StageTwo StageTwo
+	Start    *Start // of a policy of kind compact; nil: it starts from random weights
 	Decoding string // argmax or sample
 	Backend  policy.Backend
 	Reading  features.Reading // of the features of a policy of kind compact
@@ -128,7 +130,7 @@ func (t *Training) Load(_ context.Context, experts []routing.Expert, from string
 }
 
 func (t *Training) router(by chooser, experts []routing.Expert, work routing.Work) *Router {
-	return &Router{chooser: by, writes: t.Policy.Rationale == "cot", decoding: t.With.Decoding, seed: work.Seed, costs: routing.Costs(experts, "normalised")}
+	return &Router{chooser: by, writes: t.Policy.Rationale == "cot", decoding: t.With.Decoding, seed: work.Seed, costs: routing.Costs(experts, "normalised"), start: t.With.Start}
 }
 
 // write makes a file of what to writes.
