@@ -52,6 +52,7 @@ type entroPlus struct {
 
 	reading features.Reading
 	rows    *mean // of Starts
+	fits    *Fits
 }
 
 // ShrinkagePrior is how many rollouts the text regression of EntroRouter+ counts as.
@@ -60,7 +61,7 @@ const ShrinkagePrior = 45
 func newEntroPlus(s Setup) (routing.Method, error) {
 	e := &entroPlus{
 		Targets: s.Spec.Targets, Policy: startingPolicy(s), SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
-		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured", Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), PolicyFeatures: s.Spec.Features,
+		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured", Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), PolicyFeatures: s.Spec.Features, fits: s.Fits,
 	}
 	if err := spec.DecodeParams(s.Method, e); err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 	usd, _ := means(set.Examples(), experts)
 	unit := dollarUnit(usd)
 	if from == nil {
-		rates, err = shrink(ctx, set, e.Prior, e.reading, work)
+		rates, err = shrink(ctx, set, e.Prior, e.reading, e.fits, work)
 	} else if expected, err = from.of(ctx, texts); err == nil {
 		prices, unit = startingPrices(), from.unit
 		rates = shrunk(set.RL, e.Prior, func(i int) []float64 { return expected[i].Pass })
@@ -140,16 +141,16 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 // Shrink returns the pass rates of the Stage II problems [problems][M] shrunk to a text regression that is fitted to the
 // Stage I problems and counts as prior rollouts: (N*kappa + prior*p) / (N + prior). With prior 0 they are as measured. texts may be nil.
 func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *features.Texts, work routing.Work) ([][]float64, error) {
-	return shrink(ctx, set, prior, features.Reading{Of: (Setup{Spec: &spec.Experiment{}}).textFeatures(spec.ReadStructure, spec.ReadWords), Memory: texts}, work)
+	return shrink(ctx, set, prior, features.Reading{Of: (Setup{Spec: &spec.Experiment{}}).textFeatures(spec.ReadStructure, spec.ReadWords), Memory: texts}, nil, work)
 }
 
 // shrink is Shrink by a regression on other features.
-func shrink(ctx context.Context, set routing.TrainSet, prior float64, by features.Reading, work routing.Work) ([][]float64, error) {
+func shrink(ctx context.Context, set routing.TrainSet, prior float64, by features.Reading, fits *Fits, work routing.Work) ([][]float64, error) {
 	if prior == 0 {
 		return shrunk(set.RL, 0, nil), nil
 	}
-	text := &logistic{L2: penaltyGrid(), Cost: "mean", reading: by}
-	fitted, err := text.fit(ctx, slices.Clone(set.SFT), len(set.Experts), work)
+	text := &logistic{L2: penaltyGrid(), Cost: "mean", reading: by, fits: fits}
+	fitted, err := text.fit(ctx, set.SFT, len(set.Experts), work)
 	if err != nil {
 		return nil, fmt.Errorf("text regression: %w", err)
 	}

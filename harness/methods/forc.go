@@ -56,10 +56,11 @@ type forc struct {
 
 	pihat   *imported
 	reading features.Reading
+	fits    *Fits
 }
 
 func newFORC(s Setup) (routing.Method, error) {
-	f := &forc{Strategy: "threshold", Threshold: 0.5, AllWrong: "biggest", Multiple: "cheapest", Share: 0.5, Cost: "mean", L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), Bins: 10}
+	f := &forc{Strategy: "threshold", Threshold: 0.5, AllWrong: "biggest", Multiple: "cheapest", Share: 0.5, Cost: "mean", L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), Bins: 10, fits: s.Fits}
 	if err := spec.DecodeParams(s.Method, f); err != nil {
 		return nil, err
 	}
@@ -237,10 +238,10 @@ func (f *forc) rates(ctx context.Context, examples []routing.Example, experts in
 		return t, calibrationError(examples, found, f.Bins), nil
 	}
 	// What it predicts is what logistic predicts: the two differ in how they decide, and by default in dollars.
-	regression := logistic{L2: f.L2, Cost: "mean", reading: f.reading}
+	regression := logistic{L2: f.L2, Cost: "mean", reading: f.reading, fits: f.fits}
 	searched := min(len(examples), learn.SearchRows)
 	if held := searched / 5; held > 0 {
-		part, err := regression.fit(ctx, slices.Clone(examples[held:searched]), experts, work)
+		part, err := regression.fit(ctx, examples[held:searched], experts, work)
 		if err != nil {
 			return t, nil, err
 		}

@@ -5,6 +5,7 @@ package methods
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
@@ -29,10 +30,11 @@ type logistic struct {
 	Cost     string        `yaml:"cost" oneof:"predicted mean"` // dollars of a question: predicted from the text, or the expert's training mean
 
 	reading features.Reading
+	fits    *Fits
 }
 
 func newLogistic(s Setup) (routing.Method, error) {
-	l := &logistic{L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), Cost: "predicted"}
+	l := &logistic{L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), Cost: "predicted", fits: s.Fits}
 	if err := spec.DecodeParams(s.Method, l); err != nil {
 		return nil, err
 	}
@@ -63,11 +65,17 @@ func (l *logistic) Load(_ context.Context, experts []routing.Expert, from string
 
 // fit returns what predicts pass rates and dollars of the experts on texts.
 func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[learn.Logits], err error) {
-	c, err := newCorpus(ctx, examples, len(examples), l.reading, features.Set.Rows)
+	key, err := keyOfFit("logistic, dollars "+l.Cost, l.reading.Of, l.L2, examples, func(e routing.Example) []float64 { return slices.Concat(e.Kappa, e.USD) })
 	if err != nil {
 		return t, err
 	}
-	return fitTexts(ctx, c, experts, l.L2, l.Cost == "mean", work.Log, func(d learn.Design) (learn.Logits, float64, error) {
-		return learn.FitLogits(ctx, d, labels(c.examples, experts, passRate), l.L2)
+	return fitOnce(l.fits, key, func() (t textual[learn.Logits], err error) {
+		c, err := newCorpus(ctx, slices.Clone(examples), len(examples), l.reading, features.Set.Rows)
+		if err != nil {
+			return t, err
+		}
+		return fitTexts(ctx, c, experts, l.L2, l.Cost == "mean", work.Log, func(d learn.Design) (learn.Logits, float64, error) {
+			return learn.FitLogits(ctx, d, labels(c.examples, experts, passRate), l.L2)
+		})
 	})
 }

@@ -7,6 +7,7 @@
 //	texts.go          what predicts pass rates and dollars from texts
 //	allowance.go      what rows that learn from texts are allowed to read and to choose
 //	imported.go       predictions of other programs, in place of those
+//	fits.go           a memory of fits that rows and seeds share
 //	learned.go        what a fit keeps, and how its router comes back from it
 //	starts.go         what entroplus starts from
 //	policies.go       rows that train a policy by package stages (sft, entrorouter, entroplus): their checks, what others ask of them
@@ -44,6 +45,7 @@ type Setup struct {
 	Backend policy.Backend
 	Texts   *features.Texts  // what the texts that methods read are made of, so that they cut them up once; nil: no memory
 	Stages  *stages.Memory   // what Stage I came to, so that rows that share it train it once; nil: no memory
+	Fits    *Fits            // what was fitted to texts, so that rows that share it fit it once; nil: no memory
 	Models  *lm.Models       // language models that policies start from; nil: none is opened, as when a spec is only checked
 	Pool    []routing.Expert // cheapest first; nil: not known yet
 	Servers Servers          // nil: nobody can be asked, as when a spec is only checked

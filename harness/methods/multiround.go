@@ -10,6 +10,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
@@ -47,6 +48,7 @@ type multiRound struct {
 	unit                                                           func(usd []float64) float64 // dollars -> the unit of the reward's costs; usd are the mean dollars of a call [M]
 	decoding                                                       string
 	memory                                                         *features.Texts
+	fits                                                           *Fits
 	anchor                                                         *spec.Anchor // nil: none
 	lm                                                             *decoder     // nil: a small network
 }
@@ -125,8 +127,7 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 	return out, nil
 }
 
-// look returns what the policy sees of texts: a network [1+M] features, standardised logits of the pass rates of the router and
-// of each expert; a language model the text.
+// look returns what the policy sees of texts: a network what sight has, a language model the text.
 func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx context.Context, texts []string) ([]theory.Bucket, error), error) {
 	if r.lm != nil {
 		return func(_ context.Context, texts []string) ([]theory.Bucket, error) {
@@ -137,56 +138,87 @@ func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx
 			return seen, nil
 		}, nil
 	}
-	c, err := newCorpus(ctx, slices.Clone(train.SFT), len(train.SFT), features.Reading{Of: multiRoundFeatures(), Memory: r.memory}, features.Set.Rows)
+	penalty := []float64{r.regressionL2}
+	key, err := keyOfFit("sight", multiRoundFeatures(), penalty, train.SFT, func(e routing.Example) []float64 { return append([]float64{e.Probe}, e.Kappa...) })
 	if err != nil {
 		return nil, err
 	}
-	m := len(train.Experts)
-	rates := labels(c.examples, 1+m, func(e routing.Example, who int) float64 {
+	of, err := fitOnce(r.fits, key, func() (*sight, error) { return newSight(ctx, train.SFT, len(train.Experts), penalty, r.memory) })
+	if err != nil {
+		return nil, err
+	}
+	return of.buckets, nil
+}
+
+// sight is what a network sees of texts: [1+M] features, standardised logits of the pass rates of the router and of each expert. It keeps
+// those of every text that it was asked about, since rows and seeds ask about the same ones. It is safe for concurrent use.
+type sight struct {
+	features        features.Set
+	fits            learn.Logits
+	mean, deviation []float64
+
+	lock  sync.Mutex
+	known map[string][]float64
+}
+
+func newSight(ctx context.Context, examples []routing.Example, experts int, penalty []float64, memory *features.Texts) (*sight, error) {
+	c, err := newCorpus(ctx, slices.Clone(examples), len(examples), features.Reading{Of: multiRoundFeatures(), Memory: memory}, features.Set.Rows)
+	if err != nil {
+		return nil, err
+	}
+	rates := labels(c.examples, 1+experts, func(e routing.Example, who int) float64 {
 		if who == 0 {
 			return e.Probe
 		}
 		return e.Kappa[who-1]
 	})
-	fits, _, err := learn.FitLogits(ctx, learn.NewDesign(c.rows, c.Width()), rates, []float64{r.regressionL2})
+	s := &sight{features: c.Set, mean: make([]float64, 1+experts), deviation: make([]float64, 1+experts), known: map[string][]float64{}}
+	if s.fits, _, err = learn.FitLogits(ctx, learn.NewDesign(c.rows, c.Width()), rates, penalty); err != nil {
+		return nil, err
+	}
+	found := s.logits(c.rows)
+	for _, x := range found {
+		for i, v := range x {
+			s.mean[i] += v / float64(len(found))
+		}
+	}
+	for _, x := range found {
+		for i, v := range x {
+			s.deviation[i] += (v - s.mean[i]) * (v - s.mean[i]) / float64(len(found))
+		}
+	}
+	return s, nil
+}
+
+func (s *sight) logits(rows []policy.Row) [][]float64 {
+	out := make([][]float64, len(rows))
+	for i, row := range rows {
+		for _, fit := range s.fits {
+			out[i] = append(out[i], fit.At(row))
+		}
+	}
+	return out
+}
+
+func (s *sight) buckets(ctx context.Context, texts []string) ([]theory.Bucket, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	unseen := slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return s.known[text] != nil })
+	rows, err := s.features.Rows(ctx, unseen)
 	if err != nil {
 		return nil, err
 	}
-	logits := func(rows []policy.Row) [][]float64 {
-		out := make([][]float64, len(rows))
-		for i, row := range rows {
-			for _, fit := range fits {
-				out[i] = append(out[i], fit.At(row))
-			}
+	for k, x := range s.logits(rows) {
+		for i := range x {
+			x[i] = (x[i] - s.mean[i]) / math.Sqrt(s.deviation[i]+1e-8)
 		}
-		return out
+		s.known[unseen[k]] = x
 	}
-	found := logits(c.rows)
-	mean, deviation := make([]float64, 1+m), make([]float64, 1+m)
-	for _, x := range found {
-		for i, v := range x {
-			mean[i] += v / float64(len(found))
-		}
+	seen := make([]theory.Bucket, len(texts))
+	for k, text := range texts {
+		seen[k].Features = s.known[text]
 	}
-	for _, x := range found {
-		for i, v := range x {
-			deviation[i] += (v - mean[i]) * (v - mean[i]) / float64(len(found))
-		}
-	}
-	return func(ctx context.Context, texts []string) ([]theory.Bucket, error) {
-		rows, err := c.Rows(ctx, texts)
-		if err != nil {
-			return nil, err
-		}
-		seen := make([]theory.Bucket, len(texts))
-		for k, x := range logits(rows) {
-			for i := range x {
-				x[i] = (x[i] - mean[i]) / math.Sqrt(deviation[i]+1e-8)
-			}
-			seen[k].Features = x
-		}
-		return seen, nil
-	}, nil
+	return seen, nil
 }
 
 // writeCourse writes what a policy did in every step of its training, on the episodes that it learned from. Costs are

@@ -46,6 +46,7 @@ type routerR1 struct {
 
 	decoding string
 	memory   *features.Texts
+	fits     *Fits
 	decoder  *decoder
 }
 
@@ -53,7 +54,7 @@ func newRouterR1(s Setup) (routing.Method, error) {
 	r := &routerR1{
 		Distraction: 0.05, MaxTurns: 4, ColdStart: 0.9, Window: 1000,
 		Steps: 225, Batch: 64, Mini: 32, LR: 0.003, Critic: 0.03, Entropy: 0.001, KL: 0.001, Hidden: 32, L2: multiRoundL2,
-		decoding: s.Spec.Evaluate.Decoding, memory: s.Texts,
+		decoding: s.Spec.Evaluate.Decoding, memory: s.Texts, fits: s.Fits,
 	}
 	if err := spec.DecodeParams(s.Method, r); err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func (r *routerR1) Fit(ctx context.Context, train routing.TrainSet, work routing
 	}
 	m := &multiRound{
 		name: r.Name(), assimilation: r.Assimilation, distraction: r.Distraction, coldStart: r.ColdStart, formatFail: r.FormatFail,
-		horizon: r.MaxTurns, regressionL2: r.L2, decoding: r.decoding, memory: r.memory,
+		horizon: r.MaxTurns, regressionL2: r.L2, decoding: r.decoding, memory: r.memory, fits: r.fits,
 		reward:   theory.Reward{Kind: theory.RouterR1, Alpha: r.Alpha, Window: r.Window, CallBonus: r.CallBonus},
 		training: t, anchor: r.Anchor, lm: r.decoder,
 		unit: func([]float64) float64 { return 1e6 }, // the source counts tokens times dollars a million

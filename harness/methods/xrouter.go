@@ -57,6 +57,7 @@ type xRouter struct {
 
 	decoding string
 	memory   *features.Texts
+	fits     *Fits
 	decoder  *decoder
 }
 
@@ -64,7 +65,7 @@ func newXRouter(s Setup) (routing.Method, error) {
 	x := &xRouter{
 		Distraction: 0.05, MaxTurns: 3, Select: true, ColdStart: 0.9, Lambda: 3, K: 1, CostMax: 0.8, CostUnit: "usd",
 		Steps: 250, Batch: 64, Group: 8, Mini: 16, Filter: theory.ByReward, Batches: 10, LR: 0.003, WarmUp: 10, Hidden: 32, L2: multiRoundL2,
-		decoding: s.Spec.Evaluate.Decoding, memory: s.Texts,
+		decoding: s.Spec.Evaluate.Decoding, memory: s.Texts, fits: s.Fits,
 	}
 	if err := spec.DecodeParams(s.Method, x); err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (x *xRouter) Fit(ctx context.Context, train routing.TrainSet, work routing.
 	}
 	m := &multiRound{
 		name: x.Name(), assimilation: x.Assimilation, distraction: x.Distraction, coldStart: x.ColdStart, formatFail: x.FormatFail,
-		horizon: x.MaxTurns, selects: x.Select, regressionL2: x.L2, decoding: x.decoding, memory: x.memory,
+		horizon: x.MaxTurns, selects: x.Select, regressionL2: x.L2, decoding: x.decoding, memory: x.memory, fits: x.fits,
 		reward: theory.Reward{Kind: theory.XRouter, Lambda: x.Lambda, K: x.K, CostMax: x.CostMax, CallBonus: x.CallBonus},
 		training: theory.Training{
 			Algorithm: theory.GRPO, Steps: x.Steps, Batch: x.Batch, Group: x.Group, MiniBatch: x.Mini, LR: x.LR, WarmUp: x.WarmUp,

@@ -46,7 +46,7 @@ func (f *fit) covers(a *arena) bool { return !f.hindsight || a.Name != metrics.L
 
 // newFit plans a fit.
 func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
-	method, err := methods.New(methods.Setup{Method: row, Spec: &e.Spec.Experiment, Backend: e.backend, Texts: e.texts, Stages: e.stages, Models: e.models, Pool: e.pool.Experts, Servers: asking.Servers{Asker: e.asker}, IDs: e.ids, Embed: e.asker.Embed, Prices: e.Spec.Prices.Models, Data: e.Options.Data})
+	method, err := methods.New(methods.Setup{Method: row, Spec: &e.Spec.Experiment, Backend: e.backend, Texts: e.texts, Stages: e.stages, Fits: e.regressions, Models: e.models, Pool: e.pool.Experts, Servers: asking.Servers{Asker: e.asker}, IDs: e.ids, Embed: e.asker.Embed, Prices: e.Spec.Prices.Models, Data: e.Options.Data})
 	if err != nil {
 		return nil, err
 	}

@@ -49,13 +49,14 @@ const noProbe = "none"
 // recorded is one recorded pool under cross-validation.
 type recorded struct {
 	*steps.Plan
-	pool    *steps.Pool
-	backend policy.Backend  // nil: the store is only looked at
-	texts   *features.Texts // what fits have read
-	stages  *stages.Memory
-	models  *lm.Models
-	embed   methods.Embed
-	servers methods.Servers
+	pool        *steps.Pool
+	backend     policy.Backend  // nil: the store is only looked at
+	texts       *features.Texts // what fits have read
+	stages      *stages.Memory
+	regressions *methods.Fits
+	models      *lm.Models
+	embed       methods.Embed
+	servers     methods.Servers
 
 	rec       *recording.Table
 	scored    int // runs of every question and model
@@ -122,7 +123,7 @@ func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
 	if err != nil {
 		return err
 	}
-	c := &recorded{Plan: run.Plan, embed: run.embed(members), servers: servers{run, members}, pool: members, backend: run.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), models: run.models}
+	c := &recorded{Plan: run.Plan, embed: run.embed(members), servers: servers{run, members}, pool: members, backend: run.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: methods.NewFits(rememberedFits), models: run.models}
 	if err := c.read(ctx); err != nil {
 		return err
 	}
@@ -286,7 +287,7 @@ func (c *recorded) plan() (*steps.Step, error) {
 			if methods.AnswersItself(row.Name) {
 				return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", spec.ErrUsage, row.RowID())
 			}
-			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Stages: c.stages, Models: c.models, Pool: c.pool.Experts, Servers: c.servers, IDs: c.ids, Embed: c.embed, Prices: c.Spec.Prices.Models, Data: c.Options.Data})
+			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Stages: c.stages, Fits: c.regressions, Models: c.models, Pool: c.pool.Experts, Servers: c.servers, IDs: c.ids, Embed: c.embed, Prices: c.Spec.Prices.Models, Data: c.Options.Data})
 			if err != nil {
 				return nil, err
 			}

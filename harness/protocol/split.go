@@ -41,16 +41,20 @@ const rememberedTexts = 128 << 20
 // rememberedStages bounds the memory of what Stage I came to, in bytes.
 const rememberedStages = 64 << 20
 
+// rememberedFits bounds the memory of regressions: each has about a hundred kilobytes, more with more features.
+const rememberedFits = 500
+
 // experiment is an experiment of protocol split as it is planned and carried out: what its steps share.
 type experiment struct {
 	*steps.Plan
-	pool    *steps.Pool
-	asker   *asking.Asker
-	backend policy.Backend  // nil: the store is only looked at
-	texts   *features.Texts // what fits have read
-	stages  *stages.Memory
-	models  *lm.Models
-	files   problems.Source
+	pool        *steps.Pool
+	asker       *asking.Asker
+	backend     policy.Backend  // nil: the store is only looked at
+	texts       *features.Texts // what fits have read
+	stages      *stages.Memory
+	regressions *methods.Fits
+	models      *lm.Models
+	files       problems.Source
 
 	sets                  []*problemSet
 	wants                 []*want
@@ -89,7 +93,7 @@ func newSplit(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	if err != nil {
 		return nil, err
 	}
-	e := &experiment{Plan: run.Plan, pool: members, backend: run.backend, models: run.models, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
+	e := &experiment{Plan: run.Plan, pool: members, backend: run.backend, models: run.models, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: methods.NewFits(rememberedFits), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
 	run.split = e
 	if e.asker, err = asking.Open(ctx, run.Plan, members); err != nil {
 		run.Close()
