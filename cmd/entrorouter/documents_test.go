@@ -199,7 +199,7 @@ var commandsOfDocuments = []documented{
 	{command: "build/xla/entrorouter-xla run lm-smollm2 --plugin $PWD/build/xla/pjrt_c_api_cpu_plugin.so", as: "entrorouter run lm-smollm2 --plugin $PWD/build/xla/pjrt_c_api_cpu_plugin.so", why: "it needs what make smollm2 xla-cpu makes: what this program says", exit: 2, prints: `built without XLA`},
 	{command: "go doc ./harness/train.Conduct.SFT", as: `cd "$ROOT" && go doc ./harness/train.Conduct.SFT`, why: "in the folder of the code", prints: `Where it is not what the paper does`},
 	{command: "go doc ./harness/train.Conduct.GRPO", as: `cd "$ROOT" && go doc ./harness/train.Conduct.GRPO`, why: "in the folder of the code", prints: `VeRL where they are silent`},
-	{command: "make lm-studies DATA=DIR", as: `make -C "$ROOT" -n lm-studies DATA=DIR SMOLLM2=build/nowhere XLA=build/nowhere`, why: "it installs packages and takes half an hour: what it calls", needs: "make", prints: `run lm-recorded lm-collapse --data 'DIR' --out build/lm-studies --plugin '.*pjrt_c_api_cpu_plugin\.so'`},
+	{command: "make lm-studies DATA=DIR", as: `make -C "$ROOT" -n lm-studies DATA=DIR SMOLLM2=build/nowhere XLA=build/nowhere`, why: "it installs packages and takes an hour: what it calls", needs: "make", prints: `run lm-recorded lm-controls lm-collapse --data 'DIR' --out build/lm-studies --plugin '.*pjrt_c_api_cpu_plugin\.so'`},
 	{command: "make smollm2", as: `make -C "$ROOT" -n smollm2 SMOLLM2=build/nowhere`, why: "97 MB from a network: what it calls", needs: "make", prints: `model import build/nowhere/.*--out build/nowhere/hf`},
 	{command: "entrorouter status", prints: `no process is running; last asked by: `},
 	{command: "entrorouter fsck", prints: `\d+ entries, \d+ rollouts, \d+ attempts; faults: 0`},
