@@ -125,12 +125,12 @@ func groupsByKnob(t *testing.T, out string) {
 			more: []string{"evaluate.bootstrap: 20 stored, 30 wanted"}},
 		{name: "intervals", edit: []string{"bootstrap: 20", "bootstrap: 30"},
 			cause: "evaluate.bootstrap: 20 stored, 30 wanted", direct: []string{"measure"}},
-		{name: "a training set", edit: []string{"size: 80", "size: 90"}, cause: "train.rl.size: 80 stored, 90 wanted",
-			direct: []string{"problems sim-train-sft"}, work: explain.Work{Fits: 13, Routing: 1}}, // they begin the 120 of the first stage, which are answered
-		{name: "a larger one than both", edit: []string{"size: 80", "size: 130"}, cause: "train.rl.size: 80 stored, 130 wanted",
-			direct: []string{"problems sim-train-sft"}, work: explain.Work{Fits: 13, Asked: explain.Asked{Rollouts: 130 * 4 * 5, AtMost: true}, Routing: 1}},
+		{name: "a training set", edit: []string{"size: 30", "size: 35"}, cause: "train.rl.size: 30 stored, 35 wanted",
+			direct: []string{"problems sim-train-sft"}, work: explain.Work{Fits: 13, Routing: 1}}, // they begin the 40 of the first stage, which are answered
+		{name: "a larger one than both", edit: []string{"size: 30", "size: 50"}, cause: "train.rl.size: 30 stored, 50 wanted",
+			direct: []string{"problems sim-train-sft"}, work: explain.Work{Fits: 13, Asked: explain.Asked{Rollouts: 50 * 4 * 5, AtMost: true}, Routing: 1}},
 		{name: "rollouts a problem, of which five are stored", edit: []string{"profile: {", "profile: {rollouts: 6, "}, cause: "profile.rollouts: 5 stored, 6 wanted",
-			direct: []string{"profile sim-train-sft", "profile sim-train-sft", "profile sim-aime25", "profile sim-math500"}, work: explain.Work{Fits: 13, Asked: explain.Asked{Rollouts: 120*4 + 2*8*3}, Routing: 1}},
+			direct: []string{"profile sim-train-sft", "profile sim-train-sft", "profile sim-aime25", "profile sim-math500"}, work: explain.Work{Fits: 13, Asked: explain.Asked{Rollouts: 40*4 + 2*8*3}, Routing: 1}},
 		{name: "one more seed", edit: []string{"seeds: [1, 2]", "seeds: [1, 2, 3]"}, cause: "evaluate.seeds: 3 is new",
 			direct: []string{"fit random seed=3", "fit sft seed=3", "fit entrorouter seed=3", "measure"}, follow: []string{"match mixture seed=3", "match benchmark seed=3", "match logistic seed=3"}, work: explain.Work{Fits: 3}},
 		{name: "another row", edit: []string{"{name: self}", "{name: knn}"}, cause: "methods: row knn is new; row self is gone",
@@ -145,7 +145,7 @@ func groupsByKnob(t *testing.T, out string) {
 			direct: slices.Concat([]string{"problems sim-amc", "problems sim-amc large"}, fits, []string{"measure"}), work: explain.Work{Fits: 13, Asked: explain.Asked{Rollouts: 8*3*5 + 8*4*2, AtMost: true}, Routing: 1}},
 		{name: "fewer runs", edit: []string{"max_runs: 2", "max_runs: 1"}, cause: "evaluate.max_runs: 2 stored, 1 wanted",
 			direct: append([]string{"outcomes sim-aime25", "outcomes of the router alone sim-aime25"}, fits...), work: explain.Work{Fits: 13, Routing: 1}},
-		{name: "no large set", edit: []string{"large: 20", "large: 0"}, cause: "large: 20 stored, 0 wanted",
+		{name: "no large set", edit: []string{"large: 10", "large: 0"}, cause: "large: 10 stored, 0 wanted",
 			direct: append(slices.Clone(fits), "measure"), follow: matched, work: explain.Work{Fits: 13, Routing: 1}},
 		{name: "test sets in another order", edit: []string{"[sim-aime25, sim-math500]", "[sim-math500, sim-aime25]"}, cause: "test: in another order",
 			direct: append(slices.Clone(fits), "measure"), follow: matched, work: explain.Work{Fits: 13, Routing: 1}},
@@ -155,7 +155,7 @@ func groupsByKnob(t *testing.T, out string) {
 		{name: "a second row of a method", edit: []string{"  - {name: sft}", "  - {name: entrorouter, id: twin, params: {targets: {gate: false}}}\n  - {name: sft}"}, cause: "methods: row twin is new",
 			direct: []string{"fit twin seed=1", "fit twin seed=2", "measure"}, work: explain.Work{Fits: 2}},
 		{name: "another training benchmark", edit: []string{"rl: {benchmark: sim-train-sft", "rl: {benchmark: sim-train-rl"}, cause: "train.rl.benchmark: sim-train-rl is new",
-			direct: []string{"problems sim-train-rl"}, work: explain.Work{Fits: 13, Asked: explain.Asked{Rollouts: 80 * 4 * 5, AtMost: true}, Routing: 1}},
+			direct: []string{"problems sim-train-rl"}, work: explain.Work{Fits: 13, Asked: explain.Asked{Rollouts: 30 * 4 * 5, AtMost: true}, Routing: 1}},
 		{name: "as many runs as there are", edit: []string{", max_runs: 2", ""}, cause: "evaluate.max_runs or runs in benchmarks.yaml: 2 stored, 16 wanted",
 			direct: append([]string{"outcomes sim-aime25", "outcomes of the router alone sim-aime25"}, fits...), work: explain.Work{Fits: 13, Asked: explain.Asked{Rollouts: 8*14*3 + 8*14}, Routing: 1}},
 		{name: "another experiment that shares steps", edit: []string{"name: tiny\nbase", "name: other\nbase", "grpo: {steps: 2", "grpo: {steps: 3"},
@@ -290,12 +290,12 @@ func TestAStoreThatIsOnlyLookedAtIsNotMade(t *testing.T) {
 }
 
 func followsToTheRoot(t *testing.T, out string) {
-	r := toy.TinyWith(t, "size: 80", "size: 90")
+	r := toy.TinyWith(t, "size: 30", "size: 35")
 	x, err := ExplainStep(t.Context(), r, Options{Out: out}, "match logistic seed=2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "match logistic seed=2 reads fit logistic seed=1 reads profile sim-train-sft reads problems sim-train-sft: train.rl.size: 80 stored, 90 wanted"
+	want := "match logistic seed=2 reads fit logistic seed=1 reads profile sim-train-sft reads problems sim-train-sft: train.rl.size: 30 stored, 35 wanted"
 	if diff := cmp.Diff([]string{want}, x.Because); diff != "" || !x.LastRun || x.State != explain.StateToDo || len(x.Inputs) != 2 {
 		t.Errorf("%+v %s", x, diff)
 	}
@@ -336,6 +336,10 @@ func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		plan := e.Explain()
+		sets, err := plan.Where()
+		if err != nil {
+			t.Fatal(err)
+		}
 		seen := map[string]bool{}
 		for _, s := range plan.Steps {
 			var all any
@@ -353,10 +357,7 @@ func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
 				} else {
 					seen[at] = true
 				}
-				where, err := plan.Where(s, strings.Join(path, "."))
-				if err != nil {
-					t.Fatal(err)
-				}
+				where := sets(s, strings.Join(path, "."))
 				file, at, beside := strings.Cut(where, ".yaml: ")
 				var known bool
 				switch {

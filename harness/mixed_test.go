@@ -53,7 +53,7 @@ func TestASimulatedPoolCanHaveAServedExpertBesideItsOwn(t *testing.T) {
 			t.Errorf("%s differs", file)
 		}
 	}
-	if n := others.Load(); n != 8*2+8+120*5 {
+	if n := others.Load(); n != 8*2+8+40*5 {
 		t.Errorf("%d requests to the server, want those for one expert", n)
 	}
 	if text := render(t, result); !strings.Contains(text, "No simulation, but asked on servers: "+served.ID+".") {

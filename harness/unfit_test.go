@@ -14,7 +14,7 @@ import (
 // A row that finds nothing to learn from does not end the others: it is in the tables, its numbers are not defined and the
 // reason stands below.
 func TestARowThatCannotBeFittedEndsNoOther(t *testing.T) {
-	r, out := toy.TinyWith(t, "rl: {benchmark: sim-train-sft, size: 80}", "rl: {benchmark: sim-train-sft, size: 1}"), t.TempDir()
+	r, out := toy.TinyWith(t, "rl: {benchmark: sim-train-sft, size: 30}", "rl: {benchmark: sim-train-sft, size: 1}"), t.TempDir()
 	result := runIn(t, r, out)
 	for _, arena := range []string{metrics.PaperArena, metrics.LargeArena} {
 		of := func(row string) metrics.Measurement {

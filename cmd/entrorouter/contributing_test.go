@@ -84,7 +84,7 @@ func TestAMethodAndAFigureAreTheirFilesAndALine(t *testing.T) {
 	}
 	put(t, filepath.Join(dir, "overlay.json"), text)
 	program := filepath.Join(dir, "walk")
-	if out, err := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	for _, file := range []string{"tiny.yaml", "contributing/walk.yaml"} {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/experiments"
@@ -16,25 +17,40 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-func builtIn(t *testing.T, pools int) (*spec.Resolved, *spec.Ensemble) {
-	t.Helper()
+func builtIn(pools int) (*spec.Resolved, *spec.Ensemble, error) {
 	r, err := spec.Load(experiments.FS, "ensemble", spec.Known{Methods: methods.Kinds()})
 	if err != nil {
-		t.Fatal(err)
+		return nil, nil, err
 	}
 	e := *r.Experiment.Ensemble
 	e.Pools = pools
-	return r, &e
+	return r, &e, nil
 }
+
+// drawn are the built-in ensemble with a few pools, the pool that these are drawn from, and they; to be read only.
+var drawn = sync.OnceValue(func() (d struct {
+	resolved *spec.Resolved
+	ensemble *spec.Ensemble
+	members  []Member
+	err      error
+}) {
+	d.resolved, d.ensemble, d.err = builtIn(few)
+	if d.err == nil {
+		d.members, d.err = Draw(d.ensemble, d.resolved.Pools[0], d.resolved.Prices, 1)
+	}
+	return d
+})
+
+const few = 3
 
 // Of a Latin hypercube every stratum of every knob has one pool.
 func TestEveryStratumHasOnePool(t *testing.T) {
-	const pools = 6
-	r, e := builtIn(t, pools)
-	all, err := Draw(e, r.Pools[0], r.Prices, 1)
-	if err != nil {
-		t.Fatal(err)
+	const pools = few
+	d := drawn()
+	if d.err != nil {
+		t.Fatal(d.err)
 	}
+	e, all := d.ensemble, d.members
 	for k, of := range e.Ranges() {
 		seen := make([]int, pools)
 		for _, m := range all {
@@ -54,12 +70,12 @@ func TestEveryStratumHasOnePool(t *testing.T) {
 }
 
 func TestPoolsOfAnEnsembleReachThePapersFixedExpertsAndDiffer(t *testing.T) {
-	r, e := builtIn(t, 3)
-	base := r.Pools[0]
-	all, err := Draw(e, base, r.Prices, 1)
-	if err != nil {
-		t.Fatal(err)
+	d := drawn()
+	if d.err != nil {
+		t.Fatal(d.err)
 	}
+	r, e, all := d.resolved, d.ensemble, d.members
+	base := r.Pools[0]
 	again, err := Draw(e, base, r.Prices, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -95,9 +111,12 @@ func TestPoolsOfAnEnsembleReachThePapersFixedExpertsAndDiffer(t *testing.T) {
 }
 
 func TestAPoolThatCannotReachTheTargetsIsNamed(t *testing.T) {
-	r, e := builtIn(t, 2)
+	r, e, err := builtIn(2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	e.TokensSigma = spec.Range{From: 1.5, To: 1.6}
-	_, err := Draw(e, r.Pools[0], r.Prices, 1)
+	_, err = Draw(e, r.Pools[0], r.Prices, 1)
 	if err == nil || !strings.Contains(err.Error(), "pool sim-01 of the ensemble: targets.") {
 		t.Error(err)
 	}

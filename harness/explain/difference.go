@@ -25,13 +25,13 @@ const (
 	InBuild    = "the build"
 )
 
-// Where returns what sets a field of a step's recipe, as messages call it.
-func (p *Plan) Where(s *Step, path string) (string, error) {
+// Where returns a function that tells of a field of a step's recipe what sets it, as messages call it.
+func (p *Plan) Where() (func(s *Step, path string) string, error) {
 	x, err := newExplainer(p)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return x.where(s, path), nil
+	return x.where, nil
 }
 
 // where returns what sets a field of a step's recipe: the path as a file writes it, after the name of the file if that is

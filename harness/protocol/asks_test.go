@@ -27,14 +27,14 @@ func TestNoAnswerIsAskedForThatNobodyNeeds(t *testing.T) {
 		{"a figure by difficulty profiles the questions", func(x *spec.Experiment) {
 			x.Methods = append(x.Methods, spec.Method{Name: "entrorouter"})
 			x.Outputs = []spec.Output{{Kind: "routing-distribution", File: "f"}}
-		}, test*3 + questions*3*5 + 120*4*5}, // both stages draw from one benchmark: 80 of the 120
+		}, test*3 + questions*3*5 + 40*4*5}, // both stages draw from one benchmark: 30 of the 40
 		{"so does the spec", func(x *spec.Experiment) { x.Profile.Test = true }, test*3 + questions*3*5},
-		{"a row that learns has its training problems profiled", func(x *spec.Experiment) { x.Methods = append(x.Methods, spec.Method{Name: "logistic"}) }, test*3 + 120*4*5},
+		{"a row that learns has its training problems profiled", func(x *spec.Experiment) { x.Methods = append(x.Methods, spec.Method{Name: "logistic"}) }, test*3 + 40*4*5},
 		{"and so has one that is matched", func(x *spec.Experiment) {
 			x.Methods = append(x.Methods, spec.Method{Name: "mixture", Match: "qwen3-235b"})
-		}, test*3 + 120*4*5},
+		}, test*3 + 40*4*5},
 	} {
-		r := toy.TinyWith(t, "large: 20", "large: 0", "expert: strongest", "expert: qwen3-235b")
+		r := toy.TinyWith(t, "large: 10", "large: 0", "expert: strongest", "expert: qwen3-235b")
 		x := &r.Experiment
 		fixed[0].Params = x.Methods[1].Params
 		x.Methods, x.Outputs = append([]spec.Method(nil), fixed...), []spec.Output{{Kind: "table", File: "t"}}
@@ -45,7 +45,7 @@ func TestNoAnswerIsAskedForThatNobodyNeeds(t *testing.T) {
 	}
 }
 
-// An answer that several steps want is asked for once, and counted once, whatever of it is made: tiny draws 120 and 80 problems of one
+// An answer that several steps want is asked for once, and counted once, whatever of it is made: draws are of 40 and 30 problems of one
 // benchmark, asks 3 experts and the probe 5 times about each, and 3 experts and the probe about 8 questions twice and 8 once.
 func TestAnAnswerThatTwoStepsWantIsCountedOnce(t *testing.T) {
 	const test = (8*2 + 8*1) * 4
@@ -54,11 +54,11 @@ func TestAnAnswerThatTwoStepsWantIsCountedOnce(t *testing.T) {
 		sft, rl  int
 		problems int // that differ
 	}{
-		{"the second draw within the first", 120, 80, 120},
-		{"the first within the second", 80, 120, 120},
-		{"the same", 80, 80, 80},
+		{"the second draw within the first", 40, 30, 40},
+		{"the first within the second", 30, 40, 40},
+		{"the same", 30, 30, 30},
 	} {
-		r := toy.TinyWith(t, "large: 20", "large: 0")
+		r := toy.TinyWith(t, "large: 10", "large: 0")
 		x := &r.Experiment
 		x.Train.SFT.Size, x.Train.RL.Size, x.Outputs = c.sft, c.rl, nil
 		want := test + c.problems*4*5

@@ -82,7 +82,7 @@ func TestEveryKnobIsInARecipeButThoseThatMoveNoNumber(t *testing.T) {
 		without []string // read by no step of the protocol, or by the loader alone, which caps sizes and runs; profile.test adds steps that an output has here
 	}{
 		{"split", func() *spec.Resolved {
-			r := toy.TinyWith(t, "large: 20", "large: 0", "rl: {benchmark: sim-train-sft", "rl: {benchmark: sim-train-rl", "seen: 0 ", "seen: 0.5 ")
+			r := toy.TinyWith(t, "large: 10", "large: 0", "rl: {benchmark: sim-train-sft", "rl: {benchmark: sim-train-rl", "seen: 0 ", "seen: 0.5 ")
 			r.Experiment.Features.Read = every
 			return r
 		},
@@ -126,7 +126,7 @@ func TestTheFilesOfALanguageModelAreInTheRecipesOfItsFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := func() map[store.Key]bool {
-		r := toy.TinyWith(t, "large: 20", "large: 0")
+		r := toy.TinyWith(t, "large: 10", "large: 0")
 		p := &r.Experiment.Policy
 		p.Kind, p.Model, p.Tune = "lm", &spec.LanguageModel{Folder: dir}, &spec.Tune{Part: "head"}
 		p.Rationale, p.MaxTokens, p.Compute = "none", 64, "float32"

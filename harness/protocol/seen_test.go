@@ -39,7 +39,7 @@ func TestStageTwoSeesAShareOfStageOneAgain(t *testing.T) {
 			t.Errorf("share %v: both stages together have %d problems, want %d", share, len(set.Examples()), want)
 		}
 		// A row that learns from the first n of each stage sees of these, and no others, the same share again.
-		for _, n := range []int{1, 10, 37, size} {
+		for _, n := range []int{1, 10, 17, size} {
 			first := map[string]routing.Example{}
 			for _, x := range set.SFT[:n] {
 				first[x.Problem.ID] = x
@@ -83,7 +83,7 @@ func TestWhatStageTwoSeesAgainIsNotAskedAgain(t *testing.T) {
 		}
 		return n
 	}
-	if got := []int{rollouts(0), rollouts(0.25), rollouts(1)}; !slices.Equal(got, []int{80, 60, 0}) {
-		t.Errorf("of Stage II's own problems %v are asked for, want 80, 60 and none", got)
+	if got := []int{rollouts(0), rollouts(0.25), rollouts(1)}; !slices.Equal(got, []int{30, 22, 0}) {
+		t.Errorf("of Stage II's own problems %v are asked for, want 30, 22 and none", got)
 	}
 }
