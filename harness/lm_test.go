@@ -39,7 +39,7 @@ func languageModel(t *testing.T, tune spec.Tune) *spec.Resolved {
 	x := &r.Experiment
 	x.Policy = spec.Policy{Kind: "lm", Backend: "go", Rationale: "none", MaxTokens: 1024, Compute: "float32", MicroBatch: 8, Tune: &tune,
 		Model: &spec.LanguageModel{Arch: "qwen3", Hidden: 16, Inner: 32, Layers: 1, Heads: 2, KVHeads: 1, HeadDim: 8}}
-	x.Train.SFT.Size, x.Train.RL.Size, x.Large = 48, 32, 0
+	x.Train.SFT.Size, x.Train.RL.Size, x.Large = 24, 16, 0
 	x.GRPO.Steps, x.GRPO.Batch = 3, 16
 	x.Evaluate.Seeds, x.Evaluate.MaxProblems, x.Evaluate.MaxRuns = []uint64{1}, 4, 1
 	x.Methods = slices.DeleteFunc(x.Methods, func(m spec.Method) bool { return m.Name != "entrorouter" && m.Name != "sft" && m.Name != "mixture" })
@@ -66,7 +66,7 @@ func TestALanguageModelThatWritesIsTaughtAndGoesOnToTheSameBytes(t *testing.T) {
 			lessons = append(lessons, s.Asked.Rollouts)
 		}
 	}
-	if want := []int{2 * 48 * 2}; !slices.Equal(slices.Sorted(slices.Values(lessons)), slices.Sorted(slices.Values(want))) {
+	if want := []int{2 * 24 * 2}; !slices.Equal(slices.Sorted(slices.Values(lessons)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("a teacher is asked for %v rationales at most, want %v: rows share them", lessons, want)
 	}
 	want := runIn(t, r, calm)

@@ -575,3 +575,12 @@ func TestDollarsArePrintedForAThousandQuestions(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What became of rollouts is such a table where every row could not be fitted, or no question was sent to anybody.
+func TestATableWithoutRowsIsItsHeads(t *testing.T) {
+	var b strings.Builder
+	err := Terminal{Width: 80}.Write(&b, &Table{Name: "t", Head: "Method", Groups: []Group{{Title: "Rollouts", Columns: []Column{{Title: "count"}, {Title: "right"}}}}})
+	if err != nil || !strings.Contains(b.String(), "count right") {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}

@@ -104,7 +104,7 @@ func (t *Table) compose(lines []line, styled bool) (groups [][]string, heads int
 		rows := make([]string, heads+len(lines))
 		for i := range slots[g] {
 			head := append(slices.Repeat([]string{""}, heads-len(wrapped[c])), wrapped[c]...)
-			n := width(columns[c][0])
+			n := widest(slices.Concat(head, columns[c]))
 			for j := range rows {
 				if i > 0 {
 					rows[j] += " "
