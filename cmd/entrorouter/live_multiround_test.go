@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -113,15 +112,7 @@ func TestTheSpecOfMultiRoundRoutersRunsAgainstServers(t *testing.T) {
 	if again := command(t, args...); again != first || c.policy.Load() != 120 {
 		t.Errorf("the second run printed\n%s\nthe first\n%s", again, first)
 	}
-	f, err := os.Open(filepath.Join(dir, "fig", "live-multiround/measurements.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	set, err := metrics.Read(f.Name(), f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := measured(t, filepath.Join(dir, "fig"), "live-multiround")
 	unitsAreDocumented(t, set)
 	for row, want := range map[string]map[string]float64{
 		// 100 tokens of the smallest expert at 0.03 dollars a million.

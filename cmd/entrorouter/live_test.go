@@ -258,15 +258,7 @@ func TestTheLiveSpecRunsAgainstServers(t *testing.T) {
 	}
 
 	// The server knows what it said: every fixed expert's accuracy and buckets on a benchmark, by hand.
-	f, err := os.Open(filepath.Join(dir, "fig", "live/measurements.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	set, err := metrics.Read(f.Name(), f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := measured(t, filepath.Join(dir, "fig"), "live")
 	unitsAreDocumented(t, set)
 	for _, x := range []struct{ id, model string }{{"qwen3-4b", "Qwen3-4B-Thinking-2507"}, {"qwen3-30b", "Qwen3-30B-A3B-Thinking-2507"}, {"qwen3-235b", "Qwen3-235B-A22B-Thinking-2507"}} {
 		said := map[int]float64{}

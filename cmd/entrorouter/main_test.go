@@ -21,6 +21,8 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/fetch/fetchtest"
 	"github.com/entrorouter/entrorouter/harness/gguf/gguftest"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // What is asserted of standard error must not depend on how long a run takes: progress has tests of its own.
@@ -79,6 +81,16 @@ func (f finished) store(t testing.TB, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// measured are the measurements of an experiment in a folder.
+func measured(t testing.TB, dir, experiment string) *metrics.Set {
+	t.Helper()
+	set, err := readMeasurements(dir, &spec.Resolved{Experiment: spec.Experiment{Name: experiment}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
 }
 
 // stored puts what a run has stored, and what it wrote and printed, into the folder of a script.

@@ -219,15 +219,7 @@ func TestNumbersOfThePaperAreThoseOfItsTables(t *testing.T) {
 // The differences between rows on the page of language models' studies are those of the measurements; UPDATE=1 writes them.
 func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
 	const page = "docs/lm-studies.md"
-	file, err := os.Open(measurementsFile(filepath.Join("..", "..", "figures"), "lm-recorded"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	set, err := metrics.Read(file.Name(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := measured(t, filepath.Join("..", "..", "figures"), "lm-recorded")
 	// contrast is what a row differs from another in a unit, with its interval, as the page prints it.
 	contrast := func(row, over, unit, turned string) string {
 		sign, lines := 1.0, set.Where(metrics.Keys("row", row, "versus", over, "benchmark", metrics.BothStrata)...)

@@ -29,12 +29,9 @@ import (
 // their runs: its expectation is the variance between questions plus that within one over the number of runs. A second
 // level would count the noise of runs twice (Davison and Hinkley 1997, section 3.8, resample the highest level alone),
 // and with one run a question it would have nothing to draw from.
-func Resample(strata []int, b int, seed uint64, visit func(weights []float64)) {
-	resample(strata, b, seed, nil, visit)
-}
-
-// resample is Resample; it ends early when stop is closed.
-func resample(strata []int, b int, seed uint64, stop <-chan struct{}, visit func(weights []float64)) {
+//
+// It ends early when stop is closed, which may be nil.
+func Resample(strata []int, b int, seed uint64, stop <-chan struct{}, visit func(weights []float64)) {
 	order := make([]int, len(strata))
 	for p := range order {
 		order[p] = p
@@ -118,7 +115,7 @@ func bootstrap(stop <-chan struct{}, strata []int, b int, seed uint64, k, worker
 		})
 	}
 	at := 0
-	resample(strata, b, seed, stop, func(weights []float64) {
+	Resample(strata, b, seed, stop, func(weights []float64) {
 		own := <-free
 		copy(own, weights)
 		drawn <- draw{own, at}

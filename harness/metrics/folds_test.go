@@ -89,7 +89,7 @@ func TestAConstantRouterHasNoHullGain(t *testing.T) {
 	for m := range f.Quality {
 		near(t, "gain of a fixed expert", gainOf(f.folds().Under(weights), f.Quality[m], f.Cost[m]), 0, 1e-9)
 	}
-	Resample(strata, 50, 1, func(w []float64) { weights = w; check() })
+	Resample(strata, 50, 1, nil, func(w []float64) { weights = w; check() })
 }
 
 // Fold 0: experts at (1, 50) and (3, 100); the router pays 2 and gets 100: gain 25.

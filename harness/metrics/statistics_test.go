@@ -27,7 +27,7 @@ func TestResamplesKeepTheSizeOfEveryStratum(t *testing.T) {
 		for _, s := range strata {
 			size[s]++
 		}
-		Resample(strata, 5, rapid.Uint64().Draw(t, "seed"), func(weights []float64) {
+		Resample(strata, 5, rapid.Uint64().Draw(t, "seed"), nil, func(weights []float64) {
 			got := make(map[int]float64)
 			for p, w := range weights {
 				got[strata[p]] += w

@@ -205,9 +205,9 @@ func searchFaults(content string, models []string) (faults []Fault) {
 	return faults
 }
 
-// FormatReward is Router-R1's: -1 for a transcript with faults, 0 for one without. (The source's three levels of
+// formatReward is Router-R1's: -1 for a transcript with faults, 0 for one without. (The source's three levels of
 // punishment are all -1.)
-func FormatReward(faults []Fault) float64 {
+func formatReward(faults []Fault) float64 {
 	if len(faults) > 0 {
 		return -1
 	}

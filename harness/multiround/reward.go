@@ -74,7 +74,7 @@ func (r *RouterR1) Fill(trajectories []Trajectory) error {
 		if r.Compat == "source" {
 			window.Observe(t.Cost)
 		}
-		if t.Reward = FormatReward(t.Format); t.Reward == 0 {
+		if t.Reward = formatReward(t.Format); t.Reward == 0 {
 			t.Reward = window.Score(t.Correct, t.Cost, t.answered())
 		}
 	}

@@ -117,11 +117,11 @@ func (t Tags) play(ctx context.Context, g *game) error {
 
 // judge files the faults of the format.
 func (t Tags) judge(g *game) {
-	g.t.Format = Format(Transcript(g.t.Messages), routing.IDs(g.engine.Experts))
+	g.t.Format = Format(transcriptOf(g.t.Messages), routing.IDs(g.engine.Experts))
 }
 
-// Transcript returns what follows the prompt: the text that Router-R1 scores.
-func Transcript(messages []Message) string {
+// transcriptOf returns what follows the prompt: the text that Router-R1 scores.
+func transcriptOf(messages []Message) string {
 	var b strings.Builder
 	for _, m := range messages[1:] {
 		b.WriteString(m.Content)
@@ -154,7 +154,7 @@ func (t Tags) view(all []Message) (messages []experts.Message, goOn bool) {
 	}
 	messages = []experts.Message{{Role: user, Content: prompt}}
 	if t.Layout == "continue" {
-		if text := Transcript(all); text != "" {
+		if text := transcriptOf(all); text != "" {
 			messages, goOn = append(messages, experts.Message{Role: assistant, Content: text}), true
 		}
 		return t.crop(messages), goOn

@@ -68,7 +68,7 @@ func TestEveryTurnOfTagsEndsAsTheSourcesDoes(t *testing.T) {
 			if want := (Tokens{int64(1000 * c.turns), int64(20 * c.turns)}); got.Usage != want {
 				t.Errorf("usage %+v, want %+v", got.Usage, want)
 			}
-			if none := strings.Contains(Transcript(got.Messages), "<information>None</information>"); none != (strings.Contains(c.invalid, "unknown") || strings.Contains(c.invalid, "failed")) {
+			if none := strings.Contains(transcriptOf(got.Messages), "<information>None</information>"); none != (strings.Contains(c.invalid, "unknown") || strings.Contains(c.invalid, "failed")) {
 				t.Errorf("None in the transcript: %v", none)
 			}
 		})
@@ -79,7 +79,7 @@ func TestTheTranscriptIsOneTextThatThePolicyContinues(t *testing.T) {
 	server := &chat{policy: says(asks+" and more", ends)}
 	got := play(t, SourceTags(), server)
 	want := asks + "\n\n<information>small says 42</information>\n\n" + ends
-	if text := Transcript(got.Messages); text != want {
+	if text := transcriptOf(got.Messages); text != want {
 		t.Errorf("transcript %q", text)
 	}
 	turns := server.to(router)
@@ -137,8 +137,8 @@ func TestThinkingThatAServerTookOutIsPutBack(t *testing.T) {
 	c := says("<answer>42</answer>")
 	c[0].Reasoning = "six sevens"
 	got := play(t, SourceTags(), &chat{policy: c})
-	if len(got.Format) != 0 || Transcript(got.Messages) != "<think>six sevens</think>\n<answer>42</answer>" {
-		t.Errorf("%v %q", got.Format, Transcript(got.Messages))
+	if len(got.Format) != 0 || transcriptOf(got.Messages) != "<think>six sevens</think>\n<answer>42</answer>" {
+		t.Errorf("%v %q", got.Format, transcriptOf(got.Messages))
 	}
 }
 
@@ -182,7 +182,7 @@ func TestWhatAServerRefusesDoesNotEndTheRunAndWhatFailsDoes(t *testing.T) {
 		return nil
 	}}
 	got := play(t, SourceTags(), server)
-	if got.Ending != EndRefused || got.Turns != 1 || got.Verdict != routing.NoAnswer || len(got.Calls) != 1 || FormatReward(got.Format) != -1 {
+	if got.Ending != EndRefused || got.Turns != 1 || got.Verdict != routing.NoAnswer || len(got.Calls) != 1 || formatReward(got.Format) != -1 {
 		t.Errorf("%+v", got)
 	}
 	for name, err := range map[string]error{"a refusal of the first request": full, "a server that is down": experts.ErrUnavailable, "a model that is not served": experts.ErrUnknownExpert, "a disk that is full": errors.New("no space left")} {
@@ -237,8 +237,8 @@ func TestFormat(t *testing.T) {
 		if diff := cmp.Diff(c.want, Format(c.text, names)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
-		if want := -float64(min(len(c.want), 1)); FormatReward(c.want) != want {
-			t.Errorf("%s: reward %v", c.name, FormatReward(c.want))
+		if want := -float64(min(len(c.want), 1)); formatReward(c.want) != want {
+			t.Errorf("%s: reward %v", c.name, formatReward(c.want))
 		}
 	}
 }
@@ -250,7 +250,7 @@ func FuzzTranscripts(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if r := FormatReward(Format(text, []string{"small"})); r != 0 && r != -1 {
+		if r := formatReward(Format(text, []string{"small"})); r != 0 && r != -1 {
 			t.Errorf("reward %v", r)
 		}
 		generation := cut(text)
@@ -310,7 +310,7 @@ func TestWellFormedTrajectoriesParseBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		blocks, _, _ := Blocks(Transcript(got.Messages))
+		blocks, _, _ := Blocks(transcriptOf(got.Messages))
 		if diff := cmp.Diff(want, blocks); diff != "" || len(got.Format) != 0 || len(got.Invalid) != 0 || len(got.Calls) != turns {
 			t.Errorf("faults %v, invalid %v, %d calls: %s", got.Format, got.Invalid, len(got.Calls), diff)
 		}

@@ -246,7 +246,7 @@ func (s *QuestionSet) asked(experiment string, served bool) asked {
 		}
 		r := row{Question: q, Anchor: "q-" + slug(out.Anchor+"-"+q.ID)}
 		if served && q.Texts {
-			r.Answers = AnswersOf(experiment, s.Name, q.ID)
+			r.Answers = answersOf(experiment, s.Name, q.ID)
 		}
 		if n := len(out.Rows); n > 0 {
 			r.Before, out.Rows[n-1].After = out.Rows[n-1].Anchor, r.Anchor

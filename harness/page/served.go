@@ -15,11 +15,11 @@ import (
 const (
 	ReportPath  = "/"
 	StatusPath  = "/status"
-	AnswersPath = "/answers/" // AnswersOf a question
+	AnswersPath = "/answers/" // answersOf a question
 )
 
-// AnswersOf is the address of the whole answers to a question.
-func AnswersOf(experiment, set, question string) string {
+// answersOf is the address of the whole answers to a question.
+func answersOf(experiment, set, question string) string {
 	return AnswersPath + url.PathEscape(experiment) + "/" + url.PathEscape(set) + "/" + url.PathEscape(question)
 }
 

@@ -143,7 +143,7 @@ func (c *Claim) check(f *faults) {
 		var err error
 		if c.formula, err = Parse(c.Formula); err != nil {
 			f.add(c.line, c.ID, "formula: %v", err)
-		} else if c.formula.Compares() && c.Printed != "" {
+		} else if c.formula.compares() && c.Printed != "" {
 			f.add(c.line, c.ID, "the formula is a comparison, so there is nothing that printed %q could be", c.Printed)
 		}
 	}
@@ -151,7 +151,7 @@ func (c *Claim) check(f *faults) {
 		var err error
 		if c.slip, err = Parse(c.Slip); err != nil {
 			f.add(c.line, c.ID, "slip: %v", err)
-		} else if c.slip.Compares() || c.formula == nil || c.Printed == "" {
+		} else if c.slip.compares() || c.formula == nil || c.Printed == "" {
 			f.add(c.line, c.ID, "slip is what a printed number that the formula does not give would be; printed, formula and a slip that is no comparison must be set")
 		}
 	}
@@ -311,7 +311,7 @@ const slack = 1e-9
 
 func (c *Claim) try(t *Tables) (found Finding, err error) {
 	verdict := map[bool]string{true: Holds, false: Mismatch}
-	if c.formula.Compares() {
+	if c.formula.compares() {
 		decides, err := c.formula.compare(t)
 		at := decides.at
 		found.Recomputed = fmt.Sprintf("difference %s%s", short(at.number, 3), cmp.Or(c.Unit, decides.unit))

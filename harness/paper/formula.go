@@ -32,8 +32,8 @@ type Cells interface {
 	Questions(table, row, benchmark string) (float64, error)
 }
 
-// Compares says whether the formula is a comparison.
-func (f *Formula) Compares() bool {
+// compares says whether the formula is a comparison.
+func (f *Formula) compares() bool {
 	_, ok := f.node.(comparison)
 	return ok
 }

@@ -119,7 +119,7 @@ func TestComparisonsHoldIfTheUnroundedNumbersCan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !f.Compares() {
+		if !f.compares() {
 			t.Errorf("%s: no comparison", formula)
 		}
 		if got, err := f.compare(tables); err != nil || got.holds != want {
@@ -234,7 +234,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	result := func(x *Formula) string {
-		if x.Compares() {
+		if x.compares() {
 			decides, err := x.compare(tables)
 			return fmt.Sprint(decides, err != nil)
 		}

@@ -43,7 +43,7 @@ func (c *Claim) checkOurs(f *faults) {
 		}
 	case !slices.Contains([]string{"", languageModel, assumption}, o.Needs):
 		f.add(c.line, c.ID, "ours: unknown needs %q; known: %s, %s", o.Needs, languageModel, assumption)
-	case (o.Margin > 0) != (c.Printed != "" && !o.formula.Compares()):
+	case (o.Margin > 0) != (c.Printed != "" && !o.formula.compares()):
 		f.add(c.line, c.ID, "ours: a margin above 0 goes with a printed number, and only with one")
 	case o.Seen && o.Margin == 0:
 		f.add(c.line, c.ID, "ours: seen is about a margin, and there is none")

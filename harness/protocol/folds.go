@@ -20,18 +20,14 @@ import (
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/crash"
 	"github.com/entrorouter/entrorouter/harness/explain"
-	"github.com/entrorouter/entrorouter/harness/features"
-	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/harness/units"
@@ -48,15 +44,9 @@ const noProbe = "none"
 
 // recorded is one recorded pool under cross-validation.
 type recorded struct {
-	*steps.Plan
-	pool        *steps.Pool
-	backend     policy.Backend  // nil: the store is only looked at
-	texts       *features.Texts // what fits have read
-	stages      *stages.Memory
-	regressions *methods.Fits
-	models      *lm.Models
-	embed       methods.Embed
-	servers     methods.Servers
+	fitting
+	embed   methods.Embed
+	servers methods.Servers
 
 	rec       *recording.Table
 	scored    int // runs of every question and model
@@ -123,7 +113,7 @@ func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
 	if err != nil {
 		return err
 	}
-	c := &recorded{Plan: run.Plan, embed: run.embed(members), servers: servers{run, members}, pool: members, backend: run.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: methods.NewFits(rememberedFits), models: run.models}
+	c := &recorded{fitting: run.fitting(members), embed: run.embed(members), servers: servers{run, members}}
 	if err := c.read(ctx); err != nil {
 		return err
 	}

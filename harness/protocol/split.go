@@ -44,17 +44,26 @@ const rememberedStages = 64 << 20
 // rememberedFits bounds the memory of regressions: each has about a hundred kilobytes, more with more features.
 const rememberedFits = 500
 
-// experiment is an experiment of protocol split as it is planned and carried out: what its steps share.
-type experiment struct {
+// fitting is what the fits of a pool share under either protocol.
+type fitting struct {
 	*steps.Plan
 	pool        *steps.Pool
-	asker       *asking.Asker
 	backend     policy.Backend  // nil: the store is only looked at
 	texts       *features.Texts // what fits have read
 	stages      *stages.Memory
 	regressions *methods.Fits
 	models      *lm.Models
-	files       problems.Source
+}
+
+func (r *Run) fitting(members *steps.Pool) fitting {
+	return fitting{Plan: r.Plan, pool: members, backend: r.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: methods.NewFits(rememberedFits), models: r.models}
+}
+
+// experiment is an experiment of protocol split as it is planned and carried out: what its steps share.
+type experiment struct {
+	fitting
+	asker *asking.Asker
+	files problems.Source
 
 	sets                  []*problemSet
 	wants                 []*want
@@ -93,7 +102,7 @@ func newSplit(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	if err != nil {
 		return nil, err
 	}
-	e := &experiment{Plan: run.Plan, pool: members, backend: run.backend, models: run.models, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: methods.NewFits(rememberedFits), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
+	e := &experiment{fitting: run.fitting(members), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
 	run.split = e
 	if e.asker, err = asking.Open(ctx, run.Plan, members); err != nil {
 		run.Close()

@@ -191,8 +191,9 @@ func TestAnswersOfTheirOwnAreExamined(t *testing.T) {
 	hasValue(t, lineOf(t, s.Choice(), "Choice", "served", ""), units.CostRegret, 100*2/(18.5/3))
 }
 
-func TestCurvesByHand(t *testing.T) {
-	s := examined(unevenArena(), 0, 0, 0)
+// addKnob adds a row whose knob asks, from its first setting on, the dear expert always, then the cheap one on the last question, then
+// the cheap one always.
+func addKnob(s *Sample) {
 	s.Resampling.Resamples = 40
 	s.Queries = make([]routing.Query, 4)
 	cheapFrom := func(setting int) book.Swept {
@@ -204,6 +205,11 @@ func TestCurvesByHand(t *testing.T) {
 	}
 	s.Add(Row{ID: "knob", Knob: true, Seeds: []uint64{1}}, [][]routing.Decision{always},
 		[]*book.Sweep{{Settings: 3, Queries: []book.Swept{cheapFrom(2), cheapFrom(2), cheapFrom(2), cheapFrom(1)}}})
+}
+
+func TestCurvesByHand(t *testing.T) {
+	s := examined(unevenArena(), 0, 0, 0)
+	addKnob(s)
 	lines := s.Choice()
 
 	// Settings: the dear expert always; the cheap one on the last question, as right for 6 dollars less; the cheap one.

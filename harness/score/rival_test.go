@@ -3,7 +3,6 @@ package score
 import (
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/units"
@@ -15,17 +14,7 @@ import (
 func TestARowIsHeldAgainstAllSettingsOfAKnob(t *testing.T) {
 	s := examined(unevenArena(), 0, 0, 0)
 	s.Reference, s.Self = "knob", nil
-	s.Resampling.Resamples = 40
-	s.Queries = make([]routing.Query, 4)
-	cheapFrom := func(setting int) book.Swept {
-		return book.Swept{First: 1, Turns: []book.Turn{{Setting: setting, Expert: 0}}}
-	}
-	always := s.Always(0)
-	for k := range always {
-		always[k].Prob = []float64{1, 0}
-	}
-	s.Add(Row{ID: "knob", Knob: true, Seeds: []uint64{1}}, [][]routing.Decision{always},
-		[]*book.Sweep{{Settings: 3, Queries: []book.Swept{cheapFrom(2), cheapFrom(2), cheapFrom(2), cheapFrom(1)}}})
+	addKnob(s)
 	s.add(Row{ID: "dear"}, s.Always(1))
 	one := s.Always(0)
 	one[2].Expert = 1

@@ -200,17 +200,23 @@ func TestNoPassHasMoreRowsThanAPartMay(t *testing.T) {
 	}
 }
 
-func TestADamagedStateIsNoBeginning(t *testing.T) {
-	y := newToyTraining(t)
-	c := Conduct{Dir: t.TempDir()}
+// trained is a training that was carried out, and the file of the state that it left.
+func trained(t *testing.T) (y *toyTraining, c Conduct, path string, data []byte) {
+	t.Helper()
+	y, c = newToyTraining(t), Conduct{Dir: t.TempDir()}
 	if _, _, err := y.run(t.Context(), t, c); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(c.Dir, "sft.state")
+	path = filepath.Join(c.Dir, "sft.state")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return y, c, path, data
+}
+
+func TestADamagedStateIsNoBeginning(t *testing.T) {
+	y, c, path, data := trained(t)
 	for name, damaged := range map[string][]byte{"half of it": data[:len(data)/2], "a changed byte": append(slices.Clone(data[:len(data)-1]), data[len(data)-1]^1), "nothing": nil} {
 		if err := os.WriteFile(path, damaged, 0o666); err != nil {
 			t.Fatal(err)
@@ -223,16 +229,7 @@ func TestADamagedStateIsNoBeginning(t *testing.T) {
 
 // A whole file that this version did not write is refused with a sentence, and so is one that lacks a weight.
 func TestAStateOfAnotherVersionIsNoBeginning(t *testing.T) {
-	y := newToyTraining(t)
-	c := Conduct{Dir: t.TempDir()}
-	if _, _, err := y.run(t.Context(), t, c); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(c.Dir, "sft.state")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	y, c, path, data := trained(t)
 	body, ok := bytes.CutPrefix(data[:len(data)-sha256.Size], []byte(stateVersion))
 	if !ok {
 		t.Fatalf("the file begins with %q", data[:40])

@@ -23,14 +23,14 @@ type TB interface {
 type Script struct {
 	Plan    Plan
 	Models  []vllm.Model // (one called m)
-	Answer  vllm.Func    // (Four)
+	Answer  vllm.Func    // (four)
 	Options vllm.Options // (no key, no reasoning parser, no log)
 	Clock   Clock        // (the real one)
 	Down    bool         // it does not listen before Up
 }
 
-// Four answers every request with \boxed{4}: 3 tokens in, 9 out.
-func Four(context.Context, vllm.Request) (vllm.Answer, error) {
+// four answers every request with \boxed{4}: 3 tokens in, 9 out.
+func four(context.Context, vllm.Request) (vllm.Answer, error) {
 	return vllm.Answer{Text: `\boxed{4}`, Finish: "stop", In: 3, Out: 9}, nil
 }
 
@@ -56,7 +56,7 @@ func New(t TB, script Script) *Server {
 		script.Models = []vllm.Model{{Name: "m"}}
 	}
 	if script.Answer == nil {
-		script.Answer = Four
+		script.Answer = four
 	}
 	if script.Options.Log == nil {
 		script.Options.Log = slog.New(slog.DiscardHandler)
