@@ -97,7 +97,6 @@ func TestTheReadmeNamesEveryLineKeyAndUnit(t *testing.T) {
 		}
 	}
 	names["Unanswered"], units["lost-questions"] = true, true                               // of runs in which a model did not answer, and none of those is committed
-	names["Prediction"] = true                                                              // of specs that ask for it
 	names["Recorded"], units["repeated-questions"], units["reliability"] = true, true, true // of recordings with several answers, none of which is committed
 	agree(t, "line", terms(page(t, "### Lines")), names)
 	agree(t, "key", terms(page(t, "### Keys")), keys)

@@ -31,7 +31,7 @@ const longestReadme = 200
 func TestTheReadmeHoldsTheCommittedTables(t *testing.T) {
 	root := filepath.Join("..", "..")
 	block := regexp.MustCompile(`(?s)<!-- begin (\S+) -->\n.*?<!-- end (\S+) -->`)
-	for name, tables := range map[string]int{"README.md": 1, "docs/findings.md": 6, "docs/lm-studies.md": 1} {
+	for name, tables := range map[string]int{"README.md": 1, "docs/findings.md": 6, "docs/lm-studies.md": 4} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		page, err := os.ReadFile(path)
 		if err != nil {
@@ -219,12 +219,49 @@ func TestNumbersOfThePaperAreThoseOfItsTables(t *testing.T) {
 // The differences between rows on the page of language models' studies are those of the measurements; UPDATE=1 writes them.
 func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
 	const page = "docs/lm-studies.md"
-	set := measured(t, filepath.Join("..", "..", "figures"), "lm-recorded")
+	text := documentText(t, page)
+	want := text
+	for _, c := range []struct {
+		heading, experiment, pool string
+		rows                      int
+	}{
+		{"## What came out", "lm-recorded", "rgym_math", 16},
+		{"### Llama 3.1", "lm-controls", "llama31", 8},
+		{"### Qwen2, GPT-4o mini and o1-mini", "lm-controls", "qwen2_o1mini", 8},
+	} {
+		before, rest, ok := strings.Cut(want, "\n"+c.heading+"\n")
+		if !ok {
+			t.Fatalf("%s has no heading %q", page, c.heading)
+		}
+		section, after := rest, ""
+		if end := strings.Index(rest, "\n##"); end >= 0 {
+			section, after = rest[:end], rest[end:]
+		}
+		section, rows := differences(t, section, c.experiment, c.pool)
+		if rows != c.rows {
+			t.Errorf("%d rows below %q, want %d", rows, c.heading, c.rows)
+		}
+		want = before + "\n" + c.heading + "\n" + section + after
+	}
+	if want == text {
+		return
+	}
+	if os.Getenv("UPDATE") == "" {
+		t.Errorf("the differences on %s are not those measured; run UPDATE=1 go test ./cmd/entrorouter -run Differences", page)
+	} else if err := os.WriteFile(filepath.Join("..", "..", filepath.FromSlash(page)), []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// differences writes what was measured on a pool into the lines of a text that hold a row over another, and counts them.
+func differences(t *testing.T, text, experiment, pool string) (written string, rows int) {
+	t.Helper()
+	set := measured(t, filepath.Join("..", "..", "figures"), experiment)
 	// contrast is what a row differs from another in a unit, with its interval, as the page prints it.
 	contrast := func(row, over, unit, turned string) string {
-		sign, lines := 1.0, set.Where(metrics.Keys("row", row, "versus", over, "benchmark", metrics.BothStrata)...)
+		sign, lines := 1.0, set.Where(metrics.Keys("pool", pool, "row", row, "versus", over, "benchmark", metrics.BothStrata)...)
 		if len(lines) == 0 { // it is measured the other way round
-			sign, unit, lines = -1, turned, set.Where(metrics.Keys("row", over, "versus", row, "benchmark", metrics.BothStrata)...)
+			sign, unit, lines = -1, turned, set.Where(metrics.Keys("pool", pool, "row", over, "versus", row, "benchmark", metrics.BothStrata)...)
 			if unit == units.OtherLead {
 				sign = 1 // of the row that stands first here
 			}
@@ -241,9 +278,8 @@ func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
 		}
 		return fmt.Sprintf(`%.2f \[%.2f, %.2f]`, sign*v.Number, min(sign*v.Low, sign*v.High), max(sign*v.Low, sign*v.High))
 	}
-	text, rows := documentText(t, page), 0
 	line := regexp.MustCompile("(?m)^(\\| [^|]*\\(`([a-z-]+)`\\), over [^|]*\\(`([a-z-]+)`\\)) \\|.*\\|$")
-	want := line.ReplaceAllStringFunc(text, func(old string) string {
+	return line.ReplaceAllStringFunc(text, func(old string) string {
 		rows++
 		m := line.FindStringSubmatch(old)
 		accuracy := contrast(m[2], m[3], units.Difference, units.Difference)
@@ -251,18 +287,7 @@ func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
 			accuracy = "level"
 		}
 		return fmt.Sprintf("%s | %s | %s | %s |", m[1], accuracy, contrast(m[2], m[3], units.Lead, units.OtherLead), contrast(m[2], m[3], units.MeanDifference, units.MeanDifference))
-	})
-	if rows != 16 {
-		t.Fatalf("%d rows", rows)
-	}
-	if want == text {
-		return
-	}
-	if os.Getenv("UPDATE") == "" {
-		t.Errorf("the differences on %s are not those measured; run UPDATE=1 go test ./cmd/entrorouter -run Differences", page)
-	} else if err := os.WriteFile(filepath.Join("..", "..", filepath.FromSlash(page)), []byte(want), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	}), rows
 }
 
 // link is where a document leads: a link or a picture of Markdown, or one of HTML.

@@ -4,7 +4,6 @@ package methods
 
 import (
 	"context"
-	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -83,7 +82,7 @@ func (r *byBenchmark) RouteAt(_ context.Context, queries []routing.Query, mu flo
 func (r *byBenchmark) PassRates(_ context.Context, queries []routing.Query) ([][]float64, error) {
 	out := make([][]float64, len(queries))
 	for i, q := range queries {
-		out[i] = slices.Clone(r.of(q).Acc)
+		out[i] = passRates(r.of(q).Acc)
 	}
 	return out, nil
 }

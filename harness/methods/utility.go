@@ -86,12 +86,22 @@ func (r rateRouter) PassRates(ctx context.Context, queries []routing.Query) ([][
 	}
 	out := make([][]float64, len(queries))
 	for i, s := range expected {
-		out[i] = slices.Clone(s.pass)
-		for m, p := range out[i] {
-			out[i][m] = min(p, 1) // a mean of rates may be above by its last digit
-		}
+		out[i] = passRates(s.pass)
 	}
 	return out, nil
+}
+
+// passRates copies predicted pass rates. Means of rates that are all 0 or all 1 are that, whatever rounding made of them: the loss of a
+// certain prediction that is mistaken has no bound, and that of one that is nearly certain has.
+func passRates(p []float64) []float64 {
+	const rounding = 1e-12
+	out := slices.Clone(p)
+	for m, x := range out {
+		if math.Abs(x-math.Round(x)) < rounding {
+			out[m] = math.Round(x)
+		}
+	}
+	return out
 }
 
 // newScoreRouter starts at the first of its knobs.
