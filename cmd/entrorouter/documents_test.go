@@ -155,6 +155,8 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter run main", as: "entrorouter run tiny.yaml", why: "minutes: a small experiment", prints: `Tiny`},
 	{command: "entrorouter run large", as: "entrorouter run tiny.yaml", why: "an hour: a small experiment", prints: `Tiny`},
 	{command: "entrorouter run recorded --data DIR", as: "entrorouter run logs/logs.yaml --data logs", why: "fourteen minutes, and recordings that are not ours: a small one", prints: `(?s)Best mixture.*EntroRouter`},
+	{command: "entrorouter run recorded --data DIR --rows benchmark,logistic,difficulty,entrorouter,entroplus --set 'pools=[qwen25]'", as: "entrorouter run recorded --rows benchmark,logistic,difficulty,entrorouter,entroplus --set 'pools=[qwen25]'", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
+	{command: "entrorouter run recorded-rgym --data DIR --rows entroplus --set 'folds.seeds=[1]'", as: "entrorouter run recorded-rgym --rows entroplus --set 'folds.seeds=[1]'", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
 	{command: "entrorouter run recorded-ablation", as: "entrorouter run recorded-ablation", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
 	{command: "entrorouter plan SPEC", prints: `stored +profile`},
 	{command: "entrorouter render", as: "entrorouter render --figures old", why: "the recording in results/figures is of another spec", prints: `Main results`},
