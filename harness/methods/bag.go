@@ -30,13 +30,14 @@ type bag struct {
 	Features spec.Features `yaml:"features"`
 
 	reading features.Reading
+	fits    *Fits
 }
 
 // bagChosen says below tables what the defaults owe to recorded answers.
 const bagChosen = "Bag of embeddings: settings chosen on the questions of pool qwen2_o1mini in an earlier study, so optimistic there; untouched on the others."
 
 func newBag(s Setup) (routing.Method, error) {
-	b := &bag{Hidden: 32, Epochs: 15, Batch: 128, LR: 0.003, Decay: 1e-3, Dropout: 0.2, L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure)}
+	b := &bag{Hidden: 32, Epochs: 15, Batch: 128, LR: 0.003, Decay: 1e-3, Dropout: 0.2, L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), fits: s.Fits}
 	if err := spec.DecodeParams(s.Method, b); err != nil {
 		return nil, err
 	}
@@ -54,14 +55,21 @@ func (b *bag) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 		return nil, err
 	}
 	experts := len(train.Experts)
-	c, err := newCorpus(ctx, examples, len(examples), b.reading, features.Set.Rows)
+	descent := learn.Descent{Epochs: b.Epochs, Batch: b.Batch, LR: b.LR, Decay: b.Decay}
+	key, err := keyOfFit(fmt.Sprintln("bag", work.Seed, b.Hidden, b.Dropout, descent), b.reading.Of, b.L2, examples, ratesAndDollars)
 	if err != nil {
 		return nil, err
 	}
-	learned, err := fitTexts(ctx, c, experts, b.L2, false, work.Log, func(d learn.Design) (*learn.Embeddings, float64, error) {
-		net, err := learn.FitEmbeddings(ctx, d, labels(c.examples, experts, passRate), b.Hidden, b.Dropout,
-			learn.Descent{Epochs: b.Epochs, Batch: b.Batch, LR: b.LR, Decay: b.Decay}, work.Seed.Derive("bag", "weights"), work.Seed.Derive("bag", "batches"))
-		return net, b.Decay, err
+	learned, err := fitOnce(b.fits, key, func() (t textual[*learn.Embeddings], err error) {
+		c, err := newCorpus(ctx, examples, len(examples), b.reading, features.Set.Rows)
+		if err != nil {
+			return t, err
+		}
+		return fitTexts(ctx, c, experts, b.L2, false, work.Log, func(d learn.Design) (*learn.Embeddings, float64, error) {
+			net, err := learn.FitEmbeddings(ctx, d, labels(c.examples, experts, passRate), b.Hidden, b.Dropout, descent,
+				work.Seed.Derive("bag", "weights"), work.Seed.Derive("bag", "batches"))
+			return net, b.Decay, err
+		})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("method bag: %w", err)

@@ -84,3 +84,5 @@ func keyOfFit(kind string, of spec.Features, l2 []float64, examples []routing.Ex
 	}
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
+
+func ratesAndDollars(e routing.Example) []float64 { return slices.Concat(e.Kappa, e.USD) }

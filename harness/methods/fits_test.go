@@ -30,9 +30,13 @@ func TestARegressionIsFittedOnce(t *testing.T) {
 		{"logistic", "l2: [3]", set, 1, 4},
 		{"logistic", "features: {read: [words]}", set, 1, 5},
 		{"logistic", "", fewer, 1, 6},
-		{"routerr1", "{steps: 5, assimilation: 0.5}", set, 1, 7},
-		{"xrouter", "{steps: 5, assimilation: 0}", set, 2, 7},
-		{"xrouter", "{steps: 5, assimilation: 0, l2: 10}", set, 2, 8},
+		{"bag", "epochs: 1", set, 1, 7},
+		{"mean", "of: [{name: logistic}, {name: bag, params: {epochs: 1}}]", set, 1, 7},
+		{"bag", "epochs: 1", set, 2, 8},
+		{"bag", "{epochs: 1, dropout: 0.1}", set, 1, 9},
+		{"routerr1", "{steps: 5, assimilation: 0.5}", set, 1, 10},
+		{"xrouter", "{steps: 5, assimilation: 0}", set, 2, 10},
+		{"xrouter", "{steps: 5, assimilation: 0, l2: 10}", set, 2, 11},
 	} {
 		decisions := func(fits *Fits) []routing.Decision {
 			s := setup(t, c.kind, c.params)

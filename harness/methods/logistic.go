@@ -65,7 +65,7 @@ func (l *logistic) Load(_ context.Context, experts []routing.Expert, from string
 
 // fit returns what predicts pass rates and dollars of the experts on texts.
 func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[learn.Logits], err error) {
-	key, err := keyOfFit("logistic, dollars "+l.Cost, l.reading.Of, l.L2, examples, func(e routing.Example) []float64 { return slices.Concat(e.Kappa, e.USD) })
+	key, err := keyOfFit("logistic, dollars "+l.Cost, l.reading.Of, l.L2, examples, ratesAndDollars)
 	if err != nil {
 		return t, err
 	}
