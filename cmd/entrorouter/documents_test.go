@@ -214,6 +214,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter fetch SET... --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", edit: ownShelf, why: "hosts that tests do not ask: a set that is there", prints: `published: 1 rows, recorded, in shelf/published\.jsonl`},
 	{command: "entrorouter fetch aime25 math500 --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch reasoning-gym routellm-gsm8k routellm-mmlu --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
+	{command: "entrorouter fetch routellm-gsm8k", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch reasoning-gym --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch SET --specs mine --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter import csv answers.csv --out logged --key problem=question --key output_tokens=tokens --price small=0.1,0.4 --price large=2,8", edit: ownExports, why: "a log made by hand", prints: `read: questions 40, benchmarks 2, models 2, answers 80; .*\naudit: nothing found`},
