@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
 )
@@ -109,7 +110,7 @@ func (e *entroPlus) allowance() Allowance {
 	if a.Chooses != "" {
 		a.Chooses += " and "
 	}
-	a.Chooses += oneOf(len(penaltyGrid()), "penalties")
+	a.Chooses += oneOf(len(predict.PenaltyGrid()), "penalties")
 	return a
 }
 

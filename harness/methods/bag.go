@@ -8,6 +8,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -30,18 +31,18 @@ type bag struct {
 	Features spec.Features `yaml:"features"`
 
 	reading features.Reading
-	fits    *Fits
+	fits    *predict.Fits
 }
 
 // bagChosen says below tables what the defaults owe to recorded answers.
 const bagChosen = "Bag of embeddings: settings chosen on the questions of pool qwen2_o1mini in an earlier study, so optimistic there; untouched on the others."
 
 func newBag(s Setup) (routing.Method, error) {
-	b := &bag{Hidden: 32, Epochs: 15, Batch: 128, LR: 0.003, Decay: 1e-3, Dropout: 0.2, L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), fits: s.Fits}
+	b := &bag{Hidden: 32, Epochs: 15, Batch: 128, LR: 0.003, Decay: 1e-3, Dropout: 0.2, L2: predict.PenaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), fits: s.Fits}
 	if err := spec.DecodeParams(s.Method, b); err != nil {
 		return nil, err
 	}
-	b.L2 = penalties(b.L2)
+	b.L2 = predict.Penalties(b.L2)
 	var err error
 	b.reading, err = s.reads(&b.Features)
 	return b, err
@@ -56,17 +57,17 @@ func (b *bag) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 	}
 	experts := len(train.Experts)
 	descent := learn.Descent{Epochs: b.Epochs, Batch: b.Batch, LR: b.LR, Decay: b.Decay}
-	key, err := keyOfFit(fmt.Sprintln("bag", work.Seed, b.Hidden, b.Dropout, descent), b.reading.Of, b.L2, examples, ratesAndDollars)
+	key, err := predict.KeyOfFit(fmt.Sprintln("bag", work.Seed, b.Hidden, b.Dropout, descent), b.reading.Of, b.L2, examples, predict.RatesAndDollars)
 	if err != nil {
 		return nil, err
 	}
-	learned, err := fitOnce(b.fits, key, func() (t textual[*learn.Embeddings], err error) {
-		c, err := newCorpus(ctx, examples, len(examples), b.reading, features.Set.Rows)
+	learned, err := predict.Once(b.fits, key, func() (t predict.Textual[*learn.Embeddings], err error) {
+		c, err := predict.NewCorpus(ctx, examples, len(examples), b.reading, features.Set.Rows)
 		if err != nil {
 			return t, err
 		}
-		return fitTexts(ctx, c, experts, b.L2, false, work.Log, func(d learn.Design) (*learn.Embeddings, float64, error) {
-			net, err := learn.FitEmbeddings(ctx, d, labels(c.examples, experts, passRate), b.Hidden, b.Dropout, descent,
+		return predict.FitTexts(ctx, c, experts, b.L2, false, work.Log, func(d learn.Design) (*learn.Embeddings, float64, error) {
+			net, err := learn.FitEmbeddings(ctx, d, predict.Labels(c.Examples, experts, predict.PassRate), b.Hidden, b.Dropout, descent,
 				work.Seed.Derive("bag", "weights"), work.Seed.Derive("bag", "batches"))
 			return net, b.Decay, err
 		})
@@ -74,10 +75,10 @@ func (b *bag) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 	if err != nil {
 		return nil, fmt.Errorf("method bag: %w", err)
 	}
-	return keep(train.Experts, work, learned, textual[*learn.Embeddings].router)
+	return predict.Keep(train.Experts, work, learned, predict.Textual[*learn.Embeddings].Router)
 }
 
 // Load implements Loader.
 func (b *bag) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, func(t textual[*learn.Embeddings]) (routing.Router, error) { return t.again(b.reading) })
+	return predict.Restore(experts, from, work, func(t predict.Textual[*learn.Embeddings]) (routing.Router, error) { return t.Again(b.reading) })
 }

@@ -5,6 +5,7 @@ package methods
 import (
 	"context"
 
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -32,18 +33,18 @@ func (b benchmark) Fit(_ context.Context, train routing.TrainSet, work routing.W
 	}
 	n := len(train.Experts)
 	r := byBenchmark{Known: map[string]cell{}}
-	r.Other.USD, r.Other.Acc = means(examples, n)
+	r.Other.USD, r.Other.Acc = routing.Means(examples, n)
 	for name, g := range groups {
 		var c cell
-		c.USD, c.Acc = means(g, n)
+		c.USD, c.Acc = routing.Means(g, n)
 		r.Known[name] = c
 	}
-	return keep(train.Experts, work, r, byBenchmark.router)
+	return predict.Keep(train.Experts, work, r, byBenchmark.router)
 }
 
 // Load implements Loader.
 func (b benchmark) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, byBenchmark.router)
+	return predict.Restore(experts, from, work, byBenchmark.router)
 }
 
 // cell is the training means of a benchmark, [M].
@@ -60,11 +61,11 @@ type byBenchmark struct {
 }
 
 func (r byBenchmark) router() (routing.Router, error) {
-	r.unit = dollarUnit(r.Other.USD)
+	r.unit = predict.DollarUnit(r.Other.USD)
 	return &r, nil
 }
 
-func (r *byBenchmark) Knobs() []float64 { return utilityKnobs() }
+func (r *byBenchmark) Knobs() []float64 { return predict.UtilityKnobs() }
 
 // Route ignores the price: knob 0.
 func (r *byBenchmark) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
@@ -74,7 +75,7 @@ func (r *byBenchmark) Route(ctx context.Context, queries []routing.Query) ([]rou
 func (r *byBenchmark) RouteAt(_ context.Context, queries []routing.Query, mu float64) ([]routing.Decision, error) {
 	return routing.Choices(queries, len(r.Other.USD), func(_ int, q routing.Query) int {
 		c := r.of(q)
-		return utility(c.Acc, c.USD, mu, r.unit)
+		return predict.Utility(c.Acc, c.USD, mu, r.unit)
 	}), nil
 }
 
@@ -82,7 +83,7 @@ func (r *byBenchmark) RouteAt(_ context.Context, queries []routing.Query, mu flo
 func (r *byBenchmark) PassRates(_ context.Context, queries []routing.Query) ([][]float64, error) {
 	out := make([][]float64, len(queries))
 	for i, q := range queries {
-		out[i] = passRates(r.of(q).Acc)
+		out[i] = predict.PassRates(r.of(q).Acc)
 	}
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/parallel"
+	"github.com/entrorouter/entrorouter/harness/predict"
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
@@ -44,40 +45,40 @@ func (c *cluster) Fit(ctx context.Context, train routing.TrainSet, work routing.
 	if err != nil {
 		return nil, err
 	}
-	of, err := newCorpus(ctx, examples, len(examples), c.reading, features.Set.Directions)
+	of, err := predict.NewCorpus(ctx, examples, len(examples), c.reading, features.Set.Directions)
 	if err != nil {
 		return nil, err
 	}
 	// The groups are found on a random sample; what the experts do on each is learned from all.
-	centres, err := learn.KMeans(ctx, of.rows[:min(len(of.rows), learn.SearchRows)], of.Width(), c.Clusters, work.Seed.Derive("cluster").Rand())
+	centres, err := learn.KMeans(ctx, of.Rows[:min(len(of.Rows), learn.SearchRows)], of.Width(), c.Clusters, work.Seed.Derive("cluster").Rand())
 	if err != nil {
 		return nil, err
 	}
 	experts := len(train.Experts)
 	learned := clustered{Features: of.Set, Centroids: centres, Pass: make([][]float64, centres.K), USD: make([][]float64, centres.K)}
 	groups := make([][]routing.Example, centres.K)
-	members, err := centres.Members(ctx, of.rows)
+	members, err := centres.Members(ctx, of.Rows)
 	if err != nil {
 		return nil, err
 	}
 	for i, g := range members {
-		groups[g] = append(groups[g], of.examples[i])
+		groups[g] = append(groups[g], of.Examples[i])
 	}
 	for g, group := range groups {
 		if len(group) == 0 {
-			group = of.examples
+			group = of.Examples
 		}
-		learned.USD[g], learned.Pass[g] = means(group, experts)
+		learned.USD[g], learned.Pass[g] = routing.Means(group, experts)
 		scaleToUnit(learned.USD[g])
 		scaleToUnit(learned.Pass[g])
 	}
-	work.Log.Debug("problems clustered", "problems", len(of.examples), "clusters", centres.K)
-	return keep(train.Experts, work, learned, c.router)
+	work.Log.Debug("problems clustered", "problems", len(of.Examples), "clusters", centres.K)
+	return predict.Keep(train.Experts, work, learned, c.router)
 }
 
 // Load implements Loader.
 func (c *cluster) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, func(of clustered) (_ routing.Router, err error) {
+	return predict.Restore(experts, from, work, func(of clustered) (_ routing.Router, err error) {
 		if of.Features, err = of.Features.With(c.reading); err != nil {
 			return nil, err
 		}
@@ -94,17 +95,17 @@ type clustered struct {
 }
 
 func (c *cluster) router(of clustered) (routing.Router, error) {
-	r := newScoreRouter(len(of.Pass[0]), alphaKnobs(), func(ctx context.Context, texts []string) ([]scores, error) {
+	r := predict.NewRouter(len(of.Pass[0]), alphaKnobs(), func(ctx context.Context, texts []string) ([]predict.Scores, error) {
 		rows, err := of.Features.Directions(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		return parallel.Map(ctx, len(rows), func(i int) scores {
+		return parallel.Map(ctx, len(rows), func(i int) predict.Scores {
 			g, _ := of.Nearest(rows[i])
-			return scores{pass: of.Pass[g], usd: of.USD[g]}
+			return predict.Scores{Pass: of.Pass[g], USD: of.USD[g]}
 		})
 	}, balanced)
-	r.knob = c.Alpha
+	r.Knob = c.Alpha
 	return r, nil
 }
 
@@ -119,11 +120,11 @@ func alphaKnobs() []float64 {
 }
 
 // balanced returns the expert with the largest alpha*pass + (1-alpha)*(1-usd); ties go to the cheaper one.
-func balanced(s scores, alpha float64) int {
+func balanced(s predict.Scores, alpha float64) int {
 	best, top := 0, -1.0
-	for m := range s.pass {
-		v := alpha*s.pass[m] + (1-alpha)*(1-s.usd[m])
-		if v > top || v == top && s.usd[m] < s.usd[best] {
+	for m := range s.Pass {
+		v := alpha*s.Pass[m] + (1-alpha)*(1-s.USD[m])
+		if v > top || v == top && s.USD[m] < s.USD[best] {
 			best, top = m, v
 		}
 	}

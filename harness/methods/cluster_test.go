@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
 
@@ -17,14 +18,14 @@ func TestScoresOfAClusterByHand(t *testing.T) {
 			t.Errorf("%v scales to %v, want %v", c.in, got, c.want)
 		}
 	}
-	s := scores{pass: []float64{0, 0.7, 1}, usd: []float64{0, 0.4, 1}}
+	s := predict.Scores{Pass: []float64{0, 0.7, 1}, USD: []float64{0, 0.4, 1}}
 	// alpha*p + (1-alpha)*(1-c): expert 1 leads from 0.7a = 0.4(1-a), a = 0.364, to 0.3a = 0.6(1-a), a = 0.667.
 	for alpha, want := range map[float64]int{1: 2, 0.67: 2, 0.66: 1, 0.37: 1, 0.36: 0, 0: 0} {
 		if got := balanced(s, alpha); got != want {
 			t.Errorf("at alpha %v expert %d, want %d", alpha, got, want)
 		}
 	}
-	if got := balanced(scores{pass: []float64{1, 1}, usd: []float64{1, 0}}, 1); got != 1 {
+	if got := balanced(predict.Scores{Pass: []float64{1, 1}, USD: []float64{1, 0}}, 1); got != 1 {
 		t.Errorf("a tie goes to expert %d, want the one that costs less", got)
 	}
 }

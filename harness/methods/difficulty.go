@@ -8,6 +8,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -32,11 +33,11 @@ type difficulty struct {
 const difficultyChosen = "Difficulty: form and features, not penalties, chosen in an earlier study where they were among the best on pool qwen2_o1mini."
 
 func newDifficulty(s Setup) (routing.Method, error) {
-	d := &difficulty{L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure)}
+	d := &difficulty{L2: predict.PenaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure)}
 	if err := spec.DecodeParams(s.Method, d); err != nil {
 		return nil, err
 	}
-	d.L2 = penalties(d.L2)
+	d.L2 = predict.Penalties(d.L2)
 	var err error
 	d.reading, err = s.reads(&d.Features)
 	return d, err
@@ -50,20 +51,20 @@ func (d *difficulty) Fit(ctx context.Context, train routing.TrainSet, work routi
 		return nil, err
 	}
 	experts := len(train.Experts)
-	c, err := newCorpus(ctx, examples, len(examples), d.reading, features.Set.Rows)
+	c, err := predict.NewCorpus(ctx, examples, len(examples), d.reading, features.Set.Rows)
 	if err != nil {
 		return nil, err
 	}
-	learned, err := fitTexts(ctx, c, experts, d.L2, false, work.Log, func(all learn.Design) (learn.Bottleneck, float64, error) {
-		return learn.FitBottleneck(ctx, all, labels(c.examples, experts, passRate), d.L2)
+	learned, err := predict.FitTexts(ctx, c, experts, d.L2, false, work.Log, func(all learn.Design) (learn.Bottleneck, float64, error) {
+		return learn.FitBottleneck(ctx, all, predict.Labels(c.Examples, experts, predict.PassRate), d.L2)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("method difficulty: %w", err)
 	}
-	return keep(train.Experts, work, learned, textual[learn.Bottleneck].router)
+	return predict.Keep(train.Experts, work, learned, predict.Textual[learn.Bottleneck].Router)
 }
 
 // Load implements Loader.
 func (d *difficulty) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, func(t textual[learn.Bottleneck]) (routing.Router, error) { return t.again(d.reading) })
+	return predict.Restore(experts, from, work, func(t predict.Textual[learn.Bottleneck]) (routing.Router, error) { return t.Again(d.reading) })
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
@@ -52,7 +53,7 @@ type entroPlus struct {
 
 	reading features.Reading
 	rows    *mean // of Starts
-	fits    *Fits
+	fits    *predict.Fits
 }
 
 // ShrinkagePrior is how many rollouts the text regression of EntroRouter+ counts as.
@@ -101,8 +102,8 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 	prices := []float64{e.Lambda}
 	var rates [][]float64
 	var expected []stages.Expected
-	usd, _ := means(set.Examples(), experts)
-	unit := dollarUnit(usd)
+	usd, _ := routing.Means(set.Examples(), experts)
+	unit := predict.DollarUnit(usd)
 	if from == nil {
 		rates, err = shrink(ctx, set, e.Prior, e.reading, e.fits, work)
 	} else if expected, err = from.of(ctx, texts); err == nil {
@@ -123,7 +124,7 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 				}
 				c := x.USD[m] / unit
 				if e.Cost == "token" {
-					c = set.C[m] / dollarUnit(set.C)
+					c = set.C[m] / predict.DollarUnit(set.C)
 				}
 				reward[m] = k - lambda*c
 			}
@@ -145,20 +146,20 @@ func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *fea
 }
 
 // shrink is Shrink by a regression on other features.
-func shrink(ctx context.Context, set routing.TrainSet, prior float64, by features.Reading, fits *Fits, work routing.Work) ([][]float64, error) {
+func shrink(ctx context.Context, set routing.TrainSet, prior float64, by features.Reading, fits *predict.Fits, work routing.Work) ([][]float64, error) {
 	if prior == 0 {
 		return shrunk(set.RL, 0, nil), nil
 	}
-	text := &logistic{L2: penaltyGrid(), Cost: "mean", reading: by, fits: fits}
+	text := &logistic{L2: predict.PenaltyGrid(), Cost: "mean", reading: by, fits: fits}
 	fitted, err := text.fit(ctx, set.SFT, len(set.Experts), work)
 	if err != nil {
 		return nil, fmt.Errorf("text regression: %w", err)
 	}
-	expected, err := fitted.predict(ctx, routing.Texts(set.RL))
+	expected, err := fitted.Predict(ctx, routing.Texts(set.RL))
 	if err != nil {
 		return nil, err
 	}
-	return shrunk(set.RL, prior, func(i int) []float64 { return expected[i].pass }), nil
+	return shrunk(set.RL, prior, func(i int) []float64 { return expected[i].Pass }), nil
 }
 
 // shrunk are pass rates [problems][M] shrunk to those that are expected of each problem; with prior 0 as measured.

@@ -12,6 +12,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -54,17 +55,17 @@ type forc struct {
 	Pihat    string `yaml:"pihat,omitempty"`        // path of the file below the data folder
 	PihatSum string `yaml:"pihat_sha256,omitempty"` // its checksum; unset: whatever it is
 
-	pihat   *imported
+	pihat   *predict.Imported
 	reading features.Reading
-	fits    *Fits
+	fits    *predict.Fits
 }
 
 func newFORC(s Setup) (routing.Method, error) {
-	f := &forc{Strategy: "threshold", Threshold: 0.5, AllWrong: "biggest", Multiple: "cheapest", Share: 0.5, Cost: "mean", L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), Bins: 10, fits: s.Fits}
+	f := &forc{Strategy: "threshold", Threshold: 0.5, AllWrong: "biggest", Multiple: "cheapest", Share: 0.5, Cost: "mean", L2: predict.PenaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), Bins: 10, fits: s.Fits}
 	if err := spec.DecodeParams(s.Method, f); err != nil {
 		return nil, err
 	}
-	f.L2 = penalties(f.L2)
+	f.L2 = predict.Penalties(f.L2)
 	var err error
 	if f.reading, err = s.reads(&f.Features); err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func newFORC(s Setup) (routing.Method, error) {
 	case f.Cost == "predicted":
 		return nil, paramFault(s.Method, "cost", "imported predictions come without texts to predict dollars from; want mean or per_bucket")
 	}
-	f.pihat, f.PihatSum, err = importFile(s, "pihat", f.Pihat, f.PihatSum, readPass(routing.IDs(s.Pool)))
+	f.pihat, f.PihatSum, err = s.importFile("pihat", f.Pihat, f.PihatSum, predict.PassLines(routing.IDs(s.Pool)))
 	return f, err
 }
 
@@ -105,12 +106,12 @@ func (f *forc) Fit(ctx context.Context, train routing.TrainSet, work routing.Wor
 	if f.pihat != nil {
 		return f.router(of)
 	}
-	return keep(train.Experts, work, of, f.router)
+	return predict.Keep(train.Experts, work, of, f.router)
 }
 
 // Load implements Loader. Where pass rates are imported nothing is trained, and nothing kept.
 func (f *forc) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, func(of forecast) (_ routing.Router, err error) {
+	return predict.Restore(experts, from, work, func(of forecast) (_ routing.Router, err error) {
 		if of.Rates.Features, err = of.Rates.Features.With(f.reading); err != nil {
 			return nil, err
 		}
@@ -120,11 +121,11 @@ func (f *forc) Load(_ context.Context, experts []routing.Expert, from string, wo
 
 // forecast is what a fit learns.
 type forecast struct {
-	Rates   textual[learn.Logits] `json:"rates"`             // nothing where pass rates are imported
-	USD     []float64             `json:"usd"`               // [M] means on the training problems
-	Buckets *bucketed             `json:"buckets,omitempty"` // of dollars per bucket
-	Price   float64               `json:"price,omitempty"`   // of strategy cost: its knob
-	ECE     *float64              `json:"ece,omitempty"`     // calibration error, 0 to 1; nil: too few problems
+	Rates   predict.Textual[learn.Logits] `json:"rates"`             // nothing where pass rates are imported
+	USD     []float64                     `json:"usd"`               // [M] means on the training problems
+	Buckets *bucketed                     `json:"buckets,omitempty"` // of dollars per bucket
+	Price   float64                       `json:"price,omitempty"`   // of strategy cost: its knob
+	ECE     *float64                      `json:"ece,omitempty"`     // calibration error, 0 to 1; nil: too few problems
 }
 
 // learn fits what the strategy needs.
@@ -132,10 +133,10 @@ func (f *forc) learn(ctx context.Context, examples []routing.Example, experts in
 	if of.Rates, of.ECE, err = f.rates(ctx, examples, experts, work); err != nil {
 		return of, err
 	}
-	of.USD, _ = means(examples, experts)
+	of.USD, _ = routing.Means(examples, experts)
 	keys := routing.Texts(examples)
 	if f.pihat != nil {
-		keys = idsOf(examples)
+		keys = predict.IDs(examples)
 	}
 	if f.Cost == "per_bucket" {
 		found, err := f.predicted(of)(ctx, keys)
@@ -149,27 +150,27 @@ func (f *forc) learn(ctx context.Context, examples []routing.Example, experts in
 		if err != nil {
 			return of, err
 		}
-		unit := dollarUnit(of.USD)
+		unit := predict.DollarUnit(of.USD)
 		of.Price = priceOf(found, f.Share*unit, unit)
 	}
 	return of, nil
 }
 
 // predicted predicts pass rates and dollars from the keys of questions.
-func (f *forc) predicted(of forecast) predictor {
-	var predict predictor = of.Rates.predict
+func (f *forc) predicted(of forecast) predict.Predictor {
+	var by predict.Predictor = of.Rates.Predict
 	if f.pihat != nil {
-		predict = f.pihat.lookup
+		by = f.pihat.Predict
 	}
 	if of.Buckets == nil && f.pihat == nil {
-		return predict
+		return by
 	}
-	return func(ctx context.Context, keys []string) ([]scores, error) {
-		all, err := predict(ctx, keys)
+	return func(ctx context.Context, keys []string) ([]predict.Scores, error) {
+		all, err := by(ctx, keys)
 		for i, s := range all {
-			all[i].usd = of.USD
+			all[i].USD = of.USD
 			if of.Buckets != nil {
-				all[i].usd = of.Buckets.dollars(s)
+				all[i].USD = of.Buckets.dollars(s)
 			}
 		}
 		return all, err
@@ -177,30 +178,30 @@ func (f *forc) predicted(of forecast) predictor {
 }
 
 func (f *forc) router(of forecast) (routing.Router, error) {
-	unit := dollarUnit(of.USD)
+	unit := predict.DollarUnit(of.USD)
 	var report reporting
 	if of.ECE != nil {
 		report.values = []metrics.Value{metrics.Rounded(100**of.ECE, CalibrationError, 3)}
 	}
-	r := newUtilityRouter(len(of.USD), unit, f.predicted(of)) // its knob starts at 0: money is nothing
+	r := predict.NewUtility(len(of.USD), unit, f.predicted(of)) // its knob starts at 0: money is nothing
 	switch f.Strategy {
 	case "threshold":
-		r = rateRouter{scoreRouter: newScoreRouter(len(of.USD), chanceKnobs(), f.predicted(of), f.overThreshold)}
-		r.knob = f.Threshold
+		r = predict.Rates{Router: predict.NewRouter(len(of.USD), chanceKnobs(), f.predicted(of), f.overThreshold)}
+		r.Knob = f.Threshold
 	case "cost":
-		r.knob = of.Price
+		r.Knob = of.Price
 	}
 	if f.pihat != nil {
-		r.key = byID
+		r.Key = predict.ByID
 	}
 	switch f.Strategy {
 	case "performance":
 		return knobless{r, r, report}, nil
 	case "greedy":
-		return knobless{greedyRouter{r.scoreRouter, f.Share * unit}, r, report}, nil
+		return knobless{greedyRouter{r.Router, len(of.USD), f.Share * unit}, r, report}, nil
 	}
 	return struct {
-		rateRouter
+		predict.Rates
 		reporting
 	}{r, report}, nil
 }
@@ -208,7 +209,7 @@ func (f *forc) router(of forecast) (routing.Router, error) {
 // knobless is a router without a knob, beside the pass rates that it decides by.
 type knobless struct {
 	routing.Router
-	rates rateRouter
+	rates predict.Rates
 	reporting
 }
 
@@ -228,10 +229,10 @@ const CalibrationError = "calibration-error-points"
 // rates fits what predicts pass rates, and by f.Cost dollars, from texts, unless predictions are imported, and says how
 // far off they are: those of a second fit are on a held-out fifth of the problems when it has the others; nil if there are
 // too few.
-func (f *forc) rates(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[learn.Logits], ece *float64, err error) {
+func (f *forc) rates(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t predict.Textual[learn.Logits], ece *float64, err error) {
 	routing.InHashOrder(examples)
 	if f.pihat != nil {
-		found, err := f.pihat.lookup(ctx, idsOf(examples))
+		found, err := f.pihat.Predict(ctx, predict.IDs(examples))
 		if err != nil {
 			return t, nil, err
 		}
@@ -245,7 +246,7 @@ func (f *forc) rates(ctx context.Context, examples []routing.Example, experts in
 		if err != nil {
 			return t, nil, err
 		}
-		found, err := part.predict(ctx, routing.Texts(examples[:held]))
+		found, err := part.Predict(ctx, routing.Texts(examples[:held]))
 		if err != nil {
 			return t, nil, err
 		}
@@ -261,10 +262,10 @@ func (f *forc) rates(ctx context.Context, examples []routing.Example, experts in
 }
 
 // calibrationError is metrics.ECE of the pass rates predicted of all experts against the measured ones; nil if it has none.
-func calibrationError(examples []routing.Example, found []scores, bins int) *float64 {
+func calibrationError(examples []routing.Example, found []predict.Scores, bins int) *float64 {
 	var predicted, measured []float64
 	for i, e := range examples {
-		predicted, measured = append(predicted, found[i].pass...), append(measured, e.Kappa...)
+		predicted, measured = append(predicted, found[i].Pass...), append(measured, e.Kappa...)
 	}
 	ece := metrics.ECE(predicted, measured, nil, bins)
 	if math.IsNaN(ece) {
@@ -283,14 +284,14 @@ type bucketed struct {
 }
 
 // ease sums the predicted pass rates of the experts.
-func ease(s scores) (sum float64) {
-	for _, p := range s.pass {
+func ease(s predict.Scores) (sum float64) {
+	for _, p := range s.Pass {
 		sum += p
 	}
 	return sum
 }
 
-func (b *bucketed) bucket(s scores) int {
+func (b *bucketed) bucket(s predict.Scores) int {
 	i, exact := slices.BinarySearch(b.Bounds, ease(s))
 	if exact {
 		i++
@@ -298,11 +299,11 @@ func (b *bucketed) bucket(s scores) int {
 	return i
 }
 
-func (b *bucketed) dollars(s scores) []float64 { return b.USD[b.bucket(s)] }
+func (b *bucketed) dollars(s predict.Scores) []float64 { return b.USD[b.bucket(s)] }
 
 // bucketDollars puts training problems into buckets by the mean predicted pass rate over the experts: hard problems have
 // long answers.
-func bucketDollars(examples []routing.Example, found []scores) *bucketed {
+func bucketDollars(examples []routing.Example, found []predict.Scores) *bucketed {
 	sorted := make([]float64, len(found))
 	for i, s := range found {
 		sorted[i] = ease(s)
@@ -318,12 +319,12 @@ func bucketDollars(examples []routing.Example, found []scores) *bucketed {
 		k := b.bucket(found[i])
 		in[k] = append(in[k], e)
 	}
-	experts := len(found[0].pass)
-	overall, _ := means(examples, experts)
+	experts := len(found[0].Pass)
+	overall, _ := routing.Means(examples, experts)
 	b.USD = make([][]float64, len(in))
 	for k, of := range in {
 		if b.USD[k] = overall; len(of) > 0 {
-			b.USD[k], _ = means(of, experts)
+			b.USD[k], _ = routing.Means(of, experts)
 		}
 	}
 	return b
@@ -331,14 +332,15 @@ func bucketDollars(examples []routing.Example, found []scores) *bucketed {
 
 // greedyRouter shares a budget among the queries of a call.
 type greedyRouter struct {
-	router *scoreRouter
-	budget float64 // dollars a query
+	router  *predict.Router
+	experts int
+	budget  float64 // dollars a query
 }
 
 // Route implements routing.Router. Queries are visited in an order of their own, by a hash of problem and run, so that
 // the order in which they are asked does not matter.
 func (r greedyRouter) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	expected, err := r.router.expects(ctx, r.router.keysOf(queries))
+	expected, err := r.router.Expects(ctx, r.router.Keys(queries))
 	if err != nil {
 		return nil, err
 	}
@@ -352,7 +354,7 @@ func (r greedyRouter) Route(ctx context.Context, queries []routing.Query) ([]rou
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(hash(a), hash(b)), cmp.Compare(queries[a].Problem.ID, queries[b].Problem.ID), cmp.Compare(queries[a].Run, queries[b].Run))
 	})
-	all := make([]scores, len(queries))
+	all := make([]predict.Scores, len(queries))
 	for k, i := range order {
 		all[k] = expected[i]
 	}
@@ -360,33 +362,33 @@ func (r greedyRouter) Route(ctx context.Context, queries []routing.Query) ([]rou
 	for k, m := range greedy(all, r.budget*float64(len(queries))) {
 		chosen[order[k]] = m
 	}
-	return routing.Choices(queries, r.router.experts, func(i int, _ routing.Query) int { return chosen[i] }), ctx.Err()
+	return routing.Choices(queries, r.experts, func(i int, _ routing.Query) int { return chosen[i] }), ctx.Err()
 }
 
 // greedy assigns an expert to one question after the other: the one with the largest predicted pass rate among those that
 // leave enough of the budget for the cheapest on every question after it; the cheapest if none does. Ties go to the
 // cheaper one. The public code leaves questions unanswered once the money is spent; a decision here names an expert.
-func greedy(all []scores, budget float64) []int {
+func greedy(all []predict.Scores, budget float64) []int {
 	rest := make([]float64, len(all)+1) // what the cheapest experts cost from a question on
 	cheapest := make([]int, len(all))
 	for i := len(all) - 1; i >= 0; i-- {
-		for m, usd := range all[i].usd {
-			if usd < all[i].usd[cheapest[i]] {
+		for m, usd := range all[i].USD {
+			if usd < all[i].USD[cheapest[i]] {
 				cheapest[i] = m
 			}
 		}
-		rest[i] = rest[i+1] + all[i].usd[cheapest[i]]
+		rest[i] = rest[i+1] + all[i].USD[cheapest[i]]
 	}
 	out := make([]int, len(all))
 	for i, s := range all {
 		best := cheapest[i]
-		for m, p := range s.pass {
-			if s.usd[m]+rest[i+1] <= budget && (p > s.pass[best] || p == s.pass[best] && s.usd[m] < s.usd[best]) {
+		for m, p := range s.Pass {
+			if s.USD[m]+rest[i+1] <= budget && (p > s.Pass[best] || p == s.Pass[best] && s.USD[m] < s.USD[best]) {
 				best = m
 			}
 		}
 		out[i] = best
-		budget -= s.usd[best]
+		budget -= s.USD[best]
 	}
 	return out
 }
@@ -402,25 +404,25 @@ func chanceKnobs() []float64 {
 }
 
 // overThreshold is the threshold strategy. Of equally dear experts the first is the cheapest and the last the biggest.
-func (f *forc) overThreshold(s scores, threshold float64) int {
+func (f *forc) overThreshold(s predict.Scores, threshold float64) int {
 	cheapest, biggest := -1, -1
 	see := func(m int) {
-		if cheapest < 0 || s.usd[m] < s.usd[cheapest] {
+		if cheapest < 0 || s.USD[m] < s.USD[cheapest] {
 			cheapest = m
 		}
-		if biggest < 0 || s.usd[m] >= s.usd[biggest] {
+		if biggest < 0 || s.USD[m] >= s.USD[biggest] {
 			biggest = m
 		}
 	}
 	rule := f.Multiple
-	for m, p := range s.pass {
+	for m, p := range s.Pass {
 		if p > threshold {
 			see(m)
 		}
 	}
 	if cheapest < 0 {
 		rule = f.AllWrong
-		for m := range s.pass {
+		for m := range s.Pass {
 			see(m)
 		}
 	}
@@ -433,11 +435,11 @@ func (f *forc) overThreshold(s scores, threshold float64) int {
 // priceOf returns the least price mu at which argmax_m pass(m) - mu*usd(m)/unit spends at most budget predicted
 // dollars a question: the Lagrange multiplier of the assignment of most expected right answers within the budget. It
 // is 0 if the budget does not bind, and the largest of utilityKnobs if the cheapest experts are above it.
-func priceOf(all []scores, budget, unit float64) float64 {
+func priceOf(all []predict.Scores, budget, unit float64) float64 {
 	affordable := func(mu float64) bool {
 		var usd float64
 		for _, s := range all {
-			usd += s.usd[utility(s.pass, s.usd, mu, unit)]
+			usd += s.USD[predict.Utility(s.Pass, s.USD, mu, unit)]
 		}
 		return usd <= budget*float64(len(all))
 	}

@@ -8,12 +8,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
 
 func TestThresholdStrategyByHand(t *testing.T) {
-	s := scores{pass: []float64{0.4, 0.5, 0.9}, usd: []float64{1, 2, 10}}
+	s := predict.Scores{Pass: []float64{0.4, 0.5, 0.9}, USD: []float64{1, 2, 10}}
 	for _, c := range []struct {
 		params    string
 		threshold float64
@@ -29,7 +30,7 @@ func TestThresholdStrategyByHand(t *testing.T) {
 		}
 	}
 	f := build(t, "forc", "").(*forc)
-	dear := scores{pass: []float64{0.9, 0.9, 0.9}, usd: []float64{3, 1, 2}}
+	dear := predict.Scores{Pass: []float64{0.9, 0.9, 0.9}, USD: []float64{3, 1, 2}}
 	if got := f.overThreshold(dear, 0.5); got != 1 {
 		t.Errorf("the cheapest is expert %d, want the one that costs least, 1", got)
 	}
@@ -45,10 +46,10 @@ func TestRaisingTheThresholdNeverLowersPredictedDollars(t *testing.T) {
 		last := math.Inf(1)
 		for _, knob := range chanceKnobs() {
 			m := f.overThreshold(s, knob)
-			if s.usd[m] > last {
-				rt.Fatalf("at %v a question costs %v, at a higher threshold %v", knob, s.usd[m], last)
+			if s.USD[m] > last {
+				rt.Fatalf("at %v a question costs %v, at a higher threshold %v", knob, s.USD[m], last)
 			}
-			last = s.usd[m]
+			last = s.USD[m]
 		}
 	})
 }
@@ -75,7 +76,7 @@ func TestStrategiesOfFORCOnThePlantedRule(t *testing.T) {
 	} else if _, ok := r.(routing.Frontier); ok {
 		t.Error("performance has a knob")
 	}
-	usd, _ := means(set.SFT, 3)
+	usd, _ := routing.Means(set.SFT, 3)
 	for _, budget := range []float64{0.2, 0.6, 1} {
 		_, _, r := share("{strategy: cost, l2: [0.01], share: " + fmt.Sprint(budget) + "}")
 		var spends float64
@@ -98,10 +99,10 @@ func TestAssignmentAtAPriceIsTheBestForItsMoney(t *testing.T) {
 		var value float64
 		var spends, least int
 		for _, s := range all {
-			m := utility(s.pass, s.usd, mu, 1)
-			value += s.pass[m]
-			spends += int(s.usd[m])
-			least += int(slices.Min(s.usd))
+			m := predict.Utility(s.Pass, s.USD, mu, 1)
+			value += s.Pass[m]
+			spends += int(s.USD[m])
+			least += int(slices.Min(s.USD))
 		}
 		if limit := budget * float64(len(all)); float64(spends) > limit && spends > least {
 			rt.Fatalf("spends %d of %v, and %d would do", spends, limit, least)
@@ -125,9 +126,9 @@ func TestGreedyKeepsItsBudgetAndIsNoBetterThanTheExactProgram(t *testing.T) {
 		var value float64
 		var spends, least int
 		for i, m := range greedy(all, float64(budget)) {
-			value += all[i].pass[m]
-			spends += int(all[i].usd[m])
-			least += int(slices.Min(all[i].usd))
+			value += all[i].Pass[m]
+			spends += int(all[i].USD[m])
+			least += int(slices.Min(all[i].USD))
 		}
 		if spends > max(budget, least) {
 			rt.Fatalf("spends %d of %d; the cheapest cost %d", spends, budget, least)
@@ -137,11 +138,11 @@ func TestGreedyKeepsItsBudgetAndIsNoBetterThanTheExactProgram(t *testing.T) {
 		}
 		var priced float64
 		for _, s := range all {
-			priced += s.pass[utility(s.pass, s.usd, 0, 1)]
+			priced += s.Pass[predict.Utility(s.Pass, s.USD, 0, 1)]
 		}
 		free := 0.0
 		for i, m := range greedy(all, math.Inf(1)) {
-			free += all[i].pass[m]
+			free += all[i].Pass[m]
 		}
 		if math.Abs(free-priced) > 1e-9 {
 			rt.Errorf("with money to burn greedy expects %v right answers, performance %v", free, priced)
@@ -150,10 +151,10 @@ func TestGreedyKeepsItsBudgetAndIsNoBetterThanTheExactProgram(t *testing.T) {
 }
 
 func TestGreedyByHand(t *testing.T) {
-	all := []scores{
-		{pass: []float64{0.5, 0.9, 0.9}, usd: []float64{1, 5, 4}}, // the same pass rate for less
-		{pass: []float64{0.2, 0.1, 0.9}, usd: []float64{1, 2, 6}}, // too dear by now, and the second is worse
-		{pass: []float64{0.2, 0.8, 0.9}, usd: []float64{1, 4, 9}},
+	all := []predict.Scores{
+		{Pass: []float64{0.5, 0.9, 0.9}, USD: []float64{1, 5, 4}}, // the same pass rate for less
+		{Pass: []float64{0.2, 0.1, 0.9}, USD: []float64{1, 2, 6}}, // too dear by now, and the second is worse
+		{Pass: []float64{0.2, 0.8, 0.9}, USD: []float64{1, 4, 9}},
 	}
 	if got := greedy(all, 9); !slices.Equal(got, []int{2, 0, 1}) {
 		t.Errorf("with 9 dollars %v, want the last, the first and the second", got)
@@ -165,7 +166,7 @@ func TestGreedyByHand(t *testing.T) {
 
 func TestTheGreedyRouterSharesOneBudgetWhateverTheOrder(t *testing.T) {
 	set, qs := routingtest.Planted(200), routingtest.Fresh(60)
-	usd, _ := means(set.SFT, 3)
+	usd, _ := routing.Means(set.SFT, 3)
 	for _, share := range []float64{0.2, 0.6, 1} {
 		r := fit(t, build(t, "forc", "{strategy: greedy, l2: [0.01], share: "+fmt.Sprint(share)+"}"), set, 1)
 		want := routingtest.Route(t, r, qs)
@@ -189,7 +190,7 @@ func TestTheGreedyRouterSharesOneBudgetWhateverTheOrder(t *testing.T) {
 
 func TestCalibrationErrorByHand(t *testing.T) {
 	set := []routing.Example{{Kappa: []float64{0, 1}}, {Kappa: []float64{1, 1}}}
-	found := []scores{{pass: []float64{0.1, 0.6}}, {pass: []float64{0.2, 1}}}
+	found := []predict.Scores{{Pass: []float64{0.1, 0.6}}, {Pass: []float64{0.2, 1}}}
 	// Two bins: .1 and .2 against 0 and 1, .6 and 1 against 1 and 1.
 	if got := *calibrationError(set, found, 2); math.Abs(got-(0.7+0.4)/4) > 1e-12 {
 		t.Errorf("two bins: %v", got)
@@ -217,20 +218,20 @@ func TestFORCReportsItsCalibration(t *testing.T) {
 
 func TestDollarsByBucketAreThoseOfProblemsAboutAsEasy(t *testing.T) {
 	var set []routing.Example
-	var found []scores
+	var found []predict.Scores
 	for i := range 10 { // 10, 9, ... 1 dollars, the easier the fewer
 		p := float64(i) / 10
 		set = append(set, routing.Example{Kappa: []float64{p, p}, USD: []float64{float64(10 - i), 1}})
-		found = append(found, scores{pass: []float64{p, p}})
+		found = append(found, predict.Scores{Pass: []float64{p, p}})
 	}
 	usd := bucketDollars(set, found).dollars
 	for p, want := range map[float64]float64{0: 9.5, 0.1: 9.5, 0.15: 9.5, 0.2: 7.5, 0.55: 5.5, 0.8: 1.5, 1: 1.5} {
-		if got := usd(scores{pass: []float64{p, p}}); math.Abs(got[0]-want) > 1e-12 || got[1] != 1 {
+		if got := usd(predict.Scores{Pass: []float64{p, p}}); math.Abs(got[0]-want) > 1e-12 || got[1] != 1 {
 			t.Errorf("predicted %v: %v dollars, want %v", p, got, want)
 		}
 	}
-	same := bucketDollars(set, slices.Repeat([]scores{{pass: []float64{0.5, 0.5}}}, 10)).dollars
-	if got := same(scores{pass: []float64{0.9, 0.9}}); math.Abs(got[0]-5.5) > 1e-12 {
+	same := bucketDollars(set, slices.Repeat([]predict.Scores{{Pass: []float64{0.5, 0.5}}}, 10)).dollars
+	if got := same(predict.Scores{Pass: []float64{0.9, 0.9}}); math.Abs(got[0]-5.5) > 1e-12 {
 		t.Errorf("where all are equally easy, %v dollars", got)
 	}
 	hardest := fit(t, build(t, "forc", "{strategy: cost, cost: per_bucket, l2: [0.01]}"), routingtest.Planted(300), 1)
@@ -252,27 +253,27 @@ func TestALargerBudgetNeverRaisesThePrice(t *testing.T) {
 }
 
 // someScores draws questions on which three experts cost whole dollars.
-func someScores(rt *rapid.T, n int) []scores {
-	all := make([]scores, n)
+func someScores(rt *rapid.T, n int) []predict.Scores {
+	all := make([]predict.Scores, n)
 	for i := range all {
-		all[i].pass = rapid.SliceOfN(rapid.Float64Range(0, 1), 3, 3).Draw(rt, "pass")
+		all[i].Pass = rapid.SliceOfN(rapid.Float64Range(0, 1), 3, 3).Draw(rt, "pass")
 		for range 3 {
-			all[i].usd = append(all[i].usd, float64(rapid.IntRange(0, 8).Draw(rt, "usd")))
+			all[i].USD = append(all[i].USD, float64(rapid.IntRange(0, 8).Draw(rt, "usd")))
 		}
 	}
 	return all
 }
 
 // mostRight is the most that pass rates can add up to for at most budget dollars.
-func mostRight(all []scores, budget int) float64 {
+func mostRight(all []predict.Scores, budget int) float64 {
 	best := make([]float64, budget+1)
 	for _, s := range all {
 		next := make([]float64, budget+1)
 		for money := range next {
 			next[money] = math.Inf(-1)
-			for m, usd := range s.usd {
+			for m, usd := range s.USD {
 				if left := money - int(usd); left >= 0 {
-					next[money] = max(next[money], best[left]+s.pass[m])
+					next[money] = max(next[money], best[left]+s.Pass[m])
 				}
 			}
 		}

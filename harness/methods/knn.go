@@ -12,6 +12,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -56,26 +57,26 @@ func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCorpus(ctx, examples, k.Most, k.reading, features.Set.Directions)
+	c, err := predict.NewCorpus(ctx, examples, k.Most, k.reading, features.Set.Directions)
 	if err != nil {
 		return nil, err
 	}
 	of := neighbourhood{Features: c.Set}
-	of.USD, of.Pass = means(c.examples, len(train.Experts))
-	for _, e := range c.examples[:len(c.rows)] {
+	of.USD, of.Pass = routing.Means(c.Examples, len(train.Experts))
+	for _, e := range c.Examples[:len(c.Rows)] {
 		of.Known = append(of.Known, profiledText{e.Problem.Text, e.Kappa, e.USD})
 	}
-	r := k.neighbours(of, c.rows)
-	if of.K, err = k.choose(ctx, r, c.rows); err != nil {
+	r := k.neighbours(of, c.Rows)
+	if of.K, err = k.choose(ctx, r, c.Rows); err != nil {
 		return nil, err
 	}
 	work.Log.Debug("nearest neighbours kept", "problems", len(r.known), "k", of.K)
-	return keep(train.Experts, work, of, func(of neighbourhood) (routing.Router, error) { return k.router(r, of), nil })
+	return predict.Keep(train.Experts, work, of, func(of neighbourhood) (routing.Router, error) { return k.router(r, of), nil })
 }
 
 // Load implements Loader.
 func (k *knn) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, func(of neighbourhood) (_ routing.Router, err error) {
+	return predict.Restore(experts, from, work, func(of neighbourhood) (_ routing.Router, err error) {
 		if of.Features, err = of.Features.With(k.reading); err != nil {
 			return nil, err
 		}
@@ -125,18 +126,18 @@ func (k *knn) router(r neighbours, of neighbourhood) routing.Router {
 	if k.Guard == 0 {
 		return r.useful(of)
 	}
-	guarded := newScoreRouter(len(r.usd), guardKnobs(), func(ctx context.Context, texts []string) ([]scores, error) {
+	guarded := predict.NewRouter(len(r.usd), guardKnobs(), func(ctx context.Context, texts []string) ([]predict.Scores, error) {
 		rows, err := of.Features.Directions(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		return parallel.Map(ctx, len(rows), func(i int) scores {
-			return scores{pass: r.worse(r.nearest(rows[i], texts[i], 0, of.K))}
+		return parallel.Map(ctx, len(rows), func(i int) predict.Scores {
+			return predict.Scores{Pass: r.worse(r.nearest(rows[i], texts[i], 0, of.K))}
 		})
-	}, func(s scores, z float64) int {
-		return slices.IndexFunc(s.pass, func(worse float64) bool { return worse <= z })
+	}, func(s predict.Scores, z float64) int {
+		return slices.IndexFunc(s.Pass, func(worse float64) bool { return worse <= z })
 	})
-	guarded.knob = k.Guard
+	guarded.Knob = k.Guard
 	return guarded
 }
 
@@ -183,12 +184,12 @@ func (r neighbours) worse(near []learn.Neighbour) []float64 {
 
 // useful is a utility router by the nearest.
 func (r neighbours) useful(of neighbourhood) routing.Router {
-	return newUtilityRouter(len(r.usd), dollarUnit(r.usd), func(ctx context.Context, texts []string) ([]scores, error) {
+	return predict.NewUtility(len(r.usd), predict.DollarUnit(r.usd), func(ctx context.Context, texts []string) ([]predict.Scores, error) {
 		rows, err := of.Features.Directions(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
-		return parallel.Map(ctx, len(rows), func(i int) scores {
+		return parallel.Map(ctx, len(rows), func(i int) predict.Scores {
 			return r.scores(r.nearest(rows[i], texts[i], 0, of.K), of.K)
 		})
 	})
@@ -206,7 +207,7 @@ func (k *knn) choose(ctx context.Context, r neighbours, rows []policy.Row) (int,
 		near := r.nearest(rows[i], r.known[i].Text, held, k.K[len(k.K)-1])
 		at := make([]float64, len(k.K))
 		for j, size := range k.K {
-			for m, p := range r.scores(near, size).pass {
+			for m, p := range r.scores(near, size).Pass {
 				// A pass rate from few neighbours may be 0 or 1; a loss must stay finite.
 				p = min(max(p, 1e-6), 1-1e-6)
 				at[j] -= r.known[i].Pass[m]*math.Log(p) + (1-r.known[i].Pass[m])*math.Log(1-p)
@@ -240,19 +241,19 @@ func (r neighbours) nearest(row policy.Row, text string, first, k int) []learn.N
 }
 
 // scores averages over the first k of near.
-func (r neighbours) scores(near []learn.Neighbour, k int) scores {
-	s := scores{pass: make([]float64, len(r.pass)), usd: make([]float64, len(r.usd))}
+func (r neighbours) scores(near []learn.Neighbour, k int) predict.Scores {
+	s := predict.Scores{Pass: make([]float64, len(r.pass)), USD: make([]float64, len(r.usd))}
 	near = near[:min(len(near), k)]
 	total := r.prior
 	for _, n := range near {
 		total += float64(n.Cosine)
 	}
-	for m := range s.pass {
-		s.pass[m], s.usd[m] = r.prior/total*r.pass[m], r.prior/total*r.usd[m]
+	for m := range s.Pass {
+		s.Pass[m], s.USD[m] = r.prior/total*r.pass[m], r.prior/total*r.usd[m]
 		for _, n := range near {
 			w := float64(n.Cosine) / total
-			s.pass[m] += w * r.known[n.At].Pass[m]
-			s.usd[m] += w * r.known[n.At].USD[m]
+			s.Pass[m] += w * r.known[n.At].Pass[m]
+			s.USD[m] += w * r.known[n.At].USD[m]
 		}
 	}
 	return s

@@ -7,18 +7,19 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
 
 // predicted fits a utility router to planted problems and returns what it expects on fresh ones.
-func predicted(t *testing.T, kind, params string, problems int, qs []routing.Query) []scores {
+func predicted(t *testing.T, kind, params string, problems int, qs []routing.Query) []predict.Scores {
 	t.Helper()
 	texts := make([]string, len(qs))
 	for i, q := range qs {
 		texts[i] = q.Problem.Text
 	}
-	found, err := fit(t, build(t, kind, params), routingtest.Planted(problems), 1).(rateRouter).predict(t.Context(), texts)
+	found, err := fit(t, build(t, kind, params), routingtest.Planted(problems), 1).(predict.Rates).Predict(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,10 +30,10 @@ func TestPredictorsFindThePlantedRule(t *testing.T) {
 	qs := routingtest.Fresh(200)
 	for _, kind := range []string{"logistic", "knn", "difficulty"} {
 		found := predicted(t, kind, "", 300, qs)
-		if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].pass[0], !routingtest.Hard(i) }); auc < 0.95 {
+		if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].Pass[0], !routingtest.Hard(i) }); auc < 0.95 {
 			t.Errorf("%s: AUC of the small expert's pass rate is %.3f, want more than 0.95", kind, auc)
 		}
-		if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].usd[2], routingtest.Hard(i) }); auc < 0.95 {
+		if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].USD[2], routingtest.Hard(i) }); auc < 0.95 {
 			t.Errorf("%s: AUC of the large expert's dollars as a sign of length is %.3f, want more than 0.95", kind, auc)
 		}
 	}
@@ -61,13 +62,13 @@ func TestNeighboursByHand(t *testing.T) {
 	}
 	// The two nearest weigh 0.96 and 0.8, the prior 1.
 	s := r.scores(near, 2)
-	if want := (0.5 + 0.96 + 0.8) / 2.76; math.Abs(s.pass[0]-want) > 1e-6 {
-		t.Errorf("pass rate %v, want %v", s.pass[0], want)
+	if want := (0.5 + 0.96 + 0.8) / 2.76; math.Abs(s.Pass[0]-want) > 1e-6 {
+		t.Errorf("pass rate %v, want %v", s.Pass[0], want)
 	}
-	if want := (10 + 0.96*8 + 0.8*4) / 2.76; math.Abs(s.usd[0]-want) > 1e-5 {
-		t.Errorf("%v dollars, want %v", s.usd[0], want)
+	if want := (10 + 0.96*8 + 0.8*4) / 2.76; math.Abs(s.USD[0]-want) > 1e-5 {
+		t.Errorf("%v dollars, want %v", s.USD[0], want)
 	}
-	if alone := r.scores(nil, 2); alone.pass[0] != 0.5 || alone.usd[0] != 10 {
+	if alone := r.scores(nil, 2); alone.Pass[0] != 0.5 || alone.USD[0] != 10 {
 		t.Errorf("without neighbours %v, want the means", alone)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
@@ -66,12 +67,12 @@ func TestALoadedRouterIsTheOneThatWasFitted(t *testing.T) {
 					t.Errorf("%s %s: %s", kind, params, diff)
 				}
 			}
-			want, err := os.ReadFile(filepath.Join(fitted.Dir, learnedFile))
+			want, err := os.ReadFile(filepath.Join(fitted.Dir, predict.LearnedFile))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := os.ReadFile(filepath.Join(loaded.Dir, learnedFile)); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%s %s: a loaded router leaves another %s than its fit: %v", kind, params, learnedFile, err)
+			if got, err := os.ReadFile(filepath.Join(loaded.Dir, predict.LearnedFile)); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s %s: a loaded router leaves another %s than its fit: %v", kind, params, predict.LearnedFile, err)
 			}
 		}
 	}
@@ -93,14 +94,14 @@ func TestWhatWasLearnedOfAnotherPoolOrNotAtAllIsNotLoaded(t *testing.T) {
 		if _, err := load(t.Context(), other.Experts, w.Dir, routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "chooses among small, medium, large, the pool is tiny, medium, large") {
 			t.Errorf("%s of another pool: %v", kind, err)
 		}
-		if _, err := load(t.Context(), set.Experts, t.TempDir(), routingtest.Work(1)); !errors.Is(err, ErrNotLearned) {
+		if _, err := load(t.Context(), set.Experts, t.TempDir(), routingtest.Work(1)); !errors.Is(err, predict.ErrNotLearned) {
 			t.Errorf("%s of a fit that left nothing: %v", kind, err)
 		}
 		for text, old := range map[string]bool{"{": false, `{"format": 0, "learned": {}}`: true} {
-			if err := os.WriteFile(filepath.Join(w.Dir, learnedFile), []byte(text), 0o666); err != nil {
+			if err := os.WriteFile(filepath.Join(w.Dir, predict.LearnedFile), []byte(text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := load(t.Context(), set.Experts, w.Dir, routingtest.Work(1)); err == nil || errors.Is(err, ErrNotLearned) != old {
+			if _, err := load(t.Context(), set.Experts, w.Dir, routingtest.Work(1)); err == nil || errors.Is(err, predict.ErrNotLearned) != old {
 				t.Errorf("%s of a file %s: %v", kind, text, err)
 			}
 		}

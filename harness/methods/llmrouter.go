@@ -167,7 +167,7 @@ func accuracies(examples []routing.Example, experts int) []map[string]float64 {
 		if len(part) == 0 {
 			continue
 		}
-		_, acc := means(part, experts)
+		_, acc := routing.Means(part, experts)
 		for m, a := range acc {
 			out[m][name] = metrics.Rounded(a, "", 2).Number
 		}

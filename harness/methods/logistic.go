@@ -9,6 +9,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -30,15 +31,15 @@ type logistic struct {
 	Cost     string        `yaml:"cost" oneof:"predicted mean"` // dollars of a question: predicted from the text, or the expert's training mean
 
 	reading features.Reading
-	fits    *Fits
+	fits    *predict.Fits
 }
 
 func newLogistic(s Setup) (routing.Method, error) {
-	l := &logistic{L2: penaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), Cost: "predicted", fits: s.Fits}
+	l := &logistic{L2: predict.PenaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), Cost: "predicted", fits: s.Fits}
 	if err := spec.DecodeParams(s.Method, l); err != nil {
 		return nil, err
 	}
-	l.L2 = penalties(l.L2)
+	l.L2 = predict.Penalties(l.L2)
 	var err error
 	l.reading, err = s.reads(&l.Features)
 	return l, err
@@ -55,27 +56,27 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if err != nil {
 		return nil, fmt.Errorf("method logistic: %w", err)
 	}
-	return keep(train.Experts, work, learned, textual[learn.Logits].router)
+	return predict.Keep(train.Experts, work, learned, predict.Textual[learn.Logits].Router)
 }
 
 // Load implements Loader.
 func (l *logistic) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, func(t textual[learn.Logits]) (routing.Router, error) { return t.again(l.reading) })
+	return predict.Restore(experts, from, work, func(t predict.Textual[learn.Logits]) (routing.Router, error) { return t.Again(l.reading) })
 }
 
 // fit returns what predicts pass rates and dollars of the experts on texts.
-func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t textual[learn.Logits], err error) {
-	key, err := keyOfFit("logistic, dollars "+l.Cost, l.reading.Of, l.L2, examples, ratesAndDollars)
+func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t predict.Textual[learn.Logits], err error) {
+	key, err := predict.KeyOfFit("logistic, dollars "+l.Cost, l.reading.Of, l.L2, examples, predict.RatesAndDollars)
 	if err != nil {
 		return t, err
 	}
-	return fitOnce(l.fits, key, func() (t textual[learn.Logits], err error) {
-		c, err := newCorpus(ctx, slices.Clone(examples), len(examples), l.reading, features.Set.Rows)
+	return predict.Once(l.fits, key, func() (t predict.Textual[learn.Logits], err error) {
+		c, err := predict.NewCorpus(ctx, slices.Clone(examples), len(examples), l.reading, features.Set.Rows)
 		if err != nil {
 			return t, err
 		}
-		return fitTexts(ctx, c, experts, l.L2, l.Cost == "mean", work.Log, func(d learn.Design) (learn.Logits, float64, error) {
-			return learn.FitLogits(ctx, d, labels(c.examples, experts, passRate), l.L2)
+		return predict.FitTexts(ctx, c, experts, l.L2, l.Cost == "mean", work.Log, func(d learn.Design) (learn.Logits, float64, error) {
+			return learn.FitLogits(ctx, d, predict.Labels(c.Examples, experts, predict.PassRate), l.L2)
 		})
 	})
 }

@@ -11,32 +11,31 @@ import (
 	"sync"
 	"testing"
 
-	"pgregory.net/rapid"
-
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 func TestLogisticFindsThePlantedRule(t *testing.T) {
-	r := fit(t, build(t, "logistic", ""), routingtest.Planted(300), 1).(rateRouter)
+	r := fit(t, build(t, "logistic", ""), routingtest.Planted(300), 1).(predict.Rates)
 	qs := routingtest.Fresh(200)
 	texts := make([]string, len(qs))
 	for i, q := range qs {
 		texts[i] = q.Problem.Text
 	}
-	found, err := r.predict(t.Context(), texts)
+	found, err := r.Predict(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].pass[0], !routingtest.Hard(i) }); auc < 0.95 {
+	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].Pass[0], !routingtest.Hard(i) }); auc < 0.95 {
 		t.Errorf("AUC of the small expert's pass rate is %.3f, want more than 0.95", auc)
 	}
-	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].usd[2], routingtest.Hard(i) }); auc < 0.95 {
+	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].USD[2], routingtest.Hard(i) }); auc < 0.95 {
 		t.Errorf("AUC of the large expert's dollars as a sign of length is %.3f, want more than 0.95", auc)
 	}
 	// A rule without noise wants next to no penalty.
-	d, err := fit(t, build(t, "logistic", "l2: [0.001]"), routingtest.Planted(300), 1).(rateRouter).RouteAt(t.Context(), qs, 0.2)
+	d, err := fit(t, build(t, "logistic", "l2: [0.001]"), routingtest.Planted(300), 1).(predict.Rates).RouteAt(t.Context(), qs, 0.2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,58 +66,18 @@ func areaUnderCurve(n int, at func(i int) (score float64, positive bool)) float6
 	return wins / pairs
 }
 
-func TestRaisingThePriceNeverRaisesPredictedDollars(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		n := rapid.IntRange(1, 6).Draw(rt, "experts")
-		p := rapid.SliceOfN(rapid.Float64Range(0, 1), n, n).Draw(rt, "p")
-		usd := rapid.SliceOfN(rapid.Float64Range(0, 3), n, n).Draw(rt, "usd")
-		last := math.Inf(1)
-		for _, mu := range utilityKnobs() {
-			m := utility(p, usd, mu, dollarUnit(usd))
-			if usd[m] > last+1e-9 {
-				rt.Fatalf("at mu %v a question costs %v, at a lower one %v", mu, usd[m], last)
-			}
-			last = usd[m]
-		}
-	})
-}
-
-func TestUtilityByHand(t *testing.T) {
-	p, usd := []float64{0.2, 0.7, 0.9}, []float64{1, 2, 10}
-	for mu, want := range map[float64]int{0: 2, 0.2: 2, 0.3: 1, 4.9: 1, 5.1: 0} {
-		if got := utility(p, usd, mu, 10); got != want {
-			t.Errorf("at %v expert %d, want %d", mu, got, want)
-		}
-	}
-	if got := utility([]float64{0.5, 0.5}, []float64{1, 1}, 1, 1); got != 0 {
-		t.Errorf("a tie goes to expert %d, want the cheaper", got)
-	}
-	for want, usd := range map[float64][]float64{3: {1, 3}, 2: {2, 0}, 1: {0, 0}} {
-		if got := dollarUnit(usd); got != want {
-			t.Errorf("dollarUnit(%v) = %v, want %v", usd, got, want)
-		}
-	}
-}
-
-func TestTheSweepIsThatOfTheStudy(t *testing.T) {
-	knobs := utilityKnobs()
-	if len(knobs) != 142 || knobs[0] != 0 || math.Abs(knobs[1]-1e-3) > 1e-15 || math.Abs(knobs[140]-100) > 1e-9 || knobs[141] != 1e6 || !slices.IsSorted(knobs) {
-		t.Errorf("%d knobs from %v, %v to %v, %v", len(knobs), knobs[0], knobs[1], knobs[140], knobs[141])
-	}
-}
-
 func TestPredictedDollarsAverageToTheTrainingMeans(t *testing.T) {
 	set := routingtest.Planted(100)
-	want, _ := means(set.SFT, 3)
+	want, _ := routing.Means(set.SFT, 3)
 	for _, kind := range []string{"predicted", "mean"} {
-		r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(rateRouter)
+		r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(predict.Rates)
 		got := make([]float64, 3)
 		for _, e := range set.SFT {
-			s, err := r.predict(t.Context(), []string{e.Problem.Text})
+			s, err := r.Predict(t.Context(), []string{e.Problem.Text})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for m, usd := range s[0].usd {
+			for m, usd := range s[0].USD {
 				got[m] += usd / float64(len(set.SFT))
 				if kind == "mean" && math.Abs(usd-want[m]) > 1e-12*want[m] {
 					t.Fatalf("expert %d is predicted to cost %v, its mean is %v", m, usd, want[m])
@@ -153,7 +112,7 @@ func TestFreeExpertsAndFreeAnswersArePredicted(t *testing.T) {
 			set.SFT[i].USD, set.RL[i].USD = usd, usd
 		}
 		for _, kind := range []string{"predicted", "mean"} {
-			r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(rateRouter)
+			r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(predict.Rates)
 			for _, knob := range []float64{0, 0.1, 1e6} {
 				d, err := r.RouteAt(t.Context(), routingtest.Fresh(5), knob)
 				if err != nil {
@@ -163,8 +122,12 @@ func TestFreeExpertsAndFreeAnswersArePredicted(t *testing.T) {
 					valid(t, x, routingtest.Fresh(5)[i], 3, false)
 				}
 			}
-			for _, s := range r.known {
-				for m, usd := range s.usd {
+			expected, err := r.Expects(t.Context(), r.Keys(routingtest.Fresh(5)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range expected {
+				for m, usd := range s.USD {
 					if math.IsNaN(usd) || math.IsInf(usd, 0) || usd < 0 {
 						t.Errorf("%s, %s: expert %d is predicted to cost %v", name, kind, m, usd)
 					}
@@ -181,14 +144,14 @@ func TestConstantPassRatesAreLearned(t *testing.T) {
 		set.SFT[i].Kappa = []float64{0, 0.5, 1}
 		set.RL[i].Kappa = set.SFT[i].Kappa
 	}
-	r := fit(t, build(t, "logistic", ""), set, 1).(rateRouter)
-	found, err := r.predict(t.Context(), []string{"apples in baskets", "a tensor"})
+	r := fit(t, build(t, "logistic", ""), set, 1).(predict.Rates)
+	found, err := r.Predict(t.Context(), []string{"apples in baskets", "a tensor"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range found {
-		if s.pass[0] > 0.01 || math.Abs(s.pass[1]-0.5) > 0.01 || s.pass[2] < 0.99 {
-			t.Errorf("pass rates %v, want about 0, 0.5, 1", s.pass)
+		if s.Pass[0] > 0.01 || math.Abs(s.Pass[1]-0.5) > 0.01 || s.Pass[2] < 0.99 {
+			t.Errorf("pass rates %v, want about 0, 0.5, 1", s.Pass)
 		}
 	}
 }
@@ -199,10 +162,10 @@ func TestLogisticDoesNotDependOnTheOrderOfTheTrainingProblems(t *testing.T) {
 	back.SFT, back.RL = slices.Clone(set.SFT), slices.Clone(set.RL)
 	slices.Reverse(back.SFT)
 	slices.Reverse(back.RL)
-	a := fit(t, build(t, "logistic", ""), set, 1).(rateRouter)
-	b := fit(t, build(t, "logistic", ""), back, 1).(rateRouter)
-	x, err1 := a.predict(t.Context(), []string{"find the tensor"})
-	y, err2 := b.predict(t.Context(), []string{"find the tensor"})
+	a := fit(t, build(t, "logistic", ""), set, 1).(predict.Rates)
+	b := fit(t, build(t, "logistic", ""), back, 1).(predict.Rates)
+	x, err1 := a.Predict(t.Context(), []string{"find the tensor"})
+	y, err2 := b.Predict(t.Context(), []string{"find the tensor"})
 	if err1 != nil || err2 != nil || fmt.Sprint(x) != fmt.Sprint(y) {
 		t.Errorf("%v and %v, %v, %v", x, y, err1, err2)
 	}
@@ -236,14 +199,14 @@ func TestAUtilityRouterAsksForEachTextOnce(t *testing.T) {
 	asked := map[string]int{}
 	broken := errors.New("broken")
 	var fail error
-	r := newUtilityRouter(2, 1, func(_ context.Context, texts []string) ([]scores, error) {
+	r := predict.NewUtility(2, 1, func(_ context.Context, texts []string) ([]predict.Scores, error) {
 		if fail != nil {
 			return nil, fail
 		}
-		out := make([]scores, len(texts))
+		out := make([]predict.Scores, len(texts))
 		for i, x := range texts {
 			asked[x]++
-			out[i] = scores{pass: []float64{0, 1}, usd: []float64{0, 1}}
+			out[i] = predict.Scores{Pass: []float64{0, 1}, USD: []float64{0, 1}}
 		}
 		return out, nil
 	})

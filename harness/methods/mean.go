@@ -10,6 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -97,14 +98,14 @@ func (m *mean) Fit(ctx context.Context, train routing.TrainSet, work routing.Wor
 	}
 	routing.InHashOrder(examples)
 	var of average
-	of.USD, _ = means(examples, len(train.Experts))
+	of.USD, _ = routing.Means(examples, len(train.Experts))
 	routers, err := m.each(work, func(method routing.Method, _ int, work routing.Work) (routing.Router, error) {
 		return method.Fit(ctx, train, work)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return keep(train.Experts, work, of, m.router(routers))
+	return predict.Keep(train.Experts, work, of, m.router(routers))
 }
 
 // Load implements Loader.
@@ -115,11 +116,11 @@ func (m *mean) Load(ctx context.Context, experts []routing.Expert, from string, 
 	if err != nil {
 		return nil, err
 	}
-	return restore(experts, from, work, m.router(routers))
+	return predict.Restore(experts, from, work, m.router(routers))
 }
 
 // each makes the router of every row, each with a folder of its own.
-func (m *mean) each(work routing.Work, get func(method routing.Method, i int, work routing.Work) (routing.Router, error)) (routers []rateRouter, err error) {
+func (m *mean) each(work routing.Work, get func(method routing.Method, i int, work routing.Work) (routing.Router, error)) (routers []predict.Rates, err error) {
 	for i, of := range m.Of {
 		own := work
 		if own.Dir = memberDir(work.Dir, i); own.Dir != "" {
@@ -131,7 +132,7 @@ func (m *mean) each(work routing.Work, get func(method routing.Method, i int, wo
 		if err != nil {
 			return nil, fmt.Errorf("method mean: %w", err)
 		}
-		routers = append(routers, r.(rateRouter))
+		routers = append(routers, r.(predict.Rates))
 	}
 	return routers, nil
 }
@@ -142,23 +143,23 @@ type average struct {
 }
 
 // router weighs the mean of what routers expect.
-func (m *mean) router(of []rateRouter) func(average) (routing.Router, error) {
+func (m *mean) router(of []predict.Rates) func(average) (routing.Router, error) {
 	return func(learned average) (routing.Router, error) {
 		usd := learned.USD
-		return newUtilityRouter(len(usd), dollarUnit(usd), func(ctx context.Context, texts []string) ([]scores, error) {
-			all := make([]scores, len(texts))
+		return predict.NewUtility(len(usd), predict.DollarUnit(usd), func(ctx context.Context, texts []string) ([]predict.Scores, error) {
+			all := make([]predict.Scores, len(texts))
 			for i := range all {
-				all[i] = scores{pass: make([]float64, len(usd)), usd: make([]float64, len(usd))}
+				all[i] = predict.Scores{Pass: make([]float64, len(usd)), USD: make([]float64, len(usd))}
 			}
 			for _, r := range of {
-				found, err := r.predict(ctx, texts)
+				found, err := r.Predict(ctx, texts)
 				if err != nil {
 					return nil, err
 				}
 				for i, s := range found {
 					for k := range usd {
-						all[i].pass[k] += s.pass[k] / float64(len(of))
-						all[i].usd[k] += s.usd[k] / float64(len(of))
+						all[i].Pass[k] += s.Pass[k] / float64(len(of))
+						all[i].USD[k] += s.USD[k] / float64(len(of))
 					}
 				}
 			}

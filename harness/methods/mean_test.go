@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -17,8 +18,8 @@ func TestAMeanExpectsWhatItsRowsDoOnAverage(t *testing.T) {
 	for _, q := range qs {
 		texts = append(texts, q.Problem.Text)
 	}
-	expects := func(kind, params string) []scores {
-		found, err := fit(t, build(t, kind, params), set, 3).(rateRouter).predict(t.Context(), texts)
+	expects := func(kind, params string) []predict.Scores {
+		found, err := fit(t, build(t, kind, params), set, 3).(predict.Rates).Predict(t.Context(), texts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,11 +28,11 @@ func TestAMeanExpectsWhatItsRowsDoOnAverage(t *testing.T) {
 	a, b, both := expects("logistic", ""), expects("bag", "epochs: 2"), expects("mean", twoRows)
 	for i := range both {
 		for m := range 3 {
-			if want := (a[i].pass[m] + b[i].pass[m]) / 2; math.Abs(both[i].pass[m]-want) > 1e-12 {
-				t.Errorf("pass rate %v, want %v", both[i].pass[m], want)
+			if want := (a[i].Pass[m] + b[i].Pass[m]) / 2; math.Abs(both[i].Pass[m]-want) > 1e-12 {
+				t.Errorf("pass rate %v, want %v", both[i].Pass[m], want)
 			}
-			if want := (a[i].usd[m] + b[i].usd[m]) / 2; math.Abs(both[i].usd[m]-want) > 1e-15 {
-				t.Errorf("%v dollars, want %v", both[i].usd[m], want)
+			if want := (a[i].USD[m] + b[i].USD[m]) / 2; math.Abs(both[i].USD[m]-want) > 1e-15 {
+				t.Errorf("%v dollars, want %v", both[i].USD[m], want)
 			}
 		}
 	}

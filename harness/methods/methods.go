@@ -1,14 +1,11 @@
 // Package methods holds the rows of the tables: a file a kind, which says at its top "Row kind ...", and a line for it in
 // list, which has all that others need to know of it. What rows learn with is in package learn, what they read of texts in
-// package features, how a policy is trained in package stages. The other files here are what several rows share:
+// package features, how they route by predictions in package predict, how a policy is trained in package stages. The other files
+// here are what several rows share:
 //
 //	methods.go        the list, what a method is built from, small change
-//	utility.go        routers that weigh predicted pass rates against dollars by a knob
-//	texts.go          what predicts pass rates and dollars from texts
-//	allowance.go      what rows that learn from texts are allowed to read and to choose
-//	imported.go       predictions of other programs, in place of those
-//	fits.go           a memory of fits that rows and seeds share
-//	learned.go        what a fit keeps, and how its router comes back from it
+//	reading.go        what a row reads beside its training problems, checked
+//	allowance.go      what rows that learn from texts are allowed to read and to choose, in words
 //	starts.go         what entroplus starts from
 //	policies.go       rows that train a policy by package stages (sft, entrorouter, entroplus): their checks, what others ask of them
 //	multiround.go     routers that ask several experts (routerr1, xrouter), trained here
@@ -32,6 +29,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
@@ -45,7 +43,7 @@ type Setup struct {
 	Backend policy.Backend
 	Texts   *features.Texts  // what the texts that methods read are made of, so that they cut them up once; nil: no memory
 	Stages  *stages.Memory   // what Stage I came to, so that rows that share it train it once; nil: no memory
-	Fits    *Fits            // what was fitted to texts, so that rows that share it fit it once; nil: no memory
+	Fits    *predict.Fits    // what was fitted to texts, so that rows that share it fit it once; nil: no memory
 	Models  *lm.Models       // language models that policies start from; nil: none is opened, as when a spec is only checked
 	Pool    []routing.Expert // cheapest first; nil: not known yet
 	Servers Servers          // nil: nobody can be asked, as when a spec is only checked
@@ -68,7 +66,7 @@ type Asking interface {
 type Loader interface {
 	// Load returns the router that Fit returned, from the folder that Fit wrote to, without training and without the
 	// training problems. experts are those that Fit had and work is Fit's. It leaves in work.Dir what Fit leaves there.
-	// It fails on anything missing, damaged or of another pool; the error is ErrNotLearned if Fit leaves nothing to load.
+	// It fails on anything missing, damaged or of another pool; the error is predict.ErrNotLearned if Fit leaves nothing to load.
 	Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error)
 }
 
@@ -287,16 +285,4 @@ func profiled(m routing.Method, train routing.TrainSet) ([]routing.Example, erro
 // paramFault reports a parameter of a row that DecodeParams could not know to be wrong.
 func paramFault(m spec.Method, param, format string, args ...any) error {
 	return spec.Faults{{File: m.File, Line: cmp.Or(m.Params.Line, m.Line), Path: strings.TrimPrefix(m.Path+".params."+param, "."), Text: fmt.Sprintf(format, args...)}}
-}
-
-// means returns what each expert costs and scores on average over the examples: dollars and pass rate, [M].
-func means(examples []routing.Example, experts int) (usd, acc []float64) {
-	usd, acc = make([]float64, experts), make([]float64, experts)
-	for _, e := range examples {
-		for m := range experts {
-			usd[m] += e.USD[m] / float64(len(examples))
-			acc[m] += e.Kappa[m] / float64(len(examples))
-		}
-	}
-	return usd, acc
 }

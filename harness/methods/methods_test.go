@@ -192,13 +192,6 @@ func TestTheListSaysWhichKindsPredictPassRates(t *testing.T) {
 	}
 }
 
-func TestMeansOfCertainRatesAreCertain(t *testing.T) {
-	got := passRates([]float64{0, 1e-17, 0.5, 1 - 1e-16, 1 + 4e-16, 1 - 1e-9})
-	if want := []float64{0, 0, 0.5, 1, 1, 1 - 1e-9}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
 // A router that weighs predicted rates and spends without limit asks the expert with the highest.
 func TestARouterDecidesByTheRatesThatItPredicts(t *testing.T) {
 	set, qs := routingtest.Planted(60), routingtest.Fresh(30)

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -31,7 +32,7 @@ func (m mixture) Fit(_ context.Context, train routing.TrainSet, work routing.Wor
 	}
 	var c coin
 	var acc []float64
-	c.USD, acc = means(examples, len(train.Experts))
+	c.USD, acc = routing.Means(examples, len(train.Experts))
 	points := make([]metrics.Point, len(c.USD))
 	for m := range points {
 		points[m] = metrics.Point{Cost: c.USD[m], Quality: acc[m]}
@@ -39,12 +40,12 @@ func (m mixture) Fit(_ context.Context, train routing.TrainSet, work routing.Wor
 	for _, p := range metrics.UpperHull(points) {
 		c.Hull = append(c.Hull, slices.Index(points, p))
 	}
-	return keep(train.Experts, work, c, coin.router)
+	return predict.Keep(train.Experts, work, c, coin.router)
 }
 
 // Load implements Loader.
 func (m mixture) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, coin.router)
+	return predict.Restore(experts, from, work, coin.router)
 }
 
 // coin routes every query to the same expert, which its knob chooses among those on the hull.

@@ -15,6 +15,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -48,7 +49,7 @@ type multiRound struct {
 	unit                                                           func(usd []float64) float64 // dollars -> the unit of the reward's costs; usd are the mean dollars of a call [M]
 	decoding                                                       string
 	memory                                                         *features.Texts
-	fits                                                           *Fits
+	fits                                                           *predict.Fits
 	anchor                                                         *spec.Anchor // nil: none
 	lm                                                             *decoder     // nil: a small network
 }
@@ -85,7 +86,7 @@ func (r *multiRound) learn(ctx context.Context, train routing.TrainSet, work rou
 	}
 	m := len(train.Experts)
 	c := append([]float64{0}, train.C...)
-	usd, pass := means(problems, m)
+	usd, pass := routing.Means(problems, m)
 	unit := r.unit(usd)
 	e := &theory.Environment{
 		Cost: make([]float64, m), Trust: append([]float64{0}, pass...),
@@ -139,11 +140,11 @@ func (r *multiRound) look(ctx context.Context, train routing.TrainSet) (func(ctx
 		}, nil
 	}
 	penalty := []float64{r.regressionL2}
-	key, err := keyOfFit("sight", multiRoundFeatures(), penalty, train.SFT, func(e routing.Example) []float64 { return append([]float64{e.Probe}, e.Kappa...) })
+	key, err := predict.KeyOfFit("sight", multiRoundFeatures(), penalty, train.SFT, func(e routing.Example) []float64 { return append([]float64{e.Probe}, e.Kappa...) })
 	if err != nil {
 		return nil, err
 	}
-	of, err := fitOnce(r.fits, key, func() (*sight, error) { return newSight(ctx, train.SFT, len(train.Experts), penalty, r.memory) })
+	of, err := predict.Once(r.fits, key, func() (*sight, error) { return newSight(ctx, train.SFT, len(train.Experts), penalty, r.memory) })
 	if err != nil {
 		return nil, err
 	}
@@ -162,21 +163,21 @@ type sight struct {
 }
 
 func newSight(ctx context.Context, examples []routing.Example, experts int, penalty []float64, memory *features.Texts) (*sight, error) {
-	c, err := newCorpus(ctx, slices.Clone(examples), len(examples), features.Reading{Of: multiRoundFeatures(), Memory: memory}, features.Set.Rows)
+	c, err := predict.NewCorpus(ctx, slices.Clone(examples), len(examples), features.Reading{Of: multiRoundFeatures(), Memory: memory}, features.Set.Rows)
 	if err != nil {
 		return nil, err
 	}
-	rates := labels(c.examples, 1+experts, func(e routing.Example, who int) float64 {
+	rates := predict.Labels(c.Examples, 1+experts, func(e routing.Example, who int) float64 {
 		if who == 0 {
 			return e.Probe
 		}
 		return e.Kappa[who-1]
 	})
 	s := &sight{features: c.Set, mean: make([]float64, 1+experts), deviation: make([]float64, 1+experts), known: map[string][]float64{}}
-	if s.fits, _, err = learn.FitLogits(ctx, learn.NewDesign(c.rows, c.Width()), rates, penalty); err != nil {
+	if s.fits, _, err = learn.FitLogits(ctx, learn.NewDesign(c.Rows, c.Width()), rates, penalty); err != nil {
 		return nil, err
 	}
-	found := s.logits(c.rows)
+	found := s.logits(c.Rows)
 	for _, x := range found {
 		for i, v := range x {
 			s.mean[i] += v / float64(len(found))

@@ -12,6 +12,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -56,7 +57,7 @@ type routeLLM struct {
 	Scores    string `yaml:"scores,omitempty"`        // path of the file below the data folder
 	ScoresSum string `yaml:"scores_sha256,omitempty"` // its checksum; unset: whatever it is
 
-	scores  *imported
+	scores  *predict.Imported
 	reading features.Reading
 }
 
@@ -80,7 +81,7 @@ func newRouteLLM(s Setup) (routing.Method, error) {
 	case r.Extension != "pair":
 		return nil, paramFault(s.Method, "extension", "imported scores compare the strongest expert with the cheapest; want pair, got %q", r.Extension)
 	}
-	r.scores, r.ScoresSum, err = importFile(s, "scores", r.Scores, r.ScoresSum, readWin)
+	r.scores, r.ScoresSum, err = s.importFile("scores", r.Scores, r.ScoresSum, predict.WinLines)
 	return r, err
 }
 
@@ -98,22 +99,22 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if r.scores != nil {
 		return r.useScores(ctx, examples, len(train.Experts))
 	}
-	c, err := newCorpus(ctx, examples, len(examples), r.reading, withConstant)
+	c, err := predict.NewCorpus(ctx, examples, len(examples), r.reading, withConstant)
 	if err != nil {
 		return nil, err
 	}
 	experts := len(train.Experts)
-	strongest := dearOfPair(c.examples, experts, r.Strongest)
-	preferences := r.preferences(c.examples, experts, strongest)
-	model, accuracy, err := learn.FitFactors(ctx, c.rows, c.Width()+1, preferences, experts, r.Dims, r.Noise,
+	strongest := dearOfPair(c.Examples, experts, r.Strongest)
+	preferences := r.preferences(c.Examples, experts, strongest)
+	model, accuracy, err := learn.FitFactors(ctx, c.Rows, c.Width()+1, preferences, experts, r.Dims, r.Noise,
 		learn.Descent{Epochs: r.Epochs, Batch: r.Batch, LR: r.LR, Decay: r.Decay}, work.Seed.Derive("routellm", "weights"), work.Seed.Derive("routellm", "batches"))
 	if err != nil {
 		return nil, err
 	}
-	work.Log.Debug("preferences factorised", "problems", len(c.examples), "preferences", len(preferences), "accuracy", accuracy)
+	work.Log.Debug("preferences factorised", "problems", len(c.Examples), "preferences", len(preferences), "accuracy", accuracy)
 
-	usd, _ := means(c.examples, experts)
-	unit := dollarUnit(usd)
+	usd, _ := routing.Means(c.Examples, experts)
+	unit := predict.DollarUnit(usd)
 	price := make([]float64, experts)
 	for m := range price {
 		price[m] = usd[m] / unit
@@ -122,7 +123,7 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	if strongest < experts-1 {
 		of.Strongest = &strongest
 	}
-	found, err := of.predict(ctx, routing.Texts(c.examples))
+	found, err := of.predict(ctx, routing.Texts(c.Examples))
 	if err != nil {
 		return nil, err
 	}
@@ -132,12 +133,12 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	}
 	knobs := r.knobs()
 	of.Knob = shareKnob(highest, r.Share, knobs[len(knobs)-1])
-	return keep(train.Experts, work, of, r.router)
+	return predict.Keep(train.Experts, work, of, r.router)
 }
 
 // Load implements Loader. Where scores are imported nothing is trained, and nothing kept.
 func (r *routeLLM) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, func(of factorised) (_ routing.Router, err error) {
+	return predict.Restore(experts, from, work, func(of factorised) (_ routing.Router, err error) {
 		if of.Features, err = of.Features.With(r.reading); err != nil {
 			return nil, err
 		}
@@ -173,12 +174,12 @@ func withConstant(of features.Set, ctx context.Context, texts []string) ([]polic
 }
 
 // predict has s(m,x) for pass rates.
-func (f factorised) predict(ctx context.Context, texts []string) ([]scores, error) {
+func (f factorised) predict(ctx context.Context, texts []string) ([]predict.Scores, error) {
 	rows, err := withConstant(f.Features, ctx, texts)
 	if err != nil {
 		return nil, err
 	}
-	return parallel.Map(ctx, len(rows), func(i int) scores { return scores{pass: f.Factors.Scores(rows[i]), usd: f.Price} })
+	return parallel.Map(ctx, len(rows), func(i int) predict.Scores { return predict.Scores{Pass: f.Factors.Scores(rows[i]), USD: f.Price} })
 }
 
 func (r *routeLLM) router(of factorised) (routing.Router, error) {
@@ -186,14 +187,14 @@ func (r *routeLLM) router(of factorised) (routing.Router, error) {
 	if of.Strongest != nil {
 		strongest = *of.Strongest
 	}
-	router := newScoreRouter(len(of.Price), r.knobs(), of.predict, func(s scores, knob float64) int { return r.choose(s, strongest, knob) })
-	router.knob = of.Knob
+	router := predict.NewRouter(len(of.Price), r.knobs(), of.predict, func(s predict.Scores, knob float64) int { return r.choose(s, strongest, knob) })
+	router.Knob = of.Knob
 	return router, nil
 }
 
 func (r *routeLLM) knobs() []float64 {
 	if r.Extension == "argmax" {
-		return utilityKnobs()
+		return predict.UtilityKnobs()
 	}
 	return winKnobs()
 }
@@ -201,22 +202,22 @@ func (r *routeLLM) knobs() []float64 {
 // useScores is Fit with imported scores.
 func (r *routeLLM) useScores(ctx context.Context, examples []routing.Example, experts int) (routing.Router, error) {
 	knobs := winKnobs()
-	router := newScoreRouter(experts, knobs, r.scores.lookup, func(s scores, knob float64) int {
-		if s.pass[0] >= knob {
+	router := predict.NewRouter(experts, knobs, r.scores.Predict, func(s predict.Scores, knob float64) int {
+		if s.Pass[0] >= knob {
 			return experts - 1
 		}
 		return 0
 	})
-	router.key = byID
-	found, err := r.scores.lookup(ctx, idsOf(examples))
+	router.Key = predict.ByID
+	found, err := r.scores.Predict(ctx, predict.IDs(examples))
 	if err != nil {
 		return nil, fmt.Errorf("method routellm: %w", err)
 	}
 	highest := make([]float64, len(found))
 	for i, s := range found {
-		highest[i] = s.pass[0]
+		highest[i] = s.Pass[0]
 	}
-	router.knob = shareKnob(highest, r.Share, knobs[len(knobs)-1])
+	router.Knob = shareKnob(highest, r.Share, knobs[len(knobs)-1])
 	return router, nil
 }
 
@@ -230,19 +231,19 @@ func winKnobs() []float64 {
 }
 
 // choose reads s(m,x) from pass.
-func (r *routeLLM) choose(s scores, strongest int, knob float64) int {
+func (r *routeLLM) choose(s predict.Scores, strongest int, knob float64) int {
 	switch r.Extension {
 	case "argmax":
-		return utility(s.pass, s.usd, knob, 1)
+		return predict.Utility(s.Pass, s.USD, knob, 1)
 	case "ladder":
-		for m := len(s.pass) - 1; m > 0; m-- {
-			if beats(s.pass, m, m-1) >= knob {
+		for m := len(s.Pass) - 1; m > 0; m-- {
+			if beats(s.Pass, m, m-1) >= knob {
 				return m
 			}
 		}
 		return 0
 	default:
-		if beats(s.pass, strongest, 0) >= knob {
+		if beats(s.Pass, strongest, 0) >= knob {
 			return strongest
 		}
 		return 0
@@ -253,23 +254,23 @@ func (r *routeLLM) choose(s scores, strongest int, knob float64) int {
 func beats(s []float64, a, b int) float64 { return learn.Sigmoid(s[a] - s[b]) }
 
 // highestKnob is the largest knob at which the strongest expert answers.
-func (r *routeLLM) highestKnob(s scores, strongest int) float64 {
+func (r *routeLLM) highestKnob(s predict.Scores, strongest int) float64 {
 	switch r.Extension {
 	case "argmax":
-		strongest := len(s.pass) - 1
+		strongest := len(s.Pass) - 1
 		highest := math.Inf(1)
 		for m := range strongest {
-			if saved := s.usd[strongest] - s.usd[m]; saved > 0 {
-				highest = min(highest, (s.pass[strongest]-s.pass[m])/saved)
-			} else if s.pass[m] > s.pass[strongest] {
+			if saved := s.USD[strongest] - s.USD[m]; saved > 0 {
+				highest = min(highest, (s.Pass[strongest]-s.Pass[m])/saved)
+			} else if s.Pass[m] > s.Pass[strongest] {
 				return math.Inf(-1)
 			}
 		}
 		return highest
 	case "ladder":
-		return beats(s.pass, len(s.pass)-1, max(len(s.pass)-2, 0))
+		return beats(s.Pass, len(s.Pass)-1, max(len(s.Pass)-2, 0))
 	default:
-		return beats(s.pass, strongest, 0)
+		return beats(s.Pass, strongest, 0)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -34,7 +35,7 @@ func TestPreferencesByHand(t *testing.T) {
 
 func TestChoicesOfTheExtensionsByHand(t *testing.T) {
 	// Chances: 2 over 0 is sigmoid(2) = .88, 2 over 1 is sigmoid(.5) = .62, 1 over 0 is sigmoid(1.5) = .82.
-	s := scores{pass: []float64{-1, 0.5, 1}, usd: []float64{0.1, 0.5, 1}}
+	s := predict.Scores{Pass: []float64{-1, 0.5, 1}, USD: []float64{0.1, 0.5, 1}}
 	for _, c := range []struct {
 		extension string
 		knob      float64
@@ -58,22 +59,22 @@ func TestKnobsOfTheExtensionsAreMonotone(t *testing.T) {
 		r := build(t, "routellm", "extension: "+extension).(*routeLLM)
 		rapid.Check(t, func(rt *rapid.T) {
 			n := rapid.IntRange(2, 5).Draw(rt, "experts")
-			s := scores{pass: rapid.SliceOfN(rapid.Float64Range(-20, 20), n, n).Draw(rt, "s"), usd: rapid.SliceOfN(rapid.Float64Range(0, 1), n, n).Draw(rt, "usd")}
-			slices.Sort(s.usd)
+			s := predict.Scores{Pass: rapid.SliceOfN(rapid.Float64Range(-20, 20), n, n).Draw(rt, "s"), USD: rapid.SliceOfN(rapid.Float64Range(0, 1), n, n).Draw(rt, "usd")}
+			slices.Sort(s.USD)
 			knobs := winKnobs()
 			if extension == "argmax" {
-				knobs = utilityKnobs()
+				knobs = predict.UtilityKnobs()
 			} else if r.choose(s, n-1, 0) != n-1 || r.choose(s, n-1, 2) != 0 {
 				rt.Fatalf("at 0 expert %d, at 2 expert %d", r.choose(s, n-1, 0), r.choose(s, n-1, 2))
 			}
 			highest, last := r.highestKnob(s, n-1), math.Inf(1)
 			for _, knob := range knobs {
 				m := r.choose(s, n-1, knob)
-				if s.usd[m] > last {
-					rt.Fatalf("at %v a question costs %v, at a lower knob %v", knob, s.usd[m], last)
+				if s.USD[m] > last {
+					rt.Fatalf("at %v a question costs %v, at a lower knob %v", knob, s.USD[m], last)
 				}
-				last = s.usd[m]
-				if math.Abs(knob-highest) > 1e-9 && (m == n-1) != (knob < highest) && (m == n-1 || s.usd[m] < s.usd[n-1]) {
+				last = s.USD[m]
+				if math.Abs(knob-highest) > 1e-9 && (m == n-1) != (knob < highest) && (m == n-1 || s.USD[m] < s.USD[n-1]) {
 					rt.Fatalf("at %v expert %d answers; the strongest should up to %v", knob, m, highest)
 				}
 			}
@@ -114,16 +115,16 @@ func TestTheShareIsThatOfTheTrainingProblems(t *testing.T) {
 // In planted problems nothing but hardness decides whether the strongest wins; ties, on easy problems, must count.
 func TestFactorsFindPlantedDifficulty(t *testing.T) {
 	set, qs := routingtest.Planted(600), routingtest.Fresh(200)
-	r := fit(t, build(t, "routellm", "ties: cheap"), set, 1).(*scoreRouter)
+	r := fit(t, build(t, "routellm", "ties: cheap"), set, 1).(*predict.Router)
 	var texts []string
 	for _, q := range qs {
 		texts = append(texts, q.Problem.Text)
 	}
-	found, err := r.predict(t.Context(), texts)
+	found, err := r.Predict(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return beats(found[i].pass, 2, 0), routingtest.Hard(i) }); auc < 0.95 {
+	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return beats(found[i].Pass, 2, 0), routingtest.Hard(i) }); auc < 0.95 {
 		t.Errorf("AUC of the strongest's chance to win is %.3f, want more than 0.95", auc)
 	}
 }
@@ -142,8 +143,8 @@ func TestExpertsThatNeverDifferAreEquallyGood(t *testing.T) {
 	for i := range set.SFT {
 		set.SFT[i].Kappa, set.RL[i].Kappa = []float64{1, 1, 1}, []float64{1, 1, 1}
 	}
-	found, err := fit(t, build(t, "routellm", ""), set, seed.Seed(3)).(*scoreRouter).predict(t.Context(), []string{"apples"})
-	if err != nil || !slices.Equal(found[0].pass, []float64{0, 0, 0}) {
+	found, err := fit(t, build(t, "routellm", ""), set, seed.Seed(3)).(*predict.Router).Predict(t.Context(), []string{"apples"})
+	if err != nil || !slices.Equal(found[0].Pass, []float64{0, 0, 0}) {
 		t.Errorf("%v, %v", found, err)
 	}
 }

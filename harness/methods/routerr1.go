@@ -7,6 +7,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/multiround"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/theory"
@@ -46,7 +47,7 @@ type routerR1 struct {
 
 	decoding string
 	memory   *features.Texts
-	fits     *Fits
+	fits     *predict.Fits
 	decoder  *decoder
 }
 

@@ -104,7 +104,7 @@ func (m *served) Fit(ctx context.Context, train routing.TrainSet, work routing.W
 	var usd, accuracy []float64
 	strongest := 0.0
 	if examples := train.Examples(); len(examples) > 0 {
-		usd, accuracy = means(examples, len(train.Experts))
+		usd, accuracy = routing.Means(examples, len(train.Experts))
 		strongest = usd[len(usd)-1]
 	}
 	reward, err := m.rewards(train.Experts, strongest)

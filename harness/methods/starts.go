@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -44,14 +45,14 @@ func inFull(m routing.Method) (n yaml.Node, err error) {
 
 // expectation is what the mean of rows expects of the experts on texts.
 type expectation struct {
-	router rateRouter
+	router predict.Rates
 	unit   float64                    // of dollars
 	held   map[string]stages.Expected // of the texts of training problems, by rows that were fitted without them
 }
 
 // start is what a policy starts from.
 func (x *expectation) start(lambda float64) *stages.Start {
-	return &stages.Start{Expect: x.of, Price: lambda, Prices: utilityKnobs(), Temperature: startingTemperature}
+	return &stages.Start{Expect: x.of, Price: lambda, Prices: predict.UtilityKnobs(), Temperature: startingTemperature}
 }
 
 func (x *expectation) of(ctx context.Context, texts []string) ([]stages.Expected, error) {
@@ -65,16 +66,16 @@ func (x *expectation) of(ctx context.Context, texts []string) ([]stages.Expected
 			others, at = append(others, text), append(at, i)
 		}
 	}
-	found, err := x.router.expects(ctx, others)
+	found, err := x.router.Expects(ctx, others)
 	for k, s := range found {
 		all[at[k]] = x.expected(s)
 	}
 	return all, err
 }
 
-func (x *expectation) expected(s scores) stages.Expected {
-	e := stages.Expected{Pass: s.pass, Cost: make([]float64, len(s.usd))}
-	for m, usd := range s.usd {
+func (x *expectation) expected(s predict.Scores) stages.Expected {
+	e := stages.Expected{Pass: s.Pass, Cost: make([]float64, len(s.USD))}
+	for m, usd := range s.USD {
 		e.Cost[m] = usd / x.unit
 	}
 	return e
@@ -107,8 +108,8 @@ func (e *entroPlus) Load(ctx context.Context, experts []routing.Expert, from str
 	if err != nil {
 		return nil, err
 	}
-	rows := r.(rateRouter)
-	return e.from(&expectation{router: rows, unit: rows.unit}).Load(ctx, experts, from, work)
+	rows := r.(predict.Rates)
+	return e.from(&expectation{router: rows, unit: rows.Unit}).Load(ctx, experts, from, work)
 }
 
 // below is the work of the rows that are started from: they have a folder of their own.
@@ -137,8 +138,8 @@ func (e *entroPlus) expect(ctx context.Context, set routing.TrainSet, work routi
 		if err != nil {
 			return nil, err
 		}
-		rows := r.(rateRouter)
-		return &expectation{router: rows, unit: rows.unit}, nil
+		rows := r.(predict.Rates)
+		return &expectation{router: rows, unit: rows.Unit}, nil
 	}
 	work, err := below(work)
 	if err != nil {

@@ -51,11 +51,11 @@ func TestProblemsStandAtEveryPrice(t *testing.T) {
 	if len(x.held) == 0 {
 		t.Fatal("nothing is expected of training problems by rows that have not seen them")
 	}
-	seen, err := x.router.expects(t.Context(), []string{set.RL[0].Problem.Text})
+	seen, err := x.router.Expects(t.Context(), []string{set.RL[0].Problem.Text})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if held := x.held[set.RL[0].Problem.Text]; slices.Equal(held.Pass, seen[0].pass) {
+	if held := x.held[set.RL[0].Problem.Text]; slices.Equal(held.Pass, seen[0].Pass) {
 		t.Errorf("what is expected of a training problem, %v, is as if the rows had seen it", held.Pass)
 	}
 	reader := plusReader(t, e)

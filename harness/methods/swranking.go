@@ -11,6 +11,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -57,25 +58,25 @@ func (r *swRanking) Fit(ctx context.Context, train routing.TrainSet, work routin
 	if err != nil {
 		return nil, err
 	}
-	c, err := newCorpus(ctx, examples, r.Most, r.reading, features.Set.Directions)
+	c, err := predict.NewCorpus(ctx, examples, r.Most, r.reading, features.Set.Directions)
 	if err != nil {
 		return nil, err
 	}
-	of := battles{Features: c.Set, Strongest: dearOfPair(c.examples, len(train.Experts), r.Strongest)}
-	for _, e := range c.examples[:len(c.rows)] {
+	of := battles{Features: c.Set, Strongest: dearOfPair(c.Examples, len(train.Experts), r.Strongest)}
+	for _, e := range c.Examples[:len(c.Rows)] {
 		of.Texts, of.Pass = append(of.Texts, e.Problem.Text), append(of.Pass, e.Kappa)
 	}
-	chances, err := parallel.Map(ctx, len(c.rows), newArena(of, c.rows).chanceOf(c.rows, of.Texts))
+	chances, err := parallel.Map(ctx, len(c.Rows), newArena(of, c.Rows).chanceOf(c.Rows, of.Texts))
 	if err != nil {
 		return nil, err
 	}
 	of.Knobs, of.Knob = quantileKnobs(chances), shareKnob(chances, r.Share, never)
-	return keep(train.Experts, work, of, func(of battles) (routing.Router, error) { return newArena(of, c.rows).router(of), nil })
+	return predict.Keep(train.Experts, work, of, func(of battles) (routing.Router, error) { return newArena(of, c.Rows).router(of), nil })
 }
 
 // Load implements Loader.
 func (r *swRanking) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return restore(experts, from, work, func(of battles) (_ routing.Router, err error) {
+	return predict.Restore(experts, from, work, func(of battles) (_ routing.Router, err error) {
 		if of.Features, err = of.Features.With(r.reading); err != nil {
 			return nil, err
 		}
@@ -186,19 +187,19 @@ func (a *arena) chanceOf(rows []policy.Row, texts []string) func(i int) float64 
 }
 
 func (a *arena) router(of battles) routing.Router {
-	r := newScoreRouter(a.experts, of.Knobs, func(ctx context.Context, texts []string) ([]scores, error) {
+	r := predict.NewRouter(a.experts, of.Knobs, func(ctx context.Context, texts []string) ([]predict.Scores, error) {
 		rows, err := of.Features.Directions(ctx, texts)
 		if err != nil {
 			return nil, err
 		}
 		chance := a.chanceOf(rows, texts)
-		return parallel.Map(ctx, len(rows), func(i int) scores { return scores{pass: []float64{chance(i)}} })
-	}, func(s scores, knob float64) int {
-		if s.pass[0] >= knob {
+		return parallel.Map(ctx, len(rows), func(i int) predict.Scores { return predict.Scores{Pass: []float64{chance(i)}} })
+	}, func(s predict.Scores, knob float64) int {
+		if s.Pass[0] >= knob {
 			return of.Strongest
 		}
 		return 0
 	})
-	r.knob = of.Knob
+	r.Knob = of.Knob
 	return r
 }

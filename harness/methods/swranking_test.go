@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 )
 
@@ -60,16 +61,16 @@ func TestAnExpertThatNeverLosesHasAFiniteRating(t *testing.T) {
 
 func TestRankingFindsPlantedDifficulty(t *testing.T) {
 	set, qs := routingtest.Planted(600), routingtest.Fresh(200)
-	r := fit(t, build(t, "swranking", ""), set, 1).(*scoreRouter)
+	r := fit(t, build(t, "swranking", ""), set, 1).(*predict.Router)
 	var texts []string
 	for _, q := range qs {
 		texts = append(texts, q.Problem.Text)
 	}
-	found, err := r.predict(t.Context(), texts)
+	found, err := r.Predict(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].pass[0], routingtest.Hard(i) }); auc < 0.95 {
+	if auc := areaUnderCurve(len(qs), func(i int) (float64, bool) { return found[i].Pass[0], routingtest.Hard(i) }); auc < 0.95 {
 		t.Errorf("AUC of the strongest's chance to win is %.3f, want more than 0.95", auc)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/multiround"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/theory"
@@ -57,7 +58,7 @@ type xRouter struct {
 
 	decoding string
 	memory   *features.Texts
-	fits     *Fits
+	fits     *predict.Fits
 	decoder  *decoder
 }
 

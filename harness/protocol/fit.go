@@ -16,6 +16,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -211,7 +212,7 @@ func (f *fit) router(ctx context.Context, dir string) (router routing.Router, do
 		if err == nil {
 			return router, closer(router), nil
 		}
-		if errors.Is(err, methods.ErrNotLearned) {
+		if errors.Is(err, predict.ErrNotLearned) {
 			return again()
 		}
 		err = &store.CorruptError{Key: entry.Key, Dir: entry.Dir, Faults: []string{err.Error()}}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/steps"
 )
@@ -20,7 +21,7 @@ type forgotten struct {
 }
 
 func (f *forgotten) Load(context.Context, []routing.Expert, string, routing.Work) (routing.Router, error) {
-	return nil, fmt.Errorf("nothing here: %w", methods.ErrNotLearned)
+	return nil, fmt.Errorf("nothing here: %w", predict.ErrNotLearned)
 }
 
 func (f *forgotten) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {

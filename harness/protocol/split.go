@@ -15,6 +15,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -51,12 +52,12 @@ type fitting struct {
 	backend     policy.Backend  // nil: the store is only looked at
 	texts       *features.Texts // what fits have read
 	stages      *stages.Memory
-	regressions *methods.Fits
+	regressions *predict.Fits
 	models      *lm.Models
 }
 
 func (r *Run) fitting(members *steps.Pool) fitting {
-	return fitting{Plan: r.Plan, pool: members, backend: r.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: methods.NewFits(rememberedFits), models: r.models}
+	return fitting{Plan: r.Plan, pool: members, backend: r.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: predict.NewFits(rememberedFits), models: r.models}
 }
 
 // experiment is an experiment of protocol split as it is planned and carried out: what its steps share.

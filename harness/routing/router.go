@@ -202,6 +202,18 @@ func (t TrainSet) Examples() []Example {
 	return all
 }
 
+// Means returns what each expert costs and scores on average over the examples: dollars and pass rate, [M].
+func Means(examples []Example, experts int) (usd, acc []float64) {
+	usd, acc = make([]float64, experts), make([]float64, experts)
+	for _, e := range examples {
+		for m := range experts {
+			usd[m] += e.USD[m] / float64(len(examples))
+			acc[m] += e.Kappa[m] / float64(len(examples))
+		}
+	}
+	return usd, acc
+}
+
 // Texts are those of the problems of examples.
 func Texts(examples []Example) []string {
 	texts := make([]string, len(examples))

@@ -1,6 +1,6 @@
-// A memory of what was fitted to texts: rows and training seeds that need the same regression fit it once.
+// A memory of what was fitted: rows and training seeds that need the same regression fit it once.
 
-package methods
+package predict
 
 import (
 	"crypto/sha256"
@@ -32,8 +32,8 @@ func NewFits(room int) *Fits {
 	return &Fits{left: room, known: map[[sha256.Size]byte]*fitted{}}
 }
 
-// fitOnce returns what fit returns, from memory where it is there. Whoever wants what is being fitted waits for it.
-func fitOnce[T any](f *Fits, key [sha256.Size]byte, fit func() (T, error)) (of T, err error) {
+// Once returns what fit returns, from memory where it is there. Whoever wants what is being fitted waits for it.
+func Once[T any](f *Fits, key [sha256.Size]byte, fit func() (T, error)) (of T, err error) {
 	if f == nil {
 		return fit()
 	}
@@ -59,9 +59,9 @@ func fitOnce[T any](f *Fits, key [sha256.Size]byte, fit func() (T, error)) (of T
 	return of, err
 }
 
-// keyOfFit is a digest of what is fitted: its kind, the features, penalties and whatever else it follows from, and of every example the
+// KeyOfFit is a digest of what is fitted: its kind, the features, penalties and whatever else it follows from, and of every example the
 // numbers that it learns from, whatever the order of the examples.
-func keyOfFit(kind string, of spec.Features, l2 []float64, examples []routing.Example, numbers func(e routing.Example) []float64) (key [sha256.Size]byte, err error) {
+func KeyOfFit(kind string, of spec.Features, l2 []float64, examples []routing.Example, numbers func(e routing.Example) []float64) (key [sha256.Size]byte, err error) {
 	settings, err := spec.Canonical(struct {
 		Kind string        `yaml:"kind"`
 		Of   spec.Features `yaml:"of"`
@@ -85,4 +85,5 @@ func keyOfFit(kind string, of spec.Features, l2 []float64, examples []routing.Ex
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-func ratesAndDollars(e routing.Example) []float64 { return slices.Concat(e.Kappa, e.USD) }
+// RatesAndDollars are what a regression of both learns from an example.
+func RatesAndDollars(e routing.Example) []float64 { return slices.Concat(e.Kappa, e.USD) }

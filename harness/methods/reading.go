@@ -1,4 +1,5 @@
-// What rows share that predict pass rates and dollars from texts.
+// What a row reads beside its training problems: features of texts, vectors, predictions of other programs. Each is checked, and its
+// checksum is part of the recipe.
 
 package methods
 
@@ -7,18 +8,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"log/slog"
-	"slices"
+	"path/filepath"
 
-	"golang.org/x/sync/errgroup"
-
-	"github.com/entrorouter/entrorouter/harness/crash"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/features"
-	"github.com/entrorouter/entrorouter/harness/learn"
+	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/lm"
-	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
@@ -84,6 +81,39 @@ func (s Setup) readsOf(param string, f *spec.Features) (r features.Reading, err 
 	return r, nil
 }
 
+// importFile reads a file of another program's predictions. sum is what the row says its SHA-256 is, empty if nothing; the one found is
+// returned, so that it becomes part of the recipe. Nothing is read, and nil returned, while a spec is only checked.
+func (s Setup) importFile(param, file, sum string, read predict.Lines) (*predict.Imported, string, error) {
+	if path, err := s.below(param, file); path == "" {
+		return nil, sum, err
+	}
+	_, found, err := lines.Sum(s.Data, file)
+	if err != nil {
+		return nil, "", paramFault(s.Method, param, "%v", err)
+	}
+	if sum != "" && sum != found {
+		return nil, "", paramFault(s.Method, param+"_sha256", "the file %q has the checksum %s, not %s; it has changed", file, found, sum)
+	}
+	in, err := predict.Import(s.Data, file, found, read)
+	if err != nil {
+		return nil, "", paramFault(s.Method, param, "%v", err)
+	}
+	return in, found, nil
+}
+
+// below returns where a file below the data folder is that a parameter names; empty while a spec is only checked.
+func (s Setup) below(param, path string) (string, error) {
+	switch {
+	case !filepath.IsLocal(filepath.FromSlash(path)):
+		return "", paramFault(s.Method, param, "want a path below the data folder, got %q", path)
+	case s.Pool == nil:
+		return "", nil
+	case s.Data == "":
+		return "", paramFault(s.Method, param, "%q is read from the data folder; say which with --data DIR", path)
+	}
+	return filepath.Join(s.Data, filepath.FromSlash(path)), nil
+}
+
 // frozen is what the language model of the spec's policy makes of texts, and what tells apart models, prompts and how they are computed;
 // nothing while a spec is only checked.
 func (s Setup) frozen(param string) (features.Source, string, error) {
@@ -145,112 +175,4 @@ func (s Setup) policyReads(param string, f *spec.Features, p spec.Policy) (featu
 	}
 	*f = f.Over(defaultFeatures(nil, spec.Words{Buckets: p.Buckets, NGrams: p.NGrams}))
 	return s.readsOf(param, f)
-}
-
-// corpus is training problems and the rows that a method reads of them.
-type corpus struct {
-	features.Set
-	examples []routing.Example // in hash order
-	rows     []policy.Row
-}
-
-// newCorpus puts examples in hash order and reads the first most of them by read: features.Set.Rows or features.Set.Directions.
-// What features need to know of texts they learn from a random sample.
-func newCorpus(ctx context.Context, examples []routing.Example, most int, by features.Reading, read func(features.Set, context.Context, []string) ([]policy.Row, error)) (c corpus, err error) {
-	routing.InHashOrder(examples)
-	c.examples = examples
-	texts := routing.Texts(examples[:min(len(examples), most)])
-	if c.Set, err = features.New(ctx, by, texts[:min(len(texts), learn.SearchRows)]); err != nil {
-		return corpus{}, err
-	}
-	c.rows, err = read(c.Set, ctx, texts)
-	return c, err
-}
-
-// passing predicts the pass rates of the experts from a row, [M].
-type passing interface{ Pass(policy.Row) []float64 }
-
-// textual predicts pass rates and dollars of the experts from texts.
-type textual[P passing] struct {
-	Features features.Set  `json:"features"`
-	Pass     P             `json:"pass"`
-	Dollars  learn.Amounts `json:"dollars"` // [M]
-	USD      []float64     `json:"usd"`     // [M] means on the training problems
-}
-
-func (t textual[P]) predict(ctx context.Context, texts []string) ([]scores, error) {
-	rows, err := t.Features.Rows(ctx, texts)
-	if err != nil {
-		return nil, err
-	}
-	return parallel.Map(ctx, len(rows), func(i int) scores {
-		return scores{pass: t.Pass.Pass(rows[i]), usd: t.Dollars.At(rows[i])}
-	})
-}
-
-// router is a utility router.
-func (t textual[P]) router() (routing.Router, error) {
-	return newUtilityRouter(len(t.USD), dollarUnit(t.USD), t.predict), nil
-}
-
-// again is router of what came back from a file.
-func (t textual[P]) again(by features.Reading) (_ routing.Router, err error) {
-	if t.Features, err = t.Features.With(by); err != nil {
-		return nil, err
-	}
-	return t.router()
-}
-
-// fitTexts returns what predicts pass rates, by what fitPass fits to the rows and the penalty it chose, and dollars: by
-// regression with a penalty chosen from grid, or the experts' means.
-func fitTexts[P passing](ctx context.Context, c corpus, experts int, grid []float64, meanCost bool, log *slog.Logger, fitPass func(d learn.Design) (P, float64, error)) (textual[P], error) {
-	d := learn.NewDesign(c.rows, c.Width())
-	t := textual[P]{Features: c.Set}
-	t.USD, _ = means(c.examples, experts)
-	var passL2, usdL2 float64
-	var g errgroup.Group
-	g.Go(func() (err error) {
-		defer crash.Exit()
-		t.Pass, passL2, err = fitPass(d)
-		return err
-	})
-	g.Go(func() (err error) {
-		defer crash.Exit()
-		if meanCost {
-			t.Dollars = learn.ConstantAmounts(t.USD, c.Width())
-			return nil
-		}
-		t.Dollars, usdL2, err = learn.FitAmounts(ctx, d, labels(c.examples, experts, dollars), t.USD, grid)
-		return err
-	})
-	if err := g.Wait(); err != nil {
-		return textual[P]{}, err
-	}
-	log.Debug("pass rates and dollars fitted to texts", "problems", len(c.examples), "pass_l2", passL2, "usd_l2", usdL2)
-	return t, nil
-}
-
-// labels returns a number of every example and expert, [M][examples].
-func labels(examples []routing.Example, experts int, of func(e routing.Example, m int) float64) [][]float64 {
-	y := make([][]float64, experts)
-	for m := range y {
-		y[m] = make([]float64, len(examples))
-		for i, e := range examples {
-			y[m][i] = of(e, m)
-		}
-	}
-	return y
-}
-
-func passRate(e routing.Example, m int) float64 { return e.Kappa[m] }
-
-func dollars(e routing.Example, m int) float64 { return e.USD[m] }
-
-// penaltyGrid is what the penalty of a regression is chosen from unless a row says otherwise.
-func penaltyGrid() []float64 { return []float64{100, 30, 10, 3, 1, 0.3, 0.1} }
-
-// penalties returns the penalties of a row once each, strongest first.
-func penalties(l2 []float64) []float64 {
-	slices.SortFunc(l2, func(a, b float64) int { return cmp.Compare(b, a) })
-	return slices.Compact(l2)
 }

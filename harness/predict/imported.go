@@ -1,0 +1,139 @@
+// Predictions that another program made.
+
+package predict
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/entrorouter/entrorouter/harness/lines"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Imported are predictions on problems that another program made, a fine-tuned encoder for example, by the problem's id.
+// Training problems must be among them: knobs are set there.
+type Imported struct {
+	file string
+	of   map[string][]float64
+}
+
+// Lines reads a line of predictions, and knows its keys.
+type Lines func(line []byte, into map[string][]float64) error
+
+// Import reads a file of JSON lines below a data folder, whose SHA-256 was found. The errors name the line.
+func Import(folder, name, sum string, read Lines) (*Imported, error) {
+	in := &Imported{file: name, of: map[string][]float64{}}
+	_, err := lines.Read(context.Background(), folder, lines.File{File: spec.File{Path: name, SHA256: sum}}, func(line []byte) error { return read(line, in.of) })
+	return in, err
+}
+
+// decodeLine reads one JSON object and nothing else.
+func decodeLine(line []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more than one value on a line")
+	}
+	return nil
+}
+
+// chance checks a probability.
+func chance(p *float64) error {
+	if p == nil || !(*p >= 0 && *p <= 1) {
+		return errors.New(`want "p" from 0 to 1`)
+	}
+	return nil
+}
+
+// WinLines reads a line {"qid": id, "p": chance that the strongest expert's answer is preferred to the cheapest's}.
+func WinLines(line []byte, into map[string][]float64) error {
+	var l struct {
+		ID string   `json:"qid"`
+		P  *float64 `json:"p"`
+	}
+	if err := decodeLine(line, &l); err != nil {
+		return err
+	}
+	if _, twice := into[l.ID]; twice || l.ID == "" {
+		return fmt.Errorf("qid %q is empty or there already", l.ID)
+	}
+	into[l.ID] = []float64{0}
+	if l.P != nil {
+		into[l.ID][0] = *l.P
+	}
+	return chance(l.P)
+}
+
+// PassLines reads lines {"qid": id, "model": expert, "p": chance that its answer is right} for the given experts [M]. A
+// prediction that is missing stays -1.
+func PassLines(experts []string) Lines {
+	index := map[string]int{}
+	for m, id := range experts {
+		index[id] = m
+	}
+	return func(line []byte, into map[string][]float64) error {
+		var l struct {
+			ID    string   `json:"qid"`
+			Model string   `json:"model"`
+			P     *float64 `json:"p"`
+		}
+		if err := decodeLine(line, &l); err != nil {
+			return err
+		}
+		m, ok := index[l.Model]
+		if !ok {
+			return fmt.Errorf("expert %q is not in the pool; known: %v", l.Model, experts)
+		}
+		if into[l.ID] == nil {
+			p := make([]float64, len(experts))
+			for k := range p {
+				p[k] = -1
+			}
+			into[l.ID] = p
+		}
+		if into[l.ID][m] >= 0 || l.ID == "" {
+			return fmt.Errorf("qid %q of %q is empty or there already", l.ID, l.Model)
+		}
+		if err := chance(l.P); err != nil {
+			return err
+		}
+		into[l.ID][m] = *l.P
+		return nil
+	}
+}
+
+// Predict is the Predictor of routers whose key is ByID.
+func (in *Imported) Predict(_ context.Context, ids []string) ([]Scores, error) {
+	out := make([]Scores, len(ids))
+	for i, id := range ids {
+		p, ok := in.of[id]
+		for _, x := range p {
+			ok = ok && x >= 0
+		}
+		if !ok {
+			return nil, fmt.Errorf("no prediction, or not one for every expert, on problem %q in %s, which has %d problems; predict all training and test problems", id, in.file, len(in.of))
+		}
+		out[i] = Scores{Pass: p}
+	}
+	return out, nil
+}
+
+// IDs are the keys of examples where ByID is the key of a question.
+func IDs(examples []routing.Example) []string {
+	ids := make([]string, len(examples))
+	for i, e := range examples {
+		ids[i] = e.Problem.ID
+	}
+	return ids
+}
+
+// ByID is the key of a question that is predicted by its problem's id.
+func ByID(p routing.Problem) string { return p.ID }

@@ -1,0 +1,194 @@
+// Package predict predicts from texts what experts do, and routes by it: what rows that learn pass rates and dollars share.
+//
+//	router.go   routers that choose by what is expected of the experts, and their knob
+//	texts.go    what predicts pass rates and dollars from texts
+//	fits.go     a memory of fits that rows and training seeds share
+//	learned.go  what a fit keeps, and how its router comes back from it
+//
+// It names no row; which rows there are is package methods' business.
+
+package predict
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+)
+
+// UtilityKnobs is the sweep of a utility router, dearest first: mu from "money is nothing" to "money is everything",
+// in units of one over the strongest expert's mean dollars.
+func UtilityKnobs() []float64 {
+	const steps = 140 // from 1e-3 to 1e2
+	knobs := []float64{0}
+	for i := range steps {
+		knobs = append(knobs, math.Pow(10, -3+5*float64(i)/(steps-1)))
+	}
+	return append(knobs, 1e6)
+}
+
+// Utility returns the expert with the largest p - mu*usd/unit; ties go to the cheaper one.
+func Utility(p, usd []float64, mu, unit float64) int {
+	best, top := 0, math.Inf(-1)
+	for m := range p {
+		if u := p[m] - mu*usd[m]/unit; u > top {
+			best, top = m, u
+		}
+	}
+	return best
+}
+
+// DollarUnit is what a utility router counts money in, given the mean dollars of the experts [M]: those of the
+// strongest, or the most that any costs if the strongest is free, or 1 if all are.
+func DollarUnit(usd []float64) float64 { return cmp.Or(usd[len(usd)-1], slices.Max(usd), 1) }
+
+// A Predictor says what it expects of the experts on questions, by their keys.
+type Predictor func(ctx context.Context, keys []string) ([]Scores, error)
+
+// Scores are what a router expects of the experts on one question, [M].
+type Scores struct{ Pass, USD []float64 }
+
+// Router expects scores of the experts on a question and chooses by them and by its knob.
+//
+// It keeps the scores of every question it was asked about, because a sweep asks about the same questions at every
+// setting: about 200 bytes a question, for as long as the router lives. It is safe for concurrent use.
+type Router struct {
+	Key     func(p routing.Problem) string // what a question is predicted from; nil: its text
+	Predict Predictor
+	experts int
+	choose  func(s Scores, knob float64) int
+	knobs   []float64 // dearest first
+	Knob    float64   // of Route
+
+	lock  sync.Mutex
+	known map[string]Scores // by key
+	last  []question        // of the last call: the next is often about the same ones
+}
+
+type question struct {
+	key string
+	Scores
+}
+
+// NewUtility picks argmax_m pass(m) - mu*usd(m)/unit, mu being its knob. Raising mu never raises the predicted
+// dollars of a decision. Route ignores the price: knob 0.
+func NewUtility(experts int, unit float64, predict Predictor) Rates {
+	r := NewRouter(experts, UtilityKnobs(), predict, func(s Scores, mu float64) int { return Utility(s.Pass, s.USD, mu, unit) })
+	return Rates{r, unit}
+}
+
+// Rates is a router whose scores are pass rates: those of others rank the experts, and no more. It implements routing.Predictor.
+type Rates struct {
+	*Router
+	Unit float64 // of dollars
+}
+
+func (r Rates) PassRates(ctx context.Context, queries []routing.Query) ([][]float64, error) {
+	expected, err := r.Expects(ctx, r.Keys(queries))
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]float64, len(queries))
+	for i, s := range expected {
+		out[i] = PassRates(s.Pass)
+	}
+	return out, nil
+}
+
+// PassRates copies predicted pass rates. Means of rates that are all 0 or all 1 are that, whatever rounding made of them: the loss of a
+// certain prediction that is mistaken has no bound, and that of one that is nearly certain has.
+func PassRates(p []float64) []float64 {
+	const rounding = 1e-12
+	out := slices.Clone(p)
+	for m, x := range out {
+		if math.Abs(x-math.Round(x)) < rounding {
+			out[m] = math.Round(x)
+		}
+	}
+	return out
+}
+
+// NewRouter starts at the first of its knobs.
+func NewRouter(experts int, knobs []float64, predict Predictor, choose func(s Scores, knob float64) int) *Router {
+	return &Router{Predict: predict, experts: experts, choose: choose, knobs: knobs, Knob: knobs[0], known: map[string]Scores{}}
+}
+
+// Knobs implements routing.Frontier.
+func (r *Router) Knobs() []float64 { return slices.Clone(r.knobs) }
+
+func (r *Router) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
+	return r.RouteAt(ctx, queries, r.Knob)
+}
+
+// RouteAt implements routing.Frontier.
+func (r *Router) RouteAt(ctx context.Context, queries []routing.Query, knob float64) ([]routing.Decision, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if !slices.EqualFunc(queries, r.last, func(q routing.Query, l question) bool { return r.keyOf(q) == l.key }) {
+		keys := r.Keys(queries)
+		if err := r.learn(ctx, keys); err != nil {
+			return nil, err
+		}
+		r.last = make([]question, len(queries))
+		for i, key := range keys {
+			r.last[i] = question{key, r.known[key]}
+		}
+	}
+	return routing.Choices(queries, r.experts, func(i int, _ routing.Query) int { return r.choose(r.last[i].Scores, knob) }), nil
+}
+
+func (r *Router) keyOf(q routing.Query) string {
+	if r.Key != nil {
+		return r.Key(q.Problem)
+	}
+	return q.Problem.Text
+}
+
+// Keys are those of the questions of queries.
+func (r *Router) Keys(queries []routing.Query) []string {
+	keys := make([]string, len(queries))
+	for i, q := range queries {
+		keys[i] = r.keyOf(q)
+	}
+	return keys
+}
+
+// Expects returns what is expected on questions, by their keys.
+func (r *Router) Expects(ctx context.Context, keys []string) ([]Scores, error) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if err := r.learn(ctx, keys); err != nil {
+		return nil, err
+	}
+	all := make([]Scores, len(keys))
+	for i, key := range keys {
+		all[i] = r.known[key]
+	}
+	return all, nil
+}
+
+// learn predicts the scores of questions that are not known yet.
+func (r *Router) learn(ctx context.Context, questions []string) error {
+	var keys []string
+	asked := map[string]bool{}
+	for _, key := range questions {
+		if _, known := r.known[key]; !known && !asked[key] {
+			asked[key] = true
+			keys = append(keys, key)
+		}
+	}
+	found, err := r.Predict(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for i, s := range found {
+		r.known[keys[i]] = s
+	}
+	return nil
+}
