@@ -164,7 +164,7 @@ func (r *Run) MayBeHad(ctx context.Context) (n int, err error) {
 }
 
 // rememberedStates bounds what is kept of what frozen layers of language models made of texts, in bytes.
-const rememberedStates = 1 << 30
+const rememberedStates = 2 << 30
 
 // begin opens what the policies of a run compute on, then the store; to look at a store no backend is needed. Language models
 // are opened when one is asked for.
