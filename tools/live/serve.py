@@ -1,7 +1,7 @@
 # Serves one GGUF file under several names, each by a llama.cpp server in a process of its own, until a signal comes or the
 # command after -- ends. The servers end with this process, however it ends.
 #
-#   python serve.py MODEL.gguf NAME=PORT... [--parallel N] [--context N] [--fresh FOLDER] [-- COMMAND...]
+#   python serve.py MODEL.gguf NAME=PORT... [--parallel N] [--context N] [--float32] [--fresh FOLDER] [-- COMMAND...]
 #
 # One of these at a time works in a folder: it keeps the servers' logs there, and COMMAND may keep what --fresh removes.
 #
@@ -21,7 +21,7 @@ import urllib.request
 HOST = "127.0.0.1"
 
 
-def server(model, name, port, parallel, context):
+def server(model, name, port, parallel, context, float32):
     """Serves in this process until standard input ends, which is when the parent does."""
     import xllamacpp
 
@@ -35,6 +35,9 @@ def server(model, name, port, parallel, context):
     p.kv_unified = False
     p.cpuparams.n_threads = p.cpuparams_batch.n_threads = 1
     p.endpoint_metrics = True
+    if float32:
+        p.cache_type_k = p.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
+        p.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     serving = xllamacpp.Server(p)  # one that nothing holds stops at once
     sys.stdin.read()
     print("stopping", serving.listening_address, flush=True)
@@ -73,12 +76,13 @@ def main():
     parser.add_argument("servers", nargs="+", metavar="NAME=PORT")
     parser.add_argument("--parallel", type=int, default=2, help="answers at a time, of each server")
     parser.add_argument("--context", type=int, default=512, help="tokens of a prompt and its answer")
+    parser.add_argument("--float32", action="store_true", help="keep keys and values unrounded")
     parser.add_argument("--fresh", metavar="FOLDER", help="what is removed first")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     a = parser.parse_args(arguments)
     wanted = [(name, int(port)) for name, _, port in (s.partition("=") for s in a.servers)]
     if a.here:
-        server(a.model, *wanted[0], a.parallel, a.context)
+        server(a.model, *wanted[0], a.parallel, a.context, a.float32)
 
     lock = alone()
     for name, port in wanted:
@@ -98,7 +102,7 @@ def main():
     children = []
     for name, port in wanted:
         log = open(f"{name}.log", "w")
-        line = [sys.executable, __file__, a.model, f"{name}={port}", "--parallel", str(a.parallel), "--context", str(a.context), "--here"]
+        line = [sys.executable, __file__, a.model, f"{name}={port}", "--parallel", str(a.parallel), "--context", str(a.context), *["--float32"] * a.float32, "--here"]
         # A session of its own: Ctrl-C is for the command, which may let answers in flight finish.
         children.append(subprocess.Popen(line, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True))
     try:
