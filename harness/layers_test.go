@@ -22,7 +22,7 @@ var layers = map[string][]string{
 	// Carrying out, explaining, following and checking an experiment: the walk from top to bottom.
 	"harness": {"harness/stages", "harness/machine", "harness/programs", "harness/workload", "harness/methods", "harness/protocol", "harness/asking", "harness/steps", "harness/book", "harness/compare", "harness/explain", "harness/trail", "harness/policy", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
 	// What to do for an experiment, and who is asked on the way.
-	"harness/protocol":     {"harness/stages", "harness/predict", "harness/train", "harness/lm", "harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/features", "harness/experts", "harness/recording", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
+	"harness/protocol":     {"harness/stages", "harness/predict", "harness/rounds", "harness/train", "harness/lm", "harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/features", "harness/experts", "harness/recording", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
 	"harness/asking":       {"harness/steps", "harness/methods", "harness/experts", "harness/experts/sim", "harness/experts/vllm", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
 	"harness/steps":        {"harness/machine", "harness/book", "harness/explain", "harness/experts/sim", "harness/policy", "harness/features", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/metrics", "harness/cost", "verify"},
 	"harness/internal/toy": {"experiments", "harness/methods", "harness/spec"},
@@ -41,9 +41,11 @@ var layers = map[string][]string{
 	"harness/present": {"harness/stages", "harness/methods", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics"},
 	// A page shows what others found out: no step, expert or protocol is known to it.
 	"harness/page":    {"harness/compare", "harness/paper", "harness/present", "harness/report", "harness/trail", "harness/routing", "harness/spec", "harness/metrics"},
-	"harness/methods": {"harness/stages", "harness/predict", "harness/lines", "harness/features", "harness/learn", "harness/parallel", "harness/table", "harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
+	"harness/methods": {"harness/stages", "harness/predict", "harness/rounds", "harness/lines", "harness/features", "harness/learn", "harness/parallel", "harness/table", "harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	// The paper's training knows no row of a table, and is handed what it is carried out with.
 	"harness/stages": {"harness/generate", "harness/features", "harness/table", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/safetensors", "harness/experts", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
+	// Nor does the training of a router that asks several experts.
+	"harness/rounds": {"harness/features", "harness/learn", "harness/lm", "harness/policy", "harness/predict", "harness/routing", "harness/seed", "harness/spec", "harness/stages", "harness/table", "harness/theory", "harness/train"},
 	// What predicts from texts knows no row of a table either, and nobody who trains a policy.
 	"harness/predict": {"harness/features", "harness/learn", "harness/lines", "harness/parallel", "harness/policy", "harness/routing", "harness/spec"},
 	// What rows learn with knows neither texts nor experts, what they read of texts learns nothing but its own scale.
@@ -76,7 +78,7 @@ var layers = map[string][]string{
 	// Whole runs are measured from outside, as commands: only the scripted server is ours.
 	"tools/peers": {"harness/experts/vllm"},
 	// Rewards are in theory, so that what is trained here and what is scored from text is one formula.
-	"harness/multiround": {"harness/experts", "harness/theory", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
+	"harness/multiround": {"harness/metrics", "harness/store", "harness/experts", "harness/theory", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
 	// A finished run is read without the steps that made it, and without who answered.
 	"harness/book":  {"harness/store", "harness/table", "harness/routing", "harness/spec", "harness/metrics", "harness/cost"},
 	"harness/store": {"harness/routing"},

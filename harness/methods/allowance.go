@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/predict"
+	"github.com/entrorouter/entrorouter/harness/rounds"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
 )
@@ -65,15 +66,15 @@ func (f *forc) allowance() Allowance {
 	return Allowance{inWords(f.Features), oneOf(len(f.L2), "penalties")}
 }
 
-func (r *routerR1) allowance() Allowance { return r.decoder.allowance() }
-func (x *xRouter) allowance() Allowance  { return x.decoder.allowance() }
+func (r *routerR1) allowance() Allowance { return roundsAllowance(r.training) }
+func (x *xRouter) allowance() Allowance  { return roundsAllowance(x.training) }
 
-// allowance is that of a router that may ask several experts: a small network reads texts by regressions with one penalty.
-func (d *decoder) allowance() Allowance {
-	if d != nil {
+// roundsAllowance is that of a router that may ask several experts: a small network reads texts by regressions with one penalty.
+func roundsAllowance(t rounds.Training) Allowance {
+	if t.LM != nil {
 		return Allowance{Reads: "the text itself, and who has been asked"}
 	}
-	return Allowance{Reads: inWords(multiRoundFeatures())}
+	return Allowance{Reads: inWords(rounds.Features())}
 }
 
 func (*mean) allowance() Allowance {

@@ -1,6 +1,7 @@
 // Package methods holds the rows of the tables: a file a kind, which says at its top "Row kind ...", and a line for it in
 // list, which has all that others need to know of it. What rows learn with is in package learn, what they read of texts in
-// package features, how they route by predictions in package predict, how a policy is trained in package stages. The other files
+// package features, how they route by predictions in package predict, how a policy is
+// trained in package stages, one that asks several experts in package rounds. The other files
 // here are what several rows share:
 //
 //	methods.go        the list, what a method is built from, small change
@@ -8,9 +9,8 @@
 //	allowance.go      what rows that learn from texts are allowed to read and to choose, in words
 //	starts.go         what entroplus starts from
 //	policies.go       rows that train a policy by package stages (sft, entrorouter, entroplus): their checks, what others ask of them
-//	multiround.go     routers that ask several experts (routerr1, xrouter), trained here
-//	rounds.go         with a language model as their policy
-//	served.go         and with a policy behind a server
+//	rounds.go         rows that ask several experts (routerr1, xrouter)
+//	served.go         and those whose policy is behind a server, which plays in package multiround
 //	assumptions.go    what specs can ask of a row without building its router
 //
 // A new method is a file and a line in list.
@@ -259,18 +259,6 @@ func New(s Setup) (routing.Method, error) {
 		return k.build(s)
 	}
 	return nil, fmt.Errorf("unknown method %q; known: %v", s.Method.Name, Kinds())
-}
-
-// distinctTexts lists the texts of queries, each once, and the place of every text in the list: runs of a problem share it.
-func distinctTexts(queries []routing.Query) (texts []string, index map[string]int) {
-	index = map[string]int{}
-	for _, q := range queries {
-		if _, ok := index[q.Problem.Text]; !ok {
-			index[q.Problem.Text] = len(texts)
-			texts = append(texts, q.Problem.Text)
-		}
-	}
-	return texts, index
 }
 
 // profiled returns the training problems of both stages. A method that learns from none would be a guess.

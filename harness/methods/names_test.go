@@ -18,7 +18,7 @@ import (
 // what their paths begin with.
 var otherMeanings = map[string][]string{
 	"benchmark":   {"harness/", "cmd/", "harness/paper/tables.go"},                                                                               // the key of measurements, and of what is printed
-	"sft":         {"harness/train/", "harness/stages/", "harness/report/", "harness/score/training.go"},                                         // Stage I
+	"sft":         {"harness/train/", "harness/stages/", "harness/rounds/", "harness/report/", "harness/score/training.go"},                      // Stage I
 	"self":        {"harness/"},                                                                                                                  // who answers, and whose answers they are
 	"difficulty":  {"harness/score/"},                                                                                                            // a stream of random numbers
 	"mixture":     {"harness/problems/"},                                                                                                         // of liquids

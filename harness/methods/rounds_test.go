@@ -1,188 +1,142 @@
 package methods
 
 import (
-	"context"
-	"errors"
+	"bytes"
+	"encoding/csv"
+	"math"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
+	"strconv"
 	"testing"
-	"time"
 
-	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/rounds"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
-	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// tinyLM makes the experiment's policy a language model of one narrow layer.
-func tinyLM(t testing.TB, s *Setup) {
-	t.Helper()
-	s.Spec.Policy = spec.Policy{Kind: "lm", Backend: "go", Tune: &spec.Tune{Part: "full"}, Rationale: "none", MaxTokens: 512, Compute: "float32", MicroBatch: 8,
-		Model: &spec.LanguageModel{Arch: "qwen3", Hidden: 16, Inner: 16, Layers: 1, Heads: 2, KVHeads: 1, HeadDim: 8}}
-	s.Spec.SFT = spec.SFT{Epochs: 4, Batch: 8, LR: 0.01, WarmUp: 0.1}
-	models := lm.NewModels(1<<20, "")
-	s.Models = models
-	t.Cleanup(func() {
-		if err := models.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-const lmRounds = "lm: true, group: 4, batch: 4, mini_batch: 4, max_turns: 2, lr: 0.01"
-
-// fitRounds fits a row with a language model and returns its decisions and its curve. It fails the test if that takes minutes.
-func fitRounds(t *testing.T, kind, params string, set routing.TrainSet, work routing.Work) ([]routing.Decision, string) {
-	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer stop()
-	s := setup(t, kind, "{"+lmRounds+", "+params+"}")
-	tinyLM(t, &s)
-	m, err := New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	work.Dir = t.TempDir()
-	r, err := m.Fit(ctx, set, work)
-	if err != nil {
-		t.Fatal(err)
-	}
-	decisions := routingtest.Route(t, r, routingtest.Fresh(12))
-	if err := r.(*multiRoundRouter).Close(); err != nil {
-		t.Error(err)
-	}
-	curve, err := os.ReadFile(filepath.Join(work.Dir, "curve.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return decisions, string(curve)
-}
-
-// Of a router that uses nothing, distracting calls are all that training can do away with.
-func TestALanguageModelThatUsesNothingStopsAsking(t *testing.T) {
-	decisions, _ := fitRounds(t, "routerr1", "alpha: 0.6, distraction: 0.3, steps: 20", routingtest.Planted(24), routingtest.Work(1))
-	asked := 0
-	for i, d := range decisions {
-		valid(t, d, routingtest.Fresh(12)[i], 3, true)
-		asked += len(d.Calls)
-	}
-	if asked > 0 {
-		t.Errorf("%d calls about 12 problems", asked)
-	}
-}
-
-func TestALanguageModelHandsOverTheAnswersOfExpertsIfItMay(t *testing.T) {
-	decisions, _ := fitRounds(t, "xrouter", "call_bonus: 5, select: true, filter: none, gen_batches: 1, warm_up: 0, steps: 20", routingtest.Planted(24), routingtest.Work(1))
-	for i, d := range decisions {
-		valid(t, d, routingtest.Fresh(12)[i], 3, true)
-		if len(d.Calls) == 0 {
-			t.Errorf("nobody is asked about problem %d though calls are all that pays", i)
-		}
-	}
-}
-
-// The soft anchor knows what a router that uses nothing does not: who solves the problem. It keeps the calls, which are of no use.
-func TestTheSoftAnchorHoldsCallsThatAreOfNoUse(t *testing.T) {
-	set := routingtest.Planted(48)
-	hard := func(all []routing.Example) []routing.Example {
-		return slices.DeleteFunc(slices.Clone(all), func(e routing.Example) bool { return e.Problem.Benchmark != "hard" })
-	}
-	set.SFT, set.RL = hard(set.SFT), hard(set.RL)
-	for _, anchor := range []string{"", ", anchor: {strength: 20, t: 0.25, alpha: 0}"} {
-		decisions, _ := fitRounds(t, "routerr1", "alpha: 0.6, distraction: 0.3"+anchor+", steps: 20", set, routingtest.Work(1))
-		asked := 0
-		for _, d := range decisions {
-			asked += min(len(d.Calls), 1)
-		}
-		if (asked == 12) != (anchor != "") {
-			t.Errorf("%d of 12 problems are asked about with the params %q", asked, anchor)
-		}
-	}
-}
-
-func TestALanguageModelsRoundsRepeatAndGoOnToTheSameBytes(t *testing.T) {
-	params := "alpha: 0.6, window: 20, steps: 6"
-	decisions, curve := fitRounds(t, "routerr1", params, routingtest.Planted(24), routingtest.Work(3))
-
-	s := setup(t, "routerr1", "{"+lmRounds+", "+params+"}")
-	tinyLM(t, &s)
-	m, err := New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, stop := range []string{"sft step 5 ", "rounds step 1 ", "rounds step 4 "} {
-		w := routingtest.Work(3)
-		w.Unfinished, w.Every = t.TempDir(), 3
-		ctx, cancel := context.WithCancel(t.Context())
-		w.Say = func(text string) {
-			if strings.HasPrefix(text, stop) {
-				cancel()
-			}
-		}
-		if _, err := m.Fit(ctx, routingtest.Planted(24), w); !errors.Is(err, context.Canceled) {
-			t.Fatalf("stopped after %s: %v", stop, err)
-		}
-		w.Say = func(text string) {
-			if strings.HasPrefix(text, stop) || strings.HasPrefix(stop, "rounds") && strings.HasPrefix(text, "sft") {
-				t.Errorf("stopped after %s, it goes on with %s", stop, text)
-			}
-		}
-		again, same := fitRounds(t, "routerr1", params, routingtest.Planted(24), w)
-		if same != curve {
-			t.Errorf("stopped after %s: another curve", stop)
-		}
-		sameDecisions(t, "stopped after "+stop, again, decisions)
-	}
-}
-
-func TestWhatARowWithALanguageModelNeeds(t *testing.T) {
-	with := func(kind, params string, change func(*Setup)) error {
-		s := setup(t, kind, params)
-		tinyLM(t, &s)
-		if change != nil {
-			change(&s)
-		}
-		m, err := New(s)
-		if err == nil {
-			_, err = m.Fit(t.Context(), routingtest.Planted(8), routingtest.Work(1))
-		}
-		return err
-	}
-	for want, err := range map[string]error{
-		"set group":               with("routerr1", "{lm: true}", nil),
-		"is no language model":    with("xrouter", "{lm: true}", func(s *Setup) { s.Spec.Policy = routingtest.Experiment().Policy }),
-		"policy.max_tokens is 20": with("xrouter", "{"+strings.Replace(lmRounds, "group", "steps: 1, group", 1)+"}", func(s *Setup) { s.Spec.Policy.MaxTokens = 20 }),
-		"opened by a run":         with("xrouter", "{"+lmRounds+"}", func(s *Setup) { s.Models = nil }),
+// On the planted problems the router itself solves the easy half and only the large expert the hard one. Where nothing
+// can be gained or lost, as on hard problems without assimilation, nothing is learned.
+func TestWhatMultiRoundRoutersLearnFollowsFromTheAssimilation(t *testing.T) {
+	set := routingtest.Planted(200)
+	qs := routingtest.Fresh(60)
+	for _, c := range []struct {
+		name, kind, params string
+		hard               bool // the problems that are looked at
+		want               int  // whose answer stands there; the router's own: without a call
+	}{
+		{"Router-R1 that uses nothing asks nobody", "routerr1", "{alpha: 0.6}", false, routing.Self},
+		{"nor does it where calls have no price, since they distract", "routerr1", "{alpha: 0, distraction: 0.2}", false, routing.Self},
+		{"Router-R1 that uses everything asks for hard problems", "routerr1", "{assimilation: 1, alpha: 0.6}", true, 2},
+		{"and for no easy ones", "routerr1", "{assimilation: 1, alpha: 0.6}", false, routing.Self},
+		{"xRouter that uses nothing asks nobody if it has to write the answer", "xrouter", "{select: false, steps: 60, gen_batches: 2, filter: reward}", false, routing.Self},
+		{"and hands an expert's answer over if it may", "xrouter", "{steps: 60, gen_batches: 2}", true, 2},
+		{"xRouter that uses everything need not hand over", "xrouter", "{assimilation: 1, select: false, steps: 60, gen_batches: 2}", true, 2},
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+		t.Run(c.name, func(t *testing.T) {
+			so := 0
+			for i, d := range routingtest.Route(t, fit(t, build(t, c.kind, c.params), set, 1), qs) {
+				if routingtest.Hard(i) == c.hard && d.Expert == c.want && (d.Expert != routing.Self || len(d.Calls) == 0) {
+					so++
+				}
+			}
+			if so < 28 {
+				t.Errorf("so it is on %d of 30 problems", so)
+			}
+		})
+	}
+}
+
+// A bonus that outweighs everything makes the router call as often as it can.
+func TestCallsThatAreNotUsedSpoilTheRoutersOwnAnswer(t *testing.T) {
+	set, qs := routingtest.Planted(100), routingtest.Fresh(10)
+	for _, d := range routingtest.Route(t, fit(t, build(t, "xrouter", "{select: false, call_bonus: 5, steps: 30, max_turns: 1, distraction: 0.25}"), set, 1), qs) {
+		if d.Expert != routing.Self || len(d.Calls) != 1 || d.Spoiled != 0.25 {
+			t.Errorf("one unused call: %+v", d)
 		}
 	}
-	// What the router depends on is in the recipe: model, prompts and the settings of the cold start.
-	s := setup(t, "xrouter", "{lm: true}")
-	tinyLM(t, &s)
-	m, err := New(s)
+	for _, d := range routingtest.Route(t, fit(t, build(t, "routerr1", "{call_bonus: 5, steps: 5, cold_start: 0.999, max_turns: 2, distraction: 0.5}"), set, 1), qs) {
+		if d.Expert != routing.Self || len(d.Calls) != 2 || d.Spoiled != 0.75 {
+			t.Errorf("two unused calls: %+v", d)
+		}
+	}
+	for _, d := range routingtest.Route(t, fit(t, build(t, "routerr1", "{steps: 1, cold_start: 0.999, max_turns: 2, format_fail: 1}"), set, 1), qs) {
+		if d.Expert != routing.Self || len(d.Calls) != 0 || d.Spoiled != 1 {
+			t.Errorf("a malformed call: %+v", d)
+		}
+	}
+}
+
+// Coins for assimilation come out as often as they should, apart for problems and runs.
+func TestAnswersAreUsedAsOftenAsAssumed(t *testing.T) {
+	set := routingtest.Planted(100)
+	for i := range set.RL {
+		set.RL[i].Probe = 0 // every expert is trusted more than the router
+	}
+	r := fit(t, build(t, "routerr1", "{assimilation: 0.3, steps: 1, cold_start: 0.999, max_turns: 1}"), set, 1)
+	var qs []routing.Query
+	for _, q := range routingtest.Fresh(50) {
+		for run := range 40 {
+			qs = append(qs, routing.Query{Problem: q.Problem, Run: run})
+		}
+	}
+	used := 0.0
+	for _, d := range routingtest.Route(t, r, qs) {
+		if d.Expert != routing.Self {
+			used++
+		}
+	}
+	if share := used / 2000; math.Abs(share-0.3) > 5*math.Sqrt(0.21/2000) {
+		t.Errorf("answers were used in %v of the calls, want 0.3", share)
+	}
+}
+
+func TestTheCurveOfAMultiRoundRouterHasEveryStep(t *testing.T) {
+	set := routingtest.Planted(100)
+	w := routingtest.Work(1)
+	w.Dir = t.TempDir()
+	if _, err := build(t, "routerr1", "{steps: 60}").Fit(t.Context(), set, w); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(w.Dir, "curve.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	digest, err := m.(*xRouter).ModelDigest()
-	if err != nil || !strings.HasSuffix(digest, lm.RoundsDigest()) || len(digest) < 2*64 {
-		t.Errorf("digest %q: %v", digest, err)
+	lines, err := csv.NewReader(bytes.NewReader(raw)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
 	}
-	recipe, err := spec.Canonical(m)
-	if err != nil || !strings.Contains(string(recipe), `"sft":{"batch":8`) || !strings.Contains(string(recipe), `"lm":true`) {
-		t.Errorf("recipe %s: %v", recipe, err)
+	if len(lines) != 61 || lines[0][2] != "call_rate" || lines[0][len(lines[0])-1] != "call_rate:large" {
+		t.Fatalf("%d lines, head %v", len(lines), lines[0])
 	}
-	if a, ok := AllowanceOf(s.Method, s.Spec); !ok || a.Reads != "the text itself, and who has been asked" {
-		t.Errorf("it reads %q", a.Reads)
+	rate := func(line int) float64 {
+		v, err := strconv.ParseFloat(lines[line][2], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
-	small, err := spec.Canonical(build(t, "routerr1", ""))
-	if err != nil || strings.Contains(string(small), "sft") || strings.Contains(string(small), "anchor") {
-		t.Errorf("recipe of a small network %s: %v", small, err)
+	if first, last := rate(1), rate(60); first < 0.75 || last > first-0.3 {
+		t.Errorf("call rate %v in the first step, %v in the last", first, last)
 	}
-	if digest, err := build(t, "routerr1", "").(*routerR1).ModelDigest(); digest != "" || err != nil {
-		t.Errorf("a small network has digest %q: %v", digest, err)
+	read, err := rounds.ReadCourse("curve.csv", bytes.NewReader(raw), []string{"small", "medium", "large"})
+	if err != nil || len(read) != 60 || math.Abs(read[59].CallRate-rate(60)) > 1e-9 || len(read[0].Expert) != 3 || read[7].Step != 7 {
+		t.Errorf("read back: %d steps, %v", len(read), err)
+	}
+	for _, line := range lines[1:] {
+		if line[4] != "1.000000" {
+			t.Fatalf("format rate %s without malformed calls", line[4])
+		}
+	}
+}
+
+func TestUnitsOfXRoutersCost(t *testing.T) {
+	usd := []float64{0.001, 0.004, 0.02}
+	for unit, want := range map[string]float64{"usd": 1, "usd_per_1k_queries": 1000, "normalised": 50} {
+		if got := (&xRouter{CostUnit: unit}).unit(usd); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: a dollar counts %v, want %v", unit, got, want)
+		}
+	}
+	if got := (&xRouter{CostUnit: "normalised"}).unit([]float64{0, 0}); got != 1 {
+		t.Errorf("free experts: %v", got)
 	}
 }

@@ -5,15 +5,14 @@ package methods
 import (
 	"context"
 
-	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/multiround"
-	"github.com/entrorouter/entrorouter/harness/predict"
+	"github.com/entrorouter/entrorouter/harness/rounds"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/theory"
 )
 
-// routerR1 is Router-R1 (Zhang et al. 2025) with a small policy in place of its language model, see multiRound: up to
+// routerR1 is Router-R1 (Zhang et al. 2025) with a small policy in place of its language model, see package rounds: up to
 // four calls, then an answer; a right answer earns 1-Alpha plus Alpha times how cheap it was, a wrong one nothing and a
 // malformed call -1; PPO with a critic.
 //
@@ -41,21 +40,17 @@ type routerR1 struct {
 	L2      float64 `yaml:"l2" in:"(0,1000000000]"`         // penalty of the regressions that the policy sees
 	Group   int     `yaml:"group,omitempty" in:"[2,4096]"`  // episodes of each problem, learned from by GRPO without a critic; default: PPO with one
 
-	LM     bool         `yaml:"lm,omitempty"`     // the experiment's policy, a language model, in place of the network: see decoder
+	LM     bool         `yaml:"lm,omitempty"`     // the experiment's policy, a language model, in place of the network: see rounds.Decoder
 	SFT    *spec.SFT    `yaml:"sft,omitempty"`    // of a language model, to the cold start; default: the experiment's
 	Anchor *spec.Anchor `yaml:"anchor,omitempty"` // soft anchor on the first move, the router among the experts, free and with its own pass rate; an ablation
 
-	decoding string
-	memory   *features.Texts
-	fits     *predict.Fits
-	decoder  *decoder
+	training rounds.Training // with what the setup has
 }
 
 func newRouterR1(s Setup) (routing.Method, error) {
 	r := &routerR1{
 		Distraction: 0.05, MaxTurns: 4, ColdStart: 0.9, Window: 1000,
-		Steps: 225, Batch: 64, Mini: 32, LR: 0.003, Critic: 0.03, Entropy: 0.001, KL: 0.001, Hidden: 32, L2: multiRoundL2,
-		decoding: s.Spec.Evaluate.Decoding, memory: s.Texts, fits: s.Fits,
+		Steps: 225, Batch: 64, Mini: 32, LR: 0.003, Critic: 0.03, Entropy: 0.001, KL: 0.001, Hidden: 32, L2: roundsL2,
 	}
 	if err := spec.DecodeParams(s.Method, r); err != nil {
 		return nil, err
@@ -64,7 +59,7 @@ func newRouterR1(s Setup) (routing.Method, error) {
 		return nil, paramFault(s.Method, "lm", "a language model has no critic; set group, the episodes of each problem")
 	}
 	var err error
-	r.decoder, err = newDecoder(s, r.LM, &r.SFT)
+	r.training, err = s.rounds(r.LM, &r.SFT)
 	return r, err
 }
 
@@ -75,24 +70,22 @@ func (r *routerR1) assumptions() Assumptions {
 }
 
 // ModelDigest is as that of entroRouter.
-func (r *routerR1) ModelDigest() (string, error) { return r.decoder.digest() }
+func (r *routerR1) ModelDigest() (string, error) { return r.training.LM.Digest() }
 
 func (r *routerR1) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
-	t := theory.Training{
+	learning := theory.Training{
 		Algorithm: theory.PPO, Steps: r.Steps, Batch: r.Batch, Group: 1, MiniBatch: r.Mini, LR: r.LR, CriticLR: r.Critic,
 		ClipLow: 0.2, ClipHigh: 0.2, ValueClip: 0.5, ClipNorm: 1, EntropyBonus: r.Entropy, KL: r.KL, Hidden: r.Hidden,
 	}
 	if r.Group > 0 {
-		t.Algorithm, t.Group = theory.GRPO, r.Group
+		learning.Algorithm, learning.Group = theory.GRPO, r.Group
 	}
-	m := &multiRound{
-		name: r.Name(), assimilation: r.Assimilation, distraction: r.Distraction, coldStart: r.ColdStart, formatFail: r.FormatFail,
-		horizon: r.MaxTurns, regressionL2: r.L2, decoding: r.decoding, memory: r.memory, fits: r.fits,
-		reward:   theory.Reward{Kind: theory.RouterR1, Alpha: r.Alpha, Window: r.Window, CallBonus: r.CallBonus},
-		training: t, anchor: r.Anchor, lm: r.decoder,
-		unit: func([]float64) float64 { return 1e6 }, // the source counts tokens times dollars a million
-	}
-	return m.fit(ctx, train, work)
+	t := r.training
+	t.Name, t.Horizon, t.Learning, t.Penalty, t.Anchor = r.Name(), r.MaxTurns, learning, r.L2, r.Anchor
+	t.Assimilation, t.Distraction, t.ColdStart, t.FormatFail = r.Assimilation, r.Distraction, r.ColdStart, r.FormatFail
+	t.Reward = theory.Reward{Kind: theory.RouterR1, Alpha: r.Alpha, Window: r.Window, CallBonus: r.CallBonus}
+	t.Unit = func([]float64) float64 { return 1e6 } // the source counts tokens times dollars a million
+	return t.Fit(ctx, train, work)
 }
 
 // servedRouterR1 is Router-R1 with a policy behind a server: see package multiround.

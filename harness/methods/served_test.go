@@ -3,9 +3,7 @@ package methods
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,33 +121,6 @@ func TestServedRoutersDecideWithTheirAnswers(t *testing.T) {
 		if err != nil || s.Trajectories != 40 || s.CallRate != float64(asked)/40 {
 			t.Errorf("%s: %+v, %v", kind, s, err)
 		}
-	}
-}
-
-// A reader, or a call that ends early, never finds a part of a file.
-func TestAFileIsReplacedWhole(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "summary.json")
-	for _, text := range []string{"one", "two"} {
-		if err := replaceFile(path, func(w io.Writer) error {
-			_, err := io.WriteString(w, text)
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	broken := errors.New("broken")
-	if err := replaceFile(path, func(w io.Writer) error {
-		_, err := io.WriteString(w, "thr")
-		return errors.Join(err, broken)
-	}); !errors.Is(err, broken) {
-		t.Errorf("error %v", err)
-	}
-	if text, err := os.ReadFile(path); err != nil || string(text) != "two" {
-		t.Errorf("%q, %v", text, err)
-	}
-	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
-		t.Errorf("%v, %v", files, err)
 	}
 }
 

@@ -6,15 +6,14 @@ import (
 	"context"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/multiround"
-	"github.com/entrorouter/entrorouter/harness/predict"
+	"github.com/entrorouter/entrorouter/harness/rounds"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/theory"
 )
 
-// xRouter is xRouter (Qian et al. 2025) with a small policy in place of its language model, see multiRound: up to three
+// xRouter is xRouter (Qian et al. 2025) with a small policy in place of its language model, see package rounds: up to three
 // calls, then an answer of its own or, with Select, an expert's answer handed over as it is; a right answer earns
 // K - min(Lambda*cost, CostMax), a wrong one nothing whatever was spent; GRPO with DAPO's clips, filtered groups and mean
 // over moves.
@@ -52,27 +51,23 @@ type xRouter struct {
 	Hidden   int     `yaml:"hidden" in:"[1,65536]"`                               // units of the policy
 	L2       float64 `yaml:"l2" in:"(0,1000000000]"`                              // penalty of the regressions that the policy sees
 
-	LM     bool         `yaml:"lm,omitempty"`     // the experiment's policy, a language model, in place of the network: see decoder
+	LM     bool         `yaml:"lm,omitempty"`     // the experiment's policy, a language model, in place of the network: see rounds.Decoder
 	SFT    *spec.SFT    `yaml:"sft,omitempty"`    // of a language model, to the cold start; default: the experiment's
 	Anchor *spec.Anchor `yaml:"anchor,omitempty"` // soft anchor on the first move, the router among the experts, free and with its own pass rate; an ablation
 
-	decoding string
-	memory   *features.Texts
-	fits     *predict.Fits
-	decoder  *decoder
+	training rounds.Training // with what the setup has
 }
 
 func newXRouter(s Setup) (routing.Method, error) {
 	x := &xRouter{
 		Distraction: 0.05, MaxTurns: 3, Select: true, ColdStart: 0.9, Lambda: 3, K: 1, CostMax: 0.8, CostUnit: "usd",
-		Steps: 250, Batch: 64, Group: 8, Mini: 16, Filter: theory.ByReward, Batches: 10, LR: 0.003, WarmUp: 10, Hidden: 32, L2: multiRoundL2,
-		decoding: s.Spec.Evaluate.Decoding, memory: s.Texts, fits: s.Fits,
+		Steps: 250, Batch: 64, Group: 8, Mini: 16, Filter: theory.ByReward, Batches: 10, LR: 0.003, WarmUp: 10, Hidden: 32, L2: roundsL2,
 	}
 	if err := spec.DecodeParams(s.Method, x); err != nil {
 		return nil, err
 	}
 	var err error
-	x.decoder, err = newDecoder(s, x.LM, &x.SFT)
+	x.training, err = s.rounds(x.LM, &x.SFT)
 	return x, err
 }
 
@@ -83,25 +78,22 @@ func (x *xRouter) assumptions() Assumptions {
 }
 
 // ModelDigest is as that of entroRouter.
-func (x *xRouter) ModelDigest() (string, error) { return x.decoder.digest() }
+func (x *xRouter) ModelDigest() (string, error) { return x.training.LM.Digest() }
 
 func (x *xRouter) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	filter := x.Filter
 	if filter == "none" {
 		filter = theory.AnyGroup
 	}
-	m := &multiRound{
-		name: x.Name(), assimilation: x.Assimilation, distraction: x.Distraction, coldStart: x.ColdStart, formatFail: x.FormatFail,
-		horizon: x.MaxTurns, selects: x.Select, regressionL2: x.L2, decoding: x.decoding, memory: x.memory, fits: x.fits,
-		reward: theory.Reward{Kind: theory.XRouter, Lambda: x.Lambda, K: x.K, CostMax: x.CostMax, CallBonus: x.CallBonus},
-		training: theory.Training{
-			Algorithm: theory.GRPO, Steps: x.Steps, Batch: x.Batch, Group: x.Group, MiniBatch: x.Mini, LR: x.LR, WarmUp: x.WarmUp,
-			ClipLow: 0.2, ClipHigh: 0.28, DualClip: 10, ClipNorm: 1, Filter: filter, Batches: x.Batches, Hidden: x.Hidden,
-		},
-		anchor: x.Anchor, lm: x.decoder,
-		unit: x.unit,
+	t := x.training
+	t.Name, t.Horizon, t.Selects, t.Penalty, t.Anchor, t.Unit = x.Name(), x.MaxTurns, x.Select, x.L2, x.Anchor, x.unit
+	t.Assimilation, t.Distraction, t.ColdStart, t.FormatFail = x.Assimilation, x.Distraction, x.ColdStart, x.FormatFail
+	t.Reward = theory.Reward{Kind: theory.XRouter, Lambda: x.Lambda, K: x.K, CostMax: x.CostMax, CallBonus: x.CallBonus}
+	t.Learning = theory.Training{
+		Algorithm: theory.GRPO, Steps: x.Steps, Batch: x.Batch, Group: x.Group, MiniBatch: x.Mini, LR: x.LR, WarmUp: x.WarmUp,
+		ClipLow: 0.2, ClipHigh: 0.28, DualClip: 10, ClipNorm: 1, Filter: filter, Batches: x.Batches, Hidden: x.Hidden,
 	}
-	return m.fit(ctx, train, work)
+	return t.Fit(ctx, train, work)
 }
 
 // unit is what a dollar is in the reward, given the mean dollars of a call of each expert.

@@ -4,9 +4,9 @@
 //	texts.go    what predicts pass rates and dollars from texts
 //	fits.go     a memory of fits that rows and training seeds share
 //	learned.go  what a fit keeps, and how its router comes back from it
+//	imported.go  predictions that another program made
 //
 // It names no row; which rows there are is package methods' business.
-
 package predict
 
 import (

@@ -13,6 +13,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/rounds"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
@@ -87,8 +88,8 @@ func (f *fit) curve(ctx context.Context) ([]score.Step, error) {
 	defer file.Close()
 	var points []score.Step
 	none := math.NaN()
-	if _, rounds, err := methods.AskerOf(f.row); err != nil || rounds {
-		course, err := methods.ReadCourse(file.Name(), file, f.e.pool.IDs())
+	if _, several, err := methods.AskerOf(f.row); err != nil || several {
+		course, err := rounds.ReadCourse(file.Name(), file, f.e.pool.IDs())
 		for _, s := range course {
 			points = append(points, score.Step{Stage: present.RoundsStage, Step: s.Step, Reward: s.Reward, Entropy: s.Entropy, Calls: s.CallRate, Accuracy: s.Accuracy, Anchor: none, Zero: none})
 		}

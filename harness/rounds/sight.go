@@ -1,0 +1,88 @@
+// What a small network sees of a text.
+
+package rounds
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/entrorouter/entrorouter/harness/features"
+	"github.com/entrorouter/entrorouter/harness/learn"
+	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/predict"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/theory"
+)
+
+// sight is what a network sees of texts: [1+M] features, standardised logits of the pass rates of the router and of each expert. It keeps
+// those of every text that it was asked about, since rows and seeds ask about the same ones. It is safe for concurrent use.
+type sight struct {
+	features        features.Set
+	fits            learn.Logits
+	mean, deviation []float64
+
+	lock  sync.Mutex
+	known map[string][]float64
+}
+
+func newSight(ctx context.Context, examples []routing.Example, experts int, penalty []float64, memory *features.Texts) (*sight, error) {
+	c, err := predict.NewCorpus(ctx, slices.Clone(examples), len(examples), features.Reading{Of: Features(), Memory: memory}, features.Set.Rows)
+	if err != nil {
+		return nil, err
+	}
+	rates := predict.Labels(c.Examples, 1+experts, func(e routing.Example, who int) float64 {
+		if who == 0 {
+			return e.Probe
+		}
+		return e.Kappa[who-1]
+	})
+	s := &sight{features: c.Set, mean: make([]float64, 1+experts), deviation: make([]float64, 1+experts), known: map[string][]float64{}}
+	if s.fits, _, err = learn.FitLogits(ctx, learn.NewDesign(c.Rows, c.Width()), rates, penalty); err != nil {
+		return nil, err
+	}
+	found := s.logits(c.Rows)
+	for _, x := range found {
+		for i, v := range x {
+			s.mean[i] += v / float64(len(found))
+		}
+	}
+	for _, x := range found {
+		for i, v := range x {
+			s.deviation[i] += (v - s.mean[i]) * (v - s.mean[i]) / float64(len(found))
+		}
+	}
+	return s, nil
+}
+
+func (s *sight) logits(rows []policy.Row) [][]float64 {
+	out := make([][]float64, len(rows))
+	for i, row := range rows {
+		for _, fit := range s.fits {
+			out[i] = append(out[i], fit.At(row))
+		}
+	}
+	return out
+}
+
+func (s *sight) buckets(ctx context.Context, texts []string) ([]theory.Bucket, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	unseen := slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return s.known[text] != nil })
+	rows, err := s.features.Rows(ctx, unseen)
+	if err != nil {
+		return nil, err
+	}
+	for k, x := range s.logits(rows) {
+		for i := range x {
+			x[i] = (x[i] - s.mean[i]) / math.Sqrt(s.deviation[i]+1e-8)
+		}
+		s.known[unseen[k]] = x
+	}
+	seen := make([]theory.Bucket, len(texts))
+	for k, text := range texts {
+		seen[k].Features = s.known[text]
+	}
+	return seen, nil
+}
