@@ -69,14 +69,18 @@ func (r *byBenchmark) Knobs() []float64 { return predict.UtilityKnobs() }
 
 // Route ignores the price: knob 0.
 func (r *byBenchmark) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	return r.RouteAt(ctx, queries, 0)
+	return routing.RouteAt(ctx, r, queries, 0)
 }
 
-func (r *byBenchmark) RouteAt(_ context.Context, queries []routing.Query, mu float64) ([]routing.Decision, error) {
-	return routing.Choices(queries, len(r.Other.USD), func(_ int, q routing.Query) int {
-		c := r.of(q)
-		return predict.Utility(c.Acc, c.USD, mu, r.unit)
-	}), nil
+// Weigh implements routing.Frontier.
+func (r *byBenchmark) Weigh(_ context.Context, queries []routing.Query) (routing.Choice, error) {
+	cells := make([]cell, len(queries))
+	for i, q := range queries {
+		cells[i] = r.of(q)
+	}
+	return routing.Choice{Experts: len(r.Other.USD), At: func(i int, mu float64) int {
+		return predict.Utility(cells[i].Acc, cells[i].USD, mu, r.unit)
+	}}, nil
 }
 
 // PassRates implements routing.Predictor.

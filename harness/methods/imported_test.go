@@ -70,7 +70,7 @@ func TestRouteLLMUsesImportedScores(t *testing.T) {
 		f := r.(routing.Frontier)
 		last := 41
 		for _, knob := range f.Knobs() {
-			d, err := f.RouteAt(t.Context(), qs, knob)
+			d, err := routing.RouteAt(t.Context(), f, qs, knob)
 			if err != nil {
 				t.Fatal(err)
 			}

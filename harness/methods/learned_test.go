@@ -52,11 +52,11 @@ func TestALoadedRouterIsTheOneThatWasFitted(t *testing.T) {
 			}
 			if sweeps && too {
 				for _, knob := range []float64{a.Knobs()[0], a.Knobs()[len(a.Knobs())/2]} {
-					x, err := a.RouteAt(t.Context(), qs, knob)
+					x, err := routing.RouteAt(t.Context(), a, qs, knob)
 					if err != nil {
 						t.Fatal(err)
 					}
-					y, err := b.RouteAt(t.Context(), qs, knob)
+					y, err := routing.RouteAt(t.Context(), b, qs, knob)
 					if diff := cmp.Diff(x, y); err != nil || diff != "" || !slices.Equal(a.Knobs(), b.Knobs()) {
 						t.Errorf("%s %s at %g: %v %s", kind, params, knob, err, diff)
 					}

@@ -35,7 +35,7 @@ func TestLogisticFindsThePlantedRule(t *testing.T) {
 		t.Errorf("AUC of the large expert's dollars as a sign of length is %.3f, want more than 0.95", auc)
 	}
 	// A rule without noise wants next to no penalty.
-	d, err := fit(t, build(t, "logistic", "l2: [0.001]"), routingtest.Planted(300), 1).(predict.Rates).RouteAt(t.Context(), qs, 0.2)
+	d, err := routing.RouteAt(t.Context(), fit(t, build(t, "logistic", "l2: [0.001]"), routingtest.Planted(300), 1).(predict.Rates), qs, 0.2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestFreeExpertsAndFreeAnswersArePredicted(t *testing.T) {
 		for _, kind := range []string{"predicted", "mean"} {
 			r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(predict.Rates)
 			for _, knob := range []float64{0, 0.1, 1e6} {
-				d, err := r.RouteAt(t.Context(), routingtest.Fresh(5), knob)
+				d, err := routing.RouteAt(t.Context(), r, routingtest.Fresh(5), knob)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -221,7 +221,7 @@ func TestAUtilityRouterAsksForEachTextOnce(t *testing.T) {
 	var g sync.WaitGroup
 	for _, mu := range r.Knobs() { // a failure leaves nothing behind, and calls may come at the same time
 		g.Go(func() {
-			d, err := r.RouteAt(context.Background(), []routing.Query{query("a", 0), query("a", 1), query("b", 0)}, mu)
+			d, err := routing.RouteAt(context.Background(), r, []routing.Query{query("a", 0), query("a", 1), query("b", 0)}, mu)
 			want := 1
 			if mu >= 1 {
 				want = 0

@@ -112,7 +112,7 @@ func TestThePolicysCurveGoesThroughItsOwnDecisions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at, err := r.RouteAt(t.Context(), queries(set.RL), 0)
+		at, err := routing.RouteAt(t.Context(), r, queries(set.RL), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestTheGuardSweepsFromTheStrongestToTheCheapest(t *testing.T) {
 		knob float64
 		want func(expert int) bool
 	}{{knobs[0], func(m int) bool { return m == last }}, {knobs[len(knobs)-1], func(m int) bool { return m == 0 }}} {
-		d, err := r.RouteAt(t.Context(), queries(set.RL), at.knob)
+		d, err := routing.RouteAt(t.Context(), r, queries(set.RL), at.knob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestTheGuardSweepsFromTheStrongestToTheCheapest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := r.RouteAt(t.Context(), queries(set.RL), 2)
+	at, err := routing.RouteAt(t.Context(), r, queries(set.RL), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

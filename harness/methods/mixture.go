@@ -66,16 +66,18 @@ func (c coin) Knobs() []float64 {
 
 // Route spends as much as the hull allows: its dearest corner.
 func (c coin) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	return c.RouteAt(ctx, queries, math.Inf(1))
+	return routing.RouteAt(ctx, c, queries, math.Inf(1))
 }
 
-// RouteAt asks the dearest corner that costs no more than the knob, the cheapest if all do.
-func (c coin) RouteAt(_ context.Context, queries []routing.Query, knob float64) ([]routing.Decision, error) {
-	best := c.Hull[0]
-	for _, m := range c.Hull {
-		if c.USD[m] <= knob {
-			best = m
+// Weigh implements routing.Frontier: every query goes to the dearest corner that costs no more than the knob, the cheapest if all do.
+func (c coin) Weigh(context.Context, []routing.Query) (routing.Choice, error) {
+	return routing.Choice{Experts: len(c.USD), At: func(_ int, knob float64) int {
+		best := c.Hull[0]
+		for _, m := range c.Hull {
+			if c.USD[m] <= knob {
+				best = m
+			}
 		}
-	}
-	return routing.Choices(queries, len(c.USD), func(int, routing.Query) int { return best }), nil
+		return best
+	}}, nil
 }

@@ -47,7 +47,7 @@ func TestTheOrderOfTrainingProblemsDoesNotMatter(t *testing.T) {
 		all = routingtest.Route(t, r, qs)
 		if f, ok := r.(routing.Frontier); ok {
 			for _, knob := range f.Knobs() {
-				d, err := f.RouteAt(t.Context(), qs, knob)
+				d, err := routing.RouteAt(t.Context(), f, qs, knob)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -129,7 +129,7 @@ func TestTextsUnlikeAnyInTraining(t *testing.T) {
 			return
 		}
 		for _, knob := range f.Knobs() {
-			ds, err := f.RouteAt(t.Context(), qs, knob)
+			ds, err := routing.RouteAt(t.Context(), f, qs, knob)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,11 +24,11 @@ func TestAPolicyThatLearnsNothingIsWhereItStarts(t *testing.T) {
 		t.Fatalf("prices %v, of the mean %v", plus.Knobs(), mean.Knobs())
 	}
 	for _, price := range []float64{0.01, 0.065, 0.3, 2, 1e6} {
-		a, err := plus.RouteAt(t.Context(), qs, price)
+		a, err := routing.RouteAt(t.Context(), plus, qs, price)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := mean.RouteAt(t.Context(), qs, price)
+		b, err := routing.RouteAt(t.Context(), mean, qs, price)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,11 +103,11 @@ func TestAPolicyThatStartsElsewhereComesBack(t *testing.T) {
 	}
 	t.Cleanup(func() { loaded.(*stages.Router).Close() })
 	for _, price := range []float64{0, 0.065, 1} {
-		a, err := fitted.(routing.Frontier).RouteAt(t.Context(), qs, price)
+		a, err := routing.RouteAt(t.Context(), fitted.(routing.Frontier), qs, price)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := loaded.(routing.Frontier).RouteAt(t.Context(), qs, price)
+		b, err := routing.RouteAt(t.Context(), loaded.(routing.Frontier), qs, price)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -120,7 +120,7 @@ func TestMixtureWalksTheHullOfTheExperts(t *testing.T) {
 		t.Fatalf("knobs %v", knobs)
 	}
 	for knob, want := range map[float64]int{6: 2, 3: 2, 2.99: 0, 2: 0, 1: 0, 0.5: 0} {
-		d, err := r.RouteAt(t.Context(), routingtest.Fresh(3), knob)
+		d, err := routing.RouteAt(t.Context(), r, routingtest.Fresh(3), knob)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +196,7 @@ func TestBenchmarkIdentityKnowsTheNameOnly(t *testing.T) {
 		1.1: {"sums": 0, "proofs": 0, "unseen": 0},
 	} {
 		for name, expert := range want {
-			d, err := r.RouteAt(t.Context(), []routing.Query{
+			d, err := routing.RouteAt(t.Context(), r, []routing.Query{
 				{Problem: routing.Problem{ID: "x", Benchmark: name, Text: "one text"}},
 				{Problem: routing.Problem{ID: "y", Benchmark: name, Text: "another"}},
 			}, mu)

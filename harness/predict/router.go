@@ -53,8 +53,7 @@ type Scores struct{ Pass, USD []float64 }
 
 // Router expects scores of the experts on a question and chooses by them and by its knob.
 //
-// It keeps the scores of every question it was asked about, because a sweep asks about the same questions at every
-// setting: about 200 bytes a question, for as long as the router lives. It is safe for concurrent use.
+// It keeps the scores of every question it was asked about: about 200 bytes a question, for as long as the router lives. It is safe for concurrent use.
 type Router struct {
 	Key     func(p routing.Problem) string // what a question is predicted from; nil: its text
 	Predict Predictor
@@ -65,12 +64,6 @@ type Router struct {
 
 	lock  sync.Mutex
 	known map[string]Scores // by key
-	last  []question        // of the last call: the next is often about the same ones
-}
-
-type question struct {
-	key string
-	Scores
 }
 
 // NewUtility picks argmax_m pass(m) - mu*usd(m)/unit, mu being its knob. Raising mu never raises the predicted
@@ -120,27 +113,13 @@ func NewRouter(experts int, knobs []float64, predict Predictor, choose func(s Sc
 func (r *Router) Knobs() []float64 { return slices.Clone(r.knobs) }
 
 func (r *Router) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	return r.RouteAt(ctx, queries, r.Knob)
+	return routing.RouteAt(ctx, r, queries, r.Knob)
 }
 
-// RouteAt implements routing.Frontier.
-func (r *Router) RouteAt(ctx context.Context, queries []routing.Query, knob float64) ([]routing.Decision, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if !slices.EqualFunc(queries, r.last, func(q routing.Query, l question) bool { return r.keyOf(q) == l.key }) {
-		keys := r.Keys(queries)
-		if err := r.learn(ctx, keys); err != nil {
-			return nil, err
-		}
-		r.last = make([]question, len(queries))
-		for i, key := range keys {
-			r.last[i] = question{key, r.known[key]}
-		}
-	}
-	return routing.Choices(queries, r.experts, func(i int, _ routing.Query) int { return r.choose(r.last[i].Scores, knob) }), nil
+// Weigh implements routing.Frontier.
+func (r *Router) Weigh(ctx context.Context, queries []routing.Query) (routing.Choice, error) {
+	expected, err := r.Expects(ctx, r.Keys(queries))
+	return routing.Choice{Experts: r.experts, At: func(i int, knob float64) int { return r.choose(expected[i], knob) }}, err
 }
 
 func (r *Router) keyOf(q routing.Query) string {
@@ -161,6 +140,9 @@ func (r *Router) Keys(queries []routing.Query) []string {
 
 // Expects returns what is expected on questions, by their keys.
 func (r *Router) Expects(ctx context.Context, keys []string) ([]Scores, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	if err := r.learn(ctx, keys); err != nil {

@@ -14,34 +14,29 @@ import (
 // trainSweep names the sweep over the Stage II problems, which knobs are set on.
 const trainSweep = "train"
 
-// sweptAtOnce is how many queries are asked about at every setting before the next ones: few enough to stay near.
-const sweptAtOnce = 1024
+// weighedAtOnce is how many queries a router reads before the next ones: few enough for what it makes of them to stay near.
+const weighedAtOnce = 1024
 
 // sweepOf asks a router at every one of its settings.
 func sweepOf(ctx context.Context, f routing.Frontier, queries []routing.Query) (*book.Sweep, error) {
 	knobs := f.Knobs()
 	s := &book.Sweep{Settings: len(knobs)}
-	for some := range slices.Chunk(queries, sweptAtOnce) {
-		swept := make([]book.Swept, len(some))
-		last := make([]int, len(some))
-		for j, knob := range knobs {
-			decisions, err := f.RouteAt(ctx, some, knob)
-			if err != nil {
-				return nil, err
-			}
-			for i, d := range decisions {
-				switch {
-				case d.Expert < 0:
-					return nil, fmt.Errorf("at setting %d the router asks no single expert about problem %s; a router with a knob must choose one", j, d.Problem)
-				case j == 0:
-					swept[i] = book.Swept{Problem: d.Problem, Run: d.Run, First: d.Expert}
-				case d.Expert != last[i]:
-					swept[i].Turns = append(swept[i].Turns, book.Turn{Setting: j, Expert: d.Expert})
-				}
-				last[i] = d.Expert
-			}
+	for some := range slices.Chunk(queries, weighedAtOnce) {
+		choice, err := f.Weigh(ctx, some)
+		if err != nil {
+			return nil, err
 		}
-		s.Queries = append(s.Queries, swept...)
+		for i, q := range some {
+			x := book.Swept{Problem: q.Problem.ID, Run: q.Run, First: choice.At(i, knobs[0])}
+			last := x.First
+			for j, knob := range knobs[1:] {
+				if m := choice.At(i, knob); m != last {
+					x.Turns = append(x.Turns, book.Turn{Setting: 1 + j, Expert: m})
+					last = m
+				}
+			}
+			s.Queries = append(s.Queries, x)
+		}
 	}
 	return s, nil
 }
@@ -49,18 +44,11 @@ func sweepOf(ctx context.Context, f routing.Frontier, queries []routing.Query) (
 // replayed is a router with a knob read from its sweeps: it answers the lists of queries that were swept and no others.
 // Its knob is the setting's index.
 type replayed struct {
-	sweeps []*book.Sweep
-	always [][]float64 // [M] the distribution that is sure of each expert
+	sweeps  []*book.Sweep
+	experts int
 }
 
-func newReplayed(experts int, sweeps ...*book.Sweep) *replayed {
-	r := &replayed{sweeps: sweeps}
-	for m := range experts {
-		r.always = append(r.always, make([]float64, experts))
-		r.always[m][m] = 1
-	}
-	return r
-}
+func newReplayed(experts int, sweeps ...*book.Sweep) *replayed { return &replayed{sweeps, experts} }
 
 // Knobs implements routing.Frontier.
 func (r *replayed) Knobs() []float64 {
@@ -73,21 +61,15 @@ func (r *replayed) Knobs() []float64 {
 
 // Route implements routing.Router at the dearest setting.
 func (r *replayed) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	return r.RouteAt(ctx, queries, 0)
+	return routing.RouteAt(ctx, r, queries, 0)
 }
 
-// RouteAt implements routing.Frontier.
-func (r *replayed) RouteAt(_ context.Context, queries []routing.Query, knob float64) ([]routing.Decision, error) {
+// Weigh implements routing.Frontier.
+func (r *replayed) Weigh(_ context.Context, queries []routing.Query) (routing.Choice, error) {
 	for _, s := range r.sweeps {
-		if !slices.EqualFunc(s.Queries, queries, func(x book.Swept, q routing.Query) bool { return x.Problem == q.Problem.ID && x.Run == q.Run }) {
-			continue
+		if slices.EqualFunc(s.Queries, queries, func(x book.Swept, q routing.Query) bool { return x.Problem == q.Problem.ID && x.Run == q.Run }) {
+			return routing.Choice{Experts: r.experts, At: func(i int, knob float64) int { return s.Queries[i].At(int(knob)) }}, nil
 		}
-		out := make([]routing.Decision, len(queries))
-		for i, x := range s.Queries {
-			m := x.At(int(knob))
-			out[i] = routing.Decision{Problem: x.Problem, Run: x.Run, Prob: r.always[m], Expert: m}
-		}
-		return out, nil
 	}
-	return nil, fmt.Errorf("no sweep of these %d queries", len(queries))
+	return routing.Choice{}, fmt.Errorf("no sweep of these %d queries", len(queries))
 }

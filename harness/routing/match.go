@@ -69,14 +69,17 @@ func Settle(ctx context.Context, f Frontier, examples []Example, usd float64) (s
 	if math.IsNaN(usd) || usd < 0 {
 		return s, fmt.Errorf("match: cannot spend %v dollars a question", usd)
 	}
-	qs := queries(examples)
+	choice, err := f.Weigh(ctx, queries(examples))
+	if err != nil {
+		return s, err
+	}
 	below, above := math.Inf(-1), math.Inf(1) // spending of the two settings
 	for _, knob := range f.Knobs() {
-		d, err := f.RouteAt(ctx, qs, knob)
-		if err != nil {
-			return s, err
+		c := 0.0
+		for i, e := range examples {
+			c += e.USD[choice.At(i, knob)]
 		}
-		switch c := spent(d, examples); {
+		switch c /= float64(len(examples)); {
 		case c <= usd && c > below:
 			below, s.Cheap = c, knob
 		case c > usd && c < above:
@@ -104,34 +107,21 @@ type matched struct {
 }
 
 func (r *matched) Route(ctx context.Context, queries []Query) ([]Decision, error) {
-	out, err := r.router.RouteAt(ctx, queries, r.Cheap)
-	if err != nil || r.Share == 0 {
-		return out, err
-	}
-	dear, err := r.router.RouteAt(ctx, queries, r.Dear)
+	choice, err := r.router.Weigh(ctx, queries)
 	if err != nil {
 		return nil, err
 	}
-	for i, d := range dear {
-		if d.Expert == out[i].Expert && d.Expert != Expected {
-			continue
+	out := Choices(queries, choice.Experts, func(i int, _ Query) int { return choice.At(i, r.Cheap) })
+	if r.Share == 0 {
+		return out, nil
+	}
+	for i := range out {
+		cheap, dear := out[i].Expert, choice.At(i, r.Dear)
+		if cheap != dear {
+			prob := make([]float64, choice.Experts)
+			prob[cheap], prob[dear] = 1-r.Share, r.Share
+			out[i].Prob, out[i].Expert = prob, Expected
 		}
-		prob := make([]float64, len(d.Prob))
-		addMass(prob, out[i], 1-r.Share)
-		addMass(prob, d, r.Share)
-		out[i].Prob, out[i].Expert = prob, Expected
 	}
 	return out, nil
-}
-
-// addMass adds to prob the distribution that a decision is scored by, times share: that of the router if it is scored
-// by its expectation, else all of it on the expert chosen, which a router with a soft distribution has too.
-func addMass(prob []float64, d Decision, share float64) {
-	if d.Expert != Expected {
-		prob[d.Expert] += share
-		return
-	}
-	for m, p := range d.Prob {
-		prob[m] += share * p
-	}
 }

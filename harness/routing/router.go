@@ -102,7 +102,7 @@ func OneHot(n, m int) []float64 {
 	return p
 }
 
-// Choices are the decisions for one expert each. They share their distributions: a sweep asks for millions.
+// Choices are the decisions for one expert each. They share their distributions: there may be many.
 func Choices(queries []Query, experts int, choose func(i int, q Query) int) []Decision {
 	all := make([][]float64, experts)
 	for m := range all {
@@ -137,13 +137,28 @@ type HindsightRouter interface {
 	RouteKnowing(ctx context.Context, queries []Query, outcomes [][]Outcome) ([]Decision, error)
 }
 
-// Frontier is a router whose operating point can be moved by one knob without fitting again.
+// Frontier is a router of one expert each whose operating point can be moved by one knob without fitting again.
 type Frontier interface {
 	Router
 	// Knobs returns the settings that sweep the router from its dearest to its cheapest end.
 	Knobs() []float64
-	// RouteAt routes at one setting of the knob.
-	RouteAt(ctx context.Context, queries []Query, knob float64) ([]Decision, error)
+	// Weigh reads queries once, for all settings.
+	Weigh(ctx context.Context, queries []Query) (Choice, error)
+}
+
+// Choice is what a Frontier makes of queries.
+type Choice struct {
+	Experts int
+	At      func(i int, knob float64) int // the expert that query i goes to, an index into the pool
+}
+
+// RouteAt routes at one setting of a knob.
+func RouteAt(ctx context.Context, f Frontier, queries []Query, knob float64) ([]Decision, error) {
+	c, err := f.Weigh(ctx, queries)
+	if err != nil {
+		return nil, err
+	}
+	return Choices(queries, c.Experts, func(i int, _ Query) int { return c.At(i, knob) }), nil
 }
 
 // Predictor is a router that decides by how likely it takes each expert to answer a question right.

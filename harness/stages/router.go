@@ -106,29 +106,34 @@ func (r *Router) Knobs() []float64 {
 	return policyKnobs()
 }
 
-// RouteAt implements routing.Frontier: it takes the expert with the largest log pi(m|x) - mu*c(m), c being its list price over the dearest's;
-// ties go to the cheaper one. At 0 these are the decisions of Route where decoding is argmax. The policy reads a text once.
+// Weigh implements routing.Frontier: a query goes to the expert with the largest log pi(m|x) - mu*c(m), c being its list price over the
+// dearest's; ties go to the cheaper one. At 0 these are the decisions of Route where decoding is argmax. The policy reads a text once.
 // Of a policy with a Start mu is the price, and pi the policy at it.
-func (r *Router) RouteAt(ctx context.Context, queries []routing.Query, mu float64) ([]routing.Decision, error) {
+func (r *Router) Weigh(ctx context.Context, queries []routing.Query) (routing.Choice, error) {
 	said, err := r.say(ctx, queries)
 	if err != nil {
-		return nil, err
+		return routing.Choice{}, err
 	}
-	if r.start != nil {
-		mu = r.start.scale(mu)
-	}
-	return routing.Choices(queries, len(r.costs), func(i int, _ routing.Query) int {
-		best, top, costs := 0, math.Inf(-1), r.costs
-		if r.start != nil {
-			costs = said[i].cost
-		}
+	logs := make([][]float64, len(queries))
+	for i := range logs {
+		logs[i] = make([]float64, len(r.costs))
 		for m, p := range said[i].prob {
-			if u := math.Log(max(p, rarest)) - mu*costs[m]; u > top {
+			logs[i][m] = math.Log(max(p, rarest))
+		}
+	}
+	return routing.Choice{Experts: len(r.costs), At: func(i int, mu float64) int {
+		costs := r.costs
+		if r.start != nil {
+			costs, mu = said[i].cost, r.start.scale(mu)
+		}
+		best, top := 0, math.Inf(-1)
+		for m, l := range logs[i] {
+			if u := l - mu*costs[m]; u > top {
 				best, top = m, u
 			}
 		}
 		return best
-	}), nil
+	}}, nil
 }
 
 // say returns what the policy says of the problem of every query. It reads texts that it was not asked about before, and keeps what

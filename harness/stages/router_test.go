@@ -32,7 +32,7 @@ func TestThePolicysCurveByHand(t *testing.T) {
 		{-math.Log(3.5)/0.5 + 1e-6, 1}, {-math.Log(3.5)/0.5 - 1e-6, 2}, // log 0.7 - 0.5 mu = log 0.2 - mu
 		{1e9, 0}, {-1e9, 2},
 	} {
-		d, err := r.RouteAt(t.Context(), []routing.Query{{Problem: routing.Problem{ID: "a", Text: "x"}}, {Problem: routing.Problem{ID: "b", Text: "x"}}}, c.mu)
+		d, err := routing.RouteAt(t.Context(), r, []routing.Query{{Problem: routing.Problem{ID: "a", Text: "x"}}, {Problem: routing.Problem{ID: "b", Text: "x"}}}, c.mu)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestThePolicysCurveByHand(t *testing.T) {
 	}
 	sure := &Router{chooser: &ones{prob: []float64{0, 1, 0}}, costs: []float64{0.1, 0.5, 1}}
 	for mu, want := range map[float64]int{1e9: 0, -1e9: 2} {
-		if d, err := sure.RouteAt(t.Context(), []routing.Query{{}}, mu); err != nil || d[0].Expert != want {
+		if d, err := routing.RouteAt(t.Context(), sure, []routing.Query{{}}, mu); err != nil || d[0].Expert != want {
 			t.Errorf("a policy that is sure, at mu %g: %v, %v", mu, d, err)
 		}
 	}
