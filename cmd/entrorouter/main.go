@@ -48,7 +48,7 @@ const (
 // GOMEMLIMIT override them.
 const (
 	garbage     = 400 // percent of what is in use, before it is collected
-	memoryLimit = 700 << 20
+	memoryLimit = 1200 << 20
 )
 
 func collectSeldom() {
