@@ -34,13 +34,7 @@ import (
 // the reward is that of the whole curve. The network learns what is to be added.
 type entroPlus struct {
 	*stages.Training `yaml:"-"` // the two stages, the second with this method's reward
-
-	Targets spec.Targets `yaml:"targets"`
-	Policy  spec.Policy  `yaml:"policy"`
-	SFT     spec.SFT     `yaml:"sft"`
-	GRPO    spec.GRPO    `yaml:"grpo"`
-
-	Validate spec.Validate `yaml:"validate,omitempty"`
+	stages.Knobs     `yaml:",inline"`
 
 	Lambda         float64 `yaml:"lambda" in:"[0,1000000]"`
 	Prior          float64 `yaml:"prior" in:"[0,1000000]"`               // rollouts that the text regression counts as; 0: no shrinkage
@@ -61,7 +55,7 @@ const ShrinkagePrior = 45
 
 func newEntroPlus(s Setup) (routing.Method, error) {
 	e := &entroPlus{
-		Targets: s.Spec.Targets, Policy: startingPolicy(s), SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate,
+		Knobs:  s.twoStages(),
 		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured", Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), PolicyFeatures: s.Spec.Features, fits: s.Fits,
 	}
 	if err := spec.DecodeParams(s.Method, e); err != nil {
@@ -84,7 +78,7 @@ func newEntroPlus(s Setup) (routing.Method, error) {
 			}
 		}
 	}
-	e.Training = &stages.Training{Targets: e.Targets, Policy: e.Policy, SFT: e.SFT, GRPO: e.GRPO, Validate: e.Validate, Features: e.PolicyFeatures}
+	e.Training = &stages.Training{Knobs: e.Knobs, Features: e.PolicyFeatures}
 	e.Training.With.StageTwo = func(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
 		return e.prompts(ctx, policy, set, nil, work)
 	}

@@ -23,8 +23,7 @@ func newSFT(s Setup) (routing.Method, error) { return newTraining(s) }
 
 func newTraining(s Setup) (*stages.Training, error) {
 	t := &stages.Training{
-		Targets: s.Spec.Targets, Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Policy: startingPolicy(s),
-		SFT: s.Spec.SFT, GRPO: s.Spec.GRPO, Validate: s.Spec.Validate, Features: s.Spec.Features,
+		Knobs: s.twoStages(), Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Features: s.Spec.Features,
 	}
 	if err := spec.DecodeParams(s.Method, t); err != nil {
 		return nil, err

@@ -56,6 +56,12 @@ func (s Setup) carriesOut(t *stages.Training, param string, reads *spec.Features
 	return err
 }
 
+// twoStages are the knobs of the experiment, over which the params of a row lie.
+func (s Setup) twoStages() stages.Knobs {
+	x := s.Spec
+	return stages.Knobs{Targets: x.Targets, Policy: startingPolicy(s), SFT: x.SFT, GRPO: x.GRPO, Validate: x.Validate}
+}
+
 // startingPolicy is the policy that the params of a row lie over: the experiment's, without the knobs of a language model if the row names
 // another kind.
 func startingPolicy(s Setup) spec.Policy {

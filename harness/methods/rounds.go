@@ -5,7 +5,6 @@ package methods
 import (
 	"github.com/entrorouter/entrorouter/harness/rounds"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // byPolicy builds a row with a policy behind a server where its parameters name one, and elsewhere one with a policy that
@@ -19,22 +18,19 @@ func byPolicy(served, fitted func(Setup) (routing.Method, error)) func(Setup) (r
 	}
 }
 
-// roundsL2 is the penalty of the regressions that a small network sees.
-const roundsL2 = 3
-
-// rounds is a training with what the setup has. wanted says whether a language model is the policy, which is fine-tuned to the cold start
-// as the experiment's Stage I is where sft is not set.
-func (s Setup) rounds(wanted bool, sft **spec.SFT) (rounds.Training, error) {
-	t := rounds.Training{Decoding: s.Spec.Evaluate.Decoding, Texts: s.Texts, Fits: s.Fits}
+// rounds is what the setup has for the training of a row with these knobs. A language model is fine-tuned to the cold start as the
+// experiment's Stage I is, where the knobs do not say how: they do afterwards.
+func (s Setup) rounds(k *rounds.Knobs) (rounds.With, error) {
+	w := rounds.With{Name: s.Method.Name, Decoding: s.Spec.Evaluate.Decoding, Texts: s.Texts, Fits: s.Fits}
 	switch {
-	case !wanted:
-		return t, nil
+	case !k.LM:
+		return w, nil
 	case s.Spec.Policy.Kind == "compact": // a spec that was not loaded names none
-		return t, paramFault(s.Method, "lm", "the experiment's policy is no language model; set policy.kind: lm, with a model")
+		return w, paramFault(s.Method, "lm", "the experiment's policy is no language model; set policy.kind: lm, with a model")
 	}
-	if *sft == nil {
-		*sft = &s.Spec.SFT
+	if k.SFT == nil {
+		k.SFT = &s.Spec.SFT
 	}
-	t.LM = &rounds.Decoder{Policy: s.Spec.Policy, SFT: **sft, Backend: s.Backend, Models: s.Models}
-	return t, nil
+	w.Decoder = &rounds.Decoder{Policy: s.Spec.Policy, SFT: *k.SFT, Backend: s.Backend, Models: s.Models}
+	return w, nil
 }

@@ -20,37 +20,23 @@ import (
 // cold start. Rates are this network's, the critic's ten times the policy's as there. Alpha is 0 by default there: calls
 // have no price then.
 type routerR1 struct {
-	Assimilation float64 `yaml:"assimilation" in:"[0,1]"`     // a, how often the router uses what an expert tells it: assumed
-	Distraction  float64 `yaml:"distraction" in:"[0,1]"`      // share of its own rate that a call takes whose answer it does not use: assumed
-	MaxTurns     int     `yaml:"max_turns" in:"[1,6]"`        // calls at most
-	ColdStart    float64 `yaml:"cold_start" in:"(0,1)"`       // probability of asking before the reinforcement learning, in every state
-	FormatFail   float64 `yaml:"format_fail" in:"[0,1]"`      // probability that a call is malformed
-	CallBonus    float64 `yaml:"call_bonus" in:"[0,1000000]"` // added to episodes with a call; an ablation
+	rounds.Knobs `yaml:",inline"`
 
 	Alpha   float64 `yaml:"alpha" in:"[0,1]"`               // weight of cheapness
 	Window  int     `yaml:"window" in:"[1,1000000]"`        // episodes whose costs a cost is compared with
-	Steps   int     `yaml:"steps" in:"[1,1000000]"`         // batches
 	Batch   int     `yaml:"batch" in:"[2,1000000]"`         // problems, one episode of each
-	Mini    int     `yaml:"mini_batch" in:"[1,1000000]"`    // problems an update
-	LR      float64 `yaml:"lr" in:"(0,100]"`                // Adam's step of the policy
 	Critic  float64 `yaml:"critic_lr" in:"(0,100]"`         // of the critic
 	Entropy float64 `yaml:"entropy_bonus" in:"[0,1000000]"` // weight of the policy's entropy
 	KL      float64 `yaml:"kl" in:"[0,1000000]"`            // price of a nat by which an action is likelier than at the cold start
-	Hidden  int     `yaml:"hidden" in:"[1,65536]"`          // units of policy and critic
-	L2      float64 `yaml:"l2" in:"(0,1000000000]"`         // penalty of the regressions that the policy sees
 	Group   int     `yaml:"group,omitempty" in:"[2,4096]"`  // episodes of each problem, learned from by GRPO without a critic; default: PPO with one
 
-	LM     bool         `yaml:"lm,omitempty"`     // the experiment's policy, a language model, in place of the network: see rounds.Decoder
-	SFT    *spec.SFT    `yaml:"sft,omitempty"`    // of a language model, to the cold start; default: the experiment's
-	Anchor *spec.Anchor `yaml:"anchor,omitempty"` // soft anchor on the first move, the router among the experts, free and with its own pass rate; an ablation
-
-	training rounds.Training // with what the setup has
+	with rounds.With
 }
 
 func newRouterR1(s Setup) (routing.Method, error) {
 	r := &routerR1{
-		Distraction: 0.05, MaxTurns: 4, ColdStart: 0.9, Window: 1000,
-		Steps: 225, Batch: 64, Mini: 32, LR: 0.003, Critic: 0.03, Entropy: 0.001, KL: 0.001, Hidden: 32, L2: roundsL2,
+		Knobs:  rounds.Knobs{Distraction: 0.05, MaxTurns: 4, ColdStart: 0.9, Steps: 225, Mini: 32, LR: 0.003, Hidden: 32, L2: 3},
+		Window: 1000, Batch: 64, Critic: 0.03, Entropy: 0.001, KL: 0.001,
 	}
 	if err := spec.DecodeParams(s.Method, r); err != nil {
 		return nil, err
@@ -59,7 +45,7 @@ func newRouterR1(s Setup) (routing.Method, error) {
 		return nil, paramFault(s.Method, "lm", "a language model has no critic; set group, the episodes of each problem")
 	}
 	var err error
-	r.training, err = s.rounds(r.LM, &r.SFT)
+	r.with, err = s.rounds(&r.Knobs)
 	return r, err
 }
 
@@ -70,21 +56,22 @@ func (r *routerR1) assumptions() Assumptions {
 }
 
 // ModelDigest is as that of entroRouter.
-func (r *routerR1) ModelDigest() (string, error) { return r.training.LM.Digest() }
+func (r *routerR1) ModelDigest() (string, error) { return r.with.Decoder.Digest() }
 
 func (r *routerR1) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
-	learning := theory.Training{
-		Algorithm: theory.PPO, Steps: r.Steps, Batch: r.Batch, Group: 1, MiniBatch: r.Mini, LR: r.LR, CriticLR: r.Critic,
-		ClipLow: 0.2, ClipHigh: 0.2, ValueClip: 0.5, ClipNorm: 1, EntropyBonus: r.Entropy, KL: r.KL, Hidden: r.Hidden,
+	t := &rounds.Training{
+		Knobs:  r.Knobs,
+		Reward: theory.Reward{Kind: theory.RouterR1, Alpha: r.Alpha, Window: r.Window},
+		Learning: theory.Training{
+			Algorithm: theory.PPO, Batch: r.Batch, Group: 1, CriticLR: r.Critic,
+			ClipLow: 0.2, ClipHigh: 0.2, ValueClip: 0.5, ClipNorm: 1, EntropyBonus: r.Entropy, KL: r.KL,
+		},
+		Unit: func([]float64) float64 { return 1e6 }, // the source counts tokens times dollars a million
+		With: r.with,
 	}
 	if r.Group > 0 {
-		learning.Algorithm, learning.Group = theory.GRPO, r.Group
+		t.Learning.Algorithm, t.Learning.Group = theory.GRPO, r.Group
 	}
-	t := r.training
-	t.Name, t.Horizon, t.Learning, t.Penalty, t.Anchor = r.Name(), r.MaxTurns, learning, r.L2, r.Anchor
-	t.Assimilation, t.Distraction, t.ColdStart, t.FormatFail = r.Assimilation, r.Distraction, r.ColdStart, r.FormatFail
-	t.Reward = theory.Reward{Kind: theory.RouterR1, Alpha: r.Alpha, Window: r.Window, CallBonus: r.CallBonus}
-	t.Unit = func([]float64) float64 { return 1e6 } // the source counts tokens times dollars a million
 	return t.Fit(ctx, train, work)
 }
 

@@ -28,46 +28,32 @@ import (
 // Select is the source's tool select_response. Nothing has to be assimilated to hand an answer over, so the assumption
 // behind the paper's theorem does not hold for xRouter as it is published; without Select it may.
 type xRouter struct {
-	Assimilation float64 `yaml:"assimilation" in:"[0,1]"`     // a, how often the router uses what an expert tells it: assumed
-	Distraction  float64 `yaml:"distraction" in:"[0,1]"`      // share of its own rate that a call takes whose answer it does not use: assumed
-	MaxTurns     int     `yaml:"max_turns" in:"[1,6]"`        // calls at most
-	Select       bool    `yaml:"select"`                      // an expert's answer may be handed over
-	ColdStart    float64 `yaml:"cold_start" in:"(0,1)"`       // probability of asking before the reinforcement learning, in every state
-	FormatFail   float64 `yaml:"format_fail" in:"[0,1]"`      // probability that a call is malformed
-	CallBonus    float64 `yaml:"call_bonus" in:"[0,1000000]"` // added to episodes with a call; an ablation
+	rounds.Knobs `yaml:",inline"`
+	Select       bool `yaml:"select"` // an expert's answer may be handed over
 
 	Lambda   float64 `yaml:"lambda" in:"[0,1000000]"`                             // of the cost; its guide has 2
 	K        float64 `yaml:"k" in:"[0,1000000]"`                                  // of a right answer
 	CostMax  float64 `yaml:"cost_max" in:"[0,1000000]"`                           // cap on the penalty; its guide has 0.6
 	CostUnit string  `yaml:"cost_unit" oneof:"usd usd_per_1k_queries normalised"` // normalised: over the mean of a call of the dearest expert
-	Steps    int     `yaml:"steps" in:"[1,1000000]"`                              // batches
 	Batch    int     `yaml:"batch" in:"[1,1000000]"`                              // problems
 	Group    int     `yaml:"group" in:"[2,4096]"`                                 // episodes of each
-	Mini     int     `yaml:"mini_batch" in:"[1,1000000]"`                         // problems an update
 	Filter   string  `yaml:"filter" oneof:"none reward correct"`                  // groups that agree in this are left out; its first script: reward, see above; DAPO: correct
 	Batches  int     `yaml:"gen_batches" in:"[1,10000]"`                          // sampled at most to fill one
-	LR       float64 `yaml:"lr" in:"(0,100]"`                                     // Adam's step
 	WarmUp   int     `yaml:"warm_up" in:"[0,1000000]"`                            // steps
-	Hidden   int     `yaml:"hidden" in:"[1,65536]"`                               // units of the policy
-	L2       float64 `yaml:"l2" in:"(0,1000000000]"`                              // penalty of the regressions that the policy sees
 
-	LM     bool         `yaml:"lm,omitempty"`     // the experiment's policy, a language model, in place of the network: see rounds.Decoder
-	SFT    *spec.SFT    `yaml:"sft,omitempty"`    // of a language model, to the cold start; default: the experiment's
-	Anchor *spec.Anchor `yaml:"anchor,omitempty"` // soft anchor on the first move, the router among the experts, free and with its own pass rate; an ablation
-
-	training rounds.Training // with what the setup has
+	with rounds.With
 }
 
 func newXRouter(s Setup) (routing.Method, error) {
 	x := &xRouter{
-		Distraction: 0.05, MaxTurns: 3, Select: true, ColdStart: 0.9, Lambda: 3, K: 1, CostMax: 0.8, CostUnit: "usd",
-		Steps: 250, Batch: 64, Group: 8, Mini: 16, Filter: theory.ByReward, Batches: 10, LR: 0.003, WarmUp: 10, Hidden: 32, L2: roundsL2,
+		Knobs:  rounds.Knobs{Distraction: 0.05, MaxTurns: 3, ColdStart: 0.9, Steps: 250, Mini: 16, LR: 0.003, Hidden: 32, L2: 3},
+		Select: true, Lambda: 3, K: 1, CostMax: 0.8, CostUnit: "usd", Batch: 64, Group: 8, Filter: theory.ByReward, Batches: 10, WarmUp: 10,
 	}
 	if err := spec.DecodeParams(s.Method, x); err != nil {
 		return nil, err
 	}
 	var err error
-	x.training, err = s.rounds(x.LM, &x.SFT)
+	x.with, err = s.rounds(&x.Knobs)
 	return x, err
 }
 
@@ -78,20 +64,23 @@ func (x *xRouter) assumptions() Assumptions {
 }
 
 // ModelDigest is as that of entroRouter.
-func (x *xRouter) ModelDigest() (string, error) { return x.training.LM.Digest() }
+func (x *xRouter) ModelDigest() (string, error) { return x.with.Decoder.Digest() }
 
 func (x *xRouter) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	filter := x.Filter
 	if filter == "none" {
 		filter = theory.AnyGroup
 	}
-	t := x.training
-	t.Name, t.Horizon, t.Selects, t.Penalty, t.Anchor, t.Unit = x.Name(), x.MaxTurns, x.Select, x.L2, x.Anchor, x.unit
-	t.Assimilation, t.Distraction, t.ColdStart, t.FormatFail = x.Assimilation, x.Distraction, x.ColdStart, x.FormatFail
-	t.Reward = theory.Reward{Kind: theory.XRouter, Lambda: x.Lambda, K: x.K, CostMax: x.CostMax, CallBonus: x.CallBonus}
-	t.Learning = theory.Training{
-		Algorithm: theory.GRPO, Steps: x.Steps, Batch: x.Batch, Group: x.Group, MiniBatch: x.Mini, LR: x.LR, WarmUp: x.WarmUp,
-		ClipLow: 0.2, ClipHigh: 0.28, DualClip: 10, ClipNorm: 1, Filter: filter, Batches: x.Batches, Hidden: x.Hidden,
+	t := &rounds.Training{
+		Knobs:   x.Knobs,
+		Selects: x.Select,
+		Reward:  theory.Reward{Kind: theory.XRouter, Lambda: x.Lambda, K: x.K, CostMax: x.CostMax},
+		Learning: theory.Training{
+			Algorithm: theory.GRPO, Batch: x.Batch, Group: x.Group, WarmUp: x.WarmUp,
+			ClipLow: 0.2, ClipHigh: 0.28, DualClip: 10, ClipNorm: 1, Filter: filter, Batches: x.Batches,
+		},
+		Unit: x.unit,
+		With: x.with,
 	}
 	return t.Fit(ctx, train, work)
 }

@@ -28,10 +28,10 @@ func TestTheEnvironmentIsThatOfTheProblemsOfStageII(t *testing.T) {
 		},
 	}
 	tr := &Training{
-		Horizon: 3, Selects: true, Assimilation: 0.1, Distraction: 0.2, FormatFail: 0.3,
-		Unit:   func(usd []float64) float64 { return 1 / usd[1] },
-		Anchor: &spec.Anchor{Strength: 2, T: 0.5, Alpha: 0.25},
-		LM:     &Decoder{},
+		Knobs:   Knobs{MaxTurns: 3, Assimilation: 0.1, Distraction: 0.2, FormatFail: 0.3, Anchor: &spec.Anchor{Strength: 2, T: 0.5, Alpha: 0.25}},
+		Selects: true,
+		Unit:    func(usd []float64) float64 { return 1 / usd[1] },
+		With:    With{Decoder: &Decoder{}},
 	}
 	look, err := tr.look(t.Context(), set)
 	if err != nil {
@@ -77,7 +77,7 @@ func TestTheEnvironmentIsThatOfTheProblemsOfStageII(t *testing.T) {
 }
 
 func TestNothingIsLearnedFromNothing(t *testing.T) {
-	if _, err := (&Training{Name: "x"}).Fit(context.Background(), routing.TrainSet{}, routing.Work{}); err == nil {
+	if _, err := (&Training{With: With{Name: "x"}}).Fit(context.Background(), routing.TrainSet{}, routing.Work{}); err == nil {
 		t.Error("no error")
 	}
 }

@@ -83,7 +83,7 @@ func (t throw) coin(what string, calls int) float64 {
 
 // Choose implements theory.Coins.
 func (t throw) Choose(calls int, probs []float64) int {
-	if t.Decoding == "sample" {
+	if t.With.Decoding == "sample" {
 		return routing.Draw(probs, t.coin("decode", calls))
 	}
 	return slices.Index(probs, slices.Max(probs))

@@ -72,7 +72,7 @@ func plain(v reflect.Value) (any, error) {
 	case reflect.Struct:
 		out := map[string]any{}
 		for _, k := range knobs(v.Type()) {
-			f := v.Field(k.index)
+			f := v.FieldByIndex(k.index)
 			if k.optional && (f.IsZero() || isEmpty(f)) {
 				continue
 			}

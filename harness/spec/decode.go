@@ -200,10 +200,10 @@ func (d *decoder) structure(n *yaml.Node, v reflect.Value, path string, whole bo
 	if word := slices.IndexFunc(all, func(k knob) bool { return k.word }); word >= 0 {
 		v.SetZero() // one of several ways to say it replaces another
 		if k := all[word]; n.Kind == yaml.ScalarNode {
-			if ok := d.value(n, v.Field(k.index), path, whole); !ok {
+			if ok := d.value(n, v.FieldByIndex(k.index), path, whole); !ok {
 				return false
 			}
-			d.accept(k, v.Field(k.index), n, path)
+			d.accept(k, v.FieldByIndex(k.index), n, path)
 			return true
 		}
 	}
@@ -221,9 +221,9 @@ func (d *decoder) structure(n *yaml.Node, v reflect.Value, path string, whole bo
 		case i >= 0:
 			seen[key.Value] = true
 			p := child(path, key.Value)
-			if d.value(value, v.Field(all[i].index), p, whole) {
+			if d.value(value, v.FieldByIndex(all[i].index), p, whole) {
 				d.at[p] = mark{file: d.file, line: key.Line}
-				d.accept(all[i], v.Field(all[i].index), value, p)
+				d.accept(all[i], v.FieldByIndex(all[i].index), value, p)
 			}
 		case len(names) == 0:
 			d.fault(key.Line, path, "unknown key %q; no key is known here", key.Value)

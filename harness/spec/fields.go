@@ -43,7 +43,7 @@ func Fields(v any) ([]Field, error) {
 func fields(t reflect.Type, path string, docs map[string]string) []Field {
 	var all []Field
 	for _, k := range knobs(t) {
-		f := Field{Path: child(path, k.name), Optional: k.optional, Doc: docs[t.Name()+"."+t.Field(k.index).Name]}
+		f := Field{Path: child(path, k.name), Optional: k.optional, Doc: docs[k.field]}
 		elem, many := k.typ, ""
 	unwrap:
 		for elem != nodeType {

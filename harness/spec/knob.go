@@ -13,7 +13,8 @@ import (
 // knob is a field of a spec type as its tags describe it.
 type knob struct {
 	name     string
-	index    int
+	index    []int  // path to the field, for reflect
+	field    string // type and name of the field in Go
 	typ      reflect.Type
 	optional bool     // yaml tag with omitempty
 	in       string   // interval of numbers, e.g. (0,1]
@@ -22,7 +23,7 @@ type knob struct {
 	word     bool     // tag word: the struct may be written as this knob's value alone
 }
 
-// knobs returns the exported fields of a struct type that YAML can set, in order.
+// knobs returns the exported fields of a struct type that YAML can set, in order. Those of a struct with the option inline are its own.
 func knobs(t reflect.Type) []knob {
 	var all []knob
 	for i := range t.NumField() {
@@ -31,10 +32,17 @@ func knobs(t reflect.Type) []knob {
 		if !f.IsExported() || name == "-" {
 			continue
 		}
+		if options == "inline" {
+			for _, k := range knobs(f.Type) {
+				k.index = append([]int{i}, k.index...)
+				all = append(all, k)
+			}
+			continue
+		}
 		if name == "" {
 			name = strings.ToLower(f.Name)
 		}
-		k := knob{name: name, index: i, typ: f.Type, optional: strings.Contains(options, "omitempty"), in: f.Tag.Get("in")}
+		k := knob{name: name, index: []int{i}, field: t.Name() + "." + f.Name, typ: f.Type, optional: strings.Contains(options, "omitempty"), in: f.Tag.Get("in")}
 		k.word, k.line = f.Tag.Get("word") != "", f.Tag.Get("line") != ""
 		if names := f.Tag.Get("oneof"); names != "" {
 			k.oneof = strings.Fields(names)

@@ -28,7 +28,7 @@ func DecodeParams(m Method, into any) error {
 	}
 	for _, k := range knobs(v.Type()) {
 		p := child(at, k.name)
-		if _, set := d.at[p]; !set && !k.optional && isEmpty(v.Field(k.index)) {
+		if _, set := d.at[p]; !set && !k.optional && isEmpty(v.FieldByIndex(k.index)) {
 			line := m.Params.Line
 			if m.Params.Kind == 0 {
 				line = m.Line

@@ -256,3 +256,45 @@ func TestEveryKnobOfAnExperimentIsDescribed(t *testing.T) {
 		t.Error("3 has no knobs")
 	}
 }
+
+// Shared are knobs that several rows have.
+type Shared struct {
+	Steps int    `yaml:"steps" in:"[1,10]"`
+	Note  string `yaml:"note,omitempty"`
+}
+
+type inlined struct {
+	Shared `yaml:",inline"`
+	Rate   float64 `yaml:"rate" in:"[0,1]"`
+}
+
+// The knobs of a struct with the option inline are read, checked and written as the row's own.
+func TestInlinedKnobsAreTheRowsOwn(t *testing.T) {
+	got := inlined{Shared{Steps: 2}, 0.5}
+	if err := spec.DecodeParams(spec.Method{Name: "x", Params: node(t, "{steps: 7, note: a, rate: 0.25}")}, &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(inlined{Shared{7, "a"}, 0.25}, got); diff != "" {
+		t.Error(diff)
+	}
+	if text, err := spec.Canonical(got); err != nil || string(text) != `{"note":"a","rate":0.25,"steps":7}` {
+		t.Errorf("%s, %v", text, err)
+	}
+	for params, want := range map[string]string{
+		"steps: 11":            `params.steps: want at least 1 and at most 10, got "11"`,
+		"stepz: 1":             `unknown key "stepz"; did you mean "steps"?`,
+		"shared: {steps: 1}":   `unknown key "shared"`,
+		"{steps: 1, steps: 2}": `key "steps" is already set`,
+	} {
+		got := inlined{}
+		if err := spec.DecodeParams(spec.Method{Name: "x", Params: node(t, params)}, &got); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", params, err, want)
+		}
+	}
+	type unbounded struct {
+		Shared struct{ N int } `yaml:",inline"`
+	}
+	if err := spec.DecodeParams(spec.Method{Name: "x"}, &unbounded{}); err == nil || !strings.Contains(err.Error(), "no least value of n") {
+		t.Errorf("a knob without bounds: %v", err)
+	}
+}

@@ -67,7 +67,7 @@ func structSchema(t reflect.Type, docs map[string]string, known Known, whole boo
 				word["enum"] = s["enum"]
 			}
 		}
-		if doc := docs[t.Name()+"."+t.Field(k.index).Name]; doc != "" {
+		if doc := docs[k.field]; doc != "" {
 			s["description"] = doc
 		}
 		properties[k.name] = s

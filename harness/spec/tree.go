@@ -29,7 +29,7 @@ func (t Tree) Pick(v any, paths ...string) error {
 // pick adds what v has at a path of its type.
 func (t Tree) pick(v reflect.Value, names []string) error {
 	k, _ := knobNamed(v.Type(), names[0])
-	f := v.Field(k.index)
+	f := v.FieldByIndex(k.index)
 	if k.optional && (f.IsZero() || isEmpty(f)) {
 		return nil
 	}

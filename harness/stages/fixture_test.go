@@ -26,7 +26,7 @@ func build(t testing.TB, name, knobs string) *Training {
 	}
 	x := routingtest.Experiment()
 	m := &Training{
-		Targets: x.Targets, Anchor: x.Anchor, Reward: x.Reward, Policy: x.Policy, SFT: x.SFT, GRPO: x.GRPO,
+		Knobs: Knobs{Targets: x.Targets, Policy: x.Policy, SFT: x.SFT, GRPO: x.GRPO}, Anchor: x.Anchor, Reward: x.Reward,
 		With: With{Name: name, Decoding: x.Evaluate.Decoding, Backend: b},
 	}
 	row := spec.Method{Name: name}

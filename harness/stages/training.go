@@ -13,7 +13,7 @@
 //	server.go     a policy behind a server
 //	programs.go   the training steps of a language model, compiled and not carried out
 //
-// Which rows there are, and with which knobs, is package stages' business.
+// Which rows there are, and with which knobs, is package methods' business.
 package stages
 
 import (
@@ -35,18 +35,22 @@ import (
 	"github.com/entrorouter/entrorouter/harness/train"
 )
 
+// Knobs are those of two stages, whatever the second rewards, as the params of a row have them.
+type Knobs struct {
+	Targets  spec.Targets  `yaml:"targets"`
+	Policy   spec.Policy   `yaml:"policy"`
+	SFT      spec.SFT      `yaml:"sft"`
+	GRPO     spec.GRPO     `yaml:"grpo"`
+	Validate spec.Validate `yaml:"validate,omitempty"`
+}
+
 // Training is a policy that is trained as a router: the knobs of the paper's method, as the params of a row have them, and what it is
 // carried out with.
 type Training struct {
-	Targets spec.Targets `yaml:"targets"`
-	Anchor  spec.Anchor  `yaml:"anchor"`
-	Reward  spec.Reward  `yaml:"reward"`
-	Policy  spec.Policy  `yaml:"policy"`
-	SFT     spec.SFT     `yaml:"sft"`
-	GRPO    spec.GRPO    `yaml:"grpo"`
-	Noise   Noise        `yaml:"noise"`
-
-	Validate spec.Validate `yaml:"validate,omitempty"`
+	Knobs  `yaml:",inline"`
+	Anchor spec.Anchor `yaml:"anchor"`
+	Reward spec.Reward `yaml:"reward"`
+	Noise  Noise       `yaml:"noise"`
 
 	Features spec.Features `yaml:"features,omitempty"` // what a policy of kind compact reads, as other rows; default: words, as policy says
 
