@@ -226,8 +226,10 @@ func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
 		rows                      int
 	}{
 		{"## What came out", "lm-recorded", "rgym_math", 16},
+		{"## With its last layer trained", "lm-last", "rgym_math", 9},
 		{"### Llama 3.1", "lm-controls", "llama31", 8},
 		{"### Qwen2, GPT-4o mini and o1-mini", "lm-controls", "qwen2_o1mini", 8},
+		{"## A fourth: what models of two sizes learn from how many questions", "lm-sizes", "rgym_math", 11},
 	} {
 		before, rest, ok := strings.Cut(want, "\n"+c.heading+"\n")
 		if !ok {
@@ -278,7 +280,7 @@ func differences(t *testing.T, text, experiment, pool string) (written string, r
 		}
 		return fmt.Sprintf(`%.2f \[%.2f, %.2f]`, sign*v.Number, min(sign*v.Low, sign*v.High), max(sign*v.Low, sign*v.High))
 	}
-	line := regexp.MustCompile("(?m)^(\\| [^|]*\\(`([a-z-]+)`\\), over [^|]*\\(`([a-z-]+)`\\)) \\|.*\\|$")
+	line := regexp.MustCompile("(?m)^(\\| [^|]*\\(`([a-z0-9-]+)`\\), over [^|]*\\(`([a-z0-9-]+)`\\)) \\|.*\\|$")
 	return line.ReplaceAllStringFunc(text, func(old string) string {
 		rows++
 		m := line.FindStringSubmatch(old)
