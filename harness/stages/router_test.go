@@ -2,6 +2,7 @@ package stages
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -47,6 +48,27 @@ func TestThePolicysCurveByHand(t *testing.T) {
 	for mu, want := range map[float64]int{1e9: 0, -1e9: 2} {
 		if d, err := routing.RouteAt(t.Context(), sure, []routing.Query{{}}, mu); err != nil || d[0].Expert != want {
 			t.Errorf("a policy that is sure, at mu %g: %v, %v", mu, d, err)
+		}
+	}
+}
+
+// The curve of a policy over 1,000 queries: every setting of its knob for each.
+func BenchmarkCurve(b *testing.B) {
+	r := &Router{chooser: &ones{prob: []float64{0.1, 0.6, 0.2, 0.1}}, costs: []float64{0.05, 0.1, 0.5, 1}}
+	queries := make([]routing.Query, 1000)
+	for i := range queries {
+		queries[i].Problem = routing.Problem{ID: fmt.Sprint(i), Text: fmt.Sprintf("What is %d times %d, and what is left of it when it is divided by seven?", i, i+1)}
+	}
+	knobs := r.Knobs()
+	for b.Loop() {
+		c, err := r.Weigh(b.Context(), queries)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range queries {
+			for _, mu := range knobs {
+				c.At(i, mu)
+			}
 		}
 	}
 }
