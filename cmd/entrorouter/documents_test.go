@@ -179,6 +179,8 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter check smoke --seeds 10 --against results/reference", as: "entrorouter check smoke", why: "three trainings instead of ten", prints: `regressions: 0`},
 	{command: "entrorouter check SPEC", as: "entrorouter check tiny.yaml --against reference --update && entrorouter check tiny.yaml --against reference", why: "the built-in reference is that of smoke", prints: `regressions: 0`},
 	{command: "entrorouter check SPEC --json", as: "entrorouter check tiny.yaml --against reference --update && entrorouter check tiny.yaml --against reference --json", why: "the built-in reference is that of smoke", prints: `"moved": `},
+	{command: "entrorouter check lm-tiny --seeds 3", as: "entrorouter plan lm-tiny --seeds 3", why: "40 s: what it does", prints: `fit entrorouter seed=3`},
+	{command: "entrorouter check lm-tiny --seeds 3 --against results/reference --update", as: "entrorouter plan lm-tiny --seeds 3", why: "40 s: what it does", prints: `fit entrorouter seed=3`},
 	{command: "entrorouter check smoke --seeds 10 --against results/reference --update", as: "entrorouter check smoke --seeds 2 --against results/reference --update", why: "two trainings instead of ten", prints: `^results/reference/smoke/measurements\.txt: \d+ lines`},
 	{command: "entrorouter check main --seeds 10 --against DIR --update", as: "entrorouter check tiny.yaml --seeds 3 --against data --update", why: "an hour: a small experiment", prints: `^data/tiny/measurements\.txt: \d+ lines`},
 	{command: "entrorouter route SPEC [FILE]", prints: `"expert":"qwen3-`},
