@@ -60,6 +60,7 @@ type agreement struct {
 // it is held against; empty: nobody asked. Where the folder cannot be written to, what is printed comes with the error.
 func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, reference string) (*carriedOut, error) {
 	began := time.Now()
+	makeRoom(r)
 	result, err := harness.Run(c.Context, r, o)
 	if err != nil {
 		return nil, err

@@ -28,6 +28,14 @@ type File struct {
 	Set string
 }
 
+// from says where a file can be had, behind "get it"; empty if nobody said so.
+func (f File) from() string {
+	if f.Source == "" {
+		return ""
+	}
+	return " from " + f.Source
+}
+
 // open opens a file of a data folder, compressed (NAME.gz) where it is not there plain, and says where it lies.
 func open(folder, name string) (f *os.File, path string, err error) {
 	path = filepath.Join(folder, filepath.FromSlash(name))
@@ -84,13 +92,13 @@ func Read(ctx context.Context, folder string, file File, read func(line []byte) 
 	got, err := sumOf(f, path, file.Path)
 	switch {
 	case err != nil:
-		return path, fmt.Errorf("%s: cannot be read: %w; get the file from %s again", path, err, file.Source)
+		return path, fmt.Errorf("%s: cannot be read: %w; get the file%s again", path, err, file.from())
 	case file.SHA256 == "":
 		return path, fmt.Errorf("%s: no sha256 is given for it, so nothing would notice a change of the data; write beside its path: sha256: %s", path, got)
 	case file.SHA256 == spec.Unpinned:
 		return path, fmt.Errorf("%s: nothing is recorded of it, so nothing would notice a change of the data; 'entrorouter fetch %s' records it as it is", path, file.Set)
 	case !strings.EqualFold(got, file.SHA256):
-		return path, fmt.Errorf("%s: sha256 is %s and was to be %q: get the file from %s again, or correct its sha256 if the data are meant to differ", path, got, file.SHA256, file.Source)
+		return path, fmt.Errorf("%s: sha256 is %s and was to be %q: get the file%s again, or correct its sha256 if the data are meant to differ", path, got, file.SHA256, file.from())
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return path, err
@@ -131,7 +139,7 @@ func Read(ctx context.Context, folder string, file File, read func(line []byte) 
 	case errors.Is(err, bufio.ErrTooLong):
 		return path, fmt.Errorf("%s:%d: longer than %d MiB; a line is one JSON object, so write a line feed after each", path, n+1, longest>>20)
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum):
-		return path, fmt.Errorf("%s:%d: the compressed data are cut short or damaged here (%w); get the file again from %s, or compress it again and correct its sha256", path, n+1, err, file.Source)
+		return path, fmt.Errorf("%s:%d: the compressed data are cut short or damaged here (%w); get the file%s again, or compress it again and correct its sha256", path, n+1, err, file.from())
 	case err != nil:
 		return path, fmt.Errorf("%s:%d: %w", path, n+1, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/predict"
-	"github.com/entrorouter/entrorouter/harness/rounds"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
 )
@@ -64,17 +63,6 @@ func (f *forc) allowance() Allowance {
 		return Allowance{}
 	}
 	return Allowance{inWords(f.Features), oneOf(len(f.L2), "penalties")}
-}
-
-func (r *routerR1) allowance() Allowance { return roundsAllowance(r.with) }
-func (x *xRouter) allowance() Allowance  { return roundsAllowance(x.with) }
-
-// roundsAllowance is that of a router that may ask several experts: a small network reads texts by regressions with one penalty.
-func roundsAllowance(w rounds.With) Allowance {
-	if w.Decoder != nil {
-		return Allowance{Reads: "the text itself, and who has been asked"}
-	}
-	return Allowance{Reads: inWords(rounds.Features())}
 }
 
 func (*mean) allowance() Allowance {

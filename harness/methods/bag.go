@@ -80,5 +80,5 @@ func (b *bag) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 
 // Load implements Loader.
 func (b *bag) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return predict.Restore(experts, from, work, func(t predict.Textual[*learn.Embeddings]) (routing.Router, error) { return t.Again(b.reading) })
+	return predict.Restore(experts, from, work, func(t predict.Textual[*learn.Embeddings]) (routing.Router, error) { return t.Restored(b.reading) })
 }

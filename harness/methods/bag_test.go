@@ -15,7 +15,7 @@ func TestTheBagLearnsWhichWordsAreHard(t *testing.T) {
 	for i, q := range qs {
 		texts[i] = q.Problem.Text
 	}
-	found, err := r.Predict(t.Context(), texts)
+	found, err := r.Expects(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestTheBagLearnsWhichWordsAreHard(t *testing.T) {
 	other, same := fit(t, build(t, "bag", "features: {words: {buckets: 256}}"), set, 2).(predict.Rates), fit(t, build(t, "bag", "features: {words: {buckets: 256}}"), set, 2).(predict.Rates)
 	first := fit(t, build(t, "bag", "features: {words: {buckets: 256}}"), set, 1).(predict.Rates)
 	predict := func(r predict.Rates) []float64 {
-		s, err := r.Predict(t.Context(), []string{qs[0].Problem.Text})
+		s, err := r.Expects(t.Context(), []string{qs[0].Problem.Text})
 		if err != nil {
 			t.Fatal(err)
 		}

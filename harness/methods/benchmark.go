@@ -57,7 +57,7 @@ type cell struct {
 type byBenchmark struct {
 	Known map[string]cell `json:"known"`
 	Other cell            `json:"other"`
-	unit  float64         // of the knob, see utilityKnobs
+	unit  float64         // of the knob, see predict.UtilityKnobs
 }
 
 func (r byBenchmark) router() (routing.Router, error) {
@@ -87,7 +87,7 @@ func (r *byBenchmark) Weigh(_ context.Context, queries []routing.Query) (routing
 func (r *byBenchmark) PassRates(_ context.Context, queries []routing.Query) ([][]float64, error) {
 	out := make([][]float64, len(queries))
 	for i, q := range queries {
-		out[i] = predict.PassRates(r.of(q).Acc)
+		out[i] = predict.Certain(r.of(q).Acc)
 	}
 	return out, nil
 }

@@ -6,11 +6,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/parallel"
-	"github.com/entrorouter/entrorouter/harness/predict"
-
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
+	"github.com/entrorouter/entrorouter/harness/parallel"
+	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -105,7 +104,7 @@ func (c *cluster) router(of clustered) (routing.Router, error) {
 			return predict.Scores{Pass: of.Pass[g], USD: of.USD[g]}
 		})
 	}, balanced)
-	r.Knob = c.Alpha
+	r.SetKnob(c.Alpha)
 	return r, nil
 }
 

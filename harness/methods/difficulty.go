@@ -66,5 +66,5 @@ func (d *difficulty) Fit(ctx context.Context, train routing.TrainSet, work routi
 
 // Load implements Loader.
 func (d *difficulty) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return predict.Restore(experts, from, work, func(t predict.Textual[learn.Bottleneck]) (routing.Router, error) { return t.Again(d.reading) })
+	return predict.Restore(experts, from, work, func(t predict.Textual[learn.Bottleneck]) (routing.Router, error) { return t.Restored(d.reading) })
 }

@@ -136,7 +136,7 @@ func (f *forc) learn(ctx context.Context, examples []routing.Example, experts in
 	of.USD, _ = routing.Means(examples, experts)
 	keys := routing.Texts(examples)
 	if f.pihat != nil {
-		keys = predict.IDs(examples)
+		keys = routing.ProblemIDs(examples)
 	}
 	if f.Cost == "per_bucket" {
 		found, err := f.predicted(of)(ctx, keys)
@@ -187,12 +187,12 @@ func (f *forc) router(of forecast) (routing.Router, error) {
 	switch f.Strategy {
 	case "threshold":
 		r = predict.Rates{Router: predict.NewRouter(len(of.USD), chanceKnobs(), f.predicted(of), f.overThreshold)}
-		r.Knob = f.Threshold
+		r.SetKnob(f.Threshold)
 	case "cost":
-		r.Knob = of.Price
+		r.SetKnob(of.Price)
 	}
 	if f.pihat != nil {
-		r.Key = predict.ByID
+		r.KeyByID()
 	}
 	switch f.Strategy {
 	case "performance":
@@ -232,7 +232,7 @@ const CalibrationError = "calibration-error-points"
 func (f *forc) rates(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t predict.Textual[learn.Logits], ece *float64, err error) {
 	routing.InHashOrder(examples)
 	if f.pihat != nil {
-		found, err := f.pihat.Predict(ctx, predict.IDs(examples))
+		found, err := f.pihat.Predict(ctx, routing.ProblemIDs(examples))
 		if err != nil {
 			return t, nil, err
 		}
@@ -434,7 +434,7 @@ func (f *forc) overThreshold(s predict.Scores, threshold float64) int {
 
 // priceOf returns the least price mu at which argmax_m pass(m) - mu*usd(m)/unit spends at most budget predicted
 // dollars a question: the Lagrange multiplier of the assignment of most expected right answers within the budget. It
-// is 0 if the budget does not bind, and the largest of utilityKnobs if the cheapest experts are above it.
+// is 0 if the budget does not bind, and the largest of predict.UtilityKnobs if the cheapest experts are above it.
 func priceOf(all []predict.Scores, budget, unit float64) float64 {
 	affordable := func(mu float64) bool {
 		var usd float64

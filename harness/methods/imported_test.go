@@ -1,6 +1,8 @@
 package methods
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -83,6 +85,42 @@ func TestRouteLLMUsesImportedScores(t *testing.T) {
 			}
 			last = n
 		}
+	}
+}
+
+// Predictions may be compressed: what is pinned is the checksum of the lines.
+func TestImportedPredictionsMayBeCompressed(t *testing.T) {
+	lines := wins(20, nil)
+	plain, err := importing(t, "routellm", "scores: x.jsonl", lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := setup(t, "routellm", "scores: x.jsonl")
+	s.Pool, s.Data = poolOf("small", "medium", "large"), t.TempDir()
+	write := func(data []byte) {
+		if err := os.WriteFile(filepath.Join(s.Data, "x.jsonl.gz"), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte(lines)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(packed.Bytes())
+	m, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.(*routeLLM).ScoresSum != plain.(*routeLLM).ScoresSum {
+		t.Error("compressed lines have another checksum")
+	}
+	write(packed.Bytes()[:packed.Len()/2])
+	if _, err := New(s); err == nil || strings.Contains(err.Error(), "from ,") {
+		t.Errorf("half of a file: %v", err)
 	}
 }
 

@@ -137,7 +137,7 @@ func (k *knn) router(r neighbours, of neighbourhood) routing.Router {
 	}, func(s predict.Scores, z float64) int {
 		return slices.IndexFunc(s.Pass, func(worse float64) bool { return worse <= z })
 	})
-	guarded.Knob = k.Guard
+	guarded.SetKnob(k.Guard)
 	return guarded
 }
 

@@ -19,7 +19,7 @@ func predicted(t *testing.T, kind, params string, problems int, qs []routing.Que
 	for i, q := range qs {
 		texts[i] = q.Problem.Text
 	}
-	found, err := fit(t, build(t, kind, params), routingtest.Planted(problems), 1).(predict.Rates).Predict(t.Context(), texts)
+	found, err := fit(t, build(t, kind, params), routingtest.Planted(problems), 1).(predict.Rates).Expects(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}

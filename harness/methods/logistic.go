@@ -61,7 +61,7 @@ func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing
 
 // Load implements Loader.
 func (l *logistic) Load(_ context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	return predict.Restore(experts, from, work, func(t predict.Textual[learn.Logits]) (routing.Router, error) { return t.Again(l.reading) })
+	return predict.Restore(experts, from, work, func(t predict.Textual[learn.Logits]) (routing.Router, error) { return t.Restored(l.reading) })
 }
 
 // fit returns what predicts pass rates and dollars of the experts on texts.

@@ -2,13 +2,10 @@ package methods
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/predict"
@@ -24,7 +21,7 @@ func TestLogisticFindsThePlantedRule(t *testing.T) {
 	for i, q := range qs {
 		texts[i] = q.Problem.Text
 	}
-	found, err := r.Predict(t.Context(), texts)
+	found, err := r.Expects(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +70,7 @@ func TestPredictedDollarsAverageToTheTrainingMeans(t *testing.T) {
 		r := fit(t, build(t, "logistic", "cost: "+kind), set, 1).(predict.Rates)
 		got := make([]float64, 3)
 		for _, e := range set.SFT {
-			s, err := r.Predict(t.Context(), []string{e.Problem.Text})
+			s, err := r.Expects(t.Context(), []string{e.Problem.Text})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +142,7 @@ func TestConstantPassRatesAreLearned(t *testing.T) {
 		set.RL[i].Kappa = set.SFT[i].Kappa
 	}
 	r := fit(t, build(t, "logistic", ""), set, 1).(predict.Rates)
-	found, err := r.Predict(t.Context(), []string{"apples in baskets", "a tensor"})
+	found, err := r.Expects(t.Context(), []string{"apples in baskets", "a tensor"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,8 +161,8 @@ func TestLogisticDoesNotDependOnTheOrderOfTheTrainingProblems(t *testing.T) {
 	slices.Reverse(back.RL)
 	a := fit(t, build(t, "logistic", ""), set, 1).(predict.Rates)
 	b := fit(t, build(t, "logistic", ""), back, 1).(predict.Rates)
-	x, err1 := a.Predict(t.Context(), []string{"find the tensor"})
-	y, err2 := b.Predict(t.Context(), []string{"find the tensor"})
+	x, err1 := a.Expects(t.Context(), []string{"find the tensor"})
+	y, err2 := b.Expects(t.Context(), []string{"find the tensor"})
 	if err1 != nil || err2 != nil || fmt.Sprint(x) != fmt.Sprint(y) {
 		t.Errorf("%v and %v, %v, %v", x, y, err1, err2)
 	}
@@ -192,53 +189,6 @@ func TestPenaltiesAreChecked(t *testing.T) {
 	b, _ := spec.Canonical(build(t, "logistic", "l2: [30, 1]"))
 	if string(a) != string(b) {
 		t.Errorf("the order of the penalties is part of the recipe: %s, %s", a, b)
-	}
-}
-
-func TestAUtilityRouterAsksForEachTextOnce(t *testing.T) {
-	asked := map[string]int{}
-	broken := errors.New("broken")
-	var fail error
-	r := predict.NewUtility(2, 1, func(_ context.Context, texts []string) ([]predict.Scores, error) {
-		if fail != nil {
-			return nil, fail
-		}
-		out := make([]predict.Scores, len(texts))
-		for i, x := range texts {
-			asked[x]++
-			out[i] = predict.Scores{Pass: []float64{0, 1}, USD: []float64{0, 1}}
-		}
-		return out, nil
-	})
-	query := func(text string, run int) routing.Query {
-		return routing.Query{Problem: routing.Problem{ID: text, Text: text}, Run: run}
-	}
-	fail = broken
-	if _, err := r.Route(t.Context(), []routing.Query{query("a", 0)}); !errors.Is(err, broken) {
-		t.Errorf("a failed prediction: %v", err)
-	}
-	fail = nil
-	var g sync.WaitGroup
-	for _, mu := range r.Knobs() { // a failure leaves nothing behind, and calls may come at the same time
-		g.Go(func() {
-			d, err := routing.RouteAt(context.Background(), r, []routing.Query{query("a", 0), query("a", 1), query("b", 0)}, mu)
-			want := 1
-			if mu >= 1 {
-				want = 0
-			}
-			if err != nil || d[0].Expert != want || d[1].Expert != want {
-				t.Errorf("at %v: %v, %v; want expert %d", mu, d, err, want)
-			}
-		})
-	}
-	g.Wait()
-	if asked["a"] != 1 || asked["b"] != 1 {
-		t.Errorf("asked %v", asked)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := r.Route(ctx, []routing.Query{query("c", 0)}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
 	}
 }
 

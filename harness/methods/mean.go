@@ -152,7 +152,7 @@ func (m *mean) router(of []predict.Rates) func(average) (routing.Router, error) 
 				all[i] = predict.Scores{Pass: make([]float64, len(usd)), USD: make([]float64, len(usd))}
 			}
 			for _, r := range of {
-				found, err := r.Predict(ctx, texts)
+				found, err := r.Expects(ctx, texts)
 				if err != nil {
 					return nil, err
 				}

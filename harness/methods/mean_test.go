@@ -19,7 +19,7 @@ func TestAMeanExpectsWhatItsRowsDoOnAverage(t *testing.T) {
 		texts = append(texts, q.Problem.Text)
 	}
 	expects := func(kind, params string) []predict.Scores {
-		found, err := fit(t, build(t, kind, params), set, 3).(predict.Rates).Predict(t.Context(), texts)
+		found, err := fit(t, build(t, kind, params), set, 3).(predict.Rates).Expects(t.Context(), texts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -83,7 +83,7 @@ func (s Setup) readsOf(param string, f *spec.Features) (r features.Reading, err 
 
 // importFile reads a file of another program's predictions. sum is what the row says its SHA-256 is, empty if nothing; the one found is
 // returned, so that it becomes part of the recipe. Nothing is read, and nil returned, while a spec is only checked.
-func (s Setup) importFile(param, file, sum string, read predict.Lines) (*predict.Imported, string, error) {
+func (s Setup) importFile(param, file, sum string, read predict.ReadLine) (*predict.Imported, string, error) {
 	if path, err := s.below(param, file); path == "" {
 		return nil, sum, err
 	}

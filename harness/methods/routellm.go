@@ -188,7 +188,7 @@ func (r *routeLLM) router(of factorised) (routing.Router, error) {
 		strongest = *of.Strongest
 	}
 	router := predict.NewRouter(len(of.Price), r.knobs(), of.predict, func(s predict.Scores, knob float64) int { return r.choose(s, strongest, knob) })
-	router.Knob = of.Knob
+	router.SetKnob(of.Knob)
 	return router, nil
 }
 
@@ -208,8 +208,8 @@ func (r *routeLLM) useScores(ctx context.Context, examples []routing.Example, ex
 		}
 		return 0
 	})
-	router.Key = predict.ByID
-	found, err := r.scores.Predict(ctx, predict.IDs(examples))
+	router.KeyByID()
+	found, err := r.scores.Predict(ctx, routing.ProblemIDs(examples))
 	if err != nil {
 		return nil, fmt.Errorf("method routellm: %w", err)
 	}
@@ -217,7 +217,7 @@ func (r *routeLLM) useScores(ctx context.Context, examples []routing.Example, ex
 	for i, s := range found {
 		highest[i] = s.Pass[0]
 	}
-	router.Knob = shareKnob(highest, r.Share, knobs[len(knobs)-1])
+	router.SetKnob(shareKnob(highest, r.Share, knobs[len(knobs)-1]))
 	return router, nil
 }
 

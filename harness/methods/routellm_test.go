@@ -120,7 +120,7 @@ func TestFactorsFindPlantedDifficulty(t *testing.T) {
 	for _, q := range qs {
 		texts = append(texts, q.Problem.Text)
 	}
-	found, err := r.Predict(t.Context(), texts)
+	found, err := r.Expects(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestExpertsThatNeverDifferAreEquallyGood(t *testing.T) {
 	for i := range set.SFT {
 		set.SFT[i].Kappa, set.RL[i].Kappa = []float64{1, 1, 1}, []float64{1, 1, 1}
 	}
-	found, err := fit(t, build(t, "routellm", ""), set, seed.Seed(3)).(*predict.Router).Predict(t.Context(), []string{"apples"})
+	found, err := fit(t, build(t, "routellm", ""), set, seed.Seed(3)).(*predict.Router).Expects(t.Context(), []string{"apples"})
 	if err != nil || !slices.Equal(found[0].Pass, []float64{0, 0, 0}) {
 		t.Errorf("%v, %v", found, err)
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"github.com/entrorouter/entrorouter/harness/multiround"
-	"github.com/entrorouter/entrorouter/harness/rounds"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/theory"
@@ -20,7 +19,7 @@ import (
 // cold start. Rates are this network's, the critic's ten times the policy's as there. Alpha is 0 by default there: calls
 // have no price then.
 type routerR1 struct {
-	rounds.Knobs `yaml:",inline"`
+	asksSeveral `yaml:",inline"`
 
 	Alpha   float64 `yaml:"alpha" in:"[0,1]"`               // weight of cheapness
 	Window  int     `yaml:"window" in:"[1,1000000]"`        // episodes whose costs a cost is compared with
@@ -29,14 +28,12 @@ type routerR1 struct {
 	Entropy float64 `yaml:"entropy_bonus" in:"[0,1000000]"` // weight of the policy's entropy
 	KL      float64 `yaml:"kl" in:"[0,1000000]"`            // price of a nat by which an action is likelier than at the cold start
 	Group   int     `yaml:"group,omitempty" in:"[2,4096]"`  // episodes of each problem, learned from by GRPO without a critic; default: PPO with one
-
-	with rounds.With
 }
 
 func newRouterR1(s Setup) (routing.Method, error) {
 	r := &routerR1{
-		Knobs:  rounds.Knobs{Distraction: 0.05, MaxTurns: 4, ColdStart: 0.9, Steps: 225, Mini: 32, LR: 0.003, Hidden: 32, L2: 3},
-		Window: 1000, Batch: 64, Critic: 0.03, Entropy: 0.001, KL: 0.001,
+		asksSeveral: asksSeveral{Distraction: 0.05, MaxTurns: 4, ColdStart: 0.9, Steps: 225, Mini: 32, LR: 0.003, Hidden: 32, L2: 3},
+		Window:      1000, Batch: 64, Critic: 0.03, Entropy: 0.001, KL: 0.001,
 	}
 	if err := spec.DecodeParams(s.Method, r); err != nil {
 		return nil, err
@@ -44,34 +41,21 @@ func newRouterR1(s Setup) (routing.Method, error) {
 	if r.LM && r.Group == 0 {
 		return nil, paramFault(s.Method, "lm", "a language model has no critic; set group, the episodes of each problem")
 	}
-	var err error
-	r.with, err = s.rounds(&r.Knobs)
-	return r, err
+	return r, r.decoded(s)
 }
 
 func (*routerR1) Name() string { return "routerr1" }
 
-func (r *routerR1) assumptions() Assumptions {
-	return Assumptions{r.Assimilation, r.Distraction, r.ColdStart}
-}
-
-// ModelDigest is as that of entroRouter.
-func (r *routerR1) ModelDigest() (string, error) { return r.with.Decoder.Digest() }
-
 func (r *routerR1) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
-	t := &rounds.Training{
-		Knobs:  r.Knobs,
-		Reward: theory.Reward{Kind: theory.RouterR1, Alpha: r.Alpha, Window: r.Window},
-		Learning: theory.Training{
-			Algorithm: theory.PPO, Batch: r.Batch, Group: 1, CriticLR: r.Critic,
-			ClipLow: 0.2, ClipHigh: 0.2, ValueClip: 0.5, ClipNorm: 1, EntropyBonus: r.Entropy, KL: r.KL,
-		},
-		Unit: func([]float64) float64 { return 1e6 }, // the source counts tokens times dollars a million
-		With: r.with,
+	by := theory.Training{
+		Algorithm: theory.PPO, Batch: r.Batch, Group: 1, CriticLR: r.Critic,
+		ClipLow: 0.2, ClipHigh: 0.2, ValueClip: 0.5, ClipNorm: 1, EntropyBonus: r.Entropy, KL: r.KL,
 	}
 	if r.Group > 0 {
-		t.Learning.Algorithm, t.Learning.Group = theory.GRPO, r.Group
+		by.Algorithm, by.Group = theory.GRPO, r.Group
 	}
+	t := r.teaches(theory.Reward{Kind: theory.RouterR1, Alpha: r.Alpha, Window: r.Window}, by,
+		func([]float64) float64 { return 1e6 }) // the source counts tokens times dollars a million
 	return t.Fit(ctx, train, work)
 }
 

@@ -200,6 +200,6 @@ func (a *arena) router(of battles) routing.Router {
 		}
 		return 0
 	})
-	r.Knob = of.Knob
+	r.SetKnob(of.Knob)
 	return r
 }

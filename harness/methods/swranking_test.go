@@ -66,7 +66,7 @@ func TestRankingFindsPlantedDifficulty(t *testing.T) {
 	for _, q := range qs {
 		texts = append(texts, q.Problem.Text)
 	}
-	found, err := r.Predict(t.Context(), texts)
+	found, err := r.Expects(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/multiround"
-	"github.com/entrorouter/entrorouter/harness/rounds"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/theory"
@@ -28,8 +27,8 @@ import (
 // Select is the source's tool select_response. Nothing has to be assimilated to hand an answer over, so the assumption
 // behind the paper's theorem does not hold for xRouter as it is published; without Select it may.
 type xRouter struct {
-	rounds.Knobs `yaml:",inline"`
-	Select       bool `yaml:"select"` // an expert's answer may be handed over
+	asksSeveral `yaml:",inline"`
+	Select      bool `yaml:"select"` // an expert's answer may be handed over
 
 	Lambda   float64 `yaml:"lambda" in:"[0,1000000]"`                             // of the cost; its guide has 2
 	K        float64 `yaml:"k" in:"[0,1000000]"`                                  // of a right answer
@@ -40,48 +39,31 @@ type xRouter struct {
 	Filter   string  `yaml:"filter" oneof:"none reward correct"`                  // groups that agree in this are left out; its first script: reward, see above; DAPO: correct
 	Batches  int     `yaml:"gen_batches" in:"[1,10000]"`                          // sampled at most to fill one
 	WarmUp   int     `yaml:"warm_up" in:"[0,1000000]"`                            // steps
-
-	with rounds.With
 }
 
 func newXRouter(s Setup) (routing.Method, error) {
 	x := &xRouter{
-		Knobs:  rounds.Knobs{Distraction: 0.05, MaxTurns: 3, ColdStart: 0.9, Steps: 250, Mini: 16, LR: 0.003, Hidden: 32, L2: 3},
-		Select: true, Lambda: 3, K: 1, CostMax: 0.8, CostUnit: "usd", Batch: 64, Group: 8, Filter: theory.ByReward, Batches: 10, WarmUp: 10,
+		asksSeveral: asksSeveral{Distraction: 0.05, MaxTurns: 3, ColdStart: 0.9, Steps: 250, Mini: 16, LR: 0.003, Hidden: 32, L2: 3},
+		Select:      true, Lambda: 3, K: 1, CostMax: 0.8, CostUnit: "usd", Batch: 64, Group: 8, Filter: theory.ByReward, Batches: 10, WarmUp: 10,
 	}
 	if err := spec.DecodeParams(s.Method, x); err != nil {
 		return nil, err
 	}
-	var err error
-	x.with, err = s.rounds(&x.Knobs)
-	return x, err
+	return x, x.decoded(s)
 }
 
 func (*xRouter) Name() string { return "xrouter" }
-
-func (x *xRouter) assumptions() Assumptions {
-	return Assumptions{x.Assimilation, x.Distraction, x.ColdStart}
-}
-
-// ModelDigest is as that of entroRouter.
-func (x *xRouter) ModelDigest() (string, error) { return x.with.Decoder.Digest() }
 
 func (x *xRouter) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	filter := x.Filter
 	if filter == "none" {
 		filter = theory.AnyGroup
 	}
-	t := &rounds.Training{
-		Knobs:   x.Knobs,
-		Selects: x.Select,
-		Reward:  theory.Reward{Kind: theory.XRouter, Lambda: x.Lambda, K: x.K, CostMax: x.CostMax},
-		Learning: theory.Training{
-			Algorithm: theory.GRPO, Batch: x.Batch, Group: x.Group, WarmUp: x.WarmUp,
-			ClipLow: 0.2, ClipHigh: 0.28, DualClip: 10, ClipNorm: 1, Filter: filter, Batches: x.Batches,
-		},
-		Unit: x.unit,
-		With: x.with,
-	}
+	t := x.teaches(theory.Reward{Kind: theory.XRouter, Lambda: x.Lambda, K: x.K, CostMax: x.CostMax}, theory.Training{
+		Algorithm: theory.GRPO, Batch: x.Batch, Group: x.Group, WarmUp: x.WarmUp,
+		ClipLow: 0.2, ClipHigh: 0.28, DualClip: 10, ClipNorm: 1, Filter: filter, Batches: x.Batches,
+	}, x.unit)
+	t.Selects = x.Select
 	return t.Fit(ctx, train, work)
 }
 

@@ -15,11 +15,11 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-// Router routes by playing: every query is a conversation.
+// Router routes by playing: every query is a conversation. It is not safe for concurrent use.
 type Router struct {
 	Engine      *Engine
-	Name        string // of the policy, for people
-	Progress    func(what string, total int) (one, done func())
+	Name        string                                          // of the policy, for people
+	Progress    func(what string, total int) (one, done func()) // shows that so many conversations are to be had
 	Reward      Reward
 	Concurrency int    // conversations at a time
 	Dir         string // for what happened; empty: nothing is written
@@ -82,14 +82,14 @@ func (r *Router) decision(t Trajectory) routing.Decision {
 
 // Units of what a Router reports beside the call rates that every router with calls has.
 const (
-	FormatRate   = "well-formed-%"           // trajectories that keep to the format
-	InvalidTurns = "invalid-turns-%"         // turns of the policy with an action that could not be carried out
-	FailedCalls  = "failed-calls-%"          // calls that had no answer
-	BrokenOff    = "broken-off-%"            // conversations that the policy's server refused to go on with
-	GivenCall    = "accuracy-given-call-%"   // of queries with a call
-	GivenNone    = "accuracy-given-none-%"   // of queries without
-	FirstMove    = "first-move-entropy-nats" // over answering and calling each expert, all queries together
-	MeanReward   = "reward"                  // of the row's own kind
+	formatRate   = "well-formed-%"           // trajectories that keep to the format
+	invalidTurns = "invalid-turns-%"         // turns of the policy with an action that could not be carried out
+	failedCalls  = "failed-calls-%"          // calls that had no answer
+	brokenOff    = "broken-off-%"            // conversations that the policy's server refused to go on with
+	givenCall    = "accuracy-given-call-%"   // of queries with a call
+	givenNone    = "accuracy-given-none-%"   // of queries without
+	firstMove    = "first-move-entropy-nats" // over answering and calling each expert, all queries together
+	meanReward   = "reward"                  // of the row's own kind
 )
 
 // Report returns measurements of the last call of Route, averaged over its queries.
@@ -102,11 +102,11 @@ func (r *Router) Report() []metrics.Value {
 		}
 		return out
 	}
-	out := slices.Concat(percent(s.Format, FormatRate), percent(&s.Invalid, InvalidTurns), percent(&s.Failed, FailedCalls), percent(&refused, BrokenOff), percent(s.AccuracyCall, GivenCall), percent(s.AccuracyNone, GivenNone))
+	out := slices.Concat(percent(s.Format, formatRate), percent(&s.Invalid, invalidTurns), percent(&s.Failed, failedCalls), percent(&refused, brokenOff), percent(s.AccuracyCall, givenCall), percent(s.AccuracyNone, givenNone))
 	for _, x := range r.Engine.Experts {
 		out = append(out, metrics.Rounded(100*s.Expert[x.ID], "asked-"+x.ID+"-%", 3))
 	}
-	return append(out, metrics.Rounded(s.Entropy, FirstMove, 4), metrics.Rounded(s.Reward, MeanReward, 4))
+	return append(out, metrics.Rounded(s.Entropy, firstMove, 4), metrics.Rounded(s.Reward, meanReward, 4))
 }
 
 // report replaces both files whole: a folder that several calls write to never holds a part of one.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -281,5 +282,31 @@ func TestInitialWeightsDependOnTheSeedAlone(t *testing.T) {
 	}
 	if first == weights(8) {
 		t.Error("two seeds give the same weights")
+	}
+}
+
+// A reader, or a call that ends early, never finds a part of a file.
+func TestAFileIsReplacedWhole(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "curve.csv")
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		text string
+		err  error
+		want string
+	}{{"one", nil, "one"}, {"two", nil, "two"}, {"thr", broken, "two"}} {
+		err := policy.WriteFile(path, func(w io.Writer) error {
+			_, err := io.WriteString(w, c.text)
+			return errors.Join(err, c.err)
+		})
+		if !errors.Is(err, c.err) {
+			t.Errorf("%s: error %v", c.text, err)
+		}
+		if text, err := os.ReadFile(path); err != nil || string(text) != c.want {
+			t.Errorf("after %s: %q, %v", c.text, text, err)
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("%v, %v", files, err)
 	}
 }

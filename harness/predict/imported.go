@@ -11,7 +11,6 @@ import (
 	"io"
 
 	"github.com/entrorouter/entrorouter/harness/lines"
-	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -22,11 +21,12 @@ type Imported struct {
 	of   map[string][]float64
 }
 
-// Lines reads a line of predictions, and knows its keys.
-type Lines func(line []byte, into map[string][]float64) error
+// ReadLine reads a line of predictions, and knows its keys.
+type ReadLine func(line []byte, into map[string][]float64) error
 
-// Import reads a file of JSON lines below a data folder, whose SHA-256 was found. The errors name the line.
-func Import(folder, name, sum string, read Lines) (*Imported, error) {
+// Import reads a file of JSON lines below a data folder, or of lines that are compressed (NAME.gz), whose SHA-256 was found. The errors
+// name the line.
+func Import(folder, name, sum string, read ReadLine) (*Imported, error) {
 	in := &Imported{file: name, of: map[string][]float64{}}
 	_, err := lines.Read(context.Background(), folder, lines.File{File: spec.File{Path: name, SHA256: sum}}, func(line []byte) error { return read(line, in.of) })
 	return in, err
@@ -74,7 +74,7 @@ func WinLines(line []byte, into map[string][]float64) error {
 
 // PassLines reads lines {"qid": id, "model": expert, "p": chance that its answer is right} for the given experts [M]. A
 // prediction that is missing stays -1.
-func PassLines(experts []string) Lines {
+func PassLines(experts []string) ReadLine {
 	index := map[string]int{}
 	for m, id := range experts {
 		index[id] = m
@@ -110,7 +110,7 @@ func PassLines(experts []string) Lines {
 	}
 }
 
-// Predict is the Predictor of routers whose key is ByID.
+// Predict is the Predictor of routers with KeyByID.
 func (in *Imported) Predict(_ context.Context, ids []string) ([]Scores, error) {
 	out := make([]Scores, len(ids))
 	for i, id := range ids {
@@ -125,15 +125,3 @@ func (in *Imported) Predict(_ context.Context, ids []string) ([]Scores, error) {
 	}
 	return out, nil
 }
-
-// IDs are the keys of examples where ByID is the key of a question.
-func IDs(examples []routing.Example) []string {
-	ids := make([]string, len(examples))
-	for i, e := range examples {
-		ids[i] = e.Problem.ID
-	}
-	return ids
-}
-
-// ByID is the key of a question that is predicted by its problem's id.
-func ByID(p routing.Problem) string { return p.ID }

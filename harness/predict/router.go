@@ -1,12 +1,12 @@
-// Package predict predicts from texts what experts do, and routes by it: what rows that learn pass rates and dollars share.
+// Package predict predicts from texts what experts do, and routes by it. It names no row; rows are the business of package methods.
 //
-//	router.go   routers that choose by what is expected of the experts, and their knob
-//	texts.go    what predicts pass rates and dollars from texts
-//	fits.go     a memory of fits that rows and training seeds share
-//	learned.go  what a fit keeps, and how its router comes back from it
+//	router.go    routers that choose by what is expected of the experts, and their knob
+//	texts.go     what predicts pass rates and dollars from texts
+//	fits.go      a memory of fits that rows and training seeds share
+//	learned.go   what a fit keeps, and how its router comes back from it
 //	imported.go  predictions that another program made
 //
-// It names no row; which rows there are is package methods' business.
+// What it learns with is in package learn, what it reads of texts in package features.
 package predict
 
 import (
@@ -55,12 +55,12 @@ type Scores struct{ Pass, USD []float64 }
 //
 // It keeps the scores of every question it was asked about: about 200 bytes a question, for as long as the router lives. It is safe for concurrent use.
 type Router struct {
-	Key     func(p routing.Problem) string // what a question is predicted from; nil: its text
-	Predict Predictor
+	byID    bool // questions are predicted from the ids of their problems, and not from their texts
+	predict Predictor
 	experts int
 	choose  func(s Scores, knob float64) int
 	knobs   []float64 // dearest first
-	Knob    float64   // of Route
+	knob    float64   // of Route
 
 	lock  sync.Mutex
 	known map[string]Scores // by key
@@ -73,12 +73,14 @@ func NewUtility(experts int, unit float64, predict Predictor) Rates {
 	return Rates{r, unit}
 }
 
-// Rates is a router whose scores are pass rates: those of others rank the experts, and no more. It implements routing.Predictor.
+// Rates is a router whose scores are pass rates; what other routers expect may do no more than rank the experts. It implements
+// routing.Predictor.
 type Rates struct {
 	*Router
 	Unit float64 // of dollars
 }
 
+// PassRates implements routing.Predictor.
 func (r Rates) PassRates(ctx context.Context, queries []routing.Query) ([][]float64, error) {
 	expected, err := r.Expects(ctx, r.Keys(queries))
 	if err != nil {
@@ -86,14 +88,14 @@ func (r Rates) PassRates(ctx context.Context, queries []routing.Query) ([][]floa
 	}
 	out := make([][]float64, len(queries))
 	for i, s := range expected {
-		out[i] = PassRates(s.Pass)
+		out[i] = Certain(s.Pass)
 	}
 	return out, nil
 }
 
-// PassRates copies predicted pass rates. Means of rates that are all 0 or all 1 are that, whatever rounding made of them: the loss of a
+// Certain copies predicted pass rates with those that are nearly certain made so. Means of rates that are all 0 or all 1 are that, whatever rounding made of them: the loss of a
 // certain prediction that is mistaken has no bound, and that of one that is nearly certain has.
-func PassRates(p []float64) []float64 {
+func Certain(p []float64) []float64 {
 	const rounding = 1e-12
 	out := slices.Clone(p)
 	for m, x := range out {
@@ -106,34 +108,40 @@ func PassRates(p []float64) []float64 {
 
 // NewRouter starts at the first of its knobs.
 func NewRouter(experts int, knobs []float64, predict Predictor, choose func(s Scores, knob float64) int) *Router {
-	return &Router{Predict: predict, experts: experts, choose: choose, knobs: knobs, Knob: knobs[0], known: map[string]Scores{}}
+	return &Router{predict: predict, experts: experts, choose: choose, knobs: knobs, knob: knobs[0], known: map[string]Scores{}}
 }
+
+// SetKnob sets the knob of Route, before the router is used.
+func (r *Router) SetKnob(knob float64) { r.knob = knob }
+
+// KeyByID has questions predicted from the ids of their problems. It is set before the router is used.
+func (r *Router) KeyByID() { r.byID = true }
 
 // Knobs implements routing.Frontier.
 func (r *Router) Knobs() []float64 { return slices.Clone(r.knobs) }
 
+// Route implements routing.Router.
 func (r *Router) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	return routing.RouteAt(ctx, r, queries, r.Knob)
+	return routing.RouteAt(ctx, r, queries, r.knob)
 }
 
 // Weigh implements routing.Frontier.
 func (r *Router) Weigh(ctx context.Context, queries []routing.Query) (routing.Choice, error) {
 	expected, err := r.Expects(ctx, r.Keys(queries))
-	return routing.Choice{Experts: r.experts, At: func(i int, knob float64) int { return r.choose(expected[i], knob) }}, err
-}
-
-func (r *Router) keyOf(q routing.Query) string {
-	if r.Key != nil {
-		return r.Key(q.Problem)
+	if err != nil {
+		return routing.Choice{}, err
 	}
-	return q.Problem.Text
+	return routing.Choice{Experts: r.experts, At: func(i int, knob float64) int { return r.choose(expected[i], knob) }}, nil
 }
 
 // Keys are those of the questions of queries.
 func (r *Router) Keys(queries []routing.Query) []string {
 	keys := make([]string, len(queries))
 	for i, q := range queries {
-		keys[i] = r.keyOf(q)
+		keys[i] = q.Problem.Text
+		if r.byID {
+			keys[i] = q.Problem.ID
+		}
 	}
 	return keys
 }
@@ -157,15 +165,11 @@ func (r *Router) Expects(ctx context.Context, keys []string) ([]Scores, error) {
 
 // learn predicts the scores of questions that are not known yet.
 func (r *Router) learn(ctx context.Context, questions []string) error {
-	var keys []string
-	asked := map[string]bool{}
-	for _, key := range questions {
-		if _, known := r.known[key]; !known && !asked[key] {
-			asked[key] = true
-			keys = append(keys, key)
-		}
+	keys := routing.Distinct(questions, func(key string) bool { _, known := r.known[key]; return known })
+	if len(keys) == 0 {
+		return nil
 	}
-	found, err := r.Predict(ctx, keys)
+	found, err := r.predict(ctx, keys)
 	if err != nil {
 		return err
 	}

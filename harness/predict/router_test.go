@@ -1,15 +1,20 @@
 package predict
 
 import (
+	"context"
+	"errors"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
 func TestMeansOfCertainRatesAreCertain(t *testing.T) {
-	got := PassRates([]float64{0, 1e-17, 0.5, 1 - 1e-16, 1 + 4e-16, 1 - 1e-9})
+	got := Certain([]float64{0, 1e-17, 0.5, 1 - 1e-16, 1 + 4e-16, 1 - 1e-9})
 	if want := []float64{0, 0, 0.5, 1, 1, 1 - 1e-9}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -52,5 +57,52 @@ func TestTheSweepIsThatOfTheStudy(t *testing.T) {
 	knobs := UtilityKnobs()
 	if len(knobs) != 142 || knobs[0] != 0 || math.Abs(knobs[1]-1e-3) > 1e-15 || math.Abs(knobs[140]-100) > 1e-9 || knobs[141] != 1e6 || !slices.IsSorted(knobs) {
 		t.Errorf("%d knobs from %v, %v to %v, %v", len(knobs), knobs[0], knobs[1], knobs[140], knobs[141])
+	}
+}
+
+func TestAUtilityRouterAsksForEachTextOnce(t *testing.T) {
+	asked := map[string]int{}
+	broken := errors.New("broken")
+	var fail error
+	r := NewUtility(2, 1, func(_ context.Context, texts []string) ([]Scores, error) {
+		if fail != nil {
+			return nil, fail
+		}
+		out := make([]Scores, len(texts))
+		for i, x := range texts {
+			asked[x]++
+			out[i] = Scores{Pass: []float64{0, 1}, USD: []float64{0, 1}}
+		}
+		return out, nil
+	})
+	query := func(text string, run int) routing.Query {
+		return routing.Query{Problem: routing.Problem{ID: text, Text: text}, Run: run}
+	}
+	fail = broken
+	if _, err := r.Route(t.Context(), []routing.Query{query("a", 0)}); !errors.Is(err, broken) {
+		t.Errorf("a failed prediction: %v", err)
+	}
+	fail = nil
+	var g sync.WaitGroup
+	for _, mu := range r.Knobs() { // a failure leaves nothing behind, and calls may come at the same time
+		g.Go(func() {
+			d, err := routing.RouteAt(context.Background(), r, []routing.Query{query("a", 0), query("a", 1), query("b", 0)}, mu)
+			want := 1
+			if mu >= 1 {
+				want = 0
+			}
+			if err != nil || d[0].Expert != want || d[1].Expert != want {
+				t.Errorf("at %v: %v, %v; want expert %d", mu, d, err, want)
+			}
+		})
+	}
+	g.Wait()
+	if asked["a"] != 1 || asked["b"] != 1 {
+		t.Errorf("asked %v", asked)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Route(ctx, []routing.Query{query("c", 0)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }

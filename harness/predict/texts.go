@@ -49,6 +49,7 @@ type Textual[P Passing] struct {
 	USD      []float64     `json:"usd"`     // [M] means on the training problems
 }
 
+// Predict is a Predictor.
 func (t Textual[P]) Predict(ctx context.Context, texts []string) ([]Scores, error) {
 	rows, err := t.Features.Rows(ctx, texts)
 	if err != nil {
@@ -64,8 +65,8 @@ func (t Textual[P]) Router() (routing.Router, error) {
 	return NewUtility(len(t.USD), DollarUnit(t.USD), t.Predict), nil
 }
 
-// Again is Router of what came back from a file.
-func (t Textual[P]) Again(by features.Reading) (_ routing.Router, err error) {
+// Restored is Router of what came back from a file.
+func (t Textual[P]) Restored(by features.Reading) (_ routing.Router, err error) {
 	if t.Features, err = t.Features.With(by); err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func FitTexts[P Passing](ctx context.Context, c Corpus, experts int, grid []floa
 			t.Dollars = learn.ConstantAmounts(t.USD, c.Width())
 			return nil
 		}
-		t.Dollars, usdL2, err = learn.FitAmounts(ctx, d, Labels(c.Examples, experts, Dollars), t.USD, grid)
+		t.Dollars, usdL2, err = learn.FitAmounts(ctx, d, Labels(c.Examples, experts, dollars), t.USD, grid)
 		return err
 	})
 	if err := g.Wait(); err != nil {
@@ -116,8 +117,8 @@ func Labels(examples []routing.Example, experts int, of func(e routing.Example, 
 // PassRate is that of an expert on a problem.
 func PassRate(e routing.Example, m int) float64 { return e.Kappa[m] }
 
-// Dollars are the mean ones of a rollout.
-func Dollars(e routing.Example, m int) float64 { return e.USD[m] }
+// dollars are the mean ones of a rollout.
+func dollars(e routing.Example, m int) float64 { return e.USD[m] }
 
 // PenaltyGrid is what the penalty of a regression is chosen from unless a row says otherwise.
 func PenaltyGrid() []float64 { return []float64{100, 30, 10, 3, 1, 0.3, 0.1} }

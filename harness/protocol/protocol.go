@@ -163,8 +163,8 @@ func (r *Run) MayBeHad(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// rememberedStates bounds what is kept of what frozen layers of language models made of texts, in bytes.
-const rememberedStates = 2 << 30
+// RememberedStates bounds what is kept in memory of what frozen layers of language models made of texts, in bytes.
+const RememberedStates = 2 << 30
 
 // begin opens what the policies of a run compute on, then the store; to look at a store no backend is needed. Language models
 // are opened when one is asked for.
@@ -174,7 +174,7 @@ func begin(r *spec.Resolved, o steps.Options) (*Run, error) {
 	if !o.Look {
 		states = filepath.Join(o.Out, "states")
 	}
-	run.models = lm.NewModels(rememberedStates, states)
+	run.models = lm.NewModels(RememberedStates, states)
 	var err error
 	if !o.Look {
 		name := r.Experiment.Policy.Backend

@@ -4,6 +4,7 @@ package protocol
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -20,6 +21,9 @@ const weighedAtOnce = 1024
 // sweepOf asks a router at every one of its settings.
 func sweepOf(ctx context.Context, f routing.Frontier, queries []routing.Query) (*book.Sweep, error) {
 	knobs := f.Knobs()
+	if len(knobs) == 0 {
+		return nil, errors.New("the router's knob has no settings")
+	}
 	s := &book.Sweep{Settings: len(knobs)}
 	for some := range slices.Chunk(queries, weighedAtOnce) {
 		choice, err := f.Weigh(ctx, some)

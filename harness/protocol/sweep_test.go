@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
@@ -45,6 +46,12 @@ func sweptQueries(n int) []routing.Query {
 		qs[i] = routing.Query{Problem: routing.Problem{ID: fmt.Sprint("p", i/2)}, Run: i % 2}
 	}
 	return qs
+}
+
+func TestASweepNeedsASetting(t *testing.T) {
+	if _, err := sweepOf(t.Context(), listed{}, sweptQueries(3)); err == nil || !strings.Contains(err.Error(), "no settings") {
+		t.Error(err)
+	}
 }
 
 func TestWhatIsReplayedIsWhatWasSwept(t *testing.T) {

@@ -3,6 +3,7 @@ package rounds
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -28,12 +29,12 @@ func TestTheEnvironmentIsThatOfTheProblemsOfStageII(t *testing.T) {
 		},
 	}
 	tr := &Training{
-		Knobs:   Knobs{MaxTurns: 3, Assimilation: 0.1, Distraction: 0.2, FormatFail: 0.3, Anchor: &spec.Anchor{Strength: 2, T: 0.5, Alpha: 0.25}},
-		Selects: true,
+		Horizon: 3, Selects: true, Assimilation: 0.1, Distraction: 0.2, FormatFail: 0.3,
 		Unit:    func(usd []float64) float64 { return 1 / usd[1] },
-		With:    With{Decoder: &Decoder{}},
+		Anchor:  &spec.Anchor{Strength: 2, T: 0.5, Alpha: 0.25},
+		Decoder: &Decoder{},
 	}
-	look, err := tr.look(t.Context(), set)
+	look, err := tr.look(t.Context(), set, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +52,9 @@ func TestTheEnvironmentIsThatOfTheProblemsOfStageII(t *testing.T) {
 	got.Buckets = nil
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12), cmpopts.IgnoreUnexported(theory.Environment{})); diff != "" {
 		t.Error(diff)
+	}
+	if len(e.Buckets) != 2 || e.Buckets[0].Text == e.Buckets[1].Text {
+		t.Fatalf("%d problems, want both: %+v", len(e.Buckets), e.Buckets)
 	}
 	for _, b := range e.Buckets {
 		x := set.RL[0]
@@ -77,8 +81,8 @@ func TestTheEnvironmentIsThatOfTheProblemsOfStageII(t *testing.T) {
 }
 
 func TestNothingIsLearnedFromNothing(t *testing.T) {
-	if _, err := (&Training{With: With{Name: "x"}}).Fit(context.Background(), routing.TrainSet{}, routing.Work{}); err == nil {
-		t.Error("no error")
+	if _, err := (&Training{Name: "x"}).Fit(context.Background(), routing.TrainSet{}, routing.Work{}); err == nil || err.Error() != "method x: no training problem to learn from in one of the stages (0, 0)" {
+		t.Error(err)
 	}
 }
 
@@ -104,13 +108,5 @@ func TestACourseComesBackFromItsFile(t *testing.T) {
 	}
 	if _, err := ReadCourse("curve.csv", bytes.NewReader(text), []string{"small", "other"}); err == nil {
 		t.Error("the course of another pool was read")
-	}
-}
-
-func TestTextsOfRunsAreLookedAtOnce(t *testing.T) {
-	q := func(text string) routing.Query { return routing.Query{Problem: routing.Problem{Text: text}} }
-	texts, index := distinctTexts([]routing.Query{q("b"), q("a"), q("b")})
-	if !cmp.Equal(texts, []string{"b", "a"}) || index["b"] != 0 || index["a"] != 1 || len(index) != 2 {
-		t.Errorf("%v %v", texts, index)
 	}
 }

@@ -16,11 +16,11 @@ import (
 
 // router walks a trained policy through a problem.
 type router struct {
-	*Training
-	policy *theory.Policy
-	model  io.Closer // of a language model; nil: none
-	look   look
-	seed   seed.Seed
+	training *Training
+	policy   *theory.Policy
+	model    io.Closer // of a language model; nil: none
+	look     look
+	seed     seed.Seed
 }
 
 // Close frees the language model, if there is one.
@@ -33,20 +33,23 @@ func (r *router) Close() error {
 
 // Route implements routing.Router.
 func (r *router) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {
-	texts, index := distinctTexts(queries)
+	texts := make([]string, len(queries))
+	for i, q := range queries {
+		texts[i] = q.Problem.Text
+	}
 	seen, err := r.look(ctx, texts)
 	if err != nil {
 		return nil, fmt.Errorf("route: %w", err)
 	}
 	out := make([]routing.Decision, len(queries))
 	for i, q := range queries {
-		c := r.policy.Play(seen[index[q.Problem.Text]], throw{r, q})
+		c := r.policy.Play(seen[i], throw{r, q})
 		d := routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: c.First, Expert: c.Expert, Calls: []routing.Call{}}
 		for _, m := range c.Calls {
 			d.Calls = append(d.Calls, routing.Call{Expert: m})
 		}
 		if c.Expert < 0 {
-			d.Expert, d.Spoiled = routing.Self, 1-math.Pow(1-r.Distraction, float64(c.Ignored))
+			d.Expert, d.Spoiled = routing.Self, 1-math.Pow(1-r.training.Distraction, float64(c.Ignored))
 			if c.Broken {
 				d.Spoiled = 1
 			}
@@ -57,18 +60,6 @@ func (r *router) Route(ctx context.Context, queries []routing.Query) ([]routing.
 		return nil, fmt.Errorf("route: %w", err)
 	}
 	return out, nil
-}
-
-// distinctTexts lists the texts of queries, each once, and the place of every text in the list: runs of a problem share it.
-func distinctTexts(queries []routing.Query) (texts []string, index map[string]int) {
-	index = map[string]int{}
-	for _, q := range queries {
-		if _, ok := index[q.Problem.Text]; !ok {
-			index[q.Problem.Text] = len(texts)
-			texts = append(texts, q.Problem.Text)
-		}
-	}
-	return texts, index
 }
 
 // throw throws the coins of one query, each from a stream of its own.
@@ -83,14 +74,16 @@ func (t throw) coin(what string, calls int) float64 {
 
 // Choose implements theory.Coins.
 func (t throw) Choose(calls int, probs []float64) int {
-	if t.With.Decoding == "sample" {
+	if t.training.Decoding == "sample" {
 		return routing.Draw(probs, t.coin("decode", calls))
 	}
 	return slices.Index(probs, slices.Max(probs))
 }
 
 // Malformed implements theory.Coins.
-func (t throw) Malformed(calls int) bool { return t.coin("format", calls) < t.FormatFail }
+func (t throw) Malformed(calls int) bool { return t.coin("format", calls) < t.training.FormatFail }
 
 // Assimilated implements theory.Coins.
-func (t throw) Assimilated(calls int) bool { return t.coin("assimilate", calls) < t.Assimilation }
+func (t throw) Assimilated(calls int) bool {
+	return t.coin("assimilate", calls) < t.training.Assimilation
+}

@@ -4,6 +4,7 @@ package rounds
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"slices"
 	"sync"
@@ -27,7 +28,7 @@ type sight struct {
 	known map[string][]float64
 }
 
-func newSight(ctx context.Context, examples []routing.Example, experts int, penalty []float64, memory *features.Texts) (*sight, error) {
+func newSight(ctx context.Context, examples []routing.Example, experts int, penalty []float64, memory *features.Texts, log *slog.Logger) (*sight, error) {
 	c, err := predict.NewCorpus(ctx, slices.Clone(examples), len(examples), features.Reading{Of: Features(), Memory: memory}, features.Set.Rows)
 	if err != nil {
 		return nil, err
@@ -42,6 +43,7 @@ func newSight(ctx context.Context, examples []routing.Example, experts int, pena
 	if s.fits, _, err = learn.FitLogits(ctx, learn.NewDesign(c.Rows, c.Width()), rates, penalty); err != nil {
 		return nil, err
 	}
+	log.Debug("pass rates fitted to texts", "problems", len(c.Examples))
 	found := s.logits(c.Rows)
 	for _, x := range found {
 		for i, v := range x {
@@ -69,7 +71,7 @@ func (s *sight) logits(rows []policy.Row) [][]float64 {
 func (s *sight) buckets(ctx context.Context, texts []string) ([]theory.Bucket, error) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	unseen := slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return s.known[text] != nil })
+	unseen := routing.Distinct(texts, func(text string) bool { return s.known[text] != nil })
 	rows, err := s.features.Rows(ctx, unseen)
 	if err != nil {
 		return nil, err

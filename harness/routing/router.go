@@ -102,7 +102,7 @@ func OneHot(n, m int) []float64 {
 	return p
 }
 
-// Choices are the decisions for one expert each. They share their distributions: there may be many.
+// Choices are the decisions for one expert each. They share their distributions.
 func Choices(queries []Query, experts int, choose func(i int, q Query) int) []Decision {
 	all := make([][]float64, experts)
 	for m := range all {
@@ -137,7 +137,7 @@ type HindsightRouter interface {
 	RouteKnowing(ctx context.Context, queries []Query, outcomes [][]Outcome) ([]Decision, error)
 }
 
-// Frontier is a router of one expert each whose operating point can be moved by one knob without fitting again.
+// Frontier is a router that sends every query to one expert. One knob moves its operating point, without fitting again.
 type Frontier interface {
 	Router
 	// Knobs returns the settings that sweep the router from its dearest to its cheapest end.
@@ -149,7 +149,7 @@ type Frontier interface {
 // Choice is what a Frontier makes of queries.
 type Choice struct {
 	Experts int
-	At      func(i int, knob float64) int // the expert that query i goes to, an index into the pool
+	At      func(i int, knob float64) int // the expert that query i goes to, an index into the pool; safe for concurrent use
 }
 
 // RouteAt routes at one setting of a knob.
@@ -236,6 +236,27 @@ func Texts(examples []Example) []string {
 		texts[i] = e.Problem.Text
 	}
 	return texts
+}
+
+// ProblemIDs are those of the problems of examples.
+func ProblemIDs(examples []Example) []string {
+	ids := make([]string, len(examples))
+	for i, e := range examples {
+		ids[i] = e.Problem.ID
+	}
+	return ids
+}
+
+// Distinct returns the keys that are not known, each once, in their order.
+func Distinct(keys []string, known func(key string) bool) (distinct []string) {
+	seen := map[string]bool{}
+	for _, key := range keys {
+		if !seen[key] && !known(key) {
+			seen[key] = true
+			distinct = append(distinct, key)
+		}
+	}
+	return distinct
 }
 
 // InHashOrder sorts examples by seed.Hash("99|<id>"): what is fitted does not depend on the caller's order, and any

@@ -29,14 +29,15 @@ func knobs(t reflect.Type) []knob {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		if !f.IsExported() || name == "-" {
-			continue
-		}
-		if options == "inline" {
+		inline := options == "inline" && f.Type.Kind() == reflect.Struct
+		switch {
+		case inline && (f.IsExported() || f.Anonymous): // the fields of an embedded struct can be set, whatever its name
 			for _, k := range knobs(f.Type) {
 				k.index = append([]int{i}, k.index...)
 				all = append(all, k)
 			}
+			continue
+		case !f.IsExported() || name == "-":
 			continue
 		}
 		if name == "" {
@@ -96,6 +97,18 @@ func (i interval) String() string {
 
 // plainly writes an end of an interval as a person does, without an exponent.
 func plainly(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// twice returns a name that two knobs of a struct type have, its own or those of a struct that is inline; empty: none.
+func twice(t reflect.Type) string {
+	seen := map[string]bool{}
+	for _, k := range knobs(t) {
+		if seen[k.name] {
+			return k.name
+		}
+		seen[k.name] = true
+	}
+	return ""
+}
 
 // unbounded lists the numeric knobs below a type that have no greatest or no least value, by path. Seeds (uint64) are names:
 // every one is as good as another.

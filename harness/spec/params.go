@@ -21,6 +21,9 @@ func DecodeParams(m Method, into any) error {
 	if knobs := unbounded(v.Type(), ""); knobs != nil {
 		return fmt.Errorf("method %s: no greatest or no least value of %s; its field needs a tag such as in:\"[1,1000]\"", m.Name, strings.Join(knobs, ", "))
 	}
+	if name := twice(v.Type()); name != "" {
+		return fmt.Errorf("method %s: two fields are the knob %s", m.Name, name)
+	}
 	d := newDecoder(m.File)
 	at := child(m.Path, "params")
 	if m.Params.Kind != 0 {

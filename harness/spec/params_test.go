@@ -291,6 +291,13 @@ func TestInlinedKnobsAreTheRowsOwn(t *testing.T) {
 			t.Errorf("%s: %v, want %s", params, err, want)
 		}
 	}
+	type again struct {
+		Shared `yaml:",inline"`
+		Notes  string `yaml:"note,omitempty"`
+	}
+	if err := spec.DecodeParams(spec.Method{Name: "x"}, &again{}); err == nil || !strings.Contains(err.Error(), "two fields are the knob note") {
+		t.Errorf("a knob twice: %v", err)
+	}
 	type unbounded struct {
 		Shared struct{ N int } `yaml:",inline"`
 	}

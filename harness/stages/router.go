@@ -144,15 +144,11 @@ func (r *Router) say(ctx context.Context, queries []routing.Query) ([]opinion, e
 	}
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	var texts []string
-	asked := map[string]bool{}
-	for _, q := range queries {
-		if _, known := r.known[q.Problem.Text]; !known && !asked[q.Problem.Text] {
-			asked[q.Problem.Text] = true
-			texts = append(texts, q.Problem.Text)
-		}
+	all := make([]string, len(queries))
+	for i, q := range queries {
+		all[i] = q.Problem.Text
 	}
-	if texts != nil {
+	if texts := routing.Distinct(all, func(text string) bool { _, known := r.known[text]; return known }); texts != nil {
 		said, err := r.chooser.choose(ctx, texts)
 		if err != nil {
 			return nil, fmt.Errorf("route: %w", err)
