@@ -139,7 +139,7 @@ func Read(ctx context.Context, folder string, file File, read func(line []byte) 
 	case errors.Is(err, bufio.ErrTooLong):
 		return path, fmt.Errorf("%s:%d: longer than %d MiB; a line is one JSON object, so write a line feed after each", path, n+1, longest>>20)
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum):
-		return path, fmt.Errorf("%s:%d: the compressed data are cut short or damaged here (%w); get the file%s again, or compress it again and correct its sha256", path, n+1, err, file.from())
+		return path, fmt.Errorf("%s:%d: the compressed data are cut short or damaged here (%w); get the file again%s, or compress it again and correct its sha256", path, n+1, err, file.from())
 	case err != nil:
 		return path, fmt.Errorf("%s:%d: %w", path, n+1, err)
 	}
