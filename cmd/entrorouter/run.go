@@ -3,17 +3,21 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -227,6 +231,7 @@ func planCommand() *cli.Command {
 			"a weight being read; where --python has jax-cuda13-pjrt they are compiled for an H200, and the memory they take is printed.\n" +
 			"'make xla-cpu' makes what that needs, and a program built with XLA.",
 		Flags: append(slices.Concat(storeFlags(), changeFlags()), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"},
+			&cli.StringSliceFlag{Name: "tokens-per-second", Usage: "what the servers of a model that has answered nothing take in and give, all requests together, as `ID=N`,...: how many hours that makes"},
 			&cli.StringFlag{Name: "compile", Usage: "write the programs of training steps into the folder `DIR`"},
 			&cli.StringFlag{Name: "plugin", Value: filepath.Join("build", "xla", "xla_cuda_programs.so"), Usage: "the plugin that writes programs"},
 			&cli.StringFlag{Name: "python", Value: filepath.Join("build", "xla", "venv", "bin", "python"), Usage: "Python whose jax-cuda13-pjrt compiles them"}),
@@ -242,17 +247,32 @@ func planCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			var all explain.Asked
+			for _, s := range steps {
+				if s.Asked != nil {
+					all = all.Add(*s.Asked)
+				}
+			}
+			rates, err := tokensPerSecond(c.StringSlice("tokens-per-second"), all)
+			if err != nil {
+				return err
+			}
+			all = all.At(rates)
+			for i, s := range steps {
+				if s.Asked != nil {
+					a := s.Asked.At(rates)
+					steps[i].Asked = &a
+				}
+			}
 			if c.Bool("json") {
 				enc := json.NewEncoder(c.App.Writer)
 				enc.SetIndent("", "  ")
 				return enc.Encode(steps)
 			}
 			w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
-			var all explain.Asked
 			for _, s := range steps {
 				why := s.Why
 				if s.Asked != nil {
-					all = all.Add(*s.Asked)
 					why += "; asks for " + askedText(*s.Asked)
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.State, s.Name, s.Key, why)
@@ -268,6 +288,24 @@ func planCommand() *cli.Command {
 			return err
 		},
 	}
+}
+
+// tokensPerSecond reads ID=N of models whose speed nobody knows.
+func tokensPerSecond(pairs []string, all explain.Asked) (map[string]float64, error) {
+	rates := map[string]float64{}
+	for _, pair := range pairs {
+		model, text, ok := strings.Cut(pair, "=")
+		rate, err := strconv.ParseFloat(text, 64)
+		if !ok || err != nil || !(rate > 0) || math.IsInf(rate, 0) {
+			return nil, fmt.Errorf("%w: --tokens-per-second %q: want ID=N, N tokens a second above 0", spec.ErrUsage, pair)
+		}
+		if _, ok := all.Unpaced[model]; !ok {
+			known := strings.Join(slices.Sorted(maps.Keys(all.Unpaced)), ", ")
+			return nil, fmt.Errorf("%w: --tokens-per-second %q: no model of that name is to be asked and has answered nothing yet; those that are: %s", spec.ErrUsage, pair, cmp.Or(known, "none"))
+		}
+		rates[model] = rate
+	}
+	return rates, nil
 }
 
 // totals says what a run will take, as far as it is known.
@@ -293,7 +331,7 @@ func totals(steps []explain.StepStatus, all explain.Asked, needs harness.Needs) 
 		}
 		tokens, dollars = most+rounded(all.Tokens), fmt.Sprintf("%s%.2f", most, all.USD)
 		if h := all.Longest(); h > 0 {
-			minutes = fmt.Sprintf("about %.0f of asking", max(1, h*60))
+			minutes = fmt.Sprintf("%s%.0f of asking", cmp.Or(most, "about "), max(1, h*60))
 		}
 	} else if all.Rollouts > 0 {
 		tokens, dollars = "none that are paid", "0 (simulated)"

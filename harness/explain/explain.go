@@ -112,31 +112,55 @@ type Asked struct {
 	USD      float64 `json:"usd,omitempty"`     // prompts included
 	Bound    bool    `json:"bound,omitempty"`   // some model has answered nothing so far: tokens and dollars are the most it can take
 
-	Hours map[string]float64 `json:"hours,omitempty"` // by model, as fast as it answered before; 0: not known. All are asked at the same time
+	Hours   map[string]float64 `json:"hours,omitempty"`          // by model, as fast as it answered before. All are asked at the same time
+	Unpaced map[string]float64 `json:"unpaced_tokens,omitempty"` // Tokens by model that has answered nothing, so that nobody knows how fast it is
 }
 
 // Longest is how many hours the slowest model takes; 0 if that of some model is not known.
 func (a Asked) Longest() float64 {
 	longest := 0.0
-	for _, h := range a.Hours {
-		if h == 0 {
-			return 0
+	if len(a.Unpaced) == 0 {
+		for _, h := range a.Hours {
+			longest = max(longest, h)
 		}
-		longest = max(longest, h)
 	}
 	return longest
 }
 
-// Add returns the sum of two.
-func (a Asked) Add(b Asked) Asked {
-	hours := maps.Clone(a.Hours)
-	for model, h := range b.Hours {
+// At is the same where servers of the models named take in and give so many tokens a second, all requests together: hours of models that
+// have answered nothing.
+func (a Asked) At(tokensPerSecond map[string]float64) Asked {
+	hours, unpaced := maps.Clone(a.Hours), map[string]float64{}
+	for model, tokens := range a.Unpaced {
+		rate, ok := tokensPerSecond[model]
+		if !ok {
+			unpaced[model] = tokens
+			continue
+		}
 		if hours == nil {
 			hours = map[string]float64{}
 		}
-		hours[model] += h
+		hours[model] += tokens / rate / 3600
 	}
-	return Asked{a.Rollouts + b.Rollouts, a.AtMost || b.AtMost, a.Tokens + b.Tokens, a.USD + b.USD, a.Bound || b.Bound, hours}
+	a.Hours, a.Unpaced = hours, unpaced
+	return a
+}
+
+// Add returns the sum of two.
+func (a Asked) Add(b Asked) Asked {
+	return Asked{a.Rollouts + b.Rollouts, a.AtMost || b.AtMost, a.Tokens + b.Tokens, a.USD + b.USD, a.Bound || b.Bound, sums(a.Hours, b.Hours), sums(a.Unpaced, b.Unpaced)}
+}
+
+// sums adds numbers of the same name; nil where neither has one.
+func sums(a, b map[string]float64) map[string]float64 {
+	all := maps.Clone(a)
+	for name, x := range b {
+		if all == nil {
+			all = map[string]float64{}
+		}
+		all[name] += x
+	}
+	return all
 }
 
 // Cause is a root of what is to do: a knob that differs, and the steps that it moves.

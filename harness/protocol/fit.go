@@ -129,7 +129,7 @@ func (f *fit) lessons(teacher experts.Endpoint, counted []*explain.Step) (a expl
 	a = explain.Asked{Rollouts: 2 * n * x.Teacher.Attempts, AtMost: true}
 	if teacher.URL != "" {
 		a.Tokens, a.USD = asking.Unmeasured(teacher.Expert).Times(a.Rollouts, teacher.Price)
-		a.Bound, a.Hours = true, map[string]float64{teacher.Model: 0}
+		a.Bound, a.Unpaced = true, map[string]float64{teacher.Model: a.Tokens}
 	}
 	return a
 }

@@ -93,10 +93,13 @@ func (w *want) asked(ctx context.Context, counted []*explain.Step) (out explain.
 			at = own.Limits.Concurrency
 		}
 		tokens, usd := u.Times(n, x.Price)
-		out = out.Add(explain.Asked{
-			Rollouts: n, AtMost: known == nil, Tokens: tokens, USD: usd,
-			Bound: !u.Measured, Hours: map[string]float64{x.ID: float64(n) * u.Seconds / float64(at) / 3600},
-		})
+		more := explain.Asked{Rollouts: n, AtMost: known == nil, Tokens: tokens, USD: usd, Bound: !u.Measured}
+		if u.Seconds > 0 {
+			more.Hours = map[string]float64{x.ID: float64(n) * u.Seconds / float64(at) / 3600}
+		} else {
+			more.Unpaced = map[string]float64{x.ID: tokens}
+		}
+		out = out.Add(more)
 	}
 	return out, nil
 }
