@@ -74,7 +74,7 @@ func (r rival) lead(w *weighed, at, other metrics.Point) float64 {
 		case e.expert >= 0:
 			points[i] = w.points[e.expert]
 		case e.accuracy != nil:
-			points[i] = metrics.Point{Quality: w.average(w.means(e.accuracy, w.weights, w.size)), Cost: w.average(w.means(e.usd, w.weights, w.size))}
+			points[i] = w.point(e.accuracy, e.usd, w.weights, w.size)
 		default:
 			points[i] = other
 		}

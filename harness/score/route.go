@@ -299,8 +299,7 @@ func (s *Sample) fixed() *fixed {
 func (f *fixed) pointsUnder(weights []float64) []metrics.Point {
 	points := make([]metrics.Point, len(f.accuracy))
 	for m := range points {
-		points[m].Quality = f.average(f.means(f.accuracy[m], weights, f.size))
-		points[m].Cost = f.average(f.means(f.usd[m], weights, f.size))
+		points[m] = f.point(f.accuracy[m], f.usd[m], weights, f.size)
 	}
 	return points
 }
@@ -318,7 +317,7 @@ func (f *fixed) under(weights []float64) *weighed {
 
 func (w *weighed) rowMeans(r Row, accuracy, usd []float64) *rowMeans {
 	of := &rowMeans{row: r, by: make([]metrics.Point, len(w.Benchmarks))}
-	quality, cost := w.means(accuracy, w.weights, w.size), w.means(usd, w.weights, w.size)
+	quality, cost := w.gotAndPaid(accuracy, usd, w.weights, w.size)
 	for b := range of.by {
 		of.by[b] = metrics.Point{Quality: quality[b], Cost: cost[b]}
 	}

@@ -84,7 +84,7 @@ func (s *Sample) means(column, weights []float64, size []int) []float64 {
 	out := make([]float64, len(s.Benchmarks))
 	for q := 0; q < len(column); {
 		b := s.Strata[q]
-		sum := out[b] // in a register while the benchmark lasts: most of what a bootstrap does is done here
+		sum := out[b] // in a register while the benchmark lasts
 		for ; q < len(column) && s.Strata[q] == b; q++ {
 			sum += weights[q] * column[q]
 		}
@@ -94,6 +94,33 @@ func (s *Sample) means(column, weights []float64, size []int) []float64 {
 		out[b] /= float64(size[b])
 	}
 	return out
+}
+
+// gotAndPaid are the means of what every question got and paid. Both are summed side by side, since a sum waits for its last term: the
+// bootstrap does little else.
+func (s *Sample) gotAndPaid(accuracy, usd, weights []float64, size []int) (quality, cost []float64) {
+	quality, cost = make([]float64, len(s.Benchmarks)), make([]float64, len(s.Benchmarks))
+	accuracy, usd, weights = accuracy[:len(s.Strata)], usd[:len(s.Strata)], weights[:len(s.Strata)] // no bound is checked below
+	for q := 0; q < len(s.Strata); {
+		b := s.Strata[q]
+		got, paid := quality[b], cost[b]
+		for ; q < len(s.Strata) && s.Strata[q] == b; q++ {
+			got += weights[q] * accuracy[q]
+			paid += weights[q] * usd[q]
+		}
+		quality[b], cost[b] = got, paid
+	}
+	for b, n := range size {
+		quality[b] /= float64(n)
+		cost[b] /= float64(n)
+	}
+	return quality, cost
+}
+
+// point is both of them averaged.
+func (s *Sample) point(accuracy, usd, weights []float64, size []int) metrics.Point {
+	quality, cost := s.gotAndPaid(accuracy, usd, weights, size)
+	return metrics.Point{Quality: s.average(quality), Cost: s.average(cost)}
 }
 
 // average weighs the means of the benchmarks by the questions of a pass.
