@@ -193,6 +193,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter calibrate SPEC", prints: `largest difference in accuracy: 0\.0`},
 	{command: "entrorouter calibrate main", prints: `(?s)truncated %.*largest difference in accuracy: 0\.0`},
 	{command: "entrorouter plan SPEC --compile DIR", as: "entrorouter plan tiny.yaml --compile programs", why: "it writes through XLA: what it says of a spec without language models", exit: 2, prints: `trains no language model`},
+	{command: "entrorouter plan SPEC --tokens-per-second ID=N", as: "entrorouter plan tiny.yaml --tokens-per-second small=100", why: "it is about servers: what it says of a simulation", exit: 2, prints: `no model of that name is to be asked and has answered nothing yet; those that are: none`},
 	{command: "entrorouter gpu-check --plugin P", exit: 1, why: "no GPU is needed to run the tests: what is missing", as: "entrorouter gpu-check --plugin cuda", prints: `built without XLA`},
 	{command: "entrorouter run lm-learning", as: "entrorouter plan lm-learning", why: "a quarter of an hour: what it does", prints: `to do +fit lm-sft-100 seed=1`},
 	{command: "entrorouter run lm-collapse", as: "entrorouter plan lm-collapse", why: "minutes: what it does", prints: `to do +fit lm-r1-a0 seed=1`},
