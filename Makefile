@@ -70,7 +70,7 @@ test:
 race:
 	CGO_ENABLED=1 $(GO) test -race -gcflags=all=-d=checkptr=0 -timeout 30m -short ./...
 
-# What a reader does with the page of report, in Chromium; skipped where there is none.
+# What a reader does with the page of report, in Chromium; skipped where there is none, and failing there with BROWSER=required.
 test-browser:
 	$(GO) test -count=1 -tags browser -run '^TestBrowser' ./cmd/entrorouter
 

@@ -77,7 +77,8 @@ func quiet(t *testing.T, what string, report *compare.NumbersReport) {
 	t.Logf("%s: %d numbers moved inside their bands", what, gated)
 }
 
-// The workflow runs what the README calls the test command, and the check, which writes annotations there.
+// The workflow runs what the README calls the test command, the check, which writes annotations there, and the tests in a browser, which
+// it has to have.
 func TestTheWorkflowRunsTheTestsAndTheChecks(t *testing.T) {
 	data, err := os.ReadFile("../.github/workflows/ci.yaml")
 	if err != nil {
@@ -97,7 +98,7 @@ func TestTheWorkflowRunsTheTestsAndTheChecks(t *testing.T) {
 			runs = append(runs, step.Run)
 		}
 	}
-	for _, want := range []string{".ci/run", "go run ./cmd/entrorouter check smoke", "go run ./cmd/entrorouter check main --against figures"} {
+	for _, want := range []string{".ci/run", "go run ./cmd/entrorouter check smoke", "go run ./cmd/entrorouter check main --against figures", "make test-browser BROWSER=required"} {
 		if !slices.Contains(runs, want) {
 			t.Errorf("no step runs %q: %q", want, runs)
 		}

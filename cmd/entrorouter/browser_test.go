@@ -1,6 +1,7 @@
 //go:build browser
 
-// What a reader does with the page of report, in Chromium: make test-browser. The driver is large, so other tests are built without it.
+// What a reader does with the page of report, in Chromium: make test-browser. Without one the tests are skipped, or fail where BROWSER is
+// required. The driver is large, so other tests are built without it.
 package main
 
 import (
@@ -47,7 +48,11 @@ func browserAt(t *testing.T, width int64, file string) (do func(...chromedp.Acti
 		}
 	}
 	if found == "" {
-		t.Skip("there is no Chromium to open a page with: install chromium")
+		without := t.Skip
+		if os.Getenv("BROWSER") == "required" {
+			without = t.Fatal
+		}
+		without("there is no Chromium to open a page with: install chromium")
 	}
 	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox)...)
 	t.Cleanup(cancel)
@@ -81,6 +86,18 @@ func click(selector string) chromedp.Action { return chromedp.Click(selector, ch
 func tells[T any](do func(...chromedp.Action), expression string) (value T) {
 	do(chromedp.Evaluate(expression, &value))
 	return value
+}
+
+// Without Chromium tests are skipped, with a sentence, and fail where it is required.
+func TestBrowserIsMissed(t *testing.T) {
+	for required, want := range map[string]string{"": "--- SKIP", "required": "--- FAIL"} {
+		formulas := exec.Command(os.Args[0], "-test.v", "-test.run", "^TestBrowserSetsFormulas$")
+		formulas.Env = append(os.Environ(), "PATH=", "BROWSER="+required)
+		said, err := formulas.CombinedOutput()
+		if (err != nil) != (required != "") || !bytes.Contains(said, []byte(want)) || !bytes.Contains(said, []byte("install chromium")) {
+			t.Errorf("BROWSER=%s: %v\n%s", required, err, said)
+		}
+	}
 }
 
 func TestBrowserGoesFromAClaimToItsDetail(t *testing.T) {
