@@ -44,7 +44,8 @@ type series struct {
 	label  string
 	color  color.RGBA
 	dashes []vg.Length
-	shape  int // of markers
+	shape  int  // of markers
+	first  bool // of the first look: it stands out
 	points []sample
 }
 
@@ -255,6 +256,9 @@ func paintCollapse(c draw.Canvas, t tiling, d *collapseData) {
 }
 
 func (s series) line() draw.LineStyle {
+	if s.first {
+		return draw.LineStyle{Color: s.color, Width: 2, Dashes: s.dashes}
+	}
 	return draw.LineStyle{Color: s.color, Width: 1.2, Dashes: s.dashes}
 }
 

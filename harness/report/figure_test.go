@@ -132,7 +132,7 @@ func TestThePapersPointStandsInThePlane(t *testing.T) {
 			if err := f.Write(&svg, SVG); err != nil {
 				t.Fatal(err)
 			}
-			if rings := strings.Count(svg.String(), "A3.4,3.4") / 2; point == nil && rings != 0 || point != nil && rings != 3 {
+			if rings := strings.Count(svg.String(), "A3.6,3.6") / 2; point == nil && rings != 0 || point != nil && rings != 3 {
 				t.Errorf("wide %v, point %v: %d rings, want those of the legend and two panels", wide, point, rings)
 			}
 			last := strings.Join(f.records[len(f.records)-1], ",")

@@ -117,12 +117,15 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 			shape = (shape + 1) % shapes
 		}
 		taken[[2]int{colour, shape}] = true
-		m.style = draw.GlyphStyle{Color: category(colour), Radius: 2.6, Shape: glyph(shape)}
+		m.style = draw.GlyphStyle{Color: category(colour), Radius: plainMark, Shape: glyph(shape)}
+		if m.Look == 0 {
+			m.style.Radius = firstMark
+		}
 	}
 	if p := l.Paper; p != nil {
 		colour, _ := p.Look.indices()
 		d.paper = []placed{{
-			Mark: Mark{Label: p.Label}, style: draw.GlyphStyle{Color: category(colour), Radius: 3.4, Shape: draw.RingGlyph{}}, measured: true,
+			Mark: Mark{Label: p.Label}, style: draw.GlyphStyle{Color: category(colour), Radius: firstMark, Shape: draw.RingGlyph{}}, measured: true,
 			accuracy: metrics.Rounded(p.Accuracy, metrics.Accuracy, 1), cost: metrics.Rounded(p.Cost, l.Cost.Unit, 6), gain: metrics.Rounded(p.Gain, l.Gain, 2),
 		}}
 	}
@@ -167,6 +170,7 @@ type paretoData struct {
 	paper            []placed // one, or none
 	hull             metrics.Hull
 	low, high        float64 // of gains that are shown
+	floor            float64 // gains below it are shown by an arrow
 	spots            []spot  // of the marks, as they were drawn last
 }
 
@@ -215,7 +219,7 @@ func (d *paretoData) bound() (remark string) {
 	high := slices.Max(values)
 	low := max(slices.Min(values), -2*max(high, 0.5))
 	s := room("", low, high)
-	d.low, d.high = s.low, s.high
+	d.low, d.high, d.floor = s.low, s.high, low
 	var below, cheap []string
 	for _, m := range slices.Concat(d.experts, d.methods) {
 		switch {
@@ -287,7 +291,7 @@ func expertGlyph() draw.GlyphStyle {
 }
 
 func methodGlyph(i int) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: category(i), Radius: 2.6, Shape: glyph(i)}
+	return draw.GlyphStyle{Color: category(i), Radius: plainMark, Shape: glyph(i)}
 }
 
 func hullLine() draw.LineStyle {
@@ -295,15 +299,18 @@ func hullLine() draw.LineStyle {
 }
 
 // knobLine is the line of all settings of a router's knob.
-func knobLine(mark draw.GlyphStyle) draw.LineStyle {
-	return draw.LineStyle{Color: mark.Color, Width: hairline}
+func knobLine(m placed) draw.LineStyle {
+	if m.Look == 0 {
+		return draw.LineStyle{Color: m.style.Color, Width: thickLine}
+	}
+	return draw.LineStyle{Color: m.style.Color, Width: hairline}
 }
 
 func paretoLegend(methods []placed) []entry {
 	legend := []entry{bothEntry("Hull of fixed experts", hullLine(), expertGlyph())}
 	for _, m := range methods {
 		if len(m.curve) > 1 {
-			legend = append(legend, bothEntry(m.Label, knobLine(m.style), m.style))
+			legend = append(legend, bothEntry(m.Label, knobLine(m), m.style))
 		} else {
 			legend = append(legend, markEntry(m.Label, m.style))
 		}
@@ -314,14 +321,14 @@ func paretoLegend(methods []placed) []entry {
 // gainHeight is the height of the panel of gains.
 const gainHeight = 1.45 * vg.Inch
 
-// all returns what is drawn, in the order of drawing: of routers, those of the first look last.
+// all returns what is drawn, those first that keep their places where markers are parted: of routers, those of the first look.
 func (d *paretoData) all() []placed {
 	marks := slices.Clone(d.experts)
 	for i := range marks {
 		marks[i].style = expertGlyph()
 	}
 	methods := slices.Clone(d.methods)
-	slices.SortStableFunc(methods, func(a, b placed) int { return cmp.Compare(min(b.Look, 1), min(a.Look, 1)) })
+	slices.SortStableFunc(methods, func(a, b placed) int { return cmp.Compare(min(a.Look, 1), min(b.Look, 1)) })
 	return slices.Concat(marks, methods, d.paper)
 }
 
@@ -387,13 +394,14 @@ func (d *paretoData) paintPlane(p panel) {
 		for _, q := range m.curve {
 			curve = append(curve, at(q.Cost, q.Quality))
 		}
-		lines = append(lines, p.stroke(knobLine(m.style), curve)...)
+		lines = append(lines, p.stroke(knobLine(m), curve)...)
 	}
 	p.data.StrokeLines(hullLine(), line)
-	var taken []vg.Rectangle
-	for _, m := range d.all() {
+	all := d.all()
+	var points []vg.Point
+	for _, m := range all {
 		point := at(m.cost.Number, m.accuracy.Number)
-		box := vg.Rectangle{Min: vg.Point{X: point.X - 4, Y: point.Y - 4}, Max: vg.Point{X: point.X + 4, Y: point.Y + 4}}
+		points = append(points, point)
 		bar := draw.LineStyle{Color: m.style.Color, Width: hairline}
 		if m.accuracy.Bounded {
 			lines = append(lines, p.stroke(bar, []vg.Point{at(m.cost.Number, m.accuracy.Low), at(m.cost.Number, m.accuracy.High)})...)
@@ -406,8 +414,12 @@ func (d *paretoData) paintPlane(p panel) {
 			lines = append(lines, p.stroke(draw.LineStyle{Color: m.style.Color, Width: hairline, Dashes: []vg.Length{1, 1.5}}, []vg.Point{was, point})...)
 			p.data.DrawGlyph(draw.GlyphStyle{Color: m.style.Color, Radius: 1.4, Shape: draw.RingGlyph{}}, was)
 		}
-		p.data.DrawGlyph(m.style, point)
-		d.spot(m, point, "Accuracy (%)", m.accuracy)
+	}
+	drawn, leaders := p.marks(all, points, len(d.experts))
+	lines = append(lines, leaders...)
+	var taken []vg.Rectangle
+	for i, m := range all {
+		d.spot(m, drawn[i], "Accuracy (%)", m.accuracy)
 		here := &d.spots[len(d.spots)-1]
 		if d.comparable(m) {
 			here.says += "; hull gain " + bounds(m.gain, 1)
@@ -415,11 +427,12 @@ func (d *paretoData) paintPlane(p panel) {
 		if m.Keys != nil { // it was measured here
 			here.row = &rival{m.Label, d.factor * m.cost.Number, m.accuracy.Number}
 		}
-		taken = append(taken, box)
+		r := m.style.Radius + 1.4
+		taken = append(taken, vg.Rectangle{Min: vg.Point{X: drawn[i].X - r, Y: drawn[i].Y - r}, Max: vg.Point{X: drawn[i].X + r, Y: drawn[i].Y + r}})
 	}
 	marks := slices.Clone(taken)
 	for i, e := range d.experts {
-		box, leader, ok := nameExpert(p.data, at(e.cost.Number, e.accuracy.Number), e.Label, func(box vg.Rectangle, leader []vg.Point) bool {
+		box, leader, ok := nameExpert(p.data, drawn[i], e.Label, func(box vg.Rectangle, leader []vg.Point) bool {
 			if leader == nil && !nearest(box, i, marks) {
 				return true
 			}
@@ -445,16 +458,19 @@ func (d *paretoData) paintGains(p panel) {
 				curve = append(curve, at(q.Cost, d.hull.Gain(q)))
 			}
 		}
-		p.stroke(knobLine(m.style), curve)
+		p.stroke(knobLine(m), curve)
 	}
 	p.level(0)
-	for _, m := range d.all() {
+	var shown []placed
+	var points []vg.Point
+	experts := 0 // shown
+	for i, m := range d.all() {
 		if !d.comparable(m) {
 			continue
 		}
 		bar := draw.LineStyle{Color: m.style.Color, Width: hairline}
 		point := at(m.cost.Number, m.gain.Number)
-		if point.Y < p.data.Min.Y {
+		if m.gain.Number < d.floor {
 			foot := p.data.Min.Y + 2
 			point.Y = foot + 8
 			p.data.StrokeLine2(bar, point.X, point.Y, point.X, foot)
@@ -462,9 +478,42 @@ func (d *paretoData) paintGains(p panel) {
 		} else if m.gain.Bounded {
 			p.stroke(bar, []vg.Point{at(m.cost.Number, m.gain.Low), at(m.cost.Number, m.gain.High)})
 		}
-		p.data.DrawGlyph(m.style, point)
-		d.spot(m, point, "Hull gain (points)", m.gain)
+		shown, points = append(shown, m), append(points, point)
+		if i < len(d.experts) {
+			experts++
+		}
 	}
+	drawn, _ := p.marks(shown, points, experts)
+	for i, m := range shown {
+		d.spot(m, drawn[i], "Hull gain (points)", m.gain)
+	}
+}
+
+// marks draws the markers of rows that belong at given points, and returns where they are and the lines that lead to those that had
+// to be moved, from a dot. The first n stay: names tell them apart.
+func (p panel) marks(rows []placed, belong []vg.Point, n int) (drawn []vg.Point, leaders [][]vg.Point) {
+	var marks []mark
+	for i, m := range rows {
+		marks = append(marks, mark{belong[i], m.style.Radius})
+	}
+	drawn = parted(p.data.Rectangle, marks, n)
+	for i, m := range rows {
+		if drawn[i] != belong[i] {
+			leader := []vg.Point{belong[i], drawn[i]}
+			p.data.StrokeLines(draw.LineStyle{Color: m.style.Color, Width: hairline}, leader)
+			leaders = append(leaders, leader)
+		}
+	}
+	for i, m := range slices.Backward(rows) {
+		p.data.DrawGlyph(m.style, drawn[i])
+	}
+	for i, m := range rows {
+		if drawn[i] != belong[i] {
+			p.data.DrawGlyph(draw.GlyphStyle{Color: color.White, Radius: 1.6, Shape: draw.CircleGlyph{}}, belong[i])
+			p.data.DrawGlyph(draw.GlyphStyle{Color: m.style.Color, Radius: 1, Shape: draw.CircleGlyph{}}, belong[i])
+		}
+	}
+	return drawn, leaders
 }
 
 // nearest says whether a name at a box is read as that of the i-th mark: no other is as near.

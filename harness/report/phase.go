@@ -91,7 +91,7 @@ func Phase(l PhaseLayout, set *metrics.Set) (*Figure, error) {
 }
 
 func phaseOnce(s series) series {
-	s.color, s.dashes = category(4), dash(1)
+	s.color, s.dashes = color.RGBA{0xE6, 0x9F, 0x00, 0xFF}, dash(1) // light enough over the darkest shade
 	return s
 }
 

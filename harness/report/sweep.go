@@ -82,7 +82,7 @@ func Sweep(l SweepLayout, set, paper *metrics.Set) (*Figure, error) {
 	for _, q := range l.Panels {
 		d := sweepData{Quantity: q, paper: series{label: "Paper", color: category(6), dashes: dash(1)}}
 		for i, line := range l.Lines {
-			s, dots := series{label: line.Label, color: category(styles[i].colour), shape: styles[i].shape, dashes: dash(i)}, series{color: category(styles[i].colour)}
+			s, dots := series{label: line.Label, color: category(styles[i].colour), shape: styles[i].shape, dashes: dash(i), first: line.Look == 0}, series{color: category(styles[i].colour)}
 			byNumber := slices.SortedStableFunc(slices.Values(line.Points), func(a, b SweepPoint) int { return cmp.Compare(a.X, b.X) })
 			for _, point := range byNumber {
 				if l.Log && point.X <= 0 {
@@ -223,6 +223,9 @@ func paperGlyph() draw.GlyphStyle {
 }
 
 func sweepGlyph(s series) draw.GlyphStyle {
+	if s.first {
+		return draw.GlyphStyle{Color: s.color, Radius: 3, Shape: glyph(s.shape)}
+	}
 	return draw.GlyphStyle{Color: s.color, Radius: 2.2, Shape: glyph(s.shape)}
 }
 
@@ -276,11 +279,15 @@ func paintSweep(c draw.Canvas, axis scale, panels []sweepData) {
 			p.draw(d.paper)
 			p.dots(d.paper, paperGlyph())
 		}
-		for k, s := range d.lines {
-			p.aside = aside(k, len(d.lines))
-			p.draw(s)
-			p.dots(d.seeds[k], seedGlyph(s.color))
-			p.dots(s, sweepGlyph(s))
+		for _, first := range []bool{false, true} { // which lies on top
+			for k, s := range d.lines {
+				if s.first == first {
+					p.aside = aside(k, len(d.lines))
+					p.draw(s)
+					p.dots(d.seeds[k], seedGlyph(s.color))
+					p.dots(s, sweepGlyph(s))
+				}
+			}
 		}
 	}
 }

@@ -25,6 +25,8 @@ const (
 	margin      = vg.Length(4)
 	hairline    = vg.Length(0.6)
 	thickLine   = vg.Length(1.4)
+	plainMark   = vg.Length(2.6) // radius of the marker of a row
+	firstMark   = vg.Length(3.6) // of the first look
 )
 
 // middle centres capitals and digits on a point; draw.YCenter centres the box of the font, which is lower.
@@ -67,11 +69,11 @@ const (
 )
 
 // category returns the i-th colour for series without an order: the Okabe-Ito palette without its yellow, which is too
-// light for a line.
+// light for a line, and with violet for its orange, which is too near to the first colour.
 func category(i int) color.RGBA {
 	palette := [colours]color.RGBA{
 		{0xD5, 0x5E, 0x00, 0xFF}, {0x00, 0x72, 0xB2, 0xFF}, {0x00, 0x9E, 0x73, 0xFF}, {0xCC, 0x79, 0xA7, 0xFF},
-		{0xE6, 0x9F, 0x00, 0xFF}, {0x56, 0xB4, 0xE9, 0xFF}, {0x22, 0x22, 0x22, 0xFF},
+		{0x6A, 0x1B, 0xC8, 0xFF}, {0x56, 0xB4, 0xE9, 0xFF}, {0x22, 0x22, 0x22, 0xFF},
 	}
 	return palette[i%colours]
 }
@@ -83,7 +85,7 @@ func dash(i int) []vg.Length {
 }
 
 // Look is how a series is marked, the same in every figure: 0 is the first colour and the first marker, which nothing else
-// gets; the others take turns.
+// gets, with a larger marker and a thicker line; the others take turns.
 type Look int
 
 // Looks is how many there are before one is repeated.

@@ -20,6 +20,7 @@ type TrainingLayout struct {
 	Name      string
 	Caption   string
 	Methods   []Term
+	First     string // of them, the value of the one that stands out; empty: none
 	Strongest string // id of the expert whose share is shown
 }
 
@@ -52,7 +53,7 @@ func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 	records := [][]string{{"panel", "stage", "quantity", "row", "step", "value", "low", "high"}}
 	for i, p := range panels {
 		for k, m := range l.Methods {
-			s := series{label: m.Label, color: category(k), dashes: dash(k)}
+			s := series{label: m.Label, color: category(k), dashes: dash(k), first: m.Value == l.First}
 			at := []metrics.Key{{Name: "method", Value: m.Value}, {Name: "stage", Value: p.stage}, {Name: "expert"}, {Name: "seed"}}
 			if p.expert {
 				at[2].Value = l.Strongest
@@ -108,9 +109,11 @@ func paintCurves(c draw.Canvas, q Quantity, all []series) {
 			p.band(s)
 		}
 	}
-	for _, s := range all {
-		if len(s.points) > 0 {
-			p.draw(s)
+	for _, first := range []bool{false, true} { // which lies on top
+		for _, s := range all {
+			if len(s.points) > 0 && s.first == first {
+				p.draw(s)
+			}
 		}
 	}
 }
