@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,14 +57,8 @@ type drawnAs struct {
 	Number  string // what the paper calls it; empty: it is ours alone
 	Caption string
 	Files   []string
-}
-
-// Image is what a browser shows of a figure; empty: it is a table.
-func (d drawnAs) Image() string {
-	if at := slices.IndexFunc(d.Files, func(name string) bool { return path.Ext(name) == ".svg" }); at >= 0 {
-		return d.Files[at]
-	}
-	return ""
+	Image   string // of them, what a browser shows of a figure; empty: it is a table
+	Width   int    // of the image on a page, in pixels
 }
 
 // indexPages are the index, what stands behind the verdicts, and the page of each experiment. made are the files of verdicts.
@@ -226,6 +221,12 @@ func drawnIn(folder string, outputs []spec.Output) (all []drawnAs, err error) {
 		if at := slices.IndexFunc(outputs, func(o spec.Output) bool { return o.File == d.Name }); at >= 0 {
 			d.Number = outputs[at].Number
 		}
+		if image := d.Name + ".svg"; slices.Contains(d.Files, image) {
+			d.Image = image
+			if d.Width, err = pageWidth(filepath.Join(folder, image)); err != nil {
+				return nil, err
+			}
+		}
 		if slices.Contains(d.Files, d.Name+".txt") {
 			text, err := os.ReadFile(filepath.Join(folder, d.Name+".txt"))
 			if err != nil {
@@ -242,6 +243,28 @@ func drawnIn(folder string, outputs []spec.Output) (all []drawnAs, err error) {
 		}
 	}
 	return all, nil
+}
+
+// pageWidth is how wide a page shows a drawing: its letters are to be read there, and drawings are in the measures of print.
+func pageWidth(file string) (pixels int, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	var drawing struct {
+		Width string `xml:"width,attr"`
+	}
+	if err := xml.Unmarshal(data, &drawing); err != nil {
+		return 0, fmt.Errorf("%s: %w", file, err)
+	}
+	points, err := strconv.ParseFloat(strings.TrimSuffix(drawing.Width, "pt"), 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s: its width %q is no number of points", file, drawing.Width)
+	}
+	if points < 300 { // of a column of print
+		return 560, nil
+	}
+	return 700, nil
 }
 
 // outputOf is the place of the output that a table or figure is of: what it is called begins with the output's name, the longest that
@@ -341,7 +364,7 @@ Numbers are of {{.Kind}}.{{range .Head}} {{.}}{{end}}{{if .Seeds}} Trainings or 
 {{with .Number}}
 The paper's {{.}}.
 {{end}}{{with .Image}}
-![{{$d.Name}} of {{$e.Name}}]({{.}})
+<img src="{{.}}" width="{{$d.Width}}" alt="{{$d.Name}} of {{$e.Name}}">
 {{end}}{{with .Caption}}
 {{.}}
 {{end}}

@@ -165,6 +165,9 @@ func TestThePagesOfFiguresAreComplete(t *testing.T) {
 		if !strings.Contains(documentText(t, folder+indexFile), "]("+base+")") {
 			t.Errorf("%s%s does not list %s; run entrorouter claims --update", folder, indexFile, base)
 		}
+		if shown := regexp.MustCompile(`<img src="` + regexp.QuoteMeta(base) + `" width="(560|700)" alt=".`); path.Ext(base) == ".svg" && !shown.MatchString(documentText(t, folder+indexFile)) {
+			t.Errorf("%s%s does not show %s as wide as its letters need; run entrorouter claims --update", folder, indexFile, base)
+		}
 		return nil
 	})
 	if err != nil || files < 200 || len(pages) < 20 {
