@@ -115,10 +115,21 @@ outputs: [{kind: table}]
 				if !report.SameProblems || exact == 0 && name != "collapse" {
 					t.Errorf("%d exact; same problems: %v", exact, report.SameProblems)
 				}
+				everyReason(t, report)
 				if len(report.Ungated())+len(report.Noise()) == 0 {
 					t.Error("nothing moved")
 				}
 			}
 		})
+	}
+}
+
+// everyReason wants a reason of every number of a comparison that nothing judges.
+func everyReason(t *testing.T, report *compare.NumbersReport) {
+	t.Helper()
+	for _, c := range report.Changes {
+		if judged := c.Gate != metrics.None || c.Missing || c.Lost; judged != (c.Reason == metrics.Reason{}) {
+			t.Errorf("%s %s has the gate %s and the reason %q", c.Label, c.Unit, c.Gate, c.Reason)
+		}
 	}
 }

@@ -71,6 +71,11 @@ func quiet(t *testing.T, what string, report *compare.NumbersReport) {
 	if gated == 0 {
 		t.Errorf("%s: nothing was gated", what)
 	}
+	for _, c := range report.Ungated() {
+		if (c.Reason == metrics.Reason{}) {
+			t.Errorf("%s: nothing says why %s %s is not judged", what, c.Label, c.Unit)
+		}
+	}
 	for _, c := range report.Regressions() {
 		t.Errorf("%s: %s %s: %v in the reference, now %v; noise is up to %v", what, c.Label, c.Unit, c.Reference, c.Ours, c.Band)
 	}

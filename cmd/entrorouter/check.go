@@ -216,6 +216,7 @@ type moved struct {
 	Gate      string   `json:"gate"`
 	Band      *float64 `json:"band"` // null: nothing says what is noise
 	Verdict   string   `json:"verdict"`
+	Reason    string   `json:"reason,omitempty"` // why it is not judged
 }
 
 func writeCheckJSON(w io.Writer, r *compare.NumbersReport, result *harness.Result, against string) error {
@@ -246,6 +247,9 @@ func movedNumbers(r *compare.NumbersReport) []moved {
 		}
 		if b, ok := c.Allowed(); ok {
 			m.Band = &b
+		}
+		if c.Reason != (metrics.Reason{}) {
+			m.Reason = c.Reason.String()
 		}
 		out = append(out, m)
 	}
@@ -280,12 +284,20 @@ func writeCheck(w io.Writer, r *compare.NumbersReport, of *spec.Resolved, agains
 	case len(noise) > 0:
 		fmt.Fprintf(w, "%s has not moved by more than noise against %s%s.\n", r.Experiment, against, repeats)
 	case len(ungated) > 0:
-		fmt.Fprintf(w, "%s moved against %s in %d numbers that nothing can judge%s.\n", r.Experiment, against, len(ungated), repeats)
+		fmt.Fprintf(w, "%s moved against %s in %d numbers, none of which can be judged%s.\n", r.Experiment, against, len(ungated), repeats)
 	default:
 		fmt.Fprintf(w, "%s has not moved against %s.\n", r.Experiment, against)
 	}
-	fmt.Fprintf(w, "%d numbers compared %s: %d the same, %d moved inside the noise, %d moved with nothing to judge them by; regressions: %d.\n",
+	fmt.Fprintf(w, "%d numbers compared %s: %d the same, %d moved inside the noise, %d moved and are not judged; regressions: %d.\n",
 		len(r.Changes), how, same, len(noise), len(ungated), len(regressions))
+	reasons, count := r.Unjudged()
+	if len(reasons) > 0 && !paper && !full {
+		var of []string
+		for _, why := range reasons {
+			of = append(of, fmt.Sprintf("%s %d", why.What, count[why]))
+		}
+		fmt.Fprintf(w, "Not judged: %s; --full says why.\n", strings.Join(of, ", "))
+	}
 	if full {
 		byRow(w, "More than noise:", regressions, 5, 4)
 	} else {
@@ -296,6 +308,12 @@ func writeCheck(w io.Writer, r *compare.NumbersReport, of *spec.Resolved, agains
 	}
 	if full {
 		byRow(w, "Inside the noise, of each row the nearest to its edge:", noise, 10, 1)
+		if len(reasons) > 0 {
+			fmt.Fprintf(w, "\nNot judged, and why; --json lists each number with its reason:\n")
+		}
+		for _, why := range reasons {
+			fmt.Fprintf(w, "  %d %s: %s\n", count[why], why.What, why.Why)
+		}
 	}
 	if paper {
 		byRow(w, "Rows of routers, which decide nothing:", ungated, len(ungated), len(ungated))

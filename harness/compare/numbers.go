@@ -5,9 +5,11 @@ package compare
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -47,6 +49,18 @@ func (c *NumbersReport) Noise() []metrics.Change {
 // Ungated are the changes that nothing can judge.
 func (c *NumbersReport) Ungated() []metrics.Change {
 	return slices.DeleteFunc(slices.Clone(c.Changes), func(x metrics.Change) bool { return !x.Differs() || x.Regressed() || x.Gate != metrics.None })
+}
+
+// Unjudged counts changes by the reason why nothing judges them, those of most numbers first.
+func (c *NumbersReport) Unjudged() (reasons []metrics.Reason, count map[metrics.Reason]int) {
+	count = map[metrics.Reason]int{}
+	for _, x := range c.Ungated() {
+		count[x.Reason]++
+	}
+	reasons = slices.SortedFunc(maps.Keys(count), func(a, b metrics.Reason) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a.What, b.What))
+	})
+	return reasons, count
 }
 
 // Same is how many numbers did not move.
@@ -110,10 +124,15 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 		Untrained: func(m metrics.Measurement) bool {
 			return untrained[m.Key("method")] && (out.SameNumerics || m.Key("arena") == metrics.PaperArena)
 		},
-		// A row that is set to another's spending jumps from one setting of its knob to the next, and at the paper's sizes
-		// accuracy moves by whole questions: neither is anything like normal.
-		Smooth: func(m metrics.Measurement) bool {
-			return !matched[m.Key("method")] && (m.Key("arena") != metrics.PaperArena || x.Large == 0)
+		// Neither is anything like normal.
+		Jumps: func(m metrics.Measurement) (why metrics.Reason) {
+			switch {
+			case matched[m.Key("method")]:
+				why = metrics.Reason{What: "rows that are set to another's spending", Why: "they jump from one setting of their knob to the next"}
+			case m.Key("arena") == metrics.PaperArena && x.Large > 0:
+				why = metrics.Reason{What: "averages at the paper's sizes", Why: "they move by whole questions; those of the larger set are judged"}
+			}
+			return why
 		},
 		Relative: func(unit string) bool {
 			return slices.Contains([]string{units.Difference, units.CostDifference, units.Lead, units.OtherLead, units.McNemar}, unit)
@@ -172,7 +191,12 @@ func Paper(r *spec.Resolved, measured, paper *metrics.Set) *NumbersReport {
 					continue
 				}
 				c := metrics.Change{Label: ours[0].Label(), Unit: unit, Ours: mine.Number, Reference: theirs.Number, Gate: metrics.None, Noise: math.NaN()}
-				if methods.Fixed(row.Name) && mine.Bounded {
+				switch {
+				case !methods.Fixed(row.Name):
+					c.Reason = metrics.Reason{What: "rows of routers", Why: "they are trained on simulated answers here and on others in the paper"}
+				case !mine.Bounded:
+					c.Reason = metrics.Reason{What: "numbers without an interval", Why: "nothing says how far the draw of the questions moves them"}
+				default:
 					c.Gate = metrics.Question
 					c.Band = (mine.High - mine.Low) / (2 * normal)
 					gated = append(gated, len(out.Changes))

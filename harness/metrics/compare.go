@@ -32,21 +32,21 @@ const (
 	// Paired: the same questions under another recipe. The band is a t interval of the mean difference question by question,
 	// and of the training seeds where trainings differ.
 	Paired Gate = "paired"
-	// None: nothing says how far the numbers may be apart; the difference is reported and decides nothing.
+	// None: nothing says how far the numbers may be apart; the difference is reported and decides nothing. Change.Reason says why.
 	None Gate = "none"
 )
 
 // Comparison says what two files of measurements of one experiment have in common.
 type Comparison struct {
-	SameProblems  bool                   // drawn from the same seed, in the same sizes
-	SameNumerics  bool                   // backend and architecture
-	Untrained     func(Measurement) bool // of a row that trains nothing and draws nothing
-	OtherTraining func(Measurement) bool // of a line that may depend on trainings, whose seeds differ though lines of single seeds do not say so
-	Smooth        func(Measurement) bool // of a row whose numbers move by little and often with its seed, as the t interval supposes
-	Relative      func(unit string) bool // the unit compares with another row, and so depends on that row's training seeds
-	Sampled       func(unit string) bool // the unit rests on a choice made on the sample, which its interval holds fixed
-	Confidence    float64                // of the intervals in the files, e.g. 0.95
-	FalseAlarm    float64                // probability that any of the statistical gates closes although nothing changed
+	SameProblems  bool                     // drawn from the same seed, in the same sizes
+	SameNumerics  bool                     // backend and architecture
+	Untrained     func(Measurement) bool   // of a row that trains nothing and draws nothing
+	OtherTraining func(Measurement) bool   // of a line that may depend on trainings, whose seeds differ though lines of single seeds do not say so
+	Jumps         func(Measurement) Reason // why a number does not move by little and often with its seed, as the t interval supposes; zero: it does
+	Relative      func(unit string) bool   // the unit compares with another row, and so depends on that row's training seeds
+	Sampled       func(unit string) bool   // the unit rests on a choice made on the sample, which its interval holds fixed
+	Confidence    float64                  // of the intervals in the files, e.g. 0.95
+	FalseAlarm    float64                  // probability that any of the statistical gates closes although nothing changed
 }
 
 // Change is the comparison of one number.
@@ -59,6 +59,58 @@ type Change struct {
 	Gate            Gate
 	Band            float64 // greatest difference that is noise; 0 for Exact and Golden, meaningless for None
 	Noise           float64 // for Golden: what the band of Seeds would be, or NaN
+	Reason          Reason  // for None, unless the number is missing or lost
+}
+
+// Reason says why nothing judges a number.
+type Reason struct {
+	What string // the numbers that are not judged so, as they are counted: "settings of a knob"
+	Why  string
+}
+
+// String is one clause of both.
+func (r Reason) String() string { return r.What + ": " + r.Why }
+
+// noSpread is why a number is not judged of which the reference does not tell how far training seeds move it.
+const noSpread = "the reference keeps the mean over its training seeds and not how far each moves it"
+
+// unjudged says why nothing judges a number of a line. over is what is known of its training seeds.
+func (c Comparison) unjudged(ref Measurement, unit string, untrained bool, over spread) Reason {
+	if !c.SameProblems {
+		switch {
+		case !untrained:
+			return Reason{"trained rows on other problems", "how far other training problems move a router is not measured"}
+		case c.Relative(unit):
+			return Reason{"comparisons with a trained row on other problems", "how far other training problems move that row is not measured"}
+		case c.Sampled(unit):
+			return Reason{"hull gains on other problems", "other problems may have another hull, which no interval counts"}
+		case ref.Key("benchmark") != Average:
+			return Reason{"parts of other problems", "only averages over all benchmarks are judged there"}
+		}
+		return Reason{"numbers without an interval on other problems", "nothing says how far the draw of the questions moves them"}
+	}
+	if ref.Key("seed") != "" {
+		return Reason{"single trainings", "another backend or architecture need not repeat them; their means over training seeds are judged"}
+	}
+	switch {
+	case over.n == 0 && c.OtherTraining(ref):
+		return Reason{"numbers of one training on each side", "nothing says how far another training seed moves them"}
+	case over.n == 0 && ref.Key("knob") != "":
+		return Reason{"settings of a knob", noSpread}
+	case over.n == 0 && ref.Key("step") != "":
+		return Reason{"steps of a training", noSpread + "; its first and last steps are judged"}
+	case over.n == 0 && ref.Name != "Route":
+		return Reason{"summaries of rows", noSpread}
+	case over.n == 0 && ref.Key("benchmark") != Average:
+		return Reason{"single benchmarks", noSpread + "; averages are judged"}
+	case over.n == 0:
+		return Reason{"further numbers of averages", noSpread + "; accuracy and dollars are judged"}
+	case over.n < 3:
+		return Reason{"means of fewer than three training seeds in the reference", "so few do not say how far another one moves them"}
+	case over.sd == 0:
+		return Reason{"numbers that are the same for each training seed of the reference", "that does not say how far another one moves them"}
+	}
+	return c.Jumps(ref)
 }
 
 // Differs says whether the numbers are not the same.
@@ -189,8 +241,11 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 				x.Gate = Exact
 			case c.SameNumerics && sameSeeds:
 				x.Gate = Golden
-			case s.seeds > 0 && c.Smooth(ref):
+			case s.seeds > 0 && c.Jumps(ref) == Reason{}:
 				x.Gate = Seeds
+			}
+			if x.Gate == None {
+				x.Reason = c.unjudged(ref, v.Unit, untrained && sameSeeds, over[ref.Label()][v.Unit])
 			}
 			if s.change = len(out); x.Gate == Seeds || x.Gate == Question || x.Gate == Golden && s.seeds > 0 {
 				gated = append(gated, s)

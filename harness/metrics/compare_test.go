@@ -34,9 +34,14 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 		SameProblems: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
 		Untrained:     func(m Measurement) bool { return m.Key("method") == "fixed" },
 		OtherTraining: func(Measurement) bool { return false },
-		Smooth:        func(m Measurement) bool { return m.Key("method") != "stepwise" },
-		Relative:      func(unit string) bool { return unit == "difference-points" },
-		Sampled:       func(unit string) bool { return unit == "hull-gain-points" },
+		Jumps: func(m Measurement) (why Reason) {
+			if m.Key("method") == "stepwise" {
+				why = Reason{"steps", "they jump"}
+			}
+			return why
+		},
+		Relative: func(unit string) bool { return unit == "difference-points" },
+		Sampled:  func(unit string) bool { return unit == "hull-gain-points" },
 	}
 	// A sweep of other trainings lists other settings, one of the same trainings the same.
 	knobs := parseSet(t, strings.Replace(referenceText, "seed=1 100 81.000 accuracy-%", "seed=1 100 81.000 accuracy-%\nBenchmarkSweep/method=learned/knob=001 100 50.000 accuracy-%", 1))
@@ -120,6 +125,9 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 				if isEnd(x.Unit) {
 					continue // in the test below
 				}
+				if unjudged := x.Gate == None && !x.Missing && !x.Lost; unjudged != (x.Reason != Reason{}) {
+					t.Errorf("%s %s has the gate %s and the reason %q", x.Label, x.Unit, x.Gate, x.Reason)
+				}
 				label := strings.NewReplacer("Route/method=", "", "benchmark=", "", "seed=", "").Replace(x.Label) + " " + x.Unit
 				got[label] = string(x.Gate)
 				if x.Regressed() {
@@ -139,7 +147,7 @@ func TestTheEndsOfAnIntervalRepeatThemselvesWithItsNumber(t *testing.T) {
 		SameProblems: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
 		Untrained:     func(m Measurement) bool { return m.Key("method") == "fixed" },
 		OtherTraining: func(Measurement) bool { return false },
-		Smooth:        func(Measurement) bool { return true },
+		Jumps:         func(Measurement) Reason { return Reason{} },
 		Relative:      func(string) bool { return false },
 		Sampled:       func(string) bool { return false },
 	}
@@ -184,7 +192,7 @@ func TestBandsAreThePredictionIntervalsOfTheReference(t *testing.T) {
 		SameProblems: true, Confidence: 0.95, FalseAlarm: 0.05,
 		Untrained:     func(m Measurement) bool { return m.Key("method") == "fixed" },
 		OtherTraining: func(Measurement) bool { return false },
-		Smooth:        func(Measurement) bool { return true },
+		Jumps:         func(Measurement) Reason { return Reason{} },
 		Relative:      func(string) bool { return false },
 		Sampled:       func(string) bool { return false },
 	}
@@ -233,7 +241,7 @@ func TestOtherProblemsMoveWhatIsComparedWithATrainedRow(t *testing.T) {
 	c := Comparison{
 		Confidence: 0.95, FalseAlarm: 0.01,
 		Untrained: func(Measurement) bool { return true }, OtherTraining: func(Measurement) bool { return false },
-		Smooth:   func(Measurement) bool { return true },
+		Jumps:    func(Measurement) Reason { return Reason{} },
 		Relative: func(unit string) bool { return unit == "difference-points" },
 		Sampled:  func(unit string) bool { return unit == "hull-gain-points" },
 	}
@@ -261,7 +269,7 @@ func TestANumberThatTheReferenceHasLostIsNoticed(t *testing.T) {
 	c := Comparison{
 		SameProblems: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
 		Untrained: func(Measurement) bool { return true }, OtherTraining: func(Measurement) bool { return false },
-		Smooth: func(Measurement) bool { return true }, Relative: func(string) bool { return false }, Sampled: func(string) bool { return false },
+		Jumps: func(Measurement) Reason { return Reason{} }, Relative: func(string) bool { return false }, Sampled: func(string) bool { return false },
 	}
 	const fixedOne = "BenchmarkRoute/method=fixed/benchmark=one 100 70.000 accuracy-%\n"
 	for _, tc := range []struct {

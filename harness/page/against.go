@@ -61,7 +61,7 @@ func (e *Experiment) compared(name string) *compared {
 		of    []metrics.Change
 	}{
 		{"Moved by more than noise", &out.Beyond, r.Regressions()},
-		{"Moved, with nothing to judge them by", &out.Unjudged, r.Ungated()},
+		{"Moved, and not judged", &out.Unjudged, r.Ungated()},
 		{"Moved within noise", &out.Within, r.Noise()},
 	} {
 		*kind.count = len(kind.of)
