@@ -202,7 +202,7 @@ type Answer struct {
 
 // Read reads the files of a log and grades what it says.
 func (f Format) Read(ctx context.Context, files []File, o Options) (*Log, error) {
-	c := collector{ctx: ctx, o: o, log: &Log{}, at: map[string]int{}, models: map[recording.Candidate]int{}}
+	c := collector{ctx: ctx, o: o, log: &Log{}, at: map[string]int{}, models: map[recording.Candidate]int{}, columns: slices.Contains(f.Keys, "prompt_tokens")}
 	if o.CorrectFrom == 0 {
 		c.o.CorrectFrom = 1
 	}
@@ -214,6 +214,9 @@ func (f Format) Read(ctx context.Context, files []File, o Options) (*Log, error)
 		left = append(left, fmt.Sprintf("%s: their question is not among those of the problems", counted(c.unnamed, "answer")))
 	}
 	c.log.Left = left
+	if len(c.log.Questions) == 0 && c.unnamed > 0 {
+		return nil, fmt.Errorf("the log has %s, and none of their questions is in %s: the first one is to %s, and %s begins with %s", counted(c.unnamed, "answer"), o.Problems.file, c.unknown, o.Problems.file, o.Problems.first())
+	}
 	if len(c.log.Questions) == 0 {
 		return nil, fmt.Errorf("no answer in %s", counted(len(files), "file"))
 	}
@@ -228,7 +231,9 @@ type collector struct {
 	log     *Log
 	at      map[string]int // key of a question -> its position
 	models  map[recording.Candidate]int
-	unnamed int // answers to questions that the problems lack
+	unnamed int    // answers to questions that the problems lack
+	unknown string // the first of these questions
+	columns bool   // the format is a table, whose columns a user may name
 }
 
 var inNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
@@ -243,7 +248,9 @@ func (c *collector) add(r Row) error {
 	}
 	if c.o.Problems != nil {
 		if !c.o.Problems.fill(&r) {
-			c.unnamed++
+			if c.unnamed++; c.unnamed == 1 {
+				c.unknown = example(cmp.Or(r.Question, r.name), r.Problem)
+			}
 			return nil
 		}
 	}
@@ -314,14 +321,21 @@ func (c *collector) question(r Row) (int, error) {
 
 // tokens fills in what the log does not say.
 func (c *collector) tokens(a *Answer, r Row) error {
-	estimate := func(n *int64, what string, characters int) error {
+	if a.Out < 0 && a.Chars < 0 {
+		return errors.New("neither the output tokens nor the text of the response is there; name a column of either with --key output_tokens=COLUMN or --key response=COLUMN")
+	}
+	estimate := func(n *int64, what, key, text string, characters int) error {
 		switch {
 		case *n > cost.MaxTokens:
 			return fmt.Errorf("%d %s tokens; want 0 to %d", *n, what, cost.MaxTokens)
 		case *n >= 0:
 			return nil
-		case c.o.CharsPerToken == 0 || characters < 0:
-			return fmt.Errorf("the %s tokens are not said; --chars-per-token 4 counts characters in their place, where there is a text", what)
+		case c.o.CharsPerToken == 0:
+			named := ""
+			if c.columns {
+				named = fmt.Sprintf("name their column with --key %s=COLUMN, or ", key)
+			}
+			return fmt.Errorf("the %s tokens are not said; %s--chars-per-token 4 counts the characters of the %s in their place", what, named, text)
 		}
 		*n = int64(math.Round(float64(characters) / c.o.CharsPerToken))
 		c.log.Estimated = true
@@ -331,10 +345,10 @@ func (c *collector) tokens(a *Answer, r Row) error {
 	for _, o := range r.Options {
 		question += utf8.RuneCountInString(o)
 	}
-	if err := estimate(&a.In, "input", question); err != nil {
+	if err := estimate(&a.In, "input", "prompt_tokens", "question", question); err != nil {
 		return err
 	}
-	return estimate(&a.Out, "output", a.Chars)
+	return estimate(&a.Out, "output", "output_tokens", "response", a.Chars)
 }
 
 // grade says whether an answer is right: by the verifier where it can tell, or else as published. One that a limit cut is wrong.

@@ -193,6 +193,10 @@ func TestFormatsAreRead(t *testing.T) {
 }
 
 func TestWhatIsNoLogIsRefused(t *testing.T) {
+	asked, err := ReadProblems(file("problems.jsonl", golds))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		format string
 		o      Options
@@ -219,6 +223,11 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"no tokens":               {"reasoning-gym", Options{Model: "m"}, gym, "f: result 1: the input tokens are not said; --chars-per-token 4"},
 		"no questions":            {"omnisbench", Options{}, omnis, "f: item 1: the question has no text; give the questions with --problems"},
 		"no column":               {"csv", Options{Keys: map[string]string{"problem": "q"}}, table, `f: problem is to be read from the column "q", and there is none; there are name, question`},
+		"semicolons":              {"csv", Options{}, "question;model;correct\nA?;x;1\n", "f: its columns seem to be separated by semicolons; separate them by commas"},
+		"tabs":                    {"csv", Options{}, "question\tmodel\nA?\tx\n", "f: its columns seem to be separated by tabs; separate them by commas"},
+		"labels alone":            {"csv", Options{CharsPerToken: 4, Model: "m"}, "problem,correct\na,1\n", "f:2: neither the output tokens nor the text of the response is there; name a column of either with --key output_tokens=COLUMN or --key response=COLUMN"},
+		"no prompt tokens":        {"csv", Options{Model: "m"}, "problem,correct,output_tokens\na,1,5\n", "f:2: the input tokens are not said; name their column with --key prompt_tokens=COLUMN, or --chars-per-token 4 counts the characters of the question in their place"},
+		"other problems":          {"csv", Options{Model: "m", Problems: asked}, "query_id,problem,correct\nx,What is it?,1\ny,And that?,1\n", `the log has 2 answers, and none of their questions is in problems.jsonl: the first one is to id "x", "What is it?", and problems.jsonl begins with id "a", "What is 1 + 1?"`},
 		"a column twice":          {"csv", Options{}, "a,a\n", `f: the column "a" is there twice`},
 		"a short line":            {"csv", Options{}, "problem,gold\n1\n", "f: record on line 2: wrong number of fields"},
 		"tokens that are none":    {"csv", Options{}, "problem,output_tokens\na,-3\n", `f:2: output_tokens is "-3"; want a number of tokens`},

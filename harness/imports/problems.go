@@ -13,6 +13,7 @@ import (
 
 // Problems are questions with their golds, found by id or by text.
 type Problems struct {
+	file   string
 	all    []problem
 	byID   map[string]int
 	byText map[uint64]int
@@ -33,7 +34,7 @@ func ReadProblems(f File) (*Problems, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Problems{byID: map[string]int{}, byText: map[uint64]int{}, within: map[uint64]int{}}
+	p := &Problems{file: f.Name, byID: map[string]int{}, byText: map[uint64]int{}, within: map[uint64]int{}}
 	err = eachLine(f.Name, data, func(_ string, line []byte) error {
 		var x problem
 		if err := json.Unmarshal(line, &x); err != nil {
@@ -60,6 +61,23 @@ func ReadProblems(f File) (*Problems, error) {
 		return nil, fmt.Errorf("%s: no problem", f.Name)
 	}
 	return p, nil
+}
+
+// first shows the first question.
+func (p *Problems) first() string { return example(p.all[0].ID, p.all[0].Problem) }
+
+// example shows a question by its id and its beginning, as far as there are any.
+func example(id, text string) string {
+	if text = strings.Join(strings.Fields(text), " "); len([]rune(text)) > 60 {
+		text = string([]rune(text)[:60]) + "..."
+	}
+	switch {
+	case id == "":
+		return fmt.Sprintf("%q", text)
+	case text == "":
+		return fmt.Sprintf("id %q", id)
+	}
+	return fmt.Sprintf("id %q, %q", id, text)
 }
 
 // fill gives a row its question: by its id, by the name of its request, by its text, or as the longest one that its prompt holds.

@@ -51,6 +51,13 @@ func csvRows(files []File, o Options, add func(Row) error) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
+		if len(names) == 1 {
+			for sign, called := range map[string]string{";": "semicolons", "\t": "tabs"} {
+				if strings.Contains(names[0], sign) {
+					return nil, fmt.Errorf("%s: its columns seem to be separated by %s; separate them by commas", f.Name, called)
+				}
+			}
+		}
 		column := map[string]int{}
 		for i, name := range names {
 			if _, twice := column[name]; twice {
