@@ -1,6 +1,6 @@
 // Lm-accept says which promises about language models hold here, a line each: pass, fail, or not run with the reason, and
 // the command behind it. It is started in the root of the repository and needs Go and a shell; what a promise needs beside
-// them is looked for. Exit code 1 if one fails.
+// them is looked for. Exit code 1 if one fails, 2 for arguments, of which it takes none.
 package main
 
 import (
@@ -16,11 +16,34 @@ import (
 )
 
 func main() {
+	if code, end := answer(os.Args[1:], os.Stdout, os.Stderr); end {
+		os.Exit(code)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if !carryOut(ctx, os.Stdout, os.Stderr, promises) {
 		os.Exit(1)
 	}
+}
+
+const usage = `usage: lm-accept
+
+Says which promises about language models hold here, a line each: pass, fail, or not run with the reason, and the command
+behind it. Started in the root of the repository, it takes no arguments, and half an hour where everything is there.
+Exit code 1 if a promise fails.
+`
+
+// answer answers arguments; without any there is nothing to answer.
+func answer(args []string, out, log io.Writer) (code int, end bool) {
+	switch {
+	case len(args) == 0:
+		return 0, false
+	case args[0] == "--help" || args[0] == "-h":
+		fmt.Fprint(out, usage)
+		return 0, true
+	}
+	fmt.Fprintf(log, "lm-accept: takes no arguments, got %q; 'go run ./cmd/lm-accept --help' says what it does\n", args[0])
+	return 2, true
 }
 
 // promise is something that language models do here.

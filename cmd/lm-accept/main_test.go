@@ -36,6 +36,27 @@ func TestALineAPromise(t *testing.T) {
 	}
 }
 
+func TestArgumentsCarryNothingOut(t *testing.T) {
+	for _, c := range []struct {
+		args     []string
+		code     int
+		end      bool
+		out, log string // their beginnings
+	}{
+		{nil, 0, false, "", ""},
+		{[]string{"--help"}, 0, true, "usage: lm-accept\n", ""},
+		{[]string{"-h"}, 0, true, "usage: lm-accept\n", ""},
+		{[]string{"--fast"}, 2, true, "", `lm-accept: takes no arguments, got "--fast"; `},
+		{[]string{"all"}, 2, true, "", `lm-accept: takes no arguments, got "all"; `},
+	} {
+		var out, log bytes.Buffer
+		code, end := answer(c.args, &out, &log)
+		if code != c.code || end != c.end || !strings.HasPrefix(out.String(), c.out) || !strings.HasPrefix(log.String(), c.log) || (c.out == "") != (out.Len() == 0) || (c.log == "") != (log.Len() == 0) {
+			t.Errorf("%q: %d, %v\n%s%s", c.args, code, end, out.String(), log.String())
+		}
+	}
+}
+
 func TestEveryTestOfAPromiseIsThere(t *testing.T) {
 	declared := map[string]bool{}
 	declaration := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
