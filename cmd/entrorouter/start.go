@@ -14,6 +14,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/starting"
+	"github.com/entrorouter/entrorouter/harness/store"
 )
 
 // prices are the values of --price by model.
@@ -69,8 +70,8 @@ func initCommand() *cli.Command {
 		ArgsUsage: "FOLDER",
 		Description: "FOLDER has the questions in " + starting.Queries + " and the graded answers of models in " + starting.Outcomes + ", as\n" +
 			"'go doc ./harness/recording.Table' describes them. What is written beside them explains every knob, and has names,\n" +
-			"checksums and sizes. Prices that no --price gives are left to be filled in, and run refuses until they are. A file that\n" +
-			"is there already is not overwritten.",
+			"checksums and sizes. Prices that no --price gives are left to be filled in, and run refuses until they are: in the file, or\n" +
+			"by init with --price, as long as nobody has changed the file. Else a file that is there already is not overwritten.",
 		Flags: []cli.Flag{priceFlag(), nameFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
@@ -82,7 +83,20 @@ func initCommand() *cli.Command {
 				return err
 			}
 			given, _ := c.Generic("price").(prices)
-			b, err := starting.Recorded(c.Context, folder, name, starting.Origin{Source: "own logs", Licence: "own", Prices: given}, time.Now())
+			from := starting.Origin{Source: "own logs", Licence: "own", Prices: given}
+			if len(given) > 0 {
+				if b, there, err := starting.FillIn(c.Context, folder, name, from, time.Now()); err != nil {
+					return err
+				} else if there {
+					for _, f := range b.Files {
+						if err := store.WriteFile(filepath.Join(folder, filepath.FromSlash(f.Name)), f.Data); err != nil {
+							return err
+						}
+					}
+					return begun(c, folder, name, b)
+				}
+			}
+			b, err := starting.Recorded(c.Context, folder, name, from, time.Now())
 			if err != nil {
 				return err
 			}
@@ -101,7 +115,14 @@ func begun(c *cli.Context, folder, name string, b starting.Beginning) error {
 		fmt.Fprintf(c.App.Writer, "left out: %s\n", b.Left)
 	}
 	if len(b.Priceless) > 0 {
-		fmt.Fprintf(c.App.Writer, "fill in what %s cost: %s\n", strings.Join(b.Priceless, ", "), filepath.Join(folder, "prices", name+".yaml"))
+		again := "entrorouter init " + shellWord(folder)
+		if c.IsSet("name") {
+			again += " --name " + name
+		}
+		for _, model := range b.Priceless {
+			again += " --price " + shellWord(model+"=IN,OUT")
+		}
+		fmt.Fprintf(c.App.Writer, "fill in what %s cost, in %s or by: %s\n", strings.Join(b.Priceless, ", "), filepath.Join(folder, "prices", name+".yaml"), again)
 	}
 	_, err := fmt.Fprintf(c.App.Writer, "then: entrorouter run %s --data %s\n", shellWord(filepath.Join(folder, name+".yaml")), shellWord(folder))
 	return err

@@ -464,6 +464,18 @@ func (l *loader) checkPrices(d *decoder, name string) {
 	if d.at["models"].broken || list.Models == nil {
 		return
 	}
+	if len(models) == 0 {
+		var want []string
+		for _, p := range l.pooled {
+			for _, x := range p.pool.Experts {
+				if x.Model != "" && !slices.Contains(want, x.Model) {
+					want = append(want, x.Model)
+				}
+			}
+		}
+		d.faultAt("models", "no prices yet of %s; write a line for each, such as \"NAME: {in: 0.1, out: 0.4}\", dollars per million tokens, or give them with 'entrorouter init FOLDER --price NAME=IN,OUT'", strings.Join(want, ", "))
+		return
+	}
 	for _, p := range l.pooled {
 		for i, x := range p.pool.Experts {
 			if _, ok := list.Models[x.Model]; !ok && x.Model != "" {

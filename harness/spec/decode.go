@@ -221,6 +221,9 @@ func (d *decoder) structure(n *yaml.Node, v reflect.Value, path string, whole bo
 		case i >= 0:
 			seen[key.Value] = true
 			p := child(path, key.Value)
+			if all[i].none && value.ShortTag() == "!!null" {
+				value = &yaml.Node{Kind: yaml.MappingNode, Line: value.Line}
+			}
 			if d.value(value, v.FieldByIndex(all[i].index), p, whole) {
 				d.at[p] = mark{file: d.file, line: key.Line}
 				d.accept(all[i], v.FieldByIndex(all[i].index), value, p)
@@ -342,7 +345,7 @@ func unprintable(r rune) bool {
 // accept checks an assigned value against the tags of its knob.
 func (d *decoder) accept(k knob, v reflect.Value, n *yaml.Node, path string) {
 	switch {
-	case !k.optional && isEmpty(v):
+	case !k.optional && !k.none && isEmpty(v):
 		d.fault(n.Line, path, "must not be empty")
 	case k.oneof != nil && v.Kind() == reflect.String && !slices.Contains(k.oneof, v.String()):
 		d.fault(n.Line, path, "%s", unknown("value", v.String(), k.oneof))

@@ -21,6 +21,7 @@ type knob struct {
 	oneof    []string // accepted names
 	line     bool     // tag line: a text of one line
 	word     bool     // tag word: the struct may be written as this knob's value alone
+	none     bool     // tag nothing: a map that may be empty, and written as nothing
 }
 
 // knobs returns the exported fields of a struct type that YAML can set, in order. Those of a struct with the option inline are its own.
@@ -44,7 +45,7 @@ func knobs(t reflect.Type) []knob {
 			name = strings.ToLower(f.Name)
 		}
 		k := knob{name: name, index: []int{i}, field: t.Name() + "." + f.Name, typ: f.Type, optional: strings.Contains(options, "omitempty"), in: f.Tag.Get("in")}
-		k.word, k.line = f.Tag.Get("word") != "", f.Tag.Get("line") != ""
+		k.word, k.line, k.none = f.Tag.Get("word") != "", f.Tag.Get("line") != "", f.Tag.Get("nothing") != ""
 		if names := f.Tag.Get("oneof"); names != "" {
 			k.oneof = strings.Fields(names)
 		}

@@ -172,7 +172,8 @@ func (l *loader) experiment(file string, changes Changes) (ok bool) {
 }
 
 // lay lays the content of a file over its base, which is read first. under are the files that are being laid: this one,
-// and those it is a base of. ok is false if a base cannot be read: what it would have set is not a fault of this file.
+// and those it is a base of. ok is false if a base cannot be read or has keys that nobody knows: what
+// it would have set is not a fault of this file.
 func (l *loader) lay(d *decoder, root *yaml.Node, under ...string) (ok bool) {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if k, v := root.Content[i], root.Content[i+1]; k.Value == "base" && v.Kind == yaml.ScalarNode && v.Value != "" {
@@ -216,9 +217,13 @@ func (l *loader) base(d *decoder, file string, line int, under []string) (ok boo
 	if !ok {
 		return false
 	}
-	below := l.spec.over(where(l.fsys, file))
+	below, before := l.spec.over(where(l.fsys, file)), len(*l.faults)
 	root := below.parse(data)
-	return root != nil && l.lay(below, root, append(slices.Clone(under), file)...)
+	if root == nil || !l.lay(below, root, append(slices.Clone(under), file)...) {
+		return false
+	}
+	// What is missing then is likely to be what a key was meant to be.
+	return !slices.ContainsFunc((*l.faults)[before:], func(f Fault) bool { return f.File == below.file && f.Path == "" })
 }
 
 func (l *loader) pools() {

@@ -520,5 +520,5 @@ type Prices struct {
 	Date   string                `yaml:"date"`                                  // of the listing, YYYY-MM-DD
 	Basis  string                `yaml:"basis" oneof:"listed inferred assumed"` // what the numbers are; printed under tables
 	Source string                `yaml:"source"`                                // where the numbers are from, and what is inferred
-	Models map[string]cost.Price `yaml:"models"`                                // by Expert.Model
+	Models map[string]cost.Price `yaml:"models" nothing:"none"`                 // by Expert.Model
 }

@@ -3,16 +3,21 @@
 package starting
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"gopkg.in/yaml.v3"
+
+	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -53,7 +58,64 @@ type recorded struct {
 // Recorded returns the files of an experiment on the outcomes in a folder, which has the files Queries and Outcomes as
 // recording.Table describes them. Of questions and models that do not meet some are left out: see kept. Of models without a price
 // the price file has a line to fill in. Errors are spec.ErrUsage where the folder or a price is at fault.
-func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time) (Beginning, error) {
+func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time) (b Beginning, err error) {
+	x, err := measured(ctx, folder, name, o, now)
+	if err != nil {
+		return b, err
+	}
+	b = x.beginning()
+	b.Files, err = x.filled(map[string]string{"pool": "pools/" + name + ".yaml", "prices": priceFile(name), "spec": name + ".yaml"})
+	return b, err
+}
+
+func priceFile(name string) string { return "prices/" + name + ".yaml" }
+
+// FillIn returns the price file that an earlier Recorded wrote, with prices that it left to be filled in; there is false where the
+// folder has none yet. A file that is not as Recorded writes it is an error, and so is another price of a model that has one.
+func FillIn(ctx context.Context, folder, name string, o Origin, now time.Time) (b Beginning, there bool, err error) {
+	path := filepath.Join(folder, filepath.FromSlash(priceFile(name)))
+	before, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return b, false, nil
+	} else if err != nil {
+		return b, true, err
+	}
+	x, err := measured(ctx, folder, name, o, now)
+	if err != nil {
+		return b, true, err
+	}
+	changed := fmt.Errorf("%w: %s is there already, and not as init wrote it; write the prices into it, or delete it and call init again", spec.ErrUsage, path)
+	var held struct {
+		Date   string
+		Models map[string]cost.Price
+	}
+	if yaml.Unmarshal(before, &held) != nil {
+		return b, true, changed
+	}
+	was := x
+	was.Date, was.Experts = held.Date, slices.Clone(x.Experts)
+	for i, e := range x.Experts {
+		p, ok := held.Models[e.Model]
+		if was.Experts[i].Price = nil; !ok {
+			continue
+		}
+		if e.Price != nil && e.Price.Price != p {
+			return b, true, fmt.Errorf("%w: --price %s: it has another price in %s; change it there", spec.ErrUsage, e.Model, path)
+		}
+		x.Experts[i].Price = &Price{Price: p}
+		was.Experts[i].Price = x.Experts[i].Price
+	}
+	only := map[string]string{"prices": priceFile(name)}
+	if files, err := was.filled(only); err != nil || !bytes.Equal(files[0].Data, before) {
+		return b, true, cmp.Or(err, changed)
+	}
+	b = x.beginning()
+	b.Files, err = x.filled(only)
+	return b, true, err
+}
+
+// measured is an experiment on the outcomes in a folder.
+func measured(ctx context.Context, folder, name string, o Origin, now time.Time) (experiment, error) {
 	o.Folder = cmp.Or(o.Folder, folder)
 	x := experiment{Name: name, Folder: o.Folder, Date: today(now), Recorded: &recorded{Origin: o}}
 	r := x.Recorded
@@ -63,9 +125,9 @@ func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time)
 	}{{Queries, &r.Queries}, {Outcomes, &r.Outcomes}} {
 		_, sum, err := lines.Sum(folder, f.name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return Beginning{}, fmt.Errorf("%w: %s: no such file; a folder of recorded outcomes has %s and %s, as 'go doc ./harness/recording.Table' describes them", spec.ErrUsage, filepath.Join(folder, f.name), Queries, Outcomes)
+			return experiment{}, fmt.Errorf("%w: %s: no such file; a folder of recorded outcomes has %s and %s, as 'go doc ./harness/recording.Table' describes them", spec.ErrUsage, filepath.Join(folder, f.name), Queries, Outcomes)
 		} else if err != nil {
-			return Beginning{}, err
+			return experiment{}, err
 		}
 		*f.into = part{Path: f.name, SHA256: sum}
 	}
@@ -76,16 +138,16 @@ func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time)
 	}
 	all, err := recording.Coverages(ctx, folder, files)
 	if err != nil {
-		return Beginning{}, err
+		return experiment{}, err
 	}
 	var some []recording.Candidate
 	some, r.LeftOut, err = kept(all)
 	if err != nil {
-		return Beginning{}, fmt.Errorf("%w: %s: %w", spec.ErrUsage, o.Folder, err)
+		return experiment{}, fmt.Errorf("%w: %s: %w", spec.ErrUsage, o.Folder, err)
 	}
 	table, err := recording.Load(ctx, folder, files, some)
 	if err != nil {
-		return Beginning{}, err
+		return experiment{}, err
 	}
 	r.Queries.N = len(table.Queries)
 	r.Gaps = len(all[0].Answered) - r.Queries.N
@@ -105,7 +167,7 @@ func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time)
 		}
 		a, err := table.Find(c)
 		if err != nil {
-			return Beginning{}, err
+			return experiment{}, err
 		}
 		right, tokens, n := 0, int64(0), 0
 		for q := range table.Queries {
@@ -127,10 +189,12 @@ func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time)
 	}
 	x.Train.N = r.Queries.N * 4 / 5 // of five folds four are learned from
 	identify(x.Experts)
-	if err := priced(x.Experts, o.Prices, known); err != nil {
-		return Beginning{}, err
-	}
-	var b Beginning
+	return x, priced(x.Experts, o.Prices, known)
+}
+
+// beginning says what is left out and to be filled in.
+func (x experiment) beginning() (b Beginning) {
+	r := x.Recorded
 	left := slices.Clone(r.LeftOut)
 	if r.Gaps > 0 {
 		by := "model"
@@ -140,13 +204,12 @@ func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time)
 		left = append(left, fmt.Sprintf("%d of %d questions, which not every %s answered", r.Gaps, r.Gaps+r.Queries.N, by))
 	}
 	if len(left) > 0 {
-		b.Left = fmt.Sprintf("%s; remaining: models %d, questions %d", strings.Join(left, "; "), len(some), r.Queries.N)
+		b.Left = fmt.Sprintf("%s; remaining: models %d, questions %d", strings.Join(left, "; "), len(x.Experts), r.Queries.N)
 	}
 	for _, e := range x.Priceless() {
 		b.Priceless = append(b.Priceless, e.Model)
 	}
-	b.Files, err = x.filled(map[string]string{"pool": "pools/" + name + ".yaml", "prices": "prices/" + name + ".yaml", "spec": name + ".yaml"})
-	return b, err
+	return b
 }
 
 // kept chooses the candidates that are compared, on the questions that all of them answered: all candidates, where these are at
