@@ -277,7 +277,7 @@ func TestAClosedPipeLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Close()
-	x.ended(cmd, errs, exitFailed, "broken pipe")
+	x.ended(cmd, errs, exitFailed, "")
 	stop()
 	if found := x.Audit(t, x.out, false); found.Rows != x.Keys {
 		t.Errorf("%+v", found)

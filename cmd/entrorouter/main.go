@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -231,6 +232,8 @@ func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 	switch {
 	case errors.As(err, &status):
 		return int(status)
+	case readerGone(err):
+		return exitFailed
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "entrorouter: interrupted; what was finished is kept, run the same command again to go on")
 		return exitInterrupted
@@ -248,6 +251,12 @@ func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 	}
 	fmt.Fprintln(stderr, "entrorouter:", err)
 	return exitFailed
+}
+
+// readerGone says whether nobody reads standard output any more, as after '| head', who needs no telling.
+func readerGone(err error) bool {
+	var failed *fs.PathError
+	return errors.As(err, &failed) && failed.Path == os.Stdout.Name() && errors.Is(failed, syscall.EPIPE)
 }
 
 // usageError is a mistake on the command line.
