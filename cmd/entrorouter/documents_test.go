@@ -79,7 +79,7 @@ var commandsOfDocuments = []documented{
 
 	{command: "make live-demo", as: `make -C "$ROOT" -n live-demo LIVE=build/nowhere`, why: "it installs packages: what it calls", needs: "make", prints: `(?s)pip install -r tools/live/requirements\.txt.*live/serve\.py.*status`},
 	{command: "make test-live", as: `make -C "$ROOT" -n test-live LIVE=build/nowhere`, why: "it needs what make live-demo installs: what it calls", needs: "make", prints: `ENTROROUTER_LIVE=.* -run '\^TestLive'`},
-	{command: "entrorouter plan live --data DIR", as: "entrorouter plan mine/live.yaml --data data --out later", why: "a few questions", prints: `Answers to ask for: at most \d+ \(at most .* tokens, \$`},
+	{command: "entrorouter plan live --data DIR", as: "entrorouter plan mine/live.yaml --data data --out later", why: "a few questions", prints: `To do: \d+ of \d+ steps, answers to ask for: at most \d+ \(at most .* tokens, \$`},
 	{command: "entrorouter run mine/live.yaml --data DIR --figures mine/figures --max-cost 20 --max-tokens 50000000 --deadline 7h30m", as: "entrorouter run mine/live.yaml --data data --figures mine/figures --max-cost 20 --max-tokens 50000000 --deadline 7h30m", why: "the same servers", prints: `Main results with served experts`},
 
 	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*Tables, figures and measurements: results/figures.*Claims: \d+ hold.*written to results/figures/report\.html: experiments 1, \d+ kB; open it in a browser\n$`},

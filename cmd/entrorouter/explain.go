@@ -133,14 +133,17 @@ func askedText(a explain.Asked) string {
 		}
 		return ""
 	}
-	if a.Tokens == 0 { // of a simulation
-		return fmt.Sprintf("%s%d", most(a.AtMost), a.Rollouts)
+	if a.Tokens == 0 {
+		return fmt.Sprintf("%s%d (simulated)", most(a.AtMost), a.Rollouts)
 	}
-	hours := ""
-	if h := a.Longest(); h > 0 {
-		hours = fmt.Sprintf(", %.2g hours", h)
+	takes := ""
+	switch h := a.Longest(); {
+	case h >= 2:
+		takes = fmt.Sprintf(", %.2g hours", h)
+	case h > 0:
+		takes = fmt.Sprintf(", %.0f minutes", max(1, h*60))
 	}
-	return fmt.Sprintf("%s%d (%s%s tokens, $%.2f%s)", most(a.AtMost), a.Rollouts, most(a.Bound || a.AtMost), rounded(a.Tokens), a.USD, hours)
+	return fmt.Sprintf("%s%d (%s%s tokens, $%.2f%s)", most(a.AtMost), a.Rollouts, most(a.Bound || a.AtMost), rounded(a.Tokens), a.USD, takes)
 }
 
 // rounded writes a number of tokens with a unit.

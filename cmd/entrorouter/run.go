@@ -280,11 +280,7 @@ func planCommand() *cli.Command {
 			if err := w.Flush(); err != nil {
 				return err
 			}
-			if all.Rollouts > 0 {
-				fmt.Fprintf(c.App.Writer, "Answers to ask for: %s.\n", askedText(all))
-			}
-			needs := harness.Estimate(r)
-			_, err = fmt.Fprintf(c.App.Writer, "%s\n%s\n", totals(steps, all, needs), needs)
+			_, err = fmt.Fprintf(c.App.Writer, "%s\n%s\n", toDo(steps, all), harness.Estimate(r))
 			return err
 		},
 	}
@@ -308,41 +304,22 @@ func tokensPerSecond(pairs []string, all explain.Asked) (map[string]float64, err
 	return rates, nil
 }
 
-// totals says what a run will take, as far as it is known.
-func totals(steps []explain.StepStatus, all explain.Asked, needs harness.Needs) string {
-	const unknown = "not known"
+// toDo says how much of a plan is to do, and what is asked for.
+func toDo(steps []explain.StepStatus, all explain.Asked) string {
 	todo := 0
 	for _, s := range steps {
 		if s.State == explain.StateToDo {
 			todo++
 		}
 	}
-	most := ""
-	if all.AtMost {
-		most = "at most "
+	if todo == 0 {
+		return fmt.Sprintf("Nothing is to do: all %d steps are stored or not needed.", len(steps))
 	}
-	requests, tokens, dollars, minutes, disk := "0", "0", "0", unknown, unknown
+	text := fmt.Sprintf("To do: %d of %d steps", todo, len(steps))
 	if all.Rollouts > 0 {
-		requests = fmt.Sprintf("%s%d", most, all.Rollouts)
+		text += ", answers to ask for: " + askedText(all)
 	}
-	if all.Tokens > 0 {
-		if all.Bound {
-			most = "at most "
-		}
-		tokens, dollars = most+rounded(all.Tokens), fmt.Sprintf("%s%.2f", most, all.USD)
-		if h := all.Longest(); h > 0 {
-			minutes = fmt.Sprintf("%s%.0f of asking", cmp.Or(most, "about "), max(1, h*60))
-		}
-	} else if all.Rollouts > 0 {
-		tokens, dollars = "none that are paid", "0 (simulated)"
-	}
-	switch {
-	case todo == 0:
-		minutes, disk = "0", "0"
-	case todo == len(steps): // which is what was estimated
-		disk = "about " + harness.Size(needs.Disk)
-	}
-	return fmt.Sprintf("In all: steps %d of %d, requests %s, tokens %s, dollars %s, minutes %s, disk %s.", todo, len(steps), requests, tokens, dollars, minutes, disk)
+	return text + "."
 }
 
 // compilePrograms writes the programs of training steps and prints what they take.
