@@ -3,12 +3,15 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -29,6 +32,7 @@ func showCommand() *cli.Command {
 		Description: "SPEC is an experiment that has been run. Asks nobody and writes nothing.\n\n" +
 			"   show SPEC                                 every cell: row and benchmark, on every set of questions\n" +
 			"   show SPEC --row ROW                       the cells of one row\n" +
+			"   show SPEC --benchmark NAME                the cells of one benchmark\n" +
 			"   show SPEC --row ROW --benchmark NAME      the questions behind one cell, each with its weight\n" +
 			"   show SPEC --problem ID [--row ROW]        what the experts did on one problem, what every row decided on it, and the\n" +
 			"                                             cells that it enters\n" +
@@ -51,6 +55,7 @@ func showCommand() *cli.Command {
 			&cli.StringFlag{Name: "problem", Usage: "id of a test problem"},
 			&cli.Int64Flag{Name: "rollout", DefaultText: "none", Usage: "number of an answer, as a problem lists it"},
 			&cli.StringFlag{Name: "set", Usage: "paper, large, or the name of a recorded pool"},
+			&cli.StringFlag{Name: "sort", DefaultText: "the order of the run", Usage: "order cells by the `COLUMN` " + orList(cellColumns()) + ": what is good comes first"},
 			&cli.BoolFlag{Name: "responses", Usage: "print prompts, thinking and responses in full"},
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
 		Action: func(c *cli.Context) error {
@@ -62,8 +67,10 @@ func showCommand() *cli.Command {
 				return usageError{errors.New("--problem names one problem of one benchmark: leave --benchmark out")}
 			case c.Bool("responses") && problem == "" && !c.IsSet("rollout"):
 				return usageError{errors.New("--responses needs --problem or --rollout, whose answers it prints in full")}
-			case benchmark != "" && row == "":
-				return usageError{errors.New("--benchmark needs --row: a cell is a row and a benchmark")}
+			case c.IsSet("sort") && (problem != "" || c.IsSet("rollout") || benchmark != "" && row != ""):
+				return usageError{errors.New("--sort orders cells: leave it out, or --problem, --rollout and --row with --benchmark")}
+			case c.IsSet("sort") && !slices.Contains(cellColumns(), c.String("sort")):
+				return usageError{fmt.Errorf("--sort %q: want %s", c.String("sort"), orList(cellColumns()))}
 			}
 			r, err := load(c)
 			if err != nil {
@@ -86,7 +93,7 @@ func showCommand() *cli.Command {
 					return err
 				}
 				return show(c, p, func(w io.Writer) { writeProblem(w, p, c.Bool("responses")) })
-			case benchmark != "":
+			case benchmark != "" && row != "":
 				questions, err := t.Questions(set, row, benchmark)
 				if err != nil {
 					return err
@@ -97,8 +104,14 @@ func showCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if cells, err = ofBenchmark(cells, benchmark); err != nil {
+				return err
+			}
+			if by := c.String("sort"); by != "" {
+				slices.SortStableFunc(cells, cellOrders[by])
+			}
 			return show(c, cells, func(w io.Writer) {
-				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tusd a pass\tusd a question\tcost, %% of strongest\taccuracy by training\thull gain = accuracy - that of a coin flip of the same cost\n")
+				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tdollars per pass\tdollars per question\tcost, %% of strongest\taccuracy by training\thull gain = accuracy - that of a coin flip of the same cost\n")
 				for _, x := range cells {
 					runs := ""
 					if x.Runs > 0 {
@@ -106,17 +119,90 @@ func showCommand() *cli.Command {
 					}
 					share := "-"
 					if x.CostShare != nil {
-						share = fmt.Sprintf("%.3f", *x.CostShare)
+						share = fmt.Sprintf("%.1f", *x.CostShare)
 					}
 					var by []string
 					for _, t := range x.Trainings {
-						by = append(by, fmt.Sprintf("%.3f", t.Accuracy))
+						by = append(by, fmt.Sprintf("%.2f", t.Accuracy))
 					}
-					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%.3f\t%.6f\t%.8f\t%s\t%s\t%s\n", x.Set, x.Row, x.Benchmark, x.Questions, runs, x.Accuracy, x.USD, x.PerQuery, share, strings.Join(by, " "), gain(x))
+					fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%.2f\t%s\t%s\t%s\t%s\t%s\n", x.Set, x.Row, x.Benchmark, x.Questions, runs, x.Accuracy, dollars(x.USD), dollars(x.PerQuery), share, strings.Join(by, " "), gain(x))
 				}
 			})
 		},
 	}
+}
+
+// cellOrders are the columns that cells can be ordered by: names from the first letter on, what should be large from the largest on,
+// what should be small from the smallest on; of the same accuracy the cheapest first.
+var cellOrders = map[string]func(a, b trail.Cell) int{
+	"set":       func(a, b trail.Cell) int { return cmp.Compare(a.Set, b.Set) },
+	"row":       func(a, b trail.Cell) int { return cmp.Compare(a.Row, b.Row) },
+	"benchmark": func(a, b trail.Cell) int { return cmp.Compare(a.Benchmark, b.Benchmark) },
+	"questions": func(a, b trail.Cell) int { return cmp.Compare(b.Questions, a.Questions) },
+	"runs":      func(a, b trail.Cell) int { return cmp.Compare(b.Runs, a.Runs) },
+	"accuracy": func(a, b trail.Cell) int {
+		return cmp.Or(cmp.Compare(b.Accuracy, a.Accuracy), cmp.Compare(a.PerQuery, b.PerQuery))
+	},
+	"usd":           func(a, b trail.Cell) int { return cmp.Compare(a.USD, b.USD) },
+	"usd_per_query": func(a, b trail.Cell) int { return cmp.Compare(a.PerQuery, b.PerQuery) },
+	"cost_share":    func(a, b trail.Cell) int { return lastNone(a.CostShare, b.CostShare, 1) },
+	"gain":          func(a, b trail.Cell) int { return lastNone(points(a), points(b), -1) },
+}
+
+func cellColumns() []string { return slices.Sorted(maps.Keys(cellOrders)) }
+
+func points(c trail.Cell) *float64 {
+	if c.Gain == nil {
+		return nil
+	}
+	return &c.Gain.Points
+}
+
+// lastNone compares numbers upwards (1) or downwards (-1); those that there are not come last.
+func lastNone(a, b *float64, direction int) int {
+	switch {
+	case a != nil && b != nil:
+		return direction * cmp.Compare(*a, *b)
+	case a != nil:
+		return -1
+	case b != nil:
+		return 1
+	}
+	return 0
+}
+
+// orList lists what somebody may choose from.
+func orList(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// ofBenchmark keeps the cells of one benchmark, all if it is empty.
+func ofBenchmark(cells []trail.Cell, benchmark string) ([]trail.Cell, error) {
+	if benchmark == "" {
+		return cells, nil
+	}
+	var of []trail.Cell
+	var known []string
+	for _, x := range cells {
+		if x.Benchmark == benchmark {
+			of = append(of, x)
+		}
+		known = appendNew(known, x.Benchmark)
+	}
+	if of == nil {
+		return nil, usageError{fmt.Errorf("there is no benchmark %q; there are %s", benchmark, strings.Join(known, ", "))}
+	}
+	return of, nil
+}
+
+// dollars prints an amount with three digits that say something.
+func dollars(usd float64) string {
+	if usd == 0 {
+		return "0"
+	}
+	decimals := 2 - int(math.Floor(math.Log10(math.Abs(usd))))
+	return strconv.FormatFloat(usd, 'f', max(2, decimals), 64)
 }
 
 // rowsAsked is the one row that is asked for, if any: the trainings of others need not be there.
@@ -136,7 +222,7 @@ func gain(c trail.Cell) string {
 	for _, id := range slices.Sorted(maps.Keys(c.Gain.Coin)) {
 		coin = append(coin, fmt.Sprintf("%s %.1f%%", id, 100*c.Gain.Coin[id]))
 	}
-	return fmt.Sprintf("%.3f = %.3f - %.3f (%s)", c.Gain.Points, c.Accuracy, c.Gain.Accuracy, strings.Join(coin, ", "))
+	return fmt.Sprintf("%.2f = %.2f - %.2f (%s)", c.Gain.Points, c.Accuracy, c.Gain.Accuracy, strings.Join(coin, ", "))
 }
 
 // show prints a value as JSON or as aligned text.
@@ -168,18 +254,18 @@ func writeQuestions(w io.Writer, questions []trail.QuestionResult) {
 	if questions[0].Folds != nil {
 		folds = "\tfold in each partition"
 	}
-	fmt.Fprintf(w, "problem\tweight %%\taccuracy %%\tusd\ttokens\tsent to\tverdicts%s\n", folds)
+	fmt.Fprintf(w, "problem\tweight %%\taccuracy %%\tdollars\ttokens\tsent to\tverdicts%s\n", folds)
 	var accuracy, usd, tokens float64
 	for _, q := range questions {
 		if folds != "" {
 			folds = "\t" + strings.Trim(fmt.Sprint(q.Folds), "[]")
 		}
-		fmt.Fprintf(w, "%s\t%.4f\t%.1f\t%.6f\t%.0f\t%s\t%s%s\n", q.Problem, 100*q.Weight, q.Accuracy, q.USD, q.Tokens, shares(q.Chosen, "%.2f"), shares(q.Verdicts, "%.2f"), folds)
+		fmt.Fprintf(w, "%s\t%.2f\t%.1f\t%s\t%.0f\t%s\t%s%s\n", q.Problem, 100*q.Weight, q.Accuracy, dollars(q.USD), q.Tokens, shares(q.Chosen, "%.2f"), shares(q.Verdicts, "%.2f"), folds)
 		accuracy += q.Weight * q.Accuracy
 		usd += q.Weight * q.USD
 		tokens += q.Weight * q.Tokens
 	}
-	fmt.Fprintf(w, "weighted mean\t\t%.3f\t%.8f\t%.1f\t\n", accuracy, usd, tokens)
+	fmt.Fprintf(w, "weighted mean\t\t%.2f\t%s\t%.0f\t\n", accuracy, dollars(usd), tokens)
 }
 
 // shares lists what each expert got, the most first, down to what would print as nothing.
@@ -213,10 +299,10 @@ func writeProblem(w io.Writer, p *trail.ProblemResult, responses bool) {
 		fmt.Fprintf(w, "simulated: topic %s of cell %s, difficulty %.2f logits\n", l.Topic, l.Cell, l.Difficulty)
 	}
 	if p.Rollouts != nil {
-		fmt.Fprintf(w, "\nexpert\trun\tbucket\treason\textracted\tread as\trule\tprompt\ttokens\tusd\trollout\n")
+		fmt.Fprintf(w, "\nexpert\trun\tbucket\treason\textracted\tread as\trule\tprompt\ttokens\tdollars\trollout\n")
 	}
 	for _, r := range p.Rollouts {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%.6f\t%d\n", r.Expert, r.Run, r.Bucket, r.Reason, oneLine(r.Extracted), oneLine(r.Answer), r.Rule, r.Usage.In, r.Usage.Out, r.USD, r.ID)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%d\n", r.Expert, r.Run, r.Bucket, r.Reason, oneLine(r.Extracted), oneLine(r.Answer), r.Rule, r.Usage.In, r.Usage.Out, dollars(r.USD), r.ID)
 	}
 	for _, r := range p.Rollouts {
 		if r.Failure != nil {
@@ -235,14 +321,14 @@ func writeProblem(w io.Writer, p *trail.ProblemResult, responses bool) {
 		if p.Outcomes[0].Bucket == "" {
 			what = "chance of being right"
 		}
-		fmt.Fprintf(w, "\nexpert\t%s\ttokens\tusd\n", what)
+		fmt.Fprintf(w, "\nexpert\t%s\ttokens\tdollars\n", what)
 	}
 	for _, o := range p.Outcomes {
 		did := string(o.Bucket)
 		if did == "" {
-			did = fmt.Sprintf("%.6f", o.Correct)
+			did = fmt.Sprintf("%.4f", o.Correct)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.1f\t%.9f\n", o.Expert, did, o.Tokens, o.USD)
+		fmt.Fprintf(w, "%s\t%s\t%.0f\t%s\n", o.Expert, did, o.Tokens, dollars(o.USD))
 	}
 	if p.Unscored == nil {
 		writeDecisions(w, p)
@@ -273,7 +359,7 @@ func writeDecisions(w io.Writer, p *trail.ProblemResult) {
 	if recorded {
 		seed = "partition\tfold"
 	}
-	fmt.Fprintf(w, "\nrow\t%s\tanswered by\tprobabilities\tcalls\taccuracy %%\tusd\n", seed)
+	fmt.Fprintf(w, "\nrow\t%s\tanswered by\tprobabilities\tcalls\taccuracy %%\tdollars\n", seed)
 	for d := p.Decisions; len(d) > 0; {
 		n := 1 // runs decided alike are one line
 		for n < len(d) && d[n].Row == d[0].Row && d[n].Seed == d[0].Seed && by(d[n]) == by(d[0]) {
@@ -290,12 +376,12 @@ func writeDecisions(w io.Writer, p *trail.ProblemResult) {
 		case n > 1:
 			at = fmt.Sprintf("%d-%d", d[0].Run, d[n-1].Run)
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%.1f\t%.6f\n", d[0].Row, d[0].Seed, at, by(d[0]), accuracy, usd)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%.1f\t%s\n", d[0].Row, d[0].Seed, at, by(d[0]), accuracy, dollars(usd))
 		d = d[n:]
 	}
-	fmt.Fprintf(w, "\nenters row\tbenchmark\tweight %%\taccuracy %%\tpoints\tusd\n")
+	fmt.Fprintf(w, "\nenters row\tbenchmark\tweight %%\taccuracy %%\tpoints\tdollars\n")
 	for _, x := range p.Enters {
-		fmt.Fprintf(w, "%s\t%s\t%.4f\t%.1f\t%.4f\t%.6f\n", x.Row, x.Benchmark, 100*x.Weight, x.Accuracy, x.Weight*x.Accuracy, x.USD)
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.1f\t%.2f\t%s\n", x.Row, x.Benchmark, 100*x.Weight, x.Accuracy, x.Weight*x.Accuracy, dollars(x.USD))
 	}
 }
 
