@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -38,6 +39,7 @@ func claimsCommand() *cli.Command {
 		Flags: append(figuresFlags("folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"),
 			&cli.StringSliceFlag{Name: "measurements", DefaultText: ownFigures + ", or " + committedFigures + " with --update", Usage: "`PATH` of a measurement file, or of a folder with */measurements.txt; repeat it for more"},
 			fullFlag("print every claim and ordering, with numbers and reasons"),
+			&cli.BoolFlag{Name: "short", Usage: "print one line for each claim that our measurements tell something of"},
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
 			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt) and, if wanted, claims.yaml and orderings.yaml instead of the built-in ones"}),
 		Action: func(c *cli.Context) error {
@@ -46,6 +48,9 @@ func claimsCommand() *cli.Command {
 			}
 			if c.Bool("json") && c.Bool("full") {
 				return usageError{errors.New("--json has everything; leave --full out")}
+			}
+			if c.Bool("short") && (c.Bool("json") || c.Bool("full")) {
+				return usageError{errors.New("--short prints the least; leave --json and --full out")}
 			}
 			folder, err := figuresFolder(c)
 			if err != nil {
@@ -162,6 +167,12 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 		}
 	case c.Bool("full"):
 		shown = sheets
+	case c.Bool("short"):
+		fmt.Fprintln(c.App.Writer, shown[0].Grids[0].Title)
+		if len(short) > 0 {
+			writeShort(c.App.Writer, short[0])
+		}
+		shown = nil
 	}
 	for i, sheet := range shown {
 		if i > 0 {
@@ -201,7 +212,7 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 		if err := writeTogether(folder, files); err != nil {
 			return err
 		}
-		if !c.Bool("json") {
+		if !c.Bool("json") && !c.Bool("short") {
 			fmt.Fprintf(c.App.Writer, "\nwritten to %s: %s\n", folder, strings.Join(names, " "))
 		}
 	}
@@ -219,6 +230,23 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 		}
 	}
 	return status
+}
+
+// writeShort prints the claims of the front table, each with what our measurements say of it, but for those of which they say nothing.
+func writeShort(w io.Writer, front *report.Sheet) {
+	marks := strings.NewReplacer("✔", "", "✘", "", "?", "", "–", "")
+	for i, row := range front.Grids[0].Rows {
+		var says []string
+		for k, where := range []string{"on real outcomes ", "on simulated experts "} {
+			text := strings.Join(strings.Fields(marks.Replace(front.Records[1+i][2+k])), " ") // no-break spaces, too
+			if text != "" && !strings.HasPrefix(text, paper.NotRun) {
+				says = append(says, where+text)
+			}
+		}
+		if says != nil {
+			fmt.Fprintf(w, "  %s: %s\n", row[0].Lines[0], strings.Join(says, "; "))
+		}
+	}
 }
 
 // rowsOfSheets are the CSV files of sheets: by name a list of rows, each an object with the heads as names.

@@ -74,7 +74,7 @@ func reportCommand() *cli.Command {
 			if err := store.WriteFile(file, text.Bytes()); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(c.App.Writer, "written to %s: experiments %d, %d kB; open it in a browser\n", file, len(p.Experiments), (text.Len()+999)/1000)
+			_, err = fmt.Fprintf(c.App.Writer, "written to %s: experiments %d, %d kB\nOpen %s\n", file, len(p.Experiments), (text.Len()+999)/1000, file)
 			return err
 		},
 	}

@@ -211,7 +211,7 @@ func (s *runSummary) write(w io.Writer, named string) error {
 		for _, line := range []struct{ verdict, says string }{
 			{verdictSame, "Every number is that of " + s.Against},
 			{verdictNoise, "Agrees with " + s.Against + ": nothing moved by more than noise, and every number that must repeat itself does"},
-			{verdictNotJudged, "Moved against " + s.Against + " only in numbers that nothing can judge"},
+			{verdictNotJudged, "Moved against " + s.Against + " only in numbers that are not judged"},
 			{"", "No measurements in " + s.Against + " to compare with"},
 		} {
 			if of := by[line.verdict]; of != nil {
