@@ -35,7 +35,7 @@ const (
 func checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "carry out an experiment and say what moved against a reference; exit code 3 on a regression",
+		Usage:     "carry out an experiment and say which of its numbers differ from a reference's; exit code 3 on a regression",
 		ArgsUsage: "SPEC",
 		Description: "What a reference is, its content decides:\n\n" +
 			"   a store of runs (an --out folder)         its last run of SPEC, whichever version of the program made it\n" +

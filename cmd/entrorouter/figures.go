@@ -17,7 +17,7 @@ const (
 func figuresFlags(usage string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "figures", Value: ownFigures, Usage: usage},
-		&cli.BoolFlag{Name: "update", Usage: "take the committed folder, " + committedFigures + ", instead"},
+		&cli.BoolFlag{Name: "update", Usage: "write to the committed folder, " + committedFigures + ", and overwrite what is in it"},
 	}
 }
 

@@ -17,7 +17,7 @@ func fsckCommand() *cli.Command {
 		Name:  "fsck",
 		Usage: "verify everything that a folder of runs holds",
 		Description: "Reads every file of every entry against its manifest, and every row, text and page of the rollouts against its digest.\n" +
-			"Exit code 0: all is what was written; 1: something is not, and a line a fault names it. It writes nothing, and works while a\n" +
+			"Exit code 0: all is what was written; 1: something is not, and one line per fault names it. It writes nothing, and works while a\n" +
 			"run is going. --repair moves damaged entries to corrupt/ and removes damaged rows, so that the next run makes and asks them\n" +
 			"again; it says how many, and brings rollouts of an older format to today's.",
 		Flags: append(storeFlags()[:1], &cli.BoolFlag{Name: "repair", Usage: "remove what is damaged"}),

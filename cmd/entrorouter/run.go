@@ -83,7 +83,7 @@ func changeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "rows", DefaultText: "all", Usage: "carry out the rows `A,B` alone, with those that they are matched to"},
 		&cli.IntFlag{Name: "limit", DefaultText: "none", Usage: "score at most `N` questions of each benchmark"},
-		&cli.GenericFlag{Name: "set", Value: &texts{}, Usage: "set a knob of the spec, `PATH=VALUE` in YAML, as in grpo.steps=30; once a knob"},
+		&cli.GenericFlag{Name: "set", Value: &texts{}, Usage: "set a knob of the spec, `PATH=VALUE` in YAML, as in grpo.steps=30; repeat it for more knobs"},
 	}
 }
 
@@ -221,17 +221,17 @@ func allHad(missing int) error {
 func planCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "plan",
-		Usage:     "say what run would do, a line a step, and why",
+		Usage:     "say what run would do, one line per step, and why",
 		ArgsUsage: "SPEC",
-		Description: "Each step is stored, to do, or not needed (not stored, and nothing that is to do reads it). The last line says what\n" +
-			"the run takes from an empty store, roughly: where this machine has less memory or disk, run and plan refuse it and\n" +
-			"name the knob (" + harness.PreflightEnv + "=off: try all the same). Nothing is written;\n" +
+		Description: "Each step is stored, to do, or not needed (not stored, and nothing that is to do reads it). The last two lines say\n" +
+			"what is to do and what answers will cost, and what a run from an empty store takes, roughly: where this machine has less\n" +
+			"memory or disk, run and plan refuse it and name the knob (" + harness.PreflightEnv + "=off: try all the same). Nothing is written;\n" +
 			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: name, key, stored, state, why.\n" +
 			"With --compile the training steps of language models are written instead, as StableHLO for a CUDA card and without\n" +
 			"a weight being read; where --python has jax-cuda13-pjrt they are compiled for an H200, and the memory they take is printed.\n" +
 			"'make xla-cpu' makes what that needs, and a program built with XLA.",
 		Flags: append(slices.Concat(storeFlags(), changeFlags()), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"},
-			&cli.StringSliceFlag{Name: "tokens-per-second", Usage: "what the servers of a model that has answered nothing take in and give, all requests together, as `ID=N`,...: how many hours that makes"},
+			&cli.StringSliceFlag{Name: "tokens-per-second", Usage: "for models that have not answered yet, `ID=N,...`: the servers of model ID read and write N tokens per second in all; plan then says how long the answers take"},
 			&cli.StringFlag{Name: "compile", Usage: "write the programs of training steps into the folder `DIR`"},
 			&cli.StringFlag{Name: "plugin", Value: filepath.Join("build", "xla", "xla_cuda_programs.so"), Usage: "the plugin that writes programs"},
 			&cli.StringFlag{Name: "python", Value: filepath.Join("build", "xla", "venv", "bin", "python"), Usage: "Python whose jax-cuda13-pjrt compiles them"}),

@@ -60,7 +60,7 @@ func nameFlag() cli.Flag {
 }
 
 func priceFlag() cli.Flag {
-	return &cli.GenericFlag{Name: "price", Value: prices{}, Usage: "what a model costs, `NAME=IN,OUT`: dollars a million tokens read and written; once a model"}
+	return &cli.GenericFlag{Name: "price", Value: prices{}, Usage: "what a model costs, `NAME=IN,OUT`: dollars per million tokens read and written; repeat it for each model"}
 }
 
 func initCommand() *cli.Command {
@@ -139,7 +139,7 @@ func written(c *cli.Context, folder string, files []starting.File) {
 
 func tryCommand() *cli.Command {
 	flags := []cli.Flag{
-		&cli.GenericFlag{Name: "model", Value: &servers{}, Usage: "a model and its server, `NAME=URL`: the name that /v1/models lists and a base URL ending in /v1; once a model"},
+		&cli.GenericFlag{Name: "model", Value: &servers{}, Usage: "a model and its server, `NAME=URL`: the name that /v1/models lists and a base URL ending in /v1; repeat it for each model"},
 		priceFlag(),
 		&cli.StringFlag{Name: "questions", Usage: "`FILE` of lines {\"id\": \"1\", \"problem\": \"...\", \"answer\": \"42\"}"},
 		&cli.StringFlag{Name: "into", Value: "try", Usage: "`FOLDER` that pool, prices, spec and questions are written to"},

@@ -21,10 +21,10 @@ func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
 		Usage: "say how far the asking of experts is, what it cost, and what went wrong",
-		Description: "Reads the folder that a run writes to, while it goes on or afterwards. A line an expert and split: answers that are stored\n" +
+		Description: "Reads the folder that a run writes to, while it goes on or afterwards. One line per expert and split: answers that are stored\n" +
 			"and those still wanted, failed requests, attempts in flight and those that never ended since their process was killed, answers\n" +
-			"within the last minute, tokens, dollars, and the dollars that attempts without an end may have cost at most.",
-		Flags: append(storeFlags()[:1], &cli.BoolFlag{Name: "repeated", Usage: "count the answers that repeat another one to the same problem, byte for byte; about two seconds a million"}, &cli.BoolFlag{Name: "json", Usage: "one JSON object instead of lines"}),
+			"within the last minute, tokens, dollars, and the dollars that lost attempts, those that never ended, may have cost beside.",
+		Flags: append(storeFlags()[:1], &cli.BoolFlag{Name: "repeated", Usage: "count the answers that repeat another one to the same problem, byte for byte; takes about two seconds per million"}, &cli.BoolFlag{Name: "json", Usage: "one JSON object instead of lines"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
 				return usageError{fmt.Errorf("status takes no arguments, got %q; --out names the folder", c.Args().First())}
@@ -73,7 +73,7 @@ func statusReport(st *store.Status, now time.Time) string {
 		return b.String()
 	}
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "model\tsplit\tanswered\tleft\tfailed\tin flight\tno end\tlast minute\ttokens in\ttokens out\tdollars\tat most more")
+	fmt.Fprintln(w, "model\tsplit\tanswered\tleft\tfailed\tin flight\tlost\tlast minute\ttokens in\ttokens out\tdollars\tlost, at most $")
 	var all store.ScopeStatus
 	row := func(model, split string, s store.ScopeStatus, failed, left int64) {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.4f\t%.4f\n", model, split, s.Answered, left, failed, s.InFlight, s.Lost, s.LastMinute, s.Spent.In, s.Spent.Out, s.Spent.USD, s.Bound.USD)

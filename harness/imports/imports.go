@@ -149,10 +149,10 @@ func Formats() []Format {
 		{"inspect", "logs of inspect_ai, .eval or .json", nil, inspectRows},
 		{"lm-eval", "samples of lm-evaluation-harness, with the results beside them", []string{"problem", "gold", "options"}, lmEvalRows},
 		{"openai", "requests and responses of chat completions: pairs of files, lines of pairs, batch files", nil, openAIRows},
-		{"reasoning-gym", "results of reasoning-gym-eval, a file a data set and model", nil, gymRows},
+		{"reasoning-gym", "results of reasoning-gym-eval, one file per data set and model", nil, gymRows},
 		{"omnisbench", "results.json of OmnisBench", nil, omnisRows},
-		{"csv", "a line an answer under a line of names", tableKeys, csvRows},
-		{"jsonl", "a JSON object an answer", tableKeys, jsonRows},
+		{"csv", "one line per answer, below a line of column names", tableKeys, csvRows},
+		{"jsonl", "one JSON object per answer", tableKeys, jsonRows},
 	}
 }
 
