@@ -131,7 +131,7 @@ func (c Change) Verdict() string {
 	case !c.Differs():
 		return "same"
 	case c.Gate == None:
-		return "not gated"
+		return "not judged"
 	case c.Gate == Golden && math.Abs(c.Ours-c.Reference) <= c.Noise:
 		return "regression: the same seeds gave another number, though other seeds move it as much"
 	case c.Gate == Exact || c.Gate == Golden && c.Regressed():
