@@ -168,6 +168,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter explain SPEC STEP", as: "entrorouter explain tiny.yaml 'fit entrorouter seed=1'", why: "the name of a step", prints: `"stage": "fit"`},
 	{command: "entrorouter show SPEC", prints: `entrorouter +sim-aime25`},
 	{command: "entrorouter show SPEC --row ROW", prints: `entrorouter +sim-aime25`},
+	{command: "entrorouter show SPEC --benchmark NAME", prints: `entrorouter +sim-aime25`},
 	{command: "entrorouter show SPEC --row ROW --benchmark NAME", prints: `sim-aime25-00001`},
 	{command: "entrorouter show SPEC --rollout N [--row ROW]", as: `entrorouter show tiny.yaml --rollout "$(entrorouter show tiny.yaml --problem sim-aime25-00001 | grep '^qwen3-4b ' | head -1 | grep -o '[0-9]*$')" --row entrorouter`, why: "a number of this store", prints: `sim-aime25-00001 of`},
 	{command: "entrorouter show SPEC --problem ID [--row ROW]", as: "entrorouter show tiny.yaml --problem sim-aime25-00001 --row entrorouter", why: "with the part in brackets", prints: `gold:`},
