@@ -334,7 +334,7 @@ func TestAProblemWithoutAnAnswerIsShown(t *testing.T) {
 	shown := er("show", spec, "--problem", "files-sim-aime25-sim-aime25-00004", "--responses")
 	for _, want := range []string{
 		`(?m)^qwen3-4b +0 +no-answer +.* 70 +5 +0\.\d+ +\d+$`,
-		`(?m)^qwen3-4b +1 +unanswered +refused +0 +0 +0\.000000 +0$`,
+		`(?m)^qwen3-4b +1 +unanswered +refused +0 +0 +0 +0$`,
 		`(?m)^qwen3-4b, run 1, has no answer \(refused; is not asked again\): expert qwen3-4b: answered 400 Bad Request: too\[1mlong$`,
 		`(?m)^qwen3-30b +1 +`,
 		`(?m)^scored for nobody: qwen3-4b did not answer in every run$`,

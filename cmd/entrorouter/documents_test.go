@@ -240,7 +240,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter model import FILE.gguf", as: "entrorouter model import model.gguf", why: "the name of a file", prints: `model: llama model of 27008 weights as float32, 262 tokens`},
 	{command: "entrorouter model import model.gguf --out DIR --dtype bfloat16", as: "entrorouter model import model.gguf --out imported --dtype bfloat16", why: "a folder that is not there yet", prints: `imported: llama model of 27008 weights as bfloat16`},
 	{command: "entrorouter export lm-tiny --hf DIR", as: "entrorouter run lm.yaml && entrorouter export lm.yaml --hf router", edit: ownModel, why: "half a minute: a smaller model", prints: `router: row entrorouter of lm, training seed 1, fit-\w+, as float32`},
-	{command: "entrorouter plan live-lm --set policy.model=build/smollm2/hf --set policy.backend=go --data DIR", as: "ENTROROUTER_PREFLIGHT=off entrorouter plan live-lm --set policy.model=router --set policy.backend=go --data data", why: "another folder than that of 540 MB, and whatever room the disk has", prints: `dollars at most \d+`},
+	{command: "entrorouter plan live-lm --set policy.model=build/smollm2/hf --set policy.backend=go --data DIR", as: "ENTROROUTER_PREFLIGHT=off entrorouter plan live-lm --set policy.model=router --set policy.backend=go --data data", why: "another folder than that of 540 MB, and whatever room the disk has", prints: `at most \S+ tokens, \$\d+`},
 	{command: "entrorouter export lm-tiny --row sft --seed 1 --dtype bfloat16 --hf DIR", as: "entrorouter export lm.yaml --row sft --seed 1 --dtype bfloat16 --hf half", why: "a smaller model", prints: `half: row sft of lm, training seed 1, fit-\w+, as bfloat16`},
 	{command: "entrorouter export SPEC --answers FILE", as: "entrorouter export tiny.yaml --answers stored.parquet", why: "the name of a file", prints: `stored\.parquet: \d+ answers of tiny`},
 	{command: "entrorouter export SPEC --hf DIR", exit: 2, prints: `row entrorouter is no language model`, as: "entrorouter export tiny.yaml --hf data", why: "a spec without one: it says so"},
@@ -307,6 +307,7 @@ func storedFilesAreDocumented(t *testing.T, stages string) {
 	t.Helper()
 	formats := documentText(t, "results/README.md")
 	arena := regexp.MustCompile(`/(paper|large)\.`)
+	part := regexp.MustCompile(`^of-\d+/`)
 	n := 0
 	err := fs.WalkDir(os.DirFS(stages), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -314,7 +315,7 @@ func storedFilesAreDocumented(t *testing.T, stages string) {
 		}
 		n++
 		parts := strings.SplitN(path, "/", 3) // stage, key, file
-		file := arena.ReplaceAllString(parts[2], "/ARENA.")
+		file := part.ReplaceAllString(arena.ReplaceAllString(parts[2], "/ARENA."), "of-N/")
 		if strings.HasPrefix(file, "checkpoint/") {
 			file = "checkpoint/"
 		}
