@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,22 +24,29 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/page"
+	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/trail"
 )
 
 // browser opens a page of report; what the console says against it fails the test.
 func browser(t *testing.T, width int64, args ...string) (do func(...chromedp.Action)) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "report.html")
-	var out, errs bytes.Buffer
-	if code := run(append([]string{"entrorouter", "report", "--output", file}, args...), nil, &out, &errs); code != exitOK {
-		t.Fatal(errs.String())
-	}
-	return browserAt(t, width, file)
+	return browserAt(t, width, reportFile(t, args...))
 }
 
-func browserAt(t *testing.T, width int64, file string) (do func(...chromedp.Action)) {
+// reportFile is a page of report.
+func reportFile(t *testing.T, args ...string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "report.html")
+	command(t, append([]string{"report", "--output", file}, args...)...)
+	return file
+}
+
+func browserAt(t testing.TB, width int64, file string) (do func(...chromedp.Action)) {
 	t.Helper()
 	var found string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -273,6 +281,167 @@ func TestBrowserSetsFormulas(t *testing.T) {
 	}
 	if width := tells[int](do, "document.documentElement.scrollWidth"); width > 400 {
 		t.Errorf("the page is %d pixels wide on a screen of 400", width)
+	}
+}
+
+// A claim opens with a click, and the second leads to a question on which its rows differ, with every answer graded.
+func TestBrowserGoesFromAClaimToAGradedAnswer(t *testing.T) {
+	dir, err := smokeRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := t.TempDir() // the same run under the name that claims read
+	text, err := os.ReadFile(measurementsFile(filepath.Join(dir, "fig"), "smoke"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, measurementsFile(as, "main"), bytes.ReplaceAll(text, []byte("experiment=smoke"), []byte("experiment=main")))
+	put(t, filepath.Join(as, "main.yaml"), []byte("name: main\nbase: smoke.yaml\n"))
+	do := browser(t, 1280, filepath.Join(as, "main.yaml"), "--figures", as, "--out", filepath.Join(dir, "out"))
+	claim := tells[string](do, `document.querySelector(".sentence:has(a.question)").id`)
+	do(click(`[id="`+claim+`"] > summary`), click(`[id="`+claim+`"] a.question`))
+	if !strings.HasPrefix(tells[string](do, "location.hash"), "#q-main-paper-") {
+		t.Errorf("%s leads to %s", claim, tells[string](do, "location.hash"))
+	}
+	if shown, answers := tells[bool](do, `document.querySelector(".card:target").checkVisibility()`), tells[[]string](do, `[...document.querySelectorAll(".card:target tbody tr")].map((r) => r.cells[2].textContent)`); !shown || len(answers) < 2 || !slices.Contains(answers, "correct") {
+		t.Errorf("%s leads to answers %q", claim, answers)
+	}
+	if to := tells[int](do, `new Set([...document.querySelectorAll(".card:target b")].map((b) => b.textContent)).size`); to < 2 {
+		t.Errorf("on the question of %s no rows differ", claim)
+	}
+}
+
+// The contents of many experiments are a menu: two clicks lead to any, and no width makes a line that scrolls.
+func TestBrowserHasAMenuOfExperiments(t *testing.T) {
+	text, err := committedReport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	put(t, file, []byte(text))
+	for _, width := range []int64{400, 1280} {
+		do := browserAt(t, width, file)
+		if high := tells[float64](do, `document.querySelector("nav").offsetHeight`); high > 120 {
+			t.Errorf("at %d pixels contents take %.0f", width, high)
+		}
+		do(click(".menu > summary"))
+		if wide := tells[bool](do, `[...document.querySelectorAll("nav ul")].some((l) => l.scrollWidth > l.clientWidth)`); wide {
+			t.Errorf("at %d pixels contents scroll sideways", width)
+		}
+		do(click(`.menu a[href="#e-recorded-mmlu"]`))
+		if open := tells[bool](do, `document.querySelector(".menu").open || location.hash !== "#e-recorded-mmlu"`); open {
+			t.Errorf("at %d pixels the menu stays open, or leads elsewhere", width)
+		}
+		if wide := tells[[]float64](do, `[...document.querySelectorAll(".drawing:not(.wide) svg")].map((d) => d.getBoundingClientRect().width)`); len(wide) < 20 || slices.Max(wide) > 700 || slices.Min(wide) < min(600, float64(width)-40) {
+			t.Errorf("at %d pixels drawings have %v", width, wide)
+		}
+	}
+}
+
+// Of the committed measurements of simulated and of recorded experts, beside another run: every column sorts, on a phone and on a desk
+// nothing scrolls sideways, and all that is written can be read, by day and by night. What the console says fails the test, too.
+func TestBrowserShowsTheCommittedMeasurements(t *testing.T) {
+	other := t.TempDir()
+	for _, name := range []string{"main", "recorded-mmlu"} {
+		text, err := os.ReadFile(measurementsFile("../../figures", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		was := regexp.MustCompile(`(?m)^(BenchmarkRoute/experiment=\S*/method=(?:logistic|random)/benchmark=(?:avg|all) \d+) \S+`).ReplaceAll(text, []byte("$1 50.125"))
+		if bytes.Equal(was, text) {
+			t.Fatalf("no number of %s was changed", name)
+		}
+		put(t, measurementsFile(other, name), was)
+	}
+	file := reportFile(t, "main", "recorded-mmlu", "--figures", "../../figures", "--against", other, "--questions", "0")
+	for _, width := range []int64{400, 1280} {
+		do := browserAt(t, width, file)
+		if moved := tells[[]string](do, `[...document.querySelectorAll("#against td:last-child")].map((c) => c.textContent)`); len(moved) != 2 || slices.Contains(moved, "0") {
+			t.Errorf("beside the other run %q numbers moved by more than noise", moved)
+		}
+		do(chromedp.Evaluate(`document.querySelectorAll("main details").forEach((d) => { d.open = true; }); document.querySelectorAll(".fold input").forEach((f) => { f.click(); })`, nil))
+		if of := tells[int64](do, "document.documentElement.scrollWidth"); of > width {
+			t.Errorf("the page is %d pixels wide on a screen of %d", of, width)
+		}
+		for _, scheme := range []string{"light", "dark"} {
+			do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+			if is := tells[bool](do, `matchMedia("(prefers-color-scheme: dark)").matches`); is != (scheme == "dark") {
+				t.Fatalf("the page is not %s", scheme)
+			}
+			if faint := tells[[]string](do, faintTexts); len(faint) > 0 {
+				t.Errorf("%s, %d pixels: hard to read are %q", scheme, width, faint)
+			}
+		}
+		if width < 1000 {
+			continue
+		}
+		if of := tells[[]string](do, unsortedColumns); len(of) < 40 || slices.ContainsFunc(of, func(said string) bool { return said != "" }) {
+			t.Errorf("%d columns; not sorted: %q", len(of), slices.DeleteFunc(of, func(said string) bool { return said == "" }))
+		}
+	}
+}
+
+// faintTexts are styles of text whose contrast with what is behind it is below 4.5, as WCAG 2 computes it. Drawings are left out: they are
+// black on white, and turned over as a whole at night.
+const faintTexts = `(() => {
+  const parts = (colour) => { const n = colour.match(/[\d.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
+  const light = (c) => [0.2126, 0.7152, 0.0722].reduce((sum, weight, i) => { const v = c[i] / 255; return sum + weight * (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); }, 0);
+  const behind = (e) => { for (; e; e = e.parentElement) { const c = parts(getComputedStyle(e).backgroundColor); if (c[3] === 1) return c; } return matchMedia("(prefers-color-scheme: dark)").matches ? [0, 0, 0] : [255, 255, 255]; };
+  const faint = new Set(), texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let seen = 0;
+  while (texts.nextNode()) {
+    const e = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || e.closest("script, .drawing .scroll") || !e.checkVisibility()) continue;
+    seen++;
+    const a = light(parts(getComputedStyle(e).color)), b = light(behind(e)), contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) faint.add(e.tagName + "." + e.className + " " + contrast.toFixed(2));
+  }
+  if (seen < 1000) faint.add("only " + seen + " texts");
+  return [...faint];
+})()`
+
+// unsortedColumns clicks the head of every column once: an empty text for one whose numbers fall then, or whose words rise.
+const unsortedColumns = `[...document.querySelectorAll("table.numbers thead tr:last-child th")].map((head) => {
+  const table = head.closest("table");
+  head.querySelector("button").click();
+  const cells = [...table.tBodies].filter((b) => !b.classList.contains("section")).map((b) => b.rows[0].cells[head.cellIndex]?.textContent.trim() ?? "");
+  const sign = head.getAttribute("aria-sort") === "ascending" ? 1 : head.getAttribute("aria-sort") === "descending" ? -1 : 0;
+  const numbers = head.cellIndex > 0 ? cells.map(parseFloat).filter((x) => !Number.isNaN(x)) : [];
+  const words = cells.filter((c) => c !== "" && (head.cellIndex === 0 || Number.isNaN(parseFloat(c))));
+  const falls = (of, compare) => of.some((x, i) => i > 0 && sign * compare(of[i - 1], x) > 0);
+  return sign === 0 || falls(numbers, (a, b) => a - b) || falls(words, (a, b) => a.localeCompare(b)) ? table.closest("figure, section").id + " " + head.textContent : "";
+})`
+
+// A page with 1,000 questions that ten experts answered ten times, 100,000 outcomes, until its script has run. It is no test:
+// go test -tags browser -run '^$' -bench Browser ./cmd/entrorouter.
+func BenchmarkBrowserLoads100000Outcomes(b *testing.B) {
+	set := page.QuestionSet{Name: "paper", All: 1000, Rows: []page.Routed{{ID: "random", Label: "Random"}}}
+	for m := range 10 {
+		set.Experts = append(set.Experts, fmt.Sprintf("expert-%d", m))
+	}
+	for q := range set.All {
+		of := page.Question{ID: fmt.Sprintf("q-%d", q), Benchmark: fmt.Sprintf("b-%d", q%7), Text: "What is half of $x^2$?", Gold: []string{"x^2/2"}, To: []int{q % 10}}
+		for m, x := range set.Experts {
+			right := (q + m) % 11
+			of.Cells = append(of.Cells, page.Answered{Expert: x, Groups: []page.Answers{{N: right, Bucket: routing.Correct, Reason: "equal"}, {N: 10 - right, Bucket: routing.Wrong, Reason: "different"}}})
+		}
+		set.Shown = append(set.Shown, of)
+	}
+	var text bytes.Buffer
+	p := page.Page{Experiments: []page.Experiment{{Run: &present.Run{Spec: &spec.Resolved{Experiment: spec.Experiment{Name: "many"}}, Measurements: &metrics.Set{}}, Questions: []page.QuestionSet{set}}}}
+	if err := p.Write(&text); err != nil {
+		b.Fatal(err)
+	}
+	file := filepath.Join(b.TempDir(), "report.html")
+	if err := os.WriteFile(file, text.Bytes(), 0o666); err != nil {
+		b.Fatal(err)
+	}
+	do := browserAt(b, 1280, file)
+	for b.Loop() {
+		do(chromedp.Reload())
+		if said := tells[string](do, `document.querySelector(".questions output").textContent`); said != "1000 questions" {
+			b.Fatal(said)
+		}
 	}
 }
 

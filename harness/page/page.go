@@ -72,7 +72,11 @@ type whole struct {
 	Verdicts    *verdicts
 	Compared    []*compared
 	Experiments []section
+	Menu        bool // there are too many experiments for a line
 }
+
+// inLine is how many experiments the line of contents names itself.
+const inLine = 6
 
 // section is an experiment with its parts drawn.
 type section struct {
@@ -115,13 +119,10 @@ func (p *Page) Write(w io.Writer) error {
 		}
 		out.Experiments = append(out.Experiments, s)
 	}
+	out.Menu = len(out.Experiments) > inLine
 	columns := ""
 	if p.Paper != nil {
-		var here []string
-		for _, e := range out.Experiments {
-			here = append(here, e.Name)
-		}
-		out.Verdicts = p.Paper.verdicts(here)
+		out.Verdicts = p.Paper.verdicts(out.Experiments)
 		out.First = len(out.Verdicts.Scales) > 0
 		if s := p.Paper.Short; s != nil && out.First {
 			if out.Short, err = draw.Sheet(s); err != nil {

@@ -152,6 +152,17 @@ for (const part of all(".questions")) {
   apply();
 }
 
+// A menu closes behind what was chosen of it, on Escape and when something else is clicked.
+for (const menu of all(".menu")) {
+  menu.addEventListener("click", (event) => { if (event.target.closest("a")) menu.open = false; });
+  addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
+
 // What a link leads to is opened, and what is printed.
 const open = () => {
   const id = decodeURIComponent(location.hash.slice(1));

@@ -179,6 +179,51 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 	}
 }
 
+// By hand: on the first question both rows ask the same expert, on the second two that are both right, on the third only one is right.
+func TestASentenceLeadsToAQuestionOnWhichItsRowsDiffer(t *testing.T) {
+	answered := func(right ...bool) (cells []Answered) {
+		for m, is := range right {
+			bucket := map[bool]routing.Bucket{true: routing.Correct, false: routing.Wrong}[is]
+			cells = append(cells, Answered{Expert: fmt.Sprint(m), Groups: []Answers{{N: 1, Bucket: bucket}}})
+		}
+		return cells
+	}
+	s := QuestionSet{Name: "paper", Experts: []string{"0", "1"}, Rows: []Routed{{ID: "a"}, {ID: "b"}, {ID: "c"}}, Shown: []Question{
+		{ID: "same", Benchmark: "x", Cells: answered(true, false), To: []int{0, 0, 1}},
+		{ID: "both", Benchmark: "x", Cells: answered(true, true), To: []int{0, 1, 1}},
+		{ID: "one", Benchmark: "y", Cells: answered(false, true), To: []int{0, 1, -1}},
+	}}
+	of := s.asked("main", false)
+	for _, c := range []struct {
+		rows            []string
+		benchmark, want string
+	}{
+		{[]string{"a", "b"}, "avg", "q-main-paper-one"},
+		{[]string{"a", "b"}, "x", "q-main-paper-both"},
+		{[]string{"a", "c"}, "avg", "q-main-paper-same"},
+		{[]string{"b", "c"}, "y", ""},
+		{[]string{"a"}, "avg", ""},
+		{[]string{"a", "elsewhere"}, "", ""},
+	} {
+		if got := of.disputed(c.rows, c.benchmark); got != c.want {
+			t.Errorf("%v of %s lead to %q, not %q", c.rows, c.benchmark, got, c.want)
+		}
+	}
+	here := []section{{Name: "main", Sets: []asked{of}}}
+	for _, c := range []struct {
+		name, arena string
+		want        origin
+	}{
+		{"main", "paper", origin{Name: "main", Here: true, Question: "q-main-paper-one", Set: "g-main-paper"}},
+		{"main", "large", origin{Name: "main", Here: true}},
+		{"other", "paper", origin{Name: "other"}},
+	} {
+		if got := originOf(c.name, here, paper.Scale{Keys: map[string]string{"arena": c.arena}}, []string{"a", "b"}, ""); got != c.want {
+			t.Errorf("%s of %s: %+v, not %+v", c.arena, c.name, got, c.want)
+		}
+	}
+}
+
 func TestScalesWithoutANumberAreLeftOut(t *testing.T) {
 	none, some := judged{mark: markOf(paper.NotRun)}, judged{mark: markOf(paper.CameOut), measured: true}
 	v := &verdicts{

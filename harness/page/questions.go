@@ -285,6 +285,29 @@ func (s *QuestionSet) asked(experiment string, served bool) asked {
 	return out
 }
 
+// disputed is the anchor of the first question of a benchmark that some of the rows have answered right and others not, or else of the
+// first that they send to different experts; empty: there is none. No benchmark in particular is any.
+func (s asked) disputed(rows []string, benchmark string) (anchor string) {
+	for _, q := range s.Rows {
+		if slices.Contains(s.Benchmarks, benchmark) && q.Benchmark != benchmark {
+			continue
+		}
+		to, right := map[int]bool{}, map[bool]bool{}
+		for i, m := range q.To {
+			if m >= 0 && q.Grid[m].Of > 0 && slices.Contains(rows, s.QuestionSet.Rows[i].ID) {
+				to[m], right[2*q.Grid[m].Right > q.Grid[m].Of] = true, true
+			}
+		}
+		if len(right) == 2 {
+			return q.Anchor
+		}
+		if len(to) > 1 && anchor == "" {
+			anchor = q.Anchor
+		}
+	}
+	return anchor
+}
+
 // link is where a number of a table leads to: the grid of its set, if that is shown.
 func link(sets []asked) func(report.Row, string) report.Link {
 	return func(r report.Row, benchmark string) report.Link {

@@ -67,8 +67,10 @@ type because struct{ Verdict, Why string }
 
 // origin is an experiment whose measurements are read.
 type origin struct {
-	Name string
-	Here bool // it is in the page
+	Name     string
+	Here     bool   // it is in the page
+	Question string // anchor of one on which rows of the sentence disagree; empty: none is in the page
+	Set      string // anchor of the questions that it was decided on; empty: they are not in the page
 }
 
 // mark is a verdict as a sign of its own form, so that it does not depend on colour.
@@ -114,7 +116,7 @@ func markOf(verdict string) mark {
 }
 
 // verdicts are those of a page with some experiments.
-func (p *Paper) verdicts(here []string) *verdicts {
+func (p *Paper) verdicts(here []section) *verdicts {
 	v := &verdicts{Legend: kinds, Judge: p.Judge}
 	at := map[string]int{} // column of a scale
 	if p.Orderings != nil {
@@ -152,8 +154,10 @@ func (p *Paper) verdicts(here []string) *verdicts {
 					j.Questions, j.Seeds = on.Value.Questions, on.Value.Seeds
 				}
 				if j.Word != "" {
-					names := p.claim(f.ID).Experiments(on.Scale)
-					j.Experiments, from = origins(names, here), merge(from, names)
+					claim := p.claim(f.ID)
+					for _, name := range claim.Experiments(on.Scale) {
+						j.Experiments, from = append(j.Experiments, originOf(name, here, on.Scale, claim.Rows(p.Orderings, on.Scale, name), "")), merge(from, name)
+					}
 				}
 				s.On[at[on.Scale.ID]] = j
 			}
@@ -208,7 +212,7 @@ func (v *verdicts) leaveOutWhatWasNotRun() {
 }
 
 // ordering is a sentence that puts a row above another.
-func (p *Paper) ordering(r paper.Row, scales []scale, here []string) sentence {
+func (p *Paper) ordering(r paper.Row, scales []scale, here []section) sentence {
 	o := r.Ordering
 	s := sentence{ID: o.ID, Says: o.Says, Source: o.Source, Printed: r.Paper, Decided: r.Decided(), Own: mark{"in its own table", "✓", "yes"}}
 	if !r.PaperHas {
@@ -226,8 +230,8 @@ func (p *Paper) ordering(r paper.Row, scales []scale, here []string) sentence {
 			on.Questions, on.Seeds = j.Delta.Questions, j.Delta.Seeds
 		}
 		if experiment := r.Experiment(i); experiment != "" {
-			names := []string{experiment}
-			on.Experiments, from = origins(names, here), merge(from, names)
+			rows, benchmark := p.Orderings.Sides(r, i)
+			on.Experiments, from = []origin{originOf(experiment, here, j.Scale, rows, benchmark)}, merge(from, experiment)
 		}
 		s.On = append(s.On, on)
 	}
@@ -252,20 +256,27 @@ func (p *Paper) commands(experiments []string) (all []string) {
 	return append(all, p.Judge)
 }
 
-func origins(names, here []string) (all []origin) {
-	for _, name := range names {
-		all = append(all, origin{name, slices.Contains(here, name)})
+// originOf is an experiment that a sentence about rows is decided on, with the way to its questions.
+func originOf(name string, here []section, scale paper.Scale, rows []string, benchmark string) origin {
+	of := origin{Name: name}
+	at := slices.IndexFunc(here, func(s section) bool { return s.Name == name })
+	if at < 0 {
+		return of
 	}
-	return all
-}
-
-func merge(some, more []string) []string {
-	for _, x := range more {
-		if !slices.Contains(some, x) {
-			some = append(some, x)
+	of.Here = true
+	for _, set := range here[at].Sets {
+		if set.Name == cmp.Or(scale.Keys["arena"], scale.Keys["pool"]) {
+			of.Set, of.Question = "g-"+set.Anchor, set.disputed(rows, benchmark)
 		}
 	}
-	return some
+	return of
+}
+
+func merge(some []string, x string) []string {
+	if slices.Contains(some, x) {
+		return some
+	}
+	return append(some, x)
 }
 
 // ownTables is the cell of the paper's own tables.

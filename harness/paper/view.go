@@ -26,6 +26,32 @@ func (r Row) Experiment(at int) string {
 	return rows.Experiment
 }
 
+// Sides are the rows that the ordering compares on the scale at an index, as the experiment calls them, and the benchmark; rows that are
+// no methods are left out.
+func (o *Orderings) Sides(r Row, at int) (rows []string, benchmark string) {
+	scale := r.Judged[at].Scale
+	sides, ok := r.Ordering.on(scale.Kind, r.Section.Table)
+	if !ok {
+		return nil, ""
+	}
+	sides.Experiment = r.Experiment(at)
+	a, b := o.sides(r.Ordering, sides, scale)
+	for _, side := range []Place{a, b} {
+		if side["method"] != "" {
+			rows = append(rows, side["method"])
+		}
+	}
+	return rows, a["benchmark"]
+}
+
+// Rows are those that a claim reads of an experiment on a scale, as the experiment calls them.
+func (c *Claim) Rows(o *Orderings, s Scale, experiment string) (rows []string) {
+	for _, name := range c.rows() {
+		rows = append(rows, o.row(s, experiment, name))
+	}
+	return rows
+}
+
 // Cell is the verdict as the tables have it: its word, and below it the number with its interval.
 func (s OnScale) Cell() report.Text { return s.cell() }
 

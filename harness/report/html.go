@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/plot/vg"
+
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
@@ -190,14 +192,19 @@ func (h *HTML) Sheet(s *Sheet) (template.HTML, error) {
 // allow any.
 func (h *HTML) Figure(f *Figure) (template.HTML, error) {
 	var svg bytes.Buffer
-	if err := f.Write(&svg, SVG); err != nil {
+	wide, enlarged := f.width > figureWidth, wideMagnified
+	shown := *f
+	if !wide {
+		shown.width, enlarged = screenWidth, magnified
+	}
+	if err := shown.Write(&svg, SVG); err != nil {
 		return "", err
 	}
 	var spots []spot
 	if f.spots != nil {
 		spots = f.spots()
 	}
-	drawing, err := h.drawing(&svg, spots)
+	drawing, err := h.drawing(&svg, spots, enlarged)
 	if err != nil {
 		return "", fmt.Errorf("figure %q: %w", f.Name, err)
 	}
@@ -206,7 +213,7 @@ func (h *HTML) Figure(f *Figure) (template.HTML, error) {
 		Wide    bool // wider than a column of a printed page
 		Money   string
 		Drawing template.HTML
-	}{f, f.width > figureWidth, f.money, drawing})
+	}{f, wide, f.money, drawing})
 }
 
 // Styles are the rules of the drawings so far.
@@ -243,8 +250,13 @@ var drawn = map[string][]string{
 // upright is what drawings do to every text, as they have their lower left corner at the origin.
 const upright = "scale(1, -1)"
 
-// magnified is how large a drawing is at most on a page, in pixels a point: type of 7 points is as large as that of tables.
-const magnified = 2
+// What fits a column of print is drawn wider on a page, without larger type, and enlarged more than what is wide anyway: at most so
+// many pixels per point.
+const (
+	screenWidth   = vg.Length(280)
+	magnified     = 2.5
+	wideMagnified = 2.0
+)
 
 // breadth is that of a drawing in points, from its viewBox.
 func breadth(viewBox string) (w float64) {
@@ -349,8 +361,8 @@ func relative(path string) (string, error) {
 }
 
 // drawing writes an SVG file as an element of a page, its styles as classes, with what a pointer is told on its spots, which are of
-// class spot. Its name and caption are left to the page.
-func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
+// class spot, at most so many pixels per point. Its name and caption are left to the page.
+func (h *HTML) drawing(svg io.Reader, spots []spot, enlarged float64) (template.HTML, error) {
 	var b strings.Builder
 	d := xml.NewDecoder(svg)
 	var open []string       // elements
@@ -414,7 +426,7 @@ func (h *HTML) drawing(svg io.Reader, spots []spot) (template.HTML, error) {
 				switch {
 				case name == "text" && a.Name.Local == "transform" && a.Value == upright: // Styles has it
 				case a.Name.Local == "viewBox" && name == "svg":
-					fmt.Fprintf(&b, ` width=%.0f viewBox="%s"`, magnified*breadth(a.Value), template.HTMLEscapeString(a.Value))
+					fmt.Fprintf(&b, ` width=%.0f viewBox="%s"`, enlarged*breadth(a.Value), template.HTMLEscapeString(a.Value))
 				case slices.Contains(known, a.Name.Local):
 					value := strings.ReplaceAll(measure.ReplaceAllStringFunc(a.Value, tenth), ", ", ",")
 					if !bareNumber.MatchString(value) {
