@@ -198,7 +198,7 @@ func TestBrowserSaysWhichRowIsBestAtAPrice(t *testing.T) {
 		Cost, Accuracy, X, Y float64
 		Best                 bool
 	}
-	const rows = `[...document.querySelectorAll("[id='f-main/pareto'] circle[data-row]")].map((c) => ({Name: c.dataset.row, Cost: +c.dataset.cost, Accuracy: +c.dataset.accuracy, X: +c.getAttribute("cx"), Y: +c.getAttribute("cy"), Best: c.matches(".best")}))`
+	const rows = `[...document.querySelectorAll("[id='f-main/pareto'] circle[data-row]")].map((c) => ({Name: c.dataset.row, Cost: +c.dataset.cost, Accuracy: +c.dataset.accuracy, X: +(c.dataset.x ?? c.getAttribute("cx")), Y: +(c.dataset.y ?? c.getAttribute("cy")), Best: c.matches(".best")}))`
 	look := func(at string) (best row) {
 		t.Helper()
 		said := tells[string](do, `document.querySelector("[id='f-main/pareto'] .worth output").textContent`)

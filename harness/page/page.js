@@ -38,9 +38,10 @@ for (const table of all("table.numbers")) {
 }
 
 // In a plane of cost and accuracy a point of accuracy is worth what the slider says, and the row is best that has most left after its costs.
+// A mark that would hide another is drawn beside its place, which data-x and data-y say.
 for (const form of all(".worth")) {
   const slider = form.querySelector("input"), said = form.querySelector("output");
-  const rows = all("circle[data-row]", form.parentElement).map((at) => ({ at, name: at.dataset.row, cost: Number(at.dataset.cost), accuracy: Number(at.dataset.accuracy), x: Number(at.getAttribute("cx")), y: Number(at.getAttribute("cy")) }));
+  const rows = all("circle[data-row]", form.parentElement).map((at) => ({ at, name: at.dataset.row, cost: Number(at.dataset.cost), accuracy: Number(at.dataset.accuracy), x: Number(at.dataset.x ?? at.getAttribute("cx")), y: Number(at.dataset.y ?? at.getAttribute("cy")) }));
   const edge = (key, sign) => rows.reduce((a, b) => (sign * (b[key] - a[key]) > 0 ? b : a));
   const cheap = edge("cost", -1), dear = edge("cost", 1), low = edge("accuracy", -1), high = edge("accuracy", 1);
   // Prices of a point at which another row becomes the best, from nothing on.

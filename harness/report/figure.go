@@ -42,6 +42,7 @@ type spot struct {
 type rival struct {
 	label          string
 	cost, accuracy float64
+	belongs        vg.Point // where its mark would be if no other was there
 }
 
 // Format is how a figure is written.

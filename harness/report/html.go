@@ -449,6 +449,9 @@ func (h *HTML) drawing(svg io.Reader, spots []spot, enlarged float64) (template.
 						row := ""
 						if r := s.row; r != nil {
 							row = fmt.Sprintf(` data-row="%s" data-cost=%.6g data-accuracy=%.6g`, template.HTMLEscapeString(r.label), r.cost, r.accuracy)
+							if r.belongs != s.at {
+								row += fmt.Sprintf(` data-x=%.1f data-y=%.1f`, r.belongs.X.Points(), r.belongs.Y.Points())
+							}
 						}
 						fmt.Fprintf(&b, `<circle class=spot cx=%.1f cy=%.1f%s><title>%s</title></circle>`, s.at.X.Points(), s.at.Y.Points(), row, template.HTMLEscapeString(s.says))
 					}

@@ -425,7 +425,7 @@ func (d *paretoData) paintPlane(p panel) {
 			here.says += "; hull gain " + bounds(m.gain, 1)
 		}
 		if m.Keys != nil { // it was measured here
-			here.row = &rival{m.Label, d.factor * m.cost.Number, m.accuracy.Number}
+			here.row = &rival{m.Label, d.factor * m.cost.Number, m.accuracy.Number, points[i]}
 		}
 		r := m.style.Radius + 1.4
 		taken = append(taken, vg.Rectangle{Min: vg.Point{X: drawn[i].X - r, Y: drawn[i].Y - r}, Max: vg.Point{X: drawn[i].X + r, Y: drawn[i].Y + r}})
