@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/collapse"
@@ -32,7 +33,8 @@ func newCollapse(r *spec.Resolved, o steps.Options) (*Run, error) {
 		return nil, err
 	}
 	p := plan.Params(pool)
-	p.Spec("collapse", "evaluate.seeds", "seed")
+	p.Pick("", spec.Experiment{Collapse: undrawn(*x.Collapse)}, "collapse")
+	p.Spec("evaluate.seeds", "seed")
 	p.Experts(pool.Experts, "model")
 	measured, err := plan.Add("collapse", "collapse", collapseVersion, p, nil, func(ctx context.Context, d *store.Draft) error {
 		progress := plan.Options.Progress
@@ -59,4 +61,16 @@ func newCollapse(r *spec.Resolved, o steps.Options) (*Run, error) {
 		fmt.Sprintf(" Mean of %d seeds; -low- and -high- are the least and the most of them. Values are expectations under the policy, free of sampling noise.", len(x.Evaluate.Seeds)),
 		" Probabilities of success are choices; nothing here was measured on a language model.",
 	}}, nil
+}
+
+// undrawn is a study without what its figure alone reads.
+func undrawn(c spec.Collapse) *spec.Collapse {
+	c.Buckets, c.Controls = slices.Clone(c.Buckets), slices.Clone(c.Controls)
+	for i := range c.Buckets {
+		c.Buckets[i].Label = ""
+	}
+	for i := range c.Controls {
+		c.Controls[i].Label, c.Controls[i].LeftOut = "", false
+	}
+	return &c
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
@@ -116,6 +117,30 @@ func TestEveryKnobIsInARecipeButThoseThatMoveNoNumber(t *testing.T) {
 		if d := cmp.Diff(c.without, without); d != "" {
 			t.Errorf("protocol %s: knobs in no recipe (-want +got):\n%s", c.name, d)
 		}
+	}
+}
+
+// The study of collapse trains for minutes; what its figure calls things, and leaves out, moves no number of it.
+func TestNamesInTheFigureOfCollapseAreInNoRecipe(t *testing.T) {
+	keys := func(change func(*spec.Collapse)) map[store.Key]bool {
+		r, err := spec.Load(experiments.FS, "collapse", spec.Known{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(r.Experiment.Collapse)
+		return keysOfPlan(t, r, steps.Options{Out: filepath.Join(t.TempDir(), "none")})
+	}
+	before := keys(func(*spec.Collapse) {})
+	if len(before) != 1 {
+		t.Fatalf("%d steps", len(before))
+	}
+	if after := keys(func(c *spec.Collapse) {
+		c.Buckets[0].Label, c.Controls[1].Label, c.Controls[2].LeftOut = "Another", "name", true
+	}); !cmp.Equal(before, after) {
+		t.Errorf("%v, and under other names %v", before, after)
+	}
+	if after := keys(func(c *spec.Collapse) { c.Controls[1].ID = "another" }); cmp.Equal(before, after) {
+		t.Error("the id of a control, which its measurements bear, is in no recipe")
 	}
 }
 
