@@ -5,7 +5,7 @@ package results
 
 import "embed"
 
-// FS holds the paper's tables, claims.yaml and orderings.yaml under paper/, and reference/*/measurements.txt.
+// FS holds the paper's tables and shares, claims.yaml and orderings.yaml under paper/, and reference/*/measurements.txt.
 //
 //go:embed paper/*.txt paper/*.yaml reference/*/*.txt
 var FS embed.FS

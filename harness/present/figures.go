@@ -151,7 +151,7 @@ func (r *Run) sweepFigures(o spec.Output, paper published) ([]*report.Figure, er
 	if r.Spec.Experiment.Recorded() {
 		return r.foldSweeps(o)
 	}
-	return one(r.sweepFigure(o, paper.table))
+	return one(r.sweepFigure(o, paper.averages()))
 }
 
 // sweepFigure draws accuracy, hull gain and cost against a number that the rows change; nil if none could be fitted.
@@ -309,13 +309,16 @@ func (r *Run) param(m spec.Method, path string) (number float64, ok bool, err er
 }
 
 // distributionFigure draws where EntroRouter sends easy, medium and hard problems.
-func (r *Run) distributionFigure(o spec.Output, _ published) ([]*report.Figure, error) {
+func (r *Run) distributionFigure(o spec.Output, paper published) ([]*report.Figure, error) {
 	if r.unfit(methods.ReferenceRow) {
 		return nil, nil
 	}
 	l := report.DistributionLayout{Name: o.File, Keys: metrics.Keys("arena", metrics.PaperArena, "method", methods.ReferenceRow)}
 	var err error
-	if l.Caption, err = caption("distribution caption", r.words()); err != nil {
+	if l.Caption, err = caption("distribution caption", struct {
+		words
+		BesidePaper bool
+	}{r.words(), o.Paper}); err != nil {
 		return nil, err
 	}
 	for _, s := range []report.Term{{Value: "easy", Label: "Easy"}, {Value: "medium", Label: "Medium"}, {Value: "hard", Label: "Hard"}} {
@@ -324,6 +327,9 @@ func (r *Run) distributionFigure(o spec.Output, _ published) ([]*report.Figure, 
 		}
 	}
 	l.Experts = r.expertTerms()
+	if o.Paper {
+		l.Paper = paper.all
+	}
 	return one(report.Distribution(l, r.Measurements))
 }
 

@@ -16,6 +16,7 @@ import (
 // published is what the paper prints beside an experiment, and what follows from it.
 type published struct {
 	table *metrics.Set // the table that the experiment reproduces; nil: it reproduces none
+	all   *metrics.Set // lines of all its tables
 	whole *metrics.Set // whole rows of it, recomputed; empty where the paper has other benchmarks
 	shown bool         // tables print its numbers, or differences to them
 	self  []string     // labels of its whole rows that may answer themselves, and so have another hull
@@ -51,6 +52,7 @@ func (r *Run) readPublished(papers fs.FS) (published, error) {
 			p.table = set
 		}
 	}
+	p.all = all
 	if p.table == nil {
 		return p, fmt.Errorf("paper table %q: there is no paper/%s.txt", name, name)
 	}
@@ -76,6 +78,20 @@ func (p published) withAverages(name string) *metrics.Set {
 	return set
 }
 
+// averages are accuracies and costs over all benchmarks, beside which sweeps stand: those that the cells give, or else those that the
+// table prints. Its gains are above another hull.
+func (p published) averages() *metrics.Set {
+	if len(p.whole.Measurements) == 0 {
+		return p.table
+	}
+	set := &metrics.Set{}
+	for _, m := range p.whole.Measurements {
+		m.Values = slices.DeleteFunc(slices.Clone(m.Values), func(v metrics.Value) bool { return v.Unit != metrics.Accuracy && v.Unit != units.CostShare })
+		set.Measurements = append(set.Measurements, m)
+	}
+	return set
+}
+
 // Recomputed says whether tables that the paper does not print have numbers of it.
 func (p published) Recomputed() bool { return p.shown && p.whole.Measurements != nil }
 
@@ -88,7 +104,7 @@ func (p published) reference() (report.Point, bool) {
 	cost, priced := m.Value(metrics.USDPerQuery)
 	accuracy, graded := m.Value(metrics.Accuracy)
 	gain, above := m.Value(units.HullGain)
-	return report.Point{Label: "EntroRouter, the paper's", Cost: cost.Number, Accuracy: accuracy.Number, Gain: gain.Number},
+	return report.Point{Label: "EntroRouter in the paper", Cost: cost.Number, Accuracy: accuracy.Number, Gain: gain.Number},
 		ok && err == nil && priced && graded && above
 }
 

@@ -29,7 +29,7 @@ func CurveRows(o spec.Output) (rows []string) {
 
 // trainingFigure draws training curves.
 func (r *Run) trainingFigure(o spec.Output, _ published) ([]*report.Figure, error) {
-	l := report.TrainingLayout{Name: o.File, First: methods.ReferenceRow, Strongest: r.strongest(r.Spec.Pools[0])}
+	l := report.TrainingLayout{Name: o.File, First: methods.ReferenceRow, Strongest: r.strongest(r.Spec.Pools[0]), Experts: len(r.Spec.Pools[0].Experts)}
 	for _, m := range r.shown(CurveRows(o)) {
 		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: r.label(m)})
 	}

@@ -38,12 +38,11 @@ type calibrationData struct {
 // and how often the estimates name the wrong expert as the cheapest good one, against the number of rollouts (c).
 func Calibration(l CalibrationLayout, set *metrics.Set) (*Figure, error) {
 	r := collapseReader{set: set}
-	d := calibrationData{rollouts: float64(l.Rollouts), expected: series{label: "Expected", color: category(1)}}
+	d := calibrationData{rollouts: float64(l.Rollouts), expected: series{label: "Expected", color: category(6)}}
 	records := [][]string{{"panel", "series", "against", "x", "quantity", "value", "low", "high", "problems"}}
-	fills := ramp(len(l.Experts) + 1)[1:] // the lightest is too light for a line
 	for i, estimate := range []string{units.MeasuredRate, units.ShrunkRate} {
 		for k, e := range l.Experts {
-			s := series{label: e.Label, color: fills[k], shape: k}
+			s := series{label: e.Label, color: category(k + 1), shape: k + 1}
 			for _, m := range set.Where(metrics.Key{Name: "estimate", Value: estimate}, metrics.Key{Name: "expert", Value: e.Value}) {
 				x, ok := m.Value(units.EstimatedRate)
 				y, too := m.Value(units.TrueRate)
@@ -100,6 +99,9 @@ func calibrationLegend(experts []series) []entry {
 		lineEntry("Estimate = truth", hullLine()))
 }
 
+// barGap is how far bars of experts stand from each other.
+const barGap = vg.Length(2.6)
+
 func paintCalibration(c draw.Canvas, t tiling, d *calibrationData) {
 	percent := func(label string) scale { return scale{low: -7, high: 107, label: label, marks: ticks(100, 5)} }
 	for i, title := range []string{fmt.Sprintf("(a) Pass rate of %g rollouts", d.rollouts), "(b) Shrunk to a text regression"} {
@@ -108,7 +110,7 @@ func paintCalibration(c draw.Canvas, t tiling, d *calibrationData) {
 		p.data.StrokeLine2(hullLine(), from.X, from.Y, to.X, to.Y)
 		for k, s := range d.rates[i] {
 			for _, q := range s.points {
-				x := p.at(q.x, q.y).X + aside(k, len(d.rates[i]))
+				x := p.at(q.x, q.y).X + barGap*(vg.Length(k)-vg.Length(len(d.rates[i])-1)/2)
 				p.data.StrokeLine2(draw.LineStyle{Color: s.color, Width: hairline}, x, p.at(q.x, q.low).Y, x, p.at(q.x, q.high).Y)
 			}
 		}
@@ -118,7 +120,7 @@ func paintCalibration(c draw.Canvas, t tiling, d *calibrationData) {
 		}
 	}
 	area := t.panel(c, 2, "(c) Wrong expert taken for the best")
-	marks := []draw.GlyphStyle{methodGlyph(0), methodGlyph(2)}
+	marks := []draw.GlyphStyle{{Color: category(6), Radius: plainMark, Shape: glyph(0)}, {Color: category(0), Radius: plainMark, Shape: glyph(2)}}
 	area = drawLegend(area, []entry{lineEntry(d.expected.label, d.expected.line()), markEntry("Measured", marks[0]), markEntry("Shrunk", marks[1])})
 	most := max(d.wrong[0], d.wrong[1])
 	x := scale{low: math.Inf(1), label: "Rollouts N", log: true}

@@ -46,6 +46,7 @@ type series struct {
 	dashes []vg.Length
 	shape  int  // of markers
 	first  bool // of the first look: it stands out
+	hidden bool // it lies on another and is not drawn
 	points []sample
 }
 
@@ -237,7 +238,7 @@ func (d *collapseData) records() [][]string {
 
 func paintCollapse(c draw.Canvas, t tiling, d *collapseData) {
 	panel := func(i int, title string) draw.Canvas { return t.panel(c, i, title) }
-	paintLines(panel(0, "(a) Calls while training, by a"), d.calls, nil, "Step", "With a call (%)", 0, 100)
+	paintLines(panel(0, "(a) Calls, by assimilation a"), d.calls, nil, "Step of training", "With a call (%)", 0, 100)
 	paintLines(panel(1, "(b) Calls after training, by problem"), d.cut, d.marks, "Assimilation a", "With a call (%)", 0, 100)
 	paintPhase(panel(2, "(c) Calls after training, all problems"), d)
 	most := 0.0
@@ -246,13 +247,13 @@ func paintCollapse(c draw.Canvas, t tiling, d *collapseData) {
 			most = max(most, p.high)
 		}
 	}
-	paintLines(panel(3, "(d) Entropy while training, by a"), d.entropy, nil, "Step", "Entropy (nats)", 0, most*1.02)
+	paintLines(panel(3, "(d) Entropy, by assimilation a"), d.entropy, nil, "Step of training", "Entropy (nats)", 0, most*1.02)
 	paintControls(panel(4, "(e) Changes, at a = "+d.controlsAt+" if not said"), d)
 	low := 0.0
 	for _, p := range d.outcome[1].points {
 		low = min(low, p.low)
 	}
-	paintLines(panel(5, "(f) Outcome at a = "+d.calls[0].label), d.outcome, nil, "Step", "Share (%)", low, 100)
+	paintLines(panel(5, "(f) Outcome at a = "+d.calls[0].label), d.outcome, nil, "Step of training", "Percent; 100 × reward", low, 100)
 }
 
 func (s series) line() draw.LineStyle {

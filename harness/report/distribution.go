@@ -25,6 +25,7 @@ type DistributionLayout struct {
 	Keys    []metrics.Key // of the method shown
 	Strata  []Term        // from left to right
 	Experts []Term        // from the bottom up, cheapest first
+	Paper   *metrics.Set  // shares that the paper prints, under the keys stratum and expert; nil: none
 }
 
 // Term is a value of a key and how it is printed.
@@ -38,11 +39,12 @@ type stratum struct {
 	n      int
 	shares []float64 // percent, one an expert
 	cost   metrics.Value
+	paper  []float64 // where by the paper's shares one expert's part ends and the next one's begins, as far as it prints them
 }
 
 // Distribution draws, for every stratum of difficulty, which share of its questions goes to which expert
-// (stacked, left axis) and what a question costs on average there (line, right axis; error bars where the
-// measurement has an interval).
+// (stacked, left axis) and what a question costs on average there (dots, right axis; error bars where the
+// measurement has an interval). Ticks are where the paper's shares end, as far as it prints them.
 func Distribution(l DistributionLayout, set *metrics.Set) (*Figure, error) {
 	if len(l.Strata) == 0 || len(l.Experts) == 0 {
 		return nil, fmt.Errorf("figure %q: no stratum or no expert to show", l.Name)
@@ -55,7 +57,7 @@ func Distribution(l DistributionLayout, set *metrics.Set) (*Figure, error) {
 		if err != nil {
 			return nil, fmt.Errorf("figure %q, stratum %q: %w", l.Name, s.Value, err)
 		}
-		bar := stratum{label: s.Label, n: m.N, cost: cost}
+		bar := stratum{label: s.Label, n: m.N, cost: cost, paper: l.bounds(s)}
 		for _, e := range l.Experts {
 			_, share, err := value(set, units.Share, append(slices.Clone(at), metrics.Key{Name: "expert", Value: e.Value}))
 			if err != nil {
@@ -66,11 +68,40 @@ func Distribution(l DistributionLayout, set *metrics.Set) (*Figure, error) {
 		}
 		bars = append(bars, bar)
 	}
-	legend := distributionLegend(l.Experts)
+	legend := distributionLegend(l.Experts, bars)
 	return &Figure{
 		Name: l.Name, Caption: l.Caption, width: figureWidth, height: plotHeight + legendHeight(legend, figureWidth), records: records,
 		paint: func(c draw.Canvas) { paintDistribution(drawLegend(c, legend), bars) },
 	}, nil
+}
+
+// bounds are where the parts of experts end in a stratum by what the paper prints.
+func (l DistributionLayout) bounds(s Term) (ends []float64) {
+	if l.Paper == nil {
+		return nil
+	}
+	n := len(l.Experts)
+	shares, printed := make([]float64, n), make([]bool, n)
+	for i, e := range l.Experts {
+		if _, v, err := value(l.Paper, units.Share, metrics.Keys("stratum", s.Value, "expert", e.Value)); err == nil {
+			shares[i], printed[i] = v.Number, true
+		}
+	}
+	sum := func(of []float64) (total float64) {
+		for _, v := range of {
+			total += v
+		}
+		return total
+	}
+	for i := 1; i < n; i++ {
+		switch {
+		case !slices.Contains(printed[:i], false):
+			ends = append(ends, sum(shares[:i]))
+		case !slices.Contains(printed[i:], false):
+			ends = append(ends, 100-sum(shares[i:]))
+		}
+	}
+	return ends
 }
 
 // value returns the number of one measurement; not having it is an error.
@@ -89,14 +120,32 @@ func value(set *metrics.Set, unit string, keys []metrics.Key) (metrics.Measureme
 // perThousand scales dollars a question to dollars a thousand questions, numbers a reader can say.
 const perThousand = 1000
 
-func distributionLegend(experts []Term) []entry {
+func distributionLegend(experts []Term, bars []stratum) []entry {
 	fills := ramp(len(experts))
 	var legend []entry
 	for i, e := range experts {
-		legend = append(legend, entry{e.Label, func(c draw.Canvas, at vg.Rectangle) { fillRectangle(c, at, fills[i]) }})
+		name := e.Label
+		if !slices.ContainsFunc(bars, func(b stratum) bool { return printed(b.shares[i]) }) {
+			name += " (0%)" // it has no bar
+		}
+		legend = append(legend, entry{name, func(c draw.Canvas, at vg.Rectangle) { fillRectangle(c, at, fills[i]) }})
 	}
-	return append(legend, bothEntry("Cost", costLine(), costPoint()))
+	if slices.ContainsFunc(bars, func(b stratum) bool { return b.paper != nil }) {
+		legend = append(legend, entry{"Borders in the paper", func(c draw.Canvas, at vg.Rectangle) { paperTick(c, centre(at)) }})
+	}
+	return append(legend, markEntry("Cost", costPoint()))
 }
+
+// printed says whether a share is more than 0 as labels round it.
+func printed(share float64) bool { return Fixed(share, 0) != "0" }
+
+// paperTick marks a height at which the paper has an end.
+func paperTick(c draw.Canvas, at vg.Point) {
+	c.StrokeLine2(haloLine(), at.X-tickHalf-0.8, at.Y, at.X+tickHalf+0.8, at.Y)
+	c.StrokeLine2(draw.LineStyle{Color: ink(), Width: thickLine}, at.X-tickHalf, at.Y, at.X+tickHalf, at.Y)
+}
+
+const tickHalf = vg.Length(4)
 
 func paintDistribution(c draw.Canvas, bars []stratum) {
 	fills := ramp(len(bars[0].shares))
@@ -115,18 +164,24 @@ func paintDistribution(c draw.Canvas, bars []stratum) {
 	}
 	data := newPanel(inner, names, scale{high: 100, label: "Share of questions (%)", marks: ticks(100, 5)}, 0).data
 	x := func(v float64) vg.Length { return data.X((v + 0.5) / float64(len(bars))) }
-	y := func(usd float64) vg.Length { return data.Y(perThousand * usd / most) }
-	half := min((x(1)-x(0))*0.36, 32)
-	var line []vg.Point
-	var points []vg.Rectangle // taken by the points and their error bars
+	y := func(usd float64) vg.Length { return data.Y(min(max(perThousand*usd/most, 0), 1)) } // an interval may end below 0
+	half := min((x(1)-x(0))*0.32, 32)
+	gap := min(x(1)-x(0), 2*(data.Max.X-x(float64(len(bars)-1)))) - 2*half // between bars
+	var points []vg.Point
+	var taken []vg.Rectangle
 	for i, b := range bars {
 		at := vg.Point{X: x(float64(i)), Y: y(b.cost.Number)}
 		bottom, top := at.Y, at.Y
 		if b.cost.Bounded {
 			bottom, top = min(bottom, y(b.cost.Low)), max(top, y(b.cost.High))
 		}
-		line = append(line, at)
-		points = append(points, vg.Rectangle{Min: vg.Point{X: at.X - 5, Y: bottom - 5}, Max: vg.Point{X: at.X + 5, Y: top + 5}})
+		points = append(points, at)
+		taken = append(taken, vg.Rectangle{Min: vg.Point{X: at.X - 5, Y: bottom - 5}, Max: vg.Point{X: at.X + 5, Y: top + 5}})
+		for _, end := range b.paper {
+			for _, side := range []vg.Length{at.X - half, at.X + half} {
+				taken = append(taken, vg.Rectangle{Min: vg.Point{X: side - tickHalf - 1, Y: data.Y(end/100) - 1.5}, Max: vg.Point{X: side + tickHalf + 1, Y: data.Y(end/100) + 1.5}})
+			}
+		}
 	}
 	for i, b := range bars {
 		sum := 0.0
@@ -137,25 +192,45 @@ func paintDistribution(c draw.Canvas, bars []stratum) {
 			}
 			sum += share
 			fillRectangle(data, r, fills[e])
-			label(data, r, Fixed(share, 0)+"%", onFill(fills[e]), func(box vg.Rectangle) bool {
-				return crosses(line, box) || slices.ContainsFunc(points, overlapping(box))
-			})
+			if !printed(share) {
+				continue
+			}
+			text, free := Fixed(share, 0)+"%", func(box vg.Rectangle) bool { return slices.ContainsFunc(taken, overlapping(box)) }
+			if label(data, r, text, onFill(fills[e]), free) {
+				continue
+			}
+			mid := max(centre(r).Y, data.Min.Y+labelHalf+0.5) // a part that is too thin has its label between the bars
+			w := textStyle(smallSize).Width(text) + 5
+			for _, left := range []vg.Length{r.Max.X, r.Min.X - w} {
+				beside := vg.Rectangle{Min: vg.Point{X: left, Y: mid - labelHalf}, Max: vg.Point{X: left + w, Y: mid + labelHalf + 0.1}}
+				if w <= gap && beside.Min.X > data.Min.X && beside.Max.X < data.Max.X && label(data, beside, text, ink(), free) {
+					taken = append(taken, beside)
+					break
+				}
+			}
 		}
 	}
-	data.StrokeLines(haloLine(), line)
-	data.StrokeLines(costLine(), line)
 	for i, b := range bars {
 		if b.cost.Bounded {
-			bottom, top := y(b.cost.Low), y(b.cost.High)
-			data.StrokeLine2(costLine(), line[i].X, bottom, line[i].X, top)
-			data.StrokeLine2(costLine(), line[i].X-3, bottom, line[i].X+3, bottom)
-			data.StrokeLine2(costLine(), line[i].X-3, top, line[i].X+3, top)
+			low, high := points[i], points[i]
+			low.Y, high.Y = y(b.cost.Low), y(b.cost.High)
+			for _, style := range []draw.LineStyle{haloLine(), costLine()} {
+				data.StrokeLine2(style, low.X, low.Y, high.X, high.Y)
+				for _, end := range []vg.Point{low, high} {
+					data.StrokeLine2(style, end.X-3, end.Y, end.X+3, end.Y)
+				}
+			}
 		}
 		halo := costPoint()
 		halo.Radius++
 		halo.Color = haloLine().Color
-		data.DrawGlyph(halo, line[i])
-		data.DrawGlyph(costPoint(), line[i])
+		data.DrawGlyph(halo, points[i])
+		data.DrawGlyph(costPoint(), points[i])
+		for _, end := range b.paper {
+			for _, side := range []vg.Length{-half, half} {
+				paperTick(data, vg.Point{X: points[i].X + side, Y: data.Y(end / 100)})
+			}
+		}
 	}
 	rightAxis(data, "Cost ($ per 1,000 questions)", marks, most, accent())
 }
@@ -175,26 +250,30 @@ func barName(b stratum, width vg.Length) string {
 	return name + "\n "
 }
 
-// label writes s into r where nothing else is drawn: centred if it can, else to the left, to the right, or
-// towards an end. It writes nothing if there is no room.
-func label(c draw.Canvas, r vg.Rectangle, s string, ink color.Color, taken func(vg.Rectangle) bool) {
+// labelHalf is half of the room that digits take in height.
+const labelHalf = 0.36*smallSize + 0.7
+
+// label writes s, of digits, into r where nothing else is drawn: centred if it can, else to the left, to the right, or
+// towards an end. It writes nothing if there is no room, and says whether it wrote.
+func label(c draw.Canvas, r vg.Rectangle, s string, ink color.Color, taken func(vg.Rectangle) bool) bool {
 	style := aligned(textStyle(smallSize), draw.XCenter, middle)
 	style.Color = ink
 	const clear = vg.Length(2)
-	w, h := style.Width(s)/2+clear, style.Height(s)/2+clear/2
+	w, h := style.Width(s)/2+clear, labelHalf
 	inside := centre(r)
 	if r.Max.X-r.Min.X < 2*w || r.Max.Y-r.Min.Y < 2*h {
-		return
+		return false
 	}
 	for _, y := range []vg.Length{inside.Y, r.Max.Y - h, r.Min.Y + h} {
 		for _, x := range []vg.Length{inside.X, r.Min.X + w, r.Max.X - w} {
 			box := vg.Rectangle{Min: vg.Point{X: x - w, Y: y - h}, Max: vg.Point{X: x + w, Y: y + h}}
 			if !taken(box) {
 				c.FillText(style, vg.Point{X: x, Y: y}, s)
-				return
+				return true
 			}
 		}
 	}
+	return false
 }
 
 func overlapping(a vg.Rectangle) func(vg.Rectangle) bool {

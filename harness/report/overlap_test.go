@@ -302,7 +302,7 @@ func dollars(rt *rapid.T) float64 { return float64(rapid.IntRange(0, 20_000).Dra
 
 func anyDistribution(rt *rapid.T) (*Figure, []string, error) {
 	l := DistributionLayout{Name: "f", Experts: terms(labels(rt, "experts", 1, 6)), Strata: terms(labels(rt, "strata", 1, 5))}
-	var b strings.Builder
+	var b, paper strings.Builder
 	for _, s := range l.Strata {
 		left := 100.0
 		for i, e := range l.Experts {
@@ -311,13 +311,17 @@ func anyDistribution(rt *rapid.T) (*Figure, []string, error) {
 				share = left * rapid.Float64Range(0, 1).Draw(rt, "share")
 			}
 			left -= share
+			if rapid.Bool().Draw(rt, "paper") {
+				fmt.Fprintf(&paper, "BenchmarkShare/stratum=%s/expert=%s 1 %g share-%%\n", s.Value, e.Value, 100/float64(len(l.Experts)))
+			}
 			fmt.Fprintf(&b, "BenchmarkShare/stratum=%s/expert=%s 900 %g share-%%\n", s.Value, e.Value, share)
 		}
 		cost := dollars(rt)
 		fmt.Fprintf(&b, "BenchmarkShare/stratum=%s %d", s.Value, rapid.IntRange(1, 10_000_000).Draw(rt, "n"))
-		bounded(&b, cost, cost*rapid.Float64Range(0, 0.9).Draw(rt, "half"), metrics.USDPerQuery)
+		bounded(&b, cost, cost*rapid.Float64Range(0, 1.9).Draw(rt, "half"), metrics.USDPerQuery)
 		b.WriteString("\n")
 	}
+	l.Paper = read(rt, paper.String())
 	f, err := Distribution(l, read(rt, b.String()))
 	return f, append(words(l.Experts), words(l.Strata)...), err
 }
@@ -418,7 +422,7 @@ func anySeeds(rt *rapid.T) (*Figure, []string, error) {
 }
 
 func anyTraining(rt *rapid.T) (*Figure, []string, error) {
-	l := TrainingLayout{Name: "f", Methods: terms(labels(rt, "rows", 1, 9)), Strongest: "v0"}
+	l := TrainingLayout{Name: "f", Methods: terms(labels(rt, "rows", 1, 9)), Strongest: "v0", Experts: rapid.IntRange(1, 9).Draw(rt, "experts")}
 	size := math.Pow(10, float64(rapid.IntRange(-5, 5).Draw(rt, "size")))
 	var b strings.Builder
 	for _, m := range l.Methods {

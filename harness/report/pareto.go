@@ -200,7 +200,7 @@ func (d *paretoData) comparable(p placed) bool {
 // bound sets the range of gains that is shown, and says which rows are below it or have none.
 func (d *paretoData) bound() (remark string) {
 	values := []float64{0}
-	for _, m := range slices.Concat(d.experts, d.methods, d.paper) {
+	for _, m := range slices.Concat(d.experts, d.methods) {
 		if !d.comparable(m) {
 			continue
 		}
@@ -216,8 +216,13 @@ func (d *paretoData) bound() (remark string) {
 			}
 		}
 	}
-	high := slices.Max(values)
-	low := max(slices.Min(values), -2*max(high, 0.5))
+	deepest := -2 * max(slices.Max(values), 0.5)
+	for _, m := range d.paper {
+		if d.comparable(m) {
+			values = append(values, m.gain.Number)
+		}
+	}
+	low, high := max(slices.Min(values), deepest), slices.Max(values)
 	s := room("", low, high)
 	d.low, d.high, d.floor = s.low, s.high, low
 	var below, cheap []string
@@ -288,10 +293,6 @@ func knobCurve(set *metrics.Set, cost string, keys []metrics.Key) []metrics.Poin
 
 func expertGlyph() draw.GlyphStyle {
 	return draw.GlyphStyle{Color: ink(), Radius: 2.8, Shape: draw.RingGlyph{}}
-}
-
-func methodGlyph(i int) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: category(i), Radius: plainMark, Shape: glyph(i)}
 }
 
 func hullLine() draw.LineStyle {

@@ -116,9 +116,7 @@ func paintSeeds(c draw.Canvas, l SeedsLayout, cells [][]seedsCell) {
 				values = append(values, cell.mean.Low, cell.mean.High)
 			}
 		}
-		if q.Zero {
-			values = append(values, 0)
-		}
+		x, zero := q.scale(values)
 		area := c
 		area.Min.X, area.Max.X = left, left+width
 		if i == 0 {
@@ -126,8 +124,8 @@ func paintSeeds(c draw.Canvas, l SeedsLayout, cells [][]seedsCell) {
 		}
 		left = area.Max.X + gap
 		rows.bare = i > 0
-		p := newPanel(area, room(q.Label, values...), rows, 0)
-		if q.Zero {
+		p := newPanel(area, x, rows, 0)
+		if zero {
 			at := p.at(0, 0).X
 			p.data.StrokeLine2(hullLine(), at, p.data.Min.Y, at, p.data.Max.Y)
 		}

@@ -33,7 +33,20 @@ type SweepLayout struct {
 type Quantity struct {
 	Unit  string
 	Label string
-	Zero  bool // a dashed line at 0
+	Zero  bool // a dashed line at 0, where 0 is not far from the values
+}
+
+// scale returns an axis around values, whether it has 0, and what it is called: an axis that leaves 0 out says so, as 0 would be
+// farther from the values than they are from each other.
+func (q Quantity) scale(values []float64) (s scale, zero bool) {
+	low, high := slices.Min(values), slices.Max(values)
+	if !q.Zero {
+		return room(q.Label, values...), false
+	}
+	if max(low, -high) > high-low {
+		return room(q.Label+"\n(0 is not shown)", values...), false
+	}
+	return room(q.Label, append(values, 0)...), true
 }
 
 // SweepLine is the rows of one line.
@@ -235,7 +248,8 @@ func seedGlyph(c color.RGBA) draw.GlyphStyle {
 }
 
 func paintSweep(c draw.Canvas, axis scale, panels []sweepData) {
-	ys := make([]scale, len(panels))
+	ys, zero := make([]scale, len(panels)), make([]bool, len(panels))
+	lines := 0 // of the names of axes
 	var numbers vg.Length
 	for i, d := range panels {
 		var values []float64
@@ -249,11 +263,11 @@ func paintSweep(c draw.Canvas, axis scale, panels []sweepData) {
 				values = append(values, q.y)
 			}
 		}
-		if d.Zero {
-			values = append(values, 0)
-		}
-		ys[i] = room(d.Label, values...)
-		numbers = max(numbers, ys[i].width())
+		ys[i], zero[i] = d.scale(values)
+		numbers, lines = max(numbers, ys[i].width()), max(lines, strings.Count(ys[i].label, "\n"))
+	}
+	for i := range ys { // panels stand flush
+		ys[i].label = strings.Repeat("\n", lines-strings.Count(ys[i].label, "\n")) + ys[i].label
 	}
 	top := c.Max.Y
 	for i, d := range panels {
@@ -267,7 +281,7 @@ func paintSweep(c draw.Canvas, axis scale, panels []sweepData) {
 		area.Rectangle = vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: top - height}, Max: vg.Point{X: c.Max.X, Y: top}}
 		top -= height
 		p := newPanel(area, x, ys[i], numbers)
-		if d.Zero {
+		if zero[i] {
 			p.level(0)
 		}
 		for k, s := range d.lines {

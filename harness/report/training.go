@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 
 	"gonum.org/v1/plot/vg/draw"
@@ -22,6 +24,7 @@ type TrainingLayout struct {
 	Methods   []Term
 	First     string // of them, the value of the one that stands out; empty: none
 	Strongest string // id of the expert whose share is shown
+	Experts   int    // between whom the policy chooses
 }
 
 // trainingPanel is one panel: a quantity of a stage.
@@ -76,21 +79,58 @@ func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, fmt.Errorf("figure %q: %w", l.Name, err)
 	}
-	legend, t := lineLegend(lines[0]), tiles(len(panels))
+	remark := sameLines(panels, lines)
+	uniform := math.Log(float64(l.Experts))
+	legend, t := append(lineLegend(lines[0]), lineEntry("Entropy of a uniform choice", hullLine())), tiles(len(panels))
+	for i := range lines {
+		lines[i] = slices.DeleteFunc(lines[i], func(s series) bool { return s.hidden })
+	}
 	return &Figure{
-		Name: l.Name, Caption: l.Caption, records: records,
+		Name: l.Name, Caption: l.Caption + remark, records: records,
 		width: t.width(), height: t.height(legend),
 		paint: func(c draw.Canvas) {
 			c = legendOver(c, legend)
 			for i, p := range panels {
-				paintCurves(t.panel(c, i, p.title), p.Quantity, lines[i])
+				var levels []float64
+				if p.Unit == units.PolicyEntropy {
+					levels = append(levels, uniform)
+				}
+				paintCurves(t.panel(c, i, p.title), p.Quantity, lines[i], levels...)
 			}
 		},
 	}, nil
 }
 
-func paintCurves(c draw.Canvas, q Quantity, all []series) {
-	var values, steps []float64
+// sameLines hides lines that lie on one before them, and says which.
+func sameLines(panels []trainingPanel, lines [][]series) (remark string) {
+	var sentences []string
+	where := map[string][]string{} // panels of a sentence
+	for i, all := range lines {
+		same := map[int][]string{} // labels by the line that they lie on
+		for k := range all {
+			on := slices.IndexFunc(all[:k], func(s series) bool { return len(s.points) > 0 && slices.Equal(s.points, all[k].points) })
+			if all[k].hidden = on >= 0; on >= 0 {
+				same[on] = append(same[on], all[k].label)
+			}
+		}
+		for _, on := range slices.Sorted(maps.Keys(same)) {
+			s := fmt.Sprintf("the line of %s is that of these rows too: %s", all[on].label, Listed(same[on]))
+			if where[s] == nil {
+				sentences = append(sentences, s)
+			}
+			where[s] = append(where[s], panels[i].title[:3])
+		}
+	}
+	for _, s := range sentences {
+		remark += fmt.Sprintf(" In %s %s.", Listed(where[s]), s)
+	}
+	return remark
+}
+
+// paintCurves draws lines against steps, with dashed lines at levels.
+func paintCurves(c draw.Canvas, q Quantity, all []series, levels ...float64) {
+	values := slices.Clone(levels)
+	var steps []float64
 	for _, s := range all {
 		for _, p := range s.points {
 			values, steps = append(values, p.y, p.low, p.high), append(steps, p.x)
@@ -104,6 +144,9 @@ func paintCurves(c draw.Canvas, q Quantity, all []series) {
 		y.low = 0
 	}
 	p := newPanel(c, scale{low: 0, high: slices.Max(steps), label: "Step"}, y, 0)
+	for _, v := range levels {
+		p.level(v)
+	}
 	for _, s := range all {
 		if len(s.points) > 0 {
 			p.band(s)

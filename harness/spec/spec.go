@@ -318,7 +318,7 @@ type Output struct {
 	Param  string   `yaml:"param,omitempty"`            // kind sweep: the number on the axis, train or one of the rows' params, as in anchor.strength
 	Axis   string   `yaml:"axis,omitempty" line:"true"` // kind sweep: what the number is, with its unit
 	Log    bool     `yaml:"log,omitempty"`              // kind sweep: logarithmic axis
-	Paper  bool     `yaml:"paper,omitempty"`            // kinds sweep and pareto: the paper's accuracies beside ours
+	Paper  bool     `yaml:"paper,omitempty"`            // kinds sweep, pareto and routing-distribution: the paper's numbers beside ours
 	Wide   bool     `yaml:"wide,omitempty"`             // kind pareto: the panels side by side
 	Series []Series `yaml:"series,omitempty"`           // kind sweep: the lines; default: one of all rows. Kind rounds: columns of panels
 }
