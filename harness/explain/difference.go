@@ -246,12 +246,18 @@ func add(changes []Change, c Change) []Change {
 	return append(changes, c)
 }
 
-// membership splits the change of a list into one for each member that came or went; nil if it is no list. Where the
-// members are what they were, their order is not.
+// membership splits the change of a list into one for each member that came or went; nil if it is no list, or one of lists or objects.
+// Where the members are what they were, their order is not.
 func membership(c Change) (out []Change) {
 	var had, wants []any
 	if json.Unmarshal([]byte(c.Stored), &had) != nil || json.Unmarshal([]byte(c.Wanted), &wants) != nil || had == nil || wants == nil {
 		return nil
+	}
+	for _, v := range slices.Concat(had, wants) {
+		switch v.(type) {
+		case []any, map[string]any:
+			return nil
+		}
 	}
 	row := ""
 	if c.Knob == "methods" {

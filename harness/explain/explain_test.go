@@ -26,3 +26,19 @@ func TestADifferenceIsAlwaysSaid(t *testing.T) {
 		}
 	}
 }
+
+// Members that are objects, as the rows of a mean, are compared as texts.
+func TestADifferenceOfAListOfObjectsIsSaid(t *testing.T) {
+	recipe := func(buckets int) store.Recipe {
+		r, err := store.NewRecipe("fit", 1, map[string]any{"of": []map[string]any{{"name": "bag"}, {"buckets": buckets}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	x := &explainer{plan: &Plan{Spec: &spec.Resolved{}}}
+	got := x.changes(&Step{Recipe: recipe(1024)}, recipe(4096))
+	if want := `of: [{"name":"bag"},{"buckets":4096}] stored, [{"name":"bag"},{"buckets":1024}] wanted`; len(got) != 1 || got[0].String() != want {
+		t.Errorf("%v; want %s", got, want)
+	}
+}
