@@ -97,7 +97,7 @@ loc:
 
 SIMULATED = main ablation alpha anchor ood hetero noise llm-as-router llm-as-router-ood multiround learning collapse
 # The last two were held back from development and scored once (LOG.md).
-RECORDED  = recorded recorded-mmlu recorded-routellm recorded-learning recorded-ablation recorded-rgym-math recorded-rgym recorded-lineage
+RECORDED  = recorded recorded-mmlu recorded-routellm recorded-learning recorded-ablation recorded-rgym-math recorded-steps recorded-rgym recorded-lineage
 
 # Carries out the experiments of a list with flags; FULL=1 prints every table. A summary says whether they agree with the committed
 # tables; the whole account of one is in results/figures/NAME/check.txt. Other training seeds are no disagreement, and a regression
