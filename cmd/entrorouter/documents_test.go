@@ -160,6 +160,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter run recorded-rgym --data DIR --rows entroplus --set 'folds.seeds=[1]'", as: "entrorouter run recorded-rgym --rows entroplus --set 'folds.seeds=[1]'", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
 	{command: "entrorouter run recorded-steps --data DIR", as: "entrorouter run recorded-steps", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
 	{command: "entrorouter run recorded-steps --data DIR --rows entrorouter-paper,entrorouter-best --set grpo.std_norm=false", as: "entrorouter run recorded-steps --rows entrorouter-paper,entrorouter-best --set grpo.std_norm=false", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
+	{command: "entrorouter run recorded-steps", as: "entrorouter run recorded-steps", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
 	{command: "entrorouter run recorded-ablation", as: "entrorouter run recorded-ablation", why: "recordings that are not ours: it says what is missing", exit: 2, prints: `say in which folder with --data DIR`},
 	{command: "entrorouter plan SPEC", prints: `stored +profile`},
 	{command: "entrorouter render", as: "entrorouter render --figures old", why: "the recording in results/figures is of another spec", prints: `Main results`},

@@ -193,11 +193,11 @@ func TestNumbersOfThePaperAreThoseOfItsTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := source.FindSubmatch(text)
-		if m == nil {
-			t.Fatalf("%s does not begin with its table's number", name)
+		if m := source.FindSubmatch(text); m != nil {
+			want[string(m[1])] = strings.TrimSuffix(path.Base(name), ".txt")
+		} else if !bytes.Contains(text[:bytes.IndexByte(text, '\n')], []byte("in no table")) {
+			t.Fatalf("%s does not begin with its table's number, nor says that its numbers are in no table", name)
 		}
-		want[string(m[1])] = strings.TrimSuffix(path.Base(name), ".txt")
 	}
 	got := map[string]string{}
 	for _, name := range spec.Names(experiments.FS) {
