@@ -1,0 +1,205 @@
+// Within a package, files form no circle that a reader must hold at once.
+
+package harness_test
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// circles says how many files each circle of a package may have, the largest first; a package that is not here has none.
+// Entries only shrink: what a package no longer needs is taken out. Parsers and what evaluates their trees call themselves
+// through one another and stay so (verify, and the page's formulas).
+var circles = map[string][]int{
+	"cmd/entrorouter":             {28},
+	"cmd/lm-accept":               {2},
+	"harness":                     {2},
+	"harness/asking":              {8},
+	"harness/book":                {3},
+	"harness/experts":             {9},
+	"harness/experts/fault":       {4},
+	"harness/experts/sim":         {2, 2},
+	"harness/experts/vllm":        {3},
+	"harness/explain":             {3},
+	"harness/features":            {3, 2},
+	"harness/fetch":               {4},
+	"harness/gguf":                {2},
+	"harness/gguf/convert":        {2},
+	"harness/imports":             {8, 2},
+	"harness/lm":                  {3},
+	"harness/methods":             {28},
+	"harness/metrics":             {5},
+	"harness/multiround":          {4, 2},
+	"harness/page":                {5},
+	"harness/paper":               {14, 2},
+	"harness/policy":              {3, 2},
+	"harness/present":             {15},
+	"harness/protocol":            {12},
+	"harness/recording":           {2},
+	"harness/recording/publisher": {3},
+	"harness/report":              {9},
+	"harness/rounds":              {3},
+	"harness/score":               {2, 2, 2},
+	"harness/spec":                {11},
+	"harness/stages":              {7},
+	"harness/starting":            {3},
+	"harness/steps":               {2},
+	"harness/store":               {11},
+	"harness/theory":              {9},
+	"harness/tokenizer":           {2},
+	"harness/trail":               {2},
+	"harness/train":               {2},
+	"verify":                      {7, 2},
+	"verify/internal/decide":      {17},
+	"verify/internal/evaluate":    {5, 2},
+	"verify/internal/formula":     {12},
+	"verify/internal/modular":     {5},
+}
+
+func TestFilesOfAPackageFormNoNewCircles(t *testing.T) {
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", module+"...")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	exports := map[string]string{}
+	var ours []goPackage
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[p.ImportPath] = p.Export
+		if strings.HasPrefix(p.ImportPath, module) {
+			ours = append(ours, p)
+		}
+	}
+	found := map[string]bool{}
+	for _, p := range ours {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		uses, err := p.uses(exports)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sizes []int
+		var files strings.Builder
+		for _, circle := range uses.circles() {
+			found[name] = true
+			sizes = append(sizes, len(circle))
+			for _, from := range circle {
+				for _, to := range circle {
+					if names := uses[from][to]; len(names) > 0 {
+						files.WriteString("\n\t" + from + " uses of " + to + ": " + strings.Join(slices.Sorted(maps.Keys(names)), ", "))
+					}
+				}
+			}
+		}
+		slices.SortFunc(sizes, func(a, b int) int { return b - a })
+		if !slices.Equal(sizes, circles[name]) {
+			t.Errorf("%s: circles of %v files; the table has %v%s", name, sizes, circles[name], files.String())
+		}
+	}
+	for name := range circles {
+		if !found[name] {
+			t.Errorf("%s has no circle: take it out of the table", name)
+		}
+	}
+}
+
+// A goPackage is what `go list` says of a package.
+type goPackage struct {
+	ImportPath, Dir, Export string
+	GoFiles                 []string
+}
+
+// uses says which names each file of the package has of which other file: of what is declared at the package's level, and methods.
+func (p goPackage) uses(exports map[string]string) (fileUses, error) {
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range p.GoFiles {
+		file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	conf := types.Config{Importer: importer.ForCompiler(fset, "gc", open)}
+	pkg, err := conf.Check(p.ImportPath, fset, files, info)
+	if err != nil {
+		return nil, err
+	}
+	found := fileUses{}
+	for _, name := range p.GoFiles {
+		found[name] = map[string]map[string]bool{}
+	}
+	for at, object := range info.Uses {
+		method, _ := object.(*types.Func)
+		if object.Pkg() != pkg || object.Parent() != pkg.Scope() && (method == nil || method.Signature().Recv() == nil) {
+			continue
+		}
+		from, to := filepath.Base(fset.Position(at.Pos()).Filename), filepath.Base(fset.Position(object.Pos()).Filename)
+		if from == to {
+			continue
+		}
+		if found[from][to] == nil {
+			found[from][to] = map[string]bool{}
+		}
+		found[from][to][object.Name()] = true
+	}
+	return found, nil
+}
+
+// fileUses has under a file, under another file, the names that the first uses of the second.
+type fileUses map[string]map[string]map[string]bool
+
+// circles returns the files that reach one another, in groups of two and more.
+func (u fileUses) circles() [][]string {
+	reach := map[string]map[string]bool{}
+	for from := range u {
+		reach[from] = map[string]bool{}
+		for ahead := []string{from}; len(ahead) > 0; {
+			file := ahead[0]
+			ahead = ahead[1:]
+			for to := range u[file] {
+				if !reach[from][to] {
+					reach[from][to] = true
+					ahead = append(ahead, to)
+				}
+			}
+		}
+	}
+	var all [][]string
+	seen := map[string]bool{}
+	for _, file := range slices.Sorted(maps.Keys(u)) {
+		if !reach[file][file] || seen[file] {
+			continue
+		}
+		var circle []string
+		for _, other := range slices.Sorted(maps.Keys(u)) {
+			if reach[file][other] && reach[other][file] {
+				circle = append(circle, other)
+				seen[other] = true
+			}
+		}
+		all = append(all, circle)
+	}
+	return all
+}
