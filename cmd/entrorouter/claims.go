@@ -38,6 +38,7 @@ func claimsCommand() *cli.Command {
 			"made of, and figures/claims-map.md, what stands behind each verdict.",
 		Flags: append(figuresFlags("folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"),
 			&cli.StringSliceFlag{Name: "measurements", DefaultText: ownFigures + ", or " + committedFigures + " with --update", Usage: "`PATH` of a measurement file, or of a folder with */measurements.txt; repeat it for more"},
+			fillFlag("--measurements lacks"),
 			fullFlag("print every claim and ordering, with numbers and reasons"),
 			&cli.BoolFlag{Name: "short", Usage: "print one line for each claim that our measurements tell something of"},
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
@@ -63,12 +64,15 @@ func claimsCommand() *cli.Command {
 					paths = []string{committedFigures}
 				}
 			}
-			measured, err := readAllMeasurements(paths, c.IsSet("measurements"))
+			measured, filled, err := readAllMeasurements(paths, c.IsSet("measurements"), c.String("fill"))
 			if err != nil {
 				return err
 			}
 			if c.IsSet("paper") && !c.IsSet("figures") && !c.Bool("update") {
 				folder = "" // the default one is that of the built-in paper
+			}
+			if len(filled) > 0 {
+				fmt.Fprintf(c.App.ErrWriter, "Not in %s, so as in %s: %s\n", strings.Join(paths, ", "), c.String("fill"), some(filled, namesAtMost))
 			}
 			return checkClaims(c, measured, folder)
 		},
@@ -292,10 +296,31 @@ func writeTogether(folder string, files []report.File) error {
 	return nil
 }
 
+func fillFlag(of string) cli.Flag {
+	return &cli.StringFlag{Name: "fill", Usage: "take the measurements of experiments that " + of + " from another `FOLDER`, as in --fill " + committedFigures + "; which they are is said"}
+}
+
 // readAllMeasurements reads files and folders of measurements. A default folder that is not there is no error: then
-// nothing has been run.
-func readAllMeasurements(paths []string, asked bool) (*paper.Measurements, error) {
-	measured := &paper.Measurements{}
+// nothing has been run. Of experiments that none of them has it reads those of the folder fill, unless that is empty, and names them.
+func readAllMeasurements(paths []string, asked bool, fill string) (measured *paper.Measurements, filled []string, err error) {
+	measured = &paper.Measurements{}
+	has := map[string]bool{}
+	add := func(name string) error {
+		set, err := readSet(name)
+		if err == nil && len(set.Measurements) == 0 {
+			err = fmt.Errorf("%s: no line is a measurement; 'entrorouter run SPEC' writes some", name)
+		}
+		if err == nil {
+			err = measured.Add(name, set)
+		}
+		if err != nil {
+			return usageError{err}
+		}
+		for _, m := range set.Measurements {
+			has[m.Key("experiment")] = true
+		}
+		return nil
+	}
 	for _, name := range paths {
 		files := []string{name}
 		info, err := os.Stat(name)
@@ -303,32 +328,58 @@ func readAllMeasurements(paths []string, asked bool) (*paper.Measurements, error
 		case errors.Is(err, fs.ErrNotExist) && !asked:
 			continue
 		case err != nil:
-			return nil, usageError{err}
+			return nil, nil, usageError{err}
 		case info.IsDir():
-			if files, err = filepath.Glob(measurementsFile(name, "*")); err != nil {
-				return nil, usageError{err}
+			if files, err = measuredIn(name); err != nil {
+				return nil, nil, err
 			}
 			if len(files) == 0 && asked {
-				return nil, usageError{fmt.Errorf("%s has no */measurements.txt; name a folder that \"run\" or \"render\" wrote to, or a file", name)}
+				return nil, nil, usageError{fmt.Errorf("%s has no */measurements.txt; name a folder that \"run\" or \"render\" wrote to, or a file", name)}
 			}
 		}
 		for _, name := range files {
-			f, err := os.Open(name)
-			if err != nil {
-				return nil, usageError{err}
-			}
-			set, err := metrics.Read(name, f)
-			f.Close()
-			if err == nil && len(set.Measurements) == 0 {
-				err = fmt.Errorf("%s: no line is a measurement; 'entrorouter run SPEC' writes some", name)
-			}
-			if err == nil {
-				err = measured.Add(name, set)
-			}
-			if err != nil {
-				return nil, usageError{err}
+			if err := add(name); err != nil {
+				return nil, nil, err
 			}
 		}
 	}
-	return measured, nil
+	if fill == "" {
+		return measured, nil, nil
+	}
+	files, err := measuredIn(fill)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(files) == 0 {
+		return nil, nil, usageError{fmt.Errorf("--fill %s: there are no measurements in such a folder; name one that has */measurements.txt", shellWord(fill))}
+	}
+	for _, name := range files {
+		experiment := filepath.Base(filepath.Dir(name))
+		if has[experiment] {
+			continue
+		}
+		if err := add(name); err != nil {
+			return nil, nil, err
+		}
+		filled = append(filled, experiment)
+	}
+	return measured, filled, nil
+}
+
+// measuredIn are the measurement files of a folder.
+func measuredIn(folder string) ([]string, error) {
+	files, err := filepath.Glob(measurementsFile(folder, "*"))
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return files, nil
+}
+
+func readSet(file string) (*metrics.Set, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return metrics.Read(file, f)
 }

@@ -40,6 +40,7 @@ func reportCommand() *cli.Command {
 			"With --serve the page is made when it is asked for, so that it follows what is run meanwhile.",
 		Flags: append(storeFlags(), seedsFlag(),
 			&cli.StringFlag{Name: "figures", Value: ownFigures, Usage: "folder of the measurements; " + committedFigures + " has the committed ones"},
+			fillFlag("--figures lacks"),
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "report.html", Usage: "`FILE` to write"},
 			&cli.StringFlag{Name: "against", Usage: "another run to compare with: the `FOLDER` of its measurements, or one file of them"},
 			&cli.StringFlag{Name: "serve", Usage: "write no file: serve the page, whole answers and the status of a run at `ADDRESS`, as in 127.0.0.1:8080"},
@@ -126,7 +127,7 @@ func reportOf(c *cli.Context) (*page.Page, error) {
 	if p.Against != nil && len(p.Against.None) == len(specs) {
 		return nil, usageError{fmt.Errorf("--against %s has no measurements of %s; name the folder that --figures named in the other run", shellWord(p.Against.Name), some(p.Against.None, 8))}
 	}
-	if p.Paper, err = paperOf(dir); err != nil {
+	if p.Paper, err = paperOf(dir, c.String("fill")); err != nil {
 		return nil, err
 	}
 	p.Paper.Commands = builtInCommands(c, dir, p.Experiments)
@@ -189,15 +190,10 @@ func measuredBefore(c *cli.Context, r *spec.Resolved) (*metrics.Set, error) {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		file = measurementsFile(file, r.Experiment.Name)
 	}
-	f, err := os.Open(file)
+	set, err := readSet(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	set, err := metrics.Read(file, f)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -340,9 +336,9 @@ func builtInCommands(c *cli.Context, dir string, shown []page.Experiment) func(e
 	}
 }
 
-// paperOf judges the built-in paper on all measurements of a folder.
-func paperOf(dir string) (*page.Paper, error) {
-	measured, err := readAllMeasurements([]string{dir}, false)
+// paperOf judges the built-in paper on all measurements of a folder, and on those of another of what it lacks.
+func paperOf(dir, fill string) (*page.Paper, error) {
+	measured, filled, err := readAllMeasurements([]string{dir}, false, fill)
 	if err != nil {
 		return nil, err
 	}
@@ -351,6 +347,10 @@ func paperOf(dir string) (*page.Paper, error) {
 		return nil, err
 	}
 	p := &page.Paper{List: of.list, Orderings: of.orderings, Judge: "entrorouter claims --measurements " + shellWord(dir) + " --figures ''"}
+	if filled != nil {
+		p.Filled, p.From = filled, fill
+		p.Judge += " --fill " + shellWord(fill)
+	}
 	if p.Findings, err = of.list.Check(of.listFile, of.tables, measured, of.orderings); err != nil {
 		return nil, usageError{err}
 	}

@@ -329,6 +329,65 @@ func TestTheReportSetsARunBesideAnother(t *testing.T) {
 	}
 }
 
+// What was not run is as in another folder, and said to be, in the table in short as in verdicts; what was run is not.
+func TestTheReportFillsWhatWasNotRun(t *testing.T) {
+	dir, err := smokeRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	figures := filepath.Join(dir, "fig")
+	file := filepath.Join(t.TempDir(), "report.html")
+	made := func(args ...string) string {
+		command(t, append([]string{"report", "smoke", "--figures", figures, "--questions", "0", "-o", file}, args...)...)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	without, with := made(), made("--fill", "../../figures")
+	gains := regexp.MustCompile(`(?s)<caption>Mean gain.*?</table>`)
+	number := regexp.MustCompile(`\d\.\d\d<`)
+	if n := len(number.FindAllString(gains.FindString(without), -1)); n != 0 {
+		t.Errorf("%d gains were measured where nothing was run", n)
+	}
+	if n := len(number.FindAllString(gains.FindString(with), -1)); n < 40 {
+		t.Errorf("%d gains are filled in", n)
+	}
+	for _, want := range []string{`(?s)id="short-title".*so as measured in <code>../../figures</code>: .*recorded, .*<figure class=sheet`, `<span class=head>Qwen2.5 †</span>`, `<td>recorded-mmlu \(as in ../../figures\)`,
+		`entrorouter claims --measurements \S+ --figures '' --fill ../../figures`} {
+		if !regexp.MustCompile(want).MatchString(with) {
+			t.Errorf("the page does not say %s", want)
+		}
+	}
+	if strings.Contains(without, "†</span>") || strings.Contains(without, "(as in ") {
+		t.Error("something is filled in that nobody asked for")
+	}
+	said := fails(t, exitUsage, "report", "smoke", "--figures", figures, "--fill", "nowhere", "-o", file)
+	if !strings.Contains(said, "--fill nowhere: there are no measurements in such a folder; name one that has */measurements.txt") {
+		t.Error(said)
+	}
+
+	// main is run, with the measurements of the committed one: nothing of it is filled in, and no scale of it is marked.
+	own := t.TempDir()
+	text, err := os.ReadFile(measurementsFile("../../figures", "main"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, measurementsFile(own, "main"), text)
+	command(t, "report", "main", "--figures", own, "--fill", "../../figures", "--questions", "0", "-o", file)
+	if text, err = os.ReadFile(file); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), `main (as in`) || strings.Contains(string(text), `<a href="#e-main">main</a> (as in`) || !strings.Contains(string(text), `<td>ablation (as in ../../figures)`) {
+		t.Error("main was run, and ablation was not")
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"entrorouter", "claims", "--measurements", own, "--fill", "../../figures", "--figures", "", "--short"}, nil, &out, &errs); code != exitOK || !strings.Contains(out.String(), "on real outcomes") || !strings.Contains(errs.String(), "so as in ../../figures: ablation, ") {
+		t.Errorf("%d\n%s%s", code, out.String(), errs.String())
+	}
+}
+
 // Provenance names the recipes that the store has, with what made them; of measurements alone those that a run would make with
 // their seeds; and the files of recordings.
 func TestTheReportNamesRecipes(t *testing.T) {

@@ -218,7 +218,7 @@ func TestASentenceLeadsToAQuestionOnWhichItsRowsDiffer(t *testing.T) {
 		{"main", "large", origin{Name: "main", Here: true}},
 		{"other", "paper", origin{Name: "other"}},
 	} {
-		if got := originOf(c.name, here, paper.Scale{Keys: map[string]string{"arena": c.arena}}, []string{"a", "b"}, ""); got != c.want {
+		if got := (&Paper{}).originOf(c.name, here, paper.Scale{Keys: map[string]string{"arena": c.arena}}, []string{"a", "b"}, ""); got != c.want {
 			t.Errorf("%s of %s: %+v, not %+v", c.arena, c.name, got, c.want)
 		}
 	}
@@ -227,7 +227,7 @@ func TestASentenceLeadsToAQuestionOnWhichItsRowsDiffer(t *testing.T) {
 func TestScalesWithoutANumberAreLeftOut(t *testing.T) {
 	none, some := judged{mark: markOf(paper.NotRun)}, judged{mark: markOf(paper.CameOut), measured: true}
 	v := &verdicts{
-		Scales: []scale{{"a", "A"}, {"b", "B"}, {"c", "C"}},
+		Scales: []scale{{ID: "a", Title: "A"}, {ID: "b", Title: "B"}, {ID: "c", Title: "C"}},
 		Sections: []sentences{
 			{Of: []sentence{{On: []judged{none, {}, some}}, {On: nil}}},
 			{Of: []sentence{{On: []judged{{mark: markOf(paper.NeedsModel)}, none, none}}}},

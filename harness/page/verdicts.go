@@ -19,6 +19,8 @@ type Paper struct {
 	Short     *report.Sheet                       // what most readers want of them; nil: nothing
 	Commands  func(experiments []string) []string // that make the measurements of experiments, by their names; nil: not known
 	Judge     string                              // the command that gives these verdicts
+	Filled    []string                            // experiments that were not run with the others
+	From      string                              // where their measurements are from
 }
 
 type verdicts struct {
@@ -27,9 +29,14 @@ type verdicts struct {
 	Sections []sentences
 	Legend   []kind
 	Judge    string
+	Filled   []string
+	From     string
 }
 
-type scale struct{ ID, Title string }
+type scale struct {
+	ID, Title string
+	Filled    bool // every experiment that it is judged on is one of those that were not run with the others
+}
 
 // sentences are those of one part of a paper.
 type sentences struct {
@@ -68,6 +75,7 @@ type because struct{ Verdict, Why string }
 // origin is an experiment whose measurements are read.
 type origin struct {
 	Name     string
+	From     string // where its measurements are from, if it was not run with the others
 	Here     bool   // it is in the page
 	Question string // anchor of one on which rows of the sentence disagree; empty: none is in the page
 	Set      string // anchor of the questions that it was decided on; empty: they are not in the page
@@ -117,12 +125,12 @@ func markOf(verdict string) mark {
 
 // verdicts are those of a page with some experiments.
 func (p *Paper) verdicts(here []section) *verdicts {
-	v := &verdicts{Legend: kinds, Judge: p.Judge}
+	v := &verdicts{Legend: kinds, Judge: p.Judge, Filled: p.Filled, From: p.From}
 	at := map[string]int{} // column of a scale
 	if p.Orderings != nil {
 		for i, s := range p.Orderings.Scales {
 			at[s.ID] = i
-			v.Scales = append(v.Scales, scale{s.ID, s.Title})
+			v.Scales = append(v.Scales, scale{ID: s.ID, Title: s.Title})
 		}
 	}
 	claims, whole, ours := sentences{Title: "Numbers in words", Wide: true}, sentences{Title: "Whole tables of the paper"}, sentences{Title: "Whole tables of our measurements"}
@@ -156,7 +164,7 @@ func (p *Paper) verdicts(here []section) *verdicts {
 				if j.Word != "" {
 					claim := p.claim(f.ID)
 					for _, name := range claim.Experiments(on.Scale) {
-						j.Experiments, from = append(j.Experiments, originOf(name, here, on.Scale, claim.Rows(p.Orderings, on.Scale, name), "")), merge(from, name)
+						j.Experiments, from = append(j.Experiments, p.originOf(name, here, on.Scale, claim.Rows(p.Orderings, on.Scale, name), "")), merge(from, name)
 					}
 				}
 				s.On[at[on.Scale.ID]] = j
@@ -178,6 +186,7 @@ func (p *Paper) verdicts(here []section) *verdicts {
 		}
 	}
 	v.leaveOutWhatWasNotRun()
+	v.markWhatWasFilled()
 	return v
 }
 
@@ -211,6 +220,21 @@ func (v *verdicts) leaveOutWhatWasNotRun() {
 	}
 }
 
+// markWhatWasFilled marks the scales that are judged on nothing but measurements from elsewhere.
+func (v *verdicts) markWhatWasFilled() {
+	own := map[string]bool{} // scales with an experiment that was run with the others
+	for _, part := range v.Sections {
+		for _, s := range part.Of {
+			for _, on := range s.On {
+				own[on.Scale.ID] = own[on.Scale.ID] || slices.ContainsFunc(on.Experiments, func(x origin) bool { return x.From == "" })
+			}
+		}
+	}
+	for i := range v.Scales {
+		v.Scales[i].Filled = v.From != "" && !own[v.Scales[i].ID]
+	}
+}
+
 // ordering is a sentence that puts a row above another.
 func (p *Paper) ordering(r paper.Row, scales []scale, here []section) sentence {
 	o := r.Ordering
@@ -231,7 +255,7 @@ func (p *Paper) ordering(r paper.Row, scales []scale, here []section) sentence {
 		}
 		if experiment := r.Experiment(i); experiment != "" {
 			rows, benchmark := p.Orderings.Sides(r, i)
-			on.Experiments, from = []origin{originOf(experiment, here, j.Scale, rows, benchmark)}, merge(from, experiment)
+			on.Experiments, from = []origin{p.originOf(experiment, here, j.Scale, rows, benchmark)}, merge(from, experiment)
 		}
 		s.On = append(s.On, on)
 	}
@@ -257,8 +281,11 @@ func (p *Paper) commands(experiments []string) (all []string) {
 }
 
 // originOf is an experiment that a sentence about rows is decided on, with the way to its questions.
-func originOf(name string, here []section, scale paper.Scale, rows []string, benchmark string) origin {
+func (p *Paper) originOf(name string, here []section, scale paper.Scale, rows []string, benchmark string) origin {
 	of := origin{Name: name}
+	if slices.Contains(p.Filled, name) {
+		of.From = p.From
+	}
 	at := slices.IndexFunc(here, func(s section) bool { return s.Name == name })
 	if at < 0 {
 		return of
@@ -281,5 +308,5 @@ func merge(some []string, x string) []string {
 
 // ownTables is the cell of the paper's own tables.
 func ownTables(m mark) judged {
-	return judged{Scale: scale{"paper", "The paper's own tables"}, mark: m}
+	return judged{Scale: scale{ID: "paper", Title: "The paper's own tables"}, mark: m}
 }
