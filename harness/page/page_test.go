@@ -234,7 +234,7 @@ func TestScalesWithoutANumberAreLeftOut(t *testing.T) {
 		},
 	}
 	v.leaveOutWhatWasNotRun()
-	if got := fmt.Sprint(v.Scales, v.NotRun); got != "[{c C}] [A B]" {
+	if got := fmt.Sprint(v.Scales, v.NotRun); got != "[{c C false}] [A B]" {
 		t.Errorf("shown, and not run: %s", got)
 	}
 	if first, second := v.Sections[0].Of, v.Sections[1].Of[0]; len(first[0].On) != 1 || !first[0].On[0].measured || len(first[1].On) != 0 || len(second.On) != 1 || second.On[0].Word != paper.NotRun {
