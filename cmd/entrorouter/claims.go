@@ -32,7 +32,7 @@ func claimsCommand() *cli.Command {
 			"answers, does each average follow from its row? Those of the paper also against each other: do rows that several\n" +
 			"print agree, are costs those of plausible answers, does each row and column add up to its control total? Exit\n" +
 			"code 3 if a verdict on the paper is not the recorded one, or a table of measurements contradicts itself. Rules: go doc ./harness/paper.\n\n" +
-			"Printed is what does not hold, and how many claims and orderings came out on each scale. --json: claims, claims-measured and verdicts, each\n" +
+			"Printed is what does not hold, and how many claims and orderings have which verdict on each scale. --json: claims, claims-measured and verdicts, each\n" +
 			"the rows of the CSV file of that name as objects; without orderings claims alone.\n\n" +
 			"With --update also figures/README.md, an index of the folder, figures/NAME/README.md, a page of each experiment with what it was\n" +
 			"made of, and figures/claims-map.md, what stands behind each verdict.",

@@ -134,7 +134,7 @@ var commandsOfDocuments = []documented{
 	{command: "go doc ./harness/spec.Expert", as: `cd "$ROOT" && go doc ./harness/spec.Expert`, why: "in the folder of the code", prints: `key_env`},
 	{command: "go doc ./harness/spec.Sampling", as: `cd "$ROOT" && go doc ./harness/spec.Sampling`, why: "in the folder of the code", prints: `leave_out`},
 	{command: "go doc ./harness/spec.Format", as: `cd "$ROOT" && go doc ./harness/spec.Format`, why: "in the folder of the code", prints: `chars_per_token`},
-	{command: "go doc ./harness/paper", as: `cd "$ROOT" && go doc ./harness/paper`, why: "in the folder of the code", prints: `came out`},
+	{command: "go doc ./harness/paper", as: `cd "$ROOT" && go doc ./harness/paper`, why: "in the folder of the code", prints: `confirmed`},
 	{command: "go install golang.org/x/perf/cmd/benchstat@latest", as: `GOBIN="$PWD/bin" go install ` + strings.Replace(benchstat, "@", "/cmd/benchstat@", 1), why: "a version that is known, into this folder", needs: benchstat, slow: true},
 	{command: "benchstat figures/main/measurements.txt", needs: benchstat, slow: true, prints: `hull-gain-points`},
 	{command: `benchstat -filter '.name:Route /arena:large /benchmark:avg /seed:"" .unit:(accuracy-% OR hull-gain-points)' -row /method figures/main/measurements.txt`, needs: benchstat, slow: true, prints: `(?s)accuracy-%.*\nentrorouter .*hull-gain-points.*\nentrorouter `},

@@ -1,5 +1,5 @@
 // Package ensemble draws simulated pools that reach the paper's fixed experts alike and differ in what no data fix, and says on how many
-// of them a contrast comes out.
+// of them a contrast has its sign.
 package ensemble
 
 import (

@@ -26,7 +26,7 @@ import (
 // No two verdicts that one cell may have look alike, and none looks like no verdict.
 func TestVerdictsAreToldApartWithoutColour(t *testing.T) {
 	seen := map[string]string{}
-	for _, verdict := range []string{paper.CameOut, paper.DidNot, paper.CannotBeTold, paper.Assumed, paper.NeedsModel, paper.NotRun} {
+	for _, verdict := range []string{paper.Confirmed, paper.Refuted, paper.Inconclusive, paper.Assumed, paper.Untestable, paper.NotRun} {
 		m := markOf(verdict)
 		if m.Word != verdict || m.Sign == "" || seen[m.Sign] != "" {
 			t.Errorf("%q is %+v, as %q is", verdict, m, seen[m.Sign])
@@ -225,12 +225,12 @@ func TestASentenceLeadsToAQuestionOnWhichItsRowsDiffer(t *testing.T) {
 }
 
 func TestScalesWithoutANumberAreLeftOut(t *testing.T) {
-	none, some := judged{mark: markOf(paper.NotRun)}, judged{mark: markOf(paper.CameOut), measured: true}
+	none, some := judged{mark: markOf(paper.NotRun)}, judged{mark: markOf(paper.Confirmed), measured: true}
 	v := &verdicts{
 		Scales: []scale{{ID: "a", Title: "A"}, {ID: "b", Title: "B"}, {ID: "c", Title: "C"}},
 		Sections: []sentences{
 			{Of: []sentence{{On: []judged{none, {}, some}}, {On: nil}}},
-			{Of: []sentence{{On: []judged{{mark: markOf(paper.NeedsModel)}, none, none}}}},
+			{Of: []sentence{{On: []judged{{mark: markOf(paper.Untestable)}, none, none}}}},
 		},
 	}
 	v.leaveOutWhatWasNotRun()

@@ -91,11 +91,11 @@ type kind struct {
 }
 
 var kinds = []kind{
-	{mark{paper.CameOut, "✓", "yes"}, "the interval lies where the sentence says"},
-	{mark{paper.DidNot, "✗", "no"}, "the interval lies on the other side"},
-	{mark{paper.CannotBeTold, "?", "open"}, "the interval does not decide"},
+	{mark{paper.Confirmed, "✓", "yes"}, "the interval lies where the sentence says"},
+	{mark{paper.Refuted, "✗", "no"}, "the interval lies on the other side"},
+	{mark{paper.Inconclusive, "?", "open"}, "the interval does not decide"},
 	{mark{paper.Assumed, "≈", "given"}, "it follows from a number of the simulation that was put in"},
-	{mark{paper.NeedsModel, "∅", "given"}, "about what a part does to a language model in fine-tuning"},
+	{mark{paper.Untestable, "∅", "given"}, "about what a part does to a language model in fine-tuning"},
 	{mark{paper.NotRun, "…", "none"}, "there is no measurement"},
 	{mark{paper.Holds, "✓", "yes"}, "of the paper's own tables: the printed number follows from them"},
 	{mark{paper.Mismatch, "✗", "no"}, "of the paper's own tables: it does not"},

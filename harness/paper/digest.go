@@ -48,7 +48,7 @@ type figure struct {
 	text, unit string
 	brief      string // without its interval
 	printed    string // the paper's, and how near ours has to be; empty: no number of the paper is held against ours
-	side       string // whether ours did not come out by being too high or too low
+	side       string // whether ours is refuted by being too high or too low
 	against    string // the row that ours is beside, behind the row that is meant if that is not the reference
 	paper      string // what the paper's own tables have
 	verdict    string
@@ -88,10 +88,10 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 	}
 	s.Notes = append([]string{
 		"Own tables: whether the paper's numbers follow from its tables. Real outcomes: stored answers of other models; how many pools have which verdict, and the least and the greatest number over pools. " +
-			"Simulated: experts calibrated to the paper's fixed-expert rows. What one such pool shows follows from numbers that we put in, above all how much a text shows, so it is \"assumed\"; what the larger set shows stands in brackets, with 95% intervals over questions and training seeds. Between routers that learn, the verdict is over an ensemble of pools in which those numbers vary: it comes out if it does on at least 95% of them; beside it stand the median, the least and the greatest.",
+			"Simulated: experts calibrated to the paper's fixed-expert rows. What one such pool shows follows from numbers that we put in, above all how much a text shows, so it is \"assumed\"; what the larger set shows stands in brackets, with 95% intervals over questions and training seeds. Between routers that learn, the verdict is over an ensemble of pools in which those numbers vary: a sentence is confirmed if it is so on at least 95% of them; beside it stand the median, the least and the greatest.",
 		"At equal cost: accuracy can be bought, so this says whether the row lies above the best coin between the other, at any setting of its knob, and the fixed experts for the same money.",
-		"A printed number came out if our whole interval lies within the margin beside it; the margins are ours, with reasons in claims-measured.csv. Where a line stands for several claims, the least favourable verdict counts, with how many have it if not all do. " +
-			"level: the same to the last digit, as of two routers that decide alike. not testable: it is about what a part does to a language model in fine-tuning; what our small policy shows is in brackets. assumed: it follows from a number that we put in.",
+		"A printed number is confirmed if our whole interval lies within the margin beside it; the margins are ours, with reasons in claims-measured.csv. Where a line stands for several claims, the least favourable verdict counts, with how many have it if not all do. " +
+			"level: the same to the last digit, as of two routers that decide alike. untestable here: it is about what a part does to a language model in fine-tuning; what our small policy shows is in brackets. assumed: it follows from a number that we put in.",
 	}, slices.DeleteFunc([]string{strongest, trainedOnce(rows)}, func(note string) bool { return note == "" })...)
 	return s, f.err()
 }
@@ -185,7 +185,7 @@ func trainedOnce(rows []Row) string {
 	if len(titles) == 0 {
 		return ""
 	}
-	return "Trained once on " + listed(titles) + ": their intervals leave out what another training would give, so what concerns a trained row cannot be told there."
+	return "Trained once on " + listed(titles) + ": their intervals leave out what another training would give, so what concerns a trained row is inconclusive there."
 }
 
 // listed puts words into a sentence, as report.Listed divides them.
@@ -253,7 +253,7 @@ func (f *Finding) figure(on OnScale) figure {
 	if f.Margin == 1 {
 		x.printed = strings.TrimSuffix(x.printed, "s")
 	}
-	if printed, _ := asPrinted(strings.TrimRight(f.Printed, "% points$")); x.verdict == DidNot {
+	if printed, _ := asPrinted(strings.TrimRight(f.Printed, "% points$")); x.verdict == Refuted {
 		x.side = map[bool]string{true: "too high", false: "too low"}[on.Value.Number > printed]
 	}
 	return x
@@ -294,7 +294,7 @@ func (o *Ordering) unit() string {
 }
 
 // unfavourable are verdicts from the least favourable on.
-var unfavourable = []string{NotRun, DidNot, CannotBeTold, CameOut}
+var unfavourable = []string{NotRun, Refuted, Inconclusive, Confirmed}
 
 // decides is the verdict that the numbers give, whatever it rests on.
 func (t told) decides() string { return cmp.Or(t.shows, t.verdict) }
@@ -305,7 +305,7 @@ func least(of []told) (t told) {
 	rests := ""
 	for _, one := range of {
 		switch {
-		case one.verdict == NeedsModel, one.verdict == Assumed && rests == "":
+		case one.verdict == Untestable, one.verdict == Assumed && rests == "":
 			rests = one.verdict
 		}
 		t.numbers = append(t.numbers, one.numbers...)
@@ -392,7 +392,7 @@ func (x figure) line(several bool) string {
 		s = x.against + ": " + s
 	}
 	if several {
-		s += ", " + word(x.verdict)
+		s += ", " + x.verdict
 	}
 	if x.paper != "" {
 		s += " (paper " + x.paper + ")"
@@ -411,9 +411,9 @@ func (t told) part() string {
 // words is the verdict, and in brackets what the rows show where that decides nothing.
 func (t told) words(part string) string {
 	if t.shows == "" {
-		return word(t.verdict) + part
+		return t.verdict + part
 	}
-	return word(t.verdict) + " (" + t.shows + part + ")"
+	return t.verdict + " (" + t.shows + part + ")"
 }
 
 // beside puts what is said at equal cost in brackets where it decides nothing.
@@ -492,7 +492,7 @@ func (o *Orderings) recorded(of []telling) []string {
 	return lines
 }
 
-// counted lists counts, the most frequent first: came out on 4 of 6, cannot be told on 2. more stands behind each.
+// counted lists counts, the most frequent first: confirmed on 4 of 6, inconclusive on 2. more stands behind each.
 func counted(counts map[string]int, of int, more func(string) string) string {
 	words := sortedKeys(counts)
 	slices.SortStableFunc(words, func(a, b string) int { return counts[b] - counts[a] })

@@ -86,9 +86,9 @@ func TestTheDigestTakesTheLeastFavourableOfALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [][]string{
-		{"one number", "holds", "came out on 1 of 2, did not come out on 1; 80.0 within 5 points: 60.00 to 81.00; too low on 1", "came out; 80.0 within 5 points: 82.00 [81.00, 83.00]"},
-		{"two orderings", "mismatch in 1 of 2", "came out on 1 of 2, cannot be told on 1 (1 of 2 parts)", "did not come out in 1 of 2; router/knob=2 beside cheap: +32.00 [31.00, 33.00] points, came out (paper 80.0 vs 55.0 %); router/knob=2 beside dear: -8.00 [-9.00, -7.00] points, did not come out (paper 80.0 vs 92.5 %); at equal cost cannot be told"},
-		{"what a language model needs", "no such row", "", "not testable (did not come out); +32.00 [31.00, 33.00] points (paper 80.0 vs 55.0 %); (at equal cost did not come out +1.00 [0.50, 2.00])"},
+		{"one number", "holds", "confirmed on 1 of 2, refuted on 1; 80.0 within 5 points: 60.00 to 81.00; too low on 1", "confirmed; 80.0 within 5 points: 82.00 [81.00, 83.00]"},
+		{"two orderings", "mismatch in 1 of 2", "confirmed on 1 of 2, inconclusive on 1 (1 of 2 parts)", "refuted in 1 of 2; router/knob=2 beside cheap: +32.00 [31.00, 33.00] points, confirmed (paper 80.0 vs 55.0 %); router/knob=2 beside dear: -8.00 [-9.00, -7.00] points, refuted (paper 80.0 vs 92.5 %); at equal cost inconclusive"},
+		{"what a language model needs", "no such row", "", "untestable here (refuted); +32.00 [31.00, 33.00] points (paper 80.0 vs 55.0 %); (at equal cost refuted +1.00 [0.50, 2.00])"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -103,18 +103,18 @@ func TestCountsComeMostFrequentFirst(t *testing.T) {
 
 func TestACellOfTheDigestHasFewNumbersButThosePrinted(t *testing.T) {
 	tell := func(x figure) telling {
-		return func(string) (told, bool) { return told{verdict: CameOut, numbers: []figure{x}}, true }
+		return func(string) (told, bool) { return told{verdict: Confirmed, numbers: []figure{x}}, true }
 	}
-	one, printed := tell(figure{number: 1, text: "+1.00", verdict: CameOut}), tell(figure{number: 1, text: "+1.00", printed: "2", verdict: CameOut})
+	one, printed := tell(figure{number: 1, text: "+1.00", verdict: Confirmed}), tell(figure{number: 1, text: "+1.00", printed: "2", verdict: Confirmed})
 	o := &Orderings{Scales: []Scale{{ID: "small", Kind: "simulated"}}}
 	for _, c := range []struct {
 		of   []telling
 		want string
 	}{
-		{[]telling{one}, "came out +1.00"},
-		{[]telling{one, one, one}, "came out +1.00, came out +1.00, came out +1.00, came out"},
-		{[]telling{one, one, one, one}, "came out"},
-		{[]telling{one, one, printed, one}, "came out 2: +1.00, came out"},
+		{[]telling{one}, "confirmed +1.00"},
+		{[]telling{one, one, one}, "confirmed +1.00, confirmed +1.00, confirmed +1.00, confirmed"},
+		{[]telling{one, one, one, one}, "confirmed"},
+		{[]telling{one, one, printed, one}, "confirmed 2: +1.00, confirmed"},
 	} {
 		if lines := o.simulated(c.of); strings.Join(lines, " ") != c.want {
 			t.Errorf("%d: %q", len(c.of), lines)
@@ -124,18 +124,18 @@ func TestACellOfTheDigestHasFewNumbersButThosePrinted(t *testing.T) {
 
 // What stands behind a line says the same in any order, and one that rests on something makes the line rest on it.
 func TestALineOfTheDigestDoesNotHangOnTheOrderOfItsParts(t *testing.T) {
-	came, not, tell := told{verdict: CameOut}, told{verdict: DidNot}, told{verdict: CannotBeTold}
-	assumed, model := told{verdict: Assumed, shows: CameOut}, told{verdict: NeedsModel, shows: DidNot}
+	came, not, tell := told{verdict: Confirmed}, told{verdict: Refuted}, told{verdict: Inconclusive}
+	assumed, model := told{verdict: Assumed, shows: Confirmed}, told{verdict: Untestable, shows: Refuted}
 	for _, c := range []struct {
 		of   []told
 		want string
 	}{
-		{[]told{came, not, tell}, "did not come out in 1 of 3"},
-		{[]told{came, tell, tell}, "cannot be told in 2 of 3"},
-		{[]told{came, assumed}, "assumed (came out)"},
-		{[]told{not, assumed, came}, "assumed (did not come out in 1 of 3)"},
-		{[]told{model, assumed, came}, "not testable (did not come out in 1 of 3)"},
-		{[]told{{verdict: NeedsModel}, came}, "not testable (came out in 1 of 2)"},
+		{[]told{came, not, tell}, "refuted in 1 of 3"},
+		{[]told{came, tell, tell}, "inconclusive in 2 of 3"},
+		{[]told{came, assumed}, "assumed (confirmed)"},
+		{[]told{not, assumed, came}, "assumed (refuted in 1 of 3)"},
+		{[]told{model, assumed, came}, "untestable here (refuted in 1 of 3)"},
+		{[]told{{verdict: Untestable}, came}, "untestable here (confirmed in 1 of 2)"},
 		{[]told{assumed, {verdict: NotRun}}, "not run"},
 	} {
 		for range c.of {
@@ -166,8 +166,8 @@ func TestEveryPartOfALineIsTakenFromItsOwnLastScale(t *testing.T) {
 		of   []telling
 		want string
 	}{
-		{[]telling{on(map[string]string{"small": DidNot}), on(map[string]string{"small": CannotBeTold, "big": CameOut})}, "did not come out in 1 of 2"},
-		{[]telling{on(map[string]string{"small": CameOut, "big": NotRun})}, "came out"},
+		{[]telling{on(map[string]string{"small": Refuted}), on(map[string]string{"small": Inconclusive, "big": Confirmed})}, "refuted in 1 of 2"},
+		{[]telling{on(map[string]string{"small": Confirmed, "big": NotRun})}, "confirmed"},
 		{[]telling{on(map[string]string{"small": NotRun, "big": NotRun})}, "not run"},
 	} {
 		if lines := o.simulated(c.of); strings.Join(lines, " ") != c.want {
@@ -185,9 +185,9 @@ func TestARangeOverPoolsIsOfOneNumber(t *testing.T) {
 	for i, c := range []struct {
 		b    figure
 		want string
-	}{{a, "came out on 2 of 2|1.00 to 1.00 points"}, {other, "came out on 2 of 2"}, {against, "came out on 2 of 2"}} {
+	}{{a, "confirmed on 2 of 2|1.00 to 1.00 points"}, {other, "confirmed on 2 of 2"}, {against, "confirmed on 2 of 2"}} {
 		lines := o.recorded([]telling{func(scale string) (told, bool) {
-			return told{verdict: CameOut, numbers: []figure{map[string]figure{"p": a, "q": c.b}[scale]}}, true
+			return told{verdict: Confirmed, numbers: []figure{map[string]figure{"p": a, "q": c.b}[scale]}}, true
 		}})
 		if strings.Join(lines, "|") != c.want {
 			t.Errorf("%d: %q", i, lines)
@@ -257,7 +257,7 @@ func TestTheDigestSaysWhatWasNotRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got[0][3] != "came out; 80.0 within 5 points: 82.00 [81.00, 83.00]" || got[1][3] != "not run" || got[0][2] != "came out on 1 of 2, not run on 1" {
+	if got[0][3] != "confirmed; 80.0 within 5 points: 82.00 [81.00, 83.00]" || got[1][3] != "not run" || got[0][2] != "confirmed on 1 of 2, not run on 1" {
 		t.Errorf("%q", got)
 	}
 }

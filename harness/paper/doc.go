@@ -63,13 +63,13 @@
 // it names where it means nothing on others; its formula may be another one there (share). It gets one of the five
 // verdicts of orderings:
 //
-//   - A printed number came out if our whole interval lies within a margin of it, which the claim states with its reason;
-//     it did not if all of it lies outside; otherwise it cannot be told. Without a margin the number itself would have to
+//   - A printed number is confirmed if our whole interval lies within a margin of it, which the claim states with its reason;
+//     it is refuted if all of it lies outside; otherwise the verdict is inconclusive. Without a margin the number itself would have to
 //     be hit: then ever more seeds would refute every claim, however near it is.
 //   - A comparison is judged as an ordering is. One with several parts (and; above the greatest, or below the least, of
-//     several numbers; a lead) came out if every part did, and did not if one did not; the least favourable part is the
+//     several numbers; a lead) is confirmed if every part is, and refuted if one is; the least favourable part is the
 //     one that is printed. Parts about rows that a scale does not have are left out.
-//   - What needs a language model or an assumption is not testable or assumed, as for orderings.
+//   - What needs a language model or an assumption is untestable here or assumed, as for orderings.
 //   - A number without a printed one to be held against has no verdict.
 //
 // Retention, saving, hull gain and the difference of two rows have the interval that the measurements give them, question
@@ -84,12 +84,11 @@
 // An ordering is a sentence that puts one row above another, or says that they are level. On measurements it gets one
 // of five verdicts, by the interval of the difference:
 //
-//	came out            the interval lies on the side that the sentence names; for a level, inside its margin
-//	did not come out    it lies on the other side, or is 0 from end to end, as that of two routers that decide alike
+//	confirmed           the interval lies on the side that the sentence names; for a level, inside its margin
+//	refuted             it lies on the other side, or is 0 from end to end, as that of two routers that decide alike
 //	                    (printed as level); for a level, outside the margin
-//	cannot be told      anything else, there is no interval, or a row was trained once
-//	not testable without a language model
-//	                    the sentence is about what a component does to a fine-tuned language model (soft supervision,
+//	inconclusive        anything else, there is no interval, or a row was trained once
+//	untestable here     the sentence is about what a component does to a fine-tuned language model (soft supervision,
 //	                    gate, anchor). A small classifier has no language-model drift to be protected from: what it
 //	                    shows is printed beside the verdict and decides nothing
 //	assumed             the order follows from a stated parameter (the assimilation probability, the skill of a router
@@ -100,10 +99,10 @@
 // A file of orderings may say why a number of one simulated pool decides nothing (one-pool): what a router gains there
 // follows from knobs that nobody measured. Then claims and orderings on simulated scales are assumed, and verdicts are given on scales of
 // kind ensemble, which hold many pools over which those knobs vary. There the sign of the number counts, pool by pool: a
-// sentence comes out if it does on at least 95% of the pools, it does not if it does on at most 5%, and else it cannot be told. Such a
+// sentence is confirmed if it is true on at least 95% of the pools, refuted if on at most 5%, and else inconclusive. Such a
 // scale names the rows that it is asked about; a sentence about a row that the calibration fixes, such as an expert, is not among them.
 //
-// Many verdicts are given at once, each at 95%, so that a few come out by chance. Where a difference with an interval decides,
+// Many verdicts are given at once, each at 95%, so that a few fall by chance. Where a difference with an interval decides,
 // the verdict has a p value: twice the least tail at which the interval, made in the same way with other quantiles, would
 // still decide; it is no less than 0.001, since resamples and seeds are few. Two adjusted values stand beside it: Holm's,
 // within a section on one scale, and Benjamini and Hochberg's, over all orderings and scales, which supposes positive
@@ -124,14 +123,14 @@
 // is known by its accuracy, which is the same in all of them.
 //
 // A row that was trained once on a scale of simulated or recorded answers says nothing about another training: its
-// verdicts cannot be told, and its numbers are marked "trained once", with the interval over questions. It is known by
+// verdicts are inconclusive, and its numbers are marked "trained once", with the interval over questions. It is known by
 // lines of one seed, or in what 'run' wrote by the lack of any; rows that have the same accuracy under several seeds
 // elsewhere train nothing and are judged, as those are that the list of orderings calls seedless. A row that was trained
 // more than once is judged by the mean over its trainings.
 //
 // On the scales training and environment no question was drawn: low and high of a measurement there are the least and the
 // most over training seeds, which make no interval. The difference has the t interval of the differences seed by seed,
-// also between two steps of one row; with fewer than two seeds on either side it has none and cannot be told.
+// also between two steps of one row; with fewer than two seeds on either side it has none and is inconclusive.
 //
 // Accuracy can be bought. Beside the verdict on an accuracy stands the one at equal cost (EqualCost): whether the row that is to be
 // above lies, at its own cost, above what one would have for the same money without it: the best coin between the other
@@ -142,7 +141,7 @@
 // # Digest
 //
 // The digest is a line for each of the sentences that a reader comes for: its list says which claims and orderings stand
-// behind a line. Of several the least favourable verdict counts, and a line is assumed or not testable if one of them is.
+// behind a line. Of several the least favourable verdict counts, and a line is assumed or untestable here if one of them is.
 // Recorded answers give, for each, the number of pools with each verdict, simulated scales the last one that has it.
 // Beside every printed number stand its margin and ours.
 package paper

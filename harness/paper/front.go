@@ -24,7 +24,7 @@ const (
 )
 
 // marks are those of verdicts, on the paper's tables and on our measurements; what rests on an assumption has nothing to say.
-var marks = map[string]string{Holds: yes, Mismatch: no, WrongUnit: no, CameOut: yes, DidNot: no, CannotBeTold: open}
+var marks = map[string]string{Holds: yes, Mismatch: no, WrongUnit: no, Confirmed: yes, Refuted: no, Inconclusive: open}
 
 func marked(verdict, text string) string {
 	mark, ok := marks[verdict]
@@ -61,8 +61,8 @@ func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, meas
 	}
 	s.Grids = []report.Grid{claims, gains}
 	s.Notes = []string{
-		yes + " holds or came out, " + no + " does not, " + open + " cannot be told, " + nothing + " no verdict. A count is of pools of real outcomes, or of the parts of a claim; mixed: no verdict has more than half of the pools. " +
-			"assumed: it follows from a number that we put in, and what our rows show stands in brackets. not testable: it takes a language model as the router.",
+		yes + " holds or confirmed, " + no + " does not hold or refuted, " + open + " inconclusive, " + nothing + " no verdict. A count is of pools of real outcomes, or of the parts of a claim; mixed: no verdict has more than half of the pools. " +
+			"assumed: it follows from a number that we put in, and what our rows show stands in brackets. untestable here: it takes a language model as the router.",
 		"Gain: points of accuracy above a coin flip between two fixed experts that costs as much, mean over 19 budgets; " + yes + " or " + no + " where the 95% interval has no 0. Trained rows are taken over the whole curve of their knob, which may lie below where they stand.",
 	}
 	return s, f.err()
@@ -101,9 +101,9 @@ func frontRecorded(pools []told) []string {
 			if last.shows == "" {
 				return marked(verdict, before+text)
 			}
-			return marked(last.verdict, before+word(last.verdict)+" ("+text+")")
+			return marked(last.verdict, before+last.verdict+" ("+text+")")
 		}
-		return marked(CannotBeTold, before+fmt.Sprintf("mixed: %s on %d of %d", CameOut, counts[CameOut], len(pools)))
+		return marked(Inconclusive, before+fmt.Sprintf("mixed: %s on %d of %d", Confirmed, counts[Confirmed], len(pools)))
 	}
 	lines := []string{say(told.decides, "")}
 	for _, t := range pools {
@@ -150,12 +150,12 @@ func (o *Orderings) frontGains(measured *Measurements) (report.Grid, error) {
 			}
 			cell := ""
 			if v, ok := m.Value(meanGain); ok {
-				verdict := CannotBeTold
+				verdict := Inconclusive
 				switch {
 				case v.Low > 0:
-					verdict = CameOut
+					verdict = Confirmed
 				case v.High < 0:
-					verdict = DidNot
+					verdict = Refuted
 				}
 				cell = marked(verdict, report.Fixed(v.Number, 2))
 			}

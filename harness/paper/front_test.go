@@ -28,14 +28,14 @@ func TestTheFrontPageSaysWhatMostPoolsSay(t *testing.T) {
 		want string
 	}{
 		{nil, "–"},
-		{pools(CameOut, CameOut, DidNot), "✔ came out on 2 of 3"},
-		{pools(DidNot, CannotBeTold, DidNot), "✘ did not come out on 2 of 3"},
-		{pools(CannotBeTold), "? cannot be told on 1 of 1"},
-		{pools(CameOut, DidNot), "? mixed: came out on 1 of 2"}, // half is not most
-		{pools(CannotBeTold, DidNot), "? mixed: came out on 0 of 2"},
-		{[]told{{verdict: NeedsModel, shows: DidNot}, {verdict: NeedsModel, shows: DidNot}, {verdict: NeedsModel, shows: CameOut}}, "– not testable (did not come out on 2 of 3)"},
-		{equal(pools(CameOut, CameOut), DidNot, DidNot), "✔ came out on 2 of 2|✘ at equal cost: did not come out on 2 of 2"},
-		{equal(pools(CameOut, CameOut), DidNot), "✔ came out on 2 of 2"}, // nothing at equal cost on the other
+		{pools(Confirmed, Confirmed, Refuted), "✔ confirmed on 2 of 3"},
+		{pools(Refuted, Inconclusive, Refuted), "✘ refuted on 2 of 3"},
+		{pools(Inconclusive), "? inconclusive on 1 of 1"},
+		{pools(Confirmed, Refuted), "? mixed: confirmed on 1 of 2"}, // half is not most
+		{pools(Inconclusive, Refuted), "? mixed: confirmed on 0 of 2"},
+		{[]told{{verdict: Untestable, shows: Refuted}, {verdict: Untestable, shows: Refuted}, {verdict: Untestable, shows: Confirmed}}, "– untestable here (refuted on 2 of 3)"},
+		{equal(pools(Confirmed, Confirmed), Refuted, Refuted), "✔ confirmed on 2 of 2|✘ at equal cost: refuted on 2 of 2"},
+		{equal(pools(Confirmed, Confirmed), Refuted), "✔ confirmed on 2 of 2"}, // nothing at equal cost on the other
 	} {
 		if got := strings.ReplaceAll(strings.Join(frontRecorded(c.of), "|"), space, " "); got != c.want {
 			t.Errorf("%v: %q, want %q", c.of, got, c.want)
@@ -88,8 +88,8 @@ func TestTheFrontPageHasANumberPerCell(t *testing.T) {
 		}
 	}
 	want := []string{
-		"A number; ✔ holds, 80.000; ? mixed: came out on 1 of 2; ✔ came out, 82.00",
-		"Two; ✘ mismatch in 1 of 2; – not run on 2 of 2; ✘ did not come out in 1 of 2",
+		"A number; ✔ holds, 80.000; ? mixed: confirmed on 1 of 2; ✔ confirmed, 82.00",
+		"Two; ✘ mismatch in 1 of 2; – not run on 2 of 2; ✘ refuted in 1 of 2",
 		"P; ✘ -1.00; ",
 		"Q; ✔ 1.23; ",
 	}
@@ -107,12 +107,12 @@ func TestMarksOfVerdicts(t *testing.T) {
 	}{
 		{Judged{}, ""},
 		{Judged{Verdict: NotRun}, "–"},
-		{Judged{Verdict: CameOut}, "✔"},
-		{Judged{Verdict: DidNot}, "✘"},
-		{Judged{Verdict: DidNot, Delta: level}, "="},
-		{Judged{Verdict: CannotBeTold, Delta: level}, "?"},
-		{Judged{Verdict: NeedsModel}, "–"},
-		{Judged{Verdict: NeedsModel, Shows: DidNot}, "(✘)"},
+		{Judged{Verdict: Confirmed}, "✔"},
+		{Judged{Verdict: Refuted}, "✘"},
+		{Judged{Verdict: Refuted, Delta: level}, "="},
+		{Judged{Verdict: Inconclusive, Delta: level}, "?"},
+		{Judged{Verdict: Untestable}, "–"},
+		{Judged{Verdict: Untestable, Shows: Refuted}, "(✘)"},
 	} {
 		if got := c.j.mark(); got != c.want {
 			t.Errorf("%s, shows %s: %q, want %q", c.j.Verdict, c.j.Shows, got, c.want)

@@ -14,10 +14,10 @@ import (
 
 // Verdicts on orderings.
 const (
-	CameOut      = "came out"
-	DidNot       = "did not come out"
-	CannotBeTold = "cannot be told"
-	NeedsModel   = "not testable without a language model"
+	Confirmed    = "confirmed"
+	Refuted      = "refuted"
+	Inconclusive = "inconclusive"
+	Untestable   = "untestable here"
 	Assumed      = "assumed"
 	NotRun       = "not run" // no verdict: there is no measurement
 	NotStated    = ""        // no verdict: the scale has no such rows
@@ -41,12 +41,12 @@ type Contrast struct {
 type Judged struct {
 	Scale   Scale
 	Verdict string
-	Shows   string     // of NeedsModel and Assumed: what the difference would say; otherwise empty
+	Shows   string     // of Untestable and Assumed: what the difference would say; otherwise empty
 	Delta   *Contrast  // in the metric's unit; nil: not measured
 	Cost    *Contrast  // of accuracies: in percent of the strongest expert's cost
 	Equal   *EqualCost // of accuracies
 	AtEqual string     // the verdict by Equal, as the sentence has it; empty without
-	Reason  string     // of NeedsModel and Assumed
+	Reason  string     // of Untestable and Assumed
 	Tested  *Tested    // the test behind the verdict, adjusted for the others; nil: there is none
 	Missing string     // of NotRun: what there is no measurement of
 }
@@ -171,7 +171,7 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 	rows, ok := x.on(scale.Kind, table)
 	if !ok || !rows.have(scale) {
 		if x.Needs == languageModel && scale.Kind == kindSimulated && !x.stated(table) {
-			j.Verdict, j.Reason = NeedsModel, x.Reason // no row could stand for it
+			j.Verdict, j.Reason = Untestable, x.Reason // no row could stand for it
 		}
 		return j, nil
 	}
@@ -242,13 +242,13 @@ func (o *Orderings) sides(x *Ordering, rows Rows, scale Scale) (a, b Place) {
 
 // overruled is the verdict on what rests on something that no difference can decide.
 func overruled(needs string) string {
-	return map[string]string{languageModel: NeedsModel, assumption: Assumed}[needs]
+	return map[string]string{languageModel: Untestable, assumption: Assumed}[needs]
 }
 
 // verdict reads the verdict off an interval. What is level to the last digit is neither above nor below.
 func (o *Ordering) verdict(d Contrast) string {
 	if !d.Bounded || d.Once {
-		return CannotBeTold
+		return Inconclusive
 	}
 	low, high := d.Low, d.High
 	switch o.Is {
@@ -257,19 +257,19 @@ func (o *Ordering) verdict(d Contrast) string {
 	case "level":
 		switch {
 		case low >= -o.Margin && high <= o.Margin:
-			return CameOut
+			return Confirmed
 		case low > o.Margin || high < -o.Margin:
-			return DidNot
+			return Refuted
 		}
-		return CannotBeTold
+		return Inconclusive
 	}
 	switch {
 	case low > 0:
-		return CameOut
+		return Confirmed
 	case high < 0 || d.level():
-		return DidNot
+		return Refuted
 	}
-	return CannotBeTold
+	return Inconclusive
 }
 
 // atEqualCost reads the verdict off two rows at equal cost: one that is to be above the other has to lead, as in verdict, and of rows that
@@ -280,13 +280,13 @@ func (o *Ordering) atEqualCost(e EqualCost) string {
 	}
 	switch {
 	case !e.A.Bounded || !e.B.Bounded || e.A.Once || e.B.Once:
-		return CannotBeTold
+		return Inconclusive
 	case e.A.High <= o.Margin && e.B.High <= o.Margin:
-		return CameOut
+		return Confirmed
 	case e.A.Low > o.Margin || e.B.Low > o.Margin:
-		return DidNot
+		return Refuted
 	}
-	return CannotBeTold
+	return Inconclusive
 }
 
 // told is the lead that a sentence is about, as a number of A - B: that of A, and below 0 that of B where A is to be below; where they are

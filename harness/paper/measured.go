@@ -56,7 +56,7 @@ func (c *Claim) checkOurs(f *faults) {
 type OnScale struct {
 	Scale   Scale
 	Verdict string    // as of orderings; empty: it means nothing here, or there is no number to be judged by
-	Shows   string    // of NeedsModel and Assumed: what the number would say; otherwise empty
+	Shows   string    // of Untestable and Assumed: what the number would say; otherwise empty
 	Value   *Contrast // nil: nothing was measured
 	Unit    string
 	Against string // of a comparison with several rows: the one that decided
@@ -507,7 +507,7 @@ func (o ours) judge(c comparison, s *OnScale) error {
 		parts = append(parts, some...)
 	}
 	var worst float64
-	rank := []string{DidNot, CannotBeTold, CameOut}
+	rank := []string{Refuted, Inconclusive, Confirmed}
 	for _, p := range parts {
 		v, unit, err := o.part(p)
 		if errors.Is(err, errNotStated) {

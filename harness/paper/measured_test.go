@@ -45,12 +45,12 @@ func TestAPrintedNumberIsHeldAgainstOurInterval(t *testing.T) {
 		margin    float64
 		want      string
 	}{
-		{"all of it within the margin", 59.1, 60.9, 1, CameOut},
-		{"within the margin, and the number outside it: near enough", 60.2, 60.9, 1, CameOut},
-		{"across the edge of the margin", 60.2, 63, 1, CannotBeTold},
-		{"the number inside, too wide for the margin", 58, 61.5, 1, CannotBeTold},
-		{"above the margin", 61.1, 63, 1, DidNot},
-		{"below it", 57, 58.9, 1, DidNot},
+		{"all of it within the margin", 59.1, 60.9, 1, Confirmed},
+		{"within the margin, and the number outside it: near enough", 60.2, 60.9, 1, Confirmed},
+		{"across the edge of the margin", 60.2, 63, 1, Inconclusive},
+		{"the number inside, too wide for the margin", 58, 61.5, 1, Inconclusive},
+		{"above the margin", 61.1, 63, 1, Refuted},
+		{"below it", 57, 58.9, 1, Refuted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := measured(t, line("paper", "ours", points("accuracy-%", (c.low+c.high)/2, c.low, c.high)))
@@ -66,7 +66,7 @@ func TestAPrintedNumberIsHeldAgainstOurInterval(t *testing.T) {
 	}
 	m := measured(t, line("paper", "ours", "60 accuracy-%"))
 	claim := claim1(t, `printed: "60.0", formula: "mean(toy, router/knob=2)", ours: {margin: 1, reason: m}`)
-	if on := onScale(t, claim, o, o.Scales[0], m); on.Verdict != CannotBeTold || on.Value == nil {
+	if on := onScale(t, claim, o, o.Scales[0], m); on.Verdict != Inconclusive || on.Value == nil {
 		t.Errorf("without an interval: %+v", on)
 	}
 	claim = claim1(t, `printed: "60.0", formula: "mean(toy, router/knob=2)", ours: {margin: 1, reason: m, scales: [big]}`)
@@ -74,7 +74,7 @@ func TestAPrintedNumberIsHeldAgainstOurInterval(t *testing.T) {
 		t.Errorf("on a scale that it means nothing on: %+v", on)
 	}
 	claim = claim1(t, `printed: "60.0", formula: "mean(toy, router/knob=2)", ours: {margin: 1, needs: assumption, reason: m}`)
-	if on := onScale(t, claim, o, o.Scales[0], m); on.Verdict != Assumed || on.Shows != CannotBeTold {
+	if on := onScale(t, claim, o, o.Scales[0], m); on.Verdict != Assumed || on.Shows != Inconclusive {
 		t.Errorf("%+v", on)
 	}
 }
@@ -183,10 +183,10 @@ func TestAClaimAboutARowThatWasTrainedOnceCannotBeTold(t *testing.T) {
 			rest = fmt.Sprintf(`printed: "%s", formula: "%s", ours: {margin: 9, reason: m}`, printed, formula)
 		}
 		claim := claim1(t, rest)
-		if on := onScale(t, claim, o, o.Scales[0], measured(t, lines...)); on.Verdict != CameOut || on.Value.Once {
+		if on := onScale(t, claim, o, o.Scales[0], measured(t, lines...)); on.Verdict != Confirmed || on.Value.Once {
 			t.Errorf("%s: %s, %+v", formula, on.Verdict, on.Value)
 		}
-		if on := onScale(t, claim, o, o.Scales[0], measured(t, append(lines[:2:2], once...)...)); on.Verdict != CannotBeTold || !on.Value.Once {
+		if on := onScale(t, claim, o, o.Scales[0], measured(t, append(lines[:2:2], once...)...)); on.Verdict != Inconclusive || !on.Value.Once {
 			t.Errorf("%s, trained once: %s, %+v", formula, on.Verdict, on.Value)
 		}
 	}
@@ -203,11 +203,11 @@ func TestAComparisonIsAsGoodAsItsWorstPart(t *testing.T) {
 		lines         []string
 		want, against string
 	}{
-		{"above both", "mean(toy, router/knob=2) > max(mean(toy, cheap), mean(toy, dear))", []string{row("cheap", -9, -8), row("dear", -3, -1)}, CameOut, "dear"},
-		{"above one, and not told from the other", "mean(toy, router/knob=2) > max(mean(toy, dear), mean(toy, cheap))", []string{row("cheap", -9, -8), row("dear", -3, 1)}, CannotBeTold, "dear"},
-		{"below one", "mean(toy, router/knob=2) > max(mean(toy, dear), mean(toy, cheap))", []string{row("cheap", 8, 9), row("dear", -3, 1)}, DidNot, "cheap"},
-		{"two comparisons", "mean(toy, router/knob=2) > mean(toy, cheap) and mean(toy, dear) < mean(toy, router/knob=2)", []string{row("cheap", -9, -8), row("dear", -3, -1)}, CameOut, "router/knob=2"},
-		{"a greatest on the other side is one number", "max(mean(toy, router/knob=2), mean(toy, cheap)) > 59", []string{row("cheap", -9, -8)}, CameOut, ""},
+		{"above both", "mean(toy, router/knob=2) > max(mean(toy, cheap), mean(toy, dear))", []string{row("cheap", -9, -8), row("dear", -3, -1)}, Confirmed, "dear"},
+		{"above one, and not told from the other", "mean(toy, router/knob=2) > max(mean(toy, dear), mean(toy, cheap))", []string{row("cheap", -9, -8), row("dear", -3, 1)}, Inconclusive, "dear"},
+		{"below one", "mean(toy, router/knob=2) > max(mean(toy, dear), mean(toy, cheap))", []string{row("cheap", 8, 9), row("dear", -3, 1)}, Refuted, "cheap"},
+		{"two comparisons", "mean(toy, router/knob=2) > mean(toy, cheap) and mean(toy, dear) < mean(toy, router/knob=2)", []string{row("cheap", -9, -8), row("dear", -3, -1)}, Confirmed, "router/knob=2"},
+		{"a greatest on the other side is one number", "max(mean(toy, router/knob=2), mean(toy, cheap)) > 59", []string{row("cheap", -9, -8)}, Confirmed, ""},
 		{"costs", "query(toy, router/knob=2) > query(toy, cheap)", []string{row("cheap", 0, 0)}, NotRun, ""}, // no share of the strongest's cost
 		{"a row that was not run", "mean(toy, router/knob=2) > max(mean(toy, cheap), mean(toy, dear))", []string{row("cheap", -9, -8)}, NotRun, ""},
 	} {
@@ -227,11 +227,11 @@ func TestALeadIsOverEveryRowOfThePapersTableOnEveryBenchmark(t *testing.T) {
 	}
 	m := measured(t, at("ours", "a", 0, 0), at("ours", "sim-b", 0, 0), at("cheap", "a", -9, -8), at("cheap", "sim-b", -2, 1), at("dear", "a", -9, -8), at("dear", "sim-b", 3, 4))
 	on := onScale(t, claim1(t, `formula: "lead(toy, router/knob=2) > 0", ours: {}`), o, o.Scales[0], m)
-	if on.Verdict != DidNot || on.Against != "dear on b" || on.Value.Number != -3.5 {
+	if on.Verdict != Refuted || on.Against != "dear on b" || on.Value.Number != -3.5 {
 		t.Errorf("%+v", on)
 	}
 	on = onScale(t, claim1(t, `formula: "lead(toy, router/knob=2, dear) > 0", ours: {}`), o, o.Scales[0], m)
-	if on.Verdict != CannotBeTold || on.Against != "cheap on b" {
+	if on.Verdict != Inconclusive || on.Against != "cheap on b" {
 		t.Errorf("%+v", on)
 	}
 	_, err := claim1(t, `formula: "lead(toy, router/knob=2) - 1 > 0", ours: {}`).onScale(ours{m, o, o.Scales[0], toyTables(t)})
@@ -258,9 +258,9 @@ func TestClaimsOnRecordedAnswers(t *testing.T) {
 		{"retention(toy, router/knob=2, dear)", "", "", 75},
 		{"saving(toy, router/knob=2, dear)", "", "", 60},
 		{"accuracy(toy, router/knob=2, avg)", "", "", 60},
-		{"gain(toy, router/knob=2, dear) > 0", DidNot, "", -2},
+		{"gain(toy, router/knob=2, dear) > 0", Refuted, "", -2},
 		{"mean(toy, router/knob=2) < max(mean(toy, dear), mean(toy, cheap))", NotRun, "", 0}, // a greatest on the wrong side needs every row
-		{"mean(toy, router/knob=2) < min(mean(toy, dear), mean(toy, cheap))", CameOut, "strongest", -20},
+		{"mean(toy, router/knob=2) < min(mean(toy, dear), mean(toy, cheap))", Confirmed, "strongest", -20},
 	} {
 		on := onScale(t, claim1(t, `formula: "`+c.formula+`", ours: {}`), o, logs, m)
 		if on.Value == nil && c.verdict == NotRun {
@@ -284,7 +284,7 @@ func TestSharesAreReadOnMeasurementsAlone(t *testing.T) {
 	m := measured(t, "toy/arena=paper/method=ours/stratum=easy/expert=cheap 10"+points("share-%", 60, 58, 62))
 	c := claim1(t, `printed: "76.0", ours: {formula: "share(toy, router/knob=2, easy, cheap)", margin: 5, reason: m}`)
 	on := onScale(t, c, o, o.Scales[0], m)
-	if on.Verdict != DidNot {
+	if on.Verdict != Refuted {
 		t.Errorf("%+v", on)
 	}
 }

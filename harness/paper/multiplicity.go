@@ -59,7 +59,7 @@ func (c Contrast) p(side int, far float64) float64 {
 // two routers that decide alike.
 func (o *Ordering) tested(j Judged) *Tested {
 	c := j.Delta
-	if c == nil || !slices.Contains([]string{CameOut, DidNot, CannotBeTold}, j.Verdict) || !c.Bounded || c.Once || c.reach(0, leastP)+c.reach(1, leastP) == 0 {
+	if c == nil || !slices.Contains([]string{Confirmed, Refuted, Inconclusive}, j.Verdict) || !c.Bounded || c.Once || c.reach(0, leastP)+c.reach(1, leastP) == 0 {
 		return nil
 	}
 	const below, above = 0, 1
@@ -149,9 +149,9 @@ func falseDiscovery(p []float64) []float64 {
 	return adjusted
 }
 
-// decided says whether the test is behind a verdict that came out or did not.
+// decided says whether the test is behind a verdict that confirms or refutes.
 func (j Judged) decided() bool {
-	return j.Tested != nil && (j.Verdict == CameOut || j.Verdict == DidNot)
+	return j.Tested != nil && (j.Verdict == Confirmed || j.Verdict == Refuted)
 }
 
 // surviving counts the decided verdicts among some, and those that survive each adjustment.

@@ -74,16 +74,16 @@ func TestPValuesByHand(t *testing.T) {
 		})
 	}
 	// With 80% power an error of 1 tells 1.96 + 0.8416.
-	if got := level.tested(Judged{Verdict: CameOut, Delta: contrastOf(0, z, z)}); math.Abs(got.Detectable-2.8016) > 0.0001 {
+	if got := level.tested(Judged{Verdict: Confirmed, Delta: contrastOf(0, z, z)}); math.Abs(got.Detectable-2.8016) > 0.0001 {
 		t.Errorf("detectable: %v, want 2.8016", got.Detectable)
 	}
 	for name, j := range map[string]Judged{
-		"assumed":         {Verdict: Assumed, Shows: CameOut, Delta: contrastOf(2, z, z)},
+		"assumed":         {Verdict: Assumed, Shows: Confirmed, Delta: contrastOf(2, z, z)},
 		"not run":         {Verdict: NotRun},
-		"no interval":     {Verdict: CannotBeTold, Delta: &Contrast{}},
-		"one training":    {Verdict: CannotBeTold, Delta: &Contrast{Value: contrastOf(2, z, z).Value, questions: [2]float64{z, z}, Once: true}},
-		"decide as one":   {Verdict: DidNot, Delta: contrastOf(0, 0, 0)},
-		"seeds all alike": {Verdict: CameOut, Delta: contrastOf(2, 0, 0, 2, 2)},
+		"no interval":     {Verdict: Inconclusive, Delta: &Contrast{}},
+		"one training":    {Verdict: Inconclusive, Delta: &Contrast{Value: contrastOf(2, z, z).Value, questions: [2]float64{z, z}, Once: true}},
+		"decide as one":   {Verdict: Refuted, Delta: contrastOf(0, 0, 0)},
+		"seeds all alike": {Verdict: Confirmed, Delta: contrastOf(2, 0, 0, 2, 2)},
 	} {
 		if got := (&Ordering{Is: "above"}).tested(j); got != nil {
 			t.Errorf("%s: %+v, want no test", name, got)
@@ -91,7 +91,7 @@ func TestPValuesByHand(t *testing.T) {
 	}
 }
 
-// A verdict that came out or did not is one with p up to 0.05, and the other way round.
+// A verdict that confirms or refutes is one with p up to 0.05, and the other way round.
 func TestPDecidesAsTheIntervalDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := &Ordering{Is: rapid.SampledFrom([]string{"above", "below", "level"}).Draw(t, "is"), Margin: 1}
@@ -103,14 +103,16 @@ func TestPDecidesAsTheIntervalDoes(t *testing.T) {
 		c := contrastOf(number, rapid.Float64Range(0.01, 3).Draw(t, "below"), rapid.Float64Range(0.01, 3).Draw(t, "above"), seeds...)
 		verdict := o.verdict(*c)
 		p := o.tested(Judged{Verdict: verdict, Delta: c}).P
-		if math.Abs(p-0.05) > 1e-9 && (p < 0.05) != (verdict != CannotBeTold) {
+		if math.Abs(p-0.05) > 1e-9 && (p < 0.05) != (verdict != Inconclusive) {
 			t.Fatalf("p %v, %s, %v [%v, %v]", p, verdict, c.Number, c.Low, c.High)
 		}
 	})
 }
 
 func TestHolmIsWithinASectionAndScale(t *testing.T) {
-	tested := func(p float64) Judged { return Judged{Scale: Scale{ID: "s"}, Verdict: CameOut, Tested: &Tested{P: p}} }
+	tested := func(p float64) Judged {
+		return Judged{Scale: Scale{ID: "s"}, Verdict: Confirmed, Tested: &Tested{P: p}}
+	}
 	other := tested(0.04)
 	other.Scale.ID = "t"
 	first, second := &Section{}, &Section{}

@@ -83,20 +83,20 @@ func TestVerdictsByTheInterval(t *testing.T) {
 		d, low, hig float64
 		want        string
 	}{
-		{"above, and the interval too", "is: above", 1, 0.001, 2, CameOut},
-		{"above, the interval touches 0", "is: above", 1, 0, 2, CannotBeTold},
-		{"above, the interval covers 0", "is: above", 1, -1, 3, CannotBeTold},
-		{"below, the interval touches 0 from below", "is: above", -1, -2, 0, CannotBeTold},
-		{"below, and the interval too", "is: above", -1, -2, -0.001, DidNot},
-		{"wanted above and level to the last digit", "is: above", 0, 0, 0, DidNot},
-		{"wanted below and level to the last digit", "is: below", 0, 0, 0, DidNot},
-		{"wanted below and is", "is: below", -1, -2, -0.001, CameOut},
-		{"wanted below and touches", "is: below", -1, -2, 0, CannotBeTold},
-		{"wanted below and is above", "is: below", 1, 0.001, 2, DidNot},
-		{"wanted level and inside the margin", "is: level, margin: 1", 0.2, -0.9, 1, CameOut},
-		{"wanted level and half outside", "is: level, margin: 1", 0.8, 0.5, 1.1, CannotBeTold},
-		{"wanted level and outside above", "is: level, margin: 1", 2, 1.001, 3, DidNot},
-		{"wanted level and outside below", "is: level, margin: 1", -2, -3, -1.001, DidNot},
+		{"above, and the interval too", "is: above", 1, 0.001, 2, Confirmed},
+		{"above, the interval touches 0", "is: above", 1, 0, 2, Inconclusive},
+		{"above, the interval covers 0", "is: above", 1, -1, 3, Inconclusive},
+		{"below, the interval touches 0 from below", "is: above", -1, -2, 0, Inconclusive},
+		{"below, and the interval too", "is: above", -1, -2, -0.001, Refuted},
+		{"wanted above and level to the last digit", "is: above", 0, 0, 0, Refuted},
+		{"wanted below and level to the last digit", "is: below", 0, 0, 0, Refuted},
+		{"wanted below and is", "is: below", -1, -2, -0.001, Confirmed},
+		{"wanted below and touches", "is: below", -1, -2, 0, Inconclusive},
+		{"wanted below and is above", "is: below", 1, 0.001, 2, Refuted},
+		{"wanted level and inside the margin", "is: level, margin: 1", 0.2, -0.9, 1, Confirmed},
+		{"wanted level and half outside", "is: level, margin: 1", 0.8, 0.5, 1.1, Inconclusive},
+		{"wanted level and outside above", "is: level, margin: 1", 2, 1.001, 3, Refuted},
+		{"wanted level and outside below", "is: level, margin: 1", -2, -3, -1.001, Refuted},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := orderings(t, "{id: x, source: s, says: y, a: cheap, b: router/knob=2, "+c.is+"}")
@@ -123,7 +123,7 @@ func TestADifferenceFromTheReferenceIsTurnedRound(t *testing.T) {
 			t.Errorf("%d: %s", i, diff)
 		}
 	}
-	if j.Verdict != CameOut {
+	if j.Verdict != Confirmed {
 		t.Errorf("%s", j.Verdict)
 	}
 }
@@ -142,7 +142,7 @@ func TestRowsThatAreNotTheReferenceAreComparedByTheirOwnIntervals(t *testing.T) 
 	if diff := cmp.Diff([]float64{10, 9, 10.5}, []float64{j.Delta.Number, j.Delta.Low, j.Delta.High}); diff != "" || !j.Delta.Paired {
 		t.Errorf("%s, %+v", diff, j.Delta)
 	}
-	if j = judged(t, o, measured(t, line("paper", "dear", points("accuracy-%", 60)), cheap)); j.Verdict != CannotBeTold {
+	if j = judged(t, o, measured(t, line("paper", "dear", points("accuracy-%", 60)), cheap)); j.Verdict != Inconclusive {
 		t.Errorf("without an interval: %s", j.Verdict)
 	}
 }
@@ -214,7 +214,7 @@ func TestARowThatWasTrainedOnceCannotBeToldFromAnother(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := judged(t, o, measured(t, slices.Concat(lines, c.more)...))
-			want := map[bool]string{true: CannotBeTold, false: CameOut}[c.once]
+			want := map[bool]string{true: Inconclusive, false: Confirmed}[c.once]
 			if j.Verdict != want || j.Delta.Once != c.once || slices.Equal(j.Delta.trainings(), []string{"trained once"}) != c.once {
 				t.Errorf("%s, %+v; want %s", j.Verdict, j.Delta, want)
 			}
@@ -234,10 +234,10 @@ func TestAFileOfOneTrainingTellsOnlyOfRowsWithoutSeeds(t *testing.T) {
 	for _, c := range []struct {
 		name, comment, more, row, want string
 	}{
-		{"a trained row", "# Made with seed 1 by backend go on amd64.\n", "", "router/knob=2", CannotBeTold},
-		{"a row without seeds", "# Made with seed 1 by backend go on amd64.\n", "", "dear", CameOut},
-		{"two trainings", "# Made with seed 1 by backend go on amd64.\n", fmt.Sprintf(single+single, 1, 0, 2, 0), "router/knob=2", CameOut},
-		{"a file of somebody else", "# Copied.\n", "", "router/knob=2", CameOut},
+		{"a trained row", "# Made with seed 1 by backend go on amd64.\n", "", "router/knob=2", Inconclusive},
+		{"a row without seeds", "# Made with seed 1 by backend go on amd64.\n", "", "dear", Confirmed},
+		{"two trainings", "# Made with seed 1 by backend go on amd64.\n", fmt.Sprintf(single+single, 1, 0, 2, 0), "router/knob=2", Confirmed},
+		{"a file of somebody else", "# Copied.\n", "", "router/knob=2", Confirmed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := orderings(t, fmt.Sprintf(over, c.row))
@@ -250,7 +250,7 @@ func TestAFileOfOneTrainingTellsOnlyOfRowsWithoutSeeds(t *testing.T) {
 			if err := m.Add("m.txt", set); err != nil {
 				t.Fatal(err)
 			}
-			if j := judged(t, o, m); j.Verdict != c.want || j.Delta.Once != (c.want == CannotBeTold) {
+			if j := judged(t, o, m); j.Verdict != c.want || j.Delta.Once != (c.want == Inconclusive) {
 				t.Errorf("%s, %+v; want %s", j.Verdict, j.Delta, c.want)
 			}
 			l := list1(t, "claims:\n  - {id: z, source: s, says: y, verdict: holds, formula: \"mean(toy, "+c.row+") > mean(toy, cheap)\", ours: {}}\n")
@@ -269,18 +269,18 @@ func TestAtEqualCostTheSentenceIsTheSame(t *testing.T) {
 		lead, other []float64 // number, low, high: of cheap over ours, of ours over cheap
 		want        string
 	}{
-		{"is: above", []float64{1.5, 1, 2}, []float64{-1, -2, 0}, "came out"},
-		{"is: above", []float64{1.5, 1, 2}, []float64{1.5, 1, 2}, "came out"}, // each is best where it stands
-		{"is: above", []float64{0.5, -1, 2}, []float64{1.5, 1, 2}, "cannot be told"},
-		{"is: above", []float64{-2, -3, -1}, []float64{-2, -3, -1}, "did not come out"}, // both lie below the fixed experts
-		{"is: below", []float64{-1, -2, 0}, []float64{1.5, 1, 2}, "came out"},
-		{"is: below", []float64{1, 0, 2}, []float64{-1.5, -2, -1}, "did not come out"},
-		{"is: below", []float64{0, 0, 0}, []float64{0, 0, 0}, "did not come out (level)"},
-		{"is: level, margin: 3", []float64{1, 0, 2}, []float64{-9, -10, -8}, "came out"}, // neither gets more for its money
-		{"is: level, margin: 0.5", []float64{1.5, 1, 2}, []float64{-9, -10, -8}, "did not come out"},
-		{"is: level, margin: 1.5", []float64{1.5, 1, 2}, []float64{0, 0, 0}, "cannot be told"},
-		{"is: below, needs: assumption, reason: r", []float64{-1, -2, 0}, []float64{1.5, 1, 2}, "(came out)"},
-		{"is: below, needs: assumption, reason: r", []float64{0, 0, 0}, []float64{0, 0, 0}, "(did not come out, level)"},
+		{"is: above", []float64{1.5, 1, 2}, []float64{-1, -2, 0}, "confirmed"},
+		{"is: above", []float64{1.5, 1, 2}, []float64{1.5, 1, 2}, "confirmed"}, // each is best where it stands
+		{"is: above", []float64{0.5, -1, 2}, []float64{1.5, 1, 2}, "inconclusive"},
+		{"is: above", []float64{-2, -3, -1}, []float64{-2, -3, -1}, "refuted"}, // both lie below the fixed experts
+		{"is: below", []float64{-1, -2, 0}, []float64{1.5, 1, 2}, "confirmed"},
+		{"is: below", []float64{1, 0, 2}, []float64{-1.5, -2, -1}, "refuted"},
+		{"is: below", []float64{0, 0, 0}, []float64{0, 0, 0}, "refuted (level)"},
+		{"is: level, margin: 3", []float64{1, 0, 2}, []float64{-9, -10, -8}, "confirmed"}, // neither gets more for its money
+		{"is: level, margin: 0.5", []float64{1.5, 1, 2}, []float64{-9, -10, -8}, "refuted"},
+		{"is: level, margin: 1.5", []float64{1.5, 1, 2}, []float64{0, 0, 0}, "inconclusive"},
+		{"is: below, needs: assumption, reason: r", []float64{-1, -2, 0}, []float64{1.5, 1, 2}, "(confirmed)"},
+		{"is: below, needs: assumption, reason: r", []float64{0, 0, 0}, []float64{0, 0, 0}, "(refuted, level)"},
 	} {
 		j := judged(t, orderings(t, "{id: x, source: s, says: y, a: cheap, b: router/knob=2, "+c.is+"}"), measured(t,
 			line("paper", "cheap", points("accuracy-%", 50, 49, 51)+points("difference-points", 1, 0.5, 1.5)+points("lead-points", c.lead...)+points("other-lead-points", c.other...)),
@@ -311,13 +311,13 @@ func TestTrainingsAreComparedSeedBySeed(t *testing.T) {
 		bounded, pair bool
 	}{
 		{"ranges that overlap, and every seed falls by a quarter", []string{end("00", "1", 0.5), end("39", "1", 0.25), end("00", "2", 1.5), end("39", "2", 1.25)},
-			CameOut, 2, -0.25, -0.25, true, true},
+			Confirmed, 2, -0.25, -0.25, true, true},
 		// Differences of -0.5 and 0: -0.25 +- 12.706 * 0.25.
 		{"seeds that disagree", []string{end("00", "1", 1), end("39", "1", 0.5), end("00", "2", 1), end("39", "2", 1)},
-			CannotBeTold, 2, -0.25 - 12.706204736432095*0.25, -0.25 + 12.706204736432095*0.25, true, true},
-		{"no single seeds", nil, CannotBeTold, 0, 0, 0, false, false},
-		{"one seed", []string{end("00", "1", 1), end("39", "1", 0.5)}, CannotBeTold, 0, 0, 0, false, false},
-		{"seeds of one side", []string{end("00", "1", 1), end("00", "2", 1.5)}, CannotBeTold, 0, 0, 0, false, false},
+			Inconclusive, 2, -0.25 - 12.706204736432095*0.25, -0.25 + 12.706204736432095*0.25, true, true},
+		{"no single seeds", nil, Inconclusive, 0, 0, 0, false, false},
+		{"one seed", []string{end("00", "1", 1), end("39", "1", 0.5)}, Inconclusive, 0, 0, 0, false, false},
+		{"seeds of one side", []string{end("00", "1", 1), end("00", "2", 1.5)}, Inconclusive, 0, 0, 0, false, false},
 	} {
 		for _, kind := range []string{"training", "environment"} {
 			t.Run(c.name+", "+kind, func(t *testing.T) {
@@ -375,23 +375,23 @@ func TestWhatADifferenceDoesNotDecide(t *testing.T) {
 		want       []string
 	}{
 		{"nothing in the way", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}",
-			[]string{"came out/", "not run/", "/"}},
+			[]string{"confirmed/", "not run/", "/"}},
 		{"recorded rows as well", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, recorded: {a: ours}}",
-			[]string{"came out/", "not run/", "did not come out/"}},
+			[]string{"confirmed/", "not run/", "refuted/"}},
 		{"a language model", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, needs: language-model, reason: r, recorded: {a: ours}}",
-			[]string{NeedsModel + "/came out", "not run/", NeedsModel + "/did not come out"}},
+			[]string{Untestable + "/confirmed", "not run/", Untestable + "/refuted"}},
 		{"an assumption of the simulation", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: below, simulated: {needs: assumption, reason: r}, recorded: {a: ours}}",
-			[]string{"assumed/did not come out", "not run/", "came out/"}},
+			[]string{"assumed/refuted", "not run/", "confirmed/"}},
 		{"one scale of a kind", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, simulated: {scales: [big]}}",
 			[]string{"/", "not run/", "/"}},
 		{"no rows of ours", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, simulated: {none: true}, recorded: {a: ours}}",
-			[]string{"/", "/", "did not come out/"}},
+			[]string{"/", "/", "refuted/"}},
 		{"a row that is not there", "{id: x, source: s, says: y, a: router/knob=2, b: dear, is: above}",
 			[]string{"not run/", "not run/", "/"}},
 		{"an experiment that is not there", "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, simulated: {experiment: later}}",
 			[]string{"not run/", "not run/", "/"}},
 		{"any measurement by its keys", "{id: x, source: s, says: y, a: {method: ours, benchmark: avg}, b: {method: cheap, benchmark: avg}, metric: accuracy-%, is: above}",
-			[]string{"cannot be told/", "not run/", "/"}},
+			[]string{"inconclusive/", "not run/", "/"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, verdicts(c.item)); diff != "" {
@@ -463,7 +463,7 @@ func TestAScaleHasItsOwnNamesForRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, err := o.Judge("o.yaml", toyTables(t), m)
-		if err != nil || found[0].Judged[2].Verdict != CameOut {
+		if err != nil || found[0].Judged[2].Verdict != Confirmed {
 			t.Errorf("%s: %+v (%v)", rows, found[0].Judged[2], err)
 		}
 		if diff := cmp.Diff([]Named{{"toy", "ours"}, {"toy", "cheap"}, {"logs", "mine"}, {"logs", "small"}}, o.Rows()); diff != "" {
@@ -554,7 +554,7 @@ func TestPartitionsAreNoSeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := slices.IndexFunc(rows[0].Judged, func(j Judged) bool { return j.Scale.Kind == "recorded" })
-	if j := rows[0].Judged[at]; j.Delta == nil || j.Delta.Low != 7 || j.Delta.High != 13 || j.Delta.Seeds != 0 || j.Verdict != CameOut {
+	if j := rows[0].Judged[at]; j.Delta == nil || j.Delta.Low != 7 || j.Delta.High != 13 || j.Delta.Seeds != 0 || j.Verdict != Confirmed {
 		t.Errorf("%s, %+v", j.Verdict, j.Delta)
 	}
 }
@@ -593,7 +593,7 @@ func TestVerdictsAreConsistent(t *testing.T) {
 			return Contrast{Value: metrics.Value{Number: d, Low: low, High: high, Bounded: true}}
 		}
 		above, below := &Ordering{Is: "above"}, &Ordering{Is: "below"}
-		opposite := map[string]string{CameOut: DidNot, DidNot: CameOut, CannotBeTold: CannotBeTold}
+		opposite := map[string]string{Confirmed: Refuted, Refuted: Confirmed, Inconclusive: Inconclusive}
 		v := above.verdict(c(d, low, high))
 		if got := below.verdict(c(d, low, high)); got != opposite[v] {
 			t.Fatalf("above: %s, below: %s", v, got)
@@ -601,12 +601,12 @@ func TestVerdictsAreConsistent(t *testing.T) {
 		if got := below.verdict(c(-d, -high, -low)); got != v {
 			t.Fatalf("above: %s, turned round: %s", v, got)
 		}
-		if wider := above.verdict(c(d, low-more, high+more)); wider != v && wider != CannotBeTold {
+		if wider := above.verdict(c(d, low-more, high+more)); wider != v && wider != Inconclusive {
 			t.Fatalf("%s, with a wider interval %s", v, wider)
 		}
 		level := &Ordering{Is: "level", Margin: 1}
 		v = level.verdict(c(d, low, high))
-		if wider := level.verdict(c(d, low-more, high+more)); wider != v && wider != CannotBeTold {
+		if wider := level.verdict(c(d, low-more, high+more)); wider != v && wider != Inconclusive {
 			t.Fatalf("%s, with a wider interval %s", v, wider)
 		}
 		if got := level.verdict(c(-d, -high, -low)); got != v {

@@ -1,4 +1,4 @@
-// Verdicts over an ensemble of simulated pools: on how many of them a sentence comes out.
+// Verdicts over an ensemble of simulated pools: on how many of them a sentence is true.
 
 package paper
 
@@ -10,23 +10,23 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 )
 
-// Pools says on how many pools a sentence comes out, and where its number lies.
+// Pools says on how many pools a sentence is true, and where its number lies.
 type Pools struct {
 	Came, Of    int
 	Least, Most float64
 }
 
-// nearly is the share of pools on which a sentence has to come out, or not, for a verdict: 23 of 24.
+// nearly is the share of pools on which a sentence has to be true, or not, for a verdict: 23 of 24.
 const nearly = 0.95
 
 func (p Pools) verdict() string {
 	switch share := float64(p.Came) / float64(p.Of); {
 	case share >= nearly:
-		return CameOut
+		return Confirmed
 	case share <= 1-nearly:
-		return DidNot
+		return Refuted
 	}
-	return CannotBeTold
+	return Inconclusive
 }
 
 // number says on how many pools the sentence is true, and prints the median with its range.
@@ -34,7 +34,7 @@ func (p Pools) number(median float64, decimals int) string {
 	return fmt.Sprintf("on %d of %d pools, %s (%s to %s)", p.Came, p.Of, signed(median, decimals), report.Fixed(p.Least, decimals), report.Fixed(p.Most, decimals))
 }
 
-// over summarises a number of a sentence, one a pool; came says of which numbers the sentence is true.
+// over summarises a number of a sentence, one a pool; holds says of which numbers the sentence is true.
 func over(numbers []float64, unit string, came func(float64) bool) *Contrast {
 	slices.Sort(numbers)
 	n := len(numbers)

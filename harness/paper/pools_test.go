@@ -39,13 +39,13 @@ sections:
 		verdict, text string
 		equal         string
 	}{
-		{above, 24, 24, CameOut, "on 24 of 24 pools, +0.62 (0.50 to 0.73)", "on 24 of 24 pools, +0.31 (0.25 to 0.36)"},
-		{above, 23, 24, CameOut, "on 23 of 24 pools, +0.60 (-1.77 to 0.72)", "on 23 of 24 pools, +0.30 (-0.89 to 0.36)"},
-		{above, 22, 24, CannotBeTold, "on 22 of 24 pools, +0.59 (-1.78 to 0.71)", "on 22 of 24 pools, +0.30 (-0.89 to 0.35)"},
-		{above, 1, 24, DidNot, "on 1 of 24 pools, -1.88 (-1.99 to 0.50)", "on 1 of 24 pools, -0.94 (-0.99 to 0.25)"},
-		{below, 24, 24, CameOut, "on 24 of 24 pools, -0.62 (-0.73 to -0.50)", "on 24 of 24 pools, -0.31 (-0.36 to -0.25)"},
-		{"{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: level, margin: 1}", 24, 24, CameOut, "on 24 of 24 pools, -0.62 (-0.73 to -0.50)", ""},
-		{"{id: x, source: s, says: y, a: cheap, b: router/knob=2, metric: cost, is: above}", 1, 24, CameOut, "on 24 of 24 pools, +10.0 (10.0 to 10.0)", ""},
+		{above, 24, 24, Confirmed, "on 24 of 24 pools, +0.62 (0.50 to 0.73)", "on 24 of 24 pools, +0.31 (0.25 to 0.36)"},
+		{above, 23, 24, Confirmed, "on 23 of 24 pools, +0.60 (-1.77 to 0.72)", "on 23 of 24 pools, +0.30 (-0.89 to 0.36)"},
+		{above, 22, 24, Inconclusive, "on 22 of 24 pools, +0.59 (-1.78 to 0.71)", "on 22 of 24 pools, +0.30 (-0.89 to 0.35)"},
+		{above, 1, 24, Refuted, "on 1 of 24 pools, -1.88 (-1.99 to 0.50)", "on 1 of 24 pools, -0.94 (-0.99 to 0.25)"},
+		{below, 24, 24, Confirmed, "on 24 of 24 pools, -0.62 (-0.73 to -0.50)", "on 24 of 24 pools, -0.31 (-0.36 to -0.25)"},
+		{"{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: level, margin: 1}", 24, 24, Confirmed, "on 24 of 24 pools, -0.62 (-0.73 to -0.50)", ""},
+		{"{id: x, source: s, says: y, a: cheap, b: router/knob=2, metric: cost, is: above}", 1, 24, Confirmed, "on 24 of 24 pools, +10.0 (10.0 to 10.0)", ""},
 		{"{id: x, source: s, says: y, a: cheap, b: router/knob=2, is: above, needs: assumption, reason: r}", 24, 24, Assumed, "on 24 of 24 pools, +0.62 (0.50 to 0.73)", "on 24 of 24 pools, +0.31 (0.25 to 0.36)"},
 	} {
 		o, err := ReadOrderings("o.yaml", []byte(head+c.item+"\n"))

@@ -81,9 +81,9 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 		Name:    "claims-measured",
 		Caption: "What the paper says in numbers, on our measurements.",
 		Notes: []string{
-			"A printed number came out if our whole interval lies within a margin of it, did not if all of it lies outside, and cannot be told otherwise; margins and their reasons are in claims-measured.csv. A comparison came out if the interval of the difference lies on the side that the claim names; of one with several rows the least favourable part decides and is named. " +
+			"A printed number is confirmed if our whole interval lies within a margin of it, refuted if all of it lies outside, and inconclusive otherwise; margins and their reasons are in claims-measured.csv. A comparison is confirmed if the interval of the difference lies on the side that the claim names; of one with several rows the least favourable part decides and is named. " +
 				"In brackets 95% intervals over questions and, where rows were trained, over training seeds; \"trained once\" marks where there is one, which decides nothing.",
-			"not testable: without a language model; assumed: it follows from a stated parameter of the simulation; what our rows show stands below. Simulated experts are calibrated to the paper's fixed-expert rows and to nothing else; recorded answers are of other models, at other prices.",
+			"untestable here: without a language model; assumed: it follows from a stated parameter of the simulation; what our rows show stands below. Simulated experts are calibrated to the paper's fixed-expert rows and to nothing else; recorded answers are of other models, at other prices.",
 		},
 		Records: [][]string{{"id", "source", "says", "printed", "recomputed", "on-paper", "scale", "verdict", "shows", "value", "low", "high", "unit", "against", "seeds", "reason"}},
 	}
@@ -147,7 +147,7 @@ func claimsGrid(title string, scales []Scale, findings []Finding, some []int) re
 }
 
 func (s OnScale) cell() report.Text {
-	t := report.Text{Lead: word(s.Verdict)}
+	t := report.Text{Lead: s.Verdict}
 	if s.Shows != "" {
 		t.Lines = append(t.Lines, "here: "+s.Shows)
 	}
@@ -188,12 +188,12 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 		Name:    "verdicts",
 		Caption: "Every ordering that the paper states, on our measurements.",
 		Records: [][]string{{"id", "section", "source", "says", "metric", "is", "benchmark", "paper", "paper-has-it", "scale", "verdict", "shows",
-			"difference", "low", "high", "paired", "seeds", "pools", "came-out-on", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "p", "p-holm", "p-fdr", "detectable", "questions", "reason", "missing"}},
+			"difference", "low", "high", "paired", "seeds", "pools", "confirmed-on", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "p", "p-holm", "p-fdr", "detectable", "questions", "reason", "missing"}},
 		Notes: []string{
 			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their interval. On simulated scales and recorded answers it holds the spread over questions, at the confidence of the measurements (95% in the built-in specs), and, where rows were trained, that over training seeds, a 95% t interval (on recorded answers that over partitions, widened since they share their questions); \"trained once\" marks where there is one, which decides nothing. " +
 				"Of training curves and of the small environment, in nats or percent, it is the 95% t interval of the differences seed by seed, and of fewer than two seeds there is none. " +
 				"cost: the difference in cost. equal cost: how far the row that is to be above lies, at its own cost, above the best coin between the other row, at any setting of its knob, and the fixed experts (below 0 the other way round). An accuracy that comes with a cost was bought.",
-			"not testable: without a language model, since the sentence is about what a part does to one in fine-tuning; what our small policy shows stands below it. assumed: the order follows from a stated parameter of the simulation. Over an ensemble of pools: came out on at least 95% of them, did not on at most 5%; the number is the median, in brackets the least and the greatest, of one training a pool. not run: there is no measurement.",
+			"untestable here: without a language model, since the sentence is about what a part does to one in fine-tuning; what our small policy shows stands below it. assumed: the order follows from a stated parameter of the simulation. Over an ensemble of pools: confirmed where it is so on at least 95% of them, refuted where on at most 5%; the number is the median, in brackets the least and the greatest, of one training a pool. not run: there is no measurement.",
 			aboutTests,
 			fmt.Sprintf("On simulated scales the experts are simulated, calibrated to the paper's fixed-expert rows and to nothing else. Measurements read: %s.", experiments(measured)),
 		},
@@ -251,9 +251,9 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 		Caption: "Every ordering that the paper states, in words. Numbers, intervals and reasons: verdicts.md.",
 		Notes: []string{
 			"Simulated: the ensemble of pools, or else the larger set, the sizes of the paper or the small environment. At equal cost: whether the row that is to be above lies, at its own cost, above the best coin between the other, at any setting of its knob, and the fixed experts. level: the same to the last digit, as of two routers that decide alike.",
-			"not testable: without a language model; assumed: follows from a stated parameter of the simulation; what our rows show is in brackets.",
-			"Left after Holm and FDR: of the row's verdicts on all scales that came out or did not, how many survive that many verdicts are given at once, adjusted within a section and scale, and over all. How: verdicts.md.",
-			"Real outcomes: " + yes + " came out, " + no + " did not, = did not and is level, " + open + " cannot be told, in brackets where it is not testable.",
+			"untestable here: without a language model; assumed: follows from a stated parameter of the simulation; what our rows show is in brackets.",
+			"Left after Holm and FDR: of the row's verdicts on all scales that confirm or refute, how many survive that many verdicts are given at once, adjusted within a section and scale, and over all. How: verdicts.md.",
+			"Real outcomes: " + yes + " confirmed, " + no + " refuted, = refuted and level, " + open + " inconclusive, in brackets where it is untestable here.",
 		},
 		Records: [][]string{{"id", "simulated", "equal-cost", "left"}},
 	}
@@ -324,7 +324,7 @@ func (j Judged) mark() string {
 	switch {
 	case !ok:
 		return nothing
-	case verdict == DidNot && j.Delta != nil && j.Delta.level():
+	case verdict == Refuted && j.Delta != nil && j.Delta.level():
 		mark = "="
 	}
 	if j.Shows != "" {
@@ -357,7 +357,7 @@ func (j Judged) phrase() string {
 	if j.Shows == "" {
 		return spelled(j.Verdict, j.Delta, " (level)")
 	}
-	return word(j.Verdict) + " (" + spelled(j.Shows, j.Delta, ", level") + ")"
+	return j.Verdict + " (" + spelled(j.Shows, j.Delta, ", level") + ")"
 }
 
 // atEqualCost is the verdict at equal cost, in brackets where it decides nothing.
@@ -373,31 +373,20 @@ func (j Judged) atEqualCost() string {
 
 // spelled is the word for a verdict, with that for rows that are level behind it.
 func spelled(verdict string, c *Contrast, level string) string {
-	if verdict == DidNot && c != nil && c.level() {
-		return word(verdict) + level
-	}
-	return word(verdict)
-}
-
-// verdictWords are the verdicts in the order of the summary, with the words that cells have for them.
-var verdictWords = []struct{ verdict, word string }{
-	{CameOut, CameOut}, {DidNot, DidNot}, {CannotBeTold, CannotBeTold}, {NeedsModel, "not testable"}, {Assumed, Assumed}, {NotRun, NotRun},
-}
-
-func word(verdict string) string {
-	for _, w := range verdictWords {
-		if w.verdict == verdict {
-			return w.word
-		}
+	if verdict == Refuted && c != nil && c.level() {
+		return verdict + level
 	}
 	return verdict
 }
+
+// verdictWords are the verdicts in the order of the summary.
+var verdictWords = []string{Confirmed, Refuted, Inconclusive, Untestable, Assumed, NotRun}
 
 // tally counts verdicts by scale; those of a scale are in the order of o.Scales.
 func (o *Orderings) tally(title string, given func(scale int) []string) report.Grid {
 	g := report.Grid{Title: title, Head: []string{"Scale"}, Widths: []float64{0.3}}
 	for _, w := range verdictWords {
-		g.Head = append(g.Head, w.word)
+		g.Head = append(g.Head, w)
 		g.Widths = append(g.Widths, 0.09)
 	}
 	for i, scale := range o.Scales {
@@ -407,7 +396,7 @@ func (o *Orderings) tally(title string, given func(scale int) []string) report.G
 		}
 		row := []report.Text{report.Say(scale.Title)}
 		for _, w := range verdictWords {
-			row = append(row, report.Say(strconv.Itoa(counts[w.verdict])))
+			row = append(row, report.Say(strconv.Itoa(counts[w])))
 		}
 		g.Rows = append(g.Rows, row)
 	}
@@ -508,7 +497,7 @@ func scalesGrid(title string, rows []Row, scales []int) report.Grid {
 }
 
 func cell(o *Ordering, j Judged) report.Text {
-	t := report.Text{Lead: word(j.Verdict)}
+	t := report.Text{Lead: j.Verdict}
 	if j.Verdict == NotRun {
 		t.Lines = []string{j.Missing}
 		return t

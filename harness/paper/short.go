@@ -68,7 +68,7 @@ func Brief(findings []Finding) *report.Sheet {
 	return s
 }
 
-// Counts is the tables of how many claims and orderings came out, by scale. Scales of which nothing was run are named below.
+// Counts is the tables of how many claims and orderings have which verdict, by scale. Scales of which nothing was run are named below.
 func (o *Orderings) Counts(findings []Finding, rows []Row, measured *Measurements) *report.Sheet {
 	s := &report.Sheet{Name: "verdicts", Caption: "What the paper says, on our measurements.",
 		Notes: []string{fmt.Sprintf("Measurements read: %s.", experiments(measured))}}
@@ -100,7 +100,7 @@ func (o *Orderings) Counts(findings []Finding, rows []Row, measured *Measurement
 // tells says whether a row of a tally counts a verdict that takes a measurement.
 func tells(head []string, row []report.Text) bool {
 	for i, of := range head {
-		if slices.Contains([]string{CameOut, DidNot, CannotBeTold, Assumed}, of) && row[i].Lines[0] != "0" {
+		if slices.Contains([]string{Confirmed, Refuted, Inconclusive, Assumed}, of) && row[i].Lines[0] != "0" {
 			return true
 		}
 	}

@@ -16,9 +16,9 @@ func TestVerdictsAreCountedByScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	findings := []Finding{
-		{ID: "a", Ours: []OnScale{{Scale: small, Verdict: CameOut}, {Scale: big}}},
-		{ID: "b", Ours: []OnScale{{Scale: small, Verdict: CameOut}}},
-		{ID: "c", Ours: []OnScale{{Scale: small, Verdict: Assumed, Shows: DidNot}}},
+		{ID: "a", Ours: []OnScale{{Scale: small, Verdict: Confirmed}, {Scale: big}}},
+		{ID: "b", Ours: []OnScale{{Scale: small, Verdict: Confirmed}}},
+		{ID: "c", Ours: []OnScale{{Scale: small, Verdict: Assumed, Shows: Refuted}}},
 		{ID: "d"}, {ID: "e", Ours: []OnScale{{Scale: small}}},
 	}
 	type grid struct {
@@ -51,7 +51,7 @@ func TestVerdictsAreCountedByScale(t *testing.T) {
 	if n := len(sheet.Notes); sheet.Notes[n-1] != "Not run: "+strings.Join(titles, "; ")+"." {
 		t.Errorf("the notes are %q", sheet.Notes)
 	}
-	rows[0].Judged[1].Verdict = CameOut
+	rows[0].Judged[1].Verdict = Confirmed
 	grids := o.Counts(nil, rows, &Measurements{}).Grids
 	if len(grids) != 1 || grids[0].Title != "Verdicts on 1 orderings" || len(grids[0].Rows) != 1 || grids[0].Rows[0][0].Lines[0] != big.Title {
 		t.Errorf("of one ordering without claims: %+v", grids)

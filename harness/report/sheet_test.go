@@ -14,7 +14,7 @@ func verdictSheet() *Sheet {
 			{
 				Title: "First | part", Head: []string{"Ordering", "Simulated"}, Widths: []float64{0.6, 0.4},
 				Rows: [][]Text{
-					{Say("A is above B by 5% or $3, at the cost of_a lot of money that nobody has to spend on routers.", "(section 2)"), {Lead: "came out", Lines: []string{"+1.20 [-0.10, 2.50]", "", "cost -3.1"}}},
+					{Say("A is above B by 5% or $3, at the cost of_a lot of money that nobody has to spend on routers.", "(section 2)"), {Lead: "confirmed", Lines: []string{"+1.20 [-0.10, 2.50]", "", "cost -3.1"}}},
 					{Say("C < D."), {}},
 				},
 			},

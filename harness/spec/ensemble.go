@@ -2,7 +2,7 @@
 
 package spec
 
-// Ensemble is how simulated pools are drawn that fit the paper's fixed experts alike and differ in what no data fix. What comes out on all of
+// Ensemble is how simulated pools are drawn that fit the paper's fixed experts alike and differ in what no data fix. What is true on all of
 // them does not rest on a choice of ours.
 type Ensemble struct {
 	Pools int `yaml:"pools" in:"[2,1000]"` // how many are drawn
