@@ -93,7 +93,7 @@ type kind struct {
 var kinds = []kind{
 	{mark{paper.Confirmed, "✓", "yes"}, "the interval lies where the sentence says"},
 	{mark{paper.Refuted, "✗", "no"}, "the interval lies on the other side"},
-	{mark{paper.Inconclusive, "?", "open"}, "the interval does not decide"},
+	{mark{paper.Inconclusive, "?", "open"}, "the interval does not decide, both rows are level, or the better one always asks the strongest expert"},
 	{mark{paper.Assumed, "≈", "given"}, "it follows from a number of the simulation that was put in"},
 	{mark{paper.Untestable, "∅", "given"}, "about what a part does to a language model in fine-tuning"},
 	{mark{paper.NotRun, "…", "none"}, "there is no measurement"},

@@ -91,7 +91,7 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 			"Simulated: experts calibrated to the paper's fixed-expert rows. What one such pool shows follows from numbers that we put in, above all how much a text shows, so it is \"assumed\"; what the larger set shows stands in brackets, with 95% intervals over questions and training seeds. Between routers that learn, the verdict is over an ensemble of pools in which those numbers vary: a sentence is confirmed if it is so on at least 95% of them; beside it stand the median, the least and the greatest.",
 		"At equal cost: accuracy can be bought, so this says whether the row lies above the best coin between the other, at any setting of its knob, and the fixed experts for the same money.",
 		"A printed number is confirmed if our whole interval lies within the margin beside it; the margins are ours, with reasons in claims-measured.csv. Where a line stands for several claims, the least favourable verdict counts, with how many have it if not all do. " +
-			"level: the same to the last digit, as of two routers that decide alike. untestable here: it is about what a part does to a language model in fine-tuning; what our small policy shows is in brackets. assumed: it follows from a number that we put in.",
+			"inconclusive, too, are rows that are level, the same to the last digit, and what a row that always asks the strongest expert would confirm. untestable here: it is about what a part does to a language model in fine-tuning; what our small policy shows is in brackets. assumed: it follows from a number that we put in.",
 	}, slices.DeleteFunc([]string{strongest, trainedOnce(rows)}, func(note string) bool { return note == "" })...)
 	return s, f.err()
 }
@@ -141,9 +141,6 @@ func (d *DigestLine) onPaper(findings []Finding, f *faults) (verdict, part strin
 
 // noSuchRow is said of what no table of the paper has.
 const noSuchRow = "no such row"
-
-// nearlyAll is the share of the strongest expert's cost, in percent, from which a router is that expert.
-const nearlyAll = 99.5
 
 // alwaysStrongest names the pools of recorded answers where the reference row is the strongest expert.
 func (o *Orderings) alwaysStrongest(measured *Measurements) (string, error) {

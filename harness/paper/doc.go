@@ -85,9 +85,10 @@
 // of five verdicts, by the interval of the difference:
 //
 //	confirmed           the interval lies on the side that the sentence names; for a level, inside its margin
-//	refuted             it lies on the other side, or is 0 from end to end, as that of two routers that decide alike
-//	                    (printed as level); for a level, outside the margin
-//	inconclusive        anything else, there is no interval, or a row was trained once
+//	refuted             it lies on the other side; for a level, outside the margin
+//	inconclusive        anything else: it covers 0, or is 0 from end to end, as that of two routers that decide alike (printed as
+//	                    level); there is no interval; a row was trained once; or a router that would confirm the sentence always asks
+//	                    the strongest expert
 //	untestable here     the sentence is about what a component does to a fine-tuned language model (soft supervision,
 //	                    gate, anchor). A small classifier has no language-model drift to be protected from: what it
 //	                    shows is printed beside the verdict and decides nothing
@@ -136,7 +137,10 @@
 // above lies, at its own cost, above what one would have for the same money without it: the best coin between the other
 // row, at any setting of its knob, and the fixed experts, and the router alone where either row may answer itself. The interval is made
 // in the same way, from the lead that measurements hold, and no other number is read for it; where they hold none it is blank.
-// Two rows may each lead over the other, each at its own cost.
+// Two rows may each lead over the other, each at its own cost. A router that spends at least 99% of what the strongest expert does is that
+// expert: where it would confirm that it is more accurate, and leads at no equal cost, the verdict is inconclusive, in claims as in orderings.
+// Nobody who takes a hundredth of the money elsewhere moves accuracy by much more than a point, which is what the paper's sentences call
+// level. A sentence about an expert itself (experts) is judged as it stands.
 //
 // # Digest
 //

@@ -109,8 +109,9 @@ func TestMarksOfVerdicts(t *testing.T) {
 		{Judged{Verdict: NotRun}, "–"},
 		{Judged{Verdict: Confirmed}, "✔"},
 		{Judged{Verdict: Refuted}, "✘"},
-		{Judged{Verdict: Refuted, Delta: level}, "="},
-		{Judged{Verdict: Inconclusive, Delta: level}, "?"},
+		{Judged{Verdict: Inconclusive, Delta: level, Why: whyLevel}, "="},
+		{Judged{Verdict: Inconclusive}, "?"},
+		{Judged{Verdict: Assumed, Shows: Inconclusive, Why: whyLevel}, "(=)"},
 		{Judged{Verdict: Untestable}, "–"},
 		{Judged{Verdict: Untestable, Shows: Refuted}, "(✘)"},
 	} {

@@ -23,6 +23,12 @@ const (
 	NotStated    = ""        // no verdict: the scale has no such rows
 )
 
+// Why a verdict is inconclusive whatever the interval.
+const (
+	whyLevel     = "level"                     // both rows are the same to the last digit, as two routers that decide alike
+	whyStrongest = "always asks the strongest" // accuracy that was bought
+)
+
 // Contrast is a difference A - B with its interval.
 type Contrast struct {
 	metrics.Value
@@ -42,6 +48,7 @@ type Judged struct {
 	Scale   Scale
 	Verdict string
 	Shows   string     // of Untestable and Assumed: what the difference would say; otherwise empty
+	Why     string     // why Verdict, or Shows, is inconclusive whatever the interval: whyLevel, whyStrongest; otherwise empty
 	Delta   *Contrast  // in the metric's unit; nil: not measured
 	Cost    *Contrast  // of accuracies: in percent of the strongest expert's cost
 	Equal   *EqualCost // of accuracies
@@ -203,6 +210,7 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 	default:
 		j.Delta = delta
 		j.Verdict = x.verdict(*delta)
+		j.Why = delta.why(j.Verdict)
 	}
 	if x.Metric == "accuracy" && j.Delta != nil {
 		if j.Cost, err = measure("cost"); err != nil && !errors.Is(err, errNotRun) {
@@ -214,6 +222,13 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 		if j.Equal != nil {
 			j.Equal.Told = j.Equal.told(x.Is)
 			j.AtEqual = x.atEqualCost(*j.Equal)
+		}
+		bought, err := o.bought(measured, rows.Experiment, scale, x.Is, a, b, j.Equal)
+		if err != nil {
+			return j, err
+		}
+		if bought && j.Verdict == Confirmed {
+			j.Verdict, j.Why = Inconclusive, whyStrongest
 		}
 	}
 	if scale.Kind == kindSimulated && rows.Needs == "" && o.OnePool != "" {
@@ -245,6 +260,38 @@ func overruled(needs string) string {
 	return map[string]string{languageModel: Untestable, assumption: Assumed}[needs]
 }
 
+// nearlyAll is the share of the strongest expert's cost, in percent, from which a router is that expert: who takes no more than a hundredth of
+// the money elsewhere moves accuracy by about a point at most, which is what sentences of the paper call level.
+const nearlyAll = 99
+
+// bought says whether the row that is to be more accurate is the strongest expert but for its name: it asks that expert always, or all but
+// always, and leads over the other row for no money.
+func (o *Orderings) bought(measured *Measurements, experiment string, scale Scale, is string, a, b Place, equal *EqualCost) (bool, error) {
+	var better Place
+	var lead Contrast
+	switch is {
+	case "above":
+		better = a
+		if equal != nil {
+			lead = equal.A
+		}
+	case "below":
+		better = b
+		if equal != nil {
+			lead = equal.B
+		}
+	}
+	if lead.Bounded && lead.Low > 0 || slices.Contains(o.Experts, better["method"]) {
+		return false, nil
+	}
+	m, _, err := measured.find(experiment, scale, better)
+	if err != nil {
+		return false, err
+	}
+	cost, ok := m.Value(costShare)
+	return ok && cost.Number >= nearlyAll, nil
+}
+
 // verdict reads the verdict off an interval. What is level to the last digit is neither above nor below.
 func (o *Ordering) verdict(d Contrast) string {
 	if !d.Bounded || d.Once {
@@ -266,7 +313,7 @@ func (o *Ordering) verdict(d Contrast) string {
 	switch {
 	case low > 0:
 		return Confirmed
-	case high < 0 || d.level():
+	case high < 0:
 		return Refuted
 	}
 	return Inconclusive
@@ -298,6 +345,14 @@ func (e EqualCost) told(is string) Contrast {
 	b := e.B
 	b.Value = negative(b.Value)
 	return b
+}
+
+// why says why a verdict is inconclusive whatever the interval; empty: it is not, or by the interval alone.
+func (c Contrast) why(verdict string) string {
+	if verdict == Inconclusive && c.level() {
+		return whyLevel
+	}
+	return ""
 }
 
 // level says whether two rows are the same whatever is drawn: two routers that decide alike.

@@ -57,6 +57,7 @@ type OnScale struct {
 	Scale   Scale
 	Verdict string    // as of orderings; empty: it means nothing here, or there is no number to be judged by
 	Shows   string    // of Untestable and Assumed: what the number would say; otherwise empty
+	Why     string    // as of orderings
 	Value   *Contrast // nil: nothing was measured
 	Unit    string
 	Against string // of a comparison with several rows: the one that decided
@@ -521,10 +522,20 @@ func (o ours) judge(c comparison, s *OnScale) error {
 			is, bound = "below", -v.High
 		}
 		verdict := (&Ordering{Is: is}).verdict(v)
+		why := v.why(verdict)
+		if verdict == Confirmed {
+			bought, err := o.bought(p, is)
+			if err != nil {
+				return err
+			}
+			if bought {
+				verdict, why = Inconclusive, whyStrongest
+			}
+		}
 		before := slices.Index(rank, s.Verdict)
 		now := slices.Index(rank, verdict)
 		if before < 0 || now < before || now == before && bound < worst {
-			s.Verdict, s.Value, s.Unit, worst = verdict, &v, unit, bound
+			s.Verdict, s.Why, s.Value, s.Unit, worst = verdict, why, &v, unit, bound
 			if len(parts) > 1 {
 				s.Against = o.against(p)
 			}
@@ -534,6 +545,31 @@ func (o ours) judge(c comparison, s *OnScale) error {
 		return errNotStated
 	}
 	return nil
+}
+
+// bought says of a comparison of two rows' accuracies whether the better one is the strongest expert but for its name.
+func (o ours) bought(p pair, is string) (bool, error) {
+	var at [2]Place
+	var experiment string
+	for i, side := range []node{p.left, p.right} {
+		r, _ := side.(reference)
+		benchmark := metrics.Average
+		switch {
+		case r.function == "accuracy":
+			benchmark = r.words[2]
+		case r.function != "mean" || len(r.words) > 2:
+			return false, nil
+		}
+		var err error
+		if experiment, at[i], err = o.place(r.words[0], r.words[1], benchmark); err != nil {
+			return false, err
+		}
+	}
+	equal, err := o.orderings.equalCost(o.measured, experiment, o.scale, at[0], at[1])
+	if err != nil {
+		return false, err
+	}
+	return o.orderings.bought(o.measured, experiment, o.scale, is, at[0], at[1], equal)
 }
 
 // parts splits a comparison with the greatest or the least of several numbers into one of each, and a lead into the

@@ -35,6 +35,9 @@ type Orderings struct {
 	// gain is above has the router alone on it.
 	AnswerThemselves []string `yaml:"answer-themselves"`
 
+	// Experts are the rows, as measurements call them, that ask one expert whatever the question: a sentence about one is about the expert.
+	Experts []string `yaml:"experts"`
+
 	// Seedless are the rows of simulated scales, as measurements call them, that are the same under every training seed.
 	Seedless []string `yaml:"seedless"`
 }

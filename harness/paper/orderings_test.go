@@ -88,8 +88,8 @@ func TestVerdictsByTheInterval(t *testing.T) {
 		{"above, the interval covers 0", "is: above", 1, -1, 3, Inconclusive},
 		{"below, the interval touches 0 from below", "is: above", -1, -2, 0, Inconclusive},
 		{"below, and the interval too", "is: above", -1, -2, -0.001, Refuted},
-		{"wanted above and level to the last digit", "is: above", 0, 0, 0, Refuted},
-		{"wanted below and level to the last digit", "is: below", 0, 0, 0, Refuted},
+		{"wanted above and level to the last digit", "is: above", 0, 0, 0, Inconclusive},
+		{"wanted below and level to the last digit", "is: below", 0, 0, 0, Inconclusive},
 		{"wanted below and is", "is: below", -1, -2, -0.001, Confirmed},
 		{"wanted below and touches", "is: below", -1, -2, 0, Inconclusive},
 		{"wanted below and is above", "is: below", 1, 0.001, 2, Refuted},
@@ -106,6 +106,50 @@ func TestVerdictsByTheInterval(t *testing.T) {
 			j := judged(t, o, m)
 			if j.Verdict != c.want || !j.Delta.Paired || j.Delta.Number != c.d {
 				t.Errorf("%s, %+v; want %s", j.Verdict, j.Delta, c.want)
+			}
+		})
+	}
+}
+
+// Accuracy can be bought: a router that all but always asks the strongest expert is more accurate than others by that expert alone, unless it
+// gets more for the same money. A sentence about the expert itself is judged as any other.
+func TestARowThatAlwaysAsksTheStrongestConfirmsNothing(t *testing.T) {
+	const above, below = "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}", "{id: x, source: s, says: y, a: cheap, b: router/knob=2, is: below}"
+	for _, c := range []struct {
+		name, item         string
+		difference, lead   []float64 // of cheap to ours; of ours over cheap
+		cost, margin       float64   // share of the strongest's; the other row's
+		experts            []string
+		verdict, why, says string
+	}{
+		{"all of its cost, no lead", above, []float64{-2, -3, -1}, []float64{0, 0, 0}, 100, 5, nil, Inconclusive, "always asks the strongest", "inconclusive (always asks the strongest)"},
+		{"the sentence the other way round", below, []float64{-2, -3, -1}, []float64{0, -1, 1}, 99, 5, nil, Inconclusive, "always asks the strongest", "inconclusive (always asks the strongest)"},
+		{"a lead", above, []float64{-2, -3, -1}, []float64{0.5, 0.1, 1}, 99.9, 5, nil, Confirmed, "", "confirmed"},
+		{"less of its cost", above, []float64{-2, -3, -1}, []float64{0, -1, 1}, 98.9, 5, nil, Confirmed, "", "confirmed"},
+		{"the other row asks it always", above, []float64{-2, -3, -1}, []float64{0, -1, 1}, 50, 100, nil, Confirmed, "", "confirmed"},
+		{"refuted all the same", above, []float64{2, 1, 3}, []float64{0, -1, 1}, 100, 5, nil, Refuted, "", "refuted"},
+		{"it is that expert", above, []float64{-2, -3, -1}, []float64{0, 0, 0}, 100, 5, []string{"ours"}, Confirmed, "", "confirmed"},
+		{"level", above, []float64{0, 0, 0}, []float64{0, 0, 0}, 100, 5, nil, Inconclusive, "level", "inconclusive (level)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := orderings(t, c.item)
+			o.Experts = c.experts
+			m := measured(t,
+				line("paper", "cheap", points("accuracy-%", 50, 49, 51)+points("difference-points", c.difference...)+points("cost-share-%", c.margin)+points("lead-points", -1, -2, 1)+points("other-lead-points", c.lead...)),
+				line("paper", "ours", points("accuracy-%", 52, 51, 53)+points("cost-share-%", c.cost)))
+			j := judged(t, o, m)
+			if j.Verdict != c.verdict || j.Why != c.why || j.phrase() != c.says {
+				t.Errorf("%s, %q, printed as %q; want %s, %q, %q", j.Verdict, j.Why, j.phrase(), c.verdict, c.why, c.says)
+			}
+			if c.item != above {
+				return
+			}
+			l := list1(t, `claims:
+  - {id: z, source: s, says: y, verdict: holds, formula: "mean(toy, router/knob=2) > max(mean(toy, cheap), 1)", ours: {}}
+`)
+			found, err := l.Check("c.yaml", toyTables(t), m, o)
+			if err != nil || found[0].Ours[0].Verdict != c.verdict || found[0].Ours[0].Why != c.why {
+				t.Errorf("as a claim: %+v (%v)", found[0].Ours[0], err)
 			}
 		})
 	}
@@ -275,12 +319,12 @@ func TestAtEqualCostTheSentenceIsTheSame(t *testing.T) {
 		{"is: above", []float64{-2, -3, -1}, []float64{-2, -3, -1}, "refuted"}, // both lie below the fixed experts
 		{"is: below", []float64{-1, -2, 0}, []float64{1.5, 1, 2}, "confirmed"},
 		{"is: below", []float64{1, 0, 2}, []float64{-1.5, -2, -1}, "refuted"},
-		{"is: below", []float64{0, 0, 0}, []float64{0, 0, 0}, "refuted (level)"},
+		{"is: below", []float64{0, 0, 0}, []float64{0, 0, 0}, "inconclusive (level)"},
 		{"is: level, margin: 3", []float64{1, 0, 2}, []float64{-9, -10, -8}, "confirmed"}, // neither gets more for its money
 		{"is: level, margin: 0.5", []float64{1.5, 1, 2}, []float64{-9, -10, -8}, "refuted"},
 		{"is: level, margin: 1.5", []float64{1.5, 1, 2}, []float64{0, 0, 0}, "inconclusive"},
 		{"is: below, needs: assumption, reason: r", []float64{-1, -2, 0}, []float64{1.5, 1, 2}, "(confirmed)"},
-		{"is: below, needs: assumption, reason: r", []float64{0, 0, 0}, []float64{0, 0, 0}, "(refuted, level)"},
+		{"is: below, needs: assumption, reason: r", []float64{0, 0, 0}, []float64{0, 0, 0}, "(inconclusive, level)"},
 	} {
 		j := judged(t, orderings(t, "{id: x, source: s, says: y, a: cheap, b: router/knob=2, "+c.is+"}"), measured(t,
 			line("paper", "cheap", points("accuracy-%", 50, 49, 51)+points("difference-points", 1, 0.5, 1.5)+points("lead-points", c.lead...)+points("other-lead-points", c.other...)),

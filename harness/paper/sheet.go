@@ -85,7 +85,7 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 				"In brackets 95% intervals over questions and, where rows were trained, over training seeds; \"trained once\" marks where there is one, which decides nothing.",
 			"untestable here: without a language model; assumed: it follows from a stated parameter of the simulation; what our rows show stands below. Simulated experts are calibrated to the paper's fixed-expert rows and to nothing else; recorded answers are of other models, at other prices.",
 		},
-		Records: [][]string{{"id", "source", "says", "printed", "recomputed", "on-paper", "scale", "verdict", "shows", "value", "low", "high", "unit", "against", "seeds", "reason"}},
+		Records: [][]string{{"id", "source", "says", "printed", "recomputed", "on-paper", "scale", "verdict", "shows", "why", "value", "low", "high", "unit", "against", "seeds", "reason"}},
 	}
 	scales := o.scalesOfClaims()
 	var stated []Finding
@@ -102,7 +102,7 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 			if on.Value != nil {
 				seeds = strconv.Itoa(on.Value.Seeds)
 			}
-			record := append([]string{f.ID, f.Source, f.Says, f.Printed, f.Recomputed, f.Verdict, on.Scale.ID, on.Verdict, on.Shows}, digits(on.Value)...)
+			record := append([]string{f.ID, f.Source, f.Says, f.Printed, f.Recomputed, f.Verdict, on.Scale.ID, on.Verdict, on.Shows, on.Why}, digits(on.Value)...)
 			s.Records = append(s.Records, append(record, strings.TrimSpace(on.Unit), on.Against, seeds, f.OursReason))
 		}
 	}
@@ -151,6 +151,9 @@ func (s OnScale) cell() report.Text {
 	if s.Shows != "" {
 		t.Lines = append(t.Lines, "here: "+s.Shows)
 	}
+	if s.Why != "" {
+		t.Lines = append(t.Lines, s.Why)
+	}
 	if s.Value == nil {
 		return t
 	}
@@ -187,7 +190,7 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 	s := &report.Sheet{
 		Name:    "verdicts",
 		Caption: "Every ordering that the paper states, on our measurements.",
-		Records: [][]string{{"id", "section", "source", "says", "metric", "is", "benchmark", "paper", "paper-has-it", "scale", "verdict", "shows",
+		Records: [][]string{{"id", "section", "source", "says", "metric", "is", "benchmark", "paper", "paper-has-it", "scale", "verdict", "shows", "why",
 			"difference", "low", "high", "paired", "seeds", "pools", "confirmed-on", "cost-difference", "cost-low", "cost-high", "equal-cost", "equal-cost-low", "equal-cost-high", "p", "p-holm", "p-fdr", "detectable", "questions", "reason", "missing"}},
 		Notes: []string{
 			"Differences are of the first row named minus the second, in points of accuracy or of hull gain, or in percent of the strongest expert's cost; in brackets their interval. On simulated scales and recorded answers it holds the spread over questions, at the confidence of the measurements (95% in the built-in specs), and, where rows were trained, that over training seeds, a 95% t interval (on recorded answers that over partitions, widened since they share their questions); \"trained once\" marks where there is one, which decides nothing. " +
@@ -253,7 +256,7 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 			"Simulated: the ensemble of pools, or else the larger set, the sizes of the paper or the small environment. At equal cost: whether the row that is to be above lies, at its own cost, above the best coin between the other, at any setting of its knob, and the fixed experts. level: the same to the last digit, as of two routers that decide alike.",
 			"untestable here: without a language model; assumed: follows from a stated parameter of the simulation; what our rows show is in brackets.",
 			"Left after Holm and FDR: of the row's verdicts on all scales that confirm or refute, how many survive that many verdicts are given at once, adjusted within a section and scale, and over all. How: verdicts.md.",
-			"Real outcomes: " + yes + " confirmed, " + no + " refuted, = refuted and level, " + open + " inconclusive, in brackets where it is untestable here.",
+			"Real outcomes: " + yes + " confirmed, " + no + " refuted, = inconclusive since level, " + open + " inconclusive, in brackets where it is untestable here.",
 		},
 		Records: [][]string{{"id", "simulated", "equal-cost", "left"}},
 	}
@@ -324,7 +327,7 @@ func (j Judged) mark() string {
 	switch {
 	case !ok:
 		return nothing
-	case verdict == Refuted && j.Delta != nil && j.Delta.level():
+	case j.Why == whyLevel:
 		mark = "="
 	}
 	if j.Shows != "" {
@@ -354,10 +357,15 @@ func (c Contrast) trainings() []string {
 
 // phrase is a verdict, and in brackets what the rows show where that decides nothing.
 func (j Judged) phrase() string {
-	if j.Shows == "" {
-		return spelled(j.Verdict, j.Delta, " (level)")
+	switch {
+	case j.Shows != "" && j.Why != "":
+		return j.Verdict + " (" + j.Shows + ", " + j.Why + ")"
+	case j.Shows != "":
+		return j.Verdict + " (" + j.Shows + ")"
+	case j.Why != "":
+		return j.Verdict + " (" + j.Why + ")"
 	}
-	return j.Verdict + " (" + spelled(j.Shows, j.Delta, ", level") + ")"
+	return j.Verdict
 }
 
 // atEqualCost is the verdict at equal cost, in brackets where it decides nothing.
@@ -365,18 +373,14 @@ func (j Judged) atEqualCost() string {
 	switch {
 	case j.AtEqual == "":
 		return ""
-	case j.Shows == "":
-		return spelled(j.AtEqual, &j.Equal.Told, " (level)")
+	case j.Shows != "" && j.Equal.Told.why(j.AtEqual) != "":
+		return "(" + j.AtEqual + ", " + whyLevel + ")"
+	case j.Shows != "":
+		return "(" + j.AtEqual + ")"
+	case j.Equal.Told.why(j.AtEqual) != "":
+		return j.AtEqual + " (" + whyLevel + ")"
 	}
-	return "(" + spelled(j.AtEqual, &j.Equal.Told, ", level") + ")"
-}
-
-// spelled is the word for a verdict, with that for rows that are level behind it.
-func spelled(verdict string, c *Contrast, level string) string {
-	if verdict == Refuted && c != nil && c.level() {
-		return verdict + level
-	}
-	return verdict
+	return j.AtEqual
 }
 
 // verdictWords are the verdicts in the order of the summary.
@@ -505,6 +509,9 @@ func cell(o *Ordering, j Judged) report.Text {
 	if j.Shows != "" {
 		t.Lines = append(t.Lines, "here: "+j.Shows)
 	}
+	if j.Why != "" {
+		t.Lines = append(t.Lines, j.Why)
+	}
 	if j.Delta == nil {
 		return t
 	}
@@ -581,7 +588,7 @@ func records(r Row) [][]string {
 		if j.Verdict == NotStated {
 			continue
 		}
-		record := []string{o.ID, r.Section.Title, o.Source, o.Says, o.Metric, o.Is, o.Benchmark, r.Paper, strconv.FormatBool(r.PaperHas), j.Scale.ID, j.Verdict, j.Shows}
+		record := []string{o.ID, r.Section.Title, o.Source, o.Says, o.Metric, o.Is, o.Benchmark, r.Paper, strconv.FormatBool(r.PaperHas), j.Scale.ID, j.Verdict, j.Shows, j.Why}
 		record = append(record, digits(j.Delta)...)
 		paired, seeds, questions := "", "", ""
 		if j.Delta != nil {
