@@ -282,7 +282,7 @@ func (c *Contrast) alone() *Contrast {
 // unit is what the numbers of an ordering are in, for a reader who does not see its heads.
 func (o *Ordering) unit() string {
 	switch o.Metric {
-	case "accuracy", "hull-gain", "share-%", "call-rate-%":
+	case "accuracy", hullGain, atEqualCost, "share-%", "call-rate-%":
 		return " points"
 	case "cost":
 		return "% of the strongest's cost"

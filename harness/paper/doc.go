@@ -137,7 +137,9 @@
 // above lies, at its own cost, above what one would have for the same money without it: the best coin between the other
 // row, at any setting of its knob, and the fixed experts, and the router alone where either row may answer itself. The interval is made
 // in the same way, from the lead that measurements hold, and no other number is read for it; where they hold none it is blank.
-// Two rows may each lead over the other, each at its own cost. A router that spends at least 99% of what the strongest expert does is that
+// Two rows may each lead over the other, each at its own cost. Which of two rows has the better trade-off (metric: equal-cost) is the one that
+// leads where it stands, if the other does not; the number is the greater of both leads, with a minus if it is the second row's. Hull gains of
+// two rows, each at its own cost, are not compared at all. A router that spends at least 99% of what the strongest expert does is that
 // expert: where it would confirm that it is more accurate, and leads at no equal cost, the verdict is inconclusive, in claims as in orderings.
 // Nobody who takes a hundredth of the money elsewhere moves accuracy by much more than a point, which is what the paper's sentences call
 // level. A sentence about an expert itself (experts) is judged as it stands.

@@ -27,6 +27,8 @@ const (
 const (
 	whyLevel     = "level"                     // both rows are the same to the last digit, as two routers that decide alike
 	whyStrongest = "always asks the strongest" // accuracy that was bought
+	whyNeither   = "neither leads"             // of two trade-offs
+	whyBoth      = "each leads at its own cost"
 )
 
 // Contrast is a difference A - B with its interval.
@@ -48,7 +50,7 @@ type Judged struct {
 	Scale   Scale
 	Verdict string
 	Shows   string     // of Untestable and Assumed: what the difference would say; otherwise empty
-	Why     string     // why Verdict, or Shows, is inconclusive whatever the interval: whyLevel, whyStrongest; otherwise empty
+	Why     string     // why Verdict, or Shows, is inconclusive whatever the interval: one of the constants below; otherwise empty
 	Delta   *Contrast  // in the metric's unit; nil: not measured
 	Cost    *Contrast  // of accuracies: in percent of the strongest expert's cost
 	Equal   *EqualCost // of accuracies
@@ -155,6 +157,8 @@ func (o *Ordering) paper(table string, t *Tables) (text string, has bool, err er
 type units struct{ own, paired string }
 
 const (
+	hullGain      = "hull-gain"
+	atEqualCost   = "equal-cost"
 	leadUnit      = "lead-points"
 	otherLeadUnit = "other-lead-points"
 )
@@ -162,7 +166,8 @@ const (
 var metricUnits = map[string]units{
 	"accuracy":  {metrics.Accuracy, "difference-points"},
 	"cost":      {"cost-share-%", "cost-difference-%"},
-	"hull-gain": {"hull-gain-points", ""},
+	hullGain:    {"hull-gain-points", ""},
+	atEqualCost: {leadUnit, ""},
 }
 
 func unitsOf(metric string) units {
@@ -191,28 +196,41 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 		return o.judgePools(x, rows, scale, measured)
 	}
 	a, b := o.sides(x, rows, scale)
-	comparable := slices.Contains(o.AnswerThemselves, a["method"]) == slices.Contains(o.AnswerThemselves, b["method"])
-	if x.Metric == "hull-gain" && !comparable {
-		return j, fmt.Errorf("the hull gains of %v and %v are above different hulls; compare accuracies", a, b)
+	if x.Metric == hullGain {
+		m, _, err := measured.find(rows.Experiment, scale, b)
+		if err != nil {
+			return j, err
+		}
+		if gain, ok := m.Value(unitsOf(hullGain).own); ok && gain.Number != 0 {
+			return j, fmt.Errorf("the hull gains of %v and %v are at two costs; compare them with metric: %s", a, b, atEqualCost)
+		}
 	}
 	measure := func(metric string) (*Contrast, error) {
 		return o.contrast(measured, rows.Experiment, scale, a, b, unitsOf(metric))
 	}
-	delta, err := measure(x.Metric)
 	switch {
-	case errors.Is(err, errNotRun):
-		j.Verdict, j.Missing = NotRun, rows.Experiment
-		if measured.of[rows.Experiment] != nil {
-			j.Missing = rows.Experiment + " without these rows"
+	case x.Metric == atEqualCost:
+		e, err := o.equalCost(measured, rows.Experiment, scale, a, b)
+		if err != nil {
+			return j, err
 		}
-	case err != nil:
-		return j, err
+		if e == nil {
+			return o.notRun(j, rows.Experiment, measured, errNotRun)
+		}
+		better := e.better()
+		j.Delta = &better
+		j.Verdict, j.Why = x.tradeOff(*e)
 	default:
+		delta, err := measure(x.Metric)
+		if err != nil {
+			return o.notRun(j, rows.Experiment, measured, err)
+		}
 		j.Delta = delta
 		j.Verdict = x.verdict(*delta)
 		j.Why = delta.why(j.Verdict)
 	}
-	if x.Metric == "accuracy" && j.Delta != nil {
+	if x.Metric == "accuracy" {
+		var err error
 		if j.Cost, err = measure("cost"); err != nil && !errors.Is(err, errNotRun) {
 			return j, err
 		}
@@ -234,7 +252,7 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 	if scale.Kind == kindSimulated && rows.Needs == "" && o.OnePool != "" {
 		rows.Needs, rows.Reason = assumption, o.OnePool
 	}
-	if over := overruled(rows.Needs); over != "" && j.Verdict != NotRun {
+	if over := overruled(rows.Needs); over != "" {
 		j.Verdict, j.Shows, j.Reason = over, j.Verdict, rows.Reason
 	}
 	return j, nil
@@ -336,15 +354,52 @@ func (o *Ordering) atEqualCost(e EqualCost) string {
 	return Inconclusive
 }
 
+// tradeOff reads off two rows at equal cost which has the better trade-off: the one that leads over the other where it stands. Of two that
+// lead each is best at its own cost, and of two that do not, since they lie below the fixed experts, nothing is said.
+func (o *Ordering) tradeOff(e EqualCost) (verdict, why string) {
+	is, beside := e.A, e.B
+	if o.Is == "below" {
+		is, beside = beside, is
+	}
+	above := Ordering{Is: "above"}
+	confirms, refutes := above.verdict(is) == Confirmed, above.verdict(beside) == Confirmed
+	switch {
+	case is.level() && beside.level():
+		return Inconclusive, whyLevel
+	case confirms && refutes:
+		return Inconclusive, whyBoth
+	case confirms:
+		return Confirmed, ""
+	case refutes:
+		return Refuted, ""
+	case is.Number <= 0 && beside.Number <= 0:
+		return Inconclusive, whyNeither
+	}
+	return Inconclusive, ""
+}
+
+// better is the greater of both leads, as a number of A - B.
+func (e EqualCost) better() Contrast {
+	if e.A.Number >= e.B.Number {
+		return e.A
+	}
+	return e.turned()
+}
+
+// turned is the lead of B as a number of A - B.
+func (e EqualCost) turned() Contrast {
+	b := e.B
+	b.Value, b.questions = negative(b.Value), [2]float64{b.questions[1], b.questions[0]}
+	return b
+}
+
 // told is the lead that a sentence is about, as a number of A - B: that of A, and below 0 that of B where A is to be below; where they are
 // to be level, the greater of the two.
 func (e EqualCost) told(is string) Contrast {
 	if is == "above" || is == "level" && e.A.Number >= e.B.Number {
 		return e.A
 	}
-	b := e.B
-	b.Value = negative(b.Value)
-	return b
+	return e.turned()
 }
 
 // why says why a verdict is inconclusive whatever the interval; empty: it is not, or by the interval alone.

@@ -43,6 +43,8 @@ func (c *Claim) checkOurs(f *faults) {
 		}
 	case !slices.Contains([]string{"", languageModel, assumption}, o.Needs):
 		f.add(c.line, c.ID, "ours: unknown needs %q; known: %s, %s", o.Needs, languageModel, assumption)
+	case o.formula.gains() > 1:
+		f.add(c.line, c.ID, "ours: the hull gains of two rows are at two costs; an ordering with metric: %s compares them", atEqualCost)
 	case (o.Margin > 0) != (c.Printed != "" && !o.formula.compares()):
 		f.add(c.line, c.ID, "ours: a margin above 0 goes with a printed number, and only with one")
 	case o.Seen && o.Margin == 0:
@@ -198,7 +200,7 @@ func (o ours) read(r reference) (reading, error) {
 	case "accuracy":
 		return o.reading(experiment, at, metrics.Accuracy)
 	case "gain":
-		return o.reading(experiment, at, metricUnits["hull-gain"].own)
+		return o.reading(experiment, at, metricUnits[hullGain].own)
 	case "usd":
 		return o.reading(experiment, at, metrics.USD, metrics.USDPerQuery)
 	case "share":
@@ -368,8 +370,6 @@ func (o ours) difference(b binary) (Contrast, bool, error) {
 			return Contrast{}, false, nil
 		}
 		u = metricUnits[map[bool]string{true: "accuracy", false: "cost"}[left.function == "mean"]]
-	case "gain":
-		u = metricUnits["hull-gain"]
 	default:
 		return Contrast{}, false, nil
 	}
@@ -386,6 +386,29 @@ func (o ours) difference(b binary) (Contrast, bool, error) {
 		return Contrast{}, true, err
 	}
 	return *c, true, nil
+}
+
+// gains is how many hull gains stand on the sides of one comparison at most, or in a formula without one.
+func (f *Formula) gains() (most int) {
+	var in func(n node) int
+	in = func(n node) int {
+		if r, ok := n.(reference); ok && r.function == "gain" {
+			return 1
+		}
+		sum := 0
+		for _, child := range children(n) {
+			sum += in(child)
+		}
+		return sum
+	}
+	pairs, ok := f.node.(comparison)
+	if !ok {
+		return in(f.node)
+	}
+	for _, p := range pairs {
+		most = max(most, in(p.left)+in(p.right))
+	}
+	return most
 }
 
 // same says whether two nodes read the same.

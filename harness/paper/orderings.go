@@ -31,10 +31,6 @@ type Orderings struct {
 	// OnePool is why a number of one simulated pool decides nothing, so that claims and orderings there are assumed; empty: it decides.
 	OnePool string `yaml:"one-pool"`
 
-	// AnswerThemselves are the rows, as measurements call them, that may answer without an expert: the hull that their
-	// gain is above has the router alone on it.
-	AnswerThemselves []string `yaml:"answer-themselves"`
-
 	// Experts are the rows, as measurements call them, that ask one expert whatever the question: a sentence about one is about the expert.
 	Experts []string `yaml:"experts"`
 
@@ -80,7 +76,7 @@ type Ordering struct {
 	Says      string  `yaml:"says"`
 	A         Operand `yaml:"a"`
 	B         Operand `yaml:"b"`
-	Metric    string  `yaml:"metric"`    // accuracy (default), cost, hull-gain, or a unit of measurements
+	Metric    string  `yaml:"metric"`    // accuracy (default), cost, equal-cost (of two trade-offs), hull-gain (beside the hull itself), or a unit of measurements
 	Is        string  `yaml:"is"`        // above, below or level: A beside B
 	Margin    float64 `yaml:"margin"`    // of level: how far apart still counts as level
 	Benchmark string  `yaml:"benchmark"` // the paper's name; empty: the average

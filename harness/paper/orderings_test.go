@@ -381,20 +381,70 @@ func TestTrainingsAreComparedSeedBySeed(t *testing.T) {
 	}
 }
 
-// A row that may answer itself is measured against a hull that has the router alone on it, and other rows are not.
-func TestGainsAboveDifferentHullsAreNotCompared(t *testing.T) {
-	values := func(x float64) string {
-		return points("accuracy-%", x, x-1, x+1) + points("hull-gain-points", x, x-1, x+1)
+// Each gain is above the hull at the row's own cost, so only the hull itself, whose gain is 0, is beside a row at that cost.
+func TestHullGainsOfTwoRowsAreNotCompared(t *testing.T) {
+	gain := func(x, half float64) string {
+		return points("accuracy-%", 60, 59, 61) + points("hull-gain-points", x, x-half, x+half)
 	}
-	m := measured(t, line("paper", "ours", values(60)), line("paper", "loop", values(50)), line("paper", "alone", values(40)))
-	read := func(item string) *Orderings {
-		o := orderings(t, "{id: x, source: s, says: y, "+item+", paper: none, is: above}")
-		o.AnswerThemselves = []string{"loop", "alone"}
-		return o
+	m := measured(t, line("paper", "ours", gain(2, 1)), line("paper", "other", gain(1, 1)), line("paper", "coin", gain(0, 0)))
+	judge := func(b string) (Judged, error) {
+		rows, err := orderings(t, "{id: x, source: s, says: y, metric: hull-gain, a: {method: ours, benchmark: avg}, b: {method: "+b+", benchmark: avg}, paper: none, is: above}").Judge("o.yaml", toyTables(t), m)
+		return rows[0].Judged[0], err
 	}
-	_, err := read("metric: hull-gain, a: {method: ours, benchmark: avg}, b: {method: loop, benchmark: avg}").Judge("o.yaml", toyTables(t), m)
-	if err == nil || !strings.Contains(err.Error(), "o.yaml:12: x: the hull gains of benchmark=avg/method=ours and benchmark=avg/method=loop are above different hulls") {
+	if j, err := judge("coin"); err != nil || j.Verdict != Confirmed || j.Delta.Number != 2 || j.Delta.Low != 1 {
+		t.Errorf("%+v (%v)", j, err)
+	}
+	if _, err := judge("other"); err == nil || !strings.Contains(err.Error(), "o.yaml:12: x: the hull gains of benchmark=avg/method=ours and benchmark=avg/method=other are at two costs; compare them with metric: equal-cost") {
 		t.Errorf("%v", err)
+	}
+	l := func(formula string) error {
+		_, err := ReadList("c.yaml", []byte("claims:\n  - {id: z, source: s, says: y, verdict: holds, formula: \""+formula+"\", ours: {}}\n"))
+		return err
+	}
+	if err := l("gain(toy, cheap, dear) > 0 and gain(toy, dear, cheap) > 0"); err != nil {
+		t.Error(err)
+	}
+	for _, formula := range []string{"gain(toy, cheap, dear) > gain(toy, dear, cheap)", "gain(toy, cheap, dear) - gain(toy, dear, cheap) > 0"} {
+		if err := l(formula); err == nil || !strings.Contains(err.Error(), "c.yaml:2: z: ours: the hull gains of two rows are at two costs; an ordering with metric: equal-cost compares them") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Of two rows one has the better trade-off if it leads over the other where it stands; two that lead are each best at their own cost, and
+// of two that do not, below the fixed experts, neither is.
+func TestATradeOffIsComparedByLeads(t *testing.T) {
+	for _, c := range []struct {
+		is          string
+		lead, other []float64 // of cheap over ours, of ours over cheap
+		verdict     string
+		why         string
+		want        []float64 // cheap minus ours
+		p           bool
+	}{
+		{"above", []float64{1.5, 1, 2}, []float64{-1, -2, 0}, Confirmed, "", []float64{1.5, 1, 2}, true},
+		{"above", []float64{-1, -2, 0}, []float64{1.5, 1, 2}, Refuted, "", []float64{-1.5, -2, -1}, true},
+		{"below", []float64{-1, -2, 0}, []float64{1.5, 1, 2}, Confirmed, "", []float64{-1.5, -2, -1}, true},
+		{"below", []float64{1.5, 1, 2}, []float64{-1, -2, 0}, Refuted, "", []float64{1.5, 1, 2}, true},
+		{"above", []float64{0.5, -1, 2}, []float64{-1, -2, 0}, Inconclusive, "", []float64{0.5, -1, 2}, true},
+		{"above", []float64{1.5, 1, 2}, []float64{1.2, 0.2, 2}, Inconclusive, "each leads at its own cost", []float64{1.5, 1, 2}, false},
+		{"above", []float64{-2, -3, -1}, []float64{-1, -3, -0.5}, Inconclusive, "neither leads", []float64{1, 0.5, 3}, false},
+		{"above", []float64{0, 0, 0}, []float64{0, 0, 0}, Inconclusive, "level", []float64{0, 0, 0}, false},
+	} {
+		j := judged(t, orderings(t, "{id: x, source: s, says: y, a: cheap, b: router/knob=2, paper: none, metric: equal-cost, is: "+c.is+"}"), measured(t,
+			line("paper", "cheap", points("accuracy-%", 50, 49, 51)+points("difference-points", 1, 0.5, 1.5)+points("lead-points", c.lead...)+points("other-lead-points", c.other...)),
+			line("paper", "ours", points("accuracy-%", 49, 48, 50))))
+		if j.Verdict != c.verdict || j.Why != c.why || (j.Tested != nil) != c.p || j.Cost != nil || j.Equal != nil {
+			t.Errorf("%s, %v and %v: %+v, want %s, %q", c.is, c.lead, c.other, j, c.verdict, c.why)
+		}
+		if diff := cmp.Diff(c.want, []float64{j.Delta.Number, j.Delta.Low, j.Delta.High}); diff != "" {
+			t.Errorf("%s, %v and %v: %s", c.is, c.lead, c.other, diff)
+		}
+	}
+	j := judged(t, orderings(t, "{id: x, source: s, says: y, a: cheap, b: router/knob=2, paper: none, metric: equal-cost, is: above}"),
+		measured(t, line("paper", "cheap", points("accuracy-%", 50, 49, 51)), line("paper", "ours", points("accuracy-%", 49, 48, 50))))
+	if j.Verdict != NotRun || j.Missing != "toy without these rows" {
+		t.Errorf("without leads: %+v", j)
 	}
 }
 
@@ -457,7 +507,7 @@ func TestThePapersOwnNumbersStandBesideTheVerdict(t *testing.T) {
 		{"a: router/knob=2, b: cheap, is: above, benchmark: b", "80.0 vs 70.0 %", true},
 		{"a: router/knob=2, b: dear, is: below, metric: cost", "1500.00 vs 2500.00 m$", true},
 		{"a: router/knob=2, b: dear, is: below, metric: cost, benchmark: b", "2 vs 3 $", true},
-		{"a: router/knob=2, b: dear, is: below, metric: hull-gain", "", true},
+		{"a: router/knob=2, b: dear, is: below, metric: equal-cost", "", true},
 		{`a: router/knob=2, b: nobody, is: below, paper: "7 vs 3", contradicted: true`, "7 vs 3", false},
 	} {
 		rows, err := orderings(t, "{id: x, source: s, says: y, "+c.item+"}").Judge("o.yaml", toyTables(t), &Measurements{})

@@ -3,6 +3,8 @@
 package paper
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,7 +14,8 @@ import (
 
 // Pools says on how many pools a sentence is true, and where its number lies.
 type Pools struct {
-	Came, Of    int
+	Came, Not   int // on how many it is true, and on how many its contrary is: of two rows that are level, neither
+	Of          int
 	Least, Most float64
 }
 
@@ -20,10 +23,10 @@ type Pools struct {
 const nearly = 0.95
 
 func (p Pools) verdict() string {
-	switch share := float64(p.Came) / float64(p.Of); {
-	case share >= nearly:
+	switch most := nearly * float64(p.Of); {
+	case float64(p.Came) >= most:
 		return Confirmed
-	case share <= 1-nearly:
+	case float64(p.Not) >= most:
 		return Refuted
 	}
 	return Inconclusive
@@ -34,14 +37,17 @@ func (p Pools) number(median float64, decimals int) string {
 	return fmt.Sprintf("on %d of %d pools, %s (%s to %s)", p.Came, p.Of, signed(median, decimals), report.Fixed(p.Least, decimals), report.Fixed(p.Most, decimals))
 }
 
-// over summarises a number of a sentence, one a pool; holds says of which numbers the sentence is true.
-func over(numbers []float64, unit string, came func(float64) bool) *Contrast {
+// over summarises a number of a sentence, one a pool; sign is above 0 where the sentence is true, and below where its contrary is.
+func over(numbers []float64, unit string, sign func(float64) int) *Contrast {
 	slices.Sort(numbers)
 	n := len(numbers)
 	p := &Pools{Of: n, Least: numbers[0], Most: numbers[n-1]}
 	for _, x := range numbers {
-		if came(x) {
+		switch s := sign(x); {
+		case s > 0:
 			p.Came++
+		case s < 0:
+			p.Not++
 		}
 	}
 	return &Contrast{Value: metrics.Value{Number: (numbers[(n-1)/2] + numbers[n/2]) / 2, Unit: unit}, Paired: true, Pools: p}
@@ -80,7 +86,7 @@ func (o *Orderings) judgePools(x *Ordering, rows Rows, scale Scale, measured *Me
 		}{{unitsOf(x.Metric).own, &deltas}, {metricUnits["cost"].own, &costs}} {
 			va, okA := ma.Value(of.unit)
 			vb, okB := mb.Value(of.unit)
-			if okA && okB {
+			if okA && okB && x.Metric != atEqualCost {
 				*of.into = append(*of.into, va.Number-vb.Number)
 			}
 		}
@@ -88,18 +94,24 @@ func (o *Orderings) judgePools(x *Ordering, rows Rows, scale Scale, measured *Me
 		if err != nil {
 			return j, err
 		}
-		if equal != nil {
+		switch {
+		case equal != nil && x.Metric == atEqualCost:
+			deltas = append(deltas, equal.better().Number)
+			if ours, theirs := equal.A.Number, equal.B.Number; ours > 0 == (theirs > 0) {
+				deltas[len(deltas)-1] = 0 // neither leads, or each does at its own cost
+			}
+		case equal != nil:
 			ours, theirs = append(ours, equal.A.Number), append(theirs, equal.B.Number)
 		}
 	}
 	if len(deltas) == 0 {
 		return o.notRun(j, experiment, measured, errNotRun)
 	}
-	j.Delta = over(deltas, unitsOf(x.Metric).own, x.has)
+	j.Delta = over(deltas, unitsOf(x.Metric).own, x.sign)
 	j.Verdict = j.Delta.Pools.verdict()
 	if x.Metric == "accuracy" {
 		if len(costs) == len(deltas) {
-			j.Cost = over(costs, metricUnits["cost"].own, x.has)
+			j.Cost = over(costs, metricUnits["cost"].own, x.sign)
 		}
 		if len(ours) == len(deltas) && x.Is != "level" {
 			lead := ours
@@ -109,7 +121,7 @@ func (o *Orderings) judgePools(x *Ordering, rows Rows, scale Scale, measured *Me
 					lead[i] = -lead[i]
 				}
 			}
-			j.Equal = &EqualCost{Told: *over(lead, leadUnit, x.has)}
+			j.Equal = &EqualCost{Told: *over(lead, leadUnit, x.sign)}
 			j.AtEqual = j.Equal.Told.Pools.verdict()
 		}
 	}
@@ -120,7 +132,7 @@ func (o *Orderings) judgePools(x *Ordering, rows Rows, scale Scale, measured *Me
 }
 
 func (o *Orderings) notRun(j Judged, experiment string, measured *Measurements, err error) (Judged, error) {
-	if err != errNotRun {
+	if !errors.Is(err, errNotRun) {
 		return j, err
 	}
 	j.Verdict, j.Missing = NotRun, experiment
@@ -130,15 +142,17 @@ func (o *Orderings) notRun(j Judged, experiment string, measured *Measurements, 
 	return j, nil
 }
 
-// has says whether a difference A - B has what the sentence says.
-func (o *Ordering) has(d float64) bool {
-	switch o.Is {
-	case "above":
-		return d > 0
-	case "below":
-		return d < 0
+// sign is above 0 if a difference A - B has what the sentence says, and below if it has the contrary.
+func (o *Ordering) sign(d float64) int {
+	switch {
+	case o.Is == "below":
+		return cmp.Compare(0, d)
+	case o.Is == "above":
+		return cmp.Compare(d, 0)
+	case d >= -o.Margin && d <= o.Margin:
+		return 1
 	}
-	return d >= -o.Margin && d <= o.Margin
+	return -1
 }
 
 // named says whether a place is of a row that a scale names.

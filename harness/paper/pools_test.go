@@ -45,6 +45,9 @@ sections:
 		{above, 1, 24, Refuted, "on 1 of 24 pools, -1.88 (-1.99 to 0.50)", "on 1 of 24 pools, -0.94 (-0.99 to 0.25)"},
 		{below, 24, 24, Confirmed, "on 24 of 24 pools, -0.62 (-0.73 to -0.50)", "on 24 of 24 pools, -0.31 (-0.36 to -0.25)"},
 		{"{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: level, margin: 1}", 24, 24, Confirmed, "on 24 of 24 pools, -0.62 (-0.73 to -0.50)", ""},
+		{"{id: x, source: s, says: y, a: cheap, b: router/knob=2, metric: equal-cost, is: above}", 24, 24, Confirmed, "on 24 of 24 pools, +0.31 (0.25 to 0.36)", ""},
+		{"{id: x, source: s, says: y, a: router/knob=2, b: cheap, metric: equal-cost, is: below}", 23, 24, Confirmed, "on 23 of 24 pools, -0.30 (-0.36 to 0.44)", ""},
+		{"{id: x, source: s, says: y, a: cheap, b: router/knob=2, metric: equal-cost, is: above}", 1, 24, Refuted, "on 1 of 24 pools, -0.47 (-0.50 to 0.25)", ""},
 		{"{id: x, source: s, says: y, a: cheap, b: router/knob=2, metric: cost, is: above}", 1, 24, Confirmed, "on 24 of 24 pools, +10.0 (10.0 to 10.0)", ""},
 		{"{id: x, source: s, says: y, a: cheap, b: router/knob=2, is: above, needs: assumption, reason: r}", 24, 24, Assumed, "on 24 of 24 pools, +0.62 (0.50 to 0.73)", "on 24 of 24 pools, +0.31 (0.25 to 0.36)"},
 	} {
