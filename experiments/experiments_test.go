@@ -35,7 +35,7 @@ func known(t *testing.T) spec.Known {
 
 func load(t *testing.T, name string) *spec.Resolved {
 	t.Helper()
-	r, err := spec.Load(experiments.FS, name, known(t))
+	r, err := spec.Load(experiments.FS, name, known(t), spec.Changes{})
 	if err != nil {
 		t.Fatalf("%s:\n%v", name, err)
 	}
@@ -101,7 +101,7 @@ func TestEveryPoolLoads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := spec.Load(fsys, name, known(t)); err != nil {
+			if _, err := spec.Load(fsys, name, known(t), spec.Changes{}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -20,7 +20,7 @@ import (
 // smallCollapse is the built-in experiment cut down to half a second.
 func smallCollapse(t *testing.T) *spec.Resolved {
 	t.Helper()
-	r, err := spec.Load(experiments.FS, "collapse", spec.Known{})
+	r, err := spec.Load(experiments.FS, "collapse", spec.Known{}, spec.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -321,7 +319,7 @@ func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
 	dir, _ := toy.Folder(t, "", toy.Constants)
 	cases := map[string]*spec.Resolved{"folds": toy.Load(t, filepath.Join(dir, "constants.yaml")), "tiny": toy.Tiny(t)}
 	for _, name := range spec.Names(experiments.FS) {
-		r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()})
+		r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()}, spec.Changes{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,6 +328,7 @@ func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
 			cases[name] = r
 		}
 	}
+	ofExperiment, ofPool, ofBenchmark, ofMethod := schemaOf(t, spec.Experiment{}), schemaOf(t, spec.Pool{}), schemaOf(t, spec.Benchmark{}), schemaOf(t, spec.Method{})
 	for name, r := range cases {
 		e, err := look(t.Context(), r, Options{Out: filepath.Join(dir, "none"), Data: dir})
 		if err != nil {
@@ -368,15 +367,15 @@ func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
 				case beside && strings.HasPrefix(file, "prices/"):
 					known = strings.HasPrefix(at, "models.")
 				case beside && strings.HasPrefix(file, "pools/"):
-					known = hasPath(spec.Pool{}, at)
+					known = hasPath(ofPool, at)
 				case beside:
 					_, at, _ := strings.Cut(at, ".")
-					known = hasPath(spec.Benchmark{}, at)
+					known = hasPath(ofBenchmark, at)
 				case strings.HasPrefix(where, "methods["):
 					_, at, _ := strings.Cut(where, ".")
-					known = strings.HasPrefix(at, "params.") || hasPath(spec.Method{}, at)
+					known = strings.HasPrefix(at, "params.") || hasPath(ofMethod, at)
 				default:
-					known = hasPath(spec.Experiment{}, where)
+					known = hasPath(ofExperiment, where)
 				}
 				if !known {
 					t.Errorf("%s: step %s: %s is called %q, which no file writes", name, s.Name, strings.Join(path, "."), where)
@@ -411,27 +410,36 @@ func leafPaths(path []string, v any) (out [][]string) {
 	return append(out, path)
 }
 
-// fieldsOf are the fields of types of specs, which are read from their source.
-var fieldsOf sync.Map
+// schemaOf is the schema of a type of spec file, or of a part of one.
+func schemaOf(t *testing.T, v any) map[string]any {
+	t.Helper()
+	s, err := spec.Schema(v, spec.Known{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
-// hasPath is spec.HasPath with names of entries of maps and of members of lists on the way.
-func hasPath(v any, path string) bool {
-	names := strings.Split(path, ".")
-	of, ok := fieldsOf.Load(reflect.TypeOf(v))
-	if !ok {
-		fields, err := spec.Fields(v)
-		if err != nil {
-			panic(err)
+// hasPath says whether a schema has a path, with names of entries of maps and of members of lists on the way.
+func hasPath(s map[string]any, path string) bool {
+	for _, name := range strings.Split(path, ".") {
+		if forms, ok := s["anyOf"].([]any); ok {
+			s = forms[1].(map[string]any)
 		}
-		of, _ = fieldsOf.LoadOrStore(reflect.TypeOf(v), fields)
-	}
-	for _, f := range of.([]spec.Field) {
-		want := strings.Split(strings.ReplaceAll(f.Path, "[]", ".NAME"), ".")
-		if n := min(len(want), len(names)); slices.EqualFunc(want[:n], names[:n], func(w, n string) bool { return w == n || w == "NAME" }) {
-			return true
+		inner, ok := s["items"].(map[string]any)
+		if !ok {
+			inner, ok = s["additionalProperties"].(map[string]any)
 		}
+		if !ok {
+			properties, _ := s["properties"].(map[string]any)
+			inner, ok = properties[name].(map[string]any)
+		}
+		if !ok {
+			return false
+		}
+		s = inner
 	}
-	return false
+	return true
 }
 
 func TestAnEntryOfOlderCodeOrADamagedOneIsAReason(t *testing.T) {

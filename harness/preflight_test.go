@@ -60,7 +60,7 @@ func loadSmall(files fstest.MapFS) (*spec.Resolved, error) {
 	return spec.Load(files, "small", spec.Known{Methods: methods.Kinds(), Build: func(x *spec.Experiment, m spec.Method) error {
 		_, err := methods.New(methods.Setup{Method: m, Spec: x})
 		return err
-	}})
+	}}, spec.Changes{})
 }
 
 func TestWhatARunTakesByHand(t *testing.T) {

@@ -17,8 +17,12 @@ import (
 // wrong one, and says how many these are.
 func older(t *testing.T, dir string) (wrong int) {
 	t.Helper()
-	path := filepath.Join(dir, "rollouts.db")
-	db, err := store.OpenRollouts(t.Context(), path)
+	s, err := store.Open(dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	db, err := s.Rollouts(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +45,7 @@ func older(t *testing.T, dir string) (wrong int) {
 	if err := db.PutVerdicts(t.Context(), "older", all); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := sql.Open("sqlite", "file:"+path)
+	raw, err := sql.Open("sqlite", "file:"+db.Path())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func asked(t *testing.T) {
 
 func smoke(t *testing.T) *spec.Resolved {
 	t.Helper()
-	r, err := spec.Load(experiments.FS, "smoke", spec.Known{Methods: methods.Kinds()})
+	r, err := spec.Load(experiments.FS, "smoke", spec.Known{Methods: methods.Kinds()}, spec.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func servedSpec(t *testing.T, dir string) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := spec.Load(fsys, name, spec.Known{Methods: methods.Kinds()})
+	r, err := spec.Load(fsys, name, spec.Known{Methods: methods.Kinds()}, spec.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -310,7 +310,7 @@ func TestTheLiveSpecReadsTheRealBenchmarks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := spec.Load(fsys, name, spec.Known{Methods: methods.Kinds()})
+	r, err := spec.Load(fsys, name, spec.Known{Methods: methods.Kinds()}, spec.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -201,7 +201,7 @@ func TestNumbersOfThePaperAreThoseOfItsTables(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, name := range spec.Names(experiments.FS) {
-		r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()})
+		r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()}, spec.Changes{})
 		if err != nil {
 			t.Fatal(err)
 		}

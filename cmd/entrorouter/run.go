@@ -450,7 +450,7 @@ func loadFrom(c *cli.Context, fsys fs.FS, name, arg string) (*spec.Resolved, err
 	if err != nil {
 		return nil, err
 	}
-	r, err := spec.LoadChanged(fsys, name, spec.Known{
+	r, err := spec.Load(fsys, name, spec.Known{
 		Methods: methods.Kinds(), Outputs: present.Kinds(), Paper: tables.All(),
 		Build: func(x *spec.Experiment, m spec.Method) error {
 			_, err := methods.New(methods.Setup{Method: m, Spec: x})

@@ -17,7 +17,7 @@ var near = cmpopts.EquateApprox(0, 1e-9)
 // The problems of a replay have the rates of the buckets they stand for, and who is better on the whole is right wherever
 // the other is.
 func TestReplayedProblemsHaveTheRatesOfTheirBuckets(t *testing.T) {
-	r, err := spec.Load(experiments.FS, "collapse", spec.Known{})
+	r, err := spec.Load(experiments.FS, "collapse", spec.Known{}, spec.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 func builtIn(pools int) (*spec.Resolved, *spec.Ensemble, error) {
-	r, err := spec.Load(experiments.FS, "ensemble", spec.Known{Methods: methods.Kinds()})
+	r, err := spec.Load(experiments.FS, "ensemble", spec.Known{Methods: methods.Kinds()}, spec.Changes{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,4 +1,5 @@
-// How the recipe of a step differs from a stored one, in the words of the files that set it.
+// How the recipe of a step differs from a stored one, in the words of the files that set it. Recipes are in the names of those
+// files already: what is left is which file, and what is meant by a list.
 
 package explain
 
@@ -13,9 +14,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
-
-// This file says in words how the recipe of a step differs from a stored one. Recipes are in the names of the files
-// already (see recipe.go): what is left is which file, and what is meant by a list.
 
 // Where something comes from that no file sets.
 const (
@@ -114,47 +112,6 @@ func (x *explainer) unmoved(s *Step, path string) bool {
 		x.left[path] = rows
 	}
 	return slices.ContainsFunc(rows, func(id string) bool { return id != s.Row.RowID() })
-}
-
-// kind is the name of a step without its training seed or partition: steps of one kind are versions of one another.
-func kind(name string) string {
-	if i := strings.LastIndexByte(name, ' '); i >= 0 && strings.Contains(name[i:], "=") {
-		return name[:i]
-	}
-	return name
-}
-
-// nearest returns the stored recipe to compare a step with: that of the same step in the last run of the experiment, or
-// else the one of its kind in the last run of any with the fewest differences, the last made among equals; nil if there is
-// none.
-func (x *explainer) nearest(s *Step) (best *store.Recipe, last bool) {
-	stored := x.stage(s.stage())
-	fewest := 0
-	consider := func(r *store.Recipe) {
-		n := len(store.Compare(*r, s.Recipe))
-		for _, in := range s.Inputs {
-			if !r.Reads(in.Recipe.Key()) {
-				n++
-			}
-		}
-		if best == nil || n < fewest {
-			best, fewest = r, n
-		}
-	}
-	for _, r := range stored {
-		if slices.Contains(x.last[s.Name], r.Key()) && !x.planned[r.Key()] { // what is planned is no earlier form of another
-			consider(&r.Recipe)
-		}
-	}
-	if best != nil {
-		return best, true
-	}
-	for _, r := range stored {
-		if slices.Contains(x.kinds[r.Key()], kind(s.Name)) && (len(x.last) > 0 || !x.planned[r.Key()]) {
-			consider(&r.Recipe)
-		}
-	}
-	return best, false
 }
 
 // changes returns how a step differs from a stored recipe, in its own fields and behind those of its inputs that are

@@ -136,7 +136,7 @@ func TestAHeadStoredBesideItsEmbeddingMustBeIt(t *testing.T) {
 			v[0] += change
 			return v, err
 		}
-		if err := Write(dir, c, values, safetensors.F32, nil); err != nil {
+		if err := write(dir, c, values, safetensors.F32, nil); err != nil {
 			t.Fatal(err)
 		}
 		edit(t, filepath.Join(dir, "config.json"), `"tie_word_embeddings": false`, `"tie_word_embeddings": true`)
@@ -204,7 +204,7 @@ func TestAFolderWrittenIsReadAsTheSameModel(t *testing.T) {
 	defer source.Close()
 	for _, dtype := range []safetensors.DType{safetensors.F32, safetensors.BF16} {
 		dir := t.TempDir()
-		if err := Write(dir, base.Config, base.file.Floats, dtype, source); err != nil {
+		if err := write(dir, base.Config, base.file.Floats, dtype, source); err != nil {
 			t.Fatal(err)
 		}
 		got, err := Open(dir)
@@ -256,7 +256,7 @@ func TestXLATransformersLoadsAFolderWritten(t *testing.T) {
 			}
 			return v, err
 		}
-		if err := Write(dir, c, values, safetensors.F32, nil); err != nil {
+		if err := write(dir, c, values, safetensors.F32, nil); err != nil {
 			t.Fatal(err)
 		}
 		texts := [][]int32{{1, 2, 3, 60}, {69, 5}}

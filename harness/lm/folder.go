@@ -19,21 +19,10 @@ import (
 // Values returns a weight by its name in a folder.
 type Values func(name string) ([]float32, error)
 
-// Write writes the folder of a model with this config into dir, which must be empty or not there yet: config.json,
+// write writes the folder of a model with this config into dir, which is empty: config.json,
 // model.safetensors in F32 or BF16, one weight at a time, and generation_config.json. What says how texts become tokens is
 // that of base, copied unchanged from its folder if it has one; nil: nothing is written. config.json comes last, so that a
 // folder half written does not load.
-func Write(dir string, c Config, values Values, dtype safetensors.DType, base *Base) error {
-	err := empty(dir)
-	if err == nil {
-		err = write(dir, c, values, dtype, base)
-	}
-	if err != nil {
-		return fmt.Errorf("write language model %s: %w", dir, err)
-	}
-	return nil
-}
-
 func write(dir string, c Config, values Values, dtype safetensors.DType, base *Base) error {
 	config, err := c.encode(dtype)
 	if err != nil {

@@ -21,7 +21,7 @@ type Vocabulary interface {
 }
 
 // freshMerges are those of fresh models: 1,536, learned from 2,000 generated problems and the instructions before them by
-// go test ./harness/lm -run FreshMerges -update-merges.
+// go test ./harness/tokenizer -run FreshMerges -update-merges.
 //
 //go:embed fresh-merges.txt
 var freshMerges string

@@ -13,6 +13,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/internal/jsontest"
 	"github.com/entrorouter/entrorouter/harness/multiround"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
@@ -109,9 +110,8 @@ func TestServedRoutersDecideWithTheirAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		played, err := multiround.ReadTrajectories(f)
-		if err != nil || len(played) != 40 {
-			t.Errorf("%s: %d trajectories, %v", kind, len(played), err)
+		if n := len(jsontest.Lines[multiround.Trajectory](t, f)); n != 40 {
+			t.Errorf("%s: %d trajectories", kind, n)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "summary.json"))
 		var s multiround.Summary

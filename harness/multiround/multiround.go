@@ -216,9 +216,3 @@ func about(x routing.Expert) string {
 	fmt.Fprintf(&b, "%g US dollars per million tokens read and %g per million written", x.Price.In, x.Price.Out)
 	return b.String()
 }
-
-// Tokens is a usage as trajectories have it.
-type Tokens struct {
-	In  int64 `json:"in"`
-	Out int64 `json:"out"`
-}

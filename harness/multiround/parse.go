@@ -73,27 +73,6 @@ func copied(content string) bool {
 	return strings.Contains(lower, strings.ToLower(placeholderName)) || strings.Contains(lower, strings.ToLower(placeholderQuestion))
 }
 
-// Fault is a way in which a transcript breaks Router-R1's format.
-type Fault string
-
-// Faults.
-const (
-	FaultNoTags         Fault = "no-tags"          // no block at all
-	FaultUnbalanced     Fault = "unbalanced"       // a tag that is opened and not closed, or the other way round
-	FaultNested         Fault = "nested"           // a block inside another
-	FaultNoThink        Fault = "no-think"         // no think block
-	FaultEmptyThink     Fault = "empty-think"      // a think block with nothing or dots in it
-	FaultAnswers        Fault = "answers"          // not exactly one answer
-	FaultInformation    Fault = "information"      // not as many information blocks as searches
-	FaultStart          Fault = "start"            // does not start with a think block
-	FaultEnd            Fault = "end"              // does not end with the answer
-	FaultColon          Fault = "colon"            // a search without exactly one colon
-	FaultNoQuestion     Fault = "no-question"      // a search with an empty question
-	FaultPlaceholder    Fault = "placeholder"      // a search that repeats the words of the instructions
-	FaultNameInQuestion Fault = "name-in-question" // a search that names its model again in the question
-	FaultUnknownModel   Fault = "unknown-model"    // a search of a model that is not on offer
-)
-
 // Block is a tagged part of a transcript.
 type Block struct {
 	Tag  string // think, search, information or answer
@@ -242,3 +221,9 @@ func lastTokens(text string, n int) string {
 	}
 	return text[start:]
 }
+
+// The words that stand for a name and a question in the prompt. A search that has them copied the instructions.
+const (
+	placeholderName     = "EXPERT-NAME"
+	placeholderQuestion = "YOUR-QUESTION"
+)

@@ -5,7 +5,6 @@ package multiround
 import (
 	"fmt"
 
-	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/theory"
 )
@@ -129,27 +128,4 @@ func (r *XRouter) Fill(trajectories []Trajectory) error {
 		t.Reward = r.scorer.Score(t.Correct, t.Cost, t.answered())
 	}
 	return nil
-}
-
-// dollars returns what the calls cost; failed ones cost nothing.
-func (t *Trajectory) dollars(pool []routing.Expert, countInput bool) (float64, error) {
-	var usd float64
-	for _, c := range t.Calls {
-		m := expertIndex(pool, c.Expert)
-		if m < 0 {
-			return 0, fmt.Errorf("problem %s, run %d: call of expert %q, who is not in the pool", t.Problem, t.Run, c.Expert)
-		}
-		usd += pool[m].Price.USD(cost.Usage{In: c.In, Out: c.Out}, countInput)
-	}
-	return usd, nil
-}
-
-// answered returns how many calls had a response.
-func (t *Trajectory) answered() (n int) {
-	for _, c := range t.Calls {
-		if c.Failed == "" {
-			n++
-		}
-	}
-	return n
 }

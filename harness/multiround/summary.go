@@ -3,9 +3,9 @@
 package multiround
 
 import (
-	"math"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
@@ -98,7 +98,7 @@ func Summarise(trajectories []Trajectory, pool []routing.Expert) Summary {
 		s.Format = &rate
 	}
 	s.AccuracyCall, s.AccuracyNone = among(rightCalled, called), among(right-rightCalled, n-called)
-	s.Entropy = entropy(moves)
+	s.Entropy = metrics.Entropy(moves)
 	return s
 }
 
@@ -114,10 +114,6 @@ func (t *Trajectory) firstMove(pool []routing.Expert) (int, bool) {
 	return 0, false
 }
 
-func expertIndex(pool []routing.Expert, id string) int {
-	return slices.IndexFunc(pool, func(x routing.Expert) bool { return x.ID == id })
-}
-
 func share(part, whole float64) float64 {
 	if whole == 0 {
 		return 0
@@ -131,17 +127,4 @@ func among(part, whole float64) *float64 {
 	}
 	v := part / whole
 	return &v
-}
-
-func entropy(counts []float64) (h float64) {
-	var sum float64
-	for _, c := range counts {
-		sum += c
-	}
-	for _, c := range counts {
-		if c > 0 {
-			h -= c / sum * math.Log(c/sum)
-		}
-	}
-	return h
 }

@@ -43,12 +43,6 @@ func SourceTags() Tags {
 
 func (Tags) name() string { return "tags" }
 
-// The words that stand for a name and a question in the prompt. A search that has them copied the instructions.
-const (
-	placeholderName     = "EXPERT-NAME"
-	placeholderQuestion = "YOUR-QUESTION"
-)
-
 // Prompt is the policy's prompt. Names are the ids of the experts.
 func (Tags) Prompt(list []routing.Expert, problem string) string {
 	var b strings.Builder

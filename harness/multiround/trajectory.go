@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
@@ -68,6 +70,12 @@ type Call struct {
 	Failed string `json:"failed,omitempty"`
 }
 
+// Tokens is a usage as trajectories have it.
+type Tokens struct {
+	In  int64 `json:"in"`
+	Out int64 `json:"out"`
+}
+
 // Invalid is an action that could not be carried out.
 type Invalid struct {
 	Turn   int    `json:"turn"`
@@ -91,6 +99,27 @@ const (
 	NotAlone       Reason = "not-alone"        // tools: select_response beside other calls
 	NothingToTake  Reason = "nothing-to-take"  // tools: select_response of a model that has not answered
 	BeyondTheLimit Reason = "beyond-the-limit" // tools: calls after the last turn that may have some
+)
+
+// Fault is a way in which a transcript breaks Router-R1's format.
+type Fault string
+
+// Faults.
+const (
+	FaultNoTags         Fault = "no-tags"          // no block at all
+	FaultUnbalanced     Fault = "unbalanced"       // a tag that is opened and not closed, or the other way round
+	FaultNested         Fault = "nested"           // a block inside another
+	FaultNoThink        Fault = "no-think"         // no think block
+	FaultEmptyThink     Fault = "empty-think"      // a think block with nothing or dots in it
+	FaultAnswers        Fault = "answers"          // not exactly one answer
+	FaultInformation    Fault = "information"      // not as many information blocks as searches
+	FaultStart          Fault = "start"            // does not start with a think block
+	FaultEnd            Fault = "end"              // does not end with the answer
+	FaultColon          Fault = "colon"            // a search without exactly one colon
+	FaultNoQuestion     Fault = "no-question"      // a search with an empty question
+	FaultPlaceholder    Fault = "placeholder"      // a search that repeats the words of the instructions
+	FaultNameInQuestion Fault = "name-in-question" // a search that names its model again in the question
+	FaultUnknownModel   Fault = "unknown-model"    // a search of a model that is not on offer
 )
 
 // Ending says how a trajectory ended.
@@ -118,20 +147,29 @@ func WriteTrajectories(w io.Writer, trajectories []Trajectory) error {
 	return b.Flush()
 }
 
-// ReadTrajectories reads what WriteTrajectories wrote.
-func ReadTrajectories(r io.Reader) ([]Trajectory, error) {
-	var out []Trajectory
-	dec := json.NewDecoder(r)
-	for {
-		var t Trajectory
-		switch err := dec.Decode(&t); {
-		case err == io.EOF:
-			return out, nil
-		case err != nil:
-			return nil, fmt.Errorf("trajectory %d: %w", len(out)+1, err)
-		case t.Schema != schema:
-			return nil, fmt.Errorf("trajectory %d: schema %d; want %d", len(out)+1, t.Schema, schema)
+// answered returns how many calls had a response.
+func (t *Trajectory) answered() (n int) {
+	for _, c := range t.Calls {
+		if c.Failed == "" {
+			n++
 		}
-		out = append(out, t)
 	}
+	return n
+}
+
+// dollars returns what the calls cost; failed ones cost nothing.
+func (t *Trajectory) dollars(pool []routing.Expert, countInput bool) (float64, error) {
+	var usd float64
+	for _, c := range t.Calls {
+		m := expertIndex(pool, c.Expert)
+		if m < 0 {
+			return 0, fmt.Errorf("problem %s, run %d: call of expert %q, who is not in the pool", t.Problem, t.Run, c.Expert)
+		}
+		usd += pool[m].Price.USD(cost.Usage{In: c.In, Out: c.Out}, countInput)
+	}
+	return usd, nil
+}
+
+func expertIndex(pool []routing.Expert, id string) int {
+	return slices.IndexFunc(pool, func(x routing.Expert) bool { return x.ID == id })
 }

@@ -2,12 +2,12 @@ package multiround
 
 import (
 	"bytes"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/internal/jsontest"
 )
 
 // A line each, read as it was written.
@@ -23,16 +23,7 @@ func TestTrajectoriesAreLinesThatAreReadAgain(t *testing.T) {
 	if n := bytes.Count(file.Bytes(), []byte("\n")); n != len(want) {
 		t.Errorf("%d lines", n)
 	}
-	read, err := ReadTrajectories(&file)
-	if diff := cmp.Diff(want, read); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
-}
-
-func TestTrajectoriesOfAnotherSchemaAreRefused(t *testing.T) {
-	for want, text := range map[string]string{"schema 7; want 1": `{"schema":7}`, "trajectory 1: ": `{"schema":`, "trajectory 2: ": `{"schema":1} 7`} {
-		if _, err := ReadTrajectories(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", text, err)
-		}
+	if diff := cmp.Diff(want, jsontest.Lines[Trajectory](t, &file)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // builtin returns a built-in experiment.
 func builtin(t *testing.T, name string) *spec.Resolved {
 	t.Helper()
-	r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()})
+	r, err := spec.Load(experiments.FS, name, spec.Known{Methods: methods.Kinds()}, spec.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func TestAPartOfTheQuestionsHasNoWholeRowBesideIt(t *testing.T) {
 		{"the first questions of each benchmark", func(x *spec.Experiment) { x.Evaluate.MaxProblems = 8 }, false},
 		{"one benchmark less", func(x *spec.Experiment) { x.Test = x.Test[1:] }, false},
 	} {
-		r, err := spec.Load(experiments.FS, "main", spec.Known{Methods: methods.Kinds()})
+		r, err := spec.Load(experiments.FS, "main", spec.Known{Methods: methods.Kinds()}, spec.Changes{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func TestRowsThatMatchAnotherAreNamedBelowTheTable(t *testing.T) {
 }
 
 func TestNotesSayWhichRowsHaveALimitAndWhichWereChosenBefore(t *testing.T) {
-	r, err := spec.Load(experiments.FS, "recorded", spec.Known{Methods: methods.Kinds()})
+	r, err := spec.Load(experiments.FS, "recorded", spec.Known{Methods: methods.Kinds()}, spec.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func TestEveryKnobIsInARecipeButThoseThatMoveNoNumber(t *testing.T) {
 // The study of collapse trains for minutes; what its figure calls things, and leaves out, moves no number of it.
 func TestNamesInTheFigureOfCollapseAreInNoRecipe(t *testing.T) {
 	keys := func(change func(*spec.Collapse)) map[store.Key]bool {
-		r, err := spec.Load(experiments.FS, "collapse", spec.Known{})
+		r, err := spec.Load(experiments.FS, "collapse", spec.Known{}, spec.Changes{})
 		if err != nil {
 			t.Fatal(err)
 		}

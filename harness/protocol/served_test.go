@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/internal/jsontest"
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/multiround"
@@ -133,11 +135,8 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			trajectories, err := multiround.ReadTrajectories(file)
+			trajectories := jsontest.Lines[multiround.Trajectory](t, file)
 			file.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
 			for k, x := range trajectories {
 				if len(x.Calls) != 1 || x.Turns != 2 || len(x.Invalid) > 0 || x.Problem != a.Queries[k].Problem.ID {
 					t.Fatalf("%s: %+v", row, x)
@@ -187,10 +186,7 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 	if err != nil || strings.Count(string(text), "\n") != 3 {
 		t.Errorf("trajectories for a trainer: %v\n%s", err, text)
 	}
-	played, err := multiround.ReadTrajectories(strings.NewReader(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	played := jsontest.Lines[multiround.Trajectory](t, bytes.NewReader(text))
 	for k, x := range routed {
 		if x.Run != k || x.Expert != "qwen3-30b" || x.Answer != played[k].Answer || x.Answer == "" || x.USD != e.pool.Experts[1].Price.USD(cost.Usage{Out: played[k].Calls[0].Out}, false) {
 			t.Errorf("routed %+v, played %+v", x, played[k])

@@ -14,6 +14,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/theory"
 )
 
@@ -88,3 +89,11 @@ func (s *sight) buckets(ctx context.Context, texts []string) ([]theory.Bucket, e
 	}
 	return seen, nil
 }
+
+// Features are those of the regressions that a network sees: few buckets, since the policy reads nothing else.
+func Features() spec.Features {
+	return spec.Features{Read: []string{spec.ReadStructure, spec.ReadWords}, Words: spec.Words{Buckets: 1024, NGrams: 2}}
+}
+
+// look is what a policy sees of texts: a network what its sight has, a language model the text.
+type look func(ctx context.Context, texts []string) ([]theory.Bucket, error)

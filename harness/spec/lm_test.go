@@ -15,7 +15,7 @@ func withPolicy(keys string) (spec.Policy, error) {
 	text := string(files["base.yaml"].Data)
 	text = strings.Replace(text, "policy: {kind: compact, buckets: 64, ngrams: 2, hidden: 8, backend: go}", "policy: {buckets: 64, ngrams: 2, hidden: 8, backend: go, "+keys+"}", 1)
 	files["base.yaml"].Data = []byte(text)
-	r, err := spec.Load(files, "spec", known)
+	r, err := spec.Load(files, "spec", known, spec.Changes{})
 	if err != nil {
 		return spec.Policy{}, err
 	}
@@ -51,7 +51,7 @@ func TestARowMayReplaceTheTuning(t *testing.T) {
 	files := sound()
 	files["base.yaml"].Data = []byte(strings.Replace(string(files["base.yaml"].Data), "policy: {kind: compact,", "policy: {"+rest+"model: x, tune: {last: 2},", 1))
 	files["spec.yaml"].Data = append(files["spec.yaml"].Data, []byte("\npolicy: {tune: head}\n")...)
-	r, err := spec.Load(files, "spec", known)
+	r, err := spec.Load(files, "spec", known, spec.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}

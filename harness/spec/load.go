@@ -40,14 +40,9 @@ type Resolved struct {
 }
 
 // Load reads the spec called name (with or without .yaml), the bases it is laid over and the pools, prices and
-// benchmarks it names, and checks all of it. The error is Faults with everything that is wrong in all of those
-// files, unless the spec itself cannot be found.
-func Load(fsys fs.FS, name string, known Known) (*Resolved, error) {
-	return LoadChanged(fsys, name, known, Changes{})
-}
-
-// LoadChanged is Load with changes that are made before the spec is checked. Its title says which.
-func LoadChanged(fsys fs.FS, name string, known Known, changes Changes) (*Resolved, error) {
+// benchmarks it names, makes changes, which its title then tells, and checks all of it. The error is Faults with everything that is
+// wrong in all of those files, unless the spec itself cannot be found.
+func Load(fsys fs.FS, name string, known Known, changes Changes) (*Resolved, error) {
 	file := strings.TrimSuffix(name, ".yaml") + ".yaml"
 	l := &loader{fsys: fsys, known: known, out: &Resolved{Named: name, Benchmarks: Benchmarks{}, Files: map[string][]byte{}}}
 	l.spec = newDecoder(where(fsys, file))

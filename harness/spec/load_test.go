@@ -136,7 +136,7 @@ func TestASpecIsLaidOverItsBase(t *testing.T) {
 	files := sound()
 	edit(t, files, "spec.yaml", "outputs:", "evaluate: {max_problems: 20, max_runs: 3}\noutputs:")
 	for _, name := range []string{"spec", "spec.yaml"} {
-		r, err := spec.Load(files, name, known)
+		r, err := spec.Load(files, name, known, spec.Changes{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ base: more.yaml
 title: Another test
 more_methods: [{name: fixed, id: cheap, params: {expert: small}}]
 `)}
-	r, err := spec.Load(files, "most", known)
+	r, err := spec.Load(files, "most", known, spec.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ more_methods: [{name: fixed, id: cheap, params: {expert: small}}]
 	}
 	edit(t, files, "more.yaml", "name: random, id: dice", "name: dice")
 	edit(t, files, "most.yaml", "name: fixed, id: cheap", "name: fixed, id: small")
-	_, err = spec.Load(files, "most", known)
+	_, err = spec.Load(files, "most", known, spec.Changes{})
 	for _, want := range []string{`more.yaml:5: methods[4].name: unknown method "dice"`, `most.yaml:4: methods[6]`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)
@@ -215,12 +215,12 @@ more_methods: [{name: fixed, id: cheap, params: {expert: small}}]
 func TestAnOutputIsOneThatTheCallerKnows(t *testing.T) {
 	files := sound()
 	edit(t, files, "spec.yaml", "kind: table", "kind: tabel")
-	if _, err := spec.Load(files, "spec", known); err != nil {
+	if _, err := spec.Load(files, "spec", known, spec.Changes{}); err != nil {
 		t.Errorf("a caller that knows no outputs: %v", err)
 	}
 	knows := known
 	knows.Outputs = []string{"pareto", "table"}
-	if _, err := spec.Load(files, "spec", knows); err == nil || !strings.Contains(err.Error(), `spec.yaml:21: outputs[0].kind: unknown output "tabel"; did you mean "table"? known: pareto, table`) {
+	if _, err := spec.Load(files, "spec", knows, spec.Changes{}); err == nil || !strings.Contains(err.Error(), `spec.yaml:21: outputs[0].kind: unknown output "tabel"; did you mean "table"? known: pareto, table`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -229,7 +229,7 @@ func TestABackendIsGoOrXLA(t *testing.T) {
 	for _, backend := range []string{"go", "xla"} {
 		files := sound()
 		edit(t, files, "spec.yaml", "outputs:", "policy: {backend: "+backend+"}\noutputs:")
-		r, err := spec.Load(files, "spec", known)
+		r, err := spec.Load(files, "spec", known, spec.Changes{})
 		if err != nil || r.Experiment.Policy.Backend != backend || r.Experiment.Policy.Kind != "compact" {
 			t.Errorf("%s: %+v, %v", backend, r, err)
 		}
@@ -381,7 +381,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 			if old, new, ok := strings.Cut(tc.also, " => "); ok {
 				edit(t, files, "spec.yaml", old, new)
 			}
-			_, err := spec.Load(files, "spec", known)
+			_, err := spec.Load(files, "spec", known, spec.Changes{})
 			var faults spec.Faults
 			if !errors.As(err, &faults) {
 				t.Fatalf("got %v, want faults", err)
@@ -405,7 +405,7 @@ func TestAllFaultsOfAllFilesAreReportedAtOnceInOrder(t *testing.T) {
 	edit(t, files, "pools/toy.yaml", "residual_sd: 0.5", "residual_sd: wide")
 	edit(t, files, "prices/list.yaml", "source: invented\n", "")
 	edit(t, files, "benchmarks.yaml", "runs: 4", "runs: 0")
-	_, err := spec.Load(files, "spec", known)
+	_, err := spec.Load(files, "spec", known, spec.Changes{})
 	var faults spec.Faults
 	if !errors.As(err, &faults) {
 		t.Fatalf("got %v", err)
@@ -435,7 +435,7 @@ func TestAllFaultsOfAllFilesAreReportedAtOnceInOrder(t *testing.T) {
 func TestAFaultMetOnTwoWaysIsReportedOnce(t *testing.T) {
 	files := sound()
 	edit(t, files, "pools/toy.yaml", "{train: 500, Q: 600}", "{Q: 600}") // both training stages draw on the cell
-	_, err := spec.Load(files, "spec", known)
+	_, err := spec.Load(files, "spec", known, spec.Changes{})
 	if want := `pools/toy.yaml:17: simulation.skills.big.mean_tokens: none for the cell "train" of "drill"`; err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
@@ -459,7 +459,7 @@ func TestRowsAreTriedWithTheFinishedExperiment(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := spec.Load(files, "spec", k)
+	_, err := spec.Load(files, "spec", k, spec.Changes{})
 	want := `spec.yaml:15: methods[1].params: unknown key "expart"; did you mean "expert"?
 spec.yaml:15: methods[1].params.expert: not set
 spec.yaml:16: methods[2]: cannot be built`
@@ -469,7 +469,7 @@ spec.yaml:16: methods[2]: cannot be built`
 
 	edit(t, files, "spec.yaml", "{expart: small}", "{expert: small}")
 	edit(t, files, "spec.yaml", "large: 100", "large: -1")
-	_, err = spec.Load(files, "spec", k)
+	_, err = spec.Load(files, "spec", k, spec.Changes{})
 	if want := `spec.yaml:7: large: want at least 0 and at most 1000000, got "-1"`; err == nil || err.Error() != want {
 		t.Errorf("what only follows from another fault is left out: got\n%v\nwant\n%s", err, want)
 	}
@@ -483,7 +483,7 @@ func TestAnUnknownSpecListsTheKnownOnes(t *testing.T) {
 		"pools":    `unknown spec "pools"; known: spec`,
 		"nonsense": `unknown spec "nonsense"; known: spec`,
 	} {
-		if _, err := spec.Load(sound(), name, known); err == nil || err.Error() != want {
+		if _, err := spec.Load(sound(), name, known, spec.Changes{}); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %s", name, err, want)
 		}
 	}
@@ -514,7 +514,7 @@ func TestAUsersFilesStandOverTheBuiltInOnes(t *testing.T) {
 	if diff := cmp.Diff([]string{"mine", "spec"}, spec.Names(fsys)); diff != "" {
 		t.Error(diff)
 	}
-	r, err := spec.Load(fsys, name, known)
+	r, err := spec.Load(fsys, name, known, spec.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -524,7 +524,7 @@ func TestAUsersFilesStandOverTheBuiltInOnes(t *testing.T) {
 
 	write("pools/toy.yaml", "name: toy\n")
 	write("mine.yaml", strings.Replace(mine, "prices: list", "prices: lost", 1))
-	_, err = spec.Load(fsys, name, known)
+	_, err = spec.Load(fsys, name, known, spec.Changes{})
 	for _, want := range []string{filepath.Join(dir, "pools", "toy.yaml") + `:1: "kind" is not set`, filepath.Join(dir, "mine.yaml") + `:5: prices: unknown price list "lost"; did you mean "list"?`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
@@ -554,7 +554,7 @@ func TestTheSoundSpecLoadsWithEveryPool(t *testing.T) {
 	} {
 		files := sound()
 		edit(t, files, "spec.yaml", edits[0], edits[1])
-		r, err := spec.Load(files, "spec", known)
+		r, err := spec.Load(files, "spec", known, spec.Changes{})
 		if err != nil {
 			t.Error(err)
 		} else if r.Experiment.Protocol == "folds" && len(r.Benchmarks) > 0 {
@@ -604,7 +604,7 @@ func FuzzLoad(f *testing.F) {
 }
 
 func soundOrRefused(t interface{ Fatalf(string, ...any) }, files fstest.MapFS) {
-	r, err := spec.Load(files, "spec", known)
+	r, err := spec.Load(files, "spec", known, spec.Changes{})
 	if err != nil {
 		var faults spec.Faults
 		if !errors.As(err, &faults) || len(faults) == 0 {
@@ -664,7 +664,7 @@ func TestRangesOfAnEnsembleAreChecked(t *testing.T) {
 		}
 		files["spec.yaml"].Data = append(files["spec.yaml"].Data, []byte("ensemble:\n  pools: 2\n  "+noise+"\n  topic_leak: {from: 0, to: 1, why: w}\n  residual_sd: {from: 0, to: 1, why: w}\n"+
 			"  topic_sd: {from: 0, to: 1, why: w}\n  strength_sd: {from: 0, to: 1, why: w}\n  tokens_sigma: {from: 0, to: 1, why: w}\n")...)
-		_, err := spec.Load(files, "spec", known)
+		_, err := spec.Load(files, "spec", known, spec.Changes{})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v", noise, err)
 		}
@@ -683,7 +683,7 @@ func TestTheDigestIsOfWhatASpecSays(t *testing.T) {
 		if old != "" {
 			edit(t, files, file, old, new)
 		}
-		r, err := spec.Load(files, "spec", known)
+		r, err := spec.Load(files, "spec", known, spec.Changes{})
 		if err != nil {
 			t.Fatal(err)
 		}

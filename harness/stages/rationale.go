@@ -17,24 +17,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/generate"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/table"
 	"github.com/entrorouter/entrorouter/harness/train"
 )
-
-// Teacher is who writes the rationales of Stage I.
-type Teacher struct {
-	spec.Teacher
-	Endpoint experts.Endpoint
-	Seed     seed.Seed // of the experiment
-	Servers  Asker     // nil: nobody can be asked
-}
-
-// Asker asks a language model for an answer to each text, in order, each in the template of s, and asks nothing twice.
-type Asker interface {
-	Ask(ctx context.Context, model experts.Endpoint, s spec.Sampling, asks []experts.Ask) ([]experts.Completion, error)
-}
 
 // Teacher returns the model that is asked for rationales; ok is false where nobody is.
 func (t *Training) Teacher() (x experts.Endpoint, ok bool) {

@@ -178,3 +178,7 @@ func (r *Router) say(ctx context.Context, queries []routing.Query) ([]opinion, e
 	}
 	return said, nil
 }
+
+func (t *Training) router(by chooser, experts []routing.Expert, work routing.Work) *Router {
+	return &Router{chooser: by, writes: t.Policy.Rationale == "cot", decoding: t.With.Decoding, seed: work.Seed, costs: routing.Costs(experts, "normalised"), start: t.With.Start}
+}

@@ -52,7 +52,7 @@ func load(t *testing.T, folder, name string) *spec.Resolved {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := spec.Load(fsys, name, spec.Known{Methods: []string{"random", "fixed", "oracle", "mixture", "benchmark", "logistic", "bag", "knn", "mean", "entrorouter"}})
+	r, err := spec.Load(fsys, name, spec.Known{Methods: []string{"random", "fixed", "oracle", "mixture", "benchmark", "logistic", "bag", "knn", "mean", "entrorouter"}}, spec.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func sampleVerdicts(ids []RolloutID) []Verdict {
 
 // filled returns a file with 20,000 graded rollouts in one scope.
 func filled(b *testing.B) (*Rollouts, Scope) {
-	db, err := OpenRollouts(b.Context(), filepath.Join(b.TempDir(), "rollouts.db"))
+	db, err := openRollouts(b.Context(), filepath.Join(b.TempDir(), "rollouts.db"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // attempts of which one has no end.
 func ledgerFile(t testing.TB, path string) {
 	t.Helper()
-	db, err := OpenRollouts(t.Context(), path)
+	db, err := openRollouts(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

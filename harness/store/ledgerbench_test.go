@@ -31,7 +31,7 @@ func BenchmarkLedger(b *testing.B) {
 	for _, inFlight := range []int{1, 64, 2000} {
 		b.Run(fmt.Sprint(inFlight), func(b *testing.B) {
 			path := filepath.Join(b.TempDir(), rolloutsFile)
-			db, err := OpenRollouts(b.Context(), path)
+			db, err := openRollouts(b.Context(), path)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func BenchmarkLedger(b *testing.B) {
 // BenchmarkResume opens a file of a million graded rollouts without texts and reads all that a resumed run reads.
 func BenchmarkResume(b *testing.B) {
 	path := filepath.Join(b.TempDir(), rolloutsFile)
-	db, err := OpenRollouts(b.Context(), path)
+	db, err := openRollouts(b.Context(), path)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func BenchmarkResume(b *testing.B) {
 	rounds := 0
 	for b.Loop() {
 		before, rows := cpu(), 0
-		db, err := OpenRollouts(b.Context(), path)
+		db, err := openRollouts(b.Context(), path)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 // An answer repeats another one if both are to one problem of one scope and neither text nor thinking differ in a byte.
 func TestRepeatedAnswersAreCounted(t *testing.T) {
 	dir := t.TempDir()
-	db, err := OpenRollouts(t.Context(), filepath.Join(dir, rolloutsFile))
+	db, err := openRollouts(t.Context(), filepath.Join(dir, rolloutsFile))
 	if err != nil {
 		t.Fatal(err)
 	}

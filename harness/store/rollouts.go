@@ -49,8 +49,7 @@ type Rollouts struct {
 	read  *sql.DB
 	codec codec
 
-	w    *writer // nil: opened for reading
-	held *lock   // of the folder; nil: held by a Store, or opened for reading
+	w *writer // nil: opened for reading
 }
 
 // ErrDamaged says that something in a file of rollouts is not what was written.
@@ -267,24 +266,7 @@ CREATE TABLE tally ( -- attempts that ended, added up
 `
 )
 
-// OpenRollouts opens the rollouts at path for writing, making the file and its folder if needed. The error is ErrLocked, and
-// names the process, if another one writes to the folder. Of a folder that is open as a Store, Store.Rollouts opens them.
-func OpenRollouts(ctx context.Context, path string) (*Rollouts, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, fmt.Errorf("rollouts %q: %w", path, explainWrite(path, err))
-	}
-	held, err := lockFolder(filepath.Dir(path))
-	if err != nil {
-		return nil, fmt.Errorf("rollouts %q: %w", path, err)
-	}
-	db, err := openRollouts(ctx, path)
-	if err != nil {
-		return nil, errors.Join(err, held.unlock())
-	}
-	db.held = held
-	return db, nil
-}
-
+// openRollouts opens the rollouts at path for writing, making the file if needed. Its folder is held by a Store.
 func openRollouts(ctx context.Context, path string) (_ *Rollouts, err error) {
 	defer func() {
 		if err != nil {
@@ -462,9 +444,6 @@ func (db *Rollouts) Close() error {
 	}
 	if db.w != nil { // last, so that nobody reads
 		errs = append(errs, explainSQL(db.w.disconnect()))
-	}
-	if db.held != nil {
-		errs = append(errs, db.held.unlock())
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("rollouts %q: close: %w", db.path, err)

@@ -25,7 +25,10 @@ import (
 
 func openDB(t testing.TB, path string) *Rollouts {
 	t.Helper()
-	db, err := OpenRollouts(t.Context(), path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	db, err := openRollouts(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +222,7 @@ func TestTheFileAgreesWithAMap(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		path := filepath.Join(dir, fmt.Sprint(n))
-		db, err := OpenRollouts(t.Context(), path)
+		db, err := openRollouts(t.Context(), path)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -261,7 +264,7 @@ func TestTheFileAgreesWithAMap(t *testing.T) {
 				if err := db.Close(); err != nil {
 					rt.Fatal(err)
 				}
-				if db, err = OpenRollouts(t.Context(), path); err != nil {
+				if db, err = openRollouts(t.Context(), path); err != nil {
 					rt.Fatal(err)
 				}
 			}
@@ -512,7 +515,7 @@ func TestBadFilesAreOneClearSentence(t *testing.T) {
 		"text/rollouts": "not a directory",
 	} {
 		before := tree(t, dir)
-		_, err := OpenRollouts(t.Context(), at(name))
+		_, err := openRollouts(t.Context(), at(name))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), at(name)) {
 			t.Errorf("%s: error %v, want its path and %q", name, err, want)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -140,9 +141,12 @@ func TestTheLedgerAgreesWithAModel(t *testing.T) {
 		n++
 		root := filepath.Join(dir, fmt.Sprint(n))
 		path := filepath.Join(root, rolloutsFile)
+		if err := os.Mkdir(root, 0o777); err != nil {
+			rt.Fatal(err)
+		}
 		ctx := context.Background()
 		open := func() *Rollouts {
-			db, err := OpenRollouts(ctx, path)
+			db, err := openRollouts(ctx, path)
 			if err != nil {
 				rt.Fatal(err)
 			}

@@ -33,8 +33,6 @@ func newWeights(n int) weights {
 	return weights{theta: make([]float64, n), grad: make([]float64, n), first: make([]float64, n), second: make([]float64, n)}
 }
 
-func (w *weights) params() *weights { return w }
-
 func (w *weights) clear() { clear(w.grad) }
 
 func (w *weights) update(lr, decay, norm float64) {

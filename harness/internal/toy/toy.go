@@ -69,7 +69,7 @@ func Load(t testing.TB, path string) *spec.Resolved {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := spec.Load(fsys, name, spec.Known{Methods: methods.Kinds()})
+	r, err := spec.Load(fsys, name, spec.Known{Methods: methods.Kinds()}, spec.Changes{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package lm_test
+package tokenizer_test
 
 import (
 	"flag"
@@ -26,7 +26,7 @@ func TestFreshMergesAreLearnedFromGeneratedProblems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	instructions, err := os.ReadFile("prompt.tmpl")
+	instructions, err := os.ReadFile("../lm/prompt.tmpl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,12 +47,12 @@ func TestFreshMergesAreLearnedFromGeneratedProblems(t *testing.T) {
 		lines = append(lines, m[0]+" "+m[1])
 	}
 	if *updateMerges {
-		if err := os.WriteFile("fresh-merges.txt", []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+		if err := os.WriteFile("../lm/fresh-merges.txt", []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	text, err := os.ReadFile("fresh-merges.txt")
+	text, err := os.ReadFile("../lm/fresh-merges.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
