@@ -107,9 +107,9 @@
 // the verdict has a p value: twice the least tail at which the interval, made in the same way with other quantiles, would
 // still decide; it is no less than 0.001, since resamples and seeds are few. Two adjusted values stand beside it: Holm's,
 // within a section on one scale, and Benjamini and Hochberg's, over all orderings and scales, which supposes positive
-// dependence. They change no verdict. Beside them verdicts.csv has the difference that would have been told with 80% power,
+// dependence. They change no verdict. Beside them stand the difference that would have been told with 80% power
 // and the number of questions that both rows were scored on.
-// Rows that are level, single trainings, verdicts at equal cost and claims have none of it.
+// Rows that are level, single trainings, rows that always ask the strongest, verdicts at equal cost beside an accuracy and claims have none of it.
 //
 // On simulated scales and recorded answers the difference is the paired one if one of the rows is the row that
 // measurements take differences from; otherwise the two intervals are combined as those of independent numbers (MOVER,

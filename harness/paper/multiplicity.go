@@ -182,9 +182,9 @@ func survivors(judged []Judged) string {
 	return fmt.Sprintf("Holm %d, FDR %d of %d", holm, fdr, decided)
 }
 
-// line is a test in a cell.
+// line is a test in a cell, in the metric's unit.
 func (t *Tested) line() string {
-	return "p " + asP(t.P) + ", Holm " + asP(t.Holm) + ", FDR " + asP(t.FDR)
+	return "p " + asP(t.P) + ", Holm " + asP(t.Holm) + ", FDR " + asP(t.FDR) + "; detectable " + short(t.Detectable, 3)
 }
 
 // asP writes a p value with two digits, or what it is at most.
@@ -206,4 +206,4 @@ func (t *Tested) fields() []string {
 // aboutTests says what the adjusted values are, under tables that have them.
 const aboutTests = "Many verdicts are given at once. p: twice the least tail at which the interval would still decide, questions as normal errors and seeds by Student's t; no less than 0.001, since 2,000 resamples say no more. " +
 	"Holm: adjusted within a section and scale, so that with values up to 0.05 all of its verdicts hold together at 95%. FDR: adjusted over all orderings and scales (Benjamini and Hochberg), so that of verdicts with values up to 0.05 a twentieth is expected to be wrong; that supposes positive dependence, which rows on the same questions have as a rule. " +
-	"Verdicts at equal cost, those that rest on an assumption, single trainings and rows that are level have none."
+	"n: the questions that both rows were scored on. Detectable: the difference that would have been told with 80% power, in the unit of the difference. Verdicts at equal cost beside an accuracy, those that rest on an assumption, single trainings and rows that are level have none."

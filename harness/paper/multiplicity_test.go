@@ -3,8 +3,10 @@ package paper
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -88,6 +90,40 @@ func TestPValuesByHand(t *testing.T) {
 		if got := (&Ordering{Is: "above"}).tested(j); got != nil {
 			t.Errorf("%s: %+v, want no test", name, got)
 		}
+	}
+}
+
+// Each number of a test has a column, beside the number of questions and what could have been told.
+func TestTheTableOfVerdictsHasAColumnForEachNumberOfATest(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: cheap, b: router/knob=2, is: above, recorded: {}}")
+	m := measured(t,
+		line("paper", "cheap", points("accuracy-%", 62, 61, 63)+points("difference-points", 2, 1, 3)+" 100 questions"+points("cost-share-%", 20, 19, 21)+points("cost-difference-%", 5, 4, 6)+points("lead-points", 1, 0.5, 1.5)+points("other-lead-points", -1, -2, 0)),
+		line("paper", "ours", points("accuracy-%", 60, 59, 61)+" 120 questions"+points("cost-share-%", 15, 14, 16)))
+	rows, err := o.Judge("o.yaml", toyTables(t), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := o.Sheet(rows, m).Grids[1]
+	var got []string
+	for _, r := range g.Rows {
+		var cells []string
+		for _, c := range r {
+			cells = append(cells, strings.TrimSpace(c.Lead+" "+strings.Join(c.Lines, " ")))
+		}
+		got = append(got, strings.Join(cells, "|"))
+	}
+	want := []string{
+		"Y. (s)||||||||",
+		"The paper|not so in its own table|55.0 vs 80.0 %||||||",
+		"Small|confirmed|+2.00 [1.00, 3.00] cost +5.0|+1.00 [0.50, 1.50]|100|1.43|≤0.001|≤0.001|≤0.001", // 1 + 0.8416/1.96
+		"Big|not run toy without these rows|||||||",
+		"Logs|not run logs|||||||",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"Ordering, scale", "Verdict", "Difference", "At equal cost", "n", "Detectable", "p", "Holm", "FDR"}, g.Head); diff != "" {
+		t.Error(diff)
 	}
 }
 

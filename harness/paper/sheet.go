@@ -185,7 +185,7 @@ func (s OnScale) text() string {
 	return text + unit
 }
 
-// Sheet is the table of orderings, a column a scale.
+// Sheet is the table of orderings, a line a scale.
 func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 	s := &report.Sheet{
 		Name:    "verdicts",
@@ -212,7 +212,10 @@ func (o *Orderings) Sheet(rows []Row, measured *Measurements) *report.Sheet {
 				s.Records = append(s.Records, records(r)...)
 			}
 		}
-		s.Grids = append(s.Grids, sectionGrids(section.Title, mine)...)
+		if mine == nil {
+			continue
+		}
+		s.Grids = append(s.Grids, sectionGrid(section.Title, mine))
 	}
 	return s
 }
@@ -452,52 +455,71 @@ func (o *Orderings) summaryOfClaims(findings []Finding) (report.Grid, bool) {
 // abreast is how many scales stand side by side in a grid, so that a page can hold it.
 const abreast = 4
 
-// sectionGrids are a section on our own scales and on recorded answers, each without the scales and orderings that have
-// nothing there.
-func sectionGrids(title string, rows []Row) []report.Grid {
-	if len(rows) == 0 {
-		return nil
-	}
-	var grids []report.Grid
-	for _, recorded := range []bool{false, true} {
-		var scales []int
-		for i, j := range rows[0].Judged {
-			if (j.Scale.Kind == kindRecorded) == recorded && slices.ContainsFunc(rows, func(r Row) bool { return r.Judged[i].Verdict != NotStated }) {
-				scales = append(scales, i)
+// sectionGrid is a section: under each ordering the paper's numbers, and a line for each scale that has its rows.
+func sectionGrid(title string, rows []Row) report.Grid {
+	g := report.Grid{Title: title,
+		Head:   []string{"Ordering, scale", "Verdict", "Difference", "At equal cost", "n", "Detectable", "p", "Holm", "FDR"},
+		Widths: []float64{0.24, 0.13, 0.17, 0.15, 0.06, 0.08, 0.055, 0.055, 0.06}}
+	for _, r := range rows {
+		line := func(first report.Text) []report.Text {
+			cells := make([]report.Text, len(g.Head))
+			cells[0] = first
+			g.Rows = append(g.Rows, cells)
+			return cells
+		}
+		line(report.Text{Lead: upper(r.Ordering.Says) + ".", Lines: []string{"(" + r.Ordering.Source + ")"}})
+		if r.Paper != "" {
+			cells := line(report.Say("The paper"))
+			cells[2] = report.Say(r.Paper)
+			if !r.PaperHas {
+				cells[1] = report.Say("not so in its own table")
 			}
 		}
-		if recorded {
-			title += ", on recorded answers"
+		for _, j := range r.Judged {
+			if j.Verdict != NotStated {
+				r.Ordering.fill(j, line(report.Say(j.Scale.Title)))
+			}
 		}
-		for some := range slices.Chunk(scales, abreast) {
-			grids = append(grids, scalesGrid(title, rows, some))
-		}
-	}
-	return grids
-}
-
-// scalesGrid is a section on some scales.
-func scalesGrid(title string, rows []Row, scales []int) report.Grid {
-	g := report.Grid{Title: title, Head: []string{"Ordering", "Paper"}, Widths: []float64{0.27, 0.11}}
-	for _, i := range scales {
-		g.Head = append(g.Head, rows[0].Judged[i].Scale.Title)
-		g.Widths = append(g.Widths, min(0.3, 0.62/float64(len(scales))))
-	}
-	for _, r := range rows {
-		if !slices.ContainsFunc(scales, func(i int) bool { return r.Judged[i].Verdict != NotStated }) {
-			continue
-		}
-		paper := report.Say(r.Paper)
-		if !r.PaperHas {
-			paper.Lines = append(paper.Lines, "not so in its own table")
-		}
-		row := []report.Text{report.Say(upper(r.Ordering.Says)+".", "("+r.Ordering.Source+")"), paper}
-		for _, i := range scales {
-			row = append(row, cell(r.Ordering, r.Judged[i]))
-		}
-		g.Rows = append(g.Rows, row)
 	}
 	return g
+}
+
+// fill fills in the cells of a scale behind its title.
+func (o *Ordering) fill(j Judged, cells []report.Text) {
+	cells[1] = report.Text{Lead: j.Verdict}
+	if j.Verdict == NotRun {
+		cells[1].Lines = []string{j.Missing}
+		return
+	}
+	cells[1].Lines = j.because()
+	if j.Delta == nil {
+		return
+	}
+	difference := append([]string{o.number(*j.Delta)}, j.Delta.trainings()...)
+	if j.Cost != nil {
+		difference = append(difference, "cost "+signed(j.Cost.Number, 1))
+	}
+	cells[2] = report.Say(difference...)
+	if j.Equal != nil {
+		cells[3] = report.Say(interval(j.Equal.Told, 2))
+	}
+	if j.Delta.Questions > 0 {
+		cells[4] = report.Say(strconv.Itoa(j.Delta.Questions))
+	}
+	if t := j.Tested; t != nil {
+		cells[5], cells[6], cells[7], cells[8] = report.Say(short(t.Detectable, 3)), report.Say(asP(t.P)), report.Say(asP(t.Holm)), report.Say(asP(t.FDR))
+	}
+}
+
+// because says what the rows show where that decides nothing, and why a verdict is inconclusive whatever the interval.
+func (j Judged) because() (lines []string) {
+	if j.Shows != "" {
+		lines = append(lines, "here: "+j.Shows)
+	}
+	if j.Why != "" {
+		lines = append(lines, j.Why)
+	}
+	return lines
 }
 
 func cell(o *Ordering, j Judged) report.Text {
@@ -506,12 +528,7 @@ func cell(o *Ordering, j Judged) report.Text {
 		t.Lines = []string{j.Missing}
 		return t
 	}
-	if j.Shows != "" {
-		t.Lines = append(t.Lines, "here: "+j.Shows)
-	}
-	if j.Why != "" {
-		t.Lines = append(t.Lines, j.Why)
-	}
+	t.Lines = j.because()
 	if j.Delta == nil {
 		return t
 	}
