@@ -42,7 +42,7 @@ func TestCollapseIsTheSameByteForByteAndDoneOnce(t *testing.T) {
 	if cmp.Diff(a.Measurements, b.Measurements) != "" {
 		t.Error("measurements differ")
 	}
-	plan, err := Plan(t.Context(), smallCollapse(t), Options{Out: outs[0]})
+	plan, _, err := Plan(t.Context(), smallCollapse(t), Options{Out: outs[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestAnInterruptedCollapseStoresNothing(t *testing.T) {
 	if _, err := Run(ctx, smallCollapse(t), Options{Out: out}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if plan, err := Plan(t.Context(), smallCollapse(t), Options{Out: out}); err != nil || plan[0].Stored {
+	if plan, _, err := Plan(t.Context(), smallCollapse(t), Options{Out: out}); err != nil || plan[0].Stored {
 		t.Errorf("plan %+v, error %v", plan, err)
 	}
 }

@@ -184,7 +184,7 @@ func groupsByKnob(t *testing.T, out string) {
 				t.Errorf("costs %+v, want %+v", first.Work, c.work)
 			}
 			// Every step to do has a cause, and no other step.
-			plan, err := Plan(t.Context(), r, Options{Out: out})
+			plan, _, err := Plan(t.Context(), r, Options{Out: out})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +245,7 @@ func TestAFinishedExperimentHasNothingToExplain(t *testing.T) {
 	if x, err = Explain(t.Context(), toy.Tiny(t), Options{Out: out}); err != nil || x.ToDo != 0 {
 		t.Errorf("%+v, %v", x, err)
 	}
-	plan, err := Plan(t.Context(), toy.Tiny(t), Options{Out: out})
+	plan, _, err := Plan(t.Context(), toy.Tiny(t), Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestAStoreThatIsOnlyLookedAtIsNotMade(t *testing.T) {
 	if err != nil || x.ToDo != x.Steps || len(x.Causes) != 1 || sentence(x.Causes[0]) != ": not made yet" {
 		t.Errorf("%+v, %v", x, err)
 	}
-	if _, err := Plan(t.Context(), toy.Tiny(t), Options{Out: out}); err != nil {
+	if _, _, err := Plan(t.Context(), toy.Tiny(t), Options{Out: out}); err != nil {
 		t.Error(err)
 	}
 	if _, err := ExplainStep(t.Context(), toy.Tiny(t), Options{Out: out}, "measure"); err != nil {

@@ -56,7 +56,7 @@ func TestALanguageModelThatWritesIsTaughtAndGoesOnToTheSameBytes(t *testing.T) {
 	x.Teacher = &spec.Teacher{Model: "router-0.8", Temperature: 1, TopP: 1, MaxTokens: 100, Attempts: 2}
 	x.GRPO.Batch, x.GRPO.Group = 4, 4
 	calm := t.TempDir()
-	plan, err := Plan(t.Context(), r, Options{Out: calm})
+	plan, _, err := Plan(t.Context(), r, Options{Out: calm})
 	if err != nil {
 		t.Fatal(err)
 	}

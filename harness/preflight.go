@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/entrorouter/entrorouter/harness/machine"
@@ -14,16 +16,20 @@ import (
 )
 
 // Needs is what a run takes that finds nothing stored. Bytes are those of the greatest parts that grow with a knob, so they
-// are about right for large runs and too few for small ones.
+// are about right for large runs and too few for small ones. What a language model makes of texts on the way through its layers is
+// not among them: it depends on how long they are.
 type Needs struct {
 	Trainings int64 // of rows that are trained in steps
-	Steps     int64 // of all of them together
+	Steps     int64 // of all of them together, those that choose a weight decay included
 	Memory    int64 // bytes
+	Device    int64 // bytes of weights and what a step makes of them where XLA computes, which may be a card; not in Memory
 	Disk      int64 // bytes, of the store
 
-	// Training is how long the networks train that are trained in steps, on the Go backend and two cores; 0: on another
-	// backend, whose speed is not known here.
+	// Training is how long the networks train that are trained in steps, on the Go backend and two cores.
 	Training time.Duration
+
+	Unpaced bool     // steps of language models are done by XLA, whose speed is not known here
+	Lacks   []string // folders of language models without a config.json: what they take is in no number
 
 	memory, disk, training knobShare // the knobs that take most
 }
@@ -48,13 +54,14 @@ const (
 	simulatedDisk = 300     // an answer
 	servedDisk    = 4 << 10 // an answer, compressed
 
-	stepTime    = time.Millisecond // of a step whose network is small
-	goFLOPS     = 4e9              // of a large one, a second
-	weightFLOPs = 6                // of a weight and a text: forward, backward, update
+	stepTime  = time.Millisecond // of a step whose network is small
+	goFLOPS   = 4e9              // of a large one, a second
+	goLMFLOPS = 2e9              // of a language model: lm-tiny 1.4e9, one of four layers and 128 units 2.7e9
 )
 
-// Estimate says what a run of a spec takes.
-func Estimate(r *spec.Resolved) Needs {
+// Estimate says what a run of a spec takes. questions are those of recorded pools by name, which are in the recordings and not in the spec; a
+// pool without is counted as if it had none.
+func Estimate(r *spec.Resolved, questions map[string]int) Needs {
 	x := &r.Experiment
 	n := Needs{Memory: runMemory}
 	takes := func(memory, disk int64, knob, format string, args ...any) {
@@ -104,32 +111,73 @@ func Estimate(r *spec.Resolved) Needs {
 		takes(large*largeMemory, large*largeDisk, "large", "%d problems of each of %d benchmarks", x.Large, len(x.Test))
 		takes(int64(x.Evaluate.Bootstrap)*rows*int64(len(x.Test)+1)*sampleMemory, 0, "evaluate.bootstrap", "%d resamples of %d rows and %d benchmarks", x.Evaluate.Bootstrap, rows, len(x.Test))
 	}
+	// sets are the training problems of each fit to another set of them: of Stage I, and of Stage II.
+	var sets [][2]int
+	if !x.Recorded() {
+		sets = append(sets, [2]int{x.Train.SFT.Size, x.Train.RL.Size})
+	}
+	experts := 0
+	for _, p := range r.Pools {
+		experts = max(experts, len(p.Experts))
+		if x.Recorded() {
+			n := questions[p.Name] * (x.Folds.K - 1) / x.Folds.K
+			sets = append(sets, [2]int{n, n})
+		}
+	}
 	for _, m := range x.Methods {
-		network, ok := methods.NetworkOf(m, x)
+		network, ok := methods.NetworkOf(m, x, experts)
 		if !ok {
 			continue
 		}
-		n.Trainings += seeds
-		takes(4*network.Weights*weightCopies, 4*network.Weights*seeds, "row "+m.RowID()+": "+network.Knob, "%s", network.Value)
-		if network.Policy {
-			one, two := int64(x.SFT.Epochs)*int64((x.Train.SFT.Size-1)/x.SFT.Batch+1), int64(x.GRPO.Steps)*int64(x.GRPO.Epochs)
-			n.Steps += seeds * (one + two)
-			if x.Policy.Backend == "go" {
-				texts := float64(x.SFT.Epochs)*float64(x.Train.SFT.Size) + float64(two)*float64(min(x.GRPO.Batch, x.Train.RL.Size))
-				seconds := float64(seeds) * (float64(one+two)*stepTime.Seconds() + texts*float64(network.Weights)*weightFLOPs/goFLOPS)
-				took := time.Duration(min(seconds, 1e9) * float64(time.Second)) // 30 years, of each row
-				n.Training = min(n.Training+took, 1<<62)
-				if int64(took) > n.training.takes {
-					n.training = knobShare{"row " + m.RowID() + ": " + network.Knob, fmt.Sprintf("%s, trained in %d steps", network.Value, one+two), int64(took)}
-				}
-			}
-			episodes := int64(min(x.GRPO.Batch, x.Train.RL.Size)) * int64(x.GRPO.Group)
-			takes(episodes*episodeMemory, 0, "grpo.group", "%d rollouts of each problem of a batch", x.GRPO.Group)
+		knob := "row " + m.RowID() + ": " + network.Knob
+		fits := seeds * int64(len(sets))
+		n.Trainings += fits
+		memory := 4*network.Weights*weightCopies + network.Frozen
+		if network.Backend == "xla" {
+			n.Device = max(n.Device, memory)
+			memory = 0
 		}
+		takes(memory, 4*network.Weights*fits, knob, "%s", network.Value)
+		if lacks := network.Lacks; lacks != "" && !slices.Contains(n.Lacks, lacks) {
+			n.Lacks = append(n.Lacks, lacks)
+		}
+		var steps, seconds float64
+		for _, set := range sets {
+			if m.Train > 0 {
+				set = [2]int{min(set[0], m.Train), min(set[1], m.Train)}
+			}
+			e := network.Effort(set[0], set[1])
+			steps += float64(seeds) * e.Steps
+			rate := goFLOPS
+			if network.LM {
+				rate = goLMFLOPS
+			}
+			seconds += float64(seeds) * (e.Steps*stepTime.Seconds() + (e.Texts*network.FLOPs+float64(set[0]+set[1])*network.Reading)/rate)
+		}
+		n.Steps += int64(min(steps, 1e15))
+		switch {
+		case network.Backend == "go":
+			took := time.Duration(min(seconds, 1e9) * float64(time.Second)) // 30 years, of each row
+			n.Training = min(n.Training+took, 1<<62)
+			if int64(took) > n.training.takes {
+				n.training = knobShare{knob, fmt.Sprintf("%s, trained in %.0f steps", network.Value, steps/float64(seeds)), int64(took)}
+			}
+		case network.LM:
+			n.Unpaced = true
+		}
+		takes(min(network.Batch, largestSet(sets))*network.Group*episodeMemory, 0, "grpo.group", "%d rollouts of each problem of a batch", network.Group)
 	}
 	if c := x.Collapse; c != nil {
 		t := c.Training
 		takes(int64(t.Batch)*int64(t.Group)*episodeMemory, 0, "collapse.training.batch", "%d problems a step, %d episodes of each", t.Batch, t.Group)
+	}
+	return n
+}
+
+// largestSet is how many problems of Stage II a fit has at most.
+func largestSet(sets [][2]int) (n int64) {
+	for _, set := range sets {
+		n = max(n, int64(set[1]))
 	}
 	return n
 }
@@ -181,7 +229,11 @@ const PreflightEnv = "ENTROROUTER_PREFLIGHT"
 
 // String says the needs in a line.
 func (n Needs) String() string {
-	text := fmt.Sprintf("from an empty store: about %s of memory, %s of disk", Size(n.Memory), Size(n.Disk))
+	text := fmt.Sprintf("from an empty store: about %s of memory", Size(n.Memory))
+	if n.Device > 0 {
+		text += fmt.Sprintf(" and, where XLA computes, %s for weights", Size(n.Device))
+	}
+	text += fmt.Sprintf(", %s of disk", Size(n.Disk))
 	for _, c := range []struct {
 		n         int64
 		one, many string
@@ -192,6 +244,12 @@ func (n Needs) String() string {
 	}
 	if n.Training > 2*time.Minute {
 		text += fmt.Sprintf(", about %s on two cores", long(n.Training))
+	}
+	if n.Unpaced {
+		text += "; how long XLA trains language models is not known here"
+	}
+	if n.Lacks != nil {
+		text += "; what the weights of " + strings.Join(n.Lacks, ", ") + " take is not in it, since there is no config.json that says how many they are"
 	}
 	return text
 }

@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 	"pgregory.net/rapid"
 
@@ -68,13 +69,73 @@ func TestWhatARunTakesByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := Estimate(r)
-	// bag and entrorouter, two seeds each; 3 epochs of 4 batches, and 2 steps of 2 passes.
-	if n.Trainings != 4 || n.Steps != 2*(3*4+2*2) {
+	n := Estimate(r, nil)
+	// bag, routerr1 and entrorouter, two seeds each; of entrorouter 3 epochs of 4 batches, and 2 steps of 2 passes, of routerr1 3 steps of
+	// 64 problems, 32 an update.
+	if n.Trainings != 6 || n.Steps != 2*(3*4+2*2+3*2) {
 		t.Errorf("%d trainings of %d steps", n.Trainings, n.Steps)
 	}
-	if n.Memory < runMemory || n.Memory > 2*runMemory {
-		t.Errorf("%d bytes of memory", n.Memory)
+	if n.Memory < runMemory || n.Memory > 2*runMemory || n.Device != 0 {
+		t.Errorf("%d bytes of memory, %d where XLA computes", n.Memory, n.Device)
+	}
+}
+
+// Of recorded pools the training questions of a fold count, of rows their own epochs, steps and weight decays to choose from.
+func TestWhatALanguageModelTakesOnARecordingByHand(t *testing.T) {
+	files := fstest.MapFS{"mine.yaml": &fstest.MapFile{Data: []byte(`name: mine
+base: lm-recorded.yaml
+title: Mine
+policy: {model: {arch: qwen3, hidden: 32, inner: 64, layers: 1, heads: 4, kv_heads: 2, head_dim: 8}, tune: full, micro_batch: 16}
+sft: {batch: 16, dropout: 0}
+methods:
+  - {name: logistic}
+  - {name: sft, id: compact-sft, params: {policy: {kind: compact, buckets: 256}, sft: {batch: 128}}}
+  - {name: sft, params: {validate: {weight_decay: []}}}
+  - {name: entrorouter, params: {validate: {weight_decay: []}}}
+  - {name: entrorouter, id: exact, train: 100, params: {validate: {weight_decay: []}, grpo: {estimator: exact, steps: 160}, reward: {balance: false}}}
+folds: {k: 3, versus: []}
+outputs:
+  - {kind: table}
+`)}}
+	for _, name := range []string{"base.yaml", "lm-recorded.yaml", "benchmarks.yaml", "pools/rgym_math.yaml", "prices/recorded-2025.yaml"} {
+		data, err := fs.ReadFile(experiments.FS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: data}
+	}
+	r, err := spec.Load(files, "mine", spec.Known{Methods: methods.Kinds()}, spec.Changes{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := Estimate(r, map[string]int{"rgym_math": 2495})
+	// Three folds of 1,663 training questions: 104 batches of 16, 13 of 128, and for each of three weight decays 11 of the 1,331 left when a
+	// fifth is held out; 100 are 7 of 16.
+	want := int64(3 * ((3*10*11 + 10*13) + 10*104 + (10*104 + 40) + (10*7 + 160)))
+	if n.Trainings != 4*3 || n.Steps != want {
+		t.Errorf("%d trainings of %d steps, want 12 and %d", n.Trainings, n.Steps, want)
+	}
+	// One layer of width 32: q and o of 32x32, k and v of 16x32, three of 64x32, two norms of 32 and two of 8, the last norm; 1,794 words.
+	weights := int64(2*32*32 + 2*16*32 + 3*64*32 + 2*32 + 2*8 + 32 + 1794*32)
+	if n.Device != 4*weights*weightCopies || !n.Unpaced || n.Lacks != nil || n.Training != 0 {
+		t.Errorf("%+v, want %d bytes where XLA computes", n, 4*weights*weightCopies)
+	}
+	if unread := Estimate(r, nil); unread.Trainings != 12 || unread.Steps >= want {
+		t.Errorf("%+v of a recording that was not read", unread)
+	}
+}
+
+func TestALanguageModelThatIsNotHereIsInNoNumber(t *testing.T) {
+	r, err := spec.Load(experiments.FS, "live-lm", spec.Known{Methods: methods.Kinds()}, spec.Changes{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := Estimate(r, nil)
+	if diff := cmp.Diff([]string{"models/Qwen3-4B"}, n.Lacks); diff != "" || n.Device != 0 {
+		t.Errorf("%+v", n)
+	}
+	if text := n.String(); !strings.HasSuffix(text, "; what the weights of models/Qwen3-4B take is not in it, since there is no config.json that says how many they are") {
+		t.Error(text)
 	}
 }
 
@@ -104,7 +165,7 @@ func TestARunThatThereIsNoRoomForIsRefusedByItsKnob(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		_, err = Plan(t.Context(), r, Options{Out: dir, Room: c.room})
+		_, _, err = Plan(t.Context(), r, Options{Out: dir, Room: c.room})
 		switch {
 		case c.want == "" && err == nil:
 		case err == nil || c.want == "" || !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), PreflightEnv):
@@ -122,7 +183,7 @@ func TestATrainingThatWouldNotEndIsRefusedByItsKnob(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = Plan(t.Context(), r, Options{Out: t.TempDir(), Room: machine.Room{Time: most}})
+		_, _, err = Plan(t.Context(), r, Options{Out: t.TempDir(), Room: machine.Room{Time: most}})
 		return err
 	}
 	// 256 * 65536 weights, 6 operations each at 4e9 a second, two seeds: 10,000 epochs of 100 texts, or 20,000,000 steps of 16.
@@ -198,11 +259,11 @@ func TestExtremeNumbersEndInAPlanOrInAKnob(t *testing.T) {
 			}
 			return
 		}
-		n := Estimate(r)
+		n := Estimate(r, nil)
 		if n.Memory < 0 || n.Disk < 0 || n.Steps < 0 || n.Trainings < 0 {
 			rt.Errorf("overflow: %+v", n)
 		}
-		if _, err := Plan(t.Context(), r, Options{Out: t.TempDir(), Room: machine.Room{Memory: 1 << 30, Disk: 1 << 30}}); err != nil && !errors.Is(err, ErrUsage) {
+		if _, _, err := Plan(t.Context(), r, Options{Out: t.TempDir(), Room: machine.Room{Memory: 1 << 30, Disk: 1 << 30}}); err != nil && !errors.Is(err, ErrUsage) {
 			rt.Errorf("%v", err)
 		}
 	})

@@ -109,7 +109,7 @@ func TestLLMRoutersRunOnSimulatedAndOnServedModels(t *testing.T) {
 	law.Routers["router-1.0"] = spec.SimRouter{Skill: 0.9, Tau: 0.8}
 	pool.Simulation = &law
 	r.Pools = []spec.Pool{pool}
-	steps, err := Plan(t.Context(), r, Options{Out: out})
+	steps, _, err := Plan(t.Context(), r, Options{Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}

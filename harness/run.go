@@ -46,9 +46,6 @@ type Result struct {
 // Run carries out an experiment: what the store already has is not done again. A run that is interrupted or killed
 // goes on where it stopped when it is run again, and ends with the same bytes.
 func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
-	if err := Estimate(r).check(o.Room, storedBytes(o.Out)); err != nil {
-		return nil, err
-	}
 	o = o.Filled()
 	o.Progress.Start(r.Experiment.Name, 0)
 	defer o.Progress.Done()
@@ -108,7 +105,7 @@ func gathered(ctx context.Context, r *spec.Resolved, o Options) (*protocol.Run, 
 
 // planned opens an experiment and tells what is to be made.
 func planned(ctx context.Context, r *spec.Resolved, o Options) (*protocol.Run, error) {
-	run, err := protocol.Open(ctx, r, o)
+	run, err := opened(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
@@ -185,21 +182,36 @@ func provenance(x *spec.Experiment, platforms []string) metrics.Provenance {
 
 // look opens an experiment and plans its steps, without writing anything.
 func look(ctx context.Context, r *spec.Resolved, o Options) (*protocol.Run, error) {
-	if err := Estimate(r).check(o.Room, storedBytes(o.Out)); err != nil {
-		return nil, err
-	}
 	o.Look = true
-	return protocol.Open(ctx, r, o)
+	return opened(ctx, r, o)
 }
 
-// Plan says what Run would do, and does nothing but look at the store.
-func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]explain.StepStatus, error) {
-	run, err := look(ctx, r, o)
+// opened opens an experiment that there is room for. What a recording has to be read for is looked at when it was.
+func opened(ctx context.Context, r *spec.Resolved, o Options) (*protocol.Run, error) {
+	stored := storedBytes(o.Out)
+	if err := Estimate(r, nil).check(o.Room, stored); err != nil {
+		return nil, err
+	}
+	run, err := protocol.Open(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
+	if err := Estimate(r, run.Questions).check(o.Room, stored); err != nil {
+		run.Close()
+		return nil, err
+	}
+	return run, nil
+}
+
+// Plan says what Run would do, and what that takes from an empty store. It does nothing but look at the store.
+func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]explain.StepStatus, Needs, error) {
+	run, err := look(ctx, r, o)
+	if err != nil {
+		return nil, Needs{}, err
+	}
 	defer run.Close()
-	return run.Explain().Status(ctx)
+	steps, err := run.Explain().Status(ctx)
+	return steps, Estimate(r, run.Questions), err
 }
 
 // Explain says which steps of an experiment are to do, grouped by what made them so. It writes nothing.

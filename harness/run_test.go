@@ -352,7 +352,7 @@ func (c *cancelAt) Start(what string, _ int) {
 func TestAPlanTellsWhatARunThenDoes(t *testing.T) {
 	r, out := toy.Tiny(t), t.TempDir()
 	plan := func() []explain.StepStatus {
-		steps, err := Plan(t.Context(), r, Options{Out: out})
+		steps, _, err := Plan(t.Context(), r, Options{Out: out})
 		if err != nil {
 			t.Fatal(err)
 		}

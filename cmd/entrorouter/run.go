@@ -243,7 +243,7 @@ func planCommand() *cli.Command {
 			if c.String("compile") != "" {
 				return compilePrograms(c, r)
 			}
-			steps, err := harness.Plan(c.Context, r, options(c))
+			steps, needs, err := harness.Plan(c.Context, r, options(c))
 			if err != nil {
 				return err
 			}
@@ -280,7 +280,7 @@ func planCommand() *cli.Command {
 			if err := w.Flush(); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(c.App.Writer, "%s\n%s\n", toDo(steps, all), harness.Estimate(r))
+			_, err = fmt.Fprintf(c.App.Writer, "%s\n%s\n", toDo(steps, all), needs)
 			return err
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -49,6 +50,61 @@ func ConfigOf(of spec.LanguageModel) (Config, error) {
 		return Config{}, err
 	}
 	return fresh.Config, fresh.Close()
+}
+
+// Shares says what a policy does with the weights of its model.
+type Shares struct {
+	Trained         int64 // weights that are trained, adapters among them
+	FrozenBytes     int64 // of all others, as they are kept
+	TrainedProducts int64 // of those trained, in products of layers: each token meets each once forward and twice backward
+	PassedProducts  int64 // frozen, in layers that gradients go through
+	ReadProducts    int64 // frozen, in layers below all that is trained, which a text goes through once
+}
+
+// Shares returns them for a policy that chooses among so many by their letters.
+func (c Config) Shares(cfg spec.Policy, choices int) (s Shares) {
+	first := 0 // the lowest layer that gradients go through
+	switch tune := cfg.Tune; {
+	case tune.Last > 0:
+		first = max(0, c.Layers-tune.Last)
+	case tune.Part == "head":
+		first = c.Layers
+	}
+	if first > 0 {
+		s.Trained = int64(choices) * int64(c.Hidden)
+		if first < c.Layers {
+			s.Trained += int64(c.Hidden) // the norm behind them
+		}
+	}
+	width := int64(4)
+	if c.Stored == safetensors.BF16 {
+		width = 2
+	}
+	for _, t := range c.tensors() {
+		n := int64(size(t.dims))
+		layer, inside := inLayer(t.name)
+		trained := cfg.Tune.Part == "full" || cfg.Tune.LoRA == nil && inside && layer >= first
+		switch {
+		case trained:
+			s.Trained += n
+		default:
+			s.FrozenBytes += width * n
+		}
+		switch product := inside && !t.norm(); {
+		case !product:
+		case trained:
+			s.TrainedProducts += n
+		case layer >= first:
+			s.PassedProducts += n
+		default:
+			s.ReadProducts += n
+		}
+	}
+	for _, a := range (Decoder{Config: c, LoRA: decoderOf(c, cfg).LoRA}).AdapterSizes() {
+		s.Trained += int64(size(a.Dims))
+		s.TrainedProducts += int64(size(a.Dims))
+	}
+	return s
 }
 
 // Outline returns the policy that a spec describes, for a number of experts, of a model of some sizes without weights and without

@@ -3,8 +3,6 @@
 package methods
 
 import (
-	"fmt"
-
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -156,48 +154,4 @@ func TrainingSteps(s Setup, experts int) ([]stages.TrainingStep, error) {
 func FrozenTrunk(row spec.Method, x *spec.Experiment) bool {
 	p, ok := LanguageModel(row, x)
 	return ok && p.Tune.Part == "head"
-}
-
-// Network is what is trained of a row in steps, for estimates.
-type Network struct {
-	Policy  bool   // by the two stages of the experiment; otherwise by the row's own
-	Weights int64  // how many; of a model in a folder, which is not opened: 0
-	Knob    string // that makes them many, as the row's params name it
-	Value   string // of the knobs that do, in words
-}
-
-// NetworkOf returns the network of a row; ok is false if it has none.
-func NetworkOf(row spec.Method, x *spec.Experiment) (n Network, ok bool) {
-	method, err := New(Setup{Method: row, Spec: x})
-	if err != nil {
-		return n, false // said where the row is planned
-	}
-	hashed := func(knob string, buckets, width int) Network {
-		return Network{Weights: int64(buckets) * int64(width), Knob: knob + "buckets", Value: fmt.Sprintf("%d buckets of %d units", buckets, width)}
-	}
-	if t, param, ok := trains(method); ok {
-		p := t.Policy
-		n = Network{Knob: "policy.model", Value: "a language model"}
-		if p.Kind != "lm" {
-			n = hashed("policy.", p.Buckets, p.Hidden)
-			if f := t.Features; len(f.Read) > 0 {
-				n = hashed(param+".words.", f.Words.Buckets, p.Hidden)
-				if f.Characters.Buckets > f.Words.Buckets {
-					n = hashed(param+".characters.", f.Characters.Buckets, p.Hidden)
-				}
-			}
-		} else if l := p.Model; l.Folder == "" {
-			n.Weights = int64(l.Layers) * int64(l.Hidden) * (2*int64(l.HeadDim)*int64(l.Heads+l.KVHeads) + 3*int64(l.Inner))
-			n.Value = fmt.Sprintf("%d layers of width %d and %d inside", l.Layers, l.Hidden, l.Inner)
-		}
-		n.Policy = true
-		return n, true
-	}
-	switch m := method.(type) {
-	case *bag:
-		return hashed("features.words.", m.Features.Words.Buckets, m.Hidden), true
-	case *routeLLM:
-		return hashed("features.words.", m.Features.Words.Buckets, m.Dims), true
-	}
-	return n, false
 }

@@ -95,6 +95,7 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 			x.Folds.K, len(x.Folds.Seeds), 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
 		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
 	}
+	run.Questions = map[string]int{}
 	for _, pool := range r.Pools {
 		if err := planRecorded(ctx, run, pool); err != nil {
 			run.Close()
@@ -117,6 +118,7 @@ func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
 	if err := c.read(ctx); err != nil {
 		return err
 	}
+	run.Questions[pool.Name] = len(c.problems)
 	measured, err := c.plan()
 	if err != nil {
 		return err

@@ -31,6 +31,8 @@ type Run struct {
 	Head  []string      // what stands above the measurements
 	Asker *asking.Asker // nil: nobody is asked
 
+	Questions map[string]int // of recorded pools, by name; of other protocols nil
+
 	split   *experiment   // nil: another protocol
 	asks    sync.Mutex    // of rows
 	rows    *asking.Asker // of runs without Asker, whose rows may ask models of their own; nil: none has yet

@@ -1,0 +1,164 @@
+// What is trained of a row, in numbers that say what a run of it takes.
+
+package methods
+
+import (
+	"fmt"
+
+	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
+)
+
+// Network is what is trained of a row in steps, for estimates.
+type Network struct {
+	Backend string  // what computes it: go or xla; empty: neither, its steps are not counted
+	LM      bool    // it is a language model
+	Lacks   string  // folder of the language model that has no config.json, so that Weights, Frozen and FLOPs are not known; empty: none
+	Weights int64   // that are trained
+	Frozen  int64   // bytes of those of a language model that are not
+	FLOPs   float64 // of a text in a step: forward, backward, update
+	Reading float64 // of a text before all steps, by layers that are frozen below the trained ones
+	Group   int64   // rollouts of a problem of a batch of Batch; 0: there are none
+	Batch   int64
+	Knob    string // that makes them many, as the row's params name it
+	Value   string // of the knobs that do, in words
+
+	effort func(one, two int64) Effort
+}
+
+// Effort is what fits take: optimizer steps, and texts that go through the network in them.
+type Effort struct{ Steps, Texts float64 }
+
+func (e Effort) add(steps, texts float64) Effort { return Effort{e.Steps + steps, e.Texts + texts} }
+
+// Effort returns that of one fit to so many training problems of the two stages, the choice of its weight decay included.
+func (n Network) Effort(one, two int) Effort {
+	if n.effort == nil {
+		return Effort{}
+	}
+	return n.effort(int64(one), int64(two))
+}
+
+// promptTokens is about how many tokens a language model here reads with a problem: the tables of routers have 200 to 330.
+const promptTokens = 256
+
+// movesRead is about how many situations the episodes of a problem come to in a step, which are read once however many episodes come there.
+const movesRead = 2
+
+// Operations of a weight and a token, or a text of a network that reads words.
+const (
+	trainedFLOPs = 6 // forward, backward, update
+	frozenFLOPs  = 2 // forward
+)
+
+// NetworkOf returns the network of a row for a pool of some experts; ok is false if it has none.
+func NetworkOf(row spec.Method, x *spec.Experiment, experts int) (n Network, ok bool) {
+	method, err := New(Setup{Method: row, Spec: x})
+	if err != nil {
+		return n, false // said where the row is planned
+	}
+	if t, param, ok := trains(method); ok {
+		return stagesNetwork(t, param, experts), true
+	}
+	switch m := method.(type) {
+	case *bag:
+		return hashed("features.words.", m.Features.Words.Buckets, m.Hidden), true
+	case *routeLLM:
+		return hashed("features.words.", m.Features.Words.Buckets, m.Dims), true
+	case *routerR1:
+		return m.network(x.Policy.Backend, int64(m.Batch), int64(max(m.Group, 1)), experts), true
+	case *xRouter:
+		return m.network(x.Policy.Backend, int64(m.Batch), int64(m.Group), experts), true
+	}
+	return n, false
+}
+
+// hashed is a network of one layer over hashed words.
+func hashed(knob string, buckets, width int) Network {
+	weights := int64(buckets) * int64(width)
+	return Network{Weights: weights, FLOPs: trainedFLOPs * float64(weights), Knob: knob + "buckets", Value: fmt.Sprintf("%d buckets of %d units", buckets, width)}
+}
+
+// stagesNetwork is the policy of a training in two stages.
+func stagesNetwork(t *stages.Training, param string, experts int) (n Network) {
+	p := t.Policy
+	switch f := t.Features; {
+	case p.Kind == "lm":
+		n = decoderNetwork(p, experts)
+	case len(f.Read) == 0:
+		n = hashed("policy.", p.Buckets, p.Hidden)
+	case f.Characters.Buckets > f.Words.Buckets:
+		n = hashed(param+".characters.", f.Characters.Buckets, p.Hidden)
+	default:
+		n = hashed(param+".words.", f.Words.Buckets, p.Hidden)
+	}
+	n.Backend = p.Backend
+	rollouts := int64(1) // of a problem, that go through the network
+	if p.Rationale == "cot" {
+		rollouts = int64(t.GRPO.Group)
+	}
+	if t.With.StageTwo != nil {
+		n.Group, n.Batch = int64(t.GRPO.Group), int64(t.GRPO.Batch)
+	}
+	n.effort = func(one, two int64) (e Effort) {
+		fit := func(one, two int64) {
+			e = e.add(sftEffort(t.SFT, one))
+			if t.With.StageTwo != nil {
+				passes := float64(t.GRPO.Steps) * float64(t.GRPO.Epochs)
+				e = e.add(passes, passes*float64(min(int64(t.GRPO.Batch), two)*rollouts))
+			}
+		}
+		for range t.Validate.WeightDecay {
+			fit(one-one/5, two-two/5) // see stages: a fifth is held out
+		}
+		fit(one, two)
+		return e
+	}
+	return n
+}
+
+// sftEffort is Stage I on so many problems.
+func sftEffort(cfg spec.SFT, problems int64) (steps, texts float64) {
+	epochs := float64(cfg.Epochs)
+	return epochs * float64((problems+int64(cfg.Batch)-1)/int64(cfg.Batch)), epochs * float64(problems)
+}
+
+// network is that of a row that asks several experts, which learns from episodes of a batch of problems, some of each.
+func (k *asksSeveral) network(backend string, batch, episodes int64, experts int) Network {
+	n := Network{Weights: int64(k.Hidden) * int64(experts+1), Knob: "hidden", Value: fmt.Sprintf("%d units", k.Hidden), Backend: backend}
+	n.FLOPs = trainedFLOPs * float64(n.Weights)
+	if k.LM {
+		p := k.training.Decoder.Policy
+		n = decoderNetwork(p, experts+1)
+		n.Backend = p.Backend
+	}
+	n.effort = func(one, _ int64) (e Effort) {
+		if k.LM {
+			e = e.add(sftEffort(*k.SFT, one))
+		}
+		updates := (batch + int64(k.Mini) - 1) / int64(k.Mini)
+		return e.add(float64(k.Steps)*float64(updates), float64(k.Steps)*float64(batch*min(episodes, movesRead)))
+	}
+	return n
+}
+
+// decoderNetwork is a language model that chooses among so many.
+func decoderNetwork(p spec.Policy, choices int) Network {
+	n := Network{LM: true, Knob: "policy.model", Value: "a language model"}
+	c, err := lm.ConfigOf(*p.Model)
+	if err != nil {
+		n.Lacks = p.Model.Folder
+		return n
+	}
+	n.Value = fmt.Sprintf("%d layers of width %d and %d inside", c.Layers, c.Hidden, c.Inner)
+	s := c.Shares(p, choices)
+	n.Weights, n.Frozen = s.Trained, s.FrozenBytes
+	tokens := float64(promptTokens)
+	if p.Writes != nil {
+		tokens += float64(p.Writes.Tokens)
+	}
+	n.FLOPs = tokens * (trainedFLOPs*float64(s.TrainedProducts) + frozenFLOPs*float64(s.PassedProducts))
+	n.Reading = tokens * frozenFLOPs * float64(s.ReadProducts)
+	return n
+}
