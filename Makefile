@@ -150,8 +150,9 @@ smoke: build
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-# What make reproduce costs beside commit 7b47ec0, from empty stores with the same three training seeds: CPU and wall time of each
-# experiment that both have, in turn. Some twenty minutes of CPU; EXPERIMENTS=smoke is one small one.
+# What make reproduce costs beside commit 7b47ec0, from empty stores with the same three training seeds: CPU and wall time of the
+# experiments that both have, one after another in one store, of claims and of report. Some twenty minutes of CPU; EXPERIMENTS=smoke
+# is one small one.
 bench-reproduce: EXPERIMENTS ?= $(SIMULATED)
 bench-reproduce:
 	sh tools/benchreproduce/run.sh $(EXPERIMENTS)
