@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -81,6 +82,15 @@ func TestLLMRoutersRunOnSimulatedAndOnServedModels(t *testing.T) {
 		}
 		if got := at("sim", units.RouterTokens); got < 200 || got > 1000 {
 			t.Errorf("%s: a router reads and writes %v tokens a query", arena, got)
+		}
+		// Its curve is what it says between the two ends.
+		middle, ok, err := result.Measurements.Find(metrics.Keys("arena", arena, "method", "sim", "knob", "001")...)
+		if v, _ := middle.Value(metrics.Accuracy); err != nil || !ok || math.Abs(v.Number-at("sim", metrics.Accuracy)) > 1.01e-3 {
+			t.Errorf("%s: the middle of the curve is at %v, the row at %v (%v)", arena, v.Number, at("sim", metrics.Accuracy), err)
+		}
+		curve := result.Measurements.Where(metrics.Keys("arena", arena, "method", "sim", "step", "")...)
+		if !slices.ContainsFunc(curve, func(m metrics.Measurement) bool { _, ok := m.Value(units.MeanGain); return ok && m.Name == "Curve" }) {
+			t.Errorf("%s: no mean gain of a router that is asked", arena)
 		}
 	}
 	text := render(t, result)

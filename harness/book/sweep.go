@@ -22,6 +22,16 @@ type Sweep struct {
 	Settings int
 }
 
+// Mixed is the sweep of a router that has no knob and names an expert for every query, by its decisions: always the dearest of so
+// many experts, what it decided, always the cheapest. Between two of these a coin is flipped, as between the settings of any knob.
+func Mixed(decisions []routing.Decision, experts int) *Sweep {
+	s := &Sweep{Settings: 3}
+	for _, d := range decisions {
+		s.Queries = append(s.Queries, Swept{First: experts - 1, Turns: []Turn{{1, d.Expert}, {2, 0}}})
+	}
+	return s
+}
+
 // Swept is one query's choices.
 type Swept struct {
 	Problem string

@@ -135,7 +135,7 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 			return why
 		},
 		Relative: func(unit string) bool {
-			return slices.Contains([]string{units.Difference, units.CostDifference, units.Lead, units.OtherLead, units.McNemar}, unit)
+			return slices.Contains([]string{units.Difference, units.CostDifference, units.Lead, units.OtherLead, units.MeanLead, units.McNemar}, unit)
 		},
 		// Other problems may have other corners of the hull.
 		Sampled:    func(unit string) bool { return unit == units.HullGain },

@@ -30,6 +30,16 @@ func AssumptionsOf(row spec.Method) (a Assumptions, ok bool, err error) {
 	return a, false, nil
 }
 
+// StandsApart says which rows do not compete with others: yardsticks, rows whose numbers follow from an assumption, as those of
+// simulated language models do, and language models that are not trained.
+func StandsApart(row spec.Method, x *spec.Experiment) (bool, error) {
+	if _, simulated := SimulatedModel(row); simulated || Hindsight(row.Name) || AsksBest(row) || FrozenTrunk(row, x) {
+		return true, nil
+	}
+	_, assumes, err := AssumptionsOf(row)
+	return assumes, err
+}
+
 // Asker is what a multi-round row that is trained here is, beside its assumptions.
 type Asker struct {
 	Reward       string  // whose, as people write it

@@ -213,6 +213,15 @@ func Alone(name string) bool { return named(name).alone }
 // parameters at least.
 func Knob(name string) bool { return named(name).knob }
 
+// NoCurve says why a row of a kind that is trained has no curve; empty if it has one or is not trained. A language model that is asked
+// has one: what it says, mixed with always asking the dearest and the cheapest expert.
+func NoCurve(name string) string {
+	if k := named(name); k.self && !k.alone {
+		return "what a call costs is weighed while the router is trained and it answers itself, so other dollars take another training"
+	}
+	return ""
+}
+
 // PredictsRates says whether the routers of a kind of method predict pass rates: whether they are routing.Predictors, for some of its
 // parameters at least.
 func PredictsRates(name string) bool { return named(name).rates }

@@ -77,39 +77,6 @@ func (f *Folds) means(weights []float64, n int) (points [][]Point, total []float
 	return points, total
 }
 
-// Sweep is a router with a knob: its choices at every setting, from the dearest to the cheapest.
-type Sweep struct {
-	first []int // [P] choice at the first setting
-	turns []turn
-	knobs int
-}
-
-// turn is a question that goes to another expert from a setting on. Choices change a few times a question
-// while settings number a hundred or more, so a resample costs a pass over turns, not over settings.
-type turn struct {
-	question, knob, from, to int
-}
-
-// NewSweep packs choices [J][P], indices of experts. It panics if rows differ in length.
-func NewSweep(choices [][]int) *Sweep {
-	s := &Sweep{knobs: len(choices)}
-	for j, row := range choices {
-		if j == 0 {
-			s.first = append(s.first, row...)
-			continue
-		}
-		if len(row) != len(s.first) {
-			panic(fmt.Sprintf("metrics: setting %d has %d choices, setting 0 has %d", j, len(row), len(s.first)))
-		}
-		for p, m := range row {
-			if before := choices[j-1][p]; before != m {
-				s.turns = append(s.turns, turn{p, j, before, m})
-			}
-		}
-	}
-	return s
-}
-
 // FoldPaths are the paths of all folds under one set of weights.
 type FoldPaths struct {
 	folds   *Folds
@@ -223,23 +190,21 @@ type FoldCurves struct {
 	curve [][]Point // [fold][J] in the order of the knob
 }
 
-// Curves traces a sweep through all folds.
-func (h *FoldPaths) Curves(s *Sweep) *FoldCurves {
-	f := h.folds
+// Curves traces a knob through all folds.
+func (h *FoldPaths) Curves(knob *KnobCurve) *FoldCurves {
 	c := &FoldCurves{paths: h, curve: make([][]Point, len(h.fold))}
 	for k := range c.curve {
-		c.curve[k] = make([]Point, s.knobs)
+		c.curve[k] = make([]Point, knob.settings)
 	}
-	for p, m := range s.first {
-		at := &c.curve[f.fold[p]][0]
-		at.Quality += h.weights[p] * f.quality[m][p]
-		at.Cost += h.weights[p] * f.cost[m][p]
+	for p, of := range knob.first {
+		at := &c.curve[h.folds.fold[p]][0]
+		at.Quality += h.weights[p] * of.Quality
+		at.Cost += h.weights[p] * of.Cost
 	}
-	for _, t := range s.turns {
-		at := &c.curve[f.fold[t.question]][t.knob]
-		w := h.weights[t.question]
-		at.Quality += w * (f.quality[t.to][t.question] - f.quality[t.from][t.question])
-		at.Cost += w * (f.cost[t.to][t.question] - f.cost[t.from][t.question])
+	for _, x := range knob.changes {
+		at, w := &c.curve[h.folds.fold[x.question]][x.setting], h.weights[x.question]
+		at.Quality += w * x.by.Quality
+		at.Cost += w * x.by.Cost
 	}
 	for k, curve := range c.curve {
 		sum := Point{}
@@ -252,35 +217,35 @@ func (h *FoldPaths) Curves(s *Sweep) *FoldCurves {
 	return c
 }
 
-// GainAt returns the hull gain at a budget of share times the strongest expert's cost in each fold: the router
-// flips a coin between the two neighbouring settings that meet the budget. If its dearest setting costs less
-// than the budget, the rest is not spent.
-func (c *FoldCurves) GainAt(share float64) float64 {
-	return c.paths.average(func(k int, fold foldPath) float64 {
-		budget := share * fold.strong
-		return read(c.curve[k], budget) - fold.path.At(budget)
-	})
+// OfCurve is a number of a curve, dearest setting first, beside the hull of the fixed experts, of whom the cheapest costs weak
+// and the strongest strong: MeanGain, or what GainAt and QualityAt return.
+type OfCurve func(curve []Point, hull Hull, weak, strong float64) float64
+
+// Average averages a number over the folds, each with its own experts.
+func (c *FoldCurves) Average(of OfCurve) float64 {
+	return c.paths.average(func(k int, fold foldPath) float64 { return of(c.curve[k], fold.path, fold.weak, fold.strong) })
 }
 
-// QualityAt returns the quality at a budget of share times the strongest expert's cost in each fold.
-func (c *FoldCurves) QualityAt(share float64) float64 {
-	return c.paths.average(func(k int, fold foldPath) float64 { return read(c.curve[k], share*fold.strong) })
+// GainAt returns the hull gain at a budget of share times the strongest expert's cost: the router flips a coin between the
+// two neighbouring settings that meet the budget. If its dearest setting costs less than the budget, the rest is not spent.
+func GainAt(share float64) OfCurve {
+	return func(curve []Point, hull Hull, _, strong float64) float64 {
+		budget := share * strong
+		return read(curve, budget) - hull.At(budget)
+	}
+}
+
+// QualityAt returns the quality at the same budget.
+func QualityAt(share float64) OfCurve {
+	return func(curve []Point, _ Hull, _, strong float64) float64 { return read(curve, share*strong) }
 }
 
 // budgets is the number of budgets that MeanGain averages over.
 const budgets = 19
 
-// MeanGain returns the mean hull gain over the 19 budgets weak + t*(strong-weak), t = 0.05, 0.10, ..., 0.95,
-// between the costs of the cheapest and the strongest expert: about the difference of two AIQ. Its interval is
-// about half as wide as that of a single budget, so it is the headline number of a router with a knob.
-func (c *FoldCurves) MeanGain() float64 {
-	return c.paths.average(func(k int, fold foldPath) float64 {
-		return MeanGain(c.curve[k], fold.path, fold.weak, fold.strong)
-	})
-}
-
-// MeanGain is the mean over the 19 budgets between the costs weak and strong (see FoldCurves.MeanGain) of what a curve,
-// dearest setting first, reaches above a hull.
+// MeanGain is the mean hull gain of a curve, dearest setting first, over the 19 budgets weak + t*(strong-weak), t = 0.05,
+// 0.10, ..., 0.95: about the difference of two AIQ. Its interval is about half as wide as that of a single budget, so it is
+// the headline number of a router with a knob.
 func MeanGain(curve []Point, hull Hull, weak, strong float64) float64 {
 	sum := 0.0
 	for i := range budgets {

@@ -18,6 +18,26 @@ type recording struct {
 
 func (r recording) folds() *Folds { return NewFolds(r.Fold, r.Quality, r.Cost) }
 
+// knob makes a knob of the experts [J][P] that are chosen at every setting.
+func (r recording) knob(choices [][]int) *KnobCurve {
+	at := func(j, p int) Point {
+		return Point{Cost: r.Cost[choices[j][p]][p], Quality: r.Quality[choices[j][p]][p]}
+	}
+	first := make([]Point, len(r.Fold))
+	for p := range first {
+		first[p] = at(0, p)
+	}
+	c := NewKnobCurve(len(choices), first)
+	for p := range first {
+		for j := 1; j < len(choices); j++ {
+			if before, now := at(j-1, p), at(j, p); choices[j-1][p] != choices[j][p] {
+				c.Change(p, j, Point{Cost: now.Cost - before.Cost, Quality: now.Quality - before.Quality})
+			}
+		}
+	}
+	return c
+}
+
 // pool makes n questions in k folds with three experts whose strength follows difficulty.
 func pool(n, k int, seed uint64) recording {
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -74,14 +94,14 @@ func TestAConstantRouterHasNoHullGain(t *testing.T) {
 		}
 		choices = append(choices, row)
 	}
-	sweep := NewSweep(choices)
+	knob := f.knob(choices)
 	weights := ones(n)
 	check := func() {
 		paths := f.folds().Under(weights)
-		curves := paths.Curves(sweep)
-		near(t, "mean gain", curves.MeanGain(), 0, 1e-9)
+		curves := paths.Curves(knob)
+		near(t, "mean gain", curves.Average(MeanGain), 0, 1e-9)
 		for _, share := range []float64{0.25, 0.5, 0.75} {
-			near(t, "gain at a budget", curves.GainAt(share), 0, 1e-9)
+			near(t, "gain at a budget", curves.Average(GainAt(share)), 0, 1e-9)
 		}
 	}
 	check()
@@ -95,34 +115,34 @@ func TestAConstantRouterHasNoHullGain(t *testing.T) {
 // Fold 0: experts at (1, 50) and (3, 100); the router pays 2 and gets 100: gain 25.
 // Fold 1 has twice the weight: experts at (1, 0) and (3, 100); the router pays 1 and gets 0: gain 0.
 func TestGainsAreAveragedByTheWeightOfTheFold(t *testing.T) {
-	f := recording{
+	r := recording{
 		Fold:    []int{0, 0, 1, 1},
 		Quality: [][]float64{{100, 0, 0, 0}, {100, 100, 100, 100}},
 		Cost:    [][]float64{{1, 1, 1, 1}, {3, 3, 3, 3}},
-	}.folds()
-	weights := []float64{1, 1, 2, 2}
+	}
+	f, weights := r.folds(), []float64{1, 1, 2, 2}
 	near(t, "gain", gainOf(f.Under(weights), []float64{100, 100, 0, 0}, []float64{1, 3, 1, 1}), 25./3, 1e-12)
 	near(t, "a fold without weight is not asked", gainOf(f.Under([]float64{1, 1, 0, 0}), []float64{100, 100, 0, 0}, []float64{1, 3, 1, 1}), 25, 1e-12)
 	// Sweep: both questions of a fold to the dear expert, then the oracle's choice, then all to the cheap one.
-	curves := f.Under(weights).Curves(NewSweep([][]int{{1, 1, 1, 1}, {0, 1, 1, 1}, {0, 0, 0, 0}}))
+	curves := f.Under(weights).Curves(r.knob([][]int{{1, 1, 1, 1}, {0, 1, 1, 1}, {0, 0, 0, 0}}))
 	// Budget 0.5*3 = 1.5. Fold 0: points (3,100), (2,100), (1,50): quality 75, hull 62.5. Fold 1: hull itself, 25.
-	near(t, "quality at half the cost", curves.QualityAt(0.5), (75+2*25)/3., 1e-12)
-	near(t, "gain at half the cost", curves.GainAt(0.5), 12.5/3, 1e-12)
+	near(t, "quality at half the cost", curves.Average(QualityAt(0.5)), (75+2*25)/3., 1e-12)
+	near(t, "gain at half the cost", curves.Average(GainAt(0.5)), 12.5/3, 1e-12)
 	// Fold 0 over budgets 1.1..2.9: gain 25*(b-1) up to 2, then 25*(3-b): 25 times the mean of t' = 0.1..1..0.1.
 	want := 0.0
 	for i := 1; i <= 19; i++ {
 		want += 25 * min(float64(i)/10, 2-float64(i)/10)
 	}
-	near(t, "mean gain", curves.MeanGain(), want/19/3, 1e-12)
+	near(t, "mean gain", curves.Average(MeanGain), want/19/3, 1e-12)
 }
 
 func gainOf(h *FoldPaths, quality, cost []float64) float64 { return h.Gain(h.Points(quality, cost)) }
 
 // By hand: experts at (1, 0.2) and (10, 0.8), so a coin between them is at (7, 0.6), and a curve whose one setting is at (7, 0.7).
 func TestALeadIsOverTheBestCoinWithTheFixedExperts(t *testing.T) {
-	f := NewFolds([]int{0, 0}, [][]float64{{0.2, 0.2}, {0.4, 1.2}}, [][]float64{{1, 1}, {7, 13}})
-	h := f.Under([]float64{1, 1})
-	lead := func(at Point, curve *Sweep, other Point) float64 {
+	f := recording{[]int{0, 0}, [][]float64{{0.2, 0.2}, {0.4, 1.2}}, [][]float64{{1, 1}, {7, 13}}}
+	h := f.folds().Under([]float64{1, 1})
+	lead := func(at Point, curve *KnobCurve, other Point) float64 {
 		r := Rival{Other: []Point{other}}
 		if curve != nil {
 			r.Knob = h.Curves(curve)
@@ -131,11 +151,11 @@ func TestALeadIsOverTheBestCoinWithTheFixedExperts(t *testing.T) {
 		return h.Lead(own, r, h.Coins(own, r))
 	}
 	weak := Point{1, 0.2}
-	above, below := NewSweep([][]int{{0, 1}, {0, 0}}), NewSweep([][]int{{1, 0}, {0, 0}}) // (7, 0.7) and (4, 0.3)
+	above, below := f.knob([][]int{{0, 1}, {0, 0}}), f.knob([][]int{{1, 0}, {0, 0}}) // (7, 0.7) and (4, 0.3)
 	for _, c := range []struct {
 		name  string
 		at    Point
-		knob  *Sweep
+		knob  *KnobCurve
 		other Point
 		want  float64
 	}{
@@ -194,10 +214,10 @@ func TestReadingACurveAtABudget(t *testing.T) {
 		Cost:    [][]float64{{1}, {2}, {4}},
 	}
 	paths := f.folds().Under([]float64{1})
-	near(t, "what the dearest setting leaves over is not spent", paths.Curves(NewSweep([][]int{{1}, {0}})).QualityAt(0.75), 30, 1e-12)
-	near(t, "a coin flip between neighbours", paths.Curves(NewSweep([][]int{{2}, {0}})).QualityAt(0.625), 50, 1e-12)
-	near(t, "of several crossings the dearest counts", paths.Curves(NewSweep([][]int{{2}, {1}, {2}, {0}})).QualityAt(0.75), 60, 1e-12)
-	near(t, "below the cheapest setting quality is rationed", paths.Curves(NewSweep([][]int{{2}})).QualityAt(0.5), 45, 1e-12)
+	near(t, "what the dearest setting leaves over is not spent", paths.Curves(f.knob([][]int{{1}, {0}})).Average(QualityAt(0.75)), 30, 1e-12)
+	near(t, "a coin flip between neighbours", paths.Curves(f.knob([][]int{{2}, {0}})).Average(QualityAt(0.625)), 50, 1e-12)
+	near(t, "of several crossings the dearest counts", paths.Curves(f.knob([][]int{{2}, {1}, {2}, {0}})).Average(QualityAt(0.75)), 60, 1e-12)
+	near(t, "below the cheapest setting quality is rationed", paths.Curves(f.knob([][]int{{2}})).Average(QualityAt(0.5)), 45, 1e-12)
 }
 
 // The packed sweep must agree with the means taken setting by setting, whatever the choices.
@@ -246,7 +266,7 @@ func TestSweepsAgreeWithTheirChoices(t *testing.T) {
 		}
 		want, total = want+weight*quality, total+weight
 	}
-	near(t, "quality at a budget", f.folds().Under(weights).Curves(NewSweep(choices)).QualityAt(share), want/total, 1e-9)
+	near(t, "quality at a budget", f.folds().Under(weights).Curves(f.knob(choices)).Average(QualityAt(share)), want/total, 1e-9)
 }
 
 func BenchmarkBootstrapOfTwelveMethods(b *testing.B) {
@@ -281,7 +301,8 @@ func BenchmarkBootstrapOfTwelveMethods(b *testing.B) {
 
 func BenchmarkMeanGainPerFoldBootstrap(b *testing.B) {
 	const n = 2040
-	f := pool(n, 5, 1).folds()
+	r := pool(n, 5, 1)
+	f := r.folds()
 	rng := rand.New(rand.NewPCG(2, 2))
 	choices := make([][]int, 142)
 	first, second := make([]int, n), make([]int, n)
@@ -299,9 +320,9 @@ func BenchmarkMeanGainPerFoldBootstrap(b *testing.B) {
 			}
 		}
 	}
-	sweep := NewSweep(choices)
+	knob := r.knob(choices)
 	strata := make([]int, n)
 	for b.Loop() {
-		onOneCore(strata, 2000, 1, 1, func(w, out []float64) { out[0] = f.Under(w).Curves(sweep).MeanGain() })
+		onOneCore(strata, 2000, 1, 1, func(w, out []float64) { out[0] = f.Under(w).Curves(knob).Average(MeanGain) })
 	}
 }

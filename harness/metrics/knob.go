@@ -45,6 +45,11 @@ func (c *KnobCurve) Under(weights []float64, curve []Point) {
 	}
 }
 
+// Same says whether another router gets and pays the same at every setting.
+func (c *KnobCurve) Same(o *KnobCurve) bool {
+	return c.settings == o.settings && slices.Equal(c.first, o.first) && slices.Equal(c.changes, o.changes)
+}
+
 // Settings returns the number of settings.
 func (c *KnobCurve) Settings() int { return c.settings }
 

@@ -111,7 +111,7 @@ type Measurement struct {
 	Name   string  // starts with an upper-case letter: Route
 	Keys   []Key   // in writing order
 	N      int     // rollouts behind the line, at least 1
-	Values []Value // at least one, unless some are undefined; no unit twice
+	Values []Value // at least one; no unit twice
 
 	Undefined []Undefined // numbers that the line would have; no unit that Values has
 	Note      string      // one line on how to read it; empty: none

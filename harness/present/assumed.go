@@ -11,20 +11,12 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// reference says which rows do not compete for the best: yardsticks, which the strongest expert of the pool is, rows
-// whose numbers follow from an assumption, and language models that are not trained.
+// reference says which rows do not compete for the best: the strongest expert of the pool, and those that stand apart.
 func (r *Run) reference(m spec.Method, pool spec.Pool) (bool, error) {
-	if id, ok := r.asks(m, pool); methods.Hindsight(m.Name) || methods.AsksBest(m) || ok && id == r.strongest(pool) {
+	if id, ok := r.asks(m, pool); ok && id == r.strongest(pool) {
 		return true, nil
 	}
-	if _, ok := r.simulatedRouter(m); ok {
-		return true, nil
-	}
-	if methods.FrozenTrunk(m, &r.Spec.Experiment) {
-		return true, nil
-	}
-	_, ok, err := methods.AssumptionsOf(m)
-	return ok, err
+	return methods.StandsApart(m, &r.Spec.Experiment)
 }
 
 // label is what tables and figures call a row. A linear head on a language model that is not trained says so: it is not

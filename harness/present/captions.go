@@ -90,6 +90,16 @@ func (w words) OwnHull() bool {
 	return slices.ContainsFunc(w.Experiment.Methods, func(m spec.Method) bool { return methods.AnswersItself(m.Name) })
 }
 
+// Mixed are the rows of language models that are asked, where they have a curve. Measurements of older programs have none.
+func (w words) Mixed() (rows []string) {
+	for _, m := range w.Experiment.Methods {
+		if methods.AsksForDecisions(m.Name) && w.run.hasCurve(m) {
+			rows = append(rows, m.RowLabel())
+		}
+	}
+	return rows
+}
+
 // Hindsight says whether a row decides by the answers.
 func (w words) Hindsight() bool {
 	return slices.ContainsFunc(w.Experiment.Methods, func(m spec.Method) bool { return methods.Hindsight(m.Name) })

@@ -147,10 +147,15 @@ func (w words) Limits() (rows []string, err error) {
 // Policies says whether a curve stands beside a row that decides by a trained distribution. Measurements of older programs have none.
 func (w words) Policies() bool {
 	return slices.ContainsFunc(w.Experiment.Methods, func(m spec.Method) bool {
-		return methods.Policy(m.Name) && slices.ContainsFunc(w.run.Measurements.Where(metrics.Keys("method", m.RowID())...), func(line metrics.Measurement) bool {
-			_, curve := line.Value(units.MeanGain)
-			return curve
-		})
+		return methods.Policy(m.Name) && w.run.hasCurve(m)
+	})
+}
+
+// hasCurve says whether the curve of a row was measured.
+func (r *Run) hasCurve(m spec.Method) bool {
+	return slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", m.RowID())...), func(line metrics.Measurement) bool {
+		_, curve := line.Value(units.MeanGain)
+		return curve
 	})
 }
 

@@ -134,7 +134,7 @@ func TestEveryTableSaysItsCoverageSeedsAndScale(t *testing.T) {
 		experiment, table string
 		want              []string
 	}{
-		{"main", "main/table", []string{"Simulated experts", "Training seeds: 10", "Coverage: of the 3703 rollouts", "9.9% were truncated", "0.00% an unknown verdict", "Bold: our best number"}},
+		{"main", "main/table", []string{"Simulated experts", "Training seeds: 10", "Coverage: of the 3703 rollouts", "9.9% were truncated", "0.00% an unknown verdict"}},
 		{"main", "main/table-coverage", []string{"Simulated experts", "10 training seeds", "Truncated answers count as wrong"}},
 		{"main", "main/table-large", []string{"Simulated experts", "over the 10 training seeds", "no verdict is unknown"}},
 		{"main", "main/table-calls", []string{"Simulated experts", "10 training seeds", "Coverage: of the 3703 rollouts"}},

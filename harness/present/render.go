@@ -201,11 +201,11 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 		return tables, nil
 	}
 	columns := []report.Column{
-		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher, Unranked: true},
-		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
-		{Title: "Acc. kept, %", Unit: units.Retention, Decimals: 2, Better: report.Higher, Unranked: true},
-		{Title: "Hull gain, points", Unit: units.HullGain, Decimals: 2, Better: report.Higher, Unranked: true},
-		{Title: "Lead over EntroRouter", Unit: units.Lead, Decimals: 2, Better: report.Higher, Unranked: true},
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher},
+		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1, Better: report.Lower},
+		{Title: "Acc. kept, %", Unit: units.Retention, Decimals: 2, Better: report.Higher},
+		{Title: "Hull gain, points", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
+		{Title: "Lead over EntroRouter", Unit: units.Lead, Decimals: 2, Better: report.Higher},
 	}
 	if r.seeds() > 1 {
 		columns = append(columns, report.Column{Title: "Seed SD of acc.", Unit: units.SeedSD, Decimals: 2})
@@ -215,7 +215,7 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: columns}},
 	}
 	if slices.ContainsFunc(r.Measurements.Where(metrics.Keys("arena", metrics.LargeArena)...), func(m metrics.Measurement) bool { return m.Name == "Curve" }) {
-		large.Groups = append(large.Groups, report.GroupLayout{Title: "Whole curve", Line: "Curve", Columns: []report.Column{{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Better: report.Higher}}})
+		large.Groups = append(large.Groups, report.GroupLayout{Title: "Whole curve", Line: "Curve", Columns: []report.Column{meanGain()}})
 	}
 	if large.Caption, err = caption("large caption", w); err != nil {
 		return nil, err
@@ -225,9 +225,6 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	}
 	for i, row := range main.Rows {
 		row.Keys = metrics.Keys("arena", metrics.LargeArena, "method", x.Methods[i].RowID())
-		if methods.AnswersItself(x.Methods[i].Name) {
-			row.Apart = []string{units.HullGain}
-		}
 		if len(r.Measurements.Where(row.Keys...)) == 0 {
 			continue // a row of hindsight, which needs answers and not probabilities
 		}
@@ -241,6 +238,11 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 		return nil, err
 	}
 	return append(tables, lt), nil
+}
+
+// meanGain is the column that says which row is above all others at equal cost.
+func meanGain() report.Column {
+	return report.Column{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Better: report.Higher, Lead: units.MeanLead}
 }
 
 // strongest returns the id of the dearest expert of a pool: the paper's reference.
@@ -311,15 +313,18 @@ func dearest(x *spec.Experiment) string {
 func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	x := &r.Spec.Experiment
 	own := []report.Column{
-		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher, Unranked: true},
-		{Title: "Cost, % of " + dearest(x), Unit: units.CostShare, Decimals: 1, Better: report.Lower, Unranked: true},
-		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2, Better: report.Higher, Unranked: true},
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher},
+		{Title: "Cost, % of " + dearest(x), Unit: units.CostShare, Decimals: 1, Better: report.Lower},
+		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
+	}
+	if slices.ContainsFunc(r.Measurements.Measurements, func(m metrics.Measurement) bool { _, ok := m.Value(metrics.USDPerQuery); return ok }) {
+		own = slices.Insert(own, 1, report.Column{Title: "$/1,000", Unit: metrics.USDPerQuery, Better: report.Lower, Plain: true, Per1000: true})
 	}
 	lead := ""
 	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.BenchmarkRow }); k >= 0 {
 		label := x.Methods[k].RowLabel()
 		lead = "Lead over " + strings.ToLower(label[:1]) + label[1:]
-		own = append(own, report.Column{Title: lead, Unit: units.LeadBenchmark, Decimals: 2, Better: report.Higher, Unranked: true})
+		own = append(own, report.Column{Title: lead, Unit: units.LeadBenchmark, Decimals: 2, Better: report.Higher})
 	}
 	if r.seeds() > 1 {
 		own = append(own, report.Column{Title: "Partition SD", Unit: units.FoldsSD, Decimals: 2})
@@ -345,10 +350,10 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 				Groups: []report.GroupLayout{
 					{Title: "Own operating point", Benchmark: b, Columns: own},
 					{Title: "Whole curve", Benchmark: b, Columns: []report.Column{
-						{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Better: report.Higher},
-						{Title: "Gain @25%", Unit: fmt.Sprintf(units.GainAt, 25), Decimals: 2, Better: report.Higher, Unranked: true},
-						{Title: "@50%", Unit: fmt.Sprintf(units.GainAt, 50), Decimals: 2, Better: report.Higher, Unranked: true},
-						{Title: "@75%", Unit: fmt.Sprintf(units.GainAt, 75), Decimals: 2, Better: report.Higher, Unranked: true},
+						meanGain(),
+						{Title: "Gain @25%", Unit: fmt.Sprintf(units.GainAt, 25), Decimals: 2, Better: report.Higher},
+						{Title: "@50%", Unit: fmt.Sprintf(units.GainAt, 50), Decimals: 2, Better: report.Higher},
+						{Title: "@75%", Unit: fmt.Sprintf(units.GainAt, 75), Decimals: 2, Better: report.Higher},
 					}},
 				},
 			}

@@ -2,11 +2,13 @@ package present
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // Two tables of the same questions would differ in their intervals alone, whose resamples are drawn by the stratum's name.
@@ -28,10 +30,10 @@ func TestNotesAndColumnsOfATableFitEachOther(t *testing.T) {
 		has, lacks        []string
 	}{
 		{"recorded", "recorded/table-qwen25-all", report.Style{}, []string{"Partition SD", "Lead over benchmark identity", "paired", "in expectation", "95% interval", "| Strongest expert † "}, []string{"whatever looks at nothing", "Middle expert †"}},
-		{"recorded-mmlu", "recorded-mmlu/table-mmlu_pro_llama_gemini-all", report.Style{}, []string{"Lead over subject identity", "Partition SD", "**\u00a0±\u00a0"}, []string{"benchmark identity"}},
+		{"recorded-mmlu", "recorded-mmlu/table-mmlu_pro_llama_gemini-all", report.Style{}, []string{"Lead over subject identity", "Partition SD"}, []string{"benchmark identity"}},
 		{"recorded-learning", "recorded-learning/table-llama31-all", report.Style{}, []string{"Benchmark identity, 100; Logistic utility, 100; "}, []string{"Lead over", "oracle"}},
 		{"learning", "learning/table", report.Style{}, []string{"Logistic utility, 750; Logistic utility, 1,500; "}, nil},
-		{"main", "main/table-large", report.Style{}, []string{"**0.93**\u00a0±", "spend", "recomputed from the cells", "The paper's hull gain is blank for Router-R1"}, []string{"**89.53**"}},
+		{"main", "main/table-large", report.Style{}, []string{"spend", "recomputed from the cells", "The paper's hull gain is blank for Router-R1"}, []string{"**89.53**"}},
 		{"main", "main/table-large", none, nil, []string{"recomputed", "The paper"}},
 		{"main", "main/metrics", none, nil, []string{"recomputed", "The paper"}},
 		{"hetero", "hetero/table", report.Style{}, []string{"those printed with ours are recomputed"}, []string{"beside ours"}},
@@ -51,6 +53,30 @@ func TestNotesAndColumnsOfATableFitEachOther(t *testing.T) {
 			if strings.Contains(text, other) {
 				t.Errorf("%s %v has %q", c.table, c.style, other)
 			}
+		}
+	}
+}
+
+// Of two rows with a lead the one whose interval is above 0 is set in bold, under either protocol.
+func TestBoldGoesToTheRowThatLeadsAtEqualCost(t *testing.T) {
+	for experiment, c := range map[string]struct{ line, table, bold string }{
+		"main":             {"Curve", "main/table-large", "**0.93**"},
+		"recorded-lineage": {"Route", "recorded-lineage/table-qwen3_lineage-all", "**-0.32**"},
+	} {
+		r := &Run{Spec: builtin(t, experiment), Measurements: loadMeasurements(t, experiment)}
+		for i, m := range r.Measurements.Measurements {
+			if _, ok := m.Value(units.MeanGain); !ok || m.Name != c.line || m.Key("seed") != "" {
+				continue
+			}
+			lead := metrics.Rounded(-1, units.MeanLead, 3).Within(-2, 1)
+			if m.Key("method") == "logistic" && (m.Key("arena") == metrics.LargeArena || m.Key("benchmark") == metrics.BothStrata) {
+				lead = metrics.Rounded(1, units.MeanLead, 3).Within(0.001, 2)
+			}
+			r.Measurements.Measurements[i].Values = append(slices.Clone(m.Values), lead)
+		}
+		text := drawn(t, r)[c.table+".md"]
+		if strings.Count(text, c.bold) != 1 || !strings.Contains(text, "Bold: above every other row at equal cost") {
+			t.Errorf("%s: not once %s in %s", c.table, c.bold, text)
 		}
 	}
 }

@@ -51,6 +51,7 @@ type Verdict struct {
 	Needed    int      // about how many scored questions tell differences of toldApart points; 0: these do, or nobody knows
 
 	experts, routers []Judged
+	strongest        Judged
 }
 
 // Judged is a row, an expert that is always asked or a router.
@@ -147,6 +148,14 @@ func (v Verdict) Coin() string {
 	return "the coin flip between " + strings.Join(v.Flip, " and ")
 }
 
+// Price is what Best costs beside the strongest expert, in dollars of 1,000 questions; empty where dollars are not measured.
+func (v Verdict) Price() string {
+	if v.Best.Dollars == (Range{}) {
+		return ""
+	}
+	return fmt.Sprintf("$%s instead of $%s for 1,000 questions", report.Significant(v.Best.Dollars.Number), report.Significant(v.strongest.Dollars.Number))
+}
+
 // lines writes what every row gets and costs.
 func (v Verdict) lines(b *strings.Builder) {
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
@@ -198,13 +207,16 @@ func (r *Run) verdict(pool spec.Pool, rows []string) (v Verdict, err error) {
 	if len(ids) != len(pool.Experts) {
 		return v, fmt.Errorf("%w: spec %s: an output of kind verdict needs a row of kind fixed for every expert of pool %s, which has %d, and finds %d", spec.ErrUsage, r.Spec.Experiment.Name, pool.Name, len(pool.Experts), len(ids))
 	}
-	v.Routers, v.Strongest = len(v.routers), ids[strongest]
+	v.Routers, v.Strongest, v.strongest = len(v.routers), ids[strongest], v.experts[strongest]
 	for i := range v.routers {
 		j := &v.routers[i]
 		widen := j.trained.widening(v.Routers, v.Questions, r.Spec.Experiment.Evaluate.Confidence)
 		j.Gain = j.Gain.wider(widen)
-		j.Beside = r.beside(*j, v.experts[strongest], v.Strongest == r.strongest(pool)).wider(widen)
-		j.Saving = j.Share.times(-100 / v.experts[strongest].Share.Number).plus(100).wider(widen)
+		j.Beside = r.beside(*j, v.strongest, v.Strongest == r.strongest(pool)).wider(widen)
+		if j.line.Name == "" { // a setting, whose share is of the dearest expert's dollars
+			j.Dollars = v.experts[slices.Index(ids, r.strongest(pool))].Dollars.times(j.Share.Number / 100)
+		}
+		j.Saving = j.Share.times(-100 / v.strongest.Share.Number).plus(100).wider(widen)
 	}
 	v.find()
 	if v.Finding != TooFew {
@@ -285,7 +297,7 @@ func (r *Run) judged(m spec.Method, pool spec.Pool) (j Judged, why string, err e
 // settings are the routers that a row stands for: of protocol folds a row with a knob spends without limit at its own operating
 // point, and what it does for a part of the dollars is on its curve.
 func (j Judged) settings(m spec.Method) []Judged {
-	if methods.Policy(m.Name) {
+	if methods.Policy(m.Name) || !methods.Knob(m.Name) {
 		return []Judged{j}
 	}
 	var all []Judged

@@ -115,9 +115,9 @@ func TestTheVerdictFollowsFromTheNumbers(t *testing.T) {
 		want string
 	}{
 		{judging{1000, [3]float64{99.5, 98, 101}, [3]float64{69, 55, 88}, [3]float64{9, 7.5, 10.5}},
-			"At the accuracy of big, the strongest expert (-0.4 points [-1.6, 0.8] beside it), the router saves 31% [12, 45] of its dollars: Logistic, which is 9.0 points [7.5, 10.5] above the coin flip between small and big."},
+			"At the accuracy of big, the strongest expert (-0.4 points [-1.6, 0.8] beside it), the router saves 31% [12, 45] of its dollars ($0.00852 instead of $0.0123 for 1,000 questions): Logistic, which is 9.0 points [7.5, 10.5] above the coin flip between small and big."},
 		{judging{1000, [3]float64{90, 88, 92}, [3]float64{40, 36, 44}, [3]float64{12, 10.5, 13.5}},
-			"Logistic, the router, is 12.0 points [10.5, 13.5] above the coin flip between small and big; beside big, the strongest expert, it has -8.0 points [-9.6, -6.4] of accuracy and saves 60% [56, 64] of the dollars."},
+			"Logistic, the router, is 12.0 points [10.5, 13.5] above the coin flip between small and big; beside big, the strongest expert, it has -8.0 points [-9.6, -6.4] of accuracy and saves 60% [56, 64] of the dollars ($0.00494 instead of $0.0123 for 1,000 questions)."},
 		{judging{1000, [3]float64{90, 88, 92}, [3]float64{70, 66, 74}, [3]float64{0.5, -1, 2}},
 			"No router is above the coin flip between small and big: Logistic, the router, has 0.5 points [-1.0, 2.0] beside it."},
 		{judging{100, [3]float64{90, 88, 92}, [3]float64{100, 98, 102}, [3]float64{0.5, -5.5, 6.5}},

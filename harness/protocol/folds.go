@@ -35,7 +35,7 @@ import (
 
 const (
 	crossFitVersion     = 3
-	foldsMeasureVersion = 6
+	foldsMeasureVersion = 7
 	recordingVersion    = 1
 )
 

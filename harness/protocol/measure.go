@@ -79,13 +79,21 @@ func planMeasured(p *steps.Plan, name, stage string, version int, params *steps.
 // measureArena measures every row of an arena.
 func measureArena(ctx context.Context, x *spec.Experiment, a *book.Arena) ([]metrics.Measurement, error) {
 	resampling := score.Resampling{Resamples: x.Evaluate.Bootstrap, Confidence: x.Evaluate.Confidence, Seed: seed.Seed(x.Seed), Stop: ctx.Done()}
+	var apart []string
+	for _, m := range x.Methods {
+		if alone, err := methods.StandsApart(m, x); err != nil {
+			return nil, err
+		} else if alone {
+			apart = append(apart, m.RowID())
+		}
+	}
 	if a.Name == book.Recorded {
-		f := &score.Folds{Arena: a, Reference: methods.ReferenceRow, Baseline: methods.BenchmarkRow, Contrasts: contrasts(x), Whole: x.Folds.Whole, PredictionsVersus: x.Folds.Predictions, Resampling: resampling}
+		f := &score.Folds{Arena: a, Reference: methods.ReferenceRow, Baseline: methods.BenchmarkRow, Apart: apart, Contrasts: contrasts(x), Whole: x.Folds.Whole, PredictionsVersus: x.Folds.Predictions, Resampling: resampling}
 		return measureFolds(f)
 	}
-	s := &score.Sample{Arena: a, Reference: methods.ReferenceRow, Resampling: resampling}
+	s := &score.Sample{Arena: a, Reference: methods.ReferenceRow, Apart: apart, Resampling: resampling}
 	for _, r := range a.Rows {
-		row := score.Row{ID: r.ID, Own: methods.AnswersItself(r.Kind), Knob: methods.Knob(r.Kind) && (r.Matched() || !methods.Policy(r.Kind))}
+		row := score.Row{ID: r.ID, Own: methods.AnswersItself(r.Kind), NoCurve: methods.NoCurve(r.Kind), Knob: methods.Knob(r.Kind) && (r.Matched() || !methods.Policy(r.Kind))}
 		var decisions [][]routing.Decision
 		var fits []book.Fit
 		for _, t := range r.Trainings {
@@ -100,7 +108,7 @@ func measureArena(ctx context.Context, x *spec.Experiment, a *book.Arena) ([]met
 			row.Seeds, decisions, fits = append(row.Seeds, t.Seed), append(decisions, of), append(fits, fit)
 		}
 		row.Reported = reported(fits, a.Name)
-		sweeps, err := sweepsOf(a, r.Trainings)
+		sweeps, err := sweepsOf(a, r, decisions)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +140,7 @@ func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
 				return nil, err
 			}
 			fits = append(fits, fit)
-			sweep, err := f.Sweep(t)
+			sweep, err := swept(f.Arena, r, t, decisions)
 			if err != nil {
 				return nil, err
 			}
@@ -226,15 +234,24 @@ func reported(fits []book.Fit, arena string) (out []metrics.Value) {
 	return out
 }
 
-// sweepsOf reads the sweeps behind the trainings of a row, each once; nil if it has no knob.
-func sweepsOf(a *book.Arena, trainings []book.Training) (sweeps []*book.Sweep, err error) {
+// swept reads the sweep behind a training of a row, which decided as given; nil if it has no knob. A language model that is
+// asked has none of its own and is mixed.
+func swept(a *book.Arena, r book.Row, t book.Training, decisions []routing.Decision) (*book.Sweep, error) {
+	if methods.AsksForDecisions(r.Kind) {
+		return book.Mixed(decisions, len(a.Experts)), nil
+	}
+	return a.Sweep(t)
+}
+
+// sweepsOf are those of all trainings, each once; nil if the row has no knob.
+func sweepsOf(a *book.Arena, r book.Row, decisions [][]routing.Decision) (sweeps []*book.Sweep, err error) {
 	var read []store.Key
-	for _, t := range trainings {
+	for k, t := range r.Trainings {
 		if slices.Contains(read, t.Sweeper.Key) {
 			continue
 		}
 		read = append(read, t.Sweeper.Key)
-		sweep, err := a.Sweep(t)
+		sweep, err := swept(a, r, t, decisions[k])
 		if sweep == nil || err != nil {
 			return nil, err
 		}

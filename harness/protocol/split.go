@@ -33,7 +33,7 @@ const (
 	expectedVersion = 1
 	fitVersion      = 5
 	matchVersion    = 2
-	measureVersion  = 11
+	measureVersion  = 12
 )
 
 // rememberedTexts bounds the memory of what texts are made of, in bytes: about 60,000 texts read in two ways.

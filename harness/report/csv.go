@@ -16,13 +16,13 @@ import (
 // has as many as its paper's number.
 type CSV struct{}
 
-// Write prints t: section, row, reference, group, column, unit, ours, low, high and, as the style asks, paper and
-// difference. What was not measured, or is not defined, has no line; a part of a line that is missing is empty.
+// Write prints t: section, row, reference, group, column, unit, ours, low, high, why ours is not defined and, as the style asks,
+// paper and difference. What was not measured has no line; a part of a line that is missing is empty.
 func (CSV) Write(w io.Writer, t *Table) error {
 	if err := t.check(); err != nil {
 		return err
 	}
-	heads := []string{"section", "row", "reference", "group", "column", "unit", "ours", "low", "high"}
+	heads := []string{"section", "row", "reference", "group", "column", "unit", "ours", "low", "high", "undefined"}
 	if t.Style.Paper != None {
 		heads = append(heads, "paper")
 	}
@@ -40,18 +40,18 @@ func (CSV) Write(w io.Writer, t *Table) error {
 				if column.Per1000 {
 					unit = per1000
 				}
-				if cell.Ours == nil && (cell.Paper == nil || t.Style.Paper == None) {
+				if cell.Ours == nil && cell.Why == "" && (cell.Paper == nil || t.Style.Paper == None) {
 					continue
 				}
 				ours := []string{"", "", ""}
 				if cell.Ours != nil {
 					ours = ends(*cell.Ours)
 				}
-				record := append([]string{r.Section, r.Label, strconv.FormatBool(r.Reference), g.Title, column.Title, unit}, ours...)
+				record := append([]string{r.Section, r.Label, strconv.FormatBool(r.Reference), g.Title, column.Title, unit}, append(ours, cell.Why)...)
 				if t.Style.Paper != None {
 					record = append(record, "")
 					if v := cell.Paper; v != nil {
-						record[9] = metrics.Format(v.Number, v.Decimals)
+						record[len(record)-1] = metrics.Format(v.Number, v.Decimals)
 					}
 				}
 				if t.Style.Differences {

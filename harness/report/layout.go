@@ -39,7 +39,6 @@ type RowLayout struct {
 	Keys      []metrics.Key // that name its measurements: method=entrorouter; the keys benchmark and seed are set by Build. nil: a row of the paper alone
 	Paper     []metrics.Key // the same in the paper's; nil: the paper has no such row
 	Reference bool
-	Apart     []string // units in which it is not comparable with other rows
 }
 
 // rows are the rows with those of a section together, in the order in which sections come first.
@@ -59,7 +58,7 @@ func (l Layout) rows() []RowLayout {
 func AccuracyAndCost() []Column {
 	return []Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1, Better: Higher},
-		{Title: "Cost $", Unit: metrics.USD, Decimals: 3, Better: Lower, Unranked: true, Plain: true},
+		{Title: "Cost $", Unit: metrics.USD, Decimals: 3, Better: Lower, Plain: true},
 	}
 }
 
@@ -67,7 +66,7 @@ func AccuracyAndCost() []Column {
 func AverageAccuracyAndCost() []Column {
 	return []Column{
 		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1, Better: Higher},
-		{Title: "$/1,000", Unit: metrics.USDPerQuery, Better: Lower, Unranked: true, Plain: true, Per1000: true},
+		{Title: "$/1,000", Unit: metrics.USDPerQuery, Better: Lower, Plain: true, Per1000: true},
 	}
 }
 
@@ -104,8 +103,7 @@ func Build(l Layout, ours, paper *metrics.Set) (*Table, error) {
 				found = found || ok && r.Keys == nil
 			}
 			for _, c := range g.Columns {
-				cell := Cell{Ours: in(mine, c.Unit), Why: mine.Why(c.Unit), Paper: in(theirs, c.Unit), Apart: slices.Contains(r.Apart, c.Unit)}
-				row.Cells = append(row.Cells, cell)
+				row.Cells = append(row.Cells, Cell{Ours: in(mine, c.Unit), Why: mine.Why(c.Unit), Paper: in(theirs, c.Unit), Lead: in(mine, c.Lead)})
 			}
 		}
 		if !found {

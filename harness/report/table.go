@@ -73,9 +73,9 @@ type Column struct {
 	Unit     string // unit of the measurements behind it, as in package metrics
 	Decimals int    // of our numbers; the paper's are printed as it prints them
 	Better   Direction
-	Unranked bool // which end is better is known, but the best is not set in bold: a cost says nothing without its accuracy
-	Plain    bool // no interval beside the number; CSV has it all the same
-	Per1000  bool // dollars of a question, shown for 1,000 of them; ours with three significant digits, but in CSV as measured
+	Lead     string // unit of how far a row is above every other at equal cost: whose is above 0, by its interval, is set in bold; empty: nothing is
+	Plain    bool   // no interval beside the number; CSV has it all the same
+	Per1000  bool   // dollars of a question, shown for 1,000 of them; ours with three significant digits, but in CSV as measured
 }
 
 // per1000 is the unit of the CSV files for dollars of 1,000 questions.
@@ -102,12 +102,6 @@ func (c Column) text(x float64) string {
 	return Fixed(x, c.Decimals)
 }
 
-// same says whether two measured numbers are printed alike.
-func (c Column) same(x, y float64) bool {
-	of := func(x float64) string { return c.text(c.value(&metrics.Value{Number: x}).Number) }
-	return of(x) == of(y)
-}
-
 // differenceDecimals is how many decimals a difference is known to: as many as the paper's number.
 func (c Column) differenceDecimals(paper metrics.Value) int {
 	if c.Per1000 {
@@ -116,13 +110,11 @@ func (c Column) differenceDecimals(paper metrics.Value) int {
 	return min(c.Decimals, paper.Decimals)
 }
 
-func (c Column) ranked() bool { return c.Better != Neither && !c.Unranked }
-
 // Direction says which numbers of a column are good.
 type Direction int
 
 const (
-	Neither Direction = iota // nothing is set in bold
+	Neither Direction = iota
 	Higher
 	Lower
 )
@@ -136,14 +128,11 @@ type Row struct {
 	Cells     []Cell // one a column, over all groups
 }
 
-// competes says whether the row's number in a column may be the best.
-func (r Row) competes(column int) bool { return !r.Reference && !r.Cells[column].Apart }
-
 // Cell holds what was measured and what the paper prints; nil means no such number.
 type Cell struct {
 	Ours, Paper *metrics.Value
-	Why         string // why ours is not defined; empty: it is, or was not measured
-	Apart       bool   // not comparable with the rest of its column: never in bold
+	Why         string         // why ours is not defined; empty: it is, or was not measured
+	Lead        *metrics.Value // over every other row, where the column has leads
 }
 
 // compared says whether a cell has a difference.
@@ -225,11 +214,15 @@ func (t *Table) notes(mark string) []string { return append(t.legend(mark), t.No
 
 // legend returns the notes on what marks mean.
 func (t *Table) legend(mark string) (notes []string) {
-	if slices.ContainsFunc(t.best(t.columns()), func(row []bool) bool { return slices.Contains(row, true) }) {
-		notes = append(notes, mark+": our best number of a column, and every other that is printed alike.")
+	led := func(r Row) bool { return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Lead != nil }) }
+	switch {
+	case slices.ContainsFunc(t.best(), func(row []bool) bool { return slices.Contains(row, true) }):
+		notes = append(notes, mark+": above every other row at equal cost, by the whole interval of its lead over the best of them.")
+	case slices.ContainsFunc(t.Rows, led):
+		notes = append(notes, "No row is above every other at equal cost by the whole interval of its lead, so none is marked.")
 	}
 	if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Reference }) {
-		notes = append(notes, "† a yardstick or an assumption, left out of the comparison for the best.")
+		notes = append(notes, "† a yardstick or an assumption, left out of the comparison with others.")
 	}
 	if t.Style.Differences && slices.ContainsFunc(t.Rows, func(r Row) bool { return slices.ContainsFunc(r.Cells, Cell.compared) }) {
 		notes = append(notes, "Differences are ours minus the paper's, to no more digits than it prints.")
@@ -301,7 +294,7 @@ func (t *Table) slots() [][]slot {
 // and the difference where they have any number.
 func (t *Table) lines() []line {
 	slots := slices.Concat(t.slots()...)
-	best := t.best(t.columns())
+	best := t.best()
 	kinds := []role{ours}
 	if t.Style.Paper == Below {
 		kinds = append(kinds, paper)
@@ -362,7 +355,7 @@ func (t *Table) cellText(kind role, cell Cell, column Column) shown {
 			c.spread = spread((v.High-v.Low)/2, column.Decimals)
 		}
 		return c
-	case kind == ours && cell.Paper != nil && t.Style.Paper != None:
+	case kind == ours && (cell.Why != "" || cell.Paper != nil && t.Style.Paper != None):
 		return shown{number: missing, role: ours}
 	case kind == paper && cell.Paper != nil:
 		return shown{number: Fixed(cell.Paper.Number, cell.Paper.Decimals), role: paper}
@@ -413,35 +406,12 @@ func Significant(x float64) string {
 	return strconv.FormatFloat(rounded, 'f', max(decimals, 0), 64)
 }
 
-// best marks our best numbers of every column among rows that are no reference and cells that do not stand apart: all
-// that agree with the best as printed, since bold must not split what the reader sees as equal. A column in which fewer
-// than two rows have a number marks none.
-func (t *Table) best(columns []Column) [][]bool {
+// best marks the numbers of rows that are no reference and lead over all others: the whole interval of the lead is above 0.
+func (t *Table) best() [][]bool {
 	marks := make([][]bool, len(t.Rows))
-	for i := range marks {
-		marks[i] = make([]bool, len(columns))
-	}
-	for c, column := range columns {
-		if !column.ranked() {
-			continue
-		}
-		sign := 1.0
-		if column.Better == Lower {
-			sign = -1
-		}
-		top, rivals := math.Inf(-1), 0
-		for _, row := range t.Rows {
-			if v := row.Cells[c].Ours; v != nil && row.competes(c) {
-				top = max(top, sign*v.Number)
-				rivals++
-			}
-		}
-		if rivals < 2 {
-			continue
-		}
-		for i, row := range t.Rows {
-			v := row.Cells[c].Ours
-			marks[i][c] = v != nil && row.competes(c) && column.same(v.Number, sign*top)
+	for i, row := range t.Rows {
+		for _, c := range row.Cells {
+			marks[i] = append(marks[i], !row.Reference && c.Ours != nil && c.Lead != nil && c.Lead.Bounded && c.Lead.Low > 0)
 		}
 	}
 	return marks

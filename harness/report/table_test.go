@@ -69,6 +69,9 @@ func mainLayout() Layout {
 		l.Groups = append(l.Groups, GroupLayout{Title: g[0], Benchmark: "sim-" + g[1], Paper: g[1], Columns: AccuracyAndCost()})
 	}
 	l.Groups = append(l.Groups, GroupLayout{Title: "Avg.", Benchmark: metrics.Average, Paper: metrics.Average, Columns: AverageAccuracyAndCost()})
+	for _, g := range l.Groups {
+		g.Columns[0].Lead = "lead"
+	}
 	for _, r := range [][3]string{
 		{"Fixed", "Qwen3-4B", "qwen3-4b"}, {"Fixed", "Qwen3-30B", "qwen3-30b"}, {"Fixed", "Qwen3-235B", "qwen3-235b"},
 		{"Existing", "Random", "random"}, {"Existing", "Logistic utility & 50% budget", "logistic"}, {"Ours", "EntroRouter", "entrorouter"},
@@ -104,6 +107,11 @@ func mainMeasurements(t *testing.T, paper *metrics.Set) *metrics.Set {
 			}
 			n.Values = append(n.Values, v)
 		}
+		lead := -0.5
+		if m.Key("method") == "entrorouter" {
+			lead = 0.5
+		}
+		n.Values = append(n.Values, metrics.Rounded(lead, "lead", 1).Within(lead-0.4, lead+0.4))
 		if m.Key("benchmark") == metrics.Average {
 			for i, bucket := range []string{"correct", "wrong", "no-answer", "truncated", "ungraded", "missing"} {
 				n.Values = append(n.Values, metrics.Value{Number: []float64{3000, 600, 50, 40, 2, 10}[i], Unit: bucket})
@@ -166,6 +174,13 @@ func TestCoverageIsPrintedBesideTheScore(t *testing.T) {
 
 func value1(x float64) *metrics.Value { return &metrics.Value{Number: x, Unit: metrics.Accuracy} }
 
+// led is a row whose lead over the others has an interval.
+func led(low, high float64, reference bool) Row {
+	r := row(1, reference)
+	r.Cells[0].Lead = &metrics.Value{Number: (low + high) / 2, Bounded: true, Low: low, High: high}
+	return r
+}
+
 // small makes a table of one column.
 func small(better Direction, rows ...Row) *Table {
 	return &Table{Name: "small", Head: "Method", Groups: []Group{{Title: "G", Columns: []Column{{Title: "c", Decimals: 1, Better: better}}}}, Rows: rows}
@@ -175,29 +190,43 @@ func row(x float64, reference bool) Row {
 	return Row{Label: "r", Reference: reference, Cells: []Cell{{Ours: value1(x)}}}
 }
 
+// A number alone puts no row above the others: 0.42 ± 0.60 has no star, nor has 0.56 beside 0.54.
 func TestWhatIsSetInBold(t *testing.T) {
+	const (
+		marked = "Bold: above every other row at equal cost, by the whole interval of its lead over the best of them."
+		none   = "No row is above every other at equal cost by the whole interval of its lead, so none is marked."
+		dagger = "† a yardstick or an assumption, left out of the comparison with others."
+	)
+	unbounded := led(1, 2, false)
+	unbounded.Cells[0].Lead.Bounded = false
+	unmeasured := led(1, 2, false)
+	unmeasured.Cells[0].Ours = nil
 	for _, c := range []struct {
 		name  string
-		table *Table
+		rows  []Row
 		want  []bool
+		notes []string
 	}{
-		{"the highest", small(Higher, row(1, false), row(3, false), row(2, false)), []bool{false, true, false}},
-		{"the lowest", small(Lower, row(1, false), row(3, false)), []bool{true, false}},
-		{"no yardstick", small(Higher, row(1, false), row(2, false), row(9, true)), []bool{false, true, false}},
-		{"no yardstick that is level with the best", small(Higher, row(1, false), row(2, false), row(2, true)), []bool{false, true, false}},
-		{"all that are printed alike", small(Higher, row(2.04, false), row(2.0, false), row(1, false)), []bool{true, true, false}},
-		{"not what cannot be compared", small(Higher, row(2, false), row(1, false), Row{Label: "r", Cells: []Cell{{Ours: value1(9), Apart: true}}}), []bool{true, false, false}},
-		{"nothing without a rival", small(Higher, row(1, false), row(2, true)), []bool{false, false}},
-		{"nothing where no direction is better", small(Neither, row(1, false), row(2, false)), []bool{false, false}},
-		{"not what was never measured", small(Higher, row(-2, false), row(-3, false), Row{Label: "r", Cells: []Cell{{}}}), []bool{true, false, false}},
+		{"who leads by the whole interval", []Row{led(0.1, 0.9, false), led(-0.9, -0.1, false)}, []bool{true, false}, []string{marked}},
+		{"both of two that are the same", []Row{led(0.1, 0.9, false), led(0.1, 0.9, false), led(-0.9, -0.1, false)}, []bool{true, true, false}, []string{marked}},
+		{"nobody who leads by less than can be told", []Row{led(-0.2, 1, false), led(-1, 0.2, false)}, []bool{false, false}, []string{none}},
+		{"nobody at an end of 0", []Row{led(0, 1, false)}, []bool{false}, []string{none}},
+		{"no yardstick", []Row{led(1, 2, true), led(-1, 1, false)}, []bool{false, false}, []string{none, dagger}},
+		{"nothing without an interval", []Row{unbounded}, []bool{false}, []string{none}},
+		{"nothing that was not measured", []Row{unmeasured}, []bool{false}, []string{none}},
+		{"the greatest number by nothing", []Row{row(1, false), row(3, false)}, []bool{false, false}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			table := small(Higher, c.rows...)
 			var got []bool
-			for _, l := range c.table.lines() {
+			for _, l := range table.lines() {
 				got = append(got, l.cells[0].best)
 			}
 			if !slices.Equal(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
+			}
+			if got := table.notes("Bold"); !slices.Equal(got, c.notes) {
+				t.Errorf("notes %q, want %q", got, c.notes)
 			}
 		})
 	}
@@ -224,6 +253,7 @@ func TestCellsOfOneRow(t *testing.T) {
 		{"the paper's digits are kept", Cell{Ours: value1(79.96), Paper: paper}, []string{"r 80.0", "paper 80.000", "difference +0.0"}},
 		{"a difference has its sign", Cell{Ours: value1(78), Paper: paper}, []string{"r 78.0", "paper 80.000", "difference -2.0"}},
 		{"what we did not measure is a dash", Cell{Paper: paper}, []string{"r -", "paper 80.000"}},
+		{"what is not defined is a dash", Cell{Why: "nothing was solved"}, []string{"r -"}},
 		{"an interval", Cell{Ours: &metrics.Value{Number: 5, Bounded: true, Low: 4, High: 8}}, []string{"r 5.02.0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -355,14 +385,15 @@ func TestTablesOfManyGroupsBecomeSeveralFloats(t *testing.T) {
 		}
 	}
 	table.Rows[0].Cells[0].Paper = value1(20)
+	table.Rows[0].Cells[0].Lead = led(1, 2, false).Cells[0].Lead
 	table.Notes = []string{"A note."}
 	parts := strings.Split(string(render(t, LaTeX{}, table)), `\end{table*}`)
 	if len(parts) != 3 {
 		t.Fatalf("%d floats, want 2", len(parts)-1)
 	}
 	for i, want := range []struct{ has, lacks []string }{
-		{[]string{`\textbf{A}`, `\textbf{B}`, `\multirow{2}{*}{first}`, `\textit{20}`, `\label{tab:small}`, "Bold: our best", "last part"}, []string{`\textbf{C}`, "A note."}},
-		{[]string{`\textbf{C}`, `\textbf{D}`, "first", "second", "Bold: our best", "A note.", "continued", `\label{tab:small-2}`}, []string{`\textbf{A}`, "paper"}},
+		{[]string{`\textbf{A}`, `\textbf{B}`, `\multirow{2}{*}{first}`, `\textit{20}`, `\label{tab:small}`, "Bold: above every other", "last part"}, []string{`\textbf{C}`, "A note."}},
+		{[]string{`\textbf{C}`, `\textbf{D}`, "first", "second", "Bold: above every other", "A note.", "continued", `\label{tab:small-2}`}, []string{`\textbf{A}`, "paper"}},
 	} {
 		for _, s := range want.has {
 			if !strings.Contains(parts[i], s) {

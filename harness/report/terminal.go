@@ -136,7 +136,7 @@ func composeColumn(c int, column Column, lines []line, styled bool) (cells, head
 			spread = max(spread, width(plusMinus(l.cells[c])))
 		}
 	}
-	if !styled && column.ranked() {
+	if !styled && column.Lead != "" {
 		mark = 1
 	}
 	head = wrap(column.Title, max(1, number+mark+spread))

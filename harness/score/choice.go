@@ -87,6 +87,8 @@ type choices struct {
 	points               []metrics.Point // [M] of the experts
 	entropy, information float64
 	settings             [][]metrics.Point // [curves][settings] of the row's knob
+	gains                []float64         // [curves] mean gain of the knob
+	held                 [][]float64       // the same of every row that the curve is held against
 }
 
 // rowChoices are the columns of a row, trainings averaged.
@@ -131,6 +133,7 @@ func (y *yardsticks) under(columns *rowChoices, u []float64, points []metrics.Po
 		at := make([]metrics.Point, curve.Settings())
 		curve.Under(u, at)
 		c.settings = append(c.settings, at)
+		c.gains = append(c.gains, metrics.MeanGain(at, c.hull(), c.weak().Cost, c.strong().Cost))
 	}
 	return c
 }
@@ -145,6 +148,9 @@ func (c choices) trainings() (out []choices) {
 	for k := range n {
 		of := c.yardsticks.under(c.columns(c.row.training(k)), c.u, c.points)
 		of.knob = c.knob
+		for _, gains := range c.held {
+			of.held = append(of.held, only(gains, k))
+		}
 		out = append(out, of)
 	}
 	return out
@@ -232,6 +238,29 @@ func (c choices) along(of func(settings []metrics.Point) float64) float64 {
 	return sum
 }
 
+func (c choices) meanGain() float64 { return average(c.gains) }
+
+func (c choices) rivals() (all []float64) {
+	for _, gains := range c.held {
+		all = append(all, average(gains))
+	}
+	return all
+}
+
+func (c choices) aboveHull(of metrics.OfCurve) float64 {
+	hull := c.hull()
+	return c.along(func(at []metrics.Point) float64 { return of(at, hull, c.weak().Cost, c.strong().Cost) })
+}
+
+// average is the mean of what trainings have.
+func average(each []float64) float64 {
+	sum := 0.0
+	for _, x := range each {
+		sum += 1 / float64(len(each)) * x
+	}
+	return sum
+}
+
 func (c choices) weak() metrics.Point   { return c.points[0] }
 func (c choices) strong() metrics.Point { return c.points[len(c.points)-1] }
 
@@ -251,10 +280,7 @@ var curveStatistics = slices.Concat([]Statistic[choices]{
 	{Unit: units.AIQ, Decimals: 3, Without: sameCost, Of: func(c choices) float64 {
 		return c.along(func(at []metrics.Point) float64 { return metrics.AIQ(at, c.weak().Cost, c.strong().Cost) })
 	}},
-	{Unit: units.MeanGain, Decimals: 3, Without: sameCost, Of: func(c choices) float64 {
-		hull := c.hull()
-		return c.along(func(at []metrics.Point) float64 { return metrics.MeanGain(at, hull, c.weak().Cost, c.strong().Cost) })
-	}},
+}, gains(choices.alongKnob), []Statistic[choices]{
 	{Unit: units.APGR, Decimals: 4, Without: sameQuality, Of: func(c choices) float64 {
 		return c.along(func(at []metrics.Point) float64 { return metrics.APGR(at, c.weak(), c.strong()) })
 	}},
@@ -289,20 +315,29 @@ func (s *Sample) Choice() []metrics.Measurement {
 	for i, r := range s.rows {
 		columns[i] = y.columns(r)
 	}
+	held := s.against()
 	newViews := func() func(weights []float64) []choices {
 		u := make([]float64, len(s.Strata))
+		rows := make([]choices, len(s.rows))
 		return func(weights []float64) []choices {
 			for q := range u {
 				u[q] = weights[q] * y.share[q]
 			}
 			points := y.means(u)
+			for i := range rows {
+				rows[i] = y.under(columns[i], u, points)
+			}
 			var views []choices
-			for i, r := range s.rows {
-				c := y.under(columns[i], u, points)
+			for i, c := range rows {
 				views = append(views, c)
-				if c.knob = r.curves != nil; c.knob {
-					views = append(views, c)
+				if c.row.curves == nil {
+					continue
 				}
+				c.knob = true
+				for _, j := range held[i] {
+					c.held = append(c.held, rows[j].gains)
+				}
+				views = append(views, c)
 			}
 			return views
 		}
@@ -314,6 +349,13 @@ func (s *Sample) Choice() []metrics.Measurement {
 	for _, row := range s.rows {
 		out = append(out, numbers[0].line("Choice", s.keys(row), len(s.Queries)))
 		numbers = numbers[1:]
+		if row.NoCurve != "" {
+			none := Numbers{Values: []metrics.Value{metrics.Rounded(float64(len(s.Strata)), metrics.Questions, 0)}} // a line has a number
+			for _, s := range curveStatistics {
+				none.Undefined = append(none.Undefined, metrics.Undefined{Unit: s.Unit, Why: row.NoCurve})
+			}
+			out = append(out, none.line("Curve", s.keys(row), len(s.Queries)))
+		}
 		if row.curves == nil {
 			continue
 		}
@@ -322,6 +364,17 @@ func (s *Sample) Choice() []metrics.Measurement {
 		out = append(out, sweepLines(s.keys(row), len(s.Queries), row.curves, y.share, y.strongest.Cost)...)
 	}
 	return out
+}
+
+// against says which rows the curve of each is held against.
+func (s *Sample) against() [][]int {
+	competes := make([]bool, len(s.rows))
+	for i, r := range s.rows {
+		competes[i] = r.curves != nil && !slices.Contains(s.Apart, r.ID)
+	}
+	return against(competes, func(i, j int) bool {
+		return slices.EqualFunc(s.rows[i].curves, s.rows[j].curves, (*metrics.KnobCurve).Same)
+	})
 }
 
 // sweepLines are the settings of a knob, trainings averaged, with those left out that hardly differ from the one before.

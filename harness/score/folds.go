@@ -12,8 +12,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-var foldBudgets = [...]int{25, 50, 75}
-
 // Folds is a recorded pool under cross-validation: questions that were asked once, and what every row decided about each
 // when it was fitted on the other folds, once a partition.
 type Folds struct {
@@ -22,6 +20,7 @@ type Folds struct {
 	Baseline   string     // id of the row whose curve every other row is held against; the same
 	Contrasts  []Contrast // pairs of rows with a line of their own
 	Whole      bool       // all questions together are measured, and no single benchmark
+	Apart      []string   // ids of rows that no curve is held against, since they do not compete
 	Resampling Resampling
 
 	PredictionsVersus string // id of the row whose predictions the others are compared with; none of that id: no comparisons
@@ -63,7 +62,8 @@ func (f *Folds) Add(row string, t book.Training, decisions []routing.Decision, s
 type crossed struct {
 	row, versus int // versus: of a contrast, else the reference; -1: none
 	contrast    bool
-	baseline    int // -1: none, or it has no knob
+	against     []int // rows that its curve is held against
+	baseline    int   // -1: none, or it has no knob
 	questions   int
 	folds       int // of a partition
 	partitions  []*foldsUnder
@@ -90,6 +90,8 @@ type foldsRow struct {
 	accuracy     float64
 	share        float64 // dollars in percent of the strongest expert's
 	gain         float64
+	mean         float64             // mean gain of its knob
+	dollars      float64             // of a question
 	tokens       float64             // that the router itself read and wrote, a question
 	curves       *metrics.FoldCurves // nil: no knob
 }
@@ -101,6 +103,19 @@ func (c crossed) over(row int, of func(foldsRow) float64) float64 {
 		sum += 1 / float64(len(c.partitions)) * of(p.rows[row])
 	}
 	return sum
+}
+
+func (c crossed) meanGain() float64 { return c.over(c.row, foldsRow.meanGain) }
+
+func (c crossed) rivals() (all []float64) {
+	for _, row := range c.against {
+		all = append(all, c.over(row, foldsRow.meanGain))
+	}
+	return all
+}
+
+func (c crossed) aboveHull(of metrics.OfCurve) float64 {
+	return c.over(c.row, func(r foldsRow) float64 { return r.curves.Average(of) })
 }
 
 // less is the number of this row minus that of the other: both are of one resample, so the difference is paired.
@@ -126,13 +141,13 @@ func (c crossed) overBaseline() bool { return c.ofRow() && c.baseline >= 0 }
 func (c crossed) bothKnobs() bool {
 	return c.contrast && c.partitions[0].rows[c.versus].curves != nil && c.knob()
 }
-func (r foldsRow) meanGain() float64  { return r.curves.MeanGain() }
+func (r foldsRow) meanGain() float64  { return r.mean }
 func (r foldsRow) itsTokens() float64 { return r.tokens }
 
 // headline is the number that tells partitions apart: the mean gain, or the gain of a row without a knob.
 func (r foldsRow) headline() float64 {
 	if r.curves != nil {
-		return r.meanGain()
+		return r.mean
 	}
 	return r.gain
 }
@@ -169,12 +184,13 @@ func (c crossed) partition(i int) crossed {
 var (
 	foldAccuracy   = Statistic[crossed]{Unit: metrics.Accuracy, Decimals: 3, Range: metrics.Percent, For: crossed.ofRow, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.accuracy }) }}
 	foldGain       = Statistic[crossed]{Unit: units.HullGain, Decimals: 3, For: crossed.ofRow, Without: nothingPaid, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.gain }) }}
-	foldMeanGain   = Statistic[crossed]{Unit: units.MeanGain, Decimals: 3, For: crossed.rowWithKnob, Without: sameCost, Of: func(c crossed) float64 { return c.over(c.row, foldsRow.meanGain) }}
+	foldGains      = gains(crossed.rowWithKnob)
 	foldLead       = Statistic[crossed]{Unit: units.Lead, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.lead(c.row, c.versus) }}
 	foldOtherLead  = Statistic[crossed]{Unit: units.OtherLead, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.lead(c.versus, c.row) }}
-	everyPartition = []Statistic[crossed]{foldAccuracy, foldGain, foldMeanGain, foldLead, foldOtherLead}
+	everyPartition = []Statistic[crossed]{foldAccuracy, foldGain, foldGains[0], foldLead, foldOtherLead}
 	foldStatistics = slices.Concat([]Statistic[crossed]{
 		foldAccuracy,
+		{Unit: metrics.USDPerQuery, Decimals: 8, For: crossed.ofRow, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.dollars }) }},
 		{Unit: units.CostShare, Decimals: 3, For: crossed.ofRow, Without: nothingPaid, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.share }) }},
 		foldGain,
 		{Unit: units.RouterTokens, Decimals: 1, Whole: true, For: crossed.reads, Of: func(c crossed) float64 { return c.over(c.row, foldsRow.itsTokens) }},
@@ -185,8 +201,7 @@ var (
 		foldOtherLead,
 		{Unit: units.LeadBenchmark, Decimals: 3, For: crossed.overBaseline, Of: func(c crossed) float64 { return c.lead(c.row, c.baseline) }},
 		{Unit: units.MeanDifference, Decimals: 3, For: crossed.bothKnobs, Without: sameCost, Of: func(c crossed) float64 { return c.less(foldsRow.meanGain) }},
-		foldMeanGain,
-	}, budgetStatistics(), []Statistic[crossed]{
+	}, foldGains, []Statistic[crossed]{
 		{Unit: units.FoldsSD, Decimals: 3, Whole: true, For: func(c crossed) bool { return c.ofRow() && len(c.partitions) > 1 }, Without: nothingPaid, Of: func(c crossed) float64 {
 			var each []float64
 			for _, p := range c.partitions {
@@ -196,20 +211,6 @@ var (
 		}},
 	})
 )
-
-func budgetStatistics() (list []Statistic[crossed]) {
-	for _, percent := range foldBudgets {
-		share := float64(percent) / 100
-		list = append(list,
-			Statistic[crossed]{Unit: fmt.Sprintf(units.GainAt, percent), Decimals: 3, For: crossed.rowWithKnob, Without: nothingPaid, Of: func(c crossed) float64 {
-				return c.over(c.row, func(r foldsRow) float64 { return r.curves.GainAt(share) })
-			}},
-			Statistic[crossed]{Unit: fmt.Sprintf(units.QualityAt, percent), Decimals: 3, For: crossed.rowWithKnob, Without: nothingPaid, Of: func(c crossed) float64 {
-				return c.over(c.row, func(r foldsRow) float64 { return r.curves.QualityAt(share) })
-			}})
-	}
-	return list
-}
 
 // Strata are the sets of questions that are measured: all of them and, unless Whole, each benchmark.
 func (f *Folds) Strata() []string {
@@ -239,7 +240,7 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 	accuracy, usd := f.alone(inside)
 	type fitted struct {
 		quality, usd, tokens []float64
-		sweep                *metrics.Sweep
+		knob                 *metrics.KnobCurve // nil: none
 	}
 	partitions := f.rows[0].partitions
 	folds := make([]*metrics.Folds, len(partitions))
@@ -250,13 +251,9 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 			own := r.partitions[i]
 			of := fitted{quality: pick(own.scores.Accuracy, inside), usd: pick(own.scores.USD, inside), tokens: pick(own.scores.Overhead, inside)}
 			if own.sweep != nil {
-				choices := make([][]int, own.sweep.Settings)
-				for j := range choices {
-					for _, q := range inside {
-						choices[j] = append(choices[j], own.sweep.Queries[q].At(j))
-					}
-				}
-				of.sweep = metrics.NewSweep(choices)
+				of.knob = traced(own.sweep.Settings, pick(own.sweep.Queries, inside), len(inside), func(k int) int { return k }, func(k, m int) metrics.Point {
+					return metrics.Point{Cost: usd[m][k], Quality: accuracy[m][k]}
+				})
 			}
 			rows[i] = append(rows[i], of)
 		}
@@ -287,17 +284,27 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 	count := 1 + slices.Max(partitions[0].Fold)
 	under := func(weights []float64, i int) *foldsUnder {
 		u := &foldsUnder{paths: folds[i].Under(weights)}
+		dearest := metrics.WeightedMean(strong, weights)
 		for _, r := range rows[i] {
 			of := foldsRow{quality: r.quality, usd: r.usd, at: u.paths.Points(r.quality, r.usd), accuracy: metrics.WeightedMean(r.quality, weights),
-				share: 100 * metrics.WeightedMean(r.usd, weights) / metrics.WeightedMean(strong, weights), tokens: metrics.WeightedMean(r.tokens, weights)}
+				dollars: metrics.WeightedMean(r.usd, weights), tokens: metrics.WeightedMean(r.tokens, weights)}
+			of.share = 100 * of.dollars / dearest
 			of.gain = u.paths.Gain(of.at)
-			if r.sweep != nil {
-				of.curves = u.paths.Curves(r.sweep)
+			if r.knob != nil {
+				of.curves = u.paths.Curves(r.knob)
+				of.mean = of.curves.Average(metrics.MeanGain)
 			}
 			u.rows = append(u.rows, of)
 		}
 		return u
 	}
+	competes := make([]bool, len(f.rows))
+	for j, r := range f.rows {
+		competes[j] = r.partitions[0].sweep != nil && !slices.Contains(f.Apart, r.id)
+	}
+	rivals := against(competes, func(j, k int) bool {
+		return !slices.ContainsFunc(rows, func(of []fitted) bool { return !of[j].knob.Same(of[k].knob) })
+	})
 	ones := slices.Repeat([]float64{1}, len(inside))
 	chosen := make([]map[pair][]metrics.Coin, len(folds))
 	for i := range folds {
@@ -315,7 +322,7 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 			partitions = append(partitions, u)
 		}
 		for j := range f.rows {
-			c := crossed{row: j, versus: reference, baseline: baseline, questions: len(inside), folds: count, partitions: partitions}
+			c := crossed{row: j, versus: reference, baseline: baseline, against: rivals[j], questions: len(inside), folds: count, partitions: partitions}
 			if j == reference {
 				c.versus = -1
 			}

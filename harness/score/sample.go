@@ -13,7 +13,8 @@ import (
 // Sample is an arena with the rows that are measured in it.
 type Sample struct {
 	*book.Arena
-	Reference  string // id of the row that the others are compared with; none of that id: no comparisons
+	Reference  string   // id of the row that the others are compared with; none of that id: no comparisons
+	Apart      []string // ids of rows that no curve is held against, since they do not compete
 	Resampling Resampling
 
 	rows []Row
@@ -22,8 +23,9 @@ type Sample struct {
 // Row is a row of a table: what its trainings decided.
 type Row struct {
 	ID       string
-	Own      bool // it may answer itself, and its distribution is of its first move
-	Knob     bool // its distribution is a coin between two settings of a knob, so no score
+	Own      bool   // it may answer itself, and its distribution is of its first move
+	Knob     bool   // its distribution is a coin between two settings of a knob, so no score
+	NoCurve  string // why its knob has no numbers, where a row that is trained has none; empty: nothing is said of one
 	Seeds    []uint64
 	Scores   []book.Scores   // [seeds]
 	Reported []metrics.Value // what the router says of itself, averaged over the seeds

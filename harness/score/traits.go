@@ -132,22 +132,32 @@ func (s *Sample) trace(sweep *book.Sweep) (*metrics.KnobCurve, *score) {
 		o, n := s.Outcomes[i][m], runs(s.Question[i])
 		return metrics.Point{Cost: o.USD / n, Quality: 100 * o.Correct / n}
 	}
-	first := make([]metrics.Point, len(s.Strata))
 	early := make([]float64, len(s.Strata))
 	for i, x := range sweep.Queries {
-		q, p := s.Question[i], point(i, x.First)
-		first[q].Cost += p.Cost
-		first[q].Quality += p.Quality
+		q := s.Question[i]
 		early[q] -= float64(x.Until(0, sweep.Settings)) / runs(q)
 	}
-	c := metrics.NewKnobCurve(sweep.Settings, first)
-	for i, x := range sweep.Queries {
+	c := traced(sweep.Settings, sweep.Queries, len(s.Strata), func(i int) int { return s.Question[i] }, point)
+	return c, &score{ranking: metrics.NewRanking(early)}
+}
+
+// traced returns what a sweep gets and pays on so many questions; question is that of a query, and point what an expert gets and
+// pays on one.
+func traced(settings int, queries []book.Swept, questions int, question func(query int) int, point func(query, expert int) metrics.Point) *metrics.KnobCurve {
+	first := make([]metrics.Point, questions)
+	for i, x := range queries {
+		at, p := &first[question(i)], point(i, x.First)
+		at.Cost += p.Cost
+		at.Quality += p.Quality
+	}
+	c := metrics.NewKnobCurve(settings, first)
+	for i, x := range queries {
 		before := point(i, x.First)
 		for _, t := range x.Turns {
 			p := point(i, t.Expert)
-			c.Change(s.Question[i], t.Setting, metrics.Point{Cost: p.Cost - before.Cost, Quality: p.Quality - before.Quality})
+			c.Change(question(i), t.Setting, metrics.Point{Cost: p.Cost - before.Cost, Quality: p.Quality - before.Quality})
 			before = p
 		}
 	}
-	return c, &score{ranking: metrics.NewRanking(early)}
+	return c
 }

@@ -60,6 +60,7 @@ const (
 // cost, taken inside each test fold and averaged over folds and partitions.
 const (
 	MeanGain      = "mean-gain-points"           // over 19 budgets; routers with a knob only
+	MeanLead      = "mean-gain-lead-points"      // mean gain above the greatest of all other rows that compete and have another knob
 	FoldsSD       = "partition-sd-points"        // standard deviation over partitions of the mean gain, of the hull gain for rows without a knob
 	LeadBenchmark = "lead-over-benchmark-points" // as lead-points, over the benchmark-identity router
 	GainAt        = "gain-at-%d%%-points"        // at a share of the strongest expert's cost
