@@ -129,8 +129,12 @@ func fetchRecording(ctx context.Context, f *fetch.Fetcher, name string, p spec.P
 	if set := p.Golds; set != "" {
 		fmt.Fprintf(out, "%s: the right answers are those of %s\n", name, set)
 	}
+	var from []string
+	for _, o := range p.From {
+		from = append(from, "github "+o.String())
+	}
 	for _, r := range got {
-		fmt.Fprintf(out, "%s: %d rows, %s, in %s\n  github %s at %s; licence: %s; sha256 %s\n", name, r.Rows, r.How, r.Path, p.Repo, p.Revision, p.Licence, r.SHA256)
+		fmt.Fprintf(out, "%s: %d rows, %s, in %s\n  %s; licence: %s; sha256 %s\n", name, r.Rows, r.How, r.Path, strings.Join(from, ", "), p.Licence, r.SHA256)
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func silent(url string, patience time.Duration) error {
 }
 
 func tooMuch(s source, home *spec.Home) error {
-	return fmt.Errorf("%s: the downloads of this set are larger than the %d MB that its home in benchmarks.yaml allows", s, home.Most)
+	return fmt.Errorf("%s: the downloads of this set are larger than the %d MB that its entry allows", s, home.Most)
 }
 
 func removeAny(path string) error {

@@ -11,7 +11,10 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/fetch/fetchtest"
 	"github.com/entrorouter/entrorouter/harness/lines"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // Of the real files that lie beside the project, the rows are put back into their publishers' columns and published here: what
@@ -62,10 +65,6 @@ func TestRealFilesComeOutAsTheyArePinned(t *testing.T) {
 		"amc": func(l line) any {
 			return map[string]any{"url": amc.ReplaceAllString(l.ID, "https://wiki.example/${1}_AMC_${2}_Problems/Problem_$3"), "problem": l.Problem + "\n", "answer": json.Number(l.Answer + ".0")}
 		},
-		"gsm8k": func(l line) any {
-			answer := regexp.MustCompile(`(\d)(\d{3})$`).ReplaceAllString(l.Answer, "$1,$2") // as some are written
-			return map[string]any{"question": l.Problem, "answer": "So it is 12.\n#### 12\n#### " + answer}
-		},
 		"olympiadbench": func(l line) any {
 			return map[string]any{"id": json.Number(number.FindString(l.ID)), "question": l.Problem, "final_answer": []string{l.Answer}, "subfield": l.Subject, "answer_type": l.Type, "is_multiple_answer": l.Several, "unit": l.Unit, "error": l.Error}
 		},
@@ -80,6 +79,10 @@ func TestRealFilesComeOutAsTheyArePinned(t *testing.T) {
 		}
 		p := w.Benchmarks[set].File.Home.Parts[0]
 		put(t, filepath.Join(w.hub.Root, p.Repo, p.Revision, p.Path), text)
+	}
+
+	if err := fetchtest.PublishGSM8K(w.hub.Root, data, w.Benchmarks["gsm8k"].File.Home.Parts[0]); err != nil {
+		t.Fatal(err)
 	}
 
 	// Two rows of the training problems of MATH had no answer and left their numbers behind.
@@ -140,5 +143,44 @@ func TestRealFilesComeOutAsTheyArePinned(t *testing.T) {
 		if got, err := w.Fetch(t.Context(), set); err != nil || got.How != Here {
 			t.Errorf("%+v, %v", got, err)
 		}
+	}
+}
+
+// Every recorded set that is published: its known lines are put back into files as their publishers have them and published here, and
+// what is fetched has the bytes that recordings.yaml pins.
+func TestRecordedSetsComeOutAsTheyArePinned(t *testing.T) {
+	const data = "../../../shared/data"
+	if _, err := os.Stat(data); err != nil {
+		t.Skipf("no data folder whose recordings could be put back: %v", err)
+	}
+	if testing.Short() {
+		t.Skip("hundreds of megabytes of answers: minutes under the race detector")
+	}
+	recordings, err := spec.LoadRecordings(experiments.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range recordings {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.Archives, w.Recordings, w.Benchmarks = w.url, recordings, builtIn(t)
+			if err := fetchtest.Publish(w.hub.Root, data, p); err != nil {
+				t.Fatal(err)
+			}
+			if p.Golds != "" {
+				if err := fetchtest.PublishGSM8K(w.hub.Root, data, w.Benchmarks[p.Golds].File.Home.Parts[0]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := w.FetchRecording(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, r := range got {
+				if r.How != Fetched || r.SHA256 != p.Files[i].SHA256 {
+					t.Errorf("%+v", r)
+				}
+			}
+		})
 	}
 }

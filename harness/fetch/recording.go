@@ -1,4 +1,4 @@
-// The walk through one recorded set: look, download the archive of its repository, convert, check, put in its place, record.
+// The walk through one recorded set: look, download files of repositories or their archives, convert, check, put in its place, record.
 
 package fetch
 
@@ -99,15 +99,13 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 		return nil, errors.New("another process is fetching it; wait until that has ended")
 	}
 	defer lock.Unlock()
-	s := source{url: join(f.Archives, p.Repo, "tar.gz", p.Revision), repo: p.Repo, revision: p.Revision, path: "archive.tar.gz"}
-	archive := keep(dir, s)
-	archiveSum, err := f.download(ctx, &spec.Home{Most: p.Most}, s, archive, int64(p.Most)<<20)
+	came, files, err := f.publications(ctx, p, dir)
 	if err != nil {
 		return nil, err
 	}
-	made, err := publisher.Of(p.Format)(followed(unpacked(ctx, archive), golds...))
+	made, err := publisher.Of(p.Format)(followed(files, golds))
 	if err != nil {
-		return nil, fmt.Errorf("%s at %s: %w", p.Repo, p.Revision, err)
+		return nil, fmt.Errorf("%s: %w", from(p), err)
 	}
 	for i, file := range p.Files { // all are checked before one is written
 		if all[i].How != Fetched {
@@ -120,18 +118,25 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 		sum := sha256.Sum256(lines)
 		all[i].SHA256 = hex.EncodeToString(sum[:])
 		rows := bytes.Count(lines, []byte("\n"))
-		if rows != file.Rows {
-			return nil, fmt.Errorf("%s: what is published makes %d lines, but recordings.yaml says %d", file.Path, rows, file.Rows)
+		if rows == file.Rows && (want[i] == spec.Unpinned || all[i].SHA256 == want[i]) {
+			continue
 		}
-		if want[i] != spec.Unpinned && all[i].SHA256 != want[i] {
-			return nil, fmt.Errorf("%s: what is published makes lines with sha256 %s, but %s is what it must be; nothing was written, and the archive lies in %s", file.Path, all[i].SHA256, want[i], archive)
+		other := filepath.Join(dir, path.Base(file.Path))
+		if err := store.WriteFile(other, lines); err != nil {
+			return nil, err
 		}
+		must := fmt.Sprint(file.Rows)
+		if want[i] != spec.Unpinned {
+			must += " with " + want[i]
+		}
+		return nil, fmt.Errorf("%s: what is published makes %d lines with sha256 %s, but there must be %s; nothing is in its place, and they lie in %s beside what they were made of: "+
+			"to use them move them away and give their path and sha256 in a copy of the pool beside your spec, and please report this line, so that we find out which is wrong", file.Path, rows, all[i].SHA256, must, other)
 	}
 	for i, file := range p.Files {
 		if all[i].How != Fetched {
 			continue
 		}
-		record := problems.Record{Set: name, SHA256: all[i].SHA256, Rows: file.Rows, From: []problems.Came{{Repo: p.Repo, Revision: p.Revision, Path: s.path, SHA256: archiveSum}}}
+		record := problems.Record{Set: name, SHA256: all[i].SHA256, Rows: file.Rows, From: came}
 		if err := f.record(file.Path, record); err != nil {
 			return nil, err
 		}
@@ -146,9 +151,9 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 }
 
 // golds is the file of a problem set, which is fetched where it is not there; no file for no set.
-func (f *Fetcher) golds(ctx context.Context, set string) ([]publisher.File, error) {
+func (f *Fetcher) golds(ctx context.Context, set string) (iter.Seq2[publisher.File, error], error) {
 	if set == "" {
-		return nil, nil
+		return followed(), nil
 	}
 	got, err := f.Fetch(ctx, set)
 	if err != nil {
@@ -159,37 +164,88 @@ func (f *Fetcher) golds(ctx context.Context, set string) ([]publisher.File, erro
 		text.Write(append(line, '\n'))
 		return nil
 	})
-	return []publisher.File{{Path: publisher.Golds, Read: func() ([]byte, error) { return text.Bytes(), nil }}}, err
+	return only(publisher.File{Path: publisher.Golds, Read: func() ([]byte, error) { return text.Bytes(), nil }}), err
+}
+
+// publications downloads what a set is made of to a folder and says what came. Its files are read from there.
+func (f *Fetcher) publications(ctx context.Context, p spec.Published, dir string) (came []problems.Came, files iter.Seq2[publisher.File, error], err error) {
+	left := int64(p.Most) << 20
+	var all []iter.Seq2[publisher.File, error]
+	get := func(s source) (at string, err error) {
+		at = keep(dir, s)
+		sum, err := f.download(ctx, &spec.Home{Most: p.Most}, s, at, left)
+		if err != nil {
+			return "", err
+		}
+		info, err := os.Stat(at)
+		if err != nil {
+			return "", err
+		}
+		left -= info.Size()
+		came = append(came, problems.Came{Repo: s.repo, Revision: s.revision, Path: s.path, SHA256: sum})
+		return at, nil
+	}
+	for _, o := range p.From {
+		for _, file := range o.Paths {
+			at, err := get(source{url: join(f.GitHub, o.Repo, o.Revision, file), repo: o.Repo, revision: o.Revision, path: file})
+			if err != nil {
+				return nil, nil, err
+			}
+			all = append(all, only(publisher.File{Path: file, Read: func() ([]byte, error) { return os.ReadFile(at) }}))
+		}
+		if len(o.Paths) > 0 {
+			continue
+		}
+		at, err := get(source{url: join(f.Archives, o.Repo, "tar.gz", o.Revision), repo: o.Repo, revision: o.Revision, path: o.Revision + ".tar.gz"})
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, unpacked(ctx, at))
+	}
+	return came, followed(all...), nil
+}
+
+// from says where a set is published.
+func from(p spec.Published) string {
+	var all []string
+	for _, o := range p.From {
+		all = append(all, o.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+// only is one file.
+func only(file publisher.File) iter.Seq2[publisher.File, error] {
+	return func(yield func(publisher.File, error) bool) { yield(file, nil) }
 }
 
 // followed are files and others behind them.
-func followed(files iter.Seq2[publisher.File, error], more ...publisher.File) iter.Seq2[publisher.File, error] {
+func followed(all ...iter.Seq2[publisher.File, error]) iter.Seq2[publisher.File, error] {
 	return func(yield func(publisher.File, error) bool) {
-		for f, err := range files {
-			if !yield(f, err) {
-				return
-			}
-		}
-		for _, f := range more {
-			if !yield(f, nil) {
-				return
+		for _, files := range all {
+			for f, err := range files {
+				if !yield(f, err) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// unpacked are the files of a compressed archive, each to be read before the next one is asked for.
+// unpacked are the files of a repository's compressed archive, each to be read before the next one is asked for. Their paths are those
+// in the repository, which the archive has as a folder.
 func unpacked(ctx context.Context, archive string) iter.Seq2[publisher.File, error] {
 	return func(yield func(publisher.File, error) bool) {
+		wrong := func(err error) { yield(publisher.File{}, fmt.Errorf("%s: %w", filepath.Base(archive), err)) }
 		f, err := os.Open(archive)
 		if err != nil {
-			yield(publisher.File{}, err)
+			wrong(err)
 			return
 		}
 		defer f.Close()
 		z, err := gzip.NewReader(bufio.NewReader(f))
 		if err != nil {
-			yield(publisher.File{}, fmt.Errorf("is no compressed archive: %w", err))
+			wrong(fmt.Errorf("is no compressed archive: %w", err))
 			return
 		}
 		for t := tar.NewReader(z); ; {
@@ -201,13 +257,11 @@ func unpacked(ctx context.Context, archive string) iter.Seq2[publisher.File, err
 				err = ctx.Err()
 			}
 			if err != nil {
-				yield(publisher.File{}, fmt.Errorf("its archive is damaged: %w", err))
+				wrong(fmt.Errorf("its archive is damaged: %w", err))
 				return
 			}
-			if h.Typeflag != tar.TypeReg {
-				continue
-			}
-			if !yield(publisher.File{Path: h.Name, Read: func() ([]byte, error) { return io.ReadAll(t) }}, nil) {
+			_, name, _ := strings.Cut(h.Name, "/")
+			if h.Typeflag == tar.TypeReg && !yield(publisher.File{Path: name, Read: func() ([]byte, error) { return io.ReadAll(t) }}, nil) {
 				return
 			}
 		}

@@ -43,9 +43,9 @@ func archived(t *testing.T, files map[string]string) string {
 func withGym(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
-	put(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/1234567"), archived(t, map[string]string{gymPath: gymText, "gym-1234567/README.md": "read me"}))
+	put(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/"+commitID), archived(t, map[string]string{gymPath: gymText, "gym-1234567/README.md": "read me"}))
 	w.Archives = w.url
-	w.Recordings = spec.Recordings{"gym": {Title: "Gym", Licence: "MIT", Repo: "us/gym", Revision: "1234567", Format: "reasoning-gym", Most: 1, Files: []spec.PublishedFile{
+	w.Recordings = spec.Recordings{"gym": {Title: "Gym", Licence: "MIT", From: []spec.Origin{{Repo: "us/gym", Revision: commitID}}, Format: "reasoning-gym", Most: 1, Files: []spec.PublishedFile{
 		{Path: "outcomes/reasoning_gym_questions.jsonl", SHA256: sumOf(gymQuestions), Rows: 1},
 		{Path: "outcomes/reasoning_gym_outcomes.jsonl", SHA256: spec.Unpinned, Rows: 1},
 	}}}
@@ -69,7 +69,7 @@ func TestARecordedSetIsFetchedConvertedAndRecorded(t *testing.T) {
 		t.Errorf("questions %q, outcomes %q", q, o)
 	}
 	record, err := problems.ReadFetched(w.Dir)
-	if r := record["outcomes/reasoning_gym_outcomes.jsonl"]; err != nil || r.SHA256 != sumOf(gymOutcomes) || r.Set != "gym" || len(r.From) != 1 || r.From[0].Revision != "1234567" {
+	if r := record["outcomes/reasoning_gym_outcomes.jsonl"]; err != nil || r.SHA256 != sumOf(gymOutcomes) || r.Set != "gym" || len(r.From) != 1 || r.From[0].Revision != commitID {
 		t.Errorf("%+v, %v", record, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(w.Dir, scratch, "gym", "*")); left != nil {
@@ -84,8 +84,8 @@ func TestARecordedSetIsFetchedConvertedAndRecorded(t *testing.T) {
 	if err := os.Remove(filepath.Join(w.Dir, "outcomes/reasoning_gym_outcomes.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/1234567"), archived(t, map[string]string{gymPath: strings.Replace(gymText, "two", "three", 1)}))
-	if _, err = w.FetchRecording(t.Context(), "gym"); err == nil || !strings.Contains(err.Error(), "what is published makes lines with sha256 ") {
+	put(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/"+commitID), archived(t, map[string]string{gymPath: strings.Replace(gymText, "two", "three", 1)}))
+	if _, err = w.FetchRecording(t.Context(), "gym"); err == nil || !strings.Contains(err.Error(), "what is published makes 1 lines with sha256 ") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(w.Dir, "outcomes/reasoning_gym_outcomes.jsonl")); !errors.Is(err, os.ErrNotExist) {
@@ -97,7 +97,7 @@ func TestARecordedSetIsFetchedConvertedAndRecorded(t *testing.T) {
 func TestASetThatLacksItsGoldsIsFetchedWithThem(t *testing.T) {
 	w := withGym(t)
 	sheet := "prompt,mixtral-8x7b-instruct-v0.1,gpt-4-1106-preview,mixtral-8x7b-instruct-v0.1_response,gpt-4-1106-preview_response\n1+1?,False,True,3,2\n"
-	put(t, filepath.Join(w.hub.Root, "us/route/tar.gz/1234567"), archived(t, map[string]string{"route-1/routellm/evals/gsm8k/gsm8k_responses.csv": sheet}))
+	put(t, filepath.Join(w.hub.Root, "us/route/tar.gz/"+commitID), archived(t, map[string]string{"route-1/routellm/evals/gsm8k/gsm8k_responses.csv": sheet}))
 	w.Benchmarks = builtIn(t)
 	of := w.Benchmarks["gsm8k"]
 	file := *of.File
@@ -106,7 +106,7 @@ func TestASetThatLacksItsGoldsIsFetchedWithThem(t *testing.T) {
 	w.Benchmarks["gsm8k"] = of
 	home := file.Home.Parts[0]
 	put(t, filepath.Join(w.hub.Root, home.Repo, home.Revision, home.Path), `{"question": "1+1?", "answer": "Two.\n#### 2"}`)
-	w.Recordings["route"] = spec.Published{Repo: "us/route", Revision: "1234567", Format: "routellm-gsm8k", Golds: "gsm8k", Most: 1, Files: []spec.PublishedFile{{Path: "outcomes/routellm_gsm8k.jsonl", SHA256: spec.Unpinned, Rows: 2}}}
+	w.Recordings["route"] = spec.Published{From: []spec.Origin{{Repo: "us/route", Revision: commitID}}, Format: "routellm-gsm8k", Golds: "gsm8k", Most: 1, Files: []spec.PublishedFile{{Path: "outcomes/routellm_gsm8k.jsonl", SHA256: spec.Unpinned, Rows: 2}}}
 	got, err := w.FetchRecording(t.Context(), "route")
 	if err != nil || len(got) != 1 || got[0].How != Fetched {
 		t.Fatalf("%+v, %v", got, err)
@@ -123,6 +123,41 @@ func TestASetThatLacksItsGoldsIsFetchedWithThem(t *testing.T) {
 	p.Golds = "nowhere"
 	w.Recordings["route"] = p
 	if _, err := w.FetchRecording(t.Context(), "route"); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), `route: golds: unknown set "nowhere"`) {
+		t.Error(err)
+	}
+}
+
+// Where paths are given no archive is asked for, and what came of a set that is refused lies there for the next time, as do its lines.
+func TestFilesOfARecordedSetAreDownloadedOneByOne(t *testing.T) {
+	w := withGym(t)
+	p := w.Recordings["gym"]
+	p.From = []spec.Origin{{Repo: "us/gym", Revision: commitID, Paths: []string{gymPath[len("gym-1234567/"):]}}, {Repo: "us/more", Revision: commitID, Paths: []string{"a/b c.json"}}}
+	p.Files[0].SHA256 = sumOf("")
+	w.Recordings["gym"] = p
+	put(t, filepath.Join(w.hub.Root, "us/gym", commitID, gymPath[len("gym-1234567/"):]), gymText)
+	put(t, filepath.Join(w.hub.Root, "us/more", commitID, "a/b c.json"), "not read")
+	_, err := w.FetchRecording(t.Context(), "gym")
+	if err == nil || !strings.Contains(err.Error(), "please report this line") {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(w.Dir, scratch, "gym", "reasoning_gym_questions.jsonl")); err != nil || string(text) != gymQuestions {
+		t.Errorf("%q, %v", text, err)
+	}
+	p.Files[0].SHA256 = sumOf(gymQuestions)
+	if got, err := w.FetchRecording(t.Context(), "gym"); err != nil || got[0].How != Fetched {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if asked := w.hub.Asked(); len(asked) != 2 || asked[0] != "/us/gym/"+commitID+"/"+gymPath[len("gym-1234567/"):] || asked[1] != "/us/more/"+commitID+"/a/b c.json" {
+		t.Errorf("asked for %q", asked)
+	}
+	record, err := problems.ReadFetched(w.Dir)
+	if r := record["outcomes/reasoning_gym_outcomes.jsonl"]; err != nil || len(r.From) != 2 || r.From[1] != (problems.Came{Repo: "us/more", Revision: commitID, Path: "a/b c.json", SHA256: sumOf("not read")}) {
+		t.Errorf("%+v, %v", record, err)
+	}
+	os.RemoveAll(filepath.Join(w.Dir, "outcomes"))
+	p.Most = 1
+	put(t, filepath.Join(w.hub.Root, "us/more", commitID, "a/b c.json"), strings.Repeat(" ", 1<<20-10))
+	if _, err := w.FetchRecording(t.Context(), "gym"); err == nil || !strings.Contains(err.Error(), "us/more/a/b c.json: the downloads of this set are larger than the 1 MB that its entry allows") {
 		t.Error(err)
 	}
 }
@@ -146,13 +181,13 @@ func TestARecordedSetThatDoesNotFitIsRefusedAndNothingIsWritten(t *testing.T) {
 		want   string
 	}{
 		"no such file":      {func(t *testing.T, w *world) { os.RemoveAll(filepath.Join(w.hub.Root, "us/gym")) }, "404 Not Found"},
-		"no archive":        {func(t *testing.T, w *world) { put(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/1234567"), "text") }, "is no compressed archive"},
-		"a damaged archive": {func(t *testing.T, w *world) { cut(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/1234567")) }, "its archive is damaged"},
+		"no archive":        {func(t *testing.T, w *world) { put(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/"+commitID), "text") }, "us/gym at " + commitID + ": us_gym_" + commitID + ".tar.gz: is no compressed archive"},
+		"a damaged archive": {func(t *testing.T, w *world) { cut(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/"+commitID)) }, "its archive is damaged"},
 		"none of its files": {func(t *testing.T, w *world) {
-			put(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/1234567"), archived(t, map[string]string{"a": "b"}))
-		}, "us/gym at 1234567: holds none of the files that this set is made of"},
-		"another number":      {func(t *testing.T, w *world) { w.Recordings["gym"].Files[1].Rows = 2 }, "makes 1 lines, but recordings.yaml says 2"},
-		"other lines":         {func(t *testing.T, w *world) { w.Recordings["gym"].Files[0].SHA256 = sumOf("") }, "is what it must be; nothing was written"},
+			put(t, filepath.Join(w.hub.Root, "us/gym/tar.gz/"+commitID), archived(t, map[string]string{"a": "b"}))
+		}, "us/gym at " + commitID + ": holds none of the files that this set is made of"},
+		"another number":      {func(t *testing.T, w *world) { w.Recordings["gym"].Files[1].Rows = 2 }, "makes 1 lines with sha256 " + sumOf(gymOutcomes) + ", but there must be 2; nothing is in its place"},
+		"other lines":         {func(t *testing.T, w *world) { w.Recordings["gym"].Files[0].SHA256 = sumOf("") }, "but there must be 1 with " + sumOf("") + "; nothing is in its place, and they lie in "},
 		"a file of no format": {func(t *testing.T, w *world) { w.Recordings["gym"].Files[0].Path = "outcomes/other.jsonl" }, "format reasoning-gym makes no file of this name; it makes reasoning_gym_outcomes, reasoning_gym_questions"},
 		"another file there": {func(t *testing.T, w *world) {
 			put(t, filepath.Join(w.Dir, "outcomes/reasoning_gym_questions.jsonl"), "mine\n")

@@ -112,15 +112,23 @@ type Recordings map[string]Published
 
 // Published says where a recorded set is published and what is made of it.
 type Published struct {
-	Title    string          `yaml:"title" line:"true"`
-	Licence  string          `yaml:"licence"`
-	Repo     string          `yaml:"repo"`                                                      // owner/name at GitHub
-	Revision string          `yaml:"revision"`                                                  // commit, or as many of its first digits as name it
-	Format   string          `yaml:"format" oneof:"reasoning-gym routellm-gsm8k routellm-mmlu"` // what its files are, see package publisher
-	Golds    string          `yaml:"golds,omitempty"`                                           // a problem set with a home, which has the answers that its publisher leaves out
-	Most     int             `yaml:"most" in:"[1,1e6]"`                                         // MB of its archive; more is refused
-	Files    []PublishedFile `yaml:"files"`
+	Title   string          `yaml:"title" line:"true"`
+	Licence string          `yaml:"licence"`
+	From    []Origin        `yaml:"from"`                                                               // in the order in which its files are read
+	Format  string          `yaml:"format" oneof:"mmlu-pro reasoning-gym routellm-gsm8k routellm-mmlu"` // what its files are, see package publisher
+	Golds   string          `yaml:"golds,omitempty"`                                                    // a problem set with a home, which has the answers that its publisher leaves out
+	Most    int             `yaml:"most" in:"[1,1e6]"`                                                  // MB of all its downloads together; more is refused
+	Files   []PublishedFile `yaml:"files"`
 }
+
+// Origin is a repository at GitHub, or some of its files.
+type Origin struct {
+	Repo     string   `yaml:"repo"`            // owner/name
+	Revision string   `yaml:"revision"`        // commit
+	Paths    []string `yaml:"paths,omitempty"` // of files in the repository; default: all that it has, as one archive
+}
+
+func (o Origin) String() string { return o.Repo + " at " + o.Revision }
 
 // PublishedFile is a file of lines that is made of a recorded set.
 type PublishedFile struct {
@@ -131,8 +139,6 @@ type PublishedFile struct {
 
 // recordingsFile is the file of the published recordings.
 const recordingsFile = "recordings.yaml"
-
-var shortCommit = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
 
 // LoadRecordings reads recordings.yaml of a file system and checks it. A folder without one has none.
 func LoadRecordings(fsys fs.FS) (Recordings, error) {
@@ -147,10 +153,22 @@ func LoadRecordings(fsys fs.FS) (Recordings, error) {
 		switch {
 		case !plainName.MatchString(name):
 			l.spec.faultAt(at, "%q is not a name; %s", name, nameRule)
-		case p.Repo != "" && !repoName.MatchString(p.Repo):
-			l.spec.faultAt(at+".repo", "want owner/name, got %q", p.Repo)
-		case p.Revision != "" && !shortCommit.MatchString(p.Revision):
-			l.spec.faultAt(at+".revision", "want the first 7 to 40 hexadecimal digits of a commit, got %q", p.Revision)
+		case len(p.From) == 0 && p.Format != "":
+			l.spec.faultAt(at+".from", "want at least one repository")
+		}
+		for i, o := range p.From {
+			knob := fmt.Sprintf("%s.from[%d]", at, i)
+			switch {
+			case o.Repo != "" && !repoName.MatchString(o.Repo):
+				l.spec.faultAt(knob+".repo", "want owner/name, got %q", o.Repo)
+			case o.Revision != "" && !commit.MatchString(o.Revision):
+				l.spec.faultAt(knob+".revision", "want the 40 hexadecimal digits of a commit, got %q", o.Revision)
+			}
+			for _, file := range o.Paths {
+				if !fs.ValidPath(file) {
+					l.spec.faultAt(knob+".paths", "want paths in the repository, got %q", file)
+				}
+			}
 		}
 		for i, f := range p.Files {
 			knob := fmt.Sprintf("%s.files[%d]", at, i)

@@ -1,18 +1,15 @@
 package publisher
 
 import (
+	"archive/zip"
 	"bytes"
-	"cmp"
 	"compress/gzip"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -66,6 +63,65 @@ func TestReasoningGymByHand(t *testing.T) {
 		}
 	}
 	if _, err := ReasoningGym(given(map[string]string{"a/b.json": "{}"})); !errors.Is(err, ErrNoFiles) {
+		t.Error(err)
+	}
+}
+
+// packed is a ZIP file, in which files are as they are.
+func packed(t *testing.T, files ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := 0; i < len(files); i += 2 {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: files[i], Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, files[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestMMLUProByHand(t *testing.T) {
+	const path = "x/eval_results/model_outputs_%s_5shots.zip"
+	entry := func(id, more string) string {
+		return `{"question_id": ` + id + `, "question": " Which é?\n", "options": ["a", "\"b\""], "answer": "B", "answer_index": 1, "category": "law"` + more + `}`
+	}
+	got, err := MMLUPro(given(map[string]string{
+		// Names are in order of files, where - is before _ and _ before a letter.
+		fmt.Sprintf(path, "Llama-3_1-8B"):      packed(t, "results/all.json", "["+entry("12", `, "pred": "B", "model_outputs": "zwölf 𝒙"`)+"]", "__MACOSX/results/._all.json", "no JSON", "results/read.me", "none"),
+		fmt.Sprintf(path, "Llama-3_1-8B-Chat"): packed(t, "law.json", "["+entry("12", `, "pred": null, "response": null`)+"]", "math.json", "["+entry("7", `, "pred": "A", "response": "A"`)+","+entry("7", `, "pred": "B", "response": "twice"`)+"]"),
+		fmt.Sprintf(path, "gemma"):             packed(t, "gemma.json", "["+strings.Replace(entry("12", ``), "Which", "What", 1)+"]"),
+		"x/eval_results/gemma.json":            "not read",
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"query_id":"mmlu_pro-7","benchmark":"mmlu_pro","problem":" Which é?\n","options":["a","\"b\""],"gold":"B","subject":"law","correct":{"Llama-3.1-8B-Chat":0},"resp_chars":{"Llama-3.1-8B-Chat":1}}
+{"query_id":"mmlu_pro-12","benchmark":"mmlu_pro","problem":" Which é?\n","options":["a","\"b\""],"gold":"B","subject":"law","correct":{"Llama-3.1-8B-Chat":0,"Llama-3.1-8B":1,"gemma":0},"resp_chars":{"Llama-3.1-8B-Chat":0,"Llama-3.1-8B":7,"gemma":0}}
+`
+	if text := string(got["mmlu_pro_29models"]); text != want {
+		t.Errorf("%swant\n%s", text, want)
+	}
+	for want, text := range map[string]string{
+		"model_outputs_x_5shots.zip: is no ZIP file: ":                         "version https://git-lfs.github.com/spec/v1",
+		"model_outputs_x_5shots.zip: has no JSON file in it":                   packed(t, "a.txt", "[]"),
+		"a.json: unexpected end of JSON input":                                 packed(t, "a.json", "["),
+		"a.json: entry 2 lacks one of question_id, question, answer":           packed(t, "a.json", "["+entry("0", "")+`,{"question": "?", "answer": "A"}]`),
+		"a.json: entry 1 has both model_outputs and response":                  packed(t, "a.json", "["+entry("1", `, "response": "a", "model_outputs": "b"`)+"]"),
+		"a.json: is damaged: zip: checksum error":                              strings.Replace(packed(t, "a.json", "["+entry("1", "")+"]"), "law", "lax", 1),
+		"cannot unmarshal number into Go struct field mmluProAnswer.answer of": packed(t, "a.json", `[{"question_id": 1, "question": "?", "answer": 2}]`),
+	} {
+		if _, err := MMLUPro(given(map[string]string{fmt.Sprintf(path, "x"): text})); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := MMLUPro(given(map[string]string{"eval_results/a.zip": "none"})); !errors.Is(err, ErrNoFiles) {
 		t.Error(err)
 	}
 }
@@ -167,134 +223,5 @@ func TestPublishedFilesBecomeTheLinesThatAreKnown(t *testing.T) {
 		if len(lines) != 101 {
 			t.Errorf("%s: %d lines, want 100", name, len(lines)-1)
 		}
-	}
-}
-
-// The known lines, put back into files as they are published, come out with the same bytes. That the publishers' files are these is
-// not shown by it.
-func TestWholeSetsComeOutWithTheSameBytes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a hundred thousand answers: minutes under the race detector")
-	}
-	questions, outcomes := unpacked(t, "outcomes/reasoning_gym_questions.jsonl.gz"), unpacked(t, "outcomes/reasoning_gym_outcomes.jsonl.gz")
-	type question struct{ ID, Level, Category, Dataset, Question, Answer string }
-	of := map[string]question{}
-	each(t, questions, func(line []byte) {
-		var q question
-		decode(t, line, &q)
-		of[q.ID] = q
-	})
-	type completion struct {
-		Score    json.Number `json:"score"`
-		Response string      `json:"full_model_response"`
-	}
-	type result struct {
-		Question    string       `json:"question"`
-		Expected    string       `json:"expected_answer"`
-		Completions []completion `json:"completions"`
-	}
-	results := map[string][]result{}
-	each(t, outcomes, func(line []byte) {
-		var o struct {
-			ID     string `json:"query_id"`
-			Model  string
-			Scores []json.Number
-			Chars  []int
-			Dups   int
-		}
-		decode(t, line, &o)
-		q := of[o.ID]
-		r := result{Question: q.Question, Expected: q.Answer}
-		for i, s := range o.Scores {
-			r.Completions = append(r.Completions, completion{s, strings.Repeat("ü", o.Chars[i])})
-		}
-		path := fmt.Sprintf("%s%s/%s_20250416_010203/%s/%s.json", gym, q.Level, o.Model, q.Category, q.Dataset)
-		results[path] = append(results[path], slices.Repeat([]result{r}, o.Dups)...)
-	})
-	files := map[string]string{}
-	for path, all := range results {
-		text, err := json.Marshal(map[string]any{"results": all})
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[path] = string(text)
-	}
-	got, err := ReasoningGym(given(files))
-	if err != nil || !bytes.Equal(got["reasoning_gym_questions"], questions) || !bytes.Equal(got["reasoning_gym_outcomes"], outcomes) {
-		t.Errorf("reasoning-gym differs: %v", err)
-	}
-
-	mmlu := unpacked(t, "outcomes/routellm_mmlu.jsonl.gz")
-	rows := map[string][][]string{}
-	each(t, mmlu, func(line []byte) {
-		var q struct {
-			Problem, Subject string
-			Correct          map[string]int
-		}
-		decode(t, line, &q)
-		row := []string{q.Problem}
-		for _, c := range models {
-			row = append(row, map[int]string{0: "False", 1: "True"}[q.Correct[c.model]])
-		}
-		rows[q.Subject] = append(rows[q.Subject], row)
-	})
-	files = map[string]string{}
-	for subject, of := range rows {
-		var text bytes.Buffer
-		w := csv.NewWriter(&text)
-		if err := cmp.Or(w.Write([]string{"prompt", models[0].column, models[1].column}), w.WriteAll(of)); err != nil {
-			t.Fatal(err)
-		}
-		files["routellm/evals/mmlu/responses/mmlu_"+subject+".csv"] = text.String()
-	}
-	if got, err = RouteLLMMMLU(given(files)); err != nil || !bytes.Equal(got["routellm_mmlu"], mmlu) {
-		t.Errorf("routellm-mmlu differs: %v", err)
-	}
-
-	gsm8k := unpacked(t, "outcomes/routellm_gsm8k.jsonl.gz")
-	var text, golds bytes.Buffer
-	w := csv.NewWriter(&text)
-	w.Write([]string{"prompt", models[0].column, models[1].column, models[0].column + "_response", models[1].column + "_response"})
-	var row []string
-	each(t, gsm8k, func(line []byte) {
-		var a struct {
-			ID                      string `json:"query_id"`
-			Problem, Gold, Response string
-			Correct                 int
-		}
-		decode(t, line, &a)
-		right := []string{"False", "True"}[a.Correct]
-		if row == nil { // of two models, side by side
-			row = []string{a.Problem, right, "", a.Response}
-			gold, err := json.Marshal(map[string]string{"id": a.ID, "problem": a.Problem, "answer": a.Gold})
-			if err != nil {
-				t.Fatal(err)
-			}
-			golds.Write(append(gold, '\n'))
-			return
-		}
-		row[2] = right
-		w.Write(append(row, a.Response))
-		row = nil
-	})
-	w.Flush()
-	if got, err = RouteLLMGSM8K(given(map[string]string{"routellm/evals/gsm8k/gsm8k_responses.csv": text.String(), Golds: golds.String()})); err != nil || !bytes.Equal(got["routellm_gsm8k"], gsm8k) {
-		t.Errorf("routellm-gsm8k differs: %v", err)
-	}
-}
-
-func each(t *testing.T, text []byte, read func(line []byte)) {
-	t.Helper()
-	for _, line := range bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
-		read(line)
-	}
-}
-
-func decode(t *testing.T, line []byte, into any) {
-	t.Helper()
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.UseNumber()
-	if err := d.Decode(into); err != nil {
-		t.Fatal(err)
 	}
 }
