@@ -98,7 +98,8 @@
 // A missing measurement has no verdict: its cell says "not run".
 //
 // A file of orderings may say why a number of one simulated pool decides nothing (one-pool): what a router gains there
-// follows from knobs that nobody measured. Then claims and orderings on simulated scales are assumed, and verdicts are given on scales of
+// follows from knobs that nobody measured. Then claims and orderings on simulated scales are assumed. Which of two rows that learn
+// (learners) is ahead no knob fixes: on one pool that is inconclusive, and verdicts are given on scales of
 // kind ensemble, which hold many pools over which those knobs vary. There the sign of the number counts, pool by pool: a
 // sentence is confirmed if it is true on at least 95% of the pools, refuted if on at most 5%, and else inconclusive. Such a
 // scale names the rows that it is asked about; a sentence about a row that the calibration fixes, such as an expert, is not among them.

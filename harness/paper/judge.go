@@ -27,6 +27,7 @@ const (
 const (
 	whyLevel     = "level"                     // both rows are the same to the last digit, as two routers that decide alike
 	whyStrongest = "always asks the strongest" // accuracy that was bought
+	whyOnePool   = "one pool"                  // of two learners, where one simulated pool is measured
 	whyNeither   = "neither leads"             // of two trade-offs
 	whyBoth      = "each leads at its own cost"
 )
@@ -250,12 +251,29 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 		}
 	}
 	if scale.Kind == kindSimulated && rows.Needs == "" && o.OnePool != "" {
-		rows.Needs, rows.Reason = assumption, o.OnePool
+		if o.learners(a["method"], b["method"]) {
+			j.Verdict, j.Why = Inconclusive, whyOnePool
+			if j.Equal != nil {
+				j.AtEqual = Inconclusive
+			}
+		} else {
+			rows.Needs, rows.Reason = assumption, o.OnePool
+		}
 	}
 	if over := overruled(rows.Needs); over != "" {
 		j.Verdict, j.Shows, j.Reason = over, j.Verdict, rows.Reason
 	}
 	return j, nil
+}
+
+// learners says whether rows learn, all of them, and differ.
+func (o *Orderings) learners(rows ...string) bool {
+	for i, row := range rows {
+		if !slices.Contains(o.Learners, row) || slices.Contains(rows[:i], row) {
+			return false
+		}
+	}
+	return len(rows) > 1
 }
 
 // sides are where the lines of both rows of an ordering stand.

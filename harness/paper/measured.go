@@ -93,6 +93,10 @@ func (c *Claim) onScale(o ours) (OnScale, error) {
 	default:
 		needs := c.Ours.Needs
 		if needs == "" && o.scale.Kind == kindSimulated && o.orderings.OnePool != "" {
+			if c.Ours.formula.compares() && o.orderings.learners(c.learnt(o)...) {
+				s.Verdict, s.Why = Inconclusive, whyOnePool
+				return s, nil
+			}
 			needs = assumption
 		}
 		if over := overruled(needs); over != "" && s.Verdict != "" {
@@ -100,6 +104,14 @@ func (c *Claim) onScale(o ours) (OnScale, error) {
 		}
 	}
 	return s, nil
+}
+
+// learnt are the rows that a claim compares on a scale, as measurements call them.
+func (c *Claim) learnt(o ours) (rows []string) {
+	for _, experiment := range c.Experiments(o.scale) {
+		rows = append(rows, c.Rows(o.orderings, o.scale, experiment)...)
+	}
+	return rows
 }
 
 // printedVerdict holds a printed number against the interval of ours.

@@ -28,11 +28,15 @@ type Orderings struct {
 	Digest []DigestLine `yaml:"digest"`
 	Front  []FrontRow   `yaml:"front"` // rows of the front page's table of real outcomes
 
-	// OnePool is why a number of one simulated pool decides nothing, so that claims and orderings there are assumed; empty: it decides.
+	// OnePool is why a number of one simulated pool decides nothing, so that claims and orderings there are assumed, but for those between
+	// two learners, which are inconclusive; empty: it decides.
 	OnePool string `yaml:"one-pool"`
 
 	// Experts are the rows, as measurements call them, that ask one expert whatever the question: a sentence about one is about the expert.
 	Experts []string `yaml:"experts"`
+
+	// Learners are the rows, as measurements call them, that learn from answers: which of two is ahead on one simulated pool decides nothing.
+	Learners []string `yaml:"learners"`
 
 	// Seedless are the rows of simulated scales, as measurements call them, that are the same under every training seed.
 	Seedless []string `yaml:"seedless"`

@@ -79,6 +79,48 @@ sections:
 	}
 }
 
+// On one simulated pool a router's gain over an expert is assumed, since numbers that we put in decide it. Which of two learners is ahead no
+// such number says, and one pool does not say it of another.
+func TestOnOnePoolTwoLearnersDecideNothing(t *testing.T) {
+	for _, c := range []struct{ item, verdict, why, equal, printed string }{
+		{"a: router/knob=2, b: cheap, is: above", Inconclusive, "one pool", Inconclusive, "inconclusive (one pool)"},
+		{"a: cheap, b: router/knob=2, is: below", Inconclusive, "one pool", Inconclusive, "inconclusive (one pool)"},
+		{"a: router/knob=2, b: cheap, is: level, margin: 12", Inconclusive, "one pool", Inconclusive, "inconclusive (one pool)"},
+		{"a: router/knob=2, b: dear, is: above", Assumed, "", Confirmed, "assumed (confirmed)"},
+		{"a: router/knob=2, b: cheap, is: above, needs: assumption, reason: r", Assumed, "", Confirmed, "assumed (confirmed)"},
+		{"a: {method: ours, stratum: hard}, b: {method: ours, stratum: easy}, metric: share-%, paper: none, is: above", Assumed, "", "", "assumed (confirmed)"},
+	} {
+		o := orderings(t, "{id: x, source: s, says: y, "+c.item+"}")
+		o.OnePool, o.Learners = "Nobody measured its knobs.", []string{"ours", "cheap"}
+		m := measured(t,
+			line("paper", "cheap", points("accuracy-%", 50, 49, 51)+points("difference-points", -10, -11, -9)+points("lead-points", -1, -2, -0.5)+points("other-lead-points", 1, 0.5, 2)),
+			line("paper", "dear", points("accuracy-%", 50, 49, 51)+points("difference-points", -10, -11, -9)+points("lead-points", -1, -2, -0.5)+points("other-lead-points", 1, 0.5, 2)),
+			line("paper", "ours", points("accuracy-%", 60, 59, 61)),
+			"toy/arena=paper/method=ours/stratum=hard 10"+points("share-%", 60, 55, 65),
+			"toy/arena=paper/method=ours/stratum=easy 10"+points("share-%", 20, 15, 25))
+		j := judged(t, o, m)
+		if j.Verdict != c.verdict || j.Why != c.why || j.AtEqual != c.equal || j.phrase() != c.printed || j.Tested != nil {
+			t.Errorf("%s: %+v, %q; want %s, %q, %s, %q", c.item, j, j.phrase(), c.verdict, c.why, c.equal, c.printed)
+		}
+	}
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	o.OnePool, o.Learners = "Nobody measured its knobs.", []string{"ours", "cheap"}
+	m := measured(t,
+		line("paper", "cheap", points("accuracy-%", 50, 49, 51)+points("difference-points", -10, -11, -9)),
+		line("paper", "dear", points("accuracy-%", 50, 49, 51)+points("difference-points", -10, -11, -9)),
+		line("paper", "ours", points("accuracy-%", 60, 59, 61)))
+	for formula, want := range map[string][2]string{
+		"mean(toy, router/knob=2) > mean(toy, cheap)":                       {Inconclusive, "one pool"},
+		"mean(toy, router/knob=2) > max(mean(toy, cheap), mean(toy, dear))": {Assumed, ""},
+		"mean(toy, router/knob=2) > 50":                                     {Assumed, ""},
+	} {
+		found, err := list1(t, "claims:\n  - {id: z, source: s, says: y, verdict: holds, formula: \""+formula+"\", ours: {}}\n").Check("c.yaml", toyTables(t), m, o)
+		if on := found[0].Ours[0]; err != nil || on.Verdict != want[0] || on.Why != want[1] {
+			t.Errorf("%s: %+v (%v)", formula, on, err)
+		}
+	}
+}
+
 // A row that the scale does not name is not stated there; one that it names and nobody measured was not run.
 func TestRowsThatAnEnsembleDoesNotHave(t *testing.T) {
 	const head = `
