@@ -19,12 +19,6 @@ func (e Endpoint) Body(r Request) []byte {
 	return e.body(ChatRequest{Messages: messages[:], Seed: r.Seed, Sampling: r.Sampling, MaxTokens: r.MaxTokens}, len(r.Prompt))
 }
 
-// body writes a request; prompt is how many bytes its messages have.
-func (e *Endpoint) body(r ChatRequest, prompt int) []byte {
-	room := make([]byte, 0, prompt+prompt/8+384)
-	return appendSent(appendChat(room, e.Model, cmp.Or(e.LimitField, "max_tokens"), cmp.Or(r.MaxTokens, e.MaxTokens), r), r.Sampling)
-}
-
 // Reply reads what a server answered to a request for one response: the HTTP status, and the body. The attempt says what it is
 // billed. The error is a Failure whose Again is false where the server turned the request down for what it asks.
 func (e Endpoint) Reply(r Request, status int, body []byte) (Completion, Attempt, error) {

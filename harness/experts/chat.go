@@ -3,9 +3,7 @@
 package experts
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
 
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -17,13 +15,6 @@ type Message struct {
 	Content string     `json:"content"`
 	Calls   []ToolCall `json:"tool_calls,omitempty"`   // role assistant: the tools it called
 	CallID  string     `json:"tool_call_id,omitempty"` // role tool: the call that this is the result of
-}
-
-// ToolCall is a call of a tool that a model asks for.
-type ToolCall struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"` // JSON as the model wrote it, which need not be valid
 }
 
 // Tool is a function that a model may call.
@@ -57,10 +48,4 @@ type Ask struct {
 type Chatter interface {
 	// Chat is safe for concurrent use. Errors are those of Pool.
 	Chat(ctx context.Context, r ChatRequest) (Completion, error)
-}
-
-// Digest is the SHA-256 of all that shapes what an endpoint answers, but for its model's revision, which is not sent. Answers
-// are stored under it, so it stays the same from one version of this program to the next.
-func (r ChatRequest) Digest(e Endpoint) [sha256.Size]byte {
-	return sha256.Sum256(appendChat(nil, e.Model, "max_tokens", cmp.Or(r.MaxTokens, e.MaxTokens), r))
 }

@@ -3,7 +3,6 @@
 package experts
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -11,102 +10,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	mathrand "math/rand/v2"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
-	"github.com/entrorouter/entrorouter/harness/experts/internal/wire"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/spec"
 )
-
-// Endpoint is an expert and the servers that have it.
-type Endpoint struct {
-	routing.Expert
-	URL        string      // base URL, ending in /v1
-	Replicas   []string    // base URLs of further servers of the same model
-	KeyEnv     string      // environment variable that holds the key of these servers; empty: HTTPOptions.Key is it
-	Whole      bool        // answers are asked for whole, not as a stream
-	LimitField string      // what the servers call max_tokens; empty: max_tokens
-	Limits     spec.Limits // what the expert is asked at most
-	Embeds     bool        // it is asked for vectors alone: not every server of such models lists them
-}
-
-// Endpoints returns the members of a pool of kind http at the addresses that the pool file gives.
-func Endpoints(pool spec.Pool, members []routing.Expert) []Endpoint {
-	endpoints := make([]Endpoint, len(members))
-	for i, m := range members {
-		x, _ := pool.Own(m.ID)
-		e := Endpoint{Expert: m, URL: x.URL, KeyEnv: x.KeyEnv, Whole: x.Whole, LimitField: x.LimitField}
-		if len(x.URLs) > 0 {
-			e.URL, e.Replicas = x.URLs[0], x.URLs[1:]
-		}
-		if x.Limits != nil {
-			e.Limits = *x.Limits
-		}
-		endpoints[i] = e
-	}
-	return endpoints
-}
-
-// HTTPOptions says how servers are asked. Zero fields take the default in parentheses.
-type HTTPOptions struct {
-	Concurrency int           // requests in flight at a server; one that is overloaded gets fewer (64)
-	Key         string        // sent as bearer token to endpoints without KeyEnv, which must be on one host or have KeyHost; empty: none
-	KeyHost     string        // the one host that is sent Key; empty: that of the endpoints
-	KeyName     string        // the variable that Key is from, for messages (ENTROROUTER_API_KEY)
-	ServerWait  time.Duration // that an expert's servers may be loading, limited or down until its requests fail; negative: none (30m)
-	FirstByte   time.Duration // until a stream begins, or a whole answer is there: servers say nothing while requests queue (2h)
-	Idle        time.Duration // without a byte within an answer (10m)
-	RequestTime time.Duration // of one attempt in all (no limit)
-	Tries       int           // of one request, the first included; of answers that are no answer of this protocol 3 at most (6)
-	Wait        time.Duration // before the second try; grows by half each time, with jitter (500ms)
-	Probe       time.Duration // between looks at a server that is down; grows to 15s (2s)
-	Log         *slog.Logger  // hears of retries and of the state of servers; must be set
-
-	Transport http.RoundTripper // carries requests; redirects are refused whatever it is (one of net/http)
-}
-
-// Timing is what a pool file says of waiting and trying.
-func (o HTTPOptions) Timing(a spec.Asking) HTTPOptions {
-	seconds := func(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }
-	o.ServerWait, o.FirstByte, o.Idle = seconds(a.ServerWait), seconds(a.FirstByte), seconds(a.IdleTimeout)
-	o.RequestTime, o.Tries = seconds(a.RequestTime), a.Tries
-	return o
-}
-
-// HTTP is a pool of experts behind OpenAI-compatible servers such as vLLM. It sends one request a response (n = 1), as a
-// stream where the server can: bytes show that a server is alive, and an answer of an hour needs no timeout of an hour.
-//
-// A request that met a broken connection, a failing server or an answer that was not finished is tried again with the same
-// seed. A server that is loading, limited or down is waited for, which takes no tries. An answer that the token limit cut
-// is an answer. A request that fails fails alone, with a Failure, unless every one would.
-type HTTP struct {
-	o       HTTPOptions
-	ids     map[string]*expert
-	experts []*expert
-	bodies  wire.Bodies
-	name    string // of this client in request ids
-	asked   atomic.Uint64
-	strange sync.Map // finish reasons that nobody knows and that were mentioned
-
-	mu   sync.Mutex // guards servers and experts
-	all  []*server
-	ctx  context.Context // ends with Close
-	stop context.CancelFunc
-	busy sync.WaitGroup // probes
-}
 
 // NewHTTP returns the pool. Nothing is sent before Preflight, Complete or Chat. Keys are read from the environment now.
 func NewHTTP(endpoints []Endpoint, o HTTPOptions) (*HTTP, error) {
@@ -413,15 +330,6 @@ func (h *HTTP) failure(e *expert, s *server, t *trouble) error {
 	return f
 }
 
-// told is a sentence that says everything, and what kinds of errors it is.
-type told struct {
-	text  string
-	kinds []error
-}
-
-func (t *told) Error() string   { return t.text }
-func (t *told) Unwrap() []error { return t.kinds }
-
 // advice says what to change, where a server's words tell.
 func (h *HTTP) advice(e *expert, t *trouble) string {
 	text := strings.ToLower(t.err.Error())
@@ -586,49 +494,4 @@ func (h *HTTP) finished(r *reply, id string) *trouble {
 		return &trouble{class: Protocol, err: errors.New("this is the answer to another request")}
 	}
 	return nil
-}
-
-// post sends a request for a model, and says whether on a connection that was kept from an earlier one.
-func (h *HTTP) post(ctx context.Context, s *server, path string, body []byte, id string) (response *http.Response, kept bool, err error) {
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { kept = c.Reused }})
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, false, err
-	}
-	q.Header = make(http.Header, 3)
-	q.Header["Content-Type"] = jsonType
-	q.Header["X-Request-Id"] = []string{id}
-	if s.key != "" {
-		q.Header["Authorization"] = []string{"Bearer " + s.key}
-	}
-	response, err = h.o.Transport.RoundTrip(q)
-	return response, kept, err
-}
-
-var jsonType = []string{"application/json"}
-
-// get fetches a short answer that is not for a model.
-func (h *HTTP) get(ctx context.Context, s *server, address string) (*http.Response, []byte, error) {
-	return h.fetch(ctx, s, http.MethodGet, address, nil)
-}
-
-// fetch is get with a body of JSON.
-func (h *HTTP) fetch(ctx context.Context, s *server, method, address string, send []byte) (*http.Response, []byte, error) {
-	q, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(send))
-	if err != nil {
-		return nil, nil, err
-	}
-	if send != nil {
-		q.Header.Set("Content-Type", "application/json")
-	}
-	if s.key != "" {
-		q.Header.Set("Authorization", "Bearer "+s.key)
-	}
-	response, err := h.o.Transport.RoundTrip(q)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, 8<<20))
-	return response, body, err
 }

@@ -64,6 +64,13 @@ type TopToken struct {
 	LogProb float64 `json:"logprob"`
 }
 
+// ToolCall is a call of a tool that a model asks for.
+type ToolCall struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"` // JSON as the model wrote it, which need not be valid
+}
+
 // Prompt puts the text of a problem into a template. An empty template is the text alone.
 func Prompt(template, text string) string {
 	if template == "" {

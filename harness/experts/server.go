@@ -6,115 +6,12 @@ package experts
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net/http"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/entrorouter/entrorouter/harness/crash"
 )
-
-// state is whether a server takes requests.
-type state string
-
-const (
-	ready   state = "ready"
-	loading state = "loading" // it answers, but not yet to requests
-	limited state = "limited" // it asked to be left alone for a while
-	down    state = "down"
-)
-
-// server is one address, with one key. It is guarded by HTTP.mu but for vllm.
-type server struct {
-	base string // ending in /v1
-	key  string
-	vllm atomic.Bool // it has a /version, as vLLM does
-
-	version string
-
-	state    state
-	why      string    // of the last trouble
-	since    time.Time // of the first trouble since it last answered; zero: there is none
-	until    time.Time // it is left alone until then
-	refusals int       // in a row that did not say how long to wait
-	probing  bool
-
-	inflight int
-	most     float64   // of requests in flight
-	window   float64   // of requests in flight, as it has shown to bear: at least 1
-	cut      time.Time // when the window was last made smaller: what was sent before says nothing new
-}
-
-func (s *server) root() string { return strings.TrimSuffix(s.base, "/v1") }
-
-// expert is an endpoint and who has it. It is guarded by HTTP.mu but for whole.
-type expert struct {
-	Endpoint
-	servers []*server
-	whole   atomic.Bool // its servers were found not to stream
-	room    int         // tokens of prompt and answer at the server that has least, set by Preflight; 0: none says
-	narrow  *server     // that server
-
-	inflight int
-	most     int // of requests in flight
-	requests bucket
-	tokens   bucket
-	mean     float64 // tokens of an answer; 0: there was none
-	waiting  []*waiter
-	timer    *time.Timer // wakes those who wait
-
-	answered bool
-	failed   Class // what the last requests have in common since one was answered
-	streak   int   // how many they are
-}
-
-// waiter is a request that waits for its turn.
-type waiter struct {
-	turn   chan turn // of one
-	prompt int       // bytes
-	limit  int       // tokens
-	gone   bool
-}
-
-// turn is a request's place at a server, or why it gets none.
-type turn struct {
-	s      *server
-	tokens float64 // that were set aside for it
-	err    *trouble
-}
-
-// bucket allows so many of something a second. Its zero value allows everything.
-type bucket struct {
-	rate, size float64
-	level      float64
-	at         time.Time
-}
-
-func perMinute(n, seconds float64, now time.Time) bucket {
-	size := max(1, n/60*seconds)
-	return bucket{rate: n / 60, size: size, level: size, at: now}
-}
-
-// when says when n may be taken. More than fit are taken on credit from a full bucket.
-func (b *bucket) when(n float64, now time.Time) time.Time {
-	if b.rate == 0 {
-		return now
-	}
-	b.level = min(b.size, b.level+b.rate*max(0, now.Sub(b.at).Seconds()))
-	b.at = now
-	if missing := min(n, b.size) - b.level; missing > 1e-9 {
-		return now.Add(time.Duration(math.Ceil(missing / b.rate * 1e9)))
-	}
-	return now
-}
-
-func (b *bucket) take(n float64) {
-	if b.rate > 0 {
-		b.level -= n
-	}
-}
 
 // admit waits for a request's turn. Waiting costs no tries: it ends with a server, with ctx, or with a trouble once nobody
 // who has the expert has been ready for as long as may be waited.

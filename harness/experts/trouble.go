@@ -186,3 +186,13 @@ func line(text, key string) string {
 	}
 	return text
 }
+
+// told is a sentence that says everything, and what kinds of errors it is.
+type told struct {
+	text  string
+	kinds []error
+}
+
+func (t *told) Error() string { return t.text }
+
+func (t *told) Unwrap() []error { return t.kinds }

@@ -28,25 +28,6 @@ type File struct {
 	close func() error
 }
 
-// Tensor says where a tensor is and how its values are stored.
-type Tensor struct {
-	Name string
-	// Dims has the slowest dimension first, as safetensors and PyTorch write shapes; the file has them the other way round.
-	Dims []int
-	Type Type
-
-	offset int64 // from the beginning of the data
-}
-
-// Elements returns how many values a tensor has.
-func (t Tensor) Elements() int {
-	n := 1
-	for _, d := range t.Dims {
-		n *= d
-	}
-	return n
-}
-
 // Bounds of what a header may say. They are far beyond what models have, and keep a damaged file from asking for much memory.
 const (
 	maxTensors  = 1 << 20

@@ -106,3 +106,22 @@ func (t Type) decode(raw []byte) []float32 {
 	}
 	return out
 }
+
+// Tensor says where a tensor is and how its values are stored.
+type Tensor struct {
+	Name string
+	// Dims has the slowest dimension first, as safetensors and PyTorch write shapes; the file has them the other way round.
+	Dims []int
+	Type Type
+
+	offset int64 // from the beginning of the data
+}
+
+// Elements returns how many values a tensor has.
+func (t Tensor) Elements() int {
+	n := 1
+	for _, d := range t.Dims {
+		n *= d
+	}
+	return n
+}

@@ -3,7 +3,6 @@
 package lm
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -46,25 +45,6 @@ func (m *Models) Digest(of spec.Policy) (string, error) {
 		return "", err
 	}
 	return base.Digest + " " + promptDigest(of.Rationale == cot), nil
-}
-
-// States returns the states [texts][D] that the head of a policy's language model reads after its prompt, all layers as published,
-// whatever the policy trains. They are computed once for all policies of a pool, and kept.
-func (m *Models) States(ctx context.Context, backend policy.Backend, cfg spec.Policy, experts []Expert, texts []string) ([][]float32, error) {
-	cfg.Tune, cfg.Rationale, cfg.Writes = &spec.Tune{Part: "head"}, "none", nil
-	p, err := m.New(backend, cfg, experts)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := p.Encode(ctx, texts)
-	if err != nil {
-		return nil, err
-	}
-	states := make([][]float32, len(rows))
-	for i, row := range rows {
-		states[i] = row.Values
-	}
-	return states, nil
 }
 
 // base opens a model, or returns it if it is open.

@@ -19,12 +19,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
-// cot is the rationale of a policy that writes.
-const cot = "cot"
-
-// Writes implements policy.Writer.
-func (p *Policy) Writes() bool { return p.record.Policy.Rationale == cot }
-
 // lineBreak returns the token of a line break, which ends a paragraph.
 func lineBreak(v Vocabulary) (int32, error) {
 	tokens, err := v.Encode("\n")

@@ -27,9 +27,6 @@ func Platform(backend Backend) string {
 	return platform
 }
 
-// cudaPlugin is what installs the PJRT plugin for CUDA.
-const cudaPlugin = "pip install jax-cuda13-pjrt"
-
 // OpenBackend opens a backend by name:
 //
 //	go                  pure Go, always available

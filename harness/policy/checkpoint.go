@@ -16,7 +16,6 @@ import (
 	"slices"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/gomlx/core/tensors"
 
 	"github.com/entrorouter/entrorouter/harness/safetensors"
 )
@@ -143,23 +142,6 @@ func match(weights []Weight, values []safetensors.Tensor) ([]safetensors.Tensor,
 		return nil, fmt.Errorf("%d tensors for %d weights of the policy", len(values), len(weights))
 	}
 	return ordered, nil
-}
-
-// Weights copies the trained weights out of the store, in the policy's order.
-func (m *Model) Weights() ([]safetensors.Tensor, error) {
-	var values []safetensors.Tensor
-	for _, w := range trained(m.policy) {
-		value, err := m.Scope().GetVariable(w.Name).Value()
-		if err != nil {
-			return nil, fmt.Errorf("weight %q: %w", w.Name, err)
-		}
-		data, err := tensors.CopyFlatData[float32](value)
-		if err != nil {
-			return nil, fmt.Errorf("weight %q: %w", w.Name, err)
-		}
-		values = append(values, safetensors.Tensor{Name: w.Name, Dims: w.Dims, Data: data})
-	}
-	return values, nil
 }
 
 func digest(data []byte) string {

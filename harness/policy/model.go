@@ -34,6 +34,29 @@ type Model struct {
 	write   Write // nil: the policy itself
 }
 
+// Writer is a policy that may write text before it chooses.
+type Writer interface {
+	Policy
+	// Writes says whether it does.
+	Writes() bool
+	// Compose returns the tokens of a text that somebody else wrote, its end included, as Row.Written has them; none if the policy
+	// could not have written it, which may be too long.
+	Compose(text string) ([]int32, error)
+	// Write returns n copies of every row (row i's are i*n to i*n+n-1) with Written filled: sampled at temperature
+	// 1 from the stream of s, or the likeliest text if greedy. ids name the rows in the stream. A text that comes to no end
+	// within the policy's bound is Cut.
+	Write(ctx context.Context, m *Model, ids []string, rows []Row, n int, greedy bool, s seed.Seed) ([]Row, error)
+}
+
+// Write is what writes before a policy of a model chooses: its own Writer.Write, or something elsewhere.
+type Write func(ctx context.Context, m *Model, ids []string, rows []Row, n int, greedy bool, s seed.Seed) ([]Row, error)
+
+// WriterOf returns a policy that writes as what it is; ok is false for one that only chooses.
+func WriterOf(p Policy) (w Writer, ok bool) {
+	w, ok = p.(Writer)
+	return w, ok && w.Writes()
+}
+
 // New returns a model with initial weights, drawn on the host from the stream of s: the same on every backend.
 func New(backend compute.Backend, policy Policy, s seed.Seed) (*Model, error) {
 	var values []safetensors.Tensor
@@ -248,6 +271,23 @@ func (m *Model) ProbsOf(ctx context.Context, rows []Row) ([][]float64, error) {
 		rows = rows[n:]
 	}
 	return probs, nil
+}
+
+// Weights copies the trained weights out of the store, in the policy's order.
+func (m *Model) Weights() ([]safetensors.Tensor, error) {
+	var values []safetensors.Tensor
+	for _, w := range trained(m.policy) {
+		value, err := m.Scope().GetVariable(w.Name).Value()
+		if err != nil {
+			return nil, fmt.Errorf("weight %q: %w", w.Name, err)
+		}
+		data, err := tensors.CopyFlatData[float32](value)
+		if err != nil {
+			return nil, fmt.Errorf("weight %q: %w", w.Name, err)
+		}
+		values = append(values, safetensors.Tensor{Name: w.Name, Dims: w.Dims, Data: data})
+	}
+	return values, nil
 }
 
 // Call runs a compiled graph of float32 outputs and returns them as flat slices. It frees every tensor, those of

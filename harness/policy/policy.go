@@ -112,26 +112,3 @@ type Reader interface {
 	// Tokens returns how many a row has it read and write to choose.
 	Tokens(Row) (in, out int)
 }
-
-// Writer is a policy that may write text before it chooses.
-type Writer interface {
-	Policy
-	// Writes says whether it does.
-	Writes() bool
-	// Compose returns the tokens of a text that somebody else wrote, its end included, as Row.Written has them; none if the policy
-	// could not have written it, which may be too long.
-	Compose(text string) ([]int32, error)
-	// Write returns n copies of every row (row i's are i*n to i*n+n-1) with Written filled: sampled at temperature
-	// 1 from the stream of s, or the likeliest text if greedy. ids name the rows in the stream. A text that comes to no end
-	// within the policy's bound is Cut.
-	Write(ctx context.Context, m *Model, ids []string, rows []Row, n int, greedy bool, s seed.Seed) ([]Row, error)
-}
-
-// Write is what writes before a policy of a model chooses: its own Writer.Write, or something elsewhere.
-type Write func(ctx context.Context, m *Model, ids []string, rows []Row, n int, greedy bool, s seed.Seed) ([]Row, error)
-
-// WriterOf returns a policy that writes as what it is; ok is false for one that only chooses.
-func WriterOf(p Policy) (w Writer, ok bool) {
-	w, ok = p.(Writer)
-	return w, ok && w.Writes()
-}

@@ -20,12 +20,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// Live is how servers are asked.
-type Live struct {
-	MaxTokens int // of the longest answer
-	Runs      int // answers of every model to every question
-}
-
 // fewest is how many questions servers are tried on at least: of the half that is learned from a fifth is held out.
 const fewest = 10
 

@@ -29,30 +29,11 @@ const (
 	Outcomes = "outcomes.jsonl"
 )
 
-// Origin is where recorded outcomes are from, for whoever reads the files and the tables.
-type Origin struct {
-	Folder  string // that the files will be in at last; empty: the one that the outcomes are in
-	Source  string // one line
-	Licence string
-	Note    string           // what tables say of the pool, without the last stop; empty: nothing
-	Prices  map[string]Price // by model
-}
-
 // Beginning is what an experiment begins with.
 type Beginning struct {
 	Files     []File
 	Priceless []string // models whose price is to be filled in
 	Left      string   // which models and questions are left out and what remains, without a stop; empty: nothing is
-}
-
-// recorded is what templates of recorded outcomes fill in.
-type recorded struct {
-	Origin
-	Queries, Outcomes part
-	Benchmarks        []string
-	Repeated          bool     // some question was put to a model more than once
-	Gaps              int      // questions that are left out, since not every expert answered them
-	LeftOut           []string // models, and why
 }
 
 // Recorded returns the files of an experiment on the outcomes in a folder, which has the files Queries and Outcomes as

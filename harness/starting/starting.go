@@ -69,6 +69,31 @@ type part struct {
 	N            int // questions
 }
 
+// Live is how servers are asked.
+type Live struct {
+	MaxTokens int // of the longest answer
+	Runs      int // answers of every model to every question
+}
+
+// Origin is where recorded outcomes are from, for whoever reads the files and the tables.
+type Origin struct {
+	Folder  string // that the files will be in at last; empty: the one that the outcomes are in
+	Source  string // one line
+	Licence string
+	Note    string           // what tables say of the pool, without the last stop; empty: nothing
+	Prices  map[string]Price // by model
+}
+
+// recorded is what templates of recorded outcomes fill in.
+type recorded struct {
+	Origin
+	Queries, Outcomes part
+	Benchmarks        []string
+	Repeated          bool     // some question was put to a model more than once
+	Gaps              int      // questions that are left out, since not every expert answered them
+	LeftOut           []string // models, and why
+}
+
 //go:embed files/*.tmpl
 var templates embed.FS
 

@@ -9,12 +9,6 @@ import (
 	"slices"
 )
 
-// Situation is what an Actor sees of where an episode stands.
-type Situation struct {
-	Text  string // of the problem
-	Asked []int  // experts asked so far, in order; all have answered
-}
-
 // Actor is a policy whose weights are elsewhere. Actions are answering, asking each of M experts and, where answers may be handed
 // over, handing over that of each: 1+M or 1+2M. An episode asks it for scores; the probabilities of what a situation allows are
 // their softmax.

@@ -43,6 +43,12 @@ type Bucket struct {
 	Anchor []float64
 }
 
+// Situation is what an Actor sees of where an episode stands.
+type Situation struct {
+	Text  string // of the problem
+	Asked []int  // experts asked so far, in order; all have answered
+}
+
 // maxExperts bounds the width of a state's set of called experts, maxHorizon that of its list of calls: exact values walk a tree
 // that is exponential in it.
 const maxExperts, maxHorizon = 16, 6

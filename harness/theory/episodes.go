@@ -19,13 +19,6 @@ type episode struct {
 	entropy float64 // of the first move, if it is recorded
 }
 
-// move is an action with the state that it was taken in and the probability that it had.
-type move struct {
-	state  state
-	action int
-	prob   float64
-}
-
 // groups are the episodes of one batch.
 type groups struct {
 	e *Environment

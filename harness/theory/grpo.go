@@ -3,9 +3,7 @@
 package theory
 
 import (
-	"cmp"
 	"math"
-	"slices"
 )
 
 // grpo samples groups, as many batches of them as it takes to fill one with groups that differ if there is a Filter
@@ -43,23 +41,6 @@ func (x *trainer) grpo(step int) {
 		}
 	}
 	x.learn(step, ends)
-}
-
-// learn goes through the lessons in mini-batches of problems, of which ends has where each one's lessons end.
-func (x *trainer) learn(step int, ends []int) {
-	from := 0
-	for problems := range slices.Chunk(ends, cmp.Or(x.t.MiniBatch, x.t.Batch)) {
-		to := problems[len(problems)-1]
-		x.p.clear()
-		x.improve(x.lessons[from:to])
-		if x.critic != nil {
-			x.critic.clear()
-			x.appraise(x.lessons[from:to])
-			x.update(x.critic, x.t.CriticLR, step)
-		}
-		x.update(x.p, x.t.LR, step)
-		from = to
-	}
 }
 
 // anchor adds to the rewards of a group what its problem's anchor says of each first move.

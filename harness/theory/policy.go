@@ -10,6 +10,13 @@ type policy struct {
 	buffer, slope []float64 // [actions]
 }
 
+// move is an action with the state that it was taken in and the probability that it had.
+type move struct {
+	state  state
+	action int
+	prob   float64
+}
+
 // newPolicy is the cold start: in every state the experts share the probability initial evenly, and the other actions
 // that the state allows share the rest.
 func newPolicy(e *Environment, t Training) *policy {

@@ -65,24 +65,3 @@ func whiten(of []lesson) {
 		of[i].advantage = (of[i].advantage - mean) / math.Sqrt(variance+1e-8)
 	}
 }
-
-// appraise adds the gradient of the critic: less the mean over moves of its clipped loss.
-func (x *trainer) appraise(of []lesson) {
-	slope := []float64{0}
-	for _, l := range of {
-		_, d := x.t.valueLoss(x.critic.forward(l.state)[0], l.value, l.target)
-		slope[0] = -d / float64(len(of))
-		x.critic.backward(l.state, slope)
-	}
-}
-
-// valueLoss returns half the larger of the squared errors of a value and of one held within ValueClip of its old self,
-// and its derivative by the value.
-func (t Training) valueLoss(value, old, target float64) (loss, slope float64) {
-	clipped := min(max(value, old-t.ValueClip), old+t.ValueClip)
-	free, held := value-target, clipped-target
-	if free*free >= held*held {
-		return free * free / 2, free
-	}
-	return held * held / 2, 0
-}

@@ -2,14 +2,6 @@
 
 package theory
 
-// tally sums expectations over episodes.
-type tally struct {
-	right, rightCall   float64
-	asked, calls, cost float64
-	reward, broken     float64
-	expert             []float64
-}
-
 // evaluate returns what a policy does in expectation, by walking the tree of all episodes. With learn the
 // gradient of the expected reward is added to the policy's.
 func evaluate(e *Environment, s *scorer, p *policy, learn bool) Snapshot {
@@ -29,30 +21,6 @@ func evaluate(e *Environment, s *scorer, p *policy, learn bool) Snapshot {
 	means := total.snapshot()
 	means.Entropy, means.Bucket = snap.Entropy, snap.Bucket
 	return means
-}
-
-// snapshot reads the sums as shares and means.
-func (t *tally) snapshot() Snapshot {
-	return Snapshot{
-		CallRate: t.asked, Calls: t.calls, Expert: t.expert, Format: 1 - t.broken, Cost: t.cost, Reward: t.reward,
-		Accuracy: t.right, AccuracyCall: t.rightCall / t.asked, AccuracyNone: (t.right - t.rightCall) / (1 - t.asked),
-	}
-}
-
-// count adds episodes of weight reach that end alike.
-func (t *tally) count(reach, right, cost float64, calls int, called uint32) {
-	t.right += reach * right
-	t.cost += reach * cost
-	t.calls += reach * float64(calls)
-	if calls > 0 {
-		t.asked += reach
-		t.rightCall += reach * right
-	}
-	for m := range t.expert {
-		if called&(1<<m) != 0 {
-			t.expert[m] += reach
-		}
-	}
 }
 
 // walker visits every episode once.

@@ -19,6 +19,9 @@ type gradientOptimizer interface {
 	UpdateGraphWithGradients(scope *model.Scope, grads []*graph.Node, dtype dtypes.DType)
 }
 
+// adamEpsilon is AdamW's usual value; GoMLX's own default is 1e-7.
+const adamEpsilon = 1e-8
+
 // adam updates the trained weights of a policy. GoMLX's Adam knows one decay for all, so there are two of them.
 type adam struct {
 	decaying, still gradientOptimizer

@@ -18,13 +18,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
-const (
-	// gradNorm is the global norm to which gradients are cut: the default of VeRL and of the usual SFT trainers. The
-	// paper does not say.
-	gradNorm = 1.0
-	// adamEpsilon is AdamW's usual value; GoMLX's own default is 1e-7.
-	adamEpsilon = 1e-8
-)
+// gradNorm is the global norm to which gradients are cut: the default of VeRL and of the usual SFT trainers. The
+// paper does not say.
+const gradNorm = 1.0
 
 // sumScope is where the gradients of a batch are summed that is computed part by part.
 const sumScope = "/sum"

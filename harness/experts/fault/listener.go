@@ -120,3 +120,11 @@ func (c *conn) Close() error {
 	c.l.mu.Unlock()
 	return c.TCPConn.Close()
 }
+
+// reset closes a connection so that the other end reads a reset and not an end.
+func reset(c net.Conn) {
+	if tcp, ok := c.(interface{ SetLinger(int) error }); ok {
+		tcp.SetLinger(0)
+	}
+	c.Close()
+}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -244,3 +245,5 @@ func names(ends []End) []string {
 	}
 	return all
 }
+
+func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

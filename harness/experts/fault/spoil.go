@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"regexp"
@@ -22,8 +21,6 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/experts/vllm"
 )
-
-func sorted(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
 
 // spoil answers a request as a rule has it.
 func (h *Handler) spoil(w http.ResponseWriter, r *http.Request, q asked, rule Rule, served *Served) {
@@ -342,12 +339,4 @@ func (o *writer) bytes(b []byte, trickle bool) error {
 		b = b[n:]
 	}
 	return nil
-}
-
-// reset closes a connection so that the other end reads a reset and not an end.
-func reset(c net.Conn) {
-	if tcp, ok := c.(interface{ SetLinger(int) error }); ok {
-		tcp.SetLinger(0)
-	}
-	c.Close()
 }

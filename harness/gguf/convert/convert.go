@@ -122,14 +122,6 @@ func unpermute(values []float32, heads int, dims []int) []float32 {
 	return out
 }
 
-// ids are the numbers of special tokens, as generation_config.json has them; nil where the file does not say.
-type ids struct {
-	BOS *uint32 `json:"bos_token_id,omitempty"`
-	EOS *uint32 `json:"eos_token_id,omitempty"`
-	Pad *uint32 `json:"pad_token_id,omitempty"`
-	unk *uint32
-}
-
 // words is what the file says about text.
 type words struct {
 	definition tokenizer.Definition
@@ -235,23 +227,4 @@ func (w words) config(m model) map[string]any {
 		config["chat_template"] = w.template
 	}
 	return config
-}
-
-// keys are the metadata of a file, and the first of what was asked for that they do not have.
-type keys struct {
-	of  *gguf.File
-	err error
-}
-
-// get returns a value of the metadata.
-func get[T any](k *keys, key string) T {
-	v, ok := k.of.Metadata[key].(T)
-	switch {
-	case ok || k.err != nil:
-	case k.of.Metadata[key] == nil:
-		k.err = fmt.Errorf("the file does not say %s", key)
-	default:
-		k.err = fmt.Errorf("%s is of type %T, not %T", key, k.of.Metadata[key], v)
-	}
-	return v
 }

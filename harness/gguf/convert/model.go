@@ -187,3 +187,11 @@ func (m model) weights(file *gguf.File) ([]weight, error) {
 	}
 	return out, fault
 }
+
+// ids are the numbers of special tokens, as generation_config.json has them; nil where the file does not say.
+type ids struct {
+	BOS *uint32 `json:"bos_token_id,omitempty"`
+	EOS *uint32 `json:"eos_token_id,omitempty"`
+	Pad *uint32 `json:"pad_token_id,omitempty"`
+	unk *uint32
+}
