@@ -98,9 +98,35 @@ func (c Counts) appendStructure(row policy.Row, surface []float64) policy.Row {
 
 // appendCounts adds n-grams to a row, by ids from first on: sign(c)*log(1+|c|) of a signed count c.
 func appendCounts(row policy.Row, first int, counts []bucketCount) policy.Row {
+	row.IDs, row.Values = slices.Grow(row.IDs, len(counts)), slices.Grow(row.Values, len(counts))
 	for _, g := range counts {
 		row.IDs = append(row.IDs, int32(first)+g.bucket)
-		row.Values = append(row.Values, float32(math.Copysign(math.Log1p(math.Abs(float64(g.count))), float64(g.count))))
+		row.Values = append(row.Values, damped(g.count))
 	}
 	return row
 }
+
+// damped is sign(c)*log(1+|c|).
+func damped(c int32) (x float32) {
+	n := int(c)
+	if n < 0 {
+		n = -n
+	}
+	if n < len(smallLogs) {
+		x = smallLogs[n]
+	} else {
+		x = float32(math.Log1p(float64(n)))
+	}
+	if c < 0 {
+		return -x
+	}
+	return x
+}
+
+// smallLogs are the logarithms of one more than a count, of counts that are met all the time.
+var smallLogs = func() (logs [64]float32) {
+	for c := range logs {
+		logs[c] = float32(math.Log1p(float64(c)))
+	}
+	return logs
+}()

@@ -2,6 +2,7 @@ package features
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -121,6 +122,37 @@ func TestRowsByHand(t *testing.T) {
 	for _, v := range between(rows[0], 0, len(surfaceNames)).Values { // of two texts, each is one deviation from the mean
 		if math.Abs(math.Abs(float64(v))-0.15) > 1e-6 {
 			t.Errorf("structure %v, want 0.15", v)
+		}
+	}
+}
+
+// Values are the logarithms to the last bit, looked up or computed.
+func TestCountsAreDamped(t *testing.T) {
+	for _, c := range []int32{0, 1, -1, 2, 62, 63, -63, 64, -64, 65, 1000, math.MaxInt32, math.MinInt32} {
+		want := float32(math.Copysign(math.Log1p(math.Abs(float64(c))), float64(c)))
+		if got := appendCounts(policy.Row{}, 3, []bucketCount{{7, c}}); got.IDs[0] != 10 || got.Values[0] != want {
+			t.Errorf("a count of %d is %v at %d, want %v at 10", c, got.Values[0], got.IDs[0], want)
+		}
+	}
+}
+
+// Rows of 1,000 texts of some 100 words that were read before.
+func BenchmarkRowsOfKnownTexts(b *testing.B) {
+	var texts []string
+	for i := range 1000 {
+		var text strings.Builder
+		for k := range 100 {
+			fmt.Fprintf(&text, "word%d ", (i+k*k)%500)
+		}
+		texts = append(texts, text.String())
+	}
+	s, err := New(b.Context(), Reading{Of: spec.Features{Read: []string{"words", "structure"}, Words: spec.Words{Buckets: 4096, NGrams: 2}}, Memory: NewTexts(64 << 20)}, texts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := s.Rows(b.Context(), texts); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
