@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/entrorouter/entrorouter/harness/machine"
@@ -28,10 +27,22 @@ type Needs struct {
 	// Training is how long the networks train that are trained in steps, on the Go backend and two cores.
 	Training time.Duration
 
+	// At most, of language models that write before they choose: what they write in Stage II and to route, and what their trainings read.
+	Rollouts, Routed, Learned Tokens
+
 	Unpaced bool     // steps of language models are done by XLA, whose speed is not known here
 	Lacks   []string // folders of language models without a config.json: what they take is in no number
+	Absent  []string // and of those without weights: what reads them counts as not made; Estimate does not know them
 
 	memory, disk, training knobShare // the knobs that take most
+}
+
+// Tokens are those of some texts, at most.
+type Tokens struct{ Texts, Tokens int64 }
+
+func (t *Tokens) add(texts float64, each int64) {
+	n := int64(min(texts, 1e12))
+	t.Texts, t.Tokens = t.Texts+n, t.Tokens+n*each
 }
 
 // knobShare is what a knob takes.
@@ -111,17 +122,20 @@ func Estimate(r *spec.Resolved, questions map[string]int) Needs {
 		takes(large*largeMemory, large*largeDisk, "large", "%d problems of each of %d benchmarks", x.Large, len(x.Test))
 		takes(int64(x.Evaluate.Bootstrap)*rows*int64(len(x.Test)+1)*sampleMemory, 0, "evaluate.bootstrap", "%d resamples of %d rows and %d benchmarks", x.Evaluate.Bootstrap, rows, len(x.Test))
 	}
-	// sets are the training problems of each fit to another set of them: of Stage I, and of Stage II.
-	var sets [][2]int
-	if !x.Recorded() {
-		sets = append(sets, [2]int{x.Train.SFT.Size, x.Train.RL.Size})
-	}
+	var sets []fitTo
 	experts := 0
+	if !x.Recorded() {
+		one := fitTo{one: x.Train.SFT.Size, two: x.Train.RL.Size, routed: x.Train.RL.Size} // rows may be matched to what is spent on Stage II's
+		for _, name := range x.Test {
+			one.routed += r.Benchmarks[name].Size + x.Large
+		}
+		sets = append(sets, one)
+	}
 	for _, p := range r.Pools {
 		experts = max(experts, len(p.Experts))
-		if x.Recorded() {
-			n := questions[p.Name] * (x.Folds.K - 1) / x.Folds.K
-			sets = append(sets, [2]int{n, n})
+		if all := questions[p.Name]; x.Recorded() {
+			learned := all * (x.Folds.K - 1) / x.Folds.K
+			sets = append(sets, fitTo{learned, learned, all - learned})
 		}
 	}
 	for _, m := range x.Methods {
@@ -144,15 +158,20 @@ func Estimate(r *spec.Resolved, questions map[string]int) Needs {
 		var steps, seconds float64
 		for _, set := range sets {
 			if m.Train > 0 {
-				set = [2]int{min(set[0], m.Train), min(set[1], m.Train)}
+				set.one, set.two = min(set.one, m.Train), min(set.two, m.Train)
 			}
-			e := network.Effort(set[0], set[1])
+			e := network.Effort(set.one, set.two)
 			steps += float64(seeds) * e.Steps
+			if network.Writes > 0 {
+				n.Rollouts.add(float64(seeds)*e.Written, network.Writes)
+				n.Routed.add(float64(seeds)*float64(set.routed), network.Routes)
+				n.Learned.add(float64(seeds)*e.Texts, network.Reads+network.Writes)
+			}
 			rate := goFLOPS
 			if network.LM {
 				rate = goLMFLOPS
 			}
-			seconds += float64(seeds) * (e.Steps*stepTime.Seconds() + (e.Texts*network.FLOPs+float64(set[0]+set[1])*network.Reading)/rate)
+			seconds += float64(seeds) * (e.Steps*stepTime.Seconds() + (e.Texts*network.FLOPs+float64(set.one+set.two+set.routed)*network.Reading)/rate)
 		}
 		n.Steps += int64(min(steps, 1e15))
 		switch {
@@ -174,10 +193,13 @@ func Estimate(r *spec.Resolved, questions map[string]int) Needs {
 	return n
 }
 
+// fitTo is what a row is fitted to and decides about: numbers of problems of the two stages, and of those that its router is asked about.
+type fitTo struct{ one, two, routed int }
+
 // largestSet is how many problems of Stage II a fit has at most.
-func largestSet(sets [][2]int) (n int64) {
-	for _, set := range sets {
-		n = max(n, int64(set[1]))
+func largestSet(sets []fitTo) (n int64) {
+	for _, s := range sets {
+		n = max(n, int64(s.two))
 	}
 	return n
 }
@@ -248,8 +270,11 @@ func (n Needs) String() string {
 	if n.Unpaced {
 		text += "; how long XLA trains language models is not known here"
 	}
-	if n.Lacks != nil {
-		text += "; what the weights of " + strings.Join(n.Lacks, ", ") + " take is not in it, since there is no config.json that says how many they are"
+	for _, folder := range n.Absent {
+		text += "; " + folder + " has no weights here, so what reads them counts as to do"
+	}
+	for _, folder := range n.Lacks {
+		text += "; " + folder + " has no config.json, so what its weights take is not in it"
 	}
 	return text
 }

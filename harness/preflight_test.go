@@ -134,7 +134,18 @@ func TestALanguageModelThatIsNotHereIsInNoNumber(t *testing.T) {
 	if diff := cmp.Diff([]string{"models/Qwen3-4B"}, n.Lacks); diff != "" || n.Device != 0 {
 		t.Errorf("%+v", n)
 	}
-	if text := n.String(); !strings.HasSuffix(text, "; what the weights of models/Qwen3-4B take is not in it, since there is no config.json that says how many they are") {
+	// Stage II's 40 steps of 128 problems with 16 texts each; both rows decide about the problems of the tests and of Stage II; five epochs of
+	// Stage I, which each trains by itself.
+	const rollouts = 40 * 128 * 16
+	tests := 50000
+	for _, name := range r.Experiment.Test {
+		tests += r.Benchmarks[name].Size
+	}
+	want := [3]Tokens{{rollouts, rollouts * 10000}, {int64(2 * tests), int64(2*tests) * 12000}, {2*5*103022 + rollouts, (2*5*103022 + rollouts) * (2048 + 10000)}}
+	if diff := cmp.Diff(want, [3]Tokens{n.Rollouts, n.Routed, n.Learned}); diff != "" {
+		t.Error(diff)
+	}
+	if text := n.String(); !strings.HasSuffix(text, "; models/Qwen3-4B has no config.json, so what its weights take is not in it") {
 		t.Error(text)
 	}
 }

@@ -203,19 +203,24 @@ func opened(ctx context.Context, r *spec.Resolved, o Options) (*protocol.Run, er
 	return run, nil
 }
 
-// Plan says what Run would do, and what that takes from an empty store. It does nothing but look at the store.
+// Plan says what Run would do, and what that takes from an empty store. It does nothing but look at the store, and needs no weights of
+// language models.
 func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]explain.StepStatus, Needs, error) {
+	o.Priced = true
 	run, err := look(ctx, r, o)
 	if err != nil {
 		return nil, Needs{}, err
 	}
 	defer run.Close()
 	steps, err := run.Explain().Status(ctx)
-	return steps, Estimate(r, run.Questions), err
+	needs := Estimate(r, run.Questions)
+	needs.Absent = run.Absent()
+	return steps, needs, err
 }
 
 // Explain says which steps of an experiment are to do, grouped by what made them so. It writes nothing.
 func Explain(ctx context.Context, r *spec.Resolved, o Options) (*explain.Explanation, error) {
+	o.Priced = true
 	run, err := look(ctx, r, o)
 	if err != nil {
 		return nil, err
@@ -250,6 +255,7 @@ func Measured(ctx context.Context, r *spec.Resolved, o Options) (all []Made, err
 
 // ExplainStep says everything of one step: named as Plan prints it, or by the beginning of its key. It writes nothing.
 func ExplainStep(ctx context.Context, r *spec.Resolved, o Options, name string) (*explain.StepExplanation, error) {
+	o.Priced = true
 	run, err := look(ctx, r, o)
 	if err != nil {
 		return nil, err

@@ -231,7 +231,7 @@ func planCommand() *cli.Command {
 			"a weight being read; where --python has jax-cuda13-pjrt they are compiled for an H200, and the memory they take is printed.\n" +
 			"'make xla-cpu' makes what that needs, and a program built with XLA.",
 		Flags: append(slices.Concat(storeFlags(), changeFlags()), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"},
-			&cli.StringSliceFlag{Name: "tokens-per-second", Usage: "for models that have not answered yet, `ID=N,...`: the servers of model ID read and write N tokens per second in all; plan then says how long the answers take"},
+			&cli.StringSliceFlag{Name: "tokens-per-second", Usage: "for models that have not answered yet, `ID=N,...`: the servers of model ID read and write N tokens per second in all; plan then says how long the answers take. writer=N and training=N are the speeds of a policy that writes: of its own texts, and of learning from them"},
 			&cli.StringFlag{Name: "compile", Usage: "write the programs of training steps into the folder `DIR`"},
 			&cli.StringFlag{Name: "plugin", Value: filepath.Join("build", "xla", "xla_cuda_programs.so"), Usage: "the plugin that writes programs"},
 			&cli.StringFlag{Name: "python", Value: filepath.Join("build", "xla", "venv", "bin", "python"), Usage: "Python whose jax-cuda13-pjrt compiles them"}),
@@ -253,7 +253,7 @@ func planCommand() *cli.Command {
 					all = all.Add(*s.Asked)
 				}
 			}
-			rates, err := tokensPerSecond(c.StringSlice("tokens-per-second"), all)
+			rates, err := tokensPerSecond(c.StringSlice("tokens-per-second"), all, needs)
 			if err != nil {
 				return err
 			}
@@ -280,14 +280,18 @@ func planCommand() *cli.Command {
 			if err := w.Flush(); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(c.App.Writer, "%s\n%s\n", toDo(steps, all), needs)
+			_, err = fmt.Fprintf(c.App.Writer, "%s\n%s%s\n", toDo(steps, all), writingText(needs, rates), needs)
 			return err
 		},
 	}
 }
 
 // tokensPerSecond reads ID=N of models whose speed nobody knows.
-func tokensPerSecond(pairs []string, all explain.Asked) (map[string]float64, error) {
+func tokensPerSecond(pairs []string, all explain.Asked, needs harness.Needs) (map[string]float64, error) {
+	asked := slices.Sorted(maps.Keys(all.Unpaced))
+	if needs.Learned.Texts > 0 {
+		asked = append(asked, writerRate, trainingRate)
+	}
 	rates := map[string]float64{}
 	for _, pair := range pairs {
 		model, text, ok := strings.Cut(pair, "=")
@@ -295,9 +299,8 @@ func tokensPerSecond(pairs []string, all explain.Asked) (map[string]float64, err
 		if !ok || err != nil || !(rate > 0) || math.IsInf(rate, 0) {
 			return nil, fmt.Errorf("%w: --tokens-per-second %q: want ID=N, N tokens a second above 0", spec.ErrUsage, pair)
 		}
-		if _, ok := all.Unpaced[model]; !ok {
-			known := strings.Join(slices.Sorted(maps.Keys(all.Unpaced)), ", ")
-			return nil, fmt.Errorf("%w: --tokens-per-second %q: no model of that name is to be asked and has answered nothing yet; those that are: %s", spec.ErrUsage, pair, cmp.Or(known, "none"))
+		if !slices.Contains(asked, model) {
+			return nil, fmt.Errorf("%w: --tokens-per-second %q: no model of that name is to be asked and has answered nothing yet; those that are: %s", spec.ErrUsage, pair, cmp.Or(strings.Join(asked, ", "), "none"))
 		}
 		rates[model] = rate
 	}

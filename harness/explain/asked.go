@@ -30,15 +30,12 @@ type Asked struct {
 	Unpaced map[string]float64 `json:"unpaced_tokens,omitempty"` // Tokens by model that has answered nothing, so that nobody knows how fast it is
 }
 
-// Longest is how many hours the slowest model takes; 0 if that of some model is not known.
-func (a Asked) Longest() float64 {
-	longest := 0.0
-	if len(a.Unpaced) == 0 {
-		for _, h := range a.Hours {
-			longest = max(longest, h)
-		}
+// Longest is how many hours the slowest of the models takes whose speed is known; 0 if none is.
+func (a Asked) Longest() (hours float64) {
+	for _, h := range a.Hours {
+		hours = max(hours, h)
 	}
-	return longest
+	return hours
 }
 
 // At is the same where servers of the models named take in and give so many tokens a second, all requests together: hours of models that

@@ -5,12 +5,15 @@ package lm
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
 	"github.com/gomlx/compute/dtypes"
 
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -23,6 +26,9 @@ type Models struct {
 	trunks map[trunkKey]*trunk
 	left   memory
 	dir    string
+
+	planned bool            // nothing but digests is asked for
+	absent  map[string]bool // folders without weights that were asked about
 }
 
 type trunkKey struct {
@@ -38,9 +44,30 @@ func NewModels(bytes int64, dir string) *Models {
 	return &Models{bases: map[spec.LanguageModel]*Base{}, trunks: map[trunkKey]*trunk{}, left: memory{bytes: bytes}, dir: dir}
 }
 
+// PlannedModels returns models for plans, which ask them for digests alone. A folder without weights, or that is not there, is no error: it has
+// a digest that nothing stored has.
+func PlannedModels() *Models {
+	m := NewModels(0, "")
+	m.planned, m.absent = true, map[string]bool{}
+	return m
+}
+
+// Absent lists the folders without weights that planned models were asked about.
+func (m *Models) Absent() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.absent))
+}
+
 // Digest returns what tells apart models and prompts whose policies would differ.
 func (m *Models) Digest(of spec.Policy) (string, error) {
 	base, err := m.base(*of.Model)
+	if m.planned && (errors.Is(err, errNoFolder) || errors.Is(err, safetensors.ErrNone)) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.absent[of.Model.Folder] = true
+		return "not here: " + of.Model.Folder, nil
+	}
 	if err != nil {
 		return "", err
 	}

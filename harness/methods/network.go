@@ -19,6 +19,9 @@ type Network struct {
 	Frozen  int64   // bytes of those of a language model that are not
 	FLOPs   float64 // of a text in a step: forward, backward, update
 	Reading float64 // of a text before all steps, by layers that are frozen below the trained ones
+	Reads   int64   // tokens of the longest prompt of a language model
+	Writes  int64   // tokens that it may write before it chooses, in training; 0: it writes nothing
+	Routes  int64   // and when it routes
 	Group   int64   // rollouts of a problem of a batch of Batch; 0: there are none
 	Batch   int64
 	Knob    string // that makes them many, as the row's params name it
@@ -27,10 +30,12 @@ type Network struct {
 	effort func(one, two int64) Effort
 }
 
-// Effort is what fits take: optimizer steps, and texts that go through the network in them.
-type Effort struct{ Steps, Texts float64 }
+// Effort is what fits take: optimizer steps, texts that go through the network in them, and how many of these the policy writes itself.
+type Effort struct{ Steps, Texts, Written float64 }
 
-func (e Effort) add(steps, texts float64) Effort { return Effort{e.Steps + steps, e.Texts + texts} }
+func (e Effort) add(steps, texts float64) Effort {
+	return Effort{e.Steps + steps, e.Texts + texts, e.Written}
+}
 
 // Effort returns that of one fit to so many training problems of the two stages, the choice of its weight decay included.
 func (n Network) Effort(one, two int) Effort {
@@ -105,8 +110,11 @@ func stagesNetwork(t *stages.Training, param string, experts int) (n Network) {
 		fit := func(one, two int64) {
 			e = e.add(sftEffort(t.SFT, one))
 			if t.With.StageTwo != nil {
-				passes := float64(t.GRPO.Steps) * float64(t.GRPO.Epochs)
-				e = e.add(passes, passes*float64(min(int64(t.GRPO.Batch), two)*rollouts))
+				texts := float64(t.GRPO.Steps) * float64(min(int64(t.GRPO.Batch), two)*rollouts)
+				e = e.add(float64(t.GRPO.Steps)*float64(t.GRPO.Epochs), texts*float64(t.GRPO.Epochs))
+				if n.Writes > 0 {
+					e.Written += texts
+				}
 			}
 		}
 		for range t.Validate.WeightDecay {
@@ -146,6 +154,10 @@ func (k *asksSeveral) network(backend string, batch, episodes int64, experts int
 // decoderNetwork is a language model that chooses among so many.
 func decoderNetwork(p spec.Policy, choices int) Network {
 	n := Network{LM: true, Knob: "policy.model", Value: "a language model"}
+	n.Reads = int64(p.MaxTokens)
+	if w := p.Writes; w != nil {
+		n.Writes, n.Routes = int64(w.Tokens), int64(w.AtTest())
+	}
 	c, err := lm.ConfigOf(*p.Model)
 	if err != nil {
 		n.Lacks = p.Model.Folder

@@ -121,6 +121,9 @@ func (s servers) Ask(ctx context.Context, model experts.Endpoint, sampling spec.
 	return answers, err
 }
 
+// Absent lists the folders of language models that steps read and that have no weights here, of a run that is only priced.
+func (r *Run) Absent() []string { return r.models.Absent() }
+
 // Close frees what the run holds.
 func (r *Run) Close() {
 	for _, a := range []*asking.Asker{r.Asker, r.rows} {
@@ -177,6 +180,9 @@ func begin(r *spec.Resolved, o steps.Options) (*Run, error) {
 		states = filepath.Join(o.Out, "states")
 	}
 	run.models = lm.NewModels(RememberedStates, states)
+	if o.Priced {
+		run.models = lm.PlannedModels()
+	}
 	var err error
 	if !o.Look {
 		name := r.Experiment.Policy.Backend

@@ -123,6 +123,9 @@ const (
 	IndexFile = "model.safetensors.index.json"
 )
 
+// ErrNone is the error of a folder without weights.
+var ErrNone = errors.New("name the folder of a model")
+
 // Open opens a file, or a Hugging Face folder: its model.safetensors, or else the shards that
 // model.safetensors.index.json names, which must hold exactly the tensors it lists. Headers are read and checked at once,
 // values when they are asked for. The caller closes the file.
@@ -151,7 +154,7 @@ func (f *File) open(path string) error {
 	index := filepath.Join(path, IndexFile)
 	raw, err := os.ReadFile(index)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s holds neither %s nor %s; name the folder of a model", path, ModelFile, IndexFile)
+		return fmt.Errorf("%s holds neither %s nor %s; %w", path, ModelFile, IndexFile, ErrNone)
 	} else if err != nil {
 		return err
 	}

@@ -36,7 +36,8 @@ type Options struct {
 
 	Room machine.Room // what the machine has for it; zero: nobody asks
 
-	Look bool // the store is only looked at: nothing is made in it, not even its folder
+	Look   bool // the store is only looked at: nothing is made in it, not even its folder
+	Priced bool // and nothing that needs weights of a language model is asked: what reads a model whose weights are not here is not stored
 }
 
 // Filled puts silence where nothing was given.
