@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -63,72 +64,58 @@ func (db *Rollouts) Begin(ctx context.Context, a Attempt) (AttemptID, error) {
 	err := cmp.Or(ctx.Err(), db.w.failure())
 	if err == nil {
 		id := AttemptID(db.w.nextAttempt.Add(1))
-		now := db.w.now()
-		var begun underWay
-		if err = db.w.wait(change{size: len(a.Text), do: func(t *transaction) (err error) {
-			begun, err = t.beginAttempt(id, a, now)
-			return err
-		}}); err == nil {
-			db.w.underWay.Store(id, begun)
+		began := db.w.now()
+		if err = db.w.wait(change{size: len(a.Text), do: func(t *transaction) error { return t.beginAttempt(id, a, began) }}); err == nil {
+			db.w.began.Store(id, began)
 			return id, nil
 		}
 	}
 	return 0, fmt.Errorf("rollouts %q: attempt not begun: %w", db.path, err)
 }
 
-// underWay is an attempt that was begun and has no end yet.
-type underWay struct {
-	began         time.Time
-	scope, digest int64 // row of the scope, digest of the attempt's row
-}
-
-func (t *transaction) beginAttempt(id AttemptID, a Attempt, began time.Time) (begun underWay, err error) {
+func (t *transaction) beginAttempt(id AttemptID, a Attempt, began time.Time) error {
 	scope, err := t.scope(a.Scope)
 	if err != nil {
-		return begun, err
+		return err
 	}
 	problem, key, err := t.problem(a.Text)
 	if err != nil {
-		return begun, err
+		return err
 	}
 	server, err := t.server(a.Server)
 	if err != nil {
-		return begun, err
+		return err
 	}
 	row := StoredAttempt{ID: id, Process: t.process.Load(), Key: RolloutKey{key, a.Run, a.Seed}, Server: a.Server, Began: began, Most: a.Most}
-	begun = underWay{began, scope.id, row.begun(t.buf, scope.digest)}
 	_, err = t.stmts.attempt.ExecContext(t.ctx, int64(id), sql.NullInt64{Int64: row.Process, Valid: row.Process != 0}, scope.id, problem, a.Run, int64(a.Seed), server,
-		began.UnixMilli(), a.Most.In, a.Most.Out, a.Most.USD, begun.digest)
-	return begun, err
+		began.UnixMilli(), a.Most.In, a.Most.Out, a.Most.USD, row.begun(t.buf, scope.digest))
+	return err
 }
 
 // End queues what became of an attempt that was begun.
 func (db *Rollouts) End(e Ended) {
 	ended := db.w.now()
-	begun, ok := db.w.underWay.LoadAndDelete(e.ID)
-	if !ok {
-		panic(fmt.Sprintf("store: attempt %d was not begun or ended twice", e.ID))
+	if began, ok := db.w.began.LoadAndDelete(e.ID); ok {
+		// The clock of the wall may have been set meanwhile: what is kept is how long the attempt took.
+		ended = began.(time.Time).Add(ended.Sub(began.(time.Time)))
 	}
-	// The clock of the wall may have been set meanwhile: what is kept is how long the attempt took.
-	began := begun.(underWay).began
-	ended = began.Add(ended.Sub(began))
-	db.w.add(change{what: "ends of attempts", size: len(e.Error), do: func(t *transaction) error {
-		return t.endAttempt(begun.(underWay), e, ended.UnixMilli())
-	}}, false)
+	db.w.add(change{what: "ends of attempts", size: len(e.Error), do: func(t *transaction) error { return t.endAttempt(e, ended.UnixMilli()) }}, false)
 }
 
-func (t *transaction) endAttempt(begun underWay, e Ended, ended int64) error {
-	done, err := t.stmts.end.ExecContext(t.ctx, ended, e.Class, e.Error, e.Spent.In, e.Spent.Out, e.Spent.USD, e.Estimated, e.digest(t.buf, begun.digest, ended), int64(e.ID))
-	if err != nil {
-		return err
-	}
-	if n, err := done.RowsAffected(); err != nil {
-		return err
-	} else if n == 0 {
+func (t *transaction) endAttempt(e Ended, ended int64) error {
+	var scope, begun int64
+	err := t.stmts.begun.QueryRowContext(t.ctx, int64(e.ID)).Scan(&scope, &begun)
+	if errors.Is(err, sql.ErrNoRows) {
 		t.broken = damaged("attempt %d was begun and is gone or ended twice", e.ID)
 		return nil
+	} else if err != nil {
+		return err
 	}
-	k := tallyKey{begun.scope, e.Class}
+	digest := e.digest(t.buf, begun, ended)
+	if _, err := t.stmts.end.ExecContext(t.ctx, ended, e.Class, e.Error, e.Spent.In, e.Spent.Out, e.Spent.USD, e.Estimated, digest, int64(e.ID)); err != nil {
+		return err
+	}
+	k := tallyKey{scope, e.Class}
 	v := t.tallies[k]
 	v.attempts++
 	v.Add(e.Spent)
@@ -203,10 +190,8 @@ func (t *transaction) addRollout(s Scope, r Row) (RolloutID, error) {
 	if _, err := t.stmts.text.ExecContext(t.ctx, int64(id), scope.id, []byte(r.Response), []byte(r.Reasoning), row.text); err != nil {
 		return 0, err
 	}
-	if t.failures[scope.id] {
-		if _, err := t.stmts.answered.ExecContext(t.ctx, scope.id, problem, r.Run, int64(r.Seed)); err != nil {
-			return 0, err
-		}
+	if _, err := t.stmts.answered.ExecContext(t.ctx, scope.id, problem, r.Run, int64(r.Seed)); err != nil {
+		return 0, err
 	}
 	scope.rollouts++
 	scope.checksum ^= digest
@@ -228,7 +213,6 @@ func (t *transaction) addFailure(s Scope, f RolloutFailure) error {
 	if err != nil {
 		return err
 	}
-	t.failures[scope.id] = true
 	row := Failed{Key: RolloutKey{key, f.Run, f.Seed}, Class: f.Class, Error: f.Error, Again: f.Again}
 	_, err = t.stmts.failure.ExecContext(t.ctx, scope.id, problem, f.Run, int64(f.Seed), f.Class, f.Error, f.Again, row.digest(t.buf, scope.digest))
 	return err
@@ -352,11 +336,10 @@ func (db *Rollouts) imported(what string, a Attempt, e Ended, became change) err
 	do := became.do
 	became.what, became.size = what, became.size+len(a.Text)
 	became.do = func(t *transaction) error {
-		begun, err := t.beginAttempt(e.ID, a, now)
-		if err != nil {
+		if err := t.beginAttempt(e.ID, a, now); err != nil {
 			return err
 		}
-		if err := t.endAttempt(begun, e, now.UnixMilli()); err != nil {
+		if err := t.endAttempt(e, now.UnixMilli()); err != nil {
 			return err
 		}
 		return do(t)

@@ -61,7 +61,7 @@ type writer struct {
 	at       step
 
 	now         func() time.Time
-	underWay    sync.Map // AttemptID to underWay
+	began       sync.Map // AttemptID to time.Time, of the attempts under way
 	nextAttempt atomic.Int64
 	process     atomic.Int64 // row of the run that writes; 0: it did not say
 
@@ -76,8 +76,7 @@ type writer struct {
 	stopped chan struct{}
 	lost    map[string]int // by change.what
 
-	cache                   // of the writing goroutine
-	failures map[int64]bool // scopes that have had failures; of the writing goroutine
+	cache // of the writing goroutine
 }
 
 // cache is what the file holds, as far as the next transaction needs it.
@@ -110,11 +109,11 @@ type statements struct {
 	problem, server, verifier, process *sql.Stmt
 	rollout, text, texts, block, clear *sql.Stmt
 	verdict, failure, answered         *sql.Stmt
-	attempt, end, tally                *sql.Stmt
+	attempt, end, begun, tally         *sql.Stmt
 }
 
 func newWriter(ctx context.Context, path string, db *sql.DB, codec codec) (_ *writer, err error) {
-	w := &writer{path: path, db: db, codec: codec, now: time.Now, wake: make(chan struct{}, 1), stopped: make(chan struct{}), lost: map[string]int{}, failures: map[int64]bool{},
+	w := &writer{path: path, db: db, codec: codec, now: time.Now, wake: make(chan struct{}, 1), stopped: make(chan struct{}), lost: map[string]int{},
 		cache: cache{scopes: map[Scope]scopeRow{}, problems: map[TextKey]int64{}, servers: map[string]int64{}, verifiers: map[string]int64{}, open: map[int64]openBlock{}}}
 	w.room.L = &w.mu
 	ctx = context.WithoutCancel(ctx) // the driver starts a goroutine a statement for a context that can end
@@ -159,14 +158,6 @@ func (w *writer) prepare(ctx context.Context) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	if err := scan(ctx, w.conn, "SELECT DISTINCT scope FROM failure", nil, func(rows *sql.Rows) error {
-		var scope int64
-		err := rows.Scan(&scope)
-		w.failures[scope] = true
-		return err
-	}); err != nil {
-		return err
-	}
 	for _, p := range []struct {
 		stmt  **sql.Stmt
 		query string
@@ -194,7 +185,8 @@ func (w *writer) prepare(ctx context.Context) error {
 		{&w.stmts.answered, "DELETE FROM failure WHERE scope = ? AND problem = ? AND run = ? AND seed = ?"},
 		{&w.stmts.attempt, "INSERT INTO attempt (id, process, scope, problem, run, seed, server, began, most_in, most_out, most_usd, " +
 			"class, error, tokens_in, tokens_out, usd, estimated, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', 0, 0, 0, 0, ?)"},
-		{&w.stmts.end, "UPDATE attempt SET ended = ?, class = ?, error = ?, tokens_in = ?, tokens_out = ?, usd = ?, estimated = ?, digest = ? WHERE id = ? AND ended IS NULL"},
+		{&w.stmts.begun, "SELECT scope, digest FROM attempt WHERE id = ? AND ended IS NULL"},
+		{&w.stmts.end, "UPDATE attempt SET ended = ?, class = ?, error = ?, tokens_in = ?, tokens_out = ?, usd = ?, estimated = ?, digest = ? WHERE id = ?"},
 		{&w.stmts.tally, "INSERT INTO tally (scope, class, attempts, tokens_in, tokens_out, usd, estimated) VALUES (?, ?, ?, ?, ?, ?, ?) " +
 			"ON CONFLICT DO UPDATE SET attempts = attempts + excluded.attempts, tokens_in = tokens_in + excluded.tokens_in, " +
 			"tokens_out = tokens_out + excluded.tokens_out, usd = usd + excluded.usd, estimated = estimated + excluded.estimated"},
