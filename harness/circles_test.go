@@ -37,7 +37,7 @@ var circles = map[string][]int{
 	"harness/methods":          {28},
 	"harness/metrics":          {5},
 	"harness/page":             {5},
-	"harness/paper":            {14, 2},
+	"harness/paper":            {16},
 	"harness/present":          {16},
 	"harness/protocol":         {12},
 	"harness/recording":        {2},
