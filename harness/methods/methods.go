@@ -9,6 +9,7 @@
 //	allowance.go      what rows that learn from texts are allowed to read and to choose, in words
 //	starts.go         what entroplus starts from
 //	policies.go       rows that train a policy by package stages (sft, entrorouter, entroplus): their checks, what others ask of them
+//	network.go        what of a row is trained, in numbers that say what a run of it takes
 //	rounds.go         rows that ask several experts (routerr1, xrouter)
 //	served.go         and those whose policy is behind a server, which plays in package multiround
 //	assumptions.go    what specs can ask of a row without building its router
