@@ -193,16 +193,21 @@ type FoldCurves struct {
 // Curves traces a knob through all folds.
 func (h *FoldPaths) Curves(knob *KnobCurve) *FoldCurves {
 	c := &FoldCurves{paths: h, curve: make([][]Point, len(h.fold))}
+	all := make([]Point, len(h.fold)*knob.settings)
 	for k := range c.curve {
-		c.curve[k] = make([]Point, knob.settings)
+		c.curve[k] = all[k*knob.settings : (k+1)*knob.settings]
 	}
 	for p, of := range knob.first {
-		at := &c.curve[h.folds.fold[p]][0]
+		at := &all[h.folds.fold[p]*knob.settings]
 		at.Quality += h.weights[p] * of.Quality
 		at.Cost += h.weights[p] * of.Cost
 	}
 	for _, x := range knob.changes {
-		at, w := &c.curve[h.folds.fold[x.question]][x.setting], h.weights[x.question]
+		w := h.weights[x.question]
+		if w == 0 { // a resample leaves out a third of the questions
+			continue
+		}
+		at := &all[h.folds.fold[x.question]*knob.settings+int(x.setting)]
 		at.Quality += w * x.by.Quality
 		at.Cost += w * x.by.Cost
 	}

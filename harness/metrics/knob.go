@@ -35,7 +35,11 @@ func (c *KnobCurve) Under(weights []float64, curve []Point) {
 		curve[0].Quality += weights[p] * at.Quality
 	}
 	for _, x := range c.changes {
-		at, w := &curve[x.setting], weights[x.question]
+		w := weights[x.question]
+		if w == 0 { // a resample leaves out a third of the questions
+			continue
+		}
+		at := &curve[x.setting]
 		at.Cost += w * x.by.Cost
 		at.Quality += w * x.by.Quality
 	}

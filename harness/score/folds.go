@@ -63,7 +63,7 @@ type crossed struct {
 	row, versus int // versus: of a contrast, else the reference; -1: none
 	contrast    bool
 	against     []int // rows that its curve is held against
-	baseline    int   // -1: none, or it has no knob
+	held        held
 	questions   int
 	folds       int // of a partition
 	partitions  []*foldsUnder
@@ -73,8 +73,13 @@ type crossed struct {
 type foldsUnder struct {
 	paths *metrics.FoldPaths
 	rows  []foldsRow
-	coins map[pair][]metrics.Coin // that each row is held against beside each other, [fold]; chosen on the sample
+	held  []pair
+	coins [][]metrics.Coin // [held][fold] that a row is held against beside the other; chosen on the sample
 }
+
+// held are places in the list of pairs that are held against each other: of a row and its other one, of these the other way round, and
+// of the row and the baseline; -1: there is none, or the baseline has no knob.
+type held struct{ ours, theirs, baseline int }
 
 // pair is a row and another that it is held against, by their indices.
 type pair struct{ row, over int }
@@ -124,10 +129,11 @@ func (c crossed) less(of func(foldsRow) float64) float64 {
 }
 
 // lead is how far a row lies, at its own cost, above the best coin between another, at every setting of its knob, and the fixed experts.
-func (c crossed) lead(row, over int) float64 {
+func (c crossed) lead(place int) float64 {
 	sum := 0.0
 	for _, p := range c.partitions {
-		sum += 1 / float64(len(c.partitions)) * p.paths.Lead(p.rows[row].at, p.rival(over), p.coins[pair{row, over}])
+		of := p.held[place]
+		sum += 1 / float64(len(c.partitions)) * p.paths.Lead(p.rows[of.row].at, p.rival(of.over), p.coins[place])
 	}
 	return sum
 }
@@ -137,7 +143,7 @@ func (c crossed) reads() bool        { return c.ofRow() && c.over(c.row, foldsRo
 func (c crossed) compared() bool     { return c.versus >= 0 }
 func (c crossed) knob() bool         { return c.partitions[0].rows[c.row].curves != nil }
 func (c crossed) rowWithKnob() bool  { return c.ofRow() && c.knob() }
-func (c crossed) overBaseline() bool { return c.ofRow() && c.baseline >= 0 }
+func (c crossed) overBaseline() bool { return c.ofRow() && c.held.baseline >= 0 }
 func (c crossed) bothKnobs() bool {
 	return c.contrast && c.partitions[0].rows[c.versus].curves != nil && c.knob()
 }
@@ -185,8 +191,8 @@ var (
 	foldAccuracy   = Statistic[crossed]{Unit: metrics.Accuracy, Decimals: 3, Range: metrics.Percent, For: crossed.ofRow, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.accuracy }) }}
 	foldGain       = Statistic[crossed]{Unit: units.HullGain, Decimals: 3, For: crossed.ofRow, Without: nothingPaid, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.gain }) }}
 	foldGains      = gains(crossed.rowWithKnob)
-	foldLead       = Statistic[crossed]{Unit: units.Lead, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.lead(c.row, c.versus) }}
-	foldOtherLead  = Statistic[crossed]{Unit: units.OtherLead, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.lead(c.versus, c.row) }}
+	foldLead       = Statistic[crossed]{Unit: units.Lead, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.lead(c.held.ours) }}
+	foldOtherLead  = Statistic[crossed]{Unit: units.OtherLead, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.lead(c.held.theirs) }}
 	everyPartition = []Statistic[crossed]{foldAccuracy, foldGain, foldGains[0], foldLead, foldOtherLead}
 	foldStatistics = slices.Concat([]Statistic[crossed]{
 		foldAccuracy,
@@ -199,7 +205,7 @@ var (
 		{Unit: units.CostDifference, Decimals: 3, For: crossed.compared, Without: nothingPaid, Of: func(c crossed) float64 { return c.less(func(r foldsRow) float64 { return r.share }) }},
 		foldLead,
 		foldOtherLead,
-		{Unit: units.LeadBenchmark, Decimals: 3, For: crossed.overBaseline, Of: func(c crossed) float64 { return c.lead(c.row, c.baseline) }},
+		{Unit: units.LeadBenchmark, Decimals: 3, For: crossed.overBaseline, Of: func(c crossed) float64 { return c.lead(c.held.baseline) }},
 		{Unit: units.MeanDifference, Decimals: 3, For: crossed.bothKnobs, Without: sameCost, Of: func(c crossed) float64 { return c.less(foldsRow.meanGain) }},
 	}, foldGains, []Statistic[crossed]{
 		{Unit: units.FoldsSD, Decimals: 3, Whole: true, For: func(c crossed) bool { return c.ofRow() && len(c.partitions) > 1 }, Without: nothingPaid, Of: func(c crossed) float64 {
@@ -265,19 +271,25 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 	if baseline >= 0 && f.rows[baseline].partitions[0].sweep == nil {
 		baseline = -1
 	}
-	var contrasts, held []pair
-	for _, c := range f.Contrasts {
-		if p := (pair{index(c.Row), index(c.Versus)}); p.row >= 0 && p.over >= 0 { // both could be fitted
-			contrasts = append(contrasts, p)
-			held = append(held, p, pair{p.over, p.row})
-		}
+	var list []pair // of all that are held against each other
+	hold := func(row, over int) int {
+		list = append(list, pair{row, over})
+		return len(list) - 1
 	}
+	var subjects []crossed
 	for j := range f.rows {
+		c := crossed{row: j, versus: -1, held: held{-1, -1, -1}}
 		if reference >= 0 && j != reference {
-			held = append(held, pair{j, reference}, pair{reference, j})
+			c.versus, c.held.ours, c.held.theirs = reference, hold(j, reference), hold(reference, j)
 		}
 		if baseline >= 0 && j != baseline {
-			held = append(held, pair{j, baseline})
+			c.held.baseline = hold(j, baseline)
+		}
+		subjects = append(subjects, c)
+	}
+	for _, x := range f.Contrasts {
+		if row, versus := index(x.Row), index(x.Versus); row >= 0 && versus >= 0 { // both could be fitted
+			subjects = append(subjects, crossed{row: row, versus: versus, contrast: true, held: held{hold(row, versus), hold(versus, row), -1}})
 		}
 	}
 	strong := usd[len(usd)-1]
@@ -306,33 +318,26 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 		return !slices.ContainsFunc(rows, func(of []fitted) bool { return !of[j].knob.Same(of[k].knob) })
 	})
 	ones := slices.Repeat([]float64{1}, len(inside))
-	chosen := make([]map[pair][]metrics.Coin, len(folds))
+	chosen := make([][][]metrics.Coin, len(folds))
 	for i := range folds {
 		u := under(ones, i)
-		chosen[i] = map[pair][]metrics.Coin{}
-		for _, p := range held {
-			chosen[i][p] = u.paths.Coins(u.rows[p.row].at, u.rival(p.over))
+		for _, p := range list {
+			chosen[i] = append(chosen[i], u.paths.Coins(u.rows[p.row].at, u.rival(p.over)))
 		}
 	}
 	views := func(weights []float64) (views []crossed) {
 		var partitions []*foldsUnder
 		for i := range folds {
 			u := under(weights, i)
-			u.coins = chosen[i]
+			u.held, u.coins = list, chosen[i]
 			partitions = append(partitions, u)
 		}
-		for j := range f.rows {
-			c := crossed{row: j, versus: reference, baseline: baseline, against: rivals[j], questions: len(inside), folds: count, partitions: partitions}
-			if j == reference {
-				c.versus = -1
-			}
-			if j == baseline {
-				c.baseline = -1
+		for _, c := range subjects {
+			c.questions, c.folds, c.partitions = len(inside), count, partitions
+			if !c.contrast {
+				c.against = rivals[c.row]
 			}
 			views = append(views, c)
-		}
-		for _, p := range contrasts {
-			views = append(views, crossed{row: p.row, versus: p.over, contrast: true, baseline: -1, questions: len(inside), folds: count, partitions: partitions})
 		}
 		return views
 	}

@@ -5,7 +5,6 @@ package score
 import (
 	"slices"
 
-	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
@@ -17,11 +16,12 @@ type rival struct {
 	ends []end // that the coin names
 }
 
-// end is a point that moves with the weights: a fixed expert, or with settings [Q] a setting of the other row's knob, or else the other
-// row's operating point.
+// end is a point that moves with the weights: a fixed expert, a setting of the other row's knob, or else the other row's operating
+// point.
 type end struct {
-	expert        int // -1: none
-	accuracy, usd []float64
+	expert, setting int       // -1: none
+	accuracy, usd   []float64 // [Q] of the setting
+	place           int       // of the setting among the columns, once it is settled; -1
 }
 
 // rival chooses what a row is held against. at is the row on the sample as it is, other and its point the row that it is held against; own
@@ -42,13 +42,13 @@ func (w *weighed) rival(at metrics.Point, other Row, point metrics.Point, own bo
 		case i < 0:
 			return i
 		case i < len(experts):
-			r.ends = append(r.ends, end{expert: i})
+			r.ends = append(r.ends, end{expert: i, setting: -1, place: -1})
 		case i == len(experts):
-			r.ends = append(r.ends, end{expert: -1})
+			r.ends = append(r.ends, end{expert: -1, setting: -1, place: -1})
 		default:
-			of := end{expert: -1, accuracy: make([]float64, len(w.Strata)), usd: make([]float64, len(w.Strata))}
+			of := end{expert: -1, setting: i - len(experts) - 1, place: -1, accuracy: make([]float64, len(w.Strata)), usd: make([]float64, len(w.Strata))}
 			for _, c := range other.curves {
-				for q, at := range c.At(i - len(experts) - 1) {
+				for q, at := range c.At(of.setting) {
 					of.accuracy[q] += at.Quality / float64(len(other.curves))
 					of.usd[q] += at.Cost / float64(len(other.curves))
 				}
@@ -66,6 +66,22 @@ func (w *weighed) rival(at metrics.Point, other Row, point metrics.Point, own bo
 	return r
 }
 
+// settle gives the settings of the other row, by its index, places among the columns, each one place whoever is held against it.
+func (r *rival) settle(c *columns, row int, places map[[2]int]int) {
+	for i := range r.ends {
+		e := &r.ends[i]
+		if e.setting < 0 {
+			continue
+		}
+		at, ok := places[[2]int{row, e.setting}]
+		if !ok {
+			at = c.add(e.accuracy, e.usd)
+			places[[2]int{row, e.setting}] = at
+		}
+		e.place, e.accuracy, e.usd = at, nil, nil
+	}
+}
+
 // lead is how far a row lies above its rival. other is the operating point of the other row under the same weights.
 func (r rival) lead(w *weighed, at, other metrics.Point) float64 {
 	points := make([]metrics.Point, len(r.ends))
@@ -73,8 +89,10 @@ func (r rival) lead(w *weighed, at, other metrics.Point) float64 {
 		switch {
 		case e.expert >= 0:
 			points[i] = w.points[e.expert]
-		case e.accuracy != nil:
-			points[i] = w.point(e.accuracy, e.usd, w.weights, w.size)
+		case e.place >= 0:
+			points[i] = w.overall(w.means[e.place])
+		case e.setting >= 0:
+			points[i] = w.overall(w.pair(e.accuracy, e.usd))
 		default:
 			points[i] = other
 		}
@@ -119,9 +137,4 @@ func (w *weighed) duel(row, reference *rowMeans) *duel {
 		theirs:    w.rival(reference.all, row.row, row.all, own),
 		reference: reference,
 	}
-}
-
-// means of the columns of a row under weights.
-func (w *weighed) of(r Row) *rowMeans {
-	return w.rowMeans(r, book.Mean(r.Scores, accuracyOf), book.Mean(r.Scores, usdOf))
 }

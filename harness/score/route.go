@@ -33,16 +33,18 @@ type rowMeans struct {
 // weighed is what all rows of a sample are measured by under weights.
 type weighed struct {
 	*fixed
-	weights   []float64       // [Q]
-	points    []metrics.Point // of always asking each expert, then of the router alone where a row needs it
-	hull, own metrics.Hull    // of the experts; of them and the router alone
+	weights   []float64         // [Q]
+	means     [][]metrics.Point // of the columns, [pair][benchmark]
+	points    []metrics.Point   // of always asking each expert, then of the router alone where a row needs it
+	hull, own metrics.Hull      // of the experts; of them and the router alone
 }
 
 // fixed is what all rows of a sample are measured by, before any weights.
 type fixed struct {
 	*Sample
-	size          []int       // [benchmarks] questions of this sample
-	accuracy, usd [][]float64 // [experts, then the router alone][Q]
+	size    []int    // [benchmarks] questions of this sample
+	columns *columns // of always asking each expert, of the router alone where a row needs it, of rows and of settings that rows are held against
+	experts int      // how many of these are of experts and the router alone
 	// Vertices of the hulls are chosen on the sample and their means move in resamples: a hull chosen anew in each would
 	// lie above every constant router, which then had a negative gain.
 	vertices, verticesOwn []int
@@ -75,18 +77,18 @@ func (p operatingPoint) gain(r *rowMeans) float64 {
 
 // mean is the mean of a column, trainings averaged.
 func (p operatingPoint) mean(column func(book.Scores) []float64) float64 {
-	by := p.means(book.Mean(p.row.Scores, column), p.weights, p.size)
+	by := p.Sample.means(book.Mean(p.row.Scores, column), p.weights, p.size)
 	if p.averaged() {
 		return p.average(by)
 	}
 	return by[p.bench]
 }
 
-// deviation is the standard deviation over trainings.
+// deviation is the standard deviation over trainings of a number that needs no other row.
 func (p operatingPoint) deviation(of func(operatingPoint) float64) float64 {
 	var each []float64
 	for k := range p.row.Scores {
-		each = append(each, of(p.training(k)))
+		each = append(each, of(operatingPoint{weighed: p.weighed, rowMeans: p.weighed.of(p.row.training(k)), bench: p.bench}))
 	}
 	return deviation(each)
 }
@@ -223,9 +225,9 @@ func (s *Sample) Route() []metrics.Measurement { return s.route(routeStatistic) 
 
 func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 	f := s.fixed()
-	columns := make([]struct{ accuracy, usd []float64 }, len(s.rows))
+	places := make([]int, len(s.rows)) // of rows among the columns
 	for i, r := range s.rows {
-		columns[i].accuracy, columns[i].usd = book.Mean(r.Scores, accuracyOf), book.Mean(r.Scores, usdOf)
+		places[i] = f.columns.add(book.Mean(r.Scores, accuracyOf), book.Mean(r.Scores, usdOf))
 	}
 	reference := s.reference()
 	ones := slices.Repeat([]float64{1}, len(s.Strata))
@@ -238,12 +240,20 @@ func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 				duels[i] = w.duel(w.of(r), theirs)
 			}
 		}
+		settled := map[[2]int]int{} // places of settings, by row and setting
+		for i, d := range duels {
+			if d != nil {
+				d.ours.settle(f.columns, reference, settled)
+				d.theirs.settle(f.columns, i, settled)
+			}
+		}
 	}
 	views := func(weights []float64) (views []operatingPoint) {
 		w := f.under(weights)
 		means := make([]*rowMeans, len(s.rows))
 		for i, r := range s.rows {
-			means[i] = w.rowMeans(r, columns[i].accuracy, columns[i].usd)
+			by := w.means[places[i]]
+			means[i] = &rowMeans{row: r, by: by, all: w.overall(by)}
 		}
 		for i, r := range means {
 			p := operatingPoint{weighed: w, rowMeans: r}
@@ -284,28 +294,27 @@ func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 // fixed computes what all rows are measured by.
 func (s *Sample) fixed() *fixed {
 	f := &fixed{Sample: s, size: s.Sizes()}
-	f.accuracy, f.usd = s.alone()
-	experts := len(f.accuracy)
+	f.columns = &columns{Sample: s, size: f.size}
+	accuracy, usd := s.alone()
+	for m := range accuracy {
+		f.columns.add(accuracy[m], usd[m])
+	}
 	// The router alone is one more point that costs nothing, on the hull of rows that may answer themselves.
 	if s.Self != nil {
 		own := s.Score(s.Always(routing.Self))
-		f.accuracy, f.usd = append(f.accuracy, own.Accuracy), append(f.usd, own.USD)
+		f.columns.add(own.Accuracy, own.USD)
 	}
-	all := f.pointsUnder(slices.Repeat([]float64{1}, len(s.Strata)))
-	f.vertices, f.verticesOwn = metrics.Vertices(all[:experts]), metrics.Vertices(all)
+	f.experts = f.columns.n
+	all := f.under(slices.Repeat([]float64{1}, len(s.Strata))).points
+	f.vertices, f.verticesOwn = metrics.Vertices(all[:len(accuracy)]), metrics.Vertices(all)
 	return f
 }
 
-func (f *fixed) pointsUnder(weights []float64) []metrics.Point {
-	points := make([]metrics.Point, len(f.accuracy))
-	for m := range points {
-		points[m] = f.point(f.accuracy[m], f.usd[m], weights, f.size)
-	}
-	return points
-}
-
 func (f *fixed) under(weights []float64) *weighed {
-	w := &weighed{fixed: f, weights: weights, points: f.pointsUnder(weights)}
+	w := &weighed{fixed: f, weights: weights, means: f.columns.under(weights)}
+	for _, by := range w.means[:f.experts] {
+		w.points = append(w.points, f.overall(by))
+	}
 	for _, m := range f.vertices {
 		w.hull = append(w.hull, w.points[m])
 	}
@@ -315,14 +324,21 @@ func (f *fixed) under(weights []float64) *weighed {
 	return w
 }
 
-func (w *weighed) rowMeans(r Row, accuracy, usd []float64) *rowMeans {
-	of := &rowMeans{row: r, by: make([]metrics.Point, len(w.Benchmarks))}
-	quality, cost := w.gotAndPaid(accuracy, usd, w.weights, w.size)
-	for b := range of.by {
-		of.by[b] = metrics.Point{Quality: quality[b], Cost: cost[b]}
-	}
-	of.all = metrics.Point{Quality: w.average(quality), Cost: w.average(cost)}
+// of is a row under weights.
+func (w *weighed) of(r Row) *rowMeans {
+	of := &rowMeans{row: r, by: w.pair(book.Mean(r.Scores, accuracyOf), book.Mean(r.Scores, usdOf))}
+	of.all = w.overall(of.by)
 	return of
+}
+
+// pair are the means of a pair of columns on every benchmark.
+func (w *weighed) pair(accuracy, usd []float64) []metrics.Point {
+	quality, cost := w.Sample.means(accuracy, w.weights, w.size), w.Sample.means(usd, w.weights, w.size)
+	by := make([]metrics.Point, len(quality))
+	for b := range by {
+		by[b] = metrics.Point{Quality: quality[b], Cost: cost[b]}
+	}
+	return by
 }
 
 func (p operatingPoint) questions() float64 {

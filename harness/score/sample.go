@@ -98,31 +98,15 @@ func (s *Sample) means(column, weights []float64, size []int) []float64 {
 	return out
 }
 
-// gotAndPaid are the means of what every question got and paid. Both are summed side by side, since a sum waits for its last term: the
-// bootstrap does little else.
-func (s *Sample) gotAndPaid(accuracy, usd, weights []float64, size []int) (quality, cost []float64) {
-	quality, cost = make([]float64, len(s.Benchmarks)), make([]float64, len(s.Benchmarks))
-	accuracy, usd, weights = accuracy[:len(s.Strata)], usd[:len(s.Strata)], weights[:len(s.Strata)] // no bound is checked below
-	for q := 0; q < len(s.Strata); {
-		b := s.Strata[q]
-		got, paid := quality[b], cost[b]
-		for ; q < len(s.Strata) && s.Strata[q] == b; q++ {
-			got += weights[q] * accuracy[q]
-			paid += weights[q] * usd[q]
-		}
-		quality[b], cost[b] = got, paid
+// overall averages the points of the benchmarks as average does.
+func (s *Sample) overall(by []metrics.Point) metrics.Point {
+	var all metrics.Point
+	for b, p := range by {
+		all.Quality += p.Quality * s.Benchmarks[b].Pass
+		all.Cost += p.Cost * s.Benchmarks[b].Pass
 	}
-	for b, n := range size {
-		quality[b] /= float64(n)
-		cost[b] /= float64(n)
-	}
-	return quality, cost
-}
-
-// point is both of them averaged.
-func (s *Sample) point(accuracy, usd, weights []float64, size []int) metrics.Point {
-	quality, cost := s.gotAndPaid(accuracy, usd, weights, size)
-	return metrics.Point{Quality: s.average(quality), Cost: s.average(cost)}
+	total := s.Total()
+	return metrics.Point{Quality: all.Quality / total, Cost: all.Cost / total}
 }
 
 // average weighs the means of the benchmarks by the questions of a pass.

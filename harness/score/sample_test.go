@@ -2,12 +2,10 @@ package score
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
 // drawn is an arena of three benchmarks with two columns and weights.
@@ -26,27 +24,15 @@ func TestWhatWasGotAndPaidAreTheMeansOfBoth(t *testing.T) {
 	s, accuracy, usd, weights := drawn(1000)
 	s.Strata[0] = 2 // no benchmark has to lie in one piece
 	size := s.Sizes()
-	quality, cost := s.gotAndPaid(accuracy, usd, weights, size)
-	if diff := cmp.Diff([][]float64{s.means(accuracy, weights, size), s.means(usd, weights, size)}, [][]float64{quality, cost}); diff != "" {
-		t.Error(diff)
+	c := &columns{Sample: s, size: size}
+	for range together { // the pair that is asked for is in the second block
+		c.add(usd, usd)
 	}
-	if slices.Contains(quality, 0) {
-		t.Errorf("a benchmark without a mean: %v", quality)
+	place := c.add(accuracy, usd)
+	quality, cost := s.means(accuracy, weights, size), s.means(usd, weights, size)
+	for b, p := range c.under(weights)[place] {
+		if want := (metrics.Point{Quality: quality[b], Cost: cost[b]}); p != want || p.Quality == 0 {
+			t.Errorf("benchmark %d: %v, want %v", b, p, want)
+		}
 	}
-}
-
-func BenchmarkMeans(b *testing.B) {
-	s, accuracy, usd, weights := drawn(28000)
-	size := s.Sizes()
-	b.Run("each", func(b *testing.B) {
-		for b.Loop() {
-			s.means(accuracy, weights, size)
-			s.means(usd, weights, size)
-		}
-	})
-	b.Run("both", func(b *testing.B) {
-		for b.Loop() {
-			s.gotAndPaid(accuracy, usd, weights, size)
-		}
-	})
 }
