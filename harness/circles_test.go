@@ -43,7 +43,6 @@ var circles = map[string][]int{
 	"harness/recording":        {2},
 	"harness/report":           {9},
 	"harness/score":            {2, 2, 2, 2},
-	"harness/spec":             {11},
 	"harness/store":            {11},
 	"verify":                   {7, 2},
 	"verify/internal/decide":   {17},

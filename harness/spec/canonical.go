@@ -4,7 +4,6 @@ package spec
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -30,21 +29,6 @@ func Canonical(v any) ([]byte, error) {
 		return nil, fmt.Errorf("canonical form of %T: %w", v, err)
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-// Digest is the SHA-256, in hexadecimal digits, of what a spec says in the end, in canonical form: its knobs and those of its bases, its
-// pools, prices and benchmarks.
-func (r *Resolved) Digest() (string, error) {
-	text, err := Canonical(struct {
-		Experiment Experiment `yaml:"experiment"`
-		Pools      []Pool     `yaml:"pools"`
-		Prices     Prices     `yaml:"prices"`
-		Benchmarks Benchmarks `yaml:"benchmarks"`
-	}{r.Experiment, r.Pools, r.Prices, r.Benchmarks})
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(text)), nil
 }
 
 // plain turns a value into nil, bool, json.Number, string, []any and map[string]any.
@@ -180,4 +164,34 @@ func plainNode(n *yaml.Node) (any, error) {
 		return n.Value, nil
 	}
 	return nil, fmt.Errorf("%s cannot be resolved", describe(n))
+}
+
+// JSON is a knob of any shape that a server reads and this program does not: one line of JSON with sorted keys, so that
+// equal values are equal texts however the YAML was written. Empty: not set.
+type JSON string
+
+var jsonType = reflect.TypeFor[JSON]()
+
+// UnmarshalYAML reads a value of any shape.
+func (j *JSON) UnmarshalYAML(n *yaml.Node) error {
+	v, err := plainNode(n)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(v)
+	*j = JSON(text)
+	return err
+}
+
+// Texts returns the texts of a list, or the one text that stands for a list; nil if it is neither.
+func (j JSON) Texts() []string {
+	var one string
+	var all []string
+	if json.Unmarshal([]byte(j), &one) == nil {
+		return []string{one}
+	}
+	if json.Unmarshal([]byte(j), &all) != nil {
+		return nil
+	}
+	return all
 }

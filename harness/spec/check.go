@@ -16,16 +16,11 @@ import (
 // paperNumber is what a paper calls a table or a figure.
 var paperNumber = regexp.MustCompile(`^(?:Table|Figure) [1-9][0-9]*$`)
 
-// plainName is a name that is also part of file names and measurement keys.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-
 // paperRow is a method of the paper with any further keys of its row.
 var paperRow = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(/[a-z]+=[a-z0-9.-]+)*$`)
 
 // environment is the name of an environment variable.
 var environment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-const nameRule = "use letters, digits, dots, dashes and underscores"
 
 // checkExperiment reports what the types and ranges of an experiment do not say. file is its name without .yaml.
 func (l *loader) checkExperiment(file string) {
@@ -265,17 +260,6 @@ func (l *loader) checkVersus(knob string, versus []string, self int, rows map[st
 	}
 }
 
-// distinct reports values that a list holds twice.
-func distinct[T comparable](d *decoder, knob string, values []T) {
-	seen := map[T]bool{}
-	for i, v := range values {
-		if seen[v] {
-			d.faultAt(fmt.Sprintf("%s[%d]", knob, i), "%v is in the list twice", v)
-		}
-		seen[v] = true
-	}
-}
-
 // checkPool reports what is wrong within one pool. d has read its file.
 func (l *loader) checkPool(d *decoder, file string, p *Pool) {
 	e := &l.out.Experiment
@@ -439,8 +423,6 @@ func checkSimulation(d *decoder, p *Pool) {
 		names(at+".token_level", "expert", target.TokenLevel, experts)
 	}
 }
-
-var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 func checkFile(d *decoder, knob string, f File) {
 	if f.SHA256 != "" && !sha256Hex.MatchString(f.SHA256) {

@@ -19,8 +19,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-var nodeType = reflect.TypeFor[yaml.Node]()
-
 // decoder assigns YAML nodes to Go values and collects everything that does not fit. One decoder reads one file;
 // files laid over each other share faults and at.
 type decoder struct {
@@ -75,19 +73,6 @@ func (d *decoder) find(path string) mark {
 		}
 	}
 	return mark{file: d.file, line: 1}
-}
-
-// parent cuts the last key or index off a path.
-func parent(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
-
-func child(path, key string) string {
-	if strings.ContainsAny(key, ".[] ") {
-		return fmt.Sprintf("%s[%q]", path, key)
-	}
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }
 
 // document assigns the one YAML document of a file to the value that into points to. With whole false, knobs that
@@ -276,11 +261,6 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) bool {
 	return true
 }
 
-var (
-	wholeNumber = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*(_[0-9]{3})*)$`)
-	realNumber  = regexp.MustCompile(`^[-+]?((0|[1-9][0-9]*(_[0-9]{3})*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
-)
-
 func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) bool {
 	tag, digits := n.ShortTag(), strings.ReplaceAll(n.Value, "_", "")
 	number := n.Kind == yaml.ScalarNode && (tag == "!!int" || tag == "!!float")
@@ -416,38 +396,4 @@ func number(v reflect.Value) float64 {
 		return v.Float()
 	}
 	return math.NaN()
-}
-
-// isEmpty reports whether v is a text, list or map without content.
-func isEmpty(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.String:
-		return strings.TrimSpace(v.String()) == ""
-	case reflect.Slice, reflect.Map:
-		return v.Len() == 0
-	}
-	return false
-}
-
-// describe names what a node holds, for messages.
-func describe(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "keys and values"
-	case yaml.SequenceNode:
-		return "a list"
-	case yaml.AliasNode:
-		return "the alias *" + n.Value
-	}
-	text := n.Value
-	if r := []rune(text); len(r) > 60 {
-		text = string(r[:60]) + "..."
-	}
-	switch n.ShortTag() {
-	case "!!null":
-		return "nothing"
-	case "!!str":
-		return fmt.Sprintf("the text %q", text)
-	}
-	return fmt.Sprintf("%q", text)
 }

@@ -36,22 +36,3 @@ func (e *Ensemble) Ranges() []struct {
 		{"strength_sd", e.StrengthSD}, {"tokens_sigma", e.TokensSigma},
 	}
 }
-
-// checkEnsemble checks the ranges.
-func (l *loader) checkEnsemble() {
-	e := l.out.Experiment.Ensemble
-	if e == nil {
-		return
-	}
-	for _, r := range e.Ranges() {
-		at := "ensemble." + r.Knob
-		switch {
-		case r.From > r.To:
-			l.spec.faultAt(at, "from %g is above to %g", r.From, r.To)
-		case r.Scale == "log" && r.From == 0:
-			l.spec.faultAt(at+".from", "a logarithmic scale does not begin at 0")
-		case r.Why == "":
-			l.spec.faultAt(at+".why", "not set; say why the range ends where it does")
-		}
-	}
-}

@@ -3,13 +3,7 @@
 package spec
 
 import (
-	"fmt"
-	"io/fs"
-	"maps"
-	"path"
 	"regexp"
-	"slices"
-	"strings"
 )
 
 // Unpinned stands for a revision or a checksum that nobody has downloaded yet. 'entrorouter fetch' records what it finds
@@ -58,55 +52,6 @@ var (
 	commit   = regexp.MustCompile(`^[0-9a-f]{40}$`)
 )
 
-func checkHome(d *decoder, knob string, f File) {
-	h := f.Home
-	if strings.HasSuffix(f.Path, ".gz") {
-		d.faultAt(knob, "what is fetched is not compressed; want a path without .gz, got %q", f.Path)
-	}
-	pattern := func(at, text string) {
-		if _, err := regexp.Compile(text); err != nil {
-			d.faultAt(at, "%q is not a pattern: %v", text, err)
-		}
-	}
-	for i, p := range h.Parts {
-		at := fmt.Sprintf("%s.parts[%d]", knob, i)
-		switch {
-		case p.Repo != "" && !repoName.MatchString(p.Repo):
-			d.faultAt(at+".repo", "want owner/name, got %q", p.Repo)
-		case p.Host == "github" && !commit.MatchString(p.Revision):
-			d.faultAt(at+".revision", "want the 40 hexadecimal digits of a commit, got %q", p.Revision)
-		case p.Revision != Unpinned && !commit.MatchString(p.Revision):
-			d.faultAt(at+".revision", "want the 40 hexadecimal digits of a commit or %s, got %q", Unpinned, p.Revision)
-		case p.SHA256 != Unpinned && !sha256Hex.MatchString(p.SHA256):
-			d.faultAt(at+".sha256", "want 64 hexadecimal digits or %s, got %q", Unpinned, p.SHA256)
-		case p.To > 0 && p.To < p.From:
-			d.faultAt(at+".to", "want at least %d, got %d", p.From, p.To)
-		}
-		if _, err := path.Match(p.Path, ""); err != nil || !fs.ValidPath(p.Path) {
-			d.faultAt(at+".path", "want a path in the repository, got %q", p.Path)
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(h.Columns)) {
-		c, at := h.Columns[key], child(knob+".columns", key)
-		if (c.From == nil) == (c.All == nil) {
-			d.faultAt(at, "want one of the keys from and all")
-		}
-		if c.All != nil && key != "options" {
-			d.faultAt(at+".all", "only options are made of several columns")
-		}
-		pattern(at+".match", c.Match)
-	}
-	for _, key := range []string{"id", "problem", "answer"} {
-		c := h.Columns["options"]
-		if _, ok := h.Columns[key]; !ok && (key != "answer" || c.All == nil) {
-			d.faultAt(knob+".columns", "%q is not set", key)
-		}
-	}
-	for column, text := range h.Where {
-		pattern(child(knob+".where", column), text)
-	}
-}
-
 // Recordings is the file recordings.yaml: sets of recorded answers that are published.
 type Recordings map[string]Published
 
@@ -135,58 +80,4 @@ type PublishedFile struct {
 	Path   string `yaml:"path"`   // below the data folder; its name without extension is that of the converter
 	SHA256 string `yaml:"sha256"` // of the lines, or unpinned
 	Rows   int    `yaml:"rows" in:"[1,1e9]"`
-}
-
-// recordingsFile is the file of the published recordings.
-const recordingsFile = "recordings.yaml"
-
-// LoadRecordings reads recordings.yaml of a file system and checks it. A folder without one has none.
-func LoadRecordings(fsys fs.FS) (Recordings, error) {
-	l := &loader{fsys: fsys, out: &Resolved{Files: map[string][]byte{}}, spec: newDecoder(where(fsys, recordingsFile))}
-	l.faults = l.spec.faults
-	all := Recordings{}
-	if data, ok := l.read(recordingsFile); ok {
-		l.spec.document(data, &all, true)
-	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		p, at := all[name], child("", name)
-		switch {
-		case !plainName.MatchString(name):
-			l.spec.faultAt(at, "%q is not a name; %s", name, nameRule)
-		case len(p.From) == 0 && p.Format != "":
-			l.spec.faultAt(at+".from", "want at least one repository")
-		}
-		for i, o := range p.From {
-			knob := fmt.Sprintf("%s.from[%d]", at, i)
-			switch {
-			case o.Repo != "" && !repoName.MatchString(o.Repo):
-				l.spec.faultAt(knob+".repo", "want owner/name, got %q", o.Repo)
-			case o.Revision != "" && !commit.MatchString(o.Revision):
-				l.spec.faultAt(knob+".revision", "want the 40 hexadecimal digits of a commit, got %q", o.Revision)
-			}
-			for _, file := range o.Paths {
-				if !fs.ValidPath(file) {
-					l.spec.faultAt(knob+".paths", "want paths in the repository, got %q", file)
-				}
-			}
-		}
-		for i, f := range p.Files {
-			knob := fmt.Sprintf("%s.files[%d]", at, i)
-			if f.SHA256 != Unpinned && f.SHA256 != "" && !sha256Hex.MatchString(f.SHA256) {
-				l.spec.faultAt(knob+".sha256", "want 64 hexadecimal digits or %s, got %q", Unpinned, f.SHA256)
-			}
-			if f.Path != "" && (!fs.ValidPath(f.Path) || path.Ext(f.Path) != ".jsonl") {
-				l.spec.faultAt(knob+".path", "want a path below the data folder that ends in .jsonl, got %q", f.Path)
-			}
-		}
-	}
-	return all, l.faults.err()
-}
-
-// LoadBenchmarks reads benchmarks.yaml of a file system, checked as Load checks it, without an experiment.
-func LoadBenchmarks(fsys fs.FS) (Benchmarks, error) {
-	l := &loader{fsys: fsys, out: &Resolved{Files: map[string][]byte{}}, spec: newDecoder(where(fsys, benchmarksFile))}
-	l.faults = l.spec.faults
-	all, _ := l.readBenchmarks()
-	return all, l.faults.err()
 }

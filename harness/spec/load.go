@@ -15,30 +15,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Known is what the caller knows and this package, which imports nothing above it, does not.
-type Known struct {
-	Methods []string // kinds of method a row may name
-	Outputs []string // kinds of output a spec may have; nil: not checked
-
-	// Paper has the rows of the tables of results/paper, as a spec names them: entrorouter/alpha=0.2. nil: not checked.
-	Paper map[string][]string
-
-	// Build tries a row against the finished experiment, so that a fault in its params is reported with the others.
-	// nil: params are not checked here.
-	Build func(*Experiment, Method) error
-}
-
-// Resolved is a spec with everything it names.
-type Resolved struct {
-	Named      string // as a command line names it, for messages that propose a command
-	Experiment Experiment
-	Pools      []Pool     // in the order of Experiment.Pools
-	Prices     Prices     // of Experiment.Prices
-	Benchmarks Benchmarks // those of train and test; evaluate.max_problems and max_runs are applied to the test sets
-
-	Files map[string][]byte // every file read, by its name in the file system
-}
-
 // Load reads the spec called name (with or without .yaml), the bases it is laid over and the pools, prices and
 // benchmarks it names, makes changes, which its title then tells, and checks all of it. The error is Faults with everything that is
 // wrong in all of those files, unless the spec itself cannot be found.
@@ -67,70 +43,6 @@ func Load(fsys fs.FS, name string, known Known, changes Changes) (*Resolved, err
 func Names(fsys fs.FS) []string {
 	names := list(fsys, ".")
 	return slices.DeleteFunc(names, func(n string) bool { return n == "base" || n == "benchmarks" || n == "recordings" })
-}
-
-// list returns the names of the YAML files in a folder, without extension. A folder that cannot be read has none.
-func list(fsys fs.FS, dir string) []string {
-	entries, err := fs.ReadDir(fsys, dir)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, e := range entries {
-		if n, ok := strings.CutSuffix(e.Name(), ".yaml"); ok && !e.IsDir() {
-			names = append(names, n)
-		}
-	}
-	slices.Sort(names) // without the extension, "main" comes before "main-more"
-	return names
-}
-
-// loader reads the files of one spec. Steps that need what a faulty knob would have said leave it out.
-type loader struct {
-	fsys   fs.FS
-	known  Known
-	spec   *decoder // of the spec and its base
-	faults *Faults
-	out    *Resolved
-	pooled []pooled
-}
-
-// pooled is a pool with the decoder that read its file.
-type pooled struct {
-	read *decoder
-	pool Pool
-}
-
-// read returns the content of a file, or reports why it cannot.
-func (l *loader) read(file string) ([]byte, bool) {
-	data, err := fs.ReadFile(l.fsys, file)
-	if err != nil {
-		var p *fs.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		*l.faults = append(*l.faults, Fault{File: where(l.fsys, file), Text: fmt.Sprintf("cannot be read: %v", err)})
-		return nil, false
-	}
-	l.out.Files[file] = data
-	return data, true
-}
-
-// named reads the file that a knob of the spec names: dir/name.yaml.
-func (l *loader) named(what, dir, name, knob string) (*decoder, []byte, bool) {
-	file := path.Join(dir, name+".yaml")
-	_, err := fs.Stat(l.fsys, file)
-	if strings.Contains(name, "/") || !fs.ValidPath(file) || errors.Is(err, fs.ErrNotExist) {
-		l.spec.faultAt(knob, "%s", unknown(what, name, list(l.fsys, dir)))
-		return nil, nil, false
-	}
-	data, ok := l.read(file)
-	return l.spec.other(where(l.fsys, file)), data, ok
-}
-
-// other returns a decoder of an unrelated file that reports to the same list.
-func (d *decoder) other(file string) *decoder {
-	return &decoder{file: file, faults: d.faults, at: map[string]mark{}}
 }
 
 // experiment reads the spec. ok is false if nothing more can be said of it: it, or a file it is laid over, cannot be read.
@@ -180,17 +92,6 @@ func (l *loader) lay(d *decoder, root *yaml.Node, under ...string) (ok bool) {
 	}
 	l.assign(d, root)
 	return true
-}
-
-// assign lays the content of one file, or of a command line, over what has been read.
-func (l *loader) assign(d *decoder, root *yaml.Node) {
-	e := &l.out.Experiment
-	d.value(root, reflect.ValueOf(e).Elem(), "", false)
-	for i, m := range e.More {
-		d.move(fmt.Sprintf("more_methods[%d]", i), fmt.Sprintf("methods[%d]", len(e.Methods)))
-		e.Methods = append(e.Methods, m)
-	}
-	e.More = nil
 }
 
 // base reads the file that another one is laid over, d's.

@@ -3,44 +3,11 @@
 package spec
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
-
-	"gopkg.in/yaml.v3"
 )
-
-// JSON is a knob of any shape that a server reads and this program does not: one line of JSON with sorted keys, so that
-// equal values are equal texts however the YAML was written. Empty: not set.
-type JSON string
-
-var jsonType = reflect.TypeFor[JSON]()
-
-// UnmarshalYAML reads a value of any shape.
-func (j *JSON) UnmarshalYAML(n *yaml.Node) error {
-	v, err := plainNode(n)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(v)
-	*j = JSON(text)
-	return err
-}
-
-// Texts returns the texts of a list, or the one text that stands for a list; nil if it is neither.
-func (j JSON) Texts() []string {
-	var one string
-	var all []string
-	if json.Unmarshal([]byte(j), &one) == nil {
-		return []string{one}
-	}
-	if json.Unmarshal([]byte(j), &all) != nil {
-		return nil
-	}
-	return all
-}
 
 // sent are the knobs that Sampling.LeaveOut may name.
 var sent = []string{"temperature", "top_p", "top_k", "min_p", "seed"}

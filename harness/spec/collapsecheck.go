@@ -1,0 +1,108 @@
+// What the knobs of protocol collapse and of ensembles must be like together.
+
+package spec
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// checkCollapse reports what the types and ranges of a collapse experiment do not say.
+func (l *loader) checkCollapse() {
+	e, d := &l.out.Experiment, l.spec
+	c := e.Collapse
+	if e.Protocol != "collapse" {
+		if c != nil {
+			d.faultAt("collapse", "belongs to protocol collapse; this one is %s", e.Protocol)
+		}
+		return
+	}
+	if c == nil {
+		if !d.at["collapse"].broken {
+			d.faultAt("collapse", "not set; protocol collapse needs it")
+		}
+		return
+	}
+	if len(e.Pools) > 1 {
+		d.faultAt("pools", "protocol collapse takes one pool, got %d", len(e.Pools))
+	}
+	if e.Policy.Backend == "xla" {
+		d.faultAt("policy.backend", "protocol collapse trains in plain Go; want go")
+	}
+	ids := map[string]bool{}
+	name := func(knob, id string) {
+		switch {
+		case id == "":
+		case !plainName.MatchString(id):
+			d.faultAt(knob+".id", "%q is not an id; %s", id, nameRule)
+		case ids[id]:
+			d.faultAt(knob+".id", "the id %q is already taken", id)
+		}
+		ids[id] = true
+	}
+	for i, b := range c.Buckets {
+		name(fmt.Sprintf("collapse.buckets[%d]", i), b.ID)
+	}
+	clear(ids)
+	for i, x := range c.Controls {
+		name(fmt.Sprintf("collapse.controls[%d]", i), x.ID)
+	}
+	distinct(d, "collapse.curves", c.Curves)
+	for _, axis := range []struct {
+		knob   string
+		values []float64
+	}{{"collapse.sweep.assimilation", c.Sweep.Assimilation}, {"collapse.sweep.lambda", c.Sweep.Lambda}} {
+		if len(axis.values) < 2 || !slices.IsSorted(axis.values) {
+			d.faultAt(axis.knob, "want at least two numbers that rise")
+		}
+		distinct(d, axis.knob, axis.values)
+	}
+	if !slices.Contains(c.Sweep.Lambda, c.Setting.Lambda) {
+		d.faultAt("collapse.sweep.lambda", "does not hold setting.lambda, %v, at which one panel cuts through the grid", c.Setting.Lambda)
+	}
+}
+
+// checkCollapsePool reports experts without a probability and probabilities without an expert.
+func (l *loader) checkCollapsePool(p *Pool) {
+	c := l.out.Experiment.Collapse
+	if c == nil {
+		return
+	}
+	var known []string
+	for _, x := range p.Experts {
+		known = append(known, x.ID)
+	}
+	for i, b := range c.Buckets {
+		knob := fmt.Sprintf("collapse.buckets[%d].success", i)
+		for _, id := range known {
+			if _, ok := b.Success[id]; !ok && id != "" {
+				l.spec.faultAt(knob, "no probability for expert %q of pool %s", id, p.Name)
+			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(b.Success)) {
+			if !slices.Contains(known, id) {
+				l.spec.faultAt(child(knob, id), "%s", unknown("expert", id, known))
+			}
+		}
+	}
+}
+
+// checkEnsemble checks the ranges.
+func (l *loader) checkEnsemble() {
+	e := l.out.Experiment.Ensemble
+	if e == nil {
+		return
+	}
+	for _, r := range e.Ranges() {
+		at := "ensemble." + r.Knob
+		switch {
+		case r.From > r.To:
+			l.spec.faultAt(at, "from %g is above to %g", r.From, r.To)
+		case r.Scale == "log" && r.From == 0:
+			l.spec.faultAt(at+".from", "a logarithmic scale does not begin at 0")
+		case r.Why == "":
+			l.spec.faultAt(at+".why", "not set; say why the range ends where it does")
+		}
+	}
+}
