@@ -128,6 +128,7 @@ alpha-curve: build
 # Recordings that can be fetched are, where they are missing; docs/data.md says of the others where they are from.
 recorded: build
 	$(if $(filter recorded-rgym%,$(RECORDED)),$(BIN) fetch reasoning-gym --data '$(DATA)')
+	$(if $(filter recorded-lineage,$(RECORDED)),$(BIN) fetch lineage --data '$(DATA)')
 	$(if $(filter recorded-mmlu,$(RECORDED)),$(BIN) fetch mmlu-pro-answers --data '$(DATA)')
 	$(if $(filter recorded-routellm,$(RECORDED)),$(BIN) fetch routellm-gsm8k routellm-mmlu --data '$(DATA)')
 	$(call carry-out,$(RECORDED),--data '$(DATA)')

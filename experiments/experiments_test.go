@@ -194,9 +194,7 @@ func TestRowsThatOrderingsNameExist(t *testing.T) {
 		if !slices.Contains(names, n.Experiment) {
 			continue
 		}
-		rows := load(t, n.Experiment).Experiment.Methods
-		i := slices.IndexFunc(rows, func(m spec.Method) bool { return m.RowID() == n.Row })
-		if i < 0 {
+		if !slices.ContainsFunc(load(t, n.Experiment).Experiment.Methods, func(m spec.Method) bool { return m.RowID() == n.Row }) {
 			t.Errorf("%s has no row %s", n.Experiment, n.Row)
 		}
 	}
@@ -253,7 +251,7 @@ func TestPublishedRecordingsAreThoseOfPools(t *testing.T) {
 	if err != nil || len(recordings) == 0 {
 		t.Fatal(recordings, err)
 	}
-	read := map[string]string{} // path -> sha256
+	read := map[string]spec.File{} // by path
 	entries, err := experiments.FS.ReadDir("pools")
 	if err != nil {
 		t.Fatal(err)
@@ -268,21 +266,15 @@ func TestPublishedRecordingsAreThoseOfPools(t *testing.T) {
 			t.Fatal(err)
 		}
 		if pool.Recorded != nil {
-			read[pool.Recorded.Queries.Path], read[pool.Recorded.Outcomes.Path] = pool.Recorded.Queries.SHA256, pool.Recorded.Outcomes.SHA256
+			for _, f := range []spec.File{pool.Recorded.Queries, pool.Recorded.Outcomes} {
+				read[f.Path] = f
+			}
 		}
 	}
 	for name, p := range recordings {
 		for _, f := range p.Files {
-			if sum, ok := read[f.Path]; !ok || sum != f.SHA256 {
-				t.Errorf("%s: %s has sha256 %s, pools read %q", name, f.Path, f.SHA256, sum)
-			}
-			raw, err := os.Stat("../../shared/data")
-			if err != nil || !raw.IsDir() {
-				continue
-			}
-			n := 0
-			if _, err := lines.Read(t.Context(), "../../shared/data", lines.File{File: spec.File{Path: f.Path, SHA256: f.SHA256}}, func([]byte) error { n++; return nil }); err != nil || n != f.Rows {
-				t.Errorf("%s: %s beside the project has %d lines, %v", name, f.Path, n, err)
+			if of, ok := read[f.Path]; !ok || of.SHA256 != f.SHA256 || !slices.Equal(of.Models, f.Models) {
+				t.Errorf("%s: %s has sha256 %s of %q, pools read %q of %q", name, f.Path, f.SHA256, f.Models, of.SHA256, of.Models)
 			}
 		}
 	}
@@ -291,7 +283,7 @@ func TestPublishedRecordingsAreThoseOfPools(t *testing.T) {
 func TestDataFilesHaveTheStatedChecksumsAndSizes(t *testing.T) {
 	const data = "../../shared/data"
 	if _, err := os.Stat(data); err != nil {
-		t.Skipf("no data folder: %v", err)
+		t.Skipf("no data folder whose lines could be counted: %v", err)
 	}
 	var all spec.Benchmarks
 	text, err := experiments.FS.ReadFile("benchmarks.yaml")
@@ -308,6 +300,18 @@ func TestDataFilesHaveTheStatedChecksumsAndSizes(t *testing.T) {
 		n := 0
 		if _, err := lines.Read(t.Context(), data, lines.File{File: *b.File}, func([]byte) error { n++; return nil }); err != nil || n != b.Size {
 			t.Errorf("%s: %d lines, size says %d: %v", name, n, b.Size, err)
+		}
+	}
+	recordings, err := spec.LoadRecordings(experiments.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range recordings {
+		for _, f := range p.Files {
+			n := 0
+			if _, err := lines.Read(t.Context(), data, lines.File{File: spec.File{Path: f.Path, SHA256: f.SHA256, Models: f.Models}}, func([]byte) error { n++; return nil }); err != nil || n != f.Rows {
+				t.Errorf("%s: %s has %d lines, rows says %d: %v", name, f.Path, n, f.Rows, err)
+			}
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 				want[i], by = record.SHA256, filepath.Join(f.Dir, problems.FetchedFile)
 			}
 		}
-		at, sum, err := lines.Sum(f.Dir, file.Path)
+		at, sum, err := lines.Sum(f.Dir, file.Path, file.Models...)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			all = append(all, Result{Set: name, Path: filepath.Join(f.Dir, filepath.FromSlash(file.Path)), Rows: file.Rows, How: Fetched})
@@ -111,18 +111,23 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 		if all[i].How != Fetched {
 			continue
 		}
-		lines, ok := made[strings.TrimSuffix(path.Base(file.Path), ".jsonl")]
+		text, ok := made[strings.TrimSuffix(path.Base(file.Path), ".jsonl")]
 		if !ok {
 			return nil, fmt.Errorf("%s: format %s makes no file of this name; it makes %s", file.Path, p.Format, strings.Join(slices.Sorted(maps.Keys(made)), ", "))
 		}
-		sum := sha256.Sum256(lines)
-		all[i].SHA256 = hex.EncodeToString(sum[:])
-		rows := bytes.Count(lines, []byte("\n"))
+		rows, sum := 0, sha256.New()
+		for line := range bytes.Lines(text) {
+			if lines.Of(line, file.Models) {
+				rows++
+				sum.Write(line)
+			}
+		}
+		all[i].SHA256 = hex.EncodeToString(sum.Sum(nil))
 		if rows == file.Rows && (want[i] == spec.Unpinned || all[i].SHA256 == want[i]) {
 			continue
 		}
 		other := filepath.Join(dir, path.Base(file.Path))
-		if err := store.WriteFile(other, lines); err != nil {
+		if err := store.WriteFile(other, text); err != nil {
 			return nil, err
 		}
 		must := fmt.Sprint(file.Rows)
@@ -186,21 +191,21 @@ func (f *Fetcher) publications(ctx context.Context, p spec.Published, dir string
 		return at, nil
 	}
 	for _, o := range p.From {
-		for _, file := range o.Paths {
-			at, err := get(source{url: join(f.GitHub, o.Repo, o.Revision, file), repo: o.Repo, revision: o.Revision, path: file})
-			if err != nil {
-				return nil, nil, err
+		if !o.Archived() {
+			for _, file := range o.Paths {
+				at, err := get(source{url: join(f.GitHub, o.Repo, o.Revision, file), repo: o.Repo, revision: o.Revision, path: file})
+				if err != nil {
+					return nil, nil, err
+				}
+				all = append(all, only(publisher.File{Path: file, Read: func() ([]byte, error) { return os.ReadFile(at) }}))
 			}
-			all = append(all, only(publisher.File{Path: file, Read: func() ([]byte, error) { return os.ReadFile(at) }}))
-		}
-		if len(o.Paths) > 0 {
 			continue
 		}
 		at, err := get(source{url: join(f.Archives, o.Repo, "tar.gz", o.Revision), repo: o.Repo, revision: o.Revision, path: o.Revision + ".tar.gz"})
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(all, unpacked(ctx, at))
+		all = append(all, unpacked(ctx, o, at))
 	}
 	return came, followed(all...), nil
 }
@@ -232,9 +237,9 @@ func followed(all ...iter.Seq2[publisher.File, error]) iter.Seq2[publisher.File,
 	}
 }
 
-// unpacked are the files of a repository's compressed archive, each to be read before the next one is asked for. Their paths are those
+// unpacked are the files of a repository's compressed archive whose paths its origin has, each to be read before the next one is asked for. Their paths are those
 // in the repository, which the archive has as a folder.
-func unpacked(ctx context.Context, archive string) iter.Seq2[publisher.File, error] {
+func unpacked(ctx context.Context, o spec.Origin, archive string) iter.Seq2[publisher.File, error] {
 	return func(yield func(publisher.File, error) bool) {
 		wrong := func(err error) { yield(publisher.File{}, fmt.Errorf("%s: %w", filepath.Base(archive), err)) }
 		f, err := os.Open(archive)
@@ -261,7 +266,8 @@ func unpacked(ctx context.Context, archive string) iter.Seq2[publisher.File, err
 				return
 			}
 			_, name, _ := strings.Cut(h.Name, "/")
-			if h.Typeflag == tar.TypeReg && !yield(publisher.File{Path: name, Read: func() ([]byte, error) { return io.ReadAll(t) }}, nil) {
+			wanted := h.Typeflag == tar.TypeReg && (o.Paths == nil || slices.ContainsFunc(o.Paths, func(p string) bool { ok, _ := path.Match(p, name); return ok }))
+			if wanted && !yield(publisher.File{Path: name, Read: func() ([]byte, error) { return io.ReadAll(t) }}, nil) {
 				return
 			}
 		}
@@ -278,7 +284,7 @@ func (f *Fetcher) recorded() (all []Status) {
 			if file.SHA256 == spec.Unpinned {
 				s.Pinned = "revision"
 			}
-			if _, _, err := lines.Sum(f.Dir, file.Path); err != nil {
+			if _, _, err := lines.Sum(f.Dir, file.Path, file.Models...); err != nil {
 				s.Present = false
 			}
 		}

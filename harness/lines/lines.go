@@ -14,7 +14,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -48,10 +51,10 @@ func open(folder, name string) (f *os.File, path string, err error) {
 	return f, path, err
 }
 
-// sumOf is the checksum of a file that open found under a name.
-func sumOf(f *os.File, path, name string) (string, error) {
+// sumOf is the checksum of a file that open found under a name, or of its lines of some models.
+func sumOf(f *os.File, path, name string, models []string) (string, error) {
 	var text io.Reader = f
-	if strings.HasSuffix(path, ".gz") && !strings.HasSuffix(name, ".gz") {
+	if strings.HasSuffix(path, ".gz") && (models != nil || !strings.HasSuffix(name, ".gz")) {
 		z, err := gzip.NewReader(bufio.NewReader(f))
 		if err != nil {
 			return "", err
@@ -59,25 +62,46 @@ func sumOf(f *os.File, path, name string) (string, error) {
 		text = z
 	}
 	sum := sha256.New()
-	_, err := io.Copy(sum, text)
-	return hex.EncodeToString(sum.Sum(nil)), err
+	if models == nil {
+		_, err := io.Copy(sum, text)
+		return hex.EncodeToString(sum.Sum(nil)), err
+	}
+	all := scanner(text)
+	for all.Scan() {
+		if Of(all.Bytes(), models) {
+			sum.Write(append(all.Bytes(), '\n'))
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), all.Err()
+}
+
+// Of says whether a line is of one of some models, by its key model; no models are all.
+func Of(line []byte, models []string) bool {
+	return models == nil || slices.Contains(models, gjson.GetBytes(line, "model").String())
+}
+
+func scanner(text io.Reader) *bufio.Scanner {
+	all := bufio.NewScanner(text)
+	all.Buffer(make([]byte, 64<<10), longest)
+	return all
 }
 
 // Sum returns where a file of a data folder lies and its SHA-256: that of the lines, however they are compressed, or of the file
-// as it is stored where the name itself ends in .gz. A file that is not there is fs.ErrNotExist.
-func Sum(folder, name string) (path, sum string, err error) {
+// as it is stored where the name itself ends in .gz. Of a file with models it is that of their lines. A file that is not there is
+// fs.ErrNotExist.
+func Sum(folder, name string, models ...string) (path, sum string, err error) {
 	f, path, err := open(folder, name)
 	if err != nil {
 		return path, "", err
 	}
 	defer f.Close()
-	if sum, err = sumOf(f, path, name); err != nil {
+	if sum, err = sumOf(f, path, name, models); err != nil {
 		return path, "", fmt.Errorf("%s: cannot be read: %w", path, err)
 	}
 	return path, sum, nil
 }
 
-// Read checks the checksum of a file, which is that of Sum, and calls read for each line that is not blank. It returns where the
+// Read checks the checksum of a file, which is that of Sum, and calls read for each line that is not blank and of its models. It returns where the
 // file lies; its errors name the line.
 func Read(ctx context.Context, folder string, file File, read func(line []byte) error) (path string, err error) {
 	f, path, err := open(folder, file.Path)
@@ -89,7 +113,7 @@ func Read(ctx context.Context, folder string, file File, read func(line []byte) 
 		return path, fmt.Errorf("%w: point --data at the folder that holds %s (source: %s); 'entrorouter fetch %s", err, file.Path, file.Source, from)
 	}
 	defer f.Close()
-	got, err := sumOf(f, path, file.Path)
+	got, err := sumOf(f, path, file.Path, file.Models)
 	switch {
 	case err != nil:
 		return path, fmt.Errorf("%s: cannot be read: %w; get the file%s again", path, err, file.from())
@@ -112,8 +136,7 @@ func Read(ctx context.Context, folder string, file File, read func(line []byte) 
 		defer z.Close()
 		text = z
 	}
-	all := bufio.NewScanner(text)
-	all.Buffer(make([]byte, 64<<10), longest)
+	all := scanner(text)
 	n := 0
 	for all.Scan() {
 		n++
@@ -125,7 +148,7 @@ func Read(ctx context.Context, folder string, file File, read func(line []byte) 
 			line = bytes.TrimPrefix(line, []byte("\ufeff")) // a byte order mark, as some editors leave it
 		}
 		line = bytes.TrimSpace(line)
-		if len(line) == 0 {
+		if len(line) == 0 || !Of(line, file.Models) {
 			continue
 		}
 		if err := read(line); err != nil && all.Err() != nil {

@@ -67,3 +67,39 @@ func TestTheChecksumIsThatOfTheLinesUnlessThePathIsCompressed(t *testing.T) {
 		})
 	}
 }
+
+// A file may hold lines of other models than those that are read: they count in nothing.
+func TestOnlyLinesOfTheModelsCount(t *testing.T) {
+	lines := []string{`{"query_id":"1","model":"a","correct":1}`, `{"query_id":"1","model":"b","correct":0}`, `{"query_id":"2","correct":1,"model":"a"}`}
+	of := func(text ...string) string { return strings.Join(text, "\n") + "\n" }
+	only := fmt.Sprintf("%x", sha256.Sum256([]byte(of(lines[0], lines[2]))))
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	if _, err := w.Write([]byte(of(lines...))); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ stored, path, text string }{
+		"all":        {"x.jsonl", "x.jsonl", of(lines...)},
+		"only those": {"x.jsonl", "x.jsonl", of(lines[0], lines[2])},
+		"compressed": {"x.jsonl.gz", "x.jsonl", z.String()},
+		"stored so":  {"x.jsonl.gz", "x.jsonl.gz", z.String()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, c.stored), []byte(c.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			file := File{File: spec.File{Path: c.path, SHA256: only, Models: []string{"a", "c"}}}
+			if _, err := Read(t.Context(), dir, file, func(line []byte) error { got = append(got, string(line)); return nil }); err != nil || !slices.Equal(got, []string{lines[0], lines[2]}) {
+				t.Errorf("%q, %v", got, err)
+			}
+			if _, sum, err := Sum(dir, c.path, "a", "c"); err != nil || sum != only {
+				t.Errorf("%s, %v; want %s", sum, err, only)
+			}
+		})
+	}
+}

@@ -346,6 +346,9 @@ func (l *loader) checkPool(d *decoder, file string, p *Pool) {
 		if p.Recorded != nil {
 			checkFile(d, "recorded.queries", p.Recorded.Queries)
 			checkFile(d, "recorded.outcomes", p.Recorded.Outcomes)
+			if f := p.Recorded.Format; p.Recorded.Outcomes.Models != nil && f != nil && (f.Layout == "wide" || f.Keys["model"] != "") {
+				d.faultAt("recorded.outcomes.models", "a line must be of one model and have it under the key model")
+			}
 		}
 		return
 	}
@@ -430,6 +433,9 @@ func checkFile(d *decoder, knob string, f File) {
 	}
 	if f.Path != "" && (strings.HasPrefix(f.Path, "/") || slices.Contains(strings.Split(f.Path, "/"), "..")) {
 		d.faultAt(knob+".path", "want a path below the data folder, got %q", f.Path)
+	}
+	if f.Models != nil && knob != "recorded.outcomes" {
+		d.faultAt(knob+".models", "belongs to recorded.outcomes")
 	}
 	if f.Home != nil {
 		checkHome(d, knob+".home", f)

@@ -4,6 +4,8 @@ package spec
 
 import (
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // Unpinned stands for a revision or a checksum that nobody has downloaded yet. 'entrorouter fetch' records what it finds
@@ -59,10 +61,10 @@ type Recordings map[string]Published
 type Published struct {
 	Title   string          `yaml:"title" line:"true"`
 	Licence string          `yaml:"licence"`
-	From    []Origin        `yaml:"from"`                                                               // in the order in which its files are read
-	Format  string          `yaml:"format" oneof:"mmlu-pro reasoning-gym routellm-gsm8k routellm-mmlu"` // what its files are, see package publisher
-	Golds   string          `yaml:"golds,omitempty"`                                                    // a problem set with a home, which has the answers that its publisher leaves out
-	Most    int             `yaml:"most" in:"[1,1e6]"`                                                  // MB of all its downloads together; more is refused
+	From    []Origin        `yaml:"from"`                                                                       // in the order in which its files are read
+	Format  string          `yaml:"format" oneof:"lineage mmlu-pro reasoning-gym routellm-gsm8k routellm-mmlu"` // what its files are, see package publisher
+	Golds   string          `yaml:"golds,omitempty"`                                                            // a problem set with a home, which has the answers that its publisher leaves out
+	Most    int             `yaml:"most" in:"[1,1e6]"`                                                          // MB of all its downloads together; more is refused
 	Files   []PublishedFile `yaml:"files"`
 }
 
@@ -70,14 +72,20 @@ type Published struct {
 type Origin struct {
 	Repo     string   `yaml:"repo"`            // owner/name
 	Revision string   `yaml:"revision"`        // commit
-	Paths    []string `yaml:"paths,omitempty"` // of files in the repository; default: all that it has, as one archive
+	Paths    []string `yaml:"paths,omitempty"` // of files in the repository, which are downloaded; a pattern with *, for any text within a name, is of those in its archive; default: all in its archive
+}
+
+// Archived says whether the archive of a repository is downloaded and not files by their paths.
+func (o Origin) Archived() bool {
+	return len(o.Paths) == 0 || slices.ContainsFunc(o.Paths, func(p string) bool { return strings.Contains(p, "*") })
 }
 
 func (o Origin) String() string { return o.Repo + " at " + o.Revision }
 
 // PublishedFile is a file of lines that is made of a recorded set.
 type PublishedFile struct {
-	Path   string `yaml:"path"`   // below the data folder; its name without extension is that of the converter
-	SHA256 string `yaml:"sha256"` // of the lines, or unpinned
-	Rows   int    `yaml:"rows" in:"[1,1e9]"`
+	Path   string   `yaml:"path"`             // below the data folder; its name without extension is that of the converter
+	SHA256 string   `yaml:"sha256"`           // of the lines, or unpinned
+	Models []string `yaml:"models,omitempty"` // lines of these count in the checksum and in rows, as in a pool's File; default: all
+	Rows   int      `yaml:"rows" in:"[1,1e9]"`
 }

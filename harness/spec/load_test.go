@@ -303,6 +303,8 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"sampling", "pools/served.yaml", "sampling: {temperature: 0.6, top_p: 0.95, top_k: 20, prompt: \"{problem}\"}\n", "", `pools/served.yaml:1: sampling: not set; pools of kind http need it`, "pools: [toy] => " + served},
 		{"a simulation", "pools/toy.yaml", "kind: simulated", "kind: http", `pools/toy.yaml:8: simulation: belongs to a simulated pool; this one is http`, ""},
 		{"a recording", "pools/tape.yaml", "recorded:\n", "simulation:\n", `pools/tape.yaml:2: kind: a recorded pool needs the key "recorded"`, "pools: [toy] => " + tape},
+		{"models of queries", "pools/tape.yaml", "queries: &file {", "queries: &file {models: [S-1B], ", `pools/tape.yaml:7: recorded.queries.models: belongs to recorded.outcomes`, "pools: [toy] => " + tape},
+		{"models of lines of several", "pools/tape.yaml", "licence: MIT}\n  prompt_tokens", "licence: MIT, models: [S-1B, B-9B]}\n  format: {layout: wide}\n  prompt_tokens", `pools/tape.yaml:8: recorded.outcomes.models: a line must be of one model and have it under the key model`, "pools: [toy] => " + tape},
 		{"a skill", "pools/toy.yaml", "    probe: {theta: -2}\n", "", `pools/toy.yaml:7: probe.id: "probe" has no entry in simulation.skills`, ""},
 		{"the tokens of a cell in use", "pools/toy.yaml", "{train: 500, Q: 600}", "{train: 500}", `pools/toy.yaml:17: simulation.skills.big.mean_tokens: none for the cell "Q" of "quiz"`, ""},
 		{"options", "benchmarks.yaml", ", options: 4", "", `benchmarks.yaml:3: exam.generated: family choice needs the number of options`, ""},

@@ -38,7 +38,7 @@ func LoadRecordings(fsys fs.FS) (Recordings, error) {
 				l.spec.faultAt(knob+".revision", "want the 40 hexadecimal digits of a commit, got %q", o.Revision)
 			}
 			for _, file := range o.Paths {
-				if !fs.ValidPath(file) {
+				if _, err := path.Match(file, ""); err != nil || !fs.ValidPath(file) {
 					l.spec.faultAt(knob+".paths", "want paths in the repository, got %q", file)
 				}
 			}

@@ -423,11 +423,12 @@ type Format struct {
 
 // File is a data file with its checksum, source and licence.
 type File struct {
-	Path    string `yaml:"path"`
-	SHA256  string `yaml:"sha256"` // of a benchmark also unpinned: what fetched.yaml in the data folder says
-	Source  string `yaml:"source"`
-	Licence string `yaml:"licence"`
-	Home    *Home  `yaml:"home,omitempty"` // where 'entrorouter fetch' gets it
+	Path    string   `yaml:"path"`
+	SHA256  string   `yaml:"sha256"`           // of a benchmark also unpinned: what fetched.yaml in the data folder says
+	Models  []string `yaml:"models,omitempty"` // of a pool's outcomes: lines of these, by their key model, are read and count in the checksum; default: all
+	Source  string   `yaml:"source"`
+	Licence string   `yaml:"licence"`
+	Home    *Home    `yaml:"home,omitempty"` // where 'entrorouter fetch' gets it
 }
 
 // Simulation is the multi-topic item-response model of the simulated pool. Which parameters are data and which

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"compress/flate"
 	"compress/gzip"
+	"crypto/md5"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -28,7 +29,7 @@ import (
 // formats make the files that recorded sets are made of out of the known lines in a data folder: what a file has beside them is made up.
 // That the publishers' files are these is not shown by it.
 var formats = map[string]func(data string, put put) error{
-	"mmlu-pro": mmluPro, "reasoning-gym": reasoningGym, "routellm-mmlu": routeLLMMMLU, "routellm-gsm8k": routeLLMGSM8K,
+	"lineage": lineage, "mmlu-pro": mmluPro, "reasoning-gym": reasoningGym, "routellm-mmlu": routeLLMMMLU, "routellm-gsm8k": routeLLMGSM8K,
 }
 
 // put takes a file of a publisher by its path in the repository.
@@ -67,7 +68,7 @@ func Publish(root, data string, p spec.Published) error {
 		return err
 	}
 	for _, o := range p.From {
-		if o.Paths == nil {
+		if o.Archived() {
 			archived = false
 			if err := write(filepath.Join(root, o.Repo, "tar.gz", o.Revision), packed.Bytes()); err != nil {
 				return err
@@ -302,4 +303,87 @@ func routeLLMGSM8K(data string, put put) error {
 		return err
 	}
 	return sheet(put, "routellm/evals/gsm8k/gsm8k_responses.csv", rows)
+}
+
+func lineage(data string, put put) error {
+	type quiz struct {
+		ID                        string
+		Size                      int
+		Relation, Problem, Answer string
+	}
+	type exchange struct {
+		ID          string `json:"query_id"`
+		Size        int
+		Model       string
+		Provider    string
+		Answer      *string
+		Prompt      int    `json:"prompt_tokens"`
+		Output      int    `json:"output_tokens"`
+		Finish      string `json:"finish"`
+		Temperature json.Number
+		MaxTokens   json.Number `json:"max_tokens"`
+	}
+	var quizzes []quiz
+	of := map[string]quiz{}
+	if err := each(data, "outcomes/lineage_quizzes.jsonl.gz", func(q quiz) error {
+		quizzes, of[q.ID] = append(quizzes, q), q
+		return nil
+	}); err != nil {
+		return err
+	}
+	models := []string{"qwen3-235b-a22b-thinking-2507", "qwen3-30b-a3b-thinking-2507", "qwen3-next-80b-a3b-thinking"}
+	asked := map[string]bool{}
+	if err := each(data, "outcomes/lineage_answers.jsonl.gz", func(x exchange) error {
+		if !slices.Contains(models, x.Model) {
+			return nil
+		}
+		asked[x.ID] = true
+		content := "So it is"
+		if x.Answer != nil {
+			content = "Not <ANSWER>0</ANSWER> but <ANSWER>" + *x.Answer + "</ANSWER>"
+		}
+		request, err := json.Marshal(map[string]any{"model": "qwen/" + x.Model, "temperature": x.Temperature, "max_tokens": x.MaxTokens, "messages": []map[string]string{{"role": "user", "content": of[x.ID].Problem}}})
+		if err != nil {
+			return err
+		}
+		response, err := json.Marshal(map[string]any{"provider": x.Provider, "choices": []any{map[string]any{"finish_reason": x.Finish, "message": map[string]string{"content": content, "reasoning": "Or <ANSWER>9</ANSWER>?"}}},
+			"usage": map[string]int{"prompt_tokens": x.Prompt, "completion_tokens": x.Output, "total_tokens": x.Prompt + x.Output}})
+		if err != nil {
+			return err
+		}
+		path := fmt.Sprintf("lineage-8_64_128_192/%s/%s_%d/%x_", x.Model, x.Model, x.Size, md5.Sum([]byte(of[x.ID].Problem)))
+		return cmp.Or(put(path+"response.json", response), put(path+"request.json", request))
+	}); err != nil {
+		return err
+	}
+	run := func(folder, model string, of []quiz) error {
+		rows := map[int][][]string{}
+		for _, q := range of {
+			rows[q.Size] = append(rows[q.Size], []string{fmt.Sprint(q.Size), q.Relation, q.Answer, q.Problem, "maker/" + model, "", "", "", "So it is\n\"that\"."})
+		}
+		for size, of := range rows {
+			if err := sheet(put, fmt.Sprintf("%s/%s/%s_%d.csv", folder, model, model, size), of); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	// The first 800 are those of the older runs, in one of which some were not answered. The newer ones go through the four relations in
+	// turn, with some of the older quizzes among them.
+	old, new := quizzes[:800], quizzes[800:]
+	var both []quiz
+	for _, size := range []int{8, 64, 128, 192} {
+		ofSize := func(of []quiz) []quiz {
+			return slices.DeleteFunc(slices.Clone(of), func(q quiz) bool { return q.Size != size || !asked[q.ID] })
+		}
+		first, then := ofSize(old), ofSize(new)
+		for _, relation := range slices.Repeat([]string{"ANCESTOR", "DESCENDANT", "COMMON_ANCESTOR", "COMMON_DESCENDANT"}, 10) {
+			from := &then
+			if len(then) == 0 || then[0].Relation != relation {
+				from = &first
+			}
+			both, *from = append(both, (*from)[0]), (*from)[1:]
+		}
+	}
+	return cmp.Or(run("lineage-8_16_32_64", "claude-3.5-sonnet", slices.Clone(old[7:])), run("lineage-8_16_32_64", "deepseek-v3", old), run("lineage-8_64_128_192", models[0], both))
 }

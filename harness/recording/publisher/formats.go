@@ -10,6 +10,8 @@ type Converter func(files iter.Seq2[File, error]) (map[string][]byte, error)
 // Of returns the converter of a format; nil: there is none.
 func Of(format string) Converter {
 	switch format {
+	case "lineage":
+		return Lineage
 	case "mmlu-pro":
 		return MMLUPro
 	case "reasoning-gym":

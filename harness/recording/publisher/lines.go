@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// pair is a key of a JSON object and its value: a text, a whole number, a number as its publisher wrote it, or a list of these.
+// pair is a key of a JSON object and its value: a text, a whole number, a number as its publisher wrote it, or a list of these, or nothing.
 type pair struct {
 	key   string
 	value any
@@ -44,6 +44,8 @@ func (w *writer) object(pairs []pair) {
 
 func (w *writer) value(v any) {
 	switch v := v.(type) {
+	case nil:
+		w.WriteString("null")
 	case string:
 		w.text(v)
 	case number:

@@ -4,10 +4,13 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,6 +129,68 @@ func TestMMLUProByHand(t *testing.T) {
 	}
 }
 
+func TestLineageByHand(t *testing.T) {
+	const old, newer, hash = "x/lineage-8_16/", "x/lineage-8_64/big/big_", "0123456789abcdef0123456789abcdef"
+	row := func(size, relation, answer, quiz string) string {
+		return size + "," + relation + "," + answer + ",\"" + quiz + "\",big,,,,\"a\nb\"\r\n"
+	}
+	request := func(quiz, more string) string {
+		return `{"messages": [{"role": "system", "content": "Think."}, {"role": "user", "content": "` + quiz + `"}]` + more + `}`
+	}
+	const response = `{"provider": "p", "choices": [{"finish_reason": "stop", "message": {"content": "<ANSWER>1</ANSWER>, no, <ANSWER>2</ANSWER>."}}], "usage": {"prompt_tokens": 7, "completion_tokens": 9, "total_tokens": 16}}`
+	files := map[string]string{
+		// The longest run is first, then sizes go as text: 16 before 8. Of a short run only what is new counts.
+		old + "a/a_8.csv":                       row("8", "ANCESTOR", "1", "How é?"),
+		old + "b/b_8.csv":                       row("8", "DESCENDANT", "2", "Who?") + row("8", "ANCESTOR", "1", "How é?"),
+		old + "b/b_16.csv":                      row("16", "ANCESTOR", "3", "When?") + row("16", "ANCESTOR", "4", "Where?"),
+		newer + "8.csv":                         row("8", "ANCESTOR", "2", "Why?"),
+		newer + "8/" + hash + "_request.json":   request("Why?", `, "temperature": 0.7, "max_tokens": 65535.0`),
+		newer + "8/" + hash + "_response.json":  response,
+		newer + "16/" + hash + "_request.json":  request("When?", ""),
+		newer + "16/" + hash + "_response.json": `{"choices": [{"finish_reason": null, "message": {"content": null}}], "usage": {"prompt_tokens": 7, "completion_tokens": 0}}`,
+		"x/lineage-8_64/README.md":              "not read",
+	}
+	got, err := Lineage(given(files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Ids are by another program.
+	want := `{"id": "e5d2524902b7", "size": 16, "relation": "ANCESTOR", "problem": "When?", "answer": "3"}
+{"id": "91f45115c34f", "size": 16, "relation": "ANCESTOR", "problem": "Where?", "answer": "4"}
+{"id": "d991a24e8e04", "size": 8, "relation": "DESCENDANT", "problem": "Who?", "answer": "2"}
+{"id": "42cbe672ab7f", "size": 8, "relation": "ANCESTOR", "problem": "How \u00e9?", "answer": "1"}
+{"id": "5d8a995a6fa7", "size": 8, "relation": "ANCESTOR", "problem": "Why?", "answer": "2"}
+`
+	if text := string(got["lineage_quizzes"]); text != want {
+		t.Errorf("quizzes\n%swant\n%s", text, want)
+	}
+	want = `{"query_id": "e5d2524902b7", "size": 16, "model": "big", "provider": null, "answer": null, "prompt_tokens": 7, "output_tokens": 0, "finish": null, "temperature": null, "max_tokens": null, "gold": "3", "correct": 0}
+{"query_id": "5d8a995a6fa7", "size": 8, "model": "big", "provider": "p", "answer": "2", "prompt_tokens": 7, "output_tokens": 9, "finish": "stop", "temperature": 0.7, "max_tokens": 65535.0, "gold": "2", "correct": 1}
+`
+	if text := string(got["lineage_answers"]); text != want {
+		t.Errorf("answers\n%swant\n%s", text, want)
+	}
+	for want, change := range map[string][2]string{
+		"0123456789abcdef0123456789abcdef: has a request without a response":                     {newer + "64/" + hash + "_request.json", request("Why?", "")},
+		"0123456789abcdef0123456789abcdef: its quiz is in no file of CSV":                        {newer + "8/" + hash + "_request.json", request("Whose?", "")},
+		"0123456789abcdef0123456789abcdef: lacks messages, choices or usage":                     {newer + "8/" + hash + "_response.json", `{"error": "none"}`},
+		"0123456789abcdef0123456789abcdef_response.json: unexpected end of JSON input":           {newer + "8/" + hash + "_response.json", "{"},
+		"0123456789abcdef0123456789abcdef_request.json: cannot unmarshal array into Go value of": {newer + "8/" + hash + "_request.json", "[]"},
+		"a_8.csv: row 1 has no size, relation, choice and quiz":                                  {old + "a/a_8.csv", "8,ANCESTOR,1\n"},
+		`a_8.csv: row 2: "size" is no size`:                                                      {old + "a/a_8.csv", row("8", "ANCESTOR", "1", "How?") + "size,relation,answer,quiz\n"},
+		`a_8.csv: parse error on line 1, column 5`:                                               {old + "a/a_8.csv", `8,"a`},
+	} {
+		bad := maps.Clone(files)
+		bad[change[0]] = change[1]
+		if _, err := Lineage(given(bad)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := Lineage(given(map[string]string{newer + "8.csv": files[newer+"8.csv"]})); !errors.Is(err, ErrNoFiles) {
+		t.Error(err)
+	}
+}
+
 func TestRouteLLMByHand(t *testing.T) {
 	got, err := RouteLLMMMLU(given(map[string]string{
 		"x/routellm/evals/mmlu/responses/mmlu_law.csv": "prompt,mixtral-8x7b-instruct-v0.1,gpt-4-1106-preview\n\"Who, é?\nA. \"\"me\"\"\",True,False\n",
@@ -224,4 +289,40 @@ func TestPublishedFilesBecomeTheLinesThatAreKnown(t *testing.T) {
 			t.Errorf("%s: %d lines, want 100", name, len(lines)-1)
 		}
 	}
+	got, err = Lineage(given(map[string]string{
+		"lineage-8_64_128_192/a/a_128.csv": quizRow(t, unpacked(t, "outcomes/lineage_quizzes.jsonl.gz"), "baad5ea28857"),
+		"lineage-8_64_128_192/a/qwen3-30b-a3b-thinking-2507_128/09825436dc450cd621f16479d4c3568b_request.json":  string(unpacked(t, "raw/openrouter_chat_request.json.gz")),
+		"lineage-8_64_128_192/a/qwen3-30b-a3b-thinking-2507_128/09825436dc450cd621f16479d4c3568b_response.json": string(unpacked(t, "raw/openrouter_chat_response.json.gz")),
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, line := range got {
+		if !bytes.Contains(unpacked(t, "outcomes/"+name+".jsonl.gz"), line) {
+			t.Errorf("%s has not %s", name, line)
+		}
+	}
+}
+
+// quizRow is a quiz, whose id is given, in CSV.
+func quizRow(t *testing.T, lines []byte, id string) string {
+	t.Helper()
+	for line := range bytes.Lines(lines) {
+		var q struct {
+			ID, Relation, Problem, Answer string
+			Size                          int
+		}
+		if err := json.Unmarshal(line, &q); err != nil {
+			t.Fatal(err)
+		}
+		if q.ID == id {
+			var row bytes.Buffer
+			if err := csv.NewWriter(&row).WriteAll([][]string{{fmt.Sprint(q.Size), q.Relation, q.Answer, q.Problem}}); err != nil {
+				t.Fatal(err)
+			}
+			return row.String()
+		}
+	}
+	t.Fatal("no quiz ", id)
+	return ""
 }
