@@ -154,6 +154,15 @@ func (a *Asker) experts(ctx context.Context) (experts.Pool, error) {
 	return client, nil
 }
 
+// Noted notes what a server that is no expert calls itself.
+func (a *Asker) Noted(ctx context.Context, url, version string) error {
+	if err := a.startRun(ctx); err != nil {
+		return err
+	}
+	a.rollouts.Serves(url, version)
+	return nil
+}
+
 // startRun notes who asks from now on.
 func (a *Asker) startRun(ctx context.Context) error {
 	if a.started {

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,53 +58,113 @@ func (s *Server) Write(ctx context.Context, m *policy.Model, ids []string, rows 
 		return nil, fmt.Errorf("generate: a policy of kind %s writes nothing", m.Policy().Kind())
 	}
 	end, most := p.Bound(greedy)
-	s.loads++
-	name := fmt.Sprintf("router-%d-%d", os.Getpid(), s.loads)
-	folder, err := filepath.Abs(filepath.Join(s.Folder, name))
-	if err != nil {
-		return nil, fmt.Errorf("generate: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	if err := (lm.Export{DType: safetensors.F32, Adapter: true}).Write(m, folder); err != nil {
-		return nil, fmt.Errorf("generate: %w", err)
-	}
-	if err := s.load(ctx, name, folder); err != nil {
-		return nil, err
-	}
-	defer func() {
-		unloaded := s.post(context.WithoutCancel(ctx), "unload_lora_adapter", map[string]string{"lora_name": name}, nil)
-		err = errors.Join(err, unloaded)
-	}()
 	written = make([]policy.Row, n*len(rows))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(max(1, s.Flight))
-	for i := range written {
-		group.Go(func() error {
-			defer crash.Exit()
-			// Of rows that share an id, as where a new pass begins within a batch, each has its own stream.
-			own := root.Derive("generate", ids[i/n], i/n, i%n)
-			row, err := s.text(ctx, name, rows[i/n], end, most, greedy, own)
-			written[i] = row
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err = s.adapted(ctx, func(folder string) error { return adapters.Write(m, folder) }, func(name string) error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(max(1, s.Flight))
+		for i := range written {
+			group.Go(func() error {
+				defer crash.Exit()
+				// Of rows that share an id, as where a new pass begins within a batch, each has its own stream.
+				own := root.Derive("generate", ids[i/n], i/n, i%n)
+				row, err := s.text(ctx, name, rows[i/n], end, most, greedy, own)
+				written[i] = row
+				return err
+			})
+		}
+		return group.Wait()
+	})
+	if err != nil {
 		return nil, err
 	}
 	return written, nil
 }
 
+// adapters is how adapters are handed over.
+var adapters = lm.Export{DType: safetensors.F32, Adapter: true}
+
+// adapted calls use with the name under which the server has the adapters that write makes a folder of, and takes them away again.
+func (s *Server) adapted(ctx context.Context, write, use func(string) error) (err error) {
+	s.loads++
+	name := fmt.Sprintf("router-%d-%d", os.Getpid(), s.loads)
+	folder, err := filepath.Abs(filepath.Join(s.Folder, name))
+	if err != nil {
+		return fmt.Errorf("generate: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	if err := write(folder); err != nil {
+		return fmt.Errorf("generate: %w", err)
+	}
+	if err := s.load(ctx, name, folder); err != nil {
+		return err
+	}
+	defer func() {
+		unloaded := s.post(context.WithoutCancel(ctx), "unload_lora_adapter", map[string]string{"lora_name": name}, nil)
+		err = errors.Join(err, unloaded)
+	}()
+	return use(name)
+}
+
+// Look finds out, before anything is paid, whether the server can write for a policy: it has room for the longest prompt with the longest
+// text behind it, takes adapters of the policy's rank and gives them back, and sends tokens as they are asked for. It returns what the
+// server calls its version.
+func (s *Server) Look(ctx context.Context, p *lm.Policy) (version string, err error) {
+	var is struct {
+		Version string `json:"version"`
+	}
+	if err := s.call(ctx, http.MethodGet, "../version", nil, &is); err != nil {
+		return "", fmt.Errorf("%w; the writer is to be a vLLM, which says its version", err)
+	}
+	served, err := s.served(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, most := p.Bound(true)
+	if room, longest := served.room(), p.Longest(); room > 0 && room < len(longest.IDs)+most {
+		return "", fmt.Errorf("generate: %s has room for %d tokens, and the longest prompt has %d (policy.max_tokens) with at most %d behind it (policy.writes): start it with --max-model-len %d or more", s.URL, room, len(longest.IDs), most, len(longest.IDs)+most)
+	}
+	rows, err := p.Encode(ctx, []string{"What is 1 + 1?"})
+	if err != nil {
+		return "", err
+	}
+	end, _ := p.Bound(false)
+	err = s.adapted(ctx, func(folder string) error { return adapters.Blank(p, folder) }, func(name string) error {
+		_, err := s.text(ctx, name, rows[0], end, 1, false, 0)
+		return err
+	})
+	return is.Version, err
+}
+
+// models are those that a server has.
+type models struct {
+	Data []struct {
+		ID     string `json:"id"`
+		Parent string `json:"parent"`        // of adapters
+		Room   int    `json:"max_model_len"` // tokens of a prompt and what is behind it
+	} `json:"data"`
+}
+
+func (s *Server) served(ctx context.Context) (m models, err error) {
+	return m, s.call(ctx, http.MethodGet, "models", nil, &m)
+}
+
+// room is that of the model that was started; 0: the server does not say.
+func (m models) room() int {
+	for _, x := range m.Data {
+		if x.Parent == "" {
+			return x.Room
+		}
+	}
+	return 0
+}
+
 // load hands an adapter over and looks whether the server has it.
 func (s *Server) load(ctx context.Context, name, folder string) error {
 	if err := s.post(ctx, "load_lora_adapter", map[string]string{"lora_name": name, "lora_path": folder}, nil); err != nil {
-		return fmt.Errorf("%w; the server must read that folder and take adapters while it runs (--enable-lora, VLLM_ALLOW_RUNTIME_LORA_UPDATING=true)", err)
+		return fmt.Errorf("%w; the server must read that folder and take adapters while it runs (--enable-lora, --max-lora-rank of at least policy.tune.lora.r, VLLM_ALLOW_RUNTIME_LORA_UPDATING=true)", err)
 	}
-	var served struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	if err := s.call(ctx, http.MethodGet, "models", nil, &served); err != nil {
+	served, err := s.served(ctx)
+	if err != nil {
 		return err
 	}
 	for _, x := range served.Data {
@@ -224,7 +285,11 @@ func (s *Server) once(ctx context.Context, method, path string, raw []byte, answ
 	fault := func(format string, args ...any) error {
 		return fmt.Errorf("generate: %s: %w", s.URL+"/"+path, fmt.Errorf(format, args...))
 	}
-	request, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(s.URL, "/")+"/"+path, bytes.NewReader(raw))
+	to, err := url.JoinPath(s.URL, path)
+	if err != nil {
+		return backoff.Permanent(fault("%w", err))
+	}
+	request, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(raw))
 	if err != nil {
 		return backoff.Permanent(fault("%w", err))
 	}

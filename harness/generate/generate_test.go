@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -38,6 +41,8 @@ type world struct {
 	mu     sync.Mutex
 	loaded map[string]*policy.Model
 	deaf   bool // it takes adapters and computes without them
+	room   int  // of a prompt and what is behind it
+	rank   int  // of adapters at most
 	before func(path string, body map[string]any, w http.ResponseWriter) bool
 	asked  []map[string]any
 }
@@ -61,7 +66,7 @@ func newWorld(t *testing.T) *world {
 	if err := (lm.Export{DType: safetensors.F32}).Write(from, folder); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, backend: b, loaded: map[string]*policy.Model{}}
+	w := &world{t: t, backend: b, loaded: map[string]*policy.Model{}, room: 307, rank: 2} // as the policy below needs
 	w.policy, err = models.New(b, spec.Policy{
 		Kind: "lm", Model: &spec.LanguageModel{Folder: folder}, Tune: &spec.Tune{LoRA: &spec.LoRA{R: 2, Alpha: 8, Targets: spec.Projections}},
 		Rationale: "cot", Writes: &spec.Writes{Tokens: 5, TestTokens: 7}, MaxTokens: 300, Compute: "float32",
@@ -101,7 +106,7 @@ func (w *world) serve() *Server {
 				w.t.Error(err)
 			}
 		}
-		path := strings.TrimPrefix(r.URL.Path, "/v1/")
+		path := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/v1/"), "/")
 		if w.before != nil && w.before(path, body, out) {
 			return
 		}
@@ -124,14 +129,17 @@ func (w *world) serve() *Server {
 				return
 			}
 			delete(w.loaded, body["lora_name"].(string))
+		case "version":
+			io.WriteString(out, `{"version":"0.12.0"}`)
 		case "models":
-			var data []map[string]string
+			data := []map[string]any{{"id": "base", "parent": nil, "max_model_len": w.room}}
 			for name := range w.loaded {
-				data = append(data, map[string]string{"id": name})
+				data = append(data, map[string]any{"id": name, "parent": "base"})
 			}
 			json.NewEncoder(out).Encode(map[string]any{"data": data})
 		case "completions":
 			w.asked = append(w.asked, body)
+			w.obeys(body)
 			json.NewEncoder(out).Encode(w.complete(body))
 		default:
 			http.NotFound(out, r)
@@ -154,6 +162,9 @@ func (w *world) adapter(dir string) (*policy.Model, error) {
 	}
 	if err := json.Unmarshal(raw, &config); err != nil || config.Type != "LORA" || config.R != 2 {
 		return nil, fmt.Errorf("config %s: %v", raw, err)
+	}
+	if config.R > w.rank {
+		return nil, fmt.Errorf("LoRA rank %d is greater than max_lora_rank %d.", config.R, w.rank)
 	}
 	if _, err := os.Stat(filepath.Join(config.Base, "model.safetensors")); err != nil {
 		return nil, err
@@ -186,6 +197,26 @@ func (w *world) adapter(dir string) (*policy.Model, error) {
 		weights = append(weights, safetensors.Tensor{Name: x.Name, Dims: x.Dims, Data: values})
 	}
 	return w.new(w.policy, weights), nil
+}
+
+// obeys checks what every request for a text has to say, so that a server takes nothing from elsewhere: nothing of the model's own way to
+// sample, tokens by their numbers, the log-probability of each, and where a text ends.
+func (w *world) obeys(body map[string]any) {
+	end, _ := w.policy.(*lm.Policy).Bound(false)
+	want := map[string]any{
+		"n": 1., "top_p": 1., "top_k": -1., "min_p": 0., "repetition_penalty": 1., "logprobs": 0., "return_tokens_as_token_ids": true,
+		"skip_special_tokens": false, "stop_token_ids": []any{float64(end)},
+	}
+	said := maps.Clone(body)
+	for _, own := range []string{"model", "prompt", "max_tokens", "temperature", "seed"} {
+		if _, ok := said[own]; !ok {
+			w.t.Errorf("a request without %s", own)
+		}
+		delete(said, own)
+	}
+	if diff := cmp.Diff(want, said); diff != "" {
+		w.t.Error(diff)
+	}
 }
 
 // complete writes a text and says its tokens' log-probabilities.
@@ -224,8 +255,8 @@ func (w *world) complete(body map[string]any) any {
 		tokens = append(tokens, fmt.Sprintf("token_id:%d", id))
 	}
 	finish := "stop"
-	if rows[0].Cut {
-		finish = "length"
+	if most := int(body["max_tokens"].(float64)); rows[0].Cut || len(tokens) > most {
+		tokens, finish = tokens[:min(len(tokens), most)], "length"
 	}
 	return map[string]any{"choices": []any{map[string]any{"finish_reason": finish, "logprobs": map[string]any{"tokens": tokens, "token_logprobs": said[0][:len(tokens)]}}}}
 }
@@ -269,7 +300,7 @@ func TestAServerWritesWithTheAdaptersThatAreTrained(t *testing.T) {
 	seeds := map[any]bool{}
 	for _, body := range w.asked {
 		seeds[body["seed"]] = true
-		if body["temperature"] != 1. || body["max_tokens"] != 5. || body["n"] != 1. || body["top_k"] != -1. {
+		if body["temperature"] != 1. || body["max_tokens"] != 5. {
 			t.Errorf("asked %v", body)
 		}
 	}
@@ -302,6 +333,49 @@ func TestAServerWritesTheLikeliestTextToTheBoundOfTheTest(t *testing.T) {
 	}
 	if w.asked[0]["temperature"] != 0. || w.asked[0]["max_tokens"] != 7. {
 		t.Errorf("asked %v", w.asked[0])
+	}
+}
+
+// What a server cannot do is found out by one token, before anything is paid; it is left as it was.
+func TestAWriterIsLookedAtBeforeItIsNeeded(t *testing.T) {
+	w := newWorld(t)
+	p := w.policy.(*lm.Policy)
+	answer := func(at, text string, status int) func(string, map[string]any, http.ResponseWriter) bool {
+		return func(path string, _ map[string]any, out http.ResponseWriter) bool {
+			if path == at {
+				out.WriteHeader(status)
+				io.WriteString(out, text)
+			}
+			return path == at
+		}
+	}
+	for name, c := range map[string]struct {
+		change func()
+		want   string // of the error; empty: none
+	}{
+		"as it should be":          {func() {}, ""},
+		"it does not say its room": {func() { w.room = 0 }, ""},
+		"a token too little":       {func() { w.room = 306 }, "has room for 306 tokens, and the longest prompt has 300 (policy.max_tokens) with at most 7 behind it (policy.writes): start it with --max-model-len 307 or more"},
+		"a smaller rank":           {func() { w.rank = 1 }, "LoRA rank 2 is greater than max_lora_rank 1.\"}}; the server must read that folder and take adapters while it runs (--enable-lora, --max-lora-rank of at least policy.tune.lora.r, "},
+		"no vLLM":                  {func() { w.before = answer("version", "no such page", 404) }, "404 Not Found: no such page; the writer is to be a vLLM, which says its version"},
+		"no token ids": {func() {
+			w.before = answer("completions", `{"choices":[{"logprobs":{"tokens":["a"],"token_logprobs":[-1]}}]}`, 200)
+		}, "it must obey logprobs and return_tokens_as_token_ids"},
+		"it gives nothing back": {func() { w.before = answer("unload_lora_adapter", "no", 400) }, "unload_lora_adapter: 400 Bad Request: no"},
+	} {
+		w.room, w.rank, w.before, w.asked = 307, 2, nil, nil
+		c.change()
+		s := w.serve()
+		version, err := s.Look(t.Context(), p)
+		switch {
+		case c.want == "" && (err != nil || version != "0.12.0" || len(w.asked) != 1 || w.asked[0]["max_tokens"] != 1. || len(w.loaded) != 0):
+			t.Errorf("%s: version %q, error %v, %d requests, left %v", name, version, err, len(w.asked), w.loaded)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: error is %v, want %q in it", name, err, c.want)
+		}
+		if left, _ := os.ReadDir(s.Folder); len(left) != 0 {
+			t.Errorf("%s: left in the folder: %v", name, left)
+		}
 	}
 }
 

@@ -58,6 +58,18 @@ func (x Export) Write(m *policy.Model, dir string) error {
 	return nil
 }
 
+// Blank writes adapters as Write does of a policy that nobody has trained: those of its rank, every weight 0, which change nothing.
+func (x Export) Blank(p *Policy, dir string) error {
+	blank := map[string]func() ([]float32, error){}
+	for _, s := range p.decoder.AdapterSizes() {
+		blank[s.Name] = func() ([]float32, error) { return make([]float32, size(s.Dims)), nil }
+	}
+	if err := x.adapter(p, blank, dir); err != nil {
+		return fmt.Errorf("export to %s: %w", dir, err)
+	}
+	return nil
+}
+
 // trainedValues returns how the trained weights are read.
 func trainedValues(m *policy.Model) map[string]func() ([]float32, error) {
 	read := map[string]func() ([]float32, error){}

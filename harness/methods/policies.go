@@ -3,6 +3,8 @@
 package methods
 
 import (
+	"context"
+
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -86,6 +88,13 @@ type Servable interface {
 type Taught interface {
 	// Teacher returns the model that is asked; ok is false where nobody is.
 	Teacher() (teacher experts.Endpoint, ok bool)
+}
+
+// Written is a method whose policy may be written for by a server.
+type Written interface {
+	// LookAtWriter finds out whether that server can write for the policy of a pool, and puts adapters into folder where the spec names none.
+	// It returns the server's address and version; none if no server writes.
+	LookAtWriter(ctx context.Context, pool []routing.Expert, folder string) (url, version string, err error)
 }
 
 // TeacherOf returns whom a method learns from; ok is false for nobody.

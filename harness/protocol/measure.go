@@ -195,6 +195,36 @@ func (e *experiment) unasked() (endpoints []experts.Endpoint) {
 	return endpoints
 }
 
+// lookAtWriters asks the servers that are to write for rows whether they can, and notes their versions.
+func (e *experiment) lookAtWriters(ctx context.Context) error {
+	if e.Options.Offline {
+		return nil
+	}
+	for _, row := range e.fits {
+		for _, f := range row {
+			written, ok := f.method.(methods.Written)
+			if !ok {
+				continue
+			}
+			if _, err := e.Store.Get(f.Recipe); err == nil {
+				continue
+			}
+			url, version, err := written.LookAtWriter(ctx, e.pool.Experts, e.Options.Out)
+			if err != nil {
+				return fmt.Errorf("row %s: its writer: %w", f.row.RowID(), err)
+			}
+			if url == "" {
+				continue
+			}
+			if err := e.asker.Noted(ctx, url, version); err != nil {
+				return err
+			}
+			break // seeds of a row have one writer
+		}
+	}
+	return nil
+}
+
 // head stands above the measurements of protocol split.
 func (e *experiment) head() []string {
 	x := &e.Spec.Experiment

@@ -190,6 +190,9 @@ func (e *experiment) gather(ctx context.Context) (changed bool, err error) {
 	if err := e.asker.Preflight(ctx, e.unasked()); err != nil {
 		return false, err
 	}
+	if err := e.lookAtWriters(ctx); err != nil {
+		return false, err
+	}
 	if err := e.asker.Gather(ctx, blocks); err != nil {
 		return false, err
 	}

@@ -32,11 +32,35 @@ func (t *Training) Teacher() (x experts.Endpoint, ok bool) {
 
 // writer is the server of the spec that writes for a row's policy; nil: there is none, and the policy does.
 func (t *Training) writer(work routing.Work) (policy.Write, error) {
+	s, err := t.writerServer(cmp.Or(work.Unfinished, work.Dir))
+	if s == nil || err != nil {
+		return nil, err
+	}
+	return s.Write, nil
+}
+
+// LookAtWriter finds out whether the server of the spec that writes for a row's policy can do it, before anything is paid. It puts adapters
+// into folder where the spec names none, and returns the server's address and version; none if no server writes.
+func (t *Training) LookAtWriter(ctx context.Context, pool []routing.Expert, folder string) (url, version string, err error) {
+	s, err := t.writerServer(folder)
+	if s == nil || err != nil {
+		return "", "", err
+	}
+	p, err := t.With.Models.New(t.With.Backend, t.Policy, Shown(pool))
+	if err != nil {
+		return "", "", err
+	}
+	version, err = s.Look(ctx, p)
+	return s.URL, version, err
+}
+
+// writerServer is that server, to which adapters are handed over in a folder; nil: there is none.
+func (t *Training) writerServer(folder string) (*generate.Server, error) {
 	w := t.With.Writer
 	if w == nil || t.Policy.Rationale != "cot" {
 		return nil, nil
 	}
-	s := &generate.Server{URL: w.URL, Folder: cmp.Or(w.Folder, work.Unfinished, work.Dir), Flight: w.Flight}
+	s := &generate.Server{URL: w.URL, Folder: cmp.Or(w.Folder, folder), Flight: w.Flight}
 	if w.KeyEnv != "" {
 		if s.Key = os.Getenv(w.KeyEnv); s.Key == "" {
 			return nil, fmt.Errorf("the environment variable %s, which is to hold the key of %s, is not set", w.KeyEnv, w.URL)
@@ -45,7 +69,7 @@ func (t *Training) writer(work routing.Work) (policy.Write, error) {
 	if s.Folder == "" {
 		return nil, errors.New("there is no folder for the adapters of its writer; set writer.folder")
 	}
-	return s.Write, nil
+	return s, nil
 }
 
 // The teacher's prompt is ours: the paper names the two models that wrote its exemplar and its rationales (appendix C.1), and prints
